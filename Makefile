@@ -1,0 +1,36 @@
+# Every target is one plain command. Whoever has no make copies the command.
+
+CAPTURE  ?= examples/cached_ops.json
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+.PHONY: help run test race lint fuzz bench cover dist check
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+run: ## report on the demo capture (CAPTURE=file for another one)
+	go run ./cmd/cbl1 $(CAPTURE)
+
+test: ## all tests
+	go test ./...
+
+race: ## all tests under the race detector, in random order (needs a C compiler)
+	.ci/race
+
+lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
+	.ci/lint
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+bench: ## all benchmarks
+	go test -run '^$$' -bench . ./...
+
+cover: ## test coverage of the core packages, at least 95 % each
+	.ci/cover
+
+dist: ## static Linux binaries and their checksums, into dist/
+	.ci/dist
+
+check: lint test ## the quick ones: before every push

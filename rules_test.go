@@ -1,0 +1,592 @@
+package cbl1_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The rules of this repository. Each is a function from parsed source to
+// complaints, so that rules_bad_test.go can prove that it fails when it should.
+// The functions read files themselves and do not ask the go command or git,
+// because go test caches a pass until a file that the test has read changes.
+
+const module = "github.com/cbl1/cbl1"
+
+// Modules outside the standard library that somebody may import.
+const (
+	btree     = "github.com/google/btree"
+	cobra     = "github.com/spf13/cobra"
+	compress  = "github.com/klauspost/compress"
+	pflag     = "github.com/spf13/pflag"
+	porcupine = "github.com/anishathalye/porcupine"
+	rapid     = "pgregory.net/rapid"
+	testify   = "github.com/stretchr/testify"
+)
+
+// row says what the non-test files of one package may import.
+type row struct {
+	ours    []string // packages of this module
+	outside []string // other modules
+	never   []string // parts of the standard library, with what is below them
+}
+
+// importTable has a row per package. A package's own internal/ folders belong
+// to its row and may be imported by it. Test files may import what they like.
+func importTable() map[string]row {
+	product := []string{"l1", "cbregion", "program", "device", "capture", "clash", "report"}
+	return map[string]row{
+		".":                 {},
+		"l1":                {},
+		"cbregion":          {ours: []string{"l1"}, outside: []string{btree}},
+		"program":           {ours: []string{"l1"}},
+		"device":            {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
+		"capture":           {ours: []string{"l1", "program", "device"}, outside: []string{compress}},
+		"clash":             {ours: []string{"l1"}},
+		"report":            {ours: []string{"l1", "program", "device", "capture", "clash"}, never: []string{"os", "flag"}},
+		"fuzz":              {},
+		"fuzz/model":        {ours: []string{"l1", "program"}},
+		"fuzz/gen":          {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
+		"fuzz/suite":        {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
+		"cmd/cbl1":          {ours: append(product, "internal/baseline"), outside: []string{cobra, pflag}},
+		"internal/baseline": {ours: []string{"l1", "cbregion", "program", "device"}, outside: []string{btree}},
+		// Nothing of ours: an error in the product cannot hide in what it is compared with.
+		"internal/oracle":         {},
+		"internal/oracle/fixture": {},
+	}
+}
+
+// core are the packages that other programs embed: standard library and btree,
+// also in everything they import.
+func core() []string { return []string{"l1", "cbregion", "program", "device"} }
+
+// folders are the top-level folders. One we do not know is a new noun, which
+// wants a row above, or something that should not be here.
+func folders() []string {
+	return []string{
+		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "examples",
+		"fuzz", "internal", "l1", "program", "report", "testdata",
+	}
+}
+
+// ignored reports whether .gitignore names this path, relative to the root.
+func ignored(name string) bool {
+	switch name {
+	case ".git", ".idea", ".vscode", "bin", "dist", "cbl1", "cover.out":
+		return true
+	}
+	ext := path.Ext(name)
+	return ext == ".test" || ext == ".prof"
+}
+
+// source is one parsed Go file.
+type source struct {
+	path string // slashes, relative to the root of the module
+	text []byte
+	set  *token.FileSet
+	tree *ast.File
+}
+
+func parse(name string, text []byte) (*source, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	return &source{path: name, text: text, set: set, tree: tree}, nil
+}
+
+func (s *source) dir() string   { return path.Dir(s.path) }
+func (s *source) test() bool    { return strings.HasSuffix(s.path, "_test.go") }
+func (s *source) library() bool { return s.tree.Name.Name != "main" }
+
+// complain says what is wrong at pos, in the form that editors jump to.
+func (s *source) complain(pos token.Pos, msg string, args ...any) string {
+	return fmt.Sprintf("%s:%d: %s", s.path, s.set.Position(pos).Line, fmt.Sprintf(msg, args...))
+}
+
+// imports maps each imported path to its position.
+func (s *source) imports() map[string]token.Pos {
+	found := make(map[string]token.Pos)
+	for _, spec := range s.tree.Imports {
+		// The parser has accepted the literal already.
+		name, _ := strconv.Unquote(spec.Path.Value)
+		found[name] = spec.Pos()
+	}
+	return found
+}
+
+// below reports whether an import path is root or in a folder of root.
+func below(name, root string) bool { return name == root || strings.HasPrefix(name, root+"/") }
+
+func standard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".")
+}
+
+// rule is a rule that one Go file can break.
+type rule struct {
+	name  string
+	check func(*source) []string
+}
+
+func fileRules() []rule {
+	return []rule{
+		{"imports", checkImports},
+		{"test libraries", checkTestLibraries},
+		{"doc comments", checkDocComments},
+		{"package variables", checkVariables},
+		{"init", checkInit},
+		{"goroutines", checkGoroutines},
+		{"logging, clock and environment", checkAmbient},
+		{"gofmt", checkFormat},
+	}
+}
+
+func checkImports(s *source) []string {
+	if s.test() {
+		return nil
+	}
+	table := importTable()
+	home := s.dir()
+	if _, ok := table[home]; !ok {
+		home, _, _ = strings.Cut(home, "/internal/")
+	}
+	allowed, ok := table[home]
+	if !ok {
+		// Without the name of the file, so that a new package is reported once.
+		return []string{"package " + s.dir() + " has no row in the import table of rules_test.go: decide what it may import and add one"}
+	}
+	var out []string
+	for name, pos := range s.imports() {
+		switch {
+		case below(name, module):
+			ours := strings.TrimPrefix(strings.TrimPrefix(name, module), "/")
+			if !slices.Contains(allowed.ours, ours) && !strings.HasPrefix(ours, home+"/internal/") {
+				out = append(out, s.complain(pos, "%s may not import %s (it may: %s)", home, name, list(allowed.ours)))
+			}
+		case standard(name):
+			if slices.ContainsFunc(allowed.never, func(root string) bool { return below(name, root) }) {
+				out = append(out, s.complain(pos, "%s may not import %q", home, name))
+			}
+		default:
+			if !slices.ContainsFunc(allowed.outside, func(root string) bool { return below(name, root) }) {
+				out = append(out, s.complain(pos, "%s may not import %s (other modules it may: %s)", home, name, list(allowed.outside)))
+			}
+		}
+	}
+	return out
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func checkTestLibraries(s *source) []string {
+	var out []string
+	for name, pos := range s.imports() {
+		switch {
+		case below(name, testify) && !s.test(), below(name, porcupine) && !s.test():
+			out = append(out, s.complain(pos, "%s belongs in _test.go files: our users would inherit it", name))
+		case below(name, rapid) && !s.test() && !below(s.dir(), "fuzz"):
+			out = append(out, s.complain(pos, "%s belongs in _test.go files and below fuzz/", name))
+		case below(name, testify) && name != testify+"/require":
+			out = append(out, s.complain(pos, "use testify/require instead of %s: a test that goes on after a failure reports noise", name))
+		}
+	}
+	return out
+}
+
+// checkDocComments wants a comment on every exported type, function and method,
+// and on each group of exported constants and variables. Error and Unwrap are
+// exempt: all there is to say is in the comment of the error type.
+func checkDocComments(s *source) []string {
+	if s.test() || !s.library() {
+		return nil
+	}
+	var out []string
+	for _, decl := range s.tree.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			name := decl.Name.Name
+			if decl.Recv != nil {
+				if name == "Error" || name == "Unwrap" {
+					continue
+				}
+				name = receiver(decl.Recv.List[0].Type) + "." + name
+			}
+			if ast.IsExported(name) && decl.Name.IsExported() && decl.Doc.Text() == "" {
+				out = append(out, s.complain(decl.Pos(), "exported %s has no doc comment", name))
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					// The comment of a group does not say what each of its types is.
+					alone := len(decl.Specs) == 1 && decl.Doc.Text() != ""
+					if spec.Name.IsExported() && spec.Doc.Text() == "" && !alone {
+						out = append(out, s.complain(spec.Pos(), "exported %s has no doc comment", spec.Name.Name))
+					}
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						if name.IsExported() && decl.Doc.Text()+spec.Doc.Text()+spec.Comment.Text() == "" {
+							out = append(out, s.complain(name.Pos(), "exported %s has no doc comment, nor has its group", name.Name))
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(expr ast.Expr) string {
+	switch expr := expr.(type) {
+	case *ast.StarExpr:
+		return receiver(expr.X)
+	case *ast.ParenExpr:
+		return receiver(expr.X)
+	case *ast.IndexExpr:
+		return receiver(expr.X)
+	case *ast.IndexListExpr:
+		return receiver(expr.X)
+	case *ast.Ident:
+		return expr.Name
+	}
+	return "?"
+}
+
+func checkVariables(s *source) []string {
+	if s.test() {
+		return nil
+	}
+	var out []string
+	for _, decl := range s.tree.Decls {
+		group, ok := decl.(*ast.GenDecl)
+		if !ok || group.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range group.Specs {
+			spec := spec.(*ast.ValueSpec)
+			if s.assertion(spec) || s.sentinel(spec) || s.version(spec) {
+				continue
+			}
+			out = append(out, s.complain(spec.Pos(), "package variable %s: only error sentinels (var ErrX = errors.New(...)), "+
+				"var _ I = T{} and, in a command, var version string", spec.Names[0].Name))
+		}
+	}
+	return out
+}
+
+// assertion is var _ I = T{}.
+func (s *source) assertion(spec *ast.ValueSpec) bool {
+	return len(spec.Names) == 1 && spec.Names[0].Name == "_" && spec.Type != nil
+}
+
+// sentinel is var ErrX = errors.New("..."), or another name for the sentinel of
+// another package: var ErrX = scan.ErrY.
+func (s *source) sentinel(spec *ast.ValueSpec) bool {
+	isErr := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), "err") }
+	if len(spec.Names) != 1 || len(spec.Values) != 1 || !isErr(spec.Names[0].Name) {
+		return false
+	}
+	switch value := spec.Values[0].(type) {
+	case *ast.SelectorExpr:
+		return isErr(value.Sel.Name)
+	case *ast.CallExpr:
+		fun, ok := value.Fun.(*ast.SelectorExpr)
+		return ok && s.refers(fun, "errors", "New")
+	}
+	return false
+}
+
+// version is the variable that the linker fills in (-X main.version=...).
+func (s *source) version(spec *ast.ValueSpec) bool {
+	if s.library() || len(spec.Names) != 1 || spec.Names[0].Name != "version" {
+		return false
+	}
+	if len(spec.Values) == 0 {
+		return true
+	}
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	return ok && literal.Kind == token.STRING
+}
+
+// refers reports whether an expression names one of these members of a package,
+// under whatever name the file imports that package.
+func (s *source) refers(sel *ast.SelectorExpr, pkg string, members ...string) bool {
+	x, ok := sel.X.(*ast.Ident)
+	if !ok || !slices.Contains(members, sel.Sel.Name) {
+		return false
+	}
+	for _, spec := range s.tree.Imports {
+		if name, _ := strconv.Unquote(spec.Path.Value); name == pkg {
+			local := path.Base(pkg)
+			if spec.Name != nil {
+				local = spec.Name.Name
+			}
+			return x.Name == local
+		}
+	}
+	return false
+}
+
+func checkInit(s *source) []string {
+	var out []string
+	for _, decl := range s.tree.Decls {
+		if fun, ok := decl.(*ast.FuncDecl); ok && fun.Recv == nil && fun.Name.Name == "init" {
+			out = append(out, s.complain(fun.Pos(), "func init runs in every program that imports us"))
+		}
+	}
+	return out
+}
+
+func checkGoroutines(s *source) []string {
+	if s.test() {
+		return nil
+	}
+	var out []string
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		if stmt, ok := n.(*ast.GoStmt); ok {
+			out = append(out, s.complain(stmt.Pos(), "go statement: whoever calls us decides what runs at once"))
+		}
+		return true
+	})
+	return out
+}
+
+// checkAmbient keeps out what a function reads or writes without being given it.
+// Commands may read clock and environment; nobody may log.
+func checkAmbient(s *source) []string {
+	if s.test() {
+		return nil
+	}
+	var out []string
+	for _, spec := range s.tree.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value)
+		if below(name, "log") {
+			out = append(out, s.complain(spec.Pos(), "import %q: facts come back as results, text goes to an io.Writer", name))
+		}
+		if spec.Name != nil && spec.Name.Name == "." {
+			out = append(out, s.complain(spec.Pos(), "dot import of %q hides from these rules what is used", name))
+		}
+	}
+	if !s.library() {
+		return out
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if s.refers(sel, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
+			out = append(out, s.complain(sel.Pos(), "time.%s: a library has no clock", sel.Sel.Name))
+		}
+		if s.refers(sel, "os", "Getenv", "LookupEnv", "Environ", "ExpandEnv") {
+			out = append(out, s.complain(sel.Pos(), "os.%s: a library does not read the environment", sel.Sel.Name))
+		}
+		return true
+	})
+	return out
+}
+
+func checkFormat(s *source) []string {
+	formatted, err := format.Source(s.text)
+	if err != nil {
+		return []string{fmt.Sprintf("%s: %v", s.path, err)}
+	}
+	if !bytes.Equal(formatted, s.text) {
+		return []string{s.path + ": not formatted (gofmt -w " + s.path + ")"}
+	}
+	return nil
+}
+
+// checkPackageComment wants a comment on the package made of these files; on one
+// that others import, long enough to say what it models.
+func checkPackageComment(files []*source) []string {
+	const least = 5
+	longest, dir := 0, files[0].dir()
+	for _, s := range files {
+		longest = max(longest, len(strings.Split(s.tree.Doc.Text(), "\n"))-1)
+	}
+	switch {
+	case longest == 0:
+		return []string{dir + ": the package has no package comment (doc.go)"}
+	case longest < least && files[0].library() && !below(dir, "internal") && !strings.Contains(dir, "/internal/"):
+		return []string{fmt.Sprintf("%s: package comment of %d lines: say model, invariants, cost and concurrency (at least %d lines)", dir, longest, least)}
+	}
+	return nil
+}
+
+// The patterns are put together from pieces because this file is read as well.
+var (
+	machinePath  = regexp.MustCompile(`(^|[^\w./-])/(` + "work|root|tmp" + `)/`)
+	registryHost = regexp.MustCompile(`\b(` + strings.Join([]string{
+		`(proxy|sum)\.` + `golang\.org`, `goproxy\.` + `(io|cn)`, `registry\.` + `npmjs`, `pypi\.` + `org`,
+		`files\.` + `pythonhosted`, `crates\.` + `io`, `(hub|index)\.` + `docker`, `gh` + `cr\.io`, `artifact` + `ory`, `jf` + `rog`,
+	}, "|") + `)\b`)
+)
+
+// checkText finds what is true on one machine only.
+func checkText(name string, text []byte) []string {
+	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+		return nil
+	}
+	var out []string
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if machinePath.Match(line) {
+			out = append(out, fmt.Sprintf("%s:%d: absolute path of a machine", name, i+1))
+		}
+		if registryHost.Match(line) {
+			out = append(out, fmt.Sprintf("%s:%d: host of a package registry", name, i+1))
+		}
+	}
+	return out
+}
+
+func checkFolders(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(folders(), name) {
+			out = append(out, fmt.Sprintf("folder %s/ is not one we know: move it, or add it to rules_test.go", name))
+		}
+	}
+	return out
+}
+
+// checkClosure looks at what a core package depends on, however indirectly, the
+// standard library left out.
+func checkClosure(pkg string, deps []string) []string {
+	var out []string
+	for _, dep := range deps {
+		inCore := slices.ContainsFunc(core(), func(c string) bool { return below(dep, module+"/"+c) })
+		if !inCore && !below(dep, btree) {
+			out = append(out, fmt.Sprintf("%s depends on %s: core packages need the standard library and %s alone", pkg, dep, btree))
+		}
+	}
+	return out
+}
+
+// repository reads the files that belong to the repository, and the names of the
+// top-level folders.
+func repository(t *testing.T) (texts map[string][]byte, tops []string) {
+	texts = make(map[string][]byte)
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		switch {
+		case name == ".":
+			return nil
+		case ignored(name) && entry.IsDir():
+			return fs.SkipDir
+		case ignored(name) || !entry.IsDir() && !entry.Type().IsRegular():
+			return nil
+		case entry.IsDir():
+			if !strings.Contains(name, "/") {
+				tops = append(tops, name)
+			}
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		texts[name] = text
+		return err
+	})
+	require.NoError(t, err)
+	return texts, tops
+}
+
+// goSources parses the files that the go command would build or test.
+func goSources(t *testing.T, texts map[string][]byte) []*source {
+	var out []*source
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if path.Ext(name) != ".go" || slices.Contains(strings.Split(name, "/"), "testdata") {
+			continue
+		}
+		s, err := parse(name, texts[name])
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func report(t *testing.T, complaints []string) {
+	t.Helper()
+	slices.Sort(complaints)
+	for _, c := range slices.Compact(complaints) {
+		t.Error(c)
+	}
+}
+
+func TestRepositoryRules(t *testing.T) {
+	texts, tops := repository(t)
+	sources := goSources(t, texts)
+	require.NotEmpty(t, sources)
+
+	for _, r := range fileRules() {
+		t.Run(r.name, func(t *testing.T) {
+			var complaints []string
+			for _, s := range sources {
+				complaints = append(complaints, r.check(s)...)
+			}
+			report(t, complaints)
+		})
+	}
+	t.Run("package comments", func(t *testing.T) {
+		packages := make(map[string][]*source)
+		for _, s := range sources {
+			if !s.test() {
+				packages[s.dir()] = append(packages[s.dir()], s)
+			}
+		}
+		for _, dir := range slices.Sorted(maps.Keys(packages)) {
+			report(t, checkPackageComment(packages[dir]))
+		}
+	})
+	t.Run("machine paths and registries", func(t *testing.T) {
+		var complaints []string
+		for name, text := range texts {
+			complaints = append(complaints, checkText(name, text)...)
+		}
+		report(t, complaints)
+	})
+	t.Run("folders", func(t *testing.T) { report(t, checkFolders(tops)) })
+	t.Run("closure of the core", func(t *testing.T) {
+		for _, pkg := range core() {
+			if !slices.ContainsFunc(sources, func(s *source) bool { return s.dir() == pkg && !s.test() }) {
+				continue // not written yet
+			}
+			cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+pkg)
+			stderr := new(bytes.Buffer)
+			cmd.Stderr = stderr
+			deps, err := cmd.Output()
+			require.NoError(t, err, "%s", stderr)
+			report(t, checkClosure(pkg, strings.Fields(string(deps))))
+		}
+	})
+}
