@@ -1,0 +1,25 @@
+// Package l1 has the words that everything else is said in: byte ranges of a
+// core's L1 memory, cores, rectangles of cores, sets of cores, and the Spec of a
+// device (grid, L1 size, where circular buffers start, alignments).
+//
+// # Model
+//
+// A [Range] is half-open, [Start, End), in bytes. A [Core] has logical
+// coordinates from 0 to 255; cores are ordered by x, then y. A [CoreRange] is a
+// rectangle, inclusive at both ends. A [CoreRangeSet] is a list of rectangles as
+// a program states them, in order, possibly overlapping; a [CoreSet] is what the
+// list covers, each core once, with exact set algebra on bits.
+//
+// # Invariants and cost
+//
+// Every type here is an immutable value that may be copied and shared. No
+// function keeps or changes a slice of its caller. Set algebra costs a few
+// machine words per 16x16 block of cores, which is one block on every real board.
+//
+// # Sources
+//
+// The texts, the order and the merge of rectangles are tt-metal's
+// (tt_metal/common/core_coord.cpp); the figures of the boards come from its
+// core descriptors and memory maps. All of them can be overridden: a 2x2 grid
+// with 64 bytes of L1 is as good as a Blackhole.
+package l1

@@ -1,0 +1,63 @@
+package l1
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// MaxAddr is the largest address, and the largest end of a range, that the API
+// accepts: 2^63-1 bytes. Sums of lengths within one core never overflow.
+const MaxAddr = 1<<63 - 1
+
+// A RangeError says why [Start, End) is not a range: start above end, or an end
+// beyond MaxAddr.
+type RangeError struct {
+	Start, End uint64 // bytes, as given
+	Reason     string
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("range [%d, %d): %s", e.Start, e.End, e.Reason)
+}
+
+// A ParseError says what in a text could not be read, and where.
+type ParseError struct {
+	What   string // what was to be read: "core", "core range", "core range set", "size", ...
+	Text   string // the whole text
+	Pos    int    // byte offset in Text
+	Reason string
+}
+
+// Error is one line of at most 300 bytes without control characters.
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%s %s: position %d: %s", e.What, clip(e.Text), e.Pos, e.Reason)
+}
+
+// clip quotes a text that may come from anywhere so that it is safe and short.
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return limit(strconv.QuoteToASCII(s))
+	}
+	return limit(strconv.QuoteToASCII(s[:most])) + "..."
+}
+
+func limit(quoted string) string {
+	const most = 150
+	if len(quoted) <= most {
+		return quoted
+	}
+	return quoted[:most] + `"`
+}
+
+// A SpecError names the field of a Spec that makes no sense, and its value.
+type SpecError struct {
+	Spec   string // Spec.Name
+	Field  string
+	Value  string
+	Reason string
+}
+
+func (e *SpecError) Error() string {
+	return fmt.Sprintf("spec %s: %s %s: %s", clip(e.Spec), e.Field, clip(e.Value), e.Reason)
+}

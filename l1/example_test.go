@@ -1,0 +1,63 @@
+package l1_test
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// The text of a capture: both spellings are read, and merged as tt-metal merges.
+func ExampleParseCoreRangeSet() {
+	s, err := l1.ParseCoreRangeSet("{[(x=0,y=0) - (x=1,y=1)], [2-0 - 2-0]}")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s)
+	fmt.Println(s.Merge())
+	fmt.Println(s.Cores().Len(), "cores")
+	// Output:
+	// {[0-0 - 1-1], [2-0 - 2-0]}
+	// {[0-0 - 2-0], [0-1 - 1-1]}
+	// 5 cores
+}
+
+func ExampleParseError() {
+	_, err := l1.ParseCoreRangeSet("{[0-0 - 7-7], [7-7 - 0-0]}")
+	fmt.Println(err)
+	// Output: core range set "{[0-0 - 7-7], [7-7 - 0-0]}": position 14: start lies beyond end
+}
+
+func ExampleCoreSet() {
+	grid := l1.P150().Grid().Cores()
+	used := l1.MustParseCoreRangeSet("{[0-0 - 12-7]}").Cores()
+	fmt.Println(grid.Minus(used), grid.Contains(used))
+	// Output: {[0-8 - 12-9]} true
+}
+
+func ExampleRangeOf() {
+	r, err := l1.RangeOf(111_616, 8_192)
+	fmt.Println(r, r.Len(), err)
+	_, err = l1.RangeOf(l1.MaxAddr, 1)
+	fmt.Println(err)
+	// Output:
+	// [111616,119808) 8192 <nil>
+	// range [9223372036854775807, 9223372036854775808): ends beyond 2^63-1
+}
+
+func ExampleBytes() {
+	fmt.Println(l1.Bytes(12_288), l1.Bytes(1_572_864))
+	n, err := l1.ParseBytes("1.5 MiB")
+	fmt.Println(uint64(n), err)
+	// Output:
+	// 12.0 KiB 1.5 MiB
+	// 1572864 <nil>
+}
+
+// A board is a starting point: what differs is set on a copy.
+func ExampleSpec() {
+	spec := l1.P150()
+	spec.Name, spec.Cols = "harvested", 11
+	fmt.Println(spec, spec.Check())
+	// Output: harvested (blackhole 11x10, L1 1572864, CB base 111616, align 64) <nil>
+}

@@ -1,0 +1,75 @@
+package l1
+
+import "fmt"
+
+// A Range is the half-open range of bytes [Start, End) of a core's L1. Ranges
+// compare with ==. A range with Start == End is empty: it is legal everywhere and
+// means nothing.
+type Range struct {
+	Start, End uint64
+}
+
+// RangeOf returns the range of size bytes that starts at addr, or a *RangeError
+// if its end lies beyond MaxAddr.
+func RangeOf(addr, size uint64) (Range, error) {
+	if addr > MaxAddr || size > MaxAddr-addr {
+		// The end may not be representable; name what can be named.
+		end := addr + size
+		if end < addr {
+			end = ^uint64(0)
+		}
+		return Range{}, &RangeError{Start: addr, End: end, Reason: "ends beyond 2^63-1"}
+	}
+	return Range{addr, addr + size}, nil
+}
+
+// Check returns nil if r is a legal range, possibly empty, and a *RangeError
+// otherwise.
+func (r Range) Check() error {
+	switch {
+	case r.Start > r.End:
+		return &RangeError{r.Start, r.End, "start lies above end"}
+	case r.End > MaxAddr:
+		return &RangeError{r.Start, r.End, "ends beyond 2^63-1"}
+	}
+	return nil
+}
+
+// Len returns the number of bytes of a legal range.
+func (r Range) Len() uint64 { return r.End - r.Start }
+
+// IsEmpty reports whether r has no bytes.
+func (r Range) IsEmpty() bool { return r.Start >= r.End }
+
+// Has reports whether the byte at addr is in r.
+func (r Range) Has(addr uint64) bool { return r.Start <= addr && addr < r.End }
+
+// Contains reports whether every byte of o is in r.
+func (r Range) Contains(o Range) bool {
+	return o.IsEmpty() || r.Start <= o.Start && o.End <= r.End
+}
+
+// Overlaps reports whether r and o share a byte. Ranges that only touch do not.
+func (r Range) Overlaps(o Range) bool { return max(r.Start, o.Start) < min(r.End, o.End) }
+
+// Intersect returns the bytes that r and o share, or the zero Range.
+func (r Range) Intersect(o Range) Range {
+	if !r.Overlaps(o) {
+		return Range{}
+	}
+	return Range{max(r.Start, o.Start), min(r.End, o.End)}
+}
+
+// Compare orders ranges by start, then by end.
+func (r Range) Compare(o Range) int {
+	switch {
+	case r.Start < o.Start || r.Start == o.Start && r.End < o.End:
+		return -1
+	case r == o:
+		return 0
+	}
+	return 1
+}
+
+// String returns "[start,end)".
+func (r Range) String() string { return fmt.Sprintf("[%d,%d)", r.Start, r.End) }

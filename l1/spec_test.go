@@ -1,0 +1,169 @@
+package l1_test
+
+import (
+	"testing"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSpecCheck(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		spec  l1.Spec
+		field string // "" = legal
+		value string
+	}{
+		{"zero: nothing is known", l1.Spec{}, "", ""},
+		{"tiny", l1.Spec{Cols: 2, Rows: 2, L1Size: 64}, "", ""},
+		{"largest", l1.Spec{Cols: 256, Rows: 256, L1Size: l1.MaxAddr, CBBase: l1.MaxAddr, CBAlign: l1.MaxAddr, L1Align: l1.MaxAddr, L1Small: l1.MaxAddr}, "", ""},
+		{"base without a size", l1.Spec{CBBase: 1 << 40}, "", ""},
+		{"base at the end", l1.Spec{L1Size: 64, CBBase: 64}, "", ""},
+		{"negative columns", l1.Spec{Cols: -1, Rows: 1}, "Cols", "-1"},
+		{"too many columns", l1.Spec{Cols: 257, Rows: 1}, "Cols", "257"},
+		{"negative rows", l1.Spec{Cols: 1, Rows: -1}, "Rows", "-1"},
+		{"too many rows", l1.Spec{Cols: 1, Rows: 257}, "Rows", "257"},
+		{"columns alone", l1.Spec{Cols: 8}, "grid", "8x0"},
+		{"rows alone", l1.Spec{Rows: 8}, "grid", "0x8"},
+		{"size", l1.Spec{L1Size: 1 << 63}, "L1Size", "9223372036854775808"},
+		{"base", l1.Spec{CBBase: 1 << 63}, "CBBase", "9223372036854775808"},
+		{"alignment", l1.Spec{CBAlign: 1 << 63}, "CBAlign", "9223372036854775808"},
+		{"buffer alignment", l1.Spec{L1Align: 1 << 63}, "L1Align", "9223372036854775808"},
+		{"small area", l1.Spec{L1Small: 1 << 63}, "L1Small", "9223372036854775808"},
+		{"base beyond L1", l1.Spec{L1Size: 64, CBBase: 65}, "CBBase", "65"},
+		{"small area beyond L1", l1.Spec{L1Size: 64, L1Small: 65}, "L1Small", "65"},
+		{"indices", l1.Spec{CBIndices: -1}, "CBIndices", "-1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.spec.Name = "mine"
+			err := tc.spec.Check()
+			if tc.field == "" {
+				require.NoError(t, err)
+				return
+			}
+			var bad *l1.SpecError
+			require.ErrorAs(t, err, &bad)
+			require.Equal(t, "mine", bad.Spec)
+			require.Equal(t, tc.field, bad.Field)
+			require.Equal(t, tc.value, bad.Value)
+			require.NotEmpty(t, bad.Reason)
+			requireOneLine(t, err)
+		})
+	}
+	require.EqualError(t, l1.Spec{Name: "mine", L1Size: 64, CBBase: 65}.Check(),
+		`spec "mine": CBBase "65": lies beyond the L1 of 64 bytes`)
+}
+
+// A grid of 2x2 with 64 bytes is as good as any.
+func TestTinySpec(t *testing.T) {
+	s := l1.Spec{Name: "tiny", Cols: 2, Rows: 2, L1Size: 64, CBBase: 16, CBAlign: 16}
+	require.NoError(t, s.Check())
+	require.Equal(t, 4, s.NumCores())
+	require.Equal(t, "{[0-0 - 1-1]}", s.Grid().String())
+	require.True(t, s.Has(l1.Core{X: 1, Y: 1}))
+	require.False(t, s.Has(l1.Core{X: 2, Y: 0}))
+	require.False(t, s.Has(l1.Core{X: 0, Y: 2}))
+	require.Equal(t, "tiny ( 2x2, L1 64, CB base 16, align 16)", s.String())
+}
+
+func TestSpecWithoutGrid(t *testing.T) {
+	var s l1.Spec
+	require.Zero(t, s.NumCores())
+	require.Equal(t, "{}", s.Grid().String())
+	require.True(t, s.Has(l1.Core{X: 255, Y: 255}))
+	require.Equal(t, "{}", l1.Spec{Cols: 300, Rows: 300}.Grid().String())
+	require.Equal(t, "spec ( 0x0, L1 0, CB base 0, align 1)", s.String())
+	require.Equal(t, 65_536, l1.Spec{Cols: 256, Rows: 256}.Grid().Cores().Len())
+}
+
+func TestAlignCB(t *testing.T) {
+	for _, tc := range []struct {
+		align, addr, want uint64
+		ok                bool
+	}{
+		{0, 13, 13, true},
+		{1, 13, 13, true},
+		{32, 0, 0, true},
+		{32, 1, 32, true},
+		{32, 32, 32, true},
+		{48, 49, 96, true}, // not only powers of two
+		{0, l1.MaxAddr, l1.MaxAddr, true},
+		{0, l1.MaxAddr + 1, l1.MaxAddr + 1, false},
+		{64, l1.MaxAddr, 0, false},
+		{64, l1.MaxAddr - 63, l1.MaxAddr - 63, true},
+		{64, l1.MaxAddr - 62, 0, false},
+		{64, 1 << 63, 1 << 63, false},
+		{l1.MaxAddr, 1, l1.MaxAddr, true},
+		{64, 1<<64 - 1, 0, false},
+	} {
+		got, ok := l1.Spec{CBAlign: tc.align}.AlignCB(tc.addr)
+		require.Equal(t, tc.ok, ok, "%+v", tc)
+		if ok {
+			require.Equal(t, tc.want, got, "%+v", tc)
+		}
+	}
+}
+
+// The facts of the boards, as tt-metal's core descriptors and memory maps have them.
+func TestBoards(t *testing.T) {
+	want := []struct {
+		name       string
+		arch       l1.Arch
+		cols, rows int
+		cores      int
+		l1         uint64
+		base       uint64
+		align      uint64
+		indices    int
+	}{
+		{"n150", l1.Wormhole, 8, 8, 64, 1_499_136, 103_712, 32, 32},
+		{"n300", l1.Wormhole, 8, 7, 56, 1_499_136, 103_712, 32, 32},
+		{"galaxy", l1.Wormhole, 8, 10, 80, 1_499_136, 103_712, 32, 32},
+		{"p100", l1.Blackhole, 11, 10, 110, 1_572_864, 111_616, 64, 64},
+		{"p150", l1.Blackhole, 13, 10, 130, 1_572_864, 111_616, 64, 64},
+		{"p150b", l1.Blackhole, 11, 10, 110, 1_572_864, 111_616, 64, 64},
+		{"e150", l1.Grayskull, 12, 9, 108, 1_048_576, 103_712, 32, 32},
+		{"e75", l1.Grayskull, 11, 8, 88, 1_048_576, 103_712, 32, 32},
+	}
+	boards := l1.Boards()
+	require.Len(t, boards, len(want))
+	for i, w := range want {
+		s := boards[i]
+		require.NoError(t, s.Check())
+		require.Equal(t, w.name, s.Name)
+		require.Equal(t, w.arch, s.Arch)
+		require.Equal(t, w.cols, s.Cols)
+		require.Equal(t, w.rows, s.Rows)
+		require.Equal(t, w.cores, s.NumCores())
+		require.Equal(t, w.cores, s.Grid().Cores().Len())
+		require.Equal(t, w.l1, s.L1Size)
+		require.Equal(t, w.base, s.CBBase)
+		require.Equal(t, w.align, s.CBAlign)
+		require.EqualValues(t, 16, s.L1Align)
+		require.Equal(t, w.indices, s.CBIndices)
+		aligned, ok := s.AlignCB(s.CBBase)
+		require.True(t, ok)
+		require.Equal(t, s.CBBase, aligned, "the base is aligned")
+		again := []l1.Spec{l1.N150(), l1.N300(), l1.Galaxy(), l1.P100(), l1.P150(), l1.P150b(), l1.E150(), l1.E75()}
+		require.Equal(t, s, again[i])
+	}
+	require.Equal(t, "p150 (blackhole 13x10, L1 1572864, CB base 111616, align 64)", l1.P150().String())
+	require.Equal(t, l1.Spec{}, l1.ArchSpec("quasar"))
+	// Room for circular buffers.
+	require.EqualValues(t, 1_395_424, l1.N150().L1Size-l1.N150().CBBase)
+	require.EqualValues(t, 1_461_248, l1.P150().L1Size-l1.P150().CBBase)
+}
+
+func TestParseArch(t *testing.T) {
+	for _, arch := range []l1.Arch{l1.Grayskull, l1.Wormhole, l1.Blackhole} {
+		got, err := l1.ParseArch(string(arch))
+		require.NoError(t, err)
+		require.Equal(t, arch, got)
+		require.Equal(t, arch, l1.ArchSpec(arch).Arch)
+		require.NoError(t, l1.ArchSpec(arch).Check())
+	}
+	for _, text := range []string{"", "Wormhole", "wormhole ", "quasar"} {
+		_, err := l1.ParseArch(text)
+		requireParseError(t, err, "architecture", text, 0, "known are")
+	}
+}
