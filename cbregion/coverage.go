@@ -1,0 +1,90 @@
+package cbregion
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Coverage counts ranges and says how many bytes they cover. It does not know
+// whose they are: whoever uses it keeps account of what was added, as [Counter]
+// does for one core and package device for classes of cores.
+//
+// The zero Coverage is empty and ready to use. It must not be copied; see Clone.
+// It is not safe for concurrent use, except that any number of goroutines may read
+// it while nobody changes it.
+type Coverage struct {
+	_ [0]sync.Mutex // lets vet report copies
+
+	// root holds every address at which the number of covering ranges changes, and
+	// by how much. Addresses where as many ranges end as start are not there: the
+	// two ranges [a, b) and [b, c) have boundaries at a and c only.
+	//
+	//	delta:  +2      +1    -1     -2
+	//	        a       b     c      d
+	//	count: 0 |  2   |  3  |  2   | 0
+	//
+	// A count is the sum of all deltas to its left. It is never negative, and 0
+	// outside the first and the last boundary.
+	root       node
+	boundaries int
+	bytes      uint64 // covered; what root.summarise() says, kept at hand
+
+	leafLimit, innerLimit int // 0 = the constants; tests make small nodes
+}
+
+// Add adds one count to every byte of r and returns the number of bytes that
+// became covered. An empty or inverted range is a no-op. O(log n) for n boundaries,
+// however many of them r spans.
+//
+// Ends up to 2^64-1 work, but what is legal is for the caller to say
+// ([l1.Range.Check]).
+func (v *Coverage) Add(r l1.Range) (grew uint64) {
+	if r.IsEmpty() {
+		return 0
+	}
+	before := v.bytes
+	v.change(r, +1)
+	return v.bytes - before
+}
+
+// Remove takes one count from every byte of r and returns the number of bytes that
+// ceased to be covered. An empty or inverted range is a no-op. O(log n).
+//
+// The caller guarantees that r was added and not removed since. Remove panics, and
+// changes nothing, if a byte of r is not covered at all. It cannot notice when all
+// bytes of r are covered by other ranges.
+func (v *Coverage) Remove(r l1.Range) (freed uint64) {
+	if r.IsEmpty() {
+		return 0
+	}
+	before := v.bytes
+	if !v.change(r, -1) {
+		panic(fmt.Sprintf("cbregion: Remove(%v) of a range that is not covered", r))
+	}
+	return before - v.bytes
+}
+
+// Bytes returns the number of covered bytes. O(1).
+func (v *Coverage) Bytes() uint64 { return v.bytes }
+
+// IsEmpty reports whether no byte is covered.
+func (v *Coverage) IsEmpty() bool { return v.boundaries == 0 }
+
+// Boundaries returns the number of addresses at which the number of covering ranges
+// changes; memory and time depend on it, not on the number of ranges. O(1).
+func (v *Coverage) Boundaries() int { return v.boundaries }
+
+// Clone returns an independent deep copy, in O(n).
+func (v *Coverage) Clone() *Coverage {
+	out := new(Coverage)
+	v.copyTo(out)
+	return out
+}
+
+func (v *Coverage) copyTo(out *Coverage) {
+	out.root = v.root.clone()
+	out.boundaries, out.bytes = v.boundaries, v.bytes
+	out.leafLimit, out.innerLimit = v.leafLimit, v.innerLimit
+}

@@ -1,0 +1,38 @@
+package cbregion
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// ErrNotFound is what errors of type *NotFoundError match: there is no such range of
+// such an owner to remove.
+var ErrNotFound = errors.New("no such range")
+
+// A NotFoundError says which range could not be removed because its owner does not
+// hold it.
+type NotFoundError struct {
+	Owner Owner
+	Range l1.Range // bytes
+}
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("owner %d does not hold %v", e.Owner, e.Range)
+}
+
+// Is reports whether target is ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+// An InvariantError says which invariant of a Counter or Coverage does not hold. It is
+// a bug of this package, or of a caller who changed one from two goroutines.
+type InvariantError struct {
+	Reason string
+}
+
+func (e *InvariantError) Error() string { return "cbregion: invariant broken: " + e.Reason }
+
+func broken(format string, args ...any) error {
+	return &InvariantError{Reason: fmt.Sprintf(format, args...)}
+}

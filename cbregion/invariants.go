@@ -1,0 +1,158 @@
+package cbregion
+
+// CheckInvariants recomputes from the boundaries everything that v keeps at hand,
+// and returns an *InvariantError that names the first difference. O(n).
+func (v *Coverage) CheckInvariants() error {
+	if v.boundaries == 0 {
+		if v.root.size() != 0 || v.root.kids != nil || v.bytes != 0 {
+			return broken("empty coverage with %d bytes and a root of size %d", v.bytes, v.root.size())
+		}
+		return nil
+	}
+	if v.root.kids != nil && len(v.root.kids) < 2 {
+		return broken("root with %d children", len(v.root.kids))
+	}
+	c := coverageCheck{v: v, leafDepth: -1}
+	if err := c.node(&v.root, 0); err != nil {
+		return err
+	}
+	switch {
+	case c.boundaries != v.boundaries:
+		return broken("%d boundaries, counted as %d", c.boundaries, v.boundaries)
+	case c.count != 0:
+		return broken("count %d behind the last boundary", c.count)
+	case c.bytes != v.bytes:
+		return broken("%d bytes covered, counted as %d", c.bytes, v.bytes)
+	}
+	return nil
+}
+
+// A coverageCheck walks all boundaries in order and counts as a reader of the
+// definition would.
+type coverageCheck struct {
+	v          *Coverage
+	boundaries int
+	last       uint64 // address of the last boundary
+	count      int64  // behind it
+	bytes      uint64 // covered so far
+	leafDepth  int    // -1 before the first leaf
+}
+
+func (c *coverageCheck) node(n *node, depth int) error {
+	if size, limit := n.size(), c.v.limit(n); size == 0 || size > limit {
+		return broken("node of size %d, limit %d", size, limit)
+	}
+	if n.kids == nil {
+		if c.leafDepth < 0 {
+			c.leafDepth = depth
+		}
+		if c.leafDepth != depth {
+			return broken("leaves at depths %d and %d", c.leafDepth, depth)
+		}
+		return c.block(n.block)
+	}
+	if len(n.block) > 0 {
+		return broken("inner node with boundaries")
+	}
+	for i, k := range n.kids {
+		if err := c.node(k.node, depth+1); err != nil {
+			return err
+		}
+		if s := k.node.summarise(); s != k.summary {
+			return broken("summary is %+v, should be %+v", k.summary, s)
+		}
+		quarter := c.v.limit(k.node) / 4
+		if i > 0 && k.size() <= quarter && n.kids[i-1].size() <= quarter {
+			return broken("neighbours of size %d and %d", n.kids[i-1].size(), k.size())
+		}
+	}
+	return nil
+}
+
+func (c *coverageCheck) block(block []boundary) error {
+	for _, b := range block {
+		switch {
+		case c.boundaries > 0 && b.addr <= c.last:
+			return broken("boundary %d follows %d", b.addr, c.last)
+		case b.delta == 0:
+			return broken("boundary %d without a change", b.addr)
+		}
+		if c.count > 0 {
+			c.bytes += b.addr - c.last
+		}
+		c.boundaries++
+		c.last = b.addr
+		c.count += b.delta
+		if c.count < 0 {
+			return broken("count %d behind %d", c.count, b.addr)
+		}
+	}
+	return nil
+}
+
+// CheckInvariants recomputes the whole Counter from its live ranges and returns an
+// *InvariantError that names the first difference. O(n log n).
+func (c *Counter) CheckInvariants() error {
+	if err := c.cover.CheckInvariants(); err != nil {
+		return err
+	}
+	if c.live == nil {
+		if c.n != 0 || !c.cover.IsEmpty() {
+			return broken("no live ranges, but %d are counted", c.n)
+		}
+		return nil
+	}
+	var (
+		err   error
+		n     int
+		last  holding
+		delta = make(map[uint64]int64)
+	)
+	c.live.Ascend(func(h holding) bool {
+		switch {
+		case h.Check() != nil || h.IsEmpty() || h.times < 1:
+			err = broken("live range %v of owner %d, %d times", h.Range, h.owner, h.times)
+		case n > 0 && !last.less(h):
+			err = broken("live range %v of owner %d follows %v of owner %d", h.Range, h.owner, last.Range, last.owner)
+		}
+		n += h.times
+		last = h
+		delta[h.Start] += int64(h.times)
+		delta[h.End] -= int64(h.times)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if n != c.n {
+		return broken("%d live ranges, counted as %d", n, c.n)
+	}
+	for addr, d := range delta {
+		if d == 0 {
+			delete(delta, addr)
+		}
+	}
+	if len(delta) != c.cover.Boundaries() {
+		return broken("%d boundaries, should be %d", c.cover.Boundaries(), len(delta))
+	}
+	return c.cover.root.eachBoundary(func(b boundary) error {
+		if delta[b.addr] != b.delta {
+			return broken("boundary %d has delta %d, should be %d", b.addr, b.delta, delta[b.addr])
+		}
+		return nil
+	})
+}
+
+func (n *node) eachBoundary(fn func(boundary) error) error {
+	for _, b := range n.block {
+		if err := fn(b); err != nil {
+			return err
+		}
+	}
+	for _, k := range n.kids {
+		if err := k.eachBoundary(fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
