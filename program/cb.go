@@ -1,0 +1,97 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// An ID names a program. Any number is an ordinary id, 0 included.
+type ID uint64
+
+// A Kind says what a CB is. The zero Kind is a circular buffer; the others are
+// placed and counted apart from circular buffers.
+type Kind uint8
+
+// Circular buffers, and what "Metal 2.0" programs use in their place.
+const (
+	CircularBuffer Kind = iota
+	DataflowBuffer      // placed as circular buffers are, on a list of its own
+	Scratchpad          // placed above the program's dataflow buffers
+	numKinds
+)
+
+// String returns "circular buffer", "dataflow buffer" or "scratchpad".
+func (k Kind) String() string {
+	switch k {
+	case CircularBuffer:
+		return "circular buffer"
+	case DataflowBuffer:
+		return "dataflow buffer"
+	case Scratchpad:
+		return "scratchpad"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// An Index is one buffer index of a CB. Several indices of one CB share its bytes.
+type Index struct {
+	Number   int    // 0 to 63 on Blackhole, 0 to 31 before
+	PageSize uint64 // bytes; 0 = not set
+}
+
+// A CB is a circular buffer as a program states it, or by its Kind a dataflow
+// buffer or a scratchpad: one size and one address on all cores of a set.
+type CB struct {
+	Kind    Kind
+	Cores   l1.CoreRangeSet
+	Size    uint64  // bytes on each core
+	Indices []Index // may be nil where only the bytes matter
+
+	// Global CBs are backed by an L1 tensor or a GlobalCircularBuffer ("borrowed"
+	// for dataflow buffers): they take no bytes of their own.
+	Global bool
+
+	// Address is where the CB starts if Fixed is set: given by a capture or by a
+	// simulator that places for itself; for a global CB the address of its backing.
+	// Without Fixed, Build places a local CB and leaves a global one unknown.
+	Address uint64
+	Fixed   bool
+
+	// Alias groups dataflow buffers that share one address: those with the same
+	// number other than 0, whose sizes must be equal.
+	Alias int
+}
+
+// A Placed is a CB of a built program with its place.
+type Placed struct {
+	CB
+	Range l1.Range // bytes on each core; empty if unknown or of size 0
+	Known bool     // false only for a global CB without an address
+}
+
+// Builder gathers the CBs of a program in creation order, which decides their
+// addresses. The zero Builder builds program 0.
+type Builder struct {
+	id  ID
+	cbs []CB
+}
+
+// NewBuilder returns a Builder for the program with the given id.
+func NewBuilder(id ID) *Builder { return &Builder{id: id} }
+
+// CB appends a CB. Mistakes in it are reported by Build.
+func (b *Builder) CB(cb CB) *Builder {
+	cb.Indices = slices.Clone(cb.Indices)
+	b.cbs = append(b.cbs, cb)
+	return b
+}
+
+// Range appends a local circular buffer at given addresses: the form for
+// simulators that place for themselves. An empty range takes nothing; an inverted
+// one is reported by Build.
+func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
+	// An inverted range has a wrapped size, which lies beyond what Build accepts.
+	return b.CB(CB{Cores: cores, Size: r.End - r.Start, Address: r.Start, Fixed: true})
+}

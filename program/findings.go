@@ -1,0 +1,195 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Code names a kind of Finding.
+type Code string
+
+// What can be odd about a program. tt-metal itself refuses some of these, some of
+// them only when the program is launched, and does not notice Overlap at all.
+const (
+	Overlap        Code = "overlap"        // two CBs share bytes of a core
+	IndexReuse     Code = "index-reuse"    // two CBs use one buffer index on a core
+	IndexLimit     Code = "index-limit"    // a buffer index above what the device has
+	PageSize       Code = "page-size"      // size is not a multiple of the page size
+	PageCount      Code = "page-count"     // more than 65,535 pages
+	OutsideGrid    Code = "outside-grid"   // cores outside the compute grid
+	BeyondL1       Code = "beyond-l1"      // the CB ends beyond the L1 of a core
+	Unaligned      Code = "unaligned"      // a given address is not a multiple of the alignment
+	OutOfOrder     Code = "out-of-order"   // a given address that tt-metal's bookkeeping would refuse
+	RangesOverlap  Code = "ranges-overlap" // rectangles of one core range set share cores
+	largestPageNum      = 1<<16 - 1        // page counters of the device have 16 bits
+)
+
+// A Finding is something odd about a program that does not stop it from being
+// counted exactly.
+type Finding struct {
+	Code  Code
+	CB    int        // position in creation order
+	Other int        // the other CB of Overlap and IndexReuse, else -1
+	Cores l1.CoreSet // where
+	Range l1.Range   // the bytes in question, if any
+	Value uint64     // index, page size, number of pages or alignment, by Code
+	Limit uint64     // what Value or Range exceeds, if anything
+}
+
+// String says the finding in one line.
+func (f Finding) String() string {
+	at := fmt.Sprintf("CB %d", f.CB)
+	switch f.Code {
+	case Overlap:
+		return fmt.Sprintf("%s overlaps CB %d at %v on %v", at, f.Other, f.Range, f.Cores)
+	case IndexReuse:
+		return fmt.Sprintf("%s uses buffer index %d, which CB %d has on %v", at, f.Value, f.Other, f.Cores)
+	case IndexLimit:
+		return fmt.Sprintf("%s uses buffer index %d; the device has %d", at, f.Value, f.Limit)
+	case PageSize:
+		return fmt.Sprintf("%s: %d bytes are not a multiple of the page size %d", at, f.Limit, f.Value)
+	case PageCount:
+		return fmt.Sprintf("%s has %d pages; the device counts to %d", at, f.Value, f.Limit)
+	case OutsideGrid:
+		return fmt.Sprintf("%s: cores outside the grid: %v", at, f.Cores)
+	case BeyondL1:
+		return fmt.Sprintf("%s grows to %d, beyond the L1 of %d bytes", at, f.Range.End, f.Limit)
+	case Unaligned:
+		return fmt.Sprintf("%s starts at %d, not a multiple of %d", at, f.Range.Start, f.Value)
+	case OutOfOrder:
+		return fmt.Sprintf("%s at %v lies below a CB created before it", at, f.Range)
+	case RangesOverlap:
+		return fmt.Sprintf("%s: rectangles of its core range set share %v", at, f.Cores)
+	}
+	return fmt.Sprintf("%s: %s", at, f.Code)
+}
+
+// find adds the findings that need no placement of their own. cells divides the
+// cores by the shapes on them, those of global CBs included.
+func (p *Program) find(shapes []shape, cells []cell) {
+	for k := range shapes {
+		for _, i := range shapes[k].cbs {
+			p.findAlone(i, &shapes[k])
+		}
+	}
+	pairs := pairs{index: map[[3]int]int{}}
+	var local []int
+	for _, c := range cells {
+		var cbs []int
+		for _, k := range c.areas {
+			cbs = append(cbs, shapes[k].cbs...)
+		}
+		slices.Sort(cbs)
+		p.findIndexReuse(c.cores, cbs, &pairs)
+		local = local[:0]
+		for _, i := range cbs {
+			if !p.cbs[i].Global && !p.cbs[i].Range.IsEmpty() {
+				local = append(local, i)
+			}
+		}
+		p.findOverlaps(c.cores, local, &pairs)
+	}
+	for k, f := range pairs.found {
+		f.Cores = unite(pairs.cores[k])
+		p.findings = append(p.findings, f)
+	}
+	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
+}
+
+// pairs are the findings about two CBs, each once with all the cells where it holds.
+type pairs struct {
+	index map[[3]int]int // CB, other CB, buffer index or -1 -> position in found
+	found []Finding
+	cores [][]l1.CoreSet // of each finding
+}
+
+func (p *pairs) add(f Finding, index int, cores l1.CoreSet) {
+	key := [3]int{f.CB, f.Other, index}
+	k, ok := p.index[key]
+	if !ok {
+		k = len(p.found)
+		p.index[key] = k
+		p.found, p.cores = append(p.found, f), append(p.cores, nil)
+	}
+	p.cores[k] = append(p.cores[k], cores)
+}
+
+// findAlone looks at what CB i says about itself.
+func (p *Program) findAlone(i int, s *shape) {
+	cb := &p.cbs[i]
+	add := func(f Finding) {
+		f.CB, f.Other = i, -1
+		if f.Cores.IsEmpty() {
+			f.Cores = s.cores
+		}
+		p.findings = append(p.findings, f)
+	}
+	if !s.doubled.IsEmpty() {
+		add(Finding{Code: RangesOverlap, Cores: s.doubled})
+	}
+	if !s.outside.IsEmpty() {
+		add(Finding{Code: OutsideGrid, Cores: s.outside})
+	}
+	if cb.Known && !cb.Global {
+		if p.spec.L1Size > 0 && !cb.Range.IsEmpty() && cb.Range.End > p.spec.L1Size {
+			add(Finding{Code: BeyondL1, Range: cb.Range, Limit: p.spec.L1Size})
+		}
+		if align := max(p.spec.CBAlign, 1); cb.Fixed && cb.Address%align != 0 {
+			add(Finding{Code: Unaligned, Range: cb.Range, Value: align})
+		}
+	}
+	for _, index := range cb.Indices {
+		if p.spec.CBIndices > 0 && index.Number >= p.spec.CBIndices {
+			add(Finding{Code: IndexLimit, Value: uint64(index.Number), Limit: uint64(p.spec.CBIndices)})
+		}
+		if index.PageSize == 0 {
+			continue
+		}
+		if cb.Size%index.PageSize != 0 {
+			add(Finding{Code: PageSize, Value: index.PageSize, Limit: cb.Size})
+		}
+		if n := cb.Size / index.PageSize; n > largestPageNum {
+			add(Finding{Code: PageCount, Value: n, Limit: largestPageNum})
+		}
+	}
+}
+
+// findIndexReuse names, for each buffer index that several CBs use on the cores, the
+// first CB that does.
+func (p *Program) findIndexReuse(cores l1.CoreSet, cbs []int, pairs *pairs) {
+	var user map[int]int // buffer index -> CB
+	for _, i := range cbs {
+		for _, index := range p.cbs[i].Indices {
+			if other, ok := user[index.Number]; !ok {
+				if user == nil {
+					user = map[int]int{}
+				}
+				user[index.Number] = i
+			} else if other != i {
+				pairs.add(Finding{Code: IndexReuse, CB: i, Other: other, Value: uint64(index.Number)}, index.Number, cores)
+			}
+		}
+	}
+}
+
+// findOverlaps names, for each of the local CBs of the cores that shares bytes with
+// one that starts before it, the one that reaches farthest. It sorts local.
+//
+// Aliases of one group have the same range, so skipping such a pair hides nothing:
+// whoever overlaps one of them overlaps the first of them.
+func (p *Program) findOverlaps(cores l1.CoreSet, local []int, pairs *pairs) {
+	slices.SortStableFunc(local, func(a, b int) int { return p.cbs[a].Range.Compare(p.cbs[b].Range) })
+	for k, farthest := 1, 0; k < len(local); k++ {
+		before, i := local[farthest], local[k]
+		a, b := &p.cbs[before], &p.cbs[i]
+		if shared := a.Range.Intersect(b.Range); !shared.IsEmpty() && (a.Alias == 0 || a.Alias != b.Alias) {
+			pairs.add(Finding{Code: Overlap, CB: max(i, before), Other: min(i, before), Range: shared}, -1, cores)
+		}
+		if b.Range.End > a.Range.End {
+			farthest = k
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package program
+
+import (
+	"encoding/binary"
+	"iter"
+	"math/bits"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Footprint is what one program takes of L1, grouped by cores that hold the same:
+// groups are disjoint, not empty, and ordered by their first core. The zero value
+// takes nothing.
+type Footprint struct {
+	groups []Group
+	bytes  uint64
+	sizes  uint64
+}
+
+// A Group is a set of cores with identical ranges.
+type Group struct {
+	cores  l1.CoreSet
+	ranges []l1.Range // merged: sorted, disjoint, not touching, not empty
+	bytes  uint64     // sum of the ranges
+	sizes  uint64     // sum of the sizes of the CBs on one core
+}
+
+// Cores returns the cores of the group.
+func (g Group) Cores() l1.CoreSet { return g.cores }
+
+// NumRanges returns the number of merged ranges on each core, at least one.
+func (g Group) NumRanges() int { return len(g.ranges) }
+
+// Range returns the i-th merged range on each core, lowest first.
+func (g Group) Range(i int) l1.Range { return g.ranges[i] }
+
+// Ranges returns the merged ranges on each core, lowest first.
+func (g Group) Ranges() iter.Seq[l1.Range] { return slices.Values(g.ranges) }
+
+// Bytes returns the physical bytes on each core: the length of the ranges.
+func (g Group) Bytes() uint64 { return g.bytes }
+
+// Logical returns the plain sum of the sizes of the CBs on each core.
+func (g Group) Logical() uint64 { return g.sizes }
+
+// Groups returns the groups by their first core.
+func (f Footprint) Groups() iter.Seq[Group] { return slices.Values(f.groups) }
+
+// NumGroups returns the number of groups; the usual program has one.
+func (f Footprint) NumGroups() int { return len(f.groups) }
+
+// Group returns the i-th group.
+func (f Footprint) Group(i int) Group { return f.groups[i] }
+
+// Bytes returns the physical bytes, summed over cores.
+func (f Footprint) Bytes() uint64 { return f.bytes }
+
+// Logical returns the plain sum of CB size times cores.
+func (f Footprint) Logical() uint64 { return f.sizes }
+
+// Cores returns the cores on which something is taken.
+func (f Footprint) Cores() l1.CoreSet {
+	sets := make([]l1.CoreSet, len(f.groups))
+	for i, g := range f.groups {
+		sets[i] = g.cores
+	}
+	return unite(sets)
+}
+
+// On returns the group that holds core c, if something is taken there.
+func (f Footprint) On(c l1.Core) (Group, bool) {
+	for _, g := range f.groups {
+		if g.cores.Has(c) {
+			return g, true
+		}
+	}
+	return Group{}, false
+}
+
+// Equal reports whether f and o take the same bytes on the same cores, and count
+// the same logical bytes.
+func (f Footprint) Equal(o Footprint) bool {
+	return f.bytes == o.bytes && f.sizes == o.sizes &&
+		slices.EqualFunc(f.groups, o.groups, func(a, b Group) bool {
+			return a.sizes == b.sizes && slices.Equal(a.ranges, b.ranges) && a.cores.Equal(b.cores)
+		})
+}
+
+// A layer is what one area adds to a footprint: merged ranges, and a size to count.
+type layer struct {
+	ranges []l1.Range
+	size   uint64
+}
+
+// footprintOf unites the layers of each cell and joins cells that come out equal.
+// Layers and areas have the same numbers. ok is false if a sum over all cores lies
+// beyond 2^63-1.
+func footprintOf(layers []layer, cells []cell) (f Footprint, ok bool) {
+	same := map[string]int{}
+	var parts [][]l1.CoreSet // of each group
+	var key []byte
+	var ranges []l1.Range
+	for _, c := range cells {
+		g := Group{}
+		ranges = ranges[:0]
+		for _, i := range c.areas {
+			ranges = append(ranges, layers[i].ranges...)
+			if g.sizes += layers[i].size; g.sizes > l1.MaxAddr {
+				return f, false
+			}
+		}
+		if ranges = mergeRanges(ranges); len(ranges) == 0 {
+			continue
+		}
+		for _, r := range ranges {
+			g.bytes += r.Len()
+		}
+		if n := c.cores.Len(); !addTimes(&f.bytes, g.bytes, n) || !addTimes(&f.sizes, g.sizes, n) {
+			return f, false
+		}
+		key = binary.LittleEndian.AppendUint64(key[:0], g.sizes)
+		key = appendRanges(key, ranges)
+		k, found := same[string(key)]
+		if !found {
+			k = len(f.groups)
+			same[string(key)] = k
+			g.ranges = slices.Clone(ranges)
+			f.groups, parts = append(f.groups, g), append(parts, nil)
+		}
+		parts[k] = append(parts[k], c.cores)
+	}
+	for k := range f.groups {
+		f.groups[k].cores = unite(parts[k])
+	}
+	return f, true
+}
+
+// mergeRanges sorts ranges and joins those that overlap or touch; empty ones go.
+// It reuses the slice.
+func mergeRanges(ranges []l1.Range) []l1.Range {
+	if !slices.IsSortedFunc(ranges, l1.Range.Compare) {
+		slices.SortFunc(ranges, l1.Range.Compare)
+	}
+	out := ranges[:0]
+	for _, r := range ranges {
+		switch {
+		case r.IsEmpty():
+		case len(out) > 0 && r.Start <= out[len(out)-1].End:
+			out[len(out)-1].End = max(out[len(out)-1].End, r.End)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// appendRanges appends what tells lists of ranges apart.
+func appendRanges(key []byte, ranges []l1.Range) []byte {
+	for _, r := range ranges {
+		key = binary.LittleEndian.AppendUint64(key, r.Start)
+		key = binary.LittleEndian.AppendUint64(key, r.End)
+	}
+	return key
+}
+
+// addTimes adds n times bytes to sum and reports whether the result is at most 2^63-1.
+func addTimes(sum *uint64, bytes uint64, n int) bool {
+	hi, lo := bits.Mul64(bytes, uint64(n))
+	lo, carry := bits.Add64(lo, *sum, 0)
+	*sum = lo
+	return hi == 0 && carry == 0 && lo <= l1.MaxAddr
+}

@@ -1,0 +1,179 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A ledger is tt-metal's placement bookkeeping for the CBs of one program: an entry
+// per distinct merged core range, each with the regions charged to all its cores.
+//
+//	entries of    X {[0-0 - 1-0]}  Y {[1-0 - 2-0]}
+//
+//	[0-0 - 1-0]   [base, base+4096)   X marks every entry that it touches
+//	[1-0 - 2-0]   [base, base+4096)   the core range 1-0 is in both
+//
+// The entries of all CBs exist before the first address is computed. A CB goes
+// above what is marked on its own entries, those with exactly its ranges; other
+// entries that it touches are skipped if they are "already marked higher". So two
+// CBs can share bytes of a core, which tt-metal does not notice (finding Overlap).
+type ledger struct {
+	spec    l1.Spec
+	entries []entry
+	byShape [][]int32 // shape -> its own entries; nil if no CB of the ledger has the shape
+
+	rows   int       // rows of tiles
+	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y
+}
+
+type entry struct {
+	cores   l1.CoreRange
+	end     uint64     // where the next CB may start: the highest end marked, 0 if there is none
+	regions []l1.Range // not empty; sorted and disjoint but for CBs that the rule would refuse
+}
+
+// newLedger returns the ledger for the CBs of which use says that they are in it.
+func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
+	l := &ledger{spec: spec, byShape: make([][]int32, len(shapes))}
+	index := map[l1.CoreRange]int32{}
+	cols := 0
+	for k := range shapes {
+		if !slices.ContainsFunc(shapes[k].cbs, use) {
+			continue
+		}
+		for r := range shapes[k].merged.All() {
+			i, found := index[r]
+			if !found {
+				i = int32(len(l.entries))
+				index[r] = i
+				l.entries = append(l.entries, entry{cores: r})
+				cols, l.rows = max(cols, int(r.End.X>>4)+1), max(l.rows, int(r.End.Y>>4)+1)
+			}
+			l.byShape[k] = append(l.byShape[k], i)
+		}
+	}
+	l.byTile = make([][]int32, cols*l.rows)
+	for i := range l.entries {
+		l.tiles(l.entries[i].cores, func(tile, _, _ int) {
+			l.byTile[tile] = append(l.byTile[tile], int32(i))
+		})
+	}
+	return l
+}
+
+// tiles calls do for every tile that r touches.
+func (l *ledger) tiles(r l1.CoreRange, do func(tile, x, y int)) {
+	for x := int(r.Start.X >> 4); x <= int(r.End.X>>4); x++ {
+		for y := int(r.Start.Y >> 4); y <= int(r.End.Y>>4); y++ {
+			do(x*l.rows+y, x, y)
+		}
+	}
+}
+
+// touching calls do for every entry that shares a core with r, each once.
+func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
+	candidates := 0
+	l.tiles(r, func(tile, _, _ int) { candidates += len(l.byTile[tile]) })
+	if candidates >= len(l.entries) {
+		for i := range l.entries {
+			if e := &l.entries[i]; e.cores.Overlaps(r) {
+				do(e)
+			}
+		}
+		return
+	}
+	l.tiles(r, func(tile, x, y int) {
+		for _, i := range l.byTile[tile] {
+			// An entry met in several tiles counts in that of the first core it shares.
+			e := &l.entries[i]
+			first := l1.Core{X: max(r.Start.X, e.cores.Start.X), Y: max(r.Start.Y, e.cores.Start.Y)}
+			if e.cores.Overlaps(r) && int(first.X>>4) == x && int(first.Y>>4) == y {
+				do(e)
+			}
+		}
+	})
+}
+
+// next returns the address that tt-metal gives to a CB with these entries of its
+// own. ok is false beyond l1.MaxAddr.
+func (l *ledger) next(own []int32) (addr uint64, ok bool) {
+	addr = l.spec.CBBase
+	for _, i := range own {
+		addr = max(addr, l.entries[i].end)
+	}
+	return l.spec.AlignCB(addr)
+}
+
+// nextAbove is next for scratchpads, which look at every entry they touch.
+func (l *ledger) nextAbove(own []int32) (addr uint64, ok bool) {
+	addr = l.spec.CBBase
+	for _, i := range own {
+		l.touching(l.entries[i].cores, func(e *entry) { addr = max(addr, e.end) })
+	}
+	return l.spec.AlignCB(addr)
+}
+
+// mark charges a CB at an address to every entry that it touches, each once, and
+// reports whether the rule allows that: an address that the ledger gave always is;
+// one given from outside may lie below what is marked on the CB's own entries, and
+// is then added all the same. An entry without a mark takes any address.
+func (l *ledger) mark(own []int32, at l1.Range) (asRule bool) {
+	asRule = true
+	for _, i := range own {
+		if at.Start < l.entries[i].end {
+			asRule = false
+		}
+		l.entries[i].add(at)
+	}
+	for _, i := range own {
+		l.touching(l.entries[i].cores, func(e *entry) {
+			// Below the end: "already marked higher", by another CB or by this one.
+			if at.Start >= e.end {
+				e.add(at)
+			}
+		})
+	}
+	return asRule
+}
+
+func (e *entry) add(at l1.Range) {
+	e.end = max(e.end, at.End)
+	n := len(e.regions)
+	switch {
+	case at.IsEmpty():
+	case n > 0 && e.regions[n-1].End == at.Start:
+		e.regions[n-1].End = at.End
+	default:
+		e.regions = append(e.regions, at)
+	}
+}
+
+// footprint returns what the ledger charges: every entry's regions on all its cores.
+func (l *ledger) footprint() (Footprint, bool) {
+	var layers []layer
+	var cores [][]l1.CoreRange
+	same := map[string]int{} // regions -> position in layers
+	var key []byte
+	for i := range l.entries {
+		e := &l.entries[i]
+		if len(e.regions) == 0 {
+			continue
+		}
+		e.regions = mergeRanges(e.regions)
+		key = appendRanges(key[:0], e.regions)
+		k, found := same[string(key)]
+		if !found {
+			k = len(layers)
+			same[string(key)] = k
+			layers, cores = append(layers, layer{ranges: e.regions}), append(cores, nil)
+		}
+		cores[k] = append(cores[k], e.cores)
+	}
+	areas := make([]area, len(layers))
+	for k := range areas {
+		set, _ := l1.NewCoreRangeSet(cores[k]...) // merged ranges are legal
+		areas[k] = area{set, set.Cores()}
+	}
+	return footprintOf(layers, cells(areas))
+}

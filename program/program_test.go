@@ -1,0 +1,365 @@
+package program_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/stretchr/testify/require"
+)
+
+// Mistakes in a program, each with the error that carries its values.
+func TestBuildErrors(t *testing.T) {
+	one := cb("{[0-0 - 0-0]}", 64)
+	kind := func(k program.Kind) program.CB { return as(k, one) }
+	dfb := kind(program.DataflowBuffer)
+	fail := func(at int, field string, value uint64, reason string) *program.CBError {
+		return &program.CBError{Program: 1, CB: at, Field: field, Value: value, Reason: reason}
+	}
+	const different = "another member of the group is not at the same place: Global, Fixed or Address differ"
+	for _, test := range []struct {
+		name string
+		cbs  []program.CB
+		want []*program.CBError
+	}{
+		{"size of 2^63", []program.CB{cb("{[0-0 - 0-0]}", 1<<63)},
+			[]*program.CBError{fail(0, "Size", 1<<63, "inverted range or beyond 2^63-1")}},
+		{"size of a global CB", []program.CB{global(cb("{[0-0 - 0-0]}", 1<<63))},
+			[]*program.CBError{fail(0, "Size", 1<<63, "inverted range or beyond 2^63-1")}},
+		{"given address and size", []program.CB{one, fixed(1<<63-64, one)},
+			[]*program.CBError{fail(1, "Address", 1<<63-64, "ends beyond 2^63-1")}},
+		{"given address, no bytes", []program.CB{fixed(1<<63, cb("{[0-0 - 0-0]}", 0))},
+			[]*program.CBError{fail(0, "Address", 1<<63, "ends beyond 2^63-1")}},
+		{"unknown kind", []program.CB{kind(3), kind(255)},
+			[]*program.CBError{fail(0, "Kind", 3, "unknown"), fail(1, "Kind", 255, "unknown")}},
+		{"circular and dataflow buffers", []program.CB{kind(program.DataflowBuffer), kind(program.Scratchpad), one},
+			[]*program.CBError{fail(2, "Kind", 0, "a program has circular buffers or dataflow buffers, not both")}},
+		{"negative index", []program.CB{indexed(one, program.Index{Number: -3})},
+			[]*program.CBError{fail(0, "Indices", 3, "must not be negative (value is without its sign)")}},
+		{"alias of a circular buffer", []program.CB{alias(1, one)},
+			[]*program.CBError{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
+		{"alias of a scratchpad, beside an alias group of that number", []program.CB{alias(1, kind(program.Scratchpad)), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8)))},
+			[]*program.CBError{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
+		{"aliases of different sizes: those unlike the first", []program.CB{alias(1, dfb), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8))), alias(1, dfb)},
+			[]*program.CBError{fail(1, "Alias", 1, "another member of the group has 64 bytes, this one 8")}},
+		{"aliases at different addresses", []program.CB{alias(1, fixed(64, dfb)), alias(1, fixed(128, dfb))},
+			[]*program.CBError{fail(1, "Alias", 1, different)}},
+		{"aliases, one with an address", []program.CB{alias(1, dfb), alias(1, fixed(64, dfb))},
+			[]*program.CBError{fail(1, "Alias", 1, different)}},
+		{"aliases, one borrowed", []program.CB{alias(1, dfb), alias(1, global(dfb))},
+			[]*program.CBError{fail(1, "Alias", 1, different)}},
+		{"placed beyond 2^63-1", []program.CB{cb("{[0-0 - 0-0]}", 1<<62), cb("{[0-0 - 0-0]}", 1<<62)},
+			[]*program.CBError{fail(1, "Size", 1<<62, "placed so that it ends beyond 2^63-1")}},
+		{"placed where the next aligned address is beyond 2^63-1", []program.CB{fixed(1<<63-2, cb("{[0-0 - 0-0]}", 1)), cb("{[0-0 - 0-0]}", 0)},
+			[]*program.CBError{fail(1, "Size", 0, "placed so that it ends beyond 2^63-1")}},
+		{"scratchpad placed beyond 2^63-1", []program.CB{kind(program.Scratchpad), as(program.DataflowBuffer, cb("{[0-0 - 1-0]}", 1<<63-103_712-1))},
+			[]*program.CBError{fail(0, "Size", 64, "placed so that it ends beyond 2^63-1")}},
+		{"everything at once, by CB", []program.CB{fixed(1<<63, indexed(one, program.Index{Number: -1}, program.Index{Number: -1 << 63})), kind(9), cb("{}", 1<<63)},
+			[]*program.CBError{
+				fail(0, "Address", 1<<63, "ends beyond 2^63-1"),
+				fail(0, "Indices", 1, "must not be negative (value is without its sign)"),
+				fail(0, "Indices", 1<<63, "must not be negative (value is without its sign)"),
+				fail(1, "Kind", 9, "unknown"),
+				fail(2, "Size", 1<<63, "inverted range or beyond 2^63-1"),
+			}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, err := builder(test.cbs...).Build(l1.N150())
+			require.Nil(t, p)
+			var all *program.BuildError
+			require.ErrorAs(t, err, &all)
+			require.EqualValues(t, 1, all.Program)
+			var got []*program.CBError
+			for _, e := range all.Unwrap() {
+				var one *program.CBError
+				require.ErrorAs(t, e, &one)
+				got = append(got, one)
+			}
+			require.Equal(t, test.want, got)
+			requireOneLine(t, err)
+			require.True(t, strings.HasPrefix(err.Error(), test.want[0].Error()), "the first complaint is named: %v", err)
+		})
+	}
+}
+
+func requireOneLine(t *testing.T, err error) {
+	t.Helper()
+	require.LessOrEqual(t, len(err.Error()), 300)
+	require.NotContains(t, err.Error(), "\n")
+}
+
+func TestBuildErrorCountsTheOthers(t *testing.T) {
+	bad := cb("{[0-0 - 0-0]}", 1<<63)
+	_, err := builder(bad, bad, bad).Build(l1.N150())
+	require.EqualError(t, err, "program 1: CB 0: Size 9223372036854775808: inverted range or beyond 2^63-1 (+2 more)")
+}
+
+func TestSpecThatMakesNoSense(t *testing.T) {
+	_, err := builder(cb("{[0-0 - 0-0]}", 1<<63)).Build(l1.Spec{Name: strings.Repeat("\n\xff", 1000), L1Size: 64, CBBase: 1<<63 - 1})
+	var spec *l1.SpecError
+	require.ErrorAs(t, err, &spec)
+	require.Equal(t, "CBBase", spec.Field)
+	var cb *program.CBError
+	require.ErrorAs(t, err, &cb, "the mistakes in the CBs are said too")
+	requireOneLine(t, err)
+}
+
+// The range form takes what a simulator has computed, right or wrong.
+func TestRangeErrors(t *testing.T) {
+	cores := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
+	for _, r := range []l1.Range{
+		{Start: 2, End: 1}, {Start: 1 << 63, End: 0}, {Start: 1<<64 - 1, End: 1}, {Start: 1<<63 + 5, End: 4}, {Start: 1<<63 - 1, End: 0},
+		{Start: 0, End: 1 << 63}, {Start: 1, End: 1 << 63}, {Start: 1<<63 - 1, End: 1 << 63}, {Start: 1 << 63, End: 1 << 63}, {Start: 1<<64 - 1, End: 1<<64 - 1},
+	} {
+		_, err := program.NewBuilder(1).Range(cores, r).Build(l1.Spec{})
+		var bad *program.CBError
+		require.ErrorAs(t, err, &bad, "%v", r)
+		require.Contains(t, []string{"Size", "Address"}, bad.Field)
+	}
+	p, err := program.NewBuilder(1).Range(cores, l1.Range{Start: 0, End: 1<<63 - 1}).Range(cores, l1.Range{Start: 1<<63 - 1, End: 1<<63 - 1}).Build(l1.Spec{})
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<63-1, p.Occupied(program.CircularBuffer).Bytes())
+}
+
+// Sums are exact or refused: they never wrap.
+func TestOverflow(t *testing.T) {
+	const half = 1 << 62
+	everywhere := l1.MustParseCoreRangeSet("{[0-0 - 255-255]}")
+	one := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
+	zero := l1.Spec{}
+	for _, test := range []struct {
+		name string
+		cbs  []program.CB
+		kind program.Kind
+		fits bool
+	}{
+		{"65,536 cores with 2^47-1 bytes", []program.CB{{Cores: everywhere, Size: 1<<47 - 1}}, program.CircularBuffer, true},
+		{"65,536 cores with 2^47 bytes", []program.CB{{Cores: everywhere, Size: 1 << 47}}, program.CircularBuffer, false},
+		{"65,536 cores with 2^63-1 bytes", []program.CB{{Cores: everywhere, Size: 1<<63 - 1}}, program.CircularBuffer, false},
+		{"two sizes on a core, in one shape", []program.CB{{Cores: one, Size: half, Fixed: true}, {Cores: one, Size: half, Fixed: true}}, program.CircularBuffer, false},
+		{"two sizes on a core, in two shapes", []program.CB{{Cores: one, Size: half, Fixed: true}, {Cores: everywhere, Size: half, Fixed: true}}, program.CircularBuffer, false},
+		{"two sizes on two cores", []program.CB{{Cores: one, Size: half}, {Cores: l1.MustParseCoreRangeSet("{[1-0 - 1-0]}"), Size: half}}, program.CircularBuffer, false},
+		{"aliases share bytes, but not their sizes", times(2, program.CB{Kind: program.DataflowBuffer, Cores: one, Size: half, Alias: 1}), program.DataflowBuffer, false},
+		{"global CBs take nothing", times(9, program.CB{Cores: everywhere, Size: 1<<63 - 1, Global: true}), program.CircularBuffer, true},
+		{"only the reserved bytes", []program.CB{{Cores: everywhere, Global: true}, {Cores: one, Size: half}}, program.CircularBuffer, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := builder(test.cbs...).Build(zero)
+			if test.fits {
+				require.NoError(t, err)
+				return
+			}
+			var sum *program.OverflowError
+			require.ErrorAs(t, err, &sum)
+			require.Equal(t, program.OverflowError{Program: 1, Kind: test.kind}, *sum)
+			require.EqualError(t, err, "program 1: "+test.kind.String()+"s sum to more than 2^63-1 bytes over all cores")
+		})
+	}
+}
+
+func TestProgramsThatTakeNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		cbs   []program.CB
+		cores int
+	}{
+		"no CBs":                {nil, 0},
+		"only global CBs":       {times(3, global(cb("{[0-0 - 7-7]}", 4096))), 64},
+		"zero-size CBs":         {times(3, cb("{[0-0 - 7-7]}", 0)), 64},
+		"CBs on no cores":       {times(3, cb("{}", 4096)), 0},
+		"empty ranges anywhere": {[]program.CB{fixed(7, cb("{[0-0 - 1-0]}", 0)), fixed(1<<62, cb("{[1-0 - 2-0]}", 0))}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := build(t, l1.N150(), test.cbs...)
+			require.Equal(t, len(test.cbs), p.Len())
+			require.Equal(t, test.cores, p.Cores().Len())
+			f := p.Occupied(program.CircularBuffer)
+			require.Zero(t, f.NumGroups())
+			require.Zero(t, f.Bytes())
+			require.Zero(t, f.Logical())
+			require.True(t, f.Cores().IsEmpty())
+			require.True(t, f.Equal(program.Footprint{}))
+			require.True(t, p.Reserved(program.CircularBuffer).Equal(f))
+			_, ok := f.On(l1.Core{})
+			require.False(t, ok)
+		})
+	}
+}
+
+// A core that a set covers twice counts once, however often and however cut.
+func TestOverlappingRectanglesCountOnce(t *testing.T) {
+	once := build(t, l1.N150(), cb("{[0-0 - 3-3]}", 100))
+	for _, cores := range []string{
+		"{[0-0 - 3-3], [0-0 - 3-3]}", "{[0-0 - 2-3], [1-0 - 3-3]}", "{[0-0 - 3-1], [0-1 - 3-3], [2-2 - 2-2]}", "{[0-2 - 3-3], [0-0 - 3-1]}",
+	} {
+		p := build(t, l1.N150(), cb(cores, 100))
+		require.True(t, p.Equal(once), cores)
+	}
+}
+
+func TestTouchingCBsAreOneRegion(t *testing.T) {
+	p := build(t, l1.Spec{}, cb("{[0-0 - 0-0]}", 3), cb("{[0-0 - 0-0]}", 5), cb("{[0-0 - 0-0]}", 7))
+	require.Equal(t, []string{"{[0-0 - 0-0]} [0,15)"}, groups(p.Occupied(program.CircularBuffer)))
+	require.Equal(t, []string{"{[0-0 - 0-0]} [0,15)"}, groups(p.Reserved(program.CircularBuffer)))
+}
+
+// Groups part where the ranges part, and where only the logical bytes do.
+func TestGroups(t *testing.T) {
+	p := build(t, l1.Spec{},
+		fixed(0, cb("{[0-0 - 3-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 64)), fixed(64, cb("{[2-0 - 2-0]}", 64)))
+	f := p.Occupied(program.CircularBuffer)
+	require.Equal(t, []string{"{[0-0 - 0-0], [3-0 - 3-0]} [0,64)", "{[1-0 - 1-0]} [0,64)", "{[2-0 - 2-0]} [0,128)"}, groups(f))
+	require.EqualValues(t, 64+64+64+128, f.Bytes())
+	require.EqualValues(t, 64+128+64+128, f.Logical())
+	g, ok := f.On(l1.Core{X: 1})
+	require.True(t, ok)
+	require.EqualValues(t, 64, g.Bytes())
+	require.EqualValues(t, 128, g.Logical())
+	_, ok = f.On(l1.Core{X: 4})
+	require.False(t, ok)
+}
+
+func TestEqual(t *testing.T) {
+	one := cb("{[0-0 - 1-0]}", 64)
+	p := build(t, l1.N150(), one, one)
+	for name, test := range map[string]struct {
+		other *program.Program
+		equal bool
+	}{
+		"itself":               {p, true},
+		"built again":          {build(t, l1.N150(), one, one), true},
+		"cut differently":      {build(t, l1.N150(), cb("{[0-0 - 0-0], [1-0 - 1-0]}", 64), one), true},
+		"one CB of that size":  {build(t, l1.N150(), cb("{[0-0 - 1-0]}", 128)), true},
+		"other logical bytes":  {build(t, l1.N150(), one, one, fixed(103_712, one)), false},
+		"other sizes":          {build(t, l1.N150(), one, cb("{[0-0 - 1-0]}", 65)), false},
+		"other cores":          {build(t, l1.N150(), one, one, cb("{[0-1 - 0-1]}", 1)), false},
+		"other named cores":    {build(t, l1.N150(), one, one, global(cb("{[0-1 - 0-1]}", 1))), false},
+		"other reserved bytes": {build(t, l1.N150(), one, one, global(cb("{[0-0 - 0-0]}", 1)), global(cb("{[1-0 - 2-0]}", 1))), false},
+		"other kind":           {build(t, l1.N150(), times(2, as(program.DataflowBuffer, one))...), false},
+		"other Spec":           {build(t, l1.N300(), one, one), false},
+		"none":                 {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.equal, p.Equal(test.other))
+			require.Equal(t, test.equal, test.other.Equal(p))
+		})
+	}
+	t.Run("ids may differ", func(t *testing.T) {
+		q, err := program.NewBuilder(2).CB(one).CB(one).Build(l1.N150())
+		require.NoError(t, err)
+		require.True(t, p.Equal(q))
+		require.EqualValues(t, 2, q.ID())
+	})
+	t.Run("a program without CBs is not one whose CBs take nothing: only the latter is registered", func(t *testing.T) {
+		require.False(t, build(t, l1.N150()).Equal(build(t, l1.N150(), cb("{}", 0))))
+	})
+	t.Run("no program is no program", func(t *testing.T) {
+		var none *program.Program
+		require.True(t, none.Equal(nil))
+		require.Equal(t, "no program", none.String())
+	})
+}
+
+func TestProgramsAndBuildersNeverChange(t *testing.T) {
+	indices := []program.Index{{Number: 0, PageSize: 64}}
+	ranges := []l1.CoreRange{rect(0, 0, 1, 0)}
+	b := program.NewBuilder(1).CB(program.CB{Cores: setOf(t, ranges...), Size: 64, Indices: indices})
+	p, err := b.Build(l1.N150())
+	require.NoError(t, err)
+	check := func(t *testing.T) {
+		again, err := b.Build(l1.N150())
+		require.NoError(t, err)
+		for _, q := range []*program.Program{p, again} {
+			require.Equal(t, 1, q.Len())
+			require.Equal(t, []string{"{[0-0 - 1-0]} [103712,103776)"}, groups(q.Occupied(program.CircularBuffer)))
+			require.Empty(t, findings(q))
+			for _, cb := range q.CBs() {
+				require.Equal(t, []program.Index{{Number: 0, PageSize: 64}}, cb.Indices)
+				require.EqualValues(t, 64, cb.Size)
+			}
+		}
+	}
+
+	t.Run("when the caller's slices do", func(t *testing.T) {
+		indices[0].Number = 99
+		ranges[0] = rect(5, 5, 7, 7)
+		check(t)
+	})
+	t.Run("when what CBs gave is edited", func(t *testing.T) {
+		for _, cb := range p.CBs() {
+			cb.Indices[0].Number = 99
+			cb.Size = 1
+		}
+		check(t)
+	})
+	t.Run("when iteration stops early", func(t *testing.T) {
+		for range p.CBs() {
+			break
+		}
+		for range p.Occupied(program.CircularBuffer).Groups() {
+			break
+		}
+		check(t)
+	})
+	t.Run("when it is built for another device", func(t *testing.T) {
+		q, err := b.Build(l1.P150())
+		require.NoError(t, err)
+		require.Equal(t, "111616", addresses(q))
+		require.Equal(t, l1.P150(), q.Spec())
+		require.Equal(t, l1.N150(), p.Spec())
+		check(t)
+	})
+	t.Run("when it is resized", func(t *testing.T) {
+		_, err := p.Resize(0, 1)
+		require.NoError(t, err)
+		check(t)
+	})
+	t.Run("when the Builder goes on", func(t *testing.T) {
+		b.CB(cb("{[0-0 - 0-0]}", 64))
+		require.Equal(t, 1, p.Len())
+		q, err := b.Build(l1.N150())
+		require.NoError(t, err)
+		require.Equal(t, "103712 103776", addresses(q))
+	})
+}
+
+// Every id is an ordinary one, and the zero Builder builds program 0.
+func TestIDs(t *testing.T) {
+	var b program.Builder
+	p, err := b.CB(cb("{[0-0 - 0-0]}", 64)).Build(l1.Spec{})
+	require.NoError(t, err)
+	require.Zero(t, p.ID())
+	require.Equal(t, "0", addresses(p))
+
+	p, err = program.NewBuilder(1<<64 - 1).Build(l1.Spec{})
+	require.NoError(t, err)
+	require.EqualValues(t, uint64(1<<64-1), p.ID())
+}
+
+func TestUnknownKindTakesNothing(t *testing.T) {
+	p := build(t, l1.N150(), cb("{[0-0 - 0-0]}", 64))
+	require.Zero(t, p.Occupied(17))
+	require.Zero(t, p.Reserved(17))
+}
+
+func TestTexts(t *testing.T) {
+	require.Equal(t, "circular buffer", program.CircularBuffer.String())
+	require.Equal(t, "dataflow buffer", program.DataflowBuffer.String())
+	require.Equal(t, "scratchpad", program.Scratchpad.String())
+	require.Equal(t, "kind 17", program.Kind(17).String())
+
+	one := cb("{[0-0 - 1-0]}", 64)
+	for _, test := range []struct {
+		want string
+		cbs  []program.CB
+	}{
+		{"program 1 (0 CBs on 0 cores, 0 bytes)", nil},
+		{"program 1 (2 CBs on 2 cores, 256 bytes)", []program.CB{one, one}},
+		{"program 1 (1 CBs on 2 cores, 0 bytes)", []program.CB{global(one)}},
+		{"program 1 (2 CBs on 2 cores, 0 bytes, 128 bytes of dataflow buffers, 128 bytes of scratchpads)",
+			[]program.CB{as(program.DataflowBuffer, one), as(program.Scratchpad, one)}},
+	} {
+		require.Equal(t, test.want, build(t, l1.N150(), slices.Clone(test.cbs)...).String())
+	}
+}

@@ -1,0 +1,162 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// An area is a set of cores, as rectangles and as bits.
+type area struct {
+	ranges l1.CoreRangeSet // may overlap: a core counts once
+	cores  l1.CoreSet      // the cores of ranges
+}
+
+// A shape is a core range set that CBs of the program name. Most programs name one
+// to three, again and again: what costs time for each core is done once per shape.
+type shape struct {
+	area
+	cbs     []int           // the CBs that name it, in creation order
+	merged  l1.CoreRangeSet // as tt-metal re-cuts it: rectangles do not overlap
+	doubled l1.CoreSet      // cores that two of its rectangles share
+	outside l1.CoreSet      // cores outside the grid
+}
+
+// shapesOf returns the distinct core range sets of the CBs by first appearance.
+func shapesOf(cbs []Placed, spec l1.Spec) []shape {
+	var shapes []shape
+	seen := map[string]int{}
+	var key []byte
+	for i := range cbs {
+		set := cbs[i].Cores
+		key = key[:0]
+		for r := range set.All() {
+			key = append(key, r.Start.X, r.Start.Y, r.End.X, r.End.Y)
+		}
+		k, found := seen[string(key)]
+		if !found {
+			k = len(shapes)
+			seen[string(key)] = k
+			shapes = append(shapes, newShape(set, spec))
+		}
+		shapes[k].cbs = append(shapes[k].cbs, i)
+	}
+	return shapes
+}
+
+func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
+	s := shape{area: area{set, set.Cores()}, merged: set.Merge()}
+	sum := 0
+	for r := range set.All() {
+		sum += r.Len()
+	}
+	if sum > s.cores.Len() { // only then is it worth looking for the pair
+		a, b, _ := set.Overlap()
+		s.doubled = coresOf(a).Intersect(coresOf(b))
+	}
+	if spec.Cols > 0 {
+		s.outside = s.cores.Minus(spec.Grid().Cores())
+	}
+	return s
+}
+
+// coresOf returns the cores of legal rectangles.
+func coresOf(ranges ...l1.CoreRange) l1.CoreSet {
+	set, _ := l1.NewCoreRangeSet(ranges...)
+	return set.Cores()
+}
+
+// unite returns the union of the sets. Halving keeps it cheap for any number.
+func unite(sets []l1.CoreSet) l1.CoreSet {
+	switch n := len(sets); n {
+	case 0:
+		return l1.CoreSet{}
+	case 1:
+		return sets[0]
+	default:
+		return unite(sets[:n/2]).Union(unite(sets[n/2:]))
+	}
+}
+
+// A cell is a set of cores that the same areas cover.
+type cell struct {
+	cores l1.CoreSet
+	areas []int // ascending, at least one
+}
+
+// cells divides the cores of the areas by which areas cover them, ordered by first
+// core. Each core has a number for the areas seen so far; an area moves its cores
+// to new numbers, one for each old one:
+//
+//	area 0 [0-0 - 1-0], area 1 [1-0 - 2-0]    core  0-0 1-0 2-0
+//	                                                 0   0   0
+//	                             after area 0        1   1   0
+//	                             after area 1        1   2   3     2: from 1, 3: from 0
+//
+// Cost: the sum of the areas' cores, whatever their rectangles.
+func cells(areas []area) []cell {
+	if len(areas) == 1 && !areas[0].cores.IsEmpty() {
+		return []cell{{areas[0].cores, []int{0}}}
+	}
+	cols, rows := 0, 0
+	for _, a := range areas {
+		for r := range a.ranges.All() {
+			cols, rows = max(cols, int(r.End.X)+1), max(rows, int(r.End.Y)+1)
+		}
+	}
+	type node struct {
+		parent int32 // number before the area
+		area   int32
+	}
+	nodes := []node{{-1, -1}}      // number 0: no area
+	at := make([]int32, cols*rows) // core x*rows+y -> number
+	moved := map[int32]int32{}
+	for i, a := range areas {
+		clear(moved)
+		first := int32(len(nodes)) // numbers from here on have had this area
+		last, to := int32(-1), int32(-1)
+		for r := range a.ranges.All() {
+			for x := int(r.Start.X); x <= int(r.End.X); x++ {
+				column := at[x*rows+int(r.Start.Y) : x*rows+int(r.End.Y)+1]
+				for k, n := range column {
+					if n >= first {
+						continue
+					}
+					if n != last {
+						var ok bool
+						if to, ok = moved[n]; !ok {
+							to = int32(len(nodes))
+							nodes = append(nodes, node{n, int32(i)})
+							moved[n] = to
+						}
+						last = n
+					}
+					column[k] = to
+				}
+			}
+		}
+	}
+	var out []cell
+	var cores [][]l1.Core
+	index := make([]int, len(nodes)) // number -> 1 + position in out
+	for p, n := range at {
+		if n == 0 {
+			continue
+		}
+		if index[n] == 0 {
+			var c cell
+			for n := n; n != 0; n = nodes[n].parent {
+				c.areas = append(c.areas, int(nodes[n].area))
+			}
+			slices.Reverse(c.areas)
+			out, cores = append(out, c), append(cores, nil)
+			index[n] = len(out)
+		}
+		k := index[n] - 1
+		cores[k] = append(cores[k], l1.Core{X: uint8(p / rows), Y: uint8(p % rows)})
+	}
+	for k := range out {
+		out[k].cores = l1.CoreSetOf(cores[k]...)
+	}
+	return out
+}
