@@ -1,0 +1,36 @@
+// Package device counts what programs take on the devices they are registered on.
+//
+// # Model
+//
+// A [Fleet] owns devices. A [Device] is a chip with its own L1 on every core; a
+// [Mesh] is a rectangle of devices with one [l1.Spec]. Programs are registered on a
+// [Set] of devices. Each device counts a program once, however often it is
+// registered, and each byte of a core once, however many programs hold it:
+//
+//	two programs at one base      core 0-0     logical  10 KiB
+//	  P1 [base, base+4 KiB)       #### ----
+//	  P2 [base, base+6 KiB)       ######       registered 6 KiB
+//
+// registered (occupied) is the union over the registered programs, reserved the
+// union of what tt-metal's bookkeeping charges, logical the plain sum that
+// misleads. The lifecycle is that of tt-metal's Device::register_program.
+//
+// # Invariants
+//
+// An operation on many devices happens on all of them or on none; an error has
+// changed nothing. registered <= logical and registered <= reserved. Register then
+// Unregister restores every total exactly; the order of registrations does not
+// matter. [Fleet.CheckInvariants] recounts everything.
+//
+// # Cost
+//
+// [Device.Registered] and [Mesh.Registered] are one atomic load. Cores of a device
+// that hold the same share one region tree (a class, see class.go), so that a
+// program on a whole grid is one update whatever the number of cores.
+//
+// # Concurrency
+//
+// All methods of all types are safe for concurrent use. Operations and Totals of
+// one device or mesh are linearizable; a mesh total and a snapshot see an operation
+// on many devices as a whole.
+package device

@@ -1,0 +1,172 @@
+package device
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// An ID names a device within a fleet. Any number is an ordinary id.
+type ID uint64
+
+// A Set is an immutable set of devices of one fleet. The zero Set is empty. It is
+// one word to pass around, whatever its size.
+type Set struct {
+	s *set
+}
+
+// A set is what a Set points to. Nobody changes it after it is made.
+type set struct {
+	fleet *Fleet
+	slots bitset
+	n     int
+	ids   []ID // slot -> id, of all devices that the fleet had when the set was made
+}
+
+// Len returns the number of devices.
+func (s Set) Len() int {
+	if s.s == nil {
+		return 0
+	}
+	return s.s.n
+}
+
+// All returns the ids in ascending order. Cost: O(n log n) the first step.
+func (s Set) All() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		if s.s == nil {
+			return
+		}
+		ids := make([]ID, 0, s.s.n)
+		for slot := range s.s.slots.all() {
+			ids = append(ids, s.s.ids[slot])
+		}
+		slices.Sort(ids)
+		for _, id := range ids {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether the device with the given id is in s. Cost: O(n).
+func (s Set) Has(id ID) bool {
+	if s.s == nil {
+		return false
+	}
+	for slot := range s.s.slots.all() {
+		if s.s.ids[slot] == id {
+			return true
+		}
+	}
+	return false
+}
+
+// String lists up to eight ids: "{0 1 2}", "{0 1 2 3 4 5 6 7 ... 32 devices}".
+func (s Set) String() string {
+	var b strings.Builder
+	b.WriteByte('{')
+	i := 0
+	for id := range s.All() {
+		if i == 8 {
+			fmt.Fprintf(&b, " ... %d devices", s.Len())
+			break
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprint(&b, uint64(id))
+		i++
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// A bitset is a set of slots. Trailing words may be missing.
+type bitset []uint64
+
+func (b bitset) has(i int) bool { return i>>6 < len(b) && b[i>>6]>>(i&63)&1 != 0 }
+
+// with returns b with slot i, in place where b is long enough.
+func (b bitset) with(i int) bitset {
+	for len(b) <= i>>6 {
+		b = append(b, 0)
+	}
+	b[i>>6] |= 1 << (i & 63)
+	return b
+}
+
+func (b bitset) count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// minus returns the slots in b that are not in o, and their number. It returns b
+// itself where o has none of them.
+func (b bitset) minus(o bitset) (bitset, int) {
+	n, shared := 0, false
+	for i, w := range b {
+		if i < len(o) {
+			shared = shared || w&o[i] != 0
+			w &^= o[i]
+		}
+		n += bits.OnesCount64(w)
+	}
+	if !shared {
+		return b, n
+	}
+	if n == 0 {
+		return nil, 0
+	}
+	out := slices.Clone(b)
+	for i := range min(len(b), len(o)) {
+		out[i] &^= o[i]
+	}
+	return out, n
+}
+
+// add puts all of o into b, in place where b is long enough.
+func (b bitset) add(o bitset) bitset {
+	for len(b) < len(o) {
+		b = append(b, 0)
+	}
+	for i, w := range o {
+		b[i] |= w
+	}
+	return b
+}
+
+// drop takes all of o out of b, in place.
+func (b bitset) drop(o bitset) {
+	for i := range min(len(b), len(o)) {
+		b[i] &^= o[i]
+	}
+}
+
+func (b bitset) empty() bool {
+	for _, w := range b {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// all returns the slots in ascending order.
+func (b bitset) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}
