@@ -1,0 +1,205 @@
+package capture_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+func gzipped(t testing.TB, text io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.Copy(w, text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func zstded(t testing.TB, text io.Reader, opts ...zstd.EOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true)}, opts...)...)
+	require.NoError(t, err)
+	_, err = io.Copy(w, text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// count reads a capture to its end.
+func count(r io.Reader) (n int, err error) {
+	for _, err := range capture.NewReader(r, "trace.json.gz").Nodes() {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func TestCompressed(t *testing.T) {
+	half := strings.NewReader(two[:50])
+	rest := strings.NewReader(two[50:])
+	skippable := "\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
+	for name, data := range map[string][]byte{
+		"gzip":                  gzipped(t, strings.NewReader(two)),
+		"gzip with mark":        gzipped(t, strings.NewReader("\xef\xbb\xbf"+two)),
+		"gzip members":          append(gzipped(t, half), gzipped(t, rest)...),
+		"zstd":                  zstded(t, strings.NewReader(two)),
+		"zstd single segment":   zstded(t, strings.NewReader(two), zstd.WithSingleSegment(true)),
+		"zstd frames":           append(zstded(t, strings.NewReader(two[:50])), zstded(t, strings.NewReader(two[50:]))...),
+		"zstd, frame to skip":   append([]byte(skippable), zstded(t, strings.NewReader(two))...),
+		"zstd, window of 8 MiB": zstded(t, strings.NewReader(two), zstd.WithWindowSize(8<<20)),
+	} {
+		n, err := count(bytes.NewReader(data))
+		require.NoError(t, err, name)
+		require.Equal(t, 2, n, name)
+		n, err = count(iotest.OneByteReader(bytes.NewReader(data)))
+		require.NoError(t, err, name)
+		require.Equal(t, 2, n, name)
+
+		for cut := 4; cut < len(data); cut++ {
+			_, err := count(bytes.NewReader(data[:cut]))
+			if name == "zstd, frame to skip" && cut == len(skippable) {
+				require.Error(t, err)
+				continue
+			}
+			require.Error(t, err, "%s cut to %d bytes", name, cut)
+			checkError(t, err)
+		}
+		for at := range data {
+			flipped := bytes.Clone(data)
+			flipped[at] ^= 0x40
+			n, err := count(bytes.NewReader(flipped))
+			if err == nil {
+				// Some bits of a header say nothing about the content.
+				require.Equal(t, 2, n, "%s flipped at %d", name, at)
+				continue
+			}
+			checkError(t, err)
+		}
+	}
+}
+
+func TestCompressedRefused(t *testing.T) {
+	gz, zs := gzipped(t, strings.NewReader(two)), zstded(t, strings.NewReader(two))
+	sum := bytes.Clone(gz)
+	sum[len(sum)-5] ^= 1
+	zsum := bytes.Clone(zs)
+	zsum[len(zsum)-1] ^= 1
+	for _, c := range []struct {
+		data []byte
+		want string
+		err  error
+	}{
+		{gz[:len(gz)-1], "gzip data is cut", io.ErrUnexpectedEOF},
+		{zs[:len(zs)-1], "zstd data is cut", io.ErrUnexpectedEOF},
+		{sum, "gzip data is corrupt: gzip: invalid checksum", gzip.ErrChecksum},
+		{zsum, "zstd data is corrupt: ", zstd.ErrCRCMismatch},
+		{append(bytes.Clone(gz), "tail"...), "gzip data is c", nil},
+		{append(bytes.Clone(zs), "tail"...), "zstd data is c", nil},
+		{append(bytes.Clone(gz), make([]byte, 100)...), "gzip data is corrupt", nil},
+		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", capture.ErrNotCapture},
+		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", capture.ErrNotCapture},
+		{gzipped(t, strings.NewReader("")), "this is empty input", capture.ErrNotCapture},
+		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", capture.ErrNotCapture},
+		{gzipped(t, strings.NewReader(two+two)), "a second JSON value", nil},
+	} {
+		_, err := count(bytes.NewReader(c.data))
+		require.ErrorContains(t, err, c.want)
+		checkError(t, err)
+		if c.err != nil {
+			require.ErrorIs(t, err, c.err)
+		}
+	}
+}
+
+func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses some hundred MiB")
+	}
+	bomb := func(n int64) io.Reader {
+		return io.MultiReader(strings.NewReader("["), &repeated{pattern: strings.Repeat(" ", 4096), n: n}, strings.NewReader("]"))
+	}
+	const beyond = 200 << 20
+	for name, data := range map[string][]byte{
+		"gzip": gzipped(t, bomb(beyond)),
+		"zstd": zstded(t, bomb(beyond)),
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		_, err := count(bytes.NewReader(data))
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, capture.ErrExpands, name)
+		checkError(t, err)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
+	}
+	// Below the line anything goes.
+	n, err := count(bytes.NewReader(zstded(t, bomb(60<<20))))
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+// TestWindow holds the memory of the zstd decoder to its limit.
+func TestWindow(t *testing.T) {
+	large := longGraph(40 << 20)
+	fits := zstded(t, bytes.NewReader(large), zstd.WithWindowSize(32<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r := capture.NewReader(bytes.NewReader(fits), "trace.json.zst")
+	most, n := uint64(0), 0
+	for _, err := range r.Nodes() {
+		require.NoError(t, err)
+		if n++; n%20_000 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			most = max(most, after.HeapAlloc-min(before.HeapAlloc, after.HeapAlloc))
+		}
+	}
+	t.Logf("at most %d bytes of heap beside the input", most)
+	require.Less(t, most, uint64(64<<20))
+
+	for name, data := range map[string][]byte{
+		"window":         zstded(t, bytes.NewReader(large), zstd.WithWindowSize(64<<20), zstd.WithEncoderLevel(zstd.SpeedFastest)),
+		"single segment": single64(t, large),
+	} {
+		_, err := count(bytes.NewReader(data))
+		require.ErrorContains(t, err, "zstd data needs more than 32 MiB of memory", name)
+	}
+}
+
+// single64 returns data as one frame whose window is its whole content.
+func single64(t *testing.T, data []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	require.NoError(t, err)
+	return w.EncodeAll(data, nil)
+}
+
+func TestNoGoroutinesLeft(t *testing.T) {
+	data := zstded(t, bytes.NewReader(longGraph(1<<20)))
+	before := runtime.NumGoroutine()
+	for range 20 {
+		for _, err := range capture.NewReader(bytes.NewReader(data), "trace.json.zst").Nodes() {
+			require.NoError(t, err)
+			break // in the middle
+		}
+		_, err := count(bytes.NewReader(data))
+		require.NoError(t, err)
+		_, err = count(bytes.NewReader(data[:len(data)/2]))
+		require.Error(t, err)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}

@@ -1,0 +1,144 @@
+package capture
+
+import (
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Type is the kind of a node as its writer spells it.
+type Type string
+
+// The types whose nodes are decoded. Of all others only Pos, Counter and Type are
+// set.
+const (
+	TypeCaptureStart                Type = "capture_start"
+	TypeCaptureEnd                  Type = "capture_end"
+	TypeFunctionStart               Type = "function_start"
+	TypeFunctionEnd                 Type = "function_end"
+	TypeTensor                      Type = "tensor"
+	TypeBuffer                      Type = "buffer"
+	TypeBufferAllocate              Type = "buffer_allocate"
+	TypeBufferDeallocate            Type = "buffer_deallocate"
+	TypeCircularBufferAllocate      Type = "circular_buffer_allocate"
+	TypeCircularBufferDeallocateAll Type = "circular_buffer_deallocate_all"
+	TypeDataflowBufferAllocate      Type = "dataflow_buffer_allocate"
+	TypeScratchpadAllocate          Type = "scratchpad_allocate"
+	TypeSubDeviceManager            Type = "sub_device_manager"
+	TypeProgramExecution            Type = "program_execution"
+	TypeError                       Type = "error"
+)
+
+// Known reports whether t is one of the types above.
+func (t Type) Known() bool {
+	switch t {
+	case TypeCaptureStart, TypeCaptureEnd, TypeFunctionStart, TypeFunctionEnd, TypeTensor, TypeBuffer, TypeBufferAllocate,
+		TypeBufferDeallocate, TypeCircularBufferAllocate, TypeCircularBufferDeallocateAll, TypeDataflowBufferAllocate,
+		TypeScratchpadAllocate, TypeSubDeviceManager, TypeProgramExecution, TypeError:
+		return true
+	}
+	return false
+}
+
+// An Opt is a value that may be absent. Absent is not 0.
+type Opt[T any] struct {
+	V  T    // the zero value if OK is false
+	OK bool // whether the input has the value
+}
+
+// Or returns the value, or def if it is absent.
+func (o Opt[T]) Or(def T) T {
+	if o.OK {
+		return o.V
+	}
+	return def
+}
+
+func some[T any](v T) Opt[T] { return Opt[T]{v, true} }
+
+// A Pos is the place of a node in its file.
+type Pos struct {
+	Offset int64 // bytes of (decompressed) input before the node's brace
+	Line   int64 // of that brace, from 1
+	Node   int64 // index in the graph, which equals the counter
+}
+
+// An Anomaly is a set of oddities in a node that do not stop the reader.
+type Anomaly uint8
+
+// The anomalies.
+const (
+	// AnomalyDuplicateKey: a key comes twice in one object, with equal values.
+	AnomalyDuplicateKey Anomaly = 1 << iota
+	// AnomalyDeviceTensors: device_tensors cannot be read, so it names no mesh.
+	AnomalyDeviceTensors
+)
+
+// Has reports whether a contains all of b.
+func (a Anomaly) Has(b Anomaly) bool { return a&b == b }
+
+// String lists the anomalies in words, separated by commas.
+func (a Anomaly) String() string {
+	var words []string
+	if a.Has(AnomalyDuplicateKey) {
+		words = append(words, "duplicate key")
+	}
+	if a.Has(AnomalyDeviceTensors) {
+		words = append(words, "malformed device_tensors")
+	}
+	return strings.Join(words, ", ")
+}
+
+// A Node is one event of a capture. Which fields a node has depends on its type;
+// the others are zero. Addresses and sizes are in bytes. On nodes that place
+// something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
+// and Cores are always present, and below 2^32.
+type Node struct {
+	Pos     Pos
+	Counter uint64
+	Type    Type
+	Anomaly Anomaly
+
+	// Connections are the counters a buffer, buffer event or tensor points to.
+	// Nothing says that such nodes exist.
+	Connections []uint64
+	// StackingLevel is the depth of function calls, in captures from 2025 on.
+	StackingLevel Opt[uint64]
+
+	// Name is that of a function, at its start and end.
+	Name string
+	// CacheHit says whether the start of a device operation found its program in
+	// the program cache; absent before mid 2026.
+	CacheHit Opt[bool]
+	// Arguments is a hash of the text of a function's arguments, 0 if it has none.
+	// Equal texts have equal hashes, in every file and process.
+	Arguments uint64
+
+	DeviceID         Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
+	PhysicalDeviceID Opt[uint64] // of a chip, on program_execution
+	RuntimeID        Opt[uint64] // of a program, on program_execution
+
+	Address        Opt[uint64]
+	Size           Opt[uint64] // per core on circular buffers, of all banks on buffers
+	MaxSizePerBank Opt[uint64] // of a buffer event: bytes on the fullest core
+	PageSize       Opt[uint64]
+	NumCores       Opt[uint64]     // of a buffer event: cores of a sharded buffer, 0 if interleaved
+	Cores          l1.CoreRangeSet // of what is placed in L1
+	Global         bool            // globally_allocated or borrows_memory: takes no bytes of its own
+
+	TypeName      string      // "DRAM" or "L1", of a buffer event
+	BufferType    Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
+	Layout        string      // of a buffer event or tensor
+	TensorID      Opt[uint64]
+	DeviceTensors []DeviceTensor // of a tensor: its part on each chip
+
+	ErrorType, ErrorMessage, ErrorOperation string // of an error
+}
+
+// A DeviceTensor is the part of a tensor on one chip. It is how a capture tells
+// which chips a mesh has.
+type DeviceTensor struct {
+	Address      Opt[uint64]
+	DeviceID     uint64
+	MeshDeviceID Opt[uint64]
+}

@@ -1,0 +1,170 @@
+package capture
+
+import (
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/cbl1/cbl1/capture/internal/jsonscan"
+)
+
+// bufferSize is how much of the (decompressed) input is held at a time, in bytes.
+const bufferSize = 256 << 10
+
+// errStop says that the caller wants no more nodes.
+var errStop = errors.New("stopped by the caller")
+
+// A Reader yields the nodes of one graph capture. It must be made by NewReader or
+// Input.Open.
+type Reader struct {
+	file string
+	src  io.Reader
+	used bool
+	info Info
+
+	// Of a file that this package opened itself.
+	close   func() error
+	changed func() error // returns an error if the file is not what it was
+
+	yield func(*Node) bool
+	count int64 // nodes yielded
+}
+
+// NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
+// compressed with gzip or zstd. The name file is only shown in errors.
+func NewReader(r io.Reader, file string) *Reader {
+	return &Reader{file: file, src: r}
+}
+
+// Info returns what the report around the graph says. It is complete when the
+// iteration over Nodes has ended; see Info.Early for what is known before.
+func (r *Reader) Info() Info { return r.info }
+
+// Nodes returns the nodes in file order. The last pair has a nil node and an
+// *InputError if the input cannot be read to its end; whatever was yielded before is
+// then part of a broken capture. Nodes can be called once: a Reader does not rewind.
+func (r *Reader) Nodes() iter.Seq2[*Node, error] {
+	return func(yield func(*Node, error) bool) {
+		defer func() { _ = r.Close() }() // of a file open for reading only
+		r.yield = func(n *Node) bool { return yield(n, nil) }
+		if err := r.run(); err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+// Close closes the file of a Reader made by Input.Open. It is needed only if Nodes
+// is never iterated over, and harmless otherwise.
+func (r *Reader) Close() error {
+	r.used = true
+	if r.close == nil {
+		return nil
+	}
+	closing := r.close
+	r.close = nil
+	return closing()
+}
+
+func (r *Reader) run() error {
+	if r.used {
+		return &InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
+	}
+	r.used = true
+	plain, done := decompress(r.src)
+	defer done()
+	err := r.document(plain)
+	if errors.Is(err, errStop) {
+		return err
+	}
+	// A file that was written to may have been read half old and half new, so
+	// this is the true reason of any other error.
+	if r.changed != nil {
+		if changed := r.changed(); changed != nil {
+			return &InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
+		}
+	}
+	return err
+}
+
+// document reads the whole input.
+func (r *Reader) document(plain io.Reader) error {
+	start, rest, err := peek(plain)
+	if what := guess(start); what != "" && (err == nil || err == io.EOF) {
+		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}
+	}
+	s := jsonscan.New(rest, bufferSize)
+	k, err := s.Kind()
+	if err != nil {
+		return r.scanError(err)
+	}
+	switch k {
+	case jsonscan.Array:
+		err = r.graph(s, r.file)
+	case jsonscan.Object:
+		err = r.report(s)
+	default:
+		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", ErrNotCapture)
+	}
+	if err != nil {
+		return err
+	}
+	return r.scanError(s.End())
+}
+
+// graph reads an array of nodes.
+func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
+	d := newDecoder(file)
+	if err := s.Enter(); err != nil {
+		return r.scanError(err)
+	}
+	for r.count = 0; ; r.count++ {
+		more, err := s.More()
+		if err != nil {
+			return scanError(file, -1, err)
+		}
+		if !more {
+			return nil
+		}
+		if _, err := s.Kind(); err != nil {
+			return scanError(file, r.count, err)
+		}
+		pos := Pos{Offset: s.Offset(), Line: s.Line(), Node: r.count}
+		raw, err := s.Capture(MaxNode)
+		if err != nil {
+			return scanError(file, r.count, err)
+		}
+		n, err := d.node(raw, pos)
+		if err != nil {
+			return err
+		}
+		if !r.yield(n) {
+			return errStop
+		}
+	}
+}
+
+// errorAt returns an error at the place where s stands.
+func (r *Reader) errorAt(s *jsonscan.Scanner, field, reason string, cause error) error {
+	return &InputError{File: r.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
+}
+
+func (r *Reader) scanError(err error) error { return scanError(r.file, -1, err) }
+
+// scanError turns an error of the scanner into ours.
+func scanError(file string, node int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *jsonscan.Error
+	if !errors.As(err, &e) {
+		return &InputError{File: file, Node: node, Reason: err.Error(), Err: err}
+	}
+	out := &InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Msg, Err: e.Err}
+	switch {
+	case errors.Is(e, jsonscan.ErrLimit):
+		out.Err = ErrTooLarge
+	case errors.Is(e, jsonscan.ErrDepth):
+		out.Err = ErrTooDeep
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type core struct{ x, y int }
+
+// rect is a core range; both corners belong to it.
+type rect struct{ from, to core }
+
+func (r rect) contains(c core) bool {
+	return r.from.x <= c.x && c.x <= r.to.x && r.from.y <= c.y && c.y <= r.to.y
+}
+
+func (r rect) cores() []core {
+	var cs []core
+	for y := r.from.y; y <= r.to.y; y++ {
+		for x := r.from.x; x <= r.to.x; x++ {
+			cs = append(cs, core{x, y})
+		}
+	}
+	return cs
+}
+
+func (r rect) intersects(o rect) bool {
+	return slices.ContainsFunc(r.cores(), o.contains)
+}
+
+const maxCoordinate = 255
+
+// parseCores reads "{[0-0 - 7-7], [0-8 - 3-8]}" and "{[(x=0,y=0) - (x=7,y=7)]}".
+func parseCores(text string) ([]rect, error) {
+	bad := func(why string) error { return fmt.Errorf("oracle: core range set %q: %s", text, why) }
+	s := strings.ReplaceAll(text, " ", "")
+	// Turn the old spelling of a core into the new one, then there is only one to read.
+	s = strings.NewReplacer("(x=", "", ",y=", "-", ")", "").Replace(s)
+	if s == "{}" {
+		return nil, nil
+	}
+	s, ok1 := strings.CutPrefix(s, "{[")
+	s, ok2 := strings.CutSuffix(s, "]}")
+	if !ok1 || !ok2 {
+		return nil, bad("braces")
+	}
+	var rects []rect
+	for part := range strings.SplitSeq(s, "],[") {
+		fields := strings.Split(part, "-")
+		if len(fields) != 4 {
+			return nil, bad("a range needs four numbers")
+		}
+		var n [4]int
+		for i, f := range fields {
+			v, err := strconv.ParseUint(f, 10, 32)
+			if err != nil || v > maxCoordinate {
+				return nil, bad("coordinate " + strconv.Quote(f))
+			}
+			n[i] = int(v)
+		}
+		r := rect{core{n[0], n[1]}, core{n[2], n[3]}}
+		if r.from.x > r.to.x || r.from.y > r.to.y {
+			return nil, bad("reversed rectangle")
+		}
+		rects = append(rects, r)
+	}
+	return rects, nil
+}
+
+// distinct lists the cores of a set, each once however many rectangles cover it.
+func distinct(rects []rect) []core {
+	seen := map[core]bool{}
+	var cs []core
+	for _, r := range rects {
+		for _, c := range r.cores() {
+			if !seen[c] {
+				seen[c] = true
+				cs = append(cs, c)
+			}
+		}
+	}
+	return cs
+}
+
+// merge re-cuts a core range set as tt-metal does before placement: one range stays as it is; more are painted
+// on a raster, each row is cut into runs, and a run joins the rectangle that ends right above it with the same x extent.
+func merge(rects []rect) []rect {
+	if len(rects) < 2 {
+		return rects
+	}
+	var painted [maxCoordinate + 1][maxCoordinate + 2]bool // [y][x]; column 256 stays empty and ends the last run
+	for _, c := range distinct(rects) {
+		painted[c.y][c.x] = true
+	}
+	var out []rect
+	for y := range painted {
+		start := -1
+		for x, on := range painted[y] {
+			switch {
+			case on && start < 0:
+				start = x
+			case !on && start >= 0:
+				out = joinRun(out, rect{core{start, y}, core{x - 1, y}})
+				start = -1
+			}
+		}
+	}
+	slices.SortFunc(out, compareRects)
+	return out
+}
+
+func joinRun(built []rect, run rect) []rect {
+	for i, b := range built {
+		if b.to.y == run.from.y-1 && b.from.x == run.from.x && b.to.x == run.to.x {
+			built[i].to.y = run.to.y
+			return built
+		}
+	}
+	return append(built, run)
+}
+
+// compareRects orders by start, then end; a core by x, then y.
+func compareRects(a, b rect) int {
+	for _, d := range []int{a.from.x - b.from.x, a.from.y - b.from.y, a.to.x - b.to.x, a.to.y - b.to.y} {
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
+}

@@ -1,0 +1,36 @@
+// Package oracle recomputes, byte by byte, what a ttnn graph capture says about circular buffers (CBs).
+// It exists to be compared with in tests; no product code may import it.
+//
+// # Model
+//
+// Every core is a set of byte positions. A CB of size s at address a puts the positions a..a+s-1 into the set of each
+// of its cores. Nothing is carried from one moment to the next: after each CB node the sets of the device are
+// emptied and filled again from the CBs that are alive. Reading, core range text, mesh membership and placement are written
+// here a second time on purpose; the package imports the standard library alone, so an error in the product's
+// reader or engine cannot hide in it.
+//
+// # Choices
+//
+// Where README.md of the sample captures and the design page say nothing, the oracle does this:
+//
+//   - Program with addresses: some of its local CBs have address 0, others not ("mixed" inside one program). The
+//     recorded ones are marked first, in creation order, then the zero ones are placed by tt-metal's rule on top.
+//   - A CB of size 0 covers no byte and has no end, but its cores count as cores of the device.
+//   - A CB with an empty core range set is a CB node (it counts in cb_nodes, local_cbs and decides like any other whether its
+//     program has addresses), but has no cores, no logical bytes and no end.
+//   - Dataflow buffers and scratchpads live and die with the CBs of their device. They make no device and no program
+//     of their own: a device without CB nodes is not listed even if it has dataflow buffers.
+//   - The allocator entries of all dataflow buffers and scratchpads of a program exist before the first of them is placed, as those
+//     of its CBs do.
+//   - The word in "addresses" speaks of CBs only; "layout" is given when anything at all was placed by the rule.
+//   - A free with an id does not reach nodes without id (device "none"); a free without id reaches everything.
+//   - The first entry of "devices" that has the field decides base and architecture for the whole file.
+//
+// # Limits
+//
+// Malformed input is the business of the product's reader. The oracle returns an error where it cannot go on, and is
+// lenient elsewhere. Addresses end at 64 MiB, coordinates at 255. Cost is O(CB nodes x cores x L1 size): meant for
+// fixtures, not for gigabytes.
+package oracle
+
+//go:generate go test . -run TestFixtures$ -update

@@ -1,0 +1,228 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPlacementExamples are the worked examples of tt-metal's placement, each alone: addresses as offsets from the base,
+// bytes that the CBs occupy, bytes that the bookkeeping charges.
+func TestPlacementExamples(t *testing.T) {
+	tests := []struct {
+		name               string
+		opts               Options
+		cbs                []string // cores size, "g" in front for a global CB
+		offsets            []uint64 // of the local CBs
+		occupied, reserved uint64
+	}{
+		// 2,048 + 4,096 + 2,080 = 8,224 on 64 cores.
+		{"A", wormholeOptions, []string{"0-0 - 7-7 2048", "0-0 - 7-7 4096", "0-0 - 7-7 2080"}, []uint64{0, 2048, 6144}, 526336, 526336},
+		// 2,080 bytes end at 4,128, rounded up to 64: 4,160; the gap is not counted.
+		{"B2", blackholeOptions, []string{"0-0 - 0-0 2048", "0-0 - 0-0 2080", "0-0 - 0-0 1000"}, []uint64{0, 2048, 4160}, 5128, 5128},
+		// 8,192 + 2,048 + 12,288; the three cores are charged up to 5 x 2,048 + 2,048 each.
+		{"C", wormholeOptions, []string{
+			"0-0 - 0-0 2048", "0-0 - 0-0 2048", "0-0 - 0-0 2048",
+			"0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048", "0-2 - 0-2 2048",
+			"0-0 - 0-2 2048",
+		}, []uint64{0, 2048, 4096, 0, 2048, 4096, 6144, 8192, 10240}, 22528, 36864},
+		// 4,096 + 10,240 + 6,144; three cores charged 10,240.
+		{"D", wormholeOptions, []string{"0-0 - 1-0 4096", "1-0 - 2-0 6144"}, []uint64{0, 4096}, 20480, 30720},
+		// 5,120 + 3,072 with a hole; the wide entry fills the hole.
+		{"E", wormholeOptions, []string{"0-0 - 0-0 4096", "1-0 - 1-0 2048", "0-0 - 1-0 1024"}, []uint64{0, 0, 4096}, 8192, 10240},
+		// The hazard: the third CB is put inside the second. 3,072 + 6,144 where the sizes add up to 10,240. Charged: own
+		// entries [0,3072) and [0,6144), the wide one [0,3072).
+		{"F", wormholeOptions, []string{"0-0 - 0-0 2048", "1-0 - 1-0 6144", "0-0 - 1-0 1024"}, []uint64{0, 0, 2048}, 9216, 9216},
+		// 6,144 x 3 + 2,048; the wide range is charged 6,144 x 4.
+		{"G", wormholeOptions, []string{"0-0 - 3-0 2048", "0-0 - 1-0], [3-0 - 3-0 4096"}, []uint64{0, 2048}, 20480, 24576},
+		// In the other order core 2-0 has its 2,048 bytes on top.
+		{"G other order", wormholeOptions, []string{"0-0 - 1-0], [3-0 - 3-0 4096", "0-0 - 3-0 2048"}, []uint64{0, 4096}, 20480, 24576},
+		// The local CB is charged to all 64 cores of the global one.
+		{"G2", wormholeOptions, []string{"g 0-0 - 7-7 10240", "0-0 - 0-0 4096"}, []uint64{0}, 4096, 262144},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var events []event
+			var local []*buffer
+			for i, text := range tt.cbs {
+				b := circularFrom(t, i, text)
+				events = append(events, event{buffer: b, device: "0"})
+				if b.local {
+					local = append(local, b)
+				}
+			}
+			layout, err := chooseLayout(header{}, tt.opts)
+			require.NoError(t, err)
+			d, err := measure("0", events, layout, &addressTally{})
+			require.NoError(t, err)
+			for i, b := range local {
+				require.Equal(t, layout.Base+tt.offsets[i], b.addr, "CB %d", i)
+			}
+			require.Equal(t, tt.occupied, d.ResidentPeak)
+			require.Equal(t, tt.occupied, d.RegisteredUnion)
+			require.Equal(t, tt.reserved, d.RegisteredGranular)
+		})
+	}
+}
+
+var wormholeOptions, blackholeOptions = Options{Arch: "wormhole"}, Options{Arch: "blackhole"}
+
+func circularFrom(t *testing.T, counter int, text string) *buffer {
+	t.Helper()
+	rest, global := strings.CutPrefix(text, "g ")
+	cores, size, _ := cutLast(rest, " ")
+	rects, err := parseCores("{[" + cores + "]}")
+	require.NoError(t, err)
+	b := &buffer{kind: circular, counter: int64(counter), local: !global, cores: distinct(rects), merged: merge(rects)}
+	_, err = fmt.Sscan(size, &b.size)
+	require.NoError(t, err)
+	return b
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// TestScratchpadPlacement: a scratchpad goes above every entry that it touches, not only above its own range.
+func TestScratchpadPlacement(t *testing.T) {
+	// Both at the base. The second does not raise the wide entry of the scratchpads, which ends at 1,000 already (hazard F).
+	dataflow := []*buffer{circularFrom(t, 0, "0-0 - 0-0 1000"), circularFrom(t, 1, "2-0 - 3-0 4096")}
+	pads := []*buffer{
+		circularFrom(t, 2, "0-0 - 1-0 512"), // above the 1,000 of core 0-0, rounded up to 1,024
+		circularFrom(t, 3, "0-0 - 3-0 512"), // own entry ends at 1,536, that of 2-0..3-0 at 4,096: no hazard here
+		circularFrom(t, 4, "0-0 - 0-0 512"), // above what the wide one left on core 0-0
+		circularFrom(t, 5, "9-9 - 9-9 512"), // nobody is there
+	}
+	layout := Layout{Base: 103712, Align: 32}
+	entries := newEntries(dataflow, pads)
+	require.True(t, place(dataflow, entries, layout))
+	require.True(t, placeScratchpads(pads, entries, layout))
+	for i, offset := range []uint64{1024, 4096, 4608, 0} {
+		require.Equal(t, 103712+offset, pads[i].addr, "scratchpad %d", i)
+	}
+	require.False(t, placeScratchpads(pads, newEntries(pads), layout), "they have addresses now")
+}
+
+// TestUnionAcrossPrograms is upstream's statistics test: three programs from the same base, 4,096 twice on 0-0..1-0
+// and 6,144 on 1-0..2-0. Together 4,096 + 6,144 + 6,144.
+func TestUnionAcrossPrograms(t *testing.T) {
+	var events []event
+	for i, text := range []string{"0-0 - 1-0 4096", "0-0 - 1-0 4096", "1-0 - 2-0 6144"} {
+		events = append(events, event{frees: []string{"0"}}, event{buffer: circularFrom(t, i, text), device: "0"})
+	}
+	d, err := measure("0", events, Layout{Base: 103712, Align: 32}, &addressTally{})
+	require.NoError(t, err)
+	require.Equal(t, 3, d.Programs)
+	require.Equal(t, uint64(16384), d.RegisteredUnion)
+	require.Equal(t, uint64(8192+8192+12288), d.RegisteredLogical)
+	require.Equal(t, uint64(12288), d.ResidentPeak)
+}
+
+func TestMerge(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"{}", "{}"},
+		{"{[3-2 - 5-7]}", "{[3-2 - 5-7]}"},
+		{"{[0-0 - 1-1], [2-0 - 2-0]}", "{[0-0 - 2-0], [0-1 - 1-1]}"},
+		{"{[0-0 - 0-0], [1-1 - 1-1], [0-1 - 0-1], [1-0 - 1-0]}", "{[0-0 - 1-1]}"},
+		{"{[0-0 - 3-3], [4-0 - 7-3]}", "{[0-0 - 7-3]}"},
+		{"{[0-0 - 3-0], [0-2 - 3-2]}", "{[0-0 - 3-0], [0-2 - 3-2]}"},
+		{"{[0-0 - 0-3], [1-0 - 1-1]}", "{[0-0 - 1-1], [0-2 - 0-3]}"},
+		{"{[3-0 - 3-0], [0-0 - 1-0]}", "{[0-0 - 1-0], [3-0 - 3-0]}"},
+		{"{[0-0 - 2-0], [1-1 - 1-1], [0-2 - 2-2]}", "{[0-0 - 2-0], [0-2 - 2-2], [1-1 - 1-1]}"},
+		{"{[255-254 - 255-255], [254-254 - 254-255]}", "{[254-254 - 255-255]}"}, // the far corner of the raster
+	}
+	for _, tt := range tests {
+		in, err := parseCores(tt.in)
+		require.NoError(t, err)
+		want, err := parseCores(tt.want)
+		require.NoError(t, err)
+		got := merge(in)
+		require.Equal(t, want, got, tt.in)
+		require.ElementsMatch(t, distinct(in), distinct(got), tt.in)
+	}
+}
+
+func TestParseCores(t *testing.T) {
+	old, err := parseCores("{[(x=0,y=0) - (x=7,y=6)], [(x=0,y=7) - (x=3,y=7)]}")
+	require.NoError(t, err)
+	now, err := parseCores("{[0-0 - 7-6], [0-7 - 3-7]}")
+	require.NoError(t, err)
+	require.Equal(t, old, now)
+	require.Len(t, distinct(now), 60)
+
+	overlapping, err := parseCores("{[0-0 - 2-2], [1-1 - 3-3]}")
+	require.NoError(t, err)
+	require.Len(t, distinct(overlapping), 14)
+
+	for _, bad := range []string{"", "{", "[0-0 - 1-1]", "{[1-0 - 0-0]}", "{[0-0 - 256-0]}", "{[0-0]}", "{[0-0 - 1-x]}"} {
+		_, err := parseCores(bad)
+		require.Error(t, err, bad)
+	}
+}
+
+// TestByteSet compares whole-word filling with an array of booleans, on all ranges of a short axis.
+func TestByteSet(t *testing.T) {
+	const n = 200
+	for start := range uint64(n) {
+		for end := start; end <= n; end += 7 {
+			var s byteSet
+			require.NoError(t, s.add(10, 70))
+			require.NoError(t, s.add(start, end))
+			want := 0
+			for b := range uint64(n) {
+				on := 10 <= b && b < 70 || start <= b && b < end
+				if on {
+					want++
+				}
+				if got := b/64 < uint64(len(s)) && s[b/64]&(1<<(b%64)) != 0; got != on {
+					require.Equal(t, on, got, "[%d,%d) byte %d", start, end, b)
+				}
+			}
+			require.Equal(t, uint64(want), s.count())
+		}
+	}
+	var s byteSet
+	require.ErrorIs(t, s.add(0, farthest+1), errTooFar)
+}
+
+func TestRefusals(t *testing.T) {
+	cb := func(params string) string {
+		return `[{"counter":0,"node_type":"circular_buffer_allocate","params":{` + params + `}}]`
+	}
+	for _, bad := range []string{
+		``, `{`, `{}`, `[1]`, `[] []`,
+		cb(`"size":1,"address":1`),
+		cb(`"size":null,"address":1,"core_range_set":"{}"`),
+		cb(`"size":4294967296,"address":1,"core_range_set":"{}"`),
+		cb(`"size":"0x10","address":1,"core_range_set":"{}"`),
+		cb(`"size":1.5,"address":1,"core_range_set":"{}"`),
+		cb(`"size":-1,"address":1,"core_range_set":"{}"`),
+		cb(`"size":1,"SIZE":1,"ADDRESS":1,"core_range_set":"{}"`), // a key of another case is another key
+		cb(`"size":1,"address":1,"core_range_set":"{}","globally_allocated":"maybe"`),
+		cb(`"size":1,"address":1,"core_range_set":"{}","device_id":4294967296`),
+	} {
+		_, err := File([]byte(bad), Options{})
+		require.Error(t, err, bad)
+	}
+	_, err := File([]byte(`[]`), Options{Arch: "none such"})
+	require.Error(t, err)
+}
+
+func TestFlagsAndNumbers(t *testing.T) {
+	for text, local := range map[string]int{
+		``: 1, `,"globally_allocated":null`: 1, `,"globally_allocated":"0"`: 1, `,"globally_allocated":0`: 1, `,"globally_allocated":false`: 1,
+		`,"globally_allocated":"false"`: 1, `,"globally_allocated":"1"`: 0, `,"globally_allocated":1`: 0,
+		`,"globally_allocated":true`: 0, `,"globally_allocated":"true"`: 0,
+	} {
+		r, err := File([]byte("\xef\xbb\xbf"+`[{"node_type":"circular_buffer_allocate","params":{"size":"4096","address":4.096e3,"core_range_set":"{[1-1 - 1-1]}"`+text+`}}]`), Options{})
+		require.NoError(t, err, text)
+		require.Equal(t, local, r.Devices["none"].LocalCBs, text)
+		require.Equal(t, uint64(4096*local), r.Devices["none"].ResidentFinal, text)
+	}
+}

@@ -1,0 +1,230 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// node is one capture node as far as the oracle needs it.
+type node struct {
+	counter int64
+	kind    string
+	params  map[string]json.RawMessage // a map, because struct fields would match keys of another case too
+}
+
+// header is what a report object says outside its nodes.
+type header struct {
+	wrapper *string
+	l1Size  uint64 // 0 if the file does not say
+	cbBase  uint64 // 0 if the file does not say
+}
+
+// none names the devices of nodes without device_id.
+const none = "none"
+
+// readFile accepts the three shapes of a capture: a bare array, a report with "graph", an object with "raw_graph".
+func readFile(data []byte) ([]node, header, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var h header
+	var raw []json.RawMessage
+	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+		var file map[string]json.RawMessage
+		if err := json.Unmarshal(data, &file); err != nil {
+			return nil, h, err
+		}
+		key := "graph"
+		if _, ok := file[key]; !ok {
+			key = "raw_graph"
+		}
+		if _, ok := file[key]; !ok {
+			return nil, h, errors.New("oracle: neither graph nor raw_graph")
+		}
+		h.wrapper = &key
+		if err := json.Unmarshal(file[key], &raw); err != nil {
+			return nil, h, err
+		}
+		if err := h.readDevices(file["devices"]); err != nil {
+			return nil, h, err
+		}
+	} else if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, h, err
+	}
+
+	nodes := make([]node, len(raw))
+	for i, r := range raw {
+		n, err := readNode(r, i)
+		if err != nil {
+			return nil, h, fmt.Errorf("oracle: node %d: %w", i, err)
+		}
+		nodes[i] = n
+	}
+	return nodes, h, nil
+}
+
+// readDevices takes base and L1 size from the first device that has them.
+func (h *header) readDevices(raw json.RawMessage) error {
+	var devices []map[string]json.RawMessage
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &devices); err != nil {
+		return err
+	}
+	for _, d := range devices {
+		for key, to := range map[string]*uint64{"worker_l1_size": &h.l1Size, "address_at_first_l1_cb_buffer": &h.cbBase} {
+			if *to != 0 || !present(d[key]) {
+				continue
+			}
+			v, err := number(d[key])
+			if err != nil {
+				return fmt.Errorf("oracle: devices: %s: %w", key, err)
+			}
+			*to = v
+		}
+	}
+	return nil
+}
+
+func readNode(raw json.RawMessage, index int) (node, error) {
+	n := node{counter: int64(index)}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return n, err
+	}
+	if present(fields["counter"]) {
+		c, err := number(fields["counter"])
+		if err != nil {
+			return n, err
+		}
+		n.counter = int64(c)
+	}
+	kind := fields["node_type"]
+	if !present(kind) {
+		kind = fields["name"] // August 2024
+	}
+	if present(kind) {
+		if err := json.Unmarshal(kind, &n.kind); err != nil {
+			return n, err
+		}
+	}
+	n.kind, _, _ = strings.Cut(n.kind, "[") // "tensor[2]", August 2024
+	if present(fields["params"]) {
+		return n, json.Unmarshal(fields["params"], &n.params)
+	}
+	return n, nil
+}
+
+func present(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// number reads 4096, "4096" and 4096.0. Older writers put every number in quotes.
+func number(raw json.RawMessage) (uint64, error) {
+	text := string(raw)
+	var quoted string
+	if json.Unmarshal(raw, &quoted) == nil {
+		return strconv.ParseUint(quoted, 10, 64)
+	}
+	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return v, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || f < 0 || f >= 1<<53 {
+		return 0, fmt.Errorf("not a whole number: %.40s", text)
+	}
+	return uint64(f), nil
+}
+
+// small is a number that must fit in 32 bits: a CB's size or its address in L1.
+func (n node) small(key string) (uint64, error) {
+	if !present(n.params[key]) {
+		return 0, fmt.Errorf("%s is missing", key)
+	}
+	v, err := number(n.params[key])
+	if err == nil && v > math.MaxUint32 {
+		err = fmt.Errorf("%d does not fit in 32 bits", v)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", key, err)
+	}
+	return v, nil
+}
+
+// id returns a device id field; ok is false if the node has none.
+func (n node) id(key string) (id int64, ok bool, err error) {
+	if !present(n.params[key]) {
+		return 0, false, nil
+	}
+	v, err := number(n.params[key])
+	if err == nil && v > 1<<31 {
+		err = fmt.Errorf("%d is no device id", v)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("%s: %w", key, err)
+	}
+	return int64(v), true, nil
+}
+
+// device names the device of a node.
+func (n node) device() (string, error) {
+	id, ok, err := n.id("device_id")
+	if err != nil || !ok {
+		return none, err
+	}
+	return strconv.FormatInt(id, 10), nil
+}
+
+// flag reads "0", "1", 0, 1, true, "false"...; a flag that is not there is not set.
+func (n node) flag(key string) (bool, error) {
+	switch text := strings.Trim(string(n.params[key]), `"`); text {
+	case "", "null", "0", "false":
+		return false, nil
+	case "1", "true":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s: %q is no flag", key, text)
+	}
+}
+
+// members returns the (mesh, chip) pairs that a node teaches. A pair of equal ids teaches nothing.
+func (n node) members() (pairs [][2]int64, err error) {
+	add := func(mesh, chip int64) {
+		if mesh != chip {
+			pairs = append(pairs, [2]int64{mesh, chip})
+		}
+	}
+	switch n.kind {
+	case "program_execution":
+		mesh, ok1, err := n.id("device_id")
+		if err != nil {
+			return nil, err
+		}
+		chip, ok2, err := n.id("physical_device_id")
+		if err != nil {
+			return nil, err
+		}
+		if ok1 && ok2 {
+			add(mesh, chip)
+		}
+	case "tensor":
+		// JSON text inside a JSON string. Text that cannot be read means: mesh unknown.
+		var text string
+		var entries []map[string]json.RawMessage
+		if json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
+			return nil, nil
+		}
+		for _, e := range entries {
+			chip, err1 := number(e["device_id"])
+			mesh, err2 := number(e["mesh_device_id"])
+			if err1 == nil && err2 == nil {
+				add(int64(mesh), int64(chip))
+			}
+		}
+	}
+	return pairs, nil
+}
