@@ -1,0 +1,290 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// Schema is the value of the JSON report's field "schema".
+const Schema = "cbl1.report/1"
+
+// JSON writes one line of JSON for one capture, in ASCII only. Its fields are
+// described in cbl1.report-1.schema.json.
+func JSON(w io.Writer, r *capture.Result) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(newReport(r)); err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	_, err := w.Write(ascii(b.Bytes()))
+	return err
+}
+
+// ascii escapes what is not ASCII. In JSON that only occurs inside strings.
+func ascii(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case r < 0x7f:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += n
+	}
+	return out
+}
+
+type jsonReport struct {
+	Schema    string                `json:"schema"`
+	File      string                `json:"file"`
+	Rank      *uint64               `json:"rank"`
+	Nodes     int64                 `json:"nodes"`
+	Addresses capture.Addresses     `json:"addresses"`
+	Layout    *jsonLayout           `json:"layout"`
+	Basis     jsonBasis             `json:"basis"`
+	Fullest   *jsonFullest          `json:"fullest"`
+	Upstream  jsonUpstream          `json:"upstream"`
+	Anomalies []jsonAnomaly         `json:"anomalies"`
+	Meshes    map[string][]uint64   `json:"mesh_members"`
+	Devices   map[string]jsonDevice `json:"devices"`
+}
+
+type jsonLayout struct {
+	Arch  string `json:"arch"`
+	Base  uint64 `json:"base"`
+	Align uint64 `json:"align"`
+}
+
+type jsonBasis struct {
+	Arch     string         `json:"arch"`
+	ArchFrom capture.Source `json:"arch_from"`
+	BaseFrom capture.Source `json:"base_from"`
+	L1Size   *uint64        `json:"l1_size_bytes"`
+	Base     uint64         `json:"cb_base"`
+	Physical string         `json:"physical"`
+	Includes []string       `json:"includes"`
+	Excludes []string       `json:"excludes"`
+}
+
+type jsonFullest struct {
+	Device  string      `json:"device"`
+	Core    string      `json:"core"`
+	Cores   int         `json:"cores"`
+	Bytes   uint64      `json:"bytes"`
+	Percent *float64    `json:"percent_of_l1"`
+	End     uint64      `json:"end"`
+	Program jsonProgram `json:"program"`
+	Share   uint64      `json:"program_bytes"`
+}
+
+type jsonUpstream struct {
+	PeakCB         *uint64 `json:"peak_cb"`
+	PeakL1         *uint64 `json:"peak_l1"`
+	PeakDataflow   *uint64 `json:"peak_dataflow_buffer"`
+	PeakScratchpad *uint64 `json:"peak_scratchpad"`
+	PeakTotal      *uint64 `json:"peak_total"`
+	Wrapped        bool    `json:"wrapped"`
+}
+
+type jsonAnomaly struct {
+	Code   capture.Code `json:"code"`
+	Count  int64        `json:"count"`
+	First  *int64       `json:"first_counter"`
+	Detail string       `json:"detail,omitempty"`
+}
+
+type jsonDevice struct {
+	Kind  capture.DeviceKind `json:"kind"`
+	Chips []uint64           `json:"chips"`
+
+	CBNodes   int64 `json:"cb_nodes"`
+	LocalCBs  int64 `json:"local_cbs"`
+	GlobalCBs int64 `json:"global_cbs"`
+	Programs  int64 `json:"programs"`
+	Cores     int   `json:"cores"`
+
+	LogicalPeak      uint64 `json:"logical_peak_bytes"`
+	LogicalSizesPeak uint64 `json:"logical_sizes_peak_bytes"`
+	ResidentPeak     uint64 `json:"resident_peak_bytes"`
+	ResidentFinal    uint64 `json:"resident_final_bytes"`
+	CorePeak         uint64 `json:"core_peak_bytes"`
+	HighestEnd       uint64 `json:"highest_end"`
+	UnattributedPeak uint64 `json:"unattributed_peak_bytes"`
+
+	Registered              uint64 `json:"registered_union_bytes"`
+	RegisteredCorePeak      uint64 `json:"registered_core_peak_bytes"`
+	RegisteredLogical       uint64 `json:"registered_logical_bytes"`
+	RegisteredRangeGranular uint64 `json:"registered_range_granular_bytes"`
+
+	DataflowBuffers    int64  `json:"dataflow_buffers"`
+	DataflowLocal      int64  `json:"dataflow_local"`
+	DataflowBorrowed   int64  `json:"dataflow_borrowed"`
+	DataflowPeak       uint64 `json:"dataflow_resident_peak_bytes"`
+	DataflowCorePeak   uint64 `json:"dataflow_core_peak_bytes"`
+	DataflowRegistered uint64 `json:"dataflow_registered_union_bytes"`
+
+	Scratchpads          int64  `json:"scratchpads"`
+	ScratchpadPeak       uint64 `json:"scratchpad_resident_peak_bytes"`
+	ScratchpadCorePeak   uint64 `json:"scratchpad_core_peak_bytes"`
+	ScratchpadRegistered uint64 `json:"scratchpad_registered_union_bytes"`
+
+	ProgramsDetail []jsonProgram `json:"programs_detail"`
+	CoreGroups     []jsonGroup   `json:"core_groups"`
+}
+
+type jsonProgram struct {
+	First      uint64 `json:"first_counter"`
+	Last       uint64 `json:"last_counter"`
+	Op         string `json:"op"`
+	LocalCBs   int    `json:"local_cbs"`
+	GlobalCBs  int    `json:"global_cbs"`
+	Cores      int    `json:"cores"`
+	Logical    uint64 `json:"logical_bytes"`
+	Bytes      uint64 `json:"resident_bytes"`
+	Core       uint64 `json:"core_max_bytes"`
+	HighestEnd uint64 `json:"highest_end"`
+}
+
+type jsonGroup struct {
+	Cores      string      `json:"cores"`
+	Count      int         `json:"count"`
+	Registered uint64      `json:"registered_bytes"`
+	AlivePeak  uint64      `json:"core_peak_bytes"`
+	Programs   int         `json:"programs"`
+	Regions    [][2]uint64 `json:"registered_regions"`
+}
+
+func newReport(r *capture.Result) jsonReport {
+	out := jsonReport{
+		Schema: Schema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Addresses: r.Addresses,
+		Basis:     newBasis(r),
+		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
+		Upstream: jsonUpstream{
+			optional(r.Upstream.PeakCB), optional(r.Upstream.PeakL1), optional(r.Upstream.PeakDataflow),
+			optional(r.Upstream.PeakScratchpad), optional(r.Upstream.PeakTotal), r.Upstream.Wrapped,
+		},
+	}
+	if r.Placed {
+		out.Layout = &jsonLayout{string(r.Spec.Arch), r.Spec.CBBase, r.Spec.CBAlign}
+	}
+	for _, a := range r.Anomalies {
+		ja := jsonAnomaly{Code: a.Code, Count: a.Count, Detail: a.Detail}
+		if a.First >= 0 {
+			ja.First = &a.First
+		}
+		out.Anomalies = append(out.Anomalies, ja)
+	}
+	for _, m := range r.Meshes {
+		out.Meshes[fmt.Sprint(m.ID)] = m.Chips
+	}
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		out.Devices[deviceKey(d)] = newDevice(d)
+	}
+	if d := fullestDevice(r); d != nil {
+		f := d.Fullest
+		out.Fullest = &jsonFullest{
+			Device: deviceKey(d), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
+			Program: newProgram(f.Program), Share: f.Share,
+		}
+		if r.Spec.L1Size > 0 {
+			percent := float64(f.Bytes) * 100 / float64(r.Spec.L1Size)
+			out.Fullest.Percent = &percent
+		}
+	}
+	return out
+}
+
+func newBasis(r *capture.Result) jsonBasis {
+	b := jsonBasis{
+		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom, Base: r.Spec.CBBase,
+		Physical: "occupied: union of the local circular buffers on each core",
+		Includes: []string{"local circular buffers"},
+		Excludes: []string{
+			"globally allocated circular buffers (their bytes belong to an L1 buffer)",
+			"dataflow buffers and scratchpads (own fields)", "L1 buffers", "kernels and the reserved area",
+			"circular buffers of operations that the capture does not show (see anomalies)",
+		},
+	}
+	if r.Spec.L1Size > 0 {
+		b.L1Size = &r.Spec.L1Size
+	}
+	return b
+}
+
+func newDevice(d *capture.Device) jsonDevice {
+	out := jsonDevice{
+		Kind: d.Kind, Chips: append([]uint64{}, d.Chips...),
+		CBNodes: d.CBNodes, LocalCBs: d.LocalCBs, GlobalCBs: d.GlobalCBs, Programs: d.Programs, Cores: d.Cores,
+		LogicalPeak: d.LogicalPeak, LogicalSizesPeak: d.LogicalSizesPeak,
+		ResidentPeak: d.ResidentPeak, ResidentFinal: d.ResidentFinal, CorePeak: d.CorePeak,
+		HighestEnd: d.HighestEnd, UnattributedPeak: d.UnattributedPeak,
+		Registered: d.Registered, RegisteredCorePeak: d.RegisteredCorePeak,
+		RegisteredLogical: d.RegisteredLogical, RegisteredRangeGranular: d.RegisteredRangeGranular,
+		DataflowBuffers: d.Dataflow.Nodes, DataflowLocal: d.Dataflow.Local, DataflowBorrowed: d.Dataflow.Borrowed,
+		DataflowPeak: d.Dataflow.ResidentPeak, DataflowCorePeak: d.Dataflow.CorePeak, DataflowRegistered: d.Dataflow.Registered,
+		Scratchpads: d.Scratchpad.Nodes, ScratchpadPeak: d.Scratchpad.ResidentPeak,
+		ScratchpadCorePeak: d.Scratchpad.CorePeak, ScratchpadRegistered: d.Scratchpad.Registered,
+		ProgramsDetail: []jsonProgram{}, CoreGroups: []jsonGroup{},
+	}
+	for _, p := range d.ProgramsDetail {
+		out.ProgramsDetail = append(out.ProgramsDetail, newProgram(p))
+	}
+	for _, g := range d.CoreGroups {
+		jg := jsonGroup{
+			Cores: g.Cores.String(), Count: g.Cores.Len(), Registered: g.Registered, AlivePeak: g.AlivePeak,
+			Programs: g.Programs, Regions: [][2]uint64{},
+		}
+		for _, r := range g.Regions {
+			jg.Regions = append(jg.Regions, [2]uint64{r.Start, r.End})
+		}
+		out.CoreGroups = append(out.CoreGroups, jg)
+	}
+	return out
+}
+
+func newProgram(p capture.ProgramDetail) jsonProgram {
+	return jsonProgram{
+		First: p.First, Last: p.Last, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd,
+	}
+}
+
+func optional(v capture.Opt[uint64]) *uint64 {
+	if !v.OK {
+		return nil
+	}
+	return &v.V
+}
+
+// deviceKey names a device as the capture does.
+func deviceKey(d *capture.Device) string {
+	if !d.ID.OK {
+		return "none"
+	}
+	return fmt.Sprint(d.ID.V)
+}
+
+// fullestDevice returns the device with the fullest core, the first of equals; nil
+// if there is none.
+func fullestDevice(r *capture.Result) *capture.Device {
+	var best *capture.Device
+	for i := range r.Devices {
+		if d := &r.Devices[i]; d.Fullest != nil && (best == nil || d.Fullest.Bytes > best.Fullest.Bytes) {
+			best = d
+		}
+	}
+	return best
+}
