@@ -138,8 +138,25 @@ func (s CoreSet) Overlaps(o CoreSet) bool {
 	return false
 }
 
-// Contains reports whether every core of o is in s.
-func (s CoreSet) Contains(o CoreSet) bool { return o.Minus(s).IsEmpty() }
+// Contains reports whether every core of o is in s. It does not allocate.
+func (s CoreSet) Contains(o CoreSet) bool {
+	i := 0
+	for j := range o.tiles {
+		b := &o.tiles[j]
+		for i < len(s.tiles) && s.tiles[i].key < b.key {
+			i++
+		}
+		if i == len(s.tiles) || s.tiles[i].key != b.key {
+			return false
+		}
+		for w := range b.bits {
+			if b.bits[w]&^s.tiles[i].bits[w] != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // combine merges the tiles of two sets word by word. onlyA and onlyB say whether a
 // tile that only one side has survives.
@@ -209,10 +226,12 @@ func (s CoreSet) Ranges() CoreRangeSet {
 	for y := range rows {
 		var here []CoreRange
 		for x := 0; x < 256; {
-			if rows[y][x>>6]>>(x&63)&1 == 0 {
-				x++
+			rest := rows[y][x>>6] >> (x & 63)
+			if rest == 0 {
+				x = (x | 63) + 1
 				continue
 			}
+			x += bits.TrailingZeros64(rest)
 			start := x
 			for x < 256 && rows[y][x>>6]>>(x&63)&1 != 0 {
 				x++

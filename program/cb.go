@@ -10,15 +10,18 @@ import (
 // An ID names a program. Any number is an ordinary id, 0 included.
 type ID uint64
 
-// A Kind says what a CB is. The zero Kind is a circular buffer; the others are
-// placed and counted apart from circular buffers.
+// A Kind says what a CB is. The zero Kind is a circular buffer. Dataflow buffers and
+// scratchpads are placed with each other but not with circular buffers, and each
+// kind is counted on its own. A program may not have circular buffers and dataflow
+// buffers; one with circular buffers and scratchpads is placed as if each of the
+// two had the cores to itself, and what they share is an Overlap.
 type Kind uint8
 
 // Circular buffers, and what "Metal 2.0" programs use in their place.
 const (
 	CircularBuffer Kind = iota
-	DataflowBuffer      // placed as circular buffers are, on a list of its own
-	Scratchpad          // placed above the program's dataflow buffers
+	DataflowBuffer      // placed as circular buffers are, in a bookkeeping of its own
+	Scratchpad          // placed above the program's dataflow buffers, whenever it was created
 	numKinds
 )
 
@@ -55,16 +58,20 @@ type CB struct {
 
 	// Address is where the CB starts if Fixed is set: given by a capture or by a
 	// simulator that places for itself; for a global CB the address of its backing.
-	// Without Fixed, Build places a local CB and leaves a global one unknown.
+	// Without Fixed, Address is ignored: Build places a local CB and leaves a global
+	// one unknown.
 	Address uint64
 	Fixed   bool
 
 	// Alias groups dataflow buffers that share one address: those with the same
-	// number other than 0, whose sizes must be equal.
+	// number other than 0. They must agree in Size, Global, Fixed and (if Fixed)
+	// Address. The address is found where the first of them is created, and is taken
+	// on the cores of all of them from then on.
 	Alias int
 }
 
-// A Placed is a CB of a built program with its place.
+// A Placed is a CB of a built program with its place. Its CB has the Address found,
+// and may be given to another Builder: without Fixed it is placed anew.
 type Placed struct {
 	CB
 	Range l1.Range // bytes on each core; empty if unknown or of size 0
@@ -72,7 +79,8 @@ type Placed struct {
 }
 
 // Builder gathers the CBs of a program in creation order, which decides their
-// addresses. The zero Builder builds program 0.
+// addresses. The zero Builder builds program 0. A Builder must not be copied after
+// its first CB.
 type Builder struct {
 	id  ID
 	cbs []CB
@@ -81,7 +89,7 @@ type Builder struct {
 // NewBuilder returns a Builder for the program with the given id.
 func NewBuilder(id ID) *Builder { return &Builder{id: id} }
 
-// CB appends a CB. Mistakes in it are reported by Build.
+// CB appends a CB and returns b. Mistakes in it are reported by Build.
 func (b *Builder) CB(cb CB) *Builder {
 	cb.Indices = slices.Clone(cb.Indices)
 	b.cbs = append(b.cbs, cb)
@@ -92,6 +100,7 @@ func (b *Builder) CB(cb CB) *Builder {
 // simulators that place for themselves. An empty range takes nothing; an inverted
 // one is reported by Build.
 func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
-	// An inverted range has a wrapped size, which lies beyond what Build accepts.
+	// The size of an inverted range wraps. Either it is above 2^63-1, or its start is:
+	// Build refuses both.
 	return b.CB(CB{Cores: cores, Size: r.End - r.Start, Address: r.Start, Fixed: true})
 }

@@ -5,8 +5,7 @@
 //
 // A [Builder] gathers [CB]s in creation order. [Builder.Build] gives each an
 // address for a [l1.Spec]: by tt-metal's rule, or the address it was given. The
-// result, a [Program], is immutable and may be registered on any number of
-// devices of that Spec.
+// result, a [Program], may be registered on any number of devices of that Spec.
 //
 // A [Footprint] says what the program takes: groups of cores that hold identical
 // ranges. There are two of them, because upstream's bookkeeping and the truth
@@ -14,21 +13,41 @@
 //
 //	CBs:  X 4096 on 0-0..1-0, Y 6144 on 1-0..2-0
 //
-//	          0-0        1-0        2-0
-//	X       [0,4096)   [0,4096)
-//	Y                [4096,10240) [4096,10240)
-//	occupied  4096      10240       6144     the union of the CBs on the core
-//	reserved 10240      10240      10240     what tt-metal charges: both ranges touch 1-0
+//	            0-0          1-0          2-0
+//	X        [0,4096)     [0,4096)
+//	Y                  [4096,10240) [4096,10240)
+//	occupied   4096         10240        6144     the union of the CBs on the core
+//	reserved  10240         10240       10240     what tt-metal charges: both ranges touch 1-0
 //
-// Global CBs, which live in a tensor or a GlobalCircularBuffer, take no bytes.
+// Physical bytes are the occupied ones. Logical bytes are the plain sum of the sizes
+// over the same cores. Global CBs, which live in a tensor or a GlobalCircularBuffer,
+// take no bytes.
+//
+// What cannot be counted is an error: a size or an end beyond 2^63-1, an inverted
+// range. What can be counted but is odd (CBs on the same bytes, cores outside the
+// grid, an end beyond L1) is a [Finding].
+//
+// # Invariants
+//
+// A Program never changes and shares no memory that a caller can write. On every
+// core occupied lies within reserved, and physical is at most logical.
+//
+// # Cost
+//
+// Most programs name one to three core range sets, however many CBs they have: what
+// costs time for each core is done once per set. Beyond that, Build is linear in the
+// CBs, except that a CB looks at every core range that its own ones overlap.
+// Readers copy nothing but buffer indices.
+//
+// # Concurrency
+//
+// Reading a Program never writes: all its methods are safe for concurrent use. A
+// Builder is for one goroutine.
 //
 // # Sources
 //
 // The rule is ProgramImpl::allocate_circular_buffers and CircularBufferAllocator of
-// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's.
-//
-// # Cost
-//
-// Build is linear in the sum of the CBs' cores. Reading a Program never writes:
-// all methods are safe for concurrent use.
+// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's. What
+// upstream leaves open is decided here: an address below the base of the Spec is
+// counted like any other, and an alias group is placed as one buffer.
 package program

@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -11,12 +12,16 @@ type CBError struct {
 	Program ID
 	CB      int    // position in creation order
 	Field   string // "Size", "Address", "Kind", "Alias", "Indices"
-	Value   uint64
+	Value   uint64 // of the field; for "Alias" and "Indices" the bits of an int
 	Reason  string
 }
 
 func (e *CBError) Error() string {
-	return fmt.Sprintf("program %d: CB %d: %s %d: %s", e.Program, e.CB, e.Field, e.Value, e.Reason)
+	value := strconv.FormatUint(e.Value, 10)
+	if e.Field == "Alias" || e.Field == "Indices" {
+		value = strconv.FormatInt(int64(e.Value), 10)
+	}
+	return fmt.Sprintf("program %d: CB %d: %s %s: %s", e.Program, e.CB, e.Field, value, e.Reason)
 }
 
 // An OverflowError says that the bytes of a program, summed over its cores, do not
@@ -73,19 +78,19 @@ func (b *Builder) check(spec l1.Spec) []error {
 		}
 		for _, index := range cb.Indices {
 			if index.Number < 0 {
-				bad("Indices", -uint64(index.Number), "negative index") //
+				bad("Indices", uint64(index.Number), "negative index")
 			}
 		}
 		if first := aliases[cb.Alias]; cb.Alias != 0 {
 			switch {
 			case cb.Kind != DataflowBuffer:
-				bad("Alias", cb.Size, "only dataflow buffers share an address")
+				bad("Alias", uint64(cb.Alias), "only dataflow buffers share an address")
 			case first == nil:
 				aliases[cb.Alias] = cb
 			case first.Size != cb.Size:
-				bad("Alias", cb.Size, fmt.Sprintf("another member of the group has %d bytes", first.Size))
+				bad("Alias", uint64(cb.Alias), fmt.Sprintf("another member of the group has %d bytes, this one %d", first.Size, cb.Size))
 			case first.Global != cb.Global || first.Fixed != cb.Fixed || cb.Fixed && first.Address != cb.Address:
-				bad("Alias", cb.Size, "another member of the group is not at the same place: Global, Fixed or Address differ")
+				bad("Alias", uint64(cb.Alias), "another member of the group differs in Global, Fixed or Address")
 			}
 		}
 		if kinds[CircularBuffer] && kinds[DataflowBuffer] && cb.Kind != Scratchpad {

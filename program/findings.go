@@ -22,8 +22,8 @@ const (
 	OutsideGrid    Code = "outside-grid"   // cores outside the compute grid
 	BeyondL1       Code = "beyond-l1"      // the CB ends beyond the L1 of a core
 	Unaligned      Code = "unaligned"      // a given address is not a multiple of the alignment
-	OutOfOrder     Code = "out-of-order"   // a given address that tt-metal's bookkeeping would refuse
-	RangesOverlap  Code = "ranges-overlap" // rectangles of one core range set share cores
+	OutOfOrder     Code = "out-of-order"   // a given address below what earlier CBs took on the same cores; tt-metal would refuse it
+	RangesOverlap  Code = "ranges-overlap" // rectangles of one core range set share cores; the first pair is shown
 	largestPageNum      = 1<<16 - 1        // page counters of the device have 16 bits
 )
 
@@ -32,11 +32,11 @@ const (
 type Finding struct {
 	Code  Code
 	CB    int        // position in creation order
-	Other int        // the other CB of Overlap and IndexReuse, else -1
-	Cores l1.CoreSet // where
-	Range l1.Range   // the bytes in question, if any
-	Value uint64     // index, page size, number of pages or alignment, by Code
-	Limit uint64     // what Value or Range exceeds, if anything
+	Other int        // the other CB of Overlap and IndexReuse, created before; else -1
+	Cores l1.CoreSet // where: the cores in question, or all cores of the CB
+	Range l1.Range   // the bytes shared (Overlap); the CB (BeyondL1, Unaligned, OutOfOrder)
+	Value uint64     // buffer index, page size, number of pages or alignment, by Code
+	Limit uint64     // what Value or Range exceeds; for PageSize the size of the CB
 }
 
 // String says the finding in one line.

@@ -35,12 +35,14 @@ func TestFindings(t *testing.T) {
 			name: "overlap",
 			spec: n150,
 			cbs:  []program.CB{fixed(200_000, one), fixed(201_024, cb("{[0-0 - 1-0]}", 512))},
-			want: []program.Finding{{
-				Code: program.Overlap, CB: 1, Other: 0, Cores: on00, Range: l1.Range{Start: 201_024, End: 201_536},
-			}, {
-				Code: program.OutOfOrder, CB: 1, Other: -1, Cores: l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}), Range: l1.Range{Start: 201_024, End: 201_536},
-			}}[:1],
-			text: []string{"CB 1 overlaps CB 0 at [201024,201536) on {[0-0 - 0-0]}"},
+			want: []program.Finding{
+				{Code: program.OutOfOrder, CB: 1, Other: -1, Cores: l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}), Range: l1.Range{Start: 201_024, End: 201_536}},
+				{Code: program.Overlap, CB: 1, Other: 0, Cores: on00, Range: l1.Range{Start: 201_024, End: 201_536}},
+			},
+			text: []string{
+				"CB 1 at [201024,201536) lies below a CB created before it",
+				"CB 1 overlaps CB 0 at [201024,201536) on {[0-0 - 0-0]}",
+			},
 		},
 		{
 			name: "overlap: touching is none, neither is sharing bytes on other cores, nor with a tensor",
@@ -89,9 +91,9 @@ func TestFindings(t *testing.T) {
 		{
 			name: "index limit: 64 on Blackhole",
 			spec: l1.P150(),
-			cbs:  []program.CB{indexed(one, program.Index{Number: 63}), indexed(one, program.Index{Number: 1 << 40})},
-			want: []program.Finding{{Code: program.IndexLimit, CB: 1, Other: -1, Cores: on00, Value: 1 << 40, Limit: 64}},
-			text: []string{"CB 1 uses buffer index 1099511627776; the device has 64"},
+			cbs:  []program.CB{indexed(one, program.Index{Number: 63}), indexed(one, program.Index{Number: 1 << 30})},
+			want: []program.Finding{{Code: program.IndexLimit, CB: 1, Other: -1, Cores: on00, Value: 1 << 30, Limit: 64}},
+			text: []string{"CB 1 uses buffer index 1073741824; the device has 64"},
 		},
 		{
 			name: "page size",
@@ -138,6 +140,26 @@ func TestFindings(t *testing.T) {
 				Code: program.Unaligned, CB: 1, Other: -1, Cores: on00, Range: l1.Range{Start: 200_016, End: 202_064}, Value: 32,
 			}},
 			text: []string{"CB 1 starts at 200016, not a multiple of 32"},
+		},
+		{
+			name: "two CBs may share bytes and indices",
+			spec: l1.Spec{},
+			cbs: []program.CB{
+				indexed(fixed(0, cb("{[0-0 - 0-0]}", 8)), program.Index{Number: 0}, program.Index{Number: 1}),
+				indexed(fixed(0, cb("{[0-0 - 0-0]}", 8)), program.Index{Number: 0}, program.Index{Number: 1}),
+			},
+			want: []program.Finding{
+				{Code: program.OutOfOrder, CB: 1, Other: -1, Cores: on00, Range: l1.Range{Start: 0, End: 8}},
+				{Code: program.IndexReuse, CB: 1, Other: 0, Cores: on00, Value: 0},
+				{Code: program.IndexReuse, CB: 1, Other: 0, Cores: on00, Value: 1},
+				{Code: program.Overlap, CB: 1, Other: 0, Cores: on00, Range: l1.Range{Start: 0, End: 8}},
+			},
+			text: []string{
+				"CB 1 at [0,8) lies below a CB created before it",
+				"CB 1 uses buffer index 0, which CB 0 has on {[0-0 - 0-0]}",
+				"CB 1 uses buffer index 1, which CB 0 has on {[0-0 - 0-0]}",
+				"CB 1 overlaps CB 0 at [0,8) on {[0-0 - 0-0]}",
+			},
 		},
 		{
 			name: "out of order",

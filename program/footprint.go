@@ -9,16 +9,18 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Footprint is what one program takes of L1, grouped by cores that hold the same:
-// groups are disjoint, not empty, and ordered by their first core. The zero value
-// takes nothing.
+// A Footprint is what one program takes of L1, grouped by cores that hold the same.
+// The zero value takes nothing.
 type Footprint struct {
+	// Groups are disjoint, not empty, ordered by their first core, and no two are
+	// equal in ranges and sizes. So equal footprints have equal groups.
 	groups []Group
-	bytes  uint64
-	sizes  uint64
+	bytes  uint64 // sum of bytes times cores, at most 2^63-1
+	sizes  uint64 // sum of sizes times cores, at most 2^63-1
 }
 
-// A Group is a set of cores with identical ranges.
+// A Group is a set of cores with identical ranges and the same logical bytes. (Cores
+// where CBs overlap may hold the ranges of others, and count more logical bytes.)
 type Group struct {
 	cores  l1.CoreSet
 	ranges []l1.Range // merged: sorted, disjoint, not touching, not empty
@@ -68,7 +70,8 @@ func (f Footprint) Cores() l1.CoreSet {
 	return unite(sets)
 }
 
-// On returns the group that holds core c, if something is taken there.
+// On returns the group that holds core c, if something is taken there. It looks at
+// one group after the other.
 func (f Footprint) On(c l1.Core) (Group, bool) {
 	for _, g := range f.groups {
 		if g.cores.Has(c) {

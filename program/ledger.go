@@ -42,7 +42,7 @@ func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
 		if !slices.ContainsFunc(shapes[k].cbs, use) {
 			continue
 		}
-		for r := range shapes[k].merged.All() {
+		for r := range shapes[k].ranges.All() {
 			i, found := index[r]
 			if !found {
 				i = int32(len(l.entries))
@@ -55,7 +55,7 @@ func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
 	}
 	l.byTile = make([][]int32, cols*l.rows)
 	for i := range l.entries {
-		l.tiles(l.entries[i].cores, func(tile, _, _ int) {
+		l.tiles(l.entries[i].cores, func(tile int) {
 			l.byTile[tile] = append(l.byTile[tile], int32(i))
 		})
 	}
@@ -63,19 +63,20 @@ func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
 }
 
 // tiles calls do for every tile that r touches.
-func (l *ledger) tiles(r l1.CoreRange, do func(tile, x, y int)) {
+func (l *ledger) tiles(r l1.CoreRange, do func(tile int)) {
 	for x := int(r.Start.X >> 4); x <= int(r.End.X>>4); x++ {
 		for y := int(r.Start.Y >> 4); y <= int(r.End.Y>>4); y++ {
-			do(x*l.rows+y, x, y)
+			do(x*l.rows + y)
 		}
 	}
 }
 
-// touching calls do for every entry that shares a core with r, each once.
+// touching calls do for every entry that shares a core with r, for large ones
+// perhaps more than once.
 func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
 	candidates := 0
-	l.tiles(r, func(tile, _, _ int) { candidates += len(l.byTile[tile]) })
-	if candidates >= len(l.entries) {
+	l.tiles(r, func(tile int) { candidates += len(l.byTile[tile]) })
+	if candidates >= len(l.entries) { // on real boards, which are one tile
 		for i := range l.entries {
 			if e := &l.entries[i]; e.cores.Overlaps(r) {
 				do(e)
@@ -83,12 +84,9 @@ func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
 		}
 		return
 	}
-	l.tiles(r, func(tile, x, y int) {
+	l.tiles(r, func(tile int) {
 		for _, i := range l.byTile[tile] {
-			// An entry met in several tiles counts in that of the first core it shares.
-			e := &l.entries[i]
-			first := l1.Core{X: max(r.Start.X, e.cores.Start.X), Y: max(r.Start.Y, e.cores.Start.Y)}
-			if e.cores.Overlaps(r) && int(first.X>>4) == x && int(first.Y>>4) == y {
+			if e := &l.entries[i]; e.cores.Overlaps(r) {
 				do(e)
 			}
 		}
@@ -128,7 +126,8 @@ func (l *ledger) mark(own []int32, at l1.Range) (asRule bool) {
 	}
 	for _, i := range own {
 		l.touching(l.entries[i].cores, func(e *entry) {
-			// Below the end: "already marked higher", by another CB or by this one.
+			// Below the end: "already marked higher", by another CB, or by this one
+			// through another of its ranges. (If it is empty, again adds nothing.)
 			if at.Start >= e.end {
 				e.add(at)
 			}

@@ -492,6 +492,57 @@ func TestPlacementModel(t *testing.T) { rapid.Check(t, placementAgrees) }
 
 func FuzzPlacementModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementAgrees)) }
 
+// Put a block of cores where one core was: nothing changes but the number of cores.
+// A grid of 240x80 cores takes other paths through the bookkeeping than one of 4x4.
+func placementScales(t *rapid.T) {
+	const wide, high = 60, 20
+	spec := l1.Spec{CBBase: 64, CBAlign: rapid.SampledFrom([]uint64{1, 16}).Draw(t, "align")}
+	kinds := []program.Kind{rapid.SampledFrom([]program.Kind{program.CircularBuffer, program.Scratchpad}).Draw(t, "kind")}
+	cbs := rapid.SliceOfN(genCB(spec, kinds, true), 0, 12).Draw(t, "cbs")
+	var scaled []program.CB
+	for _, c := range cbs {
+		var rects []l1.CoreRange
+		for r := range c.Cores.All() {
+			rects = append(rects, rect(int(r.Start.X)*wide, int(r.Start.Y)*high, int(r.End.X)*wide+wide-1, int(r.End.Y)*high+high-1))
+		}
+		c.Cores = setOf(t, rects...)
+		scaled = append(scaled, c)
+	}
+	small, large := build(t, spec, cbs...), build(t, spec, scaled...)
+
+	require.Equal(t, addresses(small), addresses(large))
+	require.Equal(t, small.Cores().Len()*wide*high, large.Cores().Len())
+	for _, f := range [][2]program.Footprint{
+		{small.Occupied(kinds[0]), large.Occupied(kinds[0])}, {small.Reserved(kinds[0]), large.Reserved(kinds[0])},
+	} {
+		require.Equal(t, f[0].NumGroups(), f[1].NumGroups())
+		for i := range f[0].NumGroups() {
+			a, b := f[0].Group(i), f[1].Group(i)
+			require.Equal(t, slices.Collect(a.Ranges()), slices.Collect(b.Ranges()))
+			require.Equal(t, a.Logical(), b.Logical())
+			require.Equal(t, a.Cores().Len()*wide*high, b.Cores().Len())
+			for c := range a.Cores().All() {
+				for _, corner := range rectCores(rect(0, 0, 1, 1)) {
+					x, y := int(c.X)*wide+int(corner.X)*(wide-1), int(c.Y)*high+int(corner.Y)*(high-1)
+					require.True(t, b.Cores().Has(l1.Core{X: uint8(x), Y: uint8(y)}))
+				}
+			}
+		}
+	}
+	found := [2][]program.Finding{slices.Collect(small.Findings()), slices.Collect(large.Findings())}
+	require.Equal(t, len(found[0]), len(found[1]))
+	for i := range found[0] {
+		a, b := found[0][i], found[1][i]
+		require.Equal(t, a.Cores.Len()*wide*high, b.Cores.Len())
+		a.Cores, b.Cores = l1.CoreSet{}, l1.CoreSet{}
+		require.Equal(t, a, b)
+	}
+}
+
+func TestPlacementScales(t *testing.T) { rapid.Check(t, placementScales) }
+
+func FuzzPlacementScales(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementScales)) }
+
 // The model itself, on the worked example that shows the most of it.
 func TestModelOnExampleC(t *testing.T) {
 	cbs := slices.Concat(times(3, cb("{[0-0 - 0-0]}", 2048)), times(5, cb("{[0-2 - 0-2]}", 2048)), []program.CB{cb("{[0-0 - 0-2]}", 2048)})

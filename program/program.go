@@ -9,7 +9,8 @@ import (
 )
 
 // A Program is a set of CBs with addresses. It never changes; a resized program is
-// another Program with the same id.
+// another Program with the same id. Builders make them; of a nil Program only Equal
+// and String may be called.
 type Program struct {
 	id       ID
 	spec     l1.Spec
@@ -205,9 +206,10 @@ func (p *Program) Occupied(kind Kind) Footprint {
 
 // Reserved returns what tt-metal's placement charges each core for a kind: at least
 // Occupied, and more where core ranges overlap without being equal. Its Logical is
-// 0. Scratchpads and dataflow buffers share their bookkeeping, so that both kinds
-// give the same. For CBs at given addresses the same marks are made there, and
-// where the rule would refuse one it is added all the same (finding OutOfOrder).
+// 0. Scratchpads and dataflow buffers share their bookkeeping: a program that has
+// both gives the same for both, which must not be added up. For CBs at given
+// addresses the same marks are made there, and where the rule would refuse one it
+// is added all the same (finding OutOfOrder).
 func (p *Program) Reserved(kind Kind) Footprint {
 	if kind >= numKinds {
 		return Footprint{}
@@ -216,10 +218,14 @@ func (p *Program) Reserved(kind Kind) Footprint {
 }
 
 // Findings returns what is odd about the program, by CB.
+//
+// Of CBs that share bytes of a core, each is named with one that it shares them
+// with, not with all: n CBs on one spot give n-1 findings.
 func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings) }
 
-// Equal reports whether p and o count the same: same Spec, and same footprints for
-// every kind. Ids may differ.
+// Equal reports whether p and o count the same: same Spec, same cores, and same
+// footprints for every kind. Ids, findings and the cut into CBs may differ, but a
+// program without CBs, which no device registers, equals only its like.
 func (p *Program) Equal(o *Program) bool {
 	if p == o {
 		return true
@@ -237,7 +243,8 @@ func (p *Program) Equal(o *Program) bool {
 
 // Resize returns the program with another size of one CB and, as after tt-metal's
 // UpdateCircularBufferTotalSize, new addresses for all local CBs that were not
-// given theirs. p is unchanged. Errors are *CBError and *BuildError.
+// given theirs. The aliases of a dataflow buffer change with it. p is unchanged.
+// Errors are *CBError and *BuildError.
 func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	if cb < 0 || cb >= len(p.cbs) {
 		return nil, &CBError{p.id, cb, "Size", size, fmt.Sprintf("the program has %d CBs", len(p.cbs))}
@@ -259,11 +266,17 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	return b.Build(p.spec)
 }
 
-// String describes the program in a few words, for error messages.
+// String describes the program in a few words, for error messages. The bytes are
+// physical, summed over cores.
 func (p *Program) String() string {
 	if p == nil {
 		return "no program"
 	}
-	f := p.occupied[CircularBuffer]
-	return fmt.Sprintf("program %d (%d CBs on %d cores, %d bytes)", p.id, len(p.cbs), p.cores.Len(), f.Bytes())
+	text := fmt.Sprintf("program %d (%d CBs on %d cores, %d bytes", p.id, len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
+	for _, kind := range []Kind{DataflowBuffer, Scratchpad} {
+		if p.kinds[kind] > 0 {
+			text += fmt.Sprintf(", %d bytes of %ss", p.occupied[kind].Bytes(), kind)
+		}
+	}
+	return text + ")"
 }

@@ -18,7 +18,8 @@ func TestBuildErrors(t *testing.T) {
 	fail := func(at int, field string, value uint64, reason string) *program.CBError {
 		return &program.CBError{Program: 1, CB: at, Field: field, Value: value, Reason: reason}
 	}
-	const different = "another member of the group is not at the same place: Global, Fixed or Address differ"
+	minus := func(n uint64) uint64 { return -n }
+	const different = "another member of the group differs in Global, Fixed or Address"
 	for _, test := range []struct {
 		name string
 		cbs  []program.CB
@@ -37,7 +38,7 @@ func TestBuildErrors(t *testing.T) {
 		{"circular and dataflow buffers", []program.CB{kind(program.DataflowBuffer), kind(program.Scratchpad), one},
 			[]*program.CBError{fail(2, "Kind", 0, "a program has circular buffers or dataflow buffers, not both")}},
 		{"negative index", []program.CB{indexed(one, program.Index{Number: -3})},
-			[]*program.CBError{fail(0, "Indices", 3, "must not be negative (value is without its sign)")}},
+			[]*program.CBError{fail(0, "Indices", minus(3), "negative index")}},
 		{"alias of a circular buffer", []program.CB{alias(1, one)},
 			[]*program.CBError{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
 		{"alias of a scratchpad, beside an alias group of that number", []program.CB{alias(1, kind(program.Scratchpad)), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8)))},
@@ -56,11 +57,11 @@ func TestBuildErrors(t *testing.T) {
 			[]*program.CBError{fail(1, "Size", 0, "placed so that it ends beyond 2^63-1")}},
 		{"scratchpad placed beyond 2^63-1", []program.CB{kind(program.Scratchpad), as(program.DataflowBuffer, cb("{[0-0 - 1-0]}", 1<<63-103_712-1))},
 			[]*program.CBError{fail(0, "Size", 64, "placed so that it ends beyond 2^63-1")}},
-		{"everything at once, by CB", []program.CB{fixed(1<<63, indexed(one, program.Index{Number: -1}, program.Index{Number: -1 << 63})), kind(9), cb("{}", 1<<63)},
+		{"everything at once, by CB", []program.CB{fixed(1<<63, indexed(one, program.Index{Number: -1}, program.Index{Number: -1 << 31})), kind(9), cb("{}", 1<<63)},
 			[]*program.CBError{
 				fail(0, "Address", 1<<63, "ends beyond 2^63-1"),
-				fail(0, "Indices", 1, "must not be negative (value is without its sign)"),
-				fail(0, "Indices", 1<<63, "must not be negative (value is without its sign)"),
+				fail(0, "Indices", minus(1), "negative index"),
+				fail(0, "Indices", minus(1<<31), "negative index"),
 				fail(1, "Kind", 9, "unknown"),
 				fail(2, "Size", 1<<63, "inverted range or beyond 2^63-1"),
 			}},
@@ -96,6 +97,14 @@ func TestBuildErrorCountsTheOthers(t *testing.T) {
 	require.EqualError(t, err, "program 1: CB 0: Size 9223372036854775808: inverted range or beyond 2^63-1 (+2 more)")
 }
 
+// Negative numbers read as such.
+func TestErrorsOfSignedFields(t *testing.T) {
+	_, err := builder(indexed(cb("{[0-0 - 0-0]}", 64), program.Index{Number: -3})).Build(l1.N150())
+	require.EqualError(t, err, "program 1: CB 0: Indices -3: negative index")
+	_, err = builder(alias(-2, cb("{[0-0 - 0-0]}", 64))).Build(l1.N150())
+	require.EqualError(t, err, "program 1: CB 0: Alias -2: only dataflow buffers share an address")
+}
+
 func TestSpecThatMakesNoSense(t *testing.T) {
 	_, err := builder(cb("{[0-0 - 0-0]}", 1<<63)).Build(l1.Spec{Name: strings.Repeat("\n\xff", 1000), L1Size: 64, CBBase: 1<<63 - 1})
 	var spec *l1.SpecError
@@ -120,7 +129,7 @@ func TestRangeErrors(t *testing.T) {
 	}
 	p, err := program.NewBuilder(1).Range(cores, l1.Range{Start: 0, End: 1<<63 - 1}).Range(cores, l1.Range{Start: 1<<63 - 1, End: 1<<63 - 1}).Build(l1.Spec{})
 	require.NoError(t, err)
-	require.EqualValues(t, 1<<63-1, p.Occupied(program.CircularBuffer).Bytes())
+	require.EqualValues(t, uint64(1<<63-1), p.Occupied(program.CircularBuffer).Bytes())
 }
 
 // Sums are exact or refused: they never wrap.
@@ -261,6 +270,28 @@ func TestEqual(t *testing.T) {
 	})
 }
 
+// Footprints with the same sums that hold something else.
+func TestFootprintEqual(t *testing.T) {
+	of := func(cbs ...program.CB) program.Footprint {
+		return build(t, l1.Spec{}, cbs...).Occupied(program.CircularBuffer)
+	}
+	f := of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 32)), fixed(0, cb("{[1-0 - 1-0]}", 16)))
+	require.True(t, f.Equal(of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(16, cb("{[1-0 - 1-0]}", 16)), fixed(0, cb("{[1-0 - 1-0]}", 32)))),
+		"the same bytes by other CBs")
+	for name, other := range map[string]program.Footprint{
+		"other ranges":              of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(1, cb("{[1-0 - 1-0]}", 32)), fixed(1, cb("{[1-0 - 1-0]}", 16))),
+		"other cores":               of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[2-0 - 2-0]}", 32)), fixed(0, cb("{[2-0 - 2-0]}", 16))),
+		"other logical per core":    of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 32)), fixed(0, cb("{[0-0 - 0-0]}", 16))),
+		"one group":                 of(fixed(0, cb("{[0-0 - 1-0]}", 48)), fixed(0, cb("{[0-0 - 1-0]}", 8))),
+		"other logical sum":         of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 32))),
+		"other bytes, same logical": of(fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 32)), fixed(32, cb("{[1-0 - 1-0]}", 16))),
+		"nothing":                   {},
+	} {
+		require.False(t, f.Equal(other), name)
+		require.False(t, other.Equal(f), name)
+	}
+}
+
 func TestProgramsAndBuildersNeverChange(t *testing.T) {
 	indices := []program.Index{{Number: 0, PageSize: 64}}
 	ranges := []l1.CoreRange{rect(0, 0, 1, 0)}
@@ -339,8 +370,10 @@ func TestIDs(t *testing.T) {
 
 func TestUnknownKindTakesNothing(t *testing.T) {
 	p := build(t, l1.N150(), cb("{[0-0 - 0-0]}", 64))
-	require.Zero(t, p.Occupied(17))
-	require.Zero(t, p.Reserved(17))
+	for _, kind := range []program.Kind{program.Scratchpad + 1, 255} {
+		require.Zero(t, p.Occupied(kind))
+		require.Zero(t, p.Reserved(kind))
+	}
 }
 
 func TestTexts(t *testing.T) {

@@ -63,7 +63,7 @@ func TestManyCBsOnOneCoreSet(t *testing.T) {
 			f := p.Occupied(program.CircularBuffer)
 			require.Equal(t, 1, f.NumGroups())
 			require.Equal(t, 1, f.Group(0).NumRanges())
-			require.EqualValues(t, 3*n*cores.Cores().Len(), f.Bytes())
+			require.Equal(t, 3*n*uint64(cores.Cores().Len()), f.Bytes())
 			require.True(t, f.Equal(p.Occupied(program.CircularBuffer)))
 			require.Equal(t, f.Bytes(), p.Reserved(program.CircularBuffer).Bytes())
 		})
@@ -79,6 +79,12 @@ func TestManyCBsOnOneCoreSet(t *testing.T) {
 		p := build(t, l1.Spec{}, times(n, alias(1, as(program.DataflowBuffer, cb("{[0-0 - 12-9]}", 3))))...)
 		require.EqualValues(t, 3*130, p.Occupied(program.DataflowBuffer).Bytes())
 	})
+}
+
+func TestRectanglesRepeatedOften(t *testing.T) {
+	p := build(t, l1.N150(), program.CB{Cores: setOf(t, slices.Repeat([]l1.CoreRange{rect(0, 0, 255, 255)}, 10_000)...), Size: 8})
+	require.EqualValues(t, 8*256*256, p.Occupied(program.CircularBuffer).Bytes())
+	require.Len(t, slices.Collect(p.Findings()), 2, "ranges overlap, outside the grid")
 }
 
 // Rectangles that differ and overlap: each CB marks the entries of all the others.

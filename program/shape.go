@@ -15,11 +15,10 @@ type area struct {
 // A shape is a core range set that CBs of the program name. Most programs name one
 // to three, again and again: what costs time for each core is done once per shape.
 type shape struct {
-	area
-	cbs     []int           // the CBs that name it, in creation order
-	merged  l1.CoreRangeSet // as tt-metal re-cuts it: rectangles do not overlap
-	doubled l1.CoreSet      // cores that two of its rectangles share
-	outside l1.CoreSet      // cores outside the grid
+	area               // its ranges as tt-metal re-cuts them
+	cbs     []int      // the CBs that name it, in creation order
+	doubled l1.CoreSet // cores that two of its rectangles share, as stated
+	outside l1.CoreSet // cores outside the grid
 }
 
 // shapesOf returns the distinct core range sets of the CBs by first appearance.
@@ -45,12 +44,12 @@ func shapesOf(cbs []Placed, spec l1.Spec) []shape {
 }
 
 func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
-	s := shape{area: area{set, set.Cores()}, merged: set.Merge()}
-	sum := 0
+	s := shape{area: area{set.Merge(), set.Cores()}}
+	sum := uint64(0)
 	for r := range set.All() {
-		sum += r.Len()
+		sum += uint64(r.Len())
 	}
-	if sum > s.cores.Len() { // only then is it worth looking for the pair
+	if sum > uint64(s.cores.Len()) { // only then is it worth looking for the pair
 		a, b, _ := set.Overlap()
 		s.doubled = coresOf(a).Intersect(coresOf(b))
 	}

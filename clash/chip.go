@@ -1,0 +1,161 @@
+package clash
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A chip is what the rest of an explanation assumes about the device.
+type chip struct {
+	spec   l1.Spec // zero: not known
+	likely bool    // inferred from the message, not given by the caller
+	given  bool    // given by the caller, and no contradiction to the message
+	based  bool    // spec.CBBase is known
+	why    string  // the evidence, or why there is none
+}
+
+// bases returns the base addresses of circular buffers seen in any release, rising
+// within an architecture.
+func bases(archs ...l1.Arch) []uint64 {
+	var out []uint64
+	for _, arch := range archs {
+		switch arch {
+		case l1.Wormhole:
+			out = append(out, 103_424, 103_712)
+		case l1.Blackhole:
+			out = append(out, 111_104, 111_360, 111_616)
+		}
+	}
+	return out
+}
+
+// outer returns the smallest and the largest number.
+func outer(n []uint64) (low, high uint64) { return slices.Min(n), slices.Max(n) }
+
+// chipOf returns the given spec if it agrees with the message, and otherwise what
+// can be inferred. A given spec without an L1 size only says the base. The base
+// that is returned is not above the limit.
+func chipOf(m Message, given l1.Spec) chip {
+	end, limit := m.bounds()
+	wrong := ""
+	switch {
+	case given.CBBase > limit:
+		wrong = fmt.Sprintf("the base that was given, %d", given.CBBase)
+	case given.L1Size == 0:
+	case m.Kind == Grow && limit != given.L1Size, m.Kind != Grow && max(end, limit) > given.L1Size:
+		wrong = "the L1 size that was given, " + amount(given.L1Size)
+	default:
+		return chip{spec: given, given: true, based: true}
+	}
+	c := infer(m)
+	switch {
+	case wrong != "":
+		c.why += "; " + wrong + ", does not agree with the message"
+	case given.CBBase != 0:
+		c.spec.CBBase, c.based = given.CBBase, true
+	}
+	if c.spec.CBBase > limit { // that of another release, then
+		c.spec.CBBase, c.based = 0, false
+		for _, base := range bases(c.spec.Arch) {
+			if base <= limit {
+				c.spec.CBBase, c.based = base, true
+			}
+		}
+	}
+	return c
+}
+
+// infer tells the architecture from a message, if it can.
+func infer(m Message) chip {
+	likely := func(arch l1.Arch, why string) chip {
+		return chip{spec: l1.ArchSpec(arch), likely: true, based: true, why: why}
+	}
+	wormhole, blackhole, grayskull := l1.ArchSpec(l1.Wormhole), l1.ArchSpec(l1.Blackhole), l1.ArchSpec(l1.Grayskull)
+	if m.Kind == Grow {
+		switch m.Limit {
+		case wormhole.L1Size:
+			return likely(l1.Wormhole, "max L1 size is that of Wormhole").rebase(m)
+		case blackhole.L1Size:
+			return likely(l1.Blackhole, "max L1 size is that of Blackhole").rebase(m)
+		}
+		c := chip{
+			spec: l1.Spec{L1Size: m.Limit},
+			why:  fmt.Sprintf("unknown: Wormhole has %d B of L1, Blackhole %d B", wormhole.L1Size, blackhole.L1Size),
+		}
+		if m.Limit == grayskull.L1Size {
+			c.why += "; perhaps Grayskull"
+		}
+		return c
+	}
+	// A region that ends beyond L1 is reported as Grow, so here both addresses are
+	// inside L1.
+	top := max(m.Limit, m.End)
+	cols, rows := extent(m.Cores)
+	most, high := widest(l1.Wormhole)
+	mostOld, highOld := widest(l1.Grayskull)
+	lowest, _ := outer(bases(l1.Blackhole)) // L1 tensors lie above it
+	switch {
+	case top > blackhole.L1Size:
+		return chip{why: "unknown: the addresses lie beyond every L1 size we know"}
+	case top > wormhole.L1Size:
+		return likely(l1.Blackhole, fmt.Sprintf("the addresses lie beyond the L1 of a Wormhole, %d B", wormhole.L1Size))
+	case cols > most || rows > high:
+		if cols > mostOld || rows > highOld || top > grayskull.L1Size {
+			return likely(l1.Blackhole, fmt.Sprintf("a Wormhole has no core %d-%d", cols-1, rows-1))
+		}
+		return chip{why: fmt.Sprintf("Blackhole or Grayskull: a Wormhole has no core %d-%d", cols-1, rows-1)}
+	case m.Limit < lowest:
+		return likely(l1.Wormhole, fmt.Sprintf("the limit lies below %d, the lowest base of a Blackhole", lowest))
+	}
+	return chip{why: "Wormhole or Blackhole: the message fits both"}
+}
+
+// rebase replaces the base by that of another release if a message shows it: sizes
+// that fill L1 exactly, summed without the base, end a base too high.
+func (c chip) rebase(m Message) chip {
+	if over, _ := m.Over(); slices.Contains(bases(c.spec.Arch), over) {
+		c.spec.CBBase = over
+	}
+	return c
+}
+
+// extent returns the numbers of columns and rows that cores reach.
+func extent(cores l1.CoreRangeSet) (cols, rows int) {
+	for r := range cores.All() {
+		cols, rows = max(cols, int(r.End.X)+1), max(rows, int(r.End.Y)+1)
+	}
+	return cols, rows
+}
+
+// widest returns the largest grid among the boards of an architecture, each side
+// on its own.
+func widest(arch l1.Arch) (cols, rows int) {
+	for _, b := range l1.Boards() {
+		if b.Arch == arch {
+			cols, rows = max(cols, b.Cols), max(rows, b.Rows)
+		}
+	}
+	return cols, rows
+}
+
+// note says what is assumed.
+func (c chip) note() string {
+	switch {
+	case c.given:
+		return fmt.Sprintf("as given: L1 %d B, base %d", c.spec.L1Size, c.spec.CBBase)
+	case c.likely && c.based:
+		return fmt.Sprintf("likely %s (%s): L1 %d B; base %d (it varies with the release)",
+			title(c.spec.Arch), c.why, c.spec.L1Size, c.spec.CBBase)
+	case c.likely:
+		return fmt.Sprintf("likely %s (%s): L1 %d B", title(c.spec.Arch), c.why, c.spec.L1Size)
+	case c.based:
+		return fmt.Sprintf("%s; base %d as given", c.why, c.spec.CBBase)
+	}
+	return c.why
+}
+
+// title returns the name of an architecture as people write it.
+func title(arch l1.Arch) string { return strings.ToUpper(string(arch[:1])) + string(arch[1:]) }

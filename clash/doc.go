@@ -1,0 +1,43 @@
+// Package clash reads what tt-metal prints when circular buffers do not fit into
+// L1, out of a pasted error or a whole log, and says what it means.
+//
+// # Model
+//
+// Scan finds every Message of the eight kinds in a text and takes its numbers
+// apart; Read does the same and reports each different message once, with a
+// count. Explain turns a Message into an Explanation: what happened, by how many
+// bytes, on which chip (inferred, and then marked "likely"), what would have to
+// become how large, what to try, and what the message cannot tell. WriteText and
+// NewDocument print that for people and for programs.
+//
+// A message is found wherever it stands in the text, in both spellings of cores,
+// also wrapped over several lines: runs of white space count as one blank, a line
+// may break between words or inside one, and what stood before the message on
+// its first line may be repeated on the next ones, as log collectors do
+// ("(EngineCore_DP0 pid=230) "). Times in such a prefix may differ. Colour codes,
+// control characters, box drawings and invalid UTF-8 are no obstacle.
+//
+// # Invariants
+//
+// Numbers of bytes are at most l1.MaxAddr and core coordinates at most 255; a text
+// with anything larger is not taken for a message. Over never wraps: it is 0 if
+// the numbers of a message do not show what its words say.
+//
+// # Cost
+//
+// Time is linear in the text: about 100 MB/s for a log. Memory is bounded, whatever
+// the size of the text and of its lines: a window of about 1 MiB at most, in which a
+// message with its repeated prefixes may take up to 8 KiB, and the first MaxDistinct
+// messages in Read.
+//
+// # Concurrency
+//
+// There is no shared state; results are values that belong to the caller.
+//
+// # Limits
+//
+// Lines of several processes that are interleaved inside one wrapped message are
+// not sorted out. The last number of a clash has no text behind it, so if a line
+// breaks inside that number, the number is cut; the message is then usually
+// reported as one whose numbers do not fit its words.
+package clash

@@ -1,0 +1,123 @@
+package clash
+
+import (
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Schema names the form of a Document.
+const Schema = "cbl1.explain/1"
+
+// A Document is what was found and what it means, as JSON. All sizes and addresses
+// are bytes. Fields that a message does not mention, and figures that cannot be
+// told from it, are absent; 0 is never used for "not known".
+type Document struct {
+	Schema   string `json:"schema"`
+	Messages []Row  `json:"messages"`
+	More     int64  `json:"more"` // occurrences of messages beyond the first 1000 different ones
+}
+
+// A Row is one message of a Document.
+type Row struct {
+	Kind  Kind   `json:"kind"`
+	What  string `json:"what"` // "circular" or "dataflow"
+	Line  int64  `json:"line"` // of the first occurrence, from 1
+	Count int64  `json:"count"`
+	Text  string `json:"text"` // the message on one line
+
+	Program  *uint64 `json:"program,omitempty"`
+	Cores    string  `json:"cores,omitempty"` // "{[0-0 - 7-7]}"
+	NumCores *int    `json:"num_cores,omitempty"`
+
+	Limit       *uint64 `json:"limit,omitempty"`
+	LimitIs     string  `json:"limit_is,omitempty"` // "l1-size", "lowest-l1-tensor", "lowest-service-allocation", "bank-size"
+	End         *uint64 `json:"end,omitempty"`
+	Over        *uint64 `json:"over,omitempty"` // absent if the numbers of the message show no excess
+	OverPercent float64 `json:"over_percent,omitempty"`
+	PercentOf   Basis   `json:"over_percent_of,omitempty"`
+
+	Index       *uint64 `json:"index,omitempty"`
+	Size        *uint64 `json:"size,omitempty"`
+	PageSize    *uint64 `json:"page_size,omitempty"`
+	Address     *uint64 `json:"address,omitempty"`
+	RegionStart *uint64 `json:"region_start,omitempty"`
+	RegionEnd   *uint64 `json:"region_end,omitempty"`
+	GridCols    *int    `json:"grid_cols,omitempty"`
+	GridRows    *int    `json:"grid_rows,omitempty"`
+	Warning     bool    `json:"warning,omitempty"`
+
+	Arch    l1.Arch `json:"arch,omitempty"`
+	ArchIs  string  `json:"arch_is,omitempty"`     // "given" or "likely": inferred from the message
+	L1Size  *uint64 `json:"l1_size,omitempty"`     // of a core
+	Base    *uint64 `json:"base,omitempty"`        // where buffers start: given, or of the latest release seen
+	Region  *uint64 `json:"region_size,omitempty"` // base to end
+	Room    *uint64 `json:"room,omitempty"`        // base to limit
+	Above   *uint64 `json:"above,omitempty"`       // lowest L1 tensor to the top of L1: tensors, holes, L1_SMALL
+	Summary string  `json:"summary"`
+	Notes   []Note  `json:"notes"`
+	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
+}
+
+// NewDocument explains all messages. For given see Explain.
+func NewDocument(found Found, given l1.Spec) Document {
+	doc := Document{Schema: Schema, Messages: []Row{}, More: found.More}
+	for _, m := range found.Messages {
+		doc.Messages = append(doc.Messages, Explain(m, given).row())
+	}
+	return doc
+}
+
+func (e Explanation) row() Row {
+	m := e.Message
+	r := Row{
+		Kind: m.Kind, What: m.What, Line: m.Line, Count: m.Count, Text: m.Text,
+		Warning: m.Warning, Summary: e.Summary, Notes: e.Notes,
+	}
+	if m.HasProgram {
+		r.Program = &m.Program
+	}
+	if m.Cores.Len() > 0 {
+		n := m.NumCores()
+		r.Cores, r.NumCores = m.Cores.String(), &n
+	}
+	switch m.Kind {
+	case Grow, Clash, ServiceClash:
+		r.Limit, r.End = &m.Limit, &m.End
+		r.LimitIs = map[Kind]string{Grow: "l1-size", Clash: "lowest-l1-tensor", ServiceClash: "lowest-service-allocation"}[m.Kind]
+	case Grid:
+		r.GridCols, r.GridRows = &m.Cols, &m.Rows
+	case Append:
+		r.Address, r.RegionStart, r.RegionEnd = &m.Address, &m.Region.Start, &m.Region.End
+	case IndexReuse:
+		r.Index = &m.Index
+	case BackingBuffer:
+		r.Size, r.Limit, r.LimitIs = &m.Size, &m.Bank, "bank-size"
+	case PageSize:
+		r.Size, r.PageSize = &m.Size, &m.Page
+	}
+	e.reckoned(&r)
+	return r
+}
+
+// reckoned fills in what the message itself does not say.
+func (e Explanation) reckoned(r *Row) {
+	r.Damaged = e.Damaged
+	if e.Over != 0 {
+		r.Over = &e.Over
+		r.OverPercent, r.PercentOf = e.Percent, e.PercentOf
+	}
+	if e.Arch != "" {
+		r.Arch, r.ArchIs = e.Arch, "given"
+		if e.Likely {
+			r.ArchIs = "likely"
+		}
+	}
+	if e.L1Size != 0 {
+		r.L1Size = &e.L1Size
+	}
+	if e.Region != 0 {
+		r.Base, r.Region, r.Room = &e.Base, &e.Region, &e.Room
+	}
+	if e.Above != 0 {
+		r.Above = &e.Above
+	}
+}

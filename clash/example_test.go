@@ -1,0 +1,66 @@
+package clash_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/l1"
+)
+
+func ExampleScan() {
+	log := strings.NewReader(`(EngineCore_DP0 pid=230) TT_THROW: Statically allocated circular buffers in program 5
+(EngineCore_DP0 pid=230) clash with L1 buffers on core range [(x=0,y=0) - (x=7,y=6)]. L1 buffer
+(EngineCore_DP0 pid=230) allocated at 600064 and static circular buffer region ends at 700000.`)
+	for m, err := range clash.Scan(log) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		over, _ := m.Over()
+		fmt.Println(m.Line, m.Kind, m.Program, m.Cores, m.NumCores(), over)
+	}
+	// Output: 1 clash 5 {[0-0 - 7-6]} 56 99936
+}
+
+func ExampleWriteText() {
+	found, err := clash.Read(strings.NewReader(
+		"Statically allocated circular buffers on core range [0-0 - 7-7] grow to 1600512 B which is beyond max L1 size of 1499136 B"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if len(found.Messages) == 0 {
+		fmt.Println("no message found")
+		return
+	}
+	if err := clash.WriteText(os.Stdout, found, l1.Spec{}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// line 1: too large for L1: the circular buffers end 101376 B (99.0 KiB) beyond the end of L1
+	//   cores    [0-0 - 7-7], 64 cores
+	//   numbers  the CB region ends at 1600512, the L1 of a core at 1499136: 101376 B (99.0 KiB) over = 6.8 % of the region (1496800 B above base 103712)
+	//   why      CBs are placed upwards from the base, and end beyond L1 by themselves: tensors play no part, moving them does not help
+	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1499136 B; base 103712 (it varies with the release)
+	//   fit      if the base is 103712, the region must shrink from 1496800 B (1461.7 KiB) to the room of 1395424 B (1362.7 KiB)
+	//   likely   perhaps a budget that counts L1 from address 0: there the 1496800 B of the region would fit, from base 103712 they do not
+	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8 % (50 tiles of 2048 B)
+	//   unknown  which CB is large, and holes between them (only the end counts): `cbl1 report CAPTURE` shows them
+}
+
+func ExampleExplain() {
+	for m, err := range clash.Scan(strings.NewReader("Total circular buffer size 5000 B must be divisible by page size 2048 B")) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		e := clash.Explain(m, l1.P150())
+		fmt.Println(e.Summary)
+		fmt.Println(e.Notes[0].Text)
+	}
+	// Output:
+	// not whole pages: a CB of 5000 B (4.9 KiB) has 2 pages of 2048 B and 904 B more
+	// the nearest legal sizes are 4096 B and 6144 B
+}

@@ -1,0 +1,79 @@
+package clash
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// amount returns n exactly and, from 1 KiB on, in KiB: everything in a core's L1 is
+// best compared in one unit. What cannot be in an L1 gets the unit that suits it.
+func amount(n uint64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<24:
+		return fmt.Sprintf("%d B (%d.%d KiB)", n, (n*10+512)/1024/10, (n*10+512)/1024%10)
+	}
+	return fmt.Sprintf("%d B (%v)", n, l1.Bytes(n))
+}
+
+// percent returns part of whole with one decimal.
+func percent(part, whole uint64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	// Rounded here, so that text and JSON show the same.
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%.1f", 100*float64(part)/float64(whole)), 64)
+	return v
+}
+
+func percentText(part, whole uint64) string {
+	v := percent(part, whole)
+	if v == 0 && part != 0 {
+		return "less than 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", v)
+}
+
+// tile is the size of a tile of 32x32 numbers of 16 bits, the usual page.
+const tile = 2048
+
+// tiles says how many tiles of 16-bit numbers make up n bytes.
+func tiles(n uint64) string {
+	k := n / tile
+	if n%tile != 0 {
+		k++
+	}
+	return plural(k, "tile")
+}
+
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// visible returns s with everything that does not print, or that changes the
+// direction of text, as the escapes of a Go string.
+func visible(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}

@@ -1,0 +1,22 @@
+package clash
+
+// A Kind says which of tt-metal's messages a Message is.
+type Kind string
+
+// The kinds of messages, by what went wrong.
+const (
+	Grow          Kind = "grow"           // the buffers of a program end beyond L1
+	Clash         Kind = "clash"          // they end above the lowest L1 tensor
+	ServiceClash  Kind = "service-clash"  // they end above L1 that a service core has taken
+	Grid          Kind = "grid"           // a buffer is on cores outside the compute grid
+	Append        Kind = "append"         // a buffer was to start inside what is taken already
+	IndexReuse    Kind = "index-reuse"    // a buffer index is used twice on a core
+	BackingBuffer Kind = "backing-buffer" // a buffer is larger than the tensor it lies in
+	PageSize      Kind = "page-size"      // a size is not a multiple of the page size
+)
+
+// What kind of buffers a message is about, in tt-metal's words.
+const (
+	Circular = "circular"
+	Dataflow = "dataflow"
+)

@@ -1,0 +1,239 @@
+package clash
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A matcher reads one message from normalised text. Its methods move on only if
+// they find what they look for, and look at each byte once or twice.
+type matcher struct {
+	b      []byte // the text from the start of the message on, at most maxMessage
+	prefix []byte // what stood before the message on its line
+	i      int
+	text   []byte // the message so far, on one line
+}
+
+// at returns b[i], or 0 behind the end: there is no NUL in normalised text.
+func (m *matcher) at(i int) byte {
+	if i < len(m.b) {
+		return m.b[i]
+	}
+	return 0
+}
+
+// lit reads fixed text. Where s has a blank the text may have a line break, and a
+// line may also break inside a word.
+func (m *matcher) lit(s string) bool {
+	i := m.i
+	for k := range len(s) {
+		if s[k] == ' ' {
+			if m.at(i) == ' ' {
+				i++
+			} else if m.at(i) != '\n' {
+				return false
+			}
+			continue // a line break is passed with the character behind it
+		}
+		if m.at(i) == '\n' {
+			i = m.pass(i, func(c byte) bool { return c == s[k] })
+		}
+		if m.at(i) != s[k] {
+			return false
+		}
+		i++
+	}
+	m.i = i
+	m.text = append(m.text, s...)
+	return true
+}
+
+// pass returns where the message goes on behind the line break at i: behind the
+// repeated prefix, or at once if that is not what is wanted. If neither is, it
+// returns i.
+func (m *matcher) pass(i int, want func(byte) bool) int {
+	rest := m.b[min(i+1, len(m.b)):]
+	if n := repeated(m.prefix, rest); n > 0 && want(m.at(i+1+n)) {
+		return i + 1 + n
+	}
+	if want(m.at(i + 1)) {
+		return i + 1
+	}
+	return i
+}
+
+// repeated returns the length of the part of a line that repeats the words with
+// which the message's first line begins. Words that are dates and times may differ
+// in their digits. If what stood before the message is repeated to its very end,
+// that end need not be a whole word: "> text" or ">text".
+func repeated(prefix, line []byte) (n int) {
+	for {
+		word := bytes.IndexByte(prefix, ' ') + 1
+		if word == 0 {
+			if bytes.HasPrefix(line, prefix) {
+				n += len(prefix)
+			}
+			return n
+		}
+		if len(line) < word || !sameWord(prefix[:word], line[:word]) {
+			return n
+		}
+		n += word
+		prefix, line = prefix[word:], line[word:]
+	}
+}
+
+// sameWord compares two words of equal length.
+func sameWord(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	digits := 0
+	for i := range a {
+		switch {
+		case digit(a[i]) && digit(b[i]):
+			digits++
+		case a[i] != b[i] || bytes.IndexByte([]byte("-:.,/+TZ[] "), a[i]) < 0:
+			return false
+		}
+	}
+	return digits >= 4 // not a rank ("0:"), which tells processes apart
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func wordByte(c byte) bool {
+	return digit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
+}
+
+// number reads a decimal number of at most most. If joined, its digits may be
+// spread over several lines: right if a word must follow, because no message has
+// two numbers with only white space between them.
+func (m *matcher) number(joined bool, most uint64) (uint64, bool) {
+	i := m.i
+	if m.at(i) == '\n' {
+		i = m.passNumber(i)
+	}
+	var digits []byte
+	for {
+		for digit(m.at(i)) {
+			digits = append(digits, m.at(i))
+			i++
+		}
+		if !joined || m.at(i) != '\n' || len(digits) == 0 {
+			break
+		}
+		next := m.passNumber(i)
+		if next == i {
+			break
+		}
+		i = next
+	}
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil || n > most {
+		return 0, false
+	}
+	m.i = i
+	m.text = append(m.text, digits...)
+	return n, true
+}
+
+// passNumber is pass for a number. A repeated prefix is never taken for digits.
+func (m *matcher) passNumber(i int) int {
+	next := m.pass(i, digit)
+	if next == i+1 && repeated(m.prefix, m.b[i+1:]) > 0 {
+		return i
+	}
+	return next
+}
+
+// bytes reads a number of bytes, or an address, that fixed text follows.
+func (m *matcher) bytes() (uint64, bool) { return m.number(true, l1.MaxAddr) }
+
+// last reads a number of bytes that ends a message.
+func (m *matcher) last() (uint64, bool) {
+	saved := *m
+	if n, ok := m.number(false, l1.MaxAddr); ok && m.boundary() {
+		return n, true
+	}
+	m.back(saved)
+	return 0, false
+}
+
+// lastUnit reads a number and the " B" that ends a message. The unit may be
+// missing, as if a selection had stopped one character short.
+func (m *matcher) lastUnit() (uint64, bool) {
+	saved := *m
+	if n, ok := m.bytes(); ok && m.lit(" B") && m.boundary() {
+		return n, true
+	}
+	m.back(saved)
+	return m.last()
+}
+
+// back returns to a saved state. What was appended to text since is forgotten.
+func (m *matcher) back(saved matcher) { *m = saved }
+
+// boundary reports whether a number or word may end here.
+func (m *matcher) boundary() bool {
+	c := m.at(m.i)
+	return !wordByte(c) && !(c == '.' && digit(m.at(m.i+1)))
+}
+
+// cores reads a rectangle or a set of rectangles in either spelling.
+func (m *matcher) cores() (s l1.CoreRangeSet, ok bool) {
+	i := m.i
+	var raw []byte
+	open := func(c byte) bool { return c == '[' || c == '{' }
+	part := func(c byte) bool { return digit(c) || c != 0 && bytes.IndexByte([]byte("[](){}xy=,- "), c) >= 0 }
+	if m.at(i) == '\n' {
+		i = m.pass(i, open)
+	}
+	if !open(m.at(i)) {
+		return s, false
+	}
+	last := byte(']')
+	if m.at(i) == '{' {
+		last = '}'
+	}
+	for part(m.at(i)) {
+		c := m.at(i)
+		raw = append(raw, c)
+		i++
+		if c == last {
+			break
+		}
+		if m.at(i) == '\n' {
+			i = m.pass(i, part)
+		}
+	}
+	var err error
+	if last == '}' {
+		s, err = l1.ParseCoreRangeSet(string(raw))
+	} else {
+		var r l1.CoreRange
+		if r, err = l1.ParseCoreRange(string(raw)); err == nil {
+			s, err = l1.NewCoreRangeSet(r)
+		}
+	}
+	if err != nil {
+		return l1.CoreRangeSet{}, false
+	}
+	m.i = i
+	m.text = append(m.text, coreText(s, bytes.IndexByte(raw, 'x') >= 0)...)
+	return s, true
+}
+
+// coreText returns a set as tt-metal prints it: one rectangle without braces.
+func coreText(s l1.CoreRangeSet, legacy bool) string {
+	text := s.String()
+	if legacy {
+		text = s.Legacy()
+	}
+	if s.Len() == 1 {
+		return text[1 : len(text)-1]
+	}
+	return text
+}

@@ -1,0 +1,127 @@
+package clash
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// grid explains that cores are not on the compute grid.
+func (e *Explanation) grid() {
+	m := e.Message
+	var inside l1.CoreSet
+	if m.Cols > 0 && m.Rows > 0 {
+		whole := l1.CoreRange{End: l1.Core{X: coordinate(m.Cols), Y: coordinate(m.Rows)}}
+		if s, err := l1.NewCoreRangeSet(whole); err == nil {
+			inside = s.Cores()
+		}
+	}
+	outside := m.Cores.Cores().Minus(inside)
+	e.Summary = fmt.Sprintf("cores outside the grid: %d of %s of a CB are not on the %dx%d compute grid",
+		outside.Len(), plural(uint64(m.NumCores()), "core"), m.Cols, m.Rows)
+	if outside.IsEmpty() {
+		e.Summary = fmt.Sprintf("cores outside the grid, but its numbers show none: all are on the %dx%d compute grid", m.Cols, m.Rows)
+		e.noteCores()
+		e.noteDamaged()
+		return
+	}
+	e.noteCores()
+	e.note("numbers", "outside: %s", coreText(outside.Ranges(), false))
+	e.note("why", "a CB may be on cores of the compute grid, or on cores that a service has claimed, and on no others")
+	if names := boardsOf(m.Cols, m.Rows); len(names) > 0 {
+		e.note("chip", "likely %s or one with the same harvesting and dispatch: its grid is %dx%d", strings.Join(names, " or "), m.Cols, m.Rows)
+	}
+	e.note("likely", "written for a board with a larger grid: rows (Wormhole) or columns (Blackhole) are harvested, or dispatch takes some")
+	e.note("try", "take the grid from the device (compute_with_storage_grid_size) instead of a constant")
+	e.note("unknown", "which CB it is: `cbl1 report CAPTURE` lists the CBs with their cores")
+}
+
+// coordinate returns the last coordinate of a side of n cores.
+func coordinate(n int) uint8 { return uint8(min(n, 256) - 1) }
+
+// appending explains that a buffer was to start inside a region.
+func (e *Explanation) appending() {
+	m := e.Message
+	over, ok := m.Over()
+	if !ok {
+		e.Summary = fmt.Sprintf("placement conflict, but its numbers show none: %d is not below the end of %v", m.Address, m.Region)
+		e.noteDamaged()
+		return
+	}
+	e.Over = over
+	e.Summary = fmt.Sprintf("placement conflict: a CB was to start at %d, %s below the end of what is taken", m.Address, amount(over))
+	e.note("numbers", "the last region of the cores is %v, %s; the next CB must start at or above %d", m.Region, amount(m.Region.Len()), m.Region.End)
+	e.note("why", "tt-metal places the CBs of a program upwards and never goes back into bytes that it has marked")
+	e.note("likely", "not the fault of sizes: its own placement never asks for such an address; an address was forced, or it is a bug in tt-metal")
+	e.note("try", "look for code that sets CB addresses; if there is none, report it with the program's CBs in order of creation")
+	e.note("unknown", "which CB, which cores and which program: `cbl1 report CAPTURE` lists CBs in order with their addresses")
+}
+
+// index explains that two buffers use one index on a core.
+func (e *Explanation) index() {
+	m := e.Message
+	e.Summary = fmt.Sprintf("index reuse: two CBs of one program use buffer index %d on the same core", m.Index)
+	e.note("why", "a core has one CB per buffer index. CBs of one program may share an index only on cores that do not overlap")
+	if most := l1.ArchSpec(l1.Wormhole).CBIndices; m.Index >= uint64(most) {
+		e.note("chip", "likely Blackhole: Wormhole has indices 0 to %d", most-1)
+	}
+	e.note("likely", "core ranges that overlap by a row or column, or a helper that adds the same CB twice")
+	e.note("try", "another index for one of them, or core ranges that do not overlap. Several indices may share one CB instead")
+	e.note("unknown", "the cores, and the CB that came first: `cbl1 report CAPTURE` lists the CBs with indices and cores")
+}
+
+// backing explains that a buffer is larger than the tensor below it.
+func (e *Explanation) backing() {
+	m := e.Message
+	over, ok := m.Over()
+	if !ok {
+		e.Summary = fmt.Sprintf("larger than its tensor, but its numbers show no excess: %d B in a bank of %d B", m.Size, m.Bank)
+		e.noteDamaged()
+		return
+	}
+	e.Over, e.PercentOf, e.Percent = over, OfSize, percent(over, m.Size)
+	e.Summary = fmt.Sprintf("larger than its tensor: a CB of %s lies in a tensor with %s a bank", amount(m.Size), amount(m.Bank))
+	e.note("numbers", "%s too much = %s of the CB; that is %s of 2048 B", amount(over), percentText(over, m.Size), tiles(over))
+	e.note("why", "a tensor-backed CB takes no bytes of its own: it uses those that the tensor has on each core, and must not be larger")
+	if m.Warning {
+		e.note("likely", "an older release, which only warned: the CB then overran its tensor silently, and results may be wrong (tt-metal #15337)")
+	}
+	e.note("likely", "a size from the whole tensor or from another shard shape, or a tensor sharded over more cores than the op counted on")
+	e.note("try", "the CB's size from the tensor's shard on one core, less the address offset; or shard over fewer cores")
+	e.note("unknown", "which CB and which tensor, and cores: `cbl1 report CAPTURE` lists tensor-backed CBs")
+}
+
+// pageSize explains that a size is not a number of pages.
+func (e *Explanation) pageSize() {
+	m := e.Message
+	if m.Page == 0 {
+		e.Summary = fmt.Sprintf("page size 0: a CB of %s has pages of no bytes", amount(m.Size))
+		e.note("likely", "the page size was computed from a data format or shape that was not set")
+		e.note("try", "set the page size of every index of the CB before its total size")
+		return
+	}
+	rest := m.Size % m.Page
+	if rest == 0 {
+		e.Summary = fmt.Sprintf("not whole pages, but its numbers show that it is: %d B are %s of %d B", m.Size, plural(m.Size/m.Page, "page"), m.Page)
+		e.noteDamaged()
+		return
+	}
+	low := m.Size - rest
+	e.Summary = fmt.Sprintf("not whole pages: a CB of %s has %s of %d B and %s more", amount(m.Size), plural(m.Size/m.Page, "page"), m.Page, amount(rest))
+	switch {
+	case low == 0:
+		e.note("fit", "the smallest legal size is %d B", m.Page)
+	case low <= l1.MaxAddr-m.Page:
+		e.note("fit", "the nearest legal sizes are %d B and %d B", low, low+m.Page)
+	}
+	e.note("why", "the total size must be a multiple of the page size of every buffer index of the CB")
+	switch {
+	case low == 0:
+		e.note("likely", "the page is larger than the CB: the page of another data format, or a size in elements instead of bytes")
+	default:
+		e.note("likely", "indices of one CB with different data formats, or a size reckoned with the tiles of another format")
+	}
+	e.note("try", "the total size as number of pages x page size; with several indices, a multiple of all their page sizes")
+	e.note("unknown", "which CB and index: `cbl1 report CAPTURE` lists sizes and pages")
+}

@@ -1,0 +1,81 @@
+package clash
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"strings"
+)
+
+// Scan returns the messages in r in order, every occurrence of each. If reading
+// fails, the error is the last element, after the messages before it. The sequence
+// can be ranged over once.
+func Scan(r io.Reader) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		t := newText(r)
+		for pos := 0; ; {
+			t.fill(window + 2*maxMessage)
+			// What begins before ready is there as a whole.
+			ready := len(t.buf)
+			if t.err == nil {
+				ready -= maxMessage
+			}
+			for pos < ready {
+				if !t.begins(pos) { // nearly always
+					pos++
+					continue
+				}
+				msg, n := t.messageAt(pos)
+				if n == 0 {
+					pos++
+					continue
+				}
+				if !yield(msg, nil) {
+					return
+				}
+				pos += n
+			}
+			if t.err != nil {
+				break
+			}
+			t.fill(pos + maxPrefix) // see drop
+			t.drop(pos)
+			pos = 0
+		}
+		if !errors.Is(t.err, io.EOF) {
+			yield(Message{}, t.err)
+		}
+	}
+}
+
+// begins reports whether the two bytes from buf[pos] on may begin a message. The
+// second may be a line break.
+func (t *text) begins(pos int) bool {
+	var next string
+	switch t.buf[pos] {
+	case 'S':
+		next = "t\n"
+	case 'C':
+		next = "ia\n"
+	case 'L', 'T':
+		next = "o\n"
+	case 'I':
+		next = "n\n"
+	default:
+		return false
+	}
+	return pos+1 < len(t.buf) && strings.IndexByte(next, t.buf[pos+1]) >= 0
+}
+
+// messageAt returns the message that begins at buf[pos] and its length in buf, or
+// 0 if none does.
+func (t *text) messageAt(pos int) (Message, int) {
+	line, prefix := t.lineOf(pos)
+	m := &t.matcher
+	m.b, m.prefix = t.buf[pos:min(pos+maxMessage, len(t.buf))], prefix
+	if !m.message(&t.found) {
+		return Message{}, 0
+	}
+	t.found.Line = line
+	return t.found, m.i
+}

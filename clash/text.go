@@ -1,0 +1,244 @@
+package clash
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxMessage is how much normalised text a message may take, including the
+	// prefixes repeated inside it. Real ones take about 200 bytes.
+	maxMessage = 8 << 10
+	// window is how much normalised text is looked at at a time.
+	window = 32 << 10
+	// maxPrefix is how much of a line may count as a prefix of log lines.
+	maxPrefix = 512
+	// maxEscape is how long a terminal's string sequence (a title, a link) may be.
+	maxEscape = 4 << 10
+)
+
+// A text is a sliding window over normalised input:
+//
+//   - a run of white space is one blank, or one '\n' if it contains a line break;
+//   - escape sequences of terminals, control and invisible characters are gone.
+//     (Without its NULs, UTF-16 text of ASCII characters can be read, too.)
+//
+// buf starts with '\n', and there is no white space at its end.
+type text struct {
+	in  *bufio.Reader
+	buf []byte
+	// starts has the lines that begin in buf, in order. The first line of buf may
+	// have begun before it, at headAt < 0.
+	starts []lineStart
+	headAt int
+	head   []byte // the first maxPrefix bytes from headAt, which may reach into the next line
+	first  int64  // number of that line
+
+	space byte  // white space not yet written: 0, ' ' or '\n'
+	line  int64 // number of the input line being read
+	err   error // io.EOF or why reading ended
+
+	matcher matcher // for messageAt: no garbage for each word that begins like a message
+	found   Message
+}
+
+type lineStart struct {
+	offset int // in buf
+	line   int64
+}
+
+func newText(r io.Reader) *text {
+	return &text{in: bufio.NewReaderSize(r, window), space: '\n', line: 1}
+}
+
+// fill reads until buf has at least n bytes or the input ends.
+func (t *text) fill(n int) {
+	for len(t.buf) < n && t.err == nil {
+		t.words()
+		t.step()
+	}
+}
+
+// words copies the words that are in the reader's buffer, up to the first
+// character that is not plain text.
+func (t *text) words() {
+	ready, _ := t.in.Peek(t.in.Buffered()) // cannot fail: they are there
+	from := 0
+	for i, c := range ready {
+		if c > ' ' && c <= '~' {
+			continue
+		}
+		if from < i {
+			t.write(ready[from:i]...)
+		}
+		from = i + 1
+		if c != ' ' {
+			_, _ = t.in.Discard(i)
+			return
+		}
+		t.blank()
+	}
+	if from < len(ready) {
+		t.write(ready[from:]...)
+	}
+	_, _ = t.in.Discard(len(ready))
+}
+
+// step reads one character or one escape sequence.
+func (t *text) step() {
+	c, err := t.in.ReadByte()
+	switch {
+	case err != nil:
+		t.err = err
+	case c > ' ' && c <= '~':
+		t.write(c)
+	case c == '\n':
+		t.line++
+		t.space = '\n'
+	case c == '\r', c == '\v', c == '\f':
+		t.space = '\n' // an overwritten or fed line; not one that editors count
+	case c == ' ' || c == '\t':
+		t.blank()
+	case c == 0x1b:
+		t.escape()
+	case c >= utf8.RuneSelf:
+		_ = t.in.UnreadByte() // cannot fail after ReadByte
+		t.wide()
+	}
+}
+
+func (t *text) blank() {
+	if t.space == 0 {
+		t.space = ' '
+	}
+}
+
+func (t *text) write(c ...byte) {
+	if t.space != 0 {
+		t.buf = append(t.buf, t.space)
+		if t.space == '\n' {
+			t.starts = append(t.starts, lineStart{len(t.buf), t.line})
+		}
+		t.space = 0
+	}
+	t.buf = append(t.buf, c...)
+}
+
+// wide reads a character beyond ASCII.
+func (t *text) wide() {
+	r, _, _ := t.in.ReadRune() // cannot fail: a byte of it is there
+	const (
+		csi              = 0x9b
+		boxFrom, boxUpTo = 0x2500, 0x257f // frames that consoles draw around errors
+	)
+	switch {
+	case r == csi:
+		t.control()
+	case r == '\u2028' || r == '\u2029' || r == '\u0085':
+		t.space = '\n'
+	case unicode.IsSpace(r) || boxFrom <= r && r <= boxUpTo:
+		t.blank()
+	case unicode.Is(unicode.C, r): // control, bidi, zero width
+	default:
+		t.write(utf8.AppendRune(nil, r)...)
+	}
+}
+
+// take reads a byte of an escape sequence if ok likes it.
+func (t *text) take(ok func(byte) bool) (c byte, taken bool) {
+	c, err := t.in.ReadByte()
+	if err != nil {
+		t.err = err
+		return 0, false
+	}
+	if !ok(c) {
+		_ = t.in.UnreadByte()
+		return c, false
+	}
+	return c, true
+}
+
+func between(low, high byte) func(byte) bool {
+	return func(c byte) bool { return low <= c && c <= high }
+}
+
+// escape skips what follows ESC. A malformed sequence ends at the first byte
+// that does not belong to it.
+func (t *text) escape() {
+	for {
+		c, ok := t.take(between(' ', '~'))
+		switch {
+		case !ok:
+			return
+		case c == '[':
+			t.control()
+			return
+		case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
+			t.str()
+			return
+		case c >= '0':
+			return
+		}
+	}
+}
+
+// control skips the rest of a control sequence: parameters and a final byte.
+func (t *text) control() {
+	for range maxEscape {
+		if _, ok := t.take(between(' ', '?')); !ok {
+			break
+		}
+	}
+	t.take(between('@', '~'))
+}
+
+// str skips a string sequence up to BEL or ESC \, or to the end of the line.
+func (t *text) str() {
+	for range maxEscape {
+		if _, ok := t.take(func(c byte) bool { return c != '\n' && c != 0x07 && c != 0x1b }); !ok {
+			break
+		}
+	}
+	if c, ok := t.take(func(c byte) bool { return c == 0x07 || c == 0x1b }); ok && c == 0x1b {
+		t.take(func(c byte) bool { return c == '\\' })
+	}
+}
+
+// lineOf returns the number of the line that contains buf[i], and what stands
+// before i in that line, at most maxPrefix bytes of it.
+func (t *text) lineOf(i int) (line int64, prefix []byte) {
+	at, found := slices.BinarySearchFunc(t.starts, i, func(s lineStart, i int) int { return cmp.Compare(s.offset, i) })
+	switch {
+	case found:
+		return t.starts[at].line, nil
+	case at == 0:
+		return t.first, t.head[:min(i-t.headAt, len(t.head))]
+	}
+	s := t.starts[at-1]
+	return s.line, t.buf[s.offset:min(i, s.offset+maxPrefix)]
+}
+
+// drop forgets the first n bytes of buf. Unless the input has ended, maxPrefix
+// bytes must be left, so that head is whole.
+func (t *text) drop(n int) {
+	at, found := slices.BinarySearchFunc(t.starts, n, func(s lineStart, n int) int { return cmp.Compare(s.offset, n) })
+	switch {
+	case found: // no line is cut
+	case at == 0:
+		const far = -1 << 30
+		t.headAt = max(t.headAt-n, far)
+	default:
+		s := t.starts[at-1]
+		t.first, t.headAt = s.line, s.offset-n
+		t.head = append(t.head[:0], t.buf[s.offset:min(s.offset+maxPrefix, len(t.buf))]...)
+	}
+	t.buf = t.buf[:copy(t.buf, t.buf[n:])]
+	t.starts = t.starts[:copy(t.starts, t.starts[at:])]
+	for i := range t.starts {
+		t.starts[i].offset -= n
+	}
+}

@@ -1,0 +1,57 @@
+package clash
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// WriteText prints what was found and what it means, for people: a block of at
+// most a dozen lines a message, of which the first one answers. A message that
+// differs from an earlier one only in its program takes one line. Nothing is
+// written if nothing was found. For given see Explain.
+func WriteText(w io.Writer, found Found, given l1.Spec) error {
+	out := bufio.NewWriter(w)
+	seen := make(map[key]int64)
+	for i, m := range found.Messages {
+		if first, ok := seen[m.sameBut()]; ok {
+			fmt.Fprintf(out, "line %d: the same as on line %d, in program %d%s\n", m.Line, first, m.Program, often(m))
+			continue
+		}
+		seen[m.sameBut()] = m.Line
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		e := Explain(m, given)
+		fmt.Fprintf(out, "line %d: %s%s\n", m.Line, visible(e.Summary), often(m))
+		label := ""
+		for _, n := range e.Notes {
+			if n.Label == label {
+				n.Label = ""
+			} else {
+				label = n.Label
+			}
+			fmt.Fprintf(out, "  %-8s %s\n", visible(n.Label), visible(n.Text))
+		}
+	}
+	if found.More > 0 {
+		fmt.Fprintf(out, "\n%d further messages are not shown: more than %d different ones\n", found.More, MaxDistinct)
+	}
+	return out.Flush()
+}
+
+// sameBut is the key of m without its program, if it names one.
+func (m Message) sameBut() key {
+	k := m.key()
+	k.program = 0
+	return k
+}
+
+func often(m Message) string {
+	if m.Count < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" [%d times]", m.Count)
+}
