@@ -3,6 +3,7 @@ package capture_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -120,6 +121,18 @@ func TestCompressedRefused(t *testing.T) {
 		checkError(t, err)
 		if c.err != nil {
 			require.ErrorIs(t, err, c.err)
+		}
+	}
+}
+
+func TestCompressedReadErrors(t *testing.T) {
+	broken := errors.New("broken pipe")
+	for _, data := range [][]byte{gzipped(t, strings.NewReader(two)), zstded(t, strings.NewReader(two))} {
+		for n := 4; n <= len(data); n++ { // enough to see what it is
+			_, err := count(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)))
+			require.ErrorIs(t, err, broken, "after %d bytes", n)
+			checkError(t, err)
+			require.NotContains(t, err.Error(), "corrupt")
 		}
 	}
 }

@@ -8,6 +8,7 @@
 // [Node] after the other; [Reader.Info] holds what a report says about devices and
 // rank. [Inputs] turns the name of a file or folder into the files to read, and
 // [Input.Open] into a Reader that also notices a file that changes while it is read.
+// [Replay] follows the nodes and returns what they say about circular buffers.
 //
 // # Guarantees
 //
@@ -18,9 +19,9 @@
 //
 // # Cost
 //
-// One pass, some hundred MB/s, in memory that does not depend on the size of the
-// input: one buffer, one node (at most [MaxNode] bytes) and the two small sections
-// of a report. Nodes and keys that do not matter are never built.
+// A Reader makes one pass, at some hundred MB/s, in memory that does not depend on
+// the size of the input: one buffer, one node (at most [MaxNode] bytes) and the two
+// small sections of a report. Nodes and keys that do not matter are never built.
 //
 // # Concurrency
 //

@@ -55,17 +55,21 @@ func (in Input) Replay(opt Options) (*Result, error) {
 // knowledge is what a capture tells about all of itself at one of its nodes. A
 // second reading starts with what the first one learnt.
 type knowledge struct {
-	chips map[uint64][]uint64 // mesh -> its chips, ascending
-	late  bool                // something came too late for this reading
+	chips  map[uint64][]uint64 // mesh -> its chips, ascending
+	isChip map[uint64]bool     // ids that were seen as a chip's
+	late   bool                // something came too late for this reading
 
 	devices []DeviceInfo
 }
 
-func newKnowledge() *knowledge { return &knowledge{chips: map[uint64][]uint64{}} }
+func newKnowledge() *knowledge {
+	return &knowledge{chips: map[uint64][]uint64{}, isChip: map[uint64]bool{}}
+}
 
 // learn notes that a chip belongs to a mesh and reports whether that is new. A pair
-// of equal ids says nothing.
+// of equal ids says no more than that there is such a chip.
 func (k *knowledge) learn(mesh, chip uint64) bool {
+	k.isChip[chip] = true
 	if mesh == chip {
 		return false
 	}
@@ -251,15 +255,7 @@ func (p *replayer) freeAll(n *Node) error {
 // isChip reports whether an id is known as a chip's and not as a mesh's: a free
 // with such an id comes from a program's end, not from an operation.
 func (p *replayer) isChip(id Opt[uint64]) bool {
-	if !id.OK || len(p.know.chips[id.V]) > 0 {
-		return false
-	}
-	for _, chips := range p.know.chips {
-		if _, ok := slices.BinarySearch(chips, id.V); ok {
-			return true
-		}
-	}
-	return false
+	return id.OK && p.know.isChip[id.V] && len(p.know.chips[id.V]) == 0
 }
 
 // closeFree looks at a free that nothing followed. If its operation found the
@@ -430,16 +426,9 @@ func (p *replayer) finish() error {
 }
 
 func (p *replayer) finishDevices() {
-	isChip := map[uint64]bool{}
 	for _, mesh := range slices.Sorted(maps.Keys(p.know.chips)) {
-		chips := p.know.chips[mesh]
-		p.result.Meshes = append(p.result.Meshes, Mesh{mesh, slices.Clone(chips)})
-		for _, c := range chips {
-			isChip[c] = true
-		}
-	}
-	for _, m := range p.result.Meshes {
-		if isChip[m.ID] {
+		p.result.Meshes = append(p.result.Meshes, Mesh{mesh, slices.Clone(p.know.chips[mesh])})
+		if p.know.isChip[mesh] {
 			p.note(CodeIDCollision, -1, "")
 		}
 	}
@@ -448,7 +437,7 @@ func (p *replayer) finishDevices() {
 		switch chips := p.know.chips[d.id.V]; {
 		case !d.id.OK:
 			row.Kind = KindNone
-		case len(chips) > 0 && !isChip[d.id.V]:
+		case len(chips) > 0 && !p.know.isChip[d.id.V]:
 			row.Kind, row.Chips = KindMesh, slices.Clone(chips)
 		default:
 			row.Kind = KindChip
