@@ -2,8 +2,6 @@ package cbregion
 
 import (
 	"iter"
-	"math"
-	"slices"
 	"sync"
 
 	"github.com/cbl1/cbl1/l1"
@@ -47,9 +45,9 @@ func (h holding) less(o holding) bool {
 	return h.owner < o.owner
 }
 
-// degree of the tree of holdings, measured: larger nodes make insertions move more,
-// smaller ones make searches miss the cache more.
-const degree = 16
+// degree of the tree of holdings. Measured from 8 to 64: small sets do not care, at
+// 100,000 ranges smaller nodes than this are slower.
+const degree = 32
 
 // Add lets owner o hold r, once more if o holds it already, and returns the number
 // of bytes that became covered. An empty range is a no-op. An illegal range changes
@@ -113,94 +111,6 @@ func (c *Counter) Regions() iter.Seq[l1.Range] { return c.cover.Regions() }
 // BytesIn returns the number of covered bytes inside r: 0 if nothing overlaps r,
 // r.Len() if r is covered throughout. O(log n).
 func (c *Counter) BytesIn(r l1.Range) uint64 { return c.cover.BytesIn(r) }
-
-// Ranges returns the live ranges with their owners, ordered by start, end and owner;
-// one that is held several times comes as often. The Counter must not change
-// meanwhile.
-func (c *Counter) Ranges() iter.Seq2[Owner, l1.Range] {
-	return func(yield func(Owner, l1.Range) bool) {
-		if c.live != nil {
-			c.live.Ascend(func(h holding) bool { return h.all(yield) })
-		}
-	}
-}
-
-// all yields h as often as it is held, and returns false if the reader has had
-// enough.
-func (h holding) all(yield func(Owner, l1.Range) bool) bool {
-	for range h.times {
-		if !yield(h.owner, h.Range) {
-			return false
-		}
-	}
-	return true
-}
-
-// Overlapping returns the live ranges that share a byte with r, in the order of
-// Ranges. Those that start inside r cost O(1) each. To find those that cover its
-// first byte it looks at the different starts below r in turn, but no further down
-// than the last one found: O(log n) for each. The Counter must not change meanwhile.
-func (c *Counter) Overlapping(r l1.Range) iter.Seq2[Owner, l1.Range] {
-	return func(yield func(Owner, l1.Range) bool) {
-		if c.live == nil || r.IsEmpty() {
-			return
-		}
-		for _, h := range c.covering(r.Start) {
-			if !h.all(yield) {
-				return
-			}
-		}
-		after := holding{Range: l1.Range{Start: r.Start + 1}}
-		c.live.AscendGreaterOrEqual(after, func(h holding) bool {
-			return h.Start < r.End && h.all(yield)
-		})
-	}
-}
-
-// Owners returns who covers the byte at addr, each owner once, in ascending order.
-// The cost is that of Overlapping. The Counter must not change meanwhile.
-func (c *Counter) Owners(addr uint64) iter.Seq[Owner] {
-	return func(yield func(Owner) bool) {
-		var owners []Owner
-		for _, h := range c.covering(addr) {
-			owners = append(owners, h.owner)
-		}
-		slices.Sort(owners)
-		for _, o := range slices.Compact(owners) {
-			if !yield(o) {
-				return
-			}
-		}
-	}
-}
-
-// covering returns the holdings that cover the byte at addr, in order.
-//
-// Going down from addr, the holdings of one start come longest first: at the first
-// that is too short the search jumps to the next start below. The counts tell how
-// many are to be found, so it ends with the last one.
-func (c *Counter) covering(addr uint64) []holding {
-	if c.live == nil {
-		return nil
-	}
-	var found []holding
-	_, missing := c.cover.below(addr)
-	for from, more := addr, missing > 0; more; {
-		more = false
-		top := holding{l1.Range{Start: from, End: math.MaxUint64}, math.MaxUint64, 0}
-		c.live.DescendLessOrEqual(top, func(h holding) bool {
-			if h.End <= addr {
-				from, more = h.Start-1, h.Start > 0
-				return false
-			}
-			found = append(found, h)
-			missing -= int64(h.times)
-			return missing > 0
-		})
-	}
-	slices.Reverse(found)
-	return found
-}
 
 // Clone returns an independent deep copy, in O(n log n).
 //

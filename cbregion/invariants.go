@@ -9,8 +9,8 @@ func (v *Coverage) CheckInvariants() error {
 		}
 		return nil
 	}
-	if v.root.kids != nil && len(v.root.kids) < 2 {
-		return broken("root with %d children", len(v.root.kids))
+	if v.root.kids != nil && v.root.size() < 2 {
+		return broken("root with %d children", v.root.size())
 	}
 	c := coverageCheck{v: v, leafDepth: -1}
 	if err := c.node(&v.root, 0); err != nil {
@@ -54,16 +54,17 @@ func (c *coverageCheck) node(n *node, depth int) error {
 	if len(n.block) > 0 {
 		return broken("inner node with boundaries")
 	}
-	for i, k := range n.kids {
-		if err := c.node(k.node, depth+1); err != nil {
+	kids := n.kids
+	for i, k := range kids {
+		if err := c.node(&k.node, depth+1); err != nil {
 			return err
 		}
-		if s := k.node.summarise(); s != k.summary {
-			return broken("summary is %+v, should be %+v", k.summary, s)
+		if want := newChild(k.node).summary; k.summary != want {
+			return broken("summary is %+v, should be %+v", k.summary, want)
 		}
-		quarter := c.v.limit(k.node) / 4
-		if i > 0 && k.size() <= quarter && n.kids[i-1].size() <= quarter {
-			return broken("neighbours of size %d and %d", n.kids[i-1].size(), k.size())
+		quarter := c.v.limit(&k.node) / 4
+		if i > 0 && k.size() <= quarter && kids[i-1].size() <= quarter {
+			return broken("neighbours of size %d and %d", kids[i-1].size(), k.size())
 		}
 	}
 	return nil
@@ -149,8 +150,8 @@ func (n *node) eachBoundary(fn func(boundary) error) error {
 			return err
 		}
 	}
-	for _, k := range n.kids {
-		if err := k.eachBoundary(fn); err != nil {
+	for i := range n.kids {
+		if err := n.kids[i].eachBoundary(fn); err != nil {
 			return err
 		}
 	}

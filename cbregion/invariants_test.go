@@ -11,7 +11,7 @@ import (
 // leftmost returns the first leaf below n.
 func leftmost(n *node) *node {
 	for n.kids != nil {
-		n = n.kids[0].node
+		n = &n.kids[0].node
 	}
 	return n
 }
@@ -39,9 +39,9 @@ func TestPlantedBreaksOfCoverageAreFound(t *testing.T) {
 		{"one child", func(v *Coverage) { v.root.kids = v.root.kids[:1] }, "root with 1 child"},
 		{"large leaf", func(v *Coverage) { v.leafLimit = 1 }, "limit 1"},
 		{"depth", func(v *Coverage) {
-			inner := v.root.kids[0].node
-			v.root.kids[0].node = inner.kids[0].node
-			v.root.kids[0].summary = v.root.kids[0].summarise()
+			first := &v.root.kids[0]
+			first.node = first.kids[0].node
+			first.update()
 		}, "leaves at depths"},
 		{"boundaries in an inner node", func(v *Coverage) {
 			v.root.kids[0].block = []boundary{{1, 1}}

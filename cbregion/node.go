@@ -1,6 +1,7 @@
 package cbregion
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -13,27 +14,44 @@ type boundary struct {
 	delta int64
 }
 
-// A node of the tree is a leaf with a sorted block of boundaries or an inner node
-// with children in order. Only the root may be empty; all leaves are equally deep.
+// A node of the tree is a leaf with a sorted block of boundaries, or it has children.
+// Only the root may be empty; all leaves are equally deep.
 //
 // Of two neighbouring children of one node at least one is more than a quarter
 // full, so memory follows the number of boundaries down as well as up.
 type node struct {
 	block []boundary
-	kids  []child
+	kids  []child // nil in a leaf
 }
 
-// A child is a subtree and its summary.
+// A child is a subtree and its summary. Children are held by value: the way down costs
+// one look at distant memory per level.
 type child struct {
 	summary
-	*node
+	node
 }
 
-// The limits at which a node is split. While a change is under way a node may
-// exceed its limit by two, one for each end of a range; blocks have room for that.
+func newChild(n node) child {
+	k := child{node: n}
+	k.update()
+	return k
+}
+
+// update brings the summary of k up to date. k must not be empty.
+func (k *child) update() {
+	if k.kids != nil {
+		k.ofKids(k.kids)
+	} else {
+		k.ofBlock(k.block)
+	}
+}
+
+// The limits at which a node is split, measured; little depends on them. While a
+// change is under way a node may exceed its limit by two, one for each end of a range;
+// blocks have room for that.
 const (
 	leafLimit  = 62
-	innerLimit = 30
+	innerLimit = 14
 )
 
 func (v *Coverage) limit(n *node) int {
@@ -55,90 +73,13 @@ func (n *node) size() int {
 	return len(n.block)
 }
 
-func (n *node) summarise() summary {
-	if n.kids != nil {
-		return summariseKids(n.kids)
-	}
-	return summariseBlock(n.block)
-}
-
-// change adds d, which is +1 or -1, to the count of every byte of r, which is not
-// empty. It returns false and changes nothing if a count would become negative.
-func (v *Coverage) change(r l1.Range, d int64) bool {
-	if v.root.kids == nil {
-		return v.changeFlat(r, d)
-	}
-	v.changeTree(r, d)
-	if v.root.size() == 0 {
-		v.bytes = 0
-		return true
-	}
-	s := v.root.summarise()
-	if s.min < 0 {
-		v.changeTree(r, -d)
-		return false
-	}
-	v.bytes = s.covered(0)
-	return true
-}
-
-// changeFlat is change while all boundaries are in one block: it walks them up to
-// the end of r and needs no summary.
-func (v *Coverage) changeFlat(r l1.Range, d int64) bool {
-	block := v.root.block
-	i, count := 0, int64(0)
-	for i < len(block) && block[i].addr <= r.Start {
-		count += block[i].delta
-		i++
-	}
-	// A segment's bytes matter if they are about to be covered or about to be free.
-	edge := int64(0)
-	if d < 0 {
-		edge = 1
-	}
-	at, moved := r.Start, uint64(0)
-	for ; i < len(block) && block[i].addr < r.End; i++ {
-		if count <= edge {
-			if count < edge {
-				return false
-			}
-			moved += block[i].addr - at
-		}
-		at = block[i].addr
-		count += block[i].delta
-	}
-	switch {
-	case count < edge:
-		return false
-	case count == edge:
-		moved += r.End - at
-	}
-	if block == nil {
-		v.root.block = make([]boundary, 0, 4)
-	}
-	v.shift(&v.root, r.Start, d)
-	v.shift(&v.root, r.End, -d)
-	if d > 0 {
-		v.bytes += moved
-	} else {
-		v.bytes -= moved
-	}
-	v.settleRoot()
-	return true
-}
-
-func (v *Coverage) changeTree(r l1.Range, d int64) {
-	v.shiftBoth(&v.root, r, d)
-	v.settleRoot()
-}
-
 // shiftBoth adds d to the boundary at r.Start and takes it from the one at r.End.
 // Both ends share their way down as far as it goes. It leaves n larger than its
 // limit, or empty, if it comes to that.
 func (v *Coverage) shiftBoth(n *node, r l1.Range, d int64) {
 	if n.kids != nil {
 		if i := find(n.kids, r.Start); i == find(n.kids, r.End) {
-			v.shiftBoth(n.kids[i].node, r, d)
+			v.shiftBoth(&n.kids[i].node, r, d)
 			v.settle(n, i)
 			return
 		}
@@ -152,7 +93,7 @@ func (v *Coverage) shiftBoth(n *node, r l1.Range, d int64) {
 func (v *Coverage) shift(n *node, addr uint64, d int64) {
 	if n.kids != nil {
 		i := find(n.kids, addr)
-		v.shift(n.kids[i].node, addr, d)
+		v.shift(&n.kids[i].node, addr, d)
 		v.settle(n, i)
 		return
 	}
@@ -170,14 +111,14 @@ func (v *Coverage) shift(n *node, addr uint64, d int64) {
 }
 
 // search returns the index of the first boundary in a sorted block that is not
-// below addr.
+// below addr. It computes its way instead of branching: no processor can guess the
+// branches of a binary search.
 func search(block []boundary, addr uint64) int {
 	lo, n := 0, len(block)
 	for n > 0 {
 		half := n >> 1
-		if block[lo+half].addr < addr {
-			lo += n - half
-		}
+		_, below := bits.Sub64(block[lo+half].addr, addr, 0) // 1 if it is below addr
+		lo += (n - half) & -int(below)
 		n = half
 	}
 	return lo
@@ -189,9 +130,8 @@ func find(kids []child, addr uint64) int {
 	lo, n := 0, len(kids)-1
 	for n > 0 {
 		half := n >> 1
-		if kids[lo+half+1].first <= addr {
-			lo += n - half
-		}
+		_, above := bits.Sub64(addr, kids[lo+half+1].first, 0) // 1 if it begins above addr
+		lo += (n - half) & (int(above) - 1)
 		n = half
 	}
 	return lo
@@ -199,29 +139,27 @@ func find(kids []child, addr uint64) int {
 
 // settle puts child i of n in order after a change below it: one that is empty
 // goes, one that is too large is split, one that is small joins a small neighbour,
-// and its summary is brought up to date.
+// and what is left has its summary brought up to date.
 func (v *Coverage) settle(n *node, i int) {
-	kid := n.kids[i].node
-	limit, size := v.limit(kid), kid.size()
+	kid := &n.kids[i]
+	limit, size := v.limit(&kid.node), kid.size()
 	switch {
 	case size == 0:
 		n.kids = slices.Delete(n.kids, i, i+1)
 		if i > 0 && i < len(n.kids) {
 			v.settle(n, i-1) // it has a new neighbour
 		}
-		return
 	case size > limit:
-		right := v.split(kid)
-		n.kids = slices.Insert(n.kids, i+1, child{right.summarise(), right})
-	case size <= limit/4:
-		if i+1 < len(n.kids) && size+n.kids[i+1].size() <= limit/2 {
-			v.join(n, i)
-		} else if i > 0 && size+n.kids[i-1].size() <= limit/2 {
-			i--
-			v.join(n, i)
-		}
+		right := newChild(v.split(&kid.node))
+		kid.update()
+		n.kids = slices.Insert(n.kids, i+1, right)
+	case size <= limit/4 && i+1 < len(n.kids) && size+n.kids[i+1].size() <= limit/2:
+		v.join(n, i)
+	case size <= limit/4 && i > 0 && size+n.kids[i-1].size() <= limit/2:
+		v.join(n, i-1)
+	default:
+		kid.update()
 	}
-	n.kids[i].summary = n.kids[i].node.summarise()
 }
 
 // settleRoot does for the root what settle does for a child.
@@ -229,34 +167,33 @@ func (v *Coverage) settleRoot() {
 	if v.root.size() > v.limit(&v.root) {
 		left := v.root
 		right := v.split(&left)
-		v.root = node{kids: v.newKids(child{left.summarise(), &left}, child{right.summarise(), right})}
+		v.root = node{kids: v.roomFor(newChild(left), newChild(right))}
 	}
 	for v.root.kids != nil && len(v.root.kids) < 2 {
 		if len(v.root.kids) == 0 {
 			v.root = node{}
 			return
 		}
-		v.root = *v.root.kids[0].node
+		v.root = v.root.kids[0].node
 	}
 }
 
 // split moves the upper half of n to a new node.
-func (v *Coverage) split(n *node) *node {
+func (v *Coverage) split(n *node) (right node) {
+	half := n.size() / 2
 	if n.kids != nil {
-		half := len(n.kids) / 2
-		right := &node{kids: v.newKids(n.kids[half:]...)}
+		right.kids = v.roomFor(n.kids[half:]...)
 		clear(n.kids[half:])
 		n.kids = n.kids[:half]
 		return right
 	}
-	half := len(n.block) / 2
-	block := make([]boundary, 0, v.limit(n)+2)
-	right := &node{block: append(block, n.block[half:]...)}
+	right.block = append(make([]boundary, 0, v.limit(n)+2), n.block[half:]...)
 	n.block = n.block[:half]
 	return right
 }
 
-func (v *Coverage) newKids(kids ...child) []child {
+// roomFor returns the given children with room for all that may join them.
+func (v *Coverage) roomFor(kids ...child) []child {
 	room := innerLimit
 	if v.innerLimit != 0 {
 		room = v.innerLimit
@@ -264,30 +201,32 @@ func (v *Coverage) newKids(kids ...child) []child {
 	return append(make([]child, 0, room+2), kids...)
 }
 
-// join moves all of child i+1 of n to child i, whose summary is then out of date.
+// join moves all of child i+1 of n to child i.
 func (v *Coverage) join(n *node, i int) {
-	left, right := n.kids[i].node, n.kids[i+1].node
+	left, right := &n.kids[i], n.kids[i+1].node
 	n.kids = slices.Delete(n.kids, i+1, i+2)
-	if left.kids == nil {
+	if left.kids != nil {
+		seam := len(left.kids) - 1
+		left.kids = append(left.kids, right.kids...)
+		v.settle(&left.node, seam) // it has a new neighbour
+	} else {
 		left.block = append(left.block, right.block...)
-		return
 	}
-	seam := len(left.kids) - 1
-	left.kids = append(left.kids, right.kids...)
-	v.settle(left, seam) // it has a new neighbour
+	left.update()
 }
 
 func (n *node) clone() node {
-	if n.kids == nil {
-		if n.block == nil {
-			return node{}
-		}
-		return node{block: append(make([]boundary, 0, cap(n.block)), n.block...)}
+	out := node{block: cloneRoom(n.block), kids: cloneRoom(n.kids)}
+	for i := range out.kids {
+		out.kids[i].node = out.kids[i].clone()
 	}
-	kids := append(make([]child, 0, cap(n.kids)), n.kids...)
-	for i := range kids {
-		c := kids[i].clone()
-		kids[i].node = &c
+	return out
+}
+
+// cloneRoom copies a slice with the room behind it.
+func cloneRoom[E any](s []E) []E {
+	if s == nil {
+		return nil
 	}
-	return node{kids: kids}
+	return append(make([]E, 0, cap(s)), s...)
 }

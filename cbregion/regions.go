@@ -14,10 +14,10 @@ func (v *Coverage) Regions() iter.Seq[l1.Range] {
 		if v.IsEmpty() {
 			return
 		}
-		s := v.root.summarise()
-		w := regionWalk{start: s.first, yield: yield}
+		top := newChild(v.root)
+		w := regionWalk{start: top.first, yield: yield}
 		if w.node(&v.root, 0) {
-			yield(l1.Range{Start: w.start, End: s.last})
+			yield(l1.Range{Start: w.start, End: top.last})
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (w *regionWalk) node(n *node, count int64) bool {
 		if count == 0 && i > 0 && !w.gap(n.kids[i-1].last, k.first) {
 			return false
 		}
-		if count+k.min == 0 && !w.node(k.node, count) {
+		if count+k.min == 0 && !w.node(&k.node, count) {
 			return false
 		}
 		count += k.sum
@@ -74,9 +74,10 @@ func (v *Coverage) below(addr uint64) (bytes uint64, count int64) {
 	at := uint64(0) // everything below it is counted in bytes
 	n := &v.root
 	for n.kids != nil {
-		down := find(n.kids, addr)
-		for i := range n.kids[:down] {
-			k := &n.kids[i]
+		kids := n.kids
+		down := find(kids, addr)
+		for i := range kids[:down] {
+			k := &kids[i]
 			if count > 0 {
 				bytes += k.first - at
 			}
@@ -84,7 +85,7 @@ func (v *Coverage) below(addr uint64) (bytes uint64, count int64) {
 			at = k.last
 			count += k.sum
 		}
-		n = n.kids[down].node
+		n = &kids[down].node
 	}
 	for _, b := range n.block {
 		if b.addr > addr {

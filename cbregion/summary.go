@@ -31,11 +31,13 @@ func (s *summary) covered(before int64) uint64 {
 	return s.last - s.first
 }
 
-// summariseBlock returns the summary of a sorted block of boundaries, which must not be
-// empty.
-func summariseBlock(block []boundary) summary {
+// ofBlock sets s to the summary of a sorted block of boundaries, which must not be
+// empty. (It sets fields one by one, and so does ofKids: copying a summary that has
+// just been written stalls the processor, which was a quarter of a change.)
+func (s *summary) ofBlock(block []boundary) {
 	least, gap := int64(noSegment), uint64(0)
 	at, count := block[0].addr, block[0].delta
+	s.first = at
 	for _, b := range block[1:] {
 		if count <= least {
 			if count < least {
@@ -46,28 +48,31 @@ func summariseBlock(block []boundary) summary {
 		at = b.addr
 		count += b.delta
 	}
-	return summary{block[0].addr, at, count, least, gap}
+	s.last, s.sum, s.min, s.gap = at, count, least, gap
 }
 
-// summariseKids returns the summary of neighbouring subtrees, which must not be empty.
-func summariseKids(kids []child) summary {
-	s := kids[0].summary
+// ofKids sets s to the summary of neighbouring subtrees, of which there is at least
+// one.
+func (s *summary) ofKids(kids []child) {
+	k := &kids[0]
+	last, sum, least, gap := k.last, k.sum, k.min, k.gap
+	s.first = k.first
 	for i := range kids[1:] {
 		k := &kids[i+1]
-		if s.sum <= s.min {
-			if s.sum < s.min {
-				s.min, s.gap = s.sum, 0
+		if sum <= least { // the segment in front of k
+			if sum < least {
+				least, gap = sum, 0
 			}
-			s.gap += k.first - s.last
+			gap += k.first - last
 		}
-		if least := s.sum + k.min; least <= s.min {
-			if least < s.min {
-				s.min, s.gap = least, 0
+		if m := sum + k.min; m <= least {
+			if m < least {
+				least, gap = m, 0
 			}
-			s.gap += k.gap
+			gap += k.gap
 		}
-		s.last = k.last
-		s.sum += k.sum
+		last = k.last
+		sum += k.sum
 	}
-	return s
+	s.last, s.sum, s.min, s.gap = last, sum, least, gap
 }

@@ -16,7 +16,7 @@ func height(n *node) (levels, nodes int) {
 		return 1, 1
 	}
 	for _, k := range n.kids {
-		l, m := height(k.node)
+		l, m := height(&k.node)
 		levels = l + 1
 		nodes += m
 	}
