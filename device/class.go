@@ -6,104 +6,156 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A class is a set of cores of one device on which the same ranges are registered:
-// they share one region tree. Registering a program splits the classes that its
-// core groups cut, and then updates every class that lies in a group once.
+// A class is a set of cores on which the same ranges are registered: they share
+// one region tree. Registering a program splits the classes that its groups of
+// cores cut, and then updates every class that lies in a group once.
 //
-//	before            register on 1-0..2-0         after
-//	A {0-0 1-0 2-0}        [s, e)                  A {0-0}  A' {1-0 2-0}: a copy of A plus [s, e)
+//	before             register on 1-0..2-0       after
+//	A {0-0 1-0 2-0}        [s, e)                 A {0-0}  B {1-0 2-0}: a copy of A, plus [s, e)
+//
+// When programs leave, classes that hold the same again are joined.
 type class struct {
 	cores    l1.CoreSet
 	n        uint64 // number of cores
+	key      key    // of the groups of programs on these cores
 	programs int    // programs with a range on these cores; more than 0
 	logical  uint64 // bytes on each core
 	covered  *cbregion.Coverage
-	folded   uint64 // the cores' high-water marks are at least this (see chip.peaks)
 }
 
-// A partition divides the cores of a device that hold anything into classes.
+func (c *class) clone() *class {
+	to := *c
+	to.covered = c.covered.Clone()
+	return &to
+}
+
+// A partition divides the cores that hold anything into classes.
 type partition struct {
-	classes []*class
-	bytes   uint64 // sum over cores of the covered bytes
-	logical uint64 // sum over cores of the logical bytes
+	classes []*class // disjoint
+	bytes   uint64   // sum over cores of the covered bytes
+	logical uint64   // sum over cores of the logical bytes
+	left    int      // footprints taken back since equal classes were last joined
 }
 
-// add registers a footprint.
-func (p *partition) add(f program.Footprint) {
-	for g := range f.Groups() {
-		rest := g.Cores()
-		for _, c := range p.classes {
-			shared := c.cores.Intersect(rest)
-			if shared.IsEmpty() {
+// add registers the footprint of the program with key k.
+func (p *partition) add(f program.Footprint, k key) {
+	for i := range f.NumGroups() {
+		g := f.Group(i)
+		on, cores := k.on(g), g.Cores()
+		missing := uint64(cores.Len())
+		for _, c := range p.classes { // those there are now: splits append
+			if !cores.Overlaps(c.cores) {
 				continue
 			}
-			if n := uint64(shared.Len()); n < c.n {
-				c = p.split(c, shared, n)
+			if !cores.Contains(c.cores) {
+				c = p.split(c, cores)
 			}
-			p.update(c, g, true)
-			if rest = rest.Minus(shared); rest.IsEmpty() {
+			p.update(c, g, on, true)
+			if missing -= c.n; missing == 0 {
 				break
 			}
 		}
-		if !rest.IsEmpty() {
-			c := &class{cores: rest, n: uint64(rest.Len()), covered: new(cbregion.Coverage)}
+		if missing > 0 {
+			rest := cores
+			for _, c := range p.classes {
+				if cores.Overlaps(c.cores) {
+					rest = rest.Minus(c.cores)
+				}
+			}
+			c := &class{cores: rest, n: missing, covered: new(cbregion.Coverage)}
 			p.classes = append(p.classes, c)
-			p.update(c, g, true)
+			p.update(c, g, on, true)
 		}
 	}
 }
 
-// split moves the shared cores of c to a class of their own and returns that.
-func (p *partition) split(c *class, shared l1.CoreSet, n uint64) *class {
+// split moves the cores of c that are in cores to a class of their own.
+func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	to := c.clone()
-	to.cores, to.n = shared, n
-	c.cores, c.n = c.cores.Minus(shared), c.n-n
+	to.cores, c.cores = c.cores.Intersect(cores), c.cores.Minus(cores)
+	to.n = uint64(to.cores.Len())
+	c.n -= to.n
 	p.classes = append(p.classes, to)
 	return to
 }
 
-// remove takes back a footprint that was added. No class straddles its groups. fold
-// is called for a class before its bytes fall.
-func (p *partition) remove(f program.Footprint, fold func(*class)) {
-	for g := range f.Groups() {
+// remove takes back a footprint that was added. Every class lies inside one of its
+// groups or outside of all.
+func (p *partition) remove(f program.Footprint, k key) {
+	gone := false
+	for i := range f.NumGroups() {
+		g := f.Group(i)
+		on, cores := k.on(g), g.Cores()
 		for _, c := range p.classes {
-			if c.cores.Overlaps(g.Cores()) {
-				fold(c)
-				p.update(c, g, false)
+			if cores.Overlaps(c.cores) {
+				p.update(c, g, on, false)
+				gone = gone || c.programs == 0
 			}
 		}
 	}
+	if gone {
+		kept := p.classes[:0]
+		for _, c := range p.classes {
+			if c.programs > 0 {
+				kept = append(kept, c)
+			}
+		}
+		clear(p.classes[len(kept):])
+		p.classes = kept
+	}
+	// A sweep costs as much as there are classes: so seldom it costs nothing.
+	if p.left++; p.left >= len(p.classes) {
+		p.join()
+	}
+}
+
+// join joins classes that hold the same.
+func (p *partition) join() {
+	p.left = 0
+	if len(p.classes) < 2 {
+		return
+	}
+	type content struct {
+		key     key
+		logical uint64 // not in the key, which is about ranges
+	}
+	first := make(map[content]*class, len(p.classes))
 	kept := p.classes[:0]
 	for _, c := range p.classes {
-		if c.programs > 0 {
-			kept = append(kept, c)
+		if same := first[content{c.key, c.logical}]; same != nil {
+			same.cores = same.cores.Union(c.cores)
+			same.n += c.n
+			continue
 		}
+		first[content{c.key, c.logical}] = c
+		kept = append(kept, c)
 	}
 	clear(p.classes[len(kept):])
 	p.classes = kept
 }
 
 // update adds a group to a class inside it, or takes it back.
-func (p *partition) update(c *class, g program.Group, add bool) {
+func (p *partition) update(c *class, g program.Group, on key, add bool) {
 	var change uint64
-	for r := range g.Ranges() {
-		if add {
-			change += c.covered.Add(r)
-		} else {
-			change += c.covered.Remove(r)
-		}
-	}
 	if add {
+		for i := range g.NumRanges() {
+			change += c.covered.Add(g.Range(i))
+		}
 		c.programs++
+		c.key = c.key.plus(on)
 		c.logical += g.Logical()
 		p.bytes += change * c.n
 		p.logical += g.Logical() * c.n
-	} else {
-		c.programs--
-		c.logical -= g.Logical()
-		p.bytes -= change * c.n
-		p.logical -= g.Logical() * c.n
+		return
 	}
+	for i := range g.NumRanges() {
+		change += c.covered.Remove(g.Range(i))
+	}
+	c.programs--
+	c.key = c.key.minus(on)
+	c.logical -= g.Logical()
+	p.bytes -= change * c.n
+	p.logical -= g.Logical() * c.n
 }
 
 // fullest returns the covered bytes of the fullest core.
@@ -125,20 +177,12 @@ func (p *partition) on(core l1.Core) *class {
 	return nil
 }
 
-// ranges returns an independent copy that counts no logical bytes, as the
-// reserved partition does.
-func (p *partition) ranges() *partition {
-	out := &partition{classes: make([]*class, len(p.classes)), bytes: p.bytes}
+// clone returns an independent copy.
+func (p *partition) clone() partition {
+	out := *p
+	out.classes = make([]*class, len(p.classes))
 	for i, c := range p.classes {
 		out.classes[i] = c.clone()
-		out.classes[i].logical = 0
 	}
 	return out
-}
-
-// clone returns an independent copy.
-func (c *class) clone() *class {
-	to := *c
-	to.covered = c.covered.Clone()
-	return &to
 }

@@ -1,9 +1,7 @@
 package device
 
 import (
-	"cmp"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -11,7 +9,8 @@ import (
 )
 
 // A Device is a handle to one device of a fleet. Handles may be copied and compared
-// with ==. The zero Device, and one that was removed, count nothing.
+// with ==. The zero Device, and one that was removed, count nothing; the latter
+// keeps its ID and Spec.
 type Device struct {
 	c *chip
 }
@@ -29,17 +28,18 @@ func (d Device) Spec() l1.Spec {
 	if d.c == nil {
 		return l1.Spec{}
 	}
-	return d.c.spec
+	return *d.c.spec
 }
 
-// Set returns the set of this one device.
+// Set returns the set of this one device. Calls with the set of a removed device are
+// refused with ErrNoDevice.
 func (d Device) Set() Set {
 	if d.c == nil {
 		return Set{}
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	return d.c.fleet.setOf([]*chip{d.c})
+	return Set{&set{fleet: d.c.fleet, slots: bitset(nil).with(d.c.slot), n: 1, ids: d.c.fleet.ids, spec: d.c.spec}}
 }
 
 // Registered returns the physical bytes of all registered programs, summed over
@@ -58,22 +58,27 @@ func (d Device) Totals() Totals {
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	return d.c.totals()
+	if d.c.group == nil {
+		return Totals{}
+	}
+	return d.c.group.totals()
 }
 
 // ResetPeaks sets the high-water marks of the device and its cores to what is
-// registered now.
+// registered now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
 	if d.c == nil {
 		return
 	}
 	d.c.fleet.mu.Lock()
 	defer d.c.fleet.mu.Unlock()
-	d.c.peak, d.c.peaks = Peaks{}, nil
-	d.c.peak.raise(d.c.now())
-	for _, c := range d.c.occupied.classes {
-		c.folded = 0
+	g := d.c.group
+	if g == nil {
+		return
 	}
+	var peak Peaks
+	peak.raise(g.state.totals)
+	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
 }
 
 // Core returns the figures of one core. A core outside the grid has none.
@@ -83,12 +88,17 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	t := CoreTotals{Peak: d.c.peaks[core]}
-	if c := d.c.occupied.on(core); c != nil {
+	g := d.c.group
+	if g == nil {
+		return CoreTotals{}
+	}
+	now := d.c.fleet.view(g.state, d.c.slot)
+	t := CoreTotals{Peak: g.cores.at(core)}
+	if c := now.occupied.on(core); c != nil {
 		t.Registered, t.Logical, t.Programs = c.covered.Bytes(), c.logical, c.programs
 		t.Peak = max(t.Peak, t.Registered)
 	}
-	if c := d.c.reservation().on(core); c != nil {
+	if c := now.reservation().on(core); c != nil {
 		t.Reserved = c.covered.Bytes()
 	}
 	return t
@@ -101,8 +111,10 @@ func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 	if d.c != nil {
 		d.c.fleet.mu.RLock()
 		defer d.c.fleet.mu.RUnlock()
-		if c := d.c.occupied.on(core); c != nil {
-			regions = slices.Collect(c.covered.Regions())
+		if g := d.c.group; g != nil {
+			if c := d.c.fleet.view(g.state, d.c.slot).occupied.on(core); c != nil {
+				regions = slices.Collect(c.covered.Regions())
+			}
 		}
 	}
 	return slices.Values(regions)
@@ -132,16 +144,4 @@ func (d Device) Programs() iter.Seq[*program.Program] {
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
 	return slices.Values(d.c.list())
-}
-
-// list returns the registered programs by id.
-func (c *chip) list() []*program.Program {
-	var out []*program.Program
-	for r := range maps.Values(c.fleet.programs) {
-		if r.on.has(c.slot) {
-			out = append(out, r.program)
-		}
-	}
-	slices.SortFunc(out, func(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) })
-	return out
 }

@@ -24,11 +24,26 @@ type Fleet struct {
 	slot  map[ID]int
 
 	programs map[program.ID]*registration
+	serial   uint64        // registrations ever made
+	leaving  *registration // during Replace: what programs no longer has
+	charge   wide          // sum over devices of their state's charge
+
+	specs  map[l1.Spec]*l1.Spec
+	states map[key]*state
+	groups []*group
+
+	operation uint64   // number of the change under way
+	affected  []*group // scratch
+	touched   []*mesh  // scratch
 }
 
 // A registration is a program and the devices that have it; there is at least one.
 type registration struct {
 	program *program.Program
+	spec    *l1.Spec
+	key     key
+	charge  uint64 // see chargeOf
+	differs bool   // reserves more than it occupies
 	on      bitset
 }
 
@@ -46,13 +61,16 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	if _, ok := f.slot[id]; ok {
 		return Device{}, &DeviceError{Device: id, Err: ErrDeviceExists}
 	}
-	return Device{f.addChip(id, spec, nil)}, nil
+	c := new(chip)
+	f.addChip(c, id, f.intern(spec), nil)
+	return Device{c}, nil
 }
 
 // AddMesh adds rows x cols devices of one Spec with consecutive ids, row by row,
-// all of them or none. Errors: *MeshError, ErrDeviceExists, *l1.SpecError.
+// all of them or none; 2^20 at most. Errors: *MeshError, *l1.SpecError,
+// ErrDeviceExists.
 func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
-	const most = 1 << 24 // devices; far above any machine, far below what memory holds
+	const most = 1 << 20 // devices; far above any machine, and they fit in memory
 	bad := func(reason string) (Mesh, error) {
 		return Mesh{}, &MeshError{First: first, Rows: rows, Cols: cols, Reason: reason}
 	}
@@ -69,21 +87,42 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var taken []ID
 	for i := range rows * cols {
 		if _, ok := f.slot[first+ID(i)]; ok {
-			return Mesh{}, &DeviceError{Device: first + ID(i), Err: ErrDeviceExists}
+			taken = append(taken, first+ID(i))
 		}
 	}
-	m := &mesh{fleet: f, spec: spec, first: first, rows: rows, cols: cols}
-	for i := range rows * cols {
-		m.chips = append(m.chips, f.addChip(first+ID(i), spec, m))
+	if len(taken) > 0 {
+		return Mesh{}, &DeviceError{Device: taken[0], Err: ErrDeviceExists, More: len(taken) - 1}
 	}
-	m.all = f.setOf(m.chips)
+	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols}
+	m.chips = make([]chip, rows*cols)
+	all := &set{fleet: f, n: len(m.chips), spec: m.spec}
+	for i := range m.chips {
+		f.addChip(&m.chips[i], first+ID(i), m.spec, m)
+		all.slots = all.slots.with(m.chips[i].slot)
+	}
+	all.ids = f.ids
+	m.all = Set{all}
 	return Mesh{m}, nil
 }
 
-func (f *Fleet) addChip(id ID, spec l1.Spec, m *mesh) *chip {
-	c := &chip{fleet: f, id: id, spec: spec, slot: len(f.slots), mesh: m}
+// intern returns the fleet's own copy of a Spec, so that pointers compare.
+func (f *Fleet) intern(spec l1.Spec) *l1.Spec {
+	own := f.specs[spec]
+	if own == nil {
+		if f.specs == nil {
+			f.specs = map[l1.Spec]*l1.Spec{}
+		}
+		own = &spec
+		f.specs[spec] = own
+	}
+	return own
+}
+
+func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
+	c.fleet, c.id, c.spec, c.slot, c.mesh = f, id, spec, len(f.slots), m
 	if f.slot == nil {
 		f.slot = map[ID]int{}
 	}
@@ -91,47 +130,57 @@ func (f *Fleet) addChip(id ID, spec l1.Spec, m *mesh) *chip {
 	f.slots = append(f.slots, c)
 	f.ids = append(f.ids, id)
 	f.live = f.live.with(c.slot)
-	return c
+	g := f.place(f.empty(), Peaks{}, nil)
+	g.slots = g.slots.with(c.slot)
+	g.n++
+	c.group = g
 }
 
-// setOf returns the set of some chips.
-func (f *Fleet) setOf(chips []*chip) Set {
-	s := &set{fleet: f, n: len(chips), ids: f.ids}
-	for _, c := range chips {
-		s.slots = s.slots.with(c.slot)
+// setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,
+// so that whoever has a Set that is not zero may look into it.
+func (f *Fleet) setOf(slots bitset, n int) Set {
+	if n == 0 {
+		return Set{}
+	}
+	s := &set{fleet: f, slots: slots, n: n, ids: f.ids}
+	for slot := range slots.all() {
+		c := f.slots[slot]
+		if s.spec != nil && s.spec != c.spec {
+			s.spec = nil
+			break
+		}
+		s.spec = c.spec
 	}
 	return Set{s}
 }
 
-// setOfSlots returns the set of some slots; it keeps the bits.
-func (f *Fleet) setOfSlots(slots bitset, n int) Set {
-	if n == 0 {
-		return Set{}
-	}
-	return Set{&set{fleet: f, slots: slots, n: n, ids: f.ids}}
-}
-
 // Of returns the set of the devices with the given ids; a repeated id counts once.
-// Errors: ErrNoDevice for an id that the fleet does not have.
+// Errors: ErrNoDevice for ids that the fleet does not have; the first one is named.
 func (f *Fleet) Of(ids ...ID) (Set, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	var slots bitset
+	var unknown []ID
 	for _, id := range ids {
-		slot, ok := f.slot[id]
-		if !ok {
-			return Set{}, &DeviceError{Device: id, Err: ErrNoDevice}
+		if slot, ok := f.slot[id]; ok {
+			slots = slots.with(slot)
+		} else {
+			unknown = append(unknown, id)
 		}
-		slots = slots.with(slot)
 	}
-	return f.setOfSlots(slots, slots.count()), nil
+	if len(unknown) > 0 {
+		first := unknown[0]
+		slices.Sort(unknown)
+		return Set{}, &DeviceError{Device: first, Err: ErrNoDevice, More: len(slices.Compact(unknown)) - 1}
+	}
+	return f.setOf(slots, slots.count()), nil
 }
 
 // Set returns the set of all devices that the fleet has now.
 func (f *Fleet) Set() Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.setOfSlots(slices.Clone(f.live), f.live.count())
+	return f.setOf(slices.Clone(f.live), f.live.count())
 }
 
 // Device returns the device with the given id. Errors: ErrNoDevice.
@@ -145,51 +194,78 @@ func (f *Fleet) Device(id ID) (Device, error) {
 	return Device{f.slots[slot]}, nil
 }
 
-// Devices returns the devices that the fleet has now, by id.
+// Devices returns the devices that the fleet had when it was called, by id.
 func (f *Fleet) Devices() iter.Seq[Device] {
-	return func(yield func(Device) bool) {
-		f.mu.RLock()
-		ids := slices.Sorted(maps.Keys(f.slot))
-		devices := make([]Device, len(ids))
-		for i, id := range ids {
-			devices[i] = Device{f.slots[f.slot[id]]}
-		}
-		f.mu.RUnlock()
-		for _, d := range devices {
-			if !yield(d) {
-				return
-			}
-		}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	ids := slices.Sorted(maps.Keys(f.slot))
+	devices := make([]Device, len(ids))
+	for i, id := range ids {
+		devices[i] = Device{f.slots[f.slot[id]]}
 	}
+	return slices.Values(devices)
 }
 
 // Remove takes devices out of the fleet. Their registrations end with them; other
-// devices are untouched. A mesh that loses a device counts the others. The ids may
-// be added again, as new devices. Errors: ErrNoDevice, ErrForeignSet.
+// devices are untouched. A mesh that loses a device counts the others.
+//
+// The ids may be added again, as new devices. A Set or Device from before stands for
+// the removed device all the same, and so does the Set of its mesh: calls with such
+// a Set are refused with ErrNoDevice.
+//
+// Errors: ErrForeignSet; ErrNoDevice for a device that is removed already.
 func (f *Fleet) Remove(s Set) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
 		return err
 	}
+	for slot := range s.s.slots.all() {
+		c := f.slots[slot]
+		f.dismiss(c)
+		f.slots[slot] = nil
+		delete(f.slot, c.id)
+	}
+	f.publishMeshes()
+	f.live.drop(s.s.slots)
 	for id, r := range f.programs {
 		r.on.drop(s.s.slots)
 		if r.on.empty() {
 			delete(f.programs, id)
 		}
 	}
-	for slot := range s.s.slots.all() {
-		f.slots[slot].clear()
-	}
-	f.publish(s.s.slots)
-	for slot := range s.s.slots.all() {
-		c := f.slots[slot]
-		c.peak, c.peaks = Peaks{}, nil
-		f.slots[slot] = nil
-		delete(f.slot, c.id)
-	}
-	f.live.drop(s.s.slots)
+	f.rest()
 	return nil
+}
+
+// dismiss takes a device out of its group and its mesh.
+func (f *Fleet) dismiss(c *chip) {
+	g := c.group
+	s := g.state
+	f.charge.sub(s.charge, 1)
+	f.count(c.mesh, 1, s.totals, s.charge, &state{})
+	c.registered.Store(0)
+	c.group = nil
+	f.release(g, bitset(nil).with(c.slot), 1)
+}
+
+// rest gives back what only serves changes, if no program is left.
+func (f *Fleet) rest() {
+	if len(f.programs) > 0 {
+		return
+	}
+	f.programs = nil
+	if len(f.groups) == 0 {
+		f.states = nil
+		return
+	}
+	s := f.empty()
+	if s != s.line.now {
+		f.fork(s, s.groups[0].anySlot())
+	}
+	f.forgetTrail(s.line)
+	s.line.content = content{}
+	f.states = map[key]*state{s.key: s}
 }
 
 // check refuses sets of other fleets and sets that name removed devices.

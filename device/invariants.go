@@ -1,85 +1,242 @@
 package device
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/cbl1/cbl1/l1"
 )
 
 // CheckInvariants recounts every device and mesh from its registered programs and
-// returns an *InvariantError for the first kept number that differs. Cost: as much
-// as registering everything anew.
+// returns an error for the first kept number that differs: an *InvariantError, or
+// one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
+// anew, once for each group of devices that share a state.
 func (f *Fleet) CheckInvariants() error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	sums := map[*mesh]Totals{}
-	for slot := range f.live.all() {
-		c := f.slots[slot]
-		again := &chip{fleet: f}
-		for _, p := range c.list() {
-			again.add(p)
-		}
-		want := again.now()
-		if err := c.compare(want, again.charge); err != nil {
+	if err := f.checkIndex(); err != nil {
+		return err
+	}
+	// By first device, so that the first error is always the same one.
+	groups := slices.SortedFunc(slices.Values(f.groups), func(a, b *group) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
+	var meshes []*mesh
+	sums := map[*mesh]*mesh{}
+	members := 0
+	for _, g := range groups {
+		again, err := f.checkGroup(g)
+		if err != nil {
 			return err
 		}
-		if err := c.occupied.check(c.id); err != nil {
-			return err
-		}
-		if c.reserved != nil {
-			if err := c.reserved.check(c.id); err != nil {
-				return err
+		now := again.totals()
+		for slot := range g.slots.all() {
+			members++
+			c := f.slots[slot]
+			if have := c.registered.Load(); have != now.Registered {
+				return &InvariantError{c.id, "published total", have, now.Registered}
 			}
-		}
-		if m := c.mesh; m != nil {
-			t := sums[m]
-			t.Registered += want.Registered
-			t.Reserved += want.Reserved
-			t.Logical += want.Logical
-			t.Programs += want.Programs
-			sums[m] = t
-			if t.Core = max(t.Core, want.Core); m.peak.Core < t.Core {
-				return &InvariantError{m.first, "mesh peak of the fullest core", m.peak.Core, t.Core}
+			if m := c.mesh; m != nil {
+				if sums[m] == nil {
+					meshes = append(meshes, m)
+					sums[m] = new(mesh)
+				}
+				sums[m].plus(now, again.charge)
 			}
 		}
 	}
-	for m, want := range sums {
-		have := m.sum
-		have.Core = want.Core
-		if err := compareTotals(m.first, "mesh", have, want); err != nil {
+	if have := f.live.count(); have != members {
+		return &InvariantError{0, "number of devices in groups", uint64(members), uint64(have)}
+	}
+	for _, m := range meshes {
+		if err := m.check(sums[m]); err != nil {
 			return err
 		}
-		if have := m.registered.Load(); have != want.Registered {
-			return &InvariantError{m.first, "published mesh total", have, want.Registered}
+	}
+	return f.checkLines()
+}
+
+// checkIndex verifies how devices and registrations are found.
+func (f *Fleet) checkIndex() error {
+	if len(f.ids) != len(f.slots) {
+		return &InvariantError{0, "number of ids", uint64(len(f.ids)), uint64(len(f.slots))}
+	}
+	n := 0
+	for slot, c := range f.slots {
+		if (c != nil) != f.live.has(slot) {
+			return &InvariantError{f.ids[slot], "live slot without a device, or the other way round", uint64(slot), uint64(slot)}
+		}
+		if c == nil {
+			continue
+		}
+		n++
+		if c.group == nil || !c.group.slots.has(slot) {
+			return &InvariantError{c.id, "group that does not have the device", uint64(slot), uint64(slot)}
+		}
+		if c.slot != slot || c.id != f.ids[slot] {
+			return &InvariantError{c.id, "slot", uint64(c.slot), uint64(slot)}
+		}
+		if at, ok := f.slot[c.id]; !ok || at != slot {
+			return &InvariantError{c.id, "slot found by its id", uint64(at), uint64(slot)}
+		}
+	}
+	if len(f.slot) != n || f.live.count() != n {
+		return &InvariantError{0, "number of ids in use", uint64(len(f.slot)), uint64(n)}
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
+		r := f.programs[id]
+		switch {
+		case r.program.ID() != id:
+			return &InvariantError{0, "id of a registered program", uint64(id), uint64(r.program.ID())}
+		case r.on.empty():
+			return &InvariantError{0, fmt.Sprintf("number of devices of registered program %d", id), 0, 1}
+		}
+		if _, n := r.on.minus(f.live); n > 0 {
+			return &InvariantError{0, fmt.Sprintf("number of removed devices that have program %d", id), uint64(n), 0}
 		}
 	}
 	return nil
 }
 
-// compare holds what the chip shows against a recount.
-func (c *chip) compare(want Totals, charge uint64) error {
-	have := c.shown
-	if err := compareTotals(c.id, "device", have, want); err != nil {
-		return err
+// checkGroup holds what is kept for a group of devices against a recount, which it
+// returns.
+func (f *Fleet) checkGroup(g *group) (*content, error) {
+	id := f.ids[g.anySlot()]
+	if n := g.slots.count(); g.n != n {
+		return nil, &InvariantError{id, "number of devices in a group", uint64(g.n), uint64(n)}
+	}
+	again := new(content)
+	var k key
+	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
+		r := f.programs[programID]
+		switch _, n := g.slots.and(r.on); n {
+		case 0:
+		case g.n:
+			again.add(r)
+			k = k.plus(r.key)
+		default:
+			return nil, &InvariantError{id, fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n)}
+		}
+	}
+	now := again.totals()
+	if err := compareTotals(id, "device", g.state.totals, now); err != nil {
+		return nil, err
+	}
+	if err := atLeast(id, "device", g.peak, now); err != nil {
+		return nil, err
+	}
+	held := f.view(g.state, g.anySlot())
+	separate := uint64(0)
+	if held.reserved != nil {
+		separate = 1
 	}
 	for _, check := range []struct {
 		what       string
 		have, want uint64
 	}{
-		{"published total", c.registered.Load(), want.Registered},
-		{"charge", c.charge, charge},
-		{"peak of registered, at least", min(c.peak.Registered, want.Registered), want.Registered},
-		{"peak of the fullest core, at least", min(c.peak.Core, want.Core), want.Core},
+		{"charge", g.state.charge, again.charge},
+		{"charge of the content", held.charge, again.charge},
+		{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
+		{"number of programs that reserve more than they occupy", uint64(held.differ), uint64(again.differ)},
+		{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
+		{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
+		{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
+		{"key of the state", g.state.key.a, k.a},
+		{"key of the state, second half", g.state.key.b, k.b},
 	} {
 		if check.have != check.want {
-			return &InvariantError{c.id, check.what, check.have, check.want}
+			return nil, &InvariantError{id, check.what, check.have, check.want}
 		}
 	}
-	if want.Registered > want.Logical {
-		return &InvariantError{c.id, "registered, at most logical", want.Registered, want.Logical}
+	if err := held.occupied.check(id, "occupied", &again.occupied); err != nil {
+		return nil, err
 	}
-	if want.Registered > want.Reserved {
-		return &InvariantError{c.id, "registered, at most reserved", want.Registered, want.Reserved}
+	if held.reserved != nil {
+		if err := held.reserved.check(id, "reserved", again.reserved); err != nil {
+			return nil, err
+		}
+	}
+	return again, g.cores.check(id)
+}
+
+// check verifies the figure that stands for all peaks.
+func (p *corePeaks) check(id ID) error {
+	if p == nil {
+		return nil
+	}
+	least := ^uint64(0)
+	for core := range p.cores.All() {
+		least = min(least, p.at(core))
+	}
+	if p.least != least {
+		return &InvariantError{id, "smallest peak of a core", p.least, least}
 	}
 	return nil
+}
+
+// checkLines verifies that every state can be found, and that no more are kept than
+// those in use and those on the trails of their lines.
+func (f *Fleet) checkLines() error {
+	users := map[*line]int{}
+	for i, g := range f.groups {
+		id := f.ids[g.anySlot()]
+		if g.index != i {
+			return &InvariantError{id, "place of a group", uint64(g.index), uint64(i)}
+		}
+		if !slices.Contains(g.state.groups, g) || f.states[g.state.key] != g.state {
+			return &InvariantError{id, "state that cannot be found", g.state.key.a, 0}
+		}
+		users[g.state.line]++
+	}
+	known := 0
+	for l, n := range users {
+		if l.users != n {
+			return &InvariantError{0, "groups on a line", uint64(l.users), uint64(n)}
+		}
+		if f.states[l.now.key] != l.now || l.now.line != l {
+			return &InvariantError{0, "present state of a line that cannot be found", l.now.key.a, 0}
+		}
+		known++
+		for i, step := range l.trail {
+			if step.from == nil {
+				continue
+			}
+			known++
+			if step.from.at != l.base+i || step.from.line != l || f.states[step.from.key] != step.from {
+				return &InvariantError{0, "place of a state on its line", uint64(step.from.at), uint64(l.base + i)}
+			}
+		}
+	}
+	if known != len(f.states) {
+		return &InvariantError{0, "number of states", uint64(len(f.states)), uint64(known)}
+	}
+	return nil
+}
+
+// plus adds the figures of one device to the sums of a mesh.
+func (m *mesh) plus(now Totals, charge uint64) {
+	m.sum.Registered += now.Registered
+	m.sum.Reserved += now.Reserved
+	m.sum.Logical += now.Logical
+	m.sum.Programs += now.Programs
+	m.sum.Core = max(m.sum.Core, now.Core)
+	m.charge += charge
+}
+
+// check holds the mesh against sums over its devices.
+func (m *mesh) check(again *mesh) error {
+	have := m.sum
+	have.Core = again.sum.Core // not kept
+	if err := compareTotals(m.first, "mesh", have, again.sum); err != nil {
+		return err
+	}
+	if have := m.registered.Load(); have != again.sum.Registered {
+		return &InvariantError{m.first, "published total of the mesh", have, again.sum.Registered}
+	}
+	if m.charge != again.charge {
+		return &InvariantError{m.first, "charge of the mesh", m.charge, again.charge}
+	}
+	return atLeast(m.first, "mesh", m.peak, again.sum)
 }
 
 func compareTotals(id ID, who string, have, want Totals) error {
@@ -100,29 +257,93 @@ func compareTotals(id ID, who string, have, want Totals) error {
 	return nil
 }
 
-// check verifies that classes are disjoint, not empty, and sum up.
-func (p *partition) check(id ID) error {
+func atLeast(id ID, who string, have Peaks, now Totals) error {
+	for _, check := range []struct {
+		what      string
+		have, now uint64
+	}{
+		{"registered", have.Registered, now.Registered},
+		{"reserved", have.Reserved, now.Reserved},
+		{"logical", have.Logical, now.Logical},
+		{"fullest core", have.Core, now.Core},
+	} {
+		if check.have < check.now {
+			return &InvariantError{id, who + " peak of " + check.what, check.have, check.now}
+		}
+	}
+	return nil
+}
+
+// check verifies that the classes are disjoint and not empty, sum up, and hold on
+// every core what a recount has there.
+func (p *partition) check(id ID, view string, again *partition) error {
 	var seen l1.CoreSet
 	var bytes, logical uint64
 	for _, c := range p.classes {
-		if c.cores.IsEmpty() || c.programs <= 0 || uint64(c.cores.Len()) != c.n {
-			return &InvariantError{id, "cores of a class", c.n, uint64(c.cores.Len())}
-		}
-		if seen.Overlaps(c.cores) {
-			return &InvariantError{id, "cores in two classes", uint64(seen.Intersect(c.cores).Len()), 0}
+		switch {
+		case uint64(c.cores.Len()) != c.n || c.n == 0:
+			return &InvariantError{id, view + " class: number of cores", c.n, uint64(c.cores.Len())}
+		case c.programs <= 0:
+			return &InvariantError{id, view + " class: programs, at least 1", uint64(c.programs), 1}
+		case seen.Overlaps(c.cores):
+			return &InvariantError{id, view + " classes: cores in two of them", uint64(seen.Intersect(c.cores).Len()), 0}
 		}
 		seen = seen.Union(c.cores)
 		if err := c.covered.CheckInvariants(); err != nil {
-			return err
+			return fmt.Errorf("device %d: %s on %s: %w", id, view, coresText(c.cores), err)
 		}
 		bytes += c.covered.Bytes() * c.n
 		logical += c.logical * c.n
+		for _, o := range again.classes {
+			if c.cores.Overlaps(o.cores) {
+				if err := c.compare(id, view, o); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	if bytes != p.bytes {
-		return &InvariantError{id, "sum of the classes", p.bytes, bytes}
+	var all l1.CoreSet
+	for _, o := range again.classes {
+		all = all.Union(o.cores)
 	}
-	if logical != p.logical {
-		return &InvariantError{id, "logical sum of the classes", p.logical, logical}
+	switch {
+	case bytes != p.bytes:
+		return &InvariantError{id, view + " sum of the classes", p.bytes, bytes}
+	case logical != p.logical:
+		return &InvariantError{id, view + " logical sum of the classes", p.logical, logical}
+	case !seen.Equal(all):
+		return &InvariantError{id, view + " cores in a class", uint64(seen.Len()), uint64(all.Len())}
+	}
+	return nil
+}
+
+// compare holds a class against one of a recount that shares a core with it.
+func (c *class) compare(id ID, view string, want *class) error {
+	differ := func(what string, have, want uint64, cores l1.CoreSet) error {
+		return &InvariantError{id, view + " " + what + " on " + coresText(cores), have, want}
+	}
+	shared := c.cores.Intersect(want.cores)
+	switch {
+	case c.programs != want.programs:
+		return differ("programs", uint64(c.programs), uint64(want.programs), shared)
+	case c.logical != want.logical:
+		return differ("logical bytes", c.logical, want.logical, shared)
+	case c.covered.Bytes() != want.covered.Bytes():
+		return differ("bytes", c.covered.Bytes(), want.covered.Bytes(), shared)
+	}
+	// Equal bytes, so that the first region that differs is in both.
+	regions := slices.Collect(c.covered.Regions())
+	for i, r := range slices.Collect(want.covered.Regions()) {
+		if have := regions[i]; have.Start != r.Start {
+			return differ("start of a region", have.Start, r.Start, shared)
+		} else if have.End != r.End {
+			return differ("end of a region", have.End, r.End, shared)
+		}
+	}
+	// The same ranges were added to both. Where one is counted too often, or not
+	// often enough, inside others, the bytes are right until something is removed.
+	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
+		return differ("boundaries", uint64(n), uint64(m), shared)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -17,28 +18,18 @@ type Mesh struct {
 // but the atomic total.
 type mesh struct {
 	fleet      *Fleet
-	spec       l1.Spec
+	spec       *l1.Spec
 	first      ID
 	rows, cols int
-	chips      []*chip // row by row; removed ones stay and count nothing
+	chips      []chip // row by row; removed ones stay and count nothing
 	all        Set
 
 	registered atomic.Uint64 // = sum.Registered, published for lock-free reads
 
-	sum    Totals // sums over the chips' Totals; Core and Peak are kept apart
-	charge uint64 // sum over the chips
-	peak   Peaks
-}
-
-// move takes a chip's share of the sums from one row of figures to the next.
-func (m *mesh) move(from Totals, fromCharge uint64, to Totals, toCharge uint64) {
-	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
-	m.sum.Registered += to.Registered - from.Registered
-	m.sum.Reserved += to.Reserved - from.Reserved
-	m.sum.Logical += to.Logical - from.Logical
-	m.sum.Programs += to.Programs - from.Programs
-	m.charge += toCharge - fromCharge
-	m.peak.Core = max(m.peak.Core, to.Core)
+	sum     Totals // sums over the devices; without Core and Peak
+	charge  uint64 // sum over the devices
+	peak    Peaks
+	touched bool // by the change under way
 }
 
 // Spec returns what every device of the mesh is.
@@ -46,7 +37,7 @@ func (m Mesh) Spec() l1.Spec {
 	if m.m == nil {
 		return l1.Spec{}
 	}
-	return m.m.spec
+	return *m.m.spec
 }
 
 // Shape returns the number of rows and columns.
@@ -57,7 +48,8 @@ func (m Mesh) Shape() (rows, cols int) {
 	return m.m.rows, m.m.cols
 }
 
-// Set returns the set of all devices that the mesh was made of.
+// Set returns the set of all devices that the mesh was made of. Once one of them is
+// removed from the fleet, calls with this set are refused.
 func (m Mesh) Set() Set {
 	if m.m == nil {
 		return Set{}
@@ -66,31 +58,38 @@ func (m Mesh) Set() Set {
 }
 
 // Sub returns the devices of the rows x cols rectangle that starts at the given
-// row and column. Errors: *MeshError if it does not lie in the mesh.
+// row and column, counted from 0. Errors: *MeshError if it does not lie in the mesh;
+// ErrNoFleet if m is the zero Mesh.
 func (m Mesh) Sub(row, col, rows, cols int) (Set, error) {
 	if m.m == nil {
 		return Set{}, ErrNoFleet
 	}
 	if row < 0 || col < 0 || rows < 0 || cols < 0 || row > m.m.rows-rows || col > m.m.cols-cols {
-		return Set{}, &MeshError{First: m.m.first, Rows: rows, Cols: cols, Reason: "does not lie in the mesh"}
+		reason := fmt.Sprintf("has no %dx%d devices at row %d, column %d", rows, cols, row, col)
+		return Set{}, &MeshError{First: m.m.first, Rows: m.m.rows, Cols: m.m.cols, Reason: reason}
 	}
 	m.m.fleet.mu.RLock()
 	defer m.m.fleet.mu.RUnlock()
-	var chips []*chip
+	s := &set{fleet: m.m.fleet, n: rows * cols, ids: m.m.fleet.ids, spec: m.m.spec}
 	for r := row; r < row+rows; r++ {
-		chips = append(chips, m.m.chips[r*m.m.cols+col:r*m.m.cols+col+cols]...)
+		for c := col; c < col+cols; c++ {
+			s.slots = s.slots.with(m.m.chips[r*m.m.cols+c].slot)
+		}
 	}
-	return m.m.fleet.setOf(chips), nil
+	if s.n == 0 {
+		return Set{}, nil
+	}
+	return Set{s}, nil
 }
 
-// All returns the devices of the mesh row by row.
+// All returns the devices of the mesh row by row; removed ones count nothing.
 func (m Mesh) All() iter.Seq[Device] {
 	return func(yield func(Device) bool) {
 		if m.m == nil {
 			return
 		}
-		for _, c := range m.m.chips {
-			if !yield(Device{c}) {
+		for i := range m.m.chips {
+			if !yield(Device{&m.m.chips[i]}) {
 				return
 			}
 		}
@@ -115,8 +114,10 @@ func (m Mesh) Totals() Totals {
 	m.m.fleet.mu.RLock()
 	defer m.m.fleet.mu.RUnlock()
 	t := m.m.sum
-	for _, c := range m.m.chips {
-		t.Core = max(t.Core, c.shown.Core)
+	for i := range m.m.chips {
+		if g := m.m.chips[i].group; g != nil {
+			t.Core = max(t.Core, g.state.totals.Core)
+		}
 	}
 	t.Peak = m.m.peak
 	return t

@@ -1,8 +1,9 @@
 package device
 
 import (
+	"cmp"
 	"iter"
-	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -12,58 +13,75 @@ import (
 // Register counts p on the devices of s that do not have it yet and returns those.
 // It happens on all of them or on none.
 //
-// A program is known by its id. Registering it again, also as another Program with
-// an equal footprint, is no error and changes nothing. A program without any CB is
-// accepted and is nowhere. Registering records: a footprint that ends beyond L1 is
-// counted like any other.
+// A program is known by its id. Registering it again, also as another Program that
+// is Equal, is no error and changes nothing. A program without any CB is accepted
+// and is nowhere; one with only global CBs is registered and takes 0 bytes.
+// Registering records: a footprint that ends beyond L1 is counted like any other.
+// An empty set is no error, whatever the program.
 //
-// Errors: ErrNoProgram; ErrNoDevice; ErrForeignSet; *SpecError for a program built
-// for another Spec; *GridError for cores outside the grid; *ConflictError for an id
-// that is registered with another footprint; *OverflowError.
+// Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
+// removed device; *ConflictError for an id that is registered, on any device, with
+// another footprint; *SpecError for a program built for another Spec; *GridError for
+// cores outside the grid; *OverflowError.
 func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	if p == nil {
 		return Set{}, ErrNoProgram
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.check(s); err != nil {
+	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}
 	r := f.programs[p.ID()]
 	if r != nil && !r.program.Equal(p) {
-		return Set{}, &ConflictError{Registered: r.program.String(), Given: p.String()}
-	}
-	if s.s == nil {
-		return Set{}, nil
+		return Set{}, conflict(r.program, p)
 	}
 	fresh, n := s.s.slots, s.s.n
 	if r != nil {
 		fresh, n = fresh.minus(r.on)
 	}
-	// Also where nothing is new: a wrong call is wrong whatever came before it.
-	if err := f.fits(p, s.s.slots, fresh, nil); err != nil {
+	// Where an equal program is registered, p fits as well.
+	if err := f.fits(p, fresh, s.s.spec); err != nil {
 		return Set{}, err
 	}
 	if n == 0 || p.Len() == 0 {
 		return Set{}, nil
 	}
+	charge := chargeOf(p)
+	if err := f.overflow(p.ID(), fresh, n, charge, 0); err != nil {
+		return Set{}, err
+	}
 	if r == nil {
-		r = &registration{program: p}
+		r = f.newRegistration(p)
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
 		}
 		f.programs[p.ID()] = r
 	}
-	r.on = r.on.add(fresh)
-	f.change(fresh, nil, r.program)
+	f.charge.add(charge, n)
+	f.change(fresh, n, nil, r)
 	if n == s.s.n {
 		return s, nil
 	}
-	return f.setOfSlots(fresh, n), nil
+	return Set{&set{fleet: f, slots: fresh, n: n, ids: f.ids, spec: r.spec}}, nil
 }
 
-// Unregister takes p off the devices of s. It refuses if one of them does not have
-// it. Errors: ErrNoProgram, ErrNotRegistered, ErrNoDevice, ErrForeignSet.
+func (f *Fleet) newRegistration(p *program.Program) *registration {
+	f.serial++
+	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
+	return &registration{
+		program: p,
+		spec:    f.intern(p.Spec()),
+		key:     newKey(f.serial),
+		charge:  chargeOf(p),
+		// Reserved contains occupied on every core: equal bytes mean equal ranges.
+		differs: occupied.Bytes() != reserved.Bytes(),
+	}
+}
+
+// Unregister takes the program with the id of p off the devices of s. It refuses if
+// one of them does not have it. Errors, the first that applies: ErrNoProgram;
+// ErrForeignSet; ErrNoDevice for a removed device; ErrNotRegistered.
 func (f *Fleet) Unregister(p *program.Program, s Set) error {
 	if p == nil {
 		return ErrNoProgram
@@ -83,11 +101,12 @@ func (f *Fleet) Unregister(p *program.Program, s Set) error {
 			return &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
 		}
 	}
-	f.unregister(r, s.s.slots)
+	f.unregister(r, s.s.slots, s.s.n)
 	return nil
 }
 
-// UnregisterAll takes p off every device that has it and returns those.
+// UnregisterAll takes the program with the id of p off every device that has it and
+// returns those; there may be none.
 func (f *Fleet) UnregisterAll(p *program.Program) (removed Set) {
 	if p == nil {
 		return Set{}
@@ -99,25 +118,28 @@ func (f *Fleet) UnregisterAll(p *program.Program) (removed Set) {
 		return Set{}
 	}
 	on := slices.Clone(r.on)
-	f.unregister(r, on)
-	return f.setOfSlots(on, on.count())
+	n := on.count()
+	f.unregister(r, on, n)
+	return Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
 }
 
-func (f *Fleet) unregister(r *registration, slots bitset) {
-	r.on.drop(slots)
+func (f *Fleet) unregister(r *registration, slots bitset, n int) {
+	f.charge.sub(r.charge, n)
+	f.change(slots, n, r, nil)
 	if r.on.empty() {
 		delete(f.programs, r.program.ID())
+		f.rest()
 	}
-	f.change(slots, r.program, nil)
 }
 
-// Replace swaps a program for another one, usually the same program after Resize,
-// on all devices that have it, at once: readers see the old or the new layout. It
-// returns those devices. A new program without any CB is then nowhere.
+// Replace swaps the program with the id of old for another one, usually the same
+// program after Resize, on all devices that have it, at once: readers see the old or
+// the new layout. It returns those devices. A new program without any CB is then
+// nowhere.
 //
-// Errors: ErrNoProgram; ErrNotRegistered if old is nowhere; *ConflictError if the
-// new program has an id of its own that is registered; *SpecError, *GridError,
-// *OverflowError as Register.
+// Errors, the first that applies: ErrNoProgram; ErrNotRegistered if old is nowhere;
+// *ConflictError if the new program has another id and that is registered;
+// *SpecError, *GridError, *OverflowError as Register.
 func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	if old == nil || new == nil {
 		return Set{}, ErrNoProgram
@@ -126,25 +148,34 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	defer f.mu.Unlock()
 	r := f.programs[old.ID()]
 	if r == nil {
-		return Set{}, &ProgramError{Program: old.ID(), Err: ErrNotRegistered}
+		return Set{}, &ProgramError{Program: old.ID(), Err: ErrNotRegistered, noDevice: true}
 	}
 	if other := f.programs[new.ID()]; other != nil && other != r {
-		return Set{}, &ConflictError{Registered: other.program.String(), Given: new.String()}
+		return Set{}, conflict(other.program, new)
 	}
-	if err := f.fits(new, r.on, r.on, r.program); err != nil {
+	on := slices.Clone(r.on)
+	n := on.count()
+	where := Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
+	if err := f.fits(new, on, r.spec); err != nil {
 		return Set{}, err
 	}
-	was := r.program
-	on := slices.Clone(r.on)
-	delete(f.programs, was.ID())
+	delete(f.programs, old.ID())
 	if new.Len() == 0 {
-		f.change(on, was, nil)
-		return f.setOfSlots(on, on.count()), nil
+		f.programs[old.ID()] = r
+		f.unregister(r, on, n)
+		return where, nil
 	}
-	r.program = new
-	f.programs[new.ID()] = r
-	f.change(on, was, new)
-	return f.setOfSlots(on, on.count()), nil
+	next := f.newRegistration(new)
+	if err := f.overflow(new.ID(), on, n, next.charge, r.charge); err != nil {
+		f.programs[old.ID()] = r
+		return Set{}, err
+	}
+	f.programs[new.ID()], f.leaving = next, r
+	f.charge.sub(r.charge, n)
+	f.charge.add(next.charge, n)
+	f.change(on, n, r, next)
+	f.leaving = nil
+	return where, nil
 }
 
 // Where returns the devices that have the program with the given id.
@@ -155,7 +186,7 @@ func (f *Fleet) Where(id program.ID) Set {
 	if r == nil {
 		return Set{}
 	}
-	return f.setOfSlots(slices.Clone(r.on), r.on.count())
+	return Set{&set{fleet: f, slots: slices.Clone(r.on), n: r.on.count(), ids: f.ids, spec: r.spec}}
 }
 
 // Program returns the registered program with the given id, if there is one.
@@ -169,58 +200,104 @@ func (f *Fleet) Program(id program.ID) (*program.Program, bool) {
 	return r.program, true
 }
 
-// Programs returns the programs registered now on any device, by id. What is left
-// here at the end of a run was not unregistered.
+// Programs returns the programs that were registered on any device when it was
+// called, by id. What is left here at the end of a run was not unregistered.
 func (f *Fleet) Programs() iter.Seq[*program.Program] {
-	return func(yield func(*program.Program) bool) {
-		f.mu.RLock()
-		ids := slices.Sorted(maps.Keys(f.programs))
-		programs := make([]*program.Program, len(ids))
-		for i, id := range ids {
-			programs[i] = f.programs[id].program
-		}
-		f.mu.RUnlock()
-		for _, p := range programs {
-			if !yield(p) {
-				return
-			}
-		}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var out []*program.Program
+	for _, r := range f.programs {
+		out = append(out, r.program)
 	}
+	slices.SortFunc(out, byID)
+	return slices.Values(out)
 }
 
-// fits refuses what cannot be counted: p on devices of another Spec or outside the
-// grid, and sums that would overflow where p is fresh and takes the place of old.
-func (f *Fleet) fits(p *program.Program, all, fresh bitset, old *program.Program) error {
-	charge, less := chargeOf(p), uint64(0)
-	if old != nil {
-		less = chargeOf(old)
+func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
+
+// list returns the programs registered on a device, by id.
+func (c *chip) list() []*program.Program {
+	var out []*program.Program
+	for _, r := range c.fleet.programs {
+		if r.on.has(c.slot) {
+			out = append(out, r.program)
+		}
 	}
-	perMesh := map[*mesh]uint64{}
-	for slot := range all.all() {
+	slices.SortFunc(out, byID)
+	return out
+}
+
+// fits refuses p on devices of another Spec, and outside the grid. spec is that of
+// all the devices, or nil if they differ.
+func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
+	core, outside := outsideGrid(p)
+	for slot := range slots.all() {
 		c := f.slots[slot]
-		if c.spec != p.Spec() {
-			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: c.spec}
+		if *c.spec != p.Spec() {
+			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
-		if core, outside := outsideGrid(p); outside {
-			return &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: c.spec}
+		if outside {
+			return &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
 		}
-		if !fresh.has(slot) {
-			continue
-		}
-		if c.charge-less > l1.MaxAddr-charge {
-			return &OverflowError{Program: p.ID(), Device: c.id}
-		}
-		if m := c.mesh; m != nil {
-			if _, seen := perMesh[m]; !seen {
-				perMesh[m] = m.charge
-			}
-			if perMesh[m] -= less; perMesh[m] > l1.MaxAddr-charge {
-				return &OverflowError{Program: p.ID(), Device: m.first}
-			}
-			perMesh[m] += charge
+		if spec != nil {
+			break // the others are the same
 		}
 	}
 	return nil
+}
+
+// overflow refuses sums that would exceed 2^63-1 where n devices get a charge more
+// and another one less.
+func (f *Fleet) overflow(id program.ID, slots bitset, n int, charge, less uint64) error {
+	// Where the sum over the whole fleet is small enough no part of it can be too
+	// large; that is nearly always so.
+	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
+		return nil
+	}
+	var m *mesh
+	var sum uint64 // m.charge as it will be
+	for slot := range slots.all() {
+		c := f.slots[slot]
+		if c.group.state.charge-less > l1.MaxAddr-charge {
+			return &OverflowError{Program: id, Device: c.id}
+		}
+		if c.mesh == nil {
+			continue
+		}
+		if c.mesh != m { // the slots of a mesh follow each other
+			m, sum = c.mesh, c.mesh.charge
+		}
+		if sum -= less; sum > l1.MaxAddr-charge {
+			return &OverflowError{Program: id, Device: m.first}
+		}
+		sum += charge
+	}
+	return nil
+}
+
+// wide is a sum of more than 64 bits.
+type wide struct {
+	hi, lo uint64
+}
+
+// add adds charge n times and returns the sum, or 2^64-1 if it is larger than that.
+func (w *wide) add(charge uint64, n int) uint64 {
+	hi, lo := bits.Mul64(charge, uint64(n))
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, lo, 0)
+	w.hi += hi + carry
+	if w.hi > 0 {
+		return ^uint64(0)
+	}
+	return w.lo
+}
+
+// sub takes charge off n times.
+func (w *wide) sub(charge uint64, n int) {
+	hi, lo := bits.Mul64(charge, uint64(n))
+	var borrow uint64
+	w.lo, borrow = bits.Sub64(w.lo, lo, 0)
+	w.hi -= hi + borrow
 }
 
 // outsideGrid returns a core of p outside the grid that it was built for.

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // An ID names a device within a fleet. Any number is an ordinary id.
@@ -22,7 +24,8 @@ type set struct {
 	fleet *Fleet
 	slots bitset
 	n     int
-	ids   []ID // slot -> id, of all devices that the fleet had when the set was made
+	ids   []ID     // slot -> id, of all devices that the fleet had when the set was made
+	spec  *l1.Spec // of all its devices; nil if they differ
 }
 
 // Len returns the number of devices.
@@ -147,6 +150,44 @@ func (b bitset) drop(o bitset) {
 	for i := range min(len(b), len(o)) {
 		b[i] &^= o[i]
 	}
+}
+
+// and returns the slots in both b and o, and their number. It returns one of them
+// itself where that is the answer.
+func (b bitset) and(o bitset) (bitset, int) {
+	n, allB, allO := 0, true, true
+	for i := range max(len(b), len(o)) {
+		var x, y uint64
+		if i < len(b) {
+			x = b[i]
+		}
+		if i < len(o) {
+			y = o[i]
+		}
+		allB, allO = allB && x&^y == 0, allO && y&^x == 0
+		n += bits.OnesCount64(x & y)
+	}
+	switch {
+	case allB:
+		return b, n
+	case allO:
+		return o, n
+	}
+	out := slices.Clone(b[:min(len(b), len(o))])
+	for i := range out {
+		out[i] &= o[i]
+	}
+	return out, n
+}
+
+// meets reports whether b and o share a slot.
+func (b bitset) meets(o bitset) bool {
+	for i := range min(len(b), len(o)) {
+		if b[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (b bitset) empty() bool {

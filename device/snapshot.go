@@ -36,28 +36,40 @@ type CoreGroup struct {
 // Regions returns the merged registered regions of each core, lowest first.
 func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions) }
 
-// Snapshot returns what the fleet holds now, on all devices at one moment.
+// Snapshot returns what the fleet holds now, on all devices at one moment. Devices
+// that hold the same share what the snapshot says of them: it costs a few words for
+// each device, and the rest once for each distinct state.
 func (f *Fleet) Snapshot() *Snapshot {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	s := &Snapshot{}
+	held := map[*state]*DeviceSnapshot{}
 	for slot := range f.live.all() {
 		c := f.slots[slot]
-		d := &DeviceSnapshot{id: c.id, spec: c.spec, totals: c.totals(), programs: c.list()}
-		for _, k := range c.occupied.classes {
-			d.groups = append(d.groups, CoreGroup{
-				Cores:      k.cores,
-				Registered: k.covered.Bytes(),
-				Logical:    k.logical,
-				Programs:   k.programs,
-				regions:    slices.Collect(k.covered.Regions()),
-			})
+		same := held[c.group.state]
+		if same == nil {
+			same = &DeviceSnapshot{programs: c.list(), groups: coreGroups(&f.view(c.group.state, slot).occupied)}
+			held[c.group.state] = same
 		}
-		d.groups = joinEqual(d.groups)
-		s.devices = append(s.devices, d)
+		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.group.totals(), same.programs, same.groups})
 	}
 	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
 	return s
+}
+
+// coreGroups copies out what the classes of a partition hold.
+func coreGroups(p *partition) []CoreGroup {
+	var groups []CoreGroup
+	for _, c := range p.classes {
+		groups = append(groups, CoreGroup{
+			Cores:      c.cores,
+			Registered: c.covered.Bytes(),
+			Logical:    c.logical,
+			Programs:   c.programs,
+			regions:    slices.Collect(c.covered.Regions()),
+		})
+	}
+	return joinEqual(groups)
 }
 
 // joinEqual joins groups that hold the same and orders them by their first core, so

@@ -1,0 +1,147 @@
+package device_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// filled returns a fleet with a mesh on which programs are live, all at one base as
+// cached programs are, each of another size, on the whole grid.
+func filled(b *testing.B, rows, cols, live int) (*device.Fleet, device.Mesh) {
+	f := device.NewFleet()
+	m := addMesh(b, f, 0, rows, cols, l1.N150())
+	for id := range program.ID(live) {
+		size := 32 * (1 + uint64(id)*7919%32768)
+		register(b, f, build(b, m.Spec(), id, cb("{[0-0 - 7-7]}", size)), m.Set())
+	}
+	return f, m
+}
+
+// pair registers and unregisters p: two changes on each device of s.
+func pair(b *testing.B, f *device.Fleet, p *program.Program, s device.Set) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.Register(p, s); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Unregister(p, s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N*s.Len()), "ns/change")
+}
+
+// BenchmarkPair is one program that comes and goes beside others.
+func BenchmarkPair(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {4, 8}} {
+		for _, live := range []int{0, 1, 64, 4096} {
+			b.Run(fmt.Sprintf("devices=%d/live=%d", devices[0]*devices[1], live), func(b *testing.B) {
+				f, m := filled(b, devices[0], devices[1], live)
+				p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000))
+				pair(b, f, p, m.Set())
+			})
+		}
+	}
+}
+
+// BenchmarkShapes is the same with programs that are not on the whole grid: they cut
+// the cores into classes.
+func BenchmarkShapes(b *testing.B) {
+	for _, classes := range []int{1, 4, 16, 64} {
+		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {
+			f, m := filled(b, 1, 1, 1)
+			for i := range classes - 1 {
+				one := fmt.Sprintf("{[%d-%d - %d-%d]}", i%8, i/8, i%8, i/8)
+				register(b, f, build(b, m.Spec(), program.ID(100+i), cb(one, uint64(32*(i+1)))), m.Set())
+			}
+			p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000))
+			pair(b, f, p, m.Set())
+		})
+	}
+}
+
+// BenchmarkReserved is a program that reserves more than it occupies (example D).
+func BenchmarkReserved(b *testing.B) {
+	for _, live := range []int{1, 64} {
+		b.Run(fmt.Sprintf("live=%d", live), func(b *testing.B) {
+			f, m := filled(b, 1, 1, live)
+			p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 1-0]}", 4096), cb("{[1-0 - 2-0]}", 6144))
+			pair(b, f, p, m.Set())
+		})
+	}
+}
+
+func BenchmarkReRegister(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {4, 8}, {100, 100}} {
+		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {
+			f, m := filled(b, devices[0], devices[1], 64)
+			p, _ := f.Program(7)
+			s := m.Set()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.Register(p, s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReplace is a program whose size changes on each cache hit.
+func BenchmarkReplace(b *testing.B) {
+	f, m := filled(b, 4, 8, 64)
+	p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000))
+	q := resize(b, p, 0, 400_000)
+	register(b, f, p, m.Set())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.Replace(p, q); err != nil {
+			b.Fatal(err)
+		}
+		p, q = q, p
+	}
+}
+
+// BenchmarkRead is the cost of one answer, whatever the number of live programs.
+func BenchmarkRead(b *testing.B) {
+	for _, live := range []int{1, 256, 4096} {
+		f, m := filled(b, 4, 8, live)
+		d, _ := f.Device(31)
+		for name, read := range map[string]func() uint64{
+			"device":        d.Registered,
+			"mesh":          m.Registered,
+			"device_totals": func() uint64 { return d.Totals().Registered },
+			"mesh_totals":   func() uint64 { return m.Totals().Registered },
+			"core":          func() uint64 { return d.Core(core(7, 7)).Registered },
+		} {
+			b.Run(fmt.Sprintf("what=%s/live=%d", name, live), func(b *testing.B) {
+				b.ReportAllocs()
+				sum := uint64(0)
+				for b.Loop() {
+					sum += read()
+				}
+				if sum == 0 {
+					b.Fatal("nothing registered")
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {4, 8}} {
+		for _, live := range []int{64, 4096} {
+			b.Run(fmt.Sprintf("devices=%d/live=%d", devices[0]*devices[1], live), func(b *testing.B) {
+				f, _ := filled(b, devices[0], devices[1], live)
+				b.ReportAllocs()
+				for b.Loop() {
+					f.Snapshot()
+				}
+			})
+		}
+	}
+}

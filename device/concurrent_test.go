@@ -1,0 +1,211 @@
+package device_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Every exported method is called from several goroutines at once while others
+// change everything. Run it under the race detector. What must hold at every moment
+// is checked at every read.
+func TestConcurrentUse(t *testing.T) {
+	const rounds = 200
+	spec := l1.N150()
+	f := device.NewFleet()
+	m := addMesh(t, f, 0, 2, 4, spec)
+	lone := addDevice(t, f, 50, spec)
+	all := m.Set()
+
+	// On the mesh only whole operations on all devices happen, so that all eight
+	// are always equal: P of 4096 or 8192 bytes on 64 cores, and Q, which reserves
+	// more than it occupies, of 20,480 bytes above it.
+	p := build(t, spec, 1, at(0, cb("{[0-0 - 7-7]}", 4096)))
+	larger := build(t, spec, 1, at(0, cb("{[0-0 - 7-7]}", 8192)))
+	q := build(t, spec, 2, cb("{[0-0 - 1-0]}", 4096), cb("{[1-0 - 2-0]}", 6144))
+	const small, large, both = 64 * 4096, 64 * 8192, 20_480
+	legal := []uint64{0, small, large, both, small + both, large + both}
+
+	var failed atomic.Bool
+	check := func(ok bool, format string, args ...any) {
+		if !ok && !failed.Swap(true) {
+			t.Errorf(format, args...)
+		}
+	}
+	row := func(r device.Totals) {
+		check(r.Registered <= r.Logical, "registered above logical: %+v", r)
+		check(r.Registered <= r.Reserved, "registered above reserved: %+v", r)
+		check(r.Core <= r.Registered, "a core above its device: %+v", r)
+		check(r.Peak.Registered >= r.Registered && r.Peak.Reserved >= r.Reserved && r.Peak.Logical >= r.Logical && r.Peak.Core >= r.Core, "above the peak: %+v", r)
+	}
+	meshTotal := func(n uint64) {
+		check(n%8 == 0 && slices.Contains(legal, n/8), "mesh total %d is not that of a whole operation", n)
+	}
+	// expect accepts success and the one error that a race with others explains.
+	expect := func(err, or error) { check(err == nil || errors.Is(err, or), "%v", err) }
+	none := errors.New("no error is expected")
+
+	var writers, readers sync.WaitGroup
+	var stop atomic.Bool
+	write := func(do func(round int)) {
+		writers.Go(func() {
+			for i := 0; i < rounds && !failed.Load(); i++ {
+				do(i)
+			}
+		})
+	}
+	write(func(int) {
+		_, err := f.Register(p, all)
+		expect(err, none)
+		_, err = f.Replace(p, larger)
+		expect(err, none)
+		_, err = f.Replace(larger, p)
+		expect(err, none)
+		expect(f.Unregister(p, all), none)
+	})
+	write(func(int) {
+		_, err := f.Register(q, all)
+		expect(err, none)
+		check(f.UnregisterAll(q).Len() == 8, "Q was not on all devices")
+	})
+	write(func(i int) { // devices come and go beside the mesh, programs with them
+		id := device.ID(100 + i%3)
+		d, err := f.AddDevice(id, spec)
+		expect(err, none)
+		own := program.ID(1000 + i)
+		_, err = f.Register(build(t, spec, own, cb("{[0-0 - 7-7]}", 64)), d.Set())
+		expect(err, none)
+		expect(f.Remove(d.Set()), none)
+		check(f.Where(own).Len() == 0, "a registration outlived its device")
+		small, err := f.AddMesh(200, 1, 2, spec)
+		expect(err, none)
+		expect(f.Remove(small.Set()), none)
+	})
+	for range 2 { // two writers contend for one program on one device
+		write(func(int) {
+			r := build(t, spec, 3, cb("{[0-0 - 3-3]}", 128))
+			_, err := f.Register(r, lone.Set())
+			expect(err, none)
+			expect(f.Unregister(r, lone.Set()), device.ErrNotRegistered)
+		})
+	}
+	write(func(int) {
+		lone.ResetPeaks()
+		if err := f.CheckInvariants(); err != nil {
+			check(false, "%v", err)
+		}
+	})
+
+	calls := map[string]func(){
+		"Fleet.Set":      func() { check(f.Set().Len() >= 9, "devices are missing") },
+		"Fleet.Of":       func() { _, err := f.Of(0, 7, 50); expect(err, none) },
+		"Fleet.Device":   func() { _, err := f.Device(7); expect(err, none) },
+		"Fleet.Devices":  func() { check(len(slices.Collect(f.Devices())) >= 9, "devices are missing") },
+		"Fleet.Where":    func() { n := f.Where(1).Len(); check(n == 0 || n == 8, "P on %d devices", n) },
+		"Fleet.Program":  func() { got, ok := f.Program(1); check(!ok || got == p || got == larger, "another P") },
+		"Fleet.Programs": func() { check(slices.IsSorted(programIDs(f.Programs())), "programs out of order") },
+		"Fleet.Snapshot": func() {
+			s := f.Snapshot()
+			var first *device.DeviceSnapshot
+			for d := range s.All() {
+				row(d.Totals())
+				sum := uint64(0)
+				for _, g := range d.Cores() {
+					sum += g.Registered
+				}
+				check(sum == d.Totals().Registered, "cores sum to %d of %d bytes", sum, d.Totals().Registered)
+				if d.ID() == 0 {
+					first = d
+				} else if d.ID() < 8 {
+					check(d.Totals() == first.Totals(), "device %d differs from device 0", d.ID())
+				}
+				for g := range d.Groups() {
+					check(g.Registered <= g.Logical, "a group above its logical bytes")
+				}
+				check(slices.IsSorted(programIDs(d.Programs())) && d.Spec() == spec, "programs out of order")
+				check(len(regions(d.Regions(core(0, 0)))) <= 2, "P and Q have a region each")
+			}
+			_, ok := s.Device(50)
+			check(ok, "the lone device is missing")
+		},
+		"Fleet.CheckInvariants": func() { check(f.CheckInvariants() == nil, "invariants") },
+
+		"Mesh.Registered": func() { meshTotal(m.Registered()) },
+		"Mesh.Totals": func() {
+			r := m.Totals()
+			row(r)
+			meshTotal(r.Registered)
+			check(r.Programs%8 == 0, "%d programs", r.Programs)
+		},
+		"Mesh.Spec":  func() { check(m.Spec() == spec, "Spec") },
+		"Mesh.Shape": func() { rows, cols := m.Shape(); check(rows*cols == 8, "shape") },
+		"Mesh.Set":   func() { check(m.Set().Len() == 8, "set") },
+		"Mesh.Sub":   func() { s, err := m.Sub(0, 0, 1, 2); expect(err, none); check(s.Len() == 2, "sub") },
+		"Mesh.All": func() {
+			for d := range m.All() {
+				check(slices.Contains(legal, d.Registered()), "device %d has %d bytes", d.ID(), d.Registered())
+			}
+		},
+
+		"Device.ID":         func() { check(lone.ID() == 50, "id") },
+		"Device.Spec":       func() { check(lone.Spec() == spec, "Spec") },
+		"Device.Set":        func() { check(lone.Set().Has(50), "set") },
+		"Device.Registered": func() { n := lone.Registered(); check(n == 0 || n == 16*128, "%d bytes", n) },
+		"Device.Totals":     func() { row(lone.Totals()) },
+		"Device.Core": func() {
+			c := lone.Core(core(3, 3))
+			check(c.Registered == 128*uint64(c.Programs) && c.Reserved == c.Registered && c.Logical == c.Registered && c.Peak >= c.Registered, "%+v", c)
+		},
+		"Device.Regions":  func() { check(len(regions(lone.Regions(core(0, 0)))) <= 1, "regions") },
+		"Device.Owners":   func() { check(len(programIDs(lone.Owners(core(0, 0), spec.CBBase))) <= 1, "owners") },
+		"Device.Programs": func() { check(len(programIDs(lone.Programs())) <= 1, "programs") },
+
+		"Set.Len":    func() { check(all.Len() == 8, "len") },
+		"Set.All":    func() { check(len(ids(all)) == 8, "all") },
+		"Set.Has":    func() { check(all.Has(7), "has") },
+		"Set.String": func() { check(all.String() == "{0 1 2 3 4 5 6 7}", "string") },
+	}
+	for range 3 { // each reader goes round all of them, from where the map starts
+		readers.Go(func() {
+			for !stop.Load() && !failed.Load() {
+				for _, call := range calls {
+					call()
+				}
+			}
+		})
+	}
+	writers.Wait()
+	stop.Store(true)
+	readers.Wait()
+
+	intact(t, f)
+	require.Zero(t, m.Registered())
+	require.Zero(t, lone.Registered())
+	require.Empty(t, programIDs(f.Programs()))
+	peak := m.Totals().Peak.Registered
+	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
+
+	// Nothing exported was forgotten.
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove"} {
+		calls["Fleet."+name] = nil // by the writers
+	}
+	calls["Device.ResetPeaks"] = nil
+	for _, typ := range []reflect.Type{reflect.TypeFor[*device.Fleet](), reflect.TypeFor[device.Mesh](), reflect.TypeFor[device.Device](), reflect.TypeFor[device.Set]()} {
+		for method := range typ.Methods() {
+			name := typ.Name()
+			if name == "" {
+				name = typ.Elem().Name()
+			}
+			require.Contains(t, calls, name+"."+method.Name)
+		}
+	}
+}

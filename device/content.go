@@ -1,0 +1,89 @@
+package device
+
+import "github.com/cbl1/cbl1/program"
+
+// A content is what a device holds, core by core, in the form that can be changed.
+type content struct {
+	occupied partition
+	reserved *partition // nil while it would be equal to occupied
+	differ   int        // programs that reserve more than they occupy
+	programs int
+	charge   uint64 // sum of the programs' charges
+}
+
+// add registers a program.
+func (t *content) add(r *registration) {
+	if r.differs {
+		t.differ++
+	}
+	if t.differ > 0 && t.reserved == nil {
+		reserved := t.occupied.clone()
+		reserved.logical = 0
+		for _, c := range reserved.classes {
+			c.logical = 0
+		}
+		t.reserved = &reserved
+	}
+	t.occupied.add(r.program.Occupied(program.CircularBuffer), r.key)
+	if t.reserved != nil {
+		t.reserved.add(r.program.Reserved(program.CircularBuffer), r.key)
+	}
+	t.programs++
+	t.charge += r.charge
+}
+
+// remove takes a program off.
+func (t *content) remove(r *registration) {
+	if r.differs {
+		t.differ--
+	}
+	t.occupied.remove(r.program.Occupied(program.CircularBuffer), r.key)
+	switch {
+	case t.differ == 0:
+		t.reserved = nil
+	case t.reserved != nil:
+		t.reserved.remove(r.program.Reserved(program.CircularBuffer), r.key)
+	}
+	t.programs--
+	t.charge -= r.charge
+}
+
+// change takes one program off and puts another one on; either may be nil.
+func (t *content) change(old, new *registration) {
+	if old != nil {
+		t.remove(old)
+	}
+	if new != nil {
+		t.add(new)
+	}
+}
+
+// reservation returns the partition of what is reserved.
+func (t *content) reservation() *partition {
+	if t.reserved != nil {
+		return t.reserved
+	}
+	return &t.occupied
+}
+
+// totals returns the figures without peaks.
+func (t *content) totals() Totals {
+	return Totals{
+		Registered: t.occupied.bytes,
+		Reserved:   t.reservation().bytes,
+		Logical:    t.occupied.logical,
+		Core:       t.occupied.fullest(),
+		Programs:   t.programs,
+	}
+}
+
+// clone returns an independent copy.
+func (t *content) clone() content {
+	out := *t
+	out.occupied = t.occupied.clone()
+	if t.reserved != nil {
+		reserved := t.reserved.clone()
+		out.reserved = &reserved
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package device
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/cbregion"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Each row plants one corruption; a check that misses it is worth nothing.
+func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
+	spec := l1.N150()
+	build := func(id program.ID, cbs ...program.CB) *program.Program {
+		b := program.NewBuilder(id)
+		for _, c := range cbs {
+			b.CB(c)
+		}
+		p, err := b.Build(spec)
+		require.NoError(t, err)
+		return p
+	}
+	cb := func(cores string, size uint64) program.CB {
+		return program.CB{Cores: l1.MustParseCoreRangeSet(cores), Size: size}
+	}
+	// Devices 0 and 1 are a mesh, 2 stands alone and reserves what it occupies.
+	setup := func() *Fleet {
+		f := NewFleet()
+		m, err := f.AddMesh(0, 1, 2, spec)
+		require.NoError(t, err)
+		_, err = f.AddDevice(2, spec)
+		require.NoError(t, err)
+		for _, p := range []*program.Program{
+			build(1, cb("{[0-0 - 7-7]}", 4096)),
+			build(2, cb("{[0-0 - 3-3]}", 8192)),
+			build(3, program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), Size: 64, Address: 500_000, Fixed: true}),
+		} {
+			_, err = f.Register(p, f.Set())
+			require.NoError(t, err)
+		}
+		_, err = f.Register(build(4, cb("{[0-0 - 1-0]}", 4096), cb("{[1-0 - 2-0]}", 6144)), m.Set())
+		require.NoError(t, err)
+		gone := build(5, cb("{[0-0 - 7-7]}", 100_000))
+		_, err = f.Register(gone, m.Set())
+		require.NoError(t, err)
+		f.UnregisterAll(gone)
+		require.NoError(t, f.CheckInvariants())
+		for slot, c := range f.slots {
+			f.present(c.group.state, slot) // so that the content can be spoilt
+		}
+		return f
+	}
+	held := func(f *Fleet, slot int) *content { return &f.slots[slot].group.state.line.content }
+	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
+	// another swaps the coverage of a class for one that has a range instead.
+	another := func(k *class, r l1.Range) {
+		k.covered = new(cbregion.Coverage)
+		k.covered.Add(r)
+	}
+
+	for _, test := range []struct {
+		want  string // in the error
+		plant func(f *Fleet)
+	}{
+		// What is shown.
+		{"device registered", func(f *Fleet) { f.slots[0].group.state.totals.Registered++ }},
+		{"device reserved", func(f *Fleet) { f.slots[0].group.state.totals.Reserved-- }},
+		{"device logical", func(f *Fleet) { f.slots[0].group.state.totals.Logical += 8 }},
+		{"device fullest core", func(f *Fleet) { f.slots[0].group.state.totals.Core = 0 }},
+		{"device number of programs", func(f *Fleet) { f.slots[2].group.state.totals.Programs = -1 }},
+		{"published total", func(f *Fleet) { f.slots[1].registered.Store(math.MaxUint64) }},
+		{"device peak of registered", func(f *Fleet) { f.slots[0].group.peak.Registered = 1 }},
+		{"device peak of reserved", func(f *Fleet) { f.slots[0].group.peak.Reserved = 1 }},
+		{"device peak of logical", func(f *Fleet) { f.slots[0].group.peak.Logical = 1 }},
+		{"device peak of fullest core", func(f *Fleet) { f.slots[0].group.peak.Core = 1 }},
+		{"mesh registered", func(f *Fleet) { f.slots[1].mesh.sum.Registered-- }},
+		{"mesh reserved", func(f *Fleet) { f.slots[1].mesh.sum.Reserved-- }},
+		{"mesh logical", func(f *Fleet) { f.slots[1].mesh.sum.Logical-- }},
+		{"mesh number of programs", func(f *Fleet) { f.slots[1].mesh.sum.Programs-- }},
+		{"published total of the mesh", func(f *Fleet) { f.slots[1].mesh.registered.Add(1) }},
+		{"mesh peak of registered", func(f *Fleet) { f.slots[1].mesh.peak.Registered = 0 }},
+		{"mesh peak of reserved", func(f *Fleet) { f.slots[1].mesh.peak.Reserved = 0 }},
+		{"mesh peak of logical", func(f *Fleet) { f.slots[1].mesh.peak.Logical = 0 }},
+		{"mesh peak of fullest core", func(f *Fleet) { f.slots[1].mesh.peak.Core = 0 }},
+		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
+		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
+		{"number of programs of the content", func(f *Fleet) { held(f, 0).programs++ }},
+		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
+		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
+		{"number of programs that reserve more", func(f *Fleet) { held(f, 0).differ++ }},
+		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.bytes[0] = 1 }},
+		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
+		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
+		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},
+		{"reserved logical sum of the classes", func(f *Fleet) { held(f, 0).reserved.logical++ }},
+		{"occupied class: number of cores", func(f *Fleet) { of(f, 0, 0).n = 2 }},
+		{"occupied class: number of cores", func(f *Fleet) { k := of(f, 0, 0); k.cores, k.n = l1.CoreSet{}, 0 }},
+		{"occupied classes: cores in two", func(f *Fleet) { k := of(f, 0, 0); p := &held(f, 0).occupied; p.classes = append(p.classes, k) }},
+		{"occupied class: programs, at least 1", func(f *Fleet) { of(f, 0, 0).programs = -1 }}, // a count that fell below zero
+		{"occupied programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).programs++ }},
+		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
+		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
+		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
+		{"occupied start of a region", func(f *Fleet) {
+			k := of(f, 7, 7)
+			another(k, l1.Range{Start: 0, End: k.covered.Bytes()})
+		}},
+		{"occupied end of a region", func(f *Fleet) {
+			k := of(f, 0, 0) // as many bytes, divided otherwise
+			n := k.covered.Bytes()
+			another(k, l1.Range{Start: spec.CBBase, End: spec.CBBase + n - 8})
+			k.covered.Add(l1.Range{Start: 500_000, End: 500_008})
+		}},
+		{"occupied cores in a class", func(f *Fleet) { // a class is lost, and the sums with it
+			p := &held(f, 0).occupied
+			k := p.on(l1.Core{X: 7, Y: 7})
+			p.bytes -= k.covered.Bytes() * k.n
+			p.logical -= k.logical * k.n
+			for i := range p.classes {
+				if p.classes[i] == k {
+					p.classes = append(p.classes[:i], p.classes[i+1:]...)
+					break
+				}
+			}
+		}},
+
+		// How things are found.
+		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
+		{"live slot without a device", func(f *Fleet) { f.live.drop(bitset{1}) }},
+		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
+		{"slot found by its id", func(f *Fleet) { f.slot[1] = 2 }},
+		{"number of ids in use", func(f *Fleet) { f.slot[77] = 1 }},
+		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
+		{"group that does not have the device", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
+		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
+		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].on.drop(bitset{1}) }},
+		{"key of the state", func(f *Fleet) { f.slots[0].group.state.key.a++ }},
+		{"key of the state, second half", func(f *Fleet) { f.slots[0].group.state.key.b++ }},
+		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
+		{"state that cannot be found", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
+		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
+		{"number of states", func(f *Fleet) { f.states[key{1, 2}] = f.slots[0].group.state }},
+		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
+		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on = f.programs[1].on.with(100) }},
+		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},
+		{"device registered", func(f *Fleet) { f.programs[3].program = build(3, cb("{[5-5 - 7-7]}", 1<<20)) }},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			f := setup()
+			test.plant(f)
+			err := f.CheckInvariants()
+			require.ErrorContains(t, err, test.want)
+			var broken *InvariantError
+			require.ErrorAs(t, err, &broken)
+			require.LessOrEqual(t, len(err.Error()), 300)
+		})
+	}
+
+	// A corrupt region tree is named with the device and the cores.
+	t.Run("region tree", func(t *testing.T) {
+		for view, p := range map[string]func(f *Fleet) *partition{
+			"occupied": func(f *Fleet) *partition { return &held(f, 1).occupied },
+			"reserved": func(f *Fleet) *partition { return held(f, 1).reserved },
+		} {
+			f := setup()
+			field := reflect.ValueOf(p(f).classes[0].covered).Elem().FieldByName("boundaries")
+			*(*int)(field.Addr().UnsafePointer()) += 2
+			err := f.CheckInvariants()
+			var broken *cbregion.InvariantError
+			require.ErrorAs(t, err, &broken)
+			require.ErrorContains(t, err, "device 0: "+view+" on [")
+		}
+	})
+}
+
+// Which of several corruptions is reported does not depend on the order of a map.
+func TestCheckInvariantsIsDeterministic(t *testing.T) {
+	f := NewFleet()
+	for i := range ID(20) {
+		m, err := f.AddMesh(2*i, 1, 2, l1.N150())
+		require.NoError(t, err)
+		m.m.charge++
+	}
+	for range 20 {
+		require.EqualError(t, f.CheckInvariants(), "device 0: charge of the mesh is 1, recounted 0")
+	}
+}

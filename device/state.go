@@ -1,0 +1,210 @@
+package device
+
+// A state is a set of registered programs. Devices with the same programs share
+// one state, whichever way each came to it: a state is found by its key. Its
+// figures are kept; what it holds core by core is kept by its line.
+type state struct {
+	key    key
+	totals Totals // without Peak
+	charge uint64
+	groups []*group // the devices in this state; none if it is only remembered
+
+	line *line
+	at   int // position on the line: the present one, or one in the trail
+
+	folded fold
+}
+
+// A line is a history of states that follow each other, one program apart. Only the
+// present one is there core by core; the others are known by the way back to them.
+//
+//	trail:   S0 --+P1--> S1 --+P2--> S2 --+P3-->  now
+//	         |           |                        |
+//	    31 devices    nobody any more         1 device, and the content
+//
+// This is what 32 calls for one device each leave behind after the first three: the
+// device that goes first does the work, those that follow find the next state by
+// its key and only point to it. A state of the trail that has to change in a new
+// direction is given a line of its own first.
+//
+// A line with one group of devices keeps no trail: nobody can follow.
+type line struct {
+	content
+	now   *state
+	trail []step // oldest first
+	base  int    // position of trail[0]; now is at base+len(trail)
+	users int    // groups in any state of the line; more than 0
+}
+
+// A step leads from a state of a line to the next one.
+type step struct {
+	from     *state        // nil if it was given a line of its own
+	old, new *registration // taken off, put on; either may be nil
+}
+
+func (l *line) end() int { return l.base + len(l.trail) }
+
+// remembered is how long a trail may become, so that devices that are served one
+// after the other, each with all its programs, still find the way.
+func (l *line) remembered() int { return 256 + 2*l.programs }
+
+// empty returns the state without programs, where every device starts.
+func (f *Fleet) empty() *state {
+	if s := f.states[key{}]; s != nil {
+		return s
+	}
+	l := &line{}
+	l.now = &state{line: l}
+	if f.states == nil {
+		f.states = map[key]*state{}
+	}
+	f.states[key{}] = l.now
+	return l.now
+}
+
+// next returns the state that s becomes when one program leaves and another one
+// comes, for devices in s of which slot is one. whole says that a whole group moves:
+// if it is the only one of the line, s itself changes.
+func (f *Fleet) next(s *state, slot int, old, new *registration, whole bool) *state {
+	k := s.key
+	if old != nil {
+		k = k.minus(old.key)
+	}
+	if new != nil {
+		k = k.plus(new.key)
+	}
+	if to := f.states[k]; to != nil {
+		return to
+	}
+	f.present(s, slot)
+	l := s.line
+	to := s
+	if whole && l.users == 1 {
+		f.forgetTrail(l)
+		delete(f.states, s.key)
+		s.folded = fold{}
+	} else {
+		s.at = l.end()
+		l.trail = append(l.trail, step{s, old, new})
+		to = &state{line: l}
+		l.now = to
+	}
+	l.change(old, new)
+	to.key, to.totals, to.charge, to.at = k, l.totals(), l.charge, l.end()
+	f.states[k] = to
+	for len(l.trail) > l.remembered() {
+		f.forgetOldest(l)
+	}
+	return to
+}
+
+// view returns what s holds core by core, for reading. slot is a device in s. It
+// changes nothing; for a state of a trail it costs a copy.
+func (f *Fleet) view(s *state, slot int) *content {
+	l := s.line
+	if s == l.now {
+		return &l.content
+	}
+	out := new(content)
+	// Either all programs of the device anew, or the present and the way back.
+	if anew, back := s.totals.Programs+len(f.programs)/8, l.end()-s.at+l.programs/8; anew <= back {
+		if s.totals.Programs > 0 {
+			for _, r := range f.programs {
+				if r.on.has(slot) {
+					out.add(r)
+				}
+			}
+			if r := f.leaving; r != nil && r.on.has(slot) {
+				out.add(r)
+			}
+		}
+		return out
+	}
+	*out = l.clone()
+	for i := l.end() - 1; i >= s.at; i-- {
+		step := l.trail[i-l.base]
+		out.change(step.new, step.old)
+	}
+	return out
+}
+
+// present makes s the present state of its line. If no device is in a state after
+// it the line goes back; otherwise s gets a line of its own.
+func (f *Fleet) present(s *state, slot int) {
+	l := s.line
+	if s == l.now {
+		return
+	}
+	used := len(l.now.groups) > 0
+	for i := s.at + 1 - l.base; i < len(l.trail) && !used; i++ {
+		from := l.trail[i].from
+		used = from != nil && len(from.groups) > 0
+	}
+	if used {
+		f.fork(s, slot)
+		return
+	}
+	for l.now != s {
+		last := len(l.trail) - 1
+		back := l.trail[last]
+		l.trail[last] = step{}
+		l.trail = l.trail[:last]
+		l.change(back.new, back.old)
+		if back.from != nil {
+			delete(f.states, l.now.key)
+			l.now = back.from
+		}
+	}
+}
+
+// fork gives a state of a trail a line of its own, where it is the present.
+func (f *Fleet) fork(s *state, slot int) {
+	from := s.line
+	own := &line{content: *f.view(s, slot), now: s, users: len(s.groups)}
+	from.trail[s.at-from.base].from = nil
+	s.line, s.at = own, 0
+	f.leave(from, len(s.groups))
+}
+
+// leave notes that n groups no longer are in states of the line, and forgets what
+// nobody can need any more.
+func (f *Fleet) leave(l *line, n int) {
+	l.users -= n
+	switch {
+	case l.users == 0:
+		f.forgetTrail(l)
+		delete(f.states, l.now.key)
+	case l.users == 1 && len(l.now.groups) == 1:
+		f.forgetTrail(l)
+	}
+}
+
+func (f *Fleet) forgetTrail(l *line) {
+	if len(l.trail) == 0 {
+		return
+	}
+	for _, step := range l.trail {
+		if step.from != nil {
+			delete(f.states, step.from.key)
+		}
+	}
+	l.trail, l.base = nil, 0
+	l.now.at = 0
+}
+
+// forgetOldest shortens the trail by a step. A state that devices are in gets a
+// line of its own: the way back to it has become longer than what it saves.
+func (f *Fleet) forgetOldest(l *line) {
+	if s := l.trail[0].from; s != nil {
+		if len(s.groups) > 0 {
+			f.fork(s, s.groups[0].anySlot())
+		} else {
+			delete(f.states, s.key)
+		}
+	}
+	if len(l.trail) > 0 { // fork may have forgotten all of it
+		l.trail[0] = step{}
+		l.trail = l.trail[1:]
+		l.base++
+	}
+}
