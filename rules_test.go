@@ -67,6 +67,9 @@ func importTable() map[string]row {
 		"fuzz/suite":        {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
 		"cmd/cbl1":          {ours: append(product, "internal/baseline"), outside: []string{cobra, pflag}},
 		"internal/baseline": {ours: []string{"l1", "cbregion", "program", "device"}, outside: []string{btree}},
+		// What benchmarks measure: everything that counts.
+		"internal/bench":           {ours: []string{"l1", "cbregion", "program", "device", "internal/baseline"}},
+		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "device", "internal/baseline", "internal/bench"}},
 		// Nothing of ours: an error in the product cannot hide in what it is compared with.
 		"internal/oracle":         {},
 		"internal/oracle/fixture": {},
