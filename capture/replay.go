@@ -414,7 +414,7 @@ func (p *replayer) finish() error {
 			p.spec = late
 		}
 	}
-	if p.farthest >= uint64(p.result.Nodes) {
+	if p.farthest > 0 && p.farthest >= uint64(p.result.Nodes) {
 		p.note(CodeDanglingConnection, -1, "")
 	}
 	p.result.Spec = p.spec

@@ -73,6 +73,7 @@ type jsonBasis struct {
 	BaseFrom capture.Source `json:"base_from"`
 	L1Size   *uint64        `json:"l1_size_bytes"`
 	Base     uint64         `json:"cb_base"`
+	Align    uint64         `json:"cb_align"`
 	Physical string         `json:"physical"`
 	Includes []string       `json:"includes"`
 	Excludes []string       `json:"excludes"`
@@ -102,7 +103,7 @@ type jsonAnomaly struct {
 	Code   capture.Code `json:"code"`
 	Count  int64        `json:"count"`
 	First  *int64       `json:"first_counter"`
-	Detail string       `json:"detail,omitempty"`
+	Detail string       `json:"detail"`
 }
 
 type jsonDevice struct {
@@ -134,11 +135,15 @@ type jsonDevice struct {
 	DataflowPeak       uint64 `json:"dataflow_resident_peak_bytes"`
 	DataflowCorePeak   uint64 `json:"dataflow_core_peak_bytes"`
 	DataflowRegistered uint64 `json:"dataflow_registered_union_bytes"`
+	DataflowRegCore    uint64 `json:"dataflow_registered_core_peak_bytes"`
+	DataflowRegLogical uint64 `json:"dataflow_registered_logical_bytes"`
 
 	Scratchpads          int64  `json:"scratchpads"`
 	ScratchpadPeak       uint64 `json:"scratchpad_resident_peak_bytes"`
 	ScratchpadCorePeak   uint64 `json:"scratchpad_core_peak_bytes"`
 	ScratchpadRegistered uint64 `json:"scratchpad_registered_union_bytes"`
+	ScratchpadRegCore    uint64 `json:"scratchpad_registered_core_peak_bytes"`
+	ScratchpadRegLogical uint64 `json:"scratchpad_registered_logical_bytes"`
 
 	ProgramsDetail []jsonProgram `json:"programs_detail"`
 	CoreGroups     []jsonGroup   `json:"core_groups"`
@@ -155,6 +160,7 @@ type jsonProgram struct {
 	Bytes      uint64 `json:"resident_bytes"`
 	Core       uint64 `json:"core_max_bytes"`
 	HighestEnd uint64 `json:"highest_end"`
+	Overlap    bool   `json:"cbs_overlap"`
 }
 
 type jsonGroup struct {
@@ -209,7 +215,8 @@ func newReport(r *capture.Result) jsonReport {
 
 func newBasis(r *capture.Result) jsonBasis {
 	b := jsonBasis{
-		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom, Base: r.Spec.CBBase,
+		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom,
+		Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
 		Physical: "occupied: union of the local circular buffers on each core",
 		Includes: []string{"local circular buffers"},
 		Excludes: []string{
@@ -235,8 +242,10 @@ func newDevice(d *capture.Device) jsonDevice {
 		RegisteredLogical: d.RegisteredLogical, RegisteredRangeGranular: d.RegisteredRangeGranular,
 		DataflowBuffers: d.Dataflow.Nodes, DataflowLocal: d.Dataflow.Local, DataflowBorrowed: d.Dataflow.Borrowed,
 		DataflowPeak: d.Dataflow.ResidentPeak, DataflowCorePeak: d.Dataflow.CorePeak, DataflowRegistered: d.Dataflow.Registered,
+		DataflowRegCore: d.Dataflow.RegisteredCorePeak, DataflowRegLogical: d.Dataflow.RegisteredLogical,
 		Scratchpads: d.Scratchpad.Nodes, ScratchpadPeak: d.Scratchpad.ResidentPeak,
 		ScratchpadCorePeak: d.Scratchpad.CorePeak, ScratchpadRegistered: d.Scratchpad.Registered,
+		ScratchpadRegCore: d.Scratchpad.RegisteredCorePeak, ScratchpadRegLogical: d.Scratchpad.RegisteredLogical,
 		ProgramsDetail: []jsonProgram{}, CoreGroups: []jsonGroup{},
 	}
 	for _, p := range d.ProgramsDetail {
@@ -258,7 +267,7 @@ func newDevice(d *capture.Device) jsonDevice {
 func newProgram(p capture.ProgramDetail) jsonProgram {
 	return jsonProgram{
 		First: p.First, Last: p.Last, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
-		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd,
+		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
 	}
 }
 

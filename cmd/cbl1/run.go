@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/report"
+)
+
+// The exit codes.
+const (
+	exitOK    = 0
+	exitNo    = 1 // the answer is no
+	exitUsage = 2 // wrong usage, or input that cannot be read
+)
+
+// What a command returns when it has said on standard error what there is to say.
+var (
+	errNo         = errors.New("the answer is no")
+	errUnreadable = errors.New("some input cannot be read")
+)
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// complain writes one line to standard error.
+func (s streams) complain(err error) {
+	fmt.Fprintln(s.err, "cbl1:", report.Escape(err.Error()))
+}
+
+// run is the command as a function. It returns the exit code.
+func run(args []string, in io.Reader, out, errw io.Writer) int {
+	s := streams{in, out, errw}
+	root := newRoot(s)
+	root.SetArgs(withVerb(root, args))
+	err := root.Execute()
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errNo):
+		return exitNo
+	case errors.Is(err, errUnreadable):
+		return exitUsage
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		return exitOK // the reader has seen enough, as with head
+	}
+	s.complain(err)
+	return exitUsage
+}
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cbl1 FILE|FOLDER|- ...",
+		Short: "How much of each core's L1 do circular buffers take?",
+		Long: "cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take.\n" +
+			"\"cbl1 FILE\" is short for \"cbl1 report FILE\"; a file that is named like a command needs a path (./report).\n" +
+			"The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable input.",
+		Example:               "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n  pytest test_model.py 2>&1 | cbl1 explain",
+		Version:               versionText(),
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+		Args:                  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("nothing to read; try: cbl1 FILE, or cbl1 --help")
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetVersionTemplate("cbl1 {{.Version}}\n")
+	root.AddCommand(newReport(s), newExplain(s))
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// withVerb puts "report" in front of arguments that do not begin with a verb: a
+// file, or a flag of report.
+func withVerb(root *cobra.Command, args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	switch first := args[0]; {
+	case first == "-h", first == "--help", first == "-v", first == "--version",
+		strings.HasPrefix(first, "__complete"): // shell completion asks with these
+		return args
+	default:
+		for _, c := range root.Commands() {
+			if c.Name() == first {
+				return args
+			}
+		}
+	}
+	return append([]string{"report"}, args...)
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// call runs the command in this process.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errw bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errw)
+	return code, out.String(), errw.String()
+}
+
+// graph is a capture with one circular buffer inside a function.
+func graph(op, params string) string {
+	return `[{"counter":0,"node_type":"function_start","params":{"name":"` + op + `"},"connections":[]},` +
+		"\n" + `{"counter":1,"node_type":"circular_buffer_allocate","params":{` + params + `},"connections":[]},` +
+		"\n" + `{"counter":2,"node_type":"function_end","params":{"name":"` + op + `"},"connections":[]}]`
+}
+
+const goodCB = `"address":111616,"size":4096,"core_range_set":"{[0-0 - 1-1]}"`
+
+// TestBrokenInput has one row per way in which an input is broken. Each gives one
+// line on standard error, which says where, and nothing on standard output.
+func TestBrokenInput(t *testing.T) {
+	good := graph("ttnn.add", goodCB)
+	code, stdout, stderr := call(good, "-")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "fullest core: 4,096 bytes")
+
+	for _, c := range []struct{ name, input, want string }{
+		{"empty", "", "stdin:1: byte 0: this is empty input"},
+		{"cut", good[:len(good)-1], fmt.Sprintf("stdin:3: byte %d: input ends inside an array", len(good)-1)},
+		{"cut in a node", good[:100], "stdin:2: byte 100: node 1: input ends inside"},
+		{"trailing garbage", good + "\nx", fmt.Sprintf("stdin:4: byte %d: 'x' after the end", len(good)+1)},
+		{"NaN", graph("a", `"size":NaN`), "stdin:2: byte 153: node 1: unexpected 'N' where a value belongs"},
+		{"no size", graph("a", `"address":1,"core_range_set":"{}"`), "stdin:2: byte 84: node 1: size: missing"},
+		{"negative size", graph("a", `"size":-1`), "node 1: size: -1 is negative"},
+		{"text for a size", graph("a", `"size":"4 KiB"`), `node 1: size: "4 KiB" is not a whole number`},
+		{"reversed rectangle", graph("a", `"address":1,"size":1,"core_range_set":"{[3-0 - 1-1]}"`), `node 1: core_range_set: "{[3-0 - 1-1]}" is not`},
+		{"counters out of order", `[{"counter":1,"node_type":"capture_start"}]`, "stdin:1: byte 12: node 0: counter: 1 is out of order"},
+		{"escape in a value", graph("a", `"size":"\u001b[2J"`), `size: "\u001b[2J" is not a whole number`},
+		{"raw escape in a value", graph("a", "\"size\":\"\x1b[2J\""), "unexpected byte 0x1b inside a string"},
+		{"HTML", "<!doctype html><html>", "this is an HTML page, not JSON"},
+		{"SQLite", "SQLite format 3\x00", "this is a SQLite report, not JSON; export one graph of it"},
+		{"LFS", "version https://git-lfs.github.com/spec/v1\n", "this is a git LFS pointer"},
+		{"UTF-16", "\xff\xfe[\x00", "this is UTF-16 text"},
+		{"binary", "\x7fELF\x02", "this is binary data"},
+		{"cut gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00", "gzip data is cut"},
+		{"other JSON", `{"rows":[]}`, "object without graph"},
+		{"a number", "7", "a number is not a capture"},
+		{"brackets", strings.Repeat("[", 100_000), "nest more than 1000 deep"},
+	} {
+		code, stdout, stderr := call(c.input, "-")
+		require.Equal(t, exitUsage, code, c.name)
+		require.Empty(t, stdout, c.name)
+		require.Contains(t, stderr, c.want, c.name)
+		requireOneLine(t, stderr)
+	}
+}
+
+func requireOneLine(t *testing.T, stderr string) {
+	t.Helper()
+	require.True(t, strings.HasPrefix(stderr, "cbl1: "), stderr)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	require.Less(t, len(stderr), 320)
+	requirePlain(t, stderr)
+}
+
+func requirePlain(t *testing.T, text string) {
+	t.Helper()
+	for i := range len(text) {
+		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x in %q", text[i], text)
+	}
+}
+
+// Text from files and arguments never reaches a terminal as it is.
+func TestHostileText(t *testing.T) {
+	long := strings.Repeat("x", 64<<10)
+	for _, op := range []string{`\u001b[2J`, `\u009b31m`, `\u202egnp`, `a\nb`, `\u0000`, `\ud800`, "\u009b31m", "\u202e", long} {
+		code, stdout, stderr := call(graph(op, goodCB), "--programs", "--cores", "-")
+		require.Zero(t, code, stderr)
+		requirePlain(t, stdout)
+		require.Less(t, len(stdout), 4000)
+
+		code, stdout, stderr = call(graph(op, goodCB), "--format", "json", "-")
+		require.Zero(t, code, stderr)
+		requirePlain(t, stdout)
+		require.Equal(t, op == long, strings.Contains(stdout, long), "whole in JSON")
+	}
+	evil := "\x1b[2J\u202e\n"
+	for _, args := range [][]string{{evil}, {"--arch", evil, "x"}, {"--" + evil}, {"--format", evil, "x"}, {"explain", evil}, {"report", evil + long}} {
+		code, stdout, stderr := call("", args...)
+		require.Equal(t, exitUsage, code)
+		require.Empty(t, stdout)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "%q", stderr)
+		requirePlain(t, stderr)
+	}
+	// A file with such a name is read, and its name shown escaped.
+	path := filepath.Join(t.TempDir(), "\x1b[2J.json")
+	require.NoError(t, os.WriteFile(path, []byte(graph("a", goodCB)), 0o600))
+	code, stdout, stderr := call("", path)
+	require.Zero(t, code, stderr)
+	requirePlain(t, stdout)
+	require.Contains(t, stdout, `\x1b[2J.json: 3 nodes`)
+}
+
+// As in: cbl1 run.json | head -1
+func TestClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	defer func() { require.NoError(t, w.Close()) }()
+	var stderr bytes.Buffer
+	require.Zero(t, run([]string{"-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
+	require.Empty(t, stderr.String())
+}
+
+func TestWriteError(t *testing.T) {
+	for _, args := range [][]string{{"-"}, {"--format", "json", "-"}} {
+		var stderr bytes.Buffer
+		code := run(args, strings.NewReader(graph("a", goodCB)), failing{}, &stderr)
+		require.Equal(t, exitUsage, code)
+		require.Equal(t, "cbl1: no space left on device\n", stderr.String())
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// What a log says before reading fails is not explained: it may be half the truth.
+func TestExplainReadError(t *testing.T) {
+	const message = "Statically allocated circular buffers on core range [0-0 - 7-7] grow to 1500160 B which is beyond max L1 size of 1499136 B\n"
+	in := io.MultiReader(strings.NewReader(message), iotest.ErrReader(errors.New("cable pulled")))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitUsage, run([]string{"explain"}, in, &stdout, &stderr))
+	require.Empty(t, stdout.String())
+	require.Equal(t, "cbl1: stdin: cable pulled\n", stderr.String())
+}
+
+func TestWithVerb(t *testing.T) {
+	root := newRoot(streams{})
+	for _, c := range []struct{ args, want string }{
+		{"x.json", "report x.json"},
+		{"-", "report -"},
+		{"--programs x.json", "report --programs x.json"},
+		{"./report", "report ./report"},
+		{"report x.json", "report x.json"},
+		{"explain x.log", "explain x.log"},
+		{"help report", "help report"},
+		{"--help", "--help"},
+		{"--version", "--version"},
+		{"__complete re", "__complete re"},
+	} {
+		require.Equal(t, strings.Fields(c.want), withVerb(root, strings.Fields(c.args)), c.args)
+	}
+	require.Empty(t, withVerb(root, nil))
+}
+
+func TestVersion(t *testing.T) {
+	defer func(old string) { version = old }(version)
+	version = "v1.2.3"
+	code, stdout, _ := call("", "--version")
+	require.Zero(t, code)
+	require.Equal(t, "cbl1 v1.2.3\n", stdout)
+	version = ""
+	_, ok := debug.ReadBuildInfo()
+	require.True(t, ok)
+	require.NotEmpty(t, versionText())
+}
+
+func TestProgress(t *testing.T) {
+	require.Nil(t, newProgress(&bytes.Buffer{}), "not a terminal")
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	require.Nil(t, newProgress(file), "not a terminal")
+	var none *progress
+	require.Nil(t, none.of("x"))
+	none.done()
+
+	var b bytes.Buffer
+	p := &progress{w: &b}
+	step := p.of("run\x1b.json" + strings.Repeat("x", 100))
+	step(4096)
+	p.done()
+	require.Empty(t, b.String(), "too quick to be worth a line")
+	p.next = p.next.Add(-quiet)
+	step(8192)
+	step(12288)
+	p.done()
+	p.done()
+	require.Equal(t, "\r..."+strings.Repeat("x", 57)+": 8192 nodes\r\x1b[K", b.String())
+}

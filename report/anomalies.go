@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// words say what an anomaly means for the figures and what to do about it.
+type words struct {
+	code capture.Code
+	// one and many describe it, after the count.
+	one, many string
+	// means says what follows; "" for what another part of the report says.
+	means string
+}
+
+// anomalyWords has all codes, the most important one first.
+func anomalyWords() []words {
+	return []words{
+		{capture.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
+			"does not fit; if this is another chip, say so with --arch"},
+		{capture.CodeOperationFailed, "operation failed", "operations failed",
+			"what it placed before it failed is counted"},
+		{capture.CodeUnfinished, "function did not end", "functions did not end",
+			"the run threw, or the capture was cut: what came later is missing"},
+		{capture.CodeLayoutLate, "base that came too late", "bases that came too late",
+			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
+		{capture.CodeMeshLate, "mesh that came too late", "meshes that came too late",
+			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{capture.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
+			"their CBs do not show again; alive figures miss them, and so do registered ones if the first run was not captured"},
+		{capture.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
+			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
+		{capture.CodeUnattributed, "CB names no core", "CBs name no core",
+			"the true figures are higher"},
+		{capture.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
+			"frees may have ended too much: alive figures may be too low"},
+		{capture.CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",
+			"the first device's are used for all"},
+		{capture.CodeMixedAddresses, "program has only some addresses", "programs have only some addresses",
+			"the missing ones were placed around the recorded ones"},
+		{capture.CodeOverlap, "program has CBs that share bytes", "programs have CBs that share bytes",
+			"shared bytes count once; if it is not meant, one CB overwrites another"},
+		{capture.CodeBadDeviceTensors, "device_tensors cannot be read", "device_tensors cannot be read",
+			"if that hides the chips of a mesh, alive figures may be too high"},
+		{capture.CodeUnknownType, "node of an unknown kind", "nodes of unknown kinds",
+			"skipped; if they place memory, it is not counted"},
+		{capture.CodeEndWithoutStart, "function ended that did not start", "functions ended that did not start",
+			"names of operations may be wrong, bytes are not"},
+		{capture.CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
+			"no effect on CBs"},
+		{capture.CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
+		{capture.CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
+			"the capture may be cut; no figure depends on it"},
+		// These are said elsewhere: the first two in the first line, the last in the last.
+		{capture.CodeNoNodes, "capture without nodes", "captures without nodes", ""},
+		{capture.CodeNoCBs, "capture without CBs", "captures without CBs", ""},
+		{capture.CodeUpstreamWrapped, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
+	}
+}
+
+// anomalies returns a line per kind of anomaly, the most important first.
+func anomalies(r *capture.Result) []note {
+	var out []note
+	all := anomalyWords()
+	rank := func(a capture.AnomalyCount) int {
+		i := slices.IndexFunc(all, func(w words) bool { return w.code == a.Code })
+		if i < 0 { // never, but better shown than lost
+			return math.MaxInt
+		}
+		return i
+	}
+	sorted := slices.Clone(r.Anomalies)
+	slices.SortStableFunc(sorted, func(a, b capture.AnomalyCount) int { return rank(a) - rank(b) })
+	for _, a := range sorted {
+		w := words{one: string(a.Code), many: string(a.Code), means: "see the documentation"}
+		if i := rank(a); i < len(all) {
+			w = all[i]
+		}
+		if w.means != "" {
+			out = append(out, note{"note", anomalyText(a, w)})
+		}
+	}
+	return out
+}
+
+func anomalyText(a capture.AnomalyCount, w words) string {
+	what, where := w.many, ""
+	if a.Count == 1 {
+		what = w.one
+	}
+	switch {
+	case a.First >= 0 && a.Count > 1:
+		where = fmt.Sprintf("first at node %d", a.First)
+	case a.First >= 0:
+		where = fmt.Sprintf("node %d", a.First)
+	}
+	if a.Detail != "" {
+		if where != "" {
+			where += ", "
+		}
+		where += name(a.Detail, 80)
+	}
+	if where != "" {
+		where = " (" + where + ")"
+	}
+	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// writeAnswer writes the first line, which answers, and a few details of it.
+func writeAnswer(b *bytes.Buffer, r *capture.Result, folds []fold) {
+	d := fullestDevice(r)
+	if d == nil {
+		writeNothing(b, r)
+		return
+	}
+	where := ""
+	for _, f := range folds {
+		if slices.Contains(f.devices, d) {
+			where = f.where()
+		}
+	}
+	f := d.Fullest
+	verdict := ""
+	if has(r, capture.CodeBeyondL1) {
+		verdict = "does not fit; "
+	}
+	fmt.Fprintf(b, "%sfullest core: %s bytes%s, %s, %s\n", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(f.Program))
+
+	writeNotes(b, []note{
+		{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
+		{"program", share(f)},
+	})
+}
+
+// share says which program takes how much of the core.
+func share(f *capture.Fullest) string {
+	who := nodes(f.Program)
+	if f.Program.Op != "" {
+		who = opName(f.Program.Op, 120) + " (" + who + ")"
+	}
+	if f.Share < f.Bytes {
+		return fmt.Sprintf("%s takes most of them: %s", who, grouped(f.Share))
+	}
+	return who + " takes all of them"
+}
+
+// cores says on which cores most is registered.
+func cores(f *capture.Fullest) string {
+	if f.Cores > 1 {
+		return fmt.Sprintf("%s and %s more", f.Core, grouped(f.Cores-1))
+	}
+	return f.Core.String() + " alone"
+}
+
+// end says where an end address lies in L1.
+func end(r *capture.Result, address uint64) string {
+	switch size := r.Spec.L1Size; {
+	case size == 0:
+		return grouped(address)
+	case address > size:
+		return fmt.Sprintf("%s (%s beyond L1)", grouped(address), grouped(address-size))
+	default:
+		return fmt.Sprintf("%s (%s below the top of L1)", grouped(address), grouped(size-address))
+	}
+}
+
+// ofL1 says what share of which L1 the bytes are.
+func ofL1(r *capture.Result, bytes uint64) string {
+	size := r.Spec.L1Size
+	if size == 0 {
+		return ""
+	}
+	base := string(r.Spec.Arch)
+	if r.Spec.ArchFrom == capture.FromAssumed {
+		base += " assumed"
+	}
+	return fmt.Sprintf(", %s of L1 %s (%s)", percent(bytes, size), grouped(size), base)
+}
+
+// by says in short what a program belongs to.
+func by(p capture.ProgramDetail) string {
+	if p.Op == "" {
+		return nodes(p)
+	}
+	return name(caller(p.Op), 40)
+}
+
+// nodes names a program's nodes.
+func nodes(p capture.ProgramDetail) string {
+	if p.First == p.Last {
+		return "node " + nodeRange(p)
+	}
+	return "nodes " + nodeRange(p)
+}
+
+// writeNothing answers for a capture without a byte of circular buffers on a core.
+func writeNothing(b *bytes.Buffer, r *capture.Result) {
+	var local, global int64
+	var names []string
+	for _, d := range r.Devices {
+		local, global = local+d.LocalCBs, global+d.GlobalCBs
+		names = append(names, fold{&d, []*capture.Device{&d}}.where())
+	}
+	where := strings.Join(names, ", ")
+	if len(names) > 3 {
+		where = plural(len(names), "device")
+	}
+	switch {
+	case r.Nodes == 0:
+		b.WriteString("nothing to count: the capture has no nodes\n")
+	case local > 0:
+		fmt.Fprintf(b, "fullest core: 0 bytes, %s: the %s cover no core or no byte\n", where, plural(local, "local CB"))
+	case global > 0:
+		fmt.Fprintf(b, "fullest core: 0 bytes, %s: %s of tensors, without bytes of their own\n",
+			where, all(global, "CB is a view", "CBs are views"))
+	case has(r, capture.CodeCacheHit) || has(r, capture.CodeFreeWithoutCBs):
+		b.WriteString("cannot tell: programs ran, but the capture shows none of their circular buffers\n")
+	case len(r.Devices) > 0:
+		fmt.Fprintf(b, "fullest core: 0 bytes, %s: the capture places no circular buffer\n", where)
+	default:
+		b.WriteString("nothing to count: the capture places no circular buffer\n")
+	}
+}
+
+// all says "the one CB is" or "all 3 CBs are".
+func all(n int64, one, many string) string {
+	if n == 1 {
+		return "the only " + one
+	}
+	return "all " + grouped(n) + " " + many
+}
+
+func has(r *capture.Result, code capture.Code) bool {
+	for _, a := range r.Anomalies {
+		if a.Code == code {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package report_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/report"
+)
+
+func ExampleText() {
+	inputs, err := capture.Inputs("../capture/testdata/repeats.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := inputs[0].Replay(capture.Options{Arch: "wormhole"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result.File = "repeats.json"
+	if err := report.Text(os.Stdout, result, report.TextOptions{Cores: true}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// fullest core: 14,336 bytes, 1.0% of L1 1,499,136 (wormhole), device 0, ttnn.add
+	//   core      0-0 and 63 more; 14.0 KiB registered, ends at 118,048 (1,381,088 below the top of L1)
+	//   program   ttnn.add > UnaryDeviceOperation (nodes 30-32) takes all of them
+	// repeats.json: 49 nodes, 2 programs, recorded addresses
+	//
+	//                   ---- fullest core ----  --- sum over cores ---  misleading sum
+	// device  programs  registered  alive peak  registered  alive peak    logical  ratio
+	// 0              2      14,336      14,336     917,504     917,504  1,441,792   1.6x
+	//                     14.0 KiB    14.0 KiB   896.0 KiB   896.0 KiB    1.4 MiB
+	//
+	//   basis     registered = all programs, as the program cache keeps them; alive = until their free;
+	//             logical = size x cores of every CB, shared bytes again and again
+	//   counted   5 local CBs on 64 cores; not counted: L1 tensors, kernels
+	//   note      5 operations hit the program cache (first at node 10, UnaryDeviceOperation): their CBs
+	//             do not show again; alive figures miss them, and so do registered ones if the first run
+	//             was not captured
+	//
+	// cores of device 0, fullest first; bytes are those of each core
+	// registered  alive peak  highest end  regions  programs  cores  which
+	//     14,336      14,336      118,048        1         2     64  [0-0 - 7-7]
+}

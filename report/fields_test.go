@@ -1,0 +1,111 @@
+package report
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type object = map[string]any
+
+// TestSchemaFields goes through the Go types and the schema side by side: the same
+// fields, all of them required and described.
+func TestSchemaFields(t *testing.T) {
+	schema := readSchema(t)
+	require.NotEmpty(t, schema["description"])
+	compareFields(t, "", reflect.TypeFor[jsonReport](), schema, schema)
+}
+
+func readSchema(t *testing.T) object {
+	t.Helper()
+	data, err := os.ReadFile("cbl1.report-1.schema.json")
+	require.NoError(t, err)
+	var schema object
+	require.NoError(t, json.Unmarshal(data, &schema))
+	return schema
+}
+
+func compareFields(t *testing.T, path string, typ reflect.Type, schema, root object) {
+	t.Helper()
+	for ref, ok := schema["$ref"].(string); ok; ref, ok = schema["$ref"].(string) {
+		schema = root["$defs"].(object)[strings.TrimPrefix(ref, "#/$defs/")].(object)
+	}
+	if choice, ok := schema["oneOf"].([]any); ok { // null or what we look for
+		compareFields(t, path, typ, choice[1].(object), root)
+		return
+	}
+	switch typ.Kind() {
+	case reflect.Pointer:
+		compareFields(t, path, typ.Elem(), schema, root)
+	case reflect.Map:
+		compareFields(t, path+"/*", typ.Elem(), schema["additionalProperties"].(object), root)
+	case reflect.Slice:
+		compareFields(t, path+"/*", typ.Elem(), schema["items"].(object), root)
+	case reflect.Struct:
+		properties, ok := schema["properties"].(object)
+		require.True(t, ok, "%s: no properties", path)
+		var names []string
+		for field := range typ.Fields() {
+			name := field.Tag.Get("json")
+			require.NotEmpty(t, name, "%s: field %s has no name", path, field.Name)
+			require.NotContains(t, name, ",", "fields are always there")
+			names = append(names, name)
+			property, ok := properties[name].(object)
+			require.True(t, ok, "%s/%s is not in the schema", path, name)
+			require.NotEmpty(t, property["description"], "%s/%s has no description", path, name)
+			compareFields(t, path+"/"+name, field.Type, property, root)
+		}
+		require.ElementsMatch(t, names, slices.Collect(maps.Keys(properties)), "%s", path)
+		require.ElementsMatch(t, names, schema["required"], "%s: required", path)
+	}
+}
+
+// TestAnomalyCodes: every code that package capture has is in the schema, and has
+// words in the text.
+func TestAnomalyCodes(t *testing.T) {
+	var words []string
+	for _, w := range anomalyWords() {
+		words = append(words, string(w.code))
+		require.NotEmpty(t, w.one)
+		require.NotEmpty(t, w.many)
+	}
+	codes := codesOfCapture(t)
+	require.Greater(t, len(codes), 20)
+	require.ElementsMatch(t, codes, words)
+	code := readSchema(t)["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
+	require.ElementsMatch(t, codes, code["enum"])
+	for _, c := range codes {
+		require.Contains(t, code["description"], c+": ")
+	}
+}
+
+// codesOfCapture reads the constants of type Code from the source.
+func codesOfCapture(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../capture/result.go", nil, 0)
+	require.NoError(t, err)
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Code" {
+			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			out = append(out, code)
+		}
+		return true
+	})
+	return out
+}

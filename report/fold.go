@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// A fold is a set of devices with the same figures.
+type fold struct {
+	first   *capture.Device // which stands for all
+	devices []*capture.Device
+}
+
+// foldDevices puts devices with equal keys together, in order of the first ones.
+// Only chips are folded: ids of meshes mean different sets of chips.
+func foldDevices(r *capture.Result, key func(*capture.Device) string) []fold {
+	var out []fold
+	at := map[string]int{}
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		k := key(d)
+		if j, ok := at[k]; ok && d.Kind == capture.KindChip {
+			out[j].devices = append(out[j].devices, d)
+			continue
+		}
+		if d.Kind == capture.KindChip {
+			at[k] = len(out)
+		}
+		out = append(out, fold{d, []*capture.Device{d}})
+	}
+	return out
+}
+
+// figures is what the report shows of a device without --programs and --cores.
+func figures(d *capture.Device) string {
+	op := ""
+	if d.Fullest != nil {
+		op = d.Fullest.Program.Op
+	}
+	return fmt.Sprint(d.CBNodes, d.LocalCBs, d.GlobalCBs, d.Programs, d.Cores, d.RegisteredCorePeak, d.CorePeak,
+		d.Registered, d.ResidentPeak, d.RegisteredLogical, d.HighestEnd, d.Dataflow, d.Scratchpad, op)
+}
+
+// label names the devices in a table: "0", "0..7 (8 chips, equal)",
+// "mesh 1 (chip 0)", "mesh 1 (8 chips, equal)", "no id".
+func (f fold) label() string {
+	d := f.first
+	switch {
+	case d.Kind == capture.KindNone:
+		return "no id"
+	case d.Kind == capture.KindMesh && len(d.Chips) == 1:
+		return fmt.Sprintf("mesh %d (chip %d)", d.ID.V, d.Chips[0])
+	case d.Kind == capture.KindMesh:
+		return fmt.Sprintf("mesh %d (%d chips, equal)", d.ID.V, len(d.Chips))
+	case len(f.devices) == 1:
+		return fmt.Sprint(d.ID.V)
+	}
+	return fmt.Sprintf("%s (%d chips, equal)", f.ids(), len(f.devices))
+}
+
+// where names the devices in a sentence.
+func (f fold) where() string {
+	switch {
+	case f.first.Kind == capture.KindNone:
+		return "device not named"
+	case f.first.Kind == capture.KindMesh:
+		return f.label()
+	case len(f.devices) == 1:
+		return "device " + f.label()
+	}
+	return "devices " + f.ids()
+}
+
+// ids lists the devices' ids: "0..2, 4..7".
+func (f fold) ids() string {
+	const most = 3 // runs shown
+	var runs []string
+	for i := 0; i < len(f.devices); {
+		from := f.devices[i].ID.V
+		to := from
+		for i++; i < len(f.devices) && f.devices[i].ID.V == to+1; i++ {
+			to++
+		}
+		if len(runs) == most {
+			return strings.Join(runs, ", ") + ", " + ellipsis
+		}
+		switch to - from {
+		case 0:
+			runs = append(runs, fmt.Sprint(from))
+		case 1:
+			runs = append(runs, fmt.Sprint(from), fmt.Sprint(to))
+		default:
+			runs = append(runs, fmt.Sprintf("%d..%d", from, to))
+		}
+	}
+	return strings.Join(runs, ", ")
+}

@@ -1,0 +1,31 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/report"
+)
+
+// TestGolden compares the text of every capture, with all tables, and holds it to
+// what a screen can show.
+func TestGolden(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			result := f.replay(t)
+			screen := text(t, result, report.TextOptions{})
+			requirePlain(t, screen)
+			lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
+			require.LessOrEqual(t, len(lines), 24, "one screen")
+			for _, line := range lines {
+				require.LessOrEqual(t, len(line), 105, "%s", line)
+				require.Equal(t, strings.TrimRight(line, " "), line)
+			}
+			whole := text(t, result, report.TextOptions{Programs: true, Cores: true})
+			require.True(t, strings.HasPrefix(whole, screen), "tables come after the screen")
+			requireGolden(t, f.name, whole)
+		})
+	}
+}

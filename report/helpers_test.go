@@ -1,0 +1,97 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
+
+// A fixture is a capture and what a brute-force calculator expects of it.
+type fixture struct {
+	name     string // unique
+	capture  string // path
+	expected string // path; the file may be missing
+}
+
+// fixtures returns the captures of the repository, and the real ones that lie
+// beside it where it was written. Those are not part of it and may be missing.
+func fixtures(t *testing.T) []fixture {
+	const testdata = "../capture/testdata"
+	var out []fixture
+	for _, dir := range []string{testdata, testdata + "/ranks", "../examples", "../../shared/traces"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		require.NoError(t, err)
+		for _, file := range files {
+			base := filepath.Base(file)
+			stem := strings.TrimSuffix(base, ".json")
+			if strings.Contains(base, ".expected.") || strings.Contains(base, ".python_io.") || base == "config.json" {
+				continue
+			}
+			expected := filepath.Join(dir, stem+".expected.json")
+			if dir == testdata+"/ranks" {
+				expected = filepath.Join(testdata, "ranks_expected", stem+".expected.json")
+			}
+			out = append(out, fixture{stem, file, expected})
+		}
+	}
+	require.Greater(t, len(out), 15)
+	return out
+}
+
+func (f fixture) replay(t *testing.T) *capture.Result {
+	t.Helper()
+	inputs, err := capture.Inputs(f.capture)
+	require.NoError(t, err)
+	require.Len(t, inputs, 1)
+	result, err := inputs[0].Replay(capture.Options{})
+	require.NoError(t, err)
+	result.File = filepath.Base(f.capture) // where the file lies is no matter
+	return result
+}
+
+func text(t *testing.T, r *capture.Result, opt report.TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.Text(&b, r, opt))
+	return b.String()
+}
+
+func jsonText(t *testing.T, r *capture.Result) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.JSON(&b, r))
+	require.Equal(t, 1, bytes.Count(b.Bytes(), []byte("\n")), "one line")
+	require.True(t, bytes.HasSuffix(b.Bytes(), []byte("\n")))
+	return b.Bytes()
+}
+
+// requireGolden compares with a file in testdata.
+func requireGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test ./report -update writes it")
+	require.Equal(t, string(want), got)
+}
+
+// requirePlain wants nothing but printable ASCII and line ends.
+func requirePlain(t *testing.T, text string) {
+	t.Helper()
+	for i := range len(text) {
+		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x at %d of %q", text[i], i, text)
+	}
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// explain says what the figures mean, what they leave out, and what is odd.
+func explain(r *capture.Result, folds []fold) []note {
+	var out []note
+	if r.Placed {
+		out = append(out, note{"placed", placed(r)})
+	}
+	if fullestDevice(r) != nil {
+		if r.Spec.ArchFrom == capture.FromAssumed {
+			out = append(out, note{"chip", assumed(r)})
+		}
+		if r.Spec.L1Size == 0 {
+			out = append(out, note{"chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
+		}
+		out = append(out, note{"basis", "registered = all programs, as the program cache keeps them; alive = until their free; logical = size x cores of every CB, shared bytes again and again"})
+	}
+	if len(folds) > 0 {
+		out = append(out, note{"counted", counted(folds)})
+	}
+	for _, f := range folds {
+		where := ""
+		if len(folds) > 1 {
+			where = f.where() + ": "
+		}
+		if k := f.first.Dataflow; k.Nodes > 0 {
+			out = append(out, note{"apart", where + apart(k, "dataflow buffer")})
+		}
+		if k := f.first.Scratchpad; k.Nodes > 0 {
+			out = append(out, note{"apart", where + apart(k, "scratchpad")})
+		}
+	}
+	out = append(out, anomalies(r)...)
+	if text := upstream(r); text != "" {
+		out = append(out, note{"ttnn", text})
+	}
+	return out
+}
+
+// placed says how addresses were synthesised.
+func placed(r *capture.Result) string {
+	what := "the capture has no addresses (not dispatched): CBs were placed"
+	switch r.Addresses {
+	case capture.AddressesMixed:
+		what = "some CBs have no address and were placed"
+	case capture.AddressesRecorded, capture.AddressesNone:
+		what = "dataflow buffers and scratchpads have no address and were placed"
+	}
+	from := map[capture.Source]string{
+		capture.FromOption:  "as given",
+		capture.FromFile:    "as the capture says",
+		capture.FromArch:    "default of " + string(r.Spec.Arch),
+		capture.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
+	}[r.Spec.BaseFrom]
+	return fmt.Sprintf("%s by tt-metal's rule from base %s, alignment %s (%s)", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
+}
+
+// assumed says that nobody named the chip, and what speaks against the assumption.
+func assumed(r *capture.Result) string {
+	text := fmt.Sprintf("the capture does not name its chip, %s is assumed", r.Spec.Arch)
+	// Where circular buffers start varies with the release. These are the bounds of
+	// what was seen on Wormhole; a Blackhole's are above.
+	const low, high = 103_424, 107_616
+	lowest := uint64(math.MaxUint64)
+	for _, d := range r.Devices {
+		for _, g := range d.CoreGroups {
+			if len(g.Regions) > 0 {
+				lowest = min(lowest, g.Regions[0].Start)
+			}
+		}
+	}
+	if r.Spec.Arch == l1.Blackhole && r.Addresses == capture.AddressesRecorded && low <= lowest && lowest <= high {
+		return fmt.Sprintf("%s; CBs from address %s on are rather those of a wormhole: --arch wormhole", text, grouped(lowest))
+	}
+	return text + ": --arch names another"
+}
+
+// counted says what is in the table and what is not.
+func counted(folds []fold) string {
+	var local, global int64
+	var loose uint64
+	for _, f := range folds {
+		for _, d := range f.devices {
+			local, global, loose = local+d.LocalCBs, global+d.GlobalCBs, max(loose, d.UnattributedPeak)
+		}
+	}
+	text := plural(local, "local CB")
+	if len(folds) == 1 && local > 0 {
+		text += " on " + plural(folds[0].first.Cores, "core")
+		if n := len(folds[0].devices); n > 1 {
+			text += fmt.Sprintf(" of %d chips", n)
+		}
+	}
+	text += "; not counted: "
+	if global > 0 {
+		text += plural(global, "global CB") + " (bytes of tensors), "
+	}
+	if loose > 0 {
+		text += "CBs that name no core (up to " + grouped(loose) + " bytes at a time), "
+	}
+	return text + "L1 tensors, kernels"
+}
+
+// apart describes dataflow buffers or scratchpads, which the table leaves out.
+func apart(k capture.KindFigures, noun string) string {
+	text := plural(k.Nodes, noun)
+	switch k.Borrowed {
+	case 0:
+	case k.Nodes:
+		return text + " in borrowed memory: no bytes of their own"
+	default:
+		text += fmt.Sprintf(", %s of them in borrowed memory", grouped(k.Borrowed))
+	}
+	return fmt.Sprintf("%s: registered %s bytes on the fullest core, %s over all; alive peak %s and %s; not in the table",
+		text, grouped(k.RegisteredCorePeak), grouped(k.Registered), grouped(k.CorePeak), grouped(k.ResidentPeak))
+}
+
+// upstream says where ttnn's own figures differ from the truth, and why.
+func upstream(r *capture.Result) string {
+	var truth, sizes uint64
+	copies := 0
+	for _, d := range r.Devices {
+		truth, sizes = max(truth, d.CorePeak), max(sizes, d.LogicalSizesPeak)
+		if d.LocalCBs > 0 {
+			copies++
+		}
+	}
+	var parts []string
+	if cb := r.Upstream.PeakCB; cb.OK && cb.V != truth {
+		var why []string
+		if copies > 1 && cb.V > sizes {
+			why = append(why, fmt.Sprintf("it adds the copies on %d devices", copies))
+		}
+		if sizes > truth {
+			why = append(why, "it adds CBs whatever their cores and addresses")
+		}
+		if len(why) == 0 {
+			why = append(why, "its frees reach every device")
+		}
+		parts = append(parts, fmt.Sprintf("peak_cb is %s where the fullest core had %s alive: %s",
+			grouped(cb.V), grouped(truth), strings.Join(why, ", and ")))
+	}
+	if r.Upstream.Wrapped {
+		parts = append(parts, "peak_l1 and peak_total mean nothing: more was freed than the capture allocates, and they ran below zero")
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// A programRow is a program, or several that differ in their nodes alone.
+type programRow struct {
+	capture.ProgramDetail // of the first one
+	count                 int
+}
+
+// foldPrograms puts equal programs together: the largest on a core first, equally
+// large ones by their first node.
+func foldPrograms(programs []capture.ProgramDetail) []programRow {
+	var rows []programRow
+	at := map[capture.ProgramDetail]int{}
+	for _, p := range programs {
+		key := p
+		key.First, key.Last = 0, 0
+		if i, ok := at[key]; ok {
+			rows[i].count++
+			continue
+		}
+		at[key] = len(rows)
+		rows = append(rows, programRow{p, 1})
+	}
+	slices.SortStableFunc(rows, func(a, b programRow) int { return -cmp.Compare(a.Core, b.Core) })
+	return rows
+}
+
+// writePrograms writes a table of programs per device, equal devices folded.
+func writePrograms(b *bytes.Buffer, r *capture.Result) {
+	folds := foldDevices(r, func(d *capture.Device) string {
+		var key strings.Builder
+		for _, p := range d.ProgramsDetail {
+			p.First, p.Last = 0, 0
+			fmt.Fprintf(&key, "%+v\n", p)
+		}
+		return key.String()
+	})
+	for _, f := range folds {
+		rows := foldPrograms(f.first.ProgramsDetail)
+		if len(rows) == 0 {
+			continue
+		}
+		writeProgramTable(b, f.where(), rows)
+	}
+}
+
+// writeProgramTable leaves out columns that would say the same in every row.
+func writeProgramTable(b *bytes.Buffer, where string, rows []programRow) {
+	repeated := slices.ContainsFunc(rows, func(p programRow) bool { return p.count > 1 })
+	shared := slices.ContainsFunc(rows, func(p programRow) bool { return p.Logical != p.Bytes })
+
+	fmt.Fprintf(b, "\nprograms of %s, largest per core first; CBs are local+global", where)
+	head := []string{"nodes"}
+	if repeated {
+		b.WriteString("; nodes are those of the first of equal ones")
+		head = append(head, "times")
+	}
+	b.WriteByte('\n')
+	head = append(head, "CBs", "cores", "per core", "sum")
+	if shared {
+		head = append(head, "logical")
+	}
+	head = append(head, "end", "operation")
+	t := table{left: map[int]bool{0: true, len(head) - 1: true}}
+	t.add(head...)
+	for _, p := range rows {
+		cells := []string{nodeRange(p.ProgramDetail)}
+		if repeated {
+			cells = append(cells, grouped(p.count))
+		}
+		cells = append(cells, fmt.Sprintf("%d+%d", p.LocalCBs, p.GlobalCBs), grouped(p.Cores), grouped(p.Core), grouped(p.Bytes))
+		if shared {
+			cells = append(cells, grouped(p.Logical))
+		}
+		op := opName(p.Op, 60)
+		if p.Overlapping {
+			op += " (CBs share bytes)"
+		}
+		t.add(append(cells, grouped(p.HighestEnd), op)...)
+	}
+	t.write(b)
+}
+
+func nodeRange(p capture.ProgramDetail) string {
+	if p.First == p.Last {
+		return fmt.Sprint(p.First)
+	}
+	return fmt.Sprintf("%d-%d", p.First, p.Last)
+}

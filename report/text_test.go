@@ -1,0 +1,345 @@
+package report_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/report"
+)
+
+// result returns a result with chips 0..n-1, all alike.
+func result(n int) *capture.Result {
+	r := &capture.Result{
+		File: "run.json", Nodes: 100, Addresses: capture.AddressesRecorded,
+		Spec: capture.Spec{Spec: l1.N150(), ArchFrom: capture.FromFile, BaseFrom: capture.FromFile},
+	}
+	for i := range n {
+		r.Devices = append(r.Devices, chip(uint64(i), 4096))
+	}
+	return r
+}
+
+// chip has one program with one CB of so many bytes on four cores.
+func chip(id, bytes uint64) capture.Device {
+	base := l1.N150().CBBase
+	p := capture.ProgramDetail{
+		First: id, Last: id + 100, Op: "ttnn.add > Binary", LocalCBs: 1, Cores: 4,
+		Logical: 4 * bytes, Bytes: 4 * bytes, Core: bytes, HighestEnd: base + bytes,
+	}
+	return capture.Device{
+		ID: capture.Opt[uint64]{V: id, OK: true}, Kind: capture.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
+		LogicalPeak: 4 * bytes, LogicalSizesPeak: bytes, ResidentPeak: 4 * bytes, CorePeak: bytes, HighestEnd: base + bytes,
+		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
+		ProgramsDetail: []capture.ProgramDetail{p},
+		CoreGroups: []capture.CoreGroup{{
+			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
+			Registered: bytes, AlivePeak: bytes, Regions: []l1.Range{{Start: base, End: base + bytes}}, Programs: 1,
+		}},
+		Fullest: &capture.Fullest{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
+	}
+}
+
+func firstLine(t *testing.T, r *capture.Result) string {
+	line, _, _ := strings.Cut(text(t, r, report.TextOptions{}), "\n")
+	return line
+}
+
+func TestEqualDevicesAreOneRow(t *testing.T) {
+	r := result(8)
+	require.Contains(t, text(t, r, report.TextOptions{}), "\n0..7 (8 chips, equal)         1       4,096")
+	require.Equal(t, "fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), devices 0..7, ttnn.add", firstLine(t, r))
+	all := text(t, r, report.TextOptions{Programs: true, Cores: true})
+	require.Equal(t, 1, strings.Count(all, "programs of devices 0..7"))
+	require.Equal(t, 1, strings.Count(all, "cores of devices 0..7"))
+
+	r.Devices[3] = chip(3, 8192)
+	all = text(t, r, report.TextOptions{Programs: true, Cores: true})
+	require.Contains(t, all, "\n0..2, 4..7 (7 chips, equal) ")
+	require.Contains(t, all, "\n3                           ")
+	require.Contains(t, all, "cores of device 3,")
+	require.Equal(t, "fullest core: 8,192 bytes, 0.5% of L1 1,499,136 (wormhole), device 3, ttnn.add", firstLine(t, r))
+}
+
+// Every second chip is different from every other.
+func TestManyDevicesStayOnAScreen(t *testing.T) {
+	r := result(32)
+	for i := range r.Devices {
+		if i%2 == 1 {
+			r.Devices[i] = chip(uint64(i), 8192+uint64(i))
+		}
+	}
+	got := text(t, r, report.TextOptions{})
+	require.LessOrEqual(t, strings.Count(got, "\n"), 24, "%s", got)
+	require.Contains(t, got, "device 31, ttnn.add")
+	require.NotContains(t, got, "0, 2, 4")
+	require.Contains(t, got, "\n11 more, none of them fuller: --format json shows all\n")
+	for i := range r.Devices { // fuller ones first
+		if i%2 == 0 {
+			r.Devices[i] = chip(uint64(i), 65536)
+		}
+	}
+	require.Contains(t, text(t, r, report.TextOptions{}), "\n0, 2, 4, ... (16 chips, equal) ")
+}
+
+// Equal programs are one row, and a column that says nothing is left out.
+func TestPrograms(t *testing.T) {
+	r := result(1)
+	all := text(t, r, report.TextOptions{Programs: true})
+	require.Contains(t, all, "CBs are local+global\nnodes  CBs  cores  per core     sum      end  operation\n")
+	p := r.Devices[0].ProgramsDetail[0]
+	p.First, p.Last = 7, 7
+	small := p
+	small.Core, small.Logical, small.GlobalCBs, small.Op = 64, 9999, 2, ""
+	r.Devices[0].ProgramsDetail = append(r.Devices[0].ProgramsDetail, small, p, p)
+	all = text(t, r, report.TextOptions{Programs: true})
+	require.Contains(t, all, `; nodes are those of the first of equal ones
+nodes  times  CBs  cores  per core     sum  logical      end  operation
+0-100      3  1+0      4     4,096  16,384   16,384  107,808  ttnn.add > Binary
+7          1  1+2      4        64  16,384    9,999  107,808  (outside any function)
+`)
+}
+
+func TestMeshes(t *testing.T) {
+	r := result(1)
+	r.Devices[0].Kind, r.Devices[0].Chips = capture.KindMesh, []uint64{4}
+	require.Contains(t, firstLine(t, r), ", mesh 0 (chip 4), ")
+	r.Devices[0].Chips = []uint64{0, 1, 2, 3}
+	require.Contains(t, firstLine(t, r), ", mesh 0 (4 chips, equal), ")
+	r.Devices[0].Kind, r.Devices[0].ID.OK = capture.KindNone, false
+	require.Contains(t, firstLine(t, r), ", device not named, ")
+}
+
+func TestFirstLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*capture.Result)
+		want string
+	}{
+		"assumed": {
+			func(r *capture.Result) {
+				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), capture.FromAssumed
+			}, "fullest core: 4,096 bytes, 0.3% of L1 1,572,864 (blackhole assumed), device 0, ttnn.add",
+		},
+		"L1 not known": {
+			func(r *capture.Result) { r.Spec.L1Size = 0 },
+			"fullest core: 4,096 bytes, device 0, ttnn.add",
+		},
+		"beyond L1": {
+			func(r *capture.Result) { r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeBeyondL1, Count: 1}} },
+			"does not fit; fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, ttnn.add",
+		},
+		"no function": {
+			func(r *capture.Result) { r.Devices[0].Fullest.Program.Op = "" },
+			"fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, nodes 0-100",
+		},
+		"no nodes": {
+			func(r *capture.Result) { *r = capture.Result{} },
+			"nothing to count: the capture has no nodes",
+		},
+		"no CBs": {
+			func(r *capture.Result) { r.Devices = nil },
+			"nothing to count: the capture places no circular buffer",
+		},
+		"cache hit": {
+			func(r *capture.Result) {
+				r.Devices, r.Anomalies = nil, []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 1}}
+			}, "cannot tell: programs ran, but the capture shows none of their circular buffers",
+		},
+		"dataflow alone": {
+			func(r *capture.Result) {
+				r.Devices = []capture.Device{{Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 1}}}
+			}, "fullest core: 0 bytes, device not named: the capture places no circular buffer",
+		},
+		"views": {
+			func(r *capture.Result) {
+				r.Devices = []capture.Device{{Kind: capture.KindNone, CBNodes: 1, GlobalCBs: 1}}
+			}, "fullest core: 0 bytes, device not named: the only CB is a view of tensors, without bytes of their own",
+		},
+		"no cores": {
+			func(r *capture.Result) {
+				d := capture.Device{Kind: capture.KindNone, CBNodes: 1, LocalCBs: 1}
+				r.Devices = []capture.Device{d, d, d, d}
+			}, "fullest core: 0 bytes, 4 devices: the 4 local CBs cover no core or no byte",
+		},
+	} {
+		r := result(1)
+		c.edit(r)
+		require.Equal(t, c.want, firstLine(t, r), name)
+	}
+}
+
+func TestBeyondL1(t *testing.T) {
+	r := result(1)
+	r.Devices[0].Fullest.End = r.Spec.L1Size + 64
+	require.Contains(t, text(t, r, report.TextOptions{}), "ends at 1,499,200 (64 beyond L1)\n")
+}
+
+// Anomalies come in words, the most important one first, without a code.
+func TestAnomalies(t *testing.T) {
+	r := result(1)
+	r.Anomalies = []capture.AnomalyCount{
+		{Code: capture.CodeFreeUnknown, Count: 2, First: 7},
+		{Code: capture.CodeUnfinished, Count: 1, First: -1, Detail: "ttnn.\x1b[2Jadd"},
+		{Code: capture.CodeBeyondL1, Count: 1, First: 5, Detail: "ttnn.matmul"},
+		{Code: capture.CodeSpecsDiffer, Count: 3, First: -1},
+		{Code: "later", Count: 1, First: -1},
+	}
+	got := text(t, r, report.TextOptions{})
+	requirePlain(t, got)
+	at := 0
+	for _, want := range []string{
+		"note      1 program ends beyond L1 (node 5, ttnn.matmul): does not fit",
+		`1 function did not end (ttnn.\x1b[2Jadd): the run threw`,
+		"3 devices differ in base or L1 size: the first",
+		"2 frees of buffers from before the capture (first at node 7): no effect on CBs",
+		"1 later: see the documentation",
+	} {
+		i := strings.Index(got[at:], want)
+		require.GreaterOrEqual(t, i, 0, "%s in\n%s", want, got[at:])
+		at += i
+	}
+}
+
+func TestPlaced(t *testing.T) {
+	for from, want := range map[capture.Source]string{
+		capture.FromOption: "(as given)", capture.FromFile: "(as the capture says)",
+		capture.FromArch: "(default of wormhole)", capture.FromAssumed: "(default of wormhole, which is assumed)",
+	} {
+		r := result(1)
+		r.Placed, r.Spec.BaseFrom = true, from
+		for addresses, what := range map[capture.Addresses]string{
+			capture.AddressesSynthesised: "the capture has no addresses (not dispatched): CBs were placed",
+			capture.AddressesMixed:       "some CBs have no address and were placed",
+			capture.AddressesRecorded:    "dataflow buffers and scratchpads have no address and were placed",
+		} {
+			r.Addresses = addresses
+			got := strings.Join(strings.Fields(text(t, r, report.TextOptions{})), " ")
+			require.Contains(t, got, what+" by tt-metal's rule from base 103,712, alignment 32 "+want)
+		}
+	}
+}
+
+func TestUpstream(t *testing.T) {
+	some := func(n uint64) capture.Opt[uint64] { return capture.Opt[uint64]{V: n, OK: true} }
+	for _, c := range []struct {
+		devices int
+		peak    uint64
+		sizes   uint64
+		want    string // "" = no line
+	}{
+		{1, 4096, 4096, ""},
+		{2, 4096, 4096, ""},
+		{2, 8192, 4096, "peak_cb is 8,192 where the fullest core had 4,096 alive: it adds the copies on 2 devices"},
+		{1, 8192, 8192, "alive: it adds CBs whatever their cores and addresses"},
+		{2, 16384, 8192, "it adds the copies on 2 devices, and it adds CBs whatever their cores and addresses"},
+		{1, 1024, 4096, "its frees reach every device"},
+	} {
+		r := result(c.devices)
+		r.Upstream.PeakCB = some(c.peak)
+		for i := range r.Devices {
+			r.Devices[i].LogicalSizesPeak = c.sizes
+		}
+		got := strings.Join(strings.Fields(text(t, r, report.TextOptions{})), " ")
+		if c.want == "" {
+			require.NotContains(t, got, "peak_cb")
+		} else {
+			require.Contains(t, got, c.want)
+		}
+	}
+}
+
+// Names from files are shown escaped and cut in tables, whole in JSON.
+func TestHostileNames(t *testing.T) {
+	_, strict := compileSchema(t)
+	for _, evil := range []string{
+		"\x1b]0;title\x07\x1b[2J", "\u009b31m", "\u202etxt.exe", "two\nlines\r", "\x00", "\xff\xfe",
+		"%s%d%!", strings.Repeat("x", 64<<10), strings.Repeat("\u202e", 64<<10), strings.Repeat("a > ", 16<<10),
+	} {
+		r := result(1)
+		r.File = evil
+		r.Devices[0].Fullest.Program.Op = evil + " > " + evil
+		r.Devices[0].ProgramsDetail[0].Op = evil
+		r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeOperationFailed, Count: 1, Detail: evil}}
+		got := text(t, r, report.TextOptions{Programs: true, Cores: true})
+		requirePlain(t, got)
+		require.Less(t, len(got), 4000)
+		require.NotContains(t, got, "(MISSING)")
+		line := jsonText(t, r)
+		requirePlain(t, string(line))
+		validate(t, strict, line)
+		if len(evil) == 64<<10 && evil[0] == 'x' {
+			require.Contains(t, string(line), evil)
+		}
+	}
+}
+
+// full is a writer that has room for so many bytes.
+type full int
+
+var errFull = errors.New("no space left")
+
+func (n full) Write(p []byte) (int, error) {
+	if len(p) > int(n) {
+		return int(n), errFull
+	}
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	require.ErrorIs(t, report.Text(full(10), result(1), report.TextOptions{}), errFull)
+	require.ErrorIs(t, report.JSON(full(10), result(1)), errFull)
+}
+
+// TestAnyResult prints results that no capture gives: nothing panics, text is
+// plain, JSON follows the schema.
+func TestAnyResult(t *testing.T) {
+	_, strict := compileSchema(t)
+	number := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 1023, 1024, l1.MaxAddr}), rapid.Uint64Range(0, l1.MaxAddr))
+	count := rapid.Int64Range(0, 1<<62)
+	optional := func(t *rapid.T, name string) capture.Opt[uint64] {
+		return capture.Opt[uint64]{V: number.Draw(t, name), OK: rapid.Bool().Draw(t, name+" known")}
+	}
+	source := rapid.SampledFrom([]capture.Source{capture.FromOption, capture.FromFile, capture.FromArch, capture.FromAssumed})
+	draw := func(t *rapid.T) *capture.Result {
+		r := result(rapid.IntRange(0, 9).Draw(t, "devices"))
+		r.File, r.Nodes, r.Rank = rapid.String().Draw(t, "file"), count.Draw(t, "nodes"), optional(t, "rank")
+		r.Spec.L1Size, r.Spec.CBBase = number.Draw(t, "L1"), number.Draw(t, "base")
+		r.Spec.Arch = rapid.SampledFrom([]l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull}).Draw(t, "arch")
+		r.Spec.ArchFrom, r.Spec.BaseFrom = source.Draw(t, "arch from"), source.Draw(t, "base from")
+		r.Placed = rapid.Bool().Draw(t, "placed")
+		r.Addresses = rapid.SampledFrom([]capture.Addresses{
+			capture.AddressesNone, capture.AddressesRecorded, capture.AddressesSynthesised, capture.AddressesMixed,
+		}).Draw(t, "addresses")
+		r.Upstream = capture.Upstream{PeakCB: optional(t, "peak_cb"), PeakL1: optional(t, "peak_l1"), Wrapped: rapid.Bool().Draw(t, "wrapped")}
+		for i := range r.Devices {
+			d := &r.Devices[i]
+			label := fmt.Sprint("device ", i)
+			d.Kind = rapid.SampledFrom([]capture.DeviceKind{capture.KindChip, capture.KindMesh}).Draw(t, label)
+			d.Chips = rapid.SliceOfN(number, 0, 3).Draw(t, label)
+			d.RegisteredCorePeak, d.Registered = number.Draw(t, label), number.Draw(t, label)
+			d.RegisteredLogical, d.UnattributedPeak = number.Draw(t, label), number.Draw(t, label)
+			d.Programs, d.LocalCBs, d.GlobalCBs = count.Draw(t, label), count.Draw(t, label), count.Draw(t, label)
+			d.Dataflow = capture.KindFigures{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
+			d.Scratchpad.Nodes = count.Draw(t, label)
+			switch rapid.IntRange(0, 2).Draw(t, label) {
+			case 0:
+				d.Fullest, d.CoreGroups, d.ProgramsDetail = nil, nil, nil
+			case 1:
+				d.Fullest.Bytes, d.Fullest.End, d.Fullest.Share = number.Draw(t, label), number.Draw(t, label), number.Draw(t, label)
+				d.Fullest.Program.Op = rapid.String().Draw(t, label)
+			}
+		}
+		return r
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := draw(rt)
+		requirePlain(t, text(t, r, report.TextOptions{Programs: true, Cores: true}))
+		validate(t, strict, jsonText(t, r))
+	})
+}
