@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -15,16 +17,73 @@ import (
 const Schema = "cbl1.report/1"
 
 // JSON writes one line of JSON for one capture, in ASCII only. Its fields are
-// described in cbl1.report-1.schema.json.
+// described in cbl1.report-1.schema.json. Programs, of which there may be hundreds of
+// thousands, are written as they are encoded.
 func JSON(w io.Writer, r *capture.Result) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(newReport(r)); err != nil {
-		return fmt.Errorf("encode report: %w", err)
+	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
+	head := newReport(r)
+	e.around(head, `"devices":{}`, func() {
+		e.text(`"devices":{`)
+		for i := range r.Devices {
+			if i > 0 {
+				e.text(",")
+			}
+			d := &r.Devices[i]
+			e.value(deviceKey(d))
+			e.text(":")
+			e.around(newDevice(d), `"programs_detail":[]`, func() {
+				e.text(`"programs_detail":[`)
+				for k, p := range d.ProgramsDetail {
+					if k > 0 {
+						e.text(",")
+					}
+					e.value(newProgram(p))
+				}
+				e.text("]")
+			})
+		}
+		e.text("}")
+	})
+	e.text("\n")
+	if e.err != nil {
+		return e.err
 	}
-	_, err := w.Write(ascii(b.Bytes()))
-	return err
+	return e.w.Flush()
+}
+
+// An encoder writes JSON piece by piece and remembers the first error.
+type encoder struct {
+	w   *bufio.Writer
+	b   bytes.Buffer
+	err error
+}
+
+func (e *encoder) text(s string) {
+	if e.err == nil {
+		_, e.err = e.w.WriteString(s)
+	}
+}
+
+// encode returns the JSON of a value, valid until the next call.
+func (e *encoder) encode(v any) []byte {
+	e.b.Reset()
+	enc := json.NewEncoder(&e.b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil && e.err == nil {
+		e.err = fmt.Errorf("encode report: %w", err)
+	}
+	return bytes.TrimSuffix(e.b.Bytes(), []byte("\n"))
+}
+
+func (e *encoder) value(v any) { e.text(string(ascii(e.encode(v)))) }
+
+// around writes a value with an empty member of it replaced by what inside writes.
+// No text in the value can look like the member: its quotes would be escaped.
+func (e *encoder) around(v any, member string, inside func()) {
+	before, after, _ := strings.Cut(string(ascii(e.encode(v))), member)
+	e.text(before)
+	inside()
+	e.text(after)
 }
 
 // ascii escapes what is not ASCII. In JSON that only occurs inside strings.
@@ -172,6 +231,7 @@ type jsonGroup struct {
 	Regions    [][2]uint64 `json:"registered_regions"`
 }
 
+// newReport returns all but the devices.
 func newReport(r *capture.Result) jsonReport {
 	out := jsonReport{
 		Schema: Schema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Addresses: r.Addresses,
@@ -194,10 +254,6 @@ func newReport(r *capture.Result) jsonReport {
 	}
 	for _, m := range r.Meshes {
 		out.Meshes[fmt.Sprint(m.ID)] = m.Chips
-	}
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		out.Devices[deviceKey(d)] = newDevice(d)
 	}
 	if d := fullestDevice(r); d != nil {
 		f := d.Fullest
@@ -231,6 +287,7 @@ func newBasis(r *capture.Result) jsonBasis {
 	return b
 }
 
+// newDevice returns all but the programs.
 func newDevice(d *capture.Device) jsonDevice {
 	out := jsonDevice{
 		Kind: d.Kind, Chips: append([]uint64{}, d.Chips...),
@@ -247,9 +304,6 @@ func newDevice(d *capture.Device) jsonDevice {
 		ScratchpadCorePeak: d.Scratchpad.CorePeak, ScratchpadRegistered: d.Scratchpad.Registered,
 		ScratchpadRegCore: d.Scratchpad.RegisteredCorePeak, ScratchpadRegLogical: d.Scratchpad.RegisteredLogical,
 		ProgramsDetail: []jsonProgram{}, CoreGroups: []jsonGroup{},
-	}
-	for _, p := range d.ProgramsDetail {
-		out.ProgramsDetail = append(out.ProgramsDetail, newProgram(p))
 	}
 	for _, g := range d.CoreGroups {
 		jg := jsonGroup{
