@@ -300,8 +300,7 @@ func (d *decoder) coreRangeSet() (set l1.CoreRangeSet) {
 	set, err := l1.ParseCoreRangeSet(text)
 	if err != nil {
 		reason := err.Error()
-		var syntax *l1.ParseError
-		if errors.As(err, &syntax) { // which repeats the text
+		if syntax, ok := errors.AsType[*l1.ParseError](err); ok { // which repeats the text
 			reason = fmt.Sprintf("is not a core range set: position %d: %s", syntax.Pos, syntax.Reason)
 		}
 		d.fail(d.names[fieldCoreRangeSet], d.params[fieldCoreRangeSet], reason, err)

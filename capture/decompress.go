@@ -128,7 +128,7 @@ func (s *source) ReadByte() (byte, error) {
 
 func (s *source) count(n int, err error) error {
 	s.n += int64(n)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
 	return err
@@ -163,7 +163,7 @@ func (e *expander) Read(b []byte) (int, error) {
 	case e.n > ratioFrom && e.n/maxRatio > e.src.n:
 		e.err = fmt.Errorf("%s data %w after 64 MiB", e.format, ErrExpands)
 		return 0, e.err
-	case err == nil || err == io.EOF:
+	case err == nil || errors.Is(err, io.EOF):
 	case e.src.err != nil:
 		err = e.src.err
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -160,8 +160,7 @@ func (in Input) Open() (*Reader, error) {
 // fileError wraps an error of the operating system, whose text repeats the path.
 func fileError(path string, err error) error {
 	reason := err.Error()
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = e.Op + ": " + e.Err.Error()
 	}
 	return &InputError{File: path, Node: -1, Reason: reason, Err: err}

@@ -89,7 +89,7 @@ func (r *Reader) run() error {
 // document reads the whole input.
 func (r *Reader) document(plain io.Reader) error {
 	start, rest, err := peek(plain)
-	if what := guess(start); what != "" && (err == nil || err == io.EOF) {
+	if what := guess(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}
 	}
 	s := jsonscan.New(rest, bufferSize)

@@ -348,7 +348,7 @@ func (d *replayDevice) finish(p *replayer) Device {
 			d.row.RegisteredRangeGranular = dev.Totals().Reserved
 			d.row.ResidentFinal = resident.Registered()
 			d.row.CoreGroups = coreGroups(f.registered, dev, resident)
-			d.row.Fullest = d.fullest(p)
+			d.row.Fullest = d.fullest()
 		}
 	}
 	return d.row
@@ -406,7 +406,7 @@ func firstCore(s l1.CoreSet) l1.Core {
 
 // fullest finds the core on which most is registered and the program with the
 // largest share of it, the first one of equals.
-func (d *replayDevice) fullest(p *replayer) *Fullest {
+func (d *replayDevice) fullest() *Fullest {
 	var f *Fullest
 	for _, g := range d.row.CoreGroups {
 		switch {

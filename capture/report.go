@@ -144,8 +144,7 @@ func (r *Reader) graphText(s *jsonscan.Scanner, key string) error {
 		}
 	}
 	// The string itself may be broken, not the text in it.
-	var outer *jsonscan.Error
-	if errors.As(errors.Unwrap(err), &outer) {
+	if outer, ok := errors.AsType[*jsonscan.Error](errors.Unwrap(err)); ok {
 		return r.scanError(outer)
 	}
 	return err

@@ -39,7 +39,7 @@ func TestGolden(t *testing.T) {
 			var text bytes.Buffer
 			require.NoError(t, clash.WriteText(&text, found, c.given))
 			golden(t, c.name+".golden", text.Bytes())
-			for _, block := range strings.Split(text.String(), "\n\n") {
+			for block := range strings.SplitSeq(text.String(), "\n\n") {
 				own, _, _ := strings.Cut(block, ": the same as")
 				require.LessOrEqual(t, strings.Count(own, "\n"), 12, own)
 			}

@@ -66,7 +66,7 @@ func TestPublishedSamples(t *testing.T) {
 		t.Skip("the published samples are not here")
 	}
 	require.NoError(t, err)
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	found, err := clash.Read(f)
 	require.NoError(t, err)
 	require.Len(t, found.Messages, len(published()))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -272,11 +273,13 @@ func (p *Program) String() string {
 	if p == nil {
 		return "no program"
 	}
-	text := fmt.Sprintf("program %d (%d CBs on %d cores, %d bytes", p.id, len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
+	var text strings.Builder
+	fmt.Fprintf(&text, "program %d (%d CBs on %d cores, %d bytes", p.id, len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
 	for _, kind := range []Kind{DataflowBuffer, Scratchpad} {
 		if p.kinds[kind] > 0 {
-			text += fmt.Sprintf(", %d bytes of %ss", p.occupied[kind].Bytes(), kind)
+			fmt.Fprintf(&text, ", %d bytes of %ss", p.occupied[kind].Bytes(), kind)
 		}
 	}
-	return text + ")"
+	text.WriteByte(')')
+	return text.String()
 }

@@ -197,7 +197,7 @@ func (s *Scanner) Key() (key []byte, whole bool, err error) {
 	n := 0
 	for {
 		m, err := text.Read(s.key[n:])
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -216,7 +216,7 @@ func (s *Scanner) End() error {
 	}
 	c, ok := s.space()
 	switch {
-	case !ok && s.readErr == io.EOF:
+	case !ok && errors.Is(s.readErr, io.EOF):
 		return nil
 	case !ok:
 		return s.ends("")
@@ -246,7 +246,7 @@ func (s *Scanner) ends(where string, args ...any) error {
 	switch {
 	case s.err != nil:
 		return s.err
-	case s.readErr == nil || s.readErr == io.EOF:
+	case s.readErr == nil || errors.Is(s.readErr, io.EOF):
 		return s.fail(io.ErrUnexpectedEOF, "input ends "+where, args...)
 	}
 	return s.fail(s.readErr, "cannot read on: %v", s.readErr)
@@ -307,7 +307,7 @@ func (s *Scanner) fill() bool {
 	keep := s.pos
 	if s.mark >= 0 {
 		if keep = s.mark; s.end-keep > s.limit {
-			s.fail(ErrLimit, "value of more than %d bytes", s.limit)
+			_ = s.fail(ErrLimit, "value of more than %d bytes", s.limit)
 			return false
 		}
 	}
