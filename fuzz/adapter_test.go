@@ -1,0 +1,305 @@
+package fuzz_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/fuzz/suite"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// fleet is a device.Fleet as a suite.Tracker. It uses handles and sets as a careless
+// caller would: kept from the moment they were first made, also when devices have gone
+// in between, which the Fleet has to notice.
+type fleet struct {
+	f       *device.Fleet
+	handles map[device.ID]device.Device
+	removed []device.Device
+	meshes  []device.Mesh
+	sets    map[string]device.Set // ids as given -> the set made of them
+}
+
+func newFleet() suite.Tracker {
+	return &fleet{f: device.NewFleet(), handles: map[device.ID]device.Device{}, sets: map[string]device.Set{}}
+}
+
+// set returns the set of some devices, preferably one that was made before. A set names
+// devices, not ids: those of an id that was added anew are forgotten.
+func (f *fleet) set(ids []uint64) (device.Set, error) {
+	key := fmt.Sprint(ids)
+	if s, ok := f.sets[key]; ok {
+		return s, nil
+	}
+	named := make([]device.ID, len(ids))
+	for i, id := range ids {
+		named[i] = device.ID(id)
+	}
+	s, err := f.f.Of(named...)
+	if err != nil {
+		return device.Set{}, err
+	}
+	for _, m := range f.meshes {
+		if sameIDs(m.Set(), s) && isLive(f.f, m) {
+			s = m.Set()
+		}
+	}
+	if all := f.f.Set(); sameIDs(all, s) {
+		s = all
+	}
+	f.sets[key] = s
+	return s, nil
+}
+
+func sameIDs(a, b device.Set) bool {
+	return slices.Equal(slices.Collect(a.All()), slices.Collect(b.All()))
+}
+
+// isLive reports whether the devices of a mesh are those that the fleet has under
+// their ids.
+func isLive(f *device.Fleet, m device.Mesh) bool {
+	for d := range m.All() {
+		if now, err := f.Device(d.ID()); err != nil || now != d {
+			return false
+		}
+	}
+	return true
+}
+
+func ids(s device.Set) []uint64 {
+	var out []uint64
+	for id := range s.All() {
+		out = append(out, uint64(id))
+	}
+	return out
+}
+
+func programIDs(programs iter.Seq[*program.Program]) []program.ID {
+	var out []program.ID
+	for p := range programs {
+		out = append(out, p.ID())
+	}
+	return out
+}
+
+// class translates the errors of package device.
+func class(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, c := range []struct{ ours, theirs error }{
+		{device.ErrNoProgram, model.ErrNoProgram},
+		{device.ErrNoDevice, model.ErrNoDevice},
+		{device.ErrDeviceExists, model.ErrDeviceExists},
+		{device.ErrNotRegistered, model.ErrNotRegistered},
+	} {
+		if errors.Is(err, c.ours) {
+			return fmt.Errorf("%w: %w", c.theirs, err)
+		}
+	}
+	var (
+		conflict *device.ConflictError
+		spec     *device.SpecError
+		badSpec  *l1.SpecError
+		grid     *device.GridError
+		overflow *device.OverflowError
+		mesh     *device.MeshError
+	)
+	for theirs, ours := range map[error]any{
+		model.ErrConflict: &conflict, model.ErrSpec: &spec, model.ErrBadSpec: &badSpec,
+		model.ErrGrid: &grid, model.ErrOverflow: &overflow, model.ErrMesh: &mesh,
+	} {
+		if errors.As(err, ours) {
+			return fmt.Errorf("%w: %w", theirs, err)
+		}
+	}
+	return err
+}
+
+func (f *fleet) AddDevice(id uint64, spec l1.Spec) error {
+	d, err := f.f.AddDevice(device.ID(id), spec)
+	if err == nil {
+		f.added(d)
+	}
+	return class(err)
+}
+
+func (f *fleet) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
+	m, err := f.f.AddMesh(device.ID(first), rows, cols, spec)
+	if err != nil {
+		return class(err)
+	}
+	f.meshes = append(f.meshes, m)
+	for d := range m.All() {
+		f.added(d)
+	}
+	return nil
+}
+
+// added forgets the sets that name another device of that id.
+func (f *fleet) added(d device.Device) {
+	f.handles[d.ID()] = d
+	for key, s := range f.sets {
+		if s.Has(d.ID()) {
+			delete(f.sets, key)
+		}
+	}
+}
+
+func (f *fleet) Remove(ids []uint64) error {
+	s, err := f.set(ids)
+	if err == nil {
+		err = f.f.Remove(s)
+	}
+	if err == nil {
+		for id := range s.All() {
+			f.removed = append(f.removed, f.handles[id])
+			delete(f.handles, id)
+		}
+	}
+	return class(err)
+}
+
+func (f *fleet) Register(p *program.Program, to []uint64) ([]uint64, error) {
+	s, err := f.set(to)
+	if err != nil {
+		return nil, class(err)
+	}
+	added, err := f.f.Register(p, s)
+	return ids(added), class(err)
+}
+
+func (f *fleet) Unregister(p *program.Program, from []uint64) error {
+	s, err := f.set(from)
+	if err == nil {
+		err = f.f.Unregister(p, s)
+	}
+	return class(err)
+}
+
+func (f *fleet) UnregisterAll(p *program.Program) []uint64 { return ids(f.f.UnregisterAll(p)) }
+
+func (f *fleet) Replace(old, new *program.Program) ([]uint64, error) {
+	s, err := f.f.Replace(old, new)
+	return ids(s), class(err)
+}
+
+func (f *fleet) ResetPeaks(id uint64) error {
+	d, err := f.f.Device(device.ID(id))
+	d.ResetPeaks()
+	return class(err)
+}
+
+func (f *fleet) Devices() []uint64 {
+	var out []uint64
+	for d := range f.f.Devices() {
+		out = append(out, uint64(d.ID()))
+	}
+	return out
+}
+
+func (f *fleet) Programs() []program.ID { return programIDs(f.f.Programs()) }
+
+func (f *fleet) Where(id program.ID) []uint64 { return ids(f.f.Where(id)) }
+
+func (f *fleet) ProgramsOn(id uint64) []program.ID {
+	return programIDs(f.handles[device.ID(id)].Programs())
+}
+
+func (f *fleet) Totals(id uint64) (model.Totals, error) {
+	d, err := f.f.Device(device.ID(id))
+	return totals(d.Totals()), class(err)
+}
+
+func (f *fleet) MeshTotals(mesh int) (model.Totals, error) {
+	if mesh >= len(f.meshes) {
+		return model.Totals{}, model.ErrMesh
+	}
+	return totals(f.meshes[mesh].Totals()), nil
+}
+
+func totals(t device.Totals) model.Totals {
+	return model.Totals{
+		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Programs: t.Programs,
+		Peak: model.Peaks(t.Peak),
+	}
+}
+
+func (f *fleet) Core(id uint64, core l1.Core) model.CoreTotals {
+	return model.CoreTotals(f.handles[device.ID(id)].Core(core))
+}
+
+func (f *fleet) Regions(id uint64, core l1.Core) []l1.Range {
+	return slices.Collect(f.handles[device.ID(id)].Regions(core))
+}
+
+func (f *fleet) Owners(id uint64, core l1.Core, addr uint64) []program.ID {
+	return programIDs(f.handles[device.ID(id)].Owners(core, addr))
+}
+
+// CheckInvariants is the Fleet's own, and what the Tracker's methods do not show: the
+// lock-free totals, the snapshot, and handles that outlived their device.
+func (f *fleet) CheckInvariants() error {
+	if err := f.f.CheckInvariants(); err != nil {
+		return err
+	}
+	for _, d := range f.removed {
+		if d.Registered() != 0 || d.Totals() != (device.Totals{}) || d.Core(l1.Core{}) != (device.CoreTotals{}) {
+			return fmt.Errorf("device %d was removed and counts %+v", d.ID(), d.Totals())
+		}
+	}
+	for _, m := range f.meshes {
+		if got, want := m.Registered(), m.Totals().Registered; got != want {
+			return fmt.Errorf("mesh: Registered %d, Totals %d", got, want)
+		}
+	}
+	snapshot := f.f.Snapshot()
+	n := 0
+	for s := range snapshot.All() {
+		n++
+		if err := f.same(f.handles[s.ID()], s); err != nil {
+			return fmt.Errorf("device %d: %w", s.ID(), err)
+		}
+	}
+	if n != len(f.handles) {
+		return fmt.Errorf("snapshot of %d devices, want %d", n, len(f.handles))
+	}
+	return nil
+}
+
+// same compares a device with its snapshot.
+func (f *fleet) same(d device.Device, s *device.DeviceSnapshot) error {
+	if now, err := f.f.Device(d.ID()); err != nil || now != d {
+		return fmt.Errorf("handle is %v, was %v: %w", now, d, err)
+	}
+	if d.Registered() != d.Totals().Registered || s.Totals() != d.Totals() {
+		return fmt.Errorf("atomic %d, totals %+v, snapshot %+v", d.Registered(), d.Totals(), s.Totals())
+	}
+	if !slices.Equal(slices.Collect(s.Programs()), slices.Collect(d.Programs())) {
+		return errors.New("programs differ from the snapshot's")
+	}
+	sum, last := uint64(0), l1.Core{}
+	for c, g := range s.Cores() {
+		if sum > 0 && c.Compare(last) <= 0 {
+			return fmt.Errorf("snapshot: core %v after %v", c, last)
+		}
+		last = c
+		sum += g.Registered
+		t := d.Core(c)
+		if g.Registered != t.Registered || g.Logical != t.Logical || g.Programs != t.Programs {
+			return fmt.Errorf("core %v is %+v, in the snapshot %+v", c, t, g)
+		}
+		if !slices.Equal(slices.Collect(g.Regions()), slices.Collect(d.Regions(c))) ||
+			!slices.Equal(slices.Collect(s.Regions(c)), slices.Collect(d.Regions(c))) {
+			return fmt.Errorf("regions of core %v differ from the snapshot's", c)
+		}
+	}
+	if sum != d.Registered() {
+		return fmt.Errorf("cores of the snapshot sum to %d, want %d", sum, d.Registered())
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package gen
+
+import (
+	"github.com/cbl1/cbl1/l1"
+	"pgregory.net/rapid"
+)
+
+// CoreRange draws a rectangle on a grid of cols x rows cores, which has to have
+// at least one core.
+func CoreRange(cols, rows int) *rapid.Generator[l1.CoreRange] {
+	return rapid.Custom(func(t *rapid.T) l1.CoreRange {
+		span := func(n int, axis string) (uint8, uint8) {
+			a := rapid.IntRange(0, n-1).Draw(t, axis)
+			b := rapid.IntRange(0, n-1).Draw(t, axis)
+			return uint8(min(a, b)), uint8(max(a, b))
+		}
+		x0, x1 := span(cols, "x")
+		y0, y1 := span(rows, "y")
+		return l1.CoreRange{Start: l1.Core{X: x0, Y: y0}, End: l1.Core{X: x1, Y: y1}}
+	})
+}
+
+// CoreRangeSet draws up to three rectangles on a grid of cols x rows cores. They may
+// repeat, overlap and touch, or be none.
+func CoreRangeSet(cols, rows int) *rapid.Generator[l1.CoreRangeSet] {
+	return rapid.Custom(func(t *rapid.T) l1.CoreRangeSet {
+		n := rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 0}).Draw(t, "rectangles")
+		rects := rapid.SliceOfN(CoreRange(cols, rows), n, n).Draw(t, "cores")
+		if n > 1 && rapid.IntRange(0, 4).Draw(t, "repeat") == 4 {
+			rects[1] = rects[0]
+		}
+		set, err := l1.NewCoreRangeSet(rects...)
+		if err != nil {
+			t.Fatalf("gen: %v", err)
+		}
+		return set
+	})
+}

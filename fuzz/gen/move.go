@@ -1,0 +1,282 @@
+package gen
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"pgregory.net/rapid"
+)
+
+// An Op is one of the calls that change a fleet.
+type Op string
+
+// The calls that change a fleet.
+const (
+	AddDevice     Op = "add device"
+	AddMesh       Op = "add mesh"
+	Remove        Op = "remove"
+	Register      Op = "register"
+	Unregister    Op = "unregister"
+	UnregisterAll Op = "unregister all"
+	Replace       Op = "replace"
+	ResetPeaks    Op = "reset peaks"
+)
+
+// A Move is one call with its arguments.
+type Move struct {
+	Op         Op
+	Devices    []uint64         // AddDevice, AddMesh, ResetPeaks: one, the first
+	Spec       l1.Spec          // AddDevice, AddMesh
+	Rows, Cols int              // AddMesh
+	Program    *program.Program // Register, Unregister, UnregisterAll, Replace; may be nil
+	New        *program.Program // Replace; may be nil
+}
+
+// String returns the call in words.
+func (m Move) String() string {
+	switch m.Op {
+	case AddDevice:
+		return fmt.Sprintf("%s %v: %v", m.Op, m.Devices, m.Spec)
+	case AddMesh:
+		return fmt.Sprintf("%s %dx%d from %v: %v", m.Op, m.Rows, m.Cols, m.Devices, m.Spec)
+	case Remove, ResetPeaks:
+		return fmt.Sprintf("%s %v", m.Op, m.Devices)
+	case UnregisterAll:
+		return fmt.Sprintf("%s %s", m.Op, describe(m.Program))
+	case Replace:
+		return fmt.Sprintf("%s %s with %s", m.Op, describe(m.Program), describe(m.New))
+	}
+	return fmt.Sprintf("%s %s on %v", m.Op, describe(m.Program), m.Devices)
+}
+
+// describe says what a program places where, which its own String leaves out.
+func describe(p *program.Program) string {
+	if p == nil {
+		return "no program"
+	}
+	var cbs []string
+	for _, cb := range p.CBs() {
+		kind := ""
+		if cb.Kind != program.CircularBuffer {
+			kind = cb.Kind.String() + " "
+		}
+		if cb.Global {
+			kind += "global "
+		}
+		cbs = append(cbs, fmt.Sprintf("%s%v on %v", kind, cb.Range, cb.Cores))
+	}
+	return fmt.Sprintf("program %d {%s}", p.ID(), strings.Join(cbs, "; "))
+}
+
+// A Mover has the calls that change a fleet, with the meaning that they have in
+// model.Fleet.
+type Mover interface {
+	AddDevice(id uint64, spec l1.Spec) error
+	AddMesh(first uint64, rows, cols int, spec l1.Spec) error
+	Remove(ids []uint64) error
+	Register(p *program.Program, ids []uint64) (added []uint64, err error)
+	Unregister(p *program.Program, ids []uint64) error
+	UnregisterAll(p *program.Program) (removed []uint64)
+	Replace(old, new *program.Program) (changed []uint64, err error)
+	ResetPeaks(id uint64) error
+}
+
+var _ Mover = (*model.Fleet)(nil)
+
+// Play makes the call. It returns the devices that the call returned, if it returns
+// any.
+func (m Move) Play(on Mover) (devices []uint64, err error) {
+	// Nobody may keep or change what they are given: the ids are spoilt afterwards.
+	ids := slices.Clone(m.Devices)
+	defer func() {
+		for i := range ids {
+			ids[i] = 99
+		}
+	}()
+	switch m.Op {
+	case AddDevice:
+		return nil, on.AddDevice(ids[0], m.Spec)
+	case AddMesh:
+		return nil, on.AddMesh(ids[0], m.Rows, m.Cols, m.Spec)
+	case Remove:
+		return nil, on.Remove(ids)
+	case Register:
+		return on.Register(m.Program, ids)
+	case Unregister:
+		return nil, on.Unregister(m.Program, ids)
+	case UnregisterAll:
+		return on.UnregisterAll(m.Program), nil
+	case Replace:
+		return on.Replace(m.Program, m.New)
+	case ResetPeaks:
+		return nil, on.ResetPeaks(ids[0])
+	}
+	panic("gen: unknown move " + string(m.Op))
+}
+
+// A World is what there is to make moves with: the state of a game.
+type World struct {
+	Specs    [2]l1.Spec         // most devices have the first
+	Programs []*program.Program // that were drawn before, registered or not
+	State    *model.Fleet       // what is where now; moves do not change it
+}
+
+// NewWorld returns a world without anything in it.
+func NewWorld(spec, other l1.Spec) *World {
+	return &World{Specs: [2]l1.Spec{spec, other}, State: model.NewFleet()}
+}
+
+// Moves draws a call of one kind. Nothing of it has to be legal.
+func Moves(op Op, w *World) *rapid.Generator[Move] {
+	return rapid.Custom(func(t *rapid.T) Move {
+		m := Move{Op: op}
+		switch op {
+		case AddDevice, AddMesh:
+			m.Devices = []uint64{rapid.SampledFrom(newIDs()).Draw(t, "id")}
+			m.Spec = w.spec().Draw(t, "spec")
+			if op == AddMesh {
+				m.Rows = rapid.SampledFrom([]int{1, 1, 2, 2, 1, 0, -1, math.MaxInt}).Draw(t, "rows")
+				m.Cols = rapid.SampledFrom([]int{2, 1, 3, 2, 1, 0, -1, math.MaxInt}).Draw(t, "cols")
+			}
+		case Remove:
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+			if len(m.Devices) > 2 {
+				m.Devices = m.Devices[:2] // else nothing is ever left
+			}
+		case ResetPeaks:
+			m.Devices = []uint64{DeviceID(w.State.Devices()).Draw(t, "device")}
+		case Register:
+			m.Program = w.program().Draw(t, "program")
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+		case Unregister:
+			m.Program = w.registered().Draw(t, "program")
+			where := w.State.Devices()
+			if m.Program != nil && rapid.IntRange(0, 4).Draw(t, "where") < 4 {
+				where = w.State.Where(m.Program.ID())
+			}
+			m.Devices = DeviceIDs(where).Draw(t, "devices")
+		case UnregisterAll:
+			m.Program = w.registered().Draw(t, "program")
+		case Replace:
+			m.Program = w.registered().Draw(t, "old")
+			m.New = w.successor(m.Program).Draw(t, "new")
+		}
+		return m
+	})
+}
+
+// ProgramIDs are the ids that Moves gives to programs.
+func ProgramIDs() []program.ID { return []program.ID{1, 2, 3, 4, 5, 0, ^program.ID(0)} }
+
+func (w *World) spec() *rapid.Generator[l1.Spec] {
+	return rapid.Custom(func(t *rapid.T) l1.Spec {
+		switch rapid.IntRange(0, 9).Draw(t, "which") {
+		case 5, 6:
+			return w.Specs[1]
+		case 7, 8, 9:
+			return BadSpec().Draw(t, "bad")
+		}
+		return w.Specs[0]
+	})
+}
+
+// program draws one that is known, its equal, a new one, or none.
+func (w *World) program() *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		which := rapid.IntRange(0, 19).Draw(t, "which")
+		switch {
+		case which == 19:
+			return nil
+		case which == 18:
+			return Program(w.Specs[1], ProgramIDs()...).Draw(t, "other spec")
+		case which < 8 || len(w.Programs) == 0:
+			return Program(w.Specs[0], ProgramIDs()...).Draw(t, "new")
+		}
+		p := rapid.SampledFrom(w.Programs).Draw(t, "known")
+		if which == 17 {
+			return again(t, p)
+		}
+		return p
+	})
+}
+
+// registered draws a program that is registered somewhere, or now and then any.
+func (w *World) registered() *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		var out []*program.Program
+		for _, p := range w.Programs {
+			if len(w.State.Where(p.ID())) > 0 {
+				out = append(out, p)
+			}
+		}
+		if len(out) == 0 || rapid.IntRange(0, 5).Draw(t, "any") == 5 {
+			return w.program().Draw(t, "program")
+		}
+		return rapid.SampledFrom(out).Draw(t, "registered")
+	})
+}
+
+// successor draws what takes the place of a program: itself with a CB of another
+// size, another layout under its id, or whatever.
+func (w *World) successor(old *program.Program) *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		which := rapid.IntRange(0, 3).Draw(t, "successor")
+		switch {
+		case old == nil || which == 3:
+			return w.program().Draw(t, "any")
+		case which == 2 || old.Len() == 0:
+			return Program(w.Specs[0], old.ID()).Draw(t, "same id")
+		}
+		cb := rapid.IntRange(0, old.Len()-1).Draw(t, "CB")
+		p, err := old.Resize(cb, rapid.SampledFrom([]uint64{8, 0, 1, 16, 48}).Draw(t, "size"))
+		if err != nil {
+			t.Fatalf("gen: %v", err)
+		}
+		return p
+	})
+}
+
+// Start returns calls that a life may begin with: a mesh and a lone device.
+func (w *World) Start() []Move {
+	return []Move{
+		{Op: AddMesh, Devices: []uint64{0}, Rows: 1, Cols: 2, Spec: w.Specs[0]},
+		{Op: AddDevice, Devices: []uint64{7}, Spec: w.Specs[0]},
+	}
+}
+
+// Note keeps a move in mind, so that later ones meet the same programs: the last
+// eight. It does not make the move.
+func (w *World) Note(m Move) {
+	for _, p := range []*program.Program{m.Program, m.New} {
+		if p != nil && !slices.Contains(w.Programs, p) {
+			w.Programs = append(w.Programs, p)
+		}
+	}
+	if n := len(w.Programs); n > 8 {
+		w.Programs = slices.Clone(w.Programs[n-8:])
+	}
+}
+
+// History draws a whole life in advance: calls of the given kinds, legal or not. For
+// comparing implementations, or one implementation on different ways to an end.
+func History(steps int, ops ...Op) *rapid.Generator[[]Move] {
+	return rapid.Custom(func(t *rapid.T) []Move {
+		w := NewWorld(ToySpec().Draw(t, "spec"), ToySpec().Draw(t, "other spec"))
+		moves := w.Start()
+		for _, m := range moves {
+			_, _ = m.Play(w.State)
+		}
+		for range rapid.IntRange(0, steps).Draw(t, "steps") {
+			m := Moves(rapid.SampledFrom(ops).Draw(t, "op"), w).Draw(t, "move")
+			_, _ = m.Play(w.State) // what is refused belongs to the history
+			w.Note(m)
+			moves = append(moves, m)
+		}
+		return moves
+	})
+}

@@ -1,0 +1,45 @@
+package gen
+
+import (
+	"github.com/cbl1/cbl1/l1"
+	"pgregory.net/rapid"
+)
+
+// ToySpec draws a device of a few cores with 64 to 256 bytes of L1, small enough to
+// be painted byte by byte. Base 0, odd bases and odd alignments are among them.
+func ToySpec() *rapid.Generator[l1.Spec] {
+	return rapid.Custom(func(t *rapid.T) l1.Spec {
+		grid := rapid.SampledFrom([][2]int{{4, 3}, {2, 2}, {1, 1}, {3, 1}}).Draw(t, "grid")
+		return l1.Spec{
+			Name: "toy", Cols: grid[0], Rows: grid[1],
+			L1Size:  rapid.SampledFrom([]uint64{256, 128, 64}).Draw(t, "L1"),
+			CBBase:  rapid.SampledFrom([]uint64{16, 0, 7, 64}).Draw(t, "base"),
+			CBAlign: rapid.SampledFrom([]uint64{8, 0, 1, 16, 12}).Draw(t, "align"),
+		}
+	})
+}
+
+// Board draws one of the ready-made boards, or the zero Spec, which knows nothing.
+func Board() *rapid.Generator[l1.Spec] {
+	return rapid.SampledFrom(append(l1.Boards(), l1.Spec{}))
+}
+
+// BadSpec draws a Spec that has to be refused.
+func BadSpec() *rapid.Generator[l1.Spec] {
+	return rapid.SampledFrom([]l1.Spec{
+		{Name: "bad", Cols: 4},
+		{Name: "bad", Cols: -1, Rows: 1},
+		{Name: "bad", Cols: 257, Rows: 1},
+		{Name: "bad", L1Size: 64, CBBase: 65},
+		{Name: "bad", L1Size: 1 << 63},
+	})
+}
+
+// corner returns how much of a grid the generators use. On a few cores rectangles
+// collide; and an unknown grid has no end.
+func corner(s l1.Spec) (cols, rows int) {
+	if s.Cols == 0 {
+		return 4, 3
+	}
+	return min(s.Cols, 4), min(s.Rows, 3)
+}

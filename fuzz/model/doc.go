@@ -1,0 +1,34 @@
+// Package model is an oracle for whatever counts the circular buffers (CBs) of
+// programs on devices: slow, and too simple to be wrong in the same way.
+//
+// # Model
+//
+// A [Fleet] has the operations of a fleet of devices in plain types. It keeps who is
+// registered where, and nothing else but high-water marks: every figure is counted
+// byte by byte when it is asked for.
+//
+//	P1 [2,5) [8,9)    ..###...#
+//	P2 [4,7)          ....###..     registered  6: bytes that anybody has
+//	                  ..#####.#     logical     7: the sizes of the CBs
+//
+// What a program occupies is painted from its CBs and their core ranges, never from
+// the footprint that package program computes. What it reserves, and where its CBs
+// belong, is tt-metal's rule read aloud ([Place]).
+//
+// A [Counter] is the same oracle for one core.
+//
+// # Errors
+//
+// A refused call changes nothing. Its error matches, with errors.Is, the sentinel of
+// every complaint that applies; an implementation may name any of them, see [SameError].
+//
+// # Limits
+//
+// Time and memory follow the number of bytes: meant for toy devices, such as a grid
+// of 4x3 cores with 64 to 256 bytes of L1. Alias groups of dataflow buffers are
+// painted, but Place knows nothing of them.
+//
+// # Concurrency
+//
+// None: a model is used by one goroutine.
+package model

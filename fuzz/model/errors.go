@@ -1,0 +1,44 @@
+package model
+
+import "errors"
+
+// The classes of errors. Those of the product, and of whatever else is compared with
+// the model, are translated to these.
+var (
+	ErrNoProgram     = errors.New("program is nil")
+	ErrNoDevice      = errors.New("no such device")
+	ErrDeviceExists  = errors.New("device exists already")
+	ErrNotRegistered = errors.New("program is not registered")
+	ErrConflict      = errors.New("id is registered with another footprint")
+	ErrSpec          = errors.New("program was built for another spec")
+	ErrBadSpec       = errors.New("spec makes no sense")
+	ErrGrid          = errors.New("core outside the grid")
+	ErrOverflow      = errors.New("sums beyond 2^63-1")
+	ErrMesh          = errors.New("no such mesh can be")
+
+	ErrRange   = errors.New("not a range")
+	ErrNotHeld = errors.New("owner does not hold the range")
+)
+
+// Errors returns all classes of errors.
+func Errors() []error {
+	return []error{
+		ErrNoProgram, ErrNoDevice, ErrDeviceExists, ErrNotRegistered, ErrConflict,
+		ErrSpec, ErrBadSpec, ErrGrid, ErrOverflow, ErrMesh, ErrRange, ErrNotHeld,
+	}
+}
+
+// SameError reports whether got is a right answer where the model says want: both
+// nil, or got matches one of the classes that want matches. Where several things are
+// wrong with a call, any of them may be named.
+func SameError(want, got error) bool {
+	if want == nil || got == nil {
+		return want == nil && got == nil
+	}
+	for _, class := range Errors() {
+		if errors.Is(want, class) && errors.Is(got, class) {
+			return true
+		}
+	}
+	return false
+}

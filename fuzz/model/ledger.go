@@ -1,0 +1,160 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Place returns the address that tt-metal gives to each circular buffer of a program,
+// in creation order. Buffers with a given address keep it; global ones without get 0.
+// CBs of other kinds are ignored, their address is 0.
+func Place(spec l1.Spec, cbs []program.CB) []uint64 {
+	out := make([]uint64, len(cbs))
+	entries := entriesOf(cbs, program.CircularBuffer)
+	for i, cb := range cbs {
+		switch {
+		case cb.Kind != program.CircularBuffer:
+		case cb.Fixed:
+			out[i] = cb.Address
+		case !cb.Global:
+			out[i] = addressFor(spec, cb, entries)
+		}
+		if cb.Kind == program.CircularBuffer && !cb.Global {
+			mark(cb, l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
+		}
+	}
+	return out
+}
+
+// An entry is what the bookkeeping knows about one core range.
+type entry struct {
+	cores  l1.CoreRange
+	marked bool
+	end    uint64 // of the last region
+	bytes  byteSet
+}
+
+// entriesOf returns one entry for each distinct merged core range that CBs of a kind
+// name, local and global ones alike.
+func entriesOf(cbs []program.CB, kinds ...program.Kind) []*entry {
+	var out []*entry
+	for _, cb := range cbs {
+		if !slices.Contains(kinds, cb.Kind) {
+			continue
+		}
+		for _, r := range recut(cb.Cores) {
+			if !slices.ContainsFunc(out, func(e *entry) bool { return e.cores == r }) {
+				out = append(out, &entry{cores: r})
+			}
+		}
+	}
+	return out
+}
+
+// addressFor: the highest end of the entries with exactly the ranges of the CB,
+// rounded up.
+func addressFor(spec l1.Spec, cb program.CB, entries []*entry) uint64 {
+	addr := spec.CBBase
+	for _, r := range recut(cb.Cores) {
+		for _, e := range entries {
+			if e.cores == r && e.marked && e.end > addr {
+				addr = e.end
+			}
+		}
+	}
+	for spec.CBAlign > 1 && addr%spec.CBAlign != 0 {
+		addr++
+	}
+	return addr
+}
+
+// mark charges a local CB to every entry that shares a core with it, but for those of
+// other ranges that are marked higher already.
+func mark(cb program.CB, at l1.Range, entries []*entry) {
+	ranges := recut(cb.Cores)
+	for _, e := range entries {
+		exact := slices.Contains(ranges, e.cores)
+		touched := slices.ContainsFunc(ranges, func(r l1.CoreRange) bool { return shareCore(r, e.cores) })
+		if !touched || !exact && e.marked && at.Start < e.end {
+			continue
+		}
+		e.marked = true
+		e.end = max(e.end, at.End) // below the end only for addresses given from outside
+		e.bytes.paint(at)
+	}
+}
+
+func shareCore(a, b l1.CoreRange) bool {
+	for _, c := range coresOf(a) {
+		if slices.Contains(coresOf(b), c) {
+			return true
+		}
+	}
+	return false
+}
+
+// coresOf returns the cores of a rectangle.
+func coresOf(r l1.CoreRange) []l1.Core {
+	var out []l1.Core
+	for x := int(r.Start.X); x <= int(r.End.X); x++ {
+		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
+			out = append(out, l1.Core{X: uint8(x), Y: uint8(y)})
+		}
+	}
+	return out
+}
+
+// covered returns the cores of a set, each once.
+func covered(set l1.CoreRangeSet) map[l1.Core]bool {
+	out := map[l1.Core]bool{}
+	for r := range set.All() {
+		for _, c := range coresOf(r) {
+			out[c] = true
+		}
+	}
+	return out
+}
+
+// recut returns the rectangles of a set as tt-metal cuts them: one is left alone; of
+// several each row becomes runs, and a run grows the rectangle above it if that has
+// the same columns.
+//
+//	{[0-0 - 1-1], [2-0 - 2-0]}    ###   ->   ###    {[0-0 - 2-0], [0-1 - 1-1]}
+//	                              ##         ''
+func recut(set l1.CoreRangeSet) []l1.CoreRange {
+	if set.Len() < 2 {
+		return slices.Collect(set.All())
+	}
+	on := covered(set)
+	cols, rows := 0, 0
+	for c := range on {
+		cols, rows = max(cols, int(c.X)+1), max(rows, int(c.Y)+1)
+	}
+	has := func(x, y int) bool { return x >= 0 && x < cols && on[l1.Core{X: uint8(x), Y: uint8(y)}] }
+	var out []l1.CoreRange
+	for y := range rows {
+		for x := range cols {
+			if !has(x, y) || has(x-1, y) {
+				continue // not where a run starts
+			}
+			last := x
+			for has(last+1, y) {
+				last++
+			}
+			above := slices.IndexFunc(out, func(r l1.CoreRange) bool {
+				return int(r.Start.X) == x && int(r.End.X) == last && int(r.End.Y) == y-1
+			})
+			if above >= 0 {
+				out[above].End.Y = uint8(y)
+				continue
+			}
+			out = append(out, l1.CoreRange{
+				Start: l1.Core{X: uint8(x), Y: uint8(y)},
+				End:   l1.Core{X: uint8(last), Y: uint8(y)},
+			})
+		}
+	}
+	return out // the order changes nothing: entries are found by their range
+}

@@ -1,0 +1,113 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A picture is what one program takes, painted core by core.
+type picture struct {
+	spec  l1.Spec
+	empty bool             // no CB at all
+	named map[l1.Core]bool // by any CB
+	kinds map[program.Kind]*paper
+}
+
+// A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
+type paper struct {
+	occupied map[l1.Core]byteSet
+	reserved map[l1.Core]byteSet
+	logical  map[l1.Core]uint64
+}
+
+// paint reads the CBs of a program as it was built.
+func paint(p *program.Program) *picture {
+	pic := &picture{spec: p.Spec(), empty: p.Len() == 0, named: map[l1.Core]bool{}, kinds: map[program.Kind]*paper{}}
+	var cbs []program.CB
+	for _, placed := range p.CBs() {
+		cbs = append(cbs, placed.CB)
+		for c := range covered(placed.Cores) {
+			pic.named[c] = true
+		}
+	}
+	circular := marked(p, entriesOf(cbs, program.CircularBuffer), program.CircularBuffer)
+	dataflow := marked(p, entriesOf(cbs, program.DataflowBuffer, program.Scratchpad), program.DataflowBuffer, program.Scratchpad)
+	for _, placed := range p.CBs() {
+		if pic.kinds[placed.Kind] == nil {
+			entries := circular
+			if placed.Kind != program.CircularBuffer {
+				entries = dataflow
+			}
+			pic.kinds[placed.Kind] = &paper{occupied: map[l1.Core]byteSet{}, reserved: spread(entries), logical: map[l1.Core]uint64{}}
+		}
+		if placed.Global || placed.Size == 0 {
+			continue
+		}
+		on := pic.kinds[placed.Kind]
+		for c := range covered(placed.Cores) {
+			s := on.occupied[c]
+			s.paint(placed.Range)
+			on.occupied[c] = s
+			on.logical[c] += placed.Size
+		}
+	}
+	return pic
+}
+
+// marked charges the local CBs of some kinds, kind by kind, to the entries.
+func marked(p *program.Program, entries []*entry, kinds ...program.Kind) []*entry {
+	for _, kind := range kinds {
+		for _, placed := range p.CBs() {
+			if placed.Kind == kind && !placed.Global {
+				mark(placed.CB, placed.Range, entries)
+			}
+		}
+	}
+	return entries
+}
+
+// spread gives every core the bytes of every entry that it lies in.
+func spread(entries []*entry) map[l1.Core]byteSet {
+	out := map[l1.Core]byteSet{}
+	for _, e := range entries {
+		if len(e.bytes.has) == 0 {
+			continue
+		}
+		for _, c := range coresOf(e.cores) {
+			s := out[c]
+			s.unite(e.bytes)
+			out[c] = s
+		}
+	}
+	return out
+}
+
+// same reports whether two pictures count the same.
+func (p *picture) same(o *picture) bool {
+	for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer, program.Scratchpad} {
+		if !p.kind(kind).same(o.kind(kind)) {
+			return false
+		}
+	}
+	return p.spec == o.spec && p.empty == o.empty && maps.Equal(p.named, o.named)
+}
+
+func (p *paper) same(o *paper) bool {
+	equal := func(a, b byteSet) bool { return a.at == b.at && slices.Equal(a.has, b.has) }
+	return maps.EqualFunc(p.occupied, o.occupied, equal) &&
+		maps.EqualFunc(p.reserved, o.reserved, equal) && maps.Equal(p.logical, o.logical)
+}
+
+// kind returns the bytes of one kind, which may be none.
+func (p *picture) kind(kind program.Kind) *paper {
+	if paper := p.kinds[kind]; paper != nil {
+		return paper
+	}
+	return &paper{}
+}
+
+// circular returns what counts for the totals.
+func (p *picture) circular() *paper { return p.kind(program.CircularBuffer) }

@@ -1,0 +1,6 @@
+//go:build race
+
+package fuzz_test
+
+// raceEnabled: everything takes ten times as long, so the exhaustive tests do less.
+const raceEnabled = true

@@ -1,0 +1,37 @@
+// Package suite has the properties of everything that counts or places circular
+// buffers (CBs), as functions: give it yours, and run them with rapid.
+//
+// # Model
+//
+//	TrackerModel     a random life of a fleet of devices beside the oracle   [Tracker]
+//	CounterModel     a random life of one core beside the oracle             [Counter]
+//	AllocatorRules   what the addresses of a program have to obey            [Allocator]
+//
+// Each returns a property for rapid.Check, and for rapid.MakeFuzz:
+//
+//	func TestMine(t *testing.T) { rapid.Check(t, suite.TrackerModel(newMine)) }
+//	func FuzzMine(f *testing.F) { f.Fuzz(rapid.MakeFuzz(suite.TrackerModel(newMine))) }
+//
+// Wrap what you have in a few lines that satisfy the interface. Errors are compared by
+// class: wrap yours so that errors.Is matches one of package model's.
+//
+// # What is checked
+//
+// Wrong calls are made, not skipped: an unknown device, a second footprint under one
+// id, a core outside the grid. They have to be refused with the right class of error,
+// and to change nothing: after every call, refused or not, everything that can be
+// asked is compared with the model. If the tracker also has
+//
+//	CheckInvariants() error
+//
+// it is called after every step.
+//
+// # Cost
+//
+// A step of TrackerModel costs up to a millisecond, most of it in the oracle, which
+// paints every byte. Run campaigns with -rapid.checks and -rapid.steps.
+//
+// # Concurrency
+//
+// None: each property uses its subject from one goroutine.
+package suite

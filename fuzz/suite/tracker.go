@@ -1,0 +1,36 @@
+package suite
+
+import (
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Tracker counts what programs take on devices: the operations of a device.Fleet in
+// plain types. A device is named by its id, a mesh by its number, from 0 in the order
+// in which meshes were added. The oracle, model.Fleet, is one, and its comments say
+// what each method does.
+//
+// Ids are given in any order and may repeat. They come back ascending, each once; no
+// ids may be nil or empty. With an error comes nothing, and nothing has changed.
+type Tracker interface {
+	gen.Mover
+
+	Devices() []uint64
+	Programs() []program.ID
+	Where(id program.ID) []uint64
+	ProgramsOn(id uint64) []program.ID
+	Totals(id uint64) (model.Totals, error)
+	MeshTotals(mesh int) (model.Totals, error)
+	Core(id uint64, core l1.Core) model.CoreTotals
+	Regions(id uint64, core l1.Core) []l1.Range
+	Owners(id uint64, core l1.Core, addr uint64) []program.ID
+}
+
+var _ Tracker = (*model.Fleet)(nil)
+
+// checker is what a Tracker or Counter may have besides.
+type checker interface {
+	CheckInvariants() error
+}

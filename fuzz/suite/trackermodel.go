@@ -1,0 +1,190 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"pgregory.net/rapid"
+)
+
+// TrackerModel returns the property that a tracker is right: one random life of a new
+// tracker beside the oracle, with everything compared after every call.
+func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
+	return func(t *rapid.T) {
+		g := &game{
+			tracker: newTracker(),
+			world:   gen.NewWorld(gen.ToySpec().Draw(t, "spec"), gen.ToySpec().Draw(t, "other spec")),
+		}
+		g.model = g.world.State
+		if rapid.IntRange(0, 4).Draw(t, "devices from the start") > 0 {
+			for _, m := range g.world.Start() {
+				g.move(t, m)
+			}
+		}
+		// Drawn alike, lives would be dull: devices come and go, and nothing is on them.
+		actions := map[string]func(*rapid.T){
+			"":              g.check,
+			"ask":           g.owners,
+			"devices":       func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
+			"unregisterAll": func(t *rapid.T) { g.play(t, gen.UnregisterAll) },
+			"odd": func(t *rapid.T) {
+				if rapid.Bool().Draw(t, "overflow") {
+					g.overflow(t)
+				} else {
+					g.unknown(t)
+				}
+			},
+		}
+		for _, often := range []string{"1", "2", "3"} {
+			actions["register"+often] = func(t *rapid.T) { g.play(t, gen.Register) }
+			actions["register and more"+often] = func(t *rapid.T) { g.play(t, gen.Register) }
+			actions["unregister"+often] = func(t *rapid.T) { g.play(t, gen.Unregister) }
+			actions["replace"+often] = func(t *rapid.T) { g.play(t, gen.Replace) }
+		}
+		t.Repeat(actions)
+	}
+}
+
+func deviceOps() []gen.Op {
+	return []gen.Op{gen.ResetPeaks, gen.AddDevice, gen.AddMesh, gen.Remove}
+}
+
+// A game is a tracker beside the model.
+type game struct {
+	tracker Tracker
+	model   *model.Fleet
+	world   *gen.World
+}
+
+// play draws a call of some kind and makes it.
+func (g *game) play(t *rapid.T, op gen.Op) {
+	if op == gen.AddMesh && g.model.Meshes() > 3 {
+		op = gen.AddDevice // enough to compare
+	}
+	g.move(t, gen.Moves(op, g.world).Draw(t, "move"))
+}
+
+// move makes a call on both and compares the answers.
+func (g *game) move(t *rapid.T, m gen.Move) {
+	want, wantErr := m.Play(g.model)
+	got, gotErr := m.Play(g.tracker)
+	t.Logf("%v -> %v, %v", m, got, gotErr)
+	if !model.SameError(wantErr, gotErr) {
+		t.Fatalf("%v\n got error: %v\nwant error: %v", m, gotErr, wantErr)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%v\n got devices: %v\nwant devices: %v", m, got, want)
+	}
+	g.world.Note(m)
+}
+
+// overflow registers, or puts in the place of another, a program so large that sums
+// pass 2^63-1. Where they would not, there is no such device: what is accepted has to
+// be painted.
+func (g *game) overflow(t *rapid.T) {
+	giant, err := gen.Giant(g.world.Specs[0], rapid.SampledFrom(gen.ProgramIDs()).Draw(t, "id"))
+	if err != nil {
+		t.Fatalf("giant: %v", err)
+	}
+	m := gen.Move{Op: gen.Register, Program: giant, Devices: gen.DeviceIDs(g.model.Devices()).Draw(t, "devices")}
+	if !g.model.Exceeds(nil, giant, m.Devices) {
+		m.Devices = append(m.Devices, 12345)
+	}
+	if len(g.world.Programs) > 0 {
+		old := rapid.SampledFrom(g.world.Programs).Draw(t, "old")
+		if g.model.Exceeds(old, giant, nil) {
+			m = gen.Move{Op: gen.Replace, Program: old, New: giant}
+		}
+	}
+	programs := g.world.Programs
+	g.move(t, m)
+	g.world.Programs = programs // nobody else may draw it
+}
+
+// owners asks for the owners of the first and last byte of every region, and of the
+// bytes beside it, on one device.
+func (g *game) owners(t *rapid.T) {
+	id := gen.DeviceID(g.model.Devices()).Draw(t, "device")
+	for _, core := range g.cores(id) {
+		asks := []uint64{0, l1.MaxAddr}
+		for _, r := range g.model.Regions(id, core) {
+			asks = append(asks, r.Start-1, r.Start, r.End-1, r.End)
+		}
+		for _, addr := range asks {
+			equal(t, g.tracker.Owners(id, core, addr), g.model.Owners(id, core, addr), "owners of byte %d of core %v of device %d", addr, core, id)
+		}
+	}
+}
+
+// unknown asks for what does not exist.
+func (g *game) unknown(t *rapid.T) {
+	id := gen.DeviceID(nil).Draw(t, "device")
+	_, want := g.model.Totals(id)
+	if _, got := g.tracker.Totals(id); !model.SameError(want, got) {
+		t.Fatalf("totals of device %d\n got error: %v\nwant error: %v", id, got, want)
+	}
+	if _, err := g.tracker.MeshTotals(g.model.Meshes()); !model.SameError(model.ErrMesh, err) {
+		t.Fatalf("totals of mesh %d\n got error: %v\nwant error: %v", g.model.Meshes(), err, model.ErrMesh)
+	}
+	equal(t, g.tracker.Where(12345), nil, "devices with program 12345")
+}
+
+// cores returns the cores of a device, and one outside its grid.
+func (g *game) cores(id uint64) []l1.Core {
+	spec, err := g.model.Spec(id)
+	if err != nil {
+		return []l1.Core{{}}
+	}
+	out := []l1.Core{{X: 200, Y: 200}}
+	for x := range spec.Cols {
+		for y := range spec.Rows {
+			out = append(out, l1.Core{X: uint8(x), Y: uint8(y)})
+		}
+	}
+	return out
+}
+
+// check compares everything that can be asked of all devices and meshes.
+func (g *game) check(t *rapid.T) {
+	if c, ok := g.tracker.(checker); ok {
+		if err := c.CheckInvariants(); err != nil {
+			t.Fatalf("invariants: %v", err)
+		}
+	}
+	equal(t, g.tracker.Devices(), g.model.Devices(), "devices")
+	equal(t, g.tracker.Programs(), g.model.Programs(), "programs")
+	for _, id := range gen.ProgramIDs() {
+		equal(t, g.tracker.Where(id), g.model.Where(id), "devices with program %d", id)
+	}
+	for mesh := range g.model.Meshes() {
+		got, err := g.tracker.MeshTotals(mesh)
+		want, _ := g.model.MeshTotals(mesh)
+		if err != nil || got != want {
+			t.Fatalf("totals of mesh %d\n got: %+v, %v\nwant: %+v", mesh, got, err, want)
+		}
+	}
+	for _, id := range g.model.Devices() {
+		got, err := g.tracker.Totals(id)
+		want, _ := g.model.Totals(id)
+		if err != nil || got != want {
+			t.Fatalf("totals of device %d\n got: %+v, %v\nwant: %+v", id, got, err, want)
+		}
+		equal(t, g.tracker.ProgramsOn(id), g.model.ProgramsOn(id), "programs on device %d", id)
+		for _, core := range g.cores(id) {
+			if got, want := g.tracker.Core(id, core), g.model.Core(id, core); got != want {
+				t.Fatalf("core %v of device %d\n got: %+v\nwant: %+v", core, id, got, want)
+			}
+			equal(t, g.tracker.Regions(id, core), g.model.Regions(id, core), "regions of core %v of device %d", core, id)
+		}
+	}
+}
+
+// equal compares two lists; nil and empty are the same.
+func equal[E program.ID | uint64 | l1.Range](t *rapid.T, got, want []E, what string, args ...any) {
+	if !slices.Equal(got, want) {
+		t.Fatalf(what+"\n got: %v\nwant: %v", append(args, got, want)...)
+	}
+}
