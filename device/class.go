@@ -17,7 +17,8 @@ import (
 type class struct {
 	cores    l1.CoreSet
 	n        uint64 // number of cores
-	key      key    // of the groups of programs on these cores
+	key      key    // of the programs' ranges on these cores
+	sizes    key    // of the programs' logical bytes on these cores
 	programs int    // programs with a range on these cores; more than 0
 	logical  uint64 // bytes on each core
 	covered  *cbregion.Coverage
@@ -41,7 +42,7 @@ type partition struct {
 func (p *partition) add(f program.Footprint, k key) {
 	for i := range f.NumGroups() {
 		g := f.Group(i)
-		on, cores := k.on(g), g.Cores()
+		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
 		missing := uint64(cores.Len())
 		for _, c := range p.classes { // those there are now: splits append
 			if !cores.Overlaps(c.cores) {
@@ -50,7 +51,7 @@ func (p *partition) add(f program.Footprint, k key) {
 			if !cores.Contains(c.cores) {
 				c = p.split(c, cores)
 			}
-			p.update(c, g, on, true)
+			p.update(c, g, on, sized, true)
 			if missing -= c.n; missing == 0 {
 				break
 			}
@@ -64,7 +65,7 @@ func (p *partition) add(f program.Footprint, k key) {
 			}
 			c := &class{cores: rest, n: missing, covered: new(cbregion.Coverage)}
 			p.classes = append(p.classes, c)
-			p.update(c, g, on, true)
+			p.update(c, g, on, sized, true)
 		}
 	}
 }
@@ -85,10 +86,10 @@ func (p *partition) remove(f program.Footprint, k key) {
 	gone := false
 	for i := range f.NumGroups() {
 		g := f.Group(i)
-		on, cores := k.on(g), g.Cores()
+		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
 		for _, c := range p.classes {
 			if cores.Overlaps(c.cores) {
-				p.update(c, g, on, false)
+				p.update(c, g, on, sized, false)
 				gone = gone || c.programs == 0
 			}
 		}
@@ -109,25 +110,22 @@ func (p *partition) remove(f program.Footprint, k key) {
 	}
 }
 
-// join joins classes that hold the same.
+// join joins classes that hold the same: the same groups of the same programs, so
+// that no class straddles groups. Equal sums of logical bytes would not do.
 func (p *partition) join() {
 	p.left = 0
 	if len(p.classes) < 2 {
 		return
 	}
-	type content struct {
-		key     key
-		logical uint64 // not in the key, which is about ranges
-	}
-	first := make(map[content]*class, len(p.classes))
+	first := make(map[[2]key]*class, len(p.classes)) // by ranges and sizes
 	kept := p.classes[:0]
 	for _, c := range p.classes {
-		if same := first[content{c.key, c.logical}]; same != nil {
+		if same := first[[2]key{c.key, c.sizes}]; same != nil {
 			same.cores = same.cores.Union(c.cores)
 			same.n += c.n
 			continue
 		}
-		first[content{c.key, c.logical}] = c
+		first[[2]key{c.key, c.sizes}] = c
 		kept = append(kept, c)
 	}
 	clear(p.classes[len(kept):])
@@ -135,14 +133,14 @@ func (p *partition) join() {
 }
 
 // update adds a group to a class inside it, or takes it back.
-func (p *partition) update(c *class, g program.Group, on key, add bool) {
+func (p *partition) update(c *class, g program.Group, on, sized key, add bool) {
 	var change uint64
 	if add {
 		for i := range g.NumRanges() {
 			change += c.covered.Add(g.Range(i))
 		}
 		c.programs++
-		c.key = c.key.plus(on)
+		c.key, c.sizes = c.key.plus(on), c.sizes.plus(sized)
 		c.logical += g.Logical()
 		p.bytes += change * c.n
 		p.logical += g.Logical() * c.n
@@ -152,7 +150,7 @@ func (p *partition) update(c *class, g program.Group, on key, add bool) {
 		change += c.covered.Remove(g.Range(i))
 	}
 	c.programs--
-	c.key = c.key.minus(on)
+	c.key, c.sizes = c.key.minus(on), c.sizes.minus(sized)
 	c.logical -= g.Logical()
 	p.bytes -= change * c.n
 	p.logical -= g.Logical() * c.n

@@ -20,7 +20,7 @@ func (t *content) add(r *registration) {
 		reserved := t.occupied.clone()
 		reserved.logical = 0
 		for _, c := range reserved.classes {
-			c.logical = 0
+			c.logical, c.sizes = 0, key{}
 		}
 		t.reserved = &reserved
 	}

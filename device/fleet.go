@@ -1,8 +1,8 @@
 package device
 
 import (
+	"cmp"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -18,10 +18,13 @@ type Fleet struct {
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
-	slots []*chip // nil where a device was removed
-	ids   []ID    // slot -> id; append only, so that Sets may keep it
-	live  bitset  // slots with a device
-	slot  map[ID]int
+	slots []*chip    // nil where a device was removed
+	ids   []ID       // slot -> id; append only, so that Sets may keep it
+	live  bitset     // slots with a device
+	lone  map[ID]int // id of a device without a mesh -> slot
+	// Devices of a mesh are found by their distance from its first one: a map of them
+	// would take as much memory as all else that is kept for one more device.
+	meshes []*mesh // by first
 
 	programs map[program.ID]*registration
 	serial   uint64        // registrations ever made
@@ -58,11 +61,15 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, ok := f.slot[id]; ok {
+	if _, ok := f.find(id); ok {
 		return Device{}, &DeviceError{Device: id, Err: ErrDeviceExists}
 	}
 	c := new(chip)
 	f.addChip(c, id, f.intern(spec), nil)
+	if f.lone == nil {
+		f.lone = map[ID]int{}
+	}
+	f.lone[id] = c.slot
 	return Device{c}, nil
 }
 
@@ -89,15 +96,18 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	defer f.mu.Unlock()
 	var taken []ID
 	for i := range rows * cols {
-		if _, ok := f.slot[first+ID(i)]; ok {
+		if _, ok := f.find(first + ID(i)); ok {
 			taken = append(taken, first+ID(i))
 		}
 	}
 	if len(taken) > 0 {
 		return Mesh{}, &DeviceError{Device: taken[0], Err: ErrDeviceExists, More: len(taken) - 1}
 	}
-	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols}
+	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols, live: rows * cols}
 	m.chips = make([]chip, rows*cols)
+	f.slots, f.ids = slices.Grow(f.slots, len(m.chips)), slices.Grow(f.ids, len(m.chips))
+	at, _ := slices.BinarySearchFunc(f.meshes, first, func(m *mesh, id ID) int { return cmp.Compare(m.first, id) })
+	f.meshes = slices.Insert(f.meshes, at, m)
 	all := &set{fleet: f, n: len(m.chips), spec: m.spec}
 	for i := range m.chips {
 		f.addChip(&m.chips[i], first+ID(i), m.spec, m)
@@ -106,6 +116,27 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	all.ids = f.ids
 	m.all = Set{all}
 	return Mesh{m}, nil
+}
+
+// find returns the slot of the device with the given id. Meshes may lie inside each
+// other where devices were removed and their ids used again.
+func (f *Fleet) find(id ID) (slot int, ok bool) {
+	if slot, ok = f.lone[id]; ok {
+		return slot, true
+	}
+	i, _ := slices.BinarySearchFunc(f.meshes, id, func(m *mesh, id ID) int {
+		if m.first <= id {
+			return -1
+		}
+		return 1
+	})
+	for i--; i >= 0; i-- {
+		m := f.meshes[i]
+		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].group != nil {
+			return m.chips[at].slot, true
+		}
+	}
+	return 0, false
 }
 
 // intern returns the fleet's own copy of a Spec, so that pointers compare.
@@ -123,10 +154,6 @@ func (f *Fleet) intern(spec l1.Spec) *l1.Spec {
 
 func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	c.fleet, c.id, c.spec, c.slot, c.mesh = f, id, spec, len(f.slots), m
-	if f.slot == nil {
-		f.slot = map[ID]int{}
-	}
-	f.slot[id] = c.slot
 	f.slots = append(f.slots, c)
 	f.ids = append(f.ids, id)
 	f.live = f.live.with(c.slot)
@@ -162,7 +189,7 @@ func (f *Fleet) Of(ids ...ID) (Set, error) {
 	var slots bitset
 	var unknown []ID
 	for _, id := range ids {
-		if slot, ok := f.slot[id]; ok {
+		if slot, ok := f.find(id); ok {
 			slots = slots.with(slot)
 		} else {
 			unknown = append(unknown, id)
@@ -187,7 +214,7 @@ func (f *Fleet) Set() Set {
 func (f *Fleet) Device(id ID) (Device, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	slot, ok := f.slot[id]
+	slot, ok := f.find(id)
 	if !ok {
 		return Device{}, &DeviceError{Device: id, Err: ErrNoDevice}
 	}
@@ -198,11 +225,11 @@ func (f *Fleet) Device(id ID) (Device, error) {
 func (f *Fleet) Devices() iter.Seq[Device] {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	ids := slices.Sorted(maps.Keys(f.slot))
-	devices := make([]Device, len(ids))
-	for i, id := range ids {
-		devices[i] = Device{f.slots[f.slot[id]]}
+	devices := make([]Device, 0, f.live.count())
+	for slot := range f.live.all() {
+		devices = append(devices, Device{f.slots[slot]})
 	}
+	slices.SortFunc(devices, func(a, b Device) int { return cmp.Compare(a.c.id, b.c.id) })
 	return slices.Values(devices)
 }
 
@@ -224,8 +251,13 @@ func (f *Fleet) Remove(s Set) error {
 		c := f.slots[slot]
 		f.dismiss(c)
 		f.slots[slot] = nil
-		delete(f.slot, c.id)
+		if c.mesh != nil {
+			c.mesh.live--
+		} else {
+			delete(f.lone, c.id)
+		}
 	}
+	f.meshes = slices.DeleteFunc(f.meshes, func(m *mesh) bool { return m.live == 0 })
 	f.publishMeshes()
 	f.live.drop(s.s.slots)
 	for id, r := range f.programs {

@@ -24,11 +24,13 @@ func (f *Fleet) CheckInvariants() error {
 	var meshes []*mesh
 	sums := map[*mesh]*mesh{}
 	members := 0
+	var charge wide
 	for _, g := range groups {
 		again, err := f.checkGroup(g)
 		if err != nil {
 			return err
 		}
+		charge.add(again.charge, g.n)
 		now := again.totals()
 		for slot := range g.slots.all() {
 			members++
@@ -47,6 +49,9 @@ func (f *Fleet) CheckInvariants() error {
 	}
 	if have := f.live.count(); have != members {
 		return &InvariantError{0, "number of devices in groups", uint64(members), uint64(have)}
+	}
+	if f.charge != charge {
+		return &InvariantError{0, "charge of the fleet", f.charge.lo, charge.lo}
 	}
 	for _, m := range meshes {
 		if err := m.check(sums[m]); err != nil {
@@ -76,12 +81,16 @@ func (f *Fleet) checkIndex() error {
 		if c.slot != slot || c.id != f.ids[slot] {
 			return &InvariantError{c.id, "slot", uint64(c.slot), uint64(slot)}
 		}
-		if at, ok := f.slot[c.id]; !ok || at != slot {
+		if at, ok := f.find(c.id); !ok || at != slot {
 			return &InvariantError{c.id, "slot found by its id", uint64(at), uint64(slot)}
 		}
 	}
-	if len(f.slot) != n || f.live.count() != n {
-		return &InvariantError{0, "number of ids in use", uint64(len(f.slot)), uint64(n)}
+	found := len(f.lone)
+	for _, m := range f.meshes {
+		found += m.live
+	}
+	if found != n || f.live.count() != n {
+		return &InvariantError{0, "number of ids in use", uint64(found), uint64(n)}
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[id]
@@ -344,6 +353,12 @@ func (c *class) compare(id ID, view string, want *class) error {
 	// often enough, inside others, the bytes are right until something is removed.
 	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
 		return differ("boundaries", uint64(n), uint64(m), shared)
+	}
+	switch { // wrong keys join classes that differ, or never join
+	case c.key != want.key:
+		return differ("key of the ranges", c.key.a, want.key.a, shared)
+	case c.sizes != want.sizes:
+		return differ("key of the sizes", c.sizes.a, want.sizes.a, shared)
 	}
 	return nil
 }

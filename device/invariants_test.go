@@ -89,6 +89,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
 		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
 		{"number of programs of the content", func(f *Fleet) { held(f, 0).programs++ }},
+		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve more", func(f *Fleet) { held(f, 0).differ++ }},
@@ -105,6 +106,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
+		{"occupied key of the ranges on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.b++ }},
+		{"occupied key of the sizes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.a++ }},
 		{"occupied start of a region", func(f *Fleet) {
 			k := of(f, 7, 7)
 			another(k, l1.Range{Start: 0, End: k.covered.Bytes()})
@@ -132,8 +135,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
 		{"live slot without a device", func(f *Fleet) { f.live.drop(bitset{1}) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
-		{"slot found by its id", func(f *Fleet) { f.slot[1] = 2 }},
-		{"number of ids in use", func(f *Fleet) { f.slot[77] = 1 }},
+		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
+		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"group that does not have the device", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
@@ -143,6 +146,15 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
 		{"state that cannot be found", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
 		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
+		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
+		{"present state of a line", func(f *Fleet) { l := f.slots[2].group.state.line; l.now = &state{line: l} }},
+		{"place of a state on its line", func(f *Fleet) {
+			for id := program.ID(6); id < 8; id++ { // device 1 stays behind; nobody is in the state between
+				_, err := f.Register(build(id, cb("{[0-0 - 0-0]}", 64)), Device{f.slots[0]}.Set())
+				require.NoError(t, err)
+			}
+			f.slots[0].group.state.line.trail[1].from.at = 77
+		}},
 		{"number of states", func(f *Fleet) { f.states[key{1, 2}] = f.slots[0].group.state }},
 		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
 		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on = f.programs[1].on.with(100) }},

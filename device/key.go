@@ -29,6 +29,15 @@ func (k key) on(g program.Group) key {
 	return k
 }
 
+// sized returns the number of logical bytes that a program with key k counts on a
+// core. There are none in a reserved footprint: 0 bytes are no number at all.
+func (k key) sized(logical uint64) key {
+	if logical == 0 {
+		return key{}
+	}
+	return key{mix(k.a + logical), mix(k.b ^ logical)}
+}
+
 // mix is the finisher of splitmix64: a bijection that looks random.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15

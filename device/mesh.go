@@ -30,6 +30,7 @@ type mesh struct {
 	charge  uint64 // sum over the devices
 	peak    Peaks
 	touched bool // by the change under way
+	live    int  // devices that were not removed
 }
 
 // Spec returns what every device of the mesh is.

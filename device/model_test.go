@@ -141,17 +141,17 @@ func sharedAndPlain(t *rapid.T) {
 
 	drawProgram := func(t *rapid.T) *program.Program {
 		b := program.NewBuilder(program.ID(rapid.IntRange(0, 5).Draw(t, "id")))
-		for range rapid.IntRange(0, 3).Draw(t, "CBs") {
+		for range rapid.IntRange(0, 4).Draw(t, "CBs") {
 			x0, y0 := rapid.Uint8Range(0, toySide-1).Draw(t, "x0"), rapid.Uint8Range(0, toySide-1).Draw(t, "y0")
 			x1, y1 := rapid.Uint8Range(x0, toySide-1).Draw(t, "x1"), rapid.Uint8Range(y0, toySide-1).Draw(t, "y1")
 			set, err := l1.NewCoreRangeSet(l1.CoreRange{Start: core(x0, y0), End: core(x1, y1)})
 			require.NoError(t, err)
-			c := program.CB{Cores: set, Size: rapid.SampledFrom([]uint64{0, 1, 2, 4, 8}).Draw(t, "size")}
-			switch rapid.IntRange(0, 5).Draw(t, "kind") {
+			c := program.CB{Cores: set, Size: rapid.SampledFrom([]uint64{0, 1, 4, 8, 8}).Draw(t, "size")}
+			switch rapid.IntRange(0, 6).Draw(t, "kind") {
 			case 0:
 				c.Global = true
-			case 1:
-				c = at(rapid.SampledFrom([]uint64{0, 1, 4, 8, 16, 24}).Draw(t, "address"), c)
+			case 1, 2, 3: // few addresses, so that ranges meet and repeat
+				c = at(rapid.SampledFrom([]uint64{0, 8, 8, 16, 21}).Draw(t, "address"), c)
 			}
 			b.CB(c)
 		}

@@ -52,7 +52,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 		return Set{}, err
 	}
 	if r == nil {
-		r = f.newRegistration(p)
+		r = f.newRegistration(p, s.s.spec)
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
 		}
@@ -66,12 +66,13 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	return Set{&set{fleet: f, slots: fresh, n: n, ids: f.ids, spec: r.spec}}, nil
 }
 
-func (f *Fleet) newRegistration(p *program.Program) *registration {
+// newRegistration prepares p for devices that all have the given Spec, which is p's.
+func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
 	f.serial++
 	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
 	return &registration{
 		program: p,
-		spec:    f.intern(p.Spec()),
+		spec:    spec,
 		key:     newKey(f.serial),
 		charge:  chargeOf(p),
 		// Reserved contains occupied on every core: equal bytes mean equal ranges.
@@ -165,7 +166,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 		f.unregister(r, on, n)
 		return where, nil
 	}
-	next := f.newRegistration(new)
+	next := f.newRegistration(new, r.spec)
 	if err := f.overflow(new.ID(), on, n, next.charge, r.charge); err != nil {
 		f.programs[old.ID()] = r
 		return Set{}, err
