@@ -4,10 +4,10 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test race lint fuzz bench cover dist check
+.PHONY: help run test race lint fuzz bench bench-short cover dist check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## report on the demo capture (CAPTURE=file for another one)
 	go run ./cmd/cbl1 $(CAPTURE)
@@ -24,8 +24,11 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-bench: ## all benchmarks
-	go test -run '^$$' -bench . ./...
+bench: ## ours against the baselines: one table, some minutes
+	go run ./internal/bench/cbl1bench
+
+bench-short: ## the same, smaller, under a minute
+	go run ./internal/bench/cbl1bench -short
 
 cover: ## test coverage of the core packages, at least 95 % each
 	.ci/cover

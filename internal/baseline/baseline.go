@@ -2,5 +2,28 @@
 // which a careful engineer would count covered bytes at first. They are right, and
 // slow in the cases that the engine is built for.
 //
+//	Dense        keeps the programs, counts when asked            upstream's method
+//	PerCore      a BoundaryCount (google/btree) per core of each device
+//	SortedSlice  a SortedCount (sorted slice) per core of each device
+//
+// They are given what the engine is given: programs whose footprints are grouped and
+// merged already. Only Dense starts from the circular buffers, as upstream does.
+//
 // No product code imports this package.
 package baseline
+
+import "github.com/cbl1/cbl1/program"
+
+// A Contender counts the bytes that programs cover on numbered devices. Histories are
+// legal: nothing is registered twice on a device, or unregistered where it is not.
+type Contender interface {
+	Register(p *program.Program, devices []int)
+	Unregister(p *program.Program, devices []int)
+	Total(device int) uint64 // covered bytes, summed over the cores
+}
+
+var (
+	_ Contender = (*Dense)(nil)
+	_ Contender = (*PerCore)(nil)
+	_ Contender = (*SortedSlice)(nil)
+)

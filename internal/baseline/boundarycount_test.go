@@ -46,6 +46,12 @@ func boundaryCountModel(t *rapid.T) {
 			live = append(live[:i], live[i+1:]...)
 			require.Equal(t, shift(r, -1), b.Remove(r))
 		},
+		"load": func(t *rapid.T) {
+			// A copy made at once counts the same, edge by edge.
+			loaded := BoundaryCountOf(live...)
+			require.Equal(t, b.Bytes(), loaded.Bytes())
+			require.Equal(t, edges(&b), edges(loaded))
+		},
 		"": func(t *rapid.T) {
 			bytes, boundaries, before := uint64(0), 0, 0
 			for _, n := range count {
@@ -74,4 +80,14 @@ func TestBoundaryCountRefusesWhatIsNotCovered(t *testing.T) {
 	require.Panics(t, func() { b.Remove(l1.Range{Start: 4, End: 9}) })
 	require.EqualValues(t, 8, b.Bytes())
 	require.Equal(t, 2, b.Boundaries())
+}
+
+func edges(b *BoundaryCount) (out []edge) {
+	if b.edges != nil {
+		b.edges.Ascend(func(e *edge) bool {
+			out = append(out, *e)
+			return true
+		})
+	}
+	return out
 }

@@ -1,0 +1,89 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A SortedCount counts ranges in a sorted slice of boundaries, the best that small
+// sets can have. Its edges mean what those of a BoundaryCount mean. The zero
+// SortedCount is empty and ready to use.
+type SortedCount struct {
+	_ [0]sync.Mutex // lets vet report copies
+
+	edges []edge
+	bytes uint64
+}
+
+// Add counts a range and returns the number of bytes that became covered. O(n).
+func (s *SortedCount) Add(r l1.Range) (grew uint64) {
+	if r.IsEmpty() {
+		return 0
+	}
+	grew = s.shift(r, +1)
+	s.bytes += grew
+	return grew
+}
+
+// Remove takes back what one Add has counted and returns the number of bytes that
+// ceased to be covered. It panics if a byte of r is not covered. O(n).
+func (s *SortedCount) Remove(r l1.Range) (freed uint64) {
+	if r.IsEmpty() {
+		return 0
+	}
+	freed = s.shift(r, -1)
+	s.bytes -= freed
+	return freed
+}
+
+// Bytes returns the number of covered bytes. O(1).
+func (s *SortedCount) Bytes() uint64 { return s.bytes }
+
+// index returns the index of the edge at addr. It makes one if there is none.
+func (s *SortedCount) index(addr uint64) int {
+	i, found := slices.BinarySearchFunc(s.edges, addr, func(e edge, a uint64) int { return cmp.Compare(e.addr, a) })
+	if !found {
+		n := 0
+		if i > 0 {
+			n = s.edges[i-1].n
+		}
+		s.edges = slices.Insert(s.edges, i, edge{addr, n})
+	}
+	return i
+}
+
+// drop deletes edge i if the count does not change there.
+func (s *SortedCount) drop(i int) {
+	before := 0
+	if i > 0 {
+		before = s.edges[i-1].n
+	}
+	if s.edges[i].n == before {
+		s.edges = slices.Delete(s.edges, i, i+1)
+	}
+}
+
+func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
+	i := s.index(r.Start)
+	k := s.index(r.End)
+	for j := i; j < k; j++ {
+		e := &s.edges[j]
+		if e.n+d < 0 {
+			panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
+		}
+		if e.n == 0 || e.n+d == 0 {
+			moved += s.edges[j+1].addr - e.addr
+		}
+		e.n += d
+	}
+	s.drop(k)
+	s.drop(i)
+	return moved
+}
+
+// load counts many ranges at once.
+func (s *SortedCount) load(ends []end) { s.edges, s.bytes = merge(s.edges, ends) }

@@ -1,0 +1,202 @@
+package bench_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/internal/bench"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What is measured is right: all contenders compute the same totals on every workload.
+func TestContendersAgree(t *testing.T) {
+	for _, w := range bench.Tiny() {
+		t.Run(w.Name, func(t *testing.T) {
+			require.NoError(t, bench.Check(w))
+			require.NotEmpty(t, w.Steps)
+			require.Positive(t, bench.Changes(w.Steps))
+		})
+	}
+}
+
+// Workloads are the same on every run.
+func TestWorkloadsAreDeterministic(t *testing.T) {
+	first, second := bench.Tiny(), bench.Tiny()
+	for i := range first {
+		same(t, first[i].Before, second[i].Before)
+		same(t, first[i].Steps, second[i].Steps)
+	}
+}
+
+func same(t *testing.T, a, b []bench.Step) {
+	require.Len(t, b, len(a))
+	for i := range a {
+		require.Equal(t, a[i].Devices, b[i].Devices)
+		require.Equal(t, a[i].Leave, b[i].Leave)
+		require.Equal(t, a[i].Program.ID(), b[i].Program.ID())
+		require.True(t, a[i].Program.Equal(b[i].Program))
+	}
+}
+
+// The names promise shapes; these are they.
+func TestShapes(t *testing.T) {
+	t.Run("fragmented: every core is its own class", func(t *testing.T) {
+		w := bench.Fragmented(1, 200, 0)
+		f := bench.NewFleet(w.Spec, 1)
+		bench.Change(f, w.Before)
+		seen := map[string]bool{}
+		for c := range w.Spec.Grid().Cores().All() {
+			held := ""
+			for _, s := range w.Before {
+				if g, ok := s.Program.Occupied(program.CircularBuffer).On(c); ok {
+					held += fmt.Sprint(s.Program.ID(), g.Bytes(), " ")
+				}
+			}
+			seen[held] = true
+		}
+		require.Len(t, seen, w.Spec.NumCores())
+	})
+	t.Run("comb: as many regions as teeth", func(t *testing.T) {
+		w := bench.Comb(10_000, 1)
+		f := bench.NewFleet(w.Spec, 1)
+		bench.Change(f, w.Before[:10_000])
+		regions := 0
+		for r := range f.Device(0).Regions(l1.Core{}) {
+			require.LessOrEqual(t, r.End, w.Spec.L1Size)
+			regions++
+		}
+		require.Equal(t, 10_000, regions)
+	})
+	t.Run("adversarial: no two ranges are equal, and all are in L1", func(t *testing.T) {
+		w := bench.Adversarial(10_000, 1)
+		seen := map[l1.Range]bool{}
+		for _, s := range w.Before {
+			r := s.Program.Occupied(program.CircularBuffer).Group(0).Range(0)
+			require.False(t, seen[r])
+			require.LessOrEqual(t, r.End, w.Spec.L1Size)
+			seen[r] = true
+		}
+		require.Len(t, seen, 10_000)
+	})
+	t.Run("sweep: one range from the base", func(t *testing.T) {
+		for _, spec := range []l1.Spec{l1.N150(), l1.P150()} {
+			for _, s := range bench.Sweep(spec, 50).Steps {
+				footprint := s.Program.Occupied(program.CircularBuffer)
+				require.Equal(t, 1, footprint.NumGroups())
+				require.Equal(t, 1, footprint.Group(0).NumRanges())
+				require.Equal(t, spec.CBBase, footprint.Group(0).Range(0).Start)
+			}
+		}
+	})
+	t.Run("states: as many as promised", func(t *testing.T) {
+		w := bench.States(30, 5, 3, 1)
+		f := bench.NewFleet(w.Spec, w.Devices)
+		bench.Change(f, w.Before)
+		totals := map[uint64]bool{}
+		for d := range w.Devices {
+			totals[f.Total(d)] = true
+		}
+		require.Len(t, totals, 5)
+	})
+}
+
+func TestPartsOfAWorkload(t *testing.T) {
+	w := bench.Diverged(6, 10, 20)
+	per, major := w.PerDevice(), w.DeviceMajor()
+	require.Equal(t, bench.Changes(w.Steps), len(per.Steps))
+	require.Equal(t, bench.Changes(w.Steps), len(major.Steps))
+	for i := range major.Steps[1:] {
+		require.LessOrEqual(t, major.Steps[i].Devices[0], major.Steps[i+1].Devices[0])
+	}
+	// The totals of a part are the totals of that part.
+	whole, part := baseline.NewSortedSlice(w.Spec, w.Devices), baseline.NewSortedSlice(w.Spec, w.Devices)
+	bench.Load(whole, w.Before)
+	some := w.On(1, 4)
+	bench.Load(part, some.Before)
+	all := bench.Play(whole, w.Steps, nil)
+	require.Equal(t, w.Totals(all, 1, 4), bench.Play(part, some.Steps, nil))
+}
+
+func TestDisagreementIsNoticed(t *testing.T) {
+	require.NoError(t, bench.Disagree("w", "a", []uint64{1}, "b", []uint64{1, 2}))
+	require.ErrorContains(t, bench.Disagree("w", "a", []uint64{1, 3}, "b", []uint64{1, 2}), "total 1 is 3 for a and 2 for b")
+	require.Error(t, bench.Disagree("w", "a", []uint64{1, 2, 3}, "b", []uint64{1, 2}))
+}
+
+// BenchmarkWorkload plays the steps of a workload of moderate size. An operation is the
+// whole run; the time of one change is reported beside it.
+func BenchmarkWorkload(b *testing.B) {
+	mesh, churn := bench.Mesh(32, 50), bench.Churn(32, 500, 500)
+	for _, w := range []struct {
+		name string
+		bench.Workload
+	}{
+		{"W1/call=program", bench.Sweep(l1.N150(), 1_024)},
+		{"W2/call=program", mesh},
+		{"W2/call=device", mesh.PerDevice()},
+		{"W2/call=devicemajor", mesh.DeviceMajor()},
+		{"W3/call=program", churn},
+		{"W3/call=device", churn.PerDevice()},
+		{"W4/call=program", bench.Adversarial(10_000, 1_000)},
+		{"W5/call=program", bench.Fragmented(32, 200, 100)},
+		{"W6/call=program", bench.Diverged(32, 200, 100)},
+		{"W7/call=program", bench.Comb(10_000, 1_000)},
+		{"W8/call=program", bench.LargestFirst(l1.N150(), 1_024)},
+		{"W9/call=program", bench.States(1_000, 50, 8, 16)},
+	} {
+		if testing.Short() {
+			w.Workload = w.First(20)
+		}
+		changes := bench.Changes(w.Steps)
+		totals := make([]uint64, 0, changes)
+		for _, design := range []string{"cbl1", "percore"} {
+			b.Run(fmt.Sprintf("workload=%s/design=%s", w.name, design), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					c := contender(design, w.Workload)
+					bench.Load(c, w.Before)
+					b.StartTimer()
+					totals = bench.Play(c, w.Steps, totals[:0])
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*changes), "ns/change")
+			})
+		}
+	}
+}
+
+func contender(design string, w bench.Workload) baseline.Contender {
+	if design == "percore" {
+		return baseline.NewPerCore(w.Spec, w.Devices)
+	}
+	f := bench.NewFleet(w.Spec, w.Devices)
+	f.Prepare(w.Before)
+	f.Prepare(w.Steps)
+	return f
+}
+
+// BenchmarkTotal reads the total of a device and of a mesh.
+func BenchmarkTotal(b *testing.B) {
+	for _, live := range []int{1, 1_000} {
+		w := bench.Concurrent(32, live)
+		f := bench.NewFleet(w.Spec, w.Devices)
+		bench.Change(f, w.Steps)
+		d := f.Device(7)
+		b.Run(fmt.Sprintf("of=device/live=%d", live), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d.Registered()
+			}
+		})
+		b.Run(fmt.Sprintf("of=mesh/live=%d", live), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Mesh.Registered()
+			}
+		})
+	}
+}

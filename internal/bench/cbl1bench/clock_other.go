@@ -1,0 +1,12 @@
+//go:build !linux
+
+package main
+
+import "time"
+
+// stopwatch returns the time that f takes.
+func stopwatch(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}

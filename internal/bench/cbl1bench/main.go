@@ -1,0 +1,106 @@
+// Command cbl1bench measures the engine against the baselines and prints one table of
+// ratios:
+//
+//	go run ./internal/bench/cbl1bench            # everything, some minutes
+//	go run ./internal/bench/cbl1bench -short     # smaller, under a minute
+//	go run ./internal/bench/cbl1bench -check     # only whether all totals agree, seconds
+//	go run ./internal/bench/cbl1bench -run 'W[13]'
+//
+// All contenders run in one process, in turns. Each run is timed in 32 stretches, and of
+// each stretch the fastest of at least three turns counts, in processor time where the
+// system tells it. So ratios mean something even where times do not: on another machine,
+// or on one that is busy. Every total that a contender computes is compared with the
+// engine's; a difference ends the run with exit status 1.
+//
+// A change is one (program, device) pair, with one question for the total of the device
+// after it. Baselines that would take hours are measured on a part: on 2 of 32 devices
+// (which flatters them: less memory, better cached), on the first steps, or on 64 steps
+// over the whole run. Such figures have a ~.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run returns 0, 1 if contenders disagree, or 2 for wrong usage.
+func run(args []string, out, errw io.Writer) int {
+	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
+	flags.SetOutput(errw)
+	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W10, total and memory")
+	short := flags.Bool("short", false, "smaller workloads; floors are meant for the large ones")
+	check := flags.Bool("check", false, "compare totals on tiny workloads and measure nothing")
+	csv := flags.Bool("csv", false, "print the table as CSV")
+	rounds := flags.Int("rounds", 3, "how often each contender has its turn")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	match, err := regexp.Compile(*only)
+	if err != nil || flags.NArg() > 0 || *rounds < 1 {
+		fmt.Fprintln(errw, "cbl1bench: wrong usage; see -help")
+		return 2
+	}
+	if *check {
+		if err := checkAll(out); err != nil {
+			fmt.Fprintln(errw, "cbl1bench:", err)
+			return 1
+		}
+		return 0
+	}
+	r := &runner{size: full(), rounds: *rounds}
+	if *short {
+		r.size = reduced()
+	}
+	begin := time.Now()
+	for _, p := range parts() {
+		if !match.MatchString(p.name) {
+			continue
+		}
+		start := time.Now()
+		if err := p.measure(r); err != nil {
+			fmt.Fprintln(errw, "cbl1bench:", err)
+			return 1
+		}
+		fmt.Fprintf(errw, "%s: %.0f s\n", p.name, time.Since(start).Seconds())
+	}
+	if *csv {
+		err = printCSV(out, r.rows)
+	} else {
+		err = printTable(out, r.rows)
+		fmt.Fprintf(out, "\nall totals equal; %d rounds; %.0f s\n", r.rounds, time.Since(begin).Seconds())
+	}
+	if err != nil {
+		fmt.Fprintln(errw, "cbl1bench:", err)
+		return 1
+	}
+	return 0
+}
+
+// A part measures one workload of the issue and adds rows to the table.
+type part struct {
+	name    string
+	measure func(*runner) error
+}
+
+func parts() []part {
+	return []part{
+		{"W1", sweep},
+		{"W2", mesh},
+		{"W3", churn},
+		{"W4", adversarial},
+		{"W5", fragmented},
+		{"W6", diverged},
+		{"W7", comb},
+		{"W8", largestFirst},
+		{"W9", states},
+		{"W10", concurrent},
+		{"total", total},
+		{"memory", memory},
+	}
+}

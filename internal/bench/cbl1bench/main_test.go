@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/internal/bench"
+	"github.com/cbl1/cbl1/l1"
+)
+
+func toy() sizes {
+	return sizes{
+		sweep: []int{16, 80, 160}, sweepRatio: 80,
+		devices: 3, meshed: 6, cached: 8, pairs: 12,
+		ranges: []int{20, 40, 80}, fragments: 10, teeth: 50, leaving: 80,
+		fleet: 20, states: 5, batches: 10,
+	}
+}
+
+// Every part measures without finding a difference, and says something about each row of
+// the issue.
+func TestEveryPart(t *testing.T) {
+	for _, p := range parts() {
+		t.Run(p.name, func(t *testing.T) {
+			r := &runner{size: toy(), rounds: 1}
+			require.NoError(t, p.measure(r))
+			require.NotEmpty(t, r.rows)
+			for _, x := range r.rows {
+				require.NotEmpty(t, x.what)
+			}
+			require.NoError(t, printTable(io.Discard, r.rows))
+		})
+	}
+}
+
+func TestCheckOnly(t *testing.T) {
+	var out, errw bytes.Buffer
+	require.Zero(t, run([]string{"-check"}, &out, &errw), "%s", &errw)
+	require.Contains(t, out.String(), "W8/live=40: all totals equal\n")
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"-nonsense"}, {"-run", "("}, {"argument"}, {"-rounds", "0"}} {
+		require.Equal(t, 2, run(args, io.Discard, io.Discard), "%v", args)
+	}
+}
+
+// A contender that is one byte off, once, ends the run.
+type liar struct {
+	baseline.Contender
+	asked int
+}
+
+func (l *liar) Total(device int) uint64 {
+	if l.asked++; l.asked == 7 {
+		return l.Contender.Total(device) + 1
+	}
+	return l.Contender.Total(device)
+}
+
+func TestALiarIsFound(t *testing.T) {
+	lie := racer{name: "liar", make: func(w bench.Workload) baseline.Contender {
+		return &liar{Contender: baseline.NewDense(w.Spec, w.Devices)}
+	}}
+	w := bench.Mesh(4, 10)
+	r := &runner{rounds: 1}
+	for _, x := range []racer{lie, lie.on(0, 3), lie.first(5)} {
+		_, err := r.race(w, ours(), x)
+		require.ErrorContains(t, err, "for liar and")
+	}
+	_, err := r.race(bench.Sweep(l1.N150(), 60), ours(), lie.at(20))
+	require.ErrorContains(t, err, "for liar and")
+}
+
+// A sample stands for the whole: its steps are spread over the run, and what lies
+// between them has happened.
+func TestSamples(t *testing.T) {
+	w := bench.Sweep(l1.N150(), 100)
+	e := dense().at(4).enter(w)
+	require.True(t, e.part)
+	require.Equal(t, []int{12, 37, 62, 87}, []int{e.step(0), e.step(1), e.step(2), e.step(3)})
+	e.play()
+	all := ours().enter(w)
+	all.play()
+	require.Equal(t, []uint64{all.totals[12], all.totals[37], all.totals[62], all.totals[87]}, e.totals)
+	require.Equal(t, e.want(all.totals), e.totals)
+
+	e.best = []float64{10, 20, 30, 40}
+	require.InDelta(t, 25, e.perChange(), 0)
+	require.False(t, dense().at(100).enter(w).part)
+	require.False(t, dense().first(100).enter(w).part)
+}
+
+func TestGoals(t *testing.T) {
+	for _, x := range []struct {
+		value   value
+		goal    *goal
+		reached string
+	}{
+		{value{n: 99}, atLeast(100, 200), "NO"},
+		{value{n: 100}, atLeast(100, 200), "floor"},
+		{value{n: 200}, atLeast(100, 200), "good"},
+		{value{n: 0.5}, atMost(0.4, 0.3), "NO"},
+		{value{n: 0.4}, atMost(0.4, 0.3), "floor"},
+		{value{n: 0.3}, atMost(0.4, 0.3), "good"},
+		{value{n: 1}, atMostOnly(1.5), "floor"},
+		{value{n: 2}, atMostOnly(1.5), "NO"},
+		{value{n: 2}, nil, "-"},
+	} {
+		_, _, reached := x.goal.cells(x.value)
+		require.Equal(t, x.reached, reached, "%v", x)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for want, v := range map[string]value{
+		"-":         {},
+		"0 objects": {unit: "objects"},
+		"~1,234x":   {n: 1234.4, unit: "x", sampled: true},
+		"12.3 ns":   {n: 12.34, unit: "ns"},
+		"1.50":      {n: 1.5},
+		"1":         {n: 1},
+	} {
+		require.Equal(t, want, v.String())
+	}
+	require.Equal(t, "-", duration(0))
+	require.Equal(t, "35.2 ns", duration(35.21))
+	require.Equal(t, "1.5 us", duration(1500))
+	require.Equal(t, "2.5 ms", duration(2.5e6))
+	require.Equal(t, "3.25s", duration(3.25e9))
+	require.InDelta(t, 0.5, slope([]int{1, 4, 16}, []float64{3, 6, 12}), 1e-9)
+}
+
+func TestCSV(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, printCSV(&out, []row{{workload: "W1", value: value{n: 12_345, unit: "x"}, goal: atLeast(1, 2)}}))
+	lines, err := csv.NewReader(&out).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, header(), lines[0])
+	require.Equal(t, []string{"W1", "-", "-", "-", "-", "", "12,345x", ">= 1", ">= 2", "good"}, lines[1])
+}

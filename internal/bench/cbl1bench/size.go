@@ -1,0 +1,42 @@
+package main
+
+// sizes are how large the workloads are.
+type sizes struct {
+	sweep      []int // live programs
+	sweepRatio int   // of sweep: the one that is compared with the baselines
+	devices    int
+	meshed     int // programs on the mesh
+	cached     int // live programs of the cache that is full
+	pairs      int // programs that leave it and come
+	ranges     []int
+	fragments  int
+	teeth      int
+	leaving    int
+	fleet      int // devices
+	states     int
+	batches    int // of reads, for each goroutine that reads
+}
+
+// full is what the issue asks for.
+func full() sizes {
+	return sizes{
+		sweep: []int{256, 4_096, 65_536}, sweepRatio: 4_096,
+		devices: 32, meshed: 200,
+		cached: 1_000, pairs: 20_000,
+		ranges:    []int{1_000, 10_000, 100_000},
+		fragments: 500, teeth: 45_000, leaving: 4_096,
+		fleet: 10_000, states: 50, batches: 400,
+	}
+}
+
+// reduced takes less than a minute.
+func reduced() sizes {
+	return sizes{
+		sweep: []int{128, 1_024, 4_096}, sweepRatio: 1_024,
+		devices: 32, meshed: 50,
+		cached: 500, pairs: 1_000,
+		ranges:    []int{1_000, 3_000, 10_000},
+		fragments: 200, teeth: 10_000, leaving: 1_024,
+		fleet: 2_000, states: 50, batches: 400,
+	}
+}

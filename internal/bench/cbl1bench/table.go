@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A value is a number in the table; the zero value is none.
+type value struct {
+	n       float64
+	unit    string // "x", "ns", ... or ""
+	sampled bool
+}
+
+// String has a ~ if a sample is behind it.
+func (v value) String() string {
+	if v == (value{}) {
+		return "-"
+	}
+	text := number(v.n)
+	if v.sampled {
+		text = "~" + text
+	}
+	switch v.unit {
+	case "", "x":
+		return text + v.unit
+	}
+	return text + " " + v.unit
+}
+
+// number prints three digits, and no decimals where there are none.
+func number(n float64) string {
+	switch {
+	case n >= 100 || n == math.Trunc(n):
+		return thousands(strconv.FormatFloat(n, 'f', 0, 64))
+	case n >= 10:
+		return strconv.FormatFloat(n, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(n, 'f', 2, 64)
+}
+
+func thousands(digits string) string {
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// A goal is what the issue asks of a value: at least, or at most. Without a good value
+// there is only the floor.
+type goal struct {
+	atMost      bool
+	floor, good float64
+	noGood      bool
+}
+
+func atLeast(floor, good float64) *goal { return &goal{floor: floor, good: good} }
+func atMost(floor, good float64) *goal  { return &goal{atMost: true, floor: floor, good: good} }
+func atMostOnly(floor float64) *goal    { return &goal{atMost: true, floor: floor, noGood: true} }
+
+// cells returns the texts of floor, good and what is reached.
+func (g *goal) cells(v value) (floor, good, reached string) {
+	if g == nil {
+		return "-", "-", "-"
+	}
+	sign := ">= "
+	meets := func(limit float64) bool { return v.n >= limit }
+	if g.atMost {
+		sign = "<= "
+		meets = func(limit float64) bool { return v.n <= limit }
+	}
+	floor, good = sign+number(g.floor), "-"
+	if !g.noGood {
+		good = sign + number(g.good)
+	}
+	switch {
+	case !g.noGood && meets(g.good):
+		return floor, good, "good"
+	case meets(g.floor):
+		return floor, good, "floor"
+	}
+	return floor, good, "NO"
+}
+
+// A row is one line of the table.
+type row struct {
+	workload       string
+	ours           timing
+	dense, percore value // how many times as much they need
+	what           string
+	value          value // of what is in question
+	goal           *goal
+}
+
+func (r *runner) add(x row) { r.rows = append(r.rows, x) }
+
+func header() []string {
+	return []string{"workload", "ours/change", "ours, run", "dense", "percore", "in question", "value", "floor", "good", "reached"}
+}
+
+func (x row) cells() []string {
+	floor, good, reached := x.goal.cells(x.value)
+	return []string{
+		x.workload, duration(x.ours.change), duration(x.ours.run), x.dense.String(), x.percore.String(),
+		x.what, x.value.String(), floor, good, reached,
+	}
+}
+
+// duration prints nanoseconds with three digits.
+func duration(ns float64) string {
+	switch {
+	case ns == 0:
+		return "-"
+	case ns < 1e3:
+		return fmt.Sprintf("%.3g ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.3g us", ns/1e3)
+	case ns < 1e9:
+		return fmt.Sprintf("%.3g ms", ns/1e6)
+	}
+	return time.Duration(ns).Round(10 * time.Millisecond).String()
+}
+
+func printTable(out io.Writer, rows []row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(header(), "\t"))
+	for _, x := range rows {
+		fmt.Fprintln(w, strings.Join(x.cells(), "\t"))
+	}
+	return w.Flush()
+}
+
+func printCSV(out io.Writer, rows []row) error {
+	w := csv.NewWriter(out)
+	lines := [][]string{header()}
+	for _, x := range rows {
+		lines = append(lines, x.cells())
+	}
+	return w.WriteAll(lines)
+}

@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Workload is a history of programs on devices of one Spec, numbered from 0.
+type Workload struct {
+	Name    string
+	Spec    l1.Spec
+	Devices int
+	Before  []Step // has happened when the measurement begins; nothing leaves
+	Steps   []Step // is measured
+}
+
+// A Step registers a program on devices, or unregisters it.
+type Step struct {
+	Program *program.Program
+	Devices []int
+	Leave   bool
+}
+
+// Changes returns the number of (program, device) pairs in steps.
+func Changes(steps []Step) (n int) {
+	for i := range steps {
+		n += len(steps[i].Devices)
+	}
+	return n
+}
+
+// Play makes the steps on c. After each it asks for the total of each device of the
+// step, and appends the answer to totals, which should have room for all.
+func Play(c baseline.Contender, steps []Step, totals []uint64) []uint64 {
+	for i := range steps {
+		s := &steps[i]
+		if s.Leave {
+			c.Unregister(s.Program, s.Devices)
+		} else {
+			c.Register(s.Program, s.Devices)
+		}
+		for _, d := range s.Devices {
+			totals = append(totals, c.Total(d))
+		}
+	}
+	return totals
+}
+
+// Change makes the steps on c without asking for anything.
+func Change(c baseline.Contender, steps []Step) {
+	for i := range steps {
+		s := &steps[i]
+		if s.Leave {
+			c.Unregister(s.Program, s.Devices)
+		} else {
+			c.Register(s.Program, s.Devices)
+		}
+	}
+}
+
+// Load makes steps on c, none of which leaves, without asking for anything. Contenders
+// that can register many programs at once do.
+func Load(c baseline.Contender, steps []Step) {
+	bulk, ok := c.(interface {
+		Load(programs []*program.Program, devices []int)
+	})
+	if !ok {
+		Change(c, steps)
+		return
+	}
+	// Devices with the same programs are loaded together.
+	var programs [][]*program.Program // by device
+	for _, s := range steps {
+		for _, d := range s.Devices {
+			for len(programs) <= d {
+				programs = append(programs, nil)
+			}
+			programs[d] = append(programs[d], s.Program)
+		}
+	}
+	for d := 0; d < len(programs); {
+		devices := []int{d}
+		for d++; d < len(programs) && slices.Equal(programs[d], programs[devices[0]]); d++ {
+			devices = append(devices, d)
+		}
+		bulk.Load(programs[devices[0]], devices)
+	}
+}
+
+// Disagree returns an error that names the first total in which a contender differs
+// from another; it may have stopped earlier.
+func Disagree(workload, name string, got []uint64, other string, want []uint64) error {
+	if len(got) > len(want) {
+		return fmt.Errorf("%s: %s computed %d totals, %s only %d", workload, name, len(got), other, len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			return fmt.Errorf("%s: total %d is %d for %s and %d for %s", workload, i, got[i], name, want[i], other)
+		}
+	}
+	return nil
+}
+
+// On returns the part of w that concerns the given devices.
+func (w Workload) On(devices ...int) Workload {
+	cut := func(steps []Step) (out []Step) {
+		for _, s := range steps {
+			s.Devices = keep(s.Devices, devices)
+			if len(s.Devices) > 0 {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	w.Before, w.Steps = cut(w.Before), cut(w.Steps)
+	return w
+}
+
+// Totals returns the part of the totals of w's steps that concerns the given devices.
+func (w Workload) Totals(totals []uint64, devices ...int) (out []uint64) {
+	i := 0
+	for _, s := range w.Steps {
+		for _, d := range s.Devices {
+			if slices.Contains(devices, d) {
+				out = append(out, totals[i])
+			}
+			i++
+		}
+	}
+	return out
+}
+
+// First returns w with the first steps only.
+func (w Workload) First(steps int) Workload {
+	w.Steps = w.Steps[:min(steps, len(w.Steps))]
+	return w
+}
+
+// PerDevice returns w with each step taken apart into one step per device: the devices
+// of one program after each other.
+func (w Workload) PerDevice() Workload {
+	single := numbers(w.Devices)
+	cut := func(steps []Step) (out []Step) {
+		for _, s := range steps {
+			for _, d := range s.Devices {
+				out = append(out, Step{s.Program, single[d : d+1], s.Leave})
+			}
+		}
+		return out
+	}
+	w.Before, w.Steps = cut(w.Before), cut(w.Steps)
+	w.Name += "/call=device"
+	return w
+}
+
+// DeviceMajor returns w with all steps on device 0 first, then all on device 1, and so
+// on.
+func (w Workload) DeviceMajor() Workload {
+	major := func(steps []Step) []Step {
+		steps = slices.Clone(steps)
+		slices.SortStableFunc(steps, func(a, b Step) int { return a.Devices[0] - b.Devices[0] })
+		return steps
+	}
+	w = w.PerDevice()
+	w.Before, w.Steps = major(w.Before), major(w.Steps)
+	w.Name += "/order=device"
+	return w
+}
+
+// keep returns the devices that are in both lists, in the order of the first.
+func keep(devices, these []int) (out []int) {
+	for _, d := range devices {
+		if slices.Contains(these, d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// numbers returns 0 to n-1.
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
