@@ -111,18 +111,21 @@ func BenchmarkRead(b *testing.B) {
 	for _, live := range []int{1, 256, 4096} {
 		f, m := filled(b, 4, 8, live)
 		d, _ := f.Device(31)
-		for name, read := range map[string]func() uint64{
-			"device":        d.Registered,
-			"mesh":          m.Registered,
-			"device_totals": func() uint64 { return d.Totals().Registered },
-			"mesh_totals":   func() uint64 { return m.Totals().Registered },
-			"core":          func() uint64 { return d.Core(core(7, 7)).Registered },
+		for _, read := range []struct {
+			what string
+			do   func() uint64
+		}{
+			{"device", d.Registered},
+			{"mesh", m.Registered},
+			{"device_totals", func() uint64 { return d.Totals().Registered }},
+			{"mesh_totals", func() uint64 { return m.Totals().Registered }},
+			{"core", func() uint64 { return d.Core(core(7, 7)).Registered }},
 		} {
-			b.Run(fmt.Sprintf("what=%s/live=%d", name, live), func(b *testing.B) {
+			b.Run(fmt.Sprintf("what=%s/live=%d", read.what, live), func(b *testing.B) {
 				b.ReportAllocs()
 				sum := uint64(0)
 				for b.Loop() {
-					sum += read()
+					sum += read.do()
 				}
 				if sum == 0 {
 					b.Fatal("nothing registered")

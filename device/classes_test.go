@@ -79,3 +79,36 @@ func TestDeviceLeftFarBehind(t *testing.T) {
 	require.Zero(t, m.Registered())
 	intact(t, f)
 }
+
+// The same, while others are spread over the way: what nobody is in is forgotten
+// first, and those who are passed get along without it.
+func TestDevicesSpreadOverTheWay(t *testing.T) {
+	f := device.NewFleet()
+	m := addMesh(t, f, 0, 1, 4, l1.N150())
+	window := func(i int) *program.Program {
+		return build(t, m.Spec(), program.ID(i), at(500_000+64*uint64(i), cb("{[0-0 - 3-3]}", 64)))
+	}
+	at := func(i int, on device.Set) { // from window i-1 to window i
+		register(t, f, window(i), on) // first, so that no state comes twice
+		if i > 0 {
+			require.NoError(t, f.Unregister(window(i-1), on))
+		}
+	}
+	last := map[device.ID]int{0: 700, 1: 3, 2: 40, 3: 90}
+	for i := range last[0] + 1 {
+		for id := range device.ID(4) {
+			if i <= last[id] {
+				at(i, of(t, f, id))
+			}
+		}
+		if i%61 == 0 || i > 340 && i < 360 {
+			intact(t, f)
+		}
+	}
+	for id, i := range last {
+		d, _ := f.Device(id)
+		require.Equal(t, []program.ID{program.ID(i)}, programIDs(d.Programs()))
+		require.Equal(t, []l1.Range{{Start: 500_000 + 64*uint64(i), End: 500_064 + 64*uint64(i)}}, regions(d.Regions(core(3, 3))))
+	}
+	intact(t, f)
+}

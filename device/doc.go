@@ -22,6 +22,12 @@
 // Unregister restores every total exactly; the order of registrations does not
 // matter. [Fleet.CheckInvariants] recounts everything.
 //
+// # Zero values
+//
+// The zero Fleet is empty and works. The zero Device, Mesh, Set and Snapshot have
+// nothing and can be asked; a nil program is refused with [ErrNoProgram]. Only a nil
+// pointer to a Fleet or a snapshot is a mistake that panics, as it does elsewhere.
+//
 // # Cost
 //
 // [Device.Registered] and [Mesh.Registered] are one atomic load. Cores of a device

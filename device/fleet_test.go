@@ -562,7 +562,7 @@ func TestTenThousandDevices(t *testing.T) {
 	added, err := f.Register(p, m.Set())
 	require.NoError(t, err)
 	require.Equal(t, 10_000, added.Len())
-	require.EqualValues(t, 10_000*64*4096, m.Registered())
+	require.Equal(t, uint64(10_000*64*4096), m.Registered())
 	require.Equal(t, "{0 1 2 3 4 5 6 7 ... 10000 devices}", added.String())
 	again, err := f.Register(p, m.Set())
 	require.NoError(t, err)
@@ -647,7 +647,7 @@ func TestOverflow(t *testing.T) {
 		d := addDevice(t, f, 7, l1.N150())
 		p := build(t, d.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most)))
 		require.Len(t, register(t, f, p, d.Set()), 1)
-		require.EqualValues(t, most, d.Registered())
+		require.EqualValues(t, uint64(most), d.Registered())
 		q := build(t, d.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", 1))) // the union would not grow
 		overflow(t, f, 7, q, func() error { _, err := f.Register(q, d.Set()); return err })
 		require.Empty(t, register(t, f, p, d.Set())) // what is there already is fine
@@ -672,7 +672,7 @@ func TestOverflow(t *testing.T) {
 		overflow(t, f, 4, p, func() error { _, err := f.Register(p, of(t, f, 4)); return err })
 		half := build(t, m.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", most/2)))
 		require.Len(t, register(t, f, half, of(t, f, 4)), 1)
-		require.EqualValues(t, most, m.Registered())
+		require.EqualValues(t, uint64(most), m.Registered())
 	})
 	t.Run("several meshes and lone devices are several sums", func(t *testing.T) {
 		f := device.NewFleet()
@@ -680,8 +680,19 @@ func TestOverflow(t *testing.T) {
 		addDevice(t, f, 4, l1.N150())
 		p := build(t, a.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most/2)))
 		require.Len(t, register(t, f, p, f.Set()), 5)
-		require.EqualValues(t, most-1, a.Registered())
-		require.EqualValues(t, most-1, b.Registered())
+		require.EqualValues(t, uint64(most-1), a.Registered())
+		require.EqualValues(t, uint64(most-1), b.Registered())
+	})
+	t.Run("Replace counts what leaves, on a lone device", func(t *testing.T) {
+		f := device.NewFleet()
+		d := addDevice(t, f, 7, l1.N150())
+		low := build(t, d.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most-1)))
+		high := build(t, d.Spec(), 1, at(1, cb("{[0-0 - 0-0]}", most-1)))
+		register(t, f, low, d.Set())
+		require.Equal(t, []device.ID{7}, replace(t, f, low, high))
+		require.EqualValues(t, uint64(most-1), d.Totals().Peak.Logical)
+		two := build(t, d.Spec(), 2, at(0, cb("{[0-0 - 0-0]}", 2)))
+		overflow(t, f, 7, two, func() error { _, err := f.Register(two, d.Set()); return err })
 	})
 	t.Run("Replace counts what leaves", func(t *testing.T) {
 		f := device.NewFleet()

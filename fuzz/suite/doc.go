@@ -5,6 +5,7 @@
 //
 //	TrackerModel     a random life of a fleet of devices beside the oracle   [Tracker]
 //	CounterModel     a random life of one core beside the oracle             [Counter]
+//	WideCounterModel the same with hundreds of ranges at a time              [Counter]
 //	AllocatorRules   what the addresses of a program have to obey            [Allocator]
 //
 // Each returns a property for rapid.Check, and for rapid.MakeFuzz:
