@@ -31,6 +31,19 @@ func (w *world) bytesIn(r l1.Range) (n uint64) {
 	return n
 }
 
+func (w *world) gap(r l1.Range) l1.Range {
+	for a := r.Start; a < r.End; a++ {
+		if w[a] == 0 {
+			end := a
+			for end < r.End && w[end] == 0 {
+				end++
+			}
+			return l1.Range{Start: a, End: end}
+		}
+	}
+	return l1.Range{}
+}
+
 // worldRanges has the 36 ranges of the world.
 func worldRanges() (out []l1.Range) {
 	for s := range uint64(8) {
@@ -96,6 +109,9 @@ func every(t *testing.T, limits [2]int, ranges []l1.Range, asks []l1.Range) {
 			for _, r := range asks {
 				if got, want := v.BytesIn(r), w.bytesIn(r); got != want {
 					t.Fatalf("%v: %d bytes in %v, want %d", ranges, got, r, want)
+				}
+				if got, want := v.Gap(r), w.gap(r); got != want {
+					t.Fatalf("%v: gap %v in %v, want %v", ranges, got, r, want)
 				}
 			}
 			for _, i := range out {

@@ -77,6 +77,19 @@ func (m *byteModel) bytesIn(r l1.Range) uint64 {
 	return n
 }
 
+// gap goes from the end of one region to the start of the next.
+func (m *byteModel) gap(r l1.Range) l1.Range {
+	free := l1.Range{End: l1.MaxAddr}
+	for _, region := range append(m.regions(), l1.Range{Start: l1.MaxAddr, End: l1.MaxAddr}) {
+		free.End = region.Start
+		if r.Overlaps(free) {
+			return r.Intersect(free)
+		}
+		free.Start = region.End
+	}
+	return l1.Range{}
+}
+
 func (m *byteModel) bytes() uint64 { return m.bytesIn(l1.Range{End: l1.MaxAddr}) }
 
 func (m *byteModel) regions() []l1.Range {
@@ -131,6 +144,7 @@ func requireEqual(t require.TestingT, m *byteModel, c *Counter) {
 // requireEqualIn compares the questions about a part of the axis.
 func requireEqualIn(t require.TestingT, m *byteModel, c *Counter, r l1.Range) {
 	require.Equal(t, m.bytesIn(r), c.BytesIn(r), "bytes of %v in %v", m.live, r)
+	require.Equal(t, m.gap(r), c.cover.Gap(r), "gap in %v of %v", r, m.live)
 	require.Equal(t, m.overlapping(r), collect(c.Overlapping(r)), "overlapping %v", r)
 	require.Equal(t, m.owners(r.Start), slices.Collect(c.Owners(r.Start)), "owners of %d", r.Start)
 }

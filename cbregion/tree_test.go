@@ -90,6 +90,20 @@ func TestDeepTree(t *testing.T) {
 			want += x.Intersect(r).Len()
 		}
 		require.Equal(t, want, v.BytesIn(r))
+
+		gap := r // from the end of the last region below to the first one above
+		for _, x := range regions {
+			if x.Start <= gap.Start {
+				gap.Start = max(gap.Start, x.End)
+			} else {
+				gap.End = min(gap.End, x.Start)
+				break
+			}
+		}
+		if gap.IsEmpty() {
+			gap = l1.Range{}
+		}
+		require.Equal(t, gap, v.Gap(r))
 	}
 
 	c := v.Clone()

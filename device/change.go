@@ -42,10 +42,10 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	peak.raise(to.totals)
 	f.publish(sub, before, charge, to)
 	if old != nil {
-		old.on.drop(sub)
+		old.leave(sub)
 	}
 	if new != nil {
-		new.on = new.on.add(sub)
+		new.enter(sub)
 	}
 	f.move(g, sub, n, to, peak, cores)
 }

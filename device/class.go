@@ -16,12 +16,13 @@ import (
 // When programs leave, classes that hold the same again are joined.
 type class struct {
 	cores    l1.CoreSet
-	n        uint64 // number of cores
-	key      key    // of the programs' ranges on these cores
-	sizes    key    // of the programs' logical bytes on these cores
-	programs int    // programs with a range on these cores; more than 0
-	logical  uint64 // bytes on each core
-	covered  *cbregion.Coverage
+	n        uint64             // number of cores
+	key      key                // of the programs' ranges on these cores
+	sizes    key                // of the programs' logical bytes on these cores
+	programs int                // programs with a range on these cores; more than 0
+	logical  uint64             // bytes on each core
+	covered  *cbregion.Coverage // the programs that are not hidden
+	hidden   hidden             // programs whose ranges the others cover
 }
 
 func (c *class) clone() *class {
@@ -36,10 +37,14 @@ type partition struct {
 	bytes   uint64   // sum over cores of the covered bytes
 	logical uint64   // sum over cores of the logical bytes
 	left    int      // footprints taken back since equal classes were last joined
+
+	roster    *roster
+	footprint func(*program.Program) program.Footprint // of which view this is
 }
 
-// add registers the footprint of the program with key k.
-func (p *partition) add(f program.Footprint, k key) {
+// add registers a program.
+func (p *partition) add(r *registration) {
+	f, k := p.footprint(r.program), r.key
 	for i := range f.NumGroups() {
 		g := f.Group(i)
 		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
@@ -51,7 +56,7 @@ func (p *partition) add(f program.Footprint, k key) {
 			if !cores.Contains(c.cores) {
 				c = p.split(c, cores)
 			}
-			p.update(c, g, on, sized, true)
+			p.add1(c, r, g, on, sized)
 			if missing -= c.n; missing == 0 {
 				break
 			}
@@ -65,7 +70,7 @@ func (p *partition) add(f program.Footprint, k key) {
 			}
 			c := &class{cores: rest, n: missing, covered: new(cbregion.Coverage)}
 			p.classes = append(p.classes, c)
-			p.update(c, g, on, sized, true)
+			p.add1(c, r, g, on, sized)
 		}
 	}
 }
@@ -80,16 +85,17 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	return to
 }
 
-// remove takes back a footprint that was added. Every class lies inside one of its
+// remove takes back a program that was added. Every class lies inside one of its
 // groups or outside of all.
-func (p *partition) remove(f program.Footprint, k key) {
+func (p *partition) remove(r *registration) {
+	f, k := p.footprint(r.program), r.key
 	gone := false
 	for i := range f.NumGroups() {
 		g := f.Group(i)
 		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
 		for _, c := range p.classes {
 			if cores.Overlaps(c.cores) {
-				p.update(c, g, on, sized, false)
+				p.remove1(c, r, g, on, sized)
 				gone = gone || c.programs == 0
 			}
 		}
@@ -132,28 +138,45 @@ func (p *partition) join() {
 	p.classes = kept
 }
 
-// update adds a group to a class inside it, or takes it back.
-func (p *partition) update(c *class, g program.Group, on, sized key, add bool) {
-	var change uint64
-	if add {
-		for i := range g.NumRanges() {
-			change += c.covered.Add(g.Range(i))
-		}
-		c.programs++
-		c.key, c.sizes = c.key.plus(on), c.sizes.plus(sized)
-		c.logical += g.Logical()
-		p.bytes += change * c.n
-		p.logical += g.Logical() * c.n
-		return
+// add1 adds a group of a program to a class inside it.
+func (p *partition) add1(c *class, r *registration, g program.Group, on, sized key) {
+	if r.number >= 0 && c.covers(g) {
+		c.hidden.set(r.number)
+	} else {
+		p.bytes += c.count(g) * c.n
 	}
-	for i := range g.NumRanges() {
-		change += c.covered.Remove(g.Range(i))
+	c.programs++
+	c.key, c.sizes = c.key.plus(on), c.sizes.plus(sized)
+	c.logical += g.Logical()
+	p.logical += g.Logical() * c.n
+}
+
+// remove1 takes a group of a program back from a class inside it.
+func (p *partition) remove1(c *class, r *registration, g program.Group, on, sized key) {
+	if c.hidden.has(r.number) {
+		c.hidden.drop(r.number)
+	} else {
+		var freed uint64
+		for i := range g.NumRanges() {
+			freed += c.covered.Remove(g.Range(i))
+		}
+		if freed > 0 {
+			freed -= p.uncover(c, g)
+		}
+		p.bytes -= freed * c.n
 	}
 	c.programs--
 	c.key, c.sizes = c.key.minus(on), c.sizes.minus(sized)
 	c.logical -= g.Logical()
-	p.bytes -= change * c.n
 	p.logical -= g.Logical() * c.n
+}
+
+// count counts the ranges of a group and returns the bytes that became covered.
+func (c *class) count(g program.Group) (grew uint64) {
+	for i := range g.NumRanges() {
+		grew += c.covered.Add(g.Range(i))
+	}
+	return grew
 }
 
 // fullest returns the covered bytes of the fullest core.

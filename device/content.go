@@ -11,6 +11,14 @@ type content struct {
 	charge   uint64 // sum of the programs' charges
 }
 
+// newContent returns the content of a device without programs.
+func (f *Fleet) newContent() content {
+	return content{occupied: partition{roster: &f.roster, footprint: occupiedBy}}
+}
+
+func occupiedBy(p *program.Program) program.Footprint { return p.Occupied(program.CircularBuffer) }
+func reservedBy(p *program.Program) program.Footprint { return p.Reserved(program.CircularBuffer) }
+
 // add registers a program.
 func (t *content) add(r *registration) {
 	if r.differs {
@@ -18,15 +26,15 @@ func (t *content) add(r *registration) {
 	}
 	if t.differ > 0 && t.reserved == nil {
 		reserved := t.occupied.clone()
-		reserved.logical = 0
+		reserved.logical, reserved.footprint = 0, reservedBy
 		for _, c := range reserved.classes {
 			c.logical, c.sizes = 0, key{}
 		}
 		t.reserved = &reserved
 	}
-	t.occupied.add(r.program.Occupied(program.CircularBuffer), r.key)
+	t.occupied.add(r)
 	if t.reserved != nil {
-		t.reserved.add(r.program.Reserved(program.CircularBuffer), r.key)
+		t.reserved.add(r)
 	}
 	t.programs++
 	t.charge += r.charge
@@ -37,12 +45,12 @@ func (t *content) remove(r *registration) {
 	if r.differs {
 		t.differ--
 	}
-	t.occupied.remove(r.program.Occupied(program.CircularBuffer), r.key)
+	t.occupied.remove(r)
 	switch {
 	case t.differ == 0:
 		t.reserved = nil
 	case t.reserved != nil:
-		t.reserved.remove(r.program.Reserved(program.CircularBuffer), r.key)
+		t.reserved.remove(r)
 	}
 	t.programs--
 	t.charge -= r.charge

@@ -33,8 +33,10 @@ type Fleet struct {
 
 	specs  map[l1.Spec]*l1.Spec
 	states map[key]*state
+	roster roster
 	groups []*group
 
+	lately    bitset   // the devices of the program that was registered last
 	operation uint64   // number of the change under way
 	affected  []*group // scratch
 	touched   []*mesh  // scratch
@@ -47,7 +49,39 @@ type registration struct {
 	key     key
 	charge  uint64 // see chargeOf
 	differs bool   // reserves more than it occupies
+	reach   uint64 // no range of it ends higher, on any core
+	number  int    // in the roster
+	steps   int    // of trails that name it
 	on      bitset
+	shared  bool // on is that of a Set, and must not be changed
+}
+
+// enter notes that the program is on more devices.
+func (r *registration) enter(slots bitset) {
+	r.own()
+	r.on = r.on.add(slots)
+}
+
+// leave notes that the program is not on some devices any more.
+func (r *registration) leave(slots bitset) {
+	r.own()
+	r.on.drop(slots)
+}
+
+func (r *registration) own() {
+	if r.shared {
+		r.on, r.shared = slices.Clone(r.on), false
+	}
+}
+
+// share lets r use the bits of a Set that has just these devices, or those of the
+// program before it if they are equal: many programs on many devices would each take
+// as much memory as a Set.
+func (f *Fleet) share(r *registration, slots bitset) {
+	if !slices.Equal(f.lately, slots) {
+		f.lately = slots
+	}
+	r.on, r.shared = f.lately, true
 }
 
 // NewFleet returns an empty fleet.
@@ -261,9 +295,10 @@ func (f *Fleet) Remove(s Set) error {
 	f.publishMeshes()
 	f.live.drop(s.s.slots)
 	for id, r := range f.programs {
-		r.on.drop(s.s.slots)
+		r.leave(s.s.slots)
 		if r.on.empty() {
 			delete(f.programs, id)
+			f.roster.retire(r)
 		}
 	}
 	f.rest()
@@ -286,7 +321,9 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs = nil
+	f.programs, f.lately = nil, nil
+	// Last, since registrations give back their numbers as trails are forgotten.
+	defer func() { f.roster = roster{} }()
 	if len(f.groups) == 0 {
 		f.states = nil
 		return
@@ -296,7 +333,7 @@ func (f *Fleet) rest() {
 		f.fork(s, s.groups[0].anySlot())
 	}
 	f.forgetTrail(s.line)
-	s.line.content = content{}
+	s.line.content = f.newContent()
 	f.states = map[key]*state{s.key: s}
 }
 

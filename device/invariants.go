@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -114,7 +115,9 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if n := g.slots.count(); g.n != n {
 		return nil, &InvariantError{id, "number of devices in a group", uint64(g.n), uint64(n)}
 	}
-	again := new(content)
+	fresh := f.newContent()
+	again := &fresh
+	var has []*registration
 	var k key
 	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[programID]
@@ -122,6 +125,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		case 0:
 		case g.n:
 			again.add(r)
+			has = append(has, r)
 			k = k.plus(r.key)
 		default:
 			return nil, &InvariantError{id, fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n)}
@@ -157,11 +161,11 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 			return nil, &InvariantError{id, check.what, check.have, check.want}
 		}
 	}
-	if err := held.occupied.check(id, "occupied", &again.occupied); err != nil {
+	if err := held.occupied.check(id, "occupied", &again.occupied, has); err != nil {
 		return nil, err
 	}
 	if held.reserved != nil {
-		if err := held.reserved.check(id, "reserved", again.reserved); err != nil {
+		if err := held.reserved.check(id, "reserved", again.reserved, has); err != nil {
 			return nil, err
 		}
 	}
@@ -285,7 +289,7 @@ func atLeast(id ID, who string, have Peaks, now Totals) error {
 
 // check verifies that the classes are disjoint and not empty, sum up, and hold on
 // every core what a recount has there.
-func (p *partition) check(id ID, view string, again *partition) error {
+func (p *partition) check(id ID, view string, again *partition, has []*registration) error {
 	var seen l1.CoreSet
 	var bytes, logical uint64
 	for _, c := range p.classes {
@@ -309,6 +313,9 @@ func (p *partition) check(id ID, view string, again *partition) error {
 					return err
 				}
 			}
+		}
+		if err := p.checkHidden(id, view, c, has); err != nil {
+			return err
 		}
 	}
 	var all l1.CoreSet
@@ -349,16 +356,35 @@ func (c *class) compare(id ID, view string, want *class) error {
 			return differ("end of a region", have.End, r.End, shared)
 		}
 	}
-	// The same ranges were added to both. Where one is counted too often, or not
-	// often enough, inside others, the bytes are right until something is removed.
-	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
-		return differ("boundaries", uint64(n), uint64(m), shared)
-	}
 	switch { // wrong keys join classes that differ, or never join
 	case c.key != want.key:
 		return differ("key of the ranges", c.key.a, want.key.a, shared)
 	case c.sizes != want.sizes:
 		return differ("key of the sizes", c.sizes.a, want.sizes.a, shared)
+	}
+	return nil
+}
+
+// checkHidden verifies that a class, whose regions are right, counts the ranges of the
+// programs that are not hidden on it, each once. Where a range is counted too often,
+// or not at all, inside others, the bytes are right until one leaves.
+func (p *partition) checkHidden(id ID, view string, c *class, has []*registration) error {
+	want, unknown := &class{covered: new(cbregion.Coverage)}, c.hidden
+	for _, r := range has {
+		switch {
+		case !c.hidden.has(r.number):
+			want.count(p.groupOn(r, c.cores))
+		case p.roster.registrations[r.number] != r:
+			return &InvariantError{id, fmt.Sprintf("%s number of program %d", view, r.program.ID()), uint64(r.number), 0}
+		default:
+			unknown.drop(r.number)
+		}
+	}
+	if unknown != (hidden{}) {
+		return &InvariantError{id, view + " hidden programs that are not registered on " + coresText(c.cores), 1, 0}
+	}
+	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
+		return &InvariantError{id, view + " boundaries on " + coresText(c.cores), uint64(n), uint64(m)}
 	}
 	return nil
 }

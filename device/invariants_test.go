@@ -106,6 +106,13 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
+		{"occupied number of program", func(f *Fleet) {
+			r := f.programs[1]
+			f.roster.registrations[r.number] = f.programs[3]
+			of(f, 7, 7).hidden.set(r.number)
+		}},
+		{"occupied hidden programs that are not registered", func(f *Fleet) { of(f, 7, 7).hidden.set(500) }},
+		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { of(f, 7, 7).hidden.set(f.programs[1].number) }},
 		{"occupied key of the ranges on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.b++ }},
 		{"occupied key of the sizes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.a++ }},
 		{"occupied start of a region", func(f *Fleet) {
@@ -140,7 +147,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"group that does not have the device", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].on.drop(bitset{1}) }},
+		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{1}) }},
 		{"key of the state", func(f *Fleet) { f.slots[0].group.state.key.a++ }},
 		{"key of the state, second half", func(f *Fleet) { f.slots[0].group.state.key.b++ }},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},

@@ -51,7 +51,8 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	if err := f.overflow(p.ID(), fresh, n, charge, 0); err != nil {
 		return Set{}, err
 	}
-	if r == nil {
+	first := r == nil
+	if first {
 		r = f.newRegistration(p, s.s.spec)
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
@@ -60,6 +61,9 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	}
 	f.charge.add(charge, n)
 	f.change(fresh, n, nil, r)
+	if first {
+		f.share(r, fresh)
+	}
 	if n == s.s.n {
 		return s, nil
 	}
@@ -70,14 +74,26 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
 	f.serial++
 	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
-	return &registration{
+	r := &registration{
 		program: p,
 		spec:    spec,
 		key:     newKey(f.serial),
 		charge:  chargeOf(p),
 		// Reserved contains occupied on every core: equal bytes mean equal ranges.
 		differs: occupied.Bytes() != reserved.Bytes(),
+		reach:   reach(reserved),
 	}
+	f.roster.enter(r)
+	return r
+}
+
+// reach returns the end of the highest range of a footprint.
+func reach(f program.Footprint) (end uint64) {
+	for i := range f.NumGroups() {
+		g := f.Group(i)
+		end = max(end, g.Range(g.NumRanges()-1).End)
+	}
+	return end
 }
 
 // Unregister takes the program with the id of p off the devices of s. It refuses if
@@ -129,6 +145,7 @@ func (f *Fleet) unregister(r *registration, slots bitset, n int) {
 	f.change(slots, n, r, nil)
 	if r.on.empty() {
 		delete(f.programs, r.program.ID())
+		f.roster.retire(r)
 		f.rest()
 	}
 }
@@ -168,6 +185,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	}
 	next := f.newRegistration(new, r.spec)
 	if err := f.overflow(new.ID(), on, n, next.charge, r.charge); err != nil {
+		f.roster.retire(next)
 		f.programs[old.ID()] = r
 		return Set{}, err
 	}
@@ -176,6 +194,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)
 	f.leaving = nil
+	f.roster.retire(r)
 	return where, nil
 }
 

@@ -42,6 +42,28 @@ type step struct {
 	old, new *registration // taken off, put on; either may be nil
 }
 
+// keep notes on the registrations that a step may bring them back.
+func (s step) keep() step {
+	if s.old != nil {
+		s.old.steps++
+	}
+	if s.new != nil {
+		s.new.steps++
+	}
+	return s
+}
+
+// forget ends what keep began.
+func (f *Fleet) forget(s *step) {
+	for _, r := range []*registration{s.old, s.new} {
+		if r != nil {
+			r.steps--
+			f.roster.retire(r)
+		}
+	}
+	*s = step{}
+}
+
 func (l *line) end() int { return l.base + len(l.trail) }
 
 // remembered is how long a trail may become, so that devices that are served one
@@ -53,7 +75,7 @@ func (f *Fleet) empty() *state {
 	if s := f.states[key{}]; s != nil {
 		return s
 	}
-	l := &line{}
+	l := &line{content: f.newContent()}
 	l.now = &state{line: l}
 	if f.states == nil {
 		f.states = map[key]*state{}
@@ -85,7 +107,7 @@ func (f *Fleet) next(s *state, slot int, old, new *registration, whole bool) *st
 		s.folded = fold{}
 	} else {
 		s.at = l.end()
-		l.trail = append(l.trail, step{s, old, new})
+		l.trail = append(l.trail, step{s, old, new}.keep())
 		to = &state{line: l}
 		l.now = to
 	}
@@ -105,7 +127,8 @@ func (f *Fleet) view(s *state, slot int) *content {
 	if s == l.now {
 		return &l.content
 	}
-	out := new(content)
+	fresh := f.newContent()
+	out := &fresh
 	// Either all programs of the device anew, or the present and the way back.
 	if anew, back := s.totals.Programs+len(f.programs)/8, l.end()-s.at+l.programs/8; anew <= back {
 		if s.totals.Programs > 0 {
@@ -147,9 +170,9 @@ func (f *Fleet) present(s *state, slot int) {
 	for l.now != s {
 		last := len(l.trail) - 1
 		back := l.trail[last]
-		l.trail[last] = step{}
-		l.trail = l.trail[:last]
 		l.change(back.new, back.old)
+		f.forget(&l.trail[last])
+		l.trail = l.trail[:last]
 		if back.from != nil {
 			delete(f.states, l.now.key)
 			l.now = back.from
@@ -183,10 +206,11 @@ func (f *Fleet) forgetTrail(l *line) {
 	if len(l.trail) == 0 {
 		return
 	}
-	for _, step := range l.trail {
-		if step.from != nil {
-			delete(f.states, step.from.key)
+	for i := range l.trail {
+		if from := l.trail[i].from; from != nil {
+			delete(f.states, from.key)
 		}
+		f.forget(&l.trail[i])
 	}
 	l.trail, l.base = nil, 0
 	l.now.at = 0
@@ -203,7 +227,7 @@ func (f *Fleet) forgetOldest(l *line) {
 		}
 	}
 	if len(l.trail) > 0 { // fork may have forgotten all of it
-		l.trail[0] = step{}
+		f.forget(&l.trail[0])
 		l.trail = l.trail[1:]
 		l.base++
 	}
