@@ -135,6 +135,36 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// BenchmarkDispatch is two programs that take turns beside others, each on the whole
+// grid, or on parts of it that cross.
+func BenchmarkDispatch(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {1, 8}, {4, 8}} {
+		for _, live := range []int{1, 4096} {
+			b.Run(fmt.Sprintf("devices=%d/live=%d", devices[0]*devices[1], live), func(b *testing.B) {
+				takeTurns(b, devices, live, "{[0-0 - 7-7]}", "{[0-0 - 7-7]}")
+			})
+		}
+		b.Run(fmt.Sprintf("devices=%d/crossing", devices[0]*devices[1]), func(b *testing.B) {
+			takeTurns(b, devices, 1, "{[0-0 - 4-7]}", "{[3-0 - 7-7]}")
+		})
+	}
+}
+
+func takeTurns(b *testing.B, devices [2]int, live int, on, onToo string) {
+	f, m := filled(b, devices[0], devices[1], live)
+	p, q := build(b, m.Spec(), 1<<40, cb(on, 500_000)), build(b, m.Spec(), 1<<41, cb(onToo, 400_000))
+	s := m.Set()
+	register(b, f, p, s)
+	register(b, f, q, s)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := f.Dispatch(p, s); err != nil {
+			b.Fatal(err)
+		}
+		p, q = q, p
+	}
+}
+
 func BenchmarkSnapshot(b *testing.B) {
 	for _, devices := range [][2]int{{1, 1}, {4, 8}} {
 		for _, live := range []int{64, 4096} {

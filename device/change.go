@@ -81,6 +81,11 @@ func (f *Fleet) count(m *mesh, n int, before Totals, charge uint64, to *state) {
 	m.sum.Programs += n * (to.totals.Programs - before.Programs)
 	m.charge += k * (to.charge - charge)
 	m.peak.Core = max(m.peak.Core, to.totals.Core)
+	f.touch(m)
+}
+
+// touch notes that the sums of a mesh are to be published.
+func (f *Fleet) touch(m *mesh) {
 	if !m.touched {
 		m.touched = true
 		f.touched = append(f.touched, m)
@@ -94,6 +99,7 @@ func (f *Fleet) publishMeshes() {
 		m.touched = false
 		m.peak.raise(m.sum)
 		m.registered.Store(m.sum.Registered)
+		m.resident.Store(m.sum.Resident)
 	}
 	clear(f.touched)
 	f.touched = f.touched[:0]

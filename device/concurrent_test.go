@@ -33,6 +33,17 @@ func TestConcurrentUse(t *testing.T) {
 	larger := build(t, spec, 1, at(0, cb("{[0-0 - 7-7]}", 8192)))
 	q := build(t, spec, 2, cb("{[0-0 - 1-0]}", 4096), cb("{[1-0 - 2-0]}", 6144))
 	const small, large, both = 64 * 4096, 64 * 8192, 20_480
+	// Only these are dispatched there: Y of 128 bytes on all cores, Z of 256 on half of
+	// them, E without bytes on all of them. They are not registered on the mesh above for
+	// anybody else to see: they belong to a mesh of their own.
+	own := addMesh(t, f, 20, 2, 4, spec)
+	y := build(t, spec, 4, cb("{[0-0 - 7-7]}", 128))
+	z := build(t, spec, 5, cb("{[0-0 - 3-7]}", 256))
+	e := build(t, spec, 6, global(cb("{[0-0 - 7-7]}", 64)))
+	for _, p := range []*program.Program{y, z, e} {
+		register(t, f, p, own.Set())
+	}
+	residentLegal := []uint64{0, 64 * 128, 32*128 + 32*256, 32 * 256, 32 * 128}
 	legal := []uint64{0, small, large, both, small + both, large + both}
 
 	var failed atomic.Bool
@@ -45,10 +56,14 @@ func TestConcurrentUse(t *testing.T) {
 		check(r.Registered <= r.Logical, "registered above logical: %+v", r)
 		check(r.Registered <= r.Reserved, "registered above reserved: %+v", r)
 		check(r.Core <= r.Registered, "a core above its device: %+v", r)
+		check(r.Peak.Resident >= r.Resident, "resident above its peak: %+v", r)
 		check(r.Peak.Registered >= r.Registered && r.Peak.Reserved >= r.Reserved && r.Peak.Logical >= r.Logical && r.Peak.Core >= r.Core, "above the peak: %+v", r)
 	}
 	meshTotal := func(n uint64) {
 		check(n%8 == 0 && slices.Contains(legal, n/8), "mesh total %d is not that of a whole operation", n)
+	}
+	residentTotal := func(n uint64) {
+		check(n%8 == 0 && slices.Contains(residentLegal, n/8), "resident mesh total %d is not that of a whole operation", n)
 	}
 	// expect accepts success and the one error that a race with others explains.
 	expect := func(err, or error) { check(err == nil || errors.Is(err, or), "%v", err) }
@@ -77,15 +92,32 @@ func TestConcurrentUse(t *testing.T) {
 		expect(err, none)
 		check(f.UnregisterAll(q).Len() == 8, "Q was not on all devices")
 	})
+	for range 2 {
+		write(func(i int) {
+			expect(f.Dispatch([]*program.Program{y, z, e}[i%3], own.Set()), none)
+			trace, err := f.BeginTrace(own.Set())
+			expect(err, none)
+			expect(f.Record(trace, y), none)
+			expect(f.Record(trace, z), none)
+			expect(f.EndTrace(trace), none)
+			expect(f.Replay(trace), none)
+			expect(f.ReleaseTrace(trace), none)
+			evicted, err := f.Evict(z, own.Set())
+			expect(err, none)
+			check(evicted.Len()%8 == 0, "evicted from %d devices", evicted.Len())
+		})
+	}
 	write(func(i int) { // devices come and go beside the mesh, programs with them
 		id := device.ID(100 + i%3)
 		d, err := f.AddDevice(id, spec)
 		expect(err, none)
-		own := program.ID(1000 + i)
-		_, err = f.Register(build(t, spec, own, cb("{[0-0 - 7-7]}", 64)), d.Set())
+		fresh := build(t, spec, program.ID(1000+i), cb("{[0-0 - 7-7]}", 64))
+		_, err = f.Register(fresh, d.Set())
 		expect(err, none)
+		expect(f.Dispatch(fresh, d.Set()), none)
+		check(d.Resident() == 64*64, "%d bytes resident", d.Resident())
 		expect(f.Remove(d.Set()), none)
-		check(f.Where(own).Len() == 0, "a registration outlived its device")
+		check(d.Resident() == 0 && f.Where(fresh.ID()).Len() == 0, "a registration outlived its device")
 		small, err := f.AddMesh(200, 1, 2, spec)
 		expect(err, none)
 		expect(f.Remove(small.Set()), none)
@@ -125,6 +157,9 @@ func TestConcurrentUse(t *testing.T) {
 				check(sum == d.Totals().Registered, "cores sum to %d of %d bytes", sum, d.Totals().Registered)
 				if d.ID() == 0 {
 					first = d
+				} else if d.ID() >= 20 && d.ID() < 28 {
+					at20, _ := s.Device(20)
+					check(d.Totals() == at20.Totals(), "device %d differs from device 20", d.ID())
 				} else if d.ID() < 8 {
 					check(d.Totals() == first.Totals(), "device %d differs from device 0", d.ID())
 				}
@@ -146,6 +181,10 @@ func TestConcurrentUse(t *testing.T) {
 			meshTotal(r.Registered)
 			check(r.Programs%8 == 0, "%d programs", r.Programs)
 		},
+		"Mesh.Resident": func() {
+			residentTotal(own.Resident())
+			residentTotal(own.Totals().Resident)
+		},
 		"Mesh.Spec":  func() { check(m.Spec() == spec, "Spec") },
 		"Mesh.Shape": func() { rows, cols := m.Shape(); check(rows*cols == 8, "shape") },
 		"Mesh.Set":   func() { check(m.Set().Len() == 8, "set") },
@@ -160,7 +199,18 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Spec":       func() { check(lone.Spec() == spec, "Spec") },
 		"Device.Set":        func() { check(lone.Set().Has(50), "set") },
 		"Device.Registered": func() { n := lone.Registered(); check(n == 0 || n == 16*128, "%d bytes", n) },
-		"Device.Totals":     func() { row(lone.Totals()) },
+		"Device.Resident": func() {
+			for d := range own.All() {
+				check(slices.Contains(residentLegal, d.Resident()), "device %d has %d bytes resident", d.ID(), d.Resident())
+			}
+		},
+		"Device.ResidentOn": func() {
+			d, err := f.Device(27)
+			expect(err, none)
+			p, ranges, ok := d.ResidentOn(core(0, 0))
+			check(!ok || len(regions(ranges)) == 1 || p == e, "%v has no bytes", p)
+		},
+		"Device.Totals": func() { row(lone.Totals()) },
 		"Device.Core": func() {
 			c := lone.Core(core(3, 3))
 			check(c.Registered == 128*uint64(c.Programs) && c.Reserved == c.Registered && c.Logical == c.Registered && c.Peak >= c.Registered, "%+v", c)
@@ -190,12 +240,13 @@ func TestConcurrentUse(t *testing.T) {
 	intact(t, f)
 	require.Zero(t, m.Registered())
 	require.Zero(t, lone.Registered())
-	require.Empty(t, programIDs(f.Programs()))
+	require.Equal(t, []program.ID{4, 5, 6}, programIDs(f.Programs()))
+	residentTotal(own.Resident())
 	peak := m.Totals().Peak.Registered
 	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
 
 	// Nothing exported was forgotten.
-	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove"} {
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace"} {
 		calls["Fleet."+name] = nil // by the writers
 	}
 	calls["Device.ResetPeaks"] = nil

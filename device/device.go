@@ -51,6 +51,31 @@ func (d Device) Registered() uint64 {
 	return d.c.registered.Load()
 }
 
+// Resident returns the physical bytes that the last dispatches left, summed over
+// cores: one atomic load, no lock, no allocation.
+func (d Device) Resident() uint64 {
+	if d.c == nil {
+		return 0
+	}
+	return d.c.resident.Load()
+}
+
+// ResidentOn returns the program that was dispatched to a core last, which may not be
+// registered any more, and the ranges that it left there: none if it has only global
+// CBs on the core. ok is false if none was.
+func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
+	if d.c == nil {
+		return nil, nil, false
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	w, ok := d.c.left.on(core)
+	if !ok {
+		return nil, nil, false
+	}
+	return w.program, w.group.Ranges(), true
+}
+
 // Totals returns all figures of one moment.
 func (d Device) Totals() Totals {
 	if d.c == nil {
@@ -61,11 +86,11 @@ func (d Device) Totals() Totals {
 	if d.c.group == nil {
 		return Totals{}
 	}
-	return d.c.group.totals()
+	return d.c.totals()
 }
 
 // ResetPeaks sets the high-water marks of the device and its cores to what is
-// registered now. Those of its mesh stay.
+// registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
 	if d.c == nil {
 		return
@@ -79,6 +104,7 @@ func (d Device) ResetPeaks() {
 	var peak Peaks
 	peak.raise(g.state.totals)
 	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
+	d.c.residentPeak = d.c.left.total()
 }
 
 // Core returns the figures of one core. A core outside the grid has none.
@@ -94,6 +120,9 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	}
 	now := d.c.fleet.view(g.state, d.c.slot)
 	t := CoreTotals{Peak: g.cores.at(core)}
+	if w, ok := d.c.left.on(core); ok {
+		t.Resident = w.group.Bytes()
+	}
 	if c := now.occupied.on(core); c != nil {
 		t.Registered, t.Logical, t.Programs = c.covered.Bytes(), c.logical, c.programs
 		t.Peak = max(t.Peak, t.Registered)

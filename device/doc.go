@@ -15,6 +15,12 @@
 // union of what tt-metal's bookkeeping charges, logical the plain sum that
 // misleads. The lifecycle is that of tt-metal's Device::register_program.
 //
+// resident is what the last dispatch left on each core, by the rules of tt-metal pull
+// request 53721: the last writer wins, other cores keep what they had, and what was
+// left stays when its program is unregistered ([Fleet.Dispatch], [Fleet.Evict]). The
+// replay of a command trace leaves what its largest program has on each core
+// ([Fleet.Replay]).
+//
 // # Invariants
 //
 // An operation on many devices happens on all of them or on none; an error has
@@ -30,7 +36,7 @@
 //
 // # Cost
 //
-// [Device.Registered] and [Mesh.Registered] are one atomic load. Cores of a device
+// [Device.Registered], [Device.Resident] and those of a [Mesh] are one atomic load. Cores of a device
 // that hold the same share one region tree (a class, see class.go), so that a
 // program on a whole grid is one update whatever the number of cores.
 //

@@ -39,21 +39,83 @@ func Example() {
 	added, err := fleet.Register(programs[0], mesh.Set()) // a cache hit
 	fmt.Println("again:", added, err)
 
+	for _, p := range programs { // what is in L1 now
+		if err := fleet.Dispatch(p, mesh.Set()); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("program", p.ID(), "was dispatched; mesh:", mesh.Resident(), "bytes resident")
+	}
+
 	for d := range mesh.All() {
 		t := d.Totals()
-		fmt.Printf("device %d: registered %d bytes (%v), logical %d bytes\n",
-			d.ID(), t.Registered, l1.Bytes(t.Registered), t.Logical)
+		fmt.Printf("device %d: registered %d bytes (%v), logical %d bytes, resident %d bytes\n",
+			d.ID(), t.Registered, l1.Bytes(t.Registered), t.Logical, t.Resident)
 		break // the others are the same
 	}
 
 	removed := fleet.UnregisterAll(programs[1])
 	fmt.Println("program 1 left", removed.Len(), "devices; mesh:", mesh.Registered(), "bytes")
+	fmt.Println("L1 still holds it:", mesh.Resident(), "bytes resident")
 	// Output:
 	// program 0 is new on 32 devices; mesh: 17039360 bytes
 	// program 1 is new on 32 devices; mesh: 25559040 bytes
 	// again: {} <nil>
-	// device 0: registered 798720 bytes (780.0 KiB), logical 1331200 bytes
+	// program 0 was dispatched; mesh: 17039360 bytes resident
+	// program 1 was dispatched; mesh: 25559040 bytes resident
+	// device 0: registered 798720 bytes (780.0 KiB), logical 1331200 bytes, resident 798720 bytes
 	// program 1 left 32 devices; mesh: 17039360 bytes
+	// L1 still holds it: 25559040 bytes resident
+}
+
+// A command trace: capturing changes nothing; while it runs, each core needs what the
+// largest of its programs needs there.
+func ExampleFleet_Replay() {
+	fleet := device.NewFleet()
+	d, err := fleet.AddDevice(0, l1.N150())
+	if err != nil {
+		log.Fatal(err)
+	}
+	var programs []*program.Program
+	for id, size := range []uint64{32_768, 4096} {
+		p, err := program.NewBuilder(program.ID(id)).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, err := fleet.Register(p, d.Set()); err != nil {
+			log.Fatal(err)
+		}
+		if err := fleet.Dispatch(p, d.Set()); err != nil {
+			log.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	fmt.Println("the small one was last:", d.Resident(), "bytes resident")
+
+	trace, err := fleet.BeginTrace(d.Set())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range programs {
+		if err := fleet.Record(trace, p); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := fleet.EndTrace(trace); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("captured:", d.Resident(), "bytes resident")
+	if err := fleet.Replay(trace); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("replayed:", d.Resident(), "bytes resident")
+
+	fleet.UnregisterAll(programs[0])
+	fmt.Println(fleet.Replay(trace))
+	// Output:
+	// the small one was last: 262144 bytes resident
+	// captured: 262144 bytes resident
+	// replayed: 2097152 bytes resident
+	// trace 1: device 0: program 0: program is not registered
 }
 
 // Who holds a byte.

@@ -36,6 +36,11 @@ type Fleet struct {
 	roster roster
 	groups []*group
 
+	residues  map[key]*residue     // by key; not all that are in use
+	writings  map[writing]*residue // what they left
+	traces    map[TraceID]*trace
+	lastTrace TraceID
+
 	lately    bitset   // the devices of the program that was registered last
 	operation uint64   // number of the change under way
 	affected  []*group // scratch
@@ -47,11 +52,13 @@ type registration struct {
 	program *program.Program
 	spec    *l1.Spec
 	key     key
-	charge  uint64 // see chargeOf
-	differs bool   // reserves more than it occupies
-	reach   uint64 // no range of it ends higher, on any core
-	number  int    // in the roster
-	steps   int    // of trails that name it
+	charge  uint64   // see chargeOf
+	differs bool     // reserves more than it occupies
+	reach   uint64   // no range of it ends higher, on any core
+	number  int      // in the roster
+	steps   int      // of trails that name it
+	left    *residue // what a dispatch leaves on a device that held nothing
+	laid    bool     // left is known; it is nil without circular buffers
 	on      bitset
 	shared  bool // on is that of a Set, and must not be changed
 }
@@ -311,6 +318,7 @@ func (f *Fleet) dismiss(c *chip) {
 	s := g.state
 	f.charge.sub(s.charge, 1)
 	f.count(c.mesh, 1, s.totals, s.charge, &state{})
+	f.leave1(c, nil)
 	c.registered.Store(0)
 	c.group = nil
 	f.release(g, bitset(nil).with(c.slot), 1)
@@ -322,6 +330,7 @@ func (f *Fleet) rest() {
 		return
 	}
 	f.programs, f.lately = nil, nil
+	f.residues, f.writings = nil, nil
 	// Last, since registrations give back their numbers as trails are forgotten.
 	defer func() { f.roster = roster{} }()
 	if len(f.groups) == 0 {

@@ -10,12 +10,16 @@ import (
 // changes but the atomic total.
 type chip struct {
 	registered atomic.Uint64 // = group.state.totals.Registered, for lock-free reads
+	resident   atomic.Uint64 // = left.bytes, for lock-free reads
 	group      *group        // nil if the device was removed
 	fleet      *Fleet
 	mesh       *mesh // nil for a lone device
 	spec       *l1.Spec
 	id         ID
 	slot       int
+
+	left         *residue // what is resident
+	residentPeak uint64
 }
 
 // A group is a set of devices in one state, with the same high-water marks. Most
@@ -38,10 +42,11 @@ func (g *group) anySlot() int {
 	return -1
 }
 
-// totals returns the figures of a device of the group.
-func (g *group) totals() Totals {
-	t := g.state.totals
-	t.Peak = g.peak
+// totals returns the figures of a device that was not removed.
+func (c *chip) totals() Totals {
+	t := c.group.state.totals
+	t.Peak = c.group.peak
+	t.Resident, t.Peak.Resident = c.left.total(), c.residentPeak
 	return t
 }
 

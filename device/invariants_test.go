@@ -48,6 +48,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		_, err = f.Register(gone, m.Set())
 		require.NoError(t, err)
 		f.UnregisterAll(gone)
+		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
+			require.NoError(t, f.Dispatch(f.programs[id].program, f.Set()))
+		}
 		require.NoError(t, f.CheckInvariants())
 		for slot, c := range f.slots {
 			f.present(c.group.state, slot) // so that the content can be spoilt
@@ -137,6 +140,18 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 				}
 			}
 		}},
+
+		// What is resident.
+		{"device resident", func(f *Fleet) { f.slots[0].left.bytes++ }},
+		{"published resident total of the device", func(f *Fleet) { f.slots[1].left = nil }},
+		{"device resident", func(f *Fleet) { w := &f.slots[1].left.pieces[0]; w.program = f.programs[3].program }},
+		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
+		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
+		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.pieces[0].cores = l1.CoreSet{} }},
+		{"cores of a resident program", func(f *Fleet) { l := f.slots[0].left; l.pieces = append(l.pieces, l.pieces[0]) }},
+		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
+		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
+		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},

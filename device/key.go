@@ -1,6 +1,9 @@
 package device
 
-import "github.com/cbl1/cbl1/program"
+import (
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
 
 // A key names a multiset of things by the sum of their 128-bit random numbers: it
 // does not depend on the order in which they came, and equal keys mean equal sets
@@ -36,6 +39,16 @@ func (k key) sized(logical uint64) key {
 		return key{}
 	}
 	return key{mix(k.a + logical), mix(k.b ^ logical)}
+}
+
+// of returns the number of a program with key k that holds some cores.
+func (k key) of(cores l1.CoreSet) key {
+	for c := range cores.All() {
+		at := uint64(c.X)<<8 | uint64(c.Y)
+		k.a = mix(k.a ^ at)
+		k.b = mix(k.b + at)
+	}
+	return k
 }
 
 // mix is the finisher of splitmix64: a bijection that looks random.

@@ -25,6 +25,7 @@ type mesh struct {
 	all        Set
 
 	registered atomic.Uint64 // = sum.Registered, published for lock-free reads
+	resident   atomic.Uint64 // = sum.Resident
 
 	sum     Totals // sums over the devices; without Core and Peak
 	charge  uint64 // sum over the devices
@@ -104,6 +105,15 @@ func (m Mesh) Registered() uint64 {
 		return 0
 	}
 	return m.m.registered.Load()
+}
+
+// Resident returns the sum of Device.Resident over the mesh, as whole operations left
+// it: one atomic load, no lock, no allocation.
+func (m Mesh) Resident() uint64 {
+	if m.m == nil {
+		return 0
+	}
+	return m.m.resident.Load()
 }
 
 // Totals returns all figures of one moment, summed over the devices; Core is that

@@ -312,6 +312,9 @@ func (w *wide) add(charge uint64, n int) uint64 {
 	return w.lo
 }
 
+// beyond reports whether the sum exceeds 2^63-1.
+func (w *wide) beyond() bool { return w.hi > 0 || w.lo > l1.MaxAddr }
+
 // sub takes charge off n times.
 func (w *wide) sub(charge uint64, n int) {
 	hi, lo := bits.Mul64(charge, uint64(n))

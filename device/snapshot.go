@@ -51,7 +51,7 @@ func (f *Fleet) Snapshot() *Snapshot {
 			same = &DeviceSnapshot{programs: c.list(), groups: coreGroups(&f.view(c.group.state, slot).occupied)}
 			held[c.group.state] = same
 		}
-		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.group.totals(), same.programs, same.groups})
+		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.totals(), same.programs, same.groups})
 	}
 	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
 	return s

@@ -7,6 +7,7 @@ type Totals struct {
 	Reserved   uint64 // union of what tt-metal's bookkeeping charges
 	Logical    uint64 // plain sum of CB size times cores
 	Core       uint64 // Registered on the fullest core
+	Resident   uint64 // physical: what the last dispatches left, whatever is registered
 	Programs   int    // live programs; on a mesh, the sum over its devices
 	Peak       Peaks
 }
@@ -14,7 +15,7 @@ type Totals struct {
 // Peaks are high-water marks: the largest value that any completed operation left,
 // since the device was added or its peaks were reset.
 type Peaks struct {
-	Registered, Reserved, Logical, Core uint64
+	Registered, Reserved, Logical, Core, Resident uint64
 }
 
 func (p *Peaks) raise(t Totals) {
@@ -22,6 +23,7 @@ func (p *Peaks) raise(t Totals) {
 	p.Reserved = max(p.Reserved, t.Reserved)
 	p.Logical = max(p.Logical, t.Logical)
 	p.Core = max(p.Core, t.Core)
+	p.Resident = max(p.Resident, t.Resident)
 }
 
 // CoreTotals are the figures of one core, in bytes.
@@ -30,5 +32,6 @@ type CoreTotals struct {
 	Reserved   uint64
 	Logical    uint64
 	Programs   int    // live programs with a local CB on the core
+	Resident   uint64 // what the last dispatch to the core left
 	Peak       uint64 // high-water mark of Registered
 }

@@ -96,6 +96,9 @@ func class(err error) error {
 		{device.ErrNoDevice, model.ErrNoDevice},
 		{device.ErrDeviceExists, model.ErrDeviceExists},
 		{device.ErrNotRegistered, model.ErrNotRegistered},
+		{device.ErrNoTrace, model.ErrNoTrace},
+		{device.ErrTraceOpen, model.ErrTraceOpen},
+		{device.ErrTraceEnded, model.ErrTraceEnded},
 	} {
 		if errors.Is(err, c.ours) {
 			return fmt.Errorf("%w: %w", c.theirs, err)
@@ -194,6 +197,52 @@ func (f *fleet) ResetPeaks(id uint64) error {
 	return class(err)
 }
 
+func (f *fleet) Dispatch(p *program.Program, to []uint64) error {
+	s, err := f.set(to)
+	if err == nil {
+		err = f.f.Dispatch(p, s)
+	}
+	return class(err)
+}
+
+func (f *fleet) Evict(p *program.Program, from []uint64) ([]uint64, error) {
+	s, err := f.set(from)
+	if err != nil {
+		return nil, class(err)
+	}
+	evicted, err := f.f.Evict(p, s)
+	return ids(evicted), class(err)
+}
+
+func (f *fleet) BeginTrace(on []uint64) (uint64, error) {
+	s, err := f.set(on)
+	if err != nil {
+		return 0, class(err)
+	}
+	id, err := f.f.BeginTrace(s)
+	return uint64(id), class(err)
+}
+
+func (f *fleet) Record(trace uint64, p *program.Program) error {
+	return class(f.f.Record(device.TraceID(trace), p))
+}
+
+func (f *fleet) EndTrace(trace uint64) error { return class(f.f.EndTrace(device.TraceID(trace))) }
+
+func (f *fleet) Replay(trace uint64) error { return class(f.f.Replay(device.TraceID(trace))) }
+
+func (f *fleet) ReleaseTrace(trace uint64) error {
+	return class(f.f.ReleaseTrace(device.TraceID(trace)))
+}
+
+func (f *fleet) Resident(id uint64, core l1.Core) (program.ID, []l1.Range, bool) {
+	p, ranges, ok := f.handles[device.ID(id)].ResidentOn(core)
+	if !ok {
+		return 0, nil, false
+	}
+	return p.ID(), slices.Collect(ranges), true
+}
+
 func (f *fleet) Devices() []uint64 {
 	var out []uint64
 	for d := range f.f.Devices() {
@@ -224,7 +273,7 @@ func (f *fleet) MeshTotals(mesh int) (model.Totals, error) {
 
 func totals(t device.Totals) model.Totals {
 	return model.Totals{
-		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Programs: t.Programs,
+		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Resident: t.Resident, Programs: t.Programs,
 		Peak: model.Peaks(t.Peak),
 	}
 }
@@ -248,13 +297,16 @@ func (f *fleet) CheckInvariants() error {
 		return err
 	}
 	for _, d := range f.removed {
-		if d.Registered() != 0 || d.Totals() != (device.Totals{}) || d.Core(l1.Core{}) != (device.CoreTotals{}) {
+		if d.Registered() != 0 || d.Resident() != 0 || d.Totals() != (device.Totals{}) || d.Core(l1.Core{}) != (device.CoreTotals{}) {
 			return fmt.Errorf("device %d was removed and counts %+v", d.ID(), d.Totals())
 		}
 	}
 	for _, m := range f.meshes {
 		if got, want := m.Registered(), m.Totals().Registered; got != want {
 			return fmt.Errorf("mesh: Registered %d, Totals %d", got, want)
+		}
+		if got, want := m.Resident(), m.Totals().Resident; got != want {
+			return fmt.Errorf("mesh: Resident %d, Totals %d", got, want)
 		}
 	}
 	snapshot := f.f.Snapshot()
@@ -275,6 +327,9 @@ func (f *fleet) CheckInvariants() error {
 func (f *fleet) same(d device.Device, s *device.DeviceSnapshot) error {
 	if now, err := f.f.Device(d.ID()); err != nil || now != d {
 		return fmt.Errorf("handle is %v, was %v: %w", now, d, err)
+	}
+	if d.Resident() != d.Totals().Resident {
+		return fmt.Errorf("atomic resident %d, totals %+v", d.Resident(), d.Totals())
 	}
 	if d.Registered() != d.Totals().Registered || s.Totals() != d.Totals() {
 		return fmt.Errorf("atomic %d, totals %+v, snapshot %+v", d.Registered(), d.Totals(), s.Totals())

@@ -78,6 +78,86 @@ func (w watched) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	return err
 }
 
+func (w watched) Dispatch(p *program.Program, ids []uint64) error {
+	before := w.resident()
+	err := w.Fleet.Dispatch(p, ids)
+	w.note(gen.Dispatch, err)
+	if after := w.resident(); after < before {
+		w.seen["dispatch that takes bytes away"]++
+	} else if after > before {
+		w.seen["dispatch that brings bytes"]++
+	}
+	for _, id := range w.Devices() {
+		spec, _ := w.Spec(id)
+		on := map[program.ID]bool{}
+		for c := range spec.Grid().Cores().All() {
+			if p, regions, ok := w.Resident(id, c); ok {
+				on[p] = true
+				if len(w.Where(p)) == 0 && len(regions) > 0 {
+					w.seen["resident and not registered"]++
+				}
+			}
+		}
+		if len(on) > 1 {
+			w.seen["several programs resident"]++
+		}
+	}
+	return err
+}
+
+func (w watched) resident() (sum uint64) {
+	for _, id := range w.Devices() {
+		t, _ := w.Fleet.Totals(id)
+		sum += t.Resident
+	}
+	return sum
+}
+
+func (w watched) Evict(p *program.Program, ids []uint64) ([]uint64, error) {
+	evicted, err := w.Fleet.Evict(p, ids)
+	if len(evicted) > 0 {
+		w.note(gen.Evict, err)
+	}
+	return evicted, err
+}
+
+func (w watched) BeginTrace(ids []uint64) (uint64, error) {
+	id, err := w.Fleet.BeginTrace(ids)
+	w.note(gen.BeginTrace, err)
+	return id, err
+}
+
+func (w watched) Record(trace uint64, p *program.Program) error {
+	err := w.Fleet.Record(trace, p)
+	w.note(gen.Record, err)
+	return err
+}
+
+func (w watched) EndTrace(trace uint64) error {
+	err := w.Fleet.EndTrace(trace)
+	w.note(gen.EndTrace, err)
+	return err
+}
+
+func (w watched) Replay(trace uint64) error {
+	before := w.resident()
+	err := w.Fleet.Replay(trace)
+	w.note(gen.Replay, err)
+	if w.resident() != before {
+		w.seen["replay that changes bytes"]++
+	}
+	if errors.Is(err, model.ErrNotRegistered) {
+		w.seen["replay of a program that is gone"]++
+	}
+	return err
+}
+
+func (w watched) ReleaseTrace(trace uint64) error {
+	err := w.Fleet.ReleaseTrace(trace)
+	w.note(gen.ReleaseTrace, err)
+	return err
+}
+
 // A run in which too little happens is a failure, not a pass: if the generators grow
 // dull, all tests of this folder pass for nothing.
 func TestLivesAreNotDull(t *testing.T) {
@@ -90,8 +170,15 @@ func TestLivesAreNotDull(t *testing.T) {
 	for range 5 {
 		rapid.Check(t, property)
 	}
-	want := []string{"three programs", "logical and reserved differ", "register on several"}
-	for _, op := range []gen.Op{gen.Register, gen.Unregister, gen.Replace, gen.Remove, gen.AddMesh} {
+	want := []string{
+		"three programs", "logical and reserved differ", "register on several",
+		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
+		"resident and not registered", "replay that changes bytes", "replay of a program that is gone",
+	}
+	for _, op := range []gen.Op{
+		gen.Register, gen.Unregister, gen.Replace, gen.Remove, gen.AddMesh, gen.Dispatch, gen.Evict,
+		gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace,
+	} {
 		want = append(want, string(op))
 	}
 	for _, class := range model.Errors() {
@@ -99,6 +186,7 @@ func TestLivesAreNotDull(t *testing.T) {
 			want = append(want, class.Error())
 		}
 	}
+	t.Logf("in %d lives: %v", lives, seen)
 	for _, what := range want {
 		require.Greater(t, seen[what], lives/100, "%s, in %d lives", what, lives)
 	}

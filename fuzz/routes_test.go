@@ -106,7 +106,9 @@ func TestNoiseLeavesNothing(t *testing.T) {
 
 // history draws lives in which no devices come and go.
 func history() *rapid.Generator[[]gen.Move] {
-	return gen.History(25, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace, gen.ResetPeaks)
+	return gen.History(25,
+		gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace, gen.ResetPeaks,
+		gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace)
 }
 
 func TestMeshOfOneIsADevice(t *testing.T) {

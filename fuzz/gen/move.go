@@ -25,6 +25,13 @@ const (
 	UnregisterAll Op = "unregister all"
 	Replace       Op = "replace"
 	ResetPeaks    Op = "reset peaks"
+	Dispatch      Op = "dispatch"
+	Evict         Op = "evict"
+	BeginTrace    Op = "begin trace"
+	Record        Op = "record"
+	EndTrace      Op = "end trace"
+	Replay        Op = "replay"
+	ReleaseTrace  Op = "release trace"
 )
 
 // A Move is one call with its arguments.
@@ -33,8 +40,9 @@ type Move struct {
 	Devices    []uint64         // AddDevice, AddMesh, ResetPeaks: one, the first
 	Spec       l1.Spec          // AddDevice, AddMesh
 	Rows, Cols int              // AddMesh
-	Program    *program.Program // Register, Unregister, UnregisterAll, Replace; may be nil
+	Program    *program.Program // of calls that name one; may be nil
 	New        *program.Program // Replace; may be nil
+	Trace      uint64           // Record, EndTrace, Replay, ReleaseTrace
 }
 
 // String returns the call in words.
@@ -44,8 +52,12 @@ func (m Move) String() string {
 		return fmt.Sprintf("%s %v: %v", m.Op, m.Devices, m.Spec)
 	case AddMesh:
 		return fmt.Sprintf("%s %dx%d from %v: %v", m.Op, m.Rows, m.Cols, m.Devices, m.Spec)
-	case Remove, ResetPeaks:
+	case Remove, ResetPeaks, BeginTrace:
 		return fmt.Sprintf("%s %v", m.Op, m.Devices)
+	case Record:
+		return fmt.Sprintf("%s %d: %s", m.Op, m.Trace, describe(m.Program))
+	case EndTrace, Replay, ReleaseTrace:
+		return fmt.Sprintf("%s %d", m.Op, m.Trace)
 	case UnregisterAll:
 		return fmt.Sprintf("%s %s", m.Op, describe(m.Program))
 	case Replace:
@@ -84,12 +96,20 @@ type Mover interface {
 	UnregisterAll(p *program.Program) (removed []uint64)
 	Replace(old, new *program.Program) (changed []uint64, err error)
 	ResetPeaks(id uint64) error
+
+	Dispatch(p *program.Program, ids []uint64) error
+	Evict(p *program.Program, ids []uint64) (evicted []uint64, err error)
+	BeginTrace(ids []uint64) (id uint64, err error)
+	Record(trace uint64, p *program.Program) error
+	EndTrace(trace uint64) error
+	Replay(trace uint64) error
+	ReleaseTrace(trace uint64) error
 }
 
 var _ Mover = (*model.Fleet)(nil)
 
 // Play makes the call. It returns the devices that the call returned, if it returns
-// any.
+// any; of BeginTrace the number of the trace.
 func (m Move) Play(on Mover) (devices []uint64, err error) {
 	// Nobody may keep or change what they are given: the ids are spoilt afterwards.
 	ids := slices.Clone(m.Devices)
@@ -115,6 +135,21 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 		return on.Replace(m.Program, m.New)
 	case ResetPeaks:
 		return nil, on.ResetPeaks(ids[0])
+	case Dispatch:
+		return nil, on.Dispatch(m.Program, ids)
+	case Evict:
+		return on.Evict(m.Program, ids)
+	case BeginTrace:
+		trace, err := on.BeginTrace(ids)
+		return []uint64{trace}, err
+	case Record:
+		return nil, on.Record(m.Trace, m.Program)
+	case EndTrace:
+		return nil, on.EndTrace(m.Trace)
+	case Replay:
+		return nil, on.Replay(m.Trace)
+	case ReleaseTrace:
+		return nil, on.ReleaseTrace(m.Trace)
 	}
 	panic("gen: unknown move " + string(m.Op))
 }
@@ -153,7 +188,18 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 		case Register:
 			m.Program = w.program().Draw(t, "program")
 			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
-		case Unregister:
+		case BeginTrace:
+			where := w.State.Devices()
+			if p := w.registered().Draw(t, "of"); p != nil && len(w.State.Where(p.ID())) > 0 {
+				where = w.State.Where(p.ID())
+			}
+			m.Devices = DeviceIDs(where).Draw(t, "devices")
+		case Record, EndTrace, Replay, ReleaseTrace:
+			m.Trace = w.trace(op).Draw(t, "trace")
+			if op == Record {
+				m.Program = w.recorded(m.Trace).Draw(t, "program")
+			}
+		case Unregister, Dispatch, Evict:
 			m.Program = w.registered().Draw(t, "program")
 			where := w.State.Devices()
 			if m.Program != nil && rapid.IntRange(0, 4).Draw(t, "where") < 4 {
@@ -218,6 +264,45 @@ func (w *World) registered() *rapid.Generator[*program.Program] {
 			return w.program().Draw(t, "program")
 		}
 		return rapid.SampledFrom(out).Draw(t, "registered")
+	})
+}
+
+// trace draws the number of a trace, usually one that a call can be made with.
+func (w *World) trace(op Op) *rapid.Generator[uint64] {
+	return rapid.Custom(func(t *rapid.T) uint64 {
+		var fit []uint64
+		all := w.State.Traces()
+		for _, id := range all {
+			if _, ended, _ := w.State.Trace(id); ended == (op == Replay) {
+				fit = append(fit, id)
+			}
+		}
+		switch which := rapid.IntRange(0, 9).Draw(t, "which"); {
+		case which < 7 && len(fit) > 0:
+			return rapid.SampledFrom(fit).Draw(t, "fit")
+		case which < 9 && len(all) > 0:
+			return rapid.SampledFrom(all).Draw(t, "any")
+		}
+		return rapid.SampledFrom([]uint64{0, 1, 2, 12345}).Draw(t, "unknown")
+	})
+}
+
+// recorded draws a program that is registered on all devices of a trace, or now and then
+// any.
+func (w *World) recorded(trace uint64) *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		on, _, _ := w.State.Trace(trace)
+		var out []*program.Program
+		for _, p := range w.Programs {
+			where := w.State.Where(p.ID())
+			if len(where) > 0 && !slices.ContainsFunc(on, func(id uint64) bool { return !slices.Contains(where, id) }) {
+				out = append(out, p)
+			}
+		}
+		if len(out) == 0 || rapid.IntRange(0, 5).Draw(t, "any") == 5 {
+			return w.registered().Draw(t, "program")
+		}
+		return rapid.SampledFrom(out).Draw(t, "recorded")
 	})
 }
 

@@ -15,6 +15,9 @@ var (
 	ErrGrid          = errors.New("core outside the grid")
 	ErrOverflow      = errors.New("sums beyond 2^63-1")
 	ErrMesh          = errors.New("no such mesh can be")
+	ErrNoTrace       = errors.New("no such trace")
+	ErrTraceOpen     = errors.New("trace is still being captured")
+	ErrTraceEnded    = errors.New("trace is not being captured any more")
 
 	ErrRange   = errors.New("not a range")
 	ErrNotHeld = errors.New("owner does not hold the range")
@@ -24,7 +27,8 @@ var (
 func Errors() []error {
 	return []error{
 		ErrNoProgram, ErrNoDevice, ErrDeviceExists, ErrNotRegistered, ErrConflict,
-		ErrSpec, ErrBadSpec, ErrGrid, ErrOverflow, ErrMesh, ErrRange, ErrNotHeld,
+		ErrSpec, ErrBadSpec, ErrGrid, ErrOverflow, ErrMesh, ErrNoTrace, ErrTraceOpen,
+		ErrTraceEnded, ErrRange, ErrNotHeld,
 	}
 }
 

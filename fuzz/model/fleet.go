@@ -16,6 +16,8 @@ type Fleet struct {
 	devices  map[uint64]*device
 	meshes   []*mesh
 	programs map[program.ID]*registration
+	traces   map[uint64]*trace
+	captured uint64 // traces that were ever begun
 }
 
 type device struct {
@@ -23,6 +25,7 @@ type device struct {
 	spec  l1.Spec
 	peak  Peaks
 	peaks map[l1.Core]uint64
+	left  map[l1.Core]residue // by cores that something was dispatched to
 }
 
 type mesh struct {
@@ -38,7 +41,7 @@ type registration struct {
 
 // NewFleet returns a fleet without devices.
 func NewFleet() *Fleet {
-	return &Fleet{devices: map[uint64]*device{}, programs: map[program.ID]*registration{}}
+	return &Fleet{devices: map[uint64]*device{}, programs: map[program.ID]*registration{}, traces: map[uint64]*trace{}}
 }
 
 // AddDevice adds a device with nothing registered on it.
@@ -58,7 +61,7 @@ func (f *Fleet) AddDevice(id uint64, spec l1.Spec) error {
 }
 
 func (f *Fleet) add(id uint64, spec l1.Spec) *device {
-	d := &device{id: id, spec: spec, peaks: map[l1.Core]uint64{}}
+	d := &device{id: id, spec: spec, peaks: map[l1.Core]uint64{}, left: map[l1.Core]residue{}}
 	f.devices[id] = d
 	return d
 }
@@ -90,7 +93,7 @@ func (f *Fleet) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	return nil
 }
 
-// Remove takes devices away, and with them what was registered on them.
+// Remove takes devices away, and with them what was registered and resident on them.
 func (f *Fleet) Remove(ids []uint64) error {
 	devices, err := f.find(ids)
 	if err != nil {
@@ -103,6 +106,7 @@ func (f *Fleet) Remove(ids []uint64) error {
 				delete(f.programs, id)
 			}
 		}
+		d.left = nil
 		delete(f.devices, d.id)
 	}
 	return nil
@@ -242,6 +246,9 @@ func (f *Fleet) UnregisterAll(p *program.Program) (removed []uint64) {
 		return nil
 	}
 	removed = f.Where(p.ID())
+	if r := f.programs[p.ID()]; r != nil {
+		r.on = nil // traces remember it
+	}
 	delete(f.programs, p.ID())
 	f.settle()
 	return removed
@@ -275,6 +282,7 @@ func (f *Fleet) Replace(old, new *program.Program) (changed []uint64, err error)
 	if !pic.empty {
 		f.programs[new.ID()] = &registration{program: new, picture: pic, on: r.on}
 	}
+	r.on = nil // traces remember it
 	f.settle()
 	return changed, nil
 }
@@ -339,7 +347,7 @@ func (f *Fleet) settle() {
 }
 
 // ResetPeaks sets the high-water marks of a device and its cores to what is
-// registered now. Those of its mesh stay.
+// registered and resident now. Those of its mesh stay.
 func (f *Fleet) ResetPeaks(id uint64) error {
 	d := f.devices[id]
 	if d == nil {

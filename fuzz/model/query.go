@@ -69,6 +69,9 @@ func (f *Fleet) now(d *device) (t Totals) {
 	for _, s := range f.unite(d, func(p *paper) map[l1.Core]byteSet { return p.reserved }) {
 		t.Reserved += s.count()
 	}
+	for _, l := range d.left {
+		t.Resident += l.bytes.count()
+	}
 	for _, r := range f.programs {
 		if r.on[d] {
 			t.Programs++
@@ -120,6 +123,7 @@ func (f *Fleet) sum(m *mesh) (t Totals) {
 		t.Reserved += n.Reserved
 		t.Logical += n.Logical
 		t.Programs += n.Programs
+		t.Resident += n.Resident
 		t.Core = max(t.Core, n.Core)
 	}
 	return t
@@ -131,7 +135,7 @@ func (f *Fleet) Core(id uint64, core l1.Core) CoreTotals {
 	if d == nil {
 		return CoreTotals{}
 	}
-	t := CoreTotals{Peak: d.peaks[core]}
+	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[core].bytes.count()}
 	var occupied, reserved byteSet
 	for _, r := range f.programs {
 		if !r.on[d] {

@@ -6,6 +6,7 @@ type Totals struct {
 	Reserved   uint64 // bytes that tt-metal's bookkeeping charges
 	Logical    uint64 // plain sum of CB size times cores
 	Core       uint64 // Registered on the fullest core
+	Resident   uint64 // bytes that the last dispatch to each core left
 	Programs   int    // registered programs; on a mesh the sum over its devices
 	Peak       Peaks
 }
@@ -13,7 +14,7 @@ type Totals struct {
 // Peaks are the largest values that any completed operation left, since the device
 // was added or its peaks were reset.
 type Peaks struct {
-	Registered, Reserved, Logical, Core uint64
+	Registered, Reserved, Logical, Core, Resident uint64
 }
 
 // CoreTotals are the figures of one core, in bytes.
@@ -22,6 +23,7 @@ type CoreTotals struct {
 	Reserved   uint64
 	Logical    uint64
 	Programs   int    // registered programs that occupy a byte of the core
+	Resident   uint64 // what the last dispatch to the core left
 	Peak       uint64 // of Registered
 }
 
@@ -30,4 +32,5 @@ func (p *Peaks) raise(t Totals) {
 	p.Reserved = max(p.Reserved, t.Reserved)
 	p.Logical = max(p.Logical, t.Logical)
 	p.Core = max(p.Core, t.Core)
+	p.Resident = max(p.Resident, t.Resident)
 }

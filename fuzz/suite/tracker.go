@@ -26,6 +26,7 @@ type Tracker interface {
 	Core(id uint64, core l1.Core) model.CoreTotals
 	Regions(id uint64, core l1.Core) []l1.Range
 	Owners(id uint64, core l1.Core, addr uint64) []program.ID
+	Resident(id uint64, core l1.Core) (p program.ID, regions []l1.Range, ok bool)
 }
 
 var _ Tracker = (*model.Fleet)(nil)

@@ -29,6 +29,8 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			"":              g.check,
 			"ask":           g.owners,
 			"devices":       func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
+			"capture":       g.capture,
+			"evict":         func(t *rapid.T) { g.play(t, gen.Evict) },
 			"unregisterAll": func(t *rapid.T) { g.play(t, gen.UnregisterAll) },
 			"odd": func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "overflow") {
@@ -43,6 +45,8 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			actions["register and more"+often] = func(t *rapid.T) { g.play(t, gen.Register) }
 			actions["unregister"+often] = func(t *rapid.T) { g.play(t, gen.Unregister) }
 			actions["replace"+often] = func(t *rapid.T) { g.play(t, gen.Replace) }
+			actions["dispatch"+often] = func(t *rapid.T) { g.play(t, gen.Dispatch) }
+			actions["trace"+often] = func(t *rapid.T) { g.play(t, g.traceOp(t)) }
 		}
 		t.Repeat(actions)
 	}
@@ -65,6 +69,30 @@ func (g *game) play(t *rapid.T, op gen.Op) {
 		op = gen.AddDevice // enough to compare
 	}
 	g.move(t, gen.Moves(op, g.world).Draw(t, "move"))
+}
+
+// traceOp draws a call about traces.
+func (g *game) traceOp(t *rapid.T) gen.Op {
+	ops := []gen.Op{gen.Replay, gen.Replay, gen.Record, gen.EndTrace, gen.BeginTrace, gen.ReleaseTrace}
+	if len(g.model.Traces()) == 0 {
+		ops = append(ops, gen.BeginTrace, gen.BeginTrace, gen.BeginTrace, gen.BeginTrace, gen.BeginTrace)
+	}
+	return rapid.SampledFrom(ops).Draw(t, "op")
+}
+
+// capture begins a trace, records a few programs, ends it, and may replay one after
+// another dispatch: drawn one by one, hardly any trace would ever be replayed.
+func (g *game) capture(t *rapid.T) {
+	g.play(t, gen.BeginTrace)
+	for range rapid.IntRange(1, 3).Draw(t, "records") {
+		g.play(t, gen.Record)
+	}
+	g.play(t, gen.EndTrace)
+	if rapid.Bool().Draw(t, "run") {
+		g.play(t, gen.Dispatch)
+		g.check(t)
+		g.play(t, gen.Replay)
+	}
 }
 
 // move makes a call on both and compares the answers.
@@ -178,6 +206,12 @@ func (g *game) check(t *rapid.T) {
 				t.Fatalf("core %v of device %d\n got: %+v\nwant: %+v", core, id, got, want)
 			}
 			equal(t, g.tracker.Regions(id, core), g.model.Regions(id, core), "regions of core %v of device %d", core, id)
+			got, gotRegions, gotOK := g.tracker.Resident(id, core)
+			want, wantRegions, wantOK := g.model.Resident(id, core)
+			if got != want || gotOK != wantOK {
+				t.Fatalf("resident on core %v of device %d\n got: program %d, %v\nwant: program %d, %v", core, id, got, gotOK, want, wantOK)
+			}
+			equal(t, gotRegions, wantRegions, "resident regions of core %v of device %d", core, id)
 		}
 	}
 }

@@ -1,0 +1,186 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/program"
+)
+
+// Wrong calls about command traces, to be matched with errors.Is. The errors returned
+// are *TraceErrors.
+var (
+	ErrNoTrace    = errors.New("no such trace")
+	ErrTraceOpen  = errors.New("trace is still being captured")
+	ErrTraceEnded = errors.New("trace is not being captured any more")
+)
+
+// A TraceID names a captured command trace of a fleet.
+type TraceID uint64
+
+// A TraceError says which trace an operation failed for. Unwrap gives the sentinel,
+// or the *ProgramError of a program that is gone.
+type TraceError struct {
+	Trace TraceID
+	Err   error
+}
+
+func (e *TraceError) Error() string { return fmt.Sprintf("trace %d: %v", e.Trace, e.Err) }
+
+func (e *TraceError) Unwrap() error { return e.Err }
+
+// A trace is a captured sequence of dispatches. While it runs, all its programs need
+// what they need, so that a replay counts, on each core, the largest of them.
+type trace struct {
+	on       Set
+	recorded []*registration // each once, in the order of its last recording
+	ended    bool
+	peak     *residue // after the end
+}
+
+// BeginTrace starts the capture of a command trace on the devices of s. Capturing
+// changes nothing on them. It takes memory until ReleaseTrace. Errors: ErrForeignSet;
+// ErrNoDevice for a removed device.
+func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil {
+		return 0, err
+	}
+	f.lastTrace++
+	if f.traces == nil {
+		f.traces = map[TraceID]*trace{}
+	}
+	f.traces[f.lastTrace] = &trace{on: s}
+	return f.lastTrace, nil
+}
+
+// Record adds a dispatch of p to a trace that is being captured. p must be registered
+// on all its devices, since a program has to run once before it can be captured; what
+// is recorded is the layout that is registered. Cost: O(programs of the trace).
+//
+// Errors, the first that applies: ErrNoProgram; *TraceError with ErrNoTrace or
+// ErrTraceEnded; ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
+func (f *Fleet) Record(id TraceID, p *program.Program) error {
+	if p == nil {
+		return ErrNoProgram
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, err := f.trace(id)
+	if err != nil {
+		return err
+	}
+	if t.ended {
+		return &TraceError{id, ErrTraceEnded}
+	}
+	r, err := f.registered(p, t.on)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
+	}
+	return nil
+}
+
+// EndTrace ends the capture, so that the trace can be replayed. It changes nothing on
+// the devices. Cost: O(programs of the trace x groups of cores). Errors: *TraceError
+// with ErrNoTrace or ErrTraceEnded.
+func (f *Fleet) EndTrace(id TraceID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, err := f.trace(id)
+	if err != nil {
+		return err
+	}
+	if t.ended {
+		return &TraceError{id, ErrTraceEnded}
+	}
+	t.ended = true
+	t.peak = f.remember(largest(t.recorded))
+	return nil
+}
+
+// Replay makes what a captured trace needs resident on its devices: on each core that
+// it writes, what the largest of its programs has there, the last of equals. Other
+// cores keep what they had. All its devices change, or none.
+//
+// The programs must be registered there as they were recorded: one that was replaced,
+// or taken off and registered anew, is another one. Cost: that of a Dispatch, and a
+// look at each recorded program.
+//
+// Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceOpen;
+// ErrNoDevice for a device that was removed meanwhile; *TraceError with the
+// *ProgramError (ErrNotRegistered) of a recorded program that is gone; *OverflowError.
+func (f *Fleet) Replay(id TraceID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, err := f.trace(id)
+	if err != nil {
+		return err
+	}
+	if !t.ended {
+		return &TraceError{id, ErrTraceOpen}
+	}
+	if err := f.check(t.on); err != nil {
+		return err
+	}
+	for _, r := range t.recorded {
+		if lacking, n := t.on.s.slots.minus(r.on); n > 0 {
+			for slot := range lacking.all() {
+				gone := &ProgramError{Program: r.program.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
+				return &TraceError{id, gone}
+			}
+		}
+	}
+	if t.peak == nil { // no devices, or no circular buffers
+		return nil
+	}
+	return f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak)
+}
+
+// ReleaseTrace forgets a trace, captured or being captured. What a replay left
+// stays. Errors: *TraceError with ErrNoTrace.
+func (f *Fleet) ReleaseTrace(id TraceID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.trace(id); err != nil {
+		return err
+	}
+	delete(f.traces, id)
+	return nil
+}
+
+func (f *Fleet) trace(id TraceID) (*trace, error) {
+	t := f.traces[id]
+	if t == nil {
+		return nil, &TraceError{id, ErrNoTrace}
+	}
+	return t, nil
+}
+
+// largest returns, for each core that the programs write, the piece of the one with
+// most bytes there, the last of equals.
+func largest(recorded []*registration) (out []piece) {
+	for _, r := range recorded {
+		for _, w := range piecesOf(r) {
+			for i := range out {
+				o := &out[i]
+				switch shared := o.cores.Intersect(w.cores); {
+				case shared.IsEmpty():
+				case o.group.Bytes() > w.group.Bytes():
+					w.cores = w.cores.Minus(shared)
+				default:
+					o.cores = o.cores.Minus(shared)
+				}
+			}
+			out = slices.DeleteFunc(out, func(o piece) bool { return o.cores.IsEmpty() })
+			if !w.cores.IsEmpty() {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}

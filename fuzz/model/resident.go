@@ -1,0 +1,222 @@
+package model
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A residue is what the last program that was dispatched to a core left there, which
+// may be no byte.
+type residue struct {
+	program program.ID
+	bytes   byteSet
+}
+
+// A trace is a captured sequence of dispatches.
+type trace struct {
+	on       []*device
+	recorded []*registration
+	ended    bool
+}
+
+// writes returns what a dispatch leaves: on every core that a circular buffer names,
+// the bytes of the local ones.
+func (r *registration) writes() map[l1.Core]residue {
+	out := map[l1.Core]residue{}
+	for _, cb := range r.program.CBs() {
+		if cb.Kind != program.CircularBuffer {
+			continue
+		}
+		for c := range covered(cb.Cores) {
+			out[c] = residue{r.program.ID(), r.picture.circular().occupied[c]}
+		}
+	}
+	return out
+}
+
+// Dispatch makes the program with p's id resident on devices, all of which have to
+// have it: the last writer of each core wins, other cores keep what they had. Sums do
+// not overflow: what was accepted by Register can be painted.
+func (f *Fleet) Dispatch(p *program.Program, ids []uint64) error {
+	var wrong []error
+	devices, err := f.find(ids)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	if p == nil {
+		return errors.Join(append(wrong, ErrNoProgram)...)
+	}
+	r := f.programs[p.ID()]
+	if !r.everywhere(devices) {
+		wrong = append(wrong, ErrNotRegistered)
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	for _, d := range devices {
+		maps.Copy(d.left, r.writes())
+	}
+	f.settle()
+	return nil
+}
+
+// everywhere reports whether a program is registered on all of some devices.
+func (r *registration) everywhere(devices []*device) bool {
+	return !slices.ContainsFunc(devices, func(d *device) bool { return r == nil || !r.on[d] })
+}
+
+// Evict takes away what the program with p's id left on devices, and returns those
+// that held something of it.
+func (f *Fleet) Evict(p *program.Program, ids []uint64) (evicted []uint64, err error) {
+	devices, err := f.find(ids)
+	if p == nil {
+		return nil, errors.Join(err, ErrNoProgram)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		had := len(d.left)
+		maps.DeleteFunc(d.left, func(_ l1.Core, l residue) bool { return l.program == p.ID() })
+		if len(d.left) < had {
+			evicted = append(evicted, d.id)
+		}
+	}
+	return evicted, nil
+}
+
+// BeginTrace starts the capture of a trace on devices and returns its number: 1, 2 and
+// so on. Refused calls take no number.
+func (f *Fleet) BeginTrace(ids []uint64) (id uint64, err error) {
+	devices, err := f.find(ids)
+	if err != nil {
+		return 0, err
+	}
+	f.captured++
+	f.traces[f.captured] = &trace{on: devices}
+	return f.captured, nil
+}
+
+// Record adds a dispatch to a trace that is being captured.
+func (f *Fleet) Record(trace uint64, p *program.Program) error {
+	var wrong []error
+	if p == nil {
+		wrong = append(wrong, ErrNoProgram)
+	}
+	t := f.traces[trace]
+	switch {
+	case t == nil:
+		return errors.Join(append(wrong, ErrNoTrace)...)
+	case t.ended:
+		wrong = append(wrong, ErrTraceEnded)
+	}
+	if f.lost(t) {
+		wrong = append(wrong, ErrNoDevice)
+	}
+	var r *registration
+	if p != nil {
+		if r = f.programs[p.ID()]; !r.everywhere(t.on) {
+			wrong = append(wrong, ErrNotRegistered)
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	if len(t.on) > 0 {
+		t.recorded = append(t.recorded, r)
+	}
+	return nil
+}
+
+// lost reports whether a device of a trace was removed.
+func (f *Fleet) lost(t *trace) bool {
+	return slices.ContainsFunc(t.on, func(d *device) bool { return f.devices[d.id] != d })
+}
+
+// EndTrace ends a capture.
+func (f *Fleet) EndTrace(trace uint64) error {
+	t := f.traces[trace]
+	switch {
+	case t == nil:
+		return ErrNoTrace
+	case t.ended:
+		return ErrTraceEnded
+	}
+	t.ended = true
+	return nil
+}
+
+// Replay leaves, on each core that a captured trace writes, the bytes of the largest of
+// its programs there, the last of equals. All of them have to be registered still, on
+// all its devices, and have been since they were recorded.
+func (f *Fleet) Replay(trace uint64) error {
+	t := f.traces[trace]
+	switch {
+	case t == nil:
+		return ErrNoTrace
+	case !t.ended:
+		return ErrTraceOpen
+	}
+	var wrong []error
+	if f.lost(t) {
+		wrong = append(wrong, ErrNoDevice)
+	}
+	peak := map[l1.Core]residue{}
+	for _, r := range t.recorded {
+		if !r.everywhere(t.on) {
+			wrong = append(wrong, ErrNotRegistered)
+		}
+		for c, l := range r.writes() {
+			if had, ok := peak[c]; !ok || had.bytes.count() <= l.bytes.count() {
+				peak[c] = l
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	for _, d := range t.on {
+		maps.Copy(d.left, peak)
+	}
+	f.settle()
+	return nil
+}
+
+// ReleaseTrace forgets a trace. What it left stays.
+func (f *Fleet) ReleaseTrace(trace uint64) error {
+	if f.traces[trace] == nil {
+		return ErrNoTrace
+	}
+	delete(f.traces, trace)
+	return nil
+}
+
+// Traces returns the numbers of the traces that were not released, ascending.
+func (f *Fleet) Traces() []uint64 { return slices.Sorted(maps.Keys(f.traces)) }
+
+// Trace returns the devices of a trace, ascending, and whether its capture has ended.
+// ok is false if there is none of that number.
+func (f *Fleet) Trace(id uint64) (on []uint64, ended, ok bool) {
+	t := f.traces[id]
+	if t == nil {
+		return nil, false, false
+	}
+	for _, d := range t.on {
+		on = append(on, d.id)
+	}
+	return on, t.ended, true
+}
+
+// Resident returns the id of the program that was dispatched to a core last, and the
+// regions of the bytes that it left there. ok is false if none was.
+func (f *Fleet) Resident(id uint64, core l1.Core) (p program.ID, regions []l1.Range, ok bool) {
+	if d := f.devices[id]; d != nil {
+		l, ok := d.left[core]
+		return l.program, l.bytes.regions(), ok
+	}
+	return 0, nil, false
+}
