@@ -30,6 +30,8 @@ func anomalyWords() []words {
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
 		{capture.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{capture.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
+			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
 		{capture.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
 			"their CBs do not show again; alive figures miss them, and so do registered ones if the first run was not captured"},
 		{capture.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",

@@ -79,7 +79,7 @@ func assumed(r *capture.Result) string {
 		}
 	}
 	if r.Spec.Arch == l1.Blackhole && r.Addresses == capture.AddressesRecorded && low <= lowest && lowest <= high {
-		return fmt.Sprintf("%s; CBs from address %s on are rather those of a wormhole: --arch wormhole", text, grouped(lowest))
+		return fmt.Sprintf("%s, but CBs start at %s, as they do on a wormhole: try --arch wormhole", text, grouped(lowest))
 	}
 	return text + ": --arch names another"
 }
