@@ -33,7 +33,7 @@ func anomalyWords() []words {
 		{capture.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
 			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
 		{capture.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
-			"their CBs do not show again; alive figures miss them, and so do registered ones if the first run was not captured"},
+			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
 		{capture.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
 		{capture.CodeUnattributed, "CB names no core", "CBs name no core",
