@@ -4,7 +4,7 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test race lint fuzz bench bench-short cover dist check
+.PHONY: help run test faults race lint fuzz bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,9 @@ run: ## report on the demo capture (CAPTURE=file for another one)
 
 test: ## all tests
 	go test ./...
+
+faults: ## operations on many devices, failed on purpose at each of their steps
+	go test -tags cbl1faults ./device
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
@@ -36,4 +39,4 @@ cover: ## test coverage of the core packages, at least 95 % each
 dist: ## static Linux binaries and their checksums, into dist/
 	.ci/dist
 
-check: lint test ## the quick ones: before every push
+check: lint test faults ## the quick ones: before every push

@@ -31,6 +31,29 @@ func ExampleReader_Nodes() {
 	// line 5: 32768 bytes at 1048576 on {[0-0 - 7-7]}, global true
 }
 
+// Two programs that start at one address: together they take what the larger takes.
+func ExampleReplay() {
+	const text = `[
+  {"counter": 0, "node_type": "circular_buffer_allocate", "params":
+    {"address": 111616, "size": 4096, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}},
+  {"counter": 1, "node_type": "circular_buffer_deallocate_all", "params": {"device_id": 0}},
+  {"counter": 2, "node_type": "circular_buffer_allocate", "params":
+    {"address": 111616, "size": 6144, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}}
+]`
+	result, err := capture.Replay(capture.NewReader(strings.NewReader(text), "trace.json"), capture.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range result.Devices {
+		fmt.Printf("device %d: %d programs, %d bytes registered, logical %d\n", d.ID.V, d.Programs, d.Registered, d.RegisteredLogical)
+		fmt.Printf("fullest core %v: %d bytes\n", d.Fullest.Core, d.Fullest.Bytes)
+	}
+	// Output:
+	// device 0: 2 programs, 393216 bytes registered, logical 655360
+	// fullest core 0-0: 6144 bytes
+}
+
 // Every error says what is wrong, and where.
 func ExampleInputError() {
 	const text = `[{"counter": 0, "node_type": "buffer_allocate", "params": {"size": "4096 bytes"}}]`

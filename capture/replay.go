@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -98,9 +99,10 @@ type replayer struct {
 	stack     []call // functions that run
 	path      string // of stack; "" = to be joined
 	names     map[string]string
-	openFree  *free           // the last free, while nothing was placed since
-	buffers   map[uint64]bool // counters of the buffer nodes that are allocated
-	farthest  uint64          // largest counter that a connection names
+	openFree  *free                    // the last free, while nothing was placed since
+	aimless   map[uint64]*AnomalyCount // by id: frees that reached nothing while something was alive
+	buffers   map[uint64]bool          // counters of the buffer nodes that are allocated
+	farthest  uint64                   // largest counter that a connection names
 	upstream  upstreamSums
 	anomalies map[Code]*AnomalyCount
 }
@@ -129,6 +131,7 @@ func replayOnce(r *Reader, opt Options, know *knowledge) (*Result, error) {
 		devices:   map[Opt[uint64]]*replayDevice{},
 		layouts:   map[string]*layout{},
 		names:     map[string]string{},
+		aimless:   map[uint64]*AnomalyCount{},
 		buffers:   map[uint64]bool{},
 		anomalies: map[Code]*AnomalyCount{},
 	}
@@ -235,9 +238,11 @@ func (p *replayer) freeAll(n *Node) error {
 	if n.DeviceID.OK {
 		chips = p.know.chips[n.DeviceID.V]
 	}
+	var reached, missed bool
 	for _, d := range p.sorted() {
 		_, isChip := slices.BinarySearch(chips, d.id.V)
 		if !n.DeviceID.OK || d.id == n.DeviceID || d.id.OK && isChip {
+			reached = true
 			if err := d.end(p); err != nil {
 				return err
 			}
@@ -246,10 +251,38 @@ func (p *replayer) freeAll(n *Node) error {
 			if d.missed == nil {
 				d.missed = map[uint64]bool{}
 			}
-			d.missed[n.DeviceID.V] = true
+			d.missed[n.DeviceID.V], missed = true, true
 		}
 	}
+	if missed && !reached {
+		id := n.DeviceID.V
+		if p.aimless[id] == nil {
+			p.aimless[id] = &AnomalyCount{First: int64(n.Counter), Detail: fmt.Sprintf("id %d", id)}
+		}
+		p.aimless[id].Count++
+	}
 	return nil
+}
+
+// noteUnknownMeshes looks at the frees that reached nothing. If by now their id is
+// neither a chip's nor that of a mesh with chips, they ended what nobody can tell.
+func (p *replayer) noteUnknownMeshes() {
+	var all *AnomalyCount
+	for id, a := range p.aimless {
+		if p.know.isChip[id] || len(p.know.chips[id]) > 0 || p.devices[some(id)] != nil {
+			continue
+		}
+		if all == nil {
+			all = &AnomalyCount{Code: CodeMeshUnknown, First: a.First, Detail: a.Detail}
+		}
+		if a.First < all.First {
+			all.First, all.Detail = a.First, a.Detail
+		}
+		all.Count += a.Count
+	}
+	if all != nil {
+		p.anomalies[CodeMeshUnknown] = all
+	}
 }
 
 // isChip reports whether an id is known as a chip's and not as a mesh's: a free
@@ -403,6 +436,7 @@ func (p *replayer) finish() error {
 	if p.know.late {
 		p.note(CodeMeshLate, -1, "")
 	}
+	p.noteUnknownMeshes()
 	p.decide()
 	if !info.Early && len(info.Devices) > 0 {
 		p.know.devices = info.Devices

@@ -172,6 +172,7 @@ const (
 	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
 	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
+	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture

@@ -47,7 +47,7 @@ func ExampleWriteText() {
 	//   fit      if the base is 103712, the region must shrink from 1496800 B (1461.7 KiB) to the room of 1395424 B (1362.7 KiB)
 	//   likely   perhaps a budget that counts L1 from address 0: there the 1496800 B of the region would fit, from base 103712 they do not
 	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8 % (50 tiles of 2048 B)
-	//   unknown  which CB is large, and holes between them (only the end counts): `cbl1 report CAPTURE` shows them
+	//   unknown  which CB is large, and holes between them (only the end counts): a capture has each CB as a node, and `cbl1 report --programs CAPTURE` says which are the program's
 }
 
 func ExampleExplain() {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -125,8 +127,30 @@ func TestExplainAdvice(t *testing.T) {
 		for _, s := range c.saysNone {
 			require.NotContains(t, notes(e), s, c.text)
 		}
-		require.Contains(t, notes(e), "`cbl1 report CAPTURE`")
+		require.Contains(t, notes(e), "a capture has each")
 		require.False(t, e.Damaged)
+	}
+}
+
+// A report lists programs, with the nodes of their CBs: no CB alone, no index, no page
+// and no dataflow buffer. Advice to look there must not promise them.
+func TestExplainPromisesNoMoreThanAReportShows(t *testing.T) {
+	all, err := os.ReadFile(filepath.Join("testdata", "all_kinds.txt"))
+	require.NoError(t, err)
+	for _, m := range read(t, string(all)).Messages {
+		e := clash.Explain(m, l1.Spec{})
+		for _, n := range e.Notes {
+			if n.Label != "unknown" {
+				continue
+			}
+			require.NotContains(t, n.Text, "`cbl1 report CAPTURE`")
+			switch {
+			case m.What == clash.Dataflow, m.Kind == clash.IndexReuse, m.Kind == clash.PageSize:
+				require.NotContains(t, n.Text, "cbl1 report")
+			default:
+				require.Contains(t, n.Text, "`cbl1 report --programs CAPTURE`")
+			}
+		}
 	}
 }
 

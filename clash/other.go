@@ -34,7 +34,7 @@ func (e *Explanation) grid() {
 	}
 	e.note("likely", "written for a board with a larger grid: rows (Wormhole) or columns (Blackhole) are harvested, or dispatch takes some")
 	e.note("try", "take the grid from the device (compute_with_storage_grid_size) instead of a constant")
-	e.note("unknown", "which CB it is: `cbl1 report CAPTURE` lists the CBs with their cores")
+	e.note("unknown", "which CB it is: %s", m.inCapture(""))
 }
 
 // coordinate returns the last coordinate of a side of n cores.
@@ -55,7 +55,7 @@ func (e *Explanation) appending() {
 	e.note("why", "tt-metal places the CBs of a program upwards and never goes back into bytes that it has marked")
 	e.note("likely", "not the fault of sizes: its own placement never asks for such an address; an address was forced, or it is a bug in tt-metal")
 	e.note("try", "look for code that sets CB addresses; if there is none, report it with the program's CBs in order of creation")
-	e.note("unknown", "which CB, which cores and which program: `cbl1 report CAPTURE` lists CBs in order with their addresses")
+	e.note("unknown", "which CB, which cores and which program: %s", m.inCapture(""))
 }
 
 // index explains that two buffers use one index on a core.
@@ -68,7 +68,7 @@ func (e *Explanation) index() {
 	}
 	e.note("likely", "core ranges that overlap by a row or column, or a helper that adds the same CB twice")
 	e.note("try", "another index for one of them, or core ranges that do not overlap. Several indices may share one CB instead")
-	e.note("unknown", "the cores, and the CB that came first: `cbl1 report CAPTURE` lists the CBs with indices and cores")
+	e.note("unknown", "the cores, and the CB that came first; a capture does not help: it has no indices")
 }
 
 // backing explains that a buffer is larger than the tensor below it.
@@ -89,7 +89,7 @@ func (e *Explanation) backing() {
 	}
 	e.note("likely", "a size from the whole tensor or from another shard shape, or a tensor sharded over more cores than the op counted on")
 	e.note("try", "the CB's size from the tensor's shard on one core, less the address offset; or shard over fewer cores")
-	e.note("unknown", "which CB and which tensor, and cores: `cbl1 report CAPTURE` lists tensor-backed CBs")
+	e.note("unknown", "which CB and which tensor, and cores: %s", m.inCapture(""))
 }
 
 // pageSize explains that a size is not a number of pages.
@@ -123,5 +123,5 @@ func (e *Explanation) pageSize() {
 		e.note("likely", "indices of one CB with different data formats, or a size reckoned with the tiles of another format")
 	}
 	e.note("try", "the total size as number of pages x page size; with several indices, a multiple of all their page sizes")
-	e.note("unknown", "which CB and index: `cbl1 report CAPTURE` lists sizes and pages")
+	e.note("unknown", "which CB and index; a capture has sizes, but no pages and no indices")
 }

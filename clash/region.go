@@ -117,14 +117,23 @@ func (m Message) why() string {
 }
 
 func (m Message) unknown() string {
-	const shows = "`cbl1 report CAPTURE` shows them"
 	switch m.Kind {
 	case Grow:
-		return fmt.Sprintf("which %s is large, and holes between them (only the end counts): %s", m.short(), shows)
+		return fmt.Sprintf("which %s is large, and holes between them (only the end counts): %s", m.short(), m.inCapture(""))
 	case ServiceClash:
-		return fmt.Sprintf("which %s reaches up, which service allocation it is, and on which device: %s but the services", m.short(), shows)
+		return fmt.Sprintf("which %s reaches up, which service allocation it is, and on which device: %s, but not the services", m.short(), m.inCapture(""))
 	}
-	return fmt.Sprintf("which %s reaches up, which tensor is lowest, and holes in either: %s", m.short(), shows)
+	return fmt.Sprintf("which %s reaches up, which tensor is lowest, and holes in either: %s", m.short(), m.inCapture(" and tensor"))
+}
+
+// inCapture says where to look for what the message does not say. A report lists
+// programs of circular buffers; each buffer by itself stands in the capture only.
+func (m Message) inCapture(too string) string {
+	text := fmt.Sprintf("a capture has each %s%s as a node", m.short(), too)
+	if m.What != Dataflow {
+		text += ", and `cbl1 report --programs CAPTURE` says which are the program's"
+	}
+	return text
 }
 
 // noteFit says what would have to become how large.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // What a simulator calls for every op must not leave anything to collect.
@@ -46,4 +47,73 @@ func TestNoAllocations(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NotZero(t, sum)
+}
+
+// What a change may allocate, as measured and a little more. The programs exist.
+func TestAllocationBudgets(t *testing.T) {
+	const devices, runs = 32, 200
+	spec := l1.N150()
+	warm := func() (*device.Fleet, device.Mesh, []device.Set) {
+		f := device.NewFleet()
+		m := addMesh(t, f, 0, 4, 8, spec)
+		for i := range program.ID(50) { // a cache that is warm
+			register(t, f, build(t, spec, 1000+i, cb("{[0-0 - 7-7]}", 4096+64*uint64(i))), m.Set())
+		}
+		var each []device.Set
+		for d := range m.All() {
+			each = append(each, d.Set())
+		}
+		return f, m, each
+	}
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	below := build(t, spec, 1, cb("{[0-0 - 7-7]}", 2048))
+	above := build(t, spec, 2, cb("{[0-0 - 7-7]}", 65536))
+	part := build(t, spec, 3, cb("{[0-0 - 3-3]}", 65536))
+
+	for _, test := range []struct {
+		name string
+		p    *program.Program
+		most float64
+	}{
+		{"register and unregister on 32 devices in one call, below others", below, 4},
+		{"register and unregister on 32 devices in one call, above others", above, 4},
+		{"register and unregister on 32 devices in one call, on part of the cores", part, 8},
+	} {
+		f, m, _ := warm()
+		all := m.Set()
+		n := testing.AllocsPerRun(runs, func() {
+			_, err := f.Register(test.p, all)
+			check(err)
+			check(f.Unregister(test.p, all))
+		})
+		t.Logf("%s: %v", test.name, n)
+		require.LessOrEqual(t, n, test.most, test.name)
+		intact(t, f)
+	}
+
+	// Device 0 has the program; each of the others gets it and then loses it in a call
+	// of its own, so that all states are known.
+	for _, p := range []*program.Program{below, above, part} {
+		f, _, each := warm()
+		_, err := f.Register(p, each[0])
+		check(err)
+		follow := func() {
+			for _, s := range each[1 : devices-1] { // the last one waits where they come from
+				_, err := f.Register(p, s)
+				check(err)
+			}
+			for _, s := range each[1 : devices-1] {
+				check(f.Unregister(p, s))
+			}
+		}
+		follow()
+		n := testing.AllocsPerRun(runs, follow) / (2 * (devices - 2))
+		t.Logf("follow to a known state, program %d: %v for each change", p.ID(), n)
+		require.LessOrEqual(t, n, 0.2, "a further device")
+		intact(t, f)
+	}
 }

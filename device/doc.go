@@ -36,9 +36,23 @@
 //
 // # Cost
 //
-// [Device.Registered], [Device.Resident] and those of a [Mesh] are one atomic load. Cores of a device
-// that hold the same share one region tree (a class, see class.go), so that a
-// program on a whole grid is one update whatever the number of cores.
+// [Device.Registered], [Device.Resident] and those of a [Mesh] are one atomic load;
+// nothing is computed when it is asked for. What a change costs depends on how much
+// is different, not on how many cores and devices there are:
+//
+//   - Cores that hold the same are one class and share one region tree (class.go). A
+//     program on a whole grid is one update of O(log n).
+//   - A program whose ranges the others cover is hidden: a bit, no update (hidden.go).
+//   - Devices with the same programs are in one state (state.go). A call for 32 of them
+//     is one update and 32 atomic stores. So are 32 calls for one device each: the
+//     first one does the work, the others find the state that it has reached, since
+//     the line of states on the way there is remembered for as long as somebody may
+//     follow.
+//   - Devices in one state with the same high-water marks are one group (group.go),
+//     which moves as a whole.
+//
+// Devices that go a way of their own cost as much as if they were alone. When programs
+// leave, what was told apart is joined again, and the memory goes back.
 //
 // # Concurrency
 //

@@ -14,7 +14,8 @@ import (
 // A Fleet owns devices, the programs registered on them, and every total. The zero
 // Fleet is empty and ready to use. It must not be copied.
 type Fleet struct {
-	mu sync.RWMutex
+	mu     sync.RWMutex
+	faults faults // of tests; nothing in a normal build
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
@@ -81,7 +82,7 @@ func (r *registration) own() {
 	}
 }
 
-// share lets r use the bits of a Set that has just these devices, or those of the
+// share lets r use these bits, which nobody changes from now on, or those of the
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.
 func (f *Fleet) share(r *registration, slots bitset) {
@@ -104,6 +105,9 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	defer f.mu.Unlock()
 	if _, ok := f.find(id); ok {
 		return Device{}, &DeviceError{Device: id, Err: ErrDeviceExists}
+	}
+	if err := f.faults.step(); err != nil {
+		return Device{}, err
 	}
 	c := new(chip)
 	f.addChip(c, id, f.intern(spec), nil)
@@ -140,9 +144,15 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 		if _, ok := f.find(first + ID(i)); ok {
 			taken = append(taken, first+ID(i))
 		}
+		if err := f.faults.step(); err != nil {
+			return Mesh{}, err
+		}
 	}
 	if len(taken) > 0 {
 		return Mesh{}, &DeviceError{Device: taken[0], Err: ErrDeviceExists, More: len(taken) - 1}
+	}
+	if err := f.faults.step(); err != nil {
+		return Mesh{}, err
 	}
 	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols, live: rows * cols}
 	m.chips = make([]chip, rows*cols)
@@ -288,6 +298,9 @@ func (f *Fleet) Remove(s Set) error {
 	if err := f.check(s); err != nil || s.s == nil {
 		return err
 	}
+	if err := f.faults.step(); err != nil {
+		return err
+	}
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
 		f.dismiss(c)
@@ -302,11 +315,15 @@ func (f *Fleet) Remove(s Set) error {
 	f.publishMeshes()
 	f.live.drop(s.s.slots)
 	for id, r := range f.programs {
-		r.leave(s.s.slots)
-		if r.on.empty() {
-			delete(f.programs, id)
-			f.roster.retire(r)
+		if !r.on.meets(s.s.slots) {
+			continue
 		}
+		if r.leave(s.s.slots); !r.on.empty() {
+			f.share(r, r.on)
+			continue
+		}
+		delete(f.programs, id)
+		f.roster.retire(r)
 	}
 	f.rest()
 	return nil
@@ -359,5 +376,5 @@ func (f *Fleet) check(s Set) error {
 			return &DeviceError{Device: s.s.ids[slot], Err: ErrNoDevice, More: n - 1}
 		}
 	}
-	return nil
+	return f.faults.visit(s.s.slots)
 }

@@ -85,7 +85,7 @@ func (f *Fleet) place(s *state, peak Peaks, cores *corePeaks) *group {
 
 func (s *state) group(peak Peaks, cores *corePeaks) *group {
 	for _, g := range s.groups {
-		if g.peak == peak && g.cores == cores {
+		if g.peak == peak && g.cores.equal(cores) {
 			return g
 		}
 	}

@@ -1,6 +1,10 @@
 package device
 
-import "github.com/cbl1/cbl1/l1"
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
 
 // corePeaks are the high-water marks of the cores of a group of devices, up to the
 // last time that anything was taken off: since then bytes have only grown, so that
@@ -22,6 +26,12 @@ func (p *corePeaks) at(c l1.Core) uint64 {
 		return 0
 	}
 	return p.bytes[i]
+}
+
+// equal reports whether two marks are the same: devices that came to them each for
+// itself belong to one group.
+func (p *corePeaks) equal(o *corePeaks) bool {
+	return p == o || p != nil && o != nil && p.rows == o.rows && slices.Equal(p.bytes, o.bytes)
 }
 
 // A fold remembers the last result of raise for one state, so that devices that

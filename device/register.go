@@ -51,6 +51,9 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	if err := f.overflow(p.ID(), fresh, n, charge, 0); err != nil {
 		return Set{}, err
 	}
+	if err := f.faults.step(); err != nil {
+		return Set{}, err
+	}
 	first := r == nil
 	if first {
 		r = f.newRegistration(p, s.s.spec)
@@ -117,6 +120,9 @@ func (f *Fleet) Unregister(p *program.Program, s Set) error {
 		for slot := range lacking.all() {
 			return &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
 		}
+	}
+	if err := f.faults.step(); err != nil {
+		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
 	return nil
@@ -262,8 +268,11 @@ func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 		if spec != nil {
 			break // the others are the same
 		}
+		if err := f.faults.step(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.faults.step()
 }
 
 // overflow refuses sums that would exceed 2^63-1 where n devices get a charge more
@@ -272,12 +281,15 @@ func (f *Fleet) overflow(id program.ID, slots bitset, n int, charge, less uint64
 	// Where the sum over the whole fleet is small enough no part of it can be too
 	// large; that is nearly always so.
 	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
-		return nil
+		return f.faults.step()
 	}
 	var m *mesh
 	var sum uint64 // m.charge as it will be
 	for slot := range slots.all() {
 		c := f.slots[slot]
+		if err := f.faults.step(); err != nil {
+			return err
+		}
 		if c.group.state.charge-less > l1.MaxAddr-charge {
 			return &OverflowError{Program: id, Device: c.id}
 		}
@@ -292,7 +304,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset, n int, charge, less uint64
 		}
 		sum += charge
 	}
-	return nil
+	return f.faults.step()
 }
 
 // wide is a sum of more than 64 bits.

@@ -140,6 +140,9 @@ func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		to := o.of(f, c.left, over)
+		if err := f.faults.step(); err != nil {
+			return err
+		}
 		if to.total() > l1.MaxAddr {
 			return &OverflowError{Program: id, Device: c.id}
 		}
@@ -159,6 +162,9 @@ func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
 	}
 	if sum.beyond() {
 		return &OverflowError{Program: id, Device: m.first}
+	}
+	if err := f.faults.step(); err != nil {
+		return err
 	}
 	for slot := range slots.all() {
 		c := f.slots[slot]

@@ -27,7 +27,7 @@ type state struct {
 // its key and only point to it. A state of the trail that has to change in a new
 // direction is given a line of its own first.
 //
-// A line with one group of devices keeps no trail: nobody can follow.
+// A line whose devices are all in the present state keeps no trail: nobody can follow.
 type line struct {
 	content
 	now   *state
@@ -66,9 +66,19 @@ func (f *Fleet) forget(s *step) {
 
 func (l *line) end() int { return l.base + len(l.trail) }
 
-// remembered is how long a trail may become, so that devices that are served one
-// after the other, each with all its programs, still find the way.
-func (l *line) remembered() int { return 256 + 2*l.programs }
+// tooLong reports whether the trail is longer than it may become, so that devices
+// that are served or emptied one after the other, each with all its programs, still
+// find the way.
+func (l *line) tooLong() bool {
+	if len(l.trail) <= 256 {
+		return false
+	}
+	programs := l.programs
+	if from := l.trail[0].from; from != nil && len(from.groups) > 0 {
+		programs = max(programs, from.totals.Programs)
+	}
+	return len(l.trail) > 256+2*programs
+}
 
 // empty returns the state without programs, where every device starts.
 func (f *Fleet) empty() *state {
@@ -114,7 +124,7 @@ func (f *Fleet) next(s *state, slot int, old, new *registration, whole bool) *st
 	l.change(old, new)
 	to.key, to.totals, to.charge, to.at = k, l.totals(), l.charge, l.end()
 	f.states[k] = to
-	for len(l.trail) > l.remembered() {
+	for l.tooLong() {
 		f.forgetOldest(l)
 	}
 	return to
@@ -197,13 +207,13 @@ func (f *Fleet) leave(l *line, n int) {
 	case l.users == 0:
 		f.forgetTrail(l)
 		delete(f.states, l.now.key)
-	case l.users == 1 && len(l.now.groups) == 1:
+	case l.users == len(l.now.groups):
 		f.forgetTrail(l)
 	}
 }
 
 func (f *Fleet) forgetTrail(l *line) {
-	if len(l.trail) == 0 {
+	if l.trail == nil {
 		return
 	}
 	for i := range l.trail {

@@ -98,10 +98,10 @@ func nodes(p capture.ProgramDetail) string {
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.
 func writeNothing(b *bytes.Buffer, r *capture.Result) {
-	var local, global int64
+	var local, global, apart int64
 	var names []string
 	for _, d := range r.Devices {
-		local, global = local+d.LocalCBs, global+d.GlobalCBs
+		local, global, apart = local+d.LocalCBs, global+d.GlobalCBs, apart+d.Dataflow.Nodes+d.Scratchpad.Nodes
 		names = append(names, fold{&d, []*capture.Device{&d}}.where())
 	}
 	where := strings.Join(names, ", ")
@@ -116,13 +116,29 @@ func writeNothing(b *bytes.Buffer, r *capture.Result) {
 	case global > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: %s of tensors, without bytes of their own\n",
 			where, all(global, "CB is a view", "CBs are views"))
+	case apart > 0:
+		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
 	case has(r, capture.CodeCacheHit) || has(r, capture.CodeFreeWithoutCBs):
 		b.WriteString("cannot tell: programs ran, but the capture shows none of their circular buffers\n")
-	case len(r.Devices) > 0:
-		fmt.Fprintf(b, "fullest core: 0 bytes, %s: the capture places no circular buffer\n", where)
 	default:
 		b.WriteString("nothing to count: the capture places no circular buffer\n")
 	}
+}
+
+// others counts dataflow buffers and scratchpads. What they take is said below.
+func others(r *capture.Result) string {
+	var dataflow, pads int64
+	for _, d := range r.Devices {
+		dataflow, pads = dataflow+d.Dataflow.Nodes, pads+d.Scratchpad.Nodes
+	}
+	var parts []string
+	if dataflow > 0 {
+		parts = append(parts, plural(dataflow, "dataflow buffer"))
+	}
+	if pads > 0 {
+		parts = append(parts, plural(pads, "scratchpad"))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // all says "the one CB is" or "all 3 CBs are".

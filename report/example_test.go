@@ -37,9 +37,9 @@ func ExampleText() {
 	//   basis     registered = all programs, as the program cache keeps them; alive = until their free;
 	//             logical = size x cores of every CB, shared bytes again and again
 	//   counted   5 local CBs on 64 cores; not counted: L1 tensors, kernels
-	//   note      5 operations hit the program cache (first at node 10, UnaryDeviceOperation): their CBs
-	//             do not show again; alive figures miss them, and so do registered ones if the first run
-	//             was not captured
+	//   note      5 operations hit the program cache (first at node 10, UnaryDeviceOperation): what they
+	//             place does not show again; alive figures miss it, and so do registered ones if the first
+	//             run was not captured
 	//
 	// cores of device 0, fullest first; bytes are those of each core
 	// registered  alive peak  highest end  regions  programs  cores  which

@@ -16,6 +16,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; review the difference")
 
+// A tester is a test, or a check of a property.
+type tester interface {
+	require.TestingT
+	Helper()
+}
+
 // A fixture is a capture and what a brute-force calculator expects of it.
 type fixture struct {
 	name     string // unique
@@ -66,7 +72,7 @@ func text(t *testing.T, r *capture.Result, opt report.TextOptions) string {
 	return b.String()
 }
 
-func jsonText(t *testing.T, r *capture.Result) []byte {
+func jsonText(t tester, r *capture.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, report.JSON(&b, r))

@@ -27,16 +27,20 @@ func explain(r *capture.Result, folds []fold) []note {
 	if len(folds) > 0 {
 		out = append(out, note{"counted", counted(folds)})
 	}
+	table := "" // there is none
+	if fullestDevice(r) != nil {
+		table = "; not in the table"
+	}
 	for _, f := range folds {
 		where := ""
 		if len(folds) > 1 {
 			where = f.where() + ": "
 		}
 		if k := f.first.Dataflow; k.Nodes > 0 {
-			out = append(out, note{"apart", where + apart(k, "dataflow buffer")})
+			out = append(out, note{"apart", where + apart(k, "dataflow buffer", table)})
 		}
 		if k := f.first.Scratchpad; k.Nodes > 0 {
-			out = append(out, note{"apart", where + apart(k, "scratchpad")})
+			out = append(out, note{"apart", where + apart(k, "scratchpad", table)})
 		}
 	}
 	out = append(out, anomalies(r)...)
@@ -79,7 +83,7 @@ func assumed(r *capture.Result) string {
 		}
 	}
 	if r.Spec.Arch == l1.Blackhole && r.Addresses == capture.AddressesRecorded && low <= lowest && lowest <= high {
-		return fmt.Sprintf("%s; CBs from address %s on are rather those of a wormhole: --arch wormhole", text, grouped(lowest))
+		return fmt.Sprintf("%s, but CBs start at %s, as they do on a wormhole: try --arch wormhole", text, grouped(lowest))
 	}
 	return text + ": --arch names another"
 }
@@ -110,8 +114,9 @@ func counted(folds []fold) string {
 	return text + "L1 tensors, kernels"
 }
 
-// apart describes dataflow buffers or scratchpads, which the table leaves out.
-func apart(k capture.KindFigures, noun string) string {
+// apart describes dataflow buffers or scratchpads, which the table leaves out; table
+// says so.
+func apart(k capture.KindFigures, noun, table string) string {
 	text := plural(k.Nodes, noun)
 	switch k.Borrowed {
 	case 0:
@@ -120,8 +125,8 @@ func apart(k capture.KindFigures, noun string) string {
 	default:
 		text += fmt.Sprintf(", %s of them in borrowed memory", grouped(k.Borrowed))
 	}
-	return fmt.Sprintf("%s: registered %s bytes on the fullest core, %s over all; alive peak %s and %s; not in the table",
-		text, grouped(k.RegisteredCorePeak), grouped(k.Registered), grouped(k.CorePeak), grouped(k.ResidentPeak))
+	return fmt.Sprintf("%s: registered %s bytes on the fullest core, %s over all; alive peak %s and %s%s",
+		text, grouped(k.RegisteredCorePeak), grouped(k.Registered), grouped(k.CorePeak), grouped(k.ResidentPeak), table)
 }
 
 // upstream says where ttnn's own figures differ from the truth, and why.

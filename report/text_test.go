@@ -154,7 +154,24 @@ func TestFirstLine(t *testing.T) {
 		"dataflow alone": {
 			func(r *capture.Result) {
 				r.Devices = []capture.Device{{Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 1}}}
-			}, "fullest core: 0 bytes, device not named: the capture places no circular buffer",
+			}, "fullest core: 0 bytes, device not named: no circular buffers, but 1 dataflow buffer",
+		},
+		"dataflow and a cache hit": {
+			func(r *capture.Result) {
+				r.Devices = []capture.Device{
+					{Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 1, RegisteredCorePeak: 64}},
+					{
+						Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 2, RegisteredCorePeak: 4096},
+						Scratchpad: capture.KindFigures{Nodes: 1, RegisteredCorePeak: 512},
+					},
+				}
+				r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeNoCBs, Count: 1, First: -1}, {Code: capture.CodeCacheHit, Count: 1}}
+			}, "fullest core: 0 bytes, device not named, device not named: no circular buffers, but 3 dataflow buffers and 1 scratchpad",
+		},
+		"scratchpads alone": {
+			func(r *capture.Result) {
+				r.Devices = []capture.Device{{Kind: capture.KindNone, Scratchpad: capture.KindFigures{Nodes: 2, RegisteredCorePeak: 512}}}
+			}, "fullest core: 0 bytes, device not named: no circular buffers, but 2 scratchpads",
 		},
 		"views": {
 			func(r *capture.Result) {

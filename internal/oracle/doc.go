@@ -14,12 +14,13 @@
 // Where README.md of the sample captures and the design page say nothing, the oracle does this:
 //
 //   - Program with addresses: some of its local CBs have address 0, others not ("mixed" inside one program). The
-//     recorded ones are marked first, in creation order, then the zero ones are placed by tt-metal's rule on top.
+//     recorded ones are marked first, in creation order, then the zero ones are placed by tt-metal's rule on top. The same goes
+//     for its dataflow buffers and then for its scratchpads.
 //   - A CB of size 0 covers no byte and has no end, but its cores count as cores of the device.
 //   - A CB with an empty core range set is a CB node (it counts in cb_nodes, local_cbs and decides like any other whether its
 //     program has addresses), but has no cores, no logical bytes and no end.
-//   - Dataflow buffers and scratchpads live and die with the CBs of their device. They make no device and no program
-//     of their own: a device without CB nodes is not listed even if it has dataflow buffers.
+//   - Dataflow buffers and scratchpads live and die with the CBs of their device. A device that has only them is
+//     listed too, with cb_nodes 0; they make no program of their own.
 //   - The allocator entries of all dataflow buffers and scratchpads of a program exist before the first of them is placed, as those
 //     of its CBs do.
 //   - The word in "addresses" speaks of CBs only; "layout" is given when anything at all was placed by the rule.

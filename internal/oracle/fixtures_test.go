@@ -243,6 +243,18 @@ func TestByHand(t *testing.T) {
 			"scratchpad_registered_union_bytes": 3584,
 		}},
 
+		// Buffers of the first program: [0,4096) on both cores, [4096,6144) on 1-0: 10,240. The scratchpad lies above them,
+		// [6144,6656) on both: 1,024. The second program covers [0,8192) on 0-0, so there 8,192 and on 1-0 6,144 are
+		// registered: 14,336. The third is a cache hit.
+		{dir + "dataflow_only.json", "none", []string{"1"}, figures{
+			"cb_nodes": 0, "local_cbs": 0, "global_cbs": 0, "programs": 0, "cores": 0, "logical_peak_bytes": 0,
+			"resident_peak_bytes": 0, "highest_end": 0, "registered_union_bytes": 0, "registered_range_granular_bytes": 0,
+			"dataflow_buffers": 3, "dataflow_local": 3, "dataflow_borrowed": 0, "dataflow_resident_peak_bytes": 10240,
+			"dataflow_core_peak_bytes": 8192, "dataflow_registered_union_bytes": 14336,
+			"scratchpads": 1, "scratchpad_resident_peak_bytes": 1024, "scratchpad_core_peak_bytes": 512,
+			"scratchpad_registered_union_bytes": 1024,
+		}},
+
 		// Offsets. 4,096 on 9 + 9 - 4 = 14 cores [0,4096): 57,344. 4,096 on 4 of them [2048,6144): logical 16,384, new
 		// 8,192. 1,024 on 16 cores [8192,9216): 16,384. 1,024 on 3-3 [9216,10240). Logical 91,136, covered 82,944.
 		// The second program: 8,192 on 9 cores [4096,12288): 73,728. On four cores it meets the first, which held 5,120,
@@ -312,11 +324,19 @@ func TestUpstreamByHand(t *testing.T) {
 		require.Equal(t, uint64(1536), *u.PeakScratchpad)
 		require.Equal(t, uint64(7680), *u.PeakTotal)
 	})
+	t.Run("dataflow only", func(t *testing.T) {
+		u := open(t, "capture/testdata/dataflow_only.json").Upstream
+		require.Zero(t, *u.PeakCB)
+		require.Equal(t, uint64(8192), *u.PeakDataflow)
+		require.Equal(t, uint64(512), *u.PeakScratchpad)
+		require.Equal(t, uint64(8192), *u.PeakTotal)
+	})
 }
 
 func TestLayout(t *testing.T) {
 	require.Nil(t, open(t, "capture/testdata/matmul_normal.json").Layout, "nothing had to be placed")
 	require.Equal(t, &oracle.Layout{Arch: "blackhole", Base: 111616, Align: 64}, open(t, "capture/testdata/dataflow.json").Layout)
+	require.Equal(t, &oracle.Layout{Arch: "blackhole", Base: 111616, Align: 64}, open(t, "capture/testdata/dataflow_only.json").Layout)
 	require.Equal(t, &oracle.Layout{Arch: "wormhole", Base: 103840, Align: 32}, open(t, "capture/testdata/report_v1.json").Layout)
 	require.Equal(t, &oracle.Layout{Arch: "blackhole", Base: 111360, Align: 64}, open(t, "capture/testdata/report_devices_last.json").Layout)
 

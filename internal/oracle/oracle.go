@@ -49,9 +49,9 @@ func File(data []byte, opts Options) (*Report, error) {
 		return nil, err
 	}
 
-	names := []string{} // of the devices that have CB nodes
+	names := []string{} // of the devices on which something appears
 	for _, e := range events {
-		if e.buffer != nil && e.buffer.kind == circular && !slices.Contains(names, e.device) {
+		if e.buffer != nil && !slices.Contains(names, e.device) {
 			names = append(names, e.device)
 		}
 	}
@@ -94,8 +94,11 @@ func chooseLayout(h header, opts Options) (Layout, error) {
 	l := Layout{Arch: opts.Arch}
 	if l.Arch == "" {
 		l.Arch = "blackhole"
-		if h.l1Size == 1499136 {
+		switch h.l1Size {
+		case 1499136:
 			l.Arch = "wormhole"
+		case 1048576:
+			l.Arch = "grayskull"
 		}
 	}
 	switch l.Arch {

@@ -67,6 +67,26 @@ func TestPlacementExamples(t *testing.T) {
 	}
 }
 
+// TestMixedScratchpads: a recorded scratchpad is marked before one without address is placed, also if it comes later.
+func TestMixedScratchpads(t *testing.T) {
+	first, second := circularFrom(t, 0, "0-0 - 0-0 64"), circularFrom(t, 1, "0-0 - 0-0 128")
+	second.addr = 111616
+	entries := newEntries([]*buffer{first, second})
+	require.True(t, placeScratchpads([]*buffer{first, second}, entries, Layout{Base: 111616, Align: 64}))
+	require.Equal(t, uint64(111616+128), first.addr)
+}
+
+func TestArchitectureByL1Size(t *testing.T) {
+	for size, want := range map[uint64]Layout{
+		0: {"blackhole", 111616, 64}, 1572864: {"blackhole", 111616, 64}, 12345: {"blackhole", 111616, 64},
+		1499136: {"wormhole", 103712, 32}, 1048576: {"grayskull", 103712, 32},
+	} {
+		got, err := chooseLayout(header{l1Size: size}, Options{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
 var wormholeOptions, blackholeOptions = Options{Arch: "wormhole"}, Options{Arch: "blackhole"}
 
 func circularFrom(t *testing.T, counter int, text string) *buffer {

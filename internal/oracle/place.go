@@ -87,21 +87,24 @@ func place(buffers []*buffer, entries []*entry, l Layout) (placed bool) {
 	return placed
 }
 
-// placeScratchpads differs in two points: every intersecting entry has a say, and each touched entry is marked once.
+// placeScratchpads differs in one point that matters for bytes: every intersecting entry has a say.
 func placeScratchpads(buffers []*buffer, entries []*entry, l Layout) (placed bool) {
 	for _, b := range buffers {
-		touched := touchedBy(entries, b)
-		if b.addr == 0 {
-			placed = true
-			addr := l.Base
-			for _, e := range touched {
-				addr = max(addr, e.end())
-			}
-			b.addr = roundUp(addr, l.Align)
+		if b.addr != 0 {
+			markAll(entries, b)
 		}
-		for _, e := range touched {
-			e.mark(b.addr, b.size)
+	}
+	for _, b := range buffers {
+		if b.addr != 0 {
+			continue
 		}
+		placed = true
+		addr := l.Base
+		for _, e := range touchedBy(entries, b) {
+			addr = max(addr, e.end())
+		}
+		b.addr = roundUp(addr, l.Align)
+		markAll(entries, b)
 	}
 	return placed
 }

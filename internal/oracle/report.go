@@ -21,7 +21,7 @@ type Layout struct {
 	Align uint64 `json:"align"`
 }
 
-// Device holds the figures of one device id as it stands on CB nodes.
+// Device holds the figures of one device id as it stands on nodes of CBs, dataflow buffers or scratchpads.
 type Device struct {
 	CBNodes              int       `json:"cb_nodes"`
 	LocalCBs             int       `json:"local_cbs"`

@@ -55,7 +55,7 @@ func run(args []string, out, errw io.Writer) int {
 	}
 	r := &runner{size: full(), rounds: *rounds}
 	if *short {
-		r.size = reduced()
+		r.size, r.noGoals = reduced(), true
 	}
 	begin := time.Now()
 	for _, p := range parts() {
@@ -82,7 +82,7 @@ func run(args []string, out, errw io.Writer) int {
 	return 0
 }
 
-// A part measures one workload of the issue and adds rows to the table.
+// A part measures one workload and adds rows to the table.
 type part struct {
 	name    string
 	measure func(*runner) error

@@ -22,8 +22,7 @@ func toy() sizes {
 	}
 }
 
-// Every part measures without finding a difference, and says something about each row of
-// the issue.
+// Every part measures without finding a difference, and says something.
 func TestEveryPart(t *testing.T) {
 	for _, p := range parts() {
 		t.Run(p.name, func(t *testing.T) {

@@ -14,6 +14,8 @@ type runner struct {
 	size   sizes
 	rounds int
 	rows   []row
+	// noGoals leaves the goals out, which are meant for the full sizes.
+	noGoals bool
 }
 
 // A racer is a contender and the part of a workload that it can manage. What it does not

@@ -17,7 +17,7 @@ type sizes struct {
 	batches    int // of reads, for each goroutine that reads
 }
 
-// full is what the issue asks for.
+// full is what the goals are meant for.
 func full() sizes {
 	return sizes{
 		sweep: []int{256, 4_096, 65_536}, sweepRatio: 4_096,

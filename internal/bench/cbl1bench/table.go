@@ -56,7 +56,7 @@ func thousands(digits string) string {
 	return b.String()
 }
 
-// A goal is what the issue asks of a value: at least, or at most. Without a good value
+// A goal is what is asked of a value: at least, or at most. Without a good value
 // there is only the floor.
 type goal struct {
 	atMost      bool
@@ -102,7 +102,12 @@ type row struct {
 	goal           *goal
 }
 
-func (r *runner) add(x row) { r.rows = append(r.rows, x) }
+func (r *runner) add(x row) {
+	if r.noGoals {
+		x.goal = nil
+	}
+	r.rows = append(r.rows, x)
+}
 
 func header() []string {
 	return []string{"workload", "ours/change", "ours, run", "dense", "percore", "in question", "value", "floor", "good", "reached"}

@@ -1,0 +1,374 @@
+package device
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What is shared cannot be seen from outside, but by what it costs. Here it is counted.
+
+// counts says how much is kept for the sake of sharing.
+type counts struct {
+	states, groups, lines int
+	steps                 int // of all trails
+	numbers               int // of the roster that are taken
+}
+
+func count(f *Fleet) counts {
+	lines := map[*line]bool{}
+	n := counts{states: len(f.states), groups: len(f.groups), numbers: f.roster.given - f.roster.returned}
+	for _, s := range f.states {
+		if !lines[s.line] {
+			lines[s.line] = true
+			n.steps += len(s.line.trail)
+		}
+	}
+	n.lines = len(lines)
+	return n
+}
+
+// fleetOf returns a fleet of one mesh, and the Set of each device.
+func fleetOf(t require.TestingT, rows, cols int) (f *Fleet, m Mesh, each []Set) {
+	f = NewFleet()
+	m, err := f.AddMesh(0, rows, cols, l1.N150())
+	require.NoError(t, err)
+	for d := range m.All() {
+		each = append(each, d.Set())
+	}
+	return f, m, each
+}
+
+// programOn places one range on a rectangle of cores of an N150.
+func programOn(t require.TestingT, id program.ID, rectangle string, addr, size uint64) *program.Program {
+	p, err := program.NewBuilder(id).Range(l1.MustParseCoreRangeSet(rectangle), l1.Range{Start: addr, End: addr + size}).Build(l1.N150())
+	require.NoError(t, err)
+	return p
+}
+
+func mustRegister(t require.TestingT, f *Fleet, p *program.Program, s Set) {
+	_, err := f.Register(p, s)
+	require.NoError(t, err)
+}
+
+// requireEmpty requires that nothing is left of the programs that were there but
+// high-water marks.
+func requireEmpty(t require.TestingT, f *Fleet) {
+	require.NoError(t, f.CheckInvariants())
+	require.Equal(t, roster{}, f.roster)
+	require.Zero(t, f.charge)
+	require.Nil(t, f.programs)
+	require.Nil(t, f.lately)
+	if len(f.groups) == 0 {
+		require.Empty(t, f.states)
+		return
+	}
+	require.Equal(t, counts{states: 1, groups: len(f.groups), lines: 1}, count(f))
+	l := f.states[key{}].line
+	require.Nil(t, l.trail)
+	require.Nil(t, l.occupied.classes)
+	require.Nil(t, l.reserved)
+}
+
+// A program that reaches 32 devices by 32 calls leaves nothing behind but one state.
+func TestProgramByProgramDeviceByDevice(t *testing.T) {
+	f, _, each := fleetOf(t, 4, 8)
+	var programs []*program.Program
+	one := func(n int) counts { return counts{states: 1, groups: 1, lines: 1, numbers: n} }
+	for i := range 20 {
+		p := programOn(t, program.ID(i), []string{"{[0-0 - 7-7]}", "{[1-0 - 4-3]}", "{[0-5 - 6-6]}"}[i%3], uint64(4096*i), 8192)
+		programs = append(programs, p)
+		for d, s := range each {
+			mustRegister(t, f, p, s)
+			if d > 0 && d < 31 { // one is ahead, the others follow or wait
+				require.Equal(t, counts{states: 2, groups: 2, lines: 1, steps: 1, numbers: i + 1}, count(f))
+			}
+		}
+		require.Equal(t, one(i+1), count(f))
+		require.Nil(t, f.groups[0].state.line.trail)
+	}
+	for i, p := range programs {
+		for _, s := range each {
+			require.NoError(t, f.Unregister(p, s))
+		}
+		require.Equal(t, one(19-i), count(f))
+		require.Nil(t, f.groups[0].state.line.trail)
+	}
+	requireEmpty(t, f)
+}
+
+// The first device does the work for all of its programs. The others follow: the
+// content does not change again.
+func TestDeviceByDeviceProgramByProgram(t *testing.T) {
+	const n = 500
+	f, _, each := fleetOf(t, 4, 8)
+	var programs []*program.Program
+	for i := range n {
+		programs = append(programs, programOn(t, program.ID(i), []string{"{[0-0 - 7-7]}", "{[1-0 - 4-3]}"}[i%2], uint64(64*i), 8192))
+	}
+	for d, s := range each {
+		for i, p := range programs {
+			mustRegister(t, f, p, s)
+			l := f.groups[0].state.line
+			if d == 0 {
+				require.Equal(t, i+1, l.end())
+			} else if d < 31 || i < n-1 {
+				require.Equal(t, n, l.end()) // positions count the changes of the content
+				require.Len(t, f.states, n+1)
+			}
+		}
+		if d < 31 {
+			require.Equal(t, counts{states: n + 1, groups: 2, lines: 1, steps: n, numbers: n}, count(f))
+		}
+	}
+	require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: n}, count(f))
+	for d, s := range each {
+		for i, p := range programs {
+			require.NoError(t, f.Unregister(p, s))
+			if l := f.groups[0].state.line; d > 0 && (d < 31 || i < n-1) {
+				require.Equal(t, n, l.end())
+			}
+		}
+	}
+	requireEmpty(t, f)
+	require.Len(t, f.groups, 1)
+}
+
+// Devices that part in four directions and meet again, program by program, are one
+// group again: they have the same high-water marks.
+func TestPartAndMeetAgain(t *testing.T) {
+	f, m, each := fleetOf(t, 4, 8)
+	common := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
+	mustRegister(t, f, common, m.Set())
+	for round := range 3 {
+		own := func(d int) *program.Program {
+			return programOn(t, program.ID(10+d%4), "{[0-0 - 3-3]}", uint64(100_000*(1+d%4)), 4096)
+		}
+		for d, s := range each {
+			mustRegister(t, f, own(d), s)
+		}
+		now := count(f)
+		require.Equal(t, 4, now.states, "round %d", round)
+		require.Equal(t, 4, now.lines)
+		require.Zero(t, now.steps)
+		for d, s := range each {
+			require.NoError(t, f.Unregister(own(d), s))
+		}
+		require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: 1}, count(f), "round %d", round)
+		require.NoError(t, f.CheckInvariants())
+	}
+	f.UnregisterAll(common)
+	requireEmpty(t, f)
+}
+
+// Devices that were never equal in their high-water marks stay two groups. They are in
+// one state all the same, and nobody follows any more.
+func TestGroupsThatStayApart(t *testing.T) {
+	f, m, each := fleetOf(t, 1, 2)
+	large := programOn(t, 1, "{[0-0 - 7-7]}", 0, 1<<20)
+	mustRegister(t, f, large, each[0])
+	f.UnregisterAll(large)
+	for _, s := range each {
+		for i := range program.ID(300) {
+			mustRegister(t, f, programOn(t, 2+i, "{[0-0 - 7-7]}", uint64(64*i), 64), s)
+		}
+	}
+	require.Equal(t, counts{states: 1, groups: 2, lines: 1, numbers: 300}, count(f))
+	for d := range m.All() {
+		d.ResetPeaks()
+	}
+	require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: 300}, count(f))
+	for p := range f.Programs() {
+		f.UnregisterAll(p)
+	}
+	requireEmpty(t, f)
+}
+
+// Each device is served and emptied before the next one: they never have anything in
+// common but what they leave behind, equal high-water marks.
+func TestOneAfterTheOther(t *testing.T) {
+	f, _, each := fleetOf(t, 4, 8)
+	p := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
+	for i, s := range each {
+		mustRegister(t, f, p, s)
+		require.NoError(t, f.Unregister(p, s))
+		requireEmpty(t, f)
+		require.Equal(t, min(2, 32-i), len(f.groups))
+	}
+	require.Len(t, f.groups, 1)
+}
+
+// Cores that programs have told apart are one class again when they have left.
+func TestClassesComeBackToOne(t *testing.T) {
+	f, m, _ := fleetOf(t, 1, 1)
+	mustRegister(t, f, programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096), m.Set())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	classes := func() int { return len(f.groups[0].state.line.occupied.classes) }
+	var cutters []*program.Program
+	for core := range l1.N150().Grid().Cores().All() {
+		p := programOn(t, program.ID(100+len(cutters)), "{["+core.String()+" - "+core.String()+"]}", 8192, 64)
+		mustRegister(t, f, p, m.Set())
+		cutters = append(cutters, p)
+	}
+	require.Equal(t, 64, classes())
+	rnd.Shuffle(len(cutters), func(i, k int) { cutters[i], cutters[k] = cutters[k], cutters[i] })
+	for _, p := range cutters {
+		f.UnregisterAll(p)
+	}
+	// A sweep comes at the latest after as many departures as there are classes.
+	for left := classes(); left > 0 && classes() > 1; left-- {
+		p := programOn(t, 99, "{[0-0 - 7-7]}", 8192, 64)
+		mustRegister(t, f, p, m.Set())
+		f.UnregisterAll(p)
+	}
+	require.Equal(t, 1, classes())
+}
+
+// Two devices take turns for ever, others stay behind. Neither trails nor numbers
+// nor states pile up, be it one program or new ones all the time.
+func TestAlternation(t *testing.T) {
+	stay := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
+	for _, test := range []struct {
+		name string
+		id   func(i int) program.ID
+		most counts // on the way
+	}{
+		{"one program", func(int) program.ID { return 2 }, counts{states: 2, groups: 3, lines: 1, steps: 1, numbers: 2}},
+		{"ever new programs", func(i int) program.ID { return program.ID(2 + i) }, counts{states: 2, groups: 3, lines: 1, steps: 1, numbers: 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, m, each := fleetOf(t, 1, 3)
+			mustRegister(t, f, stay, m.Set())
+			for i := range 10_000 {
+				p := programOn(t, test.id(i), "{[0-0 - 7-7]}", 0, 8192)
+				mustRegister(t, f, p, each[i%2])
+				within(t, count(f), test.most)
+				require.NoError(t, f.Unregister(p, each[i%2]))
+				within(t, count(f), test.most)
+			}
+			require.NoError(t, f.CheckInvariants())
+			f.UnregisterAll(stay)
+			requireEmpty(t, f)
+		})
+	}
+	t.Run("overlapping", func(t *testing.T) { // the next one comes before the last one leaves
+		f, m, each := fleetOf(t, 1, 3)
+		mustRegister(t, f, stay, m.Set())
+		most := counts{states: 600, groups: 3, lines: 3, steps: 600, numbers: mayHide}
+		for i := range 10_000 {
+			mustRegister(t, f, programOn(t, program.ID(2+i), "{[0-0 - 7-7]}", 0, 2048), each[i%2])
+			if i >= 2 {
+				require.NoError(t, f.Unregister(programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, 2048), each[i%2]))
+			}
+			within(t, count(f), most)
+		}
+		require.NoError(t, f.CheckInvariants())
+		for p := range f.Programs() {
+			f.UnregisterAll(p)
+		}
+		requireEmpty(t, f)
+	})
+}
+
+func within(t *testing.T, have, most counts) {
+	t.Helper()
+	if have.states > most.states || have.groups > most.groups || have.lines > most.lines || have.steps > most.steps || have.numbers > most.numbers {
+		require.Failf(t, "too much is kept", "%+v, at most %+v", have, most)
+	}
+}
+
+// However devices part, meet, come and go: what is kept is bounded on the way, and
+// nothing is left when the programs have left.
+func TestNothingIsLeft(t *testing.T) { rapid.Check(t, nothingIsLeft) }
+
+func nothingIsLeft(t *rapid.T) {
+	const devices = 6
+	f := NewFleet()
+	spec := l1.N150()
+	for id := range ID(devices) {
+		_, err := f.AddDevice(id, spec)
+		require.NoError(t, err)
+	}
+	var programs []*program.Program
+	for id := range program.ID(8) {
+		b := program.NewBuilder(id)
+		for range rapid.IntRange(1, 3).Draw(t, "ranges") {
+			on := rapid.SampledFrom([]string{"{[0-0 - 7-7]}", "{[0-0 - 3-3]}", "{[2-2 - 7-5]}", "{[5-0 - 5-0]}"}).Draw(t, "on")
+			addr := rapid.SampledFrom([]uint64{0, 0, 64, 640}).Draw(t, "addr")
+			b.Range(l1.MustParseCoreRangeSet(on), l1.Range{Start: addr, End: addr + uint64(rapid.IntRange(1, 20).Draw(t, "size"))*64})
+		}
+		if id%4 == 3 { // one that reserves more than it occupies
+			b.CB(program.CB{Cores: spec.Grid(), Size: 64, Global: true}).CB(program.CB{Cores: l1.MustParseCoreRangeSet("{[1-1 - 1-1]}"), Size: 64})
+		}
+		p, err := b.Build(spec)
+		require.NoError(t, err)
+		programs = append(programs, p)
+	}
+	some := func(t *rapid.T) Set {
+		var on []ID
+		for d := range f.Devices() {
+			if rapid.IntRange(0, 2).Draw(t, "in") == 0 {
+				on = append(on, d.ID())
+			}
+		}
+		s, err := f.Of(on...)
+		require.NoError(t, err)
+		return s
+	}
+	one := func(t *rapid.T) *program.Program { return rapid.SampledFrom(programs).Draw(t, "program") }
+	t.Repeat(map[string]func(*rapid.T){
+		"register": func(t *rapid.T) { mustRegister(t, f, one(t), some(t)) },
+		"go ahead": func(t *rapid.T) {
+			s := some(t)
+			for _, p := range programs {
+				mustRegister(t, f, p, s)
+			}
+		},
+		"unregister": func(t *rapid.T) { _ = f.Unregister(one(t), some(t)) },
+		"take off": func(t *rapid.T) {
+			p, s := one(t), some(t)
+			for id := range s.All() {
+				d, err := f.Of(id)
+				require.NoError(t, err)
+				_ = f.Unregister(p, d)
+			}
+		},
+		"unregister all": func(t *rapid.T) { f.UnregisterAll(one(t)) },
+		"remove": func(t *rapid.T) {
+			s := some(t)
+			require.NoError(t, f.Remove(s))
+			for id := range s.All() {
+				_, err := f.AddDevice(id, spec)
+				require.NoError(t, err)
+			}
+		},
+		"": func(t *rapid.T) {
+			require.NoError(t, f.CheckInvariants())
+			now := count(f)
+			require.LessOrEqual(t, now.lines, now.groups)
+			require.LessOrEqual(t, now.numbers, len(f.programs)+2*now.steps)
+			for _, s := range f.states {
+				if l := s.line; l.users == len(l.now.groups) {
+					require.Empty(t, l.trail)
+				}
+			}
+			if len(f.programs) == 0 {
+				requireEmpty(t, f)
+			}
+		},
+	})
+	if rapid.Bool().Draw(t, "remove") {
+		require.NoError(t, f.Remove(f.Set()))
+	} else {
+		for _, p := range rapid.Permutation(slices.Clone(programs)).Draw(t, "order") {
+			f.UnregisterAll(p)
+		}
+	}
+	requireEmpty(t, f)
+}

@@ -1,0 +1,29 @@
+//go:build cbl1faults
+
+package device
+
+// Faults make the operations of a fleet fail on purpose, so that a test can prove
+// that an error has changed nothing, wherever it occurs. All that can fail comes
+// before the change, so that is where the steps are: one for every device that is
+// looked at, and one between any two checks.
+type faults struct {
+	inject func() error // asked at every step; nil injects nothing
+}
+
+// step is a place where an operation can fail.
+func (f faults) step() error {
+	if f.inject == nil {
+		return nil
+	}
+	return f.inject()
+}
+
+// visit is a step for each of some devices that are looked at together.
+func (f faults) visit(slots bitset) error {
+	for range slots.all() {
+		if err := f.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
