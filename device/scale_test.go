@@ -128,8 +128,8 @@ func churn(t *testing.T, f *Fleet, rnd *rand.Rand, programs []*program.Program) 
 	}
 	require.Equal(t, recount(order), d.Registered())
 	shuffle(order)
-	for i := len(order) - 1; i >= 0; i-- {
-		require.NoError(t, f.Unregister(order[i], s))
+	for i, p := range slices.Backward(order) {
+		require.NoError(t, f.Unregister(p, s))
 		if i%sample == 0 {
 			require.Equal(t, recount(order[:i]), d.Registered(), "%d live", i)
 		}
