@@ -30,7 +30,7 @@ func stack(spec l1.Spec, cbs []program.CB) ([]uint64, error) {
 
 // In a test it is rapid.Check(t, suite.AllocatorRules(...)). Here fails runs it, with
 // the same choices each time, and returns what the smallest counterexample says.
-func ExampleAllocator() {
+func Example_allocator() {
 	fmt.Println(fails(suite.AllocatorRules(suite.PlaceFunc(stack), suite.Rules{Disjoint: true}), time.Minute))
 	// Output:
 	// CB 0 at 16, not a multiple of 12
@@ -69,7 +69,7 @@ func (s *subtracting) Totals(id uint64) (model.Totals, error) {
 // Lives of a fleet are long, and so is making them small: after a second it is enough
 // to know that there is a counterexample. In a test rapid takes half a minute and shows
 // a life of a few calls.
-func ExampleTrackerModel() {
+func Example_tracker() {
 	message := fails(suite.TrackerModel(func() suite.Tracker {
 		return &subtracting{model.NewFleet(), map[uint64]uint64{}}
 	}), time.Second)
@@ -102,7 +102,7 @@ func (c *intervals) Remove(owner uint64, r l1.Range) (uint64, error) {
 
 func (c *intervals) Bytes() uint64 { return uint64(len(c.covered)) }
 
-func ExampleCounterModel() {
+func Example_counter() {
 	fmt.Println(fails(suite.CounterModel(func() suite.Counter {
 		return &intervals{covered: map[uint64]bool{}}
 	}), time.Minute))
