@@ -143,18 +143,33 @@ func (in Input) Open() (*Reader, error) {
 	r := NewReader(f, in.Path)
 	r.close = f.Close
 	if before.Mode().IsRegular() {
+		r.regular = before
 		r.changed = func() error {
 			after, err := f.Stat()
 			switch {
 			case err != nil:
 				return err
-			case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()):
+			case !unchanged(before, after):
 				return fmt.Errorf("file %w", ErrChanged)
 			}
 			return nil
 		}
 	}
 	return r, nil
+}
+
+// unchanged reports whether a file looks as it did before.
+func unchanged(before, after fs.FileInfo) bool {
+	return os.SameFile(before, after) && after.Size() == before.Size() && after.ModTime().Equal(before.ModTime())
+}
+
+// sameAs refuses, and closes, a file that is not the one that was read before.
+func (r *Reader) sameAs(before fs.FileInfo) error {
+	if r.regular != nil && unchanged(before, r.regular) {
+		return nil
+	}
+	_ = r.Close() // nothing was read from it
+	return &InputError{File: r.file, Node: -1, Reason: "file " + ErrChanged.Error(), Err: ErrChanged}
 }
 
 // fileError wraps an error of the operating system, whose text repeats the path.

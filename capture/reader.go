@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 
 	"github.com/cbl1/cbl1/capture/internal/jsonscan"
@@ -23,6 +24,7 @@ type Reader struct {
 	info Info
 
 	// Of a file that this package opened itself.
+	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
 	close   func() error
 	changed func() error // returns an error if the file is not what it was
 

@@ -30,22 +30,29 @@ func Replay(r *Reader, opt Options) (*Result, error) {
 }
 
 // Replay opens and replays the capture; if something at its end changes the meaning
-// of its beginning it is read a second time. Errors are *InputError.
+// of its beginning it is read a second time, unless it is a pipe. A file that is
+// another one by then is refused with ErrChanged. Errors are *InputError.
 func (in Input) Replay(opt Options) (*Result, error) {
 	know := newKnowledge()
-	var result *Result
-	for range 2 {
-		r, err := in.Open()
-		if err != nil {
+	r, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	result, err := replayOnce(r, opt, know)
+	if err != nil {
+		return nil, err
+	}
+	if first := r.regular; know.late && first != nil {
+		know.late = false
+		if r, err = in.Open(); err != nil {
+			return nil, err
+		}
+		if err := r.sameAs(first); err != nil {
 			return nil, err
 		}
 		if result, err = replayOnce(r, opt, know); err != nil {
 			return nil, err
 		}
-		if !know.late {
-			break
-		}
-		know.late = false
 	}
 	if !result.Rank.OK {
 		result.Rank = in.Rank

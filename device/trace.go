@@ -68,12 +68,9 @@ func (f *Fleet) Record(id TraceID, p *program.Program) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t, err := f.trace(id)
+	t, err := f.capturing(id)
 	if err != nil {
 		return err
-	}
-	if t.ended {
-		return &TraceError{id, ErrTraceEnded}
 	}
 	r, err := f.registered(p, t.on)
 	if err != nil {
@@ -91,12 +88,9 @@ func (f *Fleet) Record(id TraceID, p *program.Program) error {
 func (f *Fleet) EndTrace(id TraceID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t, err := f.trace(id)
+	t, err := f.capturing(id)
 	if err != nil {
 		return err
-	}
-	if t.ended {
-		return &TraceError{id, ErrTraceEnded}
 	}
 	t.ended = true
 	t.peak = f.remember(largest(t.recorded))
@@ -151,6 +145,15 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 	}
 	delete(f.traces, id)
 	return nil
+}
+
+// capturing returns a trace that did not end yet.
+func (f *Fleet) capturing(id TraceID) (*trace, error) {
+	t, err := f.trace(id)
+	if err == nil && t.ended {
+		err = &TraceError{id, ErrTraceEnded}
+	}
+	return t, err
 }
 
 func (f *Fleet) trace(id TraceID) (*trace, error) {
