@@ -139,7 +139,7 @@ func TestCompressedReadErrors(t *testing.T) {
 
 func TestBombs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compresses some hundred MiB")
+		t.Skip("compresses some hundred MiB: needs a run without -short")
 	}
 	bomb := func(n int64) io.Reader {
 		return io.MultiReader(strings.NewReader("["), &repeated{pattern: strings.Repeat(" ", 4096), n: n}, strings.NewReader("]"))

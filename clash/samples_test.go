@@ -63,7 +63,7 @@ func published() []sample {
 func TestPublishedSamples(t *testing.T) {
 	f, err := os.Open("../../shared/reference/clash-messages.txt")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the published samples are not here")
+		t.Skip("needs the published samples, ../../shared/reference/clash-messages.txt")
 	}
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()

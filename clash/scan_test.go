@@ -315,7 +315,7 @@ func TestScanEscapes(t *testing.T) {
 // Memory does not grow with the input, in whatever way it is long.
 func TestScanBoundedMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 42 MiB")
+		t.Skip("reads 42 MiB: needs a run without -short")
 	}
 	for _, unit := range []string{"x", "\n", "x\n", "\x1b[0m", " ", "\x1b]", "Statically allocated circular buffers on core range [ "} {
 		r := io.MultiReader(io.LimitReader(repeat{[]byte(strings.Repeat(unit, 4096))}, 6<<20), strings.NewReader("\n"+grow))

@@ -108,23 +108,40 @@ func (f *Fleet) Unregister(p *program.Program, s Set) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.check(s); err != nil || s.s == nil {
+	r, err := f.registered(p, s)
+	if err != nil || s.s == nil {
 		return err
+	}
+	if err := f.faults.step(); err != nil {
+		return err
+	}
+	f.unregister(r, s.s.slots, s.s.n)
+	return nil
+}
+
+// registered returns the registration of the program with the id of p, if all devices
+// of s have it; of an empty set nothing is asked.
+func (f *Fleet) registered(p *program.Program, s Set) (*registration, error) {
+	if err := f.check(s); err != nil || s.s == nil {
+		return nil, err
 	}
 	r := f.programs[p.ID()]
 	var on bitset
 	if r != nil {
 		on = r.on
 	}
-	if lacking, n := s.s.slots.minus(on); n > 0 {
-		for slot := range lacking.all() {
-			return &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
-		}
+	if err := f.lacking(p, s, on); err != nil {
+		return nil, err
 	}
-	if err := f.faults.step(); err != nil {
-		return err
+	return r, nil
+}
+
+// lacking refuses a set of which some devices are not among those that have p.
+func (f *Fleet) lacking(p *program.Program, s Set, on bitset) error {
+	lack, n := s.s.slots.minus(on)
+	for slot := range lack.all() {
+		return &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
 	}
-	f.unregister(r, s.s.slots, s.s.n)
 	return nil
 }
 

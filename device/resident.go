@@ -113,24 +113,6 @@ func (f *Fleet) Evict(p *program.Program, s Set) (evicted Set, err error) {
 	return f.setOf(slots, slots.count()), nil
 }
 
-// registered returns the registration of p if all devices of s have it.
-func (f *Fleet) registered(p *program.Program, s Set) (*registration, error) {
-	if err := f.check(s); err != nil || s.s == nil {
-		return nil, err
-	}
-	r := f.programs[p.ID()]
-	var on bitset
-	if r != nil {
-		on = r.on
-	}
-	if lacking, n := s.s.slots.minus(on); n > 0 {
-		for slot := range lacking.all() {
-			return nil, &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
-		}
-	}
-	return r, nil
-}
-
 // write puts a residue over what the devices in slots hold. It first looks whether a
 // sum would overflow: only what is left in the end counts.
 func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {

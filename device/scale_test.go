@@ -40,7 +40,7 @@ func comesBack(t *testing.T, prepare func() *Fleet, life func(f *Fleet)) {
 
 func skipIfShort(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs seconds")
+		t.Skip("takes seconds: needs a run without -short")
 	}
 }
 

@@ -122,11 +122,8 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if lacking, n := t.on.s.slots.minus(r.on); n > 0 {
-			for slot := range lacking.all() {
-				gone := &ProgramError{Program: r.program.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
-				return &TraceError{id, gone}
-			}
+		if err := f.lacking(r.program, t.on, r.on); err != nil {
+			return &TraceError{id, err}
 		}
 	}
 	if t.peak == nil { // no devices, or no circular buffers
