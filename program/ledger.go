@@ -38,10 +38,7 @@ func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
 	l := &ledger{spec: spec, byShape: make([][]int32, len(shapes))}
 	index := map[l1.CoreRange]int32{}
 	cols := 0
-	for k := range shapes {
-		if !slices.ContainsFunc(shapes[k].cbs, use) {
-			continue
-		}
+	for _, k := range namedBy(shapes, use) {
 		for r := range shapes[k].ranges.All() {
 			i, found := index[r]
 			if !found {
@@ -60,6 +57,20 @@ func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
 		})
 	}
 	return l
+}
+
+// namedBy returns the shapes that CBs of the ledger name, by the first of these: other
+// CBs may have named them in another order.
+func namedBy(shapes []shape, use func(cb int) bool) (out []int) {
+	first := make([]int, len(shapes))
+	for k := range shapes {
+		if i := slices.IndexFunc(shapes[k].cbs, use); i >= 0 {
+			first[k] = shapes[k].cbs[i]
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b int) int { return first[a] - first[b] })
+	return out
 }
 
 // tiles calls do for every tile that r touches.
@@ -146,6 +157,16 @@ func (e *entry) add(at l1.Range) {
 	default:
 		e.regions = append(e.regions, at)
 	}
+}
+
+// marked returns the entries with a region, in creation order.
+func (l *ledger) marked() (out []Entry) {
+	for i := range l.entries {
+		if e := &l.entries[i]; len(e.regions) > 0 {
+			out = append(out, Entry{e.cores, e.end})
+		}
+	}
+	return out
 }
 
 // footprint returns what the ledger charges: every entry's regions on all its cores.

@@ -225,6 +225,16 @@ func (m *model) reserved(c l1.Core) byteSet {
 	return out
 }
 
+// validated returns the entries with a region, in creation order.
+func (m *model) validated() (out []program.Entry) {
+	for _, name := range m.names {
+		if e := m.entries[name]; len(e.bytes) > 0 {
+			out = append(out, program.Entry{Cores: e.rect, End: e.end})
+		}
+	}
+	return out
+}
+
 // Generators, unfair on purpose: few rectangles that are equal, overlap, touch or
 // lie apart; few sizes; addresses that meet.
 
@@ -339,6 +349,7 @@ func placementAgrees(t *rapid.T) {
 				logical += of(kind).logical[kind][c]
 			}
 		}
+		require.Equal(t, of(kind).validated(), slices.Collect(p.Entries(kind)), "entries of %ss", kind)
 		require.Equal(t, bytes, occupied.Bytes())
 		require.Equal(t, logical, occupied.Logical())
 		require.Equal(t, charged, reserved.Bytes())

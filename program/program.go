@@ -20,7 +20,16 @@ type Program struct {
 	kinds    [numKinds]int // number of CBs of each kind
 	occupied [numKinds]Footprint
 	reserved [numKinds]Footprint
+	entries  [numKinds][]Entry
 	findings []Finding
+}
+
+// An Entry is what tt-metal's placement keeps for one core range of a program: it
+// charges all cores of the range alike, and validates the end of the last region.
+// (ProgramImpl::validate_circular_buffer_region of tt_metal/impl/program/program.cpp.)
+type Entry struct {
+	Cores l1.CoreRange // as merged before placement
+	End   uint64       // of the last region
 }
 
 // Build places the CBs for a device and returns the program. Local CBs without a
@@ -142,6 +151,7 @@ func (p *Program) measure(shapes []shape, circular, dataflow *ledger) error {
 		}
 		if ok {
 			p.reserved[kind], ok = l.footprint()
+			p.entries[kind] = l.marked()
 		}
 		if !ok {
 			return &BuildError{p.id, []error{&OverflowError{p.id, kind}}}
@@ -216,6 +226,16 @@ func (p *Program) Reserved(kind Kind) Footprint {
 		return Footprint{}
 	}
 	return p.reserved[kind]
+}
+
+// Entries returns the core ranges of the placement bookkeeping that a kind charges
+// anything to, in the order in which they were first named: that in which tt-metal
+// validates them. Scratchpads and dataflow buffers share their bookkeeping.
+func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
+	if kind >= numKinds {
+		return slices.Values[[]Entry](nil)
+	}
+	return slices.Values(p.entries[kind])
 }
 
 // Findings returns what is odd about the program, by CB.
