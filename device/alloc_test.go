@@ -117,3 +117,55 @@ func TestAllocationBudgets(t *testing.T) {
 		intact(t, f)
 	}
 }
+
+// Programs that take turns, as in a model that runs from the cache, leave nothing to
+// collect, beside buffers and without.
+func TestTurnsAllocateNothing(t *testing.T) {
+	for _, buffers := range []int{0, 1, 50} {
+		for _, programs := range []int{1, 2, 200} {
+			f := device.NewFleet()
+			m := addMesh(t, f, 0, 4, 8, l1.N150())
+			all := m.Set()
+			for id := range device.BufferID(buffers) {
+				allocate(t, f, all, buffer(id, device.L1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
+			}
+			if buffers == 1 { // in a hole of what runs, so that the look is a close one
+				allocate(t, f, all, buffer(99, device.L1Small, "{[7-7 - 7-7]}", 110_000, 64))
+			}
+			var turns []*program.Program
+			for id := range program.ID(programs) {
+				turns = append(turns, build(t, m.Spec(), id, cb("{[0-0 - 6-7]}", 4096+64*uint64(id)), global(cb("{[7-0 - 7-7]}", 64))))
+			}
+			next := 0
+			enqueue := func() {
+				p := turns[next%len(turns)]
+				next++
+				if _, err := f.Enqueue(p, all); err != nil {
+					t.Fatal(err)
+				}
+			}
+			turn := func() {
+				p := turns[next%len(turns)]
+				next++
+				if err := f.Dispatch(p, all); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2*len(turns) + 1 {
+				enqueue()
+			}
+			round := func(do func()) func() {
+				return func() {
+					for range 2 * len(turns) {
+						do()
+					}
+				}
+			}
+			require.Zero(t, testing.AllocsPerRun(1, round(enqueue)), "enqueue, %d programs beside %d buffers", programs, buffers)
+			require.Zero(t, testing.AllocsPerRun(1, round(turn)), "dispatch, %d programs beside %d buffers", programs, buffers)
+			v := uint64(0)
+			require.Zero(t, testing.AllocsPerRun(100, func() { v += m.Totals().Tracked + uint64(m.Totals().Buffers.Count) }))
+			intact(t, f)
+		}
+	}
+}

@@ -43,6 +43,15 @@ func TestConcurrentUse(t *testing.T) {
 	for _, p := range []*program.Program{y, z, e} {
 		register(t, f, p, own.Set())
 	}
+	// On these two nothing but W of 512 bytes on all cores runs, beside a buffer of 2048
+	// on half of them.
+	heaps := addMesh(t, f, 30, 1, 2, spec)
+	w := build(t, spec, 7, cb("{[0-0 - 7-7]}", 512))
+	half := cores("{[0-0 - 3-7]}").Cores()
+	tensor := device.Buffer{ID: 1, Kind: device.L1, Parts: []device.Part{
+		{Cores: half, Range: l1.Range{Start: spec.L1Size - 2048, End: spec.L1Size}},
+	}}
+	trackedLegal := []uint64{0, 64 * 512, 32 * 2048, 64*512 + 32*2048}
 	residentLegal := []uint64{0, 64 * 128, 32*128 + 32*256, 32 * 256, 32 * 128}
 	legal := []uint64{0, small, large, both, small + both, large + both}
 
@@ -57,6 +66,8 @@ func TestConcurrentUse(t *testing.T) {
 		check(r.Registered <= r.Reserved, "registered above reserved: %+v", r)
 		check(r.Core <= r.Registered, "a core above its device: %+v", r)
 		check(r.Peak.Resident >= r.Resident, "resident above its peak: %+v", r)
+		check(r.Peak.Tracked >= r.Tracked && r.Peak.L1 >= r.Buffers.L1 && r.Peak.DRAM >= r.Buffers.DRAM, "tracked or buffers above the peak: %+v", r)
+		check(r.Tracked >= r.Resident, "resident above tracked: %+v", r)
 		check(r.Peak.Registered >= r.Registered && r.Peak.Reserved >= r.Reserved && r.Peak.Logical >= r.Logical && r.Peak.Core >= r.Core, "above the peak: %+v", r)
 	}
 	meshTotal := func(n uint64) {
@@ -121,6 +132,23 @@ func TestConcurrentUse(t *testing.T) {
 		small, err := f.AddMesh(200, 1, 2, spec)
 		expect(err, none)
 		expect(f.Remove(small.Set()), none)
+	})
+	for range 2 { // and for one buffer, beside a program
+		write(func(int) {
+			expect(f.Allocate(tensor, heaps.Set()), device.ErrAllocated)
+			_, err := f.Enqueue(w, heaps.Set())
+			expect(err, none)
+			_, err = f.Free(1, heaps.Set())
+			expect(err, device.ErrNotAllocated)
+			_, err = f.Evict(w, heaps.Set())
+			expect(err, none)
+			f.UnregisterAll(w)
+		})
+	}
+	var events atomic.Int64
+	write(func(int) {
+		f.Observe(func(device.Event) { events.Add(1) })
+		f.Observe(nil)
 	})
 	for range 2 { // two writers contend for one program on one device
 		write(func(int) {
@@ -219,6 +247,66 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Owners":   func() { check(len(programIDs(lone.Owners(core(0, 0), spec.CBBase))) <= 1, "owners") },
 		"Device.Programs": func() { check(len(programIDs(lone.Programs())) <= 1, "programs") },
 
+		"Device.Buffers": func() {
+			for d := range heaps.All() {
+				for b := range d.Buffers() {
+					check(b.Size == 32*2048 && b.Kind == device.L1, "buffer %d of %d bytes", b.ID, b.Size)
+				}
+			}
+		},
+		"Device.Buffer": func() {
+			for d := range heaps.All() {
+				b, ok := d.Buffer(1)
+				check(!ok || b.ID == 1 && len(b.Parts) == 1, "buffer %+v", b)
+			}
+		},
+		"Device.Usage": func() {
+			for d := range heaps.All() {
+				u := d.Usage(device.BasisResident)
+				check(slices.Contains(trackedLegal, u.Tracked) && u.WithKernels == u.Tracked, "%+v", u)
+			}
+		},
+		"Device.CoreUsage": func() {
+			for d := range heaps.All() {
+				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
+				check(u.Of(device.CB) == 0 || u.Of(device.CB) == 512, "%+v", u)
+			}
+		},
+		"Device.UsageGroups": func() {
+			for d := range heaps.All() {
+				sum := uint64(0)
+				for g := range d.UsageGroups(device.BasisResident) {
+					sum += g.Usage.Tracked * uint64(g.Cores.Len())
+					check(len(slices.Collect(g.Residents())) > 0 && len(g.Regions) > 0, "a group of nothing")
+				}
+				check(slices.Contains(trackedLegal, sum), "%d bytes in groups", sum)
+			}
+		},
+		"Device.Residents": func() {
+			for d := range heaps.All() {
+				check(len(slices.Collect(d.Residents(core(0, 0), device.BasisResident))) <= 2, "more than a buffer and a program")
+			}
+		},
+		"Fleet.Check": func() {
+			v, err := f.Check(w, heaps.Set())
+			expect(err, none)
+			check(v.Fits(), "%v", v)
+		},
+		"Fleet.Headroom": func() {
+			rooms, err := f.Headroom(w, heaps.Set())
+			expect(err, none)
+			for _, h := range rooms {
+				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
+			}
+			_, err = f.Headroom(nil, heaps.Set())
+			expect(err, none)
+		},
+		"Fleet.MayGrow": func() {
+			n, ok, err := f.MayGrow(w, 0, heaps.Set())
+			expect(err, none)
+			check(ok && (n == spec.L1Size-spec.CBBase-512 || n == spec.L1Size-spec.CBBase-512-2048), "may grow by %d", n)
+		},
+
 		"Set.Len":    func() { check(all.Len() == 8, "len") },
 		"Set.All":    func() { check(len(ids(all)) == 8, "all") },
 		"Set.Has":    func() { check(all.Has(7), "has") },
@@ -242,11 +330,14 @@ func TestConcurrentUse(t *testing.T) {
 	require.Zero(t, lone.Registered())
 	require.Equal(t, []program.ID{4, 5, 6}, programIDs(f.Programs()))
 	residentTotal(own.Resident())
+	require.Zero(t, heaps.Totals().Tracked)
+	require.Zero(t, heaps.Totals().Buffers)
+	require.EqualValues(t, 2*32*2048, heaps.Totals().Peak.L1)
 	peak := m.Totals().Peak.Registered
 	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
 
 	// Nothing exported was forgotten.
-	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace"} {
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Free", "Enqueue", "Observe"} {
 		calls["Fleet."+name] = nil // by the writers
 	}
 	calls["Device.ResetPeaks"] = nil

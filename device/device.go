@@ -105,6 +105,12 @@ func (d Device) ResetPeaks() {
 	peak.raise(g.state.totals)
 	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
 	d.c.residentPeak = d.c.left.total()
+	if m := d.c.memory; m != nil {
+		m.trackedPeak, m.l1Peak, m.dramPeak = m.tracked, m.heap.sums().L1, m.heap.sums().DRAM
+	}
+	if d.c.fleet.observer != nil {
+		d.c.fleet.emit(Event{Kind: PeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})
+	}
 }
 
 // Core returns the figures of one core. A core outside the grid has none.

@@ -21,6 +21,24 @@
 // replay of a command trace leaves what its largest program has on each core
 // ([Fleet.Replay]).
 //
+// # Everything else in L1
+//
+// Buffers, kernels and the like share the L1 of a core with circular buffers
+// ([Fleet.Allocate], [Fleet.Free]); a program's dataflow buffers and scratchpads come
+// with its dispatch. tracked is the union of it all, so that a tensor under a CB, or two
+// things on one byte, count once; [Device.Usage] says which kinds hold how much, and
+// which bytes more than one of them:
+//
+//	core 0-0   [reserved|kernels|CBs ======>          <==== L1 buffers][L1_SMALL]
+//	                            base    grow up  grow down             L1 size
+//
+// # Fit
+//
+// [Fleet.Check] says whether a program fits beside what lives there now. Two judges
+// look: tt-metal's own checks, in its words, which compare one address per device with
+// the end of its bookkeeping; and a comparison of bytes, core by core. [Fleet.Enqueue]
+// registers, checks and dispatches; [Fleet.Headroom] and [Fleet.MayGrow] say what is left.
+//
 // # Invariants
 //
 // An operation on many devices happens on all of them or on none; an error has
@@ -50,6 +68,7 @@
 //     follow.
 //   - Devices in one state with the same high-water marks are one group (group.go),
 //     which moves as a whole.
+//   - Devices with the same buffers share one heap (heap.go).
 //
 // Devices that go a way of their own cost as much as if they were alone. When programs
 // leave, what was told apart is joined again, and the memory goes back.

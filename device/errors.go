@@ -202,13 +202,20 @@ func (e *GridError) Error() string {
 
 // An OverflowError says that a total of a device or mesh could exceed 2^63-1: the
 // sum over its programs of their logical bytes, or of what they reserve if that is
-// more. It is refused even where the union would fit.
+// more; or of what is resident: buffers and what was dispatched. It is refused even
+// where the union would fit.
 type OverflowError struct {
 	Program program.ID
-	Device  ID // the device, or the first of the mesh
+	Buffer  BufferID // if it is about a buffer, which IsBuffer says
+	Device  ID       // the device, or the first of the mesh
+
+	IsBuffer bool
 }
 
 func (e *OverflowError) Error() string {
+	if e.IsBuffer {
+		return fmt.Sprintf("device %d: buffer %d: sums would exceed 2^63-1 bytes", e.Device, e.Buffer)
+	}
 	return fmt.Sprintf("device %d: program %d: sums would exceed 2^63-1 bytes", e.Device, e.Program)
 }
 

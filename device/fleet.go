@@ -42,6 +42,11 @@ type Fleet struct {
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
+	heaps       map[key]*heap              // by key
+	allocations map[BufferID][]*allocation // live on any device; different ones may share an id
+
+	observer func(Event)
+
 	lately    bitset   // the devices of the program that was registered last
 	operation uint64   // number of the change under way
 	affected  []*group // scratch
@@ -59,7 +64,9 @@ type registration struct {
 	number  int      // in the roster
 	steps   int      // of trails that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
-	laid    bool     // left is known; it is nil without circular buffers
+	laid    bool     // left is known; it is nil without CBs of any kind
+	fit     bool     // it fits beside the buffers with the key
+	beside  key
 	on      bitset
 	shared  bool // on is that of a Set, and must not be changed
 }
@@ -115,6 +122,9 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 		f.lone = map[ID]int{}
 	}
 	f.lone[id] = c.slot
+	if f.observer != nil {
+		f.emit(Event{Kind: DeviceAdded, Set: f.setOf(bitset(nil).with(c.slot), 1), Spec: spec})
+	}
 	return Device{c}, nil
 }
 
@@ -166,6 +176,7 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	}
 	all.ids = f.ids
 	m.all = Set{all}
+	f.emit(Event{Kind: MeshAdded, Set: m.all, Spec: spec, Rows: rows, Cols: cols})
 	return Mesh{m}, nil
 }
 
@@ -326,6 +337,7 @@ func (f *Fleet) Remove(s Set) error {
 		f.roster.retire(r)
 	}
 	f.rest()
+	f.emit(Event{Kind: DeviceRemoved, Set: s})
 	return nil
 }
 
@@ -336,6 +348,7 @@ func (f *Fleet) dismiss(c *chip) {
 	f.charge.sub(s.charge, 1)
 	f.count(c.mesh, 1, s.totals, s.charge, &state{})
 	f.leave1(c, nil)
+	f.clearHeap(c)
 	c.registered.Store(0)
 	c.group = nil
 	f.release(g, bitset(nil).with(c.slot), 1)

@@ -20,6 +20,7 @@ type chip struct {
 
 	left         *residue // what is resident
 	residentPeak uint64
+	memory       *memory // nil while nothing but circular buffers was ever resident
 }
 
 // A group is a set of devices in one state, with the same high-water marks. Most
@@ -47,6 +48,11 @@ func (c *chip) totals() Totals {
 	t := c.group.state.totals
 	t.Peak = c.group.peak
 	t.Resident, t.Peak.Resident = c.left.total(), c.residentPeak
+	t.Tracked, t.Peak.Tracked = t.Resident, t.Peak.Resident
+	if m := c.memory; m != nil {
+		t.Tracked, t.Peak.Tracked = m.tracked, m.trackedPeak
+		t.Buffers, t.Peak.L1, t.Peak.DRAM = m.heap.sums(), m.l1Peak, m.dramPeak
+	}
 	return t
 }
 

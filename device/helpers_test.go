@@ -3,6 +3,7 @@ package device_test
 import (
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/stretchr/testify/require"
 
@@ -139,3 +140,5 @@ func unchanged(t require.TestingT, f *device.Fleet, do func()) {
 	require.Equal(t, before, picture(f))
 	intact(t, f)
 }
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -8,11 +8,10 @@ import (
 
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
-// CheckInvariants recounts every device and mesh from its registered programs and
-// returns an error for the first kept number that differs: an *InvariantError, or
+// CheckInvariants recounts every device and mesh from its registered programs, what
+// was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
 // one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
 // anew, once for each group of devices that share a state.
 func (f *Fleet) CheckInvariants() error {
@@ -23,6 +22,10 @@ func (f *Fleet) CheckInvariants() error {
 	}
 	// By first device, so that the first error is always the same one.
 	groups := slices.SortedFunc(slices.Values(f.groups), func(a, b *group) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
+	memory := f.tally()
+	if err := memory.checkHeaps(); err != nil {
+		return err
+	}
 	var meshes []*mesh
 	sums := map[*mesh]*mesh{}
 	members := 0
@@ -40,7 +43,7 @@ func (f *Fleet) CheckInvariants() error {
 			if have := c.registered.Load(); have != now.Registered {
 				return &InvariantError{c.id, "published total", have, now.Registered}
 			}
-			if err := c.checkResident(); err != nil {
+			if err := memory.checkChip(c); err != nil {
 				return err
 			}
 			if m := c.mesh; m != nil {
@@ -49,7 +52,7 @@ func (f *Fleet) CheckInvariants() error {
 					sums[m] = new(mesh)
 				}
 				sums[m].plus(now, again.charge)
-				sums[m].sum.Resident += c.left.total()
+				memory.addTo(sums[m], c)
 			}
 		}
 	}
@@ -251,6 +254,9 @@ func (m *mesh) check(again *mesh) error {
 	if err := compareResident(m.first, "mesh", m.sum.Resident, m.resident.Load(), m.peak.Resident, again.sum.Resident); err != nil {
 		return err
 	}
+	if err := m.checkMemory(again); err != nil {
+		return err
+	}
 	if have := m.registered.Load(); have != again.sum.Registered {
 		return &InvariantError{m.first, "published total of the mesh", have, again.sum.Registered}
 	}
@@ -393,38 +399,6 @@ func (p *partition) checkHidden(id ID, view string, c *class, has []*registratio
 	}
 	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
 		return &InvariantError{id, view + " boundaries on " + coresText(c.cores), uint64(n), uint64(m)}
-	}
-	return nil
-}
-
-// checkResident recounts what the dispatches left on a device.
-func (c *chip) checkResident() error {
-	var sum uint64
-	var seen l1.CoreSet
-	if c.left != nil {
-		for _, w := range c.left.pieces {
-			if w.cores.IsEmpty() || seen.Overlaps(w.cores) {
-				return &InvariantError{c.id, "cores of a resident program", uint64(w.cores.Len()), 1}
-			}
-			seen = seen.Union(w.cores)
-			for core := range w.cores.All() {
-				if g, ok := w.program.Occupied(program.CircularBuffer).On(core); ok {
-					sum += g.Bytes()
-				}
-			}
-		}
-	}
-	return compareResident(c.id, "device", c.left.total(), c.resident.Load(), c.residentPeak, sum)
-}
-
-func compareResident(id ID, who string, have, published, peak, want uint64) error {
-	switch {
-	case have != want:
-		return &InvariantError{id, who + " resident", have, want}
-	case published != want:
-		return &InvariantError{id, "published resident total of the " + who, published, want}
-	case peak < want:
-		return &InvariantError{id, who + " peak of resident", peak, want}
 	}
 	return nil
 }

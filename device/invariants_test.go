@@ -51,6 +51,25 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
 			require.NoError(t, f.Dispatch(f.programs[id].program, f.Set()))
 		}
+		// Buffers: some on the mesh, one more on device 1, a kernel on 2; dataflow buffers ran
+		// there.
+		part := func(cores string, addr, size uint64) []Part {
+			return []Part{{l1.MustParseCoreRangeSet(cores).Cores(), l1.Range{Start: addr, End: addr + size}}}
+		}
+		for _, b := range []Buffer{
+			{ID: 1, Kind: L1, Parts: part("{[0-0 - 7-7]}", 1_000_000, 64)},
+			{ID: 2, Kind: L1, Parts: part("{[0-0 - 3-3]}", 900_000, 64)},
+			{ID: 3, Kind: DRAM, Size: 4096},
+			{ID: 4, Kind: GlobalCB, Parts: part("{[0-0 - 0-0]}", 800_000, 64), Backing: true},
+		} {
+			require.NoError(t, f.Allocate(b, m.Set()))
+		}
+		require.NoError(t, f.Allocate(Buffer{ID: 5, Kind: L1Small, Parts: part("{[1-1 - 1-1]}", 1_400_000, 64)}, Device{f.slots[1]}.Set()))
+		require.NoError(t, f.Allocate(Buffer{ID: 6, Kind: Kernel, Parts: part("{[1-1 - 1-1]}", 64, 64)}, Device{f.slots[2]}.Set()))
+		flow := cb("{[4-4 - 5-5]}", 12_000)
+		flow.Kind = program.DataflowBuffer
+		_, err = f.Enqueue(build(60, flow), Device{f.slots[2]}.Set())
+		require.NoError(t, err)
 		require.NoError(t, f.CheckInvariants())
 		for slot, c := range f.slots {
 			f.present(c.group.state, slot) // so that the content can be spoilt
@@ -153,6 +172,63 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
 
+		{"device resident dataflow buffers and scratchpads", func(f *Fleet) { f.slots[2].left.other-- }},
+		{"device resident, of all kinds", func(f *Fleet) { f.slots[2].left.all++ }},
+		{"end of what is resident", func(f *Fleet) { f.slots[2].left.end++ }},
+		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
+		{"key of what is resident", func(f *Fleet) { f.slots[0].left.key.a++ }},
+		{"key of what is resident, second half", func(f *Fleet) { f.slots[0].left.key.b++ }},
+		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.pieces[0].group = program.Group{} }},
+		{"resident ranges on ", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].ranges = l.cells[0].ranges[:0] }},
+		{"cores with something resident", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells = l.cells[1:] }},
+
+		// Buffers, and what is tracked.
+		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
+		{"buffers that cannot be found", func(f *Fleet) { delete(f.heaps, f.slots[0].heap().key) }},
+		{"number of sets of buffers", func(f *Fleet) { f.heaps[key{1, 2}] = f.slots[0].heap() }},
+		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live[0] = h.live[1] }},
+		{"key of the buffers", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.a++; f.heaps[h.key] = h }},
+		{"key of the buffers, second half", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.b++; f.heaps[h.key] = h }},
+		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
+		{"lowest L1 buffer", func(f *Fleet) { f.slots[0].heap().lowest-- }},
+		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
+		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
+		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},
+		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { f.slots[0].heap().placed.classes[0].covered.Add(l1.Range{End: 8}) }},
+		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]uint64{f.slots[2].left: 1} }},
+		{"device number of buffers", func(f *Fleet) { f.slots[0].heap().totals.Count-- }},
+		{"device bytes of L1 buffers", func(f *Fleet) { f.slots[0].heap().totals.L1 = 0 }},
+		{"device bytes of L1_SMALL buffers", func(f *Fleet) { f.slots[1].heap().totals.L1Small++ }},
+		{"device bytes of DRAM buffers", func(f *Fleet) { f.slots[0].heap().totals.DRAM++ }},
+		{"device bytes of trace buffers", func(f *Fleet) { f.slots[0].heap().totals.Trace++ }},
+		{"device bytes of system buffers", func(f *Fleet) { f.slots[0].heap().totals.System++ }},
+		{"device bytes of kernels", func(f *Fleet) { f.slots[2].heap().totals.Kernels++ }},
+		{"device number of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backings++ }},
+		{"device bytes of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backing++ }},
+		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].charge++ }},
+		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].placed = nil }},
+		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live[4].placed = h.live[1].placed }},
+		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live[2].users++ }},
+		{"devices of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live[2]} }},
+		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},
+		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked++ }},
+		{"device tracked", func(f *Fleet) {
+			c := f.slots[2] // as if nothing but circular buffers was ever there
+			f.abandon(c.heap())
+			delete(f.allocations, 6)
+			c.memory = nil
+		}},
+		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.trackedPeak = 1 }},
+		{"device peak of L1 buffers", func(f *Fleet) { f.slots[0].memory.l1Peak = 1 }},
+		{"device peak of DRAM buffers", func(f *Fleet) { f.slots[0].memory.dramPeak = 1 }},
+		{"mesh tracked", func(f *Fleet) { f.slots[1].mesh.sum.Tracked-- }},
+		{"mesh number of buffers", func(f *Fleet) { f.slots[1].mesh.sum.Buffers.Count-- }},
+		{"mesh bytes of DRAM buffers", func(f *Fleet) { f.slots[1].mesh.sum.Buffers.DRAM++ }},
+		{"load of the mesh", func(f *Fleet) { f.slots[1].mesh.load++ }},
+		{"mesh peak of tracked", func(f *Fleet) { f.slots[1].mesh.peak.Tracked = 1 }},
+		{"mesh peak of L1 buffers", func(f *Fleet) { f.slots[1].mesh.peak.L1 = 1 }},
+		{"mesh peak of DRAM buffers", func(f *Fleet) { f.slots[1].mesh.peak.DRAM = 1 }},
+
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
 		{"live slot without a device", func(f *Fleet) { f.live.drop(bitset{1}) }},
@@ -175,7 +251,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 				_, err := f.Register(build(id, cb("{[0-0 - 0-0]}", 64)), Device{f.slots[0]}.Set())
 				require.NoError(t, err)
 			}
-			f.slots[0].group.state.line.trail[1].from.at = 77
+			for _, step := range f.slots[0].group.state.line.trail {
+				if step.from != nil && len(step.from.groups) == 0 {
+					step.from.at = 77
+				}
+			}
 		}},
 		{"number of states", func(f *Fleet) { f.states[key{1, 2}] = f.slots[0].group.state }},
 		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},

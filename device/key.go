@@ -51,6 +51,14 @@ func (k key) of(cores l1.CoreSet) key {
 	return k
 }
 
+// salted returns another number for each salt but 0.
+func (k key) salted(salt uint64) key {
+	if salt == 0 {
+		return k
+	}
+	return key{mix(k.a + salt), mix(k.b ^ salt)}
+}
+
 // mix is the finisher of splitmix64: a bijection that looks random.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15

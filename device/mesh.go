@@ -29,6 +29,7 @@ type mesh struct {
 
 	sum     Totals // sums over the devices; without Core and Peak
 	charge  uint64 // sum over the devices
+	load    uint64 // the same for what is resident; see chip.load
 	peak    Peaks
 	touched bool // by the change under way
 	live    int  // devices that were not removed

@@ -32,45 +32,67 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}
+	added, err = f.register(p, s)
+	if added.s != nil {
+		f.emit(Event{Kind: Registered, Set: added, Program: p})
+	}
+	return added, err
+}
+
+// register is Register for a set that was checked and is not empty.
+func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
+	fresh, n, err := f.admit(p, s)
+	if err != nil || n == 0 || p.Len() == 0 {
+		return Set{}, err
+	}
+	r := f.programs[p.ID()]
+	if r == nil {
+		r = f.newRegistration(p, s.s.spec)
+	}
+	return f.install(r, s, fresh, n), nil
+}
+
+// admit returns the devices of s that do not have p, if p may be registered there.
+func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error) {
 	r := f.programs[p.ID()]
 	if r != nil && !r.program.Equal(p) {
-		return Set{}, conflict(r.program, p)
+		return nil, 0, conflict(r.program, p)
 	}
-	fresh, n := s.s.slots, s.s.n
+	fresh, n = s.s.slots, s.s.n
 	if r != nil {
 		fresh, n = fresh.minus(r.on)
 	}
 	// Where an equal program is registered, p fits as well.
 	if err := f.fits(p, fresh, s.s.spec); err != nil {
-		return Set{}, err
+		return nil, 0, err
 	}
 	if n == 0 || p.Len() == 0 {
-		return Set{}, nil
+		return fresh, n, nil
 	}
-	charge := chargeOf(p)
-	if err := f.overflow(p.ID(), fresh, n, charge, 0); err != nil {
-		return Set{}, err
+	if err := f.overflow(p.ID(), fresh, n, chargeOf(p), 0); err != nil {
+		return nil, 0, err
 	}
-	if err := f.faults.step(); err != nil {
-		return Set{}, err
-	}
-	first := r == nil
+	return fresh, n, f.faults.step()
+}
+
+// install counts r on n devices of s that do not have it, and returns those.
+func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set) {
+	first := r.on.empty()
 	if first {
-		r = f.newRegistration(p, s.s.spec)
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
 		}
-		f.programs[p.ID()] = r
+		f.programs[r.program.ID()] = r
 	}
-	f.charge.add(charge, n)
+	f.charge.add(r.charge, n)
 	f.change(fresh, n, nil, r)
 	if first {
 		f.share(r, fresh)
 	}
 	if n == s.s.n {
-		return s, nil
+		return s
 	}
-	return Set{&set{fleet: f, slots: fresh, n: n, ids: f.ids, spec: r.spec}}, nil
+	return Set{&set{fleet: f, slots: fresh, n: n, ids: f.ids, spec: r.spec}}
 }
 
 // newRegistration prepares p for devices that all have the given Spec, which is p's.
@@ -116,6 +138,7 @@ func (f *Fleet) Unregister(p *program.Program, s Set) error {
 		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
+	f.emit(Event{Kind: Unregistered, Set: s, Program: r.program})
 	return nil
 }
 
@@ -160,7 +183,9 @@ func (f *Fleet) UnregisterAll(p *program.Program) (removed Set) {
 	on := slices.Clone(r.on)
 	n := on.count()
 	f.unregister(r, on, n)
-	return Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
+	removed = Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
+	f.emit(Event{Kind: Unregistered, Set: removed, Program: r.program})
+	return removed
 }
 
 func (f *Fleet) unregister(r *registration, slots bitset, n int) {
@@ -204,6 +229,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	if new.Len() == 0 {
 		f.programs[old.ID()] = r
 		f.unregister(r, on, n)
+		f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: old})
 		return where, nil
 	}
 	next := f.newRegistration(new, r.spec)
@@ -218,6 +244,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	f.change(on, n, r, next)
 	f.leaving = nil
 	f.roster.retire(r)
+	f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: old})
 	return where, nil
 }
 

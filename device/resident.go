@@ -21,20 +21,35 @@ import (
 // Registered but never dispatched counts nothing here, and what was dispatched stays
 // when its program is unregistered: L1 still holds it.
 
+// Dataflow buffers and scratchpads have last writers of their own: they take L1, but
+// are not part of what tt-metal calls resident.
+
 // A residue is what a device holds after its dispatches. It never changes; devices
 // with the same residue point to the same one. nil holds nothing.
 type residue struct {
 	key    key
-	pieces []piece // disjoint, none without cores, in any order; at least one
-	bytes  uint64  // sum over cores
+	pieces []piece // disjoint within a kind, none without cores, in any order; at least one
+	bytes  uint64  // of circular buffers, sum over cores
+	other  uint64  // of dataflow buffers and scratchpads
+	charge uint64  // bytes and other
+	all    uint64  // of all kinds, each byte once
+	end    uint64  // of the highest range of any core
+	cells  []cell  // the same, core by core; nil = not worked out yet
 }
 
-// A piece is a set of cores on which one program was the last writer.
+// A piece is a set of cores on which one program was the last writer of a kind.
 type piece struct {
 	program *program.Program
 	name    key // of the program's registration
+	kind    program.Kind
 	cores   l1.CoreSet
 	group   program.Group // what it has there; without ranges if it has only global CBs
+}
+
+// A cell is a set of cores on which a residue holds the same bytes.
+type cell struct {
+	cores  l1.CoreSet
+	ranges []l1.Range // merged; at least one
 }
 
 // maxResidues is how many residues, and how many ways from one to another, are
@@ -50,8 +65,8 @@ type writing struct {
 // Dispatch makes p what is resident on its cores, on the devices of s: all of them or
 // none. p must be registered there; what counts is the layout that is registered, so
 // that a resize shows at the next dispatch after Replace. Cores that no circular
-// buffer of p names keep what they had: a program with dataflow buffers or scratchpads
-// alone changes nothing.
+// buffer of p names keep what they had, and a program with dataflow buffers or
+// scratchpads alone changes nothing of Resident; those show in Totals.Tracked and Usage.
 //
 // Dispatching what is resident already changes nothing. Cost: some ns for each device,
 // whatever is registered, and no allocation where programs take turns; the first time
@@ -70,13 +85,25 @@ func (f *Fleet) Dispatch(p *program.Program, s Set) error {
 	if err != nil || s.s == nil {
 		return err
 	}
+	return f.dispatch(r, s)
+}
+
+// lay works out what a dispatch of r leaves.
+func (f *Fleet) lay(r *registration) {
 	if !r.laid {
 		r.left, r.laid = f.remember(piecesOf(r)), true
 	}
-	if r.left == nil {
+}
+
+func (f *Fleet) dispatch(r *registration, s Set) error {
+	if f.lay(r); r.left == nil {
 		return nil
 	}
-	return f.write(p.ID(), s.s.slots, r.left)
+	if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
+		return err
+	}
+	f.emit(Event{Kind: Dispatched, Set: s, Program: r.program})
+	return nil
 }
 
 // Evict takes what p left on the cores of the devices of s away and returns the
@@ -110,49 +137,86 @@ func (f *Fleet) Evict(p *program.Program, s Set) (evicted Set, err error) {
 		slots = slots.with(slot)
 	}
 	f.publishMeshes()
-	return f.setOf(slots, slots.count()), nil
+	evicted = f.setOf(slots, slots.count())
+	if evicted.s != nil {
+		f.emit(Event{Kind: Evicted, Set: evicted, Program: p})
+	}
+	return evicted, nil
 }
 
-// write puts a residue over what the devices in slots hold. It first looks whether a
-// sum would overflow: only what is left in the end counts.
+// write puts a residue over what the devices in slots hold.
 func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
+	if err := f.writable(id, slots, over); err != nil {
+		return err
+	}
+	f.overwrite(slots, over)
+	return nil
+}
+
+// overwrite is write after writable.
+func (f *Fleet) overwrite(slots bitset, over *residue) {
+	var o overlays
+	for slot := range slots.all() {
+		c := f.slots[slot]
+		f.leave1(c, o.of(f, c.left, over))
+	}
+	f.publishMeshes()
+}
+
+// writable refuses to put a residue over what the devices in slots hold if a sum would
+// overflow: only what is left in the end counts.
+func (f *Fleet) writable(id program.ID, slots bitset, over *residue) error {
 	var o overlays
 	var m *mesh
-	var sum wide // m.sum.Resident as it will be
+	var writes, most uint64 // sum of what is written, saturated; largest load of a mesh
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		to := o.of(f, c.left, over)
 		if err := f.faults.step(); err != nil {
 			return err
 		}
-		if to.total() > l1.MaxAddr {
+		if to.charged() > l1.MaxAddr-c.heap().charged() {
 			return &OverflowError{Program: id, Device: c.id}
 		}
+		if writes += to.charged(); writes > l1.MaxAddr {
+			writes = l1.MaxAddr
+		}
+		if c.mesh != m && c.mesh != nil {
+			m = c.mesh
+			most = max(most, m.load)
+		}
+	}
+	// That is nearly always so small that nothing can overflow.
+	if writes > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
+		if err := f.writableOnMeshes(id, slots, over); err != nil {
+			return err
+		}
+	}
+	return f.faults.step()
+}
+
+func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue) error {
+	var o overlays
+	var m *mesh
+	var sum wide // m.load as it will be
+	for slot := range slots.all() {
+		c := f.slots[slot]
 		if c.mesh != m { // the slots of a mesh follow each other
 			if sum.beyond() {
 				return &OverflowError{Program: id, Device: m.first}
 			}
-			m, sum = c.mesh, wide{}
-			if m != nil {
-				sum.lo = m.sum.Resident
+			if m, sum = c.mesh, (wide{}); m != nil {
+				sum.lo = m.load
 			}
 		}
 		if m != nil {
-			sum.add(to.total(), 1)
-			sum.sub(c.left.total(), 1)
+			sum.add(o.of(f, c.left, over).charged(), 1)
+			sum.sub(c.left.charged(), 1)
 		}
 	}
 	if sum.beyond() {
 		return &OverflowError{Program: id, Device: m.first}
 	}
-	if err := f.faults.step(); err != nil {
-		return err
-	}
-	for slot := range slots.all() {
-		c := f.slots[slot]
-		f.leave1(c, o.of(f, c.left, over))
-	}
-	f.publishMeshes()
 	return nil
 }
 
@@ -171,17 +235,52 @@ func (o *overlays) of(f *Fleet, under, over *residue) *residue {
 
 // leave1 changes what one device holds.
 func (f *Fleet) leave1(c *chip, to *residue) {
-	if c.left == to {
+	from := c.left
+	if from == to {
 		return
 	}
-	before := c.left.total()
 	c.left = to
 	c.resident.Store(to.total())
+	if c.memory == nil && to.others() > 0 {
+		c.memory = &memory{tracked: from.total(), trackedPeak: c.residentPeak}
+	}
 	c.residentPeak = max(c.residentPeak, to.total())
 	if m := c.mesh; m != nil {
-		m.sum.Resident += to.total() - before // wraps and comes back
+		grew := to.total() - from.total() // wraps and comes back, as the others
+		m.sum.Resident += grew
+		m.load += to.charged() - from.charged()
+		if c.memory == nil {
+			m.sum.Tracked += grew
+		}
 		f.touch(m)
 	}
+	if c.memory != nil {
+		f.noteTracked(c)
+	}
+}
+
+// charged bounds what a residue adds to any sum.
+func (r *residue) charged() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.charge
+}
+
+// others returns the bytes of dataflow buffers and scratchpads.
+func (r *residue) others() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.other
+}
+
+// union returns the bytes of all kinds, each once.
+func (r *residue) union() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.all
 }
 
 func (r *residue) total() uint64 {
@@ -196,11 +295,11 @@ func (r *residue) holds(id program.ID) bool {
 	return r != nil && slices.ContainsFunc(r.pieces, func(w piece) bool { return w.program.ID() == id })
 }
 
-// on returns the piece that has a core.
+// on returns the piece of circular buffers that has a core.
 func (r *residue) on(c l1.Core) (piece, bool) {
 	if r != nil {
 		for _, w := range r.pieces {
-			if w.cores.Has(c) {
+			if w.kind == program.CircularBuffer && w.cores.Has(c) {
 				return w, true
 			}
 		}
@@ -229,7 +328,7 @@ func (f *Fleet) overlay(under, over *residue) *residue {
 	var kept []piece
 	for _, w := range under.pieces {
 		for _, top := range over.pieces {
-			if w.cores.Overlaps(top.cores) {
+			if w.kind == top.kind && w.cores.Overlaps(top.cores) {
 				w.cores = w.cores.Minus(top.cores)
 			}
 		}
@@ -250,14 +349,22 @@ func (f *Fleet) remember(pieces []piece) *residue {
 	}
 	r := &residue{pieces: pieces}
 	for _, w := range pieces {
-		// A sum that does not fit stays at its largest value, which is refused later.
+		sum := &r.bytes
+		if w.kind != program.CircularBuffer {
+			sum = &r.other
+		}
+		// A sum that does not fit is refused later.
 		hi, lo := bits.Mul64(w.group.Bytes(), uint64(w.cores.Len()))
-		if r.bytes += lo; hi != 0 || r.bytes < lo {
-			r.bytes = math.MaxUint64
+		if *sum += lo; hi != 0 || *sum < lo || *sum > l1.MaxAddr {
+			r.charge = math.MaxUint64
 			return r
 		}
-		r.key = r.key.plus(w.name.of(w.cores))
+		if n := w.group.NumRanges(); n > 0 {
+			r.end = max(r.end, w.group.Range(n-1).End)
+		}
+		r.key = r.key.plus(w.name.of(w.cores).salted(uint64(w.kind)))
 	}
+	r.charge = r.bytes + r.other
 	if known := f.residues[r.key]; known != nil {
 		return known
 	}
@@ -265,25 +372,61 @@ func (f *Fleet) remember(pieces []piece) *residue {
 		f.residues = map[key]*residue{}
 	}
 	f.residues[r.key] = r
+	r.all = r.bytes
+	if r.other > 0 {
+		r.all = 0
+		for _, c := range r.held() {
+			for _, at := range c.ranges {
+				r.all += at.Len() * uint64(c.cores.Len())
+			}
+		}
+	}
 	return r
+}
+
+// held returns what lies on which cores. It may write, so it is for changes only.
+func (r *residue) held() []cell {
+	if r.cells == nil {
+		r.cells = cellsOf(r.pieces)
+	}
+	return r.cells
+}
+
+// cellsOf divides cores by what pieces of any kind hold there.
+func cellsOf(pieces []piece) (out []cell) {
+	var layers []layer
+	for _, w := range pieces {
+		if w.group.NumRanges() > 0 {
+			layers = append(layers, layer{cores: w.cores, ranges: slices.Collect(w.group.Ranges())})
+		}
+	}
+	for _, t := range tiles(layers) {
+		ranges := t.layers[0].ranges
+		if len(t.layers) > 1 {
+			ranges = mergedRanges(t.layers)
+		}
+		out = append(out, cell{t.cores, ranges})
+	}
+	return out
 }
 
 // piecesOf returns what a dispatch of p leaves on a device that held nothing.
 func piecesOf(r *registration) []piece {
 	var out []piece
-	var rest l1.CoreSet
-	for _, cb := range r.program.CBs() {
-		if cb.Kind == program.CircularBuffer {
-			rest = rest.Union(cb.Cores.Cores())
+	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+		var rest l1.CoreSet // where its configuration is written with no bytes
+		for _, cb := range r.program.CBs() {
+			if cb.Kind == kind {
+				rest = rest.Union(cb.Cores.Cores())
+			}
 		}
-	}
-	for g := range r.program.Occupied(program.CircularBuffer).Groups() {
-		out = append(out, piece{r.program, r.key, g.Cores(), g})
-		rest = rest.Minus(g.Cores())
-	}
-	if !rest.IsEmpty() {
-		// Its configuration is written there too, with no bytes.
-		out = append(out, piece{r.program, r.key, rest, program.Group{}})
+		for g := range r.program.Occupied(kind).Groups() {
+			out = append(out, piece{r.program, r.key, kind, g.Cores(), g})
+			rest = rest.Minus(g.Cores())
+		}
+		if !rest.IsEmpty() {
+			out = append(out, piece{r.program, r.key, kind, rest, program.Group{}})
+		}
 	}
 	return out
 }

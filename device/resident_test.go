@@ -243,19 +243,34 @@ func TestDispatchOfEmptyCBs(t *testing.T) {
 	require.Equal(t, map[l1.Core]string{core(0, 0): "2: 0", core(1, 0): "1: 8"}, residents(d))
 }
 
-// Dataflow buffers and scratchpads are no circular buffers: cores keep what they had.
+// Dataflow buffers and scratchpads are no circular buffers: those stay what is resident,
+// and only what is tracked shows the others.
 func TestDispatchWithoutCircularBuffers(t *testing.T) {
-	f := device.NewFleet()
-	d := addDevice(t, f, 0, l1.N150())
-	a := build(t, d.Spec(), 1, cb("{[0-0 - 1-0]}", 8))
 	for i, kind := range []program.Kind{program.DataflowBuffer, program.Scratchpad} {
+		f := device.NewFleet()
+		d := addDevice(t, f, 0, l1.N150())
+		a := build(t, d.Spec(), 1, cb("{[0-0 - 1-0]}", 8))
 		c := cb("{[0-0 - 7-7]}", 64)
 		c.Kind = kind
 		p := build(t, d.Spec(), program.ID(2+i), c)
-		still(t, f, func() { register(t, f, p, d.Set()); dispatch(t, f, p, d.Set()); f.UnregisterAll(p) }) // on an empty device
+		ran(t, f, d.Set(), p) // on an empty device
+		require.Empty(t, residents(d))
+		require.Zero(t, d.Resident())
+		require.EqualValues(t, 64*64, d.Totals().Tracked)
+		evicted, err := f.Evict(p, d.Set())
+		require.NoError(t, err)
+		require.Equal(t, []device.ID{0}, ids(evicted), "it held something of another kind")
+		require.Zero(t, d.Totals().Tracked)
+		f.UnregisterAll(p)
+
 		ran(t, f, d.Set(), a)
 		register(t, f, p, d.Set())
-		still(t, f, func() { dispatch(t, f, p, d.Set()) })
+		before := residents(d)
+		dispatch(t, f, p, d.Set())
+		require.Equal(t, before, residents(d))
+		require.EqualValues(t, 2*8, d.Resident())
+		require.EqualValues(t, 64*64, d.Totals().Tracked, "they start at the same address")
+		intact(t, f)
 		set := d.Set()
 		require.Zero(t, testing.AllocsPerRun(100, func() { dispatch(t, f, p, set) }))
 		trace := traced(t, f, d.Set(), p)
@@ -268,7 +283,7 @@ func TestDispatchWithoutCircularBuffers(t *testing.T) {
 		require.Equal(t, map[l1.Core]string{core(0, 0): "9: 16", core(1, 0): "1: 8"}, residents(d))
 		f.UnregisterAll(mixed)
 		f.UnregisterAll(a)
-		_, err := f.Evict(a, d.Set())
+		_, err = f.Evict(a, d.Set())
 		require.NoError(t, err)
 		_, err = f.Evict(mixed, d.Set())
 		require.NoError(t, err)
@@ -691,30 +706,36 @@ func TestManyResidues(t *testing.T) {
 	intact(t, f)
 }
 
-// A naive is who left how much on each core of one device.
-type naive map[l1.Core]left
+// A naive is who left how much on each core of one device, by kind.
+type naive map[spot]left
+
+type spot struct {
+	kind program.Kind
+	core l1.Core
+}
 
 type left struct {
 	program program.ID
 	bytes   uint64
 }
 
+// sum is what counts as resident: circular buffers.
 func (n naive) sum() (sum uint64) {
-	for _, l := range n {
-		sum += l.bytes
+	for at, l := range n {
+		if at.kind == program.CircularBuffer {
+			sum += l.bytes
+		}
 	}
 	return sum
 }
 
-// written is what a program writes to each core that its circular buffers name,
-// painted byte by byte.
+// written is what a program writes to each core that its CBs name, painted byte by
+// byte; each kind has its own last writer.
 func written(p *program.Program) naive {
-	painted := map[l1.Core]map[uint64]bool{}
+	painted := map[spot]map[uint64]bool{}
 	for _, c := range p.CBs() {
-		if c.Kind != program.CircularBuffer {
-			continue
-		}
-		for on := range c.Cores.Cores().All() {
+		for core := range c.Cores.Cores().All() {
+			on := spot{c.Kind, core}
 			if painted[on] == nil {
 				painted[on] = map[uint64]bool{}
 			}
@@ -875,7 +896,7 @@ func residentLife(t *rapid.T) {
 			var want []device.ID
 			for _, d := range on {
 				n := len(model[d])
-				maps.DeleteFunc(model[d], func(_ l1.Core, l left) bool { return l.program == p.ID() })
+				maps.DeleteFunc(model[d], func(_ spot, l left) bool { return l.program == p.ID() })
 				if len(model[d]) < n {
 					want = append(want, d)
 				}
@@ -971,7 +992,7 @@ func residentLife(t *rapid.T) {
 				require.Equal(t, sum, d.Totals().Resident)
 				require.Equal(t, peak[i], d.Totals().Peak.Resident)
 				for c := range toyCores {
-					l, want := model[i][c]
+					l, want := model[i][spot{program.CircularBuffer, c}]
 					p, ranges, ok := d.ResidentOn(c)
 					require.Equal(t, want, ok, "device %d, core %v", i, c)
 					require.Equal(t, l.bytes, d.Core(c).Resident)

@@ -8,7 +8,9 @@ type Totals struct {
 	Logical    uint64 // plain sum of CB size times cores
 	Core       uint64 // Registered on the fullest core
 	Resident   uint64 // physical: what the last dispatches left, whatever is registered
+	Tracked    uint64 // physical: what is resident, and buffers in L1, each byte once; without kernels and the reserved area
 	Programs   int    // live programs; on a mesh, the sum over its devices
+	Buffers    BufferTotals
 	Peak       Peaks
 }
 
@@ -16,6 +18,9 @@ type Totals struct {
 // since the device was added or its peaks were reset.
 type Peaks struct {
 	Registered, Reserved, Logical, Core, Resident uint64
+
+	Tracked  uint64
+	L1, DRAM uint64 // of BufferTotals
 }
 
 func (p *Peaks) raise(t Totals) {
@@ -24,6 +29,9 @@ func (p *Peaks) raise(t Totals) {
 	p.Logical = max(p.Logical, t.Logical)
 	p.Core = max(p.Core, t.Core)
 	p.Resident = max(p.Resident, t.Resident)
+	p.Tracked = max(p.Tracked, t.Tracked)
+	p.L1 = max(p.L1, t.Buffers.L1)
+	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }
 
 // CoreTotals are the figures of one core, in bytes.

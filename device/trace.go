@@ -53,6 +53,7 @@ func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
 		f.traces = map[TraceID]*trace{}
 	}
 	f.traces[f.lastTrace] = &trace{on: s}
+	f.emit(Event{Kind: TraceBegun, Set: s, Trace: f.lastTrace})
 	return f.lastTrace, nil
 }
 
@@ -78,6 +79,7 @@ func (f *Fleet) Record(id TraceID, p *program.Program) error {
 	}
 	if r != nil {
 		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
+		f.emit(Event{Kind: TraceRecorded, Trace: id, Program: r.program})
 	}
 	return nil
 }
@@ -94,6 +96,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 	}
 	t.ended = true
 	t.peak = f.remember(largest(t.recorded))
+	f.emit(Event{Kind: TraceEnded, Trace: id})
 	return nil
 }
 
@@ -129,7 +132,11 @@ func (f *Fleet) Replay(id TraceID) error {
 	if t.peak == nil { // no devices, or no circular buffers
 		return nil
 	}
-	return f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak)
+	if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
+		return err
+	}
+	f.emit(Event{Kind: TraceReplayed, Set: t.on, Trace: id})
+	return nil
 }
 
 // ReleaseTrace forgets a trace, captured or being captured. What a replay left
@@ -141,6 +148,7 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 		return err
 	}
 	delete(f.traces, id)
+	f.emit(Event{Kind: TraceReleased, Trace: id})
 	return nil
 }
 
@@ -169,7 +177,7 @@ func largest(recorded []*registration) (out []piece) {
 			for i := range out {
 				o := &out[i]
 				switch shared := o.cores.Intersect(w.cores); {
-				case shared.IsEmpty():
+				case o.kind != w.kind, shared.IsEmpty():
 				case o.group.Bytes() > w.group.Bytes():
 					w.cores = w.cores.Minus(shared)
 				default:

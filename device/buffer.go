@@ -1,0 +1,404 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A BufferID names a buffer on a device. Devices of a mesh usually use the same id
+// for their parts of one tensor, but need not.
+type BufferID uint64
+
+// A Buffer is something other than a circular buffer that takes memory of a device.
+type Buffer struct {
+	ID   BufferID
+	Kind Kind // L1 to System
+
+	// Size is what the buffer counts for in the total of its kind: its bytes in all
+	// banks together. 0 means the bytes of its Parts.
+	Size uint64
+
+	// Parts say where it lies in L1: an interleaved buffer is one part on all cores,
+	// a sharded one on some, and each core may have a place of its own. A kind that
+	// does not lie in L1 has none.
+	Parts []Part
+
+	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
+	// device, where every device has an allocation of its own besides. Its bytes are
+	// those of the latter: they count in BufferTotals.Backing and nowhere else.
+	Backing bool
+
+	Name string // whose it is, for people
+}
+
+// A Part is one range of bytes on some cores.
+type Part struct {
+	Cores l1.CoreSet
+	Range l1.Range
+}
+
+// Wrong calls about buffers, to be matched with errors.Is.
+var (
+	ErrAllocated    = errors.New("buffer is allocated already")
+	ErrNotAllocated = errors.New("buffer is not allocated")
+)
+
+// A BufferError says which buffer an operation failed for, on which device, and why.
+// Unwrap gives the sentinel or the error of a range.
+type BufferError struct {
+	Buffer BufferID
+	Device ID
+	Field  string // of the Buffer that makes no sense, or ""; then there is no Device
+	Err    error
+	More   int // number of further devices with the same trouble
+}
+
+func (e *BufferError) Error() string {
+	if e.Field != "" {
+		return fmt.Sprintf("buffer %d: %s: %v", e.Buffer, e.Field, e.Err)
+	}
+	return fmt.Sprintf("device %d%s: buffer %d: %v", e.Device, more(e.More), e.Buffer, e.Err)
+}
+
+func (e *BufferError) Unwrap() error { return e.Err }
+
+// BufferTotals are the live buffers of a device, or of all devices of a mesh: bytes
+// are sums of Buffer.Size, as an allocator counts them.
+type BufferTotals struct {
+	Count    int    // live buffers; backing ones are not among them
+	L1       uint64 // L1 buffers, those of GlobalCircularBuffers and service cores too
+	L1Small  uint64
+	DRAM     uint64
+	Trace    uint64
+	System   uint64
+	Kernels  uint64 // kernels and the reserved area
+	Backings int    // allocations that back a mesh buffer
+	Backing  uint64 // their bytes, of any kind
+}
+
+func (t *BufferTotals) of(b *Buffer) (count *int, bytes *uint64) {
+	switch {
+	case b.Backing:
+		return &t.Backings, &t.Backing
+	case b.Kind == DRAM:
+		bytes = &t.DRAM
+	case b.Kind == Trace:
+		bytes = &t.Trace
+	case b.Kind == System:
+		bytes = &t.System
+	case b.Kind == L1Small:
+		bytes = &t.L1Small
+	case b.Kind == Kernel, b.Kind == Reserved:
+		bytes = &t.Kernels
+	default:
+		bytes = &t.L1
+	}
+	return &t.Count, bytes
+}
+
+// move adds the difference between two figures of a device to a sum over devices.
+func (t *BufferTotals) move(from, to BufferTotals) {
+	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
+	t.Count += to.Count - from.Count
+	t.L1 += to.L1 - from.L1
+	t.L1Small += to.L1Small - from.L1Small
+	t.DRAM += to.DRAM - from.DRAM
+	t.Trace += to.Trace - from.Trace
+	t.System += to.System - from.System
+	t.Kernels += to.Kernels - from.Kernels
+	t.Backings += to.Backings - from.Backings
+	t.Backing += to.Backing - from.Backing
+}
+
+// An allocation is a Buffer that is live on a device, in the form that can be
+// counted. It never changes.
+type allocation struct {
+	Buffer
+	key    key
+	charge uint64        // bounds what it adds to any sum
+	placed *registration // its parts; nil if it has none or is backing
+	span   l1.Range      // from the first byte of the parts to the last; empty if they have none
+	users  int           // devices that have it
+}
+
+// Allocate counts a buffer on the devices of s, on all of them or none. The range of
+// an L1 buffer is recorded wherever it lies: beyond L1, or on circular buffers. Check
+// is what judges programs by it.
+//
+// Errors, the first that applies: *BufferError with the Field that makes no sense
+// (a Kind that programs bring, an illegal range, Parts outside L1); ErrForeignSet;
+// ErrNoDevice for a removed device; *BufferError with ErrAllocated if a device has a
+// buffer with this id; *BufferError with the Field Parts and a core outside the grid;
+// *OverflowError if a total of a device or mesh could exceed 2^63-1.
+//
+// Cost: O(log n) for each group of cores and each distinct set of live buffers among
+// the devices; where devices part O(n) in the live buffers.
+func (f *Fleet) Allocate(b Buffer, s Set) error {
+	b.Parts = slices.Clone(b.Parts)
+	if err := b.check(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil || s.s == nil {
+		return err
+	}
+	if err := f.absent(b.ID, s); err != nil {
+		return err
+	}
+	if err := f.onGrid(&b, s); err != nil {
+		return err
+	}
+	a, err := f.allocation(b)
+	if err != nil {
+		return err
+	}
+	if err := f.roomFor(a, s.s.slots); err != nil {
+		return err
+	}
+	if err := f.faults.step(); err != nil {
+		return err
+	}
+	f.reheap(s.s.slots, a, nil)
+	f.emit(Event{Kind: Allocated, Set: s, Buffer: a.Buffer})
+	return nil
+}
+
+// Free takes a buffer off the devices of s and returns it as it was allocated: a
+// free carries the size that it frees. It refuses if one of the devices does not have
+// it, so that no total ever goes below zero. Errors, the first that applies:
+// ErrForeignSet; ErrNoDevice for a removed device; *BufferError with ErrNotAllocated.
+// The Buffer returned is that of the device with the lowest id, if they differ.
+func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil || s.s == nil {
+		return Buffer{}, err
+	}
+	var missing []ID
+	var drop []*allocation // different devices may have different buffers of this id
+	var lowest ID          // of the devices
+	var first *allocation  // its buffer
+	for slot := range s.s.slots.all() {
+		a := f.slots[slot].heap().find(id)
+		switch {
+		case a == nil:
+			missing = append(missing, f.ids[slot])
+		case !slices.Contains(drop, a):
+			drop = append(drop, a)
+		}
+		if a != nil && (first == nil || f.ids[slot] < lowest) {
+			lowest, first = f.ids[slot], a
+		}
+		if err := f.faults.step(); err != nil {
+			return Buffer{}, err
+		}
+	}
+	if len(missing) > 0 {
+		return Buffer{}, &BufferError{Buffer: id, Device: missing[0], Err: ErrNotAllocated, More: len(missing) - 1}
+	}
+	for _, a := range drop {
+		slots := s.s.slots
+		if len(drop) > 1 {
+			slots = nil
+			for slot := range s.s.slots.all() {
+				if f.slots[slot].heap().find(id) == a {
+					slots = slots.with(slot)
+				}
+			}
+		}
+		f.reheap(slots, nil, a)
+	}
+	f.emit(Event{Kind: Freed, Set: s, Buffer: first.Buffer})
+	return first.copy(), nil
+}
+
+// Buffers returns the live buffers of the device when it was called, by id.
+func (d Device) Buffers() iter.Seq[Buffer] {
+	var out []Buffer
+	if d.c != nil {
+		d.c.fleet.mu.RLock()
+		defer d.c.fleet.mu.RUnlock()
+		for _, a := range d.c.heap().sorted() {
+			out = append(out, a.copy())
+		}
+	}
+	return slices.Values(out)
+}
+
+// Buffer returns the live buffer with the given id, if there is one.
+func (d Device) Buffer(id BufferID) (Buffer, bool) {
+	if d.c == nil {
+		return Buffer{}, false
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	a := d.c.heap().find(id)
+	if a == nil {
+		return Buffer{}, false
+	}
+	return a.copy(), true
+}
+
+// copy returns the Buffer with Parts that a caller may write.
+func (a *allocation) copy() Buffer {
+	b := a.Buffer
+	b.Parts = slices.Clone(b.Parts)
+	return b
+}
+
+// check refuses a Buffer that makes no sense and completes its Size.
+func (b *Buffer) check() error {
+	bad := func(field string, err error) error { return &BufferError{Buffer: b.ID, Field: field, Err: err} }
+	if b.Kind < L1 || b.Kind >= numKinds {
+		return bad("Kind", fmt.Errorf("%v is not allocated", b.Kind))
+	}
+	if len(b.Parts) > 0 && !b.Kind.InL1() {
+		return bad("Parts", fmt.Errorf("a %v does not lie in L1", b.Kind))
+	}
+	var sum wide
+	for _, p := range b.Parts {
+		if err := p.Range.Check(); err != nil {
+			return bad("Parts", err)
+		}
+		sum.add(p.Range.Len(), p.Cores.Len())
+	}
+	if b.Size > l1.MaxAddr {
+		return bad("Size", fmt.Errorf("%d bytes are above 2^63-1", b.Size))
+	}
+	if sum.beyond() {
+		return bad("Parts", errors.New("sum of their bytes is above 2^63-1"))
+	}
+	if b.Size == 0 {
+		b.Size = sum.lo
+	}
+	return nil
+}
+
+// absent refuses a buffer whose id is in use on a device of s.
+func (f *Fleet) absent(id BufferID, s Set) error {
+	n, first := 0, ID(0)
+	for slot := range s.s.slots.all() {
+		if f.slots[slot].heap().find(id) != nil {
+			if n++; n == 1 {
+				first = f.ids[slot]
+			}
+		}
+		if err := f.faults.step(); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return &BufferError{Buffer: id, Device: first, Err: ErrAllocated, More: n - 1}
+	}
+	return nil
+}
+
+// onGrid refuses parts outside the grid of a device. A service core may lie there.
+func (f *Fleet) onGrid(b *Buffer, s Set) error {
+	if b.Kind == Service {
+		return nil
+	}
+	var last *l1.Spec
+	for slot := range s.s.slots.all() {
+		spec := f.slots[slot].spec
+		if spec == last || spec.Cols == 0 {
+			continue
+		}
+		last = spec
+		grid := spec.Grid().Cores()
+		for _, p := range b.Parts {
+			if !grid.Contains(p.Cores) {
+				err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", first(p.Cores.Minus(grid)), spec.Cols, spec.Rows, f.ids[slot])
+				return &BufferError{Buffer: b.ID, Field: "Parts", Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// allocation returns the fleet's form of a buffer: the one that other devices have,
+// if they have the same, so that they find each other's heaps.
+func (f *Fleet) allocation(b Buffer) (*allocation, error) {
+	for _, a := range f.allocations[b.ID] {
+		if a.equal(&b) {
+			return a, nil
+		}
+	}
+	a := &allocation{Buffer: b, charge: b.Size}
+	var sum wide
+	builder := program.NewBuilder(0)
+	for _, p := range b.Parts {
+		sum.add(p.Range.Len(), p.Cores.Len())
+		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+			if a.span.IsEmpty() {
+				a.span = p.Range
+			}
+			a.span = l1.Range{Start: min(a.span.Start, p.Range.Start), End: max(a.span.End, p.Range.End)}
+			builder.Range(p.Cores.Ranges(), p.Range)
+		}
+	}
+	a.charge = max(a.charge, sum.lo)
+	f.serial++
+	a.key = newKey(f.serial)
+	if len(b.Parts) == 0 || b.Backing || sum.lo == 0 {
+		return a, nil
+	}
+	p, err := builder.Build(l1.Spec{})
+	if err != nil {
+		return nil, &BufferError{Buffer: b.ID, Field: "Parts", Err: err}
+	}
+	a.placed = &registration{program: p, key: a.key, number: unnumbered}
+	return a, nil
+}
+
+func (a *allocation) equal(b *Buffer) bool {
+	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name &&
+		slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
+}
+
+// roomFor refuses a buffer with which a total of a device or mesh could exceed
+// 2^63-1.
+func (f *Fleet) roomFor(a *allocation, slots bitset) error {
+	var m *mesh
+	var sum uint64 // m.load as it will be
+	for slot := range slots.all() {
+		c := f.slots[slot]
+		if err := f.faults.step(); err != nil {
+			return err
+		}
+		if c.load() > l1.MaxAddr-a.charge {
+			return &OverflowError{Buffer: a.ID, IsBuffer: true, Device: c.id}
+		}
+		if c.mesh == nil {
+			continue
+		}
+		if c.mesh != m { // the slots of a mesh follow each other
+			m, sum = c.mesh, c.mesh.load
+		}
+		if sum > l1.MaxAddr-a.charge {
+			return &OverflowError{Buffer: a.ID, IsBuffer: true, Device: m.first}
+		}
+		sum += a.charge
+	}
+	return nil
+}
+
+// load bounds every sum over what is resident on a device: dispatched and allocated.
+// It stays below 2^63.
+func (c *chip) load() uint64 { return c.left.charged() + c.heap().charged() }
+
+// sortedAllocations returns allocations by id.
+func sortedAllocations(live map[BufferID]*allocation) []*allocation {
+	out := make([]*allocation, 0, len(live))
+	for _, id := range slices.Sorted(maps.Keys(live)) {
+		out = append(out, live[id])
+	}
+	return out
+}

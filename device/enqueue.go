@@ -1,0 +1,89 @@
+package device
+
+import "github.com/cbl1/cbl1/program"
+
+// Enqueue does what a call of a kernel does: it registers p where it is new, checks
+// that it fits, and dispatches it, on all devices of s or none. A program that runs
+// from the cache is checked too, as tt-metal does: what fitted when it was built may
+// not fit any more (its issue 53537). It returns the devices on which p was new.
+//
+// Errors, the first that applies: those of Register; *FitError with the Verdict;
+// *OverflowError as Dispatch. Cost: that of Register and Dispatch; the check costs a
+// comparison for each device while their buffers have not changed since the last one.
+func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
+	if p == nil {
+		return Set{}, ErrNoProgram
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil || s.s == nil {
+		return Set{}, err
+	}
+	fresh, n, err := f.admit(p, s)
+	if err != nil || p.Len() == 0 {
+		return Set{}, err
+	}
+	r := f.programs[p.ID()]
+	if r == nil || !f.fitsStill(r, s) {
+		places, err := f.places(p, s)
+		if err != nil {
+			return Set{}, err
+		}
+		judged := p
+		if r != nil { // what will run; its cut into CBs may be another one
+			judged = r.program
+		}
+		if v := judge(judged, places); !v.Fits() {
+			return Set{}, &FitError{v}
+		}
+	}
+	if r == nil {
+		r = f.newRegistration(p, s.s.spec)
+	}
+	if f.lay(r); r.left != nil {
+		if err := f.writable(p.ID(), s.s.slots, r.left); err != nil {
+			f.roster.retire(r) // if it is on no device
+			return Set{}, err
+		}
+	}
+	if n > 0 {
+		added = f.install(r, s, fresh, n)
+		f.emit(Event{Kind: Registered, Set: added, Program: p})
+	}
+	if r.left != nil {
+		f.overwrite(s.s.slots, r.left)
+		f.emit(Event{Kind: Dispatched, Set: s, Program: r.program})
+	}
+	f.fitted(r, s)
+	return added, nil
+}
+
+// fitsStill reports whether r was found to fit beside the buffers that all devices of
+// s have now.
+func (f *Fleet) fitsStill(r *registration, s Set) bool {
+	if !r.fit {
+		return false
+	}
+	for slot := range s.s.slots.all() {
+		if f.slots[slot].heap().name() != r.beside {
+			return false
+		}
+	}
+	return true
+}
+
+// fitted notes that r fits beside the buffers of the first device of s.
+func (f *Fleet) fitted(r *registration, s Set) {
+	for slot := range s.s.slots.all() {
+		r.fit, r.beside = true, f.slots[slot].heap().name()
+		return
+	}
+}
+
+// name returns the key, which of no buffers is 0.
+func (h *heap) name() key {
+	if h == nil {
+		return key{}
+	}
+	return h.key
+}

@@ -1,0 +1,147 @@
+package device_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// board is a device with a tensor of 512 KiB at the top of each core.
+func board() (*device.Fleet, device.Device) {
+	fleet := device.NewFleet()
+	d, err := fleet.AddDevice(0, l1.P150())
+	if err != nil {
+		log.Fatal(err)
+	}
+	top := d.Spec().L1Size
+	err = fleet.Allocate(device.Buffer{
+		ID: 1, Kind: device.L1, Name: "activations",
+		Parts: []device.Part{{Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: top - 512<<10, End: top}}},
+	}, d.Set())
+	if err != nil {
+		log.Fatal(err)
+	}
+	return fleet, d
+}
+
+// kernel is a program with one circular buffer on all cores.
+func kernel(id program.ID, d device.Device, size uint64) *program.Program {
+	p, err := program.NewBuilder(id).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
+	if err != nil {
+		log.Fatal(err)
+	}
+	return p
+}
+
+// Does it fit, and if not, who is in the way?
+func ExampleFleet_Check() {
+	fleet, d := board()
+	v, err := fleet.Check(kernel(7, d, 1_000_000), d.Set())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("fits:", v.Fits())
+	for _, r := range v.Refusals { // as tt-metal says it
+		fmt.Println(r)
+	}
+	for _, c := range v.Clashes { // by the bytes
+		fmt.Println(c.Cores.Len(), "cores,", c.Over(), "B over, in the way:", c.Above[0].Buffer.Name)
+	}
+	fmt.Println(v.Advice)
+	// Output:
+	// fits: false
+	// Statically allocated circular buffers in program 7 clash with L1 buffers on core range [0-0 - 12-9]. L1 buffer allocated at 1048576 and static circular buffer region ends at 1111616
+	// 130 cores, 63040 B over, in the way: activations
+	// free or move L1 buffer 1 ("activations"), or take 63040 B off the buffers of the program (the largest, CB 0, has 1000000 B)
+}
+
+// A cached program runs until a tensor grows down.
+func ExampleFleet_Enqueue() {
+	fleet, d := board()
+	p := kernel(7, d, 900_000)
+	if _, err := fleet.Enqueue(p, d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("resident:", d.Resident())
+
+	grown := device.Buffer{ID: 2, Kind: device.L1, Parts: []device.Part{{
+		Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
+	}}}
+	if err := fleet.Allocate(grown, d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	_, err := fleet.Enqueue(p, d.Set())
+	var fit *device.FitError
+	if errors.As(err, &fit) {
+		fmt.Println("does not fit any more:", fit.Verdict.Refusals[0].Over(), "B over")
+	}
+	// Output:
+	// resident: 117000000
+	// does not fit any more: 11616 B over
+}
+
+// What lives in L1 now, each byte once.
+func ExampleDevice_Usage() {
+	fleet, d := board()
+	if _, err := fleet.Enqueue(kernel(7, d, 4096), d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	u := d.CoreUsage(l1.Core{X: 3, Y: 3}, device.BasisResident)
+	fmt.Println("CBs", u.Of(device.CB), "+ tensors", u.Of(device.L1), "=", u.Tracked)
+	fmt.Println("on all cores:", d.Usage(device.BasisResident).Tracked)
+	for r := range d.Residents(l1.Core{X: 3, Y: 3}, device.BasisResident) {
+		fmt.Println(r.Range, r.Kind)
+	}
+	// Output:
+	// CBs 4096 + tensors 524288 = 528384
+	// on all cores: 68689920
+	// [111616,115712) circular buffer
+	// [1048576,1572864) L1 buffer
+}
+
+// How much room is there, and by how much may a circular buffer grow?
+func ExampleFleet_Headroom() {
+	fleet, d := board()
+	p := kernel(7, d, 900_000)
+	rooms, err := fleet.Headroom(p, d.Set())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, h := range rooms {
+		fmt.Println(h.Cores.Len(), "cores end at", h.End, "with", h.Free, "B free")
+	}
+	n, ok, err := fleet.MayGrow(p, 0, d.Set())
+	fmt.Println("CB 0 may grow by", n, "B", ok, err)
+	// Output:
+	// 130 cores end at 1011616 with 36960 B free
+	// CB 0 may grow by 36960 B true <nil>
+}
+
+// Everything that changes is told as it happens, for a log or a mirror.
+func ExampleFleet_Observe() {
+	fleet, d := board()
+	fleet.Observe(func(e device.Event) {
+		switch e.Kind {
+		case device.Registered:
+			fmt.Println("registered", e.Program.ID(), "on", e.Set)
+		case device.Dispatched:
+			fmt.Println("dispatched", e.Program.ID(), "on", e.Set)
+		case device.Freed:
+			fmt.Println("freed", e.Buffer.Size, "B of", e.Buffer.Name)
+		}
+	})
+	if _, err := fleet.Enqueue(kernel(7, d, 4096), d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := fleet.Free(1, d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// registered 7 on {0}
+	// dispatched 7 on {0}
+	// freed 68157440 B of activations
+}

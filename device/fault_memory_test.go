@@ -1,0 +1,134 @@
+//go:build cbl1faults
+
+package device
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// whole is everything, and what lives beside what is registered.
+type whole struct {
+	Everything  everything
+	Buffers     map[ID][]Buffer
+	Resident    map[ID]uint64
+	Usage       map[ID]Usage
+	Heaps       int
+	Allocations int
+}
+
+func seeWhole(t require.TestingT, f *Fleet) whole {
+	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, len(f.heaps), len(f.allocations)}
+	for d := range f.Devices() {
+		all.Buffers[d.ID()] = slices.Collect(d.Buffers())
+		all.Resident[d.ID()] = d.Resident()
+		all.Usage[d.ID()] = d.Usage(BasisResident)
+	}
+	return all
+}
+
+// A faulty is a call that can be made on any fleet.
+type faulty struct {
+	name string
+	do   func(f *Fleet) (any, error)
+}
+
+// TestFaultsOfMemory fails Allocate, Free and Enqueue at every step, on fleets with a
+// past. A failure has changed nothing: totals, peaks, buffers, what is registered, what
+// is resident; and does not show in what the call does when it is made again.
+func TestFaultsOfMemory(t *testing.T) {
+	spec := l1.Spec{Name: "toy", Cols: 3, Rows: 2, L1Size: 64, CBBase: 4}
+	injected, refused := map[string]int{}, 0
+	rapid.Check(t, func(t *rapid.T) {
+		cores := rapid.SampledFrom([]l1.CoreRangeSet{
+			l1.MustParseCoreRangeSet("{[0-0 - 2-1]}"), l1.MustParseCoreRangeSet("{[0-0 - 1-0]}"), l1.MustParseCoreRangeSet("{[1-0 - 2-1]}"),
+		})
+		set := func(f *Fleet, ids []ID) Set {
+			s, err := f.Of(ids...)
+			require.NoError(t, err)
+			return s
+		}
+		draw := func(t *rapid.T, op string) faulty {
+			on := rapid.SliceOfNDistinct(rapid.SampledFrom([]ID{0, 1, 2, 3, 9}), 0, 5, rapid.ID).Draw(t, "devices")
+			switch op {
+			case "allocate":
+				b := Buffer{
+					ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: rapid.SampledFrom([]Kind{L1, L1, L1Small, Kernel, DRAM}).Draw(t, "kind"),
+					Size: rapid.SampledFrom([]uint64{0, 0, 8, l1.MaxAddr - 2}).Draw(t, "size"),
+				}
+				if b.Kind.InL1() {
+					start := rapid.Uint64Range(0, 60).Draw(t, "start")
+					b.Parts = []Part{{cores.Draw(t, "cores").Cores(), l1.Range{Start: start, End: start + 4}}}
+				}
+				return faulty{op, func(f *Fleet) (any, error) { return nil, f.Allocate(b, set(f, on)) }}
+			case "free":
+				id := BufferID(rapid.IntRange(0, 3).Draw(t, "id"))
+				return faulty{op, func(f *Fleet) (any, error) { return f.Free(id, set(f, on)) }}
+			}
+			b := program.NewBuilder(program.ID(rapid.IntRange(0, 2).Draw(t, "program")))
+			c := program.CB{Cores: cores.Draw(t, "cores"), Size: rapid.SampledFrom([]uint64{4, 8, 40}).Draw(t, "bytes")}
+			c.Kind = rapid.SampledFrom([]program.Kind{program.CircularBuffer, program.CircularBuffer, program.DataflowBuffer}).Draw(t, "kind")
+			p, err := b.CB(c).Build(spec)
+			require.NoError(t, err)
+			return faulty{op, func(f *Fleet) (any, error) {
+				added, err := f.Enqueue(p, set(f, on))
+				return numbersOf(added), err
+			}}
+		}
+		var past []faulty
+		again := func() *Fleet {
+			f := NewFleet()
+			_, err := f.AddMesh(0, 2, 2, spec)
+			require.NoError(t, err)
+			_, err = f.AddDevice(9, spec)
+			require.NoError(t, err)
+			for _, s := range past {
+				_, _ = s.do(f)
+			}
+			return f
+		}
+		ops := []string{"allocate", "free", "enqueue"}
+		for range rapid.IntRange(0, 12).Draw(t, "calls") {
+			past = append(past, draw(t, rapid.SampledFrom(ops).Draw(t, "op")))
+		}
+		for i := range 2 * len(ops) {
+			s := draw(t, ops[i%len(ops)])
+			f := again()
+			before := seeWhole(t, f)
+			said, failed := s.do(f)
+			after := seeWhole(t, f)
+			if failed != nil {
+				refused++
+				require.Equal(t, before, after, "%s: %v", s.name, failed)
+			}
+			for k := 1; ; k++ {
+				f := again()
+				i := arm(f, k)
+				_, err := s.do(f)
+				if i.met < k { // untouched
+					require.Equal(t, failed, err)
+					require.Equal(t, after, seeWhole(t, f))
+					break
+				}
+				injected[s.name]++
+				require.ErrorIs(t, err, i.err, "%s, step %d", s.name, k)
+				require.Equal(t, before, seeWhole(t, f), "%s, step %d", s.name, k)
+				got, err := s.do(f)
+				require.Equal(t, failed, err, "%s, after step %d", s.name, k)
+				require.Equal(t, said, got)
+				require.Equal(t, after, seeWhole(t, f), "%s, after step %d", s.name, k)
+			}
+		}
+	})
+	t.Log("faults:", injected, "refusals:", refused)
+	require.Greater(t, refused, 20)
+	for _, name := range []string{"allocate", "free", "enqueue"} {
+		require.Greater(t, injected[name], 20, name)
+	}
+}

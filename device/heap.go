@@ -1,0 +1,341 @@
+package device
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A heap is the set of buffers that live on a device. Devices with the same buffers
+// share one, which is changed in place as long as they change together; it is found
+// by its key, so that devices which come to the same buffers one by one meet again.
+// nil has none.
+type heap struct {
+	key    key
+	users  int // devices that have it
+	live   map[BufferID]*allocation
+	totals BufferTotals
+	charge uint64
+	placed partition // the parts of buffers of the kinds that Tracked has
+	lowest uint64    // address of an L1 buffer; MaxUint64 = none
+
+	// Kernels and the reserved area lie below it, everything else above, on any core.
+	free l1.Range
+
+	// What is tracked on a device with this heap, by what its dispatches left.
+	tracked map[*residue]uint64
+}
+
+// maxTracked is how many answers a heap remembers: one for each program of a model that
+// takes its turn.
+const maxTracked = maxResidues
+
+// memory is what a device has besides circular buffers. Most devices of most fleets
+// have none: then what is tracked is what is resident.
+type memory struct {
+	heap    *heap
+	tracked uint64 // see Totals.Tracked
+
+	trackedPeak, l1Peak, dramPeak uint64
+}
+
+func (c *chip) heap() *heap {
+	if c.memory == nil {
+		return nil
+	}
+	return c.memory.heap
+}
+
+func (h *heap) find(id BufferID) *allocation {
+	if h == nil {
+		return nil
+	}
+	return h.live[id]
+}
+
+func (h *heap) sorted() []*allocation {
+	if h == nil {
+		return nil
+	}
+	return sortedAllocations(h.live)
+}
+
+func (h *heap) sums() BufferTotals {
+	if h == nil {
+		return BufferTotals{}
+	}
+	return h.totals
+}
+
+func (h *heap) charged() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.charge
+}
+
+// lowestL1 returns the lowest address of an L1 buffer on any core: what tt-metal's
+// allocator says in its normal mode, in which all banks are allocated in lockstep.
+func (h *heap) lowestL1() (addr uint64, ok bool) {
+	if h == nil || h.lowest == math.MaxUint64 {
+		return 0, false
+	}
+	return h.lowest, true
+}
+
+// holdsTensor reports whether tt-metal's check compares circular buffers with this
+// allocation.
+func (a *allocation) holdsTensor() bool {
+	return (a.Kind == L1 || a.Kind == GlobalCB) && a.placed != nil
+}
+
+// anywhere is all addresses.
+func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }
+
+// note brings what is known of the places of buffers up to date with one more.
+func (h *heap) note(a *allocation) {
+	if a.placed == nil {
+		return
+	}
+	if a.holdsTensor() {
+		h.lowest = min(h.lowest, a.span.Start)
+	}
+	if below.Has(a.Kind) {
+		h.free.Start = max(h.free.Start, a.span.End)
+	} else {
+		h.free.End = min(h.free.End, a.span.Start)
+	}
+}
+
+// change puts a buffer in or takes one out; one of the two is nil.
+func (h *heap) change(add, drop *allocation) {
+	h.tracked = nil
+	if add != nil {
+		h.live[add.ID] = add
+		h.key = h.key.plus(add.key)
+		h.charge += add.charge
+		count, bytes := h.totals.of(&add.Buffer)
+		*count++
+		*bytes += add.Size
+		if add.placed != nil && !below.Has(add.Kind) {
+			h.placed.add(add.placed)
+		}
+		h.note(add)
+		return
+	}
+	delete(h.live, drop.ID)
+	h.key = h.key.minus(drop.key)
+	h.charge -= drop.charge
+	count, bytes := h.totals.of(&drop.Buffer)
+	*count--
+	*bytes -= drop.Size
+	if drop.placed != nil && !below.Has(drop.Kind) {
+		h.placed.remove(drop.placed)
+	}
+	if drop.placed == nil {
+		return
+	}
+	if drop.span.Start == h.lowest || drop.span.Start == h.free.End || drop.span.End == h.free.Start {
+		h.lowest, h.free = math.MaxUint64, anywhere()
+		for _, a := range h.live {
+			h.note(a)
+		}
+	}
+}
+
+// after returns the key of the heap that a change leads to.
+func (h *heap) after(add, drop *allocation) key {
+	var k key
+	if h != nil {
+		k = h.key
+	}
+	if add != nil {
+		return k.plus(add.key)
+	}
+	return k.minus(drop.key)
+}
+
+func (h *heap) clone() *heap {
+	out := *h
+	out.users, out.tracked = 0, nil
+	out.live = maps.Clone(h.live)
+	out.placed = h.placed.clone()
+	return &out
+}
+
+// reheap puts a buffer on the devices in slots or takes one off; one of the two is
+// nil. It cannot fail.
+func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
+	type way struct {
+		from, to *heap
+		n        int // devices
+		before   BufferTotals
+		charge   uint64
+	}
+	var ways []way
+	find := func(h *heap) *way {
+		for i := range ways {
+			if ways[i].from == h {
+				return &ways[i]
+			}
+		}
+		ways = append(ways, way{from: h, before: h.sums(), charge: h.charged()})
+		return &ways[len(ways)-1]
+	}
+	for slot := range slots.all() {
+		find(f.slots[slot].heap()).n++
+	}
+	// Where a whole heap moves to a new key it is changed in place. None of the
+	// targets is among the sources: what is added was on none of these devices.
+	for i := range ways {
+		w := &ways[i]
+		w.to = f.heapAfter(w.from, w.n, add, drop)
+	}
+	for slot := range slots.all() {
+		c := f.slots[slot]
+		w := find(c.heap())
+		if c.memory == nil {
+			c.memory = &memory{tracked: c.left.total(), trackedPeak: c.residentPeak}
+		}
+		if w.from != w.to {
+			if w.from != nil {
+				f.abandon(w.from)
+			}
+			if c.memory.heap = w.to; w.to != nil {
+				w.to.users++
+			}
+		}
+		f.noteBuffers(c, w.before, w.charge)
+	}
+	if add != nil {
+		f.hold(add, slots.count())
+	} else {
+		f.hold(drop, -slots.count())
+	}
+	f.publishMeshes()
+}
+
+// heapAfter returns the heap that n devices with the heap from come to.
+func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
+	k := from.after(add, drop)
+	if k == (key{}) {
+		return nil
+	}
+	if to := f.heaps[k]; to != nil {
+		return to
+	}
+	to := from
+	switch {
+	case from == nil:
+		to = &heap{live: map[BufferID]*allocation{}, placed: f.newContent().occupied, lowest: math.MaxUint64, free: anywhere()}
+	case from.users == n:
+		delete(f.heaps, from.key)
+	default:
+		to = from.clone()
+	}
+	to.change(add, drop)
+	if f.heaps == nil {
+		f.heaps = map[key]*heap{}
+	}
+	f.heaps[k] = to
+	return to
+}
+
+// abandon notes that a device has another heap now.
+func (f *Fleet) abandon(h *heap) {
+	if h.users--; h.users == 0 {
+		delete(f.heaps, h.key)
+	}
+}
+
+// hold notes that n more devices have an allocation, or fewer.
+func (f *Fleet) hold(a *allocation, n int) {
+	if a.users == 0 {
+		if f.allocations == nil {
+			f.allocations = map[BufferID][]*allocation{}
+		}
+		f.allocations[a.ID] = append(f.allocations[a.ID], a)
+	}
+	if a.users += n; a.users > 0 {
+		return
+	}
+	same := slices.DeleteFunc(f.allocations[a.ID], func(o *allocation) bool { return o == a })
+	if f.allocations[a.ID] = same; len(same) == 0 {
+		delete(f.allocations, a.ID)
+	}
+}
+
+// noteBuffers brings the sums and marks of a device whose heap has changed up to date.
+func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
+	now := c.heap().sums()
+	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
+	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
+	if m := c.mesh; m != nil {
+		m.sum.Buffers.move(before, now)
+		m.load += c.heap().charged() - charge // wraps and comes back
+		f.touch(m)
+	}
+	f.noteTracked(c)
+}
+
+// noteTracked brings what is tracked on a device up to date.
+func (f *Fleet) noteTracked(c *chip) {
+	before, now := c.memory.tracked, c.heap().trackedWith(c.left)
+	c.memory.tracked = now
+	c.memory.trackedPeak = max(c.memory.trackedPeak, now)
+	if m := c.mesh; m != nil {
+		m.sum.Tracked += now - before // wraps and comes back
+		f.touch(m)
+	}
+}
+
+// clearHeap takes all buffers off a device that leaves the fleet.
+func (f *Fleet) clearHeap(c *chip) {
+	h := c.heap()
+	if h == nil {
+		return
+	}
+	for _, a := range h.live {
+		f.hold(a, -1)
+	}
+	before, charge := h.totals, h.charge
+	c.memory.heap = nil
+	f.abandon(h)
+	f.noteBuffers(c, before, charge)
+}
+
+// trackedWith returns the bytes, summed over cores, that the tracked kinds of the heap
+// and what dispatches left hold together.
+func (h *heap) trackedWith(left *residue) uint64 {
+	if h == nil || len(h.placed.classes) == 0 {
+		return left.union()
+	}
+	if left == nil {
+		return h.placed.bytes
+	}
+	sum := h.placed.bytes + left.union()
+	if left.end <= h.free.End {
+		return sum // all buffers are above; that is nearly always so
+	}
+	if sum, ok := h.tracked[left]; ok {
+		return sum
+	}
+	for _, cell := range left.held() {
+		for _, c := range h.placed.classes {
+			n := uint64(cell.cores.Intersect(c.cores).Len())
+			if n == 0 {
+				continue
+			}
+			for _, r := range cell.ranges {
+				sum -= n * c.covered.BytesIn(r)
+			}
+		}
+	}
+	if h.tracked == nil || len(h.tracked) >= maxTracked {
+		h.tracked = map[*residue]uint64{}
+	}
+	h.tracked[left] = sum
+	return sum
+}

@@ -1,0 +1,396 @@
+package device
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A tally counts anew what the devices of a fleet hold beside what is registered:
+// from the programs that were dispatched and the parts of buffers, core by core,
+// without classes, region trees or layers. Devices share what they share here too.
+type tally struct {
+	fleet    *Fleet
+	residues map[*residue]residueCount
+	tracked  map[holding]uint64
+}
+
+type residueCount struct{ bytes, other, all uint64 }
+
+// A holding is what a device has: what dispatches left, and buffers.
+type holding struct {
+	left *residue
+	heap *heap
+}
+
+func (f *Fleet) tally() *tally {
+	return &tally{f, map[*residue]residueCount{}, map[holding]uint64{}}
+}
+
+// checkHeaps holds each heap against its buffers, and the index of heaps and
+// allocations against the heaps that devices have.
+func (n *tally) checkHeaps() error {
+	f := n.fleet
+	users := map[*heap]int{}
+	var heaps []*heap // by first device
+	first := map[*heap]ID{}
+	for _, c := range f.slots {
+		if c == nil || c.heap() == nil {
+			continue
+		}
+		h := c.heap()
+		if users[h]++; users[h] == 1 {
+			heaps, first[h] = append(heaps, h), c.id
+		}
+	}
+	devices := map[*allocation]int{}
+	for _, h := range heaps {
+		id := first[h]
+		if h.users != users[h] {
+			return &InvariantError{id, "devices with the buffers", uint64(h.users), uint64(users[h])}
+		}
+		if f.heaps[h.key] != h {
+			return &InvariantError{id, "buffers that cannot be found", h.key.a, 0}
+		}
+		for _, a := range h.live {
+			devices[a] += users[h]
+		}
+		if err := n.checkHeap(id, h); err != nil {
+			return err
+		}
+	}
+	if have := len(f.heaps); have != len(heaps) {
+		return &InvariantError{0, "number of sets of buffers", uint64(have), uint64(len(heaps))}
+	}
+	entries := 0
+	for _, id := range slices.Sorted(maps.Keys(f.allocations)) {
+		for _, a := range f.allocations[id] {
+			entries++
+			if a.ID != id || a.users != devices[a] || a.users == 0 {
+				return &InvariantError{0, "devices of " + a.text(), uint64(a.users), uint64(devices[a])}
+			}
+		}
+	}
+	if entries != len(devices) {
+		return &InvariantError{0, "number of live buffers that can be found", uint64(entries), uint64(len(devices))}
+	}
+	return nil
+}
+
+// checkHeap holds what is kept for a set of buffers against the buffers.
+func (n *tally) checkHeap(id ID, h *heap) error {
+	again := heap{lowest: math.MaxUint64, free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
+	var has []*registration
+	for _, known := range slices.Sorted(maps.Keys(h.live)) {
+		a := h.live[known]
+		if a.ID != known {
+			return &InvariantError{id, "id of " + a.text(), uint64(a.ID), uint64(known)}
+		}
+		if err := a.checkPlaced(id); err != nil {
+			return err
+		}
+		again.key = again.key.plus(a.key)
+		again.charge += a.charge
+		count, bytes := again.totals.of(&a.Buffer)
+		*count++
+		*bytes += a.Size
+		for _, p := range a.Parts {
+			switch {
+			case a.Backing || p.Range.Len() == 0 || p.Cores.Len() == 0:
+				continue
+			case a.Kind == Kernel, a.Kind == Reserved:
+				again.free.Start = max(again.free.Start, p.Range.End)
+			default:
+				again.free.End = min(again.free.End, p.Range.Start)
+			}
+			if a.Kind == L1 || a.Kind == GlobalCB {
+				again.lowest = min(again.lowest, p.Range.Start)
+			}
+		}
+		if a.placed != nil && a.Kind != Kernel && a.Kind != Reserved {
+			again.placed.add(a.placed)
+			has = append(has, a.placed)
+		}
+	}
+	for _, check := range []struct {
+		what       string
+		have, want uint64
+	}{
+		{"key of the buffers", h.key.a, again.key.a},
+		{"key of the buffers, second half", h.key.b, again.key.b},
+		{"charge of the buffers", h.charge, again.charge},
+		{"lowest L1 buffer", h.lowest, again.lowest},
+		{"end of the kernels", h.free.Start, again.free.Start},
+		{"lowest of all that is not a kernel", h.free.End, again.free.End},
+		{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
+	} {
+		if check.have != check.want {
+			return &InvariantError{id, check.what, check.have, check.want}
+		}
+	}
+	if err := compareBuffers(id, "device", h.totals, again.totals); err != nil {
+		return err
+	}
+	if err := h.placed.check(id, "buffers'", &again.placed, has); err != nil {
+		return err
+	}
+	known := slices.SortedFunc(maps.Keys(h.tracked), func(a, b *residue) int {
+		return cmp.Or(cmp.Compare(a.key.a, b.key.a), cmp.Compare(a.key.b, b.key.b))
+	})
+	for _, left := range known {
+		if have, want := h.tracked[left], n.trackedBy(left, h); have != want {
+			return &InvariantError{id, "remembered answer of what is tracked", have, want}
+		}
+	}
+	return nil
+}
+
+// checkPlaced holds the form in which a buffer is counted against its parts.
+func (a *allocation) checkPlaced(id ID) error {
+	on := map[l1.Core][]l1.Range{}
+	var sum, union uint64
+	for _, p := range a.Parts {
+		sum += p.Range.Len() * uint64(p.Cores.Len())
+		for core := range p.Cores.All() {
+			on[core] = append(on[core], p.Range)
+		}
+	}
+	for _, ranges := range on {
+		union += length(merge(ranges))
+	}
+	if a.Backing {
+		union = 0
+	}
+	placed := uint64(0)
+	if a.placed != nil {
+		placed = a.placed.program.Occupied(program.CircularBuffer).Bytes()
+	}
+	switch {
+	case a.charge != max(a.Size, sum):
+		return &InvariantError{id, "charge of " + a.text(), a.charge, max(a.Size, sum)}
+	case placed != union:
+		return &InvariantError{id, "bytes of " + a.text(), placed, union}
+	}
+	return nil
+}
+
+func length(ranges []l1.Range) (sum uint64) {
+	for _, r := range ranges {
+		sum += r.Len()
+	}
+	return sum
+}
+
+// checkChip holds a device against what it was left with and its buffers.
+func (n *tally) checkChip(c *chip) error {
+	again, err := n.countResidue(c.id, c.left)
+	if err != nil {
+		return err
+	}
+	if err := compareResident(c.id, "device", c.left.total(), c.resident.Load(), c.residentPeak, again.bytes); err != nil {
+		return err
+	}
+	if c.memory == nil {
+		if again.other > 0 {
+			return &InvariantError{c.id, "device tracked", again.bytes, again.all}
+		}
+		return nil
+	}
+	totals := c.totals()
+	if have, want := totals.Tracked, n.trackedBy(c.left, c.heap()); have != want {
+		return &InvariantError{c.id, "device tracked", have, want}
+	}
+	return peaksOfMemory(c.id, "device", totals.Peak, totals)
+}
+
+// countResidue counts what dispatches left, and holds what is kept for it against
+// that.
+func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
+	if r == nil {
+		return out, nil
+	}
+	if known, ok := n.residues[r]; ok {
+		return known, nil
+	}
+	var k key
+	var seen [program.Scratchpad + 1]l1.CoreSet
+	for _, w := range r.pieces {
+		if w.cores.IsEmpty() || seen[w.kind].Overlaps(w.cores) {
+			return out, &InvariantError{id, "cores of a resident program", uint64(w.cores.Len()), 1}
+		}
+		seen[w.kind] = seen[w.kind].Union(w.cores)
+		k = k.plus(w.name.of(w.cores).salted(uint64(w.kind)))
+		for core := range w.cores.All() {
+			bytes := uint64(0)
+			if g, ok := w.program.Occupied(w.kind).On(core); ok {
+				bytes = g.Bytes()
+			}
+			if w.kind == program.CircularBuffer {
+				out.bytes += bytes
+			} else {
+				out.other += bytes
+			}
+			if have := w.group.Bytes(); have != bytes {
+				return out, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
+			}
+		}
+	}
+	union := map[l1.Core][]l1.Range{}
+	paintResidue(union, r)
+	cells := l1.CoreSet{}
+	end := uint64(0)
+	for core, ranges := range union {
+		union[core] = merge(ranges)
+		out.all += length(union[core])
+		end = max(end, union[core][len(union[core])-1].End)
+	}
+	for _, cell := range r.cells {
+		cells = cells.Union(cell.cores)
+		for core := range cell.cores.All() {
+			if !slices.Equal(cell.ranges, union[core]) {
+				return out, &InvariantError{id, "resident ranges on " + core.String(), length(cell.ranges), length(union[core])}
+			}
+		}
+	}
+	for _, check := range []struct {
+		what       string
+		have, want uint64
+	}{
+		{"device resident", r.bytes, out.bytes},
+		{"device resident dataflow buffers and scratchpads", r.other, out.other},
+		{"device resident, of all kinds", r.all, out.all},
+		{"end of what is resident", r.end, end},
+		{"charge of what is resident", r.charge, out.bytes + out.other},
+		{"key of what is resident", r.key.a, k.a},
+		{"key of what is resident, second half", r.key.b, k.b},
+	} {
+		if check.have != check.want {
+			return out, &InvariantError{id, check.what, check.have, check.want}
+		}
+	}
+	if r.cells != nil && cells.Len() != len(union) {
+		return out, &InvariantError{id, "cores with something resident", uint64(cells.Len()), uint64(len(union))}
+	}
+	n.residues[r] = out
+	return out, nil
+}
+
+// paintResidue adds the ranges that dispatches left on each core that has any.
+func paintResidue(on map[l1.Core][]l1.Range, r *residue) {
+	if r == nil {
+		return
+	}
+	for _, w := range r.pieces {
+		for core := range w.cores.All() {
+			if g, ok := w.program.Occupied(w.kind).On(core); ok {
+				on[core] = slices.AppendSeq(on[core], g.Ranges())
+			}
+		}
+	}
+}
+
+// trackedBy counts what is tracked where something was left beside some buffers.
+func (n *tally) trackedBy(left *residue, h *heap) uint64 {
+	what := holding{left, h}
+	if sum, ok := n.tracked[what]; ok {
+		return sum
+	}
+	on := map[l1.Core][]l1.Range{}
+	paintResidue(on, left)
+	if h != nil {
+		for _, a := range h.live {
+			if a.Backing || !a.Kind.InL1() || a.Kind == Kernel || a.Kind == Reserved {
+				continue
+			}
+			for _, p := range a.Parts {
+				for core := range p.Cores.All() {
+					on[core] = append(on[core], p.Range)
+				}
+			}
+		}
+	}
+	sum := uint64(0)
+	for _, ranges := range on {
+		sum += length(merge(ranges))
+	}
+	n.tracked[what] = sum
+	return sum
+}
+
+// addTo adds the figures of one device to the sums of a mesh. What is kept for the
+// device was found right before.
+func (n *tally) addTo(m *mesh, c *chip) {
+	left := n.residues[c.left]
+	m.sum.Resident += left.bytes
+	m.sum.Tracked += n.trackedBy(c.left, c.heap())
+	m.sum.Buffers.move(BufferTotals{}, c.heap().sums())
+	m.load += left.bytes + left.other + c.heap().charged()
+}
+
+// checkMemory holds a mesh against sums over its devices.
+func (m *mesh) checkMemory(again *mesh) error {
+	if have, want := m.sum.Tracked, again.sum.Tracked; have != want {
+		return &InvariantError{m.first, "mesh tracked", have, want}
+	}
+	if err := compareBuffers(m.first, "mesh", m.sum.Buffers, again.sum.Buffers); err != nil {
+		return err
+	}
+	if m.load != again.load {
+		return &InvariantError{m.first, "load of the mesh", m.load, again.load}
+	}
+	return peaksOfMemory(m.first, "mesh", m.peak, again.sum)
+}
+
+func compareBuffers(id ID, who string, have, want BufferTotals) error {
+	for _, check := range []struct {
+		what       string
+		have, want uint64
+	}{
+		{"number of buffers", uint64(have.Count), uint64(want.Count)},
+		{"bytes of L1 buffers", have.L1, want.L1},
+		{"bytes of L1_SMALL buffers", have.L1Small, want.L1Small},
+		{"bytes of DRAM buffers", have.DRAM, want.DRAM},
+		{"bytes of trace buffers", have.Trace, want.Trace},
+		{"bytes of system buffers", have.System, want.System},
+		{"bytes of kernels", have.Kernels, want.Kernels},
+		{"number of backing allocations", uint64(have.Backings), uint64(want.Backings)},
+		{"bytes of backing allocations", have.Backing, want.Backing},
+	} {
+		if check.have != check.want {
+			return &InvariantError{id, who + " " + check.what, check.have, check.want}
+		}
+	}
+	return nil
+}
+
+func peaksOfMemory(id ID, who string, have Peaks, now Totals) error {
+	for _, check := range []struct {
+		what      string
+		have, now uint64
+	}{
+		{"tracked", have.Tracked, now.Tracked},
+		{"L1 buffers", have.L1, now.Buffers.L1},
+		{"DRAM buffers", have.DRAM, now.Buffers.DRAM},
+	} {
+		if check.have < check.now {
+			return &InvariantError{id, who + " peak of " + check.what, check.have, check.now}
+		}
+	}
+	return nil
+}
+
+func compareResident(id ID, who string, have, published, peak, want uint64) error {
+	switch {
+	case have != want:
+		return &InvariantError{id, who + " resident", have, want}
+	case published != want:
+		return &InvariantError{id, "published resident total of the " + who, published, want}
+	case peak < want:
+		return &InvariantError{id, who + " peak of resident", peak, want}
+	}
+	return nil
+}

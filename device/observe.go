@@ -1,0 +1,59 @@
+package device
+
+import (
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// An EventKind says what an operation has done.
+type EventKind uint8
+
+// The kinds of events, one for each operation that changes what a fleet holds.
+const (
+	DeviceAdded   EventKind = iota + 1 // Set: one device; Spec
+	MeshAdded                          // Set: its devices; Spec, Rows, Cols
+	DeviceRemoved                      // Set
+	Registered                         // Set: the devices that did not have Program
+	Unregistered                       // Set, Program
+	Replaced                           // Set, Program, Old
+	Dispatched                         // Set, Program
+	Evicted                            // Set: the devices that held something of Program
+	TraceBegun                         // Set, Trace
+	TraceRecorded                      // Trace, Program
+	TraceEnded                         // Trace
+	TraceReplayed                      // Set, Trace
+	TraceReleased                      // Trace
+	Allocated                          // Set, Buffer
+	Freed                              // Set, Buffer
+	PeaksReset                         // Set: one device
+)
+
+// An Event is one operation that has happened, as a whole. Which fields it has stands
+// at its kind.
+type Event struct {
+	Kind    EventKind
+	Set     Set
+	Program *program.Program
+	Old     *program.Program
+	Trace   TraceID
+	Buffer  Buffer // its Parts are not to be written
+
+	Spec       l1.Spec
+	Rows, Cols int
+}
+
+// Observe has every operation that changes something told to fn from now on, in the
+// order in which they happen; nil ends it. An operation that changed nothing, or
+// failed, is not told. fn runs inside the operation: it must return soon and must not
+// call the fleet, its devices or meshes.
+func (f *Fleet) Observe(fn func(Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.observer = fn
+}
+
+func (f *Fleet) emit(e Event) {
+	if f.observer != nil {
+		f.observer(e)
+	}
+}

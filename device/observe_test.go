@@ -1,0 +1,203 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Each operation that changes something is told once, with what it is about; one that
+// failed, or changed nothing, is not.
+func TestObserve(t *testing.T) {
+	f := device.NewFleet()
+	var seen []device.Event
+	f.Observe(func(e device.Event) { seen = append(seen, e) })
+	type event struct {
+		kind    device.EventKind
+		on      []device.ID
+		program *program.Program
+		old     *program.Program
+		trace   device.TraceID
+		buffer  device.BufferID
+	}
+	told := func(what string, do func(), want ...event) {
+		t.Helper()
+		seen = nil
+		do()
+		var got []event
+		for _, e := range seen {
+			got = append(got, event{e.Kind, ids(e.Set), e.Program, e.Old, e.Trace, e.Buffer.ID})
+		}
+		require.Equal(t, want, got, what)
+	}
+	no := func(err error) { t.Helper(); require.NoError(t, err) }
+	bad := func(err error) { t.Helper(); require.Error(t, err) }
+
+	var m device.Mesh
+	both, all := []device.ID{0, 1}, []device.ID{0, 1, 7}
+	told("a mesh", func() { m = addMesh(t, f, 0, 1, 2, l1.N150()) }, event{kind: device.MeshAdded, on: both})
+	require.Equal(t, []int{1, 2}, []int{seen[0].Rows, seen[0].Cols})
+	told("a device", func() { addDevice(t, f, 7, l1.N150()) }, event{kind: device.DeviceAdded, on: []device.ID{7}})
+	told("refused", func() {
+		_, err := f.AddDevice(7, l1.N150())
+		bad(err)
+		_, err = f.AddMesh(7, 1, 1, l1.N150())
+		bad(err)
+	})
+
+	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 8))
+	larger := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 16))
+	q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 32))
+	huge := build(t, m.Spec(), 3, cb("{[0-0 - 0-0]}", 1<<30))
+	told("register", func() { register(t, f, p, m.Set()) }, event{kind: device.Registered, on: both, program: p})
+	told("on one more", func() { register(t, f, p, f.Set()) }, event{kind: device.Registered, on: []device.ID{7}, program: p})
+	told("nothing new", func() {
+		register(t, f, p, f.Set())
+		_, err := f.Register(larger, m.Set())
+		bad(err)
+		bad(f.Unregister(q, m.Set()))
+		require.Zero(t, f.UnregisterAll(q).Len())
+		_, err = f.Replace(q, larger)
+		bad(err)
+		bad(f.Dispatch(q, m.Set()))
+	})
+	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.Dispatched, on: both, program: p})
+	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.Replaced, on: all, program: larger, old: p})
+	told("enqueue what is new", func() {
+		_, err := f.Enqueue(q, m.Set())
+		no(err)
+	}, event{kind: device.Registered, on: both, program: q}, event{kind: device.Dispatched, on: both, program: q})
+	told("enqueue from the cache", func() {
+		_, err := f.Enqueue(q, m.Set())
+		no(err)
+	}, event{kind: device.Dispatched, on: both, program: q})
+	told("enqueue what does not fit, and checks", func() {
+		_, err := f.Enqueue(huge, m.Set())
+		bad(err)
+		_, err = f.Check(huge, m.Set())
+		no(err)
+		_, err = f.Headroom(nil, f.Set())
+		no(err)
+	})
+	told("evict", func() {
+		_, err := f.Evict(q, f.Set())
+		no(err)
+		_, err = f.Evict(q, f.Set()) // nothing is left
+		no(err)
+	}, event{kind: device.Evicted, on: both, program: q})
+
+	var trace device.TraceID
+	told("a trace", func() { trace = traced(t, f, m.Set(), q) },
+		event{kind: device.TraceBegun, on: both, trace: 1}, event{kind: device.TraceRecorded, trace: 1, program: q}, event{kind: device.TraceEnded, trace: 1})
+	told("replay", func() { no(f.Replay(trace)) }, event{kind: device.TraceReplayed, on: both, trace: trace})
+	told("wrong traces", func() {
+		bad(f.Replay(99))
+		bad(f.EndTrace(trace))
+		bad(f.Record(trace, q))
+		bad(f.ReleaseTrace(99))
+	})
+	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.TraceReleased, trace: trace})
+
+	b := buffer(5, device.L1, "{[0-0 - 1-0]}", 1_000_000, 64)
+	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.Allocated, on: both, buffer: 5})
+	require.EqualValues(t, 128, seen[0].Buffer.Size, "as it counts")
+	require.Equal(t, b.Parts, seen[0].Buffer.Parts)
+	told("free", func() { free(t, f, sub(t, m, 0, 0, 1, 1), 5) }, event{kind: device.Freed, on: []device.ID{0}, buffer: 5})
+	require.EqualValues(t, 128, seen[0].Buffer.Size)
+	told("wrong buffers", func() {
+		_, err := f.Free(5, m.Set())
+		bad(err)
+		bad(f.Allocate(b, f.Set()))
+		no(f.Allocate(b, device.Set{}))
+	})
+	told("peaks", firstOf(m).ResetPeaks, event{kind: device.PeaksReset, on: []device.ID{0}})
+
+	told("unregister", func() { no(f.Unregister(larger, sub(t, m, 0, 0, 1, 1))) }, event{kind: device.Unregistered, on: []device.ID{0}, program: larger})
+	told("unregister everywhere", func() { f.UnregisterAll(larger) }, event{kind: device.Unregistered, on: []device.ID{1, 7}, program: larger})
+	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.DeviceRemoved, on: all})
+	told("what is gone", func() {
+		firstOf(m).ResetPeaks()
+		bad(f.Remove(m.Set()))
+	})
+
+	f.Observe(nil)
+	told("nobody looks", func() { addDevice(t, f, 8, l1.N150()) })
+}
+
+// What is told says all: a fleet that does the same comes to the same.
+func TestObservedFleetCanBeFollowed(t *testing.T) {
+	f, copied := device.NewFleet(), device.NewFleet()
+	traces := map[device.TraceID]device.TraceID{}
+	f.Observe(func(e device.Event) {
+		here, err := copied.Of(ids(e.Set)...)
+		if e.Kind > device.MeshAdded {
+			require.NoError(t, err)
+		}
+		switch first := append(ids(e.Set), 0)[0]; e.Kind {
+		case device.DeviceAdded:
+			_, err = copied.AddDevice(first, e.Spec)
+		case device.MeshAdded:
+			_, err = copied.AddMesh(first, e.Rows, e.Cols, e.Spec)
+		case device.DeviceRemoved:
+			err = copied.Remove(here)
+		case device.Registered:
+			_, err = copied.Register(e.Program, here)
+		case device.Unregistered:
+			err = copied.Unregister(e.Program, here)
+		case device.Replaced:
+			_, err = copied.Replace(e.Old, e.Program)
+		case device.Dispatched:
+			err = copied.Dispatch(e.Program, here)
+		case device.Evicted:
+			_, err = copied.Evict(e.Program, here)
+		case device.TraceBegun:
+			traces[e.Trace], err = copied.BeginTrace(here)
+		case device.TraceRecorded:
+			err = copied.Record(traces[e.Trace], e.Program)
+		case device.TraceEnded:
+			err = copied.EndTrace(traces[e.Trace])
+		case device.TraceReplayed:
+			err = copied.Replay(traces[e.Trace])
+		case device.TraceReleased:
+			err = copied.ReleaseTrace(traces[e.Trace])
+		case device.Allocated:
+			err = copied.Allocate(e.Buffer, here)
+		case device.Freed:
+			_, err = copied.Free(e.Buffer.ID, here)
+		case device.PeaksReset:
+			d, _ := copied.Device(first)
+			d.ResetPeaks()
+			err = nil
+		}
+		require.NoError(t, err)
+	})
+	m := addMesh(t, f, 0, 2, 2, l1.N150())
+	addDevice(t, f, 9, l1.P150())
+	for i := range uint64(40) {
+		on := sub(t, m, int(i)%2, 0, 1, 1+int(i)%2)
+		p := build(t, m.Spec(), program.ID(i%7), cb("{[0-0 - 3-3]}", 64*(1+i%7)))
+		_, err := f.Enqueue(p, on)
+		require.NoError(t, err)
+		_ = f.Allocate(buffer(device.BufferID(i%5), device.L1, "{[0-0 - 1-1]}", 1_000_000+i*64, 64), on)
+		switch i % 6 {
+		case 2:
+			_, _ = f.Free(device.BufferID(i%5), m.Set())
+		case 3:
+			_, err = f.Evict(p, f.Set())
+		case 4:
+			err = f.Replay(traced(t, f, on, p))
+		case 5:
+			f.UnregisterAll(p)
+		}
+		require.NoError(t, err)
+	}
+	firstOf(m).ResetPeaks()
+	require.NoError(t, f.Remove(of(t, f, 3)))
+	require.Equal(t, picture(f), picture(copied))
+	intact(t, f)
+	intact(t, copied)
+}

@@ -1,0 +1,262 @@
+package device
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Basis says which programs count in what lives in L1.
+type Basis uint8
+
+// The bases.
+const (
+	// BasisResident counts what the last dispatches left: what is in L1 now.
+	BasisResident Basis = iota
+	// BasisRegistered counts all registered programs, as if all were there at once:
+	// what cached programs will touch.
+	BasisRegistered
+)
+
+// Usage says what lives in L1, on one core or summed over the cores of a device. In
+// bytes; each byte counts once in each figure.
+type Usage struct {
+	Tracked     uint64 // held by anything but kernels and the reserved area
+	WithKernels uint64 // held by anything
+
+	kinds  [numL1]uint64
+	shared []Shared
+}
+
+// Shared are bytes that things of more than one kind hold.
+type Shared struct {
+	Kinds Kinds
+	Bytes uint64
+}
+
+// Of returns the bytes that things of a kind hold, each byte once.
+func (u Usage) Of(k Kind) uint64 {
+	if k >= numL1 {
+		return 0
+	}
+	return u.kinds[k]
+}
+
+// Shared returns the bytes held by more than one kind, by the kinds; no byte is in
+// two of the rows. The sum of Of over all kinds, less (number of kinds - 1) x Bytes of
+// each row, is WithKernels.
+func (u Usage) Shared() iter.Seq[Shared] { return slices.Values(u.shared) }
+
+// add counts n cores of which each has the usage o.
+func (u *Usage) add(o Usage, n uint64) {
+	u.Tracked += o.Tracked * n
+	u.WithKernels += o.WithKernels * n
+	for k := range o.kinds {
+		u.kinds[k] += o.kinds[k] * n
+	}
+	for _, s := range o.shared {
+		at, found := slices.BinarySearchFunc(u.shared, s.Kinds, func(s Shared, k Kinds) int { return cmp.Compare(s.Kinds, k) })
+		if !found {
+			u.shared = slices.Insert(u.shared, at, Shared{Kinds: s.Kinds})
+		}
+		u.shared[at].Bytes += s.Bytes * n
+	}
+}
+
+// A Resident is something that holds bytes of a core.
+type Resident struct {
+	Kind    Kind
+	Range   l1.Range
+	Program *program.Program // of a circular buffer, dataflow buffer or scratchpad; else nil
+	CB      int              // its position in that program, else -1
+	Buffer  Buffer           // of the other kinds
+}
+
+// Usage returns what lives in the L1 of the device, summed over cores.
+// Cost: O(n log n) in the ranges that differ from core to core.
+func (d Device) Usage(basis Basis) Usage {
+	var u Usage
+	for _, t := range d.tiles(basis) {
+		u.add(t.usage(), uint64(t.cores.Len()))
+	}
+	return u
+}
+
+// CoreUsage returns what lives on one core.
+func (d Device) CoreUsage(core l1.Core, basis Basis) Usage {
+	for _, t := range d.tiles(basis) {
+		if t.cores.Has(core) {
+			return t.usage()
+		}
+	}
+	return Usage{}
+}
+
+// A UsageGroup is a set of cores on which the same lives.
+type UsageGroup struct {
+	Cores     l1.CoreSet
+	Usage     Usage      // of each core
+	Regions   []l1.Range // of everything but kernels and the reserved area, merged, lowest first
+	residents []Resident
+}
+
+// Residents returns what lives on each core of the group, by address, then kind.
+func (g UsageGroup) Residents() iter.Seq[Resident] { return slices.Values(g.residents) }
+
+// UsageGroups returns the cores on which anything lives, grouped by what it is, by
+// first core.
+func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
+	var out []UsageGroup
+	for _, t := range d.tiles(basis) {
+		g := UsageGroup{Cores: t.cores, Usage: t.usage(), residents: t.residents()}
+		var all []l1.Range
+		for _, y := range t.layers {
+			if !below.Has(y.kind) {
+				all = append(all, y.ranges...)
+			}
+		}
+		g.Regions = merge(all)
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b UsageGroup) int { return first(a.Cores).Compare(first(b.Cores)) })
+	return slices.Values(out)
+}
+
+// Residents returns what lives on a core, by address, then kind: each circular buffer
+// of a program for itself, and each range of a buffer.
+func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[Resident] {
+	for _, t := range d.tiles(basis) {
+		if t.cores.Has(core) {
+			return slices.Values(t.residents())
+		}
+	}
+	return slices.Values[[]Resident](nil)
+}
+
+// tiles returns what lives on the device by sets of cores that hold the same.
+func (d Device) tiles(basis Basis) []tile {
+	if d.c == nil {
+		return nil
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	var layers []layer
+	if basis == BasisRegistered {
+		for _, p := range d.c.list() {
+			layers = appendProgram(layers, p)
+		}
+	} else if d.c.left != nil {
+		for _, w := range d.c.left.pieces {
+			layers = appendCBs(layers, w.program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
+				if kind != w.kind {
+					return l1.CoreSet{}
+				}
+				return cores.Intersect(w.cores)
+			})
+		}
+	}
+	return tiles(appendHeap(layers, d.c.heap()))
+}
+
+// appendProgram adds what a program occupies.
+func appendProgram(layers []layer, p *program.Program) []layer {
+	return appendCBs(layers, p, func(_ program.Kind, cores l1.CoreSet) l1.CoreSet { return cores })
+}
+
+// appendCBs adds the local CBs of a program, each for itself, on those of its cores that
+// are left of them: cores that hold the same bytes may have them of different CBs.
+func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.CoreSet) l1.CoreSet) []layer {
+	for i, cb := range p.CBs() {
+		if cb.Global || cb.Range.IsEmpty() {
+			continue
+		}
+		if cores := left(cb.Kind, cb.Cores.Cores()); !cores.IsEmpty() {
+			layers = append(layers, layer{kind: Kind(cb.Kind), cores: cores, ranges: []l1.Range{cb.Range}, program: p, cb: i})
+		}
+	}
+	return layers
+}
+
+// appendHeap adds the buffers that lie in L1.
+func appendHeap(layers []layer, h *heap) []layer {
+	for _, a := range h.sorted() {
+		if a.placed == nil {
+			continue
+		}
+		for g := range a.placed.program.Occupied(program.CircularBuffer).Groups() {
+			layers = append(layers, layer{kind: a.Kind, cores: g.Cores(), ranges: slices.Collect(g.Ranges()), buffer: a})
+		}
+	}
+	return layers
+}
+
+// usage returns what lives on each core of a tile.
+func (t *tile) usage() Usage {
+	type edge struct {
+		at   uint64
+		kind Kind
+		by   int
+	}
+	var edges []edge
+	for _, y := range t.layers {
+		for _, r := range y.ranges {
+			edges = append(edges, edge{r.Start, y.kind, 1}, edge{r.End, y.kind, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	var u Usage
+	var open [numL1]int
+	var kinds Kinds
+	last := uint64(0)
+	for _, e := range edges {
+		if n := e.at - last; n > 0 && kinds != 0 {
+			u.count(kinds, n)
+		}
+		last = e.at
+		if open[e.kind] += e.by; open[e.kind] > 0 {
+			kinds |= 1 << e.kind
+		} else {
+			kinds &^= 1 << e.kind
+		}
+	}
+	return u
+}
+
+// count adds n bytes that the given kinds hold.
+func (u *Usage) count(kinds Kinds, n uint64) {
+	var o Usage
+	o.WithKernels = n
+	if kinds&^below != 0 {
+		o.Tracked = n
+	}
+	for k := range numL1 {
+		if kinds.Has(k) {
+			o.kinds[k] = n
+		}
+	}
+	if kinds&(kinds-1) != 0 {
+		o.shared = []Shared{{kinds, n}}
+	}
+	u.add(o, 1)
+}
+
+// residents returns what lies on each core of a tile.
+func (t *tile) residents() []Resident {
+	var out []Resident
+	for _, y := range t.layers {
+		if y.buffer != nil {
+			for _, r := range y.ranges {
+				out = append(out, Resident{Kind: y.kind, Range: r, CB: -1, Buffer: y.buffer.copy()})
+			}
+			continue
+		}
+		out = append(out, Resident{Kind: y.kind, Range: y.ranges[0], Program: y.program, CB: y.cb})
+	}
+	slices.SortStableFunc(out, func(a, b Resident) int {
+		return cmp.Or(a.Range.Compare(b.Range), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}

@@ -1,0 +1,126 @@
+package device
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Verdict says whether a program fits beside what is in L1 now, by two judges: the
+// checks of tt-metal, which compare the end of what its bookkeeping charges with one
+// address for the whole device, and our own, which compares bytes core by core.
+type Verdict struct {
+	Program *program.Program
+
+	// Refusals are what tt-metal would refuse the program with, in the order in which
+	// it looks; it stops at the first.
+	Refusals []*Refusal
+	// Hybrid are the same with the allocator in HYBRID mode, where the lowest address
+	// is looked up for the cores of each range.
+	Hybrid []*Refusal
+	// Clashes are the cores on which bytes of the program are beyond L1, or are held by
+	// something else; by device, then first core.
+	Clashes []Clash
+
+	Difference string // what the two judges disagree on and why, in one line; "" if they agree
+	Advice     string // what to do, in one line that follows from the numbers; "" if it fits
+}
+
+// Fits reports whether tt-metal accepts the program and no byte clashes.
+func (v Verdict) Fits() bool { return len(v.Refusals) == 0 && len(v.Clashes) == 0 }
+
+// A RefusalKind says which check of tt-metal refuses a program.
+type RefusalKind string
+
+// The checks. (validate_circular_buffer_region and validate_circular_buffer_core_ranges
+// of tt_metal/impl/program/program.cpp.)
+const (
+	RefusedGrow    RefusalKind = "grow"          // the region ends beyond L1
+	RefusedClash   RefusalKind = "clash"         // the lowest L1 buffer starts below the end of the region
+	RefusedService RefusalKind = "service-clash" // the same on a service core
+	RefusedGrid    RefusalKind = "grid"          // a core range beyond the compute grid
+)
+
+// A Refusal is an error of tt-metal's, on one core range of a program. Its Error is
+// tt-metal's own text.
+type Refusal struct {
+	Kind    RefusalKind
+	What    program.Kind // circular or dataflow buffers; scratchpads are among the latter
+	Program program.ID
+	Device  ID  // the first of them
+	Devices int // that refuse it with the same figures
+	Cores   l1.CoreRange
+	End     uint64 // where the region ends
+	Limit   uint64 // the size of L1, or the address of the lowest buffer
+	Cols    int    // of the grid
+	Rows    int
+}
+
+// Over returns the bytes by which the region is too large, 0 for RefusedGrid.
+func (r *Refusal) Over() uint64 { return r.End - min(r.End, r.Limit) }
+
+// Error returns the text with which tt-metal refuses the program.
+func (r *Refusal) Error() string {
+	what := "circular"
+	if r.What != program.CircularBuffer {
+		what = "dataflow"
+	}
+	switch r.Kind {
+	case RefusedGrow:
+		return fmt.Sprintf("Statically allocated %s buffers on core range %v grow to %d B which is beyond max L1 size of %d B", what, r.Cores, r.End, r.Limit)
+	case RefusedService:
+		return fmt.Sprintf("Circular buffers on service-core range %v in program %d clash with ServiceCoreManager-allocated L1 (lowest service allocation at %d, CB region ends at %d)",
+			r.Cores, r.Program, r.Limit, r.End)
+	case RefusedGrid:
+		return fmt.Sprintf("Circular buffer core range %v in program %d exceeds device compute grid (%dx%d) and is not entirely on cores claimed via ServiceCoreManager",
+			r.Cores, r.Program, r.Cols, r.Rows)
+	}
+	return fmt.Sprintf("Statically allocated %s buffers in program %d clash with L1 buffers on core range %v. L1 buffer allocated at %d and static %s buffer region ends at %d",
+		what, r.Program, r.Cores, r.Limit, what, r.End)
+}
+
+// A Clash is a set of cores on which a program does not fit, by the bytes that are
+// really there.
+type Clash struct {
+	Device  ID  // the first of them
+	Devices int // with the same buffers
+	Cores   l1.CoreSet
+
+	End   uint64 // where the program's region ends on these cores
+	Limit uint64 // where the lowest thing in its way starts, or the size of L1
+	Grows bool   // it ends beyond L1; Limit is the size of L1
+
+	Bytes uint64     // of each core that are beyond L1 or held by something else too
+	CBs   []int      // the program's buffers on these cores by size, the largest first
+	Above []Resident // everything else that ends above Limit or the lowest of the CBs, the largest first
+	Holes []Hole     // free bytes that the program cannot use
+}
+
+// Over returns the bytes that the region has to lose on each core.
+func (c Clash) Over() uint64 { return c.End - min(c.End, c.Limit) }
+
+// A Hole is a run of free bytes on a core that placement cannot use.
+type Hole struct {
+	Range l1.Range
+	Why   string
+}
+
+// A FitError says that a program does not fit.
+type FitError struct {
+	Verdict Verdict
+}
+
+// Error is the text of tt-metal's first refusal, or says where bytes clash.
+func (e *FitError) Error() string { return e.Verdict.String() }
+
+// String says the verdict in one line.
+func (v Verdict) String() string {
+	switch {
+	case len(v.Refusals) > 0:
+		return v.Refusals[0].Error()
+	case len(v.Clashes) > 0:
+		return v.Clashes[0].text(v.Program.ID())
+	}
+	return fmt.Sprintf("%v fits", v.Program)
+}
