@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -22,6 +23,7 @@ type fleet struct {
 	removed []device.Device
 	meshes  []device.Mesh
 	sets    map[string]device.Set // ids as given -> the set made of them
+	checks  int
 }
 
 func newFleet() suite.Tracker {
@@ -99,6 +101,8 @@ func class(err error) error {
 		{device.ErrNoTrace, model.ErrNoTrace},
 		{device.ErrTraceOpen, model.ErrTraceOpen},
 		{device.ErrTraceEnded, model.ErrTraceEnded},
+		{device.ErrAllocated, model.ErrAllocated},
+		{device.ErrNotAllocated, model.ErrNotAllocated},
 	} {
 		if errors.Is(err, c.ours) {
 			return fmt.Errorf("%w: %w", c.theirs, err)
@@ -111,10 +115,13 @@ func class(err error) error {
 		grid     *device.GridError
 		overflow *device.OverflowError
 		mesh     *device.MeshError
+		buffer   *device.BufferError
+		fit      *device.FitError
 	)
 	for theirs, ours := range map[error]any{
 		model.ErrConflict: &conflict, model.ErrSpec: &spec, model.ErrBadSpec: &badSpec,
 		model.ErrGrid: &grid, model.ErrOverflow: &overflow, model.ErrMesh: &mesh,
+		model.ErrBuffer: &buffer, model.ErrFit: &fit,
 	} {
 		if errors.As(err, ours) {
 			return fmt.Errorf("%w: %w", theirs, err)
@@ -273,8 +280,8 @@ func (f *fleet) MeshTotals(mesh int) (model.Totals, error) {
 
 func totals(t device.Totals) model.Totals {
 	return model.Totals{
-		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Resident: t.Resident, Programs: t.Programs,
-		Peak: model.Peaks(t.Peak),
+		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Resident: t.Resident, Tracked: t.Tracked,
+		Programs: t.Programs, Buffers: model.BufferTotals(t.Buffers), Peak: model.Peaks(t.Peak),
 	}
 }
 
@@ -315,6 +322,12 @@ func (f *fleet) CheckInvariants() error {
 		n++
 		if err := f.same(f.handles[s.ID()], s); err != nil {
 			return fmt.Errorf("device %d: %w", s.ID(), err)
+		}
+	}
+	if f.checks++; n > 0 && n == len(f.handles) { // of one device at a time, which is enough in the long run
+		all := slices.Sorted(maps.Keys(f.handles))
+		if err := sameUsage(f.handles[all[f.checks%n]]); err != nil {
+			return err
 		}
 	}
 	if n != len(f.handles) {

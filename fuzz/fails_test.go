@@ -27,14 +27,7 @@ func many(t *testing.T, property func(*rapid.T)) {
 // smallest counterexample that rapid finds, or "" if it finds none. The choices are
 // the same every time; but what shrinking has made of them when its time is up is not.
 func fails(property func(*rapid.T), shrink time.Duration) string {
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()} {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
-		defer func() { _ = flag.Set(name, before) }()
-	}
+	defer setFlags(map[string]string{"rapid.seed": "1", "rapid.checks": "1000", "rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
 	r := &recorder{}
 	func() {
 		defer func() {
@@ -51,6 +44,22 @@ func fails(property func(*rapid.T), shrink time.Duration) string {
 		r.logs = append(r.logs, message)
 	}
 	return strings.Join(r.logs, "\n")
+}
+
+// setFlags sets flags of rapid, and returns what sets them back.
+func setFlags(values map[string]string) (back func()) {
+	before := map[string]string{}
+	for name, value := range values {
+		before[name] = flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return func() {
+		for name, value := range before {
+			_ = flag.Set(name, value)
+		}
+	}
 }
 
 // stop is what a recorder panics with to leave rapid.Check.

@@ -23,12 +23,15 @@ type view struct {
 	Programs []program.ID
 	Cores    map[l1.Core]model.CoreTotals
 	Regions  map[l1.Core][]l1.Range
+	Buffers  []model.Buffer
+	Usage    [2]model.Usage // of what is resident, and of what is registered
 }
 
 func viewOf(f suite.Tracker, id uint64, spec l1.Spec) view {
 	v := view{Programs: f.ProgramsOn(id), Cores: map[l1.Core]model.CoreTotals{}, Regions: map[l1.Core][]l1.Range{}}
 	v.Totals, _ = f.Totals(id)
 	v.Totals.Peak = model.Peaks{}
+	v.Buffers, v.Usage = f.Buffers(id), [2]model.Usage{f.Usage(id, false), f.Usage(id, true)}
 	for c := range spec.Grid().Cores().All() {
 		t := f.Core(id, c)
 		t.Peak = 0
@@ -108,7 +111,8 @@ func TestNoiseLeavesNothing(t *testing.T) {
 func history() *rapid.Generator[[]gen.Move] {
 	return gen.History(25,
 		gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace, gen.ResetPeaks,
-		gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace)
+		gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace,
+		gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue)
 }
 
 func TestMeshOfOneIsADevice(t *testing.T) {
@@ -152,9 +156,9 @@ func TestOneCallOrMany(t *testing.T) {
 			switch {
 			case err != nil:
 				continue // refused as a whole; alone, some would not be
-			case m.Op == gen.Register || m.Op == gen.Unregister:
+			case slices.Contains([]gen.Op{gen.Register, gen.Unregister, gen.Dispatch, gen.Allocate, gen.Free, gen.Enqueue}, m.Op):
 				for i, id := range m.Devices {
-					if m.Op == gen.Unregister && slices.Contains(m.Devices[:i], id) {
+					if slices.Contains(m.Devices[:i], id) {
 						continue
 					}
 					one := m
@@ -194,6 +198,17 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	require.ErrorIs(t, other.Unregister(p, d.Set()), device.ErrForeignSet)
 	require.ErrorIs(t, other.Remove(d.Set()), device.ErrForeignSet)
+	require.ErrorIs(t, other.Allocate(device.Buffer{Kind: device.DRAM}, d.Set()), device.ErrForeignSet)
+	_, err = other.Free(0, d.Set())
+	require.ErrorIs(t, err, device.ErrForeignSet)
+	_, err = other.Enqueue(p, d.Set())
+	require.ErrorIs(t, err, device.ErrForeignSet)
+	_, err = other.Check(p, d.Set())
+	require.ErrorIs(t, err, device.ErrForeignSet)
+	_, err = other.Headroom(nil, d.Set())
+	require.ErrorIs(t, err, device.ErrForeignSet)
+	_, _, err = other.MayGrow(p, 0, d.Set())
+	require.ErrorIs(t, err, device.ErrForeignSet)
 
 	old := d.Set()
 	require.NoError(t, f.Remove(old))
@@ -203,6 +218,9 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrNoDevice)
 	require.ErrorIs(t, f.Unregister(p, old), device.ErrNoDevice)
 	require.ErrorIs(t, f.Remove(old), device.ErrNoDevice)
+	require.ErrorIs(t, f.Allocate(device.Buffer{Kind: device.DRAM}, old), device.ErrNoDevice)
+	_, err = f.Enqueue(p, old)
+	require.ErrorIs(t, err, device.ErrNoDevice)
 	_, err = f.Register(p, again.Set())
 	require.NoError(t, err)
 	require.Zero(t, d.Registered(), "the old handle")

@@ -32,6 +32,9 @@ const (
 	EndTrace      Op = "end trace"
 	Replay        Op = "replay"
 	ReleaseTrace  Op = "release trace"
+	Allocate      Op = "allocate"
+	Free          Op = "free"
+	Enqueue       Op = "enqueue"
 )
 
 // A Move is one call with its arguments.
@@ -43,6 +46,7 @@ type Move struct {
 	Program    *program.Program // of calls that name one; may be nil
 	New        *program.Program // Replace; may be nil
 	Trace      uint64           // Record, EndTrace, Replay, ReleaseTrace
+	Buffer     model.Buffer     // Allocate; Free: its ID
 }
 
 // String returns the call in words.
@@ -55,19 +59,23 @@ func (m Move) String() string {
 	case Remove, ResetPeaks, BeginTrace:
 		return fmt.Sprintf("%s %v", m.Op, m.Devices)
 	case Record:
-		return fmt.Sprintf("%s %d: %s", m.Op, m.Trace, describe(m.Program))
+		return fmt.Sprintf("%s %d: %s", m.Op, m.Trace, Describe(m.Program))
 	case EndTrace, Replay, ReleaseTrace:
 		return fmt.Sprintf("%s %d", m.Op, m.Trace)
 	case UnregisterAll:
-		return fmt.Sprintf("%s %s", m.Op, describe(m.Program))
+		return fmt.Sprintf("%s %s", m.Op, Describe(m.Program))
+	case Allocate:
+		return fmt.Sprintf("%s %s on %v", m.Op, describeBuffer(m.Buffer), m.Devices)
+	case Free:
+		return fmt.Sprintf("%s buffer %d on %v", m.Op, m.Buffer.ID, m.Devices)
 	case Replace:
-		return fmt.Sprintf("%s %s with %s", m.Op, describe(m.Program), describe(m.New))
+		return fmt.Sprintf("%s %s with %s", m.Op, Describe(m.Program), Describe(m.New))
 	}
-	return fmt.Sprintf("%s %s on %v", m.Op, describe(m.Program), m.Devices)
+	return fmt.Sprintf("%s %s on %v", m.Op, Describe(m.Program), m.Devices)
 }
 
-// describe says what a program places where, which its own String leaves out.
-func describe(p *program.Program) string {
+// Describe says what a program places where, which its own String leaves out.
+func Describe(p *program.Program) string {
 	if p == nil {
 		return "no program"
 	}
@@ -83,6 +91,18 @@ func describe(p *program.Program) string {
 		cbs = append(cbs, fmt.Sprintf("%s%v on %v", kind, cb.Range, cb.Cores))
 	}
 	return fmt.Sprintf("program %d {%s}", p.ID(), strings.Join(cbs, "; "))
+}
+
+func describeBuffer(b model.Buffer) string {
+	var parts []string
+	for _, p := range b.Parts {
+		parts = append(parts, fmt.Sprintf("%v on %v", p.Range, p.Cores))
+	}
+	backing := ""
+	if b.Backing {
+		backing = "backing "
+	}
+	return fmt.Sprintf("%s%s %d %q of %d {%s}", backing, b.Kind, b.ID, b.Name, b.Size, strings.Join(parts, "; "))
 }
 
 // A Mover has the calls that change a fleet, with the meaning that they have in
@@ -104,12 +124,16 @@ type Mover interface {
 	EndTrace(trace uint64) error
 	Replay(trace uint64) error
 	ReleaseTrace(trace uint64) error
+
+	Allocate(b model.Buffer, ids []uint64) error
+	Free(buffer uint64, ids []uint64) (model.Buffer, error)
+	Enqueue(p *program.Program, ids []uint64) (added []uint64, err error)
 }
 
 var _ Mover = (*model.Fleet)(nil)
 
 // Play makes the call. It returns the devices that the call returned, if it returns
-// any; of BeginTrace the number of the trace.
+// any; of BeginTrace the number of the trace, of Free the size of the buffer.
 func (m Move) Play(on Mover) (devices []uint64, err error) {
 	// Nobody may keep or change what they are given: the ids are spoilt afterwards.
 	ids := slices.Clone(m.Devices)
@@ -150,6 +174,17 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 		return nil, on.Replay(m.Trace)
 	case ReleaseTrace:
 		return nil, on.ReleaseTrace(m.Trace)
+	case Allocate:
+		b := m.Buffer
+		b.Parts = slices.Clone(b.Parts)
+		defer clear(b.Parts)
+		return nil, on.Allocate(b, ids)
+	case Free:
+		b, err := on.Free(m.Buffer.ID, ids)
+		defer clear(b.Parts)
+		return []uint64{b.Size}, err
+	case Enqueue:
+		return on.Enqueue(m.Program, ids)
 	}
 	panic("gen: unknown move " + string(m.Op))
 }
@@ -158,6 +193,7 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 type World struct {
 	Specs    [2]l1.Spec         // most devices have the first
 	Programs []*program.Program // that were drawn before, registered or not
+	Buffers  []model.Buffer     // that were allocated before, live or not
 	State    *model.Fleet       // what is where now; moves do not change it
 }
 
@@ -185,6 +221,12 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 			}
 		case ResetPeaks:
 			m.Devices = []uint64{DeviceID(w.State.Devices()).Draw(t, "device")}
+		case Enqueue:
+			m.Program = w.enqueued().Draw(t, "program")
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+			if where := w.State.Where(id(m.Program)); len(where) > 0 && rapid.Bool().Draw(t, "from the cache") {
+				m.Devices = where
+			}
 		case Register:
 			m.Program = w.program().Draw(t, "program")
 			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
@@ -206,6 +248,16 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 				where = w.State.Where(m.Program.ID())
 			}
 			m.Devices = DeviceIDs(where).Draw(t, "devices")
+		case Allocate:
+			m.Buffer = w.buffer().Draw(t, "buffer")
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+		case Free:
+			m.Buffer.ID = rapid.SampledFrom(BufferIDs()).Draw(t, "buffer")
+			where := w.allocated(m.Buffer.ID)
+			if len(where) == 0 || rapid.IntRange(0, 5).Draw(t, "where") == 5 {
+				where = w.State.Devices()
+			}
+			m.Devices = DeviceIDs(where).Draw(t, "devices")
 		case UnregisterAll:
 			m.Program = w.registered().Draw(t, "program")
 		case Replace:
@@ -219,6 +271,38 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 // ProgramIDs are the ids that Moves gives to programs.
 func ProgramIDs() []program.ID { return []program.ID{1, 2, 3, 4, 5, 0, ^program.ID(0)} }
 
+// BufferIDs are the ids that Moves gives to buffers.
+func BufferIDs() []uint64 { return []uint64{1, 2, 3, 0, math.MaxUint64} }
+
+// buffer draws a new one, one that is known and thus may come to further devices, or
+// one that has to be refused.
+func (w *World) buffer() *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		which := rapid.IntRange(0, 23).Draw(t, "which")
+		switch {
+		case which == 23:
+			return GiantBuffer(BufferIDs()...).Draw(t, "giant")
+		case which > 20:
+			return IllegalBuffer(w.Specs[0], BufferIDs()...).Draw(t, "illegal")
+		case which > 15 && len(w.Buffers) > 0:
+			return rapid.SampledFrom(w.Buffers).Draw(t, "known")
+		case which > 6 && len(w.Programs) > 0:
+			return beside(rapid.SampledFrom(w.Programs).Draw(t, "neighbour")).Draw(t, "beside")
+		}
+		return Buffer(w.Specs[0], BufferIDs()...).Draw(t, "new")
+	})
+}
+
+// allocated returns the devices that have a buffer with an id.
+func (w *World) allocated(id uint64) (out []uint64) {
+	for _, d := range w.State.Devices() {
+		if slices.ContainsFunc(w.State.Buffers(d), func(b model.Buffer) bool { return b.ID == id }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 func (w *World) spec() *rapid.Generator[l1.Spec] {
 	return rapid.Custom(func(t *rapid.T) l1.Spec {
 		switch rapid.IntRange(0, 9).Draw(t, "which") {
@@ -230,6 +314,10 @@ func (w *World) spec() *rapid.Generator[l1.Spec] {
 		return w.Specs[0]
 	})
 }
+
+// Asked draws a program to ask about: known or new, registered or not, for another Spec,
+// or none.
+func (w *World) Asked() *rapid.Generator[*program.Program] { return w.program() }
 
 // program draws one that is known, its equal, a new one, or none.
 func (w *World) program() *rapid.Generator[*program.Program] {
@@ -265,6 +353,24 @@ func (w *World) registered() *rapid.Generator[*program.Program] {
 		}
 		return rapid.SampledFrom(out).Draw(t, "registered")
 	})
+}
+
+// enqueued draws a program that runs for the first time or from the cache.
+func (w *World) enqueued() *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		if rapid.Bool().Draw(t, "registered") {
+			return w.registered().Draw(t, "program")
+		}
+		return w.program().Draw(t, "program")
+	})
+}
+
+// id returns the id of a program, of none any.
+func id(p *program.Program) program.ID {
+	if p == nil {
+		return 0
+	}
+	return p.ID()
 }
 
 // trace draws the number of a trace, usually one that a call can be made with.
@@ -334,8 +440,8 @@ func (w *World) Start() []Move {
 	}
 }
 
-// Note keeps a move in mind, so that later ones meet the same programs: the last
-// eight. It does not make the move.
+// Note keeps a move in mind, so that later ones meet the same programs and buffers: the
+// last eight. It does not make the move.
 func (w *World) Note(m Move) {
 	for _, p := range []*program.Program{m.Program, m.New} {
 		if p != nil && !slices.Contains(w.Programs, p) {
@@ -344,6 +450,12 @@ func (w *World) Note(m Move) {
 	}
 	if n := len(w.Programs); n > 8 {
 		w.Programs = slices.Clone(w.Programs[n-8:])
+	}
+	if m.Op == Allocate && m.Buffer.Size < l1.MaxAddr/4 {
+		w.Buffers = append(w.Buffers, m.Buffer)
+	}
+	if n := len(w.Buffers); n > 8 {
+		w.Buffers = slices.Clone(w.Buffers[n-8:])
 	}
 }
 

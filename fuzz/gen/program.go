@@ -41,15 +41,17 @@ func Unplaced(spec l1.Spec) *rapid.Generator[program.CB] {
 }
 
 // Program draws a program with one of the given ids for a device. Now and then it has
-// no CB, only dataflow buffers, or a core outside the grid.
+// no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
+// outside the grid.
 func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program] {
 	return rapid.Custom(func(t *rapid.T) *program.Program {
 		b := program.NewBuilder(rapid.SampledFrom(ids).Draw(t, "id"))
 		cbs := rapid.SliceOfN(CB(spec), 0, 4).Draw(t, "CBs")
 		switch rapid.IntRange(0, 15).Draw(t, "odd") {
-		case 14:
+		case 12, 13, 14:
+			main := rapid.SampledFrom([]program.Kind{program.DataflowBuffer, program.DataflowBuffer, program.CircularBuffer}).Draw(t, "kind")
 			for i := range cbs {
-				cbs[i].Kind = program.DataflowBuffer
+				cbs[i].Kind = rapid.SampledFrom([]program.Kind{main, main, program.Scratchpad}).Draw(t, "kind of CB")
 			}
 		case 15:
 			if set, ok := outside(spec); ok {

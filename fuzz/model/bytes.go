@@ -70,6 +70,24 @@ func (s byteSet) count() uint64 {
 	return n
 }
 
+// end returns the address after the last byte of s, 0 if it is empty.
+func (s byteSet) end() uint64 {
+	if len(s.has) == 0 {
+		return 0
+	}
+	return s.at + uint64(len(s.has))
+}
+
+// meets reports whether a byte of a range is in s.
+func (s byteSet) meets(r l1.Range) bool {
+	for a := r.Start; a < r.End; a++ {
+		if s.holds(a) {
+			return true
+		}
+	}
+	return false
+}
+
 // holds reports whether an address is in s.
 func (s byteSet) holds(addr uint64) bool {
 	return addr >= s.at && addr-s.at < uint64(len(s.has)) && s.has[addr-s.at]

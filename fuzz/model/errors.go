@@ -18,6 +18,10 @@ var (
 	ErrNoTrace       = errors.New("no such trace")
 	ErrTraceOpen     = errors.New("trace is still being captured")
 	ErrTraceEnded    = errors.New("trace is not being captured any more")
+	ErrBuffer        = errors.New("buffer makes no sense")
+	ErrAllocated     = errors.New("buffer is allocated already")
+	ErrNotAllocated  = errors.New("buffer is not allocated")
+	ErrFit           = errors.New("program does not fit")
 
 	ErrRange   = errors.New("not a range")
 	ErrNotHeld = errors.New("owner does not hold the range")
@@ -28,7 +32,7 @@ func Errors() []error {
 	return []error{
 		ErrNoProgram, ErrNoDevice, ErrDeviceExists, ErrNotRegistered, ErrConflict,
 		ErrSpec, ErrBadSpec, ErrGrid, ErrOverflow, ErrMesh, ErrNoTrace, ErrTraceOpen,
-		ErrTraceEnded, ErrRange, ErrNotHeld,
+		ErrTraceEnded, ErrBuffer, ErrAllocated, ErrNotAllocated, ErrFit, ErrRange, ErrNotHeld,
 	}
 }
 

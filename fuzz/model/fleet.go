@@ -25,7 +25,8 @@ type device struct {
 	spec  l1.Spec
 	peak  Peaks
 	peaks map[l1.Core]uint64
-	left  map[l1.Core]residue // by cores that something was dispatched to
+	left  map[place]residue      // by what was written where
+	live  map[uint64]*allocation // by the ids of buffers
 }
 
 type mesh struct {
@@ -61,7 +62,7 @@ func (f *Fleet) AddDevice(id uint64, spec l1.Spec) error {
 }
 
 func (f *Fleet) add(id uint64, spec l1.Spec) *device {
-	d := &device{id: id, spec: spec, peaks: map[l1.Core]uint64{}, left: map[l1.Core]residue{}}
+	d := &device{id: id, spec: spec, peaks: map[l1.Core]uint64{}, left: map[place]residue{}, live: map[uint64]*allocation{}}
 	f.devices[id] = d
 	return d
 }
@@ -106,7 +107,7 @@ func (f *Fleet) Remove(ids []uint64) error {
 				delete(f.programs, id)
 			}
 		}
-		d.left = nil
+		d.left, d.live = nil, nil
 		delete(f.devices, d.id)
 	}
 	return nil
@@ -127,6 +128,27 @@ func (f *Fleet) find(ids []uint64) ([]*device, error) {
 
 // Register counts p on the devices that do not have it, and returns those.
 func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err error) {
+	fresh, err := f.admit(p, ids)
+	if err != nil {
+		return nil, err
+	}
+	pic := paint(p)
+	if pic.empty {
+		return nil, nil // accepted, and nowhere
+	}
+	for _, d := range fresh {
+		if f.programs[p.ID()] == nil {
+			f.programs[p.ID()] = &registration{program: p, picture: pic, on: map[*device]bool{}}
+		}
+		f.programs[p.ID()].on[d] = true
+		added = append(added, d.id)
+	}
+	f.settle()
+	return added, nil
+}
+
+// admit returns the devices that do not have p, if it may be registered on all.
+func (f *Fleet) admit(p *program.Program, ids []uint64) (fresh []*device, err error) {
 	var wrong []error
 	devices, err := f.find(ids)
 	if err != nil {
@@ -136,7 +158,6 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 		return nil, errors.Join(append(wrong, ErrNoProgram)...)
 	}
 	r := f.programs[p.ID()]
-	var fresh []*device
 	for _, d := range devices {
 		if r == nil || !r.on[d] {
 			fresh = append(fresh, d)
@@ -152,19 +173,7 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	pic := paint(p)
-	if pic.empty {
-		return nil, nil // accepted, and nowhere
-	}
-	for _, d := range fresh {
-		if f.programs[p.ID()] == nil {
-			f.programs[p.ID()] = &registration{program: p, picture: pic, on: map[*device]bool{}}
-		}
-		f.programs[p.ID()].on[d] = true
-		added = append(added, d.id)
-	}
-	f.settle()
-	return added, nil
+	return fresh, nil
 }
 
 // unfit returns why a program cannot be counted on devices.

@@ -119,7 +119,7 @@ func covered(set l1.CoreRangeSet) map[l1.Core]bool {
 
 // recut returns the rectangles of a set as tt-metal cuts them: one is left alone; of
 // several each row becomes runs, and a run grows the rectangle above it if that has
-// the same columns.
+// the same columns; they are sorted.
 //
 //	{[0-0 - 1-1], [2-0 - 2-0]}    ###   ->   ###    {[0-0 - 2-0], [0-1 - 1-1]}
 //	                              ##         ''
@@ -156,5 +156,6 @@ func recut(set l1.CoreRangeSet) []l1.CoreRange {
 			})
 		}
 	}
-	return out // the order changes nothing: entries are found by their range
+	slices.SortFunc(out, l1.CoreRange.Compare)
+	return out
 }

@@ -14,6 +14,8 @@ type picture struct {
 	empty bool             // no CB at all
 	named map[l1.Core]bool // by any CB
 	kinds map[program.Kind]*paper
+
+	circularEntries, dataflowEntries []*entry // in the order in which ranges were named
 }
 
 // A paper has the bytes of one kind of CBs. Cores without any are not in the maps.
@@ -35,6 +37,7 @@ func paint(p *program.Program) *picture {
 	}
 	circular := marked(p, entriesOf(cbs, program.CircularBuffer), program.CircularBuffer)
 	dataflow := marked(p, entriesOf(cbs, program.DataflowBuffer, program.Scratchpad), program.DataflowBuffer, program.Scratchpad)
+	pic.circularEntries, pic.dataflowEntries = circular, dataflow
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
 			entries := circular
@@ -107,6 +110,14 @@ func (p *picture) kind(kind program.Kind) *paper {
 		return paper
 	}
 	return &paper{}
+}
+
+// all returns the bytes of all kinds on a core.
+func (p *picture) all(core l1.Core) (out byteSet) {
+	for _, paper := range p.kinds {
+		out.unite(paper.occupied[core])
+	}
+	return out
 }
 
 // circular returns what counts for the totals.

@@ -69,9 +69,12 @@ func (f *Fleet) now(d *device) (t Totals) {
 	for _, s := range f.unite(d, func(p *paper) map[l1.Core]byteSet { return p.reserved }) {
 		t.Reserved += s.count()
 	}
-	for _, l := range d.left {
-		t.Resident += l.bytes.count()
+	for at, l := range d.left {
+		if at.kind == program.CircularBuffer {
+			t.Resident += l.bytes.count()
+		}
 	}
+	t.Tracked, t.Buffers = f.tracked(d), d.sums()
 	for _, r := range f.programs {
 		if r.on[d] {
 			t.Programs++
@@ -124,6 +127,8 @@ func (f *Fleet) sum(m *mesh) (t Totals) {
 		t.Logical += n.Logical
 		t.Programs += n.Programs
 		t.Resident += n.Resident
+		t.Tracked += n.Tracked
+		t.Buffers.add(n.Buffers)
 		t.Core = max(t.Core, n.Core)
 	}
 	return t
@@ -135,7 +140,7 @@ func (f *Fleet) Core(id uint64, core l1.Core) CoreTotals {
 	if d == nil {
 		return CoreTotals{}
 	}
-	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[core].bytes.count()}
+	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[place{program.CircularBuffer, core}].bytes.count()}
 	var occupied, reserved byteSet
 	for _, r := range f.programs {
 		if !r.on[d] {

@@ -3,17 +3,25 @@ package model
 import (
 	"errors"
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
+// A place is where one kind of things is written: each kind has a last writer of its
+// own on each core.
+type place struct {
+	kind program.Kind
+	core l1.Core
+}
+
 // A residue is what the last program that was dispatched to a core left there, which
 // may be no byte.
 type residue struct {
-	program program.ID
-	bytes   byteSet
+	of    *registration
+	bytes byteSet
 }
 
 // A trace is a captured sequence of dispatches.
@@ -23,24 +31,29 @@ type trace struct {
 	ended    bool
 }
 
-// writes returns what a dispatch leaves: on every core that a circular buffer names,
-// the bytes of the local ones.
-func (r *registration) writes() map[l1.Core]residue {
-	out := map[l1.Core]residue{}
+// writes returns what a dispatch leaves: on every core that a CB of a kind names, the
+// bytes of the local ones of that kind.
+func (r *registration) writes() map[place]residue {
+	out := map[place]residue{}
 	for _, cb := range r.program.CBs() {
-		if cb.Kind != program.CircularBuffer {
-			continue
-		}
 		for c := range covered(cb.Cores) {
-			out[c] = residue{r.program.ID(), r.picture.circular().occupied[c]}
+			out[place{cb.Kind, c}] = residue{r, r.picture.kind(cb.Kind).occupied[c]}
 		}
 	}
 	return out
 }
 
+// floods reports whether sums would be too large if something was written on devices.
+func (f *Fleet) floods(devices []*device, writes map[place]residue) bool {
+	return f.overloaded(devices, func(d *device) *big.Int {
+		left := maps.Clone(d.left)
+		maps.Copy(left, writes)
+		return d.load(left)
+	})
+}
+
 // Dispatch makes the program with p's id resident on devices, all of which have to
-// have it: the last writer of each core wins, other cores keep what they had. Sums do
-// not overflow: what was accepted by Register can be painted.
+// have it: the last writer of each core wins, other cores keep what they had.
 func (f *Fleet) Dispatch(p *program.Program, ids []uint64) error {
 	var wrong []error
 	devices, err := f.find(ids)
@@ -53,6 +66,8 @@ func (f *Fleet) Dispatch(p *program.Program, ids []uint64) error {
 	r := f.programs[p.ID()]
 	if !r.everywhere(devices) {
 		wrong = append(wrong, ErrNotRegistered)
+	} else if len(devices) > 0 && f.floods(devices, r.writes()) {
+		wrong = append(wrong, ErrOverflow)
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)
@@ -81,7 +96,7 @@ func (f *Fleet) Evict(p *program.Program, ids []uint64) (evicted []uint64, err e
 	}
 	for _, d := range devices {
 		had := len(d.left)
-		maps.DeleteFunc(d.left, func(_ l1.Core, l residue) bool { return l.program == p.ID() })
+		maps.DeleteFunc(d.left, func(_ place, l residue) bool { return l.of.program.ID() == p.ID() })
 		if len(d.left) < had {
 			evicted = append(evicted, d.id)
 		}
@@ -150,7 +165,7 @@ func (f *Fleet) EndTrace(trace uint64) error {
 	return nil
 }
 
-// Replay leaves, on each core that a captured trace writes, the bytes of the largest of
+// Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of the largest of
 // its programs there, the last of equals. All of them have to be registered still, on
 // all its devices, and have been since they were recorded.
 func (f *Fleet) Replay(trace uint64) error {
@@ -165,16 +180,19 @@ func (f *Fleet) Replay(trace uint64) error {
 	if f.lost(t) {
 		wrong = append(wrong, ErrNoDevice)
 	}
-	peak := map[l1.Core]residue{}
+	peak := map[place]residue{}
 	for _, r := range t.recorded {
 		if !r.everywhere(t.on) {
 			wrong = append(wrong, ErrNotRegistered)
 		}
-		for c, l := range r.writes() {
-			if had, ok := peak[c]; !ok || had.bytes.count() <= l.bytes.count() {
-				peak[c] = l
+		for at, l := range r.writes() {
+			if had, ok := peak[at]; !ok || had.bytes.count() <= l.bytes.count() {
+				peak[at] = l
 			}
 		}
+	}
+	if !f.lost(t) && f.floods(t.on, peak) {
+		wrong = append(wrong, ErrOverflow)
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)
@@ -211,12 +229,13 @@ func (f *Fleet) Trace(id uint64) (on []uint64, ended, ok bool) {
 	return on, t.ended, true
 }
 
-// Resident returns the id of the program that was dispatched to a core last, and the
-// regions of the bytes that it left there. ok is false if none was.
+// Resident returns the id of the program whose circular buffers were dispatched to a
+// core last, and the regions of the bytes that it left there. ok is false if none was.
 func (f *Fleet) Resident(id uint64, core l1.Core) (p program.ID, regions []l1.Range, ok bool) {
 	if d := f.devices[id]; d != nil {
-		l, ok := d.left[core]
-		return l.program, l.bytes.regions(), ok
+		if l, ok := d.left[place{program.CircularBuffer, core}]; ok {
+			return l.of.program.ID(), l.bytes.regions(), true
+		}
 	}
 	return 0, nil, false
 }

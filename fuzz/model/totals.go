@@ -7,14 +7,39 @@ type Totals struct {
 	Logical    uint64 // plain sum of CB size times cores
 	Core       uint64 // Registered on the fullest core
 	Resident   uint64 // bytes that the last dispatch to each core left
+	Tracked    uint64 // what lies in L1, each byte once, but for kernels and the reserved area
 	Programs   int    // registered programs; on a mesh the sum over its devices
+	Buffers    BufferTotals
 	Peak       Peaks
+}
+
+// BufferTotals are the live buffers of a device or mesh: bytes are sums of their sizes.
+type BufferTotals struct {
+	Count                            int // without those that back others
+	L1, L1Small, DRAM, Trace, System uint64
+	Kernels                          uint64 // and the reserved area
+	Backings                         int
+	Backing                          uint64 // bytes of those, of any kind
+}
+
+func (t *BufferTotals) add(o BufferTotals) {
+	t.Count += o.Count
+	t.L1 += o.L1
+	t.L1Small += o.L1Small
+	t.DRAM += o.DRAM
+	t.Trace += o.Trace
+	t.System += o.System
+	t.Kernels += o.Kernels
+	t.Backings += o.Backings
+	t.Backing += o.Backing
 }
 
 // Peaks are the largest values that any completed operation left, since the device
 // was added or its peaks were reset.
 type Peaks struct {
 	Registered, Reserved, Logical, Core, Resident uint64
+
+	Tracked, L1, DRAM uint64
 }
 
 // CoreTotals are the figures of one core, in bytes.
@@ -33,4 +58,7 @@ func (p *Peaks) raise(t Totals) {
 	p.Logical = max(p.Logical, t.Logical)
 	p.Core = max(p.Core, t.Core)
 	p.Resident = max(p.Resident, t.Resident)
+	p.Tracked = max(p.Tracked, t.Tracked)
+	p.L1 = max(p.L1, t.Buffers.L1)
+	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }

@@ -27,6 +27,15 @@ type Tracker interface {
 	Regions(id uint64, core l1.Core) []l1.Range
 	Owners(id uint64, core l1.Core, addr uint64) []program.ID
 	Resident(id uint64, core l1.Core) (p program.ID, regions []l1.Range, ok bool)
+
+	Buffers(id uint64) []model.Buffer
+	Usage(id uint64, registered bool) model.Usage
+	CoreUsage(id uint64, core l1.Core, registered bool) model.Usage
+	Residents(id uint64, core l1.Core, registered bool) []model.Resident
+
+	Check(p *program.Program, ids []uint64) (model.Verdict, error)
+	Headroom(p *program.Program, ids []uint64) ([]model.Headroom, error)
+	MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64, ok bool, err error)
 }
 
 var _ Tracker = (*model.Fleet)(nil)

@@ -26,18 +26,19 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 		}
 		// Drawn alike, lives would be dull: devices come and go, and nothing is on them.
 		actions := map[string]func(*rapid.T){
-			"":              g.check,
-			"ask":           g.owners,
+			"":             g.check,
+			"ask":          g.owners,
+			"usage":        g.usage,
+			"more devices": func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
+			"ask for room": func(t *rapid.T) {
+				g.verdict(t, g.world.Asked().Draw(t, "program"), gen.DeviceIDs(g.model.Devices()).Draw(t, "devices"))
+			},
 			"devices":       func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
 			"capture":       g.capture,
 			"evict":         func(t *rapid.T) { g.play(t, gen.Evict) },
 			"unregisterAll": func(t *rapid.T) { g.play(t, gen.UnregisterAll) },
 			"odd": func(t *rapid.T) {
-				if rapid.Bool().Draw(t, "overflow") {
-					g.overflow(t)
-				} else {
-					g.unknown(t)
-				}
+				rapid.SampledFrom([]func(*rapid.T){g.overflow, g.unknown, g.flood}).Draw(t, "what")(t)
 			},
 		}
 		for _, often := range []string{"1", "2", "3"} {
@@ -47,6 +48,11 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			actions["replace"+often] = func(t *rapid.T) { g.play(t, gen.Replace) }
 			actions["dispatch"+often] = func(t *rapid.T) { g.play(t, gen.Dispatch) }
 			actions["trace"+often] = func(t *rapid.T) { g.play(t, g.traceOp(t)) }
+			actions["allocate"+often] = func(t *rapid.T) { g.play(t, gen.Allocate) }
+			actions["free or enqueue"+often] = func(t *rapid.T) {
+				g.play(t, rapid.SampledFrom([]gen.Op{gen.Free, gen.Enqueue}).Draw(t, "op"))
+			}
+			actions["squeeze"+often] = g.squeeze
 		}
 		t.Repeat(actions)
 	}

@@ -1,0 +1,274 @@
+package fuzz_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What else lives in L1, and what fits beside it, in the words of the oracle.
+
+// kindOf returns the kind with a name; of none an unknown one.
+func kindOf(name model.Kind) device.Kind {
+	for k := device.CB; k <= device.System; k++ {
+		if k.String() == string(name) {
+			return k
+		}
+	}
+	return 200
+}
+
+func toBuffer(b model.Buffer) device.Buffer {
+	out := device.Buffer{ID: device.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name}
+	for _, p := range b.Parts {
+		out.Parts = append(out.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
+	}
+	return out
+}
+
+func (f *fleet) Allocate(b model.Buffer, to []uint64) error {
+	s, err := f.set(to)
+	if err != nil {
+		return class(err)
+	}
+	given := toBuffer(b)
+	err = f.f.Allocate(given, s)
+	clear(given.Parts) // nobody may keep what they are given
+	return class(err)
+}
+
+func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
+	s, err := f.set(from)
+	if err != nil {
+		return model.Buffer{}, class(err)
+	}
+	b, err := f.f.Free(device.BufferID(id), s)
+	return fromBuffer(b), class(err)
+}
+
+func fromBuffer(b device.Buffer) model.Buffer {
+	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
+	if b.Kind != 0 {
+		out.Kind = model.Kind(b.Kind.String())
+	}
+	for _, p := range b.Parts {
+		out.Parts = append(out.Parts, model.Part{Cores: p.Cores.Ranges(), Range: p.Range})
+	}
+	clear(b.Parts) // they are the caller's
+	return out
+}
+
+func (f *fleet) Buffers(id uint64) []model.Buffer {
+	var out []model.Buffer
+	for b := range f.handles[device.ID(id)].Buffers() {
+		out = append(out, fromBuffer(b))
+	}
+	return out
+}
+
+func basis(registered bool) device.Basis {
+	if registered {
+		return device.BasisRegistered
+	}
+	return device.BasisResident
+}
+
+func usage(u device.Usage) model.Usage {
+	out := model.Usage{Tracked: u.Tracked, WithKernels: u.WithKernels, Of: map[model.Kind]uint64{}, Shared: map[string]uint64{}}
+	for k := device.CB; k <= device.System; k++ {
+		if n := u.Of(k); n > 0 {
+			out.Of[model.Kind(k.String())] = n
+		}
+	}
+	for s := range u.Shared() {
+		out.Shared[s.Kinds.String()] += s.Bytes
+	}
+	return out
+}
+
+func (f *fleet) Usage(id uint64, registered bool) model.Usage {
+	return usage(f.handles[device.ID(id)].Usage(basis(registered)))
+}
+
+func (f *fleet) CoreUsage(id uint64, core l1.Core, registered bool) model.Usage {
+	return usage(f.handles[device.ID(id)].CoreUsage(core, basis(registered)))
+}
+
+func (f *fleet) Residents(id uint64, core l1.Core, registered bool) []model.Resident {
+	return residents(slices.Collect(f.handles[device.ID(id)].Residents(core, basis(registered))))
+}
+
+func residents(all []device.Resident) (out []model.Resident) {
+	for _, r := range all {
+		m := model.Resident{Kind: model.Kind(r.Kind.String()), Range: r.Range, CB: r.CB, Buffer: uint64(r.Buffer.ID)}
+		if r.Program != nil {
+			m.Program = r.Program.ID()
+		}
+		out = append(out, m)
+	}
+	model.SortResidents(out)
+	return out
+}
+
+func (f *fleet) Check(p *program.Program, on []uint64) (out model.Verdict, err error) {
+	s, err := f.set(on)
+	if err != nil {
+		return out, class(err)
+	}
+	v, err := f.f.Check(p, s)
+	if err != nil {
+		return out, class(err)
+	}
+	out.Refusals, out.Hybrid = refusals(v.Refusals), refusals(v.Hybrid)
+	for _, c := range v.Clashes {
+		for core := range c.Cores.All() {
+			out.Clashes = append(out.Clashes, clash(p, c, core))
+		}
+	}
+	slices.SortStableFunc(out.Clashes, func(a, b model.Clash) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), a.Core.Compare(b.Core))
+	})
+	return out, wording(v)
+}
+
+// wording checks what a verdict says besides: lines that are there when they should be.
+func wording(v device.Verdict) error {
+	refused, clashes := len(v.Refusals) > 0, len(v.Clashes) > 0
+	agree := refused == clashes || refused && v.Refusals[0].Kind == device.RefusedGrid
+	switch {
+	case v.Fits() != (!refused && !clashes), (v.Advice == "") != v.Fits(), (v.Difference == "") != agree:
+		return fmt.Errorf("verdict %+v", v)
+	case strings.Contains(v.Difference+v.Advice+v.String(), "\n"), v.String() == "":
+		return fmt.Errorf("verdict of more than one line: %+v", v)
+	}
+	return nil
+}
+
+func refusals(all []*device.Refusal) (out []model.Refusal) {
+	for _, r := range all {
+		if r.Kind != device.RefusedGrid && r.Over() != r.End-r.Limit {
+			out = append(out, model.Refusal{Text: "wrong Over"})
+		}
+		out = append(out, model.Refusal{
+			Kind: string(r.Kind), What: r.What, Device: uint64(r.Device), Devices: r.Devices, Cores: r.Cores,
+			End: r.End, Limit: r.Limit, Text: r.Error(),
+		})
+	}
+	return out
+}
+
+func clash(p *program.Program, c device.Clash, core l1.Core) model.Clash {
+	out := model.Clash{
+		Device: uint64(c.Device), Devices: c.Devices, Core: core, End: c.End, Limit: c.Limit, Grows: c.Grows, Bytes: c.Bytes, CBs: c.CBs,
+	}
+	var inWay []device.Resident
+	last := ^uint64(0)
+	for _, r := range c.Above {
+		if r.Range.Len() > last {
+			out.Bytes = 0 // not the largest first
+		}
+		last = r.Range.Len()
+		for _, cb := range p.CBs() {
+			if !cb.Global && cb.Range.Overlaps(r.Range) && cb.Cores.Cores().Has(core) {
+				inWay = append(inWay, r)
+				break
+			}
+		}
+	}
+	out.InWay = residents(inWay)
+	for _, h := range c.Holes {
+		out.Holes = append(out.Holes, h.Range)
+	}
+	return out
+}
+
+func (f *fleet) Headroom(p *program.Program, on []uint64) (out []model.Headroom, err error) {
+	s, err := f.set(on)
+	if err != nil {
+		return nil, class(err)
+	}
+	all, err := f.f.Headroom(p, s)
+	for i, h := range all {
+		if i > 0 && all[i-1].Device > h.Device {
+			return nil, errors.New("headroom: devices out of order")
+		}
+		for core := range h.Cores.All() {
+			out = append(out, model.Headroom{Device: uint64(h.Device), Devices: h.Devices, Core: core, End: h.End, Free: h.Free, Gap: h.Gap})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b model.Headroom) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), a.Core.Compare(b.Core))
+	})
+	return out, class(err)
+}
+
+func (f *fleet) MayGrow(p *program.Program, cb int, on []uint64) (uint64, bool, error) {
+	s, err := f.set(on)
+	if err != nil {
+		return 0, false, class(err)
+	}
+	n, ok, err := f.f.MayGrow(p, cb, s)
+	return n, ok, class(err)
+}
+
+// Enqueue also looks whether a refusal is what Check says.
+func (f *fleet) Enqueue(p *program.Program, to []uint64) ([]uint64, error) {
+	s, err := f.set(to)
+	if err != nil {
+		return nil, class(err)
+	}
+	added, err := f.f.Enqueue(p, s)
+	if fit := (*device.FitError)(nil); errors.As(err, &fit) {
+		v, _ := f.f.Check(fit.Verdict.Program, s)
+		if v.Fits() || !reflect.DeepEqual(v, fit.Verdict) || fit.Error() != v.String() {
+			return nil, fmt.Errorf("enqueue says %v, check says %v", fit.Verdict, v)
+		}
+	}
+	return ids(added), class(err)
+}
+
+// sameUsage compares the ways to ask what lives on a device with each other.
+func sameUsage(d device.Device) error {
+	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
+		var seen l1.CoreSet
+		var tracked, with uint64
+		for g := range d.UsageGroups(basis) {
+			bytes := uint64(0)
+			for _, r := range g.Regions {
+				bytes += r.Len()
+			}
+			if g.Cores.IsEmpty() || g.Cores.Overlaps(seen) || bytes != g.Usage.Tracked {
+				return fmt.Errorf("usage of %v: %+v in regions %v", g.Cores, g.Usage, g.Regions)
+			}
+			seen = seen.Union(g.Cores)
+			n := uint64(g.Cores.Len())
+			tracked, with = tracked+n*g.Usage.Tracked, with+n*g.Usage.WithKernels
+			sum, shared := uint64(0), uint64(0)
+			for k := device.CB; k <= device.System; k++ {
+				sum += g.Usage.Of(k)
+			}
+			for s := range g.Usage.Shared() {
+				shared += s.Bytes * uint64(strings.Count(s.Kinds.String(), " + "))
+			}
+			if sum-shared != g.Usage.WithKernels {
+				return fmt.Errorf("usage of %v: kinds sum to %d, %d of them shared, of %+v", g.Cores, sum, shared, g.Usage)
+			}
+		}
+		u := d.Usage(basis)
+		if u.Tracked != tracked || u.WithKernels != with {
+			return fmt.Errorf("usage %+v, groups have %d, %d", u, tracked, with)
+		}
+		if basis == device.BasisResident && tracked != d.Totals().Tracked {
+			return fmt.Errorf("usage %+v, totals %+v", u, d.Totals())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package gen
+
+import (
+	"math"
+
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"pgregory.net/rapid"
+)
+
+// Buffer draws a buffer for a device, of any kind. In L1 it lies where it meets other
+// things: among the circular buffers, at the top of L1, in L1_SMALL, across the end of
+// L1, or nowhere. Now and then it has a core outside the grid, which only buffers of
+// service cores may have.
+func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		b := model.Buffer{
+			ID: rapid.SampledFrom(ids).Draw(t, "id"),
+			Kind: rapid.SampledFrom([]model.Kind{
+				model.L1, model.L1, model.L1, model.GlobalCB, model.L1Small, model.Service, model.Kernel, model.Reserved,
+				model.DRAM, model.Trace, model.System,
+			}).Draw(t, "kind"),
+			Size: rapid.SampledFrom([]uint64{0, 0, 0, 1, 64, 4096}).Draw(t, "size"),
+		}
+		odd := rapid.IntRange(0, 15).Draw(t, "odd")
+		b.Backing = odd == 13
+		if odd == 14 {
+			b.Name = "weights"
+		}
+		if !b.Kind.InL1() {
+			return b
+		}
+		cols, rows := corner(spec)
+		for range rapid.SampledFrom([]int{1, 1, 1, 2, 3, 0}).Draw(t, "parts") {
+			b.Parts = append(b.Parts, model.Part{
+				Cores: CoreRangeSet(cols, rows).Draw(t, "cores"),
+				Range: bufferRange(spec).Draw(t, "range"),
+			})
+		}
+		if set, ok := outside(spec); ok && odd > 14 && len(b.Parts) > 0 {
+			b.Parts[0].Cores = set
+		}
+		return b
+	})
+}
+
+// beside draws a buffer that begins within a few bytes of the end of a CB of a program, on
+// one of its cores or on another one: where a program just fits or just does not.
+func beside(p *program.Program) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		cols, rows := corner(p.Spec())
+		core := l1.Core{
+			X: uint8(rapid.IntRange(0, cols-1).Draw(t, "x")),
+			Y: uint8(rapid.IntRange(0, rows-1).Draw(t, "y")),
+		}
+		end := p.Spec().CBBase
+		if p.Len() > 0 {
+			n := rapid.IntRange(0, p.Len()-1).Draw(t, "CB")
+			for i, cb := range p.CBs() {
+				if i == n {
+					end = max(end, cb.Range.End)
+				}
+				for r := range cb.Cores.All() {
+					if i == n && rapid.IntRange(0, 2).Draw(t, "on the CB") > 0 {
+						core = r.Start
+					}
+				}
+			}
+		}
+		one, err := l1.NewCoreRangeSet(l1.CoreRange{Start: core, End: core})
+		if err != nil {
+			t.Fatalf("gen: %v", err)
+		}
+		start := end + rapid.SampledFrom([]uint64{8, 7, 9, 0, 16}).Draw(t, "gap") - min(end, 8)
+		return model.Buffer{
+			ID: rapid.SampledFrom(BufferIDs()).Draw(t, "id"),
+			Kind: rapid.SampledFrom([]model.Kind{
+				model.L1, model.L1, model.Service, model.L1Small, model.GlobalCB, model.Kernel, model.Reserved,
+			}).Draw(t, "kind"),
+			Parts: []model.Part{{Cores: one, Range: l1.Range{Start: start, End: start + 8}}},
+		}
+	})
+}
+
+// bufferRange draws a range where a buffer meets other things.
+func bufferRange(spec l1.Spec) *rapid.Generator[l1.Range] {
+	return rapid.Custom(func(t *rapid.T) l1.Range {
+		size := rapid.SampledFrom([]uint64{8, 16, 1, 24, 0, 7}).Draw(t, "bytes")
+		end := spec.L1Size - min(spec.L1Small, spec.L1Size) // of L1 buffers
+		switch rapid.SampledFrom([]string{"top", "top", "CBs", "above", "L1_SMALL", "across", "below"}).Draw(t, "where") {
+		case "top":
+			end -= min(end, rapid.SampledFrom([]uint64{0, 8, 24, 1}).Draw(t, "below the top"))
+		case "CBs":
+			return Range(Ends(spec.CBBase)).Draw(t, "among CBs")
+		case "above":
+			end = spec.CBBase + rapid.SampledFrom([]uint64{64, 72, 96, 65}).Draw(t, "above CBs")
+		case "L1_SMALL":
+			end = spec.L1Size
+		case "across":
+			end = spec.L1Size + rapid.SampledFrom([]uint64{8, 1, 16}).Draw(t, "beyond")
+		case "below":
+			return l1.Range{End: spec.CBBase}
+		}
+		return l1.Range{Start: end - min(end, size), End: end}
+	})
+}
+
+// IllegalBuffer draws a buffer that makes no sense on any device: of a kind that
+// programs bring, or of none; with parts outside L1; with ranges that are inverted or
+// end beyond 2^63-1, or sum to more.
+func IllegalBuffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		b := Buffer(spec, ids...).Draw(t, "buffer")
+		cols, rows := corner(spec)
+		part := model.Part{Cores: CoreRangeSet(cols, rows).Draw(t, "cores"), Range: l1.Range{End: 8}}
+		switch rapid.IntRange(0, 5).Draw(t, "wrong") {
+		case 0:
+			b.Kind = rapid.SampledFrom([]model.Kind{model.CB, model.Dataflow, model.Scratchpad, "cheese"}).Draw(t, "kind")
+		case 1:
+			b.Kind, b.Parts = model.DRAM, append(b.Parts, part)
+		case 2:
+			part.Range = IllegalRange(Ends(spec.CBBase)).Draw(t, "range")
+			b.Kind, b.Parts = model.L1, append(b.Parts, part)
+		case 3:
+			b.Size = l1.MaxAddr + 1
+		case 4:
+			b.Size = math.MaxUint64
+		case 5:
+			one, err := l1.NewCoreRangeSet(l1.CoreRange{})
+			if err != nil {
+				t.Fatalf("gen: %v", err)
+			}
+			all := model.Part{Cores: one, Range: l1.Range{End: l1.MaxAddr}}
+			b.Kind, b.Parts = model.L1, []model.Part{all, all}
+		}
+		return b
+	})
+}
+
+// GiantBuffer draws a buffer beside which there is room for little or nothing before
+// sums exceed 2^63-1. It lies nowhere.
+func GiantBuffer(ids ...uint64) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		return model.Buffer{
+			ID:   rapid.SampledFrom(ids).Draw(t, "id"),
+			Kind: rapid.SampledFrom([]model.Kind{model.DRAM, model.L1, model.System}).Draw(t, "kind"),
+			Size: rapid.SampledFrom([]uint64{l1.MaxAddr, l1.MaxAddr / 2, l1.MaxAddr/2 + 1, l1.MaxAddr - 16}).Draw(t, "size"),
+		}
+	})
+}

@@ -1,0 +1,280 @@
+package model
+
+import (
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Buffer is something other than a circular buffer that takes memory of a device.
+type Buffer struct {
+	ID      uint64
+	Kind    Kind
+	Size    uint64 // what it counts for; 0 = the bytes of its parts
+	Parts   []Part // where it lies in L1
+	Backing bool   // backs a mesh buffer: takes nothing that others do not take already
+	Name    string
+}
+
+// A Part is one range of bytes on some cores.
+type Part struct {
+	Cores l1.CoreRangeSet
+	Range l1.Range
+}
+
+// An allocation is a live buffer, painted.
+type allocation struct {
+	Buffer
+	bytes map[l1.Core]byteSet // of cores with any; none of backing buffers
+}
+
+// wrong returns why a buffer makes no sense, wherever it is to be.
+func (b Buffer) wrong() error {
+	if !b.Kind.allocated() || len(b.Parts) > 0 && !b.Kind.InL1() || b.Size > l1.MaxAddr {
+		return ErrBuffer
+	}
+	for _, p := range b.Parts {
+		if p.Range.Start > p.Range.End || p.Range.End > l1.MaxAddr {
+			return ErrBuffer
+		}
+	}
+	if tooMuch(b.taken()) {
+		return ErrBuffer
+	}
+	return nil
+}
+
+// taken returns the bytes of the parts, on all their cores.
+func (b Buffer) taken() *big.Int {
+	sum := new(big.Int)
+	for _, p := range b.Parts {
+		if p.Range.Start < p.Range.End {
+			sum.Add(sum, times(p.Range.End-p.Range.Start, len(covered(p.Cores))))
+		}
+	}
+	return sum
+}
+
+// charge returns what a buffer adds to sums at most.
+func (b Buffer) charge() *big.Int {
+	size := new(big.Int).SetUint64(b.Size)
+	if taken := b.taken(); taken.Cmp(size) > 0 {
+		return taken
+	}
+	return size
+}
+
+func times(bytes uint64, n int) *big.Int {
+	out := new(big.Int).SetUint64(bytes)
+	return out.Mul(out, big.NewInt(int64(n)))
+}
+
+func tooMuch(sum *big.Int) bool { return sum.Cmp(new(big.Int).SetUint64(l1.MaxAddr)) > 0 }
+
+// outside reports whether a part names a core that the grid does not have. Service
+// cores may lie there.
+func (b Buffer) outside(spec l1.Spec) bool {
+	if b.Kind == Service || spec.Cols == 0 {
+		return false
+	}
+	for _, p := range b.Parts {
+		for c := range covered(p.Cores) {
+			if int(c.X) >= spec.Cols || int(c.Y) >= spec.Rows {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Allocate counts a buffer on devices, none of which may have one with its id.
+func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
+	var wrong []error
+	if err := b.wrong(); err != nil {
+		wrong = append(wrong, err)
+	}
+	devices, err := f.find(ids)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	for _, d := range devices {
+		if d.live[b.ID] != nil {
+			wrong = append(wrong, ErrAllocated)
+		}
+		if b.outside(d.spec) {
+			wrong = append(wrong, ErrBuffer)
+		}
+	}
+	if f.Overloads(b, ids) {
+		wrong = append(wrong, ErrOverflow)
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	a := b.paint()
+	for _, d := range devices {
+		d.live[b.ID] = a
+	}
+	f.settle()
+	return nil
+}
+
+// paint puts a buffer on its cores.
+func (b Buffer) paint() *allocation {
+	b.Parts = slices.Clone(b.Parts)
+	for i := range b.Parts {
+		b.Parts[i].Cores = b.Parts[i].Cores.Cores().Ranges()
+	}
+	if b.Size == 0 {
+		b.Size = b.taken().Uint64()
+	}
+	a := &allocation{Buffer: b, bytes: map[l1.Core]byteSet{}}
+	for _, p := range b.Parts {
+		if b.Backing || p.Range.IsEmpty() {
+			continue
+		}
+		for c := range covered(p.Cores) {
+			s := a.bytes[c]
+			s.paint(p.Range)
+			a.bytes[c] = s
+		}
+	}
+	return a
+}
+
+// Overloads reports whether with a buffer on the devices what is resident on one of
+// them or on a mesh could exceed 2^63-1 bytes. Only buffers that are refused may be too
+// large to be painted.
+func (f *Fleet) Overloads(b Buffer, ids []uint64) bool {
+	devices, _ := f.find(ids)
+	return f.overloaded(devices, func(d *device) *big.Int { return new(big.Int).Add(d.load(d.left), b.charge()) })
+}
+
+// load returns a bound of every sum over what is resident on a device, if its
+// dispatches had left something.
+func (d *device) load(left map[place]residue) *big.Int {
+	sum := new(big.Int)
+	for _, l := range left {
+		sum.Add(sum, new(big.Int).SetUint64(l.bytes.count()))
+	}
+	for _, a := range d.live {
+		sum.Add(sum, a.charge())
+	}
+	return sum
+}
+
+// overloaded reports whether devices that had new loads, or meshes of them, would have
+// more than 2^63-1.
+func (f *Fleet) overloaded(devices []*device, load func(*device) *big.Int) bool {
+	for _, d := range devices {
+		if tooMuch(load(d)) {
+			return true
+		}
+	}
+	for _, m := range f.meshes {
+		sum, touched := new(big.Int), false
+		for _, d := range m.members {
+			if slices.Contains(devices, d) {
+				touched = true
+				sum.Add(sum, load(d))
+				continue
+			}
+			sum.Add(sum, d.load(d.left))
+		}
+		if touched && tooMuch(sum) {
+			return true
+		}
+	}
+	return false
+}
+
+// Free takes the buffer with an id off devices, all of which have to have one, and
+// returns that of the first.
+func (f *Fleet) Free(id uint64, ids []uint64) (Buffer, error) {
+	var wrong []error
+	devices, err := f.find(ids)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	for _, of := range ids {
+		if d := f.devices[of]; d != nil && d.live[id] == nil {
+			wrong = append(wrong, ErrNotAllocated)
+		}
+	}
+	if len(wrong) > 0 {
+		return Buffer{}, errors.Join(wrong...)
+	}
+	var first Buffer
+	for i, d := range devices {
+		if i == 0 {
+			first = d.live[id].Buffer
+			first.Parts = slices.Clone(first.Parts)
+		}
+		delete(d.live, id)
+	}
+	f.settle()
+	return first, nil
+}
+
+// Buffers returns the live buffers of a device, by id: with their sizes, and the cores of
+// each part cut into rectangles as CoreSet.Ranges does.
+func (f *Fleet) Buffers(id uint64) []Buffer {
+	var out []Buffer
+	if d := f.devices[id]; d != nil {
+		for _, a := range d.buffers() {
+			b := a.Buffer
+			b.Parts = slices.Clone(b.Parts)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// buffers returns what is allocated on a device, by id.
+func (d *device) buffers() []*allocation {
+	var out []*allocation
+	for _, id := range slices.Sorted(maps.Keys(d.live)) {
+		out = append(out, d.live[id])
+	}
+	return out
+}
+
+// sameBuffers reports whether the same is allocated on two devices.
+func (d *device) sameBuffers(o *device) bool {
+	return maps.EqualFunc(d.live, o.live, func(a, b *allocation) bool {
+		return a == b || a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name &&
+			slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool {
+				return p.Range == q.Range && maps.Equal(covered(p.Cores), covered(q.Cores))
+			})
+	})
+}
+
+// sums counts the buffers of a device.
+func (d *device) sums() (t BufferTotals) {
+	for _, a := range d.live {
+		if a.Backing {
+			t.Backings++
+			t.Backing += a.Size
+			continue
+		}
+		t.Count++
+		switch a.Kind {
+		case L1Small:
+			t.L1Small += a.Size
+		case DRAM:
+			t.DRAM += a.Size
+		case Trace:
+			t.Trace += a.Size
+		case System:
+			t.System += a.Size
+		case Kernel, Reserved:
+			t.Kernels += a.Size
+		default:
+			t.L1 += a.Size
+		}
+	}
+	return t
+}

@@ -1,0 +1,269 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Verdict says whether a program fits on devices, beside their buffers.
+type Verdict struct {
+	Refusals []Refusal // tt-metal's, in the order in which it looks
+	Hybrid   []Refusal // in HYBRID mode
+	Clashes  []Clash   // by device, then core
+}
+
+// Fits reports whether nothing is in the way.
+func (v Verdict) Fits() bool { return len(v.Refusals) == 0 && len(v.Clashes) == 0 }
+
+// A Refusal is what tt-metal refuses a program with.
+type Refusal struct {
+	Kind    string // grow, clash, service-clash, grid
+	What    program.Kind
+	Device  uint64 // the first of those that refuse it alike
+	Devices int
+	Cores   l1.CoreRange
+	End     uint64
+	Limit   uint64
+	Text    string // tt-metal's
+}
+
+// A Clash is one core on which bytes of a program are beyond L1 or held by others.
+type Clash struct {
+	Device  uint64 // the first of those with the same buffers
+	Devices int
+	Core    l1.Core
+	End     uint64     // of the program's highest byte
+	Limit   uint64     // where the lowest buffer in the way starts, or the size of L1
+	Grows   bool       // it is the size of L1
+	Bytes   uint64     // that clash
+	CBs     []int      // the program's, largest first
+	InWay   []Resident // buffers that share bytes with the program
+	Holes   []l1.Range // free bytes between the base and the end of usable L1
+}
+
+// alike are devices with the same buffers.
+type alike struct {
+	*device
+	n int
+}
+
+// alikes groups devices, which come by id, by their buffers and what same says besides.
+func alikes(devices []*device, same func(a, b *device) bool) (out []*alike) {
+next:
+	for _, d := range devices {
+		for _, g := range out {
+			if g.spec == d.spec && g.sameBuffers(d) && same(g.device, d) {
+				g.n++
+				continue next
+			}
+		}
+		out = append(out, &alike{d, 1})
+	}
+	return out
+}
+
+// Check says whether a program, registered or not, fits on devices.
+func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
+	var wrong []error
+	devices, err := f.find(ids)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	if p == nil {
+		return Verdict{}, errors.Join(append(wrong, ErrNoProgram)...)
+	}
+	for _, d := range devices {
+		if d.spec != p.Spec() {
+			wrong = append(wrong, ErrSpec)
+		}
+	}
+	if len(wrong) > 0 {
+		return Verdict{}, errors.Join(wrong...)
+	}
+	return judge(p, devices), nil
+}
+
+func judge(p *program.Program, devices []*device) (v Verdict) {
+	pic := paint(p)
+	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
+		v.Refusals = append(v.Refusals, refusals(p, pic, at, devices, false)...)
+		v.Hybrid = append(v.Hybrid, refusals(p, pic, at, devices, true)...)
+		for _, core := range sortedCores(pic.named) {
+			v.Clashes = append(v.Clashes, clashes(p, pic, at, core)...)
+		}
+	}
+	return v
+}
+
+func sortedCores(set map[l1.Core]bool) []l1.Core {
+	return slices.SortedFunc(maps.Keys(set), l1.Core.Compare)
+}
+
+// refusals reads tt-metal's checks aloud: of core ranges, then of the regions of its
+// bookkeeping in the order in which ranges were named.
+func refusals(p *program.Program, pic *picture, at *alike, all []*device, hybrid bool) (out []Refusal) {
+	refuse := func(r Refusal) {
+		r.Device, r.Devices = at.id, at.n
+		out = append(out, r)
+	}
+	claimed := at.claimed()
+	for _, cb := range p.CBs() {
+		for r := range cb.Cores.All() {
+			inside := at.spec.Cols == 0 || int(r.End.X) < at.spec.Cols && int(r.End.Y) < at.spec.Rows
+			if inside || !slices.ContainsFunc(coresOf(r), func(c l1.Core) bool { return !claimed[c] }) {
+				continue
+			}
+			refuse(Refusal{Kind: "grid", What: cb.Kind, Cores: r, Text: fmt.Sprintf(
+				"Circular buffer core range %v in program %d exceeds device compute grid (%dx%d) and is not entirely on cores claimed via ServiceCoreManager",
+				r, p.ID(), at.spec.Cols, at.spec.Rows)})
+		}
+	}
+	for _, list := range []struct {
+		what    program.Kind
+		word    string
+		entries []*entry
+	}{
+		{program.CircularBuffer, "circular", pic.circularEntries},
+		{program.DataflowBuffer, "dataflow", pic.dataflowEntries},
+	} {
+		for _, e := range list.entries {
+			if len(e.bytes.has) == 0 {
+				continue // nothing is charged to it
+			}
+			r := Refusal{What: list.what, Cores: e.cores, End: e.end}
+			if at.spec.L1Size > 0 && e.end > at.spec.L1Size {
+				r.Kind, r.Limit = "grow", at.spec.L1Size
+				r.Text = fmt.Sprintf("Statically allocated %s buffers on core range %v grow to %d B which is beyond max L1 size of %d B",
+					list.word, e.cores, e.end, r.Limit)
+				refuse(r)
+				continue
+			}
+			if claimed[e.cores.Start] {
+				if low, ok := lowest(all, coresOf(e.cores), Service); ok && low < e.end {
+					r.Kind, r.Limit = "service-clash", low
+					r.Text = fmt.Sprintf("Circular buffers on service-core range %v in program %d clash with ServiceCoreManager-allocated L1 (lowest service allocation at %d, CB region ends at %d)",
+						e.cores, p.ID(), low, e.end)
+					refuse(r)
+				}
+				continue
+			}
+			low, ok := lowest([]*device{at.device}, nil, L1, GlobalCB)
+			if hybrid {
+				low, ok = lowest(all, coresOf(e.cores), L1, GlobalCB)
+			}
+			if ok && low < e.end {
+				r.Kind, r.Limit = "clash", low
+				r.Text = fmt.Sprintf("Statically allocated %s buffers in program %d clash with L1 buffers on core range %v. L1 buffer allocated at %d and static %s buffer region ends at %d",
+					list.word, p.ID(), e.cores, low, list.word, e.end)
+				refuse(r)
+			}
+		}
+	}
+	return out
+}
+
+// claimed returns the cores that service buffers name.
+func (d *device) claimed() map[l1.Core]bool {
+	out := map[l1.Core]bool{}
+	for _, a := range d.live {
+		if a.Kind == Service && !a.Backing {
+			for _, p := range a.Parts {
+				maps.Copy(out, covered(p.Cores))
+			}
+		}
+	}
+	return out
+}
+
+// lowest returns the lowest byte of buffers of some kinds on any of the devices: on
+// the given cores, or, for nil, on any.
+func lowest(devices []*device, cores []l1.Core, kinds ...Kind) (low uint64, found bool) {
+	for _, d := range devices {
+		for _, a := range d.live {
+			if !slices.Contains(kinds, a.Kind) {
+				continue
+			}
+			for c, bytes := range a.bytes {
+				if cores == nil || slices.Contains(cores, c) {
+					if !found || bytes.at < low {
+						low, found = bytes.at, true
+					}
+				}
+			}
+		}
+	}
+	return low, found
+}
+
+// clashes looks at every byte that a program has on a core.
+func clashes(p *program.Program, pic *picture, at *alike, core l1.Core) []Clash {
+	own := pic.all(core)
+	if len(own.has) == 0 {
+		return nil
+	}
+	c := Clash{Device: at.id, Devices: at.n, Core: core, End: own.end(), Limit: l1.MaxAddr}
+	var others byteSet
+	for _, a := range at.live {
+		for _, r := range a.residents(core) {
+			others.paint(r.Range)
+			if own.meets(r.Range) {
+				c.InWay = append(c.InWay, r)
+				c.Limit = min(c.Limit, r.Range.Start)
+			}
+		}
+	}
+	size := at.spec.L1Size
+	for i, has := range own.has {
+		if a := own.at + uint64(i); has && (size > 0 && a >= size || others.holds(a)) {
+			c.Bytes++
+		}
+	}
+	if c.Bytes == 0 {
+		return nil
+	}
+	if size > 0 && c.End > size && size <= c.Limit {
+		c.Limit, c.Grows = size, true
+	}
+	sizes := map[int]uint64{}
+	for i, cb := range p.CBs() {
+		if !cb.Global && cb.Size > 0 && covered(cb.Cores)[core] {
+			c.CBs, sizes[i] = append(c.CBs, i), cb.Size
+		}
+	}
+	slices.SortStableFunc(c.CBs, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	SortResidents(c.InWay)
+	others.unite(own)
+	c.Holes = free(at.spec, others)
+	return []Clash{c}
+}
+
+// free returns the runs of bytes from the base of circular buffers to the end of usable
+// L1 that are not taken.
+func free(spec l1.Spec, taken byteSet) (out []l1.Range) {
+	top := usable(spec)
+	last := min(top, max(taken.end(), spec.CBBase)) // no byte is taken from there on
+	open := false
+	for a := spec.CBBase; a < last; a++ {
+		if taken.holds(a) {
+			open = false
+			continue
+		}
+		if !open {
+			out, open = append(out, l1.Range{Start: a}), true
+		}
+		out[len(out)-1].End = a + 1
+	}
+	if last < top && spec.CBBase < top {
+		if !open {
+			out = append(out, l1.Range{Start: last})
+		}
+		out[len(out)-1].End = top
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/cbl1/cbl1/program"
+)
+
+// Enqueue registers a program where it is new, checks it, and dispatches it: on all
+// devices or none. It returns those on which it was new.
+func (f *Fleet) Enqueue(p *program.Program, ids []uint64) (added []uint64, err error) {
+	fresh, err := f.admit(p, ids)
+	if err != nil {
+		return nil, err
+	}
+	devices, _ := f.find(ids)
+	if len(devices) == 0 || p.Len() == 0 {
+		return nil, nil
+	}
+	r := f.programs[p.ID()]
+	if r == nil {
+		r = &registration{program: p, picture: paint(p), on: map[*device]bool{}}
+	}
+	var wrong []error
+	if !judge(r.program, devices).Fits() {
+		wrong = append(wrong, ErrFit)
+	}
+	if f.floods(devices, r.writes()) {
+		wrong = append(wrong, ErrOverflow)
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	f.programs[p.ID()] = r
+	for _, d := range fresh {
+		r.on[d] = true
+		added = append(added, d.id)
+	}
+	for _, d := range devices {
+		maps.Copy(d.left, r.writes())
+	}
+	f.settle()
+	return added, nil
+}

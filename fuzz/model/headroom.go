@@ -1,0 +1,121 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// usable returns the end of L1 for all but L1_SMALL buffers.
+func usable(spec l1.Spec) uint64 {
+	if spec.L1Size == 0 {
+		return l1.MaxAddr
+	}
+	return spec.L1Size - spec.L1Small
+}
+
+// A Headroom says how much room there is on one core.
+type Headroom struct {
+	Device  uint64 // the first of those with the same buffers
+	Devices int
+	Core    l1.Core
+	End     uint64   // of the region
+	Free    uint64   // bytes to what lives above it, or to the end of usable L1
+	Gap     l1.Range // longest run of free bytes above the base, the lowest of equals
+}
+
+// Headroom returns the room on every core where a program has bytes, or, without a
+// program, where the circular buffers of any registered one are; by device, then core.
+func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
+	devices, err := f.find(ids)
+	if err != nil {
+		return nil, err
+	}
+	same := func(a, b *device) bool { return slices.Equal(f.ProgramsOn(a.id), f.ProgramsOn(b.id)) }
+	if p != nil {
+		same = func(*device, *device) bool { return true }
+		for _, d := range devices {
+			if d.spec != p.Spec() {
+				return nil, ErrSpec
+			}
+		}
+	}
+	var out []Headroom
+	for _, at := range alikes(devices, same) {
+		own := map[l1.Core]byteSet{}
+		if p == nil {
+			for c, s := range f.occupied(at.device) {
+				own[c] = *s
+			}
+		} else {
+			pic := paint(p)
+			for c := range pic.named {
+				own[c] = pic.all(c)
+			}
+		}
+		for _, c := range slices.SortedFunc(maps.Keys(own), l1.Core.Compare) {
+			if len(own[c].has) > 0 {
+				out = append(out, room(at, c, own[c]))
+			}
+		}
+	}
+	return out, nil
+}
+
+func room(at *alike, core l1.Core, own byteSet) Headroom {
+	h := Headroom{Device: at.id, Devices: at.n, Core: core, End: own.end()}
+	above := usable(at.spec)
+	var all byteSet
+	all.unite(own)
+	for _, a := range at.live {
+		for _, r := range a.residents(core) {
+			all.paint(r.Range)
+			if r.Range.End > own.at {
+				above = min(above, r.Range.Start)
+			}
+		}
+	}
+	if above > h.End {
+		h.Free = above - h.End
+	}
+	for _, gap := range free(at.spec, all) {
+		if gap.End-gap.Start > h.Gap.End-h.Gap.Start {
+			h.Gap = gap
+		}
+	}
+	return h
+}
+
+// MayGrow returns by how many bytes a CB of p may grow before it fits no more, byte by
+// byte. ok is false if it does not fit as it is, or takes nothing. Where there is no end
+// of L1, or no device, it does not return.
+func (f *Fleet) MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64, ok bool, err error) {
+	v, err := f.Check(p, ids)
+	if err != nil {
+		return 0, false, err
+	}
+	size := uint64(0)
+	for i, placed := range p.CBs() {
+		if i == cb {
+			if placed.Global {
+				return 0, false, nil
+			}
+			size = placed.Size
+		}
+	}
+	if !v.Fits() {
+		return 0, false, nil
+	}
+	for bytes = 0; bytes < most; bytes++ {
+		next, err := p.Resize(cb, size+bytes+1)
+		if err != nil {
+			break
+		}
+		if v, _ := f.Check(next, ids); !v.Fits() {
+			break
+		}
+	}
+	return bytes, true, nil
+}

@@ -1,0 +1,217 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Usage says what lives in L1, on one core or on all cores of a device together.
+type Usage struct {
+	Tracked     uint64            // bytes of anything but kernels and the reserved area
+	WithKernels uint64            // bytes of anything
+	Of          map[Kind]uint64   // bytes of each kind that has any
+	Shared      map[string]uint64 // bytes of several kinds at once, by the kinds joined with " + "
+}
+
+func newUsage() Usage { return Usage{Of: map[Kind]uint64{}, Shared: map[string]uint64{}} }
+
+// A Resident is something that holds bytes of a core.
+type Resident struct {
+	Kind    Kind
+	Range   l1.Range
+	Program program.ID // of what programs bring
+	CB      int        // its position in that program, else -1
+	Buffer  uint64     // of the others
+}
+
+// Usage returns what lives on a device: what the last dispatches left there, or, if
+// registered, what all registered programs have, and the buffers.
+func (f *Fleet) Usage(id uint64, registered bool) Usage {
+	u := newUsage()
+	d := f.devices[id]
+	if d == nil {
+		return u
+	}
+	for c := range f.inhabited(d, registered) {
+		u.count(f.layers(d, c, registered))
+	}
+	return u
+}
+
+// CoreUsage is Usage of one core.
+func (f *Fleet) CoreUsage(id uint64, core l1.Core, registered bool) Usage {
+	u := newUsage()
+	if d := f.devices[id]; d != nil {
+		u.count(f.layers(d, core, registered))
+	}
+	return u
+}
+
+// inhabited returns the cores on which anything may lie.
+func (f *Fleet) inhabited(d *device, registered bool) map[l1.Core]bool {
+	out := map[l1.Core]bool{}
+	for _, a := range d.live {
+		for c := range a.bytes {
+			out[c] = true
+		}
+	}
+	for at := range d.left {
+		out[at.core] = true
+	}
+	if registered {
+		for _, r := range f.programs {
+			if r.on[d] {
+				for c := range r.picture.named {
+					out[c] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// kindsOf are what programs bring.
+func kindsOf() map[program.Kind]Kind {
+	return map[program.Kind]Kind{program.CircularBuffer: CB, program.DataflowBuffer: Dataflow, program.Scratchpad: Scratchpad}
+}
+
+// layers returns the bytes of each kind on a core.
+func (f *Fleet) layers(d *device, core l1.Core, registered bool) map[Kind]*byteSet {
+	out := map[Kind]*byteSet{}
+	add := func(kind Kind, bytes byteSet) {
+		if len(bytes.has) > 0 {
+			if out[kind] == nil {
+				out[kind] = &byteSet{}
+			}
+			out[kind].unite(bytes)
+		}
+	}
+	for theirs, kind := range kindsOf() {
+		if !registered {
+			add(kind, d.left[place{theirs, core}].bytes)
+			continue
+		}
+		for _, r := range f.programs {
+			if r.on[d] {
+				add(kind, r.picture.kind(theirs).occupied[core])
+			}
+		}
+	}
+	for _, a := range d.live {
+		add(a.Kind, a.bytes[core])
+	}
+	return out
+}
+
+// count looks at every byte of a core.
+func (u *Usage) count(layers map[Kind]*byteSet) {
+	var all byteSet
+	for _, s := range layers {
+		all.unite(*s)
+	}
+	for i, has := range all.has {
+		if !has {
+			continue
+		}
+		var names []string
+		tracked := false
+		for _, kind := range Kinds() {
+			if s := layers[kind]; s != nil && s.holds(all.at+uint64(i)) {
+				names = append(names, string(kind))
+				u.Of[kind]++
+				tracked = tracked || kind.tracked()
+			}
+		}
+		u.WithKernels++
+		if tracked {
+			u.Tracked++
+		}
+		if len(names) > 1 {
+			u.Shared[strings.Join(names, " + ")]++
+		}
+	}
+}
+
+// tracked counts the bytes that lie in the L1 of a device, without kernels and the
+// reserved area.
+func (f *Fleet) tracked(d *device) uint64 {
+	on := map[l1.Core]*byteSet{}
+	add := func(core l1.Core, bytes byteSet) {
+		if on[core] == nil {
+			on[core] = &byteSet{}
+		}
+		on[core].unite(bytes)
+	}
+	for at, l := range d.left {
+		add(at.core, l.bytes)
+	}
+	for _, a := range d.live {
+		if a.Kind.tracked() {
+			for core, bytes := range a.bytes {
+				add(core, bytes)
+			}
+		}
+	}
+	n := uint64(0)
+	for _, s := range on {
+		n += s.count()
+	}
+	return n
+}
+
+// Residents returns what lives on a core: each circular buffer for itself, and each run
+// of bytes of a buffer; by address, then kind, then whose it is.
+func (f *Fleet) Residents(id uint64, core l1.Core, registered bool) []Resident {
+	d := f.devices[id]
+	if d == nil {
+		return nil
+	}
+	var out []Resident
+	add := func(r *registration, kind program.Kind) {
+		for i, cb := range r.program.CBs() {
+			if cb.Kind == kind && !cb.Global && cb.Size > 0 && covered(cb.Cores)[core] {
+				out = append(out, Resident{Kind: kindsOf()[kind], Range: cb.Range, Program: r.program.ID(), CB: i})
+			}
+		}
+	}
+	for kind := range kindsOf() {
+		if !registered {
+			if l, ok := d.left[place{kind, core}]; ok {
+				add(l.of, kind)
+			}
+			continue
+		}
+		for _, r := range f.programs {
+			if r.on[d] {
+				add(r, kind)
+			}
+		}
+	}
+	for _, a := range d.live {
+		out = append(out, a.residents(core)...)
+	}
+	SortResidents(out)
+	return out
+}
+
+func (a *allocation) residents(core l1.Core) (out []Resident) {
+	bytes := a.bytes[core]
+	for _, r := range bytes.regions() {
+		out = append(out, Resident{Kind: a.Kind, Range: r, CB: -1, Buffer: a.ID})
+	}
+	return out
+}
+
+// SortResidents sorts by address, then kind, then whose it is.
+func SortResidents(all []Resident) {
+	slices.SortFunc(all, func(a, b Resident) int {
+		return cmp.Or(
+			a.Range.Compare(b.Range),
+			cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind)),
+			cmp.Compare(a.Program, b.Program), cmp.Compare(a.CB, b.CB), cmp.Compare(a.Buffer, b.Buffer))
+	})
+}

@@ -1,0 +1,123 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"pgregory.net/rapid"
+)
+
+// usage asks which buffers are live and what lives in the L1 of one device, core by core, by what is resident or by
+// what is registered.
+func (g *game) usage(t *rapid.T) {
+	id := gen.DeviceID(g.model.Devices()).Draw(t, "device")
+	registered := rapid.Bool().Draw(t, "registered")
+	alike(t, g.tracker.Buffers(id), g.model.Buffers(id), "buffers on device %d", id)
+	alike(t, g.tracker.Usage(id, registered), g.model.Usage(id, registered), "usage of device %d, registered %v", id, registered)
+	for _, core := range g.cores(id) {
+		what := fmt.Sprintf("core %v of device %d, registered %v", core, id, registered)
+		alike(t, g.tracker.CoreUsage(id, core, registered), g.model.CoreUsage(id, core, registered), "usage of %s", what)
+		alike(t, g.tracker.Residents(id, core, registered), g.model.Residents(id, core, registered), "residents of %s", what)
+	}
+}
+
+// squeeze allocates a buffer, perhaps right beside a program, and looks whether a program
+// that is known fits and runs: drawn one by one, hardly any would just fit.
+func (g *game) squeeze(t *rapid.T) {
+	g.play(t, gen.Allocate)
+	run := gen.Moves(gen.Enqueue, g.world).Draw(t, "run")
+	g.verdict(t, run.Program, run.Devices)
+	g.grow(t, run.Program, run.Devices)
+	if rapid.Bool().Draw(t, "again") {
+		g.move(t, run) // it fits, or not
+		g.play(t, rapid.SampledFrom([]gen.Op{gen.Free, gen.Allocate}).Draw(t, "op"))
+	}
+	g.move(t, run)
+}
+
+// flood leaves room for a few bytes on some devices, runs a program there, and takes the
+// flood away.
+func (g *game) flood(t *rapid.T) {
+	const id = 77 // nobody else's
+	run := gen.Moves(rapid.SampledFrom([]gen.Op{gen.Enqueue, gen.Dispatch}).Draw(t, "op"), g.world).Draw(t, "run")
+	water := gen.Move{Op: gen.Allocate, Buffer: gen.GiantBuffer(id).Draw(t, "giant"), Devices: run.Devices}
+	g.move(t, water)
+	g.move(t, run)
+	g.check(t)
+	g.move(t, gen.Move{Op: gen.Free, Buffer: model.Buffer{ID: id}, Devices: run.Devices})
+}
+
+// verdict asks whether a program fits, and how much room there is.
+func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
+	what := fmt.Sprintf("%v on %v", gen.Describe(p), ids)
+	got, gotErr := g.tracker.Check(p, ids)
+	want, wantErr := g.model.Check(p, ids)
+	if !model.SameError(wantErr, gotErr) {
+		t.Fatalf("check of %s\n got error: %v\nwant error: %v", what, gotErr, wantErr)
+	}
+	alike(t, got.Refusals, want.Refusals, "refusals of %s", what)
+	alike(t, got.Hybrid, want.Hybrid, "refusals in HYBRID mode of %s", what)
+	alike(t, got.Clashes, want.Clashes, "clashes of %s", what)
+	g.room(t, p, ids)
+	g.room(t, nil, ids)
+}
+
+// room asks how much room there is beside a program, or beside all.
+func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
+	got, gotErr := g.tracker.Headroom(p, ids)
+	want, wantErr := g.model.Headroom(p, ids)
+	if !model.SameError(wantErr, gotErr) {
+		t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", gen.Describe(p), ids, gotErr, wantErr)
+	}
+	alike(t, got, want, "headroom of %s on %v", gen.Describe(p), ids)
+}
+
+// grow asks by how much a buffer of a program may grow: by that much it fits, by one
+// byte more it does not. How the answer was found is nobody's business: between the two
+// there may be sizes that do not fit.
+func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
+	if p == nil || p.Len() == 0 {
+		return
+	}
+	cb := rapid.IntRange(0, p.Len()-1).Draw(t, "CB")
+	if len(ids) == 0 {
+		return // there is no end
+	}
+	var size uint64
+	for i, placed := range p.CBs() {
+		if i == cb {
+			size = placed.Size
+			if placed.Cores.Len() == 0 {
+				return // it takes nothing, however large
+			}
+		}
+	}
+	what := fmt.Sprintf("CB %d of %s on %v", cb, gen.Describe(p), ids)
+	got, ok, err := g.tracker.MayGrow(p, cb, ids)
+	_, wantOK, wantErr := g.model.MayGrow(p, cb, ids)
+	if !model.SameError(wantErr, err) || ok != wantOK {
+		t.Fatalf("growth of %s\n got: %v, %v\nwant: %v, %v", what, ok, err, wantOK, wantErr)
+	}
+	if !ok {
+		return
+	}
+	for _, grown := range []uint64{got, got + 1} {
+		next, err := p.Resize(cb, size+grown)
+		if err != nil || size+grown > l1.MaxAddr {
+			t.Fatalf("growth of %s by %d: %v", what, got, err)
+		}
+		if v, err := g.model.Check(next, ids); err != nil || v.Fits() != (grown == got) {
+			t.Fatalf("growth of %s: got %d\nby %d it fits: %v, %v", what, got, grown, v.Fits(), err)
+		}
+	}
+}
+
+// alike compares what is printed alike: nil and empty are the same.
+func alike[E any](t *rapid.T, got, want E, what string, args ...any) {
+	if a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); a != b {
+		t.Fatalf(what+"\n got: %s\nwant: %s", append(args, a, b)...)
+	}
+}
