@@ -65,7 +65,7 @@ func exchange(rnd *rand.Rand, pool []*program.Program, live, pairs int) (before,
 	}
 	for range pairs {
 		out, in := rnd.IntN(live), live+rnd.IntN(len(pool)-live)
-		steps = append(steps, Step{pool[out], one, true}, Step{pool[in], one, false})
+		steps = append(steps, Step{Program: pool[out], Devices: one, Do: Unregister}, Step{Program: pool[in], Devices: one})
 		pool[out], pool[in] = pool[in], pool[out]
 	}
 	return before, steps

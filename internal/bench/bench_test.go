@@ -36,7 +36,12 @@ func same(t *testing.T, a, b []bench.Step) {
 	require.Len(t, b, len(a))
 	for i := range a {
 		require.Equal(t, a[i].Devices, b[i].Devices)
-		require.Equal(t, a[i].Leave, b[i].Leave)
+		require.Equal(t, a[i].Do, b[i].Do)
+		require.Equal(t, a[i].Buffer, b[i].Buffer)
+		if a[i].Program == nil {
+			require.Nil(t, b[i].Program)
+			continue
+		}
 		require.Equal(t, a[i].Program.ID(), b[i].Program.ID())
 		require.True(t, a[i].Program.Equal(b[i].Program))
 	}

@@ -41,8 +41,8 @@ func (w Workload) fragments(live, pairs int, on func() []int) Workload {
 			continue
 		}
 		w.Steps = append(w.Steps,
-			Step{programs[i-live], devices[i-live], true},
-			Step{p, where, false})
+			Step{Program: programs[i-live], Devices: devices[i-live], Do: Unregister},
+			Step{Program: p, Devices: where})
 	}
 	return w
 }

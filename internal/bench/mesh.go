@@ -30,7 +30,7 @@ func Churn(devices, live, pairs int) Workload {
 			continue
 		}
 		w.Steps = append(w.Steps,
-			Step{Program: programs[i-live], Devices: all, Leave: true},
+			Step{Program: programs[i-live], Devices: all, Do: Unregister},
 			Step{Program: p, Devices: all})
 	}
 	return w

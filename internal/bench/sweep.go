@@ -30,7 +30,7 @@ func LargestFirst(spec l1.Spec, n int) Workload {
 	})
 	for _, p := range programs {
 		w.Before = append(w.Before, Step{Program: p, Devices: []int{0}})
-		w.Steps = append(w.Steps, Step{Program: p, Devices: []int{0}, Leave: true})
+		w.Steps = append(w.Steps, Step{Program: p, Devices: []int{0}, Do: Unregister})
 	}
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -18,12 +19,27 @@ type Workload struct {
 	Steps   []Step // is measured
 }
 
-// A Step registers a program on devices, or unregisters it.
+// A Step is something that happens on devices: to a program or, as the last two
+// actions, to a buffer.
 type Step struct {
 	Program *program.Program
 	Devices []int
-	Leave   bool
+	Do      Action
+	Buffer  *device.Buffer
 }
+
+// An Action says what a Step does.
+type Action uint8
+
+// The actions. All but the first two are for a baseline.Memory.
+const (
+	Register Action = iota
+	Unregister
+	Dispatch
+	Enqueue
+	Allocate
+	Free
+)
 
 // Changes returns the number of (program, device) pairs in steps.
 func Changes(steps []Step) (n int) {
@@ -36,13 +52,10 @@ func Changes(steps []Step) (n int) {
 // Play makes the steps on c. After each it asks for the total of each device of the
 // step, and appends the answer to totals, which should have room for all.
 func Play(c baseline.Contender, steps []Step, totals []uint64) []uint64 {
+	m, _ := c.(baseline.Memory)
 	for i := range steps {
 		s := &steps[i]
-		if s.Leave {
-			c.Unregister(s.Program, s.Devices)
-		} else {
-			c.Register(s.Program, s.Devices)
-		}
+		s.make(c, m)
 		for _, d := range s.Devices {
 			totals = append(totals, c.Total(d))
 		}
@@ -50,19 +63,33 @@ func Play(c baseline.Contender, steps []Step, totals []uint64) []uint64 {
 	return totals
 }
 
-// Change makes the steps on c without asking for anything.
-func Change(c baseline.Contender, steps []Step) {
-	for i := range steps {
-		s := &steps[i]
-		if s.Leave {
-			c.Unregister(s.Program, s.Devices)
-		} else {
-			c.Register(s.Program, s.Devices)
-		}
+// make makes the step on c, which is m if it is a Memory.
+func (s *Step) make(c baseline.Contender, m baseline.Memory) {
+	switch s.Do {
+	case Register:
+		c.Register(s.Program, s.Devices)
+	case Unregister:
+		c.Unregister(s.Program, s.Devices)
+	case Dispatch:
+		m.Dispatch(s.Program, s.Devices)
+	case Enqueue:
+		m.Enqueue(s.Program, s.Devices)
+	case Allocate:
+		m.Allocate(s.Buffer, s.Devices)
+	case Free:
+		m.Free(s.Buffer, s.Devices)
 	}
 }
 
-// Load makes steps on c, none of which leaves, without asking for anything. Contenders
+// Change makes the steps on c without asking for anything.
+func Change(c baseline.Contender, steps []Step) {
+	m, _ := c.(baseline.Memory)
+	for i := range steps {
+		steps[i].make(c, m)
+	}
+}
+
+// Load makes steps on c, which all register, without asking for anything. Contenders
 // that can register many programs at once do.
 func Load(c baseline.Contender, steps []Step) {
 	bulk, ok := c.(interface {
@@ -147,7 +174,8 @@ func (w Workload) PerDevice() Workload {
 	cut := func(steps []Step) (out []Step) {
 		for _, s := range steps {
 			for _, d := range s.Devices {
-				out = append(out, Step{s.Program, single[d : d+1], s.Leave})
+				s.Devices = single[d : d+1]
+				out = append(out, s)
 			}
 		}
 		return out

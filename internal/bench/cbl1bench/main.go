@@ -33,7 +33,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, out, errw io.Writer) int {
 	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
 	flags.SetOutput(errw)
-	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W10, total and memory")
+	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, total and memory")
 	short := flags.Bool("short", false, "smaller workloads; floors are meant for the large ones")
 	check := flags.Bool("check", false, "compare totals on tiny workloads and measure nothing")
 	csv := flags.Bool("csv", false, "print the table as CSV")
@@ -100,6 +100,9 @@ func parts() []part {
 		{"W8", largestFirst},
 		{"W9", states},
 		{"W10", concurrent},
+		{"W11", dispatch},
+		{"W12", enqueue},
+		{"W13", buffers},
 		{"total", total},
 		{"memory", memory},
 	}

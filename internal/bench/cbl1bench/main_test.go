@@ -16,9 +16,10 @@ import (
 func toy() sizes {
 	return sizes{
 		sweep: []int{16, 80, 160}, sweepRatio: 80,
-		devices: 3, meshed: 6, cached: 8, pairs: 12,
+		devices: 4, meshed: 6, cached: 8, pairs: 12,
 		ranges: []int{20, 40, 80}, fragments: 10, teeth: 50, leaving: 80,
 		fleet: 20, states: 5, batches: 10,
+		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4},
 	}
 }
 
@@ -41,6 +42,7 @@ func TestCheckOnly(t *testing.T) {
 	var out, errw bytes.Buffer
 	require.Zero(t, run([]string{"-check"}, &out, &errw), "%s", &errw)
 	require.Contains(t, out.String(), "W8/live=40: all totals equal\n")
+	require.Contains(t, out.String(), "W13/sharded/devices=3/live=40: all totals equal\n")
 }
 
 func TestUsage(t *testing.T) {

@@ -166,7 +166,7 @@ func (e *entry) play() {
 	for i := range e.points {
 		k := e.step(i)
 		warm := max(k-2, done) // steps made one by one: in the whole run the caches are warm
-		if e.w.Steps[done].Leave {
+		if e.w.Steps[done].Do != bench.Register {
 			warm = done
 		}
 		bench.Load(c, e.w.Steps[done:warm])

@@ -14,7 +14,12 @@ type sizes struct {
 	leaving    int
 	fleet      int // devices
 	states     int
-	batches    int // of reads, for each goroutine that reads
+	dispatched []int // live programs, of which two take turns
+	round      int   // programs that all take turns
+	turns      int   // dispatches
+	cold       int   // programs that are enqueued, each once
+	buffers    []int // live
+	batches    int   // of reads, for each goroutine that reads
 }
 
 // full is what the goals are meant for.
@@ -26,6 +31,8 @@ func full() sizes {
 		ranges:    []int{1_000, 10_000, 100_000},
 		fragments: 500, teeth: 45_000, leaving: 4_096,
 		fleet: 10_000, states: 50, batches: 400,
+		dispatched: []int{2, 64, 4_096, 65_536}, round: 4_096, turns: 20_000,
+		cold: 2_000, buffers: []int{0, 100, 1_000},
 	}
 }
 
@@ -38,5 +45,7 @@ func reduced() sizes {
 		ranges:    []int{1_000, 3_000, 10_000},
 		fragments: 200, teeth: 10_000, leaving: 1_024,
 		fleet: 2_000, states: 50, batches: 400,
+		dispatched: []int{2, 64, 4_096}, round: 2_000, turns: 2_000,
+		cold: 500, buffers: []int{0, 100, 300},
 	}
 }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/internal/bench"
+)
+
+// The workloads W11 to W13 are histories of dispatches and buffers.
+
+func ourMemory() racer {
+	return racer{name: "cbl1", make: func(w bench.Workload) baseline.Contender { return memoryOf(w) }}
+}
+
+func memoryOf(w bench.Workload) *bench.Memory {
+	m := bench.NewMemory(w)
+	m.Prepare(w.Before)
+	m.Prepare(w.Steps)
+	return m
+}
+
+func perCoreMemory() racer {
+	return racer{name: "percore", make: func(w bench.Workload) baseline.Contender {
+		return baseline.NewPerCoreMemory(w.Spec, w.Devices)
+	}}
+}
+
+func denseMemory() racer {
+	return racer{name: "dense", make: func(w bench.Workload) baseline.Contender {
+		return baseline.NewDenseMemory(w.Spec, w.Devices)
+	}}
+}
+
+// recall lets the contenders play w and adds a row with what a call costs and allocates.
+func (r *runner) recall(w bench.Workload, call string, objects *goal) (timing, error) {
+	t, err := r.race(w, ourMemory(), perCoreMemory().on(0, w.Devices-1).first(500), denseMemory().on(0).first(10).once())
+	if err != nil {
+		return timing{}, err
+	}
+	calls := float64(len(w.Steps))
+	m := memoryOf(w)
+	bench.Change(m, w.Before)
+	totals := make([]uint64, 0, bench.Changes(w.Steps))
+	n := mallocs(func() { bench.Play(m, w.Steps, totals) }) / calls
+	x := row{workload: w.Name, ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0])}
+	if x.what, x.value = call, (value{n: t[0].run / calls, unit: "ns"}); objects == nil {
+		x.what = fmt.Sprintf("%s, %s allocations", call, number(n))
+	}
+	if r.add(x); objects != nil {
+		r.add(row{workload: w.Name, what: "allocations per call", value: value{n: n, unit: "objects"}, goal: objects})
+	}
+	return t[0], nil
+}
+
+// dispatch is W11: what a dispatch that changes residency costs, and a question for it.
+func dispatch(r *runner) error {
+	live := r.size.dispatched
+	last := len(live) - 1
+	for _, devices := range []int{1, r.size.devices / 4, r.size.devices} {
+		at := make([]timing, len(live))
+		for i, n := range live {
+			var objects *goal
+			if i == last {
+				objects = atMost(0.01, 0)
+			}
+			var err error
+			if at[i], err = r.recall(bench.Turns(devices, n-2, r.size.turns), "a dispatch", objects); err != nil {
+				return err
+			}
+		}
+		r.add(row{
+			workload: fmt.Sprintf("W11/turns/devices=%d", devices),
+			what:     fmt.Sprintf("cost at %d / at %d", live[last], live[0]),
+			value:    at[last].over(at[0]), goal: atMost(2, 1.3),
+		})
+	}
+	for _, devices := range []int{1, r.size.devices} {
+		for _, w := range []bench.Workload{
+			bench.Again(devices, live[1]-1, r.size.turns),
+			bench.Round(devices, r.size.round, r.size.turns),
+			bench.Scattered(devices, live[1], r.size.turns/10),
+		} {
+			if _, err := r.recall(w, "a dispatch", nil); err != nil {
+				return err
+			}
+		}
+	}
+	return queries(r)
+}
+
+// queries is upstream's guard: what a question costs with many live programs and with
+// few. It asks for less than 10 times as much.
+func queries(r *runner) error {
+	const few, many = 2, 256
+	for _, x := range []struct {
+		racer
+		goal *goal
+	}{{ourMemory(), atMost(10, 1.5)}, {denseMemory(), nil}} {
+		var ns [2]float64
+		for i, live := range []int{few, many} {
+			w := bench.Turns(1, live-2, 1)
+			c := x.make(w)
+			bench.Change(c, w.Before)
+			ns[i] = math.Inf(1)
+			sum := uint64(0)
+			for range 5 * r.rounds {
+				took := stopwatch(func() {
+					for range 500 {
+						sum += c.Total(0)
+					}
+				})
+				ns[i] = min(ns[i], float64(took.Nanoseconds())/500)
+			}
+			runtime.KeepAlive(sum)
+		}
+		r.add(row{
+			workload: "W11/query/" + x.name, ours: timing{change: ns[1]},
+			what: fmt.Sprintf("cost at %d / at %d", many, few), value: value{n: ns[1] / ns[0], unit: "x"}, goal: x.goal,
+		})
+	}
+	return nil
+}
+
+// enqueue is W12: what a call of a kernel costs, beside buffers.
+func enqueue(r *runner) error {
+	for _, devices := range []int{1, r.size.devices} {
+		for _, buffers := range []int{0, r.size.buffers[1]} {
+			for _, x := range []struct {
+				bench.Workload
+				objects *goal
+			}{
+				{bench.Warm(devices, buffers, r.size.turns), atMost(0.01, 0)},
+				{bench.Cold(devices, buffers, r.size.cold), nil},
+				{bench.Operations(devices, buffers, r.size.turns/10), nil},
+			} {
+				if _, err := r.recall(x.Workload, "a call", x.objects); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// buffers is W13: what Allocate and Free of an L1 buffer cost, beside others.
+func buffers(r *runner) error {
+	for _, devices := range []int{1, r.size.devices} {
+		for _, live := range r.size.buffers {
+			w := bench.Interleaved(devices, live, r.size.turns/10)
+			modes := []bench.Workload{w, bench.Sharded(devices, live, r.size.turns/10)}
+			if devices > 1 {
+				modes = append(modes, w.PerDevice())
+			}
+			for _, mode := range modes {
+				if _, err := r.recall(mode, "a call", nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

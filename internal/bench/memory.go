@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Memory is the engine as a contender for what is in L1: what dispatches left, and
+// buffers.
+type Memory struct {
+	Fleet
+	buffers bool // the workload has buffers
+}
+
+var _ baseline.Memory = (*Memory)(nil)
+
+// NewMemory returns a Memory of one mesh for w.
+func NewMemory(w Workload) *Memory {
+	buffer := func(s Step) bool { return s.Buffer != nil }
+	return &Memory{
+		Fleet:   *NewFleet(w.Spec, w.Devices),
+		buffers: slices.ContainsFunc(w.Before, buffer) || slices.ContainsFunc(w.Steps, buffer),
+	}
+}
+
+// Dispatch dispatches p.
+func (m *Memory) Dispatch(p *program.Program, devices []int) {
+	if err := m.fleet.Dispatch(p, m.set(devices)); err != nil {
+		panic(err)
+	}
+}
+
+// Enqueue enqueues p, if it fits.
+func (m *Memory) Enqueue(p *program.Program, devices []int) {
+	_, err := m.fleet.Enqueue(p, m.set(devices))
+	if err == nil {
+		return
+	}
+	var refused *device.FitError
+	if !errors.As(err, &refused) {
+		panic(err)
+	}
+}
+
+// Allocate allocates b.
+func (m *Memory) Allocate(b *device.Buffer, devices []int) {
+	if err := m.fleet.Allocate(*b, m.set(devices)); err != nil {
+		panic(err)
+	}
+}
+
+// Free frees b.
+func (m *Memory) Free(b *device.Buffer, devices []int) {
+	must(m.fleet.Free(b.ID, m.set(devices)))
+}
+
+// Total returns what is tracked. Where there are no buffers that is what is resident,
+// which has an answer of its own.
+func (m *Memory) Total(device int) uint64 {
+	if m.buffers {
+		return m.devices[device].Totals().Tracked
+	}
+	return m.devices[device].Resident()
+}
