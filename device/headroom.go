@@ -15,7 +15,7 @@ type Headroom struct {
 	Cores   l1.CoreSet
 
 	End  uint64   // where the region of the circular buffers ends
-	Free uint64   // bytes from End to what lives above, or to the end of usable L1 (below L1_SMALL); 0 if it clashes
+	Free uint64   // bytes from End to what lives above, or to the end of usable L1 (below L1_SMALL); 0 if something lies lower
 	Gap  l1.Range // the largest run of free bytes above the base, the lowest of equals
 }
 
@@ -106,7 +106,8 @@ func (at *place) headroom(mine []layer) (out []Headroom) {
 
 // MayGrow returns by how many bytes the size of a CB of p may grow so that the
 // program, laid out anew, still fits on the devices of s: growing by that much fits,
-// growing by one step more does not. A step is one byte or, where page sizes are
+// growing by one step more does not. (Placement is not monotone: where it passes over
+// a range that is "already marked higher" some growth in between may not fit.) A step is one byte or, where page sizes are
 // known, the smallest number of bytes that keeps the size a multiple of all of them.
 // ok is false if p does not fit as it is, or the CB is global and takes nothing.
 //

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
@@ -40,6 +41,33 @@ func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 		}
 		if set, ok := outside(spec); ok && odd > 14 && len(b.Parts) > 0 {
 			b.Parts[0].Cores = set
+		}
+		return b
+	})
+}
+
+// nearly draws a buffer that differs from another one in one thing: devices that have
+// the two have different buffers.
+func nearly(b model.Buffer) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		switch rapid.IntRange(0, 4).Draw(t, "differs in") {
+		case 0:
+			b.Name += "'"
+		case 1:
+			b.Backing = !b.Backing
+		case 2:
+			b.Size++
+		case 3:
+			if b.Kind == model.L1 {
+				b.Kind = model.GlobalCB
+			} else if b.Kind.InL1() {
+				b.Kind = model.L1
+			}
+		case 4:
+			if n := len(b.Parts); n > 0 {
+				b.Parts = slices.Clone(b.Parts)
+				b.Parts[n-1].Range.End++
+			}
 		}
 		return b
 	})

@@ -284,6 +284,8 @@ func (w *World) buffer() *rapid.Generator[model.Buffer] {
 			return GiantBuffer(BufferIDs()...).Draw(t, "giant")
 		case which > 20:
 			return IllegalBuffer(w.Specs[0], BufferIDs()...).Draw(t, "illegal")
+		case which > 18 && len(w.Buffers) > 0:
+			return nearly(rapid.SampledFrom(w.Buffers).Draw(t, "known")).Draw(t, "nearly")
 		case which > 15 && len(w.Buffers) > 0:
 			return rapid.SampledFrom(w.Buffers).Draw(t, "known")
 		case which > 6 && len(w.Programs) > 0:

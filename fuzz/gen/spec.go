@@ -6,13 +6,14 @@ import (
 )
 
 // ToySpec draws a device of a few cores with 64 to 256 bytes of L1, small enough to
-// be painted byte by byte. Base 0, odd bases and odd alignments are among them.
+// be painted byte by byte; now and then with an L1 of which the size is not known. Base 0,
+// odd bases and odd alignments are among them.
 func ToySpec() *rapid.Generator[l1.Spec] {
 	return rapid.Custom(func(t *rapid.T) l1.Spec {
 		grid := rapid.SampledFrom([][2]int{{4, 3}, {2, 2}, {1, 1}, {3, 1}}).Draw(t, "grid")
 		return l1.Spec{
 			Name: "toy", Cols: grid[0], Rows: grid[1],
-			L1Size:  rapid.SampledFrom([]uint64{256, 128, 64}).Draw(t, "L1"),
+			L1Size:  rapid.SampledFrom([]uint64{256, 128, 64, 256, 128, 64, 0}).Draw(t, "L1"),
 			CBBase:  rapid.SampledFrom([]uint64{16, 0, 7, 64}).Draw(t, "base"),
 			CBAlign: rapid.SampledFrom([]uint64{8, 0, 1, 16, 12}).Draw(t, "align"),
 			L1Small: rapid.SampledFrom([]uint64{0, 0, 16, 64}).Draw(t, "L1_SMALL"),

@@ -15,6 +15,11 @@
 // the footprint that package program computes. What it reserves, and where its CBs
 // belong, is tt-metal's rule read aloud ([Place]).
 //
+// What the last dispatches left is kept core by core and kind by kind, and so are the
+// buffers, which are painted when they are allocated. Whether a program fits is read off
+// the bytes of each core, and off tt-metal's rules: the ends of the ranges in its
+// bookkeeping against the lowest buffer.
+//
 // A [Counter] is the same oracle for one core.
 //
 // # Errors

@@ -19,8 +19,9 @@
 // # What is checked
 //
 // Wrong calls are made, not skipped: an unknown device, a second footprint under one
-// id, a core outside the grid, a trace that was released. They have to be refused with the right class of error,
-// and to change nothing: after every call, refused or not, everything that can be
+// id, a core outside the grid, a trace that was released, a buffer that is allocated
+// twice, a program that does not fit. They have to be refused with the right class of
+// error, and to change nothing: after every call, refused or not, everything that can be
 // asked is compared with the model. If the tracker also has
 //
 //	CheckInvariants() error

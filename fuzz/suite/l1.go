@@ -83,7 +83,7 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 		return
 	}
 	cb := rapid.IntRange(0, p.Len()-1).Draw(t, "CB")
-	if len(ids) == 0 {
+	if len(ids) == 0 || p.Spec().L1Size == 0 {
 		return // there is no end
 	}
 	var size uint64
