@@ -28,9 +28,9 @@ func board() (*device.Fleet, device.Device) {
 	return fleet, d
 }
 
-// kernel is a program with one circular buffer on all cores.
-func kernel(id program.ID, d device.Device, size uint64) *program.Program {
-	p, err := program.NewBuilder(id).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
+// kernel is program 7, with one circular buffer on all cores.
+func kernel(d device.Device, size uint64) *program.Program {
+	p, err := program.NewBuilder(7).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func kernel(id program.ID, d device.Device, size uint64) *program.Program {
 // Does it fit, and if not, who is in the way?
 func ExampleFleet_Check() {
 	fleet, d := board()
-	v, err := fleet.Check(kernel(7, d, 1_000_000), d.Set())
+	v, err := fleet.Check(kernel(d, 1_000_000), d.Set())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func ExampleFleet_Check() {
 // A cached program runs until a tensor grows down.
 func ExampleFleet_Enqueue() {
 	fleet, d := board()
-	p := kernel(7, d, 900_000)
+	p := kernel(d, 900_000)
 	if _, err := fleet.Enqueue(p, d.Set()); err != nil {
 		log.Fatal(err)
 	}
@@ -75,8 +75,7 @@ func ExampleFleet_Enqueue() {
 		log.Fatal(err)
 	}
 	_, err := fleet.Enqueue(p, d.Set())
-	var fit *device.FitError
-	if errors.As(err, &fit) {
+	if fit, ok := errors.AsType[*device.FitError](err); ok {
 		fmt.Println("does not fit any more:", fit.Verdict.Refusals[0].Over(), "B over")
 	}
 	// Output:
@@ -87,7 +86,7 @@ func ExampleFleet_Enqueue() {
 // What lives in L1 now, each byte once.
 func ExampleDevice_Usage() {
 	fleet, d := board()
-	if _, err := fleet.Enqueue(kernel(7, d, 4096), d.Set()); err != nil {
+	if _, err := fleet.Enqueue(kernel(d, 4096), d.Set()); err != nil {
 		log.Fatal(err)
 	}
 	u := d.CoreUsage(l1.Core{X: 3, Y: 3}, device.BasisResident)
@@ -106,7 +105,7 @@ func ExampleDevice_Usage() {
 // How much room is there, and by how much may a circular buffer grow?
 func ExampleFleet_Headroom() {
 	fleet, d := board()
-	p := kernel(7, d, 900_000)
+	p := kernel(d, 900_000)
 	rooms, err := fleet.Headroom(p, d.Set())
 	if err != nil {
 		log.Fatal(err)
@@ -134,7 +133,7 @@ func ExampleFleet_Observe() {
 			fmt.Println("freed", e.Buffer.Size, "B of", e.Buffer.Name)
 		}
 	})
-	if _, err := fleet.Enqueue(kernel(7, d, 4096), d.Set()); err != nil {
+	if _, err := fleet.Enqueue(kernel(d, 4096), d.Set()); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := fleet.Free(1, d.Set()); err != nil {

@@ -6,6 +6,11 @@
 //	PerCore      a BoundaryCount (google/btree) per core of each device
 //	SortedSlice  a SortedCount (sorted slice) per core of each device
 //
+// and for what dispatches left, and buffers:
+//
+//	DenseMemory    keeps when what was dispatched, counts when asked
+//	PerCoreMemory  keeps what was written to each core last
+//
 // They are given what the engine is given: programs whose footprints are grouped and
 // merged already. Only Dense starts from the circular buffers, as upstream does.
 //

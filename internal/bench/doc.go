@@ -1,9 +1,9 @@
 // Package bench has the workloads that the engine is measured on, as data: programs,
-// and steps that register and unregister them on devices. Each is made from a seed and
-// is the same on every run.
+// and steps that register and unregister them on devices, or dispatch them and allocate
+// buffers there. Each is made from a seed and is the same on every run.
 //
 // A [Workload] is played on a [baseline.Contender], one of the baselines or the engine
-// itself ([Fleet]). Playing asks for the total of every device that a step has changed,
+// itself ([Fleet], and [Memory] for dispatches and buffers). Playing asks for the total of every device that a step has changed,
 // and writes the totals down: contenders must agree on each of them.
 //
 // A change is one (program, device) pair. The program cbl1bench measures and compares;

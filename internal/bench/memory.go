@@ -40,8 +40,7 @@ func (m *Memory) Enqueue(p *program.Program, devices []int) {
 	if err == nil {
 		return
 	}
-	var refused *device.FitError
-	if !errors.As(err, &refused) {
+	if _, refused := errors.AsType[*device.FitError](err); !refused {
 		panic(err)
 	}
 }
