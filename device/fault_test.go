@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -139,6 +140,41 @@ func (p player) ResetPeaks(id uint64) error {
 		d.ResetPeaks()
 	}
 	return err
+}
+
+func (p player) Allocate(b model.Buffer, ids []uint64) error {
+	s, err := p.set(ids)
+	if err != nil {
+		return err
+	}
+	given := Buffer{ID: BufferID(b.ID), Kind: 200, Size: b.Size, Backing: b.Backing, Name: b.Name}
+	for k := range numKinds {
+		if k.String() == string(b.Kind) {
+			given.Kind = k
+		}
+	}
+	for _, part := range b.Parts {
+		given.Parts = append(given.Parts, Part{part.Cores.Cores(), part.Range})
+	}
+	return p.Fleet.Allocate(given, s)
+}
+
+func (p player) Free(id uint64, ids []uint64) (model.Buffer, error) {
+	s, err := p.set(ids)
+	if err != nil {
+		return model.Buffer{}, err
+	}
+	b, err := p.Fleet.Free(BufferID(id), s)
+	return model.Buffer{ID: uint64(b.ID), Size: b.Size}, err
+}
+
+func (p player) Enqueue(prog *program.Program, ids []uint64) ([]uint64, error) {
+	s, err := p.set(ids)
+	if err != nil {
+		return nil, err
+	}
+	on, err := p.Fleet.Enqueue(prog, s)
+	return numbersOf(on), err
 }
 
 // everything is all that can be seen of a fleet, and how much is kept for it.
