@@ -7,7 +7,8 @@
 // apart; Read does the same and reports each different message once, with a
 // count. Explain turns a Message into an Explanation: what happened, by how many
 // bytes, on which chip (inferred, and then marked "likely"), what would have to
-// become how large, what to try, and what the message cannot tell. WriteText and
+// become how large, what to try, and what the message cannot tell. Compare looks for
+// the program that a message is about among those of a capture. WriteText and
 // NewDocument print that for people and for programs.
 //
 // A message is found wherever it stands in the text, in both spellings of cores,

@@ -55,13 +55,60 @@ type Row struct {
 	Summary string  `json:"summary"`
 	Notes   []Note  `json:"notes"`
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
+
+	Match *MatchRow `json:"match,omitempty"` // what a capture says, if there was one to compare with
+}
+
+// A MatchRow says which programs of a capture a message may be about. From capture on
+// it is about one of them: the first, or where the lowest address differs, the first of
+// those where it is nearest, or if level is "none", the one on these cores whose region
+// ends nearest.
+type MatchRow struct {
+	Level Level    `json:"level"`         // "exact", "lowest", "size" or "none"
+	Runs  int64    `json:"runs"`          // that agree at this level
+	Ops   []string `json:"ops,omitempty"` // of these, each once, at most 4
+
+	Capture     string  `json:"capture,omitempty"`
+	Event       *uint64 `json:"event,omitempty"` // counter of the first node of the program
+	Op          string  `json:"op,omitempty"`    // functions that ran, outermost first
+	Device      string  `json:"device,omitempty"`
+	Inferred    bool    `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
+	Synthesised bool    `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
+	Base        *uint64 `json:"base,omitempty"`
+	End         *uint64 `json:"end,omitempty"` // of the region on these cores
+
+	CBs     []CBRow     `json:"cbs,omitempty"`     // on these cores, the highest end first
+	Tensors []TensorRow `json:"tensors,omitempty"` // in L1, that lay lowest
+}
+
+// A CBRow is a buffer of a program.
+type CBRow struct {
+	Number int    `json:"cb"`    // its place in the program, from 0
+	Cores  string `json:"cores"` // "{[0-0 - 7-7]}"
+	Start  uint64 `json:"start"`
+	End    uint64 `json:"end"`
+	Size   uint64 `json:"size"` // on each core
+}
+
+// A TensorRow is a buffer in L1.
+type TensorRow struct {
+	Address     uint64  `json:"address"`
+	PerCore     *uint64 `json:"per_core,omitempty"` // bytes on the fullest core
+	Event       uint64  `json:"event"`              // that allocated it
+	Op          string  `json:"op"`
+	Layout      string  `json:"layout,omitempty"`
+	Synthesised bool    `json:"synthesised,omitempty"` // the capture does not have its address
 }
 
 // NewDocument explains all messages. For given see Explain.
 func NewDocument(found Found, given l1.Spec) Document {
 	doc := Document{Schema: Schema, Messages: []Row{}, More: found.More}
-	for _, m := range found.Messages {
-		doc.Messages = append(doc.Messages, Explain(m, given).row())
+	for i := range found.Messages {
+		row := found.explain(i, given).row()
+		if i < len(found.Matches) {
+			row.Match = found.Matches[i].row(found.Messages[i])
+		}
+		doc.Messages = append(doc.Messages, row)
 	}
 	return doc
 }

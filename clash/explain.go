@@ -43,7 +43,7 @@ const (
 
 // A Note is one line of an Explanation.
 type Note struct {
-	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "tensors", "likely", "try", "unknown"
+	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "tensors", "likely", "try", "unknown", "capture", "buffers", "tensor"
 	Text  string `json:"text"`
 }
 

@@ -12,6 +12,9 @@ type Found struct {
 	// More counts the occurrences of messages that were not kept because
 	// MaxDistinct others came before them.
 	More int64
+	// Matches says of each message which programs of a capture it may be about: what
+	// Comparison.Matches returns. nil if there was no capture to compare with.
+	Matches []Match
 }
 
 // Read returns the messages in r, each once. Two messages are the same if all

@@ -10,8 +10,9 @@ import (
 
 // WriteText prints what was found and what it means, for people: a block of at
 // most a dozen lines a message, of which the first one answers. A message that
-// differs from an earlier one only in its program takes one line. Nothing is
-// written if nothing was found. For given see Explain.
+// differs from an earlier one only in its program takes one line. What a capture says
+// about a message takes up to three lines more. Nothing is written if nothing was
+// found. For given see Explain.
 func WriteText(w io.Writer, found Found, given l1.Spec) error {
 	out := bufio.NewWriter(w)
 	seen := make(map[key]int64)
@@ -24,7 +25,7 @@ func WriteText(w io.Writer, found Found, given l1.Spec) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		e := Explain(m, given)
+		e := found.explain(i, given)
 		fmt.Fprintf(out, "line %d: %s%s\n", m.Line, visible(e.Summary), often(m))
 		label := ""
 		for _, n := range e.Notes {

@@ -1,0 +1,206 @@
+package clash
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// explain explains a message, with what a capture says about it.
+func (f Found) explain(i int, given l1.Spec) Explanation {
+	e := Explain(f.Messages[i], given)
+	if i < len(f.Matches) {
+		e.Add(f.Matches[i])
+	}
+	return e
+}
+
+// Add adds what a capture says about the message. What it answers is no longer
+// unknown.
+func (e *Explanation) Add(match Match) {
+	if match.Level == "" {
+		return
+	}
+	if match.Level == MatchNone {
+		e.note("capture", "%s", match.nearest())
+		return
+	}
+	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
+	e.note("capture", "%s", match.says(e.Message))
+	if text := match.buffers(e.Message); text != "" {
+		e.note("buffers", "%s", text)
+	}
+	if text := match.tensors(e.Message); text != "" {
+		e.note("tensor", "%s", text)
+	}
+}
+
+// says names the program, and how well it agrees.
+func (m Match) says(msg Message) string {
+	text := fmt.Sprintf("%s: same cores", m.Best.text())
+	switch m.Level {
+	case MatchExact:
+		text += " and region end"
+		if msg.Kind == Clash {
+			text += ", same lowest address"
+		}
+	case MatchLowest:
+		text += " and region end"
+		if len(m.Tensors) == 0 {
+			text += fmt.Sprintf("; no L1 buffer is live there, the message has one at %d", msg.Limit)
+		} else {
+			text += fmt.Sprintf("; lowest address differs: %d instead of %d", m.Tensors[0].Address, msg.Limit)
+		}
+	case MatchSize:
+		text += fmt.Sprintf(" and region size; the capture has no addresses: with base %d the region ends at %d instead of %d", m.Best.Base, m.End, msg.End)
+	}
+	if m.Best.Synthesised && m.Level != MatchSize {
+		text += "; the capture has no addresses: these are placed by tt-metal's rule"
+	}
+	if m.Runs > 1 {
+		which := "first"
+		if m.miss > 0 {
+			which = "nearest"
+		}
+		text += fmt.Sprintf("; the %s of %d that agree", which, m.Runs)
+	}
+	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == m.Best.Op })
+	switch len(others) {
+	case 0:
+	case 1:
+		text += ", others in " + clip(others[0])
+	default:
+		text += fmt.Sprintf(", others in %s and more", clip(others[0]))
+	}
+	return text
+}
+
+// nearest says that there is no such program, and which comes near.
+func (m Match) nearest() string {
+	const none = "no program of the capture has a region with this end on these cores"
+	if m.End == 0 {
+		return none + ", and none is on exactly these cores"
+	}
+	return fmt.Sprintf("%s; nearest is %s, which ends at %d", none, m.Best.text(), m.End)
+}
+
+// text names a run.
+func (r Run) text() string {
+	op := clip(r.Op)
+	if op == "" {
+		op = "a program"
+	}
+	text := fmt.Sprintf("%s, event %d", op, r.Event)
+	if r.Capture != "" {
+		text += " of " + clip(path.Base(r.Capture))
+	}
+	if r.Device != "" {
+		text += ", " + r.Device
+	}
+	if r.Inferred {
+		text += " (from the program cache)"
+	}
+	return text
+}
+
+// on returns the buffers of a run on the cores of a message that take any bytes, the
+// highest end best.
+func (r Run) on(msg Message) []CB {
+	cores := msg.Cores.Cores()
+	var out []CB
+	for _, cb := range r.CBs {
+		if !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(cores) {
+			out = append(out, cb)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b CB) int { return cmp.Compare(b.Range.End, a.Range.End) })
+	return out
+}
+
+// buffers lists the buffers of the program.
+func (m Match) buffers(msg Message) string {
+	const most = 4
+	all := m.Best.on(msg)
+	var parts []string
+	for i, cb := range all {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("%d more below", len(all)-most))
+			break
+		}
+		text := fmt.Sprintf("%s %d at %d: %s", msg.short(), cb.Number, cb.Range.Start, amount(cb.Range.Len()))
+		if i == 0 {
+			text += ", reaches up"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// tensors names what lay lowest.
+func (m Match) tensors(msg Message) string {
+	if len(m.Tensors) == 0 || msg.Kind != Clash {
+		return ""
+	}
+	t := m.Tensors[0]
+	text := fmt.Sprintf("lowest at %d: ", t.Address)
+	if t.PerCore != 0 {
+		text += amount(t.PerCore) + " a core, "
+	}
+	if t.Layout != "" {
+		text += clip(t.Layout) + ", "
+	}
+	text += fmt.Sprintf("allocated at event %d", t.Event)
+	if t.Op != "" {
+		text += " by " + clip(t.Op)
+	}
+	if t.Synthesised {
+		text += "; its address is not in the capture"
+	}
+	if n := len(m.Tensors) - 1; n > 0 {
+		text += fmt.Sprintf("; %s more at this address", plural(uint64(n), "buffer"))
+	}
+	return text
+}
+
+// clip shortens the names of functions that run: the innermost ones say most.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	s = s[len(s)-most:]
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return "..." + s
+}
+
+// row returns m as JSON.
+func (m Match) row(msg Message) *MatchRow {
+	if m.Level == "" {
+		return nil
+	}
+	r := &MatchRow{Level: m.Level, Runs: m.Runs, Ops: m.Ops}
+	if m.End == 0 {
+		return r
+	}
+	best := m.Best
+	r.Capture, r.Event, r.Op, r.Device = best.Capture, &best.Event, best.Op, best.Device
+	r.Inferred, r.Synthesised, r.Base, r.End = best.Inferred, best.Synthesised, &best.Base, &m.End
+	for _, cb := range best.on(msg) {
+		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
+	}
+	for _, t := range m.Tensors {
+		row := TensorRow{Address: t.Address, Event: t.Event, Op: t.Op, Layout: t.Layout, Synthesised: t.Synthesised}
+		if t.PerCore != 0 {
+			row.PerCore = &t.PerCore
+		}
+		r.Tensors = append(r.Tensors, row)
+	}
+	return r
+}
