@@ -1,0 +1,81 @@
+package capture_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+)
+
+const exampleLog = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"p150b"}}
+{"event":"program","program":1,"name":"matmul","cbs":[{"cores":"[0-0 - 7-7]","size":262144}]}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"address":368640,"size":1204224}]}
+{"event":"enqueue","program":1,"t":1200}
+{"query":"totals","device":0,"id":"after launch"}
+`
+
+// The events of a log, one by one.
+func ExampleLog() {
+	for e, err := range capture.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(e.Pos.Line, e.Kind)
+	}
+	// Output:
+	// 2 device
+	// 3 program
+	// 4 allocate
+	// 5 enqueue
+	// 6 query
+}
+
+// A fleet that follows a log. What does not fit changes nothing.
+func ExampleSession() {
+	var s capture.Session
+	for e, err := range capture.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if err := s.Apply(e); err != nil {
+			fmt.Println(err)
+			if fit, ok := errors.AsType[*device.FitError](err); ok {
+				fmt.Println(fit.Verdict.Refusals[0].Over(), "bytes too many")
+			}
+		}
+	}
+	d, err := s.Fleet().Device(0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Totals().Tracked)
+	// Output:
+	// line 5: enqueue: Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 368640 and static circular buffer region ends at 373760
+	// 5120 bytes too many
+	// 132464640
+}
+
+// What "cbl1 stream" does: a line for each answer, before the next line is read.
+func ExampleSession_Stream() {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 1-0]","size":4096}]}
+{"event":"register","program":1}
+{"event":"dispatch","program":2}
+{"query":"headroom","program":1,"cb":0,"id":7}
+`
+	var s capture.Session
+	if err := s.Stream(capture.NewLog(strings.NewReader(log), "run.jsonl"), os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"answer":"anomaly","line":5,"event":"dispatch","code":"not-registered","error":"device 0: program 2: program is not registered"}
+	// {"answer":"headroom","id":7,"program":1,"groups":[{"device":0,"devices":1,"cores":"{[0-0 - 1-0]}","end":107808,"free_bytes":1391328,"largest_gap":{"start":107808,"end":1499136}}],"may_grow_bytes":1391328}
+}

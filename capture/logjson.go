@@ -1,0 +1,62 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// line returns an answer as a line of JSON in ASCII.
+func line(e *LogEvent, a any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(a); err != nil { // numbers, texts and lists of them
+		panic("capture: an answer cannot be encoded: " + err.Error())
+	}
+	// What the query gave comes behind the name of the answer, as it was written.
+	text := b.Bytes()
+	at := bytes.IndexByte(text, ',') // no name has a comma
+	if at < 0 {
+		at = bytes.IndexByte(text, '}')
+	}
+	out := slices.Clone(text[:at])
+	if e.ID != nil {
+		out = append(append(out, `,"id":`...), oneLine(e.ID)...)
+	}
+	if e.T != "" {
+		out = append(append(out, `,"t":`...), e.T...)
+	}
+	return ascii(append(out, text[at:]...))
+}
+
+// oneLine returns JSON without white space: a log with old line ends may have some.
+func oneLine(raw []byte) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil { // it was found to be valid
+		return []byte("null")
+	}
+	return b.Bytes()
+}
+
+// ascii escapes what is not ASCII. In JSON that only occurs inside strings.
+func ascii(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case r < 0x7f:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += n
+	}
+	return out
+}
