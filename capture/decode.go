@@ -42,6 +42,7 @@ const (
 	fieldGloballyAllocated
 	fieldLayout
 	fieldMaxSizePerBank
+	fieldMemoryConfig
 	fieldNumCores
 	fieldPageSize
 	fieldPhysicalDeviceID
@@ -77,6 +78,7 @@ func fieldNames() [numFields]string {
 		fieldGloballyAllocated: "globally_allocated",
 		fieldLayout:            "layout",
 		fieldMaxSizePerBank:    "max_size_per_bank",
+		fieldMemoryConfig:      "memory_config",
 		fieldNumCores:          "num_cores",
 		fieldPageSize:          "page_size",
 		fieldPhysicalDeviceID:  "physical_device_id",
@@ -226,8 +228,10 @@ func (d *decoder) known(n *Node) {
 		n.Layout = d.text(p, fieldLayout)
 		n.DeviceID = d.number(p, fieldDeviceID, maxDeviceID)
 		n.DeviceTensors = d.deviceTensors()
+		n.ShardGrid = d.shardGrid()
 	case TypeBuffer:
 		n.Connections = d.connections()
+		d.lenient(n)
 	case TypeBufferAllocate, TypeBufferDeallocate:
 		n.Connections = d.connections()
 		n.Address = d.address(maxWhole)
@@ -257,6 +261,21 @@ func (d *decoder) known(n *Node) {
 		n.ErrorType = d.text(p, fieldErrorType)
 		n.ErrorMessage = d.text(p, fieldErrorMessage)
 		n.ErrorOperation = d.text(p, fieldErrorOperation)
+	}
+}
+
+// lenient decodes what a buffer node says of its buffer, as far as that makes sense:
+// the node is an identity and no event.
+func (d *decoder) lenient(n *Node) {
+	for f, into := range map[field]*Opt[uint64]{fieldSize: &n.Size, fieldBufferType: &n.BufferType} {
+		if raw := d.get(&d.params, f); raw != nil {
+			if v, wrong := whole(raw); wrong == "" {
+				*into = some(v)
+			}
+		}
+	}
+	if raw := d.get(&d.params, fieldType); raw != nil && raw[0] == '"' {
+		n.TypeName = d.text(&d.params, fieldType)
 	}
 }
 

@@ -8,7 +8,8 @@
 // [Node] after the other; [Reader.Info] holds what a report says about devices and
 // rank. [Inputs] turns the name of a file or folder into the files to read, and
 // [Input.Open] into a Reader that also notices a file that changes while it is read.
-// [Replay] follows the nodes and returns what they say about circular buffers.
+// [Replay] follows the nodes and returns what they say about circular buffers, and
+// about everything else that lives in L1.
 //
 // # Guarantees
 //

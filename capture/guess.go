@@ -34,6 +34,8 @@ func guess(start []byte) string {
 	switch {
 	case len(start) == 0:
 		return "empty input"
+	case isLog(text):
+		return "an event log, not a graph capture; cbl1 stream reads it"
 	case len(text) == 0 || text[0] == '[' || text[0] == '{':
 		return ""
 	case text[0] == '<':

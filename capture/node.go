@@ -126,11 +126,14 @@ type Node struct {
 	Cores          l1.CoreRangeSet // of what is placed in L1
 	Global         bool            // globally_allocated or borrows_memory: takes no bytes of its own
 
-	TypeName      string      // "DRAM" or "L1", of a buffer event
+	TypeName      string      // "DRAM" or "L1", of a buffer or its event
 	BufferType    Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
 	Layout        string      // of a buffer event or tensor
 	TensorID      Opt[uint64]
 	DeviceTensors []DeviceTensor // of a tensor: its part on each chip
+
+	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
+	ShardGrid l1.CoreRangeSet
 
 	ErrorType, ErrorMessage, ErrorOperation string // of an error
 }

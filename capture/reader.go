@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -28,6 +29,7 @@ type Reader struct {
 	close   func() error
 	changed func() error // returns an error if the file is not what it was
 
+	log   func(io.Reader) error // reads the input if it is an event log; nil = refuse it
 	yield func(*Node) bool
 	count int64 // nodes yielded
 }
@@ -91,6 +93,9 @@ func (r *Reader) run() error {
 // document reads the whole input.
 func (r *Reader) document(plain io.Reader) error {
 	start, rest, err := peek(plain)
+	if r.log != nil && isLog(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")) {
+		return r.log(rest)
+	}
 	if what := guess(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}
 	}

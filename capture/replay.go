@@ -2,7 +2,9 @@ package capture
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,11 +19,23 @@ type Options struct {
 	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
 	Base  uint64  // where circular buffers start; 0 = by file or architecture
 	Align uint64  // alignment of their addresses; 0 = by architecture
+	// L1Small is the size of the L1_SMALL area at the top of L1, which no capture
+	// tells; L1 buffers without an address are placed below it.
+	L1Small uint64
+	MaxL1   uint64 // size of L1; 0 = by file or architecture
+	// NoInfer leaves operations that found their program in the cache without one.
+	NoInfer bool
+	// Ask, if not nil, asks what holds a byte; Result.Held answers.
+	Ask *Question
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
+	// Enqueued, if not nil, is called at the beginning of each reading of the capture,
+	// of which there are at most two. What it returns is called with every program run
+	// that is enqueued, in their order; it must not keep the Enqueued.
+	Enqueued func() func(Enqueued)
 }
 
-// Replay reads a capture to its end and returns what it says. Errors are
+// Replay reads a capture or an event log to its end and returns what it says. Errors are
 // *InputError. The capture is read once; what would have needed a second reading is
 // an anomaly (CodeMeshLate, CodeLayoutLate). Memory grows with the number of
 // programs, not with the file.
@@ -68,10 +82,15 @@ type knowledge struct {
 	late   bool                // something came too late for this reading
 
 	devices []DeviceInfo
+	ids     map[Opt[uint64]]bool  // that have an l1Device
+	grids   map[uint64]l1.CoreSet // cores of sharded buffers that were learnt late, by the counter of the allocation
+	seen    l1.Core               // largest coordinates of any core
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{chips: map[uint64][]uint64{}, isChip: map[uint64]bool{}}
+	return &knowledge{
+		chips: map[uint64][]uint64{}, isChip: map[uint64]bool{}, ids: map[Opt[uint64]]bool{}, grids: map[uint64]l1.CoreSet{},
+	}
 }
 
 // learn notes that a chip belongs to a mesh and reports whether that is new. A pair
@@ -103,15 +122,21 @@ type replayer struct {
 	layouts map[string]*layout // programs by content
 	fleets  [numKinds]fleets
 
-	stack     []call // functions that run
-	path      string // of stack; "" = to be joined
-	names     map[string]string
-	openFree  *free                    // the last free, while nothing was placed since
-	aimless   map[uint64]*AnomalyCount // by id: frees that reached nothing while something was alive
-	buffers   map[uint64]bool          // counters of the buffer nodes that are allocated
-	farthest  uint64                   // largest counter that a connection names
-	upstream  upstreamSums
-	anomalies map[Code]*AnomalyCount
+	stack              []call // functions that run
+	path               string // of stack; "" = to be joined
+	names              map[string]string
+	openFree           *free                    // the last free, while nothing was placed since
+	aimless            map[uint64]*AnomalyCount // by id: frees that reached nothing while something was alive
+	open               []*replayDevice          // with a run that is not enqueued
+	memory             *memory
+	queue              *enqueuer
+	enqueued           func(Enqueued)           // may be nil
+	grids              map[Opt[uint64]]coreGrid // that were asked for
+	guessed, guessedOp map[uint64]bool          // ids of frees in operations of which nobody knew what they are; the first were decided by
+	farthest           uint64                   // largest counter that a connection names
+	asked              bool                     // Options.Ask is answered
+	upstream           upstreamSums
+	anomalies          map[Code]*AnomalyCount
 }
 
 // fleets count one kind of buffer, once with everything kept and once with frees.
@@ -120,27 +145,44 @@ type fleets struct {
 }
 
 type call struct {
-	name     string
-	cacheHit Opt[bool]
+	name      string
+	start     uint64 // counter
+	arguments uint64
+	cacheHit  Opt[bool]
+	placed    bool // something was placed in it, or inferred
 }
 
 // A free is a circular_buffer_deallocate_all that nothing followed yet.
 type free struct {
 	counter  uint64
+	device   Opt[uint64]
+	depth    int // of functions
 	cacheHit Opt[bool]
 	inOp     bool
+	settled  bool // what it stands for is known
 }
 
 func replayOnce(r *Reader, opt Options, know *knowledge) (*Result, error) {
 	p := &replayer{
 		opt: opt, know: know, file: r.file, reader: r,
-		result:    &Result{File: r.file, Addresses: AddressesNone},
-		devices:   map[Opt[uint64]]*replayDevice{},
-		layouts:   map[string]*layout{},
-		names:     map[string]string{},
-		aimless:   map[uint64]*AnomalyCount{},
-		buffers:   map[uint64]bool{},
+		result:  &Result{File: r.file, Addresses: AddressesNone},
+		devices: map[Opt[uint64]]*replayDevice{},
+		layouts: map[string]*layout{},
+		names:   map[string]string{},
+		aimless: map[uint64]*AnomalyCount{},
+		memory:  newMemory(),
+		queue:   newEnqueuer(),
+		grids:   map[Opt[uint64]]coreGrid{},
+		guessed: map[uint64]bool{}, guessedOp: map[uint64]bool{},
 		anomalies: map[Code]*AnomalyCount{},
+	}
+	if opt.Enqueued != nil {
+		p.enqueued = opt.Enqueued()
+	}
+	var log *Result
+	r.log = func(in io.Reader) (err error) {
+		log, err = replayLog(in, r.file, opt)
+		return err
 	}
 	for n, err := range r.Nodes() {
 		if err != nil {
@@ -149,10 +191,21 @@ func replayOnce(r *Reader, opt Options, know *knowledge) (*Result, error) {
 		if opt.Progress != nil && n.Counter%4096 == 0 {
 			opt.Progress(int64(n.Counter))
 		}
+		if p.result.Nodes == 0 {
+			if err := p.start(); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.ask(n.Counter); err != nil {
+			return nil, err
+		}
 		if err := p.node(n); err != nil {
 			return nil, err
 		}
 		p.result.Nodes++
+	}
+	if log != nil {
+		return log, nil
 	}
 	if err := p.finish(); err != nil {
 		return nil, err
@@ -181,38 +234,49 @@ func (p *replayer) node(n *Node) error {
 	for _, c := range n.Connections {
 		p.farthest = max(p.farthest, c)
 	}
+	p.settleNode(n)
 	switch n.Type {
 	case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
 		p.openFree = nil
+		if len(p.stack) > 0 {
+			p.stack[len(p.stack)-1].placed = true
+		}
+		p.see(n.Cores)
 		p.upstream.place(n)
-		return p.device(n.DeviceID).place(p, n)
+		return p.place(n)
 	case TypeCircularBufferDeallocateAll:
 		p.upstream.free()
 		return p.freeAll(n)
+	case TypeBuffer:
+		p.bufferNode(n)
 	case TypeBufferAllocate, TypeBufferDeallocate:
 		p.upstream.buffer(n)
-		p.buffer(n)
+		return p.buffer(n)
 	case TypeTensor:
 		for _, t := range n.DeviceTensors {
 			if t.MeshDeviceID.OK {
-				p.learn(t.MeshDeviceID.V, t.DeviceID)
+				if err := p.learn(t.MeshDeviceID.V, t.DeviceID); err != nil {
+					return err
+				}
 			}
 		}
+		return p.tensor(n)
 	case TypeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
-			p.learn(n.DeviceID.V, n.PhysicalDeviceID.V)
+			if err := p.learn(n.DeviceID.V, n.PhysicalDeviceID.V); err != nil {
+				return err
+			}
 		}
+		return p.execute(n)
 	case TypeFunctionStart:
-		p.stack, p.path = append(p.stack, call{p.intern(n.Name), n.CacheHit}), ""
-		if n.CacheHit.OK && n.CacheHit.V {
-			p.note(CodeCacheHit, at, n.Name)
-		}
+		p.stack = append(p.stack, call{name: p.intern(n.Name), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit})
+		p.path = ""
 	case TypeFunctionEnd:
 		if len(p.stack) == 0 {
 			p.note(CodeEndWithoutStart, at, n.Name)
 			break
 		}
-		p.stack, p.path = p.stack[:len(p.stack)-1], ""
+		return p.functionEnd(n.Counter)
 	case TypeError:
 		p.note(CodeOperationFailed, at, strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
 	default:
@@ -223,21 +287,85 @@ func (p *replayer) node(n *Node) error {
 	return nil
 }
 
-// learn takes in that a mesh has a chip. If a free of the mesh should have reached
-// CBs of the chip before, this reading has missed it.
-func (p *replayer) learn(mesh, chip uint64) {
-	if p.know.learn(mesh, chip) {
-		if d := p.devices[some(chip)]; d != nil && d.missed[mesh] {
-			p.know.late = true
+// place takes in a node that places a CB, dataflow buffer or scratchpad.
+func (p *replayer) place(n *Node) error {
+	d := p.device(n.DeviceID)
+	if _, err := p.l1Of(n.DeviceID); err != nil {
+		return err
+	}
+	if len(d.run) == 0 {
+		d.start, d.depth, d.key = n.Counter, len(p.stack), opKey{path: p.opPath()}
+		if len(p.stack) > 0 {
+			d.key.arguments = p.stack[len(p.stack)-1].arguments
 		}
 	}
+	if len(d.run) == d.launched {
+		p.open = append(p.open, d)
+	}
+	d.newest = n.Counter
+	return d.place(p, n)
+}
+
+// functionEnd ends the innermost function, and with it the runs that began in it.
+func (p *replayer) functionEnd(at uint64) error {
+	if err := p.hit(at); err != nil {
+		return err
+	}
+	depth := len(p.stack)
+	var done []*replayDevice
+	for _, d := range p.open {
+		if d.depth >= depth {
+			done = append(done, d)
+		}
+	}
+	if err := p.complete(done, at); err != nil {
+		return err
+	}
+	placed := p.stack[depth-1].placed
+	p.stack, p.path = p.stack[:depth-1], ""
+	if depth > 1 {
+		p.stack[depth-2].placed = p.stack[depth-2].placed || placed
+	}
+	return nil
+}
+
+// learn takes in that a mesh has a chip. If a free of the mesh should have reached
+// CBs of the chip before, this reading has missed it.
+func (p *replayer) learn(mesh, chip uint64) error {
+	if !p.know.learn(mesh, chip) {
+		return nil
+	}
+	if d := p.devices[some(chip)]; d != nil && d.missed[mesh] {
+		p.know.late = true
+	}
+	if p.guessed[mesh] || p.guessed[chip] || p.guessedOp[chip] && len(p.know.chips[chip]) == 0 {
+		p.know.late = true
+	}
+	return p.joins(mesh, chip)
 }
 
 // freeAll ends the CBs of the device that the node names, and of the chips of the
 // mesh with that id; without an id, of all.
 func (p *replayer) freeAll(n *Node) error {
+	if p.ownFree() != nil {
+		if err := p.hit(n.Counter); err != nil {
+			return err
+		}
+	}
 	p.closeFree()
-	p.openFree = &free{counter: n.Counter, inOp: len(p.stack) > 0 && !p.isChip(n.DeviceID)}
+	var done []*replayDevice
+	for _, d := range p.open {
+		if p.reaches(n.DeviceID, d.id) {
+			done = append(done, d)
+		}
+	}
+	if err := p.complete(done, n.Counter); err != nil {
+		return err
+	}
+	if len(p.stack) > 0 && n.DeviceID.OK && !p.isChip(n.DeviceID) && len(p.know.chips[n.DeviceID.V]) == 0 {
+		p.guessedOp[n.DeviceID.V] = true
+	}
+	p.openFree = &free{counter: n.Counter, device: n.DeviceID, depth: len(p.stack), inOp: len(p.stack) > 0 && !p.isChip(n.DeviceID)}
 	if len(p.stack) > 0 {
 		p.openFree.cacheHit = p.stack[len(p.stack)-1].cacheHit
 	}
@@ -303,26 +431,36 @@ func (p *replayer) isChip(id Opt[uint64]) bool {
 func (p *replayer) closeFree() {
 	f := p.openFree
 	p.openFree = nil
-	if f != nil && f.inOp && !f.cacheHit.OK {
+	if f != nil && f.inOp && !f.cacheHit.OK && !f.settled {
+		p.result.Hits.Unknown++
 		p.note(CodeFreeWithoutCBs, int64(f.counter), "")
 	}
 }
 
-// buffer watches for frees of buffers from before the capture.
-func (p *replayer) buffer(n *Node) {
-	for _, c := range n.Connections {
-		if n.Type == TypeBufferAllocate {
-			p.buffers[c] = true
-			return
-		}
-		if p.buffers[c] {
-			delete(p.buffers, c)
-			return
+// buffer takes in an event of a buffer. Runs on its devices are complete by then.
+func (p *replayer) buffer(n *Node) error {
+	if err := p.settle(); err != nil {
+		return err
+	}
+	var done []*replayDevice
+	for _, d := range p.open {
+		if p.reaches(n.DeviceID, d.id) {
+			done = append(done, d)
 		}
 	}
-	if n.Type == TypeBufferDeallocate {
+	if err := p.complete(done, n.Counter); err != nil {
+		return err
+	}
+	if n.Type == TypeBufferAllocate {
+		p.upstream.pair(n, true)
+		return p.allocate(n)
+	}
+	found, err := p.freeBuffer(n)
+	p.upstream.pair(n, found)
+	if !found && err == nil {
 		p.note(CodeFreeUnknown, int64(n.Counter), "")
 	}
+	return err
 }
 
 func (p *replayer) device(id Opt[uint64]) *replayDevice {
@@ -342,17 +480,7 @@ const noDevice = device.ID(1 << 32)
 
 // sorted returns the devices by id, the one without an id first.
 func (p *replayer) sorted() []*replayDevice {
-	return slices.SortedFunc(maps.Values(p.devices), func(a, b *replayDevice) int {
-		switch {
-		case a.id.OK != b.id.OK && b.id.OK:
-			return -1
-		case a.id.OK != b.id.OK:
-			return 1
-		case a.id.V < b.id.V:
-			return -1
-		}
-		return 1
-	})
+	return slices.SortedFunc(maps.Values(p.devices), func(a, b *replayDevice) int { return compareID(a.id, b.id) })
 }
 
 func (p *replayer) opPath() string {
@@ -425,15 +553,45 @@ func chooseSpec(opt Options, devices []DeviceInfo) Spec {
 	if s.BaseFrom == FromArch && s.ArchFrom == FromAssumed {
 		s.BaseFrom = FromAssumed
 	}
+	if opt.MaxL1 != 0 {
+		s.L1Size = opt.MaxL1
+	}
 	if s.L1Size < s.CBBase || s.L1Size > l1.MaxAddr {
 		s.L1Size = 0 // numbers that contradict each other: better none than a wrong percentage
+	}
+	if s.L1Small = opt.L1Small; s.L1Small > s.L1Size {
+		s.L1Small = 0
 	}
 	return s
 }
 
 // finish ends the runs that are still open and computes what is left.
 func (p *replayer) finish() error {
+	end := uint64(p.result.Nodes)
+	if err := p.settle(); err != nil {
+		return err
+	}
+	if n := len(p.stack); n > 0 {
+		if err := p.hit(end); err != nil {
+			return err
+		}
+		for i := range p.stack[:n-1] {
+			if c := &p.stack[i]; c.cacheHit.V && !c.placed {
+				p.unknownHit(c)
+			}
+		}
+	}
 	p.closeFree()
+	if err := p.complete(slices.Clone(p.open), end); err != nil {
+		return err
+	}
+	p.settleNode(&Node{})
+	if err := p.ask(math.MaxUint64); err != nil {
+		return err
+	}
+	if err := p.grow(); err != nil {
+		return err
+	}
 	info := p.reader.Info()
 	for _, d := range p.sorted() {
 		if err := d.end(p); err != nil {
@@ -453,6 +611,9 @@ func (p *replayer) finish() error {
 			p.note(CodeLayoutLate, -1, "")
 		} else {
 			p.spec = late
+			if len(p.grids) > 0 && slices.ContainsFunc(info.Devices, legalGrid) && len(p.memory.devices) > 0 {
+				p.know.late = true
+			}
 		}
 	}
 	if p.farthest > 0 && p.farthest >= uint64(p.result.Nodes) {
@@ -462,6 +623,7 @@ func (p *replayer) finish() error {
 	p.result.Rank = info.Rank
 	p.result.Upstream = p.upstream.figures()
 	p.finishDevices()
+	p.finishL1()
 	p.finishAnomalies(info)
 	return nil
 }
@@ -475,16 +637,19 @@ func (p *replayer) finishDevices() {
 	}
 	for _, d := range p.sorted() {
 		row := d.finish(p)
-		switch chips := p.know.chips[d.id.V]; {
-		case !d.id.OK:
-			row.Kind = KindNone
-		case len(chips) > 0 && !p.know.isChip[d.id.V]:
-			row.Kind, row.Chips = KindMesh, slices.Clone(chips)
-		default:
-			row.Kind = KindChip
-		}
+		row.Kind, row.Chips = p.kindOfID(d.id)
 		p.result.Devices = append(p.result.Devices, row)
 	}
+}
+
+func (p *replayer) kindOfID(id Opt[uint64]) (DeviceKind, []uint64) {
+	switch chips := p.know.chips[id.V]; {
+	case !id.OK:
+		return KindNone, nil
+	case len(chips) > 0 && !p.know.isChip[id.V]:
+		return KindMesh, slices.Clone(chips)
+	}
+	return KindChip, nil
 }
 
 func (p *replayer) finishAnomalies(info Info) {

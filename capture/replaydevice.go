@@ -24,6 +24,13 @@ type replayDevice struct {
 	alive  *layout         // what the last run that ended holds, until it is freed
 	missed map[uint64]bool // meshes whose frees did not reach the device's run
 
+	start    uint64  // counter of the run's first node
+	newest   uint64  // and of its last
+	depth    int     // functions that ran then
+	key      opKey   // what they were
+	launched int     // nodes of the run that are enqueued
+	latest   *layout // of these
+
 	cores  l1.CoreSet
 	detail map[*layout]int // first row of a layout in ProgramsDetail
 }
@@ -32,6 +39,7 @@ type replayDevice struct {
 // content. By kind of buffer it has a Program that counts.
 type layout struct {
 	counted [numKinds]*program.Program // nil where the run has none of the kind
+	rest    *program.Program           // dataflow buffers and scratchpads as they are; nil without
 	cbs     []program.Placed           // circular buffers of the run
 	cores   l1.CoreSet                 // covered by a local circular buffer
 	sizes   [numKinds]uint64           // sum of the sizes of local ones, without cores
@@ -82,11 +90,14 @@ func (d *replayDevice) end(p *replayer) error {
 	if len(d.run) == 0 {
 		return nil
 	}
-	l, err := p.layoutOf(d.run)
-	if err != nil {
-		return d.inputError(p, err)
+	l := d.latest
+	if d.launched < len(d.run) {
+		var err error
+		if l, err = p.layoutOf(d.run); err != nil {
+			return d.inputError(p, err)
+		}
 	}
-	d.run, d.cbs = d.run[:0], 0
+	d.run, d.cbs, d.launched = d.run[:0], 0, 0
 	for kind, counted := range l.counted {
 		if counted == nil {
 			continue
@@ -230,7 +241,7 @@ func (p *replayer) build(run []program.CB) (*layout, error) {
 	spec := p.decide()
 	id := program.ID(len(p.layouts) * numKinds)
 	l := &layout{}
-	circular, others := program.NewBuilder(id), program.NewBuilder(id)
+	circular, others := program.NewBuilder(id), program.NewBuilder(id+program.ID(program.DataflowBuffer))
 	for _, fixed := range []bool{true, false} {
 		for _, cb := range run {
 			if cb.Fixed != fixed {
@@ -256,6 +267,7 @@ func (p *replayer) build(run []program.CB) (*layout, error) {
 		return nil, err
 	}
 	if rest.Len() > 0 {
+		l.rest = rest
 		if err := l.countOthers(rest, id); err != nil {
 			return nil, err
 		}

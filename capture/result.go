@@ -11,6 +11,7 @@ type Result struct {
 	File  string
 	Rank  Opt[uint64] // of the host process that wrote the capture
 	Nodes int64
+	Log   bool // it was an event log: nodes are its lines with something on them, the header included
 
 	// Spec is the device as far as it matters: base and alignment with which CBs
 	// without an address were placed, L1 size for percentages. Its grid is not known.
@@ -25,6 +26,15 @@ type Result struct {
 	Anomalies []AnomalyCount // by code
 	Meshes    []Mesh         // by id
 	Devices   []Device       // by id, the one without an id first
+
+	// L1 has a row for every device of Devices; if there is none, for every id on
+	// allocations. By id, the one without an id first.
+	L1      []DeviceL1
+	Checks  Checks
+	Hits    Hits
+	Live    Live
+	Earlier Earlier
+	Held    []Held // answers Options.Ask, by device
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -64,6 +74,8 @@ type Upstream struct {
 	PeakCB, PeakL1, PeakDataflow, PeakScratchpad, PeakTotal Opt[uint64]
 	// Wrapped: a free exceeded what was allocated, and the sums ran below zero.
 	Wrapped bool
+	// Causes says by how much a figure misleads, and why.
+	Causes []UpstreamCause
 }
 
 // A Mesh is an id under which a capture means several chips.
@@ -176,6 +188,8 @@ const (
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
+	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
+	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
@@ -183,6 +197,8 @@ const (
 	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
 	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values
 	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
+	CodeEventRefused       Code = "event-refused"       // events of a log that say what cannot be: they changed nothing
+	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

@@ -1,5 +1,13 @@
 package capture
 
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
 // upstreamSums are the running sums of ttnn's extract_resource_usage_per_core
 // (ttnn/core/graph/graph_trace_utils.cpp): one walk over the nodes, unsigned sums
 // without a floor, maxima on additions only.
@@ -7,6 +15,21 @@ type upstreamSums struct {
 	cb, l1, dataflow, scratchpad, total                     uint64
 	peakCB, peakL1, peakDataflow, peakScratchpad, peakTotal uint64
 	wrapped, l1Unknown                                      bool
+
+	// What the sums stand for.
+	since  []upstreamCB    // local CBs since the last free
+	raised bool            // their sum is the peak
+	causes []UpstreamCause // of peakCB
+	known  uint64          // of l1: what was allocated in the capture and is live
+	most   uint64          // its maximum
+	before int             // frees of what was not
+}
+
+// An upstreamCB is a CB that was added up.
+type upstreamCB struct {
+	device        Opt[uint64]
+	cores         l1.CoreRangeSet
+	address, size uint64
 }
 
 func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
@@ -27,14 +50,97 @@ func (u *upstreamSums) place(n *Node) {
 	case TypeScratchpadAllocate:
 		u.add(&u.scratchpad, &u.peakScratchpad, n.Size.V)
 	default:
+		peak := u.peakCB
 		u.add(&u.cb, &u.peakCB, n.Size.V)
+		u.raised = u.raised || u.peakCB > peak
+		u.since = append(u.since, upstreamCB{n.DeviceID, n.Cores, n.Address.V, n.Size.V})
 	}
 }
 
 // free takes in a circular_buffer_deallocate_all.
 func (u *upstreamSums) free() {
+	u.explain()
 	u.total -= u.cb + u.dataflow + u.scratchpad
 	u.cb, u.dataflow, u.scratchpad = 0, 0, 0
+}
+
+// explain looks what the CBs since the last free are, if their sum is the peak.
+func (u *upstreamSums) explain() {
+	since := u.since
+	u.since = u.since[:0]
+	if !u.raised {
+		return
+	}
+	u.raised, u.causes = false, nil
+	byDevice := map[Opt[uint64]][]upstreamCB{}
+	for _, cb := range since {
+		byDevice[cb.device] = append(byDevice[cb.device], cb)
+	}
+	var first, largest []upstreamCB
+	same := true
+	for _, id := range slices.SortedFunc(maps.Keys(byDevice), compareID) {
+		list := byDevice[id]
+		if first == nil {
+			first, largest = list, list
+		}
+		if sumOf(list) > sumOf(largest) {
+			largest = list
+		}
+		same = same && slices.Equal(keysOf(list), keysOf(first))
+	}
+	sum := sumOf(largest)
+	if n := len(byDevice); n > 1 {
+		code := CauseDevices
+		if same {
+			code = CauseCopies
+		}
+		u.causes = append(u.causes, UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.cb, Exact: sum, Count: n})
+	}
+	cores := map[l1.Core]uint64{}
+	sets := map[string]bool{}
+	fullest := uint64(0)
+	for _, cb := range largest {
+		sets[cb.cores.String()] = true
+		for c := range cb.cores.Cores().All() {
+			cores[c] += cb.size
+			fullest = max(fullest, cores[c])
+		}
+	}
+	if fullest < sum {
+		u.causes = append(u.causes, UpstreamCause{Code: CauseCores, Figure: "peak_cb", Upstream: sum, Exact: fullest, Count: len(sets)})
+	}
+}
+
+func sumOf(list []upstreamCB) (sum uint64) {
+	for _, cb := range list {
+		sum += cb.size
+	}
+	return sum
+}
+
+// keysOf returns all that tells CBs apart but their device, in order.
+func keysOf(list []upstreamCB) (keys []string) {
+	for _, cb := range list {
+		key := binary.LittleEndian.AppendUint64(nil, cb.address)
+		key = binary.LittleEndian.AppendUint64(key, cb.size)
+		keys = append(keys, string(append(key, cb.cores.String()...)))
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// pair takes in whether a free is that of a buffer from the capture.
+func (u *upstreamSums) pair(n *Node, found bool) {
+	switch {
+	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:
+	case n.Type == TypeBufferAllocate:
+		u.known += n.MaxSizePerBank.V
+		u.most = max(u.most, u.known)
+	case found:
+		u.known -= min(u.known, n.MaxSizePerBank.V)
+	default:
+		u.before++
+	}
 }
 
 // buffer takes in an allocation or free of a buffer.
@@ -53,9 +159,13 @@ func (u *upstreamSums) buffer(n *Node) {
 }
 
 func (u *upstreamSums) figures() Upstream {
-	f := Upstream{PeakCB: some(u.peakCB), PeakDataflow: some(u.peakDataflow), PeakScratchpad: some(u.peakScratchpad)}
+	u.explain()
+	f := Upstream{PeakCB: some(u.peakCB), PeakDataflow: some(u.peakDataflow), PeakScratchpad: some(u.peakScratchpad), Causes: u.causes}
 	if !u.l1Unknown {
 		f.PeakL1, f.PeakTotal, f.Wrapped = some(u.peakL1), some(u.peakTotal), u.wrapped
+		if u.wrapped {
+			f.Causes = append(f.Causes, UpstreamCause{Code: CauseWrapped, Figure: "peak_l1", Upstream: u.peakL1, Exact: u.most, Count: u.before})
+		}
 	}
 	return f
 }

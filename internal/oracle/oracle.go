@@ -13,6 +13,11 @@ type Options struct {
 	Base  uint64 // where CBs without address start; 0: by rule
 	Align uint64 // to what their addresses are rounded; 0: by rule
 	Arch  string // wormhole, blackhole or grayskull; empty: by rule
+
+	// For Memory alone.
+	L1Size  uint64 // 0: by rule
+	L1Small uint64 // size of the L1_SMALL area at the top
+	NoInfer bool   // operations from the program cache run nothing
 }
 
 // File computes the report of one capture file.

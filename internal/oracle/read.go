@@ -15,6 +15,9 @@ type node struct {
 	counter int64
 	kind    string
 	params  map[string]json.RawMessage // a map, because struct fields would match keys of another case too
+
+	connections []int64
+	arguments   string // JSON text
 }
 
 // header is what a report object says outside its nodes.
@@ -22,6 +25,13 @@ type header struct {
 	wrapper *string
 	l1Size  uint64 // 0 if the file does not say
 	cbBase  uint64 // 0 if the file does not say
+	grids   []grid
+}
+
+// grid is a device's compute grid as a report states it.
+type grid struct {
+	device     string
+	cols, rows uint64
 }
 
 // none names the devices of nodes without device_id.
@@ -76,6 +86,20 @@ func (h *header) readDevices(raw json.RawMessage) error {
 		return err
 	}
 	for _, d := range devices {
+		var g grid
+		for key, to := range map[string]*uint64{"num_x_compute_cores": &g.cols, "num_y_compute_cores": &g.rows} {
+			if present(d[key]) {
+				*to, _ = number(d[key])
+			}
+		}
+		if g.cols > 0 && g.rows > 0 && present(d["device_id"]) {
+			id, err := number(d["device_id"])
+			if err != nil {
+				return err
+			}
+			g.device = strconv.FormatUint(id, 10)
+			h.grids = append(h.grids, g)
+		}
 		for key, to := range map[string]*uint64{"worker_l1_size": &h.l1Size, "address_at_first_l1_cb_buffer": &h.cbBase} {
 			if *to != 0 || !present(d[key]) {
 				continue
@@ -113,6 +137,12 @@ func readNode(raw json.RawMessage, index int) (node, error) {
 		}
 	}
 	n.kind, _, _ = strings.Cut(n.kind, "[") // "tensor[2]", August 2024
+	n.arguments = string(fields["arguments"])
+	if present(fields["connections"]) {
+		if err := json.Unmarshal(fields["connections"], &n.connections); err != nil {
+			return n, err
+		}
+	}
 	if present(fields["params"]) {
 		return n, json.Unmarshal(fields["params"], &n.params)
 	}

@@ -1,0 +1,241 @@
+package capture_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/oracle"
+)
+
+// TestL1MatchesOracle holds what Replay says of the whole L1 against a calculator that
+// shares no code with it and fills every core byte by byte after every event.
+func TestL1MatchesOracle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "capture.json")
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawL1(t)
+		opt := capture.Options{
+			Base: 4096, Align: 64, MaxL1: 16384, L1Small: uint64(rapid.SampledFrom([]int{0, 256}).Draw(t, "L1_SMALL")),
+			NoInfer: rapid.IntRange(0, 4).Draw(t, "infer") == 0,
+		}
+		t.Logf("%+v %s", opt, text)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		got, err := capture.Input{Path: path}.Replay(opt)
+		require.NoError(t, err)
+		want, err := oracle.L1([]byte(text), oracle.Options{
+			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer,
+		})
+		require.NoError(t, err)
+		requireMemory(t, want, got)
+	})
+}
+
+// TestL1FixturesMatchOracle does the same with the captures of this repository.
+func TestL1FixturesMatchOracle(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	more, err := filepath.Glob("testdata/ranks/graph_capture_?_of_2.json")
+	require.NoError(t, err)
+	real, err := filepath.Glob(filepath.Join(traces, "*.json"))
+	require.NoError(t, err)
+	for _, file := range slices.Concat(files, more, real) {
+		if filepath.Ext(file[:len(file)-len(".json")]) == ".expected" {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			want, err := oracle.L1(data, oracle.Options{})
+			require.NoError(t, err)
+			got, err := capture.Input{Path: file}.Replay(capture.Options{})
+			require.NoError(t, err)
+			requireMemory(t, want, got)
+		})
+	}
+}
+
+func requireMemory(t require.TestingT, want *oracle.Memory, got *capture.Result) {
+	require.Len(t, got.L1, len(want.Devices), "devices")
+	for _, d := range got.L1 {
+		name := "none"
+		if d.ID.OK {
+			name = strconv.FormatUint(d.ID.V, 10)
+		}
+		w := want.Devices[name]
+		require.NotNil(t, w, name)
+		have := &oracle.MemoryDevice{
+			TotalPeak: d.Total.Peak, Total: d.Total.Final, Addresses: string(d.Addresses),
+			L1: pair(d.L1), L1Small: pair(d.L1Small), DRAM: pair(d.DRAM), Buffers: pair(d.Buffers),
+			Unplaced: int(d.Unplaced), Assumed: int(d.Assumed),
+		}
+		if p := d.Peak; p != nil {
+			have.Peak, have.PeakAt, have.Kinds = p.Bytes, int64(p.At), map[string]uint64{}
+			for c := range p.Cores.All() {
+				have.PeakCores = append(have.PeakCores, c.String())
+			}
+			for _, k := range p.Kinds {
+				have.Kinds[k.Kind.String()] = k.Bytes
+			}
+			require.Equal(t, have.PeakCores[0], p.Core.String())
+		}
+		if e := d.Dispatched; e != nil {
+			have.DispatchedPeak, have.Dispatched, have.Executions, have.Unknown = e.Peak, e.Final, int(e.Executions), int(e.Unknown)
+		}
+		require.Equal(t, w, have, name)
+	}
+	require.Equal(t, want.Runs, int(got.Checks.Runs), "runs")
+	require.Equal(t, want.Inferred, int(got.Checks.Inferred), "inferred runs")
+	require.Equal(t, want.Failed, int(got.Checks.Failed), "failed")
+	require.Equal(t, capture.Hits{Inferred: int64(want.HitsInferred), Unknown: int64(want.HitsUnknown)}, got.Hits)
+	listed := int64(0)
+	for _, c := range got.Checks.List {
+		listed += c.Times
+	}
+	require.Equal(t, got.Checks.Failed, listed)
+}
+
+func pair(h capture.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }
+
+// An l1Drawer draws a capture in which everything that lives in L1 comes and goes.
+type l1Drawer struct {
+	*rapid.T
+	script
+	live []tensorOf
+	ids  []any // of CBs
+	zero bool  // no addresses
+}
+
+func drawL1(t *rapid.T) string {
+	d := &l1Drawer{T: t, zero: rapid.IntRange(0, 2).Draw(t, "dispatch") == 0}
+	d.nodes = []map[string]any{}
+	d.ids = rapid.SampledFrom([][]any{{0}, {1}, {0, 2}, {0, 1, 2}, {nil}}).Draw(t, "ids")
+	if rapid.IntRange(0, 3).Draw(t, "members first") > 0 {
+		d.member(1, 0)
+		d.member(1, 2)
+	}
+	for range rapid.IntRange(0, 16).Draw(t, "steps") {
+		d.step(0)
+	}
+	text := d.text(t)
+	if rapid.Bool().Draw(t, "report") {
+		grid := func(id, cols, rows int) string {
+			return fmt.Sprintf(`{"device_id":%d,"num_x_compute_cores":%d,"num_y_compute_cores":%d}`, id, cols, rows)
+		}
+		devices := `"devices":[` + grid(0, 3, 2) + "," + grid(1, 3, 3) + "]"
+		if rapid.Bool().Draw(t, "first") {
+			return "{" + devices + `,"graph":` + text + "}"
+		}
+		return `{"graph":` + text + "," + devices + "}"
+	}
+	return text
+}
+
+func (d *l1Drawer) id(ids []any) any { return rapid.SampledFrom(ids).Draw(d.T, "id") }
+
+func (d *l1Drawer) with(p params, id any) params {
+	if id != nil {
+		p["device_id"] = id
+	}
+	return p
+}
+
+func (d *l1Drawer) step(depth int) {
+	switch draw := rapid.IntRange(0, 11).Draw(d.T, "step"); {
+	case draw < 3:
+		d.run()
+	case draw < 6:
+		d.allocate()
+	case draw < 8:
+		if len(d.live) > 0 {
+			i := rapid.IntRange(0, len(d.live)-1).Draw(d.T, "which")
+			d.drop(d.live[i])
+			d.live = slices.Delete(d.live, i, i+1)
+		}
+	case draw == 8:
+		d.add("program_execution", params{"device_id": 1, "physical_device_id": rapid.SampledFrom([]int{0, 2}).Draw(d.T, "chip"), "runtime_id": 7})
+	case draw == 9:
+		d.member(1, rapid.SampledFrom([]int{0, 2}).Draw(d.T, "chip"))
+	case depth < 2:
+		d.args = rapid.SampledFrom([]any{nil, []string{"a"}}).Draw(d.T, "arguments")
+		hit := rapid.SampledFrom([]any{nil, false, true}).Draw(d.T, "hit")
+		d.op(rapid.SampledFrom([]string{"f", "g"}).Draw(d.T, "name"), hit, func() {
+			for range rapid.IntRange(0, 4).Draw(d.T, "inner steps") {
+				d.step(depth + 1)
+			}
+		})
+	}
+}
+
+// run frees, and places the buffers of a program unless it comes from the cache.
+func (d *l1Drawer) run() {
+	d.add("circular_buffer_deallocate_all", d.with(params{}, d.id([]any{0, 1, 1, 1, nil})))
+	address := 4096
+	for range rapid.IntRange(0, 3).Draw(d.T, "CBs") {
+		size := rapid.SampledFrom([]int{64, 100, 1024, 6000, 11000}).Draw(d.T, "size")
+		kind := rapid.SampledFrom([]string{"circular_buffer_allocate", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate"}).Draw(d.T, "kind")
+		p := params{"core_range_set": d.cores(), "address": address, "size": size}
+		if d.zero {
+			p["address"] = 0
+		}
+		if rapid.IntRange(0, 4).Draw(d.T, "global") == 0 {
+			p["globally_allocated"], p["borrows_memory"] = "1", "1"
+		} else {
+			address += (size + 63) / 64 * 64
+		}
+		for _, id := range d.ids {
+			d.add(kind, d.with(maps.Clone(p), id))
+		}
+	}
+}
+
+func (d *l1Drawer) cores() string {
+	return rapid.SampledFrom([]string{"{[0-0 - 0-0]}", "{[0-0 - 1-1]}", "{[1-0 - 2-1]}", "{[0-0 - 2-1]}", "{[0-0 - 0-0], [2-1 - 2-1]}"}).Draw(d.T, "cores")
+}
+
+// allocate draws a buffer, and the tensor that says where it lies: at once, late or never.
+func (d *l1Drawer) allocate() {
+	each := rapid.SampledFrom([]int{16, 100, 512, 2000, 9000}).Draw(d.T, "bytes per core")
+	p := d.with(params{"type": "L1", "size": each * 6, "max_size_per_bank": each, "num_cores": 0}, d.id([]any{0, 1, 1, 1, 2, nil}))
+	p["address"] = 16384 - 16*rapid.IntRange((each+15)/16, 700).Draw(d.T, "address")
+	switch rapid.IntRange(0, 9).Draw(d.T, "kind") {
+	case 0, 1:
+		p["type"] = "DRAM"
+	case 2:
+		p["buffer_type"] = 3
+	case 3:
+		delete(p, "max_size_per_bank")
+	}
+	if d.zero {
+		p["address"] = 0
+	}
+	tensor, ahead := 0, 0
+	if rapid.Bool().Draw(d.T, "sharded") {
+		p["num_cores"] = 2
+		tensor = rapid.IntRange(1, 4).Draw(d.T, "tensor") // 1: with a tensor at once, 2: after a while, else none
+		ahead = map[int]int{1: 2, 2: 4}[tensor]
+	}
+	node := len(d.nodes)
+	if ahead > 0 {
+		d.add("buffer", params{}, node+ahead)
+	} else {
+		d.add("buffer", params{})
+	}
+	d.add("buffer_allocate", p, node)
+	d.live = append(d.live, tensorOf{node, p})
+	if tensor == 2 {
+		for range 2 {
+			d.add(rapid.SampledFrom([]string{"capture_end", "buffer_deallocate"}).Draw(d.T, "between"), d.with(params{"type": "DRAM"}, d.id([]any{0, 1, nil})))
+		}
+	}
+	if ahead > 0 {
+		d.add("tensor", params{"memory_config": `MemoryConfig(shard_spec=ShardSpec{grid=[{"start":{"x":1,"y":0},"end":{"x":1,"y":1}, {"start":{"x":2,"y":1},"end":{"x":2,"y":1}}], shape=[1, 2]}`})
+	}
+}

@@ -1,0 +1,92 @@
+package capture
+
+import (
+	"bytes"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// shardGrid reads the cores of a sharded tensor out of its memory_config. That is
+// text which C++ prints for people: braces are missing in places, and it looks
+// different in every release. What cannot be read is not known, the empty set.
+//
+//	...,shard_spec=ShardSpec{grid=[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}, {"start":...}], shape=...
+//	...,shard_spec=ShardSpec{grid={[0-0 - 7-7]}, shape=...
+func (d *decoder) shardGrid() (set l1.CoreRangeSet) {
+	raw := d.get(&d.params, fieldMemoryConfig)
+	if len(raw) == 0 || raw[0] != '"' {
+		return set
+	}
+	for _, start := range []string{"ShardSpec{grid=", `\"grid\":`} {
+		_, text, ok := bytes.Cut(raw, []byte(start))
+		if !ok || len(text) == 0 {
+			continue
+		}
+		end := bytes.IndexByte(text, closing(text[0]))
+		if end < 0 {
+			return set
+		}
+		text = text[:end+1]
+		if set, ok := d.cores[string(text)]; ok {
+			return set
+		}
+		set = readGrid(text)
+		if len(text) <= 8*maxTextSize {
+			if len(d.cores) == maxCores {
+				clear(d.cores)
+			}
+			d.cores[string(text)] = set
+		}
+		return set
+	}
+	return set
+}
+
+// readGrid reads a list of rectangles: as JSON, in which only the numbers behind x and
+// y are looked at, or in one of the two spellings of core range sets.
+func readGrid(text []byte) (set l1.CoreRangeSet) {
+	if text[0] == '{' {
+		set, _ = l1.ParseCoreRangeSet(string(text))
+		return set
+	}
+	var ranges []l1.CoreRange
+	var numbers []uint8
+	axis := byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == 'x' || c == 'y':
+			axis = c
+		case '0' <= c && c <= '9':
+			if axis != "xyxy"[len(numbers)] {
+				return set
+			}
+			axis = 0
+			n := 0
+			for ; i < len(text) && '0' <= text[i] && text[i] <= '9' && n < 256; i++ {
+				n = n*10 + int(text[i]-'0')
+			}
+			i--
+			if n > 255 {
+				return set
+			}
+			if numbers = append(numbers, uint8(n)); len(numbers) == 4 {
+				ranges = append(ranges, l1.CoreRange{Start: l1.Core{X: numbers[0], Y: numbers[1]}, End: l1.Core{X: numbers[2], Y: numbers[3]}})
+				numbers = numbers[:0]
+			}
+		}
+	}
+	if len(numbers) > 0 {
+		return set
+	}
+	set, _ = l1.NewCoreRangeSet(ranges...)
+	return set
+}
+
+// closing returns the bracket that ends what c begins.
+func closing(c byte) byte {
+	if c == '{' {
+		return '}'
+	}
+	return ']'
+}

@@ -1,0 +1,826 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Memory is what the oracle says about everything that lives in L1.
+//
+// All that the file knows anywhere (chips of meshes, cores of tensors, devices) is gathered first; then the nodes are played
+// in order. After each change of a device every core of it is a set of bytes that is filled anew.
+type Memory struct {
+	Devices        map[string]*MemoryDevice
+	Runs, Inferred int // enqueued programs, once for each device
+	Failed         int // of which do not fit
+	Clashed        int // of which bytes are held by others or beyond L1
+	HitsInferred   int
+	HitsUnknown    int
+}
+
+// MemoryDevice has the figures of one device id.
+type MemoryDevice struct {
+	Peak      uint64 // bytes on the fullest core
+	PeakAt    int64
+	PeakCores []string // "x-y", in order
+	Kinds     map[string]uint64
+	TotalPeak uint64
+	Total     uint64 // at the end
+	Addresses string
+
+	// Largest value and last one.
+	L1, L1Small, DRAM, Buffers [2]uint64
+	Unplaced, Assumed          int
+
+	DispatchedPeak, Dispatched uint64
+	Executions, Unknown        int
+}
+
+// alloc is one allocation of a buffer.
+type alloc struct {
+	counter, node int64
+	owner         string
+	kind          string // L1, L1_SMALL, DRAM, other
+	size          uint64
+	perCore       uint64
+	sized         bool // perCore is known
+	sharded       bool
+	where         []core // of a sharded buffer; nil: unknown
+	recorded      bool
+	start, end    uint64
+	placed        bool
+}
+
+// resident is what one kind of buffers of a program left on a core.
+type resident struct{ spans []span }
+
+type cell struct {
+	core core
+	kind bufferKind
+}
+
+// chip is one device id while the nodes are played.
+type chip struct {
+	name  string
+	left  map[cell]resident
+	row   *MemoryDevice
+	run   []*buffer
+	sent  int // buffers of run that are enqueued
+	key   string
+	depth int
+	last  []*buffer // the last program
+	exec  map[core][]span
+
+	recorded, synthesised bool
+	spec                  memorySpec
+	cores                 []core // of interleaved buffers
+}
+
+type memorySpec struct {
+	Layout
+	size, small uint64
+}
+
+// player plays the nodes.
+type player struct {
+	opts    Options
+	spec    memorySpec
+	members map[string][]int64
+	chips   []*chip
+	byName  map[string]*chip
+	shards  map[int64][]core // cores by allocation
+	live    []*alloc
+	out     *Memory
+	stack   []frame
+	open    *opened // the last free, while nothing followed it
+	runs    map[string]map[string][]*buffer
+}
+
+type frame struct {
+	name, arguments string
+	start           int64
+	says            *bool
+	placed          bool
+}
+
+type opened struct {
+	counter int64
+	id      string
+	frame   int64 // start of its function
+	depth   int
+	says    *bool
+	inOp    bool
+	settled bool
+}
+
+// L1 plays a capture and says what lived in L1.
+func L1(data []byte, opts Options) (*Memory, error) {
+	nodes, head, err := readFile(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, runs: map[string]map[string][]*buffer{}}
+	p.out = &Memory{Devices: map[string]*MemoryDevice{}}
+	if p.members, err = meshMembers(nodes); err != nil {
+		return nil, err
+	}
+	if err := p.prepare(nodes, head); err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if err := p.play(n); err != nil {
+			return nil, fmt.Errorf("oracle: node %d: %w", n.counter, err)
+		}
+	}
+	return p.finish(nodes)
+}
+
+func isBuffer(kind string) bool { return kind == "buffer_allocate" || kind == "buffer_deallocate" }
+
+func isPlaced(kind string) bool {
+	return kind == "circular_buffer_allocate" || kind == "dataflow_buffer_allocate" || kind == "scratchpad_allocate"
+}
+
+// prepare gathers what is known at the end.
+func (p *player) prepare(nodes []node, head header) error {
+	layout, err := chooseLayout(head, p.opts)
+	if err != nil {
+		return err
+	}
+	p.spec = memorySpec{Layout: layout, size: p.opts.L1Size, small: p.opts.L1Small}
+	if p.spec.size == 0 {
+		if p.spec.size = head.l1Size; p.spec.size == 0 || p.opts.Arch != "" {
+			p.spec.size = map[string]uint64{"blackhole": 1572864, "wormhole": 1499136, "grayskull": 1048576}[layout.Arch]
+		}
+	}
+	far := map[string]core{"blackhole": {12, 9}, "wormhole": {7, 9}, "grayskull": {11, 8}}[layout.Arch]
+	names := map[string]bool{}
+	see := func(cores []core) {
+		for _, c := range cores {
+			far = core{max(far.x, c.x), max(far.y, c.y)}
+		}
+	}
+	for _, n := range nodes {
+		if n.kind == "buffer_allocate" || isPlaced(n.kind) {
+			name, err := n.device()
+			if err != nil {
+				return err
+			}
+			names[name] = true
+		}
+		if isPlaced(n.kind) {
+			b, err := readBuffer(n)
+			if err != nil {
+				return err
+			}
+			see(b.cores)
+		}
+		if n.kind == "tensor" {
+			see(n.shards())
+		}
+	}
+	for name := range names {
+		c := &chip{name: name, left: map[cell]resident{}, row: &MemoryDevice{}, exec: map[core][]span{}, spec: p.spec}
+		to := far
+		for _, g := range head.grids {
+			if g.device == name || to == far && g == head.grids[0] {
+				to = core{int(g.cols) - 1, int(g.rows) - 1}
+			}
+		}
+		c.cores = rect{core{}, to}.cores()
+		p.byName[name] = c
+		p.chips = append(p.chips, c)
+	}
+	slices.SortFunc(p.chips, func(a, b *chip) int { return strings.Compare(a.name, b.name) })
+	p.findShards(nodes)
+	return nil
+}
+
+// shards reads the cores of a sharded tensor.
+func (n node) shards() (cores []core) {
+	var text string
+	if json.Unmarshal(n.params["memory_config"], &text) != nil {
+		return nil
+	}
+	m := regexp.MustCompile(`ShardSpec\{grid=\[([^\]]*)\]`).FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	var corners []core
+	for _, c := range regexp.MustCompile(`"x":(\d+),"y":(\d+)`).FindAllStringSubmatch(m[1], -1) {
+		x, _ := strconv.Atoi(c[1])
+		y, _ := strconv.Atoi(c[2])
+		corners = append(corners, core{x, y})
+	}
+	var rects []rect
+	for i := 0; i+1 < len(corners); i += 2 {
+		rects = append(rects, rect{corners[i], corners[i+1]})
+	}
+	return distinct(rects)
+}
+
+// findShards gives every allocation the cores of the first tensor that its buffer node names while it is live.
+func (p *player) findShards(nodes []node) {
+	owner := map[int64]int64{} // tensor -> buffer node
+	live := map[int64][]int64{}
+	for _, n := range nodes {
+		switch n.kind {
+		case "buffer":
+			for _, c := range n.connections {
+				if c > n.counter {
+					owner[c] = n.counter
+				}
+			}
+		case "buffer_allocate":
+			if len(n.connections) > 0 {
+				live[n.connections[0]] = append(live[n.connections[0]], n.counter)
+			}
+		case "buffer_deallocate":
+			if len(n.connections) > 0 {
+				if list := live[n.connections[0]]; len(list) > 0 {
+					live[n.connections[0]] = list[:len(list)-1]
+				}
+			}
+		case "tensor":
+			node, ok := owner[n.counter]
+			cores := n.shards()
+			if list := live[node]; ok && len(cores) > 0 && len(list) > 0 {
+				if last := list[len(list)-1]; p.shards[last] == nil {
+					p.shards[last] = cores
+				}
+			}
+		}
+	}
+}
+
+// reaches says whether what belongs to one id lies on the device with another.
+func (p *player) reaches(from, to string) bool {
+	if from == none || from == to {
+		return true
+	}
+	return slices.ContainsFunc(p.members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
+}
+
+func (p *player) play(n node) error {
+	name, err := n.device()
+	if err != nil {
+		return err
+	}
+	switch {
+	case isPlaced(n.kind):
+		p.open = nil
+		if len(p.stack) > 0 {
+			p.stack[len(p.stack)-1].placed = true
+		}
+		b, err := readBuffer(n)
+		if err != nil {
+			return err
+		}
+		c := p.byName[name]
+		if len(c.run) == 0 {
+			c.key, c.depth = p.key(), len(p.stack)
+		}
+		c.run = append(c.run, b)
+	case n.kind == "circular_buffer_deallocate_all":
+		if p.ownFree() != nil {
+			p.hit()
+		}
+		p.closeFree()
+		for _, c := range p.chips {
+			if p.reaches(name, c.name) {
+				p.enqueue(c)
+				c.run, c.sent = nil, 0
+			}
+		}
+		p.open = &opened{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !p.onlyChip(name)}
+		if len(p.stack) > 0 {
+			top := p.stack[len(p.stack)-1]
+			p.open.frame, p.open.says = top.start, top.says
+		}
+	case isBuffer(n.kind):
+		for _, c := range p.chips {
+			if p.reaches(name, c.name) {
+				p.enqueue(c)
+			}
+		}
+		if n.kind == "buffer_allocate" {
+			return p.allocate(n, name)
+		}
+		p.deallocate(n, name)
+	case n.kind == "program_execution":
+		p.execute(n)
+	case n.kind == "function_start":
+		var f frame
+		_ = json.Unmarshal(n.params["name"], &f.name)
+		f.arguments, f.start = n.arguments, n.counter
+		if present(n.params["program_cache_hit"]) {
+			says, err := n.flag("program_cache_hit")
+			if err != nil {
+				return err
+			}
+			f.says = &says
+		}
+		p.stack = append(p.stack, f)
+	case n.kind == "function_end" && len(p.stack) > 0:
+		p.hit()
+		for _, c := range p.chips {
+			if c.depth >= len(p.stack) {
+				p.enqueue(c)
+			}
+		}
+		top := p.stack[len(p.stack)-1]
+		if p.stack = p.stack[:len(p.stack)-1]; len(p.stack) > 0 {
+			p.stack[len(p.stack)-1].placed = p.stack[len(p.stack)-1].placed || top.placed
+		}
+	}
+	return nil
+}
+
+// onlyChip says whether an id is known as a chip's and not as a mesh's.
+func (p *player) onlyChip(name string) bool { return p.isChip(name) && len(p.members[name]) == 0 }
+
+func (p *player) isChip(name string) bool {
+	for _, chips := range p.members {
+		if slices.ContainsFunc(chips, func(c int64) bool { return strconv.FormatInt(c, 10) == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *player) key() string {
+	var names []string
+	arguments := ""
+	for _, f := range p.stack {
+		names = append(names, f.name)
+		arguments = f.arguments
+	}
+	return strings.Join(names, " > ") + "\x00" + arguments
+}
+
+func (p *player) ownFree() *opened {
+	f := p.open
+	if f == nil || len(p.stack) == 0 || f.settled || f.depth != len(p.stack) || f.frame != p.stack[len(p.stack)-1].start {
+		return nil
+	}
+	return f
+}
+
+func (p *player) closeFree() {
+	if f := p.open; f != nil && f.inOp && f.says == nil && !f.settled {
+		p.out.HitsUnknown++
+	}
+	p.open = nil
+}
+
+// hit decides whether the innermost function ran a program from the cache.
+func (p *player) hit() {
+	top := &p.stack[len(p.stack)-1]
+	f := p.ownFree()
+	says := top.says != nil && *top.says
+	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) {
+		return
+	}
+	start := top.start
+	if f != nil {
+		f.settled = true
+		if !says {
+			start = f.counter
+		}
+	}
+	top.placed = true
+	done := false
+	for _, c := range p.chips {
+		run := p.runs[p.key()][c.name]
+		filtered := f != nil && f.id != none && (p.isChip(f.id) || len(p.members[f.id]) > 0)
+		if run == nil || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
+			continue
+		}
+		p.launch(c, run, start)
+		p.out.Inferred++
+		done = true
+	}
+	switch {
+	case done:
+		p.out.HitsInferred++
+	case says:
+		p.out.HitsUnknown++
+	default:
+		f.settled = false
+	}
+}
+
+// enqueue takes the run of a device as complete.
+func (p *player) enqueue(c *chip) {
+	if len(c.run) == c.sent {
+		return
+	}
+	c.sent = len(c.run)
+	run := placedCopy(c.run, p.spec.Layout)
+	if p.runs[c.key] == nil {
+		p.runs[c.key] = map[string][]*buffer{}
+	}
+	p.runs[c.key][c.name] = run
+	p.launch(c, run, run[len(run)-1].counter)
+}
+
+// placedCopy gives the buffers of a run their addresses.
+func placedCopy(run []*buffer, l Layout) []*buffer {
+	var out, circulars, dataflow, pads []*buffer
+	for _, b := range run {
+		b := *b
+		out = append(out, &b)
+		switch b.kind {
+		case circular:
+			circulars = append(circulars, out[len(out)-1])
+		case dataflowBuffer:
+			dataflow = append(dataflow, out[len(out)-1])
+		default:
+			pads = append(pads, out[len(out)-1])
+		}
+	}
+	place(circulars, newEntries(circulars), l)
+	shared := newEntries(dataflow, pads)
+	place(dataflow, shared, l)
+	placeScratchpads(pads, shared, l)
+	return out
+}
+
+// launch checks a program against what lives and takes it as what its cores hold.
+func (p *player) launch(c *chip, run []*buffer, at int64) {
+	p.out.Runs++
+	refused, clashed := p.refused(c, run), p.clashes(c, run)
+	if refused || clashed {
+		p.out.Failed++
+	}
+	if clashed {
+		p.out.Clashed++
+	}
+	for _, b := range run { // what a program names it writes
+		for _, x := range b.cores {
+			c.left[cell{x, b.kind}] = resident{}
+		}
+	}
+	for _, b := range run {
+		if !b.local || b.size == 0 {
+			continue
+		}
+		for _, x := range b.cores {
+			r := c.left[cell{x, b.kind}]
+			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), span{b.addr, b.addr + b.size})}
+		}
+	}
+	c.last = run
+	p.look(c, at)
+}
+
+// refused makes tt-metal's checks.
+func (p *player) refused(c *chip, run []*buffer) bool {
+	lowest := ^uint64(0)
+	for _, a := range p.live {
+		if a.placed && a.kind == "L1" && a.end > a.start && p.reaches(a.owner, c.name) {
+			lowest = min(lowest, a.start)
+		}
+	}
+	var circulars, others []*buffer
+	for _, b := range run {
+		if b.kind == circular {
+			circulars = append(circulars, b)
+		} else {
+			others = append(others, b)
+		}
+	}
+	for _, group := range [][]*buffer{circulars, others} {
+		entries := newEntries(group)
+		var local []*buffer
+		for _, b := range group {
+			if b.local && b.size > 0 {
+				local = append(local, b)
+			}
+		}
+		// Recorded ones first, as when they were placed; each kind after the other.
+		for _, b := range local {
+			markAll(entries, b)
+		}
+		for _, e := range entries {
+			if end := e.end(); end > p.spec.size || end > lowest && len(e.regions) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// clashes compares byte by byte.
+func (p *player) clashes(c *chip, run []*buffer) bool {
+	for _, b := range run {
+		if !b.local || b.size == 0 {
+			continue
+		}
+		for _, x := range b.cores {
+			if b.addr+b.size > p.spec.size {
+				return true
+			}
+			for _, a := range p.live {
+				if a.placed && p.reaches(a.owner, c.name) && slices.Contains(a.cores(c), x) && a.start < b.addr+b.size && b.addr < a.end {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (a *alloc) cores(c *chip) []core {
+	if a.where != nil {
+		return a.where
+	}
+	return c.cores
+}
+
+func (p *player) allocate(n node, name string) error {
+	a := &alloc{counter: n.counter, node: -1, owner: name}
+	if len(n.connections) > 0 {
+		a.node = n.connections[0]
+	}
+	a.kind = n.bufferKind()
+	if a.kind == "" {
+		return nil
+	}
+	for key, to := range map[string]*uint64{"size": &a.size, "max_size_per_bank": &a.perCore, "address": &a.start} {
+		if present(n.params[key]) {
+			v, err := number(n.params[key])
+			if err != nil {
+				return err
+			}
+			*to = v
+		}
+	}
+	a.sized = present(n.params["max_size_per_bank"])
+	a.recorded = a.start != 0
+	numCores := uint64(0)
+	if present(n.params["num_cores"]) {
+		numCores, _ = number(n.params["num_cores"])
+	}
+	var layout string
+	_ = json.Unmarshal(n.params["layout"], &layout)
+	if a.sharded = numCores > 0 || strings.HasSuffix(layout, "SHARDED"); a.sharded {
+		a.where = p.shards[a.counter]
+	}
+	if a.kind == "L1" || a.kind == "L1_SMALL" {
+		p.locate(a)
+	}
+	p.live = append(p.live, a)
+	for _, c := range p.chips {
+		if !p.reaches(name, c.name) {
+			continue
+		}
+		c.sums(p)
+		switch {
+		case a.kind != "L1" && a.kind != "L1_SMALL":
+			continue
+		case !a.placed && (!a.sized || a.perCore > 0):
+			c.row.Unplaced++
+		case a.sharded && a.where == nil:
+			c.row.Assumed++
+		}
+		if a.placed && a.end > a.start {
+			c.recorded = c.recorded || a.recorded
+			c.synthesised = c.synthesised || !a.recorded
+			p.look(c, a.counter)
+		}
+	}
+	return nil
+}
+
+func (n node) bufferKind() string {
+	if present(n.params["buffer_type"]) {
+		v, _ := number(n.params["buffer_type"])
+		return []string{"DRAM", "L1", "other", "L1_SMALL", "other"}[v]
+	}
+	var text string
+	_ = json.Unmarshal(n.params["type"], &text)
+	return text
+}
+
+// locate tries every address from the top down.
+func (p *player) locate(a *alloc) {
+	if !a.sized {
+		return
+	}
+	if a.recorded {
+		a.end, a.placed = a.start+a.perCore, true
+		return
+	}
+	low, high := p.spec.Base, p.spec.size-p.spec.small
+	if a.kind == "L1_SMALL" {
+		low, high = high, p.spec.size
+	}
+	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
+		if start%16 != 0 {
+			continue
+		}
+		free := true
+		for _, b := range p.live {
+			shared := slices.ContainsFunc(p.chips, func(c *chip) bool { return p.reaches(a.owner, c.name) && p.reaches(b.owner, c.name) })
+			if shared && b.placed && b.start < uint64(start)+a.perCore && uint64(start) < b.end {
+				free = false
+			}
+		}
+		if free {
+			a.start, a.end, a.placed = uint64(start), uint64(start)+a.perCore, true
+			return
+		}
+	}
+}
+
+func (p *player) deallocate(n node, name string) {
+	if len(n.connections) == 0 {
+		return
+	}
+	at := -1
+	for i, a := range p.live {
+		if a.node == n.connections[0] && (at < 0 || a.owner == name || p.live[at].owner != name) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return
+	}
+	p.live = slices.Delete(p.live, at, at+1)
+	for _, c := range p.chips {
+		c.sums(p)
+	}
+}
+
+// sums counts what is live on a device.
+func (c *chip) sums(p *player) {
+	figures := map[string]*[2]uint64{"L1": &c.row.L1, "L1_SMALL": &c.row.L1Small, "DRAM": &c.row.DRAM, "": &c.row.Buffers}
+	for _, f := range figures {
+		f[1] = 0
+	}
+	for _, a := range p.live {
+		if !p.reaches(a.owner, c.name) {
+			continue
+		}
+		c.row.Buffers[1]++
+		if f := figures[a.kind]; f != nil {
+			f[1] += a.size
+		}
+	}
+	for _, f := range figures {
+		f[0] = max(f[0], f[1])
+	}
+}
+
+// fill makes the bytes of every core anew, all of them or those of one kind.
+func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
+	sets := map[core]*byteSet{}
+	add := func(x core, start, end uint64) error {
+		if sets[x] == nil {
+			sets[x] = &byteSet{}
+		}
+		return sets[x].add(start, end)
+	}
+	for at, r := range c.left {
+		for _, s := range r.spans {
+			if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
+				if err := add(at.core, s.start, s.end); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, a := range p.live {
+		if !a.placed || !p.reaches(a.owner, c.name) || only != "" && only != map[string]string{"L1": "L1 buffer", "L1_SMALL": "L1_SMALL buffer"}[a.kind] {
+			continue
+		}
+		for _, x := range a.cores(c) {
+			if err := add(x, a.start, a.end); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := map[core]uint64{}
+	for x, s := range sets {
+		out[x] = s.count()
+	}
+	return out, nil
+}
+
+// look counts a device after something came to it.
+func (p *player) look(c *chip, at int64) {
+	bytes, _ := p.fill(c, "")
+	total, most := uint64(0), uint64(0)
+	for _, n := range bytes {
+		total += n
+		most = max(most, n)
+	}
+	c.row.TotalPeak = max(c.row.TotalPeak, total)
+	if most <= c.row.Peak {
+		return
+	}
+	c.row.Peak, c.row.PeakAt, c.row.PeakCores = most, at, nil
+	var cores []core
+	for x, n := range bytes {
+		if n == most {
+			cores = append(cores, x)
+		}
+	}
+	slices.SortFunc(cores, func(a, b core) int { return compareRects(rect{a, a}, rect{b, b}) })
+	for _, x := range cores {
+		c.row.PeakCores = append(c.row.PeakCores, fmt.Sprintf("%d-%d", x.x, x.y))
+	}
+	c.row.Kinds = map[string]uint64{}
+	for _, kind := range []string{"circular buffer", "dataflow buffer", "scratchpad", "L1 buffer", "L1_SMALL buffer"} {
+		if each, _ := p.fill(c, kind); each[cores[0]] > 0 {
+			c.row.Kinds[kind] = each[cores[0]]
+		}
+	}
+}
+
+// execute takes the last program of a chip as dispatched.
+func (p *player) execute(n node) {
+	id, ok, err := n.id("physical_device_id")
+	if !ok || err != nil {
+		return
+	}
+	name := strconv.FormatInt(id, 10)
+	if f := p.ownFree(); f != nil && p.reaches(f.id, name) {
+		p.hit()
+	}
+	c := p.byName[name]
+	if c == nil {
+		return
+	}
+	p.enqueue(c)
+	c.row.Executions++
+	if c.last == nil {
+		c.row.Unknown++
+		return
+	}
+	for _, b := range c.last {
+		for _, x := range b.cores {
+			if b.kind == circular {
+				c.exec[x] = nil
+			}
+		}
+	}
+	for _, b := range c.last {
+		for _, x := range b.cores {
+			if b.kind == circular && b.local {
+				c.exec[x] = append(c.exec[x], span{b.addr, b.addr + b.size})
+			}
+		}
+	}
+	c.row.Dispatched = 0
+	for _, spans := range c.exec {
+		var s byteSet
+		for _, r := range spans {
+			_ = s.add(r.start, r.end)
+		}
+		c.row.Dispatched += s.count()
+	}
+	c.row.DispatchedPeak = max(c.row.DispatchedPeak, c.row.Dispatched)
+}
+
+func (p *player) finish(nodes []node) (*Memory, error) {
+	if len(p.stack) > 0 {
+		p.hit()
+		for _, f := range p.stack[:len(p.stack)-1] {
+			if f.says != nil && *f.says && !f.placed {
+				p.out.HitsUnknown++
+			}
+		}
+	}
+	p.closeFree()
+	rows := map[string]bool{}
+	for _, n := range nodes {
+		if isPlaced(n.kind) {
+			name, err := n.device()
+			if err != nil {
+				return nil, err
+			}
+			rows[name] = true
+		}
+	}
+	for _, c := range p.chips {
+		p.enqueue(c)
+		bytes, err := p.fill(c, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range bytes {
+			c.row.Total += n
+		}
+		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
+		if rows[c.name] || len(rows) == 0 {
+			p.out.Devices[c.name] = c.row
+		}
+	}
+	return p.out, nil
+}
