@@ -24,6 +24,10 @@ func anomalyWords() []words {
 			"does not fit; if this is another chip, say so with --arch"},
 		{capture.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
+		{capture.CodeEventRefused, "event of the log was refused", "events of the log were refused",
+			"they made no sense and changed nothing: what they meant is not counted"},
+		{capture.CodeTornLine, "cut last line", "cut last lines",
+			"the log was cut: what came later is missing"},
 		{capture.CodeUnfinished, "function did not end", "functions did not end",
 			"the run threw, or the capture was cut: what came later is missing"},
 		{capture.CodeLayoutLate, "base that came too late", "bases that came too late",
@@ -36,6 +40,10 @@ func anomalyWords() []words {
 			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
 		{capture.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
+		{capture.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
+			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
+		{capture.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
+			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{capture.CodeUnattributed, "CB names no core", "CBs name no core",
 			"the true figures are higher"},
 		{capture.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
@@ -83,22 +91,23 @@ func anomalies(r *capture.Result) []note {
 			w = all[i]
 		}
 		if w.means != "" {
-			out = append(out, note{"note", anomalyText(a, w)})
+			out = append(out, note{"note", anomalyText(r, a, w)})
 		}
 	}
 	return out
 }
 
-func anomalyText(a capture.AnomalyCount, w words) string {
+func anomalyText(r *capture.Result, a capture.AnomalyCount, w words) string {
 	what, where := w.many, ""
 	if a.Count == 1 {
 		what = w.one
 	}
 	switch {
+	case r.Log && a.Detail != "": // which names the line
 	case a.First >= 0 && a.Count > 1:
-		where = fmt.Sprintf("first at node %d", a.First)
+		where = "first at " + place(r, uint64(a.First))
 	case a.First >= 0:
-		where = fmt.Sprintf("node %d", a.First)
+		where = place(r, uint64(a.First))
 	}
 	if a.Detail != "" {
 		if where != "" {

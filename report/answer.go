@@ -27,17 +27,17 @@ func writeAnswer(b *bytes.Buffer, r *capture.Result, folds []fold) {
 	if has(r, capture.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
-	fmt.Fprintf(b, "%sfullest core: %s bytes%s, %s, %s\n", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(f.Program))
+	fmt.Fprintf(b, "%sfullest core: %s bytes%s, %s, %s\n", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
 
 	writeNotes(b, []note{
 		{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
-		{"program", share(f)},
+		{"program", share(r, f)},
 	})
 }
 
 // share says which program takes how much of the core.
-func share(f *capture.Fullest) string {
-	who := nodes(f.Program)
+func share(r *capture.Result, f *capture.Fullest) string {
+	who := nodes(r, f.Program)
 	if f.Program.Op != "" {
 		who = opName(f.Program.Op, 120) + " (" + who + ")"
 	}
@@ -81,19 +81,19 @@ func ofL1(r *capture.Result, bytes uint64) string {
 }
 
 // by says in short what a program belongs to.
-func by(p capture.ProgramDetail) string {
+func by(r *capture.Result, p capture.ProgramDetail) string {
 	if p.Op == "" {
-		return nodes(p)
+		return nodes(r, p)
 	}
 	return name(caller(p.Op), 40)
 }
 
 // nodes names a program's nodes.
-func nodes(p capture.ProgramDetail) string {
+func nodes(r *capture.Result, p capture.ProgramDetail) string {
 	if p.First == p.Last {
-		return "node " + nodeRange(p)
+		return nodeWord(r) + " " + nodeRange(p)
 	}
-	return "nodes " + nodeRange(p)
+	return nodeWord(r) + "s " + nodeRange(p)
 }
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.

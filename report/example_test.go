@@ -36,10 +36,12 @@ func ExampleText() {
 	//
 	//   basis     registered = all programs, as the program cache keeps them; alive = until their free;
 	//             logical = size x cores of every CB, shared bytes again and again
-	//   counted   5 local CBs on 64 cores; not counted: L1 tensors, kernels
-	//   note      5 operations hit the program cache (first at node 10, UnaryDeviceOperation): what they
-	//             place does not show again; alive figures miss it, and so do registered ones if the first
-	//             run was not captured
+	//   counted   5 local CBs on 64 cores; not counted: L1 buffers, kernels
+	//   dispatch  7 executions on device 0 left CBs of at most 917,504 bytes, 14,336 on the fullest core;
+	//             917,504 at the end
+	//   note      5 operations ran from the program cache (first at node 10, UnaryDeviceOperation): taken
+	//             to run what ran last time, in figures of the whole L1 and in checks; alive figures miss
+	//             it
 	//
 	// cores of device 0, fullest first; bytes are those of each core
 	// registered  alive peak  highest end  regions  programs  cores  which

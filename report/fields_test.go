@@ -18,17 +18,26 @@ import (
 
 type object = map[string]any
 
-// TestSchemaFields goes through the Go types and the schema side by side: the same
+// TestSchemaFields goes through the Go types and the schemas side by side: the same
 // fields, all of them required and described.
 func TestSchemaFields(t *testing.T) {
-	schema := readSchema(t)
-	require.NotEmpty(t, schema["description"])
-	compareFields(t, "", reflect.TypeFor[jsonReport](), schema, schema)
+	for name, typ := range map[string]reflect.Type{
+		Schema:      reflect.TypeFor[jsonReport](),
+		CheckSchema: reflect.TypeFor[jsonCheck](),
+		PeakSchema:  reflect.TypeFor[jsonPeak](),
+		WhoSchema:   reflect.TypeFor[jsonWho](),
+	} {
+		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
+		require.NotEmpty(t, schema["description"])
+		require.Equal(t, name, schema["title"])
+		require.Equal(t, name, schema["properties"].(object)["schema"].(object)["const"])
+		compareFields(t, name, typ, schema, schema)
+	}
 }
 
-func readSchema(t *testing.T) object {
+func readSchema(t *testing.T, name string) object {
 	t.Helper()
-	data, err := os.ReadFile("cbl1.report-1.schema.json")
+	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	var schema object
 	require.NoError(t, json.Unmarshal(data, &schema))
@@ -82,7 +91,7 @@ func TestAnomalyCodes(t *testing.T) {
 	codes := codesOfCapture(t)
 	require.Greater(t, len(codes), 20)
 	require.ElementsMatch(t, codes, words)
-	code := readSchema(t)["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
+	code := readSchema(t, "cbl1.report-1.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
 	require.ElementsMatch(t, codes, code["enum"])
 	for _, c := range codes {
 		require.Contains(t, code["description"], c+": ")

@@ -117,6 +117,11 @@ type jsonReport struct {
 	Upstream  jsonUpstream          `json:"upstream"`
 	Anomalies []jsonAnomaly         `json:"anomalies"`
 	Meshes    map[string][]uint64   `json:"mesh_members"`
+	Checks    jsonChecks            `json:"checks"`
+	Hits      jsonHits              `json:"cache_hits"`
+	Live      jsonLive              `json:"live_at_end"`
+	Earlier   jsonEarlier           `json:"earlier_buffers"`
+	L1        []jsonL1              `json:"l1"`
 	Devices   map[string]jsonDevice `json:"devices"`
 }
 
@@ -156,6 +161,16 @@ type jsonUpstream struct {
 	PeakScratchpad *uint64 `json:"peak_scratchpad"`
 	PeakTotal      *uint64 `json:"peak_total"`
 	Wrapped        bool    `json:"wrapped"`
+
+	Causes []jsonCause `json:"causes"`
+}
+
+type jsonCause struct {
+	Code     capture.CauseCode `json:"code"`
+	Figure   string            `json:"figure"`
+	Upstream uint64            `json:"upstream_bytes"`
+	Exact    uint64            `json:"exact_bytes"`
+	Count    int               `json:"count"`
 }
 
 type jsonAnomaly struct {
@@ -239,11 +254,19 @@ func newReport(r *capture.Result) jsonReport {
 		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
 		Upstream: jsonUpstream{
 			optional(r.Upstream.PeakCB), optional(r.Upstream.PeakL1), optional(r.Upstream.PeakDataflow),
-			optional(r.Upstream.PeakScratchpad), optional(r.Upstream.PeakTotal), r.Upstream.Wrapped,
+			optional(r.Upstream.PeakScratchpad), optional(r.Upstream.PeakTotal), r.Upstream.Wrapped, []jsonCause{},
 		},
+		Checks:  jsonChecks{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed},
+		Hits:    jsonHits{r.Hits.Inferred, r.Hits.Unknown},
+		Live:    newLive(r.Live),
+		Earlier: jsonEarlier{r.Earlier.L1, r.Earlier.Other, r.Earlier.Bytes},
+		L1:      newL1(r),
 	}
 	if r.Placed {
 		out.Layout = &jsonLayout{string(r.Spec.Arch), r.Spec.CBBase, r.Spec.CBAlign}
+	}
+	for _, c := range r.Upstream.Causes {
+		out.Upstream.Causes = append(out.Upstream.Causes, jsonCause(c))
 	}
 	for _, a := range r.Anomalies {
 		ja := jsonAnomaly{Code: a.Code, Count: a.Count, Detail: a.Detail}

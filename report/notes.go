@@ -43,6 +43,7 @@ func explain(r *capture.Result, folds []fold) []note {
 			out = append(out, note{"apart", where + apart(k, "scratchpad", table)})
 		}
 	}
+	out = append(out, wholeL1(r)...)
 	out = append(out, anomalies(r)...)
 	if text := upstream(r); text != "" {
 		out = append(out, note{"ttnn", text})
@@ -111,7 +112,7 @@ func counted(folds []fold) string {
 	if loose > 0 {
 		text += "CBs that name no core (up to " + grouped(loose) + " bytes at a time), "
 	}
-	return text + "L1 tensors, kernels"
+	return text + "L1 buffers, kernels"
 }
 
 // apart describes dataflow buffers or scratchpads, which the table leaves out; table
@@ -141,11 +142,12 @@ func upstream(r *capture.Result) string {
 	}
 	var parts []string
 	if cb := r.Upstream.PeakCB; cb.OK && cb.V != truth {
-		var why []string
-		if copies > 1 && cb.V > sizes {
+		why := causes(r.Upstream.Causes)
+		told := len(why) > 0
+		if !told && copies > 1 && cb.V > sizes {
 			why = append(why, fmt.Sprintf("it adds the copies on %d devices", copies))
 		}
-		if sizes > truth {
+		if !told && sizes > truth {
 			why = append(why, "it adds CBs whatever their cores and addresses")
 		}
 		if len(why) == 0 {
@@ -158,4 +160,20 @@ func upstream(r *capture.Result) string {
 		parts = append(parts, "peak_l1 and peak_total mean nothing: more was freed than the capture allocates, and they ran below zero")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// causes says why ttnn's peak_cb is not what a core held.
+func causes(all []capture.UpstreamCause) (why []string) {
+	for _, c := range all {
+		switch c.Code {
+		case capture.CauseCopies:
+			why = append(why, fmt.Sprintf("it adds the copies on %d devices", c.Count))
+		case capture.CauseDevices:
+			why = append(why, fmt.Sprintf("it adds the CBs of %d devices", c.Count))
+		case capture.CauseCores:
+			why = append(why, fmt.Sprintf("it adds CBs on %d sets of cores as if on one core", c.Count))
+		case capture.CauseWrapped: // of another figure
+		}
+	}
+	return why
 }

@@ -13,11 +13,9 @@ import (
 	"github.com/cbl1/cbl1/report"
 )
 
-const schemaFile = "cbl1.report-1.schema.json"
-
-// compileSchema returns the schema as it is shipped, and a strict one that refuses
+// compileSchema returns a schema as it is shipped, and a strict one that refuses
 // fields that it does not name.
-func compileSchema(t *testing.T) (shipped, strict *jsonschema.Schema) {
+func compileSchema(t *testing.T, schemaFile string) (shipped, strict *jsonschema.Schema) {
 	t.Helper()
 	compile := func(edit func(any)) *jsonschema.Schema {
 		data, err := os.ReadFile(schemaFile)
@@ -59,7 +57,7 @@ func validate(t *testing.T, s *jsonschema.Schema, doc []byte) {
 }
 
 func TestSchema(t *testing.T) {
-	_, strict := compileSchema(t)
+	_, strict := compileSchema(t, "cbl1.report-1.schema.json")
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) { validate(t, strict, jsonText(t, f.replay(t))) })
 	}
@@ -72,7 +70,7 @@ func TestSchema(t *testing.T) {
 
 // Version 1 may get more fields, so readers with today's schema must accept them.
 func TestSchemaLetsFieldsBeAdded(t *testing.T) {
-	shipped, strict := compileSchema(t)
+	shipped, strict := compileSchema(t, "cbl1.report-1.schema.json")
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal(jsonText(t, fixtures(t)[0].replay(t)), &doc))
 	doc["later"] = 1

@@ -46,7 +46,7 @@ func writeFile(b *bytes.Buffer, r *capture.Result) {
 	if r.Rank.V > 0 { // 0 is that of most captures
 		fmt.Fprintf(b, " (rank %d)", r.Rank.V)
 	}
-	fmt.Fprintf(b, ": %s", plural(r.Nodes, "node"))
+	fmt.Fprintf(b, ": %s", length(r))
 	var programs int64
 	for _, d := range r.Devices {
 		programs += d.Programs

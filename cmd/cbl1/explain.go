@@ -17,29 +17,40 @@ import (
 
 func newExplain(s streams) *cobra.Command {
 	var (
-		on     chip
+		in     = inputs{streams: s}
 		format formatFlag
+		with   string
 	)
 	cmd := &cobra.Command{
 		Use:   "explain [FILE|-]",
 		Short: "Explain tt-metal's messages about circular buffers in a log",
 		Long: "Explain what tt-metal means when it says that circular buffers clash with L1 buffers, grow beyond\n" +
 			"L1, and the like. The text is a log or a pasted error, from a file or from standard input.\n" +
-			"The exit code is 1 if there is no such message in it.",
-		Example: "  cbl1 explain run.log\n  pytest test_model.py 2>&1 | cbl1 explain",
+			"The exit code is 1 if there is no such message in it.\n\n" +
+			"With a graph capture of the same run, or of the same model, it also names the operation, the circular\n" +
+			"buffers and the tensor that a message is about: those with its core range, region end and lowest address.",
+		Example: "  cbl1 explain run.log\n  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return s.explain(name, on.spec(), format)
+			names := []string{name}
+			if cmd.Flags().Changed("with") {
+				names = append(names, with)
+			}
+			if err := in.start(names); err != nil {
+				return err
+			}
+			return in.explain(name, with, format)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	flags.StringVar(&with, "with", "", "a graph capture, or a folder of them, that shows what the messages are about; the flags from --align on are for it")
 	addFormat(flags, &format)
-	on.add(flags)
+	in.add(flags)
 	return cmd
 }
 
@@ -55,19 +66,23 @@ func (c chip) spec() l1.Spec {
 	return spec
 }
 
-func (s streams) explain(name string, given l1.Spec, format formatFlag) error {
-	in, shown := s.in, "stdin"
+func (in *inputs) explain(name, with string, format formatFlag) error {
+	text, shown, given := in.in, "stdin", in.on.spec()
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
 			return fileError(name, err)
 		}
 		defer func() { _ = f.Close() }() // open for reading only
-		in, shown = f, name
+		text, shown = f, name
 	}
-	found, err := clash.Read(in)
+	found, err := clash.Read(text)
 	if err != nil {
 		return fileError(shown, err)
+	}
+	var unreadable error
+	if with != "" && len(found.Messages) > 0 {
+		found.Matches, unreadable = in.compare(found, with)
 	}
 	var b bytes.Buffer
 	if format == "json" {
@@ -78,14 +93,14 @@ func (s streams) explain(name string, given l1.Spec, format formatFlag) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(s.out, &b); err != nil {
+	if _, err := io.Copy(in.out, &b); err != nil {
 		return err
 	}
 	if len(found.Messages) == 0 {
-		s.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers", shown))
+		in.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers", shown))
 		return errNo
 	}
-	return nil
+	return unreadable
 }
 
 // fileError says in one line what is wrong with a file: the operating system's

@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/report"
 )
 
 // formatFlag is how to print: "text" or "json".
@@ -56,6 +59,18 @@ func (b *bytesFlag) Set(s string) error {
 	return err
 }
 
+// sizeFlag is a size in bytes that may be 0.
+type sizeFlag uint64
+
+func (b *sizeFlag) Type() string   { return "bytes" }
+func (b *sizeFlag) String() string { return (*bytesFlag)(b).String() }
+
+func (b *sizeFlag) Set(s string) error {
+	n, err := l1.ParseBytes(s)
+	*b = sizeFlag(n)
+	return err
+}
+
 // chip are the flags that say what chip an input is about.
 type chip struct {
 	arch archFlag
@@ -70,4 +85,82 @@ func (c *chip) add(flags *pflag.FlagSet) {
 func addFormat(flags *pflag.FlagSet, f *formatFlag) {
 	*f = "text"
 	flags.Var(f, "format", "output for people or for programs")
+}
+
+// budgetFlag is how much of a core's L1 may be taken; nil = not given.
+type budgetFlag struct{ budget *report.Budget }
+
+func (b *budgetFlag) Type() string { return "bytes|percent" }
+
+func (b *budgetFlag) String() string {
+	if b.budget == nil {
+		return ""
+	}
+	return b.budget.String()
+}
+
+func (b *budgetFlag) Set(s string) error {
+	budget, err := report.ParseBudget(s)
+	if err == nil {
+		b.budget = &budget
+	}
+	return err
+}
+
+// coreFlag is a core like 3-0; given says whether there is one.
+type coreFlag struct {
+	core  l1.Core
+	given bool
+}
+
+func (c *coreFlag) Type() string { return "x-y" }
+
+func (c *coreFlag) String() string {
+	if !c.given {
+		return ""
+	}
+	return c.core.String()
+}
+
+func (c *coreFlag) Set(s string) error {
+	core, err := l1.ParseCore(s)
+	*c = coreFlag{core, err == nil}
+	return err
+}
+
+// numberFlag is a whole number; given says whether there is one.
+type numberFlag struct {
+	n     uint64
+	given bool
+	what  string // its type in the help
+}
+
+func (f *numberFlag) Type() string { return f.what }
+
+func (f *numberFlag) String() string {
+	if !f.given {
+		return ""
+	}
+	return fmt.Sprint(f.n)
+}
+
+func (f *numberFlag) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return errors.New("want a whole number")
+	}
+	f.n, f.given = n, true
+	return nil
+}
+
+// parseAddress reads an address, decimal or with 0x hexadecimal.
+func parseAddress(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if digits, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
+		n, err = strconv.ParseUint(digits, 16, 63)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is no address: want bytes, like 111616 or 0x1b400", s)
+	}
+	return n, nil
 }

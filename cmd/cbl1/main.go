@@ -1,12 +1,17 @@
 // Command cbl1 says how much of each core's L1 the circular buffers (CBs) of a
-// Tenstorrent program take, from a ttnn graph capture, and what tt-metal's messages
-// about circular buffers mean.
+// Tenstorrent program take, what else lives there and whether it fits, from a ttnn
+// graph capture or an event log, and what tt-metal's messages about circular buffers
+// mean.
 //
-//	cbl1 [report] FILE|FOLDER|- ...   read captures
-//	cbl1 explain [FILE|-]             read a log
+//	cbl1 [report] FILE|FOLDER|- ...   what circular buffers take
+//	cbl1 check FILE|FOLDER|- ...      whether everything fits, and who is in the way if not
+//	cbl1 peak FILE|FOLDER|- ...       how much a core held at most, and what
+//	cbl1 who FILE|FOLDER|- ADDRESS    what holds a byte
+//	cbl1 explain [FILE|-]             what the messages in a log mean
+//	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //
-// The exit code is 0 if all went well, 1 if the answer is no, and 2 if the command
-// was used wrongly or an input could not be read.
+// The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
+// wrongly or an input could not be read, and 3 if nobody can tell (check).
 package main
 
 import (

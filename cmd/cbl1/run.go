@@ -17,12 +17,14 @@ const (
 	exitOK    = 0
 	exitNo    = 1 // the answer is no
 	exitUsage = 2 // wrong usage, or input that cannot be read
+	exitTell  = 3 // nobody can tell
 )
 
 // What a command returns when it has said on standard error what there is to say.
 var (
 	errNo         = errors.New("the answer is no")
 	errUnreadable = errors.New("some input cannot be read")
+	errCannotTell = errors.New("nobody can tell")
 )
 
 // streams are what a command reads and writes.
@@ -49,21 +51,31 @@ func run(args []string, in io.Reader, out, errw io.Writer) int {
 		return exitNo
 	case errors.Is(err, errUnreadable):
 		return exitUsage
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
-		return exitOK // the reader has seen enough, as with head
+	case errors.Is(err, errCannotTell):
+		return exitTell
+	case readerGone(err):
+		return exitOK // it has seen enough, as with head
 	}
 	s.complain(err)
 	return exitUsage
+}
+
+// readerGone reports whether writing failed because nobody reads any more.
+func readerGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
 
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cbl1 FILE|FOLDER|- ...",
 		Short: "How much of each core's L1 do circular buffers take?",
-		Long: "cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take.\n" +
+		Long: "cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take, what\n" +
+			"else lives there, and whether it all fits.\n" +
 			"\"cbl1 FILE\" is short for \"cbl1 report FILE\"; a file that is named like a command needs a path (./report).\n" +
-			"The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable input.",
-		Example:               "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n  pytest test_model.py 2>&1 | cbl1 explain",
+			"The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable input, or 3 if\n" +
+			"nobody can tell.",
+		Example: "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n  cbl1 check --budget 90% run.json\n" +
+			"  cbl1 peak run.json\n  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
 		Version:               versionText(),
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true,
@@ -78,7 +90,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newExplain(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newExplain(s), newStream(s))
 	root.InitDefaultHelpCmd()
 	return root
 }

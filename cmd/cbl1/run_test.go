@@ -31,8 +31,14 @@ func graph(op, params string) string {
 
 const goodCB = `"address":111616,"size":4096,"core_range_set":"{[0-0 - 1-1]}"`
 
+// readers are the commands that read a capture from standard input.
+func readers() [][]string {
+	return [][]string{{"-"}, {"check", "-"}, {"peak", "-"}, {"who", "-", "111616"}}
+}
+
 // TestBrokenInput has one row per way in which an input is broken. Each gives one
-// line on standard error, which says where, and nothing on standard output.
+// line on standard error, which says where, and nothing on standard output, whatever
+// was asked.
 func TestBrokenInput(t *testing.T) {
 	good := graph("ttnn.add", goodCB)
 	code, stdout, stderr := call(good, "-")
@@ -62,11 +68,13 @@ func TestBrokenInput(t *testing.T) {
 		{"a number", "7", "a number is not a capture"},
 		{"brackets", strings.Repeat("[", 100_000), "nest more than 1000 deep"},
 	} {
-		code, stdout, stderr := call(c.input, "-")
-		require.Equal(t, exitUsage, code, c.name)
-		require.Empty(t, stdout, c.name)
-		require.Contains(t, stderr, c.want, c.name)
-		requireOneLine(t, stderr)
+		for _, args := range readers() {
+			code, stdout, stderr := call(c.input, args...)
+			require.Equal(t, exitUsage, code, "%s: %s", args, c.name)
+			require.Empty(t, stdout, c.name)
+			require.Contains(t, stderr, c.want, c.name)
+			requireOneLine(t, stderr)
+		}
 	}
 }
 
@@ -98,9 +106,21 @@ func TestHostileText(t *testing.T) {
 		require.Zero(t, code, stderr)
 		requirePlain(t, stdout)
 		require.Equal(t, op == long, strings.Contains(stdout, long), "whole in JSON")
+
+		for _, args := range append(readers(), []string{"check", "--budget", "1", "-"}) {
+			code, stdout, stderr = call(graph(op, goodCB), args...)
+			require.Contains(t, []int{exitOK, exitNo}, code, stderr)
+			requirePlain(t, stdout)
+			require.Less(t, len(stdout), 4000)
+			_, stdout, stderr = call(graph(op, goodCB), append(args, "--format", "json")...)
+			require.Empty(t, stderr)
+			requirePlain(t, stdout)
+		}
 	}
 	evil := "\x1b[2J\u202e\n"
-	for _, args := range [][]string{{evil}, {"--arch", evil, "x"}, {"--" + evil}, {"--format", evil, "x"}, {"explain", evil}, {"report", evil + long}} {
+	for _, args := range [][]string{{evil}, {"--arch", evil, "x"}, {"--" + evil}, {"--format", evil, "x"}, {"explain", evil}, {"report", evil + long},
+		{"check", evil}, {"check", "--budget", evil, "x"}, {"peak", evil}, {"who", evil, "1"}, {"who", "x", evil + long},
+		{"who", "x", "1", "--core", evil}, {"who", "x", "1", "--at", evil}} {
 		code, stdout, stderr := call("", args...)
 		require.Equal(t, exitUsage, code)
 		require.Empty(t, stdout)
@@ -123,12 +143,19 @@ func TestClosedPipe(t *testing.T) {
 	require.NoError(t, r.Close())
 	defer func() { require.NoError(t, w.Close()) }()
 	var stderr bytes.Buffer
-	require.Zero(t, run([]string{"-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
+	for _, args := range readers() {
+		require.Zero(t, run(args, strings.NewReader(graph("a", goodCB)), w, &stderr))
+		require.Empty(t, stderr.String())
+	}
+	// Whether it fits is told by the exit code, whoever reads the text.
+	require.Equal(t, exitNo, run([]string{"check", "--budget", "1", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
+	require.Equal(t, exitTell, run([]string{"check", "-"}, strings.NewReader("[]"), w, &stderr))
 	require.Empty(t, stderr.String())
 }
 
 func TestWriteError(t *testing.T) {
-	for _, args := range [][]string{{"-"}, {"--format", "json", "-"}} {
+	for _, args := range append(readers(), []string{"--format", "json", "-"}, []string{"check", "--format", "json", "-"},
+		[]string{"peak", "--format", "json", "-"}, []string{"who", "-", "111616", "--format", "json"}) {
 		var stderr bytes.Buffer
 		code := run(args, strings.NewReader(graph("a", goodCB)), failing{}, &stderr)
 		require.Equal(t, exitUsage, code)
@@ -159,6 +186,9 @@ func TestWithVerb(t *testing.T) {
 		{"./report", "report ./report"},
 		{"report x.json", "report x.json"},
 		{"explain x.log", "explain x.log"},
+		{"check x.json", "check x.json"},
+		{"peak x.json", "peak x.json"},
+		{"who x.json 1", "who x.json 1"},
 		{"help report", "help report"},
 		{"--help", "--help"},
 		{"--version", "--version"},

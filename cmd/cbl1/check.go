@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/report"
+)
+
+func newCheck(s streams) *cobra.Command {
+	var (
+		in     = inputs{streams: s}
+		budget budgetFlag
+		format formatFlag
+	)
+	cmd := &cobra.Command{
+		Use:   "check FILE|FOLDER|- ...",
+		Short: "Say whether the programs of graph captures fit into L1",
+		Long: "Say whether every program of a capture fits into L1 beside the L1 buffers that live when it is\n" +
+			"enqueued, and if not, who is in the way. Programs are judged as tt-metal judges them, with its\n" +
+			"messages, and byte by byte on each core.\n\n" +
+			"The exit code is 0 if everything fits, 1 if something does not, and 3 if nobody can tell, because a\n" +
+			"capture does not show the circular buffers of what ran. Of several inputs the worst counts: 2 if\n" +
+			"one cannot be read, then 1, then 3.",
+		Example: "  cbl1 check run.json\n  cbl1 check --budget 90% --l1-small 32768 reports/",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := in.start(args); err != nil {
+				return err
+			}
+			out := printer{w: s.out, format: format}
+			worst := report.Fits
+			err := in.each(args, func(r *capture.Result) error {
+				c := report.NewCheck(r, budget.budget)
+				if c.Answer == report.DoesNotFit || worst == report.Fits {
+					worst = c.Answer
+				}
+				err := out.print(c.JSON, c.Text)
+				if readerGone(err) {
+					out.w, err = io.Discard, nil // the exit code is still to be told
+				}
+				return err
+			})
+			switch {
+			case err != nil:
+				return err
+			case worst == report.DoesNotFit:
+				return errNo
+			case worst == report.CannotTell:
+				return errCannotTell
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&budget, "budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1`)
+	addFormat(flags, &format)
+	in.add(flags)
+	return cmd
+}

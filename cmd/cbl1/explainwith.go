@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/program"
+)
+
+// compare looks for the programs of captures that messages are about. If one of them
+// cannot be read it says so and goes on with the others; the error is errUnreadable.
+func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
+	given := in.on.spec()
+	all := clash.Compare(found, given)
+	var one *clash.Comparison // with the last reading of the last capture
+	in.opt.Enqueued = func() func(capture.Enqueued) {
+		one = clash.Compare(found, given)
+		return func(e capture.Enqueued) { addRuns(one, e) }
+	}
+	err := in.each([]string{with}, func(*capture.Result) error {
+		all.Merge(one)
+		return nil
+	})
+	return all.Matches(), err
+}
+
+// addRuns compares what was enqueued, by the two kinds that messages tell apart.
+func addRuns(c *clash.Comparison, e capture.Enqueued) {
+	lowest := func() (out []clash.Tensor) {
+		buffers, synthesised := e.Lowest()
+		for _, b := range buffers {
+			out = append(out, clash.Tensor{
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, Op: b.Op, Layout: b.Layout, Synthesised: synthesised,
+			})
+		}
+		return out
+	}
+	device := ""
+	if e.Device.OK {
+		device = fmt.Sprintf("device %d", e.Device.V)
+	}
+	if e.Devices > 1 {
+		device = fmt.Sprintf("%d devices", e.Devices)
+	}
+	for p := range e.Programs() {
+		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
+			run := clash.Run{
+				Capture: e.File, Event: e.Run.At, Op: e.Run.Op, Device: device, Inferred: e.Run.Inferred,
+				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
+			}
+			entries := p.Entries(kind)
+			if kind == program.DataflowBuffer {
+				run.What = clash.Dataflow
+				if p.Occupied(kind).NumGroups() == 0 {
+					entries = p.Entries(program.Scratchpad) // which share the bookkeeping
+				}
+			}
+			for entry := range entries {
+				run.Entries = append(run.Entries, clash.Entry{Cores: entry.Cores, End: entry.End})
+			}
+			for i, cb := range p.CBs() {
+				if (cb.Kind == program.CircularBuffer) != (kind == program.CircularBuffer) {
+					continue
+				}
+				known := clash.CB{Number: i, Cores: cb.Cores}
+				if !cb.Global {
+					known.Range = cb.Range
+				}
+				run.CBs = append(run.CBs, known)
+			}
+			c.Add(run, lowest)
+		}
+	}
+}

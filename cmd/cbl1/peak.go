@@ -1,0 +1,40 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/report"
+)
+
+func newPeak(s streams) *cobra.Command {
+	var (
+		in     = inputs{streams: s}
+		format formatFlag
+	)
+	cmd := &cobra.Command{
+		Use:   "peak FILE|FOLDER|- ...",
+		Short: "Say how much a core of L1 held at most, and what",
+		Long: "Say when a core held most of everything that lives in L1: circular buffers of the programs that\n" +
+			"ran last, L1 buffers, dataflow buffers, scratchpads. The first line answers; then comes what lay on\n" +
+			"that core at that moment, whose it was, and which bytes were held twice.",
+		Example: "  cbl1 peak run.json\n  cbl1 peak --format json run.json | jq '.devices[].peak.tracked_bytes'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := in.start(args); err != nil {
+				return err
+			}
+			out := printer{w: s.out, format: format}
+			return in.each(args, func(r *capture.Result) error {
+				return out.print(func(w io.Writer) error { return report.PeakJSON(w, r) },
+					func(w io.Writer) error { return report.Peak(w, r) })
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	addFormat(flags, &format)
+	in.add(flags)
+	return cmd
+}

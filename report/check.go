@@ -1,0 +1,359 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/program"
+)
+
+// An Answer is what Check says.
+type Answer string
+
+// The answers. What does not fit does so whatever else cannot be told; what cannot be
+// told never fits.
+const (
+	Fits       Answer = "fits"
+	DoesNotFit Answer = "does_not_fit"
+	CannotTell Answer = "cannot_tell"
+)
+
+// A Check is the answer to the question whether the programs of a capture fit.
+type Check struct {
+	Answer Answer
+
+	result *capture.Result
+	budget *Budget // nil = none
+	over   []overBudget
+	untold []reason
+}
+
+// An overBudget is a device with a core that takes more than the budget.
+type overBudget struct {
+	row   *capture.DeviceL1
+	limit uint64
+}
+
+// A reason is why the answer cannot be told.
+type reason struct {
+	code capture.Code // "" if it is about the budget
+	text string
+}
+
+// NewCheck judges what a replay found. budget is how much a core may hold at any time,
+// kernels and the reserved area left out; nil if there is no such limit.
+func NewCheck(r *capture.Result, budget *Budget) Check {
+	c := Check{Answer: Fits, result: r, budget: budget}
+	for _, code := range untold(r) {
+		c.untold = append(c.untold, reason{code, untoldText(r, code)})
+	}
+	if budget != nil {
+		limit, ok := budget.of(usable(r.Spec.Spec))
+		if !ok {
+			c.untold = append(c.untold, reason{"", "the budget is a share of usable L1, whose size is not known: give the budget in bytes"})
+		}
+		for i := range r.L1 {
+			if row := &r.L1[i]; ok && row.Peak != nil && row.Peak.Bytes > limit {
+				c.over = append(c.over, overBudget{row, limit})
+			}
+		}
+	}
+	switch {
+	case r.Checks.Failed > 0 || len(c.over) > 0:
+		c.Answer = DoesNotFit
+	case len(c.untold) > 0 || r.Checks.Runs == 0:
+		c.Answer = CannotTell
+	}
+	return c
+}
+
+// untold returns the codes of anomalies because of which nobody can say that all
+// programs fit: those that hide programs or buffers, those that end a capture early,
+// and those that misplace what it has.
+func untold(r *capture.Result) []capture.Code {
+	out := r.Untold()
+	for _, code := range []capture.Code{capture.CodeUnfinished, capture.CodeOperationFailed, capture.CodeLayoutLate, capture.CodeUnattributed, capture.CodeTornLine} {
+		if has(r, code) && !slices.Contains(out, code) {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// untoldText says why the answer cannot be told, in the words of the anomaly.
+func untoldText(r *capture.Result, code capture.Code) string {
+	for _, a := range r.Anomalies {
+		if a.Code != code {
+			continue
+		}
+		for _, w := range anomalyWords() {
+			if w.code == code && w.means != "" {
+				return anomalyText(r, a, w)
+			}
+		}
+	}
+	switch code {
+	case capture.CodeNoNodes:
+		return "the capture has no nodes"
+	case capture.CodeNoCBs:
+		return "the capture places no circular buffer, dataflow buffer or scratchpad"
+	}
+	return string(code)
+}
+
+// Text writes the answer for people: a few lines if it fits, else why not, who is in
+// the way and what to do. The first line answers; of a program that does not fit it
+// has tt-metal's own message.
+func (c Check) Text(w io.Writer) error {
+	var b bytes.Buffer
+	switch {
+	case c.Answer == Fits:
+		c.writeFits(&b)
+	case c.Answer == CannotTell:
+		c.writeCannotTell(&b)
+	case len(c.result.Checks.List) > 0:
+		c.writeFailed(&b)
+	default:
+		c.writeOver(&b)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (c Check) writeFits(b *bytes.Buffer) {
+	r := c.result
+	fmt.Fprintf(b, "fits: %s: %s\n", fileName(r.File, 60), c.checked())
+	writeNotes(b, append(c.room(), c.basis()...))
+}
+
+func (c Check) writeCannotTell(b *bytes.Buffer) {
+	fmt.Fprintf(b, "cannot tell: %s: %s\n", fileName(c.result.File, 60), c.checked())
+	var notes []note
+	for _, reason := range c.untold {
+		notes = append(notes, note{"because", reason.text})
+	}
+	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
+}
+
+// checked says what was checked.
+func (c Check) checked() string {
+	k := &c.result.Checks
+	if k.Runs == 0 {
+		return "no program is known to have run"
+	}
+	text := plural(k.Runs, "program run") + " checked"
+	switch {
+	case k.Failed == 0:
+	case k.Failed < k.Runs:
+		return text + fmt.Sprintf(", %s of them %s not fit", grouped(k.Failed), doNot(k.Failed))
+	case k.Runs == 1:
+		return text + ": it does not fit"
+	default:
+		return text + ": none fits"
+	}
+	if c.Answer == CannotTell {
+		text += ", and what is known fits"
+	}
+	if c.budget != nil && len(c.over) == 0 {
+		return text + c.within()
+	}
+	return text
+}
+
+func doNot(n int64) string {
+	if n == 1 {
+		return "does"
+	}
+	return "do"
+}
+
+// within says that the budget is kept.
+func (c Check) within() string {
+	if _, ok := c.budget.of(usable(c.result.Spec.Spec)); !ok {
+		return ""
+	}
+	return ", no core holds more than " + c.budget.says(usable(c.result.Spec.Spec))
+}
+
+// room says how much room the tightest program has.
+func (c Check) room() []note {
+	t := c.result.Checks.Tightest
+	if t == nil {
+		return nil
+	}
+	h := t.Headroom
+	text := fmt.Sprintf("%s: ends at %s, %s bytes free above it on %s of %s", runText(c.result, t.Run, 60), grouped(h.End), grouped(h.Free),
+		coresText(h.Cores), deviceName(c.result, t.Device))
+	if h.Gap.Len() > h.Free {
+		text += fmt.Sprintf("; largest gap %s bytes at %s", grouped(h.Gap.Len()), rangeText(h.Gap))
+	}
+	notes := []note{{"tightest", text}}
+	if grow := growText(t.Grow); grow != "" {
+		notes = append(notes, note{"grow", grow})
+	}
+	return notes
+}
+
+// growText says by how much the buffers of a program may grow, one at a time.
+func growText(all []capture.Growth) string {
+	const most = 4
+	var parts []string
+	same := true
+	for _, g := range all {
+		same = same && g.Bytes == all[0].Bytes && g.Kind == all[0].Kind
+		parts = append(parts, fmt.Sprintf("%s by %s", what(capture.L1Resident{Kind: g.Kind, Program: &capture.ProgramRun{}, CB: g.CB}), grouped(g.Bytes)))
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) == 1:
+		return "its " + parts[0] + " bytes"
+	case same && all[0].Kind == device.CB:
+		return fmt.Sprintf("any one of its %d local CBs by %s bytes", len(all), grouped(all[0].Bytes))
+	case len(parts) > most:
+		parts = append(parts[:most], fmt.Sprintf("%d more", len(all)-most))
+	}
+	return "one of " + strings.Join(parts, ", ") + " bytes"
+}
+
+// basis says with what it was reckoned, where that is not all recorded.
+func (c Check) basis() []note {
+	r := c.result
+	notes := []note{{"chip", chipText(r)}}
+	if n := r.Checks.Inferred; n > 0 {
+		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
+	}
+	return append(notes, unseen(r)...)
+}
+
+// chipText says with which L1 was reckoned.
+func chipText(r *capture.Result) string {
+	s := r.Spec
+	text := string(s.Arch)
+	if s.ArchFrom == capture.FromAssumed {
+		text = assumed(r) + "; it was reckoned with"
+	} else {
+		text += ","
+	}
+	text += " circular buffers from " + grouped(s.CBBase)
+	switch {
+	case s.L1Size == 0:
+		return text + ", size of L1 not known"
+	case s.L1Small > 0:
+		return text + fmt.Sprintf(", L1_SMALL from %s, L1 to %s", grouped(s.L1Size-min(s.L1Small, s.L1Size)), grouped(s.L1Size))
+	}
+	return text + fmt.Sprintf(", L1 to %s without L1_SMALL (--l1-small)", grouped(s.L1Size))
+}
+
+// writeFailed says why the first program that does not fit does not.
+func (c Check) writeFailed(b *bytes.Buffer) {
+	k := &c.result.Checks
+	f := &k.List[0]
+	fmt.Fprintf(b, "does not fit: %s\n", complaint(f.Verdict))
+	fmt.Fprintf(b, "%s: %s\n", fileName(c.result.File, 60), c.checked())
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, 70), place(c.result, f.Enqueue), c.devices(f))
+	if f.Run.Inferred {
+		where += "; inferred from an earlier run of the operation"
+	}
+	if f.Synthesised {
+		where += "; its place or that of what is in its way is synthesised"
+	}
+	if f.Times > 1 {
+		where += fmt.Sprintf("; %s times", grouped(f.Times))
+	}
+	writeNotes(b, []note{{"program", where}})
+	writeVerdict(b, f.Verdict, failureLabels(c.result, f))
+	c.writeOthers(b, k.List[1:])
+	b.WriteByte('\n')
+	var notes []note
+	for _, o := range c.over {
+		notes = append(notes, note{"budget", c.overText(o)})
+	}
+	for _, reason := range c.untold {
+		notes = append(notes, note{"besides", reason.text})
+	}
+	writeNotes(b, append(notes, c.basis()...))
+}
+
+// maxOthers is how many further failures are named in text.
+const maxOthers = 8
+
+// writeOthers names the further programs that do not fit.
+func (c Check) writeOthers(b *bytes.Buffer, others []capture.FailedCheck) {
+	if len(others) == 0 {
+		return
+	}
+	b.WriteString("\nother programs that do not fit\n")
+	t := table{left: map[int]bool{4: true}}
+	t.add(nodeWord(c.result), "bytes over", "times", "device", "program")
+	shown := others[:min(len(others), maxOthers)]
+	for i := range shown {
+		f := &shown[i]
+		t.add(fmt.Sprint(f.Enqueue), grouped(overBy(f.Verdict)), grouped(f.Times), deviceName(c.result, f.Device), runText(c.result, f.Run, 60))
+	}
+	t.write(b)
+	if n := int64(len(others)-len(shown)) + c.result.Checks.More; n > 0 {
+		fmt.Fprintf(b, "%s more: --format json shows them\n", grouped(n))
+	}
+}
+
+// overBy is the largest number of bytes by which a program is too large.
+func overBy(v device.Verdict) (most uint64) {
+	for _, c := range v.Clashes {
+		most = max(most, c.Over())
+	}
+	for _, r := range v.Refusals {
+		if len(v.Clashes) == 0 {
+			most = max(most, r.Over())
+		}
+	}
+	return most
+}
+
+// writeOver says which core holds more than the budget, though every program fits.
+func (c Check) writeOver(b *bytes.Buffer) {
+	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.over[0]), fileName(c.result.File, 60), c.checked())
+	var notes []note
+	for _, o := range c.over[1:] {
+		notes = append(notes, note{"also", c.overText(o)})
+	}
+	for _, reason := range c.untold {
+		notes = append(notes, note{"besides", reason.text})
+	}
+	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
+	p := c.over[0].row.Peak
+	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
+	writeResidents(b, c.result, p.Residents)
+}
+
+func (c Check) overText(o overBudget) string {
+	p := o.row.Peak
+	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
+		deviceName(c.result, o.row.ID), place(c.result, p.At), grouped(p.Bytes-o.limit), c.budget.says(usable(c.result.Spec.Spec)))
+}
+
+// failureLabels name what a verdict is about.
+func failureLabels(r *capture.Result, f *capture.FailedCheck) labels {
+	by := labels{r, map[program.ID]capture.ProgramRun{}, f.Buffers}
+	if f.Verdict.Program != nil {
+		by.programs[f.Verdict.Program.ID()] = f.Run
+	}
+	return by
+}
+
+// devices names the devices on which a program failed.
+func (c Check) devices(f *capture.FailedCheck) string {
+	text := deviceName(c.result, f.Device)
+	if f.Devices > 1 {
+		text += fmt.Sprintf(" and %s more", grouped(f.Devices-1))
+	}
+	return text
+}
+
+// JSON writes the answer as one line of JSON, as cbl1.check-1.schema.json describes it.
+func (c Check) JSON(w io.Writer) error { return writeJSON(w, newCheckDocument(c)) }

@@ -1,0 +1,133 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/program"
+)
+
+// labels say what the numbers in a verdict stand for. The zero labels know nothing.
+type labels struct {
+	result   *capture.Result // for the names of devices; may be nil
+	programs map[program.ID]capture.ProgramRun
+	buffers  map[device.BufferID]capture.BufferInfo
+}
+
+// whose says whose something is, in at most n bytes but for the node: "ttnn.add >
+// BinaryNgDeviceOperation (node 3)".
+func whose(r *capture.Result, op string, at uint64, n int) string {
+	if op == "" {
+		return place(r, at)
+	}
+	op = strings.ReplaceAll(op, "tt::tt_metal::", "") // room for what tells more
+	return fmt.Sprintf("%s (%s)", opName(op, n), place(r, at))
+}
+
+// place names a node of a capture, or an event of a log.
+func place(r *capture.Result, at uint64) string { return fmt.Sprintf("%s %d", nodeWord(r), at) }
+
+func nodeWord(r *capture.Result) string {
+	if r != nil && r.Log {
+		return "event"
+	}
+	return "node"
+}
+
+// length says how long a capture is.
+func length(r *capture.Result) string {
+	if r.Log {
+		return plural(r.Nodes, "event")
+	}
+	return plural(r.Nodes, "node")
+}
+
+func runText(r *capture.Result, run capture.ProgramRun, n int) string {
+	text := whose(r, run.Op, run.At, n)
+	if run.Inferred {
+		text += ", inferred"
+	}
+	return text
+}
+
+// resident turns something that a verdict names into what it is in the capture.
+func (l labels) resident(r device.Resident) capture.L1Resident {
+	out := capture.L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
+	if r.Program != nil {
+		run := l.programs[r.Program.ID()]
+		out.Program = &run
+		return out
+	}
+	info, ok := l.buffers[r.Buffer.ID]
+	if !ok {
+		info = capture.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: r.Buffer.Name}
+	}
+	out.Buffer = &info
+	return out
+}
+
+func (l labels) residents(rows []device.Resident) []capture.L1Resident {
+	out := make([]capture.L1Resident, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, l.resident(r))
+	}
+	return out
+}
+
+// what says what something in L1 is: "CB 3", "L1 buffer".
+func what(r capture.L1Resident) string {
+	switch {
+	case r.Program == nil:
+		return r.Kind.String()
+	case r.Kind == device.CB:
+		return fmt.Sprintf("CB %d", r.CB)
+	}
+	return fmt.Sprintf("%v %d", r.Kind, r.CB)
+}
+
+// ownerText says whose something in L1 is.
+func ownerText(r *capture.Result, x capture.L1Resident, n int) string {
+	switch {
+	case x.Program != nil:
+		return runText(r, *x.Program, n)
+	case x.Buffer != nil:
+		return whose(r, x.Buffer.Op, x.Buffer.At, n)
+	}
+	return ""
+}
+
+// devices names the first of some devices, and says how many more there are.
+func (l labels) devices(first device.ID, n int) string {
+	text := deviceName(l.result, captureID(first))
+	if n > 1 {
+		text += fmt.Sprintf(" and %s more", grouped(n-1))
+	}
+	return text
+}
+
+// deviceName names a device id of a capture in a sentence: "device 0", "mesh 1 (chip
+// 0)".
+func deviceName(r *capture.Result, id capture.Opt[uint64]) string {
+	if !id.OK {
+		return "device not named"
+	}
+	if r != nil {
+		for _, row := range r.L1 {
+			if row.ID == id && row.Kind == capture.KindMesh {
+				d := capture.Device{ID: id, Kind: row.Kind, Chips: row.Chips}
+				return fold{&d, nil}.label()
+			}
+		}
+	}
+	return fmt.Sprintf("device %d", id.V)
+}
+
+// captureID is the id of a device as it stands in a capture.
+func captureID(id device.ID) (out capture.Opt[uint64]) {
+	if id != capture.NoDevice {
+		out.V, out.OK = uint64(id), true
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+)
+
+// wholeL1 says what lived in L1 beside circular buffers, in a few lines: the other
+// commands show more.
+func wholeL1(r *capture.Result) []note {
+	var out []note
+	if text := trackedText(r); text != "" {
+		out = append(out, note{"whole L1", text})
+	}
+	if text := bufferText(r); text != "" {
+		out = append(out, note{"buffers", text})
+	}
+	for i := range r.L1 {
+		if d := r.L1[i].Dispatched; d != nil {
+			out = append(out, note{"dispatch", dispatchedText(r, &r.L1[i])})
+			break // the devices of a mesh run the same
+		}
+	}
+	if k := r.Checks; k.Failed > 0 {
+		out = append(out, note{"check", fmt.Sprintf("%s of %s not fit beside the L1 buffers of their time: cbl1 check says why",
+			grouped(k.Failed), plural(k.Runs, "program run")+" "+doNot(k.Failed))})
+	}
+	return out
+}
+
+// trackedText says how much a core held at most of everything.
+func trackedText(r *capture.Result) string {
+	row := fullestL1(r)
+	if row == nil || onlyCBs(row.Peak) {
+		return ""
+	}
+	p := row.Peak
+	once := ""
+	if len(p.Shared) > 0 {
+		once = " (shared bytes count once)"
+	}
+	return fmt.Sprintf("at most %s bytes on one core: %s%s; cbl1 peak says which", grouped(p.Bytes), kindsText(p), once)
+}
+
+// onlyCBs reports whether nothing but circular buffers was there.
+func onlyCBs(p *capture.L1Peak) bool {
+	return len(p.Kinds) == 1 && p.Kinds[0].Kind == device.CB
+}
+
+// kindsText lists the kinds of what a core held, kernels and the reserved area left
+// out.
+func kindsText(p *capture.L1Peak) string {
+	var kinds []string
+	for _, k := range p.Kinds {
+		if k.Kind != device.Kernel && k.Kind != device.Reserved {
+			kinds = append(kinds, fmt.Sprintf("%ss %s", k.Kind, grouped(k.Bytes)))
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// bufferText says how many bytes buffers took over all banks of the device that had
+// most, and what was left at the end.
+func bufferText(r *capture.Result) string {
+	var best *capture.DeviceL1
+	for i := range r.L1 {
+		if d := &r.L1[i]; best == nil || d.L1.Peak+d.DRAM.Peak > best.L1.Peak+best.DRAM.Peak {
+			best = d
+		}
+	}
+	if best == nil || best.Buffers.Peak == 0 {
+		return ""
+	}
+	var parts []string
+	for _, k := range []struct {
+		name string
+		capture.HighLow
+	}{{"L1", best.L1}, {"L1_SMALL", best.L1Small}, {"DRAM", best.DRAM}} {
+		if k.Peak > 0 {
+			parts = append(parts, fmt.Sprintf("%s peak %s", k.name, grouped(k.Peak)))
+		}
+	}
+	text := strings.Join(parts, ", ") + " bytes in all banks"
+	if len(parts) == 0 {
+		text = "of no bytes"
+	}
+	if n := r.Live.Buffers; n > 0 {
+		text += fmt.Sprintf("; %s live at the end: %s bytes in L1, %s in DRAM", plural(n, "buffer"), grouped(r.Live.L1+r.Live.L1Small), grouped(r.Live.DRAM))
+	} else {
+		text += "; none live at the end"
+	}
+	if best.Backings > 0 {
+		text += fmt.Sprintf("; %s back others and do not count", plural(best.Backings, "allocation"))
+	}
+	return text
+}
+
+// dispatchedText says what executions left of circular buffers.
+func dispatchedText(r *capture.Result, row *capture.DeviceL1) string {
+	d := row.Dispatched
+	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",
+		plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))
+	if d.Unknown > 0 {
+		text += fmt.Sprintf("; %s of nobody knows what", grouped(d.Unknown))
+	}
+	return text
+}

@@ -1,0 +1,209 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/report"
+)
+
+// TestPeakGolden compares what cbl1 peak and cbl1 check print about every capture.
+func TestPeakGolden(t *testing.T) {
+	_, peakSchema := compileSchema(t, "cbl1.peak-1.schema.json")
+	_, checkSchema := compileSchema(t, "cbl1.check-1.schema.json")
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			result := f.replay(t)
+			var b bytes.Buffer
+			require.NoError(t, report.Peak(&b, result))
+			b.WriteString("\n")
+			check := report.NewCheck(result, nil)
+			require.NoError(t, check.Text(&b))
+			requireScreen(t, b.String())
+			requireGolden(t, "peak_"+f.name, b.String())
+
+			b.Reset()
+			require.NoError(t, report.PeakJSON(&b, result))
+			validate(t, peakSchema, b.Bytes())
+			b.Reset()
+			require.NoError(t, check.JSON(&b))
+			validate(t, checkSchema, b.Bytes())
+		})
+	}
+}
+
+// What conv2d.json has at address 0 is not placed: nothing clashes there.
+func TestAddressZeroNeverClashes(t *testing.T) {
+	for _, f := range fixtures(t) {
+		r := f.replay(t)
+		require.Zero(t, r.Checks.Failed, f.name)
+		for _, d := range r.L1 {
+			if d.Peak == nil {
+				continue
+			}
+			for _, x := range d.Peak.Residents {
+				require.NotZero(t, x.Range.Start, "%s: %+v", f.name, x)
+			}
+		}
+	}
+}
+
+func TestPeakOfASpike(t *testing.T) {
+	s := newScene(t, l1.P150b())
+	s.result.L1 = []capture.DeviceL1{
+		{ID: known(0), Kind: capture.KindChip, Addresses: capture.AddressesMixed, Assumed: 1, Peak: peakOf(matmul)},
+		{ID: known(1), Kind: capture.KindChip, Addresses: capture.AddressesNone, Peak: peakOf(matmul)},
+		{ID: known(2), Kind: capture.KindChip, Addresses: capture.AddressesNone},
+	}
+	s.result.Hits.Inferred = 3
+	s.result.Earlier = capture.Earlier{L1: 2, Bytes: 4096}
+	var b bytes.Buffer
+	require.NoError(t, report.Peak(&b, s.result))
+	requireScreen(t, b.String())
+	requireGolden(t, "peak", b.String())
+	b.Reset()
+	require.NoError(t, report.PeakJSON(&b, s.result))
+	_, strict := compileSchema(t, "cbl1.peak-1.schema.json")
+	validate(t, strict, b.Bytes())
+}
+
+// Nothing at all is an answer too.
+func TestPeakOfNothing(t *testing.T) {
+	r := &capture.Result{Addresses: capture.AddressesNone}
+	r.Spec.ArchFrom, r.Spec.BaseFrom = capture.FromAssumed, capture.FromAssumed
+	var b bytes.Buffer
+	require.NoError(t, report.Peak(&b, r))
+	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")
+	for name, write := range map[string]func() error{
+		"cbl1.peak-1.schema.json":  func() error { return report.PeakJSON(&b, r) },
+		"cbl1.check-1.schema.json": func() error { return report.NewCheck(r, budget(t, "80%")).JSON(&b) },
+		"cbl1.who-1.schema.json":   func() error { return report.WhoJSON(&b, r, report.Question{}) },
+	} {
+		b.Reset()
+		require.NoError(t, write())
+		_, strict := compileSchema(t, name)
+		validate(t, strict, b.Bytes())
+	}
+	require.Equal(t, report.CannotTell, report.NewCheck(r, nil).Answer)
+}
+
+// ask replays a capture of the repository with a question.
+func ask(t *testing.T, file string, q report.Question) *capture.Result {
+	t.Helper()
+	r, err := capture.Input{Path: filepath.Join("../capture/testdata", file)}.Replay(capture.Options{Ask: &q.Question})
+	require.NoError(t, err)
+	r.File = file
+	return r
+}
+
+// One row per question.
+func TestWhoGolden(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
+	for _, c := range []struct {
+		name, file string
+		address    uint64
+		at         int // -1 = the end
+		core       string
+		device     int // -1 = all
+		held       bool
+	}{
+		{"everywhere", "composite_no_dispatch.json", 112_000, -1, "", -1, true},
+		{"one_core", "composite_no_dispatch.json", 112_000, -1, "0-0", -1, true},
+		{"a_buffer", "matmul_normal.json", 1_450_000, 13, "1-0", 0, true},
+		{"freed", "matmul_normal.json", 1_450_000, -1, "", -1, false},
+		{"before", "matmul_normal.json", 112_000, 3, "", -1, false},
+		{"other_device", "mesh8_fanout.json", 112_000, -1, "", 99, false},
+		{"one_device", "mesh8_fanout.json", 112_000, -1, "", 3, true},
+		{"below", "matmul_normal.json", 5, -1, "", -1, false},
+		{"beyond", "matmul_normal.json", 1 << 40, -1, "", -1, false},
+		{"many", "repeats.json", 104_000, -1, "7-7", 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := report.Question{Question: capture.Question{Address: c.address}}
+			if c.at >= 0 {
+				q.At = known(uint64(c.at))
+			}
+			if c.core != "" {
+				core, err := l1.ParseCore(c.core)
+				require.NoError(t, err)
+				q.Core = capture.Opt[l1.Core]{V: core, OK: true}
+			}
+			if c.device >= 0 {
+				q.Device = known(uint64(c.device))
+			}
+			r := ask(t, c.file, q)
+			require.Equal(t, c.held, len(q.Held(r)) > 0)
+			var b bytes.Buffer
+			require.NoError(t, report.Who(&b, r, q))
+			requireScreen(t, b.String())
+			requireGolden(t, "who_"+c.name, b.String())
+			b.Reset()
+			require.NoError(t, report.WhoJSON(&b, r, q))
+			validate(t, strict, b.Bytes())
+		})
+	}
+}
+
+// Names from files are escaped wherever they come out.
+func TestHostileNamesInL1(t *testing.T) {
+	evil := "a\x1b[2J\u202e\n > " + strings.Repeat("x", 70_000)
+	s := newScene(t, l1.P150b())
+	s.buffer(10, evil, grid, 1_163_264, 1_572_864)
+	s.run(20, evil, circular(grid, 1<<21))
+	p := peakOf(evil)
+	p.Residents[1].Buffer.Op, p.Spike.Old.Op = evil, evil
+	s.result.L1 = []capture.DeviceL1{{ID: known(0), Kind: capture.KindChip, Peak: p}}
+	s.result.File = evil
+	s.result.Anomalies = []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 1, Detail: evil}}
+	s.result.Held = []capture.Held{{Device: known(0), Kind: capture.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
+	check := report.NewCheck(s.result, budget(t, "1%"))
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"check": func(b *bytes.Buffer) error { return check.Text(b) },
+		"peak":  func(b *bytes.Buffer) error { return report.Peak(b, s.result) },
+		"who":   func(b *bytes.Buffer) error { return report.Who(b, s.result, report.Question{}) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, write(&b))
+		requirePlain(t, b.String())
+		require.Less(t, b.Len(), 6000, name)
+	}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"check": func(b *bytes.Buffer) error { return check.JSON(b) },
+		"peak":  func(b *bytes.Buffer) error { return report.PeakJSON(b, s.result) },
+		"who":   func(b *bytes.Buffer) error { return report.WhoJSON(b, s.result, report.Question{}) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, write(&b))
+		requirePlain(t, b.String())
+		require.True(t, json.Valid(b.Bytes()), name)
+	}
+}
+
+// Every kind of thing in L1 has a name that the schema knows.
+func TestKindNames(t *testing.T) {
+	var rows []capture.L1Resident
+	for k := device.CB; k.InL1(); k++ {
+		x := capture.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &capture.BufferInfo{Kind: k}}
+		if k <= device.Scratchpad {
+			x.CB, x.Program, x.Buffer = int(k), &capture.ProgramRun{}, nil
+		}
+		rows = append(rows, x)
+	}
+	s := newScene(t, l1.N150())
+	s.result.Held = []capture.Held{{Kind: capture.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
+	var b bytes.Buffer
+	require.NoError(t, report.WhoJSON(&b, s.result, report.Question{}))
+	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
+	validate(t, strict, b.Bytes())
+	b.Reset()
+	require.NoError(t, report.Who(&b, s.result, report.Question{}))
+	requireGolden(t, "who_kinds", b.String())
+}

@@ -1,0 +1,289 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Peak writes for people how much a core held at most and what that was: the answer
+// in the first line, then the composition.
+func Peak(w io.Writer, r *capture.Result) error {
+	var b bytes.Buffer
+	row := fullestL1(r)
+	if row == nil {
+		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", fileName(r.File, 60))
+		writeNotes(&b, append(untoldNotes(r), unseen(r)...))
+	} else {
+		writePeak(&b, r, row)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// fullestL1 returns the row of the device with the highest peak, the first of equals;
+// nil if nothing was in L1.
+func fullestL1(r *capture.Result) (best *capture.DeviceL1) {
+	for i := range r.L1 {
+		if row := &r.L1[i]; row.Peak != nil && (best == nil || row.Peak.Bytes > best.Peak.Bytes) {
+			best = row
+		}
+	}
+	return best
+}
+
+func writePeak(b *bytes.Buffer, r *capture.Result, row *capture.DeviceL1) {
+	p := row.Peak
+	program := peakProgram(p)
+	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
+		shortOp(r, p.Op, p.At), besideText(r, p, program))
+	fmt.Fprintf(b, "%s: %s\n", fileName(r.File, 60), length(r))
+	notes := []note{{"at", whose(r, p.Op, p.At, 70)}, {"program", programText(r, program)}}
+	if text := equalPeaks(r, row); text != "" {
+		notes = append(notes, note{"as full", text})
+	}
+	writeNotes(b, notes)
+	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
+	writeResidents(b, r, p.Residents)
+	b.WriteByte('\n')
+	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseen(r)))
+}
+
+// peakProgram returns the program whose buffers are largest on the core of the peak;
+// nil if no program's buffers are there.
+func peakProgram(p *capture.L1Peak) *capture.ProgramRun {
+	var best *capture.L1Resident
+	for i := range p.Residents {
+		if x := &p.Residents[i]; x.Program != nil && (best == nil || x.Range.Len() > best.Range.Len()) {
+			best = x
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.Program
+}
+
+// shortOp names what ran in a few words.
+func shortOp(r *capture.Result, op string, at uint64) string {
+	if op == "" {
+		return place(r, at)
+	}
+	return name(caller(op), 24)
+}
+
+// besideText names the program in the first line.
+func besideText(r *capture.Result, p *capture.L1Peak, program *capture.ProgramRun) string {
+	switch {
+	case program == nil:
+		return ", no program"
+	case program.Op == p.Op:
+		return ", its own program"
+	}
+	return ", program of " + shortOp(r, program.Op, program.At)
+}
+
+func programText(r *capture.Result, program *capture.ProgramRun) string {
+	if program == nil {
+		return "none has buffers on the core"
+	}
+	return runText(r, *program, 70)
+}
+
+// equalPeaks says where else so much was held.
+func equalPeaks(r *capture.Result, row *capture.DeviceL1) string {
+	var parts []string
+	if row.Peak.Cores.Len() > 1 {
+		parts = append(parts, coresText(row.Peak.Cores))
+	}
+	same, lower := 0, 0
+	for i := range r.L1 {
+		switch o := &r.L1[i]; {
+		case o == row:
+		case o.Peak != nil && o.Peak.Bytes == row.Peak.Bytes:
+			same++
+		default:
+			lower++
+		}
+	}
+	if same > 0 {
+		parts = append(parts, plural(same, "other device"))
+	}
+	if lower > 0 {
+		parts = append(parts, "not so "+plural(lower, "other device"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// composition says what kinds of things held how many bytes, and which bytes more
+// than one of them held.
+func composition(r *capture.Result, p *capture.L1Peak) []note {
+	notes := []note{{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))}}
+	for _, s := range p.Shared {
+		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
+	}
+	if p.WithKernels > p.Bytes {
+		notes = append(notes, note{"kernels", fmt.Sprintf("%s bytes with kernels and the reserved area (%s, all that lies below the base of circular buffers)",
+			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
+	}
+	switch {
+	case p.Largest.IsEmpty():
+		notes = append(notes, note{"free", "nothing between the base of circular buffers and L1_SMALL"})
+	case p.Top == p.Largest:
+		notes = append(notes, note{"free", "largest gap " + gapText(p.Largest)})
+	default:
+		notes = append(notes, note{"free", fmt.Sprintf("largest gap %s; highest gap %s", gapText(p.Largest), gapText(p.Top))})
+	}
+	if s := p.Spike; s != nil {
+		notes = append(notes, note{"spike", fmt.Sprintf(
+			"a new buffer was allocated before the one it replaces was freed: %s of %s bytes beside that of %s, freed at %s; with the free first the core would have held %s",
+			whose(r, s.New.Op, s.New.At, 40), grouped(s.New.Size), whose(r, s.Old.Op, s.Old.At, 40), place(r, s.FreedAt), grouped(s.Without))})
+	}
+	return notes
+}
+
+func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
+
+// peakRemarks say what the figures rest on.
+func peakRemarks(r *capture.Result, row *capture.DeviceL1) []note {
+	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
+	switch row.Addresses {
+	case capture.AddressesSynthesised:
+		notes = append(notes, note{"placed", "L1 buffers have no addresses in the capture and were placed top-down: synthesised"})
+	case capture.AddressesMixed:
+		notes = append(notes, note{"placed", "some L1 buffers have no address in the capture and were placed top-down: synthesised"})
+	case capture.AddressesRecorded, capture.AddressesNone:
+	}
+	if row.Assumed > 0 {
+		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", plural(row.Assumed, "sharded buffer"))})
+	}
+	return append(notes, note{"chip", chipText(r)})
+}
+
+// untoldNotes say what the capture hides, because of which the true peak may be higher.
+func untoldNotes(r *capture.Result) []note {
+	var notes []note
+	for _, code := range untold(r) {
+		notes = append(notes, note{"hidden", untoldText(r, code)})
+	}
+	if n := r.Hits.Inferred; n > 0 {
+		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
+	}
+	return notes
+}
+
+// unseen names what was there before the capture began.
+func unseen(r *capture.Result) []note {
+	n := r.Earlier.L1
+	if n == 0 {
+		return nil
+	}
+	return []note{{"unseen", fmt.Sprintf("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
+		plural(n, "L1 buffer"), grouped(r.Earlier.Bytes))}}
+}
+
+type jsonPeak struct {
+	Schema   string           `json:"schema"`
+	File     string           `json:"file"`
+	Rank     *uint64          `json:"rank"`
+	Nodes    int64            `json:"nodes"`
+	Basis    jsonL1Basis      `json:"basis"`
+	Untold   []jsonUntold     `json:"untold"`
+	Inferred int64            `json:"hits_inferred"`
+	Fullest  *int             `json:"fullest"`
+	Devices  []jsonDevicePeak `json:"devices"`
+}
+
+type jsonDevicePeak struct {
+	Device    *uint64            `json:"device"`
+	Kind      capture.DeviceKind `json:"kind"`
+	Chips     []uint64           `json:"chips"`
+	Addresses capture.Addresses  `json:"l1_addresses"`
+	Unplaced  int64              `json:"l1_buffers_unplaced"`
+	Assumed   int64              `json:"l1_buffers_assumed"`
+	Peak      *jsonL1Peak        `json:"peak"`
+}
+
+type jsonL1Peak struct {
+	Bytes       uint64            `json:"tracked_bytes"`
+	WithKernels uint64            `json:"with_kernels_bytes"`
+	Percent     *float64          `json:"percent_of_l1"`
+	Counter     uint64            `json:"counter"`
+	Op          string            `json:"op"`
+	Core        string            `json:"core"`
+	Cores       string            `json:"cores"`
+	Count       int               `json:"count"`
+	Kinds       map[string]uint64 `json:"kinds"`
+	Shared      []jsonShared      `json:"shared"`
+	Residents   []jsonResident    `json:"residents"`
+	Largest     *[2]uint64        `json:"largest_gap"`
+	Highest     *[2]uint64        `json:"highest_gap"`
+	Spike       *jsonSpike        `json:"spike"`
+}
+
+type jsonSpike struct {
+	New     jsonBuffer `json:"new"`
+	Old     jsonBuffer `json:"old"`
+	FreedAt uint64     `json:"freed_counter"`
+	Without uint64     `json:"without_bytes"`
+}
+
+// PeakJSON writes the same as one line of JSON, for each device, as
+// cbl1.peak-1.schema.json describes it.
+func PeakJSON(w io.Writer, r *capture.Result) error {
+	out := jsonPeak{
+		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r),
+		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
+	}
+	best := fullestL1(r)
+	for i := range r.L1 {
+		row := &r.L1[i]
+		if row == best {
+			out.Fullest = &i
+		}
+		out.Devices = append(out.Devices, jsonDevicePeak{
+			optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r, row.Peak),
+		})
+	}
+	return writeJSON(w, out)
+}
+
+// newUntold says what a capture hides.
+func newUntold(r *capture.Result) []jsonUntold {
+	out := []jsonUntold{}
+	for _, code := range untold(r) {
+		out = append(out, jsonUntold{&code, untoldText(r, code)})
+	}
+	return out
+}
+
+func newL1Peak(r *capture.Result, p *capture.L1Peak) *jsonL1Peak {
+	if p == nil {
+		return nil
+	}
+	out := &jsonL1Peak{
+		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, Op: p.Op,
+		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: newShared(p.Shared),
+		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
+	}
+	if r.Spec.L1Size > 0 {
+		percent := float64(p.Bytes) * 100 / float64(r.Spec.L1Size)
+		out.Percent = &percent
+	}
+	if s := p.Spike; s != nil {
+		out.Spike = &jsonSpike{newBuffer(s.New), newBuffer(s.Old), s.FreedAt, s.Without}
+	}
+	return out
+}
+
+func gapPair(r l1.Range) *[2]uint64 {
+	if r.IsEmpty() {
+		return nil
+	}
+	return &[2]uint64{r.Start, r.End}
+}

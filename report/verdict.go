@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// maxResidents is how many rows a table of what lies in L1 has in text.
+const maxResidents = 20
+
+// complaint is the sentence that says why a program does not fit: that of tt-metal if
+// it has one, so that people and scripts recognise it.
+func complaint(v device.Verdict) string { return Escape(v.String()) }
+
+// writeVerdict says, below that sentence, where and by how much a program does not
+// fit, who is in the way, and what to do.
+func writeVerdict(b *bytes.Buffer, v device.Verdict, by labels) {
+	clashes := slices.Clone(v.Clashes)
+	slices.SortStableFunc(clashes, func(a, b device.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
+	var notes []note
+	if len(clashes) == 0 && len(v.Refusals) > 0 && v.Refusals[0].Kind != device.RefusedGrid {
+		r := v.Refusals[0]
+		notes = append(notes, note{"over", fmt.Sprintf("%s bytes on %s of %s, by tt-metal's reckoning: the region ends at %s, the limit is %s",
+			grouped(r.Over()), r.Cores, by.devices(r.Device, r.Devices), grouped(r.End), grouped(r.Limit))})
+	}
+	for i, c := range clashes {
+		if i == maxClashes {
+			notes = append(notes, note{"over", fmt.Sprintf("%s more groups of cores: --format json shows all", grouped(len(clashes)-i))})
+			break
+		}
+		notes = append(notes, note{"over", overText(&c, by)})
+	}
+	if v.Difference != "" {
+		notes = append(notes, note{"differs", v.Difference})
+	}
+	if v.Advice != "" {
+		notes = append(notes, note{"advice", v.Advice})
+	}
+	writeNotes(b, notes)
+	var worst *device.Clash
+	if len(clashes) > 0 {
+		worst = &clashes[0]
+	}
+	if rows := culprits(v, worst); len(rows) > 0 {
+		where := ""
+		if worst != nil {
+			where = " on " + coresText(worst.Cores) + " of " + by.devices(worst.Device, worst.Devices)
+		}
+		fmt.Fprintf(b, "\nwhat takes L1%s, largest first\n", where)
+		writeResidents(b, by.result, by.residents(rows))
+	}
+	if worst != nil && len(worst.Holes) > 0 {
+		b.WriteByte('\n')
+		var holes []note
+		for _, h := range worst.Holes {
+			holes = append(holes, note{"unusable", fmt.Sprintf("%s bytes at %s: %s", grouped(h.Range.Len()), rangeText(h.Range), h.Why)})
+		}
+		writeNotes(b, holes)
+	}
+}
+
+// maxClashes is how many groups of cores a verdict names in text.
+const maxClashes = 4
+
+// overText says where and by how many bytes a program is too large.
+func overText(c *device.Clash, by labels) string {
+	text := fmt.Sprintf("%s bytes on %s of %s: the region ends at %s", grouped(c.Over()), coresText(c.Cores), by.devices(c.Device, c.Devices), grouped(c.End))
+	if c.Grows {
+		return text + ", L1 at " + grouped(c.Limit)
+	}
+	return text + ", what lies lowest above starts at " + grouped(c.Limit)
+}
+
+// culprits returns what a program has on the cores of a clash, and what is in its way,
+// by size. Without a clash it is what tt-metal's first refusal is about.
+func culprits(v device.Verdict, c *device.Clash) []device.Resident {
+	var out []device.Resident
+	switch {
+	case c != nil:
+		out = append(ownResidents(v, c.CBs), c.Above...)
+	case len(v.Refusals) > 0:
+		var cbs []int
+		on := rangeCores(v.Refusals[0].Cores)
+		for i, cb := range v.Program.CBs() {
+			if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(on) {
+				cbs = append(cbs, i)
+			}
+		}
+		out = ownResidents(v, cbs)
+	}
+	slices.SortStableFunc(out, func(a, b device.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
+	return out
+}
+
+// ownResidents returns some of the buffers of the program, as they would lie in L1.
+func ownResidents(v device.Verdict, cbs []int) []device.Resident {
+	placed := map[int]device.Resident{}
+	for i, cb := range v.Program.CBs() {
+		placed[i] = device.Resident{Kind: device.Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
+	}
+	var out []device.Resident
+	for _, i := range cbs {
+		out = append(out, placed[i])
+	}
+	return out
+}
+
+func rangeCores(r l1.CoreRange) l1.CoreSet {
+	set, err := l1.NewCoreRangeSet(r)
+	if err != nil { // never: of a program
+		return l1.CoreSet{}
+	}
+	return set.Cores()
+}
+
+// writeResidents writes a table of what lies on a core.
+func writeResidents(b *bytes.Buffer, r *capture.Result, rows []capture.L1Resident) {
+	t := table{left: map[int]bool{3: true, 4: true}}
+	t.add("bytes", "start", "end", "what", "whose")
+	shown := rows[:min(len(rows), maxResidents)]
+	for _, x := range shown {
+		t.add(grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x), ownerText(r, x, 50))
+	}
+	t.write(b)
+	if rest := rows[len(shown):]; len(rest) > 0 {
+		var sum uint64
+		for _, x := range rest {
+			sum += x.Range.Len()
+		}
+		fmt.Fprintf(b, "%s more with %s bytes: --format json shows all\n", grouped(len(rest)), grouped(sum))
+	}
+}
+
+// coresText names cores: "core 0-0", "110 cores [0-0 - 10-9]".
+func coresText(cores l1.CoreSet) string {
+	if cores.Len() == 1 {
+		for c := range cores.All() {
+			return "core " + c.String()
+		}
+	}
+	return plural(cores.Len(), "core") + " " + coreRanges(cores)
+}
+
+func rangeText(r l1.Range) string { return grouped(r.Start) + ".." + grouped(r.End) }
+
+// kindName is a kind in JSON: "circular_buffer", "l1_buffer".
+func kindName(k device.Kind) string {
+	return strings.ReplaceAll(strings.ToLower(k.String()), " ", "_")
+}
+
+// programKind is "circular" or "dataflow", as tt-metal's messages say.
+func programKind(k program.Kind) string {
+	if k == program.CircularBuffer {
+		return "circular"
+	}
+	return "dataflow"
+}
