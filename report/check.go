@@ -41,7 +41,7 @@ type overBudget struct {
 
 // A reason is why the answer cannot be told.
 type reason struct {
-	code capture.Code // "" if it is about the budget
+	code capture.Code // "" if it is about L1 or the budget
 	text string
 }
 
@@ -51,6 +51,9 @@ func NewCheck(r *capture.Result, budget *Budget) Check {
 	c := Check{Answer: Fits, result: r, budget: budget}
 	for _, code := range untold(r) {
 		c.untold = append(c.untold, reason{code, untoldText(r, code)})
+	}
+	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
+		c.untold = append(c.untold, reason{"", "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"})
 	}
 	if budget != nil {
 		limit, ok := budget.of(usable(r.Spec.Spec))

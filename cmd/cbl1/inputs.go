@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -97,8 +98,12 @@ func (in *inputs) one(name string, replay func(capture.Options) (*capture.Result
 	opt.Progress = in.progress.of(name)
 	result, err := replay(opt)
 	in.progress.done()
-	if err != nil {
+	switch {
+	case err != nil:
 		in.refuse(err)
+		return nil
+	case in.small > 0 && result.Spec.L1Small == 0 && result.Spec.L1Size > 0 && !result.Log: // a log says for itself
+		in.refuse(fmt.Errorf("%s: an L1_SMALL area of %d bytes does not fit into an L1 of %d", name, in.small, result.Spec.L1Size))
 		return nil
 	}
 	return do(result)
