@@ -99,7 +99,7 @@ type decoder struct {
 	names  [numFields]string
 	fields map[string]field
 	texts  map[string]string
-	cores  map[string]l1.CoreRangeSet
+	cores  coreSets
 	hash   hash.Hash64
 
 	// The node at hand. The first error stays; what is read after it is nothing.
@@ -125,7 +125,7 @@ func newDecoder(file string) *decoder {
 		names:  fieldNames(),
 		fields: make(map[string]field, numFields),
 		texts:  make(map[string]string),
-		cores:  make(map[string]l1.CoreRangeSet),
+		cores:  make(coreSets),
 		hash:   fnv.New64a(),
 	}
 	for f, name := range d.names {
@@ -325,13 +325,21 @@ func (d *decoder) coreRangeSet() (set l1.CoreRangeSet) {
 		d.fail(d.names[fieldCoreRangeSet], d.params[fieldCoreRangeSet], reason, err)
 		return set
 	}
-	if len(raw) <= 8*maxTextSize {
-		if len(d.cores) == maxCores {
-			clear(d.cores)
-		}
-		d.cores[string(raw)] = set
-	}
+	d.cores.keep(raw, set)
 	return set
+}
+
+// coreSets remembers what core range sets were parsed to, by their text.
+type coreSets map[string]l1.CoreRangeSet
+
+func (s coreSets) keep(raw []byte, set l1.CoreRangeSet) {
+	if len(raw) > 8*maxTextSize {
+		return
+	}
+	if len(s) == maxCores {
+		clear(s)
+	}
+	s[string(raw)] = set
 }
 
 // connections reads the counters that a node points to.

@@ -18,7 +18,7 @@ import (
 type logDecoder struct {
 	file         string
 	process, tag string
-	cores        map[string]l1.CoreRangeSet
+	cores        coreSets
 
 	// The line at hand. The first error stays; what is read after it is nothing.
 	raw     []byte
@@ -28,7 +28,7 @@ type logDecoder struct {
 }
 
 func newLogDecoder(file string) *logDecoder {
-	return &logDecoder{file: file, cores: map[string]l1.CoreRangeSet{}}
+	return &logDecoder{file: file, cores: coreSets{}}
 }
 
 // A logObject is an object of a line: its members, and where it stands.
@@ -348,12 +348,7 @@ func (o *logObject) coreRangeSet() (set l1.CoreRangeSet) {
 		o.parse("cores", err)
 		return set
 	}
-	if len(raw) <= 8*maxTextSize {
-		if len(d.cores) == maxCores {
-			clear(d.cores)
-		}
-		d.cores[string(raw)] = set
-	}
+	d.cores.keep(raw, set)
 	return set
 }
 

@@ -90,41 +90,10 @@ type LogPart struct {
 // logHas says which of its fields a query has.
 type logHas struct{ device, program, core, address bool }
 
-// memoryWord returns the spelling of a kind of memory in logs and answers.
-func memoryWord(k device.Kind) string {
-	switch k {
-	case device.CB:
-		return "cb"
-	case device.Dataflow:
-		return "dataflow"
-	case device.Scratchpad:
-		return "scratchpad"
-	case device.L1:
-		return "l1"
-	case device.L1Small:
-		return "l1_small"
-	case device.GlobalCB:
-		return "global_cb"
-	case device.Service:
-		return "service"
-	case device.Kernel:
-		return "kernel"
-	case device.Reserved:
-		return "reserved"
-	case device.DRAM:
-		return "dram"
-	case device.Trace:
-		return "trace"
-	case device.System:
-		return "system"
-	}
-	return k.String()
-}
-
 // memoryKind returns the kind with the given spelling, from first to last.
 func memoryKind(word string, first, last device.Kind) (device.Kind, bool) {
 	for k := first; k <= last; k++ {
-		if memoryWord(k) == word {
+		if k.Name() == word {
 			return k, true
 		}
 	}

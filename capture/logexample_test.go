@@ -77,5 +77,5 @@ func ExampleSession_Stream() {
 	}
 	// Output:
 	// {"answer":"anomaly","line":5,"event":"dispatch","code":"not-registered","error":"device 0: program 2: program is not registered"}
-	// {"answer":"headroom","id":7,"program":1,"groups":[{"device":0,"devices":1,"cores":"{[0-0 - 1-0]}","end":107808,"free_bytes":1391328,"largest_gap":{"start":107808,"end":1499136}}],"may_grow_bytes":1391328}
+	// {"answer":"headroom","id":7,"program":1,"groups":[{"device":0,"devices":1,"cores":"{[0-0 - 1-0]}","count":2,"region_end":107808,"free_bytes":1391328,"largest_gap_bytes":1391328,"largest_gap_start":107808}],"may_grow_bytes":1391328}
 }

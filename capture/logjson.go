@@ -3,10 +3,9 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/cbl1/cbl1/internal/asciijson"
 )
 
 // line returns an answer as a line of JSON in ASCII.
@@ -30,7 +29,7 @@ func line(e *LogEvent, a any) []byte {
 	if e.T != "" {
 		out = append(append(out, `,"t":`...), e.T...)
 	}
-	return ascii(append(out, text[at:]...))
+	return asciijson.Escape(append(out, text[at:]...))
 }
 
 // oneLine returns JSON without white space: a log with old line ends may have some.
@@ -40,23 +39,4 @@ func oneLine(raw []byte) []byte {
 		return []byte("null")
 	}
 	return b.Bytes()
-}
-
-// ascii escapes what is not ASCII. In JSON that only occurs inside strings.
-func ascii(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		switch {
-		case r < 0x7f:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		i += n
-	}
-	return out
 }

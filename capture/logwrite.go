@@ -158,7 +158,7 @@ func (l *LogWriter) define(p *program.Program) {
 			cb.Alias = groups[placed.Alias]
 		}
 		if placed.Kind != program.CircularBuffer {
-			cb.Kind = memoryWord(device.Kind(placed.Kind))
+			cb.Kind = device.Kind(placed.Kind).Name()
 		}
 		if placed.Fixed {
 			cb.Address = &placed.Address
@@ -273,7 +273,7 @@ func (line *logLine) setProgram(p *program.Program) {
 func (line *logLine) setTrace(id device.TraceID) { line.Trace = &id }
 
 func (line *logLine) setBuffer(b device.Buffer) {
-	line.Buffer, line.Kind, line.Name, line.Size, line.Backing = &b.ID, memoryWord(b.Kind), b.Name, b.Size, b.Backing
+	line.Buffer, line.Kind, line.Name, line.Size, line.Backing = &b.ID, b.Kind.Name(), b.Name, b.Size, b.Backing
 	for _, part := range b.Parts {
 		line.Parts = append(line.Parts, logPart{part.Cores.String(), part.Range.Start, part.Range.Len()})
 	}

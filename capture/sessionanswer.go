@@ -131,7 +131,7 @@ func (s *Session) headroom(e *LogEvent) (any, LogCode, error) {
 		a.Program = &id
 	}
 	for _, g := range groups {
-		a.Groups = append(a.Groups, answerRoom{g.Device, g.Devices, g.Cores.String(), g.End, g.Free, newAnswerRange(g.Gap)})
+		a.Groups = append(a.Groups, answerRoom{g.Device, g.Devices, g.Cores.String(), g.Cores.Len(), g.End, g.Free, g.Gap.Len(), g.Gap.Start})
 	}
 	if e.CB.OK {
 		bytes, ok, err := s.fleet.MayGrow(p, int(e.CB.V), set)

@@ -156,14 +156,14 @@ func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
 	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, []answerShared{}}
 	for k := device.CB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
-			a.Kinds[memoryWord(k)] = n
+			a.Kinds[k.Name()] = n
 		}
 	}
 	for shared := range u.Shared() {
 		row := answerShared{Bytes: shared.Bytes}
 		for k := device.CB; k.InL1(); k++ {
 			if shared.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, memoryWord(k))
+				row.Kinds = append(row.Kinds, k.Name())
 			}
 		}
 		a.Shared = append(a.Shared, row)
@@ -193,7 +193,7 @@ type answerResident struct {
 }
 
 func newAnswerResident(r device.Resident, programs map[program.ID]*definition) answerResident {
-	a := answerResident{Kind: memoryWord(r.Kind), Start: r.Range.Start, End: r.Range.End}
+	a := answerResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End}
 	if r.Program == nil {
 		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
 		return a
@@ -227,12 +227,14 @@ type answerHeadroom struct {
 }
 
 type answerRoom struct {
-	Device  device.ID   `json:"device"`
-	Devices int         `json:"devices"`
-	Cores   string      `json:"cores"`
-	End     uint64      `json:"end"`
-	Free    uint64      `json:"free_bytes"`
-	Gap     answerRange `json:"largest_gap"`
+	Device  device.ID `json:"device"`
+	Devices int       `json:"devices"`
+	Cores   string    `json:"cores"`
+	Count   int       `json:"count"`
+	End     uint64    `json:"region_end"`
+	Free    uint64    `json:"free_bytes"`
+	Gap     uint64    `json:"largest_gap_bytes"`
+	GapAt   uint64    `json:"largest_gap_start"`
 }
 
 type answerCheck struct {
@@ -243,9 +245,9 @@ type answerCheck struct {
 
 type answerVerdict struct {
 	Fits       bool            `json:"fits"`
-	Text       string          `json:"text"`
+	Message    string          `json:"message"`
 	Refusals   []answerRefusal `json:"refusals"`
-	Hybrid     []answerRefusal `json:"refusals_hybrid"`
+	Hybrid     []answerRefusal `json:"hybrid_refusals"`
 	Clashes    []answerClash   `json:"clashes"`
 	Difference string          `json:"difference"`
 	Advice     string          `json:"advice"`
@@ -253,11 +255,12 @@ type answerVerdict struct {
 
 type answerRefusal struct {
 	Kind    device.RefusalKind `json:"kind"`
-	Text    string             `json:"text"`
+	Buffers string             `json:"buffers"`
+	Message string             `json:"message"`
 	Device  device.ID          `json:"device"`
 	Devices int                `json:"devices"`
 	Cores   string             `json:"cores"`
-	End     uint64             `json:"end"`
+	End     uint64             `json:"region_end"`
 	Limit   uint64             `json:"limit"`
 	Over    uint64             `json:"over_bytes"`
 }
@@ -266,37 +269,46 @@ type answerClash struct {
 	Device  device.ID        `json:"device"`
 	Devices int              `json:"devices"`
 	Cores   string           `json:"cores"`
-	End     uint64           `json:"end"`
+	Count   int              `json:"count"`
+	End     uint64           `json:"region_end"`
 	Limit   uint64           `json:"limit"`
+	LimitIs string           `json:"limit_is"`
 	Over    uint64           `json:"over_bytes"`
-	Grows   bool             `json:"beyond_l1"`
-	Bytes   uint64           `json:"bytes"`
-	CBs     []int            `json:"cbs"`
+	Bytes   uint64           `json:"clashing_bytes"`
+	CBs     []answerResident `json:"cbs"`
 	Above   []answerResident `json:"above"`
-	Holes   []answerHole     `json:"holes"`
+	Holes   []answerHole     `json:"unusable"`
 }
 
 type answerHole struct {
 	Start uint64 `json:"start"`
 	End   uint64 `json:"end"`
+	Bytes uint64 `json:"bytes"`
 	Why   string `json:"why"`
 }
 
 func newAnswerVerdict(v device.Verdict) answerVerdict {
 	a := answerVerdict{
-		Fits: v.Fits(), Text: v.String(), Refusals: newAnswerRefusals(v.Refusals), Hybrid: newAnswerRefusals(v.Hybrid),
+		Fits: v.Fits(), Message: v.String(), Refusals: newAnswerRefusals(v.Refusals), Hybrid: newAnswerRefusals(v.Hybrid),
 		Clashes: []answerClash{}, Difference: v.Difference, Advice: v.Advice,
 	}
 	for _, c := range v.Clashes {
 		row := answerClash{
-			Device: c.Device, Devices: c.Devices, Cores: c.Cores.String(), End: c.End, Limit: c.Limit, Over: c.Over(), Grows: c.Grows,
-			Bytes: c.Bytes, CBs: append([]int{}, c.CBs...), Above: []answerResident{}, Holes: []answerHole{},
+			Device: c.Device, Devices: c.Devices, Cores: c.Cores.String(), Count: c.Cores.Len(), End: c.End, Limit: c.Limit,
+			LimitIs: "lowest_resident_above", Over: c.Over(), Bytes: c.Bytes,
+			CBs: []answerResident{}, Above: []answerResident{}, Holes: []answerHole{},
+		}
+		if c.Grows {
+			row.LimitIs = "l1_size"
+		}
+		for _, r := range v.Own(c) {
+			row.CBs = append(row.CBs, newAnswerResident(r, nil))
 		}
 		for _, r := range c.Above {
 			row.Above = append(row.Above, newAnswerResident(r, nil))
 		}
 		for _, h := range c.Holes {
-			row.Holes = append(row.Holes, answerHole{h.Range.Start, h.Range.End, h.Why})
+			row.Holes = append(row.Holes, answerHole{h.Range.Start, h.Range.End, h.Range.Len(), h.Why})
 		}
 		a.Clashes = append(a.Clashes, row)
 	}
@@ -306,7 +318,7 @@ func newAnswerVerdict(v device.Verdict) answerVerdict {
 func newAnswerRefusals(refusals []*device.Refusal) []answerRefusal {
 	out := []answerRefusal{}
 	for _, r := range refusals {
-		row := answerRefusal{r.Kind, r.Error(), r.Device, r.Devices, r.Cores.String(), r.End, r.Limit, 0}
+		row := answerRefusal{r.Kind, r.Buffers(), r.Error(), r.Device, r.Devices, r.Cores.String(), r.End, r.Limit, 0}
 		if r.Kind != device.RefusedGrid {
 			row.Over = r.Over()
 		}

@@ -67,6 +67,18 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
+// Name returns the kind as data spells it: "cb", "dataflow", "scratchpad", "l1",
+// "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace" or "system".
+func (k Kind) Name() string {
+	names := [numKinds]string{
+		"cb", "dataflow", "scratchpad", "l1", "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace", "system",
+	}
+	if k < numKinds {
+		return names[k]
+	}
+	return k.String()
+}
+
 // Kinds is a set of kinds that lie in L1.
 type Kinds uint16
 

@@ -60,12 +60,17 @@ type Refusal struct {
 // Over returns the bytes by which the region is too large, 0 for RefusedGrid.
 func (r *Refusal) Over() uint64 { return r.End - min(r.End, r.Limit) }
 
+// Buffers returns what the text calls the buffers: "circular" or "dataflow".
+func (r *Refusal) Buffers() string {
+	if r.What == program.CircularBuffer {
+		return "circular"
+	}
+	return "dataflow"
+}
+
 // Error returns the text with which tt-metal refuses the program.
 func (r *Refusal) Error() string {
-	what := "circular"
-	if r.What != program.CircularBuffer {
-		what = "dataflow"
-	}
+	what := r.Buffers()
 	switch r.Kind {
 	case RefusedGrow:
 		return fmt.Sprintf("Statically allocated %s buffers on core range %v grow to %d B which is beyond max L1 size of %d B", what, r.Cores, r.End, r.Limit)
@@ -99,6 +104,20 @@ type Clash struct {
 
 // Over returns the bytes that the region has to lose on each core.
 func (c Clash) Over() uint64 { return c.End - min(c.End, c.Limit) }
+
+// Own returns the program's buffers on the cores of one of its clashes, the largest
+// first.
+func (v Verdict) Own(c Clash) []Resident {
+	placed := map[int]Resident{}
+	for i, cb := range v.Program.CBs() {
+		placed[i] = Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
+	}
+	out := make([]Resident, len(c.CBs))
+	for i, cb := range c.CBs {
+		out[i] = placed[cb]
+	}
+	return out
+}
 
 // A Hole is a run of free bytes on a core that placement cannot use.
 type Hole struct {

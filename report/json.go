@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/asciijson"
 )
 
 // Schema is the value of the JSON report's field "schema".
@@ -75,34 +74,15 @@ func (e *encoder) encode(v any) []byte {
 	return bytes.TrimSuffix(e.b.Bytes(), []byte("\n"))
 }
 
-func (e *encoder) value(v any) { e.text(string(ascii(e.encode(v)))) }
+func (e *encoder) value(v any) { e.text(string(asciijson.Escape(e.encode(v)))) }
 
 // around writes a value with an empty member of it replaced by what inside writes.
 // No text in the value can look like the member: its quotes would be escaped.
 func (e *encoder) around(v any, member string, inside func()) {
-	before, after, _ := strings.Cut(string(ascii(e.encode(v))), member)
+	before, after, _ := strings.Cut(string(asciijson.Escape(e.encode(v))), member)
 	e.text(before)
 	inside()
 	e.text(after)
-}
-
-// ascii escapes what is not ASCII. In JSON that only occurs inside strings.
-func ascii(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		switch {
-		case r < 0x7f:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		i += n
-	}
-	return out
 }
 
 type jsonReport struct {

@@ -68,7 +68,7 @@ func newVerdict(v device.Verdict, by labels) jsonVerdict {
 		row := jsonClash{
 			Device: deviceID(c.Device), Devices: c.Devices, Cores: c.Cores.String(), Count: c.Cores.Len(),
 			End: c.End, Limit: c.Limit, LimitIs: "lowest_resident_above", Over: c.Over(), Shared: c.Bytes,
-			CBs: newResidents(by.residents(ownResidents(v, c.CBs))), Above: newResidents(by.residents(c.Above)), Holes: []jsonHole{},
+			CBs: newResidents(by.residents(v.Own(c))), Above: newResidents(by.residents(c.Above)), Holes: []jsonHole{},
 		}
 		if c.Grows {
 			row.LimitIs = "l1_size"
@@ -85,7 +85,7 @@ func newRefusals(refusals []*device.Refusal) []jsonRefusal {
 	out := []jsonRefusal{}
 	for _, r := range refusals {
 		out = append(out, jsonRefusal{
-			Kind: r.Kind, Buffers: programKind(r.What), Message: r.Error(), Device: deviceID(r.Device), Devices: r.Devices,
+			Kind: r.Kind, Buffers: r.Buffers(), Message: r.Error(), Device: deviceID(r.Device), Devices: r.Devices,
 			Cores: r.Cores.String(), End: r.End, Limit: r.Limit, Over: r.Over(),
 		})
 	}
@@ -190,7 +190,7 @@ func newCheckDocument(c Check) jsonCheck {
 	if t := k.Tightest; t != nil {
 		out.Tightest = &jsonTightest{newRun(t.Run), t.Enqueue, optional(t.Device), newRoom(t.Headroom), []jsonGrowth{}}
 		for _, g := range t.Grow {
-			out.Tightest.Grow = append(out.Tightest.Grow, jsonGrowth{kindName(g.Kind), g.CB, g.Bytes})
+			out.Tightest.Grow = append(out.Tightest.Grow, jsonGrowth{g.Kind.Name(), g.CB, g.Bytes})
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ type jsonShared struct {
 func newResidents(rows []capture.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
-		j := jsonResident{Kind: kindName(r.Kind), Start: r.Range.Start, End: r.Range.End, Bytes: r.Range.Len()}
+		j := jsonResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End, Bytes: r.Range.Len()}
 		if r.Program != nil {
 			run := newRun(*r.Program)
 			j.CB, j.Program = &r.CB, &run
@@ -69,14 +69,14 @@ func newResidents(rows []capture.L1Resident) []jsonResident {
 func newRun(run capture.ProgramRun) jsonRun { return jsonRun{run.Op, run.At, run.Inferred} }
 
 func newBuffer(b capture.BufferInfo) jsonBuffer {
-	return jsonBuffer{b.Op, b.At, optional(b.Device), kindName(b.Kind), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
+	return jsonBuffer{b.Op, b.At, optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
 }
 
 // newKinds returns bytes by kind, those of all kinds in L1.
 func newKinds(kinds []capture.KindBytes) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, k := range kinds {
-		out[kindName(k.Kind)] = k.Bytes
+		out[k.Kind.Name()] = k.Bytes
 	}
 	return out
 }
@@ -87,7 +87,7 @@ func newShared(rows []device.Shared) []jsonShared {
 		row := jsonShared{Bytes: s.Bytes}
 		for _, k := range kindsInL1() {
 			if s.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, kindName(k))
+				row.Kinds = append(row.Kinds, k.Name())
 			}
 		}
 		out = append(out, row)

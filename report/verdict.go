@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // maxResidents is how many rows a table of what lies in L1 has in text.
@@ -85,7 +83,7 @@ func culprits(v device.Verdict, c *device.Clash) []device.Resident {
 	var out []device.Resident
 	switch {
 	case c != nil:
-		out = append(ownResidents(v, c.CBs), c.Above...)
+		out = append(v.Own(*c), c.Above...)
 	case len(v.Refusals) > 0:
 		var cbs []int
 		on := rangeCores(v.Refusals[0].Cores)
@@ -94,22 +92,9 @@ func culprits(v device.Verdict, c *device.Clash) []device.Resident {
 				cbs = append(cbs, i)
 			}
 		}
-		out = ownResidents(v, cbs)
+		out = v.Own(device.Clash{CBs: cbs})
 	}
 	slices.SortStableFunc(out, func(a, b device.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
-	return out
-}
-
-// ownResidents returns some of the buffers of the program, as they would lie in L1.
-func ownResidents(v device.Verdict, cbs []int) []device.Resident {
-	placed := map[int]device.Resident{}
-	for i, cb := range v.Program.CBs() {
-		placed[i] = device.Resident{Kind: device.Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
-	}
-	var out []device.Resident
-	for _, i := range cbs {
-		out = append(out, placed[i])
-	}
 	return out
 }
 
@@ -150,16 +135,3 @@ func coresText(cores l1.CoreSet) string {
 }
 
 func rangeText(r l1.Range) string { return grouped(r.Start) + ".." + grouped(r.End) }
-
-// kindName is a kind in JSON: "circular_buffer", "l1_buffer".
-func kindName(k device.Kind) string {
-	return strings.ReplaceAll(strings.ToLower(k.String()), " ", "_")
-}
-
-// programKind is "circular" or "dataflow", as tt-metal's messages say.
-func programKind(k program.Kind) string {
-	if k == program.CircularBuffer {
-		return "circular"
-	}
-	return "dataflow"
-}
