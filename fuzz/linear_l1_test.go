@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -195,73 +194,44 @@ func (w *resources) single(d int) porcupine.Model {
 
 // concurrent lets clients loose on a new fleet and returns what they saw.
 func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) row) []porcupine.Operation {
-	const clients, calls = 4, 25
-	f := device.NewFleet()
-	mesh, err := f.AddMesh(0, 1, 2, w.spec)
-	require.NoError(t, err)
-	devices := slices.Collect(mesh.All())
-	sets := [4]device.Set{1: devices[0].Set(), 2: devices[1].Set(), 3: mesh.Set()}
-	bitsOf := func(s device.Set) (out uint8) {
-		for id := range s.All() {
-			out |= 1 << id
+	return letLoose(t, w.spec, run, func(on *pair, random *rand.Rand) (input, any) {
+		i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}
+		var o rowOutput
+		p := w.programs[i.program]
+		switch random.IntN(12) {
+		case 0, 1:
+			i.op = "enqueue"
+			added, err := on.fleet.Enqueue(p, on.sets[i.devices])
+			o.devices, o.refused = bitsOf(added), err != nil
+		case 2, 3:
+			i.op = "dispatch"
+			o.refused = errors.Is(on.fleet.Dispatch(p, on.sets[i.devices]), device.ErrNotRegistered)
+		case 4, 5:
+			i.op, i.program = "allocate", random.IntN(2)
+			o.refused = errors.Is(on.fleet.Allocate(w.buffers[i.program], on.sets[i.devices]), device.ErrAllocated)
+		case 6:
+			i.op, i.program = "free", random.IntN(2)
+			_, err := on.fleet.Free(device.BufferID(i.program), on.sets[i.devices])
+			o.refused = errors.Is(err, device.ErrNotAllocated)
+		case 7:
+			i.op, i.devices = "unregister all", 3
+			o.devices = bitsOf(on.fleet.UnregisterAll(p))
+		case 8:
+			i.op, i.devices = "device", uint8(1+random.IntN(2))
+			o.bytes = on.devices[i.devices-1].Resident()
+		case 9:
+			i.op, i.devices = "row", uint8(1+random.IntN(2))
+			o.row = rowOf(on.devices[i.devices-1].Totals())
+		case 10:
+			i.op = "check"
+			v, _ := on.fleet.Check(p, on.sets[i.devices])
+			o.refused = !v.Fits()
+		default:
+			i.op = "mesh"
+			o.row = read(on.mesh)
 		}
-		return out
-	}
-	var seen [clients][]porcupine.Operation
-	var start, done sync.WaitGroup
-	start.Add(1)
-	began := time.Now()
-	for c := range clients {
-		done.Go(func() {
-			random := rand.New(rand.NewPCG(run, uint64(c)))
-			start.Wait()
-			for range calls {
-				i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}
-				var o rowOutput
-				p := w.programs[i.program]
-				call := time.Since(began).Nanoseconds()
-				switch random.IntN(12) {
-				case 0, 1:
-					i.op = "enqueue"
-					added, err := f.Enqueue(p, sets[i.devices])
-					o.devices, o.refused = bitsOf(added), err != nil
-				case 2, 3:
-					i.op = "dispatch"
-					o.refused = errors.Is(f.Dispatch(p, sets[i.devices]), device.ErrNotRegistered)
-				case 4, 5:
-					i.op, i.program = "allocate", random.IntN(2)
-					o.refused = errors.Is(f.Allocate(w.buffers[i.program], sets[i.devices]), device.ErrAllocated)
-				case 6:
-					i.op, i.program = "free", random.IntN(2)
-					_, err := f.Free(device.BufferID(i.program), sets[i.devices])
-					o.refused = errors.Is(err, device.ErrNotAllocated)
-				case 7:
-					i.op, i.devices = "unregister all", 3
-					o.devices = bitsOf(f.UnregisterAll(p))
-				case 8:
-					i.op, i.devices = "device", uint8(1+random.IntN(2))
-					o.bytes = devices[i.devices-1].Resident()
-				case 9:
-					i.op, i.devices = "row", uint8(1+random.IntN(2))
-					o.row = rowOf(devices[i.devices-1].Totals())
-				case 10:
-					i.op = "check"
-					v, _ := f.Check(p, sets[i.devices])
-					o.refused = !v.Fits()
-				default:
-					i.op = "mesh"
-					o.row = read(mesh)
-				}
-				seen[c] = append(seen[c], porcupine.Operation{
-					ClientId: c, Input: i, Call: call, Output: o, Return: time.Since(began).Nanoseconds(),
-				})
-			}
-		})
-	}
-	start.Done()
-	done.Wait()
-	require.NoError(t, f.CheckInvariants())
-	return slices.Concat(seen[:]...)
+		return i, o
+	})
 }
 
 func (w *resources) check(history []porcupine.Operation) porcupine.CheckResult {

@@ -106,20 +106,30 @@ func (w *small) oneDevice(d int) porcupine.Model {
 // readMesh is how the sum over the mesh is read; the proof below reads it badly.
 type readMesh func(device.Mesh) uint64
 
-// concurrent lets clients loose on a new fleet and returns what they saw.
-func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.Operation {
+// A pair is a fleet with a mesh of two devices.
+type pair struct {
+	fleet   *device.Fleet
+	mesh    device.Mesh
+	devices []device.Device
+	sets    [4]device.Set // by the bits of the devices
+}
+
+func bitsOf(s device.Set) (out uint8) {
+	for id := range s.All() {
+		out |= 1 << id
+	}
+	return out
+}
+
+// letLoose has four clients play on a new pair at once and returns what they saw. play
+// makes one call.
+func letLoose(t *testing.T, spec l1.Spec, run uint64, play func(on *pair, random *rand.Rand) (in input, out any)) []porcupine.Operation {
 	const clients, calls = 4, 25
 	f := device.NewFleet()
-	mesh, err := f.AddMesh(0, 1, 2, w.spec)
+	mesh, err := f.AddMesh(0, 1, 2, spec)
 	require.NoError(t, err)
 	devices := slices.Collect(mesh.All())
-	sets := [4]device.Set{1: devices[0].Set(), 2: devices[1].Set(), 3: mesh.Set()}
-	bits := func(s device.Set) (out uint8) {
-		for id := range s.All() {
-			out |= 1 << id
-		}
-		return out
-	}
+	on := &pair{f, mesh, devices, [4]device.Set{1: devices[0].Set(), 2: devices[1].Set(), 3: mesh.Set()}}
 	var seen [clients][]porcupine.Operation
 	var start, done sync.WaitGroup
 	start.Add(1)
@@ -129,35 +139,10 @@ func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.
 			random := rand.New(rand.NewPCG(run, uint64(c)))
 			start.Wait()
 			for range calls {
-				i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}
-				var o output
-				p := w.programs[i.program]
 				call := time.Since(began).Nanoseconds()
-				switch random.IntN(10) {
-				case 0, 1, 2:
-					i.op = "register"
-					added, _ := f.Register(p, sets[i.devices])
-					o.devices = bits(added)
-				case 3, 4:
-					i.op = "unregister"
-					o.refused = f.Unregister(p, sets[i.devices]) != nil
-				case 5:
-					i.op = "unregister all"
-					o.devices = bits(f.UnregisterAll(p))
-				case 6:
-					i.op, i.devices = "device", uint8(1+random.IntN(2))
-					o.bytes = devices[i.devices-1].Registered()
-				case 7:
-					i.op, i.devices = "core", uint8(1+random.IntN(2))
-					for r := range devices[i.devices-1].Regions(l1.Core{X: 1}) {
-						o.bytes += r.Len()
-					}
-				default:
-					i.op = "mesh"
-					o.bytes = read(mesh)
-				}
+				in, out := play(on, random)
 				seen[c] = append(seen[c], porcupine.Operation{
-					ClientId: c, Input: i, Call: call, Output: o, Return: time.Since(began).Nanoseconds(),
+					ClientId: c, Input: in, Call: call, Output: out, Return: time.Since(began).Nanoseconds(),
 				})
 			}
 		})
@@ -166,6 +151,39 @@ func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.
 	done.Wait()
 	require.NoError(t, f.CheckInvariants())
 	return slices.Concat(seen[:]...)
+}
+
+// concurrent lets clients loose on a new fleet and returns what they saw.
+func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.Operation {
+	return letLoose(t, w.spec, run, func(on *pair, random *rand.Rand) (input, any) {
+		i := input{program: random.IntN(3), devices: uint8(1 + random.IntN(3))}
+		var o output
+		p := w.programs[i.program]
+		switch random.IntN(10) {
+		case 0, 1, 2:
+			i.op = "register"
+			added, _ := on.fleet.Register(p, on.sets[i.devices])
+			o.devices = bitsOf(added)
+		case 3, 4:
+			i.op = "unregister"
+			o.refused = on.fleet.Unregister(p, on.sets[i.devices]) != nil
+		case 5:
+			i.op = "unregister all"
+			o.devices = bitsOf(on.fleet.UnregisterAll(p))
+		case 6:
+			i.op, i.devices = "device", uint8(1+random.IntN(2))
+			o.bytes = on.devices[i.devices-1].Registered()
+		case 7:
+			i.op, i.devices = "core", uint8(1+random.IntN(2))
+			for r := range on.devices[i.devices-1].Regions(l1.Core{X: 1}) {
+				o.bytes += r.Len()
+			}
+		default:
+			i.op = "mesh"
+			o.bytes = read(on.mesh)
+		}
+		return i, o
+	})
 }
 
 // check returns the first answer of the models that is not Ok. Unknown, when the time
