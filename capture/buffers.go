@@ -244,6 +244,7 @@ func (p *replayer) settleBuffer(b *liveBuffer) error {
 	}
 	for _, d := range on {
 		d.touched = true
+		d.own = d.own || b.info.Kind.InL1() && d.id == b.info.Device
 		if slices.Contains(b.on, d) {
 			continue // it was made just now, with all that lives
 		}
@@ -303,17 +304,37 @@ func (p *replayer) lay(b *liveBuffer, d *l1Device) error {
 		return nil
 	}
 	cores := p.coresOf(b, d)
-	err := p.memory.fleet.Allocate(device.Buffer{
-		ID: b.id, Kind: kind, Size: b.info.Size, Parts: []device.Part{{Cores: cores, Range: b.r}}, Name: b.info.Op,
-	}, d.dev.Set())
-	if err != nil {
-		return &InputError{File: p.file, Node: int64(b.info.At), Reason: err.Error(), Err: err}
+	if d.rise != nil && d.load(cores, 0, 0) <= d.rise.bytes-min(d.rise.bytes, b.r.Len()) {
+		p.writeRise(d) // this buffer goes where there is less
+	}
+	if err := p.allocateOn(d, b, cores); err != nil {
+		return err
 	}
 	if b.hash == (sum128{}) {
 		b.hash = b.sum(cores)
 	}
 	d.content = d.content.plus(b.hash)
-	p.raise(d, d.load(cores, b.r.Len(), 0), b.info.At, b.info.Op, b)
+	p.rises(d, d.load(cores, b.r.Len(), 0), b)
+	return nil
+}
+
+// allocateOn counts a buffer on a device. If it overlaps something, it may not add to
+// the rise of the device, which then is written down as it was before.
+func (p *replayer) allocateOn(d *l1Device, b *liveBuffer, cores l1.CoreSet) error {
+	f, set := p.memory.fleet, d.dev.Set()
+	whole := device.Buffer{
+		ID: b.id, Kind: b.info.Kind, Size: b.info.Size, Parts: []device.Part{{Cores: cores, Range: b.r}}, Name: b.info.Op,
+	}
+	err := f.Allocate(whole, set)
+	if added := b.r.Len() * uint64(cores.Len()); err == nil && d.rise != nil && d.dev.Totals().Tracked != d.bound+added {
+		if _, err = f.Free(b.id, set); err == nil {
+			p.writeRise(d)
+			err = f.Allocate(whole, set)
+		}
+	}
+	if err != nil {
+		return &InputError{File: p.file, Node: int64(b.info.At), Reason: err.Error(), Err: err}
+	}
 	return nil
 }
 
@@ -354,6 +375,7 @@ func (p *replayer) locate(b *liveBuffer, d *l1Device) {
 			return
 		}
 		b.r = l1.Range{Start: b.info.Address.V, End: b.info.Address.V + size.V}
+		p.memory.insert(b)
 		p.mark(b, true)
 		return
 	}
@@ -367,6 +389,7 @@ func (p *replayer) locate(b *liveBuffer, d *l1Device) {
 		return
 	}
 	b.info.Address, b.r = some(start), l1.Range{Start: start, End: start + size.V}
+	p.memory.insert(b)
 	p.mark(b, false)
 }
 
@@ -379,13 +402,10 @@ func (p *replayer) gap(b *liveBuffer, d *l1Device, low, high, size uint64) (star
 	if !slices.Contains(on, d) {
 		on = append(on, d)
 	}
-	var taken []l1.Range
-	for _, o := range p.memory.live {
-		if o != b && !o.r.IsEmpty() && slices.ContainsFunc(o.on, func(d *l1Device) bool { return slices.Contains(on, d) }) {
-			taken = append(taken, o.r)
-		}
+	among := make(map[*l1Device]bool, len(on))
+	for _, d := range on {
+		among[d] = true
 	}
-	slices.SortFunc(taken, func(a, b l1.Range) int { return cmp.Compare(b.End, a.End) })
 	align := max(p.decide().L1Align, 1)
 	fits := func(from uint64) bool {
 		if high < low || high-low < size {
@@ -394,13 +414,37 @@ func (p *replayer) gap(b *liveBuffer, d *l1Device, low, high, size uint64) (star
 		start = (high - size) / align * align
 		return start >= max(low, from)
 	}
-	for _, r := range taken {
-		if r.End <= high && fits(r.End) {
+	for _, o := range p.memory.high {
+		if o.r.Start >= high || !slices.ContainsFunc(o.on, func(d *l1Device) bool { return among[d] }) {
+			continue
+		}
+		if o.r.End <= high && fits(o.r.End) {
 			return start, true
 		}
-		high = min(high, r.Start)
+		high = o.r.Start
 	}
 	return start, fits(low)
+}
+
+// insert takes in that a buffer lies somewhere.
+func (m *memory) insert(b *liveBuffer) {
+	if b.r.IsEmpty() {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(m.high, b, byHeight)
+	m.high = slices.Insert(m.high, i, b)
+}
+
+// remove takes a buffer out that is not live any more.
+func (m *memory) remove(b *liveBuffer) {
+	if i, ok := slices.BinarySearchFunc(m.high, b, byHeight); ok {
+		m.high = slices.Delete(m.high, i, i+1)
+	}
+}
+
+// byHeight orders buffers by where they end, the highest first.
+func byHeight(a, b *liveBuffer) int {
+	return cmp.Or(cmp.Compare(b.r.End, a.r.End), cmp.Compare(a.id, b.id))
 }
 
 // mark says on a buffer's devices where its address comes from.
@@ -413,6 +457,7 @@ func (p *replayer) mark(b *liveBuffer, recorded bool) {
 
 // lift takes a buffer off one device.
 func (p *replayer) lift(b *liveBuffer, d *l1Device) error {
+	p.writeRise(d)
 	b.on = slices.DeleteFunc(b.on, func(o *l1Device) bool { return o == d })
 	d.kinds.count--
 	switch b.info.Kind {
@@ -444,7 +489,11 @@ func (p *replayer) freeBuffer(n *Node) (found bool, err error) {
 		return backing, nil
 	}
 	m := p.memory
+	for _, d := range b.on {
+		p.writeRise(d) // while the buffer is known
+	}
 	delete(m.live, b.id)
+	m.remove(b)
 	remove := func(list []*liveBuffer) []*liveBuffer {
 		return slices.DeleteFunc(list, func(o *liveBuffer) bool { return o == b })
 	}

@@ -330,6 +330,9 @@ func (p *replayer) dispatch(group []launch) error {
 	if err != nil {
 		return p.internal(at, err)
 	}
+	for _, g := range group {
+		p.writeRise(g.on)
+	}
 	for _, one := range l.programs() {
 		if _, err := f.Register(one, set); err != nil {
 			return p.internal(at, err)
@@ -357,6 +360,7 @@ func (d *l1Device) place(one *program.Program) (most uint64) {
 		for g := range one.Occupied(kind).Groups() {
 			for c := range g.Cores().All() {
 				b := d.at(c)
+				d.bound += g.Bytes() - b.placed[kind] // wraps and comes back
 				b.placed[kind] = g.Bytes()
 				most = max(most, b.sum())
 			}
@@ -484,6 +488,7 @@ func (p *replayer) unknownHit(c *call) {
 func (p *replayer) finishL1() {
 	m, r := p.memory, p.result
 	for _, d := range m.sorted() {
+		p.writeRise(d)
 		d.row.Total.Final = d.dev.Totals().Tracked
 		d.row.L1.Final, d.row.L1Small.Final, d.row.DRAM.Final = d.kinds.l1, d.kinds.small, d.kinds.dram
 		d.row.Buffers.Final = d.kinds.count
@@ -501,6 +506,7 @@ func (p *replayer) finishL1() {
 		r.L1 = append(r.L1, d.row)
 	}
 	r.Checks, r.Earlier = p.queue.result, m.earlier
+	r.Checks.Apart = p.apart()
 	r.Live = m.leaks()
 }
 

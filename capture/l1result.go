@@ -147,6 +147,10 @@ type Checks struct {
 	// same way only counts there. At most MaxListed.
 	List []FailedCheck
 	More int64 // distinct failures that List leaves out
+	// Apart are ids with L1 buffers that no check looks at: nothing runs under them,
+	// nothing says whose they are, and programs run under other ids. Some releases name
+	// a chip in one kind of node and its mesh in another.
+	Apart []uint64
 
 	Tightest *Tightest // nil if nothing fits that takes any bytes
 }
@@ -197,12 +201,13 @@ type Live struct {
 	More              int64        // that List leaves out
 }
 
-// Earlier are buffers that operations of the capture use and that were allocated
-// before it began. They are in no figure: a capture does not say how much of a core
-// they take.
+// Earlier are buffers that operations of the capture use, or free, and that were
+// allocated before it began. They are in no figure: a capture does not say how much of
+// a core they take.
 type Earlier struct {
-	L1, Other int64  // number of buffers
+	L1, Other int64  // number of buffers that are used
 	Bytes     uint64 // whole sizes of those in L1
+	Freed     int64  // number of those in L1 that are freed after a program ran beside them
 }
 
 // MaxListed is how many rows the lists of a Result have at most.
@@ -230,15 +235,29 @@ const (
 )
 
 // Untold returns the codes of anomalies because of which nobody can say that all
-// programs of the capture fit: those that hide programs or buffers. A capture with none
-// and no failed check fits.
+// programs of the capture fit: those that hide programs or buffers, those that end a
+// capture early, and those that misplace what it has. A capture with none also hides L1
+// buffers from its checks if Unseen says so.
 func (r *Result) Untold() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {
 		switch a.Code {
-		case CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused:
+		case CodeNoCBs:
+			// Dataflow buffers and scratchpads are placed and checked like CBs.
+			if !slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }) {
+				out = append(out, a.Code)
+			}
+		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine:
 			out = append(out, a.Code)
 		}
 	}
 	return slices.Clip(out)
+}
+
+// Unseen reports whether a program that takes bytes fits only as far as the capture
+// shows what is in L1: it uses or frees L1 buffers from before it began, or has them
+// under ids that no check looks at.
+func (r *Result) Unseen() bool {
+	return r.Checks.Tightest != nil && (r.Earlier.L1 > 0 || r.Earlier.Freed > 0 || len(r.Checks.Apart) > 0)
 }

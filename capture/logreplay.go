@@ -31,7 +31,8 @@ type logReplayer struct {
 	checks map[*program.Program]*layout
 	traces map[device.TraceID][]*program.Program
 	asked  bool
-	notes  replayer // its anomalies
+	tell   func(Enqueued) // may be nil
+	notes  replayer       // its anomalies
 
 	respecified bool // a device came back as another one
 }
@@ -50,14 +51,17 @@ type logRow struct {
 	executed Dispatched
 }
 
-// replayLog reads an event log to its end. Of the options only Ask and Progress
-// matter: the log says all else.
+// replayLog reads an event log to its end. Of the options only Ask, Progress and
+// Enqueued matter: the log says all else.
 func replayLog(in io.Reader, file string, opt Options) (*Result, error) {
 	r := &logReplayer{
 		opt: opt, result: Result{File: file, Log: true, Addresses: AddressesNone},
 		specs: map[l1.Spec]*replayer{}, rows: map[device.ID]*logRow{},
 		checks: map[*program.Program]*layout{}, traces: map[device.TraceID][]*program.Program{},
 		notes: replayer{anomalies: map[Code]*AnomalyCount{}},
+	}
+	if opt.Enqueued != nil {
+		r.tell = opt.Enqueued()
 	}
 	r.session.fleet.Observe(func(e device.Event) { r.events = append(r.events, e) })
 	for e, err := range NewLog(in, file).Events() {
@@ -349,6 +353,7 @@ func (r *logReplayer) check(e *LogEvent) error {
 		r.checks[p] = l
 	}
 	at := uint64(e.Pos.Node)
+	var told [][]launch // of those on whose devices the same lives
 	for id := range set.All() {
 		row := r.rows[id]
 		detail, ok := row.detail[e.Program]
@@ -356,9 +361,23 @@ func (r *logReplayer) check(e *LogEvent) error {
 			detail = -1
 		}
 		row.by.memory.live = row.live
-		if err := row.by.check([]launch{{row.l1, l, ProgramRun{Row: detail, At: at, Op: r.label(e.Program)}, at}}, at); err != nil {
+		one := launch{row.l1, l, ProgramRun{Row: detail, At: at, Op: r.label(e.Program)}, at}
+		if err := row.by.check([]launch{one}, at); err != nil {
 			return err
 		}
+		if r.tell == nil {
+			continue
+		}
+		i := slices.IndexFunc(told, func(g []launch) bool { return g[0].on.content == row.l1.content })
+		if i < 0 {
+			i, told = len(told), append(told, nil)
+		}
+		told[i] = append(told[i], one)
+	}
+	for _, group := range told {
+		by := r.rows[group[0].on.slot].by
+		by.enqueued, by.memory.live = r.tell, r.rows[group[0].on.slot].live
+		by.tell(group, at)
 	}
 	return nil
 }

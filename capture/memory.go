@@ -18,8 +18,10 @@ import (
 type memory struct {
 	fleet   *device.Fleet
 	devices map[Opt[uint64]]*l1Device
+	order   []*l1Device // by id, while none is added
 
 	live    map[device.BufferID]*liveBuffer
+	high    []*liveBuffer              // those that lie somewhere, the highest first
 	byNode  map[uint64][]*liveBuffer   // by the buffer node that the allocation names, in their order
 	loose   map[looseKey][]*liveBuffer // of allocations that name none
 	serial  device.BufferID
@@ -39,14 +41,17 @@ type l1Device struct {
 	kinds struct{ l1, small, dram, count uint64 } // live now
 
 	touched bool // a buffer was allocated or freed
+	own     bool // one in L1 under this very id
 	ran     bool // a program was
 
 	content sum128 // of the buffers in L1, by content: equal ones make equal sums
 	runs    map[*program.Program]ProgramRun
 	bytes   []coreBytes            // by x*usualRows+y
 	far     map[l1.Core]*coreBytes // of cores beyond these rows
+	bound   uint64                 // sum of bytes: what is tracked, if nothing overlaps
 	last    *layout                // of the last run
 	spike   *l1Spike
+	rise    *rise
 }
 
 // coreBytes bound from above what a core holds.
@@ -142,7 +147,7 @@ func (p *replayer) l1Of(id Opt[uint64]) (*l1Device, error) {
 		return nil, &InputError{File: p.file, Node: -1, Reason: err.Error(), Err: err}
 	}
 	if p.know.ids[id] = true; !id.OK {
-		m.devices[id] = d
+		m.add(d)
 		return d, nil
 	}
 	first := true
@@ -154,11 +159,12 @@ func (p *replayer) l1Of(id Opt[uint64]) (*l1Device, error) {
 			p.know.late = true // its history is not the mesh's
 		}
 		if first {
+			p.writeRise(from)
 			d.inherit(from)
 		}
 		first = false
 	}
-	m.devices[id] = d
+	m.add(d)
 	peak, spike := d.row.Peak, d.spike
 	for _, b := range m.sortedLive() {
 		if p.reaches(b.info.Device, id) && b != m.waiting {
@@ -167,7 +173,7 @@ func (p *replayer) l1Of(id Opt[uint64]) (*l1Device, error) {
 			}
 		}
 	}
-	if d.row.Peak == peak {
+	if p.writeRise(d); d.row.Peak == peak {
 		d.spike = spike
 	}
 	return d, nil
@@ -234,8 +240,14 @@ func (p *replayer) reached(id Opt[uint64]) ([]*l1Device, error) {
 	return p.memory.sorted(), nil
 }
 
+func (m *memory) add(d *l1Device) { m.devices[d.id], m.order = d, nil }
+
+// sorted returns the devices by id. The caller must not change them.
 func (m *memory) sorted() []*l1Device {
-	return slices.SortedFunc(maps.Values(m.devices), func(a, b *l1Device) int { return compareID(a.id, b.id) })
+	if m.order == nil {
+		m.order = slices.SortedFunc(maps.Values(m.devices), func(a, b *l1Device) int { return compareID(a.id, b.id) })
+	}
+	return slices.Clip(m.order)
 }
 
 // compareID orders ids, the absent one first.
@@ -367,6 +379,7 @@ func (d *l1Device) load(cores l1.CoreSet, add, sub uint64) (most uint64) {
 	for c := range cores.All() {
 		b := d.at(c)
 		b.buffers += add - sub
+		d.bound += add - sub
 		most = max(most, b.sum())
 	}
 	return most

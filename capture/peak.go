@@ -7,18 +7,57 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
+// A rise is a peak of which nobody wrote down yet what it consists of: buffers often
+// come one upon another, and only the last of them makes the peak that stays.
+type rise struct {
+	bytes, at uint64
+	by        *liveBuffer
+}
+
 // raise takes in that a device holds more than before. bound is the most that any of
 // the cores that changed can hold; by is the buffer that did it, if one did.
 func (p *replayer) raise(d *l1Device, bound, at uint64, op string, by *liveBuffer) {
 	d.spike = nil
 	d.row.Total.Peak = max(d.row.Total.Peak, d.dev.Totals().Tracked)
-	best := uint64(0)
-	if d.row.Peak != nil {
-		best = d.row.Peak.Bytes
+	if bound > d.best() {
+		p.write(d, at, op, by)
 	}
-	if bound <= best {
+}
+
+// best returns the bytes of the highest peak so far.
+func (d *l1Device) best() uint64 {
+	switch {
+	case d.rise != nil:
+		return d.rise.bytes
+	case d.row.Peak != nil:
+		return d.row.Peak.Bytes
+	}
+	return 0
+}
+
+// rises takes in that a device holds one buffer more, as raise does.
+func (p *replayer) rises(d *l1Device, bound uint64, by *liveBuffer) {
+	tracked := d.dev.Totals().Tracked
+	if bound <= d.best() || d.bound != tracked { // something overlaps: the bound may be too high
+		p.raise(d, bound, by.info.At, by.info.Op, by)
 		return
 	}
+	d.spike, d.rise = nil, &rise{bound, by.info.At, by}
+	d.row.Total.Peak = max(d.row.Total.Peak, tracked)
+}
+
+// writeRise writes a rise down. It has to come before the device's content changes,
+// unless that makes the rise a higher one.
+func (p *replayer) writeRise(d *l1Device) {
+	if r := d.rise; r != nil {
+		d.rise = nil
+		p.write(d, r.at, r.by.info.Op, r.by)
+	}
+}
+
+// write writes down what the fullest cores of a device hold, if that is a new peak.
+func (p *replayer) write(d *l1Device, at uint64, op string, by *liveBuffer) {
+	best := d.best()
 	var fullest device.UsageGroup
 	cores := l1.CoreSet{}
 	for g := range d.dev.UsageGroups(device.BasisResident) {

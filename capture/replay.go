@@ -119,6 +119,8 @@ type replayer struct {
 	decided bool // spec is in use and cannot change any more
 
 	devices map[Opt[uint64]]*replayDevice
+	order   []*replayDevice    // by id, while none is added
+	final   *device.Snapshot   // of what is registered, when all is
 	layouts map[string]*layout // programs by content
 	fleets  [numKinds]fleets
 
@@ -459,6 +461,9 @@ func (p *replayer) buffer(n *Node) error {
 	p.upstream.pair(n, found)
 	if !found && err == nil {
 		p.note(CodeFreeUnknown, int64(n.Counter), "")
+		if kind, ok := bufferKind(n); ok && kind.InL1() && p.queue.result.Runs > 0 {
+			p.memory.earlier.Freed++
+		}
 	}
 	return err
 }
@@ -466,6 +471,7 @@ func (p *replayer) buffer(n *Node) error {
 func (p *replayer) device(id Opt[uint64]) *replayDevice {
 	d := p.devices[id]
 	if d == nil {
+		p.order = nil
 		d = &replayDevice{id: id, slot: device.ID(id.V)}
 		if !id.OK {
 			d.slot = noDevice
@@ -480,7 +486,10 @@ const noDevice = device.ID(1 << 32)
 
 // sorted returns the devices by id, the one without an id first.
 func (p *replayer) sorted() []*replayDevice {
-	return slices.SortedFunc(maps.Values(p.devices), func(a, b *replayDevice) int { return compareID(a.id, b.id) })
+	if p.order == nil {
+		p.order = slices.SortedFunc(maps.Values(p.devices), func(a, b *replayDevice) int { return compareID(a.id, b.id) })
+	}
+	return p.order
 }
 
 func (p *replayer) opPath() string {

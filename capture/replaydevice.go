@@ -221,7 +221,10 @@ func (p *replayer) layoutOf(run []program.CB) (*layout, error) {
 		}
 		key = binary.LittleEndian.AppendUint64(key, cb.Address)
 		key = binary.LittleEndian.AppendUint64(key, cb.Size)
-		key = append(append(key, cb.Cores.String()...), 0)
+		key = binary.LittleEndian.AppendUint32(key, uint32(cb.Cores.Len()))
+		for r := range cb.Cores.All() {
+			key = append(key, r.Start.X, r.Start.Y, r.End.X, r.End.Y)
+		}
 	}
 	if l := p.layouts[string(key)]; l != nil {
 		return l, nil
@@ -359,7 +362,10 @@ func (d *replayDevice) finish(p *replayer) Device {
 			resident, _ := f.resident.Device(d.slot) // added together
 			d.row.RegisteredRangeGranular = dev.Totals().Reserved
 			d.row.ResidentFinal = resident.Registered()
-			d.row.CoreGroups = coreGroups(f.registered, dev, resident)
+			if p.final == nil {
+				p.final = f.registered.Snapshot()
+			}
+			d.row.CoreGroups = coreGroups(p.final, dev, resident)
 			d.row.Fullest = d.fullest()
 		}
 	}
@@ -382,8 +388,8 @@ func (d *replayDevice) totals(p *replayer, kind program.Kind) (peak, corePeak, r
 
 // coreGroups divides the cores by what is registered on them and by the peak of
 // what was alive.
-func coreGroups(fleet *device.Fleet, dev, resident device.Device) []CoreGroup {
-	snapshot, ok := fleet.Snapshot().Device(dev.ID())
+func coreGroups(final *device.Snapshot, dev, resident device.Device) []CoreGroup {
+	snapshot, ok := final.Device(dev.ID())
 	if !ok {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cbl1/cbl1/l1"
@@ -372,7 +373,7 @@ func (v *Verdict) stricter(places []place) string {
 		return "no byte clashes: tt-metal compares with the lowest service buffer of all devices"
 	}
 	cores := coresAt(places, r.Device, r.Limit)
-	text := fmt.Sprintf("no byte clashes: the buffer at %d lies on %s", r.Limit, coresText(cores))
+	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
 	if !cores.Overlaps(coresOf(r.Cores)) {
 		text += ", and tt-metal compares with the lowest buffer of any core"
 	} else {
@@ -429,9 +430,9 @@ func (v *Verdict) advise(places []place) string {
 			largest, size = i, cb.Size
 		}
 	}
-	shrink := fmt.Sprintf("take %d B off the buffers of the program", over)
+	shrink := fmt.Sprintf("take %s bytes off the buffers of the program", grouped(over))
 	if largest >= 0 {
-		shrink += fmt.Sprintf(" (the largest, CB %d, has %d B)", largest, size)
+		shrink += fmt.Sprintf(" (the largest, CB %d, has %s)", largest, grouped(size))
 	}
 	if grows {
 		return shrink + ", or spread them over more cores"
@@ -439,29 +440,62 @@ func (v *Verdict) advise(places []place) string {
 	if spec := places[0].spec; moves && over <= spec.L1Small {
 		most := spec.L1Small - over
 		most -= most % max(spec.CBAlign, 1) // tt-metal rounds it up
-		return fmt.Sprintf("lower L1_SMALL from %d to at most %d, which moves every L1 buffer up, or %s", spec.L1Small, most, shrink)
+		return fmt.Sprintf("lower L1_SMALL from %s to at most %s, which moves every L1 buffer up, or %s", grouped(spec.L1Small), grouped(most), shrink)
 	}
-	if name := buffersAt(places, limit); name != "" {
-		return fmt.Sprintf("free or move %s, or %s", name, shrink)
+	if names := v.inTheWay(places, l1.Range{Start: limit, End: limit + over}); names != "" {
+		return fmt.Sprintf("free or move %s, or %s", names, shrink)
 	}
 	return shrink
 }
 
-// buffersAt names the buffers that start at an address.
-func buffersAt(places []place, addr uint64) string {
-	var names []string
+// inTheWay names the buffers that start in a range, the lowest first: those at its start,
+// which is what the program met, and those that it would meet next. Of the latter tt-metal
+// counts tensors on any core, and bytes count on the cores of the clash.
+func (v *Verdict) inTheWay(places []place, r l1.Range) string {
+	type found struct {
+		start uint64
+		name  string
+	}
+	var all []found
 	for _, at := range places {
 		for _, a := range at.heap.sorted() {
-			starts := func(p Part) bool { return p.Range.Start == addr && !p.Range.IsEmpty() && !p.Cores.IsEmpty() }
-			if name := a.text(); a.placed != nil && slices.ContainsFunc(a.Parts, starts) && !slices.Contains(names, name) {
-				names = append(names, name)
+			if a.placed == nil {
+				continue
 			}
+			for _, p := range a.Parts {
+				start := p.Range.Start
+				if p.Range.IsEmpty() || p.Cores.IsEmpty() || start < r.Start || start > r.Start && start >= r.End {
+					continue
+				}
+				if start == r.Start || len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && a.holdsTensor() ||
+					len(v.Clashes) > 0 && p.Cores.Overlaps(v.Clashes[0].Cores) {
+					all = append(all, found{start, a.text()})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.start, b.start) })
+	var names []string
+	known := map[string]bool{}
+	for _, f := range all {
+		if !known[f.name] {
+			known[f.name] = true
+			names = append(names, f.name)
 		}
 	}
 	if len(names) > 2 {
 		return strings.Join(names[:2], " and ") + more(len(names)-2)
 	}
 	return strings.Join(names, " and ")
+}
+
+// grouped returns n with a comma between each three digits, for people.
+func grouped(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // text names a buffer in a few words.

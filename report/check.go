@@ -49,8 +49,13 @@ type reason struct {
 // kernels and the reserved area left out; nil if there is no such limit.
 func NewCheck(r *capture.Result, budget *Budget) Check {
 	c := Check{Answer: Fits, result: r, budget: budget}
-	for _, code := range untold(r) {
+	for _, code := range r.Untold() {
 		c.untold = append(c.untold, reason{code, untoldText(r, code)})
+	}
+	if r.Unseen() || budget != nil {
+		for _, n := range unseen(r) {
+			c.untold = append(c.untold, reason{"", n.text})
+		}
 	}
 	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
 		c.untold = append(c.untold, reason{"", "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"})
@@ -73,19 +78,6 @@ func NewCheck(r *capture.Result, budget *Budget) Check {
 		c.Answer = CannotTell
 	}
 	return c
-}
-
-// untold returns the codes of anomalies because of which nobody can say that all
-// programs fit: those that hide programs or buffers, those that end a capture early,
-// and those that misplace what it has.
-func untold(r *capture.Result) []capture.Code {
-	out := r.Untold()
-	for _, code := range []capture.Code{capture.CodeUnfinished, capture.CodeOperationFailed, capture.CodeLayoutLate, capture.CodeUnattributed, capture.CodeTornLine} {
-		if has(r, code) && !slices.Contains(out, code) {
-			out = append(out, code)
-		}
-	}
-	return out
 }
 
 // untoldText says why the answer cannot be told, in the words of the anomaly.
@@ -209,19 +201,19 @@ func growText(all []capture.Growth) string {
 	same := true
 	for _, g := range all {
 		same = same && g.Bytes == all[0].Bytes && g.Kind == all[0].Kind
-		parts = append(parts, fmt.Sprintf("%s by %s", what(capture.L1Resident{Kind: g.Kind, Program: &capture.ProgramRun{}, CB: g.CB}), grouped(g.Bytes)))
+		parts = append(parts, fmt.Sprintf("%s by %s", what(capture.L1Resident{Kind: g.Kind, Program: &capture.ProgramRun{}, CB: g.CB}), grouped(g.Bytes)+" bytes"))
 	}
 	switch {
 	case len(all) == 0:
 		return ""
 	case len(all) == 1:
-		return "its " + parts[0] + " bytes"
+		return "its " + parts[0]
 	case same && all[0].Kind == device.CB:
 		return fmt.Sprintf("any one of its %d local CBs by %s bytes", len(all), grouped(all[0].Bytes))
 	case len(parts) > most:
-		parts = append(parts[:most], fmt.Sprintf("%d more", len(all)-most))
+		parts = append(parts[:most], fmt.Sprintf("or one of %d more", len(all)-most))
 	}
-	return "one of " + strings.Join(parts, ", ") + " bytes"
+	return "one of " + strings.Join(parts, ", ")
 }
 
 // basis says with what it was reckoned, where that is not all recorded.
@@ -231,7 +223,12 @@ func (c Check) basis() []note {
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
 	}
-	return append(notes, unseen(r)...)
+	for _, n := range unseen(r) {
+		if !slices.Contains(c.untold, reason{"", n.text}) { // else it is said already
+			notes = append(notes, n)
+		}
+	}
+	return notes
 }
 
 // chipText says with which L1 was reckoned.
@@ -286,12 +283,12 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 // maxOthers is how many further failures are named in text.
 const maxOthers = 8
 
-// writeOthers names the further programs that do not fit.
+// writeOthers names the further runs of programs that do not fit.
 func (c Check) writeOthers(b *bytes.Buffer, others []capture.FailedCheck) {
 	if len(others) == 0 {
 		return
 	}
-	b.WriteString("\nother programs that do not fit\n")
+	b.WriteString("\nother program runs that do not fit\n")
 	t := table{left: map[int]bool{4: true}}
 	t.add(nodeWord(c.result), "bytes over", "times", "device", "program")
 	shown := others[:min(len(others), maxOthers)]

@@ -54,6 +54,9 @@ func explain(r *capture.Result, folds []fold) []note {
 // placed says how addresses were synthesised.
 func placed(r *capture.Result) string {
 	what := "the capture has no addresses (not dispatched): CBs were placed"
+	if r.Log {
+		what = "the log gives CBs no addresses: they were placed"
+	}
 	switch r.Addresses {
 	case capture.AddressesMixed:
 		what = "some CBs have no address and were placed"
@@ -66,6 +69,9 @@ func placed(r *capture.Result) string {
 		capture.FromArch:    "default of " + string(r.Spec.Arch),
 		capture.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
 	}[r.Spec.BaseFrom]
+	if r.Log && r.Spec.BaseFrom == capture.FromFile {
+		from = "as the log says"
+	}
 	return fmt.Sprintf("%s by tt-metal's rule from base %s, alignment %s (%s)", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
 }
 

@@ -168,7 +168,7 @@ func peakRemarks(r *capture.Result, row *capture.DeviceL1) []note {
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
 func untoldNotes(r *capture.Result) []note {
 	var notes []note
-	for _, code := range untold(r) {
+	for _, code := range r.Untold() {
 		notes = append(notes, note{"hidden", untoldText(r, code)})
 	}
 	if n := r.Hits.Inferred; n > 0 {
@@ -177,14 +177,22 @@ func untoldNotes(r *capture.Result) []note {
 	return notes
 }
 
-// unseen names what was there before the capture began.
+// unseen names L1 buffers that are in nobody's way only because nothing says where they
+// lie, or whose they are.
 func unseen(r *capture.Result) []note {
-	n := r.Earlier.L1
-	if n == 0 {
-		return nil
+	var notes []note
+	say := func(format string, a ...any) { notes = append(notes, note{"unseen", fmt.Sprintf(format, a...)}) }
+	if n := r.Earlier.L1; n > 0 {
+		say("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
+			plural(n, "L1 buffer"), grouped(r.Earlier.Bytes))
 	}
-	return []note{{"unseen", fmt.Sprintf("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
-		plural(n, "L1 buffer"), grouped(r.Earlier.Bytes))}}
+	if n := r.Earlier.Freed; n > 0 {
+		say("%s of L1 buffers from before the capture: until then they lay in L1, and are not counted", plural(n, "free"))
+	}
+	for _, id := range r.Checks.Apart {
+		say("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the capture says so", id)
+	}
+	return notes
 }
 
 type jsonPeak struct {
@@ -256,7 +264,7 @@ func PeakJSON(w io.Writer, r *capture.Result) error {
 // newUntold says what a capture hides.
 func newUntold(r *capture.Result) []jsonUntold {
 	out := []jsonUntold{}
-	for _, code := range untold(r) {
+	for _, code := range r.Untold() {
 		out = append(out, jsonUntold{&code, untoldText(r, code)})
 	}
 	return out

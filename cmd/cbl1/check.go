@@ -22,7 +22,7 @@ func newCheck(s streams) *cobra.Command {
 			"enqueued, and if not, who is in the way. Programs are judged as tt-metal judges them, with its\n" +
 			"messages, and byte by byte on each core.\n\n" +
 			"The exit code is 0 if everything fits, 1 if something does not, and 3 if nobody can tell, because a\n" +
-			"capture does not show the circular buffers of what ran. Of several inputs the worst counts: 2 if\n" +
+			"capture does not show all that ran, or where all L1 buffers lay. Of several inputs the worst counts: 2 if\n" +
 			"one cannot be read, then 1, then 3.",
 		Example: "  cbl1 check run.json\n  cbl1 check --budget 90% --l1-small 32768 reports/",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -26,7 +27,12 @@ func newWho(s streams) *cobra.Command {
 			"program that ran last on each core, allocated buffers, and every program of the cache that uses the\n" +
 			"byte. ADDRESS is in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it.",
 		Example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
-		Args:    cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("want FILE and ADDRESS, like run.json 0x1b400")
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			addr, err := parseAddress(args[1])
 			if err != nil {
