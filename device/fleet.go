@@ -68,7 +68,8 @@ type registration struct {
 	fit     bool     // it fits beside the buffers with the key
 	beside  key
 	on      bitset
-	shared  bool // on is that of a Set, and must not be changed
+	shared  bool          // on is that of a Set, and must not be changed
+	heir    *registration // what replaced it
 }
 
 // enter notes that the program is on more devices.

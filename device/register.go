@@ -238,7 +238,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 		f.programs[old.ID()] = r
 		return Set{}, err
 	}
-	f.programs[new.ID()], f.leaving = next, r
+	f.programs[new.ID()], f.leaving, r.heir = next, r, next
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)

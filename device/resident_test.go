@@ -521,16 +521,29 @@ func TestTraceErrors(t *testing.T) {
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, device.ProgramError{Program: 2, Device: 1, Err: device.ErrNotRegistered}, *bad)
 	})
-	// Registered anew or resized it is another one.
+	// Registered anew it is another one.
 	register(t, f, b, m.Set())
 	require.NoError(t, f.Replay(trace), "on the other device it has never left")
 	f.UnregisterAll(b)
 	register(t, f, b, m.Set())
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
+
+	// Of what was resized, or replaced by another program, the trace has what it recorded.
 	trace = traced(t, f, m.Set(), a, b)
+	require.NoError(t, f.Replay(trace))
+	recorded := residents(slices.Collect(m.All())[0])
 	larger := resize(t, b, 0, 32)
 	replace(t, f, b, larger)
+	dispatch(t, f, larger, m.Set())
+	require.NotEqual(t, recorded, residents(slices.Collect(m.All())[0]))
+	require.NoError(t, f.Replay(trace))
+	require.Equal(t, recorded, residents(slices.Collect(m.All())[0]))
+	third := build(t, m.Spec(), 12, cb("{[0-0 - 0-0]}", 8))
+	replace(t, f, larger, third)
+	require.NoError(t, f.Replay(trace))
+	f.UnregisterAll(third)
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
+	register(t, f, larger, m.Set())
 
 	// Devices go away.
 	trace = traced(t, f, f.Set(), a)
@@ -782,6 +795,7 @@ func residentLife(t *rapid.T) {
 		serial int
 		p      *program.Program
 		on     map[device.ID]bool
+		heir   *registered // what replaced it
 	}
 	serial := 0
 	live := map[program.ID]*registered{}
@@ -847,7 +861,7 @@ func residentLife(t *rapid.T) {
 			for _, d := range on {
 				if live[p.ID()] == nil {
 					serial++
-					live[p.ID()] = &registered{serial, p, map[device.ID]bool{}}
+					live[p.ID()] = &registered{serial, p, map[device.ID]bool{}, nil}
 				}
 				live[p.ID()].on[d] = true
 			}
@@ -875,8 +889,8 @@ func residentLife(t *rapid.T) {
 			r := live[old.ID()]
 			delete(live, old.ID())
 			serial++
-			live[new.ID()] = &registered{serial, new, r.on}
-			r.on = nil
+			r.heir = &registered{serial, new, r.on, nil}
+			live[new.ID()], r.on = r.heir, nil
 		},
 		"dispatch": func(t *rapid.T) {
 			p := drawProgram(t)
@@ -955,8 +969,12 @@ func residentLife(t *rapid.T) {
 			}
 			peak := naive{}
 			for _, r := range tr.recorded {
+				now := r
+				for now.heir != nil {
+					now = now.heir
+				}
 				for _, d := range tr.on {
-					if !r.on[d] {
+					if !now.on[d] {
 						require.ErrorIs(t, err, device.ErrNotRegistered)
 						return
 					}

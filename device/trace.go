@@ -104,9 +104,10 @@ func (f *Fleet) EndTrace(id TraceID) error {
 // it writes, what the largest of its programs has there, the last of equals. Other
 // cores keep what they had. All its devices change, or none.
 //
-// The programs must be registered there as they were recorded: one that was replaced,
-// or taken off and registered anew, is another one. Cost: that of a Dispatch, and a
-// look at each recorded program.
+// The programs must not have been taken off there since they were recorded; one that
+// is registered anew is another one. Of one that was resized or replaced the layout that
+// was recorded is left: the commands of a trace are those of its capture. Cost: that of
+// a Dispatch, and a look at each recorded program.
 //
 // Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceOpen;
 // ErrNoDevice for a device that was removed meanwhile; *TraceError with the
@@ -125,7 +126,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if err := f.lacking(r.program, t.on, r.on); err != nil {
+		if err := f.lacking(r.program, t.on, r.latest().on); err != nil {
 			return &TraceError{id, err}
 		}
 	}
@@ -150,6 +151,14 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 	delete(f.traces, id)
 	f.emit(Event{Kind: TraceReleased, Trace: id})
 	return nil
+}
+
+// latest returns the registration that took the place of r, r itself if none did.
+func (r *registration) latest() *registration {
+	for r.heir != nil {
+		r = r.heir
+	}
+	return r
 }
 
 // capturing returns a trace that did not end yet.

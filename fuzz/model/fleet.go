@@ -38,6 +38,7 @@ type registration struct {
 	program *program.Program
 	picture *picture
 	on      map[*device]bool // at least one
+	heir    *registration    // what replaced it
 }
 
 // NewFleet returns a fleet without devices.
@@ -289,7 +290,8 @@ func (f *Fleet) Replace(old, new *program.Program) (changed []uint64, err error)
 	changed = f.Where(old.ID())
 	delete(f.programs, old.ID())
 	if !pic.empty {
-		f.programs[new.ID()] = &registration{program: new, picture: pic, on: r.on}
+		r.heir = &registration{program: new, picture: pic, on: r.on}
+		f.programs[new.ID()] = r.heir
 	}
 	r.on = nil // traces remember it
 	f.settle()

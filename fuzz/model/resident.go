@@ -166,8 +166,8 @@ func (f *Fleet) EndTrace(trace uint64) error {
 }
 
 // Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of the largest of
-// its programs there, the last of equals. All of them have to be registered still, on
-// all its devices, and have been since they were recorded.
+// its programs there as it was recorded, the last of equals. All of them, or what
+// replaced them, have to be registered still, on all its devices, and have been since.
 func (f *Fleet) Replay(trace uint64) error {
 	t := f.traces[trace]
 	switch {
@@ -182,7 +182,11 @@ func (f *Fleet) Replay(trace uint64) error {
 	}
 	peak := map[place]residue{}
 	for _, r := range t.recorded {
-		if !r.everywhere(t.on) {
+		now := r
+		for now.heir != nil {
+			now = now.heir
+		}
+		if !now.everywhere(t.on) {
 			wrong = append(wrong, ErrNotRegistered)
 		}
 		for at, l := range r.writes() {
