@@ -521,6 +521,49 @@ func TestL1Backing(t *testing.T) {
 	require.Zero(t, codes(r)[capture.CodeFreeUnknown])
 }
 
+// The same without buffer nodes: address, size and kind pair the events.
+func TestL1BackingWithoutNodes(t *testing.T) {
+	var s script
+	s.member(9, 0)
+	of := func(id int) params {
+		return params{"device_id": id, "address": 1_500_000, "size": 64_000, "max_size_per_bank": 1000, "num_cores": 0, "type": "L1", "buffer_type": 1}
+	}
+	s.add("buffer_allocate", of(9))
+	s.add("buffer_allocate", of(0))
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	s.add("buffer_deallocate", of(0))
+	at := s.add("buffer_deallocate", of(9))
+	s.add("buffer_deallocate", of(9)) // of one from before
+	r := s.replay(t, capture.Options{})
+	d := l1Row(t, r, 0)
+	require.Equal(t, int64(1), d.Backings)
+	require.Equal(t, capture.HighLow{Peak: 64_000}, d.L1)
+	require.Equal(t, int64(1), codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, uint64(1064), d.Peak.Bytes)
+	require.Equal(t, 5, at)
+}
+
+// Captures of 2024 have no size per bank: pages go round the banks, if the grid is known.
+func TestL1SizePerBankFromPages(t *testing.T) {
+	for _, c := range []struct {
+		size, page, want uint64
+	}{
+		{64 * 2048, 2048, 2048},
+		{64*2048 + 1, 2048, 4096},
+		{2048, 2048, 2048},
+		{100, 64, 64},
+	} {
+		var s script
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+		s.buffer(params{"device_id": 0, "address": 1_000_000, "size": c.size, "page_size": c.page, "layout": "INTERLEAVED", "type": "L1"})
+		report := `{"devices":[{"device_id":0,"num_x_compute_cores":8,"num_y_compute_cores":8,"worker_l1_size":1572864}],"graph":` + s.text(t) + `}`
+		r, err := capture.Replay(capture.NewReader(strings.NewReader(report), "pages.json"), capture.Options{})
+		require.NoError(t, err)
+		require.Equal(t, 64+c.want, l1Row(t, r, 0).Peak.Bytes, "%+v", c)
+		require.Zero(t, codes(r)[capture.CodeBufferUnplaced])
+	}
+}
+
 // Dataflow buffers and scratchpads are in L1 too.
 func TestL1OtherKinds(t *testing.T) {
 	var s script

@@ -52,7 +52,7 @@ func (s *Session) Fleet() *device.Fleet { return &s.fleet }
 // next event may be applied.
 func (s *Session) Apply(e *LogEvent) error {
 	if e.Anomaly.Has(AnomalyDuplicateKey) {
-		s.count(e, LogCodeDuplicateKey, "")
+		s.count(e, LogCodeDuplicateKey, nil)
 	}
 	code, err := s.apply(e)
 	if err == nil {
@@ -62,7 +62,7 @@ func (s *Session) Apply(e *LogEvent) error {
 		code = codeOf(err)
 	}
 	refused := &LogError{Event: *e, Op: s.op(), Code: code, Err: err}
-	s.count(e, code, refused.Error())
+	s.count(e, code, refused)
 	return refused
 }
 
@@ -97,13 +97,16 @@ func (s *Session) Stream(l *Log, w io.Writer) error {
 	return nil
 }
 
-func (s *Session) count(e *LogEvent, code LogCode, detail string) {
+func (s *Session) count(e *LogEvent, code LogCode, refused *LogError) {
 	c := s.anomalies[code]
 	if c == nil {
 		if s.anomalies == nil {
 			s.anomalies = map[LogCode]*LogAnomaly{}
 		}
-		c = &LogAnomaly{Code: code, Line: e.Pos.Line, Detail: detail}
+		c = &LogAnomaly{Code: code, Line: e.Pos.Line}
+		if refused != nil {
+			c.Detail = refused.Error()
+		}
 		s.anomalies[code] = c
 	}
 	c.Count++

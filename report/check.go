@@ -96,6 +96,9 @@ func untoldText(r *capture.Result, code capture.Code) string {
 	case capture.CodeNoNodes:
 		return "the capture has no nodes"
 	case capture.CodeNoCBs:
+		if r.Log {
+			return "no program of the log was registered"
+		}
 		return "the capture places no circular buffer, dataflow buffer or scratchpad"
 	}
 	return string(code)
@@ -142,6 +145,9 @@ func (c Check) checked() string {
 		return "no program is known to have run"
 	}
 	text := plural(k.Runs, "program run") + " checked"
+	if r := c.result; r.Spec.ArchFrom == capture.FromAssumed {
+		text += fmt.Sprintf(" (%s assumed)", r.Spec.Arch)
+	}
 	switch {
 	case k.Failed == 0:
 	case k.Failed < k.Runs:
