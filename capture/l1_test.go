@@ -521,6 +521,23 @@ func TestL1Backing(t *testing.T) {
 	require.Zero(t, codes(r)[capture.CodeFreeUnknown])
 }
 
+// What may hide programs or buffers never lets a capture be green.
+func TestL1Untold(t *testing.T) {
+	var s script
+	s.add("tensor", params{"device_tensors": "["})
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	require.Equal(t, []capture.Code{capture.CodeBadDeviceTensors}, s.replay(t, capture.Options{}).Untold())
+
+	s = script{} // from a pipe a mesh is learnt too late
+	s.interleaved(9, 1_500_000, 1000)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	s.member(9, 0)
+	r, err := capture.Replay(capture.NewReader(strings.NewReader(s.text(t)), "pipe"), capture.Options{})
+	require.NoError(t, err)
+	require.Contains(t, r.Untold(), capture.CodeMeshLate)
+	require.Empty(t, s.replay(t, capture.Options{}).Untold(), "a file is read twice")
+}
+
 // The same without buffer nodes: address, size and kind pair the events.
 func TestL1BackingWithoutNodes(t *testing.T) {
 	var s script

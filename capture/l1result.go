@@ -248,7 +248,8 @@ func (r *Result) Untold() []Code {
 				out = append(out, a.Code)
 			}
 		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
-			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine:
+			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+			CodeBadDeviceTensors: // which may hide the chips of a mesh, and with them its buffers
 			out = append(out, a.Code)
 		}
 	}
