@@ -88,45 +88,45 @@ func TestCompare(t *testing.T) {
 			name: "the same cores, end and lowest address", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 900_000, nil}, {"b", all, 900_000, 800_000, nil}, {"c", left, 900_000, 800_000, nil}},
 			level: clash.MatchExact, op: "b", n: 1, ops: []string{"b"}, lowest: 800_000,
-			capture: "b, event 10 of run.json, device 0: same cores and region end, same lowest address",
+			capture: "b, node 10 of run.json, device 0: same cores and region end, same lowest address",
 		},
 		{
 			name: "several: the first, and how many", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, nil}, {"b", all, 900_000, 800_000, nil}, {"a", all, 900_000, 800_000, nil}},
 			level: clash.MatchExact, op: "a", n: 3, ops: []string{"a", "b"}, lowest: 800_000,
-			capture: "a, event 0 of run.json, device 0: same cores and region end, same lowest address; the first of 3 that agree, others in b",
+			capture: "a, node 0 of run.json, device 0: same cores and region end, same lowest address; the first of 3 that agree, others in b",
 		},
 		{
 			name: "another lowest address: the nearest, said so", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 0, nil}, {"b", all, 900_000, 1_500_000, nil}, {"c", all, 900_000, 801_024, nil}},
 			level: clash.MatchLowest, op: "c", n: 3, ops: []string{"a", "b", "c"}, lowest: 801_024,
-			capture: "c, event 20 of run.json, device 0: same cores and region end; lowest address differs: 801024 instead of 800000; the nearest of 3 that agree, others in a and more",
+			capture: "c, node 20 of run.json, device 0: same cores and region end; lowest address differs: 801024 instead of 800000; the nearest of 3 that agree, others in a and more",
 		},
 		{
 			name: "nothing in L1", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"", all, 900_000, 0, nil}},
 			level: clash.MatchLowest, n: 1, ops: []string{""},
-			capture: "a program, event 0 of run.json, device 0: same cores and region end; no L1 buffer is live there, the message has one at 800000",
+			capture: "a program, node 0 of run.json, device 0: same cores and region end; no L1 buffer is live there, the message has one at 800000",
 		},
 		{
 			name: "a region beyond L1 has no lowest address", log: grow, runs: []enqueued{{"a", all, 1_600_000, 1_500_000, nil}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 1_500_000,
-			capture: "a, event 0 of run.json, device 0: same cores and region end",
+			capture: "a, node 0 of run.json, device 0: same cores and region end",
 		},
 		{
 			name: "no addresses, another base of some release: the size of the region", log: clashes(all, 800_000, 900_000-256),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, placed}},
 			level: clash.MatchSize, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
-			capture: "a, event 0 of run.json, device 0: same cores and region size; the capture has no addresses: with base 111616 the region ends at 900000 instead of 899744",
+			capture: "a, node 0 of run.json, device 0: same cores and region size; the capture has no addresses: with base 111616 the region ends at 900000 instead of 899744",
 		},
 		{
 			name: "the base that is given decides", log: clashes(all, 800_000, 900_000-256), given: l1.Spec{CBBase: 103_712},
 			runs: []enqueued{{"a", all, 900_000, 800_000, placed}}, level: clash.MatchNone, op: "a",
-			capture: "no program of the capture has a region with this end on these cores; nearest is a, event 0 of run.json, device 0, which ends at 900000",
+			capture: "no program of the capture has a region with this end on these cores; nearest is a, node 0 of run.json, device 0, which ends at 900000",
 		},
 		{
 			name: "recorded addresses do not move", log: clashes(all, 800_000, 900_000-256),
 			runs: []enqueued{{"far", all, 300_000, 800_000, nil}, {"a", all, 900_000, 800_000, nil}}, level: clash.MatchNone, op: "a",
-			capture: "no program of the capture has a region with this end on these cores; nearest is a, event 10 of run.json, device 0, which ends at 900000",
+			capture: "no program of the capture has a region with this end on these cores; nearest is a, node 10 of run.json, device 0, which ends at 900000",
 		},
 		{
 			name: "other cores", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"a", left, 900_000, 800_000, nil}},
@@ -143,7 +143,7 @@ func TestCompare(t *testing.T) {
 			name: "placed at the same base, from the cache", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.Synthesised, r.Inferred = true, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
-			capture: "a, event 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
+			capture: "a, node 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,8 +69,8 @@ type MatchRow struct {
 	Ops   []string `json:"ops,omitempty"` // of these, each once, at most 4
 
 	Capture     string  `json:"capture,omitempty"`
-	Event       *uint64 `json:"event,omitempty"` // counter of the first node of the program
-	Op          string  `json:"op,omitempty"`    // functions that ran, outermost first
+	Event       *uint64 `json:"counter,omitempty"` // counter of the first node of the program
+	Op          string  `json:"op,omitempty"`      // functions that ran, outermost first
 	Device      string  `json:"device,omitempty"`
 	Inferred    bool    `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
 	Synthesised bool    `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
@@ -94,7 +94,7 @@ type CBRow struct {
 type TensorRow struct {
 	Address     uint64  `json:"address"`
 	PerCore     *uint64 `json:"per_core,omitempty"` // bytes on the fullest core
-	Event       uint64  `json:"event"`              // that allocated it
+	Event       uint64  `json:"counter"`            // that allocated it
 	Op          string  `json:"op"`
 	Layout      string  `json:"layout,omitempty"`
 	Synthesised bool    `json:"synthesised,omitempty"` // the capture does not have its address

@@ -95,7 +95,7 @@ func (r Run) text() string {
 	if op == "" {
 		op = "a program"
 	}
-	text := fmt.Sprintf("%s, event %d", op, r.Event)
+	text := fmt.Sprintf("%s, node %d", op, r.Event)
 	if r.Capture != "" {
 		text += " of " + clip(path.Base(r.Capture))
 	}
@@ -154,7 +154,7 @@ func (m Match) tensors(msg Message) string {
 	if t.Layout != "" {
 		text += clip(t.Layout) + ", "
 	}
-	text += fmt.Sprintf("allocated at event %d", t.Event)
+	text += fmt.Sprintf("allocated at node %d", t.Event)
 	if t.Op != "" {
 		text += " by " + clip(t.Op)
 	}
