@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -60,6 +61,9 @@ func NewCheck(r *capture.Result, budget *Budget) Check {
 	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
 		c.untold = append(c.untold, reason{"", "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"})
 	}
+	if text := beyondOther(r); text != "" {
+		c.untold = append(c.untold, reason{"", text})
+	}
 	if budget != nil {
 		limit, ok := budget.of(usable(r.Spec.Spec))
 		if !ok {
@@ -78,6 +82,22 @@ func NewCheck(r *capture.Result, budget *Budget) Check {
 		c.Answer = CannotTell
 	}
 	return c
+}
+
+// beyondOther says that circular buffers fit on the chip that is assumed, but would not
+// on the other one that it may be.
+func beyondOther(r *capture.Result) string {
+	other := l1.ArchSpec(l1.Wormhole)
+	if r.Spec.ArchFrom != capture.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
+		return ""
+	}
+	for _, d := range r.Devices {
+		if d.HighestEnd > other.L1Size {
+			return fmt.Sprintf("%s is assumed: circular buffers end at %s, beyond the L1 of a %s, which ends at %s: --arch names the chip",
+				r.Spec.Arch, grouped(d.HighestEnd), other.Arch, grouped(other.L1Size))
+		}
+	}
+	return ""
 }
 
 // untoldText says why the answer cannot be told, in the words of the anomaly.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,18 @@ func TestCheckOfWhatNobodySees(t *testing.T) {
 			require.Contains(t, b.String(), "because   "+text)
 		})
 	}
+}
+
+// A chip that is only assumed is not enough where another one has less L1.
+func TestCheckOfAnAssumedChip(t *testing.T) {
+	replay := func(size string, arch l1.Arch) report.Answer {
+		graph := `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":111616,"size":` + size + `,"core_range_set":"{[0-0 - 0-0]}"}}]`
+		r, err := capture.Replay(capture.NewReader(strings.NewReader(graph), "x.json"), capture.Options{Arch: arch})
+		require.NoError(t, err)
+		return report.NewCheck(r, nil).Answer
+	}
+	require.Equal(t, report.Fits, replay("1387520", ""), "ends where the L1 of a Wormhole ends")
+	require.Equal(t, report.CannotTell, replay("1387521", ""))
+	require.Equal(t, report.Fits, replay("1387521", l1.Blackhole))
+	require.Equal(t, report.DoesNotFit, replay("1387521", l1.Wormhole))
 }
