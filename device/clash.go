@@ -1,0 +1,145 @@
+package device
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Our check, by the bytes of each core.
+
+// clashes returns the cores of a place on which bytes of p clash.
+func clashes(p *program.Program, at *place) (out []Clash) {
+	mine := appendProgram(nil, p)
+	if len(mine) == 0 {
+		return nil
+	}
+	for _, t := range tiles(appendHeap(mine, at.heap)) {
+		c, ok := t.clash(p, at.spec)
+		if !ok {
+			continue
+		}
+		c.Device, c.Devices = at.first, at.devices
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Clash) int { return first(a.Cores).Compare(first(b.Cores)) })
+	return out
+}
+
+// clash looks for bytes of p on a tile that are beyond L1 or that others hold.
+func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
+	own, others := t.divide()
+	if len(own) == 0 {
+		return c, false
+	}
+	blocked := slices.Clone(others)
+	if spec.L1Size > 0 {
+		blocked = append(blocked, l1.Range{Start: spec.L1Size, End: l1.MaxAddr})
+	}
+	c = Clash{Cores: t.cores, End: own[len(own)-1].End, Limit: math.MaxUint64}
+	for _, b := range merge(blocked) {
+		for _, r := range own {
+			if shared := r.Intersect(b); !shared.IsEmpty() {
+				c.Bytes += shared.Len()
+			}
+		}
+	}
+	if c.Bytes == 0 {
+		return c, false
+	}
+	if spec.L1Size > 0 && c.End > spec.L1Size {
+		c.Limit, c.Grows = spec.L1Size, true
+	}
+	for _, y := range t.layers {
+		if y.buffer == nil {
+			continue
+		}
+		for _, b := range y.ranges { // not merged: what lies right below one is not in the way
+			if b.Start < c.Limit && slices.ContainsFunc(own, b.Overlaps) {
+				c.Limit, c.Grows = b.Start, false
+			}
+		}
+	}
+	core := first(t.cores)
+	cbs := map[int]uint64{}
+	for i, cb := range p.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Has(core) {
+			c.CBs, cbs[i] = append(c.CBs, i), cb.Size
+		}
+	}
+	slices.SortStableFunc(c.CBs, func(a, b int) int { return cmp.Compare(cbs[b], cbs[a]) })
+	for _, r := range t.residents() {
+		if r.Program == nil && r.Range.End > min(c.Limit, own[0].Start) {
+			c.Above = append(c.Above, r)
+		}
+	}
+	slices.SortStableFunc(c.Above, func(a, b Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
+	c.Holes = holes(own, others, c.Limit, spec)
+	return c, true
+}
+
+// divide returns what layers of programs hold on a tile and what all others do, merged.
+func (t *tile) divide() (own, others []l1.Range) {
+	for _, y := range t.layers {
+		if y.buffer == nil {
+			own = append(own, y.ranges...)
+		} else {
+			others = append(others, y.ranges...)
+		}
+	}
+	return merge(own), merge(others)
+}
+
+// holes returns the free bytes between the base and the end of usable L1 that a
+// program whose way ends at limit cannot use.
+func holes(own, others []l1.Range, limit uint64, spec *l1.Spec) (out []Hole) {
+	end := own[len(own)-1].End
+	for _, gap := range gaps(merge(slices.Concat(own, others)), spec) {
+		why := "above what is in the way: circular buffers grow from the base up and cannot pass it"
+		switch {
+		case gap.End <= own[0].Start:
+			why = "below the program's buffers: their address is that of all their cores"
+		case gap.End <= end && gap.Start < limit:
+			why = "between the program's buffers: placement goes on above the last one and does not go back"
+		}
+		out = append(out, Hole{gap, why})
+	}
+	return out
+}
+
+// gaps returns the free ranges between the base of circular buffers and the end of
+// usable L1; taken is merged.
+func gaps(taken []l1.Range, spec *l1.Spec) (out []l1.Range) {
+	at, top := spec.CBBase, usable(spec)
+	for _, r := range taken {
+		if r.Start > at && at < top {
+			out = append(out, l1.Range{Start: at, End: min(r.Start, top)})
+		}
+		at = max(at, r.End)
+	}
+	if at < top {
+		out = append(out, l1.Range{Start: at, End: top})
+	}
+	return out
+}
+
+// usable returns where L1 ends for circular and L1 buffers: below L1_SMALL.
+func usable(spec *l1.Spec) uint64 {
+	if spec.L1Size == 0 {
+		return l1.MaxAddr
+	}
+	return spec.L1Size - spec.L1Small
+}
+
+// inTheWay returns the buffer that starts at the limit; the end of L1 is none.
+func (c *Clash) inTheWay() (b Buffer, ok bool) {
+	for _, r := range c.Above {
+		if r.Range.Start == c.Limit && !c.Grows {
+			return r.Buffer, true
+		}
+	}
+	return b, false
+}
