@@ -82,6 +82,9 @@ func (l *Log) run(yield func(*LogEvent) bool) error {
 				yield(&LogEvent{Pos: l.pos, Kind: LogTorn, Process: d.process, Tag: d.tag})
 				return nil
 			}
+			if raw[0] == '[' {
+				err.Reason += "; this begins as a graph capture does"
+			}
 			err.Reason += "; an event log begins with a line like " + headerLine
 			return err
 		}

@@ -89,6 +89,7 @@ func TestLogRefuses(t *testing.T) {
 		{"a capture", "[]", "1: byte 0: [] is not an event, which is an object", capture.ErrNotCapture},
 		{"a page", "<html>\n", "this is an HTML page, not JSON", capture.ErrNotCapture},
 		{"no header", `{"event":"op_end"}`, "event:", capture.ErrNotCapture},
+		{"a graph capture", "[\n{}]", "this begins as a graph capture does", io.ErrUnexpectedEOF},
 		{"torn header", `{"event":"log","vers`, "input ends inside a string", io.ErrUnexpectedEOF},
 		{"no version", `{"event":"log"}`, "version: missing", nil},
 		{"later version", `{"event":"log","version":2}`, "version: 2 is later than 1", capture.ErrVersion},
