@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
@@ -151,23 +152,18 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if held.reserved != nil {
 		separate = 1
 	}
-	for _, check := range []struct {
-		what       string
-		have, want uint64
-	}{
-		{"charge", g.state.charge, again.charge},
-		{"charge of the content", held.charge, again.charge},
-		{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
-		{"number of programs that reserve more than they occupy", uint64(held.differ), uint64(again.differ)},
-		{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
-		{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
-		{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
-		{"key of the state", g.state.key.a, k.a},
-		{"key of the state, second half", g.state.key.b, k.b},
-	} {
-		if check.have != check.want {
-			return nil, &InvariantError{id, check.what, check.have, check.want}
-		}
+	if err := agree(id, "",
+		figure{"charge", g.state.charge, again.charge},
+		figure{"charge of the content", held.charge, again.charge},
+		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
+		figure{"number of programs that reserve more than they occupy", uint64(held.differ), uint64(again.differ)},
+		figure{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
+		figure{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
+		figure{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
+		figure{"key of the state", g.state.key.a, k.a},
+		figure{"key of the state, second half", g.state.key.b, k.b},
+	); err != nil {
+		return nil, err
 	}
 	if err := held.occupied.check(id, "occupied", &again.occupied, has); err != nil {
 		return nil, err
@@ -266,39 +262,50 @@ func (m *mesh) check(again *mesh) error {
 	return atLeast(m.first, "mesh", m.peak, again.sum)
 }
 
-func compareTotals(id ID, who string, have, want Totals) error {
-	for _, check := range []struct {
-		what       string
-		have, want uint64
-	}{
-		{"registered", have.Registered, want.Registered},
-		{"reserved", have.Reserved, want.Reserved},
-		{"logical", have.Logical, want.Logical},
-		{"fullest core", have.Core, want.Core},
-		{"number of programs", uint64(have.Programs), uint64(want.Programs)},
-	} {
-		if check.have != check.want {
-			return &InvariantError{id, who + " " + check.what, check.have, check.want}
+// A figure is a kept number and what a recount has.
+type figure struct {
+	what       string
+	have, want uint64
+}
+
+// agree verifies that kept numbers are what a recount has. who is whose they are, "" if
+// the figures say that.
+func agree(id ID, who string, figures ...figure) error {
+	for _, f := range figures {
+		if f.have != f.want {
+			return &InvariantError{id, strings.TrimPrefix(who+" "+f.what, " "), f.have, f.want}
 		}
 	}
 	return nil
 }
 
-func atLeast(id ID, who string, have Peaks, now Totals) error {
-	for _, check := range []struct {
-		what      string
-		have, now uint64
-	}{
-		{"registered", have.Registered, now.Registered},
-		{"reserved", have.Reserved, now.Reserved},
-		{"logical", have.Logical, now.Logical},
-		{"fullest core", have.Core, now.Core},
-	} {
-		if check.have < check.now {
-			return &InvariantError{id, who + " peak of " + check.what, check.have, check.now}
+// reached verifies that high-water marks are not below what there is now.
+func reached(id ID, who string, figures ...figure) error {
+	for _, f := range figures {
+		if f.have < f.want {
+			return &InvariantError{id, who + " peak of " + f.what, f.have, f.want}
 		}
 	}
 	return nil
+}
+
+func compareTotals(id ID, who string, have, want Totals) error {
+	return agree(id, who,
+		figure{"registered", have.Registered, want.Registered},
+		figure{"reserved", have.Reserved, want.Reserved},
+		figure{"logical", have.Logical, want.Logical},
+		figure{"fullest core", have.Core, want.Core},
+		figure{"number of programs", uint64(have.Programs), uint64(want.Programs)},
+	)
+}
+
+func atLeast(id ID, who string, have Peaks, now Totals) error {
+	return reached(id, who,
+		figure{"registered", have.Registered, now.Registered},
+		figure{"reserved", have.Reserved, now.Reserved},
+		figure{"logical", have.Logical, now.Logical},
+		figure{"fullest core", have.Core, now.Core},
+	)
 }
 
 // check verifies that the classes are disjoint and not empty, sum up, and hold on

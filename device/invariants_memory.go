@@ -116,21 +116,16 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 			has = append(has, a.placed)
 		}
 	}
-	for _, check := range []struct {
-		what       string
-		have, want uint64
-	}{
-		{"key of the buffers", h.key.a, again.key.a},
-		{"key of the buffers, second half", h.key.b, again.key.b},
-		{"charge of the buffers", h.charge, again.charge},
-		{"lowest L1 buffer", h.lowest, again.lowest},
-		{"end of the kernels", h.free.Start, again.free.Start},
-		{"lowest of all that is not a kernel", h.free.End, again.free.End},
-		{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
-	} {
-		if check.have != check.want {
-			return &InvariantError{id, check.what, check.have, check.want}
-		}
+	if err := agree(id, "",
+		figure{"key of the buffers", h.key.a, again.key.a},
+		figure{"key of the buffers, second half", h.key.b, again.key.b},
+		figure{"charge of the buffers", h.charge, again.charge},
+		figure{"lowest L1 buffer", h.lowest, again.lowest},
+		figure{"end of the kernels", h.free.Start, again.free.Start},
+		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
+		figure{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
+	); err != nil {
+		return err
 	}
 	if err := compareBuffers(id, "device", h.totals, again.totals); err != nil {
 		return err
@@ -256,21 +251,16 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 			}
 		}
 	}
-	for _, check := range []struct {
-		what       string
-		have, want uint64
-	}{
-		{"device resident", r.bytes, out.bytes},
-		{"device resident dataflow buffers and scratchpads", r.other, out.other},
-		{"device resident, of all kinds", r.all, out.all},
-		{"end of what is resident", r.end, end},
-		{"charge of what is resident", r.charge, out.bytes + out.other},
-		{"key of what is resident", r.key.a, k.a},
-		{"key of what is resident, second half", r.key.b, k.b},
-	} {
-		if check.have != check.want {
-			return out, &InvariantError{id, check.what, check.have, check.want}
-		}
+	if err := agree(id, "",
+		figure{"device resident", r.bytes, out.bytes},
+		figure{"device resident dataflow buffers and scratchpads", r.other, out.other},
+		figure{"device resident, of all kinds", r.all, out.all},
+		figure{"end of what is resident", r.end, end},
+		figure{"charge of what is resident", r.charge, out.bytes + out.other},
+		figure{"key of what is resident", r.key.a, k.a},
+		figure{"key of what is resident, second half", r.key.b, k.b},
+	); err != nil {
+		return out, err
 	}
 	if r.cells != nil && cells.Len() != len(union) {
 		return out, &InvariantError{id, "cores with something resident", uint64(cells.Len()), uint64(len(union))}
@@ -346,41 +336,25 @@ func (m *mesh) checkMemory(again *mesh) error {
 }
 
 func compareBuffers(id ID, who string, have, want BufferTotals) error {
-	for _, check := range []struct {
-		what       string
-		have, want uint64
-	}{
-		{"number of buffers", uint64(have.Count), uint64(want.Count)},
-		{"bytes of L1 buffers", have.L1, want.L1},
-		{"bytes of L1_SMALL buffers", have.L1Small, want.L1Small},
-		{"bytes of DRAM buffers", have.DRAM, want.DRAM},
-		{"bytes of trace buffers", have.Trace, want.Trace},
-		{"bytes of system buffers", have.System, want.System},
-		{"bytes of kernels", have.Kernels, want.Kernels},
-		{"number of backing allocations", uint64(have.Backings), uint64(want.Backings)},
-		{"bytes of backing allocations", have.Backing, want.Backing},
-	} {
-		if check.have != check.want {
-			return &InvariantError{id, who + " " + check.what, check.have, check.want}
-		}
-	}
-	return nil
+	return agree(id, who,
+		figure{"number of buffers", uint64(have.Count), uint64(want.Count)},
+		figure{"bytes of L1 buffers", have.L1, want.L1},
+		figure{"bytes of L1_SMALL buffers", have.L1Small, want.L1Small},
+		figure{"bytes of DRAM buffers", have.DRAM, want.DRAM},
+		figure{"bytes of trace buffers", have.Trace, want.Trace},
+		figure{"bytes of system buffers", have.System, want.System},
+		figure{"bytes of kernels", have.Kernels, want.Kernels},
+		figure{"number of backing allocations", uint64(have.Backings), uint64(want.Backings)},
+		figure{"bytes of backing allocations", have.Backing, want.Backing},
+	)
 }
 
 func peaksOfMemory(id ID, who string, have Peaks, now Totals) error {
-	for _, check := range []struct {
-		what      string
-		have, now uint64
-	}{
-		{"tracked", have.Tracked, now.Tracked},
-		{"L1 buffers", have.L1, now.Buffers.L1},
-		{"DRAM buffers", have.DRAM, now.Buffers.DRAM},
-	} {
-		if check.have < check.now {
-			return &InvariantError{id, who + " peak of " + check.what, check.have, check.now}
-		}
-	}
-	return nil
+	return reached(id, who,
+		figure{"tracked", have.Tracked, now.Tracked},
+		figure{"L1 buffers", have.L1, now.Buffers.L1},
+		figure{"DRAM buffers", have.DRAM, now.Buffers.DRAM},
+	)
 }
 
 func compareResident(id ID, who string, have, published, peak, want uint64) error {
