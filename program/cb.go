@@ -82,12 +82,35 @@ type Placed struct {
 // addresses. The zero Builder builds program 0. A Builder must not be copied after
 // its first CB.
 type Builder struct {
-	id  ID
-	cbs []CB
+	id      ID
+	cbs     []CB
+	written bool
 }
 
 // NewBuilder returns a Builder for the program with the given id.
 func NewBuilder(id ID) *Builder { return &Builder{id: id} }
+
+// AsWritten makes Build place by core ranges as the CBs state them, and returns b.
+// Without it, Build re-cuts each set of two or more rectangles by [l1.CoreRangeSet.Merge]
+// first. It counts for all CBs of the program, those appended before it included.
+//
+// tt-metal does both. CreateCircularBuffer merges. A program made from a
+// ProgramDescriptor, as most newer ttnn operations are, keeps descriptor.core_ranges
+// as they are (tt_metal/impl/program/program.cpp), and graph captures show what it
+// keeps. The addresses differ where a CB names the ranges of others side by side:
+//
+//	CB 0 {[0-0 - 0-0]}   CB 1 {[1-0 - 1-0]}   CB 2 {[0-0 - 0-0], [1-0 - 1-0]}
+//
+//	merged      CB 2 is on [0-0 - 1-0], a range of its own, which CB 0 marked first:
+//	            it starts above CB 0, on the bytes of CB 1 if that is the larger one
+//	as written  CB 2 is on the ranges of CB 0 and CB 1: it starts above both
+//
+// Rectangles of one set that share cores, which tt-metal refuses, are charged each for
+// itself, and one that is repeated counts once.
+func (b *Builder) AsWritten() *Builder {
+	b.written = true
+	return b
+}
 
 // CB appends a CB and returns b. Mistakes in it are reported by Build.
 func (b *Builder) CB(cb CB) *Builder {

@@ -14,6 +14,7 @@ import (
 // and String may be called.
 type Program struct {
 	id       ID
+	written  bool // placed by core ranges as stated
 	spec     l1.Spec
 	cbs      []Placed
 	cores    l1.CoreSet
@@ -28,7 +29,7 @@ type Program struct {
 // charges all cores of the range alike, and validates the end of the last region.
 // (ProgramImpl::validate_circular_buffer_region of tt_metal/impl/program/program.cpp.)
 type Entry struct {
-	Cores l1.CoreRange // as merged before placement
+	Cores l1.CoreRange // as merged before placement, or as written
 	End   uint64       // of the last region
 }
 
@@ -40,7 +41,7 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, errs}
 	}
-	p := &Program{id: b.id, spec: spec, cbs: make([]Placed, len(b.cbs))}
+	p := &Program{id: b.id, written: b.written, spec: spec, cbs: make([]Placed, len(b.cbs))}
 	for i, cb := range b.cbs {
 		cb.Indices = slices.Clone(cb.Indices)
 		if !cb.Fixed {
@@ -74,7 +75,7 @@ func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	l := newLedger(p.spec, shapes, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
+	l := newLedger(p.spec, shapes, p.written, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
 	own := make([][]int32, len(p.cbs)) // CB -> the entries with exactly its ranges
 	aliases := map[int][]int32{}       // alias group -> those of its members, until it is placed
 	for k := range shapes {
@@ -188,6 +189,10 @@ func (p *Program) ID() ID { return p.id }
 // Spec returns the device that the program was built for.
 func (p *Program) Spec() l1.Spec { return p.spec }
 
+// AsWritten reports whether the CBs were placed by their core ranges as stated; see
+// [Builder.AsWritten].
+func (p *Program) AsWritten() bool { return p.written }
+
 // Len returns the number of CBs of all kinds, local and global.
 func (p *Program) Len() int { return len(p.cbs) }
 
@@ -271,6 +276,7 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 		return nil, &CBError{p.id, cb, "Size", size, fmt.Sprintf("the program has %d CBs", len(p.cbs))}
 	}
 	b := NewBuilder(p.id)
+	b.written = p.written
 	for i, old := range p.cbs {
 		next := old.CB
 		if !next.Fixed {
