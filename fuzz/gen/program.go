@@ -40,8 +40,8 @@ func Unplaced(spec l1.Spec) *rapid.Generator[program.CB] {
 	})
 }
 
-// Program draws a program with one of the given ids for a device. Now and then it has
-// no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
+// Program draws a program with one of the given ids for a device, every third with its
+// core ranges as written. Now and then it has no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
 // outside the grid.
 func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program] {
 	return rapid.Custom(func(t *rapid.T) *program.Program {
@@ -60,6 +60,9 @@ func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program]
 		}
 		for _, cb := range cbs {
 			b.CB(cb)
+		}
+		if rapid.IntRange(0, 2).Draw(t, "as written") == 2 {
+			b.AsWritten()
 		}
 		return build(t, b, spec)
 	})
@@ -90,6 +93,9 @@ func build(t *rapid.T, b *program.Builder, spec l1.Spec) *program.Program {
 // again returns an equal program, built anew.
 func again(t *rapid.T, p *program.Program) *program.Program {
 	b := program.NewBuilder(p.ID())
+	if p.AsWritten() {
+		b.AsWritten()
+	}
 	for _, placed := range p.CBs() {
 		b.CB(placed.CB)
 	}
