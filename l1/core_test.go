@@ -202,5 +202,6 @@ func TestCoreRangeCores(t *testing.T) {
 	} {
 		require.Error(t, r.Check())
 		require.True(t, r.Cores().IsEmpty(), "%v", r)
+		require.Zero(t, r.Len())
 	}
 }

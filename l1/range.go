@@ -2,6 +2,7 @@ package l1
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -16,12 +17,11 @@ type Range struct {
 // if its end lies beyond MaxAddr.
 func RangeOf(addr, size uint64) (Range, error) {
 	if addr > MaxAddr || size > MaxAddr-addr {
-		// The end may not be representable; name what can be named.
-		end := addr + size
-		if end < addr {
-			end = ^uint64(0)
+		e := &RangeError{Start: addr, Size: size, Reason: "ends beyond 2^63-1"}
+		if size <= math.MaxUint64-addr {
+			e.End = addr + size
 		}
-		return Range{}, &RangeError{Start: addr, End: end, Reason: "ends beyond 2^63-1"}
+		return Range{}, e
 	}
 	return Range{addr, addr + size}, nil
 }
@@ -31,15 +31,15 @@ func RangeOf(addr, size uint64) (Range, error) {
 func (r Range) Check() error {
 	switch {
 	case r.Start > r.End:
-		return &RangeError{r.Start, r.End, "start lies above end"}
+		return &RangeError{Start: r.Start, End: r.End, Reason: "start lies above end"}
 	case r.End > MaxAddr:
-		return &RangeError{r.Start, r.End, "ends beyond 2^63-1"}
+		return &RangeError{Start: r.Start, End: r.End, Reason: "ends beyond 2^63-1"}
 	}
 	return nil
 }
 
-// Len returns the number of bytes of a legal range.
-func (r Range) Len() uint64 { return r.End - r.Start }
+// Len returns the number of bytes of r. An inverted range has none.
+func (r Range) Len() uint64 { return r.End - min(r.Start, r.End) }
 
 // IsEmpty reports whether r has no bytes.
 func (r Range) IsEmpty() bool { return r.Start >= r.End }

@@ -14,7 +14,7 @@ func TestRangeOf(t *testing.T) {
 	for _, tc := range []struct {
 		addr, size uint64
 		want       l1.Range
-		end        uint64 // named by the error; 0 = no error
+		end        uint64 // named by the error; 0 = no error, or no number can name it
 	}{
 		{0, 0, l1.Range{}, 0},
 		{111_616, 8_192, l1.Range{Start: 111_616, End: 119_808}, 0},
@@ -25,12 +25,12 @@ func TestRangeOf(t *testing.T) {
 		{1, l1.MaxAddr, l1.Range{}, 1 << 63},
 		{1 << 63, 0, l1.Range{}, 1 << 63},
 		{0, math.MaxUint64, l1.Range{}, math.MaxUint64},
-		{math.MaxUint64, math.MaxUint64, l1.Range{}, math.MaxUint64}, // the sum wraps
-		{1 << 63, 1 << 63, l1.Range{}, math.MaxUint64},               // the sum wraps to 0
+		{math.MaxUint64, math.MaxUint64, l1.Range{}, 0}, // the sum wraps
+		{1 << 63, 1 << 63, l1.Range{}, 0},               // the sum wraps to 0
 	} {
 		got, err := l1.RangeOf(tc.addr, tc.size)
 		require.Equal(t, tc.want, got)
-		if tc.end == 0 {
+		if tc.addr <= l1.MaxAddr && tc.size <= l1.MaxAddr-tc.addr {
 			require.NoError(t, err)
 			require.NoError(t, got.Check())
 			continue
@@ -38,8 +38,13 @@ func TestRangeOf(t *testing.T) {
 		var bad *l1.RangeError
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, tc.addr, bad.Start)
+		require.Equal(t, tc.size, bad.Size)
 		require.Equal(t, tc.end, bad.End)
 	}
+	_, err := l1.RangeOf(1<<63, 1<<63)
+	require.EqualError(t, err, "range of 9223372036854775808 bytes at 9223372036854775808: ends beyond 2^63-1")
+	_, err = l1.RangeOf(8, 1<<63)
+	require.EqualError(t, err, "range [8, 9223372036854775816): ends beyond 2^63-1")
 }
 
 func TestRangeCheck(t *testing.T) {
@@ -97,6 +102,7 @@ func TestRangeRelations(t *testing.T) {
 	}
 	require.Equal(t, "[111616,119808)", l1.Range{Start: 111_616, End: 119_808}.String())
 	require.True(t, l1.Range{Start: 8, End: 4}.IsEmpty())
+	require.Zero(t, l1.Range{Start: 8, End: 4}.Len())
 	require.False(t, l1.Range{Start: 8, End: 4}.Overlaps(l1.Range{Start: 0, End: 16}))
 }
 

@@ -82,8 +82,14 @@ func (s Spec) Has(c Core) bool {
 	return s.Cols == 0 || int(c.X) < s.Cols && int(c.Y) < s.Rows
 }
 
-// NumCores returns the number of cores of the grid, 0 if it is not known.
-func (s Spec) NumCores() int { return s.Cols * s.Rows }
+// NumCores returns the number of cores of the grid, 0 if it is not known or makes no
+// sense.
+func (s Spec) NumCores() int {
+	if s.Cols < 0 || s.Rows < 0 || s.Cols > 256 || s.Rows > 256 {
+		return 0
+	}
+	return s.Cols * s.Rows
+}
 
 // Grid returns all cores of the grid as one rectangle, or the empty set if the
 // grid is not known.

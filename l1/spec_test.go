@@ -1,6 +1,7 @@
 package l1_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/cbl1/cbl1/l1"
@@ -188,5 +189,14 @@ func TestUsable(t *testing.T) {
 			require.Equal(t, tc.want, tc.spec.Usable())
 			require.NoError(t, tc.spec.Usable().Check())
 		})
+	}
+}
+
+// What Check refuses has no cores either: no product wraps.
+func TestNumCores(t *testing.T) {
+	require.Equal(t, 130, l1.P150().NumCores())
+	require.Equal(t, 65_536, l1.Spec{Cols: 256, Rows: 256}.NumCores())
+	for _, s := range []l1.Spec{{}, {Cols: -2, Rows: -3}, {Cols: 8}, {Cols: 257, Rows: 1}, {Cols: math.MaxInt, Rows: math.MaxInt}} {
+		require.Zero(t, s.NumCores(), "%v", s)
 	}
 }

@@ -83,12 +83,21 @@ type Placed struct {
 // its first CB.
 type Builder struct {
 	id      ID
+	name    string
 	cbs     []CB
 	written bool
+	wrong   map[int]error // CB -> the *l1.RangeError of its range
 }
 
 // NewBuilder returns a Builder for the program with the given id.
 func NewBuilder(id ID) *Builder { return &Builder{id: id} }
+
+// Name gives the program a name for people, as an operation or a kernel has one, and
+// returns b. Any text is one; "" is none. Errors and reports show it beside the id.
+func (b *Builder) Name(name string) *Builder {
+	b.name = name
+	return b
+}
 
 // AsWritten makes Build place by core ranges as the CBs state them, and returns b.
 // Without it, Build re-cuts each set of two or more rectangles by [l1.CoreRangeSet.Merge]
@@ -120,10 +129,27 @@ func (b *Builder) CB(cb CB) *Builder {
 }
 
 // Range appends a local circular buffer at given addresses: the form for
-// simulators that place for themselves. An empty range takes nothing; an inverted
-// one is reported by Build.
+// simulators that place for themselves. An empty range takes nothing. One that is
+// inverted or ends beyond l1.MaxAddr is reported by Build, as a *CBError that wraps the
+// *l1.RangeError.
 func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
-	// The size of an inverted range wraps. Either it is above 2^63-1, or its start is:
-	// Build refuses both.
-	return b.CB(CB{Cores: cores, Size: r.End - r.Start, Address: r.Start, Fixed: true})
+	if err := r.Check(); err != nil {
+		if b.wrong == nil {
+			b.wrong = map[int]error{}
+		}
+		b.wrong[len(b.cbs)] = err
+		r = l1.Range{}
+	}
+	return b.CB(CB{Cores: cores, Size: r.Len(), Address: r.Start, Fixed: true})
+}
+
+// Place returns the program of the given CBs, with the addresses that tt-metal gives to
+// those without one: [Builder] and [Builder.Build] in one call. The name may be "".
+// Errors are *BuildError.
+func Place(id ID, name string, spec l1.Spec, cbs ...CB) (*Program, error) {
+	b := NewBuilder(id).Name(name)
+	for _, cb := range cbs {
+		b.CB(cb)
+	}
+	return b.Build(spec)
 }
