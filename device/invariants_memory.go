@@ -54,7 +54,7 @@ func (n *tally) checkHeaps() error {
 			return &InvariantError{id, "devices with the buffers", uint64(h.users), uint64(users[h])}
 		}
 		if f.heaps[h.key] != h {
-			return &InvariantError{id, "buffers that cannot be found", h.key.a, 0}
+			return &InvariantError{id, "number of times that the buffers are found by their key", 0, 1}
 		}
 		for _, a := range h.live {
 			devices[a] += users[h]
@@ -70,8 +70,13 @@ func (n *tally) checkHeaps() error {
 	for _, id := range slices.Sorted(maps.Keys(f.allocations)) {
 		for _, a := range f.allocations[id] {
 			entries++
-			if a.ID != id || a.users != devices[a] || a.users == 0 {
+			switch {
+			case a.ID != id:
+				return &InvariantError{0, "id of " + a.text(), uint64(a.ID), uint64(id)}
+			case a.users != devices[a]:
 				return &InvariantError{0, "devices of " + a.text(), uint64(a.users), uint64(devices[a])}
+			case a.users == 0:
+				return &InvariantError{0, "devices, at least 1, of " + a.text(), 0, 1}
 			}
 		}
 	}
@@ -155,7 +160,7 @@ func (a *allocation) checkPlaced(id ID) error {
 		}
 	}
 	for _, ranges := range on {
-		union += length(merge(ranges))
+		union += length(l1.Merge(ranges))
 	}
 	if a.Backing {
 		union = 0
@@ -191,7 +196,7 @@ func (n *tally) checkChip(c *chip) error {
 	}
 	if c.memory == nil {
 		if again.other > 0 {
-			return &InvariantError{c.id, "device tracked", again.bytes, again.all}
+			return &InvariantError{c.id, "resident dataflow buffers and scratchpads, without a place for what is tracked", 0, again.other}
 		}
 		return nil
 	}
@@ -214,8 +219,11 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	var k key
 	var seen [program.Scratchpad + 1]l1.CoreSet
 	for _, w := range r.pieces {
-		if w.cores.IsEmpty() || seen[w.kind].Overlaps(w.cores) {
-			return out, &InvariantError{id, "cores of a resident program", uint64(w.cores.Len()), 1}
+		if w.cores.IsEmpty() {
+			return out, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
+		}
+		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
+			return out, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
 		}
 		seen[w.kind] = seen[w.kind].Union(w.cores)
 		k = k.plus(w.name.of(w.cores).salted(uint64(w.kind)))
@@ -239,7 +247,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	cells := l1.CoreSet{}
 	end := uint64(0)
 	for core, ranges := range union {
-		union[core] = merge(ranges)
+		union[core] = l1.Merge(ranges)
 		out.all += length(union[core])
 		end = max(end, union[core][len(union[core])-1].End)
 	}
@@ -247,7 +255,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 		cells = cells.Union(cell.cores)
 		for core := range cell.cores.All() {
 			if !slices.Equal(cell.ranges, union[core]) {
-				return out, &InvariantError{id, "resident ranges on " + core.String(), length(cell.ranges), length(union[core])}
+				return out, differ(id, "resident ranges on "+core.String(), cell.ranges, union[core])
 			}
 		}
 	}
@@ -267,6 +275,20 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	}
 	n.residues[r] = out
 	return out, nil
+}
+
+// differ returns what differs first between two lists of ranges: their number, or an end
+// of one.
+func differ(id ID, who string, have, want []l1.Range) error {
+	if err := agree(id, who, figure{"", uint64(len(have)), uint64(len(want))}); err != nil {
+		return err
+	}
+	for i, r := range have {
+		if err := agree(id, who, figure{"start of one", r.Start, want[i].Start}, figure{"end of one", r.End, want[i].End}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // paintResidue adds the ranges that dispatches left on each core that has any.
@@ -305,7 +327,7 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 	}
 	sum := uint64(0)
 	for _, ranges := range on {
-		sum += length(merge(ranges))
+		sum += length(l1.Merge(ranges))
 	}
 	n.tracked[what] = sum
 	return sum

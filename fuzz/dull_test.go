@@ -39,6 +39,13 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	if len(added) > 1 {
 		w.seen["register on several"]++
 	}
+	if len(added) > 0 && p.AsWritten() {
+		for _, cb := range p.CBs() {
+			if !cb.Cores.Merge().Equal(cb.Cores) {
+				w.seen["core ranges that merging would cut anew"]++
+			}
+		}
+	}
 	for _, id := range w.Devices() {
 		t, _ := w.Fleet.Totals(id)
 		if t.Programs > 2 {
@@ -305,7 +312,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		}()
 	}
 	want := []string{
-		"three programs", "logical and reserved differ", "register on several",
+		"three programs", "core ranges that merging would cut anew", "logical and reserved differ", "register on several",
 		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
 		"resident and not registered", "replay that changes bytes", "replay of a program that is gone",
 		"allocate backing", "allocate several parts", "kinds that share bytes", "buffers beside programs",
