@@ -4,7 +4,7 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test faults race lint fuzz bench bench-short cover dist check
+.PHONY: help run test faults race api lint fuzz bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ faults: ## operations on many devices, failed on purpose at each of their steps
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
+
+api: ## write down the exported names (api/*.txt), after a change of them
+	go test -run TestAPI -update .
 
 lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 	.ci/lint

@@ -85,7 +85,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "device"} }
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "examples",
+		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "examples",
 		"fuzz", "internal", "l1", "program", "report", "testdata",
 	}
 }
