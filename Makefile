@@ -4,16 +4,22 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test faults race api lint fuzz bench bench-short cover dist check
+.PHONY: help run test short test32 faults race api lint fuzz bench bench-short cover dist check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## report on the demo capture (CAPTURE=file for another one)
 	go run ./cmd/cbl1 $(CAPTURE)
 
 test: ## all tests
 	go test ./...
+
+short: ## all tests with fewer random tries
+	go test -short ./...
+
+test32: ## the same with an int of 32 bits
+	.ci/32bit
 
 faults: ## operations on many devices, failed on purpose at each of their steps
 	go test -tags cbl1faults ./device
