@@ -86,7 +86,8 @@ func core() []string { return []string{"l1", "cbregion", "program", "device"} }
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
+		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
+		"fuzz", "internal", "l1", "program", "report", "testdata",
 		"fuzz", "internal", "l1", "program", "report", "testdata",
 	}
 }

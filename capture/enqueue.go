@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
@@ -529,7 +530,7 @@ func (m *memory) leaks() (out Live) {
 			}
 			return 1
 		}
-		return int(a.id) - int(b.id)
+		return cmp.Compare(a.id, b.id) // of logs, up to 2^64-1
 	})
 	for _, b := range all {
 		out.Buffers++

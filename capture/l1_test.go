@@ -604,7 +604,7 @@ func TestL1Live(t *testing.T) {
 	s.op("a", nil, func() {
 		s.interleaved(0, 1_500_000, 10)
 		s.interleaved(0, 1_400_000, 20)
-		s.buffer(params{"device_id": 0, "type": "DRAM", "size": 1 << 40, "address": 1 << 33})
+		s.buffer(params{"device_id": 0, "type": "DRAM", "size": uint64(1 << 40), "address": uint64(1 << 33)})
 	})
 	r := s.replay(t, capture.Options{})
 	require.Equal(t, int64(3), r.Live.Buffers)

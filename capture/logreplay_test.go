@@ -180,3 +180,18 @@ func TestReplayOfLogPeaks(t *testing.T) {
 		require.Equal(t, want, have, "%s", log.String())
 	})
 }
+
+// Ids of logs go up to 2^64-1. What is live at the end goes by id among equals, and the
+// difference of two ids fits in no int.
+func TestLiveOfLogGoesByID(t *testing.T) {
+	const ids = "18446744073709551615 3 9223372036854775808 4294967297 4"
+	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n"
+	for id := range strings.FieldsSeq(ids) {
+		text += `{"event":"allocate","buffer":` + id + `,"kind":"l1","parts":[{"address":1048576,"size":64}],"name":"` + id + `"}` + "\n"
+	}
+	var got []string
+	for _, b := range replayLog(t, text, capture.Options{}).Live.List {
+		got = append(got, b.Op)
+	}
+	require.Equal(t, strings.Fields("3 4 4294967297 9223372036854775808 18446744073709551615"), got)
+}

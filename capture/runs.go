@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -45,7 +46,7 @@ func (e Enqueued) Lowest() (lowest []BufferInfo, synthesised bool) {
 			found = append(found, b)
 		}
 	}
-	slices.SortFunc(found, func(a, b *liveBuffer) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(found, func(a, b *liveBuffer) int { return cmp.Compare(a.id, b.id) })
 	for _, b := range found {
 		lowest = append(lowest, b.info)
 		synthesised = synthesised || b.key.address == 0

@@ -110,12 +110,12 @@ func TestMayGrow(t *testing.T) {
 	n, ok, err := f.MayGrow(build(t, spec, 1, cb("{[0-0 - 0-0]}", 100)), 0, device.Set{})
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.EqualValues(t, l1.MaxAddr-128-100, n)
+	require.Equal(t, uint64(l1.MaxAddr-128-100), n)
 	d := addDevice(t, f, 0, l1.Spec{})
 	n, ok, err = f.MayGrow(build(t, l1.Spec{}, 1, cb("{[0-0 - 0-0]}", 100)), 0, d.Set())
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.EqualValues(t, l1.MaxAddr-100, n)
+	require.Equal(t, uint64(l1.MaxAddr-100), n)
 }
 
 // Aliases of a dataflow buffer grow together.

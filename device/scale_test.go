@@ -215,7 +215,7 @@ func TestScaleDevices(t *testing.T) {
 			mustRegister(t, f, p, some)
 		}
 		require.Equal(t, counts{states: states, groups: states, lines: states, numbers: 1 + states}, count(f))
-		require.EqualValues(t, devices*(64*4096+16*4096), mesh.Registered())
+		require.EqualValues(t, uint64(devices*(64*4096+16*4096)), mesh.Registered())
 		for _, p := range own {
 			require.Equal(t, devices/states, f.UnregisterAll(p).Len())
 		}
@@ -229,7 +229,7 @@ func TestScaleDevices(t *testing.T) {
 			require.NoError(t, f.Unregister(own[int(d.ID())%states], d.Set()))
 		}
 		one(f, 1)
-		require.EqualValues(t, devices*64*4096, mesh.Registered())
+		require.EqualValues(t, uint64(devices*64*4096), mesh.Registered())
 		f.UnregisterAll(common)
 		one(f, 0)
 		for d := range mesh.All() { // one after the other, all alone

@@ -3,7 +3,6 @@ package fuzz_test
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -307,7 +306,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	})
 	for seed := range 3 { // always the same lives: what is rare must not be a matter of luck
 		func() {
-			defer setFlags(map[string]string{"rapid.seed": strconv.Itoa(seed + 1), "rapid.checks": "100"})()
+			defer sameTries(seed+1, 100)()
 			rapid.Check(t, property)
 		}()
 	}
