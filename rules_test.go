@@ -88,7 +88,6 @@ func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
 		"fuzz", "internal", "l1", "program", "report", "testdata",
-		"fuzz", "internal", "l1", "program", "report", "testdata",
 	}
 }
 
