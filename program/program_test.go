@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -433,7 +434,7 @@ func TestNames(t *testing.T) {
 	require.EqualError(t, err, `program 7 "matmul": CB 9: Size 64: the program has 2 CBs`)
 
 	for _, name := range []string{strings.Repeat("\xff", 1000), strings.Repeat("\n\"", 40), strings.Repeat("\U0010ffff", 20)} {
-		group := times(2, alias(-1<<62, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 64))))
+		group := times(2, alias(math.MinInt32, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 64))))
 		group[1].Global = true
 		_, err = program.Place(1<<64-1, name, l1.N150(), group...)
 		require.Error(t, err)
