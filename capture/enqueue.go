@@ -337,7 +337,7 @@ func (p *replayer) dispatch(group []launch) error {
 		if _, err := f.Register(one, set); err != nil {
 			return p.internal(at, err)
 		}
-		if err := f.Dispatch(one, set); err != nil {
+		if err := f.Dispatch(one.ID(), set); err != nil {
 			return p.internal(at, err)
 		}
 	}
@@ -426,7 +426,7 @@ func (p *replayer) execute(n *Node) error {
 	if _, err := q.executed.Register(one, e.dev.Set()); err != nil {
 		return p.internal(n.Counter, err)
 	}
-	if err := q.executed.Dispatch(one, e.dev.Set()); err != nil {
+	if err := q.executed.Dispatch(one.ID(), e.dev.Set()); err != nil {
 		return p.internal(n.Counter, err)
 	}
 	e.row.CorePeak = max(e.row.CorePeak, d.last.detail.Core)

@@ -41,7 +41,7 @@ func TestNoAllocations(t *testing.T) {
 				sum += d.Registered()
 			}
 		},
-		"Unregister on no devices, and nil": func() { err = f.Unregister(p, device.Set{}) },
+		"Unregister on no devices, and nil": func() { err = f.Unregister(p.ID(), device.Set{}) },
 	} {
 		require.Zero(t, testing.AllocsPerRun(100, do), name)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestAllocationBudgets(t *testing.T) {
 		n := testing.AllocsPerRun(runs, func() {
 			_, err := f.Register(test.p, all)
 			check(err)
-			check(f.Unregister(test.p, all))
+			check(f.Unregister(test.p.ID(), all))
 		})
 		t.Logf("%s: %v", test.name, n)
 		require.LessOrEqual(t, n, test.most, test.name)
@@ -107,7 +107,7 @@ func TestAllocationBudgets(t *testing.T) {
 				check(err)
 			}
 			for _, s := range each[1 : devices-1] {
-				check(f.Unregister(p, s))
+				check(f.Unregister(p.ID(), s))
 			}
 		}
 		follow()
@@ -147,7 +147,7 @@ func TestTurnsAllocateNothing(t *testing.T) {
 			turn := func() {
 				p := turns[next%len(turns)]
 				next++
-				if err := f.Dispatch(p, all); err != nil {
+				if err := f.Dispatch(p.ID(), all); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -364,7 +364,7 @@ func TestBufferOverflow(t *testing.T) {
 		allocate(t, f, d.Set(), dram(1, l1.MaxAddr-100))
 		q := build(t, spec, 2, at(0, cb("{[1-0 - 1-0]}", 1)))
 		register(t, f, q, d.Set())
-		refused(t, f, device.OverflowError{Program: 2}, func() error { return f.Dispatch(q, d.Set()) })
+		refused(t, f, device.OverflowError{Program: 2}, func() error { return f.Dispatch(q.ID(), d.Set()) })
 		fresh := build(t, spec, 3, at(0, cb("{[1-0 - 1-0]}", 1)))
 		refused(t, f, device.OverflowError{Program: 3}, func() error { _, err := f.Enqueue(fresh, d.Set()); return err })
 		_, known := f.Program(3)

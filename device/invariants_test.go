@@ -47,9 +47,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		gone := build(5, cb("{[0-0 - 7-7]}", 100_000))
 		_, err = f.Register(gone, m.Set())
 		require.NoError(t, err)
-		f.UnregisterAll(gone)
+		f.UnregisterAll(gone.ID())
 		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
-			require.NoError(t, f.Dispatch(f.programs[id].program, f.Set()))
+			require.NoError(t, f.Dispatch(f.programs[id].program.ID(), f.Set()))
 		}
 		// Buffers: some on the mesh, one more on device 1, a kernel on 2; dataflow buffers ran
 		// there.

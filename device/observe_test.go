@@ -59,11 +59,11 @@ func TestObserve(t *testing.T) {
 		register(t, f, p, f.Set())
 		_, err := f.Register(larger, m.Set())
 		bad(err)
-		bad(f.Unregister(q, m.Set()))
-		require.Zero(t, f.UnregisterAll(q).Len())
-		_, err = f.Replace(q, larger)
+		bad(f.Unregister(q.ID(), m.Set()))
+		require.Zero(t, f.UnregisterAll(q.ID()).Len())
+		_, err = f.Replace(q.ID(), larger)
 		bad(err)
-		bad(f.Dispatch(q, m.Set()))
+		bad(f.Dispatch(q.ID(), m.Set()))
 	})
 	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.Dispatched, on: both, program: p})
 	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.Replaced, on: all, program: larger, old: p})
@@ -84,9 +84,9 @@ func TestObserve(t *testing.T) {
 		no(err)
 	})
 	told("evict", func() {
-		_, err := f.Evict(q, f.Set())
+		_, err := f.Evict(q.ID(), f.Set())
 		no(err)
-		_, err = f.Evict(q, f.Set()) // nothing is left
+		_, err = f.Evict(q.ID(), f.Set()) // nothing is left
 		no(err)
 	}, event{kind: device.Evicted, on: both, program: q})
 
@@ -97,7 +97,7 @@ func TestObserve(t *testing.T) {
 	told("wrong traces", func() {
 		bad(f.Replay(99))
 		bad(f.EndTrace(trace))
-		bad(f.Record(trace, q))
+		bad(f.Record(trace, q.ID()))
 		bad(f.ReleaseTrace(99))
 	})
 	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.TraceReleased, trace: trace})
@@ -116,8 +116,8 @@ func TestObserve(t *testing.T) {
 	})
 	told("peaks", firstOf(m).ResetPeaks, event{kind: device.PeaksReset, on: []device.ID{0}})
 
-	told("unregister", func() { no(f.Unregister(larger, sub(t, m, 0, 0, 1, 1))) }, event{kind: device.Unregistered, on: []device.ID{0}, program: larger})
-	told("unregister everywhere", func() { f.UnregisterAll(larger) }, event{kind: device.Unregistered, on: []device.ID{1, 7}, program: larger})
+	told("unregister", func() { no(f.Unregister(larger.ID(), sub(t, m, 0, 0, 1, 1))) }, event{kind: device.Unregistered, on: []device.ID{0}, program: larger})
+	told("unregister everywhere", func() { f.UnregisterAll(larger.ID()) }, event{kind: device.Unregistered, on: []device.ID{1, 7}, program: larger})
 	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.DeviceRemoved, on: all})
 	told("what is gone", func() {
 		firstOf(m).ResetPeaks()
@@ -147,17 +147,17 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 		case device.Registered:
 			_, err = copied.Register(e.Program, here)
 		case device.Unregistered:
-			err = copied.Unregister(e.Program, here)
+			err = copied.Unregister(e.Program.ID(), here)
 		case device.Replaced:
-			_, err = copied.Replace(e.Old, e.Program)
+			_, err = copied.Replace(e.Old.ID(), e.Program)
 		case device.Dispatched:
-			err = copied.Dispatch(e.Program, here)
+			err = copied.Dispatch(e.Program.ID(), here)
 		case device.Evicted:
-			_, err = copied.Evict(e.Program, here)
+			_, err = copied.Evict(e.Program.ID(), here)
 		case device.TraceBegun:
 			traces[e.Trace], err = copied.BeginTrace(here)
 		case device.TraceRecorded:
-			err = copied.Record(traces[e.Trace], e.Program)
+			err = copied.Record(traces[e.Trace], e.Program.ID())
 		case device.TraceEnded:
 			err = copied.EndTrace(traces[e.Trace])
 		case device.TraceReplayed:
@@ -187,11 +187,11 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 		case 2:
 			_, _ = f.Free(device.BufferID(i%5), m.Set())
 		case 3:
-			_, err = f.Evict(p, f.Set())
+			_, err = f.Evict(p.ID(), f.Set())
 		case 4:
 			err = f.Replay(traced(t, f, on, p))
 		case 5:
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		require.NoError(t, err)
 	}

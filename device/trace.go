@@ -57,16 +57,14 @@ func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
 	return f.lastTrace, nil
 }
 
-// Record adds a dispatch of p to a trace that is being captured. p must be registered
-// on all its devices, since a program has to run once before it can be captured; what
-// is recorded is the layout that is registered. Cost: O(programs of the trace).
+// Record adds a dispatch of a program to a trace that is being captured. The program
+// must be registered on all devices of the trace, since it has to run once before it can
+// be captured; what is recorded is the layout that is registered. Cost: O(programs of
+// the trace).
 //
-// Errors, the first that applies: ErrNoProgram; *TraceError with ErrNoTrace or
-// ErrTraceEnded; ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
-func (f *Fleet) Record(id TraceID, p *program.Program) error {
-	if p == nil {
-		return ErrNoProgram
-	}
+// Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceEnded;
+// ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
+func (f *Fleet) Record(id TraceID, p program.ID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.capturing(id)
@@ -126,7 +124,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if err := f.lacking(r.program, t.on, r.latest().on); err != nil {
+		if err := f.lacking(r.program.ID(), t.on, r.latest().on); err != nil {
 			return &TraceError{id, err}
 		}
 	}

@@ -193,8 +193,8 @@ func TestUsageByBasis(t *testing.T) {
 	ran(t, f, d.Set(), small)
 	require.EqualValues(t, 100, d.Usage(device.BasisResident).Tracked)
 	require.EqualValues(t, 300, d.Usage(device.BasisRegistered).Tracked)
-	f.UnregisterAll(small)
-	f.UnregisterAll(large)
+	f.UnregisterAll(small.ID())
+	f.UnregisterAll(large.ID())
 	require.EqualValues(t, 100, d.Usage(device.BasisResident).Tracked, "L1 still holds it")
 	require.Zero(t, d.Usage(device.BasisRegistered))
 }

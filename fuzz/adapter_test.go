@@ -183,7 +183,7 @@ func (f *fleet) Register(p *program.Program, to []uint64) ([]uint64, error) {
 	return ids(added), class(err)
 }
 
-func (f *fleet) Unregister(p *program.Program, from []uint64) error {
+func (f *fleet) Unregister(p program.ID, from []uint64) error {
 	s, err := f.set(from)
 	if err == nil {
 		err = f.f.Unregister(p, s)
@@ -191,9 +191,9 @@ func (f *fleet) Unregister(p *program.Program, from []uint64) error {
 	return class(err)
 }
 
-func (f *fleet) UnregisterAll(p *program.Program) []uint64 { return ids(f.f.UnregisterAll(p)) }
+func (f *fleet) UnregisterAll(p program.ID) []uint64 { return ids(f.f.UnregisterAll(p)) }
 
-func (f *fleet) Replace(old, new *program.Program) ([]uint64, error) {
+func (f *fleet) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	s, err := f.f.Replace(old, new)
 	return ids(s), class(err)
 }
@@ -204,7 +204,7 @@ func (f *fleet) ResetPeaks(id uint64) error {
 	return class(err)
 }
 
-func (f *fleet) Dispatch(p *program.Program, to []uint64) error {
+func (f *fleet) Dispatch(p program.ID, to []uint64) error {
 	s, err := f.set(to)
 	if err == nil {
 		err = f.f.Dispatch(p, s)
@@ -212,7 +212,7 @@ func (f *fleet) Dispatch(p *program.Program, to []uint64) error {
 	return class(err)
 }
 
-func (f *fleet) Evict(p *program.Program, from []uint64) ([]uint64, error) {
+func (f *fleet) Evict(p program.ID, from []uint64) ([]uint64, error) {
 	s, err := f.set(from)
 	if err != nil {
 		return nil, class(err)
@@ -230,7 +230,7 @@ func (f *fleet) BeginTrace(on []uint64) (uint64, error) {
 	return uint64(id), class(err)
 }
 
-func (f *fleet) Record(trace uint64, p *program.Program) error {
+func (f *fleet) Record(trace uint64, p program.ID) error {
 	return class(f.f.Record(device.TraceID(trace), p))
 }
 

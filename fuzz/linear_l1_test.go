@@ -205,7 +205,7 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 			o.devices, o.refused = bitsOf(added), err != nil
 		case 2, 3:
 			i.op = "dispatch"
-			o.refused = errors.Is(on.fleet.Dispatch(p, on.sets[i.devices]), device.ErrNotRegistered)
+			o.refused = errors.Is(on.fleet.Dispatch(p.ID(), on.sets[i.devices]), device.ErrNotRegistered)
 		case 4, 5:
 			i.op, i.program = "allocate", random.IntN(2)
 			o.refused = errors.Is(on.fleet.Allocate(w.buffers[i.program], on.sets[i.devices]), device.ErrAllocated)
@@ -215,7 +215,7 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 			o.refused = errors.Is(err, device.ErrNotAllocated)
 		case 7:
 			i.op, i.devices = "unregister all", 3
-			o.devices = bitsOf(on.fleet.UnregisterAll(p))
+			o.devices = bitsOf(on.fleet.UnregisterAll(p.ID()))
 		case 8:
 			i.op, i.devices = "device", uint8(1+random.IntN(2))
 			o.bytes = on.devices[i.devices-1].Resident()
