@@ -52,7 +52,7 @@ func (v *Verdict) stricter(places []place) string {
 	}
 	cores := coresAt(places, r.Device, r.Limit)
 	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
-	if !cores.Overlaps(coresOf(r.Cores)) {
+	if !cores.Overlaps(r.Cores.Cores()) {
 		text += ", and tt-metal compares with the lowest buffer of any core"
 	} else {
 		text += ", and tt-metal compares with the end of all that it charges to a range, holes included"

@@ -40,7 +40,7 @@ func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
 		blocked = append(blocked, l1.Range{Start: spec.L1Size, End: l1.MaxAddr})
 	}
 	c = Clash{Cores: t.cores, End: own[len(own)-1].End, Limit: math.MaxUint64}
-	for _, b := range merge(blocked) {
+	for _, b := range l1.Merge(blocked) {
 		for _, r := range own {
 			if shared := r.Intersect(b); !shared.IsEmpty() {
 				c.Bytes += shared.Len()
@@ -90,14 +90,14 @@ func (t *tile) divide() (own, others []l1.Range) {
 			others = append(others, y.ranges...)
 		}
 	}
-	return merge(own), merge(others)
+	return l1.Merge(own), l1.Merge(others)
 }
 
 // holes returns the free bytes between the base and the end of usable L1 that a
 // program whose way ends at limit cannot use.
 func holes(own, others []l1.Range, limit uint64, spec *l1.Spec) (out []Hole) {
 	end := own[len(own)-1].End
-	for _, gap := range gaps(merge(slices.Concat(own, others)), spec) {
+	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), spec) {
 		why := "above what is in the way: circular buffers grow from the base up and cannot pass it"
 		switch {
 		case gap.End <= own[0].Start:
@@ -113,25 +113,17 @@ func holes(own, others []l1.Range, limit uint64, spec *l1.Spec) (out []Hole) {
 // gaps returns the free ranges between the base of circular buffers and the end of
 // usable L1; taken is merged.
 func gaps(taken []l1.Range, spec *l1.Spec) (out []l1.Range) {
-	at, top := spec.CBBase, usable(spec)
+	free := spec.Usable()
 	for _, r := range taken {
-		if r.Start > at && at < top {
-			out = append(out, l1.Range{Start: at, End: min(r.Start, top)})
+		if r.Start > free.Start && !free.IsEmpty() {
+			out = append(out, l1.Range{Start: free.Start, End: min(r.Start, free.End)})
 		}
-		at = max(at, r.End)
+		free.Start = max(free.Start, r.End)
 	}
-	if at < top {
-		out = append(out, l1.Range{Start: at, End: top})
+	if !free.IsEmpty() {
+		out = append(out, free)
 	}
 	return out
-}
-
-// usable returns where L1 ends for circular and L1 buffers: below L1_SMALL.
-func usable(spec *l1.Spec) uint64 {
-	if spec.L1Size == 0 {
-		return l1.MaxAddr
-	}
-	return spec.L1Size - spec.L1Small
 }
 
 // inTheWay returns the buffer that starts at the limit; the end of L1 is none.

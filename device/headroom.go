@@ -79,7 +79,7 @@ func (at *place) headroom(mine []layer) (out []Headroom) {
 			continue
 		}
 		h := Headroom{Device: at.first, Devices: at.devices, Cores: t.cores, End: own[len(own)-1].End}
-		above := usable(at.spec)
+		above := at.spec.Usable().End
 		for _, r := range others {
 			if r.End > own[0].Start {
 				above = min(above, r.Start)
@@ -88,7 +88,7 @@ func (at *place) headroom(mine []layer) (out []Headroom) {
 		if above > h.End {
 			h.Free = above - h.End
 		}
-		for _, gap := range gaps(merge(slices.Concat(own, others)), at.spec) {
+		for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), at.spec) {
 			if gap.Len() > h.Gap.Len() {
 				h.Gap = gap
 			}

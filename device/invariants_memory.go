@@ -155,7 +155,7 @@ func (a *allocation) checkPlaced(id ID) error {
 		}
 	}
 	for _, ranges := range on {
-		union += length(merge(ranges))
+		union += length(l1.Merge(ranges))
 	}
 	if a.Backing {
 		union = 0
@@ -239,7 +239,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	cells := l1.CoreSet{}
 	end := uint64(0)
 	for core, ranges := range union {
-		union[core] = merge(ranges)
+		union[core] = l1.Merge(ranges)
 		out.all += length(union[core])
 		end = max(end, union[core][len(union[core])-1].End)
 	}
@@ -305,7 +305,7 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 	}
 	sum := uint64(0)
 	for _, ranges := range on {
-		sum += length(merge(ranges))
+		sum += length(l1.Merge(ranges))
 	}
 	n.tracked[what] = sum
 	return sum

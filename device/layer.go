@@ -60,21 +60,5 @@ func mergedRanges(layers []*layer) []l1.Range {
 	for _, y := range layers {
 		all = append(all, y.ranges...)
 	}
-	return merge(all)
-}
-
-// merge sorts ranges in place and joins those that overlap or touch.
-func merge(all []l1.Range) []l1.Range {
-	slices.SortFunc(all, l1.Range.Compare)
-	out := all[:0]
-	for _, r := range all {
-		switch n := len(out); {
-		case r.IsEmpty():
-		case n > 0 && r.Start <= out[n-1].End:
-			out[n-1].End = max(out[n-1].End, r.End)
-		default:
-			out = append(out, r)
-		}
-	}
-	return out
+	return l1.Merge(all)
 }

@@ -22,7 +22,7 @@ func refusals(p *program.Program, at *place, places []place, hybrid bool) (out [
 		for _, cb := range p.CBs() {
 			for r := range cb.Cores.All() {
 				inside := int(r.End.X) < at.spec.Cols && int(r.End.Y) < at.spec.Rows
-				if !inside && !claimed.Contains(coresOf(r)) {
+				if !inside && !claimed.Contains(r.Cores()) {
 					refuse(Refusal{Kind: RefusedGrid, What: cb.Kind, Cores: r, Cols: at.spec.Cols, Rows: at.spec.Rows})
 				}
 			}
@@ -44,9 +44,9 @@ func refusals(p *program.Program, at *place, places []place, hybrid bool) (out [
 			switch {
 			case claimed.Has(e.Cores.Start):
 				r.Kind = RefusedService
-				low, ok = lowest(places, coresOf(e.Cores), Service)
+				low, ok = lowest(places, e.Cores.Cores(), Service)
 			case hybrid:
-				low, ok = lowest(places, coresOf(e.Cores), L1, GlobalCB)
+				low, ok = lowest(places, e.Cores.Cores(), L1, GlobalCB)
 			default:
 				low, ok = at.heap.lowestL1()
 			}
@@ -91,9 +91,4 @@ func (h *heap) serviceCores() (out l1.CoreSet) {
 		}
 	}
 	return out
-}
-
-func coresOf(r l1.CoreRange) l1.CoreSet {
-	set, _ := l1.NewCoreRangeSet(r) // of a program: legal
-	return set.Cores()
 }

@@ -118,7 +118,7 @@ func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
 				all = append(all, y.ranges...)
 			}
 		}
-		g.Regions = merge(all)
+		g.Regions = l1.Merge(all)
 		out = append(out, g)
 	}
 	slices.SortFunc(out, func(a, b UsageGroup) int { return first(a.Cores).Compare(first(b.Cores)) })

@@ -38,6 +38,15 @@ func (r CoreRange) Len() int {
 	return (int(r.End.X) - int(r.Start.X) + 1) * (int(r.End.Y) - int(r.Start.Y) + 1)
 }
 
+// Cores returns the cores of r. A range that is not legal has none.
+func (r CoreRange) Cores() CoreSet {
+	var b coreSetBuilder
+	if r.Check() == nil {
+		b.addRange(r)
+	}
+	return b.set()
+}
+
 // Has reports whether c lies in r.
 func (r CoreRange) Has(c Core) bool {
 	return r.Start.X <= c.X && c.X <= r.End.X && r.Start.Y <= c.Y && c.Y <= r.End.Y

@@ -87,6 +87,15 @@ func (s CoreSet) Len() int {
 // IsEmpty reports whether s has no cores.
 func (s CoreSet) IsEmpty() bool { return len(s.tiles) == 0 }
 
+// First returns the core of s that [CoreSet.All] begins with, the lowest y of the
+// lowest x. ok is false if s is empty. It does not allocate.
+func (s CoreSet) First() (c Core, ok bool) {
+	for c := range s.All() {
+		return c, true
+	}
+	return Core{}, false
+}
+
 // Has reports whether c is in s.
 func (s CoreSet) Has(c Core) bool {
 	word, mask := bitOf(c)

@@ -1,6 +1,9 @@
 package l1
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Range is the half-open range of bytes [Start, End) of a core's L1. Ranges
 // compare with ==. A range with Start == End is empty: it is legal everywhere and
@@ -69,6 +72,30 @@ func (r Range) Compare(o Range) int {
 		return 0
 	}
 	return 1
+}
+
+// Merge returns the bytes of ranges as the fewest ranges: sorted, disjoint, not
+// touching, none empty. An inverted range has no bytes. As [slices.Compact], Merge
+// reuses the memory of its argument, whose elements mean nothing afterwards.
+//
+//	[8,12) [0,4) [4,6) [10,16)    becomes    [0,6) [8,16)
+//
+// Ranges that are sorted already cost one pass.
+func Merge(ranges []Range) []Range {
+	if !slices.IsSortedFunc(ranges, Range.Compare) {
+		slices.SortFunc(ranges, Range.Compare)
+	}
+	out := ranges[:0]
+	for _, r := range ranges {
+		switch last := len(out) - 1; {
+		case r.IsEmpty():
+		case last >= 0 && r.Start <= out[last].End:
+			out[last].End = max(out[last].End, r.End)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // String returns "[start,end)".

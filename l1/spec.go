@@ -94,6 +94,18 @@ func (s Spec) Grid() CoreRangeSet {
 	return CoreRangeSet{[]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}}}
 }
 
+// Usable returns the addresses of a core that circular buffers and L1 buffers may
+// take: from CBBase to where the L1_SMALL buffers begin, or to MaxAddr if the size of
+// L1 is not known. It is an empty range at that end where the base lies above it.
+func (s Spec) Usable() Range {
+	end := uint64(MaxAddr)
+	if s.L1Size > 0 {
+		end = min(s.L1Size, MaxAddr)
+		end -= min(s.L1Small, end)
+	}
+	return Range{min(s.CBBase, end), end}
+}
+
 // AlignCB rounds an address up to the next address a circular buffer may start
 // at. ok is false if that lies beyond MaxAddr.
 func (s Spec) AlignCB(addr uint64) (aligned uint64, ok bool) {

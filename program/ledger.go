@@ -180,7 +180,7 @@ func (l *ledger) footprint() (Footprint, bool) {
 		if len(e.regions) == 0 {
 			continue
 		}
-		e.regions = mergeRanges(e.regions)
+		e.regions = l1.Merge(e.regions)
 		key = appendRanges(key[:0], e.regions)
 		k, found := same[string(key)]
 		if !found {

@@ -177,7 +177,7 @@ func (p *Program) layers(shapes []shape, kind Kind) (out []layer, ok bool) {
 				return nil, false
 			}
 		}
-		y.ranges = mergeRanges(y.ranges)
+		y.ranges = l1.Merge(y.ranges)
 	}
 	return out, true
 }

@@ -51,18 +51,12 @@ func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
 	}
 	if sum > uint64(s.cores.Len()) { // only then is it worth looking for the pair
 		a, b, _ := set.Overlap()
-		s.doubled = coresOf(a).Intersect(coresOf(b))
+		s.doubled = a.Cores().Intersect(b.Cores())
 	}
 	if spec.Cols > 0 {
 		s.outside = s.cores.Minus(spec.Grid().Cores())
 	}
 	return s
-}
-
-// coresOf returns the cores of legal rectangles.
-func coresOf(ranges ...l1.CoreRange) l1.CoreSet {
-	set, _ := l1.NewCoreRangeSet(ranges...)
-	return set.Cores()
 }
 
 // unite returns the union of the sets. Halving keeps it cheap for any number.

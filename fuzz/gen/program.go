@@ -67,11 +67,7 @@ func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program]
 
 // Giant returns a program whose sums exceed 2^63-1 as soon as anything is beside it.
 func Giant(spec l1.Spec, id program.ID) (*program.Program, error) {
-	set, err := l1.NewCoreRangeSet(l1.CoreRange{})
-	if err != nil {
-		return nil, err
-	}
-	return program.NewBuilder(id).Range(set, l1.Range{End: l1.MaxAddr}).Build(spec)
+	return program.NewBuilder(id).Range(l1.Rect(0, 0, 0, 0), l1.Range{End: l1.MaxAddr}).Build(spec)
 }
 
 // outside returns a core just outside the grid, if there is an outside.
@@ -79,9 +75,8 @@ func outside(spec l1.Spec) (l1.CoreRangeSet, bool) {
 	if spec.Cols == 0 || spec.Cols > 255 {
 		return l1.CoreRangeSet{}, false
 	}
-	c := l1.Core{X: uint8(spec.Cols)}
-	set, err := l1.NewCoreRangeSet(l1.CoreRange{Start: c, End: c})
-	return set, err == nil
+	x := uint8(spec.Cols)
+	return l1.Rect(x, 0, x, 0), true
 }
 
 func build(t *rapid.T, b *program.Builder, spec l1.Spec) *program.Program {

@@ -8,14 +8,6 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// usable returns the end of L1 for all but L1_SMALL buffers.
-func usable(spec l1.Spec) uint64 {
-	if spec.L1Size == 0 {
-		return l1.MaxAddr
-	}
-	return spec.L1Size - spec.L1Small
-}
-
 // A Headroom says how much room there is on one core.
 type Headroom struct {
 	Device  uint64 // the first of those with the same buffers
@@ -66,7 +58,7 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 
 func room(at *alike, core l1.Core, own byteSet) Headroom {
 	h := Headroom{Device: at.id, Devices: at.n, Core: core, End: own.end()}
-	above := usable(at.spec)
+	above := at.spec.Usable().End
 	var all byteSet
 	all.unite(own)
 	for _, a := range at.live {

@@ -167,7 +167,7 @@ func (t *tensors) fill() (out []Step) {
 func (t *tensors) come() Step {
 	cores := t.spec.Grid().Cores()
 	if t.sharded > 0 && t.rnd.IntN(t.sharded) == 0 {
-		cores = must(l1.NewCoreRangeSet(t.rectangle(4))).Cores()
+		cores = t.rectangle(4).Cores()
 	}
 	top := t.spec.L1Size - uint64(t.next)%uint64(t.n)*t.size
 	at := l1.Range{Start: top - 32*(1+t.rnd.Uint64N(t.size/32)), End: top}
