@@ -51,13 +51,14 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "device", "capture", "clash", "report"}
+	product := []string{"l1", "cbregion", "program", "device", "event", "capture", "clash", "report"}
 	return map[string]row{
 		".":                  {},
 		"l1":                 {},
 		"cbregion":           {ours: []string{"l1"}, outside: []string{btree}},
 		"program":            {ours: []string{"l1"}},
 		"device":             {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
+		"event":              {ours: []string{"l1", "program", "device", "internal/asciijson"}, outside: []string{compress}},
 		"capture":            {ours: []string{"l1", "program", "device", "internal/asciijson"}, outside: []string{compress}},
 		"clash":              {ours: []string{"l1"}},
 		"report":             {ours: []string{"l1", "program", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
@@ -85,7 +86,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "device"} }
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "examples",
+		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
 		"fuzz", "internal", "l1", "program", "report", "testdata",
 	}
 }

@@ -1,0 +1,231 @@
+package event
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Kind is the kind of an event as a log spells it.
+type Kind string
+
+// The kinds of events that every source may tell. What each does to a fleet stands at
+// the method of device.Fleet with that name.
+const (
+	KindHeader     Kind = "log"    // the first event of every source: Source
+	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
+	KindMesh       Kind = "mesh"   // Device is the first one; Rows, Cols, Spec
+	KindRemove     Kind = "remove"
+	KindProgram    Kind = "program" // defines a program: Program, Name, CBs, AsWritten
+	KindRegister   Kind = "register"
+	KindReplace    Kind = "replace" // Program, With
+	KindUnregister Kind = "unregister"
+	KindDispatch   Kind = "dispatch"
+	KindEnqueue    Kind = "enqueue"
+	KindEvict      Kind = "evict"
+	KindTraceBegin Kind = "trace_begin"
+	KindRecord     Kind = "record"
+	KindTraceEnd   Kind = "trace_end"
+	KindReplay     Kind = "replay"
+	KindRelease    Kind = "release"
+	KindAllocate   Kind = "allocate" // Buffer, Parts, and what the source knows besides
+	KindFree       Kind = "free"     // Buffer.ID
+	KindResetPeaks Kind = "reset_peaks"
+	KindOpStart    Kind = "op_start"
+	KindOpEnd      Kind = "op_end"
+)
+
+// The kinds of events that sources tell which saw a run, and not its plan: captures.
+const (
+	// KindRun: Program ran on the devices of On. It counts as registered, alive, judged
+	// and resident, whatever the verdict; enqueue would refuse it, but it did run.
+	KindRun Kind = "run"
+	// KindCBsFreed: what runs left alive on Devices ends. It stays registered.
+	KindCBsFreed Kind = "cbs_freed"
+	// KindExecuted: a chip of Devices executed Program; without one, the source does not
+	// know what.
+	KindExecuted Kind = "executed"
+	// KindHidden: something happened or lived that the source does not show. Nobody can
+	// say that everything fits. Code, Op, Devices, Detail, Count.
+	KindHidden Kind = "hidden"
+	// KindAnomaly: something is odd and harmless. Code, Detail, Count.
+	KindAnomaly Kind = "anomaly"
+	// KindUpstream: ttnn's own figures, copied. Upstream.
+	KindUpstream Kind = "upstream"
+	// KindEnd: the source was read to its end. Nodes, Rank, Spec, From. A log that names
+	// its source and lacks this event is cut.
+	KindEnd Kind = "end"
+)
+
+// Kinds that stand for lines of a log or for turns of a source, not for events of a fleet.
+const (
+	KindQuery Kind = "query" // a line that asks; its Query says what
+	KindTorn  Kind = "torn"  // a last line that is cut
+	// KindAgain: the source has learnt at its end what it should have known at its
+	// start. What it told is void; it is told again, from a new header on. No log has it.
+	KindAgain Kind = "again"
+)
+
+// An Event is one thing that happened on a fleet, or that a source says of it. Which
+// fields it has depends on its Kind; the others are zero. Sizes and addresses are in
+// bytes, ranges are half-open, cores are logical.
+type Event struct {
+	Pos Pos // where the source has it
+	// Node is the counter of the node in the capture that the event comes from. For
+	// a log that does not say otherwise it is the number of its line, as Pos.Node is.
+	Node    uint64
+	Kind    Kind
+	Anomaly Anomaly
+
+	T            string      // the simulator's time, a number as it was written; "" = none
+	Process, Tag string      // those of the header unless the event has its own
+	ID           []byte      // JSON that answers repeat; nil = none
+	Op           Opt[string] // the functions that ran, outermost first, joined by " > "; absent: those of op_start
+
+	// Devices are those that the event names; absent means all there are or, for
+	// unregister and free, all that have it.
+	Devices Opt[[]device.ID]
+	Device  device.ID // device; mesh: the first; queries
+	Spec    l1.Spec   // device, mesh, end
+
+	Rows, Cols int // mesh
+
+	// Of device, where a source met an id. Such a device may be declared again: Role,
+	// Chips, the grid and From are then known better; base and size of L1 stay.
+	Role  Role
+	Chips []device.ID    // of a mesh, ascending
+	Like  Opt[device.ID] // what happened on that device so far happened here too: a chip that shows after its mesh
+	From  From
+
+	Program    program.ID
+	With       Opt[program.ID] // replace: the new program, if it has another id
+	Name       string          // program, op_start
+	CBs        []CB            // program
+	AsWritten  bool            // program: core ranges are kept as they are, not merged
+	Known      bool            // executed: Program is
+	On         []RunOn         // run: its devices, by id
+	Inferred   bool            // run: taken from an earlier run, since the program came from the cache
+	Candidates []program.ID    // run: other programs that it may have been; all are judged
+	Continues  bool            // run: the same run as the last one of these devices, with more CBs
+	Aborted    bool            // run: its operation failed; it is judged and registered, not resident
+
+	Trace uint64
+
+	Buffer    device.Buffer // allocate, free (ID); its Parts are in Parts
+	Parts     []Part
+	Named     Opt[device.ID] // allocate: the one id that the source names; Devices has those on which it lies
+	PerCore   Opt[uint64]    // allocate: bytes on the fullest core
+	Address   Opt[uint64]    // allocate: as recorded or placed; also where there are no Parts
+	Layout    string         // allocate: as the source spells it
+	Unplaced  string         // allocate: why a buffer in L1 has no Parts
+	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
+	Earlier   bool           // allocate: it lived before the source began
+	Corrects  bool           // allocate: it lives already on Devices; its place is known better now
+	Unknown   bool           // free: no allocation is known
+	Again     bool           // free: it was freed before
+
+	Code   string // hidden, anomaly
+	Detail string
+	Count  int64 // how often; Node is then the first
+
+	Nodes    int64       // end: of the source
+	Rank     Opt[uint64] // end: of the host process that wrote the capture
+	Source   string      // header: "capture", "database"; "" for a log of its own
+	Upstream Upstream    // upstream
+
+	// Of queries.
+	Query     string
+	Core      l1.Core
+	QueryAddr uint64
+	CB        Opt[uint64]
+	has       queryHas
+	bad       *InputError // why it cannot be answered
+}
+
+// queryHas says which of its fields a query has.
+type queryHas struct{ device, program, core, address bool }
+
+// A CB is a buffer of a program that is defined.
+type CB struct {
+	program.CB
+	Synthesised bool // the source placed it: its address is not recorded
+}
+
+// A RunOn is a device on which a program ran, and where its source shows that: counters
+// of nodes of any kind, and of those of circular buffers (0 and 0 if it has none).
+type RunOn struct {
+	Device          device.ID
+	First, Last     uint64
+	CBFirst, CBLast uint64
+}
+
+// A Part is a range of bytes of a buffer on some cores.
+type Part struct {
+	Cores       Opt[l1.CoreSet] // absent: the whole grid
+	Range       l1.Range
+	Synthesised bool // the source placed it: its address is not recorded
+}
+
+// A Role says what the id of a device stands for in a source. The zero Role is a device
+// that a log declares.
+type Role string
+
+// The roles.
+const (
+	RoleChip Role = "chip"
+	RoleMesh Role = "mesh" // everything under its id counts once, not multiplied by its chips
+	RoleNone Role = "none" // the source has no ids; it is device NoDevice
+)
+
+// NoDevice is the id of the device of a source that names none.
+const NoDevice = device.ID(1 << 32)
+
+// From says where the numbers of a Spec come from.
+type From struct {
+	Arch Source
+	Base Source // of base and alignment
+	Grid Source // FromAssumed: the largest of the architecture; nothing is refused because of it
+}
+
+// A Source says where a number comes from.
+type Source string
+
+// The sources, strongest first.
+const (
+	FromOption  Source = "option"  // the caller said so
+	FromFile    Source = "file"    // the input says so
+	FromArch    Source = "arch"    // the architecture's default
+	FromAssumed Source = "assumed" // nobody said; Blackhole is assumed
+)
+
+// Upstream has the figures of ttnn's own extract_resource_usage_per_core, bytes per
+// core, copied faithfully: sums without a floor that ignore cores and devices. A
+// figure is absent where the file lacks the data.
+type Upstream struct {
+	PeakCB, PeakL1, PeakDataflow, PeakScratchpad, PeakTotal Opt[uint64]
+	// Wrapped: a free exceeded what was allocated, and the sums ran below zero.
+	Wrapped bool
+	// Causes says by how much a figure misleads, and why.
+	Causes []UpstreamCause
+}
+
+// An UpstreamCause is a reason why a figure of ttnn's differs from what a core really
+// held. Upstream is ttnn's figure, Exact ours for the same nodes.
+type UpstreamCause struct {
+	Code     CauseCode
+	Figure   string // name of the figure, as "peak_cb"
+	Upstream uint64 // before this cause is taken out
+	Exact    uint64 // after
+	Count    int    // devices or core sets that were added up, frees that were unknown
+}
+
+// A CauseCode names a kind of cause.
+type CauseCode string
+
+// The causes.
+const (
+	CauseCopies  CauseCode = "copies"  // the same CBs on several devices were added up
+	CauseDevices CauseCode = "devices" // different CBs on several devices were added up
+	CauseCores   CauseCode = "cores"   // CBs on different cores were added up as if on one
+	CauseWrapped CauseCode = "wrapped" // frees of buffers from before the capture were subtracted, below zero
+)
