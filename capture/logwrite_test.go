@@ -168,7 +168,7 @@ func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device
 
 func (m mover) Allocate(b model.Buffer, ids []uint64) error {
 	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
-	for given.Kind = device.L1; given.Kind < device.System && given.Kind.String() != string(b.Kind); given.Kind++ {
+	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {
 		given.Parts = append(given.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
@@ -220,7 +220,7 @@ func TestLogWriterLines(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fleet.Replace(q.ID(), p)
 	require.NoError(t, err)
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.GlobalCB, Name: "g", Parts: []device.Part{
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindGlobalCB, Name: "g", Parts: []device.Part{
 		{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-1]}").Cores(), Range: l1.Range{Start: 16, End: 32}},
 	}}, m.Set()))
 	require.NoError(t, w.Err())

@@ -48,7 +48,7 @@ func TestConcurrentUse(t *testing.T) {
 	heaps := addMesh(t, f, 30, 1, 2, spec)
 	w := build(t, spec, 7, cb("{[0-0 - 7-7]}", 512))
 	half := cores("{[0-0 - 3-7]}").Cores()
-	tensor := device.Buffer{ID: 1, Kind: device.L1, Parts: []device.Part{
+	tensor := device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{
 		{Cores: half, Range: l1.Range{Start: spec.L1Size - 2048, End: spec.L1Size}},
 	}}
 	trackedLegal := []uint64{0, 64 * 512, 32 * 2048, 64*512 + 32*2048}
@@ -250,14 +250,14 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Buffers": func() {
 			for d := range heaps.All() {
 				for b := range d.Buffers() {
-					check(b.Size == 32*2048 && b.Kind == device.L1, "buffer %d of %d bytes", b.ID, b.Size)
+					check(b.Size == 32*2048 && b.Kind == device.KindL1, "buffer %d of %d bytes", b.ID, b.Size)
 				}
 			}
 		},
 		"Device.Buffer": func() {
 			for d := range heaps.All() {
 				b, ok := d.Buffer(1)
-				check(!ok || b.ID == 1 && len(b.Parts) == 1, "buffer %+v", b)
+				check(!ok || b.ID == 1 && b.InL1(), "buffer %+v", b)
 			}
 		},
 		"Device.Usage": func() {
@@ -269,7 +269,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
 				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
-				check(u.Of(device.CB) == 0 || u.Of(device.CB) == 512, "%+v", u)
+				check(u.Of(device.KindCB) == 0 || u.Of(device.KindCB) == 512, "%+v", u)
 			}
 		},
 		"Device.UsageGroups": func() {
@@ -298,7 +298,9 @@ func TestConcurrentUse(t *testing.T) {
 			for _, h := range rooms {
 				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
 			}
-			_, err = f.Headroom(nil, heaps.Set())
+		},
+		"Fleet.RegisteredHeadroom": func() {
+			_, err := f.RegisteredHeadroom(heaps.Set())
 			expect(err, none)
 		},
 		"Fleet.MayGrow": func() {

@@ -154,7 +154,7 @@ func (p player) Allocate(b model.Buffer, ids []uint64) error {
 		}
 	}
 	for _, part := range b.Parts {
-		given.Parts = append(given.Parts, Part{part.Cores.Cores(), part.Range})
+		given.Parts = append(given.Parts, Part{Cores: part.Cores.Cores(), Range: part.Range})
 	}
 	return p.Fleet.Allocate(given, s)
 }

@@ -34,7 +34,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	}
 	added, err = f.register(p, s)
 	if added.s != nil {
-		f.emit(Event{Kind: Registered, Set: added, Program: p})
+		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
 	}
 	return added, err
 }
@@ -135,7 +135,7 @@ func (f *Fleet) Unregister(id program.ID, s Set) error {
 		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
-	f.emit(Event{Kind: Unregistered, Set: s, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: s, Program: r.program})
 	return nil
 }
 
@@ -178,7 +178,7 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	n := on.count()
 	f.unregister(r, on, n)
 	removed = Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
-	f.emit(Event{Kind: Unregistered, Set: removed, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: removed, Program: r.program})
 	return removed
 }
 
@@ -222,7 +222,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	if new.Len() == 0 {
 		f.programs[old] = r
 		f.unregister(r, on, n)
-		f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: r.program})
+		f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 		return where, nil
 	}
 	next := f.newRegistration(new, r.spec)
@@ -237,7 +237,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	f.change(on, n, r, next)
 	f.leaving = nil
 	f.roster.retire(r)
-	f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: r.program})
+	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 	return where, nil
 }
 

@@ -99,7 +99,7 @@ func (f *Fleet) dispatch(r *registration, s Set) error {
 	if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
 		return err
 	}
-	f.emit(Event{Kind: Dispatched, Set: s, Program: r.program})
+	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	f.publishMeshes()
 	evicted = f.setOf(slots, slots.count())
 	if evicted.s != nil {
-		f.emit(Event{Kind: Evicted, Set: evicted, Program: p})
+		f.emit(Event{Kind: EventEvicted, Set: evicted, Program: p})
 	}
 	return evicted, nil
 }

@@ -53,7 +53,7 @@ func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
 		f.traces = map[TraceID]*trace{}
 	}
 	f.traces[f.lastTrace] = &trace{on: s}
-	f.emit(Event{Kind: TraceBegun, Set: s, Trace: f.lastTrace})
+	f.emit(Event{Kind: EventTraceBegun, Set: s, Trace: f.lastTrace})
 	return f.lastTrace, nil
 }
 
@@ -77,7 +77,7 @@ func (f *Fleet) Record(id TraceID, p program.ID) error {
 	}
 	if r != nil {
 		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
-		f.emit(Event{Kind: TraceRecorded, Trace: id, Program: r.program})
+		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.program})
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 	}
 	t.ended = true
 	t.peak = f.remember(largest(t.recorded))
-	f.emit(Event{Kind: TraceEnded, Trace: id})
+	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (f *Fleet) Replay(id TraceID) error {
 	if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
 		return err
 	}
-	f.emit(Event{Kind: TraceReplayed, Set: t.on, Trace: id})
+	f.emit(Event{Kind: EventTraceReplayed, Set: t.on, Trace: id})
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 		return err
 	}
 	delete(f.traces, id)
-	f.emit(Event{Kind: TraceReleased, Trace: id})
+	f.emit(Event{Kind: EventTraceReleased, Trace: id})
 	return nil
 }
 

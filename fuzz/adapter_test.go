@@ -114,6 +114,7 @@ func class(err error) error {
 		badSpec  *l1.SpecError
 		grid     *device.GridError
 		overflow *device.OverflowError
+		flood    *device.BufferOverflowError
 		mesh     *device.MeshError
 		buffer   *device.BufferError
 		fit      *device.FitError
@@ -126,6 +127,9 @@ func class(err error) error {
 		if errors.As(err, ours) {
 			return fmt.Errorf("%w: %w", theirs, err)
 		}
+	}
+	if errors.As(err, &flood) {
+		return fmt.Errorf("%w: %w", model.ErrOverflow, err)
 	}
 	return err
 }

@@ -42,8 +42,8 @@ func newResources(t *testing.T) *resources {
 	top := uint64(0xff) << 56
 	w.takes = [2]masks{{top, top, top}, {word(24, 32), 0, 0}}
 	w.buffers = [2]device.Buffer{
-		{ID: 0, Kind: device.L1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
-		{ID: 1, Kind: device.L1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
+		{ID: 0, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
+		{ID: 1, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
 	}
 	return w
 }
