@@ -36,7 +36,7 @@ func (e Enqueued) Programs() iter.Seq[*program.Program] {
 func (e Enqueued) Lowest() (lowest []BufferInfo, synthesised bool) {
 	var found []*liveBuffer
 	for _, b := range e.p.memory.live {
-		if b.r.IsEmpty() || b.info.Kind != device.L1 && b.info.Kind != device.GlobalCB || !slices.Contains(b.on, e.group.on) {
+		if b.r.IsEmpty() || b.info.Kind != device.KindL1 && b.info.Kind != device.KindGlobalCB || !slices.Contains(b.on, e.group.on) {
 			continue
 		}
 		if len(found) > 0 && b.r.Start < found[0].r.Start {

@@ -72,11 +72,11 @@ func (n *tally) checkHeaps() error {
 			entries++
 			switch {
 			case a.ID != id:
-				return &InvariantError{0, "id of " + a.text(), uint64(a.ID), uint64(id)}
+				return &InvariantError{0, "id of " + a.String(), uint64(a.ID), uint64(id)}
 			case a.users != devices[a]:
-				return &InvariantError{0, "devices of " + a.text(), uint64(a.users), uint64(devices[a])}
+				return &InvariantError{0, "devices of " + a.String(), uint64(a.users), uint64(devices[a])}
 			case a.users == 0:
-				return &InvariantError{0, "devices, at least 1, of " + a.text(), 0, 1}
+				return &InvariantError{0, "devices, at least 1, of " + a.String(), 0, 1}
 			}
 		}
 	}
@@ -88,12 +88,12 @@ func (n *tally) checkHeaps() error {
 
 // checkHeap holds what is kept for a set of buffers against the buffers.
 func (n *tally) checkHeap(id ID, h *heap) error {
-	again := heap{lowest: math.MaxUint64, free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
+	again := heap{free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
 	var has []*registration
 	for _, known := range slices.Sorted(maps.Keys(h.live)) {
 		a := h.live[known]
 		if a.ID != known {
-			return &InvariantError{id, "id of " + a.text(), uint64(a.ID), uint64(known)}
+			return &InvariantError{id, "id of " + a.String(), uint64(a.ID), uint64(known)}
 		}
 		if err := a.checkPlaced(id); err != nil {
 			return err
@@ -103,20 +103,17 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		count, bytes := again.totals.of(&a.Buffer)
 		*count++
 		*bytes += a.Size
-		for _, p := range a.Parts {
+		for p := range a.All() {
 			switch {
 			case a.Backing || p.Range.Len() == 0 || p.Cores.Len() == 0:
 				continue
-			case a.Kind == Kernel, a.Kind == Reserved:
+			case a.Kind == KindKernel, a.Kind == KindReserved:
 				again.free.Start = max(again.free.Start, p.Range.End)
 			default:
 				again.free.End = min(again.free.End, p.Range.Start)
 			}
-			if a.Kind == L1 || a.Kind == GlobalCB {
-				again.lowest = min(again.lowest, p.Range.Start)
-			}
 		}
-		if a.placed != nil && a.Kind != Kernel && a.Kind != Reserved {
+		if a.placed != nil && a.Kind != KindKernel && a.Kind != KindReserved {
 			again.placed.add(a.placed)
 			has = append(has, a.placed)
 		}
@@ -125,7 +122,6 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		figure{"key of the buffers", h.key.a, again.key.a},
 		figure{"key of the buffers, second half", h.key.b, again.key.b},
 		figure{"charge of the buffers", h.charge, again.charge},
-		figure{"lowest L1 buffer", h.lowest, again.lowest},
 		figure{"end of the kernels", h.free.Start, again.free.Start},
 		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
 		figure{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
@@ -153,7 +149,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 func (a *allocation) checkPlaced(id ID) error {
 	on := map[l1.Core][]l1.Range{}
 	var sum, union uint64
-	for _, p := range a.Parts {
+	for p := range a.All() {
 		sum += p.Range.Len() * uint64(p.Cores.Len())
 		for core := range p.Cores.All() {
 			on[core] = append(on[core], p.Range)
@@ -171,9 +167,9 @@ func (a *allocation) checkPlaced(id ID) error {
 	}
 	switch {
 	case a.charge != max(a.Size, sum):
-		return &InvariantError{id, "charge of " + a.text(), a.charge, max(a.Size, sum)}
+		return &InvariantError{id, "charge of " + a.String(), a.charge, max(a.Size, sum)}
 	case placed != union:
-		return &InvariantError{id, "bytes of " + a.text(), placed, union}
+		return &InvariantError{id, "bytes of " + a.String(), placed, union}
 	}
 	return nil
 }
@@ -315,10 +311,10 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 	paintResidue(on, left)
 	if h != nil {
 		for _, a := range h.live {
-			if a.Backing || !a.Kind.InL1() || a.Kind == Kernel || a.Kind == Reserved {
+			if a.Backing || !a.Kind.InL1() || a.Kind == KindKernel || a.Kind == KindReserved {
 				continue
 			}
-			for _, p := range a.Parts {
+			for p := range a.All() {
 				for core := range p.Cores.All() {
 					on[core] = append(on[core], p.Range)
 				}

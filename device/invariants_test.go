@@ -47,25 +47,25 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		gone := build(5, cb("{[0-0 - 7-7]}", 100_000))
 		_, err = f.Register(gone, m.Set())
 		require.NoError(t, err)
-		f.UnregisterAll(gone)
+		f.UnregisterAll(gone.ID())
 		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
-			require.NoError(t, f.Dispatch(f.programs[id].program, f.Set()))
+			require.NoError(t, f.Dispatch(f.programs[id].program.ID(), f.Set()))
 		}
 		// Buffers: some on the mesh, one more on device 1, a kernel on 2; dataflow buffers ran
 		// there.
 		part := func(cores string, addr, size uint64) []Part {
-			return []Part{{l1.MustParseCoreRangeSet(cores).Cores(), l1.Range{Start: addr, End: addr + size}}}
+			return []Part{{Cores: l1.MustParseCoreRangeSet(cores).Cores(), Range: l1.Range{Start: addr, End: addr + size}}}
 		}
 		for _, b := range []Buffer{
-			{ID: 1, Kind: L1, Parts: part("{[0-0 - 7-7]}", 1_000_000, 64)},
-			{ID: 2, Kind: L1, Parts: part("{[0-0 - 3-3]}", 900_000, 64)},
-			{ID: 3, Kind: DRAM, Size: 4096},
-			{ID: 4, Kind: GlobalCB, Parts: part("{[0-0 - 0-0]}", 800_000, 64), Backing: true},
+			{ID: 1, Kind: KindL1, Parts: part("{[0-0 - 7-7]}", 1_000_000, 64)},
+			{ID: 2, Kind: KindL1, Parts: part("{[0-0 - 3-3]}", 900_000, 64)},
+			{ID: 3, Kind: KindDRAM, Size: 4096},
+			{ID: 4, Kind: KindGlobalCB, Parts: part("{[0-0 - 0-0]}", 800_000, 64), Backing: true},
 		} {
 			require.NoError(t, f.Allocate(b, m.Set()))
 		}
-		require.NoError(t, f.Allocate(Buffer{ID: 5, Kind: L1Small, Parts: part("{[1-1 - 1-1]}", 1_400_000, 64)}, Device{f.slots[1]}.Set()))
-		require.NoError(t, f.Allocate(Buffer{ID: 6, Kind: Kernel, Parts: part("{[1-1 - 1-1]}", 64, 64)}, Device{f.slots[2]}.Set()))
+		require.NoError(t, f.Allocate(Buffer{ID: 5, Kind: KindL1Small, Parts: part("{[1-1 - 1-1]}", 1_400_000, 64)}, Device{f.slots[1]}.Set()))
+		require.NoError(t, f.Allocate(Buffer{ID: 6, Kind: KindKernel, Parts: part("{[1-1 - 1-1]}", 64, 64)}, Device{f.slots[2]}.Set()))
 		flow := cb("{[4-4 - 5-5]}", 12_000)
 		flow.Kind = program.DataflowBuffer
 		_, err = f.Enqueue(build(60, flow), Device{f.slots[2]}.Set())
@@ -199,7 +199,6 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"key of the buffers", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.a++; f.heaps[h.key] = h }},
 		{"key of the buffers, second half", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.b++; f.heaps[h.key] = h }},
 		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
-		{"lowest L1 buffer", func(f *Fleet) { f.slots[0].heap().lowest-- }},
 		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
 		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},

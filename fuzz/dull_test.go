@@ -57,8 +57,8 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	return added, err
 }
 
-func (w watched) Unregister(p *program.Program, ids []uint64) error {
-	had := p != nil && len(w.Where(p.ID())) > 0
+func (w watched) Unregister(p program.ID, ids []uint64) error {
+	had := len(w.Where(p)) > 0
 	err := w.Fleet.Unregister(p, ids)
 	if had {
 		w.note(gen.Unregister, err)
@@ -66,7 +66,7 @@ func (w watched) Unregister(p *program.Program, ids []uint64) error {
 	return err
 }
 
-func (w watched) Replace(old, new *program.Program) ([]uint64, error) {
+func (w watched) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	changed, err := w.Fleet.Replace(old, new)
 	w.note(gen.Replace, err)
 	return changed, err
@@ -87,7 +87,7 @@ func (w watched) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	return err
 }
 
-func (w watched) Dispatch(p *program.Program, ids []uint64) error {
+func (w watched) Dispatch(p program.ID, ids []uint64) error {
 	before := w.resident()
 	err := w.Fleet.Dispatch(p, ids)
 	w.note(gen.Dispatch, err)
@@ -122,7 +122,7 @@ func (w watched) resident() (sum uint64) {
 	return sum
 }
 
-func (w watched) Evict(p *program.Program, ids []uint64) ([]uint64, error) {
+func (w watched) Evict(p program.ID, ids []uint64) ([]uint64, error) {
 	evicted, err := w.Fleet.Evict(p, ids)
 	if len(evicted) > 0 {
 		w.note(gen.Evict, err)
@@ -136,7 +136,7 @@ func (w watched) BeginTrace(ids []uint64) (uint64, error) {
 	return id, err
 }
 
-func (w watched) Record(trace uint64, p *program.Program) error {
+func (w watched) Record(trace uint64, p program.ID) error {
 	err := w.Fleet.Record(trace, p)
 	w.note(gen.Record, err)
 	return err
