@@ -86,7 +86,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "device"} }
 func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "examples",
-		"fuzz", "internal", "l1", "program", "report", "testdata",
+		"fuzz", "internal", "l1", "planted", "program", "report", "testdata",
 	}
 }
 
