@@ -27,6 +27,9 @@ faults: ## operations on many devices, failed on purpose at each of their steps
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
 
+planted: ## known bugs, one at a time: the quick tests have to find each (some minutes)
+	.ci/planted
+
 api: ## write down the exported names (api/*.txt), after a change of them
 	go test -run TestAPI -update .
 

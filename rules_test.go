@@ -88,7 +88,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "program", "report", "testdata",
+		"fit", "fuzz", "internal", "l1", "planted", "program", "report", "testdata",
 	}
 }
 
