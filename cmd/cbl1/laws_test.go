@@ -353,7 +353,7 @@ func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 		in.hold(len(f.Verdict.Refusals)+len(f.Verdict.Hybrid)+len(f.Verdict.Clashes) > 0, lawAgree, "a failure without a reason: %+v", f)
 	}
 	if t := c.Tightest; t != nil && c.Basis.Usable != nil && r.alike() {
-		in.hold(t.Headroom.Gap <= t.Headroom.Free && t.Headroom.Free <= *c.Basis.Usable, lawRoom, "headroom %+v of %d bytes from %d on", t.Headroom, *c.Basis.Usable, c.Basis.Base)
+		in.hold(max(t.Headroom.Gap, t.Headroom.Free) <= *c.Basis.Usable, lawRoom, "headroom %+v of %d bytes from %d on", t.Headroom, *c.Basis.Usable, c.Basis.Base)
 		for _, g := range t.Grow {
 			in.hold(g.Bytes <= *c.Basis.Usable, lawRoom, "may grow by %d of %d", g.Bytes, *c.Basis.Usable)
 		}
