@@ -26,7 +26,7 @@ var hammer = flag.Bool("hammer", false, "TestHammer: every cut, 10,000 changes")
 // small is up to which size in bytes a fixture is cut at every place by make hammer,
 // with all questions at each cut. A larger one is cut at random places, and at every
 // place with one question.
-const small = 20_000
+const small = 20 << 10
 
 // doses is how much the tests try.
 type doses struct {
@@ -250,25 +250,36 @@ func TestHammerAllCuts(t *testing.T) {
 	if !*hammer {
 		t.Skip("only with -hammer")
 	}
-	verbs := [][]string{{"report", "-"}, {"check", "-"}, {"peak", "-"}, {"who", "-", "111616"}}
+	const parts = 4
 	for _, f := range fixtures(t) {
 		if len(f.data) <= small {
 			continue
 		}
-		end := len(bytes.TrimRight(f.data, " \r\n\t"))
-		refused := 0
 		require.False(t, f.log, "what is refused is a cut capture")
-		for n := range end {
-			a := ask(bytes.NewReader(f.data[:n]), verbs[n%len(verbs)]...)
-			in := inspection{breaches: breaches{verb: verbs[n%len(verbs)][0]}}
-			in.exit(in.verb, a)
-			require.Empty(t, a.panicked, "cut after %d bytes", n)
-			require.Empty(t, in.list, "cut after %d bytes", n)
-			require.Equal(t, exitUsage, a.code, "cut after %d bytes", n)
-			refused++
+		end := len(bytes.TrimRight(f.data, " \r\n\t"))
+		for part := range parts {
+			t.Run(fmt.Sprintf("%s/%d", filepath.Base(f.name), part), func(t *testing.T) {
+				t.Parallel()
+				n := end * part / parts
+				for ; n < end*(part+1)/parts; n++ {
+					requireRefused(t, f.data[:n], n)
+				}
+				t.Logf("%d cuts, one question each: all are refused", n-end*part/parts)
+			})
 		}
-		t.Logf("%s: %d cuts, one question each: all are refused", f.name, refused)
 	}
+}
+
+// requireRefused asks one of the verbs, in turn, about a capture that is cut.
+func requireRefused(t *testing.T, input []byte, turn int) {
+	verbs := [][]string{{"report", "-"}, {"check", "-"}, {"peak", "-"}, {"who", "-", "111616"}}
+	args := verbs[turn%len(verbs)]
+	in := inspection{breaches: breaches{verb: args[0]}}
+	a := ask(bytes.NewReader(input), args...)
+	in.hold(a.panicked == "", lawPanic, "%s", a.panicked)
+	in.exit(args[0], a)
+	in.hold(a.code == exitUsage, lawCut, "%s", shown(a))
+	require.Empty(t, in.list, "cut after %d bytes", len(input))
 }
 
 // TestHammerChanges changes bits, bytes, numbers and pieces of fixtures at random.
