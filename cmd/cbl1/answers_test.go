@@ -162,9 +162,10 @@ type checkAnswer struct {
 	Inferred uint64 `json:"runs_inferred"`
 	Failed   uint64 `json:"runs_failed"`
 	Failures []struct {
-		Counter uint64 `json:"counter"`
-		Devices uint64 `json:"devices"`
-		Times   uint64 `json:"times"`
+		Program runAnswer `json:"program"`
+		Counter uint64    `json:"counter"`
+		Devices uint64    `json:"devices"`
+		Times   uint64    `json:"times"`
 		Verdict struct {
 			Message  string     `json:"message"`
 			Refusals []struct{} `json:"refusals"`
@@ -173,6 +174,8 @@ type checkAnswer struct {
 		} `json:"verdict"`
 	} `json:"failures"`
 	Tightest *struct {
+		Program  runAnswer `json:"program"`
+		Counter  uint64    `json:"counter"`
 		Headroom struct {
 			End  uint64 `json:"region_end"`
 			Free uint64 `json:"free_bytes"`
@@ -182,6 +185,10 @@ type checkAnswer struct {
 			Bytes uint64 `json:"bytes"`
 		} `json:"may_grow"`
 	} `json:"tightest"`
+}
+
+type runAnswer struct {
+	Counter uint64 `json:"counter"`
 }
 
 type peakAnswer struct {

@@ -33,17 +33,18 @@ type doses struct {
 	cuts    int // of each fixture; of a small one 0 means all
 	large   int // of each fixture that is not small
 	changes int // of all fixtures together
+	made    int // inputs that no fixture was
 	files   int // of the broken inputs, so many are read from a file too
 }
 
 func dose() doses {
 	switch {
 	case *hammer:
-		return doses{large: 2000, changes: 10_000, files: 500}
+		return doses{large: 2000, changes: 10_000, made: 10_000, files: 500}
 	case testing.Short():
-		return doses{cuts: 4, large: 2, changes: 60, files: 10}
+		return doses{cuts: 4, large: 2, changes: 60, made: 60, files: 10}
 	}
-	return doses{cuts: 10, large: 4, changes: 200, files: 30}
+	return doses{cuts: 10, large: 4, changes: 200, made: 200, files: 30}
 }
 
 // A fixture is an input that is whole.

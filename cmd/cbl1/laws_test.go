@@ -223,7 +223,8 @@ func (in *inspection) reported(r *reportAnswer) {
 		name := "l1 of device " + l.name()
 		in.hold(l.TrackedFinal <= l.TrackedPeak && l.L1Final <= l.L1Peak && l.SmallFinal <= l.SmallPeak && l.DRAMFinal <= l.DRAMPeak &&
 			l.BuffersFinal <= l.BuffersPeak, lawOrder, "%s: %+v", name, *l)
-		if r.judged() {
+		// Where a core holds more than its L1, the peak of that core says why.
+		if r.judged() && (l.CorePeak == nil || l.CorePeak.Tracked <= *r.Basis.L1) {
 			cores := l.Cores + r.Devices[l.name()].Cores
 			in.hold(l.TrackedPeak <= times(cores, *r.Basis.L1), lawSum, "%s: %d tracked bytes on %d cores", name, l.TrackedPeak, cores)
 		}
@@ -305,8 +306,10 @@ func (in *inspection) group(r *reportAnswer, name string, g groupAnswer) {
 
 // moment checks a core at the moment when it held most.
 func (in *inspection) moment(r *reportAnswer, name string, p *momentAnswer) {
-	in.core(r, name+" tracked", p.Tracked)
-	in.core(r, name+" with kernels", p.WithKernels)
+	if r.judged() && in.inside(*r.Basis.L1, name, p) {
+		in.core(r, name+" tracked", p.Tracked)
+		in.core(r, name+" with kernels", p.WithKernels)
+	}
 	in.hold(p.Tracked <= p.WithKernels, lawUnion, "%s: %d tracked, %d with kernels", name, p.Tracked, p.WithKernels)
 	in.hold(p.Count > 0 && p.Counter < r.Nodes, lawOrder, "%s: %d cores, at node %d of %d", name, p.Count, p.Counter, r.Nodes)
 	var kinds uint64
@@ -336,6 +339,27 @@ func (in *inspection) moment(r *reportAnswer, name string, p *momentAnswer) {
 	in.hold((p.LargestGap == nil) == (p.HighestGap == nil), lawRegions, "%s: largest gap %v, highest %v", name, p.LargestGap, p.HighestGap)
 }
 
+// inside checks that all that lay on a core ends within its L1, and reports it.
+func (in *inspection) inside(size uint64, name string, p *momentAnswer) bool {
+	of := map[string]uint64{}
+	for _, res := range p.Residents {
+		what := "a buffer"
+		switch res.Kind {
+		case "cb":
+			what = "a circular buffer"
+		case "dataflow", "scratchpad":
+			what = "a dataflow buffer or scratchpad"
+		}
+		of[what] = max(of[what], res.End)
+	}
+	ok := true
+	for what, end := range of {
+		in.hold(end <= size, lawL1, "%s: %s ends at %d, L1 at %d", name, what, end, size)
+		ok = ok && end <= size
+	}
+	return ok
+}
+
 // checked checks what check says, beside the report of the same input.
 func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 	want := map[string]int{"fits": exitOK, "does_not_fit": exitNo, "cannot_tell": exitTell}
@@ -349,8 +373,13 @@ func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 	in.hold(c.Answer != "fits" || !r.has("beyond-l1"), lawAgree, "fits, although the report says beyond-l1")
 	in.hold(c.Answer != "fits" || !r.has("torn-line"), lawCut, "fits, although the report says torn-line")
 	for _, f := range c.Failures {
-		in.hold(f.Counter < c.Nodes && f.Devices > 0 && f.Times > 0 && f.Verdict.Message != "", lawAgree, "failure %+v", f)
+		in.enqueued(f.Counter, c.Nodes)
+		in.hold(f.Program.Counter < c.Nodes && f.Devices > 0 && f.Times > 0 && f.Verdict.Message != "", lawAgree, "failure %+v", f)
 		in.hold(len(f.Verdict.Refusals)+len(f.Verdict.Hybrid)+len(f.Verdict.Clashes) > 0, lawAgree, "a failure without a reason: %+v", f)
+	}
+	if t := c.Tightest; t != nil {
+		in.enqueued(t.Counter, c.Nodes)
+		in.hold(t.Program.Counter < c.Nodes, lawAgree, "tightest %+v", *t)
 	}
 	if t := c.Tightest; t != nil && c.Basis.Usable != nil && r.alike() {
 		in.hold(max(t.Headroom.Gap, t.Headroom.Free) <= *c.Basis.Usable, lawRoom, "headroom %+v of %d bytes from %d on", t.Headroom, *c.Basis.Usable, c.Basis.Base)
@@ -358,6 +387,12 @@ func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 			in.hold(g.Bytes <= *c.Basis.Usable, lawRoom, "may grow by %d of %d", g.Bytes, *c.Basis.Usable)
 		}
 	}
+}
+
+// enqueued checks at which node a run was enqueued.
+func (in *inspection) enqueued(at, nodes uint64) {
+	in.hold(at != nodes, lawAgree, "enqueued at a node behind the last, %d", at)
+	in.hold(at <= nodes, lawAgree, "enqueued at node %d of %d", at, nodes)
 }
 
 // peaked checks what peak says, beside the report of the same input.
