@@ -149,6 +149,9 @@ func (w watched) Replay(trace uint64) error {
 	if w.resident() != before {
 		w.seen["replay that changes bytes"]++
 	}
+	if errors.Is(err, model.ErrFit) {
+		w.seen["replay of what does not fit"]++
+	}
 	if errors.Is(err, model.ErrNotRegistered) {
 		w.seen["replay of a program that is gone"]++
 	}
@@ -307,7 +310,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	want := []string{
 		"three programs", "logical and reserved differ", "register on several",
 		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
-		"resident and not registered", "replay that changes bytes", "replay of a program that is gone",
+		"resident and not registered", "replay that changes bytes", "replay of a program that is gone", "replay of what does not fit",
 		"allocate backing", "allocate several parts", "kinds that share bytes", "buffers beside programs",
 		"dataflow beside circular buffers", "scratchpads",
 		"enqueue from the cache", "enqueue from the cache that does not fit", "enqueue that overflows", "enqueue of a new program",

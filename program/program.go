@@ -246,7 +246,7 @@ func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings
 
 // Equal reports whether p and o count the same: same Spec, same cores, and same
 // footprints for every kind. Ids, findings and the cut into CBs may differ, but a
-// program without CBs, which no device registers, equals only its like.
+// program without CBs equals only its like.
 func (p *Program) Equal(o *Program) bool {
 	if p == o {
 		return true

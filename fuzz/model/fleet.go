@@ -134,9 +134,6 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 		return nil, err
 	}
 	pic := paint(p)
-	if pic.empty {
-		return nil, nil // accepted, and nowhere
-	}
 	for _, d := range fresh {
 		if f.programs[p.ID()] == nil {
 			f.programs[p.ID()] = &registration{program: p, picture: pic, on: map[*device]bool{}}
@@ -258,7 +255,7 @@ func (f *Fleet) UnregisterAll(p program.ID) (removed []uint64) {
 }
 
 // Replace puts another program on all devices that have the one with the id old, in
-// its place, and returns those. A new program without any CB is nowhere.
+// its place, and returns those.
 func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64, err error) {
 	if new == nil {
 		return nil, ErrNoProgram
@@ -282,10 +279,8 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64,
 	pic := paint(new)
 	changed = f.Where(old)
 	delete(f.programs, old)
-	if !pic.empty {
-		r.heir = &registration{program: new, picture: pic, on: r.on}
-		f.programs[new.ID()] = r.heir
-	}
+	r.heir = &registration{program: new, picture: pic, on: r.on}
+	f.programs[new.ID()] = r.heir
 	r.on = nil // traces remember it
 	f.settle()
 	return changed, nil
