@@ -137,6 +137,10 @@ func (m mover) Unregister(p program.ID, ids []uint64) error {
 	return err
 }
 
+func (m mover) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.SetHybrid(s, on) })
+}
+
 func (m mover) UnregisterAll(p program.ID) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }
 
 func (m mover) Replace(old program.ID, new *program.Program) ([]uint64, error) {

@@ -60,24 +60,25 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	return added, nil
 }
 
-// fitsStill reports whether r was found to fit beside the buffers that all devices of
-// s have now.
+// fitsStill reports whether r was found to fit beside the buffers that all devices of s
+// have now, in their mode.
 func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	if !r.fit {
 		return false
 	}
 	for slot := range s.s.slots.all() {
-		if f.slots[slot].heap().name() != r.beside {
+		if c := f.slots[slot]; c.heap().name() != r.beside || c.hybrid != r.hybrid {
 			return false
 		}
 	}
 	return true
 }
 
-// fitted notes that r fits beside the buffers of the first device of s.
+// fitted notes that r fits beside the buffers of the first device of s, in its mode.
 func (f *Fleet) fitted(r *registration, s Set) {
 	for slot := range s.s.slots.all() {
-		r.fit, r.beside = true, f.slots[slot].heap().name()
+		c := f.slots[slot]
+		r.fit, r.beside, r.hybrid = true, c.heap().name(), c.hybrid
 		return
 	}
 }

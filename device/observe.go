@@ -28,6 +28,7 @@ const (
 	EventAllocated                          // Set, Buffer
 	EventFreed                              // Set, Buffer
 	EventRefused                            // Set, Program, Verdict: Enqueue did not; Trace too: Replay did not
+	EventHybridSet                          // Set: the devices whose mode changed; Hybrid
 	EventPeaksReset                         // Set: one device
 )
 
@@ -41,6 +42,7 @@ type Event struct {
 	Trace   TraceID
 	Buffer  Buffer // its Parts are not to be written
 	Verdict fit.Verdict
+	Hybrid  bool // the mode that the devices are in now
 
 	Spec       l1.Spec
 	Rows, Cols int

@@ -158,6 +158,14 @@ func (w watched) Replay(trace uint64) error {
 	return err
 }
 
+func (w watched) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	changed, err := w.Fleet.SetHybrid(ids, on)
+	if len(changed) > 0 {
+		w.note(gen.SetHybrid, err)
+	}
+	return changed, err
+}
+
 func (w watched) ReleaseTrace(trace uint64) error {
 	err := w.Fleet.ReleaseTrace(trace)
 	w.note(gen.ReleaseTrace, err)
@@ -324,7 +332,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	for _, op := range []gen.Op{
 		gen.Register, gen.Unregister, gen.Replace, gen.Remove, gen.AddMesh, gen.Dispatch, gen.Evict,
 		gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace,
-		gen.Allocate, gen.Free, gen.Enqueue,
+		gen.Allocate, gen.Free, gen.Enqueue, gen.SetHybrid,
 	} {
 		want = append(want, string(op))
 	}

@@ -27,6 +27,8 @@ type device struct {
 	peaks map[l1.Core]uint64
 	left  map[place]residue      // by what was written where
 	live  map[uint64]*allocation // by the ids of buffers
+
+	hybrid bool // the mode of its allocator
 }
 
 type mesh struct {
