@@ -294,6 +294,9 @@ func (l *line) run(e *Event) {
 			l.number("cb_first", on.CBFirst)
 			l.number("cb_last", on.CBLast)
 		}
+		if on.CBOp.OK {
+			l.text("cb_op", on.CBOp.V)
+		}
 		l.end('}')
 	}
 	l.end(']')

@@ -108,7 +108,7 @@ func (e *Event) setBuffer(b device.Buffer) {
 	for part := range b.All() {
 		e.Parts = append(e.Parts, Part{Cores: Some(part.Cores), Range: part.Range})
 	}
-	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, nil
+	b.Parts, b.Cores, b.Range = nil, l1.CoreSet{}, l1.Range{}
 	e.Buffer = b
 }
 

@@ -152,7 +152,7 @@ func frees(t *rapid.T, e *event.Event) {
 func runs(t *rapid.T, e *event.Event) {
 	e.Program = ids[program.ID](t)
 	e.On = list(t, func(t *rapid.T) event.RunOn {
-		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t)}
+		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
 	e.Inferred, e.Continues, e.Aborted, e.Candidates = yes(t), yes(t), yes(t), someIDs[program.ID](t)
 }
