@@ -59,7 +59,7 @@ func importTable() map[string]row {
 		"program":            {ours: []string{"l1"}},
 		"device":             {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
 		"event":              {ours: []string{"l1", "program", "device", "internal/asciijson"}, outside: []string{compress}},
-		"capture":            {ours: []string{"l1", "program", "device", "internal/asciijson"}, outside: []string{compress}},
+		"capture":            {ours: []string{"l1", "program", "device", "event", "internal/asciijson"}, outside: []string{compress}},
 		"clash":              {ours: []string{"l1"}},
 		"report":             {ours: []string{"l1", "program", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":               {},

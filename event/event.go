@@ -157,6 +157,7 @@ type RunOn struct {
 	Device          device.ID
 	First, Last     uint64
 	CBFirst, CBLast uint64
+	CBOp            Opt[string] // functions that ran at CBFirst, where others ran at First
 }
 
 // A Part is a range of bytes of a buffer on some cores.
