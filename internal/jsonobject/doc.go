@@ -1,0 +1,40 @@
+// Package jsonobject reads the members of JSON objects: by name, with limits, and with
+// errors that say where.
+//
+// # Model
+//
+// A [Reader] is given one text after the other, each one valid JSON value ([jsonscan]
+// sees to that), and returns its root [Object]. An object is asked for its members by
+// name: [Object.Number], [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or
+// one element after the other [Object.Objects]. What is absent and what is null are the
+// same. [Object.Need] and others note that something is missing.
+//
+//	var r jsonobject.Reader
+//	o := r.Read([]byte(`{"cbs":[{"size":64},{"size":-1}]}`))
+//	for cb := range o.Objects("cbs") {
+//		sizes = append(sizes, cb.Need("size", jsonobject.MaxWhole))
+//	}
+//	r.Err() // cbs[1].size: -1 is negative
+//
+// # Guarantees
+//
+// The first error of a text stays: a caller reads all it wants and asks [Reader.Err] once.
+// An [Error] has the path of the member, as cbs[1].size, and its place in the text. A key
+// that comes twice must have equal values ([Same]); that it came twice is noted. Members
+// that nobody asks for may be anything.
+//
+// Numbers are whole and at most 2^63-1, ids at most 2^64-1. 4096.0, 4.096e3 and, from
+// older writers, "4096" are 4096.
+//
+// # Cost
+//
+// An object costs its length in bytes once, and each question about it a look at the names
+// of its members. Members are kept in one list that the Reader reuses; nothing of a text
+// is copied but what Text returns. Hostile lengths cost time in proportion, and no number
+// is read that is longer than 64 characters.
+//
+// # Concurrency
+//
+// A Reader belongs to one goroutine, and so do its objects. They are valid until the next
+// Read; an element of a list only until the next element.
+package jsonobject

@@ -1,0 +1,204 @@
+package jsonobject
+
+import "strconv"
+
+// An Object is an object of the text that its Reader has at hand.
+type Object struct {
+	r *Reader
+	i int // in the list of the Reader
+}
+
+// Get returns the value of a key as it stands in the text, or nil if it is absent or null.
+func (o Object) Get(name string) []byte {
+	at := o.at(name)
+	raw := o.r.raw[at.start:at.end]
+	if len(raw) == 0 || raw[0] == 'n' {
+		return nil
+	}
+	return raw
+}
+
+// Has reports whether a key has a value, other than null.
+func (o Object) Has(name string) bool { return o.Get(name) != nil }
+
+// at returns where the value of a key is, the zero span if there is none. Of a key that
+// comes more than twice each value is compared with the one before: hostile ones would
+// cost too much otherwise.
+func (o Object) at(name string) (at span) {
+	in := o.r.objects[o.i]
+	last := span{}
+	for _, m := range o.r.members[in.first:in.last] {
+		switch {
+		case string(m.name) != name:
+			continue
+		case at == span{}:
+			at = m.value
+		case Same(o.r.raw[last.start:last.end], o.r.raw[m.value.start:m.value.end]):
+			o.r.twice = true
+		default:
+			o.r.fail(o.Path(name), m.value, "is the second value of this key, and not equal to the first", nil)
+			return span{}
+		}
+		last = m.value
+	}
+	return at
+}
+
+// Path returns the path of a member, as errors have it.
+func (o Object) Path(name string) string { return o.r.path(o.i, name) }
+
+// Fail notes that the value of a key makes no sense.
+func (o Object) Fail(name, reason string, cause error) {
+	o.r.fail(o.Path(name), o.at(name), reason, cause)
+}
+
+// Missing notes that a key is missing.
+func (o Object) Missing(name string) { o.r.fail(o.Path(name), span{}, "missing", nil) }
+
+// Number returns a whole number, and whether there is one. One above most is an error.
+func (o Object) Number(name string, most uint64) (v uint64, ok bool) {
+	raw := o.Get(name)
+	if raw == nil {
+		return 0, false
+	}
+	v, wrong := Whole(raw)
+	if wrong == "" && v > most {
+		wrong = above(most)
+	}
+	if wrong != "" {
+		o.Fail(name, wrong, nil)
+		return 0, false
+	}
+	return v, true
+}
+
+// Need is Number for what must be there.
+func (o Object) Need(name string, most uint64) uint64 {
+	v, ok := o.Number(name, most)
+	if !ok {
+		o.Missing(name)
+	}
+	return v
+}
+
+// ID returns an id, which may be up to 2^64-1, and whether there is one.
+func (o Object) ID(name string) (id uint64, ok bool) {
+	raw := o.Get(name)
+	if raw == nil {
+		return 0, false
+	}
+	id, wrong := WholeID(raw)
+	if wrong != "" {
+		o.Fail(name, wrong, nil)
+		return 0, false
+	}
+	return id, true
+}
+
+// NeedID is ID for what must be there.
+func (o Object) NeedID(name string) uint64 {
+	id, ok := o.ID(name)
+	if !ok {
+		o.Missing(name)
+	}
+	return id
+}
+
+// IDs returns a list of ids, and whether there is one.
+func (o Object) IDs(name string) (ids []uint64, ok bool) {
+	return o.numbers(name, WholeID)
+}
+
+// Numbers returns a list of whole numbers, and whether there is one.
+func (o Object) Numbers(name string) (list []uint64, ok bool) {
+	return o.numbers(name, Whole)
+}
+
+func (o Object) numbers(name string, read func([]byte) (uint64, string)) (list []uint64, ok bool) {
+	if !o.Has(name) {
+		return nil, false
+	}
+	at := o.at(name)
+	c := cursor{b: o.r.raw[:at.end], i: at.start}
+	if !c.enter('[') {
+		o.r.fail(o.Path(name), at, "is not an array", nil)
+		return nil, false
+	}
+	for c.next() {
+		at := c.value()
+		v, wrong := read(o.r.raw[at.start:at.end])
+		if wrong != "" {
+			o.r.fail(o.Path(name), at, wrong, nil)
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, true
+}
+
+// Flag returns yes or no, and whether there is either.
+func (o Object) Flag(name string) (v, ok bool) {
+	raw := o.Get(name)
+	if raw == nil {
+		return false, false
+	}
+	if v, ok = Flag(raw); !ok {
+		o.Fail(name, "is not a flag: 0, 1, true or false", nil)
+	}
+	return v, ok
+}
+
+// Text returns a text, and whether there is one. Half surrogate pairs and bytes that are
+// not UTF-8 become U+FFFD.
+func (o Object) Text(name string) (text string, ok bool) {
+	raw := o.Get(name)
+	switch {
+	case raw == nil:
+		return "", false
+	case raw[0] != '"':
+		o.Fail(name, "is not a string", nil)
+		return "", false
+	}
+	return Unquote(raw), true
+}
+
+// Object returns the object that is the value of a key, and whether there is one.
+func (o Object) Object(name string) (Object, bool) {
+	raw := o.Get(name)
+	switch {
+	case raw == nil:
+		return Object{}, false
+	case raw[0] != '{':
+		o.Fail(name, "is not an object", nil)
+		return Object{}, false
+	}
+	return o.r.open(o.at(name), object{parent: o.i, name: name, index: -1}), true
+}
+
+// Objects yields the elements of a list of objects, none if there is no such list. It ends
+// at the first error.
+func (o Object) Objects(name string) func(yield func(Object) bool) {
+	return func(yield func(Object) bool) {
+		if !o.Has(name) {
+			return
+		}
+		r, at := o.r, o.at(name)
+		c := cursor{b: r.raw[:at.end], i: at.start}
+		if !c.enter('[') {
+			r.fail(o.Path(name), at, "is not an array", nil)
+			return
+		}
+		members, objects := len(r.members), len(r.objects)
+		for i := 0; r.err == nil && c.next(); i++ {
+			at := c.value()
+			if r.raw[at.start] != '{' {
+				r.fail(o.Path(name)+"["+strconv.Itoa(i)+"]", at, "is not an object", nil)
+				return
+			}
+			if !yield(r.open(at, object{parent: o.i, name: name, index: i})) {
+				return
+			}
+			r.members, r.objects = r.members[:members], r.objects[:objects]
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package jsonobject
+
+import "fmt"
+
+// A Reader reads the objects of one text after the other. The zero Reader is ready.
+type Reader struct {
+	raw     []byte
+	members []member // of the objects at hand, outer ones first
+	objects []object
+	twice   bool
+	err     *Error
+}
+
+// An object is where it stands, and where its members are in the list of the Reader.
+type object struct {
+	parent      int    // in the list of the Reader, -1: the root
+	name        string // of the member of the parent whose value, or element, it is
+	index       int    // of the element, or -1
+	first, last int
+}
+
+type member struct {
+	name  []byte
+	value span
+}
+
+// Read begins a text, which must be one valid JSON value, and returns its root. Of a value
+// that is no object it returns one without members, and notes an error.
+func (r *Reader) Read(raw []byte) Object {
+	r.raw, r.twice, r.err = raw, false, nil
+	r.members, r.objects = shrunk(r.members), shrunk(r.objects)
+	c := cursor{b: raw}
+	if c.space() != '{' {
+		r.fail("", span{0, len(raw)}, "is not an object", ErrNoObject)
+		r.objects = append(r.objects, object{parent: -1, index: -1})
+		return Object{r, 0}
+	}
+	return r.open(c.value(), object{parent: -1, index: -1})
+}
+
+// shrunk returns an empty list: the same one, unless a hostile text made it huge.
+func shrunk[T any](list []T) []T {
+	const most = 1 << 14
+	if cap(list) > most {
+		return nil
+	}
+	return list[:0]
+}
+
+// Err returns the first error of the text, or nil.
+func (r *Reader) Err() *Error { return r.err }
+
+// Twice reports whether a key that was asked for came twice, with equal values.
+func (r *Reader) Twice() bool { return r.twice }
+
+// open notes where the members of the object at a place are.
+func (r *Reader) open(at span, o object) Object {
+	o.first = len(r.members)
+	c := cursor{b: r.raw[:at.end], i: at.start}
+	c.enter('{')
+	for c.next() {
+		key := c.key()
+		name := r.raw[key.start+1 : key.end-1]
+		if hasEscape(name) {
+			name = []byte(Unquote(r.raw[key.start:key.end]))
+		}
+		r.members = append(r.members, member{name, c.value()})
+	}
+	o.last = len(r.members)
+	r.objects = append(r.objects, o)
+	return Object{r, len(r.objects) - 1}
+}
+
+// path returns the path of a member of an object: "cbs[2].size".
+func (r *Reader) path(o int, name string) string {
+	for ; o >= 0; o = r.objects[o].parent {
+		in := r.objects[o]
+		switch {
+		case in.name == "":
+		case in.index < 0:
+			name = in.name + dot(name)
+		default:
+			name = fmt.Sprintf("%s[%d]%s", in.name, in.index, dot(name))
+		}
+	}
+	return name
+}
+
+func dot(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "." + name
+}
+
+// fail notes the first error of a text. at is the value at fault, or nothing if it is
+// missing.
+func (r *Reader) fail(path string, at span, reason string, cause error) {
+	if r.err == nil {
+		r.err = &Error{Path: path, Offset: at.start, Value: r.raw[at.start:at.end], Reason: reason, Err: cause}
+	}
+}

@@ -1,0 +1,55 @@
+// Package magic says what an input is that is no JSON, by its first bytes: [Name]. It has
+// no state and looks at nothing but the bytes that it is given.
+package magic
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Name says what an input is that cannot be JSON, by its first bytes, or returns "" if it
+// may be. The words go on after "this is". What is merely not valid JSON is left to its
+// reader.
+func Name(start []byte) string {
+	magic := []struct{ magic, what string }{
+		{"SQLite format 3\x00", "a SQLite report, not JSON; export one graph of it: " +
+			`sqlite3 -list -noheader db.sqlite "SELECT captured_graph FROM captured_graph WHERE operation_id=1" > graph.json`},
+		{"PK\x03\x04", "a zip archive; unpack it"},
+		{"PK\x05\x06", "an empty zip archive"},
+		{"\x1f\x8b", "gzip data inside compressed data; unpack it"},
+		{"\x28\xb5\x2f\xfd", "zstd data inside compressed data; unpack it"},
+		{"BZh", "bzip2 data; unpack it"},
+		{"\xfd7zXZ\x00", "xz data; unpack it"},
+		{"version https://git-lfs", "a git LFS pointer, not the file; run git lfs pull"},
+		{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
+		{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
+		{"[\x00", "UTF-16 text; save it as UTF-8"},
+		{"{\x00", "UTF-16 text; save it as UTF-8"},
+		{"\x00[", "UTF-16 text; save it as UTF-8"},
+		{"\x00{", "UTF-16 text; save it as UTF-8"},
+	}
+	for _, m := range magic {
+		if bytes.HasPrefix(start, []byte(m.magic)) {
+			return m.what
+		}
+	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
+	switch {
+	case len(start) == 0:
+		return "empty input"
+	case len(text) == 0 || text[0] == '[' || text[0] == '{':
+		return ""
+	case text[0] == '<':
+		lower := strings.ToLower(string(text))
+		if strings.Contains(lower, "<html") || strings.HasPrefix(lower, "<!doctype html") {
+			return "an HTML page, not JSON"
+		}
+		return "XML or HTML, not JSON"
+	}
+	for _, c := range text {
+		if c < ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\f' && c != '\x1b' {
+			return "binary data, not JSON"
+		}
+	}
+	return ""
+}

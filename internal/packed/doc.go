@@ -1,0 +1,17 @@
+// Package packed reads what may be compressed with gzip or zstd.
+//
+// # Model
+//
+// [Open] looks at the first bytes of an input, never at a name, and returns its content.
+// [Peek] looks at the first bytes of any input without taking them.
+//
+// # Guarantees
+//
+// Data that is cut or corrupt is an error in words, and so is data that expands more than
+// 1000:1 after 64 MiB ([ErrExpands]) or that needs more than 32 MiB of memory.
+//
+// # Cost and concurrency
+//
+// A gzip decoder holds 64 KiB, a zstd decoder its window. No goroutine is started. An
+// [Input] belongs to one goroutine.
+package packed
