@@ -62,7 +62,7 @@ func importTable() map[string]row {
 		"program":             {ours: []string{"l1"}},
 		"device":              {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "device", "event"), outside: []string{compress}},
+		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"clash":               {ours: []string{"l1"}},
 		"report":              {ours: []string{"l1", "program", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":                {},

@@ -272,8 +272,8 @@ func TestCuts(t *testing.T) {
 			require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrNotCapture), "%v", err)
 			require.LessOrEqual(t, len(events), len(whole))
 			if len(events) > 0 {
-			require.Equal(t, whole[:len(events)], events, "%s cut at %d", file, n)
-		}
+				require.Equal(t, whole[:len(events)], events, "%s cut at %d", file, n)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cbl1/cbl1/internal/packed"
 )
 
 // What an *InputError may match with errors.Is, besides io.ErrUnexpectedEOF for
@@ -17,7 +19,7 @@ var (
 	// ErrTooDeep: arrays and objects nest more than 1,000 deep.
 	ErrTooDeep = errors.New("nested too deeply")
 	// ErrExpands: compressed input expands more than 1000:1 after 64 MiB of output.
-	ErrExpands = errors.New("expands more than 1000:1")
+	ErrExpands = packed.ErrExpands
 	// ErrChanged: a file was written to while it was read.
 	ErrChanged = errors.New("changed while it was read")
 )

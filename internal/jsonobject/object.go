@@ -1,6 +1,9 @@
 package jsonobject
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // An Object is an object of the text that its Reader has at hand.
 type Object struct {
@@ -124,6 +127,8 @@ func (o Object) numbers(name string, read func([]byte) (uint64, string)) (list [
 		o.r.fail(o.Path(name), at, "is not an array", nil)
 		return nil, false
 	}
+	// Most lists have their final size at once; commas in hostile text cost nothing.
+	list = make([]uint64, 0, min(bytes.Count(o.r.raw[at.start:at.end], []byte(","))+1, 1024))
 	for c.next() {
 		at := c.value()
 		v, wrong := read(o.r.raw[at.start:at.end])
@@ -173,6 +178,16 @@ func (o Object) Object(name string) (Object, bool) {
 		return Object{}, false
 	}
 	return o.r.open(o.at(name), object{parent: o.i, name: name, index: -1}), true
+}
+
+// ObjectOrEmpty is Object, but returns one without members where there is none.
+func (o Object) ObjectOrEmpty(name string) Object {
+	if inner, ok := o.Object(name); ok {
+		return inner
+	}
+	r := o.r
+	r.objects = append(r.objects, object{parent: o.i, name: name, index: -1, first: len(r.members), last: len(r.members)})
+	return Object{r, len(r.objects) - 1}
 }
 
 // Objects yields the elements of a list of objects, none if there is no such list. It ends
