@@ -1,0 +1,151 @@
+package event
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Observe writes what a fleet has done, with the definition of a program where the log
+// lacks it. It is made for device.Fleet.Observe; see Err.
+func (w *Writer) Observe(happened device.Event) {
+	if w.err != nil {
+		return
+	}
+	e := Event{Kind: kindOfDevice(happened.Kind), T: w.T, Process: w.Process, Tag: w.Tag}
+	switch happened.Kind {
+	case device.DeviceAdded, device.MeshAdded:
+		e.Spec, e.Rows, e.Cols = happened.Spec, happened.Rows, happened.Cols
+		for e.Device = range happened.Set.All() {
+			break
+		}
+	case device.Registered:
+		w.define(happened.Program)
+		e.Program = happened.Program.ID()
+	case device.Replaced:
+		w.replace(&e, happened)
+	case device.Unregistered:
+		e.Program = happened.Program.ID()
+		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
+	case device.Dispatched, device.Evicted:
+		e.Program = happened.Program.ID()
+	case device.TraceRecorded:
+		e.Program = happened.Program.ID()
+	case device.TraceBegun, device.TraceEnded, device.TraceReplayed, device.TraceReleased:
+	case device.Allocated:
+		e.setBuffer(happened.Buffer)
+	case device.Freed:
+		e.Buffer.ID = happened.Buffer.ID
+	case device.DeviceRemoved, device.PeaksReset:
+	default:
+		w.keep(fmt.Errorf("event of kind %d is not known to this version of the event log", happened.Kind))
+		return
+	}
+	e.Trace = uint64(happened.Trace)
+	e.setDevices(happened.Set)
+	w.tell(&e)
+}
+
+// tell writes an event of which nobody hears why it cannot be written.
+func (w *Writer) tell(e *Event) {
+	if w.err == nil {
+		w.keep(w.Write(e))
+	}
+}
+
+func (w *Writer) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *Writer) replace(e *Event, happened device.Event) {
+	w.define(happened.Program)
+	e.Program = happened.Old.ID()
+	if id := happened.Program.ID(); id != e.Program {
+		e.With = Some(id)
+		delete(w.defined, e.Program)
+	}
+	if happened.Program.Len() == 0 { // which is then nowhere
+		delete(w.defined, happened.Program.ID())
+	}
+}
+
+// define writes the definition of a program, unless the log has it. CBs are written as
+// they were stated, so that whoever reads the log places them as they were placed.
+func (w *Writer) define(p *program.Program) {
+	if w.defined[p.ID()] == p {
+		return
+	}
+	w.defined[p.ID()] = p
+	e := Event{Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID()}
+	groups := map[int]int{} // alias, which may be any number -> group
+	for _, placed := range p.CBs() {
+		cb := CB{CB: placed.CB}
+		if cb.Alias != 0 {
+			if groups[cb.Alias] == 0 {
+				groups[cb.Alias] = len(groups) + 1
+			}
+			cb.Alias = groups[cb.Alias]
+		}
+		e.CBs = append(e.CBs, cb)
+	}
+	w.tell(&e)
+}
+
+// setDevices names all devices of s: a log has them where its kind does.
+func (e *Event) setDevices(s device.Set) {
+	list := make([]device.ID, 0, s.Len())
+	for id := range s.All() {
+		list = append(list, id)
+	}
+	e.Devices = Some(list)
+}
+
+func (e *Event) setBuffer(b device.Buffer) {
+	for _, part := range b.Parts {
+		e.Parts = append(e.Parts, Part{Cores: Some(part.Cores), Range: part.Range})
+	}
+	b.Parts = nil
+	e.Buffer = b
+}
+
+// kindOfDevice returns the kind of an event of a fleet.
+func kindOfDevice(k device.EventKind) Kind {
+	switch k {
+	case device.DeviceAdded:
+		return KindDevice
+	case device.MeshAdded:
+		return KindMesh
+	case device.DeviceRemoved:
+		return KindRemove
+	case device.Registered:
+		return KindRegister
+	case device.Unregistered:
+		return KindUnregister
+	case device.Replaced:
+		return KindReplace
+	case device.Dispatched:
+		return KindDispatch
+	case device.Evicted:
+		return KindEvict
+	case device.TraceBegun:
+		return KindTraceBegin
+	case device.TraceRecorded:
+		return KindRecord
+	case device.TraceEnded:
+		return KindTraceEnd
+	case device.TraceReplayed:
+		return KindReplay
+	case device.TraceReleased:
+		return KindRelease
+	case device.Allocated:
+		return KindAllocate
+	case device.Freed:
+		return KindFree
+	case device.PeaksReset:
+		return KindResetPeaks
+	}
+	return ""
+}
