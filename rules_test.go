@@ -51,7 +51,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "device", "event", "capture", "clash", "report"}
+	product := []string{"l1", "cbregion", "program", "device", "event", "capture", "replay", "clash", "report"}
 	// What reads and writes text from outside.
 	readers := []string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"}
 	readers = readers[:len(readers):len(readers)]
@@ -63,6 +63,7 @@ func importTable() map[string]row {
 		"device":              {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device"), outside: []string{compress}},
+		"replay":              {ours: []string{"l1", "program", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
 		"report":              {ours: []string{"l1", "program", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
@@ -95,7 +96,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "device"} }
 func folders() []string {
 	return []string{
 		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
-		"fuzz", "internal", "l1", "program", "report", "testdata",
+		"fuzz", "internal", "l1", "program", "replay", "report", "testdata",
 	}
 }
 

@@ -138,12 +138,12 @@ type Event struct {
 	Core      l1.Core
 	QueryAddr uint64
 	CB        Opt[uint64]
-	has       queryHas
-	bad       *InputError // why it cannot be answered
+	Has       QueryHas
+	Bad       *InputError // why it cannot be answered
 }
 
-// queryHas says which of its fields a query has.
-type queryHas struct{ device, program, core, address bool }
+// QueryHas says which of its fields a query has.
+type QueryHas struct{ Device, Program, Core, Address bool }
 
 // A CB is a buffer of a program that is defined.
 type CB struct {
