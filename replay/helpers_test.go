@@ -52,3 +52,5 @@ func convert(e *capture.LogEvent) *event.Event {
 	}
 	return out
 }
+
+const logHead = `{"event":"log","version":1}` + "\n"
