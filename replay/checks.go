@@ -77,12 +77,23 @@ func (r *replay) judgeAll(e *event.Event) error {
 		if r.opt.Runs {
 			r.listRun(group, e)
 		}
-		if err := r.check(group, e); err != nil {
-			return err
+		for at, step := 0, together(e, len(group)); at < len(group); at += step {
+			if err := r.check(group[at:at+step], e); err != nil {
+				return err
+			}
 		}
 		all = rest
 	}
 	return nil
+}
+
+// together returns how many devices on which the same lives are judged at once. Each
+// device of a log may have buffers with ids of its own: it is judged for itself.
+func together(e *event.Event, n int) int {
+	if e.Kind == event.KindRun {
+		return n
+	}
+	return 1
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {

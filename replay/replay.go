@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -76,7 +77,8 @@ type replay struct {
 	ended  bool
 	asked  bool // Options.Ask is answered
 
-	respecified bool // a device came back as another one
+	specs       map[l1.Spec]bool // of the devices of a log
+	respecified bool             // a device came back as another one
 }
 
 func newReplay(file string, opt Options) *replay {

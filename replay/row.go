@@ -88,12 +88,28 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	}
 	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
 	r.rows[id], r.order = d, nil
-	if r.result.Spec == (Spec{}) {
-		r.result.Spec = Spec{Spec: gridless(spec), ArchFrom: event.FromFile, BaseFrom: event.FromFile}
-	} else if first := r.result.Spec; d.declared() && (spec.CBBase != first.CBBase || spec.L1Size != first.L1Size) {
+	r.compare(d)
+	return nil
+}
+
+// compare takes the first Spec of a log for its result, and counts others that differ in
+// what percentages depend on.
+func (r *replay) compare(d *row) {
+	if !d.declared() {
+		return // its source says at the end what Spec it used
+	}
+	spec := gridless(d.spec)
+	if r.specs[spec] {
+		return
+	}
+	if r.specs == nil {
+		r.specs = map[l1.Spec]bool{}
+		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
+	}
+	r.specs[spec] = true
+	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")
 	}
-	return nil
 }
 
 // declare takes in what a source says of an id, when it meets it or when it knows more.
