@@ -32,6 +32,7 @@ func newMemory() memory {
 type buffer struct {
 	id          device.BufferID
 	info        BufferInfo
+	parts       []device.Part
 	span        l1.Range // empty if it lies nowhere
 	synthesised bool     // the source placed it
 	hash        sum128
@@ -127,21 +128,24 @@ func (b *bounds) place(p *program.Program, atLeast bool) (most uint64) {
 	return most
 }
 
-// next returns the bound of the fullest core on which a new buffer will lie.
+// next returns the bound of the fullest core on which a new buffer will lie, or less where
+// its parts share cores.
 func (d *row) next(parts []event.Part) (most uint64) {
 	for _, p := range parts {
 		cores := p.Cores.V
 		if !p.Cores.OK {
 			cores = d.dev.Spec().Grid().Cores()
 		}
-		most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())
+		if !cores.IsEmpty() {
+			most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())
+		}
 	}
 	return most
 }
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, info: BufferInfo{
+	b := &buffer{id: given.ID, parts: given.Parts, info: BufferInfo{
 		At: e.Node, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
@@ -223,18 +227,19 @@ func (r *replay) without(d *row, b device.Buffer, do func()) error {
 	return f.Allocate(b, set)
 }
 
-// free takes in that a device does not hold a buffer any more.
-func (r *replay) free(d *row, given device.Buffer, e *event.Event) {
+// free takes in that a device does not hold a buffer any more. Devices may have had
+// different ones under one id.
+func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	d.touched = true
-	b := d.live[given.ID]
-	if b == nil || given.Backing {
+	b := d.live[id]
+	if b == nil { // it backed another one
 		return
 	}
-	delete(d.live, given.ID)
-	if len(given.Parts) == 0 {
+	delete(d.live, id)
+	if len(b.parts) == 0 {
 		return
 	}
-	for _, part := range given.Parts {
+	for _, part := range b.parts {
 		d.bounds.load(part.Cores, 0, part.Range.Len())
 	}
 	d.beside = d.beside.minus(b.hash)

@@ -113,6 +113,19 @@ func TestReplayOfLogAsks(t *testing.T) {
 	}
 }
 
+// One free may end different buffers of one id: each device loses its own.
+func TestReplayOfLogFreesItsOwn(t *testing.T) {
+	r := replayLog(t, logHead+`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":2,"kind":"dram","devices":[1],"size":4096}
+{"event":"allocate","buffer":2,"kind":"l1","devices":[0],"size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":8}]}
+{"event":"free","buffer":2,"devices":[0,1]}
+{"event":"allocate","buffer":2,"kind":"l1","size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200016,"size":8}]}
+`, replay.Options{})
+	for _, on := range r.L1 {
+		require.EqualValues(t, 8, on.Peak.Bytes)
+	}
+}
+
 // A torn line, and a compressed log.
 func TestReplayOfLogTorn(t *testing.T) {
 	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + `{"event":"dis`
@@ -134,7 +147,7 @@ func TestReplayOfLogPeaks(t *testing.T) {
 		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.EndTrace, gen.Replay,
 		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Free, gen.Enqueue, gen.Enqueue,
 	}
-	type peaks struct{ alive, final, core, logical, tracked, l1, dispatched, onCore uint64 }
+	type peaks struct{ alive, final, reserved, loose, core, logical, tracked, l1, dispatched, onCore uint64 }
 	rapid.Check(t, func(t *rapid.T) {
 		var log bytes.Buffer
 		w := capture.NewLogWriter(&log)
@@ -156,7 +169,7 @@ func TestReplayOfLogPeaks(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, s.Apply(e))
 			for id, p := range want {
-				p.final = 0
+				p.final, p.reserved, p.loose = 0, 0, 0
 				if e.Kind == event.KindResetPeaks && (!e.Devices.OK || slices.Contains(e.Devices.V, device.ID(id))) {
 					*p = peaks{}
 				}
@@ -168,7 +181,7 @@ func TestReplayOfLogPeaks(t *testing.T) {
 					want[uint64(d.ID())] = p
 				}
 				now := d.Totals()
-				p.final = now.Registered
+				p.final, p.reserved, p.loose = now.Registered, now.Reserved, now.Logical
 				p.alive, p.core, p.logical = max(p.alive, now.Registered), max(p.core, now.Core), max(p.logical, now.Logical)
 				p.tracked, p.l1, p.dispatched = max(p.tracked, now.Tracked), max(p.l1, now.Buffers.L1), max(p.dispatched, now.Resident)
 				for g := range d.UsageGroups(device.BasisResident) {
@@ -180,7 +193,8 @@ func TestReplayOfLogPeaks(t *testing.T) {
 		for i, d := range r.Devices {
 			on := r.L1[i]
 			require.Equal(t, d.ID, on.ID)
-			p := &peaks{alive: d.ResidentPeak, final: d.ResidentFinal, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.Total.Peak, l1: on.L1.Peak}
+			require.Equal(t, d.ResidentFinal, d.Registered)
+			p := &peaks{alive: d.ResidentPeak, final: d.Registered, reserved: d.RegisteredRangeGranular, loose: d.RegisteredLogical, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.Total.Peak, l1: on.L1.Peak}
 			if on.Dispatched != nil {
 				p.dispatched = on.Dispatched.Peak
 			}

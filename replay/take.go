@@ -67,7 +67,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 	case device.TraceReplayed:
 		r.traced(d, r.traces[told.Trace], e)
 	case device.Freed:
-		r.free(d, told.Buffer, e)
+		r.free(d, told.Buffer.ID, e)
 	}
 	return nil
 }
