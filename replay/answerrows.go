@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -155,14 +156,14 @@ func newAnswerUsage(d device.Device) answerUsage {
 
 func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
 	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, []answerShared{}}
-	for k := device.CB; k.InL1(); k++ {
+	for k := device.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
 			a.Kinds[k.Name()] = n
 		}
 	}
 	for shared := range u.Shared() {
 		row := answerShared{Bytes: shared.Bytes}
-		for k := device.CB; k.InL1(); k++ {
+		for k := device.KindCB; k.InL1(); k++ {
 			if shared.Kinds.Has(k) {
 				row.Kinds = append(row.Kinds, k.Name())
 			}
@@ -193,7 +194,7 @@ type answerResident struct {
 	Op      string           `json:"op,omitempty"`
 }
 
-func newAnswerResident(r device.Resident, programs map[program.ID]*definition) answerResident {
+func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
 	a := answerResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End}
 	if r.Program == nil {
 		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
@@ -221,7 +222,7 @@ func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*defi
 }
 
 // heldRows are the rows of what a verdict names.
-func heldRows(residents []device.Resident) []answerResident {
+func heldRows(residents []fit.Resident) []answerResident {
 	out := []answerResident{}
 	for _, r := range residents {
 		out = append(out, newAnswerResident(r, nil))
@@ -230,7 +231,7 @@ func heldRows(residents []device.Resident) []answerResident {
 }
 
 // answerVerdict is the row of a verdict in an answer.
-func answerVerdict(v device.Verdict) VerdictRow[answerResident] {
+func answerVerdict(v fit.Verdict) VerdictRow[answerResident] {
 	row, fits := NewVerdictRow(v, idOf, heldRows), v.Fits()
 	row.Fits = &fits
 	return row

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -145,7 +146,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 // was recorded.
 func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 	for _, happened := range r.told {
-		if happened.Kind != device.TraceReplayed {
+		if happened.Kind != device.EventTraceReplayed {
 			continue
 		}
 		seen := map[*program.Program]bool{}
@@ -228,7 +229,7 @@ func (r *replay) judge(group []launch, e *event.Event) (found int, err error) {
 }
 
 // fail lists a failure.
-func (r *replay) fail(group []launch, e *event.Event, v device.Verdict) int {
+func (r *replay) fail(group []launch, e *event.Event, v fit.Verdict) int {
 	k, first := &r.checks, group[0]
 	key := failureKey(first.run.Op, v)
 	if i, ok := k.failed[key]; ok {
@@ -257,7 +258,7 @@ func (r *replay) fail(group []launch, e *event.Event, v device.Verdict) int {
 
 // failureKey hashes what tells one failure from another: where, by how much, and the
 // sizes of what is in the way.
-func failureKey(op string, v device.Verdict) (key [16]byte) {
+func failureKey(op string, v fit.Verdict) (key [16]byte) {
 	h := fnv.New128a()
 	text := append([]byte(op), 0)
 	for _, r := range v.Refusals {

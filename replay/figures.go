@@ -111,7 +111,7 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 		}
 		dev, err := r.alive[kind].Device(d.slot)
 		if err == nil {
-			err = r.alive[kind].Unregister(counted, dev.Set())
+			err = r.alive[kind].Unregister(counted.ID(), dev.Set())
 		}
 		if err != nil {
 			return r.internal(e, err)
@@ -293,7 +293,7 @@ func (r *replay) execute(e *event.Event) error {
 		if _, err := r.executed.Register(c.programs[0], x.dev.Set()); err != nil {
 			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
 		}
-		if err := r.executed.Dispatch(c.programs[0], x.dev.Set()); err != nil {
+		if err := r.executed.Dispatch(c.id, x.dev.Set()); err != nil {
 			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
 		}
 		x.row.CorePeak = max(x.row.CorePeak, c.detail.Core)

@@ -145,38 +145,38 @@ func (d *row) next(parts []event.Part) (most uint64) {
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, parts: given.Parts, info: BufferInfo{
+	b := &buffer{id: given.ID, parts: slices.Collect(given.All()), info: BufferInfo{
 		At: e.Node, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
 		b.info.Device = event.Some(uint64(e.Named.V))
 	}
-	for i, part := range given.Parts {
+	for i, part := range b.parts {
 		if i == 0 {
 			b.span = part.Range
 		}
 		b.span = l1.Range{Start: min(b.span.Start, part.Range.Start), End: max(b.span.End, part.Range.End)}
-		b.synthesised = b.synthesised || i < len(e.Parts) && e.Parts[i].Synthesised
 	}
+	b.synthesised = slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 	if !r.ofRuns() { // a log says it in other words
 		b.info.Op = cmp.Or(given.Name, b.info.Op)
 		for id := range set.All() {
 			b.info.Device = event.Some(uint64(id))
 			break
 		}
-		for _, part := range given.Parts {
+		for _, part := range b.parts {
 			b.info.PerCore = event.Some(max(b.info.PerCore.V, part.Range.Len()))
 			b.info.Address = event.Some(b.span.Start)
 		}
 	}
-	b.hash = r.hash(given)
+	b.hash = r.hash(b)
 	return b
 }
 
 // hash is one number for buffers that check alike: of one kind, in one place.
-func (r *replay) hash(b device.Buffer) sum128 {
-	text := []byte{byte(b.Kind)}
-	for _, part := range b.Parts {
+func (r *replay) hash(b *buffer) sum128 {
+	text := []byte{byte(b.info.Kind)}
+	for _, part := range b.parts {
 		text = binary.LittleEndian.AppendUint64(text, part.Range.Start)
 		text = binary.LittleEndian.AppendUint64(text, part.Range.End)
 		for c := range part.Cores.Ranges().All() {
@@ -196,12 +196,11 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 		return nil
 	}
 	d.live[given.ID] = b
-	if len(given.Parts) == 0 {
+	if len(b.parts) == 0 {
 		return nil
 	}
-	d.on.Addresses = d.on.Addresses.with(!b.synthesised, b.synthesised)
 	bound := uint64(0)
-	for _, part := range given.Parts {
+	for _, part := range b.parts {
 		bound = max(bound, d.bounds.load(part.Cores, part.Range.Len(), 0))
 	}
 	if d.rise != nil && d.dev.Totals().Tracked != d.bounds.sum {
@@ -307,7 +306,7 @@ func (r *replay) leaks() (out Live) {
 	})
 	for _, b := range all {
 		out.Buffers++
-		sum := map[device.Kind]*uint64{device.L1: &out.L1, device.L1Small: &out.L1Small, device.DRAM: &out.DRAM}[b.info.Kind]
+		sum := map[device.Kind]*uint64{device.KindL1: &out.L1, device.KindL1Small: &out.L1Small, device.KindDRAM: &out.DRAM}[b.info.Kind]
 		if sum != nil {
 			*sum = min(*sum+b.info.Size, l1.MaxAddr)
 		}

@@ -56,14 +56,14 @@ func (m mover) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.Register(p, s) })
 }
 
-func (m mover) Unregister(p *program.Program, ids []uint64) error {
+func (m mover) Unregister(p program.ID, ids []uint64) error {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Unregister(p, s) })
 	return err
 }
 
-func (m mover) UnregisterAll(p *program.Program) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }
+func (m mover) UnregisterAll(p program.ID) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }
 
-func (m mover) Replace(old, new *program.Program) ([]uint64, error) {
+func (m mover) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	s, err := m.f.Replace(old, new)
 	return idsOf(s.All()), err
 }
@@ -74,12 +74,12 @@ func (m mover) ResetPeaks(id uint64) error {
 	return err
 }
 
-func (m mover) Dispatch(p *program.Program, ids []uint64) error {
+func (m mover) Dispatch(p program.ID, ids []uint64) error {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Dispatch(p, s) })
 	return err
 }
 
-func (m mover) Evict(p *program.Program, ids []uint64) ([]uint64, error) {
+func (m mover) Evict(p program.ID, ids []uint64) ([]uint64, error) {
 	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.Evict(p, s) })
 }
 
@@ -92,7 +92,7 @@ func (m mover) BeginTrace(ids []uint64) (id uint64, err error) {
 	return id, err
 }
 
-func (m mover) Record(trace uint64, p *program.Program) error {
+func (m mover) Record(trace uint64, p program.ID) error {
 	return m.f.Record(device.TraceID(trace), p)
 }
 func (m mover) EndTrace(trace uint64) error     { return m.f.EndTrace(device.TraceID(trace)) }
@@ -101,7 +101,7 @@ func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device
 
 func (m mover) Allocate(b model.Buffer, ids []uint64) error {
 	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
-	for given.Kind = device.L1; given.Kind < device.System && given.Kind.String() != string(b.Kind); given.Kind++ {
+	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {
 		given.Parts = append(given.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})

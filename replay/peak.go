@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -92,7 +93,7 @@ func (d *row) composition(g device.UsageGroup) *L1Peak {
 		}
 	}
 	peak.WithKernels = peak.Bytes + below
-	for kind := device.CB; kind.InL1(); kind++ {
+	for kind := device.KindCB; kind.InL1(); kind++ {
 		if n := g.Usage.Of(kind); n > 0 {
 			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
 		}
@@ -104,7 +105,7 @@ func (d *row) composition(g device.UsageGroup) *L1Peak {
 	return peak
 }
 
-func (d *row) resident(r device.Resident) L1Resident {
+func (d *row) resident(r fit.Resident) L1Resident {
 	out := L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
 		run := d.last[r.Program]

@@ -11,11 +11,12 @@ import (
 
 // A definition is a program as a source states it, and as it was placed.
 type definition struct {
-	id       program.ID
-	name, op string
-	cbs      []event.CB
-	whole    map[l1.Spec]*program.Program
-	parts    map[l1.Spec]*content
+	id        program.ID
+	name, op  string
+	asWritten bool // core ranges are not merged
+	cbs       []event.CB
+	whole     map[l1.Spec]*program.Program
+	parts     map[l1.Spec]*content
 }
 
 // place returns a program as it is defined now, placed for the first of some devices.
@@ -35,7 +36,7 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, Refusa
 	if p := def.whole[spec]; p != nil {
 		return p, "", nil
 	}
-	b := program.NewBuilder(id)
+	b := def.builder(id)
 	for _, cb := range def.cbs {
 		b.CB(cb.CB)
 	}
@@ -50,6 +51,15 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, Refusa
 	return p, "", nil
 }
 
+// builder returns a Builder for the program, or for a part of it with an id of its own.
+func (def *definition) builder(id program.ID) *program.Builder {
+	b := program.NewBuilder(id).Name(def.name)
+	if def.asWritten {
+		b.AsWritten()
+	}
+	return b
+}
+
 // apart returns what a run of a program places: its circular buffers as one program,
 // its dataflow buffers and scratchpads as another. An operation may run both, which no
 // program can.
@@ -60,7 +70,7 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	var programs []*program.Program
 	var placed [][]bool
 	for part, id := range []program.ID{def.id, ^def.id} {
-		b := program.NewBuilder(id)
+		b := def.builder(id)
 		var flags []bool
 		for _, cb := range def.cbs {
 			if (cb.Kind == program.CircularBuffer) == (part == 0) {

@@ -35,7 +35,7 @@ const (
 	refusedNotRegistered RefusalCode = "not-registered" // device.ErrNotRegistered
 	refusedConflict      RefusalCode = "conflict"       // *device.ConflictError: replace it instead
 	refusedDoesNotFit    RefusalCode = "does-not-fit"   // *device.FitError
-	refusedOverflow      RefusalCode = "overflow"       // *device.OverflowError
+	refusedOverflow      RefusalCode = "overflow"       // *device.OverflowError, *device.BufferOverflowError
 	refusedBuffer        RefusalCode = "buffer"         // *device.BufferError with a Field
 	refusedAllocated     RefusalCode = "allocated"      // device.ErrAllocated
 	refusedNotAllocated  RefusalCode = "not-allocated"  // device.ErrNotAllocated
@@ -100,7 +100,7 @@ func codeOf(err error) RefusalCode {
 		return refusedSpec
 	case isType[*device.GridError](err):
 		return refusedGrid
-	case isType[*device.OverflowError](err):
+	case isType[*device.OverflowError](err), isType[*device.BufferOverflowError](err):
 		return refusedOverflow
 	case isType[*device.BufferError](err):
 		return refusedBuffer

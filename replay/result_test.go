@@ -62,7 +62,7 @@ func TestReplayOfLog(t *testing.T) {
 	peak := on[9].Peak
 	require.EqualValues(t, 1253376, peak.Bytes)
 	require.Equal(t, "0-0", peak.Core.String())
-	require.Equal(t, []replay.KindBytes{{Kind: device.CB, Bytes: 1048576}, {Kind: device.L1, Bytes: 204800}}, peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 1048576}, {Kind: device.KindL1, Bytes: 204800}}, peak.Kinds)
 	require.EqualValues(t, replay.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
 	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Range.Start)
 	require.EqualValues(t, replay.HighLow{Peak: 65536}, on[101].DRAM)

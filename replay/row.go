@@ -196,7 +196,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
 	d.executed.Peak, d.executed.CorePeak = 0, 0
 	for g := range d.dev.UsageGroups(device.BasisResident) {
-		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.CB))
+		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
 	}
 	d.on.Peak, d.spike = nil, nil
 	d.rise = &rise{at: uint64(at(e)), op: r.opOf(e)}

@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/cbl1/cbl1/device"
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+)
 
 // A VerdictRow is a verdict as JSON has it, in answers and in reports. R is the row of
 // something that lies in L1: a log knows programs and buffers by their ids, a report by
@@ -17,15 +20,15 @@ type VerdictRow[R any] struct {
 
 // A RefusalRow is an error of tt-metal's.
 type RefusalRow struct {
-	Kind    device.RefusalKind `json:"kind"`
-	Buffers string             `json:"buffers"`
-	Message string             `json:"message"`
-	Device  *uint64            `json:"device"` // null if the source has no ids
-	Devices int                `json:"devices"`
-	Cores   string             `json:"cores"`
-	End     uint64             `json:"region_end"`
-	Limit   uint64             `json:"limit"`
-	Over    uint64             `json:"over_bytes"`
+	Kind    fit.RefusalKind `json:"kind"`
+	Buffers string          `json:"buffers"`
+	Message string          `json:"message"`
+	Device  *uint64         `json:"device"` // null if the source has no ids
+	Devices int             `json:"devices"`
+	Cores   string          `json:"cores"`
+	End     uint64          `json:"region_end"`
+	Limit   uint64          `json:"limit"`
+	Over    uint64          `json:"over_bytes"`
 }
 
 // A ClashRow is a set of cores on which a program does not fit.
@@ -66,7 +69,7 @@ type HeadroomRow struct {
 
 // NewVerdictRow returns the row of a verdict. id gives the id of a device, nil for none;
 // residents gives the rows of what lies in L1, and never nil.
-func NewVerdictRow[R any](v device.Verdict, id func(device.ID) *uint64, residents func([]device.Resident) []R) VerdictRow[R] {
+func NewVerdictRow[R any](v fit.Verdict, id func(device.ID) *uint64, residents func([]fit.Resident) []R) VerdictRow[R] {
 	out := VerdictRow[R]{
 		Message: v.String(), Refusals: refusalRows(v.Refusals, id), Hybrid: refusalRows(v.Hybrid, id), Clashes: []ClashRow[R]{},
 		Difference: v.Difference, Advice: v.Advice,
@@ -88,7 +91,7 @@ func NewVerdictRow[R any](v device.Verdict, id func(device.ID) *uint64, resident
 	return out
 }
 
-func refusalRows(refusals []*device.Refusal, id func(device.ID) *uint64) []RefusalRow {
+func refusalRows(refusals []*fit.Refusal, id func(device.ID) *uint64) []RefusalRow {
 	out := []RefusalRow{}
 	for _, r := range refusals {
 		out = append(out, RefusalRow{
@@ -100,6 +103,6 @@ func refusalRows(refusals []*device.Refusal, id func(device.ID) *uint64) []Refus
 
 // NewHeadroomRow returns the row of a headroom. id gives the id of its device, nil for
 // none.
-func NewHeadroomRow(h device.Headroom, id func(device.ID) *uint64) HeadroomRow {
+func NewHeadroomRow(h fit.Headroom, id func(device.ID) *uint64) HeadroomRow {
 	return HeadroomRow{id(h.Device), h.Devices, h.Cores.String(), h.Cores.Len(), h.End, h.Free, h.Gap.Len(), h.Gap.Start}
 }

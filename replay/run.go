@@ -66,7 +66,7 @@ func (s *Session) run(e *event.Event) (RefusalCode, error) {
 			if e.Aborted {
 				break
 			}
-			if err := s.fleet.Dispatch(p, l.set); err != nil {
+			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
 				return "", err
 			}
 		}
@@ -92,7 +92,7 @@ func (s *Session) registerAll(all []launched) (err error) {
 				}
 				return err
 			}
-			undo = append(undo, func() { _ = s.fleet.Unregister(p, added) }) // it was registered just now
+			undo = append(undo, func() { _ = s.fleet.Unregister(p.ID(), added) }) // it was registered just now
 		}
 	}
 	return nil
@@ -116,10 +116,8 @@ func (s *Session) runs(id device.ID, e *event.Event) {
 	}
 	delete(s.users, old)
 	for _, part := range []program.ID{was, ^was} {
-		if p, ok := s.fleet.Program(part); ok && s.fleet.Where(part).Has(id) {
-			if set, err := s.fleet.Of(id); err == nil {
-				_ = s.fleet.Unregister(p, set) // it was there just now
-			}
+		if d, err := s.fleet.Device(id); err == nil && s.fleet.Where(part).Has(id) {
+			_ = s.fleet.Unregister(part, d.Set()) // it was there just now
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (r *replay) listRun(group []launch, e *event.Event) {
 func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
 	var found []*buffer
 	for _, b := range d.live {
-		if b.span.IsEmpty() || b.info.Kind != device.L1 && b.info.Kind != device.GlobalCB {
+		if b.span.IsEmpty() || b.info.Kind != device.KindL1 && b.info.Kind != device.KindGlobalCB {
 			continue
 		}
 		if len(found) > 0 && b.span.Start < found[0].span.Start {

@@ -152,7 +152,7 @@ func (s *Session) apply(e *event.Event) (code RefusalCode, err error) {
 		if s.programs == nil {
 			s.programs = map[program.ID]*definition{}
 		}
-		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), cbs: e.CBs}
+		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs}
 		return "", nil
 	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
 		return s.trace(e)
@@ -260,14 +260,13 @@ func (s *Session) on(e *event.Event) (RefusalCode, error) {
 		}
 		return "", err
 	case event.KindDispatch:
-		err = s.fleet.Dispatch(s.handle(e.Program), set)
+		err = s.fleet.Dispatch(e.Program, set)
 	case event.KindEvict:
-		_, err = s.fleet.Evict(s.handle(e.Program), set)
+		_, err = s.fleet.Evict(e.Program, set)
 	case event.KindUnregister:
-		p := s.handle(e.Program)
 		if e.Devices.OK {
-			err = s.fleet.Unregister(p, set)
-		} else if s.fleet.UnregisterAll(p).Len() == 0 {
+			err = s.fleet.Unregister(e.Program, set)
+		} else if s.fleet.UnregisterAll(e.Program).Len() == 0 {
 			return refusedNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
 		}
 	case event.KindAllocate:
@@ -297,22 +296,12 @@ func (s *Session) having(id device.BufferID) (device.Set, error) {
 	return s.fleet.Of(ids...)
 }
 
-// handle returns the program with an id for calls that need no more than that.
-func (s *Session) handle(id program.ID) *program.Program {
-	p, ok := s.fleet.Program(id)
-	if !ok {
-		p, _ = program.NewBuilder(id).Build(l1.Spec{}) // without CBs nothing can be wrong
-	}
-	return p
-}
-
 func (s *Session) replace(e *event.Event) (RefusalCode, error) {
-	old := s.handle(e.Program)
 	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
 	if err != nil {
 		return code, err
 	}
-	_, err = s.fleet.Replace(old, p)
+	_, err = s.fleet.Replace(e.Program, p)
 	return "", err
 }
 
@@ -327,7 +316,7 @@ func (s *Session) trace(e *event.Event) (RefusalCode, error) {
 	var err error
 	switch e.Kind {
 	case event.KindRecord:
-		err = s.fleet.Record(id, s.handle(e.Program))
+		err = s.fleet.Record(id, e.Program)
 	case event.KindTraceEnd:
 		err = s.fleet.EndTrace(id)
 	case event.KindReplay:
@@ -374,6 +363,9 @@ func (s *Session) allocate(e *event.Event, set device.Set) (RefusalCode, error) 
 		b.Name = s.opOf(e)
 	}
 	for _, part := range e.Parts {
+		if part.Range.IsEmpty() && !part.Cores.OK {
+			continue // it lies nowhere, and where that is does not matter
+		}
 		cores := part.Cores.V
 		if !part.Cores.OK {
 			var err error

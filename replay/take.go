@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
@@ -10,13 +12,13 @@ import (
 // take takes in one operation of the fleet.
 func (r *replay) take(e *event.Event, told device.Event) error {
 	switch told.Kind {
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		r.traces[told.Trace] = append(r.traces[told.Trace], told.Program)
 		return nil
-	case device.TraceReleased:
+	case device.EventTraceReleased:
 		delete(r.traces, told.Trace)
 		return nil
-	case device.Allocated:
+	case device.EventAllocated:
 		b := r.describe(e, told.Buffer, told.Set)
 		for id := range told.Set.All() {
 			if err := r.allocate(r.rows[id], told.Buffer, b); err != nil {
@@ -37,24 +39,24 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 	d := r.rows[id]
 	switch told.Kind {
-	case device.DeviceAdded, device.MeshAdded:
+	case device.EventDeviceAdded, device.EventMeshAdded:
 		return r.add(id, e)
-	case device.DeviceRemoved:
+	case device.EventDeviceRemoved:
 		return r.remove(d, e)
-	case device.PeaksReset:
+	case device.EventPeaksReset:
 		r.reset(d, e)
-	case device.Registered:
+	case device.EventRegistered:
 		if e.Kind != event.KindRun { // which has rows of its own
 			return r.register(d, told.Program, e)
 		}
-	case device.Unregistered:
+	case device.EventUnregistered:
 		return r.unregister(d, told.Program.ID(), e)
-	case device.Replaced:
+	case device.EventReplaced:
 		if err := r.unregister(d, told.Old.ID(), e); err != nil || told.Program.Len() == 0 {
 			return err
 		}
 		return r.register(d, told.Program, e)
-	case device.Dispatched:
+	case device.EventDispatched:
 		if e.Kind == event.KindRun {
 			return nil
 		}
@@ -64,9 +66,9 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
 		}
-	case device.TraceReplayed:
+	case device.EventTraceReplayed:
 		r.traced(d, r.traces[told.Trace], e)
-	case device.Freed:
+	case device.EventFreed:
 		r.free(d, told.Buffer.ID, e)
 	}
 	return nil
@@ -76,7 +78,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 func (r *replay) allocated(e *event.Event) {
 	kind := e.Buffer.Kind
 	if e.Earlier {
-		if kind == device.L1 || kind == device.L1Small {
+		if kind == device.KindL1 || kind == device.KindL1Small {
 			r.result.Earlier.L1++
 			r.result.Earlier.Bytes = min(r.result.Earlier.Bytes+e.Buffer.Size, l1.MaxAddr)
 		} else {
@@ -85,6 +87,10 @@ func (r *replay) allocated(e *event.Event) {
 		return
 	}
 	for _, d := range r.named(e) {
+		if len(e.Parts) > 0 && !e.Buffer.Backing {
+			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
+			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
+		}
 		if e.Unplaced != "" {
 			d.on.Unplaced++
 		}
@@ -92,7 +98,7 @@ func (r *replay) allocated(e *event.Event) {
 			d.on.Assumed++
 		}
 	}
-	if e.Unplaced != "" && (kind != device.L1Small || e.Address.OK) { // nobody says where L1_SMALL is
+	if e.Unplaced != "" && (kind != device.KindL1Small || e.Address.OK) { // nobody says where L1_SMALL is
 		r.notes.note(CodeBufferUnplaced, at(e), "")
 	}
 }
@@ -103,7 +109,7 @@ func (r *replay) freedUnknown(e *event.Event) {
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")
-	if e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.L1 && r.checks.result.Runs > 0 {
+	if e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
 		r.result.Earlier.Freed++
 	}
 }
