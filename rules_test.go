@@ -63,7 +63,7 @@ func importTable() map[string]row {
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
 		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "fit", "device"), outside: []string{compress}},
+		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
 		"report":              {ours: []string{"l1", "program", "fit", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},

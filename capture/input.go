@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // An Input is one capture file.
@@ -70,7 +72,7 @@ func byRank(path string, inputs []Input) ([]Input, error) {
 	for i := 1; i < len(inputs); i++ {
 		if a, b := inputs[i-1], inputs[i]; a.Rank == b.Rank {
 			return nil, &InputError{File: path, Node: -1, Reason: fmt.Sprintf("rank %d is there twice: %s and %s",
-				a.Rank.V, head(filepath.Base(a.Path), 60), head(filepath.Base(b.Path), 60))}
+				a.Rank.V, shown.Head(filepath.Base(a.Path), 60), shown.Head(filepath.Base(b.Path), 60))}
 		}
 	}
 	return inputs, nil

@@ -2,7 +2,6 @@ package capture_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -78,49 +77,6 @@ func TestLogSchema(t *testing.T) {
 	require.NoError(t, validate(shipped, later))
 	require.Error(t, validate(events, later))
 	require.Error(t, validate(shipped, `{"event":"log","version":2}`))
-}
-
-// TestLogDocs: the lines that docs/events.md shows are what they are said to be, and it
-// names every event, query and code.
-func TestLogDocs(t *testing.T) {
-	events, answers := compileLogSchema(t, true)
-	text, err := os.ReadFile("../docs/events.md")
-	require.NoError(t, err)
-	n := 0
-	for _, line := range lines(string(text)) {
-		switch {
-		case strings.HasPrefix(line, `{"answer"`):
-			require.NoError(t, validate(answers, line), "%s", line)
-			n++
-		case strings.HasPrefix(line, `{`):
-			require.NoError(t, validate(events, line), "%s", line)
-			n++
-		}
-	}
-	require.Greater(t, n, 6)
-
-	var doc struct {
-		Defs map[string]struct {
-			Enum       []string
-			Properties map[string]struct {
-				Const any
-				Enum  []string
-			}
-		} `json:"$defs"`
-	}
-	data, err := os.ReadFile(logSchema)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &doc))
-	words := append(doc.Defs["code"].Enum, doc.Defs["query"].Properties["query"].Enum...)
-	for name, def := range doc.Defs {
-		if event, ok := def.Properties["event"]; ok && event.Const == name && name != "log" {
-			words = append(words, name)
-		}
-	}
-	require.Greater(t, len(words), 40)
-	for _, word := range words {
-		require.Contains(t, string(text), "`"+word+"`")
-	}
 }
 
 // The codes of the schema are those of the package.

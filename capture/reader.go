@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/cbl1/cbl1/capture/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/magic"
+	"github.com/cbl1/cbl1/internal/packed"
 )
 
 // bufferSize is how much of the (decompressed) input is held at a time, in bytes.
@@ -74,8 +76,8 @@ func (r *Reader) run() error {
 		return &InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
 	}
 	r.used = true
-	plain, done := decompress(r.src)
-	defer done()
+	plain := packed.Open(r.src)
+	defer plain.Close()
 	err := r.document(plain)
 	if errors.Is(err, errStop) {
 		return err
@@ -92,11 +94,15 @@ func (r *Reader) run() error {
 
 // document reads the whole input.
 func (r *Reader) document(plain io.Reader) error {
-	start, rest, err := peek(plain)
-	if r.log != nil && isLog(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")) {
+	start, rest, err := packed.Peek(plain)
+	if isLog(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")) {
+		if r.log == nil {
+			return &InputError{File: r.file, Line: 1, Node: -1,
+				Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: ErrNotCapture}
+		}
 		return r.log(rest)
 	}
-	if what := guess(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
+	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}
 	}
 	s := jsonscan.New(rest, bufferSize)

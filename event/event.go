@@ -12,7 +12,7 @@ type Kind string
 // The kinds of events that every source may tell. What each does to a fleet stands at
 // the method of device.Fleet with that name.
 const (
-	KindHeader     Kind = "log"    // the first event of every source: Source
+	KindHeader     Kind = "log"    // the first event of every source: Source; a later one has a Pos.Node above 0
 	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
 	KindMesh       Kind = "mesh"   // Device is the first one; Rows, Cols, Spec
 	KindRemove     Kind = "remove"
@@ -58,6 +58,8 @@ const (
 )
 
 // Kinds that stand for lines of a log or for turns of a source, not for events of a fleet.
+// A line cannot spell them: {"event":"torn"} has the Kind "torn" with its quotes, which is
+// as unknown as any other.
 const (
 	KindQuery Kind = "query" // a line that asks; its Query says what
 	KindTorn  Kind = "torn"  // a last line that is cut
@@ -73,6 +75,8 @@ type Event struct {
 	Pos Pos // where the source has it
 	// Node is the counter of the node in the capture that the event comes from. For
 	// a log that does not say otherwise it is the number of its line, as Pos.Node is.
+	// An anomaly or something hidden may be about the whole source: then Node is 0 and
+	// Pos.Node -1.
 	Node    uint64
 	Kind    Kind
 	Anomaly Anomaly
@@ -85,7 +89,7 @@ type Event struct {
 	// Devices are those that the event names; absent means all there are or, for
 	// unregister and free, all that have it.
 	Devices Opt[[]device.ID]
-	Device  device.ID // device; mesh: the first; queries
+	Device  device.ID // device; mesh: the first
 	Spec    l1.Spec   // device, mesh, end
 
 	Rows, Cols int // mesh
@@ -133,17 +137,19 @@ type Event struct {
 	Source   string      // header: "capture", "database"; "" for a log of its own
 	Upstream Upstream    // upstream
 
-	// Of queries.
-	Query     string
-	Core      l1.Core
-	QueryAddr uint64
-	CB        Opt[uint64]
-	Has       QueryHas
-	Bad       *InputError // why it cannot be answered
+	Query Query // query; what it asks about besides Devices
 }
 
-// QueryHas says which of its fields a query has.
-type QueryHas struct{ Device, Program, Core, Address bool }
+// A Query is what a line asks. Which fields it needs is known to whoever answers.
+type Query struct {
+	Name    string // "totals", "core", ...
+	Device  Opt[device.ID]
+	Program Opt[program.ID]
+	Core    Opt[l1.Core]
+	Address Opt[uint64]
+	CB      Opt[uint64]
+	Err     *InputError // why it makes no sense; nil if it does
+}
 
 // A CB is a buffer of a program that is defined.
 type CB struct {
@@ -157,6 +163,7 @@ type RunOn struct {
 	Device          device.ID
 	First, Last     uint64
 	CBFirst, CBLast uint64
+	CBOp            Opt[string] // functions that ran at CBFirst, where others ran at First
 }
 
 // A Part is a range of bytes of a buffer on some cores.

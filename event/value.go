@@ -23,7 +23,7 @@ func (o Opt[T]) Or(def T) T {
 type Pos struct {
 	Offset int64 // bytes of (decompressed) input before its brace
 	Line   int64 // of that brace, from 1
-	Node   int64 // index among the nodes of a graph or the lines of a log that say something, from 0
+	Node   int64 // index among the nodes of a graph or the lines of a log that say something, from 0; -1: the whole of it
 }
 
 // An Anomaly is a set of oddities in a line or node that do not stop its reader.
@@ -36,6 +36,28 @@ const (
 	// AnomalyDeviceTensors: device_tensors cannot be read, so it names no mesh.
 	AnomalyDeviceTensors
 )
+
+// names returns the anomalies as a log spells them.
+func (a Anomaly) names() (names []string) {
+	if a.Has(AnomalyDuplicateKey) {
+		names = append(names, string(CodeDuplicateKey))
+	}
+	if a.Has(AnomalyDeviceTensors) {
+		names = append(names, "bad-device-tensors")
+	}
+	return names
+}
+
+// anomalyOf returns the anomaly that a log spells so, or none.
+func anomalyOf(name string) Anomaly {
+	switch name {
+	case string(CodeDuplicateKey):
+		return AnomalyDuplicateKey
+	case "bad-device-tensors":
+		return AnomalyDeviceTensors
+	}
+	return 0
+}
 
 // Has reports whether a contains all of b.
 func (a Anomaly) Has(b Anomaly) bool { return a&b == b }

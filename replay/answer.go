@@ -28,7 +28,7 @@ func (s *Session) Answer(e *event.Event) []byte {
 // twice.
 func (s *Session) complaint(e *event.Event, err error) []byte {
 	a := answerAnomaly{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: s.opOf(e)}
-	a.Code, a.Error = refusedDuplicateKey, "a key comes twice, with equal values"
+	a.Code, a.Error = event.CodeDuplicateKey, "a key comes twice, with equal values"
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		a.Code, a.Error = refused.Code, shown.Escape(refused.Err.Error())
 	}
@@ -39,23 +39,23 @@ func (s *Session) complaint(e *event.Event, err error) []byte {
 	return line(e, a)
 }
 
-func (s *Session) answer(e *event.Event) (a any, code RefusalCode, err error) {
-	if e.Bad != nil {
-		return nil, refusedBadQuery, e.Bad
+func (s *Session) answer(e *event.Event) (a any, code event.Code, err error) {
+	if e.Query.Err != nil {
+		return nil, event.CodeBadQuery, e.Query.Err
 	}
-	switch e.Query {
+	switch e.Query.Name {
 	case "totals":
 		d, err := s.device(e)
 		return newAnswerTotals(d), "", err
 	case "core":
 		d, err := s.coreOf(e)
-		return newAnswerCore(d, e.Core), "", err
+		return newAnswerCore(d, e.Query.Core.V), "", err
 	case "usage":
 		d, err := s.device(e)
 		return newAnswerUsage(d), "", err
 	case "who":
 		d, err := s.coreOf(e)
-		if err == nil && !e.Has.Address {
+		if err == nil && !e.Query.Address.OK {
 			err = errors.New("address: missing")
 		}
 		return newAnswerWho(d, e, s.programs), "", err
@@ -70,15 +70,15 @@ func (s *Session) answer(e *event.Event) (a any, code RefusalCode, err error) {
 		}
 		return out, "", nil
 	}
-	return nil, refusedUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(e.Query, 60))
+	return nil, event.CodeUnknownQuery, fmt.Errorf("%s is none of totals, core, usage, who, check, headroom, anomalies", shown.Name(e.Query.Name, 60))
 }
 
 // device returns the device that a query names.
 func (s *Session) device(e *event.Event) (device.Device, error) {
-	if !e.Has.Device {
+	if !e.Query.Device.OK {
 		return device.Device{}, errors.New("device: missing")
 	}
-	return s.fleet.Device(e.Device)
+	return s.fleet.Device(e.Query.Device.V)
 }
 
 func (s *Session) coreOf(e *event.Event) (device.Device, error) {
@@ -86,24 +86,24 @@ func (s *Session) coreOf(e *event.Event) (device.Device, error) {
 	switch {
 	case err != nil:
 		return d, err
-	case !e.Has.Core:
+	case !e.Query.Core.OK:
 		return d, errors.New("core: missing")
-	case !d.Spec().Has(e.Core):
-		return d, fmt.Errorf("core %v lies outside the grid of %dx%d", e.Core, d.Spec().Cols, d.Spec().Rows)
+	case !d.Spec().Has(e.Query.Core.V):
+		return d, fmt.Errorf("core %v lies outside the grid of %dx%d", e.Query.Core.V, d.Spec().Cols, d.Spec().Rows)
 	}
 	return d, nil
 }
 
 // programOf returns the program that a query names, placed for the devices it names.
-func (s *Session) programOf(e *event.Event) (p *program.Program, set device.Set, code RefusalCode, err error) {
-	if set, err = s.set(e); err != nil || !e.Has.Program {
+func (s *Session) programOf(e *event.Event) (p *program.Program, set device.Set, code event.Code, err error) {
+	if set, err = s.set(e); err != nil || !e.Query.Program.OK {
 		return nil, set, "", err
 	}
-	p, code, err = s.place(e.Program, set)
+	p, code, err = s.place(e.Query.Program.V, set)
 	return p, set, code, err
 }
 
-func (s *Session) check(e *event.Event) (any, RefusalCode, error) {
+func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	p, set, code, err := s.programOf(e)
 	if err != nil {
 		return nil, code, err
@@ -118,7 +118,7 @@ func (s *Session) check(e *event.Event) (any, RefusalCode, error) {
 	return answerCheck{"check", p.ID(), answerVerdict(v)}, "", nil
 }
 
-func (s *Session) headroom(e *event.Event) (any, RefusalCode, error) {
+func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
 	p, set, code, err := s.programOf(e)
 	if err != nil {
 		return nil, code, err
@@ -138,8 +138,8 @@ func (s *Session) headroom(e *event.Event) (any, RefusalCode, error) {
 	for _, g := range groups {
 		a.Groups = append(a.Groups, NewHeadroomRow(g, idOf))
 	}
-	if e.CB.OK {
-		bytes, ok, err := s.fleet.MayGrow(p, int(e.CB.V), set)
+	if e.Query.CB.OK {
+		bytes, ok, err := s.fleet.MayGrow(p, int(e.Query.CB.V), set)
 		if err != nil {
 			return nil, "", err
 		}

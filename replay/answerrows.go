@@ -14,16 +14,16 @@ import (
 // dispatched is what the last dispatches left.
 
 type answerError struct {
-	Answer string      `json:"answer"`
-	Code   RefusalCode `json:"code"`
-	Error  string      `json:"error"`
+	Answer string     `json:"answer"`
+	Code   event.Code `json:"code"`
+	Error  string     `json:"error"`
 }
 
 type answerAnomaly struct {
 	Answer  string                      `json:"answer"`
 	Line    int64                       `json:"line"`
 	Event   string                      `json:"event"`
-	Code    RefusalCode                 `json:"code"`
+	Code    event.Code                  `json:"code"`
 	Error   string                      `json:"error"`
 	Op      string                      `json:"op,omitempty"`
 	Verdict *VerdictRow[answerResident] `json:"verdict,omitempty"`
@@ -35,10 +35,10 @@ type answerAnomalies struct {
 }
 
 type answerCount struct {
-	Code   RefusalCode `json:"code"`
-	Count  int64       `json:"count"`
-	Line   int64       `json:"first_line"`
-	Detail string      `json:"detail"`
+	Code   event.Code `json:"code"`
+	Count  int64      `json:"count"`
+	Line   int64      `json:"first_line"`
+	Detail string     `json:"detail"`
 }
 
 // figures are what there are high-water marks of.
@@ -211,14 +211,14 @@ func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answ
 func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*definition) answerWho {
 	holding := func(basis device.Basis) []answerResident {
 		out := []answerResident{}
-		for r := range d.Residents(e.Core, basis) {
-			if r.Range.Has(e.QueryAddr) {
+		for r := range d.Residents(e.Query.Core.V, basis) {
+			if r.Range.Has(e.Query.Address.V) {
 				out = append(out, newAnswerResident(r, programs))
 			}
 		}
 		return out
 	}
-	return answerWho{"who", d.ID(), e.Core.String(), e.QueryAddr, holding(device.BasisResident), holding(device.BasisRegistered)}
+	return answerWho{"who", d.ID(), e.Query.Core.V.String(), e.Query.Address.V, holding(device.BasisResident), holding(device.BasisRegistered)}
 }
 
 // heldRows are the rows of what a verdict names.

@@ -150,7 +150,7 @@ func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
 	if !c.places() {
 		return run
 	}
-	if i, ok := d.latest[ranAs{e.Program, run.Op}]; ok && e.Inferred {
+	if i, ok := d.starts[on.CBFirst]; ok && e.Inferred {
 		run.Row = i
 		return run
 	}
@@ -167,7 +167,7 @@ func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
 		return run
 	}
 	d.ran = true
-	o := &openRun{content: c, id: e.Program, row: -1, on: on, op: run.Op}
+	o := &openRun{content: c, id: e.Program, row: -1, on: on, op: on.CBOp.Or(run.Op)}
 	if e.Continues && len(d.open) > 0 {
 		was := d.open[len(d.open)-1]
 		d.open = d.open[:len(d.open)-1]
@@ -181,7 +181,7 @@ func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
 		return run
 	}
 	detail := c.detail
-	detail.First, detail.Last, detail.Op = on.CBFirst, on.CBLast, run.Op
+	detail.First, detail.Last, detail.Op = on.CBFirst, on.CBLast, o.op
 	if o.row < 0 {
 		o.row = len(d.figures.ProgramsDetail)
 		d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
@@ -192,7 +192,7 @@ func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
 	if _, seen := d.detail[c.id]; !seen {
 		d.detail[c.id] = o.row
 	}
-	d.latest[ranAs{e.Program, run.Op}] = o.row
+	d.starts[on.CBFirst] = o.row
 	return run
 }
 

@@ -107,7 +107,7 @@ func (q *Question) due(e *event.Event) bool {
 	case event.KindHeader, event.KindHidden, event.KindAnomaly, event.KindUpstream, event.KindEnd, event.KindAgain:
 		return false
 	case event.KindRun:
-		if !e.Inferred && len(e.On) > 0 {
+		if !e.Inferred && !e.Continues && len(e.On) > 0 {
 			return e.On[0].First > q.At.V
 		}
 	}

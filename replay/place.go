@@ -21,10 +21,10 @@ type definition struct {
 
 // place returns a program as it is defined now, placed for the first of some devices.
 // The fleet refuses it on others.
-func (s *Session) place(id program.ID, set device.Set) (*program.Program, RefusalCode, error) {
+func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
 	def := s.programs[id]
 	if def == nil {
-		return nil, refusedUndefined, fmt.Errorf("program %d: no event has defined it", id)
+		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
 	}
 	var spec l1.Spec
 	for first := range set.All() {

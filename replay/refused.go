@@ -12,43 +12,6 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A RefusalCode names what is odd about an event, or why there is no answer.
-type RefusalCode string
-
-// What can be odd about an event log without making it unreadable: events that a
-// fleet refuses, and lines that say nothing. The list is fixed within a version of
-// the log.
-const (
-	refusedDuplicateKey  RefusalCode = "duplicate-key"  // a key comes twice with equal values; the event happens
-	refusedTornLine      RefusalCode = "torn-line"      // the last line is cut
-	refusedUnknownEvent  RefusalCode = "unknown-event"  // of a later version, or misspelt
-	refusedHeaderAgain   RefusalCode = "header-again"   // logs were put together: ids go on as they were
-	refusedNoOp          RefusalCode = "no-op"          // op_end without op_start
-	refusedNoDevice      RefusalCode = "no-device"      // device.ErrNoDevice
-	refusedDeviceExists  RefusalCode = "device-exists"  // device.ErrDeviceExists
-	refusedTooMany       RefusalCode = "too-many"       // more than 65,536 devices
-	refusedMesh          RefusalCode = "mesh"           // *device.MeshError
-	refusedSpec          RefusalCode = "spec"           // *l1.SpecError, *device.SpecError; devices differ in their grids
-	refusedGrid          RefusalCode = "grid"           // *device.GridError; a core outside the grid
-	refusedUndefined     RefusalCode = "undefined"      // a program that no event has defined
-	refusedProgram       RefusalCode = "program"        // *program.BuildError: it cannot be placed
-	refusedNotRegistered RefusalCode = "not-registered" // device.ErrNotRegistered
-	refusedConflict      RefusalCode = "conflict"       // *device.ConflictError: replace it instead
-	refusedDoesNotFit    RefusalCode = "does-not-fit"   // *device.FitError
-	refusedOverflow      RefusalCode = "overflow"       // *device.OverflowError, *device.BufferOverflowError
-	refusedBuffer        RefusalCode = "buffer"         // *device.BufferError with a Field
-	refusedAllocated     RefusalCode = "allocated"      // device.ErrAllocated
-	refusedNotAllocated  RefusalCode = "not-allocated"  // device.ErrNotAllocated
-	refusedNoTrace       RefusalCode = "no-trace"       // device.ErrNoTrace
-	refusedTraceExists   RefusalCode = "trace-exists"   // it was begun and not released
-	refusedTraceOpen     RefusalCode = "trace-open"     // device.ErrTraceOpen
-	refusedTraceEnded    RefusalCode = "trace-ended"    // device.ErrTraceEnded
-
-	// Of answers only.
-	refusedUnknownQuery RefusalCode = "unknown-query"
-	refusedBadQuery     RefusalCode = "bad-query" // a field is missing or makes no sense
-)
-
 // maxText is the length in bytes that no error text exceeds.
 const maxText = 300
 
@@ -56,7 +19,7 @@ const maxText = 300
 type RefusedError struct {
 	Event event.Event
 	Op    string // operations that were running, outermost first, joined by " > "
-	Code  RefusalCode
+	Code  event.Code
 	Err   error // of package device or program, or a text
 }
 
@@ -71,19 +34,19 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // codeOf finds the code of an error of packages device, program and l1.
-func codeOf(err error) RefusalCode {
+func codeOf(err error) event.Code {
 	for _, c := range []struct {
 		is   error
-		code RefusalCode
+		code event.Code
 	}{
-		{device.ErrNotRegistered, refusedNotRegistered}, // also inside a *device.TraceError
-		{device.ErrNoDevice, refusedNoDevice},
-		{device.ErrDeviceExists, refusedDeviceExists},
-		{device.ErrAllocated, refusedAllocated},
-		{device.ErrNotAllocated, refusedNotAllocated},
-		{device.ErrNoTrace, refusedNoTrace},
-		{device.ErrTraceOpen, refusedTraceOpen},
-		{device.ErrTraceEnded, refusedTraceEnded},
+		{device.ErrNotRegistered, event.CodeNotRegistered}, // also inside a *device.TraceError
+		{device.ErrNoDevice, event.CodeNoDevice},
+		{device.ErrDeviceExists, event.CodeDeviceExists},
+		{device.ErrAllocated, event.CodeAllocated},
+		{device.ErrNotAllocated, event.CodeNotAllocated},
+		{device.ErrNoTrace, event.CodeNoTrace},
+		{device.ErrTraceOpen, event.CodeTraceOpen},
+		{device.ErrTraceEnded, event.CodeTraceEnded},
 	} {
 		if errors.Is(err, c.is) {
 			return c.code
@@ -91,23 +54,23 @@ func codeOf(err error) RefusalCode {
 	}
 	switch {
 	case isType[*device.FitError](err):
-		return refusedDoesNotFit
+		return event.CodeDoesNotFit
 	case isType[*device.ConflictError](err):
-		return refusedConflict
+		return event.CodeConflict
 	case isType[*device.MeshError](err):
-		return refusedMesh
+		return event.CodeMesh
 	case isType[*device.SpecError](err), isType[*l1.SpecError](err):
-		return refusedSpec
+		return event.CodeSpec
 	case isType[*device.GridError](err):
-		return refusedGrid
+		return event.CodeGrid
 	case isType[*device.OverflowError](err), isType[*device.BufferOverflowError](err):
-		return refusedOverflow
+		return event.CodeOverflow
 	case isType[*device.BufferError](err):
-		return refusedBuffer
+		return event.CodeBuffer
 	case isType[*program.BuildError](err), isType[*program.CBError](err):
-		return refusedProgram
+		return event.CodeProgram
 	}
-	return refusedBadQuery
+	return event.CodeBadQuery
 }
 
 func isType[E error](err error) bool {
@@ -117,7 +80,7 @@ func isType[E error](err error) bool {
 
 // A RefusalCount says how often something was odd, and where first.
 type RefusalCount struct {
-	Code   RefusalCode
+	Code   event.Code
 	Count  int64
 	Line   int64  // of the first one
 	Detail string // of the first one

@@ -229,19 +229,19 @@ func (r *replay) notice(e *event.Event, err error) error {
 	}
 	code := CodeEventRefused
 	switch refused.Code {
-	case refusedDoesNotFit:
+	case event.CodeDoesNotFit:
 		return nil // which Checks say
-	case refusedUnknownEvent:
+	case event.CodeUnknownEvent:
 		r.notes.note(CodeUnknownType, at(e), refused.Error())
 		r.notes[CodeUnknownType].Hidden = true // it may be anything
 		return nil
-	case refusedNoOp:
+	case event.CodeNoOp:
 		code = CodeEndWithoutStart
-	case refusedNotAllocated:
+	case event.CodeNotAllocated:
 		code = CodeFreeUnknown
-	case refusedTornLine:
+	case event.CodeTornLine:
 		code = CodeTornLine
-	case refusedOverflow:
+	case event.CodeOverflow:
 		if r.ofRuns() {
 			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", refused.Err)
 		}

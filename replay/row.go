@@ -27,7 +27,7 @@ type row struct {
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
 	detail  map[program.ID]int // of a log the row of a program, of runs its first row
-	latest  map[ranAs]int      // last row of what an operation ran
+	starts  map[uint64]int     // rows by the node of their first circular buffer
 	held    map[program.ID]*content
 
 	cores        l1.CoreSet // covered by a local circular buffer at any time
@@ -35,12 +35,6 @@ type row struct {
 
 	memory
 	executed Dispatched // of a log: its dispatches
-}
-
-// A ranAs is a program that an operation ran.
-type ranAs struct {
-	program program.ID
-	op      string
 }
 
 // An openRun is a run that was not freed yet.
@@ -81,7 +75,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	}
 	d := &row{
 		id: event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, latest: map[ranAs]int{}, held: map[program.ID]*content{}, memory: newMemory(),
+		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}

@@ -18,10 +18,10 @@ type launched struct {
 }
 
 // launches returns what a run places, and on which devices.
-func (s *Session) launches(e *event.Event) ([]launched, RefusalCode, error) {
+func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	def := s.programs[e.Program]
 	if def == nil {
-		return nil, refusedUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
+		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
 	}
 	var order []l1.Spec
 	on := map[l1.Spec][]device.ID{}
@@ -53,7 +53,7 @@ func (s *Session) launches(e *event.Event) ([]launched, RefusalCode, error) {
 // run registers a program and makes it resident: it did run, whatever a check says. A
 // run that goes on takes the place of what it was so far. Of an aborted one nothing is
 // resident.
-func (s *Session) run(e *event.Event) (RefusalCode, error) {
+func (s *Session) run(e *event.Event) (event.Code, error) {
 	all, code, err := s.launches(e)
 	if err != nil {
 		return code, err

@@ -38,7 +38,7 @@ type Session struct {
 	latest map[device.ID]program.ID // of the last run that was told
 	users  map[ranOn]int            // runs of a program on a device
 
-	anomalies map[RefusalCode]*RefusalCount
+	anomalies map[event.Code]*RefusalCount
 }
 
 // A ranOn is a program on a device.
@@ -58,7 +58,7 @@ func (s *Session) Fleet() *device.Fleet { return &s.fleet }
 // the next event may be applied.
 func (s *Session) Apply(e *event.Event) error {
 	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
-		s.count(e, refusedDuplicateKey, nil)
+		s.count(e, event.CodeDuplicateKey, nil)
 	}
 	code, err := s.apply(e)
 	if err == nil {
@@ -103,11 +103,11 @@ func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) err
 	return nil
 }
 
-func (s *Session) count(e *event.Event, code RefusalCode, refused *RefusedError) {
+func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) {
 	c := s.anomalies[code]
 	if c == nil {
 		if s.anomalies == nil {
-			s.anomalies = map[RefusalCode]*RefusalCount{}
+			s.anomalies = map[event.Code]*RefusalCount{}
 		}
 		c = &RefusalCount{Code: code, Line: e.Pos.Line}
 		if refused != nil {
@@ -129,19 +129,19 @@ func (s *Session) opOf(e *event.Event) string {
 }
 
 // apply makes the call. The code is "" where the error tells it.
-func (s *Session) apply(e *event.Event) (code RefusalCode, err error) {
+func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 	switch e.Kind {
 	case event.KindQuery, event.KindCBsFreed, event.KindExecuted, event.KindHidden, event.KindAnomaly, event.KindUpstream,
 		event.KindEnd, event.KindAgain:
 		return "", nil
 	case event.KindHeader:
 		if e.Pos.Node > 0 {
-			return refusedHeaderAgain, errors.New("a header that is not the first line")
+			return event.CodeHeaderAgain, errors.New("a header that is not the first line")
 		}
 		s.source = e.Source
 		return "", nil
 	case event.KindTorn:
-		return refusedTornLine, errors.New("the last line is cut")
+		return event.CodeTornLine, errors.New("the last line is cut")
 	case event.KindOpStart, event.KindOpEnd:
 		return s.operation(e)
 	case event.KindDevice:
@@ -164,11 +164,11 @@ func (s *Session) apply(e *event.Event) (code RefusalCode, err error) {
 		event.KindResetPeaks, event.KindAllocate, event.KindFree:
 		return s.on(e)
 	}
-	return refusedUnknownEvent, errors.New("no such event")
+	return event.CodeUnknownEvent, errors.New("no such event")
 }
 
 // operation takes in that an operation starts or ends.
-func (s *Session) operation(e *event.Event) (RefusalCode, error) {
+func (s *Session) operation(e *event.Event) (event.Code, error) {
 	switch {
 	case e.Kind == event.KindOpStart && len(s.ops) == maxOps:
 		s.deeper++
@@ -179,12 +179,12 @@ func (s *Session) operation(e *event.Event) (RefusalCode, error) {
 	case len(s.ops) > 0:
 		s.ops = s.ops[:len(s.ops)-1]
 	default:
-		return refusedNoOp, errors.New("no operation is running")
+		return event.CodeNoOp, errors.New("no operation is running")
 	}
 	return "", nil
 }
 
-func (s *Session) addDevices(e *event.Event, rows, cols int) (RefusalCode, error) {
+func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
 	spec := specOf(e)
 	if e.Role != "" {
 		if d, err := s.fleet.Device(e.Device); err == nil {
@@ -192,7 +192,7 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (RefusalCode, error
 		}
 	}
 	if rows > 0 && cols > 0 && rows > (maxDevices-s.devices)/cols {
-		return refusedTooMany, fmt.Errorf("a log has %d devices at most", maxDevices)
+		return event.CodeTooMany, fmt.Errorf("a log has %d devices at most", maxDevices)
 	}
 	var err error
 	if e.Kind == event.KindDevice {
@@ -222,17 +222,17 @@ func specOf(e *event.Event) l1.Spec {
 
 // declaredAgain takes in that a source knows a device better now. Only what no figure
 // of the fleet depends on may differ.
-func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (RefusalCode, error) {
+func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
 	was := d.Spec()
 	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
 	if was != spec {
-		return refusedDeviceExists, &device.DeviceError{Device: d.ID(), Err: device.ErrDeviceExists}
+		return event.CodeDeviceExists, &device.DeviceError{Device: d.ID(), Err: device.ErrDeviceExists}
 	}
 	return "", nil
 }
 
 // on makes a call that names devices.
-func (s *Session) on(e *event.Event) (RefusalCode, error) {
+func (s *Session) on(e *event.Event) (event.Code, error) {
 	set, err := s.set(e)
 	if err != nil {
 		return "", err
@@ -267,7 +267,7 @@ func (s *Session) on(e *event.Event) (RefusalCode, error) {
 		if e.Devices.OK {
 			err = s.fleet.Unregister(e.Program, set)
 		} else if s.fleet.UnregisterAll(e.Program).Len() == 0 {
-			return refusedNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
+			return event.CodeNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
 		}
 	case event.KindAllocate:
 		return s.allocate(e, set)
@@ -296,7 +296,7 @@ func (s *Session) having(id device.BufferID) (device.Set, error) {
 	return s.fleet.Of(ids...)
 }
 
-func (s *Session) replace(e *event.Event) (RefusalCode, error) {
+func (s *Session) replace(e *event.Event) (event.Code, error) {
 	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
 	if err != nil {
 		return code, err
@@ -305,13 +305,13 @@ func (s *Session) replace(e *event.Event) (RefusalCode, error) {
 	return "", err
 }
 
-func (s *Session) trace(e *event.Event) (RefusalCode, error) {
+func (s *Session) trace(e *event.Event) (event.Code, error) {
 	id, known := s.traces[e.Trace]
 	if e.Kind == event.KindTraceBegin {
 		return s.beginTrace(e, known)
 	}
 	if !known {
-		return refusedNoTrace, fmt.Errorf("trace %d: %w", e.Trace, device.ErrNoTrace)
+		return event.CodeNoTrace, fmt.Errorf("trace %d: %w", e.Trace, device.ErrNoTrace)
 	}
 	var err error
 	switch e.Kind {
@@ -333,9 +333,9 @@ func (s *Session) trace(e *event.Event) (RefusalCode, error) {
 	return "", err
 }
 
-func (s *Session) beginTrace(e *event.Event, known bool) (RefusalCode, error) {
+func (s *Session) beginTrace(e *event.Event, known bool) (event.Code, error) {
 	if known {
-		return refusedTraceExists, fmt.Errorf("trace %d was begun and not released", e.Trace)
+		return event.CodeTraceExists, fmt.Errorf("trace %d was begun and not released", e.Trace)
 	}
 	set, err := s.set(e)
 	if err != nil {
@@ -354,7 +354,7 @@ func (s *Session) beginTrace(e *event.Event, known bool) (RefusalCode, error) {
 
 // allocate counts a buffer, or lays one anew whose place is known better now. One from
 // before the source began lives nowhere that is known.
-func (s *Session) allocate(e *event.Event, set device.Set) (RefusalCode, error) {
+func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 	if e.Earlier && len(e.Parts) == 0 {
 		return "", nil
 	}
@@ -370,7 +370,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (RefusalCode, error) 
 		if !part.Cores.OK {
 			var err error
 			if cores, err = s.grid(set); err != nil {
-				return refusedSpec, err
+				return event.CodeSpec, err
 			}
 		}
 		b.Parts = append(b.Parts, device.Part{Cores: cores, Range: part.Range})
@@ -390,7 +390,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (RefusalCode, error) 
 
 // free takes a buffer off the devices that the event names or, where it names none, off
 // all that have it. One of which no allocation is known changes nothing.
-func (s *Session) free(e *event.Event, set device.Set) (RefusalCode, error) {
+func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
 	if e.Unknown || e.Again {
 		return "", nil
 	}
@@ -400,7 +400,7 @@ func (s *Session) free(e *event.Event, set device.Set) (RefusalCode, error) {
 			return "", err
 		}
 		if set.Len() == 0 {
-			return refusedNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
+			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
 		}
 	}
 	_, err := s.fleet.Free(e.Buffer.ID, set)

@@ -98,7 +98,7 @@ func (r *replay) allocated(e *event.Event) {
 			d.on.Assumed++
 		}
 	}
-	if e.Unplaced != "" && (kind != device.KindL1Small || e.Address.OK) { // nobody says where L1_SMALL is
+	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
 		r.notes.note(CodeBufferUnplaced, at(e), "")
 	}
 }

@@ -26,3 +26,27 @@ func Escape(text []byte) []byte {
 	}
 	return out
 }
+
+// AppendString appends s to out as a JSON string of printable ASCII. What is not UTF-8
+// becomes U+FFFD.
+func AppendString(out []byte, s string) []byte {
+	out = append(out, '"')
+	for _, r := range s {
+		switch {
+		case r == '"', r == '\\':
+			out = append(out, '\\', byte(r))
+		case r == '\n':
+			out = append(out, `\n`...)
+		case r == '\t':
+			out = append(out, `\t`...)
+		case ' ' <= r && r <= '~':
+			out = append(out, byte(r))
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return append(out, '"')
+}

@@ -1,6 +1,9 @@
 package jsonobject
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // An Object is an object of the text that its Reader has at hand.
 type Object struct {
@@ -104,36 +107,62 @@ func (o Object) NeedID(name string) uint64 {
 	return id
 }
 
-// IDs returns a list of ids, and whether there is one.
-func (o Object) IDs(name string) (ids []uint64, ok bool) {
-	return o.numbers(name, WholeID)
-}
-
 // Numbers returns a list of whole numbers, and whether there is one.
 func (o Object) Numbers(name string) (list []uint64, ok bool) {
-	return o.numbers(name, Whole)
+	// Most lists have their final size at once; commas in hostile text cost nothing.
+	list = make([]uint64, 0, min(bytes.Count(o.Get(name), []byte(",")), 1024)+1)
+	ok = o.elements(name, func(raw []byte) string {
+		v, wrong := Whole(raw)
+		list = append(list, v)
+		return wrong
+	})
+	if !ok {
+		return nil, false
+	}
+	return list, true
 }
 
-func (o Object) numbers(name string, read func([]byte) (uint64, string)) (list []uint64, ok bool) {
+// Texts returns a list of texts, and whether there is one.
+func (o Object) Texts(name string) (list []string, ok bool) {
+	ok = o.elements(name, func(raw []byte) string {
+		if raw[0] != '"' {
+			return "is not a string"
+		}
+		list = append(list, Unquote(raw))
+		return ""
+	})
+	return list, ok
+}
+
+// IDs returns a list of ids, and whether there is one.
+func IDs[T ~uint64](o Object, name string) (ids []T, ok bool) {
+	ok = o.elements(name, func(raw []byte) string {
+		id, wrong := WholeID(raw)
+		ids = append(ids, T(id))
+		return wrong
+	})
+	return ids, ok
+}
+
+// elements calls read with each element of a list, and reports whether there is one.
+func (o Object) elements(name string, read func(raw []byte) (wrong string)) bool {
 	if !o.Has(name) {
-		return nil, false
+		return false
 	}
 	at := o.at(name)
 	c := cursor{b: o.r.raw[:at.end], i: at.start}
 	if !c.enter('[') {
 		o.r.fail(o.Path(name), at, "is not an array", nil)
-		return nil, false
+		return false
 	}
 	for c.next() {
 		at := c.value()
-		v, wrong := read(o.r.raw[at.start:at.end])
-		if wrong != "" {
+		if wrong := read(o.r.raw[at.start:at.end]); wrong != "" {
 			o.r.fail(o.Path(name), at, wrong, nil)
-			return nil, false
+			return false
 		}
-		list = append(list, v)
 	}
-	return list, true
+	return true
 }
 
 // Flag returns yes or no, and whether there is either.
@@ -173,6 +202,16 @@ func (o Object) Object(name string) (Object, bool) {
 		return Object{}, false
 	}
 	return o.r.open(o.at(name), object{parent: o.i, name: name, index: -1}), true
+}
+
+// ObjectOrEmpty is Object, but returns one without members where there is none.
+func (o Object) ObjectOrEmpty(name string) Object {
+	if inner, ok := o.Object(name); ok {
+		return inner
+	}
+	r := o.r
+	r.objects = append(r.objects, object{parent: o.i, name: name, index: -1, first: len(r.members), last: len(r.members)})
+	return Object{r, len(r.objects) - 1}
 }
 
 // Objects yields the elements of a list of objects, none if there is no such list. It ends

@@ -33,7 +33,7 @@ func ExampleReader() {
 func TestObject(t *testing.T) {
 	var r jsonobject.Reader
 	o := r.Read([]byte(` { "n" : 4.096e3, "text":"a\u00e4", "id":18446744073709551615, "yes":"1", "no":false, "nil":null,
-		"ids":[1,18446744073709551615,"7"], "list":[1,2], "\u0073pec":{"deep":{"x":5}}, "rows":[{"x":1},{"x":2}], "n":4096, "n":4096.0 } `))
+		"ids":[1,18446744073709551615,"7"], "list":[1,2], "texts":["a","\""], "\u0073pec":{"deep":{"x":5}}, "rows":[{"x":1},{"x":2}], "n":4096, "n":4096.0 } `))
 	n, ok := o.Number("n", 4096)
 	require.True(t, ok)
 	require.EqualValues(t, 4096, n)
@@ -48,12 +48,15 @@ func TestObject(t *testing.T) {
 	require.True(t, !no && ok)
 	require.False(t, o.Has("nil"))
 	require.False(t, o.Has("absent"))
-	ids, ok := o.IDs("ids")
+	ids, ok := jsonobject.IDs[uint64](o, "ids")
 	require.True(t, ok)
 	require.Equal(t, []uint64{1, ^uint64(0), 7}, ids)
 	list, ok := o.Numbers("list")
 	require.True(t, ok)
 	require.Equal(t, []uint64{1, 2}, list)
+	texts, ok := o.Texts("texts")
+	require.True(t, ok)
+	require.Equal(t, []string{"a", `"`}, texts)
 	spec, ok := o.Object("spec")
 	require.True(t, ok)
 	deep, ok := spec.Object("deep")
@@ -87,9 +90,10 @@ func TestErrors(t *testing.T) {
 		{`{"n":-1,"m":1.5}`, "m: 1.5 is not a whole number", func(o jsonobject.Object) { o.Need("m", 1); o.Need("n", 1) }},
 		{`{"n":[]}`, "n: [] is not a string", func(o jsonobject.Object) { o.Text("n") }},
 		{`{"n":2}`, "n: 2 is not a flag: 0, 1, true or false", func(o jsonobject.Object) { o.Flag("n") }},
+		{`{"n":["a",2]}`, "n: 2 is not a string", func(o jsonobject.Object) { o.Texts("n") }},
 		{`{"n":2}`, "n: 2 is not an object", func(o jsonobject.Object) { o.Object("n") }},
-		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) { o.IDs("n") }},
-		{`{"n":[1,-2]}`, "n: -2 is negative", func(o jsonobject.Object) { o.IDs("n") }},
+		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) { jsonobject.IDs[uint64](o, "n") }},
+		{`{"n":[1,-2]}`, "n: -2 is negative", func(o jsonobject.Object) { jsonobject.IDs[uint64](o, "n") }},
 		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) {
 			for range o.Objects("n") {
 			}
@@ -196,7 +200,8 @@ func FuzzReader(f *testing.F) {
 			for _, ask := range []func(jsonobject.Object){
 				func(o jsonobject.Object) { o.Need(name, 7) },
 				func(o jsonobject.Object) { o.NeedID(name) },
-				func(o jsonobject.Object) { o.IDs(name) },
+				func(o jsonobject.Object) { jsonobject.IDs[uint64](o, name) },
+				func(o jsonobject.Object) { o.Texts(name) },
 				func(o jsonobject.Object) { o.Text(name) },
 				func(o jsonobject.Object) { o.Flag(name) },
 				func(o jsonobject.Object) {

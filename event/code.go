@@ -1,0 +1,37 @@
+package event
+
+// A Code names what is odd about an event of a log, or why there is no answer.
+type Code string
+
+// What can be odd about an event log without making it unreadable: events that a fleet
+// refuses, and lines that say nothing. The list is fixed within a version of the log.
+const (
+	CodeDuplicateKey  Code = "duplicate-key"  // a key comes twice with equal values; the event happens
+	CodeTornLine      Code = "torn-line"      // the last line is cut
+	CodeUnknownEvent  Code = "unknown-event"  // of a later version, or misspelt
+	CodeHeaderAgain   Code = "header-again"   // logs were put together: ids go on as they were
+	CodeNoOp          Code = "no-op"          // op_end without op_start
+	CodeNoDevice      Code = "no-device"      // device.ErrNoDevice
+	CodeDeviceExists  Code = "device-exists"  // device.ErrDeviceExists
+	CodeTooMany       Code = "too-many"       // more than 65,536 devices
+	CodeMesh          Code = "mesh"           // *device.MeshError
+	CodeSpec          Code = "spec"           // *l1.SpecError, *device.SpecError; devices differ in their grids
+	CodeGrid          Code = "grid"           // *device.GridError; a core outside the grid
+	CodeUndefined     Code = "undefined"      // a program that no event has defined
+	CodeProgram       Code = "program"        // *program.BuildError: it cannot be placed
+	CodeNotRegistered Code = "not-registered" // device.ErrNotRegistered
+	CodeConflict      Code = "conflict"       // *device.ConflictError: replace it instead
+	CodeDoesNotFit    Code = "does-not-fit"   // *device.FitError
+	CodeOverflow      Code = "overflow"       // *device.OverflowError
+	CodeBuffer        Code = "buffer"         // *device.BufferError with a Field
+	CodeAllocated     Code = "allocated"      // device.ErrAllocated
+	CodeNotAllocated  Code = "not-allocated"  // device.ErrNotAllocated
+	CodeNoTrace       Code = "no-trace"       // device.ErrNoTrace
+	CodeTraceExists   Code = "trace-exists"   // it was begun and not released
+	CodeTraceOpen     Code = "trace-open"     // device.ErrTraceOpen
+	CodeTraceEnded    Code = "trace-ended"    // device.ErrTraceEnded
+
+	// Of answers only.
+	CodeUnknownQuery Code = "unknown-query"
+	CodeBadQuery     Code = "bad-query" // a field is missing or makes no sense
+)

@@ -1,0 +1,240 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A decoder turns the bytes of one line after the other into events. Writers repeat the
+// same few core range sets, which it therefore keeps.
+type decoder struct {
+	file         string
+	process, tag string
+	cores        map[string]l1.CoreRangeSet
+
+	in  jsonobject.Reader
+	pos Pos // of the line at hand
+}
+
+func newDecoder(file string) *decoder {
+	return &decoder{file: file, cores: map[string]l1.CoreRangeSet{}}
+}
+
+// header reads the first line.
+func (d *decoder) header(raw []byte, pos Pos) (*Event, error) {
+	d.pos = pos
+	o := d.in.Read(raw)
+	kind, _ := o.Text("event")
+	if d.in.Err() == nil && Kind(kind) != KindHeader {
+		return nil, &InputError{File: d.file, Offset: pos.Offset, Line: pos.Line, Node: -1, Field: "event", Value: shown.Value(raw),
+			Reason: "is not the header of an event log, which is a line like " + headerLine, Err: ErrNotCapture}
+	}
+	version := o.Need("version", jsonobject.MaxWhole)
+	switch {
+	case d.in.Err() != nil:
+	case version > LogVersion:
+		o.Fail("version", fmt.Sprintf("is later than %d, the version that is known here", LogVersion), ErrVersion)
+	case version == 0:
+		o.Fail("version", "is no version", nil)
+	}
+	e := &Event{Pos: pos, Kind: KindHeader}
+	d.common(o, e)
+	d.fields(o, e)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	d.process, d.tag = e.Process, e.Tag
+	return e, nil
+}
+
+// event reads another line. What is wrong with the fields of a query is kept with it,
+// so that it can be the answer.
+func (d *decoder) event(raw []byte, pos Pos) (*Event, error) {
+	d.pos = pos
+	o := d.in.Read(raw)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	e := &Event{Pos: pos}
+	if asks := o.Has("query"); asks {
+		e.Kind = KindQuery
+		d.common(o, e)
+		d.question(o, e)
+		e.Anomaly |= d.anomaly()
+		e.Query.Err = d.inputError()
+		return e, nil
+	}
+	if !o.Has("event") {
+		o.Missing("event")
+	}
+	kind, _ := o.Text("event")
+	e.Kind = kindOf(kind)
+	d.common(o, e)
+	d.fields(o, e)
+	e.Anomaly |= d.anomaly()
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// kindOf returns the kind that a line spells. It cannot spell a turn of its source.
+func kindOf(word string) Kind {
+	switch Kind(word) {
+	case KindQuery, KindTorn, KindAgain:
+		return Kind(strconv.Quote(word))
+	}
+	return Kind(word)
+}
+
+// common reads what every line may have.
+func (d *decoder) common(o jsonobject.Object, e *Event) {
+	if id := o.Get("id"); id != nil {
+		e.ID = bytes.Clone(id)
+	}
+	if t := o.Get("t"); t != nil {
+		if c := t[0]; c != '-' && (c < '0' || c > '9') || len(t) > jsonobject.MaxDigits {
+			o.Fail("t", "is not a number of at most 64 characters", nil)
+		}
+		e.T = shown.Value(t)
+	}
+	e.Process, e.Tag = textOr(o, "process", d.process), textOr(o, "tag", d.tag)
+	node, ok := o.Number("node", jsonobject.MaxWhole)
+	switch {
+	case ok:
+		e.Node = node
+	case e.Kind == KindAnomaly, e.Kind == KindHidden:
+		e.Pos.Node = -1
+	default:
+		e.Node = uint64(d.pos.Node)
+	}
+	if op, ok := o.Text("op"); ok {
+		e.Op = Some(op)
+	}
+	odd, _ := o.Texts("anomalies")
+	for _, word := range odd {
+		e.Anomaly |= anomalyOf(word)
+	}
+}
+
+// anomaly returns what was odd about the line at hand.
+func (d *decoder) anomaly() Anomaly {
+	if d.in.Twice() {
+		return AnomalyDuplicateKey
+	}
+	return 0
+}
+
+// question reads the fields of a query. Which of them it needs is known to whoever
+// answers.
+func (d *decoder) question(o jsonobject.Object, e *Event) {
+	q := &e.Query
+	q.Name = text(o, "query")
+	if d.in.Err() != nil {
+		return
+	}
+	q.Device, q.Program = id[device.ID](o, "device"), id[program.ID](o, "program")
+	if o.Has("core") {
+		core, err := l1.ParseCore(text(o, "core"))
+		if err != nil {
+			failParse(o, "core", err)
+		}
+		q.Core = Some(core)
+	}
+	q.Address = number(o, "address", jsonobject.MaxWhole)
+	q.CB = number(o, "cb", math.MaxInt32)
+	e.Devices = ids[device.ID](o, "devices")
+}
+
+// err returns what is wrong with the line at hand, if anything.
+func (d *decoder) err() error {
+	if err := d.inputError(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (d *decoder) inputError() *InputError {
+	wrong := d.in.Err()
+	if wrong == nil {
+		return nil
+	}
+	out := &InputError{File: d.file, Offset: d.pos.Offset + int64(wrong.Offset), Line: d.pos.Line, Node: -1,
+		Field: wrong.Path, Value: shown.Value(wrong.Value), Reason: wrong.Reason, Err: wrong.Err}
+	if errors.Is(wrong, jsonobject.ErrNoObject) {
+		out.Reason, out.Err = "is not an event, which is an object", ErrNotCapture
+	}
+	return out
+}
+
+// maxCores is the number of core range sets that are kept, and maxCoresText how long each
+// may be spelled, in bytes. When there are more, all are forgotten.
+const (
+	maxCores     = 1024
+	maxCoresText = 1024
+)
+
+// coreRangeSet reads cores: a set, a rectangle or one core, in either spelling.
+func (d *decoder) coreRangeSet(o jsonobject.Object) (set l1.CoreRangeSet) {
+	raw := o.Get("cores")
+	if raw == nil {
+		o.Missing("cores")
+		return set
+	}
+	if set, ok := d.cores[string(raw)]; ok {
+		return set
+	}
+	text := text(o, "cores")
+	if d.in.Err() != nil {
+		return set
+	}
+	set, err := parseCores(text)
+	if err != nil {
+		failParse(o, "cores", err)
+		return set
+	}
+	if len(raw) <= maxCoresText {
+		if len(d.cores) == maxCores {
+			clear(d.cores)
+		}
+		d.cores[string(raw)] = set
+	}
+	return set
+}
+
+func parseCores(text string) (set l1.CoreRangeSet, err error) {
+	switch trimmed := strings.TrimLeft(text, " \t\r\n"); {
+	case strings.HasPrefix(trimmed, "{"):
+		return l1.ParseCoreRangeSet(text)
+	case strings.HasPrefix(trimmed, "["):
+		r, err := l1.ParseCoreRange(text)
+		if err != nil {
+			return set, err
+		}
+		return l1.NewCoreRangeSet(r)
+	}
+	c, err := l1.ParseCore(text)
+	if err != nil {
+		return set, err
+	}
+	return l1.NewCoreRangeSet(l1.CoreRange{Start: c, End: c})
+}
+
+// failParse notes an error of package l1 about a text, which the error repeats.
+func failParse(o jsonobject.Object, name string, err error) {
+	reason := err.Error()
+	if e, ok := errors.AsType[*l1.ParseError](err); ok {
+		reason = fmt.Sprintf("is not a %s: position %d: %s", e.What, e.Pos, e.Reason)
+	}
+	o.Fail(name, reason, err)
+}

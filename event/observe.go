@@ -1,0 +1,152 @@
+package event
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Observe writes what a fleet has done, with the definition of a program where the log
+// lacks it. It is made for device.Fleet.Observe; see Err.
+func (w *Writer) Observe(happened device.Event) {
+	if w.err != nil {
+		return
+	}
+	e := Event{Kind: kindOfDevice(happened.Kind), T: w.T, Process: w.Process, Tag: w.Tag}
+	switch happened.Kind {
+	case device.EventDeviceAdded, device.EventMeshAdded:
+		e.Spec, e.Rows, e.Cols = happened.Spec, happened.Rows, happened.Cols
+		for e.Device = range happened.Set.All() {
+			break
+		}
+	case device.EventRegistered:
+		w.define(happened.Program)
+		e.Program = happened.Program.ID()
+	case device.EventReplaced:
+		w.replace(&e, happened)
+	case device.EventUnregistered:
+		e.Program = happened.Program.ID()
+		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
+	case device.EventDispatched, device.EventEvicted:
+		e.Program = happened.Program.ID()
+	case device.EventTraceRecorded:
+		e.Program = happened.Program.ID()
+	case device.EventTraceBegun, device.EventTraceEnded, device.EventTraceReplayed, device.EventTraceReleased:
+	case device.EventAllocated:
+		e.setBuffer(happened.Buffer)
+	case device.EventFreed:
+		e.Buffer.ID = happened.Buffer.ID
+	case device.EventDeviceRemoved, device.EventPeaksReset:
+	default:
+		w.keep(fmt.Errorf("event of kind %d is not known to this version of the event log", happened.Kind))
+		return
+	}
+	e.Trace = uint64(happened.Trace)
+	e.setDevices(happened.Set)
+	w.tell(&e)
+}
+
+// tell writes an event of which nobody hears why it cannot be written.
+func (w *Writer) tell(e *Event) {
+	if w.err == nil {
+		w.keep(w.Write(e))
+	}
+}
+
+func (w *Writer) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *Writer) replace(e *Event, happened device.Event) {
+	w.define(happened.Program)
+	e.Program = happened.Old.ID()
+	if id := happened.Program.ID(); id != e.Program {
+		e.With = Some(id)
+		delete(w.defined, e.Program)
+	}
+	if happened.Program.Len() == 0 { // which is then nowhere
+		delete(w.defined, happened.Program.ID())
+	}
+}
+
+// define writes the definition of a program, unless the log has it. CBs are written as
+// they were stated, so that whoever reads the log places them as they were placed.
+func (w *Writer) define(p *program.Program) {
+	if w.defined[p.ID()] == p {
+		return
+	}
+	w.defined[p.ID()] = p
+	e := Event{Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID()}
+	groups := map[int]int{} // alias, which may be any number -> group
+	for _, placed := range p.CBs() {
+		cb := CB{CB: placed.CB}
+		if cb.Alias != 0 {
+			if groups[cb.Alias] == 0 {
+				groups[cb.Alias] = len(groups) + 1
+			}
+			cb.Alias = groups[cb.Alias]
+		}
+		e.CBs = append(e.CBs, cb)
+	}
+	w.tell(&e)
+}
+
+// setDevices names all devices of s: a log has them where its kind does.
+func (e *Event) setDevices(s device.Set) {
+	list := make([]device.ID, 0, s.Len())
+	for id := range s.All() {
+		list = append(list, id)
+	}
+	e.Devices = Some(list)
+}
+
+func (e *Event) setBuffer(b device.Buffer) {
+	for part := range b.All() {
+		e.Parts = append(e.Parts, Part{Cores: Some(part.Cores), Range: part.Range})
+	}
+	b.Parts, b.Cores, b.Range = nil, l1.CoreSet{}, l1.Range{}
+	e.Buffer = b
+}
+
+// kindOfDevice returns the kind of an event of a fleet.
+func kindOfDevice(k device.EventKind) Kind {
+	switch k {
+	case device.EventDeviceAdded:
+		return KindDevice
+	case device.EventMeshAdded:
+		return KindMesh
+	case device.EventDeviceRemoved:
+		return KindRemove
+	case device.EventRegistered:
+		return KindRegister
+	case device.EventUnregistered:
+		return KindUnregister
+	case device.EventReplaced:
+		return KindReplace
+	case device.EventDispatched:
+		return KindDispatch
+	case device.EventEvicted:
+		return KindEvict
+	case device.EventTraceBegun:
+		return KindTraceBegin
+	case device.EventTraceRecorded:
+		return KindRecord
+	case device.EventTraceEnded:
+		return KindTraceEnd
+	case device.EventTraceReplayed:
+		return KindReplay
+	case device.EventTraceReleased:
+		return KindRelease
+	case device.EventAllocated:
+		return KindAllocate
+	case device.EventFreed:
+		return KindFree
+	case device.EventPeaksReset:
+		return KindResetPeaks
+	}
+	return ""
+}
