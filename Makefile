@@ -4,10 +4,10 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test faults race lint fuzz bench bench-short cover dist check
+.PHONY: help run test short test32 faults race api lint fuzz bench bench-short cover dist check
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## report on the demo capture (CAPTURE=file for another one)
 	go run ./cmd/cbl1 $(CAPTURE)
@@ -15,11 +15,20 @@ run: ## report on the demo capture (CAPTURE=file for another one)
 test: ## all tests
 	go test ./...
 
+short: ## all tests with fewer random tries
+	go test -short ./...
+
+test32: ## the same with an int of 32 bits
+	.ci/32bit
+
 faults: ## operations on many devices, failed on purpose at each of their steps
 	go test -tags cbl1faults ./device
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
+
+api: ## write down the exported names (api/*.txt), after a change of them
+	go test -run TestAPI -update .
 
 lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 	.ci/lint

@@ -51,7 +51,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "device", "event", "capture", "clash", "report"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "report"}
 	// What reads and writes text from outside.
 	readers := []string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"}
 	readers = readers[:len(readers):len(readers)]
@@ -60,11 +60,13 @@ func importTable() map[string]row {
 		"l1":                  {},
 		"cbregion":            {ours: []string{"l1"}, outside: []string{btree}},
 		"program":             {ours: []string{"l1"}},
-		"device":              {ours: []string{"l1", "cbregion", "program"}, never: []string{"encoding", "os"}},
+		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
+		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
+		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event")},
+		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
-		"report":              {ours: []string{"l1", "program", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
+		"report":              {ours: []string{"l1", "program", "fit", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
@@ -88,14 +90,14 @@ func importTable() map[string]row {
 
 // core are the packages that other programs embed: standard library and btree,
 // also in everything they import.
-func core() []string { return []string{"l1", "cbregion", "program", "device"} }
+func core() []string { return []string{"l1", "cbregion", "program", "fit", "device"} }
 
 // folders are the top-level folders. One we do not know is a new noun, which
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
-		"fuzz", "internal", "l1", "program", "report", "testdata",
+		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
+		"fit", "fuzz", "internal", "l1", "program", "replay", "report", "testdata",
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *replayer) holders(d *l1Device, row *replayDevice, addr uint64) []Held {
 		for i, cb := range known.layout.cbs {
 			if !cb.Global && cb.Range.Has(addr) {
 				h.on(cb.Cores.Cores(), func(h *Held) {
-					h.Registered = append(h.Registered, L1Resident{Kind: device.CB, Range: cb.Range, Program: &known.run, CB: i})
+					h.Registered = append(h.Registered, L1Resident{Kind: device.KindCB, Range: cb.Range, Program: &known.run, CB: i})
 				})
 			}
 		}

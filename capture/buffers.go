@@ -19,22 +19,22 @@ const maxAhead = 1 << 16
 // L1_SMALL buffers say L1.
 func bufferKind(n *Node) (kind device.Kind, ok bool) {
 	if n.BufferType.OK {
-		kinds := []device.Kind{device.DRAM, device.L1, device.System, device.L1Small, device.Trace}
+		kinds := []device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}
 		if n.BufferType.V < uint64(len(kinds)) {
 			return kinds[n.BufferType.V], true
 		}
 	}
 	switch n.TypeName {
 	case "DRAM":
-		return device.DRAM, true
+		return device.KindDRAM, true
 	case "L1":
-		return device.L1, true
+		return device.KindL1, true
 	case "L1_SMALL":
-		return device.L1Small, true
+		return device.KindL1Small, true
 	case "SYSTEM_MEMORY":
-		return device.System, true
+		return device.KindSystem, true
 	case "TRACE":
-		return device.Trace, true
+		return device.KindTrace, true
 	}
 	return 0, false
 }
@@ -64,7 +64,7 @@ func (p *replayer) settleNode(n *Node) {
 	if n.Type == TypeBufferAllocate && slices.Contains(n.Connections, old.Counter) {
 		return
 	}
-	if kind, ok := bufferKind(old); ok && (kind == device.L1 || kind == device.L1Small) {
+	if kind, ok := bufferKind(old); ok && (kind == device.KindL1 || kind == device.KindL1Small) {
 		m.earlier.L1++
 		m.earlier.Bytes = min(m.earlier.Bytes+old.Size.V, l1.MaxAddr)
 	} else {
@@ -254,7 +254,7 @@ func (p *replayer) settleBuffer(b *liveBuffer) error {
 	}
 	unplaced := b.info.Kind.InL1() && b.r.IsEmpty() && b.info.PerCore != some(uint64(0))
 	assumed := b.sharded && !b.known && !unplaced
-	if unplaced && (b.info.Kind != device.L1Small || b.key.address != 0) { // no option says where L1_SMALL is
+	if unplaced && (b.info.Kind != device.KindL1Small || b.key.address != 0) { // no option says where L1_SMALL is
 		p.note(CodeBufferUnplaced, int64(b.info.At), "")
 	}
 	for _, d := range on {
@@ -277,11 +277,11 @@ func (p *replayer) lay(b *liveBuffer, d *l1Device) error {
 		bytes uint64
 	}{{&d.kinds.count, &d.row.Buffers, 1}, {nil, nil, 0}}
 	switch kind {
-	case device.L1:
+	case device.KindL1:
 		figures[1].now, figures[1].both = &d.kinds.l1, &d.row.L1
-	case device.L1Small:
+	case device.KindL1Small:
 		figures[1].now, figures[1].both = &d.kinds.small, &d.row.L1Small
-	case device.DRAM:
+	case device.KindDRAM:
 		figures[1].now, figures[1].both = &d.kinds.dram, &d.row.DRAM
 	}
 	figures[1].bytes = b.info.Size
@@ -381,7 +381,7 @@ func (p *replayer) locate(b *liveBuffer, d *l1Device) {
 	}
 	spec := p.decide()
 	low, high := spec.CBBase, spec.L1Size-spec.L1Small
-	if b.info.Kind == device.L1Small {
+	if b.info.Kind == device.KindL1Small {
 		low, high = high, spec.L1Size
 	}
 	start, ok := p.gap(b, d, low, high, size.V)
@@ -461,11 +461,11 @@ func (p *replayer) lift(b *liveBuffer, d *l1Device) error {
 	b.on = slices.DeleteFunc(b.on, func(o *l1Device) bool { return o == d })
 	d.kinds.count--
 	switch b.info.Kind {
-	case device.L1:
+	case device.KindL1:
 		d.kinds.l1 -= b.info.Size
-	case device.L1Small:
+	case device.KindL1Small:
 		d.kinds.small -= b.info.Size
-	case device.DRAM:
+	case device.KindDRAM:
 		d.kinds.dram -= b.info.Size
 	}
 	if b.r.IsEmpty() {
@@ -476,7 +476,7 @@ func (p *replayer) lift(b *liveBuffer, d *l1Device) error {
 		return &InputError{File: p.file, Node: int64(b.info.At), Reason: err.Error(), Err: err}
 	}
 	d.content = d.content.minus(b.hash)
-	for _, part := range freed.Parts {
+	for part := range freed.All() {
 		d.load(part.Cores, 0, part.Range.Len())
 	}
 	return nil

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -239,7 +241,7 @@ func (p *replayer) judge(group []launch, at uint64) (found int, err error) {
 }
 
 // fail lists a failure.
-func (p *replayer) fail(group []launch, at uint64, v device.Verdict) int {
+func (p *replayer) fail(group []launch, at uint64, v fit.Verdict) int {
 	q, first := p.queue, group[0]
 	key := failureKey(first.run.Op, v)
 	if i, ok := q.failed[key]; ok {
@@ -268,7 +270,7 @@ func (p *replayer) fail(group []launch, at uint64, v device.Verdict) int {
 
 // failureKey hashes what tells one failure from another: where, by how much, and the
 // sizes of what is in the way.
-func failureKey(op string, v device.Verdict) (key [16]byte) {
+func failureKey(op string, v fit.Verdict) (key [16]byte) {
 	h := fnv.New128a()
 	text := append([]byte(op), 0)
 	for _, r := range v.Refusals {
@@ -337,7 +339,7 @@ func (p *replayer) dispatch(group []launch) error {
 		if _, err := f.Register(one, set); err != nil {
 			return p.internal(at, err)
 		}
-		if err := f.Dispatch(one, set); err != nil {
+		if err := f.Dispatch(one.ID(), set); err != nil {
 			return p.internal(at, err)
 		}
 	}
@@ -426,7 +428,7 @@ func (p *replayer) execute(n *Node) error {
 	if _, err := q.executed.Register(one, e.dev.Set()); err != nil {
 		return p.internal(n.Counter, err)
 	}
-	if err := q.executed.Dispatch(one, e.dev.Set()); err != nil {
+	if err := q.executed.Dispatch(one.ID(), e.dev.Set()); err != nil {
 		return p.internal(n.Counter, err)
 	}
 	e.row.CorePeak = max(e.row.CorePeak, d.last.detail.Core)
@@ -529,11 +531,11 @@ func (m *memory) leaks() (out Live) {
 			}
 			return 1
 		}
-		return int(a.id) - int(b.id)
+		return cmp.Compare(a.id, b.id) // of logs, up to 2^64-1
 	})
 	for _, b := range all {
 		out.Buffers++
-		sum := map[device.Kind]*uint64{device.L1: &out.L1, device.L1Small: &out.L1Small, device.DRAM: &out.DRAM}[b.info.Kind]
+		sum := map[device.Kind]*uint64{device.KindL1: &out.L1, device.KindL1Small: &out.L1Small, device.KindDRAM: &out.DRAM}[b.info.Kind]
 		if sum != nil {
 			*sum = min(*sum+b.info.Size, l1.MaxAddr)
 		}

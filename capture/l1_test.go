@@ -13,6 +13,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -195,7 +196,7 @@ func TestL1MeshOfEight(t *testing.T) {
 	require.Len(t, r.L1, 8)
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
-		require.Equal(t, []capture.KindBytes{{Kind: device.CB, Bytes: 6144}, {Kind: device.L1, Bytes: 1000}}, d.Peak.Kinds)
+		require.Equal(t, []capture.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
 		require.Equal(t, uint64(64000), d.L1.Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
@@ -287,7 +288,7 @@ func TestL1Misses(t *testing.T) {
 	s.free(0)
 	s.cb(0, "{[0-0 - 6-7]}", 111616, 1_574_080-111_616)
 	r = s.replay(t, capture.Options{})
-	require.Equal(t, device.RefusedGrow, r.Checks.List[0].Verdict.Refusals[0].Kind)
+	require.Equal(t, fit.RefusedGrow, r.Checks.List[0].Verdict.Refusals[0].Kind)
 	require.Equal(t, uint64(1_216), r.Checks.List[0].Verdict.Refusals[0].Over())
 }
 
@@ -592,7 +593,7 @@ func TestL1OtherKinds(t *testing.T) {
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
-	require.Equal(t, []capture.KindBytes{{Kind: device.Dataflow, Bytes: 1024}, {Kind: device.Scratchpad, Bytes: 512}, {Kind: device.L1, Bytes: 100}}, d.Peak.Kinds)
+	require.Equal(t, []capture.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
 	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)
@@ -604,7 +605,7 @@ func TestL1Live(t *testing.T) {
 	s.op("a", nil, func() {
 		s.interleaved(0, 1_500_000, 10)
 		s.interleaved(0, 1_400_000, 20)
-		s.buffer(params{"device_id": 0, "type": "DRAM", "size": 1 << 40, "address": 1 << 33})
+		s.buffer(params{"device_id": 0, "type": "DRAM", "size": uint64(1 << 40), "address": uint64(1 << 33)})
 	})
 	r := s.replay(t, capture.Options{})
 	require.Equal(t, int64(3), r.Live.Buffers)

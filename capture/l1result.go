@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -165,7 +166,7 @@ type FailedCheck struct {
 	Times   int64       // how often it failed like this, on any device
 	// Verdict of tt-metal's checks and ours. Its devices are those of the capture;
 	// without an id the device is NoDevice. BufferIDs and Names are explained by Buffers.
-	Verdict device.Verdict
+	Verdict fit.Verdict
 	// Buffers are those that the verdict names, by id.
 	Buffers map[device.BufferID]BufferInfo
 	// Synthesised: an address that the failure depends on is not recorded.
@@ -180,7 +181,7 @@ type Tightest struct {
 	Run      ProgramRun
 	Enqueue  uint64
 	Device   Opt[uint64]
-	Headroom device.Headroom
+	Headroom fit.Headroom
 	Grow     []Growth // of its local buffers; empty if that cannot be told
 }
 

@@ -163,7 +163,7 @@ func (l *laws) allocate(e *event.Event) {
 		require.Empty(l.t, e.Parts)
 	}
 	for _, part := range e.Parts {
-		require.True(l.t, e.Buffer.Kind == device.L1 || e.Buffer.Kind == device.L1Small)
+		require.True(l.t, e.Buffer.Kind == device.KindL1 || e.Buffer.Kind == device.KindL1Small)
 		require.Equal(l.t, e.PerCore.V, part.Range.Len())
 		if part.Range.Len() > 0 {
 			require.Equal(l.t, e.Address.V, part.Range.Start)

@@ -231,7 +231,7 @@ func (o *logObject) cbs() (out []program.CB) {
 			Alias: int(in.number("alias", math.MaxInt).V),
 		}
 		if kind := in.text("kind"); kind != "" {
-			k, ok := memoryKind(kind, device.CB, device.Scratchpad)
+			k, ok := memoryKind(kind, device.KindCB, device.KindScratchpad)
 			if !ok {
 				in.d.fail(in.path("kind"), in.at("kind"), "is none of cb, dataflow, scratchpad", nil)
 			}
@@ -272,7 +272,7 @@ func (o *logObject) buffer(e *LogEvent) {
 	e.Devices = o.devices()
 	kind := o.text("kind")
 	var ok bool
-	if b.Kind, ok = memoryKind(kind, device.L1, device.System); !ok {
+	if b.Kind, ok = memoryKind(kind, device.KindL1, device.KindSystem); !ok {
 		o.d.fail("kind", o.at("kind"), "is none of l1, l1_small, global_cb, service, kernel, reserved, dram, trace, system", nil)
 	}
 	for in := range o.objects("parts") {

@@ -33,7 +33,7 @@ const (
 	LogCodeNotRegistered LogCode = "not-registered" // device.ErrNotRegistered
 	LogCodeConflict      LogCode = "conflict"       // *device.ConflictError: replace it instead
 	LogCodeDoesNotFit    LogCode = "does-not-fit"   // *device.FitError
-	LogCodeOverflow      LogCode = "overflow"       // *device.OverflowError
+	LogCodeOverflow      LogCode = "overflow"       // *device.OverflowError, *device.BufferOverflowError
 	LogCodeBuffer        LogCode = "buffer"         // *device.BufferError with a Field
 	LogCodeAllocated     LogCode = "allocated"      // device.ErrAllocated
 	LogCodeNotAllocated  LogCode = "not-allocated"  // device.ErrNotAllocated
@@ -95,7 +95,7 @@ func codeOf(err error) LogCode {
 		return LogCodeSpec
 	case isType[*device.GridError](err):
 		return LogCodeGrid
-	case isType[*device.OverflowError](err):
+	case isType[*device.OverflowError](err), isType[*device.BufferOverflowError](err):
 		return LogCodeOverflow
 	case isType[*device.BufferError](err):
 		return LogCodeBuffer

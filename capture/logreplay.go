@@ -139,19 +139,19 @@ func (r *logReplayer) notice(e *LogEvent, err error) {
 
 func (r *logReplayer) take(e device.Event, at uint64) error {
 	switch e.Kind {
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		r.traces[e.Trace] = append(r.traces[e.Trace], e.Program)
 		return nil
-	case device.TraceReleased:
+	case device.EventTraceReleased:
 		delete(r.traces, e.Trace)
 		return nil
 	}
 	var buffer *liveBuffer
-	if e.Kind == device.Allocated {
+	if e.Kind == device.EventAllocated {
 		buffer = r.buffer(e, at)
 	}
 	for id := range e.Set.All() {
-		if e.Kind == device.DeviceAdded || e.Kind == device.MeshAdded {
+		if e.Kind == device.EventDeviceAdded || e.Kind == device.EventMeshAdded {
 			if err := r.add(id, e.Spec); err != nil {
 				return err
 			}
@@ -159,28 +159,28 @@ func (r *logReplayer) take(e device.Event, at uint64) error {
 		}
 		row := r.rows[id]
 		switch e.Kind {
-		case device.DeviceRemoved:
+		case device.EventDeviceRemoved:
 			row.clear()
-		case device.Registered:
+		case device.EventRegistered:
 			if err := r.register(row, e.Program, at); err != nil {
 				return err
 			}
-		case device.Unregistered:
+		case device.EventUnregistered:
 			row.unregister(e.Program.ID())
-		case device.Replaced:
+		case device.EventReplaced:
 			row.unregister(e.Old.ID())
 			if e.Program.Len() > 0 {
 				if err := r.register(row, e.Program, at); err != nil {
 					return err
 				}
 			}
-		case device.Dispatched:
+		case device.EventDispatched:
 			r.dispatch(row, e.Program, at)
-		case device.TraceReplayed:
+		case device.EventTraceReplayed:
 			r.replay(row, r.traces[e.Trace], at)
-		case device.Allocated:
+		case device.EventAllocated:
 			r.allocate(row, e.Buffer, buffer, at)
-		case device.Freed:
+		case device.EventFreed:
 			r.free(row, e.Buffer, at)
 		}
 	}
@@ -436,10 +436,11 @@ func (r *logReplayer) buffer(e device.Event, at uint64) *liveBuffer {
 	}
 	h := fnv.New128a()
 	fmt.Fprint(h, e.Buffer.Kind)
-	for i, part := range e.Buffer.Parts {
+	first := true
+	for part := range e.Buffer.All() {
 		fmt.Fprint(h, part.Cores, part.Range)
-		if i == 0 {
-			b.r = part.Range
+		if first {
+			b.r, first = part.Range, false
 		}
 		b.r = l1.Range{Start: min(b.r.Start, part.Range.Start), End: max(b.r.End, part.Range.End)}
 		b.info.PerCore = some(max(b.info.PerCore.V, part.Range.Len()))
@@ -457,18 +458,19 @@ func (r *logReplayer) buffer(e device.Event, at uint64) *liveBuffer {
 func (r *logReplayer) allocate(row *logRow, given device.Buffer, b *liveBuffer, at uint64) {
 	d := row.l1
 	d.touched = true
+	parts := slices.Collect(given.All())
 	row.live[given.ID] = b
 	b.on = append(b.on, d)
 	if row.keep(); given.Backing {
 		d.row.Backings++
 		return
 	}
-	if len(given.Parts) == 0 {
+	if len(parts) == 0 {
 		return
 	}
 	d.row.Addresses = AddressesRecorded
 	bound := uint64(0)
-	for _, part := range given.Parts {
+	for _, part := range parts {
 		bound = max(bound, d.load(part.Cores, part.Range.Len(), 0))
 	}
 	d.content = d.content.plus(b.hash)
@@ -483,10 +485,11 @@ func (r *logReplayer) free(row *logRow, given device.Buffer, at uint64) {
 	}
 	delete(row.live, given.ID)
 	b.on = slices.DeleteFunc(b.on, func(o *l1Device) bool { return o == d })
-	if given.Backing || len(given.Parts) == 0 {
+	parts := slices.Collect(given.All())
+	if given.Backing || len(parts) == 0 {
 		return
 	}
-	for _, part := range given.Parts {
+	for _, part := range parts {
 		d.load(part.Cores, 0, part.Range.Len())
 	}
 	d.content = d.content.minus(b.hash)

@@ -51,7 +51,7 @@ func TestReplayOfLog(t *testing.T) {
 	peak := on[9].Peak
 	require.EqualValues(t, 1253376, peak.Bytes)
 	require.Equal(t, "0-0", peak.Core.String())
-	require.Equal(t, []capture.KindBytes{{Kind: device.CB, Bytes: 1048576}, {Kind: device.L1, Bytes: 204800}}, peak.Kinds)
+	require.Equal(t, []capture.KindBytes{{Kind: device.KindCB, Bytes: 1048576}, {Kind: device.KindL1, Bytes: 204800}}, peak.Kinds)
 	require.EqualValues(t, capture.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
 	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Range.Start)
 	require.EqualValues(t, capture.HighLow{Peak: 65536}, on[101].DRAM)
@@ -179,4 +179,19 @@ func TestReplayOfLogPeaks(t *testing.T) {
 		}
 		require.Equal(t, want, have, "%s", log.String())
 	})
+}
+
+// Ids of logs go up to 2^64-1. What is live at the end goes by id among equals, and the
+// difference of two ids fits in no int.
+func TestLiveOfLogGoesByID(t *testing.T) {
+	const ids = "18446744073709551615 3 9223372036854775808 4294967297 4"
+	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n"
+	for id := range strings.FieldsSeq(ids) {
+		text += `{"event":"allocate","buffer":` + id + `,"kind":"l1","parts":[{"address":1048576,"size":64}],"name":"` + id + `"}` + "\n"
+	}
+	var got []string
+	for _, b := range replayLog(t, text, capture.Options{}).Live.List {
+		got = append(got, b.Op)
+	}
+	require.Equal(t, strings.Fields("3 4 4294967297 9223372036854775808 18446744073709551615"), got)
 }

@@ -47,13 +47,13 @@ func (l *LogWriter) Err() error { return l.err }
 // by several goroutines at once.
 func (l *LogWriter) Observe(e device.Event) {
 	line := logLine{Event: kindOfEvent(e.Kind)}
-	if e.Kind != device.MeshAdded && e.Kind != device.DeviceAdded {
+	if e.Kind != device.EventMeshAdded && e.Kind != device.EventDeviceAdded {
 		line.setDevices(e.Set)
 	}
 	switch e.Kind {
-	case device.DeviceAdded, device.MeshAdded:
+	case device.EventDeviceAdded, device.EventMeshAdded:
 		for id := range e.Set.All() {
-			if line.Device = &id; e.Kind == device.MeshAdded {
+			if line.Device = &id; e.Kind == device.EventMeshAdded {
 				line.Device, line.First, line.Rows, line.Cols = nil, &id, &e.Rows, &e.Cols
 			}
 			break
@@ -62,10 +62,10 @@ func (l *LogWriter) Observe(e device.Event) {
 			l.fail(err)
 		}
 		line.Spec = newLogSpec(e.Spec)
-	case device.Registered:
+	case device.EventRegistered:
 		l.define(e.Program)
 		line.setProgram(e.Program)
-	case device.Replaced:
+	case device.EventReplaced:
 		l.define(e.Program)
 		line.setProgram(e.Old)
 		line.Devices = nil
@@ -76,25 +76,25 @@ func (l *LogWriter) Observe(e device.Event) {
 		if e.Program.Len() == 0 { // which is then nowhere
 			delete(l.defined, e.Program.ID())
 		}
-	case device.Unregistered:
+	case device.EventUnregistered:
 		delete(l.defined, e.Program.ID()) // it may still be on other devices: then it is defined again
 		line.setProgram(e.Program)
-	case device.Dispatched, device.Evicted:
+	case device.EventDispatched, device.EventEvicted:
 		line.setProgram(e.Program)
-	case device.TraceBegun:
+	case device.EventTraceBegun:
 		line.setTrace(e.Trace)
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		line.setTrace(e.Trace)
 		line.setProgram(e.Program)
 		line.Devices = nil
-	case device.TraceEnded, device.TraceReplayed, device.TraceReleased:
+	case device.EventTraceEnded, device.EventTraceReplayed, device.EventTraceReleased:
 		line.setTrace(e.Trace)
 		line.Devices = nil
-	case device.Allocated:
+	case device.EventAllocated:
 		line.setBuffer(e.Buffer)
-	case device.Freed:
+	case device.EventFreed:
 		line.Buffer = &e.Buffer.ID
-	case device.DeviceRemoved, device.PeaksReset:
+	case device.EventDeviceRemoved, device.EventPeaksReset:
 	default:
 		l.fail(fmt.Errorf("event of kind %d is not known to this version of the event log", e.Kind))
 	}
@@ -103,37 +103,37 @@ func (l *LogWriter) Observe(e device.Event) {
 
 func kindOfEvent(k device.EventKind) LogKind {
 	switch k {
-	case device.DeviceAdded:
+	case device.EventDeviceAdded:
 		return LogDevice
-	case device.MeshAdded:
+	case device.EventMeshAdded:
 		return LogMesh
-	case device.DeviceRemoved:
+	case device.EventDeviceRemoved:
 		return LogRemove
-	case device.Registered:
+	case device.EventRegistered:
 		return LogRegister
-	case device.Unregistered:
+	case device.EventUnregistered:
 		return LogUnregister
-	case device.Replaced:
+	case device.EventReplaced:
 		return LogReplace
-	case device.Dispatched:
+	case device.EventDispatched:
 		return LogDispatch
-	case device.Evicted:
+	case device.EventEvicted:
 		return LogEvict
-	case device.TraceBegun:
+	case device.EventTraceBegun:
 		return LogTraceBegin
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		return LogRecord
-	case device.TraceEnded:
+	case device.EventTraceEnded:
 		return LogTraceEnd
-	case device.TraceReplayed:
+	case device.EventTraceReplayed:
 		return LogReplay
-	case device.TraceReleased:
+	case device.EventTraceReleased:
 		return LogRelease
-	case device.Allocated:
+	case device.EventAllocated:
 		return LogAllocate
-	case device.Freed:
+	case device.EventFreed:
 		return LogFree
-	case device.PeaksReset:
+	case device.EventPeaksReset:
 		return LogResetPeaks
 	}
 	return ""
@@ -274,7 +274,7 @@ func (line *logLine) setTrace(id device.TraceID) { line.Trace = &id }
 
 func (line *logLine) setBuffer(b device.Buffer) {
 	line.Buffer, line.Kind, line.Name, line.Size, line.Backing = &b.ID, b.Kind.Name(), b.Name, b.Size, b.Backing
-	for _, part := range b.Parts {
+	for part := range b.All() {
 		line.Parts = append(line.Parts, logPart{part.Cores.String(), part.Range.Start, part.Range.Len()})
 	}
 }

@@ -123,14 +123,14 @@ func (m mover) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.Register(p, s) })
 }
 
-func (m mover) Unregister(p *program.Program, ids []uint64) error {
+func (m mover) Unregister(p program.ID, ids []uint64) error {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Unregister(p, s) })
 	return err
 }
 
-func (m mover) UnregisterAll(p *program.Program) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }
+func (m mover) UnregisterAll(p program.ID) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }
 
-func (m mover) Replace(old, new *program.Program) ([]uint64, error) {
+func (m mover) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	s, err := m.f.Replace(old, new)
 	return idsOf(s.All()), err
 }
@@ -141,12 +141,12 @@ func (m mover) ResetPeaks(id uint64) error {
 	return err
 }
 
-func (m mover) Dispatch(p *program.Program, ids []uint64) error {
+func (m mover) Dispatch(p program.ID, ids []uint64) error {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Dispatch(p, s) })
 	return err
 }
 
-func (m mover) Evict(p *program.Program, ids []uint64) ([]uint64, error) {
+func (m mover) Evict(p program.ID, ids []uint64) ([]uint64, error) {
 	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.Evict(p, s) })
 }
 
@@ -159,7 +159,7 @@ func (m mover) BeginTrace(ids []uint64) (id uint64, err error) {
 	return id, err
 }
 
-func (m mover) Record(trace uint64, p *program.Program) error {
+func (m mover) Record(trace uint64, p program.ID) error {
 	return m.f.Record(device.TraceID(trace), p)
 }
 func (m mover) EndTrace(trace uint64) error     { return m.f.EndTrace(device.TraceID(trace)) }
@@ -168,7 +168,7 @@ func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device
 
 func (m mover) Allocate(b model.Buffer, ids []uint64) error {
 	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
-	for given.Kind = device.L1; given.Kind < device.System && given.Kind.String() != string(b.Kind); given.Kind++ {
+	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {
 		given.Parts = append(given.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
@@ -215,12 +215,12 @@ func TestLogWriterLines(t *testing.T) {
 	_, err = fleet.Register(p, m.Set()) // changes nothing
 	require.NoError(t, err)
 	w.T, w.Tag = "", "after"
-	require.NoError(t, fleet.Unregister(p, m.Set()))
+	require.NoError(t, fleet.Unregister(p.ID(), m.Set()))
 	_, err = fleet.Register(q, m.Set())
 	require.NoError(t, err)
-	_, err = fleet.Replace(q, p)
+	_, err = fleet.Replace(q.ID(), p)
 	require.NoError(t, err)
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.GlobalCB, Name: "g", Parts: []device.Part{
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindGlobalCB, Name: "g", Parts: []device.Part{
 		{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-1]}").Cores(), Range: l1.Range{Start: 16, End: 32}},
 	}}, m.Set()))
 	require.NoError(t, w.Err())
@@ -286,7 +286,7 @@ func TestLogWriterTrace(t *testing.T) {
 	}
 	trace, err := fleet.BeginTrace(d.Set())
 	require.NoError(t, err)
-	require.NoError(t, fleet.Record(trace, programs[0]))
+	require.NoError(t, fleet.Record(trace, programs[0].ID()))
 	require.NoError(t, fleet.EndTrace(trace))
 	require.NoError(t, fleet.Replay(trace))
 	require.EqualValues(t, 1048576, d.Resident())

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -90,7 +91,7 @@ func (p *replayer) composition(d *l1Device, g device.UsageGroup) *L1Peak {
 		}
 	}
 	peak.WithKernels = peak.Bytes + below
-	for kind := device.CB; kind.InL1(); kind++ {
+	for kind := device.KindCB; kind.InL1(); kind++ {
 		if n := g.Usage.Of(kind); n > 0 {
 			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
 		}
@@ -102,7 +103,7 @@ func (p *replayer) composition(d *l1Device, g device.UsageGroup) *L1Peak {
 	return peak
 }
 
-func (p *replayer) resident(d *l1Device, r device.Resident) L1Resident {
+func (p *replayer) resident(d *l1Device, r fit.Resident) L1Resident {
 	out := L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
 		run := d.runs[r.Program]

@@ -32,7 +32,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 		return
 	}
 	between := l1.Range{Start: spec.CBBase, End: spec.L1Size - spec.L1Small}
-	if b.kind == device.L1Small {
+	if b.kind == device.KindL1Small {
 		between = l1.Range{Start: between.End, End: spec.L1Size}
 	}
 	start, ok := p.gap(b.on, between, size.V, max(spec.L1Align, 1))
@@ -49,7 +49,7 @@ func (b *buffer) unplaced() string {
 	switch {
 	case !b.r.IsEmpty() || b.perCore == event.Some(uint64(0)):
 		return ""
-	case b.kind == device.L1Small && b.recorded == 0:
+	case b.kind == device.KindL1Small && b.recorded == 0:
 		return event.UnplacedSmall
 	case !b.perCore.OK:
 		return event.UnplacedSize

@@ -193,7 +193,7 @@ func (d *replayDevice) free(p *replayer) {
 		}
 		fleet := p.fleets[kind].resident
 		if dev, err := fleet.Device(d.slot); err == nil {
-			_ = fleet.Unregister(counted, dev.Set()) // it was registered when the run ended
+			_ = fleet.Unregister(counted.ID(), dev.Set()) // it was registered when the run ended
 		}
 	}
 	d.alive = nil

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -35,7 +36,7 @@ func (e Enqueued) Programs() iter.Seq[*program.Program] {
 func (e Enqueued) Lowest() (lowest []BufferInfo, synthesised bool) {
 	var found []*liveBuffer
 	for _, b := range e.p.memory.live {
-		if b.r.IsEmpty() || b.info.Kind != device.L1 && b.info.Kind != device.GlobalCB || !slices.Contains(b.on, e.group.on) {
+		if b.r.IsEmpty() || b.info.Kind != device.KindL1 && b.info.Kind != device.KindGlobalCB || !slices.Contains(b.on, e.group.on) {
 			continue
 		}
 		if len(found) > 0 && b.r.Start < found[0].r.Start {
@@ -45,7 +46,7 @@ func (e Enqueued) Lowest() (lowest []BufferInfo, synthesised bool) {
 			found = append(found, b)
 		}
 	}
-	slices.SortFunc(found, func(a, b *liveBuffer) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(found, func(a, b *liveBuffer) int { return cmp.Compare(a.id, b.id) })
 	for _, b := range found {
 		lowest = append(lowest, b.info)
 		synthesised = synthesised || b.key.address == 0

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -58,7 +58,7 @@ func TestEnqueued(t *testing.T) {
 			readings[read] = true
 			for _, failed := range result.Checks.List {
 				for _, r := range failed.Verdict.Refusals {
-					if r.Kind == device.RefusedClash && r.What == program.CircularBuffer {
+					if r.Kind == fit.RefusedClash && r.What == program.CircularBuffer {
 						require.Equal(t, r.Limit, lowest[moment{failed.Run.At, failed.Enqueue}])
 						failures++
 					}

@@ -132,7 +132,7 @@ func SameAsReplay(t require.TestingT, path string, opt Options) {
 		case event.KindAllocate:
 			switch {
 			case e.Earlier:
-				if e.Buffer.Kind == device.L1 || e.Buffer.Kind == device.L1Small {
+				if e.Buffer.Kind == device.KindL1 || e.Buffer.Kind == device.KindL1Small {
 					earlier.L1++
 					earlier.Bytes += e.Buffer.Size
 				} else {

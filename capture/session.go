@@ -205,14 +205,13 @@ func (s *Session) on(e *LogEvent) (LogCode, error) {
 		}
 		return "", err
 	case LogDispatch:
-		err = s.fleet.Dispatch(s.handle(e.Program), set)
+		err = s.fleet.Dispatch(e.Program, set)
 	case LogEvict:
-		_, err = s.fleet.Evict(s.handle(e.Program), set)
+		_, err = s.fleet.Evict(e.Program, set)
 	case LogUnregister:
-		p := s.handle(e.Program)
 		if e.Devices.OK {
-			err = s.fleet.Unregister(p, set)
-		} else if s.fleet.UnregisterAll(p).Len() == 0 {
+			err = s.fleet.Unregister(e.Program, set)
+		} else if s.fleet.UnregisterAll(e.Program).Len() == 0 {
 			return LogCodeNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
 		}
 	case LogAllocate:
@@ -250,15 +249,6 @@ func (s *Session) having(id device.BufferID) (device.Set, error) {
 	return s.fleet.Of(ids...)
 }
 
-// handle returns the program with an id for calls that need no more than that.
-func (s *Session) handle(id program.ID) *program.Program {
-	p, ok := s.fleet.Program(id)
-	if !ok {
-		p, _ = program.NewBuilder(id).Build(l1.Spec{}) // without CBs nothing can be wrong
-	}
-	return p
-}
-
 // place returns a program as it is defined now, placed for the first of some devices.
 // The fleet refuses it on others.
 func (s *Session) place(id program.ID, set device.Set) (*program.Program, LogCode, error) {
@@ -292,12 +282,11 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, LogCod
 }
 
 func (s *Session) replace(e *LogEvent) (LogCode, error) {
-	old := s.handle(e.Program)
 	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
 	if err != nil {
 		return code, err
 	}
-	_, err = s.fleet.Replace(old, p)
+	_, err = s.fleet.Replace(e.Program, p)
 	return "", err
 }
 
@@ -326,7 +315,7 @@ func (s *Session) trace(e *LogEvent) (LogCode, error) {
 	var err error
 	switch e.Kind {
 	case LogRecord:
-		err = s.fleet.Record(id, s.handle(e.Program))
+		err = s.fleet.Record(id, e.Program)
 	case LogTraceEnd:
 		err = s.fleet.EndTrace(id)
 	case LogReplay:

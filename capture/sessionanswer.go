@@ -121,7 +121,10 @@ func (s *Session) headroom(e *LogEvent) (any, LogCode, error) {
 	if err != nil {
 		return nil, code, err
 	}
-	groups, err := s.fleet.Headroom(p, set)
+	groups, err := s.fleet.RegisteredHeadroom(set)
+	if p != nil {
+		groups, err = s.fleet.Headroom(p, set)
+	}
 	if err != nil {
 		return nil, "", err
 	}

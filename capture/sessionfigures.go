@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -154,14 +155,14 @@ func newAnswerUsage(d device.Device) answerUsage {
 
 func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
 	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, []answerShared{}}
-	for k := device.CB; k.InL1(); k++ {
+	for k := device.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
 			a.Kinds[k.Name()] = n
 		}
 	}
 	for shared := range u.Shared() {
 		row := answerShared{Bytes: shared.Bytes}
-		for k := device.CB; k.InL1(); k++ {
+		for k := device.KindCB; k.InL1(); k++ {
 			if shared.Kinds.Has(k) {
 				row.Kinds = append(row.Kinds, k.Name())
 			}
@@ -192,7 +193,7 @@ type answerResident struct {
 	Op      string           `json:"op,omitempty"`
 }
 
-func newAnswerResident(r device.Resident, programs map[program.ID]*definition) answerResident {
+func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
 	a := answerResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End}
 	if r.Program == nil {
 		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
@@ -254,15 +255,15 @@ type answerVerdict struct {
 }
 
 type answerRefusal struct {
-	Kind    device.RefusalKind `json:"kind"`
-	Buffers string             `json:"buffers"`
-	Message string             `json:"message"`
-	Device  device.ID          `json:"device"`
-	Devices int                `json:"devices"`
-	Cores   string             `json:"cores"`
-	End     uint64             `json:"region_end"`
-	Limit   uint64             `json:"limit"`
-	Over    uint64             `json:"over_bytes"`
+	Kind    fit.RefusalKind `json:"kind"`
+	Buffers string          `json:"buffers"`
+	Message string          `json:"message"`
+	Device  device.ID       `json:"device"`
+	Devices int             `json:"devices"`
+	Cores   string          `json:"cores"`
+	End     uint64          `json:"region_end"`
+	Limit   uint64          `json:"limit"`
+	Over    uint64          `json:"over_bytes"`
 }
 
 type answerClash struct {
@@ -287,7 +288,7 @@ type answerHole struct {
 	Why   string `json:"why"`
 }
 
-func newAnswerVerdict(v device.Verdict) answerVerdict {
+func newAnswerVerdict(v fit.Verdict) answerVerdict {
 	a := answerVerdict{
 		Fits: v.Fits(), Message: v.String(), Refusals: newAnswerRefusals(v.Refusals), Hybrid: newAnswerRefusals(v.Hybrid),
 		Clashes: []answerClash{}, Difference: v.Difference, Advice: v.Advice,
@@ -315,11 +316,11 @@ func newAnswerVerdict(v device.Verdict) answerVerdict {
 	return a
 }
 
-func newAnswerRefusals(refusals []*device.Refusal) []answerRefusal {
+func newAnswerRefusals(refusals []*fit.Refusal) []answerRefusal {
 	out := []answerRefusal{}
 	for _, r := range refusals {
 		row := answerRefusal{r.Kind, r.Buffers(), r.Error(), r.Device, r.Devices, r.Cores.String(), r.End, r.Limit, 0}
-		if r.Kind != device.RefusedGrid {
+		if r.Kind != fit.RefusedGrid {
 			row.Over = r.Over()
 		}
 		out = append(out, row)

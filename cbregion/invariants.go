@@ -4,8 +4,13 @@ package cbregion
 // and returns an *InvariantError that names the first difference. O(n).
 func (v *Coverage) CheckInvariants() error {
 	if v.boundaries == 0 {
-		if v.root.size() != 0 || v.root.kids != nil || v.bytes != 0 {
-			return broken("empty coverage with %d bytes and a root of size %d", v.bytes, v.root.size())
+		switch {
+		case v.bytes != 0:
+			return broken("empty coverage with %d bytes", v.bytes)
+		case v.root.size() != 0:
+			return broken("empty coverage with a root of size %d", v.root.size())
+		case v.root.kids != nil:
+			return broken("empty coverage with an inner node as root")
 		}
 		return nil
 	}
@@ -98,8 +103,11 @@ func (c *Counter) CheckInvariants() error {
 		return err
 	}
 	if c.live == nil {
-		if c.n != 0 || !c.cover.IsEmpty() {
+		switch {
+		case c.n != 0:
 			return broken("no live ranges, but %d are counted", c.n)
+		case !c.cover.IsEmpty():
+			return broken("no live ranges, but %d bytes are covered", c.cover.Bytes())
 		}
 		return nil
 	}

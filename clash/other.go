@@ -12,10 +12,7 @@ func (e *Explanation) grid() {
 	m := e.Message
 	var inside l1.CoreSet
 	if m.Cols > 0 && m.Rows > 0 {
-		whole := l1.CoreRange{End: l1.Core{X: coordinate(m.Cols), Y: coordinate(m.Rows)}}
-		if s, err := l1.NewCoreRangeSet(whole); err == nil {
-			inside = s.Cores()
-		}
+		inside = l1.Rect(0, 0, coordinate(m.Cols), coordinate(m.Rows)).Cores()
 	}
 	outside := m.Cores.Cores().Minus(inside)
 	e.Summary = fmt.Sprintf("cores outside the grid: %d of %s of a CB are not on the %dx%d compute grid",

@@ -95,7 +95,7 @@ func TestProgramByProgramDeviceByDevice(t *testing.T) {
 	}
 	for i, p := range programs {
 		for _, s := range each {
-			require.NoError(t, f.Unregister(p, s))
+			require.NoError(t, f.Unregister(p.ID(), s))
 		}
 		require.Equal(t, one(19-i), count(f))
 		require.Nil(t, f.groups[0].state.line.trail)
@@ -130,7 +130,7 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 	require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: n}, count(f))
 	for d, s := range each {
 		for i, p := range programs {
-			require.NoError(t, f.Unregister(p, s))
+			require.NoError(t, f.Unregister(p.ID(), s))
 			if l := f.groups[0].state.line; d > 0 && (d < 31 || i < n-1) {
 				require.Equal(t, n, l.end())
 			}
@@ -158,12 +158,12 @@ func TestPartAndMeetAgain(t *testing.T) {
 		require.Equal(t, 4, now.lines)
 		require.Zero(t, now.steps)
 		for d, s := range each {
-			require.NoError(t, f.Unregister(own(d), s))
+			require.NoError(t, f.Unregister(own(d).ID(), s))
 		}
 		require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: 1}, count(f), "round %d", round)
 		require.NoError(t, f.CheckInvariants())
 	}
-	f.UnregisterAll(common)
+	f.UnregisterAll(common.ID())
 	requireEmpty(t, f)
 }
 
@@ -173,7 +173,7 @@ func TestGroupsThatStayApart(t *testing.T) {
 	f, m, each := fleetOf(t, 1, 2)
 	large := programOn(t, 1, "{[0-0 - 7-7]}", 0, 1<<20)
 	mustRegister(t, f, large, each[0])
-	f.UnregisterAll(large)
+	f.UnregisterAll(large.ID())
 	for _, s := range each {
 		for i := range program.ID(300) {
 			mustRegister(t, f, programOn(t, 2+i, "{[0-0 - 7-7]}", uint64(64*i), 64), s)
@@ -185,7 +185,7 @@ func TestGroupsThatStayApart(t *testing.T) {
 	}
 	require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: 300}, count(f))
 	for p := range f.Programs() {
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 	}
 	requireEmpty(t, f)
 }
@@ -197,7 +197,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	p := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
 	for i, s := range each {
 		mustRegister(t, f, p, s)
-		require.NoError(t, f.Unregister(p, s))
+		require.NoError(t, f.Unregister(p.ID(), s))
 		requireEmpty(t, f)
 		require.Equal(t, min(2, 32-i), len(f.groups))
 	}
@@ -219,13 +219,13 @@ func TestClassesComeBackToOne(t *testing.T) {
 	require.Equal(t, 64, classes())
 	rnd.Shuffle(len(cutters), func(i, k int) { cutters[i], cutters[k] = cutters[k], cutters[i] })
 	for _, p := range cutters {
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 	}
 	// A sweep comes at the latest after as many departures as there are classes.
 	for left := classes(); left > 0 && classes() > 1; left-- {
 		p := programOn(t, 99, "{[0-0 - 7-7]}", 8192, 64)
 		mustRegister(t, f, p, m.Set())
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 	}
 	require.Equal(t, 1, classes())
 }
@@ -249,11 +249,11 @@ func TestAlternation(t *testing.T) {
 				p := programOn(t, test.id(i), "{[0-0 - 7-7]}", 0, 8192)
 				mustRegister(t, f, p, each[i%2])
 				within(t, count(f), test.most)
-				require.NoError(t, f.Unregister(p, each[i%2]))
+				require.NoError(t, f.Unregister(p.ID(), each[i%2]))
 				within(t, count(f), test.most)
 			}
 			require.NoError(t, f.CheckInvariants())
-			f.UnregisterAll(stay)
+			f.UnregisterAll(stay.ID())
 			requireEmpty(t, f)
 		})
 	}
@@ -264,13 +264,13 @@ func TestAlternation(t *testing.T) {
 		for i := range 10_000 {
 			mustRegister(t, f, programOn(t, program.ID(2+i), "{[0-0 - 7-7]}", 0, 2048), each[i%2])
 			if i >= 2 {
-				require.NoError(t, f.Unregister(programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, 2048), each[i%2]))
+				require.NoError(t, f.Unregister(programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, 2048).ID(), each[i%2]))
 			}
 			within(t, count(f), most)
 		}
 		require.NoError(t, f.CheckInvariants())
 		for p := range f.Programs() {
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		requireEmpty(t, f)
 	})
@@ -330,16 +330,16 @@ func nothingIsLeft(t *rapid.T) {
 				mustRegister(t, f, p, s)
 			}
 		},
-		"unregister": func(t *rapid.T) { _ = f.Unregister(one(t), some(t)) },
+		"unregister": func(t *rapid.T) { _ = f.Unregister(one(t).ID(), some(t)) },
 		"take off": func(t *rapid.T) {
 			p, s := one(t), some(t)
 			for id := range s.All() {
 				d, err := f.Of(id)
 				require.NoError(t, err)
-				_ = f.Unregister(p, d)
+				_ = f.Unregister(p.ID(), d)
 			}
 		},
-		"unregister all": func(t *rapid.T) { f.UnregisterAll(one(t)) },
+		"unregister all": func(t *rapid.T) { f.UnregisterAll(one(t).ID()) },
 		"remove": func(t *rapid.T) {
 			s := some(t)
 			require.NoError(t, f.Remove(s))
@@ -367,7 +367,7 @@ func nothingIsLeft(t *rapid.T) {
 		require.NoError(t, f.Remove(f.Set()))
 	} else {
 		for _, p := range rapid.Permutation(slices.Clone(programs)).Draw(t, "order") {
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 	}
 	requireEmpty(t, f)

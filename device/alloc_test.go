@@ -41,7 +41,7 @@ func TestNoAllocations(t *testing.T) {
 				sum += d.Registered()
 			}
 		},
-		"Unregister on no devices, and nil": func() { err = f.Unregister(p, device.Set{}) },
+		"Unregister on no devices, and nil": func() { err = f.Unregister(p.ID(), device.Set{}) },
 	} {
 		require.Zero(t, testing.AllocsPerRun(100, do), name)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestAllocationBudgets(t *testing.T) {
 		n := testing.AllocsPerRun(runs, func() {
 			_, err := f.Register(test.p, all)
 			check(err)
-			check(f.Unregister(test.p, all))
+			check(f.Unregister(test.p.ID(), all))
 		})
 		t.Logf("%s: %v", test.name, n)
 		require.LessOrEqual(t, n, test.most, test.name)
@@ -107,7 +107,7 @@ func TestAllocationBudgets(t *testing.T) {
 				check(err)
 			}
 			for _, s := range each[1 : devices-1] {
-				check(f.Unregister(p, s))
+				check(f.Unregister(p.ID(), s))
 			}
 		}
 		follow()
@@ -127,10 +127,10 @@ func TestTurnsAllocateNothing(t *testing.T) {
 			m := addMesh(t, f, 0, 4, 8, l1.N150())
 			all := m.Set()
 			for id := range device.BufferID(buffers) {
-				allocate(t, f, all, buffer(id, device.L1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
+				allocate(t, f, all, buffer(id, device.KindL1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
 			}
 			if buffers == 1 { // in a hole of what runs, so that the look is a close one
-				allocate(t, f, all, buffer(99, device.L1Small, "{[7-7 - 7-7]}", 110_000, 64))
+				allocate(t, f, all, buffer(99, device.KindL1Small, "{[7-7 - 7-7]}", 110_000, 64))
 			}
 			var turns []*program.Program
 			for id := range program.ID(programs) {
@@ -147,7 +147,7 @@ func TestTurnsAllocateNothing(t *testing.T) {
 			turn := func() {
 				p := turns[next%len(turns)]
 				next++
-				if err := f.Dispatch(p, all); err != nil {
+				if err := f.Dispatch(p.ID(), all); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -28,7 +28,7 @@ func pair(b *testing.B, f *device.Fleet, p *program.Program, s device.Set) {
 		if _, err := f.Register(p, s); err != nil {
 			b.Fatal(err)
 		}
-		if err := f.Unregister(p, s); err != nil {
+		if err := f.Unregister(p.ID(), s); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -99,7 +99,7 @@ func BenchmarkReplace(b *testing.B) {
 	register(b, f, p, m.Set())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := f.Replace(p, q); err != nil {
+		if _, err := f.Replace(p.ID(), q); err != nil {
 			b.Fatal(err)
 		}
 		p, q = q, p
@@ -158,7 +158,7 @@ func takeTurns(b *testing.B, devices [2]int, live int, on, onToo string) {
 	register(b, f, q, s)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := f.Dispatch(p, s); err != nil {
+		if err := f.Dispatch(p.ID(), s); err != nil {
 			b.Fatal(err)
 		}
 		p, q = q, p

@@ -7,41 +7,19 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// A BufferID names a buffer on a device. Devices of a mesh usually use the same id
-// for their parts of one tensor, but need not.
-type BufferID uint64
+// A BufferID names a buffer on a device.
+type BufferID = fit.BufferID
 
 // A Buffer is something other than a circular buffer that takes memory of a device.
-type Buffer struct {
-	ID   BufferID
-	Kind Kind // L1 to System
+type Buffer = fit.Buffer
 
-	// Size is what the buffer counts for in the total of its kind: its bytes in all
-	// banks together. 0 means the bytes of its Parts.
-	Size uint64
-
-	// Parts say where it lies in L1: an interleaved buffer is one part on all cores,
-	// a sharded one on some, and each core may have a place of its own. A kind that
-	// does not lie in L1 has none.
-	Parts []Part
-
-	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
-	// device, where every device has an allocation of its own besides. Its bytes are
-	// those of the latter: they count in BufferTotals.Backing and nowhere else.
-	Backing bool
-
-	Name string // whose it is, for people
-}
-
-// A Part is one range of bytes on some cores.
-type Part struct {
-	Cores l1.CoreSet
-	Range l1.Range
-}
+// A Part is one range of bytes on some cores, of a Buffer of several parts.
+type Part = fit.Part
 
 // Wrong calls about buffers, to be matched with errors.Is.
 var (
@@ -82,19 +60,20 @@ type BufferTotals struct {
 	Backing  uint64 // their bytes, of any kind
 }
 
+// of returns the figures that a buffer counts in.
 func (t *BufferTotals) of(b *Buffer) (count *int, bytes *uint64) {
 	switch {
 	case b.Backing:
 		return &t.Backings, &t.Backing
-	case b.Kind == DRAM:
+	case b.Kind == KindDRAM:
 		bytes = &t.DRAM
-	case b.Kind == Trace:
+	case b.Kind == KindTrace:
 		bytes = &t.Trace
-	case b.Kind == System:
+	case b.Kind == KindSystem:
 		bytes = &t.System
-	case b.Kind == L1Small:
+	case b.Kind == KindL1Small:
 		bytes = &t.L1Small
-	case b.Kind == Kernel, b.Kind == Reserved:
+	case b.Kind == KindKernel, b.Kind == KindReserved:
 		bytes = &t.Kernels
 	default:
 		bytes = &t.L1
@@ -132,16 +111,17 @@ type allocation struct {
 // is what judges programs by it.
 //
 // Errors, the first that applies: *BufferError with the Field that makes no sense
-// (a Kind that programs bring, an illegal range, Parts outside L1); ErrForeignSet;
+// (a Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
+// what does not lie there); ErrForeignSet;
 // ErrNoDevice for a removed device; *BufferError with ErrAllocated if a device has a
-// buffer with this id; *BufferError with the Field Parts and a core outside the grid;
-// *OverflowError if a total of a device or mesh could exceed 2^63-1.
+// buffer with this id; *BufferError with the Field Range or Parts and a core outside the
+// grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
 //
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
 // the devices; where devices part O(n) in the live buffers.
 func (f *Fleet) Allocate(b Buffer, s Set) error {
 	b.Parts = slices.Clone(b.Parts)
-	if err := b.check(); err != nil {
+	if err := checkBuffer(&b); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -155,7 +135,7 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 	if err := f.onGrid(&b, s); err != nil {
 		return err
 	}
-	a, err := f.allocation(b)
+	a, err := f.allocation(b.Plain())
 	if err != nil {
 		return err
 	}
@@ -166,7 +146,7 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 		return err
 	}
 	f.reheap(s.s.slots, a, nil)
-	f.emit(Event{Kind: Allocated, Set: s, Buffer: a.Buffer})
+	f.emit(Event{Kind: EventAllocated, Set: s, Buffer: a.Buffer})
 	return nil
 }
 
@@ -215,7 +195,7 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		}
 		f.reheap(slots, nil, a)
 	}
-	f.emit(Event{Kind: Freed, Set: s, Buffer: first.Buffer})
+	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
 	return first.copy(), nil
 }
 
@@ -247,25 +227,25 @@ func (d Device) Buffer(id BufferID) (Buffer, bool) {
 }
 
 // copy returns the Buffer with Parts that a caller may write.
-func (a *allocation) copy() Buffer {
-	b := a.Buffer
-	b.Parts = slices.Clone(b.Parts)
-	return b
-}
+func (a *allocation) copy() Buffer { return a.Buffer.Plain() }
 
-// check refuses a Buffer that makes no sense and completes its Size.
-func (b *Buffer) check() error {
+// checkBuffer refuses a Buffer that makes no sense and completes its Size.
+func checkBuffer(b *Buffer) error {
 	bad := func(field string, err error) error { return &BufferError{Buffer: b.ID, Field: field, Err: err} }
-	if b.Kind < L1 || b.Kind >= numKinds {
+	if b.Kind < KindL1 || b.Kind >= numKinds {
 		return bad("Kind", fmt.Errorf("%v is not allocated", b.Kind))
 	}
-	if len(b.Parts) > 0 && !b.Kind.InL1() {
-		return bad("Parts", fmt.Errorf("a %v does not lie in L1", b.Kind))
+	field := fieldOf(b)
+	if field == "Range" && len(b.Parts) > 0 {
+		return bad("Parts", errors.New("Cores and Range say already where it lies"))
 	}
 	var sum wide
-	for _, p := range b.Parts {
+	for p := range b.All() {
+		if !b.Kind.InL1() {
+			return bad(field, fmt.Errorf("a %v does not lie in L1", b.Kind))
+		}
 		if err := p.Range.Check(); err != nil {
-			return bad("Parts", err)
+			return bad(field, err)
 		}
 		sum.add(p.Range.Len(), p.Cores.Len())
 	}
@@ -273,12 +253,20 @@ func (b *Buffer) check() error {
 		return bad("Size", fmt.Errorf("%d bytes are above 2^63-1", b.Size))
 	}
 	if sum.beyond() {
-		return bad("Parts", errors.New("sum of their bytes is above 2^63-1"))
+		return bad(field, errors.New("sum of their bytes is above 2^63-1"))
 	}
 	if b.Size == 0 {
 		b.Size = sum.lo
 	}
 	return nil
+}
+
+// fieldOf names the field that says where a buffer lies.
+func fieldOf(b *Buffer) string {
+	if !b.Cores.IsEmpty() || b.Range != (l1.Range{}) {
+		return "Range"
+	}
+	return "Parts"
 }
 
 // absent refuses a buffer whose id is in use on a device of s.
@@ -302,7 +290,7 @@ func (f *Fleet) absent(id BufferID, s Set) error {
 
 // onGrid refuses parts outside the grid of a device. A service core may lie there.
 func (f *Fleet) onGrid(b *Buffer, s Set) error {
-	if b.Kind == Service {
+	if b.Kind == KindService {
 		return nil
 	}
 	var last *l1.Spec
@@ -313,17 +301,17 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		}
 		last = spec
 		grid := spec.Grid().Cores()
-		for _, p := range b.Parts {
+		for p := range b.All() {
 			if !grid.Contains(p.Cores) {
 				err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", first(p.Cores.Minus(grid)), spec.Cols, spec.Rows, f.ids[slot])
-				return &BufferError{Buffer: b.ID, Field: "Parts", Err: err}
+				return &BufferError{Buffer: b.ID, Field: fieldOf(b), Err: err}
 			}
 		}
 	}
 	return nil
 }
 
-// allocation returns the fleet's form of a buffer: the one that other devices have,
+// allocation returns the fleet's form of a plain buffer: the one that other devices have,
 // if they have the same, so that they find each other's heaps.
 func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	for _, a := range f.allocations[b.ID] {
@@ -334,7 +322,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	a := &allocation{Buffer: b, charge: b.Size}
 	var sum wide
 	builder := program.NewBuilder(0)
-	for _, p := range b.Parts {
+	for p := range b.All() {
 		sum.add(p.Range.Len(), p.Cores.Len())
 		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
 			if a.span.IsEmpty() {
@@ -347,12 +335,12 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	a.charge = max(a.charge, sum.lo)
 	f.serial++
 	a.key = newKey(f.serial)
-	if len(b.Parts) == 0 || b.Backing || sum.lo == 0 {
+	if b.Backing || sum.lo == 0 {
 		return a, nil
 	}
 	p, err := builder.Build(l1.Spec{})
 	if err != nil {
-		return nil, &BufferError{Buffer: b.ID, Field: "Parts", Err: err}
+		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: err}
 	}
 	a.placed = &registration{program: p, key: a.key, number: unnumbered}
 	return a, nil
@@ -360,6 +348,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 
 func (a *allocation) equal(b *Buffer) bool {
 	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name &&
+		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
 		slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
 }
 
@@ -374,7 +363,7 @@ func (f *Fleet) roomFor(a *allocation, slots bitset) error {
 			return err
 		}
 		if c.load() > l1.MaxAddr-a.charge {
-			return &OverflowError{Buffer: a.ID, IsBuffer: true, Device: c.id}
+			return &BufferOverflowError{Buffer: a.ID, Device: c.id}
 		}
 		if c.mesh == nil {
 			continue
@@ -383,7 +372,7 @@ func (f *Fleet) roomFor(a *allocation, slots bitset) error {
 			m, sum = c.mesh, c.mesh.load
 		}
 		if sum > l1.MaxAddr-a.charge {
-			return &OverflowError{Buffer: a.ID, IsBuffer: true, Device: m.first}
+			return &BufferOverflowError{Buffer: a.ID, Device: m.first}
 		}
 		sum += a.charge
 	}

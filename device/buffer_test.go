@@ -13,7 +13,7 @@ import (
 
 // buffer is a buffer with the same range on some cores.
 func buffer(id device.BufferID, kind device.Kind, on string, addr, size uint64) device.Buffer {
-	return device.Buffer{ID: id, Kind: kind, Parts: []device.Part{part(on, addr, size)}}
+	return device.Buffer{ID: id, Kind: kind, Cores: cores(on).Cores(), Range: l1.Range{Start: addr, End: addr + size}}
 }
 
 func part(on string, addr, size uint64) device.Part {
@@ -46,8 +46,8 @@ func TestAllocateAndFree(t *testing.T) {
 	d := addDevice(t, f, 0, l1.N150())
 	before := d.Totals()
 	allocate(t, f, d.Set(),
-		device.Buffer{ID: 1, Kind: device.DRAM, Size: 65_536},
-		buffer(2, device.L1, "{[0-0 - 7-7]}", 1_000_000, 256))
+		device.Buffer{ID: 1, Kind: device.KindDRAM, Size: 65_536},
+		buffer(2, device.KindL1, "{[0-0 - 7-7]}", 1_000_000, 256))
 	now := d.Totals()
 	require.EqualValues(t, 65_536, now.Buffers.DRAM)
 	require.EqualValues(t, 16_384, now.Buffers.L1, "an interleaved buffer counts its bytes in all banks")
@@ -75,15 +75,15 @@ func TestBufferTotals(t *testing.T) {
 		tracked uint64
 		text    string
 	}{
-		{device.L1, device.BufferTotals{Count: 1, L1: 64}, 64, "L1 buffer"},
-		{device.L1Small, device.BufferTotals{Count: 1, L1Small: 64}, 64, "L1_SMALL buffer"},
-		{device.GlobalCB, device.BufferTotals{Count: 1, L1: 64}, 64, "global CB buffer"},
-		{device.Service, device.BufferTotals{Count: 1, L1: 64}, 64, "service buffer"},
-		{device.Kernel, device.BufferTotals{Count: 1, Kernels: 64}, 0, "kernel"},
-		{device.Reserved, device.BufferTotals{Count: 1, Kernels: 64}, 0, "reserved area"},
-		{device.DRAM, device.BufferTotals{Count: 1, DRAM: 64}, 0, "DRAM buffer"},
-		{device.Trace, device.BufferTotals{Count: 1, Trace: 64}, 0, "trace buffer"},
-		{device.System, device.BufferTotals{Count: 1, System: 64}, 0, "system buffer"},
+		{device.KindL1, device.BufferTotals{Count: 1, L1: 64}, 64, "L1 buffer"},
+		{device.KindL1Small, device.BufferTotals{Count: 1, L1Small: 64}, 64, "L1_SMALL buffer"},
+		{device.KindGlobalCB, device.BufferTotals{Count: 1, L1: 64}, 64, "global CB buffer"},
+		{device.KindService, device.BufferTotals{Count: 1, L1: 64}, 64, "service buffer"},
+		{device.KindKernel, device.BufferTotals{Count: 1, Kernels: 64}, 0, "kernel"},
+		{device.KindReserved, device.BufferTotals{Count: 1, Kernels: 64}, 0, "reserved area"},
+		{device.KindDRAM, device.BufferTotals{Count: 1, DRAM: 64}, 0, "DRAM buffer"},
+		{device.KindTrace, device.BufferTotals{Count: 1, Trace: 64}, 0, "trace buffer"},
+		{device.KindSystem, device.BufferTotals{Count: 1, System: 64}, 0, "system buffer"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			require.Equal(t, test.text, test.kind.String())
@@ -126,10 +126,10 @@ func TestBufferTotals(t *testing.T) {
 	}
 	require.Equal(t, "Kind(77)", device.Kind(77).String())
 	require.Equal(t, []string{"circular buffer", "dataflow buffer", "scratchpad"},
-		[]string{device.CB.String(), device.Dataflow.String(), device.Scratchpad.String()})
-	require.Equal(t, "circular buffer + L1 buffer", device.KindsOf(device.L1, device.CB).String())
-	require.True(t, device.KindsOf(device.L1).Has(device.L1))
-	require.False(t, device.KindsOf(device.L1).Has(device.CB))
+		[]string{device.KindCB.String(), device.KindDataflow.String(), device.KindScratchpad.String()})
+	require.Equal(t, "circular buffer + L1 buffer", device.KindsOf(device.KindL1, device.KindCB).String())
+	require.True(t, device.KindsOf(device.KindL1).Has(device.KindL1))
+	require.False(t, device.KindsOf(device.KindL1).Has(device.KindCB))
 }
 
 // A capture showed 20 buffers on device 0 and 10 on each other: a mesh buffer has a
@@ -140,19 +140,19 @@ func TestBackingAllocations(t *testing.T) {
 	reference := sub(t, m, 0, 0, 1, 1)
 	const dram, l1Bytes, backing = 14_753_792, 22_528, 73_728
 	for id := range device.BufferID(10) {
-		b := device.Buffer{ID: id, Kind: device.DRAM, Size: dram / 9}
+		b := device.Buffer{ID: id, Kind: device.KindDRAM, Size: dram / 9}
 		if dram%9 > 0 && id == 0 {
 			b.Size += dram % 9
 		}
 		if id == 9 {
-			b = buffer(id, device.L1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
+			b = buffer(id, device.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
 		}
 		allocate(t, f, m.Set(), b)
 	}
 	for id := device.BufferID(100); id < 110; id++ {
-		b := device.Buffer{ID: id, Kind: device.DRAM, Size: backing / 9, Backing: true}
+		b := device.Buffer{ID: id, Kind: device.KindDRAM, Size: backing / 9, Backing: true}
 		if id == 109 {
-			b = buffer(id, device.L1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
+			b = buffer(id, device.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
 			b.Backing = true
 		}
 		allocate(t, f, reference, b)
@@ -164,7 +164,7 @@ func TestBackingAllocations(t *testing.T) {
 			require.Len(t, bufferIDs(d), 20)
 			naive := uint64(0)
 			for b := range d.Buffers() {
-				if b.Kind == device.DRAM {
+				if b.Kind == device.KindDRAM {
 					naive += b.Size
 				}
 			}
@@ -185,7 +185,7 @@ func TestBuffersOfAMesh(t *testing.T) {
 	m := addMesh(t, f, 0, 2, 2, l1.N150())
 	lone := addDevice(t, f, 9, l1.P150())
 	all := f.Set()
-	allocate(t, f, all, buffer(1, device.L1, "{[0-0 - 7-7]}", 1_000_000, 2048))
+	allocate(t, f, all, buffer(1, device.KindL1, "{[0-0 - 7-7]}", 1_000_000, 2048))
 	for d := range f.Devices() {
 		require.EqualValues(t, 64*2048, d.Totals().Buffers.L1)
 	}
@@ -204,7 +204,7 @@ func TestBuffersOfAMesh(t *testing.T) {
 		require.Equal(t, device.BufferError{Buffer: 1, Device: 2, Err: device.ErrNotAllocated}, *wrong)
 	})
 	// One id, two buffers: a device has its own.
-	allocate(t, f, of(t, f, 2), buffer(1, device.L1, "{[0-0 - 0-0]}", 500_000, 64))
+	allocate(t, f, of(t, f, 2), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500_000, 64))
 	got, err := f.Free(1, all)
 	require.NoError(t, err)
 	require.EqualValues(t, 64*2048, got.Size, "that of the first device")
@@ -213,11 +213,34 @@ func TestBuffersOfAMesh(t *testing.T) {
 	intact(t, f)
 }
 
+// One part may be given in two ways, and comes back in one.
+func TestBufferOfOnePart(t *testing.T) {
+	f := device.NewFleet()
+	m := addMesh(t, f, 0, 1, 2, l1.N150())
+	short := buffer(1, device.KindL1, "{[0-0 - 3-0]}", 1_000_000, 512)
+	long := device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}}
+	allocate(t, f, of(t, f, 0), short)
+	allocate(t, f, of(t, f, 1), long)
+	short.Size = 4 * 512
+	for d := range m.All() {
+		require.Equal(t, []device.Buffer{short}, slices.Collect(d.Buffers()))
+		require.EqualValues(t, 4*512, d.Totals().Tracked)
+	}
+	for _, b := range []device.Buffer{short, long} {
+		require.Equal(t, []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}, slices.Collect(b.All()))
+	}
+	p := build(t, m.Spec(), 1, at(999_936, cb("{[0-0 - 0-0]}", 128)))
+	v := check(t, f, p, m.Set())
+	require.Equal(t, 2, v.Clashes[0].Devices, "both have the same")
+	require.Equal(t, short, v.Clashes[0].Above[0].Buffer)
+	intact(t, f)
+}
+
 // A free carries the size that it frees, and what it returns is the caller's.
 func TestFreeReturnsTheBuffer(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())
-	want := device.Buffer{ID: 5, Kind: device.L1, Parts: []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512), part("{[4-0 - 4-0]}", 900_000, 100)}, Name: "conv weights"}
+	want := device.Buffer{ID: 5, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512), part("{[4-0 - 4-0]}", 900_000, 100)}, Name: "conv weights"}
 	given := want
 	given.Parts = slices.Clone(want.Parts)
 	allocate(t, f, d.Set(), given)
@@ -247,10 +270,15 @@ func TestAllocateRefusals(t *testing.T) {
 	goneSet := gone.Set()
 	require.NoError(t, f.Remove(goneSet))
 	foreign := addDevice(t, device.NewFleet(), 0, l1.N150()).Set()
-	allocate(t, f, sub(t, m, 0, 1, 1, 2), buffer(1, device.L1, "{[0-0 - 0-0]}", 0, 8))
-	good := buffer(2, device.L1, "{[0-0 - 0-0]}", 0, 8)
+	allocate(t, f, sub(t, m, 0, 1, 1, 2), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 8))
+	good := buffer(2, device.KindL1, "{[0-0 - 0-0]}", 0, 8)
 	with := func(change func(b *device.Buffer)) device.Buffer {
-		b := buffer(2, device.L1, "{[0-0 - 0-0]}", 0, 8)
+		b := device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 0-0]}", 0, 8)}}
+		change(&b)
+		return b
+	}
+	single := func(change func(b *device.Buffer)) device.Buffer {
+		b := good
 		change(&b)
 		return b
 	}
@@ -261,17 +289,22 @@ func TestAllocateRefusals(t *testing.T) {
 		is   error
 		text string
 	}{
-		{"a kind that programs bring", with(func(b *device.Buffer) { b.Kind = device.CB }), m.Set(), nil, "buffer 2: Kind: circular buffer is not allocated"},
+		{"a kind that programs bring", with(func(b *device.Buffer) { b.Kind = device.KindCB }), m.Set(), nil, "buffer 2: Kind: circular buffer is not allocated"},
 		{"no kind", with(func(b *device.Buffer) { b.Kind = 200 }), m.Set(), nil, "buffer 2: Kind: Kind(200) is not allocated"},
-		{"parts outside L1", with(func(b *device.Buffer) { b.Kind = device.DRAM }), m.Set(), nil, "buffer 2: Parts: a DRAM buffer does not lie in L1"},
+		{"parts outside L1", with(func(b *device.Buffer) { b.Kind = device.KindDRAM }), m.Set(), nil, "buffer 2: Parts: a DRAM buffer does not lie in L1"},
 		{"a range that ends before it starts", with(func(b *device.Buffer) { b.Parts[0].Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: Parts:"},
+		{"two ways to say where", single(func(b *device.Buffer) { b.Parts = []device.Part{part("{[0-0 - 0-0]}", 0, 8)} }), m.Set(), nil, "buffer 2: Parts: Cores and Range say already where it lies"},
+		{"two ways to say where, of which one says little", single(func(b *device.Buffer) { b.Range, b.Parts = l1.Range{}, make([]device.Part, 1) }), m.Set(), nil, "buffer 2: Parts: Cores and Range say already where it lies"},
+		{"a range of one part that ends before it starts", single(func(b *device.Buffer) { b.Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: Range:"},
+		{"a range of one part outside L1", single(func(b *device.Buffer) { b.Kind = device.KindTrace }), m.Set(), nil, "buffer 2: Range: a trace buffer does not lie in L1"},
+		{"one part on a core outside the grid", single(func(b *device.Buffer) { b.Cores = cores("{[7-7 - 8-7]}").Cores() }), m.Set(), nil, "buffer 2: Range: core 8-7 lies outside the grid of 8x8 of device 0"},
 		{"a size beyond 2^63-1", with(func(b *device.Buffer) { b.Size = 1 << 63 }), m.Set(), nil, "buffer 2: Size: 9223372036854775808 bytes are above 2^63-1"},
 		{"parts that sum beyond 2^63-1", with(func(b *device.Buffer) { b.Parts = append(b.Parts, part("{[0-0 - 1-0]}", 0, 1<<62)) }), m.Set(), nil, "buffer 2: Parts: sum of their bytes is above 2^63-1"},
 		{"a set of another fleet", good, foreign, device.ErrForeignSet, ""},
 		{"a removed device", good, goneSet, device.ErrNoDevice, ""},
 		{"an id in use", with(func(b *device.Buffer) { b.ID = 1 }), m.Set(), device.ErrAllocated, "device 1 (+1 more): buffer 1: buffer is allocated already"},
 		{"a core outside the grid", with(func(b *device.Buffer) { b.Parts[0] = part("{[7-7 - 8-7]}", 0, 8) }), m.Set(), nil, "buffer 2: Parts: core 8-7 lies outside the grid of 8x8 of device 0"},
-		{"a kind that makes no sense, before the set", with(func(b *device.Buffer) { b.Kind = device.CB }), foreign, nil, "Kind"},
+		{"a kind that makes no sense, before the set", with(func(b *device.Buffer) { b.Kind = device.KindCB }), foreign, nil, "Kind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			still(t, f, func() {
@@ -299,7 +332,7 @@ func TestAllocateRefusals(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotAllocated, "a free before its allocation never wraps")
 	})
 	// A service buffer may lie outside the compute grid, and any buffer beyond L1.
-	allocate(t, f, m.Set(), buffer(3, device.Service, "{[9-9 - 9-9]}", 0, 8), buffer(4, device.L1, "{[0-0 - 0-0]}", 1<<40, 8))
+	allocate(t, f, m.Set(), buffer(3, device.KindService, "{[9-9 - 9-9]}", 0, 8), buffer(4, device.KindL1, "{[0-0 - 0-0]}", 1<<40, 8))
 	intact(t, f)
 }
 
@@ -307,7 +340,7 @@ func TestAllocateRefusals(t *testing.T) {
 func TestRemoveForgetsBuffers(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
-	allocate(t, f, m.Set(), buffer(1, device.L1, "{[0-0 - 0-0]}", 0, 8), device.Buffer{ID: 2, Kind: device.DRAM, Size: 100})
+	allocate(t, f, m.Set(), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 8), device.Buffer{ID: 2, Kind: device.KindDRAM, Size: 100})
 	first, err := f.Device(0)
 	require.NoError(t, err)
 	require.NoError(t, f.Remove(first.Set()))
@@ -325,14 +358,12 @@ func TestRemoveForgetsBuffers(t *testing.T) {
 func TestBufferOverflow(t *testing.T) {
 	spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
 	dram := func(id device.BufferID, size uint64) device.Buffer {
-		return device.Buffer{ID: id, Kind: device.DRAM, Size: size}
+		return device.Buffer{ID: id, Kind: device.KindDRAM, Size: size}
 	}
-	refused := func(t *testing.T, f *device.Fleet, want device.OverflowError, do func() error) {
+	refused := func(t *testing.T, f *device.Fleet, want error, do func() error) {
 		still(t, f, func() {
-			var over *device.OverflowError
 			err := do()
-			require.ErrorAs(t, err, &over)
-			require.Equal(t, want, *over)
+			require.Equal(t, want, err)
 			require.NotEmpty(t, err.Error())
 		})
 	}
@@ -340,7 +371,7 @@ func TestBufferOverflow(t *testing.T) {
 		f := device.NewFleet()
 		d := addDevice(t, f, 3, spec)
 		allocate(t, f, d.Set(), dram(1, l1.MaxAddr-8))
-		refused(t, f, device.OverflowError{Device: 3, Buffer: 2, IsBuffer: true}, func() error { return f.Allocate(dram(2, 9), d.Set()) })
+		refused(t, f, &device.BufferOverflowError{Device: 3, Buffer: 2}, func() error { return f.Allocate(dram(2, 9), d.Set()) })
 		allocate(t, f, d.Set(), dram(2, 8))
 		require.Equal(t, uint64(l1.MaxAddr), d.Totals().Buffers.DRAM)
 		intact(t, f)
@@ -349,8 +380,8 @@ func TestBufferOverflow(t *testing.T) {
 		f := device.NewFleet()
 		m := addMesh(t, f, 0, 1, 2, spec)
 		allocate(t, f, sub(t, m, 0, 1, 1, 1), dram(1, l1.MaxAddr-8))
-		refused(t, f, device.OverflowError{Buffer: 2, IsBuffer: true}, func() error { return f.Allocate(dram(2, 9), sub(t, m, 0, 0, 1, 1)) })
-		refused(t, f, device.OverflowError{Buffer: 2, IsBuffer: true}, func() error { return f.Allocate(dram(2, 5), m.Set()) })
+		refused(t, f, &device.BufferOverflowError{Buffer: 2}, func() error { return f.Allocate(dram(2, 9), sub(t, m, 0, 0, 1, 1)) })
+		refused(t, f, &device.BufferOverflowError{Buffer: 2}, func() error { return f.Allocate(dram(2, 5), m.Set()) })
 		allocate(t, f, m.Set(), dram(2, 4))
 		require.Equal(t, uint64(l1.MaxAddr), m.Totals().Buffers.DRAM)
 		intact(t, f)
@@ -360,16 +391,16 @@ func TestBufferOverflow(t *testing.T) {
 		d := addDevice(t, f, 0, spec)
 		p := build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 100)))
 		ran(t, f, d.Set(), p)
-		refused(t, f, device.OverflowError{Buffer: 1, IsBuffer: true}, func() error { return f.Allocate(dram(1, l1.MaxAddr-99), d.Set()) })
+		refused(t, f, &device.BufferOverflowError{Buffer: 1}, func() error { return f.Allocate(dram(1, l1.MaxAddr-99), d.Set()) })
 		allocate(t, f, d.Set(), dram(1, l1.MaxAddr-100))
 		q := build(t, spec, 2, at(0, cb("{[1-0 - 1-0]}", 1)))
 		register(t, f, q, d.Set())
-		refused(t, f, device.OverflowError{Program: 2}, func() error { return f.Dispatch(q, d.Set()) })
+		refused(t, f, &device.OverflowError{Program: 2}, func() error { return f.Dispatch(q.ID(), d.Set()) })
 		fresh := build(t, spec, 3, at(0, cb("{[1-0 - 1-0]}", 1)))
-		refused(t, f, device.OverflowError{Program: 3}, func() error { _, err := f.Enqueue(fresh, d.Set()); return err })
+		refused(t, f, &device.OverflowError{Program: 3}, func() error { _, err := f.Enqueue(fresh, d.Set()); return err })
 		_, known := f.Program(3)
 		require.False(t, known)
-		require.EqualError(t, &device.OverflowError{Device: 4, Buffer: 5, IsBuffer: true}, "device 4: buffer 5: sums would exceed 2^63-1 bytes")
+		require.EqualError(t, &device.BufferOverflowError{Device: 4, Buffer: 5}, "device 4: buffer 5: sums would exceed 2^63-1 bytes")
 	})
 	require.False(t, errors.Is(device.ErrAllocated, device.ErrNotAllocated))
 }

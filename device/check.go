@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// A place is what the devices have in common that a program is checked against.
-type place struct {
+// What package fit judges is gathered here: what lives where, under the lock.
+
+// A site is what devices have in common that a program is judged by.
+type site struct {
 	spec    *l1.Spec
 	heap    *heap
 	first   ID
@@ -25,97 +28,196 @@ type place struct {
 // removed device; *SpecError for a program built for another Spec. Cost: O(CBs x
 // buffers) for each distinct set of live buffers among the devices, whatever is
 // registered.
-func (f *Fleet) Check(p *program.Program, s Set) (Verdict, error) {
-	if p == nil {
-		return Verdict{}, ErrNoProgram
-	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	places, err := f.places(p, s)
+func (f *Fleet) Check(p *program.Program, s Set) (fit.Verdict, error) {
+	places, err := f.places(p, s, false)
 	if err != nil {
-		return Verdict{}, err
+		return fit.Verdict{}, err
 	}
-	return judge(p, places), nil
+	return fit.Check(p, places...), nil
 }
 
-// places groups the devices of s by what they are and which buffers live there, by
-// their first device. It refuses devices of another Spec than p was built for.
-func (f *Fleet) places(p *program.Program, s Set) ([]place, error) {
-	if err := f.check(s); err != nil || s.s == nil {
+// Headroom returns the room that p has on the cores of the devices of s on which it has
+// bytes, beside what lives in L1 now; cores with the same figures are together, by
+// device, then first core. Devices whose L1 size is not known have room up to 2^63-1.
+//
+// Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a removed
+// device; *SpecError for a program built for another Spec.
+func (f *Fleet) Headroom(p *program.Program, s Set) ([]fit.Headroom, error) {
+	places, err := f.places(p, s, true)
+	if err != nil {
 		return nil, err
 	}
-	var out []place
+	return fit.HeadroomOf(p, places...), nil
+}
+
+// MayGrow returns by how many bytes the size of a CB of p may grow so that the program,
+// laid out anew, still fits on the devices of s, as [fit.MayGrow] does. ok is false if p
+// does not fit as it is, or the CB is global and takes nothing.
+//
+// Errors, the first that applies: ErrNoProgram; *program.CBError if there is no such
+// CB; those of Check. Cost: some forty layouts of the program.
+func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok bool, err error) {
+	if p == nil {
+		return 0, false, ErrNoProgram
+	}
+	if _, _, err := fit.MayGrow(p, cb); err != nil {
+		return 0, false, err
+	}
+	places, err := f.places(p, s, true)
+	if err != nil {
+		return 0, false, err
+	}
+	return fit.MayGrow(p, cb, places...)
+}
+
+// RegisteredHeadroom returns the room over all programs that are registered, as if all
+// were there at once, on every core of the devices of s: also where there is no program,
+// and the room begins at the base. Cores with the same figures are together, by device,
+// then first core. Of devices whose grid is not known there are the cores that hold
+// anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
+func (f *Fleet) RegisteredHeadroom(s Set) ([]fit.Headroom, error) {
+	type held struct {
+		by []fit.Part
+		at fit.Place
+	}
+	var all []held
+	gather := func() error {
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		if err := f.check(s); err != nil || s.s == nil {
+			return err
+		}
+		for _, g := range f.statesOf(s) {
+			h := held{at: g.place()}
+			slot, _ := f.find(g.first)
+			for _, c := range f.view(g.state, slot).occupied.classes {
+				for r := range c.covered.Regions() {
+					h.by = append(h.by, fit.Part{Cores: c.cores, Range: r})
+				}
+			}
+			all = append(all, h)
+		}
+		return nil
+	}
+	if err := gather(); err != nil {
+		return nil, err
+	}
+	var out []fit.Headroom
+	for _, h := range all {
+		out = append(out, fit.HeadroomOver(h.by, h.at)...)
+	}
+	return out, nil
+}
+
+// A stateSite is a site of devices with the same programs.
+type stateSite struct {
+	state *state
+	site
+}
+
+// statesOf groups the devices of s by what they are and hold, by their first device.
+func (f *Fleet) statesOf(s Set) (out []stateSite) {
 next:
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
 		for i := range out {
-			if o := &out[i]; o.spec == c.spec && o.heap == c.heap() {
-				o.devices++
-				o.first = min(o.first, c.id)
+			if o := &out[i]; o.state == c.group.state && o.add(c) {
 				continue next
 			}
 		}
-		if p != nil && *c.spec != p.Spec() {
-			return nil, &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
+		out = append(out, stateSite{c.group.state, siteOf(c)})
+	}
+	slices.SortFunc(out, func(a, b stateSite) int { return cmp.Compare(a.first, b.first) })
+	return out
+}
+
+func siteOf(c *chip) site { return site{c.spec, c.heap(), c.id, 1} }
+
+// add counts a device that is like those of the site.
+func (at *site) add(c *chip) bool {
+	if at.spec != c.spec || at.heap != c.heap() {
+		return false
+	}
+	at.devices++
+	at.first = min(at.first, c.id)
+	return true
+}
+
+// place returns what package fit has to know, in memory of its own.
+func (at *site) place() fit.Place {
+	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec}
+	for _, a := range at.heap.sorted() {
+		if a.placed != nil || a.Kind == KindService {
+			out.Buffers = append(out.Buffers, a.Buffer)
 		}
-		out = append(out, place{c.spec, c.heap(), c.id, 1})
 	}
-	slices.SortFunc(out, func(a, b place) int { return cmp.Compare(a.first, b.first) })
-	return out, nil
+	return out
 }
 
-// judge checks p against places.
-func judge(p *program.Program, places []place) Verdict {
-	for i := range places {
-		if !places[i].clears(p) {
-			return examine(p, places)
-		}
-	}
-	return Verdict{Program: p}
-}
-
-// examine is judge with a close look.
-func examine(p *program.Program, places []place) Verdict {
-	v := Verdict{Program: p}
-	for i := range places {
-		v.Refusals = append(v.Refusals, refusals(p, &places[i], places, false)...)
-		v.Hybrid = append(v.Hybrid, refusals(p, &places[i], places, true)...)
-		v.Clashes = append(v.Clashes, clashes(p, &places[i])...)
-	}
-	v.explain(places)
-	return v
-}
-
-// clears reports whether p fits on a place at first glance: inside the grid, above all
-// kernels and below everything else, on whatever cores that lies. Nearly all programs do.
-func (at *place) clears(p *program.Program) bool {
+// clears reports whether p fits at first glance.
+func (at *site) clears(p *program.Program) bool {
 	free := anywhere()
 	if at.heap != nil {
 		free = at.heap.free
 	}
-	if at.spec.L1Size > 0 {
-		free.End = min(free.End, at.spec.L1Size)
+	return fit.Clears(p, *at.spec, free)
+}
+
+// places returns what p is judged by on the devices of s. If closely is false there is
+// nothing where it fits at first glance.
+func (f *Fleet) places(p *program.Program, s Set, closely bool) ([]fit.Place, error) {
+	if p == nil {
+		return nil, ErrNoProgram
 	}
-	if at.spec.Cols > 0 {
-		for _, cb := range p.CBs() {
-			for r := range cb.Cores.All() {
-				if int(r.End.X) >= at.spec.Cols || int(r.End.Y) >= at.spec.Rows {
-					return false
-				}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	all, err := f.sites(p, s)
+	if err != nil || !closely && clearAll(p, all) {
+		return nil, err
+	}
+	return placesOf(all), nil
+}
+
+// sites groups the devices of s by what they are and which buffers live there, by their
+// first device. It refuses devices of another Spec than p was built for.
+func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
+	if err := f.check(s); err != nil || s.s == nil {
+		return nil, err
+	}
+next:
+	for slot := range s.s.slots.all() {
+		c := f.slots[slot]
+		for i := range out {
+			if out[i].add(c) {
+				continue next
 			}
 		}
-	}
-	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
-		for e := range p.Entries(kind) {
-			if e.End > free.End {
-				return false
-			}
+		if *c.spec != p.Spec() {
+			return nil, &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
-		for g := range p.Occupied(kind).Groups() {
-			if n := g.NumRanges(); g.Range(0).Start < free.Start || g.Range(n-1).End > free.End {
-				return false
-			}
-		}
+		out = append(out, siteOf(c))
 	}
-	return true
+	slices.SortFunc(out, func(a, b site) int { return cmp.Compare(a.first, b.first) })
+	return out, nil
+}
+
+// clearAll reports whether p fits on all sites at first glance.
+func clearAll(p *program.Program, all []site) bool {
+	return !slices.ContainsFunc(all, func(at site) bool { return !at.clears(p) })
+}
+
+func placesOf(all []site) []fit.Place {
+	out := make([]fit.Place, len(all))
+	for i := range all {
+		out[i] = all[i].place()
+	}
+	return out
+}
+
+// judge checks p on sites.
+func judge(p *program.Program, all []site) fit.Verdict {
+	if clearAll(p, all) {
+		return fit.Verdict{Program: p}
+	}
+	return fit.Check(p, placesOf(all)...)
 }

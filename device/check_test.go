@@ -13,11 +13,12 @@ import (
 
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-func check(t require.TestingT, f *device.Fleet, p *program.Program, s device.Set) device.Verdict {
+func check(t require.TestingT, f *device.Fleet, p *program.Program, s device.Set) fit.Verdict {
 	v, err := f.Check(p, s)
 	require.NoError(t, err)
 	return v
@@ -28,7 +29,7 @@ func grid(cols, rows int) l1.Spec {
 	return l1.Spec{Name: "toy", Cols: cols, Rows: rows, L1Size: 1000, CBBase: 100}
 }
 
-func texts(refusals []*device.Refusal) (out []string) {
+func texts(refusals []*fit.Refusal) (out []string) {
 	for _, r := range refusals {
 		out = append(out, r.Error())
 	}
@@ -41,13 +42,13 @@ func TestCheck192BytesOver(t *testing.T) {
 	const end, lowest = 1_563_264, 1_563_072
 	spec := l1.P150()
 	spec.Cols, spec.Rows, spec.L1Small = 11, 10, 4096
-	run := func(spec l1.Spec) (device.Verdict, *program.Program) {
+	run := func(spec l1.Spec) (fit.Verdict, *program.Program) {
 		f := device.NewFleet()
 		d := addDevice(t, f, 0, spec)
 		p := build(t, spec, 2282, cb("{[0-0 - 10-9]}", 1_000_000), cb("{[0-0 - 10-9]}", end-spec.CBBase-1_000_000))
 		// Top-down below L1_SMALL, as tt-metal's allocator.
 		size := uint64(1_572_864-4096) - lowest
-		b := buffer(1, device.L1, "{[0-0 - 10-9]}", spec.L1Size-spec.L1Small-size, size)
+		b := buffer(1, device.KindL1, "{[0-0 - 10-9]}", spec.L1Size-spec.L1Small-size, size)
 		b.Name = "activations"
 		allocate(t, f, d.Set(), b)
 		return check(t, f, p, d.Set()), p
@@ -59,7 +60,7 @@ func TestCheck192BytesOver(t *testing.T) {
 	require.False(t, v.Fits())
 	require.Len(t, v.Refusals, 1)
 	r := v.Refusals[0]
-	require.Equal(t, device.RefusedClash, r.Kind)
+	require.Equal(t, fit.RefusedClash, r.Kind)
 	require.EqualValues(t, end, r.End)
 	require.EqualValues(t, lowest, r.Limit)
 	require.EqualValues(t, 192, r.Over())
@@ -94,7 +95,7 @@ func TestCheck1216BytesBeyond(t *testing.T) {
 	p := build(t, spec, 1, cb("{[0-0 - 6-7]}", 1_574_080-spec.CBBase))
 	v := check(t, f, p, d.Set())
 	require.Len(t, v.Refusals, 1)
-	require.Equal(t, device.RefusedGrow, v.Refusals[0].Kind)
+	require.Equal(t, fit.RefusedGrow, v.Refusals[0].Kind)
 	require.EqualValues(t, 1216, v.Refusals[0].Over())
 	require.EqualError(t, v.Refusals[0], "Statically allocated circular buffers on core range [0-0 - 6-7] grow to 1574080 B which is beyond max L1 size of 1572864 B")
 	require.Len(t, v.Clashes, 1)
@@ -122,7 +123,7 @@ func TestRefusalsSpeakAsTTMetal(t *testing.T) {
 		if m.Kind == clash.Grow {
 			spec.L1Size = m.Limit
 		} else {
-			buffers = append(buffers, device.Buffer{ID: 1, Kind: device.L1, Parts: []device.Part{{
+			buffers = append(buffers, device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{{
 				Cores: m.Cores.Cores(), Range: l1.Range{Start: m.Limit, End: m.Limit + 64},
 			}}})
 		}
@@ -166,14 +167,14 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "the end is the limit", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 100)},
-			buffers: []device.Buffer{buffer(1, device.L1, "{[0-0 - 1-1]}", 200, 800)},
+			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-1]}", 200, 800)},
 		},
 		{
 			name: "the end is that of L1", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 900)},
 		},
 		{
 			name: "a buffer on other cores only", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 0-0]}", 300)},
-			buffers:    []device.Buffer{buffer(1, device.L1, "{[1-1 - 1-1]}", 250, 100)},
+			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-1 - 1-1]}", 250, 100)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 250 and static circular buffer region ends at 400"},
 			difference: "no byte clashes: the buffer at 250 lies on [1-1 - 1-1], and tt-metal compares with the lowest buffer of any core; in HYBRID mode it would run",
 			advice:     "free or move L1 buffer 1, or take 150 bytes off the buffers of the program (the largest, CB 0, has 300)",
@@ -181,7 +182,7 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "a buffer in a hole of the region", spec: grid(1, 1),
 			cbs:        []program.CB{at(100, cb("{[0-0 - 0-0]}", 50)), at(300, cb("{[0-0 - 0-0]}", 50))},
-			buffers:    []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 200, 50)},
+			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 200, 50)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 200 and static circular buffer region ends at 350"},
 			hybrid:     []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 200 and static circular buffer region ends at 350"},
 			difference: "no byte clashes: the buffer at 200 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
@@ -191,7 +192,7 @@ func TestCheckDifferences(t *testing.T) {
 			// Example D: X on 0-0..1-0, Y on 1-0..2-0. What is charged to 0-0 ends where Y does.
 			name: "more is charged than occupied", spec: grid(3, 1),
 			cbs:        []program.CB{cb("{[0-0 - 1-0]}", 40), cb("{[1-0 - 2-0]}", 60)},
-			buffers:    []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 150, 850), buffer(2, device.L1, "{[1-0 - 2-0]}", 200, 800)},
+			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 150, 850), buffer(2, device.KindL1, "{[1-0 - 2-0]}", 200, 800)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [1-0 - 2-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			hybrid:     []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
@@ -205,7 +206,7 @@ func TestCheckDifferences(t *testing.T) {
 				cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20),
 				cb("{[0-0 - 0-2]}", 20),
 			},
-			buffers: []device.Buffer{buffer(1, device.L1, "{[0-1 - 0-1]}", 150, 50)},
+			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-1 - 0-1]}", 150, 50)},
 			refused: []string{
 				"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 220",
 				"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-2 - 0-2]. L1 buffer allocated at 150 and static circular buffer region ends at 220",
@@ -222,7 +223,7 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "an L1_SMALL buffer and no L1 tensor", spec: l1.Spec{Cols: 1, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100},
 			cbs:        []program.CB{cb("{[0-0 - 0-0]}", 850)},
-			buffers:    []device.Buffer{buffer(4, device.L1Small, "{[0-0 - 0-0]}", 920, 64)},
+			buffers:    []device.Buffer{buffer(4, device.KindL1Small, "{[0-0 - 0-0]}", 920, 64)},
 			clashes:    []string{"[0-0 - 0-0]: 30 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with L1_SMALL buffer 4",
 			advice:     "free or move L1_SMALL buffer 4, or take 30 bytes off the buffers of the program (the largest, CB 0, has 850)",
@@ -230,23 +231,23 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "a CB at a given address over a kernel", spec: grid(1, 1),
 			cbs:        []program.CB{at(90, cb("{[0-0 - 0-0]}", 50))},
-			buffers:    []device.Buffer{buffer(4, device.Kernel, "{[0-0 - 0-0]}", 40, 60)},
+			buffers:    []device.Buffer{buffer(4, device.KindKernel, "{[0-0 - 0-0]}", 40, 60)},
 			clashes:    []string{"[0-0 - 0-0]: 10 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with kernel 4",
 			advice:     "free or move kernel 4, or take 100 bytes off the buffers of the program (the largest, CB 0, has 50)",
 		},
 		{
 			name: "a global CB takes nothing", spec: grid(1, 1), cbs: []program.CB{global(cb("{[0-0 - 0-0]}", 5000))},
-			buffers: []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 100, 900)},
+			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 100, 900)},
 		},
 		{
 			name: "a backing allocation is in nobody's way", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 500)},
-			buffers: []device.Buffer{{ID: 1, Kind: device.L1, Backing: true, Parts: []device.Part{part("{[0-0 - 0-0]}", 100, 900)}}},
+			buffers: []device.Buffer{{ID: 1, Kind: device.KindL1, Backing: true, Parts: []device.Part{part("{[0-0 - 0-0]}", 100, 900)}}},
 		},
 		{
 			name: "a wide global CB is charged with what a narrow one takes", spec: grid(2, 1),
 			cbs:        []program.CB{global(cb("{[0-0 - 1-0]}", 8)), cb("{[0-0 - 0-0]}", 100)},
-			buffers:    []device.Buffer{buffer(1, device.L1, "{[1-0 - 1-0]}", 150, 850)},
+			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-0 - 1-0]}", 150, 850)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			hybrid:     []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [1-0 - 1-0], and tt-metal compares with the end of all that it charges to a range, holes included",
@@ -254,7 +255,7 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "dataflow buffers", spec: grid(2, 1), cbs: []program.CB{dfb("{[0-0 - 1-0]}", 500)},
-			buffers: []device.Buffer{buffer(1, device.L1, "{[0-0 - 1-0]}", 550, 450)},
+			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-0]}", 550, 450)},
 			refused: []string{"Statically allocated dataflow buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 550 and static dataflow buffer region ends at 600"},
 			hybrid:  []string{"Statically allocated dataflow buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 550 and static dataflow buffer region ends at 600"},
 			clashes: []string{"[0-0 - 1-0]: 50 B"},
@@ -278,7 +279,7 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "on a service core tt-metal compares with service buffers", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
-			buffers: []device.Buffer{buffer(1, device.Service, "{[1-0 - 1-0]}", 599, 1), buffer(2, device.L1, "{[0-0 - 0-0]}", 200, 100)},
+			buffers: []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 599, 1), buffer(2, device.KindL1, "{[0-0 - 0-0]}", 200, 100)},
 			refused: []string{"Circular buffers on service-core range [1-0 - 1-0] in program 1 clash with ServiceCoreManager-allocated L1 (lowest service allocation at 599, CB region ends at 600)"},
 			hybrid:  []string{"Circular buffers on service-core range [1-0 - 1-0] in program 1 clash with ServiceCoreManager-allocated L1 (lowest service allocation at 599, CB region ends at 600)"},
 			clashes: []string{"[1-0 - 1-0]: 1 B"},
@@ -286,14 +287,14 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "on a service core an L1 buffer is not looked at", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
-			buffers:    []device.Buffer{buffer(1, device.Service, "{[1-0 - 1-0]}", 700, 1), buffer(2, device.L1, "{[1-0 - 1-0]}", 500, 100)},
+			buffers:    []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 700, 1), buffer(2, device.KindL1, "{[1-0 - 1-0]}", 500, 100)},
 			clashes:    []string{"[1-0 - 1-0]: 100 B"},
 			difference: "tt-metal does not see it: on service cores it compares with service buffers only",
 			advice:     "free or move L1 buffer 2, or take 100 bytes off the buffers of the program (the largest, CB 0, has 500)",
 		},
 		{
 			name: "two ways to clash on one core", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 950)},
-			buffers: []device.Buffer{buffer(2, device.L1, "{[0-0 - 0-0]}", 800, 100), buffer(3, device.L1, "{[0-0 - 0-0]}", 900, 100)},
+			buffers: []device.Buffer{buffer(2, device.KindL1, "{[0-0 - 0-0]}", 800, 100), buffer(3, device.KindL1, "{[0-0 - 0-0]}", 900, 100)},
 			refused: []string{"Statically allocated circular buffers on core range [0-0 - 0-0] grow to 1050 B which is beyond max L1 size of 1000 B"},
 			hybrid:  []string{"Statically allocated circular buffers on core range [0-0 - 0-0] grow to 1050 B which is beyond max L1 size of 1000 B"},
 			clashes: []string{"[0-0 - 0-0]: 250 B"},
@@ -329,7 +330,7 @@ func TestClashLimitIsInTheWay(t *testing.T) {
 	f := device.NewFleet()
 	spec := grid(1, 1)
 	d := addDevice(t, f, 0, spec)
-	allocate(t, f, d.Set(), buffer(1, device.Kernel, "{[0-0 - 0-0]}", 0, 100), buffer(2, device.L1Small, "{[0-0 - 0-0]}", 100, 100))
+	allocate(t, f, d.Set(), buffer(1, device.KindKernel, "{[0-0 - 0-0]}", 0, 100), buffer(2, device.KindL1Small, "{[0-0 - 0-0]}", 100, 100))
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 50))
 	v := check(t, f, p, d.Set())
 	require.Len(t, v.Clashes, 1)
@@ -346,13 +347,13 @@ func TestHoles(t *testing.T) {
 	spec := grid(1, 2)
 	d := addDevice(t, f, 0, spec)
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-1]}", 100), cb("{[0-1 - 0-1]}", 50), at(500, cb("{[0-1 - 0-1]}", 100)))
-	b := buffer(1, device.L1, "{[0-1 - 0-1]}", 550, 100)
+	b := buffer(1, device.KindL1, "{[0-1 - 0-1]}", 550, 100)
 	b.Name = "x"
 	allocate(t, f, d.Set(), b)
 	v := check(t, f, p, d.Set())
 	require.Len(t, v.Clashes, 1)
 	c := v.Clashes[0]
-	require.Equal(t, []device.Hole{
+	require.Equal(t, []fit.Hole{
 		{Range: l1.Range{Start: 100, End: 200}, Why: "below the program's buffers: their address is that of all their cores"},
 		{Range: l1.Range{Start: 350, End: 500}, Why: "between the program's buffers: placement goes on above the last one and does not go back"},
 		{Range: l1.Range{Start: 650, End: 1000}, Why: "above what is in the way: circular buffers grow from the base up and cannot pass it"},
@@ -368,7 +369,7 @@ func TestCheckOfAMesh(t *testing.T) {
 	m := addMesh(t, f, 0, 2, 2, spec)
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 500))
 	some := of(t, f, 1, 3)
-	allocate(t, f, some, buffer(1, device.L1, "{[0-0 - 0-0]}", 400, 100))
+	allocate(t, f, some, buffer(1, device.KindL1, "{[0-0 - 0-0]}", 400, 100))
 	v := check(t, f, p, m.Set())
 	require.Len(t, v.Refusals, 1)
 	require.EqualValues(t, 1, v.Refusals[0].Device)
@@ -384,8 +385,8 @@ func TestCheckOfAMesh(t *testing.T) {
 	// A service core of one device; the service buffers of all devices count.
 	f = device.NewFleet()
 	m = addMesh(t, f, 0, 1, 2, spec)
-	allocate(t, f, of(t, f, 0), buffer(1, device.Service, "{[0-0 - 0-0]}", 700, 100))
-	allocate(t, f, of(t, f, 1), buffer(1, device.Service, "{[0-0 - 0-0]}", 500, 100))
+	allocate(t, f, of(t, f, 0), buffer(1, device.KindService, "{[0-0 - 0-0]}", 700, 100))
+	allocate(t, f, of(t, f, 1), buffer(1, device.KindService, "{[0-0 - 0-0]}", 500, 100))
 	v = check(t, f, p, of(t, f, 0))
 	require.True(t, v.Fits())
 	v = check(t, f, p, m.Set())
@@ -407,13 +408,7 @@ func TestCheckRefusals(t *testing.T) {
 			"check":    func(p *program.Program, s device.Set) error { _, err := f.Check(p, s); return err },
 			"enqueue":  func(p *program.Program, s device.Set) error { _, err := f.Enqueue(p, s); return err },
 			"may grow": func(p *program.Program, s device.Set) error { _, _, err := f.MayGrow(p, 0, s); return err },
-			"headroom": func(p *program.Program, s device.Set) error {
-				if p == nil {
-					return device.ErrNoProgram // there it means what is registered
-				}
-				_, err := f.Headroom(p, s)
-				return err
-			},
+			"headroom": func(p *program.Program, s device.Set) error { _, err := f.Headroom(p, s); return err },
 		} {
 			require.ErrorIs(t, call(nil, d.Set()), device.ErrNoProgram, name)
 			require.ErrorIs(t, call(p, foreign), device.ErrForeignSet, name)
@@ -421,9 +416,9 @@ func TestCheckRefusals(t *testing.T) {
 			require.ErrorAs(t, call(other, d.Set()), new(*device.SpecError), name)
 			require.NoError(t, call(other, device.Set{}), name)
 		}
-		_, err := f.Headroom(nil, foreign)
+		_, err := f.RegisteredHeadroom(foreign)
 		require.ErrorIs(t, err, device.ErrForeignSet)
-		_, err = f.Headroom(nil, goneSet)
+		_, err = f.RegisteredHeadroom(goneSet)
 		require.ErrorIs(t, err, device.ErrNoDevice)
 		_, _, err = f.MayGrow(p, 7, d.Set())
 		require.ErrorAs(t, err, new(*program.CBError))
@@ -447,24 +442,24 @@ func TestCheckOfLittle(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, room, "it has no bytes anywhere")
 		}
-		room, err := f.Headroom(nil, d.Set())
+		room, err := f.RegisteredHeadroom(d.Set())
 		require.NoError(t, err)
-		require.Empty(t, room)
+		require.Len(t, room, spec.NumCores(), "on every core from the base")
 		// An empty buffer, and one on no cores.
-		allocate(t, f, d.Set(), buffer(1, device.L1, "{[0-0 - 0-0]}", 0, 0), device.Buffer{ID: 2, Kind: device.L1, Parts: []device.Part{{Range: l1.Range{End: 64}}}})
+		allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 0), device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{{Range: l1.Range{End: 64}}}})
 		require.True(t, check(t, f, build(t, spec, 4, cb("{[0-0 - 0-0]}", 0)), d.Set()).Fits())
 		require.Zero(t, d.Totals().Tracked)
 		intact(t, f)
 	}
-	require.Zero(t, (&device.Refusal{Kind: device.RefusedGrid}).Over())
-	require.Zero(t, (&device.Refusal{End: 1, Limit: 2}).Over())
-	require.Zero(t, device.Clash{End: 1, Limit: 2}.Over())
-	require.Equal(t, "no program fits", device.Verdict{}.String())
+	require.Zero(t, (&fit.Refusal{Kind: fit.RefusedGrid}).Over())
+	require.Zero(t, (&fit.Refusal{End: 1, Limit: 2}).Over())
+	require.Zero(t, fit.Clash{End: 1, Limit: 2}.Over())
+	require.Equal(t, "no program: nothing to fit", fit.Verdict{}.String())
 }
 
 // A program of a Spec without a grid may name any core; on a device it may not.
 func TestRefusedGrid(t *testing.T) {
-	r := &device.Refusal{Kind: device.RefusedGrid, Program: 5, Cores: l1.CoreRange{Start: core(0, 0), End: core(8, 7)}, Cols: 8, Rows: 8}
+	r := &fit.Refusal{Kind: fit.RefusedGrid, Program: 5, Cores: l1.CoreRange{Start: core(0, 0), End: core(8, 7)}, Cols: 8, Rows: 8}
 	require.EqualError(t, r, "Circular buffer core range [0-0 - 8-7] in program 5 exceeds device compute grid (8x8) and is not entirely on cores claimed via ServiceCoreManager")
 	f := device.NewFleet()
 	spec := grid(2, 2)
@@ -477,7 +472,7 @@ func TestRefusedGrid(t *testing.T) {
 	require.Empty(t, v.Difference)
 	_, err = f.Enqueue(p, d.Set())
 	require.ErrorAs(t, err, new(*device.GridError), "Register comes first")
-	allocate(t, f, d.Set(), buffer(1, device.Service, "{[1-1 - 2-1]}", 500, 10))
+	allocate(t, f, d.Set(), buffer(1, device.KindService, "{[1-1 - 2-1]}", 500, 10))
 	require.True(t, check(t, f, p, d.Set()).Fits(), "on cores that are claimed")
 }
 
@@ -504,7 +499,7 @@ func TestCheckAdviceOnManyBuffers(t *testing.T) {
 				if id == 3 {
 					on = "{[1-0 - 1-0]}" // tt-metal compares with buffers on any core
 				}
-				allocate(t, f, d.Set(), buffer(id, device.L1, on, 1000-64*uint64(id), 64))
+				allocate(t, f, d.Set(), buffer(id, device.KindL1, on, 1000-64*uint64(id), 64))
 			}
 			p := build(t, spec, 1, cb("{[0-0 - 0-0]}", test.size))
 			v := check(t, f, p, d.Set())

@@ -29,15 +29,15 @@ func TestCoresWithEqualSumsOfOtherSizesAreNotJoined(t *testing.T) {
 		for i := range program.ID(20) { // joins happen now and then when something leaves
 			noise := build(t, d.Spec(), 10+i, at(500_000, cb("{[0-0 - 0-0], [5-5 - 5-5]}", 64)))
 			register(t, f, noise, d.Set())
-			f.UnregisterAll(noise)
+			f.UnregisterAll(noise.ID())
 			intact(t, f)
 		}
-		require.Equal(t, 1, f.UnregisterAll(a).Len())
+		require.Equal(t, 1, f.UnregisterAll(a.ID()).Len())
 		intact(t, f)
 		require.EqualValues(t, 64, d.Core(core(1, 0)).Registered)
 		require.EqualValues(t, 64, d.Core(core(1, 0)).Logical)
-		f.UnregisterAll(b)
-		f.UnregisterAll(g2)
+		f.UnregisterAll(b.ID())
+		f.UnregisterAll(g2.ID())
 		require.Zero(t, d.Registered())
 		intact(t, f)
 	}
@@ -56,14 +56,14 @@ func TestDeviceLeftFarBehind(t *testing.T) {
 	register(t, f, window(0), ahead)
 	for i := range program.ID(1000) { // a sliding window: no state comes twice
 		register(t, f, window(i+1), ahead)
-		require.NoError(t, f.Unregister(window(i), ahead))
+		require.NoError(t, f.Unregister(window(i).ID(), ahead))
 		switch {
 		case i%97 == 0:
 			intact(t, f)
 		case i == 400: // somebody follows from far behind, on a way of its own
 			register(t, f, window(5000), behind)
 		case i == 600:
-			f.UnregisterAll(window(5000))
+			f.UnregisterAll(window(5000).ID())
 		}
 		d, _ := f.Device(device.ID(1 + i%3))
 		require.EqualValues(t, 4096, d.Core(core(7, 7)).Registered)
@@ -74,8 +74,8 @@ func TestDeviceLeftFarBehind(t *testing.T) {
 	}
 	require.EqualValues(t, 4*64*4096+16*64, m.Registered())
 	intact(t, f)
-	f.UnregisterAll(stays)
-	f.UnregisterAll(window(1000))
+	f.UnregisterAll(stays.ID())
+	f.UnregisterAll(window(1000).ID())
 	require.Zero(t, m.Registered())
 	intact(t, f)
 }
@@ -91,7 +91,7 @@ func TestDevicesSpreadOverTheWay(t *testing.T) {
 	at := func(i int, on device.Set) { // from window i-1 to window i
 		register(t, f, window(i), on) // first, so that no state comes twice
 		if i > 0 {
-			require.NoError(t, f.Unregister(window(i-1), on))
+			require.NoError(t, f.Unregister(window(i-1).ID(), on))
 		}
 	}
 	last := map[device.ID]int{0: 700, 1: 3, 2: 40, 3: 90}

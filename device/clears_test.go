@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -37,12 +38,12 @@ func TestFirstGlance(t *testing.T) {
 			"allocate": func(t *rapid.T) {
 				b := Buffer{
 					ID:      BufferID(rapid.IntRange(0, 5).Draw(t, "id")),
-					Kind:    rapid.SampledFrom([]Kind{L1, L1, L1, L1Small, GlobalCB, Service, Kernel, Reserved, DRAM}).Draw(t, "kind"),
+					Kind:    rapid.SampledFrom([]Kind{KindL1, KindL1, KindL1, KindL1Small, KindGlobalCB, KindService, KindKernel, KindReserved, KindDRAM}).Draw(t, "kind"),
 					Backing: rapid.IntRange(0, 5).Draw(t, "backing") == 0,
 				}
 				for range rapid.IntRange(0, 2).Draw(t, "parts") {
 					start := rapid.SampledFrom([]uint64{0, 4, 8, 16, 24, 32, 40, 60}).Draw(t, "start")
-					b.Parts = append(b.Parts, Part{cores(t).Cores(), l1.Range{Start: start, End: start + bytes.Draw(t, "bytes")}})
+					b.Parts = append(b.Parts, Part{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + bytes.Draw(t, "bytes")}})
 				}
 				_ = f.Allocate(b, rapid.SampledFrom(sets).Draw(t, "set"))
 			},
@@ -63,15 +64,15 @@ func TestFirstGlance(t *testing.T) {
 				if err != nil {
 					return
 				}
-				places, err := f.places(p, m.Set())
+				all, err := f.sites(p, m.Set())
 				require.NoError(t, err)
-				want, got := examine(p, places), judge(p, places)
-				require.Equal(t, want, got)
-				for i := range places {
-					if places[i].clears(p) {
+				for i := range all {
+					if at := all[i].place(); all[i].clears(p) {
+						require.True(t, fit.Check(p, at).Fits())
 						glances++
 					}
 				}
+				require.Equal(t, fit.Check(p, placesOf(all)...), judge(p, all))
 			},
 		})
 	})

@@ -48,7 +48,7 @@ func TestConcurrentUse(t *testing.T) {
 	heaps := addMesh(t, f, 30, 1, 2, spec)
 	w := build(t, spec, 7, cb("{[0-0 - 7-7]}", 512))
 	half := cores("{[0-0 - 3-7]}").Cores()
-	tensor := device.Buffer{ID: 1, Kind: device.L1, Parts: []device.Part{
+	tensor := device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{
 		{Cores: half, Range: l1.Range{Start: spec.L1Size - 2048, End: spec.L1Size}},
 	}}
 	trackedLegal := []uint64{0, 64 * 512, 32 * 2048, 64*512 + 32*2048}
@@ -92,28 +92,28 @@ func TestConcurrentUse(t *testing.T) {
 	write(func(int) {
 		_, err := f.Register(p, all)
 		expect(err, none)
-		_, err = f.Replace(p, larger)
+		_, err = f.Replace(p.ID(), larger)
 		expect(err, none)
-		_, err = f.Replace(larger, p)
+		_, err = f.Replace(larger.ID(), p)
 		expect(err, none)
-		expect(f.Unregister(p, all), none)
+		expect(f.Unregister(p.ID(), all), none)
 	})
 	write(func(int) {
 		_, err := f.Register(q, all)
 		expect(err, none)
-		check(f.UnregisterAll(q).Len() == 8, "Q was not on all devices")
+		check(f.UnregisterAll(q.ID()).Len() == 8, "Q was not on all devices")
 	})
 	for range 2 {
 		write(func(i int) {
-			expect(f.Dispatch([]*program.Program{y, z, e}[i%3], own.Set()), none)
+			expect(f.Dispatch([]*program.Program{y, z, e}[i%3].ID(), own.Set()), none)
 			trace, err := f.BeginTrace(own.Set())
 			expect(err, none)
-			expect(f.Record(trace, y), none)
-			expect(f.Record(trace, z), none)
+			expect(f.Record(trace, y.ID()), none)
+			expect(f.Record(trace, z.ID()), none)
 			expect(f.EndTrace(trace), none)
 			expect(f.Replay(trace), none)
 			expect(f.ReleaseTrace(trace), none)
-			evicted, err := f.Evict(z, own.Set())
+			evicted, err := f.Evict(z.ID(), own.Set())
 			expect(err, none)
 			check(evicted.Len()%8 == 0, "evicted from %d devices", evicted.Len())
 		})
@@ -125,7 +125,7 @@ func TestConcurrentUse(t *testing.T) {
 		fresh := build(t, spec, program.ID(1000+i), cb("{[0-0 - 7-7]}", 64))
 		_, err = f.Register(fresh, d.Set())
 		expect(err, none)
-		expect(f.Dispatch(fresh, d.Set()), none)
+		expect(f.Dispatch(fresh.ID(), d.Set()), none)
 		check(d.Resident() == 64*64, "%d bytes resident", d.Resident())
 		expect(f.Remove(d.Set()), none)
 		check(d.Resident() == 0 && f.Where(fresh.ID()).Len() == 0, "a registration outlived its device")
@@ -140,9 +140,9 @@ func TestConcurrentUse(t *testing.T) {
 			expect(err, none)
 			_, err = f.Free(1, heaps.Set())
 			expect(err, device.ErrNotAllocated)
-			_, err = f.Evict(w, heaps.Set())
+			_, err = f.Evict(w.ID(), heaps.Set())
 			expect(err, none)
-			f.UnregisterAll(w)
+			f.UnregisterAll(w.ID())
 		})
 	}
 	var events atomic.Int64
@@ -155,7 +155,7 @@ func TestConcurrentUse(t *testing.T) {
 			r := build(t, spec, 3, cb("{[0-0 - 3-3]}", 128))
 			_, err := f.Register(r, lone.Set())
 			expect(err, none)
-			expect(f.Unregister(r, lone.Set()), device.ErrNotRegistered)
+			expect(f.Unregister(r.ID(), lone.Set()), device.ErrNotRegistered)
 		})
 	}
 	write(func(int) {
@@ -250,14 +250,14 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Buffers": func() {
 			for d := range heaps.All() {
 				for b := range d.Buffers() {
-					check(b.Size == 32*2048 && b.Kind == device.L1, "buffer %d of %d bytes", b.ID, b.Size)
+					check(b.Size == 32*2048 && b.Kind == device.KindL1, "buffer %d of %d bytes", b.ID, b.Size)
 				}
 			}
 		},
 		"Device.Buffer": func() {
 			for d := range heaps.All() {
 				b, ok := d.Buffer(1)
-				check(!ok || b.ID == 1 && len(b.Parts) == 1, "buffer %+v", b)
+				check(!ok || b.ID == 1 && b.InL1(), "buffer %+v", b)
 			}
 		},
 		"Device.Usage": func() {
@@ -269,7 +269,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
 				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
-				check(u.Of(device.CB) == 0 || u.Of(device.CB) == 512, "%+v", u)
+				check(u.Of(device.KindCB) == 0 || u.Of(device.KindCB) == 512, "%+v", u)
 			}
 		},
 		"Device.UsageGroups": func() {
@@ -298,7 +298,9 @@ func TestConcurrentUse(t *testing.T) {
 			for _, h := range rooms {
 				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
 			}
-			_, err = f.Headroom(nil, heaps.Set())
+		},
+		"Fleet.RegisteredHeadroom": func() {
+			_, err := f.RegisteredHeadroom(heaps.Set())
 			expect(err, none)
 		},
 		"Fleet.MayGrow": func() {

@@ -109,7 +109,7 @@ func (d Device) ResetPeaks() {
 		m.trackedPeak, m.l1Peak, m.dramPeak = m.tracked, m.heap.sums().L1, m.heap.sums().DRAM
 	}
 	if d.c.fleet.observer != nil {
-		d.c.fleet.emit(Event{Kind: PeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})
+		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})
 	}
 }
 

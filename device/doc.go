@@ -34,10 +34,10 @@
 //
 // # Fit
 //
-// [Fleet.Check] says whether a program fits beside what lives there now. Two judges
-// look: tt-metal's own checks, in its words, which compare one address per device with
-// the end of its bookkeeping; and a comparison of bytes, core by core. [Fleet.Enqueue]
-// registers, checks and dispatches; [Fleet.Headroom] and [Fleet.MayGrow] say what is left.
+// [Fleet.Check] says whether a program fits beside what lives there now: package fit
+// judges, in tt-metal's words and by bytes, and device gathers what is there.
+// [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
+// [Fleet.RegisteredHeadroom] and [Fleet.MayGrow] say what is left.
 //
 // # Invariants
 //

@@ -25,7 +25,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	r := f.programs[p.ID()]
 	if r == nil || !f.fitsStill(r, s) {
-		places, err := f.places(p, s)
+		all, err := f.sites(p, s)
 		if err != nil {
 			return Set{}, err
 		}
@@ -33,7 +33,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 		if r != nil { // what will run; its cut into CBs may be another one
 			judged = r.program
 		}
-		if v := judge(judged, places); !v.Fits() {
+		if v := judge(judged, all); !v.Fits() {
 			return Set{}, &FitError{v}
 		}
 	}
@@ -48,11 +48,11 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	if n > 0 {
 		added = f.install(r, s, fresh, n)
-		f.emit(Event{Kind: Registered, Set: added, Program: p})
+		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
 	}
 	if r.left != nil {
 		f.overwrite(s.s.slots, r.left)
-		f.emit(Event{Kind: Dispatched, Set: s, Program: r.program})
+		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
 	}
 	f.fitted(r, s)
 	return added, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -200,24 +201,37 @@ func (e *GridError) Error() string {
 	return fmt.Sprintf("device %d: program %d: core %v lies outside the grid of %dx%d", e.Device, e.Program, e.Core, e.Spec.Cols, e.Spec.Rows)
 }
 
-// An OverflowError says that a total of a device or mesh could exceed 2^63-1: the
-// sum over its programs of their logical bytes, or of what they reserve if that is
-// more; or of what is resident: buffers and what was dispatched. It is refused even
-// where the union would fit.
+// An OverflowError says that a total of a device or mesh could exceed 2^63-1 because of
+// a program: the sum over programs of their logical bytes, or of what they reserve if
+// that is more; or of what is resident: buffers and what was dispatched. It is refused
+// even where the union would fit.
 type OverflowError struct {
 	Program program.ID
-	Buffer  BufferID // if it is about a buffer, which IsBuffer says
-	Device  ID       // the device, or the first of the mesh
-
-	IsBuffer bool
+	Device  ID // the device, or the first of the mesh
 }
 
 func (e *OverflowError) Error() string {
-	if e.IsBuffer {
-		return fmt.Sprintf("device %d: buffer %d: sums would exceed 2^63-1 bytes", e.Device, e.Buffer)
-	}
 	return fmt.Sprintf("device %d: program %d: sums would exceed 2^63-1 bytes", e.Device, e.Program)
 }
+
+// A BufferOverflowError says that a total of what is resident on a device or mesh,
+// buffers and what was dispatched, could exceed 2^63-1 because of a buffer.
+type BufferOverflowError struct {
+	Buffer BufferID
+	Device ID // the device, or the first of the mesh
+}
+
+func (e *BufferOverflowError) Error() string {
+	return fmt.Sprintf("device %d: buffer %d: sums would exceed 2^63-1 bytes", e.Device, e.Buffer)
+}
+
+// A FitError says that a program does not fit, and why.
+type FitError struct {
+	Verdict fit.Verdict
+}
+
+// Error is the text of tt-metal's first refusal, or says where bytes clash.
+func (e *FitError) Error() string { return e.Verdict.String() }
 
 // A MeshError says why a mesh or a part of one cannot be.
 type MeshError struct {

@@ -19,7 +19,7 @@ func board() (*device.Fleet, device.Device) {
 	}
 	top := d.Spec().L1Size
 	err = fleet.Allocate(device.Buffer{
-		ID: 1, Kind: device.L1, Name: "activations",
+		ID: 1, Kind: device.KindL1, Name: "activations",
 		Parts: []device.Part{{Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: top - 512<<10, End: top}}},
 	}, d.Set())
 	if err != nil {
@@ -68,7 +68,7 @@ func ExampleFleet_Enqueue() {
 	}
 	fmt.Println("resident:", d.Resident())
 
-	grown := device.Buffer{ID: 2, Kind: device.L1, Parts: []device.Part{{
+	grown := device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{{
 		Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
 	}}}
 	if err := fleet.Allocate(grown, d.Set()); err != nil {
@@ -90,7 +90,7 @@ func ExampleDevice_Usage() {
 		log.Fatal(err)
 	}
 	u := d.CoreUsage(l1.Core{X: 3, Y: 3}, device.BasisResident)
-	fmt.Println("CBs", u.Of(device.CB), "+ tensors", u.Of(device.L1), "=", u.Tracked)
+	fmt.Println("CBs", u.Of(device.KindCB), "+ tensors", u.Of(device.KindL1), "=", u.Tracked)
 	fmt.Println("on all cores:", d.Usage(device.BasisResident).Tracked)
 	for r := range d.Residents(l1.Core{X: 3, Y: 3}, device.BasisResident) {
 		fmt.Println(r.Range, r.Kind)
@@ -125,11 +125,11 @@ func ExampleFleet_Observe() {
 	fleet, d := board()
 	fleet.Observe(func(e device.Event) {
 		switch e.Kind {
-		case device.Registered:
+		case device.EventRegistered:
 			fmt.Println("registered", e.Program.ID(), "on", e.Set)
-		case device.Dispatched:
+		case device.EventDispatched:
 			fmt.Println("dispatched", e.Program.ID(), "on", e.Set)
-		case device.Freed:
+		case device.EventFreed:
 			fmt.Println("freed", e.Buffer.Size, "B of", e.Buffer.Name)
 		}
 	})

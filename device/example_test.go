@@ -40,7 +40,7 @@ func Example() {
 	fmt.Println("again:", added, err)
 
 	for _, p := range programs { // what is in L1 now
-		if err := fleet.Dispatch(p, mesh.Set()); err != nil {
+		if err := fleet.Dispatch(p.ID(), mesh.Set()); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("program", p.ID(), "was dispatched; mesh:", mesh.Resident(), "bytes resident")
@@ -53,7 +53,7 @@ func Example() {
 		break // the others are the same
 	}
 
-	removed := fleet.UnregisterAll(programs[1])
+	removed := fleet.UnregisterAll(programs[1].ID())
 	fmt.Println("program 1 left", removed.Len(), "devices; mesh:", mesh.Registered(), "bytes")
 	fmt.Println("L1 still holds it:", mesh.Resident(), "bytes resident")
 	// Output:
@@ -84,7 +84,7 @@ func ExampleFleet_Replay() {
 		if _, err := fleet.Register(p, d.Set()); err != nil {
 			log.Fatal(err)
 		}
-		if err := fleet.Dispatch(p, d.Set()); err != nil {
+		if err := fleet.Dispatch(p.ID(), d.Set()); err != nil {
 			log.Fatal(err)
 		}
 		programs = append(programs, p)
@@ -96,7 +96,7 @@ func ExampleFleet_Replay() {
 		log.Fatal(err)
 	}
 	for _, p := range programs {
-		if err := fleet.Record(trace, p); err != nil {
+		if err := fleet.Record(trace, p.ID()); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func ExampleFleet_Replay() {
 	}
 	fmt.Println("replayed:", d.Resident(), "bytes resident")
 
-	fleet.UnregisterAll(programs[0])
+	fleet.UnregisterAll(programs[0].ID())
 	fmt.Println(fleet.Replay(trace))
 	// Output:
 	// the small one was last: 262144 bytes resident
@@ -168,7 +168,7 @@ func ExampleFleet_Snapshot() {
 	}
 
 	s := fleet.Snapshot()
-	fleet.UnregisterAll(mustProgram(fleet, 1)) // s does not see it
+	fleet.UnregisterAll(mustProgram(fleet, 1).ID()) // s does not see it
 	for d := range s.All() {
 		fmt.Println("device", d.ID(), "registered", d.Totals().Registered)
 		for g := range d.Groups() {
@@ -219,7 +219,7 @@ func ExampleFleet_Replace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	on, err := fleet.Replace(p, larger)
+	on, err := fleet.Replace(p.ID(), larger)
 	fmt.Println("replaced on", on, err)
 	for d := range mesh.All() {
 		for r := range d.Regions(l1.Core{}) {

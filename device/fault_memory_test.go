@@ -59,12 +59,12 @@ func TestFaultsOfMemory(t *testing.T) {
 			switch op {
 			case "allocate":
 				b := Buffer{
-					ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: rapid.SampledFrom([]Kind{L1, L1, L1Small, Kernel, DRAM}).Draw(t, "kind"),
+					ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: rapid.SampledFrom([]Kind{KindL1, KindL1, KindL1Small, KindKernel, KindDRAM}).Draw(t, "kind"),
 					Size: rapid.SampledFrom([]uint64{0, 0, 8, l1.MaxAddr - 2}).Draw(t, "size"),
 				}
 				if b.Kind.InL1() {
 					start := rapid.Uint64Range(0, 60).Draw(t, "start")
-					b.Parts = []Part{{cores.Draw(t, "cores").Cores(), l1.Range{Start: start, End: start + 4}}}
+					b.Parts = []Part{{Cores: cores.Draw(t, "cores").Cores(), Range: l1.Range{Start: start, End: start + 4}}}
 				}
 				return faulty{op, func(f *Fleet) (any, error) { return nil, f.Allocate(b, set(f, on)) }}
 			case "free":

@@ -124,7 +124,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	}
 	f.lone[id] = c.slot
 	if f.observer != nil {
-		f.emit(Event{Kind: DeviceAdded, Set: f.setOf(bitset(nil).with(c.slot), 1), Spec: spec})
+		f.emit(Event{Kind: EventDeviceAdded, Set: f.setOf(bitset(nil).with(c.slot), 1), Spec: spec})
 	}
 	return Device{c}, nil
 }
@@ -177,7 +177,7 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	}
 	all.ids = f.ids
 	m.all = Set{all}
-	f.emit(Event{Kind: MeshAdded, Set: m.all, Spec: spec, Rows: rows, Cols: cols})
+	f.emit(Event{Kind: EventMeshAdded, Set: m.all, Spec: spec, Rows: rows, Cols: cols})
 	return Mesh{m}, nil
 }
 
@@ -338,7 +338,7 @@ func (f *Fleet) Remove(s Set) error {
 		f.roster.retire(r)
 	}
 	f.rest()
-	f.emit(Event{Kind: DeviceRemoved, Set: s})
+	f.emit(Event{Kind: EventDeviceRemoved, Set: s})
 	return nil
 }
 

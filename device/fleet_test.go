@@ -176,8 +176,8 @@ func TestSetsDoNotChange(t *testing.T) {
 		addDevice(t, f, 1000+id, l1.N150())
 	}
 	register(t, f, p, f.Set())
-	require.NoError(t, f.Unregister(p, of(t, f, 0, 3)))
-	removed := f.UnregisterAll(p)
+	require.NoError(t, f.Unregister(p.ID(), of(t, f, 0, 3)))
+	removed := f.UnregisterAll(p.ID())
 	require.NoError(t, f.Remove(of(t, f, 1)))
 
 	require.Equal(t, []device.ID{0, 1, 2, 3}, ids(all))
@@ -199,7 +199,7 @@ func TestForeignSets(t *testing.T) {
 	unchanged(t, f, func() {
 		_, err := f.Register(p, strange)
 		require.ErrorIs(t, err, device.ErrForeignSet)
-		require.ErrorIs(t, f.Unregister(p, strange), device.ErrForeignSet)
+		require.ErrorIs(t, f.Unregister(p.ID(), strange), device.ErrForeignSet)
 		require.ErrorIs(t, f.Remove(strange), device.ErrForeignSet)
 	})
 }
@@ -264,7 +264,7 @@ func TestDeviceRemovedMidLife(t *testing.T) {
 			_, err := f.Register(q, s)
 			require.ErrorIs(t, err, device.ErrNoDevice)
 			require.EqualError(t, err, "device 1: no such device")
-			require.ErrorIs(t, f.Unregister(p, s), device.ErrNoDevice)
+			require.ErrorIs(t, f.Unregister(p.ID(), s), device.ErrNoDevice)
 			require.ErrorIs(t, f.Remove(s), device.ErrNoDevice)
 		}
 		_, err := f.Device(1)
@@ -323,7 +323,7 @@ func TestIDReuseAfterRemoval(t *testing.T) {
 
 	// The set from before names the device from before.
 	unchanged(t, f, func() {
-		require.ErrorIs(t, f.Unregister(q, set), device.ErrNoDevice)
+		require.ErrorIs(t, f.Unregister(q.ID(), set), device.ErrNoDevice)
 		require.ErrorIs(t, f.Remove(set), device.ErrNoDevice)
 	})
 }
@@ -356,14 +356,14 @@ func TestZeroValues(t *testing.T) {
 	require.Empty(t, programIDs(f.Programs()))
 	require.Empty(t, slices.Collect(f.Snapshot().All()))
 	require.Zero(t, f.Where(1).Len())
-	require.Zero(t, f.UnregisterAll(p).Len())
-	require.NoError(t, f.Unregister(p, device.Set{}))
+	require.Zero(t, f.UnregisterAll(p.ID()).Len())
+	require.NoError(t, f.Unregister(p.ID(), device.Set{}))
 	require.NoError(t, f.Remove(device.Set{}))
 	_, ok := f.Program(1)
 	require.False(t, ok)
 	_, err := f.Device(0)
 	require.ErrorIs(t, err, device.ErrNoDevice)
-	_, err = f.Replace(p, p)
+	_, err = f.Replace(p.ID(), p)
 	require.ErrorIs(t, err, device.ErrNotRegistered)
 	none, err := f.Of()
 	require.NoError(t, err)
@@ -376,8 +376,6 @@ func TestZeroValues(t *testing.T) {
 	t.Run("nil program", func(t *testing.T) {
 		_, err := f.Register(nil, d.Set())
 		require.ErrorIs(t, err, device.ErrNoProgram)
-		require.ErrorIs(t, f.Unregister(nil, d.Set()), device.ErrNoProgram)
-		require.Zero(t, f.UnregisterAll(nil).Len())
 	})
 	t.Run("program of a zero Builder", func(t *testing.T) {
 		var b program.Builder
@@ -526,7 +524,7 @@ func TestGrids(t *testing.T) {
 		require.EqualValues(t, 65536*4096+4096, d.Registered())
 		require.EqualValues(t, 8192, d.Core(core(255, 255)).Registered)
 		require.EqualValues(t, 4096, d.Core(core(254, 255)).Registered)
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 		require.EqualValues(t, 8192, d.Registered())
 		require.EqualValues(t, 4096, d.Core(core(0, 0)).Peak)
 		intact(t, f)
@@ -579,7 +577,7 @@ func TestTenThousandDevices(t *testing.T) {
 		var wrong *device.SpecError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, odd.ID(), wrong.Device)
-		err = f.Unregister(p, all)
+		err = f.Unregister(p.ID(), all)
 		require.EqualError(t, err, "device 20000: program 1: program is not registered")
 		require.NoError(t, f.Remove(odd.Set()))
 
@@ -598,7 +596,7 @@ func TestTenThousandDevices(t *testing.T) {
 		require.Equal(t, 10_000, f.Where(1).Len())
 	})
 	intact(t, f)
-	require.Equal(t, 10_000, f.UnregisterAll(p).Len())
+	require.Equal(t, 10_000, f.UnregisterAll(p.ID()).Len())
 	require.Zero(t, m.Registered())
 }
 
@@ -624,7 +622,7 @@ func TestManyProgramsOnThirtyTwoDevices(t *testing.T) {
 	last, _ := s.Device(31)
 	require.Len(t, programIDs(last.Programs()), 4096)
 	for _, p := range all {
-		require.NoError(t, f.Unregister(p, m.Set()))
+		require.NoError(t, f.Unregister(p.ID(), m.Set()))
 	}
 	require.Zero(t, m.Registered())
 	intact(t, f)
@@ -702,9 +700,9 @@ func TestOverflow(t *testing.T) {
 		same := build(t, m.Spec(), 1, at(1, cb("{[0-0 - 0-0]}", most/2)))
 		require.Len(t, replace(t, f, p, same), 2)
 		larger := build(t, m.Spec(), 1, at(0, cb("{[0-0 - 0-0]}", most/2+1)))
-		overflow(t, f, 0, larger, func() error { _, err := f.Replace(same, larger); return err })
+		overflow(t, f, 0, larger, func() error { _, err := f.Replace(same.ID(), larger); return err })
 		d, _ := f.Device(1)
-		require.NoError(t, f.Unregister(same, d.Set()))
+		require.NoError(t, f.Unregister(same.ID(), d.Set()))
 		require.Len(t, replace(t, f, same, larger), 1)
 		intact(t, f)
 	})

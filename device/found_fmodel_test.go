@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,7 @@ func TestResidentsOfCoresThatHoldTheSameBytes(t *testing.T) {
 			require.EqualValues(t, x, here[0].CB)
 		}
 	}
-	blocks := device.Buffer{ID: 1, Kind: device.Kernel, Parts: []device.Part{{Cores: set("{[0-0 - 1-0]}").Cores(), Range: l1.Range{End: 1}}}}
+	blocks := device.Buffer{ID: 1, Kind: device.KindKernel, Parts: []device.Part{{Cores: set("{[0-0 - 1-0]}").Cores(), Range: l1.Range{End: 1}}}}
 	require.NoError(t, f.Allocate(blocks, d.Set()))
 	v, err := f.Check(p, d.Set())
 	require.NoError(t, err)
@@ -47,7 +48,7 @@ func TestFreeReturnsTheBufferOfTheFirstDevice(t *testing.T) {
 	for _, id := range []device.ID{7, 2} {
 		d, err := f.AddDevice(id, l1.Spec{})
 		require.NoError(t, err)
-		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.DRAM, Size: uint64(id)}, d.Set()))
+		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindDRAM, Size: uint64(id)}, d.Set()))
 	}
 	b, err := f.Free(1, f.Set())
 	require.NoError(t, err)
@@ -71,10 +72,10 @@ func TestEnqueueJudgesWhatIsRegistered(t *testing.T) {
 		d, err := f.AddDevice(0, spec)
 		require.NoError(t, err)
 		// For a range that starts on a service core tensors do not matter, wherever they lie.
-		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.Service, Parts: []device.Part{
+		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindService, Parts: []device.Part{
 			{Cores: set("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 48, End: 64}},
 		}}, d.Set()))
-		require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.L1, Parts: []device.Part{
+		require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{
 			{Cores: set("{[2-0 - 2-0]}").Cores(), Range: l1.Range{Start: 8, End: 16}},
 		}}, d.Set()))
 		if look {
@@ -98,10 +99,10 @@ func TestBackingServiceBufferClaimsNothing(t *testing.T) {
 	d, err := f.AddDevice(0, spec)
 	require.NoError(t, err)
 	part := device.Part{Cores: cores.Cores(), Range: l1.Range{Start: 8, End: 24}}
-	require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.Service, Parts: []device.Part{part}, Backing: true}, d.Set()))
-	require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.L1, Parts: []device.Part{part}}, d.Set()))
+	require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindService, Parts: []device.Part{part}, Backing: true}, d.Set()))
+	require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{part}}, d.Set()))
 	v, err := f.Check(p, d.Set())
 	require.NoError(t, err)
 	require.Len(t, v.Refusals, 1)
-	require.Equal(t, device.RefusedClash, v.Refusals[0].Kind)
+	require.Equal(t, fit.RefusedClash, v.Refusals[0].Kind)
 }

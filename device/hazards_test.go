@@ -66,12 +66,12 @@ func TestHazards(t *testing.T) {
 		{"unregister of unknown program; second unregister: refused, total unchanged", func(w world) {
 			unknown := build(w, w.spec, 9, cb("{[0-0 - 0-0]}", 64))
 			unchanged(w, w.f, func() {
-				require.ErrorIs(w, w.f.Unregister(unknown, w.m.Set()), device.ErrNotRegistered)
-				require.ErrorIs(w, w.f.Unregister(w.p, w.m.Set()), device.ErrNotRegistered)
+				require.ErrorIs(w, w.f.Unregister(unknown.ID(), w.m.Set()), device.ErrNotRegistered)
+				require.ErrorIs(w, w.f.Unregister(w.p.ID(), w.m.Set()), device.ErrNotRegistered)
 			})
-			require.NoError(w, w.f.Unregister(w.p, of(w, w.f, 0, 1)))
+			require.NoError(w, w.f.Unregister(w.p.ID(), of(w, w.f, 0, 1)))
 			unchanged(w, w.f, func() {
-				require.ErrorIs(w, w.f.Unregister(w.p, of(w, w.f, 0)), device.ErrNotRegistered)
+				require.ErrorIs(w, w.f.Unregister(w.p.ID(), of(w, w.f, 0)), device.ErrNotRegistered)
 			})
 		}},
 		{"register or unregister on unknown device: refused for all devices of the call", func(w world) {
@@ -82,7 +82,7 @@ func TestHazards(t *testing.T) {
 			unchanged(w, w.f, func() {
 				_, err := w.f.Register(w.p, all)
 				require.ErrorIs(w, err, device.ErrNoDevice)
-				require.ErrorIs(w, w.f.Unregister(w.p, all), device.ErrNoDevice)
+				require.ErrorIs(w, w.f.Unregister(w.p.ID(), all), device.ErrNoDevice)
 			})
 		}},
 		{"iterating regions while another goroutine registers: iterator sees one snapshot", func(w world) {
@@ -98,8 +98,8 @@ func TestHazards(t *testing.T) {
 					default: // both come and go in one operation each, low after high
 						_, _ = w.f.Register(high, d.Set())
 						_, _ = w.f.Register(low, d.Set())
-						w.f.UnregisterAll(low)
-						w.f.UnregisterAll(high)
+						w.f.UnregisterAll(low.ID())
+						w.f.UnregisterAll(high.ID())
 					}
 				}
 			})
@@ -160,7 +160,7 @@ func TestHazards(t *testing.T) {
 			})
 		}},
 		{"same id, other regions, after unregistering: accepted as new", func(w world) {
-			w.f.UnregisterAll(w.p)
+			w.f.UnregisterAll(w.p.ID())
 			require.Len(w, register(w, w.f, build(w, w.spec, 1, cb("{[0-0 - 7-7]}", 2048)), w.m.Set()), 4)
 		}},
 		{"program destroyed without unregistering: stays until its device is removed; listed by a leak report", func(w world) {
@@ -208,7 +208,7 @@ func TestHazards(t *testing.T) {
 			register(w, w.f, p, d.Set())
 			require.EqualValues(w, 150, d.Registered())
 			require.EqualValues(w, 300, d.Totals().Logical)
-			require.NoError(w, w.f.Unregister(p, d.Set()))
+			require.NoError(w, w.f.Unregister(p.ID(), d.Set()))
 			require.Zero(w, d.Registered())
 		}},
 		{"overlapping or repeated rectangles in one core set: each core once", func(w world) {
@@ -258,7 +258,7 @@ func TestHazards(t *testing.T) {
 				for _, none := range []device.Set{{}, of(w, w.f), sub(w, w.m, 0, 0, 0, 0), w.f.Where(99)} {
 					for _, p := range []*program.Program{w.p, other, wrong} {
 						require.Empty(w, register(w, w.f, p, none))
-						require.NoError(w, w.f.Unregister(p, none))
+						require.NoError(w, w.f.Unregister(p.ID(), none))
 					}
 					require.NoError(w, w.f.Remove(none))
 				}
@@ -275,7 +275,7 @@ func TestHazards(t *testing.T) {
 			require.ErrorAs(w, err, new(*device.OverflowError))
 			_, err = w.f.Register(p, m.Set())
 			require.ErrorAs(w, err, new(*device.OverflowError))
-			require.ErrorIs(w, w.f.Unregister(full, m.Set()), device.ErrNotRegistered)
+			require.ErrorIs(w, w.f.Unregister(full.ID(), m.Set()), device.ErrNotRegistered)
 			require.Equal(w, before, m.Totals())
 			require.Zero(w, w.f.Where(3).Len())
 			require.Equal(w, []device.ID{10_999}, ids(w.f.Where(2)))
@@ -291,10 +291,9 @@ func TestHazards(t *testing.T) {
 			unchanged(w, w.f, func() {
 				_, err := w.f.Register(nil, w.m.Set())
 				require.ErrorIs(w, err, device.ErrNoProgram)
-				require.ErrorIs(w, w.f.Unregister(nil, w.m.Set()), device.ErrNoProgram)
-				_, err = w.f.Replace(nil, nil)
+				_, err = w.f.Replace(w.p.ID(), nil)
 				require.ErrorIs(w, err, device.ErrNoProgram)
-				require.Zero(w, w.f.UnregisterAll(nil).Len())
+				require.Zero(w, w.f.UnregisterAll(77).Len())
 				require.Empty(w, register(w, w.f, w.p, device.Device{}.Set()))
 				require.Empty(w, register(w, w.f, w.p, device.Mesh{}.Set()))
 				require.NoError(w, w.f.Remove(device.Device{}.Set()))
@@ -319,9 +318,9 @@ func TestHazards(t *testing.T) {
 		}},
 		{"reference count underflow: cannot happen; the invariant check says so by name", func(w world) {
 			for range 3 {
-				require.NoError(w, w.f.Unregister(w.p, of(w, w.f, 0, 1)))
-				require.ErrorIs(w, w.f.Unregister(w.p, of(w, w.f, 0, 1)), device.ErrNotRegistered)
-				require.Zero(w, w.f.UnregisterAll(w.p).Len())
+				require.NoError(w, w.f.Unregister(w.p.ID(), of(w, w.f, 0, 1)))
+				require.ErrorIs(w, w.f.Unregister(w.p.ID(), of(w, w.f, 0, 1)), device.ErrNotRegistered)
+				require.Zero(w, w.f.UnregisterAll(w.p.ID()).Len())
 				require.Zero(w, w.m.Registered())
 				register(w, w.f, w.p, of(w, w.f, 0, 1))
 			} // planted: TestCheckInvariantsFindsEachCorruption

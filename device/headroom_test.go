@@ -8,14 +8,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-func headroom(t require.TestingT, f *device.Fleet, p *program.Program, s device.Set) []device.Headroom {
+func headroom(t require.TestingT, f *device.Fleet, p *program.Program, s device.Set) []fit.Headroom {
 	out, err := f.Headroom(p, s)
 	require.NoError(t, err)
 	return out
+}
+
+func registeredHeadroom(t require.TestingT, f *device.Fleet, s device.Set) []fit.Headroom {
+	all, err := f.RegisteredHeadroom(s)
+	require.NoError(t, err)
+	return all
 }
 
 func TestHeadroom(t *testing.T) {
@@ -25,18 +32,20 @@ func TestHeadroom(t *testing.T) {
 	p := build(t, spec, 1, cb("{[0-0 - 2-0]}", 200))
 	all := func(text string) l1.CoreSet { return cores(text).Cores() }
 	span := func(from, to uint64) l1.Range { return l1.Range{Start: from, End: to} }
-	require.Equal(t, []device.Headroom{
+	require.Equal(t, []fit.Headroom{
 		{Devices: 3, Cores: all("{[0-0 - 2-0]}"), End: 300, Free: 600, Gap: span(300, 900)}, // below L1_SMALL
 	}, headroom(t, f, p, m.Set()))
-	require.Empty(t, headroom(t, f, nil, m.Set()), "nothing is registered")
+	require.Equal(t, []fit.Headroom{
+		{Devices: 3, Cores: all("{[0-0 - 3-0]}"), End: 100, Free: 800, Gap: span(100, 900)},
+	}, registeredHeadroom(t, f, m.Set()), "nothing is registered: from the base")
 
 	one := sub(t, m, 0, 1, 1, 1)
 	allocate(t, f, one,
-		buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 100),   // room on both sides
-		buffer(2, device.L1, "{[1-0 - 1-0]}", 250, 100),   // in the way
-		buffer(3, device.Kernel, "{[0-0 - 3-0]}", 0, 100), // below
-		buffer(4, device.L1, "{[3-0 - 3-0]}", 200, 100))   // on another core
-	require.Equal(t, []device.Headroom{
+		buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 100),   // room on both sides
+		buffer(2, device.KindL1, "{[1-0 - 1-0]}", 250, 100),   // in the way
+		buffer(3, device.KindKernel, "{[0-0 - 3-0]}", 0, 100), // below
+		buffer(4, device.KindL1, "{[3-0 - 3-0]}", 200, 100))   // on another core
+	require.Equal(t, []fit.Headroom{
 		{Device: 0, Devices: 2, Cores: all("{[0-0 - 2-0]}"), End: 300, Free: 600, Gap: span(300, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 300, Free: 200, Gap: span(600, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[1-0 - 1-0]}"), End: 300, Free: 0, Gap: span(350, 900)},
@@ -48,20 +57,30 @@ func TestHeadroom(t *testing.T) {
 	register(t, f, p, one)
 	register(t, f, build(t, spec, 2, cb("{[0-0 - 0-0]}", 250)), one)
 	register(t, f, build(t, spec, 3, cb("{[3-0 - 3-0]}", 60)), of(t, f, 2))
-	require.Equal(t, []device.Headroom{
+	require.Equal(t, []fit.Headroom{
+		{Device: 0, Devices: 1, Cores: all("{[0-0 - 3-0]}"), End: 100, Free: 800, Gap: span(100, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 350, Free: 150, Gap: span(600, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[1-0 - 1-0]}"), End: 300, Free: 0, Gap: span(350, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[2-0 - 2-0]}"), End: 300, Free: 600, Gap: span(300, 900)},
+		{Device: 1, Devices: 1, Cores: all("{[3-0 - 3-0]}"), End: 100, Free: 100, Gap: span(300, 900)}, // a buffer and no program
+		{Device: 2, Devices: 1, Cores: all("{[0-0 - 2-0]}"), End: 100, Free: 800, Gap: span(100, 900)},
 		{Device: 2, Devices: 1, Cores: all("{[3-0 - 3-0]}"), End: 160, Free: 740, Gap: span(160, 900)},
-	}, headroom(t, f, nil, m.Set()))
+	}, registeredHeadroom(t, f, m.Set()))
 
 	// L1 of unknown size has no end but that of all addresses.
 	unknown := l1.Spec{Name: "?"}
 	d := addDevice(t, f, 9, unknown)
 	q := build(t, unknown, 9, cb("{[0-0 - 0-0]}", 10))
-	require.Equal(t, []device.Headroom{
+	require.Equal(t, []fit.Headroom{
 		{Device: 9, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 10, Free: l1.MaxAddr - 10, Gap: span(10, l1.MaxAddr)},
 	}, headroom(t, f, q, d.Set()))
+	// Nor is the grid known: there are the cores that hold anything.
+	register(t, f, q, d.Set())
+	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[5-0 - 5-0]}", 64, 8))
+	require.Equal(t, []fit.Headroom{
+		{Device: 9, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 10, Free: l1.MaxAddr - 10, Gap: span(10, l1.MaxAddr)},
+		{Device: 9, Devices: 1, Cores: all("{[5-0 - 5-0]}"), End: 0, Free: 64, Gap: span(72, l1.MaxAddr)},
+	}, registeredHeadroom(t, f, d.Set()))
 }
 
 func TestMayGrow(t *testing.T) {
@@ -82,14 +101,14 @@ func TestMayGrow(t *testing.T) {
 		ok      bool
 	}{
 		{"to the end of L1, since L1_SMALL is empty", []program.CB{cb("{[0-0 - 0-0]}", 100)}, nil, 0, 1000 - 128 - 100, true},
-		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.L1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 950 - 128 - 100, true},
-		{"to the lowest tensor of any core", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.L1, "{[3-0 - 3-0]}", 500, 50)}, 0, 500 - 128 - 100, true},
-		{"not at all", []program.CB{cb("{[0-0 - 0-0]}", 372)}, []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, true},
-		{"it does not fit as it is", []program.CB{cb("{[0-0 - 0-0]}", 373)}, []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, false},
+		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 950 - 128 - 100, true},
+		{"to the lowest tensor of any core", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[3-0 - 3-0]}", 500, 50)}, 0, 500 - 128 - 100, true},
+		{"not at all", []program.CB{cb("{[0-0 - 0-0]}", 372)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, true},
+		{"it does not fit as it is", []program.CB{cb("{[0-0 - 0-0]}", 373)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, false},
 		{"a global one takes nothing", []program.CB{global(cb("{[0-0 - 0-0]}", 373))}, nil, 0, 0, false},
-		{"by whole pages", []program.CB{paged("{[0-0 - 0-0]}", 96, 16, 24)}, []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 50)}, 0, 5 * 48, true},
-		{"one above moves along, in steps of its alignment", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 50)}, 0, 384 - 128 - 100, true},
-		{"the last one", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.L1, "{[0-0 - 0-0]}", 500, 50)}, 1, 500 - 256 - 100, true},
+		{"by whole pages", []program.CB{paged("{[0-0 - 0-0]}", 96, 16, 24)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 5 * 48, true},
+		{"one above moves along, in steps of its alignment", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 384 - 128 - 100, true},
+		{"the last one", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 1, 500 - 256 - 100, true},
 		{"pages without a common multiple below 2^63", []program.CB{paged("{[0-0 - 0-0]}", 0, 1<<62-1, 1<<62-3)}, nil, 0, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -110,12 +129,12 @@ func TestMayGrow(t *testing.T) {
 	n, ok, err := f.MayGrow(build(t, spec, 1, cb("{[0-0 - 0-0]}", 100)), 0, device.Set{})
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.EqualValues(t, l1.MaxAddr-128-100, n)
+	require.Equal(t, uint64(l1.MaxAddr-128-100), n)
 	d := addDevice(t, f, 0, l1.Spec{})
 	n, ok, err = f.MayGrow(build(t, l1.Spec{}, 1, cb("{[0-0 - 0-0]}", 100)), 0, d.Set())
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.EqualValues(t, l1.MaxAddr-100, n)
+	require.Equal(t, uint64(l1.MaxAddr-100), n)
 }
 
 // Aliases of a dataflow buffer grow together.
@@ -171,7 +190,7 @@ func headroomIsExact(t *rapid.T) {
 	for id := range device.BufferID(rapid.IntRange(0, 4).Draw(t, "buffers")) {
 		start := rapid.Uint64Range(0, toyBytes-1).Draw(t, "start")
 		b := device.Buffer{
-			ID: id, Kind: rapid.SampledFrom([]device.Kind{device.L1, device.L1, device.L1Small, device.GlobalCB, device.Service, device.Kernel}).Draw(t, "kind"),
+			ID: id, Kind: rapid.SampledFrom([]device.Kind{device.KindL1, device.KindL1, device.KindL1Small, device.KindGlobalCB, device.KindService, device.KindKernel}).Draw(t, "kind"),
 			Parts: []device.Part{{Cores: drawCores().Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(0, 8).Draw(t, "length")}}},
 		}
 		on := rapid.SampledFrom([][]device.ID{{0}, {1}, {0, 1}}).Draw(t, "on")
@@ -208,7 +227,7 @@ func headroomIsExact(t *rapid.T) {
 					}
 				}
 			}
-			at := slices.IndexFunc(rooms, func(h device.Headroom) bool {
+			at := slices.IndexFunc(rooms, func(h fit.Headroom) bool {
 				return h.Cores.Has(c) && sameBuffers(f, h.Device, d.ID())
 			})
 			require.Equal(t, end > 0, at >= 0, "device %d, core %v", d.ID(), c)

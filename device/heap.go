@@ -19,7 +19,6 @@ type heap struct {
 	totals BufferTotals
 	charge uint64
 	placed partition // the parts of buffers of the kinds that Tracked has
-	lowest uint64    // address of an L1 buffer; MaxUint64 = none
 
 	// Kernels and the reserved area lie below it, everything else above, on any core.
 	free l1.Range
@@ -76,21 +75,6 @@ func (h *heap) charged() uint64 {
 	return h.charge
 }
 
-// lowestL1 returns the lowest address of an L1 buffer on any core: what tt-metal's
-// allocator says in its normal mode, in which all banks are allocated in lockstep.
-func (h *heap) lowestL1() (addr uint64, ok bool) {
-	if h == nil || h.lowest == math.MaxUint64 {
-		return 0, false
-	}
-	return h.lowest, true
-}
-
-// holdsTensor reports whether tt-metal's check compares circular buffers with this
-// allocation.
-func (a *allocation) holdsTensor() bool {
-	return (a.Kind == L1 || a.Kind == GlobalCB) && a.placed != nil
-}
-
 // anywhere is all addresses.
 func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }
 
@@ -98,9 +82,6 @@ func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }
 func (h *heap) note(a *allocation) {
 	if a.placed == nil {
 		return
-	}
-	if a.holdsTensor() {
-		h.lowest = min(h.lowest, a.span.Start)
 	}
 	if below.Has(a.Kind) {
 		h.free.Start = max(h.free.Start, a.span.End)
@@ -137,8 +118,8 @@ func (h *heap) change(add, drop *allocation) {
 	if drop.placed == nil {
 		return
 	}
-	if drop.span.Start == h.lowest || drop.span.Start == h.free.End || drop.span.End == h.free.Start {
-		h.lowest, h.free = math.MaxUint64, anywhere()
+	if drop.span.Start == h.free.End || drop.span.End == h.free.Start {
+		h.free = anywhere()
 		for _, a := range h.live {
 			h.note(a)
 		}
@@ -229,7 +210,7 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 	to := from
 	switch {
 	case from == nil:
-		to = &heap{live: map[BufferID]*allocation{}, placed: f.newContent().occupied, lowest: math.MaxUint64, free: anywhere()}
+		to = &heap{live: map[BufferID]*allocation{}, placed: f.newContent().occupied, free: anywhere()}
 	case from.users == n:
 		delete(f.heaps, from.key)
 	default:

@@ -79,7 +79,7 @@ func register(t require.TestingT, f *device.Fleet, p *program.Program, s device.
 }
 
 func replace(t require.TestingT, f *device.Fleet, old, new *program.Program) []device.ID {
-	on, err := f.Replace(old, new)
+	on, err := f.Replace(old.ID(), new)
 	require.NoError(t, err)
 	return ids(on)
 }

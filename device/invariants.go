@@ -60,8 +60,8 @@ func (f *Fleet) CheckInvariants() error {
 	if have := f.live.count(); have != members {
 		return &InvariantError{0, "number of devices in groups", uint64(members), uint64(have)}
 	}
-	if f.charge != charge {
-		return &InvariantError{0, "charge of the fleet", f.charge.lo, charge.lo}
+	if err := agree(0, "charge of the fleet", figure{"", f.charge.lo, charge.lo}, figure{"over 2^64", f.charge.hi, charge.hi}); err != nil {
+		return err
 	}
 	for _, m := range meshes {
 		if err := m.check(sums[m]); err != nil {
@@ -78,29 +78,32 @@ func (f *Fleet) checkIndex() error {
 	}
 	n := 0
 	for slot, c := range f.slots {
-		if (c != nil) != f.live.has(slot) {
-			return &InvariantError{f.ids[slot], "live slot without a device, or the other way round", uint64(slot), uint64(slot)}
+		if live := f.live.has(slot); live != (c != nil) {
+			return &InvariantError{f.ids[slot], fmt.Sprintf("number of live marks of slot %d", slot), flag(live), flag(c != nil)}
 		}
 		if c == nil {
 			continue
 		}
 		n++
 		if c.group == nil || !c.group.slots.has(slot) {
-			return &InvariantError{c.id, "group that does not have the device", uint64(slot), uint64(slot)}
+			return &InvariantError{c.id, "number of times that the device is in its group", 0, 1}
 		}
-		if c.slot != slot || c.id != f.ids[slot] {
-			return &InvariantError{c.id, "slot", uint64(c.slot), uint64(slot)}
-		}
-		if at, ok := f.find(c.id); !ok || at != slot {
-			return &InvariantError{c.id, "slot found by its id", uint64(at), uint64(slot)}
+		at, ok := f.find(c.id)
+		if err := agree(c.id, "",
+			figure{"slot", uint64(c.slot), uint64(slot)},
+			figure{"id", uint64(c.id), uint64(f.ids[slot])},
+			figure{"number of slots found by its id", flag(ok), 1},
+			figure{"slot found by its id", uint64(at), uint64(slot)},
+		); err != nil {
+			return err
 		}
 	}
 	found := len(f.lone)
 	for _, m := range f.meshes {
 		found += m.live
 	}
-	if found != n || f.live.count() != n {
-		return &InvariantError{0, "number of ids in use", uint64(found), uint64(n)}
+	if err := agree(0, "", figure{"number of ids in use", uint64(found), uint64(n)}, figure{"number of live slots", uint64(f.live.count()), uint64(n)}); err != nil {
+		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[id]
@@ -200,8 +203,11 @@ func (f *Fleet) checkLines() error {
 		if g.index != i {
 			return &InvariantError{id, "place of a group", uint64(g.index), uint64(i)}
 		}
-		if !slices.Contains(g.state.groups, g) || f.states[g.state.key] != g.state {
-			return &InvariantError{id, "state that cannot be found", g.state.key.a, 0}
+		if err := agree(id, "number of times that",
+			figure{"a group is found in its state", flag(slices.Contains(g.state.groups, g)), 1},
+			figure{"a state is found by its key", flag(f.states[g.state.key] == g.state), 1},
+		); err != nil {
+			return err
 		}
 		users[g.state.line]++
 	}
@@ -210,8 +216,11 @@ func (f *Fleet) checkLines() error {
 		if l.users != n {
 			return &InvariantError{0, "groups on a line", uint64(l.users), uint64(n)}
 		}
-		if f.states[l.now.key] != l.now || l.now.line != l {
-			return &InvariantError{0, "present state of a line that cannot be found", l.now.key.a, 0}
+		if err := agree(0, "number of times that the present state of a line",
+			figure{"is found by its key", flag(f.states[l.now.key] == l.now), 1},
+			figure{"is on that line", flag(l.now.line == l), 1},
+		); err != nil {
+			return err
 		}
 		known++
 		for i, step := range l.trail {
@@ -219,8 +228,12 @@ func (f *Fleet) checkLines() error {
 				continue
 			}
 			known++
-			if step.from.at != l.base+i || step.from.line != l || f.states[step.from.key] != step.from {
-				return &InvariantError{0, "place of a state on its line", uint64(step.from.at), uint64(l.base + i)}
+			if err := agree(0, "",
+				figure{"place of a state on its line", uint64(step.from.at), uint64(l.base + i)},
+				figure{"number of times that a state on the trail of a line is on that line", flag(step.from.line == l), 1},
+				figure{"number of times that a state on the trail of a line is found by its key", flag(f.states[step.from.key] == step.from), 1},
+			); err != nil {
+				return err
 			}
 		}
 	}
@@ -273,7 +286,7 @@ type figure struct {
 func agree(id ID, who string, figures ...figure) error {
 	for _, f := range figures {
 		if f.have != f.want {
-			return &InvariantError{id, strings.TrimPrefix(who+" "+f.what, " "), f.have, f.want}
+			return &InvariantError{id, strings.TrimSpace(who + " " + f.what), f.have, f.want}
 		}
 	}
 	return nil
@@ -287,6 +300,14 @@ func reached(id ID, who string, figures ...figure) error {
 		}
 	}
 	return nil
+}
+
+// flag returns 1 for true: how often something is so that is so once or not at all.
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func compareTotals(id ID, who string, have, want Totals) error {
@@ -315,10 +336,12 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 	var bytes, logical uint64
 	for _, c := range p.classes {
 		switch {
-		case uint64(c.cores.Len()) != c.n || c.n == 0:
+		case uint64(c.cores.Len()) != c.n:
 			return &InvariantError{id, view + " class: number of cores", c.n, uint64(c.cores.Len())}
+		case c.n == 0:
+			return &InvariantError{id, view + " class: number of cores, at least 1", 0, 1}
 		case c.programs <= 0:
-			return &InvariantError{id, view + " class: programs, at least 1", uint64(c.programs), 1}
+			return &InvariantError{id, view + " class: programs, at least 1, that are missing", uint64(1 - c.programs), 0}
 		case seen.Overlaps(c.cores):
 			return &InvariantError{id, view + " classes: cores in two of them", uint64(seen.Intersect(c.cores).Len()), 0}
 		}
@@ -348,10 +371,11 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 		return &InvariantError{id, view + " sum of the classes", p.bytes, bytes}
 	case logical != p.logical:
 		return &InvariantError{id, view + " logical sum of the classes", p.logical, logical}
-	case !seen.Equal(all):
-		return &InvariantError{id, view + " cores in a class", uint64(seen.Len()), uint64(all.Len())}
 	}
-	return nil
+	return agree(id, view,
+		figure{"cores in a class without programs there", uint64(seen.Minus(all).Len()), 0},
+		figure{"cores with programs in no class", uint64(all.Minus(seen).Len()), 0},
+	)
 }
 
 // compare holds a class against one of a recount that shares a core with it.
@@ -378,10 +402,14 @@ func (c *class) compare(id ID, view string, want *class) error {
 		}
 	}
 	switch { // wrong keys join classes that differ, or never join
-	case c.key != want.key:
+	case c.key.a != want.key.a:
 		return differ("key of the ranges", c.key.a, want.key.a, shared)
-	case c.sizes != want.sizes:
+	case c.key.b != want.key.b:
+		return differ("key of the ranges, second half,", c.key.b, want.key.b, shared)
+	case c.sizes.a != want.sizes.a:
 		return differ("key of the sizes", c.sizes.a, want.sizes.a, shared)
+	case c.sizes.b != want.sizes.b:
+		return differ("key of the sizes, second half,", c.sizes.b, want.sizes.b, shared)
 	}
 	return nil
 }
@@ -396,7 +424,7 @@ func (p *partition) checkHidden(id ID, view string, c *class, has []*registratio
 		case !c.hidden.has(r.number):
 			want.count(p.groupOn(r, c.cores))
 		case p.roster.registrations[r.number] != r:
-			return &InvariantError{id, fmt.Sprintf("%s number of program %d", view, r.program.ID()), uint64(r.number), 0}
+			return &InvariantError{id, fmt.Sprintf("%s registrations with number %d of program %d", view, r.number, r.program.ID()), 0, 1}
 		default:
 			unknown.drop(r.number)
 		}

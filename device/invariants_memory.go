@@ -54,7 +54,7 @@ func (n *tally) checkHeaps() error {
 			return &InvariantError{id, "devices with the buffers", uint64(h.users), uint64(users[h])}
 		}
 		if f.heaps[h.key] != h {
-			return &InvariantError{id, "buffers that cannot be found", h.key.a, 0}
+			return &InvariantError{id, "number of times that the buffers are found by their key", 0, 1}
 		}
 		for _, a := range h.live {
 			devices[a] += users[h]
@@ -70,8 +70,13 @@ func (n *tally) checkHeaps() error {
 	for _, id := range slices.Sorted(maps.Keys(f.allocations)) {
 		for _, a := range f.allocations[id] {
 			entries++
-			if a.ID != id || a.users != devices[a] || a.users == 0 {
-				return &InvariantError{0, "devices of " + a.text(), uint64(a.users), uint64(devices[a])}
+			switch {
+			case a.ID != id:
+				return &InvariantError{0, "id of " + a.String(), uint64(a.ID), uint64(id)}
+			case a.users != devices[a]:
+				return &InvariantError{0, "devices of " + a.String(), uint64(a.users), uint64(devices[a])}
+			case a.users == 0:
+				return &InvariantError{0, "devices, at least 1, of " + a.String(), 0, 1}
 			}
 		}
 	}
@@ -83,12 +88,12 @@ func (n *tally) checkHeaps() error {
 
 // checkHeap holds what is kept for a set of buffers against the buffers.
 func (n *tally) checkHeap(id ID, h *heap) error {
-	again := heap{lowest: math.MaxUint64, free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
+	again := heap{free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
 	var has []*registration
 	for _, known := range slices.Sorted(maps.Keys(h.live)) {
 		a := h.live[known]
 		if a.ID != known {
-			return &InvariantError{id, "id of " + a.text(), uint64(a.ID), uint64(known)}
+			return &InvariantError{id, "id of " + a.String(), uint64(a.ID), uint64(known)}
 		}
 		if err := a.checkPlaced(id); err != nil {
 			return err
@@ -98,20 +103,17 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		count, bytes := again.totals.of(&a.Buffer)
 		*count++
 		*bytes += a.Size
-		for _, p := range a.Parts {
+		for p := range a.All() {
 			switch {
 			case a.Backing || p.Range.Len() == 0 || p.Cores.Len() == 0:
 				continue
-			case a.Kind == Kernel, a.Kind == Reserved:
+			case a.Kind == KindKernel, a.Kind == KindReserved:
 				again.free.Start = max(again.free.Start, p.Range.End)
 			default:
 				again.free.End = min(again.free.End, p.Range.Start)
 			}
-			if a.Kind == L1 || a.Kind == GlobalCB {
-				again.lowest = min(again.lowest, p.Range.Start)
-			}
 		}
-		if a.placed != nil && a.Kind != Kernel && a.Kind != Reserved {
+		if a.placed != nil && a.Kind != KindKernel && a.Kind != KindReserved {
 			again.placed.add(a.placed)
 			has = append(has, a.placed)
 		}
@@ -120,7 +122,6 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		figure{"key of the buffers", h.key.a, again.key.a},
 		figure{"key of the buffers, second half", h.key.b, again.key.b},
 		figure{"charge of the buffers", h.charge, again.charge},
-		figure{"lowest L1 buffer", h.lowest, again.lowest},
 		figure{"end of the kernels", h.free.Start, again.free.Start},
 		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
 		figure{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
@@ -148,14 +149,14 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 func (a *allocation) checkPlaced(id ID) error {
 	on := map[l1.Core][]l1.Range{}
 	var sum, union uint64
-	for _, p := range a.Parts {
+	for p := range a.All() {
 		sum += p.Range.Len() * uint64(p.Cores.Len())
 		for core := range p.Cores.All() {
 			on[core] = append(on[core], p.Range)
 		}
 	}
 	for _, ranges := range on {
-		union += length(merge(ranges))
+		union += length(l1.Merge(ranges))
 	}
 	if a.Backing {
 		union = 0
@@ -166,9 +167,9 @@ func (a *allocation) checkPlaced(id ID) error {
 	}
 	switch {
 	case a.charge != max(a.Size, sum):
-		return &InvariantError{id, "charge of " + a.text(), a.charge, max(a.Size, sum)}
+		return &InvariantError{id, "charge of " + a.String(), a.charge, max(a.Size, sum)}
 	case placed != union:
-		return &InvariantError{id, "bytes of " + a.text(), placed, union}
+		return &InvariantError{id, "bytes of " + a.String(), placed, union}
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func (n *tally) checkChip(c *chip) error {
 	}
 	if c.memory == nil {
 		if again.other > 0 {
-			return &InvariantError{c.id, "device tracked", again.bytes, again.all}
+			return &InvariantError{c.id, "resident dataflow buffers and scratchpads, without a place for what is tracked", 0, again.other}
 		}
 		return nil
 	}
@@ -214,8 +215,11 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	var k key
 	var seen [program.Scratchpad + 1]l1.CoreSet
 	for _, w := range r.pieces {
-		if w.cores.IsEmpty() || seen[w.kind].Overlaps(w.cores) {
-			return out, &InvariantError{id, "cores of a resident program", uint64(w.cores.Len()), 1}
+		if w.cores.IsEmpty() {
+			return out, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
+		}
+		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
+			return out, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
 		}
 		seen[w.kind] = seen[w.kind].Union(w.cores)
 		k = k.plus(w.name.of(w.cores).salted(uint64(w.kind)))
@@ -239,7 +243,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	cells := l1.CoreSet{}
 	end := uint64(0)
 	for core, ranges := range union {
-		union[core] = merge(ranges)
+		union[core] = l1.Merge(ranges)
 		out.all += length(union[core])
 		end = max(end, union[core][len(union[core])-1].End)
 	}
@@ -247,7 +251,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 		cells = cells.Union(cell.cores)
 		for core := range cell.cores.All() {
 			if !slices.Equal(cell.ranges, union[core]) {
-				return out, &InvariantError{id, "resident ranges on " + core.String(), length(cell.ranges), length(union[core])}
+				return out, differ(id, "resident ranges on "+core.String(), cell.ranges, union[core])
 			}
 		}
 	}
@@ -267,6 +271,20 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	}
 	n.residues[r] = out
 	return out, nil
+}
+
+// differ returns what differs first between two lists of ranges: their number, or an end
+// of one.
+func differ(id ID, who string, have, want []l1.Range) error {
+	if err := agree(id, who, figure{"", uint64(len(have)), uint64(len(want))}); err != nil {
+		return err
+	}
+	for i, r := range have {
+		if err := agree(id, who, figure{"start of one", r.Start, want[i].Start}, figure{"end of one", r.End, want[i].End}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // paintResidue adds the ranges that dispatches left on each core that has any.
@@ -293,10 +311,10 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 	paintResidue(on, left)
 	if h != nil {
 		for _, a := range h.live {
-			if a.Backing || !a.Kind.InL1() || a.Kind == Kernel || a.Kind == Reserved {
+			if a.Backing || !a.Kind.InL1() || a.Kind == KindKernel || a.Kind == KindReserved {
 				continue
 			}
-			for _, p := range a.Parts {
+			for p := range a.All() {
 				for core := range p.Cores.All() {
 					on[core] = append(on[core], p.Range)
 				}
@@ -305,7 +323,7 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 	}
 	sum := uint64(0)
 	for _, ranges := range on {
-		sum += length(merge(ranges))
+		sum += length(l1.Merge(ranges))
 	}
 	n.tracked[what] = sum
 	return sum

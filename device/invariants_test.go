@@ -47,25 +47,25 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		gone := build(5, cb("{[0-0 - 7-7]}", 100_000))
 		_, err = f.Register(gone, m.Set())
 		require.NoError(t, err)
-		f.UnregisterAll(gone)
+		f.UnregisterAll(gone.ID())
 		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
-			require.NoError(t, f.Dispatch(f.programs[id].program, f.Set()))
+			require.NoError(t, f.Dispatch(f.programs[id].program.ID(), f.Set()))
 		}
 		// Buffers: some on the mesh, one more on device 1, a kernel on 2; dataflow buffers ran
 		// there.
 		part := func(cores string, addr, size uint64) []Part {
-			return []Part{{l1.MustParseCoreRangeSet(cores).Cores(), l1.Range{Start: addr, End: addr + size}}}
+			return []Part{{Cores: l1.MustParseCoreRangeSet(cores).Cores(), Range: l1.Range{Start: addr, End: addr + size}}}
 		}
 		for _, b := range []Buffer{
-			{ID: 1, Kind: L1, Parts: part("{[0-0 - 7-7]}", 1_000_000, 64)},
-			{ID: 2, Kind: L1, Parts: part("{[0-0 - 3-3]}", 900_000, 64)},
-			{ID: 3, Kind: DRAM, Size: 4096},
-			{ID: 4, Kind: GlobalCB, Parts: part("{[0-0 - 0-0]}", 800_000, 64), Backing: true},
+			{ID: 1, Kind: KindL1, Parts: part("{[0-0 - 7-7]}", 1_000_000, 64)},
+			{ID: 2, Kind: KindL1, Parts: part("{[0-0 - 3-3]}", 900_000, 64)},
+			{ID: 3, Kind: KindDRAM, Size: 4096},
+			{ID: 4, Kind: KindGlobalCB, Parts: part("{[0-0 - 0-0]}", 800_000, 64), Backing: true},
 		} {
 			require.NoError(t, f.Allocate(b, m.Set()))
 		}
-		require.NoError(t, f.Allocate(Buffer{ID: 5, Kind: L1Small, Parts: part("{[1-1 - 1-1]}", 1_400_000, 64)}, Device{f.slots[1]}.Set()))
-		require.NoError(t, f.Allocate(Buffer{ID: 6, Kind: Kernel, Parts: part("{[1-1 - 1-1]}", 64, 64)}, Device{f.slots[2]}.Set()))
+		require.NoError(t, f.Allocate(Buffer{ID: 5, Kind: KindL1Small, Parts: part("{[1-1 - 1-1]}", 1_400_000, 64)}, Device{f.slots[1]}.Set()))
+		require.NoError(t, f.Allocate(Buffer{ID: 6, Kind: KindKernel, Parts: part("{[1-1 - 1-1]}", 64, 64)}, Device{f.slots[2]}.Set()))
 		flow := cb("{[4-4 - 5-5]}", 12_000)
 		flow.Kind = program.DataflowBuffer
 		_, err = f.Enqueue(build(60, flow), Device{f.slots[2]}.Set())
@@ -128,14 +128,16 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
-		{"occupied number of program", func(f *Fleet) {
+		{"occupied registrations with number 0 of program 1", func(f *Fleet) {
 			r := f.programs[1]
 			f.roster.registrations[r.number] = f.programs[3]
 			of(f, 7, 7).hidden.set(r.number)
 		}},
 		{"occupied hidden programs that are not registered", func(f *Fleet) { of(f, 7, 7).hidden.set(500) }},
 		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { of(f, 7, 7).hidden.set(f.programs[1].number) }},
-		{"occupied key of the ranges on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.b++ }},
+		{"occupied key of the ranges on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.a++ }},
+		{"occupied key of the ranges, second half, on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.b++ }},
+		{"occupied key of the sizes, second half, on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.b++ }},
 		{"occupied key of the sizes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.a++ }},
 		{"occupied start of a region", func(f *Fleet) {
 			k := of(f, 7, 7)
@@ -147,7 +149,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			another(k, l1.Range{Start: spec.CBBase, End: spec.CBBase + n - 8})
 			k.covered.Add(l1.Range{Start: 500_000, End: 500_008})
 		}},
-		{"occupied cores in a class", func(f *Fleet) { // a class is lost, and the sums with it
+		{"occupied cores with programs in no class", func(f *Fleet) { // a class is lost, and the sums with it
 			p := &held(f, 0).occupied
 			k := p.on(l1.Core{X: 7, Y: 7})
 			p.bytes -= k.covered.Bytes() * k.n
@@ -166,8 +168,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device resident", func(f *Fleet) { w := &f.slots[1].left.pieces[0]; w.program = f.programs[3].program }},
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
-		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.pieces[0].cores = l1.CoreSet{} }},
-		{"cores of a resident program", func(f *Fleet) { l := f.slots[0].left; l.pieces = append(l.pieces, l.pieces[0]) }},
+		{"cores of a resident program, at least 1", func(f *Fleet) { f.slots[0].left.pieces[0].cores = l1.CoreSet{} }},
+		{"cores with two resident programs of a kind", func(f *Fleet) { l := f.slots[0].left; l.pieces = append(l.pieces, l.pieces[0]) }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
@@ -179,18 +181,24 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"key of what is resident", func(f *Fleet) { f.slots[0].left.key.a++ }},
 		{"key of what is resident, second half", func(f *Fleet) { f.slots[0].left.key.b++ }},
 		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.pieces[0].group = program.Group{} }},
+		{"start of one", func(f *Fleet) {
+			l := f.slots[2].left // as many bytes, eight higher
+			l.held()
+			first := l.cells[0].ranges[0]
+			l.cells[0].ranges = append([]l1.Range{{Start: first.Start + 8, End: first.End + 8}}, l.cells[0].ranges[1:]...)
+		}},
+		{"charge of the fleet over 2^64", func(f *Fleet) { f.charge.hi++ }},
 		{"resident ranges on ", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].ranges = l.cells[0].ranges[:0] }},
 		{"cores with something resident", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells = l.cells[1:] }},
 
 		// Buffers, and what is tracked.
 		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
-		{"buffers that cannot be found", func(f *Fleet) { delete(f.heaps, f.slots[0].heap().key) }},
+		{"number of times that the buffers are found by their key", func(f *Fleet) { delete(f.heaps, f.slots[0].heap().key) }},
 		{"number of sets of buffers", func(f *Fleet) { f.heaps[key{1, 2}] = f.slots[0].heap() }},
 		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live[0] = h.live[1] }},
 		{"key of the buffers", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.a++; f.heaps[h.key] = h }},
 		{"key of the buffers, second half", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.b++; f.heaps[h.key] = h }},
 		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
-		{"lowest L1 buffer", func(f *Fleet) { f.slots[0].heap().lowest-- }},
 		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
 		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},
@@ -209,10 +217,10 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].placed = nil }},
 		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live[4].placed = h.live[1].placed }},
 		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live[2].users++ }},
-		{"devices of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live[2]} }},
+		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live[2]} }},
 		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},
 		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked++ }},
-		{"device tracked", func(f *Fleet) {
+		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
 			f.abandon(c.heap())
 			delete(f.allocations, 6)
@@ -231,18 +239,19 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
-		{"live slot without a device", func(f *Fleet) { f.live.drop(bitset{1}) }},
+		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{1}) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
-		{"group that does not have the device", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
+		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
 		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{1}) }},
 		{"key of the state", func(f *Fleet) { f.slots[0].group.state.key.a++ }},
 		{"key of the state, second half", func(f *Fleet) { f.slots[0].group.state.key.b++ }},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
-		{"state that cannot be found", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
+		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
+		{"a state is found by its key", func(f *Fleet) { delete(f.states, f.slots[0].group.state.key) }},
 		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
 		{"present state of a line", func(f *Fleet) { l := f.slots[2].group.state.line; l.now = &state{line: l} }},
@@ -270,6 +279,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 			var broken *InvariantError
 			require.ErrorAs(t, err, &broken)
+			require.NotEqual(t, broken.Have, broken.Want, "names what differs: %v", err)
 			require.LessOrEqual(t, len(err.Error()), 300)
 		})
 	}

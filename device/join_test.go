@@ -43,11 +43,11 @@ func TestClassesAreJoinedAgain(t *testing.T) {
 	occupied, _ := classes()
 	require.Equal(t, 64, occupied)
 	for _, p := range cutters {
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 		require.NoError(t, f.CheckInvariants())
 	}
 	for range 64 { // a sweep comes after as many departures as there are classes
-		f.UnregisterAll(register(99, program.CB{Cores: spec.Grid(), Size: 32}))
+		f.UnregisterAll(register(99, program.CB{Cores: spec.Grid(), Size: 32}).ID())
 	}
 	occupied, reserved := classes()
 	require.Equal(t, []int{2, 1}, []int{occupied, reserved})

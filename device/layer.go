@@ -1,8 +1,6 @@
 package device
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -23,32 +21,18 @@ type tile struct {
 	layers []*layer // in their order; at least one
 }
 
-// tiles divides the cores of layers so that on each part the same ones lie. Most
-// layers lie on the same few sets of cores, so that there are few tiles.
+// tiles divides the cores of layers so that on each part the same ones lie.
 func tiles(layers []layer) []tile {
-	var out []tile
+	sets := make([]l1.CoreSet, len(layers))
 	for i := range layers {
-		y := &layers[i]
-		rest := y.cores
-		for k := range out { // those there are now: what is split off comes after them
-			if rest.IsEmpty() {
-				break
-			}
-			t := &out[k]
-			if !rest.Overlaps(t.cores) {
-				continue
-			}
-			if !rest.Contains(t.cores) {
-				outside := t.cores.Minus(rest)
-				t.cores = t.cores.Intersect(rest)
-				out = append(out, tile{outside, slices.Clone(t.layers)})
-				t = &out[k]
-			}
-			t.layers = append(t.layers, y)
-			rest = rest.Minus(t.cores)
-		}
-		if !rest.IsEmpty() {
-			out = append(out, tile{rest, []*layer{y}})
+		sets[i] = layers[i].cores
+	}
+	parts := l1.Tiles(sets)
+	out := make([]tile, len(parts))
+	for i, part := range parts {
+		out[i].cores = part.Cores
+		for _, k := range part.In {
+			out[i].layers = append(out[i].layers, &layers[k])
 		}
 	}
 	return out
@@ -60,21 +44,5 @@ func mergedRanges(layers []*layer) []l1.Range {
 	for _, y := range layers {
 		all = append(all, y.ranges...)
 	}
-	return merge(all)
-}
-
-// merge sorts ranges in place and joins those that overlap or touch.
-func merge(all []l1.Range) []l1.Range {
-	slices.SortFunc(all, l1.Range.Compare)
-	out := all[:0]
-	for _, r := range all {
-		switch n := len(out); {
-		case r.IsEmpty():
-		case n > 0 && r.Start <= out[n-1].End:
-			out[n-1].End = max(out[n-1].End, r.End)
-		default:
-			out = append(out, r)
-		}
-	}
-	return out
+	return l1.Merge(all)
 }

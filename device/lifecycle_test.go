@@ -18,7 +18,7 @@ func TestExampleH(t *testing.T) {
 	p2 := build(t, d.Spec(), 2, cb("{[0-0 - 1-0]}", 4096))
 	p3 := build(t, d.Spec(), 3, cb("{[1-0 - 2-0]}", 6144))
 	allocate := func(p *program.Program) func() { return func() { register(t, f, p, d.Set()) } }
-	destroy := func(p *program.Program) func() { return func() { f.UnregisterAll(p) } }
+	destroy := func(p *program.Program) func() { return func() { f.UnregisterAll(p.ID()) } }
 	for _, step := range []struct {
 		name    string
 		do      func()
@@ -74,8 +74,8 @@ func TestExampleI(t *testing.T) {
 		{"P on B (layout reused, same address)", func() []device.ID { return register(t, f, p, b.Set()) }, []device.ID{1}, 8192, 8192, 1, 1},
 		{"P on B again", func() []device.ID { return register(t, f, p, b.Set()) }, nil, 8192, 8192, 1, 1},
 		{"Q on A", func() []device.ID { return register(t, f, q, a.Set()) }, []device.ID{0}, 10240, 8192, 2, 1},
-		{"P destroyed", func() []device.ID { return ids(f.UnregisterAll(p)) }, []device.ID{0, 1}, 2048, 0, 1, 0},
-		{"Q destroyed", func() []device.ID { return ids(f.UnregisterAll(q)) }, []device.ID{0}, 0, 0, 0, 0},
+		{"P destroyed", func() []device.ID { return ids(f.UnregisterAll(p.ID())) }, []device.ID{0, 1}, 2048, 0, 1, 0},
+		{"Q destroyed", func() []device.ID { return ids(f.UnregisterAll(q.ID())) }, []device.ID{0}, 0, 0, 0, 0},
 	} {
 		require.Equal(t, step.devices, step.do(), step.name)
 		require.Equal(t, []uint64{step.onA, step.onB}, []uint64{a.Registered(), b.Registered()}, step.name)
@@ -112,8 +112,8 @@ func TestAllocationCall(t *testing.T) {
 		require.Zero(t, f.Where(9).Len())
 		_, live := f.Program(9)
 		require.False(t, live)
-		require.Zero(t, f.UnregisterAll(none).Len())
-		require.ErrorIs(t, f.Unregister(none, m.Set()), device.ErrNotRegistered)
+		require.Zero(t, f.UnregisterAll(none.ID()).Len())
+		require.ErrorIs(t, f.Unregister(none.ID(), m.Set()), device.ErrNotRegistered)
 	})
 	t.Run("program with only global CBs: registered; contributes 0", func(t *testing.T) {
 		f, m, _ := setup(t)
@@ -127,7 +127,7 @@ func TestAllocationCall(t *testing.T) {
 			require.Zero(t, d.Core(core(0, 0)))
 		}
 		intact(t, f)
-		require.Equal(t, 8, f.UnregisterAll(p).Len())
+		require.Equal(t, 8, f.UnregisterAll(p.ID()).Len())
 		require.Zero(t, m.Totals())
 	})
 	t.Run("re-layout on an already known device: not registered again, the live query sees the new regions", func(t *testing.T) {
@@ -157,10 +157,10 @@ func TestAllocationCall(t *testing.T) {
 		f, m, p := setup(t)
 		register(t, f, p, sub(t, m, 0, 0, 1, 2))
 		register(t, f, p, of(t, f, 7))
-		require.Equal(t, []device.ID{0, 1, 7}, ids(f.UnregisterAll(p)))
+		require.Equal(t, []device.ID{0, 1, 7}, ids(f.UnregisterAll(p.ID())))
 		require.Zero(t, f.Where(1).Len())
 		require.Zero(t, m.Registered())
-		unchanged(t, f, func() { require.Zero(t, f.UnregisterAll(p).Len()) })
+		unchanged(t, f, func() { require.Zero(t, f.UnregisterAll(p.ID()).Len()) })
 	})
 	t.Run("program used on a sub-rectangle of the mesh: on all devices if allocated with the mesh", func(t *testing.T) {
 		f, m, p := setup(t)
@@ -199,7 +199,7 @@ func TestUpstreamDefects(t *testing.T) {
 		for range 3 {
 			register(t, f, goes, m.Set())
 			require.Equal(t, before+2*(16*3072+48*4096+2080), m.Registered())
-			require.NoError(t, f.Unregister(goes, m.Set()))
+			require.NoError(t, f.Unregister(goes.ID(), m.Set()))
 			require.Equal(t, before, m.Registered())
 		}
 	})
@@ -261,7 +261,7 @@ func TestUpstreamDefects(t *testing.T) {
 			p := build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 32*(i+1)))
 			register(t, f, p, d.Set())
 			require.Equal(t, 32*(i+1), d.Registered())
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 			require.Zero(t, d.Registered())
 		}
 	})
@@ -366,9 +366,9 @@ func TestOneCallOrThirtyTwo(t *testing.T) {
 	intact(t, together)
 	intact(t, apart)
 
-	require.NoError(t, together.Unregister(p, mesh.Set()))
+	require.NoError(t, together.Unregister(p.ID(), mesh.Set()))
 	for d := range other.All() {
-		require.NoError(t, apart.Unregister(p, d.Set()))
+		require.NoError(t, apart.Unregister(p.ID(), d.Set()))
 	}
 	require.Equal(t, picture(together), picture(apart))
 }
@@ -381,7 +381,7 @@ func TestPartialOverlapOfSets(t *testing.T) {
 	require.Equal(t, []device.ID{2, 6}, register(t, f, p, sub(t, m, 0, 1, 2, 2)))
 	require.Equal(t, []device.ID{0, 1, 2, 4, 5, 6}, ids(f.Where(1)))
 	unchanged(t, f, func() {
-		err := f.Unregister(p, m.Set()) // 3 and 7 do not have it
+		err := f.Unregister(p.ID(), m.Set()) // 3 and 7 do not have it
 		require.ErrorIs(t, err, device.ErrNotRegistered)
 		require.EqualError(t, err, "device 3 (+1 more): program 1: program is not registered")
 		var wrong *device.ProgramError
@@ -389,9 +389,9 @@ func TestPartialOverlapOfSets(t *testing.T) {
 		require.Equal(t, []any{program.ID(1), device.ID(3), 1}, []any{wrong.Program, wrong.Device, wrong.More})
 	})
 	require.Equal(t, []device.ID{3, 7}, register(t, f, p, m.Set()))
-	require.NoError(t, f.Unregister(p, sub(t, m, 0, 0, 1, 4)))
+	require.NoError(t, f.Unregister(p.ID(), sub(t, m, 0, 0, 1, 4)))
 	require.Equal(t, []device.ID{4, 5, 6, 7}, ids(f.Where(1)))
-	require.Equal(t, []device.ID{4, 5, 6, 7}, ids(f.UnregisterAll(p)))
+	require.Equal(t, []device.ID{4, 5, 6, 7}, ids(f.UnregisterAll(p.ID())))
 	intact(t, f)
 }
 
@@ -412,10 +412,10 @@ func TestSameIDAnotherFootprint(t *testing.T) {
 			require.Contains(t, err.Error(), conflict.Given)
 		})
 	}
-	require.NoError(t, f.Unregister(p, of(t, f, 0)))
+	require.NoError(t, f.Unregister(p.ID(), of(t, f, 0)))
 	require.Equal(t, []device.ID{0, 1}, register(t, f, other, m.Set()))
 	require.EqualValues(t, 2*8192, m.Registered())
-	require.Equal(t, []device.ID{0, 1}, ids(f.UnregisterAll(p))) // a program is known by its id
+	require.Equal(t, []device.ID{0, 1}, ids(f.UnregisterAll(p.ID()))) // a program is known by its id
 	intact(t, f)
 }
 
@@ -477,7 +477,7 @@ func TestEqualProgramIsTheSame(t *testing.T) {
 			require.Same(t, p, q)
 		}
 	}
-	require.NoError(t, f.Unregister(again, m.Set()))
+	require.NoError(t, f.Unregister(again.ID(), m.Set()))
 	require.Zero(t, m.Totals().Programs)
 }
 
@@ -524,7 +524,7 @@ func TestReplace(t *testing.T) {
 		f, m, p := setup(t)
 		absent := build(t, m.Spec(), 7, cb("{[0-0 - 0-0]}", 64))
 		unchanged(t, f, func() {
-			_, err := f.Replace(absent, p)
+			_, err := f.Replace(absent.ID(), p)
 			require.ErrorIs(t, err, device.ErrNotRegistered)
 			require.EqualError(t, err, "program 7: program is not registered")
 		})
@@ -534,7 +534,7 @@ func TestReplace(t *testing.T) {
 		q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 64))
 		register(t, f, q, of(t, f, 0))
 		unchanged(t, f, func() {
-			_, err := f.Replace(p, q) // the very program that is registered: no word of another footprint
+			_, err := f.Replace(p.ID(), q) // the very program that is registered: no word of another footprint
 			var conflict *device.ConflictError
 			require.ErrorAs(t, err, &conflict)
 			require.NotContains(t, err.Error(), "another footprint")
@@ -543,7 +543,7 @@ func TestReplace(t *testing.T) {
 	t.Run("by a program for another Spec: refused", func(t *testing.T) {
 		f, _, p := setup(t)
 		unchanged(t, f, func() {
-			_, err := f.Replace(p, build(t, l1.P150(), 1, cb("{[0-0 - 0-0]}", 64)))
+			_, err := f.Replace(p.ID(), build(t, l1.P150(), 1, cb("{[0-0 - 0-0]}", 64)))
 			var wrong *device.SpecError
 			require.ErrorAs(t, err, &wrong)
 			require.Equal(t, device.ID(1), wrong.Device)
@@ -552,7 +552,7 @@ func TestReplace(t *testing.T) {
 	t.Run("by a program outside the grid: refused", func(t *testing.T) {
 		f, m, p := setup(t)
 		unchanged(t, f, func() {
-			_, err := f.Replace(p, build(t, m.Spec(), 1, cb("{[0-0 - 8-0]}", 64)))
+			_, err := f.Replace(p.ID(), build(t, m.Spec(), 1, cb("{[0-0 - 8-0]}", 64)))
 			var outside *device.GridError
 			require.ErrorAs(t, err, &outside)
 			require.Equal(t, core(8, 0), outside.Core)
@@ -561,9 +561,7 @@ func TestReplace(t *testing.T) {
 	t.Run("nil: refused", func(t *testing.T) {
 		f, _, p := setup(t)
 		unchanged(t, f, func() {
-			_, err := f.Replace(p, nil)
-			require.ErrorIs(t, err, device.ErrNoProgram)
-			_, err = f.Replace(nil, p)
+			_, err := f.Replace(p.ID(), nil)
 			require.ErrorIs(t, err, device.ErrNoProgram)
 		})
 	})

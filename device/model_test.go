@@ -193,7 +193,7 @@ func sharedAndPlain(t *rapid.T) {
 		},
 		"unregister": func(t *rapid.T) {
 			p, on := drawProgram(t), drawSet(t)
-			err := f.Unregister(p, setOf(t, on))
+			err := f.Unregister(p.ID(), setOf(t, on))
 			for _, id := range on {
 				if model[id].programs[p.ID()] == nil {
 					require.ErrorIs(t, err, device.ErrNotRegistered)
@@ -208,7 +208,7 @@ func sharedAndPlain(t *rapid.T) {
 		},
 		"unregister all": func(t *rapid.T) {
 			p := drawProgram(t)
-			removed := f.UnregisterAll(p)
+			removed := f.UnregisterAll(p.ID())
 			for id, d := range model {
 				require.Equal(t, d.programs[p.ID()] != nil, removed.Has(device.ID(id)))
 				delete(d.programs, p.ID())
@@ -217,7 +217,7 @@ func sharedAndPlain(t *rapid.T) {
 		},
 		"replace": func(t *rapid.T) {
 			old, new := drawProgram(t), drawProgram(t)
-			on, err := f.Replace(old, new)
+			on, err := f.Replace(old.ID(), new)
 			if registered[old.ID()] == nil {
 				require.ErrorIs(t, err, device.ErrNotRegistered)
 				return

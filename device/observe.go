@@ -10,22 +10,22 @@ type EventKind uint8
 
 // The kinds of events, one for each operation that changes what a fleet holds.
 const (
-	DeviceAdded   EventKind = iota + 1 // Set: one device; Spec
-	MeshAdded                          // Set: its devices; Spec, Rows, Cols
-	DeviceRemoved                      // Set
-	Registered                         // Set: the devices that did not have Program
-	Unregistered                       // Set, Program
-	Replaced                           // Set, Program, Old
-	Dispatched                         // Set, Program
-	Evicted                            // Set: the devices that held something of Program
-	TraceBegun                         // Set, Trace
-	TraceRecorded                      // Trace, Program
-	TraceEnded                         // Trace
-	TraceReplayed                      // Set, Trace
-	TraceReleased                      // Trace
-	Allocated                          // Set, Buffer
-	Freed                              // Set, Buffer
-	PeaksReset                         // Set: one device
+	EventDeviceAdded   EventKind = iota + 1 // Set: one device; Spec
+	EventMeshAdded                          // Set: its devices; Spec, Rows, Cols
+	EventDeviceRemoved                      // Set
+	EventRegistered                         // Set: the devices that did not have Program
+	EventUnregistered                       // Set, Program
+	EventReplaced                           // Set, Program, Old
+	EventDispatched                         // Set, Program
+	EventEvicted                            // Set: the devices that held something of Program
+	EventTraceBegun                         // Set, Trace
+	EventTraceRecorded                      // Trace, Program
+	EventTraceEnded                         // Trace
+	EventTraceReplayed                      // Set, Trace
+	EventTraceReleased                      // Trace
+	EventAllocated                          // Set, Buffer
+	EventFreed                              // Set, Buffer
+	EventPeaksReset                         // Set: one device
 )
 
 // An Event is one operation that has happened, as a whole. Which fields it has stands

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,9 +40,9 @@ func TestObserve(t *testing.T) {
 
 	var m device.Mesh
 	both, all := []device.ID{0, 1}, []device.ID{0, 1, 7}
-	told("a mesh", func() { m = addMesh(t, f, 0, 1, 2, l1.N150()) }, event{kind: device.MeshAdded, on: both})
+	told("a mesh", func() { m = addMesh(t, f, 0, 1, 2, l1.N150()) }, event{kind: device.EventMeshAdded, on: both})
 	require.Equal(t, []int{1, 2}, []int{seen[0].Rows, seen[0].Cols})
-	told("a device", func() { addDevice(t, f, 7, l1.N150()) }, event{kind: device.DeviceAdded, on: []device.ID{7}})
+	told("a device", func() { addDevice(t, f, 7, l1.N150()) }, event{kind: device.EventDeviceAdded, on: []device.ID{7}})
 	told("refused", func() {
 		_, err := f.AddDevice(7, l1.N150())
 		bad(err)
@@ -53,60 +54,60 @@ func TestObserve(t *testing.T) {
 	larger := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 16))
 	q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 32))
 	huge := build(t, m.Spec(), 3, cb("{[0-0 - 0-0]}", 1<<30))
-	told("register", func() { register(t, f, p, m.Set()) }, event{kind: device.Registered, on: both, program: p})
-	told("on one more", func() { register(t, f, p, f.Set()) }, event{kind: device.Registered, on: []device.ID{7}, program: p})
+	told("register", func() { register(t, f, p, m.Set()) }, event{kind: device.EventRegistered, on: both, program: p})
+	told("on one more", func() { register(t, f, p, f.Set()) }, event{kind: device.EventRegistered, on: []device.ID{7}, program: p})
 	told("nothing new", func() {
 		register(t, f, p, f.Set())
 		_, err := f.Register(larger, m.Set())
 		bad(err)
-		bad(f.Unregister(q, m.Set()))
-		require.Zero(t, f.UnregisterAll(q).Len())
-		_, err = f.Replace(q, larger)
+		bad(f.Unregister(q.ID(), m.Set()))
+		require.Zero(t, f.UnregisterAll(q.ID()).Len())
+		_, err = f.Replace(q.ID(), larger)
 		bad(err)
-		bad(f.Dispatch(q, m.Set()))
+		bad(f.Dispatch(q.ID(), m.Set()))
 	})
-	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.Dispatched, on: both, program: p})
-	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.Replaced, on: all, program: larger, old: p})
+	told("dispatch", func() { dispatch(t, f, p, m.Set()) }, event{kind: device.EventDispatched, on: both, program: p})
+	told("replace", func() { replace(t, f, p, larger) }, event{kind: device.EventReplaced, on: all, program: larger, old: p})
 	told("enqueue what is new", func() {
 		_, err := f.Enqueue(q, m.Set())
 		no(err)
-	}, event{kind: device.Registered, on: both, program: q}, event{kind: device.Dispatched, on: both, program: q})
+	}, event{kind: device.EventRegistered, on: both, program: q}, event{kind: device.EventDispatched, on: both, program: q})
 	told("enqueue from the cache", func() {
 		_, err := f.Enqueue(q, m.Set())
 		no(err)
-	}, event{kind: device.Dispatched, on: both, program: q})
+	}, event{kind: device.EventDispatched, on: both, program: q})
 	told("enqueue what does not fit, and checks", func() {
 		_, err := f.Enqueue(huge, m.Set())
 		bad(err)
 		_, err = f.Check(huge, m.Set())
 		no(err)
-		_, err = f.Headroom(nil, f.Set())
+		_, err = f.RegisteredHeadroom(f.Set())
 		no(err)
 	})
 	told("evict", func() {
-		_, err := f.Evict(q, f.Set())
+		_, err := f.Evict(q.ID(), f.Set())
 		no(err)
-		_, err = f.Evict(q, f.Set()) // nothing is left
+		_, err = f.Evict(q.ID(), f.Set()) // nothing is left
 		no(err)
-	}, event{kind: device.Evicted, on: both, program: q})
+	}, event{kind: device.EventEvicted, on: both, program: q})
 
 	var trace device.TraceID
 	told("a trace", func() { trace = traced(t, f, m.Set(), q) },
-		event{kind: device.TraceBegun, on: both, trace: 1}, event{kind: device.TraceRecorded, trace: 1, program: q}, event{kind: device.TraceEnded, trace: 1})
-	told("replay", func() { no(f.Replay(trace)) }, event{kind: device.TraceReplayed, on: both, trace: trace})
+		event{kind: device.EventTraceBegun, on: both, trace: 1}, event{kind: device.EventTraceRecorded, trace: 1, program: q}, event{kind: device.EventTraceEnded, trace: 1})
+	told("replay", func() { no(f.Replay(trace)) }, event{kind: device.EventTraceReplayed, on: both, trace: trace})
 	told("wrong traces", func() {
 		bad(f.Replay(99))
 		bad(f.EndTrace(trace))
-		bad(f.Record(trace, q))
+		bad(f.Record(trace, q.ID()))
 		bad(f.ReleaseTrace(99))
 	})
-	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.TraceReleased, trace: trace})
+	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.EventTraceReleased, trace: trace})
 
-	b := buffer(5, device.L1, "{[0-0 - 1-0]}", 1_000_000, 64)
-	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.Allocated, on: both, buffer: 5})
+	b := buffer(5, device.KindL1, "{[0-0 - 1-0]}", 1_000_000, 64)
+	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.EventAllocated, on: both, buffer: 5})
 	require.EqualValues(t, 128, seen[0].Buffer.Size, "as it counts")
-	require.Equal(t, b.Parts, seen[0].Buffer.Parts)
-	told("free", func() { free(t, f, sub(t, m, 0, 0, 1, 1), 5) }, event{kind: device.Freed, on: []device.ID{0}, buffer: 5})
+	require.Equal(t, slices.Collect(b.All()), slices.Collect(seen[0].Buffer.All()))
+	told("free", func() { free(t, f, sub(t, m, 0, 0, 1, 1), 5) }, event{kind: device.EventFreed, on: []device.ID{0}, buffer: 5})
 	require.EqualValues(t, 128, seen[0].Buffer.Size)
 	told("wrong buffers", func() {
 		_, err := f.Free(5, m.Set())
@@ -114,11 +115,11 @@ func TestObserve(t *testing.T) {
 		bad(f.Allocate(b, f.Set()))
 		no(f.Allocate(b, device.Set{}))
 	})
-	told("peaks", firstOf(m).ResetPeaks, event{kind: device.PeaksReset, on: []device.ID{0}})
+	told("peaks", firstOf(m).ResetPeaks, event{kind: device.EventPeaksReset, on: []device.ID{0}})
 
-	told("unregister", func() { no(f.Unregister(larger, sub(t, m, 0, 0, 1, 1))) }, event{kind: device.Unregistered, on: []device.ID{0}, program: larger})
-	told("unregister everywhere", func() { f.UnregisterAll(larger) }, event{kind: device.Unregistered, on: []device.ID{1, 7}, program: larger})
-	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.DeviceRemoved, on: all})
+	told("unregister", func() { no(f.Unregister(larger.ID(), sub(t, m, 0, 0, 1, 1))) }, event{kind: device.EventUnregistered, on: []device.ID{0}, program: larger})
+	told("unregister everywhere", func() { f.UnregisterAll(larger.ID()) }, event{kind: device.EventUnregistered, on: []device.ID{1, 7}, program: larger})
+	told("remove", func() { no(f.Remove(f.Set())) }, event{kind: device.EventDeviceRemoved, on: all})
 	told("what is gone", func() {
 		firstOf(m).ResetPeaks()
 		bad(f.Remove(m.Set()))
@@ -134,41 +135,41 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 	traces := map[device.TraceID]device.TraceID{}
 	f.Observe(func(e device.Event) {
 		here, err := copied.Of(ids(e.Set)...)
-		if e.Kind > device.MeshAdded {
+		if e.Kind > device.EventMeshAdded {
 			require.NoError(t, err)
 		}
 		switch first := append(ids(e.Set), 0)[0]; e.Kind {
-		case device.DeviceAdded:
+		case device.EventDeviceAdded:
 			_, err = copied.AddDevice(first, e.Spec)
-		case device.MeshAdded:
+		case device.EventMeshAdded:
 			_, err = copied.AddMesh(first, e.Rows, e.Cols, e.Spec)
-		case device.DeviceRemoved:
+		case device.EventDeviceRemoved:
 			err = copied.Remove(here)
-		case device.Registered:
+		case device.EventRegistered:
 			_, err = copied.Register(e.Program, here)
-		case device.Unregistered:
-			err = copied.Unregister(e.Program, here)
-		case device.Replaced:
-			_, err = copied.Replace(e.Old, e.Program)
-		case device.Dispatched:
-			err = copied.Dispatch(e.Program, here)
-		case device.Evicted:
-			_, err = copied.Evict(e.Program, here)
-		case device.TraceBegun:
+		case device.EventUnregistered:
+			err = copied.Unregister(e.Program.ID(), here)
+		case device.EventReplaced:
+			_, err = copied.Replace(e.Old.ID(), e.Program)
+		case device.EventDispatched:
+			err = copied.Dispatch(e.Program.ID(), here)
+		case device.EventEvicted:
+			_, err = copied.Evict(e.Program.ID(), here)
+		case device.EventTraceBegun:
 			traces[e.Trace], err = copied.BeginTrace(here)
-		case device.TraceRecorded:
-			err = copied.Record(traces[e.Trace], e.Program)
-		case device.TraceEnded:
+		case device.EventTraceRecorded:
+			err = copied.Record(traces[e.Trace], e.Program.ID())
+		case device.EventTraceEnded:
 			err = copied.EndTrace(traces[e.Trace])
-		case device.TraceReplayed:
+		case device.EventTraceReplayed:
 			err = copied.Replay(traces[e.Trace])
-		case device.TraceReleased:
+		case device.EventTraceReleased:
 			err = copied.ReleaseTrace(traces[e.Trace])
-		case device.Allocated:
+		case device.EventAllocated:
 			err = copied.Allocate(e.Buffer, here)
-		case device.Freed:
+		case device.EventFreed:
 			_, err = copied.Free(e.Buffer.ID, here)
-		case device.PeaksReset:
+		case device.EventPeaksReset:
 			d, _ := copied.Device(first)
 			d.ResetPeaks()
 			err = nil
@@ -182,16 +183,16 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 		p := build(t, m.Spec(), program.ID(i%7), cb("{[0-0 - 3-3]}", 64*(1+i%7)))
 		_, err := f.Enqueue(p, on)
 		require.NoError(t, err)
-		_ = f.Allocate(buffer(device.BufferID(i%5), device.L1, "{[0-0 - 1-1]}", 1_000_000+i*64, 64), on)
+		_ = f.Allocate(buffer(device.BufferID(i%5), device.KindL1, "{[0-0 - 1-1]}", 1_000_000+i*64, 64), on)
 		switch i % 6 {
 		case 2:
 			_, _ = f.Free(device.BufferID(i%5), m.Set())
 		case 3:
-			_, err = f.Evict(p, f.Set())
+			_, err = f.Evict(p.ID(), f.Set())
 		case 4:
 			err = f.Replay(traced(t, f, on, p))
 		case 5:
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		require.NoError(t, err)
 	}

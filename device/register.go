@@ -34,7 +34,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	}
 	added, err = f.register(p, s)
 	if added.s != nil {
-		f.emit(Event{Kind: Registered, Set: added, Program: p})
+		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
 	}
 	return added, err
 }
@@ -121,16 +121,13 @@ func reach(f program.Footprint) (end uint64) {
 	return end
 }
 
-// Unregister takes the program with the id of p off the devices of s. It refuses if
-// one of them does not have it. Errors, the first that applies: ErrNoProgram;
-// ErrForeignSet; ErrNoDevice for a removed device; ErrNotRegistered.
-func (f *Fleet) Unregister(p *program.Program, s Set) error {
-	if p == nil {
-		return ErrNoProgram
-	}
+// Unregister takes the program with the given id off the devices of s. It refuses if
+// one of them does not have it. Errors, the first that applies: ErrForeignSet;
+// ErrNoDevice for a removed device; ErrNotRegistered.
+func (f *Fleet) Unregister(id program.ID, s Set) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r, err := f.registered(p, s)
+	r, err := f.registered(id, s)
 	if err != nil || s.s == nil {
 		return err
 	}
@@ -138,45 +135,42 @@ func (f *Fleet) Unregister(p *program.Program, s Set) error {
 		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
-	f.emit(Event{Kind: Unregistered, Set: s, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: s, Program: r.program})
 	return nil
 }
 
-// registered returns the registration of the program with the id of p, if all devices
-// of s have it; of an empty set nothing is asked.
-func (f *Fleet) registered(p *program.Program, s Set) (*registration, error) {
+// registered returns the registration of a program, if all devices of s have it; of an
+// empty set nothing is asked.
+func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-	r := f.programs[p.ID()]
+	r := f.programs[id]
 	var on bitset
 	if r != nil {
 		on = r.on
 	}
-	if err := f.lacking(p, s, on); err != nil {
+	if err := f.lacking(id, s, on); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// lacking refuses a set of which some devices are not among those that have p.
-func (f *Fleet) lacking(p *program.Program, s Set, on bitset) error {
+// lacking refuses a set of which some devices are not among those that have a program.
+func (f *Fleet) lacking(id program.ID, s Set, on bitset) error {
 	lack, n := s.s.slots.minus(on)
 	for slot := range lack.all() {
-		return &ProgramError{Program: p.ID(), Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
+		return &ProgramError{Program: id, Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
 	}
 	return nil
 }
 
-// UnregisterAll takes the program with the id of p off every device that has it and
+// UnregisterAll takes the program with the given id off every device that has it and
 // returns those; there may be none.
-func (f *Fleet) UnregisterAll(p *program.Program) (removed Set) {
-	if p == nil {
-		return Set{}
-	}
+func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := f.programs[p.ID()]
+	r := f.programs[id]
 	if r == nil {
 		return Set{}
 	}
@@ -184,7 +178,7 @@ func (f *Fleet) UnregisterAll(p *program.Program) (removed Set) {
 	n := on.count()
 	f.unregister(r, on, n)
 	removed = Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
-	f.emit(Event{Kind: Unregistered, Set: removed, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: removed, Program: r.program})
 	return removed
 }
 
@@ -198,23 +192,22 @@ func (f *Fleet) unregister(r *registration, slots bitset, n int) {
 	}
 }
 
-// Replace swaps the program with the id of old for another one, usually the same
-// program after Resize, on all devices that have it, at once: readers see the old or
-// the new layout. It returns those devices. A new program without any CB is then
-// nowhere.
+// Replace swaps the program with the id old for another one, usually the same program
+// after Resize, on all devices that have it, at once: readers see the old or the new
+// layout. It returns those devices. A new program without any CB is then nowhere.
 //
 // Errors, the first that applies: ErrNoProgram; ErrNotRegistered if old is nowhere;
 // *ConflictError if the new program has another id and that is registered;
 // *SpecError, *GridError, *OverflowError as Register.
-func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
-	if old == nil || new == nil {
+func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
+	if new == nil {
 		return Set{}, ErrNoProgram
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := f.programs[old.ID()]
+	r := f.programs[old]
 	if r == nil {
-		return Set{}, &ProgramError{Program: old.ID(), Err: ErrNotRegistered, noDevice: true}
+		return Set{}, &ProgramError{Program: old, Err: ErrNotRegistered, noDevice: true}
 	}
 	if other := f.programs[new.ID()]; other != nil && other != r {
 		return Set{}, conflict(other.program, new)
@@ -225,17 +218,17 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	if err := f.fits(new, on, r.spec); err != nil {
 		return Set{}, err
 	}
-	delete(f.programs, old.ID())
+	delete(f.programs, old)
 	if new.Len() == 0 {
-		f.programs[old.ID()] = r
+		f.programs[old] = r
 		f.unregister(r, on, n)
-		f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: old})
+		f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 		return where, nil
 	}
 	next := f.newRegistration(new, r.spec)
 	if err := f.overflow(new.ID(), on, n, next.charge, r.charge); err != nil {
 		f.roster.retire(next)
-		f.programs[old.ID()] = r
+		f.programs[old] = r
 		return Set{}, err
 	}
 	f.programs[new.ID()], f.leaving, r.heir = next, r, next
@@ -244,7 +237,7 @@ func (f *Fleet) Replace(old, new *program.Program) (Set, error) {
 	f.change(on, n, r, next)
 	f.leaving = nil
 	f.roster.retire(r)
-	f.emit(Event{Kind: Replaced, Set: where, Program: new, Old: old})
+	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 	return where, nil
 }
 

@@ -62,26 +62,23 @@ type writing struct {
 	under, over *residue
 }
 
-// Dispatch makes p what is resident on its cores, on the devices of s: all of them or
-// none. p must be registered there; what counts is the layout that is registered, so
-// that a resize shows at the next dispatch after Replace. Cores that no circular
-// buffer of p names keep what they had, and a program with dataflow buffers or
+// Dispatch makes the program with the given id what is resident on its cores, on the
+// devices of s: all of them or none. It must be registered there; what counts is the
+// layout that is registered, so that a resize shows at the next dispatch after Replace.
+// Cores that no circular buffer of the program names keep what they had, and a program with dataflow buffers or
 // scratchpads alone changes nothing of Resident; those show in Totals.Tracked and Usage.
 //
 // Dispatching what is resident already changes nothing. Cost: some ns for each device,
 // whatever is registered, and no allocation where programs take turns; the first time
 // that one is written over another it is O(cores).
 //
-// Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
-// removed device; ErrNotRegistered; *OverflowError if the bytes on a device or mesh
-// would exceed 2^63-1.
-func (f *Fleet) Dispatch(p *program.Program, s Set) error {
-	if p == nil {
-		return ErrNoProgram
-	}
+// Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed device;
+// ErrNotRegistered; *OverflowError if the bytes on a device or mesh would exceed
+// 2^63-1.
+func (f *Fleet) Dispatch(id program.ID, s Set) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r, err := f.registered(p, s)
+	r, err := f.registered(id, s)
 	if err != nil || s.s == nil {
 		return err
 	}
@@ -102,36 +99,36 @@ func (f *Fleet) dispatch(r *registration, s Set) error {
 	if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
 		return err
 	}
-	f.emit(Event{Kind: Dispatched, Set: s, Program: r.program})
+	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
 	return nil
 }
 
-// Evict takes what p left on the cores of the devices of s away and returns the
-// devices that held something of it: for devices on which destroying a program
-// clears what it wrote. The program is known by its id, whatever its layout was, and
-// need not be registered any more. What was on the cores before it does not come back.
-// Cost: O(cores) for each device that held something of it. Errors: ErrNoProgram;
-// ErrForeignSet; ErrNoDevice for a removed device.
-func (f *Fleet) Evict(p *program.Program, s Set) (evicted Set, err error) {
-	if p == nil {
-		return Set{}, ErrNoProgram
-	}
+// Evict takes what the program with the given id left on the cores of the devices of s
+// away and returns the devices that held something of it: for devices on which
+// destroying a program clears what it wrote. Whatever its layout was goes, and it need
+// not be registered any more. What was on the cores before it does not come back.
+// Cost: O(cores) for each device that held something of it. Errors: ErrForeignSet;
+// ErrNoDevice for a removed device.
+func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}
 	var slots bitset
+	var p *program.Program // a layout that it had
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
-		if !c.left.holds(p.ID()) {
-			continue
-		}
 		var rest []piece
-		for _, w := range c.left.pieces {
-			if w.program.ID() != p.ID() {
+		for _, w := range c.left.written() {
+			if w.program.ID() == id {
+				p = w.program
+			} else {
 				rest = append(rest, w)
 			}
+		}
+		if len(rest) == len(c.left.written()) {
+			continue
 		}
 		f.leave1(c, f.remember(rest))
 		slots = slots.with(slot)
@@ -139,7 +136,7 @@ func (f *Fleet) Evict(p *program.Program, s Set) (evicted Set, err error) {
 	f.publishMeshes()
 	evicted = f.setOf(slots, slots.count())
 	if evicted.s != nil {
-		f.emit(Event{Kind: Evicted, Set: evicted, Program: p})
+		f.emit(Event{Kind: EventEvicted, Set: evicted, Program: p})
 	}
 	return evicted, nil
 }
@@ -290,9 +287,12 @@ func (r *residue) total() uint64 {
 	return r.bytes
 }
 
-// holds reports whether a program was the last writer anywhere.
-func (r *residue) holds(id program.ID) bool {
-	return r != nil && slices.ContainsFunc(r.pieces, func(w piece) bool { return w.program.ID() == id })
+// written returns the pieces.
+func (r *residue) written() []piece {
+	if r == nil {
+		return nil
+	}
+	return r.pieces
 }
 
 // on returns the piece of circular buffers that has a core.

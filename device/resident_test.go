@@ -18,7 +18,7 @@ import (
 const page = 2048 // bytes: a tile of 32x32 numbers of 16 bits
 
 func dispatch(t require.TestingT, f *device.Fleet, p *program.Program, s device.Set) {
-	require.NoError(t, f.Dispatch(p, s))
+	require.NoError(t, f.Dispatch(p.ID(), s))
 }
 
 // traced captures a trace of some programs.
@@ -26,7 +26,7 @@ func traced(t require.TestingT, f *device.Fleet, s device.Set, programs ...*prog
 	id, err := f.BeginTrace(s)
 	require.NoError(t, err)
 	for _, p := range programs {
-		require.NoError(t, f.Record(id, p))
+		require.NoError(t, f.Record(id, p.ID()))
 	}
 	require.NoError(t, f.EndTrace(id))
 	return id
@@ -181,10 +181,10 @@ func TestRegisteredAndResident(t *testing.T) {
 		{"lay out P, Q", func() { register(t, f, p, d.Set()); register(t, f, q, d.Set()) }, 16_384, 0},
 		{"dispatch Q", func() { dispatch(t, f, q, d.Set()) }, 16_384, 16_384},
 		{"dispatch P", func() { dispatch(t, f, p, d.Set()) }, 16_384, 4096},
-		{"destroy Q", func() { f.UnregisterAll(q) }, 4096, 4096},
-		{"destroy P", func() { f.UnregisterAll(p) }, 0, 4096},
+		{"destroy Q", func() { f.UnregisterAll(q.ID()) }, 4096, 4096},
+		{"destroy P", func() { f.UnregisterAll(p.ID()) }, 0, 4096},
 		{"evict P", func() {
-			on, err := f.Evict(p, d.Set())
+			on, err := f.Evict(p.ID(), d.Set())
 			require.NoError(t, err)
 			require.Equal(t, []device.ID{0}, ids(on))
 		}, 0, 0},
@@ -257,11 +257,11 @@ func TestDispatchWithoutCircularBuffers(t *testing.T) {
 		require.Empty(t, residents(d))
 		require.Zero(t, d.Resident())
 		require.EqualValues(t, 64*64, d.Totals().Tracked)
-		evicted, err := f.Evict(p, d.Set())
+		evicted, err := f.Evict(p.ID(), d.Set())
 		require.NoError(t, err)
 		require.Equal(t, []device.ID{0}, ids(evicted), "it held something of another kind")
 		require.Zero(t, d.Totals().Tracked)
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 
 		ran(t, f, d.Set(), a)
 		register(t, f, p, d.Set())
@@ -275,17 +275,17 @@ func TestDispatchWithoutCircularBuffers(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, func() { dispatch(t, f, p, set) }))
 		trace := traced(t, f, d.Set(), p)
 		still(t, f, func() { require.NoError(t, f.Replay(trace)) })
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 		still(t, f, func() { require.ErrorIs(t, f.Replay(trace), device.ErrNotRegistered) })
 		// Beside a circular buffer they are not counted.
 		mixed := build(t, d.Spec(), 9, cb("{[0-0 - 0-0]}", 16), program.CB{Kind: program.Scratchpad, Cores: cores("{[0-0 - 5-0]}"), Size: 512})
 		ran(t, f, d.Set(), mixed)
 		require.Equal(t, map[l1.Core]string{core(0, 0): "9: 16", core(1, 0): "1: 8"}, residents(d))
-		f.UnregisterAll(mixed)
-		f.UnregisterAll(a)
-		_, err = f.Evict(a, d.Set())
+		f.UnregisterAll(mixed.ID())
+		f.UnregisterAll(a.ID())
+		_, err = f.Evict(a.ID(), d.Set())
 		require.NoError(t, err)
-		_, err = f.Evict(mixed, d.Set())
+		_, err = f.Evict(mixed.ID(), d.Set())
 		require.NoError(t, err)
 		require.Empty(t, residents(d))
 	}
@@ -301,25 +301,22 @@ func TestDispatchRefusals(t *testing.T) {
 	gone := addDevice(t, f, 10, l1.N150())
 	require.NoError(t, f.Remove(gone.Set()))
 	still(t, f, func() {
-		require.ErrorIs(t, f.Dispatch(nil, m.Set()), device.ErrNoProgram)
-		require.ErrorIs(t, f.Dispatch(p, other.Set()), device.ErrForeignSet)
-		require.ErrorIs(t, f.Dispatch(p, gone.Set()), device.ErrNoDevice)
-		err := f.Dispatch(p, m.Set()) // all or nothing
+		require.ErrorIs(t, f.Dispatch(p.ID(), other.Set()), device.ErrForeignSet)
+		require.ErrorIs(t, f.Dispatch(p.ID(), gone.Set()), device.ErrNoDevice)
+		err := f.Dispatch(p.ID(), m.Set()) // all or nothing
 		var bad *device.ProgramError
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, device.ProgramError{Program: 1, Device: 1, Err: device.ErrNotRegistered, More: 1}, *bad)
-		require.ErrorIs(t, f.Dispatch(p, lone.Set()), device.ErrNotRegistered)
-		require.ErrorIs(t, f.Dispatch(build(t, m.Spec(), 77, cb("{[0-0 - 0-0]}", 8)), lone.Set()), device.ErrNotRegistered)
-		require.NoError(t, f.Dispatch(p, device.Set{}))
+		require.ErrorIs(t, f.Dispatch(p.ID(), lone.Set()), device.ErrNotRegistered)
+		require.ErrorIs(t, f.Dispatch(build(t, m.Spec(), 77, cb("{[0-0 - 0-0]}", 8)).ID(), lone.Set()), device.ErrNotRegistered)
+		require.NoError(t, f.Dispatch(p.ID(), device.Set{}))
 
-		_, err = f.Evict(nil, m.Set())
-		require.ErrorIs(t, err, device.ErrNoProgram)
-		_, err = f.Evict(p, other.Set())
+		_, err = f.Evict(p.ID(), other.Set())
 		require.ErrorIs(t, err, device.ErrForeignSet)
-		_, err = f.Evict(p, gone.Set())
+		_, err = f.Evict(p.ID(), gone.Set())
 		require.ErrorIs(t, err, device.ErrNoDevice)
 		for _, s := range []device.Set{{}, m.Set()} {
-			on, err := f.Evict(p, s)
+			on, err := f.Evict(p.ID(), s)
 			require.NoError(t, err)
 			require.Zero(t, on.Len())
 		}
@@ -347,9 +344,9 @@ func TestDispatchAllocatesNothing(t *testing.T) {
 			dispatch(t, f, a, all)
 			sum := uint64(0)
 			for what, do := range map[string]func() error{
-				"again":       func() error { return f.Dispatch(b, all) },
-				"alternating": func() error { return errors.Join(f.Dispatch(a, all), f.Dispatch(b, all)) },
-				"replay":      func() error { return errors.Join(f.Replay(trace), f.Dispatch(a, all)) },
+				"again":       func() error { return f.Dispatch(b.ID(), all) },
+				"alternating": func() error { return errors.Join(f.Dispatch(a.ID(), all), f.Dispatch(b.ID(), all)) },
+				"replay":      func() error { return errors.Join(f.Replay(trace), f.Dispatch(a.ID(), all)) },
 				"read":        func() error { sum += m.Resident() + m.Totals().Resident; return nil },
 			} {
 				require.NoError(t, do())
@@ -357,8 +354,8 @@ func TestDispatchAllocatesNothing(t *testing.T) {
 			}
 			require.NotZero(t, sum)
 			intact(t, f)
-			f.UnregisterAll(a)
-			f.UnregisterAll(b)
+			f.UnregisterAll(a.ID())
+			f.UnregisterAll(b.ID())
 		}
 	}
 }
@@ -380,7 +377,7 @@ func TestResizeShowsAtTheNextDispatch(t *testing.T) {
 	dispatch(t, f, p, sub(t, m, 0, 0, 1, 1)) // by the old name of the new layout
 	require.EqualValues(t, 64*(page+2*page), m.Resident())
 	// Both layouts are of the same program.
-	on, err := f.Evict(larger, m.Set())
+	on, err := f.Evict(larger.ID(), m.Set())
 	require.NoError(t, err)
 	require.Equal(t, []device.ID{0, 1}, ids(on))
 	require.Zero(t, m.Resident())
@@ -394,7 +391,7 @@ func TestEvictTakesOnlyItsOwn(t *testing.T) {
 	b := build(t, m.Spec(), 2, cb("{[1-0 - 1-0]}", 16))
 	ran(t, f, m.Set(), a)
 	ran(t, f, sub(t, m, 0, 0, 1, 2), b)
-	on, err := f.Evict(b, sub(t, m, 0, 1, 1, 2))
+	on, err := f.Evict(b.ID(), sub(t, m, 0, 1, 1, 2))
 	require.NoError(t, err)
 	require.Equal(t, []device.ID{1}, ids(on))
 	var sums []uint64
@@ -434,7 +431,7 @@ func TestTraces(t *testing.T) {
 		{nil, nil},
 	} {
 		for _, p := range []*program.Program{a, b, c} {
-			_, err := f.Evict(p, m.Set())
+			_, err := f.Evict(p.ID(), m.Set())
 			require.NoError(t, err)
 		}
 		var trace device.TraceID
@@ -487,8 +484,7 @@ func TestTraceErrors(t *testing.T) {
 		_, err := f.BeginTrace(other.Set())
 		require.ErrorIs(t, err, device.ErrForeignSet)
 		for _, unknown := range []device.TraceID{0, 77, ^device.TraceID(0)} {
-			require.ErrorIs(t, f.Record(unknown, nil), device.ErrNoProgram)
-			is(f.Record(unknown, a), unknown, device.ErrNoTrace)
+			is(f.Record(unknown, a.ID()), unknown, device.ErrNoTrace)
 			is(f.EndTrace(unknown), unknown, device.ErrNoTrace)
 			is(f.Replay(unknown), unknown, device.ErrNoTrace)
 			is(f.ReleaseTrace(unknown), unknown, device.ErrNoTrace)
@@ -496,14 +492,14 @@ func TestTraceErrors(t *testing.T) {
 		open, err := f.BeginTrace(m.Set())
 		require.NoError(t, err)
 		is(f.Replay(open), open, device.ErrTraceOpen)
-		require.NoError(t, f.Record(open, a))
-		require.ErrorIs(t, f.Record(open, build(t, m.Spec(), 9, cb("{[0-0 - 0-0]}", 8))), device.ErrNotRegistered)
+		require.NoError(t, f.Record(open, a.ID()))
+		require.ErrorIs(t, f.Record(open, build(t, m.Spec(), 9, cb("{[0-0 - 0-0]}", 8)).ID()), device.ErrNotRegistered)
 		require.NoError(t, f.ReleaseTrace(open)) // while it is open
 		is(f.EndTrace(open), open, device.ErrNoTrace)
 
 		ended := traced(t, f, m.Set(), a)
 		require.NotEqual(t, open, ended)
-		is(f.Record(ended, a), ended, device.ErrTraceEnded)
+		is(f.Record(ended, a.ID()), ended, device.ErrTraceEnded)
 		is(f.EndTrace(ended), ended, device.ErrTraceEnded)
 
 		none := traced(t, f, device.Set{}, build(t, m.Spec(), 9, cb("{[0-0 - 0-0]}", 8))) // on no devices
@@ -513,7 +509,7 @@ func TestTraceErrors(t *testing.T) {
 	// A recorded program goes away, on one of the devices.
 	trace := traced(t, f, m.Set(), a, b)
 	dispatch(t, f, a, m.Set())
-	require.NoError(t, f.Unregister(b, sub(t, m, 0, 1, 1, 1)))
+	require.NoError(t, f.Unregister(b.ID(), sub(t, m, 0, 1, 1, 1)))
 	still(t, f, func() {
 		err := f.Replay(trace)
 		is(err, trace, device.ErrNotRegistered)
@@ -524,7 +520,7 @@ func TestTraceErrors(t *testing.T) {
 	// Registered anew it is another one.
 	register(t, f, b, m.Set())
 	require.NoError(t, f.Replay(trace), "on the other device it has never left")
-	f.UnregisterAll(b)
+	f.UnregisterAll(b.ID())
 	register(t, f, b, m.Set())
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
 
@@ -541,7 +537,7 @@ func TestTraceErrors(t *testing.T) {
 	third := build(t, m.Spec(), 12, cb("{[0-0 - 0-0]}", 8))
 	replace(t, f, larger, third)
 	require.NoError(t, f.Replay(trace))
-	f.UnregisterAll(third)
+	f.UnregisterAll(third.ID())
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
 	register(t, f, larger, m.Set())
 
@@ -552,7 +548,7 @@ func TestTraceErrors(t *testing.T) {
 	require.NoError(t, f.Remove(lone.Set()))
 	still(t, f, func() {
 		require.ErrorIs(t, f.Replay(trace), device.ErrNoDevice)
-		require.ErrorIs(t, f.Record(open, a), device.ErrNoDevice)
+		require.ErrorIs(t, f.Record(open, a.ID()), device.ErrNoDevice)
 		require.NoError(t, f.EndTrace(open))
 		require.ErrorIs(t, f.Replay(open), device.ErrNoDevice)
 		_, err := f.BeginTrace(lone.Set())
@@ -566,10 +562,10 @@ func TestResidencySurvivesUnregister(t *testing.T) {
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
 	a := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 8))
 	ran(t, f, m.Set(), a)
-	f.UnregisterAll(a) // nothing is registered anywhere
+	f.UnregisterAll(a.ID()) // nothing is registered anywhere
 	require.EqualValues(t, 16, m.Resident())
 	intact(t, f)
-	require.ErrorIs(t, f.Dispatch(a, m.Set()), device.ErrNotRegistered)
+	require.ErrorIs(t, f.Dispatch(a.ID(), m.Set()), device.ErrNotRegistered)
 	ran(t, f, sub(t, m, 0, 0, 1, 1), build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 32))) // another one of its id
 	require.EqualValues(t, 40, m.Resident())
 	intact(t, f)
@@ -618,7 +614,7 @@ func TestPeaksOfResident(t *testing.T) {
 	d.ResetPeaks()
 	require.EqualValues(t, 8, d.Totals().Peak.Resident)
 	require.EqualValues(t, 40, m.Totals().Peak.Resident)
-	f.UnregisterAll(b) // moves the peaks of what is registered
+	f.UnregisterAll(b.ID()) // moves the peaks of what is registered
 	require.EqualValues(t, 8, d.Totals().Peak.Resident)
 	intact(t, f)
 
@@ -638,8 +634,8 @@ func TestResidentOverflow(t *testing.T) {
 	}
 	run := func(f *device.Fleet, p *program.Program, s device.Set) error {
 		register(t, f, p, s)
-		err := f.Dispatch(p, s)
-		f.UnregisterAll(p)
+		err := f.Dispatch(p.ID(), s)
+		f.UnregisterAll(p.ID())
 		return err
 	}
 	t.Run("device", func(t *testing.T) {
@@ -661,9 +657,9 @@ func TestResidentOverflow(t *testing.T) {
 		register(t, f, p, m.Set())
 		still(t, f, func() {
 			var over *device.OverflowError
-			require.ErrorAs(t, f.Dispatch(p, sub(t, m, 0, 1, 1, 1)), &over)
+			require.ErrorAs(t, f.Dispatch(p.ID(), sub(t, m, 0, 1, 1, 1)), &over)
 			require.Equal(t, device.OverflowError{Program: 2, Device: 0}, *over)
-			require.ErrorAs(t, f.Dispatch(p, m.Set()), &over)
+			require.ErrorAs(t, f.Dispatch(p.ID(), m.Set()), &over)
 		})
 	})
 	// What counts is the sum after the call, not after some of its devices.
@@ -692,8 +688,8 @@ func TestResidentOverflow(t *testing.T) {
 		other := huge(2, "{[1-0 - 1-0]}", 1<<62)
 		trace2, err := f.BeginTrace(d.Set()) // each of the two fits, both do not
 		require.NoError(t, err)
-		require.NoError(t, f.Record(trace2, half))
-		f.UnregisterAll(half)
+		require.NoError(t, f.Record(trace2, half.ID()))
+		f.UnregisterAll(half.ID())
 		require.NoError(t, run(f, other, d.Set()))
 		register(t, f, half, d.Set())
 		require.ErrorIs(t, f.Replay(trace), device.ErrNotRegistered)
@@ -713,7 +709,7 @@ func TestManyResidues(t *testing.T) {
 		sum = uint64(id+1) + 8
 		require.Equal(t, 2*sum, m.Resident())
 		if id%3 > 0 {
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 	}
 	intact(t, f)
@@ -869,7 +865,7 @@ func residentLife(t *rapid.T) {
 		"unregister": func(t *rapid.T) {
 			p := drawProgram(t)
 			on, s := drawSet(t)
-			if err := f.Unregister(p, s); !has(p.ID(), on) {
+			if err := f.Unregister(p.ID(), s); !has(p.ID(), on) {
 				require.ErrorIs(t, err, device.ErrNotRegistered)
 				return
 			}
@@ -880,7 +876,7 @@ func residentLife(t *rapid.T) {
 		},
 		"replace": func(t *rapid.T) {
 			old, new := drawProgram(t), drawProgram(t)
-			_, err := f.Replace(old, new)
+			_, err := f.Replace(old.ID(), new)
 			if live[old.ID()] == nil || old.ID() != new.ID() && live[new.ID()] != nil {
 				require.Error(t, err)
 				return
@@ -895,7 +891,7 @@ func residentLife(t *rapid.T) {
 		"dispatch": func(t *rapid.T) {
 			p := drawProgram(t)
 			on, s := drawSet(t)
-			if err := f.Dispatch(p, s); !has(p.ID(), on) {
+			if err := f.Dispatch(p.ID(), s); !has(p.ID(), on) {
 				require.ErrorIs(t, err, device.ErrNotRegistered)
 				return
 			} else if require.NoError(t, err); len(on) > 0 {
@@ -905,7 +901,7 @@ func residentLife(t *rapid.T) {
 		"evict": func(t *rapid.T) {
 			p := drawProgram(t)
 			on, s := drawSet(t)
-			evicted, err := f.Evict(p, s)
+			evicted, err := f.Evict(p.ID(), s)
 			require.NoError(t, err)
 			var want []device.ID
 			for _, d := range on {
@@ -928,7 +924,7 @@ func residentLife(t *rapid.T) {
 		"record": func(t *rapid.T) {
 			id, tr := drawTrace(t)
 			p := drawProgram(t)
-			err := f.Record(id, p)
+			err := f.Record(id, p.ID())
 			switch {
 			case tr == nil:
 				require.ErrorIs(t, err, device.ErrNoTrace)

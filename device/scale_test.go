@@ -123,13 +123,13 @@ func churn(t *testing.T, f *Fleet, rnd *rand.Rand, programs []*program.Program) 
 	}
 	for range len(order) / 8 { // out and in again
 		p := order[rnd.IntN(len(order))]
-		require.NoError(t, f.Unregister(p, s))
+		require.NoError(t, f.Unregister(p.ID(), s))
 		mustRegister(t, f, p, s)
 	}
 	require.Equal(t, recount(order), d.Registered())
 	shuffle(order)
 	for i, p := range slices.Backward(order) {
-		require.NoError(t, f.Unregister(p, s))
+		require.NoError(t, f.Unregister(p.ID(), s))
 		if i%sample == 0 {
 			require.Equal(t, recount(order[:i]), d.Registered(), "%d live", i)
 		}
@@ -215,9 +215,9 @@ func TestScaleDevices(t *testing.T) {
 			mustRegister(t, f, p, some)
 		}
 		require.Equal(t, counts{states: states, groups: states, lines: states, numbers: 1 + states}, count(f))
-		require.EqualValues(t, devices*(64*4096+16*4096), mesh.Registered())
+		require.EqualValues(t, uint64(devices*(64*4096+16*4096)), mesh.Registered())
 		for _, p := range own {
-			require.Equal(t, devices/states, f.UnregisterAll(p).Len())
+			require.Equal(t, devices/states, f.UnregisterAll(p.ID()).Len())
 		}
 		one(f, 1)
 
@@ -226,15 +226,15 @@ func TestScaleDevices(t *testing.T) {
 		}
 		require.Equal(t, states, count(f).groups)
 		for d := range mesh.All() {
-			require.NoError(t, f.Unregister(own[int(d.ID())%states], d.Set()))
+			require.NoError(t, f.Unregister(own[int(d.ID())%states].ID(), d.Set()))
 		}
 		one(f, 1)
-		require.EqualValues(t, devices*64*4096, mesh.Registered())
-		f.UnregisterAll(common)
+		require.EqualValues(t, uint64(devices*64*4096), mesh.Registered())
+		f.UnregisterAll(common.ID())
 		one(f, 0)
 		for d := range mesh.All() { // one after the other, all alone
 			mustRegister(t, f, common, d.Set())
-			require.NoError(t, f.Unregister(common, d.Set()))
+			require.NoError(t, f.Unregister(common.ID(), d.Set()))
 		}
 		one(f, 0)
 	})

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
 // An ID names a device within a fleet. Any number is an ordinary id.
-type ID uint64
+type ID = fit.DeviceID
 
 // A Set is an immutable set of devices of one fleet. The zero Set is empty. It is
 // one word to pass around, whatever its size.

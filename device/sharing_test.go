@@ -87,10 +87,10 @@ func sharing(t *rapid.T) {
 			set, err := fleet.Of(on...)
 			require.NoError(t, err)
 			if slices.ContainsFunc(on, func(id device.ID) bool { return !has(id, p) }) {
-				require.ErrorIs(t, fleet.Unregister(p, set), device.ErrNotRegistered)
+				require.ErrorIs(t, fleet.Unregister(p.ID(), set), device.ErrNotRegistered)
 				return
 			}
-			require.NoError(t, fleet.Unregister(p, set))
+			require.NoError(t, fleet.Unregister(p.ID(), set))
 			for _, id := range on {
 				model.change(t, id, p, false)
 			}
@@ -107,7 +107,7 @@ func sharing(t *rapid.T) {
 						require.NoError(t, err)
 						model.change(t, id, p, true)
 					case !add && has:
-						require.NoError(t, fleet.Unregister(p, set))
+						require.NoError(t, fleet.Unregister(p.ID(), set))
 						model.change(t, id, p, false)
 					}
 				}
@@ -118,11 +118,11 @@ func sharing(t *rapid.T) {
 			old, next := programs[i], randomProgram(t, programs[i].ID(), spec)
 			where := slices.Collect(fleet.Where(old.ID()).All())
 			if len(where) == 0 {
-				_, err := fleet.Replace(old, next)
+				_, err := fleet.Replace(old.ID(), next)
 				require.ErrorIs(t, err, device.ErrNotRegistered)
 				return
 			}
-			_, err := fleet.Replace(old, next)
+			_, err := fleet.Replace(old.ID(), next)
 			require.NoError(t, err)
 			for _, id := range where {
 				model.change(t, id, old, false)

@@ -91,11 +91,10 @@ next:
 	return out
 }
 
+// first returns the first core of a set that is not empty.
 func first(s l1.CoreSet) l1.Core {
-	for c := range s.All() {
-		return c
-	}
-	return l1.Core{}
+	c, _ := s.First()
+	return c
 }
 
 // All returns the devices by id.

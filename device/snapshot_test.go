@@ -93,8 +93,8 @@ func TestSnapshotIsImmutable(t *testing.T) {
 	require.Equal(t, before, show(s))
 	replace(t, f, p, resize(t, p, 0, 64))
 	require.Equal(t, before, show(s))
-	f.UnregisterAll(p)
-	f.UnregisterAll(q)
+	f.UnregisterAll(p.ID())
+	f.UnregisterAll(q.ID())
 	require.Equal(t, before, show(s))
 	addDevice(t, f, 5, l1.P150())
 	require.NoError(t, f.Remove(m.Set()))
@@ -121,12 +121,12 @@ func TestSnapshotJoinsEqualGroups(t *testing.T) {
 	register(t, f, corner, d.Set())
 	register(t, f, middle, d.Set())
 	require.Len(t, picture(f)[0].Groups, 4) // the small one is inside the others but is one more program
-	f.UnregisterAll(corner)
-	f.UnregisterAll(middle)
+	f.UnregisterAll(corner.ID())
+	f.UnregisterAll(middle.ID())
 	require.Equal(t, want, picture(f)[0].Groups)
 
 	// The same in two programs of one half each: equal groups, other programs.
-	f.UnregisterAll(p)
+	f.UnregisterAll(p.ID())
 	register(t, f, build(t, d.Spec(), 4, cb("{[0-0 - 3-7]}", 4096)), d.Set())
 	register(t, f, build(t, d.Spec(), 5, cb("{[4-0 - 7-7]}", 4096)), d.Set())
 	require.Equal(t, want, picture(f)[0].Groups)

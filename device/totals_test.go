@@ -72,7 +72,7 @@ func TestReservedAndOccupied(t *testing.T) {
 			}
 			require.Equal(t, 2*e.reserved, m.Totals().Reserved)
 			intact(t, f)
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 			require.Zero(t, m.Totals().Reserved)
 		})
 	}
@@ -100,20 +100,20 @@ func TestReservedComesAndGoes(t *testing.T) {
 	check(all+8192+2*2048, 64*16_384)
 	require.EqualValues(t, 16_384, d.Core(core(5, 5)).Reserved)
 	require.EqualValues(t, 8192, d.Core(core(5, 5)).Registered)
-	f.UnregisterAll(d1) // g2 still differs
+	f.UnregisterAll(d1.ID()) // g2 still differs
 	check(all+8192, 64*16_384)
-	f.UnregisterAll(g2) // none does
+	f.UnregisterAll(g2.ID()) // none does
 	check(all, all)
 	require.EqualValues(t, 8192, d.Core(core(5, 5)).Reserved)
 	register(t, f, g2, d.Set())
 	check(all+8192, 64*16_384)
-	f.UnregisterAll(wide) // the differing one is left alone
+	f.UnregisterAll(wide.ID()) // the differing one is left alone
 	check(16_384, 64*16_384)
 	replace(t, f, g2, build(t, d.Spec(), 3, cb("{[0-0 - 0-0]}", 1024))) // by one that does not differ
 	check(1024, 1024)
 	replace(t, f, build(t, d.Spec(), 3), d1)
 	check(20_480, 30_720)
-	f.UnregisterAll(d1)
+	f.UnregisterAll(d1.ID())
 	check(0, 0)
 	require.EqualValues(t, 64*16_384, d.Totals().Peak.Reserved)
 }
@@ -132,13 +132,13 @@ func TestReservedGroupsAreCutDifferently(t *testing.T) {
 	register(t, f, g2, d.Set())
 	require.EqualValues(t, 64*4096+2*64, d.Totals().Reserved)
 	intact(t, f)
-	f.UnregisterAll(p)
+	f.UnregisterAll(p.ID())
 	require.EqualValues(t, 64*4096, d.Totals().Reserved)
 	register(t, f, p, d.Set())
-	f.UnregisterAll(g2)
+	f.UnregisterAll(g2.ID())
 	require.EqualValues(t, 2*64, d.Totals().Reserved)
 	require.EqualValues(t, 3*64, d.Totals().Logical)
-	f.UnregisterAll(p)
+	f.UnregisterAll(p.ID())
 	intact(t, f)
 }
 
@@ -167,10 +167,10 @@ func TestTotalsRow(t *testing.T) {
 	require.Zero(t, a.Core(core(255, 255)))
 	require.Zero(t, b.Core(core(0, 1)))
 
-	require.NoError(t, f.Unregister(p, a.Set()))
+	require.NoError(t, f.Unregister(p.ID(), a.Set()))
 	require.EqualValues(t, 8192, a.Totals().Core)
 	require.EqualValues(t, 10_240, m.Totals().Core) // still on b
-	require.NoError(t, f.Unregister(p, b.Set()))
+	require.NoError(t, f.Unregister(p.ID(), b.Set()))
 	require.EqualValues(t, 8192, m.Totals().Core)
 	require.EqualValues(t, 10_240, m.Totals().Peak.Core)
 }
@@ -202,8 +202,8 @@ func TestPeaks(t *testing.T) {
 		q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 65_536))
 		register(t, f, p, m.Set())
 		register(t, f, q, d.Set())
-		f.UnregisterAll(p)
-		f.UnregisterAll(q)
+		f.UnregisterAll(p.ID())
+		f.UnregisterAll(q.ID())
 		want := device.Peaks{Registered: 16*4096 + 61_440, Reserved: 16*4096 + 61_440, Logical: 16*4096 + 65_536, Core: 65_536}
 		require.Equal(t, device.Totals{Peak: want}, d.Totals())
 		want.Registered, want.Reserved, want.Logical = want.Registered+16*4096, want.Reserved+16*4096, want.Logical+16*4096
@@ -218,7 +218,7 @@ func TestPeaks(t *testing.T) {
 		p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 4096))
 		for id := range device.ID(2) {
 			register(t, f, p, of(t, f, id))
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		require.EqualValues(t, 4096, m.Totals().Peak.Registered)
 		register(t, f, p, m.Set())
@@ -255,7 +255,7 @@ func TestPeaks(t *testing.T) {
 		peak := func(x, y uint8) uint64 { return d.Core(core(x, y)).Peak }
 		all := build(t, m.Spec(), 1, cb("{[0-0 - 7-7]}", 8192))
 		register(t, f, all, d.Set())
-		f.UnregisterAll(all) // the class is dropped
+		f.UnregisterAll(all.ID()) // the class is dropped
 		require.EqualValues(t, 8192, peak(0, 0))
 		require.EqualValues(t, 8192, peak(7, 7))
 
@@ -263,17 +263,17 @@ func TestPeaks(t *testing.T) {
 		top := build(t, m.Spec(), 3, cb("{[0-0 - 7-3]}", 16_384))
 		register(t, f, left, d.Set())
 		register(t, f, top, d.Set()) // splits the left half
-		f.UnregisterAll(top)
+		f.UnregisterAll(top.ID())
 		require.EqualValues(t, 16_384, peak(0, 0))
 		require.EqualValues(t, 16_384, peak(7, 0))
 		require.EqualValues(t, 8192, peak(0, 7))
 		require.EqualValues(t, 8192, peak(7, 7))
-		f.UnregisterAll(left)
+		f.UnregisterAll(left.ID())
 		corner := build(t, m.Spec(), 4, cb("{[0-0 - 0-0]}", 32_768))
 		register(t, f, corner, d.Set())
 		require.EqualValues(t, 32_768, peak(0, 0)) // not folded yet
 		require.EqualValues(t, 16_384, peak(1, 0))
-		f.UnregisterAll(corner)
+		f.UnregisterAll(corner.ID())
 		require.EqualValues(t, 32_768, peak(0, 0))
 		intact(t, f)
 	})
@@ -284,7 +284,7 @@ func TestPeaks(t *testing.T) {
 		for i, size := range []uint64{4096, 1024, 8192, 2048} {
 			p := build(t, m.Spec(), program.ID(10+i), at(500_000, cb("{[0-0 - 0-0]}", size)))
 			register(t, f, p, d.Set())
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		require.EqualValues(t, 64+8192, d.Core(core(0, 0)).Peak)
 		require.EqualValues(t, 64, d.Core(core(1, 0)).Peak)
@@ -295,7 +295,7 @@ func TestPeaks(t *testing.T) {
 		q := build(t, m.Spec(), 2, cb("{[0-0 - 0-0]}", 65_536))
 		register(t, f, p, m.Set())
 		register(t, f, q, m.Set())
-		f.UnregisterAll(q)
+		f.UnregisterAll(q.ID())
 		before := m.Totals()
 		d.ResetPeaks()
 		intact(t, f)
@@ -308,9 +308,9 @@ func TestPeaks(t *testing.T) {
 
 		// Marks go on from there.
 		register(t, f, build(t, m.Spec(), 3, cb("{[0-0 - 0-0]}", 8192)), d.Set())
-		f.UnregisterAll(build(t, m.Spec(), 3))
+		f.UnregisterAll(build(t, m.Spec(), 3).ID())
 		require.EqualValues(t, 8192, d.Core(core(0, 0)).Peak)
-		f.UnregisterAll(p)
+		f.UnregisterAll(p.ID())
 		require.EqualValues(t, 10_240, d.Core(core(1, 0)).Peak)
 		d.ResetPeaks()
 		require.Zero(t, d.Totals())
@@ -379,7 +379,7 @@ func TestIteratorsAreSnapshots(t *testing.T) {
 		register(t, f, build(t, d.Spec(), 2, at(128, cb("{[0-0 - 0-0]}", 64))), d.Set())
 	}
 	addDevice(t, f, 1, l1.N150())
-	f.UnregisterAll(p)
+	f.UnregisterAll(p.ID())
 
 	require.Equal(t, []program.ID{1}, programIDs(programs))
 	require.Equal(t, []program.ID{1}, programIDs(onDevice))
@@ -420,12 +420,12 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			before := d.Totals()
 			again := build(t, spec, 98, cb("{[0-0 - 3-0]}", 500))
 			register(t, f, again, d.Set())
-			f.UnregisterAll(again)
+			f.UnregisterAll(again.ID())
 			after := d.Totals()
 			before.Peak, after.Peak = device.Peaks{}, device.Peaks{}
 			require.Equal(t, before, after)
 		}
-		f.UnregisterAll(noise)
+		f.UnregisterAll(noise.ID())
 		d.ResetPeaks()
 		if want == nil {
 			want = picture(f)
@@ -433,7 +433,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		require.Equal(t, want, picture(f), "order %v", order)
 		intact(t, f)
 		for _, k := range order {
-			require.NoError(t, f.Unregister(programs[k], d.Set()))
+			require.NoError(t, f.Unregister(programs[k].ID(), d.Set()))
 		}
 		require.Zero(t, d.Registered())
 		intact(t, f)

@@ -53,20 +53,18 @@ func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
 		f.traces = map[TraceID]*trace{}
 	}
 	f.traces[f.lastTrace] = &trace{on: s}
-	f.emit(Event{Kind: TraceBegun, Set: s, Trace: f.lastTrace})
+	f.emit(Event{Kind: EventTraceBegun, Set: s, Trace: f.lastTrace})
 	return f.lastTrace, nil
 }
 
-// Record adds a dispatch of p to a trace that is being captured. p must be registered
-// on all its devices, since a program has to run once before it can be captured; what
-// is recorded is the layout that is registered. Cost: O(programs of the trace).
+// Record adds a dispatch of a program to a trace that is being captured. The program
+// must be registered on all devices of the trace, since it has to run once before it can
+// be captured; what is recorded is the layout that is registered. Cost: O(programs of
+// the trace).
 //
-// Errors, the first that applies: ErrNoProgram; *TraceError with ErrNoTrace or
-// ErrTraceEnded; ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
-func (f *Fleet) Record(id TraceID, p *program.Program) error {
-	if p == nil {
-		return ErrNoProgram
-	}
+// Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceEnded;
+// ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
+func (f *Fleet) Record(id TraceID, p program.ID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.capturing(id)
@@ -79,7 +77,7 @@ func (f *Fleet) Record(id TraceID, p *program.Program) error {
 	}
 	if r != nil {
 		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
-		f.emit(Event{Kind: TraceRecorded, Trace: id, Program: r.program})
+		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.program})
 	}
 	return nil
 }
@@ -96,7 +94,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 	}
 	t.ended = true
 	t.peak = f.remember(largest(t.recorded))
-	f.emit(Event{Kind: TraceEnded, Trace: id})
+	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }
 
@@ -126,7 +124,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if err := f.lacking(r.program, t.on, r.latest().on); err != nil {
+		if err := f.lacking(r.program.ID(), t.on, r.latest().on); err != nil {
 			return &TraceError{id, err}
 		}
 	}
@@ -136,7 +134,7 @@ func (f *Fleet) Replay(id TraceID) error {
 	if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
 		return err
 	}
-	f.emit(Event{Kind: TraceReplayed, Set: t.on, Trace: id})
+	f.emit(Event{Kind: EventTraceReplayed, Set: t.on, Trace: id})
 	return nil
 }
 
@@ -149,7 +147,7 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 		return err
 	}
 	delete(f.traces, id)
-	f.emit(Event{Kind: TraceReleased, Trace: id})
+	f.emit(Event{Kind: EventTraceReleased, Trace: id})
 	return nil
 }
 

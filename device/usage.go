@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -66,15 +67,6 @@ func (u *Usage) add(o Usage, n uint64) {
 	}
 }
 
-// A Resident is something that holds bytes of a core.
-type Resident struct {
-	Kind    Kind
-	Range   l1.Range
-	Program *program.Program // of a circular buffer, dataflow buffer or scratchpad; else nil
-	CB      int              // its position in that program, else -1
-	Buffer  Buffer           // of the other kinds
-}
-
 // Usage returns what lives in the L1 of the device, summed over cores.
 // Cost: O(n log n) in the ranges that differ from core to core.
 func (d Device) Usage(basis Basis) Usage {
@@ -100,11 +92,11 @@ type UsageGroup struct {
 	Cores     l1.CoreSet
 	Usage     Usage      // of each core
 	Regions   []l1.Range // of everything but kernels and the reserved area, merged, lowest first
-	residents []Resident
+	residents []fit.Resident
 }
 
 // Residents returns what lives on each core of the group, by address, then kind.
-func (g UsageGroup) Residents() iter.Seq[Resident] { return slices.Values(g.residents) }
+func (g UsageGroup) Residents() iter.Seq[fit.Resident] { return slices.Values(g.residents) }
 
 // UsageGroups returns the cores on which anything lives, grouped by what it is, by
 // first core.
@@ -118,7 +110,7 @@ func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
 				all = append(all, y.ranges...)
 			}
 		}
-		g.Regions = merge(all)
+		g.Regions = l1.Merge(all)
 		out = append(out, g)
 	}
 	slices.SortFunc(out, func(a, b UsageGroup) int { return first(a.Cores).Compare(first(b.Cores)) })
@@ -127,13 +119,13 @@ func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
 
 // Residents returns what lives on a core, by address, then kind: each circular buffer
 // of a program for itself, and each range of a buffer.
-func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[Resident] {
+func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[fit.Resident] {
 	for _, t := range d.tiles(basis) {
 		if t.cores.Has(core) {
 			return slices.Values(t.residents())
 		}
 	}
-	return slices.Values[[]Resident](nil)
+	return slices.Values[[]fit.Resident](nil)
 }
 
 // tiles returns what lives on the device by sets of cores that hold the same.
@@ -244,18 +236,18 @@ func (u *Usage) count(kinds Kinds, n uint64) {
 }
 
 // residents returns what lies on each core of a tile.
-func (t *tile) residents() []Resident {
-	var out []Resident
+func (t *tile) residents() []fit.Resident {
+	var out []fit.Resident
 	for _, y := range t.layers {
 		if y.buffer != nil {
 			for _, r := range y.ranges {
-				out = append(out, Resident{Kind: y.kind, Range: r, CB: -1, Buffer: y.buffer.copy()})
+				out = append(out, fit.Resident{Kind: y.kind, Range: r, CB: -1, Buffer: y.buffer.copy()})
 			}
 			continue
 		}
-		out = append(out, Resident{Kind: y.kind, Range: y.ranges[0], Program: y.program, CB: y.cb})
+		out = append(out, fit.Resident{Kind: y.kind, Range: y.ranges[0], Program: y.program, CB: y.cb})
 	}
-	slices.SortStableFunc(out, func(a, b Resident) int {
+	slices.SortStableFunc(out, func(a, b fit.Resident) int {
 		return cmp.Or(a.Range.Compare(b.Range), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out

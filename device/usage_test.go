@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -20,15 +21,15 @@ func TestUsageOfTwoCores(t *testing.T) {
 	d := addDevice(t, f, 0, l1.P150())
 	p := build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 1<<20), cb("{[1-0 - 1-0]}", 750<<10))
 	ran(t, f, d.Set(), p)
-	allocate(t, f, d.Set(), buffer(1, device.L1, "{[0-0 - 1-0]}", d.Spec().L1Size-200<<10, 200<<10))
+	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 1-0]}", d.Spec().L1Size-200<<10, 200<<10))
 	require.EqualValues(t, 1_253_376, d.CoreUsage(core(0, 0), device.BasisResident).Tracked)
 	require.EqualValues(t, 972_800, d.CoreUsage(core(1, 0), device.BasisResident).Tracked)
 	require.Zero(t, d.CoreUsage(core(2, 0), device.BasisResident))
 	u := d.Usage(device.BasisResident)
 	require.EqualValues(t, 1_253_376+972_800, u.Tracked)
 	require.Equal(t, u.Tracked, d.Totals().Tracked)
-	require.EqualValues(t, 1<<20+750<<10, u.Of(device.CB))
-	require.EqualValues(t, 2*200<<10, u.Of(device.L1))
+	require.EqualValues(t, 1<<20+750<<10, u.Of(device.KindCB))
+	require.EqualValues(t, 2*200<<10, u.Of(device.KindL1))
 	require.Empty(t, slices.Collect(u.Shared()), "they do not overlap")
 	intact(t, f)
 }
@@ -64,53 +65,53 @@ func TestUsage(t *testing.T) {
 		{
 			name:    "a CB that lives in a tensor",
 			cbs:     []program.CB{global(cb("{[0-0 - 1-0]}", 50))},
-			buffers: []device.Buffer{buffer(1, device.L1, "{[0-0 - 1-0]}", 900, 100)},
+			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-0]}", 900, 100)},
 			want:    device.Usage{Tracked: 200, WithKernels: 200},
-			kinds:   map[device.Kind]uint64{device.L1: 200},
+			kinds:   map[device.Kind]uint64{device.KindL1: 200},
 			fullest: 100, onCoreOne: 100,
 		},
 		{
 			name:    "disjoint cores at one address",
 			cbs:     []program.CB{at(100, cb("{[0-0 - 0-0]}", 50)), at(100, cb("{[1-0 - 1-0]}", 70))},
 			want:    device.Usage{Tracked: 120, WithKernels: 120},
-			kinds:   map[device.Kind]uint64{device.CB: 120},
+			kinds:   map[device.Kind]uint64{device.KindCB: 120},
 			fullest: 50, onCoreOne: 70,
 		},
 		{
 			name: "kernels and the reserved area",
 			cbs:  []program.CB{cb("{[0-0 - 0-0]}", 50)},
 			buffers: []device.Buffer{
-				buffer(1, device.Kernel, "{[0-0 - 1-0]}", 40, 60), buffer(2, device.Reserved, "{[0-0 - 1-0]}", 0, 50),
+				buffer(1, device.KindKernel, "{[0-0 - 1-0]}", 40, 60), buffer(2, device.KindReserved, "{[0-0 - 1-0]}", 0, 50),
 			},
 			want:    device.Usage{Tracked: 50, WithKernels: 250},
-			kinds:   map[device.Kind]uint64{device.CB: 50, device.Kernel: 120, device.Reserved: 100},
-			shared:  []device.Shared{{Kinds: device.KindsOf(device.Kernel, device.Reserved), Bytes: 20}},
+			kinds:   map[device.Kind]uint64{device.KindCB: 50, device.KindKernel: 120, device.KindReserved: 100},
+			shared:  []device.Shared{{Kinds: device.KindsOf(device.KindKernel, device.KindReserved), Bytes: 20}},
 			fullest: 50,
 		},
 		{
 			name: "a CB over a kernel is tracked",
 			cbs:  []program.CB{at(90, cb("{[0-0 - 0-0]}", 20))},
 			buffers: []device.Buffer{
-				buffer(1, device.Kernel, "{[0-0 - 0-0]}", 80, 20),
+				buffer(1, device.KindKernel, "{[0-0 - 0-0]}", 80, 20),
 			},
 			want:    device.Usage{Tracked: 20, WithKernels: 30},
-			kinds:   map[device.Kind]uint64{device.CB: 20, device.Kernel: 20},
-			shared:  []device.Shared{{Kinds: device.KindsOf(device.CB, device.Kernel), Bytes: 10}},
+			kinds:   map[device.Kind]uint64{device.KindCB: 20, device.KindKernel: 20},
+			shared:  []device.Shared{{Kinds: device.KindsOf(device.KindCB, device.KindKernel), Bytes: 10}},
 			fullest: 20,
 		},
 		{
 			name: "three kinds on one byte",
 			cbs:  []program.CB{at(100, cb("{[0-0 - 1-0]}", 100))},
 			buffers: []device.Buffer{
-				buffer(1, device.L1, "{[0-0 - 0-0]}", 150, 100), buffer(2, device.GlobalCB, "{[0-0 - 0-0]}", 190, 20),
-				buffer(3, device.L1, "{[0-0 - 0-0]}", 150, 10), // inside the first, of the same kind
+				buffer(1, device.KindL1, "{[0-0 - 0-0]}", 150, 100), buffer(2, device.KindGlobalCB, "{[0-0 - 0-0]}", 190, 20),
+				buffer(3, device.KindL1, "{[0-0 - 0-0]}", 150, 10), // inside the first, of the same kind
 			},
 			want:  device.Usage{Tracked: 250, WithKernels: 250},
-			kinds: map[device.Kind]uint64{device.CB: 200, device.L1: 100, device.GlobalCB: 20},
+			kinds: map[device.Kind]uint64{device.KindCB: 200, device.KindL1: 100, device.KindGlobalCB: 20},
 			shared: []device.Shared{
-				{Kinds: device.KindsOf(device.CB, device.L1), Bytes: 40},
-				{Kinds: device.KindsOf(device.L1, device.GlobalCB), Bytes: 10},
-				{Kinds: device.KindsOf(device.CB, device.L1, device.GlobalCB), Bytes: 10},
+				{Kinds: device.KindsOf(device.KindCB, device.KindL1), Bytes: 40},
+				{Kinds: device.KindsOf(device.KindL1, device.KindGlobalCB), Bytes: 10},
+				{Kinds: device.KindsOf(device.KindCB, device.KindL1, device.KindGlobalCB), Bytes: 10},
 			},
 			fullest: 150, onCoreOne: 100,
 		},
@@ -121,7 +122,7 @@ func TestUsage(t *testing.T) {
 				{Kind: program.Scratchpad, Cores: cores("{[0-0 - 1-0]}"), Size: 40},
 			},
 			want:    device.Usage{Tracked: 140, WithKernels: 140},
-			kinds:   map[device.Kind]uint64{device.Dataflow: 60, device.Scratchpad: 80},
+			kinds:   map[device.Kind]uint64{device.KindDataflow: 60, device.KindScratchpad: 80},
 			fullest: 100, onCoreOne: 40,
 		},
 	} {
@@ -139,7 +140,7 @@ func TestUsage(t *testing.T) {
 				require.Equal(t, test.want.Tracked, u.Tracked)
 				require.Equal(t, test.want.WithKernels, u.WithKernels)
 				kinds := map[device.Kind]uint64{}
-				for k := device.CB; k <= device.Reserved; k++ {
+				for k := device.KindCB; k <= device.KindReserved; k++ {
 					if n := u.Of(k); n > 0 {
 						kinds[k] = n
 					}
@@ -158,7 +159,7 @@ func TestUsage(t *testing.T) {
 			intact(t, f)
 		})
 	}
-	require.Zero(t, device.Usage{}.Of(device.DRAM))
+	require.Zero(t, device.Usage{}.Of(device.KindDRAM))
 	require.Zero(t, device.Device{}.Usage(device.BasisResident))
 	require.Zero(t, device.Device{}.CoreUsage(core(0, 0), device.BasisRegistered))
 	require.Empty(t, slices.Collect(device.Device{}.Residents(core(0, 0), device.BasisRegistered)))
@@ -167,12 +168,12 @@ func TestUsage(t *testing.T) {
 // identity is what the doc of Shared says.
 func identity(t require.TestingT, u device.Usage) {
 	sum := uint64(0)
-	for k := device.CB; k <= device.Reserved; k++ {
+	for k := device.KindCB; k <= device.KindReserved; k++ {
 		sum += u.Of(k)
 	}
 	for s := range u.Shared() {
 		kinds := uint64(0)
-		for k := device.CB; k <= device.Reserved; k++ {
+		for k := device.KindCB; k <= device.KindReserved; k++ {
 			if s.Kinds.Has(k) {
 				kinds++
 			}
@@ -193,8 +194,8 @@ func TestUsageByBasis(t *testing.T) {
 	ran(t, f, d.Set(), small)
 	require.EqualValues(t, 100, d.Usage(device.BasisResident).Tracked)
 	require.EqualValues(t, 300, d.Usage(device.BasisRegistered).Tracked)
-	f.UnregisterAll(small)
-	f.UnregisterAll(large)
+	f.UnregisterAll(small.ID())
+	f.UnregisterAll(large.ID())
 	require.EqualValues(t, 100, d.Usage(device.BasisResident).Tracked, "L1 still holds it")
 	require.Zero(t, d.Usage(device.BasisRegistered))
 }
@@ -206,16 +207,16 @@ func TestResidentsAndGroups(t *testing.T) {
 	base := d.Spec().CBBase
 	p := build(t, d.Spec(), 7, cb("{[0-0 - 1-0]}", 64), cb("{[0-0 - 0-0]}", 32), global(cb("{[0-0 - 0-0]}", 64)), cb("{[0-0 - 0-0]}", 0))
 	ran(t, f, d.Set(), p)
-	tensor, kernel := buffer(1, device.L1, "{[0-0 - 0-0]}", base+64, 8), buffer(2, device.Kernel, "{[0-0 - 2-0]}", base-64, 64)
+	tensor, kernel := buffer(1, device.KindL1, "{[0-0 - 0-0]}", base+64, 8), buffer(2, device.KindKernel, "{[0-0 - 2-0]}", base-64, 64)
 	tensor.Name = "weights"
-	allocate(t, f, d.Set(), tensor, kernel, device.Buffer{ID: 3, Kind: device.DRAM, Size: 5})
+	allocate(t, f, d.Set(), tensor, kernel, device.Buffer{ID: 3, Kind: device.KindDRAM, Size: 5})
 	tensor.Size, kernel.Size = 8, 3*64
 	at := func(start, n uint64) l1.Range { return l1.Range{Start: start, End: start + n} }
-	want := []device.Resident{
-		{Kind: device.Kernel, Range: at(base-64, 64), CB: -1, Buffer: kernel},
-		{Kind: device.CB, Range: at(base, 64), Program: p, CB: 0},
-		{Kind: device.L1, Range: at(base+64, 8), CB: -1, Buffer: tensor},
-		{Kind: device.CB, Range: at(base+64, 32), Program: p, CB: 1},
+	want := []fit.Resident{
+		{Kind: device.KindKernel, Range: at(base-64, 64), CB: -1, Buffer: kernel},
+		{Kind: device.KindCB, Range: at(base, 64), Program: p, CB: 0},
+		{Kind: device.KindL1, Range: at(base+64, 8), CB: -1, Buffer: tensor},
+		{Kind: device.KindCB, Range: at(base+64, 32), Program: p, CB: 1},
 	}
 	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
 		require.Equal(t, want, slices.Collect(d.Residents(core(0, 0), basis)))
@@ -275,7 +276,7 @@ func memoryLife(t *rapid.T) {
 			}
 		}
 		for _, b := range w.buffers {
-			for _, p := range b.Parts {
+			for p := range b.All() {
 				for c := range p.Cores.All() {
 					if !b.Backing {
 						paint(b.Kind, c, p.Range)
@@ -285,14 +286,14 @@ func memoryLife(t *rapid.T) {
 		}
 		return out
 	}
-	below := device.KindsOf(device.Kernel, device.Reserved)
+	below := device.KindsOf(device.KindKernel, device.KindReserved)
 	usage := func(w world) (tracked, all uint64, kinds map[device.Kind]uint64) {
 		kinds = map[device.Kind]uint64{}
 		for _, held := range bytes(w) {
 			if all++; held&^below != 0 {
 				tracked++
 			}
-			for k := device.CB; k <= device.Reserved; k++ {
+			for k := device.KindCB; k <= device.KindReserved; k++ {
 				if held.Has(k) {
 					kinds[k]++
 				}
@@ -307,11 +308,11 @@ func memoryLife(t *rapid.T) {
 				out.Backings++
 				out.Backing += b.Size
 				continue
-			case b.Kind == device.DRAM:
+			case b.Kind == device.KindDRAM:
 				out.DRAM += b.Size
-			case b.Kind == device.L1Small:
+			case b.Kind == device.KindL1Small:
 				out.L1Small += b.Size
-			case b.Kind == device.Kernel || b.Kind == device.Reserved:
+			case b.Kind == device.KindKernel || b.Kind == device.KindReserved:
 				out.Kernels += b.Size
 			default:
 				out.L1 += b.Size
@@ -363,7 +364,7 @@ func memoryLife(t *rapid.T) {
 	var shapes []device.Buffer // few, so that devices come to have the same
 	for id := range device.BufferID(8) {
 		b := device.Buffer{ID: id % 5, Kind: rapid.SampledFrom([]device.Kind{
-			device.L1, device.L1, device.L1, device.L1Small, device.GlobalCB, device.Service, device.Kernel, device.Reserved, device.DRAM,
+			device.KindL1, device.KindL1, device.KindL1, device.KindL1Small, device.KindGlobalCB, device.KindService, device.KindKernel, device.KindReserved, device.KindDRAM,
 		}).Draw(t, "kind"), Size: rapid.Uint64Range(0, 3).Draw(t, "size"), Backing: rapid.IntRange(0, 6).Draw(t, "backing") == 0}
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			if b.Kind.InL1() {
@@ -410,12 +411,12 @@ func memoryLife(t *rapid.T) {
 			}
 			require.NoError(t, err)
 			if b.Size == 0 {
-				for _, p := range b.Parts {
+				for p := range b.All() {
 					b.Size += p.Range.Len() * uint64(p.Cores.Len())
 				}
 			}
 			for _, id := range on {
-				model[id].buffers[b.ID] = b
+				model[id].buffers[b.ID] = b.Plain()
 			}
 			commit()
 		},
@@ -473,7 +474,7 @@ func memoryLife(t *rapid.T) {
 				require.Equal(t, n, now.Tracked, "device %d", i)
 				require.Equal(t, n, u.Tracked)
 				require.Equal(t, all, u.WithKernels)
-				for k := device.CB; k <= device.Reserved; k++ {
+				for k := device.KindCB; k <= device.KindReserved; k++ {
 					require.Equal(t, kinds[k], u.Of(k), "%v", k)
 				}
 				identity(t, u)

@@ -221,7 +221,7 @@ func (l *line) cb(cb CB) {
 
 func (l *line) allocate(e *Event) {
 	b := e.Buffer
-	if b.Parts != nil {
+	if b.Parts != nil || !b.Cores.IsEmpty() || b.Range != (l1.Range{}) {
 		l.fail("parts", "belong in the event, not in its buffer")
 	}
 	l.id("buffer", uint64(b.ID))
@@ -250,7 +250,7 @@ func (l *line) allocate(e *Event) {
 }
 
 func (l *line) bufferKind(k device.Kind) {
-	if k < device.L1 || k > device.System {
+	if k < device.KindL1 || k > device.KindSystem {
 		l.fail("kind", "is none that a log knows")
 	}
 	l.text("kind", k.Name())

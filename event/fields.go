@@ -195,7 +195,7 @@ func (d *decoder) cbs(o jsonobject.Object, e *Event) {
 			Global: flag(in, "global"),
 		}}
 		if kind := text(in, "kind"); kind != "" {
-			k, ok := memoryKind(kind, device.CB, device.Scratchpad)
+			k, ok := memoryKind(kind, device.KindCB, device.KindScratchpad)
 			if !ok {
 				in.Fail("kind", "is none of cb, dataflow, scratchpad", nil)
 			}
@@ -254,7 +254,7 @@ func free(o jsonobject.Object, e *Event) {
 }
 
 func bufferKind(o jsonobject.Object, word string) device.Kind {
-	k, ok := memoryKind(word, device.L1, device.System)
+	k, ok := memoryKind(word, device.KindL1, device.KindSystem)
 	if !ok {
 		o.Fail("kind", "is none of l1, l1_small, global_cb, service, kernel, reserved, dram, trace, system", nil)
 	}

@@ -224,7 +224,7 @@ func TestLogEvent(t *testing.T) {
 	require.Equal(t, []string{"sim", "b", "", `{"a":[1]}`}, []string{e.Process, e.Tag, e.T, string(e.ID)})
 
 	e = events[2]
-	require.Equal(t, device.Buffer{ID: 1, Kind: device.L1Small, Size: 6, Name: "wé", Backing: true}, e.Buffer)
+	require.Equal(t, device.Buffer{ID: 1, Kind: device.KindL1Small, Size: 6, Name: "wé", Backing: true}, e.Buffer)
 	require.Len(t, e.Parts, 2)
 	require.Equal(t, "{[1-0 - 1-0]}", e.Parts[0].Cores.V.String())
 	require.False(t, e.Parts[1].Cores.OK)

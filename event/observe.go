@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -15,29 +16,29 @@ func (w *Writer) Observe(happened device.Event) {
 	}
 	e := Event{Kind: kindOfDevice(happened.Kind), T: w.T, Process: w.Process, Tag: w.Tag}
 	switch happened.Kind {
-	case device.DeviceAdded, device.MeshAdded:
+	case device.EventDeviceAdded, device.EventMeshAdded:
 		e.Spec, e.Rows, e.Cols = happened.Spec, happened.Rows, happened.Cols
 		for e.Device = range happened.Set.All() {
 			break
 		}
-	case device.Registered:
+	case device.EventRegistered:
 		w.define(happened.Program)
 		e.Program = happened.Program.ID()
-	case device.Replaced:
+	case device.EventReplaced:
 		w.replace(&e, happened)
-	case device.Unregistered:
+	case device.EventUnregistered:
 		e.Program = happened.Program.ID()
 		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
-	case device.Dispatched, device.Evicted:
+	case device.EventDispatched, device.EventEvicted:
 		e.Program = happened.Program.ID()
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		e.Program = happened.Program.ID()
-	case device.TraceBegun, device.TraceEnded, device.TraceReplayed, device.TraceReleased:
-	case device.Allocated:
+	case device.EventTraceBegun, device.EventTraceEnded, device.EventTraceReplayed, device.EventTraceReleased:
+	case device.EventAllocated:
 		e.setBuffer(happened.Buffer)
-	case device.Freed:
+	case device.EventFreed:
 		e.Buffer.ID = happened.Buffer.ID
-	case device.DeviceRemoved, device.PeaksReset:
+	case device.EventDeviceRemoved, device.EventPeaksReset:
 	default:
 		w.keep(fmt.Errorf("event of kind %d is not known to this version of the event log", happened.Kind))
 		return
@@ -104,47 +105,47 @@ func (e *Event) setDevices(s device.Set) {
 }
 
 func (e *Event) setBuffer(b device.Buffer) {
-	for _, part := range b.Parts {
+	for part := range b.All() {
 		e.Parts = append(e.Parts, Part{Cores: Some(part.Cores), Range: part.Range})
 	}
-	b.Parts = nil
+	b.Parts, b.Cores, b.Range = nil, l1.CoreSet{}, l1.Range{}
 	e.Buffer = b
 }
 
 // kindOfDevice returns the kind of an event of a fleet.
 func kindOfDevice(k device.EventKind) Kind {
 	switch k {
-	case device.DeviceAdded:
+	case device.EventDeviceAdded:
 		return KindDevice
-	case device.MeshAdded:
+	case device.EventMeshAdded:
 		return KindMesh
-	case device.DeviceRemoved:
+	case device.EventDeviceRemoved:
 		return KindRemove
-	case device.Registered:
+	case device.EventRegistered:
 		return KindRegister
-	case device.Unregistered:
+	case device.EventUnregistered:
 		return KindUnregister
-	case device.Replaced:
+	case device.EventReplaced:
 		return KindReplace
-	case device.Dispatched:
+	case device.EventDispatched:
 		return KindDispatch
-	case device.Evicted:
+	case device.EventEvicted:
 		return KindEvict
-	case device.TraceBegun:
+	case device.EventTraceBegun:
 		return KindTraceBegin
-	case device.TraceRecorded:
+	case device.EventTraceRecorded:
 		return KindRecord
-	case device.TraceEnded:
+	case device.EventTraceEnded:
 		return KindTraceEnd
-	case device.TraceReplayed:
+	case device.EventTraceReplayed:
 		return KindReplay
-	case device.TraceReleased:
+	case device.EventTraceReleased:
 		return KindRelease
-	case device.Allocated:
+	case device.EventAllocated:
 		return KindAllocate
-	case device.Freed:
+	case device.EventFreed:
 		return KindFree
-	case device.PeaksReset:
+	case device.EventPeaksReset:
 		return KindResetPeaks
 	}
 	return ""

@@ -131,7 +131,7 @@ func cbs(t *rapid.T) event.CB {
 
 func buffers(t *rapid.T, e *event.Event) {
 	e.Buffer = device.Buffer{
-		ID: ids[device.BufferID](t), Kind: device.Kind(rapid.IntRange(int(device.L1), int(device.System)).Draw(t, "kind")),
+		ID: ids[device.BufferID](t), Kind: device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind")),
 		Size: whole(t), Backing: yes(t), Name: words(t),
 	}
 	e.Parts = list(t, func(t *rapid.T) event.Part {
@@ -145,7 +145,7 @@ func buffers(t *rapid.T, e *event.Event) {
 func frees(t *rapid.T, e *event.Event) {
 	e.Buffer.ID, e.Unknown, e.Again = ids[device.BufferID](t), yes(t), yes(t)
 	if yes(t) {
-		e.Buffer.Kind = device.Kind(rapid.IntRange(int(device.L1), int(device.System)).Draw(t, "kind"))
+		e.Buffer.Kind = device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind"))
 	}
 }
 
@@ -387,11 +387,11 @@ func TestWriterRefuses(t *testing.T) {
 		"event end: nodes -1 is negative":                          {Kind: event.KindEnd, Nodes: -1},
 		"event hidden: count -1 is negative":                       {Kind: event.KindHidden, Count: -1},
 		"event allocate: kind is none that a log knows":            {Kind: event.KindAllocate},
-		"event free: kind is none that a log knows":                {Kind: event.KindFree, Buffer: device.Buffer{Kind: device.Scratchpad}},
-		"event allocate: size 9223372036854775808 is above 2^63-1": {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.L1, Size: big}},
-		"event allocate: parts.size is negative":                   {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.L1}, Parts: []event.Part{{Range: l1.Range{Start: 1}}}},
+		"event free: kind is none that a log knows":                {Kind: event.KindFree, Buffer: device.Buffer{Kind: device.KindScratchpad}},
+		"event allocate: size 9223372036854775808 is above 2^63-1": {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1, Size: big}},
+		"event allocate: parts.size is negative":                   {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1}, Parts: []event.Part{{Range: l1.Range{Start: 1}}}},
 		"event allocate: parts belong in the event, not in its buffer": {
-			Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.L1, Parts: []device.Part{{}}}},
+			Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1, Parts: []device.Part{{}}}},
 		"event program: cbs.size is above 2^63-1":                  {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Cores: grid, Size: big}}}},
 		"event program: alias -1 is negative":                      {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Cores: grid, Alias: -1}}}},
 		"event program: index -1 is negative":                      {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Indices: []program.Index{{Number: -1}}}}}},
@@ -478,12 +478,12 @@ func TestWriterObserves(t *testing.T) {
 	_, err = fleet.Register(p, m.Set()) // changes nothing
 	require.NoError(t, err)
 	w.T, w.Tag = "", "after"
-	require.NoError(t, fleet.Unregister(p, m.Set()))
+	require.NoError(t, fleet.Unregister(p.ID(), m.Set()))
 	_, err = fleet.Register(q, m.Set())
 	require.NoError(t, err)
-	_, err = fleet.Replace(q, p)
+	_, err = fleet.Replace(q.ID(), p)
 	require.NoError(t, err)
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.GlobalCB, Name: "g\u00e9", Parts: []device.Part{
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindGlobalCB, Name: "g\u00e9", Parts: []device.Part{
 		{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-1]}").Cores(), Range: l1.Range{Start: 16, End: 32}},
 	}}, m.Set()))
 	_, err = fleet.Free(1, m.Set())

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -18,7 +19,7 @@ import (
 
 // kindOf returns the kind with a name; of none an unknown one.
 func kindOf(name model.Kind) device.Kind {
-	for k := device.CB; k <= device.System; k++ {
+	for k := device.KindCB; k <= device.KindSystem; k++ {
 		if k.String() == string(name) {
 			return k
 		}
@@ -30,6 +31,9 @@ func toBuffer(b model.Buffer) device.Buffer {
 	out := device.Buffer{ID: device.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name}
 	for _, p := range b.Parts {
 		out.Parts = append(out.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
+	}
+	if len(out.Parts) == 1 && b.ID%2 == 1 { // one part may be given in two ways
+		out.Cores, out.Range, out.Parts = out.Parts[0].Cores, out.Parts[0].Range, nil
 	}
 	return out
 }
@@ -59,7 +63,7 @@ func fromBuffer(b device.Buffer) model.Buffer {
 	if b.Kind != 0 {
 		out.Kind = model.Kind(b.Kind.String())
 	}
-	for _, p := range b.Parts {
+	for p := range b.All() {
 		out.Parts = append(out.Parts, model.Part{Cores: p.Cores.Ranges(), Range: p.Range})
 	}
 	clear(b.Parts) // they are the caller's
@@ -83,7 +87,7 @@ func basis(registered bool) device.Basis {
 
 func usage(u device.Usage) model.Usage {
 	out := model.Usage{Tracked: u.Tracked, WithKernels: u.WithKernels, Of: map[model.Kind]uint64{}, Shared: map[string]uint64{}}
-	for k := device.CB; k <= device.System; k++ {
+	for k := device.KindCB; k <= device.KindSystem; k++ {
 		if n := u.Of(k); n > 0 {
 			out.Of[model.Kind(k.String())] = n
 		}
@@ -106,7 +110,7 @@ func (f *fleet) Residents(id uint64, core l1.Core, registered bool) []model.Resi
 	return residents(slices.Collect(f.handles[device.ID(id)].Residents(core, basis(registered))))
 }
 
-func residents(all []device.Resident) (out []model.Resident) {
+func residents(all []fit.Resident) (out []model.Resident) {
 	for _, r := range all {
 		m := model.Resident{Kind: model.Kind(r.Kind.String()), Range: r.Range, CB: r.CB, Buffer: uint64(r.Buffer.ID)}
 		if r.Program != nil {
@@ -140,9 +144,9 @@ func (f *fleet) Check(p *program.Program, on []uint64) (out model.Verdict, err e
 }
 
 // wording checks what a verdict says besides: lines that are there when they should be.
-func wording(v device.Verdict) error {
+func wording(v fit.Verdict) error {
 	refused, clashes := len(v.Refusals) > 0, len(v.Clashes) > 0
-	agree := refused == clashes || refused && v.Refusals[0].Kind == device.RefusedGrid
+	agree := refused == clashes || refused && v.Refusals[0].Kind == fit.RefusedGrid
 	switch {
 	case v.Fits() != (!refused && !clashes), (v.Advice == "") != v.Fits(), (v.Difference == "") != agree:
 		return fmt.Errorf("verdict %+v", v)
@@ -152,9 +156,9 @@ func wording(v device.Verdict) error {
 	return nil
 }
 
-func refusals(all []*device.Refusal) (out []model.Refusal) {
+func refusals(all []*fit.Refusal) (out []model.Refusal) {
 	for _, r := range all {
-		if r.Kind != device.RefusedGrid && r.Over() != r.End-r.Limit {
+		if r.Kind != fit.RefusedGrid && r.Over() != r.End-r.Limit {
 			out = append(out, model.Refusal{Text: "wrong Over"})
 		}
 		out = append(out, model.Refusal{
@@ -165,11 +169,11 @@ func refusals(all []*device.Refusal) (out []model.Refusal) {
 	return out
 }
 
-func clash(p *program.Program, c device.Clash, core l1.Core) model.Clash {
+func clash(p *program.Program, c fit.Clash, core l1.Core) model.Clash {
 	out := model.Clash{
 		Device: uint64(c.Device), Devices: c.Devices, Core: core, End: c.End, Limit: c.Limit, Grows: c.Grows, Bytes: c.Bytes, CBs: c.CBs,
 	}
-	var inWay []device.Resident
+	var inWay []fit.Resident
 	last := ^uint64(0)
 	for _, r := range c.Above {
 		if r.Range.Len() > last {
@@ -196,6 +200,18 @@ func (f *fleet) Headroom(p *program.Program, on []uint64) (out []model.Headroom,
 		return nil, class(err)
 	}
 	all, err := f.f.Headroom(p, s)
+	return rooms(all, err)
+}
+
+func (f *fleet) RegisteredHeadroom(on []uint64) ([]model.Headroom, error) {
+	s, err := f.set(on)
+	if err != nil {
+		return nil, class(err)
+	}
+	return rooms(f.f.RegisteredHeadroom(s))
+}
+
+func rooms(all []fit.Headroom, err error) (out []model.Headroom, _ error) {
 	for i, h := range all {
 		if i > 0 && all[i-1].Device > h.Device {
 			return nil, errors.New("headroom: devices out of order")
@@ -252,7 +268,7 @@ func sameUsage(d device.Device) error {
 			n := uint64(g.Cores.Len())
 			tracked, with = tracked+n*g.Usage.Tracked, with+n*g.Usage.WithKernels
 			sum, shared := uint64(0), uint64(0)
-			for k := device.CB; k <= device.System; k++ {
+			for k := device.KindCB; k <= device.KindSystem; k++ {
 				sum += g.Usage.Of(k)
 			}
 			for s := range g.Usage.Shared() {

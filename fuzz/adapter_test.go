@@ -114,6 +114,7 @@ func class(err error) error {
 		badSpec  *l1.SpecError
 		grid     *device.GridError
 		overflow *device.OverflowError
+		flood    *device.BufferOverflowError
 		mesh     *device.MeshError
 		buffer   *device.BufferError
 		fit      *device.FitError
@@ -126,6 +127,9 @@ func class(err error) error {
 		if errors.As(err, ours) {
 			return fmt.Errorf("%w: %w", theirs, err)
 		}
+	}
+	if errors.As(err, &flood) {
+		return fmt.Errorf("%w: %w", model.ErrOverflow, err)
 	}
 	return err
 }
@@ -183,7 +187,7 @@ func (f *fleet) Register(p *program.Program, to []uint64) ([]uint64, error) {
 	return ids(added), class(err)
 }
 
-func (f *fleet) Unregister(p *program.Program, from []uint64) error {
+func (f *fleet) Unregister(p program.ID, from []uint64) error {
 	s, err := f.set(from)
 	if err == nil {
 		err = f.f.Unregister(p, s)
@@ -191,9 +195,9 @@ func (f *fleet) Unregister(p *program.Program, from []uint64) error {
 	return class(err)
 }
 
-func (f *fleet) UnregisterAll(p *program.Program) []uint64 { return ids(f.f.UnregisterAll(p)) }
+func (f *fleet) UnregisterAll(p program.ID) []uint64 { return ids(f.f.UnregisterAll(p)) }
 
-func (f *fleet) Replace(old, new *program.Program) ([]uint64, error) {
+func (f *fleet) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	s, err := f.f.Replace(old, new)
 	return ids(s), class(err)
 }
@@ -204,7 +208,7 @@ func (f *fleet) ResetPeaks(id uint64) error {
 	return class(err)
 }
 
-func (f *fleet) Dispatch(p *program.Program, to []uint64) error {
+func (f *fleet) Dispatch(p program.ID, to []uint64) error {
 	s, err := f.set(to)
 	if err == nil {
 		err = f.f.Dispatch(p, s)
@@ -212,7 +216,7 @@ func (f *fleet) Dispatch(p *program.Program, to []uint64) error {
 	return class(err)
 }
 
-func (f *fleet) Evict(p *program.Program, from []uint64) ([]uint64, error) {
+func (f *fleet) Evict(p program.ID, from []uint64) ([]uint64, error) {
 	s, err := f.set(from)
 	if err != nil {
 		return nil, class(err)
@@ -230,7 +234,7 @@ func (f *fleet) BeginTrace(on []uint64) (uint64, error) {
 	return uint64(id), class(err)
 }
 
-func (f *fleet) Record(trace uint64, p *program.Program) error {
+func (f *fleet) Record(trace uint64, p program.ID) error {
 	return class(f.f.Record(device.TraceID(trace), p))
 }
 

@@ -14,7 +14,14 @@ import (
 
 // place is package program as a suite.Allocator.
 func place(spec l1.Spec, cbs []program.CB) ([]uint64, error) {
-	b := program.NewBuilder(1)
+	return placeBy(program.NewBuilder(1), spec, cbs)
+}
+
+func placeAsWritten(spec l1.Spec, cbs []program.CB) ([]uint64, error) {
+	return placeBy(program.NewBuilder(1).AsWritten(), spec, cbs)
+}
+
+func placeBy(b *program.Builder, spec l1.Spec, cbs []program.CB) ([]uint64, error) {
 	for _, cb := range cbs {
 		b.CB(cb)
 	}
@@ -33,6 +40,15 @@ func upstream() suite.Rules { return suite.Rules{Stable: true, Reference: true} 
 
 func TestAllocatorRules(t *testing.T) {
 	many(t, suite.AllocatorRules(suite.PlaceFunc(place), upstream()))
+	written := upstream()
+	written.AsWritten = true
+	many(t, suite.AllocatorRules(suite.PlaceFunc(placeAsWritten), written))
+}
+
+// The two ways differ, and the suite notices which one an allocator goes.
+func TestWaysToPlaceAreToldApart(t *testing.T) {
+	message := fails(suite.AllocatorRules(suite.PlaceFunc(placeAsWritten), upstream()), time.Second)
+	require.Contains(t, message, "as tt-metal places")
 }
 
 func FuzzAllocatorRules(f *testing.F) {
@@ -64,4 +80,10 @@ func TestModelPlaces(t *testing.T) {
 	}
 	at := model.Place(l1.N150(), cbs)
 	require.Equal(t, []uint64{103_712, 105_760, 107_808, 103_712, 105_760, 107_808, 109_856, 111_904, 113_952}, at)
+
+	for i, cores := range []string{"{[0-0 - 0-0]}", "{[1-0 - 1-0]}", "{[0-0 - 0-0], [1-0 - 1-0]}"} {
+		cbs[i] = program.CB{Cores: l1.MustParseCoreRangeSet(cores), Size: []uint64{2048, 1_100_000, 400_000}[i]}
+	}
+	require.Equal(t, []uint64{111_616, 111_616, 113_664}, model.Place(l1.P150(), cbs[:3]))
+	require.Equal(t, []uint64{111_616, 111_616, 1_211_648}, model.PlaceAsWritten(l1.P150(), cbs[:3]))
 }

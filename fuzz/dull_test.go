@@ -3,7 +3,6 @@ package fuzz_test
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -39,6 +38,13 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	if len(added) > 1 {
 		w.seen["register on several"]++
 	}
+	if len(added) > 0 && p.AsWritten() {
+		for _, cb := range p.CBs() {
+			if !cb.Cores.Merge().Equal(cb.Cores) {
+				w.seen["core ranges that merging would cut anew"]++
+			}
+		}
+	}
 	for _, id := range w.Devices() {
 		t, _ := w.Fleet.Totals(id)
 		if t.Programs > 2 {
@@ -51,8 +57,8 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	return added, err
 }
 
-func (w watched) Unregister(p *program.Program, ids []uint64) error {
-	had := p != nil && len(w.Where(p.ID())) > 0
+func (w watched) Unregister(p program.ID, ids []uint64) error {
+	had := len(w.Where(p)) > 0
 	err := w.Fleet.Unregister(p, ids)
 	if had {
 		w.note(gen.Unregister, err)
@@ -60,7 +66,7 @@ func (w watched) Unregister(p *program.Program, ids []uint64) error {
 	return err
 }
 
-func (w watched) Replace(old, new *program.Program) ([]uint64, error) {
+func (w watched) Replace(old program.ID, new *program.Program) ([]uint64, error) {
 	changed, err := w.Fleet.Replace(old, new)
 	w.note(gen.Replace, err)
 	return changed, err
@@ -81,7 +87,7 @@ func (w watched) AddMesh(first uint64, rows, cols int, spec l1.Spec) error {
 	return err
 }
 
-func (w watched) Dispatch(p *program.Program, ids []uint64) error {
+func (w watched) Dispatch(p program.ID, ids []uint64) error {
 	before := w.resident()
 	err := w.Fleet.Dispatch(p, ids)
 	w.note(gen.Dispatch, err)
@@ -116,7 +122,7 @@ func (w watched) resident() (sum uint64) {
 	return sum
 }
 
-func (w watched) Evict(p *program.Program, ids []uint64) ([]uint64, error) {
+func (w watched) Evict(p program.ID, ids []uint64) ([]uint64, error) {
 	evicted, err := w.Fleet.Evict(p, ids)
 	if len(evicted) > 0 {
 		w.note(gen.Evict, err)
@@ -130,7 +136,7 @@ func (w watched) BeginTrace(ids []uint64) (uint64, error) {
 	return id, err
 }
 
-func (w watched) Record(trace uint64, p *program.Program) error {
+func (w watched) Record(trace uint64, p program.ID) error {
 	err := w.Fleet.Record(trace, p)
 	w.note(gen.Record, err)
 	return err
@@ -300,12 +306,12 @@ func TestLivesAreNotDull(t *testing.T) {
 	})
 	for seed := range 3 { // always the same lives: what is rare must not be a matter of luck
 		func() {
-			defer setFlags(map[string]string{"rapid.seed": strconv.Itoa(seed + 1), "rapid.checks": "100"})()
+			defer sameTries(seed+1, 100)()
 			rapid.Check(t, property)
 		}()
 	}
 	want := []string{
-		"three programs", "logical and reserved differ", "register on several",
+		"three programs", "core ranges that merging would cut anew", "logical and reserved differ", "register on several",
 		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
 		"resident and not registered", "replay that changes bytes", "replay of a program that is gone",
 		"allocate backing", "allocate several parts", "kinds that share bytes", "buffers beside programs",

@@ -44,7 +44,7 @@ type subtracting struct {
 	lost map[uint64]uint64 // device -> bytes taken off too much
 }
 
-func (s *subtracting) Unregister(p *program.Program, ids []uint64) error {
+func (s *subtracting) Unregister(p program.ID, ids []uint64) error {
 	before := map[uint64]model.Totals{}
 	for _, id := range ids {
 		before[id], _ = s.Fleet.Totals(id)

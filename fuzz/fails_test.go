@@ -3,6 +3,7 @@ package fuzz_test
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,8 @@ func many(t *testing.T, property func(*rapid.T)) {
 // smallest counterexample that rapid finds, or "" if it finds none. The choices are
 // the same every time; but what shrinking has made of them when its time is up is not.
 func fails(property func(*rapid.T), shrink time.Duration) string {
-	defer setFlags(map[string]string{"rapid.seed": "1", "rapid.checks": "1000", "rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
+	defer sameTries(1, 1000)()
+	defer setFlags(map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": shrink.String()})()
 	r := &recorder{}
 	func() {
 		defer func() {
@@ -44,6 +46,19 @@ func fails(property func(*rapid.T), shrink time.Duration) string {
 		r.logs = append(r.logs, message)
 	}
 	return strings.Join(r.logs, "\n")
+}
+
+// sameTries lets rapid make n tries, always the same, of 30 steps on average where
+// they have steps. With -short rapid makes a fifth of the tries and half of the steps
+// that its flags say. A test that asks what certain tries show needs the same ones.
+func sameTries(seed, n int) (back func()) {
+	steps := 30
+	if testing.Short() {
+		n, steps = n*5, steps*2
+	}
+	return setFlags(map[string]string{
+		"rapid.seed": strconv.Itoa(seed), "rapid.checks": strconv.Itoa(n), "rapid.steps": strconv.Itoa(steps),
+	})
 }
 
 // setFlags sets flags of rapid, and returns what sets them back.

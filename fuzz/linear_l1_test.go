@@ -42,8 +42,8 @@ func newResources(t *testing.T) *resources {
 	top := uint64(0xff) << 56
 	w.takes = [2]masks{{top, top, top}, {word(24, 32), 0, 0}}
 	w.buffers = [2]device.Buffer{
-		{ID: 0, Kind: device.L1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
-		{ID: 1, Kind: device.L1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
+		{ID: 0, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
+		{ID: 1, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
 	}
 	return w
 }
@@ -205,7 +205,7 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 			o.devices, o.refused = bitsOf(added), err != nil
 		case 2, 3:
 			i.op = "dispatch"
-			o.refused = errors.Is(on.fleet.Dispatch(p, on.sets[i.devices]), device.ErrNotRegistered)
+			o.refused = errors.Is(on.fleet.Dispatch(p.ID(), on.sets[i.devices]), device.ErrNotRegistered)
 		case 4, 5:
 			i.op, i.program = "allocate", random.IntN(2)
 			o.refused = errors.Is(on.fleet.Allocate(w.buffers[i.program], on.sets[i.devices]), device.ErrAllocated)
@@ -215,7 +215,7 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 			o.refused = errors.Is(err, device.ErrNotAllocated)
 		case 7:
 			i.op, i.devices = "unregister all", 3
-			o.devices = bitsOf(on.fleet.UnregisterAll(p))
+			o.devices = bitsOf(on.fleet.UnregisterAll(p.ID()))
 		case 8:
 			i.op, i.devices = "device", uint8(1+random.IntN(2))
 			o.bytes = on.devices[i.devices-1].Resident()

@@ -166,10 +166,10 @@ func (w *small) concurrent(t *testing.T, run uint64, read readMesh) []porcupine.
 			o.devices = bitsOf(added)
 		case 3, 4:
 			i.op = "unregister"
-			o.refused = on.fleet.Unregister(p, on.sets[i.devices]) != nil
+			o.refused = on.fleet.Unregister(p.ID(), on.sets[i.devices]) != nil
 		case 5:
 			i.op = "unregister all"
-			o.devices = bitsOf(on.fleet.UnregisterAll(p))
+			o.devices = bitsOf(on.fleet.UnregisterAll(p.ID()))
 		case 6:
 			i.op, i.devices = "device", uint8(1+random.IntN(2))
 			o.bytes = on.devices[i.devices-1].Registered()

@@ -68,7 +68,7 @@ func longLife(t *rapid.T) {
 	move := func(d, p int) error {
 		var err error
 		if state[d]>>p&1 == 1 {
-			err = f.Unregister(programs[p], devices[d].Set())
+			err = f.Unregister(programs[p].ID(), devices[d].Set())
 		} else {
 			_, err = f.Register(programs[p], devices[d].Set())
 		}

@@ -83,8 +83,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		register(t, b, []uint64{0}, shuffled...)
 		require.Equal(t, viewOf(a, 0, spec), viewOf(b, 0, spec))
 		for i := range all { // and they leave in different orders
-			a.UnregisterAll(shuffled[i])
-			b.UnregisterAll(all[i])
+			a.UnregisterAll(shuffled[i].ID())
+			b.UnregisterAll(all[i].ID())
 		}
 		require.Equal(t, viewOf(fleetOf(t, spec, 1), 0, spec), viewOf(a, 0, spec))
 		require.Equal(t, viewOf(a, 0, spec), viewOf(b, 0, spec))
@@ -101,7 +101,7 @@ func TestNoiseLeavesNothing(t *testing.T) {
 		before := [2]view{viewOf(f, 0, spec), viewOf(f, 1, spec)}
 		register(t, f, []uint64{1}, all[stay:]...)
 		for _, p := range rapid.Permutation(all[stay:]).Draw(t, "leave") {
-			f.UnregisterAll(p)
+			f.UnregisterAll(p.ID())
 		}
 		require.Equal(t, before, [2]view{viewOf(f, 0, spec), viewOf(f, 1, spec)})
 	})
@@ -196,16 +196,16 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 
 	_, err = other.Register(p, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
-	require.ErrorIs(t, other.Unregister(p, d.Set()), device.ErrForeignSet)
+	require.ErrorIs(t, other.Unregister(p.ID(), d.Set()), device.ErrForeignSet)
 	require.ErrorIs(t, other.Remove(d.Set()), device.ErrForeignSet)
-	require.ErrorIs(t, other.Allocate(device.Buffer{Kind: device.DRAM}, d.Set()), device.ErrForeignSet)
+	require.ErrorIs(t, other.Allocate(device.Buffer{Kind: device.KindDRAM}, d.Set()), device.ErrForeignSet)
 	_, err = other.Free(0, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, err = other.Enqueue(p, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, err = other.Check(p, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
-	_, err = other.Headroom(nil, d.Set())
+	_, err = other.RegisteredHeadroom(d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, _, err = other.MayGrow(p, 0, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
@@ -216,9 +216,9 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Register(p, old)
 	require.ErrorIs(t, err, device.ErrNoDevice)
-	require.ErrorIs(t, f.Unregister(p, old), device.ErrNoDevice)
+	require.ErrorIs(t, f.Unregister(p.ID(), old), device.ErrNoDevice)
 	require.ErrorIs(t, f.Remove(old), device.ErrNoDevice)
-	require.ErrorIs(t, f.Allocate(device.Buffer{Kind: device.DRAM}, old), device.ErrNoDevice)
+	require.ErrorIs(t, f.Allocate(device.Buffer{Kind: device.KindDRAM}, old), device.ErrNoDevice)
 	_, err = f.Enqueue(p, old)
 	require.ErrorIs(t, err, device.ErrNoDevice)
 	_, err = f.Register(p, again.Set())

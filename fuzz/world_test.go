@@ -93,7 +93,7 @@ func (k *walk) move(register bool, p, d int) (changed bool, err error) {
 		k.state[d] |= 1 << p
 		return !has, nil
 	}
-	if err := k.fleet.Unregister(k.programs[p], k.sets[d]); (err == nil) != has {
+	if err := k.fleet.Unregister(k.programs[p].ID(), k.sets[d]); (err == nil) != has {
 		return false, fmt.Errorf("unregister: %w; was there: %v", err, has)
 	}
 	k.state[d] &^= 1 << p
@@ -260,7 +260,7 @@ func TestAllTriplesInEveryOrder(t *testing.T) {
 						}
 						for _, p := range out {
 							state &^= 1 << p
-							if err := f.Unregister(programs[p][triple[p]], set); err != nil || d.Registered() != want[state] {
+							if err := f.Unregister(programs[p][triple[p]].ID(), set); err != nil || d.Registered() != want[state] {
 								t.Fatalf("%v: in %v, out %v: %d bytes, want %d; %v", triple, in, out, d.Registered(), want[state], err)
 							}
 						}

@@ -33,9 +33,22 @@ func (r CoreRange) Check() error {
 	return nil
 }
 
-// Len returns the number of cores in a legal range, at most 65,536.
+// Len returns the number of cores in r, at most 65,536. A range that is not legal has
+// none.
 func (r CoreRange) Len() int {
+	if r.Start.X > r.End.X || r.Start.Y > r.End.Y {
+		return 0
+	}
 	return (int(r.End.X) - int(r.Start.X) + 1) * (int(r.End.Y) - int(r.Start.Y) + 1)
+}
+
+// Cores returns the cores of r. A range that is not legal has none.
+func (r CoreRange) Cores() CoreSet {
+	var b coreSetBuilder
+	if r.Check() == nil {
+		b.addRange(r)
+	}
+	return b.set()
 }
 
 // Has reports whether c lies in r.

@@ -164,3 +164,44 @@ func setOf(ranges ...l1.CoreRange) l1.CoreRangeSet {
 	}
 	return s
 }
+
+func TestRect(t *testing.T) {
+	for _, tc := range []struct {
+		x0, y0, x1, y1 uint8
+		want           string
+		cores          int
+	}{
+		{0, 0, 7, 7, "{[0-0 - 7-7]}", 64},
+		{7, 7, 0, 0, "{[0-0 - 7-7]}", 64},
+		{7, 0, 0, 3, "{[0-0 - 7-3]}", 32},
+		{0, 3, 7, 0, "{[0-0 - 7-3]}", 32},
+		{5, 6, 5, 6, "{[5-6 - 5-6]}", 1},
+		{255, 0, 0, 255, "{[0-0 - 255-255]}", 65_536},
+	} {
+		got := l1.Rect(tc.x0, tc.y0, tc.x1, tc.y1)
+		require.Equal(t, tc.want, got.String())
+		require.Equal(t, tc.cores, got.Cores().Len())
+		require.True(t, got.Equal(l1.MustParseCoreRangeSet(tc.want)))
+		for r := range got.All() {
+			require.NoError(t, r.Check())
+		}
+	}
+}
+
+func TestCoreRangeCores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawCoreRange(t)
+		require.True(t, setOf(r).Cores().Equal(r.Cores()))
+		require.Equal(t, r.Len(), r.Cores().Len())
+	})
+	for _, r := range []l1.CoreRange{
+		{Start: l1.Core{X: 1}},
+		{Start: l1.Core{Y: 1}},
+		{Start: l1.Core{X: 255, Y: 255}},
+		{Start: l1.Core{X: 20, Y: 3}, End: l1.Core{X: 40, Y: 2}},
+	} {
+		require.Error(t, r.Check())
+		require.True(t, r.Cores().IsEmpty(), "%v", r)
+		require.Zero(t, r.Len())
+	}
+}

@@ -25,6 +25,16 @@ func NewCoreRangeSet(ranges ...CoreRange) (CoreRangeSet, error) {
 	return CoreRangeSet{slices.Clone(ranges)}, nil
 }
 
+// Rect returns the set of one rectangle: the cores from x0-y0 to x1-y1, both
+// included. Any two opposite corners do, in either order: Rect(7, 7, 0, 0) and
+// Rect(0, 7, 7, 0) are Rect(0, 0, 7, 7). [NewCoreRangeSet] refuses a reversed one.
+func Rect(x0, y0, x1, y1 uint8) CoreRangeSet {
+	return CoreRangeSet{[]CoreRange{{
+		Start: Core{min(x0, x1), min(y0, y1)},
+		End:   Core{max(x0, x1), max(y0, y1)},
+	}}}
+}
+
 // Len returns the number of rectangles.
 func (s CoreRangeSet) Len() int { return len(s.ranges) }
 

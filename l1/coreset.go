@@ -48,25 +48,28 @@ type coreSetBuilder struct {
 	tiles []tile // sorted by key
 }
 
-func (b *coreSetBuilder) tile(key uint8) *tile {
-	i, found := slices.BinarySearchFunc(b.tiles, key, func(t tile, k uint8) int { return int(t.key) - int(k) })
-	if !found {
-		b.tiles = slices.Insert(b.tiles, i, tile{key: key})
-	}
-	return &b.tiles[i]
+// seek returns the position of the tile with the key, or where it belongs.
+func (b *coreSetBuilder) seek(key uint8) int {
+	i, _ := slices.BinarySearchFunc(b.tiles, key, func(t tile, k uint8) int { return int(t.key) - int(k) })
+	return i
 }
 
 // addRange adds a legal rectangle.
 func (b *coreSetBuilder) addRange(r CoreRange) {
 	for tx := int(r.Start.X >> 4); tx <= int(r.End.X>>4); tx++ {
+		x0, x1 := max(int(r.Start.X), tx<<4)&15, min(int(r.End.X), tx<<4|15)&15
+		at := b.seek(uint8(tx<<4) | r.Start.Y>>4) // the tiles of a block of columns lie side by side
 		for ty := int(r.Start.Y >> 4); ty <= int(r.End.Y>>4); ty++ {
-			t := b.tile(uint8(tx<<4 | ty))
-			x0, x1 := max(int(r.Start.X), tx<<4)&15, min(int(r.End.X), tx<<4|15)&15
+			key := uint8(tx<<4 | ty)
+			if at == len(b.tiles) || b.tiles[at].key != key {
+				b.tiles = slices.Insert(b.tiles, at, tile{key: key})
+			}
 			y0, y1 := max(int(r.Start.Y), ty<<4)&15, min(int(r.End.Y), ty<<4|15)&15
 			column := (uint64(1)<<(y1-y0+1) - 1) << y0
-			for x := x0; x <= x1; x++ {
+			for x, t := x0, &b.tiles[at]; x <= x1; x++ {
 				t.bits[x>>2] |= column << (x & 3 * 16)
 			}
+			at++
 		}
 	}
 }
@@ -86,6 +89,15 @@ func (s CoreSet) Len() int {
 
 // IsEmpty reports whether s has no cores.
 func (s CoreSet) IsEmpty() bool { return len(s.tiles) == 0 }
+
+// First returns the core of s that [CoreSet.All] begins with, the lowest y of the
+// lowest x. ok is false if s is empty. It does not allocate.
+func (s CoreSet) First() (c Core, ok bool) {
+	for c := range s.All() {
+		return c, true
+	}
+	return Core{}, false
+}
 
 // Has reports whether c is in s.
 func (s CoreSet) Has(c Core) bool {

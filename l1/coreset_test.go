@@ -25,6 +25,9 @@ func (m coreModel) requireEqual(t require.TestingT, s l1.CoreSet) {
 	require.Equal(t, m.sorted(), slices.Collect(s.All()))
 	require.Equal(t, len(m), s.Len())
 	require.Equal(t, len(m) == 0, s.IsEmpty())
+	first, ok := s.First()
+	require.Equal(t, len(m) > 0, ok)
+	require.Equal(t, append(m.sorted(), l1.Core{})[0], first)
 	require.True(t, s.Equal(l1.CoreSetOf(m.sorted()...)), "equal sets have one form")
 }
 
@@ -120,4 +123,23 @@ func TestCoreSetOverlapsDoesNotAllocate(t *testing.T) {
 	b := l1.MustParseCoreRangeSet("{[13-0 - 13-9], [200-0 - 200-200]}").Cores()
 	require.Zero(t, testing.AllocsPerRun(100, func() { a.Overlaps(b) }))
 	require.Zero(t, testing.AllocsPerRun(100, func() { a.Has(l1.Core{X: 3, Y: 3}) }))
+}
+
+func TestFirst(t *testing.T) {
+	for _, tc := range []struct {
+		cores []l1.Core
+		want  l1.Core
+		ok    bool
+	}{
+		{nil, l1.Core{}, false},
+		{[]l1.Core{{X: 3, Y: 1}, {X: 2, Y: 9}}, l1.Core{X: 2, Y: 9}, true},
+		{[]l1.Core{{X: 5, Y: 0}, {X: 0, Y: 16}}, l1.Core{X: 0, Y: 16}, true}, // of two blocks, the one further down
+		{[]l1.Core{{X: 255, Y: 255}}, l1.Core{X: 255, Y: 255}, true},
+	} {
+		got, ok := l1.CoreSetOf(tc.cores...).First()
+		require.Equal(t, tc.ok, ok)
+		require.Equal(t, tc.want, got)
+	}
+	set := l1.P150().Grid().Cores()
+	require.Zero(t, testing.AllocsPerRun(100, func() { set.First() }))
 }

@@ -12,11 +12,16 @@ const MaxAddr = 1<<63 - 1
 // A RangeError says why [Start, End) is not a range: start above end, or an end
 // beyond MaxAddr.
 type RangeError struct {
-	Start, End uint64 // bytes, as given
-	Reason     string
+	Start  uint64 // as given
+	End    uint64 // as given, or Start + Size; 0 where that sum is beyond 2^64-1
+	Size   uint64 // bytes, as given to RangeOf; 0 where an end was given
+	Reason string
 }
 
 func (e *RangeError) Error() string {
+	if e.Size > 0 && e.End < e.Start {
+		return fmt.Sprintf("range of %d bytes at %d: %s", e.Size, e.Start, e.Reason)
+	}
 	return fmt.Sprintf("range [%d, %d): %s", e.Start, e.End, e.Reason)
 }
 

@@ -61,3 +61,28 @@ func ExampleSpec() {
 	fmt.Println(spec, spec.Check())
 	// Output: harvested (blackhole 11x10, L1 1572864, CB base 111616, align 64) <nil>
 }
+
+// What a program of a simulator runs on: the upper left corner of the grid.
+func ExampleRect() {
+	cores := l1.Rect(0, 0, 7, 7)
+	first, ok := cores.Cores().First()
+	fmt.Println(cores, cores.Cores().Len(), "cores, first", first, ok)
+	fmt.Println(cores.Equal(l1.Rect(7, 0, 0, 7)))
+	// Output:
+	// {[0-0 - 7-7]} 64 cores, first 0-0 true
+	// true
+}
+
+func ExampleMerge() {
+	used := l1.Merge([]l1.Range{{Start: 8, End: 12}, {Start: 0, End: 4}, {Start: 4, End: 6}, {Start: 10, End: 16}})
+	fmt.Println(used)
+	// Output: [[0,6) [8,16)]
+}
+
+// A Blackhole with 64 KiB reserved for L1_SMALL buffers.
+func ExampleSpec_Usable() {
+	spec := l1.P150()
+	spec.L1Small = 64 << 10
+	fmt.Println(spec.Usable(), spec.Usable().Len(), "bytes")
+	// Output: [111616,1507328) 1395712 bytes
+}

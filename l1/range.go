@@ -1,6 +1,10 @@
 package l1
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
 // A Range is the half-open range of bytes [Start, End) of a core's L1. Ranges
 // compare with ==. A range with Start == End is empty: it is legal everywhere and
@@ -13,12 +17,11 @@ type Range struct {
 // if its end lies beyond MaxAddr.
 func RangeOf(addr, size uint64) (Range, error) {
 	if addr > MaxAddr || size > MaxAddr-addr {
-		// The end may not be representable; name what can be named.
-		end := addr + size
-		if end < addr {
-			end = ^uint64(0)
+		e := &RangeError{Start: addr, Size: size, Reason: "ends beyond 2^63-1"}
+		if size <= math.MaxUint64-addr {
+			e.End = addr + size
 		}
-		return Range{}, &RangeError{Start: addr, End: end, Reason: "ends beyond 2^63-1"}
+		return Range{}, e
 	}
 	return Range{addr, addr + size}, nil
 }
@@ -28,15 +31,15 @@ func RangeOf(addr, size uint64) (Range, error) {
 func (r Range) Check() error {
 	switch {
 	case r.Start > r.End:
-		return &RangeError{r.Start, r.End, "start lies above end"}
+		return &RangeError{Start: r.Start, End: r.End, Reason: "start lies above end"}
 	case r.End > MaxAddr:
-		return &RangeError{r.Start, r.End, "ends beyond 2^63-1"}
+		return &RangeError{Start: r.Start, End: r.End, Reason: "ends beyond 2^63-1"}
 	}
 	return nil
 }
 
-// Len returns the number of bytes of a legal range.
-func (r Range) Len() uint64 { return r.End - r.Start }
+// Len returns the number of bytes of r. An inverted range has none.
+func (r Range) Len() uint64 { return r.End - min(r.Start, r.End) }
 
 // IsEmpty reports whether r has no bytes.
 func (r Range) IsEmpty() bool { return r.Start >= r.End }
@@ -69,6 +72,30 @@ func (r Range) Compare(o Range) int {
 		return 0
 	}
 	return 1
+}
+
+// Merge returns the bytes of ranges as the fewest ranges: sorted, disjoint, not
+// touching, none empty. An inverted range has no bytes. As [slices.Compact], Merge
+// reuses the memory of its argument, whose elements mean nothing afterwards.
+//
+//	[8,12) [0,4) [4,6) [10,16)    becomes    [0,6) [8,16)
+//
+// Ranges that are sorted already cost one pass.
+func Merge(ranges []Range) []Range {
+	if !slices.IsSortedFunc(ranges, Range.Compare) {
+		slices.SortFunc(ranges, Range.Compare)
+	}
+	out := ranges[:0]
+	for _, r := range ranges {
+		switch last := len(out) - 1; {
+		case r.IsEmpty():
+		case last >= 0 && r.Start <= out[last].End:
+			out[last].End = max(out[last].End, r.End)
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // String returns "[start,end)".

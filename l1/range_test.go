@@ -2,17 +2,19 @@ package l1_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestRangeOf(t *testing.T) {
 	for _, tc := range []struct {
 		addr, size uint64
 		want       l1.Range
-		end        uint64 // named by the error; 0 = no error
+		end        uint64 // named by the error; 0 = no error, or no number can name it
 	}{
 		{0, 0, l1.Range{}, 0},
 		{111_616, 8_192, l1.Range{Start: 111_616, End: 119_808}, 0},
@@ -23,12 +25,12 @@ func TestRangeOf(t *testing.T) {
 		{1, l1.MaxAddr, l1.Range{}, 1 << 63},
 		{1 << 63, 0, l1.Range{}, 1 << 63},
 		{0, math.MaxUint64, l1.Range{}, math.MaxUint64},
-		{math.MaxUint64, math.MaxUint64, l1.Range{}, math.MaxUint64}, // the sum wraps
-		{1 << 63, 1 << 63, l1.Range{}, math.MaxUint64},               // the sum wraps to 0
+		{math.MaxUint64, math.MaxUint64, l1.Range{}, 0}, // the sum wraps
+		{1 << 63, 1 << 63, l1.Range{}, 0},               // the sum wraps to 0
 	} {
 		got, err := l1.RangeOf(tc.addr, tc.size)
 		require.Equal(t, tc.want, got)
-		if tc.end == 0 {
+		if tc.addr <= l1.MaxAddr && tc.size <= l1.MaxAddr-tc.addr {
 			require.NoError(t, err)
 			require.NoError(t, got.Check())
 			continue
@@ -36,8 +38,13 @@ func TestRangeOf(t *testing.T) {
 		var bad *l1.RangeError
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, tc.addr, bad.Start)
+		require.Equal(t, tc.size, bad.Size)
 		require.Equal(t, tc.end, bad.End)
 	}
+	_, err := l1.RangeOf(1<<63, 1<<63)
+	require.EqualError(t, err, "range of 9223372036854775808 bytes at 9223372036854775808: ends beyond 2^63-1")
+	_, err = l1.RangeOf(8, 1<<63)
+	require.EqualError(t, err, "range [8, 9223372036854775816): ends beyond 2^63-1")
 }
 
 func TestRangeCheck(t *testing.T) {
@@ -95,5 +102,60 @@ func TestRangeRelations(t *testing.T) {
 	}
 	require.Equal(t, "[111616,119808)", l1.Range{Start: 111_616, End: 119_808}.String())
 	require.True(t, l1.Range{Start: 8, End: 4}.IsEmpty())
+	require.Zero(t, l1.Range{Start: 8, End: 4}.Len())
 	require.False(t, l1.Range{Start: 8, End: 4}.Overlaps(l1.Range{Start: 0, End: 16}))
+}
+
+func TestMergeRanges(t *testing.T) {
+	type ranges = []l1.Range
+	for _, tc := range []struct {
+		name     string
+		in, want ranges
+	}{
+		{"none", nil, nil},
+		{"one", ranges{{2, 4}}, ranges{{2, 4}}},
+		{"apart, out of order", ranges{{6, 8}, {2, 4}}, ranges{{2, 4}, {6, 8}}},
+		{"touching", ranges{{2, 4}, {4, 8}}, ranges{{2, 8}}},
+		{"overlapping", ranges{{2, 6}, {4, 8}}, ranges{{2, 8}}},
+		{"equal", ranges{{2, 4}, {2, 4}}, ranges{{2, 4}}},
+		{"one within another", ranges{{0, 8}, {2, 4}, {6, 10}}, ranges{{0, 10}}},
+		{"empty ones join nothing", ranges{{2, 4}, {5, 5}, {6, 8}}, ranges{{2, 4}, {6, 8}}},
+		{"only empty ones", ranges{{3, 3}, {0, 0}}, nil},
+		{"inverted ones have no bytes", ranges{{2, 4}, {8, 3}, {6, 8}}, ranges{{2, 4}, {6, 8}}},
+		{"to the last address", ranges{{l1.MaxAddr - 1, l1.MaxAddr}, {0, l1.MaxAddr - 1}}, ranges{{0, l1.MaxAddr}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := l1.Merge(tc.in)
+			require.True(t, slices.Equal(tc.want, got), "%v", got)
+		})
+	}
+}
+
+// Random ranges against the bytes that they cover, one by one.
+func TestMergeRangesByBytes(t *testing.T) {
+	const size = 24
+	rapid.Check(t, func(t *rapid.T) {
+		end := rapid.Uint64Range(0, size)
+		var ranges []l1.Range
+		var want [size]bool
+		for range rapid.IntRange(0, 8).Draw(t, "ranges") {
+			r := l1.Range{Start: end.Draw(t, "start"), End: end.Draw(t, "end")}
+			ranges = append(ranges, r)
+			for b := r.Start; b < r.End; b++ {
+				want[b] = true
+			}
+		}
+		var got [size]bool
+		merged := l1.Merge(ranges)
+		for i, r := range merged {
+			require.False(t, r.IsEmpty())
+			if i > 0 {
+				require.Less(t, merged[i-1].End, r.Start, "sorted, neither overlapping nor touching")
+			}
+			for b := r.Start; b < r.End; b++ {
+				got[b] = true
+			}
+		}
+		require.Equal(t, want, got)
+	})
 }

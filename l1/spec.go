@@ -82,8 +82,14 @@ func (s Spec) Has(c Core) bool {
 	return s.Cols == 0 || int(c.X) < s.Cols && int(c.Y) < s.Rows
 }
 
-// NumCores returns the number of cores of the grid, 0 if it is not known.
-func (s Spec) NumCores() int { return s.Cols * s.Rows }
+// NumCores returns the number of cores of the grid, 0 if it is not known or makes no
+// sense.
+func (s Spec) NumCores() int {
+	if s.Cols < 0 || s.Rows < 0 || s.Cols > 256 || s.Rows > 256 {
+		return 0
+	}
+	return s.Cols * s.Rows
+}
 
 // Grid returns all cores of the grid as one rectangle, or the empty set if the
 // grid is not known.
@@ -92,6 +98,18 @@ func (s Spec) Grid() CoreRangeSet {
 		return CoreRangeSet{}
 	}
 	return CoreRangeSet{[]CoreRange{{End: Core{uint8(s.Cols - 1), uint8(s.Rows - 1)}}}}
+}
+
+// Usable returns the addresses of a core that circular buffers and L1 buffers may
+// take: from CBBase to where the L1_SMALL buffers begin, or to MaxAddr if the size of
+// L1 is not known. It is an empty range at that end where the base lies above it.
+func (s Spec) Usable() Range {
+	end := uint64(MaxAddr)
+	if s.L1Size > 0 {
+		end = min(s.L1Size, MaxAddr)
+		end -= min(s.L1Small, end)
+	}
+	return Range{min(s.CBBase, end), end}
 }
 
 // AlignCB rounds an address up to the next address a circular buffer may start

@@ -1,6 +1,7 @@
 package l1_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/cbl1/cbl1/l1"
@@ -165,5 +166,37 @@ func TestParseArch(t *testing.T) {
 	for _, text := range []string{"", "Wormhole", "wormhole ", "quasar"} {
 		_, err := l1.ParseArch(text)
 		requireParseError(t, err, "architecture", text, 0, "known are")
+	}
+}
+
+func TestUsable(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		spec l1.Spec
+		want l1.Range
+	}{
+		{"nothing is known", l1.Spec{}, l1.Range{End: l1.MaxAddr}},
+		{"no size", l1.Spec{CBBase: 16, L1Small: 8}, l1.Range{Start: 16, End: l1.MaxAddr}},
+		{"no L1_SMALL", l1.Spec{L1Size: 64, CBBase: 16}, l1.Range{Start: 16, End: 64}},
+		{"with L1_SMALL", l1.Spec{L1Size: 64, CBBase: 16, L1Small: 8}, l1.Range{Start: 16, End: 56}},
+		{"base at the end", l1.Spec{L1Size: 64, CBBase: 56, L1Small: 8}, l1.Range{Start: 56, End: 56}},
+		{"base within L1_SMALL", l1.Spec{L1Size: 64, CBBase: 60, L1Small: 8}, l1.Range{Start: 56, End: 56}},
+		{"base beyond L1", l1.Spec{L1Size: 64, CBBase: 100}, l1.Range{Start: 64, End: 64}},
+		{"L1_SMALL larger than L1", l1.Spec{L1Size: 64, CBBase: 16, L1Small: 65}, l1.Range{}},
+		{"beyond every address", l1.Spec{L1Size: 1 << 63, CBBase: 1 << 63}, l1.Range{Start: l1.MaxAddr, End: l1.MaxAddr}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			require.Equal(t, tc.want, tc.spec.Usable())
+			require.NoError(t, tc.spec.Usable().Check())
+		})
+	}
+}
+
+// What Check refuses has no cores either: no product wraps.
+func TestNumCores(t *testing.T) {
+	require.Equal(t, 130, l1.P150().NumCores())
+	require.Equal(t, 65_536, l1.Spec{Cols: 256, Rows: 256}.NumCores())
+	for _, s := range []l1.Spec{{}, {Cols: -2, Rows: -3}, {Cols: 8}, {Cols: 257, Rows: 1}, {Cols: math.MaxInt, Rows: math.MaxInt}} {
+		require.Zero(t, s.NumCores(), "%v", s)
 	}
 }

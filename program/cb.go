@@ -82,12 +82,44 @@ type Placed struct {
 // addresses. The zero Builder builds program 0. A Builder must not be copied after
 // its first CB.
 type Builder struct {
-	id  ID
-	cbs []CB
+	id      ID
+	name    string
+	cbs     []CB
+	written bool
+	wrong   map[int]error // CB -> the *l1.RangeError of its range
 }
 
 // NewBuilder returns a Builder for the program with the given id.
 func NewBuilder(id ID) *Builder { return &Builder{id: id} }
+
+// Name gives the program a name for people, as an operation or a kernel has one, and
+// returns b. Any text is one; "" is none. Errors and reports show it beside the id.
+func (b *Builder) Name(name string) *Builder {
+	b.name = name
+	return b
+}
+
+// AsWritten makes Build place by core ranges as the CBs state them, and returns b.
+// Without it, Build re-cuts each set of two or more rectangles by [l1.CoreRangeSet.Merge]
+// first. It counts for all CBs of the program, those appended before it included.
+//
+// tt-metal does both. CreateCircularBuffer merges. A program made from a
+// ProgramDescriptor, as most newer ttnn operations are, keeps descriptor.core_ranges
+// as they are (tt_metal/impl/program/program.cpp), and graph captures show what it
+// keeps. The addresses differ where a CB names the ranges of others side by side:
+//
+//	CB 0 {[0-0 - 0-0]}   CB 1 {[1-0 - 1-0]}   CB 2 {[0-0 - 0-0], [1-0 - 1-0]}
+//
+//	merged      CB 2 is on [0-0 - 1-0], a range of its own, which CB 0 marked first:
+//	            it starts above CB 0, on the bytes of CB 1 if that is the larger one
+//	as written  CB 2 is on the ranges of CB 0 and CB 1: it starts above both
+//
+// Rectangles of one set that share cores, which tt-metal refuses, are charged each for
+// itself, and one that is repeated counts once.
+func (b *Builder) AsWritten() *Builder {
+	b.written = true
+	return b
+}
 
 // CB appends a CB and returns b. Mistakes in it are reported by Build.
 func (b *Builder) CB(cb CB) *Builder {
@@ -97,10 +129,27 @@ func (b *Builder) CB(cb CB) *Builder {
 }
 
 // Range appends a local circular buffer at given addresses: the form for
-// simulators that place for themselves. An empty range takes nothing; an inverted
-// one is reported by Build.
+// simulators that place for themselves. An empty range takes nothing. One that is
+// inverted or ends beyond l1.MaxAddr is reported by Build, as a *CBError that wraps the
+// *l1.RangeError.
 func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
-	// The size of an inverted range wraps. Either it is above 2^63-1, or its start is:
-	// Build refuses both.
-	return b.CB(CB{Cores: cores, Size: r.End - r.Start, Address: r.Start, Fixed: true})
+	if err := r.Check(); err != nil {
+		if b.wrong == nil {
+			b.wrong = map[int]error{}
+		}
+		b.wrong[len(b.cbs)] = err
+		r = l1.Range{}
+	}
+	return b.CB(CB{Cores: cores, Size: r.Len(), Address: r.Start, Fixed: true})
+}
+
+// Place returns the program of the given CBs, with the addresses that tt-metal gives to
+// those without one: [Builder] and [Builder.Build] in one call. The name may be "".
+// Errors are *BuildError.
+func Place(id ID, name string, spec l1.Spec, cbs ...CB) (*Program, error) {
+	b := NewBuilder(id).Name(name)
+	for _, cb := range cbs {
+		b.CB(cb)
+	}
+	return b.Build(spec)
 }

@@ -5,7 +5,8 @@
 //
 // A [Builder] gathers [CB]s in creation order. [Builder.Build] gives each an
 // address for a [l1.Spec]: by tt-metal's rule, or the address it was given. The
-// result, a [Program], may be registered on any number of devices of that Spec.
+// result, a [Program], may be registered on any number of devices of that Spec. [Place]
+// does both in one call. A program is known by its [ID]; its name is for people.
 //
 // A [Footprint] says what the program takes: groups of cores that hold identical
 // ranges. There are two of them, because upstream's bookkeeping and the truth
@@ -23,9 +24,9 @@
 // over the same cores. Global CBs, which live in a tensor or a GlobalCircularBuffer,
 // take no bytes.
 //
-// What cannot be counted is an error: a size or an end beyond 2^63-1, an inverted
-// range. What can be counted but is odd (CBs on the same bytes, cores outside the
-// grid, an end beyond L1) is a [Finding].
+// What cannot be counted is an error, all of them in one [BuildError]: a size or an end
+// beyond 2^63-1, an inverted range. What can be counted but is odd (CBs on the same
+// bytes, cores outside the grid, an end beyond L1) is a [Finding].
 //
 // # Invariants
 //
@@ -36,8 +37,8 @@
 //
 // Most programs name one to three core range sets, however many CBs they have: what
 // costs time for each core is done once per set. Beyond that, Build is linear in the
-// CBs, except that a CB looks at every core range that its own ones overlap.
-// Readers copy nothing but buffer indices.
+// CBs, except that a CB looks at every core range that its own ones overlap, and at
+// every one of the program if its own are many. Readers copy nothing but buffer indices.
 //
 // # Concurrency
 //
@@ -47,7 +48,8 @@
 // # Sources
 //
 // The rule is ProgramImpl::allocate_circular_buffers and CircularBufferAllocator of
-// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's. What
-// upstream leaves open is decided here: an address below the base of the Spec is
-// counted like any other, and an alias group is placed as one buffer.
+// tt_metal/impl/program/program.cpp; the merge of core ranges is CoreRangeSet's. Programs
+// made from a ProgramDescriptor are not merged: [Builder.AsWritten]. What upstream
+// leaves open is decided here: an address below the base of the Spec is counted like any
+// other, and an alias group is placed as one buffer.
 package program

@@ -10,35 +10,58 @@ import (
 // A CBError says which field of which CB of a program cannot be built.
 type CBError struct {
 	Program ID
+	Name    string // of the program, "" if it has none
 	CB      int    // position in creation order
-	Field   string // "Size", "Address", "Kind", "Alias", "Indices"
-	Value   uint64 // of the field; for "Alias" and "Indices" the bits of an int
+	Field   string // "Size", "Address", "Kind", "Alias", "Indices", "Range"
+	Value   uint64 // of the field; for "Alias" and "Indices" the bits of an int, for "Range" 0
 	Reason  string
+	Err     error // for "Range" the *l1.RangeError, which has the values; else nil
 }
 
 func (e *CBError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: CB %d: %v", known(e.Program, e.Name), e.CB, e.Err)
+	}
 	value := strconv.FormatUint(e.Value, 10)
 	if e.Field == "Alias" || e.Field == "Indices" {
 		value = strconv.FormatInt(int64(e.Value), 10)
 	}
-	return fmt.Sprintf("program %d: CB %d: %s %s: %s", e.Program, e.CB, e.Field, value, e.Reason)
+	return fmt.Sprintf("%s: CB %d: %s %s: %s", known(e.Program, e.Name), e.CB, e.Field, value, e.Reason)
 }
+
+// Unwrap returns Err.
+func (e *CBError) Unwrap() error { return e.Err }
 
 // An OverflowError says that the bytes of a program, summed over its cores, do not
 // fit in 2^63-1.
 type OverflowError struct {
 	Program ID
+	Name    string // of the program, "" if it has none
 	Kind    Kind
 }
 
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("program %d: %ss sum to more than 2^63-1 bytes over all cores", e.Program, e.Kind)
+	return fmt.Sprintf("%s: %ss sum to more than 2^63-1 bytes over all cores", known(e.Program, e.Name), e.Kind)
+}
+
+// known returns what a program is called: "program 7", or "program 7 \"matmul\"". A long
+// name is cut.
+func known(id ID, name string) string {
+	const most = 32 // bytes, which may be four times as many when quoted
+	switch {
+	case name == "":
+		return fmt.Sprintf("program %d", id)
+	case len(name) > most:
+		return fmt.Sprintf("program %d %s...", id, strconv.QuoteToASCII(name[:most]))
+	}
+	return fmt.Sprintf("program %d %s", id, strconv.QuoteToASCII(name))
 }
 
 // A BuildError holds every complaint about a program, at least one, in the order
 // of its CBs.
 type BuildError struct {
 	Program ID
+	Name    string // of the program, "" if it has none
 	Errs    []error
 }
 
@@ -64,7 +87,10 @@ func (b *Builder) check(spec l1.Spec) []error {
 	for i := range b.cbs {
 		cb := &b.cbs[i]
 		bad := func(field string, value uint64, reason string) {
-			errs = append(errs, &CBError{b.id, i, field, value, reason})
+			errs = append(errs, &CBError{Program: b.id, Name: b.name, CB: i, Field: field, Value: value, Reason: reason})
+		}
+		if err := b.wrong[i]; err != nil {
+			errs = append(errs, &CBError{Program: b.id, Name: b.name, CB: i, Field: "Range", Err: err})
 		}
 		if cb.Kind >= numKinds {
 			bad("Kind", uint64(cb.Kind), "unknown")
@@ -72,7 +98,7 @@ func (b *Builder) check(spec l1.Spec) []error {
 		}
 		kinds[cb.Kind] = true
 		if cb.Size > l1.MaxAddr {
-			bad("Size", cb.Size, "inverted range or beyond 2^63-1")
+			bad("Size", cb.Size, "beyond 2^63-1")
 		} else if cb.Fixed && cb.Address > l1.MaxAddr-cb.Size {
 			bad("Address", cb.Address, "ends beyond 2^63-1")
 		}

@@ -101,3 +101,46 @@ func ExampleProgram_Resize() {
 	// CB 1 at [107808,109856)
 	// before: program 1 (2 CBs on 1 cores, 4096 bytes)
 }
+
+// One call for a program whose CBs are known beforehand.
+func ExamplePlace() {
+	spec := l1.P150()
+	p, err := program.Place(7, "matmul", spec, program.CB{Cores: l1.Rect(0, 0, 7, 7), Size: 131072})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p)
+	_, err = p.Resize(0, 1<<63)
+	fmt.Println(err)
+	// Output:
+	// program 7 "matmul" (1 CBs on 64 cores, 8388608 bytes)
+	// program 7 "matmul": CB 0: Size 9223372036854775808: beyond 2^63-1
+}
+
+// The third buffer names the cores of the first two as two rectangles. As written it
+// goes above both, and does not fit.
+func ExampleBuilder_AsWritten() {
+	b := program.NewBuilder(1).
+		CB(program.CB{Cores: l1.Rect(0, 0, 0, 0), Size: 2048}).
+		CB(program.CB{Cores: l1.Rect(1, 0, 1, 0), Size: 1_100_000}).
+		CB(program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0], [1-0 - 1-0]}"), Size: 400_000})
+	show := func(way string) {
+		p, err := b.Build(l1.P150())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for i, cb := range p.CBs() {
+			if i == 2 {
+				fmt.Println(way, cb.Range)
+			}
+		}
+	}
+	show("merged    ")
+	b.AsWritten()
+	show("as written")
+	// Output:
+	// merged     [113664,513664)
+	// as written [1211648,1611648)
+}

@@ -113,7 +113,7 @@ func footprintOf(layers []layer, cells []cell) (f Footprint, ok bool) {
 				return f, false
 			}
 		}
-		if ranges = mergeRanges(ranges); len(ranges) == 0 {
+		if ranges = l1.Merge(ranges); len(ranges) == 0 {
 			continue
 		}
 		for _, r := range ranges {
@@ -137,25 +137,6 @@ func footprintOf(layers []layer, cells []cell) (f Footprint, ok bool) {
 		f.groups[k].cores = unite(parts[k])
 	}
 	return f, true
-}
-
-// mergeRanges sorts ranges and joins those that overlap or touch; empty ones go.
-// It reuses the slice.
-func mergeRanges(ranges []l1.Range) []l1.Range {
-	if !slices.IsSortedFunc(ranges, l1.Range.Compare) {
-		slices.SortFunc(ranges, l1.Range.Compare)
-	}
-	out := ranges[:0]
-	for _, r := range ranges {
-		switch {
-		case r.IsEmpty():
-		case len(out) > 0 && r.Start <= out[len(out)-1].End:
-			out[len(out)-1].End = max(out[len(out)-1].End, r.End)
-		default:
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // appendRanges appends what tells lists of ranges apart.

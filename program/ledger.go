@@ -7,7 +7,8 @@ import (
 )
 
 // A ledger is tt-metal's placement bookkeeping for the CBs of one program: an entry
-// per distinct merged core range, each with the regions charged to all its cores.
+// per distinct core range, merged or as written, each with the regions charged to all
+// its cores.
 //
 //	entries of    X {[0-0 - 1-0]}  Y {[1-0 - 2-0]}
 //
@@ -29,24 +30,34 @@ type ledger struct {
 
 type entry struct {
 	cores   l1.CoreRange
+	shape   int        // the last one that named it
 	end     uint64     // where the next CB may start: the highest end marked, 0 if there is none
 	regions []l1.Range // not empty; sorted and disjoint but for CBs that the rule would refuse
 }
 
 // newLedger returns the ledger for the CBs of which use says that they are in it.
-func newLedger(spec l1.Spec, shapes []shape, use func(cb int) bool) *ledger {
+// Entries go by core ranges as stated if written is set, else by merged ones.
+func newLedger(spec l1.Spec, shapes []shape, written bool, use func(cb int) bool) *ledger {
 	l := &ledger{spec: spec, byShape: make([][]int32, len(shapes))}
 	index := map[l1.CoreRange]int32{}
 	cols := 0
 	for _, k := range namedBy(shapes, use) {
-		for r := range shapes[k].ranges.All() {
+		ranges := shapes[k].ranges
+		if written {
+			ranges = shapes[k].stated
+		}
+		for r := range ranges.All() {
 			i, found := index[r]
-			if !found {
+			switch {
+			case !found:
 				i = int32(len(l.entries))
 				index[r] = i
 				l.entries = append(l.entries, entry{cores: r})
 				cols, l.rows = max(cols, int(r.End.X>>4)+1), max(l.rows, int(r.End.Y>>4)+1)
+			case l.entries[i].shape == k: // repeated
+				continue
 			}
+			l.entries[i].shape = k
 			l.byShape[k] = append(l.byShape[k], i)
 		}
 	}
@@ -104,6 +115,38 @@ func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
 	})
 }
 
+// meeting calls do for every entry that shares a core with one of own, own ones
+// included, perhaps more than once.
+func (l *ledger) meeting(own []int32, do func(*entry)) {
+	if !l.crowded(own) {
+		for _, i := range own {
+			l.touching(l.entries[i].cores, do)
+		}
+		return
+	}
+	ranges := make([]l1.CoreRange, len(own))
+	for k, i := range own {
+		ranges[k] = l.entries[i].cores
+	}
+	cover := newCover(ranges)
+	for i := range l.entries {
+		if e := &l.entries[i]; cover.meets(e.cores) {
+			do(e)
+		}
+	}
+}
+
+// crowded reports whether own are so many that it is less work to look at each entry
+// once than at those around each of own. As written they may all overlap.
+func (l *ledger) crowded(own []int32) bool {
+	const few = 8
+	candidates := 0
+	for k := 0; k < len(own) && len(own) > few && candidates <= len(l.entries); k++ {
+		l.tiles(l.entries[own[k]].cores, func(tile int) { candidates += len(l.byTile[tile]) })
+	}
+	return candidates > len(l.entries)
+}
+
 // next returns the address that tt-metal gives to a CB with these entries of its
 // own. ok is false beyond l1.MaxAddr.
 func (l *ledger) next(own []int32) (addr uint64, ok bool) {
@@ -117,9 +160,7 @@ func (l *ledger) next(own []int32) (addr uint64, ok bool) {
 // nextAbove is next for scratchpads, which look at every entry they touch.
 func (l *ledger) nextAbove(own []int32) (addr uint64, ok bool) {
 	addr = l.spec.CBBase
-	for _, i := range own {
-		l.touching(l.entries[i].cores, func(e *entry) { addr = max(addr, e.end) })
-	}
+	l.meeting(own, func(e *entry) { addr = max(addr, e.end) })
 	return l.spec.AlignCB(addr)
 }
 
@@ -135,15 +176,13 @@ func (l *ledger) mark(own []int32, at l1.Range) (asRule bool) {
 		}
 		l.entries[i].add(at)
 	}
-	for _, i := range own {
-		l.touching(l.entries[i].cores, func(e *entry) {
-			// Below the end: "already marked higher", by another CB, or by this one
-			// through another of its ranges. (If it is empty, again adds nothing.)
-			if at.Start >= e.end {
-				e.add(at)
-			}
-		})
-	}
+	l.meeting(own, func(e *entry) {
+		// Below the end: "already marked higher", by another CB, or by this one
+		// through another of its ranges. (If it is empty, again adds nothing.)
+		if at.Start >= e.end {
+			e.add(at)
+		}
+	})
 	return asRule
 }
 
@@ -180,7 +219,7 @@ func (l *ledger) footprint() (Footprint, bool) {
 		if len(e.regions) == 0 {
 			continue
 		}
-		e.regions = mergeRanges(e.regions)
+		e.regions = l1.Merge(e.regions)
 		key = appendRanges(key[:0], e.regions)
 		k, found := same[string(key)]
 		if !found {
@@ -192,8 +231,7 @@ func (l *ledger) footprint() (Footprint, bool) {
 	}
 	areas := make([]area, len(layers))
 	for k := range areas {
-		set, _ := l1.NewCoreRangeSet(cores[k]...) // merged ranges are legal
-		areas[k] = area{set, set.Cores()}
+		areas[k] = newArea(cores[k])
 	}
 	return footprintOf(layers, cells(areas))
 }

@@ -34,7 +34,8 @@ type modelEntry struct {
 
 type model struct {
 	spec    l1.Spec
-	names   []string // of the entries, in order of creation
+	cut     func(program.CB) []l1.CoreRange // the rectangles that entries are keyed by
+	names   []string                        // of the entries, in order of creation
 	entries map[string]*modelEntry
 
 	address    map[int]uint64 // CB -> address, if it has one
@@ -112,11 +113,14 @@ func intersects(a, b l1.CoreRange) bool {
 	return false
 }
 
+// writtenRanges leaves a set as it is.
+func writtenRanges(cb program.CB) []l1.CoreRange { return slices.Collect(cb.Cores.All()) }
+
 // modelOf places the CBs of one bookkeeping: circular buffers, or dataflow buffers
-// and then scratchpads.
-func modelOf(spec l1.Spec, cbs []program.CB, kinds ...program.Kind) *model {
+// and then scratchpads. cut is mergedRanges or writtenRanges.
+func modelOf(spec l1.Spec, cut func(program.CB) []l1.CoreRange, cbs []program.CB, kinds ...program.Kind) *model {
 	m := &model{
-		spec: spec, entries: map[string]*modelEntry{}, address: map[int]uint64{}, outOfOrder: map[int]bool{},
+		spec: spec, cut: cut, entries: map[string]*modelEntry{}, address: map[int]uint64{}, outOfOrder: map[int]bool{},
 		occupied: map[program.Kind]map[l1.Core]byteSet{}, logical: map[program.Kind]map[l1.Core]uint64{},
 	}
 	// One entry for each range not seen before, of local and of global CBs.
@@ -124,7 +128,7 @@ func modelOf(spec l1.Spec, cbs []program.CB, kinds ...program.Kind) *model {
 		if !slices.Contains(kinds, cb.Kind) {
 			continue
 		}
-		for _, r := range mergedRanges(cb) {
+		for _, r := range cut(cb) {
 			if m.entries[r.String()] == nil {
 				m.entries[r.String()] = &modelEntry{rect: r, bytes: byteSet{}}
 				m.names = append(m.names, r.String())
@@ -152,7 +156,7 @@ func (m *model) place(i int, cbs []program.CB) {
 	}
 	// An alias group is one buffer on the ranges of all its members, placed with the
 	// first of them.
-	ranges := mergedRanges(cb)
+	ranges := m.cut(cb)
 	for k, other := range cbs {
 		if cb.Alias == 0 || other.Alias != cb.Alias {
 			continue
@@ -162,7 +166,7 @@ func (m *model) place(i int, cbs []program.CB) {
 			m.occupy(i, cbs)
 			return
 		}
-		ranges = append(ranges, mergedRanges(other)...)
+		ranges = append(ranges, m.cut(other)...)
 	}
 	exact := func(e *modelEntry) bool { return slices.Contains(ranges, e.rect) }
 	touched := func(e *modelEntry) bool {
@@ -303,15 +307,21 @@ func placementAgrees(t *rapid.T) {
 	given := rapid.Bool().Draw(t, "some addresses given")
 	cbs := rapid.SliceOfN(genCB(spec, kinds, given), 0, 8).Draw(t, "cbs")
 
-	circular := modelOf(spec, cbs, program.CircularBuffer)
-	dataflow := modelOf(spec, cbs, program.DataflowBuffer, program.Scratchpad)
+	b, cut := builder(cbs...), mergedRanges
+	if rapid.Bool().Draw(t, "as written") {
+		b, cut = b.AsWritten(), writtenRanges
+	}
+
+	circular := modelOf(spec, cut, cbs, program.CircularBuffer)
+	dataflow := modelOf(spec, cut, cbs, program.DataflowBuffer, program.Scratchpad)
 	of := func(kind program.Kind) *model {
 		if kind == program.CircularBuffer {
 			return circular
 		}
 		return dataflow
 	}
-	p := build(t, spec, cbs...)
+	p, err := b.Build(spec)
+	require.NoError(t, err)
 
 	for i, placed := range p.CBs() {
 		addr, known := of(placed.Kind).address[i]
@@ -481,6 +491,9 @@ func checkOverlapFindings(t require.TestingT, p *program.Program) {
 // checkInvariants: what holds for every program, whatever the model says.
 func checkInvariants(t require.TestingT, p *program.Program) {
 	b := program.NewBuilder(p.ID() + 1)
+	if p.AsWritten() {
+		b.AsWritten()
+	}
 	cores := map[l1.Core]bool{}
 	for _, cb := range p.CBs() {
 		b.CB(cb.CB)
@@ -557,7 +570,7 @@ func FuzzPlacementScales(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementScales))
 // The model itself, on the worked example that shows the most of it.
 func TestModelOnExampleC(t *testing.T) {
 	cbs := slices.Concat(times(3, cb("{[0-0 - 0-0]}", 2048)), times(5, cb("{[0-2 - 0-2]}", 2048)), []program.CB{cb("{[0-0 - 0-2]}", 2048)})
-	m := modelOf(l1.N150(), cbs, program.CircularBuffer)
+	m := modelOf(l1.N150(), mergedRanges, cbs, program.CircularBuffer)
 	require.EqualValues(t, 113_952, m.address[8])
 	for y, occupied := range []int{8192, 2048, 12_288} {
 		require.Len(t, m.occupied[program.CircularBuffer][l1.Core{Y: uint8(y)}], occupied)

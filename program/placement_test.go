@@ -518,3 +518,60 @@ func TestGivenAddresses(t *testing.T) {
 		}
 	})
 }
+
+// A CB beside others whose ranges it names side by side: tt-metal gives it another
+// address in a program made from a descriptor, which keeps core ranges as they are.
+func TestAsWritten(t *testing.T) {
+	cbs := []program.CB{cb("{[0-0 - 0-0]}", 2048), cb("{[1-0 - 1-0]}", 1_100_000), cb("{[0-0 - 0-0], [1-0 - 1-0]}", 400_000)}
+	spec := l1.P150()
+
+	merged := build(t, spec, cbs...)
+	require.False(t, merged.AsWritten())
+	require.Equal(t, "111616 111616 113664", addresses(merged))
+	require.Equal(t, []string{"CB 2 overlaps CB 1 at [113664,513664) on {[1-0 - 1-0]}"}, findings(merged))
+	require.Equal(t, []program.Entry{
+		{Cores: rect(0, 0, 0, 0), End: 513_664}, {Cores: rect(1, 0, 1, 0), End: 1_211_616}, {Cores: rect(0, 0, 1, 0), End: 513_664},
+	}, slices.Collect(merged.Entries(program.CircularBuffer)))
+
+	written, err := builder(cbs...).AsWritten().Build(spec)
+	require.NoError(t, err)
+	require.True(t, written.AsWritten())
+	require.Equal(t, "111616 111616 1211648", addresses(written))
+	require.Equal(t, []string{"CB 2 grows to 1611648, beyond the L1 of 1572864 bytes"}, findings(written))
+	require.Equal(t, []program.Entry{{Cores: rect(0, 0, 0, 0), End: 1_611_648}, {Cores: rect(1, 0, 1, 0), End: 1_611_648}},
+		slices.Collect(written.Entries(program.CircularBuffer)))
+	require.EqualValues(t, 2048+400_000+1_100_000+400_000, written.Occupied(program.CircularBuffer).Bytes())
+	require.Equal(t, written.Occupied(program.CircularBuffer).Bytes(), written.Reserved(program.CircularBuffer).Bytes())
+	require.False(t, merged.Equal(written))
+
+	t.Run("whichever side of the CBs it is said on", func(t *testing.T) {
+		b := program.NewBuilder(1).AsWritten()
+		for _, c := range cbs {
+			b.CB(c)
+		}
+		p, err := b.Build(spec)
+		require.NoError(t, err)
+		require.True(t, written.Equal(p))
+	})
+	t.Run("resized", func(t *testing.T) {
+		p, err := written.Resize(1, 300_000)
+		require.NoError(t, err)
+		require.True(t, p.AsWritten())
+		require.Equal(t, "111616 111616 411648", addresses(p))
+	})
+	t.Run("nothing differs where each CB has one rectangle", func(t *testing.T) {
+		merged := build(t, spec, cbs[:2]...)
+		p, err := builder(cbs[:2]...).AsWritten().Build(spec)
+		require.NoError(t, err)
+		require.True(t, merged.Equal(p))
+	})
+	t.Run("a repeated rectangle counts once, those that share cores each for itself", func(t *testing.T) {
+		p, err := builder(times(2, cb("{[0-0 - 1-0], [0-0 - 1-0], [1-0 - 2-0]}", 64))...).AsWritten().Build(spec)
+		require.NoError(t, err)
+		require.Equal(t, "111616 111680", addresses(p))
+		require.EqualValues(t, 3*128, p.Reserved(program.CircularBuffer).Bytes())
+		require.Equal(t, []program.Entry{{Cores: rect(0, 0, 1, 0), End: 111_744}, {Cores: rect(1, 0, 2, 0), End: 111_744}},
+			slices.Collect(p.Entries(program.CircularBuffer)))
+		require.Len(t, findings(p), 2, "ranges overlap, once for each CB")
+	})
+}

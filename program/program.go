@@ -14,6 +14,8 @@ import (
 // and String may be called.
 type Program struct {
 	id       ID
+	name     string
+	written  bool // placed by core ranges as stated
 	spec     l1.Spec
 	cbs      []Placed
 	cores    l1.CoreSet
@@ -28,7 +30,7 @@ type Program struct {
 // charges all cores of the range alike, and validates the end of the last region.
 // (ProgramImpl::validate_circular_buffer_region of tt_metal/impl/program/program.cpp.)
 type Entry struct {
-	Cores l1.CoreRange // as merged before placement
+	Cores l1.CoreRange // as merged before placement, or as written
 	End   uint64       // of the last region
 }
 
@@ -38,9 +40,9 @@ type Entry struct {
 // wrong at once. The Builder may be built again, for another Spec too.
 func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	if errs := b.check(spec); len(errs) > 0 {
-		return nil, &BuildError{b.id, errs}
+		return nil, &BuildError{b.id, b.name, errs}
 	}
-	p := &Program{id: b.id, spec: spec, cbs: make([]Placed, len(b.cbs))}
+	p := &Program{id: b.id, name: b.name, written: b.written, spec: spec, cbs: make([]Placed, len(b.cbs))}
 	for i, cb := range b.cbs {
 		cb.Indices = slices.Clone(cb.Indices)
 		if !cb.Fixed {
@@ -64,6 +66,9 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	return p, nil
 }
 
+// fail returns the error of a program that cannot be built for one reason.
+func (p *Program) fail(err error) error { return &BuildError{p.id, p.name, []error{err}} }
+
 // place gives the CBs of the kinds, which share a ledger, their addresses: kind by
 // kind, in creation order. The ledger is nil if there are none.
 func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
@@ -74,7 +79,7 @@ func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	l := newLedger(p.spec, shapes, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
+	l := newLedger(p.spec, shapes, p.written, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
 	own := make([][]int32, len(p.cbs)) // CB -> the entries with exactly its ranges
 	aliases := map[int][]int32{}       // alias group -> those of its members, until it is placed
 	for k := range shapes {
@@ -108,7 +113,7 @@ func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
 			}
 			at, err := l1.RangeOf(addr, cb.Size)
 			if !ok || err != nil {
-				return nil, &BuildError{p.id, []error{&CBError{p.id, i, "Size", cb.Size, "placed so that it ends beyond 2^63-1"}}}
+				return nil, p.fail(&CBError{Program: p.id, Name: p.name, CB: i, Field: "Size", Value: cb.Size, Reason: "placed so that it ends beyond 2^63-1"})
 			}
 			cb.Address, cb.Range, cb.Known = addr, at, true
 			if cb.Global || found {
@@ -154,7 +159,7 @@ func (p *Program) measure(shapes []shape, circular, dataflow *ledger) error {
 			p.entries[kind] = l.marked()
 		}
 		if !ok {
-			return &BuildError{p.id, []error{&OverflowError{p.id, kind}}}
+			return p.fail(&OverflowError{p.id, p.name, kind})
 		}
 	}
 	p.find(shapes, all)
@@ -177,7 +182,7 @@ func (p *Program) layers(shapes []shape, kind Kind) (out []layer, ok bool) {
 				return nil, false
 			}
 		}
-		y.ranges = mergeRanges(y.ranges)
+		y.ranges = l1.Merge(y.ranges)
 	}
 	return out, true
 }
@@ -185,8 +190,16 @@ func (p *Program) layers(shapes []shape, kind Kind) (out []layer, ok bool) {
 // ID returns the program's id.
 func (p *Program) ID() ID { return p.id }
 
+// Name returns the program's name, "" if it has none. It is for people: what a device
+// registers goes by id, and programs that differ in nothing but the name are the same.
+func (p *Program) Name() string { return p.name }
+
 // Spec returns the device that the program was built for.
 func (p *Program) Spec() l1.Spec { return p.spec }
+
+// AsWritten reports whether the CBs were placed by their core ranges as stated; see
+// [Builder.AsWritten].
+func (p *Program) AsWritten() bool { return p.written }
 
 // Len returns the number of CBs of all kinds, local and global.
 func (p *Program) Len() int { return len(p.cbs) }
@@ -245,8 +258,8 @@ func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
 func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings) }
 
 // Equal reports whether p and o count the same: same Spec, same cores, and same
-// footprints for every kind. Ids, findings and the cut into CBs may differ, but a
-// program without CBs, which no device registers, equals only its like.
+// footprints for every kind. Ids, names, findings, entries and the cut into CBs may
+// differ, but a program without CBs, which no device registers, equals only its like.
 func (p *Program) Equal(o *Program) bool {
 	if p == o {
 		return true
@@ -268,9 +281,10 @@ func (p *Program) Equal(o *Program) bool {
 // Errors are *CBError and *BuildError.
 func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	if cb < 0 || cb >= len(p.cbs) {
-		return nil, &CBError{p.id, cb, "Size", size, fmt.Sprintf("the program has %d CBs", len(p.cbs))}
+		return nil, &CBError{Program: p.id, Name: p.name, CB: cb, Field: "Size", Value: size, Reason: fmt.Sprintf("the program has %d CBs", len(p.cbs))}
 	}
-	b := NewBuilder(p.id)
+	b := NewBuilder(p.id).Name(p.name)
+	b.written = p.written
 	for i, old := range p.cbs {
 		next := old.CB
 		if !next.Fixed {
@@ -294,7 +308,7 @@ func (p *Program) String() string {
 		return "no program"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "program %d (%d CBs on %d cores, %d bytes", p.id, len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
+	fmt.Fprintf(&text, "%s (%d CBs on %d cores, %d bytes", known(p.id, p.name), len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
 	for _, kind := range []Kind{DataflowBuffer, Scratchpad} {
 		if p.kinds[kind] > 0 {
 			fmt.Fprintf(&text, ", %d bytes of %ss", p.occupied[kind].Bytes(), kind)

@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +27,9 @@ func TestBuildErrors(t *testing.T) {
 		want []*program.CBError
 	}{
 		{"size of 2^63", []program.CB{cb("{[0-0 - 0-0]}", 1<<63)},
-			[]*program.CBError{fail(0, "Size", 1<<63, "inverted range or beyond 2^63-1")}},
+			[]*program.CBError{fail(0, "Size", 1<<63, "beyond 2^63-1")}},
 		{"size of a global CB", []program.CB{global(cb("{[0-0 - 0-0]}", 1<<63))},
-			[]*program.CBError{fail(0, "Size", 1<<63, "inverted range or beyond 2^63-1")}},
+			[]*program.CBError{fail(0, "Size", 1<<63, "beyond 2^63-1")}},
 		{"given address and size", []program.CB{one, fixed(1<<63-64, one)},
 			[]*program.CBError{fail(1, "Address", 1<<63-64, "ends beyond 2^63-1")}},
 		{"given address, no bytes", []program.CB{fixed(1<<63, cb("{[0-0 - 0-0]}", 0))},
@@ -63,7 +64,7 @@ func TestBuildErrors(t *testing.T) {
 				fail(0, "Indices", minus(1), "negative index"),
 				fail(0, "Indices", minus(1<<31), "negative index"),
 				fail(1, "Kind", 9, "unknown"),
-				fail(2, "Size", 1<<63, "inverted range or beyond 2^63-1"),
+				fail(2, "Size", 1<<63, "beyond 2^63-1"),
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -94,7 +95,7 @@ func requireOneLine(t *testing.T, err error) {
 func TestBuildErrorCountsTheOthers(t *testing.T) {
 	bad := cb("{[0-0 - 0-0]}", 1<<63)
 	_, err := builder(bad, bad, bad).Build(l1.N150())
-	require.EqualError(t, err, "program 1: CB 0: Size 9223372036854775808: inverted range or beyond 2^63-1 (+2 more)")
+	require.EqualError(t, err, "program 1: CB 0: Size 9223372036854775808: beyond 2^63-1 (+2 more)")
 }
 
 // Negative numbers read as such.
@@ -125,8 +126,14 @@ func TestRangeErrors(t *testing.T) {
 		_, err := program.NewBuilder(1).Range(cores, r).Build(l1.Spec{})
 		var bad *program.CBError
 		require.ErrorAs(t, err, &bad, "%v", r)
-		require.Contains(t, []string{"Size", "Address"}, bad.Field)
+		require.Equal(t, "Range", bad.Field)
+		var given *l1.RangeError
+		require.ErrorAs(t, err, &given, "%v", r)
+		require.Equal(t, r, l1.Range{Start: given.Start, End: given.End}, "as it was given")
+		requireOneLine(t, err)
 	}
+	_, err := program.NewBuilder(1).Range(cores, l1.Range{}).Range(cores, l1.Range{Start: 200, End: 100}).CB(program.CB{Size: 1 << 63}).Build(l1.Spec{})
+	require.EqualError(t, err, "program 1: CB 1: range [200, 100): start lies above end (+1 more)")
 	p, err := program.NewBuilder(1).Range(cores, l1.Range{Start: 0, End: 1<<63 - 1}).Range(cores, l1.Range{Start: 1<<63 - 1, End: 1<<63 - 1}).Build(l1.Spec{})
 	require.NoError(t, err)
 	require.EqualValues(t, uint64(1<<63-1), p.Occupied(program.CircularBuffer).Bytes())
@@ -394,5 +401,43 @@ func TestTexts(t *testing.T) {
 			[]program.CB{as(program.DataflowBuffer, one), as(program.Scratchpad, one)}},
 	} {
 		require.Equal(t, test.want, build(t, l1.N150(), slices.Clone(test.cbs)...).String())
+	}
+}
+
+// A name is shown beside the id, in errors too, and counts for nothing else.
+func TestNames(t *testing.T) {
+	core := cb("{[0-0 - 0-0]}", 2048)
+	p, err := program.Place(7, "matmul", l1.N150(), core, core)
+	require.NoError(t, err)
+	require.Equal(t, "matmul", p.Name())
+	require.Equal(t, "103712 105760", addresses(p))
+	require.Equal(t, `program 7 "matmul" (2 CBs on 1 cores, 4096 bytes)`, p.String())
+
+	other, err := program.Place(7, "", l1.N150(), core, core)
+	require.NoError(t, err)
+	require.Empty(t, other.Name())
+	require.True(t, p.Equal(other), "a device registers them as the same program")
+	resized, err := p.Resize(0, 64)
+	require.NoError(t, err)
+	require.Equal(t, "matmul", resized.Name())
+
+	core.Size = 1 << 63
+	_, err = program.Place(7, "matmul", l1.N150(), core)
+	require.EqualError(t, err, `program 7 "matmul": CB 0: Size 9223372036854775808: beyond 2^63-1`)
+	var all *program.BuildError
+	require.ErrorAs(t, err, &all)
+	require.Equal(t, "matmul", all.Name)
+	core.Size = 1<<63 - 1
+	_, err = program.Place(7, "matmul", l1.Spec{}, core, core)
+	require.EqualError(t, err, `program 7 "matmul": CB 1: Size 9223372036854775807: placed so that it ends beyond 2^63-1`)
+	_, err = p.Resize(9, 64)
+	require.EqualError(t, err, `program 7 "matmul": CB 9: Size 64: the program has 2 CBs`)
+
+	for _, name := range []string{strings.Repeat("\xff", 1000), strings.Repeat("\n\"", 40), strings.Repeat("\U0010ffff", 20)} {
+		group := times(2, alias(math.MinInt32, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 64))))
+		group[1].Global = true
+		_, err = program.Place(1<<64-1, name, l1.N150(), group...)
+		require.Error(t, err)
+		requireOneLine(t, err)
 	}
 }

@@ -87,6 +87,29 @@ func TestRectanglesRepeatedOften(t *testing.T) {
 	require.Len(t, slices.Collect(p.Findings()), 2, "ranges overlap, outside the grid")
 }
 
+// As written every rectangle is an entry, however many overlap.
+func TestManyRectanglesAsWritten(t *testing.T) {
+	var ranges []l1.CoreRange
+	for i := range 40_000 {
+		ranges = append(ranges, rect(i%200, i/200, 200+i%50, 200+i%55))
+	}
+	c := program.CB{Cores: setOf(t, ranges...), Size: 3}
+	p, err := builder(slices.Repeat([]program.CB{c, as(program.Scratchpad, c)}, 3)...).AsWritten().Build(l1.Spec{})
+	require.NoError(t, err)
+	require.Equal(t, "0 0 3 3 6 6", addresses(p))
+	require.Len(t, slices.Collect(p.Entries(program.CircularBuffer)), 40_000)
+	for _, kind := range []program.Kind{program.CircularBuffer, program.Scratchpad} {
+		require.EqualValues(t, 9*c.Cores.Cores().Len(), p.Reserved(kind).Bytes())
+		require.True(t, p.Occupied(kind).Cores().Equal(c.Cores.Cores()))
+	}
+
+	squares := program.CB{Cores: checkerboard(t, 0), Size: 3}
+	p, err = builder(squares, squares).AsWritten().Build(l1.Spec{})
+	require.NoError(t, err)
+	require.Equal(t, "0 3", addresses(p))
+	require.EqualValues(t, 6*32_768, p.Reserved(program.CircularBuffer).Bytes())
+}
+
 // Rectangles that differ and overlap: each CB marks the entries of all the others.
 func TestManyCoreSets(t *testing.T) {
 	t.Run("a thousand rectangles around the middle of the largest grid", func(t *testing.T) {

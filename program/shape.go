@@ -12,13 +12,33 @@ type area struct {
 	cores  l1.CoreSet      // the cores of ranges
 }
 
+// newArea returns the area of legal rectangles. Where many of these share cores it is cut
+// anew, so that whoever walks over its rectangles meets each core a few times at most.
+func newArea(ranges []l1.CoreRange) area {
+	set, _ := l1.NewCoreRangeSet(ranges...)
+	a := area{set, set.Cores()}
+	if sum(set)/4 > a.cores.Len() {
+		a.ranges = a.cores.Ranges()
+	}
+	return a
+}
+
+// sum returns the number of cores of all rectangles of a set.
+func sum(set l1.CoreRangeSet) (n int) {
+	for r := range set.All() {
+		n += r.Len()
+	}
+	return n
+}
+
 // A shape is a core range set that CBs of the program name. Most programs name one
 // to three, again and again: what costs time for each core is done once per shape.
 type shape struct {
-	area               // its ranges as tt-metal re-cuts them
-	cbs     []int      // the CBs that name it, in creation order
-	doubled l1.CoreSet // cores that two of its rectangles share, as stated
-	outside l1.CoreSet // cores outside the grid
+	area                    // its ranges as tt-metal re-cuts them
+	stated  l1.CoreRangeSet // its ranges as stated
+	cbs     []int           // the CBs that name it, in creation order
+	doubled l1.CoreSet      // cores that two of its rectangles share, as stated
+	outside l1.CoreSet      // cores outside the grid
 }
 
 // shapesOf returns the distinct core range sets of the CBs by first appearance.
@@ -44,25 +64,15 @@ func shapesOf(cbs []Placed, spec l1.Spec) []shape {
 }
 
 func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
-	s := shape{area: area{set.Merge(), set.Cores()}}
-	sum := uint64(0)
-	for r := range set.All() {
-		sum += uint64(r.Len())
-	}
-	if sum > uint64(s.cores.Len()) { // only then is it worth looking for the pair
+	s := shape{area: area{set.Merge(), set.Cores()}, stated: set}
+	if sum(set) > s.cores.Len() { // only then is it worth looking for the pair
 		a, b, _ := set.Overlap()
-		s.doubled = coresOf(a).Intersect(coresOf(b))
+		s.doubled = a.Cores().Intersect(b.Cores())
 	}
 	if spec.Cols > 0 {
 		s.outside = s.cores.Minus(spec.Grid().Cores())
 	}
 	return s
-}
-
-// coresOf returns the cores of legal rectangles.
-func coresOf(ranges ...l1.CoreRange) l1.CoreSet {
-	set, _ := l1.NewCoreRangeSet(ranges...)
-	return set.Cores()
 }
 
 // unite returns the union of the sets. Halving keeps it cheap for any number.

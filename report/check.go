@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -234,7 +235,7 @@ func growText(all []capture.Growth) string {
 		return ""
 	case len(all) == 1:
 		return "its " + parts[0]
-	case same && all[0].Kind == device.CB:
+	case same && all[0].Kind == device.KindCB:
 		return fmt.Sprintf("any one of its %d local CBs by %s bytes", len(all), grouped(all[0].Bytes))
 	case len(parts) > most:
 		parts = append(parts[:most], fmt.Sprintf("or one of %d more", len(all)-most))
@@ -329,7 +330,7 @@ func (c Check) writeOthers(b *bytes.Buffer, others []capture.FailedCheck) {
 }
 
 // overBy is the largest number of bytes by which a program is too large.
-func overBy(v device.Verdict) (most uint64) {
+func overBy(v fit.Verdict) (most uint64) {
 	for _, c := range v.Clashes {
 		most = max(most, c.Over())
 	}

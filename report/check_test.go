@@ -40,9 +40,9 @@ func newScene(t *testing.T, spec l1.Spec) *scene {
 func (s *scene) buffer(at uint64, op, cores string, start, end uint64) {
 	s.t.Helper()
 	set := l1.MustParseCoreRangeSet(cores).Cores()
-	b := device.Buffer{ID: device.BufferID(at), Kind: device.L1, Parts: []device.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
+	b := device.Buffer{ID: device.BufferID(at), Kind: device.KindL1, Parts: []device.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
 	require.NoError(s.t, s.fleet.Allocate(b, s.dev.Set()))
-	s.infos[b.ID] = capture.BufferInfo{At: at, Op: op, Device: known(0), Kind: device.L1, Size: (end - start) * uint64(set.Len()),
+	s.infos[b.ID] = capture.BufferInfo{At: at, Op: op, Device: known(0), Kind: device.KindL1, Size: (end - start) * uint64(set.Len()),
 		PerCore: known(end - start), Address: known(start), Layout: "INTERLEAVED"}
 }
 
@@ -194,17 +194,17 @@ func requireScreen(t *testing.T, text string) {
 func peakOf(op string) *capture.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
 	info := func(at uint64) capture.BufferInfo {
-		return capture.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: device.L1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
+		return capture.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: device.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
 	}
 	older, newer := info(3), info(9)
 	return &capture.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
-		Kinds:  []capture.KindBytes{{Kind: device.CB, Bytes: 1_048_576}, {Kind: device.L1, Bytes: 400_000}},
-		Shared: []device.Shared{{Kinds: device.KindsOf(device.CB, device.L1), Bytes: 195_200}},
+		Kinds:  []capture.KindBytes{{Kind: device.KindCB, Bytes: 1_048_576}, {Kind: device.KindL1, Bytes: 400_000}},
+		Shared: []device.Shared{{Kinds: device.KindsOf(device.KindCB, device.KindL1), Bytes: 195_200}},
 		Residents: []capture.L1Resident{
-			{Kind: device.CB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &capture.ProgramRun{At: 20, Op: op}},
-			{Kind: device.L1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
-			{Kind: device.L1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
+			{Kind: device.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &capture.ProgramRun{At: 20, Op: op}},
+			{Kind: device.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
+			{Kind: device.KindL1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
 		},
 		Top: l1.Range{Start: 1_164_992, End: 1_372_864}, Largest: l1.Range{Start: 1_164_992, End: 1_372_864},
 		Spike: &capture.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 )
 
 type jsonVerdict struct {
@@ -14,15 +14,15 @@ type jsonVerdict struct {
 }
 
 type jsonRefusal struct {
-	Kind    device.RefusalKind `json:"kind"`
-	Buffers string             `json:"buffers"`
-	Message string             `json:"message"`
-	Device  *uint64            `json:"device"`
-	Devices int                `json:"devices"`
-	Cores   string             `json:"cores"`
-	End     uint64             `json:"region_end"`
-	Limit   uint64             `json:"limit"`
-	Over    uint64             `json:"over_bytes"`
+	Kind    fit.RefusalKind `json:"kind"`
+	Buffers string          `json:"buffers"`
+	Message string          `json:"message"`
+	Device  *uint64         `json:"device"`
+	Devices int             `json:"devices"`
+	Cores   string          `json:"cores"`
+	End     uint64          `json:"region_end"`
+	Limit   uint64          `json:"limit"`
+	Over    uint64          `json:"over_bytes"`
 }
 
 type jsonClash struct {
@@ -58,7 +58,7 @@ type jsonRoom struct {
 	GapAt   uint64  `json:"largest_gap_start"`
 }
 
-func newVerdict(v device.Verdict, by labels) jsonVerdict {
+func newVerdict(v fit.Verdict, by labels) jsonVerdict {
 	out := jsonVerdict{
 		Message:  v.String(),
 		Refusals: newRefusals(v.Refusals), Hybrid: newRefusals(v.Hybrid), Clashes: []jsonClash{},
@@ -81,7 +81,7 @@ func newVerdict(v device.Verdict, by labels) jsonVerdict {
 	return out
 }
 
-func newRefusals(refusals []*device.Refusal) []jsonRefusal {
+func newRefusals(refusals []*fit.Refusal) []jsonRefusal {
 	out := []jsonRefusal{}
 	for _, r := range refusals {
 		out = append(out, jsonRefusal{
@@ -92,7 +92,7 @@ func newRefusals(refusals []*device.Refusal) []jsonRefusal {
 	return out
 }
 
-func newRoom(h device.Headroom) jsonRoom {
+func newRoom(h fit.Headroom) jsonRoom {
 	return jsonRoom{
 		Device: deviceID(h.Device), Devices: h.Devices, Cores: h.Cores.String(), Count: h.Cores.Len(),
 		End: h.End, Free: h.Free, Gap: h.Gap.Len(), GapAt: h.Gap.Start,

@@ -97,7 +97,7 @@ func newShared(rows []device.Shared) []jsonShared {
 
 // kindsInL1 lists the kinds that lie in L1, the lowest addresses last.
 func kindsInL1() (out []device.Kind) {
-	for k := device.CB; k.InL1(); k++ {
+	for k := device.KindCB; k.InL1(); k++ {
 		out = append(out, k)
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -53,7 +54,7 @@ func runText(r *capture.Result, run capture.ProgramRun, n int) string {
 }
 
 // resident turns something that a verdict names into what it is in the capture.
-func (l labels) resident(r device.Resident) capture.L1Resident {
+func (l labels) resident(r fit.Resident) capture.L1Resident {
 	out := capture.L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
 		run := l.programs[r.Program.ID()]
@@ -68,7 +69,7 @@ func (l labels) resident(r device.Resident) capture.L1Resident {
 	return out
 }
 
-func (l labels) residents(rows []device.Resident) []capture.L1Resident {
+func (l labels) residents(rows []fit.Resident) []capture.L1Resident {
 	out := make([]capture.L1Resident, 0, len(rows))
 	for _, r := range rows {
 		out = append(out, l.resident(r))
@@ -81,7 +82,7 @@ func what(r capture.L1Resident) string {
 	switch {
 	case r.Program == nil:
 		return r.Kind.String()
-	case r.Kind == device.CB:
+	case r.Kind == device.KindCB:
 		return fmt.Sprintf("CB %d", r.CB)
 	}
 	return fmt.Sprintf("%v %d", r.Kind, r.CB)

@@ -47,7 +47,7 @@ func trackedText(r *capture.Result) string {
 
 // onlyCBs reports whether nothing but circular buffers was there.
 func onlyCBs(p *capture.L1Peak) bool {
-	return len(p.Kinds) == 1 && p.Kinds[0].Kind == device.CB
+	return len(p.Kinds) == 1 && p.Kinds[0].Kind == device.KindCB
 }
 
 // kindsText lists the kinds of what a core held, kernels and the reserved area left
@@ -55,7 +55,7 @@ func onlyCBs(p *capture.L1Peak) bool {
 func kindsText(p *capture.L1Peak) string {
 	var kinds []string
 	for _, k := range p.Kinds {
-		if k.Kind != device.Kernel && k.Kind != device.Reserved {
+		if k.Kind != device.KindKernel && k.Kind != device.KindReserved {
 			kinds = append(kinds, fmt.Sprintf("%ss %s", k.Kind, grouped(k.Bytes)))
 		}
 	}

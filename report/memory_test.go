@@ -190,9 +190,9 @@ func TestHostileNamesInL1(t *testing.T) {
 // Every kind of thing in L1 has a name that the schema knows.
 func TestKindNames(t *testing.T) {
 	var rows []capture.L1Resident
-	for k := device.CB; k.InL1(); k++ {
+	for k := device.KindCB; k.InL1(); k++ {
 		x := capture.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &capture.BufferInfo{Kind: k}}
-		if k <= device.Scratchpad {
+		if k <= device.KindScratchpad {
 			x.CB, x.Program, x.Buffer = int(k), &capture.ProgramRun{}, nil
 		}
 		rows = append(rows, x)

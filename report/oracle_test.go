@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -138,7 +137,7 @@ func (d *drawer) step() {
 	case draw < 15:
 		params := object{"type": rapid.SampledFrom([]string{"L1", "L1", "DRAM"}).Draw(d.T, "type"), "size": d.number(4096)}
 		if rapid.IntRange(0, 9).Draw(d.T, "per bank") > 0 {
-			params["max_size_per_bank"] = d.number(rapid.SampledFrom([]int{64, 128, 1 << 40}).Draw(d.T, "size per bank"))
+			params["max_size_per_bank"] = d.number(rapid.SampledFrom([]int64{64, 128, 1 << 40}).Draw(d.T, "size per bank"))
 		}
 		d.add(rapid.SampledFrom([]string{"buffer_allocate", "buffer_deallocate"}).Draw(d.T, "kind"), params)
 	case draw < 18:
@@ -239,9 +238,9 @@ func (d *drawer) withID(params object, ids []any) object {
 }
 
 // number spells a number in one of the ways of writers.
-func (d *drawer) number(n int) any {
+func (d *drawer) number(n any) any {
 	if d.quoted && rapid.Bool().Draw(d.T, "quote") {
-		return strconv.Itoa(n)
+		return fmt.Sprint(n)
 	}
 	return n
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -16,15 +16,15 @@ const maxResidents = 20
 
 // complaint is the sentence that says why a program does not fit: that of tt-metal if
 // it has one, so that people and scripts recognise it.
-func complaint(v device.Verdict) string { return Escape(v.String()) }
+func complaint(v fit.Verdict) string { return Escape(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
-func writeVerdict(b *bytes.Buffer, v device.Verdict, by labels) {
+func writeVerdict(b *bytes.Buffer, v fit.Verdict, by labels) {
 	clashes := slices.Clone(v.Clashes)
-	slices.SortStableFunc(clashes, func(a, b device.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
+	slices.SortStableFunc(clashes, func(a, b fit.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
 	var notes []note
-	if len(clashes) == 0 && len(v.Refusals) > 0 && v.Refusals[0].Kind != device.RefusedGrid {
+	if len(clashes) == 0 && len(v.Refusals) > 0 && v.Refusals[0].Kind != fit.RefusedGrid {
 		r := v.Refusals[0]
 		notes = append(notes, note{"over", fmt.Sprintf("%s bytes on %s of %s, by tt-metal's reckoning: the region ends at %s, the limit is %s",
 			grouped(r.Over()), r.Cores, by.devices(r.Device, r.Devices), grouped(r.End), grouped(r.Limit))})
@@ -43,7 +43,7 @@ func writeVerdict(b *bytes.Buffer, v device.Verdict, by labels) {
 		notes = append(notes, note{"advice", v.Advice})
 	}
 	writeNotes(b, notes)
-	var worst *device.Clash
+	var worst *fit.Clash
 	if len(clashes) > 0 {
 		worst = &clashes[0]
 	}
@@ -69,7 +69,7 @@ func writeVerdict(b *bytes.Buffer, v device.Verdict, by labels) {
 const maxClashes = 4
 
 // overText says where and by how many bytes a program is too large.
-func overText(c *device.Clash, by labels) string {
+func overText(c *fit.Clash, by labels) string {
 	text := fmt.Sprintf("%s bytes on %s of %s: the region ends at %s", grouped(c.Over()), coresText(c.Cores), by.devices(c.Device, c.Devices), grouped(c.End))
 	if c.Grows {
 		return text + ", L1 at " + grouped(c.Limit)
@@ -79,8 +79,8 @@ func overText(c *device.Clash, by labels) string {
 
 // culprits returns what a program has on the cores of a clash, and what is in its way,
 // by size. Without a clash it is what tt-metal's first refusal is about.
-func culprits(v device.Verdict, c *device.Clash) []device.Resident {
-	var out []device.Resident
+func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
+	var out []fit.Resident
 	switch {
 	case c != nil:
 		out = append(v.Own(*c), c.Above...)
@@ -92,9 +92,9 @@ func culprits(v device.Verdict, c *device.Clash) []device.Resident {
 				cbs = append(cbs, i)
 			}
 		}
-		out = v.Own(device.Clash{CBs: cbs})
+		out = v.Own(fit.Clash{CBs: cbs})
 	}
-	slices.SortStableFunc(out, func(a, b device.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
+	slices.SortStableFunc(out, func(a, b fit.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
 	return out
 }
 

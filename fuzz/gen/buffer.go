@@ -96,10 +96,7 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 				}
 			}
 		}
-		one, err := l1.NewCoreRangeSet(l1.CoreRange{Start: core, End: core})
-		if err != nil {
-			t.Fatalf("gen: %v", err)
-		}
+		one := l1.Rect(core.X, core.Y, core.X, core.Y)
 		start := end + rapid.SampledFrom([]uint64{8, 7, 9, 0, 16}).Draw(t, "gap") - min(end, 8)
 		return model.Buffer{
 			ID: rapid.SampledFrom(BufferIDs()).Draw(t, "id"),
@@ -155,10 +152,7 @@ func IllegalBuffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 		case 4:
 			b.Size = math.MaxUint64
 		case 5:
-			one, err := l1.NewCoreRangeSet(l1.CoreRange{})
-			if err != nil {
-				t.Fatalf("gen: %v", err)
-			}
+			one := l1.Rect(0, 0, 0, 0)
 			all := model.Part{Cores: one, Range: l1.Range{End: l1.MaxAddr}}
 			b.Kind, b.Parts = model.L1, []model.Part{all, all}
 		}

@@ -112,15 +112,15 @@ type Mover interface {
 	AddMesh(first uint64, rows, cols int, spec l1.Spec) error
 	Remove(ids []uint64) error
 	Register(p *program.Program, ids []uint64) (added []uint64, err error)
-	Unregister(p *program.Program, ids []uint64) error
-	UnregisterAll(p *program.Program) (removed []uint64)
-	Replace(old, new *program.Program) (changed []uint64, err error)
+	Unregister(p program.ID, ids []uint64) error
+	UnregisterAll(p program.ID) (removed []uint64)
+	Replace(old program.ID, new *program.Program) (changed []uint64, err error)
 	ResetPeaks(id uint64) error
 
-	Dispatch(p *program.Program, ids []uint64) error
-	Evict(p *program.Program, ids []uint64) (evicted []uint64, err error)
+	Dispatch(p program.ID, ids []uint64) error
+	Evict(p program.ID, ids []uint64) (evicted []uint64, err error)
 	BeginTrace(ids []uint64) (id uint64, err error)
-	Record(trace uint64, p *program.Program) error
+	Record(trace uint64, p program.ID) error
 	EndTrace(trace uint64) error
 	Replay(trace uint64) error
 	ReleaseTrace(trace uint64) error
@@ -152,22 +152,22 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 	case Register:
 		return on.Register(m.Program, ids)
 	case Unregister:
-		return nil, on.Unregister(m.Program, ids)
+		return nil, on.Unregister(id(m.Program), ids)
 	case UnregisterAll:
-		return on.UnregisterAll(m.Program), nil
+		return on.UnregisterAll(id(m.Program)), nil
 	case Replace:
-		return on.Replace(m.Program, m.New)
+		return on.Replace(id(m.Program), m.New)
 	case ResetPeaks:
 		return nil, on.ResetPeaks(ids[0])
 	case Dispatch:
-		return nil, on.Dispatch(m.Program, ids)
+		return nil, on.Dispatch(id(m.Program), ids)
 	case Evict:
-		return on.Evict(m.Program, ids)
+		return on.Evict(id(m.Program), ids)
 	case BeginTrace:
 		trace, err := on.BeginTrace(ids)
 		return []uint64{trace}, err
 	case Record:
-		return nil, on.Record(m.Trace, m.Program)
+		return nil, on.Record(m.Trace, id(m.Program))
 	case EndTrace:
 		return nil, on.EndTrace(m.Trace)
 	case Replay:

@@ -40,8 +40,8 @@ func Unplaced(spec l1.Spec) *rapid.Generator[program.CB] {
 	})
 }
 
-// Program draws a program with one of the given ids for a device. Now and then it has
-// no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
+// Program draws a program with one of the given ids for a device, every third with its
+// core ranges as written. Now and then it has no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
 // outside the grid.
 func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program] {
 	return rapid.Custom(func(t *rapid.T) *program.Program {
@@ -61,17 +61,16 @@ func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program]
 		for _, cb := range cbs {
 			b.CB(cb)
 		}
+		if rapid.IntRange(0, 2).Draw(t, "as written") == 2 {
+			b.AsWritten()
+		}
 		return build(t, b, spec)
 	})
 }
 
 // Giant returns a program whose sums exceed 2^63-1 as soon as anything is beside it.
 func Giant(spec l1.Spec, id program.ID) (*program.Program, error) {
-	set, err := l1.NewCoreRangeSet(l1.CoreRange{})
-	if err != nil {
-		return nil, err
-	}
-	return program.NewBuilder(id).Range(set, l1.Range{End: l1.MaxAddr}).Build(spec)
+	return program.NewBuilder(id).Range(l1.Rect(0, 0, 0, 0), l1.Range{End: l1.MaxAddr}).Build(spec)
 }
 
 // outside returns a core just outside the grid, if there is an outside.
@@ -79,9 +78,8 @@ func outside(spec l1.Spec) (l1.CoreRangeSet, bool) {
 	if spec.Cols == 0 || spec.Cols > 255 {
 		return l1.CoreRangeSet{}, false
 	}
-	c := l1.Core{X: uint8(spec.Cols)}
-	set, err := l1.NewCoreRangeSet(l1.CoreRange{Start: c, End: c})
-	return set, err == nil
+	x := uint8(spec.Cols)
+	return l1.Rect(x, 0, x, 0), true
 }
 
 func build(t *rapid.T, b *program.Builder, spec l1.Spec) *program.Program {
@@ -95,6 +93,9 @@ func build(t *rapid.T, b *program.Builder, spec l1.Spec) *program.Program {
 // again returns an equal program, built anew.
 func again(t *rapid.T, p *program.Program) *program.Program {
 	b := program.NewBuilder(p.ID())
+	if p.AsWritten() {
+		b.AsWritten()
+	}
 	for _, placed := range p.CBs() {
 		b.CB(placed.CB)
 	}

@@ -125,6 +125,9 @@ func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
 // paint puts a buffer on its cores.
 func (b Buffer) paint() *allocation {
 	b.Parts = slices.Clone(b.Parts)
+	b.Parts = slices.DeleteFunc(b.Parts, func(p Part) bool { // which say nothing
+		return len(covered(p.Cores)) == 0 && p.Range == (l1.Range{})
+	})
 	for i := range b.Parts {
 		b.Parts[i].Cores = b.Parts[i].Cores.Cores().Ranges()
 	}

@@ -246,7 +246,7 @@ func clashes(p *program.Program, pic *picture, at *alike, core l1.Core) []Clash 
 // free returns the runs of bytes from the base of circular buffers to the end of usable
 // L1 that are not taken.
 func free(spec l1.Spec, taken byteSet) (out []l1.Range) {
-	top := usable(spec)
+	top := spec.Usable().End
 	last := min(top, max(taken.end(), spec.CBBase)) // no byte is taken from there on
 	open := false
 	for a := spec.CBBase; a < last; a++ {

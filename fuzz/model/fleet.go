@@ -220,17 +220,14 @@ func logical(p *program.Program) uint64 {
 	return n
 }
 
-// Unregister takes the program with p's id off devices, all of which have to have it.
-func (f *Fleet) Unregister(p *program.Program, ids []uint64) error {
+// Unregister takes a program off devices, all of which have to have it.
+func (f *Fleet) Unregister(p program.ID, ids []uint64) error {
 	var wrong []error
 	devices, err := f.find(ids)
 	if err != nil {
 		wrong = append(wrong, err)
 	}
-	if p == nil {
-		return errors.Join(append(wrong, ErrNoProgram)...)
-	}
-	r := f.programs[p.ID()]
+	r := f.programs[p]
 	for _, id := range ids {
 		if d := f.devices[id]; d != nil && (r == nil || !r.on[d]) {
 			wrong = append(wrong, ErrNotRegistered)
@@ -243,39 +240,35 @@ func (f *Fleet) Unregister(p *program.Program, ids []uint64) error {
 		delete(r.on, d)
 	}
 	if r != nil && len(r.on) == 0 {
-		delete(f.programs, p.ID())
+		delete(f.programs, p)
 	}
 	f.settle()
 	return nil
 }
 
-// UnregisterAll takes the program with p's id off all devices that have it, and
-// returns those.
-func (f *Fleet) UnregisterAll(p *program.Program) (removed []uint64) {
-	if p == nil {
-		return nil
-	}
-	removed = f.Where(p.ID())
-	if r := f.programs[p.ID()]; r != nil {
+// UnregisterAll takes a program off all devices that have it, and returns those.
+func (f *Fleet) UnregisterAll(p program.ID) (removed []uint64) {
+	removed = f.Where(p)
+	if r := f.programs[p]; r != nil {
 		r.on = nil // traces remember it
 	}
-	delete(f.programs, p.ID())
+	delete(f.programs, p)
 	f.settle()
 	return removed
 }
 
-// Replace puts another program on all devices that have the one with old's id, in
+// Replace puts another program on all devices that have the one with the id old, in
 // its place, and returns those. A new program without any CB is nowhere.
-func (f *Fleet) Replace(old, new *program.Program) (changed []uint64, err error) {
-	if old == nil || new == nil {
+func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64, err error) {
+	if new == nil {
 		return nil, ErrNoProgram
 	}
-	r := f.programs[old.ID()]
+	r := f.programs[old]
 	if r == nil {
 		return nil, ErrNotRegistered
 	}
 	var wrong []error
-	if new.ID() != old.ID() && f.programs[new.ID()] != nil {
+	if new.ID() != old && f.programs[new.ID()] != nil {
 		wrong = append(wrong, ErrConflict)
 	}
 	devices := slices.Collect(maps.Keys(r.on))
@@ -287,8 +280,8 @@ func (f *Fleet) Replace(old, new *program.Program) (changed []uint64, err error)
 		return nil, errors.Join(wrong...)
 	}
 	pic := paint(new)
-	changed = f.Where(old.ID())
-	delete(f.programs, old.ID())
+	changed = f.Where(old)
+	delete(f.programs, old)
 	if !pic.empty {
 		r.heir = &registration{program: new, picture: pic, on: r.on}
 		f.programs[new.ID()] = r.heir

@@ -1,20 +1,13 @@
 package model
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
-
-// usable returns the end of L1 for all but L1_SMALL buffers.
-func usable(spec l1.Spec) uint64 {
-	if spec.L1Size == 0 {
-		return l1.MaxAddr
-	}
-	return spec.L1Size - spec.L1Small
-}
 
 // A Headroom says how much room there is on one core.
 type Headroom struct {
@@ -26,39 +19,64 @@ type Headroom struct {
 	Gap     l1.Range // longest run of free bytes above the base, the lowest of equals
 }
 
-// Headroom returns the room on every core where a program has bytes, or, without a
-// program, where the circular buffers of any registered one are; by device, then core.
+// Headroom returns the room on every core where a program has bytes; by device, then
+// core.
 func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
+	devices, err := f.find(ids)
+	if p == nil {
+		return nil, errors.Join(err, ErrNoProgram)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		if d.spec != p.Spec() {
+			return nil, ErrSpec
+		}
+	}
+	var out []Headroom
+	pic := paint(p)
+	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
+		for _, c := range sortedCores(pic.named) {
+			if own := pic.all(c); len(own.has) > 0 {
+				out = append(out, room(at, c, own))
+			}
+		}
+	}
+	return out, nil
+}
+
+// RegisteredHeadroom returns the room over all registered programs on every core of the
+// grid, or of those that hold anything where there is no grid; by device, then core.
+func (f *Fleet) RegisteredHeadroom(ids []uint64) ([]Headroom, error) {
 	devices, err := f.find(ids)
 	if err != nil {
 		return nil, err
 	}
-	same := func(a, b *device) bool { return slices.Equal(f.ProgramsOn(a.id), f.ProgramsOn(b.id)) }
-	if p != nil {
-		same = func(*device, *device) bool { return true }
-		for _, d := range devices {
-			if d.spec != p.Spec() {
-				return nil, ErrSpec
-			}
-		}
-	}
 	var out []Headroom
+	same := func(a, b *device) bool { return slices.Equal(f.ProgramsOn(a.id), f.ProgramsOn(b.id)) }
 	for _, at := range alikes(devices, same) {
-		own := map[l1.Core]byteSet{}
-		if p == nil {
-			for c, s := range f.occupied(at.device) {
-				own[c] = *s
-			}
-		} else {
-			pic := paint(p)
-			for c := range pic.named {
-				own[c] = pic.all(c)
+		own := f.occupied(at.device)
+		cores := map[l1.Core]bool{}
+		maps.Copy(cores, covered(at.spec.Grid()))
+		for _, a := range at.live {
+			for c, bytes := range a.bytes {
+				if len(bytes.has) > 0 {
+					cores[c] = true
+				}
 			}
 		}
-		for _, c := range slices.SortedFunc(maps.Keys(own), l1.Core.Compare) {
-			if len(own[c].has) > 0 {
-				out = append(out, room(at, c, own[c]))
+		for c, s := range own {
+			if s.count() > 0 {
+				cores[c] = true
 			}
+		}
+		for _, c := range sortedCores(cores) {
+			held := byteSet{}
+			if own[c] != nil {
+				held = *own[c]
+			}
+			out = append(out, room(at, c, held))
 		}
 	}
 	return out, nil
@@ -66,13 +84,17 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 
 func room(at *alike, core l1.Core, own byteSet) Headroom {
 	h := Headroom{Device: at.id, Devices: at.n, Core: core, End: own.end()}
-	above := usable(at.spec)
+	from := own.at
+	if len(own.has) == 0 {
+		from, h.End = at.spec.CBBase, at.spec.CBBase
+	}
+	above := at.spec.Usable().End
 	var all byteSet
 	all.unite(own)
 	for _, a := range at.live {
 		for _, r := range a.residents(core) {
 			all.paint(r.Range)
-			if r.Range.End > own.at {
+			if r.Range.End > from {
 				above = min(above, r.Range.Start)
 			}
 		}

@@ -10,19 +10,24 @@ import (
 // Place returns the address that tt-metal gives to each circular buffer of a program,
 // in creation order. Buffers with a given address keep it; global ones without get 0.
 // CBs of other kinds are ignored, their address is 0.
-func Place(spec l1.Spec, cbs []program.CB) []uint64 {
+func Place(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, recut, cbs) }
+
+// PlaceAsWritten is Place for programs whose core ranges stay as they are.
+func PlaceAsWritten(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, written, cbs) }
+
+func placeBy(spec l1.Spec, cut cut, cbs []program.CB) []uint64 {
 	out := make([]uint64, len(cbs))
-	entries := entriesOf(cbs, program.CircularBuffer)
+	entries := entriesOf(cut, cbs, program.CircularBuffer)
 	for i, cb := range cbs {
 		switch {
 		case cb.Kind != program.CircularBuffer:
 		case cb.Fixed:
 			out[i] = cb.Address
 		case !cb.Global:
-			out[i] = addressFor(spec, cb, entries)
+			out[i] = addressFor(spec, cut(cb.Cores), entries)
 		}
 		if cb.Kind == program.CircularBuffer && !cb.Global {
-			mark(cb, l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
+			mark(cut(cb.Cores), l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
 		}
 	}
 	return out
@@ -36,15 +41,21 @@ type entry struct {
 	bytes  byteSet
 }
 
-// entriesOf returns one entry for each distinct merged core range that CBs of a kind
-// name, local and global ones alike.
-func entriesOf(cbs []program.CB, kinds ...program.Kind) []*entry {
+// A cut gives the rectangles of a set that the bookkeeping goes by: recut or written.
+type cut func(l1.CoreRangeSet) []l1.CoreRange
+
+// written leaves a set as it is.
+func written(set l1.CoreRangeSet) []l1.CoreRange { return slices.Collect(set.All()) }
+
+// entriesOf returns one entry for each distinct core range that CBs of a kind name,
+// local and global ones alike.
+func entriesOf(cut cut, cbs []program.CB, kinds ...program.Kind) []*entry {
 	var out []*entry
 	for _, cb := range cbs {
 		if !slices.Contains(kinds, cb.Kind) {
 			continue
 		}
-		for _, r := range recut(cb.Cores) {
+		for _, r := range cut(cb.Cores) {
 			if !slices.ContainsFunc(out, func(e *entry) bool { return e.cores == r }) {
 				out = append(out, &entry{cores: r})
 			}
@@ -53,11 +64,11 @@ func entriesOf(cbs []program.CB, kinds ...program.Kind) []*entry {
 	return out
 }
 
-// addressFor: the highest end of the entries with exactly the ranges of the CB,
+// addressFor: the highest end of the entries with exactly the ranges of a CB,
 // rounded up.
-func addressFor(spec l1.Spec, cb program.CB, entries []*entry) uint64 {
+func addressFor(spec l1.Spec, ranges []l1.CoreRange, entries []*entry) uint64 {
 	addr := spec.CBBase
-	for _, r := range recut(cb.Cores) {
+	for _, r := range ranges {
 		for _, e := range entries {
 			if e.cores == r && e.marked && e.end > addr {
 				addr = e.end
@@ -70,10 +81,9 @@ func addressFor(spec l1.Spec, cb program.CB, entries []*entry) uint64 {
 	return addr
 }
 
-// mark charges a local CB to every entry that shares a core with it, but for those of
+// mark charges a local CB on some ranges to every entry that shares a core with it, but for those of
 // other ranges that are marked higher already.
-func mark(cb program.CB, at l1.Range, entries []*entry) {
-	ranges := recut(cb.Cores)
+func mark(ranges []l1.CoreRange, at l1.Range, entries []*entry) {
 	for _, e := range entries {
 		exact := slices.Contains(ranges, e.cores)
 		touched := slices.ContainsFunc(ranges, func(r l1.CoreRange) bool { return shareCore(r, e.cores) })

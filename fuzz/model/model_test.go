@@ -93,9 +93,9 @@ func TestUnionAcrossPrograms(t *testing.T) {
 		{func() (any, error) { return f.Register(p2, on) }, 8192},
 		{func() (any, error) { return f.Register(p2, on) }, 8192},
 		{func() (any, error) { return f.Register(p3, on) }, 16_384},
-		{func() (any, error) { return f.UnregisterAll(p1), nil }, 16_384},
-		{func() (any, error) { return nil, f.Unregister(p2, on) }, 12_288},
-		{func() (any, error) { return nil, f.Unregister(p3, on) }, 0},
+		{func() (any, error) { return f.UnregisterAll(p1.ID()), nil }, 16_384},
+		{func() (any, error) { return nil, f.Unregister(p2.ID(), on) }, 12_288},
+		{func() (any, error) { return nil, f.Unregister(p3.ID(), on) }, 0},
 	} {
 		_, err := step.do()
 		require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestReplaceShowsOneLayout(t *testing.T) {
 	b := program.NewBuilder(1).Range(l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), l1.Range{Start: 4096, End: 4128})
 	next, err := b.Build(l1.N150())
 	require.NoError(t, err)
-	changed, err := f.Replace(p, next)
+	changed, err := f.Replace(p.ID(), next)
 	require.NoError(t, err)
 	require.Equal(t, []uint64{0, 1}, changed)
 	got, _ := f.MeshTotals(0)

@@ -35,8 +35,12 @@ func paint(p *program.Program) *picture {
 			pic.named[c] = true
 		}
 	}
-	circular := marked(p, entriesOf(cbs, program.CircularBuffer), program.CircularBuffer)
-	dataflow := marked(p, entriesOf(cbs, program.DataflowBuffer, program.Scratchpad), program.DataflowBuffer, program.Scratchpad)
+	cut := recut
+	if p.AsWritten() {
+		cut = written
+	}
+	circular := marked(p, cut, entriesOf(cut, cbs, program.CircularBuffer), program.CircularBuffer)
+	dataflow := marked(p, cut, entriesOf(cut, cbs, program.DataflowBuffer, program.Scratchpad), program.DataflowBuffer, program.Scratchpad)
 	pic.circularEntries, pic.dataflowEntries = circular, dataflow
 	for _, placed := range p.CBs() {
 		if pic.kinds[placed.Kind] == nil {
@@ -61,11 +65,11 @@ func paint(p *program.Program) *picture {
 }
 
 // marked charges the local CBs of some kinds, kind by kind, to the entries.
-func marked(p *program.Program, entries []*entry, kinds ...program.Kind) []*entry {
+func marked(p *program.Program, cut cut, entries []*entry, kinds ...program.Kind) []*entry {
 	for _, kind := range kinds {
 		for _, placed := range p.CBs() {
 			if placed.Kind == kind && !placed.Global {
-				mark(placed.CB, placed.Range, entries)
+				mark(cut(placed.Cores), placed.Range, entries)
 			}
 		}
 	}

@@ -52,18 +52,14 @@ func (f *Fleet) floods(devices []*device, writes map[place]residue) bool {
 	})
 }
 
-// Dispatch makes the program with p's id resident on devices, all of which have to
-// have it: the last writer of each core wins, other cores keep what they had.
-func (f *Fleet) Dispatch(p *program.Program, ids []uint64) error {
+// Dispatch makes a program resident on devices, all of which have to have it: the last writer of each core wins, other cores keep what they had.
+func (f *Fleet) Dispatch(p program.ID, ids []uint64) error {
 	var wrong []error
 	devices, err := f.find(ids)
 	if err != nil {
 		wrong = append(wrong, err)
 	}
-	if p == nil {
-		return errors.Join(append(wrong, ErrNoProgram)...)
-	}
-	r := f.programs[p.ID()]
+	r := f.programs[p]
 	if !r.everywhere(devices) {
 		wrong = append(wrong, ErrNotRegistered)
 	} else if len(devices) > 0 && f.floods(devices, r.writes()) {
@@ -84,19 +80,16 @@ func (r *registration) everywhere(devices []*device) bool {
 	return !slices.ContainsFunc(devices, func(d *device) bool { return r == nil || !r.on[d] })
 }
 
-// Evict takes away what the program with p's id left on devices, and returns those
-// that held something of it.
-func (f *Fleet) Evict(p *program.Program, ids []uint64) (evicted []uint64, err error) {
+// Evict takes away what a program left on devices, and returns those that held something
+// of it.
+func (f *Fleet) Evict(p program.ID, ids []uint64) (evicted []uint64, err error) {
 	devices, err := f.find(ids)
-	if p == nil {
-		return nil, errors.Join(err, ErrNoProgram)
-	}
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range devices {
 		had := len(d.left)
-		maps.DeleteFunc(d.left, func(_ place, l residue) bool { return l.of.program.ID() == p.ID() })
+		maps.DeleteFunc(d.left, func(_ place, l residue) bool { return l.of.program.ID() == p })
 		if len(d.left) < had {
 			evicted = append(evicted, d.id)
 		}
@@ -117,26 +110,21 @@ func (f *Fleet) BeginTrace(ids []uint64) (id uint64, err error) {
 }
 
 // Record adds a dispatch to a trace that is being captured.
-func (f *Fleet) Record(trace uint64, p *program.Program) error {
+func (f *Fleet) Record(trace uint64, p program.ID) error {
 	var wrong []error
-	if p == nil {
-		wrong = append(wrong, ErrNoProgram)
-	}
 	t := f.traces[trace]
 	switch {
 	case t == nil:
-		return errors.Join(append(wrong, ErrNoTrace)...)
+		return ErrNoTrace
 	case t.ended:
 		wrong = append(wrong, ErrTraceEnded)
 	}
 	if f.lost(t) {
 		wrong = append(wrong, ErrNoDevice)
 	}
-	var r *registration
-	if p != nil {
-		if r = f.programs[p.ID()]; !r.everywhere(t.on) {
-			wrong = append(wrong, ErrNotRegistered)
-		}
+	r := f.programs[p]
+	if !r.everywhere(t.on) {
+		wrong = append(wrong, ErrNotRegistered)
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)

@@ -37,6 +37,10 @@ type Rules struct {
 
 	// Reference: every address is tt-metal's.
 	Reference bool
+
+	// AsWritten: the reference keeps core ranges as they are, as tt-metal does for a
+	// ProgramDescriptor. Without it, it merges them first, as CreateCircularBuffer does.
+	AsWritten bool
 }
 
 // AllocatorRules returns the property that an allocator places as it should:
@@ -82,7 +86,10 @@ func AllocatorRules(a Allocator, rules Rules) func(*rapid.T) {
 		if rules.Stable && len(given) > 0 {
 			p.same(t, place(given[:len(given)-1]), "placed without the last")
 		}
-		if rules.Reference {
+		switch {
+		case rules.Reference && rules.AsWritten:
+			p.same(t, model.PlaceAsWritten(spec, given), "as tt-metal places by core ranges as written")
+		case rules.Reference:
 			p.same(t, model.Place(spec, given), "as tt-metal places")
 		}
 	}

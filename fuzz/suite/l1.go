@@ -62,10 +62,9 @@ func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 	alike(t, got.Hybrid, want.Hybrid, "refusals in HYBRID mode of %s", what)
 	alike(t, got.Clashes, want.Clashes, "clashes of %s", what)
 	g.room(t, p, ids)
-	g.room(t, nil, ids)
 }
 
-// room asks how much room there is beside a program, or beside all.
+// room asks how much room there is over a program, and over all that are registered.
 func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 	got, gotErr := g.tracker.Headroom(p, ids)
 	want, wantErr := g.model.Headroom(p, ids)
@@ -73,6 +72,12 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 		t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", gen.Describe(p), ids, gotErr, wantErr)
 	}
 	alike(t, got, want, "headroom of %s on %v", gen.Describe(p), ids)
+	got, gotErr = g.tracker.RegisteredHeadroom(ids)
+	want, wantErr = g.model.RegisteredHeadroom(ids)
+	if !model.SameError(wantErr, gotErr) {
+		t.Fatalf("headroom on %v\n got error: %v\nwant error: %v", ids, gotErr, wantErr)
+	}
+	alike(t, got, want, "headroom over all programs on %v", ids)
 }
 
 // grow asks by how much a buffer of a program may grow: by that much it fits, by one

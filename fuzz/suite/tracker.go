@@ -35,6 +35,7 @@ type Tracker interface {
 
 	Check(p *program.Program, ids []uint64) (model.Verdict, error)
 	Headroom(p *program.Program, ids []uint64) ([]model.Headroom, error)
+	RegisteredHeadroom(ids []uint64) ([]model.Headroom, error)
 	MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64, ok bool, err error)
 }
 

@@ -98,7 +98,7 @@ type block struct {
 
 func (m *images) block(b *device.Buffer) block {
 	out := block{id: b.ID, low: l1.MaxAddr}
-	for _, p := range b.Parts {
+	for p := range b.All() {
 		out.parts = append(out.parts, buffer{p.Range, m.numbers(p.Cores)})
 		out.low = min(out.low, p.Range.Start)
 	}

@@ -29,7 +29,7 @@ func (m *l1Bytes) dispatch(p *program.Program) {
 func (m *l1Bytes) fits(p *program.Program) bool {
 	for e := range p.Entries(program.CircularBuffer) {
 		for _, b := range m.heap {
-			for _, part := range b.Parts {
+			for part := range b.All() {
 				if part.Range.Start < e.End {
 					return false
 				}
@@ -58,7 +58,7 @@ func (m *l1Bytes) total() uint64 {
 		}
 	}
 	for _, b := range m.heap {
-		for _, part := range b.Parts {
+		for part := range b.All() {
 			for c := range part.Cores.All() {
 				take(c, part.Range)
 			}
@@ -134,7 +134,7 @@ func TestMemoryModel(t *testing.T) {
 				_, on := pick(t)
 				start := rapid.SampledFrom([]uint64{12, 20, 30, 40}).Draw(t, "start")
 				b := &device.Buffer{
-					ID: next, Kind: device.L1,
+					ID: next, Kind: device.KindL1,
 					Parts: []device.Part{{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(1, 9).Draw(t, "size")}}},
 				}
 				next++

@@ -103,7 +103,7 @@ func Tight(devices, rounds int) Workload {
 	for i := range rounds {
 		low := w.Spec.CBBase + m.rnd.Uint64N(256<<10)
 		b := &device.Buffer{
-			ID: device.BufferID(i), Kind: device.L1,
+			ID: device.BufferID(i), Kind: device.KindL1,
 			Parts: []device.Part{{Cores: w.Spec.Grid().Cores(), Range: l1.Range{Start: low, End: w.Spec.L1Size}}},
 		}
 		w.Steps = append(w.Steps, Step{Buffer: b, Devices: all, Do: Allocate})
@@ -167,11 +167,11 @@ func (t *tensors) fill() (out []Step) {
 func (t *tensors) come() Step {
 	cores := t.spec.Grid().Cores()
 	if t.sharded > 0 && t.rnd.IntN(t.sharded) == 0 {
-		cores = must(l1.NewCoreRangeSet(t.rectangle(4))).Cores()
+		cores = t.rectangle(4).Cores()
 	}
 	top := t.spec.L1Size - uint64(t.next)%uint64(t.n)*t.size
 	at := l1.Range{Start: top - 32*(1+t.rnd.Uint64N(t.size/32)), End: top}
-	b := &device.Buffer{ID: t.next, Kind: device.L1, Parts: []device.Part{{Cores: cores, Range: at}}}
+	b := &device.Buffer{ID: t.next, Kind: device.KindL1, Parts: []device.Part{{Cores: cores, Range: at}}}
 	t.next++
 	t.live = append(t.live, b)
 	return Step{Buffer: b, Devices: t.all, Do: Allocate}

@@ -74,7 +74,7 @@ func (f *Fleet) Register(p *program.Program, devices []int) {
 
 // Unregister takes p off the devices.
 func (f *Fleet) Unregister(p *program.Program, devices []int) {
-	if err := f.fleet.Unregister(p, f.set(devices)); err != nil {
+	if err := f.fleet.Unregister(p.ID(), f.set(devices)); err != nil {
 		panic(err)
 	}
 }

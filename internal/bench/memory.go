@@ -29,7 +29,7 @@ func NewMemory(w Workload) *Memory {
 
 // Dispatch dispatches p.
 func (m *Memory) Dispatch(p *program.Program, devices []int) {
-	if err := m.fleet.Dispatch(p, m.set(devices)); err != nil {
+	if err := m.fleet.Dispatch(p.ID(), m.set(devices)); err != nil {
 		panic(err)
 	}
 }

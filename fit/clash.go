@@ -1,4 +1,4 @@
-package device
+package fit
 
 import (
 	"cmp"
@@ -11,26 +11,26 @@ import (
 
 // Our check, by the bytes of each core.
 
-// clashes returns the cores of a place on which bytes of p clash.
-func clashes(p *program.Program, at *place) (out []Clash) {
-	mine := appendProgram(nil, p)
+// clashes returns the cores of a site on which bytes of p clash, by first core.
+func (at *site) clashes(p *program.Program) (out []Clash) {
+	mine := layersOf(p)
 	if len(mine) == 0 {
 		return nil
 	}
-	for _, t := range tiles(appendHeap(mine, at.heap)) {
-		c, ok := t.clash(p, at.spec)
+	for _, t := range tiles(slices.Concat(mine, at.layers)) {
+		c, ok := t.clash(p, at.Spec)
 		if !ok {
 			continue
 		}
-		c.Device, c.Devices = at.first, at.devices
+		c.Device, c.Devices = at.Device, at.devices()
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b Clash) int { return first(a.Cores).Compare(first(b.Cores)) })
+	slices.SortFunc(out, func(a, b Clash) int { return byFirst(a.Cores, b.Cores) })
 	return out
 }
 
 // clash looks for bytes of p on a tile that are beyond L1 or that others hold.
-func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
+func (t *tile) clash(p *program.Program, spec l1.Spec) (c Clash, ok bool) {
 	own, others := t.divide()
 	if len(own) == 0 {
 		return c, false
@@ -40,7 +40,7 @@ func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
 		blocked = append(blocked, l1.Range{Start: spec.L1Size, End: l1.MaxAddr})
 	}
 	c = Clash{Cores: t.cores, End: own[len(own)-1].End, Limit: math.MaxUint64}
-	for _, b := range merge(blocked) {
+	for _, b := range l1.Merge(blocked) {
 		for _, r := range own {
 			if shared := r.Intersect(b); !shared.IsEmpty() {
 				c.Bytes += shared.Len()
@@ -63,7 +63,7 @@ func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
 			}
 		}
 	}
-	core := first(t.cores)
+	core, _ := t.cores.First()
 	cbs := map[int]uint64{}
 	for i, cb := range p.CBs() {
 		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Has(core) {
@@ -71,33 +71,38 @@ func (t *tile) clash(p *program.Program, spec *l1.Spec) (c Clash, ok bool) {
 		}
 	}
 	slices.SortStableFunc(c.CBs, func(a, b int) int { return cmp.Compare(cbs[b], cbs[a]) })
-	for _, r := range t.residents() {
-		if r.Program == nil && r.Range.End > min(c.Limit, own[0].Start) {
-			c.Above = append(c.Above, r)
-		}
-	}
-	slices.SortStableFunc(c.Above, func(a, b Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
+	c.Above = t.above(min(c.Limit, own[0].Start))
 	c.Holes = holes(own, others, c.Limit, spec)
 	return c, true
 }
 
-// divide returns what layers of programs hold on a tile and what all others do, merged.
-func (t *tile) divide() (own, others []l1.Range) {
+// above returns the buffers of a tile that end above an address, the largest first; of
+// equals by address, then kind.
+func (t *tile) above(addr uint64) (out []Resident) {
 	for _, y := range t.layers {
-		if y.buffer == nil {
-			own = append(own, y.ranges...)
-		} else {
-			others = append(others, y.ranges...)
+		for _, r := range y.ranges {
+			if y.buffer != nil && r.End > addr {
+				out = append(out, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()})
+			}
 		}
 	}
-	return merge(own), merge(others)
+	slices.SortStableFunc(out, func(a, b Resident) int {
+		return cmp.Or(cmp.Compare(b.Range.Len(), a.Range.Len()), a.Range.Compare(b.Range), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+func byFirst(a, b l1.CoreSet) int {
+	x, _ := a.First()
+	y, _ := b.First()
+	return x.Compare(y)
 }
 
 // holes returns the free bytes between the base and the end of usable L1 that a
 // program whose way ends at limit cannot use.
-func holes(own, others []l1.Range, limit uint64, spec *l1.Spec) (out []Hole) {
+func holes(own, others []l1.Range, limit uint64, spec l1.Spec) (out []Hole) {
 	end := own[len(own)-1].End
-	for _, gap := range gaps(merge(slices.Concat(own, others)), spec) {
+	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), spec) {
 		why := "above what is in the way: circular buffers grow from the base up and cannot pass it"
 		switch {
 		case gap.End <= own[0].Start:
@@ -112,26 +117,18 @@ func holes(own, others []l1.Range, limit uint64, spec *l1.Spec) (out []Hole) {
 
 // gaps returns the free ranges between the base of circular buffers and the end of
 // usable L1; taken is merged.
-func gaps(taken []l1.Range, spec *l1.Spec) (out []l1.Range) {
-	at, top := spec.CBBase, usable(spec)
+func gaps(taken []l1.Range, spec l1.Spec) (out []l1.Range) {
+	free := spec.Usable()
 	for _, r := range taken {
-		if r.Start > at && at < top {
-			out = append(out, l1.Range{Start: at, End: min(r.Start, top)})
+		if r.Start > free.Start && !free.IsEmpty() {
+			out = append(out, l1.Range{Start: free.Start, End: min(r.Start, free.End)})
 		}
-		at = max(at, r.End)
+		free.Start = max(free.Start, r.End)
 	}
-	if at < top {
-		out = append(out, l1.Range{Start: at, End: top})
+	if !free.IsEmpty() {
+		out = append(out, free)
 	}
 	return out
-}
-
-// usable returns where L1 ends for circular and L1 buffers: below L1_SMALL.
-func usable(spec *l1.Spec) uint64 {
-	if spec.L1Size == 0 {
-		return l1.MaxAddr
-	}
-	return spec.L1Size - spec.L1Small
 }
 
 // inTheWay returns the buffer that starts at the limit; the end of L1 is none.

@@ -1,4 +1,4 @@
-package device
+package fit
 
 import (
 	"fmt"
@@ -7,16 +7,17 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Verdict says whether a program fits beside what is in L1 now, by two judges: the
-// checks of tt-metal, which compare the end of what its bookkeeping charges with one
-// address for the whole device, and our own, which compares bytes core by core.
+// A Verdict says whether a program fits beside what is in L1, by two judges: the checks
+// of tt-metal, which compare the end of what its bookkeeping charges with an address, and
+// our own, which compares bytes core by core. The zero Verdict is about no program and
+// has nothing against it.
 type Verdict struct {
 	Program *program.Program
 
 	// Refusals are what tt-metal would refuse the program with, in the order in which
-	// it looks; it stops at the first.
+	// it looks; it stops at the first. Each device is asked in the mode of its allocator.
 	Refusals []*Refusal
-	// Hybrid are the same with the allocator in HYBRID mode, where the lowest address
+	// Hybrid are the same with every allocator in HYBRID mode, where the lowest address
 	// is looked up for the cores of each range.
 	Hybrid []*Refusal
 	// Clashes are the cores on which bytes of the program are beyond L1, or are held by
@@ -48,8 +49,8 @@ type Refusal struct {
 	Kind    RefusalKind
 	What    program.Kind // circular or dataflow buffers; scratchpads are among the latter
 	Program program.ID
-	Device  ID  // the first of them
-	Devices int // that refuse it with the same figures
+	Device  DeviceID // the first of them
+	Devices int      // that refuse it with the same figures
 	Cores   l1.CoreRange
 	End     uint64 // where the region ends
 	Limit   uint64 // the size of L1, or the address of the lowest buffer
@@ -88,8 +89,8 @@ func (r *Refusal) Error() string {
 // A Clash is a set of cores on which a program does not fit, by the bytes that are
 // really there.
 type Clash struct {
-	Device  ID  // the first of them
-	Devices int // with the same buffers
+	Device  DeviceID // the first of them
+	Devices int      // with the same buffers
 	Cores   l1.CoreSet
 
 	End   uint64 // where the program's region ends on these cores
@@ -105,16 +106,29 @@ type Clash struct {
 // Over returns the bytes that the region has to lose on each core.
 func (c Clash) Over() uint64 { return c.End - min(c.End, c.Limit) }
 
+// A Resident is something that holds bytes of a core.
+type Resident struct {
+	Kind    Kind
+	Range   l1.Range
+	Program *program.Program // of a circular buffer, dataflow buffer or scratchpad; else nil
+	CB      int              // its position in that program, else -1
+	Buffer  Buffer           // of the other kinds
+}
+
 // Own returns the program's buffers on the cores of one of its clashes, the largest
 // first.
 func (v Verdict) Own(c Clash) []Resident {
 	placed := map[int]Resident{}
-	for i, cb := range v.Program.CBs() {
-		placed[i] = Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
+	if v.Program != nil {
+		for i, cb := range v.Program.CBs() {
+			placed[i] = Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
+		}
 	}
-	out := make([]Resident, len(c.CBs))
-	for i, cb := range c.CBs {
-		out[i] = placed[cb]
+	var out []Resident
+	for _, cb := range c.CBs {
+		if r, ok := placed[cb]; ok {
+			out = append(out, r)
+		}
 	}
 	return out
 }
@@ -125,21 +139,16 @@ type Hole struct {
 	Why   string
 }
 
-// A FitError says that a program does not fit.
-type FitError struct {
-	Verdict Verdict
-}
-
-// Error is the text of tt-metal's first refusal, or says where bytes clash.
-func (e *FitError) Error() string { return e.Verdict.String() }
-
-// String says the verdict in one line.
+// String says the verdict in one line: the text of tt-metal's first refusal, or where
+// bytes clash.
 func (v Verdict) String() string {
 	switch {
 	case len(v.Refusals) > 0:
 		return v.Refusals[0].Error()
 	case len(v.Clashes) > 0:
-		return v.Clashes[0].text(v.Program.ID())
+		return v.Clashes[0].text(v.Program)
+	case v.Program == nil:
+		return "no program: nothing to fit"
 	}
 	return fmt.Sprintf("%v fits", v.Program)
 }

@@ -1,0 +1,230 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Why the two judges differ, and what to do: one line each, from the numbers.
+
+// explain fills in what the two judges disagree on, and the advice.
+func (v *Verdict) explain(all []site) {
+	switch {
+	case len(v.Refusals) > 0 && len(v.Clashes) == 0:
+		v.Difference = v.stricter(all)
+	case len(v.Refusals) == 0 && len(v.Clashes) > 0:
+		v.Difference = "tt-metal does not see it: " + v.Clashes[0].unseen(all)
+	}
+	v.Advice = v.advise(all)
+}
+
+// unseen says why tt-metal does not refuse what clashes.
+func (c *Clash) unseen(all []site) string {
+	b, found := c.inTheWay()
+	if !found || b.Kind == KindL1 || b.Kind == KindGlobalCB {
+		if at(all, c.Device).claimed.Overlaps(c.Cores) {
+			return "on service cores it compares with service buffers only"
+		}
+		return "its bookkeeping ends below the buffers given"
+	}
+	return "it compares with the lowest L1 buffer, not with " + b.String()
+}
+
+// stricter says why tt-metal refuses what does not clash.
+func (v *Verdict) stricter(all []site) string {
+	r := v.Refusals[0]
+	switch r.Kind {
+	case RefusedGrid:
+		return ""
+	case RefusedGrow:
+		return "no byte is beyond L1: tt-metal charges every core of a range with all that was placed on ranges which it meets"
+	}
+	if r.Kind == RefusedService {
+		return "no byte clashes: tt-metal compares with the lowest service buffer of all devices"
+	}
+	home := at(all, r.Device)
+	cores := home.tensorsAt(r.Limit)
+	if home.Hybrid && !cores.Overlaps(r.Cores.Cores()) {
+		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the lowest buffer of the same cores of any device", grouped(r.Limit))
+	}
+	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
+	if !cores.Overlaps(r.Cores.Cores()) {
+		text += ", and tt-metal compares with the lowest buffer of any core"
+	} else {
+		text += ", and tt-metal compares with the end of all that it charges to a range, holes included"
+	}
+	if len(v.Hybrid) == 0 {
+		text += "; in HYBRID mode it would run"
+	}
+	return text
+}
+
+// at returns the site of a device that is the first of its place.
+func at(all []site, device DeviceID) *site {
+	for i := range all {
+		if all[i].Device == device {
+			return &all[i]
+		}
+	}
+	return &all[0]
+}
+
+// tensorsAt returns the cores on which an L1 buffer starts at an address.
+func (at *site) tensorsAt(addr uint64) (out l1.CoreSet) {
+	for _, y := range at.layers {
+		if y.buffer.tensor() && y.ranges[0].Start == addr {
+			out = out.Union(y.cores)
+		}
+	}
+	return out
+}
+
+// A subject is what an advice is about: the first refusal or, without one, the first
+// clash.
+type subject struct {
+	device DeviceID
+	over   uint64 // bytes too many
+	limit  uint64
+	grows  bool  // the limit is the end of L1
+	moves  bool  // what is in the way moves with the size of L1_SMALL
+	cbs    []int // the program's buffers that it is about, the largest first
+}
+
+// subject returns what to give advice about. ok is false if there is nothing.
+func (v *Verdict) subject() (s subject, ok bool) {
+	switch {
+	case len(v.Refusals) > 0:
+		r := v.Refusals[0]
+		s = subject{r.Device, r.Over(), r.Limit, r.Kind == RefusedGrow, r.Kind == RefusedClash, nil}
+		s.cbs = charged(v.Program, r)
+	case len(v.Clashes) > 0:
+		c := &v.Clashes[0]
+		b, found := c.inTheWay()
+		s = subject{c.Device, c.Over(), c.Limit, c.Grows, found && (b.Kind == KindL1 || b.Kind == KindGlobalCB), c.CBs}
+	default:
+		return s, false
+	}
+	return s, true
+}
+
+// charged returns the local buffers of a program that its bookkeeping charges to the core
+// range of a refusal, the largest first.
+func charged(p *program.Program, r *Refusal) (out []int) {
+	sizes := map[int]uint64{}
+	for i, cb := range p.CBs() {
+		circular := cb.Kind == program.CircularBuffer
+		if !cb.Global && cb.Size > 0 && circular == (r.What == program.CircularBuffer) && cb.Cores.Cores().Overlaps(r.Cores.Cores()) {
+			out, sizes[i] = append(out, i), cb.Size
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
+	return out
+}
+
+// advise says in one line what to do, by the numbers.
+func (v *Verdict) advise(all []site) string {
+	s, ok := v.subject()
+	if !ok {
+		return ""
+	}
+	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
+		return fmt.Sprintf("name cores inside the %dx%d grid only", v.Refusals[0].Cols, v.Refusals[0].Rows)
+	}
+	shrink := fmt.Sprintf("take %s bytes off the buffers of the program", grouped(s.over))
+	for i, cb := range v.Program.CBs() {
+		if len(s.cbs) > 0 && i == s.cbs[0] {
+			shrink += fmt.Sprintf(" (the largest, CB %d, has %s)", i, grouped(cb.Size))
+		}
+	}
+	if s.grows {
+		return shrink + ", or spread them over more cores"
+	}
+	if spec := at(all, s.device).Spec; s.moves && s.over <= spec.L1Small {
+		most := spec.L1Small - s.over
+		most -= most % max(spec.CBAlign, 1) // tt-metal rounds it up
+		return fmt.Sprintf("lower L1_SMALL from %s to at most %s, which moves every L1 buffer up, or %s", grouped(spec.L1Small), grouped(most), shrink)
+	}
+	if names := v.inTheWay(all, l1.Range{Start: s.limit, End: s.limit + s.over}); names != "" {
+		return fmt.Sprintf("free or move %s, or %s", names, shrink)
+	}
+	return shrink
+}
+
+// inTheWay names the buffers that start in a range, the lowest first: those at its start,
+// which is what the program met, and those that it would meet next. Of the latter tt-metal
+// counts tensors on any core, and bytes count on the cores of the clash.
+func (v *Verdict) inTheWay(all []site, r l1.Range) string {
+	type found struct {
+		start uint64
+		name  string
+	}
+	var met []found
+	for i := range all {
+		for _, y := range all[i].layers {
+			start := y.ranges[0].Start
+			if start < r.Start || start > r.Start && start >= r.End {
+				continue
+			}
+			if start == r.Start || len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && y.buffer.tensor() ||
+				len(v.Clashes) > 0 && y.cores.Overlaps(v.Clashes[0].Cores) {
+				met = append(met, found{start, y.buffer.String()})
+			}
+		}
+	}
+	slices.SortStableFunc(met, func(a, b found) int { return cmp.Compare(a.start, b.start) })
+	var names []string
+	known := map[string]bool{}
+	for _, f := range met {
+		if !known[f.name] {
+			known[f.name] = true
+			names = append(names, f.name)
+		}
+	}
+	if len(names) > 2 {
+		return strings.Join(names[:2], " and ") + more(len(names)-2)
+	}
+	return strings.Join(names, " and ")
+}
+
+// grouped returns n with a comma between each three digits, for people.
+func grouped(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func (c *Clash) text(p *program.Program) string {
+	what := "that is beyond L1, which ends"
+	if b, ok := c.inTheWay(); ok {
+		what = b.String() + " is in the way, which starts"
+	}
+	subject := "no program"
+	if p != nil {
+		subject = fmt.Sprintf("program %d", p.ID())
+	}
+	return fmt.Sprintf("%s ends at %d on %s: %s at %d; %d B too many", subject, c.End, coresText(c.Cores), what, c.Limit, c.Over())
+}
+
+// coresText returns the first rectangle of the cores and the number of others.
+func coresText(cores l1.CoreSet) string {
+	ranges := cores.Ranges()
+	for r := range ranges.All() {
+		return r.String() + more(ranges.Len()-1)
+	}
+	return "no cores"
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (+%d more)", n)
+}

@@ -1,0 +1,113 @@
+package fit
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A DeviceID names a device. Any number is an ordinary id.
+type DeviceID uint64
+
+// A BufferID names a buffer on a device. Devices of a mesh usually use the same id
+// for their parts of one tensor, but need not.
+type BufferID uint64
+
+// A Buffer is something other than a circular buffer that takes memory of a device.
+//
+//	Buffer{ID: 7, Kind: KindL1, Cores: cores, Range: at}      the same addresses on all its cores
+//	Buffer{ID: 8, Kind: KindL1, Parts: []Part{p, q}}          several ranges, or other ones on other cores
+//	Buffer{ID: 9, Kind: KindDRAM, Size: 4096}                 not in L1
+type Buffer struct {
+	ID   BufferID
+	Kind Kind // KindL1 to KindSystem
+
+	// Size is what the buffer counts for in the total of its kind: its bytes in all
+	// banks together. 0 means the bytes of its parts.
+	Size uint64
+
+	// Cores and Range say where a buffer of one part lies in L1: an interleaved buffer
+	// on all cores, a sharded one on some.
+	Cores l1.CoreSet
+	Range l1.Range
+
+	// Parts say it of a buffer of several parts, where each core may have a place of
+	// its own. A buffer has Cores and Range, or Parts, or nothing of both. All has
+	// what is given.
+	Parts []Part
+
+	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
+	// device, where every device has an allocation of its own besides. Its bytes are
+	// those of the latter: nothing else counts them, and no check looks at them.
+	Backing bool
+
+	Name string // whose it is, for people
+}
+
+// A Part is one range of bytes on some cores.
+type Part struct {
+	Cores l1.CoreSet
+	Range l1.Range
+}
+
+// All returns the parts of the buffer, however they are given: that of Cores and Range,
+// then Parts.
+func (b Buffer) All() iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		if b.single() && !yield(Part{b.Cores, b.Range}) {
+			return
+		}
+		for _, p := range b.Parts {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// single reports whether Cores or Range says anything.
+func (b *Buffer) single() bool { return !b.Cores.IsEmpty() || b.Range != (l1.Range{}) }
+
+// Plain returns the buffer with memory of its own and in its plainest form: one part
+// stands in Cores and Range, and parts that say nothing are left out. Buffers that say
+// the same are equal in this form.
+func (b Buffer) Plain() Buffer {
+	parts := slices.Collect(b.All())
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Cores.IsEmpty() && p.Range == (l1.Range{}) })
+	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, parts
+	if len(parts) == 1 {
+		b.Cores, b.Range, b.Parts = parts[0].Cores, parts[0].Range, nil
+	}
+	if len(parts) == 0 {
+		b.Parts = nil
+	}
+	return b
+}
+
+// InL1 reports whether the buffer lies in L1 and counts there: it has bytes on a core,
+// and does not back another one.
+func (b Buffer) InL1() bool {
+	if b.Backing || !b.Kind.InL1() {
+		return false
+	}
+	for p := range b.All() {
+		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
+// tensor reports whether tt-metal's checks compare circular buffers with it.
+func (b *Buffer) tensor() bool { return (b.Kind == KindL1 || b.Kind == KindGlobalCB) && b.InL1() }
+
+// String names the buffer in a few words: L1 buffer 7 ("conv2d").
+func (b Buffer) String() string {
+	name := fmt.Sprintf("%v %d", b.Kind, b.ID)
+	if b.Name != "" {
+		name += fmt.Sprintf(" (%.60q)", b.Name)
+	}
+	return name
+}

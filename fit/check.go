@@ -1,0 +1,198 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Place is what lives in the L1 of one device, or of several that are equal in it.
+type Place struct {
+	Device  DeviceID // the first of the devices
+	Devices int      // how many there are; 0 is 1
+	Spec    l1.Spec
+	Hybrid  bool     // the allocator is in HYBRID mode: buffers have addresses of their own on each core
+	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 are not looked at
+}
+
+func (at *Place) devices() int { return max(at.Devices, 1) }
+
+// Check says whether a program fits on all of the places, which are those of a mesh or
+// of any other devices that it is to run on. The program should be one for their Specs.
+// Without a program or a place nothing is in the way.
+func Check(p *program.Program, places ...Place) Verdict {
+	v := Verdict{Program: p}
+	if p == nil {
+		return v
+	}
+	for i := range places {
+		if !Clears(p, places[i].Spec, places[i].free()) {
+			return examine(p, places)
+		}
+	}
+	return v
+}
+
+// examine is Check with a close look.
+func examine(p *program.Program, places []Place) Verdict {
+	v := Verdict{Program: p}
+	all := make([]site, len(places))
+	for i := range places {
+		all[i] = siteOf(&places[i])
+	}
+	for i := range all {
+		at := &all[i]
+		v.Refusals = append(v.Refusals, at.refusals(p, all, at.Hybrid)...)
+		v.Hybrid = append(v.Hybrid, at.refusals(p, all, true)...)
+		v.Clashes = append(v.Clashes, at.clashes(p)...)
+	}
+	v.explain(all)
+	return v
+}
+
+// A site is a Place, prepared for many looks.
+type site struct {
+	*Place
+	layers  []layer    // its buffers
+	claimed l1.CoreSet // by service buffers
+	lowest  uint64     // address of an L1 buffer on any core; MaxUint64 = none
+}
+
+func siteOf(at *Place) site {
+	s := site{Place: at, layers: at.beside(nil), lowest: math.MaxUint64}
+	for _, y := range s.layers {
+		if y.buffer.tensor() {
+			s.lowest = min(s.lowest, y.ranges[0].Start)
+		}
+	}
+	for _, b := range at.Buffers {
+		if b.Kind == KindService && !b.Backing {
+			for p := range b.All() {
+				s.claimed = s.claimed.Union(p.Cores)
+			}
+		}
+	}
+	return s
+}
+
+// Clears reports whether a program fits at first glance where nothing but circular
+// buffers lies in the given range, on any core: it is inside the grid, above all kernels
+// and below everything else. Nearly all programs are. One that does not clear may fit
+// all the same.
+func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
+	if spec.L1Size > 0 {
+		free.End = min(free.End, spec.L1Size)
+	}
+	if spec.Cols > 0 {
+		for _, cb := range p.CBs() {
+			for r := range cb.Cores.All() {
+				if int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows {
+					return false
+				}
+			}
+		}
+	}
+	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+		for e := range p.Entries(kind) {
+			if e.End > free.End {
+				return false
+			}
+		}
+		for g := range p.Occupied(kind).Groups() {
+			if n := g.NumRanges(); g.Range(0).Start < free.Start || g.Range(n-1).End > free.End {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// free returns a range in which nothing lies on any core: above kernels and the reserved
+// area, below everything else.
+func (at *Place) free() l1.Range {
+	free := l1.Range{End: math.MaxUint64}
+	for _, y := range at.beside(nil) {
+		if r := y.ranges[0]; y.buffer.Kind == KindKernel || y.buffer.Kind == KindReserved {
+			free.Start = max(free.Start, r.End)
+		} else {
+			free.End = min(free.End, r.Start)
+		}
+	}
+	return free
+}
+
+// A layer is something that holds the same ranges on some cores: a circular buffer of
+// the program in question, or a buffer.
+type layer struct {
+	cores  l1.CoreSet
+	ranges []l1.Range
+	buffer *Buffer // nil = of the program
+}
+
+// A tile is a set of cores on which the same layers lie.
+type tile struct {
+	cores  l1.CoreSet
+	layers []layer // in their order, a buffer with all its ranges in one; at least one
+}
+
+// tiles divides the cores of layers so that on each part the same ones lie.
+func tiles(layers []layer) []tile {
+	sets := make([]l1.CoreSet, len(layers))
+	for i, y := range layers {
+		sets[i] = y.cores
+	}
+	var out []tile
+	for _, part := range l1.Tiles(sets) {
+		t := tile{cores: part.Cores}
+		for _, i := range part.In {
+			y := layers[i]
+			if last := len(t.layers) - 1; y.buffer != nil && last >= 0 && t.layers[last].buffer == y.buffer {
+				t.layers[last].ranges = l1.Merge(slices.Concat(t.layers[last].ranges, y.ranges))
+				continue
+			}
+			t.layers = append(t.layers, y)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// layersOf returns what a program occupies, each circular buffer for itself.
+func layersOf(p *program.Program) (out []layer) {
+	for _, cb := range p.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Len() > 0 {
+			out = append(out, layer{cores: cb.Cores.Cores(), ranges: []l1.Range{cb.Range}})
+		}
+	}
+	return out
+}
+
+// beside adds the buffers of a place to layers.
+func (at *Place) beside(layers []layer) []layer {
+	for i := range at.Buffers {
+		b := &at.Buffers[i]
+		if !b.InL1() {
+			continue
+		}
+		for p := range b.All() {
+			if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+				layers = append(layers, layer{cores: p.Cores, ranges: []l1.Range{p.Range}, buffer: b})
+			}
+		}
+	}
+	return layers
+}
+
+// divide returns what the program holds on a tile and what all others do, merged.
+func (t *tile) divide() (own, others []l1.Range) {
+	for _, y := range t.layers {
+		if y.buffer == nil {
+			own = append(own, y.ranges...)
+		} else {
+			others = append(others, y.ranges...)
+		}
+	}
+	return l1.Merge(own), l1.Merge(others)
+}

@@ -1,0 +1,44 @@
+// Package fit says whether a program fits on a device, and what to do if it does not. It
+// holds no state: what lies where, and a program, go in, and a [Verdict] comes out.
+//
+// # Model
+//
+// A [Place] is what lives in the L1 of one device, or of several that are equal in this:
+// [Buffer]s of a [Kind], each on some cores ([Part]). Devices and buffers have names, a
+// [DeviceID] and a [BufferID]. [Check] lets two judges look at a program there:
+//
+//   - tt-metal's own checks, to the letter. They compare the end of what its bookkeeping
+//     charges a core range with one address of a device, or, in HYBRID mode, with the
+//     lowest address on the cores of the range. What it refuses is a [Refusal], of a
+//     [RefusalKind], whose text is tt-metal's own.
+//   - A comparison of bytes, core by core. A [Clash] is a set of cores on which bytes of
+//     the program are beyond L1 or held by something else: who that is ([Resident]), how
+//     far it reaches, and which free bytes cannot be used ([Hole]).
+//
+// The two differ where a buffer lies on other cores, where placement passes over a hole,
+// where bookkeeping charges more than is occupied, and where tt-metal does not look. The
+// verdict says which, and what to do:
+//
+//	core 0-0   base [circular buffers ===>      free      <=== L1 buffers] end
+//	                                     End              Limit
+//
+// Circular buffers of other programs are never in the way: programs share their addresses.
+//
+// [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
+// much one buffer of a program may grow. [Clears] is a quick look for those who judge
+// often.
+//
+// # Invariants
+//
+// Every figure is in bytes of one core. A program that fits has no advice, one that does
+// not has some. Nothing that is given is kept or changed.
+//
+// # Cost
+//
+// [Check] is O(CBs x buffers) for each place. A program that lies below all buffers is
+// seen to fit in O(CBs + buffers).
+//
+// # Concurrency
+//
+// Everything is a function of its arguments.
+package fit

@@ -1,0 +1,89 @@
+package fit
+
+import (
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// MayGrow returns by how many bytes the size of a CB of p may grow so that the program,
+// laid out anew, still fits on all places: growing by that much fits, growing by one step
+// more does not. (Placement is not monotone: where it passes over a range that is
+// "already marked higher" some growth in between may not fit.) A step is one byte or,
+// where page sizes are known, the smallest number of bytes that keeps the size a multiple
+// of all of them. ok is false if p does not fit as it is, or the CB is global and takes
+// nothing, or there is no program.
+//
+// Errors: *program.CBError if there is no such CB. Cost: some forty layouts of the
+// program.
+func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool, err error) {
+	if p == nil {
+		return 0, false, nil
+	}
+	size, global := uint64(0), true
+	for i, placed := range p.CBs() {
+		if i == cb {
+			size, global = placed.Size, placed.Global
+		}
+	}
+	if _, err := p.Resize(cb, size); err != nil || global {
+		return 0, false, err
+	}
+	step := stepOf(p, cb)
+	fits := func(steps uint64) bool {
+		next, err := p.Resize(cb, size+steps*step)
+		return err == nil && Check(next, places...).Fits()
+	}
+	if !fits(0) {
+		return 0, false, nil
+	}
+	low, high := uint64(0), (l1.MaxAddr-size)/step+1 // beyond every address
+	// The end of L1, not of what is usable: L1_SMALL may have no buffers.
+	if most := p.Spec().L1Size; most > size {
+		if n := (most-size)/step + 1; !fits(n) { // without places it does
+			high = n
+		}
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low * step, true, nil
+}
+
+// stepOf returns the least common multiple of the page sizes of a CB and of its aliases,
+// which change with it.
+func stepOf(p *program.Program, cb int) uint64 {
+	alias := 0
+	for i, placed := range p.CBs() {
+		if i == cb {
+			alias = placed.Alias
+		}
+	}
+	step := uint64(1)
+	for i, placed := range p.CBs() {
+		if i != cb && (alias == 0 || placed.Alias != alias) {
+			continue
+		}
+		for _, index := range placed.Indices {
+			if index.PageSize > 0 {
+				step = lcm(step, index.PageSize)
+			}
+		}
+	}
+	return step
+}
+
+// lcm returns the least common multiple, or 2^63-1 if it is larger.
+func lcm(a, b uint64) uint64 {
+	g, r := a, b
+	for r != 0 {
+		g, r = r, g%r
+	}
+	if a/g > l1.MaxAddr/b {
+		return l1.MaxAddr
+	}
+	return a / g * b
+}

@@ -1,0 +1,78 @@
+package fit
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Kind says what something that lives in a device's memory is. The kinds up to
+// KindReserved share the L1 of a core; those after it are counted per device.
+type Kind uint8
+
+// The kinds that programs bring. They are resident by a dispatch, all others by an
+// allocation.
+const (
+	KindCB         = Kind(program.CircularBuffer)
+	KindDataflow   = Kind(program.DataflowBuffer)
+	KindScratchpad = Kind(program.Scratchpad)
+)
+
+// The kinds that are allocated. Kernels and the reserved area lie below the circular
+// buffers, everything else in L1 above them.
+const (
+	KindL1       Kind = KindScratchpad + 1 + iota // L1 buffers, that is tensors
+	KindL1Small                                   // buffers in the L1_SMALL area at the very top
+	KindGlobalCB                                  // the L1 buffers of a GlobalCircularBuffer
+	KindService                                   // of ServiceCoreManager, on cores it has claimed
+	KindKernel                                    // kernel code, arguments, semaphores: the kernel-config ring
+	KindReserved                                  // mailboxes, firmware, fabric tables
+	KindDRAM                                      // not in L1, as all that follow
+	KindTrace                                     // the DRAM region of command traces
+	KindSystem                                    // host memory
+	numKinds
+
+	numL1 = KindReserved + 1
+)
+
+// InL1 reports whether things of this kind lie in the L1 of cores.
+func (k Kind) InL1() bool { return k < numL1 }
+
+// String returns the kind in words, like "L1 buffer".
+func (k Kind) String() string {
+	switch k {
+	case KindCB, KindDataflow, KindScratchpad:
+		return program.Kind(k).String()
+	case KindL1:
+		return "L1 buffer"
+	case KindL1Small:
+		return "L1_SMALL buffer"
+	case KindGlobalCB:
+		return "global CB buffer"
+	case KindService:
+		return "service buffer"
+	case KindKernel:
+		return "kernel"
+	case KindReserved:
+		return "reserved area"
+	case KindDRAM:
+		return "DRAM buffer"
+	case KindTrace:
+		return "trace buffer"
+	case KindSystem:
+		return "system buffer"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Name returns the kind as data spells it: "cb", "dataflow", "scratchpad", "l1",
+// "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace" or "system".
+func (k Kind) Name() string {
+	names := [numKinds]string{
+		"cb", "dataflow", "scratchpad", "l1", "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace", "system",
+	}
+	if k < numKinds {
+		return names[k]
+	}
+	return k.String()
+}

@@ -1,0 +1,118 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Growth says by how much a buffer of a program may grow so that the program still
+// fits (device.Fleet.MayGrow).
+type Growth struct {
+	Kind  device.Kind
+	CB    int // position among the run's nodes of its kind; circular buffers, or the others together
+	Bytes uint64
+}
+
+// maxGrown is how many buffers of the tightest program are tried, the first ones.
+const maxGrown = 64
+
+// tight is what the tightest run was checked with, kept until the end: how much its
+// buffers may grow is worked out once.
+type tight struct {
+	one    *program.Program
+	beside []device.Buffer
+	on     device.Device // of which beside is still to be kept
+}
+
+// keep takes down what lives beside a program that has become the tightest one.
+func (t *tight) keep() {
+	if t.on != (device.Device{}) {
+		t.beside, t.on = slices.Collect(t.on.Buffers()), device.Device{}
+	}
+}
+
+// grow works out by how much the buffers of the tightest run may grow.
+func (k *checks) grow() (err error) {
+	if k.result.Tightest != nil {
+		k.result.Tightest.Grow, err = growths(k.tight)
+	}
+	return err
+}
+
+// growths returns by how much the buffers of a program may grow beside what lives. There
+// are none where addresses are recorded that tt-metal's placement does not explain.
+func growths(kept tight) (out []Growth, err error) {
+	one := replaced(kept.one)
+	if one == nil {
+		return nil, nil
+	}
+	fleet := device.NewFleet()
+	dev, err := fleet.AddDevice(0, one.Spec())
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range kept.beside {
+		if err := fleet.Allocate(b, dev.Set()); err != nil {
+			return nil, err
+		}
+	}
+	for i, cb := range one.CBs() {
+		if i >= maxGrown {
+			break
+		}
+		bytes, ok, err := fleet.MayGrow(one, i, dev.Set())
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, Growth{device.Kind(cb.Kind), i, bytes})
+		}
+	}
+	return out, nil
+}
+
+// replaced returns a program with the same addresses, but found by placement, so that
+// a buffer which grows moves those above it; nil if placement finds others. Where the
+// lowest buffer lies is taken as the base, if it is not the base that is assumed.
+func replaced(recorded *program.Program) *program.Program {
+	low := uint64(math.MaxUint64)
+	for _, cb := range recorded.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() {
+			low = min(low, cb.Range.Start)
+		}
+	}
+	spec := recorded.Spec()
+	for _, base := range []uint64{spec.CBBase, low} {
+		spec.CBBase = base
+		b := program.NewBuilder(recorded.ID())
+		for _, cb := range recorded.CBs() {
+			next := cb.CB
+			next.Fixed = next.Fixed && next.Global
+			b.CB(next)
+		}
+		again, err := b.Build(spec)
+		if err == nil && sameRanges(recorded, again) {
+			return again
+		}
+	}
+	return nil
+}
+
+// sameRanges reports whether two programs with the same buffers have them in the same
+// places.
+func sameRanges(p, q *program.Program) bool {
+	var ranges []l1.Range
+	for _, cb := range p.CBs() {
+		ranges = append(ranges, cb.Range)
+	}
+	for i, cb := range q.CBs() {
+		if cb.Range != ranges[i] {
+			return false
+		}
+	}
+	return true
+}
