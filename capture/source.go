@@ -303,7 +303,11 @@ func (w *walk) ask(next uint64) error {
 	}
 	w.asked = true
 	w.settle()
-	return w.complete(next, func(*run) bool { return true })
+	if err := w.complete(next, func(*run) bool { return true }); err != nil {
+		return err
+	}
+	w.declareAgain()
+	return nil
 }
 
 // declare tells what is known of a unit.
@@ -407,6 +411,9 @@ func (w *walk) declareAgain() {
 		e, u := w.declaration(id), w.units.byID[id]
 		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
 			w.tell(e)
+			if u != nil {
+				u.told = e
+			}
 		}
 	}
 }

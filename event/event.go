@@ -117,7 +117,7 @@ type Event struct {
 
 	Buffer    device.Buffer // allocate, free (ID); its Parts are in Parts
 	Parts     []Part
-	Named     Opt[device.ID] // allocate: the one id that the source names; Devices has those on which it lies
+	Named     Opt[device.ID] // allocate, free: the one id that the source names; Devices has those on which it lies
 	PerCore   Opt[uint64]    // allocate: bytes on the fullest core
 	Address   Opt[uint64]    // allocate: as recorded or placed; also where there are no Parts
 	Layout    string         // allocate: as the source spells it
