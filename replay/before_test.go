@@ -89,8 +89,9 @@ func sameAsBefore(t require.TestingT, log []byte) {
 			now.Held[i].Registered[j].CB = 0
 		}
 	}
-	now.Placed = old.Placed && now.Placed // dataflow buffers of a log are placed, too
-	require.Equal(t, dump(old), dump(now), "%s", log)
+	now.Placed = old.Placed && now.Placed                                    // dataflow buffers of a log are placed, too
+	devices := regexp.MustCompile(`(?m)^ *Devices: \d+\n( *- |.*Device: )?`) // were judged one by one
+	require.Equal(t, devices.ReplaceAllString(dump(old), ""), devices.ReplaceAllString(dump(now), ""), "%s", log)
 }
 
 var numbered = regexp.MustCompile(`(in program |Program: )[0-9]+`)
