@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -78,23 +79,10 @@ func (r *replay) judgeAll(e *event.Event) error {
 		if r.opt.Runs {
 			r.listRun(group, e)
 		}
-		for at, step := 0, together(e, len(group)); at < len(group); at += step {
-			if err := r.check(group[at:at+step], e); err != nil {
-				return err
-			}
-		}
+		r.check(group, e)
 		all = rest
 	}
 	return nil
-}
-
-// together returns how many devices on which the same lives are judged at once. Each
-// device of a log may have buffers with ids of its own: it is judged for itself.
-func together(e *event.Event, n int) int {
-	if e.Kind == event.KindRun {
-		return n
-	}
-	return 1
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
@@ -166,7 +154,7 @@ func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 }
 
 // check judges one content on devices on which the same lives.
-func (r *replay) check(group []launch, e *event.Event) error {
+func (r *replay) check(group []launch, e *event.Event) {
 	k := &r.checks
 	n := int64(len(group))
 	k.result.Runs += n
@@ -176,10 +164,7 @@ func (r *replay) check(group []launch, e *event.Event) error {
 	key := checkKey{group[0].content, group[0].on.beside}
 	found, ok := k.known[key]
 	if !ok {
-		var err error
-		if found, err = r.judge(group, e); err != nil {
-			return err
-		}
+		found = k.judge(group, e)
 		if len(k.known) >= maxRemembered {
 			clear(k.known)
 		}
@@ -190,47 +175,33 @@ func (r *replay) check(group []launch, e *event.Event) error {
 	if found != fitted {
 		k.result.Failed += n
 	}
-	return nil
 }
 
 // judge checks a content anew and returns where the answer is.
-func (r *replay) judge(group []launch, e *event.Event) (found int, err error) {
-	k, first, f := &r.checks, group[0], &r.session.fleet
-	ids := make([]device.ID, len(group))
-	for i, l := range group {
-		ids[i] = l.on.slot
-	}
-	set, err := f.Of(ids...)
-	if err != nil {
-		return 0, r.internal(e, err)
+func (k *checks) judge(group []launch, e *event.Event) (found int) {
+	first := group[0]
+	place := fit.Place{
+		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Buffers: slices.Collect(first.on.dev.Buffers()),
 	}
 	for _, one := range first.content.programs {
-		verdict, err := f.Check(one, set)
-		if err != nil {
-			return 0, r.internal(e, err)
-		}
+		verdict := fit.Check(one, place)
 		if !verdict.Fits() {
-			return r.fail(group, e, verdict), nil
+			return k.fail(group, e, verdict)
 		}
-		rooms, err := f.Headroom(one, set)
-		if err != nil {
-			return 0, r.internal(e, err)
-		}
-		for _, room := range rooms {
+		for _, room := range fit.HeadroomOf(one, place) {
 			if room.Free < k.slack {
 				k.slack = room.Free
 				k.result.Tightest = &Tightest{Run: first.run, Enqueue: e.Node, Device: first.on.id, Headroom: room}
-				k.tight = tight{one, nil, first.on.dev}
+				k.tight = tight{one, place}
 			}
 		}
-		k.tight.keep()
 	}
-	return fitted, nil
+	return fitted
 }
 
 // fail lists a failure.
-func (r *replay) fail(group []launch, e *event.Event, v fit.Verdict) int {
-	k, first := &r.checks, group[0]
+func (k *checks) fail(group []launch, e *event.Event, v fit.Verdict) int {
+	first := group[0]
 	key := failureKey(first.run.Op, v)
 	if i, ok := k.failed[key]; ok {
 		if i >= 0 {
@@ -243,7 +214,7 @@ func (r *replay) fail(group []launch, e *event.Event, v fit.Verdict) int {
 		index = len(k.result.List)
 		c := FailedCheck{
 			Run: first.run, Enqueue: e.Node, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
-			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.placed && r.ofRuns(),
+			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)
 		k.result.List = append(k.result.List, c)

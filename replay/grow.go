@@ -2,9 +2,9 @@ package replay
 
 import (
 	"math"
-	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -23,56 +23,34 @@ const maxGrown = 64
 // tight is what the tightest run was checked with, kept until the end: how much its
 // buffers may grow is worked out once.
 type tight struct {
-	one    *program.Program
-	beside []device.Buffer
-	on     device.Device // of which beside is still to be kept
+	one   *program.Program
+	place fit.Place
 }
 
-// keep takes down what lives beside a program that has become the tightest one.
-func (t *tight) keep() {
-	if t.on != (device.Device{}) {
-		t.beside, t.on = slices.Collect(t.on.Buffers()), device.Device{}
+// grow works out by how much the buffers of the tightest run may grow. They do not where
+// addresses are recorded that tt-metal's placement does not explain.
+func (k *checks) grow() error {
+	if k.result.Tightest == nil {
+		return nil
 	}
-}
-
-// grow works out by how much the buffers of the tightest run may grow.
-func (k *checks) grow() (err error) {
-	if k.result.Tightest != nil {
-		k.result.Tightest.Grow, err = growths(k.tight)
-	}
-	return err
-}
-
-// growths returns by how much the buffers of a program may grow beside what lives. There
-// are none where addresses are recorded that tt-metal's placement does not explain.
-func growths(kept tight) (out []Growth, err error) {
-	one := replaced(kept.one)
+	one := replaced(k.tight.one)
 	if one == nil {
-		return nil, nil
+		return nil
 	}
-	fleet := device.NewFleet()
-	dev, err := fleet.AddDevice(0, one.Spec())
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range kept.beside {
-		if err := fleet.Allocate(b, dev.Set()); err != nil {
-			return nil, err
-		}
-	}
+	k.tight.place.Spec = one.Spec()
 	for i, cb := range one.CBs() {
 		if i >= maxGrown {
 			break
 		}
-		bytes, ok, err := fleet.MayGrow(one, i, dev.Set())
+		bytes, ok, err := fit.MayGrow(one, i, k.tight.place)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if ok {
-			out = append(out, Growth{device.Kind(cb.Kind), i, bytes})
+			k.result.Tightest.Grow = append(k.result.Tightest.Grow, Growth{device.Kind(cb.Kind), i, bytes})
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // replaced returns a program with the same addresses, but found by placement, so that

@@ -285,11 +285,12 @@ func (d *row) loggedRun(id program.ID, at uint64, label string) ProgramRun {
 // leaks lists what was not freed on any device.
 func (r *replay) leaks() (out Live) {
 	seen := map[*buffer]bool{}
+	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
 	for _, d := range r.sorted() {
 		for _, b := range d.live {
-			if !seen[b] {
-				seen[b] = true
+			if !seen[b] && (!r.ofRuns() || !ids[b.id]) {
+				seen[b], ids[b.id] = true, true
 				all = append(all, b)
 			}
 		}

@@ -90,6 +90,7 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.resolved = c.placed
 	if def.parts == nil {
 		def.parts = map[l1.Spec]*content{}
 	}
@@ -115,6 +116,7 @@ type content struct {
 	recorded    bool // a local circular buffer has an address of its own
 	synthesised bool // one was placed
 	placed      bool // any local buffer was
+	resolved    bool // by the source, not when it was registered
 	beyond      bool // one ends beyond L1
 }
 

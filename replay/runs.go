@@ -66,7 +66,7 @@ func (r *replay) listRun(group []launch, e *event.Event) {
 	r.runs[key] = len(r.result.Runs)
 	r.result.Runs = append(r.result.Runs, Enqueued{
 		Run: first.run, Device: first.on.id, Devices: len(group), Times: 1, Programs: first.content.programs,
-		Synthesised: first.content.placed && r.ofRuns(), Lowest: lowest, LowestSynthesised: synthesised,
+		Synthesised: first.content.resolved, Lowest: lowest, LowestSynthesised: synthesised,
 	})
 }
 

@@ -233,6 +233,9 @@ func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, erro
 
 // on makes a call that names devices.
 func (s *Session) on(e *event.Event) (event.Code, error) {
+	if e.Unknown || e.Again || e.Earlier && len(e.Parts) == 0 {
+		return "", nil // a buffer that lives nowhere that is known
+	}
 	set, err := s.set(e)
 	if err != nil {
 		return "", err
@@ -352,12 +355,8 @@ func (s *Session) beginTrace(e *event.Event, known bool) (event.Code, error) {
 	return "", nil
 }
 
-// allocate counts a buffer, or lays one anew whose place is known better now. One from
-// before the source began lives nowhere that is known.
+// allocate counts a buffer, or lays one anew whose place is known better now.
 func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
-	if e.Earlier && len(e.Parts) == 0 {
-		return "", nil
-	}
 	b := e.Buffer
 	if b.Name == "" {
 		b.Name = s.opOf(e)
@@ -389,11 +388,8 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 }
 
 // free takes a buffer off the devices that the event names or, where it names none, off
-// all that have it. One of which no allocation is known changes nothing.
+// all that have it.
 func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
-	if e.Unknown || e.Again {
-		return "", nil
-	}
 	if !e.Devices.OK {
 		var err error
 		if set, err = s.having(e.Buffer.ID); err != nil {
