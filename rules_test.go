@@ -51,7 +51,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "clash", "report"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "report"}
 	// What reads and writes text from outside.
 	readers := []string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"}
 	readers = readers[:len(readers):len(readers)]
@@ -63,7 +63,8 @@ func importTable() map[string]row {
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
 		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "fit", "device"), outside: []string{compress}},
+		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event"), outside: []string{compress}},
+		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
 		"report":              {ours: []string{"l1", "program", "fit", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
@@ -96,7 +97,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "planted", "program", "report", "testdata",
+		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // An Input is one capture file.
@@ -70,7 +72,7 @@ func byRank(path string, inputs []Input) ([]Input, error) {
 	for i := 1; i < len(inputs); i++ {
 		if a, b := inputs[i-1], inputs[i]; a.Rank == b.Rank {
 			return nil, &InputError{File: path, Node: -1, Reason: fmt.Sprintf("rank %d is there twice: %s and %s",
-				a.Rank.V, head(filepath.Base(a.Path), 60), head(filepath.Base(b.Path), 60))}
+				a.Rank.V, shown.Head(filepath.Base(a.Path), 60), shown.Head(filepath.Base(b.Path), 60))}
 		}
 	}
 	return inputs, nil
@@ -126,7 +128,8 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 
 // Open opens the file. Iterating over the Reader's Nodes closes it. A regular file
 // that is written to in the meantime is refused at the end with ErrChanged, because
-// what was read may be half old and half new; a pipe is read once, as it comes.
+// what was read may be half old and half new; a pipe is read once, as it comes. An event
+// log may grow while it is read.
 func (in Input) Open() (*Reader, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -143,17 +146,7 @@ func (in Input) Open() (*Reader, error) {
 	r := NewReader(f, in.Path)
 	r.close = f.Close
 	if before.Mode().IsRegular() {
-		r.regular = before
-		r.changed = func() error {
-			after, err := f.Stat()
-			switch {
-			case err != nil:
-				return err
-			case !unchanged(before, after):
-				return fmt.Errorf("file %w", ErrChanged)
-			}
-			return nil
-		}
+		r.regular, r.stat = before, f.Stat
 	}
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -214,25 +215,18 @@ type Earlier struct {
 // MaxListed is how many rows the lists of a Result have at most.
 const MaxListed = 1000
 
-// An UpstreamCause is a reason why a figure of ttnn's differs from what a core really
-// held. Upstream is ttnn's figure, Exact ours for the same nodes.
-type UpstreamCause struct {
-	Code     CauseCode
-	Figure   string // name of the figure, as "peak_cb"
-	Upstream uint64 // before this cause is taken out
-	Exact    uint64 // after
-	Count    int    // devices or core sets that were added up, frees that were unknown
-}
+// An UpstreamCause is a reason why a figure of ttnn's differs from what a core held.
+type UpstreamCause = event.UpstreamCause
 
 // A CauseCode names a kind of cause.
-type CauseCode string
+type CauseCode = event.CauseCode
 
 // The causes.
 const (
-	CauseCopies  CauseCode = "copies"  // the same CBs on several devices were added up
-	CauseDevices CauseCode = "devices" // different CBs on several devices were added up
-	CauseCores   CauseCode = "cores"   // CBs on different cores were added up as if on one
-	CauseWrapped CauseCode = "wrapped" // frees of buffers from before the capture were subtracted, below zero
+	CauseCopies  = event.CauseCopies
+	CauseDevices = event.CauseDevices
+	CauseCores   = event.CauseCores
+	CauseWrapped = event.CauseWrapped
 )
 
 // Untold returns the codes of anomalies because of which nobody can say that all

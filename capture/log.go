@@ -9,7 +9,9 @@ import (
 	"io"
 	"iter"
 
-	"github.com/cbl1/cbl1/capture/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/magic"
+	"github.com/cbl1/cbl1/internal/packed"
 )
 
 // LogVersion is the version of the event log that this package reads and writes.
@@ -56,8 +58,8 @@ func (l *Log) run(yield func(*LogEvent) bool) error {
 	l.in = bufio.NewReaderSize(l.src, 64<<10)
 	// No line starts like compressed data, and nobody has to wait for a second byte.
 	if start, _ := l.in.Peek(1); len(start) == 1 && (start[0] == 0x1f || start[0] == 0x28 || start[0]&0xf0 == 0x50) {
-		plain, done := decompress(l.in)
-		defer done()
+		plain := packed.Open(l.in)
+		defer plain.Close()
 		l.in = bufio.NewReaderSize(plain, 64<<10)
 	}
 	d := newLogDecoder(l.file)
@@ -184,7 +186,7 @@ func (l *Log) check(raw []byte) *InputError {
 	if err == nil {
 		return nil
 	}
-	if what := guess(raw); what != "" && l.pos.Node == 0 {
+	if what := magic.Name(raw); what != "" && l.pos.Node == 0 {
 		return l.fail(nil, "this is "+what, ErrNotCapture)
 	}
 	var e *jsonscan.Error

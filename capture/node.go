@@ -1,8 +1,7 @@
 package capture
 
 import (
-	"strings"
-
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -41,53 +40,21 @@ func (t Type) Known() bool {
 }
 
 // An Opt is a value that may be absent. Absent is not 0.
-type Opt[T any] struct {
-	V  T    // the zero value if OK is false
-	OK bool // whether the input has the value
-}
+type Opt[T any] = event.Opt[T]
 
-// Or returns the value, or def if it is absent.
-func (o Opt[T]) Or(def T) T {
-	if o.OK {
-		return o.V
-	}
-	return def
-}
-
-func some[T any](v T) Opt[T] { return Opt[T]{v, true} }
+func some[T any](v T) Opt[T] { return event.Some(v) }
 
 // A Pos is the place of a node in its file.
-type Pos struct {
-	Offset int64 // bytes of (decompressed) input before the node's brace
-	Line   int64 // of that brace, from 1
-	Node   int64 // index in the graph, which equals the counter
-}
+type Pos = event.Pos
 
 // An Anomaly is a set of oddities in a node that do not stop the reader.
-type Anomaly uint8
+type Anomaly = event.Anomaly
 
 // The anomalies.
 const (
-	// AnomalyDuplicateKey: a key comes twice in one object, with equal values.
-	AnomalyDuplicateKey Anomaly = 1 << iota
-	// AnomalyDeviceTensors: device_tensors cannot be read, so it names no mesh.
-	AnomalyDeviceTensors
+	AnomalyDuplicateKey  = event.AnomalyDuplicateKey
+	AnomalyDeviceTensors = event.AnomalyDeviceTensors
 )
-
-// Has reports whether a contains all of b.
-func (a Anomaly) Has(b Anomaly) bool { return a&b == b }
-
-// String lists the anomalies in words, separated by commas.
-func (a Anomaly) String() string {
-	var words []string
-	if a.Has(AnomalyDuplicateKey) {
-		words = append(words, "duplicate key")
-	}
-	if a.Has(AnomalyDeviceTensors) {
-		words = append(words, "malformed device_tensors")
-	}
-	return strings.Join(words, ", ")
-}
 
 // A Node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place

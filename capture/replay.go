@@ -25,6 +25,11 @@ type Options struct {
 	MaxL1   uint64 // size of L1; 0 = by file or architecture
 	// NoInfer leaves operations that found their program in the cache without one.
 	NoInfer bool
+	// At, if present, is the counter of a node: after it the source tells what is still
+	// open, as it stands, so that somebody may look at that moment.
+	At Opt[uint64]
+	// Ahead reads a regular file twice, so that what comes late is told right at once.
+	Ahead bool
 	// Ask, if not nil, asks what holds a byte; Result.Held answers.
 	Ask *Question
 	// Progress, if not nil, is called now and then with the number of nodes read.
@@ -182,7 +187,7 @@ func replayOnce(r *Reader, opt Options, know *knowledge) (*Result, error) {
 		p.enqueued = opt.Enqueued()
 	}
 	var log *Result
-	r.log = func(in io.Reader) (err error) {
+	r.oldLog = func(in io.Reader) (err error) {
 		log, err = replayLog(in, r.file, opt)
 		return err
 	}

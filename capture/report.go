@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // Info is what a report says besides its graph. Of a bare array it is zero.
@@ -101,7 +103,7 @@ func listKeys(keys []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(head(visible(key), 20))
+		b.WriteString(shown.Name(key, 20))
 	}
 	return b.String()
 }
@@ -160,23 +162,26 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 	if err != nil {
 		return r.scanError(err)
 	}
-	d := &section{decoder: decoder{file: r.file, raw: raw, pos: pos}, name: key}
 	old := r.info
+	in := section{name: key}
+	o := in.read(raw)
 	switch key {
 	case "version":
 		// Another tool may put something else here; a version decides nothing.
-		if v, wrong := whole(raw); wrong == "" {
-			r.info.Version = some(v)
-		} else {
-			r.info.Version = Opt[uint64]{}
-		}
+		v, wrong := jsonobject.Whole(raw)
+		r.info.Version = Opt[uint64]{V: v, OK: wrong == ""}
 	case "metadata":
-		r.info.Rank, r.info.WorldSize = d.metadata()
+		in := o.ObjectOrEmpty(key)
+		r.info.Rank, r.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
 	case "devices":
-		r.info.Devices = d.devices()
+		r.info.Devices = devices(o)
 	}
-	if d.err != nil {
-		return d.err
+	if e := in.json.Err(); e != nil {
+		at := max(0, e.Offset-in.before)
+		return &InputError{
+			File: r.file, Offset: pos.Offset + int64(at), Line: pos.Line + lines(raw[:at]), Node: -1,
+			Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason, Err: e.Err,
+		}
 	}
 	if again {
 		equal := old.Version == r.info.Version && old.Rank == r.info.Rank && old.WorldSize == r.info.WorldSize &&
@@ -190,116 +195,43 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 	return nil
 }
 
-// A section decodes a captured part of a report.
+// A section is a part of a report, read as the member that it is.
 type section struct {
-	decoder
-	name string
+	json   jsonobject.Reader
+	name   string
+	before int // bytes before the section in what is read
 }
 
-// metadata reads {"rank": 0, "world_size": 1, ...}.
-func (d *section) metadata() (rank, world Opt[uint64]) {
-	if string(d.raw) == "null" {
-		return rank, world
-	}
-	c := cursor{b: d.raw}
-	if !c.enter('{') {
-		d.fail(d.name, span{0, len(d.raw)}, "is not an object", nil)
-		return rank, world
-	}
-	for c.next() {
-		key, value := c.member()
-		switch key {
-		case "rank":
-			d.set(&rank, "metadata.rank", value, maxWhole)
-		case "world_size":
-			d.set(&world, "metadata.world_size", value, maxWhole)
-		}
-	}
-	return rank, world
+func (s *section) read(raw []byte) jsonobject.Object {
+	before := `{"` + s.name + `":`
+	s.before = len(before)
+	return s.json.Read(slices.Concat([]byte(before), raw, []byte("}")))
 }
 
 // devices reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
-func (d *section) devices() (list []DeviceInfo) {
-	if string(d.raw) == "null" {
-		return nil
-	}
-	c := cursor{b: d.raw}
-	if !c.enter('[') {
-		d.fail(d.name, span{0, len(d.raw)}, "is not an array", nil)
-		return nil
-	}
-	for c.next() {
-		c.space()
-		at := c.i
-		if !c.enter('{') {
-			d.fail(d.name, c.value(), "is not a device, which is an object", nil)
-			return nil
+func devices(o jsonobject.Object) (list []DeviceInfo) {
+	for in := range o.Objects("devices") {
+		info := DeviceInfo{
+			Arch:         arch(in),
+			GridX:        numberOf(in, "num_x_compute_cores", jsonobject.MaxWhole),
+			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),
+			WorkerL1Size: numberOf(in, "worker_l1_size", jsonobject.MaxL1),
+			CBBase:       numberOf(in, "address_at_first_l1_cb_buffer", jsonobject.MaxL1),
 		}
-		var info DeviceInfo
-		var id Opt[uint64]
-		for c.next() {
-			key, value := c.member()
-			switch key {
-			case "device_id":
-				d.set(&id, "devices.device_id", value, maxDeviceID)
-			case "arch":
-				info.Arch = d.arch(value)
-			case "num_x_compute_cores":
-				d.set(&info.GridX, "devices.num_x_compute_cores", value, maxWhole)
-			case "num_y_compute_cores":
-				d.set(&info.GridY, "devices.num_y_compute_cores", value, maxWhole)
-			case "worker_l1_size":
-				d.set(&info.WorkerL1Size, "devices.worker_l1_size", value, maxL1)
-			case "address_at_first_l1_cb_buffer":
-				d.set(&info.CBBase, "devices.address_at_first_l1_cb_buffer", value, maxL1)
-			}
-		}
-		if !id.OK {
-			d.fail("devices.device_id", span{at, at}, "missing", nil)
-		}
-		if d.err != nil {
-			return nil
-		}
-		info.ID = id.V
+		info.ID = in.Need("device_id", jsonobject.MaxInt)
 		list = append(list, info)
 	}
 	return list
 }
 
 // arch reads the name of an architecture; what is not a name is kept as it stands.
-func (d *section) arch(at span) string {
-	raw := d.raw[at.start:at.end]
-	switch raw[0] {
-	case '"':
-		return unquote(raw)
-	case 'n':
+func arch(in jsonobject.Object) string {
+	raw := in.Get("arch")
+	switch {
+	case raw == nil:
 		return ""
+	case raw[0] == '"':
+		return jsonobject.Unquote(raw)
 	}
-	return clip(raw)
-}
-
-// set reads a number that the section states at most once, or repeats.
-func (d *section) set(into *Opt[uint64], name string, at span, most uint64) {
-	raw := d.raw[at.start:at.end]
-	if raw[0] == 'n' {
-		return
-	}
-	v, wrong := whole(raw)
-	if wrong == "" && v > most {
-		wrong = "is above " + strconv.FormatUint(most, 10)
-	}
-	if wrong == "" && into.OK && into.V != v {
-		wrong = "is the second value of this key, and not equal to the first"
-	}
-	if wrong != "" {
-		d.fail(name, at, wrong, nil)
-		return
-	}
-	*into = some(v)
-}
-
-// member returns the decoded key and the value of the next member.
-func (c *cursor) member() (key string, value span) {
-	k := c.key()
-	return unquote(c.b[k.start:k.end]), c.value()
+	return shown.Value(raw)
 }

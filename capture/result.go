@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -45,14 +46,14 @@ type Spec struct {
 }
 
 // A Source says where a number comes from.
-type Source string
+type Source = event.Source
 
 // The sources, strongest first.
 const (
-	FromOption  Source = "option"  // the caller said so
-	FromFile    Source = "file"    // the capture says so
-	FromArch    Source = "arch"    // the architecture's default
-	FromAssumed Source = "assumed" // nobody said; Blackhole is assumed
+	FromOption  = event.FromOption
+	FromFile    = event.FromFile
+	FromArch    = event.FromArch
+	FromAssumed = event.FromAssumed
 )
 
 // Addresses says where the addresses of a capture's local CBs come from.
@@ -67,16 +68,8 @@ const (
 	AddressesMixed       Addresses = "mixed"
 )
 
-// Upstream has the figures of ttnn's own extract_resource_usage_per_core, bytes per
-// core, copied faithfully: sums without a floor that ignore cores and devices. A
-// figure is absent where the file lacks the data.
-type Upstream struct {
-	PeakCB, PeakL1, PeakDataflow, PeakScratchpad, PeakTotal Opt[uint64]
-	// Wrapped: a free exceeded what was allocated, and the sums ran below zero.
-	Wrapped bool
-	// Causes says by how much a figure misleads, and why.
-	Causes []UpstreamCause
-}
+// Upstream has the figures of ttnn's own extract_resource_usage_per_core.
+type Upstream = event.Upstream
 
 // A Mesh is an id under which a capture means several chips.
 type Mesh struct {

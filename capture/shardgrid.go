@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -12,8 +13,8 @@ import (
 //
 //	...,shard_spec=ShardSpec{grid=[{"start":{"x":0,"y":0},"end":{"x":10,"y":8}, {"start":...}], shape=...
 //	...,shard_spec=ShardSpec{grid={[0-0 - 7-7]}, shape=...
-func (d *decoder) shardGrid() (set l1.CoreRangeSet) {
-	raw := d.get(&d.params, fieldMemoryConfig)
+func (d *decoder) shardGrid(p jsonobject.Object) (set l1.CoreRangeSet) {
+	raw := p.Get("memory_config")
 	if len(raw) == 0 || raw[0] != '"' {
 		return set
 	}

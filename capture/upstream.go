@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -17,17 +19,17 @@ type upstreamSums struct {
 	wrapped, l1Unknown                                      bool
 
 	// What the sums stand for.
-	since  []upstreamCB    // local CBs since the last free
-	raised bool            // their sum is the peak
-	causes []UpstreamCause // of peakCB
-	known  uint64          // of l1: what was allocated in the capture and is live
-	most   uint64          // its maximum
-	before int             // frees of what was not
+	since  []upstreamCB          // local CBs since the last free
+	raised bool                  // their sum is the peak
+	causes []event.UpstreamCause // of peakCB
+	known  uint64                // of l1: what was allocated in the capture and is live
+	most   uint64                // its maximum
+	before int                   // frees of what was not
 }
 
 // An upstreamCB is a CB that was added up.
 type upstreamCB struct {
-	device        Opt[uint64]
+	device        device.ID
 	cores         l1.CoreRangeSet
 	address, size uint64
 }
@@ -53,7 +55,7 @@ func (u *upstreamSums) place(n *Node) {
 		peak := u.peakCB
 		u.add(&u.cb, &u.peakCB, n.Size.V)
 		u.raised = u.raised || u.peakCB > peak
-		u.since = append(u.since, upstreamCB{n.DeviceID, n.Cores, n.Address.V, n.Size.V})
+		u.since = append(u.since, upstreamCB{idOf(n.DeviceID), n.Cores, n.Address.V, n.Size.V})
 	}
 }
 
@@ -72,13 +74,13 @@ func (u *upstreamSums) explain() {
 		return
 	}
 	u.raised, u.causes = false, nil
-	byDevice := map[Opt[uint64]][]upstreamCB{}
+	byDevice := map[device.ID][]upstreamCB{}
 	for _, cb := range since {
 		byDevice[cb.device] = append(byDevice[cb.device], cb)
 	}
 	var first, largest []upstreamCB
 	same := true
-	for _, id := range slices.SortedFunc(maps.Keys(byDevice), compareID) {
+	for _, id := range slices.SortedFunc(maps.Keys(byDevice), byID) {
 		list := byDevice[id]
 		if first == nil {
 			first, largest = list, list
@@ -90,11 +92,11 @@ func (u *upstreamSums) explain() {
 	}
 	sum := sumOf(largest)
 	if n := len(byDevice); n > 1 {
-		code := CauseDevices
+		code := event.CauseDevices
 		if same {
-			code = CauseCopies
+			code = event.CauseCopies
 		}
-		u.causes = append(u.causes, UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.cb, Exact: sum, Count: n})
+		u.causes = append(u.causes, event.UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.cb, Exact: sum, Count: n})
 	}
 	cores := map[l1.Core]uint64{}
 	sets := map[string]bool{}
@@ -107,7 +109,7 @@ func (u *upstreamSums) explain() {
 		}
 	}
 	if fullest < sum {
-		u.causes = append(u.causes, UpstreamCause{Code: CauseCores, Figure: "peak_cb", Upstream: sum, Exact: fullest, Count: len(sets)})
+		u.causes = append(u.causes, event.UpstreamCause{Code: event.CauseCores, Figure: "peak_cb", Upstream: sum, Exact: fullest, Count: len(sets)})
 	}
 }
 
@@ -158,13 +160,13 @@ func (u *upstreamSums) buffer(n *Node) {
 	}
 }
 
-func (u *upstreamSums) figures() Upstream {
+func (u *upstreamSums) figures() event.Upstream {
 	u.explain()
-	f := Upstream{PeakCB: some(u.peakCB), PeakDataflow: some(u.peakDataflow), PeakScratchpad: some(u.peakScratchpad), Causes: u.causes}
+	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), Causes: u.causes}
 	if !u.l1Unknown {
-		f.PeakL1, f.PeakTotal, f.Wrapped = some(u.peakL1), some(u.peakTotal), u.wrapped
+		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.peakL1), event.Some(u.peakTotal), u.wrapped
 		if u.wrapped {
-			f.Causes = append(f.Causes, UpstreamCause{Code: CauseWrapped, Figure: "peak_l1", Upstream: u.peakL1, Exact: u.most, Count: u.before})
+			f.Causes = append(f.Causes, event.UpstreamCause{Code: event.CauseWrapped, Figure: "peak_l1", Upstream: u.peakL1, Exact: u.most, Count: u.before})
 		}
 	}
 	return f

@@ -42,7 +42,7 @@ func (l *line) fields(e *Event) {
 		l.allocate(e)
 	case KindFree:
 		l.free(e)
-	case KindRemove, KindResetPeaks, KindCBsFreed:
+	case KindRemove, KindResetPeaks, KindHybrid, KindLockstep, KindCBsFreed:
 		l.devices(e)
 	case KindOpStart:
 		l.text("name", e.Name)

@@ -33,6 +33,8 @@ const (
 	KindAllocate   Kind = "allocate" // Buffer, Parts, and what the source knows besides
 	KindFree       Kind = "free"     // Buffer.ID
 	KindResetPeaks Kind = "reset_peaks"
+	KindHybrid     Kind = "hybrid"   // device.Fleet.SetHybrid
+	KindLockstep   Kind = "lockstep" // and back
 	KindOpStart    Kind = "op_start"
 	KindOpEnd      Kind = "op_end"
 )
@@ -119,7 +121,7 @@ type Event struct {
 
 	Buffer    device.Buffer // allocate, free (ID, and Kind of an unknown one); its place is in Parts
 	Parts     []Part
-	Named     Opt[device.ID] // allocate: the one id that the source names; Devices has those on which it lies
+	Named     Opt[device.ID] // allocate, free: the one id that the source names; Devices has those on which it lies
 	PerCore   Opt[uint64]    // allocate: bytes on the fullest core
 	Address   Opt[uint64]    // allocate: as recorded or placed; also where there are no Parts
 	Layout    string         // allocate: as the source spells it

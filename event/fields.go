@@ -43,7 +43,7 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 		d.allocate(o, e)
 	case KindFree:
 		free(o, e)
-	case KindRemove, KindResetPeaks, KindCBsFreed:
+	case KindRemove, KindResetPeaks, KindHybrid, KindLockstep, KindCBsFreed:
 		e.Devices = ids[device.ID](o, "devices")
 	case KindOpStart:
 		e.Name = text(o, "name")

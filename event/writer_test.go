@@ -219,6 +219,8 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		event.KindAllocate:   func(t *rapid.T, e *event.Event) { buffers(t, e); devices(t, e) },
 		event.KindFree:       func(t *rapid.T, e *event.Event) { frees(t, e); devices(t, e) },
 		event.KindResetPeaks: devices,
+		event.KindHybrid:     devices,
+		event.KindLockstep:   devices,
 		event.KindOpStart:    func(t *rapid.T, e *event.Event) { e.Name = words(t) },
 		event.KindOpEnd:      func(*rapid.T, *event.Event) {},
 		event.KindRun:        runs,

@@ -1,6 +1,9 @@
 package jsonobject
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // An Object is an object of the text that its Reader has at hand.
 type Object struct {
@@ -106,12 +109,21 @@ func (o Object) NeedID(name string) uint64 {
 
 // Numbers returns a list of whole numbers, and whether there is one.
 func (o Object) Numbers(name string) (list []uint64, ok bool) {
+	raw := o.Get(name)
+	if raw == nil {
+		return nil, false
+	}
+	// Most lists have their final size at once; commas in hostile text cost nothing.
+	list = make([]uint64, 0, min(bytes.Count(raw, []byte(",")), 1024)+1)
 	ok = o.elements(name, func(raw []byte) string {
 		v, wrong := Whole(raw)
 		list = append(list, v)
 		return wrong
 	})
-	return list, ok
+	if !ok {
+		return nil, false
+	}
+	return list, true
 }
 
 // Texts returns a list of texts, and whether there is one.
@@ -194,6 +206,16 @@ func (o Object) Object(name string) (Object, bool) {
 		return Object{}, false
 	}
 	return o.r.open(o.at(name), object{parent: o.i, name: name, index: -1}), true
+}
+
+// ObjectOrEmpty is Object, but returns one without members where there is none.
+func (o Object) ObjectOrEmpty(name string) Object {
+	if inner, ok := o.Object(name); ok {
+		return inner
+	}
+	r := o.r
+	r.objects = append(r.objects, object{parent: o.i, name: name, index: -1, first: len(r.members), last: len(r.members)})
+	return Object{r, len(r.objects) - 1}
 }
 
 // Objects yields the elements of a list of objects, none if there is no such list. It ends

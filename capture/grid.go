@@ -1,0 +1,95 @@
+package capture
+
+import (
+	"maps"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A grid is the cores of a device on which interleaved buffers lie, and who says so.
+type grid struct {
+	cols, rows int
+	cores      l1.CoreSet
+	from       event.Source // FromFile or FromAssumed
+	used       bool         // what was told depends on it
+}
+
+// grids find the grid of each id: as the file says or else the largest of the
+// architecture. What is assumed grows with the cores that the capture shows.
+type grids struct {
+	specs *specs
+	known *learnt
+	byID  map[device.ID]*grid
+}
+
+// of returns the grid of an id as it stands.
+func (g *grids) of(id device.ID) *grid {
+	if g.byID[id] == nil {
+		g.byID[id] = g.find(id)
+	}
+	return g.byID[id]
+}
+
+// use returns the grid of an id for something that is told.
+func (g *grids) use(id device.ID) *grid {
+	found := g.of(id)
+	found.used = true
+	return found
+}
+
+// forget drops what nothing that was told depends on: the file says more now.
+func (g *grids) forget() {
+	maps.DeleteFunc(g.byID, func(_ device.ID, one *grid) bool { return !one.used })
+}
+
+// anyUsed reports whether anything that was told depends on a grid.
+func (g *grids) anyUsed() bool {
+	for _, one := range g.byID {
+		if one.used {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *grids) find(id device.ID) *grid {
+	found := &grid{from: event.FromAssumed}
+	for _, d := range g.specs.infos() {
+		if !legalGrid(d) || found.from == event.FromFile && device.ID(d.ID) != id {
+			continue
+		}
+		found.cols, found.rows, found.from = int(d.GridX.V), int(d.GridY.V), event.FromFile
+	}
+	if found.from == event.FromAssumed {
+		for _, board := range l1.Boards() {
+			if board.Arch == g.specs.spec().Arch && board.Cols*board.Rows > found.cols*found.rows {
+				found.cols, found.rows = board.Cols, board.Rows
+			}
+		}
+		found.cols, found.rows = max(found.cols, int(g.known.seen.X)+1), max(found.rows, int(g.known.seen.Y)+1)
+	}
+	found.cores = l1.Spec{Cols: found.cols, Rows: found.rows}.Grid().Cores()
+	return found
+}
+
+// see takes in the cores of a node. If an assumed grid turns out to be too small after
+// buffers were laid on it, they were told on too few cores.
+func (g *grids) see(set l1.CoreRangeSet) {
+	for r := range set.All() {
+		seen := l1.Core{X: max(g.known.seen.X, r.End.X), Y: max(g.known.seen.Y, r.End.Y)}
+		if seen == g.known.seen {
+			continue
+		}
+		g.known.seen = seen
+		old := g.byID
+		g.byID = map[device.ID]*grid{}
+		for id, was := range old {
+			if is := g.of(id); was.used {
+				is.used = true
+				g.known.late = g.known.late || !is.cores.Equal(was.cores)
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package capture
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/program"
+)
+
+// maxOperations bounds how many operations are remembered. Beyond it all are forgotten
+// and found anew.
+const maxOperations = 1 << 16
+
+// hits remember what each operation ran when it was there last: an operation that finds
+// its program in the cache shows no circular buffers.
+type hits map[operation][]remembered
+
+// remembered is what an operation ran on one unit, and where the capture shows that.
+type remembered struct {
+	id              device.ID
+	program         program.ID
+	cbFirst, cbLast uint64
+}
+
+func (h hits) remember(key operation, what remembered) {
+	if len(h) >= maxOperations && h[key] == nil {
+		clear(h)
+	}
+	list := h[key]
+	if i := slices.IndexFunc(list, func(old remembered) bool { return old.id == what.id }); i >= 0 {
+		list[i] = what
+		return
+	}
+	h[key] = append(list, what)
+}
+
+// A freeing is a circular_buffer_deallocate_all that nothing followed yet.
+type freeing struct {
+	counter  uint64
+	device   device.ID
+	depth    int // of functions
+	cacheHit event.Opt[bool]
+	inOp     bool // it belongs to an operation, and is not the end of a program
+	settled  bool // what it stands for is known
+}
+
+// frees takes in that a free was read.
+func (w *walk) frees(n *Node, id device.ID) {
+	inner := w.functions.inner()
+	w.freeing = &freeing{counter: n.Counter, device: id, depth: w.functions.depth()}
+	if inner == nil {
+		return
+	}
+	w.freeing.cacheHit = inner.cacheHit
+	if w.known.onlyChip(id) {
+		return
+	}
+	w.freeing.inOp = true
+	if id != event.NoDevice && !w.known.isMesh(id) {
+		w.guessed.inOp[id] = true
+	}
+}
+
+// guesses are ids of which nothing was known when something was decided by them: if
+// they turn out to be a chip's or a mesh's, the decision was another one.
+type guesses struct {
+	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
+	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on
+}
+
+// wrong reports whether that a mesh has a chip makes a decision wrong.
+func (g *guesses) wrong(mesh, chip device.ID, known *learnt) bool {
+	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip)
+}
+
+// ownFree returns the free that nothing followed yet, if it is of the innermost
+// function and not settled.
+func (w *walk) ownFree() *freeing {
+	f, inner := w.freeing, w.functions.inner()
+	if f == nil || inner == nil || f.depth != w.functions.depth() || f.settled || f.counter < inner.start {
+		return nil
+	}
+	return f
+}
+
+// hit looks at the innermost function, which ends or goes on to its next program: if it
+// freed and placed nothing since, or says so, its program came from the cache.
+func (w *walk) hit(at uint64) {
+	c, f := w.functions.inner(), w.ownFree()
+	says := c.cacheHit.OK && c.cacheHit.V
+	switch {
+	case f != nil && (says || !c.cacheHit.OK && f.inOp):
+	case f == nil && says && !c.placed:
+	default:
+		return
+	}
+	start := c.start
+	if f != nil {
+		if f.settled = true; !says {
+			start = f.counter
+		}
+	}
+	known := w.infer(w.functions.operation(), f, start, at)
+	c.placed = true
+	switch {
+	case known:
+		w.notes.add(noteInferred, int64(start), c.name)
+	case says:
+		w.hidden.add(hiddenCacheHit, int64(c.start), c.name)
+	default:
+		f.settled = false // closeFree counts it
+	}
+}
+
+// infer tells that what an operation ran when it was there last runs again, on the
+// units that its free reaches. It reports whether anything is known.
+func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
+	if w.opt.NoInfer {
+		return false
+	}
+	reached := func(remembered) bool { return true }
+	if f != nil && f.device != event.NoDevice {
+		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
+			reached = func(r remembered) bool { return w.known.reaches(f.device, r.id) }
+		} else {
+			w.guessed.reach[f.device] = true
+		}
+	}
+	var starts []start
+	for _, r := range w.hits[key] {
+		if !reached(r) {
+			continue
+		}
+		w.settle()
+		starts = append(starts, start{
+			startKey{program: r.program, op: key.path, inferred: true}, w.units.byID[r.id],
+			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast},
+		})
+	}
+	w.start(starts, at)
+	return len(starts) > 0
+}
+
+// closeFree looks at a free that nothing followed. If its operation found the program
+// in the cache, or does not say, the file may not show what L1 holds.
+func (w *walk) closeFree() {
+	f := w.freeing
+	w.freeing = nil
+	if f != nil && f.inOp && !f.cacheHit.OK && !f.settled {
+		w.hidden.add(hiddenFreeWithoutCBs, int64(f.counter), "")
+	}
+}

@@ -1,0 +1,104 @@
+package capture
+
+import (
+	"encoding/binary"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// layouts number the programs of a capture: runs with the same content are one. Memory
+// grows with what differs, not with what ran.
+type layouts struct {
+	byContent map[string]program.ID
+	content   []byte
+}
+
+func newLayouts() *layouts { return &layouts{byContent: map[string]program.ID{}} }
+
+// of returns the program of a run. If it is a new one, cbs are its buffers, placed.
+func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs []event.CB, err error) {
+	l.read(run)
+	if id, ok := l.byContent[string(l.content)]; ok {
+		return id, nil, nil
+	}
+	id = program.ID(len(l.byContent))
+	if cbs, err = placed(id, run, spec()); err != nil {
+		return 0, nil, err
+	}
+	l.byContent[string(l.content)] = id
+	return id, cbs, nil
+}
+
+// read writes down all that tells runs apart.
+func (l *layouts) read(run []program.CB) {
+	to := l.content[:0]
+	for _, cb := range run {
+		global := byte(0)
+		if cb.Global {
+			global = 1
+		}
+		to = append(to, byte(cb.Kind), global)
+		to = binary.LittleEndian.AppendUint64(to, cb.Address)
+		to = binary.LittleEndian.AppendUint64(to, cb.Size)
+		to = binary.LittleEndian.AppendUint32(to, uint32(cb.Cores.Len()))
+		for r := range cb.Cores.All() {
+			to = append(to, r.Start.X, r.Start.Y, r.End.X, r.End.Y)
+		}
+	}
+	l.content = to
+}
+
+// placed gives the buffers of a run their addresses. Circular buffers and the rest are
+// placed apart, each from the base on. Where some addresses are recorded and some are
+// not, the recorded ones come first: they are facts to place around.
+func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
+	circular, others := program.NewBuilder(id), program.NewBuilder(id)
+	var ordered []program.CB
+	for _, fixed := range []bool{true, false} {
+		for _, cb := range run {
+			if cb.Fixed == fixed {
+				ordered = append(ordered, cb)
+			}
+		}
+	}
+	for _, cb := range ordered {
+		if cb.Kind == program.CircularBuffer {
+			circular.CB(cb)
+		} else {
+			others.CB(cb)
+		}
+	}
+	one, err := circular.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := others.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	ofCircular, ofOthers := addresses(one), addresses(rest)
+	out := make([]event.CB, len(ordered))
+	for i, cb := range ordered {
+		from := &ofOthers
+		if cb.Kind == program.CircularBuffer {
+			from = &ofCircular
+		}
+		out[i] = event.CB{CB: cb, Synthesised: !cb.Global && !cb.Fixed}
+		if out[i].Synthesised {
+			out[i].Address, out[i].Fixed = (*from)[0], true
+		}
+		*from = (*from)[1:]
+	}
+	return out, nil
+}
+
+// addresses returns those of a program's buffers in creation order.
+func addresses(p *program.Program) []uint64 {
+	out := make([]uint64, 0, p.Len())
+	for _, cb := range p.CBs() {
+		out = append(out, cb.Address)
+	}
+	return out
+}

@@ -1,0 +1,474 @@
+package capture
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// maxTensors bounds how many tensors to come are remembered with their buffers, and
+// how many cores that came late. Beyond it cores of sharded buffers are not known.
+const maxTensors = 1 << 16
+
+// A buffer is an allocation that was not freed yet.
+type buffer struct {
+	id       device.BufferID
+	at       uint64 // counter of its allocation
+	op       string
+	named    device.ID // by its allocation
+	kind     device.Kind
+	size     uint64 // of all banks
+	perCore  event.Opt[uint64]
+	recorded uint64            // address in the capture; 0 = none
+	address  event.Opt[uint64] // as recorded or placed
+	layout   string
+	node     event.Opt[uint64]             // buffer node that the allocation names
+	backing  map[device.ID]device.BufferID // chips whose own allocation is shown too
+
+	sharded bool
+	known   bool // cores are, of a sharded one
+	cores   l1.CoreSet
+
+	told   bool     // it lies on its units
+	placed bool     // r and address are chosen here
+	r      l1.Range // empty if it lies nowhere
+	on     []*unit
+}
+
+// An addressKey is all that pairs the events of a buffer that names no buffer node.
+type addressKey struct {
+	named   device.ID
+	address uint64
+	kind    device.Kind
+}
+
+func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kind} }
+
+// buffers are the allocations that live, by all that a free may know of them.
+type buffers struct {
+	known  *learnt
+	serial device.BufferID
+	live   map[device.BufferID]*buffer
+	byNode map[uint64][]*buffer     // in the order of their allocations
+	loose  map[addressKey][]*buffer // of allocations that name no node
+
+	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
+	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
+	newest  *Node             // the last buffer node, while nothing followed it
+}
+
+func newBuffers(known *learnt) *buffers {
+	return &buffers{
+		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
+		tensors: map[uint64]uint64{},
+	}
+}
+
+func (l *buffers) next() device.BufferID {
+	l.serial++
+	return l.serial
+}
+
+// node takes in that operations know a buffer, and which tensors belong to it.
+func (l *buffers) node(n *Node) {
+	l.newest = n
+	added := 0
+	for _, c := range n.Connections {
+		if c > n.Counter && len(l.tensors) < maxTensors && added < 8 {
+			l.tensors[c] = n.Counter
+			added++
+		}
+	}
+}
+
+// earlier returns the last buffer node if the node that follows it does not allocate
+// the buffer: then it lives since before the capture.
+func (l *buffers) earlier(next *Node) *Node {
+	old := l.newest
+	l.newest = nil
+	if old == nil || next.Type == TypeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
+		return nil
+	}
+	return old
+}
+
+func (l *buffers) add(b *buffer) {
+	l.live[b.id] = b
+	if b.node.OK {
+		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
+	} else {
+		l.loose[b.key()] = append(l.loose[b.key()], b)
+	}
+}
+
+func (l *buffers) remove(b *buffer) {
+	delete(l.live, b.id)
+	if b.node.OK {
+		removeFrom(l.byNode, b.node.V, b)
+	} else {
+		removeFrom(l.loose, b.key(), b)
+	}
+}
+
+func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
+	lists[key] = slices.DeleteFunc(lists[key], func(o *buffer) bool { return o == b })
+	if len(lists[key]) == 0 {
+		delete(lists, key)
+	}
+}
+
+// all returns the live buffers in the order of their allocations.
+func (l *buffers) all() []*buffer {
+	return slices.SortedFunc(maps.Values(l.live), func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
+}
+
+// backed returns the live buffer of a mesh of which b is the same on one of its chips:
+// same address and size, by the same buffer node or by none.
+func (l *buffers) backed(b *buffer) *buffer {
+	if b.named == event.NoDevice || b.recorded == 0 {
+		return nil
+	}
+	same := func(o *buffer) bool {
+		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
+			o.kind == b.kind && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
+	}
+	if b.node.OK {
+		return firstOf(l.byNode[b.node.V], same)
+	}
+	for _, mesh := range l.known.meshesOf(b.named) {
+		if o := firstOf(l.loose[addressKey{mesh, b.recorded, b.kind}], same); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
+	if i := slices.IndexFunc(list, which); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// pair finds the allocation that a free ends: that of its buffer node and id, or the
+// last one of the node. backing is that of a chip which backs the one that was found,
+// if the free ends no more than that, or 0.
+func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
+	id, list := idOf(n.DeviceID), []*buffer(nil)
+	for _, c := range n.Connections {
+		if list = l.byNode[c]; len(list) > 0 {
+			break
+		}
+	}
+	if len(n.Connections) == 0 {
+		list = l.byAddress(n, id)
+	}
+	for _, b := range slices.Backward(list) {
+		if b.named == id {
+			return b, 0
+		}
+	}
+	for _, b := range list {
+		if backing := b.backing[id]; backing != 0 {
+			delete(b.backing, id)
+			return b, backing
+		}
+	}
+	if len(list) > 0 {
+		return list[len(list)-1], 0
+	}
+	return nil, 0
+}
+
+// byAddress returns the buffers that a free may end which names no buffer node.
+func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
+	kind, _ := bufferKind(n)
+	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
+		return list
+	}
+	for _, mesh := range l.known.meshesOf(id) {
+		for _, b := range l.loose[addressKey{mesh, n.Address.V, kind}] {
+			if b.backing[id] != 0 {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// bufferEvent takes in an allocation or free of a buffer. Runs on its units are
+// complete by then.
+func (w *walk) bufferEvent(n *Node) error {
+	w.settle()
+	id := idOf(n.DeviceID)
+	if err := w.complete(n.Counter, func(r *run) bool { return w.known.reaches(id, r.on.id) }); err != nil {
+		return err
+	}
+	w.upstream.buffer(n)
+	if n.Type == TypeBufferAllocate {
+		w.upstream.pair(n, true)
+		w.allocate(n, id)
+		return nil
+	}
+	w.upstream.pair(n, w.free(n, id))
+	return nil
+}
+
+// allocate takes in an allocation.
+func (w *walk) allocate(n *Node, id device.ID) {
+	kind, ok := bufferKind(n)
+	if !ok {
+		w.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
+		return
+	}
+	b := &buffer{
+		id: w.buffers.next(), at: n.Counter, op: w.functions.path(), named: id, kind: kind, size: n.Size.V,
+		perCore: n.MaxSizePerBank, recorded: n.Address.V, layout: n.Layout,
+	}
+	if len(n.Connections) > 0 {
+		b.node = event.Some(n.Connections[0])
+	}
+	if of := w.buffers.backed(b); of != nil {
+		w.back(of, b)
+		return
+	}
+	w.buffers.add(b)
+	if kind.InL1() {
+		w.measure(b, n)
+	}
+	if !b.sharded || !b.perCore.OK {
+		w.lay(b)
+	} else if cores, ok := w.known.cores[n.Counter]; ok {
+		b.cores, b.known = cores, true
+		w.lay(b)
+	} else {
+		w.buffers.waiting = b
+	}
+}
+
+// measure finds how much of a core a buffer in L1 takes, and where, as far as its
+// allocation says so.
+func (w *walk) measure(b *buffer, n *Node) {
+	b.sharded = n.NumCores.V > 0 || strings.HasSuffix(n.Layout, "SHARDED")
+	grid := w.grids.use(b.named)
+	if !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.PageSize.V > 0 && n.Size.OK {
+		each := divideUp(divideUp(n.Size.V, n.PageSize.V), uint64(grid.cores.Len()))
+		if each == 0 || n.PageSize.V <= maxL1/each {
+			b.perCore = event.Some(each * n.PageSize.V)
+		}
+	}
+	if b.recorded > 0 {
+		b.address = event.Some(b.recorded)
+	}
+}
+
+func divideUp(n, by uint64) uint64 {
+	if n%by == 0 {
+		return n / by
+	}
+	return n/by + 1
+}
+
+// back tells an allocation on a chip of which the mesh's is live: one of the two backs
+// the other.
+func (w *walk) back(of, b *buffer) {
+	if of.backing == nil {
+		of.backing = map[device.ID]device.BufferID{}
+	}
+	of.backing[b.named] = b.id
+	w.meet(b.named)
+	e := w.allocation(b)
+	e.Buffer.Backing, e.Address = true, event.Some(b.recorded)
+	e.Devices = event.Some([]device.ID{b.named})
+	w.tell(e)
+}
+
+// free takes in a free. It reports whether the allocation is known.
+func (w *walk) free(n *Node, id device.ID) bool {
+	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(w.functions.path())}
+	b, backing := w.buffers.pair(n)
+	switch {
+	case b == nil:
+		e.Unknown = true
+		e.Buffer.Kind, _ = bufferKind(n)
+		if id != event.NoDevice {
+			e.Named = event.Some(id) // which perhaps nothing else does
+		}
+	case backing != 0:
+		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
+	default:
+		w.buffers.remove(b)
+		w.places.remove(b)
+		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.on))
+	}
+	w.tell(e)
+	return b != nil
+}
+
+// tensor takes in a tensor, which tells the cores of a sharded buffer.
+func (w *walk) tensor(n *Node) {
+	l := w.buffers
+	node, named := l.tensors[n.Counter]
+	delete(l.tensors, n.Counter)
+	if n.ShardGrid.Len() == 0 {
+		return
+	}
+	w.grids.see(n.ShardGrid)
+	if b := l.waiting; b != nil && named && b.node == event.Some(node) {
+		b.cores, b.known, l.waiting = n.ShardGrid.Cores(), true, nil
+		w.lay(b)
+		return
+	}
+	if !named || len(l.byNode[node]) == 0 {
+		return
+	}
+	b := l.byNode[node][len(l.byNode[node])-1]
+	if !b.sharded || b.known {
+		return
+	}
+	// It came after something that its cores matter for.
+	b.cores, b.known = n.ShardGrid.Cores(), true
+	if len(w.known.cores) < maxTensors {
+		w.known.cores[b.at] = b.cores
+		w.known.late = true
+	}
+	w.tellBuffer(b, b.on, func(e *event.Event) { e.Corrects = true })
+}
+
+// settle lays the buffer that waits for its cores: something has come that it matters
+// for.
+func (w *walk) settle() {
+	if b := w.buffers.waiting; b != nil {
+		w.buffers.waiting = nil
+		w.lay(b)
+	}
+}
+
+// lay finds the place of a new buffer and tells it.
+func (w *walk) lay(b *buffer) {
+	w.meet(b.named)
+	b.on = w.units.reached(b.named)
+	for _, u := range b.on {
+		u.touched = true
+		u.own = u.own || b.kind.InL1() && u.id == b.named
+	}
+	if b.kind.InL1() {
+		w.places.locate(b, w.specs.spec())
+	}
+	b.told = true
+	w.tellBuffer(b, b.on, func(e *event.Event) {
+		if !b.kind.InL1() {
+			return
+		}
+		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.known {
+			e.CoresFrom = event.FromAssumed
+		}
+	})
+}
+
+// tellBuffer tells that a buffer lies on some units: one event for those on which it
+// lies on the same cores. what sets what is particular about it.
+func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
+	for len(on) > 0 {
+		e, rest := w.allocation(b), []*unit(nil)
+		if b.address.OK && b.perCore.OK {
+			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
+			switch {
+			case b.r.IsEmpty():
+				part.Cores.OK = false
+			case !b.known:
+				part.Cores.V = w.grids.use(on[0].id).cores
+				on, rest = w.likeFirst(on)
+			}
+			e.Parts = []event.Part{part}
+		}
+		e.Devices = event.Some(idsOf(on))
+		what(e)
+		w.tell(e)
+		on = rest
+	}
+}
+
+// likeFirst divides units into those with the grid of the first one, and the rest.
+func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
+	cores := w.grids.use(all[0].id).cores
+	differs := func(u *unit) bool { return !w.grids.use(u.id).cores.Equal(cores) }
+	if !slices.ContainsFunc(all, differs) {
+		return all, nil
+	}
+	for _, u := range all {
+		if differs(u) {
+			rest = append(rest, u)
+		} else {
+			like = append(like, u)
+		}
+	}
+	return like, rest
+}
+
+// allocation returns the event of an allocation without its devices and parts.
+func (w *walk) allocation(b *buffer) *event.Event {
+	e := &event.Event{
+		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
+		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op},
+	}
+	if b.named != event.NoDevice {
+		e.Named = event.Some(b.named)
+	}
+	return e
+}
+
+// tellEarlier tells the last buffer node if it is of a buffer from before the capture.
+func (w *walk) tellEarlier(next *Node) {
+	old := w.buffers.earlier(next)
+	if old == nil {
+		return
+	}
+	e := &event.Event{
+		Kind: event.KindAllocate, Node: old.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,
+		Buffer: device.Buffer{ID: w.buffers.next(), Size: old.Size.V},
+	}
+	e.Buffer.Kind, _ = bufferKind(old)
+	w.tell(e)
+}
+
+// meet returns the unit with an id. A new one begins with what its meshes have.
+func (w *walk) meet(id device.ID) *unit {
+	if u := w.units.byID[id]; u != nil {
+		return u
+	}
+	u := &unit{id: id}
+	w.known.met[id] = true
+	like := event.Opt[device.ID]{}
+	for _, from := range w.units.meshesOf(id) {
+		if !from.touched {
+			continue
+		}
+		if like.OK || from.ran || !w.grids.use(from.id).cores.Equal(w.grids.use(id).cores) {
+			w.known.late = true // its history is not the mesh's
+		}
+		if !like.OK {
+			like, u.touched = event.Some(from.id), true
+		}
+	}
+	w.units.add(u)
+	w.declare(u, like)
+	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
+	return u
+}
+
+// join tells that live buffers lie on a unit of which that is known only now. Why they
+// lie nowhere, or on all cores, was told before.
+func (w *walk) join(u *unit, which func(*buffer) bool) {
+	for _, b := range w.buffers.all() {
+		if b.told && which(b) && !slices.Contains(b.on, u) {
+			b.on = append(slices.Clip(b.on), u)
+			w.tellBuffer(b, []*unit{u}, func(*event.Event) {})
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// learnt is what a capture tells about all of itself at one of its nodes: a second
+// reading begins with what the first one learnt.
+type learnt struct {
+	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
+	isChip map[device.ID]bool        // ids that were seen as a chip's
+	met    map[device.ID]bool        // ids that have a unit
+
+	devices []DeviceInfo          // of a report that lists them after its graph
+	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
+	seen    l1.Core               // largest coordinates of any core
+
+	// late says that something came too late for this reading: the events that it told
+	// would be others if it had been known.
+	late bool
+}
+
+func newLearnt() *learnt {
+	return &learnt{
+		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
+	}
+}
+
+// member takes in that a chip belongs to a mesh, and reports whether that is new. A
+// pair of equal ids says no more than that there is such a chip.
+func (k *learnt) member(mesh, chip device.ID) bool {
+	k.isChip[chip] = true
+	if mesh == chip {
+		return false
+	}
+	at, found := slices.BinarySearch(k.chips[mesh], chip)
+	if !found {
+		k.chips[mesh] = slices.Insert(k.chips[mesh], at, chip)
+	}
+	return !found
+}
+
+// reaches reports whether what is done to one id is done to the other: to itself, to a
+// chip of the mesh with the id, or to all if a node has no id.
+func (k *learnt) reaches(from, to device.ID) bool {
+	if from == event.NoDevice || from == to {
+		return true
+	}
+	_, found := slices.BinarySearch(k.chips[from], to)
+	return found
+}
+
+// meshesOf returns the meshes that have a chip, ascending.
+func (k *learnt) meshesOf(chip device.ID) (meshes []device.ID) {
+	for mesh := range k.chips {
+		if mesh != chip && k.reaches(mesh, chip) {
+			meshes = append(meshes, mesh)
+		}
+	}
+	slices.Sort(meshes)
+	return meshes
+}
+
+// isMesh reports whether chips of an id are known.
+func (k *learnt) isMesh(id device.ID) bool { return len(k.chips[id]) > 0 }
+
+// onlyChip reports whether an id is known as a chip's and not as a mesh's. A free with
+// such an id comes from the end of a program, not from an operation.
+func (k *learnt) onlyChip(id device.ID) bool { return k.isChip[id] && !k.isMesh(id) }
+
+// role returns what an id stands for. One that is both a chip's and a mesh's counts as
+// a chip.
+func (k *learnt) role(id device.ID) event.Role {
+	switch {
+	case id == event.NoDevice:
+		return event.RoleNone
+	case k.isMesh(id) && !k.isChip[id]:
+		return event.RoleMesh
+	}
+	return event.RoleChip
+}
+
+// idOf returns the id that a node names.
+func idOf(id event.Opt[uint64]) device.ID {
+	if !id.OK {
+		return event.NoDevice
+	}
+	return device.ID(id.V)
+}
+
+// byID orders ids, the absent one first.
+func byID(a, b device.ID) int {
+	if (a == event.NoDevice) != (b == event.NoDevice) {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}

@@ -1,0 +1,70 @@
+package capture
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// What can be odd about a capture, as far as the source alone sees it. What follows
+// from programs and buffers is left to whoever replays the events.
+const (
+	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
+	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
+	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
+	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
+	noteEndWithoutStart    = "end-without-start"   // a function ends that did not start
+	noteIDCollision        = "id-collision"        // an id is that of a chip and of a mesh
+	noteInferred           = "inferred"            // an operation that hit the program cache: its CBs are those of its last run
+	noteLayoutLate         = "layout-late"         // base or architecture became known after CBs were placed
+	noteMeshLate           = "mesh-late"           // a mesh became known after a free that needed it
+	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
+	noteOperationFailed    = "operation-failed"    // the capture records an error
+	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
+	noteUnattributed       = "unattributed"        // CBs that name no core
+	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
+	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
+)
+
+// What a capture hides: nobody can say of one with such a note that everything fits.
+const (
+	hiddenApart          = "buffers-apart"    // L1 buffers under ids that no run looks at
+	hiddenCacheHit       = "cache-hit"        // an operation that hit the program cache, and of which nothing is known
+	hiddenFreeWithoutCBs = "free-without-cbs" // a free that no CB follows: probably a cache hit
+)
+
+// wholeFile stands for the counter of a note that is about no single node.
+const wholeFile = -1
+
+// A note says how often something was seen, and where first.
+type note struct {
+	count, first int64 // first is a counter, or wholeFile
+	detail       string
+}
+
+// notes count what was seen, by code.
+type notes map[string]*note
+
+// add counts one more. The detail is kept of the first one.
+func (n notes) add(code string, first int64, detail string) {
+	if n[code] == nil {
+		n[code] = &note{first: first, detail: detail}
+	}
+	n[code].count++
+}
+
+// events returns an event of the given kind for each code, by code.
+func (n notes) events(kind event.Kind, pos event.Pos) []*event.Event {
+	var out []*event.Event
+	for _, code := range slices.Sorted(maps.Keys(n)) {
+		e := &event.Event{Kind: kind, Pos: pos, Code: code, Count: n[code].count, Detail: n[code].detail}
+		if first := n[code].first; first == wholeFile {
+			e.Pos.Node = wholeFile
+		} else {
+			e.Node = uint64(first)
+		}
+		out = append(out, e)
+	}
+	return out
+}

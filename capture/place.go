@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// places are the ranges of the L1 buffers that live. Buffers without an address go from
+// the top down, as tt-metal's allocator does it.
+type places struct {
+	high []*buffer // the highest first
+}
+
+// locate finds the range of a new buffer in L1, whose units are known. One without an
+// address goes to the highest gap that is free on all its units.
+func (p *places) locate(b *buffer, spec l1.Spec) {
+	size := b.perCore
+	if !size.OK {
+		return
+	}
+	if b.address.OK {
+		if size.V > maxL1 || b.address.V > maxL1-size.V {
+			b.address = event.Opt[uint64]{} // no place in any L1
+			return
+		}
+		b.r = l1.Range{Start: b.address.V, End: b.address.V + size.V}
+		p.add(b)
+		return
+	}
+	between := l1.Range{Start: spec.CBBase, End: spec.L1Size - spec.L1Small}
+	if b.kind == device.KindL1Small {
+		between = l1.Range{Start: between.End, End: spec.L1Size}
+	}
+	start, ok := p.gap(b.on, between, size.V, max(spec.L1Align, 1))
+	if !ok {
+		return
+	}
+	b.address, b.placed, b.r = event.Some(start), true, l1.Range{Start: start, End: start + size.V}
+	p.add(b)
+}
+
+// unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has
+// no bytes.
+func (b *buffer) unplaced() string {
+	switch {
+	case !b.r.IsEmpty() || b.perCore == event.Some(uint64(0)):
+		return ""
+	case b.kind == device.KindL1Small && b.recorded == 0:
+		return event.UnplacedSmall
+	case !b.perCore.OK:
+		return event.UnplacedSize
+	case b.recorded != 0:
+		return event.UnplacedBeyond
+	}
+	return event.UnplacedFull
+}
+
+// gap returns the start of the highest free gap on some units.
+func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start uint64, ok bool) {
+	among := make(map[*unit]bool, len(on))
+	for _, u := range on {
+		among[u] = true
+	}
+	high := between.End
+	fits := func(from uint64) bool {
+		if high < between.Start || high-between.Start < size {
+			return false
+		}
+		start = (high - size) / align * align
+		return start >= max(between.Start, from)
+	}
+	for _, o := range p.high {
+		if o.r.Start >= high || !slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) {
+			continue
+		}
+		if o.r.End <= high && fits(o.r.End) {
+			return start, true
+		}
+		high = o.r.Start
+	}
+	return start, fits(between.Start)
+}
+
+func (p *places) add(b *buffer) {
+	if b.r.IsEmpty() {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.high, b, byHeight2)
+	p.high = slices.Insert(p.high, i, b)
+}
+
+func (p *places) remove(b *buffer) {
+	if i, ok := slices.BinarySearchFunc(p.high, b, byHeight2); ok {
+		p.high = slices.Delete(p.high, i, i+1)
+	}
+}
+
+// byHeight2 orders buffers by where they end, the highest first.
+func byHeight2(a, b *buffer) int {
+	return cmp.Or(cmp.Compare(b.r.End, a.r.End), cmp.Compare(a.id, b.id))
+}

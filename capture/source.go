@@ -1,0 +1,434 @@
+package capture
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// Events opens the capture and returns its events; see Reader.Events. Those of an event
+// log are told as they stand there. If something at
+// its end changes the meaning of its beginning, it is told again: one event of
+// KindAgain, and then all from a header on. That does not happen to what can be read
+// only once, like a pipe, nor with Options.Ahead. A file that is another one when it is
+// read again is refused with ErrChanged.
+func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
+	return func(yield func(*event.Event, error) bool) {
+		if err := in.events(opt, yield); err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+func (in Input) events(opt Options, yield func(*event.Event, error) bool) error {
+	r, err := in.Open()
+	if err != nil {
+		return err
+	}
+	first := newWalk(r, opt, newLearnt(), in.Rank)
+	if r.regular == nil {
+		return first.run(yield)
+	}
+	first.rereads, first.silent = true, opt.Ahead
+	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.late {
+		return err
+	}
+	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.pos, Node: first.counter}, nil) {
+		return errStop
+	}
+	known := newLearnt()
+	if first.known.late {
+		known = first.known
+		known.late = false
+	}
+	again, err := in.Open()
+	if err != nil {
+		return err
+	}
+	if err := again.sameAs(r.regular); err != nil {
+		return err
+	}
+	return newWalk(again, opt, known, in.Rank).run(yield)
+}
+
+// Events returns what happens in the capture, as far as it shows that: the header
+// first, and event.KindEnd last. The last pair has a nil event and an *InputError if
+// the capture cannot be read to its end. Events can be called once. The events are the
+// caller's to keep, but the lists in them are shared.
+//
+// What can be told only later is told later: a run when its nodes are complete, a
+// sharded buffer when its cores are known. Event.Node is then the node that it is
+// about, and Event.Pos the place that the source has reached, which never goes back.
+// The capture is read once; if that misplaces something, an anomaly says so. An event log
+// is told as it stands.
+func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
+	return func(yield func(*event.Event, error) bool) {
+		err := newWalk(r, opt, newLearnt(), event.Opt[uint64]{}).run(yield)
+		if err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+// A walk is one reading of a capture: it turns one node after the other into events.
+// Each of its parts knows one thing.
+type walk struct {
+	opt    Options
+	reader *Reader
+	rank   event.Opt[uint64] // if the capture does not say it
+
+	known     *learnt
+	specs     *specs
+	grids     *grids
+	units     *units
+	functions *functions
+	layouts   *layouts
+	hits      hits
+	guessed   guesses
+	buffers   *buffers
+	places    places
+	upstream  upstreamSums
+
+	open, alive []*run   // with nodes that were not told; that no free has ended
+	freeing     *freeing // nil if something followed it
+	aimless     aimless
+	notes       notes
+	hidden      notes
+
+	farthest uint64 // largest counter that a connection names
+	asked    bool   // Options.At has passed
+
+	rereads bool // what comes too late for this reading will be told by another one
+	silent  bool // nothing is told
+	pos     event.Pos
+	counter uint64 // of the node at hand
+	nodes   int64
+	isLog   bool           // it is an event log, which speaks for itself
+	out     []*event.Event // not yet yielded
+}
+
+func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {
+	s := &specs{opt: opt, known: known, reader: r}
+	return &walk{
+		opt: opt, reader: r, rank: rank,
+		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
+		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
+		guessed: guesses{inOp: map[device.ID]bool{}, reach: map[device.ID]bool{}},
+		aimless: aimless{}, notes: notes{}, hidden: notes{},
+	}
+}
+
+// run reads all nodes and yields what they tell.
+func (w *walk) run(yield func(*event.Event, error) bool) error {
+	w.reader.log = func(log *event.Log) error {
+		w.isLog = true
+		for e, err := range log.Events() {
+			if err != nil {
+				return err
+			}
+			if !yield(e, nil) {
+				return errStop
+			}
+		}
+		return nil
+	}
+	for n, err := range w.reader.Nodes() {
+		if err != nil {
+			return err
+		}
+		if w.nodes == 0 {
+			w.begin()
+		}
+		if err := w.ask(n.Counter); err != nil {
+			return err
+		}
+		w.pos, w.counter = n.Pos, n.Counter
+		if err := w.node(n); err != nil {
+			return err
+		}
+		w.nodes++
+		if !w.flush(yield) {
+			return errStop
+		}
+	}
+	if w.isLog {
+		return nil
+	}
+	if w.nodes == 0 {
+		w.begin()
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	if !w.flush(yield) {
+		return errStop
+	}
+	return nil
+}
+
+// tell takes in an event to be yielded.
+func (w *walk) tell(e *event.Event) {
+	if w.silent || w.rereads && w.known.late {
+		return
+	}
+	if e.Pos == (event.Pos{}) {
+		e.Pos = w.pos
+	}
+	w.out = append(w.out, e)
+}
+
+// flush yields what was told.
+func (w *walk) flush(yield func(*event.Event, error) bool) bool {
+	for i, e := range w.out {
+		w.out[i] = nil
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	w.out = w.out[:0]
+	return true
+}
+
+// begin tells the header, and the units that an earlier reading has met, so that none
+// comes late.
+func (w *walk) begin() {
+	w.tell(&event.Event{Kind: event.KindHeader, Source: "capture"})
+	for _, id := range slices.SortedFunc(maps.Keys(w.known.met), byID) {
+		w.meet(id)
+	}
+}
+
+// node takes in one node. Each kind of node has its line here.
+func (w *walk) node(n *Node) error {
+	w.note(n)
+	w.tellEarlier(n)
+	switch n.Type {
+	case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+		w.place(n)
+	case TypeCircularBufferDeallocateAll:
+		w.upstream.free()
+		return w.freeAll(n)
+	case TypeBuffer:
+		w.buffers.node(n)
+	case TypeBufferAllocate, TypeBufferDeallocate:
+		return w.bufferEvent(n)
+	case TypeTensor:
+		for _, t := range n.DeviceTensors {
+			if t.MeshDeviceID.OK {
+				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
+			}
+		}
+		w.tensor(n)
+	case TypeProgramExecution:
+		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
+			w.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
+		}
+		return w.execute(n)
+	case TypeFunctionStart:
+		w.functions.enter(n)
+	case TypeFunctionEnd:
+		return w.functionEnd(n)
+	}
+	return nil
+}
+
+// note counts what is odd about a node.
+func (w *walk) note(n *Node) {
+	at := int64(n.Counter)
+	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
+		w.notes.add(noteDuplicateKey, at, "")
+	}
+	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
+		w.notes.add(noteBadDeviceTensors, at, "")
+	}
+	for _, c := range n.Connections {
+		w.farthest = max(w.farthest, c)
+	}
+	if n.Type == TypeError {
+		w.notes.add(noteOperationFailed, at, strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+	}
+	if !n.Type.Known() {
+		w.notes.add(noteUnknownType, at, string(n.Type))
+	}
+}
+
+// functionEnd ends the innermost function, and with it the runs that began in it.
+func (w *walk) functionEnd(n *Node) error {
+	if w.functions.depth() == 0 {
+		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
+		return nil
+	}
+	w.hit(n.Counter)
+	depth := w.functions.depth()
+	if err := w.complete(n.Counter, func(r *run) bool { return r.depth >= depth }); err != nil {
+		return err
+	}
+	w.functions.leave()
+	return nil
+}
+
+// learn takes in that a mesh has a chip, which may have missed frees and buffers of the
+// mesh.
+func (w *walk) learn(mesh, chip device.ID) {
+	if !w.known.member(mesh, chip) {
+		return
+	}
+	clear(w.units.reach)
+	u := w.units.byID[chip]
+	if u != nil && u.run != nil && u.run.missed[mesh] || w.guessed.wrong(mesh, chip, w.known) {
+		w.known.late = true
+	}
+	if u == nil {
+		return // it will begin with what the mesh has
+	}
+	if b := w.buffers.waiting; b != nil && b.named == mesh {
+		w.settle()
+	}
+	if from := w.units.byID[mesh]; from != nil && from.touched {
+		w.known.late = true
+		w.join(u, func(b *buffer) bool { return b.named == mesh })
+	}
+}
+
+// ask tells what is open if the node before next was the one that Options.At names.
+func (w *walk) ask(next uint64) error {
+	if w.asked || !w.opt.At.OK || next <= w.opt.At.V {
+		return nil
+	}
+	w.asked = true
+	w.settle()
+	if err := w.complete(next, func(*run) bool { return true }); err != nil {
+		return err
+	}
+	w.declareAgain()
+	return nil
+}
+
+// declare tells what is known of a unit.
+func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
+	u.told = w.declaration(u.id)
+	told := *u.told
+	told.Like = like
+	w.tell(&told)
+}
+
+func (w *walk) declaration(id device.ID) *event.Event {
+	g := w.grids.of(id)
+	e := &event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Spec: w.specs.spec(), Role: w.known.role(id)}
+	e.Spec.Cols, e.Spec.Rows = g.cols, g.rows
+	e.From = w.specs.from
+	e.From.Grid = g.from
+	e.Chips = slices.Clone(w.known.chips[id])
+	return e
+}
+
+// finish tells what is still open, and what is known at the end alone.
+func (w *walk) finish() error {
+	end := uint64(w.nodes)
+	if err := w.close(end); err != nil {
+		return err
+	}
+	w.tellEarlier(&Node{})
+	if err := w.ask(math.MaxUint64); err != nil {
+		return err
+	}
+	w.compareEnd()
+	w.declareAgain()
+	w.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: w.upstream.figures()})
+	if apart := w.units.apart(); len(apart) > 0 {
+		w.tell(&event.Event{
+			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
+		})
+	}
+	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
+		w.tell(e)
+	}
+	rank := w.reader.Info().Rank
+	if !rank.OK {
+		rank = w.rank
+	}
+	w.tell(&event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank, Spec: w.specs.spec(), From: w.specs.from})
+	return nil
+}
+
+// compareEnd notes what the end of the capture shows of its beginning.
+func (w *walk) compareEnd() {
+	if w.known.late {
+		w.notes.add(noteMeshLate, wholeFile, "")
+	}
+	if all := w.aimless.sum(w.isKnown); all != nil {
+		w.notes[noteMeshUnknown] = all
+	}
+	if w.specs.end() {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "")
+	} else if info := w.reader.Info(); !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+		w.known.late = true
+	}
+	w.grids.forget()
+	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
+		w.notes.add(noteDanglingConnection, wholeFile, "")
+	}
+	for id := range w.known.chips {
+		if w.known.isChip[id] {
+			w.notes.add(noteIDCollision, wholeFile, "")
+		}
+	}
+	for range w.functions.stack {
+		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
+	}
+	if w.reader.Info().Anomaly.Has(event.AnomalyDuplicateKey) {
+		w.notes.add(noteDuplicateKey, wholeFile, "")
+	}
+	for range w.specs.differ() {
+		w.notes.add(noteSpecsDiffer, wholeFile, "")
+	}
+}
+
+// isKnown reports whether a free with an id has a meaning.
+func (w *walk) isKnown(id device.ID) bool {
+	u := w.units.byID[id]
+	return w.known.isChip[id] || w.known.isMesh(id) || u != nil && u.run != nil
+}
+
+// declareAgain tells the units that turned out to be something else than was told, and
+// the meshes that nothing but their chips' nodes show.
+func (w *walk) declareAgain() {
+	ids := slices.Collect(maps.Keys(w.known.chips))
+	for id := range w.units.byID {
+		if !w.known.isMesh(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, byID)
+	for _, id := range ids {
+		e, u := w.declaration(id), w.units.byID[id]
+		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
+			w.tell(e)
+			if u != nil {
+				u.told = e
+			}
+		}
+	}
+}
+
+// close ends what no node has ended.
+func (w *walk) close(end uint64) error {
+	w.settle()
+	if n := w.functions.depth(); n > 0 {
+		w.hit(end)
+		for _, c := range w.functions.stack[:n-1] {
+			if c.cacheHit.V && !c.placed {
+				w.hidden.add(hiddenCacheHit, int64(c.start), c.name)
+			}
+		}
+	}
+	w.closeFree()
+	return w.complete(end, func(*run) bool { return true })
+}

@@ -1,0 +1,112 @@
+package capture
+
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// specs choose what the devices of a capture are, once, when that is first needed.
+type specs struct {
+	opt    Options
+	known  *learnt
+	reader *Reader
+
+	chosen  l1.Spec // without a grid
+	from    event.From
+	decided bool // chosen is in use and cannot change any more
+}
+
+// infos returns what the report says of devices, as far as that is known by now.
+func (s *specs) infos() []DeviceInfo {
+	if s.known.devices == nil && s.reader.Info().Early {
+		return s.reader.Info().Devices
+	}
+	return s.known.devices
+}
+
+// spec returns the choice.
+func (s *specs) spec() l1.Spec {
+	if !s.decided {
+		s.chosen, s.from = chooseSpecOf(s.opt, s.infos())
+		s.decided = true
+	}
+	return s.chosen
+}
+
+// end looks whether the report says something else after its graph than was assumed
+// before it, and reports whether that is so.
+func (s *specs) end() (contradicted bool) {
+	s.spec()
+	info := s.reader.Info()
+	if info.Early || len(info.Devices) == 0 {
+		return false
+	}
+	s.known.devices = info.Devices
+	late, from := chooseSpecOf(s.opt, info.Devices)
+	if late != s.chosen {
+		return true
+	}
+	s.from = from
+	return false
+}
+
+// differ returns how many devices differ from the first one in what is used of it.
+func (s *specs) differ() (n int) {
+	infos := s.reader.Info().Devices
+	for _, d := range infos {
+		if d.CBBase != infos[0].CBBase || d.WorkerL1Size != infos[0].WorkerL1Size {
+			n++
+		}
+	}
+	return n
+}
+
+// chooseSpecOf finds architecture, base and alignment: options, then the file, then the
+// architecture's default.
+func chooseSpecOf(opt Options, devices []DeviceInfo) (s l1.Spec, from event.From) {
+	var size, base event.Opt[uint64]
+	for _, d := range devices {
+		if !size.OK && d.WorkerL1Size.V > 0 {
+			size = d.WorkerL1Size
+		}
+		if !base.OK && d.CBBase.V > 0 {
+			base = d.CBBase
+		}
+	}
+	from = event.From{Arch: event.FromOption, Base: event.FromArch}
+	arch := opt.Arch
+	if arch == "" {
+		arch, from.Arch = l1.Blackhole, event.FromAssumed
+		for _, a := range []l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull} {
+			if size.OK && l1.ArchSpec(a).L1Size == size.V {
+				arch, from.Arch = a, event.FromFile
+			}
+		}
+	}
+	s = l1.ArchSpec(arch)
+	if size.OK && opt.Arch == "" {
+		s.L1Size = size.V
+	}
+	if base.OK {
+		s.CBBase, from.Base = base.V, event.FromFile
+	}
+	if opt.Base != 0 {
+		s.CBBase, from.Base = opt.Base, event.FromOption
+	}
+	if opt.Align != 0 {
+		s.CBAlign, from.Base = opt.Align, event.FromOption
+	}
+	if from.Base == event.FromArch && from.Arch == event.FromAssumed {
+		from.Base = event.FromAssumed
+	}
+	if opt.MaxL1 != 0 {
+		s.L1Size = opt.MaxL1
+	}
+	if s.L1Size < s.CBBase || s.L1Size > l1.MaxAddr {
+		s.L1Size = 0 // numbers that contradict each other: better none than a wrong percentage
+	}
+	if s.L1Small = opt.L1Small; s.L1Small > s.L1Size {
+		s.L1Small = 0
+	}
+	return s, from
+}

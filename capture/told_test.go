@@ -1,0 +1,166 @@
+package capture
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// What fixtures tell, found by hand from their nodes.
+
+// Chips 0 and 1 of mesh 2, which only a tensor says, and after it is freed twice. The
+// first reading takes the two runs of each chip for one.
+func TestToldLateMesh(t *testing.T) {
+	events, void := toldBy(t, "testdata/late_mesh.json", Options{})
+	require.Equal(t, strings.TrimLeft(`
+0 log
+4 device 0 chip []
+5 device 1 chip []
+4 program 0: 103712+8192
+6 run 0 on 0:4-4 1:5-5
+4 program 1: 103712+8192 103712+4096
+13 run 1 on 0:4-11 1:5-12 continues
+17 device 2 chip []
+17 allocate 1 l1 on [2] [1497088,1499136)
+`, "\n"), summary(void))
+	require.Equal(t, strings.TrimLeft(`
+0 log
+0 device 0 chip []
+0 device 1 chip []
+0 device 2 mesh [0 1]
+4 program 0: 103712+8192
+6 run 0 on 0:4-4 1:5-5
+10 cbs_freed [0 1]
+11 program 1: 103712+4096
+13 run 1 on 0:11-11 1:12-12
+17 allocate 1 l1 on [2 0 1] [1497088,1499136)
+21 free 1 cb on [2 0 1]
+24 upstream
+24 end
+`, "\n"), summary(events))
+
+	// What can be read only once says so, and tells the chips to the end.
+	data, err := os.ReadFile("testdata/late_mesh.json")
+	require.NoError(t, err)
+	once, err := told(data, Options{})
+	require.NoError(t, err)
+	require.Equal(t, summary(void)+strings.TrimLeft(`
+17 allocate 1 l1 on [0] [1497088,1499136)
+17 allocate 1 l1 on [1] [1497088,1499136)
+21 free 1 cb on [2 0 1]
+23 device 2 mesh [0 1]
+24 upstream
+0 anomaly mesh-late x1 
+24 end
+`, "\n"), summary(once))
+}
+
+// The first program runs on the chips in the order of the mesh, CB by CB; each chip's
+// end of a program ends what it has.
+func TestToldMesh8(t *testing.T) {
+	events, void := toldBy(t, "testdata/mesh8_fanout.json", Options{})
+	require.Nil(t, void)
+	text := summary(events)
+	require.Contains(t, text, `
+9 device 3 chip [0 1 2 4 5 6 7]
+`)
+	require.Contains(t, text, `
+5 program 0: 111360+4096 115456+2048 117504+2048
+29 run 0 on 0:11-27 1:12-28 2:10-26 3:9-25 4:6-22 5:7-23 6:5-21 7:8-24
+33 cbs_freed [0 1 2 3 4 5 6 7]
+34 program 1: 111360+16384 1540096+32768 127744+2048
+`)
+	require.True(t, strings.HasSuffix(text, `
+82 cbs_freed [6]
+83 cbs_freed [4]
+86 upstream
+0 anomaly id-collision x1 
+86 end
+`))
+}
+
+// Every hit runs what its function ran when it was there last; one has the same name
+// within another function.
+func TestToldRepeats(t *testing.T) {
+	events, _ := toldBy(t, "testdata/repeats.json", Options{})
+	require.Contains(t, summary(events), `
+33 run 1 on 0:30-32
+33 executed [0]
+38 cbs_freed [0]
+39 run 0 on 0:37-37 inferred
+39 executed [0]
+45 run 1 on 0:43-43 inferred
+45 executed [0]
+48 device 1 mesh [0]
+`)
+	for _, e := range events {
+		if e.Inferred && e.Node == 39 { // from the run of nodes 4 and 5
+			require.Equal(t, []event.RunOn{{Device: 0, First: 37, Last: 37, CBFirst: 4, CBLast: 5}}, e.On)
+			require.Equal(t, "ttnn.relu > UnaryDeviceOperation", e.Op.V)
+		}
+	}
+	events, _ = toldBy(t, "testdata/repeats.json", Options{NoInfer: true})
+	require.NotContains(t, summary(events), "inferred")
+	require.Contains(t, summary(events), "\n10 hidden cache-hit x5 UnaryDeviceOperation\n")
+}
+
+// Programs and buffers without addresses are placed: programs from the base upwards,
+// buffers from the top downwards.
+func TestToldComposite(t *testing.T) {
+	events, _ := toldBy(t, "testdata/composite_no_dispatch.json", Options{})
+	require.Contains(t, summary(events), `
+20 free 1 cb on [1]
+28 cbs_freed [1]
+25 allocate 2 l1 on [1] [1562624,1572864)
+29 program 1: 111616+4096 115712+6144
+31 run 1 on 1:29-30
+`)
+	for _, e := range events {
+		for _, part := range e.Parts {
+			require.True(t, part.Synthesised)
+		}
+		for _, cb := range e.CBs {
+			require.Equal(t, !cb.Global, cb.Synthesised)
+		}
+	}
+}
+
+// A free with the id of a mesh of which nothing is known ends nothing: the two programs
+// are one run, and an anomaly says so.
+func TestToldUnknownMesh(t *testing.T) {
+	events, void := toldBy(t, "testdata/unknown_mesh.json", Options{})
+	require.Nil(t, void)
+	require.Equal(t, strings.TrimLeft(`
+0 log
+4 device 0 chip []
+4 program 0: 103712+8192
+5 run 0 on 0:4-4
+4 program 1: 103712+8192 103712+4096
+11 run 1 on 0:4-10 continues
+14 upstream
+9 anomaly mesh-unknown x1 id 1
+14 end
+`, "\n"), summary(events))
+}
+
+// Options.At has what is open told as it stands.
+func TestToldAt(t *testing.T) {
+	events, _ := toldBy(t, "testdata/repeats.json", Options{At: event.Some[uint64](4)})
+	require.Contains(t, summary(events), `
+4 device 0 chip []
+4 program 0: 103712+4096
+5 run 0 on 0:4-4
+4 program 1: 103712+4096 107808+4096
+6 run 1 on 0:4-5 continues
+`)
+	for _, e := range events {
+		if e.Kind == event.KindRun && !e.Continues {
+			require.EqualValues(t, 4, e.Pos.Node)
+			break
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package replay
+
+import (
+	"iter"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// The answers as they are written. Names of figures are those of the JSON report;
+// dispatched is what the last dispatches left.
+
+type answerError struct {
+	Answer string     `json:"answer"`
+	Code   event.Code `json:"code"`
+	Error  string     `json:"error"`
+}
+
+type answerAnomaly struct {
+	Answer  string                      `json:"answer"`
+	Line    int64                       `json:"line"`
+	Event   string                      `json:"event"`
+	Code    event.Code                  `json:"code"`
+	Error   string                      `json:"error"`
+	Op      string                      `json:"op,omitempty"`
+	Verdict *VerdictRow[answerResident] `json:"verdict,omitempty"`
+}
+
+type answerAnomalies struct {
+	Answer    string        `json:"answer"`
+	Anomalies []answerCount `json:"anomalies"`
+}
+
+type answerCount struct {
+	Code   event.Code `json:"code"`
+	Count  int64      `json:"count"`
+	Line   int64      `json:"first_line"`
+	Detail string     `json:"detail"`
+}
+
+// figures are what there are high-water marks of.
+type figures struct {
+	Registered uint64 `json:"registered_union_bytes"`
+	Reserved   uint64 `json:"registered_range_granular_bytes"`
+	Logical    uint64 `json:"registered_logical_bytes"`
+	Core       uint64 `json:"registered_core_peak_bytes"`
+	Dispatched uint64 `json:"dispatched_bytes"`
+	Tracked    uint64 `json:"tracked_bytes"`
+	L1         uint64 `json:"l1_buffer_bytes"`
+	DRAM       uint64 `json:"dram_buffer_bytes"`
+}
+
+type answerTotals struct {
+	Answer string    `json:"answer"`
+	Device device.ID `json:"device"`
+	figures
+	L1Small  uint64  `json:"l1_small_buffer_bytes"`
+	Trace    uint64  `json:"trace_buffer_bytes"`
+	System   uint64  `json:"system_buffer_bytes"`
+	Kernels  uint64  `json:"kernel_bytes"`
+	Buffers  int     `json:"buffers"`
+	Backings int     `json:"backing_buffers"`
+	Backing  uint64  `json:"backing_buffer_bytes"`
+	Programs int     `json:"programs"`
+	Peak     figures `json:"peak"`
+}
+
+func newAnswerTotals(d device.Device) answerTotals {
+	t := d.Totals()
+	b, p := t.Buffers, t.Peak
+	return answerTotals{
+		Answer: "totals", Device: d.ID(),
+		figures: figures{t.Registered, t.Reserved, t.Logical, t.Core, t.Resident, t.Tracked, b.L1, b.DRAM},
+		L1Small: b.L1Small, Trace: b.Trace, System: b.System, Kernels: b.Kernels,
+		Buffers: b.Count, Backings: b.Backings, Backing: b.Backing,
+		Programs: t.Programs,
+		Peak:     figures{p.Registered, p.Reserved, p.Logical, p.Core, p.Resident, p.Tracked, p.L1, p.DRAM},
+	}
+}
+
+type answerRange struct {
+	Start uint64 `json:"start"`
+	End   uint64 `json:"end"`
+}
+
+func newAnswerRange(r l1.Range) answerRange { return answerRange{r.Start, r.End} }
+
+func newAnswerRanges(ranges iter.Seq[l1.Range]) []answerRange {
+	out := []answerRange{}
+	for r := range ranges {
+		out = append(out, newAnswerRange(r))
+	}
+	return out
+}
+
+type answerCore struct {
+	Answer     string           `json:"answer"`
+	Device     device.ID        `json:"device"`
+	Core       string           `json:"core"`
+	Registered uint64           `json:"registered_union_bytes"`
+	Reserved   uint64           `json:"registered_range_granular_bytes"`
+	Logical    uint64           `json:"registered_logical_bytes"`
+	Peak       uint64           `json:"registered_union_peak_bytes"`
+	Programs   int              `json:"programs"`
+	Regions    []answerRange    `json:"registered_regions"`
+	Dispatched uint64           `json:"dispatched_bytes"`
+	Program    *program.ID      `json:"dispatched_program"`
+	Left       []answerRange    `json:"dispatched_regions"`
+	Usage      answerUsageBasis `json:"resident"`
+}
+
+func newAnswerCore(d device.Device, core l1.Core) answerCore {
+	t := d.Core(core)
+	a := answerCore{
+		Answer: "core", Device: d.ID(), Core: core.String(),
+		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Peak: t.Peak, Programs: t.Programs,
+		Regions: newAnswerRanges(d.Regions(core)), Dispatched: t.Resident, Left: []answerRange{},
+		Usage: newAnswerUsageBasis(d.CoreUsage(core, device.BasisResident)),
+	}
+	if p, ranges, ok := d.ResidentOn(core); ok {
+		id := p.ID()
+		a.Program, a.Left = &id, newAnswerRanges(ranges)
+	}
+	return a
+}
+
+type answerUsage struct {
+	Answer     string           `json:"answer"`
+	Device     device.ID        `json:"device"`
+	Resident   answerUsageBasis `json:"resident"`
+	Registered answerUsageBasis `json:"registered"`
+}
+
+type answerUsageBasis struct {
+	Tracked     uint64            `json:"tracked_bytes"`
+	WithKernels uint64            `json:"with_kernels_bytes"`
+	Kinds       map[string]uint64 `json:"kinds"`
+	Shared      []answerShared    `json:"shared"`
+}
+
+type answerShared struct {
+	Kinds []string `json:"kinds"`
+	Bytes uint64   `json:"bytes"`
+}
+
+func newAnswerUsage(d device.Device) answerUsage {
+	return answerUsage{
+		Answer: "usage", Device: d.ID(),
+		Resident:   newAnswerUsageBasis(d.Usage(device.BasisResident)),
+		Registered: newAnswerUsageBasis(d.Usage(device.BasisRegistered)),
+	}
+}
+
+func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
+	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, []answerShared{}}
+	for k := device.KindCB; k.InL1(); k++ {
+		if n := u.Of(k); n > 0 {
+			a.Kinds[k.Name()] = n
+		}
+	}
+	for shared := range u.Shared() {
+		row := answerShared{Bytes: shared.Bytes}
+		for k := device.KindCB; k.InL1(); k++ {
+			if shared.Kinds.Has(k) {
+				row.Kinds = append(row.Kinds, k.Name())
+			}
+		}
+		a.Shared = append(a.Shared, row)
+	}
+	return a
+}
+
+type answerWho struct {
+	Answer     string           `json:"answer"`
+	Device     device.ID        `json:"device"`
+	Core       string           `json:"core"`
+	Address    uint64           `json:"address"`
+	Resident   []answerResident `json:"resident"`
+	Registered []answerResident `json:"registered"`
+}
+
+// An answerResident is something in L1: a buffer of a program, or another one.
+type answerResident struct {
+	Kind    string           `json:"kind"`
+	Start   uint64           `json:"start"`
+	End     uint64           `json:"end"`
+	Program *program.ID      `json:"program,omitempty"`
+	CB      *int             `json:"cb,omitempty"`
+	Buffer  *device.BufferID `json:"buffer,omitempty"`
+	Name    string           `json:"name,omitempty"`
+	Op      string           `json:"op,omitempty"`
+}
+
+func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
+	a := answerResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End}
+	if r.Program == nil {
+		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
+		return a
+	}
+	id := r.Program.ID()
+	a.Program, a.CB = &id, &r.CB
+	if def := programs[id]; def != nil {
+		a.Name, a.Op = def.name, def.op
+	}
+	return a
+}
+
+func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*definition) answerWho {
+	holding := func(basis device.Basis) []answerResident {
+		out := []answerResident{}
+		for r := range d.Residents(e.Query.Core.V, basis) {
+			if r.Range.Has(e.Query.Address.V) {
+				out = append(out, newAnswerResident(r, programs))
+			}
+		}
+		return out
+	}
+	return answerWho{"who", d.ID(), e.Query.Core.V.String(), e.Query.Address.V, holding(device.BasisResident), holding(device.BasisRegistered)}
+}
+
+// heldRows are the rows of what a verdict names.
+func heldRows(residents []fit.Resident) []answerResident {
+	out := []answerResident{}
+	for _, r := range residents {
+		out = append(out, newAnswerResident(r, nil))
+	}
+	return out
+}
+
+// answerVerdict is the row of a verdict in an answer.
+func answerVerdict(v fit.Verdict) VerdictRow[answerResident] {
+	row, fits := NewVerdictRow(v, idOf, heldRows), v.Fits()
+	row.Fits = &fits
+	return row
+}
+
+// idOf gives a device in an answer the id that it has in the fleet.
+func idOf(id device.ID) *uint64 { n := uint64(id); return &n }
+
+type answerHeadroom struct {
+	Answer  string        `json:"answer"`
+	Program *program.ID   `json:"program"`
+	Groups  []HeadroomRow `json:"groups"`
+	MayGrow *uint64       `json:"may_grow_bytes,omitempty"`
+}
+
+type answerCheck struct {
+	Answer  string     `json:"answer"`
+	Program program.ID `json:"program"`
+	VerdictRow[answerResident]
+}

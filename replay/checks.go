@@ -1,0 +1,273 @@
+package replay
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/program"
+)
+
+// maxRemembered bounds how many results of checks are remembered. Beyond it all are
+// forgotten and found anew.
+const maxRemembered = 1 << 16
+
+// checks judge what is enqueued, beside the buffers that live then.
+type checks struct {
+	result Checks
+	known  map[checkKey]int // index in result.List of a failure, or one of the below
+	failed map[[16]byte]int // by how it failed: the index
+	slack  uint64           // of result.Tightest
+	tight  tight
+}
+
+// A checkKey is all that the answer of a check depends on.
+type checkKey struct {
+	content *content
+	beside  sum128
+}
+
+// What a check found where it has no index.
+const (
+	fitted   = -1
+	unlisted = -2
+)
+
+func newChecks() checks {
+	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: math.MaxUint64}
+}
+
+// A launch is a run on one device at the moment when it is enqueued.
+type launch struct {
+	on      *row
+	content *content
+	run     ProgramRun
+}
+
+// judgeAll judges the programs that an event enqueues: those of a run, of a call, or of
+// a trace that is replayed.
+func (r *replay) judgeAll(e *event.Event) error {
+	var all []launch
+	var err error
+	switch e.Kind {
+	case event.KindRun:
+		all, err = r.launchesOfRun(e)
+	case event.KindEnqueue, event.KindDispatch:
+		all, err = r.launchesOfCall(e)
+	case event.KindReplay:
+		all, err = r.launchesOfTrace(e)
+	default:
+		return nil
+	}
+	if err != nil {
+		return r.internal(e, err)
+	}
+	for len(all) > 0 {
+		first := all[0]
+		var rest, group []launch
+		for _, l := range all {
+			if l.content == first.content && l.on.beside == first.on.beside {
+				group = append(group, l)
+			} else {
+				rest = append(rest, l)
+			}
+		}
+		if r.opt.Runs {
+			r.listRun(group, e)
+		}
+		r.check(group, e)
+		all = rest
+	}
+	return nil
+}
+
+func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
+	of, _, err := r.session.launches(e)
+	if err != nil {
+		return nil, err
+	}
+	contents := map[device.ID]*content{}
+	for _, l := range of {
+		for _, id := range l.ids {
+			contents[id] = l.content
+		}
+	}
+	for _, on := range e.On {
+		d, c := r.rows[on.Device], contents[on.Device]
+		all = append(all, launch{d, c, d.named(c, on, e)})
+	}
+	return all, nil
+}
+
+// launchesOfCall returns what a log enqueues or dispatches.
+func (r *replay) launchesOfCall(e *event.Event) ([]launch, error) {
+	set, err := r.session.set(e)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := r.session.fleet.Program(e.Program)
+	if !ok {
+		if p, _, err = r.session.place(e.Program, set); err != nil {
+			return nil, err
+		}
+	}
+	return r.launchesOf(p, set, e)
+}
+
+func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) (all []launch, err error) {
+	c, err := r.contentOf(p)
+	if err != nil {
+		return nil, err
+	}
+	for id := range set.All() {
+		d := r.rows[id]
+		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e))})
+	}
+	return all, nil
+}
+
+// launchesOfTrace returns what the replay of a trace runs: all that was recorded, as it
+// was recorded.
+func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
+	for _, happened := range r.told {
+		if happened.Kind != device.EventTraceReplayed {
+			continue
+		}
+		seen := map[*program.Program]bool{}
+		for _, p := range r.traces[happened.Trace] {
+			if seen[p] {
+				continue
+			}
+			seen[p] = true
+			some, err := r.launchesOf(p, happened.Set, e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+	}
+	return all, nil
+}
+
+// check judges one content on devices on which the same lives.
+func (r *replay) check(group []launch, e *event.Event) {
+	k := &r.checks
+	n := int64(len(group))
+	k.result.Runs += n
+	if group[0].run.Inferred {
+		k.result.Inferred += n
+	}
+	key := checkKey{group[0].content, group[0].on.beside}
+	found, ok := k.known[key]
+	if !ok {
+		found = k.judge(group, e)
+		if len(k.known) >= maxRemembered {
+			clear(k.known)
+		}
+		k.known[key] = found
+	} else if found >= 0 {
+		k.result.List[found].Times += n
+	}
+	if found != fitted {
+		k.result.Failed += n
+	}
+}
+
+// judge checks a content anew and returns where the answer is.
+func (k *checks) judge(group []launch, e *event.Event) (found int) {
+	first := group[0]
+	place := fit.Place{
+		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Buffers: slices.Collect(first.on.dev.Buffers()),
+	}
+	for _, one := range first.content.programs {
+		verdict := fit.Check(one, place)
+		if !verdict.Fits() {
+			return k.fail(group, e, verdict)
+		}
+		for _, room := range fit.HeadroomOf(one, place) {
+			if room.Free < k.slack {
+				k.slack = room.Free
+				k.result.Tightest = &Tightest{Run: first.run, Enqueue: e.Node, Device: first.on.id, Headroom: room}
+				k.tight = tight{one, place}
+			}
+		}
+	}
+	return fitted
+}
+
+// fail lists a failure.
+func (k *checks) fail(group []launch, e *event.Event, v fit.Verdict) int {
+	first := group[0]
+	key := failureKey(first.run.Op, v)
+	if i, ok := k.failed[key]; ok {
+		if i >= 0 {
+			k.result.List[i].Times += int64(len(group))
+		}
+		return i
+	}
+	index := unlisted
+	if len(k.result.List) < MaxListed {
+		index = len(k.result.List)
+		c := FailedCheck{
+			Run: first.run, Enqueue: e.Node, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
+			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
+		}
+		c.explain(first.on)
+		k.result.List = append(k.result.List, c)
+	} else {
+		k.result.More++
+	}
+	if len(k.failed) < maxRemembered {
+		k.failed[key] = index
+	}
+	return index
+}
+
+// failureKey hashes what tells one failure from another: where, by how much, and the
+// sizes of what is in the way.
+func failureKey(op string, v fit.Verdict) (key [16]byte) {
+	h := fnv.New128a()
+	text := append([]byte(op), 0)
+	for _, r := range v.Refusals {
+		text = append(text, r.Error()...)
+	}
+	for _, c := range v.Clashes {
+		text = append(text, c.Cores.String()...)
+		for _, n := range []uint64{c.End, c.Limit, c.Bytes} {
+			text = binary.LittleEndian.AppendUint64(text, n)
+		}
+		for _, r := range c.Above {
+			text = binary.LittleEndian.AppendUint64(append(text, byte(r.Kind)), r.Range.Start)
+			text = binary.LittleEndian.AppendUint64(text, r.Range.End)
+		}
+	}
+	h.Write(text) // never fails
+	h.Sum(key[:0])
+	return key
+}
+
+// explain gathers the buffers of a device that the verdict names.
+func (c *FailedCheck) explain(d *row) {
+	name := func(b *buffer) {
+		c.Buffers[b.id] = b.info
+		c.Synthesised = c.Synthesised || b.synthesised
+	}
+	for _, clash := range c.Verdict.Clashes {
+		for _, r := range clash.Above {
+			if b := d.live[r.Buffer.ID]; b != nil {
+				name(b)
+			}
+		}
+	}
+	for _, r := range c.Verdict.Refusals {
+		for _, b := range d.live {
+			if !b.span.IsEmpty() && b.span.Start == r.Limit {
+				name(b)
+			}
+		}
+	}
+}

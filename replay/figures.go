@@ -1,0 +1,319 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// register takes in that a log has registered a program on a device: it has a row there,
+// and is alive until it is unregistered.
+func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
+	c, err := r.contentOf(p)
+	if err != nil {
+		return r.internal(e, err)
+	}
+	op := r.label(p.ID(), e)
+	if c.places() {
+		detail := c.detail
+		detail.First, detail.Last, detail.Op = uint64(at(e)), uint64(at(e)), op
+		if i, ok := d.detail[p.ID()]; ok {
+			d.figures.ProgramsDetail[i] = detail
+		} else {
+			d.detail[p.ID()] = len(d.figures.ProgramsDetail)
+			d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
+			d.figures.Programs++
+		}
+	}
+	d.held[p.ID()] = c
+	r.counts(d, c, e.Node, op)
+	return r.lives(d, c, e)
+}
+
+// unregister takes in that a log has unregistered a program.
+func (r *replay) unregister(d *row, id program.ID, e *event.Event) error {
+	c := d.held[id]
+	if c == nil {
+		return nil
+	}
+	delete(d.held, id)
+	return r.ends(d, c, e)
+}
+
+// counts takes what a program places into the row of a device, once for each time that
+// it was registered or ran.
+func (r *replay) counts(d *row, c *content, first uint64, op string) {
+	f := &d.figures
+	n := c.nodes[program.CircularBuffer]
+	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
+	for kind, of := range f.others() {
+		n := c.nodes[kind]
+		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
+	}
+	r.result.Placed = r.result.Placed || c.placed
+	if !c.places() {
+		return
+	}
+	d.cores = d.cores.Union(c.cores)
+	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
+	if c.detail.Overlapping {
+		r.notes.note(CodeOverlap, int64(first), op)
+	}
+	if c.mixed() && r.ofRuns() {
+		r.notes.note(CodeMixedAddresses, int64(first), op)
+	}
+	if c.beyond {
+		r.notes.note(CodeBeyondL1, int64(first), op)
+	}
+	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
+}
+
+// lives counts a program as alive on a device. The fleet of the session has its circular
+// buffers as registered.
+func (r *replay) lives(d *row, c *content, e *event.Event) error {
+	for kind, counted := range c.counted {
+		if counted == nil {
+			continue
+		}
+		fleets := []*device.Fleet{r.registered[kind]}
+		if r.ofRuns() {
+			fleets = append(fleets, r.alive[kind])
+		}
+		for _, f := range fleets {
+			if f == &r.session.fleet {
+				continue
+			}
+			dev, err := f.Device(d.slot)
+			if err != nil {
+				if dev, err = f.AddDevice(d.slot, counted.Spec()); err != nil {
+					return r.internal(e, err)
+				}
+			}
+			if _, err := f.Register(counted, dev.Set()); err != nil {
+				return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+			}
+		}
+	}
+	d.sizes, d.loose = min(d.sizes+c.sizes, l1.MaxAddr), min(d.loose+c.loose, l1.MaxAddr)
+	d.figures.LogicalSizesPeak, d.figures.UnattributedPeak = max(d.figures.LogicalSizesPeak, d.sizes), max(d.figures.UnattributedPeak, d.loose)
+	return nil
+}
+
+// ends takes in that a program is not alive any more.
+func (r *replay) ends(d *row, c *content, e *event.Event) error {
+	for kind, counted := range c.counted {
+		if counted == nil || r.alive[kind] == &r.session.fleet {
+			continue
+		}
+		dev, err := r.alive[kind].Device(d.slot)
+		if err == nil {
+			err = r.alive[kind].Unregister(counted.ID(), dev.Set())
+		}
+		if err != nil {
+			return r.internal(e, err)
+		}
+	}
+	d.sizes, d.loose = d.sizes-min(d.sizes, c.sizes), d.loose-min(d.loose, c.loose)
+	return nil
+}
+
+// run takes in a run: what the fleet has registered and dispatched has a row on each of
+// its devices.
+func (r *replay) run(e *event.Event) error {
+	all, _, err := r.session.launches(e)
+	if err != nil {
+		return r.internal(e, err)
+	}
+	on := map[device.ID]event.RunOn{}
+	for _, o := range e.On {
+		on[o.Device] = o
+	}
+	for _, l := range all {
+		for _, id := range l.ids {
+			d := r.rows[id]
+			run := d.runs(l.content, on[id], e)
+			if !e.Aborted {
+				r.dispatched(d, l.content.programs, run, on[id].Last)
+			}
+		}
+	}
+	return nil
+}
+
+// named returns how a run is called on a device where it is told now.
+func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
+	run := ProgramRun{Row: -1, At: on.First, Op: e.Op.V, Inferred: e.Inferred}
+	if !c.places() {
+		return run
+	}
+	if i, ok := d.starts[on.CBFirst]; ok && e.Inferred {
+		run.Row = i
+		return run
+	}
+	if run.Row = len(d.figures.ProgramsDetail); e.Continues && len(d.open) > 0 && d.open[len(d.open)-1].row >= 0 {
+		run.Row = d.open[len(d.open)-1].row
+	}
+	return run
+}
+
+// runs gives a run its row, or makes a row what it is since the run went on.
+func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
+	run := d.named(c, on, e)
+	if e.Inferred {
+		return run
+	}
+	d.ran = true
+	o := &openRun{content: c, id: e.Program, row: -1, on: on, op: on.CBOp.Or(run.Op)}
+	if e.Continues && len(d.open) > 0 {
+		was := d.open[len(d.open)-1]
+		d.open = d.open[:len(d.open)-1]
+		if i, ok := d.detail[was.content.id]; ok && i == was.row && was.row >= 0 {
+			delete(d.detail, was.content.id)
+		}
+		o.row = was.row
+	}
+	d.open = append(d.open, o)
+	if !c.places() {
+		return run
+	}
+	detail := c.detail
+	detail.First, detail.Last, detail.Op = on.CBFirst, on.CBLast, o.op
+	if o.row < 0 {
+		o.row = len(d.figures.ProgramsDetail)
+		d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
+		d.figures.Programs++
+	} else {
+		d.figures.ProgramsDetail[o.row] = detail
+	}
+	if _, seen := d.detail[c.id]; !seen {
+		d.detail[c.id] = o.row
+	}
+	d.starts[on.CBFirst] = o.row
+	return run
+}
+
+// close counts the runs of a device that were not counted yet: they are whole.
+func (r *replay) close(d *row, e *event.Event) error {
+	for _, o := range d.open {
+		if o.counted {
+			continue
+		}
+		o.counted = true
+		r.counts(d, o.content, o.on.CBFirst, o.op)
+		if err := r.lives(d, o.content, e); err != nil {
+			return err
+		}
+		sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
+		for kind, sum := range sums {
+			if *sum > l1.MaxAddr-o.content.logical[kind] {
+				return r.inputError(e, "sizes sum to more than 2^63-1 bytes", nil)
+			}
+			*sum += o.content.logical[kind]
+		}
+	}
+	return nil
+}
+
+// cbsFreed ends what runs left alive.
+func (r *replay) cbsFreed(e *event.Event) error {
+	for _, d := range r.named(e) {
+		if err := r.close(d, e); err != nil {
+			return err
+		}
+		ended := map[*content]bool{}
+		for _, o := range d.open {
+			if ended[o.content] {
+				d.sizes, d.loose = d.sizes-min(d.sizes, o.content.sizes), d.loose-min(d.loose, o.content.loose)
+				continue
+			}
+			ended[o.content] = true
+			if err := r.ends(d, o.content, e); err != nil {
+				return err
+			}
+		}
+		d.open = nil
+	}
+	return nil
+}
+
+// named returns the devices that an event names, or all.
+func (r *replay) named(e *event.Event) []*row {
+	if !e.Devices.OK {
+		return r.sorted()
+	}
+	var out []*row
+	for _, id := range e.Devices.V {
+		if d := r.rows[id]; d != nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// An execution is what was dispatched on a chip.
+type execution struct {
+	dev device.Device
+	row Dispatched
+}
+
+// execute takes in that chips executed what ran there last, in a fleet of its own: of
+// many runs nothing shows whether and when they were executed.
+func (r *replay) execute(e *event.Event) error {
+	for _, id := range e.Devices.V {
+		x := r.executions[id]
+		if x == nil {
+			x = &execution{}
+			r.executions[id] = x
+		}
+		x.row.Executions++
+		def, d := r.session.programs[e.Program], r.rows[id]
+		if !e.Known || def == nil || d == nil {
+			x.row.Unknown++
+			continue
+		}
+		c, err := def.apart(d.dev.Spec())
+		if err != nil {
+			return r.internal(e, err)
+		}
+		if !c.places() {
+			continue
+		}
+		if x.dev == (device.Device{}) {
+			if r.executed == nil {
+				r.executed = device.NewFleet()
+			}
+			if x.dev, err = r.executed.AddDevice(id, c.programs[0].Spec()); err != nil {
+				return r.internal(e, err)
+			}
+		}
+		if _, err := r.executed.Register(c.programs[0], x.dev.Set()); err != nil {
+			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+		}
+		if err := r.executed.Dispatch(c.id, x.dev.Set()); err != nil {
+			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+		}
+		x.row.CorePeak = max(x.row.CorePeak, c.detail.Core)
+	}
+	return nil
+}
+
+func sortedIDs[V any](m map[program.ID]V) []program.ID { return slices.Sorted(maps.Keys(m)) }
+
+// with is what addresses are that come from here and from there.
+func (a Addresses) with(recorded, synthesised bool) Addresses {
+	recorded = recorded || a == AddressesRecorded || a == AddressesMixed
+	synthesised = synthesised || a == AddressesSynthesised || a == AddressesMixed
+	switch {
+	case recorded && synthesised:
+		return AddressesMixed
+	case recorded:
+		return AddressesRecorded
+	case synthesised:
+		return AddressesSynthesised
+	}
+	return a
+}

@@ -1,0 +1,196 @@
+package replay
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// finish ends what is still open and makes the Result.
+func (r *replay) finish() (*Result, error) {
+	out := &r.result
+	end := &event.Event{Kind: event.KindEnd, Node: uint64(max(out.Nodes, 0))}
+	if !r.asked && r.opt.Ask != nil {
+		r.ask()
+	}
+	for _, d := range r.sorted() {
+		if err := r.close(d, end); err != nil {
+			return nil, err
+		}
+		r.settle(d)
+		r.keep(d)
+	}
+	if err := r.checks.grow(); err != nil {
+		return nil, r.internal(end, err)
+	}
+	if out.Spec == (Spec{}) { // nothing was declared
+		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
+	}
+	snapshot := r.session.fleet.Snapshot()
+	for _, d := range r.sorted() {
+		if len(d.chips) > 0 {
+			out.Meshes = append(out.Meshes, Mesh{d.id.V, slices.Clone(d.chips)})
+		}
+		if d.declared() || d.ran {
+			out.Devices = append(out.Devices, r.finishDevice(d, snapshot))
+		}
+		if r.shown(d) {
+			out.L1 = append(out.L1, r.finishL1(d))
+		}
+	}
+	apart := out.Checks.Apart
+	out.Checks = r.checks.result
+	out.Checks.Apart = apart
+	out.Live = r.leaks()
+	r.finishNotes()
+	return out, nil
+}
+
+// shown reports whether a device has a row of what lives in L1: one of a log, one under
+// which something ran or, where nothing ran anywhere, one with buffers.
+func (r *replay) shown(d *row) bool {
+	if d.declared() || d.ran {
+		return true
+	}
+	return d.touched && !slices.ContainsFunc(r.sorted(), func(o *row) bool { return o.ran })
+}
+
+func (r *replay) finishNotes() {
+	out := &r.result
+	var cbs, others int64
+	for _, d := range out.Devices {
+		cbs += d.CBNodes
+		others += d.Dataflow.Nodes + d.Scratchpad.Nodes
+	}
+	if out.Log && !r.begun {
+		out.Nodes = 1 // the header
+		r.notes.note(CodeNoNodes, -1, "")
+	} else if out.Nodes == 0 {
+		r.notes.note(CodeNoNodes, -1, "")
+	} else if cbs == 0 && (!out.Log || others == 0) {
+		r.notes.note(CodeNoCBs, -1, "")
+	}
+	for range r.session.ops {
+		r.notes.note(CodeUnfinished, -1, r.session.ops[len(r.session.ops)-1])
+	}
+	if r.ofRuns() && !r.ended {
+		r.notes.note(CodeUnfinished, -1, "the source is cut")
+	}
+	if out.Upstream.Wrapped {
+		r.notes.note(CodeUpstreamWrapped, -1, "")
+	}
+	if r.respecified {
+		r.notes.note(CodeSpecsDiffer, -1, "")
+	}
+	for _, code := range slices.Sorted(maps.Keys(r.notes)) {
+		out.Anomalies = append(out.Anomalies, *r.notes[code])
+	}
+}
+
+// finishDevice completes and returns the figures of a device.
+func (r *replay) finishDevice(d *row, end *device.Snapshot) Device {
+	f := &d.figures
+	f.Kind, f.Chips = d.kind()
+	f.Cores = d.cores.Len()
+	for kind, of := range f.others() {
+		if t, ok := totalsOf(r.registered[kind], d.slot); ok {
+			of.Registered, of.RegisteredCorePeak = t.Registered, t.Core
+			if !r.ofRuns() {
+				of.RegisteredLogical = t.Logical
+			}
+		}
+	}
+	t := d.dev.Totals()
+	f.Registered, f.RegisteredCorePeak, f.RegisteredRangeGranular = t.Registered, t.Core, t.Reserved
+	if !r.ofRuns() {
+		f.RegisteredLogical = t.Logical
+	}
+	if alive, err := r.alive[program.CircularBuffer].Device(d.slot); err == nil {
+		f.ResidentFinal = alive.Registered()
+		f.CoreGroups = coreGroups(end, d.dev, alive)
+		f.Fullest = d.fullest()
+	}
+	return *f
+}
+
+// finishL1 completes and returns what lived in the L1 of a device.
+func (r *replay) finishL1(d *row) DeviceL1 {
+	on := &d.on
+	on.Kind, on.Chips = d.kind()
+	t := d.dev.Totals()
+	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, t.Buffers.L1, t.Buffers.L1Small, t.Buffers.DRAM
+	on.Buffers.Final = uint64(t.Buffers.Count)
+	on.NumCores, on.CoresFrom = d.spec.NumCores(), d.grid
+	if x := r.executions[d.slot]; x != nil && d.id.OK {
+		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()
+		on.Dispatched = &x.row
+	} else if d.executed.Executions > 0 {
+		d.executed.Final = t.Resident
+		on.Dispatched = &d.executed
+	}
+	return *on
+}
+
+// coreGroups divides the cores by what is registered on them and by the peak of what was
+// alive.
+func coreGroups(end *device.Snapshot, dev, alive device.Device) []CoreGroup {
+	snapshot, ok := end.Device(dev.ID())
+	if !ok {
+		return nil
+	}
+	var out []CoreGroup
+	for g := range snapshot.Groups() {
+		peaks := map[uint64][]l1.Core{}
+		var order []uint64
+		for c := range g.Cores.All() {
+			peak := alive.Core(c).Peak
+			if peaks[peak] == nil {
+				order = append(order, peak)
+			}
+			peaks[peak] = append(peaks[peak], c)
+		}
+		for _, peak := range order {
+			out = append(out, CoreGroup{
+				Cores: l1.CoreSetOf(peaks[peak]...), Registered: g.Registered, AlivePeak: peak,
+				Regions: slices.Collect(g.Regions()), Programs: g.Programs,
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b CoreGroup) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
+	return out
+}
+
+// fullest finds the core on which most is registered and the program with the largest
+// share of it, the first one of equals.
+func (d *row) fullest() *Fullest {
+	var f *Fullest
+	for _, g := range d.figures.CoreGroups {
+		switch {
+		case f == nil || g.Registered > f.Bytes:
+			f = &Fullest{Core: firstCore(g.Cores), Cores: g.Cores.Len(), Bytes: g.Registered}
+			if n := len(g.Regions); n > 0 {
+				f.End = g.Regions[n-1].End
+			}
+		case g.Registered == f.Bytes:
+			f.Cores += g.Cores.Len()
+		}
+	}
+	if f == nil || f.Bytes == 0 {
+		return nil
+	}
+	best := math.MaxInt
+	for _, p := range d.registered() {
+		row := d.detail[p.ID()]
+		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
+		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {
+			best, f.Share = row, g.Bytes()
+			f.Program = d.figures.ProgramsDetail[row]
+		}
+	}
+	return f
+}

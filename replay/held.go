@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Question asks what holds one byte of L1.
+type Question struct {
+	Address uint64
+	At      event.Opt[uint64] // counter of a node or number of a line: the state after it; absent = after the last one
+}
+
+// Held is what holds the byte that a Question is about, on some cores of a device.
+type Held struct {
+	Device event.Opt[uint64]
+	Kind   DeviceKind
+	Chips  []uint64 // of a mesh, ascending
+	Cores  l1.CoreSet
+
+	// Resident has what is there: the buffers of the program that ran last on these
+	// cores, and allocated ones. A run of CB nodes that is not complete after the node
+	// in question counts as it stands.
+	Resident []L1Resident
+	// Registered has the circular buffers of all programs that are registered then; of a
+	// capture those of all that ran by then, as the program cache keeps them, the one that
+	// ran last among them. Programs that differ in their nodes alone are there once, by
+	// their first run.
+	Registered []L1Resident
+}
+
+// holding gathers what holds a byte of one device.
+type holding struct {
+	of  Held // without cores
+	out []Held
+}
+
+// on divides the rows so that some begin and end with the cores, and adds to those.
+func (h *holding) on(cores l1.CoreSet, add func(*Held)) {
+	for i := 0; i < len(h.out) && !cores.IsEmpty(); i++ {
+		common := h.out[i].Cores.Intersect(cores)
+		if common.IsEmpty() {
+			continue
+		}
+		cores = cores.Minus(common)
+		if rest := h.out[i].Cores.Minus(common); !rest.IsEmpty() {
+			o := h.out[i]
+			o.Cores = rest
+			o.Resident, o.Registered = slices.Clone(o.Resident), slices.Clone(o.Registered)
+			h.out = append(h.out, o)
+			h.out[i].Cores = common
+		}
+		add(&h.out[i])
+	}
+	if !cores.IsEmpty() {
+		row := h.of
+		row.Cores = cores
+		add(&row)
+		h.out = append(h.out, row)
+	}
+}
+
+// rows returns one row for cores on which the same holds the byte, by first core.
+func (h *holding) rows() []Held {
+	out := joinHeld(h.out)
+	slices.SortFunc(out, func(a, b Held) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
+	return out
+}
+
+// joinHeld puts rows together that differ in their cores alone.
+func joinHeld(rows []Held) (out []Held) {
+	for _, h := range rows {
+		same := slices.IndexFunc(out, func(o Held) bool {
+			return slices.EqualFunc(o.Resident, h.Resident, sameResident) && slices.EqualFunc(o.Registered, h.Registered, sameResident)
+		})
+		if same < 0 {
+			out = append(out, h)
+			continue
+		}
+		out[same].Cores = out[same].Cores.Union(h.Cores)
+	}
+	return out
+}
+
+func sameResident(a, b L1Resident) bool {
+	switch {
+	case a.Kind != b.Kind || a.Range != b.Range || a.CB != b.CB || (a.Program == nil) != (b.Program == nil) || (a.Buffer == nil) != (b.Buffer == nil):
+		return false
+	case a.Program != nil:
+		return *a.Program == *b.Program
+	}
+	return a.Buffer == nil || *a.Buffer == *b.Buffer
+}
+
+// due reports whether the state that is asked for is the one before an event: the first
+// of which the node lies beyond. A run that was told when it was complete counts from
+// its first node.
+func (q *Question) due(e *event.Event) bool {
+	if q == nil || !q.At.OK {
+		return false
+	}
+	switch e.Kind {
+	case event.KindHeader, event.KindHidden, event.KindAnomaly, event.KindUpstream, event.KindEnd, event.KindAgain:
+		return false
+	case event.KindRun:
+		if !e.Inferred && !e.Continues && len(e.On) > 0 {
+			return e.On[0].First > q.At.V
+		}
+	}
+	return e.Node > q.At.V
+}
+
+// ask answers Options.Ask with what lies where now.
+func (r *replay) ask() {
+	r.asked = true
+	for _, d := range r.sorted() {
+		if r.shown(d) {
+			r.result.Held = append(r.result.Held, r.holders(d, r.opt.Ask.Address)...)
+		}
+	}
+}
+
+// holders returns what holds a byte of a device, by first core.
+func (r *replay) holders(d *row, addr uint64) []Held {
+	kind, chips := d.kind()
+	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
+	for g := range d.dev.UsageGroups(device.BasisResident) {
+		for held := range g.Residents() {
+			if held.Range.Has(addr) {
+				h.on(g.Cores, func(h *Held) { h.Resident = append(h.Resident, d.resident(held)) })
+			}
+		}
+	}
+	for _, p := range d.registered() {
+		i := d.detail[p.ID()]
+		run := ProgramRun{Row: i, At: d.figures.ProgramsDetail[i].First, Op: d.figures.ProgramsDetail[i].Op}
+		n := -1
+		for _, cb := range p.CBs() {
+			if cb.Kind != program.CircularBuffer {
+				continue
+			}
+			if n++; !cb.Global && cb.Range.Has(addr) {
+				held := L1Resident{Kind: device.KindCB, Range: cb.Range, Program: &run, CB: n}
+				h.on(cb.Cores.Cores(), func(h *Held) { h.Registered = append(h.Registered, held) })
+			}
+		}
+	}
+	return h.rows()
+}
+
+// registered returns the programs of a device that have circular buffers, by their rows.
+func (d *row) registered() (out []*program.Program) {
+	for p := range d.dev.Programs() {
+		if _, ok := d.detail[p.ID()]; ok {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(p, q *program.Program) int { return d.detail[p.ID()] - d.detail[q.ID()] })
+	return out
+}

@@ -1,0 +1,249 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A DeviceL1 says what lived in the whole L1 of one device, not in its circular
+// buffers alone.
+//
+// In L1 are the buffers that are allocated in the capture and not freed yet, and, per
+// core and kind, what the last program run there has placed: a program stays until
+// another one writes over it, on the cores it writes. A run counts from the moment it
+// is enqueued: when its nodes are complete, that is at the first node of the device
+// that is not part of it (an event of a buffer, a free of circular buffers, an
+// execution), or at the end of the function that it began in. Runs that are inferred
+// (see Hits) count here.
+//
+// A buffer of a mesh lies on the device with the mesh's id and on every chip of the
+// mesh; one without an id on every device. What existed before the capture began is
+// not known and not counted; see Result.Earlier.
+type DeviceL1 struct {
+	ID    event.Opt[uint64]
+	Kind  DeviceKind
+	Chips []uint64 // of a mesh, ascending
+
+	// NumCores is the number of cores on which interleaved buffers lie, and CoresFrom
+	// says who says so: FromAssumed is the architecture's largest grid, or what the
+	// capture shows beyond it. Sums over cores depend on it, figures per core do not.
+	NumCores  int
+	CoresFrom event.Source
+
+	// Addresses says where the addresses of L1 buffers come from: those with address 0
+	// are placed top-down below L1_SMALL.
+	Addresses Addresses
+	// Unplaced are allocations in L1 that lie nowhere, since their place or size per core
+	// is not known (CodeBufferUnplaced); so are L1_SMALL buffers without an address where
+	// nobody says how large that area is. They are counted in bytes only.
+	Unplaced int64
+	Assumed  int64 // allocations of sharded buffers whose cores are not known: taken to lie on all
+
+	Peak  *L1Peak // of the fullest core; nil if nothing was ever there
+	Total HighLow // bytes summed over cores, each once, without kernels
+
+	L1, L1Small, DRAM HighLow // sums of whole buffer sizes, in bytes
+	Buffers           HighLow // live buffers of any kind
+	Backings          int64   // allocations that back a mesh buffer where the chip's own is shown too
+
+	Dispatched *Dispatched // nil if no program_execution names the device
+}
+
+// HighLow is the largest value of a figure, and its value after the last node.
+type HighLow struct {
+	Peak, Final uint64
+}
+
+// Dispatched says what dispatches left of circular buffers: per core the last program
+// that was executed there. Only program_execution nodes show executions; each is that
+// of the last run of its chip, inferred ones included.
+type Dispatched struct {
+	Peak       uint64 // bytes summed over cores
+	Final      uint64
+	CorePeak   uint64 // on the fullest core
+	Executions int64
+	Unknown    int64 // executions on a chip of which no run is known: they change nothing
+}
+
+// An L1Peak is the moment at which one core held most, the first of equals.
+type L1Peak struct {
+	Bytes       uint64 // tracked: on the core, each byte once, without kernels
+	WithKernels uint64 // the same with all that lies below the base of circular buffers
+
+	At    uint64     // counter of the node that led to it; of a run, its last one
+	Op    string     // functions that were running, outermost first, joined by " > "
+	Core  l1.Core    // the first of the fullest
+	Cores l1.CoreSet // that were as full
+
+	Kinds     []KindBytes     // by kind; only those with bytes
+	Shared    []device.Shared // bytes that several kinds hold, named once in Kinds for each
+	Residents []L1Resident    // of Core, by address
+
+	Top     l1.Range // highest run of free bytes between the base of circular buffers and L1_SMALL; empty if none
+	Largest l1.Range // largest such run, the highest of equals
+
+	Spike *Spike // set if the peak is one
+}
+
+// KindBytes are the bytes of one kind.
+type KindBytes struct {
+	Kind  device.Kind
+	Bytes uint64
+}
+
+// An L1Resident holds a range of a core.
+type L1Resident struct {
+	Kind  device.Kind
+	Range l1.Range
+
+	// Of a circular buffer, dataflow buffer or scratchpad; Program is nil otherwise.
+	Program *ProgramRun
+	CB      int // position among the run's nodes of its kind; circular buffers, or the others together
+
+	Buffer *BufferInfo // of a buffer; nil otherwise
+}
+
+// A ProgramRun names a run of CB nodes.
+type ProgramRun struct {
+	Row      int    // in ProgramsDetail of the Device with the same id; -1 if it has none
+	At       uint64 // counter of the run's first node; of the operation if it is inferred
+	Op       string
+	Inferred bool // taken from an earlier run, since the program came from the cache
+}
+
+// BufferInfo is an allocation of a buffer.
+type BufferInfo struct {
+	At      uint64 // counter of the node that allocated it
+	Op      string // functions that were running
+	Device  event.Opt[uint64]
+	Kind    device.Kind
+	Size    uint64            // of all banks
+	PerCore event.Opt[uint64] // on the fullest core
+	Address event.Opt[uint64] // as recorded, or if the file has 0, as placed; absent if neither
+	Layout  string            // as the capture spells it
+}
+
+// A Spike is a peak that a new buffer made because the one it replaces was still live.
+// It is recognised when the allocation that made the peak is followed, before any
+// further allocation in L1 or program run on the device, by the free of an older buffer of
+// the same kind and whole size that lies on the core of the peak.
+type Spike struct {
+	New, Old BufferInfo
+	FreedAt  uint64 // counter of the free
+	Without  uint64 // tracked bytes of the core after the free
+}
+
+// Checks are the program runs of a capture, each checked when it is enqueued against
+// the L1 buffers that live on its devices at that moment (device.Fleet.Check).
+// Circular buffers of other programs are never in the way. Grids are not checked,
+// since the Spec of a capture has none.
+type Checks struct {
+	Runs     int64 // checked; a run on several devices counts once for each
+	Inferred int64 // of them
+	Failed   int64 // of Runs: those that do not fit
+	// List has the distinct failures in their order: a run that fails again in the
+	// same way only counts there. At most MaxListed.
+	List []FailedCheck
+	More int64 // distinct failures that List leaves out
+	// Apart are ids with L1 buffers that no check looks at: nothing runs under them,
+	// nothing says whose they are, and programs run under other ids. Some releases name
+	// a chip in one kind of node and its mesh in another.
+	Apart []uint64
+
+	Tightest *Tightest // nil if nothing fits that takes any bytes
+}
+
+// A FailedCheck is a run that does not fit.
+type FailedCheck struct {
+	Run     ProgramRun
+	Enqueue uint64            // counter of the node at which the run was complete
+	Device  event.Opt[uint64] // the first device
+	Devices int               // on which it was enqueued at this moment
+	Times   int64             // how often it failed like this, on any device
+	// Verdict of tt-metal's checks and ours. Its devices are those of the capture;
+	// without an id the device is NoDevice. BufferIDs and Names are explained by Buffers.
+	Verdict fit.Verdict
+	// Buffers are those that the verdict names, by id.
+	Buffers map[device.BufferID]BufferInfo
+	// Synthesised: an address that the failure depends on is not recorded.
+	Synthesised bool
+}
+
+// NoDevice stands in a Verdict for devices without an id.
+const NoDevice = event.NoDevice
+
+// A Tightest is the run that fitted with the least room.
+type Tightest struct {
+	Run      ProgramRun
+	Enqueue  uint64
+	Device   event.Opt[uint64]
+	Headroom fit.Headroom
+	Grow     []Growth // of its local buffers; empty if that cannot be told
+}
+
+// Hits are operations that found their program in the program cache and therefore
+// show no circular buffers: an operation that says so, or in older captures a free
+// inside an operation that no such node follows. A hit is inferred to run what
+// the last run with the same functions and the same text of arguments ran.
+type Hits struct {
+	Inferred int64
+	Unknown  int64 // nothing is known, or nothing was to be inferred
+}
+
+// Live are the buffers that were allocated in the capture and not freed by its end,
+// outputs of the last operations among them.
+type Live struct {
+	Buffers           int64
+	L1, L1Small, DRAM uint64       // whole sizes, in bytes
+	List              []BufferInfo // in L1 first, then the largest first; at most MaxListed
+	More              int64        // that List leaves out
+}
+
+// Earlier are buffers that operations of the capture use, or free, and that were
+// allocated before it began. They are in no figure: a capture does not say how much of
+// a core they take.
+type Earlier struct {
+	L1, Other int64  // number of buffers that are used
+	Bytes     uint64 // whole sizes of those in L1
+	Freed     int64  // number of those in L1 that are freed after a program ran beside them
+}
+
+// MaxListed is how many rows the lists of a Result have at most.
+const MaxListed = 1000
+
+// Untold returns the codes of anomalies because of which nobody can say that all
+// programs of the capture fit: those that hide programs or buffers, those that end a
+// capture early, and those that misplace what it has. A capture with none also hides L1
+// buffers from its checks if Unseen says so.
+func (r *Result) Untold() []Code {
+	var out []Code
+	for _, a := range r.Anomalies {
+		if a.Hidden {
+			out = append(out, a.Code)
+			continue
+		}
+		switch a.Code {
+		case CodeNoCBs:
+			// Dataflow buffers and scratchpads are placed and checked like CBs.
+			if !slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }) {
+				out = append(out, a.Code)
+			}
+		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+			CodeBadDeviceTensors: // which may hide the chips of a mesh, and with them its buffers
+			out = append(out, a.Code)
+		}
+	}
+	return slices.Clip(out)
+}
+
+// Unseen reports whether a program that takes bytes fits only as far as the capture
+// shows what is in L1: it uses or frees L1 buffers from before it began, or has them
+// under ids that no check looks at.
+func (r *Result) Unseen() bool {
+	return r.Checks.Tightest != nil && (r.Earlier.L1 > 0 || r.Earlier.Freed > 0 || len(r.Checks.Apart) > 0)
+}

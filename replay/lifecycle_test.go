@@ -1,0 +1,81 @@
+package replay_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// lifeHead is a log with two programs of 4,096 and 2,048 bytes on one core.
+const lifeHead = logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"first","cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
+{"event":"program","program":2,"name":"second","cbs":[{"cores":"{[0-0 - 0-0]}","size":2048}]}
+{"event":"register","program":1}
+`
+
+// What is unregistered, replaced or removed is not registered; its high-water mark stays
+// until it is reset.
+func TestLogLifecycle(t *testing.T) {
+	type want struct{ registered, logical, reserved, high, programs uint64 }
+	for name, c := range map[string]struct {
+		log  string
+		want want
+	}{
+		"registered":           {"", want{4096, 4096, 4096, 4096, 1}},
+		"unregistered":         {`{"event":"unregister","program":1}`, want{0, 0, 0, 4096, 1}},
+		"then another":         {`{"event":"unregister","program":1}` + "\n" + `{"event":"register","program":2}`, want{2048, 2048, 2048, 4096, 2}},
+		"replaced by another":  {`{"event":"replace","program":1,"with":2}`, want{2048, 2048, 2048, 4096, 2}},
+		"peaks reset":          {`{"event":"replace","program":1,"with":2}` + "\n" + `{"event":"reset_peaks"}`, want{2048, 2048, 2048, 2048, 2}},
+		"removed":              {`{"event":"remove","devices":[0]}`, want{0, 0, 0, 4096, 1}},
+		"the same again":       {`{"event":"unregister","program":1}` + "\n" + `{"event":"register","program":1}`, want{4096, 4096, 4096, 4096, 1}},
+		"redefined and placed": {`{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":1024}]}` + "\n" + `{"event":"replace","program":1}`, want{1024, 1024, 1024, 4096, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := replayLog(t, lifeHead+c.log+"\n", replay.Options{}).Devices[0]
+			require.Equal(t, c.want, want{d.Registered, d.RegisteredLogical, d.RegisteredRangeGranular, d.ResidentPeak, uint64(d.Programs)})
+			require.Equal(t, d.Registered, d.ResidentFinal)
+			require.Len(t, d.ProgramsDetail, int(d.Programs))
+			require.Equal(t, d.Registered > 0, d.Fullest != nil)
+		})
+	}
+}
+
+// Who holds a byte as registered is what is registered then.
+func TestLogLifecycleWho(t *testing.T) {
+	ask := func(log string) (held []string) {
+		r := replayLog(t, lifeHead+log+"\n", replay.Options{Ask: &replay.Question{Address: 103712}})
+		for _, h := range r.Held {
+			for _, on := range h.Registered {
+				held = append(held, on.Program.Op)
+			}
+		}
+		return held
+	}
+	require.Equal(t, []string{"first"}, ask(""))
+	require.Equal(t, []string{"first", "second"}, ask(`{"event":"register","program":2}`))
+	require.Equal(t, []string{"second"}, ask(`{"event":"replace","program":1,"with":2}`))
+	require.Empty(t, ask(`{"event":"unregister","program":1}`))
+	require.Empty(t, ask(`{"event":"remove","devices":[0]}`))
+}
+
+// A trace that is replayed onto a live buffer is judged, and so is an enqueue that the
+// fleet refuses.
+func TestLogTraceIsJudged(t *testing.T) {
+	const log = logHead + `{"event":"device","device":0,"spec":{"board":"p150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
+{"event":"enqueue","program":1}
+{"event":"trace_begin","trace":7}
+{"event":"record","trace":7,"program":1}
+{"event":"trace_end","trace":7}
+{"event":"allocate","buffer":1,"kind":"l1","size":1024,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":1024}]}
+`
+	for _, last := range []string{`{"event":"replay","trace":7}`, `{"event":"enqueue","program":1}`} {
+		r := replayLog(t, log+last+"\n", replay.Options{})
+		require.EqualValues(t, 2, r.Checks.Runs)
+		require.EqualValues(t, 1, r.Checks.Failed)
+		require.Contains(t, r.Checks.List[0].Verdict.String(), "L1 buffer allocated at 200000 and static circular buffer region ends at 211616")
+		require.EqualValues(t, 8, r.Checks.List[0].Enqueue)
+	}
+}

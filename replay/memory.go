@@ -1,0 +1,321 @@
+package replay
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// memory is what the L1 of one device holds, as far as the fleet does not say it.
+type memory struct {
+	live   map[device.BufferID]*buffer
+	beside sum128                          // of the buffers in L1, by content: equal ones make equal sums
+	last   map[*program.Program]ProgramRun // the last run of each program
+	bounds bounds
+	rise   *rise
+	spike  *spike
+}
+
+func newMemory() memory {
+	return memory{live: map[device.BufferID]*buffer{}, last: map[*program.Program]ProgramRun{}}
+}
+
+// A buffer is an allocation that was not freed yet.
+type buffer struct {
+	id          device.BufferID
+	info        BufferInfo
+	parts       []device.Part
+	span        l1.Range // empty if it lies nowhere
+	synthesised bool     // the source placed it
+	hash        sum128
+}
+
+// A sum128 is a sum of hashes: the order of what went in does not matter.
+type sum128 struct{ hi, lo uint64 }
+
+func (s sum128) plus(o sum128) sum128 {
+	lo, carry := bits.Add64(s.lo, o.lo, 0)
+	hi, _ := bits.Add64(s.hi, o.hi, carry)
+	return sum128{hi, lo}
+}
+
+func (s sum128) minus(o sum128) sum128 {
+	lo, borrow := bits.Sub64(s.lo, o.lo, 0)
+	hi, _ := bits.Sub64(s.hi, o.hi, borrow)
+	return sum128{hi, lo}
+}
+
+// bounds say from above what each core holds.
+type bounds struct {
+	cores []coreBytes            // by x*usualRows+y
+	far   map[l1.Core]*coreBytes // of cores beyond these rows
+	sum   uint64                 // of all: what is tracked, if nothing overlaps
+}
+
+// coreBytes bound from above what a core holds.
+type coreBytes struct {
+	buffers uint64
+	placed  [numKinds]uint64 // by the last program
+}
+
+func (b *coreBytes) sum() uint64 {
+	n := b.buffers
+	for _, k := range b.placed {
+		n += k
+	}
+	return n
+}
+
+// usualRows is more than the rows of any real grid.
+const usualRows = 16
+
+func (b *bounds) at(c l1.Core) *coreBytes {
+	if c.Y >= usualRows {
+		far := b.far[c]
+		if far == nil {
+			if b.far == nil {
+				b.far = map[l1.Core]*coreBytes{}
+			}
+			far = &coreBytes{}
+			b.far[c] = far
+		}
+		return far
+	}
+	i := int(c.X)*usualRows + int(c.Y)
+	if i >= len(b.cores) {
+		b.cores = append(b.cores, make([]coreBytes, (int(c.X)+1)*usualRows-len(b.cores))...)
+	}
+	return &b.cores[i]
+}
+
+// load adds to what cores may hold, or takes it off again, and returns the largest bound
+// of these cores.
+func (b *bounds) load(cores l1.CoreSet, add, sub uint64) (most uint64) {
+	for c := range cores.All() {
+		one := b.at(c)
+		one.buffers += add - sub
+		b.sum += add - sub
+		most = max(most, one.sum())
+	}
+	return most
+}
+
+// place notes what a program holds of each core, and returns the largest bound. A trace
+// leaves the most that any of its programs has: then atLeast is set.
+func (b *bounds) place(p *program.Program, atLeast bool) (most uint64) {
+	for kind := program.CircularBuffer; int(kind) < numKinds; kind++ {
+		for g := range p.Occupied(kind).Groups() {
+			for c := range g.Cores().All() {
+				one := b.at(c)
+				bytes := g.Bytes()
+				if atLeast {
+					bytes = max(bytes, one.placed[kind])
+				}
+				b.sum += bytes - one.placed[kind] // wraps and comes back
+				one.placed[kind] = bytes
+				most = max(most, one.sum())
+			}
+		}
+	}
+	return most
+}
+
+// next returns the bound of the fullest core on which a new buffer will lie, or less where
+// its parts share cores.
+func (d *row) next(parts []event.Part) (most uint64) {
+	for _, p := range parts {
+		cores := p.Cores.V
+		if !p.Cores.OK {
+			cores = d.dev.Spec().Grid().Cores()
+		}
+		if !cores.IsEmpty() {
+			most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())
+		}
+	}
+	return most
+}
+
+// describe says what a buffer is, for all devices on which it is allocated.
+func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
+	b := &buffer{id: given.ID, parts: slices.Collect(given.All()), info: BufferInfo{
+		At: e.Node, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
+	}}
+	if e.Named.OK && e.Named.V != event.NoDevice {
+		b.info.Device = event.Some(uint64(e.Named.V))
+	}
+	for i, part := range b.parts {
+		if i == 0 {
+			b.span = part.Range
+		}
+		b.span = l1.Range{Start: min(b.span.Start, part.Range.Start), End: max(b.span.End, part.Range.End)}
+	}
+	b.synthesised = slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
+	if !r.ofRuns() { // a log says it in other words
+		b.info.Op = cmp.Or(given.Name, b.info.Op)
+		for id := range set.All() {
+			b.info.Device = event.Some(uint64(id))
+			break
+		}
+		for _, part := range b.parts {
+			b.info.PerCore = event.Some(max(b.info.PerCore.V, part.Range.Len()))
+			b.info.Address = event.Some(b.span.Start)
+		}
+	}
+	b.hash = r.hash(b)
+	return b
+}
+
+// hash is one number for buffers that check alike: of one kind, in one place.
+func (r *replay) hash(b *buffer) sum128 {
+	text := []byte{byte(b.info.Kind)}
+	for _, part := range b.parts {
+		text = binary.LittleEndian.AppendUint64(text, part.Range.Start)
+		text = binary.LittleEndian.AppendUint64(text, part.Range.End)
+		for c := range part.Cores.Ranges().All() {
+			text = append(text, c.Start.X, c.Start.Y, c.End.X, c.End.Y)
+		}
+		text = append(text, 0xff, 0, 0, 0) // no rectangle: it would end before it starts
+	}
+	return sum128{maphash.Bytes(r.seeds[0], text), maphash.Bytes(r.seeds[1], text)}
+}
+
+// allocate takes in that a device holds one buffer more.
+func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
+	d.touched = true
+	d.measure()
+	if given.Backing {
+		d.on.Backings++
+		return nil
+	}
+	d.live[given.ID] = b
+	if len(b.parts) == 0 {
+		return nil
+	}
+	bound := uint64(0)
+	for _, part := range b.parts {
+		bound = max(bound, d.bounds.load(part.Cores, part.Range.Len(), 0))
+	}
+	if d.rise != nil && d.dev.Totals().Tracked != d.bounds.sum {
+		// It overlaps something, so it may not add to the peak that is to be written down.
+		if err := r.without(d, given, func() { r.settle(d) }); err != nil {
+			return err
+		}
+	}
+	d.beside = d.beside.plus(b.hash)
+	r.grown(d, bound, rise{at: b.info.At, op: b.info.Op, by: b})
+	return nil
+}
+
+// without does something while a device does not have a buffer.
+func (r *replay) without(d *row, b device.Buffer, do func()) error {
+	r.deaf = true
+	defer func() { r.deaf = false }()
+	f, set := &r.session.fleet, d.dev.Set()
+	if _, err := f.Free(b.ID, set); err != nil {
+		return err
+	}
+	do()
+	return f.Allocate(b, set)
+}
+
+// free takes in that a device does not hold a buffer any more. Devices may have had
+// different ones under one id.
+func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
+	d.touched = true
+	b := d.live[id]
+	if b == nil { // it backed another one
+		return
+	}
+	delete(d.live, id)
+	if len(b.parts) == 0 {
+		return
+	}
+	for _, part := range b.parts {
+		d.bounds.load(part.Cores, 0, part.Range.Len())
+	}
+	d.beside = d.beside.minus(b.hash)
+	if !e.Corrects {
+		d.spiked(b, e.Node)
+	}
+}
+
+// dispatched takes in what programs left on a device that ran there last.
+func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64) {
+	bound := uint64(0)
+	for _, p := range programs {
+		d.last[p] = run
+		bound = max(bound, d.bounds.place(p, false))
+	}
+	r.grown(d, bound, rise{at: at, op: run.Op})
+}
+
+// traced takes in that a trace ran: any core may hold any of its programs.
+func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
+	for _, p := range programs {
+		if _, known := d.last[p]; !known {
+			d.last[p] = d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e))
+		}
+		d.bounds.place(p, true)
+		for g := range p.Occupied(program.CircularBuffer).Groups() {
+			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
+		}
+	}
+	r.grown(d, math.MaxUint64, rise{at: uint64(at(e)), op: r.opOf(e)})
+	r.settle(d)
+	d.executed.Executions++
+}
+
+// loggedRun names what a log dispatched.
+func (d *row) loggedRun(id program.ID, at uint64, label string) ProgramRun {
+	run := ProgramRun{Row: -1, At: at, Op: label}
+	if i, ok := d.detail[id]; ok {
+		run.Row = i
+	}
+	return run
+}
+
+// leaks lists what was not freed on any device.
+func (r *replay) leaks() (out Live) {
+	seen := map[*buffer]bool{}
+	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
+	var all []*buffer
+	for _, d := range r.sorted() {
+		for _, b := range d.live {
+			if !seen[b] && (!r.ofRuns() || !ids[b.id]) {
+				seen[b], ids[b.id] = true, true
+				all = append(all, b)
+			}
+		}
+	}
+	inL1 := func(b *buffer) int {
+		if b.info.Kind.InL1() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b *buffer) int {
+		return cmp.Or(inL1(a)-inL1(b), cmp.Compare(b.info.Size, a.info.Size), cmp.Compare(a.id, b.id),
+			cmp.Compare(a.info.Device.V, b.info.Device.V), cmp.Compare(a.info.At, b.info.At))
+	})
+	for _, b := range all {
+		out.Buffers++
+		sum := map[device.Kind]*uint64{device.KindL1: &out.L1, device.KindL1Small: &out.L1Small, device.KindDRAM: &out.DRAM}[b.info.Kind]
+		if sum != nil {
+			*sum = min(*sum+b.info.Size, l1.MaxAddr)
+		}
+		if len(out.List) < MaxListed {
+			out.List = append(out.List, b.info)
+		} else {
+			out.More++
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A definition is a program as a source states it, and as it was placed.
+type definition struct {
+	id        program.ID
+	name, op  string
+	asWritten bool // core ranges are not merged
+	cbs       []event.CB
+	whole     map[l1.Spec]*program.Program
+	parts     map[l1.Spec]*content
+}
+
+// place returns a program as it is defined now, placed for the first of some devices.
+// The fleet refuses it on others.
+func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.Code, error) {
+	def := s.programs[id]
+	if def == nil {
+		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+	}
+	var spec l1.Spec
+	for first := range set.All() {
+		if d, err := s.fleet.Device(first); err == nil { // it was there just now
+			spec = d.Spec()
+		}
+		break
+	}
+	if p := def.whole[spec]; p != nil {
+		return p, "", nil
+	}
+	b := def.builder(id)
+	for _, cb := range def.cbs {
+		b.CB(cb.CB)
+	}
+	p, err := b.Build(spec)
+	if err != nil {
+		return nil, "", err
+	}
+	if def.whole == nil {
+		def.whole = map[l1.Spec]*program.Program{}
+	}
+	def.whole[spec] = p
+	return p, "", nil
+}
+
+// builder returns a Builder for the program, or for a part of it with an id of its own.
+func (def *definition) builder(id program.ID) *program.Builder {
+	b := program.NewBuilder(id).Name(def.name)
+	if def.asWritten {
+		b.AsWritten()
+	}
+	return b
+}
+
+// apart returns what a run of a program places: its circular buffers as one program,
+// its dataflow buffers and scratchpads as another. An operation may run both, which no
+// program can.
+func (def *definition) apart(spec l1.Spec) (*content, error) {
+	if c := def.parts[spec]; c != nil {
+		return c, nil
+	}
+	var programs []*program.Program
+	var placed [][]bool
+	for part, id := range []program.ID{def.id, ^def.id} {
+		b := def.builder(id)
+		var flags []bool
+		for _, cb := range def.cbs {
+			if (cb.Kind == program.CircularBuffer) == (part == 0) {
+				b.CB(cb.CB)
+				flags = append(flags, cb.Synthesised)
+			}
+		}
+		p, err := b.Build(spec)
+		if err != nil {
+			return nil, err
+		}
+		if p.Len() > 0 {
+			programs, placed = append(programs, p), append(placed, flags)
+		}
+	}
+	c, err := newContent(programs, func(p, cb int) bool { return placed[p][cb] })
+	if err != nil {
+		return nil, err
+	}
+	c.resolved = c.placed
+	if def.parts == nil {
+		def.parts = map[l1.Spec]*content{}
+	}
+	def.parts[spec] = c
+	return c, nil
+}
+
+// numKinds is the number of kinds of buffers that programs have.
+const numKinds = int(program.Scratchpad) + 1
+
+// A content is what a program holds, worked out once however often it runs.
+type content struct {
+	id       program.ID
+	programs []*program.Program         // judged, registered and dispatched, in this order
+	counted  [numKinds]*program.Program // by kind, as circular buffers; nil where there are none
+	nodes    [numKinds]struct{ local, global int64 }
+	cores    l1.CoreSet       // covered by a local circular buffer
+	sizes    uint64           // sum of the sizes of local circular buffers, without cores
+	loose    uint64           // of those that name no core
+	logical  [numKinds]uint64 // of counted
+	detail   ProgramDetail    // but for First, Last and Op
+
+	recorded    bool // a local circular buffer has an address of its own
+	synthesised bool // one was placed
+	placed      bool // any local buffer was
+	resolved    bool // by the source, not when it was registered
+	beyond      bool // one ends beyond L1
+}
+
+// newContent describes programs. placed says which buffers were placed, not recorded.
+func newContent(programs []*program.Program, placed func(p, cb int) bool) (*content, error) {
+	c := &content{programs: programs}
+	builders := [numKinds]*program.Builder{}
+	for n, p := range programs {
+		for i, cb := range p.CBs() {
+			local := cb.Kind == program.CircularBuffer && !cb.Global
+			c.placed = c.placed || !cb.Global && placed(n, i)
+			c.recorded, c.synthesised = c.recorded || local && !placed(n, i), c.synthesised || local && placed(n, i)
+			if cb.Global {
+				c.nodes[cb.Kind].global++
+			} else {
+				c.nodes[cb.Kind].local++
+			}
+			if cb.Kind == program.CircularBuffer {
+				c.takes(cb)
+				continue
+			}
+			b := builders[cb.Kind]
+			if b == nil {
+				b = program.NewBuilder(p.ID())
+				builders[cb.Kind] = b
+			}
+			if cb.Global {
+				b.CB(program.CB{Cores: cb.Cores, Global: true})
+			} else {
+				b.Range(cb.Cores, cb.Range)
+			}
+		}
+	}
+	if len(programs) == 0 {
+		return c, nil
+	}
+	c.id = programs[0].ID()
+	for kind, b := range builders {
+		if b == nil {
+			continue
+		}
+		var err error
+		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
+			return nil, err
+		}
+		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
+	}
+	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
+		c.describe(programs[0])
+	}
+	return c, nil
+}
+
+// gridless returns a Spec that refuses no core.
+func gridless(spec l1.Spec) l1.Spec {
+	spec.Cols, spec.Rows = 0, 0
+	return spec
+}
+
+// takes takes in one circular buffer.
+func (c *content) takes(cb program.Placed) {
+	if cb.Global {
+		c.detail.GlobalCBs++
+		return
+	}
+	c.detail.LocalCBs++
+	c.sizes += cb.Size
+	cores := cb.Cores.Cores()
+	if cores.IsEmpty() {
+		c.loose += cb.Size
+		return
+	}
+	c.cores = c.cores.Union(cores)
+	if cb.Size > 0 {
+		c.detail.HighestEnd = max(c.detail.HighestEnd, cb.Range.End)
+	}
+}
+
+// describe fills in what is known of the circular buffers of a program together.
+func (c *content) describe(p *program.Program) {
+	f := p.Occupied(program.CircularBuffer)
+	c.counted[program.CircularBuffer] = p
+	c.logical[program.CircularBuffer] = f.Logical()
+	c.detail.Logical, c.detail.Bytes, c.detail.Cores = f.Logical(), f.Bytes(), c.cores.Len()
+	for g := range f.Groups() {
+		c.detail.Core = max(c.detail.Core, g.Bytes())
+	}
+	cbs := circular(p)
+	for finding := range p.Findings() {
+		if !cbs[finding.CB] {
+			continue
+		}
+		switch finding.Code {
+		case program.Overlap:
+			c.detail.Overlapping = c.detail.Overlapping || cbs[finding.Other]
+		case program.BeyondL1:
+			c.beyond = true
+		}
+	}
+}
+
+// circular says which of a program's buffers are circular ones.
+func circular(p *program.Program) map[int]bool {
+	out := map[int]bool{}
+	for i, cb := range p.CBs() {
+		if cb.Kind == program.CircularBuffer {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// mixed reports whether some addresses are recorded and some are not.
+func (c *content) mixed() bool { return c.recorded && c.synthesised }
+
+// places reports whether the content has a circular buffer.
+func (c *content) places() bool { return c.counted[program.CircularBuffer] != nil }

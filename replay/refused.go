@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// maxText is the length in bytes that no error text exceeds.
+const maxText = 300
+
+// A RefusedError says why a Session refused an event, which then has changed nothing.
+type RefusedError struct {
+	Event event.Event
+	Op    string // operations that were running, outermost first, joined by " > "
+	Code  event.Code
+	Err   error // of package device or program, or a text
+}
+
+// Error is one line of at most 300 bytes.
+func (e *RefusedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d: %s: ", e.Event.Pos.Line, shown.Name(string(e.Event.Kind), 60))
+	b.WriteString(shown.Escape(e.Err.Error()))
+	return shown.Head(b.String(), maxText)
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// codeOf finds the code of an error of packages device, program and l1.
+func codeOf(err error) event.Code {
+	for _, c := range []struct {
+		is   error
+		code event.Code
+	}{
+		{device.ErrNotRegistered, event.CodeNotRegistered}, // also inside a *device.TraceError
+		{device.ErrNoDevice, event.CodeNoDevice},
+		{device.ErrDeviceExists, event.CodeDeviceExists},
+		{device.ErrAllocated, event.CodeAllocated},
+		{device.ErrNotAllocated, event.CodeNotAllocated},
+		{device.ErrNoTrace, event.CodeNoTrace},
+		{device.ErrTraceOpen, event.CodeTraceOpen},
+		{device.ErrTraceEnded, event.CodeTraceEnded},
+	} {
+		if errors.Is(err, c.is) {
+			return c.code
+		}
+	}
+	switch {
+	case isType[*device.FitError](err):
+		return event.CodeDoesNotFit
+	case isType[*device.ConflictError](err):
+		return event.CodeConflict
+	case isType[*device.MeshError](err):
+		return event.CodeMesh
+	case isType[*device.SpecError](err), isType[*l1.SpecError](err):
+		return event.CodeSpec
+	case isType[*device.GridError](err):
+		return event.CodeGrid
+	case isType[*device.OverflowError](err), isType[*device.BufferOverflowError](err):
+		return event.CodeOverflow
+	case isType[*device.BufferError](err):
+		return event.CodeBuffer
+	case isType[*program.BuildError](err), isType[*program.CBError](err):
+		return event.CodeProgram
+	}
+	return event.CodeBadQuery
+}
+
+func isType[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// A RefusalCount says how often something was odd, and where first.
+type RefusalCount struct {
+	Code   event.Code
+	Count  int64
+	Line   int64  // of the first one
+	Detail string // of the first one
+}

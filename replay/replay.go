@@ -1,0 +1,369 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"hash/maphash"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Options say what a Result is to have besides. The zero value asks for nothing.
+type Options struct {
+	// Ask, if not nil, asks what holds a byte; Result.Held answers.
+	Ask *Question
+	// Runs asks for Result.Runs.
+	Runs bool
+	// Progress, if not nil, is called now and then with the number of nodes read.
+	Progress func(nodes int64)
+}
+
+// Run makes the Result of events to their end. The name file is only shown. Errors are
+// those of the events, and an *event.InputError for sums beyond 2^63-1. Memory grows
+// with the number of programs and of live buffers, not with that of the events.
+func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
+	r := newReplay(file, opt)
+	count := 0
+	for e, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		if count++; opt.Progress != nil && count%4096 == 0 {
+			opt.Progress(e.Pos.Node)
+		}
+		if e.Kind == event.KindAgain {
+			r = newReplay(file, opt)
+			continue
+		}
+		if err := r.event(e); err != nil {
+			return nil, err
+		}
+	}
+	return r.finish()
+}
+
+// A replay is a Result in the making: a fleet that follows events, and for each of its
+// devices a row of what the fleet does not keep.
+type replay struct {
+	opt     Options
+	session Session
+	told    []device.Event // by the fleet, because of the event at hand
+	deaf    bool           // a change is only to be looked through
+
+	result   Result
+	rows     map[device.ID]*row
+	order    []*row // by id, while none is added
+	contents map[*program.Program]*content
+	traces   map[device.TraceID][]*program.Program
+
+	// By kind of buffer. What is registered and alive in a log is the same: until it is
+	// unregistered. In a capture what ran stays registered, and is alive until its free.
+	registered, alive [numKinds]*device.Fleet
+	executed          *device.Fleet
+	executions        map[device.ID]*execution
+
+	checks checks
+	runs   runs
+	notes  notes
+	seeds  [2]maphash.Seed // of sums of what lives on a device
+	begun  bool            // there was something besides the header
+	ended  bool
+	asked  bool // Options.Ask is answered
+
+	specs       map[l1.Spec]bool // of the devices of a log
+	respecified bool             // a device came back as another one
+}
+
+func newReplay(file string, opt Options) *replay {
+	r := &replay{
+		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
+		traces: map[device.TraceID][]*program.Program{}, executions: map[device.ID]*execution{},
+		checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+	}
+	r.result.File, r.result.Addresses = file, AddressesNone
+	r.session.fleet.Observe(func(e device.Event) {
+		if !r.deaf {
+			r.told = append(r.told, e)
+		}
+	})
+	r.registered[program.CircularBuffer] = &r.session.fleet
+	return r
+}
+
+// ofRuns reports whether the source saw what ran, and not how it was planned.
+func (r *replay) ofRuns() bool { return r.session.source != "" }
+
+// event applies an event and takes in what it led to.
+func (r *replay) event(e *event.Event) error {
+	if !r.asked && r.opt.Ask.due(e) {
+		r.ask()
+	}
+	if e.Kind == event.KindHeader && !r.begun {
+		r.header(e)
+		return nil
+	}
+	r.begun = true
+	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end says otherwise
+	r.before(e)
+	err := r.session.Apply(e)
+	if err := r.notice(e, err); err != nil {
+		return err
+	}
+	if err == nil || isType[*device.FitError](err) || isType[*device.GridError](err) {
+		if err := r.judgeAll(e); err != nil {
+			return err
+		}
+	}
+	for _, happened := range r.told {
+		if err := r.take(e, happened); err != nil {
+			return err
+		}
+	}
+	r.told = r.told[:0]
+	if err != nil {
+		return nil // it changed nothing
+	}
+	return r.source(e)
+}
+
+func (r *replay) header(e *event.Event) {
+	_ = r.session.Apply(e) // the first one
+	r.result.Log = !r.ofRuns()
+	for kind := range numKinds {
+		if r.registered[kind] == nil {
+			r.registered[kind] = device.NewFleet()
+		}
+		if r.alive[kind] = r.registered[kind]; r.ofRuns() {
+			r.alive[kind] = device.NewFleet()
+		}
+	}
+}
+
+// source takes in what only a source tells, and what it says besides of what the fleet
+// has taken in.
+func (r *replay) source(e *event.Event) error {
+	switch e.Kind {
+	case event.KindDevice:
+		if e.Role != "" {
+			r.declare(e)
+		}
+	case event.KindRun:
+		return r.run(e)
+	case event.KindCBsFreed:
+		return r.cbsFreed(e)
+	case event.KindExecuted:
+		return r.execute(e)
+	case event.KindAllocate:
+		r.allocated(e)
+	case event.KindFree:
+		r.freedUnknown(e)
+	case event.KindHidden:
+		r.hidden(e)
+	case event.KindAnomaly:
+		r.anomaly(e, false)
+	case event.KindUpstream:
+		r.result.Upstream = e.Upstream
+	case event.KindEnd:
+		r.ended = true
+		r.result.Nodes, r.result.Rank = e.Nodes, e.Rank
+		r.result.Spec = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base}
+	}
+	return nil
+}
+
+// before writes down the peaks that an event could hide, and keeps those that the fleet
+// is about to forget.
+func (r *replay) before(e *event.Event) {
+	switch e.Kind {
+	case event.KindRun:
+		for _, on := range e.On {
+			r.settle(r.rows[on.Device])
+		}
+		return
+	case event.KindReplay:
+		for _, d := range r.rows {
+			r.settle(d)
+		}
+		return
+	case event.KindAllocate, event.KindFree, event.KindEnqueue, event.KindDispatch, event.KindEvict, event.KindRemove, event.KindResetPeaks:
+	default:
+		return
+	}
+	set, err := r.session.set(e)
+	if e.Kind == event.KindFree && !e.Devices.OK {
+		set, err = r.session.having(e.Buffer.ID)
+	}
+	if err != nil {
+		return // it will be refused
+	}
+	for id := range set.All() {
+		d := r.rows[id]
+		switch {
+		case e.Kind == event.KindAllocate && !e.Corrects:
+			if d.rise != nil && d.next(e.Parts) <= d.rise.bytes {
+				r.settle(d) // it goes where there is less
+			}
+			continue
+		case e.Kind == event.KindRemove:
+			r.keep(d)
+		}
+		r.settle(d)
+	}
+}
+
+// notice counts what is odd about an event.
+func (r *replay) notice(e *event.Event, err error) error {
+	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
+		r.notes.note(CodeDuplicateKey, at(e), "")
+	}
+	refused, ok := errors.AsType[*RefusedError](err)
+	if !ok {
+		return nil
+	}
+	code := CodeEventRefused
+	switch refused.Code {
+	case event.CodeDoesNotFit:
+		return nil // which Checks say
+	case event.CodeUnknownEvent:
+		r.notes.note(CodeUnknownType, at(e), refused.Error())
+		r.notes[CodeUnknownType].Hidden = true // it may be anything
+		return nil
+	case event.CodeNoOp:
+		code = CodeEndWithoutStart
+	case event.CodeNotAllocated:
+		code = CodeFreeUnknown
+	case event.CodeTornLine:
+		code = CodeTornLine
+	case event.CodeOverflow:
+		if r.ofRuns() {
+			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", refused.Err)
+		}
+	}
+	r.notes.note(code, at(e), refused.Error())
+	return nil
+}
+
+// inputError is the error of an event that no Result can have.
+func (r *replay) inputError(e *event.Event, reason string, err error) error {
+	if r.ofRuns() {
+		return &event.InputError{File: r.result.File, Node: int64(e.Node), Reason: reason, Err: err}
+	}
+	return &event.InputError{File: r.result.File, Line: e.Pos.Line, Offset: e.Pos.Offset, Node: -1, Reason: reason, Err: err}
+}
+
+func (r *replay) internal(e *event.Event, err error) error { return r.inputError(e, err.Error(), err) }
+
+// hidden takes in what a source cannot show.
+func (r *replay) hidden(e *event.Event) {
+	if e.Code == hiddenApart {
+		for _, id := range e.Devices.V {
+			r.result.Checks.Apart = append(r.result.Checks.Apart, uint64(id))
+		}
+		return
+	}
+	if code := Code(e.Code); code == CodeCacheHit || code == CodeFreeWithoutCBs {
+		r.result.Hits.Unknown += max(e.Count, 1)
+	}
+	r.anomaly(e, true)
+}
+
+// anomaly takes in what a source found odd of itself. It is about the whole of it if it
+// has no place there.
+func (r *replay) anomaly(e *event.Event, hidden bool) {
+	a := AnomalyCount{Code: Code(e.Code), Count: max(e.Count, 1), First: at(e), Detail: e.Detail, Hidden: hidden}
+	if e.Pos.Node < 0 {
+		a.First = -1
+	}
+	if a.Code == CodeInferred {
+		r.result.Hits.Inferred += a.Count
+	}
+	r.notes.add(a)
+}
+
+// hiddenApart is the code of L1 buffers under ids that no check looks at.
+const hiddenApart = "buffers-apart"
+
+// opOf returns the operations in which an event happened.
+func (r *replay) opOf(e *event.Event) string { return r.session.opOf(e) }
+
+// label names a program of a log for people.
+func (r *replay) label(id program.ID, e *event.Event) string {
+	name := "program " + strconv.FormatUint(uint64(id), 10)
+	if def := r.session.programs[id]; def != nil && def.name != "" {
+		name = def.name
+	}
+	if op := r.opOf(e); op != "" {
+		return op + " > " + name
+	}
+	return name
+}
+
+// sorted returns the devices by id, the one without an id first.
+func (r *replay) sorted() []*row {
+	if r.order == nil {
+		r.order = slices.SortedFunc(maps.Values(r.rows), func(a, b *row) int {
+			if a.id.OK != b.id.OK {
+				if b.id.OK {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(a.id.V, b.id.V)
+		})
+	}
+	return r.order
+}
+
+// contentOf describes a program of a log.
+func (r *replay) contentOf(p *program.Program) (*content, error) {
+	if c := r.contents[p]; c != nil {
+		return c, nil
+	}
+	fixed := map[int]bool{}
+	for i, cb := range p.CBs() {
+		fixed[i] = cb.Fixed
+	}
+	c, err := newContent([]*program.Program{p}, func(_, cb int) bool { return !fixed[cb] })
+	if err != nil {
+		return nil, err
+	}
+	r.contents[p] = c
+	return c, nil
+}
+
+// notes are anomalies by code.
+type notes map[Code]*AnomalyCount
+
+// note counts an anomaly. The first one that is noted stays the first.
+func (n notes) note(code Code, at int64, detail string) {
+	have := n[code]
+	if have == nil {
+		have = &AnomalyCount{Code: code, First: at, Detail: detail}
+		n[code] = have
+	}
+	have.Count++
+}
+
+// add takes in the anomalies of a code that a source has counted.
+func (n notes) add(a AnomalyCount) {
+	have := n[a.Code]
+	if have == nil {
+		n[a.Code] = &a
+		return
+	}
+	have.Count += a.Count
+	have.Hidden = have.Hidden || a.Hidden
+	if a.First < have.First && a.First >= 0 {
+		have.First, have.Detail = a.First, a.Detail
+	}
+}
+
+// at is the place of an event in its source: the counter of a node, or a line.
+func at(e *event.Event) int64 { return int64(e.Node) }

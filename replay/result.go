@@ -1,0 +1,193 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Result is what one capture says about circular buffers (CBs). Bytes are exact.
+// How each figure is defined stands at its field; names follow the JSON report.
+type Result struct {
+	File  string
+	Rank  event.Opt[uint64] // of the host process that wrote the capture
+	Nodes int64
+	Log   bool // it was an event log: nodes are its lines with something on them, the header included
+
+	// Spec is the device as far as it matters: base and alignment with which CBs
+	// without an address were placed, L1 size for percentages. Its grid is not known.
+	Spec Spec
+
+	// Addresses says where the addresses of local CBs come from.
+	Addresses Addresses
+	// Placed reports whether anything was placed with Spec's base and alignment.
+	Placed bool
+
+	Upstream  event.Upstream
+	Anomalies []AnomalyCount // by code
+	Meshes    []Mesh         // by id
+	Devices   []Device       // by id, the one without an id first
+
+	// L1 has a row for every device of Devices; if there is none, for every id on
+	// allocations. By id, the one without an id first.
+	L1      []DeviceL1
+	Checks  Checks
+	Hits    Hits
+	Live    Live
+	Earlier Earlier
+	Held    []Held // answers Options.Ask, by device
+
+	Runs     []Enqueued // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
+	RunsMore int64      // runs that are not there, since there were too many different ones
+}
+
+// A Spec is an l1.Spec and where its numbers come from.
+type Spec struct {
+	l1.Spec
+	ArchFrom event.Source
+	BaseFrom event.Source // of base and alignment
+}
+
+// Addresses says where the addresses of a capture's local CBs come from.
+type Addresses string
+
+// A capture without dispatch has address 0 on every CB: they are then placed by
+// tt-metal's rule.
+const (
+	AddressesNone        Addresses = "none" // no local CB
+	AddressesRecorded    Addresses = "recorded"
+	AddressesSynthesised Addresses = "synthesised"
+	AddressesMixed       Addresses = "mixed"
+)
+
+// A Mesh is an id under which a capture means several chips.
+type Mesh struct {
+	ID    uint64
+	Chips []uint64 // ascending
+}
+
+// A DeviceKind says what a device id of a capture stands for.
+type DeviceKind string
+
+// The kinds of devices.
+const (
+	KindChip DeviceKind = "chip"
+	KindMesh DeviceKind = "mesh" // CBs under a mesh's id: once, not multiplied by its chips
+	KindNone DeviceKind = "none" // the capture has no device ids
+)
+
+// A Device has the figures of one device id as it stands on CB nodes.
+//
+// Alive means: from the CB's node to the free that reaches its device. Registered
+// means: as if nothing ever ended, which is how tt-metal counts cached programs.
+type Device struct {
+	ID    event.Opt[uint64]
+	Kind  DeviceKind
+	Chips []uint64 // of a mesh, ascending
+
+	CBNodes, LocalCBs, GlobalCBs int64
+	Programs                     int64 // runs of CB nodes between two frees
+	Cores                        int   // covered by a local CB
+
+	LogicalPeak      uint64 // largest sum of size times cores over CBs alive
+	LogicalSizesPeak uint64 // the same without the cores
+	ResidentPeak     uint64 // largest physical sum over cores, of CBs alive
+	ResidentFinal    uint64 // that sum after the last node
+	CorePeak         uint64 // largest physical figure of one core, of CBs alive
+	HighestEnd       uint64 // of a local CB
+	UnattributedPeak uint64 // largest sum of sizes of CBs alive that name no core; counted nowhere else but in LogicalSizesPeak
+
+	Registered              uint64 // physical sum over cores
+	RegisteredCorePeak      uint64 // on the fullest core
+	RegisteredLogical       uint64
+	RegisteredRangeGranular uint64 // as tt-metal's bookkeeping per core range gives it ("reserved")
+
+	Dataflow, Scratchpad KindFigures
+
+	ProgramsDetail []ProgramDetail // in order of their first node
+	CoreGroups     []CoreGroup     // by first core
+	Fullest        *Fullest        // nil without local CBs
+}
+
+// KindFigures are the figures of dataflow buffers or scratchpads, which are not
+// part of the CB figures.
+type KindFigures struct {
+	Nodes, Local, Borrowed                int64
+	ResidentPeak, CorePeak, Registered    uint64
+	RegisteredCorePeak, RegisteredLogical uint64
+}
+
+// A ProgramDetail describes one run of CB nodes of one device.
+type ProgramDetail struct {
+	First, Last         uint64 // counters of its first and last CB node
+	Op                  string // functions that were running at the first node, outermost first, joined by " > "
+	LocalCBs, GlobalCBs int
+	Cores               int // covered by a local CB
+	Logical             uint64
+	Bytes               uint64 // physical, summed over cores
+	Core                uint64 // physical, on the fullest core
+	HighestEnd          uint64
+	Overlapping         bool // two of its CBs share bytes (program.Overlap)
+}
+
+// A CoreGroup is a set of cores with the same figures.
+type CoreGroup struct {
+	Cores      l1.CoreSet
+	Registered uint64     // bytes on each core
+	AlivePeak  uint64     // largest figure of CBs alive, on each core
+	Regions    []l1.Range // registered, merged
+	Programs   int        // distinct programs with a CB on these cores
+}
+
+// Fullest is the core on which the registered programs take most, and the program
+// that takes most of it.
+type Fullest struct {
+	Core    l1.Core // the first of them
+	Cores   int     // number of cores that are as full
+	Bytes   uint64
+	End     uint64 // of its highest region
+	Program ProgramDetail
+	Share   uint64 // bytes of that program on the core
+}
+
+// A Code names a kind of anomaly.
+type Code string
+
+// What can be odd about a capture without making it unreadable. The list is fixed
+// within a version of the report.
+const (
+	CodeNoNodes            Code = "no-nodes"            // the capture is empty
+	CodeNoCBs              Code = "no-cbs"              // no node places a CB
+	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
+	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
+	CodeUnattributed       Code = "unattributed"        // CBs that name no core
+	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
+	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
+	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
+	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
+	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
+	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
+	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
+	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
+	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
+	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
+	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
+	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
+	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
+	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
+	CodeOperationFailed    Code = "operation-failed"    // the capture records an error
+	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
+	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values
+	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
+	CodeEventRefused       Code = "event-refused"       // events of a log that say what cannot be: they changed nothing
+	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
+	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
+)
+
+// An AnomalyCount says how often something odd was seen, and where first.
+type AnomalyCount struct {
+	Code   Code
+	Count  int64
+	First  int64  // counter of the first node, -1 if it is about the whole file
+	Detail string // of the first one, may be empty; comes from the file
+	Hidden bool   // it hides something that ran or lived, or may: nobody can say that all fits
+}

@@ -1,0 +1,208 @@
+package replay_test
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/replay"
+)
+
+func replayLog(t *testing.T, text string, opt replay.Options) *replay.Result {
+	t.Helper()
+	r, err := replay.Run("log.jsonl", events(strings.NewReader(text), "log.jsonl"), opt)
+	require.NoError(t, err)
+	return r
+}
+
+// The worked examples of the conformance log, as a Result has them: registered is what
+// is registered at the end, alive the same with its high-water mark.
+func TestReplayOfLog(t *testing.T) {
+	log, err := os.ReadFile("../capture/testdata/log/conformance.jsonl")
+	require.NoError(t, err)
+	r := replayLog(t, string(log), replay.Options{})
+	rows := map[uint64]replay.Device{}
+	for _, d := range r.Devices {
+		require.Equal(t, replay.KindChip, d.Kind)
+		rows[d.ID.V] = d
+	}
+	h := rows[0] // example H, three programs: all were unregistered, and the high-water marks reset then
+	require.Zero(t, h.Registered)
+	require.Zero(t, h.RegisteredLogical)
+	require.Zero(t, h.ResidentPeak)
+	require.Zero(t, h.LogicalPeak)
+	require.Zero(t, h.CorePeak)
+	require.EqualValues(t, 3, h.Programs)
+	require.Equal(t, "example H > P1", h.ProgramsDetail[0].Op)
+
+	unreset := strings.Replace(string(log), `{"event":"reset_peaks","devices":[0]}`, "", 1)
+	h = replayLog(t, unreset, replay.Options{}).Devices[0]
+	require.Zero(t, h.Registered)
+	require.EqualValues(t, 16384, h.ResidentPeak)
+	require.EqualValues(t, 8192+8192+12288, h.LogicalPeak)
+	require.EqualValues(t, 6144, h.CorePeak)
+	require.Zero(t, h.ResidentFinal)
+
+	on := map[uint64]replay.DeviceL1{}
+	for _, row := range r.L1 {
+		on[row.ID.V] = row
+	}
+	require.Len(t, on, len(rows))
+	require.EqualValues(t, 2097152, on[5].Dispatched.Peak) // 4.2, scenario 4
+	require.EqualValues(t, 32768, on[5].Dispatched.CorePeak)
+	peak := on[9].Peak
+	require.EqualValues(t, 1253376, peak.Bytes)
+	require.Equal(t, "0-0", peak.Core.String())
+	require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 1048576}, {Kind: device.KindL1, Bytes: 204800}}, peak.Kinds)
+	require.EqualValues(t, replay.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
+	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Range.Start)
+	require.EqualValues(t, replay.HighLow{Peak: 65536}, on[101].DRAM)
+
+	require.EqualValues(t, 2, r.Checks.Failed) // the same program, before and after it fitted
+	require.Contains(t, r.Checks.List[0].Verdict.String(), "in program 2282 clash with L1 buffers on core range [0-0 - 10-9]. L1 buffer allocated at 1563072")
+	require.EqualValues(t, 2, r.Checks.List[0].Times)
+
+	codes := map[replay.Code]int64{}
+	for _, a := range r.Anomalies {
+		codes[a.Code] = a.Count
+	}
+	require.EqualValues(t, 1, codes[replay.CodeDuplicateKey])
+	require.EqualValues(t, 1, codes[replay.CodeUnknownType])
+	require.EqualValues(t, 2, codes[replay.CodeFreeUnknown])
+	require.EqualValues(t, 1, codes[replay.CodeEndWithoutStart])
+	require.Positive(t, codes[replay.CodeEventRefused])
+	require.Equal(t, []replay.Code{replay.CodeEventRefused, replay.CodeUnknownType}, r.Untold()) // an unknown event may be anything
+}
+
+// What holds a byte, after any line; the header is number 0.
+func TestReplayOfLogAsks(t *testing.T) {
+	demo, err := os.ReadFile("../examples/events.jsonl")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		at      event.Opt[uint64]
+		address uint64
+		want    []string
+	}{
+		{event.Opt[uint64]{}, 704512, []string{"CB 1"}},
+		{event.Opt[uint64]{V: 3, OK: true}, 704512, nil},
+		{event.Opt[uint64]{V: 7, OK: true}, 704512, []string{"CB 1", `a "large" tensor`, `a "large" tensor`}},
+		{event.Opt[uint64]{V: 10, OK: true}, 704512, []string{"CB 1", `a "large" tensor`, `a "large" tensor`}},
+		{event.Opt[uint64]{V: 12, OK: true}, 704512, []string{"CB 1"}},
+	} {
+		r := replayLog(t, string(demo), replay.Options{Ask: &replay.Question{Address: c.address, At: c.at}})
+		var have []string
+		for _, h := range r.Held {
+			for _, held := range h.Resident {
+				if held.Buffer != nil {
+					have = append(have, held.Buffer.Op)
+				} else {
+					have = append(have, "CB "+string(rune('0'+held.CB)))
+				}
+			}
+		}
+		require.Equal(t, c.want, have, "at %v", c.at)
+	}
+}
+
+// One free may end different buffers of one id: each device loses its own.
+func TestReplayOfLogFreesItsOwn(t *testing.T) {
+	r := replayLog(t, logHead+`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":2,"kind":"dram","devices":[1],"size":4096}
+{"event":"allocate","buffer":2,"kind":"l1","devices":[0],"size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":8}]}
+{"event":"free","buffer":2,"devices":[0,1]}
+{"event":"allocate","buffer":2,"kind":"l1","size":8,"parts":[{"cores":"{[0-0 - 0-0]}","address":200016,"size":8}]}
+`, replay.Options{})
+	for _, on := range r.L1 {
+		require.EqualValues(t, 8, on.Peak.Bytes)
+	}
+}
+
+// A torn line, and a compressed log.
+func TestReplayOfLogTorn(t *testing.T) {
+	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + `{"event":"dis`
+	r := replayLog(t, text, replay.Options{})
+	require.Equal(t, "n150", r.Spec.Name)
+	require.Equal(t, []replay.AnomalyCount{
+		{Code: replay.CodeNoCBs, Count: 1, First: -1},
+		{Code: replay.CodeTornLine, Count: 1, First: 2, Detail: "line 3: torn: the last line is cut"},
+	}, r.Anomalies)
+	_, err := replay.Run("log", events(strings.NewReader(logHead+"{\n"), "log"), replay.Options{})
+	require.Error(t, err)
+}
+
+// Whatever happens in a fleet: the peaks of the Result are the largest values that
+// any event left, found by asking after each.
+func TestReplayOfLogPeaks(t *testing.T) {
+	ops := []gen.Op{
+		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
+		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.EndTrace, gen.Replay,
+		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Free, gen.Enqueue, gen.Enqueue,
+	}
+	type peaks struct{ alive, final, reserved, loose, core, logical, tracked, l1, dispatched, onCore uint64 }
+	rapid.Check(t, func(t *rapid.T) {
+		var log bytes.Buffer
+		w := capture.NewLogWriter(&log)
+		fleet := device.NewFleet()
+		fleet.Observe(w.Observe)
+		for _, m := range gen.History(60, ops...).Draw(t, "history") {
+			_, _ = m.Play(mover{fleet})
+		}
+		require.NoError(t, w.Err())
+		r, err := replay.Run("log", events(bytes.NewReader(log.Bytes()), "log"), replay.Options{})
+		if err != nil { // sums over everything that was ever registered may be too large
+			require.ErrorContains(t, err, "2^63-1")
+			return
+		}
+
+		var s replay.Session
+		want := map[uint64]*peaks{}
+		for e, err := range events(bytes.NewReader(log.Bytes()), "log") {
+			require.NoError(t, err)
+			require.NoError(t, s.Apply(e))
+			for id, p := range want {
+				p.final, p.reserved, p.loose = 0, 0, 0
+				if e.Kind == event.KindResetPeaks && (!e.Devices.OK || slices.Contains(e.Devices.V, device.ID(id))) {
+					*p = peaks{}
+				}
+			}
+			for d := range s.Fleet().Devices() {
+				p := want[uint64(d.ID())]
+				if p == nil {
+					p = &peaks{}
+					want[uint64(d.ID())] = p
+				}
+				now := d.Totals()
+				p.final, p.reserved, p.loose = now.Registered, now.Reserved, now.Logical
+				p.alive, p.core, p.logical = max(p.alive, now.Registered), max(p.core, now.Core), max(p.logical, now.Logical)
+				p.tracked, p.l1, p.dispatched = max(p.tracked, now.Tracked), max(p.l1, now.Buffers.L1), max(p.dispatched, now.Resident)
+				for g := range d.UsageGroups(device.BasisResident) {
+					p.onCore = max(p.onCore, g.Usage.Tracked)
+				}
+			}
+		}
+		have := map[uint64]*peaks{}
+		for i, d := range r.Devices {
+			on := r.L1[i]
+			require.Equal(t, d.ID, on.ID)
+			require.Equal(t, d.ResidentFinal, d.Registered)
+			p := &peaks{alive: d.ResidentPeak, final: d.Registered, reserved: d.RegisteredRangeGranular, loose: d.RegisteredLogical, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.Total.Peak, l1: on.L1.Peak}
+			if on.Dispatched != nil {
+				p.dispatched = on.Dispatched.Peak
+			}
+			if on.Peak != nil {
+				p.onCore = on.Peak.Bytes
+			}
+			have[d.ID.V] = p
+		}
+		require.Equal(t, want, have, "%s", log.String())
+	})
+}

@@ -1,0 +1,218 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A row is one device: its figures as far as no fleet has them, and what the source
+// says of its id.
+type row struct {
+	id    event.Opt[uint64] // absent: the source has no ids
+	slot  device.ID
+	dev   device.Device // in the fleet of the session
+	spec  l1.Spec       // with the grid that the source names
+	role  event.Role
+	chips []uint64
+	grid  event.Source // who names the grid
+
+	figures Device
+	on      DeviceL1
+
+	ran     bool // a run was told
+	touched bool // a buffer was allocated or freed
+	open    []*openRun
+	detail  map[program.ID]int // of a log the row of a program, of runs its first row
+	starts  map[uint64]int     // rows by the node of their first circular buffer
+	held    map[program.ID]*content
+
+	cores        l1.CoreSet // covered by a local circular buffer at any time
+	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
+
+	memory
+	executed Dispatched // of a log: its dispatches
+}
+
+// An openRun is a run that was not freed yet.
+type openRun struct {
+	content *content
+	id      program.ID // as the source names it
+	row     int        // in ProgramsDetail, -1 without
+	on      event.RunOn
+	op      string
+	counted bool
+}
+
+// kind says what the id of a device stands for.
+func (d *row) kind() (DeviceKind, []uint64) {
+	switch d.role {
+	case event.RoleNone:
+		return KindNone, nil
+	case event.RoleMesh:
+		return KindMesh, slices.Clone(d.chips)
+	}
+	return KindChip, nil
+}
+
+// declared reports whether the device is one of a log, and not an id that a source met.
+func (d *row) declared() bool { return d.role == "" }
+
+// add makes the row of a device, or takes it up again where an id comes back.
+func (r *replay) add(id device.ID, e *event.Event) error {
+	spec := e.Spec
+	dev, err := r.session.fleet.Device(id)
+	if err != nil {
+		return r.internal(e, err)
+	}
+	if d := r.rows[id]; d != nil { // an id that comes back stays with its first Spec here
+		d.dev = dev
+		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
+		return nil
+	}
+	d := &row{
+		id: event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
+		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, memory: newMemory(),
+	}
+	if e.Role == event.RoleNone {
+		d.id = event.Opt[uint64]{}
+	}
+	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
+	r.rows[id], r.order = d, nil
+	r.compare(d)
+	return nil
+}
+
+// compare takes the first Spec of a log for its result, and counts others that differ in
+// what percentages depend on.
+func (r *replay) compare(d *row) {
+	if !d.declared() {
+		return // its source says at the end what Spec it used
+	}
+	spec := gridless(d.spec)
+	if r.specs[spec] {
+		return
+	}
+	if r.specs == nil {
+		r.specs = map[l1.Spec]bool{}
+		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
+	}
+	r.specs[spec] = true
+	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
+		r.notes.note(CodeSpecsDiffer, -1, "")
+	}
+}
+
+// declare takes in what a source says of an id, when it meets it or when it knows more.
+func (r *replay) declare(e *event.Event) {
+	d := r.rows[e.Device]
+	if d == nil {
+		return
+	}
+	d.role, d.spec, d.grid, d.chips = e.Role, e.Spec, e.From.Grid, nil
+	for _, chip := range e.Chips {
+		d.chips = append(d.chips, uint64(chip))
+	}
+	slices.Sort(d.chips)
+	if from := r.rows[e.Like.V]; e.Like.OK && from != nil && from != d && !d.touched {
+		r.settle(from)
+		d.inherit(from)
+	}
+}
+
+// inherit takes over the history of a mesh that the device is a chip of.
+func (d *row) inherit(from *row) {
+	from.measure()
+	d.touched = true
+	on := from.on
+	on.ID, on.Dispatched = d.id, nil
+	if on.Peak != nil {
+		peak := *on.Peak
+		on.Peak = &peak
+		if s := from.spike; s != nil && s.of == from.on.Peak {
+			d.spike = &spike{&peak, s.new}
+		}
+	}
+	d.on = on
+}
+
+// keep takes in the high-water marks that the fleets have of a device.
+func (r *replay) keep(d *row) {
+	f := &d.figures
+	if t, ok := totalsOf(r.alive[program.CircularBuffer], d.slot); ok {
+		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, t.Peak.Logical), max(f.ResidentPeak, t.Peak.Registered), max(f.CorePeak, t.Peak.Core)
+	}
+	for kind, of := range f.others() {
+		if t, ok := totalsOf(r.alive[kind], d.slot); ok {
+			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, t.Peak.Registered), max(of.CorePeak, t.Peak.Core)
+		}
+	}
+	d.executed.Peak = max(d.executed.Peak, d.dev.Totals().Peak.Resident)
+	d.measure()
+}
+
+// measure takes in the high-water marks of what lives in the memory of a device.
+func (d *row) measure() {
+	t := d.dev.Totals()
+	d.on.L1.Peak, d.on.DRAM.Peak = max(d.on.L1.Peak, t.Peak.L1), max(d.on.DRAM.Peak, t.Peak.DRAM)
+	d.on.L1Small.Peak, d.on.Buffers.Peak = max(d.on.L1Small.Peak, t.Buffers.L1Small), max(d.on.Buffers.Peak, uint64(t.Buffers.Count))
+}
+
+// others are the figures of the kinds that are no circular buffers.
+func (f *Device) others() map[program.Kind]*KindFigures {
+	return map[program.Kind]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
+}
+
+// totalsOf returns what a fleet has of a device, if it has it.
+func totalsOf(f *device.Fleet, id device.ID) (device.Totals, bool) {
+	d, err := f.Device(id)
+	if err != nil {
+		return device.Totals{}, false
+	}
+	return d.Totals(), true
+}
+
+// reset begins the high-water marks of a device anew, at what is there now.
+func (r *replay) reset(d *row, e *event.Event) {
+	for kind := range numKinds {
+		if dev, err := r.alive[kind].Device(d.slot); err == nil {
+			dev.ResetPeaks() // those of circular buffers are reset twice, to the same
+		}
+	}
+	f := &d.figures
+	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
+	for _, of := range f.others() {
+		of.ResidentPeak, of.CorePeak = 0, 0
+	}
+	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
+	d.executed.Peak, d.executed.CorePeak = 0, 0
+	for g := range d.dev.UsageGroups(device.BasisResident) {
+		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
+	}
+	d.on.Peak, d.spike = nil, nil
+	d.rise = &rise{at: uint64(at(e)), op: r.opOf(e)}
+	r.settle(d)
+}
+
+// remove ends everything on a device that is gone. Its high-water marks stay.
+func (r *replay) remove(d *row, e *event.Event) error {
+	for _, id := range sortedIDs(d.held) {
+		if err := r.ends(d, d.held[id], e); err != nil {
+			return err
+		}
+		delete(d.held, id)
+	}
+	for kind := range numKinds {
+		f := r.registered[kind]
+		if dev, err := f.Device(d.slot); err == nil && f != &r.session.fleet {
+			if err := f.Remove(dev.Set()); err != nil {
+				return r.internal(e, err)
+			}
+		}
+	}
+	d.memory = newMemory()
+	return nil
+}

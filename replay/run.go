@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A launched is a run on devices of one Spec.
+type launched struct {
+	content *content
+	set     device.Set
+	ids     []device.ID
+}
+
+// launches returns what a run places, and on which devices.
+func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
+	def := s.programs[e.Program]
+	if def == nil {
+		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
+	}
+	var order []l1.Spec
+	on := map[l1.Spec][]device.ID{}
+	for _, at := range e.On {
+		d, err := s.fleet.Device(at.Device)
+		if err != nil {
+			return nil, "", err
+		}
+		if on[d.Spec()] == nil {
+			order = append(order, d.Spec())
+		}
+		on[d.Spec()] = append(on[d.Spec()], at.Device)
+	}
+	var out []launched
+	for _, spec := range order {
+		c, err := def.apart(spec)
+		if err != nil {
+			return nil, "", err
+		}
+		set, err := s.fleet.Of(on[spec]...)
+		if err != nil {
+			return nil, "", err
+		}
+		out = append(out, launched{c, set, on[spec]})
+	}
+	return out, "", nil
+}
+
+// run registers a program and makes it resident: it did run, whatever a check says. A
+// run that goes on takes the place of what it was so far. Of an aborted one nothing is
+// resident.
+func (s *Session) run(e *event.Event) (event.Code, error) {
+	all, code, err := s.launches(e)
+	if err != nil {
+		return code, err
+	}
+	if err := s.registerAll(all); err != nil {
+		return "", err
+	}
+	for _, l := range all {
+		for _, p := range l.content.programs {
+			if e.Aborted {
+				break
+			}
+			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
+				return "", err
+			}
+		}
+		if e.Inferred {
+			continue
+		}
+		for _, id := range l.ids {
+			s.runs(id, e)
+		}
+	}
+	return "", nil
+}
+
+// registerAll registers programs on all their devices or on none.
+func (s *Session) registerAll(all []launched) (err error) {
+	var undo []func()
+	for _, l := range all {
+		for _, p := range l.content.programs {
+			added, err := s.fleet.Register(p, l.set)
+			if err != nil {
+				for _, f := range slices.Backward(undo) {
+					f()
+				}
+				return err
+			}
+			undo = append(undo, func() { _ = s.fleet.Unregister(p.ID(), added) }) // it was registered just now
+		}
+	}
+	return nil
+}
+
+// runs notes that a program ran on a device. What a run was before it went on is not
+// registered any more, unless it ran like that at another time.
+func (s *Session) runs(id device.ID, e *event.Event) {
+	if s.users == nil {
+		s.users, s.latest = map[ranOn]int{}, map[device.ID]program.ID{}
+	}
+	was, known := s.latest[id]
+	s.latest[id] = e.Program
+	s.users[ranOn{id, e.Program}]++
+	if !e.Continues || !known {
+		return
+	}
+	old := ranOn{id, was}
+	if s.users[old]--; s.users[old] > 0 {
+		return
+	}
+	delete(s.users, old)
+	for _, part := range []program.ID{was, ^was} {
+		if d, err := s.fleet.Device(id); err == nil && s.fleet.Where(part).Has(id) {
+			_ = s.fleet.Unregister(part, d.Set()) // it was there just now
+		}
+	}
+}

@@ -1,0 +1,426 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// maxDevices is how many devices a source may have: far more than any machine, and few
+// enough that no line of a log takes much memory.
+const maxDevices = 1 << 16
+
+// maxOps is how many of the operations that run inside each other are named.
+const maxOps = 100
+
+// A Session is a device.Fleet that follows events, and answers what is asked about it.
+// The zero Session is empty and ready to use; it must not be copied. It belongs to one
+// goroutine; its Fleet may be read by others.
+type Session struct {
+	fleet    device.Fleet
+	source   string // of the header: "" for a log of its own
+	devices  int
+	programs map[program.ID]*definition
+	traces   map[uint64]device.TraceID
+	ops      []string
+	deeper   int // operations that run inside the last of ops and have no name there
+
+	latest map[device.ID]program.ID // of the last run that was told
+	users  map[ranOn]int            // runs of a program on a device
+
+	anomalies map[event.Code]*RefusalCount
+}
+
+// A ranOn is a program on a device.
+type ranOn struct {
+	device  device.ID
+	program program.ID
+}
+
+// Fleet returns the fleet. Whoever changes it must know what will be told next.
+func (s *Session) Fleet() *device.Fleet { return &s.fleet }
+
+// Apply makes the call that an event stands for. A program is placed for the Spec of
+// the first of the devices that it is registered on. Queries, and what a source says of
+// itself, change nothing.
+//
+// What the fleet refuses is a *RefusedError: it is counted, nothing has changed, and
+// the next event may be applied.
+func (s *Session) Apply(e *event.Event) error {
+	if e.Anomaly.Has(event.AnomalyDuplicateKey) {
+		s.count(e, event.CodeDuplicateKey, nil)
+	}
+	code, err := s.apply(e)
+	if err == nil {
+		return nil
+	}
+	if code == "" {
+		code = codeOf(err)
+	}
+	refused := &RefusedError{Event: *e, Op: s.op(), Code: code, Err: err}
+	s.count(e, code, refused)
+	return refused
+}
+
+// Anomalies returns how often each thing was odd, by code.
+func (s *Session) Anomalies() []RefusalCount {
+	var out []RefusalCount
+	for _, code := range slices.Sorted(maps.Keys(s.anomalies)) {
+		out = append(out, *s.anomalies[code])
+	}
+	return out
+}
+
+// Stream applies events and writes to w, each with one call of Write and before the
+// next event is asked for: the answers to queries, and an answer "anomaly" for each
+// event that was refused. The error is that of the events or that of w.
+func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		if err := s.Apply(e); err != nil || e.Anomaly != 0 {
+			if _, err := w.Write(s.complaint(e, err)); err != nil {
+				return err
+			}
+		}
+		if e.Kind == event.KindQuery {
+			if _, err := w.Write(s.Answer(e)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) {
+	c := s.anomalies[code]
+	if c == nil {
+		if s.anomalies == nil {
+			s.anomalies = map[event.Code]*RefusalCount{}
+		}
+		c = &RefusalCount{Code: code, Line: e.Pos.Line}
+		if refused != nil {
+			c.Detail = refused.Error()
+		}
+		s.anomalies[code] = c
+	}
+	c.Count++
+}
+
+func (s *Session) op() string { return strings.Join(s.ops, " > ") }
+
+// opOf returns the operations in which an event happened.
+func (s *Session) opOf(e *event.Event) string {
+	if e.Op.OK {
+		return e.Op.V
+	}
+	return s.op()
+}
+
+// apply makes the call. The code is "" where the error tells it.
+func (s *Session) apply(e *event.Event) (code event.Code, err error) {
+	switch e.Kind {
+	case event.KindQuery, event.KindCBsFreed, event.KindExecuted, event.KindHidden, event.KindAnomaly, event.KindUpstream,
+		event.KindEnd, event.KindAgain:
+		return "", nil
+	case event.KindHeader:
+		if e.Pos.Node > 0 {
+			return event.CodeHeaderAgain, errors.New("a header that is not the first line")
+		}
+		s.source = e.Source
+		return "", nil
+	case event.KindTorn:
+		return event.CodeTornLine, errors.New("the last line is cut")
+	case event.KindOpStart, event.KindOpEnd:
+		return s.operation(e)
+	case event.KindDevice:
+		return s.addDevices(e, 1, 1)
+	case event.KindMesh:
+		return s.addDevices(e, e.Rows, e.Cols)
+	case event.KindProgram:
+		if s.programs == nil {
+			s.programs = map[program.ID]*definition{}
+		}
+		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs}
+		return "", nil
+	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
+		return s.trace(e)
+	case event.KindReplace:
+		return s.replace(e)
+	case event.KindRun:
+		return s.run(e)
+	case event.KindRegister, event.KindDispatch, event.KindEnqueue, event.KindEvict, event.KindUnregister, event.KindRemove,
+		event.KindResetPeaks, event.KindHybrid, event.KindLockstep, event.KindAllocate, event.KindFree:
+		return s.on(e)
+	}
+	return event.CodeUnknownEvent, errors.New("no such event")
+}
+
+// operation takes in that an operation starts or ends.
+func (s *Session) operation(e *event.Event) (event.Code, error) {
+	switch {
+	case e.Kind == event.KindOpStart && len(s.ops) == maxOps:
+		s.deeper++
+	case e.Kind == event.KindOpStart:
+		s.ops = append(s.ops, e.Name)
+	case s.deeper > 0:
+		s.deeper--
+	case len(s.ops) > 0:
+		s.ops = s.ops[:len(s.ops)-1]
+	default:
+		return event.CodeNoOp, errors.New("no operation is running")
+	}
+	return "", nil
+}
+
+func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
+	spec := specOf(e)
+	if e.Role != "" {
+		if d, err := s.fleet.Device(e.Device); err == nil {
+			return s.declaredAgain(d, spec)
+		}
+	}
+	if rows > 0 && cols > 0 && rows > (maxDevices-s.devices)/cols {
+		return event.CodeTooMany, fmt.Errorf("a log has %d devices at most", maxDevices)
+	}
+	var err error
+	if e.Kind == event.KindDevice {
+		_, err = s.fleet.AddDevice(e.Device, spec)
+	} else {
+		_, err = s.fleet.AddMesh(e.Device, rows, cols, spec)
+	}
+	if err == nil {
+		s.devices += rows * cols
+	}
+	return "", err
+}
+
+// honoursGrid: the compute grid that a source names for a device is that of the fleet,
+// and runs outside are judged, not registered.
+const honoursGrid = false
+
+// specOf returns the Spec that a device has in the fleet. The grid of a device with a
+// role is often assumed, and nothing is refused because of an assumption.
+func specOf(e *event.Event) l1.Spec {
+	spec := e.Spec
+	if e.Role != "" && !(honoursGrid && e.From.Grid == event.FromFile) {
+		spec.Cols, spec.Rows = 0, 0
+	}
+	return spec
+}
+
+// declaredAgain takes in that a source knows a device better now. Only what no figure
+// of the fleet depends on may differ.
+func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
+	was := d.Spec()
+	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
+	if was != spec {
+		return event.CodeDeviceExists, &device.DeviceError{Device: d.ID(), Err: device.ErrDeviceExists}
+	}
+	return "", nil
+}
+
+// on makes a call that names devices.
+func (s *Session) on(e *event.Event) (event.Code, error) {
+	if e.Unknown || e.Again || e.Earlier && len(e.Parts) == 0 {
+		return "", nil // a buffer that lives nowhere that is known
+	}
+	set, err := s.set(e)
+	if err != nil {
+		return "", err
+	}
+	switch e.Kind {
+	case event.KindRemove:
+		if err = s.fleet.Remove(set); err == nil {
+			s.devices -= set.Len()
+		}
+	case event.KindResetPeaks:
+		for id := range set.All() {
+			if d, err := s.fleet.Device(id); err == nil { // it was there just now
+				d.ResetPeaks()
+			}
+		}
+	case event.KindHybrid, event.KindLockstep:
+		_, err = s.fleet.SetHybrid(set, e.Kind == event.KindHybrid)
+	case event.KindRegister, event.KindEnqueue:
+		p, code, err := s.place(e.Program, set)
+		switch {
+		case err != nil:
+			return code, err
+		case e.Kind == event.KindEnqueue:
+			_, err = s.fleet.Enqueue(p, set)
+		default:
+			_, err = s.fleet.Register(p, set)
+		}
+		return "", err
+	case event.KindDispatch:
+		err = s.fleet.Dispatch(e.Program, set)
+	case event.KindEvict:
+		_, err = s.fleet.Evict(e.Program, set)
+	case event.KindUnregister:
+		if e.Devices.OK {
+			err = s.fleet.Unregister(e.Program, set)
+		} else if s.fleet.UnregisterAll(e.Program).Len() == 0 {
+			return event.CodeNotRegistered, fmt.Errorf("program %d: %w", e.Program, device.ErrNotRegistered)
+		}
+	case event.KindAllocate:
+		return s.allocate(e, set)
+	case event.KindFree:
+		return s.free(e, set)
+	}
+	return "", err
+}
+
+// set returns the devices that an event names, or all.
+func (s *Session) set(e *event.Event) (device.Set, error) {
+	if !e.Devices.OK {
+		return s.fleet.Set(), nil
+	}
+	return s.fleet.Of(e.Devices.V...)
+}
+
+// having returns the devices that have a buffer.
+func (s *Session) having(id device.BufferID) (device.Set, error) {
+	var ids []device.ID
+	for d := range s.fleet.Devices() {
+		if _, ok := d.Buffer(id); ok {
+			ids = append(ids, d.ID())
+		}
+	}
+	return s.fleet.Of(ids...)
+}
+
+func (s *Session) replace(e *event.Event) (event.Code, error) {
+	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
+	if err != nil {
+		return code, err
+	}
+	_, err = s.fleet.Replace(e.Program, p)
+	return "", err
+}
+
+func (s *Session) trace(e *event.Event) (event.Code, error) {
+	id, known := s.traces[e.Trace]
+	if e.Kind == event.KindTraceBegin {
+		return s.beginTrace(e, known)
+	}
+	if !known {
+		return event.CodeNoTrace, fmt.Errorf("trace %d: %w", e.Trace, device.ErrNoTrace)
+	}
+	var err error
+	switch e.Kind {
+	case event.KindRecord:
+		err = s.fleet.Record(id, e.Program)
+	case event.KindTraceEnd:
+		err = s.fleet.EndTrace(id)
+	case event.KindReplay:
+		err = s.fleet.Replay(id)
+	case event.KindRelease:
+		if err = s.fleet.ReleaseTrace(id); err == nil {
+			delete(s.traces, e.Trace)
+		}
+	}
+	// The fleet numbers traces for itself; the log's number is what people know.
+	if t, ok := errors.AsType[*device.TraceError](err); ok {
+		err = &device.TraceError{Trace: device.TraceID(e.Trace), Err: t.Err}
+	}
+	return "", err
+}
+
+func (s *Session) beginTrace(e *event.Event, known bool) (event.Code, error) {
+	if known {
+		return event.CodeTraceExists, fmt.Errorf("trace %d was begun and not released", e.Trace)
+	}
+	set, err := s.set(e)
+	if err != nil {
+		return "", err
+	}
+	id, err := s.fleet.BeginTrace(set)
+	if err != nil {
+		return "", err
+	}
+	if s.traces == nil {
+		s.traces = map[uint64]device.TraceID{}
+	}
+	s.traces[e.Trace] = id
+	return "", nil
+}
+
+// allocate counts a buffer, or lays one anew whose place is known better now.
+func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
+	b := e.Buffer
+	if b.Name == "" {
+		b.Name = s.opOf(e)
+	}
+	for _, part := range e.Parts {
+		if part.Range.IsEmpty() && !part.Cores.OK {
+			continue // it lies nowhere, and where that is does not matter
+		}
+		cores := part.Cores.V
+		if !part.Cores.OK {
+			var err error
+			if cores, err = s.grid(set); err != nil {
+				return event.CodeSpec, err
+			}
+		}
+		b.Parts = append(b.Parts, device.Part{Cores: cores, Range: part.Range})
+	}
+	if !e.Corrects {
+		return "", s.fleet.Allocate(b, set)
+	}
+	old, err := s.fleet.Free(b.ID, set)
+	if err != nil {
+		return "", err
+	}
+	if err = s.fleet.Allocate(b, set); err != nil {
+		return "", errors.Join(err, s.fleet.Allocate(old, set)) // as it was: that fitted before
+	}
+	return "", nil
+}
+
+// free takes a buffer off the devices that the event names or, where it names none, off
+// all that have it.
+func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
+	if !e.Devices.OK {
+		var err error
+		if set, err = s.having(e.Buffer.ID); err != nil {
+			return "", err
+		}
+		if set.Len() == 0 {
+			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
+		}
+	}
+	_, err := s.fleet.Free(e.Buffer.ID, set)
+	return "", err
+}
+
+// grid returns the cores that all devices of a set have.
+func (s *Session) grid(set device.Set) (l1.CoreSet, error) {
+	var cols, rows int
+	for id := range set.All() {
+		d, err := s.fleet.Device(id)
+		if err != nil {
+			return l1.CoreSet{}, err
+		}
+		spec := d.Spec()
+		switch {
+		case spec.Cols == 0:
+			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is not known: name the cores", id)
+		case cols != 0 && cmp.Or(cmp.Compare(cols, spec.Cols), cmp.Compare(rows, spec.Rows)) != 0:
+			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is %dx%d, that of another one %dx%d: name the cores", id, spec.Cols, spec.Rows, cols, rows)
+		}
+		cols, rows = spec.Cols, spec.Rows
+	}
+	return l1.Spec{Cols: cols, Rows: rows}.Grid().Cores(), nil
+}

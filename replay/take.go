@@ -1,0 +1,115 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// take takes in one operation of the fleet.
+func (r *replay) take(e *event.Event, told device.Event) error {
+	switch told.Kind {
+	case device.EventTraceRecorded:
+		r.traces[told.Trace] = append(r.traces[told.Trace], told.Program)
+		return nil
+	case device.EventTraceReleased:
+		delete(r.traces, told.Trace)
+		return nil
+	case device.EventAllocated:
+		b := r.describe(e, told.Buffer, told.Set)
+		for id := range told.Set.All() {
+			if err := r.allocate(r.rows[id], told.Buffer, b); err != nil {
+				return r.internal(e, err)
+			}
+		}
+		return nil
+	}
+	for id := range told.Set.All() {
+		if err := r.takeOn(id, e, told); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOn takes in what an operation of the fleet means for one device.
+func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
+	d := r.rows[id]
+	switch told.Kind {
+	case device.EventDeviceAdded, device.EventMeshAdded:
+		return r.add(id, e)
+	case device.EventDeviceRemoved:
+		return r.remove(d, e)
+	case device.EventPeaksReset:
+		r.reset(d, e)
+	case device.EventRegistered:
+		if e.Kind != event.KindRun { // which has rows of its own
+			return r.register(d, told.Program, e)
+		}
+	case device.EventUnregistered:
+		return r.unregister(d, told.Program.ID(), e)
+	case device.EventReplaced:
+		if err := r.unregister(d, told.Old.ID(), e); err != nil || told.Program.Len() == 0 {
+			return err
+		}
+		return r.register(d, told.Program, e)
+	case device.EventDispatched:
+		if e.Kind == event.KindRun {
+			return nil
+		}
+		p := told.Program
+		r.dispatched(d, []*program.Program{p}, d.loggedRun(p.ID(), e.Node, r.label(p.ID(), e)), e.Node)
+		d.executed.Executions++
+		for g := range p.Occupied(program.CircularBuffer).Groups() {
+			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
+		}
+	case device.EventTraceReplayed:
+		r.traced(d, r.traces[told.Trace], e)
+	case device.EventFreed:
+		r.free(d, told.Buffer.ID, e)
+	}
+	return nil
+}
+
+// allocated takes in what an allocation says besides of what the fleet keeps.
+func (r *replay) allocated(e *event.Event) {
+	kind := e.Buffer.Kind
+	if e.Earlier {
+		if kind == device.KindL1 || kind == device.KindL1Small {
+			r.result.Earlier.L1++
+			r.result.Earlier.Bytes = min(r.result.Earlier.Bytes+e.Buffer.Size, l1.MaxAddr)
+		} else {
+			r.result.Earlier.Other++
+		}
+		return
+	}
+	for _, d := range r.named(e) {
+		if len(e.Parts) > 0 && !e.Buffer.Backing {
+			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
+			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
+		}
+		if e.Unplaced != "" {
+			d.on.Unplaced++
+		}
+		if e.CoresFrom == event.FromAssumed {
+			d.on.Assumed++
+		}
+	}
+	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
+		r.notes.note(CodeBufferUnplaced, at(e), "")
+	}
+}
+
+// freedUnknown takes in a free of which the source knows no allocation.
+func (r *replay) freedUnknown(e *event.Event) {
+	if !e.Unknown {
+		return
+	}
+	r.notes.note(CodeFreeUnknown, at(e), "")
+	if e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
+		r.result.Earlier.Freed++
+	}
+}
