@@ -508,7 +508,7 @@ func (p *player) arrive(a *alloc) {
 func (n node) bufferKind() string {
 	if present(n.params["buffer_type"]) {
 		v, _ := number(n.params["buffer_type"])
-		return bufferKinds[v]
+		return kindOf(v)
 	}
 	var text string
 	_ = json.Unmarshal(n.params["type"], &text)

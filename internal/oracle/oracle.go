@@ -200,9 +200,9 @@ func readBuffer(n node, rules Rules) (*buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.cores, b.merged = distinct(rects), merge(rects)
-	if rules.AsWritten {
-		b.merged = rects
+	b.cores, b.merged = distinct(rects), rects
+	if !rules.AsWritten {
+		b.merged = merge(rects)
 	}
 	return b, nil
 }

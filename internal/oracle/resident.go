@@ -22,7 +22,10 @@ type listed struct {
 	perCore uint64
 }
 
-var bufferKinds = []string{"DRAM", "L1", "other", "L1_SMALL", "other"}
+// kindOf names a buffer_type.
+func kindOf(number uint64) string {
+	return []string{"DRAM", "L1", "other", "L1_SMALL", "other"}[number]
+}
 
 func (h *header) readLists(raw json.RawMessage) error {
 	if !present(raw) {
@@ -47,7 +50,7 @@ func (h *header) readLists(raw json.RawMessage) error {
 					}
 				}
 			}
-			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), bufferKinds[v[3]], v[1], v[2]})
+			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[1], v[2]})
 		}
 		h.lists = append(h.lists, l)
 	}
@@ -101,7 +104,7 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 			p.lives = append(p.lives, l)
 			continue
 		}
-		p.free(n, l, open, made)
+		p.free(n, l, open, made, rules)
 	}
 	if rules.Residents {
 		p.readLists(head.lists, nodes)
@@ -112,7 +115,7 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 }
 
 // free ends a life as play does, or notes that there is none.
-func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool) {
+func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, rules Rules) {
 	at := -1
 	if len(n.connections) > 0 {
 		for _, i := range open[n.connections[0]] {
@@ -126,7 +129,7 @@ func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool) {
 		p.lives[at].to = n.counter
 		list := open[n.connections[0]]
 		open[n.connections[0]] = slices.Delete(list, slices.Index(list, at), slices.Index(list, at)+1)
-	case len(n.connections) > 0 && made[n.connections[0]]:
+	case rules.FreedAgain && len(n.connections) > 0 && made[n.connections[0]]:
 		p.again++
 	default:
 		p.unknown++
