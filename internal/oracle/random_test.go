@@ -55,6 +55,7 @@ func wanted() []string {
 		"hidden not-shown", "hidden ambiguous", "hidden unsettled", "hidden cache-hit", "hidden buffer-unplaced", "hidden earlier",
 		"hidden unattributed", "hidden apart",
 		"refused grid", "refused grow", "refused clash", "clash alone", "refusal alone", "two buffers named", "chips differ", "chips agree",
+		"a buffer of the mesh named", "a buffer of the other mesh named", "a buffer of one chip named",
 		"on a mesh", "on the other mesh", "several candidates", "inferred does not fit",
 	}
 	for _, name := range ruleNames() {
@@ -113,6 +114,9 @@ func see(seen map[string]int, m *oracle.Memory) {
 		note("clash alone", len(v.Clash) > 0 && len(v.Refusals) == 0)
 		note("refusal alone", len(v.Clash) == 0 && len(v.Refusals) > 0)
 		note("two buffers named", len(v.Named) > 1)
+		note("a buffer of the mesh named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "1" && v.Device != "1" }))
+		note("a buffer of the other mesh named", v.Device == "2" && slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "5" }))
+		note("a buffer of one chip named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == v.Device }))
 		note("on a mesh", v.Device == "1")
 		note("on the other mesh", slices.Contains([]string{"3", "5"}, v.Device))
 		note("several candidates", v.Candidates > 1)
@@ -140,7 +144,7 @@ func TestVerdictsAgreeWithThemselves(t *testing.T) {
 			for _, r := range v.Refusals {
 				require.True(t, r.Kind == "grid" || r.End > r.Limit, "%v", r)
 				if r.Kind == "clash" {
-					require.Contains(t, v.Named, r.Limit)
+					require.True(t, slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Addr == r.Limit }), "%v", v)
 				}
 			}
 		}

@@ -132,7 +132,8 @@ func checkPaths(m *oracle.Memory) map[string]string {
 		}
 	}
 	if len(v.Named) == 1 {
-		set(verdict+"clashes.0.above.0.start", v.Named[0])
+		set(verdict+"clashes.0.above.0.start", v.Named[0].Addr)
+		set(verdict+"clashes.0.above.0.buffer.address", v.Named[0].Addr)
 	}
 	return out
 }

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,7 +20,13 @@ type Verdict struct {
 
 	Refusals []Refusal         // tt-metal's, in its order
 	Clash    map[string]uint64 // by core, as "x-y": bytes that are beyond L1 or held by a buffer
-	Named    []uint64          // addresses of buffers that hold some of them, or that lie lowest where tt-metal refuses; sorted
+	Named    []Held            // the buffers that hold some of them, or that lie lowest where tt-metal refuses; by address
+}
+
+// Held is a buffer that is in the way.
+type Held struct {
+	Addr  uint64
+	Owner string // the id under which the capture has it
 }
 
 // Refusal is one of tt-metal's checks.
@@ -100,27 +108,11 @@ func (r rect) String() string {
 	return fmt.Sprintf("[%d-%d - %d-%d]", r.from.x, r.from.y, r.to.x, r.to.y)
 }
 
-// judge compares a program with what lives now.
+// judge compares a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
-	v := Verdict{Device: c.name, Clash: map[string]uint64{}}
-	named := map[uint64]bool{}
-	if r := outside(c, run.buffers); r != nil {
-		v.Refusals = append(v.Refusals, *r)
-	}
-	v.Refusals = append(v.Refusals, p.refusals(c, run.buffers, named)...)
-	p.clashes(c, run.buffers, v.Clash, named)
-	v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0
-	for addr := range named {
-		v.Named = append(v.Named, addr)
-	}
-	slices.Sort(v.Named)
-	return v
-}
-
-// refusals makes tt-metal's checks of the regions: those of circular buffers, then those of the rest.
-func (p *player) refusals(c *chip, run []*buffer, named map[uint64]bool) (out []Refusal) {
+	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
 	var circulars, others []*buffer
-	for _, b := range run {
+	for _, b := range run.buffers {
 		if b.kind == circular {
 			circulars = append(circulars, b)
 		} else {
@@ -128,43 +120,61 @@ func (p *player) refusals(c *chip, run []*buffer, named map[uint64]bool) (out []
 		}
 	}
 	for _, group := range [][]*buffer{circulars, others} {
-		entries := newEntries(group)
-		for _, b := range group { // as when they were placed
-			if b.local && b.size > 0 {
-				markAll(entries, b)
-			}
+		named := map[Held]bool{}
+		if r := outside(c, group); r != nil {
+			v.Refusals = append(v.Refusals, *r)
 		}
-		for _, e := range entries {
-			if len(e.regions) == 0 {
-				continue
-			}
-			if e.end() > p.spec.size {
-				out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
-				continue // tt-metal stops here
-			}
-			if lowest := p.lowest(c, e.rect); lowest < e.end() {
-				out = append(out, Refusal{"clash", e.rect.String(), e.end(), lowest})
-				named[lowest] = true
-			}
+		v.Refusals = append(v.Refusals, p.refusals(c, group, named)...)
+		p.clashes(c, group, v.Clash, named)
+		if v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0; !v.Fits {
+			v.Named = slices.SortedFunc(maps.Keys(named), func(a, b Held) int {
+				return cmp.Or(cmp.Compare(a.Addr, b.Addr), strings.Compare(a.Owner, b.Owner))
+			})
+			return v
+		}
+	}
+	return v
+}
+
+// refusals makes tt-metal's checks of the regions.
+func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal) {
+	entries := newEntries(group)
+	for _, b := range group { // as when they were placed
+		if b.local && b.size > 0 {
+			markAll(entries, b)
+		}
+	}
+	for _, e := range entries {
+		if len(e.regions) == 0 {
+			continue
+		}
+		if e.end() > p.spec.size {
+			out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
+			continue // tt-metal stops here
+		}
+		if lowest := p.lowest(c, e.rect); lowest != nil && lowest.start < e.end() {
+			out = append(out, Refusal{"clash", e.rect.String(), e.end(), lowest.start})
+			named[Held{lowest.start, lowest.owner}] = true
 		}
 	}
 	return out
 }
 
-// lowest is the lowest address of an L1 tensor of the device; in HYBRID mode, on the cores of a range.
-func (p *player) lowest(c *chip, r rect) uint64 {
-	lowest := ^uint64(0)
+// lowest is the lowest L1 tensor of the device, or nil; in HYBRID mode, that on the cores of a range.
+func (p *player) lowest(c *chip, r rect) (lowest *alloc) {
 	for _, a := range p.live {
 		if !a.tests(p.opts.Rules) || !p.reaches(a.owner, c.name) || c.hybrid && !slices.ContainsFunc(a.cores(c), r.contains) {
 			continue
 		}
-		lowest = min(lowest, a.start)
+		if lowest == nil || a.start < lowest.start {
+			lowest = a
+		}
 	}
 	return lowest
 }
 
 // clashes counts, on each core, the bytes of a program that are beyond L1 or held by a buffer.
-func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[uint64]bool) {
+func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[Held]bool) {
 	own, taken := map[core]*byteSet{}, map[core]*byteSet{}
 	for _, b := range run {
 		if !b.local || b.size == 0 {
@@ -190,7 +200,7 @@ func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named 
 			var alone byteSet
 			_ = alone.add(a.start, a.end)
 			if common(*own[x], alone) > 0 {
-				named[a.start] = true
+				named[Held{a.start, a.owner}] = true
 			}
 		}
 	}
