@@ -69,22 +69,71 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		}
 		noInfer := rapid.IntRange(0, 4).Draw(t, "infer") == 0
 		require.NoError(t, os.WriteFile(file, data, 0o600))
-		args := []string{"check", "--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(fixture.RandomBase),
+		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(fixture.RandomBase),
 			"--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
 		if noInfer {
 			args = append(args, "--no-infer")
 		}
-		_, stdout, stderr := call("", append(args, file)...)
+		args = append(args, file)
+		code, stdout, stderr := call("", append([]string{"check"}, args...)...)
 		t.Logf("%s\n%s", data, stdout)
 		require.Empty(t, stderr)
 		var got checked
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
-		want, err := oracle.L1(data, oracle.Options{
+		opts := oracle.Options{
 			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, NoInfer: noInfer, Rules: oracleRules(),
-		})
+		}
+		want, err := oracle.L1(data, opts)
 		require.NoError(t, err)
 		requireVerdicts(t, want, got)
+		require.Equal(t, want.Answer(), code, "exit code, with %v", want.Hidden)
+
+		code, stdout, _ = call("", append([]string{"report"}, args...)...)
+		require.Zero(t, code)
+		figures, err := oracle.File(data, opts)
+		require.NoError(t, err)
+		requireReported(t, want, figures, stdout)
 	})
+}
+
+// requireReported holds the figures of report against the oracle's, for every device that it has.
+func requireReported(t *rapid.T, want *oracle.Memory, figures *oracle.Report, stdout string) {
+	var got struct {
+		Devices map[string]map[string]json.RawMessage `json:"devices"`
+		L1      []struct {
+			Device     *uint64 `json:"device"`
+			Peak       uint64  `json:"tracked_peak_bytes"`
+			Final      uint64  `json:"tracked_final_bytes"`
+			Dispatched *struct {
+				Peak    uint64 `json:"peak_bytes"`
+				Final   uint64 `json:"final_bytes"`
+				Runs    int    `json:"executions"`
+				Unknown int    `json:"executions_unknown"`
+			} `json:"dispatched"`
+		} `json:"l1"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Devices, len(figures.Devices))
+	for id, d := range figures.Devices {
+		text, err := json.Marshal(d)
+		require.NoError(t, err)
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &fields))
+		delete(fields, "programs_detail") // rows with more than the oracle has; their number is in programs
+		for key, v := range fields {
+			require.Equal(t, string(v), string(got.Devices[id][key]), "device %s: %s", id, key)
+		}
+	}
+	require.Len(t, got.L1, len(want.Devices))
+	for _, row := range got.L1 {
+		d := want.Devices[deviceText(row.Device)]
+		require.NotNil(t, d)
+		require.Equal(t, []uint64{d.TotalPeak, d.Total}, []uint64{row.Peak, row.Final}, "tracked on %s", deviceText(row.Device))
+		if e := row.Dispatched; e != nil {
+			require.Equal(t, []uint64{d.DispatchedPeak, d.Dispatched}, []uint64{e.Peak, e.Final}, "dispatched on %s", deviceText(row.Device))
+			require.Equal(t, []int{d.Executions, d.Unknown}, []int{e.Runs, e.Unknown}, "executions on %s", deviceText(row.Device))
+		}
+	}
 }
 
 // withoutGrids takes away what a capture says of its devices.

@@ -106,12 +106,13 @@ func (p *player) hideRest(nodes []node) {
 	p.hide("no-runs", p.out.Runs == 0)
 	p.hide("unfinished", len(p.stack) > 0)
 	p.out.FreeAgain = p.past.again
-	bytes := slices.ContainsFunc(nodes, func(n node) bool { return isPlaced(n.kind) && n.number("size") > 0 })
+	bytes := false
 	for _, n := range nodes {
 		p.hide("operation-failed", n.kind == "error")
 		if isPlaced(n.kind) {
 			b, err := readBuffer(n, p.opts.Rules)
-			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0)
+			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0 && (b.kind == circular || p.opts.Rules.NotShown))
+			bytes = bytes || err == nil && b.local && b.logical() > 0
 		}
 	}
 	for _, c := range p.chips {
@@ -121,8 +122,23 @@ func (p *player) hideRest(nodes []node) {
 	if p.opts.Rules.Residents {
 		p.hide("earlier", bytes && p.hidEarlier())
 	} else {
-		p.hide("earlier", bytes && p.past.unknown > 0)
+		p.hide("earlier", bytes && p.usedEarlier(nodes))
 	}
+}
+
+// usedEarlier says whether an L1 buffer from before the capture is used, or freed when a program ran.
+func (p *player) usedEarlier(nodes []node) bool {
+	for i, n := range nodes {
+		if n.kind != "buffer" || !inL1(n.bufferKind()) {
+			continue
+		}
+		if i+1 == len(nodes) || nodes[i+1].kind != "buffer_allocate" || !slices.Contains(nodes[i+1].connections, n.counter) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.past.frees, func(f life) bool {
+		return inL1(f.kind) && slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < f.from })
+	})
 }
 
 // hidEarlier says whether something was enqueued beside a buffer of which no place is known.
