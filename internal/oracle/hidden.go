@@ -116,7 +116,6 @@ func (p *player) hideRest(nodes []node) {
 		}
 	}
 	for _, c := range p.chips {
-		p.hide("buffer-unplaced", c.row.Unplaced > 0)
 		p.hide("apart", bytes && p.apart(c))
 	}
 	if p.opts.Rules.Residents {

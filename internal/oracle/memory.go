@@ -490,6 +490,7 @@ func (p *player) arrive(a *alloc) {
 			continue
 		case !a.placed && (!a.sized || a.perCore > 0):
 			c.row.Unplaced++
+			p.hide("buffer-unplaced", a.kind != "L1_SMALL" || a.recorded) // where L1_SMALL is only options say
 		case a.sharded && a.where == nil:
 			c.row.Assumed++
 		}
