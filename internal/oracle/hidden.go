@@ -58,6 +58,17 @@ func (p *player) settleOn(a *alloc) {
 	}
 }
 
+// shownOnMesh says whether what a chip executes stands under the id of its mesh.
+func (p *player) shownOnMesh(name string) bool {
+	return slices.ContainsFunc(p.chips, func(m *chip) bool {
+		if m.name == name || m.name == none || !p.reaches(m.name, name) {
+			return false
+		}
+		p.enqueue(m)
+		return len(m.since) > 0
+	})
+}
+
 // findModes looks through the file for what holds from its start: HYBRID mode, aborted functions, and whether it is a plan.
 func (p *player) findModes(nodes []node) {
 	p.aborted, p.inside = map[int64]bool{}, map[int64]int64{}

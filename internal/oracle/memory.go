@@ -667,7 +667,7 @@ func (p *player) execute(n node) {
 	}
 	c := p.byName[name]
 	if c == nil {
-		p.hide("not-shown", p.opts.Rules.NotShown)
+		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
 		return
 	}
 	p.enqueue(c)
@@ -675,7 +675,7 @@ func (p *player) execute(n node) {
 	run := p.executed(c)
 	if run == nil {
 		c.row.Unknown++
-		p.hide("not-shown", p.opts.Rules.NotShown)
+		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
 		return
 	}
 	for _, b := range run {

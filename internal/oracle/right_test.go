@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
 )
 
 // rightAnswer is what the oracle can be held against of a NN_name.right.json.
@@ -211,5 +212,33 @@ func TestEachRuleMatters(t *testing.T) {
 			return !want.Stdin && len(want.Args) == 0 && m.Answer() != want.Exit
 		})
 		require.True(t, wrong, "rule %d", answer)
+	}
+}
+
+// TestAnswers says what the other captures of the project answer once all rules hold.
+func TestAnswers(t *testing.T) {
+	want := map[string]int{
+		"capture/testdata/dialect_2024_08.json": 3, // neither addresses nor sizes per core
+		"capture/testdata/unattributed.json":    3, // CBs that name no core
+		"cmd/cbl1/testdata/clashing.json":       1, "cmd/cbl1/testdata/clashing_no_dispatch.json": 1,
+	}
+	files := append(fixture.Captures(), "cmd/cbl1/testdata/clashing.json", "cmd/cbl1/testdata/clashing_no_dispatch.json")
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		require.NoError(t, err)
+		m, err := oracle.L1(data, oracle.Options{Rules: oracle.AllRules()})
+		require.NoError(t, err)
+		require.Equal(t, want[name], m.Answer(), "%s: %v", name, m.Hidden)
+	}
+}
+
+// TestAnswersOfTraces does the same with real captures, where they are.
+func TestAnswersOfTraces(t *testing.T) {
+	for name, want := range map[string]int{
+		"conv2d": 0, "matmul_normal_mode": 0, "sharded_add": 0, "visualizer_matmul_2024": 0, "visualizer_concat_2024": 3, "visualizer_add_cached_2024": 3,
+	} {
+		m, err := oracle.L1(trace(t, name+".json"), oracle.Options{Rules: oracle.AllRules()})
+		require.NoError(t, err)
+		require.Equal(t, want, m.Answer(), "%s: %v", name, m.Hidden)
 	}
 }
