@@ -591,20 +591,10 @@ func (c *chip) sums(p *player) {
 
 // fill makes the bytes of every core anew, all of them or those of one kind.
 func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
-	sets := map[core]*byteSet{}
-	add := func(x core, start, end uint64) error {
-		if sets[x] == nil {
-			sets[x] = &byteSet{}
-		}
-		return sets[x].add(start, end)
-	}
+	held := map[core][]span{}
 	for at, r := range c.left {
-		for _, s := range r.spans {
-			if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
-				if err := add(at.core, s.start, s.end); err != nil {
-					return nil, err
-				}
-			}
+		if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
+			held[at.core] = append(held[at.core], r.spans...)
 		}
 	}
 	for _, a := range p.live {
@@ -612,14 +602,23 @@ func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 			continue
 		}
 		for _, x := range a.cores(c) {
-			if err := add(x, a.start, a.end); err != nil {
-				return nil, err
-			}
+			held[x] = append(held[x], span{a.start, a.end})
 		}
 	}
 	out := map[core]uint64{}
-	for x, s := range sets {
-		out[x] = s.count()
+	counts := map[string]uint64{} // of the same ranges in the same order, or the tests would take minutes
+	for x, spans := range held {
+		key := fmt.Sprint(spans)
+		if _, ok := counts[key]; !ok {
+			var bytes byteSet
+			for _, s := range spans {
+				if err := bytes.add(s.start, s.end); err != nil {
+					return nil, err
+				}
+			}
+			counts[key] = bytes.count()
+		}
+		out[x] = counts[key]
 	}
 	return out, nil
 }
