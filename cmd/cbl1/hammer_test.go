@@ -47,8 +47,8 @@ func dose() doses {
 	return doses{cuts: 10, large: 4, changes: 200, made: 200, files: 30}
 }
 
-// A fixture is an input that is whole.
-type fixture struct {
+// A whole is an input that is whole.
+type whole struct {
 	name string
 	data []byte
 	log  bool // an event log; else a capture
@@ -56,15 +56,15 @@ type fixture struct {
 
 // fixtures returns the captures and event logs of the repository, by name, and two of
 // them compressed.
-func fixtures(tb testing.TB) []fixture {
-	var out []fixture
+func fixtures(tb testing.TB) []whole {
+	var out []whole
 	for _, folder := range []string{"../../capture/testdata", "testdata", "../../examples"} {
 		require.NoError(tb, filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !input(name) {
 				return err
 			}
 			data, err := os.ReadFile(name)
-			out = append(out, fixture{name, data, strings.HasSuffix(name, ".jsonl")})
+			out = append(out, whole{name, data, strings.HasSuffix(name, ".jsonl")})
 			return err
 		}))
 	}
@@ -81,9 +81,9 @@ func fixtures(tb testing.TB) []fixture {
 	for _, f := range slices.Clone(out) {
 		switch {
 		case strings.HasSuffix(f.name, "/raw_graph.json"):
-			out = append(out, fixture{f.name + ".gz", gzipped(tb, f.data), false})
+			out = append(out, whole{f.name + ".gz", gzipped(tb, f.data), false})
 		case strings.HasSuffix(f.name, "/mixed_addresses.json"):
-			out = append(out, fixture{f.name + ".zst", zstded(tb, f.data), false})
+			out = append(out, whole{f.name + ".zst", zstded(tb, f.data), false})
 		}
 	}
 	return out
@@ -210,7 +210,7 @@ func TestHammerCuts(t *testing.T) {
 }
 
 // cuts returns where to cut a fixture.
-func cuts(f fixture, d doses, seed uint64) []int {
+func cuts(f whole, d doses, seed uint64) []int {
 	n := d.cuts
 	if len(f.data) > small {
 		n = d.large
@@ -231,7 +231,7 @@ func cuts(f fixture, d doses, seed uint64) []int {
 }
 
 // cut checks what is true of a fixture that ends after n bytes.
-func (in *inspection) cut(f fixture, n int) {
+func (in *inspection) cut(f whole, n int) {
 	in.verb = "report"
 	if !f.log {
 		whole := n >= len(bytes.TrimRight(f.data, " \r\n\t"))
@@ -313,7 +313,7 @@ func TestHammerChanges(t *testing.T) {
 // changed returns the fixture with one change to three that a seed stands for, and what
 // it is in words. Even seeds change bits and bytes anywhere. Odd seeds know what a number
 // is and what a text is, so that most of what they make can still be read.
-func changed(all []fixture, seed uint64) (what string, input []byte) {
+func changed(all []whole, seed uint64) (what string, input []byte) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	f := all[rng.IntN(len(all))]
 	if len(f.data) > small && rng.IntN(4) > 0 { // large ones take their time
