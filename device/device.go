@@ -114,9 +114,10 @@ func (d Device) ResetPeaks() {
 	var peak Peaks
 	peak.raise(g.state.totals)
 	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
-	d.c.residentPeak = d.c.left.total()
+	d.c.residentPeak, d.c.corePeak = d.c.left.total(), d.c.left.fullest()
 	if m := d.c.memory; m != nil {
-		m.trackedPeak, m.l1Peak, m.dramPeak = m.tracked, m.heap.sums().L1, m.heap.sums().DRAM
+		now := m.heap.sums()
+		m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 	}
 	if d.c.fleet.observer != nil {
 		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})

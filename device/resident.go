@@ -33,6 +33,7 @@ type residue struct {
 	other  uint64  // of dataflow buffers and scratchpads
 	charge uint64  // bytes and other
 	all    uint64  // of all kinds, each byte once
+	core   uint64  // of all kinds, each byte once, on the fullest core
 	end    uint64  // of the highest range of any core
 	cells  []cell  // the same, core by core; nil = not worked out yet
 }
@@ -50,6 +51,7 @@ type piece struct {
 type cell struct {
 	cores  l1.CoreSet
 	ranges []l1.Range // merged; at least one
+	bytes  uint64     // of each core
 }
 
 // maxResidues is how many residues, and how many ways from one to another, are
@@ -239,15 +241,17 @@ func (f *Fleet) leave1(c *chip, to *residue) {
 	c.left = to
 	c.resident.Store(to.total())
 	if c.memory == nil && to.others() > 0 {
-		c.memory = &memory{tracked: from.total(), trackedPeak: c.residentPeak}
+		c.remember(from)
 	}
 	c.residentPeak = max(c.residentPeak, to.total())
+	c.corePeak = max(c.corePeak, to.fullest())
 	if m := c.mesh; m != nil {
 		grew := to.total() - from.total() // wraps and comes back, as the others
 		m.sum.Resident += grew
 		m.load += to.charged() - from.charged()
 		if c.memory == nil {
 			m.sum.Tracked += grew
+			m.peak.TrackedCore = max(m.peak.TrackedCore, to.fullest())
 		}
 		f.touch(m)
 	}
@@ -279,6 +283,17 @@ func (r *residue) union() uint64 {
 	}
 	return r.all
 }
+
+// fullest returns the bytes of all kinds on the fullest core, each once.
+func (r *residue) fullest() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.core
+}
+
+// tracked returns what is tracked where nothing but dispatches left anything.
+func (r *residue) tracked() tracked { return tracked{r.union(), r.fullest()} }
 
 func (r *residue) total() uint64 {
 	if r == nil {
@@ -359,6 +374,7 @@ func (f *Fleet) remember(pieces []piece) *residue {
 			r.charge = math.MaxUint64
 			return r
 		}
+		r.core = max(r.core, w.group.Bytes())
 		if n := w.group.NumRanges(); n > 0 {
 			r.end = max(r.end, w.group.Range(n-1).End)
 		}
@@ -376,9 +392,8 @@ func (f *Fleet) remember(pieces []piece) *residue {
 	if r.other > 0 {
 		r.all = 0
 		for _, c := range r.held() {
-			for _, at := range c.ranges {
-				r.all += at.Len() * uint64(c.cores.Len())
-			}
+			r.all += c.bytes * uint64(c.cores.Len())
+			r.core = max(r.core, c.bytes)
 		}
 	}
 	return r
@@ -405,7 +420,11 @@ func cellsOf(pieces []piece) (out []cell) {
 		if len(t.layers) > 1 {
 			ranges = mergedRanges(t.layers)
 		}
-		out = append(out, cell{t.cores, ranges})
+		bytes := uint64(0)
+		for _, r := range ranges {
+			bytes += r.Len()
+		}
+		out = append(out, cell{t.cores, ranges, bytes})
 	}
 	return out
 }
