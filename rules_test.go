@@ -66,7 +66,7 @@ func importTable() map[string]row {
 		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event"), outside: []string{compress}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
-		"report":              {ours: []string{"l1", "program", "fit", "device", "capture", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
+		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},

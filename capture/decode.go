@@ -231,9 +231,12 @@ func (d *decoder) lenient(n *Node, p jsonobject.Object) {
 // placed decodes what all things placed in L1 have, and must have.
 func (d *decoder) placed(n *Node, p jsonobject.Object) {
 	n.Address = addressOf(p, jsonobject.MaxL1)
-	n.Size = some(p.Need("size", jsonobject.MaxL1))
+	n.Size = numberOf(p, "size", jsonobject.MaxL1)
 	if !n.Address.OK {
 		p.Missing("address")
+	}
+	if !n.Size.OK {
+		p.Missing("size")
 	}
 	n.Cores = d.coreRangeSet(p)
 	n.DeviceID = deviceID(p, "device_id")

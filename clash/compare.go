@@ -88,7 +88,7 @@ func (c *Comparison) add(i int, m Message, end uint64, run Run, lowest func() []
 		found.Level = MatchSize
 	}
 	if found.Level != MatchNone {
-		found.Runs, found.Ops, found.Tensors = 1, []string{run.Op}, lowest()
+		found.Runs, found.Ops, found.Tensors = max(run.Times, 1), []string{run.Op}, lowest()
 		if found.miss = found.missed(m); found.miss > 0 && found.Level == MatchExact {
 			found.Level = MatchLowest
 		}

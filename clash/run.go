@@ -9,6 +9,7 @@ type Run struct {
 	Event    uint64 // where in the capture: the node or line at which it began
 	Op       string // functions that ran, outermost first
 	Device   string // "device 3" or "8 devices"; "" if the capture does not say
+	Times    int64  // how often it was like this; 0 counts as 1
 	Inferred bool   // it came from the program cache: what is known of it is its earlier run
 
 	What    string // Circular or Dataflow

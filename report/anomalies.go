@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // words say what an anomaly means for the figures and what to do about it.
 type words struct {
-	code capture.Code
+	code replay.Code
 	// one and many describe it, after the count.
 	one, many string
 	// means says what follows; "" for what another part of the report says.
@@ -20,63 +20,63 @@ type words struct {
 // anomalyWords has all codes, the most important one first.
 func anomalyWords() []words {
 	return []words{
-		{capture.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
+		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
-		{capture.CodeOperationFailed, "operation failed", "operations failed",
+		{replay.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
-		{capture.CodeEventRefused, "event of the log was refused", "events of the log were refused",
+		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
 			"they made no sense and changed nothing: what they meant is not counted"},
-		{capture.CodeTornLine, "cut last line", "cut last lines",
+		{replay.CodeTornLine, "cut last line", "cut last lines",
 			"the log was cut: what came later is missing"},
-		{capture.CodeUnfinished, "function did not end", "functions did not end",
+		{replay.CodeUnfinished, "function did not end", "functions did not end",
 			"the run threw, or the capture was cut: what came later is missing"},
-		{capture.CodeLayoutLate, "base that came too late", "bases that came too late",
+		{replay.CodeLayoutLate, "base that came too late", "bases that came too late",
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
-		{capture.CodeMeshLate, "mesh that came too late", "meshes that came too late",
+		{replay.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
-		{capture.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
+		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
 			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
-		{capture.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
+		{replay.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
 			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
-		{capture.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
+		{replay.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
-		{capture.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
+		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
-		{capture.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
+		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
-		{capture.CodeUnattributed, "CB names no core", "CBs name no core",
+		{replay.CodeUnattributed, "CB names no core", "CBs name no core",
 			"the true figures are higher"},
-		{capture.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
+		{replay.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
 			"frees may have ended too much: alive figures may be too low"},
-		{capture.CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",
+		{replay.CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",
 			"the first device's are used for all"},
-		{capture.CodeMixedAddresses, "program has only some addresses", "programs have only some addresses",
+		{replay.CodeMixedAddresses, "program has only some addresses", "programs have only some addresses",
 			"the missing ones were placed around the recorded ones"},
-		{capture.CodeOverlap, "program has CBs that share bytes", "programs have CBs that share bytes",
+		{replay.CodeOverlap, "program has CBs that share bytes", "programs have CBs that share bytes",
 			"shared bytes count once; if it is not meant, one CB overwrites another"},
-		{capture.CodeBadDeviceTensors, "device_tensors cannot be read", "device_tensors cannot be read",
+		{replay.CodeBadDeviceTensors, "device_tensors cannot be read", "device_tensors cannot be read",
 			"if that hides the chips of a mesh, alive figures may be too high"},
-		{capture.CodeUnknownType, "node of an unknown kind", "nodes of unknown kinds",
+		{replay.CodeUnknownType, "node of an unknown kind", "nodes of unknown kinds",
 			"skipped; if they place memory, it is not counted"},
-		{capture.CodeEndWithoutStart, "function ended that did not start", "functions ended that did not start",
+		{replay.CodeEndWithoutStart, "function ended that did not start", "functions ended that did not start",
 			"names of operations may be wrong, bytes are not"},
-		{capture.CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
+		{replay.CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
 			"no effect on CBs"},
-		{capture.CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
-		{capture.CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
+		{replay.CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
+		{replay.CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},
 		// These are said elsewhere: the first two in the first line, the last in the last.
-		{capture.CodeNoNodes, "capture without nodes", "captures without nodes", ""},
-		{capture.CodeNoCBs, "capture without CBs", "captures without CBs", ""},
-		{capture.CodeUpstreamWrapped, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
+		{replay.CodeNoNodes, "capture without nodes", "captures without nodes", ""},
+		{replay.CodeNoCBs, "capture without CBs", "captures without CBs", ""},
+		{replay.CodeUpstreamWrapped, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
 	}
 }
 
 // anomalies returns a line per kind of anomaly, the most important first.
-func anomalies(r *capture.Result) []note {
+func anomalies(r *replay.Result) []note {
 	var out []note
 	all := anomalyWords()
-	rank := func(a capture.AnomalyCount) int {
+	rank := func(a replay.AnomalyCount) int {
 		i := slices.IndexFunc(all, func(w words) bool { return w.code == a.Code })
 		if i < 0 { // never, but better shown than lost
 			return math.MaxInt
@@ -84,7 +84,7 @@ func anomalies(r *capture.Result) []note {
 		return i
 	}
 	sorted := slices.Clone(r.Anomalies)
-	slices.SortStableFunc(sorted, func(a, b capture.AnomalyCount) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(sorted, func(a, b replay.AnomalyCount) int { return rank(a) - rank(b) })
 	for _, a := range sorted {
 		w := words{one: string(a.Code), many: string(a.Code), means: "see the documentation"}
 		if i := rank(a); i < len(all) {
@@ -97,7 +97,7 @@ func anomalies(r *capture.Result) []note {
 	return out
 }
 
-func anomalyText(r *capture.Result, a capture.AnomalyCount, w words) string {
+func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 	what, where := w.many, ""
 	if a.Count == 1 {
 		what = w.one

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // writeAnswer writes the first line, which answers, and a few details of it.
-func writeAnswer(b *bytes.Buffer, r *capture.Result, folds []fold) {
+func writeAnswer(b *bytes.Buffer, r *replay.Result, folds []fold) {
 	d := fullestDevice(r)
 	if d == nil {
 		writeNothing(b, r)
@@ -24,7 +25,7 @@ func writeAnswer(b *bytes.Buffer, r *capture.Result, folds []fold) {
 	}
 	f := d.Fullest
 	verdict := ""
-	if has(r, capture.CodeBeyondL1) {
+	if has(r, replay.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
 	fmt.Fprintf(b, "%sfullest core: %s bytes%s, %s, %s\n", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
@@ -36,7 +37,7 @@ func writeAnswer(b *bytes.Buffer, r *capture.Result, folds []fold) {
 }
 
 // share says which program takes how much of the core.
-func share(r *capture.Result, f *capture.Fullest) string {
+func share(r *replay.Result, f *replay.Fullest) string {
 	who := nodes(r, f.Program)
 	if f.Program.Op != "" {
 		who = opName(f.Program.Op, 120) + " (" + who + ")"
@@ -48,7 +49,7 @@ func share(r *capture.Result, f *capture.Fullest) string {
 }
 
 // cores says on which cores most is registered.
-func cores(f *capture.Fullest) string {
+func cores(f *replay.Fullest) string {
 	if f.Cores > 1 {
 		return fmt.Sprintf("%s and %s more", f.Core, grouped(f.Cores-1))
 	}
@@ -56,7 +57,7 @@ func cores(f *capture.Fullest) string {
 }
 
 // end says where an end address lies in L1.
-func end(r *capture.Result, address uint64) string {
+func end(r *replay.Result, address uint64) string {
 	switch size := r.Spec.L1Size; {
 	case size == 0:
 		return grouped(address)
@@ -68,20 +69,20 @@ func end(r *capture.Result, address uint64) string {
 }
 
 // ofL1 says what share of which L1 the bytes are.
-func ofL1(r *capture.Result, bytes uint64) string {
+func ofL1(r *replay.Result, bytes uint64) string {
 	size := r.Spec.L1Size
 	if size == 0 {
 		return ""
 	}
 	base := string(r.Spec.Arch)
-	if r.Spec.ArchFrom == capture.FromAssumed {
+	if r.Spec.ArchFrom == event.FromAssumed {
 		base += " assumed"
 	}
 	return fmt.Sprintf(", %s of L1 %s (%s)", percent(bytes, size), grouped(size), base)
 }
 
 // by says in short what a program belongs to.
-func by(r *capture.Result, p capture.ProgramDetail) string {
+func by(r *replay.Result, p replay.ProgramDetail) string {
 	if p.Op == "" {
 		return nodes(r, p)
 	}
@@ -89,7 +90,7 @@ func by(r *capture.Result, p capture.ProgramDetail) string {
 }
 
 // nodes names a program's nodes.
-func nodes(r *capture.Result, p capture.ProgramDetail) string {
+func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
 		return nodeWord(r) + " " + nodeRange(p)
 	}
@@ -97,12 +98,12 @@ func nodes(r *capture.Result, p capture.ProgramDetail) string {
 }
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.
-func writeNothing(b *bytes.Buffer, r *capture.Result) {
+func writeNothing(b *bytes.Buffer, r *replay.Result) {
 	var local, global, apart int64
 	var names []string
 	for _, d := range r.Devices {
 		local, global, apart = local+d.LocalCBs, global+d.GlobalCBs, apart+d.Dataflow.Nodes+d.Scratchpad.Nodes
-		names = append(names, fold{&d, []*capture.Device{&d}}.where())
+		names = append(names, fold{&d, []*replay.Device{&d}}.where())
 	}
 	where := strings.Join(names, ", ")
 	if len(names) > 3 {
@@ -118,7 +119,7 @@ func writeNothing(b *bytes.Buffer, r *capture.Result) {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
-	case has(r, capture.CodeCacheHit) || has(r, capture.CodeFreeWithoutCBs):
+	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs):
 		b.WriteString("cannot tell: programs ran, but the capture shows none of their circular buffers\n")
 	default:
 		b.WriteString("nothing to count: the capture places no circular buffer\n")
@@ -126,7 +127,7 @@ func writeNothing(b *bytes.Buffer, r *capture.Result) {
 }
 
 // others counts dataflow buffers and scratchpads. What they take is said below.
-func others(r *capture.Result) string {
+func others(r *replay.Result) string {
 	var dataflow, pads int64
 	for _, d := range r.Devices {
 		dataflow, pads = dataflow+d.Dataflow.Nodes, pads+d.Scratchpad.Nodes
@@ -149,7 +150,7 @@ func all(n int64, one, many string) string {
 	return "all " + grouped(n) + " " + many
 }
 
-func has(r *capture.Result, code capture.Code) bool {
+func has(r *replay.Result, code replay.Code) bool {
 	for _, a := range r.Anomalies {
 		if a.Code == code {
 			return true

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // An Answer is what Check says.
@@ -29,7 +30,7 @@ const (
 type Check struct {
 	Answer Answer
 
-	result *capture.Result
+	result *replay.Result
 	budget *Budget // nil = none
 	over   []overBudget
 	untold []reason
@@ -37,19 +38,19 @@ type Check struct {
 
 // An overBudget is a device with a core that takes more than the budget.
 type overBudget struct {
-	row   *capture.DeviceL1
+	row   *replay.DeviceL1
 	limit uint64
 }
 
 // A reason is why the answer cannot be told.
 type reason struct {
-	code capture.Code // "" if it is about L1 or the budget
+	code replay.Code // "" if it is about L1 or the budget
 	text string
 }
 
 // NewCheck judges what a replay found. budget is how much a core may hold at any time,
 // kernels and the reserved area left out; nil if there is no such limit.
-func NewCheck(r *capture.Result, budget *Budget) Check {
+func NewCheck(r *replay.Result, budget *Budget) Check {
 	c := Check{Answer: Fits, result: r, budget: budget}
 	for _, code := range r.Untold() {
 		c.untold = append(c.untold, reason{code, untoldText(r, code)})
@@ -87,9 +88,9 @@ func NewCheck(r *capture.Result, budget *Budget) Check {
 
 // beyondOther says that circular buffers fit on the chip that is assumed, but would not
 // on the other one that it may be.
-func beyondOther(r *capture.Result) string {
+func beyondOther(r *replay.Result) string {
 	other := l1.ArchSpec(l1.Wormhole)
-	if r.Spec.ArchFrom != capture.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
+	if r.Spec.ArchFrom != event.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
 		return ""
 	}
 	for _, d := range r.Devices {
@@ -102,7 +103,7 @@ func beyondOther(r *capture.Result) string {
 }
 
 // untoldText says why the answer cannot be told, in the words of the anomaly.
-func untoldText(r *capture.Result, code capture.Code) string {
+func untoldText(r *replay.Result, code replay.Code) string {
 	for _, a := range r.Anomalies {
 		if a.Code != code {
 			continue
@@ -114,9 +115,9 @@ func untoldText(r *capture.Result, code capture.Code) string {
 		}
 	}
 	switch code {
-	case capture.CodeNoNodes:
+	case replay.CodeNoNodes:
 		return "the capture has no nodes"
-	case capture.CodeNoCBs:
+	case replay.CodeNoCBs:
 		if r.Log {
 			return "no program of the log was registered"
 		}
@@ -166,7 +167,7 @@ func (c Check) checked() string {
 		return "no program is known to have run"
 	}
 	text := plural(k.Runs, "program run") + " checked"
-	if r := c.result; r.Spec.ArchFrom == capture.FromAssumed {
+	if r := c.result; r.Spec.ArchFrom == event.FromAssumed {
 		text += fmt.Sprintf(" (%s assumed)", r.Spec.Arch)
 	}
 	switch {
@@ -222,13 +223,13 @@ func (c Check) room() []note {
 }
 
 // growText says by how much the buffers of a program may grow, one at a time.
-func growText(all []capture.Growth) string {
+func growText(all []replay.Growth) string {
 	const most = 4
 	var parts []string
 	same := true
 	for _, g := range all {
 		same = same && g.Bytes == all[0].Bytes && g.Kind == all[0].Kind
-		parts = append(parts, fmt.Sprintf("%s by %s", what(capture.L1Resident{Kind: g.Kind, Program: &capture.ProgramRun{}, CB: g.CB}), grouped(g.Bytes)+" bytes"))
+		parts = append(parts, fmt.Sprintf("%s by %s", what(replay.L1Resident{Kind: g.Kind, Program: &replay.ProgramRun{}, CB: g.CB}), grouped(g.Bytes)+" bytes"))
 	}
 	switch {
 	case len(all) == 0:
@@ -259,10 +260,10 @@ func (c Check) basis() []note {
 }
 
 // chipText says with which L1 was reckoned.
-func chipText(r *capture.Result) string {
+func chipText(r *replay.Result) string {
 	s := r.Spec
 	text := string(s.Arch)
-	if s.ArchFrom == capture.FromAssumed {
+	if s.ArchFrom == event.FromAssumed {
 		text = assumed(r) + "; it was reckoned with"
 	} else {
 		text += ","
@@ -311,7 +312,7 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 const maxOthers = 8
 
 // writeOthers names the further runs of programs that do not fit.
-func (c Check) writeOthers(b *bytes.Buffer, others []capture.FailedCheck) {
+func (c Check) writeOthers(b *bytes.Buffer, others []replay.FailedCheck) {
 	if len(others) == 0 {
 		return
 	}
@@ -365,8 +366,8 @@ func (c Check) overText(o overBudget) string {
 }
 
 // failureLabels name what a verdict is about.
-func failureLabels(r *capture.Result, f *capture.FailedCheck) labels {
-	by := labels{r, map[program.ID]capture.ProgramRun{}, f.Buffers}
+func failureLabels(r *replay.Result, f *replay.FailedCheck) labels {
+	by := labels{r, map[program.ID]replay.ProgramRun{}, f.Buffers}
 	if f.Verdict.Program != nil {
 		by.programs[f.Verdict.Program.ID()] = f.Run
 	}
@@ -374,7 +375,7 @@ func failureLabels(r *capture.Result, f *capture.FailedCheck) labels {
 }
 
 // devices names the devices on which a program failed.
-func (c Check) devices(f *capture.FailedCheck) string {
+func (c Check) devices(f *replay.FailedCheck) string {
 	text := deviceName(c.result, f.Device)
 	if f.Devices > 1 {
 		text += fmt.Sprintf(" and %s more", grouped(f.Devices-1))

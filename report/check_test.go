@@ -7,11 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -21,15 +22,15 @@ type scene struct {
 	spec   l1.Spec
 	fleet  *device.Fleet
 	dev    device.Device
-	infos  map[device.BufferID]capture.BufferInfo
-	result *capture.Result
+	infos  map[device.BufferID]replay.BufferInfo
+	result *replay.Result
 }
 
 func newScene(t *testing.T, spec l1.Spec) *scene {
-	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[device.BufferID]capture.BufferInfo{}, &capture.Result{
-		File: "scene.json", Nodes: 100, Addresses: capture.AddressesRecorded,
+	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[device.BufferID]replay.BufferInfo{}, &replay.Result{
+		File: "scene.json", Nodes: 100, Addresses: replay.AddressesRecorded,
 	}}
-	s.result.Spec = capture.Spec{Spec: spec, ArchFrom: capture.FromFile, BaseFrom: capture.FromArch}
+	s.result.Spec = replay.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch}
 	var err error
 	s.dev, err = s.fleet.AddDevice(0, spec)
 	require.NoError(t, err)
@@ -42,11 +43,11 @@ func (s *scene) buffer(at uint64, op, cores string, start, end uint64) {
 	set := l1.MustParseCoreRangeSet(cores).Cores()
 	b := device.Buffer{ID: device.BufferID(at), Kind: device.KindL1, Parts: []device.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
 	require.NoError(s.t, s.fleet.Allocate(b, s.dev.Set()))
-	s.infos[b.ID] = capture.BufferInfo{At: at, Op: op, Device: known(0), Kind: device.KindL1, Size: (end - start) * uint64(set.Len()),
+	s.infos[b.ID] = replay.BufferInfo{At: at, Op: op, Device: known(0), Kind: device.KindL1, Size: (end - start) * uint64(set.Len()),
 		PerCore: known(end - start), Address: known(start), Layout: "INTERLEAVED"}
 }
 
-func known(n uint64) capture.Opt[uint64] { return capture.Opt[uint64]{V: n, OK: true} }
+func known(n uint64) event.Opt[uint64] { return event.Opt[uint64]{V: n, OK: true} }
 
 // run checks a program of one circular buffer after the other.
 func (s *scene) run(at uint64, op string, cbs ...program.CB) {
@@ -61,17 +62,17 @@ func (s *scene) run(at uint64, op string, cbs ...program.CB) {
 	require.NoError(s.t, err)
 	k := &s.result.Checks
 	k.Runs++
-	run := capture.ProgramRun{Row: 0, At: at, Op: op}
+	run := replay.ProgramRun{Row: 0, At: at, Op: op}
 	if !v.Fits() {
 		k.Failed++
-		k.List = append(k.List, capture.FailedCheck{Run: run, Enqueue: at + 5, Device: known(0), Devices: 1, Times: 1, Verdict: v, Buffers: s.infos})
+		k.List = append(k.List, replay.FailedCheck{Run: run, Enqueue: at + 5, Device: known(0), Devices: 1, Times: 1, Verdict: v, Buffers: s.infos})
 		return
 	}
 	rooms, err := s.fleet.Headroom(p, s.dev.Set())
 	require.NoError(s.t, err)
 	for _, h := range rooms {
 		if k.Tightest == nil || h.Free < k.Tightest.Headroom.Free {
-			k.Tightest = &capture.Tightest{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
+			k.Tightest = &replay.Tightest{Run: run, Enqueue: at + 5, Device: known(0), Headroom: h}
 		}
 	}
 }
@@ -134,19 +135,19 @@ func TestCheckGolden(t *testing.T) {
 		{"grid", l1.P150b(), "", report.DoesNotFit, func(s *scene) { s.run(20, matmul, circular("{[0-0 - 12-9]}", 4096)) }},
 		{"cannot_tell", l1.P150b(), "", report.CannotTell, func(s *scene) {
 			s.run(20, matmul, circular(grid, 4096))
-			s.result.Anomalies = []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 2, First: 60, Detail: "BinaryNgDeviceOperation"}}
+			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 2, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
 		{"nothing", l1.P150b(), "80%", report.CannotTell, func(s *scene) {
-			s.result.Anomalies = []capture.AnomalyCount{{Code: capture.CodeNoCBs, Count: 1, First: -1}}
+			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}}
 		}},
 		// What does not fit does so whatever else is hidden.
 		{"fails_and_hides", l1.P150b(), "", report.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<21))
-			s.result.Anomalies = []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 1, First: 60, Detail: "BinaryNgDeviceOperation"}}
+			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
 		{"budget", l1.P150b(), "80%", report.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<20))
-			s.result.L1 = []capture.DeviceL1{{ID: known(0), Kind: capture.KindChip, Peak: peakOf(matmul)}}
+			s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(matmul)}}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,23 +192,23 @@ func requireScreen(t *testing.T, text string) {
 }
 
 // peakOf is a peak with a program, a buffer that shares bytes with it, and a spike.
-func peakOf(op string) *capture.L1Peak {
+func peakOf(op string) *replay.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
-	info := func(at uint64) capture.BufferInfo {
-		return capture.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: device.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
+	info := func(at uint64) replay.BufferInfo {
+		return replay.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: device.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
 	}
 	older, newer := info(3), info(9)
-	return &capture.L1Peak{
+	return &replay.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
-		Kinds:  []capture.KindBytes{{Kind: device.KindCB, Bytes: 1_048_576}, {Kind: device.KindL1, Bytes: 400_000}},
+		Kinds:  []replay.KindBytes{{Kind: device.KindCB, Bytes: 1_048_576}, {Kind: device.KindL1, Bytes: 400_000}},
 		Shared: []device.Shared{{Kinds: device.KindsOf(device.KindCB, device.KindL1), Bytes: 195_200}},
-		Residents: []capture.L1Resident{
-			{Kind: device.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &capture.ProgramRun{At: 20, Op: op}},
+		Residents: []replay.L1Resident{
+			{Kind: device.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &replay.ProgramRun{At: 20, Op: op}},
 			{Kind: device.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
 			{Kind: device.KindL1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
 		},
 		Top: l1.Range{Start: 1_164_992, End: 1_372_864}, Largest: l1.Range{Start: 1_164_992, End: 1_372_864},
-		Spike: &capture.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},
+		Spike: &replay.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},
 	}
 }
 

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A coreRow is a group of cores, or several that differ in the number of programs
 // alone.
 type coreRow struct {
-	capture.CoreGroup
+	replay.CoreGroup
 	fewest, most int // programs
 }
 
-func foldCores(groups []capture.CoreGroup) []coreRow {
+func foldCores(groups []replay.CoreGroup) []coreRow {
 	var rows []coreRow
 	at := map[string]int{}
 	for _, g := range groups {
@@ -40,8 +40,8 @@ func foldCores(groups []capture.CoreGroup) []coreRow {
 }
 
 // writeCores writes a table of groups of cores per device, equal devices folded.
-func writeCores(b *bytes.Buffer, r *capture.Result) {
-	folds := foldDevices(r, func(d *capture.Device) string { return fmt.Sprint(d.CoreGroups) })
+func writeCores(b *bytes.Buffer, r *replay.Result) {
+	folds := foldDevices(r, func(d *replay.Device) string { return fmt.Sprint(d.CoreGroups) })
 	for _, f := range folds {
 		rows := foldCores(f.first.CoreGroups)
 		if len(rows) == 0 {

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -14,12 +15,11 @@ func ExampleText() {
 		fmt.Println(err)
 		return
 	}
-	result, err := inputs[0].Replay(capture.Options{Arch: "wormhole"})
+	result, err := replay.Run("repeats.json", inputs[0].Events(capture.Options{Arch: "wormhole"}), replay.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	result.File = "repeats.json"
 	if err := report.Text(os.Stdout, result, report.TextOptions{Cores: true}); err != nil {
 		fmt.Println(err)
 	}

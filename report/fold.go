@@ -4,37 +4,37 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A fold is a set of devices with the same figures.
 type fold struct {
-	first   *capture.Device // which stands for all
-	devices []*capture.Device
+	first   *replay.Device // which stands for all
+	devices []*replay.Device
 }
 
 // foldDevices puts devices with equal keys together, in order of the first ones.
 // Only chips are folded: ids of meshes mean different sets of chips.
-func foldDevices(r *capture.Result, key func(*capture.Device) string) []fold {
+func foldDevices(r *replay.Result, key func(*replay.Device) string) []fold {
 	var out []fold
 	at := map[string]int{}
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		k := key(d)
-		if j, ok := at[k]; ok && d.Kind == capture.KindChip {
+		if j, ok := at[k]; ok && d.Kind == replay.KindChip {
 			out[j].devices = append(out[j].devices, d)
 			continue
 		}
-		if d.Kind == capture.KindChip {
+		if d.Kind == replay.KindChip {
 			at[k] = len(out)
 		}
-		out = append(out, fold{d, []*capture.Device{d}})
+		out = append(out, fold{d, []*replay.Device{d}})
 	}
 	return out
 }
 
 // figures is what the report shows of a device without --programs and --cores.
-func figures(d *capture.Device) string {
+func figures(d *replay.Device) string {
 	op := ""
 	if d.Fullest != nil {
 		op = d.Fullest.Program.Op
@@ -48,11 +48,11 @@ func figures(d *capture.Device) string {
 func (f fold) label() string {
 	d := f.first
 	switch {
-	case d.Kind == capture.KindNone:
+	case d.Kind == replay.KindNone:
 		return "no id"
-	case d.Kind == capture.KindMesh && len(d.Chips) == 1:
+	case d.Kind == replay.KindMesh && len(d.Chips) == 1:
 		return fmt.Sprintf("mesh %d (chip %d)", d.ID.V, d.Chips[0])
-	case d.Kind == capture.KindMesh:
+	case d.Kind == replay.KindMesh:
 		return fmt.Sprintf("mesh %d (%d chips, equal)", d.ID.V, len(d.Chips))
 	case len(f.devices) == 1:
 		return fmt.Sprint(d.ID.V)
@@ -63,9 +63,9 @@ func (f fold) label() string {
 // where names the devices in a sentence.
 func (f fold) where() string {
 	switch {
-	case f.first.Kind == capture.KindNone:
+	case f.first.Kind == replay.KindNone:
 		return "device not named"
-	case f.first.Kind == capture.KindMesh:
+	case f.first.Kind == replay.KindMesh:
 		return f.label()
 	case len(f.devices) == 1:
 		return "device " + f.label()

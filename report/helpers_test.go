@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -54,25 +55,24 @@ func fixtures(t *testing.T) []fixture {
 	return out
 }
 
-func (f fixture) replay(t *testing.T) *capture.Result {
+func (f fixture) replay(t *testing.T) *replay.Result {
 	t.Helper()
 	inputs, err := capture.Inputs(f.capture)
 	require.NoError(t, err)
 	require.Len(t, inputs, 1)
-	result, err := inputs[0].Replay(capture.Options{})
+	result, err := replay.Run(filepath.Base(f.capture), inputs[0].Events(capture.Options{}), replay.Options{})
 	require.NoError(t, err)
-	result.File = filepath.Base(f.capture) // where the file lies is no matter
 	return result
 }
 
-func text(t *testing.T, r *capture.Result, opt report.TextOptions) string {
+func text(t *testing.T, r *replay.Result, opt report.TextOptions) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, report.Text(&b, r, opt))
 	return b.String()
 }
 
-func jsonText(t tester, r *capture.Result) []byte {
+func jsonText(t tester, r *replay.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, report.JSON(&b, r))

@@ -8,8 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/asciijson"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // Schema is the value of the JSON report's field "schema".
@@ -18,7 +19,7 @@ const Schema = "cbl1.report/1"
 // JSON writes one line of JSON for one capture, in ASCII only. Its fields are
 // described in cbl1.report-1.schema.json. Programs, of which there may be hundreds of
 // thousands, are written as they are encoded.
-func JSON(w io.Writer, r *capture.Result) error {
+func JSON(w io.Writer, r *replay.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
 	head := newReport(r)
 	e.around(head, `"devices":{}`, func() {
@@ -90,7 +91,7 @@ type jsonReport struct {
 	File      string                `json:"file"`
 	Rank      *uint64               `json:"rank"`
 	Nodes     int64                 `json:"nodes"`
-	Addresses capture.Addresses     `json:"addresses"`
+	Addresses replay.Addresses      `json:"addresses"`
 	Layout    *jsonLayout           `json:"layout"`
 	Basis     jsonBasis             `json:"basis"`
 	Fullest   *jsonFullest          `json:"fullest"`
@@ -112,15 +113,15 @@ type jsonLayout struct {
 }
 
 type jsonBasis struct {
-	Arch     string         `json:"arch"`
-	ArchFrom capture.Source `json:"arch_from"`
-	BaseFrom capture.Source `json:"base_from"`
-	L1Size   *uint64        `json:"l1_size_bytes"`
-	Base     uint64         `json:"cb_base"`
-	Align    uint64         `json:"cb_align"`
-	Physical string         `json:"physical"`
-	Includes []string       `json:"includes"`
-	Excludes []string       `json:"excludes"`
+	Arch     string       `json:"arch"`
+	ArchFrom event.Source `json:"arch_from"`
+	BaseFrom event.Source `json:"base_from"`
+	L1Size   *uint64      `json:"l1_size_bytes"`
+	Base     uint64       `json:"cb_base"`
+	Align    uint64       `json:"cb_align"`
+	Physical string       `json:"physical"`
+	Includes []string     `json:"includes"`
+	Excludes []string     `json:"excludes"`
 }
 
 type jsonFullest struct {
@@ -146,23 +147,23 @@ type jsonUpstream struct {
 }
 
 type jsonCause struct {
-	Code     capture.CauseCode `json:"code"`
-	Figure   string            `json:"figure"`
-	Upstream uint64            `json:"upstream_bytes"`
-	Exact    uint64            `json:"exact_bytes"`
-	Count    int               `json:"count"`
+	Code     event.CauseCode `json:"code"`
+	Figure   string          `json:"figure"`
+	Upstream uint64          `json:"upstream_bytes"`
+	Exact    uint64          `json:"exact_bytes"`
+	Count    int             `json:"count"`
 }
 
 type jsonAnomaly struct {
-	Code   capture.Code `json:"code"`
-	Count  int64        `json:"count"`
-	First  *int64       `json:"first_counter"`
-	Detail string       `json:"detail"`
+	Code   replay.Code `json:"code"`
+	Count  int64       `json:"count"`
+	First  *int64      `json:"first_counter"`
+	Detail string      `json:"detail"`
 }
 
 type jsonDevice struct {
-	Kind  capture.DeviceKind `json:"kind"`
-	Chips []uint64           `json:"chips"`
+	Kind  replay.DeviceKind `json:"kind"`
+	Chips []uint64          `json:"chips"`
 
 	CBNodes   int64 `json:"cb_nodes"`
 	LocalCBs  int64 `json:"local_cbs"`
@@ -227,7 +228,7 @@ type jsonGroup struct {
 }
 
 // newReport returns all but the devices.
-func newReport(r *capture.Result) jsonReport {
+func newReport(r *replay.Result) jsonReport {
 	out := jsonReport{
 		Schema: Schema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Addresses: r.Addresses,
 		Basis:     newBasis(r),
@@ -272,7 +273,7 @@ func newReport(r *capture.Result) jsonReport {
 	return out
 }
 
-func newBasis(r *capture.Result) jsonBasis {
+func newBasis(r *replay.Result) jsonBasis {
 	b := jsonBasis{
 		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom,
 		Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
@@ -291,7 +292,7 @@ func newBasis(r *capture.Result) jsonBasis {
 }
 
 // newDevice returns all but the programs.
-func newDevice(d *capture.Device) jsonDevice {
+func newDevice(d *replay.Device) jsonDevice {
 	out := jsonDevice{
 		Kind: d.Kind, Chips: append([]uint64{}, d.Chips...),
 		CBNodes: d.CBNodes, LocalCBs: d.LocalCBs, GlobalCBs: d.GlobalCBs, Programs: d.Programs, Cores: d.Cores,
@@ -321,14 +322,14 @@ func newDevice(d *capture.Device) jsonDevice {
 	return out
 }
 
-func newProgram(p capture.ProgramDetail) jsonProgram {
+func newProgram(p replay.ProgramDetail) jsonProgram {
 	return jsonProgram{
 		First: p.First, Last: p.Last, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
 	}
 }
 
-func optional(v capture.Opt[uint64]) *uint64 {
+func optional(v event.Opt[uint64]) *uint64 {
 	if !v.OK {
 		return nil
 	}
@@ -336,7 +337,7 @@ func optional(v capture.Opt[uint64]) *uint64 {
 }
 
 // deviceKey names a device as the capture does.
-func deviceKey(d *capture.Device) string {
+func deviceKey(d *replay.Device) string {
 	if !d.ID.OK {
 		return "none"
 	}
@@ -345,8 +346,8 @@ func deviceKey(d *capture.Device) string {
 
 // fullestDevice returns the device with the fullest core, the first of equals; nil
 // if there is none.
-func fullestDevice(r *capture.Result) *capture.Device {
-	var best *capture.Device
+func fullestDevice(r *replay.Result) *replay.Device {
+	var best *replay.Device
 	for i := range r.Devices {
 		if d := &r.Devices[i]; d.Fullest != nil && (best == nil || d.Fullest.Bytes > best.Fullest.Bytes) {
 			best = d

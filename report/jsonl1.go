@@ -4,8 +4,9 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // The names of the forms of JSON, as the field "schema" has them.
@@ -49,7 +50,7 @@ type jsonShared struct {
 	Bytes uint64   `json:"bytes"`
 }
 
-func newResidents(rows []capture.L1Resident) []jsonResident {
+func newResidents(rows []replay.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
 		j := jsonResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End, Bytes: r.Range.Len()}
@@ -66,14 +67,14 @@ func newResidents(rows []capture.L1Resident) []jsonResident {
 	return out
 }
 
-func newRun(run capture.ProgramRun) jsonRun { return jsonRun{run.Op, run.At, run.Inferred} }
+func newRun(run replay.ProgramRun) jsonRun { return jsonRun{run.Op, run.At, run.Inferred} }
 
-func newBuffer(b capture.BufferInfo) jsonBuffer {
+func newBuffer(b replay.BufferInfo) jsonBuffer {
 	return jsonBuffer{b.Op, b.At, optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
 }
 
 // newKinds returns bytes by kind, those of all kinds in L1.
-func newKinds(kinds []capture.KindBytes) map[string]uint64 {
+func newKinds(kinds []replay.KindBytes) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, k := range kinds {
 		out[k.Kind.Name()] = k.Bytes
@@ -107,25 +108,25 @@ func kindsInL1() (out []device.Kind) {
 func deviceID(id device.ID) *uint64 { return optional(captureID(id)) }
 
 type jsonUntold struct {
-	Code *capture.Code `json:"code"`
-	Text string        `json:"text"`
+	Code *replay.Code `json:"code"`
+	Text string       `json:"text"`
 }
 
 type jsonL1Basis struct {
-	Arch        string            `json:"arch"`
-	ArchFrom    capture.Source    `json:"arch_from"`
-	BaseFrom    capture.Source    `json:"base_from"`
-	L1Size      *uint64           `json:"l1_size_bytes"`
-	L1Small     uint64            `json:"l1_small_bytes"`
-	Base        uint64            `json:"cb_base"`
-	Align       uint64            `json:"cb_align"`
-	Usable      *uint64           `json:"usable_bytes"`
-	Addresses   capture.Addresses `json:"cb_addresses"`
-	Earlier     int64             `json:"earlier_l1_buffers"`
-	EarlierSize uint64            `json:"earlier_l1_bytes"`
+	Arch        string           `json:"arch"`
+	ArchFrom    event.Source     `json:"arch_from"`
+	BaseFrom    event.Source     `json:"base_from"`
+	L1Size      *uint64          `json:"l1_size_bytes"`
+	L1Small     uint64           `json:"l1_small_bytes"`
+	Base        uint64           `json:"cb_base"`
+	Align       uint64           `json:"cb_align"`
+	Usable      *uint64          `json:"usable_bytes"`
+	Addresses   replay.Addresses `json:"cb_addresses"`
+	Earlier     int64            `json:"earlier_l1_buffers"`
+	EarlierSize uint64           `json:"earlier_l1_bytes"`
 }
 
-func newL1Basis(r *capture.Result) jsonL1Basis {
+func newL1Basis(r *replay.Result) jsonL1Basis {
 	s := r.Spec
 	out := jsonL1Basis{
 		Arch: string(s.Arch), ArchFrom: s.ArchFrom, BaseFrom: s.BaseFrom, L1Small: s.L1Small, Base: s.CBBase, Align: s.CBAlign,

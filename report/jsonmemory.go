@@ -1,6 +1,9 @@
 package report
 
-import "github.com/cbl1/cbl1/capture"
+import (
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
 
 // What the report says of L1 beside circular buffers.
 
@@ -31,27 +34,27 @@ type jsonEarlier struct {
 }
 
 type jsonL1 struct {
-	Device       *uint64            `json:"device"`
-	Kind         capture.DeviceKind `json:"kind"`
-	Chips        []uint64           `json:"chips"`
-	Cores        int                `json:"cores"`
-	CoresFrom    capture.Source     `json:"cores_from"`
-	Addresses    capture.Addresses  `json:"l1_addresses"`
-	Unplaced     int64              `json:"l1_buffers_unplaced"`
-	Assumed      int64              `json:"l1_buffers_assumed"`
-	TrackedPeak  uint64             `json:"tracked_peak_bytes"`
-	TrackedFinal uint64             `json:"tracked_final_bytes"`
-	L1Peak       uint64             `json:"l1_peak_bytes"`
-	L1Final      uint64             `json:"l1_final_bytes"`
-	SmallPeak    uint64             `json:"l1_small_peak_bytes"`
-	SmallFinal   uint64             `json:"l1_small_final_bytes"`
-	DRAMPeak     uint64             `json:"dram_peak_bytes"`
-	DRAMFinal    uint64             `json:"dram_final_bytes"`
-	BuffersPeak  uint64             `json:"buffers_peak"`
-	BuffersFinal uint64             `json:"buffers_final"`
-	Backings     int64              `json:"backing_allocations"`
-	Dispatched   *jsonDispatched    `json:"dispatched"`
-	CorePeak     *jsonL1Peak        `json:"core_peak"`
+	Device       *uint64           `json:"device"`
+	Kind         replay.DeviceKind `json:"kind"`
+	Chips        []uint64          `json:"chips"`
+	Cores        int               `json:"cores"`
+	CoresFrom    event.Source      `json:"cores_from"`
+	Addresses    replay.Addresses  `json:"l1_addresses"`
+	Unplaced     int64             `json:"l1_buffers_unplaced"`
+	Assumed      int64             `json:"l1_buffers_assumed"`
+	TrackedPeak  uint64            `json:"tracked_peak_bytes"`
+	TrackedFinal uint64            `json:"tracked_final_bytes"`
+	L1Peak       uint64            `json:"l1_peak_bytes"`
+	L1Final      uint64            `json:"l1_final_bytes"`
+	SmallPeak    uint64            `json:"l1_small_peak_bytes"`
+	SmallFinal   uint64            `json:"l1_small_final_bytes"`
+	DRAMPeak     uint64            `json:"dram_peak_bytes"`
+	DRAMFinal    uint64            `json:"dram_final_bytes"`
+	BuffersPeak  uint64            `json:"buffers_peak"`
+	BuffersFinal uint64            `json:"buffers_final"`
+	Backings     int64             `json:"backing_allocations"`
+	Dispatched   *jsonDispatched   `json:"dispatched"`
+	CorePeak     *jsonL1Peak       `json:"core_peak"`
 }
 
 type jsonDispatched struct {
@@ -62,7 +65,7 @@ type jsonDispatched struct {
 	Unknown    int64  `json:"executions_unknown"`
 }
 
-func newLive(l capture.Live) jsonLive {
+func newLive(l replay.Live) jsonLive {
 	out := jsonLive{l.Buffers, l.L1, l.L1Small, l.DRAM, []jsonBuffer{}, l.More}
 	for _, b := range l.List {
 		out.List = append(out.List, newBuffer(b))
@@ -70,7 +73,7 @@ func newLive(l capture.Live) jsonLive {
 	return out
 }
 
-func newL1(r *capture.Result) []jsonL1 {
+func newL1(r *replay.Result) []jsonL1 {
 	out := []jsonL1{}
 	for _, d := range r.L1 {
 		row := jsonL1{

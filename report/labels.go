@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // labels say what the numbers in a verdict stand for. The zero labels know nothing.
 type labels struct {
-	result   *capture.Result // for the names of devices; may be nil
-	programs map[program.ID]capture.ProgramRun
-	buffers  map[device.BufferID]capture.BufferInfo
+	result   *replay.Result // for the names of devices; may be nil
+	programs map[program.ID]replay.ProgramRun
+	buffers  map[device.BufferID]replay.BufferInfo
 }
 
 // whose says whose something is, in at most n bytes but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
-func whose(r *capture.Result, op string, at uint64, n int) string {
+func whose(r *replay.Result, op string, at uint64, n int) string {
 	if op == "" {
 		return place(r, at)
 	}
@@ -28,9 +29,9 @@ func whose(r *capture.Result, op string, at uint64, n int) string {
 }
 
 // place names a node of a capture, or an event of a log.
-func place(r *capture.Result, at uint64) string { return fmt.Sprintf("%s %d", nodeWord(r), at) }
+func place(r *replay.Result, at uint64) string { return fmt.Sprintf("%s %d", nodeWord(r), at) }
 
-func nodeWord(r *capture.Result) string {
+func nodeWord(r *replay.Result) string {
 	if r != nil && r.Log {
 		return "event"
 	}
@@ -38,14 +39,14 @@ func nodeWord(r *capture.Result) string {
 }
 
 // length says how long a capture is.
-func length(r *capture.Result) string {
+func length(r *replay.Result) string {
 	if r.Log {
 		return plural(r.Nodes, "event")
 	}
 	return plural(r.Nodes, "node")
 }
 
-func runText(r *capture.Result, run capture.ProgramRun, n int) string {
+func runText(r *replay.Result, run replay.ProgramRun, n int) string {
 	text := whose(r, run.Op, run.At, n)
 	if run.Inferred {
 		text += ", inferred"
@@ -54,8 +55,8 @@ func runText(r *capture.Result, run capture.ProgramRun, n int) string {
 }
 
 // resident turns something that a verdict names into what it is in the capture.
-func (l labels) resident(r fit.Resident) capture.L1Resident {
-	out := capture.L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
+func (l labels) resident(r fit.Resident) replay.L1Resident {
+	out := replay.L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
 		run := l.programs[r.Program.ID()]
 		out.Program = &run
@@ -63,14 +64,14 @@ func (l labels) resident(r fit.Resident) capture.L1Resident {
 	}
 	info, ok := l.buffers[r.Buffer.ID]
 	if !ok {
-		info = capture.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: r.Buffer.Name}
+		info = replay.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: r.Buffer.Name}
 	}
 	out.Buffer = &info
 	return out
 }
 
-func (l labels) residents(rows []fit.Resident) []capture.L1Resident {
-	out := make([]capture.L1Resident, 0, len(rows))
+func (l labels) residents(rows []fit.Resident) []replay.L1Resident {
+	out := make([]replay.L1Resident, 0, len(rows))
 	for _, r := range rows {
 		out = append(out, l.resident(r))
 	}
@@ -78,7 +79,7 @@ func (l labels) residents(rows []fit.Resident) []capture.L1Resident {
 }
 
 // what says what something in L1 is: "CB 3", "L1 buffer".
-func what(r capture.L1Resident) string {
+func what(r replay.L1Resident) string {
 	switch {
 	case r.Program == nil:
 		return r.Kind.String()
@@ -89,7 +90,7 @@ func what(r capture.L1Resident) string {
 }
 
 // ownerText says whose something in L1 is.
-func ownerText(r *capture.Result, x capture.L1Resident, n int) string {
+func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	switch {
 	case x.Program != nil:
 		return runText(r, *x.Program, n)
@@ -110,14 +111,14 @@ func (l labels) devices(first device.ID, n int) string {
 
 // deviceName names a device id of a capture in a sentence: "device 0", "mesh 1 (chip
 // 0)".
-func deviceName(r *capture.Result, id capture.Opt[uint64]) string {
+func deviceName(r *replay.Result, id event.Opt[uint64]) string {
 	if !id.OK {
 		return "device not named"
 	}
 	if r != nil {
 		for _, row := range r.L1 {
-			if row.ID == id && row.Kind == capture.KindMesh {
-				d := capture.Device{ID: id, Kind: row.Kind, Chips: row.Chips}
+			if row.ID == id && row.Kind == replay.KindMesh {
+				d := replay.Device{ID: id, Kind: row.Kind, Chips: row.Chips}
 				return fold{&d, nil}.label()
 			}
 		}
@@ -126,8 +127,8 @@ func deviceName(r *capture.Result, id capture.Opt[uint64]) string {
 }
 
 // captureID is the id of a device as it stands in a capture.
-func captureID(id device.ID) (out capture.Opt[uint64]) {
-	if id != capture.NoDevice {
+func captureID(id device.ID) (out event.Opt[uint64]) {
+	if id != replay.NoDevice {
 		out.V, out.OK = uint64(id), true
 	}
 	return out

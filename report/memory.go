@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // wholeL1 says what lived in L1 beside circular buffers, in a few lines: the other
 // commands show more.
-func wholeL1(r *capture.Result) []note {
+func wholeL1(r *replay.Result) []note {
 	var out []note
 	if text := trackedText(r); text != "" {
 		out = append(out, note{"whole L1", text})
@@ -32,7 +32,7 @@ func wholeL1(r *capture.Result) []note {
 }
 
 // trackedText says how much a core held at most of everything.
-func trackedText(r *capture.Result) string {
+func trackedText(r *replay.Result) string {
 	row := fullestL1(r)
 	if row == nil || onlyCBs(row.Peak) {
 		return ""
@@ -46,13 +46,13 @@ func trackedText(r *capture.Result) string {
 }
 
 // onlyCBs reports whether nothing but circular buffers was there.
-func onlyCBs(p *capture.L1Peak) bool {
+func onlyCBs(p *replay.L1Peak) bool {
 	return len(p.Kinds) == 1 && p.Kinds[0].Kind == device.KindCB
 }
 
 // kindsText lists the kinds of what a core held, kernels and the reserved area left
 // out.
-func kindsText(p *capture.L1Peak) string {
+func kindsText(p *replay.L1Peak) string {
 	var kinds []string
 	for _, k := range p.Kinds {
 		if k.Kind != device.KindKernel && k.Kind != device.KindReserved {
@@ -64,8 +64,8 @@ func kindsText(p *capture.L1Peak) string {
 
 // bufferText says how many bytes buffers took over all banks of the device that had
 // most, and what was left at the end.
-func bufferText(r *capture.Result) string {
-	var best *capture.DeviceL1
+func bufferText(r *replay.Result) string {
+	var best *replay.DeviceL1
 	for i := range r.L1 {
 		if d := &r.L1[i]; best == nil || d.L1.Peak+d.DRAM.Peak > best.L1.Peak+best.DRAM.Peak {
 			best = d
@@ -77,7 +77,7 @@ func bufferText(r *capture.Result) string {
 	var parts []string
 	for _, k := range []struct {
 		name string
-		capture.HighLow
+		replay.HighLow
 	}{{"L1", best.L1}, {"L1_SMALL", best.L1Small}, {"DRAM", best.DRAM}} {
 		if k.Peak > 0 {
 			parts = append(parts, fmt.Sprintf("%s peak %s", k.name, grouped(k.Peak)))
@@ -99,7 +99,7 @@ func bufferText(r *capture.Result) string {
 }
 
 // dispatchedText says what executions left of circular buffers.
-func dispatchedText(r *capture.Result, row *capture.DeviceL1) string {
+func dispatchedText(r *replay.Result, row *replay.DeviceL1) string {
 	d := row.Dispatched
 	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",
 		plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))

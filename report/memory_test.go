@@ -11,7 +11,9 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -58,13 +60,13 @@ func TestAddressZeroNeverClashes(t *testing.T) {
 
 func TestPeakOfASpike(t *testing.T) {
 	s := newScene(t, l1.P150b())
-	s.result.L1 = []capture.DeviceL1{
-		{ID: known(0), Kind: capture.KindChip, Addresses: capture.AddressesMixed, Assumed: 1, Peak: peakOf(matmul)},
-		{ID: known(1), Kind: capture.KindChip, Addresses: capture.AddressesNone, Peak: peakOf(matmul)},
-		{ID: known(2), Kind: capture.KindChip, Addresses: capture.AddressesNone},
+	s.result.L1 = []replay.DeviceL1{
+		{ID: known(0), Kind: replay.KindChip, Addresses: replay.AddressesMixed, Assumed: 1, Peak: peakOf(matmul)},
+		{ID: known(1), Kind: replay.KindChip, Addresses: replay.AddressesNone, Peak: peakOf(matmul)},
+		{ID: known(2), Kind: replay.KindChip, Addresses: replay.AddressesNone},
 	}
 	s.result.Hits.Inferred = 3
-	s.result.Earlier = capture.Earlier{L1: 2, Bytes: 4096}
+	s.result.Earlier = replay.Earlier{L1: 2, Bytes: 4096}
 	var b bytes.Buffer
 	require.NoError(t, report.Peak(&b, s.result))
 	requireScreen(t, b.String())
@@ -77,8 +79,8 @@ func TestPeakOfASpike(t *testing.T) {
 
 // Nothing at all is an answer too.
 func TestPeakOfNothing(t *testing.T) {
-	r := &capture.Result{Addresses: capture.AddressesNone}
-	r.Spec.ArchFrom, r.Spec.BaseFrom = capture.FromAssumed, capture.FromAssumed
+	r := &replay.Result{Addresses: replay.AddressesNone}
+	r.Spec.ArchFrom, r.Spec.BaseFrom = event.FromAssumed, event.FromAssumed
 	var b bytes.Buffer
 	require.NoError(t, report.Peak(&b, r))
 	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")
@@ -96,11 +98,11 @@ func TestPeakOfNothing(t *testing.T) {
 }
 
 // ask replays a capture of the repository with a question.
-func ask(t *testing.T, file string, q report.Question) *capture.Result {
+func ask(t *testing.T, file string, q report.Question) *replay.Result {
 	t.Helper()
-	r, err := capture.Input{Path: filepath.Join("../capture/testdata", file)}.Replay(capture.Options{Ask: &q.Question})
+	in := capture.Input{Path: filepath.Join("../capture/testdata", file)}
+	r, err := replay.Run(file, in.Events(capture.Options{At: q.At}), replay.Options{Ask: &q.Question})
 	require.NoError(t, err)
-	r.File = file
 	return r
 }
 
@@ -127,14 +129,14 @@ func TestWhoGolden(t *testing.T) {
 		{"many", "repeats.json", 104_000, -1, "7-7", 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := report.Question{Question: capture.Question{Address: c.address}}
+			q := report.Question{Question: replay.Question{Address: c.address}}
 			if c.at >= 0 {
 				q.At = known(uint64(c.at))
 			}
 			if c.core != "" {
 				core, err := l1.ParseCore(c.core)
 				require.NoError(t, err)
-				q.Core = capture.Opt[l1.Core]{V: core, OK: true}
+				q.Core = event.Opt[l1.Core]{V: core, OK: true}
 			}
 			if c.device >= 0 {
 				q.Device = known(uint64(c.device))
@@ -160,10 +162,10 @@ func TestHostileNamesInL1(t *testing.T) {
 	s.run(20, evil, circular(grid, 1<<21))
 	p := peakOf(evil)
 	p.Residents[1].Buffer.Op, p.Spike.Old.Op = evil, evil
-	s.result.L1 = []capture.DeviceL1{{ID: known(0), Kind: capture.KindChip, Peak: p}}
+	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: p}}
 	s.result.File = evil
-	s.result.Anomalies = []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 1, Detail: evil}}
-	s.result.Held = []capture.Held{{Device: known(0), Kind: capture.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
+	s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, Detail: evil}}
+	s.result.Held = []replay.Held{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
 	check := report.NewCheck(s.result, budget(t, "1%"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.Text(b) },
@@ -189,16 +191,16 @@ func TestHostileNamesInL1(t *testing.T) {
 
 // Every kind of thing in L1 has a name that the schema knows.
 func TestKindNames(t *testing.T) {
-	var rows []capture.L1Resident
+	var rows []replay.L1Resident
 	for k := device.KindCB; k.InL1(); k++ {
-		x := capture.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &capture.BufferInfo{Kind: k}}
+		x := replay.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &replay.BufferInfo{Kind: k}}
 		if k <= device.KindScratchpad {
-			x.CB, x.Program, x.Buffer = int(k), &capture.ProgramRun{}, nil
+			x.CB, x.Program, x.Buffer = int(k), &replay.ProgramRun{}, nil
 		}
 		rows = append(rows, x)
 	}
 	s := newScene(t, l1.N150())
-	s.result.Held = []capture.Held{{Kind: capture.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
+	s.result.Held = []replay.Held{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
 	var b bytes.Buffer
 	require.NoError(t, report.WhoJSON(&b, s.result, report.Question{}))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")

@@ -5,18 +5,19 @@ import (
 	"math"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // explain says what the figures mean, what they leave out, and what is odd.
-func explain(r *capture.Result, folds []fold) []note {
+func explain(r *replay.Result, folds []fold) []note {
 	var out []note
 	if r.Placed {
 		out = append(out, note{"placed", placed(r)})
 	}
 	if fullestDevice(r) != nil {
-		if r.Spec.ArchFrom == capture.FromAssumed {
+		if r.Spec.ArchFrom == event.FromAssumed {
 			out = append(out, note{"chip", assumed(r)})
 		}
 		if r.Spec.L1Size == 0 {
@@ -52,31 +53,31 @@ func explain(r *capture.Result, folds []fold) []note {
 }
 
 // placed says how addresses were synthesised.
-func placed(r *capture.Result) string {
+func placed(r *replay.Result) string {
 	what := "the capture has no addresses (not dispatched): CBs were placed"
 	if r.Log {
 		what = "the log gives CBs no addresses: they were placed"
 	}
 	switch r.Addresses {
-	case capture.AddressesMixed:
+	case replay.AddressesMixed:
 		what = "some CBs have no address and were placed"
-	case capture.AddressesRecorded, capture.AddressesNone:
+	case replay.AddressesRecorded, replay.AddressesNone:
 		what = "dataflow buffers and scratchpads have no address and were placed"
 	}
-	from := map[capture.Source]string{
-		capture.FromOption:  "as given",
-		capture.FromFile:    "as the capture says",
-		capture.FromArch:    "default of " + string(r.Spec.Arch),
-		capture.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
+	from := map[event.Source]string{
+		event.FromOption:  "as given",
+		event.FromFile:    "as the capture says",
+		event.FromArch:    "default of " + string(r.Spec.Arch),
+		event.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
 	}[r.Spec.BaseFrom]
-	if r.Log && r.Spec.BaseFrom == capture.FromFile {
+	if r.Log && r.Spec.BaseFrom == event.FromFile {
 		from = "as the log says"
 	}
 	return fmt.Sprintf("%s by tt-metal's rule from base %s, alignment %s (%s)", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
 }
 
 // assumed says that nobody named the chip, and what speaks against the assumption.
-func assumed(r *capture.Result) string {
+func assumed(r *replay.Result) string {
 	text := fmt.Sprintf("the capture does not name its chip, %s is assumed", r.Spec.Arch)
 	// Where circular buffers start varies with the release. These are the bounds of
 	// what was seen on Wormhole; a Blackhole's are above.
@@ -89,7 +90,7 @@ func assumed(r *capture.Result) string {
 			}
 		}
 	}
-	if r.Spec.Arch == l1.Blackhole && r.Addresses == capture.AddressesRecorded && low <= lowest && lowest <= high {
+	if r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high {
 		return fmt.Sprintf("%s, but CBs start at %s, as they do on a wormhole: try --arch wormhole", text, grouped(lowest))
 	}
 	return text + ": --arch names another"
@@ -123,7 +124,7 @@ func counted(folds []fold) string {
 
 // apart describes dataflow buffers or scratchpads, which the table leaves out; table
 // says so.
-func apart(k capture.KindFigures, noun, table string) string {
+func apart(k replay.KindFigures, noun, table string) string {
 	text := plural(k.Nodes, noun)
 	switch k.Borrowed {
 	case 0:
@@ -137,7 +138,7 @@ func apart(k capture.KindFigures, noun, table string) string {
 }
 
 // upstream says where ttnn's own figures differ from the truth, and why.
-func upstream(r *capture.Result) string {
+func upstream(r *replay.Result) string {
 	var truth, sizes uint64
 	copies := 0
 	for _, d := range r.Devices {
@@ -169,16 +170,16 @@ func upstream(r *capture.Result) string {
 }
 
 // causes says why ttnn's peak_cb is not what a core held.
-func causes(all []capture.UpstreamCause) (why []string) {
+func causes(all []event.UpstreamCause) (why []string) {
 	for _, c := range all {
 		switch c.Code {
-		case capture.CauseCopies:
+		case event.CauseCopies:
 			why = append(why, fmt.Sprintf("it adds the copies on %d devices", c.Count))
-		case capture.CauseDevices:
+		case event.CauseDevices:
 			why = append(why, fmt.Sprintf("it adds the CBs of %d devices", c.Count))
-		case capture.CauseCores:
+		case event.CauseCores:
 			why = append(why, fmt.Sprintf("it adds CBs on %d sets of cores as if on one core", c.Count))
-		case capture.CauseWrapped: // of another figure
+		case event.CauseWrapped: // of another figure
 		}
 	}
 	return why

@@ -17,6 +17,7 @@ import (
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/internal/oracle"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // TestReplayMatchesOracle holds the JSON report of random captures against the
@@ -33,7 +34,7 @@ func TestReplayMatchesOracle(t *testing.T) {
 		inputs, err := capture.Inputs(path)
 		require.NoError(t, err)
 		require.Len(t, inputs, 1)
-		result, err := inputs[0].Replay(opt)
+		result, err := replay.Run(path, inputs[0].Events(opt), replay.Options{})
 		require.NoError(t, err)
 
 		text, err := json.Marshal(expected)

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // Peak writes for people how much a core held at most and what that was: the answer
 // in the first line, then the composition.
-func Peak(w io.Writer, r *capture.Result) error {
+func Peak(w io.Writer, r *replay.Result) error {
 	var b bytes.Buffer
 	row := fullestL1(r)
 	if row == nil {
@@ -28,7 +28,7 @@ func Peak(w io.Writer, r *capture.Result) error {
 
 // fullestL1 returns the row of the device with the highest peak, the first of equals;
 // nil if nothing was in L1.
-func fullestL1(r *capture.Result) (best *capture.DeviceL1) {
+func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 	for i := range r.L1 {
 		if row := &r.L1[i]; row.Peak != nil && (best == nil || row.Peak.Bytes > best.Peak.Bytes) {
 			best = row
@@ -37,7 +37,7 @@ func fullestL1(r *capture.Result) (best *capture.DeviceL1) {
 	return best
 }
 
-func writePeak(b *bytes.Buffer, r *capture.Result, row *capture.DeviceL1) {
+func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak
 	program := peakProgram(p)
 	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
@@ -56,8 +56,8 @@ func writePeak(b *bytes.Buffer, r *capture.Result, row *capture.DeviceL1) {
 
 // peakProgram returns the program whose buffers are largest on the core of the peak;
 // nil if no program's buffers are there.
-func peakProgram(p *capture.L1Peak) *capture.ProgramRun {
-	var best *capture.L1Resident
+func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
+	var best *replay.L1Resident
 	for i := range p.Residents {
 		if x := &p.Residents[i]; x.Program != nil && (best == nil || x.Range.Len() > best.Range.Len()) {
 			best = x
@@ -70,7 +70,7 @@ func peakProgram(p *capture.L1Peak) *capture.ProgramRun {
 }
 
 // shortOp names what ran in a few words.
-func shortOp(r *capture.Result, op string, at uint64) string {
+func shortOp(r *replay.Result, op string, at uint64) string {
 	if op == "" {
 		return place(r, at)
 	}
@@ -78,7 +78,7 @@ func shortOp(r *capture.Result, op string, at uint64) string {
 }
 
 // besideText names the program in the first line.
-func besideText(r *capture.Result, p *capture.L1Peak, program *capture.ProgramRun) string {
+func besideText(r *replay.Result, p *replay.L1Peak, program *replay.ProgramRun) string {
 	switch {
 	case program == nil:
 		return ", no program"
@@ -88,7 +88,7 @@ func besideText(r *capture.Result, p *capture.L1Peak, program *capture.ProgramRu
 	return ", program of " + shortOp(r, program.Op, program.At)
 }
 
-func programText(r *capture.Result, program *capture.ProgramRun) string {
+func programText(r *replay.Result, program *replay.ProgramRun) string {
 	if program == nil {
 		return "none has buffers on the core"
 	}
@@ -96,7 +96,7 @@ func programText(r *capture.Result, program *capture.ProgramRun) string {
 }
 
 // equalPeaks says where else so much was held.
-func equalPeaks(r *capture.Result, row *capture.DeviceL1) string {
+func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 	var parts []string
 	if row.Peak.Cores.Len() > 1 {
 		parts = append(parts, coresText(row.Peak.Cores))
@@ -122,7 +122,7 @@ func equalPeaks(r *capture.Result, row *capture.DeviceL1) string {
 
 // composition says what kinds of things held how many bytes, and which bytes more
 // than one of them held.
-func composition(r *capture.Result, p *capture.L1Peak) []note {
+func composition(r *replay.Result, p *replay.L1Peak) []note {
 	notes := []note{{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))}}
 	for _, s := range p.Shared {
 		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
@@ -150,14 +150,14 @@ func composition(r *capture.Result, p *capture.L1Peak) []note {
 func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
 
 // peakRemarks say what the figures rest on.
-func peakRemarks(r *capture.Result, row *capture.DeviceL1) []note {
+func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
 	switch row.Addresses {
-	case capture.AddressesSynthesised:
+	case replay.AddressesSynthesised:
 		notes = append(notes, note{"placed", "L1 buffers have no addresses in the capture and were placed top-down: synthesised"})
-	case capture.AddressesMixed:
+	case replay.AddressesMixed:
 		notes = append(notes, note{"placed", "some L1 buffers have no address in the capture and were placed top-down: synthesised"})
-	case capture.AddressesRecorded, capture.AddressesNone:
+	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
 		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", plural(row.Assumed, "sharded buffer"))})
@@ -166,7 +166,7 @@ func peakRemarks(r *capture.Result, row *capture.DeviceL1) []note {
 }
 
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
-func untoldNotes(r *capture.Result) []note {
+func untoldNotes(r *replay.Result) []note {
 	var notes []note
 	for _, code := range r.Untold() {
 		notes = append(notes, note{"hidden", untoldText(r, code)})
@@ -179,7 +179,7 @@ func untoldNotes(r *capture.Result) []note {
 
 // unseen names L1 buffers that are in nobody's way only because nothing says where they
 // lie, or whose they are.
-func unseen(r *capture.Result) []note {
+func unseen(r *replay.Result) []note {
 	var notes []note
 	say := func(format string, a ...any) { notes = append(notes, note{"unseen", fmt.Sprintf(format, a...)}) }
 	if n := r.Earlier.L1; n > 0 {
@@ -208,13 +208,13 @@ type jsonPeak struct {
 }
 
 type jsonDevicePeak struct {
-	Device    *uint64            `json:"device"`
-	Kind      capture.DeviceKind `json:"kind"`
-	Chips     []uint64           `json:"chips"`
-	Addresses capture.Addresses  `json:"l1_addresses"`
-	Unplaced  int64              `json:"l1_buffers_unplaced"`
-	Assumed   int64              `json:"l1_buffers_assumed"`
-	Peak      *jsonL1Peak        `json:"peak"`
+	Device    *uint64           `json:"device"`
+	Kind      replay.DeviceKind `json:"kind"`
+	Chips     []uint64          `json:"chips"`
+	Addresses replay.Addresses  `json:"l1_addresses"`
+	Unplaced  int64             `json:"l1_buffers_unplaced"`
+	Assumed   int64             `json:"l1_buffers_assumed"`
+	Peak      *jsonL1Peak       `json:"peak"`
 }
 
 type jsonL1Peak struct {
@@ -243,7 +243,7 @@ type jsonSpike struct {
 
 // PeakJSON writes the same as one line of JSON, for each device, as
 // cbl1.peak-1.schema.json describes it.
-func PeakJSON(w io.Writer, r *capture.Result) error {
+func PeakJSON(w io.Writer, r *replay.Result) error {
 	out := jsonPeak{
 		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r),
 		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
@@ -262,7 +262,7 @@ func PeakJSON(w io.Writer, r *capture.Result) error {
 }
 
 // newUntold says what a capture hides.
-func newUntold(r *capture.Result) []jsonUntold {
+func newUntold(r *replay.Result) []jsonUntold {
 	out := []jsonUntold{}
 	for _, code := range r.Untold() {
 		out = append(out, jsonUntold{&code, untoldText(r, code)})
@@ -270,7 +270,7 @@ func newUntold(r *capture.Result) []jsonUntold {
 	return out
 }
 
-func newL1Peak(r *capture.Result, p *capture.L1Peak) *jsonL1Peak {
+func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 	if p == nil {
 		return nil
 	}

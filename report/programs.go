@@ -7,20 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A programRow is a program, or several that differ in their nodes alone.
 type programRow struct {
-	capture.ProgramDetail // of the first one
-	count                 int
+	replay.ProgramDetail // of the first one
+	count                int
 }
 
 // foldPrograms puts equal programs together: the largest on a core first, equally
 // large ones by their first node.
-func foldPrograms(programs []capture.ProgramDetail) []programRow {
+func foldPrograms(programs []replay.ProgramDetail) []programRow {
 	var rows []programRow
-	at := map[capture.ProgramDetail]int{}
+	at := map[replay.ProgramDetail]int{}
 	for _, p := range programs {
 		key := p
 		key.First, key.Last = 0, 0
@@ -36,8 +36,8 @@ func foldPrograms(programs []capture.ProgramDetail) []programRow {
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.
-func writePrograms(b *bytes.Buffer, r *capture.Result) {
-	folds := foldDevices(r, func(d *capture.Device) string {
+func writePrograms(b *bytes.Buffer, r *replay.Result) {
+	folds := foldDevices(r, func(d *replay.Device) string {
 		var key strings.Builder
 		for _, p := range d.ProgramsDetail {
 			p.First, p.Last = 0, 0
@@ -91,7 +91,7 @@ func writeProgramTable(b *bytes.Buffer, where string, rows []programRow) {
 	t.write(b)
 }
 
-func nodeRange(p capture.ProgramDetail) string {
+func nodeRange(p replay.ProgramDetail) string {
 	if p.First == p.Last {
 		return fmt.Sprint(p.First)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -62,8 +63,8 @@ func TestSchema(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) { validate(t, strict, jsonText(t, f.replay(t))) })
 	}
 	t.Run("zero", func(t *testing.T) {
-		r := &capture.Result{Addresses: capture.AddressesNone}
-		r.Spec.ArchFrom, r.Spec.BaseFrom = capture.FromAssumed, capture.FromAssumed
+		r := &replay.Result{Addresses: replay.AddressesNone}
+		r.Spec.ArchFrom, r.Spec.BaseFrom = event.FromAssumed, event.FromAssumed
 		validate(t, strict, jsonText(t, r))
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // TextOptions choose what Text shows. The zero value is one screen.
@@ -19,7 +19,7 @@ type TextOptions struct {
 // Text writes the report on one capture for people. It is written in one piece, in
 // printable ASCII: whatever else names in the capture contain is escaped, and long
 // names are cut.
-func Text(w io.Writer, r *capture.Result, opt TextOptions) error {
+func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 	var b bytes.Buffer
 	folds := foldDevices(r, figures)
 	writeAnswer(&b, r, folds)
@@ -41,7 +41,7 @@ func Text(w io.Writer, r *capture.Result, opt TextOptions) error {
 }
 
 // writeFile says what was read.
-func writeFile(b *bytes.Buffer, r *capture.Result) {
+func writeFile(b *bytes.Buffer, r *replay.Result) {
 	fmt.Fprint(b, fileName(r.File, 60))
 	if r.Rank.V > 0 { // 0 is that of most captures
 		fmt.Fprintf(b, " (rank %d)", r.Rank.V)
@@ -58,11 +58,11 @@ func writeFile(b *bytes.Buffer, r *capture.Result) {
 		fmt.Fprintf(b, " on %d devices", n)
 	}
 	switch r.Addresses {
-	case capture.AddressesRecorded:
+	case replay.AddressesRecorded:
 		fmt.Fprint(b, ", recorded addresses")
-	case capture.AddressesSynthesised:
+	case replay.AddressesSynthesised:
 		fmt.Fprint(b, ", synthesised addresses")
-	case capture.AddressesMixed:
+	case replay.AddressesMixed:
 		fmt.Fprint(b, ", recorded and synthesised addresses")
 	}
 	b.WriteByte('\n')

@@ -9,16 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
 // result returns a result with chips 0..n-1, all alike.
-func result(n int) *capture.Result {
-	r := &capture.Result{
-		File: "run.json", Nodes: 100, Addresses: capture.AddressesRecorded,
-		Spec: capture.Spec{Spec: l1.N150(), ArchFrom: capture.FromFile, BaseFrom: capture.FromFile},
+func result(n int) *replay.Result {
+	r := &replay.Result{
+		File: "run.json", Nodes: 100, Addresses: replay.AddressesRecorded,
+		Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, BaseFrom: event.FromFile},
 	}
 	for i := range n {
 		r.Devices = append(r.Devices, chip(uint64(i), 4096))
@@ -27,26 +28,26 @@ func result(n int) *capture.Result {
 }
 
 // chip has one program with one CB of so many bytes on four cores.
-func chip(id, bytes uint64) capture.Device {
+func chip(id, bytes uint64) replay.Device {
 	base := l1.N150().CBBase
-	p := capture.ProgramDetail{
+	p := replay.ProgramDetail{
 		First: id, Last: id + 100, Op: "ttnn.add > Binary", LocalCBs: 1, Cores: 4,
 		Logical: 4 * bytes, Bytes: 4 * bytes, Core: bytes, HighestEnd: base + bytes,
 	}
-	return capture.Device{
-		ID: capture.Opt[uint64]{V: id, OK: true}, Kind: capture.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
+	return replay.Device{
+		ID: event.Opt[uint64]{V: id, OK: true}, Kind: replay.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
 		LogicalPeak: 4 * bytes, LogicalSizesPeak: bytes, ResidentPeak: 4 * bytes, CorePeak: bytes, HighestEnd: base + bytes,
 		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
-		ProgramsDetail: []capture.ProgramDetail{p},
-		CoreGroups: []capture.CoreGroup{{
+		ProgramsDetail: []replay.ProgramDetail{p},
+		CoreGroups: []replay.CoreGroup{{
 			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
 			Registered: bytes, AlivePeak: bytes, Regions: []l1.Range{{Start: base, End: base + bytes}}, Programs: 1,
 		}},
-		Fullest: &capture.Fullest{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
+		Fullest: &replay.Fullest{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
 	}
 }
 
-func firstLine(t *testing.T, r *capture.Result) string {
+func firstLine(t *testing.T, r *replay.Result) string {
 	line, _, _ := strings.Cut(text(t, r, report.TextOptions{}), "\n")
 	return line
 }
@@ -108,80 +109,80 @@ nodes  times  CBs  cores  per core     sum  logical      end  operation
 
 func TestMeshes(t *testing.T) {
 	r := result(1)
-	r.Devices[0].Kind, r.Devices[0].Chips = capture.KindMesh, []uint64{4}
+	r.Devices[0].Kind, r.Devices[0].Chips = replay.KindMesh, []uint64{4}
 	require.Contains(t, firstLine(t, r), ", mesh 0 (chip 4), ")
 	r.Devices[0].Chips = []uint64{0, 1, 2, 3}
 	require.Contains(t, firstLine(t, r), ", mesh 0 (4 chips, equal), ")
-	r.Devices[0].Kind, r.Devices[0].ID.OK = capture.KindNone, false
+	r.Devices[0].Kind, r.Devices[0].ID.OK = replay.KindNone, false
 	require.Contains(t, firstLine(t, r), ", device not named, ")
 }
 
 func TestFirstLine(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit func(*capture.Result)
+		edit func(*replay.Result)
 		want string
 	}{
 		"assumed": {
-			func(r *capture.Result) {
-				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), capture.FromAssumed
+			func(r *replay.Result) {
+				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), event.FromAssumed
 			}, "fullest core: 4,096 bytes, 0.3% of L1 1,572,864 (blackhole assumed), device 0, ttnn.add",
 		},
 		"L1 not known": {
-			func(r *capture.Result) { r.Spec.L1Size = 0 },
+			func(r *replay.Result) { r.Spec.L1Size = 0 },
 			"fullest core: 4,096 bytes, device 0, ttnn.add",
 		},
 		"beyond L1": {
-			func(r *capture.Result) { r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeBeyondL1, Count: 1}} },
+			func(r *replay.Result) { r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeBeyondL1, Count: 1}} },
 			"does not fit; fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, ttnn.add",
 		},
 		"no function": {
-			func(r *capture.Result) { r.Devices[0].Fullest.Program.Op = "" },
+			func(r *replay.Result) { r.Devices[0].Fullest.Program.Op = "" },
 			"fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, nodes 0-100",
 		},
 		"no nodes": {
-			func(r *capture.Result) { *r = capture.Result{} },
+			func(r *replay.Result) { *r = replay.Result{} },
 			"nothing to count: the capture has no nodes",
 		},
 		"no CBs": {
-			func(r *capture.Result) { r.Devices = nil },
+			func(r *replay.Result) { r.Devices = nil },
 			"nothing to count: the capture places no circular buffer",
 		},
 		"cache hit": {
-			func(r *capture.Result) {
-				r.Devices, r.Anomalies = nil, []capture.AnomalyCount{{Code: capture.CodeCacheHit, Count: 1}}
+			func(r *replay.Result) {
+				r.Devices, r.Anomalies = nil, []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1}}
 			}, "cannot tell: programs ran, but the capture shows none of their circular buffers",
 		},
 		"dataflow alone": {
-			func(r *capture.Result) {
-				r.Devices = []capture.Device{{Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 1}}}
+			func(r *replay.Result) {
+				r.Devices = []replay.Device{{Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 1}}}
 			}, "fullest core: 0 bytes, device not named: no circular buffers, but 1 dataflow buffer",
 		},
 		"dataflow and a cache hit": {
-			func(r *capture.Result) {
-				r.Devices = []capture.Device{
-					{Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 1, RegisteredCorePeak: 64}},
+			func(r *replay.Result) {
+				r.Devices = []replay.Device{
+					{Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 1, RegisteredCorePeak: 64}},
 					{
-						Kind: capture.KindNone, Dataflow: capture.KindFigures{Nodes: 2, RegisteredCorePeak: 4096},
-						Scratchpad: capture.KindFigures{Nodes: 1, RegisteredCorePeak: 512},
+						Kind: replay.KindNone, Dataflow: replay.KindFigures{Nodes: 2, RegisteredCorePeak: 4096},
+						Scratchpad: replay.KindFigures{Nodes: 1, RegisteredCorePeak: 512},
 					},
 				}
-				r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeNoCBs, Count: 1, First: -1}, {Code: capture.CodeCacheHit, Count: 1}}
+				r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}, {Code: replay.CodeCacheHit, Count: 1}}
 			}, "fullest core: 0 bytes, device not named, device not named: no circular buffers, but 3 dataflow buffers and 1 scratchpad",
 		},
 		"scratchpads alone": {
-			func(r *capture.Result) {
-				r.Devices = []capture.Device{{Kind: capture.KindNone, Scratchpad: capture.KindFigures{Nodes: 2, RegisteredCorePeak: 512}}}
+			func(r *replay.Result) {
+				r.Devices = []replay.Device{{Kind: replay.KindNone, Scratchpad: replay.KindFigures{Nodes: 2, RegisteredCorePeak: 512}}}
 			}, "fullest core: 0 bytes, device not named: no circular buffers, but 2 scratchpads",
 		},
 		"views": {
-			func(r *capture.Result) {
-				r.Devices = []capture.Device{{Kind: capture.KindNone, CBNodes: 1, GlobalCBs: 1}}
+			func(r *replay.Result) {
+				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, GlobalCBs: 1}}
 			}, "fullest core: 0 bytes, device not named: the only CB is a view of tensors, without bytes of their own",
 		},
 		"no cores": {
-			func(r *capture.Result) {
-				d := capture.Device{Kind: capture.KindNone, CBNodes: 1, LocalCBs: 1}
-				r.Devices = []capture.Device{d, d, d, d}
+			func(r *replay.Result) {
+				d := replay.Device{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1}
+				r.Devices = []replay.Device{d, d, d, d}
 			}, "fullest core: 0 bytes, 4 devices: the 4 local CBs cover no core or no byte",
 		},
 	} {
@@ -200,11 +201,11 @@ func TestBeyondL1(t *testing.T) {
 // Anomalies come in words, the most important one first, without a code.
 func TestAnomalies(t *testing.T) {
 	r := result(1)
-	r.Anomalies = []capture.AnomalyCount{
-		{Code: capture.CodeFreeUnknown, Count: 2, First: 7},
-		{Code: capture.CodeUnfinished, Count: 1, First: -1, Detail: "ttnn.\x1b[2Jadd"},
-		{Code: capture.CodeBeyondL1, Count: 1, First: 5, Detail: "ttnn.matmul"},
-		{Code: capture.CodeSpecsDiffer, Count: 3, First: -1},
+	r.Anomalies = []replay.AnomalyCount{
+		{Code: replay.CodeFreeUnknown, Count: 2, First: 7},
+		{Code: replay.CodeUnfinished, Count: 1, First: -1, Detail: "ttnn.\x1b[2Jadd"},
+		{Code: replay.CodeBeyondL1, Count: 1, First: 5, Detail: "ttnn.matmul"},
+		{Code: replay.CodeSpecsDiffer, Count: 3, First: -1},
 		{Code: "later", Count: 1, First: -1},
 	}
 	got := text(t, r, report.TextOptions{})
@@ -224,16 +225,16 @@ func TestAnomalies(t *testing.T) {
 }
 
 func TestPlaced(t *testing.T) {
-	for from, want := range map[capture.Source]string{
-		capture.FromOption: "(as given)", capture.FromFile: "(as the capture says)",
-		capture.FromArch: "(default of wormhole)", capture.FromAssumed: "(default of wormhole, which is assumed)",
+	for from, want := range map[event.Source]string{
+		event.FromOption: "(as given)", event.FromFile: "(as the capture says)",
+		event.FromArch: "(default of wormhole)", event.FromAssumed: "(default of wormhole, which is assumed)",
 	} {
 		r := result(1)
 		r.Placed, r.Spec.BaseFrom = true, from
-		for addresses, what := range map[capture.Addresses]string{
-			capture.AddressesSynthesised: "the capture has no addresses (not dispatched): CBs were placed",
-			capture.AddressesMixed:       "some CBs have no address and were placed",
-			capture.AddressesRecorded:    "dataflow buffers and scratchpads have no address and were placed",
+		for addresses, what := range map[replay.Addresses]string{
+			replay.AddressesSynthesised: "the capture has no addresses (not dispatched): CBs were placed",
+			replay.AddressesMixed:       "some CBs have no address and were placed",
+			replay.AddressesRecorded:    "dataflow buffers and scratchpads have no address and were placed",
 		} {
 			r.Addresses = addresses
 			got := strings.Join(strings.Fields(text(t, r, report.TextOptions{})), " ")
@@ -243,7 +244,7 @@ func TestPlaced(t *testing.T) {
 }
 
 func TestUpstream(t *testing.T) {
-	some := func(n uint64) capture.Opt[uint64] { return capture.Opt[uint64]{V: n, OK: true} }
+	some := func(n uint64) event.Opt[uint64] { return event.Opt[uint64]{V: n, OK: true} }
 	for _, c := range []struct {
 		devices int
 		peak    uint64
@@ -282,7 +283,7 @@ func TestHostileNames(t *testing.T) {
 		r.File = evil
 		r.Devices[0].Fullest.Program.Op = evil + " > " + evil
 		r.Devices[0].ProgramsDetail[0].Op = evil
-		r.Anomalies = []capture.AnomalyCount{{Code: capture.CodeOperationFailed, Count: 1, Detail: evil}}
+		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
 		got := text(t, r, report.TextOptions{Programs: true, Cores: true})
 		requirePlain(t, got)
 		require.Less(t, len(got), 4000)
@@ -319,30 +320,30 @@ func TestAnyResult(t *testing.T) {
 	_, strict := compileSchema(t, "cbl1.report-1.schema.json")
 	number := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 1023, 1024, l1.MaxAddr}), rapid.Uint64Range(0, l1.MaxAddr))
 	count := rapid.Int64Range(0, 1<<62)
-	optional := func(t *rapid.T, name string) capture.Opt[uint64] {
-		return capture.Opt[uint64]{V: number.Draw(t, name), OK: rapid.Bool().Draw(t, name+" known")}
+	optional := func(t *rapid.T, name string) event.Opt[uint64] {
+		return event.Opt[uint64]{V: number.Draw(t, name), OK: rapid.Bool().Draw(t, name+" known")}
 	}
-	source := rapid.SampledFrom([]capture.Source{capture.FromOption, capture.FromFile, capture.FromArch, capture.FromAssumed})
-	draw := func(t *rapid.T) *capture.Result {
+	source := rapid.SampledFrom([]event.Source{event.FromOption, event.FromFile, event.FromArch, event.FromAssumed})
+	draw := func(t *rapid.T) *replay.Result {
 		r := result(rapid.IntRange(0, 9).Draw(t, "devices"))
 		r.File, r.Nodes, r.Rank = rapid.String().Draw(t, "file"), count.Draw(t, "nodes"), optional(t, "rank")
 		r.Spec.L1Size, r.Spec.CBBase = number.Draw(t, "L1"), number.Draw(t, "base")
 		r.Spec.Arch = rapid.SampledFrom([]l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull}).Draw(t, "arch")
 		r.Spec.ArchFrom, r.Spec.BaseFrom = source.Draw(t, "arch from"), source.Draw(t, "base from")
 		r.Placed = rapid.Bool().Draw(t, "placed")
-		r.Addresses = rapid.SampledFrom([]capture.Addresses{
-			capture.AddressesNone, capture.AddressesRecorded, capture.AddressesSynthesised, capture.AddressesMixed,
+		r.Addresses = rapid.SampledFrom([]replay.Addresses{
+			replay.AddressesNone, replay.AddressesRecorded, replay.AddressesSynthesised, replay.AddressesMixed,
 		}).Draw(t, "addresses")
-		r.Upstream = capture.Upstream{PeakCB: optional(t, "peak_cb"), PeakL1: optional(t, "peak_l1"), Wrapped: rapid.Bool().Draw(t, "wrapped")}
+		r.Upstream = event.Upstream{PeakCB: optional(t, "peak_cb"), PeakL1: optional(t, "peak_l1"), Wrapped: rapid.Bool().Draw(t, "wrapped")}
 		for i := range r.Devices {
 			d := &r.Devices[i]
 			label := fmt.Sprint("device ", i)
-			d.Kind = rapid.SampledFrom([]capture.DeviceKind{capture.KindChip, capture.KindMesh}).Draw(t, label)
+			d.Kind = rapid.SampledFrom([]replay.DeviceKind{replay.KindChip, replay.KindMesh}).Draw(t, label)
 			d.Chips = rapid.SliceOfN(number, 0, 3).Draw(t, label)
 			d.RegisteredCorePeak, d.Registered = number.Draw(t, label), number.Draw(t, label)
 			d.RegisteredLogical, d.UnattributedPeak = number.Draw(t, label), number.Draw(t, label)
 			d.Programs, d.LocalCBs, d.GlobalCBs = count.Draw(t, label), count.Draw(t, label), count.Draw(t, label)
-			d.Dataflow = capture.KindFigures{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
+			d.Dataflow = replay.KindFigures{Nodes: count.Draw(t, label), Borrowed: count.Draw(t, label)}
 			d.Scratchpad.Nodes = count.Draw(t, label)
 			switch rapid.IntRange(0, 2).Draw(t, label) {
 			case 0:

@@ -9,16 +9,17 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
 // A program fits only if everything that is known to be in L1 was looked at; without
 // bytes of its own it always does.
 func TestCheckOfWhatNobodySees(t *testing.T) {
-	unseen := map[string]func(r *capture.Result){
-		"1 L1 buffer from before the capture": func(r *capture.Result) { r.Earlier = capture.Earlier{L1: 1, Bytes: 4096} },
-		"1 free of L1 buffers from before":    func(r *capture.Result) { r.Earlier.Freed = 1 },
-		"L1 buffers of device 7":              func(r *capture.Result) { r.Checks.Apart = []uint64{7} },
+	unseen := map[string]func(r *replay.Result){
+		"1 L1 buffer from before the capture": func(r *replay.Result) { r.Earlier = replay.Earlier{L1: 1, Bytes: 4096} },
+		"1 free of L1 buffers from before":    func(r *replay.Result) { r.Earlier.Freed = 1 },
+		"L1 buffers of device 7":              func(r *replay.Result) { r.Checks.Apart = []uint64{7} },
 	}
 	for text, hide := range unseen {
 		t.Run(text, func(t *testing.T) {
@@ -39,14 +40,14 @@ func TestCheckOfWhatNobodySees(t *testing.T) {
 
 // A chip that is only assumed is not enough where another one has less L1.
 func TestCheckOfAnAssumedChip(t *testing.T) {
-	replay := func(size string, arch l1.Arch) report.Answer {
+	check := func(size string, arch l1.Arch) report.Answer {
 		graph := `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":111616,"size":` + size + `,"core_range_set":"{[0-0 - 0-0]}"}}]`
-		r, err := capture.Replay(capture.NewReader(strings.NewReader(graph), "x.json"), capture.Options{Arch: arch})
+		r, err := replay.Run("x.json", capture.NewReader(strings.NewReader(graph), "x.json").Events(capture.Options{Arch: arch}), replay.Options{})
 		require.NoError(t, err)
 		return report.NewCheck(r, nil).Answer
 	}
-	require.Equal(t, report.Fits, replay("1387520", ""), "ends where the L1 of a Wormhole ends")
-	require.Equal(t, report.CannotTell, replay("1387521", ""))
-	require.Equal(t, report.Fits, replay("1387521", l1.Blackhole))
-	require.Equal(t, report.DoesNotFit, replay("1387521", l1.Wormhole))
+	require.Equal(t, report.Fits, check("1387520", ""), "ends where the L1 of a Wormhole ends")
+	require.Equal(t, report.CannotTell, check("1387521", ""))
+	require.Equal(t, report.Fits, check("1387521", l1.Blackhole))
+	require.Equal(t, report.DoesNotFit, check("1387521", l1.Wormhole))
 }

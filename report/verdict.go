@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // maxResidents is how many rows a table of what lies in L1 has in text.
@@ -107,7 +107,7 @@ func rangeCores(r l1.CoreRange) l1.CoreSet {
 }
 
 // writeResidents writes a table of what lies on a core.
-func writeResidents(b *bytes.Buffer, r *capture.Result, rows []capture.L1Resident) {
+func writeResidents(b *bytes.Buffer, r *replay.Result, rows []replay.L1Resident) {
 	t := table{left: map[int]bool{3: true, 4: true}}
 	t.add("bytes", "start", "end", "what", "whose")
 	shown := rows[:min(len(rows), maxResidents)]

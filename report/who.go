@@ -5,21 +5,22 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A Question says which of the rows of Result.Held to show: those about one core, or
 // one device id. Address and node are those that the replay was asked about.
 type Question struct {
-	capture.Question
-	Core   capture.Opt[l1.Core]
-	Device capture.Opt[uint64]
+	replay.Question
+	Core   event.Opt[l1.Core]
+	Device event.Opt[uint64]
 }
 
 // Held returns the rows that the question is about, cut to its core.
-func (q Question) Held(r *capture.Result) []capture.Held {
-	var out []capture.Held
+func (q Question) Held(r *replay.Result) []replay.Held {
+	var out []replay.Held
 	for _, h := range r.Held {
 		if q.Device.OK && h.Device != q.Device {
 			continue
@@ -36,7 +37,7 @@ func (q Question) Held(r *capture.Result) []capture.Held {
 }
 
 // Who writes for people what holds a byte of L1.
-func Who(w io.Writer, r *capture.Result, q Question) error {
+func Who(w io.Writer, r *replay.Result, q Question) error {
 	var b bytes.Buffer
 	held := q.Held(r)
 	when := "at the end"
@@ -51,7 +52,7 @@ func Who(w io.Writer, r *capture.Result, q Question) error {
 		fmt.Fprintf(&b, "\n%s of %s\n", coresText(h.Cores), deviceName(r, h.Device))
 		t := table{left: map[int]bool{0: true, 4: true, 5: true}}
 		t.add("", "bytes", "start", "end", "what", "whose")
-		add := func(basis string, rows []capture.L1Resident) {
+		add := func(basis string, rows []replay.L1Resident) {
 			for i, x := range rows {
 				if i > 0 {
 					basis = ""
@@ -77,7 +78,7 @@ func Who(w io.Writer, r *capture.Result, q Question) error {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *capture.Result, q Question, held []capture.Held) string {
+func whoAnswer(r *replay.Result, q Question, held []replay.Held) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)
@@ -86,7 +87,7 @@ func whoAnswer(r *capture.Result, q Question, held []capture.Held) string {
 		where += " of " + deviceName(r, q.Device)
 	}
 	cores, only := 0, 0
-	var first *capture.L1Resident
+	var first *replay.L1Resident
 	for i := range held {
 		if rows := held[i].Resident; len(rows) > 0 {
 			only = max(only, len(rows))
@@ -114,7 +115,7 @@ func whoAnswer(r *capture.Result, q Question, held []capture.Held) string {
 }
 
 // outside says that a question is about something of which nothing is known.
-func outside(r *capture.Result, q Question) string {
+func outside(r *replay.Result, q Question) string {
 	if q.Device.OK {
 		found := false
 		for _, row := range r.L1 {
@@ -148,17 +149,17 @@ type jsonWho struct {
 }
 
 type jsonHeld struct {
-	Device     *uint64            `json:"device"`
-	Kind       capture.DeviceKind `json:"kind"`
-	Chips      []uint64           `json:"chips"`
-	Cores      string             `json:"cores"`
-	Count      int                `json:"count"`
-	Resident   []jsonResident     `json:"resident"`
-	Registered []jsonResident     `json:"registered"`
+	Device     *uint64           `json:"device"`
+	Kind       replay.DeviceKind `json:"kind"`
+	Chips      []uint64          `json:"chips"`
+	Cores      string            `json:"cores"`
+	Count      int               `json:"count"`
+	Resident   []jsonResident    `json:"resident"`
+	Registered []jsonResident    `json:"registered"`
 }
 
 // WhoJSON writes the same as one line of JSON, as cbl1.who-1.schema.json describes it.
-func WhoJSON(w io.Writer, r *capture.Result, q Question) error {
+func WhoJSON(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
 		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r), Untold: newUntold(r),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Held: []jsonHeld{},

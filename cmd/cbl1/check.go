@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -31,7 +31,7 @@ func newCheck(s streams) *cobra.Command {
 			}
 			out := printer{w: s.out, format: format}
 			worst := report.Fits
-			err := in.each(args, func(r *capture.Result) error {
+			err := in.each(args, func(r *replay.Result) error {
 				c := report.NewCheck(r, budget.budget)
 				if c.Answer == report.DoesNotFit || worst == report.Fits {
 					worst = c.Answer

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // compare looks for the programs of captures that messages are about. If one of them
@@ -13,12 +13,12 @@ import (
 func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
 	given := in.on.spec()
 	all := clash.Compare(found, given)
-	var one *clash.Comparison // with the last reading of the last capture
-	in.opt.Enqueued = func() func(capture.Enqueued) {
-		one = clash.Compare(found, given)
-		return func(e capture.Enqueued) { addRuns(one, e) }
-	}
-	err := in.each([]string{with}, func(*capture.Result) error {
+	in.replay.Runs = true
+	err := in.each([]string{with}, func(r *replay.Result) error {
+		one := clash.Compare(found, given)
+		for _, run := range r.Runs {
+			addRuns(one, r.File, run)
+		}
 		all.Merge(one)
 		return nil
 	})
@@ -26,12 +26,11 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 }
 
 // addRuns compares what was enqueued, by the two kinds that messages tell apart.
-func addRuns(c *clash.Comparison, e capture.Enqueued) {
+func addRuns(c *clash.Comparison, file string, e replay.Enqueued) {
 	lowest := func() (out []clash.Tensor) {
-		buffers, synthesised := e.Lowest()
-		for _, b := range buffers {
+		for _, b := range e.Lowest {
 			out = append(out, clash.Tensor{
-				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, Op: b.Op, Layout: b.Layout, Synthesised: synthesised,
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, Op: b.Op, Layout: b.Layout, Synthesised: e.LowestSynthesised,
 			})
 		}
 		return out
@@ -43,10 +42,10 @@ func addRuns(c *clash.Comparison, e capture.Enqueued) {
 	if e.Devices > 1 {
 		device = fmt.Sprintf("%d devices", e.Devices)
 	}
-	for p := range e.Programs() {
+	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.Run{
-				Capture: e.File, Event: e.Run.At, Op: e.Run.Op, Device: device, Inferred: e.Run.Inferred,
+				Capture: file, Event: e.Run.At, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)

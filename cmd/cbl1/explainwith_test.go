@@ -13,6 +13,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/replay"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata; review the diff")
@@ -32,7 +33,7 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 			name := filepath.Join("testdata", c.capture+".json")
 			inputs, err := capture.Inputs(name)
 			require.NoError(t, err)
-			result, err := inputs[0].Replay(capture.Options{})
+			result, err := replay.Run(name, inputs[0].Events(capture.Options{}), replay.Options{})
 			require.NoError(t, err)
 			require.NotEmpty(t, result.Checks.List)
 			var log strings.Builder

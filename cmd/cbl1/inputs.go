@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // inputs is one call of a verb that reads captures.
@@ -18,7 +21,8 @@ type inputs struct {
 	small    sizeFlag
 	size     bytesFlag
 	progress *progress
-	opt      capture.Options
+	opt      capture.Options // of reading
+	replay   replay.Options  // of what is made of it
 
 	unreadable bool // an input was
 }
@@ -65,12 +69,10 @@ func checkInputs(args []string) error {
 // each replays all inputs in order and calls do with each of them, at its end. Those
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
-func (in *inputs) each(args []string, do func(*capture.Result) error) error {
+func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	for _, arg := range args {
 		if arg == "-" {
-			if err := in.one("stdin", func(opt capture.Options) (*capture.Result, error) {
-				return capture.Replay(capture.NewReader(in.in, "stdin"), opt)
-			}, do); err != nil {
+			if err := in.one("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), do); err != nil {
 				return err
 			}
 			continue
@@ -81,7 +83,7 @@ func (in *inputs) each(args []string, do func(*capture.Result) error) error {
 			continue
 		}
 		for _, file := range files {
-			if err := in.one(file.Path, file.Replay, do); err != nil {
+			if err := in.one(file.Path, file.Events(in.opt), do); err != nil {
 				return err
 			}
 		}
@@ -93,10 +95,10 @@ func (in *inputs) each(args []string, do func(*capture.Result) error) error {
 }
 
 // one replays one input. Nothing is printed before it is read to its end.
-func (in *inputs) one(name string, replay func(capture.Options) (*capture.Result, error), do func(*capture.Result) error) error {
-	opt := in.opt
+func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do func(*replay.Result) error) error {
+	opt := in.replay
 	opt.Progress = in.progress.of(name)
-	result, err := replay(opt)
+	result, err := replay.Run(name, events, opt)
 	in.progress.done()
 	switch {
 	case err != nil:

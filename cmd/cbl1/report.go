@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -27,7 +27,7 @@ func newReport(s streams) *cobra.Command {
 				return err
 			}
 			out := printer{w: s.out, format: format}
-			return in.each(args, func(r *capture.Result) error {
+			return in.each(args, func(r *replay.Result) error {
 				return out.print(func(w io.Writer) error { return report.JSON(w, r) },
 					func(w io.Writer) error { return report.Text(w, r, text) })
 			})

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
 )
 
 func newStream(s streams) *cobra.Command {
@@ -40,6 +41,6 @@ func (s streams) stream(name string) error {
 		defer func() { _ = f.Close() }() // open for reading only
 		in, shown = f, name
 	}
-	var session capture.Session
-	return session.Stream(capture.NewLog(in, shown), s.out)
+	var session replay.Session
+	return session.Stream(event.NewLog(in, shown).Events(), s.out)
 }

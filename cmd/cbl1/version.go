@@ -1,6 +1,8 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+)
 
 // versionText is what the linker has set, else what the go command has recorded.
 func versionText() string {

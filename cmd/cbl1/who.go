@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -42,14 +43,14 @@ func newWho(s streams) *cobra.Command {
 				return err
 			}
 			q := report.Question{
-				Question: capture.Question{Address: addr, At: capture.Opt[uint64]{V: at.n, OK: at.given}},
-				Core:     capture.Opt[l1.Core]{V: core.core, OK: core.given},
-				Device:   capture.Opt[uint64]{V: device.n, OK: device.given},
+				Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: at.n, OK: at.given}},
+				Core:     event.Opt[l1.Core]{V: core.core, OK: core.given},
+				Device:   event.Opt[uint64]{V: device.n, OK: device.given},
 			}
-			in.opt.Ask = &q.Question
+			in.opt.At, in.replay.Ask = q.At, &q.Question
 			out := printer{w: s.out, format: format}
 			anything := false
-			err = in.each(args[:1], func(r *capture.Result) error {
+			err = in.each(args[:1], func(r *replay.Result) error {
 				if at.given && at.n >= uint64(r.Nodes) {
 					in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, at.n, r.Nodes))
 					return nil
