@@ -73,7 +73,8 @@ type replay struct {
 	runs   runs
 	notes  notes
 	seeds  [2]maphash.Seed // of sums of what lives on a device
-	begun  bool            // there was something besides the header
+	spelt  spelling
+	begun  bool // there was something besides the header
 	ended  bool
 	asked  bool // Options.Ask is answered
 
