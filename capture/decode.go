@@ -231,10 +231,10 @@ func (d *decoder) lenient(n *Node, p jsonobject.Object) {
 // placed decodes what all things placed in L1 have, and must have.
 func (d *decoder) placed(n *Node, p jsonobject.Object) {
 	n.Address = addressOf(p, jsonobject.MaxL1)
+	n.Size = some(p.Need("size", jsonobject.MaxL1))
 	if !n.Address.OK {
 		p.Missing("address")
 	}
-	n.Size = some(p.Need("size", jsonobject.MaxL1))
 	n.Cores = d.coreRangeSet(p)
 	n.DeviceID = deviceID(p, "device_id")
 }

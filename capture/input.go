@@ -128,7 +128,8 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 
 // Open opens the file. Iterating over the Reader's Nodes closes it. A regular file
 // that is written to in the meantime is refused at the end with ErrChanged, because
-// what was read may be half old and half new; a pipe is read once, as it comes.
+// what was read may be half old and half new; a pipe is read once, as it comes. An event
+// log may grow while it is read.
 func (in Input) Open() (*Reader, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -145,17 +146,7 @@ func (in Input) Open() (*Reader, error) {
 	r := NewReader(f, in.Path)
 	r.close = f.Close
 	if before.Mode().IsRegular() {
-		r.regular = before
-		r.changed = func() error {
-			after, err := f.Stat()
-			switch {
-			case err != nil:
-				return err
-			case !unchanged(before, after):
-				return fmt.Errorf("file %w", ErrChanged)
-			}
-			return nil
-		}
+		r.regular, r.stat = before, f.Stat
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -339,4 +340,145 @@ func summary(events []*event.Event) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// TestEventsOfLog holds that the events of an event log are those of the log.
+func TestEventsOfLog(t *testing.T) {
+	text := `{"event":"log","version":1}` + "\n" + `{"event":"program","program":7}` + "\n" + `{"event":"op_start","name":"f"}` + "\n"
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	var want []*event.Event
+	for e, err := range event.NewLog(strings.NewReader(text), path).Events() {
+		require.NoError(t, err)
+		want = append(want, e)
+	}
+	require.Len(t, want, 3)
+	for _, ahead := range []bool{false, true} {
+		events, void := toldBy(t, path, Options{Ahead: ahead})
+		require.Nil(t, void)
+		require.Equal(t, want, events)
+	}
+	events, err := told([]byte(text), Options{})
+	require.NoError(t, err)
+	require.Len(t, events, 3)
+	events, err = told([]byte(text+"[]\n"), Options{})
+	require.Error(t, err)
+	require.Len(t, events, 3)
+	for range NewReader(strings.NewReader(text), path).Events(Options{}) {
+		break // and nothing more is told
+	}
+}
+
+// loop writes a capture that does the same again and again: a program that is placed, the
+// program from the cache, and buffers that come and go.
+type loop struct {
+	rounds, done int
+	rest         []byte
+}
+
+func (l *loop) Read(b []byte) (int, error) {
+	for len(l.rest) == 0 {
+		if l.done > l.rounds {
+			return 0, io.EOF
+		}
+		l.rest = l.round()
+		l.done++
+	}
+	n := copy(b, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// nodesPerRound is how many nodes a round has.
+const nodesPerRound = 12
+
+func (l *loop) round() []byte {
+	if l.done == l.rounds {
+		return []byte("\n]")
+	}
+	var b bytes.Buffer
+	first := l.done * nodesPerRound
+	for i, node := range []string{
+		`"function_start","params":{"name":"f"}`,
+		`"circular_buffer_deallocate_all","params":{"device_id":1}`,
+		`"circular_buffer_allocate","params":{"address":4096,"size":64,"core_range_set":"{[0-0 - 7-7]}","device_id":0}`,
+		`"circular_buffer_allocate","params":{"address":4160,"size":64,"core_range_set":"{[0-0 - 7-7]}","device_id":0}`,
+		`"buffer","params":{}`,
+		fmt.Sprintf(`"buffer_allocate","params":{"address":1000000,"max_size_per_bank":64,"size":64,"type":"L1","device_id":1},"connections":[%d]`, first+4),
+		`"tensor","params":{"device_tensors":"[{\"device_id\":0,\"mesh_device_id\":1}]"}`,
+		fmt.Sprintf(`"buffer_deallocate","params":{"address":1000000,"type":"L1","device_id":1},"connections":[%d]`, first+4),
+		`"function_end","params":{"name":"f"}`,
+		`"function_start","params":{"name":"f","program_cache_hit":true}`,
+		`"program_execution","params":{"device_id":1,"physical_device_id":0}`,
+		`"function_end","params":{"name":"f"}`,
+	} {
+		separator := ",\n"
+		if first+i == 0 {
+			separator = "[\n"
+		}
+		fmt.Fprintf(&b, `%s{"counter":%d,"node_type":%s}`, separator, first+i, node)
+	}
+	return b.Bytes()
+}
+
+// TestMemoryFollowsPrograms holds that a capture which repeats itself needs no more memory
+// the longer it is.
+func TestMemoryFollowsPrograms(t *testing.T) {
+	const rounds = 4000
+	var heap []uint64
+	runs, programs := 0, 0
+	for e, err := range NewReader(&loop{rounds: rounds}, "loop.json").Events(Options{}) {
+		require.NoError(t, err)
+		switch e.Kind {
+		case event.KindProgram:
+			programs++
+		case event.KindRun:
+			if runs++; runs == rounds/4 || runs == 2*rounds-1 {
+				var stats runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&stats)
+				heap = append(heap, stats.HeapAlloc)
+			}
+		case event.KindEnd:
+			require.EqualValues(t, rounds*nodesPerRound, e.Nodes)
+		}
+	}
+	require.Equal(t, 1, programs)
+	require.Equal(t, 2*rounds, runs)
+	require.Less(t, heap[1], heap[0]+256<<10)
+}
+
+// BenchmarkEvents tells a capture that repeats itself.
+func BenchmarkEvents(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, err := range NewReader(&loop{rounds: 1000}, "loop.json").Events(Options{}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1000*nodesPerRound), "ns/node")
+}
+
+// FuzzEvents tells anything: no panic, the same twice, laws that hold up to the error.
+func FuzzEvents(f *testing.F) {
+	for _, file := range captures(f) {
+		if data, err := os.ReadFile(file); err == nil && len(data) < 20<<10 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		once, err := told(data, Options{})
+		again, errAgain := told(data, Options{})
+		require.Equal(t, once, again)
+		require.Equal(t, err, errAgain)
+		if event.IsLog(data) {
+			return
+		}
+		l := newLaws(t)
+		for _, e := range once {
+			l.event(e)
+		}
+	})
 }

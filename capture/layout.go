@@ -23,7 +23,7 @@ func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs 
 	if id, ok := l.byContent[string(l.content)]; ok {
 		return id, nil, nil
 	}
-	id = program.ID(len(l.byContent) + 1)
+	id = program.ID(len(l.byContent))
 	if cbs, err = placed(id, run, spec()); err != nil {
 		return 0, nil, err
 	}

@@ -297,7 +297,7 @@ func (w *walk) free(n *Node, id device.ID) bool {
 		e.Unknown = true
 		e.Buffer.Kind, _ = bufferKind(n)
 		if id != event.NoDevice {
-			e.Devices = event.Some([]device.ID{id})
+			e.Named = event.Some(id) // which perhaps nothing else does
 		}
 	case backing != 0:
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})

@@ -73,13 +73,20 @@ func (l *LogWriter) Observe(e device.Event) {
 			line.With = &id
 			delete(l.defined, e.Old.ID())
 		}
-		if e.Program.Len() == 0 { // which is then nowhere
-			delete(l.defined, e.Program.ID())
-		}
 	case device.EventUnregistered:
 		delete(l.defined, e.Program.ID()) // it may still be on other devices: then it is defined again
 		line.setProgram(e.Program)
 	case device.EventDispatched, device.EventEvicted:
+		line.setProgram(e.Program)
+	case device.EventRefused:
+		if e.Trace != 0 {
+			line.setTrace(e.Trace)
+			line.Devices = nil
+			break
+		}
+		l.define(e.Program)
+		delete(l.defined, e.Program.ID()) // it may be nowhere, and never come again
+		line.Event = LogEnqueue
 		line.setProgram(e.Program)
 	case device.EventTraceBegun:
 		line.setTrace(e.Trace)
@@ -125,7 +132,7 @@ func kindOfEvent(k device.EventKind) LogKind {
 		return LogRecord
 	case device.EventTraceEnded:
 		return LogTraceEnd
-	case device.EventTraceReplayed:
+	case device.EventTraceReplayed, device.EventRefused:
 		return LogReplay
 	case device.EventTraceReleased:
 		return LogRelease

@@ -35,9 +35,14 @@ func TestLogWriterAndSession(t *testing.T) {
 		var log bytes.Buffer
 		w := capture.NewLogWriter(&log)
 		fleet := device.NewFleet()
-		fleet.Observe(w.Observe)
+		refused := 0
+		fleet.Observe(func(e device.Event) {
+			if w.Observe(e); e.Kind == device.EventRefused {
+				refused++
+			}
+		})
 		for _, m := range gen.History(120, ops...).Draw(t, "history") {
-			_, _ = m.Play(mover{fleet}) // what is refused leaves no event
+			_, _ = m.Play(mover{fleet}) // of what is refused only what does not fit leaves an event
 		}
 		require.NoError(t, w.Err())
 		for _, line := range lines(log.String()) {
@@ -47,7 +52,11 @@ func TestLogWriterAndSession(t *testing.T) {
 		var s capture.Session
 		var out bytes.Buffer
 		require.NoError(t, s.Stream(capture.NewLog(bytes.NewReader(log.Bytes()), "log"), &out))
-		require.Empty(t, out.String(), "%s", log.String())
+		for answer := range strings.Lines(out.String()) {
+			require.Contains(t, answer, `"code":"does-not-fit"`, "%s", log.String())
+			refused--
+		}
+		require.Zero(t, refused, "%s", log.String())
 		require.NoError(t, s.Fleet().CheckInvariants())
 		require.Equal(t, state(fleet), state(s.Fleet()), "%s", log.String())
 	})
@@ -126,6 +135,10 @@ func (m mover) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 func (m mover) Unregister(p program.ID, ids []uint64) error {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Unregister(p, s) })
 	return err
+}
+
+func (m mover) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.SetHybrid(s, on) })
 }
 
 func (m mover) UnregisterAll(p program.ID) []uint64 { return idsOf(m.f.UnregisterAll(p).All()) }

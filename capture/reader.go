@@ -1,12 +1,13 @@
 package capture
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
@@ -29,11 +30,12 @@ type Reader struct {
 	// Of a file that this package opened itself.
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
 	close   func() error
-	changed func() error // returns an error if the file is not what it was
+	stat    func() (fs.FileInfo, error)
 
-	log   func(io.Reader) error // reads the input if it is an event log; nil = refuse it
-	yield func(*Node) bool
-	count int64 // nodes yielded
+	oldLog func(io.Reader) error
+	log    func(*event.Log) error // takes the input if it is an event log; nil = refuse it
+	yield  func(*Node) bool
+	count  int64 // nodes yielded
 }
 
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
@@ -82,25 +84,51 @@ func (r *Reader) run() error {
 	if errors.Is(err, errStop) {
 		return err
 	}
-	// A file that was written to may have been read half old and half new, so
-	// this is the true reason of any other error.
-	if r.changed != nil {
-		if changed := r.changed(); changed != nil {
-			return &InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
-		}
+	// This is the true reason of any other error.
+	if changed := r.changed(); changed != nil {
+		return &InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
 	}
 	return err
 }
 
+// changed returns an error if a file was written to: it may have been read half old and
+// half new.
+func (r *Reader) changed() error {
+	if r.regular == nil {
+		return nil
+	}
+	after, err := r.stat()
+	switch {
+	case err != nil:
+		return err
+	case !unchanged(r.regular, after):
+		return fmt.Errorf("file %w", ErrChanged)
+	}
+	return nil
+}
+
+// eventLog reads an input that is an event log and no capture. A file of that may grow.
+func (r *Reader) eventLog(in io.Reader, compressed bool) error {
+	if r.oldLog != nil {
+		return r.oldLog(in)
+	}
+	if r.log == nil {
+		return &InputError{File: r.file, Line: 1, Node: -1,
+			Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: ErrNotCapture}
+	}
+	log := event.NewLog(in, r.file)
+	if r.regular != nil && !compressed {
+		log.OfFile(r.regular, r.stat)
+		r.regular = nil
+	}
+	return r.log(log)
+}
+
 // document reads the whole input.
-func (r *Reader) document(plain io.Reader) error {
+func (r *Reader) document(plain *packed.Input) error {
 	start, rest, err := packed.Peek(plain)
-	if isLog(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")) {
-		if r.log == nil {
-			return &InputError{File: r.file, Line: 1, Node: -1,
-				Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: ErrNotCapture}
-		}
-		return r.log(rest)
+	if event.IsLog(start) {
+		return r.eventLog(rest, plain.Format != "")
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}

@@ -187,7 +187,7 @@ func replayOnce(r *Reader, opt Options, know *knowledge) (*Result, error) {
 		p.enqueued = opt.Enqueued()
 	}
 	var log *Result
-	r.log = func(in io.Reader) (err error) {
+	r.oldLog = func(in io.Reader) (err error) {
 		log, err = replayLog(in, r.file, opt)
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// Events opens the capture and returns its events; see Reader.Events. If something at
+// Events opens the capture and returns its events; see Reader.Events. Those of an event
+// log are told as they stand there. If something at
 // its end changes the meaning of its beginning, it is told again: one event of
 // KindAgain, and then all from a header on. That does not happen to what can be read
 // only once, like a pipe, nor with Options.Ahead. A file that is another one when it is
@@ -35,7 +36,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return first.run(yield)
 	}
 	first.rereads, first.silent = true, opt.Ahead
-	if err := first.run(yield); err != nil || !opt.Ahead && !first.known.late {
+	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.late {
 		return err
 	}
 	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.pos, Node: first.counter}, nil) {
@@ -64,7 +65,8 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 // What can be told only later is told later: a run when its nodes are complete, a
 // sharded buffer when its cores are known. Event.Node is then the node that it is
 // about, and Event.Pos the place that the source has reached, which never goes back.
-// The capture is read once; if that misplaces something, an anomaly says so.
+// The capture is read once; if that misplaces something, an anomaly says so. An event log
+// is told as it stands.
 func (r *Reader) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		err := newWalk(r, opt, newLearnt(), event.Opt[uint64]{}).run(yield)
@@ -107,6 +109,7 @@ type walk struct {
 	pos     event.Pos
 	counter uint64 // of the node at hand
 	nodes   int64
+	isLog   bool           // it is an event log, which speaks for itself
 	out     []*event.Event // not yet yielded
 }
 
@@ -123,6 +126,18 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 
 // run reads all nodes and yields what they tell.
 func (w *walk) run(yield func(*event.Event, error) bool) error {
+	w.reader.log = func(log *event.Log) error {
+		w.isLog = true
+		for e, err := range log.Events() {
+			if err != nil {
+				return err
+			}
+			if !yield(e, nil) {
+				return errStop
+			}
+		}
+		return nil
+	}
 	for n, err := range w.reader.Nodes() {
 		if err != nil {
 			return err
@@ -141,6 +156,9 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		if !w.flush(yield) {
 			return errStop
 		}
+	}
+	if w.isLog {
+		return nil
 	}
 	if w.nodes == 0 {
 		w.begin()
@@ -285,7 +303,11 @@ func (w *walk) ask(next uint64) error {
 	}
 	w.asked = true
 	w.settle()
-	return w.complete(next, func(*run) bool { return true })
+	if err := w.complete(next, func(*run) bool { return true }); err != nil {
+		return err
+	}
+	w.declareAgain()
+	return nil
 }
 
 // declare tells what is known of a unit.
@@ -389,6 +411,9 @@ func (w *walk) declareAgain() {
 		e, u := w.declaration(id), w.units.byID[id]
 		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
 			w.tell(e)
+			if u != nil {
+				u.told = e
+			}
 		}
 	}
 }

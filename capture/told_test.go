@@ -20,10 +20,10 @@ func TestToldLateMesh(t *testing.T) {
 0 log
 4 device 0 chip []
 5 device 1 chip []
-4 program 1: 103712+8192
-6 run 1 on 0:4-4 1:5-5
-4 program 2: 103712+8192 103712+4096
-13 run 2 on 0:4-11 1:5-12 continues
+4 program 0: 103712+8192
+6 run 0 on 0:4-4 1:5-5
+4 program 1: 103712+8192 103712+4096
+13 run 1 on 0:4-11 1:5-12 continues
 17 device 2 chip []
 17 allocate 1 l1 on [2] [1497088,1499136)
 `, "\n"), summary(void))
@@ -32,11 +32,11 @@ func TestToldLateMesh(t *testing.T) {
 0 device 0 chip []
 0 device 1 chip []
 0 device 2 mesh [0 1]
-4 program 1: 103712+8192
-6 run 1 on 0:4-4 1:5-5
+4 program 0: 103712+8192
+6 run 0 on 0:4-4 1:5-5
 10 cbs_freed [0 1]
-11 program 2: 103712+4096
-13 run 2 on 0:11-11 1:12-12
+11 program 1: 103712+4096
+13 run 1 on 0:11-11 1:12-12
 17 allocate 1 l1 on [2 0 1] [1497088,1499136)
 21 free 1 cb on [2 0 1]
 24 upstream
@@ -69,10 +69,10 @@ func TestToldMesh8(t *testing.T) {
 9 device 3 chip [0 1 2 4 5 6 7]
 `)
 	require.Contains(t, text, `
-5 program 1: 111360+4096 115456+2048 117504+2048
-29 run 1 on 0:11-27 1:12-28 2:10-26 3:9-25 4:6-22 5:7-23 6:5-21 7:8-24
+5 program 0: 111360+4096 115456+2048 117504+2048
+29 run 0 on 0:11-27 1:12-28 2:10-26 3:9-25 4:6-22 5:7-23 6:5-21 7:8-24
 33 cbs_freed [0 1 2 3 4 5 6 7]
-34 program 2: 111360+16384 1540096+32768 127744+2048
+34 program 1: 111360+16384 1540096+32768 127744+2048
 `)
 	require.True(t, strings.HasSuffix(text, `
 82 cbs_freed [6]
@@ -88,12 +88,12 @@ func TestToldMesh8(t *testing.T) {
 func TestToldRepeats(t *testing.T) {
 	events, _ := toldBy(t, "testdata/repeats.json", Options{})
 	require.Contains(t, summary(events), `
-33 run 2 on 0:30-32
+33 run 1 on 0:30-32
 33 executed [0]
 38 cbs_freed [0]
-39 run 1 on 0:37-37 inferred
+39 run 0 on 0:37-37 inferred
 39 executed [0]
-45 run 2 on 0:43-43 inferred
+45 run 1 on 0:43-43 inferred
 45 executed [0]
 48 device 1 mesh [0]
 `)
@@ -116,8 +116,8 @@ func TestToldComposite(t *testing.T) {
 20 free 1 cb on [1]
 28 cbs_freed [1]
 25 allocate 2 l1 on [1] [1562624,1572864)
-29 program 2: 111616+4096 115712+6144
-31 run 2 on 1:29-30
+29 program 1: 111616+4096 115712+6144
+31 run 1 on 1:29-30
 `)
 	for _, e := range events {
 		for _, part := range e.Parts {
@@ -137,10 +137,10 @@ func TestToldUnknownMesh(t *testing.T) {
 	require.Equal(t, strings.TrimLeft(`
 0 log
 4 device 0 chip []
-4 program 1: 103712+8192
-5 run 1 on 0:4-4
-4 program 2: 103712+8192 103712+4096
-11 run 2 on 0:4-10 continues
+4 program 0: 103712+8192
+5 run 0 on 0:4-4
+4 program 1: 103712+8192 103712+4096
+11 run 1 on 0:4-10 continues
 14 upstream
 9 anomaly mesh-unknown x1 id 1
 14 end
@@ -152,10 +152,10 @@ func TestToldAt(t *testing.T) {
 	events, _ := toldBy(t, "testdata/repeats.json", Options{At: event.Some[uint64](4)})
 	require.Contains(t, summary(events), `
 4 device 0 chip []
-4 program 1: 103712+4096
-5 run 1 on 0:4-4
-4 program 2: 103712+4096 107808+4096
-6 run 2 on 0:4-5 continues
+4 program 0: 103712+4096
+5 run 0 on 0:4-4
+4 program 1: 103712+4096 107808+4096
+6 run 1 on 0:4-5 continues
 `)
 	for _, e := range events {
 		if e.Kind == event.KindRun && !e.Continues {

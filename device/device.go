@@ -89,6 +89,16 @@ func (d Device) Totals() Totals {
 	return d.c.totals()
 }
 
+// Hybrid reports whether the allocator of the device is in HYBRID mode.
+func (d Device) Hybrid() bool {
+	if d.c == nil {
+		return false
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	return d.c.hybrid
+}
+
 // ResetPeaks sets the high-water marks of the device and its cores to what is
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {

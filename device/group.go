@@ -18,6 +18,7 @@ type chip struct {
 	id         ID
 	slot       int
 
+	hybrid       bool     // mode of the allocator
 	left         *residue // what is resident
 	residentPeak uint64
 	memory       *memory // nil while nothing but circular buffers was ever resident

@@ -68,6 +68,7 @@ type writing struct {
 // Cores that no circular buffer of the program names keep what they had, and a program with dataflow buffers or
 // scratchpads alone changes nothing of Resident; those show in Totals.Tracked and Usage.
 //
+// Dispatch does not judge, as Register does not: Enqueue is a dispatch of what fits.
 // Dispatching what is resident already changes nothing. Cost: some ns for each device,
 // whatever is registered, and no allocation where programs take turns; the first time
 // that one is written over another it is O(cores).
@@ -93,11 +94,10 @@ func (f *Fleet) lay(r *registration) {
 }
 
 func (f *Fleet) dispatch(r *registration, s Set) error {
-	if f.lay(r); r.left == nil {
-		return nil
-	}
-	if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
-		return err
+	if f.lay(r); r.left != nil {
+		if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
+			return err
+		}
 	}
 	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
 	return nil

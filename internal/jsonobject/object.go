@@ -109,8 +109,12 @@ func (o Object) NeedID(name string) uint64 {
 
 // Numbers returns a list of whole numbers, and whether there is one.
 func (o Object) Numbers(name string) (list []uint64, ok bool) {
+	raw := o.Get(name)
+	if raw == nil {
+		return nil, false
+	}
 	// Most lists have their final size at once; commas in hostile text cost nothing.
-	list = make([]uint64, 0, min(bytes.Count(o.Get(name), []byte(",")), 1024)+1)
+	list = make([]uint64, 0, min(bytes.Count(raw, []byte(",")), 1024)+1)
 	ok = o.elements(name, func(raw []byte) string {
 		v, wrong := Whole(raw)
 		list = append(list, v)
