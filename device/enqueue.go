@@ -55,7 +55,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	if r.left != nil {
 		f.overwrite(s.s.slots, r.left)
 	}
-	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+	f.emitDispatched(r, s)
 	f.fitted(r, s)
 	return added, nil
 }

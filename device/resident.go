@@ -101,8 +101,15 @@ func (f *Fleet) dispatch(r *registration, s Set) error {
 			return err
 		}
 	}
-	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+	f.emitDispatched(r, s)
 	return nil
+}
+
+// emitDispatched is apart because most fleets have no observer, and an Event is large.
+func (f *Fleet) emitDispatched(r *registration, s Set) {
+	if f.observer != nil {
+		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+	}
 }
 
 // Evict takes what the program with the given id left on the cores of the devices of s
