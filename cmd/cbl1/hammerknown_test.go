@@ -53,6 +53,19 @@ func knownFailures() []knownFailure {
 			input: `[{"counter":0,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]}]`,
 		},
 		{
+			name: "a program of a log is registered beyond L1 and never enqueued, and check is green",
+			law:  lawAgree,
+			what: regexp.MustCompile(`^fits, although the report says beyond-l1$`),
+			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":2000000}]}`, `{"event":"register","program":1}`,
+				`{"event":"program","program":2,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"enqueue","program":2}`),
+		},
+		{
+			name:  "nobody can tell because no program was enqueued, and untold is empty",
+			law:   lawAgree,
+			what:  regexp.MustCompile(`^nobody can tell, and nothing says why$`),
+			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"register","program":1}`),
+		},
+		{
 			name: "a log may have device ids up to 2^64-1, the schemas promise numbers up to 2^63-1",
 			law:  lawNumber,
 			what: regexp.MustCompile(`^\.(l1|devices|held|live_at_end\.list)\[\]\.device is \d{19,20}$`),
@@ -60,6 +73,12 @@ func knownFailures() []knownFailure {
 				`{"event":"device","device":9223372036854775808,"spec":{"board":"n150"}}` + "\n",
 		},
 	}
+}
+
+// onN150 returns an event log of one device.
+func onN150(lines ...string) string {
+	head := []string{`{"event":"log","version":1}`, `{"event":"device","device":0,"spec":{"board":"n150"}}`}
+	return strings.Join(append(head, lines...), "\n") + "\n"
 }
 
 // excuse returns the name of the known failure that a breach is one of, or nothing.

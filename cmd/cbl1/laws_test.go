@@ -224,7 +224,8 @@ func (in *inspection) reported(r *reportAnswer) {
 		in.hold(l.TrackedFinal <= l.TrackedPeak && l.L1Final <= l.L1Peak && l.SmallFinal <= l.SmallPeak && l.DRAMFinal <= l.DRAMPeak &&
 			l.BuffersFinal <= l.BuffersPeak, lawOrder, "%s: %+v", name, *l)
 		// Where a core holds more than its L1, the peak of that core says why.
-		if r.judged() && (l.CorePeak == nil || l.CorePeak.Tracked <= *r.Basis.L1) {
+		// A device of a log may leave its grid open: it has 0 cores then.
+		if r.judged() && l.Cores > 0 && (l.CorePeak == nil || l.CorePeak.Tracked <= *r.Basis.L1) {
 			cores := l.Cores + r.Devices[l.name()].Cores
 			in.hold(l.TrackedPeak <= times(cores, *r.Basis.L1), lawSum, "%s: %d tracked bytes on %d cores", name, l.TrackedPeak, cores)
 		}
