@@ -388,7 +388,8 @@ func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 	if t := c.Tightest; t != nil && c.Basis.Usable != nil && r.alike() {
 		in.hold(max(t.Headroom.Gap, t.Headroom.Free) <= *c.Basis.Usable, lawRoom, "headroom %+v of %d bytes from %d on", t.Headroom, *c.Basis.Usable, c.Basis.Base)
 		for _, g := range t.Grow {
-			in.hold(g.Bytes <= *c.Basis.Usable, lawRoom, "may grow by %d of %d", g.Bytes, *c.Basis.Usable)
+			in.hold(g.Bytes <= *r.Basis.L1, lawRoom, "may grow by %d in an L1 of %d", g.Bytes, *r.Basis.L1)
+			in.hold(g.Bytes <= *c.Basis.Usable || g.Bytes > *r.Basis.L1, lawRoom, "may grow into L1_SMALL: by %d, %d are usable", g.Bytes, *c.Basis.Usable)
 		}
 	}
 }
