@@ -102,43 +102,71 @@ func (m maker) capture() string {
 	return "[" + strings.Join(nodes, ",\n") + "]\n"
 }
 
-// log makes an event log.
+// log makes an event log. Most of its events make sense: devices are there, programs
+// are defined, what is freed was allocated.
 func (m maker) log() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say(`{"event":"log","version":1}`)
-	for device := range 1 + m.IntN(3) {
-		spec := fmt.Sprintf(`"board":%q`, m.one("n150", "p150b"))
+	devices := 1 + m.IntN(3)
+	for device := range devices {
+		spec := fmt.Sprintf(`"board":%q`, []string{"n150", "p150b"}[device/2]) // a program is of one spec
 		if m.IntN(m.wild) == 0 {
 			spec = fmt.Sprintf(`"arch":"wormhole","l1_size":%s,"cb_base":%s,"l1_small":%s`, m.bytes(), m.bytes(), m.bytes())
 		}
 		say(`{"event":"device","device":%d,"spec":{%s}}`, device, spec)
 	}
-	on := func() string {
-		return m.one("", `,"devices":[0]`, `,"devices":[0]`, `,"devices":[0,1]`, `,"devices":[2]`)
+	for id := range 4 {
+		m.program(&b, id)
 	}
-	n := func() int { return m.IntN(4) }
+	on := func() string {
+		if m.IntN(4*m.wild) == 0 {
+			return m.one("", `,"devices":[]`, `,"devices":[0,0]`, `,"devices":[7]`)
+		}
+		return m.one(`,"devices":[0]`, fmt.Sprintf(`,"devices":[%d]`, m.IntN(min(2, devices))))
+	}
+	next, live := 0, []int{}
 	for range 4 + m.IntN(25) {
-		switch m.IntN(14) {
-		case 0, 1, 2:
-			m.program(&b, n())
-		case 3:
-			say(`{"event":"register","program":%d%s}`, n(), on())
-		case 4, 5, 6:
-			say(`{"event":"enqueue","program":%d%s}`, n(), on())
-		case 7:
-			say(`{"event":%q,"program":%d%s}`, m.one("dispatch", "unregister", "evict"), n(), on())
+		n := m.IntN(4)
+		switch m.IntN(20) {
+		case 0, 1:
+			m.program(&b, n)
+		case 2, 3:
+			say(`{"event":"register","program":%d%s}`, n, on())
+		case 4, 5, 6, 7:
+			say(`{"event":"enqueue","program":%d%s}`, n, on())
 		case 8:
-			say(`{"event":"replace","program":%d,"with":%d}`, n(), n())
-		case 9, 10:
-			say(`{"event":"allocate","buffer":%d,"kind":%q,"parts":[{"address":%s,"size":%s,"cores":%q},{"address":%s,"size":%s}]%s}`, n(),
-				m.one("l1", "l1", "l1_small", "global_cb", "kernel", "reserved", "service"), m.address(), m.bytes(), m.cores(), m.address(), m.bytes(), on())
-		case 11:
-			say(`{"event":"allocate","buffer":%d,"kind":%q,"size":%s%s}`, 4+n(), m.one("dram", "trace", "system"), m.bytes(), on())
-		case 12:
-			say(`{"event":"free","buffer":%d%s}`, m.IntN(8), on())
-		case 13:
-			say(`{"event":%q%s}`, m.one("reset_peaks", "remove"), on())
+			say(`{"event":%q,"program":%d%s}`, m.one("dispatch", "evict"), n, on())
+		case 9:
+			where := on()
+			say(`{"event":"register","program":%d%s}`, n, where)
+			say(`{"event":"unregister","program":%d%s}`, n, where)
+		case 10:
+			say(`{"event":"register","program":%d%s}`, n, on())
+			say(`{"event":"replace","program":%d,"with":%s}`, n, m.one(fmt.Sprint(n), fmt.Sprint(m.IntN(4))))
+		case 11, 12, 13:
+			live = append(live, next)
+			say(`{"event":"allocate","buffer":%d,"kind":%q,"parts":[{"address":%s,"size":%s,"cores":%q}]%s}`, next,
+				m.one("l1", "l1", "l1", "l1_small", "global_cb", "kernel", "reserved", "service"), m.address(), m.bytes(), m.cores(), on())
+			next++
+		case 14:
+			live = append(live, next)
+			say(`{"event":"allocate","buffer":%d,"kind":%q,"size":%s%s}`, next, m.one("dram", "trace", "system"), m.bytes(), on())
+			next++
+		case 15:
+			if k := len(live) - 1; k >= 0 {
+				i := m.IntN(k + 1)
+				say(`{"event":"free","buffer":%d}`, live[i])
+				live[i], live = live[k], live[:k]
+			}
+		case 16:
+			say(`{"event":%q,"devices":[%d]}`, m.one("reset_peaks", "reset_peaks", "reset_peaks", "remove"), m.IntN(devices))
+		case 17:
+			say(`{"query":%q,"device":%d}`, m.one("totals", "usage"), m.IntN(devices))
+		case 18:
+			say(`{"query":%q,"device":%d,"core":%q,"address":%s}`, m.one("core", "who"), m.IntN(devices), m.one("0-0", "1-1", "7-6"), m.address())
+		case 19:
+			say(`{"query":%q,"program":%d,"cb":0%s}`, m.one("check", "headroom"), n, on())
 		}
 	}
 	return b.String()
@@ -155,7 +183,7 @@ func (m maker) program(b *strings.Builder, id int) {
 		case 1:
 			cb += fmt.Sprintf(`,"kind":%q`, m.one("dataflow", "scratchpad", "cb"))
 		case 2:
-			cb += `,"global":true,"address":` + m.address()
+			cb += `,"global":true`
 		}
 		cbs = append(cbs, "{"+cb+"}")
 	}
@@ -172,7 +200,11 @@ func TestHammerExtremes(t *testing.T) {
 				t.Parallel()
 				for seed := part; seed < uint64(dose().made); seed += parts {
 					what, input := extreme(seed)
-					c.add(t, what, input, inspect(input))
+					in := inspect(input)
+					if seed%2 == 1 {
+						in.ask(input, []string{"stream"})
+					}
+					c.add(t, what, input, in)
 				}
 			})
 		}

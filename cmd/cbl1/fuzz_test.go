@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +17,10 @@ func FuzzCommand(f *testing.F) {
 		if len(fixture.data) <= small { // mutations of larger ones take too long
 			f.Add(uint8(i), fixture.data)
 		}
+	}
+	for seed := range uint64(20) {
+		_, input := extreme(seed)
+		f.Add(uint8(seed), input)
 	}
 	for _, k := range knownFailures() {
 		f.Add(uint8(0), []byte(k.input))
@@ -65,7 +71,28 @@ func (in *inspection) ask(input []byte, args []string) {
 	in.hold(printable(a.out) && printable(a.err), lawJSON, "%s", shown(a))
 	if slices.Contains(args, "json") && args[0] != "explain" {
 		in.exit(args[0], a)
-		var any map[string]any
-		in.parse(args[0], a, &any)
+		var fields map[string]any
+		in.parse(args[0], a, &fields)
+	}
+	if args[0] == "stream" {
+		in.streamed(a.out)
+	}
+}
+
+// streamed checks what stream answered, a line for each query and refused event. What
+// the log itself says comes back as it is.
+func (in *inspection) streamed(out string) {
+	for line := range strings.Lines(out) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		var fields map[string]any
+		if err := d.Decode(&fields); err != nil {
+			in.hold(false, lawJSON, "%v: %.300s", err, line)
+			continue
+		}
+		for _, own := range []string{"t", "id", "process", "tag"} {
+			delete(fields, own)
+		}
+		in.numbers("", fields)
 	}
 }

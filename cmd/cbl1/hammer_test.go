@@ -21,7 +21,7 @@ import (
 )
 
 // hammer makes the tests below try everything; make hammer sets it.
-var hammer = flag.Bool("hammer", false, "TestHammer: every cut, 10,000 changes")
+var hammer = flag.Bool("hammer", false, "TestHammer: every cut, 10,000 changes, 10,000 made inputs")
 
 // small is up to which size in bytes a fixture is cut at every place by make hammer,
 // with all questions at each cut. A larger one is cut at random places, and at every
@@ -44,7 +44,7 @@ func dose() doses {
 	case testing.Short():
 		return doses{cuts: 4, large: 2, changes: 60, made: 60, files: 10}
 	}
-	return doses{cuts: 10, large: 4, changes: 200, made: 200, files: 30}
+	return doses{cuts: 6, large: 3, changes: 200, made: 200, files: 30}
 }
 
 // A whole is an input that is whole.

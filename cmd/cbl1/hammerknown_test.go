@@ -41,16 +41,37 @@ func knownFailures() []knownFailure {
 		{
 			name: "a circular buffer without cores may grow by nearly 2^63 bytes",
 			law:  lawRoom,
-			what: regexp.MustCompile(`^may grow by 9\d{18} of `),
+			what: regexp.MustCompile(`^may grow by 9\d{18} in an L1 of `),
 			input: `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{[0-0 - 0-0]}"},"connections":[]},` +
 				`{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{}"},"connections":[]},` +
 				`{"counter":2,"node_type":"program_execution","params":{},"connections":[]}]`,
+		},
+		{
+			name: "headroom ends below L1_SMALL, and may_grow does not",
+			law:  lawRoom,
+			what: regexp.MustCompile(`^may grow into L1_SMALL: by \d+, \d+ are usable$`),
+			input: `{"event":"log","version":1}` + "\n" +
+				`{"event":"device","device":0,"spec":{"arch":"wormhole","l1_size":1499136,"cb_base":103712,"l1_small":32768}}` + "\n" +
+				`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}` + "\n" + `{"event":"enqueue","program":1}` + "\n",
 		},
 		{
 			name:  "a run of a cut capture is enqueued at a node that there is not",
 			law:   lawAgree,
 			what:  regexp.MustCompile(`^enqueued at a node behind the last, \d+$`),
 			input: `[{"counter":0,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]}]`,
+		},
+		{
+			name: "a program of a log is registered beyond L1 and never enqueued, and check is green",
+			law:  lawAgree,
+			what: regexp.MustCompile(`^fits, although the report says beyond-l1$`),
+			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":2000000}]}`, `{"event":"register","program":1}`,
+				`{"event":"program","program":2,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"enqueue","program":2}`),
+		},
+		{
+			name:  "nobody can tell because no program was enqueued, and untold is empty",
+			law:   lawAgree,
+			what:  regexp.MustCompile(`^nobody can tell, and nothing says why$`),
+			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"register","program":1}`),
 		},
 		{
 			name: "a log may have device ids up to 2^64-1, the schemas promise numbers up to 2^63-1",
@@ -60,6 +81,12 @@ func knownFailures() []knownFailure {
 				`{"event":"device","device":9223372036854775808,"spec":{"board":"n150"}}` + "\n",
 		},
 	}
+}
+
+// onN150 returns an event log of one device.
+func onN150(lines ...string) string {
+	head := []string{`{"event":"log","version":1}`, `{"event":"device","device":0,"spec":{"board":"n150"}}`}
+	return strings.Join(append(head, lines...), "\n") + "\n"
 }
 
 // excuse returns the name of the known failure that a breach is one of, or nothing.

@@ -74,6 +74,7 @@ type inspection struct {
 	report, check answer
 	held          bool // somebody holds the byte that was asked about
 	took          time.Duration
+	service       bool // something in the input may lie on service cores
 	breaches
 }
 
@@ -81,6 +82,7 @@ type inspection struct {
 // in text where the answer is not a refusal.
 func inspect(input []byte) (in inspection) {
 	start := time.Now()
+	in.service = bytes.Contains(input, []byte("service"))
 	defer func() { in.took = time.Since(start) }()
 	get := func(verb string, args ...string) answer {
 		in.verb = verb
@@ -224,7 +226,9 @@ func (in *inspection) reported(r *reportAnswer) {
 		in.hold(l.TrackedFinal <= l.TrackedPeak && l.L1Final <= l.L1Peak && l.SmallFinal <= l.SmallPeak && l.DRAMFinal <= l.DRAMPeak &&
 			l.BuffersFinal <= l.BuffersPeak, lawOrder, "%s: %+v", name, *l)
 		// Where a core holds more than its L1, the peak of that core says why.
-		if r.judged() && (l.CorePeak == nil || l.CorePeak.Tracked <= *r.Basis.L1) {
+		// A device of a log may leave its grid open: it has 0 cores then. What belongs to
+		// a service may lie beyond the grid.
+		if r.judged() && l.Cores > 0 && !in.service && (l.CorePeak == nil || l.CorePeak.Tracked <= *r.Basis.L1) {
 			cores := l.Cores + r.Devices[l.name()].Cores
 			in.hold(l.TrackedPeak <= times(cores, *r.Basis.L1), lawSum, "%s: %d tracked bytes on %d cores", name, l.TrackedPeak, cores)
 		}
@@ -384,7 +388,8 @@ func (in *inspection) checked(r *reportAnswer, c *checkAnswer, code int) {
 	if t := c.Tightest; t != nil && c.Basis.Usable != nil && r.alike() {
 		in.hold(max(t.Headroom.Gap, t.Headroom.Free) <= *c.Basis.Usable, lawRoom, "headroom %+v of %d bytes from %d on", t.Headroom, *c.Basis.Usable, c.Basis.Base)
 		for _, g := range t.Grow {
-			in.hold(g.Bytes <= *c.Basis.Usable, lawRoom, "may grow by %d of %d", g.Bytes, *c.Basis.Usable)
+			in.hold(g.Bytes <= *r.Basis.L1, lawRoom, "may grow by %d in an L1 of %d", g.Bytes, *r.Basis.L1)
+			in.hold(g.Bytes <= *c.Basis.Usable || g.Bytes > *r.Basis.L1, lawRoom, "may grow into L1_SMALL: by %d, %d are usable", g.Bytes, *c.Basis.Usable)
 		}
 	}
 }
