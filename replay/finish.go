@@ -48,7 +48,6 @@ func (r *replay) finish() (*Result, error) {
 	out.Checks = r.checks.result
 	out.Checks.Apart = apart
 	out.Live = r.leaks()
-	r.finishHeld()
 	r.finishNotes()
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -229,12 +230,15 @@ func (r *replay) notice(e *event.Event, err error) error {
 	if !ok {
 		return nil
 	}
-	code := CodeEventRefused
+	code, detail := CodeEventRefused, refused.Error()
+	if r.ofRuns() { // whose lines nobody knows
+		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
+	}
 	switch refused.Code {
 	case event.CodeDoesNotFit:
 		return nil // which Checks say
 	case event.CodeUnknownEvent:
-		r.notes.note(CodeUnknownType, at(e), refused.Error())
+		r.notes.note(CodeUnknownType, at(e), detail)
 		r.notes[CodeUnknownType].Hidden = true // it may be anything
 		return nil
 	case event.CodeNoOp:
@@ -248,7 +252,7 @@ func (r *replay) notice(e *event.Event, err error) error {
 			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", refused.Err)
 		}
 	}
-	r.notes.note(code, at(e), refused.Error())
+	r.notes.note(code, at(e), detail)
 	return nil
 }
 
