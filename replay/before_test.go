@@ -122,7 +122,7 @@ func write(b *strings.Builder, v reflect.Value, indent string) {
 		fmt.Fprintln(b)
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			if !f.IsExported() || f.Name == "Hidden" || f.Name == "Runs" && v.Field(i).Kind() == reflect.Slice || f.Name == "RunsMore" {
+			if !f.IsExported() || f.Name == "Hidden" || f.Name == "Runs" && v.Field(i).Kind() == reflect.Slice || f.Name == "RunsMore" || f.Name == "Timeline" {
 				continue
 			}
 			fmt.Fprintf(b, "%s%s: ", indent, f.Name)

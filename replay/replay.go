@@ -22,6 +22,9 @@ type Options struct {
 	Ask *Question
 	// Runs asks for Result.Runs.
 	Runs bool
+	// Timeline asks for Result.Timeline. It costs a look at what is registered after each
+	// event that changes something.
+	Timeline bool
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
 }
@@ -128,6 +131,9 @@ func (r *replay) event(e *event.Event) error {
 		if err := r.take(e, happened); err != nil {
 			return err
 		}
+	}
+	if r.opt.Timeline {
+		r.sample(e)
 	}
 	r.told = r.told[:0]
 	if err != nil {
