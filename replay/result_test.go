@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -167,7 +168,10 @@ func TestReplayOfLogPeaks(t *testing.T) {
 		want := map[uint64]*peaks{}
 		for e, err := range events(bytes.NewReader(log.Bytes()), "log") {
 			require.NoError(t, err)
-			require.NoError(t, s.Apply(e))
+			if err := s.Apply(e); err != nil { // a refused call is told, too
+				fit, ok := errors.AsType[*device.FitError](err)
+				require.True(t, ok && !fit.Verdict.Fits(), "%v", err)
+			}
 			for id, p := range want {
 				p.final, p.reserved, p.loose = 0, 0, 0
 				if e.Kind == event.KindResetPeaks && (!e.Devices.OK || slices.Contains(e.Devices.V, device.ID(id))) {
