@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
@@ -30,10 +31,10 @@ type decoder struct {
 	inner   jsonobject.Reader // of texts inside it
 	text    []byte            // for inner
 	raw     []byte
-	pos     Pos
+	pos     event.Pos
 	top     jsonobject.Object // the node itself
-	anomaly Anomaly
-	err     *InputError // about the node as a whole; what else is wrong has json
+	anomaly event.Anomaly
+	err     *event.InputError // about the node as a whole; what else is wrong has json
 }
 
 // The numbers of texts and sets that are kept. When there are more, which no real
@@ -50,7 +51,7 @@ func newDecoder(file string) *decoder {
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
 // none of them.
-func (d *decoder) node(raw []byte, pos Pos) (*Node, error) {
+func (d *decoder) node(raw []byte, pos event.Pos) (*Node, error) {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
 		return nil, d.inputError("", 0, raw, "is not a node, which is an object", nil)
@@ -74,7 +75,7 @@ func (d *decoder) node(raw []byte, pos Pos) (*Node, error) {
 		return nil, d.inputError(strings.TrimPrefix(e.Path, "params."), e.Offset, e.Value, e.Reason, e.Err)
 	}
 	if d.json.Twice() {
-		d.anomaly |= AnomalyDuplicateKey
+		d.anomaly |= event.AnomalyDuplicateKey
 	}
 	n.Anomaly = d.anomaly
 	return n, nil
@@ -83,8 +84,8 @@ func (d *decoder) node(raw []byte, pos Pos) (*Node, error) {
 func (d *decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
 
 // inputError returns an error about a value at an offset of the node.
-func (d *decoder) inputError(field string, offset int, value []byte, reason string, cause error) *InputError {
-	return &InputError{
+func (d *decoder) inputError(field string, offset int, value []byte, reason string, cause error) *event.InputError {
+	return &event.InputError{
 		File: d.file, Offset: d.pos.Offset + int64(offset), Line: d.pos.Line + lines(d.raw[:offset]), Node: d.pos.Node,
 		Field: field, Value: shown.Value(value), Reason: reason, Err: cause,
 	}
@@ -93,7 +94,7 @@ func (d *decoder) inputError(field string, offset int, value []byte, reason stri
 // refuse notes that the node as a whole is something else than it should be.
 func (d *decoder) refuse(field, reason string) {
 	if d.ok() {
-		d.err = d.inputError(field, 0, nil, reason, ErrNotCapture)
+		d.err = d.inputError(field, 0, nil, reason, event.ErrNotCapture)
 	}
 }
 
@@ -214,10 +215,10 @@ func (d *decoder) bufferEvent(n *Node, p jsonobject.Object) {
 // lenient decodes what a buffer node says of its buffer, as far as that makes sense:
 // the node is an identity and no event.
 func (d *decoder) lenient(n *Node, p jsonobject.Object) {
-	read := func(name string) (v Opt[uint64]) {
+	read := func(name string) (v event.Opt[uint64]) {
 		if raw := p.Get(name); raw != nil {
 			if whole, wrong := jsonobject.Whole(raw); wrong == "" {
-				v = some(whole)
+				v = event.Some(whole)
 			}
 		}
 		return v
@@ -243,25 +244,25 @@ func (d *decoder) placed(n *Node, p jsonobject.Object) {
 }
 
 // addressOf reads the address, which the 2024-08 dialect also calls addr.
-func addressOf(p jsonobject.Object, most uint64) Opt[uint64] {
+func addressOf(p jsonobject.Object, most uint64) event.Opt[uint64] {
 	if !p.Has("address") {
 		return numberOf(p, "addr", most)
 	}
 	return numberOf(p, "address", most)
 }
 
-func numberOf(o jsonobject.Object, name string, most uint64) Opt[uint64] {
+func numberOf(o jsonobject.Object, name string, most uint64) event.Opt[uint64] {
 	v, ok := o.Number(name, most)
-	return Opt[uint64]{V: v, OK: ok}
+	return event.Opt[uint64]{V: v, OK: ok}
 }
 
-func deviceID(o jsonobject.Object, name string) Opt[uint64] {
+func deviceID(o jsonobject.Object, name string) event.Opt[uint64] {
 	return numberOf(o, name, jsonobject.MaxInt)
 }
 
-func flagOf(o jsonobject.Object, name string) Opt[bool] {
+func flagOf(o jsonobject.Object, name string) event.Opt[bool] {
 	v, ok := o.Flag(name)
-	return Opt[bool]{V: v, OK: ok}
+	return event.Opt[bool]{V: v, OK: ok}
 }
 
 func (d *decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
@@ -315,7 +316,7 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []DeviceTensor {
 	if raw[0] == '"' {
 		raw = []byte(jsonobject.Unquote(raw))
 		if !json.Valid(raw) {
-			d.anomaly |= AnomalyDeviceTensors
+			d.anomaly |= event.AnomalyDeviceTensors
 			return nil
 		}
 	}
@@ -327,7 +328,7 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []DeviceTensor {
 		list = append(list, t)
 	}
 	if !in.Has("list") || d.inner.Err() != nil {
-		d.anomaly |= AnomalyDeviceTensors
+		d.anomaly |= event.AnomalyDeviceTensors
 		return nil
 	}
 	return list

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 )
 
 func gzipped(t testing.TB, text io.Reader) []byte {
@@ -110,10 +111,10 @@ func TestCompressedRefused(t *testing.T) {
 		{append(bytes.Clone(gz), "tail"...), "gzip data is c", nil},
 		{append(bytes.Clone(zs), "tail"...), "zstd data is c", nil},
 		{append(bytes.Clone(gz), make([]byte, 100)...), "gzip data is corrupt", nil},
-		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", capture.ErrNotCapture},
-		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", capture.ErrNotCapture},
-		{gzipped(t, strings.NewReader("")), "this is empty input", capture.ErrNotCapture},
-		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", capture.ErrNotCapture},
+		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", event.ErrNotCapture},
+		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", event.ErrNotCapture},
+		{gzipped(t, strings.NewReader("")), "this is empty input", event.ErrNotCapture},
+		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", event.ErrNotCapture},
 		{gzipped(t, strings.NewReader(two+two)), "a second JSON value", nil},
 	} {
 		_, err := count(bytes.NewReader(c.data))
@@ -154,7 +155,7 @@ func TestBombs(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := count(bytes.NewReader(data))
 		runtime.ReadMemStats(&after)
-		require.ErrorIs(t, err, capture.ErrExpands, name)
+		require.ErrorIs(t, err, event.ErrExpands, name)
 		checkError(t, err)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
 	}

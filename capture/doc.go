@@ -15,7 +15,7 @@
 //
 // The whole input is checked to be one JSON document, whatever of it matters.
 // Absent is never 0 and no number is read from part of a text. Every failure is an
-// [*InputError] that says where it is; after one the iteration is over. What is odd
+// [*event.InputError] that says where it is; after one the iteration is over. What is odd
 // but harmless is marked on its node as an [Anomaly]. No input panics.
 //
 // # Cost

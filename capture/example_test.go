@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // The circular buffers of a capture, with what each takes on one core.
@@ -32,7 +33,7 @@ func ExampleReader_Nodes() {
 }
 
 // Two programs that start at one address: together they take what the larger takes.
-func ExampleReplay() {
+func ExampleReader_Events() {
 	const text = `[
   {"counter": 0, "node_type": "circular_buffer_allocate", "params":
     {"address": 111616, "size": 4096, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}},
@@ -40,7 +41,7 @@ func ExampleReplay() {
   {"counter": 2, "node_type": "circular_buffer_allocate", "params":
     {"address": 111616, "size": 6144, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}}
 ]`
-	result, err := capture.Replay(capture.NewReader(strings.NewReader(text), "trace.json"), capture.Options{})
+	result, err := replay.Run("trace.json", capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}), replay.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -55,7 +56,7 @@ func ExampleReplay() {
 }
 
 // Every error says what is wrong, and where.
-func ExampleInputError() {
+func ExampleReader_Nodes_refused() {
 	const text = `[{"counter": 0, "node_type": "buffer_allocate", "params": {"size": "4096 bytes"}}]`
 	for _, err := range capture.NewReader(strings.NewReader(text), "trace.json").Nodes() {
 		fmt.Println(err)

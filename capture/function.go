@@ -1,6 +1,8 @@
 package capture
 
-import "github.com/cbl1/cbl1/event"
+import (
+	"github.com/cbl1/cbl1/event"
+)
 
 // A function is a call that has not ended.
 type function struct {

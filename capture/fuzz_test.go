@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 )
 
 // FuzzReader reads anything: the reader never panics, says what is wrong in one
@@ -59,7 +60,7 @@ func collect(t *testing.T, r *capture.Reader) (nodes []capture.Node, err error) 
 	for n, err := range r.Nodes() {
 		if err != nil {
 			require.Nil(t, n)
-			var e *capture.InputError
+			var e *event.InputError
 			require.True(t, errors.As(err, &e))
 			checkError(t, err)
 			return nodes, err

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 )
 
 // folder returns a folder with these files, each an empty capture.
@@ -128,8 +129,8 @@ func TestOpen(t *testing.T) {
 		"touched":     func() { require.NoError(t, os.Chtimes(path, time.Time{}, time.Now())) },
 	} {
 		_, err := read(meanwhile)
-		require.ErrorIs(t, err, capture.ErrChanged, name)
-		require.EqualError(t, err, (&capture.InputError{File: path, Node: -1, Reason: "file changed while it was read"}).Error())
+		require.ErrorIs(t, err, event.ErrChanged, name)
+		require.EqualError(t, err, (&event.InputError{File: path, Node: -1, Reason: "file changed while it was read"}).Error())
 	}
 	// One that is replaced is still the old one.
 	n, err := read(func() {

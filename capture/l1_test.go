@@ -13,8 +13,10 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A script writes a capture node by node.
@@ -107,21 +109,21 @@ func (s *script) text(t require.TestingT) string {
 }
 
 // replay reads the script as a file, so that it can be read twice.
-func (s *script) replay(t *testing.T, opt capture.Options) *capture.Result {
+func (s *script) replay(t *testing.T, opt capture.Options) *replay.Result {
 	t.Helper()
 	return replayFile(t, s.text(t), opt)
 }
 
-func replayFile(t *testing.T, text string, opt capture.Options) *capture.Result {
+func replayFile(t *testing.T, text string, opt capture.Options) *replay.Result {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "capture.json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	r, err := capture.Input{Path: path}.Replay(opt)
+	r, err := resultOf(capture.Input{Path: path}, opt)
 	require.NoError(t, err)
 	return r
 }
 
-func l1Row(t *testing.T, r *capture.Result, id uint64) capture.DeviceL1 {
+func l1Row(t *testing.T, r *replay.Result, id uint64) replay.DeviceL1 {
 	t.Helper()
 	for _, d := range r.L1 {
 		if d.ID.OK && d.ID.V == id {
@@ -129,11 +131,11 @@ func l1Row(t *testing.T, r *capture.Result, id uint64) capture.DeviceL1 {
 		}
 	}
 	t.Fatalf("no row of device %d", id)
-	return capture.DeviceL1{}
+	return replay.DeviceL1{}
 }
 
-func codes(r *capture.Result) map[capture.Code]int64 {
-	out := map[capture.Code]int64{}
+func codes(r *replay.Result) map[replay.Code]int64 {
+	out := map[replay.Code]int64{}
 	for _, a := range r.Anomalies {
 		out[a.Code] = a.Count
 	}
@@ -164,8 +166,8 @@ func TestL1TwoCores(t *testing.T) {
 			if name == "one MiB" {
 				require.Equal(t, uint64(1_253_376), d.Peak.Bytes)
 				require.Equal(t, uint64(1_253_376+972_800), d.Total.Peak)
-				require.Equal(t, []capture.UpstreamCause{{
-					Code: capture.CauseCores, Figure: "peak_cb", Upstream: 1750*kib + 24*kib, Exact: mib, Count: 2,
+				require.Equal(t, []event.UpstreamCause{{
+					Code: event.CauseCores, Figure: "peak_cb", Upstream: 1750*kib + 24*kib, Exact: mib, Count: 2,
 				}}, r.Upstream.Causes)
 			} else {
 				require.Equal(t, uint64(972_800), d.Peak.Bytes)
@@ -196,12 +198,12 @@ func TestL1MeshOfEight(t *testing.T) {
 	require.Len(t, r.L1, 8)
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
-		require.Equal(t, []capture.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
+		require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
 		require.Equal(t, uint64(64000), d.L1.Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
-	require.Equal(t, []capture.UpstreamCause{
-		{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 8 * 6144, Exact: 6144, Count: 8},
+	require.Equal(t, []event.UpstreamCause{
+		{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 8 * 6144, Exact: 6144, Count: 8},
 	}, r.Upstream.Causes)
 	require.Equal(t, int64(8), r.Checks.Runs)
 }
@@ -229,14 +231,14 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 	wormhole := capture.Options{Arch: l1.Wormhole}
 
 	r := s.replay(t, wormhole)
-	require.Equal(t, capture.Hits{Inferred: 2}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[capture.CodeInferred])
-	require.Zero(t, codes(r)[capture.CodeCacheHit])
+	require.Equal(t, replay.Hits{Inferred: 2}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[replay.CodeInferred])
+	require.Zero(t, codes(r)[replay.CodeCacheHit])
 	require.Empty(t, r.Untold())
 	require.Equal(t, []int64{3, 2, 1}, []int64{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed})
 	require.Len(t, r.Checks.List, 1)
 	c := r.Checks.List[0]
-	require.Equal(t, capture.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
+	require.Equal(t, replay.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
 	require.Equal(t, uint64(end), c.Enqueue)
 	require.False(t, c.Synthesised)
 	require.Equal(t, uint64(9_696), c.Verdict.Refusals[0].Over())
@@ -247,9 +249,9 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 
 	wormhole.NoInfer = true
 	r = s.replay(t, wormhole)
-	require.Equal(t, capture.Hits{Unknown: 2}, r.Hits)
+	require.Equal(t, replay.Hits{Unknown: 2}, r.Hits)
 	require.Zero(t, r.Checks.Failed)
-	require.Equal(t, []capture.Code{capture.CodeCacheHit}, r.Untold(), "never green")
+	require.Equal(t, []replay.Code{replay.CodeCacheHit}, r.Untold(), "never green")
 }
 
 // Before the flag, a hit is a free in an operation that no CB follows.
@@ -269,9 +271,9 @@ func TestL1HitsOfOldCaptures(t *testing.T) {
 	run(&s, "add", "b", false) // other arguments
 	run(&s, "mul", "a", false) // another operation
 	r := s.replay(t, capture.Options{})
-	require.Equal(t, capture.Hits{Inferred: 1, Unknown: 2}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[capture.CodeFreeWithoutCBs])
-	require.Equal(t, int64(1), codes(r)[capture.CodeInferred])
+	require.Equal(t, replay.Hits{Inferred: 1, Unknown: 2}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[replay.CodeFreeWithoutCBs])
+	require.Equal(t, int64(1), codes(r)[replay.CodeInferred])
 }
 
 // A miss to the byte: line 17 and line 9 of the published messages.
@@ -359,11 +361,11 @@ func TestL1FreesFromBefore(t *testing.T) {
 	s.drop(b)
 	s.drop(b)
 	r := s.replay(t, capture.Options{})
-	require.Equal(t, int64(2), codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, int64(2), codes(r)[replay.CodeFreeUnknown])
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(2048+4096), d.Peak.Bytes)
-	require.Equal(t, capture.HighLow{Peak: 4096 * 64}, d.L1)
-	require.Equal(t, capture.HighLow{Peak: 1}, d.Buffers)
+	require.Equal(t, replay.HighLow{Peak: 4096 * 64}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
 	require.Zero(t, r.Live.Buffers)
 }
 
@@ -381,7 +383,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 0, 64)
 	r := s.replay(t, capture.Options{L1Small: 4096})
 	d := l1Row(t, r, 0)
-	require.Equal(t, capture.AddressesSynthesised, d.Addresses)
+	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
 	require.Zero(t, r.Checks.Failed)
 	var at []uint64
 	for _, l := range r.Live.List {
@@ -419,9 +421,9 @@ func TestL1CoresThatComeLate(t *testing.T) {
 		require.Zero(t, d.Assumed)
 		require.Equal(t, uint64(1000+17*100), d.Total.Peak)
 	}
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(build(true).text(t)), "stdin"), capture.Options{})
+	r, err := replay.Run("stdin", capture.NewReader(strings.NewReader(build(true).text(t)), "stdin").Events(capture.Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, int64(1), codes(r)[capture.CodeMeshLate])
+	require.Equal(t, int64(1), codes(r)[replay.CodeMeshLate])
 	require.Equal(t, uint64(1000+17*100), l1Row(t, r, 0).Total.Final, "the end is right in any case")
 }
 
@@ -434,12 +436,12 @@ func TestL1LateChips(t *testing.T) {
 	s.drop(a)
 	s.free(9)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(s.text(t)), "stdin"), capture.Options{})
+	r, err := replay.Run("stdin", capture.NewReader(strings.NewReader(s.text(t)), "stdin").Events(capture.Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Zero(t, codes(r)[capture.CodeMeshLate], "nothing came too late")
+	require.Zero(t, codes(r)[replay.CodeMeshLate], "nothing came too late")
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(4000), d.Peak.Bytes)
-	require.Equal(t, capture.HighLow{Peak: 256_000, Final: 64_000}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 256_000, Final: 64_000}, d.L1)
 	require.Equal(t, uint64(130*1000+64), d.Total.Final)
 
 	// A chip that had its row before anybody said whose it is.
@@ -461,17 +463,17 @@ func TestL1Grid(t *testing.T) {
 	for _, text := range []string{"{" + devices + `,"graph":` + s.text(t) + "}", `{"graph":` + s.text(t) + "," + devices + "}"} {
 		d := l1Row(t, replayFile(t, text, capture.Options{}), 0)
 		require.Equal(t, 110, d.NumCores)
-		require.Equal(t, capture.FromFile, d.CoresFrom)
+		require.Equal(t, event.FromFile, d.CoresFrom)
 		require.Equal(t, uint64(110*1000+64), d.Total.Peak)
 	}
 	d := l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, []any{130, capture.FromAssumed}, []any{d.NumCores, d.CoresFrom})
+	require.Equal(t, []any{130, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
 
 	// A core beyond every known grid.
 	s.free(0)
 	s.cb(0, "{[15-0 - 15-0]}", 111616, 64)
 	d = l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, []any{160, capture.FromAssumed}, []any{d.NumCores, d.CoresFrom})
+	require.Equal(t, []any{160, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
 	require.Equal(t, uint64(160*1000+128), d.Total.Final)
 }
 
@@ -499,7 +501,7 @@ func TestL1Dispatched(t *testing.T) {
 		execute()
 	})
 	d := l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, &capture.Dispatched{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
+	require.Equal(t, &replay.Dispatched{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
 	require.Equal(t, uint64(16384), d.Peak.Bytes)
 }
 
@@ -517,9 +519,9 @@ func TestL1Backing(t *testing.T) {
 	r := s.replay(t, capture.Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, capture.HighLow{Peak: 1}, d.Buffers)
-	require.Equal(t, capture.HighLow{Peak: 64_000}, d.L1)
-	require.Zero(t, codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
+	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
 }
 
 // What may hide programs or buffers never lets a capture be green.
@@ -527,15 +529,15 @@ func TestL1Untold(t *testing.T) {
 	var s script
 	s.add("tensor", params{"device_tensors": "["})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	require.Equal(t, []capture.Code{capture.CodeBadDeviceTensors}, s.replay(t, capture.Options{}).Untold())
+	require.Equal(t, []replay.Code{replay.CodeBadDeviceTensors}, s.replay(t, capture.Options{}).Untold())
 
 	s = script{} // from a pipe a mesh is learnt too late
 	s.interleaved(9, 1_500_000, 1000)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.member(9, 0)
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(s.text(t)), "pipe"), capture.Options{})
+	r, err := replay.Run("pipe", capture.NewReader(strings.NewReader(s.text(t)), "pipe").Events(capture.Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Untold(), capture.CodeMeshLate)
+	require.Contains(t, r.Untold(), replay.CodeMeshLate)
 	require.Empty(t, s.replay(t, capture.Options{}).Untold(), "a file is read twice")
 }
 
@@ -555,8 +557,8 @@ func TestL1BackingWithoutNodes(t *testing.T) {
 	r := s.replay(t, capture.Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, capture.HighLow{Peak: 64_000}, d.L1)
-	require.Equal(t, int64(1), codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Equal(t, int64(1), codes(r)[replay.CodeFreeUnknown])
 	require.Equal(t, uint64(1064), d.Peak.Bytes)
 	require.Equal(t, 5, at)
 }
@@ -575,10 +577,10 @@ func TestL1SizePerBankFromPages(t *testing.T) {
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 		s.buffer(params{"device_id": 0, "address": 1_000_000, "size": c.size, "page_size": c.page, "layout": "INTERLEAVED", "type": "L1"})
 		report := `{"devices":[{"device_id":0,"num_x_compute_cores":8,"num_y_compute_cores":8,"worker_l1_size":1572864}],"graph":` + s.text(t) + `}`
-		r, err := capture.Replay(capture.NewReader(strings.NewReader(report), "pages.json"), capture.Options{})
+		r, err := replay.Run("pages.json", capture.NewReader(strings.NewReader(report), "pages.json").Events(capture.Options{}), replay.Options{})
 		require.NoError(t, err)
 		require.Equal(t, 64+c.want, l1Row(t, r, 0).Peak.Bytes, "%+v", c)
-		require.Zero(t, codes(r)[capture.CodeBufferUnplaced])
+		require.Zero(t, codes(r)[replay.CodeBufferUnplaced])
 	}
 }
 
@@ -593,7 +595,7 @@ func TestL1OtherKinds(t *testing.T) {
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
-	require.Equal(t, []capture.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
 	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)
@@ -615,11 +617,11 @@ func TestL1Live(t *testing.T) {
 	require.Len(t, r.L1, 1, "no CB names a device, so the buffers do")
 
 	s = script{}
-	for range capture.MaxListed + 5 {
+	for range replay.MaxListed + 5 {
 		s.interleaved(0, 1_500_000, 1)
 	}
 	r = s.replay(t, capture.Options{})
-	require.Len(t, r.Live.List, capture.MaxListed)
+	require.Len(t, r.Live.List, replay.MaxListed)
 	require.Equal(t, int64(5), r.Live.More)
 }
 
@@ -627,25 +629,25 @@ func TestL1Live(t *testing.T) {
 func TestUpstreamCauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(*script)
-		want  []capture.UpstreamCause
+		want  []event.UpstreamCause
 	}{
 		"one device": {func(s *script) { s.cb(0, "{[0-0 - 1-0]}", 64, 100) }, nil},
 		"copies": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
 			s.cb(1, "{[0-0 - 1-0]}", 64, 100)
-		}, []capture.UpstreamCause{{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 200, Exact: 100, Count: 2}}},
+		}, []event.UpstreamCause{{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 200, Exact: 100, Count: 2}}},
 		"other CBs": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
 			s.cb(1, "{[0-0 - 1-0]}", 128, 300)
-		}, []capture.UpstreamCause{{Code: capture.CauseDevices, Figure: "peak_cb", Upstream: 400, Exact: 300, Count: 2}}},
+		}, []event.UpstreamCause{{Code: event.CauseDevices, Figure: "peak_cb", Upstream: 400, Exact: 300, Count: 2}}},
 		"cores, of copies": {func(s *script) {
 			for chip := range 2 {
 				s.cb(chip, "{[0-0 - 1-0]}", 64, 100)
 				s.cb(chip, "{[2-0 - 2-0]}", 64, 50)
 			}
-		}, []capture.UpstreamCause{
-			{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 300, Exact: 150, Count: 2},
-			{Code: capture.CauseCores, Figure: "peak_cb", Upstream: 150, Exact: 100, Count: 2},
+		}, []event.UpstreamCause{
+			{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 300, Exact: 150, Count: 2},
+			{Code: event.CauseCores, Figure: "peak_cb", Upstream: 150, Exact: 100, Count: 2},
 		}},
 		"only the peak matters": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
@@ -658,7 +660,7 @@ func TestUpstreamCauses(t *testing.T) {
 			s.add("buffer_deallocate", p, 99)
 			s.interleaved(0, 8192, 4096)
 			s.interleaved(0, 16384, 1024)
-		}, []capture.UpstreamCause{{Code: capture.CauseWrapped, Figure: "peak_l1", Upstream: 1<<64 - 32768 + 5120, Exact: 5120, Count: 1}}},
+		}, []event.UpstreamCause{{Code: event.CauseWrapped, Figure: "peak_l1", Upstream: 1<<64 - 32768 + 5120, Exact: 5120, Count: 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s script

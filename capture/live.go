@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -45,6 +46,30 @@ type addressKey struct {
 	named   device.ID
 	address uint64
 	kind    device.Kind
+}
+
+// bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
+// L1_SMALL buffers say L1.
+func bufferKind(n *Node) (kind device.Kind, ok bool) {
+	if n.BufferType.OK {
+		kinds := []device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}
+		if n.BufferType.V < uint64(len(kinds)) {
+			return kinds[n.BufferType.V], true
+		}
+	}
+	switch n.TypeName {
+	case "DRAM":
+		return device.KindDRAM, true
+	case "L1":
+		return device.KindL1, true
+	case "L1_SMALL":
+		return device.KindL1Small, true
+	case "SYSTEM_MEMORY":
+		return device.KindSystem, true
+	case "TRACE":
+		return device.KindTrace, true
+	}
+	return 0, false
 }
 
 func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kind} }
@@ -258,7 +283,7 @@ func (w *walk) measure(b *buffer, n *Node) {
 	grid := w.grids.use(b.named)
 	if !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.PageSize.V > 0 && n.Size.OK {
 		each := divideUp(divideUp(n.Size.V, n.PageSize.V), uint64(grid.cores.Len()))
-		if each == 0 || n.PageSize.V <= maxL1/each {
+		if each == 0 || n.PageSize.V <= jsonobject.MaxL1/each {
 			b.perCore = event.Some(each * n.PageSize.V)
 		}
 	}

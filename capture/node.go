@@ -39,64 +39,47 @@ func (t Type) Known() bool {
 	return false
 }
 
-// An Opt is a value that may be absent. Absent is not 0.
-type Opt[T any] = event.Opt[T]
-
-func some[T any](v T) Opt[T] { return event.Some(v) }
-
-// A Pos is the place of a node in its file.
-type Pos = event.Pos
-
-// An Anomaly is a set of oddities in a node that do not stop the reader.
-type Anomaly = event.Anomaly
-
-// The anomalies.
-const (
-	AnomalyDuplicateKey  = event.AnomalyDuplicateKey
-	AnomalyDeviceTensors = event.AnomalyDeviceTensors
-)
-
 // A Node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place
 // something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
 // and Cores are always present, and below 2^32.
 type Node struct {
-	Pos     Pos
+	Pos     event.Pos
 	Counter uint64
 	Type    Type
-	Anomaly Anomaly
+	Anomaly event.Anomaly
 
 	// Connections are the counters a buffer, buffer event or tensor points to.
 	// Nothing says that such nodes exist.
 	Connections []uint64
 	// StackingLevel is the depth of function calls, in captures from 2025 on.
-	StackingLevel Opt[uint64]
+	StackingLevel event.Opt[uint64]
 
 	// Name is that of a function, at its start and end.
 	Name string
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.
-	CacheHit Opt[bool]
+	CacheHit event.Opt[bool]
 	// Arguments is a hash of the text of a function's arguments, 0 if it has none.
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
 
-	DeviceID         Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
-	PhysicalDeviceID Opt[uint64] // of a chip, on program_execution
-	RuntimeID        Opt[uint64] // of a program, on program_execution
+	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
+	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
+	RuntimeID        event.Opt[uint64] // of a program, on program_execution
 
-	Address        Opt[uint64]
-	Size           Opt[uint64] // per core on circular buffers, of all banks on buffers
-	MaxSizePerBank Opt[uint64] // of a buffer event: bytes on the fullest core
-	PageSize       Opt[uint64]
-	NumCores       Opt[uint64]     // of a buffer event: cores of a sharded buffer, 0 if interleaved
-	Cores          l1.CoreRangeSet // of what is placed in L1
-	Global         bool            // globally_allocated or borrows_memory: takes no bytes of its own
+	Address        event.Opt[uint64]
+	Size           event.Opt[uint64] // per core on circular buffers, of all banks on buffers
+	MaxSizePerBank event.Opt[uint64] // of a buffer event: bytes on the fullest core
+	PageSize       event.Opt[uint64]
+	NumCores       event.Opt[uint64] // of a buffer event: cores of a sharded buffer, 0 if interleaved
+	Cores          l1.CoreRangeSet   // of what is placed in L1
+	Global         bool              // globally_allocated or borrows_memory: takes no bytes of its own
 
-	TypeName      string      // "DRAM" or "L1", of a buffer or its event
-	BufferType    Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
-	Layout        string      // of a buffer event or tensor
-	TensorID      Opt[uint64]
+	TypeName      string            // "DRAM" or "L1", of a buffer or its event
+	BufferType    event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
+	Layout        string            // of a buffer event or tensor
+	TensorID      event.Opt[uint64]
 	DeviceTensors []DeviceTensor // of a tensor: its part on each chip
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
@@ -108,7 +91,7 @@ type Node struct {
 // A DeviceTensor is the part of a tensor on one chip. It is how a capture tells
 // which chips a mesh has.
 type DeviceTensor struct {
-	Address      Opt[uint64]
+	Address      event.Opt[uint64]
 	DeviceID     uint64
-	MeshDeviceID Opt[uint64]
+	MeshDeviceID event.Opt[uint64]
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,14 +21,14 @@ func TestPipeIsReadOnce(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	done := make(chan error)
 	go func() { done <- os.WriteFile(pipe, data, 0) }()
-	result, err := Input{Path: pipe}.Replay(Options{})
-	require.NoError(t, err)
+	events, void := toldBy(t, pipe, Options{Ahead: true})
 	require.NoError(t, <-done)
-	var codes []Code
-	for _, a := range result.Anomalies {
-		codes = append(codes, a.Code)
+	require.Nil(t, void)
+	var codes []string
+	for _, e := range events {
+		codes = append(codes, e.Code)
 	}
-	require.Contains(t, codes, CodeMeshLate)
+	require.Contains(t, codes, noteMeshLate)
 }
 
 // Between two readings a file may have become another one.
@@ -42,7 +43,7 @@ func TestFileThatChangesBetweenReadings(t *testing.T) {
 	again, err := Input{Path: path}.Open()
 	require.NoError(t, err)
 	err = again.sameAs(first.regular)
-	require.ErrorIs(t, err, ErrChanged)
-	var input *InputError
+	require.ErrorIs(t, err, event.ErrChanged)
+	var input *event.InputError
 	require.ErrorAs(t, err, &input)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -59,7 +60,7 @@ func longGraph(size int) []byte {
 	return []byte(b.String())
 }
 
-func some[T any](v T) capture.Opt[T] { return capture.Opt[T]{V: v, OK: true} }
+func some[T any](v T) event.Opt[T] { return event.Opt[T]{V: v, OK: true} }
 
 // single reads a graph of one node.
 func single(t *testing.T, node string) *capture.Node {
@@ -71,7 +72,7 @@ func single(t *testing.T, node string) *capture.Node {
 }
 
 func TestNodeFields(t *testing.T) {
-	at := capture.Pos{Offset: 1, Line: 1}
+	at := event.Pos{Offset: 1, Line: 1}
 	for _, c := range []struct {
 		node string
 		want capture.Node
@@ -215,7 +216,7 @@ func TestDialect2024(t *testing.T) {
 	require.Equal(t, "{[0-0 - 0-7], [1-0 - 1-3]}", cb.Cores.String())
 	require.False(t, cb.Global)
 	require.False(t, cb.DeviceID.OK)
-	require.Equal(t, capture.Pos{Offset: cb.Pos.Offset, Line: 7, Node: 5}, cb.Pos)
+	require.Equal(t, event.Pos{Offset: cb.Pos.Offset, Line: 7, Node: 5}, cb.Pos)
 }
 
 const (
@@ -263,7 +264,7 @@ func TestReport(t *testing.T) {
 	// The same section twice.
 	_, got, err := read(`{"devices":` + devices + `,"devices": ` + devices + `,"graph":[]}`)
 	require.NoError(t, err)
-	require.Equal(t, capture.AnomalyDuplicateKey, got.Anomaly)
+	require.Equal(t, event.AnomalyDuplicateKey, got.Anomaly)
 }
 
 func TestReportRefused(t *testing.T) {
@@ -305,7 +306,7 @@ func TestReportRefused(t *testing.T) {
 // checkError checks what all errors have in common.
 func checkError(t *testing.T, err error) {
 	t.Helper()
-	var e *capture.InputError
+	var e *event.InputError
 	require.ErrorAs(t, err, &e)
 	text := err.Error()
 	require.LessOrEqual(t, len(text), 300, text)
@@ -465,14 +466,41 @@ func TestNodeLimit(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	err := node(1 << 30)
 	runtime.ReadMemStats(&after)
-	require.ErrorIs(t, err, capture.ErrTooLarge)
+	require.ErrorIs(t, err, event.ErrTooLarge)
 	require.EqualError(t, err, "trace.json:1: byte 1: node 0: value of more than 16777216 bytes")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), "doubling up to the limit, and half of it garbage")
-	require.ErrorIs(t, node(capture.MaxNode+1), capture.ErrTooLarge)
+	require.ErrorIs(t, node(capture.MaxNode+1), event.ErrTooLarge)
 }
 
 func TestOpt(t *testing.T) {
-	require.Equal(t, 7, capture.Opt[int]{}.Or(7))
+	require.Equal(t, 7, event.Opt[int]{}.Or(7))
 	require.Equal(t, 0, some(0).Or(7))
-	require.Equal(t, "duplicate key, malformed device_tensors", (capture.AnomalyDuplicateKey | capture.AnomalyDeviceTensors).String())
+	require.Equal(t, "duplicate key, malformed device_tensors", (event.AnomalyDuplicateKey | event.AnomalyDeviceTensors).String())
+}
+
+// An event log is no capture, and whoever gives it as one is told what reads it.
+func TestReaderKnowsLogs(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		log  bool
+	}{
+		{`{"event":"log","version":1}` + "\n", true},
+		{`{"event":"log","version":1}`, true},
+		{"\xef\xbb\xbf\r\n" + `{"tag":"x","version":99,"event":"log"}` + "\r\n{", true},
+		{`{"event":"device"}`, false},
+		{`{"event":"log"`, false},
+		{`{"graph":[]}`, false},
+		{"{\n" + `"event":"log"}`, false},
+	} {
+		var err error
+		for _, e := range capture.NewReader(strings.NewReader(c.text), "x.json").Nodes() {
+			err = e
+		}
+		if c.log {
+			require.EqualError(t, err, "x.json:1: byte 0: this is an event log, not a graph capture; cbl1 stream reads it", "%s", c.text)
+			require.ErrorIs(t, err, event.ErrNotCapture)
+		} else if err != nil {
+			require.NotContains(t, err.Error(), "event log", "%s", c.text)
+		}
+	}
 }

@@ -266,3 +266,14 @@ func (a aimless) sum(known func(device.ID) bool) *note {
 	}
 	return all
 }
+
+// kindOf returns the kind of what a node places.
+func kindOf(t Type) program.Kind {
+	switch t {
+	case TypeDataflowBufferAllocate:
+		return program.DataflowBuffer
+	case TypeScratchpadAllocate:
+		return program.Scratchpad
+	}
+	return program.CircularBuffer
+}

@@ -10,14 +10,34 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 )
+
+// Options say what a capture cannot, or override what it says. The zero value leaves
+// everything to the capture.
+type Options struct {
+	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
+	Base  uint64  // where circular buffers start; 0 = by file or architecture
+	Align uint64  // alignment of their addresses; 0 = by architecture
+	// L1Small is the size of the L1_SMALL area at the top of L1, which no capture
+	// tells; L1 buffers without an address are placed below it.
+	L1Small uint64
+	MaxL1   uint64 // size of L1; 0 = by file or architecture
+	// NoInfer leaves operations that found their program in the cache without one.
+	NoInfer bool
+	// At, if present, is the counter of a node: after it the source tells what is still
+	// open, as it stands, so that somebody may look at that moment.
+	At event.Opt[uint64]
+	// Ahead reads a regular file twice, so that what comes late is told right at once.
+	Ahead bool
+}
 
 // Events opens the capture and returns its events; see Reader.Events. Those of an event
 // log are told as they stand there. If something at
 // its end changes the meaning of its beginning, it is told again: one event of
 // KindAgain, and then all from a header on. That does not happen to what can be read
 // only once, like a pipe, nor with Options.Ahead. A file that is another one when it is
-// read again is refused with ErrChanged.
+// read again is refused with event.ErrChanged.
 func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		if err := in.events(opt, yield); err != nil && !errors.Is(err, errStop) {
@@ -58,7 +78,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
-// first, and event.KindEnd last. The last pair has a nil event and an *InputError if
+// first, and event.KindEnd last. The last pair has a nil event and an *event.InputError if
 // the capture cannot be read to its end. Events can be called once. The events are the
 // caller's to keep, but the lists in them are shared.
 //
