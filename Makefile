@@ -4,7 +4,7 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults race api lint fuzz bench bench-short cover dist check
+.PHONY: help run test short test32 faults race api lint fuzz hammer bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ faults: ## operations on many devices, failed on purpose at each of their steps
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
 
+planted: ## known bugs, one at a time: the quick tests have to find each (some minutes)
+	.ci/planted
+
 api: ## write down the exported names (api/*.txt), after a change of them
 	go test -run TestAPI -update .
 
@@ -35,6 +38,9 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour
+	go test ./cmd/cbl1 -run '^(TestHammer|TestKnownFailures)' -count 1 -timeout 3h -v -hammer
 
 bench: ## ours against the baselines: one table, some minutes
 	go run ./internal/bench/cbl1bench

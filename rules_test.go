@@ -63,7 +63,7 @@ func importTable() map[string]row {
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
 		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event")},
+		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event"), outside: []string{compress}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1"}},
 		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
@@ -97,7 +97,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
-		"fit", "fuzz", "internal", "l1", "program", "replay", "report", "testdata",
+		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 	}
 }
 

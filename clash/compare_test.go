@@ -97,6 +97,12 @@ func TestCompare(t *testing.T) {
 			capture: "a, node 0 of run.json, device 0: same cores and region end, same lowest address; the first of 3 that agree, others in b",
 		},
 		{
+			name: "a message of two ranges: a run that is on both agrees once", log: clashes("{[0-0 - 3-7], [4-0 - 7-7]}", 800_000, 900_000),
+			runs:  []enqueued{{"a", "[0-0 - 3-7], [4-0 - 7-7]", 900_000, 800_000, nil}},
+			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
+			capture: "a, node 0 of run.json, device 0: same cores and region end, same lowest address",
+		},
+		{
 			name: "another lowest address: the nearest, said so", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 0, nil}, {"b", all, 900_000, 1_500_000, nil}, {"c", all, 900_000, 801_024, nil}},
 			level: clash.MatchLowest, op: "c", n: 3, ops: []string{"a", "b", "c"}, lowest: 801_024,

@@ -120,7 +120,6 @@ type allocation struct {
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
 // the devices; where devices part O(n) in the live buffers.
 func (f *Fleet) Allocate(b Buffer, s Set) error {
-	b.Parts = slices.Clone(b.Parts)
 	if err := checkBuffer(&b); err != nil {
 		return err
 	}

@@ -15,12 +15,43 @@ import (
 type site struct {
 	spec    *l1.Spec
 	heap    *heap
+	hybrid  bool
 	first   ID
 	devices int
 }
 
+// SetHybrid puts the allocators of the devices of s into HYBRID mode (per-core allocation
+// enabled), or back into the mode in which a device begins, where all banks are allocated
+// in lockstep. Check, Enqueue and Replay then hold a program against the lowest L1 buffers
+// on its own cores instead of the lowest of the device. Nothing else changes. It returns
+// the devices that were in the other mode. Errors: ErrForeignSet; ErrNoDevice for a
+// removed device.
+func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil || s.s == nil {
+		return Set{}, err
+	}
+	if err := f.faults.step(); err != nil {
+		return Set{}, err
+	}
+	var slots bitset
+	for slot := range s.s.slots.all() {
+		if c := f.slots[slot]; c.hybrid != on {
+			c.hybrid = on
+			slots = slots.with(slot)
+		}
+	}
+	changed = f.setOf(slots, slots.count())
+	if changed.s != nil {
+		f.emit(Event{Kind: EventHybridSet, Set: changed, Hybrid: on})
+	}
+	return changed, nil
+}
+
 // Check says whether p fits on the devices of s beside what is in L1 now, and if it
-// does not, who is in the way. p need not be registered: Register records, Check
+// does not, who is in the way. tt-metal's checks are those of the mode of each device
+// (SetHybrid). p need not be registered: Register records, Check
 // judges. Circular buffers of other programs are never in the way, since programs
 // share their addresses. An empty set fits.
 //
@@ -131,11 +162,11 @@ next:
 	return out
 }
 
-func siteOf(c *chip) site { return site{c.spec, c.heap(), c.id, 1} }
+func siteOf(c *chip) site { return site{c.spec, c.heap(), c.hybrid, c.id, 1} }
 
 // add counts a device that is like those of the site.
 func (at *site) add(c *chip) bool {
-	if at.spec != c.spec || at.heap != c.heap() {
+	if at.spec != c.spec || at.heap != c.heap() || at.hybrid != c.hybrid {
 		return false
 	}
 	at.devices++
@@ -145,7 +176,7 @@ func (at *site) add(c *chip) bool {
 
 // place returns what package fit has to know, in memory of its own.
 func (at *site) place() fit.Place {
-	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec}
+	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
 	for _, a := range at.heap.sorted() {
 		if a.placed != nil || a.Kind == KindService {
 			out.Buffers = append(out.Buffers, a.Buffer)

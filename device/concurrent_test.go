@@ -239,6 +239,11 @@ func TestConcurrentUse(t *testing.T) {
 			check(!ok || len(regions(ranges)) == 1 || p == e, "%v has no bytes", p)
 		},
 		"Device.Totals": func() { row(lone.Totals()) },
+		"Device.Hybrid": func() {
+			for d := range heaps.All() {
+				check(!d.Hybrid(), "device %d", d.ID())
+			}
+		},
 		"Device.Core": func() {
 			c := lone.Core(core(3, 3))
 			check(c.Registered == 128*uint64(c.Programs) && c.Reserved == c.Registered && c.Logical == c.Registered && c.Peak >= c.Registered, "%+v", c)
@@ -339,7 +344,7 @@ func TestConcurrentUse(t *testing.T) {
 	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
 
 	// Nothing exported was forgotten.
-	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Free", "Enqueue", "Observe"} {
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Free", "Enqueue", "SetHybrid", "Observe"} {
 		calls["Fleet."+name] = nil // by the writers
 	}
 	calls["Device.ResetPeaks"] = nil

@@ -89,6 +89,16 @@ func (d Device) Totals() Totals {
 	return d.c.totals()
 }
 
+// Hybrid reports whether the allocator of the device is in HYBRID mode.
+func (d Device) Hybrid() bool {
+	if d.c == nil {
+		return false
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	return d.c.hybrid
+}
+
 // ResetPeaks sets the high-water marks of the device and its cores to what is
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
@@ -104,9 +114,10 @@ func (d Device) ResetPeaks() {
 	var peak Peaks
 	peak.raise(g.state.totals)
 	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
-	d.c.residentPeak = d.c.left.total()
+	d.c.residentPeak, d.c.corePeak = d.c.left.total(), d.c.left.fullest()
 	if m := d.c.memory; m != nil {
-		m.trackedPeak, m.l1Peak, m.dramPeak = m.tracked, m.heap.sums().L1, m.heap.sums().DRAM
+		now := m.heap.sums()
+		m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 	}
 	if d.c.fleet.observer != nil {
 		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})

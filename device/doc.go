@@ -37,7 +37,8 @@
 // [Fleet.Check] says whether a program fits beside what lives there now: package fit
 // judges, in tt-metal's words and by bytes, and device gathers what is there.
 // [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
-// [Fleet.RegisteredHeadroom] and [Fleet.MayGrow] say what is left.
+// [Fleet.RegisteredHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.SetHybrid] sets
+// the mode of the allocator, which is part of what is judged by.
 //
 // # Invariants
 //

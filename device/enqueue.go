@@ -5,7 +5,8 @@ import "github.com/cbl1/cbl1/program"
 // Enqueue does what a call of a kernel does: it registers p where it is new, checks
 // that it fits, and dispatches it, on all devices of s or none. A program that runs
 // from the cache is checked too, as tt-metal does: what fitted when it was built may
-// not fit any more (its issue 53537). It returns the devices on which p was new.
+// not fit any more (its issue 53537). It returns the devices on which p was new. A
+// program that does not fit is told to the observer (EventRefused).
 //
 // Errors, the first that applies: those of Register; *FitError with the Verdict;
 // *OverflowError as Dispatch. Cost: that of Register and Dispatch; the check costs a
@@ -20,7 +21,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 		return Set{}, err
 	}
 	fresh, n, err := f.admit(p, s)
-	if err != nil || p.Len() == 0 {
+	if err != nil {
 		return Set{}, err
 	}
 	r := f.programs[p.ID()]
@@ -34,6 +35,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 			judged = r.program
 		}
 		if v := judge(judged, all); !v.Fits() {
+			f.emit(Event{Kind: EventRefused, Set: s, Program: judged, Verdict: v})
 			return Set{}, &FitError{v}
 		}
 	}
@@ -52,30 +54,31 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	if r.left != nil {
 		f.overwrite(s.s.slots, r.left)
-		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
 	}
+	f.emitDispatched(r, s)
 	f.fitted(r, s)
 	return added, nil
 }
 
-// fitsStill reports whether r was found to fit beside the buffers that all devices of
-// s have now.
+// fitsStill reports whether r was found to fit beside the buffers that all devices of s
+// have now, in their mode.
 func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	if !r.fit {
 		return false
 	}
 	for slot := range s.s.slots.all() {
-		if f.slots[slot].heap().name() != r.beside {
+		if c := f.slots[slot]; c.heap().name() != r.beside || c.hybrid != r.hybrid {
 			return false
 		}
 	}
 	return true
 }
 
-// fitted notes that r fits beside the buffers of the first device of s.
+// fitted notes that r fits beside the buffers of the first device of s, in its mode.
 func (f *Fleet) fitted(r *registration, s Set) {
 	for slot := range s.s.slots.all() {
-		r.fit, r.beside = true, f.slots[slot].heap().name()
+		c := f.slots[slot]
+		r.fit, r.beside, r.hybrid = true, c.heap().name(), c.hybrid
 		return
 	}
 }

@@ -29,9 +29,6 @@ func TestEnqueue(t *testing.T) {
 		added, err = f.Enqueue(p, device.Set{})
 		require.NoError(t, err)
 		require.Zero(t, added.Len())
-		added, err = f.Enqueue(build(t, m.Spec(), 2), m.Set()) // without any CB
-		require.NoError(t, err)
-		require.Zero(t, added.Len())
 		_, err = f.Enqueue(build(t, m.Spec(), 1, cb("{[0-0 - 7-7]}", 64)), m.Set())
 		require.ErrorAs(t, err, new(*device.ConflictError))
 	})

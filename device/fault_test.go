@@ -91,6 +91,15 @@ func (p player) Unregister(prog program.ID, ids []uint64) error {
 	return p.Fleet.Unregister(prog, s)
 }
 
+func (p player) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	s, err := p.set(ids)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := p.Fleet.SetHybrid(s, on)
+	return numbersOf(changed), err
+}
+
 func (p player) UnregisterAll(prog program.ID) []uint64 {
 	return numbersOf(p.Fleet.UnregisterAll(prog))
 }

@@ -65,8 +65,9 @@ type registration struct {
 	steps   int      // of trails that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
 	laid    bool     // left is known; it is nil without CBs of any kind
-	fit     bool     // it fits beside the buffers with the key
+	fit     bool     // it fits beside the buffers with the key, in the mode
 	beside  key
+	hybrid  bool
 	on      bitset
 	shared  bool          // on is that of a Set, and must not be changed
 	heir    *registration // what replaced it

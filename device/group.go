@@ -18,8 +18,10 @@ type chip struct {
 	id         ID
 	slot       int
 
+	hybrid       bool     // mode of the allocator
 	left         *residue // what is resident
 	residentPeak uint64
+	corePeak     uint64  // of what is resident on the fullest core, while memory is nil
 	memory       *memory // nil while nothing but circular buffers was ever resident
 }
 
@@ -49,9 +51,11 @@ func (c *chip) totals() Totals {
 	t.Peak = c.group.peak
 	t.Resident, t.Peak.Resident = c.left.total(), c.residentPeak
 	t.Tracked, t.Peak.Tracked = t.Resident, t.Peak.Resident
+	t.TrackedCore, t.Peak.TrackedCore = c.left.fullest(), c.corePeak
 	if m := c.memory; m != nil {
-		t.Tracked, t.Peak.Tracked = m.tracked, m.trackedPeak
-		t.Buffers, t.Peak.L1, t.Peak.DRAM = m.heap.sums(), m.l1Peak, m.dramPeak
+		t.Tracked, t.TrackedCore, t.Buffers = m.tracked.bytes, m.tracked.core, m.heap.sums()
+		t.Peak.Tracked, t.Peak.TrackedCore = m.peak.bytes, m.peak.core
+		t.Peak.L1, t.Peak.L1Small, t.Peak.DRAM = m.l1Peak, m.smallPeak, m.dramPeak
 	}
 	return t
 }

@@ -23,9 +23,23 @@ type heap struct {
 	// Kernels and the reserved area lie below it, everything else above, on any core.
 	free l1.Range
 
+	full uint64 // bytes of placed on the fullest core
+
 	// What is tracked on a device with this heap, by what its dispatches left.
-	tracked map[*residue]uint64
+	tracked map[*residue]tracked
+	last    *residue // of which it was asked last
+	known   tracked  // what is tracked with it
 }
+
+// tracked is what lies in the L1 of a device, in bytes, each byte once, without kernels
+// and the reserved area.
+type tracked struct {
+	bytes uint64 // summed over cores; see Totals.Tracked
+	core  uint64 // on the fullest core
+}
+
+// raise returns the larger of both figures, each for itself.
+func (t tracked) raise(o tracked) tracked { return tracked{max(t.bytes, o.bytes), max(t.core, o.core)} }
 
 // maxTracked is how many answers a heap remembers: one for each program of a model that
 // takes its turn.
@@ -35,9 +49,23 @@ const maxTracked = maxResidues
 // have none: then what is tracked is what is resident.
 type memory struct {
 	heap    *heap
-	tracked uint64 // see Totals.Tracked
+	tracked tracked
 
-	trackedPeak, l1Peak, dramPeak uint64
+	peak                        tracked
+	l1Peak, smallPeak, dramPeak uint64
+}
+
+// remember gives a device that held circular buffers alone a memory.
+func (c *chip) remember(left *residue) {
+	c.memory = &memory{tracked: left.tracked(), peak: tracked{c.residentPeak, c.corePeak}}
+}
+
+// trackedNow returns what is tracked on a device.
+func (c *chip) trackedNow() tracked {
+	if c.memory != nil {
+		return c.memory.tracked
+	}
+	return c.left.tracked()
 }
 
 func (c *chip) heap() *heap {
@@ -92,7 +120,7 @@ func (h *heap) note(a *allocation) {
 
 // change puts a buffer in or takes one out; one of the two is nil.
 func (h *heap) change(add, drop *allocation) {
-	h.tracked = nil
+	h.tracked, h.last = nil, nil
 	if add != nil {
 		h.live[add.ID] = add
 		h.key = h.key.plus(add.key)
@@ -102,6 +130,7 @@ func (h *heap) change(add, drop *allocation) {
 		*bytes += add.Size
 		if add.placed != nil && !below.Has(add.Kind) {
 			h.placed.add(add.placed)
+			h.full = h.placed.fullest()
 		}
 		h.note(add)
 		return
@@ -114,6 +143,7 @@ func (h *heap) change(add, drop *allocation) {
 	*bytes -= drop.Size
 	if drop.placed != nil && !below.Has(drop.Kind) {
 		h.placed.remove(drop.placed)
+		h.full = h.placed.fullest()
 	}
 	if drop.placed == nil {
 		return
@@ -140,7 +170,7 @@ func (h *heap) after(add, drop *allocation) key {
 
 func (h *heap) clone() *heap {
 	out := *h
-	out.users, out.tracked = 0, nil
+	out.users, out.tracked, out.last = 0, nil, nil
 	out.live = maps.Clone(h.live)
 	out.placed = h.placed.clone()
 	return &out
@@ -178,7 +208,7 @@ func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
 		c := f.slots[slot]
 		w := find(c.heap())
 		if c.memory == nil {
-			c.memory = &memory{tracked: c.left.total(), trackedPeak: c.residentPeak}
+			c.remember(c.left)
 		}
 		if w.from != w.to {
 			if w.from != nil {
@@ -252,6 +282,7 @@ func (f *Fleet) hold(a *allocation, n int) {
 func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
 	now := c.heap().sums()
 	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
+	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)
 	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
 	if m := c.mesh; m != nil {
 		m.sum.Buffers.move(before, now)
@@ -265,9 +296,10 @@ func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
 func (f *Fleet) noteTracked(c *chip) {
 	before, now := c.memory.tracked, c.heap().trackedWith(c.left)
 	c.memory.tracked = now
-	c.memory.trackedPeak = max(c.memory.trackedPeak, now)
+	c.memory.peak = c.memory.peak.raise(now)
 	if m := c.mesh; m != nil {
-		m.sum.Tracked += now - before // wraps and comes back
+		m.sum.Tracked += now.bytes - before.bytes // wraps and comes back
+		m.peak.TrackedCore = max(m.peak.TrackedCore, now.core)
 		f.touch(m)
 	}
 }
@@ -287,36 +319,53 @@ func (f *Fleet) clearHeap(c *chip) {
 	f.noteBuffers(c, before, charge)
 }
 
-// trackedWith returns the bytes, summed over cores, that the tracked kinds of the heap
-// and what dispatches left hold together.
-func (h *heap) trackedWith(left *residue) uint64 {
-	if h == nil || len(h.placed.classes) == 0 {
-		return left.union()
+// trackedWith returns what the tracked kinds of the heap and what dispatches left hold
+// together.
+func (h *heap) trackedWith(left *residue) tracked {
+	switch {
+	case h == nil || len(h.placed.classes) == 0:
+		return left.tracked()
+	case left == nil:
+		return tracked{h.placed.bytes, h.full}
+	case left == h.last: // devices in a row mostly hold the same
+		return h.known
 	}
-	if left == nil {
-		return h.placed.bytes
+	sum, ok := h.tracked[left]
+	if !ok {
+		sum = h.beside(left)
+		if h.tracked == nil || len(h.tracked) >= maxTracked {
+			h.tracked = map[*residue]tracked{}
+		}
+		h.tracked[left] = sum
 	}
-	sum := h.placed.bytes + left.union()
-	if left.end <= h.free.End {
-		return sum // all buffers are above; that is nearly always so
-	}
-	if sum, ok := h.tracked[left]; ok {
+	h.last, h.known = left, sum
+	return sum
+}
+
+// beside lays what dispatches left over the heap. Where all buffers are above, which is
+// nearly always so, only cores that may be fuller than the fullest of both are looked at.
+func (h *heap) beside(left *residue) tracked {
+	sum := tracked{h.placed.bytes + left.union(), max(h.full, left.fullest())}
+	apart := left.end <= h.free.End
+	if apart && left.fullest()+h.full == sum.core {
 		return sum
 	}
 	for _, cell := range left.held() {
 		for _, c := range h.placed.classes {
-			n := uint64(cell.cores.Intersect(c.cores).Len())
-			if n == 0 {
+			bound := cell.bytes + c.covered.Bytes()
+			if apart && bound <= sum.core || !cell.cores.Overlaps(c.cores) {
 				continue
 			}
-			for _, r := range cell.ranges {
-				sum -= n * c.covered.BytesIn(r)
+			if !apart {
+				shared := uint64(0)
+				for _, r := range cell.ranges {
+					shared += c.covered.BytesIn(r)
+				}
+				sum.bytes -= shared * uint64(cell.cores.Intersect(c.cores).Len())
+				bound -= shared
 			}
+			sum.core = max(sum.core, bound)
 		}
 	}
-	if h.tracked == nil || len(h.tracked) >= maxTracked {
-		h.tracked = map[*residue]uint64{}
-	}
-	h.tracked[left] = sum
 	return sum
 }

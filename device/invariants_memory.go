@@ -16,10 +16,11 @@ import (
 type tally struct {
 	fleet    *Fleet
 	residues map[*residue]residueCount
-	tracked  map[holding]uint64
+	tracked  map[holding]tracked
+	asked    map[*heap]bool // what it remembers
 }
 
-type residueCount struct{ bytes, other, all uint64 }
+type residueCount struct{ bytes, other, all, core uint64 }
 
 // A holding is what a device has: what dispatches left, and buffers.
 type holding struct {
@@ -28,7 +29,7 @@ type holding struct {
 }
 
 func (f *Fleet) tally() *tally {
-	return &tally{f, map[*residue]residueCount{}, map[holding]uint64{}}
+	return &tally{f, map[*residue]residueCount{}, map[holding]tracked{}, map[*heap]bool{}}
 }
 
 // checkHeaps holds each heap against its buffers, and the index of heaps and
@@ -125,6 +126,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		figure{"end of the kernels", h.free.Start, again.free.Start},
 		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
 		figure{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
+		figure{"bytes of buffers on the fullest core", h.full, again.placed.fullest()},
 	); err != nil {
 		return err
 	}
@@ -134,13 +136,25 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 	if err := h.placed.check(id, "buffers'", &again.placed, has); err != nil {
 		return err
 	}
+	return nil
+}
+
+// checkAnswers holds what a heap remembers of what is tracked beside it against a count.
+func (n *tally) checkAnswers(id ID, h *heap) error {
+	if h == nil || n.asked[h] {
+		return nil
+	}
+	n.asked[h] = true
 	known := slices.SortedFunc(maps.Keys(h.tracked), func(a, b *residue) int {
 		return cmp.Or(cmp.Compare(a.key.a, b.key.a), cmp.Compare(a.key.b, b.key.b))
 	})
 	for _, left := range known {
-		if have, want := h.tracked[left], n.trackedBy(left, h); have != want {
-			return &InvariantError{id, "remembered answer of what is tracked", have, want}
+		if err := agreeTracked(id, "remembered answer of what is", h.tracked[left], n.trackedBy(left, h)); err != nil {
+			return err
 		}
+	}
+	if h.last != nil {
+		return agreeTracked(id, "last answer of what is", h.known, n.trackedBy(h.last, h))
 	}
 	return nil
 }
@@ -194,11 +208,17 @@ func (n *tally) checkChip(c *chip) error {
 		if again.other > 0 {
 			return &InvariantError{c.id, "resident dataflow buffers and scratchpads, without a place for what is tracked", 0, again.other}
 		}
+		if c.corePeak < again.core {
+			return &InvariantError{c.id, "device peak of tracked on the fullest core", c.corePeak, again.core}
+		}
 		return nil
 	}
 	totals := c.totals()
-	if have, want := totals.Tracked, n.trackedBy(c.left, c.heap()); have != want {
-		return &InvariantError{c.id, "device tracked", have, want}
+	if err := agreeTracked(c.id, "device", tracked{totals.Tracked, totals.TrackedCore}, n.trackedBy(c.left, c.heap())); err != nil {
+		return err
+	}
+	if err := n.checkAnswers(c.id, c.heap()); err != nil {
+		return err
 	}
 	return peaksOfMemory(c.id, "device", totals.Peak, totals)
 }
@@ -245,6 +265,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	for core, ranges := range union {
 		union[core] = l1.Merge(ranges)
 		out.all += length(union[core])
+		out.core = max(out.core, length(union[core]))
 		end = max(end, union[core][len(union[core])-1].End)
 	}
 	for _, cell := range r.cells {
@@ -254,11 +275,15 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 				return out, differ(id, "resident ranges on "+core.String(), cell.ranges, union[core])
 			}
 		}
+		if n := length(cell.ranges); cell.bytes != n {
+			return out, &InvariantError{id, "resident bytes of some cores", cell.bytes, n}
+		}
 	}
 	if err := agree(id, "",
 		figure{"device resident", r.bytes, out.bytes},
 		figure{"device resident dataflow buffers and scratchpads", r.other, out.other},
 		figure{"device resident, of all kinds", r.all, out.all},
+		figure{"device resident, on the fullest core", r.core, out.core},
 		figure{"end of what is resident", r.end, end},
 		figure{"charge of what is resident", r.charge, out.bytes + out.other},
 		figure{"key of what is resident", r.key.a, k.a},
@@ -301,8 +326,13 @@ func paintResidue(on map[l1.Core][]l1.Range, r *residue) {
 	}
 }
 
+// agreeTracked compares what is tracked with a recount.
+func agreeTracked(id ID, who string, have, want tracked) error {
+	return agree(id, who, figure{"tracked", have.bytes, want.bytes}, figure{"tracked on the fullest core", have.core, want.core})
+}
+
 // trackedBy counts what is tracked where something was left beside some buffers.
-func (n *tally) trackedBy(left *residue, h *heap) uint64 {
+func (n *tally) trackedBy(left *residue, h *heap) tracked {
 	what := holding{left, h}
 	if sum, ok := n.tracked[what]; ok {
 		return sum
@@ -321,9 +351,11 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 			}
 		}
 	}
-	sum := uint64(0)
+	var sum tracked
 	for _, ranges := range on {
-		sum += length(l1.Merge(ranges))
+		bytes := length(l1.Merge(ranges))
+		sum.bytes += bytes
+		sum.core = max(sum.core, bytes)
 	}
 	n.tracked[what] = sum
 	return sum
@@ -334,7 +366,9 @@ func (n *tally) trackedBy(left *residue, h *heap) uint64 {
 func (n *tally) addTo(m *mesh, c *chip) {
 	left := n.residues[c.left]
 	m.sum.Resident += left.bytes
-	m.sum.Tracked += n.trackedBy(c.left, c.heap())
+	now := n.trackedBy(c.left, c.heap())
+	m.sum.Tracked += now.bytes
+	m.sum.TrackedCore = max(m.sum.TrackedCore, now.core)
 	m.sum.Buffers.move(BufferTotals{}, c.heap().sums())
 	m.load += left.bytes + left.other + c.heap().charged()
 }
@@ -370,7 +404,9 @@ func compareBuffers(id ID, who string, have, want BufferTotals) error {
 func peaksOfMemory(id ID, who string, have Peaks, now Totals) error {
 	return reached(id, who,
 		figure{"tracked", have.Tracked, now.Tracked},
+		figure{"tracked on the fullest core", have.TrackedCore, now.TrackedCore},
 		figure{"L1 buffers", have.L1, now.Buffers.L1},
+		figure{"L1_SMALL buffers", have.L1Small, now.Buffers.L1Small},
 		figure{"DRAM buffers", have.DRAM, now.Buffers.DRAM},
 	)
 }

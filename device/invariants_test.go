@@ -203,7 +203,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
 		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},
 		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { f.slots[0].heap().placed.classes[0].covered.Add(l1.Range{End: 8}) }},
-		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]uint64{f.slots[2].left: 1} }},
+		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]tracked{f.slots[2].left: {1, 1}} }},
 		{"device number of buffers", func(f *Fleet) { f.slots[0].heap().totals.Count-- }},
 		{"device bytes of L1 buffers", func(f *Fleet) { f.slots[0].heap().totals.L1 = 0 }},
 		{"device bytes of L1_SMALL buffers", func(f *Fleet) { f.slots[1].heap().totals.L1Small++ }},
@@ -219,14 +219,22 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live[2].users++ }},
 		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live[2]} }},
 		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},
-		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked++ }},
+		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
 			f.abandon(c.heap())
 			delete(f.allocations, 6)
 			c.memory = nil
 		}},
-		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.trackedPeak = 1 }},
+		{"device tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.tracked.core++ }},
+		{"device peak of tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.peak.core = 1 }},
+		{"device peak of L1_SMALL buffers", func(f *Fleet) { f.slots[1].memory.smallPeak = 0 }},
+		{"mesh peak of tracked on the fullest core", func(f *Fleet) { f.slots[1].mesh.peak.TrackedCore = 1 }},
+		{"bytes of buffers on the fullest core", func(f *Fleet) { f.slots[0].heap().full++ }},
+		{"last answer of what is tracked", func(f *Fleet) { h := f.slots[1].heap(); h.last, h.known = f.slots[2].left, tracked{1, 1} }},
+		{"device resident, on the fullest core", func(f *Fleet) { f.slots[2].left.core++ }},
+		{"resident bytes of some cores", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].bytes++ }},
+		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.bytes = 1 }},
 		{"device peak of L1 buffers", func(f *Fleet) { f.slots[0].memory.l1Peak = 1 }},
 		{"device peak of DRAM buffers", func(f *Fleet) { f.slots[0].memory.dramPeak = 1 }},
 		{"mesh tracked", func(f *Fleet) { f.slots[1].mesh.sum.Tracked-- }},

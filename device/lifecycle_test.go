@@ -105,14 +105,17 @@ func TestAllocationCall(t *testing.T) {
 		require.Equal(t, regions(first.Regions(core(3, 3))), regions(second.Regions(core(3, 3))))
 		require.EqualValues(t, 2*64*6144, m.Registered())
 	})
-	t.Run("program without CBs: never registered", func(t *testing.T) {
+	t.Run("program without CBs: registered with 0 bytes", func(t *testing.T) {
 		f, m, _ := setup(t)
 		none := build(t, m.Spec(), 9)
-		unchanged(t, f, func() { require.Empty(t, register(t, f, none, m.Set())) })
-		require.Zero(t, f.Where(9).Len())
+		before := m.Registered()
+		require.Len(t, register(t, f, none, m.Set()), 8)
+		require.Equal(t, before, m.Registered())
+		require.Equal(t, 8, f.Where(9).Len())
 		_, live := f.Program(9)
-		require.False(t, live)
-		require.Zero(t, f.UnregisterAll(none.ID()).Len())
+		require.True(t, live)
+		require.NoError(t, f.Unregister(none.ID(), of(t, f, 0)))
+		require.Equal(t, 7, f.UnregisterAll(none.ID()).Len())
 		require.ErrorIs(t, f.Unregister(none.ID(), m.Set()), device.ErrNotRegistered)
 	})
 	t.Run("program with only global CBs: registered; contributes 0", func(t *testing.T) {
@@ -512,12 +515,29 @@ func TestReplace(t *testing.T) {
 		f, _, p := setup(t)
 		unchanged(t, f, func() { require.Equal(t, []device.ID{1, 3}, replace(t, f, p, p)) })
 	})
-	t.Run("by a program without CBs: nowhere", func(t *testing.T) {
+	t.Run("by a program without CBs: 0 bytes", func(t *testing.T) {
 		f, m, p := setup(t)
 		require.Equal(t, []device.ID{1, 3}, replace(t, f, p, build(t, m.Spec(), 1)))
-		require.Zero(t, f.Where(1).Len())
+		require.Equal(t, []device.ID{1, 3}, ids(f.Where(1)))
 		require.Zero(t, m.Registered())
-		require.Zero(t, m.Totals().Programs)
+		require.Equal(t, 2, m.Totals().Programs)
+		intact(t, f)
+	})
+	t.Run("refused because of what it would bring: everything is as it was, and goes on", func(t *testing.T) {
+		spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
+		f := device.NewFleet()
+		m := addMesh(t, f, 0, 1, 2, spec)
+		p := build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 8)))
+		register(t, f, p, m.Set())
+		unchanged(t, f, func() {
+			_, err := f.Replace(1, build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 1<<62))))
+			var over *device.OverflowError
+			require.ErrorAs(t, err, &over)
+			now, _ := f.Program(1)
+			require.Same(t, p, now)
+		})
+		require.Equal(t, []device.ID{0, 1}, replace(t, f, p, build(t, spec, 2, at(0, cb("{[0-0 - 0-0]}", 16)))))
+		require.EqualValues(t, 32, m.Registered())
 		intact(t, f)
 	})
 	t.Run("what is nowhere: refused, and no device is blamed", func(t *testing.T) {

@@ -117,8 +117,8 @@ func (m Mesh) Resident() uint64 {
 	return m.m.resident.Load()
 }
 
-// Totals returns all figures of one moment, summed over the devices; Core is that
-// of the fullest core of all, and Peak has the peaks of these sums.
+// Totals returns all figures of one moment, summed over the devices; Core and
+// TrackedCore are those of the fullest core of all, and Peak has the peaks of these sums.
 func (m Mesh) Totals() Totals {
 	if m.m == nil {
 		return Totals{}
@@ -127,8 +127,9 @@ func (m Mesh) Totals() Totals {
 	defer m.m.fleet.mu.RUnlock()
 	t := m.m.sum
 	for i := range m.m.chips {
-		if g := m.m.chips[i].group; g != nil {
-			t.Core = max(t.Core, g.state.totals.Core)
+		if c := &m.m.chips[i]; c.group != nil {
+			t.Core = max(t.Core, c.group.state.totals.Core)
+			t.TrackedCore = max(t.TrackedCore, c.trackedNow().core)
 		}
 	}
 	t.Peak = m.m.peak

@@ -181,7 +181,7 @@ func sharedAndPlain(t *rapid.T) {
 			require.NoError(t, err)
 			var want []device.ID
 			for _, id := range on {
-				if p.Len() > 0 && model[id].programs[p.ID()] == nil {
+				if model[id].programs[p.ID()] == nil {
 					model[id].programs[p.ID()] = p
 					registered[p.ID()] = p
 					want = append(want, id)
@@ -234,10 +234,8 @@ func sharedAndPlain(t *rapid.T) {
 					continue
 				}
 				delete(d.programs, old.ID())
-				if new.Len() > 0 {
-					d.programs[new.ID()] = new
-					registered[new.ID()] = new
-				}
+				d.programs[new.ID()] = new
+				registered[new.ID()] = new
 			}
 			commit()
 		},

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -8,7 +9,8 @@ import (
 // An EventKind says what an operation has done.
 type EventKind uint8
 
-// The kinds of events, one for each operation that changes what a fleet holds.
+// The kinds of events, one for each operation that changes what a fleet holds, and one
+// for what was refused because it does not fit.
 const (
 	EventDeviceAdded   EventKind = iota + 1 // Set: one device; Spec
 	EventMeshAdded                          // Set: its devices; Spec, Rows, Cols
@@ -25,11 +27,13 @@ const (
 	EventTraceReleased                      // Trace
 	EventAllocated                          // Set, Buffer
 	EventFreed                              // Set, Buffer
+	EventRefused                            // Set, Program, Verdict: Enqueue did not; Trace too: Replay did not
+	EventHybridSet                          // Set: the devices whose mode changed; Hybrid
 	EventPeaksReset                         // Set: one device
 )
 
-// An Event is one operation that has happened, as a whole. Which fields it has stands
-// at its kind.
+// An Event is one operation that has happened, as a whole, or one that was refused because
+// a program does not fit. Which fields it has stands at its kind.
 type Event struct {
 	Kind    EventKind
 	Set     Set
@@ -37,15 +41,17 @@ type Event struct {
 	Old     *program.Program
 	Trace   TraceID
 	Buffer  Buffer // its Parts are not to be written
+	Verdict fit.Verdict
+	Hybrid  bool // the mode that the devices are in now
 
 	Spec       l1.Spec
 	Rows, Cols int
 }
 
 // Observe has every operation that changes something told to fn from now on, in the
-// order in which they happen; nil ends it. An operation that changed nothing, or
-// failed, is not told. fn runs inside the operation: it must return soon and must not
-// call the fleet, its devices or meshes.
+// order in which they happen, and each Enqueue or Replay of what does not fit; nil ends
+// it. An operation that changed nothing, or failed otherwise, is not told. fn runs inside
+// the operation: it must return soon and must not call the fleet, its devices or meshes.
 func (f *Fleet) Observe(fn func(Event)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -76,10 +76,13 @@ func TestObserve(t *testing.T) {
 		_, err := f.Enqueue(q, m.Set())
 		no(err)
 	}, event{kind: device.EventDispatched, on: both, program: q})
-	told("enqueue what does not fit, and checks", func() {
+	told("enqueue what does not fit", func() {
 		_, err := f.Enqueue(huge, m.Set())
 		bad(err)
-		_, err = f.Check(huge, m.Set())
+	}, event{kind: device.EventRefused, on: both, program: huge})
+	require.False(t, seen[0].Verdict.Fits())
+	told("checks", func() {
+		_, err := f.Check(huge, m.Set())
 		no(err)
 		_, err = f.RegisteredHeadroom(f.Set())
 		no(err)
@@ -133,6 +136,7 @@ func TestObserve(t *testing.T) {
 func TestObservedFleetCanBeFollowed(t *testing.T) {
 	f, copied := device.NewFleet(), device.NewFleet()
 	traces := map[device.TraceID]device.TraceID{}
+	again := 0 // refused
 	f.Observe(func(e device.Event) {
 		here, err := copied.Of(ids(e.Set)...)
 		if e.Kind > device.EventMeshAdded {
@@ -169,6 +173,17 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 			err = copied.Allocate(e.Buffer, here)
 		case device.EventFreed:
 			_, err = copied.Free(e.Buffer.ID, here)
+		case device.EventRefused:
+			if e.Trace != 0 {
+				err = copied.Replay(traces[e.Trace])
+			} else {
+				_, err = copied.Enqueue(e.Program, here)
+			}
+			var refused *device.FitError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, e.Verdict.String(), refused.Error())
+			again++
+			err = nil
 		case device.EventPeaksReset:
 			d, _ := copied.Device(first)
 			d.ResetPeaks()
@@ -197,6 +212,16 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	firstOf(m).ResetPeaks()
+	last := build(t, m.Spec(), 70, cb("{[0-0 - 3-3]}", 64))
+	register(t, f, last, m.Set())
+	trace := traced(t, f, m.Set(), last)
+	allocate(t, f, of(t, f, 2), buffer(9, device.KindL1, "{[0-0 - 0-0]}", m.Spec().CBBase, 8))
+	require.Error(t, f.Replay(trace))
+	_, err := f.Enqueue(last, m.Set())
+	require.Error(t, err)
+	_, err = f.Enqueue(build(t, m.Spec(), 71, cb("{[0-0 - 0-0]}", 8)), m.Set())
+	require.Error(t, err)
+	require.Equal(t, 3, again, "what was refused is told, and refused again")
 	require.NoError(t, f.Remove(of(t, f, 3)))
 	require.Equal(t, picture(f), picture(copied))
 	intact(t, f)

@@ -14,8 +14,8 @@ import (
 // It happens on all of them or on none.
 //
 // A program is known by its id. Registering it again, also as another Program that
-// is Equal, is no error and changes nothing. A program without any CB is accepted
-// and is nowhere; one with only global CBs is registered and takes 0 bytes.
+// is Equal, is no error and changes nothing. A program without any CB, or with only
+// global ones, is registered and takes 0 bytes.
 // Registering records: a footprint that ends beyond L1 is counted like any other.
 // An empty set is no error, whatever the program.
 //
@@ -42,7 +42,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 // register is Register for a set that was checked and is not empty.
 func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
 	fresh, n, err := f.admit(p, s)
-	if err != nil || n == 0 || p.Len() == 0 {
+	if err != nil || n == 0 {
 		return Set{}, err
 	}
 	r := f.programs[p.ID()]
@@ -66,7 +66,7 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error
 	if err := f.fits(p, fresh, s.s.spec); err != nil {
 		return nil, 0, err
 	}
-	if n == 0 || p.Len() == 0 {
+	if n == 0 {
 		return fresh, n, nil
 	}
 	if err := f.overflow(p.ID(), fresh, n, chargeOf(p), 0); err != nil {
@@ -194,7 +194,7 @@ func (f *Fleet) unregister(r *registration, slots bitset, n int) {
 
 // Replace swaps the program with the id old for another one, usually the same program
 // after Resize, on all devices that have it, at once: readers see the old or the new
-// layout. It returns those devices. A new program without any CB is then nowhere.
+// layout. It returns those devices.
 //
 // Errors, the first that applies: ErrNoProgram; ErrNotRegistered if old is nowhere;
 // *ConflictError if the new program has another id and that is registered;
@@ -218,19 +218,11 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	if err := f.fits(new, on, r.spec); err != nil {
 		return Set{}, err
 	}
-	delete(f.programs, old)
-	if new.Len() == 0 {
-		f.programs[old] = r
-		f.unregister(r, on, n)
-		f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
-		return where, nil
-	}
-	next := f.newRegistration(new, r.spec)
-	if err := f.overflow(new.ID(), on, n, next.charge, r.charge); err != nil {
-		f.roster.retire(next)
-		f.programs[old] = r
+	if err := f.overflow(new.ID(), on, n, chargeOf(new), r.charge); err != nil {
 		return Set{}, err
 	}
+	next := f.newRegistration(new, r.spec)
+	delete(f.programs, old)
 	f.programs[new.ID()], f.leaving, r.heir = next, r, next
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)

@@ -33,6 +33,7 @@ type residue struct {
 	other  uint64  // of dataflow buffers and scratchpads
 	charge uint64  // bytes and other
 	all    uint64  // of all kinds, each byte once
+	core   uint64  // of all kinds, each byte once, on the fullest core
 	end    uint64  // of the highest range of any core
 	cells  []cell  // the same, core by core; nil = not worked out yet
 }
@@ -50,6 +51,7 @@ type piece struct {
 type cell struct {
 	cores  l1.CoreSet
 	ranges []l1.Range // merged; at least one
+	bytes  uint64     // of each core
 }
 
 // maxResidues is how many residues, and how many ways from one to another, are
@@ -68,6 +70,7 @@ type writing struct {
 // Cores that no circular buffer of the program names keep what they had, and a program with dataflow buffers or
 // scratchpads alone changes nothing of Resident; those show in Totals.Tracked and Usage.
 //
+// Dispatch does not judge, as Register does not: Enqueue is a dispatch of what fits.
 // Dispatching what is resident already changes nothing. Cost: some ns for each device,
 // whatever is registered, and no allocation where programs take turns; the first time
 // that one is written over another it is O(cores).
@@ -93,14 +96,20 @@ func (f *Fleet) lay(r *registration) {
 }
 
 func (f *Fleet) dispatch(r *registration, s Set) error {
-	if f.lay(r); r.left == nil {
-		return nil
+	if f.lay(r); r.left != nil {
+		if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
+			return err
+		}
 	}
-	if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
-		return err
-	}
-	f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+	f.emitDispatched(r, s)
 	return nil
+}
+
+// emitDispatched is apart because most fleets have no observer, and an Event is large.
+func (f *Fleet) emitDispatched(r *registration, s Set) {
+	if f.observer != nil {
+		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+	}
 }
 
 // Evict takes what the program with the given id left on the cores of the devices of s
@@ -239,15 +248,17 @@ func (f *Fleet) leave1(c *chip, to *residue) {
 	c.left = to
 	c.resident.Store(to.total())
 	if c.memory == nil && to.others() > 0 {
-		c.memory = &memory{tracked: from.total(), trackedPeak: c.residentPeak}
+		c.remember(from)
 	}
 	c.residentPeak = max(c.residentPeak, to.total())
+	c.corePeak = max(c.corePeak, to.fullest())
 	if m := c.mesh; m != nil {
 		grew := to.total() - from.total() // wraps and comes back, as the others
 		m.sum.Resident += grew
 		m.load += to.charged() - from.charged()
 		if c.memory == nil {
 			m.sum.Tracked += grew
+			m.peak.TrackedCore = max(m.peak.TrackedCore, to.fullest())
 		}
 		f.touch(m)
 	}
@@ -279,6 +290,17 @@ func (r *residue) union() uint64 {
 	}
 	return r.all
 }
+
+// fullest returns the bytes of all kinds on the fullest core, each once.
+func (r *residue) fullest() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.core
+}
+
+// tracked returns what is tracked where nothing but dispatches left anything.
+func (r *residue) tracked() tracked { return tracked{r.union(), r.fullest()} }
 
 func (r *residue) total() uint64 {
 	if r == nil {
@@ -359,6 +381,7 @@ func (f *Fleet) remember(pieces []piece) *residue {
 			r.charge = math.MaxUint64
 			return r
 		}
+		r.core = max(r.core, w.group.Bytes())
 		if n := w.group.NumRanges(); n > 0 {
 			r.end = max(r.end, w.group.Range(n-1).End)
 		}
@@ -376,9 +399,8 @@ func (f *Fleet) remember(pieces []piece) *residue {
 	if r.other > 0 {
 		r.all = 0
 		for _, c := range r.held() {
-			for _, at := range c.ranges {
-				r.all += at.Len() * uint64(c.cores.Len())
-			}
+			r.all += c.bytes * uint64(c.cores.Len())
+			r.core = max(r.core, c.bytes)
 		}
 	}
 	return r
@@ -405,7 +427,11 @@ func cellsOf(pieces []piece) (out []cell) {
 		if len(t.layers) > 1 {
 			ranges = mergedRanges(t.layers)
 		}
-		out = append(out, cell{t.cores, ranges})
+		bytes := uint64(0)
+		for _, r := range ranges {
+			bytes += r.Len()
+		}
+		out = append(out, cell{t.cores, ranges, bytes})
 	}
 	return out
 }

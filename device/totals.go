@@ -3,15 +3,16 @@ package device
 // Totals is one consistent row of figures, in bytes summed over the cores of a
 // device, or over all devices of a mesh.
 type Totals struct {
-	Registered uint64 // physical: union of the registered programs' CBs per core ("occupied")
-	Reserved   uint64 // union of what tt-metal's bookkeeping charges
-	Logical    uint64 // plain sum of CB size times cores
-	Core       uint64 // Registered on the fullest core
-	Resident   uint64 // physical: what the last dispatches left, whatever is registered
-	Tracked    uint64 // physical: what is resident, and buffers in L1, each byte once; without kernels and the reserved area
-	Programs   int    // live programs; on a mesh, the sum over its devices
-	Buffers    BufferTotals
-	Peak       Peaks
+	Registered  uint64 // physical: union of the registered programs' CBs per core ("occupied")
+	Reserved    uint64 // union of what tt-metal's bookkeeping charges
+	Logical     uint64 // plain sum of CB size times cores
+	Core        uint64 // Registered on the fullest core
+	Resident    uint64 // physical: what the last dispatches left, whatever is registered
+	Tracked     uint64 // physical: what is resident, and buffers in L1, each byte once; without kernels and the reserved area
+	TrackedCore uint64 // Tracked on the fullest core
+	Programs    int    // live programs; on a mesh, the sum over its devices
+	Buffers     BufferTotals
+	Peak        Peaks
 }
 
 // Peaks are high-water marks: the largest value that any completed operation left,
@@ -19,8 +20,8 @@ type Totals struct {
 type Peaks struct {
 	Registered, Reserved, Logical, Core, Resident uint64
 
-	Tracked  uint64
-	L1, DRAM uint64 // of BufferTotals
+	Tracked, TrackedCore uint64
+	L1, L1Small, DRAM    uint64 // of BufferTotals
 }
 
 func (p *Peaks) raise(t Totals) {
@@ -30,7 +31,9 @@ func (p *Peaks) raise(t Totals) {
 	p.Core = max(p.Core, t.Core)
 	p.Resident = max(p.Resident, t.Resident)
 	p.Tracked = max(p.Tracked, t.Tracked)
+	p.TrackedCore = max(p.TrackedCore, t.TrackedCore)
 	p.L1 = max(p.L1, t.Buffers.L1)
+	p.L1Small = max(p.L1Small, t.Buffers.L1Small)
 	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }
 

@@ -453,3 +453,47 @@ func permutations(n int) [][]int {
 	}
 	return out
 }
+
+// How full the fullest core ever was, of everything: the largest of one core at one
+// moment, not the sum of the largest things.
+func TestTrackedCore(t *testing.T) {
+	f := device.NewFleet()
+	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 3, Rows: 1, L1Size: 1000, L1Small: 100})
+	d := firstOf(m)
+	both := func(now, peak uint64) {
+		t.Helper()
+		require.Equal(t, []uint64{now, peak}, []uint64{d.Totals().TrackedCore, d.Totals().Peak.TrackedCore})
+	}
+	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
+	q := build(t, m.Spec(), 2, cb("{[1-0 - 1-0]}", 200))
+	register(t, f, p, m.Set())
+	register(t, f, q, m.Set())
+	both(0, 0)
+	dispatch(t, f, p, d.Set())
+	both(300, 300)
+	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[1-0 - 1-0]}", 600, 250))
+	both(300, 300)
+	dispatch(t, f, q, d.Set())
+	both(450, 450)
+	allocate(t, f, d.Set(), buffer(2, device.KindL1, "{[0-0 - 1-0]}", 150, 100), buffer(3, device.KindKernel, "{[1-0 - 1-0]}", 0, 90))
+	both(500, 500) // 200 and 250, and 50 that are not under the CB
+	allocate(t, f, d.Set(), buffer(4, device.KindL1Small, "{[2-0 - 2-0]}", 900, 60))
+	free(t, f, d.Set(), 1)
+	both(300, 500) // core 0-0: a tensor under the CB
+	free(t, f, d.Set(), 4)
+	require.EqualValues(t, 60, d.Totals().Peak.L1Small)
+	require.EqualValues(t, 60, m.Totals().Peak.L1Small)
+	require.Equal(t, []uint64{300, 500}, []uint64{m.Totals().TrackedCore, m.Totals().Peak.TrackedCore})
+	d.ResetPeaks()
+	both(300, 300)
+	require.Zero(t, d.Totals().Peak.L1Small)
+	require.EqualValues(t, 500, m.Totals().Peak.TrackedCore, "that of the mesh stays")
+	evict(t, f, 1, d.Set())
+	both(250, 300)
+	intact(t, f)
+}
+
+func evict(t require.TestingT, f *device.Fleet, id program.ID, s device.Set) {
+	_, err := f.Evict(id, s)
+	require.NoError(t, err)
+}

@@ -104,12 +104,17 @@ func (f *Fleet) EndTrace(id TraceID) error {
 //
 // The programs must not have been taken off there since they were recorded; one that
 // is registered anew is another one. Of one that was resized or replaced the layout that
-// was recorded is left: the commands of a trace are those of its capture. Cost: that of
-// a Dispatch, and a look at each recorded program.
+// was recorded is left: the commands of a trace are those of its capture.
+//
+// A replay is judged like an enqueue: each program of the trace runs, whatever the others
+// leave, so that each has to fit as it was recorded. One that does not is told to the
+// observer (EventRefused). Cost: that of a Dispatch, and of the check of an Enqueue for
+// each recorded program.
 //
 // Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceOpen;
 // ErrNoDevice for a device that was removed meanwhile; *TraceError with the
-// *ProgramError (ErrNotRegistered) of a recorded program that is gone; *OverflowError.
+// *ProgramError (ErrNotRegistered) of a recorded program that is gone; *FitError with the
+// Verdict of the first program of the trace that does not fit; *OverflowError.
 func (f *Fleet) Replay(id TraceID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,13 +133,37 @@ func (f *Fleet) Replay(id TraceID) error {
 			return &TraceError{id, err}
 		}
 	}
-	if t.peak == nil { // no devices, or no circular buffers
+	if t.on.s == nil {
 		return nil
 	}
-	if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
+	if err := f.replays(id, t); err != nil {
 		return err
 	}
+	if t.peak != nil { // it has circular buffers
+		if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
+			return err
+		}
+	}
 	f.emit(Event{Kind: EventTraceReplayed, Set: t.on, Trace: id})
+	return nil
+}
+
+// replays refuses a trace of which a program does not fit.
+func (f *Fleet) replays(id TraceID, t *trace) error {
+	for _, r := range t.recorded {
+		if f.fitsStill(r, t.on) {
+			continue
+		}
+		all, err := f.sites(r.program, t.on)
+		if err != nil {
+			return err
+		}
+		if v := judge(r.program, all); !v.Fits() {
+			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.program, Verdict: v})
+			return &FitError{v}
+		}
+		f.fitted(r, t.on)
+	}
 	return nil
 }
 

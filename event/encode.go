@@ -42,7 +42,7 @@ func (l *line) fields(e *Event) {
 		l.allocate(e)
 	case KindFree:
 		l.free(e)
-	case KindRemove, KindResetPeaks, KindCBsFreed:
+	case KindRemove, KindResetPeaks, KindHybrid, KindLockstep, KindCBsFreed:
 		l.devices(e)
 	case KindOpStart:
 		l.text("name", e.Name)
@@ -293,6 +293,9 @@ func (l *line) run(e *Event) {
 		if on.CBFirst != 0 || on.CBLast != 0 {
 			l.number("cb_first", on.CBFirst)
 			l.number("cb_last", on.CBLast)
+		}
+		if on.CBOp.OK {
+			l.text("cb_op", on.CBOp.V)
 		}
 		l.end('}')
 	}

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"math"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -31,6 +33,8 @@ const (
 	KindAllocate   Kind = "allocate" // Buffer, Parts, and what the source knows besides
 	KindFree       Kind = "free"     // Buffer.ID
 	KindResetPeaks Kind = "reset_peaks"
+	KindHybrid     Kind = "hybrid"   // device.Fleet.SetHybrid
+	KindLockstep   Kind = "lockstep" // and back
 	KindOpStart    Kind = "op_start"
 	KindOpEnd      Kind = "op_end"
 )
@@ -115,7 +119,7 @@ type Event struct {
 
 	Trace uint64
 
-	Buffer    device.Buffer // allocate, free (ID); its Parts are in Parts
+	Buffer    device.Buffer // allocate, free (ID, and Kind of an unknown one); its place is in Parts
 	Parts     []Part
 	Named     Opt[device.ID] // allocate, free: the one id that the source names; Devices has those on which it lies
 	PerCore   Opt[uint64]    // allocate: bytes on the fullest core
@@ -155,6 +159,17 @@ type Query struct {
 type CB struct {
 	program.CB
 	Synthesised bool // the source placed it: its address is not recorded
+}
+
+// AddTo appends cb to b. A log may give a circular buffer by a range that ends before it
+// starts, which is kept as a Size above 2^63-1: it is appended as that range, so that the
+// error of Build shows what was given.
+func (cb CB) AddTo(b *program.Builder) {
+	if cb.Fixed && cb.Size > math.MaxInt64 {
+		b.Range(cb.Cores, l1.Range{Start: cb.Address, End: cb.Address + cb.Size})
+		return
+	}
+	b.CB(cb.CB)
 }
 
 // A RunOn is a device on which a program ran, and where its source shows that: counters

@@ -43,7 +43,7 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 		d.allocate(o, e)
 	case KindFree:
 		free(o, e)
-	case KindRemove, KindResetPeaks, KindCBsFreed:
+	case KindRemove, KindResetPeaks, KindHybrid, KindLockstep, KindCBsFreed:
 		e.Devices = ids[device.ID](o, "devices")
 	case KindOpStart:
 		e.Name = text(o, "name")
@@ -107,11 +107,13 @@ func run(o jsonobject.Object, e *Event) {
 		o.Missing("on")
 	}
 	for on := range o.Objects("on") {
-		e.On = append(e.On, RunOn{
+		row := RunOn{
 			Device: needID[device.ID](on, "device"),
 			First:  on.Need("first", jsonobject.MaxWhole), Last: on.Need("last", jsonobject.MaxWhole),
 			CBFirst: size(on, "cb_first"), CBLast: size(on, "cb_last"),
-		})
+		}
+		row.CBOp.V, row.CBOp.OK = on.Text("cb_op")
+		e.On = append(e.On, row)
 	}
 	e.Candidates = ids[program.ID](o, "candidates").V
 	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")

@@ -19,6 +19,8 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 const logHead = `{"event":"log","version":1}` + "\n"
@@ -254,6 +256,21 @@ func TestLogNodes(t *testing.T) {
 	require.Equal(t, []string{"op_end 1 1 0", "op_end 77 2 0", "hidden 0 -1 1", "hidden 0 4 5", "anomaly 0 -1 0", "log 6 6 0"}, have)
 	require.Equal(t, event.Some("a > b"), events[1].Op)
 	require.Equal(t, "database", events[5].Source)
+}
+
+// A range that ends before it starts stays what was given, up to the error.
+func TestLogRangeBackwards(t *testing.T) {
+	events, err := readLog(t, strings.NewReader(logHead+`{"event":"program","program":1,"ranges":[{"cores":"0-0","start":200,"end":100},{"cores":"0-0","start":100,"end":200}]}`))
+	require.NoError(t, err)
+	b := program.NewBuilder(1)
+	for _, cb := range events[0].CBs {
+		cb.AddTo(b)
+	}
+	_, err = b.Build(l1.N150())
+	var wrong *l1.RangeError
+	require.ErrorAs(t, err, &wrong)
+	require.Contains(t, err.Error(), "[200, 100)")
+	require.NotContains(t, err.Error(), "1844674407370955")
 }
 
 // What is wrong with a query is kept with it.

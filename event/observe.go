@@ -29,6 +29,18 @@ func (w *Writer) Observe(happened device.Event) {
 	case device.EventUnregistered:
 		e.Program = happened.Program.ID()
 		delete(w.defined, e.Program) // it may still be on other devices: then it is defined again
+	case device.EventRefused:
+		if happened.Trace != 0 {
+			e.Kind = KindReplay
+			break
+		}
+		w.define(happened.Program)
+		e.Program = happened.Program.ID()
+		delete(w.defined, e.Program) // it may be nowhere, and never come again
+	case device.EventHybridSet:
+		if !happened.Hybrid {
+			e.Kind = KindLockstep
+		}
 	case device.EventDispatched, device.EventEvicted:
 		e.Program = happened.Program.ID()
 	case device.EventTraceRecorded:
@@ -80,7 +92,7 @@ func (w *Writer) define(p *program.Program) {
 		return
 	}
 	w.defined[p.ID()] = p
-	e := Event{Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID()}
+	e := Event{Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID(), Name: p.Name(), AsWritten: p.AsWritten()}
 	groups := map[int]int{} // alias, which may be any number -> group
 	for _, placed := range p.CBs() {
 		cb := CB{CB: placed.CB}
@@ -147,6 +159,10 @@ func kindOfDevice(k device.EventKind) Kind {
 		return KindFree
 	case device.EventPeaksReset:
 		return KindResetPeaks
+	case device.EventRefused: // of a trace it is a replay
+		return KindEnqueue
+	case device.EventHybridSet:
+		return KindHybrid
 	}
 	return ""
 }

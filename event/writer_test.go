@@ -152,7 +152,7 @@ func frees(t *rapid.T, e *event.Event) {
 func runs(t *rapid.T, e *event.Event) {
 	e.Program = ids[program.ID](t)
 	e.On = list(t, func(t *rapid.T) event.RunOn {
-		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t)}
+		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
 	e.Inferred, e.Continues, e.Aborted, e.Candidates = yes(t), yes(t), yes(t), someIDs[program.ID](t)
 }
@@ -219,6 +219,8 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		event.KindAllocate:   func(t *rapid.T, e *event.Event) { buffers(t, e); devices(t, e) },
 		event.KindFree:       func(t *rapid.T, e *event.Event) { frees(t, e); devices(t, e) },
 		event.KindResetPeaks: devices,
+		event.KindHybrid:     devices,
+		event.KindLockstep:   devices,
 		event.KindOpStart:    func(t *rapid.T, e *event.Event) { e.Name = words(t) },
 		event.KindOpEnd:      func(*rapid.T, *event.Event) {},
 		event.KindRun:        runs,
@@ -350,7 +352,7 @@ func markField(seen map[string]bool, path string, v reflect.Value) {
 // everyField lists the fields that markField would note.
 func everyField(all map[string]bool, path string, t reflect.Type) {
 	switch {
-	case t == reflect.TypeFor[event.Pos](), t == reflect.TypeFor[*event.InputError](), path == ".Buffer.Parts":
+	case t == reflect.TypeFor[event.Pos](), t == reflect.TypeFor[*event.InputError](), slices.Contains([]string{".Buffer.Parts", ".Buffer.Cores", ".Buffer.Range"}, path):
 		return
 	case opaque(t):
 	case t.Kind() == reflect.Struct:
@@ -463,13 +465,13 @@ func TestWriterObserves(t *testing.T) {
 	spec.Name = ""
 	m, err := fleet.AddMesh(4, 1, 2, spec)
 	require.NoError(t, err)
-	p, err := program.NewBuilder(9).
+	p, err := program.NewBuilder(9).Name("mm").
 		CB(program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 1-0]}"), Size: 64, Indices: []program.Index{{Number: 3, PageSize: 32}, {Number: 4}}}).
 		Range(l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), l1.Range{Start: 0, End: 8}).
 		Build(spec)
 	require.NoError(t, err)
 	dfb := program.CB{Kind: program.DataflowBuffer, Cores: l1.MustParseCoreRangeSet("{[2-0 - 2-0]}"), Size: 8, Alias: -5}
-	q, err := program.NewBuilder(10).CB(dfb).CB(dfb).Build(spec)
+	q, err := program.NewBuilder(10).AsWritten().CB(dfb).CB(dfb).Build(spec)
 	require.NoError(t, err)
 
 	w.T = "1.5e3"
@@ -492,12 +494,12 @@ func TestWriterObserves(t *testing.T) {
 	require.NoError(t, w.Err())
 	require.Equal(t, `{"event":"log","version":1}
 {"event":"mesh","process":"sim","first":4,"rows":1,"cols":2,"spec":{"name":"","arch":"wormhole","cols":0,"rows":0,"l1_size":1499136,"cb_base":103712,"cb_align":32,"l1_align":16,"l1_small":0,"cb_indices":32}}
-{"event":"program","t":1.5e3,"process":"sim","program":9,"cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
+{"event":"program","t":1.5e3,"process":"sim","program":9,"name":"mm","cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
 {"event":"register","t":1.5e3,"process":"sim","program":9,"devices":[4,5]}
 {"event":"unregister","process":"sim","tag":"after","program":9,"devices":[4,5]}
-{"event":"program","process":"sim","tag":"after","program":10,"cbs":[{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1},{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1}]}
+{"event":"program","process":"sim","tag":"after","program":10,"as_written":true,"cbs":[{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1},{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1}]}
 {"event":"register","process":"sim","tag":"after","program":10,"devices":[4,5]}
-{"event":"program","process":"sim","tag":"after","program":9,"cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
+{"event":"program","process":"sim","tag":"after","program":9,"name":"mm","cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
 {"event":"replace","process":"sim","tag":"after","program":10,"with":9}
 {"event":"allocate","process":"sim","tag":"after","buffer":1,"kind":"global_cb","name":"g\u00e9","devices":[4,5],"size":32,"parts":[{"cores":"{[0-0 - 0-1]}","address":16,"size":16}]}
 {"event":"free","process":"sim","tag":"after","buffer":1,"devices":[4,5]}

@@ -3,7 +3,6 @@ package fit
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -67,21 +66,38 @@ func (b Buffer) All() iter.Seq[Part] {
 	}
 }
 
+// says reports whether the part says anything.
+func (p *Part) says() bool { return !p.Cores.IsEmpty() || p.Range != (l1.Range{}) }
+
 // single reports whether Cores or Range says anything.
 func (b *Buffer) single() bool { return !b.Cores.IsEmpty() || b.Range != (l1.Range{}) }
 
 // Plain returns the buffer with memory of its own and in its plainest form: one part
 // stands in Cores and Range, and parts that say nothing are left out. Buffers that say
-// the same are equal in this form.
+// the same, each in one of the two ways, are equal in this form.
 func (b Buffer) Plain() Buffer {
-	parts := slices.Collect(b.All())
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Cores.IsEmpty() && p.Range == (l1.Range{}) })
-	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, parts
-	if len(parts) == 1 {
-		b.Cores, b.Range, b.Parts = parts[0].Cores, parts[0].Range, nil
-	}
-	if len(parts) == 0 {
+	if len(b.Parts) == 0 {
 		b.Parts = nil
+		return b
+	}
+	says := 0
+	for _, p := range b.Parts {
+		if p.says() {
+			says++
+		}
+	}
+	given := b.Parts
+	if b.Parts = nil; says > 1 || says == 1 && b.single() {
+		b.Parts = make([]Part, 0, says)
+	}
+	for _, p := range given {
+		switch {
+		case !p.says():
+		case b.Parts == nil:
+			b.Cores, b.Range = p.Cores, p.Range
+		default:
+			b.Parts = append(b.Parts, p)
+		}
 	}
 	return b
 }

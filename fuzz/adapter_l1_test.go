@@ -194,6 +194,20 @@ func clash(p *program.Program, c fit.Clash, core l1.Core) model.Clash {
 	return out
 }
 
+func (f *fleet) SetHybrid(on []uint64, hybrid bool) ([]uint64, error) {
+	s, err := f.set(on)
+	if err != nil {
+		return nil, class(err)
+	}
+	changed, err := f.f.SetHybrid(s, hybrid)
+	for id := range s.All() {
+		if err == nil && f.handles[id].Hybrid() != hybrid {
+			return nil, fmt.Errorf("device %d is not in the mode", id)
+		}
+	}
+	return ids(changed), class(err)
+}
+
 func (f *fleet) Headroom(p *program.Program, on []uint64) (out []model.Headroom, err error) {
 	s, err := f.set(on)
 	if err != nil {

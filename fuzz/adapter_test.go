@@ -284,7 +284,7 @@ func (f *fleet) MeshTotals(mesh int) (model.Totals, error) {
 
 func totals(t device.Totals) model.Totals {
 	return model.Totals{
-		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Resident: t.Resident, Tracked: t.Tracked,
+		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Core: t.Core, Resident: t.Resident, Tracked: t.Tracked, TrackedCore: t.TrackedCore,
 		Programs: t.Programs, Buffers: model.BufferTotals(t.Buffers), Peak: model.Peaks(t.Peak),
 	}
 }

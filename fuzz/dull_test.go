@@ -155,10 +155,21 @@ func (w watched) Replay(trace uint64) error {
 	if w.resident() != before {
 		w.seen["replay that changes bytes"]++
 	}
+	if errors.Is(err, model.ErrFit) {
+		w.seen["replay of what does not fit"]++
+	}
 	if errors.Is(err, model.ErrNotRegistered) {
 		w.seen["replay of a program that is gone"]++
 	}
 	return err
+}
+
+func (w watched) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	changed, err := w.Fleet.SetHybrid(ids, on)
+	if len(changed) > 0 {
+		w.note(gen.SetHybrid, err)
+	}
+	return changed, err
 }
 
 func (w watched) ReleaseTrace(trace uint64) error {
@@ -313,7 +324,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	want := []string{
 		"three programs", "core ranges that merging would cut anew", "logical and reserved differ", "register on several",
 		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
-		"resident and not registered", "replay that changes bytes", "replay of a program that is gone",
+		"resident and not registered", "replay that changes bytes", "replay of a program that is gone", "replay of what does not fit",
 		"allocate backing", "allocate several parts", "kinds that share bytes", "buffers beside programs",
 		"dataflow beside circular buffers", "scratchpads",
 		"enqueue from the cache", "enqueue from the cache that does not fit", "enqueue that overflows", "enqueue of a new program",
@@ -327,7 +338,7 @@ func TestLivesAreNotDull(t *testing.T) {
 	for _, op := range []gen.Op{
 		gen.Register, gen.Unregister, gen.Replace, gen.Remove, gen.AddMesh, gen.Dispatch, gen.Evict,
 		gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace,
-		gen.Allocate, gen.Free, gen.Enqueue,
+		gen.Allocate, gen.Free, gen.Enqueue, gen.SetHybrid,
 	} {
 		want = append(want, string(op))
 	}

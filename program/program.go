@@ -259,7 +259,7 @@ func (p *Program) Findings() iter.Seq[Finding] { return slices.Values(p.findings
 
 // Equal reports whether p and o count the same: same Spec, same cores, and same
 // footprints for every kind. Ids, names, findings, entries and the cut into CBs may
-// differ, but a program without CBs, which no device registers, equals only its like.
+// differ, but a program without CBs equals only its like.
 func (p *Program) Equal(o *Program) bool {
 	if p == o {
 		return true

@@ -23,6 +23,9 @@ type checks struct {
 	failed map[[16]byte]int // by how it failed: the index
 	slack  uint64           // of result.Tightest
 	tight  tight
+
+	waiting []launch // to be judged together
+	moment  uint64   // of these: the node at which they were complete
 }
 
 // A checkKey is all that the answer of a check depends on.
@@ -48,9 +51,9 @@ type launch struct {
 	run     ProgramRun
 }
 
-// judgeAll judges the programs that an event enqueues: those of a run, of a call, or of
-// a trace that is replayed.
-func (r *replay) judgeAll(e *event.Event) error {
+// enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
+// trace that is replayed.
+func (r *replay) enqueue(e *event.Event) error {
 	var all []launch
 	var err error
 	switch e.Kind {
@@ -60,12 +63,25 @@ func (r *replay) judgeAll(e *event.Event) error {
 		all, err = r.launchesOfCall(e)
 	case event.KindReplay:
 		all, err = r.launchesOfTrace(e)
-	default:
-		return nil
 	}
 	if err != nil {
 		return r.internal(e, err)
 	}
+	r.checks.moment = e.Node
+	r.checks.waiting = append(r.checks.waiting, all...)
+	return nil
+}
+
+// judge checks what was enqueued, unless the event that is next enqueues more at the same
+// moment. What lives on the devices is what lived there then: runs do not change it.
+func (r *replay) judge(next *event.Event) {
+	k := &r.checks
+	if len(k.waiting) == 0 || next.Kind == event.KindRun && next.Node == k.moment && next.Inferred == k.waiting[0].run.Inferred {
+		return
+	}
+	all := k.waiting
+	k.waiting = nil
+	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
 	for len(all) > 0 {
 		first := all[0]
 		var rest, group []launch
@@ -77,12 +93,11 @@ func (r *replay) judgeAll(e *event.Event) error {
 			}
 		}
 		if r.opt.Runs {
-			r.listRun(group, e)
+			r.listRun(group)
 		}
-		r.check(group, e)
+		k.check(group)
 		all = rest
 	}
-	return nil
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
@@ -154,8 +169,7 @@ func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 }
 
 // check judges one content on devices on which the same lives.
-func (r *replay) check(group []launch, e *event.Event) {
-	k := &r.checks
+func (k *checks) check(group []launch) {
 	n := int64(len(group))
 	k.result.Runs += n
 	if group[0].run.Inferred {
@@ -164,7 +178,7 @@ func (r *replay) check(group []launch, e *event.Event) {
 	key := checkKey{group[0].content, group[0].on.beside}
 	found, ok := k.known[key]
 	if !ok {
-		found = k.judge(group, e)
+		found = k.find(group)
 		if len(k.known) >= maxRemembered {
 			clear(k.known)
 		}
@@ -177,8 +191,8 @@ func (r *replay) check(group []launch, e *event.Event) {
 	}
 }
 
-// judge checks a content anew and returns where the answer is.
-func (k *checks) judge(group []launch, e *event.Event) (found int) {
+// find checks a content anew and returns where the answer is.
+func (k *checks) find(group []launch) (found int) {
 	first := group[0]
 	place := fit.Place{
 		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Buffers: slices.Collect(first.on.dev.Buffers()),
@@ -186,12 +200,12 @@ func (k *checks) judge(group []launch, e *event.Event) (found int) {
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {
-			return k.fail(group, e, verdict)
+			return k.fail(group, verdict)
 		}
 		for _, room := range fit.HeadroomOf(one, place) {
 			if room.Free < k.slack {
 				k.slack = room.Free
-				k.result.Tightest = &Tightest{Run: first.run, Enqueue: e.Node, Device: first.on.id, Headroom: room}
+				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, Device: first.on.id, Headroom: room}
 				k.tight = tight{one, place}
 			}
 		}
@@ -200,7 +214,7 @@ func (k *checks) judge(group []launch, e *event.Event) (found int) {
 }
 
 // fail lists a failure.
-func (k *checks) fail(group []launch, e *event.Event, v fit.Verdict) int {
+func (k *checks) fail(group []launch, v fit.Verdict) int {
 	first := group[0]
 	key := failureKey(first.run.Op, v)
 	if i, ok := k.failed[key]; ok {
@@ -213,7 +227,7 @@ func (k *checks) fail(group []launch, e *event.Event, v fit.Verdict) int {
 	if len(k.result.List) < MaxListed {
 		index = len(k.result.List)
 		c := FailedCheck{
-			Run: first.run, Enqueue: e.Node, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
+			Run: first.run, Enqueue: k.moment, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
 			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)

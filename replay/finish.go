@@ -15,6 +15,7 @@ import (
 func (r *replay) finish() (*Result, error) {
 	out := &r.result
 	end := &event.Event{Kind: event.KindEnd, Node: uint64(max(out.Nodes, 0))}
+	r.judge(end)
 	if !r.asked && r.opt.Ask != nil {
 		r.ask()
 	}
@@ -47,6 +48,7 @@ func (r *replay) finish() (*Result, error) {
 	out.Checks = r.checks.result
 	out.Checks.Apart = apart
 	out.Live = r.leaks()
+	r.finishHeld()
 	r.finishNotes()
 	return out, nil
 }

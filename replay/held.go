@@ -98,7 +98,7 @@ func sameResident(a, b L1Resident) bool {
 
 // due reports whether the state that is asked for is the one before an event: the first
 // of which the node lies beyond. A run that was told when it was complete counts from
-// its first node.
+// its first node, and what continues it from its last.
 func (q *Question) due(e *event.Event) bool {
 	if q == nil || !q.At.OK {
 		return false
@@ -107,7 +107,11 @@ func (q *Question) due(e *event.Event) bool {
 	case event.KindHeader, event.KindHidden, event.KindAnomaly, event.KindUpstream, event.KindEnd, event.KindAgain:
 		return false
 	case event.KindRun:
-		if !e.Inferred && !e.Continues && len(e.On) > 0 {
+		switch {
+		case e.Inferred || len(e.On) == 0:
+		case e.Continues:
+			return e.On[0].Last > q.At.V
+		default:
 			return e.On[0].First > q.At.V
 		}
 	}
@@ -124,10 +128,22 @@ func (r *replay) ask() {
 	}
 }
 
+// finishHeld says of devices that hold the byte what their ids stand for, as is known at
+// the end.
+func (r *replay) finishHeld() {
+	for i := range r.result.Held {
+		h := &r.result.Held[i]
+		for _, d := range r.order {
+			if d.id == h.Device {
+				h.Kind, h.Chips = d.kind()
+			}
+		}
+	}
+}
+
 // holders returns what holds a byte of a device, by first core.
 func (r *replay) holders(d *row, addr uint64) []Held {
-	kind, chips := d.kind()
-	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
+	h := holding{of: Held{Device: d.id}}
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		for held := range g.Residents() {
 			if held.Range.Has(addr) {

@@ -179,12 +179,30 @@ func (r *replay) hash(b *buffer) sum128 {
 	for _, part := range b.parts {
 		text = binary.LittleEndian.AppendUint64(text, part.Range.Start)
 		text = binary.LittleEndian.AppendUint64(text, part.Range.End)
-		for c := range part.Cores.Ranges().All() {
-			text = append(text, c.Start.X, c.Start.Y, c.End.X, c.End.Y)
-		}
-		text = append(text, 0xff, 0, 0, 0) // no rectangle: it would end before it starts
+		text = append(text, r.spelt.of(part.Cores)...)
 	}
 	return sum128{maphash.Bytes(r.seeds[0], text), maphash.Bytes(r.seeds[1], text)}
+}
+
+// A spelling is the last set of cores that was hashed, and its text: buffers come in
+// rows on the same cores.
+type spelling struct {
+	cores l1.CoreSet
+	text  []byte
+}
+
+// of returns a text that no other set has, and that ends where no text goes on. It is
+// valid until the next call.
+func (s *spelling) of(cores l1.CoreSet) []byte {
+	if s.text != nil && s.cores.Equal(cores) {
+		return s.text
+	}
+	s.cores, s.text = cores, s.text[:0]
+	for r := range cores.Ranges().All() {
+		s.text = append(s.text, r.Start.X, r.Start.Y, r.End.X, r.End.Y)
+	}
+	s.text = append(s.text, 0xff, 0, 0, 0) // no rectangle: it would end before it starts
+	return s.text
 }
 
 // allocate takes in that a device holds one buffer more.

@@ -121,3 +121,7 @@ func (m mover) Free(id uint64, ids []uint64) (model.Buffer, error) {
 func (m mover) Enqueue(p *program.Program, ids []uint64) ([]uint64, error) {
 	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.Enqueue(p, s) })
 }
+
+func (m mover) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
+	return m.on(ids, func(s device.Set) (device.Set, error) { return m.f.SetHybrid(s, on) })
+}

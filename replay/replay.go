@@ -73,7 +73,8 @@ type replay struct {
 	runs   runs
 	notes  notes
 	seeds  [2]maphash.Seed // of sums of what lives on a device
-	begun  bool            // there was something besides the header
+	spelt  spelling
+	begun  bool // there was something besides the header
 	ended  bool
 	asked  bool // Options.Ask is answered
 
@@ -102,6 +103,7 @@ func (r *replay) ofRuns() bool { return r.session.source != "" }
 
 // event applies an event and takes in what it led to.
 func (r *replay) event(e *event.Event) error {
+	r.judge(e)
 	if !r.asked && r.opt.Ask.due(e) {
 		r.ask()
 	}
@@ -117,7 +119,7 @@ func (r *replay) event(e *event.Event) error {
 		return err
 	}
 	if err == nil || isType[*device.FitError](err) || isType[*device.GridError](err) {
-		if err := r.judgeAll(e); err != nil {
+		if err := r.enqueue(e); err != nil {
 			return err
 		}
 	}
@@ -308,17 +310,20 @@ func (r *replay) label(id program.ID, e *event.Event) string {
 // sorted returns the devices by id, the one without an id first.
 func (r *replay) sorted() []*row {
 	if r.order == nil {
-		r.order = slices.SortedFunc(maps.Values(r.rows), func(a, b *row) int {
-			if a.id.OK != b.id.OK {
-				if b.id.OK {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Compare(a.id.V, b.id.V)
-		})
+		r.order = slices.SortedFunc(maps.Values(r.rows), compareRows)
 	}
 	return r.order
+}
+
+// compareRows orders devices by id, the one without an id first.
+func compareRows(a, b *row) int {
+	if a.id.OK != b.id.OK {
+		if b.id.OK {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.id.V, b.id.V)
 }
 
 // contentOf describes a program of a log.

@@ -45,7 +45,7 @@ type runKey struct {
 }
 
 // listRun lists a run, or counts it where the same is listed already.
-func (r *replay) listRun(group []launch, e *event.Event) {
+func (r *replay) listRun(group []launch) {
 	first := group[0]
 	lowest, synthesised := first.on.lowest()
 	key := runKey{op: first.run.Op, content: first.content, any: len(lowest) > 0}

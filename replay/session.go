@@ -161,7 +161,7 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 	case event.KindRun:
 		return s.run(e)
 	case event.KindRegister, event.KindDispatch, event.KindEnqueue, event.KindEvict, event.KindUnregister, event.KindRemove,
-		event.KindResetPeaks, event.KindAllocate, event.KindFree:
+		event.KindResetPeaks, event.KindHybrid, event.KindLockstep, event.KindAllocate, event.KindFree:
 		return s.on(e)
 	}
 	return event.CodeUnknownEvent, errors.New("no such event")
@@ -251,6 +251,8 @@ func (s *Session) on(e *event.Event) (event.Code, error) {
 				d.ResetPeaks()
 			}
 		}
+	case event.KindHybrid, event.KindLockstep:
+		_, err = s.fleet.SetHybrid(set, e.Kind == event.KindHybrid)
 	case event.KindRegister, event.KindEnqueue:
 		p, code, err := s.place(e.Program, set)
 		switch {

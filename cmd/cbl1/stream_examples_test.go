@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -89,4 +91,65 @@ tick 7: 0 bytes of room
 tick 7: Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 1105920 and static circular buffer region ends at 1152288
 46368 bytes too many
 `, out)
+}
+
+// A simulator that never reads does not wait for ever, nor does one whose cbl1 is gone, or
+// is something else.
+func TestLiveNeverBlocks(t *testing.T) {
+	python := tool(t, "python3")
+	if runtime.GOOS == "windows" {
+		t.Skip("needs symbolic links, for a command named cbl1")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cbl1 := filepath.Join(t.TempDir(), "cbl1") // under this name TestMain is the command
+	require.NoError(t, os.Symlink(self, cbl1))
+	script := filepath.Join(t.TempDir(), "script.py")
+	for _, c := range []struct{ name, script, want string }{
+		{"refused and never asked", `
+live = Live([command, "stream"])
+live("device", device=0, spec={})
+for i in range(3000):
+    live("dispatch", program=i)
+print(live.close(), len(live.refused), live.refused[2999]["line"])
+`, "0 3000 3002\n"},
+		{"refused, then asked", `
+live = Live([command, "stream"])
+live("device", device=0, spec={})
+for i in range(3000):
+    live("dispatch", program=i)
+answer = live.ask("anomalies")
+print(len(live.refused), answer["anomalies"][0]["count"], live.close())
+`, "3000 3000 0\n"},
+		{"it has ended", `
+live = Live([sys.executable, "-c", ""])
+for _ in range(2):
+    try:
+        live.ask("anomalies")
+    except (EOFError, BrokenPipeError):
+        print("ended")
+`, "ended\nended\n"},
+		{"it is something else", `
+live = Live([sys.executable, "-c", "import sys\nfor line in sys.stdin: print('x' * 1000, flush=True)"])
+for _ in range(2):
+    try:
+        live.ask("anomalies")
+    except ValueError:
+        print("no JSON")
+for i in range(3000):
+    live("dispatch", program=i)
+print(live.close())
+`, "no JSON\nno JSON\n0\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(script, []byte("import sys\nsys.path.insert(0, sys.argv[1])\nfrom cbl1_events import Live\ncommand = sys.argv[2]\n"+c.script), 0o600))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, python, "-B", script, filepath.Join(examples, "python"), cbl1)
+			cmd.WaitDelay = time.Second
+			out, err := cmd.Output()
+			require.NoError(t, err, "%s", out)
+			require.Equal(t, c.want, strings.ReplaceAll(string(out), "\r\n", "\n"))
+		})
+	}
 }

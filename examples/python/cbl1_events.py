@@ -4,7 +4,9 @@
     events("dispatch", program=7, devices=[0, 1], t=clock)
 """
 import json
+import queue
 import subprocess
+import threading
 
 
 class Events:
@@ -26,25 +28,45 @@ class Events:
 
 
 class Live(Events):
-    """An event log that a running "cbl1 stream" follows, and answers."""
+    """An event log that a running "cbl1 stream" follows, and answers.
+
+    A thread reads what comes, so that neither side ever waits for answers that nobody reads.
+    """
 
     def __init__(self, command=("cbl1", "stream"), **header):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
         self.refused = []  # answers "anomaly" so far
+        self._answers = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         super().__init__(self.process.stdin, **header)
 
+    def _read(self):
+        end = EOFError("cbl1 stream has ended: see what it wrote to standard error")
+        try:
+            for line in self.process.stdout:
+                answer = json.loads(line)
+                if answer["answer"] == "anomaly":
+                    self.refused.append(answer)
+                else:
+                    self._answers.put(answer)
+        except Exception as error:  # what wrote this is not cbl1
+            end = error
+        self._answers.put(end)
+        for _ in self.process.stdout:  # it may still write, and must not wait for us
+            pass
+
     def ask(self, query, **fields):
-        """Returns the answer, when it has come."""
+        """Returns the answer, when it has come. refused then has all that was refused before."""
         self.query(query, **fields)
-        for line in self.process.stdout:
-            answer = json.loads(line)
-            if answer["answer"] != "anomaly":
-                return answer
-            self.refused.append(answer)
-        raise EOFError("cbl1 stream has ended: see what it wrote to standard error")
+        answer = self._answers.get()
+        if isinstance(answer, Exception):
+            self._answers.put(answer)  # for whoever asks again
+            raise answer
+        return answer
 
     def close(self):
         """Ends the log. Returns the exit code."""
         self.process.stdin.close()
-        self.refused += map(json.loads, self.process.stdout)
+        self._reader.join()
         return self.process.wait()

@@ -35,6 +35,7 @@ const (
 	Allocate      Op = "allocate"
 	Free          Op = "free"
 	Enqueue       Op = "enqueue"
+	SetHybrid     Op = "set HYBRID"
 )
 
 // A Move is one call with its arguments.
@@ -47,6 +48,7 @@ type Move struct {
 	New        *program.Program // Replace; may be nil
 	Trace      uint64           // Record, EndTrace, Replay, ReleaseTrace
 	Buffer     model.Buffer     // Allocate; Free: its ID
+	On         bool             // SetHybrid
 }
 
 // String returns the call in words.
@@ -64,6 +66,8 @@ func (m Move) String() string {
 		return fmt.Sprintf("%s %d", m.Op, m.Trace)
 	case UnregisterAll:
 		return fmt.Sprintf("%s %s", m.Op, Describe(m.Program))
+	case SetHybrid:
+		return fmt.Sprintf("%s %v on %v", m.Op, m.On, m.Devices)
 	case Allocate:
 		return fmt.Sprintf("%s %s on %v", m.Op, describeBuffer(m.Buffer), m.Devices)
 	case Free:
@@ -128,6 +132,7 @@ type Mover interface {
 	Allocate(b model.Buffer, ids []uint64) error
 	Free(buffer uint64, ids []uint64) (model.Buffer, error)
 	Enqueue(p *program.Program, ids []uint64) (added []uint64, err error)
+	SetHybrid(ids []uint64, on bool) (changed []uint64, err error)
 }
 
 var _ Mover = (*model.Fleet)(nil)
@@ -185,6 +190,8 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 		return []uint64{b.Size}, err
 	case Enqueue:
 		return on.Enqueue(m.Program, ids)
+	case SetHybrid:
+		return on.SetHybrid(ids, m.On)
 	}
 	panic("gen: unknown move " + string(m.Op))
 }
@@ -219,6 +226,9 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 			if len(m.Devices) > 2 {
 				m.Devices = m.Devices[:2] // else nothing is ever left
 			}
+		case SetHybrid:
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+			m.On = rapid.IntRange(0, 2).Draw(t, "on") > 0
 		case ResetPeaks:
 			m.Devices = []uint64{DeviceID(w.State.Devices()).Draw(t, "device")}
 		case Enqueue:

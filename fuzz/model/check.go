@@ -58,7 +58,7 @@ func alikes(devices []*device, same func(a, b *device) bool) (out []*alike) {
 next:
 	for _, d := range devices {
 		for _, g := range out {
-			if g.spec == d.spec && g.sameBuffers(d) && same(g.device, d) {
+			if g.spec == d.spec && g.hybrid == d.hybrid && g.sameBuffers(d) && same(g.device, d) {
 				g.n++
 				continue next
 			}
@@ -66,6 +66,22 @@ next:
 		out = append(out, &alike{d, 1})
 	}
 	return out
+}
+
+// SetHybrid puts the allocators of devices into HYBRID mode, or back, and returns the
+// devices that were in the other one.
+func (f *Fleet) SetHybrid(ids []uint64, on bool) (changed []uint64, err error) {
+	devices, err := f.find(ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		if d.hybrid != on {
+			d.hybrid = on
+			changed = append(changed, d.id)
+		}
+	}
+	return changed, nil
 }
 
 // Check says whether a program, registered or not, fits on devices.
@@ -92,7 +108,7 @@ func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
 func judge(p *program.Program, devices []*device) (v Verdict) {
 	pic := paint(p)
 	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
-		v.Refusals = append(v.Refusals, refusals(p, pic, at, devices, false)...)
+		v.Refusals = append(v.Refusals, refusals(p, pic, at, devices, at.hybrid)...)
 		v.Hybrid = append(v.Hybrid, refusals(p, pic, at, devices, true)...)
 		for _, core := range sortedCores(pic.named) {
 			v.Clashes = append(v.Clashes, clashes(p, pic, at, core)...)

@@ -15,7 +15,7 @@ func (f *Fleet) Enqueue(p *program.Program, ids []uint64) (added []uint64, err e
 		return nil, err
 	}
 	devices, _ := f.find(ids)
-	if len(devices) == 0 || p.Len() == 0 {
+	if len(devices) == 0 {
 		return nil, nil
 	}
 	r := f.programs[p.ID()]

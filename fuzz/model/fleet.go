@@ -27,6 +27,8 @@ type device struct {
 	peaks map[l1.Core]uint64
 	left  map[place]residue      // by what was written where
 	live  map[uint64]*allocation // by the ids of buffers
+
+	hybrid bool // the mode of its allocator
 }
 
 type mesh struct {
@@ -134,9 +136,6 @@ func (f *Fleet) Register(p *program.Program, ids []uint64) (added []uint64, err 
 		return nil, err
 	}
 	pic := paint(p)
-	if pic.empty {
-		return nil, nil // accepted, and nowhere
-	}
 	for _, d := range fresh {
 		if f.programs[p.ID()] == nil {
 			f.programs[p.ID()] = &registration{program: p, picture: pic, on: map[*device]bool{}}
@@ -258,7 +257,7 @@ func (f *Fleet) UnregisterAll(p program.ID) (removed []uint64) {
 }
 
 // Replace puts another program on all devices that have the one with the id old, in
-// its place, and returns those. A new program without any CB is nowhere.
+// its place, and returns those.
 func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64, err error) {
 	if new == nil {
 		return nil, ErrNoProgram
@@ -282,10 +281,8 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (changed []uint64,
 	pic := paint(new)
 	changed = f.Where(old)
 	delete(f.programs, old)
-	if !pic.empty {
-		r.heir = &registration{program: new, picture: pic, on: r.on}
-		f.programs[new.ID()] = r.heir
-	}
+	r.heir = &registration{program: new, picture: pic, on: r.on}
+	f.programs[new.ID()] = r.heir
 	r.on = nil // traces remember it
 	f.settle()
 	return changed, nil

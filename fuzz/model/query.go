@@ -74,7 +74,8 @@ func (f *Fleet) now(d *device) (t Totals) {
 			t.Resident += l.bytes.count()
 		}
 	}
-	t.Tracked, t.Buffers = f.tracked(d), d.sums()
+	t.Tracked, t.TrackedCore = f.tracked(d)
+	t.Buffers = d.sums()
 	for _, r := range f.programs {
 		if r.on[d] {
 			t.Programs++
@@ -130,6 +131,7 @@ func (f *Fleet) sum(m *mesh) (t Totals) {
 		t.Tracked += n.Tracked
 		t.Buffers.add(n.Buffers)
 		t.Core = max(t.Core, n.Core)
+		t.TrackedCore = max(t.TrackedCore, n.TrackedCore)
 	}
 	return t
 }

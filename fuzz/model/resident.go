@@ -153,9 +153,10 @@ func (f *Fleet) EndTrace(trace uint64) error {
 	return nil
 }
 
-// Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of the largest of
-// its programs there as it was recorded, the last of equals. All of them, or what
-// replaced them, have to be registered still, on all its devices, and have been since.
+// Replay leaves, kind by kind, on each core that a captured trace writes, the bytes of the
+// largest of its programs there as it was recorded, the last of equals. All of them, or
+// what replaced them, have to be registered still, on all its devices, and have been
+// since. Each of them, as it was recorded, has to fit beside the buffers that live now.
 func (f *Fleet) Replay(trace uint64) error {
 	t := f.traces[trace]
 	switch {
@@ -176,6 +177,9 @@ func (f *Fleet) Replay(trace uint64) error {
 		}
 		if !now.everywhere(t.on) {
 			wrong = append(wrong, ErrNotRegistered)
+		}
+		if !f.lost(t) && !judge(r.program, t.on).Fits() {
+			wrong = append(wrong, ErrFit)
 		}
 		for at, l := range r.writes() {
 			if had, ok := peak[at]; !ok || had.bytes.count() <= l.bytes.count() {

@@ -2,15 +2,16 @@ package model
 
 // Totals is one row of figures of a device or mesh, in bytes summed over cores.
 type Totals struct {
-	Registered uint64 // bytes that some registered program occupies
-	Reserved   uint64 // bytes that tt-metal's bookkeeping charges
-	Logical    uint64 // plain sum of CB size times cores
-	Core       uint64 // Registered on the fullest core
-	Resident   uint64 // bytes that the last dispatch to each core left
-	Tracked    uint64 // what lies in L1, each byte once, but for kernels and the reserved area
-	Programs   int    // registered programs; on a mesh the sum over its devices
-	Buffers    BufferTotals
-	Peak       Peaks
+	Registered  uint64 // bytes that some registered program occupies
+	Reserved    uint64 // bytes that tt-metal's bookkeeping charges
+	Logical     uint64 // plain sum of CB size times cores
+	Core        uint64 // Registered on the fullest core
+	Resident    uint64 // bytes that the last dispatch to each core left
+	Tracked     uint64 // what lies in L1, each byte once, but for kernels and the reserved area
+	TrackedCore uint64 // Tracked on the fullest core
+	Programs    int    // registered programs; on a mesh the sum over its devices
+	Buffers     BufferTotals
+	Peak        Peaks
 }
 
 // BufferTotals are the live buffers of a device or mesh: bytes are sums of their sizes.
@@ -39,7 +40,8 @@ func (t *BufferTotals) add(o BufferTotals) {
 type Peaks struct {
 	Registered, Reserved, Logical, Core, Resident uint64
 
-	Tracked, L1, DRAM uint64
+	Tracked, TrackedCore uint64
+	L1, L1Small, DRAM    uint64
 }
 
 // CoreTotals are the figures of one core, in bytes.
@@ -59,6 +61,8 @@ func (p *Peaks) raise(t Totals) {
 	p.Core = max(p.Core, t.Core)
 	p.Resident = max(p.Resident, t.Resident)
 	p.Tracked = max(p.Tracked, t.Tracked)
+	p.TrackedCore = max(p.TrackedCore, t.TrackedCore)
 	p.L1 = max(p.L1, t.Buffers.L1)
+	p.L1Small = max(p.L1Small, t.Buffers.L1Small)
 	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }

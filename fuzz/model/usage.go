@@ -137,8 +137,8 @@ func (u *Usage) count(layers map[Kind]*byteSet) {
 }
 
 // tracked counts the bytes that lie in the L1 of a device, without kernels and the
-// reserved area.
-func (f *Fleet) tracked(d *device) uint64 {
+// reserved area: on all cores, and on the fullest.
+func (f *Fleet) tracked(d *device) (all, fullest uint64) {
 	on := map[l1.Core]*byteSet{}
 	add := func(core l1.Core, bytes byteSet) {
 		if on[core] == nil {
@@ -156,11 +156,11 @@ func (f *Fleet) tracked(d *device) uint64 {
 			}
 		}
 	}
-	n := uint64(0)
 	for _, s := range on {
-		n += s.count()
+		all += s.count()
+		fullest = max(fullest, s.count())
 	}
-	return n
+	return all, fullest
 }
 
 // Residents returns what lives on a core: each circular buffer for itself, and each run

@@ -59,7 +59,7 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 }
 
 func deviceOps() []gen.Op {
-	return []gen.Op{gen.ResetPeaks, gen.AddDevice, gen.AddMesh, gen.Remove}
+	return []gen.Op{gen.ResetPeaks, gen.AddDevice, gen.AddMesh, gen.Remove, gen.SetHybrid, gen.SetHybrid}
 }
 
 // A game is a tracker beside the model.

@@ -9,6 +9,15 @@
 // here a second time on purpose; the package imports the standard library alone, so an error in the product's
 // reader or engine cannot hide in it.
 //
+// L1 plays the nodes in order and says of each program that was enqueued whether it fits, on each device, and what is in its way (Verdict);
+// what the capture hides has codes (Memory.Hidden), and Answer is what check would say.
+//
+// # Rules
+//
+// Options.Rules turns on the right answers 1 to 10, each alone. The zero value reads captures as they were read before.
+// TestRightAnswers holds AllRules against answers that were worked out by hand (capture/testdata/right), and TestEachRuleMatters shows
+// that none of them is idle.
+//
 // # Choices
 //
 // Where README.md of the sample captures and the design page say nothing, the oracle does this:
@@ -26,6 +35,14 @@
 //   - The word in "addresses" speaks of CBs only; "layout" is given when anything at all was placed by the rule.
 //   - A free with an id does not reach nodes without id (device "none"); a free without id reaches everything.
 //   - The first entry of "devices" that has the field decides base and architecture for the whole file.
+//   - Programs of one workload run one after the other: where the second begins, the CBs of the first end.
+//   - A list of buffers speaks of the whole time of its operation: what the capture allocates in it explains a row.
+//   - A list ends a buffer only if it has another row of the same device.
+//   - A free with an address, of a buffer that the capture did not allocate, says where that lay from the start on.
+//   - A sharded tensor from before the capture holds its buffer's size divided by its cores, if that is whole; an interleaved one
+//     stands in tt-metal's test and holds nothing.
+//   - What an exception ended behind its free is not shown, unless the capture is a plan.
+//   - A run outside the grid has no part in what is registered, and none in what lies there.
 //
 // # Limits
 //
@@ -34,4 +51,4 @@
 // fixtures, not for gigabytes.
 package oracle
 
-//go:generate go test . -run TestFixtures$ -update
+//go:generate go test . -run Fixtures$ -update

@@ -394,3 +394,19 @@ func wipeAddresses(t *testing.T, data []byte) []byte {
 	require.NoError(t, err)
 	return out
 }
+
+// TestRightFixtures keeps the captures of the right answers equal to what the generator writes.
+func TestRightFixtures(t *testing.T) {
+	for name, data := range fixture.Right() {
+		require.Less(t, len(data), 60_000, name)
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, data, 0o644))
+			continue
+		}
+		got, err := os.ReadFile(file)
+		require.NoError(t, err, "run: go test ./internal/oracle -update")
+		require.True(t, bytes.Equal(data, got), "%s is not what the generator writes; run: go test ./internal/oracle -update", name)
+	}
+}

@@ -9,7 +9,7 @@ type run struct {
 }
 
 // measure computes the figures of one device.
-func measure(name string, events []event, layout Layout, tally *addressTally) (*Device, error) {
+func measure(name string, events []event, layout Layout, tally *addressTally, g *grid) (*Device, error) {
 	runs := splitRuns(name, events)
 	for _, r := range runs {
 		tally.note(r.circular)
@@ -27,7 +27,7 @@ func measure(name string, events []event, layout Layout, tally *addressTally) (*
 	if err := d.overTime(name, events); err != nil {
 		return nil, err
 	}
-	if err := d.registered(runs); err != nil {
+	if err := d.registered(runs, g); err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
@@ -48,7 +48,7 @@ func splitRuns(name string, events []event) []*run {
 	var runs []*run
 	current := &run{}
 	for _, e := range events {
-		if e.freesDevice(name) {
+		if e.endsRun(name) {
 			runs = append(runs, current)
 			current = &run{}
 		}
@@ -84,7 +84,7 @@ func (d *Device) overTime(name string, events []event) error {
 	var l1 memory
 	var live []*buffer
 	for _, e := range events {
-		if e.freesDevice(name) {
+		if e.endsRun(name) {
 			live = nil
 			d.ResidentFinal = 0
 		}
@@ -138,11 +138,23 @@ func (d *Device) overTime(name string, events []event) error {
 	return nil
 }
 
-// registered computes the figures that would hold if nothing ever ended.
-func (d *Device) registered(runs []*run) error {
+// outside says whether a core range of the run is not all on a grid.
+func (r *run) outside(g *grid) bool {
+	return slices.ContainsFunc(slices.Concat(r.circular, r.dataflow, r.pads), func(b *buffer) bool {
+		_, out := b.outside(g)
+		return out
+	})
+}
+
+// registered computes the figures that would hold if nothing ever ended. A run outside the grid is not registered.
+func (d *Device) registered(runs []*run, g *grid) error {
 	var l1, granular memory
-	var cbs, dataflow, pads []*buffer
+	var cbs, dataflow, pads, all []*buffer
 	for _, r := range runs {
+		all = append(all, localOf(r.circular, circular)...)
+		if r.outside(g) {
+			continue
+		}
 		cbs = append(cbs, r.circular...)
 		dataflow = append(dataflow, r.dataflow...)
 		pads = append(pads, r.pads...)
@@ -157,10 +169,12 @@ func (d *Device) registered(runs []*run) error {
 	d.RegisteredGranular, _ = granular.count()
 
 	cbs = localOf(cbs, circular)
-	d.Cores = coresOf(cbs)
+	d.Cores = coresOf(all)
+	for _, b := range all {
+		d.HighestEnd = max(d.HighestEnd, b.end())
+	}
 	for _, b := range cbs {
 		d.RegisteredLogical += b.logical()
-		d.HighestEnd = max(d.HighestEnd, b.end())
 	}
 	var err error
 	if d.RegisteredUnion, d.RegisteredCorePeak, err = fill(&l1, cbs); err != nil {

@@ -20,6 +20,11 @@ type Memory struct {
 	Clashed        int // of which bytes are held by others or beyond L1
 	HitsInferred   int
 	HitsUnknown    int
+
+	Verdicts  []Verdict      // one for each enqueued program and device, in order
+	Hidden    map[string]int // what nobody can tell, by code
+	FreeAgain int            // frees of buffers that the capture allocated and freed before
+	Ambiguous int            // cache hits with several candidates, once for each device
 }
 
 // MemoryDevice has the figures of one device id.
@@ -53,6 +58,14 @@ type alloc struct {
 	recorded      bool
 	start, end    uint64
 	placed        bool
+
+	earlier      bool  // from before the capture
+	since, until int64 // of an earlier one: when it lives
+}
+
+// tests says whether tt-metal compares with the address of a buffer.
+func (a *alloc) tests(rules Rules) bool {
+	return a.placed && a.kind == "L1" && (a.end > a.start || rules.AddressAlone && !a.sized && a.recorded)
 }
 
 // resident is what one kind of buffers of a program left on a core.
@@ -72,8 +85,15 @@ type chip struct {
 	sent  int // buffers of run that are enqueued
 	key   string
 	depth int
-	last  []*buffer // the last program
+	begun int64 // the last free that announced programs; -1: none
+	ran   bool
+	last  []*buffer   // the last program
+	since [][]*buffer // the programs since the last free that announced some
+	execs int         // executions since then
 	exec  map[core][]span
+
+	grid   *grid // nil: not checked
+	hybrid bool
 
 	recorded, synthesised bool
 	spec                  memorySpec
@@ -97,7 +117,12 @@ type player struct {
 	out     *Memory
 	stack   []frame
 	open    *opened // the last free, while nothing followed it
-	runs    map[string]map[string][]*buffer
+	history map[string][]*remembered
+	split   split
+	past    *past
+	aborted map[int64]bool  // starts of functions that an exception ended
+	inside  map[int64]int64 // placed nodes: the start of the function around them
+	plan    bool            // the capture shows everything
 }
 
 type frame struct {
@@ -110,6 +135,7 @@ type frame struct {
 type opened struct {
 	counter int64
 	id      string
+	op      string
 	frame   int64 // start of its function
 	depth   int
 	says    *bool
@@ -123,8 +149,8 @@ func L1(data []byte, opts Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, runs: map[string]map[string][]*buffer{}}
-	p.out = &Memory{Devices: map[string]*MemoryDevice{}}
+	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, history: map[string][]*remembered{}}
+	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}}
 	if p.members, err = meshMembers(nodes); err != nil {
 		return nil, err
 	}
@@ -132,6 +158,7 @@ func L1(data []byte, opts Options) (*Memory, error) {
 		return nil, err
 	}
 	for _, n := range nodes {
+		p.live = p.ofNow(n.counter)
 		if err := p.play(n); err != nil {
 			return nil, fmt.Errorf("oracle: node %d: %w", n.counter, err)
 		}
@@ -173,7 +200,7 @@ func (p *player) prepare(nodes []node, head header) error {
 			names[name] = true
 		}
 		if isPlaced(n.kind) {
-			b, err := readBuffer(n)
+			b, err := readBuffer(n, p.opts.Rules)
 			if err != nil {
 				return err
 			}
@@ -184,7 +211,7 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for name := range names {
-		c := &chip{name: name, left: map[cell]resident{}, row: &MemoryDevice{}, exec: map[core][]span{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: head.gridOf(name, p.opts.Rules), left: map[cell]resident{}, row: &MemoryDevice{}, exec: map[core][]span{}, spec: p.spec}
 		to := far
 		for _, g := range head.grids {
 			if g.device == name || to == far && g == head.grids[0] {
@@ -197,7 +224,12 @@ func (p *player) prepare(nodes []node, head header) error {
 	}
 	slices.SortFunc(p.chips, func(a, b *chip) int { return strings.Compare(a.name, b.name) })
 	p.findShards(nodes)
-	return nil
+	p.findModes(nodes)
+	if p.split, err = workloads(nodes, p.members, p.opts.Rules); err != nil {
+		return err
+	}
+	p.past, err = remember(nodes, head, p.members, p.opts.Rules)
+	return err
 }
 
 // shards reads the cores of a sharded tensor.
@@ -258,12 +290,7 @@ func (p *player) findShards(nodes []node) {
 }
 
 // reaches says whether what belongs to one id lies on the device with another.
-func (p *player) reaches(from, to string) bool {
-	if from == none || from == to {
-		return true
-	}
-	return slices.ContainsFunc(p.members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
-}
+func (p *player) reaches(from, to string) bool { return reaches(p.members, from, to) }
 
 func (p *player) play(n node) error {
 	name, err := n.device()
@@ -276,30 +303,14 @@ func (p *player) play(n node) error {
 		if len(p.stack) > 0 {
 			p.stack[len(p.stack)-1].placed = true
 		}
-		b, err := readBuffer(n)
+		b, err := readBuffer(n, p.opts.Rules)
 		if err != nil {
 			return err
 		}
-		c := p.byName[name]
-		if len(c.run) == 0 {
-			c.key, c.depth = p.key(), len(p.stack)
-		}
-		c.run = append(c.run, b)
+		p.place(p.byName[name], b)
 	case n.kind == "circular_buffer_deallocate_all":
-		if p.ownFree() != nil {
-			p.hit()
-		}
-		p.closeFree()
-		for _, c := range p.chips {
-			if p.reaches(name, c.name) {
-				p.enqueue(c)
-				c.run, c.sent = nil, 0
-			}
-		}
-		p.open = &opened{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !p.onlyChip(name)}
-		if len(p.stack) > 0 {
-			top := p.stack[len(p.stack)-1]
-			p.open.frame, p.open.says = top.start, top.says
+		if !p.split.repeated[n.counter] {
+			p.freeAll(n, name)
 		}
 	case isBuffer(n.kind):
 		for _, c := range p.chips {
@@ -340,26 +351,57 @@ func (p *player) play(n node) error {
 	return nil
 }
 
-// onlyChip says whether an id is known as a chip's and not as a mesh's.
-func (p *player) onlyChip(name string) bool { return p.isChip(name) && len(p.members[name]) == 0 }
+func (p *player) place(c *chip, b *buffer) {
+	if p.split.begins[b.counter] {
+		p.enqueue(c)
+		c.run, c.sent = nil, 0
+	}
+	if len(c.run) == 0 {
+		c.key, c.depth = p.key(), len(p.stack)
+	}
+	c.run = append(c.run, b)
+}
 
-func (p *player) isChip(name string) bool {
-	for _, chips := range p.members {
-		if slices.ContainsFunc(chips, func(c int64) bool { return strconv.FormatInt(c, 10) == name }) {
-			return true
+// freeAll ends what ran on the devices that a free reaches, and announces what runs next.
+func (p *player) freeAll(n node, name string) {
+	if p.ownFree() != nil {
+		p.hit()
+	}
+	p.closeFree()
+	for _, c := range p.chips {
+		if !p.reaches(name, c.name) {
+			continue
+		}
+		p.enqueue(c)
+		c.run, c.sent = nil, 0
+		if !onlyChip(p.members, name) {
+			c.begun, c.since, c.execs = n.counter, nil, 0
 		}
 	}
-	return false
+	p.open = &opened{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !onlyChip(p.members, name), op: p.path()}
+	if len(p.stack) > 0 {
+		top := p.stack[len(p.stack)-1]
+		p.open.frame, p.open.says = top.start, top.says
+	}
+}
+
+func (p *player) path() string {
+	var names []string
+	for _, f := range p.stack {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, " > ")
 }
 
 func (p *player) key() string {
-	var names []string
 	arguments := ""
-	for _, f := range p.stack {
-		names = append(names, f.name)
-		arguments = f.arguments
+	if len(p.stack) > 0 {
+		arguments = p.stack[len(p.stack)-1].arguments
 	}
-	return strings.Join(names, " > ") + "\x00" + arguments
+	if p.opts.Rules.Ambiguous && (arguments == "null" || arguments == "[]") {
+		arguments = ""
+	}
+	return p.path() + "\x00" + arguments
 }
 
 func (p *player) ownFree() *opened {
@@ -368,64 +410,6 @@ func (p *player) ownFree() *opened {
 		return nil
 	}
 	return f
-}
-
-func (p *player) closeFree() {
-	if f := p.open; f != nil && f.inOp && f.says == nil && !f.settled {
-		p.out.HitsUnknown++
-	}
-	p.open = nil
-}
-
-// hit decides whether the innermost function ran a program from the cache.
-func (p *player) hit() {
-	top := &p.stack[len(p.stack)-1]
-	f := p.ownFree()
-	says := top.says != nil && *top.says
-	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) {
-		return
-	}
-	start := top.start
-	if f != nil {
-		f.settled = true
-		if !says {
-			start = f.counter
-		}
-	}
-	top.placed = true
-	done := false
-	for _, c := range p.chips {
-		run := p.runs[p.key()][c.name]
-		filtered := f != nil && f.id != none && (p.isChip(f.id) || len(p.members[f.id]) > 0)
-		if run == nil || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
-			continue
-		}
-		p.launch(c, run, start)
-		p.out.Inferred++
-		done = true
-	}
-	switch {
-	case done:
-		p.out.HitsInferred++
-	case says:
-		p.out.HitsUnknown++
-	default:
-		f.settled = false
-	}
-}
-
-// enqueue takes the run of a device as complete.
-func (p *player) enqueue(c *chip) {
-	if len(c.run) == c.sent {
-		return
-	}
-	c.sent = len(c.run)
-	run := placedCopy(c.run, p.spec.Layout)
-	if p.runs[c.key] == nil {
-		p.runs[c.key] = map[string][]*buffer{}
-	}
-	p.runs[c.key][c.name] = run
-	p.launch(c, run, run[len(run)-1].counter)
 }
 
 // placedCopy gives the buffers of a run their addresses.
@@ -448,91 +432,6 @@ func placedCopy(run []*buffer, l Layout) []*buffer {
 	place(dataflow, shared, l)
 	placeScratchpads(pads, shared, l)
 	return out
-}
-
-// launch checks a program against what lives and takes it as what its cores hold.
-func (p *player) launch(c *chip, run []*buffer, at int64) {
-	p.out.Runs++
-	refused, clashed := p.refused(c, run), p.clashes(c, run)
-	if refused || clashed {
-		p.out.Failed++
-	}
-	if clashed {
-		p.out.Clashed++
-	}
-	for _, b := range run { // what a program names it writes
-		for _, x := range b.cores {
-			c.left[cell{x, b.kind}] = resident{}
-		}
-	}
-	for _, b := range run {
-		if !b.local || b.size == 0 {
-			continue
-		}
-		for _, x := range b.cores {
-			r := c.left[cell{x, b.kind}]
-			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), span{b.addr, b.addr + b.size})}
-		}
-	}
-	c.last = run
-	p.look(c, at)
-}
-
-// refused makes tt-metal's checks.
-func (p *player) refused(c *chip, run []*buffer) bool {
-	lowest := ^uint64(0)
-	for _, a := range p.live {
-		if a.placed && a.kind == "L1" && a.end > a.start && p.reaches(a.owner, c.name) {
-			lowest = min(lowest, a.start)
-		}
-	}
-	var circulars, others []*buffer
-	for _, b := range run {
-		if b.kind == circular {
-			circulars = append(circulars, b)
-		} else {
-			others = append(others, b)
-		}
-	}
-	for _, group := range [][]*buffer{circulars, others} {
-		entries := newEntries(group)
-		var local []*buffer
-		for _, b := range group {
-			if b.local && b.size > 0 {
-				local = append(local, b)
-			}
-		}
-		// Recorded ones first, as when they were placed; each kind after the other.
-		for _, b := range local {
-			markAll(entries, b)
-		}
-		for _, e := range entries {
-			if end := e.end(); end > p.spec.size || end > lowest && len(e.regions) > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// clashes compares byte by byte.
-func (p *player) clashes(c *chip, run []*buffer) bool {
-	for _, b := range run {
-		if !b.local || b.size == 0 {
-			continue
-		}
-		for _, x := range b.cores {
-			if b.addr+b.size > p.spec.size {
-				return true
-			}
-			for _, a := range p.live {
-				if a.placed && p.reaches(a.owner, c.name) && slices.Contains(a.cores(c), x) && a.start < b.addr+b.size && b.addr < a.end {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 func (a *alloc) cores(c *chip) []core {
@@ -575,8 +474,14 @@ func (p *player) allocate(n node, name string) error {
 		p.locate(a)
 	}
 	p.live = append(p.live, a)
+	p.arrive(a)
+	return nil
+}
+
+// arrive looks at the devices to which a buffer came.
+func (p *player) arrive(a *alloc) {
 	for _, c := range p.chips {
-		if !p.reaches(name, c.name) {
+		if !p.reaches(a.owner, c.name) {
 			continue
 		}
 		c.sums(p)
@@ -585,22 +490,26 @@ func (p *player) allocate(n node, name string) error {
 			continue
 		case !a.placed && (!a.sized || a.perCore > 0):
 			c.row.Unplaced++
+			p.hide("buffer-unplaced", a.kind != "L1_SMALL" || a.recorded) // where L1_SMALL is only options say
 		case a.sharded && a.where == nil:
 			c.row.Assumed++
 		}
 		if a.placed && a.end > a.start {
 			c.recorded = c.recorded || a.recorded
 			c.synthesised = c.synthesised || !a.recorded
-			p.look(c, a.counter)
+			at := a.counter
+			if a.earlier {
+				at = a.since
+			}
+			p.look(c, at)
 		}
 	}
-	return nil
 }
 
 func (n node) bufferKind() string {
 	if present(n.params["buffer_type"]) {
 		v, _ := number(n.params["buffer_type"])
-		return []string{"DRAM", "L1", "other", "L1_SMALL", "other"}[v]
+		return kindOf(v)
 	}
 	var text string
 	_ = json.Unmarshal(n.params["type"], &text)
@@ -610,6 +519,9 @@ func (n node) bufferKind() string {
 // locate tries every address from the top down.
 func (p *player) locate(a *alloc) {
 	if !a.sized {
+		if a.end = a.start; a.recorded && p.opts.Rules.AddressAlone {
+			a.placed = true
+		}
 		return
 	}
 	if a.recorded {
@@ -644,7 +556,7 @@ func (p *player) deallocate(n node, name string) {
 	}
 	at := -1
 	for i, a := range p.live {
-		if a.node == n.connections[0] && (at < 0 || a.owner == name || p.live[at].owner != name) {
+		if !a.earlier && a.node == n.connections[0] && (at < 0 || a.owner == name || p.live[at].owner != name) {
 			at = i
 		}
 	}
@@ -664,7 +576,7 @@ func (c *chip) sums(p *player) {
 		f[1] = 0
 	}
 	for _, a := range p.live {
-		if !p.reaches(a.owner, c.name) {
+		if a.earlier || !p.reaches(a.owner, c.name) {
 			continue
 		}
 		c.row.Buffers[1]++
@@ -679,20 +591,10 @@ func (c *chip) sums(p *player) {
 
 // fill makes the bytes of every core anew, all of them or those of one kind.
 func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
-	sets := map[core]*byteSet{}
-	add := func(x core, start, end uint64) error {
-		if sets[x] == nil {
-			sets[x] = &byteSet{}
-		}
-		return sets[x].add(start, end)
-	}
+	held := map[core][]span{}
 	for at, r := range c.left {
-		for _, s := range r.spans {
-			if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
-				if err := add(at.core, s.start, s.end); err != nil {
-					return nil, err
-				}
-			}
+		if only == "" || only == []string{"circular buffer", "dataflow buffer", "scratchpad"}[at.kind] {
+			held[at.core] = append(held[at.core], r.spans...)
 		}
 	}
 	for _, a := range p.live {
@@ -700,14 +602,23 @@ func (p *player) fill(c *chip, only string) (map[core]uint64, error) {
 			continue
 		}
 		for _, x := range a.cores(c) {
-			if err := add(x, a.start, a.end); err != nil {
-				return nil, err
-			}
+			held[x] = append(held[x], span{a.start, a.end})
 		}
 	}
 	out := map[core]uint64{}
-	for x, s := range sets {
-		out[x] = s.count()
+	counts := map[string]uint64{} // of the same ranges in the same order, or the tests would take minutes
+	for x, spans := range held {
+		key := fmt.Sprint(spans)
+		if _, ok := counts[key]; !ok {
+			var bytes byteSet
+			for _, s := range spans {
+				if err := bytes.add(s.start, s.end); err != nil {
+					return nil, err
+				}
+			}
+			counts[key] = bytes.count()
+		}
+		out[x] = counts[key]
 	}
 	return out, nil
 }
@@ -755,22 +666,25 @@ func (p *player) execute(n node) {
 	}
 	c := p.byName[name]
 	if c == nil {
+		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
 		return
 	}
 	p.enqueue(c)
 	c.row.Executions++
-	if c.last == nil {
+	run := p.executed(c)
+	if run == nil {
 		c.row.Unknown++
+		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
 		return
 	}
-	for _, b := range c.last {
+	for _, b := range run {
 		for _, x := range b.cores {
 			if b.kind == circular {
 				c.exec[x] = nil
 			}
 		}
 	}
-	for _, b := range c.last {
+	for _, b := range run {
 		for _, x := range b.cores {
 			if b.kind == circular && b.local {
 				c.exec[x] = append(c.exec[x], span{b.addr, b.addr + b.size})
@@ -794,10 +708,12 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 		for _, f := range p.stack[:len(p.stack)-1] {
 			if f.says != nil && *f.says && !f.placed {
 				p.out.HitsUnknown++
+				p.hide("cache-hit", true)
 			}
 		}
 	}
 	p.closeFree()
+	p.live = p.ofNow(forEver)
 	rows := map[string]bool{}
 	for _, n := range nodes {
 		if isPlaced(n.kind) {
@@ -822,5 +738,6 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 			p.out.Devices[c.name] = c.row
 		}
 	}
+	p.hideRest(nodes)
 	return p.out, nil
 }

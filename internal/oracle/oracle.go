@@ -18,6 +18,8 @@ type Options struct {
 	L1Size  uint64 // 0: by rule
 	L1Small uint64 // size of the L1_SMALL area at the top
 	NoInfer bool   // operations from the program cache run nothing
+
+	Rules Rules
 }
 
 // File computes the report of one capture file.
@@ -49,7 +51,7 @@ func File(data []byte, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := readEvents(nodes, r.MeshMembers)
+	events, err := readEvents(nodes, r.MeshMembers, opts.Rules)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func File(data []byte, opts Options) (*Report, error) {
 	}
 	var tally addressTally
 	for _, name := range names {
-		d, err := measure(name, events, layout, &tally)
+		d, err := measure(name, events, layout, &tally, head.gridOf(name, opts.Rules))
 		if err != nil {
 			return nil, fmt.Errorf("device %s: %w", name, err)
 		}
@@ -155,7 +157,17 @@ func (b *buffer) end() uint64 {
 	return b.addr + b.size
 }
 
-func readBuffer(n node) (*buffer, error) {
+// outside returns the first range that is not all on a grid.
+func (b *buffer) outside(g *grid) (rect, bool) {
+	for _, r := range b.merged {
+		if g != nil && (r.to.x >= int(g.cols) || r.to.y >= int(g.rows)) {
+			return r, true
+		}
+	}
+	return rect{}, false
+}
+
+func readBuffer(n node, rules Rules) (*buffer, error) {
 	b := &buffer{counter: n.counter, local: true}
 	flag := ""
 	switch n.kind {
@@ -188,7 +200,10 @@ func readBuffer(n node) (*buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.cores, b.merged = distinct(rects), merge(rects)
+	b.cores, b.merged = distinct(rects), rects
+	if !rules.AsWritten {
+		b.merged = merge(rects)
+	}
 	return b, nil
 }
 
@@ -196,6 +211,7 @@ func readBuffer(n node) (*buffer, error) {
 type event struct {
 	buffer *buffer // nil: a free
 	device string  // of the buffer
+	begins bool    // the buffer is the first of a program, though no free stands before it
 
 	freesAll bool
 	frees    []string // the devices that a free reaches, unless it reaches all
@@ -205,16 +221,26 @@ func (e event) freesDevice(name string) bool {
 	return e.buffer == nil && (e.freesAll || slices.Contains(e.frees, name))
 }
 
-func readEvents(nodes []node, members map[string][]int64) ([]event, error) {
+// endsRun says whether an event ends what ran on a device: a free, or the next program of the same workload.
+func (e event) endsRun(name string) bool {
+	return e.freesDevice(name) || e.begins && e.device == name
+}
+
+func readEvents(nodes []node, members map[string][]int64, rules Rules) ([]event, error) {
 	var events []event
+	w, err := workloads(nodes, members, rules)
+	if err != nil {
+		return nil, err
+	}
 	for i, n := range nodes {
 		var e event
 		var err error
 		switch n.kind {
 		case "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate":
-			if e.buffer, err = readBuffer(n); err == nil {
+			if e.buffer, err = readBuffer(n, rules); err == nil {
 				e.device, err = n.device()
 			}
+			e.begins = w.begins[n.counter]
 		case "circular_buffer_deallocate_all":
 			var id string
 			if id, err = n.device(); id == none {

@@ -55,7 +55,7 @@ func TestPlacementExamples(t *testing.T) {
 			}
 			layout, err := chooseLayout(header{}, tt.opts)
 			require.NoError(t, err)
-			d, err := measure("0", events, layout, &addressTally{})
+			d, err := measure("0", events, layout, &addressTally{}, nil)
 			require.NoError(t, err)
 			for i, b := range local {
 				require.Equal(t, layout.Base+tt.offsets[i], b.addr, "CB %d", i)
@@ -136,7 +136,7 @@ func TestUnionAcrossPrograms(t *testing.T) {
 	for i, text := range []string{"0-0 - 1-0 4096", "0-0 - 1-0 4096", "1-0 - 2-0 6144"} {
 		events = append(events, event{frees: []string{"0"}}, event{buffer: circularFrom(t, i, text), device: "0"})
 	}
-	d, err := measure("0", events, Layout{Base: 103712, Align: 32}, &addressTally{})
+	d, err := measure("0", events, Layout{Base: 103712, Align: 32}, &addressTally{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 3, d.Programs)
 	require.Equal(t, uint64(16384), d.RegisteredUnion)

@@ -26,6 +26,21 @@ type header struct {
 	l1Size  uint64 // 0 if the file does not say
 	cbBase  uint64 // 0 if the file does not say
 	grids   []grid
+	lists   []list
+}
+
+// gridOf is the grid that a device has by the file: its own, or the first of all. nil: nobody says, or nobody asks.
+func (h *header) gridOf(name string, rules Rules) *grid {
+	if !rules.Grid || len(h.grids) == 0 {
+		return nil
+	}
+	found := &h.grids[0]
+	for i := range h.grids {
+		if h.grids[i].device == name {
+			found = &h.grids[i]
+		}
+	}
+	return found
 }
 
 // grid is a device's compute grid as a report states it.
@@ -59,6 +74,9 @@ func readFile(data []byte) ([]node, header, error) {
 			return nil, h, err
 		}
 		if err := h.readDevices(file["devices"]); err != nil {
+			return nil, h, err
+		}
+		if err := h.readLists(file["per_operation_buffers"]); err != nil {
 			return nil, h, err
 		}
 	} else if err := json.Unmarshal(data, &raw); err != nil {

@@ -17,7 +17,7 @@ func upstream(nodes []node) (Upstream, error) {
 	for _, n := range nodes {
 		switch n.kind {
 		case "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate":
-			b, err := readBuffer(n)
+			b, err := readBuffer(n, Rules{})
 			if err != nil {
 				return Upstream{}, err
 			}

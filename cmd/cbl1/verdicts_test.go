@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
+)
+
+// oracleRules are the right answers that the command gives already.
+// A rule is turned on with the change that makes the command follow it; in the end this is oracle.AllRules().
+func oracleRules() oracle.Rules { return oracle.Rules{} }
+
+// checked is what TestVerdictsMatchOracle reads of the JSON of check.
+type checked struct {
+	Runs     int       `json:"runs"`
+	Inferred int       `json:"runs_inferred"`
+	Failed   int       `json:"runs_failed"`
+	More     int       `json:"failures_more"`
+	Failures []failure `json:"failures"`
+}
+
+type failure struct {
+	Program struct {
+		Op       string `json:"op"`
+		Counter  int64  `json:"counter"`
+		Inferred bool   `json:"inferred"`
+	} `json:"program"`
+	Device  *uint64 `json:"device"`
+	Times   int     `json:"times"`
+	Verdict struct {
+		Refusals []struct {
+			Kind  string  `json:"kind"`
+			Cores string  `json:"cores"`
+			End   uint64  `json:"region_end"`
+			Limit uint64  `json:"limit"`
+			On    *uint64 `json:"device"`
+		} `json:"refusals"`
+		Clashes []struct {
+			Count uint64  `json:"count"`
+			Bytes uint64  `json:"clashing_bytes"`
+			On    *uint64 `json:"device"`
+			Above []struct {
+				Start  uint64 `json:"start"`
+				Buffer *struct {
+					Device *uint64 `json:"device"`
+				} `json:"buffer"`
+			} `json:"above"`
+		} `json:"clashes"`
+	} `json:"verdict"`
+}
+
+// TestVerdictsMatchOracle holds every verdict of check on random captures against a calculator that shares no code with it:
+// which program does not fit, on which chip, where its region ends, on how many cores and by how many bytes it clashes, and with what.
+func TestVerdictsMatchOracle(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "capture.json")
+	rapid.Check(t, func(t *rapid.T) {
+		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
+		if !oracleRules().Grid {
+			data = withoutGrids(t, data) // check takes the answer of one chip for that of another with another grid
+		}
+		noInfer := rapid.IntRange(0, 2).Draw(t, "infer") == 0
+		require.NoError(t, os.WriteFile(file, data, 0o600))
+		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(fixture.RandomBase),
+			"--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
+		if noInfer {
+			args = append(args, "--no-infer")
+		}
+		args = append(args, file)
+		code, stdout, stderr := call("", append([]string{"check"}, args...)...)
+		t.Logf("%s\n%s", data, stdout)
+		require.Empty(t, stderr)
+		var got checked
+		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+		opts := oracle.Options{
+			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, NoInfer: noInfer, Rules: oracleRules(),
+		}
+		want, err := oracle.L1(data, opts)
+		require.NoError(t, err)
+		requireVerdicts(t, want, got)
+		require.Equal(t, want.Answer(), code, "exit code, with %v", want.Hidden)
+
+		code, stdout, _ = call("", append([]string{"report"}, args...)...)
+		require.Zero(t, code)
+		figures, err := oracle.File(data, opts)
+		require.NoError(t, err)
+		requireReported(t, want, figures, stdout)
+	})
+}
+
+// requireReported holds the figures of report against the oracle's, for every device that it has.
+func requireReported(t *rapid.T, want *oracle.Memory, figures *oracle.Report, stdout string) {
+	var got struct {
+		Devices map[string]map[string]json.RawMessage `json:"devices"`
+		L1      []struct {
+			Device     *uint64 `json:"device"`
+			Peak       uint64  `json:"tracked_peak_bytes"`
+			Final      uint64  `json:"tracked_final_bytes"`
+			Dispatched *struct {
+				Peak    uint64 `json:"peak_bytes"`
+				Final   uint64 `json:"final_bytes"`
+				Runs    int    `json:"executions"`
+				Unknown int    `json:"executions_unknown"`
+			} `json:"dispatched"`
+		} `json:"l1"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	require.Len(t, got.Devices, len(figures.Devices))
+	for id, d := range figures.Devices {
+		text, err := json.Marshal(d)
+		require.NoError(t, err)
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &fields))
+		delete(fields, "programs_detail") // rows with more than the oracle has; their number is in programs
+		for key, v := range fields {
+			require.Equal(t, string(v), string(got.Devices[id][key]), "device %s: %s", id, key)
+		}
+	}
+	require.Len(t, got.L1, len(want.Devices))
+	for _, row := range got.L1 {
+		d := want.Devices[deviceText(row.Device)]
+		require.NotNil(t, d)
+		require.Equal(t, []uint64{d.TotalPeak, d.Total}, []uint64{row.Peak, row.Final}, "tracked on %s", deviceText(row.Device))
+		if e := row.Dispatched; e != nil {
+			require.Equal(t, []uint64{d.DispatchedPeak, d.Dispatched}, []uint64{e.Peak, e.Final}, "dispatched on %s", deviceText(row.Device))
+			require.Equal(t, []int{d.Executions, d.Unknown}, []int{e.Runs, e.Unknown}, "executions on %s", deviceText(row.Device))
+		}
+	}
+}
+
+// withoutGrids takes away what a capture says of its devices.
+func withoutGrids(t *rapid.T, data []byte) []byte {
+	var file map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(data, &file))
+	delete(file, "devices")
+	out, err := json.Marshal(file)
+	require.NoError(t, err)
+	return out
+}
+
+func requireVerdicts(t *rapid.T, want *oracle.Memory, got checked) {
+	require.Equal(t, want.Runs, got.Runs, "runs")
+	require.Equal(t, want.Inferred, got.Inferred, "inferred")
+	require.Equal(t, want.Failed, got.Failed, "failed")
+	times := 0
+	for _, f := range got.Failures {
+		times += f.Times
+	}
+	require.Zero(t, got.More)
+	require.Equal(t, got.Failed, times, "times")
+	failed := slices.DeleteFunc(slices.Clone(want.Verdicts), func(v oracle.Verdict) bool { return v.Fits || v.Untold })
+	for _, f := range got.Failures {
+		require.True(t, slices.ContainsFunc(failed, func(v oracle.Verdict) bool { return f.names(v) && f.judges(v) }), "%+v is none of %+v", f, failed)
+	}
+	for _, v := range failed {
+		require.True(t, slices.ContainsFunc(got.Failures, func(f failure) bool { return f.judges(v) }), "%+v is not told", v)
+	}
+}
+
+// names says whether a failure is told of the run that a verdict is about.
+func (f failure) names(v oracle.Verdict) bool {
+	return deviceText(f.Device) == v.Device && f.Program.Op == v.Op && f.Program.Counter == v.At && f.Program.Inferred == v.Inferred
+}
+
+// rowsOf names the device whose rows are those of a verdict: its own, or the first one where the same lives.
+func (f failure) rowsOf(v oracle.Verdict) string {
+	for _, r := range f.Verdict.Refusals {
+		if deviceText(r.On) == v.Device {
+			return v.Device
+		}
+	}
+	for _, c := range f.Verdict.Clashes {
+		if deviceText(c.On) == v.Device {
+			return v.Device
+		}
+	}
+	return deviceText(f.Device)
+}
+
+// judges says whether a failure says what a verdict says. It may be told of another chip, where the same lives.
+func (f failure) judges(v oracle.Verdict) bool {
+	var refusals []oracle.Refusal
+	on := f.rowsOf(v)
+	for _, r := range f.Verdict.Refusals {
+		if deviceText(r.On) != on {
+			continue
+		}
+		refusals = append(refusals, oracle.Refusal{Kind: r.Kind, Cores: r.Cores, End: r.End, Limit: r.Limit})
+	}
+	if !slices.Equal(refusals, v.Refusals) {
+		return false
+	}
+	var cores, bytes, clash uint64
+	held := map[oracle.Held]bool{}
+	for _, c := range f.Verdict.Clashes {
+		if deviceText(c.On) != on {
+			continue
+		}
+		cores += c.Count
+		bytes += c.Count * c.Bytes
+		for _, a := range c.Above {
+			if a.Buffer != nil {
+				held[oracle.Held{Addr: a.Start, Owner: deviceText(a.Buffer.Device)}] = true
+			}
+		}
+	}
+	for _, n := range v.Clash {
+		clash += n
+	}
+	if cores != uint64(len(v.Clash)) || bytes != clash {
+		return false
+	}
+	for _, h := range v.Named {
+		lowest := slices.ContainsFunc(v.Refusals, func(r oracle.Refusal) bool { return r.Kind == "clash" && r.Limit == h.Addr })
+		if !held[h] && !lowest {
+			return false
+		}
+	}
+	return true
+}
+
+func deviceText(id *uint64) string {
+	if id == nil {
+		return "none"
+	}
+	return strconv.FormatUint(*id, 10)
+}

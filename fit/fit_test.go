@@ -1,0 +1,89 @@
+package fit_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Nothing panics where nothing was said.
+func TestZeroValues(t *testing.T) {
+	var v fit.Verdict
+	require.True(t, v.Fits())
+	require.Equal(t, "no program: nothing to fit", v.String())
+	require.Empty(t, v.Own(fit.Clash{}))
+	require.Empty(t, v.Own(fit.Clash{CBs: []int{0, 7}}))
+	v.Clashes = []fit.Clash{{}}
+	require.Equal(t, "no program ends at 0 on no cores: that is beyond L1, which ends at 0; 0 B too many", v.String())
+	v.Refusals = []*fit.Refusal{{}}
+	require.NotEmpty(t, v.String())
+	require.Zero(t, v.Refusals[0].Over())
+	require.Zero(t, v.Clashes[0].Over())
+
+	require.Equal(t, fit.Verdict{}, fit.Check(nil, fit.Place{}))
+	require.Empty(t, fit.HeadroomOf(nil, fit.Place{}))
+	require.Empty(t, fit.HeadroomOver(nil, fit.Place{}))
+	n, ok, err := fit.MayGrow(nil, 3)
+	require.Zero(t, n)
+	require.False(t, ok)
+	require.NoError(t, err)
+
+	var b fit.Buffer
+	require.Empty(t, slices.Collect(b.All()))
+	require.Equal(t, b, b.Plain())
+	require.False(t, b.InL1())
+	require.Equal(t, "circular buffer 0", b.String())
+	require.Equal(t, "Kind(77)", fit.Kind(77).Name())
+}
+
+// A buffer may be given in two ways; Plain makes one of them, and shares nothing.
+func TestBufferPlain(t *testing.T) {
+	p := fit.Part{Cores: l1.Rect(0, 0, 1, 0).Cores(), Range: l1.Range{Start: 8, End: 16}}
+	q := fit.Part{Cores: l1.Rect(2, 0, 2, 0).Cores(), Range: l1.Range{Start: 24, End: 32}}
+	short := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: p.Cores, Range: p.Range}
+	require.Equal(t, short, fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{{}, p}}.Plain())
+	require.Equal(t, short, short.Plain())
+	both := fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{p, q}}
+	plain := both.Plain()
+	require.Equal(t, both, plain)
+	plain.Parts[0] = q
+	require.Equal(t, []fit.Part{p, q}, slices.Collect(both.All()))
+	for part := range both.All() {
+		require.Equal(t, p, part)
+		break
+	}
+}
+
+// In HYBRID mode a program is held against the buffers of its own cores, on any device;
+// in the normal mode against the lowest of its device.
+func TestHybridPlaces(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
+	left, right := l1.Rect(0, 0, 0, 0), l1.Rect(1, 0, 1, 0)
+	p, err := program.NewBuilder(1).CB(program.CB{Cores: left, Size: 300}).Build(spec)
+	require.NoError(t, err)
+	tensor := func(on l1.CoreRangeSet) []fit.Buffer {
+		return []fit.Buffer{{ID: 1, Kind: fit.KindL1, Cores: on.Cores(), Range: l1.Range{Start: 250, End: 400}}}
+	}
+	normal := fit.Check(p, fit.Place{Spec: spec, Buffers: tensor(right)})
+	require.Len(t, normal.Refusals, 1)
+	require.Empty(t, normal.Hybrid)
+	require.Contains(t, normal.Difference, "in HYBRID mode it would run")
+	require.True(t, fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: tensor(right)}).Fits())
+
+	clash := fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: tensor(left)})
+	require.Equal(t, clash.Hybrid, clash.Refusals)
+	require.Len(t, clash.Clashes, 1)
+
+	elsewhere := fit.Check(p, fit.Place{Spec: spec, Hybrid: true}, fit.Place{Device: 1, Spec: spec, Buffers: tensor(left), Hybrid: true})
+	require.Len(t, elsewhere.Refusals, 2)
+	require.Len(t, elsewhere.Clashes, 1)
+	// The devices are in two modes: each is asked in its own.
+	mixed := fit.Check(p, fit.Place{Spec: spec, Buffers: tensor(right)}, fit.Place{Device: 1, Spec: spec, Buffers: tensor(right), Hybrid: true})
+	require.Len(t, mixed.Refusals, 1)
+	require.Equal(t, fit.DeviceID(0), mixed.Refusals[0].Device)
+}

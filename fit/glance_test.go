@@ -1,0 +1,52 @@
+package fit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What fits at first glance fits when looked at closely; and the glance sees most of what
+// fits.
+func TestFirstGlance(t *testing.T) {
+	glances := 0
+	rapid.Check(t, func(t *rapid.T) {
+		spec := l1.Spec{Cols: rapid.SampledFrom([]int{0, 3}).Draw(t, "cols"), L1Size: rapid.SampledFrom([]uint64{0, 40, 64}).Draw(t, "size")}
+		if spec.Rows = spec.Cols; spec.L1Size > 0 {
+			spec.CBBase, spec.CBAlign = 8, 4
+		}
+		side := rapid.Uint8Range(0, 3)
+		rect := func() l1.CoreRangeSet {
+			x, y := side.Draw(t, "x"), side.Draw(t, "y")
+			return l1.Rect(x/2, y/2, x, y)
+		}
+		at := Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "hybrid")}
+		for id := range rapid.IntRange(0, 3).Draw(t, "buffers") {
+			start := rapid.SampledFrom([]uint64{0, 4, 8, 16, 24, 40, 60}).Draw(t, "start")
+			at.Buffers = append(at.Buffers, Buffer{
+				ID: BufferID(id), Kind: rapid.SampledFrom([]Kind{KindL1, KindL1, KindL1Small, KindGlobalCB, KindService, KindKernel, KindReserved, KindDRAM}).Draw(t, "kind"),
+				Cores: rect().Cores(), Range: l1.Range{Start: start, End: start + rapid.SampledFrom([]uint64{0, 4, 8}).Draw(t, "bytes")},
+				Backing: rapid.IntRange(0, 5).Draw(t, "backing") == 0,
+			})
+		}
+		b := program.NewBuilder(1)
+		for range rapid.IntRange(0, 3).Draw(t, "CBs") {
+			b.CB(program.CB{Cores: rect(), Size: rapid.SampledFrom([]uint64{0, 4, 8, 16}).Draw(t, "size")})
+		}
+		p, err := b.Build(spec)
+		if err != nil {
+			return
+		}
+		close := examine(p, []Place{at})
+		require.Equal(t, close, Check(p, at))
+		if Clears(p, spec, at.free()) {
+			glances++
+			require.True(t, close.Fits())
+		}
+	})
+	require.Positive(t, glances)
+}

@@ -1,0 +1,170 @@
+package oracle
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Answer is what check says: 0 fits, 1 does not fit, 3 nobody can tell. accepted are codes of Hidden that count as seen.
+func (m *Memory) Answer(accepted ...string) int {
+	if m.Failed > 0 {
+		return 1
+	}
+	for code := range m.Hidden {
+		if !slices.Contains(accepted, code) {
+			return 3
+		}
+	}
+	return 0
+}
+
+func (p *player) hide(code string, hidden bool) {
+	if hidden {
+		p.out.Hidden[code]++
+	}
+}
+
+// ofNow is what lives at a counter: what was allocated in the capture, and what is from before it.
+// What comes or goes between two nodes does so before the second.
+func (p *player) ofNow(at int64) []*alloc {
+	live := slices.Clone(p.live)
+	for i := range p.past.earlier {
+		a := &p.past.earlier[i]
+		lives, known := a.since <= at && at < a.until, slices.Contains(live, a)
+		if a.until == at && known {
+			continue // its free is the node that comes: what is open is enqueued first
+		}
+		switch {
+		case lives && !known:
+			p.settleOn(a)
+			live = append(live, a)
+			p.live = live
+			p.arrive(a)
+		case !lives && known:
+			p.settleOn(a)
+			live = slices.DeleteFunc(live, func(b *alloc) bool { return b == a })
+		}
+	}
+	return live
+}
+
+// settleOn enqueues what is open where a buffer comes or goes.
+func (p *player) settleOn(a *alloc) {
+	for _, c := range p.chips {
+		if p.reaches(a.owner, c.name) {
+			p.enqueue(c)
+		}
+	}
+}
+
+// shownOnMesh says whether what a chip executes stands under the id of its mesh.
+func (p *player) shownOnMesh(name string) bool {
+	return slices.ContainsFunc(p.chips, func(m *chip) bool {
+		if m.name == name || m.name == none || !p.reaches(m.name, name) {
+			return false
+		}
+		p.enqueue(m)
+		return len(m.since) > 0
+	})
+}
+
+// findModes looks through the file for what holds from its start: HYBRID mode, aborted functions, and whether it is a plan.
+func (p *player) findModes(nodes []node) {
+	p.aborted, p.inside = map[int64]bool{}, map[int64]int64{}
+	var stack []int64
+	placed, zero, executed := 0, true, false
+	for _, n := range nodes {
+		switch {
+		case n.kind == "function_start":
+			stack = append(stack, n.counter)
+		case n.kind == "function_end" && len(stack) > 0:
+			if aborted, _ := n.flag("aborted"); aborted {
+				p.aborted[stack[len(stack)-1]] = true
+			}
+			stack = stack[:len(stack)-1]
+		case n.kind == "program_execution":
+			executed = true
+		case isPlaced(n.kind):
+			placed++
+			zero = zero && n.number("address") == 0
+			if len(stack) > 0 {
+				p.inside[n.counter] = stack[len(stack)-1]
+			}
+		case n.kind == "tensor" && p.opts.Rules.Hybrid:
+			var config string
+			_ = json.Unmarshal(n.params["memory_config"], &config)
+			name, err := n.device()
+			for _, c := range p.chips {
+				if err == nil && strings.Contains(config, "per_core_allocation=1") && p.reaches(name, c.name) {
+					c.hybrid = true
+				}
+			}
+		}
+	}
+	p.plan = placed > 0 && zero && !executed
+}
+
+// wasAborted says whether the function that is innermost at a counter was ended by an exception.
+func (p *player) wasAborted(at int64) bool {
+	start, ok := p.inside[at]
+	return ok && p.aborted[start]
+}
+
+// hideRest adds what is only known at the end.
+func (p *player) hideRest(nodes []node) {
+	p.hide("no-nodes", len(nodes) == 0)
+	p.hide("no-runs", p.out.Runs == 0)
+	p.hide("unfinished", len(p.stack) > 0)
+	p.out.FreeAgain = p.past.again
+	bytes := false
+	for _, n := range nodes {
+		p.hide("operation-failed", n.kind == "error")
+		if isPlaced(n.kind) {
+			b, err := readBuffer(n, p.opts.Rules)
+			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0 && (b.kind == circular || p.opts.Rules.NotShown))
+			bytes = bytes || err == nil && b.local && b.logical() > 0
+		}
+	}
+	for _, c := range p.chips {
+		p.hide("apart", bytes && p.apart(c))
+	}
+	if p.opts.Rules.Residents {
+		p.hide("earlier", bytes && p.hidEarlier())
+	} else {
+		p.hide("earlier", bytes && p.usedEarlier(nodes))
+	}
+}
+
+// usedEarlier says whether an L1 buffer from before the capture is used, or freed when a program ran.
+func (p *player) usedEarlier(nodes []node) bool {
+	for i, n := range nodes {
+		if n.kind != "buffer" || !inL1(n.bufferKind()) {
+			continue
+		}
+		if i+1 == len(nodes) || nodes[i+1].kind != "buffer_allocate" || !slices.Contains(nodes[i+1].connections, n.counter) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.past.frees, func(f life) bool {
+		return inL1(f.kind) && slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < f.from })
+	})
+}
+
+// hidEarlier says whether something was enqueued beside a buffer of which no place is known.
+func (p *player) hidEarlier() bool {
+	return slices.ContainsFunc(p.past.hidden, func(l life) bool {
+		return slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < l.to && p.reaches(l.owner, v.Device) })
+	})
+}
+
+// apart says whether L1 buffers stand under an id that no check looked at, though it may be where programs ran.
+func (p *player) apart(c *chip) bool {
+	own := slices.ContainsFunc(p.past.lives, func(l life) bool { return inL1(l.kind) && l.owner == c.name })
+	some := slices.ContainsFunc(p.chips, func(o *chip) bool { return o.ran })
+	if !own || !some || c.ran || c.name == none || len(p.members[c.name]) > 0 {
+		return false
+	}
+	onMesh := slices.ContainsFunc(p.chips, func(m *chip) bool { return m != c && m.ran && m.name != none && p.reaches(m.name, c.name) })
+	return !isChip(p.members, c.name) || onMesh
+}

@@ -1,0 +1,156 @@
+package oracle_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
+)
+
+// randomOptions fit the captures of fixture.Random.
+func randomOptions(rules oracle.Rules) oracle.Options {
+	return oracle.Options{Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, Rules: rules}
+}
+
+// ruleNames are the rules by their fields.
+func ruleNames() (names []string) {
+	t := reflect.TypeFor[oracle.Rules]()
+	for i := range t.NumField() {
+		names = append(names, t.Field(i).Name)
+	}
+	return names
+}
+
+// allBut are all rules but one.
+func allBut(name string) oracle.Rules {
+	rules := oracle.AllRules()
+	reflect.ValueOf(&rules).Elem().FieldByName(name).SetBool(false)
+	return rules
+}
+
+// answers are what two readings of a capture are compared by.
+func answers(t *testing.T, data []byte, opts oracle.Options) (string, *oracle.Memory) {
+	t.Helper()
+	m, err := oracle.L1(data, opts)
+	require.NoError(t, err, "%s", data)
+	text := fmt.Sprint(m.Answer(), m.Verdicts, m.Hidden, m.Inferred, m.FreeAgain)
+	for _, id := range []string{"0", "1", "2", "3", "5"} {
+		if d := m.Devices[id]; d != nil {
+			text += fmt.Sprint(id, d.TotalPeak, d.Total, d.Dispatched, d.Unknown)
+		}
+	}
+	return text, m
+}
+
+// wanted is what random captures have to reach.
+func wanted() []string {
+	want := []string{
+		"no infer", "answer 0", "answer 1", "answer 3",
+		"hidden not-shown", "hidden ambiguous", "hidden unsettled", "hidden cache-hit", "hidden buffer-unplaced", "hidden earlier",
+		"hidden unattributed", "hidden apart",
+		"refused grid", "refused grow", "refused clash", "clash alone", "refusal alone", "two buffers named", "chips differ", "chips agree",
+		"a buffer of the mesh named", "a buffer of the other mesh named", "a buffer of one chip named",
+		"on a mesh", "on the other mesh", "several candidates", "inferred does not fit",
+	}
+	for _, name := range ruleNames() {
+		want = append(want, "rule "+name)
+	}
+	return want
+}
+
+// TestRandomCapturesAreNotDull: each rule and --no-infer change what is said of captures, and all that can be said comes.
+// It looks at captures until all came a few times; so often they come in fuzzing too.
+func TestRandomCapturesAreNotDull(t *testing.T) {
+	const most, enough = 400, 4
+	seen := map[string]int{}
+	random := rand.New(rand.NewPCG(8, 11))
+	rare := func() []string {
+		return slices.DeleteFunc(wanted(), func(what string) bool { return seen[what] >= enough })
+	}
+	captures := 0
+	for ; captures < most && len(rare()) > 0; captures++ {
+		data := fixture.Random(random.IntN)
+		all, m := answers(t, data, randomOptions(oracle.AllRules()))
+		for _, name := range ruleNames() {
+			if seen["rule "+name] >= enough {
+				continue
+			}
+			if text, _ := answers(t, data, randomOptions(allBut(name))); text != all {
+				seen["rule "+name]++
+			}
+		}
+		noInfer := randomOptions(oracle.AllRules())
+		noInfer.NoInfer = true
+		if text, _ := answers(t, data, noInfer); text != all {
+			seen["no infer"]++
+		}
+		seen[fmt.Sprint("answer ", m.Answer())]++
+		for code := range m.Hidden {
+			seen["hidden "+code]++
+		}
+		see(seen, m)
+	}
+	require.Empty(t, rare(), "too rare in %d captures: %v", captures, seen)
+	t.Logf("%d captures: %v", captures, seen)
+}
+
+// see notes what the verdicts of a capture are like.
+func see(seen map[string]int, m *oracle.Memory) {
+	note := func(what string, is bool) {
+		if is {
+			seen[what]++
+		}
+	}
+	for i, v := range m.Verdicts {
+		for _, r := range v.Refusals {
+			seen["refused "+r.Kind]++
+		}
+		note("clash alone", len(v.Clash) > 0 && len(v.Refusals) == 0)
+		note("refusal alone", len(v.Clash) == 0 && len(v.Refusals) > 0)
+		note("two buffers named", len(v.Named) > 1)
+		note("a buffer of the mesh named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "1" && v.Device != "1" }))
+		note("a buffer of the other mesh named", v.Device == "2" && slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == "5" }))
+		note("a buffer of one chip named", slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Owner == v.Device }))
+		note("on a mesh", v.Device == "1")
+		note("on the other mesh", slices.Contains([]string{"3", "5"}, v.Device))
+		note("several candidates", v.Candidates > 1)
+		note("inferred does not fit", v.Inferred && !v.Fits)
+		if i > 0 && m.Verdicts[i-1].Op == v.Op && m.Verdicts[i-1].Device < v.Device {
+			note("chips differ", v.Fits != m.Verdicts[i-1].Fits)
+			note("chips agree", v.Fits == m.Verdicts[i-1].Fits)
+		}
+	}
+}
+
+// TestVerdictsAgreeWithThemselves: what holds of every verdict, whatever the capture.
+func TestVerdictsAgreeWithThemselves(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	for range 200 {
+		data := fixture.Random(random.IntN)
+		_, m := answers(t, data, randomOptions(oracle.AllRules()))
+		require.Len(t, m.Verdicts, m.Runs)
+		failed := 0
+		for _, v := range m.Verdicts {
+			require.Equal(t, len(v.Refusals)+len(v.Clash) == 0, v.Fits)
+			if !v.Fits && !v.Untold {
+				failed++
+			}
+			for _, r := range v.Refusals {
+				require.True(t, r.Kind == "grid" || r.End > r.Limit, "%v", r)
+				if r.Kind == "clash" {
+					require.True(t, slices.ContainsFunc(v.Named, func(h oracle.Held) bool { return h.Addr == r.Limit }), "%v", v)
+				}
+			}
+		}
+		require.Equal(t, m.Failed, failed)
+		again, _ := answers(t, data, randomOptions(oracle.AllRules()))
+		first, _ := answers(t, data, randomOptions(oracle.AllRules()))
+		require.Equal(t, first, again)
+	}
+}

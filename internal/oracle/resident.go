@@ -1,0 +1,338 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// list is one list of per_operation_buffers.
+type list struct {
+	at   int64 // counter of the operation's start
+	rows []listed
+}
+
+// listed is one of its rows.
+type listed struct {
+	device  string
+	kind    string
+	addr    uint64
+	perCore uint64
+}
+
+// kindOf names a buffer_type.
+func kindOf(number uint64) string {
+	return []string{"DRAM", "L1", "other", "L1_SMALL", "other"}[number]
+}
+
+func (h *header) readLists(raw json.RawMessage) error {
+	if !present(raw) {
+		return nil
+	}
+	var lists map[string][]map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &lists); err != nil {
+		return fmt.Errorf("oracle: per_operation_buffers: %w", err)
+	}
+	for key, rows := range lists {
+		at, err := strconv.ParseInt(key, 10, 64)
+		if err != nil {
+			return fmt.Errorf("oracle: per_operation_buffers: %w", err)
+		}
+		l := list{at: at}
+		for _, row := range rows {
+			var v [4]uint64
+			for i, field := range []string{"device_id", "address", "max_size_per_bank", "buffer_type"} {
+				if present(row[field]) {
+					if v[i], err = number(row[field]); err != nil {
+						return fmt.Errorf("oracle: per_operation_buffers: %w", err)
+					}
+				}
+			}
+			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[1], v[2]})
+		}
+		h.lists = append(h.lists, l)
+	}
+	slices.SortFunc(h.lists, func(a, b list) int { return int(a.at - b.at) })
+	return nil
+}
+
+// life is when and where a buffer lived: from its first counter up to, not at, its last.
+type life struct {
+	owner    string
+	addr     uint64
+	kind     string
+	buffer   int64 // the node that stands for it, or -1
+	perCore  uint64
+	from, to int64
+}
+
+const forEver = math.MaxInt64
+
+// past is what the oracle knows of buffers, whole file at hand.
+type past struct {
+	members map[string][]int64
+	lives   []life  // of buffers that the capture allocates
+	frees   []life  // of buffers that it does not: from is the counter
+	again   int     // frees of buffers of the capture that were free
+	unknown int     // frees of others
+	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
+	earlier []alloc // those of which a place is known
+}
+
+// remember gathers the lives of all buffers.
+func remember(nodes []node, head header, members map[string][]int64, rules Rules) (*past, error) {
+	p := &past{members: members}
+	open := map[int64][]int{} // by buffer node: the lives that did not end
+	made := map[int64]bool{}
+	for _, n := range nodes {
+		if !isBuffer(n.kind) || len(n.connections) == 0 && n.kind == "buffer_allocate" {
+			continue
+		}
+		name, err := n.device()
+		if err != nil {
+			return nil, err
+		}
+		l := life{owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), from: n.counter, to: forEver}
+		if len(n.connections) > 0 {
+			l.buffer = n.connections[0]
+		}
+		if n.kind == "buffer_allocate" {
+			open[n.connections[0]] = append(open[n.connections[0]], len(p.lives))
+			made[n.connections[0]] = true
+			p.lives = append(p.lives, l)
+			continue
+		}
+		p.free(n, l, open, made, rules)
+	}
+	if rules.Residents {
+		p.readLists(head.lists, nodes)
+		p.readTensors(nodes)
+		p.readFrees()
+	}
+	return p, nil
+}
+
+// free ends a life as play does, or notes that there is none.
+func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, rules Rules) {
+	at := -1
+	if len(n.connections) > 0 {
+		for _, i := range open[n.connections[0]] {
+			if at < 0 || p.lives[i].owner == l.owner || p.lives[at].owner != l.owner {
+				at = i
+			}
+		}
+	}
+	switch {
+	case at >= 0:
+		p.lives[at].to = n.counter
+		list := open[n.connections[0]]
+		open[n.connections[0]] = slices.Delete(list, slices.Index(list, at), slices.Index(list, at)+1)
+	case rules.FreedAgain && len(n.connections) > 0 && made[n.connections[0]]:
+		p.again++
+	default:
+		p.unknown++
+		l.to = n.counter
+		p.frees = append(p.frees, l)
+	}
+}
+
+// number is a parameter, 0 if it is not there.
+func (n node) number(key string) uint64 {
+	if !present(n.params[key]) {
+		return 0
+	}
+	v, _ := number(n.params[key])
+	return v
+}
+
+// same says whether two ids may mean one device.
+func (p *past) same(a, b string) bool {
+	return reaches(p.members, a, b) || reaches(p.members, b, a) || slices.ContainsFunc(p.members[a], func(c int64) bool {
+		return slices.Contains(p.members[b], c)
+	})
+}
+
+// made says whether the capture allocates a buffer there that lives at some time of a span.
+func (p *past) made(owner string, addr uint64, from, to int64) bool {
+	return slices.ContainsFunc(p.lives, func(l life) bool {
+		return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= to && from < l.to
+	})
+}
+
+// freed is the first free, from a counter on, of a buffer that the capture did not allocate.
+func (p *past) freed(owner string, addr uint64, from int64) int64 {
+	first := int64(forEver)
+	for _, f := range p.frees {
+		if f.addr == addr && f.from >= from && p.same(f.owner, owner) {
+			first = min(first, f.from)
+		}
+	}
+	return first
+}
+
+func inL1(kind string) bool { return kind == "L1" || kind == "L1_SMALL" }
+
+// readLists makes residents of the rows that no allocation of the capture explains.
+func (p *past) readLists(lists []list, nodes []node) {
+	type key struct {
+		device string
+		addr   uint64
+	}
+	alive := map[key]*alloc{}
+	end := func(k key, at int64) {
+		if a := alive[k]; a != nil {
+			a.until = min(a.until, at)
+			p.earlier = append(p.earlier, *a)
+			delete(alive, k)
+		}
+	}
+	for i, l := range lists {
+		until, named, devices := endOf(nodes, l.at), map[key]bool{}, map[string]bool{}
+		for _, row := range l.rows {
+			devices[row.device] = true
+			k := key{row.device, row.addr}
+			if !inL1(row.kind) || p.made(row.device, row.addr, l.at, until) {
+				continue
+			}
+			named[k] = true
+			if a := alive[k]; a != nil && a.until > l.at {
+				continue
+			}
+			end(k, l.at)
+			from := l.at
+			if i == 0 && p.freed(row.device, row.addr, 0) >= l.at {
+				from = 0
+			}
+			alive[k] = &alloc{
+				counter: l.at, node: -1, owner: row.device, kind: row.kind, perCore: row.perCore, sized: true, recorded: true, placed: true,
+				start: row.addr, end: row.addr + row.perCore, earlier: true, since: from, until: p.freed(row.device, row.addr, from),
+			}
+		}
+		for k := range alive {
+			if devices[k.device] && !named[k] {
+				end(k, l.at)
+			}
+		}
+	}
+	for k := range alive {
+		end(k, forEver)
+	}
+}
+
+// endOf is where the function that starts at a counter ends.
+func endOf(nodes []node, start int64) int64 {
+	depth := 0
+	for _, n := range nodes {
+		if n.counter < start {
+			continue
+		}
+		switch n.kind {
+		case "function_start":
+			depth++
+		case "function_end":
+			if depth--; depth <= 0 {
+				return n.counter
+			}
+		}
+	}
+	return forEver
+}
+
+// readTensors makes residents of tensors in L1 that the capture did not allocate, and notes those without a place.
+func (p *past) readTensors(nodes []node) {
+	made, backing := map[int64]bool{}, map[int64]node{} // buffer nodes that are allocated; buffer nodes by their tensors
+	byCounter := map[int64]node{}
+	for _, n := range nodes {
+		byCounter[n.counter] = n
+		if n.kind == "buffer_allocate" && len(n.connections) > 0 {
+			made[n.connections[0]] = true
+		}
+		if n.kind == "buffer" {
+			for _, c := range n.connections {
+				backing[c] = n
+			}
+		}
+	}
+	for _, n := range nodes {
+		switch {
+		case n.kind == "buffer" && !made[n.counter] && inL1(n.bufferKind()):
+			var tensor *node
+			for _, c := range n.connections {
+				if t, ok := byCounter[c]; ok && t.kind == "tensor" && t.number("address") != 0 && tensor == nil {
+					tensor = &t
+				}
+			}
+			p.before(n, tensor)
+		case n.kind == "tensor" && n.number("address") != 0 && inL1(n.bufferKind()):
+			if _, ok := backing[n.counter]; !ok {
+				p.before(n, &n)
+			}
+		}
+	}
+}
+
+// readFrees makes residents of what is freed with an address and was not known before, from the start to the free.
+func (p *past) readFrees() {
+	known := func(f life) bool {
+		return slices.ContainsFunc(p.earlier, func(a alloc) bool { return a.start == f.addr && a.until == f.from && p.same(a.owner, f.owner) })
+	}
+	for _, f := range p.frees {
+		switch {
+		case !inL1(f.kind):
+		case f.addr == 0 && f.buffer < 0:
+			p.hidden = append(p.hidden, life{owner: f.owner, kind: f.kind, to: f.from})
+		case f.addr != 0 && !known(f):
+			from := int64(0)
+			for _, l := range slices.Concat(p.lives, p.frees) {
+				if l.addr == f.addr && p.same(l.owner, f.owner) && l.from < f.from {
+					from = max(from, min(l.to, f.from))
+				}
+			}
+			p.earlier = append(p.earlier, alloc{
+				counter: f.from, node: -1, owner: f.owner, kind: f.kind, perCore: f.perCore, sized: true, recorded: true, placed: true,
+				start: f.addr, end: f.addr + f.perCore, earlier: true, since: from, until: f.from,
+			})
+		}
+	}
+}
+
+// before notes one buffer from before the capture: the node that stands for it, and the tensor that says where it lies.
+func (p *past) before(n node, tensor *node) {
+	owner, _ := n.device()
+	to, addr := int64(forEver), uint64(0)
+	if tensor != nil {
+		addr = tensor.number("address")
+		if made := slices.ContainsFunc(p.lives, func(l life) bool { return l.addr == addr && p.same(l.owner, owner) && l.from <= tensor.counter }); made {
+			return
+		}
+	}
+	for _, f := range p.frees {
+		if f.buffer == n.counter {
+			to = min(to, f.from)
+			addr = max(addr, f.addr)
+		}
+	}
+	if addr == 0 {
+		p.hidden = append(p.hidden, life{owner: owner, kind: n.bufferKind(), to: to})
+		return
+	}
+	to = min(to, p.freed(owner, addr, 0))
+	for _, l := range p.lives {
+		if l.addr == addr && p.same(l.owner, owner) {
+			to = min(to, l.from)
+		}
+	}
+	a := alloc{counter: n.counter, node: -1, owner: owner, kind: n.bufferKind(), recorded: true, placed: true, start: addr, earlier: true, until: to}
+	if tensor != nil {
+		if a.where = tensor.shards(); len(a.where) > 0 {
+			a.sharded = true
+			if size, err := number(n.params["size"]); err == nil && n.kind == "buffer" && size%uint64(len(a.where)) == 0 {
+				a.perCore, a.sized = size/uint64(len(a.where)), true
+			}
+		}
+	}
+	a.end = a.start + a.perCore
+	p.earlier = append(p.earlier, a)
+}

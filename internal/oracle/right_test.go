@@ -1,0 +1,244 @@
+package oracle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
+)
+
+// rightAnswer is what the oracle can be held against of a NN_name.right.json.
+type rightAnswer struct {
+	Answer  int
+	Why     string
+	Capture string
+	Stdin   bool
+	Args    []string
+	Exit    int
+	Check   map[string]any
+	Report  map[string]any
+	Codes   []string
+	Without []string
+}
+
+const rightDir = root + "/capture/testdata/right/"
+
+// TestRightAnswers holds the oracle with all rules against the answers that were worked out by hand.
+// What a capture on a pipe may say is no business of the oracle, nor is advice.
+func TestRightAnswers(t *testing.T) {
+	files, err := filepath.Glob(rightDir + "*.right.json")
+	require.NoError(t, err)
+	compared := 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".right.json")
+		t.Run(name, func(t *testing.T) {
+			want := readRight(t, file)
+			if want.Stdin {
+				return
+			}
+			data, err := os.ReadFile(rightDir + want.Capture)
+			require.NoError(t, err)
+			opts := oracle.Options{Rules: oracle.AllRules()}
+			m, err := oracle.L1(data, opts)
+			require.NoError(t, err)
+			r, err := oracle.File(data, opts)
+			require.NoError(t, err)
+			var accepted []string
+			if len(want.Args) == 2 && want.Args[0] == "--accept" {
+				accepted = strings.Split(want.Args[1], ",")
+			}
+			require.Equal(t, want.Exit, m.Answer(accepted...), "%s: %v", want.Why, m.Hidden)
+			compared += requirePaths(t, want.Check, checkPaths(m))
+			compared += requirePaths(t, want.Report, reportPaths(t, m, r))
+			requireCodes(t, want, m)
+		})
+	}
+	require.Greater(t, compared, 150, "figures that were compared")
+}
+
+func readRight(t *testing.T, file string) (want rightAnswer) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &want))
+	if want.Capture == "" {
+		want.Capture = strings.Replace(filepath.Base(file), ".right.json", ".json", 1)
+	}
+	return want
+}
+
+// requirePaths compares the paths that the oracle has an opinion of, and says how many.
+func requirePaths(t *testing.T, want map[string]any, got map[string]string) (n int) {
+	t.Helper()
+	for path, v := range want {
+		text := fmt.Sprint(v)
+		if f, ok := v.(float64); ok {
+			text = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		have, ok := got[path]
+		if !ok {
+			continue
+		}
+		n++
+		require.Equal(t, text, have, path)
+	}
+	return n
+}
+
+// checkPaths spells the verdicts as the JSON of check does.
+func checkPaths(m *oracle.Memory) map[string]string {
+	out := map[string]string{}
+	set := func(path string, v any) { out[path] = fmt.Sprint(v) }
+	set("runs", m.Runs)
+	set("runs_inferred", m.Inferred)
+	set("runs_failed", m.Failed)
+	set("untold.#", len(m.Hidden))
+	failed := slices.DeleteFunc(slices.Clone(m.Verdicts), func(v oracle.Verdict) bool { return v.Fits || v.Untold })
+	set("failures.#", len(failed))
+	if len(failed) == 0 {
+		return out
+	}
+	v := failed[0]
+	set("failures.0.device", v.Device)
+	set("failures.0.program.op", v.Op)
+	const verdict = "failures.0.verdict."
+	set(verdict+"refusals.#", len(v.Refusals))
+	if len(v.Refusals) > 0 {
+		r := v.Refusals[0]
+		for key, value := range map[string]any{"kind": r.Kind, "cores": r.Cores, "region_end": r.End, "limit": r.Limit, "over_bytes": r.End - r.Limit} {
+			set(verdict+"refusals.0."+key, value)
+		}
+	}
+	if len(v.Clash) == 0 {
+		set(verdict+"clashes.#", 0)
+		return out
+	}
+	bytes := map[uint64]bool{}
+	for _, n := range v.Clash {
+		bytes[n] = true
+	}
+	if len(bytes) == 1 {
+		set(verdict+"clashes.0.count", len(v.Clash))
+		for n := range bytes {
+			set(verdict+"clashes.0.clashing_bytes", n)
+		}
+	}
+	if len(v.Named) == 1 {
+		set(verdict+"clashes.0.above.0.start", v.Named[0].Addr)
+		set(verdict+"clashes.0.above.0.buffer.address", v.Named[0].Addr)
+	}
+	return out
+}
+
+// reportPaths spells the figures as the JSON of report does.
+func reportPaths(t *testing.T, m *oracle.Memory, r *oracle.Report) map[string]string {
+	t.Helper()
+	out := map[string]string{"addresses": r.Addresses}
+	for id, d := range r.Devices {
+		data, err := json.Marshal(d)
+		require.NoError(t, err)
+		var fields map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(data, &fields))
+		for key, v := range fields {
+			out["devices."+id+"."+key] = string(v)
+		}
+		for i, p := range d.ProgramsDetail {
+			at := fmt.Sprintf("devices.%s.programs_detail.%d.", id, i)
+			out[at+"logical_bytes"], out[at+"cores"] = fmt.Sprint(p.LogicalBytes), fmt.Sprint(p.Cores)
+			out[at+"local_cbs"], out[at+"global_cbs"] = fmt.Sprint(p.LocalCBs), fmt.Sprint(p.GlobalCBs)
+		}
+	}
+	if d := m.Devices["0"]; d != nil {
+		for key, n := range map[string]uint64{
+			"tracked_peak_bytes": d.TotalPeak, "tracked_final_bytes": d.Total, "core_peak.tracked_bytes": d.Peak, "l1_peak_bytes": d.L1[0],
+			"dispatched.peak_bytes": d.DispatchedPeak, "dispatched.final_bytes": d.Dispatched,
+			"dispatched.executions": uint64(d.Executions), "dispatched.executions_unknown": uint64(d.Unknown),
+		} {
+			out["l1.0."+key] = fmt.Sprint(n)
+		}
+	}
+	return out
+}
+
+// requireCodes compares the codes of what the oracle knows.
+func requireCodes(t *testing.T, want rightAnswer, m *oracle.Memory) {
+	t.Helper()
+	has := map[string]bool{}
+	for code := range m.Hidden {
+		has[code] = true
+	}
+	has["ambiguous"] = has["ambiguous"] || m.Ambiguous > 0
+	has["free-again"] = m.FreeAgain > 0
+	known := []string{"ambiguous", "not-shown", "unsettled", "cache-hit", "buffer-unplaced", "free-again"}
+	for _, code := range known {
+		if slices.Contains(want.Codes, code) {
+			require.True(t, has[code], code)
+		}
+		if slices.Contains(want.Without, code) {
+			require.False(t, has[code], code)
+		}
+	}
+}
+
+// TestEachRuleMatters: without the rule of its number some capture of each answer gets another exit code, or other figures.
+func TestEachRuleMatters(t *testing.T) {
+	without := map[int]func(r *oracle.Rules){
+		1: func(r *oracle.Rules) { r.AsWritten = false }, 2: func(r *oracle.Rules) { r.Ambiguous = false },
+		3: func(r *oracle.Rules) { r.Residents = false }, 4: func(r *oracle.Rules) { r.Grid = false },
+		5: func(r *oracle.Rules) { r.NotShown = false }, 6: func(r *oracle.Rules) { r.Workloads = false },
+		7: func(r *oracle.Rules) { r.Aborted = false }, 8: func(r *oracle.Rules) { r.Hybrid = false },
+		9: func(r *oracle.Rules) { r.AddressAlone = false },
+	}
+	for answer, drop := range without {
+		files, err := filepath.Glob(rightDir + fmt.Sprintf("%02d_*.right.json", answer))
+		require.NoError(t, err)
+		rules := oracle.AllRules()
+		drop(&rules)
+		wrong := slices.ContainsFunc(files, func(file string) bool {
+			want := readRight(t, file)
+			data, err := os.ReadFile(rightDir + want.Capture)
+			require.NoError(t, err)
+			m, err := oracle.L1(data, oracle.Options{Rules: rules})
+			require.NoError(t, err)
+			return !want.Stdin && len(want.Args) == 0 && m.Answer() != want.Exit
+		})
+		require.True(t, wrong, "rule %d", answer)
+	}
+}
+
+// TestAnswers says what the other captures of the project answer once all rules hold.
+func TestAnswers(t *testing.T) {
+	want := map[string]int{
+		"capture/testdata/dialect_2024_08.json": 3, // neither addresses nor sizes per core
+		"capture/testdata/unattributed.json":    3, // CBs that name no core
+		"cmd/cbl1/testdata/clashing.json":       1, "cmd/cbl1/testdata/clashing_no_dispatch.json": 1,
+	}
+	files := append(fixture.Captures(), "cmd/cbl1/testdata/clashing.json", "cmd/cbl1/testdata/clashing_no_dispatch.json")
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		require.NoError(t, err)
+		m, err := oracle.L1(data, oracle.Options{Rules: oracle.AllRules()})
+		require.NoError(t, err)
+		require.Equal(t, want[name], m.Answer(), "%s: %v", name, m.Hidden)
+	}
+}
+
+// TestAnswersOfTraces does the same with real captures, where they are.
+func TestAnswersOfTraces(t *testing.T) {
+	for name, want := range map[string]int{
+		"conv2d": 0, "matmul_normal_mode": 0, "sharded_add": 0, "visualizer_matmul_2024": 0, "visualizer_concat_2024": 3, "visualizer_add_cached_2024": 3,
+	} {
+		m, err := oracle.L1(trace(t, name+".json"), oracle.Options{Rules: oracle.AllRules()})
+		require.NoError(t, err)
+		require.Equal(t, want, m.Answer(), "%s: %v", name, m.Hidden)
+	}
+}

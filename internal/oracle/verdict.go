@@ -1,0 +1,212 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Verdict says whether one program fits on one device beside what lives there when it is enqueued.
+type Verdict struct {
+	Device     string
+	Op         string // the functions that ran it
+	At         int64  // its first node, or where it was inferred
+	Inferred   bool
+	Candidates int
+	Fits       bool
+	Untold     bool // nobody can tell, whatever Fits says
+
+	Refusals []Refusal         // tt-metal's, in its order
+	Clash    map[string]uint64 // by core, as "x-y": bytes that are beyond L1 or held by a buffer
+	Named    []Held            // the buffers that hold some of them, or that lie lowest where tt-metal refuses; by address
+}
+
+// Held is a buffer that is in the way.
+type Held struct {
+	Addr  uint64
+	Owner string // the id under which the capture has it
+}
+
+// Refusal is one of tt-metal's checks.
+type Refusal struct {
+	Kind       string // grid, grow or clash
+	Cores      string // one range
+	End, Limit uint64 // 0 if it is about the grid
+}
+
+// verdictKind is how a program came to be enqueued.
+type verdictKind struct {
+	inferred, aborted, untold bool
+	candidates                int
+}
+
+// launch checks a program against what lives and takes it as what its cores hold.
+func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
+	p.out.Runs++
+	c.ran = true
+	v := p.judge(c, run)
+	v.Inferred, v.Candidates, v.At = kind.inferred, kind.candidates, run.first
+	v.Op, _, _ = strings.Cut(c.key, "\x00")
+	if kind.inferred {
+		v.At, v.Op = at, p.path()
+	}
+	v.Untold = kind.untold || !v.Fits && run.unsettled
+	p.hide("unsettled", !v.Fits && run.unsettled)
+	if !v.Fits && !v.Untold {
+		p.out.Failed++
+	}
+	if len(v.Clash) > 0 {
+		p.out.Clashed++
+	}
+	p.out.Verdicts = append(p.out.Verdicts, v)
+	if outside(c, run.buffers) != nil {
+		return
+	}
+	if n := len(c.since); n > 0 && c.since[n-1][0].counter == run.buffers[0].counter && !kind.inferred {
+		c.since[n-1] = run.buffers // it went on
+	} else {
+		c.since = append(c.since, run.buffers)
+	}
+	if !kind.aborted {
+		p.dispatch(c, run.buffers)
+		p.look(c, at)
+	}
+}
+
+// dispatch leaves a program in L1.
+func (p *player) dispatch(c *chip, run []*buffer) {
+	for _, b := range run { // what a program names it writes
+		for _, x := range b.cores {
+			c.left[cell{x, b.kind}] = resident{}
+		}
+	}
+	for _, b := range run {
+		if !b.local || b.size == 0 {
+			continue
+		}
+		for _, x := range b.cores {
+			r := c.left[cell{x, b.kind}]
+			c.left[cell{x, b.kind}] = resident{append(slices.Clone(r.spans), span{b.addr, b.addr + b.size})}
+		}
+	}
+	c.last = run
+}
+
+// outside is the refusal of a program that names cores outside the grid.
+func outside(c *chip, run []*buffer) *Refusal {
+	for _, b := range run {
+		if r, out := b.outside(c.grid); out {
+			return &Refusal{Kind: "grid", Cores: r.String()}
+		}
+	}
+	return nil
+}
+
+func (r rect) String() string {
+	return fmt.Sprintf("[%d-%d - %d-%d]", r.from.x, r.from.y, r.to.x, r.to.y)
+}
+
+// judge compares a program with what lives now: its circular buffers, and where they fit the rest.
+func (p *player) judge(c *chip, run program) Verdict {
+	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
+	var circulars, others []*buffer
+	for _, b := range run.buffers {
+		if b.kind == circular {
+			circulars = append(circulars, b)
+		} else {
+			others = append(others, b)
+		}
+	}
+	for _, group := range [][]*buffer{circulars, others} {
+		named := map[Held]bool{}
+		if r := outside(c, group); r != nil {
+			v.Refusals = append(v.Refusals, *r)
+		}
+		v.Refusals = append(v.Refusals, p.refusals(c, group, named)...)
+		p.clashes(c, group, v.Clash, named)
+		if v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0; !v.Fits {
+			v.Named = slices.SortedFunc(maps.Keys(named), func(a, b Held) int {
+				return cmp.Or(cmp.Compare(a.Addr, b.Addr), strings.Compare(a.Owner, b.Owner))
+			})
+			return v
+		}
+	}
+	return v
+}
+
+// refusals makes tt-metal's checks of the regions.
+func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal) {
+	entries := newEntries(group)
+	for _, b := range group { // as when they were placed
+		if b.local && b.size > 0 {
+			markAll(entries, b)
+		}
+	}
+	for _, e := range entries {
+		if len(e.regions) == 0 {
+			continue
+		}
+		if e.end() > p.spec.size {
+			out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
+			continue // tt-metal stops here
+		}
+		if lowest := p.lowest(c, e.rect); lowest != nil && lowest.start < e.end() {
+			out = append(out, Refusal{"clash", e.rect.String(), e.end(), lowest.start})
+			named[Held{lowest.start, lowest.owner}] = true
+		}
+	}
+	return out
+}
+
+// lowest is the lowest L1 tensor of the device, or nil; in HYBRID mode, that on the cores of a range.
+func (p *player) lowest(c *chip, r rect) (lowest *alloc) {
+	for _, a := range p.live {
+		if !a.tests(p.opts.Rules) || !p.reaches(a.owner, c.name) || c.hybrid && !slices.ContainsFunc(a.cores(c), r.contains) {
+			continue
+		}
+		if lowest == nil || a.start < lowest.start {
+			lowest = a
+		}
+	}
+	return lowest
+}
+
+// clashes counts, on each core, the bytes of a program that are beyond L1 or held by a buffer.
+func (p *player) clashes(c *chip, run []*buffer, clash map[string]uint64, named map[Held]bool) {
+	own, taken := map[core]*byteSet{}, map[core]*byteSet{}
+	for _, b := range run {
+		if !b.local || b.size == 0 {
+			continue
+		}
+		for _, x := range b.cores {
+			if own[x] == nil {
+				own[x], taken[x] = &byteSet{}, &byteSet{}
+			}
+			_ = own[x].add(b.addr, b.addr+b.size)
+			_ = taken[x].add(p.spec.size, b.addr+b.size)
+		}
+	}
+	for _, a := range p.live {
+		if !a.placed || a.end == a.start || !p.reaches(a.owner, c.name) {
+			continue
+		}
+		for _, x := range a.cores(c) {
+			if own[x] == nil {
+				continue
+			}
+			_ = taken[x].add(a.start, a.end)
+			var alone byteSet
+			_ = alone.add(a.start, a.end)
+			if common(*own[x], alone) > 0 {
+				named[Held{a.start, a.owner}] = true
+			}
+		}
+	}
+	for x, s := range own {
+		if n := common(*s, *taken[x]); n > 0 {
+			clash[fmt.Sprintf("%d-%d", x.x, x.y)] = n
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package oracle
+
+import (
+	"slices"
+	"strconv"
+)
+
+// split is what is known of mesh workloads of several programs.
+type split struct {
+	programs  map[int64]int  // by the first of several frees back to back: how many they are
+	repeated  map[int64]bool // the other frees
+	begins    map[int64]bool // nodes that begin another program than the node before them on their device
+	unsettled map[int64]bool // nodes of workloads that may have more programs than were found
+}
+
+// workloads finds mesh workloads of several programs: so many frees of one id back to back, then all CBs.
+// A new program begins where a buffer shares a byte of a core with the program so far, or repeats its first buffer.
+func workloads(nodes []node, members map[string][]int64, rules Rules) (split, error) {
+	s := split{map[int64]int{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}}
+	if !rules.Workloads {
+		return s, nil
+	}
+	for i := 0; i < len(nodes); i++ {
+		id, err := nodes[i].device()
+		if err != nil {
+			return s, err
+		}
+		if nodes[i].kind != "circular_buffer_deallocate_all" || onlyChip(members, id) {
+			continue
+		}
+		first := i
+		for i+1 < len(nodes) && nodes[i+1].kind == nodes[first].kind {
+			next, err := nodes[i+1].device()
+			if err != nil {
+				return s, err
+			}
+			if next != id {
+				break
+			}
+			i++
+			s.repeated[nodes[i].counter] = true
+		}
+		if i > first {
+			s.programs[nodes[first].counter] = i - first + 1
+			if err := s.divide(nodes[i+1:], i-first+1, id, members, rules); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// divide looks at what follows k frees of an id, on each device that they reach until the next free of it.
+func (s *split) divide(rest []node, k int, id string, members map[string][]int64, rules Rules) error {
+	type state struct {
+		program  []*buffer
+		counters []int64
+		found    int
+		over     bool
+	}
+	states := map[string]*state{}
+	for _, n := range rest {
+		name, err := n.device()
+		if err != nil {
+			return err
+		}
+		if n.kind == "circular_buffer_deallocate_all" {
+			for device, st := range states {
+				st.over = st.over || reaches(members, name, device)
+			}
+			if name == id || name == none {
+				break
+			}
+		}
+		if !isPlaced(n.kind) || !reaches(members, id, name) {
+			continue
+		}
+		b, err := readBuffer(n, rules)
+		if err != nil {
+			return err
+		}
+		st := states[name]
+		if st == nil {
+			st = &state{found: 1}
+			states[name] = st
+		}
+		if st.over {
+			continue
+		}
+		if st.found < k && len(st.program) > 0 && (sharesBytes(st.program, b) || b.equal(st.program[0])) {
+			st.found++
+			st.program = nil
+			s.begins[n.counter] = true
+		}
+		st.program = append(st.program, b)
+		st.counters = append(st.counters, n.counter)
+	}
+	for _, st := range states {
+		for _, c := range st.counters {
+			s.unsettled[c] = st.found < k
+		}
+	}
+	return nil
+}
+
+// sharesBytes says whether a buffer overlaps one of a program on a core that both have. Address 0 is none.
+func sharesBytes(program []*buffer, b *buffer) bool {
+	return slices.ContainsFunc(program, func(a *buffer) bool {
+		if a.addr == 0 || b.addr == 0 || !a.local || !b.local || max(a.addr, b.addr) >= min(a.addr+a.size, b.addr+b.size) {
+			return false
+		}
+		return slices.ContainsFunc(a.cores, func(c core) bool { return slices.Contains(b.cores, c) })
+	})
+}
+
+// equal compares all but the counter.
+func (b *buffer) equal(o *buffer) bool {
+	return b.kind == o.kind && b.local == o.local && b.addr == o.addr && b.size == o.size && slices.Equal(b.merged, o.merged)
+}
+
+// reaches says whether what belongs to one id lies on the device with another.
+func reaches(members map[string][]int64, from, to string) bool {
+	if from == none || from == to {
+		return true
+	}
+	return slices.ContainsFunc(members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
+}
+
+// onlyChip says whether an id is known as a chip's and not as a mesh's.
+func onlyChip(members map[string][]int64, id string) bool {
+	return isChip(members, id) && len(members[id]) == 0
+}
+
+func isChip(members map[string][]int64, id string) bool {
+	for _, chips := range members {
+		if slices.ContainsFunc(chips, func(c int64) bool { return strconv.FormatInt(c, 10) == id }) {
+			return true
+		}
+	}
+	return false
+}
