@@ -29,7 +29,8 @@ func TestAnswersAsBefore(t *testing.T) {
 		require.NoError(t, before.Stream(capture.NewLog(bytes.NewReader(log), "log"), &old))
 		var s replay.Session
 		require.NoError(t, s.Stream(events(bytes.NewReader(log), "log"), &now))
-		require.Equal(t, lines(old.String()), lines(now.String()))
+		texts := strings.NewReplacer("Size 18446744073709551615: beyond 2^63-1", "range [2, 1): start lies above end") // says what was given
+		require.Equal(t, lines(texts.Replace(old.String())), lines(now.String()))
 	}
 }
 
@@ -121,7 +122,7 @@ func write(b *strings.Builder, v reflect.Value, indent string) {
 		fmt.Fprintln(b)
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			if !f.IsExported() || f.Name == "Hidden" || f.Name == "Runs" && v.Field(i).Kind() == reflect.Slice || f.Name == "RunsMore" {
+			if !f.IsExported() || f.Name == "Hidden" || f.Name == "Runs" && v.Field(i).Kind() == reflect.Slice || f.Name == "RunsMore" || f.Name == "Timeline" {
 				continue
 			}
 			fmt.Fprintf(b, "%s%s: ", indent, f.Name)

@@ -32,6 +32,7 @@ type checks struct {
 type checkKey struct {
 	content *content
 	beside  sum128
+	hybrid  bool
 }
 
 // What a check found where it has no index.
@@ -50,6 +51,8 @@ type launch struct {
 	content *content
 	run     ProgramRun
 }
+
+func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid()} }
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
 // trace that is replayed.
@@ -86,7 +89,7 @@ func (r *replay) judge(next *event.Event) {
 		first := all[0]
 		var rest, group []launch
 		for _, l := range all {
-			if l.content == first.content && l.on.beside == first.on.beside {
+			if l.key() == first.key() {
 				group = append(group, l)
 			} else {
 				rest = append(rest, l)
@@ -145,11 +148,11 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	return all, nil
 }
 
-// launchesOfTrace returns what the replay of a trace runs: all that was recorded, as it
-// was recorded.
+// launchesOfTrace returns what the replay of a trace runs, or would have run: all that was
+// recorded, as it was recorded.
 func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 	for _, happened := range r.told {
-		if happened.Kind != device.EventTraceReplayed {
+		if happened.Kind != device.EventTraceReplayed && happened.Kind != device.EventRefused {
 			continue
 		}
 		seen := map[*program.Program]bool{}
@@ -175,7 +178,7 @@ func (k *checks) check(group []launch) {
 	if group[0].run.Inferred {
 		k.result.Inferred += n
 	}
-	key := checkKey{group[0].content, group[0].on.beside}
+	key := group[0].key()
 	found, ok := k.known[key]
 	if !ok {
 		found = k.find(group)
@@ -195,7 +198,8 @@ func (k *checks) check(group []launch) {
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
 	place := fit.Place{
-		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Buffers: slices.Collect(first.on.dev.Buffers()),
+		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Hybrid: first.on.dev.Hybrid(),
+		Buffers: slices.Collect(first.on.dev.Buffers()),
 	}
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)

@@ -3,23 +3,52 @@
 //
 // # Model
 //
-// A Session is a device.Fleet that follows events. It answers queries in the stream
-// (Stream, Answer); what the fleet refuses is a RefusedError, counted as a RefusalCount.
+// A [Session] is a device.Fleet that follows events. It answers queries in the stream
+// (Stream, Answer); what the fleet refuses is a [RefusedError], counted as a
+// [RefusalCount].
 //
-// Rows of JSON that answers and reports share are VerdictRow, RefusalRow, ClashRow,
-// HoleRow and HeadroomRow.
+// [Run] feeds a Session with all events of a source and makes a [Result] as far as its
+// [Options] ask for it. What the fleet holds is asked of the fleet; what it does not keep
+// has a row for each device:
+//
+//	event ──> Session ──> device.Fleet ──> what it did ──┐
+//	  │                                                  ▼
+//	  └── what the source says besides ──────────────> row ──> Device, DeviceL1
+//	        a program that is enqueued ──> fit ──────────────> Checks
+//
+// A Result has, by device, what is registered and alive ([Device], [DeviceKind],
+// [KindFigures], [ProgramDetail], [CoreGroup], [Fullest], [Mesh]) and what lived in the
+// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [KindBytes], [L1Resident],
+// [ProgramRun], [BufferInfo], [Spike]). [Checks] judge what was enqueued ([FailedCheck],
+// [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
+// elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
+// [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has
+// a [Sample] now and then. [Spec] and [Addresses] say what the figures rest on; lists have
+// at most [MaxListed] rows.
+//
+// A run of a capture and a register, enqueue or dispatch of a log lead into the same
+// fleet. They differ in how long something counts: what a log registers is registered and
+// alive until it is unregistered, and has one row for each id; what a capture ran stays
+// registered, is alive until its CBs are freed, and has one row for each run.
+//
+// Rows of JSON that answers and reports share are [VerdictRow], [RefusalRow], [ClashRow],
+// [HoleRow] and [HeadroomRow], made by [NewVerdictRow] and [NewHeadroomRow].
 //
 // # Invariants
 //
 // An event that is refused has changed nothing. The same events give the same answers,
-// byte for byte.
+// byte for byte. What a source could not show is in Untold: nobody can say then that all
+// fits. No sum wraps: one beyond 2^63-1 is an error.
 //
 // # Cost
 //
-// A program is placed once for each definition and Spec, however often it runs. An
-// event costs what its call of the fleet costs.
+// A program is placed once for each definition and Spec, and judged once beside the same
+// buffers, however often it runs. An event costs what its call of the fleet costs, and
+// some ns for each core that a buffer lies on. What a peak consists of is looked at just
+// before it could be lost. Memory grows with programs and live buffers.
 //
 // # Concurrency
 //
-// A Session belongs to one goroutine; its Fleet may be read by others.
+// A Session belongs to one goroutine; its Fleet may be read by others. A Result is a value
+// of its own.
 package replay

@@ -40,6 +40,9 @@ func (r *replay) finish() (*Result, error) {
 		if d.declared() || d.ran {
 			out.Devices = append(out.Devices, r.finishDevice(d, snapshot))
 		}
+		if d.timeline.taken > 0 {
+			out.Timeline = append(out.Timeline, Timeline{d.id, d.timeline.list})
+		}
 		if r.shown(d) {
 			out.L1 = append(out.L1, r.finishL1(d))
 		}
@@ -48,7 +51,6 @@ func (r *replay) finish() (*Result, error) {
 	out.Checks = r.checks.result
 	out.Checks.Apart = apart
 	out.Live = r.leaks()
-	r.finishHeld()
 	r.finishNotes()
 	return out, nil
 }

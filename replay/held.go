@@ -128,22 +128,10 @@ func (r *replay) ask() {
 	}
 }
 
-// finishHeld says of devices that hold the byte what their ids stand for, as is known at
-// the end.
-func (r *replay) finishHeld() {
-	for i := range r.result.Held {
-		h := &r.result.Held[i]
-		for _, d := range r.order {
-			if d.id == h.Device {
-				h.Kind, h.Chips = d.kind()
-			}
-		}
-	}
-}
-
 // holders returns what holds a byte of a device, by first core.
 func (r *replay) holders(d *row, addr uint64) []Held {
-	h := holding{of: Held{Device: d.id}}
+	kind, chips := d.kind()
+	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		for held := range g.Residents() {
 			if held.Range.Has(addr) {

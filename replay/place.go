@@ -38,7 +38,7 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 	}
 	b := def.builder(id)
 	for _, cb := range def.cbs {
-		b.CB(cb.CB)
+		cb.AddTo(b)
 	}
 	p, err := b.Build(spec)
 	if err != nil {
@@ -74,7 +74,7 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 		var flags []bool
 		for _, cb := range def.cbs {
 			if (cb.Kind == program.CircularBuffer) == (part == 0) {
-				b.CB(cb.CB)
+				cb.AddTo(b)
 				flags = append(flags, cb.Synthesised)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -21,6 +22,9 @@ type Options struct {
 	Ask *Question
 	// Runs asks for Result.Runs.
 	Runs bool
+	// Timeline asks for Result.Timeline. It costs a look at what is registered after each
+	// event that changes something.
+	Timeline bool
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
 }
@@ -128,6 +132,9 @@ func (r *replay) event(e *event.Event) error {
 			return err
 		}
 	}
+	if r.opt.Timeline {
+		r.sample(e)
+	}
 	r.told = r.told[:0]
 	if err != nil {
 		return nil // it changed nothing
@@ -229,12 +236,15 @@ func (r *replay) notice(e *event.Event, err error) error {
 	if !ok {
 		return nil
 	}
-	code := CodeEventRefused
+	code, detail := CodeEventRefused, refused.Error()
+	if r.ofRuns() { // whose lines nobody knows
+		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
+	}
 	switch refused.Code {
 	case event.CodeDoesNotFit:
 		return nil // which Checks say
 	case event.CodeUnknownEvent:
-		r.notes.note(CodeUnknownType, at(e), refused.Error())
+		r.notes.note(CodeUnknownType, at(e), detail)
 		r.notes[CodeUnknownType].Hidden = true // it may be anything
 		return nil
 	case event.CodeNoOp:
@@ -248,7 +258,7 @@ func (r *replay) notice(e *event.Event, err error) error {
 			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", refused.Err)
 		}
 	}
-	r.notes.note(code, at(e), refused.Error())
+	r.notes.note(code, at(e), detail)
 	return nil
 }
 

@@ -38,6 +38,8 @@ type Result struct {
 
 	Runs     []Enqueued // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
 	RunsMore int64      // runs that are not there, since there were too many different ones
+
+	Timeline []Timeline // by device, if Options.Timeline asks for it
 }
 
 // A Spec is an l1.Spec and where its numbers come from.

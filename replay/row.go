@@ -33,6 +33,7 @@ type row struct {
 	cores        l1.CoreSet // covered by a local circular buffer at any time
 	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
 
+	timeline samples
 	memory
 	executed Dispatched // of a log: its dispatches
 }

@@ -52,7 +52,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 	case device.EventUnregistered:
 		return r.unregister(d, told.Program.ID(), e)
 	case device.EventReplaced:
-		if err := r.unregister(d, told.Old.ID(), e); err != nil || told.Program.Len() == 0 {
+		if err := r.unregister(d, told.Old.ID(), e); err != nil {
 			return err
 		}
 		return r.register(d, told.Program, e)

@@ -93,7 +93,7 @@ func fixtures(tb testing.TB) []whole {
 // beside one.
 func input(name string) bool {
 	base := filepath.Base(name)
-	for _, other := range []string{".expected.json", ".explain.json", ".answers.jsonl", ".python_io.json", "config.json"} {
+	for _, other := range []string{".expected.json", ".right.json", ".explain.json", ".answers.jsonl", ".python_io.json", "config.json"} {
 		if strings.HasSuffix(base, other) {
 			return false
 		}

@@ -104,9 +104,11 @@ func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do fun
 	case err != nil:
 		in.refuse(err)
 		return nil
-	case in.small > 0 && result.Spec.L1Small == 0 && result.Spec.L1Size > 0 && !result.Log: // a log says for itself
-		in.refuse(fmt.Errorf("%s: an L1_SMALL area of %d bytes does not fit into an L1 of %d", name, in.small, result.Spec.L1Size))
-		return nil
+	case !result.Log: // a log says for itself
+		if err := in.smallFits(result.Spec.Spec); err != nil {
+			in.refuse(fmt.Errorf("%s: %w", name, err))
+			return nil
+		}
 	}
 	return do(result)
 }
@@ -114,4 +116,12 @@ func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do fun
 func (in *inputs) refuse(err error) {
 	in.unreadable = true
 	in.complain(err)
+}
+
+// smallFits refuses an L1_SMALL area that is larger than the L1 that it is part of.
+func (in *inputs) smallFits(spec l1.Spec) error {
+	if in.small > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
+		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small, spec.L1Size)
+	}
+	return nil
 }

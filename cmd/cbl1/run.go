@@ -90,7 +90,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newExplain(s), newStream(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newExplain(s), newStream(s), newConvert(s))
 	root.InitDefaultHelpCmd()
 	return root
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
+)
+
+func newConvert(s streams) *cobra.Command {
+	in := inputs{streams: s}
+	var to string
+	cmd := &cobra.Command{
+		Use:   "convert FILE|-",
+		Short: "Write a graph capture as an event log",
+		Long: "Write the events of a graph capture, or of an event log, as an event log: JSON Lines, one event a line\n" +
+			"(docs/events.md). What has no address in the capture is placed, with the flags given here, so that the log\n" +
+			"needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
+			"A file is read twice where its end says how its beginning is to be read. Standard input is read once.\n" +
+			"The exit code is 2 if the input cannot be read to its end; -o then leaves no file.",
+		Example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return errors.New("one input makes one log: convert the others one by one")
+			}
+			if err := in.start(args); err != nil {
+				return err
+			}
+			in.opt.Ahead = true
+			events, err := in.source(args[0])
+			if err != nil {
+				in.refuse(err)
+				return errUnreadable
+			}
+			if to == "" || to == "-" {
+				return in.convert(events, s.out)
+			}
+			return writeFile(to, func(w io.Writer) error { return in.convert(events, w) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&to, "output", "o", "", "the log to write; standard output without it")
+	in.add(flags)
+	return cmd
+}
+
+// source returns the events of one input.
+func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
+	if arg == "-" {
+		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
+	}
+	files, err := capture.Inputs(arg)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > 1 {
+		return nil, fmt.Errorf("%s has %d captures: one capture makes one log", arg, len(files))
+	}
+	return files[0].Events(in.opt), nil
+}
+
+// convert writes events as a log. A reader of a log that was cut sees that its end is
+// missing.
+func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) error {
+	out := bufio.NewWriterSize(to, 1<<16)
+	log := event.NewWriter(out)
+	for e, err := range events {
+		if err == nil && e.Kind == event.KindEnd {
+			err = in.smallFits(e.Spec)
+		}
+		if err != nil {
+			in.refuse(err)
+			return errors.Join(out.Flush(), errUnreadable)
+		}
+		if e.Kind == event.KindTorn {
+			e = &event.Event{Pos: e.Pos, Node: e.Node, Kind: event.KindAnomaly, Code: string(event.CodeTornLine), Count: 1}
+		}
+		if err := log.Write(e); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// writeFile makes a file that is there when all of it is, and not at all otherwise.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".cbl1-*")
+	if err != nil {
+		return fileError(name, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // it is to be forgotten
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+		return fileError(name, err)
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return fileError(name, err)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
+)
+
+// questions are what a log is asked that was made of a capture. An address of the first
+// circular buffers and one of tensors are among them.
+func questions() [][]string {
+	return [][]string{
+		{"report", "--programs", "--cores"}, {"report", "--format", "json"},
+		{"check"}, {"check", "--format", "json"}, {"check", "--budget", "50%"},
+		{"peak"}, {"peak", "--format", "json"},
+		{"who", "112000"}, {"who", "112000", "--format", "json"}, {"who", "1568768", "--format", "json"},
+	}
+}
+
+// requireSame converts an input, in the current folder, and asks both. The names of the two
+// files are equally long, since text is wrapped by its length.
+func requireSame(t require.TestingT, data []byte, flags ...string) {
+	const capture, log = "a.json", "b.json"
+	require.NoError(t, os.WriteFile(capture, data, 0o600))
+	code, stdout, stderr := call("", append([]string{"convert", "-o", log, capture}, flags...)...)
+	require.Equal(t, exitOK, code, stderr)
+	require.Empty(t, stdout)
+	for _, q := range questions() {
+		of := func(name string, flags ...string) (int, string, string) {
+			args := append([]string{q[0], name}, q[1:]...)
+			return call("", append(args, flags...)...)
+		}
+		wantCode, want, wantErr := of(capture, flags...)
+		code, got, stderr := of(log)
+		require.Equal(t, wantCode, code, "%s", q)
+		require.Equal(t, want, strings.ReplaceAll(got, log, capture), "%s", q)
+		require.Equal(t, wantErr, strings.ReplaceAll(stderr, log, capture), "%s", q)
+	}
+}
+
+// TestConvertKeepsAnswers: a log that was made of a capture or log is answered about
+// as the input is, byte for byte, and needs none of the flags with which it was made.
+func TestConvertKeepsAnswers(t *testing.T) {
+	inputs := fixtures(t)
+	for _, shared := range []string{"conv2d", "matmul_normal_mode", "sharded_add", "visualizer_add_cached_2024", "visualizer_concat_2024", "visualizer_matmul_2024"} {
+		data, err := os.ReadFile(filepath.Join("../../../shared/traces", shared+".json"))
+		if err == nil {
+			inputs = append(inputs, whole{name: shared, data: data})
+		} else {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		}
+	}
+	t.Chdir(t.TempDir())
+	for _, in := range inputs {
+		t.Run(filepath.Base(in.name), func(t *testing.T) {
+			requireSame(t, in.data)
+			if !in.log {
+				requireSame(t, in.data, "--no-infer")
+				requireSame(t, in.data, "--arch", "wormhole", "--base", "104000", "--align", "64", "--l1-small", "8192", "--max-l1", "1400000")
+			}
+		})
+	}
+}
+
+// TestConvertKeepsAnswersOfRandomCaptures: the same of captures that nobody thought of.
+func TestConvertKeepsAnswersOfRandomCaptures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rapid.Check(t, func(t *rapid.T) {
+		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
+		var flags []string
+		if rapid.IntRange(0, 2).Draw(t, "infer") == 0 {
+			flags = append(flags, "--no-infer")
+		}
+		requireSame(t, data, flags...)
+	})
+}
+
+// TestConvertLeavesNothingBroken: what cannot be read to its end makes no file, and on
+// standard output a log whose missing end is seen.
+func TestConvertLeavesNothingBroken(t *testing.T) {
+	data, err := os.ReadFile("../../capture/testdata/repeats.json")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	cut, to := filepath.Join(folder, "cut.json"), filepath.Join(folder, "log.jsonl")
+	require.NoError(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
+	code, stdout, stderr := call("", "convert", cut, "-o", to)
+	require.Equal(t, exitUsage, code)
+	require.Empty(t, stdout)
+	requireOneLine(t, stderr)
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+
+	code, stdout, _ = call(string(data[:len(data)/2]), "convert", "-")
+	require.Equal(t, exitUsage, code)
+	code, answer, _ := call(stdout, "check", "-")
+	require.Equal(t, exitTell, code, answer)
+
+	code, _, stderr = call("", "convert", "../../capture/testdata/ranks")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "has 2 captures")
+}

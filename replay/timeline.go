@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// A Timeline is what one device held over the events, thinned: where there were more
+// moments than it keeps, the extremes of each figure stay.
+type Timeline struct {
+	Device  event.Opt[uint64]
+	Samples []Sample // in the order of the events, at most maxSamples
+}
+
+// A Sample is what a device held after an event that changed it. Bytes are summed over
+// cores.
+type Sample struct {
+	At         uint64 // the node or line
+	T          string // the simulator's time, as it was written; "" = none
+	Registered uint64
+	Resident   uint64 // circular buffers that the last dispatches left
+	Tracked    uint64
+	// Headroom is the room of what is registered: bytes on the core with the least.
+	// Absent where nobody can say, since the size of L1 is not known or nothing is
+	// registered.
+	Headroom event.Opt[uint64]
+
+	n uint64 // of all samples that were taken of the device, from 0
+}
+
+// maxSamples is how many samples a Timeline has at most.
+const maxSamples = 1024
+
+// samples are a Timeline in the making. All of it is thinned alike: to the extremes of
+// stretches of equally many samples, twice as many when there is no room.
+type samples struct {
+	list    []Sample
+	taken   uint64
+	stretch uint64
+}
+
+// sample takes down what the devices hold that an event has changed.
+func (r *replay) sample(e *event.Event) {
+	changed := map[device.ID]bool{}
+	for _, told := range r.told {
+		for id := range told.Set.All() {
+			changed[id] = true
+		}
+	}
+	for id := range changed {
+		d := r.rows[id]
+		t := d.dev.Totals()
+		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Headroom: r.room(d, t)})
+	}
+}
+
+// room returns the least room of what is registered on a device.
+func (r *replay) room(d *row, t device.Totals) (least event.Opt[uint64]) {
+	if t.Registered == 0 || d.dev.Spec().L1Size == 0 {
+		return least
+	}
+	rooms, err := r.session.fleet.RegisteredHeadroom(d.dev.Set())
+	if err != nil {
+		return least // the device is gone
+	}
+	for _, room := range rooms {
+		if !least.OK || room.Free < least.V {
+			least = event.Some(room.Free)
+		}
+	}
+	return least
+}
+
+// add takes a sample in.
+func (l *samples) add(s Sample) {
+	s.n = l.taken
+	l.taken++
+	l.list = append(l.list, s)
+	if len(l.list) < maxSamples {
+		return
+	}
+	for l.stretch = max(l.stretch, 8); ; l.stretch *= 2 {
+		if l.thin(); len(l.list) <= maxSamples/2 {
+			return
+		}
+	}
+}
+
+// thin keeps of each stretch those samples that are its highest or, for headroom, its
+// lowest, the first of equals; and the last one of all.
+func (l *samples) thin() {
+	last := l.list[len(l.list)-1]
+	var out []Sample
+	for start := 0; start < len(l.list); {
+		end := start
+		for end < len(l.list) && l.list[end].n/l.stretch == l.list[start].n/l.stretch {
+			end++
+		}
+		out = append(out, extremes(l.list[start:end])...)
+		start = end
+	}
+	if out[len(out)-1].n != last.n {
+		out = append(out, last)
+	}
+	l.list = out
+}
+
+// extremes returns the samples of a stretch that are extremes of a figure.
+func extremes(stretch []Sample) (out []Sample) {
+	keep := map[int]bool{}
+	for _, of := range []func(Sample) uint64{
+		func(s Sample) uint64 { return s.Registered },
+		func(s Sample) uint64 { return s.Resident },
+		func(s Sample) uint64 { return s.Tracked },
+		func(s Sample) uint64 { return ^s.Headroom.Or(^uint64(0)) },
+	} {
+		best := 0
+		for i, s := range stretch {
+			if of(s) > of(stretch[best]) {
+				best = i
+			}
+		}
+		keep[best] = true
+	}
+	for i, s := range stretch {
+		if keep[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package replay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A time line is bounded however long the log, in the order of its events, and has the
+// extremes of each figure.
+func TestTimeline(t *testing.T) {
+	var log strings.Builder
+	log.WriteString(logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n")
+	const steps = 5000
+	for i := range steps {
+		size := 1024 * (1 + i%7)
+		if i == 3333 {
+			size = 65536 // once
+		}
+		fmt.Fprintf(&log, `{"event":"program","program":%d,"cbs":[{"cores":"{[0-0 - 0-0]}","size":%d}]}`+"\n", i, size)
+		fmt.Fprintf(&log, `{"event":"enqueue","program":%d,"t":%d}`+"\n", i, i)
+		fmt.Fprintf(&log, `{"event":"unregister","program":%d}`+"\n", i)
+	}
+	r := replayLog(t, log.String(), replay.Options{Timeline: true})
+	require.Len(t, r.Timeline, 1)
+	samples := r.Timeline[0].Samples
+	require.Less(t, len(samples), 1024)
+	require.Greater(t, len(samples), 200)
+	var high replay.Sample
+	least := uint64(1 << 62)
+	for i, s := range samples {
+		require.True(t, i == 0 || samples[i-1].At <= s.At)
+		if s.Registered > high.Registered {
+			high = s
+		}
+		least = min(least, s.Headroom.Or(least))
+	}
+	require.EqualValues(t, 65536, high.Registered)
+	require.Equal(t, "3333", high.T)
+	require.EqualValues(t, 65536, high.Resident)
+	require.EqualValues(t, 1499136-103712-65536, least)
+	require.EqualValues(t, 1+3*steps, samples[len(samples)-1].At)
+	require.Empty(t, replayLog(t, log.String(), replay.Options{}).Timeline)
+}
