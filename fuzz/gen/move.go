@@ -480,11 +480,20 @@ func History(steps int, ops ...Op) *rapid.Generator[[]Move] {
 		for _, m := range moves {
 			_, _ = m.Play(w.State)
 		}
-		for range rapid.IntRange(0, steps).Draw(t, "steps") {
-			m := Moves(rapid.SampledFrom(ops).Draw(t, "op"), w).Draw(t, "move")
+		play := func(m Move) {
 			_, _ = m.Play(w.State) // what is refused belongs to the history
 			w.Note(m)
 			moves = append(moves, m)
+		}
+		whole := !slices.ContainsFunc(rerunOps(), func(op Op) bool { return !slices.Contains(ops, op) })
+		for range rapid.IntRange(0, steps).Draw(t, "steps") {
+			if whole && rapid.IntRange(0, 19).Draw(t, "rerun") == 19 {
+				for _, m := range Rerun(w).Draw(t, "story") {
+					play(m)
+				}
+				continue
+			}
+			play(Moves(rapid.SampledFrom(ops).Draw(t, "op"), w).Draw(t, "move"))
 		}
 		return moves
 	})
