@@ -23,7 +23,7 @@ import (
 func TestWriterAndSession(t *testing.T) {
 	ops := []gen.Op{
 		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
-		gen.ResetPeaks, gen.SetHybrid, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.Record, gen.EndTrace,
+		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.Record, gen.EndTrace,
 		gen.EndTrace, gen.Replay, gen.Replay, gen.Replay, gen.ReleaseTrace,
 		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
 	}
