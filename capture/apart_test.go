@@ -40,7 +40,7 @@ func TestL1Unseen(t *testing.T) {
 			r := s.replay(t, Options{})
 			require.Zero(t, r.Checks.Failed)
 			require.Equal(t, test.apart, r.Checks.Apart)
-			require.Equal(t, test.unseen, r.Unseen())
+			require.Equal(t, test.unseen, len(r.Unseen()) > 0)
 		})
 	}
 }
