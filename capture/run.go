@@ -138,7 +138,7 @@ func (w *walk) define(r *run) (program.ID, error) {
 		return 0, &event.InputError{File: w.reader.file, Node: int64(r.first), Reason: err.Error(), Err: err}
 	}
 	if cbs != nil {
-		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs})
+		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
 	return id, nil
 }
