@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"path/filepath"
@@ -6,21 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // Asked about any byte after the last node, Held has what the peak's composition has
 // where the capture ends at its peak; after each node it has what is there then, each
 // core once.
 func TestHeldAfterEveryNode(t *testing.T) {
-	in := capture.Input{Path: filepath.Join("testdata", "matmul_normal.json")}
-	whole, err := in.Replay(capture.Options{})
+	in := Input{Path: filepath.Join("testdata", "matmul_normal.json")}
+	whole, err := resultOf(in, Options{})
 	require.NoError(t, err)
 	const inBuffer, inCB = 1_450_000, 112_000 // the buffer lives from node 6 to 18, the CBs from 13 on
 	for at := range uint64(whole.Nodes) {
 		for addr, from := range map[uint64][2]uint64{inBuffer: {6, 18}, inCB: {10, 99}} {
-			r, err := in.Replay(capture.Options{Ask: &capture.Question{Address: addr, At: capture.Opt[uint64]{V: at, OK: true}}})
+			r, err := heldIn(in, replay.Question{Address: addr, At: event.Some(at)})
 			require.NoError(t, err)
 			seen := l1.CoreSet{}
 			for _, h := range r.Held {
@@ -31,7 +32,7 @@ func TestHeldAfterEveryNode(t *testing.T) {
 			require.Equal(t, from[0] <= at && at < from[1], len(r.Held) > 0, "byte %d after node %d", addr, at)
 		}
 	}
-	end, err := in.Replay(capture.Options{Ask: &capture.Question{Address: inCB}})
+	end, err := heldIn(in, replay.Question{Address: inCB})
 	require.NoError(t, err)
 	require.Len(t, end.Held, 1)
 	require.Equal(t, 64, end.Held[0].Cores.Len())
@@ -44,7 +45,7 @@ func TestHeldAfterEveryNode(t *testing.T) {
 // all lie below each other on the same cores and what is free is aligned.
 func TestTightestMayGrow(t *testing.T) {
 	for file, buffers := range map[string]int{"matmul_normal.json": 4, "report_v1.json": 0} {
-		r, err := capture.Input{Path: filepath.Join("testdata", file)}.Replay(capture.Options{Arch: l1.Wormhole})
+		r, err := resultOf(Input{Path: filepath.Join("testdata", file)}, Options{Arch: l1.Wormhole})
 		require.NoError(t, err)
 		require.NotNil(t, r.Checks.Tightest)
 		for _, g := range r.Checks.Tightest.Grow {

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 )
 
 func gzipped(t testing.TB, text io.Reader) []byte {
@@ -39,7 +39,7 @@ func zstded(t testing.TB, text io.Reader, opts ...zstd.EOption) []byte {
 
 // count reads a capture to its end.
 func count(r io.Reader) (n int, err error) {
-	for _, err := range capture.NewReader(r, "trace.json.gz").Nodes() {
+	for _, err := range NewReader(r, "trace.json.gz").nodes() {
 		if err != nil {
 			return n, err
 		}
@@ -110,10 +110,10 @@ func TestCompressedRefused(t *testing.T) {
 		{append(bytes.Clone(gz), "tail"...), "gzip data is c", nil},
 		{append(bytes.Clone(zs), "tail"...), "zstd data is c", nil},
 		{append(bytes.Clone(gz), make([]byte, 100)...), "gzip data is corrupt", nil},
-		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", capture.ErrNotCapture},
-		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", capture.ErrNotCapture},
-		{gzipped(t, strings.NewReader("")), "this is empty input", capture.ErrNotCapture},
-		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", capture.ErrNotCapture},
+		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", event.ErrNotCapture},
+		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", event.ErrNotCapture},
+		{gzipped(t, strings.NewReader("")), "this is empty input", event.ErrNotCapture},
+		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", event.ErrNotCapture},
 		{gzipped(t, strings.NewReader(two+two)), "a second JSON value", nil},
 	} {
 		_, err := count(bytes.NewReader(c.data))
@@ -154,7 +154,7 @@ func TestBombs(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := count(bytes.NewReader(data))
 		runtime.ReadMemStats(&after)
-		require.ErrorIs(t, err, capture.ErrExpands, name)
+		require.ErrorIs(t, err, event.ErrExpands, name)
 		checkError(t, err)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
 	}
@@ -171,9 +171,9 @@ func TestWindow(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := capture.NewReader(bytes.NewReader(fits), "trace.json.zst")
+	r := NewReader(bytes.NewReader(fits), "trace.json.zst")
 	most, n := uint64(0), 0
-	for _, err := range r.Nodes() {
+	for _, err := range r.nodes() {
 		require.NoError(t, err)
 		if n++; n%20_000 == 0 {
 			runtime.GC()
@@ -205,7 +205,7 @@ func TestNoGoroutinesLeft(t *testing.T) {
 	data := zstded(t, bytes.NewReader(longGraph(1<<20)))
 	before := runtime.NumGoroutine()
 	for range 20 {
-		for _, err := range capture.NewReader(bytes.NewReader(data), "trace.json.zst").Nodes() {
+		for _, err := range NewReader(bytes.NewReader(data), "trace.json.zst").nodes() {
 			require.NoError(t, err)
 			break // in the middle
 		}

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"io"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 )
 
 // The rows of the project's list of capture hazards, as far as the reader decides
@@ -33,7 +33,7 @@ func TestHazardWholeInput(t *testing.T) {
 		cause       error
 		want        string
 	}{
-		{"empty", "", 0, 1, capture.ErrNotCapture, "this is empty input"},
+		{"empty", "", 0, 1, event.ErrNotCapture, "this is empty input"},
 		{"white space", "\n\n ", 3, 3, io.ErrUnexpectedEOF, "input ends where a value belongs"},
 		{"only a byte order mark", "\xef\xbb\xbf", 3, 1, io.ErrUnexpectedEOF, "input ends"},
 		{"cut", two[:len(two)-1], int64(len(two)) - 1, 1, io.ErrUnexpectedEOF, "input ends inside an array"},
@@ -41,23 +41,23 @@ func TestHazardWholeInput(t *testing.T) {
 		{"trailing garbage", two + "\nx", int64(len(two)) + 1, 2, nil, "'x' after the end"},
 		{"two documents", two + "\n" + two, int64(len(two)) + 1, 2, nil, "a second JSON value"},
 		{"NUL padding", two + "\x00\x00", int64(len(two)), 1, nil, "NUL bytes after the end"},
-		{"100,000 brackets", strings.Repeat("[", 100_000), 1000, 1, capture.ErrTooDeep, "node 0: arrays and objects nest more than 1000 deep"},
-		{"deep in a skipped field", `{"x":` + strings.Repeat(`[`, 100_000), 1004, 1, capture.ErrTooDeep, "nest more than 1000 deep"},
+		{"100,000 brackets", strings.Repeat("[", 100_000), 1000, 1, event.ErrTooDeep, "node 0: arrays and objects nest more than 1000 deep"},
+		{"deep in a skipped field", `{"x":` + strings.Repeat(`[`, 100_000), 1004, 1, event.ErrTooDeep, "nest more than 1000 deep"},
 		{"NaN", cb(`"size":NaN`), 70, 1, nil, "node 0: unexpected 'N' where a value belongs"},
 		{"Infinity", cb(`"size":-Infinity`), 71, 1, nil, "unexpected 'I' in a number"},
-		{"UTF-16 with mark", "\xff\xfe[\x00]\x00", 0, 1, capture.ErrNotCapture, "UTF-16"},
-		{"UTF-16, big-endian", "\x00[\x00]", 0, 1, capture.ErrNotCapture, "UTF-16"},
-		{"UTF-16, little-endian", "[\x00]\x00", 0, 1, capture.ErrNotCapture, "UTF-16"},
-		{"HTML", "\n<!DOCTYPE html><html>", 0, 1, capture.ErrNotCapture, "an HTML page"},
-		{"XML", "<?xml version='1.0'?>", 0, 1, capture.ErrNotCapture, "XML or HTML"},
-		{"LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 0, 1, capture.ErrNotCapture, "git LFS pointer"},
-		{"SQLite", "SQLite format 3\x00\x10\x00", 0, 1, capture.ErrNotCapture, "sqlite3 -list -noheader db.sqlite"},
-		{"zip", "PK\x03\x04rest", 0, 1, capture.ErrNotCapture, "zip archive"},
-		{"binary", "\x7fELF\x02\x01\x01\x00", 0, 1, capture.ErrNotCapture, "binary data"},
+		{"UTF-16 with mark", "\xff\xfe[\x00]\x00", 0, 1, event.ErrNotCapture, "UTF-16"},
+		{"UTF-16, big-endian", "\x00[\x00]", 0, 1, event.ErrNotCapture, "UTF-16"},
+		{"UTF-16, little-endian", "[\x00]\x00", 0, 1, event.ErrNotCapture, "UTF-16"},
+		{"HTML", "\n<!DOCTYPE html><html>", 0, 1, event.ErrNotCapture, "an HTML page"},
+		{"XML", "<?xml version='1.0'?>", 0, 1, event.ErrNotCapture, "XML or HTML"},
+		{"LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 0, 1, event.ErrNotCapture, "git LFS pointer"},
+		{"SQLite", "SQLite format 3\x00\x10\x00", 0, 1, event.ErrNotCapture, "sqlite3 -list -noheader db.sqlite"},
+		{"zip", "PK\x03\x04rest", 0, 1, event.ErrNotCapture, "zip archive"},
+		{"binary", "\x7fELF\x02\x01\x01\x00", 0, 1, event.ErrNotCapture, "binary data"},
 		{"other text", "counter,node_type\n", 0, 1, nil, "unexpected 'c' where a value belongs"},
-		{"python_io sidecar", `[{"operation":"ttnn.add"}]`, 1, 1, capture.ErrNotCapture, "python_io"},
-		{"levelized graph", `[{"counter":0,"name":"ttnn::add","in_edges":[1]}]`, 1, 1, capture.ErrNotCapture, "levelized graph"},
-		{"rows of a database", `[{"operation_id":1,"captured_graph":"[]"}]`, 1, 1, capture.ErrNotCapture, "database rows"},
+		{"python_io sidecar", `[{"operation":"ttnn.add"}]`, 1, 1, event.ErrNotCapture, "python_io"},
+		{"levelized graph", `[{"counter":0,"name":"ttnn::add","in_edges":[1]}]`, 1, 1, event.ErrNotCapture, "levelized graph"},
+		{"rows of a database", `[{"operation_id":1,"captured_graph":"[]"}]`, 1, 1, event.ErrNotCapture, "database rows"},
 	} {
 		started := time.Now()
 		_, _, err := read(c.input)
@@ -65,7 +65,7 @@ func TestHazardWholeInput(t *testing.T) {
 		checkError(t, err)
 		require.Less(t, time.Since(started), 5*time.Second, "at once")
 		require.Contains(t, err.Error(), c.want, c.name)
-		var e *capture.InputError
+		var e *event.InputError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, c.offset, e.Offset, "%s: %v", c.name, err)
 		require.Equal(t, c.line, e.Line, "%s: %v", c.name, err)
@@ -181,7 +181,7 @@ func TestHazardKeys(t *testing.T) {
 	} {
 		nodes, _, err := read(input)
 		require.NoError(t, err, input)
-		require.Equal(t, capture.AnomalyDuplicateKey, nodes[0].Anomaly, input)
+		require.Equal(t, event.AnomalyDuplicateKey, nodes[0].Anomaly, input)
 	}
 	// A key that differs in case is another key, and escapes spell the same one.
 	nodes, _, err := read(cb(address + `,` + cores + `,"SIZE":999,"Size":999,"\u0073ize":4096,"sizE":999`))
@@ -204,7 +204,7 @@ func TestHazardLayout(t *testing.T) {
 		nodes, _, err := read(input)
 		require.NoError(t, err, input)
 		require.Len(t, nodes, 2)
-		require.Equal(t, capture.TypeCaptureStart, nodes[0].Type)
+		require.Equal(t, typeCaptureStart, nodes[0].Type)
 	}
 	nodes, _, err := read("[]")
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestHazardFlags(t *testing.T) {
 		require.Equal(t, want, nodes[0].Global, value)
 		nodes, _, err = read(`[{"counter":0,"node_type":"function_start","params":{"program_cache_hit":` + value + `}}]`)
 		require.NoError(t, err)
-		require.Equal(t, capture.Opt[bool]{V: want, OK: value != "null"}, nodes[0].CacheHit, value)
+		require.Equal(t, event.Opt[bool]{V: want, OK: value != "null"}, nodes[0].CacheHit, value)
 	}
 	nodes, _, err := read(cb(address + `,` + size + `,` + cores))
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func TestHazardFlags(t *testing.T) {
 }
 
 func TestHazardDeviceTensors(t *testing.T) {
-	tensor := func(value string) *capture.Node {
+	tensor := func(value string) *node {
 		return single(t, `{"counter":0,"node_type":"tensor","params":{"device_tensors":`+value+`}}`)
 	}
 	for _, value := range []string{
@@ -275,10 +275,10 @@ func TestHazardDeviceTensors(t *testing.T) {
 		`"[{\"device_id\":null}]"`, `"[{\"device_id\":1}]]"`,
 	} {
 		n := tensor(value)
-		require.Equal(t, capture.AnomalyDeviceTensors, n.Anomaly, value)
+		require.Equal(t, event.AnomalyDeviceTensors, n.Anomaly, value)
 		require.Empty(t, n.DeviceTensors, value)
 	}
-	for value, want := range map[string][]capture.DeviceTensor{
+	for value, want := range map[string][]deviceTensor{
 		`null`: nil,
 		`"[]"`: nil,
 		`"[{\"device_id\":1,\"mesh_device_id\":\"2\",\"x\":[]}]"`: {{DeviceID: 1, MeshDeviceID: some[uint64](2)}},
@@ -307,14 +307,14 @@ func TestHazardText(t *testing.T) {
 
 func TestHazardErrorText(t *testing.T) {
 	long := strings.Repeat("\u202e", 5000)
-	r := capture.NewReader(strings.NewReader(cb(`"size":"`+long+`",`+address+`,`+cores)), "dir/\x1b[31m\n"+long+"/trace.json")
-	for _, err := range r.Nodes() {
+	r := NewReader(strings.NewReader(cb(`"size":"`+long+`",`+address+`,`+cores)), "dir/\x1b[31m\n"+long+"/trace.json")
+	for _, err := range r.nodes() {
 		if err != nil {
 			checkError(t, err)
 			require.Contains(t, err.Error(), "/trace.json:1: byte 70: node 0: size: ")
 		}
 	}
-	require.Equal(t, "x: y", (&capture.InputError{File: "x", Node: -1, Reason: "y"}).Error())
-	require.Equal(t, "y", (&capture.InputError{Node: -1, Reason: "y"}).Error())
-	require.Equal(t, `a\xffb\u00e9: \ufffd`, (&capture.InputError{File: "a\xffb\u00e9", Node: -1, Reason: "\ufffd"}).Error())
+	require.Equal(t, "x: y", (&event.InputError{File: "x", Node: -1, Reason: "y"}).Error())
+	require.Equal(t, "y", (&event.InputError{Node: -1, Reason: "y"}).Error())
+	require.Equal(t, `a\xffb\u00e9: \ufffd`, (&event.InputError{File: "a\xffb\u00e9", Node: -1, Reason: "\ufffd"}).Error())
 }

@@ -11,14 +11,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // An Input is one capture file.
 type Input struct {
 	Path string
-	// Rank and World come from a name like graph_capture_0_of_4.json.
-	Rank, World Opt[uint64]
+	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json
 }
 
 // Inputs returns the captures that path names: the file itself, or those in the
@@ -26,7 +26,7 @@ type Input struct {
 // rank; if there are none, all *.json by name, numbers in names by value. Files may
 // also end in .json.gz or .json.zst. Sidecars (*.python_io.json, config.json) and
 // hidden files are left out, folders inside are not entered. A rank that comes twice
-// and a folder without captures are refused. Errors are *InputError.
+// and a folder without captures are refused. Errors are *event.InputError.
 func Inputs(path string) ([]Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func Inputs(path string) ([]Input, error) {
 		return byRank(path, ranks)
 	}
 	if len(others) == 0 {
-		return nil, &InputError{File: path, Node: -1, Reason: "no captures (*.json, *.json.gz, *.json.zst) in this folder", Err: fs.ErrNotExist}
+		return nil, &event.InputError{File: path, Node: -1, Reason: "no captures (*.json, *.json.gz, *.json.zst) in this folder", Err: fs.ErrNotExist}
 	}
 	slices.SortFunc(others, func(a, b Input) int { return natural(a.Path, b.Path) })
 	return others, nil
@@ -71,7 +71,7 @@ func byRank(path string, inputs []Input) ([]Input, error) {
 	slices.SortStableFunc(inputs, func(a, b Input) int { return cmp.Compare(a.Rank.V, b.Rank.V) })
 	for i := 1; i < len(inputs); i++ {
 		if a, b := inputs[i-1], inputs[i]; a.Rank == b.Rank {
-			return nil, &InputError{File: path, Node: -1, Reason: fmt.Sprintf("rank %d is there twice: %s and %s",
+			return nil, &event.InputError{File: path, Node: -1, Reason: fmt.Sprintf("rank %d is there twice: %s and %s",
 				a.Rank.V, shown.Head(filepath.Base(a.Path), 60), shown.Head(filepath.Base(b.Path), 60))}
 		}
 	}
@@ -84,9 +84,9 @@ func newInput(path string) Input {
 	if rest, ok := strings.CutPrefix(stem, "graph_capture_"); ok {
 		if rank, world, ok := strings.Cut(rest, "_of_"); ok {
 			r, rankErr := strconv.ParseUint(rank, 10, 63)
-			w, worldErr := strconv.ParseUint(world, 10, 63)
+			_, worldErr := strconv.ParseUint(world, 10, 63)
 			if rankErr == nil && worldErr == nil {
-				in.Rank, in.World = some(r), some(w)
+				in.Rank = event.Some(r)
 			}
 		}
 	}
@@ -126,11 +126,11 @@ func natural(a, b string) int {
 
 func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Open opens the file. Iterating over the Reader's Nodes closes it. A regular file
-// that is written to in the meantime is refused at the end with ErrChanged, because
+// open opens the file. Iterating over the Reader's nodes closes it. A regular file
+// that is written to in the meantime is refused at the end with event.ErrChanged, because
 // what was read may be half old and half new; a pipe is read once, as it comes. An event
 // log may grow while it is read.
-func (in Input) Open() (*Reader, error) {
+func (in Input) open() (*Reader, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fileError(in.Path, err)
@@ -161,8 +161,8 @@ func (r *Reader) sameAs(before fs.FileInfo) error {
 	if r.regular != nil && unchanged(before, r.regular) {
 		return nil
 	}
-	_ = r.Close() // nothing was read from it
-	return &InputError{File: r.file, Node: -1, Reason: "file " + ErrChanged.Error(), Err: ErrChanged}
+	_ = r.shut() // nothing was read from it
+	return &event.InputError{File: r.file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
 }
 
 // fileError wraps an error of the operating system, whose text repeats the path.
@@ -171,5 +171,5 @@ func fileError(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = e.Op + ": " + e.Err.Error()
 	}
-	return &InputError{File: path, Node: -1, Reason: reason, Err: err}
+	return &event.InputError{File: path, Node: -1, Reason: reason, Err: err}
 }

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A script writes a capture node by node.
@@ -107,21 +108,21 @@ func (s *script) text(t require.TestingT) string {
 }
 
 // replay reads the script as a file, so that it can be read twice.
-func (s *script) replay(t *testing.T, opt capture.Options) *capture.Result {
+func (s *script) replay(t *testing.T, opt Options) *replay.Result {
 	t.Helper()
 	return replayFile(t, s.text(t), opt)
 }
 
-func replayFile(t *testing.T, text string, opt capture.Options) *capture.Result {
+func replayFile(t *testing.T, text string, opt Options) *replay.Result {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "capture.json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	r, err := capture.Input{Path: path}.Replay(opt)
+	r, err := resultOf(Input{Path: path}, opt)
 	require.NoError(t, err)
 	return r
 }
 
-func l1Row(t *testing.T, r *capture.Result, id uint64) capture.DeviceL1 {
+func l1Row(t *testing.T, r *replay.Result, id uint64) replay.DeviceL1 {
 	t.Helper()
 	for _, d := range r.L1 {
 		if d.ID.OK && d.ID.V == id {
@@ -129,11 +130,11 @@ func l1Row(t *testing.T, r *capture.Result, id uint64) capture.DeviceL1 {
 		}
 	}
 	t.Fatalf("no row of device %d", id)
-	return capture.DeviceL1{}
+	return replay.DeviceL1{}
 }
 
-func codes(r *capture.Result) map[capture.Code]int64 {
-	out := map[capture.Code]int64{}
+func codes(r *replay.Result) map[replay.Code]int64 {
+	out := map[replay.Code]int64{}
 	for _, a := range r.Anomalies {
 		out[a.Code] = a.Count
 	}
@@ -156,7 +157,7 @@ func TestL1TwoCores(t *testing.T) {
 				s.cb(0, "{[0-0 - 0-0]}", 111616, mib)
 			}
 			s.cb(0, "{[1-0 - 1-0]}", 111616, 750*kib)
-			r := s.replay(t, capture.Options{})
+			r := s.replay(t, Options{})
 			d := l1Row(t, r, 0)
 			cores, err := l1.ParseCoreRangeSet(bigger)
 			require.NoError(t, err)
@@ -164,8 +165,8 @@ func TestL1TwoCores(t *testing.T) {
 			if name == "one MiB" {
 				require.Equal(t, uint64(1_253_376), d.Peak.Bytes)
 				require.Equal(t, uint64(1_253_376+972_800), d.Total.Peak)
-				require.Equal(t, []capture.UpstreamCause{{
-					Code: capture.CauseCores, Figure: "peak_cb", Upstream: 1750*kib + 24*kib, Exact: mib, Count: 2,
+				require.Equal(t, []event.UpstreamCause{{
+					Code: event.CauseCores, Figure: "peak_cb", Upstream: 1750*kib + 24*kib, Exact: mib, Count: 2,
 				}}, r.Upstream.Causes)
 			} else {
 				require.Equal(t, uint64(972_800), d.Peak.Bytes)
@@ -192,16 +193,16 @@ func TestL1MeshOfEight(t *testing.T) {
 	for chip := range 8 {
 		s.globalCB(chip, "{[0-0 - 11-9]}", 1_500_000, 500)
 	}
-	r := s.replay(t, capture.Options{Base: 111360})
+	r := s.replay(t, Options{Base: 111360})
 	require.Len(t, r.L1, 8)
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
-		require.Equal(t, []capture.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
+		require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
 		require.Equal(t, uint64(64000), d.L1.Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
-	require.Equal(t, []capture.UpstreamCause{
-		{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 8 * 6144, Exact: 6144, Count: 8},
+	require.Equal(t, []event.UpstreamCause{
+		{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 8 * 6144, Exact: 6144, Count: 8},
 	}, r.Upstream.Causes)
 	require.Equal(t, int64(8), r.Checks.Runs)
 }
@@ -226,17 +227,17 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 	s.interleaved(1, 759_808, 1_499_136-759_808)
 	matmul(true)
 	end := len(s.nodes) - 1
-	wormhole := capture.Options{Arch: l1.Wormhole}
+	wormhole := Options{Arch: l1.Wormhole}
 
 	r := s.replay(t, wormhole)
-	require.Equal(t, capture.Hits{Inferred: 2}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[capture.CodeInferred])
-	require.Zero(t, codes(r)[capture.CodeCacheHit])
+	require.Equal(t, replay.Hits{Inferred: 2}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[replay.CodeInferred])
+	require.Zero(t, codes(r)[replay.CodeCacheHit])
 	require.Empty(t, r.Untold())
 	require.Equal(t, []int64{3, 2, 1}, []int64{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed})
 	require.Len(t, r.Checks.List, 1)
 	c := r.Checks.List[0]
-	require.Equal(t, capture.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
+	require.Equal(t, replay.ProgramRun{Row: 0, At: uint64(clash - 1), Op: "MatmulDeviceOperation", Inferred: true}, c.Run)
 	require.Equal(t, uint64(end), c.Enqueue)
 	require.False(t, c.Synthesised)
 	require.Equal(t, uint64(9_696), c.Verdict.Refusals[0].Over())
@@ -247,9 +248,9 @@ func TestL1CachedPlanThatClashes(t *testing.T) {
 
 	wormhole.NoInfer = true
 	r = s.replay(t, wormhole)
-	require.Equal(t, capture.Hits{Unknown: 2}, r.Hits)
+	require.Equal(t, replay.Hits{Unknown: 2}, r.Hits)
 	require.Zero(t, r.Checks.Failed)
-	require.Equal(t, []capture.Code{capture.CodeCacheHit}, r.Untold(), "never green")
+	require.Equal(t, []replay.Code{replay.CodeCacheHit}, r.Untold(), "never green")
 }
 
 // Before the flag, a hit is a free in an operation that no CB follows.
@@ -268,10 +269,10 @@ func TestL1HitsOfOldCaptures(t *testing.T) {
 	run(&s, "add", "a", false) // known
 	run(&s, "add", "b", false) // other arguments
 	run(&s, "mul", "a", false) // another operation
-	r := s.replay(t, capture.Options{})
-	require.Equal(t, capture.Hits{Inferred: 1, Unknown: 2}, r.Hits)
-	require.Equal(t, int64(2), codes(r)[capture.CodeFreeWithoutCBs])
-	require.Equal(t, int64(1), codes(r)[capture.CodeInferred])
+	r := s.replay(t, Options{})
+	require.Equal(t, replay.Hits{Inferred: 1, Unknown: 2}, r.Hits)
+	require.Equal(t, int64(2), codes(r)[replay.CodeFreeWithoutCBs])
+	require.Equal(t, int64(1), codes(r)[replay.CodeInferred])
 }
 
 // A miss to the byte: line 17 and line 9 of the published messages.
@@ -280,14 +281,14 @@ func TestL1Misses(t *testing.T) {
 	s.interleaved(0, 1_563_072, 8192)
 	s.free(0)
 	s.cb(0, "{[0-0 - 10-9]}", 111616, 1_563_264-111_616)
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	require.Equal(t, uint64(192), r.Checks.List[0].Verdict.Refusals[0].Over())
 	require.Equal(t, uint64(192), r.Checks.List[0].Verdict.Clashes[0].Over())
 
 	s = script{}
 	s.free(0)
 	s.cb(0, "{[0-0 - 6-7]}", 111616, 1_574_080-111_616)
-	r = s.replay(t, capture.Options{})
+	r = s.replay(t, Options{})
 	require.Equal(t, fit.RefusedGrow, r.Checks.List[0].Verdict.Refusals[0].Kind)
 	require.Equal(t, uint64(1_216), r.Checks.List[0].Verdict.Refusals[0].Over())
 }
@@ -302,7 +303,7 @@ func TestL1LeftoversAreNotInTheWay(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, mib)
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	require.Equal(t, int64(3), r.Checks.Runs)
 	require.Equal(t, int64(1), r.Checks.Failed)
 	require.Equal(t, uint64(7), r.Checks.List[0].Run.At)
@@ -333,7 +334,7 @@ func TestL1Spike(t *testing.T) {
 			s.interleaved(0, 1_400_000, c.size)
 			c.between(&s)
 			at := s.drop(old)
-			d := l1Row(t, s.replay(t, capture.Options{}), 0)
+			d := l1Row(t, s.replay(t, Options{}), 0)
 			if !c.spike {
 				require.Nil(t, d.Peak.Spike)
 				return
@@ -358,12 +359,12 @@ func TestL1FreesFromBefore(t *testing.T) {
 	b.params = params{"size": "0", "type": "L1", "device_id": 0} // as writers of 2024
 	s.drop(b)
 	s.drop(b)
-	r := s.replay(t, capture.Options{})
-	require.Equal(t, int64(2), codes(r)[capture.CodeFreeUnknown])
+	r := s.replay(t, Options{})
+	require.Equal(t, int64(2), codes(r)[replay.CodeFreeUnknown])
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(2048+4096), d.Peak.Bytes)
-	require.Equal(t, capture.HighLow{Peak: 4096 * 64}, d.L1)
-	require.Equal(t, capture.HighLow{Peak: 1}, d.Buffers)
+	require.Equal(t, replay.HighLow{Peak: 4096 * 64}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
 	require.Zero(t, r.Live.Buffers)
 }
 
@@ -379,9 +380,9 @@ func TestL1WithoutAddresses(t *testing.T) {
 	s.interleaved(0, 0, 16)   // does
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 0, 64)
-	r := s.replay(t, capture.Options{L1Small: 4096})
+	r := s.replay(t, Options{L1Small: 4096})
 	d := l1Row(t, r, 0)
-	require.Equal(t, capture.AddressesSynthesised, d.Addresses)
+	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
 	require.Zero(t, r.Checks.Failed)
 	var at []uint64
 	for _, l := range r.Live.List {
@@ -391,7 +392,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 	// 2,000 below 1,008 (1,000 aligned down to 16), the gap of 1,008 is taken whole; 16 goes below all.
 	require.Equal(t, []uint64{top - 1008 - 2000, top - 1008, top - 1008 - 2000 - 16, 1_572_864 - 16}, at)
 
-	r = s.replay(t, capture.Options{})
+	r = s.replay(t, Options{})
 	require.Equal(t, int64(1), l1Row(t, r, 0).Unplaced, "nobody says where L1_SMALL is")
 	require.Empty(t, r.Untold())
 }
@@ -414,14 +415,14 @@ func TestL1CoresThatComeLate(t *testing.T) {
 		return s
 	}
 	for _, late := range []bool{false, true} {
-		d := l1Row(t, build(late).replay(t, capture.Options{}), 0)
+		d := l1Row(t, build(late).replay(t, Options{}), 0)
 		require.Equal(t, uint64(1000), d.Peak.Bytes, "the tensor lies elsewhere")
 		require.Zero(t, d.Assumed)
 		require.Equal(t, uint64(1000+17*100), d.Total.Peak)
 	}
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(build(true).text(t)), "stdin"), capture.Options{})
+	r, err := replay.Run("stdin", NewReader(strings.NewReader(build(true).text(t)), "stdin").Events(Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Equal(t, int64(1), codes(r)[capture.CodeMeshLate])
+	require.Equal(t, int64(1), codes(r)[replay.CodeMeshLate])
 	require.Equal(t, uint64(1000+17*100), l1Row(t, r, 0).Total.Final, "the end is right in any case")
 }
 
@@ -434,12 +435,12 @@ func TestL1LateChips(t *testing.T) {
 	s.drop(a)
 	s.free(9)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(s.text(t)), "stdin"), capture.Options{})
+	r, err := replay.Run("stdin", NewReader(strings.NewReader(s.text(t)), "stdin").Events(Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Zero(t, codes(r)[capture.CodeMeshLate], "nothing came too late")
+	require.Zero(t, codes(r)[replay.CodeMeshLate], "nothing came too late")
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(4000), d.Peak.Bytes)
-	require.Equal(t, capture.HighLow{Peak: 256_000, Final: 64_000}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 256_000, Final: 64_000}, d.L1)
 	require.Equal(t, uint64(130*1000+64), d.Total.Final)
 
 	// A chip that had its row before anybody said whose it is.
@@ -447,7 +448,7 @@ func TestL1LateChips(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.interleaved(9, 1_500_000, 3000)
 	s.member(9, 0)
-	d = l1Row(t, s.replay(t, capture.Options{}), 0)
+	d = l1Row(t, s.replay(t, Options{}), 0)
 	require.Equal(t, uint64(3064), d.Peak.Bytes)
 	require.Equal(t, uint64(2), d.Peak.At)
 }
@@ -459,19 +460,19 @@ func TestL1Grid(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	devices := `"devices":[{"device_id":0,"num_x_compute_cores":11,"num_y_compute_cores":10,"worker_l1_size":1572864,"address_at_first_l1_cb_buffer":111616}]`
 	for _, text := range []string{"{" + devices + `,"graph":` + s.text(t) + "}", `{"graph":` + s.text(t) + "," + devices + "}"} {
-		d := l1Row(t, replayFile(t, text, capture.Options{}), 0)
+		d := l1Row(t, replayFile(t, text, Options{}), 0)
 		require.Equal(t, 110, d.NumCores)
-		require.Equal(t, capture.FromFile, d.CoresFrom)
+		require.Equal(t, event.FromFile, d.CoresFrom)
 		require.Equal(t, uint64(110*1000+64), d.Total.Peak)
 	}
-	d := l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, []any{130, capture.FromAssumed}, []any{d.NumCores, d.CoresFrom})
+	d := l1Row(t, s.replay(t, Options{}), 0)
+	require.Equal(t, []any{130, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
 
 	// A core beyond every known grid.
 	s.free(0)
 	s.cb(0, "{[15-0 - 15-0]}", 111616, 64)
-	d = l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, []any{160, capture.FromAssumed}, []any{d.NumCores, d.CoresFrom})
+	d = l1Row(t, s.replay(t, Options{}), 0)
+	require.Equal(t, []any{160, event.FromAssumed}, []any{d.NumCores, d.CoresFrom})
 	require.Equal(t, uint64(160*1000+128), d.Total.Final)
 }
 
@@ -498,8 +499,8 @@ func TestL1Dispatched(t *testing.T) {
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 		execute()
 	})
-	d := l1Row(t, s.replay(t, capture.Options{}), 0)
-	require.Equal(t, &capture.Dispatched{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
+	d := l1Row(t, s.replay(t, Options{}), 0)
+	require.Equal(t, &replay.Dispatched{Peak: 8192, Final: 4096 + 64, CorePeak: 4096, Executions: 4, Unknown: 1}, d.Dispatched)
 	require.Equal(t, uint64(16384), d.Peak.Bytes)
 }
 
@@ -514,12 +515,12 @@ func TestL1Backing(t *testing.T) {
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.add("buffer_deallocate", own, b.node)
 	s.drop(b)
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, capture.HighLow{Peak: 1}, d.Buffers)
-	require.Equal(t, capture.HighLow{Peak: 64_000}, d.L1)
-	require.Zero(t, codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, replay.HighLow{Peak: 1}, d.Buffers)
+	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
 }
 
 // What may hide programs or buffers never lets a capture be green.
@@ -527,16 +528,16 @@ func TestL1Untold(t *testing.T) {
 	var s script
 	s.add("tensor", params{"device_tensors": "["})
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
-	require.Equal(t, []capture.Code{capture.CodeBadDeviceTensors}, s.replay(t, capture.Options{}).Untold())
+	require.Equal(t, []replay.Code{replay.CodeBadDeviceTensors}, s.replay(t, Options{}).Untold())
 
 	s = script{} // from a pipe a mesh is learnt too late
 	s.interleaved(9, 1_500_000, 1000)
 	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 	s.member(9, 0)
-	r, err := capture.Replay(capture.NewReader(strings.NewReader(s.text(t)), "pipe"), capture.Options{})
+	r, err := replay.Run("pipe", NewReader(strings.NewReader(s.text(t)), "pipe").Events(Options{}), replay.Options{})
 	require.NoError(t, err)
-	require.Contains(t, r.Untold(), capture.CodeMeshLate)
-	require.Empty(t, s.replay(t, capture.Options{}).Untold(), "a file is read twice")
+	require.Contains(t, r.Untold(), replay.CodeMeshLate)
+	require.Empty(t, s.replay(t, Options{}).Untold(), "a file is read twice")
 }
 
 // The same without buffer nodes: address, size and kind pair the events.
@@ -552,11 +553,11 @@ func TestL1BackingWithoutNodes(t *testing.T) {
 	s.add("buffer_deallocate", of(0))
 	at := s.add("buffer_deallocate", of(9))
 	s.add("buffer_deallocate", of(9)) // of one from before
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, int64(1), d.Backings)
-	require.Equal(t, capture.HighLow{Peak: 64_000}, d.L1)
-	require.Equal(t, int64(1), codes(r)[capture.CodeFreeUnknown])
+	require.Equal(t, replay.HighLow{Peak: 64_000}, d.L1)
+	require.Equal(t, int64(1), codes(r)[replay.CodeFreeUnknown])
 	require.Equal(t, uint64(1064), d.Peak.Bytes)
 	require.Equal(t, 5, at)
 }
@@ -575,10 +576,10 @@ func TestL1SizePerBankFromPages(t *testing.T) {
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
 		s.buffer(params{"device_id": 0, "address": 1_000_000, "size": c.size, "page_size": c.page, "layout": "INTERLEAVED", "type": "L1"})
 		report := `{"devices":[{"device_id":0,"num_x_compute_cores":8,"num_y_compute_cores":8,"worker_l1_size":1572864}],"graph":` + s.text(t) + `}`
-		r, err := capture.Replay(capture.NewReader(strings.NewReader(report), "pages.json"), capture.Options{})
+		r, err := replay.Run("pages.json", NewReader(strings.NewReader(report), "pages.json").Events(Options{}), replay.Options{})
 		require.NoError(t, err)
 		require.Equal(t, 64+c.want, l1Row(t, r, 0).Peak.Bytes, "%+v", c)
-		require.Zero(t, codes(r)[capture.CodeBufferUnplaced])
+		require.Zero(t, codes(r)[replay.CodeBufferUnplaced])
 	}
 }
 
@@ -589,11 +590,11 @@ func TestL1OtherKinds(t *testing.T) {
 	s.add("dataflow_buffer_allocate", params{"device_id": 0, "core_range_set": "{[0-0 - 0-0]}", "address": 111616, "size": 1024, "borrows_memory": "0"})
 	s.add("scratchpad_allocate", params{"device_id": 0, "core_range_set": "{[0-0 - 0-0]}", "address": 112640, "size": 512})
 	s.interleaved(0, 1_572_864-100, 100)
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
-	require.Equal(t, []capture.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
 	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)
@@ -607,7 +608,7 @@ func TestL1Live(t *testing.T) {
 		s.interleaved(0, 1_400_000, 20)
 		s.buffer(params{"device_id": 0, "type": "DRAM", "size": uint64(1 << 40), "address": uint64(1 << 33)})
 	})
-	r := s.replay(t, capture.Options{})
+	r := s.replay(t, Options{})
 	require.Equal(t, int64(3), r.Live.Buffers)
 	require.Equal(t, []uint64{1920, 0, 1 << 40}, []uint64{r.Live.L1, r.Live.L1Small, r.Live.DRAM})
 	require.Equal(t, []uint64{1280, 640, 1 << 40}, []uint64{r.Live.List[0].Size, r.Live.List[1].Size, r.Live.List[2].Size})
@@ -615,11 +616,11 @@ func TestL1Live(t *testing.T) {
 	require.Len(t, r.L1, 1, "no CB names a device, so the buffers do")
 
 	s = script{}
-	for range capture.MaxListed + 5 {
+	for range replay.MaxListed + 5 {
 		s.interleaved(0, 1_500_000, 1)
 	}
-	r = s.replay(t, capture.Options{})
-	require.Len(t, r.Live.List, capture.MaxListed)
+	r = s.replay(t, Options{})
+	require.Len(t, r.Live.List, replay.MaxListed)
 	require.Equal(t, int64(5), r.Live.More)
 }
 
@@ -627,25 +628,25 @@ func TestL1Live(t *testing.T) {
 func TestUpstreamCauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(*script)
-		want  []capture.UpstreamCause
+		want  []event.UpstreamCause
 	}{
 		"one device": {func(s *script) { s.cb(0, "{[0-0 - 1-0]}", 64, 100) }, nil},
 		"copies": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
 			s.cb(1, "{[0-0 - 1-0]}", 64, 100)
-		}, []capture.UpstreamCause{{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 200, Exact: 100, Count: 2}}},
+		}, []event.UpstreamCause{{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 200, Exact: 100, Count: 2}}},
 		"other CBs": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
 			s.cb(1, "{[0-0 - 1-0]}", 128, 300)
-		}, []capture.UpstreamCause{{Code: capture.CauseDevices, Figure: "peak_cb", Upstream: 400, Exact: 300, Count: 2}}},
+		}, []event.UpstreamCause{{Code: event.CauseDevices, Figure: "peak_cb", Upstream: 400, Exact: 300, Count: 2}}},
 		"cores, of copies": {func(s *script) {
 			for chip := range 2 {
 				s.cb(chip, "{[0-0 - 1-0]}", 64, 100)
 				s.cb(chip, "{[2-0 - 2-0]}", 64, 50)
 			}
-		}, []capture.UpstreamCause{
-			{Code: capture.CauseCopies, Figure: "peak_cb", Upstream: 300, Exact: 150, Count: 2},
-			{Code: capture.CauseCores, Figure: "peak_cb", Upstream: 150, Exact: 100, Count: 2},
+		}, []event.UpstreamCause{
+			{Code: event.CauseCopies, Figure: "peak_cb", Upstream: 300, Exact: 150, Count: 2},
+			{Code: event.CauseCores, Figure: "peak_cb", Upstream: 150, Exact: 100, Count: 2},
 		}},
 		"only the peak matters": {func(s *script) {
 			s.cb(0, "{[0-0 - 1-0]}", 64, 100)
@@ -658,12 +659,12 @@ func TestUpstreamCauses(t *testing.T) {
 			s.add("buffer_deallocate", p, 99)
 			s.interleaved(0, 8192, 4096)
 			s.interleaved(0, 16384, 1024)
-		}, []capture.UpstreamCause{{Code: capture.CauseWrapped, Figure: "peak_l1", Upstream: 1<<64 - 32768 + 5120, Exact: 5120, Count: 1}}},
+		}, []event.UpstreamCause{{Code: event.CauseWrapped, Figure: "peak_l1", Upstream: 1<<64 - 32768 + 5120, Exact: 5120, Count: 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s script
 			c.build(&s)
-			require.Equal(t, c.want, s.replay(t, capture.Options{}).Upstream.Causes)
+			require.Equal(t, c.want, s.replay(t, Options{}).Upstream.Causes)
 		})
 	}
 }

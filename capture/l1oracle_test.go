@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // TestL1MatchesOracle holds what Replay says of the whole L1 against a calculator that
@@ -22,13 +22,13 @@ func TestL1MatchesOracle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "capture.json")
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawL1(t)
-		opt := capture.Options{
+		opt := Options{
 			Base: 4096, Align: 64, MaxL1: 16384, L1Small: uint64(rapid.SampledFrom([]int{0, 256}).Draw(t, "L1_SMALL")),
 			NoInfer: rapid.IntRange(0, 4).Draw(t, "infer") == 0,
 		}
 		t.Logf("%+v %s", opt, text)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		got, err := capture.Input{Path: path}.Replay(opt)
+		got, err := resultOf(Input{Path: path}, opt)
 		require.NoError(t, err)
 		want, err := oracle.L1([]byte(text), oracle.Options{
 			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer,
@@ -55,14 +55,14 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 			require.NoError(t, err)
 			want, err := oracle.L1(data, oracle.Options{})
 			require.NoError(t, err)
-			got, err := capture.Input{Path: file}.Replay(capture.Options{})
+			got, err := resultOf(Input{Path: file}, Options{})
 			require.NoError(t, err)
 			requireMemory(t, want, got)
 		})
 	}
 }
 
-func requireMemory(t require.TestingT, want *oracle.Memory, got *capture.Result) {
+func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")
 	for _, d := range got.L1 {
 		name := "none"
@@ -94,7 +94,7 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *capture.Result)
 	require.Equal(t, want.Runs, int(got.Checks.Runs), "runs")
 	require.Equal(t, want.Inferred, int(got.Checks.Inferred), "inferred runs")
 	require.Equal(t, want.Failed, int(got.Checks.Failed), "failed")
-	require.Equal(t, capture.Hits{Inferred: int64(want.HitsInferred), Unknown: int64(want.HitsUnknown)}, got.Hits)
+	require.Equal(t, replay.Hits{Inferred: int64(want.HitsInferred), Unknown: int64(want.HitsUnknown)}, got.Hits)
 	listed := int64(0)
 	for _, c := range got.Checks.List {
 		listed += c.Times
@@ -102,7 +102,7 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *capture.Result)
 	require.Equal(t, got.Checks.Failed, listed)
 }
 
-func pair(h capture.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }
+func pair(h replay.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }
 
 // An l1Drawer draws a capture in which everything that lives in L1 comes and goes.
 type l1Drawer struct {

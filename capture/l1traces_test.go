@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"os"
@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 )
 
-func replayTrace(t *testing.T, name string, opt capture.Options) *capture.Result {
+func replayTrace(t *testing.T, name string, opt Options) *replay.Result {
 	t.Helper()
 	if _, err := os.Stat(traces); err != nil {
 		t.Skipf("the real captures are not here: %v", err)
 	}
-	r, err := capture.Input{Path: filepath.Join(traces, name)}.Replay(opt)
+	r, err := resultOf(Input{Path: filepath.Join(traces, name)}, opt)
 	require.NoError(t, err)
 	return r
 }
@@ -25,25 +25,25 @@ func replayTrace(t *testing.T, name string, opt capture.Options) *capture.Result
 // 131,072 + 131,072 + 524,288 of CBs from 111,616 on, and a tensor of 20,480 that ends at
 // the top: ttnn's own peak of 806,912, and the only capture where that is right.
 func TestTraceMatmul(t *testing.T) {
-	r := replayTrace(t, "matmul_normal_mode.json", capture.Options{})
+	r := replayTrace(t, "matmul_normal_mode.json", Options{})
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(806_912), d.Peak.Bytes)
 	require.Equal(t, uint64(806_912+111_616), d.Peak.WithKernels)
 	require.Equal(t, "{[0-0 - 1-1]}", d.Peak.Cores.String())
 	require.Equal(t, uint64(14), d.Peak.At)
-	require.Equal(t, []capture.KindBytes{{Kind: device.KindCB, Bytes: 786_432}, {Kind: device.KindL1, Bytes: 20_480}}, d.Peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 786_432}, {Kind: device.KindL1, Bytes: 20_480}}, d.Peak.Kinds)
 	require.Empty(t, d.Peak.Shared)
 	require.Equal(t, l1.Range{Start: 898_048, End: 1_552_384}, d.Peak.Top)
 	require.Equal(t, uint64(8), d.Peak.Residents[3].Buffer.At)
 	require.Equal(t, 0, d.Peak.Residents[0].Program.Row)
 	// The tensor lies on 130 assumed cores, the CBs on four of them.
-	require.Equal(t, capture.HighLow{Peak: 130*20_480 + 4*786_432, Final: 4 * 786_432}, d.Total)
-	require.Equal(t, capture.HighLow{Peak: 2_097_152}, d.L1)
-	require.Equal(t, capture.HighLow{Peak: 22_528, Final: 22_528}, d.DRAM, "the program's binary")
-	require.Equal(t, capture.AddressesRecorded, d.Addresses)
+	require.Equal(t, replay.HighLow{Peak: 130*20_480 + 4*786_432, Final: 4 * 786_432}, d.Total)
+	require.Equal(t, replay.HighLow{Peak: 2_097_152}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 22_528, Final: 22_528}, d.DRAM, "the program's binary")
+	require.Equal(t, replay.AddressesRecorded, d.Addresses)
 	require.Equal(t, []int64{1, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(1_552_384-898_048), r.Checks.Tightest.Headroom.Free)
-	require.Equal(t, capture.Earlier{Other: 1}, r.Earlier)
+	require.Equal(t, replay.Earlier{Other: 1}, r.Earlier)
 	require.Equal(t, int64(1), r.Live.Buffers)
 	require.Empty(t, r.Upstream.Causes)
 	require.Empty(t, r.Untold())
@@ -52,34 +52,34 @@ func TestTraceMatmul(t *testing.T) {
 // No dispatch: nothing clashes because of an address 0. The peak is that of ttnn less
 // the 32 bytes of L1_SMALL, which lie nowhere unless somebody says where.
 func TestTraceConv2d(t *testing.T) {
-	r := replayTrace(t, "conv2d.json", capture.Options{})
+	r := replayTrace(t, "conv2d.json", Options{})
 	d := l1Row(t, r, 1)
 	require.Equal(t, []int64{4, 0}, []int64{r.Checks.Runs, r.Checks.Failed})
 	require.Equal(t, uint64(125_536-32), d.Peak.Bytes)
 	require.Equal(t, "{[0-0 - 10-8], [0-9 - 3-9]}", d.Peak.Cores.String(), "the tensor lies on 103 of the 110 cores of the CBs")
-	require.Equal(t, capture.AddressesSynthesised, d.Addresses)
+	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
 	require.Equal(t, int64(5), d.Unplaced)
-	require.Equal(t, capture.HighLow{Peak: 2_795_008 + 2_097_152}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 2_795_008 + 2_097_152}, d.L1)
 	// Two of 1,236 and two of 4,120; later one of 2,060.
-	require.Equal(t, capture.HighLow{Peak: 2*1_236 + 2*4_120}, d.L1Small)
+	require.Equal(t, replay.HighLow{Peak: 2*1_236 + 2*4_120}, d.L1Small)
 	require.Equal(t, []l1.Range{{Start: 1_525_248, End: 1_545_728}, {Start: 1_545_728, End: 1_572_864}},
 		[]l1.Range{d.Peak.Residents[6].Range, d.Peak.Residents[7].Range})
 	require.Equal(t, uint64(110*77_888), d.Total.Final, "what the last program left")
 	require.Empty(t, r.Untold())
 
-	d = l1Row(t, replayTrace(t, "conv2d.json", capture.Options{L1Small: 4096}), 1)
+	d = l1Row(t, replayTrace(t, "conv2d.json", Options{L1Small: 4096}), 1)
 	require.Equal(t, uint64(125_536), d.Peak.Bytes)
 	require.Zero(t, d.Unplaced)
 }
 
 // Every CB is a view of a tensor: only the new tensor takes anything.
 func TestTraceShardedAdd(t *testing.T) {
-	r := replayTrace(t, "sharded_add.json", capture.Options{})
+	r := replayTrace(t, "sharded_add.json", Options{})
 	d := l1Row(t, r, 3)
 	require.Equal(t, uint64(32_768), d.Peak.Bytes)
 	require.Equal(t, "{[0-0 - 7-7]}", d.Peak.Cores.String())
-	require.Equal(t, capture.HighLow{Peak: 64 * 32_768}, d.Total)
-	require.Equal(t, capture.Earlier{L1: 2, Bytes: 2 * 2_097_152}, r.Earlier)
+	require.Equal(t, replay.HighLow{Peak: 64 * 32_768}, d.Total)
+	require.Equal(t, replay.Earlier{L1: 2, Bytes: 2 * 2_097_152}, r.Earlier)
 	require.Nil(t, r.Checks.Tightest)
 	require.Zero(t, r.Checks.Failed)
 }
@@ -87,27 +87,27 @@ func TestTraceShardedAdd(t *testing.T) {
 // Buffer nodes are used again for later allocations, frees say size 0, and nobody says
 // how much of a core a tensor takes.
 func TestTraceConcat(t *testing.T) {
-	r := replayTrace(t, "visualizer_concat_2024.json", capture.Options{Arch: l1.Wormhole})
+	r := replayTrace(t, "visualizer_concat_2024.json", Options{Arch: l1.Wormhole})
 	require.Len(t, r.L1, 1)
 	d := r.L1[0]
 	// 8 MiB, 8 MiB and 16 MiB; the first two are freed in the end.
-	require.Equal(t, capture.HighLow{Peak: 32 << 20, Final: 16 << 20}, d.L1)
-	require.Equal(t, capture.HighLow{Peak: 16_384}, d.DRAM)
-	require.Equal(t, capture.HighLow{Peak: 4, Final: 1}, d.Buffers)
+	require.Equal(t, replay.HighLow{Peak: 32 << 20, Final: 16 << 20}, d.L1)
+	require.Equal(t, replay.HighLow{Peak: 16_384}, d.DRAM)
+	require.Equal(t, replay.HighLow{Peak: 4, Final: 1}, d.Buffers)
 	require.Equal(t, int64(3), d.Unplaced)
 	require.Equal(t, uint64(32_768), d.Peak.Bytes, "CBs of one core")
 	// 4,096 on 64 cores, and beyond them on one core what the tilize left: nothing, it is written over.
-	require.Equal(t, capture.HighLow{Peak: 64 * 4_096, Final: 64 * 4_096}, d.Total)
+	require.Equal(t, replay.HighLow{Peak: 64 * 4_096, Final: 64 * 4_096}, d.Total)
 	require.Equal(t, int64(3), r.Checks.Runs)
-	require.Zero(t, codes(r)[capture.CodeFreeUnknown])
-	require.Equal(t, []capture.Code{capture.CodeBufferUnplaced}, r.Untold())
+	require.Zero(t, codes(r)[replay.CodeFreeUnknown])
+	require.Equal(t, []replay.Code{replay.CodeBufferUnplaced}, r.Untold())
 	require.Equal(t, uint64(44), r.Live.List[0].At)
 }
 
 // A hit of the program cache and nothing else: nobody can tell.
 func TestTraceAddCached(t *testing.T) {
-	r := replayTrace(t, "visualizer_add_cached_2024.json", capture.Options{})
+	r := replayTrace(t, "visualizer_add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)
-	require.Equal(t, capture.Hits{Unknown: 1}, r.Hits)
-	require.Equal(t, []capture.Code{capture.CodeFreeWithoutCBs, capture.CodeNoCBs}, r.Untold())
+	require.Equal(t, replay.Hits{Unknown: 1}, r.Hits)
+	require.Equal(t, []replay.Code{replay.CodeFreeWithoutCBs, replay.CodeNoCBs}, r.Untold())
 }

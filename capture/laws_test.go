@@ -194,7 +194,7 @@ func (l *laws) placed(e *event.Event) {
 		require.NoError(l.t, err)
 		other, err := again.Build(spec)
 		require.NoError(l.t, err)
-		require.True(l.t, sameRanges(one, other))
+		require.Equal(l.t, addresses(other), addresses(one))
 		for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 			require.Equal(l.t, other.Occupied(kind).Bytes(), one.Occupied(kind).Bytes())
 			require.Equal(l.t, other.Reserved(kind).Bytes(), one.Reserved(kind).Bytes())
@@ -212,11 +212,11 @@ func requireLaws(t require.TestingT, events []*event.Event, data []byte) {
 	}
 	placed := map[device.ID]int{}
 	nodes := int64(0)
-	for n, err := range NewReader(bytes.NewReader(data), "laws.json").Nodes() {
+	for n, err := range NewReader(bytes.NewReader(data), "laws.json").nodes() {
 		require.NoError(t, err)
 		nodes++
 		switch n.Type {
-		case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+		case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 			placed[idOf(n.DeviceID)]++
 		}
 	}
@@ -270,7 +270,7 @@ func TestCuts(t *testing.T) {
 			require.Error(t, err)
 			var input *event.InputError
 			require.True(t, errors.As(err, &input))
-			require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrNotCapture), "%v", err)
+			require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, event.ErrNotCapture), "%v", err)
 			require.LessOrEqual(t, len(events), len(whole))
 			if len(events) > 0 {
 				require.Equal(t, whole[:len(events)], events, "%s cut at %d", file, n)

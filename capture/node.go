@@ -5,99 +5,71 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Type is the kind of a node as its writer spells it.
-type Type string
+// A nodeType is the kind of a node as its writer spells it.
+type nodeType string
 
 // The types whose nodes are decoded. Of all others only Pos, Counter and Type are
 // set.
 const (
-	TypeCaptureStart                Type = "capture_start"
-	TypeCaptureEnd                  Type = "capture_end"
-	TypeFunctionStart               Type = "function_start"
-	TypeFunctionEnd                 Type = "function_end"
-	TypeTensor                      Type = "tensor"
-	TypeBuffer                      Type = "buffer"
-	TypeBufferAllocate              Type = "buffer_allocate"
-	TypeBufferDeallocate            Type = "buffer_deallocate"
-	TypeCircularBufferAllocate      Type = "circular_buffer_allocate"
-	TypeCircularBufferDeallocateAll Type = "circular_buffer_deallocate_all"
-	TypeDataflowBufferAllocate      Type = "dataflow_buffer_allocate"
-	TypeScratchpadAllocate          Type = "scratchpad_allocate"
-	TypeSubDeviceManager            Type = "sub_device_manager"
-	TypeProgramExecution            Type = "program_execution"
-	TypeError                       Type = "error"
+	typeCaptureStart                nodeType = "capture_start"
+	typeCaptureEnd                  nodeType = "capture_end"
+	typeFunctionStart               nodeType = "function_start"
+	typeFunctionEnd                 nodeType = "function_end"
+	typeTensor                      nodeType = "tensor"
+	typeBuffer                      nodeType = "buffer"
+	typeBufferAllocate              nodeType = "buffer_allocate"
+	typeBufferDeallocate            nodeType = "buffer_deallocate"
+	typeCircularBufferAllocate      nodeType = "circular_buffer_allocate"
+	typeCircularBufferDeallocateAll nodeType = "circular_buffer_deallocate_all"
+	typeDataflowBufferAllocate      nodeType = "dataflow_buffer_allocate"
+	typeScratchpadAllocate          nodeType = "scratchpad_allocate"
+	typeSubDeviceManager            nodeType = "sub_device_manager"
+	typeProgramExecution            nodeType = "program_execution"
+	typeError                       nodeType = "error"
 )
 
-// Known reports whether t is one of the types above.
-func (t Type) Known() bool {
-	switch t {
-	case TypeCaptureStart, TypeCaptureEnd, TypeFunctionStart, TypeFunctionEnd, TypeTensor, TypeBuffer, TypeBufferAllocate,
-		TypeBufferDeallocate, TypeCircularBufferAllocate, TypeCircularBufferDeallocateAll, TypeDataflowBufferAllocate,
-		TypeScratchpadAllocate, TypeSubDeviceManager, TypeProgramExecution, TypeError:
-		return true
-	}
-	return false
-}
-
-// An Opt is a value that may be absent. Absent is not 0.
-type Opt[T any] = event.Opt[T]
-
-func some[T any](v T) Opt[T] { return event.Some(v) }
-
-// A Pos is the place of a node in its file.
-type Pos = event.Pos
-
-// An Anomaly is a set of oddities in a node that do not stop the reader.
-type Anomaly = event.Anomaly
-
-// The anomalies.
-const (
-	AnomalyDuplicateKey  = event.AnomalyDuplicateKey
-	AnomalyDeviceTensors = event.AnomalyDeviceTensors
-)
-
-// A Node is one event of a capture. Which fields a node has depends on its type;
+// A node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place
 // something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
 // and Cores are always present, and below 2^32.
-type Node struct {
-	Pos     Pos
+type node struct {
+	Pos     event.Pos
 	Counter uint64
-	Type    Type
-	Anomaly Anomaly
+	Type    nodeType
+	Anomaly event.Anomaly
 
 	// Connections are the counters a buffer, buffer event or tensor points to.
 	// Nothing says that such nodes exist.
 	Connections []uint64
 	// StackingLevel is the depth of function calls, in captures from 2025 on.
-	StackingLevel Opt[uint64]
+	StackingLevel event.Opt[uint64]
 
 	// Name is that of a function, at its start and end.
 	Name string
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.
-	CacheHit Opt[bool]
+	CacheHit event.Opt[bool]
 	// Arguments is a hash of the text of a function's arguments, 0 if it has none.
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
 
-	DeviceID         Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
-	PhysicalDeviceID Opt[uint64] // of a chip, on program_execution
-	RuntimeID        Opt[uint64] // of a program, on program_execution
+	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
+	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
+	RuntimeID        event.Opt[uint64] // of a program, on program_execution
 
-	Address        Opt[uint64]
-	Size           Opt[uint64] // per core on circular buffers, of all banks on buffers
-	MaxSizePerBank Opt[uint64] // of a buffer event: bytes on the fullest core
-	PageSize       Opt[uint64]
-	NumCores       Opt[uint64]     // of a buffer event: cores of a sharded buffer, 0 if interleaved
-	Cores          l1.CoreRangeSet // of what is placed in L1
-	Global         bool            // globally_allocated or borrows_memory: takes no bytes of its own
+	Address        event.Opt[uint64]
+	Size           event.Opt[uint64] // per core on circular buffers, of all banks on buffers
+	MaxSizePerBank event.Opt[uint64] // of a buffer event: bytes on the fullest core
+	PageSize       event.Opt[uint64]
+	NumCores       event.Opt[uint64] // of a buffer event: cores of a sharded buffer, 0 if interleaved
+	Cores          l1.CoreRangeSet   // of what is placed in L1
+	Global         bool              // globally_allocated or borrows_memory: takes no bytes of its own
 
-	TypeName      string      // "DRAM" or "L1", of a buffer or its event
-	BufferType    Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
-	Layout        string      // of a buffer event or tensor
-	TensorID      Opt[uint64]
-	DeviceTensors []DeviceTensor // of a tensor: its part on each chip
+	TypeName      string            // "DRAM" or "L1", of a buffer or its event
+	BufferType    event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
+	Layout        string            // of a buffer event or tensor
+	TensorID      event.Opt[uint64]
+	DeviceTensors []deviceTensor // of a tensor: its part on each chip
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
@@ -105,10 +77,10 @@ type Node struct {
 	ErrorType, ErrorMessage, ErrorOperation string // of an error
 }
 
-// A DeviceTensor is the part of a tensor on one chip. It is how a capture tells
+// A deviceTensor is the part of a tensor on one chip. It is how a capture tells
 // which chips a mesh has.
-type DeviceTensor struct {
-	Address      Opt[uint64]
+type deviceTensor struct {
+	Address      event.Opt[uint64]
 	DeviceID     uint64
-	MeshDeviceID Opt[uint64]
+	MeshDeviceID event.Opt[uint64]
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,29 +21,29 @@ func TestPipeIsReadOnce(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	done := make(chan error)
 	go func() { done <- os.WriteFile(pipe, data, 0) }()
-	result, err := Input{Path: pipe}.Replay(Options{})
-	require.NoError(t, err)
+	events, void := toldBy(t, pipe, Options{Ahead: true})
 	require.NoError(t, <-done)
-	var codes []Code
-	for _, a := range result.Anomalies {
-		codes = append(codes, a.Code)
+	require.Nil(t, void)
+	var codes []string
+	for _, e := range events {
+		codes = append(codes, e.Code)
 	}
-	require.Contains(t, codes, CodeMeshLate)
+	require.Contains(t, codes, noteMeshLate)
 }
 
 // Between two readings a file may have become another one.
 func TestFileThatChangesBetweenReadings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.json")
 	require.NoError(t, os.WriteFile(path, []byte("[]"), 0o600))
-	first, err := Input{Path: path}.Open()
+	first, err := Input{Path: path}.open()
 	require.NoError(t, err)
 	require.NoError(t, first.sameAs(first.regular))
-	require.NoError(t, first.Close())
+	require.NoError(t, first.shut())
 	require.NoError(t, os.WriteFile(path, []byte("[ ]"), 0o600))
-	again, err := Input{Path: path}.Open()
+	again, err := Input{Path: path}.open()
 	require.NoError(t, err)
 	err = again.sameAs(first.regular)
-	require.ErrorIs(t, err, ErrChanged)
-	var input *InputError
+	require.ErrorIs(t, err, event.ErrChanged)
+	var input *event.InputError
 	require.ErrorAs(t, err, &input)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -23,7 +24,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 		return
 	}
 	if b.address.OK {
-		if size.V > maxL1 || b.address.V > maxL1-size.V {
+		if size.V > jsonobject.MaxL1 || b.address.V > jsonobject.MaxL1-size.V {
 			b.address = event.Opt[uint64]{} // no place in any L1
 			return
 		}
@@ -89,17 +90,17 @@ func (p *places) add(b *buffer) {
 	if b.r.IsEmpty() {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.high, b, byHeight2)
+	i, _ := slices.BinarySearchFunc(p.high, b, byHeight)
 	p.high = slices.Insert(p.high, i, b)
 }
 
 func (p *places) remove(b *buffer) {
-	if i, ok := slices.BinarySearchFunc(p.high, b, byHeight2); ok {
+	if i, ok := slices.BinarySearchFunc(p.high, b, byHeight); ok {
 		p.high = slices.Delete(p.high, i, i+1)
 	}
 }
 
-// byHeight2 orders buffers by where they end, the highest first.
-func byHeight2(a, b *buffer) int {
+// byHeight orders buffers by where they end, the highest first.
+func byHeight(a, b *buffer) int {
 	return cmp.Or(cmp.Compare(b.r.End, a.r.End), cmp.Compare(a.id, b.id))
 }

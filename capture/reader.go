@@ -20,22 +20,21 @@ const bufferSize = 256 << 10
 var errStop = errors.New("stopped by the caller")
 
 // A Reader yields the nodes of one graph capture. It must be made by NewReader or
-// Input.Open.
+// Input.Events.
 type Reader struct {
 	file string
 	src  io.Reader
 	used bool
-	info Info
+	info reportInfo // complete when nodes has ended; see Early for what is known before
 
 	// Of a file that this package opened itself.
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
 	close   func() error
 	stat    func() (fs.FileInfo, error)
 
-	oldLog func(io.Reader) error
-	log    func(*event.Log) error // takes the input if it is an event log; nil = refuse it
-	yield  func(*Node) bool
-	count  int64 // nodes yielded
+	log   func(*event.Log) error // takes the input if it is an event log; nil = refuse it
+	yield func(*node) bool
+	count int64 // nodes yielded
 }
 
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
@@ -44,26 +43,22 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, src: r}
 }
 
-// Info returns what the report around the graph says. It is complete when the
-// iteration over Nodes has ended; see Info.Early for what is known before.
-func (r *Reader) Info() Info { return r.info }
-
-// Nodes returns the nodes in file order. The last pair has a nil node and an
-// *InputError if the input cannot be read to its end; whatever was yielded before is
-// then part of a broken capture. Nodes can be called once: a Reader does not rewind.
-func (r *Reader) Nodes() iter.Seq2[*Node, error] {
-	return func(yield func(*Node, error) bool) {
-		defer func() { _ = r.Close() }() // of a file open for reading only
-		r.yield = func(n *Node) bool { return yield(n, nil) }
+// nodes returns the nodes in file order. The last pair has a nil node and an
+// *event.InputError if the input cannot be read to its end; whatever was yielded before is
+// then part of a broken capture. nodes can be called once: a Reader does not rewind.
+func (r *Reader) nodes() iter.Seq2[*node, error] {
+	return func(yield func(*node, error) bool) {
+		defer func() { _ = r.shut() }() // of a file open for reading only
+		r.yield = func(n *node) bool { return yield(n, nil) }
 		if err := r.run(); err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
 	}
 }
 
-// Close closes the file of a Reader made by Input.Open. It is needed only if Nodes
+// shut closes the file of a Reader made by Input.open. It is needed only if nodes
 // is never iterated over, and harmless otherwise.
-func (r *Reader) Close() error {
+func (r *Reader) shut() error {
 	r.used = true
 	if r.close == nil {
 		return nil
@@ -75,7 +70,7 @@ func (r *Reader) Close() error {
 
 func (r *Reader) run() error {
 	if r.used {
-		return &InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
+		return &event.InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
 	}
 	r.used = true
 	plain := packed.Open(r.src)
@@ -86,7 +81,7 @@ func (r *Reader) run() error {
 	}
 	// This is the true reason of any other error.
 	if changed := r.changed(); changed != nil {
-		return &InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
+		return &event.InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
 	}
 	return err
 }
@@ -102,19 +97,16 @@ func (r *Reader) changed() error {
 	case err != nil:
 		return err
 	case !unchanged(r.regular, after):
-		return fmt.Errorf("file %w", ErrChanged)
+		return fmt.Errorf("file %w", event.ErrChanged)
 	}
 	return nil
 }
 
 // eventLog reads an input that is an event log and no capture. A file of that may grow.
 func (r *Reader) eventLog(in io.Reader, compressed bool) error {
-	if r.oldLog != nil {
-		return r.oldLog(in)
-	}
 	if r.log == nil {
-		return &InputError{File: r.file, Line: 1, Node: -1,
-			Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: ErrNotCapture}
+		return &event.InputError{File: r.file, Line: 1, Node: -1,
+			Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: event.ErrNotCapture}
 	}
 	log := event.NewLog(in, r.file)
 	if r.regular != nil && !compressed {
@@ -131,7 +123,7 @@ func (r *Reader) document(plain *packed.Input) error {
 		return r.eventLog(rest, plain.Format != "")
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
-		return &InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: ErrNotCapture}
+		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
 	}
 	s := jsonscan.New(rest, bufferSize)
 	k, err := s.Kind()
@@ -144,7 +136,7 @@ func (r *Reader) document(plain *packed.Input) error {
 	case jsonscan.Object:
 		err = r.report(s)
 	default:
-		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", ErrNotCapture)
+		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", event.ErrNotCapture)
 	}
 	if err != nil {
 		return err
@@ -169,8 +161,8 @@ func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
 		if _, err := s.Kind(); err != nil {
 			return scanError(file, r.count, err)
 		}
-		pos := Pos{Offset: s.Offset(), Line: s.Line(), Node: r.count}
-		raw, err := s.Capture(MaxNode)
+		pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: r.count}
+		raw, err := s.Capture(maxNode)
 		if err != nil {
 			return scanError(file, r.count, err)
 		}
@@ -186,7 +178,7 @@ func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
 
 // errorAt returns an error at the place where s stands.
 func (r *Reader) errorAt(s *jsonscan.Scanner, field, reason string, cause error) error {
-	return &InputError{File: r.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
+	return &event.InputError{File: r.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
 }
 
 func (r *Reader) scanError(err error) error { return scanError(r.file, -1, err) }
@@ -198,14 +190,14 @@ func scanError(file string, node int64, err error) error {
 	}
 	var e *jsonscan.Error
 	if !errors.As(err, &e) {
-		return &InputError{File: file, Node: node, Reason: err.Error(), Err: err}
+		return &event.InputError{File: file, Node: node, Reason: err.Error(), Err: err}
 	}
-	out := &InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Msg, Err: e.Err}
+	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Msg, Err: e.Err}
 	switch {
 	case errors.Is(e, jsonscan.ErrLimit):
-		out.Err = ErrTooLarge
+		out.Err = event.ErrTooLarge
 	case errors.Is(e, jsonscan.ErrDepth):
-		out.Err = ErrTooDeep
+		out.Err = event.ErrTooDeep
 	}
 	return out
 }

@@ -6,30 +6,31 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// Info is what a report says besides its graph. Of a bare array it is zero.
-type Info struct {
-	Version   Opt[uint64] // of the report's format
-	Rank      Opt[uint64] // of the host process that wrote it
-	WorldSize Opt[uint64] // number of such processes
-	Devices   []DeviceInfo
+// A reportInfo is what a report says besides its graph. Of a bare array it is zero.
+type reportInfo struct {
+	Version   event.Opt[uint64] // of the report's format
+	Rank      event.Opt[uint64] // of the host process that wrote it
+	WorldSize event.Opt[uint64] // number of such processes
+	Devices   []deviceInfo
 	// Early reports whether Devices was known before the first node.
 	Early   bool
-	Anomaly Anomaly
+	Anomaly event.Anomaly
 }
 
-// A DeviceInfo describes a device or mesh that a report knows. Sizes and addresses
+// A deviceInfo describes a device or mesh that a report knows. Sizes and addresses
 // are in bytes.
-type DeviceInfo struct {
+type deviceInfo struct {
 	ID           uint64 // of a chip or of a mesh
 	Arch         string // "" if absent
-	GridX, GridY Opt[uint64]
-	WorkerL1Size Opt[uint64] // size of L1 on one core
-	CBBase       Opt[uint64] // lowest address of circular buffers
+	GridX, GridY event.Opt[uint64]
+	WorkerL1Size event.Opt[uint64] // size of L1 on one core
+	CBBase       event.Opt[uint64] // lowest address of circular buffers
 }
 
 // shownKeys is how many keys an error lists.
@@ -66,7 +67,7 @@ func (r *Reader) report(s *jsonscan.Scanner) error {
 		switch key {
 		case "graph", "raw_graph", "captured_graph":
 			if graph != "" {
-				return &InputError{File: r.file, Offset: offset, Line: line, Node: -1, Field: key,
+				return &event.InputError{File: r.file, Offset: offset, Line: line, Node: -1, Field: key,
 					Reason: "is a second graph beside " + strconv.Quote(graph)}
 			}
 			graph = key
@@ -84,7 +85,7 @@ func (r *Reader) report(s *jsonscan.Scanner) error {
 		}
 	}
 	if graph == "" {
-		return r.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), ErrNotCapture)
+		return r.errorAt(s, "", "object without graph, raw_graph or captured_graph: "+listKeys(keys), event.ErrNotCapture)
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (r *Reader) graphText(s *jsonscan.Scanner, key string) error {
 	case err != nil:
 		err = scanError(file, -1, err)
 	case k != jsonscan.Array:
-		err = &InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
+		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
 		if err = r.graph(inner, file); err == nil {
@@ -157,8 +158,8 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 	if _, err := s.Kind(); err != nil {
 		return r.scanError(err)
 	}
-	pos := Pos{Offset: s.Offset(), Line: s.Line(), Node: -1}
-	raw, err := s.Capture(MaxNode)
+	pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: -1}
+	raw, err := s.Capture(maxNode)
 	if err != nil {
 		return r.scanError(err)
 	}
@@ -169,16 +170,16 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 	case "version":
 		// Another tool may put something else here; a version decides nothing.
 		v, wrong := jsonobject.Whole(raw)
-		r.info.Version = Opt[uint64]{V: v, OK: wrong == ""}
+		r.info.Version = event.Opt[uint64]{V: v, OK: wrong == ""}
 	case "metadata":
 		in := o.ObjectOrEmpty(key)
 		r.info.Rank, r.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
 	case "devices":
-		r.info.Devices = devices(o)
+		r.info.Devices = devicesIn(o)
 	}
 	if e := in.json.Err(); e != nil {
 		at := max(0, e.Offset-in.before)
-		return &InputError{
+		return &event.InputError{
 			File: r.file, Offset: pos.Offset + int64(at), Line: pos.Line + lines(raw[:at]), Node: -1,
 			Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason, Err: e.Err,
 		}
@@ -187,10 +188,10 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 		equal := old.Version == r.info.Version && old.Rank == r.info.Rank && old.WorldSize == r.info.WorldSize &&
 			slices.Equal(old.Devices, r.info.Devices)
 		if !equal {
-			return &InputError{File: r.file, Offset: pos.Offset, Line: pos.Line, Node: -1, Field: key,
+			return &event.InputError{File: r.file, Offset: pos.Offset, Line: pos.Line, Node: -1, Field: key,
 				Reason: "comes a second time, and is not equal to the first"}
 		}
-		r.info.Anomaly |= AnomalyDuplicateKey
+		r.info.Anomaly |= event.AnomalyDuplicateKey
 	}
 	return nil
 }
@@ -208,10 +209,10 @@ func (s *section) read(raw []byte) jsonobject.Object {
 	return s.json.Read(slices.Concat([]byte(before), raw, []byte("}")))
 }
 
-// devices reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
-func devices(o jsonobject.Object) (list []DeviceInfo) {
+// devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
+func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 	for in := range o.Objects("devices") {
-		info := DeviceInfo{
+		info := deviceInfo{
 			Arch:         arch(in),
 			GridX:        numberOf(in, "num_x_compute_cores", jsonobject.MaxWhole),
 			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),

@@ -34,7 +34,7 @@ func (r *run) open() bool { return r.told < len(r.cbs) }
 func (r *run) alive() bool { return len(r.cbs) > 0 }
 
 // add takes in a node that places something.
-func (r *run) add(n *Node, f *functions) {
+func (r *run) add(n *node, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
 	}
@@ -69,7 +69,7 @@ func (r *run) where() event.RunOn {
 }
 
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
-func (w *walk) place(n *Node) {
+func (w *walk) place(n *node) {
 	w.freeing = nil
 	if inner := w.functions.inner(); inner != nil {
 		inner.placed = true
@@ -87,7 +87,7 @@ func (w *walk) place(n *Node) {
 		w.open = append(w.open, u.run)
 	}
 	u.run.add(n, w.functions)
-	if n.Type == TypeCircularBufferAllocate && !n.Global && n.Cores.Len() == 0 {
+	if n.Type == typeCircularBufferAllocate && !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
 }
@@ -165,7 +165,7 @@ func (w *walk) start(all []start, at uint64) {
 
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
 // with that id; without an id, of all.
-func (w *walk) freeAll(n *Node) error {
+func (w *walk) freeAll(n *node) error {
 	if w.ownFree() != nil {
 		w.hit(n.Counter)
 	}
@@ -216,7 +216,7 @@ func (w *walk) anyRun(id device.ID) bool {
 }
 
 // execute takes in an execution: that of the last run of its chip.
-func (w *walk) execute(n *Node) error {
+func (w *walk) execute(n *node) error {
 	if !n.PhysicalDeviceID.OK {
 		return nil
 	}
@@ -265,4 +265,15 @@ func (a aimless) sum(known func(device.ID) bool) *note {
 		}
 	}
 	return all
+}
+
+// kindOf returns the kind of what a node places.
+func kindOf(t nodeType) program.Kind {
+	switch t {
+	case typeDataflowBufferAllocate:
+		return program.DataflowBuffer
+	case typeScratchpadAllocate:
+		return program.Scratchpad
+	}
+	return program.CircularBuffer
 }

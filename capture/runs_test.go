@@ -1,71 +1,56 @@
-package capture_test
+package capture
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
-// Every run that is checked is told, once in each reading, with what it was checked
-// against: where a check fails at tt-metal's lowest address, that is the address told.
-func TestEnqueued(t *testing.T) {
+// Every run that is checked is listed, with what it was checked against: where a check
+// fails at tt-metal's lowest address, that is the address listed.
+func TestRuns(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
 	more, err := filepath.Glob("../cmd/cbl1/testdata/clashing*.json")
 	require.NoError(t, err)
-	readings, failures := map[int]bool{}, 0
+	failures := 0
 	for _, file := range append(files, more...) {
-		inputs, err := capture.Inputs(file)
-		if err != nil || len(inputs) != 1 {
+		if strings.Count(filepath.Base(file), ".") > 1 { // what is expected of one
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			type moment struct{ run, at uint64 }
-			var lowest map[moment]uint64
-			var runs, inferred int64
-			read := 0
-			result, err := inputs[0].Replay(capture.Options{Enqueued: func() func(capture.Enqueued) {
-				read++
-				lowest, runs, inferred = map[moment]uint64{}, 0, 0
-				return func(e capture.Enqueued) {
-					runs += int64(e.Devices)
-					if e.Run.Inferred {
-						inferred += int64(e.Devices)
-					}
-					for p := range e.Programs() {
-						require.Positive(t, p.Len())
-					}
-					at := moment{e.Run.At, e.At}
-					buffers, _ := e.Lowest()
-					for _, b := range buffers {
-						require.Equal(t, buffers[0].Address, b.Address)
-						if lowest[at] == 0 || b.Address.V < lowest[at] {
-							lowest[at] = b.Address.V
-						}
-					}
+			result, err := resultOf(Input{Path: file}, Options{})
+			require.NoError(t, err)
+			times := int64(0)
+			for _, run := range result.Runs {
+				times += run.Times
+				for _, p := range run.Programs {
+					require.Positive(t, p.Len())
 				}
-			}})
-			if err != nil { // not a capture
-				return
+				for _, b := range run.Lowest {
+					require.Equal(t, run.Lowest[0].Address, b.Address)
+				}
 			}
-			require.Equal(t, result.Checks.Runs, runs)
-			require.Equal(t, result.Checks.Inferred, inferred)
-			readings[read] = true
+			require.LessOrEqual(t, times, result.Checks.Runs, "a run on several devices is one")
+			require.Equal(t, result.Checks.Runs > 0, times > 0)
 			for _, failed := range result.Checks.List {
 				for _, r := range failed.Verdict.Refusals {
 					if r.Kind == fit.RefusedClash && r.What == program.CircularBuffer {
-						require.Equal(t, r.Limit, lowest[moment{failed.Run.At, failed.Enqueue}])
 						failures++
+						require.True(t, slices.ContainsFunc(result.Runs, func(run replay.Enqueued) bool {
+							return run.Run.Op == failed.Run.Op && len(run.Lowest) > 0 && run.Lowest[0].Address.V == r.Limit
+						}))
 					}
 				}
 			}
 		})
 	}
-	require.Equal(t, map[int]bool{1: true, 2: true}, readings)
 	require.Positive(t, failures)
 }

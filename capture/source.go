@@ -10,14 +10,34 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 )
+
+// Options say what a capture cannot, or override what it says. The zero value leaves
+// everything to the capture.
+type Options struct {
+	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
+	Base  uint64  // where circular buffers start; 0 = by file or architecture
+	Align uint64  // alignment of their addresses; 0 = by architecture
+	// L1Small is the size of the L1_SMALL area at the top of L1, which no capture
+	// tells; L1 buffers without an address are placed below it.
+	L1Small uint64
+	MaxL1   uint64 // size of L1; 0 = by file or architecture
+	// NoInfer leaves operations that found their program in the cache without one.
+	NoInfer bool
+	// At, if present, is the counter of a node: after it the source tells what is still
+	// open, as it stands, so that somebody may look at that moment.
+	At event.Opt[uint64]
+	// Ahead reads a regular file twice, so that what comes late is told right at once.
+	Ahead bool
+}
 
 // Events opens the capture and returns its events; see Reader.Events. Those of an event
 // log are told as they stand there. If something at
 // its end changes the meaning of its beginning, it is told again: one event of
 // KindAgain, and then all from a header on. That does not happen to what can be read
 // only once, like a pipe, nor with Options.Ahead. A file that is another one when it is
-// read again is refused with ErrChanged.
+// read again is refused with event.ErrChanged.
 func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		if err := in.events(opt, yield); err != nil && !errors.Is(err, errStop) {
@@ -27,7 +47,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 }
 
 func (in Input) events(opt Options, yield func(*event.Event, error) bool) error {
-	r, err := in.Open()
+	r, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -47,7 +67,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		known = first.known
 		known.late = false
 	}
-	again, err := in.Open()
+	again, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -58,7 +78,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
-// first, and event.KindEnd last. The last pair has a nil event and an *InputError if
+// first, and event.KindEnd last. The last pair has a nil event and an *event.InputError if
 // the capture cannot be read to its end. Events can be called once. The events are the
 // caller's to keep, but the lists in them are shared.
 //
@@ -138,7 +158,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		}
 		return nil
 	}
-	for n, err := range w.reader.Nodes() {
+	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
 		}
@@ -204,42 +224,47 @@ func (w *walk) begin() {
 	}
 }
 
-// node takes in one node. Each kind of node has its line here.
-func (w *walk) node(n *Node) error {
+// node takes in one node. Each type that decoder.decodes knows has its case here.
+func (w *walk) node(n *node) error {
 	w.note(n)
 	w.tellEarlier(n)
 	switch n.Type {
-	case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		w.place(n)
-	case TypeCircularBufferDeallocateAll:
+	case typeCircularBufferDeallocateAll:
 		w.upstream.free()
 		return w.freeAll(n)
-	case TypeBuffer:
+	case typeBuffer:
 		w.buffers.node(n)
-	case TypeBufferAllocate, TypeBufferDeallocate:
+	case typeBufferAllocate, typeBufferDeallocate:
 		return w.bufferEvent(n)
-	case TypeTensor:
+	case typeTensor:
 		for _, t := range n.DeviceTensors {
 			if t.MeshDeviceID.OK {
 				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 			}
 		}
 		w.tensor(n)
-	case TypeProgramExecution:
+	case typeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
 			w.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
 		}
 		return w.execute(n)
-	case TypeFunctionStart:
+	case typeFunctionStart:
 		w.functions.enter(n)
-	case TypeFunctionEnd:
+	case typeFunctionEnd:
 		return w.functionEnd(n)
+	case typeError:
+		w.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
+	default:
+		w.notes.add(noteUnknownType, int64(n.Counter), string(n.Type))
 	}
 	return nil
 }
 
 // note counts what is odd about a node.
-func (w *walk) note(n *Node) {
+func (w *walk) note(n *node) {
 	at := int64(n.Counter)
 	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, at, "")
@@ -250,16 +275,10 @@ func (w *walk) note(n *Node) {
 	for _, c := range n.Connections {
 		w.farthest = max(w.farthest, c)
 	}
-	if n.Type == TypeError {
-		w.notes.add(noteOperationFailed, at, strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
-	}
-	if !n.Type.Known() {
-		w.notes.add(noteUnknownType, at, string(n.Type))
-	}
 }
 
 // functionEnd ends the innermost function, and with it the runs that began in it.
-func (w *walk) functionEnd(n *Node) error {
+func (w *walk) functionEnd(n *node) error {
 	if w.functions.depth() == 0 {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
@@ -334,7 +353,7 @@ func (w *walk) finish() error {
 	if err := w.close(end); err != nil {
 		return err
 	}
-	w.tellEarlier(&Node{})
+	w.tellEarlier(&node{})
 	if err := w.ask(math.MaxUint64); err != nil {
 		return err
 	}
@@ -349,7 +368,7 @@ func (w *walk) finish() error {
 	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
 		w.tell(e)
 	}
-	rank := w.reader.Info().Rank
+	rank := w.reader.info.Rank
 	if !rank.OK {
 		rank = w.rank
 	}
@@ -368,7 +387,7 @@ func (w *walk) compareEnd() {
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.Info(); !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if info := w.reader.info; !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()
@@ -383,7 +402,7 @@ func (w *walk) compareEnd() {
 	for range w.functions.stack {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 	}
-	if w.reader.Info().Anomaly.Has(event.AnomalyDuplicateKey) {
+	if w.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, wholeFile, "")
 	}
 	for range w.specs.differ() {

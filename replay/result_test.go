@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fuzz/gen"
@@ -28,7 +27,7 @@ func replayLog(t *testing.T, text string, opt replay.Options) *replay.Result {
 // The worked examples of the conformance log, as a Result has them: registered is what
 // is registered at the end, alive the same with its high-water mark.
 func TestReplayOfLog(t *testing.T) {
-	log, err := os.ReadFile("../capture/testdata/log/conformance.jsonl")
+	log, err := os.ReadFile("../event/testdata/conformance.jsonl")
 	require.NoError(t, err)
 	r := replayLog(t, string(log), replay.Options{})
 	rows := map[uint64]replay.Device{}
@@ -151,7 +150,7 @@ func TestReplayOfLogPeaks(t *testing.T) {
 	type peaks struct{ alive, final, reserved, loose, core, logical, tracked, l1, dispatched, onCore uint64 }
 	rapid.Check(t, func(t *rapid.T) {
 		var log bytes.Buffer
-		w := capture.NewLogWriter(&log)
+		w := event.NewWriter(&log)
 		fleet := device.NewFleet()
 		fleet.Observe(w.Observe)
 		for _, m := range gen.History(60, ops...).Draw(t, "history") {

@@ -16,9 +16,9 @@ import (
 // with. Its answers were derived by hand; they name the fields that matter. An answer
 // may have more fields, and so may the objects in it.
 func TestLogConformance(t *testing.T) {
-	log, err := os.ReadFile("../capture/testdata/log/conformance.jsonl")
+	log, err := os.ReadFile("../event/testdata/conformance.jsonl")
 	require.NoError(t, err)
-	want, err := os.ReadFile("../capture/testdata/log/conformance.answers.jsonl")
+	want, err := os.ReadFile("../event/testdata/conformance.answers.jsonl")
 	require.NoError(t, err)
 
 	var s replay.Session

@@ -79,7 +79,7 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 	}
 }
 
-// TestAnomalyCodes: every code that package capture has is in the schema, and has
+// TestAnomalyCodes: every code that package replay has is in the schema, and has
 // words in the text.
 func TestAnomalyCodes(t *testing.T) {
 	var words []string
@@ -88,7 +88,7 @@ func TestAnomalyCodes(t *testing.T) {
 		require.NotEmpty(t, w.one)
 		require.NotEmpty(t, w.many)
 	}
-	codes := codesOfCapture(t)
+	codes := codesOfReplay(t)
 	require.Greater(t, len(codes), 20)
 	require.ElementsMatch(t, codes, words)
 	code := readSchema(t, "cbl1.report-1.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
@@ -98,10 +98,10 @@ func TestAnomalyCodes(t *testing.T) {
 	}
 }
 
-// codesOfCapture reads the constants of type Code from the source.
-func codesOfCapture(t *testing.T) []string {
+// codesOfReplay reads the constants of type Code from the source.
+func codesOfReplay(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../capture/result.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../replay/result.go", nil, 0)
 	require.NoError(t, err)
 	var out []string
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -117,4 +117,13 @@ func codesOfCapture(t *testing.T) []string {
 		return true
 	})
 	return out
+}
+
+// TestCodesPage: docs/codes.md has a row for each code that check --accept takes.
+func TestCodesPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/codes.md")
+	require.NoError(t, err)
+	for _, code := range Codes() {
+		require.Contains(t, string(page), "\n| `"+string(code)+"` | ")
+	}
 }

@@ -58,7 +58,7 @@ type whole struct {
 // them compressed.
 func fixtures(tb testing.TB) []whole {
 	var out []whole
-	for _, folder := range []string{"../../capture/testdata", "testdata", "../../examples"} {
+	for _, folder := range []string{"../../capture/testdata", "../../event/testdata", "testdata", "../../examples"} {
 		require.NoError(tb, filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !input(name) {
 				return err

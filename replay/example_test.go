@@ -1,4 +1,4 @@
-package capture_test
+package replay_test
 
 import (
 	"errors"
@@ -6,8 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
 )
 
 const exampleLog = `{"event":"log","version":1}
@@ -18,27 +19,10 @@ const exampleLog = `{"event":"log","version":1}
 {"query":"totals","device":0,"id":"after launch"}
 `
 
-// The events of a log, one by one.
-func ExampleLog() {
-	for e, err := range capture.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(e.Pos.Line, e.Kind)
-	}
-	// Output:
-	// 2 device
-	// 3 program
-	// 4 allocate
-	// 5 enqueue
-	// 6 query
-}
-
 // A fleet that follows a log. What does not fit changes nothing.
 func ExampleSession() {
-	var s capture.Session
-	for e, err := range capture.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
+	var s replay.Session
+	for e, err := range event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -71,8 +55,8 @@ func ExampleSession_Stream() {
 {"event":"dispatch","program":2}
 {"query":"headroom","program":1,"cb":0,"id":7}
 `
-	var s capture.Session
-	if err := s.Stream(capture.NewLog(strings.NewReader(log), "run.jsonl"), os.Stdout); err != nil {
+	var s replay.Session
+	if err := s.Stream(event.NewLog(strings.NewReader(log), "run.jsonl").Events(), os.Stdout); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -1,0 +1,112 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// What a Writer has seen of a fleet, a Session makes again: whatever was called,
+// legal or not.
+func TestWriterAndSession(t *testing.T) {
+	ops := []gen.Op{
+		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
+		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.Record, gen.EndTrace,
+		gen.EndTrace, gen.Replay, gen.Replay, gen.Replay, gen.ReleaseTrace,
+		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var log bytes.Buffer
+		w := event.NewWriter(&log)
+		fleet := device.NewFleet()
+		refused := 0
+		fleet.Observe(func(e device.Event) {
+			if w.Observe(e); e.Kind == device.EventRefused {
+				refused++
+			}
+		})
+		for _, m := range gen.History(120, ops...).Draw(t, "history") {
+			_, _ = m.Play(mover{fleet}) // of what is refused only what does not fit leaves an event
+		}
+		require.NoError(t, w.Err())
+		var s replay.Session
+		var out bytes.Buffer
+		require.NoError(t, s.Stream(events(bytes.NewReader(log.Bytes()), "log"), &out))
+		for answer := range strings.Lines(out.String()) {
+			require.Contains(t, answer, `"code":"does-not-fit"`, "%s", log.String())
+			refused--
+		}
+		require.Zero(t, refused, "%s", log.String())
+		require.NoError(t, s.Fleet().CheckInvariants())
+		require.Equal(t, state(fleet), state(s.Fleet()), "%s", log.String())
+	})
+}
+
+// state is everything that can be asked about a fleet of small devices, as text.
+func state(f *device.Fleet) string {
+	var b strings.Builder
+	for d := range f.Devices() {
+		fmt.Fprintf(&b, "device %d %v: %+v\n", d.ID(), d.Spec(), d.Totals())
+		for p := range d.Programs() {
+			fmt.Fprintf(&b, "  %v\n", p)
+		}
+		for buffer := range d.Buffers() {
+			fmt.Fprintf(&b, "  %+v\n", buffer)
+		}
+		for g := range d.UsageGroups(device.BasisResident) {
+			fmt.Fprintf(&b, "  %v %+v %v\n", g.Cores, g.Usage, g.Regions)
+		}
+		for x := range 4 {
+			for y := range 3 {
+				core := l1.Core{X: uint8(x), Y: uint8(y)}
+				fmt.Fprintf(&b, "  %v %+v\n", core, d.Core(core))
+			}
+		}
+	}
+	return b.String()
+}
+
+// A trace that changes what is resident, which random lives seldom reach; its number in
+// the fleet that reads is another one.
+func TestWriterTrace(t *testing.T) {
+	var log strings.Builder
+	w := event.NewWriter(&log)
+	fleet := device.NewFleet()
+	_, err := fleet.BeginTrace(fleet.Set()) // before anybody watches
+	require.NoError(t, err)
+	fleet.Observe(w.Observe)
+	d, err := fleet.AddDevice(0, l1.N150())
+	require.NoError(t, err)
+	var programs []*program.Program
+	for id, size := range []uint64{16384, 4096} {
+		p, err := program.NewBuilder(program.ID(id)).CB(program.CB{Cores: l1.N150().Grid(), Size: size}).Build(l1.N150())
+		require.NoError(t, err)
+		_, err = fleet.Enqueue(p, d.Set())
+		require.NoError(t, err)
+		programs = append(programs, p)
+	}
+	trace, err := fleet.BeginTrace(d.Set())
+	require.NoError(t, err)
+	require.NoError(t, fleet.Record(trace, programs[0].ID()))
+	require.NoError(t, fleet.EndTrace(trace))
+	require.NoError(t, fleet.Replay(trace))
+	require.EqualValues(t, 1048576, d.Resident())
+	require.NoError(t, fleet.ReleaseTrace(trace))
+
+	var s replay.Session
+	require.NoError(t, s.Stream(events(strings.NewReader(log.String()), "log"), io.Discard))
+	require.Empty(t, s.Anomalies())
+	require.Equal(t, state(fleet), state(s.Fleet()))
+}
