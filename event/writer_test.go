@@ -507,6 +507,38 @@ func TestWriterObserves(t *testing.T) {
 `, log.String())
 }
 
+// What a fleet refuses is told as what was asked for: a program as an enqueue, a trace as
+// a replay.
+func TestWriterObservesRefusals(t *testing.T) {
+	var log strings.Builder
+	w := event.NewWriter(&log)
+	fleet := device.NewFleet()
+	spec := l1.N150()
+	d, err := fleet.AddDevice(0, spec)
+	require.NoError(t, err)
+	cores := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
+	p, err := program.NewBuilder(9).CB(program.CB{Cores: cores, Size: 100_000}).Build(spec)
+	require.NoError(t, err)
+	_, err = fleet.Enqueue(p, d.Set())
+	require.NoError(t, err)
+	trace, err := fleet.BeginTrace(d.Set())
+	require.NoError(t, err)
+	require.NoError(t, fleet.Record(trace, 9))
+	require.NoError(t, fleet.EndTrace(trace))
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindL1, Cores: cores.Cores(), Range: l1.Range{Start: 200_000, End: 200_032}}, d.Set()))
+	fleet.Observe(w.Observe)
+	var refused *device.FitError
+	_, err = fleet.Enqueue(p, d.Set())
+	require.ErrorAs(t, err, &refused)
+	require.ErrorAs(t, fleet.Replay(trace), &refused)
+	require.NoError(t, w.Err())
+	require.Equal(t, `{"event":"log","version":1}
+{"event":"program","program":9,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
+{"event":"enqueue","program":9,"devices":[0]}
+{"event":"replay","trace":1}
+`, log.String())
+}
+
 // The first error stays: of the writer, of a time that is no number, of an architecture
 // that no reader knows, of an event of a later version of a fleet.
 func TestWriterFails(t *testing.T) {
