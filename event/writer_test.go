@@ -356,8 +356,8 @@ func everyField(all map[string]bool, path string, t reflect.Type) {
 		return
 	case opaque(t):
 	case t.Kind() == reflect.Struct:
-		for i := range t.NumField() {
-			everyField(all, path+"."+t.Field(i).Name, t.Field(i).Type)
+		for field := range t.Fields() {
+			everyField(all, path+"."+field.Name, field.Type)
 		}
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
 		everyField(all, path, t.Elem())

@@ -221,7 +221,7 @@ func different(v any, want map[string]any) (bad []string) {
 
 // at returns the value at a path, or nil.
 func at(v any, path string) any {
-	for _, key := range strings.Split(path, ".") {
+	for key := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {
 		case map[string]any:
 			v = in[key]
