@@ -13,9 +13,11 @@ const maxAnnounced = 1 << 12
 // announced is what a unit began to run since the last free that announced programs
 // there: what its chips execute until the next such free.
 type announced struct {
-	programs []began
-	missed   map[device.ID]bool // ids of frees that did not reach the unit since then
-	relied   map[device.ID]bool // of these, those in spite of which an execution was told
+	programs   []began
+	executions int // of these: the k-th is of the k-th program
+	workload
+	missed map[device.ID]bool // ids of frees that did not reach the unit since then
+	relied map[device.ID]bool // of these, those in spite of which an execution was told
 }
 
 // began is a program that began to run, and the counter of its first node.
@@ -48,30 +50,10 @@ func (a *announced) next() (id program.ID, known bool) {
 		}
 		a.relied[mesh] = true
 	}
-	return a.programs[n-1].program, true
-}
-
-// announce takes in a free with an id: programs follow on the units that it reaches,
-// unless it is the end of a program.
-func (w *walk) announce(id device.ID) {
-	ends := w.known.onlyChip(id)
-	for _, u := range w.units.sorted() {
-		a := &u.since
-		switch reached := w.known.reaches(id, u.id); {
-		case !reached && u.id != event.NoDevice && !ends:
-			if a.missed == nil {
-				a.missed = map[device.ID]bool{}
-			}
-			a.missed[id] = true
-		case !reached || len(a.programs) == 0 && len(a.missed) == 0:
-		case ends:
-			w.guessed.ended[id] = true
-		default:
-			w.guessed.inOp[id] = true
-			a.programs = a.programs[:0]
-			clear(a.missed)
-		}
+	if a.executions < n {
+		a.executions++
 	}
+	return a.programs[a.executions-1].program, true
 }
 
 // execute takes in an execution: that of a program which its chip began to run.

@@ -468,6 +468,7 @@ func (w *walk) meet(id device.ID) *unit {
 		return u
 	}
 	u := &unit{id: id}
+	u.since.workload = w.heralded(id)
 	w.known.met[id] = true
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {

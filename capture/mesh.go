@@ -19,6 +19,7 @@ type learnt struct {
 	devices []deviceInfo          // of a report that lists them after its graph
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
 	seen    l1.Core               // largest coordinates of any core
+	settled map[uint64]bool       // first nodes of runs that are one program, though that shows only later
 
 	// late says that something came too late for this reading: the events that it told
 	// would be others if it had been known.
@@ -28,6 +29,7 @@ type learnt struct {
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
+		settled: map[uint64]bool{},
 	}
 }
 
@@ -43,6 +45,16 @@ func (k *learnt) member(mesh, chip device.ID) bool {
 		k.chips[mesh] = slices.Insert(k.chips[mesh], at, chip)
 	}
 	return !found
+}
+
+// settles takes in that runs are one program each, which was told otherwise.
+func (k *learnt) settles(firsts []uint64) {
+	k.late = true
+	for _, first := range firsts {
+		if len(k.settled) < maxTensors {
+			k.settled[first] = true
+		}
+	}
 }
 
 // reaches reports whether what is done to one id is done to the other: to itself, to a

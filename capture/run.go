@@ -12,6 +12,8 @@ import (
 // A run is what one unit placed since the last free that reached it.
 type run struct {
 	on      *unit
+	before  []*run // programs of the same workload that ended where the next began, and are not told yet
+	divided bool   // it began where such a program ended
 	cbs     []program.CB
 	told    int        // of cbs, those of which a run was told
 	program program.ID // these
@@ -33,16 +35,20 @@ func (r *run) open() bool { return r.told < len(r.cbs) }
 // alive reports whether anything was placed since the last free.
 func (r *run) alive() bool { return len(r.cbs) > 0 }
 
+// placedBy returns what a node places.
+func placedBy(n *node) program.CB {
+	return program.CB{
+		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
+		Address: n.Address.V, Fixed: n.Address.V != 0,
+	}
+}
+
 // add takes in a node that places something.
-func (r *run) add(n *node, f *functions) {
+func (r *run) add(n *node, cb program.CB, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
 	}
 	r.last = n.Counter
-	cb := program.CB{
-		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
-		Address: n.Address.V, Fixed: n.Address.V != 0,
-	}
 	r.cbs = append(r.cbs, cb)
 	if cb.Kind != program.CircularBuffer {
 		return
@@ -54,7 +60,7 @@ func (r *run) add(n *node, f *functions) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular = r.cbs[:0], 0, 0 }
+func (r *run) end() { r.cbs, r.told, r.circular, r.divided = r.cbs[:0], 0, 0, false }
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunOn {
@@ -81,13 +87,18 @@ func (w *walk) place(n *node) {
 	if u.run == nil {
 		u.run = &run{on: u}
 	}
+	cb := placedBy(n)
+	if u.since.divides(u.run.cbs, cb) {
+		w.divide(u, n.Counter)
+	}
+	u.since.shown = true
 	if !u.run.alive() {
 		w.alive = append(w.alive, u.run)
 	}
 	if !u.run.open() {
 		w.open = append(w.open, u.run)
 	}
-	u.run.add(n, w.functions)
+	u.run.add(n, cb, w.functions)
 	if !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
@@ -107,17 +118,43 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
+	unsettled           bool // it may be several programs
 }
 
-// complete tells the open runs of those asked for.
+// complete tells the open runs of those asked for, and before each the programs of its
+// workload that ended where the next began.
 func (w *walk) complete(at uint64, which func(*run) bool) error {
-	var starts []start
+	var all [][]*run
+	most := 0
 	for _, r := range w.open {
-		if !which(r) {
+		if which(r) {
+			w.settle()
+			parts := r.parts()
+			all, most = append(all, parts), max(most, len(parts))
+		}
+	}
+	for i := range most {
+		if err := w.completeParts(all, i, at); err != nil {
+			return err
+		}
+	}
+	if most > 0 {
+		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
+	}
+	return nil
+}
+
+// completeParts tells the programs of some workloads that have one number. Those that
+// others follow end.
+func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
+	var starts []start
+	var ended []device.ID
+	for _, parts := range all {
+		if i >= len(parts) {
 			continue
 		}
-		w.settle()
-		what := startKey{op: r.key.path, continues: r.told > 0}
+		r := parts[i]
+		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: w.unsettles(r)}
 		var err error
 		if what.program, err = w.define(r); err != nil {
 			return err
@@ -125,13 +162,22 @@ func (w *walk) complete(at uint64, which func(*run) bool) error {
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first})
-		w.hits.remember(r.key, remembered{r.on.id, what.program, r.first, on.CBFirst, on.CBLast})
+		w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		if i+1 < len(parts) {
+			ended = append(ended, r.on.id)
+		}
 	}
-	if len(starts) > 0 {
-		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
-		w.start(starts, at)
-	}
+	w.start(starts, at)
+	w.tellFreed(ended, at)
 	return nil
+}
+
+// tellFreed tells that what is alive on some units ends.
+func (w *walk) tellFreed(ended []device.ID, at uint64) {
+	if len(ended) > 0 {
+		slices.SortFunc(ended, byID)
+		w.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
+	}
 }
 
 // define returns the program of a run, and tells it if it is a new one.
@@ -158,7 +204,7 @@ func (w *walk) start(all []start, at uint64) {
 		if e == nil {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
 			}
 			events[s.what] = e
 			w.tell(e)
@@ -170,17 +216,20 @@ func (w *walk) start(all []start, at uint64) {
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
 // with that id; without an id, of all.
 func (w *walk) freeAll(n *node) error {
+	id := idOf(n.DeviceID)
+	if w.repeats(n, id) {
+		return nil
+	}
 	if w.ownFree() != nil {
 		w.hit(n.Counter)
 	}
 	w.closeFree()
-	id := idOf(n.DeviceID)
 	reaches := func(r *run) bool { return w.known.reaches(id, r.on.id) }
 	if err := w.complete(n.Counter, reaches); err != nil {
 		return err
 	}
 	w.frees(n, id)
-	w.announce(id)
+	w.announce(id, n.Counter)
 	var ended []device.ID
 	missed := false
 	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool {
@@ -195,10 +244,7 @@ func (w *walk) freeAll(n *node) error {
 		r.end()
 		return true
 	})
-	if len(ended) > 0 {
-		slices.SortFunc(ended, byID)
-		w.tell(&event.Event{Kind: event.KindCBsFreed, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
-	}
+	w.tellFreed(ended, n.Counter)
 	if missed && !w.anyRun(id) {
 		w.aimless.add(id, n.Counter)
 	}

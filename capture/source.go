@@ -122,6 +122,7 @@ type walk struct {
 	hidden      notes
 	unlessPlan  notes // hidden, unless the capture turns out to be a plan
 	shows       shows
+	heralds     map[device.ID]herald
 
 	farthest uint64 // largest counter that a connection names
 	asked    bool   // Options.At has passed
@@ -142,6 +143,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
+		heralds: map[device.ID]herald{},
 	}
 }
 
@@ -301,7 +303,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	clear(w.units.reach)
 	u := w.units.byID[chip]
-	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh]) || w.guessed.wrong(mesh, chip, w.known) {
+	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh] || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {

@@ -305,6 +305,7 @@ func (l *line) run(e *Event) {
 		listIDs(l, "candidates", e.Candidates)
 	}
 	l.flag("continues", e.Continues)
+	l.flag("unsettled", e.Unsettled)
 	l.flag("aborted", e.Aborted)
 }
 

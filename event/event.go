@@ -115,6 +115,7 @@ type Event struct {
 	Inferred   bool            // run: taken from an earlier run, since the program came from the cache
 	Candidates []program.ID    // run: other programs that it may have been; all are judged
 	Continues  bool            // run: the same run as the last one of these devices, with more CBs
+	Unsettled  bool            // run: it may be several programs; that they do not fit as one says nothing
 	Aborted    bool            // run: its operation failed; it is judged and registered, not resident
 
 	Trace uint64

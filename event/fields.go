@@ -117,6 +117,7 @@ func run(o jsonobject.Object, e *Event) {
 	}
 	e.Candidates = ids[program.ID](o, "candidates").V
 	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")
+	e.Unsettled = flag(o, "unsettled")
 }
 
 // upstream reads ttnn's own figures, which may have run below zero and are then huge.

@@ -162,6 +162,7 @@ const (
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
 	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
+	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core

@@ -42,6 +42,8 @@ func anomalyWords() []words {
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
 		{replay.CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
 			"real runs show no dataflow buffers: capture it with NO_DISPATCH, and clear the program cache afterwards"},
+		{replay.CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
+			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
