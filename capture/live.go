@@ -82,6 +82,7 @@ type buffers struct {
 	byNode map[uint64][]*buffer     // in the order of their allocations
 	loose  map[addressKey][]*buffer // of allocations that name no node
 
+	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
 	newest  *Node             // the last buffer node, while nothing followed it
@@ -90,7 +91,7 @@ type buffers struct {
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
 		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
-		tensors: map[uint64]uint64{},
+		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
 
@@ -125,6 +126,7 @@ func (l *buffers) earlier(next *Node) *Node {
 func (l *buffers) add(b *buffer) {
 	l.live[b.id] = b
 	if b.node.OK {
+		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	} else {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
@@ -209,6 +211,10 @@ func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
 	}
 	return nil, 0
 }
+
+// freed reports whether a free that ends nothing is of a buffer that the capture did
+// allocate: then it was freed before.
+func (l *buffers) freed(n *Node) bool { return slices.ContainsFunc(n.Connections, l.made.has) }
 
 // byAddress returns the buffers that a free may end which names no buffer node.
 func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
@@ -319,7 +325,7 @@ func (w *walk) free(n *Node, id device.ID) bool {
 	b, backing := w.buffers.pair(n)
 	switch {
 	case b == nil:
-		e.Unknown = true
+		e.Unknown, e.Again = true, w.buffers.freed(n)
 		e.Buffer.Kind, _ = bufferKind(n)
 		if id != event.NoDevice {
 			e.Named = event.Some(id) // which perhaps nothing else does

@@ -105,7 +105,11 @@ func (r *replay) allocated(e *event.Event) {
 
 // freedUnknown takes in a free of which the source knows no allocation.
 func (r *replay) freedUnknown(e *event.Event) {
-	if !e.Unknown {
+	switch {
+	case e.Again:
+		r.notes.note(CodeFreeAgain, at(e), "")
+		return
+	case !e.Unknown:
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")

@@ -62,6 +62,8 @@ func anomalyWords() []words {
 			"names of operations may be wrong, bytes are not"},
 		{replay.CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
 			"no effect on CBs"},
+		{replay.CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
+			"no effect"},
 		{replay.CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
 		{replay.CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},
