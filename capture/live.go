@@ -37,8 +37,10 @@ type buffer struct {
 
 	told   bool     // it lies on its units
 	placed bool     // r and address are chosen here
-	r      l1.Range // empty if it lies nowhere
+	r      l1.Range // empty if it lies nowhere, or is unsized
 	on     []*unit
+
+	unsized bool // it has an address, and nobody says how many bytes of a core
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -272,7 +274,7 @@ func (w *walk) allocate(n *Node, id device.ID) {
 	if kind.InL1() {
 		w.measure(b, n)
 	}
-	if !b.sharded || !b.perCore.OK {
+	if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
 	} else if cores, ok := w.known.cores[n.Counter]; ok {
 		b.cores, b.known = cores, true
@@ -407,10 +409,10 @@ func (w *walk) lay(b *buffer) {
 func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 	for len(on) > 0 {
 		e, rest := w.allocation(b), []*unit(nil)
-		if b.address.OK && b.perCore.OK {
+		if b.address.OK && (b.perCore.OK || b.unsized) {
 			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
 			switch {
-			case b.r.IsEmpty():
+			case b.r.IsEmpty() && !b.unsized:
 				part.Cores.OK = false
 			case !b.known:
 				part.Cores.V = w.grids.use(on[0].id).cores
@@ -446,7 +448,7 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 func (w *walk) allocation(b *buffer) *event.Event {
 	e := &event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op},
+		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 	}
 	if b.named != event.NoDevice {
 		e.Named = event.Some(b.named)

@@ -87,7 +87,7 @@ func (r *replay) allocated(e *event.Event) {
 		return
 	}
 	for _, d := range r.named(e) {
-		if len(e.Parts) > 0 && !e.Buffer.Backing {
+		if len(e.Parts) > 0 && !e.Buffer.Backing && !e.Buffer.Unsized {
 			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
 		}
@@ -97,6 +97,9 @@ func (r *replay) allocated(e *event.Event) {
 		if e.CoresFrom == event.FromAssumed {
 			d.on.Assumed++
 		}
+	}
+	if e.Buffer.Unsized {
+		r.notes.note(CodeBufferUnsized, at(e), "")
 	}
 	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
 		r.notes.note(CodeBufferUnplaced, at(e), "")

@@ -44,6 +44,8 @@ func anomalyWords() []words {
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
+		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
+			"tt-metal's test compares with the address alone, and no core counts a byte"},
 		{replay.CodeUnattributed, "CB names no core", "CBs name no core",
 			"the true figures are higher"},
 		{replay.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",

@@ -60,6 +60,9 @@ func NewCheck(r *replay.Result, budget *Budget) Check {
 			c.untold = append(c.untold, reason{"", n.text})
 		}
 	}
+	if text := unsizedText(r); text != "" && budget != nil {
+		c.untold = append(c.untold, reason{replay.CodeBufferUnsized, text})
+	}
 	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
 		c.untold = append(c.untold, reason{"", "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"})
 	}

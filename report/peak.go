@@ -171,10 +171,23 @@ func untoldNotes(r *replay.Result) []note {
 	for _, code := range r.Untold() {
 		notes = append(notes, note{"hidden", untoldText(r, code)})
 	}
+	if text := unsizedText(r); text != "" {
+		notes = append(notes, note{"unsized", text})
+	}
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
 	}
 	return notes
+}
+
+// unsizedText says that there are L1 buffers of which no byte is counted, or "".
+func unsizedText(r *replay.Result) string {
+	for _, a := range r.Anomalies {
+		if a.Code == replay.CodeBufferUnsized {
+			return untoldText(r, a.Code)
+		}
+	}
+	return ""
 }
 
 // unseen names L1 buffers that are in nobody's way only because nothing says where they

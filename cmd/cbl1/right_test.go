@@ -60,7 +60,6 @@ func wrongToday() []string {
 		"06_zero_unsettled",
 		"07_clash", "07_no_hit", "07_not_remembered", "07_placed",
 		"08_beside", "08_said_later",
-		"09_clash", "09_fits", "09_freed",
 	}
 }
 
