@@ -64,7 +64,9 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 }
 
 // rightRules are the right answers that captures are read by.
-func rightRules() oracle.Rules { return oracle.Rules{AddressAlone: true, FreedAgain: true} }
+func rightRules() oracle.Rules {
+	return oracle.Rules{Hybrid: true, AddressAlone: true, FreedAgain: true}
+}
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")

@@ -491,6 +491,7 @@ func (w *walk) meet(id device.ID) *unit {
 	}
 	w.units.add(u)
 	w.declare(u, like)
+	w.allocatedBy(u)
 	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
 	return u
 }

@@ -19,6 +19,7 @@ type unit struct {
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
 	ran     bool // a program
+	hybrid  bool // it was told that its allocator is in HYBRID mode
 	last    program.ID
 	run     *run // what it placed; nil if it never placed anything
 }

@@ -48,7 +48,9 @@ func TestReplayMatchesOracle(t *testing.T) {
 }
 
 // rightRules are the right answers that reports are made by.
-func rightRules() oracle.Rules { return oracle.Rules{AddressAlone: true, FreedAgain: true} }
+func rightRules() oracle.Rules {
+	return oracle.Rules{Hybrid: true, AddressAlone: true, FreedAgain: true}
+}
 
 // exactly decodes an object and keeps every digit of its numbers.
 func exactly(t *rapid.T, text []byte) map[string]any {

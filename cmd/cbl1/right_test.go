@@ -59,7 +59,6 @@ func wrongToday() []string {
 		"06_at_most", "06_executions", "06_no_hit", "06_overlap", "06_repeats", "06_repeats_global", "06_zero_repeats",
 		"06_zero_unsettled",
 		"07_clash", "07_no_hit", "07_not_remembered", "07_placed",
-		"08_beside", "08_said_later",
 	}
 }
 
