@@ -20,6 +20,7 @@ type hits map[operation][]remembered
 type remembered struct {
 	id              device.ID
 	program         program.ID
+	first           uint64 // counters of its nodes
 	cbFirst, cbLast uint64
 }
 
@@ -39,7 +40,9 @@ func (h hits) remember(key operation, what remembered) {
 type freeing struct {
 	counter  uint64
 	device   device.ID
-	depth    int // of functions
+	name     string // of the innermost function
+	start    uint64 // its counter
+	depth    int    // of functions
 	cacheHit event.Opt[bool]
 	inOp     bool // it belongs to an operation, and is not the end of a program
 	settled  bool // what it stands for is known
@@ -52,7 +55,7 @@ func (w *walk) frees(n *node, id device.ID) {
 	if inner == nil {
 		return
 	}
-	w.freeing.cacheHit = inner.cacheHit
+	w.freeing.cacheHit, w.freeing.name, w.freeing.start = inner.cacheHit, inner.name, inner.start
 	if w.known.onlyChip(id) {
 		return
 	}
@@ -67,11 +70,17 @@ func (w *walk) frees(n *node, id device.ID) {
 type guesses struct {
 	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
 	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on
+	ended map[device.ID]bool // a free with the id was taken for the end of a program of that chip
+	alone map[device.ID]bool // an execution of the chip was taken to be shown under no mesh
+}
+
+func newGuesses() guesses {
+	return guesses{map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}}
 }
 
 // wrong reports whether that a mesh has a chip makes a decision wrong.
 func (g *guesses) wrong(mesh, chip device.ID, known *learnt) bool {
-	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip)
+	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip) || g.ended[mesh] || g.alone[chip]
 }
 
 // ownFree returns the free that nothing followed yet, if it is of the innermost
@@ -135,19 +144,23 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 		w.settle()
 		starts = append(starts, start{
 			startKey{program: r.program, op: key.path, inferred: true}, w.units.byID[r.id],
-			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast},
+			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first,
 		})
 	}
 	w.start(starts, at)
 	return len(starts) > 0
 }
 
-// closeFree looks at a free that nothing followed. If its operation found the program
-// in the cache, or does not say, the file may not show what L1 holds.
+// closeFree looks at a free that nothing followed. Of an operation that did not find its
+// program in the cache it hides what ran, unless the capture turns out to be a plan.
 func (w *walk) closeFree() {
 	f := w.freeing
 	w.freeing = nil
-	if f != nil && f.inOp && !f.cacheHit.OK && !f.settled {
-		w.hidden.add(hiddenFreeWithoutCBs, int64(f.counter), "")
+	if f == nil || !f.inOp || f.settled || f.cacheHit.V {
+		return
 	}
+	if !f.cacheHit.OK {
+		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
+	}
+	w.notShown(w.unlessPlan, f.name, f.start)
 }

@@ -109,5 +109,5 @@ func TestTraceAddCached(t *testing.T) {
 	r := replayTrace(t, "visualizer_add_cached_2024.json", Options{})
 	require.Empty(t, r.L1)
 	require.Equal(t, replay.Hits{Unknown: 1}, r.Hits)
-	require.Equal(t, []replay.Code{replay.CodeFreeWithoutCBs, replay.CodeNoCBs}, r.Untold())
+	require.Equal(t, []replay.Code{replay.CodeFreeWithoutCBs, replay.CodeNoCBs, replay.CodeNotShown}, r.Untold())
 }

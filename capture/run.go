@@ -71,6 +71,7 @@ func (r *run) where() event.RunOn {
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
 func (w *walk) place(n *node) {
 	w.freeing = nil
+	w.shows.placed, w.shows.recorded = true, w.shows.recorded || n.Address.V != 0
 	if inner := w.functions.inner(); inner != nil {
 		inner.placed = true
 	}
@@ -87,7 +88,7 @@ func (w *walk) place(n *node) {
 		w.open = append(w.open, u.run)
 	}
 	u.run.add(n, w.functions)
-	if n.Type == typeCircularBufferAllocate && !n.Global && n.Cores.Len() == 0 {
+	if !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
 }
@@ -97,6 +98,8 @@ type start struct {
 	what startKey
 	unit *unit
 	on   event.RunOn
+
+	first uint64 // counter of the first node that the capture shows of it
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -121,8 +124,8 @@ func (w *walk) complete(at uint64, which func(*run) bool) error {
 		}
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on})
-		w.hits.remember(r.key, remembered{r.on.id, what.program, on.CBFirst, on.CBLast})
+		starts = append(starts, start{what, r.on, on, r.first})
+		w.hits.remember(r.key, remembered{r.on.id, what.program, r.first, on.CBFirst, on.CBLast})
 	}
 	if len(starts) > 0 {
 		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
@@ -138,7 +141,7 @@ func (w *walk) define(r *run) (program.ID, error) {
 		return 0, &event.InputError{File: w.reader.file, Node: int64(r.first), Reason: err.Error(), Err: err}
 	}
 	if cbs != nil {
-		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs})
+		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
 	return id, nil
 }
@@ -149,7 +152,8 @@ func (w *walk) start(all []start, at uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
 	events := map[startKey]*event.Event{}
 	for _, s := range all {
-		s.unit.ran, s.unit.last = true, s.what.program
+		s.unit.ran = true
+		s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
 		e := events[s.what]
 		if e == nil {
 			e = &event.Event{
@@ -176,6 +180,7 @@ func (w *walk) freeAll(n *node) error {
 		return err
 	}
 	w.frees(n, id)
+	w.announce(id)
 	var ended []device.ID
 	missed := false
 	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool {
@@ -213,28 +218,6 @@ func (r *run) miss(mesh device.ID) {
 func (w *walk) anyRun(id device.ID) bool {
 	ran := func(id device.ID) bool { return w.units.byID[id] != nil && w.units.byID[id].run != nil }
 	return ran(id) || slices.ContainsFunc(w.known.chips[id], ran)
-}
-
-// execute takes in an execution: that of the last run of its chip.
-func (w *walk) execute(n *node) error {
-	if !n.PhysicalDeviceID.OK {
-		return nil
-	}
-	chip := device.ID(n.PhysicalDeviceID.V)
-	if f := w.ownFree(); f != nil && w.known.reaches(f.device, chip) {
-		w.hit(n.Counter)
-	}
-	if err := w.complete(n.Counter, func(r *run) bool { return r.on.id == chip }); err != nil {
-		return err
-	}
-	e := &event.Event{
-		Kind: event.KindExecuted, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some([]device.ID{chip}),
-	}
-	if u := w.units.byID[chip]; u != nil && u.ran {
-		e.Program, e.Known = u.last, true
-	}
-	w.tell(e)
-	return nil
 }
 
 // aimless are the frees that reached nothing while something was alive, by id.

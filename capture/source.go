@@ -120,6 +120,8 @@ type walk struct {
 	aimless     aimless
 	notes       notes
 	hidden      notes
+	unlessPlan  notes // hidden, unless the capture turns out to be a plan
+	shows       shows
 
 	farthest uint64 // largest counter that a connection names
 	asked    bool   // Options.At has passed
@@ -139,8 +141,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		opt: opt, reader: r, rank: rank,
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
-		guessed: guesses{inOp: map[device.ID]bool{}, reach: map[device.ID]bool{}},
-		aimless: aimless{}, notes: notes{}, hidden: notes{},
+		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
 	}
 }
 
@@ -300,7 +301,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	clear(w.units.reach)
 	u := w.units.byID[chip]
-	if u != nil && u.run != nil && u.run.missed[mesh] || w.guessed.wrong(mesh, chip, w.known) {
+	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh]) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {
@@ -364,6 +365,9 @@ func (w *walk) finish() error {
 		w.tell(&event.Event{
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
+	}
+	if !w.shows.plan() {
+		w.hidden.addAll(w.unlessPlan)
 	}
 	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
 		w.tell(e)

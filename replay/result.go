@@ -161,7 +161,8 @@ const (
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
-	CodeUnattributed       Code = "unattributed"        // CBs that name no core
+	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
+	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
 	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
