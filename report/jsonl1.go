@@ -19,10 +19,7 @@ const (
 // What the documents of check, peak, who and report have in common about L1.
 
 type jsonResident struct {
-	Kind    string      `json:"kind"`
-	Start   uint64      `json:"start"`
-	End     uint64      `json:"end"`
-	Bytes   uint64      `json:"bytes"`
+	replay.ResidentRow
 	CB      *int        `json:"cb"`
 	Program *jsonRun    `json:"program"`
 	Buffer  *jsonBuffer `json:"buffer"`
@@ -45,15 +42,10 @@ type jsonBuffer struct {
 	Layout  string  `json:"layout"`
 }
 
-type jsonShared struct {
-	Kinds []string `json:"kinds"`
-	Bytes uint64   `json:"bytes"`
-}
-
 func newResidents(rows []replay.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
-		j := jsonResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End, Bytes: r.Range.Len()}
+		j := jsonResident{ResidentRow: replay.NewResidentRow(r.Kind, r.Range)}
 		if r.Program != nil {
 			run := newRun(*r.Program)
 			j.CB, j.Program = &r.CB, &run
@@ -78,28 +70,6 @@ func newKinds(kinds []replay.KindBytes) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, k := range kinds {
 		out[k.Kind.Name()] = k.Bytes
-	}
-	return out
-}
-
-func newShared(rows []device.Shared) []jsonShared {
-	out := []jsonShared{}
-	for _, s := range rows {
-		row := jsonShared{Bytes: s.Bytes}
-		for _, k := range kindsInL1() {
-			if s.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, k.Name())
-			}
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// kindsInL1 lists the kinds that lie in L1, the lowest addresses last.
-func kindsInL1() (out []device.Kind) {
-	for k := device.KindCB; k.InL1(); k++ {
-		out = append(out, k)
 	}
 	return out
 }

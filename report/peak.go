@@ -200,20 +200,20 @@ type jsonDevicePeak struct {
 }
 
 type jsonL1Peak struct {
-	Bytes       uint64            `json:"tracked_bytes"`
-	WithKernels uint64            `json:"with_kernels_bytes"`
-	Percent     *float64          `json:"percent_of_l1"`
-	Counter     uint64            `json:"counter"`
-	Op          string            `json:"op"`
-	Core        string            `json:"core"`
-	Cores       string            `json:"cores"`
-	Count       int               `json:"count"`
-	Kinds       map[string]uint64 `json:"kinds"`
-	Shared      []jsonShared      `json:"shared"`
-	Residents   []jsonResident    `json:"residents"`
-	Largest     *[2]uint64        `json:"largest_gap"`
-	Highest     *[2]uint64        `json:"highest_gap"`
-	Spike       *jsonSpike        `json:"spike"`
+	Bytes       uint64             `json:"tracked_bytes"`
+	WithKernels uint64             `json:"with_kernels_bytes"`
+	Percent     *float64           `json:"percent_of_l1"`
+	Counter     uint64             `json:"counter"`
+	Op          string             `json:"op"`
+	Core        string             `json:"core"`
+	Cores       string             `json:"cores"`
+	Count       int                `json:"count"`
+	Kinds       map[string]uint64  `json:"kinds"`
+	Shared      []replay.SharedRow `json:"shared"`
+	Residents   []jsonResident     `json:"residents"`
+	Largest     *[2]uint64         `json:"largest_gap"`
+	Highest     *[2]uint64         `json:"highest_gap"`
+	Spike       *jsonSpike         `json:"spike"`
 }
 
 type jsonSpike struct {
@@ -258,7 +258,7 @@ func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 	}
 	out := &jsonL1Peak{
 		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, Op: p.Op,
-		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: newShared(p.Shared),
+		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),
 		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
 	}
 	if r.Spec.L1Size > 0 {
