@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -113,7 +114,7 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += name(a.Detail, 80)
+		where += shown.Name(a.Detail, 80)
 	}
 	if where != "" {
 		where = " (" + where + ")"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -17,7 +18,7 @@ func Peak(w io.Writer, r *replay.Result) error {
 	var b bytes.Buffer
 	row := fullestL1(r)
 	if row == nil {
-		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", fileName(r.File, 60))
+		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.Path(r.File, 60))
 		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
 	} else {
 		writePeak(&b, r, row)
@@ -42,7 +43,7 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	program := peakProgram(p)
 	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, p.At), besideText(r, p, program))
-	fmt.Fprintf(b, "%s: %s\n", fileName(r.File, 60), length(r))
+	fmt.Fprintf(b, "%s: %s\n", shown.Path(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, p.At, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
@@ -74,7 +75,7 @@ func shortOp(r *replay.Result, op string, at uint64) string {
 	if op == "" {
 		return place(r, at)
 	}
-	return name(caller(op), 24)
+	return shown.Name(caller(op), 24)
 }
 
 // besideText names the program in the first line.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -44,7 +45,7 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	if q.At.OK {
 		when = "after " + place(r, q.At.V)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), fileName(r.File, 60), when, length(r))
+	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.Path(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
 		writeNotes(&b, []note{{"where", text}})
 	}
