@@ -82,6 +82,26 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 	}
 }
 
+// TestSchemaSaysWhen: every figure of a device and of its groups of cores says whether it
+// is one of the end or a high-water mark.
+func TestSchemaSaysWhen(t *testing.T) {
+	defs := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)
+	n := 0
+	for _, def := range []string{"device", "group"} {
+		for name, property := range defs[def].(object)["properties"].(object) {
+			if !strings.HasSuffix(name, "_bytes") && name != "registered_regions" {
+				continue
+			}
+			n++
+			says := property.(object)["description"].(string)
+			end := strings.HasPrefix(says, "At the end") || strings.HasSuffix(says, "at the end, in bytes.")
+			require.NotEqual(t, end, strings.HasPrefix(says, "High-water mark: "), "%s: %s", name, says)
+			require.Equal(t, end, strings.Contains(name, "registered") || strings.Contains(name, "final"), name)
+		}
+	}
+	require.Greater(t, n, 20)
+}
+
 // TestAnomalyCodes: every code that package replay has is in the schema, and has
 // words in the text.
 func TestAnomalyCodes(t *testing.T) {
@@ -94,7 +114,7 @@ func TestAnomalyCodes(t *testing.T) {
 	codes := codesOfReplay(t)
 	require.Greater(t, len(codes), 20)
 	require.ElementsMatch(t, codes, words)
-	code := readSchema(t, "cbl1.report-1.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
+	code := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
 	require.ElementsMatch(t, codes, code["enum"])
 	for _, c := range codes {
 		require.Contains(t, code["description"], c+": ")
