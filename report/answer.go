@@ -93,7 +93,7 @@ func by(r *replay.Result, p replay.ProgramDetail) string {
 // nodes names a program's nodes.
 func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
-		return nodeWord(r) + " " + nodeRange(p)
+		return place{p.First, p.T}.inside(r)
 	}
 	return nodeWord(r) + "s " + nodeRange(p)
 }

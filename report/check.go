@@ -203,7 +203,7 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 	f := &k.List[0]
 	fmt.Fprintf(b, "does not fit: %s\n", complaint(f.Verdict))
 	fmt.Fprintf(b, "%s: %s\n", shown.Path(c.result.File, 60), c.checked())
-	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, 70), place(c.result, f.Enqueue), c.devices(f))
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
 	}
@@ -277,7 +277,7 @@ func (c Check) writeOver(b *bytes.Buffer) {
 func (c Check) overText(o replay.OverBudget) string {
 	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
-		deviceName(c.result, o.Device.ID), place(c.result, p.At), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
+		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
 }
 
 // failureLabels name what a verdict is about.

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"encoding/json"
+
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -32,6 +34,7 @@ type jsonCheck struct {
 type jsonFailure struct {
 	Run         jsonRun     `json:"program"`
 	Enqueue     uint64      `json:"counter"`
+	T           json.Number `json:"t,omitempty"`
 	Device      *uint64     `json:"device"`
 	Devices     int         `json:"devices"`
 	Times       int64       `json:"times"`
@@ -46,19 +49,21 @@ type jsonBudget struct {
 }
 
 type jsonOverBudget struct {
-	Device  *uint64 `json:"device"`
-	Core    string  `json:"core"`
-	Cores   string  `json:"cores"`
-	Count   int     `json:"count"`
-	Bytes   uint64  `json:"tracked_bytes"`
-	Over    uint64  `json:"over_bytes"`
-	Counter uint64  `json:"counter"`
-	Op      string  `json:"op"`
+	Device  *uint64     `json:"device"`
+	Core    string      `json:"core"`
+	Cores   string      `json:"cores"`
+	Count   int         `json:"count"`
+	Bytes   uint64      `json:"tracked_bytes"`
+	Over    uint64      `json:"over_bytes"`
+	Counter uint64      `json:"counter"`
+	T       json.Number `json:"t,omitempty"`
+	Op      string      `json:"op"`
 }
 
 type jsonTightest struct {
 	Run     jsonRun            `json:"program"`
 	Enqueue uint64             `json:"counter"`
+	T       json.Number        `json:"t,omitempty"`
 	Device  *uint64            `json:"device"`
 	Room    replay.HeadroomRow `json:"headroom"`
 	Grow    []jsonGrowth       `json:"may_grow"`
@@ -85,7 +90,7 @@ func newCheckDocument(c Check) jsonCheck {
 	}
 	for i := range k.List {
 		f := &k.List[i]
-		out.Failures = append(out.Failures, jsonFailure{newRun(f.Run), f.Enqueue, optional(f.Device), f.Devices, f.Times,
+		out.Failures = append(out.Failures, jsonFailure{newRun(f.Run), f.Enqueue, json.Number(f.T), optional(f.Device), f.Devices, f.Times,
 			f.Synthesised, newVerdict(f.Verdict, failureLabels(r, f))})
 	}
 	if b := c.Terms.Budget; b != nil {
@@ -93,11 +98,11 @@ func newCheckDocument(c Check) jsonCheck {
 		for _, o := range c.Over {
 			p := o.Device.Peak
 			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.Device.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
-				p.Bytes, o.Over, p.At, p.Op})
+				p.Bytes, o.Over, p.At, json.Number(p.T), p.Op})
 		}
 	}
 	if t := k.Tightest; t != nil {
-		out.Tightest = &jsonTightest{newRun(t.Run), t.Enqueue, optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
+		out.Tightest = &jsonTightest{newRun(t.Run), t.Enqueue, json.Number(t.T), optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
 		for _, g := range t.Grow {
 			out.Tightest.Grow = append(out.Tightest.Grow, jsonGrowth{g.Kind.Name(), g.CB, g.Bytes})
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 
 	"github.com/cbl1/cbl1/device"
@@ -26,20 +27,22 @@ type jsonResident struct {
 }
 
 type jsonRun struct {
-	Op       string `json:"op"`
-	Counter  uint64 `json:"counter"`
-	Inferred bool   `json:"inferred"`
+	Op       string      `json:"op"`
+	Counter  uint64      `json:"counter"`
+	T        json.Number `json:"t,omitempty"`
+	Inferred bool        `json:"inferred"`
 }
 
 type jsonBuffer struct {
-	Op      string  `json:"op"`
-	Counter uint64  `json:"counter"`
-	Device  *uint64 `json:"device"`
-	Kind    string  `json:"kind"`
-	Size    uint64  `json:"size_bytes"`
-	PerCore *uint64 `json:"core_max_bytes"`
-	Address *uint64 `json:"address"`
-	Layout  string  `json:"layout"`
+	Op      string      `json:"op"`
+	Counter uint64      `json:"counter"`
+	T       json.Number `json:"t,omitempty"`
+	Device  *uint64     `json:"device"`
+	Kind    string      `json:"kind"`
+	Size    uint64      `json:"size_bytes"`
+	PerCore *uint64     `json:"core_max_bytes"`
+	Address *uint64     `json:"address"`
+	Layout  string      `json:"layout"`
 }
 
 func newResidents(rows []replay.L1Resident) []jsonResident {
@@ -59,10 +62,12 @@ func newResidents(rows []replay.L1Resident) []jsonResident {
 	return out
 }
 
-func newRun(run replay.ProgramRun) jsonRun { return jsonRun{run.Op, run.At, run.Inferred} }
+func newRun(run replay.ProgramRun) jsonRun {
+	return jsonRun{run.Op, run.At, json.Number(run.T), run.Inferred}
+}
 
 func newBuffer(b replay.BufferInfo) jsonBuffer {
-	return jsonBuffer{b.Op, b.At, optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
+	return jsonBuffer{b.Op, b.At, json.Number(b.T), optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
 }
 
 // newKinds returns bytes by kind, those of all kinds in L1.

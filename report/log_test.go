@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
 )
 
 const logHead = `{"event":"log","version":1}
@@ -85,4 +87,87 @@ func TestLogFiguresByEndAndPeak(t *testing.T) {
 	require.NoError(t, json.Unmarshal(jsonText(t, r), &got))
 	require.Empty(t, got.Devices["0"].Groups)
 	require.Equal(t, uint64(4096), got.Devices["0"].CorePeak)
+}
+
+const timed = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"p150b"}}
+{"event":"program","program":134,"name":"matmul","cbs":[{"cores":"[0-0 - 7-7]","size":524288}]}
+{"event":"enqueue","program":134,"t":1200}
+{"event":"allocate","buffer":1,"kind":"l1","name":"old","size":1000,"parts":[{"address":1400000,"size":1000}],"t":1.5e3}
+{"event":"allocate","buffer":2,"kind":"l1","name":"new","size":1000,"parts":[{"address":1300000,"size":1000}],"t":1501}
+{"event":"free","buffer":1,"t":1502}
+{"event":"allocate","buffer":3,"kind":"l1","name":"low","size":1000,"parts":[{"address":600000,"size":1000}],"t":1505}
+{"event":"enqueue","program":134,"t":1510}
+{"event":"frobnicate","t":1511}
+{"event":"op_end","t":1512}
+`
+
+// The time of a log stands beside the numbers of its events, in text and in JSON.
+func TestLogTimes(t *testing.T) {
+	r := logged(t, timed, replay.Options{Ask: &replay.Question{Address: 600000}})
+	j := r.Judge(replay.Terms{})
+	q := report.Question{Question: replay.Question{Address: 600000}}
+	texts := map[string][]string{"check": {
+		"matmul (event 8, t 1510), enqueued at event 8 (t 1510) on device 0",
+		"L1 buffer  low (event 7, t 1505)",
+		"t 1511, line 10: frobnicate",
+	}, "peak": {
+		"at        new (event 5, t 1501)",
+		"program   matmul (event 3, t 1200)",
+		"freed at event 6 (t 1502)",
+		"that of old (event 4, t 1.5e3)",
+	}, "who": {
+		"L1 buffer low (event 7, t 1505)",
+	}, "report": {
+		"(event 3, t 1200)",
+		"3 (t 1200)",
+	}}
+	schemas := map[string]string{"check": "check-1", "peak": "peak-1", "who": "who-1", "report": "report-2"}
+	for verb, write := range map[string][2]func(*bytes.Buffer) error{
+		"check":  {func(b *bytes.Buffer) error { return report.NewCheck(r, j).Text(b) }, func(b *bytes.Buffer) error { return report.NewCheck(r, j).JSON(b) }},
+		"peak":   {func(b *bytes.Buffer) error { return report.Peak(b, r) }, func(b *bytes.Buffer) error { return report.PeakJSON(b, r) }},
+		"who":    {func(b *bytes.Buffer) error { return report.Who(b, r, q) }, func(b *bytes.Buffer) error { return report.WhoJSON(b, r, q) }},
+		"report": {func(b *bytes.Buffer) error { return report.Text(b, r, report.TextOptions{Programs: true}) }, func(b *bytes.Buffer) error { return report.JSON(b, r) }},
+	} {
+		var text, doc bytes.Buffer
+		require.NoError(t, write[0](&text))
+		for _, want := range texts[verb] {
+			require.Contains(t, strings.Join(strings.Fields(text.String()), " "), strings.Join(strings.Fields(want), " "), verb)
+		}
+		require.NotContains(t, strings.ReplaceAll(text.String(), "circular buffers in program 134 clash", ""), "program 134", verb)
+		require.NoError(t, write[1](&doc))
+		_, strict := compileSchema(t, "cbl1."+schemas[verb]+".schema.json")
+		validate(t, strict, doc.Bytes())
+		timesBeside(t, verb, decode(t, doc.Bytes()), map[string]string{"3": "1200", "4": "1.5e3", "5": "1501", "6": "1502", "7": "1505", "8": "1510", "9": "1511", "10": "1512"})
+	}
+}
+
+func decode(t *testing.T, doc []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&v))
+	return v
+}
+
+// timesBeside asks that each event number of a document has its time beside it.
+func timesBeside(t *testing.T, path string, v any, times map[string]string) {
+	t.Helper()
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			timesBeside(t, path, one, times)
+		}
+	case map[string]any:
+		for name, one := range v {
+			beside := "t"
+			if name == "freed_counter" {
+				beside = "freed_t"
+			}
+			if number, ok := one.(json.Number); ok && strings.HasSuffix(name, "counter") {
+				require.Equal(t, json.Number(times[number.String()]), v[beside], "%s/%s %s", path, name, number)
+			}
+			timesBeside(t, path+"/"+name, one, times)
+		}
+	}
 }
