@@ -154,7 +154,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e)), false})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), false})
 	}
 	return all, nil
 }
@@ -225,7 +225,7 @@ func (k *checks) find(group []launch) (found int) {
 		for _, room := range fit.HeadroomOf(one, place) {
 			if room.Free < k.slack {
 				k.slack = room.Free
-				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, Device: first.on.id, Headroom: room}
+				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
 				k.tight = tight{one, place}
 			}
 		}
@@ -247,7 +247,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 	if len(k.result.List) < MaxListed {
 		index = len(k.result.List)
 		c := FailedCheck{
-			Run: first.run, Enqueue: k.moment, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
+			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
 			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)

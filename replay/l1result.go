@@ -75,6 +75,7 @@ type L1Peak struct {
 	WithKernels uint64 // the same with all that lies below the base of circular buffers
 
 	At    uint64     // counter of the node that led to it; of a run, its last one
+	T     string     // of that event of a log, the simulator's time as it was written; "" = none
 	Op    string     // functions that were running, outermost first, joined by " > "
 	Core  l1.Core    // the first of the fullest
 	Cores l1.CoreSet // that were as full
@@ -111,6 +112,7 @@ type L1Resident struct {
 type ProgramRun struct {
 	Row      int    // in ProgramsDetail of the Device with the same id; -1 if it has none
 	At       uint64 // counter of the run's first node; of the operation if it is inferred
+	T        string // of that event of a log; see L1Peak.T
 	Op       string
 	Inferred bool // taken from an earlier run, since the program came from the cache
 }
@@ -118,6 +120,7 @@ type ProgramRun struct {
 // BufferInfo is an allocation of a buffer.
 type BufferInfo struct {
 	At      uint64 // counter of the node that allocated it
+	T       string // of that event of a log; see L1Peak.T
 	Op      string // functions that were running
 	Device  event.Opt[uint64]
 	Kind    device.Kind
@@ -134,6 +137,7 @@ type BufferInfo struct {
 type Spike struct {
 	New, Old BufferInfo
 	FreedAt  uint64 // counter of the free
+	FreedT   string // of that event of a log; see L1Peak.T
 	Without  uint64 // tracked bytes of the core after the free
 }
 
@@ -161,6 +165,7 @@ type Checks struct {
 type FailedCheck struct {
 	Run     ProgramRun
 	Enqueue uint64            // counter of the node at which the run was complete
+	T       string            // of that event of a log; see L1Peak.T
 	Device  event.Opt[uint64] // the first device
 	Devices int               // on which it was enqueued at this moment
 	Times   int64             // how often it failed like this, on any device
@@ -180,6 +185,7 @@ const NoDevice = event.NoDevice
 type Tightest struct {
 	Run      ProgramRun
 	Enqueue  uint64
+	T        string // of that event of a log; see L1Peak.T
 	Device   event.Opt[uint64]
 	Headroom fit.Headroom
 	Grow     []Growth // of its local buffers; empty if that cannot be told

@@ -61,7 +61,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 			return nil
 		}
 		p := told.Program
-		r.dispatched(d, []*program.Program{p}, d.loggedRun(p.ID(), e.Node, r.label(p.ID(), e)), e.Node)
+		r.dispatched(d, []*program.Program{p}, r.loggedRun(d, p, e), e.Node, e.T)
 		d.executed.Executions++
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -115,15 +116,18 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 	switch {
 	case r.Log && a.Detail != "": // which names the line
 	case a.First >= 0 && a.Count > 1:
-		where = "first at " + place(r, uint64(a.First))
+		where = "first at " + place{uint64(a.First), a.T}.inside(r)
 	case a.First >= 0:
-		where = place(r, uint64(a.First))
+		where = place{uint64(a.First), a.T}.inside(r)
+	}
+	if r.Log && a.Detail != "" && a.T != "" {
+		where = "t " + a.T
 	}
 	if a.Detail != "" {
 		if where != "" {
 			where += ", "
 		}
-		where += name(a.Detail, 80)
+		where += shown.Name(a.Detail, 80)
 	}
 	if where != "" {
 		where = " (" + where + ")"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -93,7 +94,7 @@ func budgetText(b replay.Budget, usable uint64) string {
 	case !b.IsShare():
 		return grouped(bytes) + " bytes"
 	case !ok:
-		return Escape(b.String()) + " of usable L1, whose size is not known"
+		return shown.Escape(b.String()) + " of usable L1, whose size is not known"
 	}
-	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), Escape(strings.TrimSpace(b.String())), grouped(usable))
+	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Escape(strings.TrimSpace(b.String())), grouped(usable))
 }
