@@ -54,7 +54,7 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			want, err := oracle.L1(data, oracle.Options{})
+			want, err := oracle.L1(data, oracle.Options{Rules: oracle.Rules{Grid: true}})
 			require.NoError(t, err)
 			got, err := resultOf(capture.Input{Path: file}, capture.Options{})
 			require.NoError(t, err)

@@ -104,6 +104,7 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
+	outside             bool // the grid
 }
 
 // complete tells the open runs of those asked for.
@@ -149,7 +150,10 @@ func (w *walk) start(all []start, at uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
 	events := map[startKey]*event.Event{}
 	for _, s := range all {
-		s.unit.ran, s.unit.last = true, s.what.program
+		s.unit.ran = true
+		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
+			s.unit.last = event.Some(s.what.program)
+		}
 		e := events[s.what]
 		if e == nil {
 			e = &event.Event{
@@ -230,8 +234,8 @@ func (w *walk) execute(n *Node) error {
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some([]device.ID{chip}),
 	}
-	if u := w.units.byID[chip]; u != nil && u.ran {
-		e.Program, e.Known = u.last, true
+	if u := w.units.byID[chip]; u != nil && u.last.OK {
+		e.Program, e.Known = u.last.V, true
 	}
 	w.tell(e)
 	return nil

@@ -385,10 +385,15 @@ func (w *walk) compareEnd() {
 	if all := w.aimless.sum(w.isKnown); all != nil {
 		w.notes[noteMeshUnknown] = all
 	}
+	info := w.reader.Info()
+	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.Info(); !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "the compute grid")
+	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()

@@ -16,11 +16,11 @@ type unit struct {
 	id   device.ID
 	told *event.Event // that declared it last
 
-	touched bool // a buffer was allocated on it
-	own     bool // one in L1 under this very id
-	ran     bool // a program
-	last    program.ID
-	run     *run // what it placed; nil if it never placed anything
+	touched bool                  // a buffer was allocated on it
+	own     bool                  // one in L1 under this very id
+	ran     bool                  // a program
+	last    event.Opt[program.ID] // that ran on its grid
+	run     *run                  // what it placed; nil if it never placed anything
 }
 
 // units are the ids that a capture has met.

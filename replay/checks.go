@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -33,6 +34,7 @@ type checkKey struct {
 	content *content
 	beside  sum128
 	hybrid  bool
+	spec    l1.Spec
 }
 
 // What a check found where it has no index.
@@ -50,9 +52,10 @@ type launch struct {
 	on      *row
 	content *content
 	run     ProgramRun
+	spec    l1.Spec // with the grid
 }
 
-func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid()} }
+func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec} }
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
 // trace that is replayed.
@@ -116,7 +119,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		all = append(all, launch{d, c, d.named(c, on, e)})
+		all = append(all, launch{d, c, d.named(c, on, e), r.session.judged(d.dev)})
 	}
 	return all, nil
 }
@@ -143,7 +146,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e))})
+		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e)), r.session.judged(d.dev)})
 	}
 	return all, nil
 }
@@ -198,7 +201,7 @@ func (k *checks) check(group []launch) {
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
 	place := fit.Place{
-		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Hybrid: first.on.dev.Hybrid(),
+		Device: first.on.slot, Devices: len(group), Spec: first.spec, Hybrid: first.on.dev.Hybrid(),
 		Buffers: slices.Collect(first.on.dev.Buffers()),
 	}
 	for _, one := range first.content.programs {

@@ -139,8 +139,8 @@ type Spike struct {
 
 // Checks are the program runs of a capture, each checked when it is enqueued against
 // the L1 buffers that live on its devices at that moment (device.Fleet.Check).
-// Circular buffers of other programs are never in the way. Grids are not checked,
-// since the Spec of a capture has none.
+// Circular buffers of other programs are never in the way. The grid is checked where the
+// source says it; one that is assumed refuses nothing.
 type Checks struct {
 	Runs     int64 // checked; a run on several devices counts once for each
 	Inferred int64 // of them

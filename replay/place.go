@@ -170,12 +170,6 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 	return c, nil
 }
 
-// gridless returns a Spec that refuses no core.
-func gridless(spec l1.Spec) l1.Spec {
-	spec.Cols, spec.Rows = 0, 0
-	return spec
-}
-
 // takes takes in one circular buffer.
 func (c *content) takes(cb program.Placed) {
 	if cb.Global {

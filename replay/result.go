@@ -165,6 +165,7 @@ const (
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
 	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
+	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
 	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,18 +106,74 @@ func TestRunsHidden(t *testing.T) {
 	require.Empty(t, r.Devices) // what was told before is void
 }
 
-// A run outside the grid of its device is judged, and not registered. The grid of a
-// device with a role is none yet.
+// A run outside the grid of its device is judged, and not registered, whoever knows the
+// grid. One that is assumed refuses nothing.
 func TestRunsOutsideTheGrid(t *testing.T) {
-	r, err := replay.Run("x", told("", defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()), replay.Options{})
-	require.NoError(t, err)
-	require.EqualValues(t, 1, r.Checks.Failed)
-	require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)")
-	require.Zero(t, r.Devices[0].Registered)
-	require.Contains(t, r.Untold(), replay.CodeEventRefused) // that it is not registered is said
+	for _, role := range []event.Role{"", event.RoleChip} {
+		goesOn := ran(2, 5)
+		goesOn.Continues = true
+		r, err := replay.Run("x", told(role,
+			defines(1, "{[0-0 - 7-0]}", 1024), defines(2, "{[0-0 - 8-0]}", 1024, 2048), ran(1, 5), goesOn,
+			&event.Event{Kind: event.KindExecuted, Node: 6, Devices: event.Some([]device.ID{3}), Program: 2, Known: true}, freed(9), ends(),
+		), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, r.Checks.Failed)
+		require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)")
+		d := r.Devices[0]
+		require.Zero(t, d.Registered) // what it was before it went on neither
+		require.Zero(t, d.RegisteredLogical)
+		require.EqualValues(t, 1, d.Programs)
+		require.EqualValues(t, 9*3072, d.ResidentPeak) // its CBs were alive
+		require.EqualValues(t, 1, r.L1[0].Dispatched.Unknown)
+		require.Equal(t, []replay.AnomalyCount{{
+			Code: replay.CodeOutsideGrid, Count: 1, First: 5, Detail: "core 8-0 lies outside the grid of 8x8",
+		}}, r.Anomalies)
+		require.Empty(t, r.Untold()) // it does not fit
+	}
 
-	r, err = replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()), replay.Options{})
+	assumed := &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromAssumed}}
+	r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+		for _, e := range []*event.Event{{Kind: event.KindHeader, Source: "capture"}, assumed, defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()} {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, replay.Options{})
 	require.NoError(t, err)
 	require.Zero(t, r.Checks.Failed)
 	require.EqualValues(t, 9*1024, r.Devices[0].Registered)
+}
+
+// The query check says what the verb says: of what a log enqueues, and of what a source
+// saw run, whose grids the fleet does not have.
+func TestChecksAgreeOnGrids(t *testing.T) {
+	device3 := func(role event.Role) *event.Event {
+		return &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.From{Grid: event.FromFile}}
+	}
+	enqueue := &event.Event{Kind: event.KindEnqueue, Program: 1, Node: 4}
+	for name, events := range map[string][]*event.Event{
+		"log":    {{Kind: event.KindHeader}, device3(""), defines(1, "{[0-0 - 8-0]}", 1024), enqueue},
+		"source": {{Kind: event.KindHeader, Source: "capture"}, device3(event.RoleChip), defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 4)},
+	} {
+		var s replay.Session
+		for i, e := range events {
+			err := s.Apply(e)
+			require.Equal(t, i == len(events)-1, err != nil, "%s: %v", name, err)
+		}
+		require.Zero(t, s.Fleet().Where(1).Len(), name)
+		query := &event.Event{Kind: event.KindQuery, Query: event.Query{Name: "check", Program: event.Some(program.ID(1))}}
+		require.Contains(t, string(s.Answer(query)), "exceeds device compute grid (8x8)", name)
+
+		r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+			for _, e := range append(events, ends()) {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}, replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, r.Checks.Failed, name)
+		require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)", name)
+		require.True(t, slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeOutsideGrid }), name)
+	}
 }

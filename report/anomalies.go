@@ -22,6 +22,8 @@ func anomalyWords() []words {
 	return []words{
 		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
+		{replay.CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
+			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{replay.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
 		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
