@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -12,27 +13,70 @@ import (
 // and found anew.
 const maxOperations = 1 << 16
 
-// hits remember what each operation ran when it was there last: an operation that finds
-// its program in the cache shows no circular buffers.
-type hits map[operation][]remembered
+// maxCandidates is how many different programs of one operation are remembered for a
+// unit, the latest ones: one more than replay judges, so that it sees that there are more.
+const maxCandidates = 65
 
-// remembered is what an operation ran on one unit, and where the capture shows that.
+// hits remember what each operation ran: an operation that finds its program in the
+// cache shows no circular buffers.
+type hits map[operation][]*remembered
+
+// remembered is what an operation ran on one unit. The names of functions and the text of
+// arguments may stand for several programs: the last one that ran is the last here.
 type remembered struct {
-	id              device.ID
-	program         program.ID
-	cbFirst, cbLast uint64
+	id         device.ID
+	candidates []candidate // different ones; at least one
 }
 
-func (h hits) remember(key operation, what remembered) {
+// A candidate is a program that an operation ran, and where the capture shows it last.
+type candidate struct {
+	program         program.ID
+	cbFirst, cbLast uint64
+	runs            int
+}
+
+// remember takes in that an operation ran a program on a unit. was is what the same run
+// was before it went on, if it did.
+func (h hits) remember(key operation, id device.ID, what candidate, was event.Opt[program.ID]) {
 	if len(h) >= maxOperations && h[key] == nil {
 		clear(h)
 	}
 	list := h[key]
-	if i := slices.IndexFunc(list, func(old remembered) bool { return old.id == what.id }); i >= 0 {
-		list[i] = what
-		return
+	i := slices.IndexFunc(list, func(old *remembered) bool { return old.id == id })
+	if i < 0 {
+		i = len(list)
+		h[key] = append(list, &remembered{id: id})
 	}
-	h[key] = append(list, what)
+	h[key][i].add(what, was)
+}
+
+func (r *remembered) add(what candidate, was event.Opt[program.ID]) {
+	of := func(id program.ID) int {
+		return slices.IndexFunc(r.candidates, func(c candidate) bool { return c.program == id })
+	}
+	if i := of(was.V); was.OK && i >= 0 {
+		if r.candidates[i].runs--; r.candidates[i].runs == 0 {
+			r.candidates = slices.Delete(r.candidates, i, i+1)
+		}
+	}
+	what.runs = 1
+	if i := of(what.program); i >= 0 {
+		what.runs += r.candidates[i].runs
+		r.candidates = slices.Delete(r.candidates, i, i+1)
+	}
+	if r.candidates = append(r.candidates, what); len(r.candidates) > maxCandidates {
+		r.candidates = slices.Delete(r.candidates, 0, 1)
+	}
+}
+
+// last returns the program that ran last, and the others by id.
+func (r *remembered) last() (last candidate, others []program.ID) {
+	n := len(r.candidates) - 1
+	for _, c := range r.candidates[:n] {
+		others = append(others, c.program)
+	}
+	slices.Sort(others)
+	return r.candidates[n], others
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -113,16 +157,17 @@ func (w *walk) hit(at uint64) {
 	}
 }
 
-// infer tells that what an operation ran when it was there last runs again, on the
-// units that its free reaches. It reports whether anything is known.
+// infer tells that what an operation ran when it was there last runs again, or another
+// of the programs that it ran, on the units that its free reaches. It reports whether
+// anything is known.
 func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
 	}
-	reached := func(remembered) bool { return true }
+	reached := func(*remembered) bool { return true }
 	if f != nil && f.device != event.NoDevice {
 		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
-			reached = func(r remembered) bool { return w.known.reaches(f.device, r.id) }
+			reached = func(r *remembered) bool { return w.known.reaches(f.device, r.id) }
 		} else {
 			w.guessed.reach[f.device] = true
 		}
@@ -133,9 +178,10 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 			continue
 		}
 		w.settle()
+		last, others := r.last()
 		starts = append(starts, start{
-			startKey{program: r.program, op: key.path, inferred: true}, w.units.byID[r.id],
-			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast},
+			startKey{program: last.program, op: key.path, inferred: true, candidates: fmt.Sprint(others)}, w.units.byID[r.id],
+			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: last.cbFirst, CBLast: last.cbLast}, others,
 		})
 	}
 	w.start(starts, at)

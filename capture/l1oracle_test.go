@@ -32,7 +32,7 @@ func TestL1MatchesOracle(t *testing.T) {
 		got, err := resultOf(capture.Input{Path: path}, opt)
 		require.NoError(t, err)
 		want, err := oracle.L1([]byte(text), oracle.Options{
-			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer,
+			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer, Rules: oracle.Rules{Ambiguous: true, Grid: true},
 		})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
@@ -54,7 +54,7 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			want, err := oracle.L1(data, oracle.Options{Rules: oracle.Rules{Grid: true}})
+			want, err := oracle.L1(data, oracle.Options{Rules: oracle.Rules{Ambiguous: true, Grid: true}})
 			require.NoError(t, err)
 			got, err := resultOf(capture.Input{Path: file}, capture.Options{})
 			require.NoError(t, err)

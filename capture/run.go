@@ -97,6 +97,8 @@ type start struct {
 	what startKey
 	unit *unit
 	on   event.RunOn
+
+	candidates []program.ID // other programs that it may be
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -104,7 +106,8 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
-	outside             bool // the grid
+	outside             bool   // the grid
+	candidates          string // in words
 }
 
 // complete tells the open runs of those asked for.
@@ -120,10 +123,11 @@ func (w *walk) complete(at uint64, which func(*run) bool) error {
 		if what.program, err = w.define(r); err != nil {
 			return err
 		}
+		was := event.Opt[program.ID]{V: r.program, OK: what.continues}
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on})
-		w.hits.remember(r.key, remembered{r.on.id, what.program, on.CBFirst, on.CBLast})
+		starts = append(starts, start{what: what, unit: r.on, on: on})
+		w.hits.remember(r.key, r.on.id, candidate{program: what.program, cbFirst: on.CBFirst, cbLast: on.CBLast}, was)
 	}
 	if len(starts) > 0 {
 		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
@@ -158,7 +162,7 @@ func (w *walk) start(all []start, at uint64) {
 		if e == nil {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues,
+				Inferred: s.what.inferred, Continues: s.what.continues, Candidates: s.candidates,
 			}
 			events[s.what] = e
 			w.tell(e)

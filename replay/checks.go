@@ -20,9 +20,10 @@ const maxRemembered = 1 << 16
 // checks judge what is enqueued, beside the buffers that live then.
 type checks struct {
 	result Checks
-	known  map[checkKey]int // index in result.List of a failure, or one of the below
-	failed map[[16]byte]int // by how it failed: the index
-	slack  uint64           // of result.Tightest
+	known  map[checkKey]int  // index in result.List of a failure, or one of the below
+	failed map[[16]byte]int  // by how it failed: the index
+	fits   map[checkKey]bool // of candidates
+	slack  uint64            // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -44,7 +45,7 @@ const (
 )
 
 func newChecks() checks {
-	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: math.MaxUint64}
+	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, slack: math.MaxUint64}
 }
 
 // A launch is a run on one device at the moment when it is enqueued.
@@ -53,6 +54,8 @@ type launch struct {
 	content *content
 	run     ProgramRun
 	spec    l1.Spec // with the grid
+
+	candidates []*content // what else it may be
 }
 
 func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec} }
@@ -88,6 +91,7 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	all = slices.DeleteFunc(all, r.unclear)
 	for len(all) > 0 {
 		first := all[0]
 		var rest, group []launch
@@ -119,7 +123,15 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		all = append(all, launch{d, c, d.named(c, on, e), r.session.judged(d.dev)})
+		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil}
+		for _, id := range e.Candidates {
+			other, err := r.session.programs[id].apart(d.dev.Spec())
+			if err != nil {
+				return nil, err
+			}
+			one.candidates = append(one.candidates, other)
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }
@@ -146,7 +158,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e)), r.session.judged(d.dev)})
+		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e)), r.session.judged(d.dev), nil})
 	}
 	return all, nil
 }
@@ -200,10 +212,7 @@ func (k *checks) check(group []launch) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	place := fit.Place{
-		Device: first.on.slot, Devices: len(group), Spec: first.spec, Hybrid: first.on.dev.Hybrid(),
-		Buffers: slices.Collect(first.on.dev.Buffers()),
-	}
+	place := first.place(len(group))
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {

@@ -173,6 +173,7 @@ const (
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
+	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs
 	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start

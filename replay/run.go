@@ -23,6 +23,11 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
 	}
+	for _, id := range e.Candidates {
+		if s.programs[id] == nil {
+			return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+		}
+	}
 	var order []l1.Spec
 	on := map[l1.Spec][]device.ID{}
 	for _, at := range e.On {

@@ -177,3 +177,58 @@ func TestChecksAgreeOnGrids(t *testing.T) {
 		require.True(t, slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeOutsideGrid }), name)
 	}
 }
+
+// A run that may be of several programs is judged as each of them: they all fit, they all
+// fail, or nobody can tell. Figures follow the one that the source takes it for.
+func TestRunsAmbiguous(t *testing.T) {
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	many := []*event.Event{low}
+	for id := range 66 {
+		many = append(many, defines(program.ID(id), "{[0-0 - 0-0]}", 1024+32*uint64(id)))
+	}
+	many = append(many, defines(100, "{[0-0 - 0-0]}", 500_000), defines(101, "{[0-0 - 0-0]}", 600_000))
+	for _, c := range []struct {
+		name           string
+		taken          program.ID
+		others         []program.ID
+		failed, marked int64
+		untold         bool
+	}{
+		{"one", 1, nil, 0, 0, false},
+		{"all fit", 1, []program.ID{2}, 0, 1, false},
+		{"all fail", 100, []program.ID{101}, 1, 1, false},
+		{"the last fits", 1, []program.ID{100, 2}, 0, 1, true},
+		{"the last fails", 100, []program.ID{1}, 0, 1, true},
+		{"64 fit", 0, upTo(64), 0, 1, false},
+		{"65 fit", 0, upTo(65), 0, 1, true},
+	} {
+		e := ran(c.taken, 5)
+		e.Inferred, e.Candidates = true, c.others
+		first := ran(c.taken, 1) // beside nothing, since it is told first
+		r, err := replay.Run("x", told(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2, r.Checks.Runs, c.name)
+		require.EqualValues(t, 1, r.Checks.Inferred, c.name)
+		require.Equal(t, c.failed, r.Checks.Failed, c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+		require.Equal(t, c.marked > 0, i >= 0, c.name)
+	}
+
+	e := ran(1, 5)
+	e.Candidates = []program.ID{77}
+	r, err := replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
+	require.NoError(t, err)
+	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
+}
+
+// upTo returns the ids from 1 on of so many programs, with program 0.
+func upTo(n int) (ids []program.ID) {
+	for id := 1; id < n; id++ {
+		ids = append(ids, program.ID(id))
+	}
+	return ids
+}

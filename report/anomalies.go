@@ -44,6 +44,7 @@ func anomalyWords() []words {
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
+		{replay.CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{replay.CodeUnattributed, "CB names no core", "CBs name no core",

@@ -28,7 +28,7 @@ func TestReplayMatchesOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data, opt := drawCapture(t), drawOptions(t)
 		t.Logf("%+v %s", opt, data)
-		expected, err := oracle.File(data, oracle.Options{Arch: string(opt.Arch), Base: opt.Base, Align: opt.Align, Rules: oracle.Rules{Grid: true}})
+		expected, err := oracle.File(data, oracle.Options{Arch: string(opt.Arch), Base: opt.Base, Align: opt.Align, Rules: oracle.Rules{Ambiguous: true, Grid: true}})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		inputs, err := capture.Inputs(path)
