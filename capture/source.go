@@ -351,7 +351,7 @@ func (w *walk) declaration(id device.ID) *event.Event {
 // finish tells what is still open, and what is known at the end alone.
 func (w *walk) finish() error {
 	end := uint64(w.nodes)
-	if err := w.close(end); err != nil {
+	if err := w.close(w.counter); err != nil {
 		return err
 	}
 	w.tellEarlier(&Node{})
@@ -443,7 +443,7 @@ func (w *walk) declareAgain() {
 	}
 }
 
-// close ends what no node has ended.
+// close ends what no node has ended, at the last one.
 func (w *walk) close(end uint64) error {
 	w.settle()
 	if n := w.functions.depth(); n > 0 {

@@ -61,6 +61,9 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
 	}
 	r.result.Placed = r.result.Placed || c.placed
+	if c.beyond {
+		r.notes.note(CodeBeyondL1, int64(first), op)
+	}
 	if !c.places() {
 		return
 	}
@@ -71,9 +74,6 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	}
 	if c.mixed() && r.ofRuns() {
 		r.notes.note(CodeMixedAddresses, int64(first), op)
-	}
-	if c.beyond {
-		r.notes.note(CodeBeyondL1, int64(first), op)
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
@@ -207,7 +207,11 @@ func (r *replay) close(d *row, e *event.Event) error {
 			continue
 		}
 		o.counted = true
-		r.counts(d, o.content, o.on.CBFirst, o.op)
+		first := o.on.CBFirst
+		if !o.content.places() {
+			first = o.on.First
+		}
+		r.counts(d, o.content, first, o.op)
 		d.alive(o.content)
 		if err := r.lives(d, o.content, r.alive[:], e); err != nil {
 			return err

@@ -232,7 +232,11 @@ func (r *Result) Untold() []Code {
 			if !slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }) {
 				out = append(out, a.Code)
 			}
-		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+		case CodeBeyondL1:
+			if r.Checks.Failed == 0 { // else that says it: this one never ran
+				out = append(out, a.Code)
+			}
+		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeEventRefused,
 			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
 			CodeBadDeviceTensors: // which may hide the chips of a mesh, and with them its buffers
 			out = append(out, a.Code)

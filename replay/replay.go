@@ -74,6 +74,10 @@ type replay struct {
 	executed          *device.Fleet
 	executions        map[device.ID]*execution
 
+	beyond struct { // the last buffer that ended beyond L1
+		id device.BufferID
+		at uint64
+	}
 	checks checks
 	runs   runs
 	notes  notes

@@ -164,7 +164,8 @@ const (
 	CodeUnattributed       Code = "unattributed"        // CBs that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
-	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
+	CodeBeyondL1           Code = "beyond-l1"           // programs that end beyond L1: does not fit
+	CodeBufferBeyondL1     Code = "buffer-beyond-l1"    // a buffer in L1 that ends beyond it: the L1 is not that of the device
 	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
 	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again

@@ -66,6 +66,9 @@ func NewCheck(r *replay.Result, budget *Budget) Check {
 	if text := beyondOther(r); text != "" {
 		c.untold = append(c.untold, reason{"", text})
 	}
+	if r.Checks.Runs == 0 && len(c.untold) == 0 {
+		c.untold = append(c.untold, reason{"", "no program was enqueued: there is nothing to judge"})
+	}
 	if budget != nil {
 		limit, ok := budget.of(usable(r.Spec.Spec))
 		if !ok {
