@@ -110,7 +110,8 @@ type start struct {
 	unit *unit
 	on   event.RunOn
 
-	first uint64 // counter of the first node that the capture shows of it
+	first      uint64       // counter of the first node that the capture shows of it
+	candidates []program.ID // other programs that it may be
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -118,7 +119,9 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
-	unsettled           bool // it may be several programs
+	unsettled           bool   // it may be several programs
+	outside             bool   // the grid
+	candidates          string // in words
 }
 
 // complete tells the open runs of those asked for, and before each the programs of its
@@ -161,7 +164,7 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		}
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on, r.first})
+		starts = append(starts, start{what, r.on, on, r.first, nil})
 		w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
 		if i+1 < len(parts) {
 			ended = append(ended, r.on.id)
@@ -199,12 +202,14 @@ func (w *walk) start(all []start, at uint64) {
 	events := map[startKey]*event.Event{}
 	for _, s := range all {
 		s.unit.ran = true
-		s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
+		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
+			s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
+		}
 		e := events[s.what]
 		if e == nil {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled, Candidates: s.candidates,
 			}
 			events[s.what] = e
 			w.tell(e)

@@ -357,7 +357,7 @@ func (w *walk) declaration(id device.ID) *event.Event {
 // finish tells what is still open, and what is known at the end alone.
 func (w *walk) finish() error {
 	end := uint64(w.nodes)
-	if err := w.close(end); err != nil {
+	if err := w.close(w.counter); err != nil {
 		return err
 	}
 	w.tellEarlier(&node{})
@@ -394,10 +394,15 @@ func (w *walk) compareEnd() {
 	if all := w.aimless.sum(w.isKnown); all != nil {
 		w.notes[noteMeshUnknown] = all
 	}
+	info := w.reader.info
+	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.info; !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "the compute grid")
+	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()
@@ -447,7 +452,7 @@ func (w *walk) declareAgain() {
 	}
 }
 
-// close ends what no node has ended.
+// close ends what no node has ended, at the last one.
 func (w *walk) close(end uint64) error {
 	w.settle()
 	if n := w.functions.depth(); n > 0 {

@@ -23,6 +23,10 @@ func anomalyWords() []words {
 	return []words{
 		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
+		{replay.CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
+			"the L1 of the device must be larger: say so with --arch or --max-l1"},
+		{replay.CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
+			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{replay.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
 		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
@@ -49,6 +53,7 @@ func anomalyWords() []words {
 			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
+		{replay.CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
