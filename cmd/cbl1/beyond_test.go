@@ -72,3 +72,37 @@ func TestNothingToJudge(t *testing.T) {
 	require.Equal(t, exitTell, in.check.code)
 	require.Contains(t, in.check.out, "no program is known to have run")
 }
+
+// TestGrowthEndsWhereRoomEnds: a circular buffer may grow up to L1_SMALL, and one that
+// names no core is bounded too.
+func TestGrowthEndsWhereRoomEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, input string
+		want        []uint64
+	}{
+		{
+			"no cores",
+			`[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{[0-0 - 0-0]}"},"connections":[]},` +
+				`{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{}"},"connections":[]},` +
+				`{"counter":2,"node_type":"program_execution","params":{},"connections":[]}]`,
+			[]uint64{1572864 - 111616 - 32, 1572864 - 111616 - 32},
+		},
+		{
+			"L1_SMALL",
+			`{"event":"log","version":1}` + "\n" +
+				`{"event":"device","device":0,"spec":{"arch":"wormhole","l1_size":1499136,"cb_base":103712,"l1_small":32768}}` + "\n" +
+				`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}` + "\n" + `{"event":"enqueue","program":1}` + "\n",
+			[]uint64{1499136 - 32768 - 103712 - 32},
+		},
+	} {
+		in := inspect([]byte(c.input))
+		require.Empty(t, in.list, c.name)
+		var a checkAnswer
+		require.NoError(t, json.Unmarshal([]byte(in.check.out), &a))
+		var got []uint64
+		for _, g := range a.Tightest.Grow {
+			got = append(got, g.Bytes)
+		}
+		require.Equal(t, c.want, got, c.name)
+	}
+}
