@@ -157,6 +157,9 @@ func (d *decoder) known(n *Node) {
 		}
 	case TypeFunctionEnd:
 		n.Name = d.word(p, "name")
+		if n.Aborted = flagOf(p, "aborted").V; n.Aborted {
+			n.AbortReason = d.word(p, "abort_reason")
+		}
 	case TypeTensor:
 		d.tensor(n, p)
 	case TypeBuffer:

@@ -64,7 +64,9 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 }
 
 // rules are the right answers that a Result has already; in the end oracle.AllRules().
-func rules() oracle.Rules { return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true} }
+func rules() oracle.Rules {
+	return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true}
+}
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")

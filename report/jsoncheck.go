@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/replay"
 )
 
 type jsonVerdict struct {
@@ -106,6 +107,7 @@ type jsonCheck struct {
 	Nodes    int64         `json:"nodes"`
 	Answer   Answer        `json:"answer"`
 	Untold   []jsonUntold  `json:"untold"`
+	Aborted  *jsonAborted  `json:"aborted"`
 	Basis    jsonL1Basis   `json:"basis"`
 	Runs     int64         `json:"runs"`
 	Inferred int64         `json:"runs_inferred"`
@@ -114,6 +116,12 @@ type jsonCheck struct {
 	More     int64         `json:"failures_more"`
 	Budget   *jsonBudget   `json:"budget"`
 	Tightest *jsonTightest `json:"tightest"`
+}
+
+type jsonAborted struct {
+	Count  int64  `json:"count"`
+	First  int64  `json:"first_counter"`
+	Detail string `json:"detail"`
 }
 
 type jsonFailure struct {
@@ -170,6 +178,11 @@ func newCheckDocument(c Check) jsonCheck {
 			row.Code = &reason.code
 		}
 		out.Untold = append(out.Untold, row)
+	}
+	for _, a := range r.Anomalies {
+		if a.Code == replay.CodeAborted {
+			out.Aborted = &jsonAborted{a.Count, a.First, a.Detail}
+		}
 	}
 	for i := range k.List {
 		f := &k.List[i]

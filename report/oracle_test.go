@@ -29,7 +29,7 @@ func TestReplayMatchesOracle(t *testing.T) {
 		data, opt := drawCapture(t), drawOptions(t)
 		t.Logf("%+v %s", opt, data)
 		expected, err := oracle.File(data, oracle.Options{
-			Arch: string(opt.Arch), Base: opt.Base, Align: opt.Align, Rules: oracle.Rules{AsWritten: true, NotShown: true, Workloads: true},
+			Arch: string(opt.Arch), Base: opt.Base, Align: opt.Align, Rules: oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true},
 		})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, data, 0o600))
