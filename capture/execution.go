@@ -57,7 +57,7 @@ func (a *announced) next() (id program.ID, known bool) {
 }
 
 // execute takes in an execution: that of a program which its chip began to run.
-func (w *walk) execute(n *Node) error {
+func (w *walk) execute(n *node) error {
 	w.shows.executed = true
 	if !n.PhysicalDeviceID.OK {
 		return nil

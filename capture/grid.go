@@ -94,6 +94,6 @@ func (g *grids) see(set l1.CoreRangeSet) {
 	}
 }
 
-func legalGrid(d DeviceInfo) bool {
+func legalGrid(d deviceInfo) bool {
 	return d.GridX.V >= 1 && d.GridX.V <= 256 && d.GridY.V >= 1 && d.GridY.V <= 256
 }

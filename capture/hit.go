@@ -73,7 +73,7 @@ type freeing struct {
 }
 
 // frees takes in that a free was read.
-func (w *walk) frees(n *Node, id device.ID) {
+func (w *walk) frees(n *node, id device.ID) {
 	inner := w.functions.inner()
 	w.freeing = &freeing{counter: n.Counter, last: n.Counter, device: id, depth: w.functions.depth()}
 	if inner == nil {

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/internal/oracle"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -23,13 +22,13 @@ func TestL1MatchesOracle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "capture.json")
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawL1(t)
-		opt := capture.Options{
+		opt := Options{
 			Base: 4096, Align: 64, MaxL1: 16384, L1Small: uint64(rapid.SampledFrom([]int{0, 256}).Draw(t, "L1_SMALL")),
 			NoInfer: rapid.IntRange(0, 4).Draw(t, "infer") == 0,
 		}
 		t.Logf("%+v %s", opt, text)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		got, err := resultOf(capture.Input{Path: path}, opt)
+		got, err := resultOf(Input{Path: path}, opt)
 		require.NoError(t, err)
 		want, err := oracle.L1([]byte(text), oracle.Options{
 			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer, Rules: rules(),
@@ -56,7 +55,7 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 			require.NoError(t, err)
 			want, err := oracle.L1(data, oracle.Options{Rules: rules()})
 			require.NoError(t, err)
-			got, err := resultOf(capture.Input{Path: file}, capture.Options{})
+			got, err := resultOf(Input{Path: file}, Options{})
 			require.NoError(t, err)
 			requireMemory(t, want, got)
 		})

@@ -50,7 +50,7 @@ type addressKey struct {
 
 // bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
 // L1_SMALL buffers say L1.
-func bufferKind(n *Node) (kind device.Kind, ok bool) {
+func bufferKind(n *node) (kind device.Kind, ok bool) {
 	if n.BufferType.OK {
 		kinds := []device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}
 		if n.BufferType.V < uint64(len(kinds)) {
@@ -84,7 +84,7 @@ type buffers struct {
 
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
-	newest  *Node             // the last buffer node, while nothing followed it
+	newest  *node             // the last buffer node, while nothing followed it
 }
 
 func newBuffers(known *learnt) *buffers {
@@ -100,7 +100,7 @@ func (l *buffers) next() device.BufferID {
 }
 
 // node takes in that operations know a buffer, and which tensors belong to it.
-func (l *buffers) node(n *Node) {
+func (l *buffers) node(n *node) {
 	l.newest = n
 	added := 0
 	for _, c := range n.Connections {
@@ -113,10 +113,10 @@ func (l *buffers) node(n *Node) {
 
 // earlier returns the last buffer node if the node that follows it does not allocate
 // the buffer: then it lives since before the capture.
-func (l *buffers) earlier(next *Node) *Node {
+func (l *buffers) earlier(next *node) *node {
 	old := l.newest
 	l.newest = nil
-	if old == nil || next.Type == TypeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
+	if old == nil || next.Type == typeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
 		return nil
 	}
 	return old
@@ -183,7 +183,7 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 // pair finds the allocation that a free ends: that of its buffer node and id, or the
 // last one of the node. backing is that of a chip which backs the one that was found,
 // if the free ends no more than that, or 0.
-func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
+func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	id, list := idOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
 		if list = l.byNode[c]; len(list) > 0 {
@@ -211,7 +211,7 @@ func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
 }
 
 // byAddress returns the buffers that a free may end which names no buffer node.
-func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
+func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	kind, _ := bufferKind(n)
 	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
 		return list
@@ -228,14 +228,14 @@ func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
 
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are
 // complete by then.
-func (w *walk) bufferEvent(n *Node) error {
+func (w *walk) bufferEvent(n *node) error {
 	w.settle()
 	id := idOf(n.DeviceID)
 	if err := w.complete(n.Counter, func(r *run) bool { return w.known.reaches(id, r.on.id) }); err != nil {
 		return err
 	}
 	w.upstream.buffer(n)
-	if n.Type == TypeBufferAllocate {
+	if n.Type == typeBufferAllocate {
 		w.upstream.pair(n, true)
 		w.allocate(n, id)
 		return nil
@@ -245,7 +245,7 @@ func (w *walk) bufferEvent(n *Node) error {
 }
 
 // allocate takes in an allocation.
-func (w *walk) allocate(n *Node, id device.ID) {
+func (w *walk) allocate(n *node, id device.ID) {
 	kind, ok := bufferKind(n)
 	if !ok {
 		w.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
@@ -278,7 +278,7 @@ func (w *walk) allocate(n *Node, id device.ID) {
 
 // measure finds how much of a core a buffer in L1 takes, and where, as far as its
 // allocation says so.
-func (w *walk) measure(b *buffer, n *Node) {
+func (w *walk) measure(b *buffer, n *node) {
 	b.sharded = n.NumCores.V > 0 || strings.HasSuffix(n.Layout, "SHARDED")
 	grid := w.grids.use(b.named)
 	if !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.PageSize.V > 0 && n.Size.OK {
@@ -314,7 +314,7 @@ func (w *walk) back(of, b *buffer) {
 }
 
 // free takes in a free. It reports whether the allocation is known.
-func (w *walk) free(n *Node, id device.ID) bool {
+func (w *walk) free(n *node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(w.functions.path())}
 	b, backing := w.buffers.pair(n)
 	switch {
@@ -336,7 +336,7 @@ func (w *walk) free(n *Node, id device.ID) bool {
 }
 
 // tensor takes in a tensor, which tells the cores of a sharded buffer.
-func (w *walk) tensor(n *Node) {
+func (w *walk) tensor(n *node) {
 	l := w.buffers
 	node, named := l.tensors[n.Counter]
 	delete(l.tensors, n.Counter)
@@ -449,7 +449,7 @@ func (w *walk) allocation(b *buffer) *event.Event {
 }
 
 // tellEarlier tells the last buffer node if it is of a buffer from before the capture.
-func (w *walk) tellEarlier(next *Node) {
+func (w *walk) tellEarlier(next *node) {
 	old := w.buffers.earlier(next)
 	if old == nil {
 		return

@@ -16,7 +16,7 @@ type learnt struct {
 	isChip map[device.ID]bool        // ids that were seen as a chip's
 	met    map[device.ID]bool        // ids that have a unit
 
-	devices []DeviceInfo          // of a report that lists them after its graph
+	devices []deviceInfo          // of a report that lists them after its graph
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
 	seen    l1.Core               // largest coordinates of any core
 	aborted map[uint64]bool       // starts of functions that an exception ended

@@ -38,7 +38,7 @@ func (r *run) open() bool { return r.told < len(r.cbs) }
 func (r *run) alive() bool { return len(r.cbs) > 0 }
 
 // placedBy returns what a node places.
-func placedBy(n *Node) program.CB {
+func placedBy(n *node) program.CB {
 	return program.CB{
 		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
 		Address: n.Address.V, Fixed: n.Address.V != 0,
@@ -46,7 +46,7 @@ func placedBy(n *Node) program.CB {
 }
 
 // add takes in a node that places something.
-func (r *run) add(n *Node, cb program.CB, f *functions) {
+func (r *run) add(n *node, cb program.CB, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
 		if inner := f.inner(); inner != nil {
@@ -80,7 +80,7 @@ func (r *run) where() event.RunOn {
 }
 
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
-func (w *walk) place(n *Node) {
+func (w *walk) place(n *node) {
 	w.freeing = nil
 	w.shows.placed, w.shows.recorded = true, w.shows.recorded || n.Address.V != 0
 	if inner := w.functions.inner(); inner != nil {
@@ -227,7 +227,7 @@ func (w *walk) start(all []start, at uint64) {
 
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
 // with that id; without an id, of all.
-func (w *walk) freeAll(n *Node) error {
+func (w *walk) freeAll(n *node) error {
 	id := idOf(n.DeviceID)
 	if w.repeats(n, id) {
 		return nil
@@ -309,11 +309,11 @@ func (a aimless) sum(known func(device.ID) bool) *note {
 }
 
 // kindOf returns the kind of what a node places.
-func kindOf(t Type) program.Kind {
+func kindOf(t nodeType) program.Kind {
 	switch t {
-	case TypeDataflowBufferAllocate:
+	case typeDataflowBufferAllocate:
 		return program.DataflowBuffer
-	case TypeScratchpadAllocate:
+	case typeScratchpadAllocate:
 		return program.Scratchpad
 	}
 	return program.CircularBuffer

@@ -47,7 +47,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 }
 
 func (in Input) events(opt Options, yield func(*event.Event, error) bool) error {
-	r, err := in.Open()
+	r, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		known = first.known
 		known.late = false
 	}
-	again, err := in.Open()
+	again, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		}
 		return nil
 	}
-	for n, err := range w.reader.Nodes() {
+	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
 		}
@@ -227,42 +227,47 @@ func (w *walk) begin() {
 	}
 }
 
-// node takes in one node. Each kind of node has its line here.
-func (w *walk) node(n *Node) error {
+// node takes in one node. Each type that decoder.decodes knows has its case here.
+func (w *walk) node(n *node) error {
 	w.note(n)
 	w.tellEarlier(n)
 	switch n.Type {
-	case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		w.place(n)
-	case TypeCircularBufferDeallocateAll:
+	case typeCircularBufferDeallocateAll:
 		w.upstream.free()
 		return w.freeAll(n)
-	case TypeBuffer:
+	case typeBuffer:
 		w.buffers.node(n)
-	case TypeBufferAllocate, TypeBufferDeallocate:
+	case typeBufferAllocate, typeBufferDeallocate:
 		return w.bufferEvent(n)
-	case TypeTensor:
+	case typeTensor:
 		for _, t := range n.DeviceTensors {
 			if t.MeshDeviceID.OK {
 				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 			}
 		}
 		w.tensor(n)
-	case TypeProgramExecution:
+	case typeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
 			w.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
 		}
 		return w.execute(n)
-	case TypeFunctionStart:
+	case typeFunctionStart:
 		w.functions.enter(n)
-	case TypeFunctionEnd:
+	case typeFunctionEnd:
 		return w.functionEnd(n)
+	case typeError:
+		w.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
+	default:
+		w.notes.add(noteUnknownType, int64(n.Counter), string(n.Type))
 	}
 	return nil
 }
 
 // note counts what is odd about a node.
-func (w *walk) note(n *Node) {
+func (w *walk) note(n *node) {
 	at := int64(n.Counter)
 	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, at, "")
@@ -273,16 +278,10 @@ func (w *walk) note(n *Node) {
 	for _, c := range n.Connections {
 		w.farthest = max(w.farthest, c)
 	}
-	if n.Type == TypeError {
-		w.notes.add(noteOperationFailed, at, strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
-	}
-	if !n.Type.Known() {
-		w.notes.add(noteUnknownType, at, string(n.Type))
-	}
 }
 
 // functionEnd ends the innermost function, and with it the runs that began in it.
-func (w *walk) functionEnd(n *Node) error {
+func (w *walk) functionEnd(n *node) error {
 	if w.functions.depth() == 0 {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
@@ -301,7 +300,7 @@ func (w *walk) functionEnd(n *Node) error {
 
 // abort takes in that an exception ends the innermost function, once for all functions
 // that it ends.
-func (w *walk) abort(n *Node) {
+func (w *walk) abort(n *node) {
 	f := w.functions.inner()
 	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
 		w.known.aborted[f.start] = true
@@ -374,7 +373,7 @@ func (w *walk) finish() error {
 	if err := w.close(end); err != nil {
 		return err
 	}
-	w.tellEarlier(&Node{})
+	w.tellEarlier(&node{})
 	if err := w.ask(math.MaxUint64); err != nil {
 		return err
 	}
@@ -392,7 +391,7 @@ func (w *walk) finish() error {
 	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
 		w.tell(e)
 	}
-	rank := w.reader.Info().Rank
+	rank := w.reader.info.Rank
 	if !rank.OK {
 		rank = w.rank
 	}
@@ -411,7 +410,7 @@ func (w *walk) compareEnd() {
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.Info(); !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if info := w.reader.info; !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()
@@ -426,7 +425,7 @@ func (w *walk) compareEnd() {
 	for range w.functions.stack {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 	}
-	if w.reader.Info().Anomaly.Has(event.AnomalyDuplicateKey) {
+	if w.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, wholeFile, "")
 	}
 	for range w.specs.differ() {

@@ -90,7 +90,7 @@ func (w *walk) announce(id device.ID, at uint64) {
 
 // repeats takes in a free that repeats the node before it, and reports whether it is one:
 // of a workload of several programs all frees come first.
-func (w *walk) repeats(n *Node, id device.ID) bool {
+func (w *walk) repeats(n *node, id device.ID) bool {
 	f := w.freeing
 	if f == nil || f.device != id || f.last+1 != n.Counter {
 		return false

@@ -139,7 +139,8 @@ func (v *Verdict) advise(all []site) string {
 	shrink := fmt.Sprintf("take %s bytes off the buffers of the program", grouped(s.over))
 	for i, cb := range v.Program.CBs() {
 		if len(s.cbs) > 0 && i == s.cbs[0] {
-			shrink += fmt.Sprintf(" (the largest, CB %d, has %s)", i, grouped(cb.Size))
+			shrink = fmt.Sprintf("%s (the largest, CB %d, has %s)", shrink, i, grouped(cb.Size))
+			break
 		}
 	}
 	if s.grows {

@@ -217,33 +217,25 @@ const MaxListed = 1000
 
 // Untold returns the codes of anomalies because of which nobody can say that all
 // programs of the capture fit: those that hide programs or buffers, those that end a
-// capture early, and those that misplace what it has. A capture with none also hides L1
-// buffers from its checks if Unseen says so.
+// capture early, and those that misplace what it has.
 func (r *Result) Untold() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {
-		if a.Hidden {
-			out = append(out, a.Code)
-			continue
-		}
-		switch a.Code {
-		case CodeNoCBs:
+		switch {
+		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
-			if !slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }) {
-				out = append(out, a.Code)
-			}
-		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
-			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
-			CodeBadDeviceTensors: // which may hide the chips of a mesh, and with them its buffers
+		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
 			out = append(out, a.Code)
 		}
 	}
 	return slices.Clip(out)
 }
 
-// Unseen reports whether a program that takes bytes fits only as far as the capture
-// shows what is in L1: it uses or frees L1 buffers from before it began, or has them
-// under ids that no check looks at.
-func (r *Result) Unseen() bool {
-	return r.Checks.Tightest != nil && (r.Earlier.L1 > 0 || r.Earlier.Freed > 0 || len(r.Checks.Apart) > 0)
+// untoldCodes returns the codes of anomalies that leave open whether everything fits.
+func untoldCodes() []Code {
+	return []Code{
+		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
+	}
 }

@@ -118,3 +118,12 @@ func codesOfReplay(t *testing.T) []string {
 	})
 	return out
 }
+
+// TestCodesPage: docs/codes.md has a row for each code that check --accept takes.
+func TestCodesPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/codes.md")
+	require.NoError(t, err)
+	for _, code := range Codes() {
+		require.Contains(t, string(page), "\n| `"+string(code)+"` | ")
+	}
+}

@@ -105,9 +105,10 @@ type jsonCheck struct {
 	File     string        `json:"file"`
 	Rank     *uint64       `json:"rank"`
 	Nodes    int64         `json:"nodes"`
-	Answer   Answer        `json:"answer"`
+	Answer   replay.Answer `json:"answer"`
 	Untold   []jsonUntold  `json:"untold"`
 	Aborted  *jsonAborted  `json:"aborted"`
+	Accepted []jsonUntold  `json:"accepted"`
 	Basis    jsonL1Basis   `json:"basis"`
 	Runs     int64         `json:"runs"`
 	Inferred int64         `json:"runs_inferred"`
@@ -169,15 +170,14 @@ func newCheckDocument(c Check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
-		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: c.Answer, Untold: []jsonUntold{},
+		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: c.Answer, Untold: []jsonUntold{}, Accepted: []jsonUntold{},
 		Basis: newL1Basis(r), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More,
 	}
-	for _, reason := range c.untold {
-		row := jsonUntold{Text: reason.text}
-		if reason.code != "" {
-			row.Code = &reason.code
-		}
-		out.Untold = append(out.Untold, row)
+	for _, why := range c.Untold {
+		out.Untold = append(out.Untold, jsonUntold{why.Code, reasonText(r, why)})
+	}
+	for _, why := range c.Accepted {
+		out.Accepted = append(out.Accepted, jsonUntold{why.Code, reasonText(r, why)})
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeAborted {
@@ -189,15 +189,12 @@ func newCheckDocument(c Check) jsonCheck {
 		out.Failures = append(out.Failures, jsonFailure{newRun(f.Run), f.Enqueue, optional(f.Device), f.Devices, f.Times,
 			f.Synthesised, newVerdict(f.Verdict, failureLabels(r, f))})
 	}
-	if c.budget != nil {
-		out.Budget = &jsonBudget{Text: c.budget.String(), Over: []jsonOverBudget{}}
-		if n, ok := c.budget.of(usable(r.Spec.Spec)); ok {
-			out.Budget.Bytes = &n
-		}
-		for _, o := range c.over {
-			p := o.row.Peak
-			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.row.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
-				p.Bytes, p.Bytes - o.limit, p.At, p.Op})
+	if b := c.Terms.Budget; b != nil {
+		out.Budget = &jsonBudget{Text: b.String(), Bytes: optional(c.Limit), Over: []jsonOverBudget{}}
+		for _, o := range c.Over {
+			p := o.Device.Peak
+			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.Device.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
+				p.Bytes, o.Over, p.At, p.Op})
 		}
 	}
 	if t := k.Tightest; t != nil {

@@ -108,8 +108,8 @@ func kindsInL1() (out []device.Kind) {
 func deviceID(id device.ID) *uint64 { return optional(captureID(id)) }
 
 type jsonUntold struct {
-	Code *replay.Code `json:"code"`
-	Text string       `json:"text"`
+	Code replay.Code `json:"code"`
+	Text string      `json:"text"`
 }
 
 type jsonL1Basis struct {
@@ -134,7 +134,7 @@ func newL1Basis(r *replay.Result) jsonL1Basis {
 	}
 	if s.L1Size > 0 {
 		out.L1Size = &s.L1Size
-		n := usable(s.Spec)
+		n := s.Usable().Len()
 		out.Usable = &n
 	}
 	return out

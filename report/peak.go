@@ -18,7 +18,7 @@ func Peak(w io.Writer, r *replay.Result) error {
 	row := fullestL1(r)
 	if row == nil {
 		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", fileName(r.File, 60))
-		writeNotes(&b, append(untoldNotes(r), unseen(r)...))
+		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
 	} else {
 		writePeak(&b, r, row)
 	}
@@ -51,7 +51,7 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
 	writeResidents(b, r, p.Residents)
 	b.WriteByte('\n')
-	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseen(r)))
+	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r)))
 }
 
 // peakProgram returns the program whose buffers are largest on the core of the peak;
@@ -169,28 +169,10 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 func untoldNotes(r *replay.Result) []note {
 	var notes []note
 	for _, code := range r.Untold() {
-		notes = append(notes, note{"hidden", untoldText(r, code)})
+		notes = append(notes, note{"hidden", reasonText(r, replay.Reason{Code: code})})
 	}
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
-	}
-	return notes
-}
-
-// unseen names L1 buffers that are in nobody's way only because nothing says where they
-// lie, or whose they are.
-func unseen(r *replay.Result) []note {
-	var notes []note
-	say := func(format string, a ...any) { notes = append(notes, note{"unseen", fmt.Sprintf(format, a...)}) }
-	if n := r.Earlier.L1; n > 0 {
-		say("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
-			plural(n, "L1 buffer"), grouped(r.Earlier.Bytes))
-	}
-	if n := r.Earlier.Freed; n > 0 {
-		say("%s of L1 buffers from before the capture: until then they lay in L1, and are not counted", plural(n, "free"))
-	}
-	for _, id := range r.Checks.Apart {
-		say("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the capture says so", id)
 	}
 	return notes
 }
@@ -265,7 +247,7 @@ func PeakJSON(w io.Writer, r *replay.Result) error {
 func newUntold(r *replay.Result) []jsonUntold {
 	out := []jsonUntold{}
 	for _, code := range r.Untold() {
-		out = append(out, jsonUntold{&code, untoldText(r, code)})
+		out = append(out, jsonUntold{code, reasonText(r, replay.Reason{Code: code})})
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	writeNotes(&b, append(append([]note{
 		{"basis", "in L1 = buffers that were allocated, and those of the program that ran last on the core; registered = programs that ran by then, as the program cache keeps them"},
 		{"chip", chipText(r)},
-	}, untoldNotes(r)...), unseen(r)...))
+	}, untoldNotes(r)...), unseenNotes(r)...))
 	_, err := w.Write(b.Bytes())
 	return err
 }

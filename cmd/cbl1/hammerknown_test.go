@@ -68,12 +68,6 @@ func knownFailures() []knownFailure {
 				`{"event":"program","program":2,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"enqueue","program":2}`),
 		},
 		{
-			name:  "nobody can tell because no program was enqueued, and untold is empty",
-			law:   lawAgree,
-			what:  regexp.MustCompile(`^nobody can tell, and nothing says why$`),
-			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"register","program":1}`),
-		},
-		{
 			name: "a log may have device ids up to 2^64-1, the schemas promise numbers up to 2^63-1",
 			law:  lawNumber,
 			what: regexp.MustCompile(`^\.(l1|devices|held|live_at_end\.list)\[\]\.device is \d{19,20}$`),
