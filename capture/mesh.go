@@ -15,6 +15,7 @@ type learnt struct {
 	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
 	isChip map[device.ID]bool        // ids that were seen as a chip's
 	met    map[device.ID]bool        // ids that have a unit
+	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 
 	devices []deviceInfo          // of a report that lists them after its graph
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
@@ -25,12 +26,18 @@ type learnt struct {
 	// late says that something came too late for this reading: the events that it told
 	// would be others if it had been known.
 	late bool
+	// untimely says the same of what has a note of its own.
+	untimely bool
 }
+
+// stale reports whether another reading would tell other events.
+func (k *learnt) stale() bool { return k.late || k.untimely }
 
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{},
+		hybrid:  map[device.ID]bool{},
 	}
 }
 

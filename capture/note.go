@@ -21,6 +21,7 @@ const (
 	noteLayoutLate         = "layout-late"         // base or architecture became known after CBs were placed
 	noteMeshLate           = "mesh-late"           // a mesh became known after a free that needed it
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
+	noteModeLate           = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it
 	noteOperationFailed    = "operation-failed"    // the capture records an error
 	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core

@@ -56,16 +56,16 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return first.run(yield)
 	}
 	first.rereads, first.silent = true, opt.Ahead
-	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.late {
+	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
 	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.pos, Node: first.counter}, nil) {
 		return errStop
 	}
 	known := newLearnt()
-	if first.known.late {
+	if first.known.stale() {
 		known = first.known
-		known.late = false
+		known.late, known.untimely = false, false
 	}
 	again, err := in.open()
 	if err != nil {
@@ -197,7 +197,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 
 // tell takes in an event to be yielded.
 func (w *walk) tell(e *event.Event) {
-	if w.silent || w.rereads && w.known.late {
+	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
 	if e.Pos == (event.Pos{}) {
@@ -246,6 +246,9 @@ func (w *walk) node(n *node) error {
 			if t.MeshDeviceID.OK {
 				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 			}
+		}
+		if n.PerCore {
+			w.perCore(idOf(n.DeviceID))
 		}
 		w.tensor(n)
 	case typeProgramExecution:
@@ -326,6 +329,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	if u == nil {
 		return // it will begin with what the mesh has
 	}
+	w.allocatedBy(u)
 	if b := w.buffers.waiting; b != nil && b.named == mesh {
 		w.settle()
 	}

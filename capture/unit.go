@@ -19,6 +19,7 @@ type unit struct {
 	own     bool // one in L1 under this very id
 	ran     bool // a program
 	since   announced
+	hybrid  bool // it was told that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything
 }
 

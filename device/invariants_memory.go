@@ -106,7 +106,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		*bytes += a.Size
 		for p := range a.All() {
 			switch {
-			case a.Backing || p.Range.Len() == 0 || p.Cores.Len() == 0:
+			case a.Backing || p.Range.Len() == 0 && !a.Unsized || p.Cores.Len() == 0:
 				continue
 			case a.Kind == KindKernel, a.Kind == KindReserved:
 				again.free.Start = max(again.free.Start, p.Range.End)

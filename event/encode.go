@@ -232,6 +232,7 @@ func (l *line) allocate(e *Event) {
 		l.number("size", b.Size)
 	}
 	l.flag("backing", b.Backing)
+	l.flag("unsized", b.Unsized)
 	if len(e.Parts) > 0 {
 		l.open("parts", '[')
 		for _, part := range e.Parts {

@@ -130,8 +130,8 @@ type Event struct {
 	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
 	Earlier   bool           // allocate: it lived before the source began
 	Corrects  bool           // allocate: it lives already on Devices; its place is known better now
-	Unknown   bool           // free: no allocation is known
-	Again     bool           // free: it was freed before
+	Unknown   bool           // free: no such buffer is known to live
+	Again     bool           // free: it was allocated and freed before; then Unknown is set too
 
 	Code   string // hidden, anomaly
 	Detail string

@@ -222,7 +222,7 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 	b.ID = needID[device.BufferID](o, "buffer")
 	b.Name = text(o, "name")
 	b.Size = size(o, "size")
-	b.Backing = flag(o, "backing")
+	b.Backing, b.Unsized = flag(o, "backing"), flag(o, "unsized")
 	e.Devices = ids[device.ID](o, "devices")
 	b.Kind = bufferKind(o, text(o, "kind"))
 	for in := range o.Objects("parts") {

@@ -299,7 +299,7 @@ func (c *FailedCheck) explain(d *row) {
 	}
 	for _, r := range c.Verdict.Refusals {
 		for _, b := range d.live {
-			if !b.span.IsEmpty() && b.span.Start == r.Limit {
+			if (b.unsized || !b.span.IsEmpty()) && b.span.Start == r.Limit {
 				name(b)
 			}
 		}
