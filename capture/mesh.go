@@ -37,7 +37,7 @@ func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{},
-		hybrid:  map[device.ID]bool{},
+		hybrid: map[device.ID]bool{},
 	}
 }
 
