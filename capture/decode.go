@@ -164,7 +164,7 @@ func (d *decoder) decodes() map[nodeType]decode {
 		typeCaptureStart:                nothing,
 		typeCaptureEnd:                  nothing,
 		typeFunctionStart:               d.functionStart,
-		typeFunctionEnd:                 func(n *node, p jsonobject.Object) { n.Name = d.word(p, "name") },
+		typeFunctionEnd:                 d.functionEnd,
 		typeTensor:                      d.tensor,
 		typeBuffer:                      d.buffer,
 		typeBufferAllocate:              d.bufferEvent,
@@ -186,6 +186,13 @@ func (d *decoder) functionStart(n *node, p jsonobject.Object) {
 		d.hash.Reset()
 		d.hash.Write(raw) // never fails
 		n.Arguments = d.hash.Sum64()
+	}
+}
+
+func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
+	n.Name = d.word(p, "name")
+	if n.Aborted = flagOf(p, "aborted").V; n.Aborted {
+		n.AbortReason = d.word(p, "abort_reason")
 	}
 }
 

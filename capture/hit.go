@@ -166,9 +166,13 @@ func (w *walk) ownFree() *freeing {
 }
 
 // hit looks at the innermost function, which ends or goes on to its next program: if it
-// freed and placed nothing since, or says so, its program came from the cache.
+// freed and placed nothing since, or says so, its program came from the cache. What an
+// exception ends found nothing there.
 func (w *walk) hit(at uint64) {
 	c, f := w.functions.inner(), w.ownFree()
+	if w.known.aborted[c.start] {
+		return
+	}
 	says := c.cacheHit.OK && c.cacheHit.V
 	switch {
 	case f != nil && (says || !c.cacheHit.OK && f.inOp):
@@ -182,6 +186,7 @@ func (w *walk) hit(at uint64) {
 			start = f.counter
 		}
 	}
+	c.decided = true
 	known := w.infer(w.functions.operation(), f, start, at)
 	c.placed = true
 	switch {
@@ -233,14 +238,20 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 }
 
 // closeFree looks at a free that nothing followed. Of an operation that did not find its
-// program in the cache it hides what ran, unless the capture turns out to be a plan.
+// program in the cache, or was aborted, it hides what ran, unless the capture turns out to
+// be a plan.
 func (w *walk) closeFree() {
 	f := w.freeing
 	w.freeing = nil
-	if f == nil || !f.inOp || f.settled || f.cacheHit.V {
+	if f == nil || !f.inOp || f.settled {
 		return
 	}
-	if !f.cacheHit.OK {
+	aborted := w.known.aborted[f.start]
+	w.functions.decide(f.start)
+	if f.cacheHit.V && !aborted {
+		return
+	}
+	if !f.cacheHit.OK && !aborted {
 		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
 	}
 	w.notShown(w.unlessPlan, f.name, f.start)

@@ -20,6 +20,8 @@ type run struct {
 
 	key         operation // that ran at its first node
 	depth       int       // how many functions that was
+	start       uint64    // of the innermost one
+	inOp        bool      // there is one
 	first, last uint64    // counters of its nodes
 
 	circular        int    // circular buffers among cbs
@@ -47,6 +49,9 @@ func placedBy(n *node) program.CB {
 func (r *run) add(n *node, cb program.CB, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
+		if inner := f.inner(); inner != nil {
+			r.start, r.inOp = inner.start, true
+		}
 	}
 	r.last = n.Counter
 	r.cbs = append(r.cbs, cb)
@@ -60,7 +65,7 @@ func (r *run) add(n *node, cb program.CB, f *functions) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular, r.divided = r.cbs[:0], 0, 0, false }
+func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunOn {
@@ -120,6 +125,7 @@ type startKey struct {
 	op                  string
 	inferred, continues bool
 	unsettled           bool   // it may be several programs
+	aborted             bool   // an exception ended its operation
 	outside             bool   // the grid
 	candidates          string // in words
 }
@@ -158,6 +164,10 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		}
 		r := parts[i]
 		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: w.unsettles(r)}
+		if r.inOp {
+			what.aborted = w.known.aborted[r.start]
+			w.functions.decide(r.start)
+		}
 		var err error
 		if what.program, err = w.define(r); err != nil {
 			return err
@@ -165,7 +175,9 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first, nil})
-		w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		if !what.aborted {
+			w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		}
 		if i+1 < len(parts) {
 			ended = append(ended, r.on.id)
 		}
@@ -210,6 +222,7 @@ func (w *walk) start(all []start, at uint64) {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
 				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled, Candidates: s.candidates,
+				Aborted: s.what.aborted,
 			}
 			events[s.what] = e
 			w.tell(e)

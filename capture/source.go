@@ -289,6 +289,9 @@ func (w *walk) functionEnd(n *node) error {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
 	}
+	if n.Aborted {
+		w.abort(n)
+	}
 	w.hit(n.Counter)
 	depth := w.functions.depth()
 	if err := w.complete(n.Counter, func(r *run) bool { return r.depth >= depth }); err != nil {
@@ -296,6 +299,20 @@ func (w *walk) functionEnd(n *node) error {
 	}
 	w.functions.leave()
 	return nil
+}
+
+// abort takes in that an exception ends the innermost function, once for all functions
+// that it ends.
+func (w *walk) abort(n *node) {
+	f := w.functions.inner()
+	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
+		w.known.aborted[f.start] = true
+		w.known.late = w.known.late || f.decided
+	}
+	if !f.aborted {
+		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
+	}
+	f.aborted = true
 }
 
 // learn takes in that a mesh has a chip, which may have missed frees and buffers of the

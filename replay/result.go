@@ -185,6 +185,7 @@ const (
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
+	CodeAborted            Code = "aborted"             // an exception ended an operation
 	CodeOperationFailed    Code = "operation-failed"    // the capture records an error
 	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
 	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
@@ -29,6 +30,8 @@ func anomalyWords() []words {
 			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{replay.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
+		{replay.CodeAborted, "operation was aborted", "operations were aborted",
+			"what they placed is judged and registered, and did not run"},
 		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
 			"they made no sense and changed nothing: what they meant is not counted"},
 		{replay.CodeTornLine, "cut last line", "cut last lines",
@@ -132,10 +135,41 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(a.Detail, 80)
+		where += shown.Name(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"
 	}
 	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+}
+
+// detailText is the detail of an anomaly for people: of an exception, what comes before its
+// backtrace, on one line.
+func detailText(a replay.AnomalyCount) string {
+	if a.Code != replay.CodeAborted {
+		return a.Detail
+	}
+	text, _, _ := strings.Cut(a.Detail, "\nbacktrace:")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// detailLen is how much of a detail is shown, in bytes. An exception says what happened.
+func detailLen(a replay.AnomalyCount) int {
+	if a.Code == replay.CodeAborted {
+		return 400
+	}
+	return 80
+}
+
+// aborted says which operations were aborted, and why the first one was.
+func aborted(r *replay.Result) []note {
+	var out []note
+	for _, a := range r.Anomalies {
+		for _, w := range anomalyWords() {
+			if a.Code == replay.CodeAborted && w.code == a.Code {
+				out = append(out, note{"aborted", anomalyText(r, a, w)})
+			}
+		}
+	}
+	return out
 }

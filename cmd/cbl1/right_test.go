@@ -49,7 +49,6 @@ const rightDir = "../../capture/testdata/right"
 func wrongToday() []string {
 	return []string{
 		"03_free_says_where", "03_listed", "03_listed_freed", "03_listed_freed_late", "03_listed_later", "03_listed_on_one_chip", "03_listed_pipe", "03_listed_small", "03_tensor", "03_tensor_freed", "03_tensor_on_other_cores",
-		"07_clash", "07_no_hit", "07_not_remembered", "07_placed",
 	}
 }
 
