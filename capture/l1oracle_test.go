@@ -65,7 +65,7 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 
 // rightRules are the right answers that captures are read by.
 func rightRules() oracle.Rules {
-	return oracle.Rules{Hybrid: true, AddressAlone: true, FreedAgain: true}
+	return oracle.Rules{Residents: true, Hybrid: true, AddressAlone: true, FreedAgain: true}
 }
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {

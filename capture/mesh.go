@@ -21,6 +21,9 @@ type learnt struct {
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
 	seen    l1.Core               // largest coordinates of any core
 
+	residents []resident      // from before the capture, by when they came
+	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
+
 	// late says that something came too late for this reading: the events that it told
 	// would be others if it had been known.
 	late bool

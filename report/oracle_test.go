@@ -49,7 +49,7 @@ func TestReplayMatchesOracle(t *testing.T) {
 
 // rightRules are the right answers that reports are made by.
 func rightRules() oracle.Rules {
-	return oracle.Rules{Hybrid: true, AddressAlone: true, FreedAgain: true}
+	return oracle.Rules{Residents: true, Hybrid: true, AddressAlone: true, FreedAgain: true}
 }
 
 // exactly decodes an object and keeps every digit of its numbers.
