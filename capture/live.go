@@ -358,7 +358,7 @@ func (w *walk) lost(n *Node, id device.ID) bool {
 	w.past.lost(n, w.known)
 	w.absent = slices.DeleteFunc(w.absent, func(a absentee) bool { return slices.Contains(n.Connections, a.told.Node) })
 	told := n.Address.V != 0 && (w.past != nil || w.again) // a reading knows all residents, or another one will
-	named := n.Address.V == 0 && len(n.Connections) > 0 // what stands for it has a node of its own
+	named := n.Address.V == 0 && len(n.Connections) > 0    // what stands for it has a node of its own
 	return told || named || !w.ranOn(id)
 }
 
