@@ -13,7 +13,9 @@ import (
 )
 
 // A listedBuffer is one row of per_operation_buffers: a buffer that lived at an operation.
+// Before the rows of each operation comes one with begins, which has at alone.
 type listedBuffer struct {
+	begins  bool
 	at      uint64 // counter of the operation's function_start
 	named   device.ID
 	kind    device.Kind
@@ -61,6 +63,7 @@ func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
 	}
+	r.listed(listedBuffer{begins: true, at: at})
 	var in jsonobject.Reader
 	for {
 		more, err := s.More()
@@ -92,7 +95,8 @@ func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
 // is listed there. Writers sort the operations as texts, so those with as many digits
 // follow each other in order: a buffer is a few spans of them.
 type lists struct {
-	at      [21][]uint64 // operations with a list, by digits, in their order there
+	first   event.Opt[uint64] // operation with a list, be it empty
+	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
 	devices map[device.ID]*listedSpans // with any buffer
 }
@@ -114,6 +118,10 @@ type listedSpans struct {
 func (l *lists) add(row listedBuffer) {
 	if l.places == nil {
 		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
+	}
+	if row.begins {
+		l.first = event.Some(min(row.at, l.first.Or(row.at)))
+		return
 	}
 	digits := len(strconv.FormatUint(row.at, 10))
 	n := len(l.at[digits])
@@ -157,17 +165,6 @@ func (l *lists) operations(s *listedSpans) (out []uint64) {
 	return slices.Compact(out)
 }
 
-// first returns the first operation that has a list with anything in it.
-func (l *lists) first() uint64 {
-	low := uint64(forever)
-	for _, at := range l.at {
-		if len(at) > 0 {
-			low = min(low, slices.Min(at))
-		}
-	}
-	return low
-}
-
 // fromLists returns the listed buffers that no allocation of the capture explains. One
 // lives from the first list that names it, which for the first list of all is the start,
 // to its free, or to the next list of its device without it.
@@ -180,19 +177,18 @@ func (p *past) fromLists(known *learnt) (out []resident) {
 		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
 	})
 	devices := map[device.ID][]uint64{}
-	first := p.lists.first()
 	for _, place := range places {
 		if devices[place.named] == nil {
 			devices[place.named] = p.lists.operations(p.lists.devices[place.named])
 		}
-		out = append(out, p.fromPlace(known, place, devices[place.named], first)...)
+		out = append(out, p.fromPlace(known, place, devices[place.named])...)
 	}
 	return out
 }
 
 // fromPlace returns the residents of one place. all are the operations that list anything
 // of its device.
-func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, first uint64) (out []resident) {
+func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []resident) {
 	spans := p.lists.places[place]
 	made := p.madeAt(known, place)
 	var now *resident
@@ -219,7 +215,7 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, first u
 		}
 		end(at)
 		since := at
-		if at == first && p.freed(known, place.named, place.address, 0) >= at {
+		if p.lists.first == event.Some(at) && p.freed(known, place.named, place.address, 0) >= at {
 			since = 0
 		}
 		now = &resident{
