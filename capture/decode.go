@@ -249,6 +249,9 @@ func (d *decoder) buffer(n *node, p jsonobject.Object) {
 		return v
 	}
 	n.Size, n.BufferType = read("size"), read("buffer_type")
+	if id := read("device_id"); id.V <= jsonobject.MaxInt {
+		n.DeviceID = id
+	}
 	if raw := p.Get("type"); raw != nil && raw[0] == '"' {
 		n.TypeName = d.word(p, "type")
 	}

@@ -23,6 +23,9 @@ type learnt struct {
 	aborted map[uint64]bool       // starts of functions that an exception ended
 	settled map[uint64]bool       // first nodes of runs that are one program, though that shows only later
 
+	residents []resident      // from before the capture, by when they came
+	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
+
 	// late says that something came too late for this reading: the events that it told
 	// would be others if it had been known.
 	late bool

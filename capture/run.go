@@ -211,8 +211,9 @@ func (w *walk) define(r *run) (program.ID, error) {
 // program and operation.
 func (w *walk) start(all []start, at uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
-	events := map[startKey]*event.Event{}
+	events, first := map[startKey]*event.Event{}, false
 	for _, s := range all {
+		first = first || !s.unit.ran
 		s.unit.ran = true
 		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
 			s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
@@ -228,6 +229,9 @@ func (w *walk) start(all []start, at uint64) {
 			w.tell(e)
 		}
 		e.On = append(e.On, s.on)
+	}
+	if first {
+		w.expose()
 	}
 }
 

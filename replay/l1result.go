@@ -21,8 +21,9 @@ import (
 // (see Hits) count here.
 //
 // A buffer of a mesh lies on the device with the mesh's id and on every chip of the
-// mesh; one without an id on every device. What existed before the capture began is
-// not known and not counted; see Result.Earlier.
+// mesh; one without an id on every device. What existed before the capture began
+// lies where its lists, tensors and frees say, and is in figures of bytes on cores, not in
+// those of buffers; what they do not say is in Result.Earlier.
 type DeviceL1 struct {
 	ID    event.Opt[uint64]
 	Kind  DeviceKind
@@ -209,9 +210,9 @@ type Live struct {
 	More              int64        // that List leaves out
 }
 
-// Earlier are buffers that operations of the capture use, or free, and that were
-// allocated before it began. They are in no figure: a capture does not say how much of
-// a core they take.
+// Earlier are buffers that operations of the capture use, or free, that were allocated
+// before it began, and of which it does not say where they lay while programs ran beside
+// them. They are in no figure.
 type Earlier struct {
 	L1, Other int64  // number of buffers that are used
 	Bytes     uint64 // whole sizes of those in L1

@@ -93,7 +93,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 // allocated takes in what an allocation says besides of what the fleet keeps.
 func (r *replay) allocated(e *event.Event) {
 	kind := e.Buffer.Kind
-	if e.Earlier {
+	if e.Earlier && len(e.Parts) == 0 {
 		if kind == device.KindL1 || kind == device.KindL1Small {
 			r.result.Earlier.L1++
 			r.result.Earlier.Bytes = min(r.result.Earlier.Bytes+e.Buffer.Size, l1.MaxAddr)
@@ -132,7 +132,7 @@ func (r *replay) freedUnknown(e *event.Event) {
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")
-	if e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
+	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
 		r.result.Earlier.Freed++
 	}
 }

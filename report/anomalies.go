@@ -42,6 +42,8 @@ func anomalyWords() []words {
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
 		{replay.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{replay.CodeResidentsLate, "section lists what lived in L1 at each operation", "sections list what lived in L1 at each operation",
+			"its buffers were not looked at, since they may have been there before; read a file instead of standard input"},
 		{replay.CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",
 			"programs before that were judged by the lowest address of any core, which is stricter; read a file instead of standard input"},
 		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
