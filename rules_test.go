@@ -53,8 +53,7 @@ type row struct {
 func importTable() map[string]row {
 	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "report"}
 	// What reads and writes text from outside.
-	readers := []string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"}
-	readers = readers[:len(readers):len(readers)]
+	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
 	return map[string]row{
 		".":                   {},
 		"l1":                  {},
@@ -65,13 +64,13 @@ func importTable() map[string]row {
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event"), outside: []string{compress}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"clash":               {ours: []string{"l1"}},
-		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "clash", "internal/asciijson"}, never: []string{"os", "flag"}},
+		"clash":               {ours: []string{"l1", "internal/shown"}},
+		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "clash", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline"), outside: []string{cobra, pflag}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag}},
 		"internal/asciijson":  {},
 		"internal/jsonobject": {},
 		"internal/jsonscan":   {},

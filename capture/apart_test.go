@@ -1,11 +1,9 @@
-package capture_test
+package capture
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cbl1/cbl1/capture"
 )
 
 // What is known to be in L1 while no check can look at it is never taken for room.
@@ -39,10 +37,10 @@ func TestL1Unseen(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var s script
 			test.events(&s)
-			r := s.replay(t, capture.Options{})
+			r := s.replay(t, Options{})
 			require.Zero(t, r.Checks.Failed)
 			require.Equal(t, test.apart, r.Checks.Apart)
-			require.Equal(t, test.unseen, r.Unseen())
+			require.Equal(t, test.unseen, len(r.Unseen()) > 0)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"path/filepath"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -16,8 +15,8 @@ import (
 // where the capture ends at its peak; after each node it has what is there then, each
 // core once.
 func TestHeldAfterEveryNode(t *testing.T) {
-	in := capture.Input{Path: filepath.Join("testdata", "matmul_normal.json")}
-	whole, err := resultOf(in, capture.Options{})
+	in := Input{Path: filepath.Join("testdata", "matmul_normal.json")}
+	whole, err := resultOf(in, Options{})
 	require.NoError(t, err)
 	const inBuffer, inCB = 1_450_000, 112_000 // the buffer lives from node 6 to 18, the CBs from 13 on
 	for at := range uint64(whole.Nodes) {
@@ -46,7 +45,7 @@ func TestHeldAfterEveryNode(t *testing.T) {
 // all lie below each other on the same cores and what is free is aligned.
 func TestTightestMayGrow(t *testing.T) {
 	for file, buffers := range map[string]int{"matmul_normal.json": 4, "report_v1.json": 0} {
-		r, err := resultOf(capture.Input{Path: filepath.Join("testdata", file)}, capture.Options{Arch: l1.Wormhole})
+		r, err := resultOf(Input{Path: filepath.Join("testdata", file)}, Options{Arch: l1.Wormhole})
 		require.NoError(t, err)
 		require.NotNil(t, r.Checks.Tightest)
 		for _, g := range r.Checks.Tightest.Grow {

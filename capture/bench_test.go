@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/cbl1/cbl1/capture"
 )
 
 // BenchmarkReader reads a list of nodes like those of conv2d, and a report whose
@@ -24,7 +22,7 @@ func BenchmarkReader(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range capture.NewReader(bytes.NewReader(doc), "bench").Nodes() {
+				for _, err := range NewReader(bytes.NewReader(doc), "bench").nodes() {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -55,7 +53,7 @@ func BenchmarkTraces(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range capture.NewReader(bytes.NewReader(doc), "bench").Nodes() {
+				for _, err := range NewReader(bytes.NewReader(doc), "bench").nodes() {
 					if err != nil {
 						b.Fatal(err)
 					}

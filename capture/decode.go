@@ -15,8 +15,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// MaxNode is the largest node, or section of a report, that is read, in bytes.
-const MaxNode = 16 << 20
+// maxNode is the largest node, or section of a report, that is read, in bytes.
+const maxNode = 16 << 20
 
 // A decoder turns the bytes of one node after the other into Nodes. Captures repeat
 // the same few names and core range sets, which it therefore keeps.
@@ -25,6 +25,8 @@ type decoder struct {
 	texts map[string]string
 	cores coreSets
 	hash  hash.Hash64
+
+	byType map[nodeType]decode
 
 	// The node at hand.
 	json    jsonobject.Reader
@@ -46,27 +48,25 @@ const (
 )
 
 func newDecoder(file string) *decoder {
-	return &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a()}
+	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a()}
+	d.byType = d.decodes()
+	return d
 }
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
 // none of them.
-func (d *decoder) node(raw []byte, pos event.Pos) (*Node, error) {
+func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
 		return nil, d.inputError("", 0, raw, "is not a node, which is an object", nil)
 	}
 	d.top = d.json.Read(raw)
-	n := &Node{Pos: pos, Counter: d.counter()}
+	n := &node{Pos: pos, Counter: d.counter()}
 	if d.ok() {
 		n.Type = d.kind()
 	}
-	switch {
-	case !d.ok():
-	case n.Type.Known():
-		d.known(n)
-	default: // what comes twice is odd here too
-		_, _ = d.top.Has("params"), d.top.Has("connections")
+	if d.ok() {
+		d.rest(n)
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -79,6 +79,21 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*Node, error) {
 	}
 	n.Anomaly = d.anomaly
 	return n, nil
+}
+
+// rest decodes what is not common to all nodes. Of types that are not known it looks for
+// nothing but keys that come twice.
+func (d *decoder) rest(n *node) {
+	decode, known := d.byType[n.Type]
+	if !known {
+		_, _ = d.top.Has("params"), d.top.Has("connections")
+		return
+	}
+	n.StackingLevel = numberOf(d.top, "stacking_level", jsonobject.MaxWhole)
+	params := d.top.ObjectOrEmpty("params")
+	if d.ok() {
+		decode(n, params)
+	}
 }
 
 func (d *decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
@@ -120,9 +135,9 @@ func (d *decoder) counter() uint64 {
 
 // kind returns the node's type. In 2024-08 it stood under name, tensors as
 // tensor[0], tensor[1] and so on.
-func (d *decoder) kind() Type {
+func (d *decoder) kind() nodeType {
 	if d.top.Has("node_type") {
-		return Type(d.word(d.top, "node_type"))
+		return nodeType(d.word(d.top, "node_type"))
 	}
 	if !d.top.Has("name") {
 		d.top.Missing("node_type")
@@ -134,59 +149,60 @@ func (d *decoder) kind() Type {
 	}
 	name := d.word(d.top, "name")
 	if index, ok := strings.CutPrefix(name, "tensor["); ok && strings.TrimLeft(index, "0123456789") == "]" {
-		return TypeTensor
+		return typeTensor
 	}
-	return Type(name)
+	return nodeType(name)
 }
 
-// known decodes what matters of a node whose type is known.
-func (d *decoder) known(n *Node) {
-	n.StackingLevel = numberOf(d.top, "stacking_level", jsonobject.MaxWhole)
-	p := d.top.ObjectOrEmpty("params")
-	if !d.ok() {
-		return
+// A decode reads what matters of a node out of its params.
+type decode func(n *node, params jsonobject.Object)
+
+// decodes returns how each known type of node is decoded.
+func (d *decoder) decodes() map[nodeType]decode {
+	nothing := func(*node, jsonobject.Object) {}
+	return map[nodeType]decode{
+		typeCaptureStart:                nothing,
+		typeCaptureEnd:                  nothing,
+		typeFunctionStart:               d.functionStart,
+		typeFunctionEnd:                 func(n *node, p jsonobject.Object) { n.Name = d.word(p, "name") },
+		typeTensor:                      d.tensor,
+		typeBuffer:                      d.buffer,
+		typeBufferAllocate:              d.bufferEvent,
+		typeBufferDeallocate:            d.bufferEvent,
+		typeCircularBufferAllocate:      d.placed("globally_allocated"),
+		typeDataflowBufferAllocate:      d.placed("borrows_memory"),
+		typeScratchpadAllocate:          d.placed(""),
+		typeCircularBufferDeallocateAll: func(n *node, p jsonobject.Object) { n.DeviceID = deviceID(p, "device_id") },
+		typeSubDeviceManager:            func(n *node, p jsonobject.Object) { n.DeviceID = deviceID(p, "device_id") },
+		typeProgramExecution:            d.execution,
+		typeError:                       d.failure,
 	}
-	switch n.Type {
-	case TypeFunctionStart:
-		n.Name = d.word(p, "name")
-		n.CacheHit = flagOf(p, "program_cache_hit")
-		if raw := d.top.Get("arguments"); !saysNothing(raw) {
-			d.hash.Reset()
-			d.hash.Write(raw) // never fails
-			n.Arguments = d.hash.Sum64()
-		}
-	case TypeFunctionEnd:
-		n.Name = d.word(p, "name")
-	case TypeTensor:
-		d.tensor(n, p)
-	case TypeBuffer:
-		n.Connections, _ = d.top.Numbers("connections")
-		d.lenient(n, p)
-	case TypeBufferAllocate, TypeBufferDeallocate:
-		d.bufferEvent(n, p)
-	case TypeCircularBufferAllocate:
-		d.placed(n, p)
-		n.Global = flagOf(p, "globally_allocated").V
-	case TypeDataflowBufferAllocate:
-		d.placed(n, p)
-		n.Global = flagOf(p, "borrows_memory").V
-	case TypeScratchpadAllocate:
-		d.placed(n, p)
-	case TypeCircularBufferDeallocateAll, TypeSubDeviceManager:
-		n.DeviceID = deviceID(p, "device_id")
-	case TypeProgramExecution:
-		n.DeviceID = deviceID(p, "device_id")
-		n.PhysicalDeviceID = deviceID(p, "physical_device_id")
-		n.RuntimeID = numberOf(p, "runtime_id", jsonobject.MaxWhole)
-	case TypeError:
-		n.ErrorType = d.word(p, "error_type")
-		n.ErrorMessage = d.word(p, "error_message")
-		n.ErrorOperation = d.word(p, "error_operation")
+}
+
+func (d *decoder) functionStart(n *node, p jsonobject.Object) {
+	n.Name = d.word(p, "name")
+	n.CacheHit = flagOf(p, "program_cache_hit")
+	if raw := d.top.Get("arguments"); !saysNothing(raw) {
+		d.hash.Reset()
+		d.hash.Write(raw) // never fails
+		n.Arguments = d.hash.Sum64()
 	}
+}
+
+func (d *decoder) execution(n *node, p jsonobject.Object) {
+	n.DeviceID = deviceID(p, "device_id")
+	n.PhysicalDeviceID = deviceID(p, "physical_device_id")
+	n.RuntimeID = numberOf(p, "runtime_id", jsonobject.MaxWhole)
+}
+
+func (d *decoder) failure(n *node, p jsonobject.Object) {
+	n.ErrorType = d.word(p, "error_type")
+	n.ErrorMessage = d.word(p, "error_message")
+	n.ErrorOperation = d.word(p, "error_operation")
 }
 
 // tensor decodes a tensor.
-func (d *decoder) tensor(n *Node, p jsonobject.Object) {
+func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
 	n.TensorID = numberOf(p, "tensor_id", jsonobject.MaxWhole)
 	n.Address = addressOf(p, jsonobject.MaxWhole)
@@ -196,10 +212,11 @@ func (d *decoder) tensor(n *Node, p jsonobject.Object) {
 	n.DeviceID = deviceID(p, "device_id")
 	n.DeviceTensors = d.deviceTensors(p)
 	n.ShardGrid = d.shardGrid(p)
+	n.PerCore = bytes.Contains(p.Get("memory_config"), []byte("per_core_allocation=1"))
 }
 
 // bufferEvent decodes an allocation or free of a buffer.
-func (d *decoder) bufferEvent(n *Node, p jsonobject.Object) {
+func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
 	n.Address = addressOf(p, jsonobject.MaxWhole)
 	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
@@ -212,9 +229,10 @@ func (d *decoder) bufferEvent(n *Node, p jsonobject.Object) {
 	n.DeviceID = deviceID(p, "device_id")
 }
 
-// lenient decodes what a buffer node says of its buffer, as far as that makes sense:
+// buffer decodes what a buffer node says of its buffer, as far as that makes sense:
 // the node is an identity and no event.
-func (d *decoder) lenient(n *Node, p jsonobject.Object) {
+func (d *decoder) buffer(n *node, p jsonobject.Object) {
+	n.Connections, _ = d.top.Numbers("connections")
 	read := func(name string) (v event.Opt[uint64]) {
 		if raw := p.Get(name); raw != nil {
 			if whole, wrong := jsonobject.Whole(raw); wrong == "" {
@@ -229,18 +247,24 @@ func (d *decoder) lenient(n *Node, p jsonobject.Object) {
 	}
 }
 
-// placed decodes what all things placed in L1 have, and must have.
-func (d *decoder) placed(n *Node, p jsonobject.Object) {
-	n.Address = addressOf(p, jsonobject.MaxL1)
-	n.Size = numberOf(p, "size", jsonobject.MaxL1)
-	if !n.Address.OK {
-		p.Missing("address")
+// placed returns how things placed in L1 are decoded. The flag says that they are backed
+// by something else; what all have, and must have, comes first.
+func (d *decoder) placed(flag string) decode {
+	return func(n *node, p jsonobject.Object) {
+		n.Address = addressOf(p, jsonobject.MaxL1)
+		n.Size = numberOf(p, "size", jsonobject.MaxL1)
+		if !n.Address.OK {
+			p.Missing("address")
+		}
+		if !n.Size.OK {
+			p.Missing("size")
+		}
+		n.Cores = d.coreRangeSet(p)
+		n.DeviceID = deviceID(p, "device_id")
+		if flag != "" {
+			n.Global = flagOf(p, flag).V
+		}
 	}
-	if !n.Size.OK {
-		p.Missing("size")
-	}
-	n.Cores = d.coreRangeSet(p)
-	n.DeviceID = deviceID(p, "device_id")
 }
 
 // addressOf reads the address, which the 2024-08 dialect also calls addr.
@@ -308,7 +332,7 @@ func (s coreSets) keep(raw []byte, set l1.CoreRangeSet) {
 
 // deviceTensors reads an array that stands as JSON text in a string. It is the one
 // field that may be malformed: without it only the mesh is unknown.
-func (d *decoder) deviceTensors(p jsonobject.Object) []DeviceTensor {
+func (d *decoder) deviceTensors(p jsonobject.Object) []deviceTensor {
 	raw := p.Get("device_tensors")
 	if raw == nil {
 		return nil
@@ -320,10 +344,10 @@ func (d *decoder) deviceTensors(p jsonobject.Object) []DeviceTensor {
 			return nil
 		}
 	}
-	var list []DeviceTensor
+	var list []deviceTensor
 	in := d.list(raw)
 	for o := range in.Objects("list") {
-		t := DeviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: deviceID(o, "mesh_device_id")}
+		t := deviceTensor{Address: numberOf(o, "address", jsonobject.MaxWhole), MeshDeviceID: deviceID(o, "mesh_device_id")}
 		t.DeviceID = o.Need("device_id", jsonobject.MaxInt)
 		list = append(list, t)
 	}

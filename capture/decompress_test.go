@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -40,7 +39,7 @@ func zstded(t testing.TB, text io.Reader, opts ...zstd.EOption) []byte {
 
 // count reads a capture to its end.
 func count(r io.Reader) (n int, err error) {
-	for _, err := range capture.NewReader(r, "trace.json.gz").Nodes() {
+	for _, err := range NewReader(r, "trace.json.gz").nodes() {
 		if err != nil {
 			return n, err
 		}
@@ -172,9 +171,9 @@ func TestWindow(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := capture.NewReader(bytes.NewReader(fits), "trace.json.zst")
+	r := NewReader(bytes.NewReader(fits), "trace.json.zst")
 	most, n := uint64(0), 0
-	for _, err := range r.Nodes() {
+	for _, err := range r.nodes() {
 		require.NoError(t, err)
 		if n++; n%20_000 == 0 {
 			runtime.GC()
@@ -206,7 +205,7 @@ func TestNoGoroutinesLeft(t *testing.T) {
 	data := zstded(t, bytes.NewReader(longGraph(1<<20)))
 	before := runtime.NumGoroutine()
 	for range 20 {
-		for _, err := range capture.NewReader(bytes.NewReader(data), "trace.json.zst").Nodes() {
+		for _, err := range NewReader(bytes.NewReader(data), "trace.json.zst").nodes() {
 			require.NoError(t, err)
 			break // in the middle
 		}

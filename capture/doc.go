@@ -1,30 +1,47 @@
-// Package capture reads what users have: ttnn graph captures, in every dialect
-// that was ever written.
+// Package capture is a source of events: it reads what ttnn writes, graph captures in
+// every dialect that was ever written, and tells what happens in them. It knows nothing
+// of figures; package replay makes them.
 //
 // # Model
 //
-// A capture is a list of nodes in the order of execution. A [Reader] finds that
-// list in a bare array or in a report object, plain or compressed, and yields one
-// [Node] after the other; [Reader.Info] holds what a report says about devices and
-// rank. [Inputs] turns the name of a file or folder into the files to read, and
-// [Input.Open] into a Reader that also notices a file that changes while it is read.
-// [Replay] follows the nodes and returns what they say about circular buffers, and
-// about everything else that lives in L1.
+// [Inputs] turns the name of a file or folder into the captures to read. An [Input] is
+// one file, and [Input.Events] tells what happens in it; [NewReader] makes a [Reader] of
+// whatever else can be read, like standard input, and [Reader.Events] does the same.
+// [Options] say what a capture cannot.
+//
+// A capture is a list of nodes in the order of execution. A node is no event: which chips
+// a mesh has shows late, a program is the circular buffers between two frees, an
+// operation that finds its program in the cache shows none, and where a sharded buffer
+// lies is said by the next tensor. The source holds back what it cannot tell yet, and
+// tells it when it can: Node of an event is the node that it is about, Pos the place that
+// the source has reached. What has no address (the capture of a run that never happened
+// has 0 everywhere) it places: programs by tt-metal's rule, buffers from the top down.
 //
 // # Guarantees
 //
 // The whole input is checked to be one JSON document, whatever of it matters.
 // Absent is never 0 and no number is read from part of a text. Every failure is an
-// [*event.InputError] that says where it is; after one the iteration is over. What is odd
-// but harmless is marked on its node as an [Anomaly]. No input panics.
+// [event.InputError] that says where it is; after one the iteration is over, and what was
+// told before is the beginning of what the whole capture tells. What is odd but harmless
+// is told at the end as anomalies, what the capture hides as hidden. No input panics.
+//
+// Ids, programs and buffers are told before what names them. Each node that places
+// something is in one run. The same capture tells the same events. A file that shows at
+// its end what it should have said at its start is told again; [Options].Ahead reads it
+// twice instead, and a pipe, which can be read once, says so.
+//
+// An event log is told as it stands.
 //
 // # Cost
 //
-// A Reader makes one pass, at some hundred MB/s, in memory that does not depend on
-// the size of the input: one buffer, one node (at most [MaxNode] bytes) and the two
-// small sections of a report. Nodes and keys that do not matter are never built.
+// A capture is read in one pass, or two, at some hundred MB/s, in memory that follows the
+// number of distinct programs and of live buffers and not the size of the input: one
+// buffer, one node (at most 16 MiB) and the two small sections of a report. Nodes and keys
+// that do not matter are never built. A run costs its nodes, an event of a buffer the
+// devices on which it lies.
 //
 // # Concurrency
 //
-// A Reader belongs to one goroutine and starts none. Nodes are the caller's to keep.
+// A Reader belongs to one goroutine and starts none. Events are the caller's to keep; the
+// lists in them are shared and must not be changed.
 package capture

@@ -5,43 +5,48 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// The circular buffers of a capture, with what each takes on one core.
-func ExampleReader_Nodes() {
-	const text = `[
-  {"counter": 0, "node_type": "capture_start", "params": {}},
-  {"counter": 1, "node_type": "circular_buffer_allocate", "params":
-    {"address": 111616, "size": 4096, "core_range_set": "{[0-0 - 1-1]}", "globally_allocated": "0", "device_id": 0}},
-  {"counter": 2, "node_type": "circular_buffer_allocate", "params":
-    {"address": 1048576, "size": 32768, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "1", "device_id": 0}},
-  {"counter": 3, "node_type": "capture_end", "params": {}}
-]`
-	for n, err := range capture.NewReader(strings.NewReader(text), "trace.json").Nodes() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if n.Type == capture.TypeCircularBufferAllocate {
-			fmt.Printf("line %d: %d bytes at %d on %v, global %v\n", n.Pos.Line, n.Size.V, n.Address.V, n.Cores, n.Global)
-		}
-	}
-	// Output:
-	// line 3: 4096 bytes at 111616 on {[0-0 - 1-1]}, global false
-	// line 5: 32768 bytes at 1048576 on {[0-0 - 7-7]}, global true
-}
-
-// Two programs that start at one address: together they take what the larger takes.
-func ExampleReader_Events() {
-	const text = `[
+// twoPrograms start at one address.
+const twoPrograms = `[
   {"counter": 0, "node_type": "circular_buffer_allocate", "params":
     {"address": 111616, "size": 4096, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}},
   {"counter": 1, "node_type": "circular_buffer_deallocate_all", "params": {"device_id": 0}},
   {"counter": 2, "node_type": "circular_buffer_allocate", "params":
     {"address": 111616, "size": 6144, "core_range_set": "{[0-0 - 7-7]}", "globally_allocated": "0", "device_id": 0}}
 ]`
-	result, err := replay.Run("trace.json", capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}), replay.Options{})
+
+// What happens in a capture, one event after the other.
+func ExampleReader_Events() {
+	for e, err := range capture.NewReader(strings.NewReader(twoPrograms), "trace.json").Events(capture.Options{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Print(e.Node, " ", e.Kind)
+		for _, cb := range e.CBs {
+			fmt.Printf(" %d bytes at %d on %v", cb.Size, cb.Address, cb.Cores)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 0 log
+	// 0 device
+	// 0 program 4096 bytes at 111616 on {[0-0 - 7-7]}
+	// 1 run
+	// 1 cbs_freed
+	// 2 program 6144 bytes at 111616 on {[0-0 - 7-7]}
+	// 2 run
+	// 3 upstream
+	// 3 end
+}
+
+// What replay makes of them: together the programs take what the larger one takes.
+func ExampleReader_Events_replayed() {
+	events := capture.NewReader(strings.NewReader(twoPrograms), "trace.json").Events(capture.Options{})
+	result, err := replay.Run("trace.json", events, replay.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,11 +61,34 @@ func ExampleReader_Events() {
 }
 
 // Every error says what is wrong, and where.
-func ExampleReader_Nodes_refused() {
+func ExampleReader_Events_refused() {
 	const text = `[{"counter": 0, "node_type": "buffer_allocate", "params": {"size": "4096 bytes"}}]`
-	for _, err := range capture.NewReader(strings.NewReader(text), "trace.json").Nodes() {
+	for _, err := range capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}) {
 		fmt.Println(err)
 	}
 	// Output:
 	// trace.json:1: byte 67: node 0: size: "4096 bytes" is not a whole number
+}
+
+// A folder has a capture for each host process.
+func ExampleInputs() {
+	inputs, err := capture.Inputs("testdata/ranks")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, in := range inputs {
+		for e, err := range in.Events(capture.Options{}) {
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			if e.Kind == event.KindEnd {
+				fmt.Printf("rank %d: %d nodes\n", e.Rank.V, e.Nodes)
+			}
+		}
+	}
+	// Output:
+	// rank 0: 23 nodes
+	// rank 1: 47 nodes
 }

@@ -40,7 +40,7 @@ func (f *functions) inner() *function {
 	return &f.stack[len(f.stack)-1]
 }
 
-func (f *functions) enter(n *Node) {
+func (f *functions) enter(n *node) {
 	f.text = append(f.text[:0], n.Name...)
 	f.stack = append(f.stack, function{name: f.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit})
 }

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -40,12 +39,12 @@ func FuzzReader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		whole := capture.NewReader(bytes.NewReader(data), "fuzz.json")
+		whole := NewReader(bytes.NewReader(data), "fuzz.json")
 		nodes, err := collect(t, whole)
-		pieces := capture.NewReader(iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(data))), "fuzz.json")
+		pieces := NewReader(iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(data))), "fuzz.json")
 		again, errAgain := collect(t, pieces)
 		require.Equal(t, nodes, again)
-		require.Equal(t, whole.Info(), pieces.Info())
+		require.Equal(t, whole.info, pieces.info)
 		compressed := len(data) > 1 && (data[0] == 0x1f || data[0] == 0x28 || data[0]&0xf0 == 0x50)
 		if err != nil || errAgain != nil {
 			require.Error(t, err)
@@ -56,8 +55,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func collect(t *testing.T, r *capture.Reader) (nodes []capture.Node, err error) {
-	for n, err := range r.Nodes() {
+func collect(t *testing.T, r *Reader) (nodes []node, err error) {
+	for n, err := range r.nodes() {
 		if err != nil {
 			require.Nil(t, n)
 			var e *event.InputError

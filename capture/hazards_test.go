@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"io"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -205,7 +204,7 @@ func TestHazardLayout(t *testing.T) {
 		nodes, _, err := read(input)
 		require.NoError(t, err, input)
 		require.Len(t, nodes, 2)
-		require.Equal(t, capture.TypeCaptureStart, nodes[0].Type)
+		require.Equal(t, typeCaptureStart, nodes[0].Type)
 	}
 	nodes, _, err := read("[]")
 	require.NoError(t, err)
@@ -267,7 +266,7 @@ func TestHazardFlags(t *testing.T) {
 }
 
 func TestHazardDeviceTensors(t *testing.T) {
-	tensor := func(value string) *capture.Node {
+	tensor := func(value string) *node {
 		return single(t, `{"counter":0,"node_type":"tensor","params":{"device_tensors":`+value+`}}`)
 	}
 	for _, value := range []string{
@@ -279,7 +278,7 @@ func TestHazardDeviceTensors(t *testing.T) {
 		require.Equal(t, event.AnomalyDeviceTensors, n.Anomaly, value)
 		require.Empty(t, n.DeviceTensors, value)
 	}
-	for value, want := range map[string][]capture.DeviceTensor{
+	for value, want := range map[string][]deviceTensor{
 		`null`: nil,
 		`"[]"`: nil,
 		`"[{\"device_id\":1,\"mesh_device_id\":\"2\",\"x\":[]}]"`: {{DeviceID: 1, MeshDeviceID: some[uint64](2)}},
@@ -308,8 +307,8 @@ func TestHazardText(t *testing.T) {
 
 func TestHazardErrorText(t *testing.T) {
 	long := strings.Repeat("\u202e", 5000)
-	r := capture.NewReader(strings.NewReader(cb(`"size":"`+long+`",`+address+`,`+cores)), "dir/\x1b[31m\n"+long+"/trace.json")
-	for _, err := range r.Nodes() {
+	r := NewReader(strings.NewReader(cb(`"size":"`+long+`",`+address+`,`+cores)), "dir/\x1b[31m\n"+long+"/trace.json")
+	for _, err := range r.nodes() {
 		if err != nil {
 			checkError(t, err)
 			require.Contains(t, err.Error(), "/trace.json:1: byte 70: node 0: size: ")

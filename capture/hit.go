@@ -13,90 +13,121 @@ import (
 // and found anew.
 const maxOperations = 1 << 16
 
-// maxCandidates is how many different programs of one operation are remembered for a
-// unit, the latest ones: one more than replay judges, so that it sees that there are more.
-const maxCandidates = 65
+// maxWorkloads is how many different workloads of one operation are remembered for a unit,
+// the latest ones: one more than replay judges, so that it sees that there are more.
+const maxWorkloads = 65
 
-// hits remember what each operation ran: an operation that finds its program in the
-// cache shows no circular buffers.
-type hits map[operation][]*remembered
+// hits remember what each operation ran: an operation that finds its program in the cache
+// shows no circular buffers.
+type hits map[operation][]*ranOn
 
-// remembered is what an operation ran on one unit. The names of functions and the text of
-// arguments may stand for several programs: the last one that ran is the last here.
+// ranOn is what an operation ran on one unit. The names of functions and the text of
+// arguments may stand for several workloads: the one that ran last is the last here.
+type ranOn struct {
+	id        device.ID
+	workloads []workloadRan // at least one; those before the last are different
+}
+
+// workloadRan is what an operation ran on one unit behind one free.
+type workloadRan struct {
+	behind   uint64 // counter of the free
+	free     bool   // there is one
+	programs []remembered
+}
+
+// remembered is a program that ran, and where the capture shows that.
 type remembered struct {
-	id         device.ID
-	candidates []candidate // different ones; at least one
-}
-
-// A candidate is a program that an operation ran, and where the capture shows it last.
-type candidate struct {
 	program         program.ID
+	first           uint64 // counters of its nodes
 	cbFirst, cbLast uint64
-	runs            int
+	unsettled       bool // it may be several programs
 }
 
-// remember takes in that an operation ran a program on a unit. was is what the same run
-// was before it went on, if it did.
-func (h hits) remember(key operation, id device.ID, what candidate, was event.Opt[program.ID]) {
-	if len(h) >= maxOperations && h[key] == nil {
+// remember takes in a run: another program behind the same free, one of them that went on,
+// or what the operation ran anew.
+func (h hits) remember(r *run, what remembered) {
+	if len(h) >= maxOperations && h[r.key] == nil {
 		clear(h)
 	}
-	list := h[key]
-	i := slices.IndexFunc(list, func(old *remembered) bool { return old.id == id })
+	l := &r.on.since.workload
+	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
+	list := h[r.key]
+	i := slices.IndexFunc(list, func(old *ranOn) bool { return old.id == r.on.id })
 	if i < 0 {
-		i = len(list)
-		h[key] = append(list, &remembered{id: id})
+		h[r.key] = append(list, &ranOn{r.on.id, []workloadRan{anew}})
+		return
 	}
-	h[key][i].add(what, was)
+	last := &list[i].workloads[len(list[i].workloads)-1]
+	if k := slices.IndexFunc(last.programs, func(o remembered) bool { return o.first == what.first }); k >= 0 {
+		last.programs[k] = what
+		return
+	}
+	if last.free && anew.free && last.behind == anew.behind && r.divided && len(last.programs) < maxAnnounced {
+		last.programs = append(last.programs, what)
+		return
+	}
+	list[i].add(anew)
 }
 
-func (r *remembered) add(what candidate, was event.Opt[program.ID]) {
-	of := func(id program.ID) int {
-		return slices.IndexFunc(r.candidates, func(c candidate) bool { return c.program == id })
+// add takes in a workload that begins. What was the last one until now is kept once.
+func (o *ranOn) add(anew workloadRan) {
+	n := len(o.workloads) - 1
+	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {
+		o.workloads = slices.Delete(o.workloads, i, i+1)
 	}
-	if i := of(was.V); was.OK && i >= 0 {
-		if r.candidates[i].runs--; r.candidates[i].runs == 0 {
-			r.candidates = slices.Delete(r.candidates, i, i+1)
+	if o.workloads = append(o.workloads, anew); len(o.workloads) > maxWorkloads {
+		o.workloads = slices.Delete(o.workloads, 0, 1)
+	}
+}
+
+// same reports whether two workloads are the same programs in the same order.
+func (l workloadRan) same(o workloadRan) bool {
+	return slices.EqualFunc(l.programs, o.programs, func(a, b remembered) bool { return a.program == b.program && a.unsettled == b.unsettled })
+}
+
+// last returns the programs of the workload that ran last.
+func (o *ranOn) last() []remembered { return o.workloads[len(o.workloads)-1].programs }
+
+// others returns, by id, what else program i of the last workload may be: program i of each
+// other workload, and behind the last one all that others have more.
+func (o *ranOn) others(i int) (ids []program.ID) {
+	last := o.last()
+	for _, w := range o.workloads[:len(o.workloads)-1] {
+		end := i + 1
+		if i == len(last)-1 {
+			end = len(w.programs)
+		}
+		for k := i; k < min(end, len(w.programs)); k++ {
+			if id := w.programs[k].program; id != last[i].program && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
 		}
 	}
-	what.runs = 1
-	if i := of(what.program); i >= 0 {
-		what.runs += r.candidates[i].runs
-		r.candidates = slices.Delete(r.candidates, i, i+1)
-	}
-	if r.candidates = append(r.candidates, what); len(r.candidates) > maxCandidates {
-		r.candidates = slices.Delete(r.candidates, 0, 1)
-	}
-}
-
-// last returns the program that ran last, and the others by id.
-func (r *remembered) last() (last candidate, others []program.ID) {
-	n := len(r.candidates) - 1
-	for _, c := range r.candidates[:n] {
-		others = append(others, c.program)
-	}
-	slices.Sort(others)
-	return r.candidates[n], others
+	slices.Sort(ids)
+	return ids
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
 type freeing struct {
 	counter  uint64
+	last     uint64 // of several back to back
 	device   device.ID
-	depth    int // of functions
+	name     string // of the innermost function
+	start    uint64 // its counter
+	depth    int    // of functions
 	cacheHit event.Opt[bool]
 	inOp     bool // it belongs to an operation, and is not the end of a program
 	settled  bool // what it stands for is known
 }
 
 // frees takes in that a free was read.
-func (w *walk) frees(n *Node, id device.ID) {
+func (w *walk) frees(n *node, id device.ID) {
 	inner := w.functions.inner()
-	w.freeing = &freeing{counter: n.Counter, device: id, depth: w.functions.depth()}
+	w.freeing = &freeing{counter: n.Counter, last: n.Counter, device: id, depth: w.functions.depth()}
 	if inner == nil {
 		return
 	}
-	w.freeing.cacheHit = inner.cacheHit
+	w.freeing.cacheHit, w.freeing.name, w.freeing.start = inner.cacheHit, inner.name, inner.start
 	if w.known.onlyChip(id) {
 		return
 	}
@@ -111,11 +142,17 @@ func (w *walk) frees(n *Node, id device.ID) {
 type guesses struct {
 	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
 	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on
+	ended map[device.ID]bool // a free with the id was taken for the end of a program of that chip
+	alone map[device.ID]bool // an execution of the chip was taken to be shown under no mesh
+}
+
+func newGuesses() guesses {
+	return guesses{map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}}
 }
 
 // wrong reports whether that a mesh has a chip makes a decision wrong.
 func (g *guesses) wrong(mesh, chip device.ID, known *learnt) bool {
-	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip)
+	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip) || g.ended[mesh] || g.alone[chip]
 }
 
 // ownFree returns the free that nothing followed yet, if it is of the innermost
@@ -164,36 +201,47 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
 	}
-	reached := func(*remembered) bool { return true }
+	reached := func(device.ID) bool { return true }
 	if f != nil && f.device != event.NoDevice {
 		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
-			reached = func(r *remembered) bool { return w.known.reaches(f.device, r.id) }
+			reached = func(id device.ID) bool { return w.known.reaches(f.device, id) }
 		} else {
 			w.guessed.reach[f.device] = true
 		}
 	}
-	var starts []start
-	for _, r := range w.hits[key] {
-		if !reached(r) {
+	rounds := [][]start{nil}
+	for _, of := range w.hits[key] {
+		if !reached(of.id) {
 			continue
 		}
 		w.settle()
-		last, others := r.last()
-		starts = append(starts, start{
-			startKey{program: last.program, op: key.path, inferred: true, candidates: fmt.Sprint(others)}, w.units.byID[r.id],
-			event.RunOn{Device: r.id, First: first, Last: first, CBFirst: last.cbFirst, CBLast: last.cbLast}, others,
-		})
+		for i, r := range of.last() {
+			if i == len(rounds) {
+				rounds = append(rounds, nil)
+			}
+			others := of.others(i)
+			rounds[i] = append(rounds[i], start{
+				startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled, candidates: fmt.Sprint(others)}, w.units.byID[of.id],
+				event.RunOn{Device: of.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, others,
+			})
+		}
 	}
-	w.start(starts, at)
-	return len(starts) > 0
+	for _, starts := range rounds {
+		w.start(starts, at)
+	}
+	return len(rounds[0]) > 0
 }
 
-// closeFree looks at a free that nothing followed. If its operation found the program
-// in the cache, or does not say, the file may not show what L1 holds.
+// closeFree looks at a free that nothing followed. Of an operation that did not find its
+// program in the cache it hides what ran, unless the capture turns out to be a plan.
 func (w *walk) closeFree() {
 	f := w.freeing
 	w.freeing = nil
-	if f != nil && f.inOp && !f.cacheHit.OK && !f.settled {
-		w.hidden.add(hiddenFreeWithoutCBs, int64(f.counter), "")
+	if f == nil || !f.inOp || f.settled || f.cacheHit.V {
+		return
 	}
+	if !f.cacheHit.OK {
+		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
+	}
+	w.notShown(w.unlessPlan, f.name, f.start)
 }

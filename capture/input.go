@@ -18,8 +18,7 @@ import (
 // An Input is one capture file.
 type Input struct {
 	Path string
-	// Rank and World come from a name like graph_capture_0_of_4.json.
-	Rank, World event.Opt[uint64]
+	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json
 }
 
 // Inputs returns the captures that path names: the file itself, or those in the
@@ -85,9 +84,9 @@ func newInput(path string) Input {
 	if rest, ok := strings.CutPrefix(stem, "graph_capture_"); ok {
 		if rank, world, ok := strings.Cut(rest, "_of_"); ok {
 			r, rankErr := strconv.ParseUint(rank, 10, 63)
-			w, worldErr := strconv.ParseUint(world, 10, 63)
+			_, worldErr := strconv.ParseUint(world, 10, 63)
 			if rankErr == nil && worldErr == nil {
-				in.Rank, in.World = event.Some(r), event.Some(w)
+				in.Rank = event.Some(r)
 			}
 		}
 	}
@@ -127,11 +126,11 @@ func natural(a, b string) int {
 
 func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Open opens the file. Iterating over the Reader's Nodes closes it. A regular file
+// open opens the file. Iterating over the Reader's nodes closes it. A regular file
 // that is written to in the meantime is refused at the end with event.ErrChanged, because
 // what was read may be half old and half new; a pipe is read once, as it comes. An event
 // log may grow while it is read.
-func (in Input) Open() (*Reader, error) {
+func (in Input) open() (*Reader, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fileError(in.Path, err)
@@ -162,7 +161,7 @@ func (r *Reader) sameAs(before fs.FileInfo) error {
 	if r.regular != nil && unchanged(before, r.regular) {
 		return nil
 	}
-	_ = r.Close() // nothing was read from it
+	_ = r.shut() // nothing was read from it
 	return &event.InputError{File: r.file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
 }
 

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -25,7 +24,7 @@ func folder(t *testing.T, names ...string) string {
 	return dir
 }
 
-func names(inputs []capture.Input) (list []string) {
+func names(inputs []Input) (list []string) {
 	for _, in := range inputs {
 		list = append(list, filepath.Base(in.Path))
 	}
@@ -51,41 +50,41 @@ func TestInputs(t *testing.T) {
 	} {
 		dir := folder(t, c.files...)
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.json"), 0o700))
-		got, err := capture.Inputs(dir)
+		got, err := Inputs(dir)
 		require.NoError(t, err)
 		require.Equal(t, c.want, names(got))
 	}
 
 	dir := folder(t, "graph_capture_3_of_4.json", "config.json")
-	got, err := capture.Inputs(dir)
+	got, err := Inputs(dir)
 	require.NoError(t, err)
-	require.Equal(t, []capture.Input{{Path: filepath.Join(dir, "graph_capture_3_of_4.json"), Rank: some[uint64](3), World: some[uint64](4)}}, got)
+	require.Equal(t, []Input{{Path: filepath.Join(dir, "graph_capture_3_of_4.json"), Rank: some[uint64](3)}}, got)
 
 	// A file is taken whatever its name.
-	got, err = capture.Inputs(filepath.Join(dir, "config.json"))
+	got, err = Inputs(filepath.Join(dir, "config.json"))
 	require.NoError(t, err)
-	require.Equal(t, []capture.Input{{Path: filepath.Join(dir, "config.json")}}, got)
+	require.Equal(t, []Input{{Path: filepath.Join(dir, "config.json")}}, got)
 }
 
 func TestInputsRefused(t *testing.T) {
 	twice := folder(t, "graph_capture_0_of_2.json", "graph_capture_0_of_4.json")
-	_, err := capture.Inputs(twice)
+	_, err := Inputs(twice)
 	require.ErrorContains(t, err, "rank 0 is there twice: graph_capture_0_of_2.json and graph_capture_0_of_4.json")
 	checkError(t, err)
 
-	_, err = capture.Inputs(folder(t, "config.json"))
+	_, err = Inputs(folder(t, "config.json"))
 	require.ErrorContains(t, err, "no captures")
 	checkError(t, err)
 
-	_, err = capture.Inputs(filepath.Join(twice, "missing\n.json"))
+	_, err = Inputs(filepath.Join(twice, "missing\n.json"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	checkError(t, err)
 
-	_, err = capture.Input{Path: filepath.Join(twice, "missing")}.Open()
+	_, err = Input{Path: filepath.Join(twice, "missing")}.open()
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	checkError(t, err)
 
-	_, err = capture.Input{Path: twice}.Open()
+	_, err = Input{Path: twice}.open()
 	require.ErrorContains(t, err, "is a folder")
 	checkError(t, err)
 }
@@ -100,9 +99,9 @@ func TestOpen(t *testing.T) {
 	}
 	read := func(meanwhile func()) (n int, err error) {
 		write()
-		r, err := capture.Input{Path: path}.Open()
+		r, err := Input{Path: path}.open()
 		require.NoError(t, err)
-		for _, err := range r.Nodes() {
+		for _, err := range r.nodes() {
 			if err != nil {
 				return n, err
 			}
@@ -143,13 +142,13 @@ func TestOpen(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	in := capture.Input{Path: filepath.Join(folder(t, "a.json"), "a.json")}
-	r, err := in.Open()
+	in := Input{Path: filepath.Join(folder(t, "a.json"), "a.json")}
+	r, err := in.open()
 	require.NoError(t, err)
-	require.NoError(t, r.Close())
-	require.NoError(t, r.Close())
-	for _, err := range r.Nodes() {
+	require.NoError(t, r.shut())
+	require.NoError(t, r.shut())
+	for _, err := range r.nodes() {
 		require.ErrorContains(t, err, "is read already, or closed")
 	}
-	require.NoError(t, capture.NewReader(strings.NewReader(two), "").Close())
+	require.NoError(t, NewReader(strings.NewReader(two), "").shut())
 }

@@ -212,11 +212,11 @@ func requireLaws(t require.TestingT, events []*event.Event, data []byte) {
 	}
 	placed := map[device.ID]int{}
 	nodes := int64(0)
-	for n, err := range NewReader(bytes.NewReader(data), "laws.json").Nodes() {
+	for n, err := range NewReader(bytes.NewReader(data), "laws.json").nodes() {
 		require.NoError(t, err)
 		nodes++
 		switch n.Type {
-		case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+		case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 			placed[idOf(n.DeviceID)]++
 		}
 	}

@@ -37,8 +37,10 @@ type buffer struct {
 
 	told   bool     // it lies on its units
 	placed bool     // r and address are chosen here
-	r      l1.Range // empty if it lies nowhere
+	r      l1.Range // empty if it lies nowhere, or is unsized
 	on     []*unit
+
+	unsized bool // it has an address, and nobody says how many bytes of a core
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -50,7 +52,7 @@ type addressKey struct {
 
 // bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
 // L1_SMALL buffers say L1.
-func bufferKind(n *Node) (kind device.Kind, ok bool) {
+func bufferKind(n *node) (kind device.Kind, ok bool) {
 	if n.BufferType.OK {
 		kinds := []device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}
 		if n.BufferType.V < uint64(len(kinds)) {
@@ -82,15 +84,16 @@ type buffers struct {
 	byNode map[uint64][]*buffer     // in the order of their allocations
 	loose  map[addressKey][]*buffer // of allocations that name no node
 
+	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
-	newest  *Node             // the last buffer node, while nothing followed it
+	newest  *node             // the last buffer node, while nothing followed it
 }
 
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
 		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
-		tensors: map[uint64]uint64{},
+		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
 
@@ -100,7 +103,7 @@ func (l *buffers) next() device.BufferID {
 }
 
 // node takes in that operations know a buffer, and which tensors belong to it.
-func (l *buffers) node(n *Node) {
+func (l *buffers) node(n *node) {
 	l.newest = n
 	added := 0
 	for _, c := range n.Connections {
@@ -113,10 +116,10 @@ func (l *buffers) node(n *Node) {
 
 // earlier returns the last buffer node if the node that follows it does not allocate
 // the buffer: then it lives since before the capture.
-func (l *buffers) earlier(next *Node) *Node {
+func (l *buffers) earlier(next *node) *node {
 	old := l.newest
 	l.newest = nil
-	if old == nil || next.Type == TypeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
+	if old == nil || next.Type == typeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
 		return nil
 	}
 	return old
@@ -125,6 +128,7 @@ func (l *buffers) earlier(next *Node) *Node {
 func (l *buffers) add(b *buffer) {
 	l.live[b.id] = b
 	if b.node.OK {
+		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	} else {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
@@ -183,7 +187,7 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 // pair finds the allocation that a free ends: that of its buffer node and id, or the
 // last one of the node. backing is that of a chip which backs the one that was found,
 // if the free ends no more than that, or 0.
-func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
+func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	id, list := idOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
 		if list = l.byNode[c]; len(list) > 0 {
@@ -210,8 +214,12 @@ func (l *buffers) pair(n *Node) (found *buffer, backing device.BufferID) {
 	return nil, 0
 }
 
+// freed reports whether a free that ends nothing is of a buffer that the capture did
+// allocate: then it was freed before.
+func (l *buffers) freed(n *node) bool { return slices.ContainsFunc(n.Connections, l.made.has) }
+
 // byAddress returns the buffers that a free may end which names no buffer node.
-func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
+func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	kind, _ := bufferKind(n)
 	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
 		return list
@@ -228,14 +236,14 @@ func (l *buffers) byAddress(n *Node, id device.ID) (list []*buffer) {
 
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are
 // complete by then.
-func (w *walk) bufferEvent(n *Node) error {
+func (w *walk) bufferEvent(n *node) error {
 	w.settle()
 	id := idOf(n.DeviceID)
 	if err := w.complete(n.Counter, func(r *run) bool { return w.known.reaches(id, r.on.id) }); err != nil {
 		return err
 	}
 	w.upstream.buffer(n)
-	if n.Type == TypeBufferAllocate {
+	if n.Type == typeBufferAllocate {
 		w.upstream.pair(n, true)
 		w.allocate(n, id)
 		return nil
@@ -245,7 +253,7 @@ func (w *walk) bufferEvent(n *Node) error {
 }
 
 // allocate takes in an allocation.
-func (w *walk) allocate(n *Node, id device.ID) {
+func (w *walk) allocate(n *node, id device.ID) {
 	kind, ok := bufferKind(n)
 	if !ok {
 		w.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
@@ -266,7 +274,7 @@ func (w *walk) allocate(n *Node, id device.ID) {
 	if kind.InL1() {
 		w.measure(b, n)
 	}
-	if !b.sharded || !b.perCore.OK {
+	if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
 	} else if cores, ok := w.known.cores[n.Counter]; ok {
 		b.cores, b.known = cores, true
@@ -278,7 +286,7 @@ func (w *walk) allocate(n *Node, id device.ID) {
 
 // measure finds how much of a core a buffer in L1 takes, and where, as far as its
 // allocation says so.
-func (w *walk) measure(b *buffer, n *Node) {
+func (w *walk) measure(b *buffer, n *node) {
 	b.sharded = n.NumCores.V > 0 || strings.HasSuffix(n.Layout, "SHARDED")
 	grid := w.grids.use(b.named)
 	if !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.PageSize.V > 0 && n.Size.OK {
@@ -314,12 +322,12 @@ func (w *walk) back(of, b *buffer) {
 }
 
 // free takes in a free. It reports whether the allocation is known.
-func (w *walk) free(n *Node, id device.ID) bool {
+func (w *walk) free(n *node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(w.functions.path())}
 	b, backing := w.buffers.pair(n)
 	switch {
 	case b == nil:
-		e.Unknown = true
+		e.Unknown, e.Again = true, w.buffers.freed(n)
 		e.Buffer.Kind, _ = bufferKind(n)
 		if id != event.NoDevice {
 			e.Named = event.Some(id) // which perhaps nothing else does
@@ -336,7 +344,7 @@ func (w *walk) free(n *Node, id device.ID) bool {
 }
 
 // tensor takes in a tensor, which tells the cores of a sharded buffer.
-func (w *walk) tensor(n *Node) {
+func (w *walk) tensor(n *node) {
 	l := w.buffers
 	node, named := l.tensors[n.Counter]
 	delete(l.tensors, n.Counter)
@@ -401,10 +409,10 @@ func (w *walk) lay(b *buffer) {
 func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 	for len(on) > 0 {
 		e, rest := w.allocation(b), []*unit(nil)
-		if b.address.OK && b.perCore.OK {
+		if b.address.OK && (b.perCore.OK || b.unsized) {
 			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
 			switch {
-			case b.r.IsEmpty():
+			case b.r.IsEmpty() && !b.unsized:
 				part.Cores.OK = false
 			case !b.known:
 				part.Cores.V = w.grids.use(on[0].id).cores
@@ -440,7 +448,7 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 func (w *walk) allocation(b *buffer) *event.Event {
 	e := &event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op},
+		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 	}
 	if b.named != event.NoDevice {
 		e.Named = event.Some(b.named)
@@ -449,7 +457,7 @@ func (w *walk) allocation(b *buffer) *event.Event {
 }
 
 // tellEarlier tells the last buffer node if it is of a buffer from before the capture.
-func (w *walk) tellEarlier(next *Node) {
+func (w *walk) tellEarlier(next *node) {
 	old := w.buffers.earlier(next)
 	if old == nil {
 		return
@@ -468,6 +476,7 @@ func (w *walk) meet(id device.ID) *unit {
 		return u
 	}
 	u := &unit{id: id}
+	u.since.workload = w.heralded(id)
 	w.known.met[id] = true
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {
@@ -483,6 +492,7 @@ func (w *walk) meet(id device.ID) *unit {
 	}
 	w.units.add(u)
 	w.declare(u, like)
+	w.allocatedBy(u)
 	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
 	return u
 }

@@ -5,48 +5,37 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Type is the kind of a node as its writer spells it.
-type Type string
+// A nodeType is the kind of a node as its writer spells it.
+type nodeType string
 
 // The types whose nodes are decoded. Of all others only Pos, Counter and Type are
 // set.
 const (
-	TypeCaptureStart                Type = "capture_start"
-	TypeCaptureEnd                  Type = "capture_end"
-	TypeFunctionStart               Type = "function_start"
-	TypeFunctionEnd                 Type = "function_end"
-	TypeTensor                      Type = "tensor"
-	TypeBuffer                      Type = "buffer"
-	TypeBufferAllocate              Type = "buffer_allocate"
-	TypeBufferDeallocate            Type = "buffer_deallocate"
-	TypeCircularBufferAllocate      Type = "circular_buffer_allocate"
-	TypeCircularBufferDeallocateAll Type = "circular_buffer_deallocate_all"
-	TypeDataflowBufferAllocate      Type = "dataflow_buffer_allocate"
-	TypeScratchpadAllocate          Type = "scratchpad_allocate"
-	TypeSubDeviceManager            Type = "sub_device_manager"
-	TypeProgramExecution            Type = "program_execution"
-	TypeError                       Type = "error"
+	typeCaptureStart                nodeType = "capture_start"
+	typeCaptureEnd                  nodeType = "capture_end"
+	typeFunctionStart               nodeType = "function_start"
+	typeFunctionEnd                 nodeType = "function_end"
+	typeTensor                      nodeType = "tensor"
+	typeBuffer                      nodeType = "buffer"
+	typeBufferAllocate              nodeType = "buffer_allocate"
+	typeBufferDeallocate            nodeType = "buffer_deallocate"
+	typeCircularBufferAllocate      nodeType = "circular_buffer_allocate"
+	typeCircularBufferDeallocateAll nodeType = "circular_buffer_deallocate_all"
+	typeDataflowBufferAllocate      nodeType = "dataflow_buffer_allocate"
+	typeScratchpadAllocate          nodeType = "scratchpad_allocate"
+	typeSubDeviceManager            nodeType = "sub_device_manager"
+	typeProgramExecution            nodeType = "program_execution"
+	typeError                       nodeType = "error"
 )
 
-// Known reports whether t is one of the types above.
-func (t Type) Known() bool {
-	switch t {
-	case TypeCaptureStart, TypeCaptureEnd, TypeFunctionStart, TypeFunctionEnd, TypeTensor, TypeBuffer, TypeBufferAllocate,
-		TypeBufferDeallocate, TypeCircularBufferAllocate, TypeCircularBufferDeallocateAll, TypeDataflowBufferAllocate,
-		TypeScratchpadAllocate, TypeSubDeviceManager, TypeProgramExecution, TypeError:
-		return true
-	}
-	return false
-}
-
-// A Node is one event of a capture. Which fields a node has depends on its type;
+// A node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place
 // something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
 // and Cores are always present, and below 2^32.
-type Node struct {
+type node struct {
 	Pos     event.Pos
 	Counter uint64
-	Type    Type
+	Type    nodeType
 	Anomaly event.Anomaly
 
 	// Connections are the counters a buffer, buffer event or tensor points to.
@@ -80,17 +69,19 @@ type Node struct {
 	BufferType    event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
 	Layout        string            // of a buffer event or tensor
 	TensorID      event.Opt[uint64]
-	DeviceTensors []DeviceTensor // of a tensor: its part on each chip
+	DeviceTensors []deviceTensor // of a tensor: its part on each chip
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
+	// PerCore says that a tensor was allocated core by core, in HYBRID mode.
+	PerCore bool
 
 	ErrorType, ErrorMessage, ErrorOperation string // of an error
 }
 
-// A DeviceTensor is the part of a tensor on one chip. It is how a capture tells
+// A deviceTensor is the part of a tensor on one chip. It is how a capture tells
 // which chips a mesh has.
-type DeviceTensor struct {
+type deviceTensor struct {
 	Address      event.Opt[uint64]
 	DeviceID     uint64
 	MeshDeviceID event.Opt[uint64]

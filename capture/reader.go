@@ -20,12 +20,12 @@ const bufferSize = 256 << 10
 var errStop = errors.New("stopped by the caller")
 
 // A Reader yields the nodes of one graph capture. It must be made by NewReader or
-// Input.Open.
+// Input.Events.
 type Reader struct {
 	file string
 	src  io.Reader
 	used bool
-	info Info
+	info reportInfo // complete when nodes has ended; see Early for what is known before
 
 	// Of a file that this package opened itself.
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
@@ -33,7 +33,7 @@ type Reader struct {
 	stat    func() (fs.FileInfo, error)
 
 	log   func(*event.Log) error // takes the input if it is an event log; nil = refuse it
-	yield func(*Node) bool
+	yield func(*node) bool
 	count int64 // nodes yielded
 }
 
@@ -43,26 +43,22 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, src: r}
 }
 
-// Info returns what the report around the graph says. It is complete when the
-// iteration over Nodes has ended; see Info.Early for what is known before.
-func (r *Reader) Info() Info { return r.info }
-
-// Nodes returns the nodes in file order. The last pair has a nil node and an
+// nodes returns the nodes in file order. The last pair has a nil node and an
 // *event.InputError if the input cannot be read to its end; whatever was yielded before is
-// then part of a broken capture. Nodes can be called once: a Reader does not rewind.
-func (r *Reader) Nodes() iter.Seq2[*Node, error] {
-	return func(yield func(*Node, error) bool) {
-		defer func() { _ = r.Close() }() // of a file open for reading only
-		r.yield = func(n *Node) bool { return yield(n, nil) }
+// then part of a broken capture. nodes can be called once: a Reader does not rewind.
+func (r *Reader) nodes() iter.Seq2[*node, error] {
+	return func(yield func(*node, error) bool) {
+		defer func() { _ = r.shut() }() // of a file open for reading only
+		r.yield = func(n *node) bool { return yield(n, nil) }
 		if err := r.run(); err != nil && !errors.Is(err, errStop) {
 			yield(nil, err)
 		}
 	}
 }
 
-// Close closes the file of a Reader made by Input.Open. It is needed only if Nodes
+// shut closes the file of a Reader made by Input.open. It is needed only if nodes
 // is never iterated over, and harmless otherwise.
-func (r *Reader) Close() error {
+func (r *Reader) shut() error {
 	r.used = true
 	if r.close == nil {
 		return nil
@@ -166,7 +162,7 @@ func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
 			return scanError(file, r.count, err)
 		}
 		pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: r.count}
-		raw, err := s.Capture(MaxNode)
+		raw, err := s.Capture(maxNode)
 		if err != nil {
 			return scanError(file, r.count, err)
 		}

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -21,16 +20,16 @@ import (
 const traces = "../../shared/traces"
 
 // read returns all nodes of an input and the error that ended it.
-func read(text string) ([]*capture.Node, capture.Info, error) {
-	r := capture.NewReader(strings.NewReader(text), "trace.json")
-	var nodes []*capture.Node
-	for n, err := range r.Nodes() {
+func read(text string) ([]*node, reportInfo, error) {
+	r := NewReader(strings.NewReader(text), "trace.json")
+	var nodes []*node
+	for n, err := range r.nodes() {
 		if err != nil {
-			return nodes, r.Info(), err
+			return nodes, r.info, err
 		}
 		nodes = append(nodes, n)
 	}
-	return nodes, r.Info(), nil
+	return nodes, r.info, nil
 }
 
 // longGraph returns a graph of at least size bytes.
@@ -63,7 +62,7 @@ func longGraph(size int) []byte {
 func some[T any](v T) event.Opt[T] { return event.Opt[T]{V: v, OK: true} }
 
 // single reads a graph of one node.
-func single(t *testing.T, node string) *capture.Node {
+func single(t *testing.T, node string) *node {
 	t.Helper()
 	nodes, _, err := read("[" + node + "]")
 	require.NoError(t, err, node)
@@ -75,31 +74,31 @@ func TestNodeFields(t *testing.T) {
 	at := event.Pos{Offset: 1, Line: 1}
 	for _, c := range []struct {
 		node string
-		want capture.Node
+		want node
 	}{
 		{
 			`{"connections":[1],"counter":0,"node_type":"capture_start","params":null,"stacking_level":0}`,
-			capture.Node{Type: capture.TypeCaptureStart, StackingLevel: some[uint64](0)},
+			node{Type: typeCaptureStart, StackingLevel: some[uint64](0)},
 		},
 		{
 			`{"connections":[1],"counter":0,"node_type":"capture_end","params":{}}`,
-			capture.Node{Type: capture.TypeCaptureEnd},
+			node{Type: typeCaptureEnd},
 		},
 		{
 			`{"counter":0,"node_type":"function_start","params":{"name":"ttnn::add","inputs":"2","program_cache_hit":true},"stacking_level":3}`,
-			capture.Node{Type: capture.TypeFunctionStart, Name: "ttnn::add", CacheHit: some(true), StackingLevel: some[uint64](3)},
+			node{Type: typeFunctionStart, Name: "ttnn::add", CacheHit: some(true), StackingLevel: some[uint64](3)},
 		},
 		{
 			`{"counter":0,"node_type":"function_end","params":{"name":"ttnn::add"},"duration_ns":1.5}`,
-			capture.Node{Type: capture.TypeFunctionEnd, Name: "ttnn::add"},
+			node{Type: typeFunctionEnd, Name: "ttnn::add"},
 		},
 		{
 			`{"counter":0,"connections":[4,7],"node_type":"tensor","params":{"address":4278185984,"buffer_type":0,"device_id":1,"layout":"Layout::TILE",` +
 				`"device_tensors":"[{\"address\":4278185984,\"device_id\":0,\"mesh_device_id\":1},{\"device_id\":5}]","size":2097152,"tensor_id":8}}`,
-			capture.Node{
-				Type: capture.TypeTensor, Connections: []uint64{4, 7}, Address: some[uint64](4278185984), BufferType: some[uint64](0),
+			node{
+				Type: typeTensor, Connections: []uint64{4, 7}, Address: some[uint64](4278185984), BufferType: some[uint64](0),
 				DeviceID: some[uint64](1), Layout: "Layout::TILE", Size: some[uint64](2097152), TensorID: some[uint64](8),
-				DeviceTensors: []capture.DeviceTensor{
+				DeviceTensors: []deviceTensor{
 					{Address: some[uint64](4278185984), DeviceID: 0, MeshDeviceID: some[uint64](1)},
 					{DeviceID: 5},
 				},
@@ -107,73 +106,73 @@ func TestNodeFields(t *testing.T) {
 		},
 		{
 			`{"counter":0,"connections":[],"node_type":"buffer","params":{"size":"4096 bytes"}}`,
-			capture.Node{Type: capture.TypeBuffer, Connections: []uint64{}},
+			node{Type: typeBuffer, Connections: []uint64{}},
 		},
 		{
 			`{"counter":0,"connections":[3],"node_type":"buffer_allocate","params":{"address":1552384,"buffer_type":1,"device_id":1,` +
 				`"layout":"INTERLEAVED","max_size_per_bank":20480,"num_cores":0,"page_size":2048,"size":2097152,"type":"L1"}}`,
-			capture.Node{
-				Type: capture.TypeBufferAllocate, Connections: []uint64{3}, Address: some[uint64](1552384), BufferType: some[uint64](1),
+			node{
+				Type: typeBufferAllocate, Connections: []uint64{3}, Address: some[uint64](1552384), BufferType: some[uint64](1),
 				DeviceID: some[uint64](1), Layout: "INTERLEAVED", MaxSizePerBank: some[uint64](20480), NumCores: some[uint64](0),
 				PageSize: some[uint64](2048), Size: some[uint64](2097152), TypeName: "L1",
 			},
 		},
 		{
 			`{"counter":0,"connections":["14"],"node_type":"buffer_deallocate","params":{"layout":"INTERLEAVED","size":"0","type":"DRAM"}}`,
-			capture.Node{
-				Type: capture.TypeBufferDeallocate, Connections: []uint64{14}, Layout: "INTERLEAVED", Size: some[uint64](0), TypeName: "DRAM",
+			node{
+				Type: typeBufferDeallocate, Connections: []uint64{14}, Layout: "INTERLEAVED", Size: some[uint64](0), TypeName: "DRAM",
 			},
 		},
 		{
 			`{"counter":0,"connections":[],"node_type":"circular_buffer_allocate","params":{"address":111616,` +
 				`"core_range_set":"{[0-0 - 1-1]}","device_id":0,"globally_allocated":"1","size":131072}}`,
-			capture.Node{
-				Type: capture.TypeCircularBufferAllocate, Address: some[uint64](111616), Size: some[uint64](131072),
+			node{
+				Type: typeCircularBufferAllocate, Address: some[uint64](111616), Size: some[uint64](131072),
 				Cores: l1.MustParseCoreRangeSet("{[0-0 - 1-1]}"), DeviceID: some[uint64](0), Global: true,
 			},
 		},
 		{
 			`{"counter":0,"node_type":"dataflow_buffer_allocate","params":{"address":0,"core_range_set":"{}","borrows_memory":"1","size":1,` +
 				`"globally_allocated":"what"}}`,
-			capture.Node{Type: capture.TypeDataflowBufferAllocate, Address: some[uint64](0), Size: some[uint64](1), Global: true},
+			node{Type: typeDataflowBufferAllocate, Address: some[uint64](0), Size: some[uint64](1), Global: true},
 		},
 		{
 			`{"counter":0,"node_type":"scratchpad_allocate","params":{"address":64,"core_range_set":"{[0-0 - 0-0]}","size":32,"device_id":2}}`,
-			capture.Node{
-				Type: capture.TypeScratchpadAllocate, Address: some[uint64](64), Size: some[uint64](32),
+			node{
+				Type: typeScratchpadAllocate, Address: some[uint64](64), Size: some[uint64](32),
 				Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), DeviceID: some[uint64](2),
 			},
 		},
 		{
 			`{"counter":0,"node_type":"circular_buffer_deallocate_all","params":{"device_id":"2147483647"}}`,
-			capture.Node{Type: capture.TypeCircularBufferDeallocateAll, DeviceID: some[uint64](1<<31 - 1)},
+			node{Type: typeCircularBufferDeallocateAll, DeviceID: some[uint64](1<<31 - 1)},
 		},
 		{
 			`{"counter":0,"node_type":"circular_buffer_deallocate_all"}`,
-			capture.Node{Type: capture.TypeCircularBufferDeallocateAll},
+			node{Type: typeCircularBufferDeallocateAll},
 		},
 		{
 			`{"counter":0,"node_type":"program_execution","params":{"device_id":1,"physical_device_id":6,"runtime_id":77,"worker_core_ranges":[{}]}}`,
-			capture.Node{
-				Type: capture.TypeProgramExecution, DeviceID: some[uint64](1), PhysicalDeviceID: some[uint64](6), RuntimeID: some[uint64](77),
+			node{
+				Type: typeProgramExecution, DeviceID: some[uint64](1), PhysicalDeviceID: some[uint64](6), RuntimeID: some[uint64](77),
 			},
 		},
 		{
 			`{"counter":0,"node_type":"sub_device_manager","params":{"device_id":1,"sub_devices":"[]"}}`,
-			capture.Node{Type: capture.TypeSubDeviceManager, DeviceID: some[uint64](1)},
+			node{Type: typeSubDeviceManager, DeviceID: some[uint64](1)},
 		},
 		{
 			`{"counter":0,"node_type":"error","params":{"error_type":"RuntimeError","error_message":"a\nb","error_operation":"op"}}`,
-			capture.Node{Type: capture.TypeError, ErrorType: "RuntimeError", ErrorMessage: "a\nb", ErrorOperation: "op"},
+			node{Type: typeError, ErrorType: "RuntimeError", ErrorMessage: "a\nb", ErrorOperation: "op"},
 		},
 		{ // of an unknown kind nothing else is looked at
 			`{"counter":0,"node_type":"quantum_buffer","params":[1],"connections":"x","stacking_level":-1}`,
-			capture.Node{Type: "quantum_buffer"},
+			node{Type: "quantum_buffer"},
 		},
 	} {
 		c.want.Pos = at
 		require.Equal(t, &c.want, single(t, c.node), c.node)
-		require.Equal(t, c.want.Type != "quantum_buffer", c.want.Type.Known())
+		require.Equal(t, c.want.Type != "quantum_buffer", newDecoder("").byType[c.want.Type] != nil)
 	}
 }
 
@@ -204,11 +203,11 @@ func TestDialect2024(t *testing.T) {
     {"connections": [], "counter": 7, "name": "capture_end", "params": {}}
 ]`)
 	require.NoError(t, err)
-	var kinds []capture.Type
+	var kinds []nodeType
 	for _, n := range nodes {
 		kinds = append(kinds, n.Type)
 	}
-	require.Equal(t, []capture.Type{
+	require.Equal(t, []nodeType{
 		"capture_start", "function_start", "tensor", "buffer", "buffer_allocate", "circular_buffer_allocate", "tensor[x]", "capture_end",
 	}, kinds)
 	require.Equal(t, "ttnn::repeat", nodes[1].Name)
@@ -230,9 +229,9 @@ const (
 )
 
 func TestReport(t *testing.T) {
-	info := capture.Info{
+	info := reportInfo{
 		Version: some[uint64](1), Rank: some[uint64](3), WorldSize: some[uint64](8),
-		Devices: []capture.DeviceInfo{
+		Devices: []deviceInfo{
 			{
 				ID: 4, Arch: "blackhole", GridX: some[uint64](11), GridY: some[uint64](10), WorkerL1Size: some[uint64](1572864),
 				CBBase: some[uint64](111616),
@@ -246,16 +245,16 @@ func TestReport(t *testing.T) {
 	text := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
 	for _, c := range []struct {
 		report string
-		want   capture.Info
+		want   reportInfo
 	}{
 		{`{"version":1,"graph":` + two + `,"devices":` + devices + `,"metadata":` + metadata + `}`, info},
 		{`{"version":1,"devices":` + devices + `,"metadata":` + metadata + `,"graph":` + two + `,"buffer_pages":[{"graph":1}]}`, early},
-		{`{"schema_version":"2","raw_graph":` + two + `}`, capture.Info{}},
-		{`{"captured_graph":` + two + `,"version":"2.1","devices":null,"metadata":null}`, capture.Info{}},
-		{`{"captured_graph":` + text(two) + `,"operation_id":17}`, capture.Info{}},
-		{`{"captured_graph":` + text(" \\n"+two+" ") + `}`, capture.Info{}},
-		{`{"gr\u0061ph":` + two + `,"Graph":1,"GRAPH":2}`, capture.Info{}},
-		{"\xef\xbb\xbf\r\n{\r\n\"graph\"\r\n:" + two + "}\r", capture.Info{}},
+		{`{"schema_version":"2","raw_graph":` + two + `}`, reportInfo{}},
+		{`{"captured_graph":` + two + `,"version":"2.1","devices":null,"metadata":null}`, reportInfo{}},
+		{`{"captured_graph":` + text(two) + `,"operation_id":17}`, reportInfo{}},
+		{`{"captured_graph":` + text(" \\n"+two+" ") + `}`, reportInfo{}},
+		{`{"gr\u0061ph":` + two + `,"Graph":1,"GRAPH":2}`, reportInfo{}},
+		{"\xef\xbb\xbf\r\n{\r\n\"graph\"\r\n:" + two + "}\r", reportInfo{}},
 	} {
 		nodes, got, err := read(c.report)
 		require.NoError(t, err, c.report)
@@ -326,7 +325,7 @@ func TestTraces(t *testing.T) {
 	if len(files) == 0 {
 		t.Skipf("no sample captures in %s", traces)
 	}
-	counts := map[string]map[capture.Type]int{
+	counts := map[string]map[nodeType]int{
 		"conv2d.json":                     {"": 186, "circular_buffer_allocate": 20, "circular_buffer_deallocate_all": 4, "dataflow_buffer_allocate": 1},
 		"matmul_normal_mode.json":         {"": 24, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
 		"sharded_add.json":                {"": 23, "circular_buffer_allocate": 3, "circular_buffer_deallocate_all": 1},
@@ -343,13 +342,13 @@ func TestTraces(t *testing.T) {
 			checkError(t, err) // our own expected values
 			continue
 		}
-		in := capture.Input{Path: file}
-		r, err := in.Open()
+		in := Input{Path: file}
+		r, err := in.open()
 		require.NoError(t, err)
-		got := make(map[capture.Type]int)
-		for n, err := range r.Nodes() {
+		got := make(map[nodeType]int)
+		for n, err := range r.nodes() {
 			require.NoError(t, err, file)
-			require.True(t, n.Type.Known(), "%s: %s", file, n.Type)
+			require.True(t, newDecoder("").byType[n.Type] != nil, "%s: %s", file, n.Type)
 			require.Zero(t, n.Anomaly)
 			require.Equal(t, byte('{'), text[n.Pos.Offset])
 			require.EqualValues(t, 1+strings.Count(string(text[:n.Pos.Offset]), "\n"), n.Pos.Line)
@@ -363,13 +362,13 @@ func TestTraces(t *testing.T) {
 }
 
 func TestReaderIsReadOnce(t *testing.T) {
-	r := capture.NewReader(strings.NewReader(two), "trace.json")
-	for n, err := range r.Nodes() {
+	r := NewReader(strings.NewReader(two), "trace.json")
+	for n, err := range r.nodes() {
 		require.NoError(t, err)
 		require.Zero(t, n.Counter)
 		break // the rest is not read
 	}
-	for n, err := range r.Nodes() {
+	for n, err := range r.nodes() {
 		require.Nil(t, n)
 		require.EqualError(t, err, "trace.json: is read already, or closed")
 	}
@@ -389,9 +388,9 @@ func TestNodesAreTheCallersToKeep(t *testing.T) {
 func TestInputErrorsOfTheReader(t *testing.T) {
 	broken := errors.New("broken\npipe")
 	for n := range len(two) + 1 {
-		r := capture.NewReader(io.MultiReader(strings.NewReader(two[:n]), iotest.ErrReader(broken)), "-")
+		r := NewReader(io.MultiReader(strings.NewReader(two[:n]), iotest.ErrReader(broken)), "-")
 		var last error
-		for _, err := range r.Nodes() {
+		for _, err := range r.nodes() {
 			last = err
 		}
 		require.ErrorIs(t, last, broken, "after %d bytes", n)
@@ -439,9 +438,9 @@ func TestMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		r := capture.NewReader(io.MultiReader(strings.NewReader(parts[0].(string)), parts[1].(io.Reader), strings.NewReader(parts[2].(string))), name)
+		r := NewReader(io.MultiReader(strings.NewReader(parts[0].(string)), parts[1].(io.Reader), strings.NewReader(parts[2].(string))), name)
 		count := 0
-		for _, err := range r.Nodes() {
+		for _, err := range r.nodes() {
 			require.NoError(t, err)
 			count++
 		}
@@ -454,16 +453,16 @@ func TestMemory(t *testing.T) {
 func TestNodeLimit(t *testing.T) {
 	node := func(size int64) error {
 		const start, end = `[{"counter":0,"node_type":"x","params":"`, `"}]`
-		r := capture.NewReader(io.MultiReader(strings.NewReader(start),
+		r := NewReader(io.MultiReader(strings.NewReader(start),
 			&repeated{pattern: strings.Repeat("x", 4096), n: size - int64(len(start)+len(end)) + 2}, strings.NewReader(end)), "trace.json")
-		for _, err := range r.Nodes() {
+		for _, err := range r.nodes() {
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	require.NoError(t, node(capture.MaxNode))
+	require.NoError(t, node(maxNode))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	err := node(1 << 30)
@@ -471,7 +470,7 @@ func TestNodeLimit(t *testing.T) {
 	require.ErrorIs(t, err, event.ErrTooLarge)
 	require.EqualError(t, err, "trace.json:1: byte 1: node 0: value of more than 16777216 bytes")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), "doubling up to the limit, and half of it garbage")
-	require.ErrorIs(t, node(capture.MaxNode+1), event.ErrTooLarge)
+	require.ErrorIs(t, node(maxNode+1), event.ErrTooLarge)
 }
 
 func TestOpt(t *testing.T) {
@@ -495,7 +494,7 @@ func TestReaderKnowsLogs(t *testing.T) {
 		{"{\n" + `"event":"log"}`, false},
 	} {
 		var err error
-		for _, e := range capture.NewReader(strings.NewReader(c.text), "x.json").Nodes() {
+		for _, e := range NewReader(strings.NewReader(c.text), "x.json").nodes() {
 			err = e
 		}
 		if c.log {

@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -51,7 +50,7 @@ func TestFreeOfUnknownMesh(t *testing.T) {
 		"nodes without an id": {graph(`"node_type":"circular_buffer_allocate","params":{"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}`, freeOf(9)), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := replay.Run("trace.json", capture.NewReader(strings.NewReader(c.text), "trace.json").Events(capture.Options{}), replay.Options{})
+			r, err := replay.Run("trace.json", NewReader(strings.NewReader(c.text), "trace.json").Events(Options{}), replay.Options{})
 			require.NoError(t, err)
 			var got replay.AnomalyCount
 			for _, a := range r.Anomalies {

@@ -12,20 +12,20 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// Info is what a report says besides its graph. Of a bare array it is zero.
-type Info struct {
+// A reportInfo is what a report says besides its graph. Of a bare array it is zero.
+type reportInfo struct {
 	Version   event.Opt[uint64] // of the report's format
 	Rank      event.Opt[uint64] // of the host process that wrote it
 	WorldSize event.Opt[uint64] // number of such processes
-	Devices   []DeviceInfo
+	Devices   []deviceInfo
 	// Early reports whether Devices was known before the first node.
 	Early   bool
 	Anomaly event.Anomaly
 }
 
-// A DeviceInfo describes a device or mesh that a report knows. Sizes and addresses
+// A deviceInfo describes a device or mesh that a report knows. Sizes and addresses
 // are in bytes.
-type DeviceInfo struct {
+type deviceInfo struct {
 	ID           uint64 // of a chip or of a mesh
 	Arch         string // "" if absent
 	GridX, GridY event.Opt[uint64]
@@ -159,7 +159,7 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 		return r.scanError(err)
 	}
 	pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: -1}
-	raw, err := s.Capture(MaxNode)
+	raw, err := s.Capture(maxNode)
 	if err != nil {
 		return r.scanError(err)
 	}
@@ -175,7 +175,7 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 		in := o.ObjectOrEmpty(key)
 		r.info.Rank, r.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
 	case "devices":
-		r.info.Devices = devices(o)
+		r.info.Devices = devicesIn(o)
 	}
 	if e := in.json.Err(); e != nil {
 		at := max(0, e.Offset-in.before)
@@ -209,10 +209,10 @@ func (s *section) read(raw []byte) jsonobject.Object {
 	return s.json.Read(slices.Concat([]byte(before), raw, []byte("}")))
 }
 
-// devices reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
-func devices(o jsonobject.Object) (list []DeviceInfo) {
+// devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].
+func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 	for in := range o.Objects("devices") {
-		info := DeviceInfo{
+		info := deviceInfo{
 			Arch:         arch(in),
 			GridX:        numberOf(in, "num_x_compute_cores", jsonobject.MaxWhole),
 			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),

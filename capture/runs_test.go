@@ -1,4 +1,4 @@
-package capture_test
+package capture
 
 import (
 	"path/filepath"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -27,7 +26,7 @@ func TestRuns(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			result, err := resultOf(capture.Input{Path: file}, capture.Options{})
+			result, err := resultOf(Input{Path: file}, Options{})
 			require.NoError(t, err)
 			times := int64(0)
 			for _, run := range result.Runs {

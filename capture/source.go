@@ -47,7 +47,7 @@ func (in Input) Events(opt Options) iter.Seq2[*event.Event, error] {
 }
 
 func (in Input) events(opt Options, yield func(*event.Event, error) bool) error {
-	r, err := in.Open()
+	r, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -56,18 +56,18 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return first.run(yield)
 	}
 	first.rereads, first.silent = true, opt.Ahead
-	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.late {
+	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
 	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.pos, Node: first.counter}, nil) {
 		return errStop
 	}
 	known := newLearnt()
-	if first.known.late {
+	if first.known.stale() {
 		known = first.known
-		known.late = false
+		known.late, known.untimely = false, false
 	}
-	again, err := in.Open()
+	again, err := in.open()
 	if err != nil {
 		return err
 	}
@@ -120,6 +120,9 @@ type walk struct {
 	aimless     aimless
 	notes       notes
 	hidden      notes
+	unlessPlan  notes // hidden, unless the capture turns out to be a plan
+	shows       shows
+	heralds     map[device.ID]herald
 
 	farthest uint64 // largest counter that a connection names
 	asked    bool   // Options.At has passed
@@ -139,8 +142,8 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		opt: opt, reader: r, rank: rank,
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
-		guessed: guesses{inOp: map[device.ID]bool{}, reach: map[device.ID]bool{}},
-		aimless: aimless{}, notes: notes{}, hidden: notes{},
+		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
+		heralds: map[device.ID]herald{},
 	}
 }
 
@@ -158,7 +161,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		}
 		return nil
 	}
-	for n, err := range w.reader.Nodes() {
+	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
 		}
@@ -194,7 +197,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 
 // tell takes in an event to be yielded.
 func (w *walk) tell(e *event.Event) {
-	if w.silent || w.rereads && w.known.late {
+	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
 	if e.Pos == (event.Pos{}) {
@@ -224,42 +227,50 @@ func (w *walk) begin() {
 	}
 }
 
-// node takes in one node. Each kind of node has its line here.
-func (w *walk) node(n *Node) error {
+// node takes in one node. Each type that decoder.decodes knows has its case here.
+func (w *walk) node(n *node) error {
 	w.note(n)
 	w.tellEarlier(n)
 	switch n.Type {
-	case TypeCircularBufferAllocate, TypeDataflowBufferAllocate, TypeScratchpadAllocate:
+	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
 		w.place(n)
-	case TypeCircularBufferDeallocateAll:
+	case typeCircularBufferDeallocateAll:
 		w.upstream.free()
 		return w.freeAll(n)
-	case TypeBuffer:
+	case typeBuffer:
 		w.buffers.node(n)
-	case TypeBufferAllocate, TypeBufferDeallocate:
+	case typeBufferAllocate, typeBufferDeallocate:
 		return w.bufferEvent(n)
-	case TypeTensor:
+	case typeTensor:
 		for _, t := range n.DeviceTensors {
 			if t.MeshDeviceID.OK {
 				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 			}
 		}
+		if n.PerCore {
+			w.perCore(idOf(n.DeviceID))
+		}
 		w.tensor(n)
-	case TypeProgramExecution:
+	case typeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
 			w.learn(device.ID(n.DeviceID.V), device.ID(n.PhysicalDeviceID.V))
 		}
 		return w.execute(n)
-	case TypeFunctionStart:
+	case typeFunctionStart:
 		w.functions.enter(n)
-	case TypeFunctionEnd:
+	case typeFunctionEnd:
 		return w.functionEnd(n)
+	case typeError:
+		w.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
+	default:
+		w.notes.add(noteUnknownType, int64(n.Counter), string(n.Type))
 	}
 	return nil
 }
 
 // note counts what is odd about a node.
-func (w *walk) note(n *Node) {
+func (w *walk) note(n *node) {
 	at := int64(n.Counter)
 	if n.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, at, "")
@@ -270,16 +281,10 @@ func (w *walk) note(n *Node) {
 	for _, c := range n.Connections {
 		w.farthest = max(w.farthest, c)
 	}
-	if n.Type == TypeError {
-		w.notes.add(noteOperationFailed, at, strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
-	}
-	if !n.Type.Known() {
-		w.notes.add(noteUnknownType, at, string(n.Type))
-	}
 }
 
 // functionEnd ends the innermost function, and with it the runs that began in it.
-func (w *walk) functionEnd(n *Node) error {
+func (w *walk) functionEnd(n *node) error {
 	if w.functions.depth() == 0 {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
@@ -301,12 +306,13 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	clear(w.units.reach)
 	u := w.units.byID[chip]
-	if u != nil && u.run != nil && u.run.missed[mesh] || w.guessed.wrong(mesh, chip, w.known) {
+	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh] || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {
 		return // it will begin with what the mesh has
 	}
+	w.allocatedBy(u)
 	if b := w.buffers.waiting; b != nil && b.named == mesh {
 		w.settle()
 	}
@@ -354,7 +360,7 @@ func (w *walk) finish() error {
 	if err := w.close(w.counter); err != nil {
 		return err
 	}
-	w.tellEarlier(&Node{})
+	w.tellEarlier(&node{})
 	if err := w.ask(math.MaxUint64); err != nil {
 		return err
 	}
@@ -366,10 +372,13 @@ func (w *walk) finish() error {
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
 	}
+	if !w.shows.plan() {
+		w.hidden.addAll(w.unlessPlan)
+	}
 	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
 		w.tell(e)
 	}
-	rank := w.reader.Info().Rank
+	rank := w.reader.info.Rank
 	if !rank.OK {
 		rank = w.rank
 	}
@@ -385,7 +394,7 @@ func (w *walk) compareEnd() {
 	if all := w.aimless.sum(w.isKnown); all != nil {
 		w.notes[noteMeshUnknown] = all
 	}
-	info := w.reader.Info()
+	info := w.reader.info
 	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
 		w.known.late = true
@@ -408,7 +417,7 @@ func (w *walk) compareEnd() {
 	for range w.functions.stack {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 	}
-	if w.reader.Info().Anomaly.Has(event.AnomalyDuplicateKey) {
+	if w.reader.info.Anomaly.Has(event.AnomalyDuplicateKey) {
 		w.notes.add(noteDuplicateKey, wholeFile, "")
 	}
 	for range w.specs.differ() {

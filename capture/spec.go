@@ -17,9 +17,9 @@ type specs struct {
 }
 
 // infos returns what the report says of devices, as far as that is known by now.
-func (s *specs) infos() []DeviceInfo {
-	if s.known.devices == nil && s.reader.Info().Early {
-		return s.reader.Info().Devices
+func (s *specs) infos() []deviceInfo {
+	if s.known.devices == nil && s.reader.info.Early {
+		return s.reader.info.Devices
 	}
 	return s.known.devices
 }
@@ -37,7 +37,7 @@ func (s *specs) spec() l1.Spec {
 // before it, and reports whether that is so.
 func (s *specs) end() (contradicted bool) {
 	s.spec()
-	info := s.reader.Info()
+	info := s.reader.info
 	if info.Early || len(info.Devices) == 0 {
 		return false
 	}
@@ -52,7 +52,7 @@ func (s *specs) end() (contradicted bool) {
 
 // differ returns how many devices differ from the first one in what is used of it.
 func (s *specs) differ() (n int) {
-	infos := s.reader.Info().Devices
+	infos := s.reader.info.Devices
 	for _, d := range infos {
 		if d.CBBase != infos[0].CBBase || d.WorkerL1Size != infos[0].WorkerL1Size {
 			n++
@@ -63,7 +63,7 @@ func (s *specs) differ() (n int) {
 
 // chooseSpecOf finds architecture, base and alignment: options, then the file, then the
 // architecture's default.
-func chooseSpecOf(opt Options, devices []DeviceInfo) (s l1.Spec, from event.From) {
+func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From) {
 	var size, base event.Opt[uint64]
 	for _, d := range devices {
 		if !size.OK && d.WorkerL1Size.V > 0 {

@@ -42,14 +42,14 @@ func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 }
 
 // place takes in a CB, dataflow buffer or scratchpad.
-func (u *upstreamSums) place(n *Node) {
+func (u *upstreamSums) place(n *node) {
 	if n.Global {
 		return
 	}
 	switch n.Type {
-	case TypeDataflowBufferAllocate:
+	case typeDataflowBufferAllocate:
 		u.add(&u.dataflow, &u.peakDataflow, n.Size.V)
-	case TypeScratchpadAllocate:
+	case typeScratchpadAllocate:
 		u.add(&u.scratchpad, &u.peakScratchpad, n.Size.V)
 	default:
 		peak := u.peakCB
@@ -132,10 +132,10 @@ func keysOf(list []upstreamCB) (keys []string) {
 }
 
 // pair takes in whether a free is that of a buffer from the capture.
-func (u *upstreamSums) pair(n *Node, found bool) {
+func (u *upstreamSums) pair(n *node, found bool) {
 	switch {
 	case n.TypeName == "DRAM" || !n.MaxSizePerBank.OK:
-	case n.Type == TypeBufferAllocate:
+	case n.Type == typeBufferAllocate:
 		u.known += n.MaxSizePerBank.V
 		u.most = max(u.most, u.known)
 	case found:
@@ -146,12 +146,12 @@ func (u *upstreamSums) pair(n *Node, found bool) {
 }
 
 // buffer takes in an allocation or free of a buffer.
-func (u *upstreamSums) buffer(n *Node) {
+func (u *upstreamSums) buffer(n *node) {
 	switch {
 	case n.TypeName == "DRAM":
 	case !n.MaxSizePerBank.OK:
 		u.l1Unknown = true // captures of 2024 do not have it
-	case n.Type == TypeBufferAllocate:
+	case n.Type == typeBufferAllocate:
 		u.add(&u.l1, &u.peakL1, n.MaxSizePerBank.V)
 	default:
 		u.wrapped = u.wrapped || n.MaxSizePerBank.V > u.l1

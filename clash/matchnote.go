@@ -6,8 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -168,17 +168,7 @@ func (m Match) tensors(msg Message) string {
 }
 
 // clip shortens the names of functions that run: the innermost ones say most.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	s = s[len(s)-most:]
-	for len(s) > 0 && !utf8.RuneStart(s[0]) {
-		s = s[1:]
-	}
-	return "..." + s
-}
+func clip(s string) string { return shown.TailText(s, 80) }
 
 // row returns m as JSON.
 func (m Match) row(msg Message) *MatchRow {

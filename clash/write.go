@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -26,7 +27,7 @@ func WriteText(w io.Writer, found Found, given l1.Spec) error {
 			fmt.Fprintln(out)
 		}
 		e := found.explain(i, given)
-		fmt.Fprintf(out, "line %d: %s%s\n", m.Line, visible(e.Summary), often(m))
+		fmt.Fprintf(out, "line %d: %s%s\n", m.Line, shown.Visible(e.Summary), often(m))
 		label := ""
 		for _, n := range e.Notes {
 			if n.Label == label {
@@ -34,7 +35,7 @@ func WriteText(w io.Writer, found Found, given l1.Spec) error {
 			} else {
 				label = n.Label
 			}
-			fmt.Fprintf(out, "  %-8s %s\n", visible(n.Label), visible(n.Text))
+			fmt.Fprintf(out, "  %-8s %s\n", shown.Visible(n.Label), shown.Visible(n.Text))
 		}
 	}
 	if found.More > 0 {

@@ -87,3 +87,41 @@ func TestHybridPlaces(t *testing.T) {
 	require.Len(t, mixed.Refusals, 1)
 	require.Equal(t, fit.DeviceID(0), mixed.Refusals[0].Device)
 }
+
+// tt-metal compares the end of what it charges, not bytes: where the last CB of a range has
+// no bytes and an address above a buffer, the program is refused, though no byte clashes.
+func TestEmptyBuffersAreCharged(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
+	left := l1.Rect(0, 0, 0, 0)
+	p, err := program.NewBuilder(1).CB(program.CB{Cores: left, Size: 8}).CB(program.CB{Cores: left, Fixed: true, Address: 300}).Build(spec)
+	require.NoError(t, err)
+	v := fit.Check(p, fit.Place{Spec: spec, Buffers: []fit.Buffer{
+		{ID: 1, Kind: fit.KindL1, Cores: l1.Rect(1, 0, 1, 0).Cores(), Range: l1.Range{Start: 250, End: 400}},
+	}})
+	require.Len(t, v.Refusals, 1)
+	require.Equal(t, [2]uint64{300, 250}, [2]uint64{v.Refusals[0].End, v.Refusals[0].Limit})
+	require.Empty(t, v.Clashes)
+}
+
+// Room ends below L1_SMALL, and of gaps of one size the lowest is named.
+func TestHeadroom(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000, L1Small: 200}
+	cores := l1.Rect(0, 0, 0, 0)
+	p, err := program.NewBuilder(1).CB(program.CB{Cores: cores, Size: 100}).Build(spec)
+	require.NoError(t, err)
+	room := func(buffers ...l1.Range) fit.Headroom {
+		at := fit.Place{Spec: spec}
+		for i, r := range buffers {
+			at.Buffers = append(at.Buffers, fit.Buffer{ID: fit.BufferID(i), Kind: fit.KindL1, Cores: cores.Cores(), Range: r})
+		}
+		all := fit.HeadroomOf(p, at)
+		require.Len(t, all, 1)
+		return all[0]
+	}
+	whole := fit.Headroom{Devices: 1, Cores: cores.Cores(), End: 100, Free: 700, Gap: l1.Range{Start: 100, End: 800}}
+	require.Equal(t, whole, room())
+	twins := fit.Headroom{Devices: 1, Cores: cores.Cores(), End: 100, Free: 300, Gap: l1.Range{Start: 100, End: 400}}
+	require.Equal(t, twins, room(l1.Range{Start: 400, End: 500}))
+	higher := fit.Headroom{Devices: 1, Cores: cores.Cores(), End: 100, Free: 100, Gap: l1.Range{Start: 300, End: 800}}
+	require.Equal(t, higher, room(l1.Range{Start: 200, End: 300}))
+}

@@ -35,7 +35,11 @@ func TestFirstGlance(t *testing.T) {
 		}
 		b := program.NewBuilder(1)
 		for range rapid.IntRange(0, 3).Draw(t, "CBs") {
-			b.CB(program.CB{Cores: rect(), Size: rapid.SampledFrom([]uint64{0, 4, 8, 16}).Draw(t, "size")})
+			cb := program.CB{Cores: rect(), Size: rapid.SampledFrom([]uint64{0, 4, 8, 16}).Draw(t, "size")}
+			if cb.Fixed = rapid.IntRange(0, 3).Draw(t, "fixed") == 3; cb.Fixed {
+				cb.Address = rapid.SampledFrom([]uint64{0, 8, 16, 40, 60, 64}).Draw(t, "address")
+			}
+			b.CB(cb)
 		}
 		p, err := b.Build(spec)
 		if err != nil {

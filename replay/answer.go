@@ -33,7 +33,7 @@ func (s *Session) complaint(e *event.Event, err error) []byte {
 		a.Code, a.Error = refused.Code, shown.Escape(refused.Err.Error())
 	}
 	if fit, ok := errors.AsType[*device.FitError](err); ok {
-		v := answerVerdict(fit.Verdict)
+		v := newAnswerVerdict(fit.Verdict)
 		a.Verdict = &v
 	}
 	return line(e, a)
@@ -115,7 +115,7 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return answerCheck{"check", p.ID(), answerVerdict(v)}, "", nil
+	return answerCheck{"check", p.ID(), newAnswerVerdict(v)}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (any, event.Code, error) {

@@ -20,13 +20,13 @@ type answerError struct {
 }
 
 type answerAnomaly struct {
-	Answer  string                      `json:"answer"`
-	Line    int64                       `json:"line"`
-	Event   string                      `json:"event"`
-	Code    event.Code                  `json:"code"`
-	Error   string                      `json:"error"`
-	Op      string                      `json:"op,omitempty"`
-	Verdict *VerdictRow[answerResident] `json:"verdict,omitempty"`
+	Answer  string         `json:"answer"`
+	Line    int64          `json:"line"`
+	Event   string         `json:"event"`
+	Code    event.Code     `json:"code"`
+	Error   string         `json:"error"`
+	Op      string         `json:"op,omitempty"`
+	Verdict *answerVerdict `json:"verdict,omitempty"`
 }
 
 type answerAnomalies struct {
@@ -138,12 +138,7 @@ type answerUsageBasis struct {
 	Tracked     uint64            `json:"tracked_bytes"`
 	WithKernels uint64            `json:"with_kernels_bytes"`
 	Kinds       map[string]uint64 `json:"kinds"`
-	Shared      []answerShared    `json:"shared"`
-}
-
-type answerShared struct {
-	Kinds []string `json:"kinds"`
-	Bytes uint64   `json:"bytes"`
+	Shared      []SharedRow       `json:"shared"`
 }
 
 func newAnswerUsage(d device.Device) answerUsage {
@@ -155,20 +150,11 @@ func newAnswerUsage(d device.Device) answerUsage {
 }
 
 func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
-	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, []answerShared{}}
+	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, NewSharedRows(u.Shared())}
 	for k := device.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
 			a.Kinds[k.Name()] = n
 		}
-	}
-	for shared := range u.Shared() {
-		row := answerShared{Bytes: shared.Bytes}
-		for k := device.KindCB; k.InL1(); k++ {
-			if shared.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, k.Name())
-			}
-		}
-		a.Shared = append(a.Shared, row)
 	}
 	return a
 }
@@ -184,9 +170,7 @@ type answerWho struct {
 
 // An answerResident is something in L1: a buffer of a program, or another one.
 type answerResident struct {
-	Kind    string           `json:"kind"`
-	Start   uint64           `json:"start"`
-	End     uint64           `json:"end"`
+	ResidentRow
 	Program *program.ID      `json:"program,omitempty"`
 	CB      *int             `json:"cb,omitempty"`
 	Buffer  *device.BufferID `json:"buffer,omitempty"`
@@ -195,7 +179,7 @@ type answerResident struct {
 }
 
 func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
-	a := answerResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End}
+	a := answerResident{ResidentRow: NewResidentRow(r.Kind, r.Range)}
 	if r.Program == nil {
 		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
 		return a
@@ -230,11 +214,14 @@ func heldRows(residents []fit.Resident) []answerResident {
 	return out
 }
 
-// answerVerdict is the row of a verdict in an answer.
-func answerVerdict(v fit.Verdict) VerdictRow[answerResident] {
-	row, fits := NewVerdictRow(v, idOf, heldRows), v.Fits()
-	row.Fits = &fits
-	return row
+// An answerVerdict is a verdict in an answer.
+type answerVerdict struct {
+	Fits bool `json:"fits"`
+	VerdictRow[answerResident]
+}
+
+func newAnswerVerdict(v fit.Verdict) answerVerdict {
+	return answerVerdict{v.Fits(), NewVerdictRow(v, idOf, heldRows)}
 }
 
 // idOf gives a device in an answer the id that it has in the fleet.
@@ -250,5 +237,5 @@ type answerHeadroom struct {
 type answerCheck struct {
 	Answer  string     `json:"answer"`
 	Program program.ID `json:"program"`
-	VerdictRow[answerResident]
+	answerVerdict
 }

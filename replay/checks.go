@@ -36,12 +36,15 @@ type checkKey struct {
 	beside  sum128
 	hybrid  bool
 	spec    l1.Spec
+
+	unsettled bool
 }
 
 // What a check found where it has no index.
 const (
 	fitted   = -1
 	unlisted = -2
+	untold   = -3 // it does not fit, but may be several programs
 )
 
 func newChecks() checks {
@@ -56,9 +59,12 @@ type launch struct {
 	spec    l1.Spec // with the grid
 
 	candidates []*content // what else it may be
+	unsettled  bool       // it may be several programs
 }
 
-func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec} }
+func (l launch) key() checkKey {
+	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec, l.unsettled}
+}
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
 // trace that is replayed.
@@ -105,7 +111,11 @@ func (r *replay) judge(next *event.Event) {
 		if r.opt.Runs {
 			r.listRun(group)
 		}
-		k.check(group)
+		if k.check(group) == untold {
+			r.notes.add(AnomalyCount{
+				Code: CodeUnsettled, Count: int64(len(group)), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
+			})
+		}
 		all = rest
 	}
 }
@@ -123,7 +133,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil}
+		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil, e.Unsettled}
 		for _, id := range e.Candidates {
 			other, err := r.session.programs[id].apart(d.dev.Spec())
 			if err != nil {
@@ -158,7 +168,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e)), r.session.judged(d.dev), nil})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.session.judged(d.dev), nil, false})
 	}
 	return all, nil
 }
@@ -186,8 +196,9 @@ func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 	return all, nil
 }
 
-// check judges one content on devices on which the same lives.
-func (k *checks) check(group []launch) {
+// check judges one content on devices on which the same lives, and returns where the
+// answer is.
+func (k *checks) check(group []launch) (found int) {
 	n := int64(len(group))
 	k.result.Runs += n
 	if group[0].run.Inferred {
@@ -204,9 +215,10 @@ func (k *checks) check(group []launch) {
 	} else if found >= 0 {
 		k.result.List[found].Times += n
 	}
-	if found != fitted {
+	if found != fitted && found != untold {
 		k.result.Failed += n
 	}
+	return found
 }
 
 // find checks a content anew and returns where the answer is.
@@ -216,12 +228,15 @@ func (k *checks) find(group []launch) (found int) {
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {
+			if first.unsettled {
+				return untold
+			}
 			return k.fail(group, verdict)
 		}
 		for _, room := range fit.HeadroomOf(one, place) {
 			if room.Free < k.slack {
 				k.slack = room.Free
-				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, Device: first.on.id, Headroom: room}
+				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
 				k.tight = tight{one, place}
 			}
 		}
@@ -243,7 +258,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 	if len(k.result.List) < MaxListed {
 		index = len(k.result.List)
 		c := FailedCheck{
-			Run: first.run, Enqueue: k.moment, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
+			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
 			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)
@@ -295,7 +310,7 @@ func (c *FailedCheck) explain(d *row) {
 	}
 	for _, r := range c.Verdict.Refusals {
 		for _, b := range d.live {
-			if !b.span.IsEmpty() && b.span.Start == r.Limit {
+			if (b.unsized || !b.span.IsEmpty()) && b.span.Start == r.Limit {
 				name(b)
 			}
 		}

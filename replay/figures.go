@@ -17,10 +17,10 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 	if err != nil {
 		return r.internal(e, err)
 	}
-	op := r.label(p.ID(), e)
+	op := r.label(p, e)
 	if c.places() {
 		detail := c.detail
-		detail.First, detail.Last, detail.Op = uint64(at(e)), uint64(at(e)), op
+		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
 		if i, ok := d.detail[p.ID()]; ok {
 			d.figures.ProgramsDetail[i] = detail
 		} else {
@@ -141,7 +141,7 @@ func (r *replay) run(e *event.Event, outside bool) error {
 				d.open[last].outside = true
 			}
 			if !e.Aborted && !outside {
-				r.dispatched(d, l.content.programs, run, on[id].Last)
+				r.dispatched(d, l.content.programs, run, on[id].Last, e.T)
 			}
 		}
 	}

@@ -141,7 +141,8 @@ func (r *replay) holders(d *row, addr uint64) []Held {
 	}
 	for _, p := range d.registered() {
 		i := d.detail[p.ID()]
-		run := ProgramRun{Row: i, At: d.figures.ProgramsDetail[i].First, Op: d.figures.ProgramsDetail[i].Op}
+		detail := &d.figures.ProgramsDetail[i]
+		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
 		for _, cb := range p.CBs() {
 			if cb.Kind != program.CircularBuffer {

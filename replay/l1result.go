@@ -75,6 +75,7 @@ type L1Peak struct {
 	WithKernels uint64 // the same with all that lies below the base of circular buffers
 
 	At    uint64     // counter of the node that led to it; of a run, its last one
+	T     string     // of that event of a log, the simulator's time as it was written; "" = none
 	Op    string     // functions that were running, outermost first, joined by " > "
 	Core  l1.Core    // the first of the fullest
 	Cores l1.CoreSet // that were as full
@@ -111,6 +112,7 @@ type L1Resident struct {
 type ProgramRun struct {
 	Row      int    // in ProgramsDetail of the Device with the same id; -1 if it has none
 	At       uint64 // counter of the run's first node; of the operation if it is inferred
+	T        string // of that event of a log; see L1Peak.T
 	Op       string
 	Inferred bool // taken from an earlier run, since the program came from the cache
 }
@@ -118,6 +120,7 @@ type ProgramRun struct {
 // BufferInfo is an allocation of a buffer.
 type BufferInfo struct {
 	At      uint64 // counter of the node that allocated it
+	T       string // of that event of a log; see L1Peak.T
 	Op      string // functions that were running
 	Device  event.Opt[uint64]
 	Kind    device.Kind
@@ -134,6 +137,7 @@ type BufferInfo struct {
 type Spike struct {
 	New, Old BufferInfo
 	FreedAt  uint64 // counter of the free
+	FreedT   string // of that event of a log; see L1Peak.T
 	Without  uint64 // tracked bytes of the core after the free
 }
 
@@ -161,6 +165,7 @@ type Checks struct {
 type FailedCheck struct {
 	Run     ProgramRun
 	Enqueue uint64            // counter of the node at which the run was complete
+	T       string            // of that event of a log; see L1Peak.T
 	Device  event.Opt[uint64] // the first device
 	Devices int               // on which it was enqueued at this moment
 	Times   int64             // how often it failed like this, on any device
@@ -180,6 +185,7 @@ const NoDevice = event.NoDevice
 type Tightest struct {
 	Run      ProgramRun
 	Enqueue  uint64
+	T        string // of that event of a log; see L1Peak.T
 	Device   event.Opt[uint64]
 	Headroom fit.Headroom
 	Grow     []Growth // of its local buffers; empty if that cannot be told
@@ -217,37 +223,26 @@ const MaxListed = 1000
 
 // Untold returns the codes of anomalies because of which nobody can say that all
 // programs of the capture fit: those that hide programs or buffers, those that end a
-// capture early, and those that misplace what it has. A capture with none also hides L1
-// buffers from its checks if Unseen says so.
+// capture early, and those that misplace what it has.
 func (r *Result) Untold() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {
-		if a.Hidden {
-			out = append(out, a.Code)
-			continue
-		}
-		switch a.Code {
-		case CodeNoCBs:
+		switch {
+		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
-			if !slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }) {
-				out = append(out, a.Code)
-			}
-		case CodeBeyondL1:
-			if r.Checks.Failed == 0 { // else that says it: this one never ran
-				out = append(out, a.Code)
-			}
-		case CodeNoNodes, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeEventRefused,
-			CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
-			CodeBadDeviceTensors: // which may hide the chips of a mesh, and with them its buffers
+		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
+		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
 			out = append(out, a.Code)
 		}
 	}
 	return slices.Clip(out)
 }
 
-// Unseen reports whether a program that takes bytes fits only as far as the capture
-// shows what is in L1: it uses or frees L1 buffers from before it began, or has them
-// under ids that no check looks at.
-func (r *Result) Unseen() bool {
-	return r.Checks.Tightest != nil && (r.Earlier.L1 > 0 || r.Earlier.Freed > 0 || len(r.Checks.Apart) > 0)
+// untoldCodes returns the codes of anomalies that leave open whether everything fits.
+func untoldCodes() []Code {
+	return []Code{
+		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
+		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
+	}
 }

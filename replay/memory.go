@@ -33,8 +33,9 @@ type buffer struct {
 	id          device.BufferID
 	info        BufferInfo
 	parts       []device.Part
-	span        l1.Range // empty if it lies nowhere
-	synthesised bool     // the source placed it
+	span        l1.Range // empty if it lies nowhere, or is unsized
+	unsized     bool
+	synthesised bool // the source placed it
 	hash        sum128
 }
 
@@ -145,8 +146,8 @@ func (d *row) next(parts []event.Part) (most uint64) {
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, parts: slices.Collect(given.All()), info: BufferInfo{
-		At: e.Node, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
+	b := &buffer{id: given.ID, unsized: given.Unsized, parts: slices.Collect(given.All()), info: BufferInfo{
+		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
 		b.info.Device = event.Some(uint64(e.Named.V))
@@ -217,6 +218,10 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	if len(b.parts) == 0 {
 		return nil
 	}
+	if b.unsized { // it holds no byte that is known
+		d.beside = d.beside.plus(b.hash)
+		return nil
+	}
 	bound := uint64(0)
 	for _, part := range b.parts {
 		bound = max(bound, d.bounds.load(part.Cores, part.Range.Len(), 0))
@@ -228,7 +233,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 		}
 	}
 	d.beside = d.beside.plus(b.hash)
-	r.grown(d, bound, rise{at: b.info.At, op: b.info.Op, by: b})
+	r.grown(d, bound, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
 	return nil
 }
 
@@ -260,41 +265,41 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 		d.bounds.load(part.Cores, 0, part.Range.Len())
 	}
 	d.beside = d.beside.minus(b.hash)
-	if !e.Corrects {
-		d.spiked(b, e.Node)
+	if !e.Corrects && !b.unsized {
+		d.spiked(b, e.Node, e.T)
 	}
 }
 
 // dispatched takes in what programs left on a device that ran there last.
-func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64) {
+func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, t string) {
 	bound := uint64(0)
 	for _, p := range programs {
 		d.last[p] = run
 		bound = max(bound, d.bounds.place(p, false))
 	}
-	r.grown(d, bound, rise{at: at, op: run.Op})
+	r.grown(d, bound, rise{at: at, t: t, op: run.Op})
 }
 
 // traced takes in that a trace ran: any core may hold any of its programs.
 func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 	for _, p := range programs {
 		if _, known := d.last[p]; !known {
-			d.last[p] = d.loggedRun(p.ID(), uint64(at(e)), r.label(p.ID(), e))
+			d.last[p] = r.loggedRun(d, p, e)
 		}
 		d.bounds.place(p, true)
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
 		}
 	}
-	r.grown(d, math.MaxUint64, rise{at: uint64(at(e)), op: r.opOf(e)})
+	r.grown(d, math.MaxUint64, rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)})
 	r.settle(d)
 	d.executed.Executions++
 }
 
-// loggedRun names what a log dispatched.
-func (d *row) loggedRun(id program.ID, at uint64, label string) ProgramRun {
-	run := ProgramRun{Row: -1, At: at, Op: label}
-	if i, ok := d.detail[id]; ok {
+// loggedRun names what an event of a log runs on a device.
+func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRun {
+	run := ProgramRun{Row: -1, At: uint64(at(e)), T: e.T, Op: r.label(p, e)}
+	if i, ok := d.detail[p.ID()]; ok {
 		run.Row = i
 	}
 	return run

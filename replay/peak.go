@@ -15,6 +15,7 @@ import (
 type rise struct {
 	bytes uint64 // on the fullest core
 	at    uint64
+	t     string
 	op    string
 	by    *buffer // that made it, if one did
 }
@@ -75,7 +76,7 @@ func (r *replay) settle(d *row) {
 		return
 	}
 	peak := d.composition(fullest)
-	peak.At, peak.Op, peak.Cores = by.at, by.op, cores
+	peak.At, peak.T, peak.Op, peak.Cores = by.at, by.t, by.op, cores
 	d.on.Peak = peak
 	if by.by != nil {
 		d.spike = &spike{peak, by.by}
@@ -120,7 +121,7 @@ func (d *row) resident(r fit.Resident) L1Resident {
 }
 
 // spiked looks whether a free shows that the last peak was a spike.
-func (d *row) spiked(b *buffer, at uint64) {
+func (d *row) spiked(b *buffer, at uint64, t string) {
 	s := d.spike
 	if s == nil || s.of.Spike != nil || b == s.new || b.info.Kind != s.new.info.Kind || b.info.Size != s.new.info.Size {
 		return
@@ -131,7 +132,7 @@ func (d *row) spiked(b *buffer, at uint64) {
 		return
 	}
 	s.of.Spike = &Spike{
-		New: s.new.info, Old: b.info, FreedAt: at,
+		New: s.new.info, Old: b.info, FreedAt: at, FreedT: t,
 		Without: d.dev.CoreUsage(s.of.Core, device.BasisResident).Tracked,
 	}
 }

@@ -112,6 +112,15 @@ func (r *replay) ofRuns() bool { return r.session.source != "" }
 
 // event applies an event and takes in what it led to.
 func (r *replay) event(e *event.Event) error {
+	known := len(r.notes)
+	err := r.happens(e)
+	if e.T != "" && len(r.notes) > known {
+		r.notes.date(at(e), e.T)
+	}
+	return err
+}
+
+func (r *replay) happens(e *event.Event) error {
 	r.judge(e)
 	if !r.asked && r.opt.Ask.due(e) {
 		r.ask()
@@ -321,10 +330,13 @@ const hiddenApart = "buffers-apart"
 func (r *replay) opOf(e *event.Event) string { return r.session.opOf(e) }
 
 // label names a program of a log for people.
-func (r *replay) label(id program.ID, e *event.Event) string {
-	name := "program " + strconv.FormatUint(uint64(id), 10)
-	if def := r.session.programs[id]; def != nil && def.name != "" {
-		name = def.name
+func (r *replay) label(p *program.Program, e *event.Event) string {
+	name := p.Name()
+	if def := r.session.programs[p.ID()]; name == "" && def != nil {
+		name = def.name // of a definition that was not placed
+	}
+	if name == "" {
+		name = "program " + strconv.FormatUint(uint64(p.ID()), 10)
 	}
 	if op := r.opOf(e); op != "" {
 		return op + " > " + name
@@ -381,6 +393,15 @@ func (n notes) note(code Code, at int64, detail string) {
 	have.Count++
 }
 
+// date gives the anomalies that were first noted at an event its time.
+func (n notes) date(at int64, t string) {
+	for _, have := range n {
+		if have.First == at {
+			have.T = t
+		}
+	}
+}
+
 // add takes in the anomalies of a code that a source has counted.
 func (n notes) add(a AnomalyCount) {
 	have := n[a.Code]
@@ -391,7 +412,7 @@ func (n notes) add(a AnomalyCount) {
 	have.Count += a.Count
 	have.Hidden = have.Hidden || a.Hidden
 	if a.First < have.First && a.First >= 0 {
-		have.First, have.Detail = a.First, a.Detail
+		have.First, have.T, have.Detail = a.First, a.T, a.Detail
 	}
 }
 

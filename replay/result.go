@@ -121,6 +121,7 @@ type KindFigures struct {
 // A ProgramDetail describes one run of CB nodes of one device.
 type ProgramDetail struct {
 	First, Last         uint64 // counters of its first and last CB node
+	T                   string // of that event of a log; see L1Peak.T
 	Op                  string // functions that were running at the first node, outermost first, joined by " > "
 	LocalCBs, GlobalCBs int
 	Cores               int // covered by a local CB
@@ -161,7 +162,9 @@ const (
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
-	CodeUnattributed       Code = "unattributed"        // CBs that name no core
+	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
+	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
+	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
 	CodeBeyondL1           Code = "beyond-l1"           // programs that end beyond L1: does not fit
@@ -171,11 +174,14 @@ const (
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
+	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
+	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
 	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs
 	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
+	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address, of which nobody knows how many bytes a core holds
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
@@ -193,6 +199,7 @@ type AnomalyCount struct {
 	Code   Code
 	Count  int64
 	First  int64  // counter of the first node, -1 if it is about the whole file
+	T      string // of that event of a log; see L1Peak.T
 	Detail string // of the first one, may be empty; comes from the file
 	Hidden bool   // it hides something that ran or lived, or may: nobody can say that all fits
 }

@@ -195,7 +195,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
 	}
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{at: uint64(at(e)), op: r.opOf(e)}
+	d.rise = &rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 

@@ -1,15 +1,18 @@
 package replay
 
 import (
+	"iter"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 )
 
-// A VerdictRow is a verdict as JSON has it, in answers and in reports. R is the row of
+// A VerdictRow is a verdict as JSON has it, in answers and in reports. Whether it fits is
+// not in it: a report lists only what does not. R is the row of
 // something that lies in L1: a log knows programs and buffers by their ids, a report by
 // the operations that made them.
 type VerdictRow[R any] struct {
-	Fits       *bool         `json:"fits,omitempty"` // in answers only; a report lists what does not fit
 	Message    string        `json:"message"`
 	Refusals   []RefusalRow  `json:"refusals"`
 	Hybrid     []RefusalRow  `json:"hybrid_refusals"`
@@ -55,6 +58,21 @@ type HoleRow struct {
 	Why   string `json:"why"`
 }
 
+// A ResidentRow is what answers and reports say alike of something that lies in L1. Each
+// adds whose it is in its own words.
+type ResidentRow struct {
+	Kind  string `json:"kind"`
+	Start uint64 `json:"start"`
+	End   uint64 `json:"end"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// A SharedRow is bytes that several kinds hold at once.
+type SharedRow struct {
+	Kinds []string `json:"kinds"`
+	Bytes uint64   `json:"bytes"`
+}
+
 // A HeadroomRow is the room on some cores.
 type HeadroomRow struct {
 	Device  *uint64 `json:"device"` // null if the source has no ids
@@ -97,6 +115,26 @@ func refusalRows(refusals []*fit.Refusal, id func(device.ID) *uint64) []RefusalR
 		out = append(out, RefusalRow{
 			r.Kind, r.Buffers(), r.Error(), id(r.Device), r.Devices, r.Cores.String(), r.End, r.Limit, r.Over(),
 		})
+	}
+	return out
+}
+
+// NewResidentRow returns the row of a range that something of a kind holds.
+func NewResidentRow(kind device.Kind, r l1.Range) ResidentRow {
+	return ResidentRow{kind.Name(), r.Start, r.End, r.Len()}
+}
+
+// NewSharedRows returns a row for each set of kinds that share bytes, and never nil.
+func NewSharedRows(all iter.Seq[device.Shared]) []SharedRow {
+	out := []SharedRow{}
+	for shared := range all {
+		row := SharedRow{Bytes: shared.Bytes}
+		for k := device.KindCB; k.InL1(); k++ {
+			if shared.Kinds.Has(k) {
+				row.Kinds = append(row.Kinds, k.Name())
+			}
+		}
+		out = append(out, row)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -38,18 +39,26 @@ func anomalyWords() []words {
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
 		{replay.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{replay.CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",
+			"programs before that were judged by the lowest address of any core, which is stricter; read a file instead of standard input"},
 		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
 			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
 		{replay.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
 			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
 		{replay.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
+		{replay.CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
+			"real runs show no dataflow buffers: capture it with NO_DISPATCH, and clear the program cache afterwards"},
+		{replay.CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
+			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
 		{replay.CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
-		{replay.CodeUnattributed, "CB names no core", "CBs name no core",
+		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
+			"tt-metal's test compares with the address alone, and no core counts a byte"},
+		{replay.CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
 			"the true figures are higher"},
 		{replay.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
 			"frees may have ended too much: alive figures may be too low"},
@@ -67,6 +76,8 @@ func anomalyWords() []words {
 			"names of operations may be wrong, bytes are not"},
 		{replay.CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
 			"no effect on CBs"},
+		{replay.CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
+			"no effect"},
 		{replay.CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
 		{replay.CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
 			"the capture may be cut; no figure depends on it"},
@@ -110,15 +121,18 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 	switch {
 	case r.Log && a.Detail != "": // which names the line
 	case a.First >= 0 && a.Count > 1:
-		where = "first at " + place(r, uint64(a.First))
+		where = "first at " + place{uint64(a.First), a.T}.inside(r)
 	case a.First >= 0:
-		where = place(r, uint64(a.First))
+		where = place{uint64(a.First), a.T}.inside(r)
+	}
+	if r.Log && a.Detail != "" && a.T != "" {
+		where = "t " + a.T
 	}
 	if a.Detail != "" {
 		if where != "" {
 			where += ", "
 		}
-		where += name(a.Detail, 80)
+		where += shown.Name(a.Detail, 80)
 	}
 	if where != "" {
 		where = " (" + where + ")"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -86,13 +87,13 @@ func by(r *replay.Result, p replay.ProgramDetail) string {
 	if p.Op == "" {
 		return nodes(r, p)
 	}
-	return name(caller(p.Op), 40)
+	return shown.Name(caller(p.Op), 40)
 }
 
 // nodes names a program's nodes.
 func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
-		return nodeWord(r) + " " + nodeRange(p)
+		return place{p.First, p.T}.inside(r)
 	}
 	return nodeWord(r) + "s " + nodeRange(p)
 }

@@ -10,124 +10,19 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// An Answer is what Check says.
-type Answer string
-
-// The answers. What does not fit does so whatever else cannot be told; what cannot be
-// told never fits.
-const (
-	Fits       Answer = "fits"
-	DoesNotFit Answer = "does_not_fit"
-	CannotTell Answer = "cannot_tell"
-)
-
 // A Check is the answer to the question whether the programs of a capture fit.
 type Check struct {
-	Answer Answer
-
+	replay.Judgement
 	result *replay.Result
-	budget *Budget // nil = none
-	over   []overBudget
-	untold []reason
 }
 
-// An overBudget is a device with a core that takes more than the budget.
-type overBudget struct {
-	row   *replay.DeviceL1
-	limit uint64
-}
-
-// A reason is why the answer cannot be told.
-type reason struct {
-	code replay.Code // "" if it is about L1 or the budget
-	text string
-}
-
-// NewCheck judges what a replay found. budget is how much a core may hold at any time,
-// kernels and the reserved area left out; nil if there is no such limit.
-func NewCheck(r *replay.Result, budget *Budget) Check {
-	c := Check{Answer: Fits, result: r, budget: budget}
-	for _, code := range r.Untold() {
-		c.untold = append(c.untold, reason{code, untoldText(r, code)})
-	}
-	if r.Unseen() || budget != nil {
-		for _, n := range unseen(r) {
-			c.untold = append(c.untold, reason{"", n.text})
-		}
-	}
-	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
-		c.untold = append(c.untold, reason{"", "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"})
-	}
-	if text := beyondOther(r); text != "" {
-		c.untold = append(c.untold, reason{"", text})
-	}
-	if r.Checks.Runs == 0 && len(c.untold) == 0 {
-		c.untold = append(c.untold, reason{"", "no program was enqueued: there is nothing to judge"})
-	}
-	if budget != nil {
-		limit, ok := budget.of(usable(r.Spec.Spec))
-		if !ok {
-			c.untold = append(c.untold, reason{"", "the budget is a share of usable L1, whose size is not known: give the budget in bytes"})
-		}
-		for i := range r.L1 {
-			if row := &r.L1[i]; ok && row.Peak != nil && row.Peak.Bytes > limit {
-				c.over = append(c.over, overBudget{row, limit})
-			}
-		}
-	}
-	switch {
-	case r.Checks.Failed > 0 || len(c.over) > 0:
-		c.Answer = DoesNotFit
-	case len(c.untold) > 0 || r.Checks.Runs == 0:
-		c.Answer = CannotTell
-	}
-	return c
-}
-
-// beyondOther says that circular buffers fit on the chip that is assumed, but would not
-// on the other one that it may be.
-func beyondOther(r *replay.Result) string {
-	other := l1.ArchSpec(l1.Wormhole)
-	if r.Spec.ArchFrom != event.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
-		return ""
-	}
-	for _, d := range r.Devices {
-		if d.HighestEnd > other.L1Size {
-			return fmt.Sprintf("%s is assumed: circular buffers end at %s, beyond the L1 of a %s, which ends at %s: --arch names the chip",
-				r.Spec.Arch, grouped(d.HighestEnd), other.Arch, grouped(other.L1Size))
-		}
-	}
-	return ""
-}
-
-// untoldText says why the answer cannot be told, in the words of the anomaly.
-func untoldText(r *replay.Result, code replay.Code) string {
-	for _, a := range r.Anomalies {
-		if a.Code != code {
-			continue
-		}
-		for _, w := range anomalyWords() {
-			if w.code == code && w.means != "" {
-				return anomalyText(r, a, w)
-			}
-		}
-	}
-	switch code {
-	case replay.CodeNoNodes:
-		return "the capture has no nodes"
-	case replay.CodeNoCBs:
-		if r.Log {
-			return "no program of the log was registered"
-		}
-		return "the capture places no circular buffer, dataflow buffer or scratchpad"
-	}
-	return string(code)
-}
+// NewCheck returns how a Result was judged, to be written.
+func NewCheck(r *replay.Result, j replay.Judgement) Check { return Check{j, r} }
 
 // Text writes the answer for people: a few lines if it fits, else why not, who is in
 // the way and what to do. The first line answers; of a program that does not fit it
@@ -135,9 +30,9 @@ func untoldText(r *replay.Result, code replay.Code) string {
 func (c Check) Text(w io.Writer) error {
 	var b bytes.Buffer
 	switch {
-	case c.Answer == Fits:
+	case c.Answer == replay.Fits:
 		c.writeFits(&b)
-	case c.Answer == CannotTell:
+	case c.Answer == replay.CannotTell:
 		c.writeCannotTell(&b)
 	case len(c.result.Checks.List) > 0:
 		c.writeFailed(&b)
@@ -150,16 +45,13 @@ func (c Check) Text(w io.Writer) error {
 
 func (c Check) writeFits(b *bytes.Buffer) {
 	r := c.result
-	fmt.Fprintf(b, "fits: %s: %s\n", fileName(r.File, 60), c.checked())
+	fmt.Fprintf(b, "fits%s: %s: %s\n", c.accepted(), shown.Path(r.File, 60), c.checked())
 	writeNotes(b, append(c.room(), c.basis()...))
 }
 
 func (c Check) writeCannotTell(b *bytes.Buffer) {
-	fmt.Fprintf(b, "cannot tell: %s: %s\n", fileName(c.result.File, 60), c.checked())
-	var notes []note
-	for _, reason := range c.untold {
-		notes = append(notes, note{"because", reason.text})
-	}
+	fmt.Fprintf(b, "cannot tell%s: %s: %s\n", c.accepted(), shown.Path(c.result.File, 60), c.checked())
+	notes := c.reasons("because", c.Untold)
 	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
 }
 
@@ -182,10 +74,10 @@ func (c Check) checked() string {
 	default:
 		return text + ": none fits"
 	}
-	if c.Answer == CannotTell {
+	if c.Answer == replay.CannotTell {
 		text += ", and what is known fits"
 	}
-	if c.budget != nil && len(c.over) == 0 {
+	if c.Terms.Budget != nil && len(c.Over) == 0 {
 		return text + c.within()
 	}
 	return text
@@ -200,10 +92,34 @@ func doNot(n int64) string {
 
 // within says that the budget is kept.
 func (c Check) within() string {
-	if _, ok := c.budget.of(usable(c.result.Spec.Spec)); !ok {
+	if !c.Limit.OK {
 		return ""
 	}
-	return ", no core holds more than " + c.budget.says(usable(c.result.Spec.Spec))
+	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len())
+}
+
+// accepted says what was taken as seen: the answer is about the rest.
+func (c Check) accepted() string {
+	var codes []string
+	for _, why := range c.Accepted {
+		if code := string(why.Code); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return " apart from what was accepted (" + strings.Join(codes, ", ") + ")"
+}
+
+// reasons says why nobody can tell, a line each.
+func (c Check) reasons(label string, all []replay.Reason) (notes []note) {
+	for _, why := range all {
+		if why.Code != replay.CodeNothingRan { // the first line says so
+			notes = append(notes, note{label, reasonText(c.result, why)})
+		}
+	}
+	return notes
 }
 
 // room says how much room the tightest program has.
@@ -254,9 +170,9 @@ func (c Check) basis() []note {
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
 	}
-	for _, n := range unseen(r) {
-		if !slices.Contains(c.untold, reason{"", n.text}) { // else it is said already
-			notes = append(notes, n)
+	for _, why := range r.Unseen() {
+		if !slices.Contains(c.Untold, why) { // else it is said already
+			notes = append(notes, note{"unseen", reasonText(r, why)})
 		}
 	}
 	return notes
@@ -286,8 +202,8 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 	k := &c.result.Checks
 	f := &k.List[0]
 	fmt.Fprintf(b, "does not fit: %s\n", complaint(f.Verdict))
-	fmt.Fprintf(b, "%s: %s\n", fileName(c.result.File, 60), c.checked())
-	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, 70), place(c.result, f.Enqueue), c.devices(f))
+	fmt.Fprintf(b, "%s: %s\n", shown.Path(c.result.File, 60), c.checked())
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
 	}
@@ -302,12 +218,10 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 	c.writeOthers(b, k.List[1:])
 	b.WriteByte('\n')
 	var notes []note
-	for _, o := range c.over {
+	for _, o := range c.Over {
 		notes = append(notes, note{"budget", c.overText(o)})
 	}
-	for _, reason := range c.untold {
-		notes = append(notes, note{"besides", reason.text})
-	}
+	notes = append(notes, c.reasons("besides", c.Untold)...)
 	writeNotes(b, append(notes, c.basis()...))
 }
 
@@ -348,24 +262,22 @@ func overBy(v fit.Verdict) (most uint64) {
 
 // writeOver says which core holds more than the budget, though every program fits.
 func (c Check) writeOver(b *bytes.Buffer) {
-	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.over[0]), fileName(c.result.File, 60), c.checked())
+	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.Over[0]), shown.Path(c.result.File, 60), c.checked())
 	var notes []note
-	for _, o := range c.over[1:] {
+	for _, o := range c.Over[1:] {
 		notes = append(notes, note{"also", c.overText(o)})
 	}
-	for _, reason := range c.untold {
-		notes = append(notes, note{"besides", reason.text})
-	}
+	notes = append(notes, c.reasons("besides", c.Untold)...)
 	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
-	p := c.over[0].row.Peak
+	p := c.Over[0].Device.Peak
 	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
 	writeResidents(b, c.result, p.Residents)
 }
 
-func (c Check) overText(o overBudget) string {
-	p := o.row.Peak
+func (c Check) overText(o replay.OverBudget) string {
+	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
-		deviceName(c.result, o.row.ID), place(c.result, p.At), grouped(p.Bytes-o.limit), c.budget.says(usable(c.result.Spec.Spec)))
+		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
 }
 
 // failureLabels name what a verdict is about.

@@ -13,7 +13,6 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // A scene is a device with buffers, on which programs are checked as a replay does.
@@ -81,9 +80,9 @@ func circular(cores string, size uint64) program.CB {
 	return program.CB{Cores: l1.MustParseCoreRangeSet(cores), Size: size}
 }
 
-func budget(t *testing.T, text string) *report.Budget {
+func budget(t *testing.T, text string) *replay.Budget {
 	t.Helper()
-	b, err := report.ParseBudget(text)
+	b, err := replay.ParseBudget(text)
 	require.NoError(t, err)
 	return &b
 }
@@ -102,16 +101,16 @@ func TestCheckGolden(t *testing.T) {
 		name   string
 		spec   l1.Spec
 		budget string
-		answer report.Answer
+		answer replay.Answer
 		scene  func(s *scene)
 	}{
-		{"fits", l1.P150b(), "", report.Fits, func(s *scene) {
+		{"fits", l1.P150b(), "", replay.Fits, func(s *scene) {
 			s.buffer(10, "ttnn.to_memory_config", grid, 1_400_000, 1_572_864)
 			s.run(20, matmul, circular(grid, 1<<20))
 			s.run(40, conv, circular(grid, 2048))
 		}},
-		{"fits_budget", l1.P150b(), "90%", report.Fits, func(s *scene) { s.run(20, matmul, circular(grid, 4096)) }},
-		{"clash", l1.P150b(), "", report.DoesNotFit, func(s *scene) {
+		{"fits_budget", l1.P150b(), "90%", replay.Fits, func(s *scene) { s.run(20, matmul, circular(grid, 4096)) }},
+		{"clash", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.to_memory_config > CopyDeviceOperation", grid, 1_163_264, 1_572_864)
 			s.buffer(12, "ttnn.zeros", "{[0-0 - 3-0]}", 1_100_032, 1_130_048)
 			s.run(20, matmul, circular(grid, 1<<20), circular("{[0-0 - 0-0]}", 2048))
@@ -119,33 +118,33 @@ func TestCheckGolden(t *testing.T) {
 			s.run(50, conv, circular(grid, 1_400_000))
 		}},
 		// Sample 17 of the messages: 192 bytes, and L1_SMALL is what to change.
-		{"clash_192", small, "", report.DoesNotFit, func(s *scene) {
+		{"clash_192", small, "", replay.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.ones", grid, 1_563_072, 1_568_768)
 			s.run(20, matmul, circular(grid, 1_563_264-s.spec.CBBase))
 		}},
 		// Sample 9: 1,216 bytes beyond L1.
-		{"grow_1216", l1.P150b(), "", report.DoesNotFit, func(s *scene) {
+		{"grow_1216", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular("{[0-0 - 6-7]}", 1_574_080-s.spec.CBBase))
 		}},
 		// The buffer lies on other cores: tt-metal refuses what no byte speaks against.
-		{"strict", l1.P150b(), "", report.DoesNotFit, func(s *scene) {
+		{"strict", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
 			s.buffer(10, "ttnn.zeros", "{[5-5 - 5-5]}", 200_000, 300_000)
 			s.run(20, matmul, circular("{[0-0 - 0-0]}", 1<<20))
 		}},
-		{"grid", l1.P150b(), "", report.DoesNotFit, func(s *scene) { s.run(20, matmul, circular("{[0-0 - 12-9]}", 4096)) }},
-		{"cannot_tell", l1.P150b(), "", report.CannotTell, func(s *scene) {
+		{"grid", l1.P150b(), "", replay.DoesNotFit, func(s *scene) { s.run(20, matmul, circular("{[0-0 - 12-9]}", 4096)) }},
+		{"cannot_tell", l1.P150b(), "", replay.CannotTell, func(s *scene) {
 			s.run(20, matmul, circular(grid, 4096))
 			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 2, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
-		{"nothing", l1.P150b(), "80%", report.CannotTell, func(s *scene) {
+		{"nothing", l1.P150b(), "80%", replay.CannotTell, func(s *scene) {
 			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeNoCBs, Count: 1, First: -1}}
 		}},
 		// What does not fit does so whatever else is hidden.
-		{"fails_and_hides", l1.P150b(), "", report.DoesNotFit, func(s *scene) {
+		{"fails_and_hides", l1.P150b(), "", replay.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<21))
 			s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, First: 60, Detail: "BinaryNgDeviceOperation"}}
 		}},
-		{"budget", l1.P150b(), "80%", report.DoesNotFit, func(s *scene) {
+		{"budget", l1.P150b(), "80%", replay.DoesNotFit, func(s *scene) {
 			s.run(20, matmul, circular(grid, 1<<20))
 			s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(matmul)}}
 		}},
@@ -153,11 +152,11 @@ func TestCheckGolden(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t, c.spec)
 			c.scene(s)
-			var limit *report.Budget
+			var limit *replay.Budget
 			if c.budget != "" {
 				limit = budget(t, c.budget)
 			}
-			check := report.NewCheck(s.result, limit)
+			check := judged(s.result, limit)
 			require.Equal(t, c.answer, check.Answer)
 			var b bytes.Buffer
 			require.NoError(t, check.Text(&b))
@@ -218,7 +217,7 @@ func TestCheckSpeaksAsTTMetal(t *testing.T) {
 	s.buffer(10, "", grid, 1_563_072, 1_572_864)
 	s.run(2282, matmul, circular(grid, 1_563_264-s.spec.CBBase))
 	var b bytes.Buffer
-	require.NoError(t, report.NewCheck(s.result, nil).Text(&b))
+	require.NoError(t, judged(s.result, nil).Text(&b))
 	found, err := clash.Read(&b)
 	require.NoError(t, err)
 	require.Len(t, found.Messages, 1)
@@ -245,7 +244,7 @@ func TestBudget(t *testing.T) {
 		"100.01%":                       "0% to 100%",
 		strings.Repeat("9", 1000) + "%": "0% to 100%",
 	} {
-		_, err := report.ParseBudget(text)
+		_, err := replay.ParseBudget(text)
 		require.Error(t, err, text)
 		if want != "bytes" {
 			require.Contains(t, err.Error(), want, text)

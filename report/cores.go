@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -73,7 +74,7 @@ func coreRanges(cores l1.CoreSet) string {
 	ranges := cores.Ranges()
 	for r := range ranges.All() {
 		if len(out) == most {
-			return strings.Join(out, ", ") + fmt.Sprintf(", %s (%d ranges)", ellipsis, ranges.Len())
+			return strings.Join(out, ", ") + fmt.Sprintf(", %s (%d ranges)", shown.Ellipsis, ranges.Len())
 		}
 		out = append(out, r.String())
 	}

@@ -63,9 +63,16 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 	case reflect.Struct:
 		properties, ok := schema["properties"].(object)
 		require.True(t, ok, "%s: no properties", path)
-		var names []string
-		for field := range typ.Fields() {
+		var names, optional []string
+		for _, field := range reflect.VisibleFields(typ) {
+			if field.Anonymous {
+				continue // what it has comes on its own
+			}
 			name := field.Tag.Get("json")
+			if field.Type == reflect.TypeFor[json.Number]() { // of logs, where an event has a time
+				name = strings.TrimSuffix(name, ",omitempty")
+				optional = append(optional, name)
+			}
 			require.NotEmpty(t, name, "%s: field %s has no name", path, field.Name)
 			require.NotContains(t, name, ",", "fields are always there")
 			names = append(names, name)
@@ -75,8 +82,32 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 			compareFields(t, path+"/"+name, field.Type, property, root)
 		}
 		require.ElementsMatch(t, names, slices.Collect(maps.Keys(properties)), "%s", path)
+		for _, name := range optional {
+			require.NotContains(t, schema["required"], name)
+			names = slices.DeleteFunc(names, func(s string) bool { return s == name })
+		}
 		require.ElementsMatch(t, names, schema["required"], "%s: required", path)
 	}
+}
+
+// TestSchemaSaysWhen: every figure of a device and of its groups of cores says whether it
+// is one of the end or a high-water mark.
+func TestSchemaSaysWhen(t *testing.T) {
+	defs := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)
+	n := 0
+	for _, def := range []string{"device", "group"} {
+		for name, property := range defs[def].(object)["properties"].(object) {
+			if !strings.HasSuffix(name, "_bytes") && name != "registered_regions" {
+				continue
+			}
+			n++
+			says := property.(object)["description"].(string)
+			end := strings.HasPrefix(says, "At the end") || strings.HasSuffix(says, "at the end, in bytes.")
+			require.NotEqual(t, end, strings.HasPrefix(says, "High-water mark: "), "%s: %s", name, says)
+			require.Equal(t, end, strings.Contains(name, "registered") || strings.Contains(name, "final"), name)
+		}
+	}
+	require.Greater(t, n, 20)
 }
 
 // TestAnomalyCodes: every code that package replay has is in the schema, and has
@@ -91,7 +122,7 @@ func TestAnomalyCodes(t *testing.T) {
 	codes := codesOfReplay(t)
 	require.Greater(t, len(codes), 20)
 	require.ElementsMatch(t, codes, words)
-	code := readSchema(t, "cbl1.report-1.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
+	code := readSchema(t, "cbl1.report-2.schema.json")["$defs"].(object)["anomaly"].(object)["properties"].(object)["code"].(object)
 	require.ElementsMatch(t, codes, code["enum"])
 	for _, c := range codes {
 		require.Contains(t, code["description"], c+": ")
@@ -117,4 +148,13 @@ func codesOfReplay(t *testing.T) []string {
 		return true
 	})
 	return out
+}
+
+// TestCodesPage: docs/codes.md has a row for each code that check --accept takes.
+func TestCodesPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/codes.md")
+	require.NoError(t, err)
+	for _, code := range Codes() {
+		require.Contains(t, string(page), "\n| `"+string(code)+"` | ")
+	}
 }

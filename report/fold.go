@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -84,7 +85,7 @@ func (f fold) ids() string {
 			to++
 		}
 		if len(runs) == most {
-			return strings.Join(runs, ", ") + ", " + ellipsis
+			return strings.Join(runs, ", ") + ", " + shown.Ellipsis
 		}
 		switch to - from {
 		case 0:

@@ -101,3 +101,8 @@ func requirePlain(t *testing.T, text string) {
 		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x at %d of %q", text[i], i, text)
 	}
 }
+
+// judged judges a Result with a budget, or without.
+func judged(r *replay.Result, budget *replay.Budget) report.Check {
+	return report.NewCheck(r, r.Judge(replay.Terms{Budget: budget}))
+}

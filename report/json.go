@@ -14,10 +14,10 @@ import (
 )
 
 // Schema is the value of the JSON report's field "schema".
-const Schema = "cbl1.report/1"
+const Schema = "cbl1.report/2"
 
 // JSON writes one line of JSON for one capture, in ASCII only. Its fields are
-// described in cbl1.report-1.schema.json. Programs, of which there may be hundreds of
+// described in cbl1.report-2.schema.json. Programs, of which there may be hundreds of
 // thousands, are written as they are encoded.
 func JSON(w io.Writer, r *replay.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
@@ -158,6 +158,7 @@ type jsonAnomaly struct {
 	Code   replay.Code `json:"code"`
 	Count  int64       `json:"count"`
 	First  *int64      `json:"first_counter"`
+	T      json.Number `json:"t,omitempty"`
 	Detail string      `json:"detail"`
 }
 
@@ -205,17 +206,18 @@ type jsonDevice struct {
 }
 
 type jsonProgram struct {
-	First      uint64 `json:"first_counter"`
-	Last       uint64 `json:"last_counter"`
-	Op         string `json:"op"`
-	LocalCBs   int    `json:"local_cbs"`
-	GlobalCBs  int    `json:"global_cbs"`
-	Cores      int    `json:"cores"`
-	Logical    uint64 `json:"logical_bytes"`
-	Bytes      uint64 `json:"resident_bytes"`
-	Core       uint64 `json:"core_max_bytes"`
-	HighestEnd uint64 `json:"highest_end"`
-	Overlap    bool   `json:"cbs_overlap"`
+	First      uint64      `json:"first_counter"`
+	Last       uint64      `json:"last_counter"`
+	T          json.Number `json:"t,omitempty"`
+	Op         string      `json:"op"`
+	LocalCBs   int         `json:"local_cbs"`
+	GlobalCBs  int         `json:"global_cbs"`
+	Cores      int         `json:"cores"`
+	Logical    uint64      `json:"logical_bytes"`
+	Bytes      uint64      `json:"resident_bytes"`
+	Core       uint64      `json:"core_max_bytes"`
+	HighestEnd uint64      `json:"highest_end"`
+	Overlap    bool        `json:"cbs_overlap"`
 }
 
 type jsonGroup struct {
@@ -250,7 +252,7 @@ func newReport(r *replay.Result) jsonReport {
 		out.Upstream.Causes = append(out.Upstream.Causes, jsonCause(c))
 	}
 	for _, a := range r.Anomalies {
-		ja := jsonAnomaly{Code: a.Code, Count: a.Count, Detail: a.Detail}
+		ja := jsonAnomaly{Code: a.Code, Count: a.Count, T: json.Number(a.T), Detail: a.Detail}
 		if a.First >= 0 {
 			ja.First = &a.First
 		}
@@ -324,7 +326,7 @@ func newDevice(d *replay.Device) jsonDevice {
 
 func newProgram(p replay.ProgramDetail) jsonProgram {
 	return jsonProgram{
-		First: p.First, Last: p.Last, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+		First: p.First, Last: p.Last, T: json.Number(p.T), Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
 	}
 }

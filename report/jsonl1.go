@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 
 	"github.com/cbl1/cbl1/device"
@@ -19,41 +20,35 @@ const (
 // What the documents of check, peak, who and report have in common about L1.
 
 type jsonResident struct {
-	Kind    string      `json:"kind"`
-	Start   uint64      `json:"start"`
-	End     uint64      `json:"end"`
-	Bytes   uint64      `json:"bytes"`
+	replay.ResidentRow
 	CB      *int        `json:"cb"`
 	Program *jsonRun    `json:"program"`
 	Buffer  *jsonBuffer `json:"buffer"`
 }
 
 type jsonRun struct {
-	Op       string `json:"op"`
-	Counter  uint64 `json:"counter"`
-	Inferred bool   `json:"inferred"`
+	Op       string      `json:"op"`
+	Counter  uint64      `json:"counter"`
+	T        json.Number `json:"t,omitempty"`
+	Inferred bool        `json:"inferred"`
 }
 
 type jsonBuffer struct {
-	Op      string  `json:"op"`
-	Counter uint64  `json:"counter"`
-	Device  *uint64 `json:"device"`
-	Kind    string  `json:"kind"`
-	Size    uint64  `json:"size_bytes"`
-	PerCore *uint64 `json:"core_max_bytes"`
-	Address *uint64 `json:"address"`
-	Layout  string  `json:"layout"`
-}
-
-type jsonShared struct {
-	Kinds []string `json:"kinds"`
-	Bytes uint64   `json:"bytes"`
+	Op      string      `json:"op"`
+	Counter uint64      `json:"counter"`
+	T       json.Number `json:"t,omitempty"`
+	Device  *uint64     `json:"device"`
+	Kind    string      `json:"kind"`
+	Size    uint64      `json:"size_bytes"`
+	PerCore *uint64     `json:"core_max_bytes"`
+	Address *uint64     `json:"address"`
+	Layout  string      `json:"layout"`
 }
 
 func newResidents(rows []replay.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
-		j := jsonResident{Kind: r.Kind.Name(), Start: r.Range.Start, End: r.Range.End, Bytes: r.Range.Len()}
+		j := jsonResident{ResidentRow: replay.NewResidentRow(r.Kind, r.Range)}
 		if r.Program != nil {
 			run := newRun(*r.Program)
 			j.CB, j.Program = &r.CB, &run
@@ -67,10 +62,12 @@ func newResidents(rows []replay.L1Resident) []jsonResident {
 	return out
 }
 
-func newRun(run replay.ProgramRun) jsonRun { return jsonRun{run.Op, run.At, run.Inferred} }
+func newRun(run replay.ProgramRun) jsonRun {
+	return jsonRun{run.Op, run.At, json.Number(run.T), run.Inferred}
+}
 
 func newBuffer(b replay.BufferInfo) jsonBuffer {
-	return jsonBuffer{b.Op, b.At, optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
+	return jsonBuffer{b.Op, b.At, json.Number(b.T), optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
 }
 
 // newKinds returns bytes by kind, those of all kinds in L1.
@@ -82,34 +79,12 @@ func newKinds(kinds []replay.KindBytes) map[string]uint64 {
 	return out
 }
 
-func newShared(rows []device.Shared) []jsonShared {
-	out := []jsonShared{}
-	for _, s := range rows {
-		row := jsonShared{Bytes: s.Bytes}
-		for _, k := range kindsInL1() {
-			if s.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, k.Name())
-			}
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// kindsInL1 lists the kinds that lie in L1, the lowest addresses last.
-func kindsInL1() (out []device.Kind) {
-	for k := device.KindCB; k.InL1(); k++ {
-		out = append(out, k)
-	}
-	return out
-}
-
 // deviceID is the id of a device as a capture has it; nil if it has none.
 func deviceID(id device.ID) *uint64 { return optional(captureID(id)) }
 
 type jsonUntold struct {
-	Code *replay.Code `json:"code"`
-	Text string       `json:"text"`
+	Code replay.Code `json:"code"`
+	Text string      `json:"text"`
 }
 
 type jsonL1Basis struct {
@@ -134,7 +109,7 @@ func newL1Basis(r *replay.Result) jsonL1Basis {
 	}
 	if s.L1Size > 0 {
 		out.L1Size = &s.L1Size
-		n := usable(s.Spec)
+		n := s.Usable().Len()
 		out.Usable = &n
 	}
 	return out

@@ -20,16 +20,36 @@ type labels struct {
 
 // whose says whose something is, in at most n bytes but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
-func whose(r *replay.Result, op string, at uint64, n int) string {
+func whose(r *replay.Result, op string, at place, n int) string {
 	if op == "" {
-		return place(r, at)
+		return at.text(r)
 	}
 	op = strings.ReplaceAll(op, "tt::tt_metal::", "") // room for what tells more
-	return fmt.Sprintf("%s (%s)", opName(op, n), place(r, at))
+	return fmt.Sprintf("%s (%s)", opName(op, n), at.inside(r))
 }
 
-// place names a node of a capture, or an event of a log.
-func place(r *replay.Result, at uint64) string { return fmt.Sprintf("%s %d", nodeWord(r), at) }
+// A place is a node of a capture, or an event of a log with its time.
+type place struct {
+	at uint64
+	t  string
+}
+
+// text names the place: "node 3", "event 8 (t 1210)".
+func (p place) text(r *replay.Result) string {
+	if p.t == "" {
+		return p.inside(r)
+	}
+	return fmt.Sprintf("%s %d (t %s)", nodeWord(r), p.at, p.t)
+}
+
+// inside names it where it stands in brackets: "event 8, t 1210".
+func (p place) inside(r *replay.Result) string {
+	text := fmt.Sprintf("%s %d", nodeWord(r), p.at)
+	if p.t != "" {
+		text += ", t " + p.t
+	}
+	return text
+}
 
 func nodeWord(r *replay.Result) string {
 	if r != nil && r.Log {
@@ -47,7 +67,7 @@ func length(r *replay.Result) string {
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {
-	text := whose(r, run.Op, run.At, n)
+	text := whose(r, run.Op, place{run.At, run.T}, n)
 	if run.Inferred {
 		text += ", inferred"
 	}
@@ -95,7 +115,7 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	case x.Program != nil:
 		return runText(r, *x.Program, n)
 	case x.Buffer != nil:
-		return whose(r, x.Buffer.Op, x.Buffer.At, n)
+		return whose(r, x.Buffer.Op, place{x.Buffer.At, x.Buffer.T}, n)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func TestPeakGolden(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, report.Peak(&b, result))
 			b.WriteString("\n")
-			check := report.NewCheck(result, nil)
+			check := judged(result, nil)
 			require.NoError(t, check.Text(&b))
 			requireScreen(t, b.String())
 			requireGolden(t, "peak_"+f.name, b.String())
@@ -86,7 +86,7 @@ func TestPeakOfNothing(t *testing.T) {
 	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")
 	for name, write := range map[string]func() error{
 		"cbl1.peak-1.schema.json":  func() error { return report.PeakJSON(&b, r) },
-		"cbl1.check-1.schema.json": func() error { return report.NewCheck(r, budget(t, "80%")).JSON(&b) },
+		"cbl1.check-1.schema.json": func() error { return judged(r, budget(t, "80%")).JSON(&b) },
 		"cbl1.who-1.schema.json":   func() error { return report.WhoJSON(&b, r, report.Question{}) },
 	} {
 		b.Reset()
@@ -94,7 +94,7 @@ func TestPeakOfNothing(t *testing.T) {
 		_, strict := compileSchema(t, name)
 		validate(t, strict, b.Bytes())
 	}
-	require.Equal(t, report.CannotTell, report.NewCheck(r, nil).Answer)
+	require.Equal(t, replay.CannotTell, judged(r, nil).Answer)
 }
 
 // ask replays a capture of the repository with a question.
@@ -166,7 +166,7 @@ func TestHostileNamesInL1(t *testing.T) {
 	s.result.File = evil
 	s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, Detail: evil}}
 	s.result.Held = []replay.Held{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
-	check := report.NewCheck(s.result, budget(t, "1%"))
+	check := judged(s.result, budget(t, "1%"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.Text(b) },
 		"peak":  func(b *bytes.Buffer) error { return report.Peak(b, s.result) },

@@ -2,11 +2,13 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -17,8 +19,8 @@ func Peak(w io.Writer, r *replay.Result) error {
 	var b bytes.Buffer
 	row := fullestL1(r)
 	if row == nil {
-		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", fileName(r.File, 60))
-		writeNotes(&b, append(untoldNotes(r), unseen(r)...))
+		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.Path(r.File, 60))
+		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
 	} else {
 		writePeak(&b, r, row)
 	}
@@ -41,9 +43,9 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak
 	program := peakProgram(p)
 	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
-		shortOp(r, p.Op, p.At), besideText(r, p, program))
-	fmt.Fprintf(b, "%s: %s\n", fileName(r.File, 60), length(r))
-	notes := []note{{"at", whose(r, p.Op, p.At, 70)}, {"program", programText(r, program)}}
+		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
+	fmt.Fprintf(b, "%s: %s\n", shown.Path(r.File, 60), length(r))
+	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
 	}
@@ -51,7 +53,7 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
 	writeResidents(b, r, p.Residents)
 	b.WriteByte('\n')
-	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseen(r)))
+	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r)))
 }
 
 // peakProgram returns the program whose buffers are largest on the core of the peak;
@@ -70,11 +72,11 @@ func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
 }
 
 // shortOp names what ran in a few words.
-func shortOp(r *replay.Result, op string, at uint64) string {
+func shortOp(r *replay.Result, op string, at place) string {
 	if op == "" {
-		return place(r, at)
+		return at.text(r)
 	}
-	return name(caller(op), 24)
+	return shown.Name(caller(op), 24)
 }
 
 // besideText names the program in the first line.
@@ -85,7 +87,7 @@ func besideText(r *replay.Result, p *replay.L1Peak, program *replay.ProgramRun) 
 	case program.Op == p.Op:
 		return ", its own program"
 	}
-	return ", program of " + shortOp(r, program.Op, program.At)
+	return ", program of " + shortOp(r, program.Op, place{program.At, program.T})
 }
 
 func programText(r *replay.Result, program *replay.ProgramRun) string {
@@ -142,7 +144,7 @@ func composition(r *replay.Result, p *replay.L1Peak) []note {
 	if s := p.Spike; s != nil {
 		notes = append(notes, note{"spike", fmt.Sprintf(
 			"a new buffer was allocated before the one it replaces was freed: %s of %s bytes beside that of %s, freed at %s; with the free first the core would have held %s",
-			whose(r, s.New.Op, s.New.At, 40), grouped(s.New.Size), whose(r, s.Old.Op, s.Old.At, 40), place(r, s.FreedAt), grouped(s.Without))})
+			whose(r, s.New.Op, place{s.New.At, s.New.T}, 40), grouped(s.New.Size), whose(r, s.Old.Op, place{s.Old.At, s.Old.T}, 40), place{s.FreedAt, s.FreedT}.text(r), grouped(s.Without))})
 	}
 	return notes
 }
@@ -169,7 +171,10 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 func untoldNotes(r *replay.Result) []note {
 	var notes []note
 	for _, code := range r.Untold() {
-		notes = append(notes, note{"hidden", untoldText(r, code)})
+		notes = append(notes, note{"hidden", reasonText(r, replay.Reason{Code: code})})
+	}
+	if text := unsizedText(r); text != "" {
+		notes = append(notes, note{"unsized", text})
 	}
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
@@ -177,22 +182,12 @@ func untoldNotes(r *replay.Result) []note {
 	return notes
 }
 
-// unseen names L1 buffers that are in nobody's way only because nothing says where they
-// lie, or whose they are.
-func unseen(r *replay.Result) []note {
-	var notes []note
-	say := func(format string, a ...any) { notes = append(notes, note{"unseen", fmt.Sprintf(format, a...)}) }
-	if n := r.Earlier.L1; n > 0 {
-		say("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
-			plural(n, "L1 buffer"), grouped(r.Earlier.Bytes))
+// unsizedText says that there are L1 buffers of which no byte is counted, or "".
+func unsizedText(r *replay.Result) string {
+	if !has(r, replay.CodeBufferUnsized) {
+		return ""
 	}
-	if n := r.Earlier.Freed; n > 0 {
-		say("%s of L1 buffers from before the capture: until then they lay in L1, and are not counted", plural(n, "free"))
-	}
-	for _, id := range r.Checks.Apart {
-		say("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the capture says so", id)
-	}
-	return notes
+	return codeText(r, replay.CodeBufferUnsized)
 }
 
 type jsonPeak struct {
@@ -218,27 +213,29 @@ type jsonDevicePeak struct {
 }
 
 type jsonL1Peak struct {
-	Bytes       uint64            `json:"tracked_bytes"`
-	WithKernels uint64            `json:"with_kernels_bytes"`
-	Percent     *float64          `json:"percent_of_l1"`
-	Counter     uint64            `json:"counter"`
-	Op          string            `json:"op"`
-	Core        string            `json:"core"`
-	Cores       string            `json:"cores"`
-	Count       int               `json:"count"`
-	Kinds       map[string]uint64 `json:"kinds"`
-	Shared      []jsonShared      `json:"shared"`
-	Residents   []jsonResident    `json:"residents"`
-	Largest     *[2]uint64        `json:"largest_gap"`
-	Highest     *[2]uint64        `json:"highest_gap"`
-	Spike       *jsonSpike        `json:"spike"`
+	Bytes       uint64             `json:"tracked_bytes"`
+	WithKernels uint64             `json:"with_kernels_bytes"`
+	Percent     *float64           `json:"percent_of_l1"`
+	Counter     uint64             `json:"counter"`
+	T           json.Number        `json:"t,omitempty"`
+	Op          string             `json:"op"`
+	Core        string             `json:"core"`
+	Cores       string             `json:"cores"`
+	Count       int                `json:"count"`
+	Kinds       map[string]uint64  `json:"kinds"`
+	Shared      []replay.SharedRow `json:"shared"`
+	Residents   []jsonResident     `json:"residents"`
+	Largest     *[2]uint64         `json:"largest_gap"`
+	Highest     *[2]uint64         `json:"highest_gap"`
+	Spike       *jsonSpike         `json:"spike"`
 }
 
 type jsonSpike struct {
-	New     jsonBuffer `json:"new"`
-	Old     jsonBuffer `json:"old"`
-	FreedAt uint64     `json:"freed_counter"`
-	Without uint64     `json:"without_bytes"`
+	New     jsonBuffer  `json:"new"`
+	Old     jsonBuffer  `json:"old"`
+	FreedAt uint64      `json:"freed_counter"`
+	FreedT  json.Number `json:"freed_t,omitempty"`
+	Without uint64      `json:"without_bytes"`
 }
 
 // PeakJSON writes the same as one line of JSON, for each device, as
@@ -265,7 +262,7 @@ func PeakJSON(w io.Writer, r *replay.Result) error {
 func newUntold(r *replay.Result) []jsonUntold {
 	out := []jsonUntold{}
 	for _, code := range r.Untold() {
-		out = append(out, jsonUntold{&code, untoldText(r, code)})
+		out = append(out, jsonUntold{code, reasonText(r, replay.Reason{Code: code})})
 	}
 	return out
 }
@@ -275,8 +272,8 @@ func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 		return nil
 	}
 	out := &jsonL1Peak{
-		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, Op: p.Op,
-		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: newShared(p.Shared),
+		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, T: json.Number(p.T), Op: p.Op,
+		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),
 		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
 	}
 	if r.Spec.L1Size > 0 {
@@ -284,7 +281,7 @@ func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 		out.Percent = &percent
 	}
 	if s := p.Spike; s != nil {
-		out.Spike = &jsonSpike{newBuffer(s.New), newBuffer(s.Old), s.FreedAt, s.Without}
+		out.Spike = &jsonSpike{newBuffer(s.New), newBuffer(s.Old), s.FreedAt, json.Number(s.FreedT), s.Without}
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func foldPrograms(programs []replay.ProgramDetail) []programRow {
 	at := map[replay.ProgramDetail]int{}
 	for _, p := range programs {
 		key := p
-		key.First, key.Last = 0, 0
+		key.First, key.Last, key.T = 0, 0, ""
 		if i, ok := at[key]; ok {
 			rows[i].count++
 			continue
@@ -40,7 +40,7 @@ func writePrograms(b *bytes.Buffer, r *replay.Result) {
 	folds := foldDevices(r, func(d *replay.Device) string {
 		var key strings.Builder
 		for _, p := range d.ProgramsDetail {
-			p.First, p.Last = 0, 0
+			p.First, p.Last, p.T = 0, 0, ""
 			fmt.Fprintf(&key, "%+v\n", p)
 		}
 		return key.String()
@@ -92,7 +92,10 @@ func writeProgramTable(b *bytes.Buffer, where string, rows []programRow) {
 }
 
 func nodeRange(p replay.ProgramDetail) string {
-	if p.First == p.Last {
+	switch {
+	case p.First == p.Last && p.T != "":
+		return fmt.Sprintf("%d (t %s)", p.First, p.T)
+	case p.First == p.Last:
 		return fmt.Sprint(p.First)
 	}
 	return fmt.Sprintf("%d-%d", p.First, p.Last)

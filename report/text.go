@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -42,7 +43,7 @@ func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 
 // writeFile says what was read.
 func writeFile(b *bytes.Buffer, r *replay.Result) {
-	fmt.Fprint(b, fileName(r.File, 60))
+	fmt.Fprint(b, shown.Path(r.File, 60))
 	if r.Rank.V > 0 { // 0 is that of most captures
 		fmt.Fprintf(b, " (rank %d)", r.Rank.V)
 	}

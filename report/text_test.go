@@ -274,7 +274,7 @@ func TestUpstream(t *testing.T) {
 
 // Names from files are shown escaped and cut in tables, whole in JSON.
 func TestHostileNames(t *testing.T) {
-	_, strict := compileSchema(t, "cbl1.report-1.schema.json")
+	_, strict := compileSchema(t, "cbl1.report-2.schema.json")
 	for _, evil := range []string{
 		"\x1b]0;title\x07\x1b[2J", "\u009b31m", "\u202etxt.exe", "two\nlines\r", "\x00", "\xff\xfe",
 		"%s%d%!", strings.Repeat("x", 64<<10), strings.Repeat("\u202e", 64<<10), strings.Repeat("a > ", 16<<10),
@@ -317,7 +317,7 @@ func TestWriteErrors(t *testing.T) {
 // TestAnyResult prints results that no capture gives: nothing panics, text is
 // plain, JSON follows the schema.
 func TestAnyResult(t *testing.T) {
-	_, strict := compileSchema(t, "cbl1.report-1.schema.json")
+	_, strict := compileSchema(t, "cbl1.report-2.schema.json")
 	number := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, 1023, 1024, l1.MaxAddr}), rapid.Uint64Range(0, l1.MaxAddr))
 	count := rapid.Int64Range(0, 1<<62)
 	optional := func(t *rapid.T, name string) event.Opt[uint64] {

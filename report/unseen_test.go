@@ -10,7 +10,6 @@ import (
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // A program fits only if everything that is known to be in L1 was looked at; without
@@ -26,11 +25,11 @@ func TestCheckOfWhatNobodySees(t *testing.T) {
 			s := newScene(t, l1.P150())
 			s.result.Checks.Runs = 1
 			hide(s.result)
-			require.Equal(t, report.Fits, report.NewCheck(s.result, nil).Answer, "no bytes")
-			require.Equal(t, report.CannotTell, report.NewCheck(s.result, budget(t, "90%")).Answer, "a core may hold more")
+			require.Equal(t, replay.Fits, judged(s.result, nil).Answer, "no bytes")
+			require.Equal(t, replay.CannotTell, judged(s.result, budget(t, "90%")).Answer, "a core may hold more")
 			s.run(1, matmul, circular("{[0-0 - 1-1]}", 4096))
-			c := report.NewCheck(s.result, nil)
-			require.Equal(t, report.CannotTell, c.Answer)
+			c := judged(s.result, nil)
+			require.Equal(t, replay.CannotTell, c.Answer)
 			var b bytes.Buffer
 			require.NoError(t, c.Text(&b))
 			require.Contains(t, b.String(), "because   "+text)
@@ -40,14 +39,25 @@ func TestCheckOfWhatNobodySees(t *testing.T) {
 
 // A chip that is only assumed is not enough where another one has less L1.
 func TestCheckOfAnAssumedChip(t *testing.T) {
-	check := func(size string, arch l1.Arch) report.Answer {
+	check := func(size string, arch l1.Arch) replay.Answer {
 		graph := `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":111616,"size":` + size + `,"core_range_set":"{[0-0 - 0-0]}"}}]`
 		r, err := replay.Run("x.json", capture.NewReader(strings.NewReader(graph), "x.json").Events(capture.Options{Arch: arch}), replay.Options{})
 		require.NoError(t, err)
-		return report.NewCheck(r, nil).Answer
+		return judged(r, nil).Answer
 	}
-	require.Equal(t, report.Fits, check("1387520", ""), "ends where the L1 of a Wormhole ends")
-	require.Equal(t, report.CannotTell, check("1387521", ""))
-	require.Equal(t, report.Fits, check("1387521", l1.Blackhole))
-	require.Equal(t, report.DoesNotFit, check("1387521", l1.Wormhole))
+	require.Equal(t, replay.Fits, check("1387520", ""), "ends where the L1 of a Wormhole ends")
+	require.Equal(t, replay.CannotTell, check("1387521", ""))
+	require.Equal(t, replay.Fits, check("1387521", l1.Blackhole))
+	require.Equal(t, replay.DoesNotFit, check("1387521", l1.Wormhole))
+}
+
+// Where nothing ran, that is why nobody can tell.
+func TestCheckOfNothing(t *testing.T) {
+	s := newScene(t, l1.P150())
+	check := judged(s.result, nil)
+	require.Equal(t, replay.CannotTell, check.Answer)
+	require.Contains(t, check.Untold, replay.Reason{Code: replay.CodeNothingRan})
+	accepted := s.result.Judge(replay.Terms{Accept: []replay.Code{replay.CodeNothingRan, replay.CodeNoCBs, replay.CodeNoNodes}})
+	require.Equal(t, replay.Fits, accepted.Answer)
+	require.NotEmpty(t, accepted.Accepted)
 }

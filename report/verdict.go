@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -16,7 +17,7 @@ const maxResidents = 20
 
 // complaint is the sentence that says why a program does not fit: that of tt-metal if
 // it has one, so that people and scripts recognise it.
-func complaint(v fit.Verdict) string { return Escape(v.String()) }
+func complaint(v fit.Verdict) string { return shown.Escape(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -42,9 +43,9 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	held := q.Held(r)
 	when := "at the end"
 	if q.At.OK {
-		when = "after " + place(r, q.At.V)
+		when = "after " + place{at: q.At.V}.text(r)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), fileName(r.File, 60), when, length(r))
+	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.Path(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
 		writeNotes(&b, []note{{"where", text}})
 	}
@@ -72,7 +73,7 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	writeNotes(&b, append(append([]note{
 		{"basis", "in L1 = buffers that were allocated, and those of the program that ran last on the core; registered = programs that ran by then, as the program cache keeps them"},
 		{"chip", chipText(r)},
-	}, untoldNotes(r)...), unseen(r)...))
+	}, untoldNotes(r)...), unseenNotes(r)...))
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -107,9 +108,9 @@ func whoAnswer(r *replay.Result, q Question, held []replay.Held) string {
 	case only > 1:
 		return fmt.Sprintf("%s is held on %s", where, plural(cores, "core"))
 	case first.Program != nil:
-		return fmt.Sprintf("%s is held by %s of %s", where, what(*first), whose(r, caller(first.Program.Op), first.Program.At, 40))
+		return fmt.Sprintf("%s is held by %s of %s", where, what(*first), whose(r, caller(first.Program.Op), place{first.Program.At, first.Program.T}, 40))
 	case first.Buffer != nil:
-		return fmt.Sprintf("%s is held by the %s of %s", where, what(*first), whose(r, caller(first.Buffer.Op), first.Buffer.At, 40))
+		return fmt.Sprintf("%s is held by the %s of %s", where, what(*first), whose(r, caller(first.Buffer.Op), place{first.Buffer.At, first.Buffer.T}, 40))
 	}
 	return fmt.Sprintf("%s is held by the %s", where, what(*first))
 }

@@ -13,6 +13,7 @@ func newCheck(s streams) *cobra.Command {
 	var (
 		in     = inputs{streams: s}
 		budget budgetFlag
+		accept acceptFlag
 		format formatFlag
 	)
 	cmd := &cobra.Command{
@@ -22,18 +23,19 @@ func newCheck(s streams) *cobra.Command {
 			"enqueued, and if not, who is in the way. Programs are judged as tt-metal judges them, with its\n" +
 			"messages, and byte by byte on each core.\n\n" +
 			"The exit code is 0 if everything fits, 1 if something does not, and 3 if nobody can tell, because a\n" +
-			"capture does not show all that ran, or where all L1 buffers lay. Of several inputs the worst counts: 2 if\n" +
-			"one cannot be read, then 1, then 3.",
+			"capture does not show all that ran, or where all L1 buffers lay. What it names can be taken as seen with\n" +
+			"--accept CODE,...: the answer is then about the rest, and its first line says so. Of several inputs the\n" +
+			"worst counts: 2 if one cannot be read, then 1, then 3.",
 		Example: "  cbl1 check run.json\n  cbl1 check --budget 90% --l1-small 32768 reports/",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := in.start(args); err != nil {
 				return err
 			}
 			out := printer{w: s.out, format: format}
-			worst := report.Fits
+			worst := replay.Fits
 			err := in.each(args, func(r *replay.Result) error {
-				c := report.NewCheck(r, budget.budget)
-				if c.Answer == report.DoesNotFit || worst == report.Fits {
+				c := report.NewCheck(r, r.Judge(replay.Terms{Budget: budget.budget, Accept: accept}))
+				if c.Answer == replay.DoesNotFit || worst == replay.Fits {
 					worst = c.Answer
 				}
 				err := out.print(c.JSON, c.Text)
@@ -45,9 +47,9 @@ func newCheck(s streams) *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case worst == report.DoesNotFit:
+			case worst == replay.DoesNotFit:
 				return errNo
-			case worst == report.CannotTell:
+			case worst == replay.CannotTell:
 				return errCannotTell
 			}
 			return nil
@@ -56,6 +58,7 @@ func newCheck(s streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&budget, "budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1`)
+	flags.Var(&accept, "accept", "codes of what is hidden (docs/codes.md) and taken as seen: the answer is about the rest")
 	addFormat(flags, &format)
 	in.add(flags)
 	return cmd

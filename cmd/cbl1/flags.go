@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -88,7 +90,7 @@ func addFormat(flags *pflag.FlagSet, f *formatFlag) {
 }
 
 // budgetFlag is how much of a core's L1 may be taken; nil = not given.
-type budgetFlag struct{ budget *report.Budget }
+type budgetFlag struct{ budget *replay.Budget }
 
 func (b *budgetFlag) Type() string { return "bytes|percent" }
 
@@ -100,7 +102,7 @@ func (b *budgetFlag) String() string {
 }
 
 func (b *budgetFlag) Set(s string) error {
-	budget, err := report.ParseBudget(s)
+	budget, err := replay.ParseBudget(s)
 	if err == nil {
 		b.budget = &budget
 	}
@@ -163,4 +165,28 @@ func parseAddress(s string) (uint64, error) {
 		return 0, fmt.Errorf("%.40q is no address: want bytes, like 111616 or 0x1b400", s)
 	}
 	return n, nil
+}
+
+// acceptFlag are codes of what is taken as seen.
+type acceptFlag []replay.Code
+
+func (a *acceptFlag) Type() string { return "code,..." }
+
+func (a *acceptFlag) String() string {
+	var words []string
+	for _, code := range *a {
+		words = append(words, string(code))
+	}
+	return strings.Join(words, ",")
+}
+
+func (a *acceptFlag) Set(s string) error {
+	for code := range strings.SplitSeq(s, ",") {
+		code := replay.Code(strings.TrimSpace(code))
+		if !slices.Contains(report.Codes(), code) {
+			return fmt.Errorf("%q is no code; docs/codes.md lists them", string(code))
+		}
+		*a = append(*a, code)
+	}
+	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/cbl1/cbl1/report"
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
 // progress is a line on a terminal that is overwritten and in the end removed. The
@@ -39,7 +39,7 @@ func (p *progress) of(name string) func(nodes int64) {
 		return nil
 	}
 	p.next = time.Now().Add(quiet)
-	name = report.Escape(name)
+	name = safe.Escape(name)
 	if len(name) > 60 {
 		name = "..." + name[len(name)-57:]
 	}

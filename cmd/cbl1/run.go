@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/report"
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
 // The exit codes.
@@ -35,7 +35,7 @@ type streams struct {
 
 // complain writes one line to standard error.
 func (s streams) complain(err error) {
-	fmt.Fprintln(s.err, "cbl1:", report.Escape(err.Error()))
+	fmt.Fprintln(s.err, "cbl1:", safe.Escape(err.Error()))
 }
 
 // run is the command as a function. It returns the exit code.

@@ -63,7 +63,7 @@ func TestDemoLog(t *testing.T) {
 		`{"answer":"totals","id":1,"device":0,"registered_union_bytes":41943040,`,
 		`{"answer":"anomaly","t":1700,"line":9,"event":"enqueue","code":"does-not-fit","error":"Statically allocated circular buffers in program 1 clash with L1 buffers`,
 		`{"answer":"headroom","id":2,"program":1,`,
-		`{"answer":"who","id":3,"device":0,"core":"7-7","address":704512,"resident":[{"kind":"cb","start":242688,"end":766976,"program":1,"cb":1,"name":"matmul, 1 of 2","op":"ttnn.matmul"},{"kind":"l1",`,
+		`{"answer":"who","id":3,"device":0,"core":"7-7","address":704512,"resident":[{"kind":"cb","start":242688,"end":766976,"bytes":524288,"program":1,"cb":1,"name":"matmul, 1 of 2","op":"ttnn.matmul"},{"kind":"l1",`,
 		`{"answer":"anomalies","id":4,"anomalies":[{"code":"does-not-fit","count":1,`,
 	} {
 		require.Contains(t, answers[i], want)

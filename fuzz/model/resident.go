@@ -109,6 +109,9 @@ func (f *Fleet) BeginTrace(ids []uint64) (id uint64, err error) {
 	return f.captured, nil
 }
 
+// NextTrace returns the number that the next trace gets.
+func (f *Fleet) NextTrace() uint64 { return f.captured + 1 }
+
 // Record adds a dispatch to a trace that is being captured.
 func (f *Fleet) Record(trace uint64, p program.ID) error {
 	var wrong []error

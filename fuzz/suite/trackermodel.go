@@ -89,6 +89,10 @@ func (g *game) traceOp(t *rapid.T) gen.Op {
 // capture begins a trace, records a few programs, ends it, and may replay one after
 // another dispatch: drawn one by one, hardly any trace would ever be replayed.
 func (g *game) capture(t *rapid.T) {
+	if rapid.Bool().Draw(t, "rerun") {
+		g.rerun(t)
+		return
+	}
 	g.play(t, gen.BeginTrace)
 	for range rapid.IntRange(1, 3).Draw(t, "records") {
 		g.play(t, gen.Record)
@@ -98,6 +102,14 @@ func (g *game) capture(t *rapid.T) {
 		g.play(t, gen.Dispatch)
 		g.check(t)
 		g.play(t, gen.Replay)
+	}
+}
+
+// rerun captures a program that fits, and replays it after something else.
+func (g *game) rerun(t *rapid.T) {
+	for _, m := range gen.Rerun(g.world).Draw(t, "story") {
+		g.move(t, m)
+		g.check(t)
 	}
 }
 

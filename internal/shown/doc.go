@@ -2,9 +2,12 @@
 // values, escaped and cut.
 //
 // [Escape] spells everything but printable ASCII, so that no text steers a terminal, ends
-// a line or turns the writing direction. [Head] and [Tail] cut text that is safe already;
-// a path tells more at its end. [Name] and [Path] do both, at a cost that follows what is
-// shown and not what is given. [Value] copies the start of bytes that may be huge.
+// a line or turns the writing direction. [Visible] keeps what prints in other scripts.
+//
+// [Head] and [Tail] cut text that is safe already; a path tells more at its end.
+// [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path]
+// escape and cut, at a cost that follows what is shown and not what is given. [Value]
+// copies the start of bytes that may be huge.
 //
 // There is no state: every function may be called by several goroutines.
 package shown

@@ -28,6 +28,18 @@ func Tail(s string, n int) string {
 	return Ellipsis + s[len(s)-max(n-len(Ellipsis), 0):]
 }
 
+// TailText is like Tail, and cuts no character in two.
+func TailText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[len(s)-max(n-len(Ellipsis), 0):]
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return Ellipsis + s
+}
+
 // Name returns the start of s, escaped, in at most n bytes.
 func Name(s string, n int) string {
 	if len(s) > 4*n { // no need to escape 64 KiB to show 40 of them
@@ -57,21 +69,25 @@ func Value(raw []byte) string {
 func Escape(s string) string {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
-			return escape(s)
+			return escape(s, func(r rune) bool { return ' ' <= r && r <= '~' })
 		}
 	}
 	return s
 }
 
-func escape(s string) string {
+// Visible is like Escape, but keeps what prints in any script. What ends a line or turns
+// the writing direction does not print.
+func Visible(s string) string { return escape(s, strconv.IsPrint) }
+
+func escape(s string, plain func(rune) bool) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
-		case ' ' <= r && r <= '~':
-			b.WriteByte(byte(r))
 		case r == utf8.RuneError && n == 1: // not UTF-8: the byte itself
 			b.WriteString(`\x` + strconv.FormatUint(0x100|uint64(s[0]), 16)[1:])
+		case plain(r):
+			b.WriteRune(r)
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])

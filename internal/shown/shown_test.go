@@ -26,6 +26,47 @@ func TestCuts(t *testing.T) {
 
 func TestEscape(t *testing.T) {
 	require.Equal(t, `a\u202e\t\xff\ufffd\U0001f600"\`, shown.Escape("a\u202e\t\xff\ufffd\U0001f600\"\\"))
+	for in, want := range map[string]string{
+		"":                         "",
+		"ttnn::add <T&> \"x\" \\n": "ttnn::add <T&> \"x\" \\n",
+		"a\nb\r\tc":                `a\nb\r\tc`,
+		"\x1b[31mred\x1b[0m":       `\x1b[31mred\x1b[0m`,
+		"\x00\x07\x7f":             `\x00\a\x7f`,
+		"\u009b31m":                `\u009b31m`, // C1: starts a control sequence
+		"\x9b31m":                  `\x9b31m`,   // the same, not UTF-8
+		"\u202egnp.exe\u2066":      `\u202egnp.exe\u2066`,
+		"\u200f\u061c\u200b\ufeff": `\u200f\u061c\u200b\ufeff`,
+		"\u2028\u2029\u0085":       `\u2028\u2029\u0085`,
+		"é漢\U0001f600":             `\u00e9\u6f22\U0001f600`,
+		"e\u0301":                  `e\u0301`,
+		"\ufffd":                   `\ufffd`, // a real one
+		"\xff\xc3":                 `\xff\xc3`,
+		"\xed\xa0\x80":             `\xed\xa0\x80`, // a surrogate
+	} {
+		require.Equal(t, want, shown.Escape(in), "%q", in)
+	}
+}
+
+func TestNamesAreCut(t *testing.T) {
+	long := strings.Repeat("x", 64<<10)
+	require.Equal(t, strings.Repeat("x", 17)+"...", shown.Name(long, 20))
+	require.Equal(t, "..."+strings.Repeat("x", 17), shown.Path(long, 20))
+	require.Len(t, shown.Name(strings.Repeat("\u202e", 64<<10), 20), 20)
+	require.Len(t, shown.Path(strings.Repeat("\u202e", 64<<10), 20), 20)
+	require.Equal(t, "short", shown.Name("short", 20))
+	require.Equal(t, "a/short", shown.Path("a/short", 20))
+}
+
+func TestVisible(t *testing.T) {
+	require.Equal(t, `é漢 a\n\u202e\xff\u2028\u200b"\`, shown.Visible("é漢 a\n\u202e\xff\u2028\u200b\"\\"))
+}
+
+func TestTailText(t *testing.T) {
+	require.Equal(t, "éaé", shown.TailText("éaé", 5))
+	require.Equal(t, "...cd", shown.TailText("abcd\u00e9cd", 6)) // half of the é is not there
+	require.Equal(t, "...écd", shown.TailText("abcd\u00e9cd", 7))
+	require.Equal(t, "...", shown.TailText("abcdef", 2))
+	require.Equal(t, "...", shown.TailText("\x80\x80\x80\x80\x80\x80", 5)) // no character begins there
 }
 
 // What is shown is printable ASCII, never longer than asked for, and the escapes say

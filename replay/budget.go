@@ -1,8 +1,7 @@
-package report
+package replay
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 
@@ -38,9 +37,12 @@ func ParseBudget(text string) (Budget, error) {
 // String returns the text that the budget was read from.
 func (b Budget) String() string { return b.text }
 
-// of returns the budget in bytes of a core on which so many are usable, rounded down;
-// ok is false for a share of nobody knows what.
-func (b Budget) of(usable uint64) (bytes uint64, ok bool) {
+// IsShare reports whether the budget is a share of usable L1, not a number of bytes.
+func (b Budget) IsShare() bool { return b.share != nil }
+
+// Of returns the budget in bytes of a core on which so many are usable, rounded down. A
+// share of an L1 whose size is not known is no number: ok is false.
+func (b Budget) Of(usable uint64) (bytes uint64, ok bool) {
 	if b.share == nil {
 		return b.bytes, true
 	}
@@ -50,25 +52,4 @@ func (b Budget) of(usable uint64) (bytes uint64, ok bool) {
 	whole := new(big.Rat).SetFrac(new(big.Int).SetUint64(usable), big.NewInt(1))
 	whole.Mul(whole, b.share)
 	return new(big.Int).Quo(whole.Num(), whole.Denom()).Uint64(), true
-}
-
-// says describes the budget: "80% of usable L1 1,461,248, which are 1,168,998 bytes".
-func (b Budget) says(usable uint64) string {
-	bytes, ok := b.of(usable)
-	switch {
-	case b.share == nil:
-		return grouped(bytes) + " bytes"
-	case !ok:
-		return Escape(b.text) + " of usable L1, whose size is not known"
-	}
-	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), Escape(strings.TrimSpace(b.text)), grouped(usable))
-}
-
-// usable returns the bytes of a core between the base of circular buffers and L1_SMALL,
-// 0 if that is not known.
-func usable(spec l1.Spec) uint64 {
-	if spec.L1Size < spec.CBBase+spec.L1Small {
-		return 0
-	}
-	return spec.L1Size - spec.L1Small - spec.CBBase
 }

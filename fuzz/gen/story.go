@@ -1,0 +1,51 @@
+package gen
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/program"
+	"pgregory.net/rapid"
+)
+
+// rerunOps are the calls that Rerun draws.
+func rerunOps() []Op { return []Op{Register, BeginTrace, Record, EndTrace, Dispatch, Evict, Replay} }
+
+// Rerun draws a story that ends with a replay which has something to do: a program that
+// fits is captured, what it left is overwritten or evicted, and the trace runs. Calls drawn
+// one by one hardly ever come to that. No moves, where no program fits on any device.
+//
+//	register 3, begin trace, record 3, end trace, dispatch 5, replay
+func Rerun(w *World) *rapid.Generator[[]Move] {
+	return rapid.Custom(func(t *rapid.T) []Move {
+		p, on := w.fitting(t)
+		if len(on) == 0 {
+			return nil
+		}
+		trace := w.State.NextTrace()
+		moves := []Move{
+			{Op: Register, Program: p, Devices: on},
+			{Op: BeginTrace, Devices: on},
+			{Op: Record, Trace: trace, Program: p},
+			{Op: EndTrace, Trace: trace},
+		}
+		if rapid.Bool().Draw(t, "evict") {
+			moves = append(moves, Move{Op: Evict, Program: p, Devices: on})
+		} else {
+			moves = append(moves, Moves(Dispatch, w).Draw(t, "in between"))
+		}
+		return append(moves, Move{Op: Replay, Trace: trace})
+	})
+}
+
+// fitting draws a program, known or new, and the devices on which it fits now.
+func (w *World) fitting(t *rapid.T) (*program.Program, []uint64) {
+	all := append(slices.Clone(w.Programs), Program(w.Specs[0], ProgramIDs()...).Draw(t, "new"))
+	p := rapid.SampledFrom(all).Draw(t, "program")
+	var on []uint64
+	for _, id := range w.State.Devices() {
+		if v, err := w.State.Check(p, []uint64{id}); err == nil && v.Fits() {
+			on = append(on, id)
+		}
+	}
+	return p, on
+}

@@ -1,0 +1,152 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// An Answer says whether everything fits.
+type Answer string
+
+// The answers. What does not fit does so whatever else cannot be told; what cannot be
+// told never fits.
+const (
+	Fits       Answer = "fits"
+	DoesNotFit Answer = "does_not_fit"
+	CannotTell Answer = "cannot_tell"
+)
+
+// Why nobody can tell, besides the codes of anomalies.
+const (
+	CodeEarlierUsed   Code = "earlier-used"   // L1 buffers from before the capture, whose places are not known
+	CodeEarlierFreed  Code = "earlier-freed"  // frees of such buffers
+	CodeBuffersApart  Code = "buffers-apart"  // L1 buffers of an id under which nothing runs
+	CodeL1Unknown     Code = "l1-unknown"     // the size of L1 is not known
+	CodeChipAssumed   Code = "chip-assumed"   // it fits on the chip that is assumed, not on another one that it may be
+	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known
+	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
+)
+
+// A Reason is why nobody can tell that everything fits.
+type Reason struct {
+	Code   Code
+	Device uint64 // of CodeBuffersApart
+}
+
+// Terms are on which terms a Result is judged. The zero Terms are the strictest, without a
+// budget.
+type Terms struct {
+	// Budget is how much a core may hold at any time, kernels and the reserved area left
+	// out; nil if there is no such limit.
+	Budget *Budget
+	// Accept has the codes of reasons that are taken as seen. The answer is then about the
+	// rest.
+	Accept []Code
+}
+
+// A Judgement says whether everything that a Result knows of fits, and the budget is kept.
+type Judgement struct {
+	Answer   Answer
+	Terms    Terms
+	Limit    event.Opt[uint64] // of the budget, in bytes of a core
+	Over     []OverBudget      // the devices that hold more, by id
+	Untold   []Reason          // why nobody can tell; what is accepted is not among them
+	Accepted []Reason          // what would else be among them
+}
+
+// An OverBudget is a device with a core that held more than the budget at its peak.
+type OverBudget struct {
+	Device *DeviceL1
+	Over   uint64 // bytes beyond the budget
+}
+
+// Judge says whether everything fits, on the terms given. Cost: O(devices + anomalies).
+func (r *Result) Judge(t Terms) Judgement {
+	j := Judgement{Answer: Fits, Terms: t}
+	for _, why := range r.reasons(t.Budget != nil) {
+		j.add(why)
+	}
+	if t.Budget != nil {
+		limit, ok := t.Budget.Of(r.Spec.Usable().Len())
+		if !ok {
+			j.add(Reason{Code: CodeBudgetUnknown})
+		} else {
+			j.Limit, j.Over = event.Some(limit), r.over(limit)
+		}
+	}
+	switch {
+	case r.Checks.Failed > 0 || len(j.Over) > 0:
+		j.Answer = DoesNotFit
+	case len(j.Untold) > 0:
+		j.Answer = CannotTell
+	}
+	return j
+}
+
+func (j *Judgement) add(why Reason) {
+	if slices.Contains(j.Terms.Accept, why.Code) {
+		j.Accepted = append(j.Accepted, why)
+		return
+	}
+	j.Untold = append(j.Untold, why)
+}
+
+// reasons returns why nobody can tell, the budget left out. L1 buffers that no check looks
+// at matter where a program takes bytes, and to a budget.
+func (r *Result) reasons(budget bool) (out []Reason) {
+	for _, code := range r.Untold() {
+		out = append(out, Reason{Code: code})
+	}
+	if r.Checks.Tightest != nil || budget {
+		out = append(out, r.Unseen()...)
+	}
+	if budget && slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeBufferUnsized }) {
+		out = append(out, Reason{Code: CodeBufferUnsized})
+	}
+	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
+		out = append(out, Reason{Code: CodeL1Unknown})
+	}
+	if r.beyondOther() {
+		out = append(out, Reason{Code: CodeChipAssumed})
+	}
+	if r.Checks.Runs == 0 {
+		out = append(out, Reason{Code: CodeNothingRan})
+	}
+	return out
+}
+
+// Unseen returns L1 buffers that are in nobody's way only because nothing says where they
+// lie, or whose they are.
+func (r *Result) Unseen() (out []Reason) {
+	if r.Earlier.L1 > 0 {
+		out = append(out, Reason{Code: CodeEarlierUsed})
+	}
+	if r.Earlier.Freed > 0 {
+		out = append(out, Reason{Code: CodeEarlierFreed})
+	}
+	for _, id := range r.Checks.Apart {
+		out = append(out, Reason{CodeBuffersApart, id})
+	}
+	return out
+}
+
+// beyondOther reports whether circular buffers fit on the chip that is assumed, but would
+// not on the other one that it may be.
+func (r *Result) beyondOther() bool {
+	if r.Spec.ArchFrom != event.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
+		return false
+	}
+	return slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
+}
+
+// over returns the devices with a core that held more than the limit.
+func (r *Result) over(limit uint64) (out []OverBudget) {
+	for i := range r.L1 {
+		if row := &r.L1[i]; row.Peak != nil && row.Peak.Bytes > limit {
+			out = append(out, OverBudget{row, row.Peak.Bytes - limit})
+		}
+	}
+	return out
+}

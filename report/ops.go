@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// between joins the functions of ProgramDetail.Op.
+const between = " > "
+
+// opName shortens a path of functions to n bytes. The outermost is what the user
+// called and the innermost what ran, so the ones between go first.
+func opName(op string, n int) string {
+	if op == "" {
+		return "(outside any function)"
+	}
+	if first, rest, ok := strings.Cut(op, between); ok && len(op) > n {
+		if i := strings.LastIndex(rest, between); i >= 0 {
+			op = first + between + shown.Ellipsis + between + rest[i+len(between):]
+		}
+	}
+	return shown.Name(op, n)
+}
+
+// caller is the outermost function of an op.
+func caller(op string) string {
+	first, _, _ := strings.Cut(op, between)
+	return first
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Codes returns all codes of anomalies, and of reasons why nobody can tell, by name.
+func Codes() []replay.Code {
+	out := []replay.Code{
+		replay.CodeEarlierUsed, replay.CodeEarlierFreed, replay.CodeBuffersApart, replay.CodeL1Unknown, replay.CodeChipAssumed,
+		replay.CodeBudgetUnknown, replay.CodeNothingRan,
+	}
+	for _, w := range anomalyWords() {
+		out = append(out, w.code)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// reasonText says why nobody can tell that everything fits.
+func reasonText(r *replay.Result, why replay.Reason) string {
+	switch why.Code {
+	case replay.CodeEarlierUsed:
+		return fmt.Sprintf("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
+			plural(r.Earlier.L1, "L1 buffer"), grouped(r.Earlier.Bytes))
+	case replay.CodeEarlierFreed:
+		return fmt.Sprintf("%s of L1 buffers from before the capture: until then they lay in L1, and are not counted", plural(r.Earlier.Freed, "free"))
+	case replay.CodeBuffersApart:
+		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the capture says so",
+			why.Device)
+	case replay.CodeL1Unknown:
+		return "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"
+	case replay.CodeChipAssumed:
+		return assumedText(r)
+	case replay.CodeBudgetUnknown:
+		return "the budget is a share of usable L1, whose size is not known: give the budget in bytes"
+	case replay.CodeNothingRan:
+		return "no program is known to have run"
+	case replay.CodeNoNodes:
+		return "the capture has no nodes"
+	case replay.CodeNoCBs:
+		if r.Log {
+			return "no program of the log was registered"
+		}
+		return "the capture places no circular buffer, dataflow buffer or scratchpad"
+	}
+	return codeText(r, why.Code)
+}
+
+// unseenNotes names L1 buffers that are in nobody's way only because nothing says where
+// they lie, or whose they are.
+func unseenNotes(r *replay.Result) (notes []note) {
+	for _, why := range r.Unseen() {
+		notes = append(notes, note{"unseen", reasonText(r, why)})
+	}
+	return notes
+}
+
+// codeText says what an anomaly of the Result means.
+func codeText(r *replay.Result, code replay.Code) string {
+	for _, a := range r.Anomalies {
+		if a.Code != code {
+			continue
+		}
+		for _, w := range anomalyWords() {
+			if w.code == code && w.means != "" {
+				return anomalyText(r, a, w)
+			}
+		}
+	}
+	return string(code)
+}
+
+// assumedText says that circular buffers fit on the chip that is assumed alone.
+func assumedText(r *replay.Result) string {
+	other, end := l1.ArchSpec(l1.Wormhole), uint64(0)
+	for _, d := range r.Devices {
+		end = max(end, d.HighestEnd)
+	}
+	return fmt.Sprintf("%s is assumed: circular buffers end at %s, beyond the L1 of a %s, which ends at %s: --arch names the chip",
+		r.Spec.Arch, grouped(end), other.Arch, grouped(other.L1Size))
+}
+
+// budgetText describes a budget: "80% of usable L1 1,461,248, which are 1,168,998 bytes".
+func budgetText(b replay.Budget, usable uint64) string {
+	bytes, ok := b.Of(usable)
+	switch {
+	case !b.IsShare():
+		return grouped(bytes) + " bytes"
+	case !ok:
+		return shown.Escape(b.String()) + " of usable L1, whose size is not known"
+	}
+	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Escape(strings.TrimSpace(b.String())), grouped(usable))
+}
