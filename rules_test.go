@@ -53,8 +53,7 @@ type row struct {
 func importTable() map[string]row {
 	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "report"}
 	// What reads and writes text from outside.
-	readers := []string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"}
-	readers = readers[:len(readers):len(readers)]
+	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
 	return map[string]row{
 		".":                   {},
 		"l1":                  {},

@@ -212,6 +212,7 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.DeviceID = deviceID(p, "device_id")
 	n.DeviceTensors = d.deviceTensors(p)
 	n.ShardGrid = d.shardGrid(p)
+	n.PerCore = bytes.Contains(p.Get("memory_config"), []byte("per_core_allocation=1"))
 }
 
 // bufferEvent decodes an allocation or free of a buffer.

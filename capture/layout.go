@@ -52,9 +52,10 @@ func (l *layouts) read(run []program.CB) {
 
 // placed gives the buffers of a run their addresses. Circular buffers and the rest are
 // placed apart, each from the base on. Where some addresses are recorded and some are
-// not, the recorded ones come first: they are facts to place around.
+// not, the recorded ones come first: they are facts to place around. Core ranges key the
+// placement as the capture writes them: what ttnn builds does not merge them.
 func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
-	circular, others := program.NewBuilder(id), program.NewBuilder(id)
+	circular, others := program.NewBuilder(id).AsWritten(), program.NewBuilder(id).AsWritten()
 	var ordered []program.CB
 	for _, fixed := range []bool{true, false} {
 		for _, cb := range run {

@@ -37,8 +37,10 @@ type buffer struct {
 
 	told   bool     // it lies on its units
 	placed bool     // r and address are chosen here
-	r      l1.Range // empty if it lies nowhere
+	r      l1.Range // empty if it lies nowhere, or is unsized
 	on     []*unit
+
+	unsized bool // it has an address, and nobody says how many bytes of a core
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -82,6 +84,7 @@ type buffers struct {
 	byNode map[uint64][]*buffer     // in the order of their allocations
 	loose  map[addressKey][]*buffer // of allocations that name no node
 
+	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
 	newest  *node             // the last buffer node, while nothing followed it
@@ -90,7 +93,7 @@ type buffers struct {
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
 		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
-		tensors: map[uint64]uint64{},
+		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
 
@@ -125,6 +128,7 @@ func (l *buffers) earlier(next *node) *node {
 func (l *buffers) add(b *buffer) {
 	l.live[b.id] = b
 	if b.node.OK {
+		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	} else {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
@@ -210,6 +214,10 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	return nil, 0
 }
 
+// freed reports whether a free that ends nothing is of a buffer that the capture did
+// allocate: then it was freed before.
+func (l *buffers) freed(n *node) bool { return slices.ContainsFunc(n.Connections, l.made.has) }
+
 // byAddress returns the buffers that a free may end which names no buffer node.
 func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	kind, _ := bufferKind(n)
@@ -266,7 +274,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 	if kind.InL1() {
 		w.measure(b, n)
 	}
-	if !b.sharded || !b.perCore.OK {
+	if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
 	} else if cores, ok := w.known.cores[n.Counter]; ok {
 		b.cores, b.known = cores, true
@@ -319,7 +327,7 @@ func (w *walk) free(n *node, id device.ID) bool {
 	b, backing := w.buffers.pair(n)
 	switch {
 	case b == nil:
-		e.Unknown = true
+		e.Unknown, e.Again = true, w.buffers.freed(n)
 		e.Buffer.Kind, _ = bufferKind(n)
 		if id != event.NoDevice {
 			e.Named = event.Some(id) // which perhaps nothing else does
@@ -401,10 +409,10 @@ func (w *walk) lay(b *buffer) {
 func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 	for len(on) > 0 {
 		e, rest := w.allocation(b), []*unit(nil)
-		if b.address.OK && b.perCore.OK {
+		if b.address.OK && (b.perCore.OK || b.unsized) {
 			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
 			switch {
-			case b.r.IsEmpty():
+			case b.r.IsEmpty() && !b.unsized:
 				part.Cores.OK = false
 			case !b.known:
 				part.Cores.V = w.grids.use(on[0].id).cores
@@ -440,7 +448,7 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 func (w *walk) allocation(b *buffer) *event.Event {
 	e := &event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op},
+		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 	}
 	if b.named != event.NoDevice {
 		e.Named = event.Some(b.named)
@@ -468,6 +476,7 @@ func (w *walk) meet(id device.ID) *unit {
 		return u
 	}
 	u := &unit{id: id}
+	u.since.workload = w.heralded(id)
 	w.known.met[id] = true
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {
@@ -483,6 +492,7 @@ func (w *walk) meet(id device.ID) *unit {
 	}
 	w.units.add(u)
 	w.declare(u, like)
+	w.allocatedBy(u)
 	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
 	return u
 }

@@ -15,19 +15,28 @@ type learnt struct {
 	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
 	isChip map[device.ID]bool        // ids that were seen as a chip's
 	met    map[device.ID]bool        // ids that have a unit
+	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 
 	devices []deviceInfo          // of a report that lists them after its graph
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
 	seen    l1.Core               // largest coordinates of any core
+	settled map[uint64]bool       // first nodes of runs that are one program, though that shows only later
 
 	// late says that something came too late for this reading: the events that it told
 	// would be others if it had been known.
 	late bool
+	// untimely says the same of what has a note of its own.
+	untimely bool
 }
+
+// stale reports whether another reading would tell other events.
+func (k *learnt) stale() bool { return k.late || k.untimely }
 
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
+		settled: map[uint64]bool{},
+		hybrid:  map[device.ID]bool{},
 	}
 }
 
@@ -43,6 +52,16 @@ func (k *learnt) member(mesh, chip device.ID) bool {
 		k.chips[mesh] = slices.Insert(k.chips[mesh], at, chip)
 	}
 	return !found
+}
+
+// settles takes in that runs are one program each, which was told otherwise.
+func (k *learnt) settles(firsts []uint64) {
+	k.late = true
+	for _, first := range firsts {
+		if len(k.settled) < maxTensors {
+			k.settled[first] = true
+		}
+	}
 }
 
 // reaches reports whether what is done to one id is done to the other: to itself, to a

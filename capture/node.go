@@ -73,6 +73,8 @@ type node struct {
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
+	// PerCore says that a tensor was allocated core by core, in HYBRID mode.
+	PerCore bool
 
 	ErrorType, ErrorMessage, ErrorOperation string // of an error
 }

@@ -20,9 +20,10 @@ const (
 	noteLayoutLate         = "layout-late"         // base or architecture became known after CBs were placed
 	noteMeshLate           = "mesh-late"           // a mesh became known after a free that needed it
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
+	noteModeLate           = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it
 	noteOperationFailed    = "operation-failed"    // the capture records an error
 	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
-	noteUnattributed       = "unattributed"        // CBs that name no core
+	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
 )
@@ -32,6 +33,7 @@ const (
 	hiddenApart          = "buffers-apart"    // L1 buffers under ids that no run looks at
 	hiddenCacheHit       = "cache-hit"        // an operation that hit the program cache, and of which nothing is known
 	hiddenFreeWithoutCBs = "free-without-cbs" // a free that no CB follows: probably a cache hit
+	hiddenNotShown       = "not-shown"        // an operation ran something, and placed nothing
 )
 
 // wholeFile stands for the counter of a note that is about no single node.

@@ -21,6 +21,9 @@ type places struct {
 func (p *places) locate(b *buffer, spec l1.Spec) {
 	size := b.perCore
 	if !size.OK {
+		if b.unsized = b.address.OK && b.address.V <= jsonobject.MaxL1; b.unsized {
+			b.r = l1.Range{Start: b.address.V, End: b.address.V}
+		}
 		return
 	}
 	if b.address.OK {
@@ -48,14 +51,14 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 // no bytes.
 func (b *buffer) unplaced() string {
 	switch {
-	case !b.r.IsEmpty() || b.perCore == event.Some(uint64(0)):
+	case !b.r.IsEmpty() || b.unsized || b.perCore == event.Some(uint64(0)):
 		return ""
 	case b.kind == device.KindL1Small && b.recorded == 0:
 		return event.UnplacedSmall
-	case !b.perCore.OK:
-		return event.UnplacedSize
 	case b.recorded != 0:
 		return event.UnplacedBeyond
+	case !b.perCore.OK:
+		return event.UnplacedSize
 	}
 	return event.UnplacedFull
 }

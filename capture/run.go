@@ -12,6 +12,8 @@ import (
 // A run is what one unit placed since the last free that reached it.
 type run struct {
 	on      *unit
+	before  []*run // programs of the same workload that ended where the next began, and are not told yet
+	divided bool   // it began where such a program ended
 	cbs     []program.CB
 	told    int        // of cbs, those of which a run was told
 	program program.ID // these
@@ -33,16 +35,20 @@ func (r *run) open() bool { return r.told < len(r.cbs) }
 // alive reports whether anything was placed since the last free.
 func (r *run) alive() bool { return len(r.cbs) > 0 }
 
+// placedBy returns what a node places.
+func placedBy(n *node) program.CB {
+	return program.CB{
+		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
+		Address: n.Address.V, Fixed: n.Address.V != 0,
+	}
+}
+
 // add takes in a node that places something.
-func (r *run) add(n *node, f *functions) {
+func (r *run) add(n *node, cb program.CB, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
 	}
 	r.last = n.Counter
-	cb := program.CB{
-		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
-		Address: n.Address.V, Fixed: n.Address.V != 0,
-	}
 	r.cbs = append(r.cbs, cb)
 	if cb.Kind != program.CircularBuffer {
 		return
@@ -54,7 +60,7 @@ func (r *run) add(n *node, f *functions) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular = r.cbs[:0], 0, 0 }
+func (r *run) end() { r.cbs, r.told, r.circular, r.divided = r.cbs[:0], 0, 0, false }
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunOn {
@@ -71,6 +77,7 @@ func (r *run) where() event.RunOn {
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
 func (w *walk) place(n *node) {
 	w.freeing = nil
+	w.shows.placed, w.shows.recorded = true, w.shows.recorded || n.Address.V != 0
 	if inner := w.functions.inner(); inner != nil {
 		inner.placed = true
 	}
@@ -80,14 +87,19 @@ func (w *walk) place(n *node) {
 	if u.run == nil {
 		u.run = &run{on: u}
 	}
+	cb := placedBy(n)
+	if u.since.divides(u.run.cbs, cb) {
+		w.divide(u, n.Counter)
+	}
+	u.since.shown = true
 	if !u.run.alive() {
 		w.alive = append(w.alive, u.run)
 	}
 	if !u.run.open() {
 		w.open = append(w.open, u.run)
 	}
-	u.run.add(n, w.functions)
-	if n.Type == typeCircularBufferAllocate && !n.Global && n.Cores.Len() == 0 {
+	u.run.add(n, cb, w.functions)
+	if !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
 }
@@ -97,6 +109,8 @@ type start struct {
 	what startKey
 	unit *unit
 	on   event.RunOn
+
+	first uint64 // counter of the first node that the capture shows of it
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -104,31 +118,66 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
+	unsettled           bool // it may be several programs
 }
 
-// complete tells the open runs of those asked for.
+// complete tells the open runs of those asked for, and before each the programs of its
+// workload that ended where the next began.
 func (w *walk) complete(at uint64, which func(*run) bool) error {
-	var starts []start
+	var all [][]*run
+	most := 0
 	for _, r := range w.open {
-		if !which(r) {
+		if which(r) {
+			w.settle()
+			parts := r.parts()
+			all, most = append(all, parts), max(most, len(parts))
+		}
+	}
+	for i := range most {
+		if err := w.completeParts(all, i, at); err != nil {
+			return err
+		}
+	}
+	if most > 0 {
+		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
+	}
+	return nil
+}
+
+// completeParts tells the programs of some workloads that have one number. Those that
+// others follow end.
+func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
+	var starts []start
+	var ended []device.ID
+	for _, parts := range all {
+		if i >= len(parts) {
 			continue
 		}
-		w.settle()
-		what := startKey{op: r.key.path, continues: r.told > 0}
+		r := parts[i]
+		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: w.unsettles(r)}
 		var err error
 		if what.program, err = w.define(r); err != nil {
 			return err
 		}
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on})
-		w.hits.remember(r.key, remembered{r.on.id, what.program, on.CBFirst, on.CBLast})
+		starts = append(starts, start{what, r.on, on, r.first})
+		w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		if i+1 < len(parts) {
+			ended = append(ended, r.on.id)
+		}
 	}
-	if len(starts) > 0 {
-		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
-		w.start(starts, at)
-	}
+	w.start(starts, at)
+	w.tellFreed(ended, at)
 	return nil
+}
+
+// tellFreed tells that what is alive on some units ends.
+func (w *walk) tellFreed(ended []device.ID, at uint64) {
+	if len(ended) > 0 {
+		slices.SortFunc(ended, byID)
+		w.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
+	}
 }
 
 // define returns the program of a run, and tells it if it is a new one.
@@ -138,7 +187,7 @@ func (w *walk) define(r *run) (program.ID, error) {
 		return 0, &event.InputError{File: w.reader.file, Node: int64(r.first), Reason: err.Error(), Err: err}
 	}
 	if cbs != nil {
-		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs})
+		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
 	return id, nil
 }
@@ -149,12 +198,13 @@ func (w *walk) start(all []start, at uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
 	events := map[startKey]*event.Event{}
 	for _, s := range all {
-		s.unit.ran, s.unit.last = true, s.what.program
+		s.unit.ran = true
+		s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
 		e := events[s.what]
 		if e == nil {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
 			}
 			events[s.what] = e
 			w.tell(e)
@@ -166,16 +216,20 @@ func (w *walk) start(all []start, at uint64) {
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
 // with that id; without an id, of all.
 func (w *walk) freeAll(n *node) error {
+	id := idOf(n.DeviceID)
+	if w.repeats(n, id) {
+		return nil
+	}
 	if w.ownFree() != nil {
 		w.hit(n.Counter)
 	}
 	w.closeFree()
-	id := idOf(n.DeviceID)
 	reaches := func(r *run) bool { return w.known.reaches(id, r.on.id) }
 	if err := w.complete(n.Counter, reaches); err != nil {
 		return err
 	}
 	w.frees(n, id)
+	w.announce(id, n.Counter)
 	var ended []device.ID
 	missed := false
 	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool {
@@ -190,10 +244,7 @@ func (w *walk) freeAll(n *node) error {
 		r.end()
 		return true
 	})
-	if len(ended) > 0 {
-		slices.SortFunc(ended, byID)
-		w.tell(&event.Event{Kind: event.KindCBsFreed, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
-	}
+	w.tellFreed(ended, n.Counter)
 	if missed && !w.anyRun(id) {
 		w.aimless.add(id, n.Counter)
 	}
@@ -213,28 +264,6 @@ func (r *run) miss(mesh device.ID) {
 func (w *walk) anyRun(id device.ID) bool {
 	ran := func(id device.ID) bool { return w.units.byID[id] != nil && w.units.byID[id].run != nil }
 	return ran(id) || slices.ContainsFunc(w.known.chips[id], ran)
-}
-
-// execute takes in an execution: that of the last run of its chip.
-func (w *walk) execute(n *node) error {
-	if !n.PhysicalDeviceID.OK {
-		return nil
-	}
-	chip := device.ID(n.PhysicalDeviceID.V)
-	if f := w.ownFree(); f != nil && w.known.reaches(f.device, chip) {
-		w.hit(n.Counter)
-	}
-	if err := w.complete(n.Counter, func(r *run) bool { return r.on.id == chip }); err != nil {
-		return err
-	}
-	e := &event.Event{
-		Kind: event.KindExecuted, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some([]device.ID{chip}),
-	}
-	if u := w.units.byID[chip]; u != nil && u.ran {
-		e.Program, e.Known = u.last, true
-	}
-	w.tell(e)
-	return nil
 }
 
 // aimless are the frees that reached nothing while something was alive, by id.

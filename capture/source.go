@@ -56,16 +56,16 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return first.run(yield)
 	}
 	first.rereads, first.silent = true, opt.Ahead
-	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.late {
+	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
 	if !opt.Ahead && !yield(&event.Event{Kind: event.KindAgain, Pos: first.pos, Node: first.counter}, nil) {
 		return errStop
 	}
 	known := newLearnt()
-	if first.known.late {
+	if first.known.stale() {
 		known = first.known
-		known.late = false
+		known.late, known.untimely = false, false
 	}
 	again, err := in.open()
 	if err != nil {
@@ -120,6 +120,9 @@ type walk struct {
 	aimless     aimless
 	notes       notes
 	hidden      notes
+	unlessPlan  notes // hidden, unless the capture turns out to be a plan
+	shows       shows
+	heralds     map[device.ID]herald
 
 	farthest uint64 // largest counter that a connection names
 	asked    bool   // Options.At has passed
@@ -139,8 +142,8 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		opt: opt, reader: r, rank: rank,
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
-		guessed: guesses{inOp: map[device.ID]bool{}, reach: map[device.ID]bool{}},
-		aimless: aimless{}, notes: notes{}, hidden: notes{},
+		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
+		heralds: map[device.ID]herald{},
 	}
 }
 
@@ -194,7 +197,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 
 // tell takes in an event to be yielded.
 func (w *walk) tell(e *event.Event) {
-	if w.silent || w.rereads && w.known.late {
+	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
 	if e.Pos == (event.Pos{}) {
@@ -243,6 +246,9 @@ func (w *walk) node(n *node) error {
 			if t.MeshDeviceID.OK {
 				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
 			}
+		}
+		if n.PerCore {
+			w.perCore(idOf(n.DeviceID))
 		}
 		w.tensor(n)
 	case typeProgramExecution:
@@ -300,12 +306,13 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	clear(w.units.reach)
 	u := w.units.byID[chip]
-	if u != nil && u.run != nil && u.run.missed[mesh] || w.guessed.wrong(mesh, chip, w.known) {
+	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh] || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {
 		return // it will begin with what the mesh has
 	}
+	w.allocatedBy(u)
 	if b := w.buffers.waiting; b != nil && b.named == mesh {
 		w.settle()
 	}
@@ -364,6 +371,9 @@ func (w *walk) finish() error {
 		w.tell(&event.Event{
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
+	}
+	if !w.shows.plan() {
+		w.hidden.addAll(w.unlessPlan)
 	}
 	for _, e := range slices.Concat(w.hidden.events(event.KindHidden, w.pos), w.notes.events(event.KindAnomaly, w.pos)) {
 		w.tell(e)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A unit is what an id of a capture stands for: a chip, a mesh, or, in a capture
@@ -19,7 +18,8 @@ type unit struct {
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
 	ran     bool // a program
-	last    program.ID
+	since   announced
+	hybrid  bool // it was told that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything
 }
 

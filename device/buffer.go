@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/fit"
@@ -102,7 +103,7 @@ type allocation struct {
 	key    key
 	charge uint64        // bounds what it adds to any sum
 	placed *registration // its parts; nil if it has none or is backing
-	span   l1.Range      // from the first byte of the parts to the last; empty if they have none
+	span   l1.Range      // from the first byte of the parts to the last; empty if they have none, and then where they start
 	users  int           // devices that have it
 }
 
@@ -112,7 +113,7 @@ type allocation struct {
 //
 // Errors, the first that applies: *BufferError with the Field that makes no sense
 // (a Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
-// what does not lie there); ErrForeignSet;
+// what does not lie there, bytes of what is unsized); ErrForeignSet;
 // ErrNoDevice for a removed device; *BufferError with ErrAllocated if a device has a
 // buffer with this id; *BufferError with the Field Range or Parts and a core outside the
 // grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
@@ -246,6 +247,9 @@ func checkBuffer(b *Buffer) error {
 		if err := p.Range.Check(); err != nil {
 			return bad(field, err)
 		}
+		if b.Unsized && !p.Range.IsEmpty() {
+			return bad(field, fmt.Errorf("%v has bytes, and the buffer is unsized", p.Range))
+		}
 		sum.add(p.Range.Len(), p.Cores.Len())
 	}
 	if b.Size > l1.MaxAddr {
@@ -331,6 +335,9 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 			builder.Range(p.Cores.Ranges(), p.Range)
 		}
 	}
+	if b.Unsized {
+		a.span = startOf(&b)
+	}
 	a.charge = max(a.charge, sum.lo)
 	f.serial++
 	a.key = newKey(f.serial)
@@ -345,8 +352,22 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	return a, nil
 }
 
+// startOf returns the lowest address of an unsized buffer, as an empty range.
+func startOf(b *Buffer) l1.Range {
+	low := uint64(math.MaxUint64)
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() {
+			low = min(low, p.Range.Start)
+		}
+	}
+	return l1.Range{Start: low, End: low}
+}
+
+// stands reports whether programs are judged by the buffer.
+func (a *allocation) stands() bool { return a.placed != nil || a.Unsized && a.Stands() }
+
 func (a *allocation) equal(b *Buffer) bool {
-	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name &&
+	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
 		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
 		slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
 }

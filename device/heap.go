@@ -108,7 +108,7 @@ func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }
 
 // note brings what is known of the places of buffers up to date with one more.
 func (h *heap) note(a *allocation) {
-	if a.placed == nil {
+	if !a.stands() {
 		return
 	}
 	if below.Has(a.Kind) {
@@ -145,7 +145,7 @@ func (h *heap) change(add, drop *allocation) {
 		h.placed.remove(drop.placed)
 		h.full = h.placed.fullest()
 	}
-	if drop.placed == nil {
+	if !drop.stands() {
 		return
 	}
 	if drop.span.Start == h.free.End || drop.span.End == h.free.Start {

@@ -106,7 +106,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		*bytes += a.Size
 		for p := range a.All() {
 			switch {
-			case a.Backing || p.Range.Len() == 0 || p.Cores.Len() == 0:
+			case a.Backing || p.Range.Len() == 0 && !a.Unsized || p.Cores.Len() == 0:
 				continue
 			case a.Kind == KindKernel, a.Kind == KindReserved:
 				again.free.Start = max(again.free.Start, p.Range.End)
@@ -232,14 +232,39 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	if known, ok := n.residues[r]; ok {
 		return known, nil
 	}
-	var k key
+	k, err := out.countPieces(id, r)
+	if err != nil {
+		return out, err
+	}
+	end, err := out.countCells(id, r)
+	if err != nil {
+		return out, err
+	}
+	if err := agree(id, "",
+		figure{"device resident", r.bytes, out.bytes},
+		figure{"device resident dataflow buffers and scratchpads", r.other, out.other},
+		figure{"device resident, of all kinds", r.all, out.all},
+		figure{"device resident, on the fullest core", r.core, out.core},
+		figure{"end of what is resident", r.end, end},
+		figure{"charge of what is resident", r.charge, out.bytes + out.other},
+		figure{"key of what is resident", r.key.a, k.a},
+		figure{"key of what is resident, second half", r.key.b, k.b},
+	); err != nil {
+		return out, err
+	}
+	n.residues[r] = out
+	return out, nil
+}
+
+// countPieces counts the programs of a residue, by kind, and returns their key.
+func (out *residueCount) countPieces(id ID, r *residue) (k key, err error) {
 	var seen [program.Scratchpad + 1]l1.CoreSet
 	for _, w := range r.pieces {
 		if w.cores.IsEmpty() {
-			return out, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
+			return k, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
 		}
 		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
-			return out, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
+			return k, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
 		}
 		seen[w.kind] = seen[w.kind].Union(w.cores)
 		k = k.plus(w.name.of(w.cores).salted(uint64(w.kind)))
@@ -254,48 +279,40 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 				out.other += bytes
 			}
 			if have := w.group.Bytes(); have != bytes {
-				return out, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
+				return k, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
 			}
 		}
 	}
+	return k, nil
+}
+
+// countCells counts the bytes of a residue core by core, each once, and returns the
+// highest end.
+func (out *residueCount) countCells(id ID, r *residue) (end uint64, err error) {
 	union := map[l1.Core][]l1.Range{}
 	paintResidue(union, r)
-	cells := l1.CoreSet{}
-	end := uint64(0)
 	for core, ranges := range union {
 		union[core] = l1.Merge(ranges)
 		out.all += length(union[core])
 		out.core = max(out.core, length(union[core]))
 		end = max(end, union[core][len(union[core])-1].End)
 	}
+	cells := l1.CoreSet{}
 	for _, cell := range r.cells {
 		cells = cells.Union(cell.cores)
 		for core := range cell.cores.All() {
 			if !slices.Equal(cell.ranges, union[core]) {
-				return out, differ(id, "resident ranges on "+core.String(), cell.ranges, union[core])
+				return end, differ(id, "resident ranges on "+core.String(), cell.ranges, union[core])
 			}
 		}
 		if n := length(cell.ranges); cell.bytes != n {
-			return out, &InvariantError{id, "resident bytes of some cores", cell.bytes, n}
+			return end, &InvariantError{id, "resident bytes of some cores", cell.bytes, n}
 		}
 	}
-	if err := agree(id, "",
-		figure{"device resident", r.bytes, out.bytes},
-		figure{"device resident dataflow buffers and scratchpads", r.other, out.other},
-		figure{"device resident, of all kinds", r.all, out.all},
-		figure{"device resident, on the fullest core", r.core, out.core},
-		figure{"end of what is resident", r.end, end},
-		figure{"charge of what is resident", r.charge, out.bytes + out.other},
-		figure{"key of what is resident", r.key.a, k.a},
-		figure{"key of what is resident, second half", r.key.b, k.b},
-	); err != nil {
-		return out, err
-	}
 	if r.cells != nil && cells.Len() != len(union) {
-		return out, &InvariantError{id, "cores with something resident", uint64(cells.Len()), uint64(len(union))}
+		return end, &InvariantError{id, "cores with something resident", uint64(cells.Len()), uint64(len(union))}
 	}
-	n.residues[r] = out
-	return out, nil
+	return end, nil
 }
 
 // differ returns what differs first between two lists of ranges: their number, or an end

@@ -232,6 +232,7 @@ func (l *line) allocate(e *Event) {
 		l.number("size", b.Size)
 	}
 	l.flag("backing", b.Backing)
+	l.flag("unsized", b.Unsized)
 	if len(e.Parts) > 0 {
 		l.open("parts", '[')
 		for _, part := range e.Parts {
@@ -305,6 +306,7 @@ func (l *line) run(e *Event) {
 		listIDs(l, "candidates", e.Candidates)
 	}
 	l.flag("continues", e.Continues)
+	l.flag("unsettled", e.Unsettled)
 	l.flag("aborted", e.Aborted)
 }
 

@@ -115,6 +115,7 @@ type Event struct {
 	Inferred   bool            // run: taken from an earlier run, since the program came from the cache
 	Candidates []program.ID    // run: other programs that it may have been; all are judged
 	Continues  bool            // run: the same run as the last one of these devices, with more CBs
+	Unsettled  bool            // run: it may be several programs; that they do not fit as one says nothing
 	Aborted    bool            // run: its operation failed; it is judged and registered, not resident
 
 	Trace uint64
@@ -129,8 +130,8 @@ type Event struct {
 	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
 	Earlier   bool           // allocate: it lived before the source began
 	Corrects  bool           // allocate: it lives already on Devices; its place is known better now
-	Unknown   bool           // free: no allocation is known
-	Again     bool           // free: it was freed before
+	Unknown   bool           // free: no such buffer is known to live
+	Again     bool           // free: it was allocated and freed before; then Unknown is set too
 
 	Code   string // hidden, anomaly
 	Detail string

@@ -117,6 +117,7 @@ func run(o jsonobject.Object, e *Event) {
 	}
 	e.Candidates = ids[program.ID](o, "candidates").V
 	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")
+	e.Unsettled = flag(o, "unsettled")
 }
 
 // upstream reads ttnn's own figures, which may have run below zero and are then huge.
@@ -221,7 +222,7 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 	b.ID = needID[device.BufferID](o, "buffer")
 	b.Name = text(o, "name")
 	b.Size = size(o, "size")
-	b.Backing = flag(o, "backing")
+	b.Backing, b.Unsized = flag(o, "backing"), flag(o, "unsized")
 	e.Devices = ids[device.ID](o, "devices")
 	b.Kind = bufferKind(o, text(o, "kind"))
 	for in := range o.Objects("parts") {

@@ -278,7 +278,8 @@ func TestLogQuery(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(logHead+`{"query":"who","device":3,"core":"1-2","address":64,"cb":1,"program":9,"devices":[3]}
 {"query":"who","device":-3,"id":7}
 {"query":"who"}
-{"query":5}`))
+{"query":5}
+{"query":"who","core":"1-2","core":"1-2"}`))
 	require.NoError(t, err)
 	q := events[0].Query
 	require.Equal(t, "who 3 1-2 64 1 9", strings.TrimSpace(fmt.Sprintln(q.Name, q.Device.V, q.Core.V, q.Address.V, q.CB.V, q.Program.V)))
@@ -288,6 +289,8 @@ func TestLogQuery(t *testing.T) {
 	require.Equal(t, "7", string(events[1].ID))
 	require.Equal(t, event.Query{Name: "who"}, events[2].Query)
 	require.EqualError(t, events[3].Query.Err, "log.jsonl:5: byte 174: query: 5 is not a string")
+	require.Zero(t, events[2].Anomaly)
+	require.Equal(t, event.AnomalyDuplicateKey, events[4].Anomaly)
 }
 
 // An event comes when its line end has come: nothing behind it is waited for.

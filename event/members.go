@@ -1,6 +1,10 @@
 package event
 
-import "github.com/cbl1/cbl1/internal/jsonobject"
+import (
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/jsonobject"
+)
 
 // The members of an object as this package wants them: absent is an absent Opt, or nothing.
 
@@ -46,16 +50,13 @@ func word[T ~string](o jsonobject.Object, name string, known ...T) T {
 	if v == "" {
 		return ""
 	}
-	list := ""
-	for i, k := range known {
+	var list []string
+	for _, k := range known {
 		if v == k {
 			return v
 		}
-		if i > 0 {
-			list += ", "
-		}
-		list += string(k)
+		list = append(list, string(k))
 	}
-	o.Fail(name, "is none of "+list, nil)
+	o.Fail(name, "is none of "+strings.Join(list, ", "), nil)
 	return ""
 }

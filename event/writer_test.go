@@ -29,7 +29,7 @@ import (
 // sources is what a source of captures may tell.
 const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":11,"rows":10},"role":"mesh","chips":[0,1],"like":3,"from":{"arch":"file","base":"arch","grid":"assumed"},"node":2}
 {"event":"program","program":0,"cbs":[{"cores":"{[0-0 - 0-0], [1-0 - 1-0]}","size":64,"address":111616,"synthesised":true}],"as_written":true,"node":9,"op":"ttnn::add > launch"}
-{"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,2],"continues":true,"aborted":true,"node":9}
+{"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,2],"continues":true,"unsettled":true,"aborted":true,"node":9}
 {"event":"cbs_freed","devices":[4],"node":10}
 {"event":"executed","devices":[0],"node":11}
 {"event":"executed","devices":[0],"program":0,"node":11}
@@ -132,7 +132,7 @@ func cbs(t *rapid.T) event.CB {
 func buffers(t *rapid.T, e *event.Event) {
 	e.Buffer = device.Buffer{
 		ID: ids[device.BufferID](t), Kind: device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind")),
-		Size: whole(t), Backing: yes(t), Name: words(t),
+		Size: whole(t), Unsized: yes(t), Backing: yes(t), Name: words(t),
 	}
 	e.Parts = list(t, func(t *rapid.T) event.Part {
 		return event.Part{Cores: opt(t, func(t *rapid.T) l1.CoreSet { return cores(t).Cores() }), Range: span(t), Synthesised: yes(t)}
@@ -154,6 +154,7 @@ func runs(t *rapid.T, e *event.Event) {
 	e.On = list(t, func(t *rapid.T) event.RunOn {
 		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
+	e.Unsettled = yes(t)
 	e.Inferred, e.Continues, e.Aborted, e.Candidates = yes(t), yes(t), yes(t), someIDs[program.ID](t)
 }
 
@@ -356,8 +357,8 @@ func everyField(all map[string]bool, path string, t reflect.Type) {
 		return
 	case opaque(t):
 	case t.Kind() == reflect.Struct:
-		for i := range t.NumField() {
-			everyField(all, path+"."+t.Field(i).Name, t.Field(i).Type)
+		for field := range t.Fields() {
+			everyField(all, path+"."+field.Name, field.Type)
 		}
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
 		everyField(all, path, t.Elem())
@@ -504,6 +505,38 @@ func TestWriterObserves(t *testing.T) {
 {"event":"allocate","process":"sim","tag":"after","buffer":1,"kind":"global_cb","name":"g\u00e9","devices":[4,5],"size":32,"parts":[{"cores":"{[0-0 - 0-1]}","address":16,"size":16}]}
 {"event":"free","process":"sim","tag":"after","buffer":1,"devices":[4,5]}
 {"event":"remove","process":"sim","tag":"after","devices":[4,5]}
+`, log.String())
+}
+
+// What a fleet refuses is told as what was asked for: a program as an enqueue, a trace as
+// a replay.
+func TestWriterObservesRefusals(t *testing.T) {
+	var log strings.Builder
+	w := event.NewWriter(&log)
+	fleet := device.NewFleet()
+	spec := l1.N150()
+	d, err := fleet.AddDevice(0, spec)
+	require.NoError(t, err)
+	cores := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
+	p, err := program.NewBuilder(9).CB(program.CB{Cores: cores, Size: 100_000}).Build(spec)
+	require.NoError(t, err)
+	_, err = fleet.Enqueue(p, d.Set())
+	require.NoError(t, err)
+	trace, err := fleet.BeginTrace(d.Set())
+	require.NoError(t, err)
+	require.NoError(t, fleet.Record(trace, 9))
+	require.NoError(t, fleet.EndTrace(trace))
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindL1, Cores: cores.Cores(), Range: l1.Range{Start: 200_000, End: 200_032}}, d.Set()))
+	fleet.Observe(w.Observe)
+	var refused *device.FitError
+	_, err = fleet.Enqueue(p, d.Set())
+	require.ErrorAs(t, err, &refused)
+	require.ErrorAs(t, fleet.Replay(trace), &refused)
+	require.NoError(t, w.Err())
+	require.Equal(t, `{"event":"log","version":1}
+{"event":"program","program":9,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
+{"event":"enqueue","program":9,"devices":[0]}
+{"event":"replay","trace":1}
 `, log.String())
 }
 

@@ -53,6 +53,9 @@ func (v *Verdict) stricter(all []site) string {
 	if home.Hybrid && !cores.Overlaps(r.Cores.Cores()) {
 		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the lowest buffer of the same cores of any device", grouped(r.Limit))
 	}
+	if home.unsizedAt(r.Limit) {
+		return fmt.Sprintf("no byte is known to clash: nobody says how many bytes of a core the buffer at %s has, and tt-metal compares with its address alone", grouped(r.Limit))
+	}
 	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
 	if !cores.Overlaps(r.Cores.Cores()) {
 		text += ", and tt-metal compares with the lowest buffer of any core"
@@ -83,6 +86,18 @@ func (at *site) tensorsAt(addr uint64) (out l1.CoreSet) {
 		}
 	}
 	return out
+}
+
+// unsizedAt reports whether all L1 buffers that start at an address are unsized.
+func (at *site) unsizedAt(addr uint64) (all bool) {
+	for _, y := range at.layers {
+		if y.buffer.tensor() && y.ranges[0].Start == addr {
+			if all = y.buffer.Unsized; !all {
+				return false
+			}
+		}
+	}
+	return all
 }
 
 // A subject is what an advice is about: the first refusal or, without one, the first
@@ -139,7 +154,8 @@ func (v *Verdict) advise(all []site) string {
 	shrink := fmt.Sprintf("take %s bytes off the buffers of the program", grouped(s.over))
 	for i, cb := range v.Program.CBs() {
 		if len(s.cbs) > 0 && i == s.cbs[0] {
-			shrink += fmt.Sprintf(" (the largest, CB %d, has %s)", i, grouped(cb.Size))
+			shrink = fmt.Sprintf("%s (the largest, CB %d, has %s)", shrink, i, grouped(cb.Size))
+			break
 		}
 	}
 	if s.grows {

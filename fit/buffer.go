@@ -37,6 +37,11 @@ type Buffer struct {
 	// what is given.
 	Parts []Part
 
+	// Unsized says that nobody knows how many bytes of a core the buffer has. Its ranges
+	// are empty, and start where it does: it stands in tt-metal's test, which compares with
+	// addresses alone, and counts no bytes.
+	Unsized bool
+
 	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
 	// device, where every device has an allocation of its own besides. Its bytes are
 	// those of the latter: nothing else counts them, and no check looks at them.
@@ -116,8 +121,22 @@ func (b Buffer) InL1() bool {
 	return false
 }
 
+// Stands reports whether the buffer stands in the way of programs: it counts in L1, or it
+// is unsized and has an address there.
+func (b Buffer) Stands() bool {
+	if !b.Unsized || b.Backing || !b.Kind.InL1() {
+		return b.InL1()
+	}
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
 // tensor reports whether tt-metal's checks compare circular buffers with it.
-func (b *Buffer) tensor() bool { return (b.Kind == KindL1 || b.Kind == KindGlobalCB) && b.InL1() }
+func (b *Buffer) tensor() bool { return (b.Kind == KindL1 || b.Kind == KindGlobalCB) && b.Stands() }
 
 // String names the buffer in a few words: L1 buffer 7 ("conv2d").
 func (b Buffer) String() string {

@@ -149,7 +149,7 @@ func tiles(layers []layer) []tile {
 		for _, i := range part.In {
 			y := layers[i]
 			if last := len(t.layers) - 1; y.buffer != nil && last >= 0 && t.layers[last].buffer == y.buffer {
-				t.layers[last].ranges = l1.Merge(slices.Concat(t.layers[last].ranges, y.ranges))
+				t.layers[last].ranges = together(t.layers[last].ranges, y.ranges)
 				continue
 			}
 			t.layers = append(t.layers, y)
@@ -157,6 +157,15 @@ func tiles(layers []layer) []tile {
 		out = append(out, t)
 	}
 	return out
+}
+
+// together returns the ranges of a buffer that has both. Of an unsized one, which has
+// empty ranges alone, the lower one stays.
+func together(a, b []l1.Range) []l1.Range {
+	if all := l1.Merge(slices.Concat(a, b)); len(all) > 0 {
+		return all
+	}
+	return []l1.Range{{Start: min(a[0].Start, b[0].Start), End: min(a[0].Start, b[0].Start)}}
 }
 
 // layersOf returns what a program occupies, each circular buffer for itself.
@@ -169,15 +178,15 @@ func layersOf(p *program.Program) (out []layer) {
 	return out
 }
 
-// beside adds the buffers of a place to layers.
+// beside adds the buffers of a place to layers. Of an unsized one it is an empty range.
 func (at *Place) beside(layers []layer) []layer {
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
-		if !b.InL1() {
+		if !b.Stands() {
 			continue
 		}
 		for p := range b.All() {
-			if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+			if (b.Unsized || !p.Range.IsEmpty()) && !p.Cores.IsEmpty() {
 				layers = append(layers, layer{cores: p.Cores, ranges: []l1.Range{p.Range}, buffer: b})
 			}
 		}

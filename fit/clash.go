@@ -81,7 +81,7 @@ func (t *tile) clash(p *program.Program, spec l1.Spec) (c Clash, ok bool) {
 func (t *tile) above(addr uint64) (out []Resident) {
 	for _, y := range t.layers {
 		for _, r := range y.ranges {
-			if y.buffer != nil && r.End > addr {
+			if y.buffer != nil && r.End > addr && !r.IsEmpty() {
 				out = append(out, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()})
 			}
 		}

@@ -76,15 +76,36 @@ func (t *tile) headroom(at *Place) Headroom {
 			above = min(above, r.Start)
 		}
 	}
+	starts := t.unsized()
+	for _, at := range starts {
+		if at >= base {
+			above = min(above, at)
+		}
+	}
 	if above > h.End {
 		h.Free = above - h.End
 	}
 	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), at.Spec) {
+		for _, at := range starts { // what lies there is not known to end
+			if gap.Has(at) {
+				gap.End = at
+			}
+		}
 		if gap.Len() > h.Gap.Len() {
 			h.Gap = gap
 		}
 	}
 	return h
+}
+
+// unsized returns where unsized buffers start on a tile.
+func (t *tile) unsized() (at []uint64) {
+	for _, y := range t.layers {
+		if y.buffer != nil && y.buffer.Unsized {
+			at = append(at, y.ranges[0].Start)
+		}
+	}
+	return at
 }
 
 // appendHeadroom adds the cores of h to those with the same figures.

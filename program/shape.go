@@ -107,18 +107,33 @@ func cells(areas []area) []cell {
 	if len(areas) == 1 && !areas[0].cores.IsEmpty() {
 		return []cell{{areas[0].cores, []int{0}}}
 	}
+	return gather(number(areas))
+}
+
+// A node is a history of areas: those of its parent, and one more.
+type node struct {
+	parent int32 // number before the area
+	area   int32
+}
+
+// A numbering says which areas each core is in, as the number of a node. Node 0 is in no
+// area.
+type numbering struct {
+	nodes []node
+	at    []int32 // core x*rows+y -> number
+	rows  int
+}
+
+// number goes through the areas and moves the cores of each to numbers of their own.
+func number(areas []area) numbering {
 	cols, rows := 0, 0
 	for _, a := range areas {
 		for r := range a.ranges.All() {
 			cols, rows = max(cols, int(r.End.X)+1), max(rows, int(r.End.Y)+1)
 		}
 	}
-	type node struct {
-		parent int32 // number before the area
-		area   int32
-	}
-	nodes := []node{{-1, -1}}      // number 0: no area
-	at := make([]int32, cols*rows) // core x*rows+y -> number
+	nodes := []node{{-1, -1}}
+	at := make([]int32, cols*rows)
 	moved := map[int32]int32{}
 	for i, a := range areas {
 		clear(moved)
@@ -145,6 +160,12 @@ func cells(areas []area) []cell {
 			}
 		}
 	}
+	return numbering{nodes, at, rows}
+}
+
+// gather returns a cell for each number that cores have.
+func gather(by numbering) []cell {
+	nodes, at, rows := by.nodes, by.at, by.rows
 	var out []cell
 	var cores [][]l1.Core
 	index := make([]int, len(nodes)) // number -> 1 + position in out

@@ -33,12 +33,15 @@ type checkKey struct {
 	content *content
 	beside  sum128
 	hybrid  bool
+
+	unsettled bool
 }
 
 // What a check found where it has no index.
 const (
 	fitted   = -1
 	unlisted = -2
+	untold   = -3 // it does not fit, but may be several programs
 )
 
 func newChecks() checks {
@@ -50,9 +53,13 @@ type launch struct {
 	on      *row
 	content *content
 	run     ProgramRun
+
+	unsettled bool
 }
 
-func (l launch) key() checkKey { return checkKey{l.content, l.on.beside, l.on.dev.Hybrid()} }
+func (l launch) key() checkKey {
+	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.unsettled}
+}
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
 // trace that is replayed.
@@ -98,7 +105,11 @@ func (r *replay) judge(next *event.Event) {
 		if r.opt.Runs {
 			r.listRun(group)
 		}
-		k.check(group)
+		if k.check(group) == untold {
+			r.notes.add(AnomalyCount{
+				Code: CodeUnsettled, Count: int64(len(group)), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
+			})
+		}
 		all = rest
 	}
 }
@@ -116,7 +127,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		all = append(all, launch{d, c, d.named(c, on, e)})
+		all = append(all, launch{d, c, d.named(c, on, e), e.Unsettled})
 	}
 	return all, nil
 }
@@ -143,7 +154,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, r.loggedRun(d, p, e)})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), false})
 	}
 	return all, nil
 }
@@ -171,8 +182,9 @@ func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 	return all, nil
 }
 
-// check judges one content on devices on which the same lives.
-func (k *checks) check(group []launch) {
+// check judges one content on devices on which the same lives, and returns where the
+// answer is.
+func (k *checks) check(group []launch) (found int) {
 	n := int64(len(group))
 	k.result.Runs += n
 	if group[0].run.Inferred {
@@ -189,9 +201,10 @@ func (k *checks) check(group []launch) {
 	} else if found >= 0 {
 		k.result.List[found].Times += n
 	}
-	if found != fitted {
+	if found != fitted && found != untold {
 		k.result.Failed += n
 	}
+	return found
 }
 
 // find checks a content anew and returns where the answer is.
@@ -204,6 +217,9 @@ func (k *checks) find(group []launch) (found int) {
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {
+			if first.unsettled {
+				return untold
+			}
 			return k.fail(group, verdict)
 		}
 		for _, room := range fit.HeadroomOf(one, place) {
@@ -283,7 +299,7 @@ func (c *FailedCheck) explain(d *row) {
 	}
 	for _, r := range c.Verdict.Refusals {
 		for _, b := range d.live {
-			if !b.span.IsEmpty() && b.span.Start == r.Limit {
+			if (b.unsized || !b.span.IsEmpty()) && b.span.Start == r.Limit {
 				name(b)
 			}
 		}

@@ -67,6 +67,9 @@ func replaced(recorded *program.Program) *program.Program {
 	for _, base := range []uint64{spec.CBBase, low} {
 		spec.CBBase = base
 		b := program.NewBuilder(recorded.ID())
+		if recorded.AsWritten() {
+			b.AsWritten()
+		}
 		for _, cb := range recorded.CBs() {
 			next := cb.CB
 			next.Fixed = next.Fixed && next.Global

@@ -102,6 +102,9 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if r.Checks.Tightest != nil || budget {
 		out = append(out, r.Unseen()...)
 	}
+	if budget && slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeBufferUnsized }) {
+		out = append(out, Reason{Code: CodeBufferUnsized})
+	}
 	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
 		out = append(out, Reason{Code: CodeL1Unknown})
 	}

@@ -33,8 +33,9 @@ type buffer struct {
 	id          device.BufferID
 	info        BufferInfo
 	parts       []device.Part
-	span        l1.Range // empty if it lies nowhere
-	synthesised bool     // the source placed it
+	span        l1.Range // empty if it lies nowhere, or is unsized
+	unsized     bool
+	synthesised bool // the source placed it
 	hash        sum128
 }
 
@@ -145,7 +146,7 @@ func (d *row) next(parts []event.Part) (most uint64) {
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, parts: slices.Collect(given.All()), info: BufferInfo{
+	b := &buffer{id: given.ID, unsized: given.Unsized, parts: slices.Collect(given.All()), info: BufferInfo{
 		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
@@ -217,6 +218,10 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	if len(b.parts) == 0 {
 		return nil
 	}
+	if b.unsized { // it holds no byte that is known
+		d.beside = d.beside.plus(b.hash)
+		return nil
+	}
 	bound := uint64(0)
 	for _, part := range b.parts {
 		bound = max(bound, d.bounds.load(part.Cores, part.Range.Len(), 0))
@@ -260,7 +265,7 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 		d.bounds.load(part.Cores, 0, part.Range.Len())
 	}
 	d.beside = d.beside.minus(b.hash)
-	if !e.Corrects {
+	if !e.Corrects && !b.unsized {
 		d.spiked(b, e.Node, e.T)
 	}
 }

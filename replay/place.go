@@ -141,6 +141,9 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 			b := builders[cb.Kind]
 			if b == nil {
 				b = program.NewBuilder(p.ID())
+				if p.AsWritten() {
+					b.AsWritten()
+				}
 				builders[cb.Kind] = b
 			}
 			if cb.Global {

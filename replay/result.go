@@ -162,7 +162,9 @@ const (
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
 	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
-	CodeUnattributed       Code = "unattributed"        // CBs that name no core
+	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
+	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
+	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
 	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
@@ -170,10 +172,13 @@ const (
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
+	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
+	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
 	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
+	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address, of which nobody knows how many bytes a core holds
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut

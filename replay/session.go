@@ -378,7 +378,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 		b.Name = s.opOf(e)
 	}
 	for _, part := range e.Parts {
-		if part.Range.IsEmpty() && !part.Cores.OK {
+		if part.Range.IsEmpty() && !part.Cores.OK && !b.Unsized {
 			continue // it lies nowhere, and where that is does not matter
 		}
 		cores := part.Cores.V

@@ -87,7 +87,7 @@ func (r *replay) allocated(e *event.Event) {
 		return
 	}
 	for _, d := range r.named(e) {
-		if len(e.Parts) > 0 && !e.Buffer.Backing {
+		if len(e.Parts) > 0 && !e.Buffer.Backing && !e.Buffer.Unsized {
 			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
 		}
@@ -98,6 +98,9 @@ func (r *replay) allocated(e *event.Event) {
 			d.on.Assumed++
 		}
 	}
+	if e.Buffer.Unsized {
+		r.notes.note(CodeBufferUnsized, at(e), "")
+	}
 	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
 		r.notes.note(CodeBufferUnplaced, at(e), "")
 	}
@@ -105,7 +108,11 @@ func (r *replay) allocated(e *event.Event) {
 
 // freedUnknown takes in a free of which the source knows no allocation.
 func (r *replay) freedUnknown(e *event.Event) {
-	if !e.Unknown {
+	switch {
+	case e.Again:
+		r.notes.note(CodeFreeAgain, at(e), "")
+		return
+	case !e.Unknown:
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")

@@ -173,10 +173,21 @@ func untoldNotes(r *replay.Result) []note {
 	for _, code := range r.Untold() {
 		notes = append(notes, note{"hidden", reasonText(r, replay.Reason{Code: code})})
 	}
+	if text := unsizedText(r); text != "" {
+		notes = append(notes, note{"unsized", text})
+	}
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
 	}
 	return notes
+}
+
+// unsizedText says that there are L1 buffers of which no byte is counted, or "".
+func unsizedText(r *replay.Result) string {
+	if !has(r, replay.CodeBufferUnsized) {
+		return ""
+	}
+	return codeText(r, replay.CodeBufferUnsized)
 }
 
 type jsonPeak struct {

@@ -48,20 +48,10 @@ const rightDir = "../../capture/testdata/right"
 // A name that is given goes: TestRightAnswers fails as long as it stands here.
 func wrongToday() []string {
 	return []string{
-		"01_grows", "01_message", "01_reserved",
 		"02_both_fit", "02_empty_arguments", "02_last_clashes", "02_last_fits", "02_too_many",
-		"03_free_says_where", "03_listed", "03_listed_freed", "03_listed_freed_late", "03_listed_later", "03_listed_on_one_chip",
-		"03_listed_pipe", "03_listed_small", "03_tensor", "03_tensor_freed", "03_tensor_on_other_cores",
+		"03_free_says_where", "03_listed", "03_listed_freed", "03_listed_freed_late", "03_listed_later", "03_listed_on_one_chip", "03_listed_pipe", "03_listed_small", "03_tensor", "03_tensor_freed", "03_tensor_on_other_cores",
 		"04_chips_apart", "04_chips_apart_small", "04_first_chip", "04_global", "04_no_dispatch", "04_one_chip", "04_outside",
-		"05_accept", "05_accept_clash", "05_accept_other", "05_and_clash", "05_chip_and_mesh", "05_dataflow_nowhere",
-		"05_execution", "05_free",
-		"05_no_dispatch_executed", "05_unknown_id",
-		"06_at_most", "06_executions", "06_no_hit", "06_overlap", "06_repeats", "06_repeats_global", "06_zero_repeats",
-		"06_zero_unsettled",
 		"07_clash", "07_no_hit", "07_not_remembered", "07_placed",
-		"08_beside", "08_said_later",
-		"09_clash", "09_fits", "09_freed",
-		"10_freed_again",
 	}
 }
 
@@ -224,7 +214,7 @@ func different(v any, want map[string]any) (bad []string) {
 
 // at returns the value at a path, or nil.
 func at(v any, path string) any {
-	for _, key := range strings.Split(path, ".") {
+	for key := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {
 		case map[string]any:
 			v = in[key]

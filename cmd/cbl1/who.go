@@ -13,14 +13,16 @@ import (
 	"github.com/cbl1/cbl1/report"
 )
 
+// who is one call of the verb.
+type who struct {
+	inputs
+	core       coreFlag
+	device, at numberFlag
+	format     formatFlag
+}
+
 func newWho(s streams) *cobra.Command {
-	var (
-		in     = inputs{streams: s}
-		core   coreFlag
-		device = numberFlag{what: "id"}
-		at     = numberFlag{what: "node"}
-		format formatFlag
-	)
+	w := who{inputs: inputs{streams: s}, device: numberFlag{what: "id"}, at: numberFlag{what: "node"}}
 	cmd := &cobra.Command{
 		Use:   "who FILE|FOLDER|- ADDRESS",
 		Short: "Say what holds a byte of L1",
@@ -34,43 +36,45 @@ func newWho(s streams) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			addr, err := parseAddress(args[1])
-			if err != nil {
-				return err
-			}
-			if err := in.start(args[:1]); err != nil {
-				return err
-			}
-			q := report.Question{
-				Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: at.n, OK: at.given}},
-				Core:     event.Opt[l1.Core]{V: core.core, OK: core.given},
-				Device:   event.Opt[uint64]{V: device.n, OK: device.given},
-			}
-			in.opt.At, in.replay.Ask = q.At, &q.Question
-			out := printer{w: s.out, format: format}
-			anything := false
-			err = in.each(args[:1], func(r *replay.Result) error {
-				if at.given && at.n >= uint64(r.Nodes) {
-					in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, at.n, r.Nodes))
-					return nil
-				}
-				anything = anything || len(q.Held(r)) > 0
-				return out.print(func(w io.Writer) error { return report.WhoJSON(w, r, q) },
-					func(w io.Writer) error { return report.Who(w, r, q) })
-			})
-			if err == nil && !anything {
-				return errNo
-			}
-			return err
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return w.run(args[0], args[1]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&core, "core", "only this core, in logical coordinates")
-	flags.Var(&device, "device", "only this device, by its id in the capture")
-	flags.Var(&at, "at", "after the node with this counter instead of at the end")
-	addFormat(flags, &format)
-	in.add(flags)
+	flags.Var(&w.core, "core", "only this core, in logical coordinates")
+	flags.Var(&w.device, "device", "only this device, by its id in the capture")
+	flags.Var(&w.at, "at", "after the node with this counter instead of at the end")
+	addFormat(flags, &w.format)
+	w.add(flags)
 	return cmd
+}
+
+func (w *who) run(input, address string) error {
+	addr, err := parseAddress(address)
+	if err != nil {
+		return err
+	}
+	if err := w.start([]string{input}); err != nil {
+		return err
+	}
+	q := report.Question{
+		Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: w.at.n, OK: w.at.given}},
+		Core:     event.Opt[l1.Core]{V: w.core.core, OK: w.core.given},
+		Device:   event.Opt[uint64]{V: w.device.n, OK: w.device.given},
+	}
+	w.opt.At, w.replay.Ask = q.At, &q.Question
+	out := printer{w: w.out, format: w.format}
+	anything := false
+	err = w.each([]string{input}, func(r *replay.Result) error {
+		if w.at.given && w.at.n >= uint64(r.Nodes) {
+			w.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, w.at.n, r.Nodes))
+			return nil
+		}
+		anything = anything || len(q.Held(r)) > 0
+		return out.print(func(to io.Writer) error { return report.WhoJSON(to, r, q) },
+			func(to io.Writer) error { return report.Who(to, r, q) })
+	})
+	if err == nil && !anything {
+		return errNo
+	}
+	return err
 }

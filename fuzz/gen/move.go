@@ -215,12 +215,7 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 		m := Move{Op: op}
 		switch op {
 		case AddDevice, AddMesh:
-			m.Devices = []uint64{rapid.SampledFrom(newIDs()).Draw(t, "id")}
-			m.Spec = w.spec().Draw(t, "spec")
-			if op == AddMesh {
-				m.Rows = rapid.SampledFrom([]int{1, 1, 2, 2, 1, 0, -1, math.MaxInt}).Draw(t, "rows")
-				m.Cols = rapid.SampledFrom([]int{2, 1, 3, 2, 1, 0, -1, math.MaxInt}).Draw(t, "cols")
-			}
+			m.added(t, w)
 		case Remove:
 			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
 			if len(m.Devices) > 2 {
@@ -240,17 +235,8 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 		case Register:
 			m.Program = w.program().Draw(t, "program")
 			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
-		case BeginTrace:
-			where := w.State.Devices()
-			if p := w.registered().Draw(t, "of"); p != nil && len(w.State.Where(p.ID())) > 0 {
-				where = w.State.Where(p.ID())
-			}
-			m.Devices = DeviceIDs(where).Draw(t, "devices")
-		case Record, EndTrace, Replay, ReleaseTrace:
-			m.Trace = w.trace(op).Draw(t, "trace")
-			if op == Record {
-				m.Program = w.recorded(m.Trace).Draw(t, "program")
-			}
+		case BeginTrace, Record, EndTrace, Replay, ReleaseTrace:
+			m.traced(t, w)
 		case Unregister, Dispatch, Evict:
 			m.Program = w.registered().Draw(t, "program")
 			where := w.State.Devices()
@@ -276,6 +262,32 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 		}
 		return m
 	})
+}
+
+// added draws what a call that adds devices says.
+func (m *Move) added(t *rapid.T, w *World) {
+	m.Devices = []uint64{rapid.SampledFrom(newIDs()).Draw(t, "id")}
+	m.Spec = w.spec().Draw(t, "spec")
+	if m.Op == AddMesh {
+		m.Rows = rapid.SampledFrom([]int{1, 1, 2, 2, 1, 0, -1, math.MaxInt}).Draw(t, "rows")
+		m.Cols = rapid.SampledFrom([]int{2, 1, 3, 2, 1, 0, -1, math.MaxInt}).Draw(t, "cols")
+	}
+}
+
+// traced draws what a call about a trace says.
+func (m *Move) traced(t *rapid.T, w *World) {
+	switch m.Op {
+	case BeginTrace:
+		where := w.State.Devices()
+		if p := w.registered().Draw(t, "of"); p != nil && len(w.State.Where(p.ID())) > 0 {
+			where = w.State.Where(p.ID())
+		}
+		m.Devices = DeviceIDs(where).Draw(t, "devices")
+	default:
+		if m.Trace = w.trace(m.Op).Draw(t, "trace"); m.Op == Record {
+			m.Program = w.recorded(m.Trace).Draw(t, "program")
+		}
+	}
 }
 
 // ProgramIDs are the ids that Moves gives to programs.

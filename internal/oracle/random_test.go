@@ -20,9 +20,8 @@ func randomOptions(rules oracle.Rules) oracle.Options {
 
 // ruleNames are the rules by their fields.
 func ruleNames() (names []string) {
-	t := reflect.TypeFor[oracle.Rules]()
-	for i := range t.NumField() {
-		names = append(names, t.Field(i).Name)
+	for field := range reflect.TypeFor[oracle.Rules]().Fields() {
+		names = append(names, field.Name)
 	}
 	return names
 }

@@ -59,6 +59,7 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 		over     bool
 	}
 	states := map[string]*state{}
+	var others []string // ids of later frees, which announce programs of their own
 	for _, n := range rest {
 		name, err := n.device()
 		if err != nil {
@@ -71,8 +72,12 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 			if name == id || name == none {
 				break
 			}
+			if !onlyChip(members, name) {
+				others = append(others, name)
+			}
 		}
-		if !isPlaced(n.kind) || !reaches(members, id, name) {
+		announced := slices.ContainsFunc(others, func(o string) bool { return reaches(members, o, name) })
+		if !isPlaced(n.kind) || announced || !reaches(members, id, name) {
 			continue
 		}
 		b, err := readBuffer(n, rules)

@@ -1,0 +1,19 @@
+package capture
+
+// counters are a set of counters of nodes. Those near each other share a block, so that a
+// long capture takes a few bits for each of its buffers.
+type counters map[uint64]*[8]uint64 // by counter/512
+
+func (c counters) add(n uint64) {
+	block := c[n>>9]
+	if block == nil {
+		block = new([8]uint64)
+		c[n>>9] = block
+	}
+	block[n>>6&7] |= 1 << (n & 63)
+}
+
+func (c counters) has(n uint64) bool {
+	block := c[n>>9]
+	return block != nil && block[n>>6&7]>>(n&63)&1 != 0
+}

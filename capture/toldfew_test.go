@@ -1,0 +1,114 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a few nodes tell: each file is as small as the rule that it is about.
+
+const functionEnd = `"node_type":"function_end","params":{"name":"f"}`
+
+// calls begins the function f. The flag says whether it found its program in the cache.
+func calls(hit string) string {
+	return `"node_type":"function_start","params":{"name":"f","program_cache_hit":` + hit + `}`
+}
+
+// toldFew returns a summary of what a file of some nodes tells, and of what it told
+// before it began again.
+func toldFew(t *testing.T, opt Options, nodes ...string) (events, void string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "few.json")
+	require.NoError(t, os.WriteFile(path, []byte(graph(nodes...)), 0o600))
+	last, first := toldBy(t, path, opt)
+	return summary(last), summary(first)
+}
+
+// A chip that shows late begins anew: the free of its mesh has ended its first run. That
+// needs no inference.
+func TestToldLateChip(t *testing.T) {
+	for _, opt := range []Options{{}, {NoInfer: true}} {
+		events, void := toldFew(t, opt, placeOn(0), freeOf(9), placeOn(0), member(0))
+		require.NotEmpty(t, void)
+		require.Contains(t, events, "run 0 on 0:0-0\n1 cbs_freed [0]\n4 run 0 on 0:2-2\n")
+	}
+}
+
+// A free in a function is the end of a program if its id turns out to be a chip's. It then
+// hides nothing, with inference or without.
+func TestToldLateEnd(t *testing.T) {
+	const plain = `"node_type":"function_start","params":{"name":"f"}`
+	for _, opt := range []Options{{}, {NoInfer: true}} {
+		nodes := []string{placeOn(0), plain, freeOf(0), functionEnd}
+		events, void := toldFew(t, opt, nodes...)
+		require.Contains(t, events, "hidden free-without-cbs")
+		require.Empty(t, void)
+		events, void = toldFew(t, opt, placeOn(0), plain, freeOf(0), functionEnd, member(0))
+		require.NotEmpty(t, void)
+		require.NotContains(t, events, "hidden")
+	}
+}
+
+// What an operation ran is remembered of each of its chips: a hit that its free confines to
+// one chip takes nothing from the others.
+func TestToldHitsOfOneChip(t *testing.T) {
+	events, void := toldFew(t, Options{}, member(4), member(5),
+		calls("false"), placeOn(4), placeOn(5), functionEnd,
+		calls("true"), freeOf(4), functionEnd,
+		calls("true"), freeOf(5), functionEnd,
+		calls("true"), freeOf(9), functionEnd)
+	require.Empty(t, void)
+	require.NotContains(t, events, "hidden")
+	var inferred []string
+	for line := range strings.Lines(events) {
+		if strings.Contains(line, " inferred\n") {
+			inferred = append(inferred, line[strings.Index(line, "run"):])
+		}
+	}
+	require.Equal(t, []string{"run 0 on 4:6-6 inferred\n", "run 0 on 5:9-9 inferred\n", "run 0 on 4:12-12 5:12-12 inferred\n"}, inferred)
+}
+
+// What an inner function placed was placed in the one around it, which hides nothing then.
+func TestToldHitAroundWhatPlaces(t *testing.T) {
+	events, _ := toldFew(t, Options{}, calls("true"), calls("false"), placeOn(0), functionEnd, functionEnd)
+	require.NotContains(t, events, "hidden")
+	require.NotContains(t, events, "inferred")
+	events, _ = toldFew(t, Options{}, calls("true"), calls("false"), functionEnd, functionEnd)
+	require.Contains(t, events, "hidden cache-hit")
+}
+
+// A connection is dangling if its node does not exist: the last one does, the one behind
+// it does not.
+func TestToldDanglingConnection(t *testing.T) {
+	for to, dangling := range map[string]bool{"0": false, "1": false, "2": true, "3": true} {
+		events, _ := toldFew(t, Options{}, placeOn(0), `"node_type":"buffer","params":{},"connections":[`+to+`]`)
+		require.Equal(t, dangling, strings.Contains(events, "anomaly dangling-connection x1"), "to %s: %s", to, events)
+	}
+}
+
+// Of several allocations of one buffer node a free ends the last one.
+func TestToldFreeOfTheLast(t *testing.T) {
+	event := func(kind, address string) string {
+		return `"node_type":"buffer_` + kind + `","params":{"device_id":0,"address":` + address + `,"size":64,"type":"L1","layout":"INTERLEAVED","max_size_per_bank":64},"connections":[0]`
+	}
+	events, _ := toldFew(t, Options{}, `"node_type":"buffer","params":{},"connections":[]`,
+		event("allocate", "1000000"), event("allocate", "2000"), event("deallocate", "2000"))
+	require.Contains(t, events, "allocate 1 l1 on [0] [1000000,1000064)")
+	require.Contains(t, events, "allocate 2 l1 on [0] [2000,2064)")
+	require.Contains(t, events, "3 free 2 ")
+}
+
+// Runs that differ in the kind of their buffers alone are different programs.
+func TestToldKinds(t *testing.T) {
+	cb := placeOn(0)
+	dataflow := strings.Replace(cb, "circular_buffer_allocate", "dataflow_buffer_allocate", 1)
+	scratchpad := strings.Replace(cb, "circular_buffer_allocate", "scratchpad_allocate", 1)
+	events, _ := toldFew(t, Options{}, cb, freeOf(0), dataflow, freeOf(0), scratchpad, freeOf(0), cb)
+	for _, run := range []string{"run 0 on 0:0-0\n", "run 1 on 0:2-2\n", "run 2 on 0:4-4\n", "run 0 on 0:6-6\n"} {
+		require.Contains(t, events, run)
+	}
+}

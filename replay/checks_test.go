@@ -1,0 +1,121 @@
+package replay_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// checksHead is a log with two devices and a program that ends at 203,712 on core 0-0.
+const checksHead = logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"device","device":1,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
+`
+
+// What lives on a device belongs to the answer: of devices on which one program is
+// enqueued each is judged beside its own buffers.
+func TestChecksAreBesideTheirOwn(t *testing.T) {
+	for _, in := range []string{"0", "1"} {
+		r := replayLog(t, checksHead+`{"event":"allocate","buffer":1,"kind":"l1","devices":[`+in+`],"size":1024,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":1024}]}
+{"event":"enqueue","program":1}
+`, replay.Options{})
+		require.EqualValues(t, 2, r.Checks.Runs)
+		require.EqualValues(t, 1, r.Checks.Failed)
+		require.Len(t, r.Checks.List, 1)
+		failed := r.Checks.List[0]
+		require.Equal(t, map[string]uint64{"0": 0, "1": 1}[in], failed.Device.V)
+		require.Equal(t, 1, failed.Devices)
+	}
+}
+
+// Devices with equal buffers are judged together. The buffers that the verdict names are
+// those of the device that it names, whose ids may be others elsewhere.
+func TestChecksNameTheirOwn(t *testing.T) {
+	const place = `"kind":"l1","size":1024,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":1024}]}` + "\n"
+	r := replayLog(t, checksHead+
+		`{"event":"allocate","buffer":1,"name":"mine","devices":[0],`+place+
+		`{"event":"allocate","buffer":2,"name":"theirs","devices":[1],`+place+
+		`{"event":"enqueue","program":1}`+"\n", replay.Options{})
+	require.Len(t, r.Checks.List, 1)
+	failed := r.Checks.List[0]
+	require.Equal(t, event.Some[uint64](0), failed.Device)
+	require.Equal(t, 2, failed.Devices)
+	require.Contains(t, failed.Verdict.Advice, `L1 buffer 1 ("mine")`)
+	require.Len(t, failed.Buffers, 1)
+	require.Equal(t, "mine", failed.Buffers[1].Op)
+}
+
+// What was found once is the answer again where all that it depends on is as it was: not
+// where a buffer of another kind lies in the same place, nor in another mode.
+func TestChecksAreRememberedAsFound(t *testing.T) {
+	lies := func(kind string) string {
+		return `{"event":"allocate","buffer":1,"kind":"` + kind + `","size":1024,"parts":[{"cores":"{[5-5 - 5-5]}","address":200000,"size":1024}]}` + "\n"
+	}
+	const enqueue = `{"event":"enqueue","program":1,"devices":[0]}` + "\n"
+	for _, log := range []string{
+		lies("l1_small") + enqueue + `{"event":"free","buffer":1}` + "\n" + lies("l1") + enqueue,
+		lies("l1") + enqueue + `{"event":"free","buffer":1}` + "\n" + lies("l1_small") + enqueue,
+		lies("l1") + enqueue + `{"event":"hybrid"}` + "\n" + enqueue,
+		lies("l1") + `{"event":"hybrid"}` + "\n" + enqueue + `{"event":"lockstep"}` + "\n" + enqueue,
+	} {
+		r := replayLog(t, checksHead+log, replay.Options{})
+		require.EqualValues(t, 2, r.Checks.Runs, log)
+		require.EqualValues(t, 1, r.Checks.Failed, log)
+	}
+}
+
+// Each program of a trace is judged when it is replayed.
+func TestChecksOfAWholeTrace(t *testing.T) {
+	const small = `{"event":"program","program":2,"cbs":[{"cores":"{[0-0 - 0-0]}","size":1024}]}` + "\n"
+	const begin = `{"event":"enqueue","program":1,"devices":[0]}
+{"event":"enqueue","program":2,"devices":[0]}
+{"event":"trace_begin","trace":7,"devices":[0]}
+`
+	const end = `{"event":"trace_end","trace":7}
+{"event":"allocate","buffer":1,"kind":"l1","size":1024,"parts":[{"cores":"{[0-0 - 0-0]}","address":200000,"size":1024}]}
+{"event":"replay","trace":7}
+`
+	first, second := `{"event":"record","trace":7,"program":1}`+"\n", `{"event":"record","trace":7,"program":2}`+"\n"
+	for _, recorded := range []string{first + second, second + first, second + first + second} {
+		r := replayLog(t, checksHead+small+begin+recorded+end, replay.Options{})
+		require.EqualValues(t, 4, r.Checks.Runs)
+		require.EqualValues(t, 1, r.Checks.Failed)
+	}
+}
+
+// The tightest run is the one with the least room, whichever Spec its device has and in
+// whichever order they come. A Blackhole core has 1,572,864 bytes, a Wormhole core
+// 1,499,136.
+func TestTightestOfSeveralSpecs(t *testing.T) {
+	const head = logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"device","device":1,"spec":{"board":"p150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":100000}]}
+{"event":"program","program":2,"cbs":[{"cores":"{[0-0 - 0-0]}","size":500000}]}
+`
+	for _, c := range []struct {
+		first, second string
+		device        uint64
+	}{
+		{`{"event":"enqueue","program":1,"devices":[0]}`, `{"event":"enqueue","program":2,"devices":[1]}`, 1},
+		{`{"event":"enqueue","program":2,"devices":[1]}`, `{"event":"enqueue","program":1,"devices":[0]}`, 1},
+		{`{"event":"enqueue","program":2,"devices":[0]}`, `{"event":"enqueue","program":1,"devices":[1]}`, 0},
+		{`{"event":"enqueue","program":1,"devices":[1]}`, `{"event":"enqueue","program":2,"devices":[0]}`, 0},
+	} {
+		r := replayLog(t, head+c.first+"\n"+c.second+"\n", replay.Options{})
+		require.Equal(t, event.Some(c.device), r.Checks.Tightest.Device)
+		require.EqualValues(t, map[uint64]uint64{0: 1499136 - 103712 - 500000, 1: 1572864 - 111616 - 500000}[c.device], r.Checks.Tightest.Headroom.Free)
+	}
+}
+
+// The high-water marks of what lives in memory are those of any moment, not of the end.
+func TestBuffersThatCameAndWent(t *testing.T) {
+	r := replayLog(t, checksHead+`{"event":"allocate","buffer":1,"kind":"l1_small","size":4096,"devices":[0]}
+{"event":"allocate","buffer":2,"kind":"l1_small","size":1024,"devices":[0]}
+{"event":"free","buffer":1,"devices":[0]}
+`, replay.Options{})
+	require.Equal(t, replay.HighLow{Peak: 5120, Final: 1024}, r.L1[0].L1Small)
+	require.Equal(t, replay.HighLow{Peak: 2, Final: 1}, r.L1[0].Buffers)
+}
