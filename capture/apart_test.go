@@ -11,8 +11,8 @@ func TestL1Unseen(t *testing.T) {
 	run := func(s *script, id int) {
 		s.op("ttnn.matmul", nil, func() { s.cb(id, "{[0-0 - 1-1]}", 111616, 1048576) })
 	}
-	freed := func(s *script) {
-		s.add("buffer_deallocate", params{"device_id": 0, "type": "L1", "buffer_type": 1, "address": 900_000, "max_size_per_bank": 65536, "size": 4194304}, 77)
+	freed := func(s *script, address int) {
+		s.add("buffer_deallocate", params{"device_id": 0, "type": "L1", "buffer_type": 1, "address": address, "max_size_per_bank": 65536, "size": 4194304})
 	}
 	tests := []struct {
 		name   string
@@ -30,8 +30,9 @@ func TestL1Unseen(t *testing.T) {
 			s.add("buffer", params{"size": 4194304, "type": "L1", "layout": "INTERLEAVED", "device_id": 0})
 			run(s, 0)
 		}, true, nil},
-		{"a buffer from before that is freed after a program", func(s *script) { run(s, 0); freed(s) }, true, nil},
-		{"or before any", func(s *script) { freed(s); run(s, 0) }, false, nil},
+		{"a buffer from before that is freed after a program, and where", func(s *script) { run(s, 0); freed(s, 1_200_000) }, false, nil},
+		{"and not where", func(s *script) { run(s, 0); freed(s, 0) }, true, nil},
+		{"or before any", func(s *script) { freed(s, 900_000); run(s, 0) }, false, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -145,7 +145,7 @@ func (l *laws) run(e *event.Event) {
 }
 
 func (l *laws) allocate(e *event.Event) {
-	if e.Earlier {
+	if e.Earlier && len(e.Parts) == 0 {
 		require.False(l.t, e.Devices.OK)
 		require.Empty(l.t, e.Parts)
 		return

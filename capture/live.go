@@ -40,7 +40,9 @@ type buffer struct {
 	r      l1.Range // empty if it lies nowhere, or is unsized
 	on     []*unit
 
-	unsized bool // it has an address, and nobody says how many bytes of a core
+	earlier bool  // it is from before the capture
+	life    *life // nil if nobody asks
+	unsized bool  // it has an address, and nobody says how many bytes of a core
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -271,6 +273,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 		return
 	}
 	w.buffers.add(b)
+	b.life = w.past.allocated(b)
 	if kind.InL1() {
 		w.measure(b, n)
 	}
@@ -328,6 +331,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 	switch {
 	case b == nil:
 		e.Unknown, e.Again = true, w.buffers.freed(n)
+		if !e.Again {
+			e.Earlier = w.lost(n, id)
+		}
 		e.Buffer.Kind, _ = bufferKind(n)
 		if id != event.NoDevice {
 			e.Named = event.Some(id) // which perhaps nothing else does
@@ -337,10 +343,23 @@ func (w *walk) free(n *node, id device.ID) bool {
 	default:
 		w.buffers.remove(b)
 		w.places.remove(b)
+		if b.life != nil {
+			b.life.to = n.Counter
+		}
 		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.on))
 	}
 	w.tell(e)
 	return b != nil
+}
+
+// lost takes in the free of a buffer that the capture did not allocate. It reports whether
+// that hides nothing: where it lay is told, or nothing ran beside it.
+func (w *walk) lost(n *node, id device.ID) bool {
+	w.past.lost(n, w.known)
+	w.absent = slices.DeleteFunc(w.absent, func(a absentee) bool { return slices.Contains(n.Connections, a.told.Node) })
+	told := n.Address.V != 0 && (w.past != nil || w.again) // a reading knows all residents, or another one will
+	named := n.Address.V == 0 && len(n.Connections) > 0    // what stands for it has a node of its own
+	return told || named || !w.ranOn(id)
 }
 
 // tensor takes in a tensor, which tells the cores of a sharded buffer.
@@ -448,7 +467,8 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 func (w *walk) allocation(b *buffer) *event.Event {
 	e := &event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer: device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
+		Buffer:  device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
+		Earlier: b.earlier,
 	}
 	if b.named != event.NoDevice {
 		e.Named = event.Some(b.named)
@@ -462,12 +482,16 @@ func (w *walk) tellEarlier(next *node) {
 	if old == nil {
 		return
 	}
-	e := &event.Event{
-		Kind: event.KindAllocate, Node: old.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,
-		Buffer: device.Buffer{ID: w.buffers.next(), Size: old.Size.V},
+	kind, _ := bufferKind(old)
+	a := w.absentee(old, kind)
+	if kind != device.KindL1 && kind != device.KindL1Small {
+		w.tell(a.told)
+		return
 	}
-	e.Buffer.Kind, _ = bufferKind(old)
-	w.tell(e)
+	w.past.used(old, kind)
+	if !w.known.harmless[old.Counter] && !w.hides(a) {
+		w.absent = append(w.absent, a)
+	}
 }
 
 // meet returns the unit with an id. A new one begins with what its meshes have.
@@ -500,6 +524,12 @@ func (w *walk) meet(id device.ID) *unit {
 // join tells that live buffers lie on a unit of which that is known only now. Why they
 // lie nowhere, or on all cores, was told before.
 func (w *walk) join(u *unit, which func(*buffer) bool) {
+	for _, b := range w.attending {
+		if which(b.buffer) && !slices.Contains(b.on, u) {
+			b.on = append(slices.Clip(b.on), u)
+			w.tellBuffer(b.buffer, []*unit{u}, func(*event.Event) {})
+		}
+	}
 	for _, b := range w.buffers.all() {
 		if b.told && which(b) && !slices.Contains(b.on, u) {
 			b.on = append(slices.Clip(b.on), u)

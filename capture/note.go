@@ -10,6 +10,7 @@ import (
 // What can be odd about a capture, as far as the source alone sees it. What follows
 // from programs and buffers is left to whoever replays the events.
 const (
+	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
@@ -32,6 +33,7 @@ const (
 const (
 	hiddenApart          = "buffers-apart"    // L1 buffers under ids that no run looks at
 	hiddenCacheHit       = "cache-hit"        // an operation that hit the program cache, and of which nothing is known
+	hiddenListed         = "residents-late"   // buffers that lived at operations are listed, and the input cannot be read again
 	hiddenFreeWithoutCBs = "free-without-cbs" // a free that no CB follows: probably a cache hit
 	hiddenNotShown       = "not-shown"        // an operation ran something, and placed nothing
 )

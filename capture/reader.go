@@ -32,6 +32,9 @@ type Reader struct {
 	close   func() error
 	stat    func() (fs.FileInfo, error)
 
+	listed func(listedBuffer) // takes the rows of per_operation_buffers; nil = nobody asks
+	object bool               // the input is a report around a graph
+
 	log   func(*event.Log) error // takes the input if it is an event log; nil = refuse it
 	yield func(*node) bool
 	count int64 // nodes yielded

@@ -38,6 +38,7 @@ const shownKeys = 8
 
 // report reads the object around a graph. The keys may come in any order.
 func (r *Reader) report(s *jsonscan.Scanner) error {
+	r.object = true
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
 	}
@@ -77,6 +78,8 @@ func (r *Reader) report(s *jsonscan.Scanner) error {
 			if err = r.section(s, key, sections[key]); err == nil {
 				sections[key] = true
 			}
+		case "per_operation_buffers":
+			err = r.operationBuffers(s)
 		default:
 			err = r.scanError(s.Skip())
 		}

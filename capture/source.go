@@ -55,7 +55,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if r.regular == nil {
 		return first.run(yield)
 	}
-	first.rereads, first.silent = true, opt.Ahead
+	first.rereads, first.silent, first.past = true, opt.Ahead, newPast()
 	if err := first.run(yield); err != nil || first.isLog || !opt.Ahead && !first.known.stale() {
 		return err
 	}
@@ -74,7 +74,9 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 	if err := again.sameAs(r.regular); err != nil {
 		return err
 	}
-	return newWalk(again, opt, known, in.Rank).run(yield)
+	second := newWalk(again, opt, known, in.Rank)
+	second.again = true
+	return second.run(yield)
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
@@ -124,6 +126,13 @@ type walk struct {
 	shows       shows
 	heralds     map[device.ID]herald
 
+	past      *past   // nil unless another reading could use it
+	attending []guest // by their end
+	attended  int     // of the residents that are known
+	absent    []absentee
+	unlisted  bool // there are lists of buffers in L1, and no other reading
+	again     bool // this is another reading
+
 	farthest uint64 // largest counter that a connection names
 	asked    bool   // Options.At has passed
 
@@ -161,6 +170,7 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		}
 		return nil
 	}
+	w.reader.listed = w.lists()
 	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
@@ -230,6 +240,12 @@ func (w *walk) begin() {
 // node takes in one node. Each type that decoder.decodes knows has its case here.
 func (w *walk) node(n *node) error {
 	w.note(n)
+	if w.past != nil {
+		w.past.listable = w.reader.object
+	}
+	if err := w.attend(n.Counter); err != nil {
+		return err
+	}
 	w.tellEarlier(n)
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
@@ -239,6 +255,7 @@ func (w *walk) node(n *node) error {
 		return w.freeAll(n)
 	case typeBuffer:
 		w.buffers.node(n)
+		w.past.names(n)
 	case typeBufferAllocate, typeBufferDeallocate:
 		return w.bufferEvent(n)
 	case typeTensor:
@@ -250,6 +267,7 @@ func (w *walk) node(n *node) error {
 		if n.PerCore {
 			w.perCore(idOf(n.DeviceID))
 		}
+		w.past.tensor(n)
 		w.tensor(n)
 	case typeProgramExecution:
 		if n.DeviceID.OK && n.PhysicalDeviceID.OK {
@@ -258,6 +276,7 @@ func (w *walk) node(n *node) error {
 		return w.execute(n)
 	case typeFunctionStart:
 		w.functions.enter(n)
+		w.past.enters(n.Counter)
 	case typeFunctionEnd:
 		return w.functionEnd(n)
 	case typeError:
@@ -285,9 +304,13 @@ func (w *walk) note(n *node) {
 
 // functionEnd ends the innermost function, and with it the runs that began in it.
 func (w *walk) functionEnd(n *node) error {
+	w.past.leaves(n.Counter)
 	if w.functions.depth() == 0 {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
+	}
+	if n.Aborted {
+		w.abort(n)
 	}
 	w.hit(n.Counter)
 	depth := w.functions.depth()
@@ -296,6 +319,20 @@ func (w *walk) functionEnd(n *node) error {
 	}
 	w.functions.leave()
 	return nil
+}
+
+// abort takes in that an exception ends the innermost function, once for all functions
+// that it ends.
+func (w *walk) abort(n *node) {
+	f := w.functions.inner()
+	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
+		w.known.aborted[f.start] = true
+		w.known.late = w.known.late || f.decided
+	}
+	if !f.aborted {
+		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
+	}
+	f.aborted = true
 }
 
 // learn takes in that a mesh has a chip, which may have missed frees and buffers of the
@@ -357,10 +394,18 @@ func (w *walk) declaration(id device.ID) *event.Event {
 // finish tells what is still open, and what is known at the end alone.
 func (w *walk) finish() error {
 	end := uint64(w.nodes)
-	if err := w.close(end); err != nil {
+	if err := w.close(w.counter); err != nil {
 		return err
 	}
 	w.tellEarlier(&node{})
+	if err := w.attend(forever); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran }) {
+		for _, a := range w.absent {
+			w.tell(a.told)
+		}
+	}
 	if err := w.ask(math.MaxUint64); err != nil {
 		return err
 	}
@@ -388,16 +433,22 @@ func (w *walk) finish() error {
 
 // compareEnd notes what the end of the capture shows of its beginning.
 func (w *walk) compareEnd() {
+	w.lookBack()
 	if w.known.late {
 		w.notes.add(noteMeshLate, wholeFile, "")
 	}
 	if all := w.aimless.sum(w.isKnown); all != nil {
 		w.notes[noteMeshUnknown] = all
 	}
+	info := w.reader.info
+	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.info; !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "the compute grid")
+	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()
@@ -417,6 +468,37 @@ func (w *walk) compareEnd() {
 	}
 	for range w.specs.differ() {
 		w.notes.add(noteSpecsDiffer, wholeFile, "")
+	}
+}
+
+// lists returns who takes the rows of per_operation_buffers, nil if nobody does. Of what
+// can be read only once nobody can tell whether a listed buffer was in the way.
+func (w *walk) lists() func(listedBuffer) {
+	switch {
+	case w.past != nil:
+		return w.past.lists.add
+	case w.again:
+		return nil
+	}
+	return func(row listedBuffer) {
+		w.unlisted = w.unlisted || row.kind == device.KindL1 || row.kind == device.KindL1Small
+	}
+}
+
+// lookBack finds the buffers from before the capture, for another reading.
+func (w *walk) lookBack() {
+	if w.unlisted {
+		w.hidden.add(hiddenListed, wholeFile, "")
+	}
+	if w.past == nil {
+		return
+	}
+	found, seen := w.past.residents(w.known)
+	for node := range w.past.later {
+		seen[node] = true
+	}
+	if len(found)+len(seen) > 0 {
+		w.known.residents, w.known.harmless, w.known.untimely = found, seen, true
 	}
 }
 
@@ -447,7 +529,7 @@ func (w *walk) declareAgain() {
 	}
 }
 
-// close ends what no node has ended.
+// close ends what no node has ended, at the last one.
 func (w *walk) close(end uint64) error {
 	w.settle()
 	if n := w.functions.depth(); n > 0 {

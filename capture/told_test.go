@@ -63,10 +63,10 @@ func TestToldLateMesh(t *testing.T) {
 // end of a program ends what it has.
 func TestToldMesh8(t *testing.T) {
 	events, void := toldBy(t, "testdata/mesh8_fanout.json", Options{})
-	require.Nil(t, void)
+	require.NotNil(t, void) // the tensor that is freed lay there from the start
 	text := summary(events)
 	require.Contains(t, text, `
-9 device 3 chip [0 1 2 4 5 6 7]
+0 device 3 chip [0 1 2 4 5 6 7]
 `)
 	require.Contains(t, text, `
 5 program 0: 111360+4096 115456+2048 117504+2048

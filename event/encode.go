@@ -281,6 +281,7 @@ func (l *line) free(e *Event) {
 	l.devices(e)
 	l.flag("unknown", e.Unknown)
 	l.flag("again", e.Again)
+	l.flag("earlier", e.Earlier)
 }
 
 func (l *line) run(e *Event) {

@@ -128,7 +128,7 @@ type Event struct {
 	Layout    string         // allocate: as the source spells it
 	Unplaced  string         // allocate: why a buffer in L1 has no Parts
 	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
-	Earlier   bool           // allocate: it lived before the source began
+	Earlier   bool           // allocate: it lived before the source began; free: an unknown one that hides nothing
 	Corrects  bool           // allocate: it lives already on Devices; its place is known better now
 	Unknown   bool           // free: no such buffer is known to live
 	Again     bool           // free: it was allocated and freed before; then Unknown is set too

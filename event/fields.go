@@ -245,7 +245,7 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 }
 
 func free(o jsonobject.Object, e *Event) {
-	e.Unknown, e.Again = flag(o, "unknown"), flag(o, "again")
+	e.Unknown, e.Again, e.Earlier = flag(o, "unknown"), flag(o, "again"), flag(o, "earlier")
 	buffer := id[device.BufferID](o, "buffer")
 	if e.Buffer.ID = buffer.V; !buffer.OK && !e.Unknown {
 		o.Missing("buffer")

@@ -143,7 +143,7 @@ func buffers(t *rapid.T, e *event.Event) {
 }
 
 func frees(t *rapid.T, e *event.Event) {
-	e.Buffer.ID, e.Unknown, e.Again = ids[device.BufferID](t), yes(t), yes(t)
+	e.Buffer.ID, e.Unknown, e.Again, e.Earlier = ids[device.BufferID](t), yes(t), yes(t), yes(t)
 	if yes(t) {
 		e.Buffer.Kind = device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind"))
 	}

@@ -127,8 +127,9 @@ func (r *replay) finishL1(d *row) DeviceL1 {
 	on := &d.on
 	on.Kind, on.Chips = d.kind()
 	t := d.dev.Totals()
-	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, t.Buffers.L1, t.Buffers.L1Small, t.Buffers.DRAM
-	on.Buffers.Final = uint64(t.Buffers.Count)
+	made := d.made(t.Buffers)
+	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
+	on.Buffers.Final = uint64(made.Count)
 	on.NumCores, on.CoresFrom = d.spec.NumCores(), d.grid
 	if x := r.executions[d.slot]; x != nil && d.id.OK {
 		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()

@@ -21,8 +21,9 @@ import (
 // (see Hits) count here.
 //
 // A buffer of a mesh lies on the device with the mesh's id and on every chip of the
-// mesh; one without an id on every device. What existed before the capture began is
-// not known and not counted; see Result.Earlier.
+// mesh; one without an id on every device. What existed before the capture began
+// lies where its lists, tensors and frees say, and is in figures of bytes on cores, not in
+// those of buffers; what they do not say is in Result.Earlier.
 type DeviceL1 struct {
 	ID    event.Opt[uint64]
 	Kind  DeviceKind
@@ -143,8 +144,8 @@ type Spike struct {
 
 // Checks are the program runs of a capture, each checked when it is enqueued against
 // the L1 buffers that live on its devices at that moment (device.Fleet.Check).
-// Circular buffers of other programs are never in the way. Grids are not checked,
-// since the Spec of a capture has none.
+// Circular buffers of other programs are never in the way. The grid is checked where the
+// source says it; one that is assumed refuses nothing.
 type Checks struct {
 	Runs     int64 // checked; a run on several devices counts once for each
 	Inferred int64 // of them
@@ -209,9 +210,9 @@ type Live struct {
 	More              int64        // that List leaves out
 }
 
-// Earlier are buffers that operations of the capture use, or free, and that were
-// allocated before it began. They are in no figure: a capture does not say how much of
-// a core they take.
+// Earlier are buffers that operations of the capture use, or free, that were allocated
+// before it began, and of which it does not say where they lay while programs ran beside
+// them. They are in no figure.
 type Earlier struct {
 	L1, Other int64  // number of buffers that are used
 	Bytes     uint64 // whole sizes of those in L1
@@ -230,6 +231,7 @@ func (r *Result) Untold() []Code {
 		switch {
 		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
+		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
 		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
 			out = append(out, a.Code)
 		}
@@ -240,7 +242,7 @@ func (r *Result) Untold() []Code {
 // untoldCodes returns the codes of anomalies that leave open whether everything fits.
 func untoldCodes() []Code {
 	return []Code{
-		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
 		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}

@@ -17,6 +17,7 @@ import (
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
 	live   map[device.BufferID]*buffer
+	before device.BufferTotals             // of buffers from before the source
 	beside sum128                          // of the buffers in L1, by content: equal ones make equal sums
 	last   map[*program.Program]ProgramRun // the last run of each program
 	bounds bounds
@@ -35,6 +36,7 @@ type buffer struct {
 	parts       []device.Part
 	span        l1.Range // empty if it lies nowhere, or is unsized
 	unsized     bool
+	earlier     bool // from before the source: no total of allocations has it
 	synthesised bool // the source placed it
 	hash        sum128
 }
@@ -135,7 +137,7 @@ func (d *row) next(parts []event.Part) (most uint64) {
 	for _, p := range parts {
 		cores := p.Cores.V
 		if !p.Cores.OK {
-			cores = d.dev.Spec().Grid().Cores()
+			cores = d.spec.Grid().Cores()
 		}
 		if !cores.IsEmpty() {
 			most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())
@@ -146,7 +148,7 @@ func (d *row) next(parts []event.Part) (most uint64) {
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, unsized: given.Unsized, parts: slices.Collect(given.All()), info: BufferInfo{
+	b := &buffer{id: given.ID, unsized: given.Unsized, earlier: e.Earlier, parts: slices.Collect(given.All()), info: BufferInfo{
 		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
@@ -209,6 +211,9 @@ func (s *spelling) of(cores l1.CoreSet) []byte {
 // allocate takes in that a device holds one buffer more.
 func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	d.touched = true
+	if b.earlier {
+		d.countEarlier(b, 1)
+	}
 	d.measure()
 	if given.Backing {
 		d.on.Backings++
@@ -237,6 +242,24 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	return nil
 }
 
+// countEarlier takes in that a buffer from before the source is there, or is not any more.
+func (d *row) countEarlier(b *buffer, n int) {
+	d.before.Count += n
+	of := &d.before.L1
+	if b.info.Kind == device.KindL1Small {
+		of = &d.before.L1Small
+	}
+	*of += uint64(n) * b.info.Size // wraps and comes back
+}
+
+// made returns what an event log or capture has allocated of what lives on a device.
+func (d *row) made(t device.BufferTotals) device.BufferTotals {
+	t.Count -= d.before.Count
+	t.L1 -= d.before.L1
+	t.L1Small -= d.before.L1Small
+	return t
+}
+
 // without does something while a device does not have a buffer.
 func (r *replay) without(d *row, b device.Buffer, do func()) error {
 	r.deaf = true
@@ -258,6 +281,9 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 		return
 	}
 	delete(d.live, id)
+	if b.earlier {
+		d.countEarlier(b, -1)
+	}
 	if len(b.parts) == 0 {
 		return
 	}
@@ -312,7 +338,7 @@ func (r *replay) leaks() (out Live) {
 	var all []*buffer
 	for _, d := range r.sorted() {
 		for _, b := range d.live {
-			if !seen[b] && (!r.ofRuns() || !ids[b.id]) {
+			if !b.earlier && !seen[b] && (!r.ofRuns() || !ids[b.id]) {
 				seen[b], ids[b.id] = true, true
 				all = append(all, b)
 			}

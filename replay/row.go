@@ -46,6 +46,7 @@ type openRun struct {
 	on      event.RunOn
 	op      string
 	counted bool
+	outside bool // of the grid: not registered
 }
 
 // kind says what the id of a device stands for.
@@ -158,8 +159,12 @@ func (r *replay) keep(d *row) {
 // measure takes in the high-water marks of what lives in the memory of a device.
 func (d *row) measure() {
 	t := d.dev.Totals()
-	d.on.L1.Peak, d.on.DRAM.Peak = max(d.on.L1.Peak, t.Peak.L1), max(d.on.DRAM.Peak, t.Peak.DRAM)
-	d.on.L1Small.Peak, d.on.Buffers.Peak = max(d.on.L1Small.Peak, t.Buffers.L1Small), max(d.on.Buffers.Peak, uint64(t.Buffers.Count))
+	made := d.made(t.Buffers)
+	if d.declared() { // a log may have forgotten its marks since
+		made.L1 = t.Peak.L1
+	}
+	d.on.L1.Peak, d.on.DRAM.Peak = max(d.on.L1.Peak, made.L1), max(d.on.DRAM.Peak, t.Peak.DRAM)
+	d.on.L1Small.Peak, d.on.Buffers.Peak = max(d.on.L1Small.Peak, made.L1Small), max(d.on.Buffers.Peak, uint64(made.Count))
 }
 
 // others are the figures of the kinds that are no circular buffers.

@@ -20,6 +20,7 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		return nil
 	case device.EventAllocated:
 		b := r.describe(e, told.Buffer, told.Set)
+		r.compareEnd(e, b, told.Set)
 		for id := range told.Set.All() {
 			if err := r.allocate(r.rows[id], told.Buffer, b); err != nil {
 				return r.internal(e, err)
@@ -33,6 +34,21 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		}
 	}
 	return nil
+}
+
+// compareEnd notes a buffer that ends beyond L1, once however often it is told.
+func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
+	again := b.id == r.beyond.id && e.Node == r.beyond.at
+	if !b.info.Kind.InL1() || again && r.notes[CodeBufferBeyondL1] != nil {
+		return
+	}
+	for id := range on.All() {
+		if size := r.rows[id].dev.Spec().L1Size; size > 0 && b.span.End > size {
+			r.beyond.id, r.beyond.at = b.id, e.Node
+			r.notes.note(CodeBufferBeyondL1, at(e), "")
+			return
+		}
+	}
 }
 
 // takeOn takes in what an operation of the fleet means for one device.
@@ -77,7 +93,7 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 // allocated takes in what an allocation says besides of what the fleet keeps.
 func (r *replay) allocated(e *event.Event) {
 	kind := e.Buffer.Kind
-	if e.Earlier {
+	if e.Earlier && len(e.Parts) == 0 {
 		if kind == device.KindL1 || kind == device.KindL1Small {
 			r.result.Earlier.L1++
 			r.result.Earlier.Bytes = min(r.result.Earlier.Bytes+e.Buffer.Size, l1.MaxAddr)
@@ -116,7 +132,7 @@ func (r *replay) freedUnknown(e *event.Event) {
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")
-	if e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
+	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
 		r.result.Earlier.Freed++
 	}
 }

@@ -1,0 +1,116 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// A place that is listed at some operations is a few spans, whatever the order of the
+// operations: that of texts is the one of writers.
+func TestListsAreSpans(t *testing.T) {
+	var l lists
+	place := listedPlace{device.ID(0), 4096, device.KindL1}
+	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
+		l.add(listedBuffer{at: at, begins: true})
+		l.add(listedBuffer{at: at, kind: device.KindDRAM})
+		if at >= 3 && at <= 100 {
+			l.add(listedBuffer{at: at, kind: device.KindL1, address: 4096, perCore: 64})
+		}
+	}
+	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
+	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
+	spans := l.places[place].spans
+	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
+	require.EqualValues(t, 1, l.first.V)
+
+	p := newPast()
+	p.lists = l
+	require.Equal(t, []resident{{
+		named: 0, kind: device.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
+	}}, p.fromLists(newLearnt()))
+	p.frees[4096] = []lostFree{{address: 4096, kind: device.KindL1, at: 50}}
+	found := p.fromLists(newLearnt())
+	require.Len(t, found, 2, "freed at 50, and there again")
+	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})
+}
+
+// The section may stand before the graph or behind it, and be wrong.
+func TestListsInReports(t *testing.T) {
+	const graph = `"graph":[{"counter":0,"node_type":"function_start","params":{"name":"f"}},
+{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":4096,"size":64,"core_range_set":"{[0-0 - 0-0]}","device_id":0}},
+{"counter":2,"node_type":"function_end","params":{"name":"f"}}]`
+	const rows = `"per_operation_buffers":{"0":[{"device_id":0,"address":8192,"max_size_per_bank":64,"buffer_type":1}]}`
+	path := filepath.Join(t.TempDir(), "report.json")
+	for _, text := range []string{"{" + graph + "," + rows + "}", "{" + rows + "," + graph + "}"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		events, void := toldBy(t, path, Options{})
+		require.NotEmpty(t, void)
+		require.Contains(t, summary(events), "0 allocate 1 l1 on [0] [8192,8256)\n")
+		once, err := told([]byte(text), Options{})
+		require.NoError(t, err)
+		require.Contains(t, summary(once), "hidden residents-late")
+	}
+	for _, test := range []struct{ section, wrong string }{
+		{`{"x":[]}`, "per_operation_buffers: is no list of the buffers of an operation"},
+		{`{"0":7}`, "per_operation_buffers: is no list of the buffers of an operation"},
+		{`{"0":[7]}`, "per_operation_buffers."},
+		{`{"0":[{"device_id":0,"address":-1}]}`, "per_operation_buffers.address"},
+		{`{"0":[{"device_id":0]}`, ""},
+	} {
+		_, err := told([]byte("{"+graph+`,"per_operation_buffers":`+test.section+"}"), Options{})
+		require.ErrorContains(t, err, test.wrong, test.section)
+	}
+	for _, harmless := range []string{"null", "[]", `{}`, `{"0":[]}`, `{"0":[{"device_id":0,"address":8192,"buffer_type":0}]}`} {
+		events, err := told([]byte("{"+graph+`,"per_operation_buffers":`+harmless+"}"), Options{})
+		require.NoError(t, err)
+		require.NotContains(t, summary(events), "hidden")
+	}
+}
+
+// Memory follows the places that are listed, not the lists.
+func TestListsTakeLittle(t *testing.T) {
+	var l lists
+	for at := range uint64(20_000) {
+		for b := range uint64(20) {
+			l.add(listedBuffer{at: at, kind: device.KindL1, address: 4096 + 64*b, perCore: 64})
+		}
+	}
+	spans := 0
+	for _, place := range l.places {
+		for _, s := range place.spans {
+			spans += len(s)
+		}
+	}
+	require.Equal(t, 20*5, spans, "one for each number of digits")
+}
+
+// A long section is read one row at a time.
+func TestListsOfManyRows(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(`{"graph":[],"per_operation_buffers":{"0":[`)
+	row := `{"device_id":0,"address":%d,"max_size_per_bank":64,"buffer_type":1}`
+	for i := range 10_000 {
+		fmt.Fprintf(&b, row+",", 4096+64*(i%50))
+	}
+	fmt.Fprintf(&b, row+"]}}", 4096)
+	r := NewReader(strings.NewReader(b.String()), "rows.json")
+	count := 0
+	r.listed = func(row listedBuffer) {
+		if !row.begins {
+			count++
+		}
+	}
+	for _, err := range r.nodes() {
+		require.NoError(t, err)
+	}
+	require.Equal(t, 10_001, count)
+}

@@ -1,0 +1,388 @@
+package capture
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// forever is the end of what no node ends.
+const forever = math.MaxUint64
+
+// A resident is a buffer in L1 from before the capture, of which a place is known.
+type resident struct {
+	named   device.ID
+	kind    device.Kind
+	address uint64
+	perCore event.Opt[uint64]
+	cores   event.Opt[l1.CoreSet] // absent: not known, so all
+	since   uint64                // counter of the node before which it is there
+	until   uint64                // counter of its free, or forever
+}
+
+// A life is when an allocation of the capture lived: up to, not at, its end.
+type life struct {
+	named    device.ID
+	from, to uint64
+}
+
+// A lostFree is the free of a buffer in L1 that the capture did not allocate.
+type lostFree struct {
+	named   device.ID
+	kind    device.Kind
+	address uint64
+	perCore event.Opt[uint64]
+	node    event.Opt[uint64] // buffer node that it names
+	at      uint64
+	after   uint64 // where the last allocation of the address ended before it
+}
+
+// A clue is a node that stands for a buffer from before the capture, or may.
+type clue struct {
+	named   device.ID
+	kind    device.Kind
+	node    event.Opt[uint64] // the buffer node, if it is one
+	size    event.Opt[uint64]
+	address uint64     // as its first tensor says it; 0 = none does
+	tensor  uint64     // counter of that tensor
+	cores   l1.CoreSet // of that tensor, if it is sharded
+}
+
+// past gathers what a capture tells of buffers from before it. Where they lay shows only
+// later, so it is of use to a second reading alone.
+type past struct {
+	lives   map[uint64][]*life    // by address
+	frees   map[uint64][]lostFree // by address, in their order
+	byNode  map[uint64]lostFree   // the first one that names a buffer node, with the largest address
+	clues   map[uint64]*clue      // by buffer node
+	tensors map[uint64]uint64     // tensors to come -> the clue that names them
+	backed  counters              // tensors that a buffer node names
+	loose   map[uint64]clue       // of tensors that none names so far, by counter
+	found   []clue                // of those that the last buffer node names
+	lists   lists
+	spans   []span // of functions, if there may be lists
+	open    []int  // of spans that did not end
+
+	listable bool            // there may be lists, so each life of an address counts for itself
+	later    map[uint64]bool // buffer nodes that looked like clues, and were allocated later
+}
+
+func newPast() *past {
+	return &past{
+		lives: map[uint64][]*life{}, frees: map[uint64][]lostFree{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
+		loose: map[uint64]clue{}, later: map[uint64]bool{},
+	}
+}
+
+// allocated takes in an allocation of the capture. It returns its life, if its place is
+// recorded.
+func (p *past) allocated(b *buffer) *life {
+	if p == nil {
+		return nil
+	}
+	if b.node.OK && p.clues[b.node.V] != nil {
+		delete(p.clues, b.node.V)
+		p.later[b.node.V] = true
+	}
+	if !b.kind.InL1() || b.recorded == 0 {
+		return nil
+	}
+	for _, l := range p.lives[b.recorded] { // what the address held before is one life with it
+		if p.listable {
+			break
+		}
+		if l.named == b.named && l.to != forever {
+			l.to = forever
+			return l
+		}
+	}
+	l := &life{b.named, b.at, forever}
+	p.lives[b.recorded] = append(p.lives[b.recorded], l)
+	return l
+}
+
+// lost takes in a free of which no allocation is known.
+func (p *past) lost(n *node, known *learnt) {
+	kind, ok := bufferKind(n)
+	if p == nil || !ok || !kind.InL1() {
+		return
+	}
+	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter}
+	if len(n.Connections) > 0 {
+		f.node = event.Some(n.Connections[0])
+	}
+	for _, l := range p.lives[f.address] {
+		if known.share(l.named, f.named) {
+			f.after = max(f.after, min(l.to, f.at))
+		}
+	}
+	for _, o := range slices.Backward(p.frees[f.address]) {
+		if known.share(o.named, f.named) {
+			f.after = max(f.after, o.at)
+			break // the others came before it
+		}
+	}
+	if f.address != 0 {
+		p.frees[f.address] = append(p.frees[f.address], f)
+	}
+	if !f.node.OK {
+		return
+	}
+	if was, ok := p.byNode[f.node.V]; ok {
+		was.address = max(was.address, f.address)
+		f = was
+	}
+	p.byNode[f.node.V] = f
+}
+
+// used takes in a buffer node that is not of an allocation.
+func (p *past) used(n *node, kind device.Kind) {
+	if p == nil {
+		return
+	}
+	c := &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size}
+	if len(p.found) > 0 {
+		c.address, c.tensor, c.cores = p.found[0].address, p.found[0].tensor, p.found[0].cores
+	}
+	p.clues[n.Counter] = c
+	for _, c := range n.Connections {
+		if len(p.tensors) < maxTensors {
+			p.tensors[c] = n.Counter
+		}
+	}
+}
+
+// names takes in that a buffer node names tensors.
+func (p *past) names(n *node) {
+	if p == nil {
+		return
+	}
+	p.found = p.found[:0]
+	for _, c := range n.Connections {
+		p.backed.add(c)
+		if t, ok := p.loose[c]; ok {
+			p.found = append(p.found, t)
+			delete(p.loose, c)
+		}
+	}
+}
+
+// tensor takes in a tensor, which may say where its buffer lies.
+func (p *past) tensor(n *node) {
+	if p == nil {
+		return
+	}
+	node, named := p.tensors[n.Counter]
+	delete(p.tensors, n.Counter)
+	if n.Address.V == 0 {
+		return
+	}
+	if of := p.clues[node]; named && of != nil {
+		if of.address == 0 {
+			of.address, of.tensor, of.cores = n.Address.V, n.Counter, n.ShardGrid.Cores()
+		}
+		return
+	}
+	kind, ok := bufferKind(n)
+	if !ok || !kind.InL1() || p.backed.has(n.Counter) {
+		return
+	}
+	if len(p.loose) < maxTensors {
+		p.loose[n.Counter] = clue{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, tensor: n.Counter, cores: n.ShardGrid.Cores()}
+	}
+}
+
+// freed returns the counter of the first lost free of a place from a node on.
+func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
+	all := p.frees[address]
+	i, _ := slices.BinarySearchFunc(all, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
+	for _, f := range all[i:] {
+		if known.share(f.named, named) {
+			return f.at
+		}
+	}
+	return forever
+}
+
+// residents returns those whose place is known in the end, by when they came, and the
+// buffer nodes of which nothing is hidden.
+func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
+	seen = map[uint64]bool{}
+	out = p.fromLists(known)
+	var clues []clue
+	for _, c := range p.clues {
+		clues = append(clues, *c)
+	}
+	for _, c := range p.loose {
+		clues = append(clues, c)
+	}
+	slices.SortFunc(clues, func(a, b clue) int {
+		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
+	})
+	for _, c := range clues {
+		r, explained := p.follow(known, c)
+		if explained && c.node.OK {
+			seen[c.node.V] = true
+		}
+		if r.until > 0 {
+			out = append(out, r)
+		}
+	}
+	return p.fromFrees(known, out), seen
+}
+
+// follow finds the resident of a clue, which has until 0 if there is none. Explained says
+// that nothing about the clue is hidden.
+func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
+	r = resident{named: c.named, kind: c.kind, address: c.address, until: forever}
+	for _, l := range p.lives[c.address] {
+		if c.address != 0 && l.from <= c.tensor && known.share(l.named, c.named) {
+			return resident{}, true // it is a buffer of the capture
+		}
+	}
+	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
+		r.until, r.address = f.at, max(r.address, f.address)
+	}
+	if r.address == 0 {
+		return resident{}, false
+	}
+	r.until = min(r.until, p.freed(known, c.named, r.address, 0))
+	for _, l := range p.lives[r.address] {
+		if known.share(l.named, c.named) {
+			r.until = min(r.until, l.from)
+		}
+	}
+	if n := uint64(c.cores.Len()); n > 0 {
+		r.cores = event.Some(c.cores)
+		if c.node.OK && c.size.OK && c.size.V%n == 0 {
+			r.perCore = event.Some(c.size.V / n)
+		}
+	}
+	return r, true
+}
+
+// fromFrees adds what is freed with an address and is not among the residents: it lay
+// there since the place was free of others.
+func (p *past) fromFrees(known *learnt, out []resident) []resident {
+	told := map[placeAt][]device.ID{}
+	for _, r := range out {
+		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
+	}
+	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
+		for _, f := range p.frees[address] {
+			is := func(id device.ID) bool { return known.share(id, f.named) }
+			if f.after < f.at && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
+				out = append(out, resident{
+					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: f.after, until: f.at,
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
+	return out
+}
+
+// A placeAt is an address that a free ended.
+type placeAt struct{ address, at uint64 }
+
+// share reports whether two ids may mean one device.
+func (k *learnt) share(a, b device.ID) bool {
+	return k.reaches(a, b) || k.reaches(b, a) || slices.ContainsFunc(k.chips[a], func(chip device.ID) bool { return k.reaches(b, chip) })
+}
+
+// attend brings the residents up to date with the node that comes: those that a node
+// before it ended go, those that are there by then come.
+func (w *walk) attend(next uint64) error {
+	for len(w.attending) > 0 && w.attending[0].until < next {
+		b := w.attending[0]
+		if err := w.completeOn(b, next); err != nil {
+			return err
+		}
+		w.attending = slices.Delete(w.attending, 0, 1)
+		w.places.remove(b.buffer)
+		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+	}
+	for ; w.attended < len(w.known.residents) && w.known.residents[w.attended].since <= next; w.attended++ {
+		if r := w.known.residents[w.attended]; next < r.until {
+			if err := w.arrive(r, next); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A guest is a resident that is there now.
+type guest struct {
+	*buffer
+	until uint64
+}
+
+// completeOn tells the runs of the units on which a buffer comes or goes.
+func (w *walk) completeOn(b guest, at uint64) error {
+	return w.complete(at, func(r *run) bool { return slices.Contains(b.on, r.on) })
+}
+
+// arrive tells a resident that is there from now on.
+func (w *walk) arrive(r resident, now uint64) error {
+	b := guest{&buffer{
+		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
+		op: event.UnplacedEarlier, known: r.cores.OK, cores: r.cores.V, told: true, earlier: true,
+	}, r.until}
+	for _, u := range w.units.sorted() {
+		if w.known.reaches(r.named, u.id) {
+			b.on = append(b.on, u)
+		}
+	}
+	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
+		return nil // where nothing else is, or in no L1
+	}
+	if err := w.completeOn(b, now); err != nil {
+		return err
+	}
+	b.address = event.Some(r.address)
+	w.places.locate(b.buffer, w.specs.spec())
+	i, _ := slices.BinarySearchFunc(w.attending, b, func(a, b guest) int {
+		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
+	})
+	w.attending = slices.Insert(w.attending, i, b)
+	w.tellBuffer(b.buffer, b.on, func(*event.Event) {})
+	return nil
+}
+
+// An absentee is a buffer in L1 from before the capture of which no place is known.
+type absentee struct {
+	told  *event.Event
+	named device.ID
+}
+
+// absentee returns what tells that a buffer node is of a buffer that lies nowhere.
+func (w *walk) absentee(n *node, kind device.Kind) absentee {
+	return absentee{&event.Event{
+		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,
+		Buffer: device.Buffer{ID: w.buffers.next(), Kind: kind, Size: n.Size.V},
+	}, idOf(n.DeviceID)}
+}
+
+// hides tells an absentee once something has run beside it.
+func (w *walk) hides(a absentee) bool {
+	if !w.ranOn(a.named) {
+		return false
+	}
+	w.tell(a.told)
+	return true
+}
+
+// ranOn reports whether anything has run where a buffer of an id lies.
+func (w *walk) ranOn(id device.ID) bool {
+	return slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran && w.known.reaches(id, u.id) })
+}
+
+// expose tells the absentees beside which something has run by now.
+func (w *walk) expose() { w.absent = slices.DeleteFunc(w.absent, w.hides) }
