@@ -1,6 +1,8 @@
 package clash
 
 import (
+	"encoding/json"
+
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -68,14 +70,15 @@ type MatchRow struct {
 	Runs  int64    `json:"runs"`          // that agree at this level
 	Ops   []string `json:"ops,omitempty"` // of these, each once, at most 4
 
-	Capture     string  `json:"capture,omitempty"`
-	Event       *uint64 `json:"counter,omitempty"` // counter of the first node of the program
-	Op          string  `json:"op,omitempty"`      // functions that ran, outermost first
-	Device      string  `json:"device,omitempty"`
-	Inferred    bool    `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
-	Synthesised bool    `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
-	Base        *uint64 `json:"base,omitempty"`
-	End         *uint64 `json:"end,omitempty"` // of the region on these cores
+	Capture     string      `json:"capture,omitempty"`
+	Event       *uint64     `json:"counter,omitempty"` // counter of the first node of the program
+	T           json.Number `json:"t,omitempty"`       // of that event of a log
+	Op          string      `json:"op,omitempty"`      // functions that ran, outermost first
+	Device      string      `json:"device,omitempty"`
+	Inferred    bool        `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
+	Synthesised bool        `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
+	Base        *uint64     `json:"base,omitempty"`
+	End         *uint64     `json:"end,omitempty"` // of the region on these cores
 
 	CBs     []CBRow     `json:"cbs,omitempty"`     // on these cores, the highest end first
 	Tensors []TensorRow `json:"tensors,omitempty"` // in L1, that lay lowest
@@ -92,12 +95,13 @@ type CBRow struct {
 
 // A TensorRow is a buffer in L1.
 type TensorRow struct {
-	Address     uint64  `json:"address"`
-	PerCore     *uint64 `json:"per_core,omitempty"` // bytes on the fullest core
-	Event       uint64  `json:"counter"`            // that allocated it
-	Op          string  `json:"op"`
-	Layout      string  `json:"layout,omitempty"`
-	Synthesised bool    `json:"synthesised,omitempty"` // the capture does not have its address
+	Address     uint64      `json:"address"`
+	PerCore     *uint64     `json:"per_core,omitempty"` // bytes on the fullest core
+	Event       uint64      `json:"counter"`            // that allocated it
+	T           json.Number `json:"t,omitempty"`        // of that event of a log
+	Op          string      `json:"op"`
+	Layout      string      `json:"layout,omitempty"`
+	Synthesised bool        `json:"synthesised,omitempty"` // the capture does not have its address
 }
 
 // NewDocument explains all messages. For given see Explain.

@@ -2,6 +2,7 @@ package clash
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -89,13 +90,25 @@ func (m Match) nearest() string {
 	return fmt.Sprintf("%s; nearest is %s, which ends at %d", none, m.Best.text(), m.End)
 }
 
+// place names a node of the capture of a run, or an event of its log.
+func (r Run) place(event uint64, t string) string {
+	word := "node"
+	if r.Log {
+		word = "event"
+	}
+	if t != "" {
+		return fmt.Sprintf("%s %d (t %s)", word, event, t)
+	}
+	return fmt.Sprintf("%s %d", word, event)
+}
+
 // text names a run.
 func (r Run) text() string {
 	op := clip(r.Op)
 	if op == "" {
 		op = "a program"
 	}
-	text := fmt.Sprintf("%s, node %d", op, r.Event)
+	text := op + ", " + r.place(r.Event, r.T)
 	if r.Capture != "" {
 		text += " of " + clip(path.Base(r.Capture))
 	}
@@ -154,7 +167,7 @@ func (m Match) tensors(msg Message) string {
 	if t.Layout != "" {
 		text += clip(t.Layout) + ", "
 	}
-	text += fmt.Sprintf("allocated at node %d", t.Event)
+	text += "allocated at " + m.Best.place(t.Event, t.T)
 	if t.Op != "" {
 		text += " by " + clip(t.Op)
 	}
@@ -180,13 +193,13 @@ func (m Match) row(msg Message) *MatchRow {
 		return r
 	}
 	best := m.Best
-	r.Capture, r.Event, r.Op, r.Device = best.Capture, &best.Event, best.Op, best.Device
+	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
 	r.Inferred, r.Synthesised, r.Base, r.End = best.Inferred, best.Synthesised, &best.Base, &m.End
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}
 	for _, t := range m.Tensors {
-		row := TensorRow{Address: t.Address, Event: t.Event, Op: t.Op, Layout: t.Layout, Synthesised: t.Synthesised}
+		row := TensorRow{Address: t.Address, Event: t.Event, T: json.Number(t.T), Op: t.Op, Layout: t.Layout, Synthesised: t.Synthesised}
 		if t.PerCore != 0 {
 			row.PerCore = &t.PerCore
 		}

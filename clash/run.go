@@ -6,7 +6,9 @@ import "github.com/cbl1/cbl1/l1"
 // can be about it.
 type Run struct {
 	Capture  string // the file
-	Event    uint64 // where in the capture: the node or line at which it began
+	Log      bool   // the capture is an event log: it has events, not nodes
+	Event    uint64 // where in the capture: the node or event at which it began
+	T        string // of that event the time, a number as it was written; "" = none
 	Op       string // functions that ran, outermost first
 	Device   string // "device 3" or "8 devices"; "" if the capture does not say
 	Times    int64  // how often it was like this; 0 counts as 1
@@ -40,6 +42,7 @@ type Tensor struct {
 	Address     uint64
 	PerCore     uint64 // bytes on the fullest core; 0 = not known
 	Event       uint64 // that allocated it
+	T           string // of that event; see Run.T
 	Op          string // functions that ran then
 	Layout      string // as the capture spells it
 	Synthesised bool   // the capture does not have its address

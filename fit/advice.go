@@ -225,6 +225,9 @@ func (c *Clash) text(p *program.Program) string {
 	subject := "no program"
 	if p != nil {
 		subject = fmt.Sprintf("program %d", p.ID())
+		if p.Name() != "" {
+			subject += fmt.Sprintf(" (%.60q)", p.Name())
+		}
 	}
 	return fmt.Sprintf("%s ends at %d on %s: %s at %d; %d B too many", subject, c.End, coresText(c.Cores), what, c.Limit, c.Over())
 }

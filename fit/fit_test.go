@@ -11,6 +11,14 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
+// A clash of our own, which tt-metal has no words for, says what the program is called.
+func TestClashNamesProgram(t *testing.T) {
+	p, err := program.NewBuilder(134).Name("a \"large\" matmul").Build(l1.Spec{L1Size: 1000})
+	require.NoError(t, err)
+	v := fit.Verdict{Program: p, Clashes: []fit.Clash{{End: 3, Limit: 2}}}
+	require.Equal(t, `program 134 ("a \"large\" matmul") ends at 3 on no cores: that is beyond L1, which ends at 2; 1 B too many`, v.String())
+}
+
 // Nothing panics where nothing was said.
 func TestZeroValues(t *testing.T) {
 	var v fit.Verdict

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/cbl1/cbl1/device"
@@ -25,6 +26,7 @@ type answerAnomaly struct {
 	Event   string         `json:"event"`
 	Code    event.Code     `json:"code"`
 	Error   string         `json:"error"`
+	Name    string         `json:"name,omitempty"`
 	Op      string         `json:"op,omitempty"`
 	Verdict *answerVerdict `json:"verdict,omitempty"`
 }
@@ -108,6 +110,7 @@ type answerCore struct {
 	Regions    []answerRange    `json:"registered_regions"`
 	Dispatched uint64           `json:"dispatched_bytes"`
 	Program    *program.ID      `json:"dispatched_program"`
+	Name       string           `json:"dispatched_name,omitempty"`
 	Left       []answerRange    `json:"dispatched_regions"`
 	Usage      answerUsageBasis `json:"resident"`
 }
@@ -122,7 +125,7 @@ func newAnswerCore(d device.Device, core l1.Core) answerCore {
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
 		id := p.ID()
-		a.Program, a.Left = &id, newAnswerRanges(ranges)
+		a.Program, a.Name, a.Left = &id, p.Name(), newAnswerRanges(ranges)
 	}
 	return a
 }
@@ -186,8 +189,9 @@ func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answ
 	}
 	id := r.Program.ID()
 	a.Program, a.CB = &id, &r.CB
+	a.Name = r.Program.Name()
 	if def := programs[id]; def != nil {
-		a.Name, a.Op = def.name, def.op
+		a.Name, a.Op = cmp.Or(a.Name, def.name), def.op
 	}
 	return a
 }
@@ -205,23 +209,20 @@ func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*defi
 	return answerWho{"who", d.ID(), e.Query.Core.V.String(), e.Query.Address.V, holding(device.BasisResident), holding(device.BasisRegistered)}
 }
 
-// heldRows are the rows of what a verdict names.
-func heldRows(residents []fit.Resident) []answerResident {
-	out := []answerResident{}
-	for _, r := range residents {
-		out = append(out, newAnswerResident(r, nil))
-	}
-	return out
-}
-
 // An answerVerdict is a verdict in an answer.
 type answerVerdict struct {
 	Fits bool `json:"fits"`
 	VerdictRow[answerResident]
 }
 
-func newAnswerVerdict(v fit.Verdict) answerVerdict {
-	return answerVerdict{v.Fits(), NewVerdictRow(v, idOf, heldRows)}
+func (s *Session) verdict(v fit.Verdict) answerVerdict {
+	return answerVerdict{v.Fits(), NewVerdictRow(v, idOf, func(residents []fit.Resident) []answerResident {
+		out := []answerResident{}
+		for _, r := range residents {
+			out = append(out, newAnswerResident(r, s.programs))
+		}
+		return out
+	})}
 }
 
 // idOf gives a device in an answer the id that it has in the fleet.
@@ -230,6 +231,7 @@ func idOf(id device.ID) *uint64 { n := uint64(id); return &n }
 type answerHeadroom struct {
 	Answer  string        `json:"answer"`
 	Program *program.ID   `json:"program"`
+	Name    string        `json:"name,omitempty"`
 	Groups  []HeadroomRow `json:"groups"`
 	MayGrow *uint64       `json:"may_grow_bytes,omitempty"`
 }
@@ -237,5 +239,6 @@ type answerHeadroom struct {
 type answerCheck struct {
 	Answer  string     `json:"answer"`
 	Program program.ID `json:"program"`
+	Name    string     `json:"name,omitempty"`
 	answerVerdict
 }

@@ -41,7 +41,7 @@ func ExampleSession() {
 	}
 	fmt.Println(d.Totals().Tracked)
 	// Output:
-	// line 5: enqueue: Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 368640 and static circular buffer region ends at 373760
+	// line 5: enqueue (matmul): Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 368640 and static circular buffer region ends at 373760
 	// 5120 bytes too many
 	// 132464640
 }

@@ -19,6 +19,7 @@ const maxText = 300
 type RefusedError struct {
 	Event event.Event
 	Op    string // operations that were running, outermost first, joined by " > "
+	Name  string // of the program that the event names; "" if nobody knows one
 	Code  event.Code
 	Err   error // of package device or program, or a text
 }
@@ -26,7 +27,11 @@ type RefusedError struct {
 // Error is one line of at most 300 bytes.
 func (e *RefusedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "line %d: %s: ", e.Event.Pos.Line, shown.Name(string(e.Event.Kind), 60))
+	fmt.Fprintf(&b, "line %d: %s", e.Event.Pos.Line, shown.Name(string(e.Event.Kind), 60))
+	if e.Name != "" {
+		fmt.Fprintf(&b, " (%s)", shown.Name(e.Name, 40))
+	}
+	b.WriteString(": ")
 	b.WriteString(shown.Escape(e.Err.Error()))
 	return shown.Head(b.String(), maxText)
 }

@@ -68,7 +68,7 @@ func (s *Session) Apply(e *event.Event) error {
 	if code == "" {
 		code = codeOf(err)
 	}
-	refused := &RefusedError{Event: *e, Op: s.op(), Code: code, Err: err}
+	refused := &RefusedError{Event: *e, Op: s.op(), Name: s.nameOf(e), Code: code, Err: err}
 	s.count(e, code, refused)
 	return refused
 }
@@ -117,6 +117,20 @@ func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) 
 		s.anomalies[code] = c
 	}
 	c.Count++
+}
+
+// nameOf returns the name of the program that an event names; "" if nobody knows one.
+func (s *Session) nameOf(e *event.Event) string {
+	switch e.Kind {
+	case event.KindProgram:
+		return e.Name
+	case event.KindRegister, event.KindUnregister, event.KindReplace, event.KindDispatch, event.KindEnqueue, event.KindEvict,
+		event.KindRecord, event.KindRun:
+		if def := s.programs[e.Program]; def != nil {
+			return def.name
+		}
+	}
+	return ""
 }
 
 func (s *Session) op() string { return strings.Join(s.ops, " > ") }

@@ -17,7 +17,7 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 	err := in.each([]string{with}, func(r *replay.Result) error {
 		one := clash.Compare(found, given)
 		for _, run := range r.Runs {
-			addRuns(one, r.File, run)
+			addRuns(one, r, run)
 		}
 		all.Merge(one)
 		return nil
@@ -26,11 +26,11 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 }
 
 // addRuns compares what was enqueued, by the two kinds that messages tell apart.
-func addRuns(c *clash.Comparison, file string, e replay.Enqueued) {
+func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	lowest := func() (out []clash.Tensor) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.Tensor{
-				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, Op: b.Op, Layout: b.Layout, Synthesised: e.LowestSynthesised,
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: b.Op, Layout: b.Layout, Synthesised: e.LowestSynthesised,
 			})
 		}
 		return out
@@ -45,7 +45,7 @@ func addRuns(c *clash.Comparison, file string, e replay.Enqueued) {
 	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.Run{
-				Capture: file, Event: e.Run.At, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred,
+				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)
