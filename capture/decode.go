@@ -164,7 +164,7 @@ func (d *decoder) decodes() map[nodeType]decode {
 		typeCaptureStart:                nothing,
 		typeCaptureEnd:                  nothing,
 		typeFunctionStart:               d.functionStart,
-		typeFunctionEnd:                 func(n *node, p jsonobject.Object) { n.Name = d.word(p, "name") },
+		typeFunctionEnd:                 d.functionEnd,
 		typeTensor:                      d.tensor,
 		typeBuffer:                      d.buffer,
 		typeBufferAllocate:              d.bufferEvent,
@@ -182,10 +182,17 @@ func (d *decoder) decodes() map[nodeType]decode {
 func (d *decoder) functionStart(n *node, p jsonobject.Object) {
 	n.Name = d.word(p, "name")
 	n.CacheHit = flagOf(p, "program_cache_hit")
-	if raw := d.top.Get("arguments"); raw != nil {
+	if raw := d.top.Get("arguments"); !saysNothing(raw) {
 		d.hash.Reset()
 		d.hash.Write(raw) // never fails
 		n.Arguments = d.hash.Sum64()
+	}
+}
+
+func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
+	n.Name = d.word(p, "name")
+	if n.Aborted = flagOf(p, "aborted").V; n.Aborted {
+		n.AbortReason = d.word(p, "abort_reason")
 	}
 }
 
@@ -388,4 +395,12 @@ func (d *decoder) word(o jsonobject.Object, name string) string {
 // lines returns the number of line ends in b: LF, CRLF or CR.
 func lines(b []byte) int64 {
 	return int64(bytes.Count(b, []byte("\n")) + bytes.Count(b, []byte("\r")) - bytes.Count(b, []byte("\r\n")))
+}
+
+// saysNothing reports whether JSON is absent, null or an empty list.
+func saysNothing(raw []byte) bool {
+	if n := len(raw); n >= 2 && raw[0] == '[' && raw[n-1] == ']' {
+		raw = bytes.TrimSpace(raw[1 : n-1])
+	}
+	return len(raw) == 0
 }

@@ -38,7 +38,7 @@ func ExampleReader_Events() {
 	// 1 run
 	// 1 cbs_freed
 	// 2 program 6144 bytes at 111616 on {[0-0 - 7-7]}
-	// 3 run
+	// 2 run
 	// 3 upstream
 	// 3 end
 }

@@ -12,6 +12,8 @@ type function struct {
 	arguments uint64
 	cacheHit  event.Opt[bool]
 	placed    bool // something was placed in it, or inferred
+	decided   bool // something of it was told that is otherwise if an exception ends it
+	aborted   bool // an exception ended a function in it
 }
 
 // An operation names what is done: the functions that run, and the arguments of the
@@ -48,10 +50,17 @@ func (f *functions) enter(n *node) {
 // leave ends the innermost function. What was placed in it was placed in the one around
 // it too.
 func (f *functions) leave() {
-	placed := f.inner().placed
+	placed, aborted := f.inner().placed, f.inner().aborted
 	f.stack = f.stack[:len(f.stack)-1]
 	if outer := f.inner(); outer != nil {
-		outer.placed = outer.placed || placed
+		outer.placed, outer.aborted = outer.placed || placed, outer.aborted || aborted
+	}
+}
+
+// decide takes in that something was told of the function with a start, if it runs still.
+func (f *functions) decide(start uint64) {
+	for i := range f.stack {
+		f.stack[i].decided = f.stack[i].decided || f.stack[i].start == start
 	}
 }
 

@@ -94,6 +94,12 @@ func (g *grids) see(set l1.CoreRangeSet) {
 	}
 }
 
+// exceed reports whether the capture shows cores outside the grid of a device.
+func (g *grids) exceed(d deviceInfo) bool {
+	seen := g.known.seen
+	return legalGrid(d) && (uint64(seen.X) >= d.GridX.V || uint64(seen.Y) >= d.GridY.V)
+}
+
 func legalGrid(d deviceInfo) bool {
 	return d.GridX.V >= 1 && d.GridX.V <= 256 && d.GridY.V >= 1 && d.GridY.V <= 256
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -12,13 +13,23 @@ import (
 // and found anew.
 const maxOperations = 1 << 16
 
-// hits remember what each operation ran when it was there last: an operation that finds
-// its program in the cache shows no circular buffers.
-type hits map[operation][]workloadRan
+// maxWorkloads is how many different workloads of one operation are remembered for a unit,
+// the latest ones: one more than replay judges, so that it sees that there are more.
+const maxWorkloads = 65
+
+// hits remember what each operation ran: an operation that finds its program in the cache
+// shows no circular buffers.
+type hits map[operation][]*ranOn
+
+// ranOn is what an operation ran on one unit. The names of functions and the text of
+// arguments may stand for several workloads: the one that ran last is the last here.
+type ranOn struct {
+	id        device.ID
+	workloads []workloadRan // at least one; those before the last are different
+}
 
 // workloadRan is what an operation ran on one unit behind one free.
 type workloadRan struct {
-	id       device.ID
 	behind   uint64 // counter of the free
 	free     bool   // there is one
 	programs []remembered
@@ -39,24 +50,61 @@ func (h hits) remember(r *run, what remembered) {
 		clear(h)
 	}
 	l := &r.on.since.workload
+	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
 	list := h[r.key]
-	i := slices.IndexFunc(list, func(old workloadRan) bool { return old.id == r.on.id })
+	i := slices.IndexFunc(list, func(old *ranOn) bool { return old.id == r.on.id })
 	if i < 0 {
-		h[r.key] = append(list, workloadRan{r.on.id, l.at, l.most > 0, []remembered{what}})
+		h[r.key] = append(list, &ranOn{r.on.id, []workloadRan{anew}})
 		return
 	}
-	old := &list[i]
-	if old.free && l.most > 0 && old.behind == l.at {
-		if k := slices.IndexFunc(old.programs, func(o remembered) bool { return o.first == what.first }); k >= 0 {
-			old.programs[k] = what
-			return
+	last := &list[i].workloads[len(list[i].workloads)-1]
+	if k := slices.IndexFunc(last.programs, func(o remembered) bool { return o.first == what.first }); k >= 0 {
+		last.programs[k] = what
+		return
+	}
+	if last.free && anew.free && last.behind == anew.behind && r.divided && len(last.programs) < maxAnnounced {
+		last.programs = append(last.programs, what)
+		return
+	}
+	list[i].add(anew)
+}
+
+// add takes in a workload that begins. What was the last one until now is kept once.
+func (o *ranOn) add(anew workloadRan) {
+	n := len(o.workloads) - 1
+	if i := slices.IndexFunc(o.workloads[:n], o.workloads[n].same); i >= 0 {
+		o.workloads = slices.Delete(o.workloads, i, i+1)
+	}
+	if o.workloads = append(o.workloads, anew); len(o.workloads) > maxWorkloads {
+		o.workloads = slices.Delete(o.workloads, 0, 1)
+	}
+}
+
+// same reports whether two workloads are the same programs in the same order.
+func (l workloadRan) same(o workloadRan) bool {
+	return slices.EqualFunc(l.programs, o.programs, func(a, b remembered) bool { return a.program == b.program && a.unsettled == b.unsettled })
+}
+
+// last returns the programs of the workload that ran last.
+func (o *ranOn) last() []remembered { return o.workloads[len(o.workloads)-1].programs }
+
+// others returns, by id, what else program i of the last workload may be: program i of each
+// other workload, and behind the last one all that others have more.
+func (o *ranOn) others(i int) (ids []program.ID) {
+	last := o.last()
+	for _, w := range o.workloads[:len(o.workloads)-1] {
+		end := i + 1
+		if i == len(last)-1 {
+			end = len(w.programs)
 		}
-		if r.divided && len(old.programs) < maxAnnounced {
-			old.programs = append(old.programs, what)
-			return
+		for k := i; k < min(end, len(w.programs)); k++ {
+			if id := w.programs[k].program; id != last[i].program && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
 		}
 	}
-	*old = workloadRan{r.on.id, l.at, l.most > 0, []remembered{what}}
+	slices.Sort(ids)
+	return ids
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -118,9 +166,13 @@ func (w *walk) ownFree() *freeing {
 }
 
 // hit looks at the innermost function, which ends or goes on to its next program: if it
-// freed and placed nothing since, or says so, its program came from the cache.
+// freed and placed nothing since, or says so, its program came from the cache. What an
+// exception ends found nothing there.
 func (w *walk) hit(at uint64) {
 	c, f := w.functions.inner(), w.ownFree()
+	if w.known.aborted[c.start] {
+		return
+	}
 	says := c.cacheHit.OK && c.cacheHit.V
 	switch {
 	case f != nil && (says || !c.cacheHit.OK && f.inOp):
@@ -134,6 +186,7 @@ func (w *walk) hit(at uint64) {
 			start = f.counter
 		}
 	}
+	c.decided = true
 	known := w.infer(w.functions.operation(), f, start, at)
 	c.placed = true
 	switch {
@@ -146,8 +199,9 @@ func (w *walk) hit(at uint64) {
 	}
 }
 
-// infer tells that what an operation ran when it was there last runs again, on the
-// units that its free reaches. It reports whether anything is known.
+// infer tells that what an operation ran when it was there last runs again, or another
+// of the programs that it ran, on the units that its free reaches. It reports whether
+// anything is known.
 func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
@@ -166,13 +220,14 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 			continue
 		}
 		w.settle()
-		for i, r := range of.programs {
+		for i, r := range of.last() {
 			if i == len(rounds) {
 				rounds = append(rounds, nil)
 			}
+			others := of.others(i)
 			rounds[i] = append(rounds[i], start{
-				startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}, w.units.byID[of.id],
-				event.RunOn{Device: of.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first,
+				startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled, candidates: fmt.Sprint(others)}, w.units.byID[of.id],
+				event.RunOn{Device: of.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, others,
 			})
 		}
 	}
@@ -183,14 +238,20 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 }
 
 // closeFree looks at a free that nothing followed. Of an operation that did not find its
-// program in the cache it hides what ran, unless the capture turns out to be a plan.
+// program in the cache, or was aborted, it hides what ran, unless the capture turns out to
+// be a plan.
 func (w *walk) closeFree() {
 	f := w.freeing
 	w.freeing = nil
-	if f == nil || !f.inOp || f.settled || f.cacheHit.V {
+	if f == nil || !f.inOp || f.settled {
 		return
 	}
-	if !f.cacheHit.OK {
+	aborted := w.known.aborted[f.start]
+	w.functions.decide(f.start)
+	if f.cacheHit.V && !aborted {
+		return
+	}
+	if !f.cacheHit.OK && !aborted {
 		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
 	}
 	w.notShown(w.unlessPlan, f.name, f.start)

@@ -64,7 +64,7 @@ func TestL1FixturesMatchOracle(t *testing.T) {
 
 // rules are the right answers that a Result has already; in the end oracle.AllRules().
 func rules() oracle.Rules {
-	return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Hybrid: true, AddressAlone: true, FreedAgain: true}
+	return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true, Hybrid: true, AddressAlone: true, FreedAgain: true, Ambiguous: true, Grid: true}
 }
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {

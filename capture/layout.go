@@ -13,9 +13,16 @@ import (
 type layouts struct {
 	byContent map[string]program.ID
 	content   []byte
+	far       []l1.Core // by program: the largest coordinates that it names
 }
 
 func newLayouts() *layouts { return &layouts{byContent: map[string]program.ID{}} }
+
+// inside reports whether all cores that a program names are on a grid that the file says.
+func (l *layouts) inside(id program.ID, g *grid) bool {
+	far := l.far[id]
+	return g.from != event.FromFile || int(far.X) < g.cols && int(far.Y) < g.rows
+}
 
 // of returns the program of a run. If it is a new one, cbs are its buffers, placed.
 func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs []event.CB, err error) {
@@ -28,6 +35,13 @@ func (l *layouts) of(run []program.CB, spec func() l1.Spec) (id program.ID, cbs 
 		return 0, nil, err
 	}
 	l.byContent[string(l.content)] = id
+	var far l1.Core
+	for _, cb := range run {
+		for r := range cb.Cores.All() {
+			far = l1.Core{X: max(far.X, r.End.X), Y: max(far.Y, r.End.Y)}
+		}
+	}
+	l.far = append(l.far, far)
 	return id, cbs, nil
 }
 

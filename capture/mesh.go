@@ -20,6 +20,7 @@ type learnt struct {
 	devices []deviceInfo          // of a report that lists them after its graph
 	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
 	seen    l1.Core               // largest coordinates of any core
+	aborted map[uint64]bool       // starts of functions that an exception ended
 	settled map[uint64]bool       // first nodes of runs that are one program, though that shows only later
 
 	// late says that something came too late for this reading: the events that it told
@@ -35,8 +36,8 @@ func (k *learnt) stale() bool { return k.late || k.untimely }
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
-		settled: map[uint64]bool{},
-		hybrid:  map[device.ID]bool{},
+		settled: map[uint64]bool{}, aborted: map[uint64]bool{},
+		hybrid: map[device.ID]bool{},
 	}
 }
 

@@ -49,7 +49,11 @@ type node struct {
 	// CacheHit says whether the start of a device operation found its program in
 	// the program cache; absent before mid 2026.
 	CacheHit event.Opt[bool]
-	// Arguments is a hash of the text of a function's arguments, 0 if it has none.
+	// Aborted says of the end of a function that an exception ended it, AbortReason which;
+	// absent before mid 2026.
+	Aborted     bool
+	AbortReason string
+	// Arguments is a hash of the text of a function's arguments, 0 if it has none or [].
 	// Equal texts have equal hashes, in every file and process.
 	Arguments uint64
 

@@ -10,6 +10,7 @@ import (
 // What can be odd about a capture, as far as the source alone sees it. What follows
 // from programs and buffers is left to whoever replays the events.
 const (
+	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist

@@ -181,7 +181,9 @@ func TestArguments(t *testing.T) {
 		return single(t, `{"counter":0,"node_type":"function_start","params":{"name":"f"}`+arguments+`}`).Arguments
 	}
 	require.Zero(t, start(""))
-	require.NotZero(t, start(`,"arguments":[]`))
+	require.Zero(t, start(`,"arguments":null`))
+	require.Zero(t, start(`,"arguments":[ ]`)) // which says as much as nothing
+	require.NotZero(t, start(`,"arguments":[[]]`))
 	require.Equal(t, start(`,"arguments":["a"]`), start(`,"stacking_level":3,"arguments":["a"]`))
 	require.NotEqual(t, start(`,"arguments":["a"]`), start(`,"arguments":["b"]`))
 }

@@ -20,6 +20,8 @@ type run struct {
 
 	key         operation // that ran at its first node
 	depth       int       // how many functions that was
+	start       uint64    // of the innermost one
+	inOp        bool      // there is one
 	first, last uint64    // counters of its nodes
 
 	circular        int    // circular buffers among cbs
@@ -47,6 +49,9 @@ func placedBy(n *node) program.CB {
 func (r *run) add(n *node, cb program.CB, f *functions) {
 	if !r.alive() {
 		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
+		if inner := f.inner(); inner != nil {
+			r.start, r.inOp = inner.start, true
+		}
 	}
 	r.last = n.Counter
 	r.cbs = append(r.cbs, cb)
@@ -60,7 +65,7 @@ func (r *run) add(n *node, cb program.CB, f *functions) {
 }
 
 // end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular, r.divided = r.cbs[:0], 0, 0, false }
+func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
 
 // where returns where the capture shows the run.
 func (r *run) where() event.RunOn {
@@ -110,7 +115,8 @@ type start struct {
 	unit *unit
 	on   event.RunOn
 
-	first uint64 // counter of the first node that the capture shows of it
+	first      uint64       // counter of the first node that the capture shows of it
+	candidates []program.ID // other programs that it may be
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -118,7 +124,10 @@ type startKey struct {
 	program             program.ID
 	op                  string
 	inferred, continues bool
-	unsettled           bool // it may be several programs
+	unsettled           bool   // it may be several programs
+	aborted             bool   // an exception ended its operation
+	outside             bool   // the grid
+	candidates          string // in words
 }
 
 // complete tells the open runs of those asked for, and before each the programs of its
@@ -155,14 +164,20 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		}
 		r := parts[i]
 		what := startKey{op: r.key.path, continues: r.told > 0, unsettled: w.unsettles(r)}
+		if r.inOp {
+			what.aborted = w.known.aborted[r.start]
+			w.functions.decide(r.start)
+		}
 		var err error
 		if what.program, err = w.define(r); err != nil {
 			return err
 		}
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
-		starts = append(starts, start{what, r.on, on, r.first})
-		w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		starts = append(starts, start{what, r.on, on, r.first, nil})
+		if !what.aborted {
+			w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
+		}
 		if i+1 < len(parts) {
 			ended = append(ended, r.on.id)
 		}
@@ -199,12 +214,15 @@ func (w *walk) start(all []start, at uint64) {
 	events := map[startKey]*event.Event{}
 	for _, s := range all {
 		s.unit.ran = true
-		s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
+		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
+			s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
+		}
 		e := events[s.what]
 		if e == nil {
 			e = &event.Event{
 				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled, Candidates: s.candidates,
+				Aborted: s.what.aborted,
 			}
 			events[s.what] = e
 			w.tell(e)

@@ -289,6 +289,9 @@ func (w *walk) functionEnd(n *node) error {
 		w.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
 	}
+	if n.Aborted {
+		w.abort(n)
+	}
 	w.hit(n.Counter)
 	depth := w.functions.depth()
 	if err := w.complete(n.Counter, func(r *run) bool { return r.depth >= depth }); err != nil {
@@ -296,6 +299,20 @@ func (w *walk) functionEnd(n *node) error {
 	}
 	w.functions.leave()
 	return nil
+}
+
+// abort takes in that an exception ends the innermost function, once for all functions
+// that it ends.
+func (w *walk) abort(n *node) {
+	f := w.functions.inner()
+	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
+		w.known.aborted[f.start] = true
+		w.known.late = w.known.late || f.decided
+	}
+	if !f.aborted {
+		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
+	}
+	f.aborted = true
 }
 
 // learn takes in that a mesh has a chip, which may have missed frees and buffers of the
@@ -357,7 +374,7 @@ func (w *walk) declaration(id device.ID) *event.Event {
 // finish tells what is still open, and what is known at the end alone.
 func (w *walk) finish() error {
 	end := uint64(w.nodes)
-	if err := w.close(end); err != nil {
+	if err := w.close(w.counter); err != nil {
 		return err
 	}
 	w.tellEarlier(&node{})
@@ -394,10 +411,15 @@ func (w *walk) compareEnd() {
 	if all := w.aimless.sum(w.isKnown); all != nil {
 		w.notes[noteMeshUnknown] = all
 	}
+	info := w.reader.info
+	first := w.known.devices == nil && !info.Early
 	if w.specs.end() {
 		w.known.late = true
 		w.notes.add(noteLayoutLate, wholeFile, "")
-	} else if info := w.reader.info; !info.Early && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
+	} else if first && slices.ContainsFunc(info.Devices, w.grids.exceed) {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "the compute grid")
+	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
 	}
 	w.grids.forget()
@@ -447,7 +469,7 @@ func (w *walk) declareAgain() {
 	}
 }
 
-// close ends what no node has ended.
+// close ends what no node has ended, at the last one.
 func (w *walk) close(end uint64) error {
 	w.settle()
 	if n := w.functions.depth(); n > 0 {

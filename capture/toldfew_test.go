@@ -34,7 +34,7 @@ func TestToldLateChip(t *testing.T) {
 	for _, opt := range []Options{{}, {NoInfer: true}} {
 		events, void := toldFew(t, opt, placeOn(0), freeOf(9), placeOn(0), member(0))
 		require.NotEmpty(t, void)
-		require.Contains(t, events, "run 0 on 0:0-0\n1 cbs_freed [0]\n4 run 0 on 0:2-2\n")
+		require.Contains(t, events, "run 0 on 0:0-0\n1 cbs_freed [0]\n3 run 0 on 0:2-2\n")
 	}
 }
 

@@ -100,8 +100,11 @@ func TestMayGrow(t *testing.T) {
 		want    uint64
 		ok      bool
 	}{
-		{"to the end of L1, since L1_SMALL is empty", []program.CB{cb("{[0-0 - 0-0]}", 100)}, nil, 0, 1000 - 128 - 100, true},
-		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 950 - 128 - 100, true},
+		{"to L1_SMALL, though it is empty", []program.CB{cb("{[0-0 - 0-0]}", 100)}, nil, 0, 900 - 128 - 100, true},
+		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 900 - 128 - 100, true},
+		{"not into L1_SMALL, where one is", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 700)}, nil, 1, 0, true},
+		{"nor below one that is", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 700)}, nil, 0, 156 - 128, true},
+		{"one without cores", []program.CB{cb("{}", 100)}, nil, 0, 900 - 128 - 100, true},
 		{"to the lowest tensor of any core", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[3-0 - 3-0]}", 500, 50)}, 0, 500 - 128 - 100, true},
 		{"not at all", []program.CB{cb("{[0-0 - 0-0]}", 372)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, true},
 		{"it does not fit as it is", []program.CB{cb("{[0-0 - 0-0]}", 373)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, false},
@@ -124,12 +127,12 @@ func TestMayGrow(t *testing.T) {
 			})
 		})
 	}
-	// Without devices, or an end of L1, only the addresses end.
+	// Without devices L1 ends, and without an end of L1 only the addresses do.
 	f := device.NewFleet()
 	n, ok, err := f.MayGrow(build(t, spec, 1, cb("{[0-0 - 0-0]}", 100)), 0, device.Set{})
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Equal(t, uint64(l1.MaxAddr-128-100), n)
+	require.Equal(t, uint64(900-128-100), n)
 	d := addDevice(t, f, 0, l1.Spec{})
 	n, ok, err = f.MayGrow(build(t, l1.Spec{}, 1, cb("{[0-0 - 0-0]}", 100)), 0, d.Set())
 	require.NoError(t, err)
@@ -210,8 +213,9 @@ func headroomIsExact(t *rapid.T) {
 			continue
 		}
 		require.Zero(t, n%steps[i])
-		require.True(t, check(t, f, resize(t, p, i, c.Size+n), m.Set()).Fits(), "CB %d by %d", i, n)
-		require.False(t, check(t, f, resize(t, p, i, c.Size+n+steps[i]), m.Set()).Fits(), "CB %d by %d and a step", i, n)
+		most, more := resize(t, p, i, c.Size+n), resize(t, p, i, c.Size+n+steps[i])
+		require.True(t, check(t, f, most, m.Set()).Fits() && !grewOut(p, most), "CB %d by %d", i, n)
+		require.False(t, check(t, f, more, m.Set()).Fits() && !grewOut(p, more), "CB %d by %d and a step", i, n)
 	}
 
 	rooms := headroom(t, f, p, m.Set())
@@ -267,6 +271,21 @@ func headroomIsExact(t *rapid.T) {
 			require.Equal(t, gap, h.Gap, "device %d, core %v", d.ID(), c)
 		}
 	}
+}
+
+// grewOut reports whether a CB ends above usable L1, and higher than it did.
+func grewOut(was, is *program.Program) bool {
+	var ends []uint64
+	for _, cb := range was.CBs() {
+		ends = append(ends, cb.Range.End)
+	}
+	top := is.Spec().L1Size - is.Spec().L1Small
+	for i, cb := range is.CBs() {
+		if !cb.Global && cb.Range.End > top && cb.Range.End > ends[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // sameBuffers reports whether two devices have the same buffers.

@@ -7,7 +7,7 @@ import (
 
 // MayGrow returns by how many bytes the size of a CB of p may grow so that the program,
 // laid out anew, still fits on all places: growing by that much fits, growing by one step
-// more does not. (Placement is not monotone: where it passes over a range that is
+// more does not, or ends above usable L1, where L1_SMALL begins. (Placement is not monotone: where it passes over a range that is
 // "already marked higher" some growth in between may not fit.) A step is one byte or,
 // where page sizes are known, the smallest number of bytes that keeps the size a multiple
 // of all of them. ok is false if p does not fit as it is, or the CB is global and takes
@@ -29,19 +29,17 @@ func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool
 		return 0, false, err
 	}
 	step := stepOf(p, cb)
+	end := p.Spec().Usable().End
 	fits := func(steps uint64) bool {
 		next, err := p.Resize(cb, size+steps*step)
-		return err == nil && Check(next, places...).Fits()
+		return err == nil && Check(next, places...).Fits() && !rises(p, next, end)
 	}
 	if !fits(0) {
 		return 0, false, nil
 	}
-	low, high := uint64(0), (l1.MaxAddr-size)/step+1 // beyond every address
-	// The end of L1, not of what is usable: L1_SMALL may have no buffers.
-	if most := p.Spec().L1Size; most > size {
-		if n := (most-size)/step + 1; !fits(n) { // without places it does
-			high = n
-		}
+	low, high := uint64(0), uint64(1)
+	if end > size {
+		high = (end-size)/step + 1 // beyond the end, wherever it starts
 	}
 	for high-low > 1 {
 		if mid := low + (high-low)/2; fits(mid) {
@@ -51,6 +49,21 @@ func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool
 		}
 	}
 	return low * step, true, nil
+}
+
+// rises reports whether a buffer of a program ends above a limit and higher than before
+// it was laid out anew.
+func rises(was, is *program.Program, limit uint64) bool {
+	var ends []uint64
+	for _, cb := range was.CBs() {
+		ends = append(ends, cb.Range.End)
+	}
+	for i, cb := range is.CBs() {
+		if !cb.Global && cb.Range.End > max(limit, ends[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // stepOf returns the least common multiple of the page sizes of a CB and of its aliases,

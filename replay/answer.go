@@ -111,7 +111,7 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if p == nil {
 		return nil, "", errors.New("program: missing")
 	}
-	v, err := s.fleet.Check(p, set)
+	v, err := s.verdict(p, set)
 	if err != nil {
 		return nil, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -19,9 +20,10 @@ const maxRemembered = 1 << 16
 // checks judge what is enqueued, beside the buffers that live then.
 type checks struct {
 	result Checks
-	known  map[checkKey]int // index in result.List of a failure, or one of the below
-	failed map[[16]byte]int // by how it failed: the index
-	slack  uint64           // of result.Tightest
+	known  map[checkKey]int  // index in result.List of a failure, or one of the below
+	failed map[[16]byte]int  // by how it failed: the index
+	fits   map[checkKey]bool // of candidates
+	slack  uint64            // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -33,6 +35,7 @@ type checkKey struct {
 	content *content
 	beside  sum128
 	hybrid  bool
+	spec    l1.Spec
 
 	unsettled bool
 }
@@ -45,7 +48,7 @@ const (
 )
 
 func newChecks() checks {
-	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, slack: math.MaxUint64}
+	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, slack: math.MaxUint64}
 }
 
 // A launch is a run on one device at the moment when it is enqueued.
@@ -53,12 +56,14 @@ type launch struct {
 	on      *row
 	content *content
 	run     ProgramRun
+	spec    l1.Spec // with the grid
 
-	unsettled bool
+	candidates []*content // what else it may be
+	unsettled  bool       // it may be several programs
 }
 
 func (l launch) key() checkKey {
-	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.unsettled}
+	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec, l.unsettled}
 }
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
@@ -92,6 +97,7 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	all = slices.DeleteFunc(all, r.unclear)
 	for len(all) > 0 {
 		first := all[0]
 		var rest, group []launch
@@ -127,7 +133,15 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		all = append(all, launch{d, c, d.named(c, on, e), e.Unsettled})
+		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil, e.Unsettled}
+		for _, id := range e.Candidates {
+			other, err := r.session.programs[id].apart(d.dev.Spec())
+			if err != nil {
+				return nil, err
+			}
+			one.candidates = append(one.candidates, other)
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }
@@ -154,7 +168,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	}
 	for id := range set.All() {
 		d := r.rows[id]
-		all = append(all, launch{d, c, r.loggedRun(d, p, e), false})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.session.judged(d.dev), nil, false})
 	}
 	return all, nil
 }
@@ -210,10 +224,7 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	place := fit.Place{
-		Device: first.on.slot, Devices: len(group), Spec: first.on.dev.Spec(), Hybrid: first.on.dev.Hybrid(),
-		Buffers: slices.Collect(first.on.dev.Buffers()),
-	}
+	place := first.place(len(group))
 	for _, one := range first.content.programs {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {

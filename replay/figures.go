@@ -31,7 +31,13 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 	}
 	d.held[p.ID()] = c
 	r.counts(d, c, e.Node, op)
-	return r.lives(d, c, e)
+	d.alive(c)
+	if r.ofRuns() {
+		if err := r.lives(d, c, r.alive[:], e); err != nil {
+			return err
+		}
+	}
+	return r.lives(d, c, r.registered[:], e)
 }
 
 // unregister takes in that a log has unregistered a program.
@@ -55,6 +61,9 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
 	}
 	r.result.Placed = r.result.Placed || c.placed
+	if c.beyond {
+		r.notes.note(CodeBeyondL1, int64(first), op)
+	}
 	if !c.places() {
 		return
 	}
@@ -66,27 +75,14 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	if c.mixed() && r.ofRuns() {
 		r.notes.note(CodeMixedAddresses, int64(first), op)
 	}
-	if c.beyond {
-		r.notes.note(CodeBeyondL1, int64(first), op)
-	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
 
-// lives counts a program as alive on a device. The fleet of the session has its circular
-// buffers as registered.
-func (r *replay) lives(d *row, c *content, e *event.Event) error {
+// lives counts a program on a device in the fleets of one for each kind. That of the
+// session has its circular buffers as registered.
+func (r *replay) lives(d *row, c *content, in []*device.Fleet, e *event.Event) error {
 	for kind, counted := range c.counted {
-		if counted == nil {
-			continue
-		}
-		fleets := []*device.Fleet{r.registered[kind]}
-		if r.ofRuns() {
-			fleets = append(fleets, r.alive[kind])
-		}
-		for _, f := range fleets {
-			if f == &r.session.fleet {
-				continue
-			}
+		if f := in[kind]; counted != nil && f != &r.session.fleet {
 			dev, err := f.Device(d.slot)
 			if err != nil {
 				if dev, err = f.AddDevice(d.slot, counted.Spec()); err != nil {
@@ -98,9 +94,13 @@ func (r *replay) lives(d *row, c *content, e *event.Event) error {
 			}
 		}
 	}
+	return nil
+}
+
+// alive counts the sizes of what is alive on a device.
+func (d *row) alive(c *content) {
 	d.sizes, d.loose = min(d.sizes+c.sizes, l1.MaxAddr), min(d.loose+c.loose, l1.MaxAddr)
 	d.figures.LogicalSizesPeak, d.figures.UnattributedPeak = max(d.figures.LogicalSizesPeak, d.sizes), max(d.figures.UnattributedPeak, d.loose)
-	return nil
 }
 
 // ends takes in that a program is not alive any more.
@@ -122,8 +122,9 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 }
 
 // run takes in a run: what the fleet has registered and dispatched has a row on each of
-// its devices.
-func (r *replay) run(e *event.Event) error {
+// its devices. What ran outside the grid has one too, and no part in what is registered
+// and resident.
+func (r *replay) run(e *event.Event, outside bool) error {
 	all, _, err := r.session.launches(e)
 	if err != nil {
 		return r.internal(e, err)
@@ -136,7 +137,10 @@ func (r *replay) run(e *event.Event) error {
 		for _, id := range l.ids {
 			d := r.rows[id]
 			run := d.runs(l.content, on[id], e)
-			if !e.Aborted {
+			if last := len(d.open) - 1; outside && !e.Inferred {
+				d.open[last].outside = true
+			}
+			if !e.Aborted && !outside {
 				r.dispatched(d, l.content.programs, run, on[id].Last, e.T)
 			}
 		}
@@ -203,8 +207,19 @@ func (r *replay) close(d *row, e *event.Event) error {
 			continue
 		}
 		o.counted = true
-		r.counts(d, o.content, o.on.CBFirst, o.op)
-		if err := r.lives(d, o.content, e); err != nil {
+		first := o.on.CBFirst
+		if !o.content.places() {
+			first = o.on.First
+		}
+		r.counts(d, o.content, first, o.op)
+		d.alive(o.content)
+		if err := r.lives(d, o.content, r.alive[:], e); err != nil {
+			return err
+		}
+		if o.outside {
+			continue
+		}
+		if err := r.lives(d, o.content, r.registered[:], e); err != nil {
 			return err
 		}
 		sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
@@ -271,7 +286,7 @@ func (r *replay) execute(e *event.Event) error {
 		}
 		x.row.Executions++
 		def, d := r.session.programs[e.Program], r.rows[id]
-		if !e.Known || def == nil || d == nil {
+		if !e.Known || def == nil || d == nil || r.session.onGrid(e.Program, id) != nil {
 			x.row.Unknown++
 			continue
 		}

@@ -143,8 +143,8 @@ type Spike struct {
 
 // Checks are the program runs of a capture, each checked when it is enqueued against
 // the L1 buffers that live on its devices at that moment (device.Fleet.Check).
-// Circular buffers of other programs are never in the way. Grids are not checked,
-// since the Spec of a capture has none.
+// Circular buffers of other programs are never in the way. The grid is checked where the
+// source says it; one that is assumed refuses nothing.
 type Checks struct {
 	Runs     int64 // checked; a run on several devices counts once for each
 	Inferred int64 // of them
@@ -230,6 +230,7 @@ func (r *Result) Untold() []Code {
 		switch {
 		case a.Code == CodeNoCBs && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.Dataflow.Nodes+d.Scratchpad.Nodes > 0 }):
 			// Dataflow buffers and scratchpads are placed and checked like CBs.
+		case a.Code == CodeBeyondL1 && r.Checks.Failed > 0: // which says it
 		case a.Hidden || slices.Contains(untoldCodes(), a.Code):
 			out = append(out, a.Code)
 		}
@@ -240,7 +241,7 @@ func (r *Result) Untold() []Code {
 // untoldCodes returns the codes of anomalies that leave open whether everything fits.
 func untoldCodes() []Code {
 	return []Code{
-		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeEventRefused,
+		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
 		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}

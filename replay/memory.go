@@ -135,7 +135,7 @@ func (d *row) next(parts []event.Part) (most uint64) {
 	for _, p := range parts {
 		cores := p.Cores.V
 		if !p.Cores.OK {
-			cores = d.dev.Spec().Grid().Cores()
+			cores = d.spec.Grid().Cores()
 		}
 		if !cores.IsEmpty() {
 			most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())

@@ -125,6 +125,9 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 	c := &content{programs: programs}
 	builders := [numKinds]*program.Builder{}
 	for n, p := range programs {
+		for finding := range p.Findings() {
+			c.beyond = c.beyond || finding.Code == program.BeyondL1
+		}
 		for i, cb := range p.CBs() {
 			local := cb.Kind == program.CircularBuffer && !cb.Global
 			c.placed = c.placed || !cb.Global && placed(n, i)
@@ -173,12 +176,6 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 	return c, nil
 }
 
-// gridless returns a Spec that refuses no core.
-func gridless(spec l1.Spec) l1.Spec {
-	spec.Cols, spec.Rows = 0, 0
-	return spec
-}
-
 // takes takes in one circular buffer.
 func (c *content) takes(cb program.Placed) {
 	if cb.Global {
@@ -209,14 +206,8 @@ func (c *content) describe(p *program.Program) {
 	}
 	cbs := circular(p)
 	for finding := range p.Findings() {
-		if !cbs[finding.CB] {
-			continue
-		}
-		switch finding.Code {
-		case program.Overlap:
-			c.detail.Overlapping = c.detail.Overlapping || cbs[finding.Other]
-		case program.BeyondL1:
-			c.beyond = true
+		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
+			c.detail.Overlapping = true
 		}
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"maps"
@@ -73,6 +74,10 @@ type replay struct {
 	executed          *device.Fleet
 	executions        map[device.ID]*execution
 
+	beyond struct { // the last buffer that ended beyond L1
+		id device.BufferID
+		at uint64
+	}
 	checks checks
 	runs   runs
 	notes  notes
@@ -145,10 +150,13 @@ func (r *replay) happens(e *event.Event) error {
 		r.sample(e)
 	}
 	r.told = r.told[:0]
-	if err != nil {
-		return nil // it changed nothing
+	switch {
+	case err == nil:
+		return r.source(e)
+	case e.Kind == event.KindRun && isType[*device.GridError](err):
+		return r.run(e, true) // it did run
 	}
-	return r.source(e)
+	return nil // it changed nothing
 }
 
 func (r *replay) header(e *event.Event) {
@@ -173,7 +181,7 @@ func (r *replay) source(e *event.Event) error {
 			r.declare(e)
 		}
 	case event.KindRun:
-		return r.run(e)
+		return r.run(e, false)
 	case event.KindCBsFreed:
 		return r.cbsFreed(e)
 	case event.KindExecuted:
@@ -256,6 +264,13 @@ func (r *replay) notice(e *event.Event, err error) error {
 		r.notes.note(CodeUnknownType, at(e), detail)
 		r.notes[CodeUnknownType].Hidden = true // it may be anything
 		return nil
+	case event.CodeGrid:
+		if e.Kind == event.KindRun || e.Kind == event.KindEnqueue {
+			code = CodeOutsideGrid // which Checks say too
+			if g, ok := errors.AsType[*device.GridError](err); ok && r.ofRuns() {
+				detail = fmt.Sprintf("core %v lies outside the grid of %dx%d", g.Core, g.Spec.Cols, g.Spec.Rows)
+			}
+		}
 	case event.CodeNoOp:
 		code = CodeEndWithoutStart
 	case event.CodeNotAllocated:

@@ -167,7 +167,9 @@ const (
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	CodeMixedAddresses     Code = "mixed-addresses"     // a program with recorded and missing addresses
 	CodeOverlap            Code = "overlap"             // programs whose own CBs share bytes on a core
-	CodeBeyondL1           Code = "beyond-l1"           // CBs that end beyond L1: does not fit
+	CodeBeyondL1           Code = "beyond-l1"           // programs that end beyond L1: does not fit
+	CodeBufferBeyondL1     Code = "buffer-beyond-l1"    // a buffer in L1 that ends beyond it: the L1 is not that of the device
+	CodeOutsideGrid        Code = "outside-grid"        // a run names cores outside the compute grid: does not fit, and is not registered
 	CodeIDCollision        Code = "id-collision"        // an id is that of a chip and of a mesh
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
@@ -177,11 +179,13 @@ const (
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
 	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
+	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs
 	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
 	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address, of which nobody knows how many bytes a core holds
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut
+	CodeAborted            Code = "aborted"             // an exception ended an operation
 	CodeOperationFailed    Code = "operation-failed"    // the capture records an error
 	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
 	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values

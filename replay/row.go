@@ -46,6 +46,7 @@ type openRun struct {
 	on      event.RunOn
 	op      string
 	counted bool
+	outside bool // of the grid: not registered
 }
 
 // kind says what the id of a device stands for.

@@ -23,6 +23,11 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
 	}
+	for _, id := range e.Candidates {
+		if s.programs[id] == nil {
+			return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+		}
+	}
 	var order []l1.Spec
 	on := map[l1.Spec][]device.ID{}
 	for _, at := range e.On {
@@ -53,12 +58,31 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 // run registers a program and makes it resident: it did run, whatever a check says. A
 // run that goes on takes the place of what it was so far. Of an aborted one nothing is
 // resident.
+//
+// Outside the grid of one of its devices it is a *device.GridError, and registered
+// nowhere. What it was before it went on is not registered any more.
 func (s *Session) run(e *event.Event) (event.Code, error) {
 	all, code, err := s.launches(e)
 	if err != nil {
 		return code, err
 	}
-	if err := s.registerAll(all); err != nil {
+	for _, on := range e.On {
+		if err = s.onGrid(e.Program, on.Device); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = s.registerAll(all)
+	}
+	if err != nil && !isType[*device.GridError](err) {
+		return "", err
+	}
+	if !e.Inferred {
+		for _, on := range e.On {
+			s.runs(on.Device, e)
+		}
+	}
+	if err != nil {
 		return "", err
 	}
 	for _, l := range all {
@@ -69,12 +93,6 @@ func (s *Session) run(e *event.Event) (event.Code, error) {
 			if err := s.fleet.Dispatch(p.ID(), l.set); err != nil {
 				return "", err
 			}
-		}
-		if e.Inferred {
-			continue
-		}
-		for _, id := range l.ids {
-			s.runs(id, e)
 		}
 	}
 	return "", nil
@@ -115,7 +133,7 @@ func (s *Session) runs(id device.ID, e *event.Event) {
 		return
 	}
 	delete(s.users, old)
-	for _, part := range []program.ID{was, ^was} {
+	for _, part := range []program.ID{was, ^was} { // none of them, if it ran outside the grid
 		if d, err := s.fleet.Device(id); err == nil && s.fleet.Where(part).Has(id) {
 			_ = s.fleet.Unregister(part, d.Set()) // it was there just now
 		}

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,18 +106,129 @@ func TestRunsHidden(t *testing.T) {
 	require.Empty(t, r.Devices) // what was told before is void
 }
 
-// A run outside the grid of its device is judged, and not registered. The grid of a
-// device with a role is none yet.
+// A run outside the grid of its device is judged, and not registered, whoever knows the
+// grid. One that is assumed refuses nothing.
 func TestRunsOutsideTheGrid(t *testing.T) {
-	r, err := replay.Run("x", told("", defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()), replay.Options{})
-	require.NoError(t, err)
-	require.EqualValues(t, 1, r.Checks.Failed)
-	require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)")
-	require.Zero(t, r.Devices[0].Registered)
-	require.Contains(t, r.Untold(), replay.CodeEventRefused) // that it is not registered is said
+	for _, role := range []event.Role{"", event.RoleChip} {
+		goesOn := ran(2, 5)
+		goesOn.Continues = true
+		r, err := replay.Run("x", told(role,
+			defines(1, "{[0-0 - 7-0]}", 1024), defines(2, "{[0-0 - 8-0]}", 1024, 2048), ran(1, 5), goesOn,
+			&event.Event{Kind: event.KindExecuted, Node: 6, Devices: event.Some([]device.ID{3}), Program: 2, Known: true}, freed(9), ends(),
+		), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, r.Checks.Failed)
+		require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)")
+		d := r.Devices[0]
+		require.Zero(t, d.Registered) // what it was before it went on neither
+		require.Zero(t, d.RegisteredLogical)
+		require.EqualValues(t, 1, d.Programs)
+		require.EqualValues(t, 9*3072, d.ResidentPeak) // its CBs were alive
+		require.EqualValues(t, 1, r.L1[0].Dispatched.Unknown)
+		require.Equal(t, []replay.AnomalyCount{{
+			Code: replay.CodeOutsideGrid, Count: 1, First: 5, Detail: "core 8-0 lies outside the grid of 8x8",
+		}}, r.Anomalies)
+		require.Empty(t, r.Untold()) // it does not fit
+	}
 
-	r, err = replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()), replay.Options{})
+	assumed := &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromAssumed}}
+	r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+		for _, e := range []*event.Event{{Kind: event.KindHeader, Source: "capture"}, assumed, defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 5), ends()} {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, replay.Options{})
 	require.NoError(t, err)
 	require.Zero(t, r.Checks.Failed)
 	require.EqualValues(t, 9*1024, r.Devices[0].Registered)
+}
+
+// The query check says what the verb says: of what a log enqueues, and of what a source
+// saw run, whose grids the fleet does not have.
+func TestChecksAgreeOnGrids(t *testing.T) {
+	device3 := func(role event.Role) *event.Event {
+		return &event.Event{Kind: event.KindDevice, Device: 3, Spec: l1.N150(), Role: role, From: event.From{Grid: event.FromFile}}
+	}
+	enqueue := &event.Event{Kind: event.KindEnqueue, Program: 1, Node: 4}
+	for name, events := range map[string][]*event.Event{
+		"log":    {{Kind: event.KindHeader}, device3(""), defines(1, "{[0-0 - 8-0]}", 1024), enqueue},
+		"source": {{Kind: event.KindHeader, Source: "capture"}, device3(event.RoleChip), defines(1, "{[0-0 - 8-0]}", 1024), ran(1, 4)},
+	} {
+		var s replay.Session
+		for i, e := range events {
+			err := s.Apply(e)
+			require.Equal(t, i == len(events)-1, err != nil, "%s: %v", name, err)
+		}
+		require.Zero(t, s.Fleet().Where(1).Len(), name)
+		query := &event.Event{Kind: event.KindQuery, Query: event.Query{Name: "check", Program: event.Some(program.ID(1))}}
+		require.Contains(t, string(s.Answer(query)), "exceeds device compute grid (8x8)", name)
+
+		r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+			for _, e := range append(events, ends()) {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}, replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, r.Checks.Failed, name)
+		require.Contains(t, r.Checks.List[0].Verdict.String(), "exceeds device compute grid (8x8)", name)
+		require.True(t, slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeOutsideGrid }), name)
+	}
+}
+
+// A run that may be of several programs is judged as each of them: they all fit, they all
+// fail, or nobody can tell. Figures follow the one that the source takes it for.
+func TestRunsAmbiguous(t *testing.T) {
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	many := []*event.Event{low}
+	for id := range 66 {
+		many = append(many, defines(program.ID(id), "{[0-0 - 0-0]}", 1024+32*uint64(id)))
+	}
+	many = append(many, defines(100, "{[0-0 - 0-0]}", 500_000), defines(101, "{[0-0 - 0-0]}", 600_000))
+	for _, c := range []struct {
+		name           string
+		taken          program.ID
+		others         []program.ID
+		failed, marked int64
+		untold         bool
+	}{
+		{"one", 1, nil, 0, 0, false},
+		{"all fit", 1, []program.ID{2}, 0, 1, false},
+		{"all fail", 100, []program.ID{101}, 1, 1, false},
+		{"the last fits", 1, []program.ID{100, 2}, 0, 1, true},
+		{"the last fails", 100, []program.ID{1}, 0, 1, true},
+		{"64 fit", 0, upTo(64), 0, 1, false},
+		{"65 fit", 0, upTo(65), 0, 1, true},
+	} {
+		e := ran(c.taken, 5)
+		e.Inferred, e.Candidates = true, c.others
+		first := ran(c.taken, 1) // beside nothing, since it is told first
+		r, err := replay.Run("x", told(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2, r.Checks.Runs, c.name)
+		require.EqualValues(t, 1, r.Checks.Inferred, c.name)
+		require.Equal(t, c.failed, r.Checks.Failed, c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+		require.Equal(t, c.marked > 0, i >= 0, c.name)
+	}
+
+	e := ran(1, 5)
+	e.Candidates = []program.ID{77}
+	r, err := replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
+	require.NoError(t, err)
+	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
+}
+
+// upTo returns the ids from 1 on of so many programs, with program 0.
+func upTo(n int) (ids []program.ID) {
+	for id := 1; id < n; id++ {
+		ids = append(ids, program.ID(id))
+	}
+	return ids
 }

@@ -35,6 +35,7 @@ type Session struct {
 	ops      []string
 	deeper   int // operations that run inside the last of ops and have no name there
 
+	grids  map[device.ID]grid       // of devices that have none in the fleet
 	latest map[device.ID]program.ID // of the last run that was told
 	users  map[ranOn]int            // runs of a program on a device
 
@@ -185,9 +186,10 @@ func (s *Session) operation(e *event.Event) (event.Code, error) {
 }
 
 func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error) {
-	spec := specOf(e)
+	spec := s.specOf(e)
 	if e.Role != "" {
 		if d, err := s.fleet.Device(e.Device); err == nil {
+			s.learnGrid(e, 1)
 			return s.declaredAgain(d, spec)
 		}
 	}
@@ -202,22 +204,9 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 	}
 	if err == nil {
 		s.devices += rows * cols
+		s.learnGrid(e, rows*cols)
 	}
 	return "", err
-}
-
-// honoursGrid: the compute grid that a source names for a device is that of the fleet,
-// and runs outside are judged, not registered.
-const honoursGrid = false
-
-// specOf returns the Spec that a device has in the fleet. The grid of a device with a
-// role is often assumed, and nothing is refused because of an assumption.
-func specOf(e *event.Event) l1.Spec {
-	spec := e.Spec
-	if e.Role != "" && !(honoursGrid && e.From.Grid == event.FromFile) {
-		spec.Cols, spec.Rows = 0, 0
-	}
-	return spec
 }
 
 // declaredAgain takes in that a source knows a device better now. Only what no figure
@@ -244,6 +233,9 @@ func (s *Session) on(e *event.Event) (event.Code, error) {
 	case event.KindRemove:
 		if err = s.fleet.Remove(set); err == nil {
 			s.devices -= set.Len()
+			for id := range set.All() {
+				delete(s.grids, id)
+			}
 		}
 	case event.KindResetPeaks:
 		for id := range set.All() {
@@ -255,6 +247,9 @@ func (s *Session) on(e *event.Event) (event.Code, error) {
 		_, err = s.fleet.SetHybrid(set, e.Kind == event.KindHybrid)
 	case event.KindRegister, event.KindEnqueue:
 		p, code, err := s.place(e.Program, set)
+		if err == nil {
+			err = s.allOnGrid(e.Program, set)
+		}
 		switch {
 		case err != nil:
 			return code, err
@@ -413,7 +408,7 @@ func (s *Session) grid(set device.Set) (l1.CoreSet, error) {
 		if err != nil {
 			return l1.CoreSet{}, err
 		}
-		spec := d.Spec()
+		spec := s.judged(d)
 		switch {
 		case spec.Cols == 0:
 			return l1.CoreSet{}, fmt.Errorf("device %d: its grid is not known: name the cores", id)

@@ -20,6 +20,7 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		return nil
 	case device.EventAllocated:
 		b := r.describe(e, told.Buffer, told.Set)
+		r.compareEnd(e, b, told.Set)
 		for id := range told.Set.All() {
 			if err := r.allocate(r.rows[id], told.Buffer, b); err != nil {
 				return r.internal(e, err)
@@ -33,6 +34,21 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		}
 	}
 	return nil
+}
+
+// compareEnd notes a buffer that ends beyond L1, once however often it is told.
+func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
+	again := b.id == r.beyond.id && e.Node == r.beyond.at
+	if !b.info.Kind.InL1() || again && r.notes[CodeBufferBeyondL1] != nil {
+		return
+	}
+	for id := range on.All() {
+		if size := r.rows[id].dev.Spec().L1Size; size > 0 && b.span.End > size {
+			r.beyond.id, r.beyond.at = b.id, e.Node
+			r.notes.note(CodeBufferBeyondL1, at(e), "")
+			return
+		}
+	}
 }
 
 // takeOn takes in what an operation of the fleet means for one device.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
@@ -23,8 +24,14 @@ func anomalyWords() []words {
 	return []words{
 		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
+		{replay.CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
+			"the L1 of the device must be larger: say so with --arch or --max-l1"},
+		{replay.CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
+			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{replay.CodeOperationFailed, "operation failed", "operations failed",
 			"what it placed before it failed is counted"},
+		{replay.CodeAborted, "operation was aborted", "operations were aborted",
+			"what they placed is judged and registered, and did not run"},
 		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
 			"they made no sense and changed nothing: what they meant is not counted"},
 		{replay.CodeTornLine, "cut last line", "cut last lines",
@@ -49,6 +56,7 @@ func anomalyWords() []words {
 			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
 			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
+		{replay.CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
 		{replay.CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
@@ -127,10 +135,41 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(a.Detail, 80)
+		where += shown.Name(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"
 	}
 	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+}
+
+// detailText is the detail of an anomaly for people: of an exception, what comes before its
+// backtrace, on one line.
+func detailText(a replay.AnomalyCount) string {
+	if a.Code != replay.CodeAborted {
+		return a.Detail
+	}
+	text, _, _ := strings.Cut(a.Detail, "\nbacktrace:")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// detailLen is how much of a detail is shown, in bytes. An exception says what happened.
+func detailLen(a replay.AnomalyCount) int {
+	if a.Code == replay.CodeAborted {
+		return 400
+	}
+	return 80
+}
+
+// aborted says which operations were aborted, and why the first one was.
+func aborted(r *replay.Result) []note {
+	var out []note
+	for _, a := range r.Anomalies {
+		for _, w := range anomalyWords() {
+			if a.Code == replay.CodeAborted && w.code == a.Code {
+				out = append(out, note{"aborted", anomalyText(r, a, w)})
+			}
+		}
+	}
+	return out
 }

@@ -170,6 +170,7 @@ func (c Check) basis() []note {
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
 	}
+	notes = append(notes, aborted(r)...)
 	for _, why := range r.Unseen() {
 		if !slices.Contains(c.Untold, why) { // else it is said already
 			notes = append(notes, note{"unseen", reasonText(r, why)})

@@ -20,6 +20,7 @@ type jsonCheck struct {
 	Nodes    int64         `json:"nodes"`
 	Answer   replay.Answer `json:"answer"`
 	Untold   []jsonUntold  `json:"untold"`
+	Aborted  *jsonAborted  `json:"aborted"`
 	Accepted []jsonUntold  `json:"accepted"`
 	Basis    jsonL1Basis   `json:"basis"`
 	Runs     int64         `json:"runs"`
@@ -29,6 +30,12 @@ type jsonCheck struct {
 	More     int64         `json:"failures_more"`
 	Budget   *jsonBudget   `json:"budget"`
 	Tightest *jsonTightest `json:"tightest"`
+}
+
+type jsonAborted struct {
+	Count  int64  `json:"count"`
+	First  int64  `json:"first_counter"`
+	Detail string `json:"detail"`
 }
 
 type jsonFailure struct {
@@ -87,6 +94,11 @@ func newCheckDocument(c Check) jsonCheck {
 	}
 	for _, why := range c.Accepted {
 		out.Accepted = append(out.Accepted, jsonUntold{why.Code, reasonText(r, why)})
+	}
+	for _, a := range r.Anomalies {
+		if a.Code == replay.CodeAborted {
+			out.Aborted = &jsonAborted{a.Count, a.First, a.Detail}
+		}
 	}
 	for i := range k.List {
 		f := &k.List[i]

@@ -51,7 +51,7 @@ func TestReplayMatchesOracle(t *testing.T) {
 
 // rightRules are the right answers that reports are made by.
 func rightRules() oracle.Rules {
-	return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Hybrid: true, AddressAlone: true, FreedAgain: true}
+	return oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true, Hybrid: true, AddressAlone: true, FreedAgain: true, Ambiguous: true, Grid: true}
 }
 
 // exactly decodes an object and keeps every digit of its numbers.

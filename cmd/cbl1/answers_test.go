@@ -45,7 +45,9 @@ func (r *reportAnswer) alike() bool { return r.Basis.L1 != nil && !r.has("specs-
 
 // judged reports whether what a core holds can be held against its L1: the report
 // does not itself say that something is beyond.
-func (r *reportAnswer) judged() bool { return r.alike() && !r.has("beyond-l1") }
+func (r *reportAnswer) judged() bool {
+	return r.alike() && !r.has("beyond-l1") && !r.has("buffer-beyond-l1")
+}
 
 type deviceAnswer struct {
 	CBNodes   uint64 `json:"cb_nodes"`

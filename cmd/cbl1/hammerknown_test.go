@@ -26,48 +26,6 @@ func knownFailures() []knownFailure {
 			input: strings.ReplaceAll(graph("ttnn.add", goodCB), "111616", "103712"),
 		},
 		{
-			name: "a buffer may end beyond L1, nothing says so, and check is green",
-			law:  lawL1,
-			what: regexp.MustCompile(`: a buffer ends at \d+, L1 at \d+$`),
-			input: `[{"counter":0,"node_type":"buffer_allocate","params":{"address":1540096,"size":704512,"max_size_per_bank":704512,"type":"L1"},"connections":[]},` +
-				`{"counter":1,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]}]`,
-		},
-		{
-			name:  "dataflow buffers and scratchpads may end beyond L1, and the report does not say beyond-l1",
-			law:   lawL1,
-			what:  regexp.MustCompile(`: a dataflow buffer or scratchpad ends at \d+, L1 at \d+$|: (dataflow|scratchpad) (alive|registered): a core with \d+ bytes of \d+$`),
-			input: strings.ReplaceAll(graph("ttnn.add", strings.ReplaceAll(goodCB, "4096", "1572864")), "circular_buffer", "scratchpad"),
-		},
-		{
-			name: "a circular buffer without cores may grow by nearly 2^63 bytes",
-			law:  lawRoom,
-			what: regexp.MustCompile(`^may grow by 9\d{18} in an L1 of `),
-			input: `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{[0-0 - 0-0]}"},"connections":[]},` +
-				`{"counter":1,"node_type":"circular_buffer_allocate","params":{"address":0,"size":32,"core_range_set":"{}"},"connections":[]},` +
-				`{"counter":2,"node_type":"program_execution","params":{},"connections":[]}]`,
-		},
-		{
-			name: "headroom ends below L1_SMALL, and may_grow does not",
-			law:  lawRoom,
-			what: regexp.MustCompile(`^may grow into L1_SMALL: by \d+, \d+ are usable$`),
-			input: `{"event":"log","version":1}` + "\n" +
-				`{"event":"device","device":0,"spec":{"arch":"wormhole","l1_size":1499136,"cb_base":103712,"l1_small":32768}}` + "\n" +
-				`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}` + "\n" + `{"event":"enqueue","program":1}` + "\n",
-		},
-		{
-			name:  "a run of a cut capture is enqueued at a node that there is not",
-			law:   lawAgree,
-			what:  regexp.MustCompile(`^enqueued at a node behind the last, \d+$`),
-			input: `[{"counter":0,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]}]`,
-		},
-		{
-			name: "a program of a log is registered beyond L1 and never enqueued, and check is green",
-			law:  lawAgree,
-			what: regexp.MustCompile(`^fits, although the report says beyond-l1$`),
-			input: onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":2000000}]}`, `{"event":"register","program":1}`,
-				`{"event":"program","program":2,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"enqueue","program":2}`),
-		},
-		{
 			name: "a log may have device ids up to 2^64-1, the schemas promise numbers up to 2^63-1",
 			law:  lawNumber,
 			what: regexp.MustCompile(`^\.(l1|devices|held|live_at_end\.list)\[\]\.device is \d{19,20}$`),

@@ -110,8 +110,8 @@ func room(at *alike, core l1.Core, own byteSet) Headroom {
 	return h
 }
 
-// MayGrow returns by how many bytes a CB of p may grow before it fits no more, byte by
-// byte. ok is false if it does not fit as it is, or takes nothing. Where there is no end
+// MayGrow returns by how many bytes a CB of p may grow before it fits no more, or ends
+// above usable L1, byte by byte. ok is false if it does not fit as it is, or takes nothing. Where there is no end
 // of L1, or no device, it does not return.
 func (f *Fleet) MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64, ok bool, err error) {
 	v, err := f.Check(p, ids)
@@ -135,9 +135,24 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64,
 		if err != nil {
 			break
 		}
-		if v, _ := f.Check(next, ids); !v.Fits() {
+		if v, _ := f.Check(next, ids); !v.Fits() || AboveUsable(p, next) {
 			break
 		}
 	}
 	return bytes, true, nil
+}
+
+// AboveUsable reports whether a local CB ends above usable L1, and higher than the same
+// one did in the program as it was.
+func AboveUsable(was, is *program.Program) bool {
+	ends := map[int]uint64{}
+	for i, cb := range was.CBs() {
+		ends[i] = cb.Range.End
+	}
+	for i, cb := range is.CBs() {
+		if !cb.Global && cb.Range.End > is.Spec().Usable().End && cb.Range.End > ends[i] {
+			return true
+		}
+	}
+	return false
 }

@@ -139,7 +139,9 @@ func (p *player) judge(c *chip, run program) Verdict {
 // refusals makes tt-metal's checks of the regions.
 func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal) {
 	entries := newEntries(group)
-	for _, b := range group { // as when they were placed
+	marked := slices.Clone(group) // as when they were placed: scratchpads come last
+	slices.SortStableFunc(marked, func(a, b *buffer) int { return int(a.kind) - int(b.kind) })
+	for _, b := range marked {
 		if b.local && b.size > 0 {
 			markAll(entries, b)
 		}

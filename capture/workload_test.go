@@ -1,0 +1,91 @@
+package capture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// bothWays replays a script as a file, which can be read again, and as a pipe.
+func bothWays(t *testing.T, s *script) (file, pipe *replay.Result) {
+	t.Helper()
+	pipe, err := replay.Run("pipe", NewReader(strings.NewReader(s.text(t)), "pipe").Events(Options{}), replay.Options{})
+	require.NoError(t, err)
+	return s.replay(t, Options{}), pipe
+}
+
+// Two programs of one workload with a buffer between them: what is told of the first one
+// may be both. It does not fit, and a second reading knows that it is one program.
+func TestWorkloadSettledLate(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.free(2)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.interleaved(0, 1_500_000, 1024)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.free(2)
+	file, pipe := bothWays(t, s)
+	require.Equal(t, int64(2), file.Checks.Runs)
+	require.Equal(t, int64(2), file.Checks.Failed, "one after the other, neither fits")
+	require.NotContains(t, file.Untold(), replay.CodeUnsettled)
+	require.Equal(t, int64(1), pipe.Checks.Failed)
+	require.Contains(t, pipe.Untold(), replay.CodeUnsettled)
+	require.Equal(t, int64(2), pipe.Devices[0].Programs)
+}
+
+// Three programs: each is told apart from the next, and the k-th execution is of the k-th;
+// what comes after them is of the last one. A hit runs all of them again.
+func TestWorkloadOfThree(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	execute := func() { s.add("program_execution", params{"device_id": 2, "physical_device_id": 0}) }
+	s.op("f", false, func() {
+		for range 3 {
+			s.free(2)
+		}
+		for _, size := range []int{4096, 2048, 1024} {
+			s.cb(0, "{[0-0 - 0-0]}", 111616, size)
+		}
+		for range 4 {
+			execute()
+		}
+	})
+	s.op("f", true, func() {
+		for range 3 {
+			s.free(2)
+		}
+		execute()
+	})
+	file, pipe := bothWays(t, s)
+	require.Equal(t, file.Checks, pipe.Checks)
+	require.Equal(t, int64(6), file.Checks.Runs)
+	require.Equal(t, int64(3), file.Checks.Inferred)
+	require.Equal(t, int64(3), file.Devices[0].Programs)
+	require.Equal(t, uint64(4096), file.Devices[0].LogicalPeak)
+	d := file.L1[0].Dispatched
+	require.Equal(t, replay.Dispatched{Peak: 4096, Final: 4096, CorePeak: 4096, Executions: 5}, *d)
+	require.Empty(t, file.Untold())
+}
+
+// An exception comes after what was enqueued was told: a second reading takes it back.
+func TestAbortedLate(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.add("function_start", params{"name": "f"})
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+	s.interleaved(0, 1_500_000, 1024)
+	s.add("function_end", params{"name": "f", "aborted": "true", "abort_reason": "TT_FATAL: no"})
+	s.op("f", nil, func() { s.free(2) })
+	file, pipe := bothWays(t, s)
+	require.Equal(t, int64(1), file.Checks.Runs)
+	require.Zero(t, file.Hits.Inferred)
+	require.Contains(t, file.Untold(), replay.CodeNotShown)
+	require.Equal(t, uint64(4096), file.Devices[0].Registered)
+	require.Equal(t, replay.HighLow{Peak: 1024 * 130, Final: 1024 * 130}, file.L1[0].Total)
+	require.Contains(t, pipe.Untold(), replay.CodeMeshLate, "it ran as far as anybody knew")
+}
