@@ -47,8 +47,7 @@ const rightDir = "../../capture/testdata/right"
 // wrongToday are the answers that cbl1 does not give yet.
 // A name that is given goes: TestRightAnswers fails as long as it stands here.
 func wrongToday() []string {
-	return []string{
-	}
+	return []string{}
 }
 
 // TestRightAnswers asks the command each question of testdata/right.
