@@ -33,7 +33,7 @@ func (s *Session) complaint(e *event.Event, err error) []byte {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), refused.Name
 	}
 	if fit, ok := errors.AsType[*device.FitError](err); ok {
-		v := s.verdict(fit.Verdict)
+		v := s.verdictRow(fit.Verdict)
 		a.Verdict = &v
 	}
 	return line(e, a)
@@ -115,7 +115,7 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return answerCheck{"check", p.ID(), p.Name(), s.verdict(v)}, "", nil
+	return answerCheck{"check", p.ID(), p.Name(), s.verdictRow(v)}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (any, event.Code, error) {

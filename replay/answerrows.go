@@ -215,7 +215,7 @@ type answerVerdict struct {
 	VerdictRow[answerResident]
 }
 
-func (s *Session) verdict(v fit.Verdict) answerVerdict {
+func (s *Session) verdictRow(v fit.Verdict) answerVerdict {
 	return answerVerdict{v.Fits(), NewVerdictRow(v, idOf, func(residents []fit.Resident) []answerResident {
 		out := []answerResident{}
 		for _, r := range residents {
