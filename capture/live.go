@@ -277,10 +277,10 @@ func (w *walk) allocate(n *node, id device.ID) {
 	if kind.InL1() {
 		w.measure(b, n)
 	}
-	if !b.sharded || !b.perCore.OK && !b.address.OK {
-		w.lay(b)
-	} else if cores, ok := w.known.cores[n.Counter]; ok {
+	if cores, ok := w.known.cores[n.Counter]; ok && b.sharded {
 		b.cores, b.known = cores, true
+		w.lay(b)
+	} else if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
 	} else {
 		w.buffers.waiting = b

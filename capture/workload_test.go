@@ -89,3 +89,17 @@ func TestAbortedLate(t *testing.T) {
 	require.Equal(t, replay.HighLow{Peak: 1024 * 130, Final: 1024 * 130}, file.L1[0].Total)
 	require.Contains(t, pipe.Untold(), replay.CodeMeshLate, "it ran as far as anybody knew")
 }
+
+// The cores of a buffer of which nobody says how much a core holds are known at the second
+// reading, which then is right.
+func TestCoresOfUnsizedBuffer(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+	b := s.sharded(0, 0, 1024, `[{"start":{"x":0,"y":0},"end":{"x":0,"y":1}}]`)
+	for _, key := range []string{"max_size_per_bank", "page_size"} {
+		delete(b.params, key)
+	}
+	require.NotContains(t, s.replay(t, Options{}).Untold(), replay.CodeMeshLate)
+}

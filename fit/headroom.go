@@ -14,7 +14,7 @@ type Headroom struct {
 	Cores   l1.CoreSet
 
 	End  uint64   // where the region of the circular buffers ends; the base, where there are none
-	Free uint64   // bytes from End to what lives above, or to the end of usable L1 (below L1_SMALL); 0 if something lies lower
+	Free uint64   // bytes from End, or from the base where that is higher, to what lives above, or to the end of usable L1 (below L1_SMALL); 0 if something lies lower
 	Gap  l1.Range // the largest run of free bytes above the base, the lowest of equals
 }
 
@@ -82,8 +82,8 @@ func (t *tile) headroom(at *Place) Headroom {
 			above = min(above, at)
 		}
 	}
-	if above > h.End {
-		h.Free = above - h.End
+	if from := max(h.End, at.Spec.CBBase); above > from {
+		h.Free = above - from // what lies below the base is nobody's
 	}
 	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), at.Spec) {
 		for _, at := range starts { // what lies there is not known to end

@@ -111,7 +111,7 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if p == nil {
 		return nil, "", errors.New("program: missing")
 	}
-	v, err := s.verdict(p, set)
+	v, err := s.judge(p, set)
 	if err != nil {
 		return nil, "", err
 	}

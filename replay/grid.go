@@ -86,9 +86,9 @@ func (s *Session) allOnGrid(id program.ID, set device.Set) error {
 	return nil
 }
 
-// verdict judges a program on some devices as the fleet does, or beside the grids that
+// judge judges a program on some devices as the fleet does, or beside the grids that
 // it does not have.
-func (s *Session) verdict(p *program.Program, set device.Set) (fit.Verdict, error) {
+func (s *Session) judge(p *program.Program, set device.Set) (fit.Verdict, error) {
 	v, err := s.fleet.Check(p, set)
 	if err != nil || s.allOnGrid(p.ID(), set) == nil {
 		return v, err

@@ -37,6 +37,7 @@ func (k *checks) grow() error {
 	if one == nil {
 		return nil
 	}
+	usable := k.tight.place.Spec.Usable().Len() // of the base that is assumed
 	k.tight.place.Spec = one.Spec()
 	for i, cb := range one.CBs() {
 		if i >= maxGrown {
@@ -47,7 +48,7 @@ func (k *checks) grow() error {
 			return err
 		}
 		if ok {
-			k.result.Tightest.Grow = append(k.result.Tightest.Grow, Growth{device.Kind(cb.Kind), i, bytes})
+			k.result.Tightest.Grow = append(k.result.Tightest.Grow, Growth{device.Kind(cb.Kind), i, min(bytes, usable)})
 		}
 	}
 	return nil

@@ -94,6 +94,11 @@ func TestGrowthEndsWhereRoomEnds(t *testing.T) {
 				`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}` + "\n" + `{"event":"enqueue","program":1}` + "\n",
 			[]uint64{1499136 - 32768 - 103712 - 32},
 		},
+		{
+			"recorded below the base that is assumed",
+			strings.ReplaceAll(graph("ttnn.add", goodCB), "111616", "103680"),
+			[]uint64{1572864 - 111616},
+		},
 	} {
 		in := inspect([]byte(c.input))
 		require.Empty(t, in.list, c.name)

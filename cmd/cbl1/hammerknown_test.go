@@ -20,12 +20,6 @@ type knownFailure struct {
 func knownFailures() []knownFailure {
 	return []knownFailure{
 		{
-			name:  "headroom counts bytes between a recorded end below the base and the base as free",
-			law:   lawRoom,
-			what:  regexp.MustCompile(`^headroom \{End:(\d{1,5}|10\d{4}|110\d{3}|1110\d\d) .* bytes from 111616 on$`),
-			input: strings.ReplaceAll(graph("ttnn.add", goodCB), "111616", "103712"),
-		},
-		{
 			name: "a log may have device ids up to 2^64-1, the schemas promise numbers up to 2^63-1",
 			law:  lawNumber,
 			what: regexp.MustCompile(`^\.(l1|devices|held|live_at_end\.list)\[\]\.device is \d{19,20}$`),

@@ -44,38 +44,19 @@ type rightAnswer struct {
 
 const rightDir = "../../capture/testdata/right"
 
-// wrongToday are the answers that cbl1 does not give yet.
-// A name that is given goes: TestRightAnswers fails as long as it stands here.
-func wrongToday() []string {
-	return []string{}
-}
-
 // TestRightAnswers asks the command each question of testdata/right.
-// What is not among wrongToday has to be right, and what is has to be wrong.
 func TestRightAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(rightDir, "*.right.json"))
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 75)
-	wrong := map[string]bool{}
-	for _, name := range wrongToday() {
-		wrong[name] = true
-	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".right.json")
 		t.Run(name, func(t *testing.T) {
 			want := readRight(t, file)
 			require.True(t, strings.HasPrefix(name, fmt.Sprintf("%02d_", want.Answer)), "the number of the answer")
-			bad := want.differences(t)
-			if wrong[name] {
-				require.NotEmpty(t, bad, "this is right now: remove it from wrongToday")
-				t.Logf("still wrong: %s", strings.Join(bad, "; "))
-				return
-			}
-			require.Empty(t, bad, want.Why)
+			require.Empty(t, want.differences(t), want.Why)
 		})
-		delete(wrong, name)
 	}
-	require.Empty(t, slices.Sorted(maps.Keys(wrong)), "names without a file")
 }
 
 // TestRightCaptures: no capture of the folder goes without an answer, and each of answers 1 to 11 has one.

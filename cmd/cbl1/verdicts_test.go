@@ -15,12 +15,6 @@ import (
 	"github.com/cbl1/cbl1/internal/oracle/fixture"
 )
 
-// oracleRules are the right answers that the command gives already.
-// A rule is turned on with the change that makes the command follow it; in the end this is oracle.AllRules().
-func oracleRules() oracle.Rules {
-	return oracle.AllRules()
-}
-
 // checked is what TestVerdictsMatchOracle reads of the JSON of check.
 type checked struct {
 	Runs     int       `json:"runs"`
@@ -80,7 +74,7 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		var got checked
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 		opts := oracle.Options{
-			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, NoInfer: noInfer, Rules: oracleRules(),
+			Arch: "blackhole", Base: fixture.RandomBase, Align: fixture.RandomAlign, L1Size: fixture.RandomL1, NoInfer: noInfer, Rules: oracle.AllRules(),
 		}
 		want, err := oracle.L1(data, opts)
 		require.NoError(t, err)

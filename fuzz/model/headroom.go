@@ -15,7 +15,7 @@ type Headroom struct {
 	Devices int
 	Core    l1.Core
 	End     uint64   // of the region
-	Free    uint64   // bytes to what lives above it, or to the end of usable L1
+	Free    uint64   // bytes from it or the base to what lives above, or to the end of usable L1
 	Gap     l1.Range // longest run of free bytes above the base, the lowest of equals
 }
 
@@ -99,8 +99,8 @@ func room(at *alike, core l1.Core, own byteSet) Headroom {
 			}
 		}
 	}
-	if above > h.End {
-		h.Free = above - h.End
+	if low := max(h.End, at.spec.CBBase); above > low {
+		h.Free = above - low
 	}
 	for _, gap := range free(at.spec, all) {
 		if gap.End-gap.Start > h.Gap.End-h.Gap.Start {
