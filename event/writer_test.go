@@ -306,7 +306,7 @@ func TestWriterAndLog(t *testing.T) {
 	source, err := os.ReadFile("event.go")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`\tKind\w+\s+Kind = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
-	require.Len(t, found, 31)
+	require.Len(t, found, 33)
 	for _, kind := range found {
 		if kind[1] != string(event.KindTorn) && kind[1] != string(event.KindAgain) {
 			require.Contains(t, kinds, event.Kind(kind[1]))
