@@ -364,7 +364,8 @@ func TestEventsOfLog(t *testing.T) {
 	events, err = told([]byte(text+"[]\n"), Options{})
 	require.Error(t, err)
 	require.Len(t, events, 3)
-	for range NewReader(strings.NewReader(text), path).Events(Options{}) {
+	for _, err := range NewReader(strings.NewReader(text), path).Events(Options{}) {
+		require.NoError(t, err)
 		break // and nothing more is told
 	}
 }

@@ -332,7 +332,8 @@ func TestLogFails(t *testing.T) {
 		require.ErrorContains(t, err, "is read already")
 	}
 	l = event.NewLog(strings.NewReader(logHead), "log")
-	for range l.Events() {
+	for _, err := range l.Events() {
+		require.NoError(t, err)
 		break
 	}
 	for _, err := range l.Events() {

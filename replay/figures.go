@@ -31,7 +31,9 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 	}
 	d.held[p.ID()] = c
 	r.counts(d, c, e.Node, op)
-	d.alive(c)
+	if !d.alive(c) {
+		return r.tooMuch(e, nil)
+	}
 	if r.ofRuns() {
 		if err := r.lives(d, c, r.alive[:], e); err != nil {
 			return err
@@ -90,17 +92,22 @@ func (r *replay) lives(d *row, c *content, in []*device.Fleet, e *event.Event) e
 				}
 			}
 			if _, err := f.Register(counted, dev.Set()); err != nil {
-				return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+				return r.tooMuch(e, err)
 			}
 		}
 	}
 	return nil
 }
 
-// alive counts the sizes of what is alive on a device.
-func (d *row) alive(c *content) {
-	d.sizes, d.loose = min(d.sizes+c.sizes, l1.MaxAddr), min(d.loose+c.loose, l1.MaxAddr)
+// alive counts the sizes of what is alive on a device. It reports whether they can be
+// counted: c.loose is part of c.sizes.
+func (d *row) alive(c *content) bool {
+	if d.sizes > l1.MaxAddr-c.sizes {
+		return false
+	}
+	d.sizes, d.loose = d.sizes+c.sizes, d.loose+c.loose
 	d.figures.LogicalSizesPeak, d.figures.UnattributedPeak = max(d.figures.LogicalSizesPeak, d.sizes), max(d.figures.UnattributedPeak, d.loose)
+	return true
 }
 
 // ends takes in that a program is not alive any more.
@@ -212,7 +219,9 @@ func (r *replay) close(d *row, e *event.Event) error {
 			first = o.on.First
 		}
 		r.counts(d, o.content, first, o.op)
-		d.alive(o.content)
+		if !d.alive(o.content) {
+			return r.tooMuch(e, nil)
+		}
 		if err := r.lives(d, o.content, r.alive[:], e); err != nil {
 			return err
 		}
@@ -225,7 +234,7 @@ func (r *replay) close(d *row, e *event.Event) error {
 		sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
 		for kind, sum := range sums {
 			if *sum > l1.MaxAddr-o.content.logical[kind] {
-				return r.inputError(e, "sizes sum to more than 2^63-1 bytes", nil)
+				return r.tooMuch(e, nil)
 			}
 			*sum += o.content.logical[kind]
 		}
@@ -306,10 +315,10 @@ func (r *replay) execute(e *event.Event) error {
 			}
 		}
 		if _, err := r.executed.Register(c.programs[0], x.dev.Set()); err != nil {
-			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+			return r.tooMuch(e, err)
 		}
 		if err := r.executed.Dispatch(c.id, x.dev.Set()); err != nil {
-			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
+			return r.tooMuch(e, err)
 		}
 		x.row.CorePeak = max(x.row.CorePeak, c.detail.Core)
 	}

@@ -50,7 +50,10 @@ func (r *replay) finish() (*Result, error) {
 	apart := out.Checks.Apart
 	out.Checks = r.checks.result
 	out.Checks.Apart = apart
-	out.Live = r.leaks()
+	var err error
+	if out.Live, err = r.leaks(); err != nil {
+		return nil, err
+	}
 	r.finishNotes()
 	return out, nil
 }

@@ -1,10 +1,12 @@
 package replay_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -78,4 +80,27 @@ func TestLogTraceIsJudged(t *testing.T) {
 		require.Contains(t, r.Checks.List[0].Verdict.String(), "L1 buffer allocated at 200000 and static circular buffer region ends at 211616")
 		require.EqualValues(t, 8, r.Checks.List[0].Enqueue)
 	}
+}
+
+// TestSumsAreNotCut: a sum that no figure can hold ends the reading, with its line.
+func TestSumsAreNotCut(t *testing.T) {
+	const half = `4611686018427387904`
+	head := `{"event":"log","version":1}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" +
+		`{"event":"device","device":1,"spec":{"board":"n150"}}` + "\n"
+	for name, lines := range map[string]string{
+		"programs without cores": `{"event":"program","program":1,"cbs":[{"cores":"{}","size":` + half + `}]}` + "\n" +
+			`{"event":"program","program":2,"cbs":[{"cores":"{}","size":` + half + `}]}` + "\n" +
+			`{"event":"register","program":1,"devices":[0]}` + "\n" + `{"event":"register","program":2,"devices":[0]}`,
+		"buffers of two devices": `{"event":"allocate","buffer":1,"kind":"dram","size":` + half + `,"devices":[0]}` + "\n" +
+			`{"event":"allocate","buffer":2,"kind":"dram","size":` + half + `,"devices":[1]}`,
+	} {
+		_, err := replay.Run("log", event.NewLog(strings.NewReader(head+lines+"\n"), "log").Events(), replay.Options{})
+		require.ErrorContains(t, err, "more than 2^63-1 bytes", name)
+	}
+	// A program of its own that is too much cannot be placed.
+	one := `{"event":"program","program":1,"cbs":[{"cores":"{}","size":` + half + `},{"cores":"{}","size":` + half + `}]}` + "\n" +
+		`{"event":"register","program":1,"devices":[0]}` + "\n"
+	r, err := replay.Run("log", event.NewLog(strings.NewReader(head+one), "log").Events(), replay.Options{})
+	require.NoError(t, err)
+	require.Contains(t, r.Untold(), replay.CodeEventRefused)
 }

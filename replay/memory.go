@@ -332,7 +332,7 @@ func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRu
 }
 
 // leaks lists what was not freed on any device.
-func (r *replay) leaks() (out Live) {
+func (r *replay) leaks() (out Live, err error) {
 	seen := map[*buffer]bool{}
 	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
@@ -358,7 +358,10 @@ func (r *replay) leaks() (out Live) {
 		out.Buffers++
 		sum := map[device.Kind]*uint64{device.KindL1: &out.L1, device.KindL1Small: &out.L1Small, device.KindDRAM: &out.DRAM}[b.info.Kind]
 		if sum != nil {
-			*sum = min(*sum+b.info.Size, l1.MaxAddr)
+			if *sum > l1.MaxAddr-b.info.Size {
+				return out, r.tooMuch(&event.Event{Node: b.info.At}, nil)
+			}
+			*sum += b.info.Size
 		}
 		if len(out.List) < MaxListed {
 			out.List = append(out.List, b.info)
@@ -366,5 +369,5 @@ func (r *replay) leaks() (out Live) {
 			out.More++
 		}
 	}
-	return out
+	return out, nil
 }

@@ -183,7 +183,7 @@ func (c *content) takes(cb program.Placed) {
 		return
 	}
 	c.detail.LocalCBs++
-	c.sizes += cb.Size
+	c.sizes += cb.Size // a program of more than 2^63-1 bytes cannot be built
 	cores := cb.Cores.Cores()
 	if cores.IsEmpty() {
 		c.loose += cb.Size

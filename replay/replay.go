@@ -187,7 +187,7 @@ func (r *replay) source(e *event.Event) error {
 	case event.KindExecuted:
 		return r.execute(e)
 	case event.KindAllocate:
-		r.allocated(e)
+		return r.allocated(e)
 	case event.KindFree:
 		r.freedUnknown(e)
 	case event.KindHidden:
@@ -279,7 +279,7 @@ func (r *replay) notice(e *event.Event, err error) error {
 		code = CodeTornLine
 	case event.CodeOverflow:
 		if r.ofRuns() {
-			return r.inputError(e, "sizes sum to more than 2^63-1 bytes", refused.Err)
+			return r.tooMuch(e, refused.Err)
 		}
 	}
 	r.notes.note(code, at(e), detail)
@@ -292,6 +292,11 @@ func (r *replay) inputError(e *event.Event, reason string, err error) error {
 		return &event.InputError{File: r.result.File, Node: int64(e.Node), Reason: reason, Err: err}
 	}
 	return &event.InputError{File: r.result.File, Line: e.Pos.Line, Offset: e.Pos.Offset, Node: -1, Reason: reason, Err: err}
+}
+
+// tooMuch is the error of a sum that no figure can hold.
+func (r *replay) tooMuch(e *event.Event, err error) error {
+	return r.inputError(e, "sizes sum to more than 2^63-1 bytes", err)
 }
 
 func (r *replay) internal(e *event.Event, err error) error { return r.inputError(e, err.Error(), err) }

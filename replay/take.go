@@ -91,16 +91,19 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 }
 
 // allocated takes in what an allocation says besides of what the fleet keeps.
-func (r *replay) allocated(e *event.Event) {
+func (r *replay) allocated(e *event.Event) error {
 	kind := e.Buffer.Kind
 	if e.Earlier && len(e.Parts) == 0 {
 		if kind == device.KindL1 || kind == device.KindL1Small {
+			if r.result.Earlier.Bytes > l1.MaxAddr-e.Buffer.Size {
+				return r.tooMuch(e, nil)
+			}
 			r.result.Earlier.L1++
-			r.result.Earlier.Bytes = min(r.result.Earlier.Bytes+e.Buffer.Size, l1.MaxAddr)
+			r.result.Earlier.Bytes += e.Buffer.Size
 		} else {
 			r.result.Earlier.Other++
 		}
-		return
+		return nil
 	}
 	for _, d := range r.named(e) {
 		if len(e.Parts) > 0 && !e.Buffer.Backing && !e.Buffer.Unsized {
@@ -120,6 +123,7 @@ func (r *replay) allocated(e *event.Event) {
 	if e.Unplaced != "" && e.Unplaced != event.UnplacedSmall { // no source says where L1_SMALL is
 		r.notes.note(CodeBufferUnplaced, at(e), "")
 	}
+	return nil
 }
 
 // freedUnknown takes in a free of which the source knows no allocation.

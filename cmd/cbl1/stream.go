@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -31,16 +30,18 @@ func newStream(s streams) *cobra.Command {
 }
 
 func (s streams) stream(name string) error {
-	var in io.Reader = s.in
-	shown := "stdin"
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return fileError(name, err)
-		}
-		defer func() { _ = f.Close() }() // open for reading only
-		in, shown = f, name
-	}
 	var session replay.Session
-	return session.Stream(event.NewLog(in, shown).Events(), s.out)
+	if name == "-" {
+		return session.Stream(event.NewLog(s.in, "stdin").Events(), s.out)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return fileError(name, err)
+	}
+	defer func() { _ = f.Close() }() // open for reading only
+	before, err := f.Stat()
+	if err != nil {
+		return fileError(name, err)
+	}
+	return session.Stream(event.NewLog(f, name).OfFile(before, f.Stat).Events(), s.out)
 }
