@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -20,7 +19,6 @@ type memory struct {
 	before device.BufferTotals             // of buffers from before the source
 	beside sum128                          // of the buffers in L1, by content: equal ones make equal sums
 	last   map[*program.Program]ProgramRun // the last run of each program
-	bounds bounds
 	rise   *rise
 	spike  *spike
 }
@@ -54,96 +52,6 @@ func (s sum128) minus(o sum128) sum128 {
 	lo, borrow := bits.Sub64(s.lo, o.lo, 0)
 	hi, _ := bits.Sub64(s.hi, o.hi, borrow)
 	return sum128{hi, lo}
-}
-
-// bounds say from above what each core holds.
-type bounds struct {
-	cores []coreBytes            // by x*usualRows+y
-	far   map[l1.Core]*coreBytes // of cores beyond these rows
-	sum   uint64                 // of all: what is tracked, if nothing overlaps
-}
-
-// coreBytes bound from above what a core holds.
-type coreBytes struct {
-	buffers uint64
-	placed  [numKinds]uint64 // by the last program
-}
-
-func (b *coreBytes) sum() uint64 {
-	n := b.buffers
-	for _, k := range b.placed {
-		n += k
-	}
-	return n
-}
-
-// usualRows is more than the rows of any real grid.
-const usualRows = 16
-
-func (b *bounds) at(c l1.Core) *coreBytes {
-	if c.Y >= usualRows {
-		far := b.far[c]
-		if far == nil {
-			if b.far == nil {
-				b.far = map[l1.Core]*coreBytes{}
-			}
-			far = &coreBytes{}
-			b.far[c] = far
-		}
-		return far
-	}
-	i := int(c.X)*usualRows + int(c.Y)
-	if i >= len(b.cores) {
-		b.cores = append(b.cores, make([]coreBytes, (int(c.X)+1)*usualRows-len(b.cores))...)
-	}
-	return &b.cores[i]
-}
-
-// load adds to what cores may hold, or takes it off again, and returns the largest bound
-// of these cores.
-func (b *bounds) load(cores l1.CoreSet, add, sub uint64) (most uint64) {
-	for c := range cores.All() {
-		one := b.at(c)
-		one.buffers += add - sub
-		b.sum += add - sub
-		most = max(most, one.sum())
-	}
-	return most
-}
-
-// place notes what a program holds of each core, and returns the largest bound. A trace
-// leaves the most that any of its programs has: then atLeast is set.
-func (b *bounds) place(p *program.Program, atLeast bool) (most uint64) {
-	for kind := program.CircularBuffer; int(kind) < numKinds; kind++ {
-		for g := range p.Occupied(kind).Groups() {
-			for c := range g.Cores().All() {
-				one := b.at(c)
-				bytes := g.Bytes()
-				if atLeast {
-					bytes = max(bytes, one.placed[kind])
-				}
-				b.sum += bytes - one.placed[kind] // wraps and comes back
-				one.placed[kind] = bytes
-				most = max(most, one.sum())
-			}
-		}
-	}
-	return most
-}
-
-// next returns the bound of the fullest core on which a new buffer will lie, or less where
-// its parts share cores.
-func (d *row) next(parts []event.Part) (most uint64) {
-	for _, p := range parts {
-		cores := p.Cores.V
-		if !p.Cores.OK {
-			cores = d.spec.Grid().Cores()
-		}
-		if !cores.IsEmpty() {
-			most = max(most, d.bounds.load(cores, 0, 0)+p.Range.Len())
-		}
-	}
-	return most
 }
 
 // describe says what a buffer is, for all devices on which it is allocated.
@@ -227,18 +135,14 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 		d.beside = d.beside.plus(b.hash)
 		return nil
 	}
-	bound := uint64(0)
-	for _, part := range b.parts {
-		bound = max(bound, d.bounds.load(part.Cores, part.Range.Len(), 0))
-	}
-	if d.rise != nil && d.dev.Totals().Tracked != d.bounds.sum {
-		// It overlaps something, so it may not add to the peak that is to be written down.
+	if d.rise != nil && d.dev.Totals().TrackedCore <= d.rise.bytes {
+		// It lies where there is less: what the peak consists of is to be written without it.
 		if err := r.without(d, given, func() { r.settle(d) }); err != nil {
 			return err
 		}
 	}
 	d.beside = d.beside.plus(b.hash)
-	r.grown(d, bound, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
+	r.grown(d, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
 	return nil
 }
 
@@ -287,9 +191,6 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	if len(b.parts) == 0 {
 		return
 	}
-	for _, part := range b.parts {
-		d.bounds.load(part.Cores, 0, part.Range.Len())
-	}
 	d.beside = d.beside.minus(b.hash)
 	if !e.Corrects && !b.unsized {
 		d.spiked(b, e.Node, e.T)
@@ -298,12 +199,10 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 
 // dispatched takes in what programs left on a device that ran there last.
 func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, t string) {
-	bound := uint64(0)
 	for _, p := range programs {
 		d.last[p] = run
-		bound = max(bound, d.bounds.place(p, false))
 	}
-	r.grown(d, bound, rise{at: at, t: t, op: run.Op})
+	r.grown(d, rise{at: at, t: t, op: run.Op})
 }
 
 // traced takes in that a trace ran: any core may hold any of its programs.
@@ -312,13 +211,11 @@ func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 		if _, known := d.last[p]; !known {
 			d.last[p] = r.loggedRun(d, p, e)
 		}
-		d.bounds.place(p, true)
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
 		}
 	}
-	r.grown(d, math.MaxUint64, rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)})
-	r.settle(d)
+	r.grown(d, rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)})
 	d.executed.Executions++
 }
 

@@ -37,20 +37,14 @@ func (d *row) best() uint64 {
 	return 0
 }
 
-// grown takes in that a device holds more than before. bound is the most that any of the
-// cores that changed can hold. It is what the fullest of them holds, unless something
-// overlaps.
-func (r *replay) grown(d *row, bound uint64, by rise) {
+// grown takes in that a device holds more than before.
+func (r *replay) grown(d *row, by rise) {
 	d.spike = nil
-	tracked := d.dev.Totals().Tracked
-	d.on.Total.Peak = max(d.on.Total.Peak, tracked)
-	if bound <= d.best() {
-		return
-	}
-	by.bytes = bound
-	d.rise = &by
-	if d.bounds.sum != tracked {
-		r.settle(d)
+	t := d.dev.Totals()
+	d.on.Total.Peak = max(d.on.Total.Peak, t.Tracked)
+	if t.TrackedCore > d.best() {
+		by.bytes = t.TrackedCore
+		d.rise = &by
 	}
 }
 

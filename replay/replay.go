@@ -233,10 +233,7 @@ func (r *replay) before(e *event.Event) {
 		d := r.rows[id]
 		switch {
 		case e.Kind == event.KindAllocate && !e.Corrects:
-			if d.rise != nil && d.next(e.Parts) <= d.rise.bytes {
-				r.settle(d) // it goes where there is less
-			}
-			continue
+			continue // it may make the peak a higher one
 		case e.Kind == event.KindRemove:
 			r.keep(d)
 		}
