@@ -22,6 +22,8 @@
 // [ProgramRun], [BufferInfo], [Spike]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
+// [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each
+// [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one).
 // [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has
 // a [Sample] now and then. [Spec] and [Addresses] say what the figures rest on; lists have
 // at most [MaxListed] rows.
@@ -31,8 +33,9 @@
 // alive until it is unregistered, and has one row for each id; what a capture ran stays
 // registered, is alive until its CBs are freed, and has one row for each run.
 //
-// Rows of JSON that answers and reports share are [VerdictRow], [RefusalRow], [ClashRow],
-// [HoleRow] and [HeadroomRow], made by [NewVerdictRow] and [NewHeadroomRow].
+// Answers and reports share rows of JSON. [NewVerdictRow] makes a [VerdictRow] with
+// [RefusalRow], [ClashRow] and [HoleRow]; [NewHeadroomRow] a [HeadroomRow], [NewResidentRow]
+// a [ResidentRow], and [NewSharedRows] rows of [SharedRow].
 //
 // # Invariants
 //

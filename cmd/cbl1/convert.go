@@ -43,6 +43,9 @@ func newConvert(s streams) *cobra.Command {
 			if to == "" || to == "-" {
 				return in.convert(events, s.out)
 			}
+			if err := checkOutput(to, args[0]); err != nil {
+				return err
+			}
 			return writeFile(to, func(w io.Writer) error { return in.convert(events, w) })
 		},
 	}
@@ -91,8 +94,46 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 	return out.Flush()
 }
 
-// writeFile makes a file that is there when all of it is, and not at all otherwise.
-func writeFile(name string, write func(io.Writer) error) (err error) {
+// checkOutput refuses an output that is a folder, or the input itself: a capture cannot
+// be made again from its log.
+func checkOutput(to, from string) error {
+	target, err := os.Stat(to)
+	if err != nil {
+		return nil // it is to be made
+	}
+	if target.IsDir() {
+		return fmt.Errorf("%s is a folder: name the file to write", to)
+	}
+	if from == "-" {
+		return nil
+	}
+	files, err := capture.Inputs(from)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if source, err := os.Stat(file.Path); err == nil && os.SameFile(source, target) {
+			return fmt.Errorf("%s is the input: name another file to write", to)
+		}
+	}
+	return nil
+}
+
+// writeFile makes a file that is there when all of it is, and not at all otherwise. What
+// is there and no regular file, like /dev/null, is written to as it stands.
+func writeFile(name string, write func(io.Writer) error) error {
+	if there, err := os.Stat(name); err == nil && !there.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return fileError(name, err)
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	return replaceFile(name, write)
+}
+
+// replaceFile writes beside a file and takes its place in the end.
+func replaceFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".cbl1-*")
 	if err != nil {
 		return fileError(name, err)

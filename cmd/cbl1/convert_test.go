@@ -107,3 +107,39 @@ func TestConvertLeavesNothingBroken(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "has 2 captures")
 }
+
+// TestConvertWritesOverNothingElse: neither the input nor a folder is replaced, and a
+// device is written to.
+func TestConvertWritesOverNothingElse(t *testing.T) {
+	data, err := os.ReadFile("../../capture/testdata/repeats.json")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	input := filepath.Join(folder, "run.json")
+	require.NoError(t, os.WriteFile(input, data, 0o600))
+	for to, says := range map[string]string{input: "is the input", folder: "is a folder"} {
+		code, stdout, stderr := call("", "convert", input, "-o", to)
+		require.Equal(t, exitUsage, code)
+		require.Empty(t, stdout)
+		requireOneLine(t, stderr)
+		require.Contains(t, stderr, says)
+	}
+	after, err := os.ReadFile(input)
+	require.NoError(t, err)
+	require.Equal(t, data, after)
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+
+	code, _, stderr := call("", "convert", input, "-o", input+"l")
+	require.Equal(t, exitOK, code, stderr)
+	code, _, stderr = call("", "convert", input, "-o", input+"l")
+	require.Equal(t, exitOK, code, stderr)
+
+	null := filepath.Join(folder, "null")
+	require.NoError(t, os.Symlink(os.DevNull, null))
+	code, _, stderr = call("", "convert", input, "-o", null)
+	require.Equal(t, exitOK, code, stderr)
+	link, err := os.Lstat(null)
+	require.NoError(t, err)
+	require.False(t, link.Mode().IsRegular())
+}

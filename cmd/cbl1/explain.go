@@ -48,7 +48,7 @@ func newExplain(s streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&with, "with", "", "a graph capture, or a folder of them, that shows what the messages are about; the flags from --align on are for it")
+	flags.StringVar(&with, "with", "", "a graph capture or event log, or a folder of captures, of the same run; the flags from --align on are for it")
 	addFormat(flags, &format)
 	in.add(flags)
 	return cmd

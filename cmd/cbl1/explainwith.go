@@ -10,11 +10,14 @@ import (
 
 // compare looks for the programs of captures that messages are about. If one of them
 // cannot be read it says so and goes on with the others; the error is errUnreadable.
+// Of captures that cannot be read at all there is nothing to say.
 func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
 	given := in.on.spec()
 	all := clash.Compare(found, given)
 	in.replay.Runs = true
+	read := false
 	err := in.each([]string{with}, func(r *replay.Result) error {
+		read = true
 		one := clash.Compare(found, given)
 		for _, run := range r.Runs {
 			addRuns(one, r, run)
@@ -22,6 +25,9 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		all.Merge(one)
 		return nil
 	})
+	if !read {
+		return nil, err
+	}
 	return all.Matches(), err
 }
 

@@ -9,6 +9,7 @@
 //	cbl1 who FILE|FOLDER|- ADDRESS    what holds a byte
 //	cbl1 explain [FILE|-]             what the messages in a log mean
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
+//	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
 // wrongly or an input could not be read, and 3 if nobody can tell (check).

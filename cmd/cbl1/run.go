@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -42,6 +45,10 @@ func (s streams) complain(err error) {
 func run(args []string, in io.Reader, out, errw io.Writer) int {
 	s := streams{in, out, errw}
 	root := newRoot(s)
+	if err := misspelt(root, args); err != nil {
+		s.complain(err)
+		return exitUsage
+	}
 	root.SetArgs(withVerb(root, args))
 	err := root.Execute()
 	switch {
@@ -84,7 +91,8 @@ func newRoot(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("nothing to read; try: cbl1 FILE, or cbl1 --help")
 		},
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		SuggestionsMinimumDistance: 2, // letters
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -93,6 +101,22 @@ func newRoot(s streams) *cobra.Command {
 	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newExplain(s), newStream(s), newConvert(s))
 	root.InitDefaultHelpCmd()
 	return root
+}
+
+// misspelt returns an error if the first argument is no verb and no file, but nearly a
+// verb.
+func misspelt(root *cobra.Command, args []string) error {
+	if len(args) == 0 || args[0] == "" || strings.HasPrefix(args[0], "-") || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] }) {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	near := root.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is no file and no command; did you mean cbl1 %s?", args[0], strings.Join(near, " or cbl1 "))
 }
 
 // withVerb puts "report" in front of arguments that do not begin with a verb: a
