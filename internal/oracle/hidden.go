@@ -26,27 +26,26 @@ func (p *player) hide(code string, hidden bool) {
 }
 
 // ofNow is what lives at a counter: what was allocated in the capture, and what is from before it.
-// What comes or goes between two nodes does so before the second.
+// What comes or goes between two nodes does so before the second, and what goes goes first.
 func (p *player) ofNow(at int64) []*alloc {
-	live := slices.Clone(p.live)
 	for i := range p.past.earlier {
 		a := &p.past.earlier[i]
-		lives, known := a.since <= at && at < a.until, slices.Contains(live, a)
-		if a.until == at && known {
-			continue // its free is the node that comes: what is open is enqueued first
+		if at <= a.until || !slices.Contains(p.live, a) { // at its end its free is the node that comes: what is open is enqueued first
+			continue
 		}
-		switch {
-		case lives && !known:
-			p.settleOn(a)
-			live = append(live, a)
-			p.live = live
-			p.arrive(a)
-		case !lives && known:
-			p.settleOn(a)
-			live = slices.DeleteFunc(live, func(b *alloc) bool { return b == a })
-		}
+		p.settleOn(a)
+		p.live = slices.DeleteFunc(slices.Clone(p.live), func(b *alloc) bool { return b == a })
 	}
-	return live
+	for i := range p.past.earlier {
+		a := &p.past.earlier[i]
+		if at < a.since || at >= a.until || slices.Contains(p.live, a) {
+			continue
+		}
+		p.settleOn(a)
+		p.live = append(slices.Clone(p.live), a)
+		p.arrive(a)
+	}
+	return p.live
 }
 
 // settleOn enqueues what is open where a buffer comes or goes.
