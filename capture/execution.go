@@ -117,8 +117,8 @@ type shows struct {
 // instead of dispatched.
 func (s *shows) plan() bool { return s.placed && !s.recorded && !s.executed }
 
-// notShown notes that a function ran something of which nothing is shown, once for all
-// frees and executions in it.
+// notShown notes that a function ran a program that the capture does not show. All frees and
+// executions of the function count once.
 func (w *walk) notShown(in notes, name string, start uint64) {
 	if w.shows.operation == event.Some(start) {
 		return

@@ -137,8 +137,8 @@ func (w *walk) frees(n *node, id device.ID) {
 	}
 }
 
-// guesses are ids of which nothing was known when something was decided by them: if
-// they turn out to be a chip's or a mesh's, the decision was another one.
+// guesses are ids that decided something while they were unknown. An id that turns out to be
+// a chip's or a mesh's would have decided otherwise.
 type guesses struct {
 	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
 	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on

@@ -210,8 +210,8 @@ func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint6
 	return forever
 }
 
-// residents returns those whose place is known in the end, by when they came, and the
-// buffer nodes of which nothing is hidden.
+// residents returns the residents with a known place, by when they came. seen has the buffer
+// nodes that hide nothing.
 func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
 	out = p.fromLists(known)

@@ -298,8 +298,8 @@ func (a aimless) add(id device.ID, at uint64) {
 	a[id].count++
 }
 
-// sum returns the frees of those ids of which nothing is known to the end: nobody can
-// tell what they ended. It returns nil if there are none.
+// sum returns the frees whose ids stay unknown to the end. Nobody can tell what they ended.
+// It returns nil if there are none.
 func (a aimless) sum(known func(device.ID) bool) *note {
 	var all *note
 	for id, one := range a {

@@ -129,7 +129,7 @@ func TestToldComposite(t *testing.T) {
 	}
 }
 
-// A free with the id of a mesh of which nothing is known ends nothing: the two programs
+// A free with the id of an unknown mesh ends nothing: the two programs
 // are one run, and an anomaly says so.
 func TestToldUnknownMesh(t *testing.T) {
 	events, void := toldBy(t, "testdata/unknown_mesh.json", Options{})

@@ -90,8 +90,7 @@ func TestAbortedLate(t *testing.T) {
 	require.Contains(t, pipe.Untold(), replay.CodeMeshLate, "it ran as far as anybody knew")
 }
 
-// The cores of a buffer of which nobody says how much a core holds are known at the second
-// reading, which then is right.
+// A buffer without a size per core has its cores known at the second reading, which is right.
 func TestCoresOfUnsizedBuffer(t *testing.T) {
 	s := &script{}
 	s.member(2, 0)

@@ -60,8 +60,8 @@ func TestReplayOntoALiveBuffer(t *testing.T) {
 	intact(t, f)
 }
 
-// Each program of a trace runs: also one of which nothing is left in the end, since
-// another one is larger. What is judged is the layout that was recorded.
+// Each program of a trace runs, also one that a larger one overwrites. The recorded layout is
+// judged.
 func TestReplayJudgesEachProgram(t *testing.T) {
 	f := device.NewFleet()
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}

@@ -60,7 +60,7 @@ func (w *Writer) Observe(happened device.Event) {
 	w.tell(&e)
 }
 
-// tell writes an event of which nobody hears why it cannot be written.
+// tell writes an event. The caller cannot be told why that failed: Err keeps it.
 func (w *Writer) tell(e *Event) {
 	if w.err == nil {
 		w.keep(w.Write(e))

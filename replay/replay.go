@@ -172,8 +172,8 @@ func (r *replay) header(e *event.Event) {
 	}
 }
 
-// source takes in what only a source tells, and what it says besides of what the fleet
-// has taken in.
+// source takes in the events that are no calls of the fleet, and the fields of the others
+// that the fleet does not keep.
 func (r *replay) source(e *event.Event) error {
 	switch e.Kind {
 	case event.KindDevice:

@@ -182,7 +182,7 @@ const (
 	CodeInferred           Code = "inferred"            // an operation that found its program in the cache: its CBs are those of its last run
 	CodeAmbiguous          Code = "ambiguous"           // a run from the cache that may be of several programs
 	CodeBufferUnplaced     Code = "buffer-unplaced"     // a buffer in L1 whose place on the cores is not known
-	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address, of which nobody knows how many bytes a core holds
+	CodeBufferUnsized      Code = "buffer-unsized"      // a buffer in L1 with an address and without a size per core
 	CodeUpstreamWrapped    Code = "upstream-wrapped"    // ttnn's own figures ran below zero
 	CodeEndWithoutStart    Code = "end-without-start"   // a function ends that did not start
 	CodeUnfinished         Code = "unfinished"          // functions that did not end: the run threw or was cut

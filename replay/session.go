@@ -82,9 +82,9 @@ func (s *Session) Anomalies() []RefusalCount {
 	return out
 }
 
-// Stream applies events and writes to w, each with one call of Write and before the
-// next event is asked for: the answers to queries, and an answer "anomaly" for each
-// event that was refused. The error is that of the events or that of w.
+// Stream applies events and writes to w: the answers to queries, and an answer "anomaly" for
+// each refused event. Each is one call of Write, made before the next event is asked for. An
+// error comes from the events or from w.
 func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) error {
 	for e, err := range events {
 		if err != nil {
