@@ -60,7 +60,7 @@ func (w *Writer) Observe(happened device.Event) {
 	w.tell(&e)
 }
 
-// tell writes an event of which nobody hears why it cannot be written.
+// tell writes an event. Why it cannot be written is kept for Err.
 func (w *Writer) tell(e *Event) {
 	if w.err == nil {
 		w.keep(w.Write(e))

@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// maxCandidates is how many programs are judged of which one ran. Of more nobody can
-// tell.
+// maxCandidates is how many programs are judged where any of them may have run. Where
+// there are more, nobody can tell.
 const maxCandidates = 64
 
 // unclear reports whether nobody can tell if a launch fits: it may be one of several

@@ -222,9 +222,9 @@ type Earlier struct {
 // MaxListed is how many rows the lists of a Result have at most.
 const MaxListed = 1000
 
-// Untold returns the codes of anomalies because of which nobody can say that all
-// programs of the capture fit: those that hide programs or buffers, those that end a
-// capture early, and those that misplace what it has.
+// Untold returns the codes of anomalies with which nobody can say that all programs of
+// the capture fit. They hide programs or buffers, end a capture early, or misplace what
+// it has.
 func (r *Result) Untold() []Code {
 	var out []Code
 	for _, a := range r.Anomalies {

@@ -8,10 +8,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A rise is a peak of which nobody wrote down yet what it consists of: buffers often
-// come one upon another, and only the last of them makes the peak that stays. It is
-// written down (settle) before the content of its device changes, unless that makes the
-// rise a higher one.
+// A rise is a peak whose content is not written down yet. Buffers often come one upon
+// another, and only the last of them makes the peak that stays. The content is written
+// down (settle) before it changes, unless the change makes the rise a higher one.
 type rise struct {
 	bytes uint64 // on the fullest core
 	at    uint64

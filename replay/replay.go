@@ -172,8 +172,8 @@ func (r *replay) header(e *event.Event) {
 	}
 }
 
-// source takes in what only a source tells, and what it says besides of what the fleet
-// has taken in.
+// source takes in what only a source tells. It also takes in details of calls that the
+// fleet has no place for.
 func (r *replay) source(e *event.Event) error {
 	switch e.Kind {
 	case event.KindDevice:
