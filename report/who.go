@@ -123,7 +123,7 @@ func outside(r *replay.Result, q Question) string {
 			found = found || row.ID == q.Device
 		}
 		if !found {
-			return fmt.Sprintf("the capture has nothing on a device %d", q.Device.V)
+			return fmt.Sprintf("the %s has nothing on a device %d", source(r), q.Device.V)
 		}
 	}
 	switch s := r.Spec; {
