@@ -12,10 +12,11 @@
 // A capture is a list of nodes in the order of execution. A node is no event: which chips
 // a mesh has shows late, a program is the circular buffers between two frees, an
 // operation that finds its program in the cache shows none, and where a sharded buffer
-// lies is said by the next tensor. The source holds back what it cannot tell yet, and
-// tells it when it can: Node of an event is the node that it is about, Pos the place that
-// the source has reached. What has no address (the capture of a run that never happened
-// has 0 everywhere) it places: programs by tt-metal's rule, buffers from the top down.
+// lies is said by the next tensor. The source holds back an event until all of it is
+// known. Node of an event is the node that it is about, Pos the place that the source has
+// reached by then. The source also places programs and buffers without an address, as in
+// the capture of a run that never happened: programs by tt-metal's rule, buffers from the
+// top down.
 //
 // # Guarantees
 //

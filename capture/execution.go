@@ -106,7 +106,7 @@ func (w *walk) shownOnMesh(chip device.ID, at uint64) (bool, error) {
 	return false, nil
 }
 
-// shows is what tells a plan, which shows everything, from what ran.
+// shows tells a plan from a run. A plan shows everything.
 type shows struct {
 	placed, recorded, executed bool // something; with an address; an execution
 

@@ -199,9 +199,8 @@ func (w *walk) hit(at uint64) {
 	}
 }
 
-// infer tells that what an operation ran when it was there last runs again, or another
-// of the programs that it ran, on the units that its free reaches. It reports whether
-// anything is known.
+// infer tells that an operation runs its last program again, or another one of its
+// programs, on the units that its free reaches. It reports whether any is known.
 func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
@@ -237,9 +236,8 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	return len(rounds[0]) > 0
 }
 
-// closeFree looks at a free that nothing followed. Of an operation that did not find its
-// program in the cache, or was aborted, it hides what ran, unless the capture turns out to
-// be a plan.
+// closeFree looks at a free that nothing followed. An operation that is not known to have
+// hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
 func (w *walk) closeFree() {
 	f := w.freeing
 	w.freeing = nil

@@ -187,8 +187,8 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 }
 
 // pair finds the allocation that a free ends: that of its buffer node and id, or the
-// last one of the node. backing is that of a chip which backs the one that was found,
-// if the free ends no more than that, or 0.
+// last one of the node. backing is 0, or the id of the chip's allocation that backs it if
+// the free ends no more than this one.
 func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	id, list := idOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
@@ -216,11 +216,11 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	return nil, 0
 }
 
-// freed reports whether a free that ends nothing is of a buffer that the capture did
-// allocate: then it was freed before.
+// freed reports whether a free names a buffer of the capture. If it ends nothing, the
+// buffer was freed before.
 func (l *buffers) freed(n *node) bool { return slices.ContainsFunc(n.Connections, l.made.has) }
 
-// byAddress returns the buffers that a free may end which names no buffer node.
+// byAddress returns the buffers that a free without a buffer node may end.
 func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	kind, _ := bufferKind(n)
 	if list = l.loose[addressKey{id, n.Address.V, kind}]; len(list) > 0 || id == event.NoDevice || n.Address.V == 0 {
@@ -392,8 +392,7 @@ func (w *walk) tensor(n *node) {
 	w.tellBuffer(b, b.on, func(e *event.Event) { e.Corrects = true })
 }
 
-// settle lays the buffer that waits for its cores: something has come that it matters
-// for.
+// settle lays the buffer that waits for its cores, because something to come depends on it.
 func (w *walk) settle() {
 	if b := w.buffers.waiting; b != nil {
 		w.buffers.waiting = nil
@@ -423,8 +422,8 @@ func (w *walk) lay(b *buffer) {
 	})
 }
 
-// tellBuffer tells that a buffer lies on some units: one event for those on which it
-// lies on the same cores. what sets what is particular about it.
+// tellBuffer tells that a buffer lies on some units, in one event for all units on whose
+// same cores it lies. what adds to each event.
 func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 	for len(on) > 0 {
 		e, rest := w.allocation(b), []*unit(nil)
@@ -521,8 +520,8 @@ func (w *walk) meet(id device.ID) *unit {
 	return u
 }
 
-// join tells that live buffers lie on a unit of which that is known only now. Why they
-// lie nowhere, or on all cores, was told before.
+// join tells that live buffers also lie on a unit, as is known only now. Why they lie
+// nowhere, or on all cores, was told before.
 func (w *walk) join(u *unit, which func(*buffer) bool) {
 	for _, b := range w.attending {
 		if which(b.buffer) && !slices.Contains(b.on, u) {

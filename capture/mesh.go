@@ -26,10 +26,10 @@ type learnt struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
-	// late says that something came too late for this reading: the events that it told
-	// would be others if it had been known.
+	// late says that something came too late for this reading: had it been known, other
+	// events would have been told.
 	late bool
-	// untimely says the same of what has a note of its own.
+	// untimely says the same where a note of its own is made.
 	untimely bool
 }
 

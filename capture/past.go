@@ -296,8 +296,8 @@ func (k *learnt) share(a, b device.ID) bool {
 	return k.reaches(a, b) || k.reaches(b, a) || slices.ContainsFunc(k.chips[a], func(chip device.ID) bool { return k.reaches(b, chip) })
 }
 
-// attend brings the residents up to date with the node that comes: those that a node
-// before it ended go, those that are there by then come.
+// attend brings the residents up to date with the node that comes. Those that ended
+// before it go, and those that are there by then come.
 func (w *walk) attend(next uint64) error {
 	for len(w.attending) > 0 && w.attending[0].until < next {
 		b := w.attending[0]
@@ -362,7 +362,7 @@ type absentee struct {
 	named device.ID
 }
 
-// absentee returns what tells that a buffer node is of a buffer that lies nowhere.
+// absentee returns the event of a buffer node whose buffer lies nowhere.
 func (w *walk) absentee(n *node, kind device.Kind) absentee {
 	return absentee{&event.Event{
 		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,

@@ -105,7 +105,7 @@ func (r *Reader) changed() error {
 	return nil
 }
 
-// eventLog reads an input that is an event log and no capture. A file of that may grow.
+// eventLog reads an input that is an event log and no capture. A log's file may grow.
 func (r *Reader) eventLog(in io.Reader, compressed bool) error {
 	if r.log == nil {
 		return &event.InputError{File: r.file, Line: 1, Node: -1,

@@ -153,8 +153,8 @@ func (w *walk) complete(at uint64, which func(*run) bool) error {
 	return nil
 }
 
-// completeParts tells the programs of some workloads that have one number. Those that
-// others follow end.
+// completeParts tells the programs with one number of some workloads. A program ends
+// where another one of its workload follows.
 func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 	var starts []start
 	var ended []device.ID

@@ -25,8 +25,8 @@ type Options struct {
 	MaxL1   uint64 // size of L1; 0 = by file or architecture
 	// NoInfer leaves operations that found their program in the cache without one.
 	NoInfer bool
-	// At, if present, is the counter of a node: after it the source tells what is still
-	// open, as it stands, so that somebody may look at that moment.
+	// At, if present, is the counter of a node. After it the source tells everything that
+	// is still open as it stands, so that somebody may look at this moment.
 	At event.Opt[uint64]
 	// Ahead reads a regular file twice, so that what comes late is told right at once.
 	Ahead bool

@@ -42,8 +42,8 @@ func shareBytes(a, b program.CB) bool {
 	return !a.Cores.Cores().Intersect(b.Cores.Cores()).IsEmpty()
 }
 
-// A herald is what is known of the frees with one id: what they announce on units that are
-// met later.
+// A herald is the frees with one id. They announce programs also on units that are met
+// later.
 type herald struct {
 	at       uint64 // of the last ones
 	programs int
@@ -132,16 +132,16 @@ func (w *walk) divide(u *unit, at uint64) {
 	})
 }
 
-// parts returns the programs that a run stands for, those of its workload that were not
-// told before it first.
+// parts returns the programs that a run stands for. Those of its workload that were not
+// told yet come first.
 func (r *run) parts() []*run {
 	all := append(slices.Clip(r.before), r)
 	r.before = nil
 	return all
 }
 
-// unsettles reports whether a run that is told now may be several programs. If the capture
-// tells later that it is one after all, that comes too late for this reading.
+// unsettles reports whether a run that is told now may be several programs. It comes too
+// late for this reading if the capture shows afterwards that it is one.
 func (w *walk) unsettles(r *run) bool {
 	a := &r.on.since
 	if a.over || a.found >= a.most || w.known.settled[r.first] {

@@ -202,8 +202,8 @@ func (e *GridError) Error() string {
 }
 
 // An OverflowError says that a total of a device or mesh could exceed 2^63-1 because of
-// a program: the sum over programs of their logical bytes, or of what they reserve if
-// that is more; or of what is resident: buffers and what was dispatched. It is refused
+// a program. The total is the sum over programs of their logical or reserved bytes,
+// whichever is more, or the sum of buffers and dispatched programs. The program is refused
 // even where the union would fit.
 type OverflowError struct {
 	Program program.ID

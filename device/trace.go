@@ -103,8 +103,8 @@ func (f *Fleet) EndTrace(id TraceID) error {
 // cores keep what they had. All its devices change, or none.
 //
 // The programs must not have been taken off there since they were recorded; one that
-// is registered anew is another one. Of one that was resized or replaced the layout that
-// was recorded is left: the commands of a trace are those of its capture.
+// is registered anew is another one. One that was resized or replaced leaves the layout
+// with which it was recorded: the commands of a trace are those of its capture.
 //
 // A replay is judged like an enqueue: each program of the trace runs, whatever the others
 // leave, so that each has to fit as it was recorded. One that does not is told to the

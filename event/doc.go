@@ -13,8 +13,8 @@
 //	device.Fleet ────> Observe ──┘
 //
 // Kinds are of three sorts. Those up to [KindOpEnd] are calls of a device.Fleet, and
-// operations. [KindRun] to [KindEnd] are told by sources that saw what ran and not what was
-// planned. [KindQuery], [KindTorn] and [KindAgain] are lines that ask ([Query]), a line that
+// operations. [KindRun] to [KindEnd] are told by sources that saw a run and not its plan.
+// [KindQuery], [KindTorn] and [KindAgain] are lines that ask ([Query]), a line that
 // is cut, and a source that begins again.
 //
 // A [Pos] is where the source has an event: the byte, the line, the index. Node is the
@@ -24,7 +24,8 @@
 // means that the source placed it. [Role], [From] and [Source] say what a device is in its
 // source, and who said so; [NoDevice] is the device of sources without ids. [Upstream],
 // [UpstreamCause] and [CauseCode] are ttnn's own figures. [Code] names what is odd about an
-// event of a log, and [Anomaly] what was odd about its line.
+// event of a log, and [Anomaly] what was odd about its line. [UnplacedEarlier] and its like
+// are reasons why a buffer has no place.
 //
 // # Log
 //

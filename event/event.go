@@ -163,8 +163,8 @@ type CB struct {
 }
 
 // AddTo appends cb to b. A log may give a circular buffer by a range that ends before it
-// starts, which is kept as a Size above 2^63-1: it is appended as that range, so that the
-// error of Build shows what was given.
+// starts. Such a range is kept as a Size above 2^63-1, and appended as it was given: the
+// error of Build shows it.
 func (cb CB) AddTo(b *program.Builder) {
 	if cb.Fixed && cb.Size > math.MaxInt64 {
 		b.Range(cb.Cores, l1.Range{Start: cb.Address, End: cb.Address + cb.Size})

@@ -44,13 +44,13 @@ func NewLog(r io.Reader, file string) *Log { return &Log{file: file, src: r} }
 
 // OfFile tells l that its reader stands at the start of a file, and returns l. The file may
 // be written to while it is read: only what was there when before was taken is read, up to
-// the last line end. What follows that is not read, and is no torn line; it is read as that
-// of any other log if the file has not grown by the time that it is reached. stat is the
-// Stat of the open file. A file that has shrunk or is another one, or that changed without
-// growing, is refused at the end with ErrChanged.
+// the last line end. The rest is not read, and is no torn line, unless the file has not
+// grown when the rest is reached: then it is the last line, as in any other log. stat is the
+// Stat of the open file. A file that has shrunk, is another one, or changed without growing
+// is refused at the end with ErrChanged.
 //
-// A pipe and the like, which before tells, are read as they come. Of a compressed file all
-// that was there is read, and one that still grows is cut.
+// Pipes and the like are read as they come; before tells them. A compressed file is read
+// to the end that it had, and one that still grows is cut.
 func (l *Log) OfFile(before fs.FileInfo, stat func() (fs.FileInfo, error)) *Log {
 	if before.Mode().IsRegular() && before.Size() > 0 { // files that the kernel makes up have no size
 		l.before, l.stat = before, stat
@@ -63,9 +63,8 @@ func (l *Log) OfFile(before fs.FileInfo, stat func() (fs.FileInfo, error)) *Log 
 // be called once.
 //
 // An event is yielded as soon as its line has come: nothing behind its line end is
-// waited for. Unknown fields are skipped; a line with an unknown event is yielded with
-// that Kind, and a last line that is cut with KindTorn, so that whoever reads may count
-// them. Memory does not depend on the length of the log.
+// waited for. Unknown fields are skipped. A line with an unknown event is yielded with its
+// Kind, and a last line that is cut with KindTorn, so that both may be counted. Memory does not depend on the length of the log.
 func (l *Log) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		err := l.run(func(e *Event) bool { return yield(e, nil) })

@@ -46,8 +46,8 @@ func NewWriter(w io.Writer) *Writer {
 func (w *Writer) Err() error { return w.err }
 
 // Write writes an event. The error is a *WriteError if no log can tell it: nothing is
-// written then, and other events may be. A Node that is that of the line is left out, and
-// so is one of an event without a place, unless the header names a source.
+// written then, and other events may be. Node is left out where it is the number of the
+// line. Where the header names no source, it is left out of an event without a place too.
 //
 // KindTorn and KindAgain stand for no line. Whoever copies a log tells a line that was cut
 // as an anomaly.

@@ -26,10 +26,10 @@ type Held struct {
 	// cores, and allocated ones. A run of CB nodes that is not complete after the node
 	// in question counts as it stands.
 	Resident []L1Resident
-	// Registered has the circular buffers of all programs that are registered then; of a
-	// capture those of all that ran by then, as the program cache keeps them, the one that
-	// ran last among them. Programs that differ in their nodes alone are there once, by
-	// their first run.
+	// Registered has the circular buffers of all programs that are registered then. In a
+	// capture these are all programs that ran by then, as the program cache keeps them, the
+	// last one included. Programs that differ in their nodes alone are there once, by their
+	// first run.
 	Registered []L1Resident
 }
 
@@ -96,9 +96,9 @@ func sameResident(a, b L1Resident) bool {
 	return a.Buffer == nil || *a.Buffer == *b.Buffer
 }
 
-// due reports whether the state that is asked for is the one before an event: the first
-// of which the node lies beyond. A run that was told when it was complete counts from
-// its first node, and what continues it from its last.
+// due reports whether the state that is asked for is the one before an event. This event
+// is the first whose node lies beyond At. A run is told when it is complete and counts from
+// its first node; what continues it counts from its last.
 func (q *Question) due(e *event.Event) bool {
 	if q == nil || !q.At.OK {
 		return false

@@ -102,8 +102,8 @@ type spelling struct {
 	text  []byte
 }
 
-// of returns a text that no other set has, and that ends where no text goes on. It is
-// valid until the next call.
+// of returns a text for a set. No other set has it, and none is the beginning of another.
+// It is valid until the next call.
 func (s *spelling) of(cores l1.CoreSet) []byte {
 	if s.text != nil && s.cores.Equal(cores) {
 		return s.text

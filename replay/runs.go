@@ -10,7 +10,7 @@ import (
 
 // An Enqueued is a program that was enqueued, beside what lay lowest then. Runs are the same
 // if they are of one operation, place the same, and have the same lowest address beside
-// them; what is said of them is said of the first.
+// them. Everything said of them is said of the first.
 type Enqueued struct {
 	Run     ProgramRun
 	Device  event.Opt[uint64] // the first device

@@ -121,10 +121,18 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 	case apart > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
 	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs):
-		b.WriteString("cannot tell: programs ran, but the capture shows none of their circular buffers\n")
+		fmt.Fprintf(b, "cannot tell: programs ran, but the %s shows none of their circular buffers\n", source(r))
 	default:
-		b.WriteString("nothing to count: the capture places no circular buffer\n")
+		fmt.Fprintf(b, "nothing to count: the %s places no circular buffer\n", source(r))
 	}
+}
+
+// source is what was read.
+func source(r *replay.Result) string {
+	if r.Log {
+		return "log"
+	}
+	return "capture"
 }
 
 // others counts dataflow buffers and scratchpads. What they take is said below.

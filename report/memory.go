@@ -25,8 +25,8 @@ func wholeL1(r *replay.Result) []note {
 		}
 	}
 	if k := r.Checks; k.Failed > 0 {
-		out = append(out, note{"check", fmt.Sprintf("%s of %s not fit beside the L1 buffers of their time: cbl1 check says why",
-			grouped(k.Failed), plural(k.Runs, "program run")+" "+doNot(k.Failed))})
+		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
+			grouped(k.Failed), plural(k.Runs, "program run"), doNot(k.Failed))})
 	}
 	return out
 }

@@ -29,8 +29,10 @@ func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 		b.WriteByte('\n')
 		writeDevices(&b, folds)
 	}
-	b.WriteByte('\n')
-	writeNotes(&b, explain(r, folds))
+	if notes := explain(r, folds); len(notes) > 0 {
+		b.WriteByte('\n')
+		writeNotes(&b, notes)
+	}
 	if opt.Programs {
 		writePrograms(&b, r)
 	}

@@ -115,7 +115,7 @@ func whoAnswer(r *replay.Result, q Question, held []replay.Held) string {
 	return fmt.Sprintf("%s is held by the %s", where, what(*first))
 }
 
-// outside says that a question is about something of which nothing is known.
+// outside says that nothing is known of what a question is about.
 func outside(r *replay.Result, q Question) string {
 	if q.Device.OK {
 		found := false
@@ -123,7 +123,7 @@ func outside(r *replay.Result, q Question) string {
 			found = found || row.ID == q.Device
 		}
 		if !found {
-			return fmt.Sprintf("the capture has nothing on a device %d", q.Device.V)
+			return fmt.Sprintf("the %s has nothing on a device %d", source(r), q.Device.V)
 		}
 	}
 	switch s := r.Spec; {
