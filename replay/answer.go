@@ -49,7 +49,7 @@ func (s *Session) answer(e *event.Event) (a any, code event.Code, err error) {
 		return newAnswerTotals(d), "", err
 	case "core":
 		d, err := s.coreOf(e)
-		return newAnswerCore(d, e.Query.Core.V), "", err
+		return newAnswerCore(d, e.Query.Core.V, s.programs), "", err
 	case "usage":
 		d, err := s.device(e)
 		return newAnswerUsage(d), "", err

@@ -115,7 +115,7 @@ type answerCore struct {
 	Usage      answerUsageBasis `json:"resident"`
 }
 
-func newAnswerCore(d device.Device, core l1.Core) answerCore {
+func newAnswerCore(d device.Device, core l1.Core, programs map[program.ID]*definition) answerCore {
 	t := d.Core(core)
 	a := answerCore{
 		Answer: "core", Device: d.ID(), Core: core.String(),
@@ -124,7 +124,7 @@ func newAnswerCore(d device.Device, core l1.Core) answerCore {
 		Usage: newAnswerUsageBasis(d.CoreUsage(core, device.BasisResident)),
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
-		id := p.ID()
+		id, _ := idShown(p.ID(), programs)
 		a.Program, a.Name, a.Left = &id, p.Name(), newAnswerRanges(ranges)
 	}
 	return a
@@ -187,10 +187,10 @@ func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answ
 		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
 		return a
 	}
-	id := r.Program.ID()
+	id, def := idShown(r.Program.ID(), programs)
 	a.Program, a.CB = &id, &r.CB
 	a.Name = r.Program.Name()
-	if def := programs[id]; def != nil {
+	if def != nil {
 		a.Name, a.Op = cmp.Or(a.Name, def.name), def.op
 	}
 	return a

@@ -225,7 +225,7 @@ func (k *checks) check(group []launch) (found int) {
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
 	place := first.place(len(group))
-	for _, one := range first.content.programs {
+	for _, one := range first.content.judged {
 		verdict := fit.Check(one, place)
 		if !verdict.Fits() {
 			if first.unsettled {

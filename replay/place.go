@@ -67,29 +67,28 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	if c := def.parts[spec]; c != nil {
 		return c, nil
 	}
-	var programs []*program.Program
+	var programs, judged []*program.Program
 	var placed [][]bool
-	for part, id := range []program.ID{def.id, ^def.id} {
-		b := def.builder(id)
-		var flags []bool
-		for _, cb := range def.cbs {
-			if (cb.Kind == program.CircularBuffer) == (part == 0) {
-				cb.AddTo(b)
-				flags = append(flags, cb.Synthesised)
-			}
-		}
-		p, err := b.Build(spec)
+	for part, id := range []program.ID{def.id, apartID(def.id)} {
+		p, flags, err := def.part(part, id, spec)
 		if err != nil {
 			return nil, err
 		}
-		if p.Len() > 0 {
-			programs, placed = append(programs, p), append(placed, flags)
+		if p.Len() == 0 {
+			continue
+		}
+		programs, placed, judged = append(programs, p), append(placed, flags), append(judged, p)
+		if part > 0 {
+			if judged[len(judged)-1], _, err = def.part(part, def.id, spec); err != nil {
+				return nil, err
+			}
 		}
 	}
 	c, err := newContent(programs, func(p, cb int) bool { return placed[p][cb] })
 	if err != nil {
 		return nil, err
 	}
+	c.judged = judged
 	c.resolved = c.placed
 	if def.parts == nil {
 		def.parts = map[l1.Spec]*content{}
@@ -98,13 +97,41 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	return c, nil
 }
 
+// part returns the circular buffers of a program, or its other buffers, as a program with
+// an id of its own. The flags say which of them the source placed.
+func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.Program, flags []bool, err error) {
+	b := def.builder(id)
+	for _, cb := range def.cbs {
+		if (cb.Kind == program.CircularBuffer) == (part == 0) {
+			cb.AddTo(b)
+			flags = append(flags, cb.Synthesised)
+		}
+	}
+	p, err = b.Build(spec)
+	return p, flags, err
+}
+
+// apartID is the id under which the dataflow buffers and scratchpads of a program that ran
+// are registered, and the other way round. Nobody is shown it.
+func apartID(id program.ID) program.ID { return ^id }
+
+// idShown returns the id that a program has for people, and how it is defined: nil if it is
+// not defined any more.
+func idShown(id program.ID, programs map[program.ID]*definition) (program.ID, *definition) {
+	if def := programs[apartID(id)]; programs[id] == nil && def != nil {
+		return apartID(id), def
+	}
+	return id, programs[id]
+}
+
 // numKinds is the number of kinds of buffers that programs have.
 const numKinds = int(program.Scratchpad) + 1
 
 // A content is what a program holds, worked out once however often it runs.
 type content struct {
 	id       program.ID
-	programs []*program.Program         // judged, registered and dispatched, in this order
+	programs []*program.Program         // registered and dispatched, in this order
+	judged   []*program.Program         // the same under the id that people know
 	counted  [numKinds]*program.Program // by kind, as circular buffers; nil where there are none
 	nodes    [numKinds]struct{ local, global int64 }
 	cores    l1.CoreSet       // covered by a local circular buffer
@@ -122,7 +149,7 @@ type content struct {
 
 // newContent describes programs. placed says which buffers were placed, not recorded.
 func newContent(programs []*program.Program, placed func(p, cb int) bool) (*content, error) {
-	c := &content{programs: programs}
+	c := &content{programs: programs, judged: programs}
 	builders := [numKinds]*program.Builder{}
 	for n, p := range programs {
 		for finding := range p.Findings() {

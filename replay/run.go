@@ -133,7 +133,7 @@ func (s *Session) runs(id device.ID, e *event.Event) {
 		return
 	}
 	delete(s.users, old)
-	for _, part := range []program.ID{was, ^was} { // none of them, if it ran outside the grid
+	for _, part := range []program.ID{was, apartID(was)} { // none of them, if it ran outside the grid
 		if d, err := s.fleet.Device(id); err == nil && s.fleet.Where(part).Has(id) {
 			_ = s.fleet.Unregister(part, d.Set()) // it was there just now
 		}

@@ -1,6 +1,8 @@
 package replay_test
 
 import (
+	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"testing"
@@ -223,6 +225,37 @@ func TestRunsAmbiguous(t *testing.T) {
 	r, err := replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
 	require.NoError(t, err)
 	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
+}
+
+// Dataflow buffers go by the id of the program that has them, in what tt-metal says and in
+// answers, though they are registered apart from its circular buffers.
+func TestDataflowBuffersNameTheirProgram(t *testing.T) {
+	low := &event.Event{
+		Kind: event.KindAllocate, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	mixed := defines(7, "{[0-0 - 0-0]}", 1024, 400_000)
+	mixed.CBs[1].Kind = program.DataflowBuffer
+	mixed.Name = "both"
+	r, err := replay.Run("x", told(event.RoleChip, mixed, low, ran(7, 5), ends()), replay.Options{})
+	require.NoError(t, err)
+	require.Len(t, r.Checks.List, 1)
+	v := r.Checks.List[0].Verdict
+	require.Contains(t, v.String(), "Statically allocated dataflow buffers in program 7 clash")
+	require.EqualValues(t, 7, v.Program.ID())
+
+	var s replay.Session
+	base := l1.N150().CBBase
+	query := func(name string) *event.Event {
+		return &event.Event{Kind: event.KindQuery, Query: event.Query{
+			Name: name, Device: event.Some(device.ID(3)), Core: event.Some(l1.Core{}), Address: event.Some(base + 2000),
+		}}
+	}
+	var out bytes.Buffer
+	require.NoError(t, s.Stream(told(event.RoleChip, mixed, ran(7, 5), query("who"), query("core")), &out))
+	require.Contains(t, out.String(), `"program":7,"cb":0,"name":"both"`)
+	require.Contains(t, out.String(), `"dispatched_program":7`)
+	require.NotContains(t, out.String(), fmt.Sprint(^uint64(7)))
 }
 
 // upTo returns the ids from 1 on of so many programs, with program 0.

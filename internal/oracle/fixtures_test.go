@@ -31,7 +31,7 @@ var files = sync.OnceValue(fixture.Files)
 var reports = sync.OnceValues(func() (map[string]*oracle.Report, error) {
 	all := map[string]*oracle.Report{}
 	for _, name := range fixture.Captures() {
-		r, err := oracle.File(files()[name], oracle.Options{Rules: oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true}})
+		r, err := oracle.File(files()[name], oracle.Options{Rules: oracle.AllRules()})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -366,7 +366,7 @@ func TestPlacedAgain(t *testing.T) {
 				arch, align = "blackhole", 64
 			}
 			want := open(t, name)
-			r, err := oracle.File(wipeAddresses(t, files()[name]), oracle.Options{Base: base, Align: align, Arch: arch, Rules: oracle.Rules{AsWritten: true, NotShown: true, Workloads: true, Aborted: true}})
+			r, err := oracle.File(wipeAddresses(t, files()[name]), oracle.Options{Base: base, Align: align, Arch: arch, Rules: oracle.AllRules()})
 			require.NoError(t, err)
 			require.Equal(t, "recorded", want.Addresses)
 			require.Equal(t, "synthesised", r.Addresses)
