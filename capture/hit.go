@@ -89,7 +89,8 @@ func (l workloadRan) same(o workloadRan) bool {
 func (o *ranOn) last() []remembered { return o.workloads[len(o.workloads)-1].programs }
 
 // others returns, by id, what else program i of the last workload may be: program i of each
-// other workload, and behind the last one all that others have more.
+// other workload, or the last one of a shorter workload; and behind the last one all that
+// others have more.
 func (o *ranOn) others(i int) (ids []program.ID) {
 	last := o.last()
 	for _, w := range o.workloads[:len(o.workloads)-1] {
@@ -97,7 +98,7 @@ func (o *ranOn) others(i int) (ids []program.ID) {
 		if i == len(last)-1 {
 			end = len(w.programs)
 		}
-		for k := i; k < min(end, len(w.programs)); k++ {
+		for k := min(i, len(w.programs)-1); k < min(end, len(w.programs)); k++ {
 			if id := w.programs[k].program; id != last[i].program && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}

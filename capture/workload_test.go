@@ -71,6 +71,30 @@ func TestWorkloadOfThree(t *testing.T) {
 	require.Empty(t, file.Untold())
 }
 
+// An operation ran one program, then two, of which the second does not fit any more: a hit
+// may be of either.
+func TestHitOfShorterWorkload(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.op("f", false, func() {
+		s.free(2)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+	})
+	s.op("f", false, func() {
+		s.free(2)
+		s.free(2)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 500_000)
+	})
+	s.interleaved(0, 300_000, 1024)
+	s.op("f", true, func() { s.free(2) })
+	file, pipe := bothWays(t, s)
+	require.Equal(t, file.Checks, pipe.Checks)
+	require.Equal(t, int64(2), file.Checks.Inferred)
+	require.Zero(t, file.Checks.Failed)
+	require.Contains(t, file.Untold(), replay.CodeAmbiguous)
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}

@@ -97,7 +97,7 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
-	all = slices.DeleteFunc(all, r.unclear)
+	all = r.settled(all)
 	for len(all) > 0 {
 		first := all[0]
 		var rest, group []launch

@@ -227,6 +227,44 @@ func TestRunsAmbiguous(t *testing.T) {
 	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
 }
 
+// A workload of several programs that may be another one is judged as a whole.
+func TestWorkloadsAmbiguous(t *testing.T) {
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	const fits, too, fails, longer, over = 1, 2, 100, 101, 102
+	for _, c := range []struct {
+		name   string
+		taken  [2]program.ID
+		others [2][]program.ID
+		failed int64
+	}{
+		{"it is the other one, which fits", [2]program.ID{fails, longer}, [2][]program.ID{{fits}, {fits}}, 0},
+		{"the first of the other one fits, the second does not", [2]program.ID{fails, longer}, [2][]program.ID{{fits}, {over}}, 2},
+		{"the other one fails", [2]program.ID{fails, longer}, [2][]program.ID{{over}, {over}}, 2},
+		{"the second alone differs", [2]program.ID{fits, fails}, [2][]program.ID{nil, {too}}, 0},
+		{"both begin alike and fail", [2]program.ID{fits, fails}, [2][]program.ID{nil, {over}}, 1},
+		{"both fit", [2]program.ID{fits, too}, [2][]program.ID{{too}, {fits}}, 0},
+	} {
+		events := []*event.Event{
+			defines(fits, "{[0-0 - 0-0]}", 1024), defines(too, "{[0-0 - 0-0]}", 2048), defines(fails, "{[0-0 - 0-0]}", 500_000),
+			defines(longer, "{[0-0 - 0-0]}", 600_000), defines(over, "{[0-0 - 0-0]}", 700_000), low,
+		}
+		for i, id := range c.taken {
+			e := ran(id, 5)
+			e.Inferred, e.Candidates = true, c.others[i]
+			events = append(events, e)
+		}
+		r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2, r.Checks.Runs, c.name)
+		require.EqualValues(t, 2, r.Checks.Inferred, c.name)
+		require.Equal(t, c.failed, r.Checks.Failed, c.name)
+		require.Equal(t, c.failed == 0 && c.name != "both fit", slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+	}
+}
+
 // Dataflow buffers go by the id of the program that has them, in what tt-metal says and in
 // answers, though they are registered apart from its circular buffers.
 func TestDataflowBuffersNameTheirProgram(t *testing.T) {
