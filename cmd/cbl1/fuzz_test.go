@@ -14,7 +14,7 @@ import (
 // stream, or explain.
 func FuzzCommand(f *testing.F) {
 	for i, fixture := range fixtures(f) {
-		if len(fixture.data) <= small { // mutations of larger ones take too long
+		if len(fixture.data) <= small/2 { // mutations of larger ones take too long
 			f.Add(uint8(i), fixture.data)
 		}
 	}
