@@ -20,7 +20,10 @@ type words struct {
 }
 
 // anomalyWords has all codes, the most important one first.
-func anomalyWords() []words {
+func anomalyWords() []words { return slices.Concat(graveWords(), mildWords()) }
+
+// graveWords have the codes that bear on what ran and what lived.
+func graveWords() []words {
 	return []words{
 		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
@@ -65,6 +68,12 @@ func anomalyWords() []words {
 			"tt-metal's test compares with the address alone, and no core counts a byte"},
 		{replay.CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
 			"the true figures are higher"},
+	}
+}
+
+// mildWords have the codes that bear on names and single figures, or on nothing.
+func mildWords() []words {
+	return []words{
 		{replay.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
 			"frees may have ended too much: alive figures may be too low"},
 		{replay.CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",

@@ -249,7 +249,7 @@ func (in *inspection) cut(f whole, n int) {
 // TestHammerAllCuts asks one question at each cut of the fixtures that are not small.
 func TestHammerAllCuts(t *testing.T) {
 	if !*hammer {
-		t.Skip("only with -hammer")
+		t.Skip("needs -hammer, as in make hammer")
 	}
 	const parts = 4
 	for _, f := range fixtures(t) {
