@@ -149,7 +149,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 // launchesOfCall returns what a log enqueues or dispatches.
 func (r *replay) launchesOfCall(e *event.Event) ([]launch, error) {
 	set, err := r.session.set(e)
-	if err != nil {
+	if err != nil || set.Len() == 0 { // a dispatch on no device needs no program
 		return nil, err
 	}
 	p, ok := r.session.fleet.Program(e.Program)

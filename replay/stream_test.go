@@ -171,3 +171,16 @@ func TestRunsOfLog(t *testing.T) {
 	require.Equal(t, []run{{3, 0, 0, 3, 2}, {5, 1, 900_000, 1, 2}}, got)
 	require.Equal(t, int64(7), r.Checks.Runs)
 }
+
+// A dispatch on no device asks nothing of a program that nobody has defined. Stream and Run
+// agree on that.
+func TestDispatchOnNoDevice(t *testing.T) {
+	const log = logHead + `{"event":"dispatch","program":31}
+`
+	var s replay.Session
+	require.NoError(t, s.Stream(events(strings.NewReader(log), "log"), io.Discard))
+	require.Empty(t, s.Anomalies())
+	r, err := replay.Run("log", events(strings.NewReader(log), "log"), replay.Options{})
+	require.NoError(t, err)
+	require.Zero(t, r.Checks.Runs)
+}
