@@ -60,6 +60,16 @@ func (w *walk) heralded(id device.ID) (l workload) {
 	return l
 }
 
+// severalAtOnce reports whether any frees announced several programs.
+func (w *walk) severalAtOnce() bool {
+	for _, h := range w.heralds {
+		if h.several {
+			return true
+		}
+	}
+	return false
+}
+
 // announce takes in a free with an id: programs follow on the units that it reaches,
 // unless it is the end of a program.
 func (w *walk) announce(id device.ID, at uint64) {

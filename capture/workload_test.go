@@ -37,6 +37,41 @@ func TestWorkloadSettledLate(t *testing.T) {
 	require.Equal(t, int64(2), pipe.Devices[0].Programs)
 }
 
+// As before, and what the mesh has shows last: only a reading that knows it can find the
+// second program, and only the one after that knows of it in time.
+func TestWorkloadSettledOfLateMesh(t *testing.T) {
+	s := &script{}
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	s.free(2)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.interleaved(0, 1_500_000, 1024)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.free(2)
+	s.member(2, 0)
+	file := s.replay(t, Options{})
+	require.Equal(t, int64(3), file.Checks.Runs)
+	require.Equal(t, int64(2), file.Checks.Failed)
+	require.Empty(t, file.Untold())
+	require.Equal(t, file.Checks, s.replay(t, Options{Ahead: true}).Checks)
+}
+
+// The second program shows only as long as nobody knows that other frees came between.
+func TestWorkloadNotSettled(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.free(2)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.interleaved(0, 1_500_000, 1024)
+	s.free(3)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.member(3, 0)
+	file := s.replay(t, Options{})
+	require.Equal(t, int64(1), file.Checks.Failed, "the first may be two programs")
+	require.Contains(t, file.Untold(), replay.CodeUnsettled)
+}
+
 // Three programs: each is told apart from the next, and the k-th execution is of the k-th;
 // what comes after them is of the last one. A hit runs all of them again.
 func TestWorkloadOfThree(t *testing.T) {
