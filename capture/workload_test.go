@@ -130,6 +130,27 @@ func TestHitOfShorterWorkload(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeAmbiguous)
 }
 
+// A workload that goes on is no earlier one, though two of its programs were told already: a
+// free of an unknown id behind its third is no hit of the two.
+func TestNoHitOfOpenWorkload(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.op("f", nil, func() {
+		for range 3 {
+			s.free(2)
+		}
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 2048)
+		s.interleaved(0, 1_400_000, 1024)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 1024)
+		s.free(9)
+	})
+	file, _ := bothWays(t, s)
+	require.Equal(t, int64(3), file.Checks.Runs)
+	require.Zero(t, file.Checks.Inferred)
+	require.Contains(t, file.Untold(), replay.CodeNotShown)
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
