@@ -350,7 +350,10 @@ func (w *walk) abort(n *node) {
 	f := w.functions.inner()
 	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
 		w.known.aborted[f.start] = true
-		w.known.late = w.known.late || f.decided
+		if f.decided {
+			w.known.untimely = true
+			w.notes.add(noteAbortedLate, int64(f.start), f.name)
+		}
 	}
 	if !f.aborted {
 		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))

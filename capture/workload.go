@@ -128,6 +128,7 @@ func (w *walk) divide(u *unit, at uint64) {
 	a, old := &u.since, u.run
 	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
 		w.known.settles(a.unsettled)
+		w.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
 	}
 	u.run = &run{on: u, missed: old.missed, divided: true}
 	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool { return r == old })

@@ -34,6 +34,9 @@ func TestWorkloadSettledLate(t *testing.T) {
 	require.NotContains(t, file.Untold(), replay.CodeUnsettled)
 	require.Equal(t, int64(1), pipe.Checks.Failed)
 	require.Contains(t, pipe.Untold(), replay.CodeUnsettled)
+	require.Contains(t, pipe.Untold(), replay.CodeWorkloadLate)
+	require.NotContains(t, pipe.Untold(), replay.CodeMeshLate)
+	require.NotContains(t, file.Untold(), replay.CodeWorkloadLate)
 	require.Equal(t, int64(2), pipe.Devices[0].Programs)
 }
 
@@ -167,7 +170,9 @@ func TestAbortedLate(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeNotShown)
 	require.Equal(t, uint64(4096), file.Devices[0].Registered)
 	require.Equal(t, replay.HighLow{Peak: 1024 * 130, Final: 1024 * 130}, file.L1[0].Total)
-	require.Contains(t, pipe.Untold(), replay.CodeMeshLate, "it ran as far as anybody knew")
+	require.Contains(t, pipe.Untold(), replay.CodeAbortedLate, "it ran as far as anybody knew")
+	require.NotContains(t, pipe.Untold(), replay.CodeMeshLate)
+	require.NotContains(t, file.Untold(), replay.CodeAbortedLate)
 }
 
 // A buffer without a size per core has its cores known at the second reading, which is right.
