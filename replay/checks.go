@@ -100,6 +100,9 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	if r.opt.Runs {
+		r.listRuns(all)
+	}
 	all = r.settled(all)
 	for len(all) > 0 {
 		first := all[0]
@@ -110,9 +113,6 @@ func (r *replay) judge(next *event.Event) {
 			} else {
 				rest = append(rest, l)
 			}
-		}
-		if r.opt.Runs {
-			r.listRun(group)
 		}
 		if k.check(group) == untold {
 			r.notes.add(AnomalyCount{
