@@ -36,7 +36,6 @@ const (
 	hiddenApart          = "buffers-apart"    // L1 buffers under ids that no run looks at
 	hiddenCacheHit       = "cache-hit"        // an operation that hit the program cache and is not known from before
 	hiddenListed         = "residents-late"   // buffers that lived at operations are listed, and the input cannot be read again
-	hiddenFreeWithoutCBs = "free-without-cbs" // a free that no CB follows: probably a cache hit
 	hiddenNotShown       = "not-shown"        // an operation ran something, and placed nothing
 )
 

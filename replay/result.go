@@ -161,7 +161,7 @@ const (
 	CodeNoNodes            Code = "no-nodes"            // the capture is empty
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
-	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
+	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
 	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
 	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core

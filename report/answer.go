@@ -120,7 +120,7 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
-	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs):
+	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
 		fmt.Fprintf(b, "cannot tell: programs ran, but the %s shows none of their circular buffers\n", source(r))
 	default:
 		fmt.Fprintf(b, "nothing to count: the %s places no circular buffer\n", source(r))
