@@ -146,7 +146,7 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(detailText(a), detailLen(a))
+		where += shown.Start(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"

@@ -19,7 +19,7 @@ func Peak(w io.Writer, r *replay.Result) error {
 	var b bytes.Buffer
 	row := fullestL1(r)
 	if row == nil {
-		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.Path(r.File, 60))
+		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.End(r.File, 60))
 		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
 	} else {
 		writePeak(&b, r, row)
@@ -44,7 +44,7 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	program := peakProgram(p)
 	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
-	fmt.Fprintf(b, "%s: %s\n", shown.Path(r.File, 60), length(r))
+	fmt.Fprintf(b, "%s: %s\n", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
@@ -76,7 +76,7 @@ func shortOp(r *replay.Result, op string, at place) string {
 	if op == "" {
 		return at.text(r)
 	}
-	return shown.Name(caller(op), 24)
+	return shown.Start(caller(op), 24)
 }
 
 // besideText names the program in the first line.

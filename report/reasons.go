@@ -94,7 +94,7 @@ func budgetText(b replay.Budget, usable uint64) string {
 	case !b.IsShare():
 		return grouped(bytes) + " bytes"
 	case !ok:
-		return shown.Escape(b.String()) + " of usable L1, whose size is not known"
+		return shown.Visible(b.String()) + " of usable L1, whose size is not known"
 	}
-	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Escape(strings.TrimSpace(b.String())), grouped(usable))
+	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Visible(strings.TrimSpace(b.String())), grouped(usable))
 }

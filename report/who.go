@@ -45,7 +45,7 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	if q.At.OK {
 		when = "after " + place{at: q.At.V}.text(r)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.Path(r.File, 60), when, length(r))
+	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.End(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
 		writeNotes(&b, []note{{"where", text}})
 	}

@@ -38,7 +38,7 @@ type streams struct {
 
 // complain writes one line to standard error.
 func (s streams) complain(err error) {
-	fmt.Fprintln(s.err, "cbl1:", safe.Escape(err.Error()))
+	fmt.Fprintln(s.err, "cbl1:", safe.Visible(err.Error()))
 }
 
 // run is the command as a function. It returns the exit code.

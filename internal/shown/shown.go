@@ -139,7 +139,8 @@ func Escape(s string) string {
 // Visible is like Escape, but keeps what prints in scripts that run from left to right.
 // Right-to-left letters are escaped like the signs that turn the direction: they would
 // move the figures beside them. Three marks may stand on a letter, and none on anything
-// else: more would cover the lines above.
+// else: more would cover the lines above. U+FFFD is
+// escaped, too: it stands for what somebody else could not read.
 func Visible(s string) string {
 	const most = 3
 	marks := most
@@ -152,7 +153,7 @@ func Visible(s string) string {
 			return true
 		}
 		switch {
-		case !strconv.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), rightToLeft(r):
+		case !strconv.IsPrint(r), r == utf8.RuneError, unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), rightToLeft(r):
 			marks = most
 			return false
 		case unicode.IsMark(r):

@@ -65,7 +65,8 @@ func TestVisible(t *testing.T) {
 		"\u0301e, 1\u0301":                `\u0301e, 1\u0301`,                     // no mark without its letter
 		"e\u0301\u0302\u0303\u0304\u0305": "e\u0301\u0302\u0303" + `\u0304\u0305`, // not over the lines above
 		"e\u202e\u0301":                   `e\u202e\u0301`,
-		"\u05d0\u0627\u0661":              `\u05d0\u0627\u0661`,       // right to left
+		"\u05d0\u0627\u0661":              `\u05d0\u0627\u0661`, // right to left
+		"\ufffd":                          `\ufffd`,
 		"\u3164\u115f\ufe0f\u00ad":        `\u3164\u115f\ufe0f\u00ad`, // nothing to be seen
 		"\u009b\x1b[31m\ufeff\U000e0041":  `\u009b\x1b[31m\ufeff\U000e0041`,
 	} {
