@@ -195,7 +195,11 @@ func chipText(r *replay.Result) string {
 	case s.L1Small > 0:
 		return text + fmt.Sprintf(", L1_SMALL from %s, L1 to %s", grouped(s.L1Size-min(s.L1Small, s.L1Size)), grouped(s.L1Size))
 	}
-	return text + fmt.Sprintf(", L1 to %s without L1_SMALL (--l1-small)", grouped(s.L1Size))
+	text += fmt.Sprintf(", L1 to %s without L1_SMALL", grouped(s.L1Size))
+	if !r.Log { // which says for itself
+		text += " (--l1-small)"
+	}
+	return text
 }
 
 // writeFailed says why the first program that does not fit does not.

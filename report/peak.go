@@ -130,7 +130,7 @@ func composition(r *replay.Result, p *replay.L1Peak) []note {
 		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
 	}
 	if p.WithKernels > p.Bytes {
-		notes = append(notes, note{"kernels", fmt.Sprintf("%s bytes with kernels and the reserved area (%s, all that lies below the base of circular buffers)",
+		notes = append(notes, note{"in all", fmt.Sprintf("%s bytes: tracked, and the %s below the base of circular buffers, where kernels and the reserved area are",
 			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
 	}
 	switch {
@@ -156,9 +156,9 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
 	switch row.Addresses {
 	case replay.AddressesSynthesised:
-		notes = append(notes, note{"placed", "L1 buffers have no addresses in the capture and were placed top-down: synthesised"})
+		notes = append(notes, note{"placed", fmt.Sprintf("L1 buffers have no addresses in the %s and were placed top-down: synthesised", source(r))})
 	case replay.AddressesMixed:
-		notes = append(notes, note{"placed", "some L1 buffers have no address in the capture and were placed top-down: synthesised"})
+		notes = append(notes, note{"placed", fmt.Sprintf("some L1 buffers have no address in the %s and were placed top-down: synthesised", source(r))})
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
