@@ -147,7 +147,7 @@ func TestHostileText(t *testing.T) {
 	_, stdout, _ = call(graph("größe.加法", goodCB), "-")
 	require.Contains(t, stdout, "größe.加法 (node 1)")
 	_, _, stderr = call("", "größe.json")
-	require.Equal(t, "cbl1: größe.json: open: no such file or directory\n", stderr)
+	require.Equal(t, "cbl1: größe.json: no such file or folder\n", stderr)
 }
 
 // As in: cbl1 run.json | head -1
