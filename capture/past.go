@@ -326,7 +326,7 @@ type guest struct {
 
 // completeOn tells the runs of the units on which a buffer comes or goes.
 func (w *walk) completeOn(b guest, at uint64) error {
-	return w.complete(at, func(r *run) bool { return slices.Contains(b.on, r.on) })
+	return w.complete(at, w.open.of(b.on...))
 }
 
 // arrive tells a resident that is there from now on.
@@ -335,11 +335,7 @@ func (w *walk) arrive(r resident, now uint64) error {
 		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
 		op: event.UnplacedEarlier, known: r.cores.OK, cores: r.cores.V, told: true, earlier: true,
 	}, r.until}
-	for _, u := range w.units.sorted() {
-		if w.known.reaches(r.named, u.id) {
-			b.on = append(b.on, u)
-		}
-	}
+	b.on = w.units.reached(r.named)
 	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
 		return nil // where nothing else is, or in no L1
 	}
@@ -362,6 +358,30 @@ type absentee struct {
 	named device.ID
 }
 
+func (a absentee) compare(b absentee) int { return cmp.Compare(a.told.Node, b.told.Node) }
+
+// absentees are those that are not told yet.
+type absentees struct {
+	byNode map[uint64]absentee
+	byName map[device.ID][]absentee // those that were dropped too
+}
+
+func newAbsentees() absentees {
+	return absentees{map[uint64]absentee{}, map[device.ID][]absentee{}}
+}
+
+func (l *absentees) add(a absentee) {
+	l.byNode[a.told.Node] = a
+	l.byName[a.named] = append(l.byName[a.named], a)
+}
+
+// drop takes out the absentee of a buffer node. It reports whether there was one.
+func (l *absentees) drop(node uint64) bool {
+	_, ok := l.byNode[node]
+	delete(l.byNode, node)
+	return ok
+}
+
 // absentee returns the event of a buffer node whose buffer lies nowhere.
 func (w *walk) absentee(n *node, kind device.Kind) absentee {
 	return absentee{&event.Event{
@@ -381,8 +401,26 @@ func (w *walk) hides(a absentee) bool {
 
 // ranOn reports whether anything has run where a buffer of an id lies.
 func (w *walk) ranOn(id device.ID) bool {
-	return slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran && w.known.reaches(id, u.id) })
+	if id == event.NoDevice {
+		return w.units.ran > 0
+	}
+	return slices.ContainsFunc(w.units.reached(id), func(u *unit) bool { return u.ran })
 }
 
-// expose tells the absentees beside which something has run by now.
-func (w *walk) expose() { w.absent = slices.DeleteFunc(w.absent, w.hides) }
+// expose tells the absentees beside which something has run by now: the first program of
+// some units.
+func (w *walk) expose(first ...*unit) {
+	var shown []absentee
+	for _, u := range first {
+		for id := range w.known.above(u.id) {
+			shown = append(shown, w.absent.byName[id]...)
+			delete(w.absent.byName, id)
+		}
+	}
+	slices.SortFunc(shown, absentee.compare)
+	for _, a := range shown {
+		if w.absent.drop(a.told.Node) {
+			w.tell(a.told)
+		}
+	}
+}

@@ -117,19 +117,22 @@ type walk struct {
 	places    places
 	upstream  upstreamSums
 
-	open, alive []*run   // with nodes that were not told; that no free has ended
-	freeing     *freeing // nil if something followed it
-	aimless     aimless
-	notes       notes
-	hidden      notes
-	unlessPlan  notes // hidden, unless the capture turns out to be a plan
-	shows       shows
-	heralds     map[device.ID]herald
+	open       openRuns
+	awake      []*unit               // those that wake has woken, in no order
+	alive      []*unit               // with a run that no free has ended, in no order
+	freed      map[device.ID]stretch // from the first free of circular buffers with an id to the last
+	freeing    *freeing              // nil if something followed it
+	aimless    aimless
+	notes      notes
+	hidden     notes
+	unlessPlan notes // hidden, unless the capture turns out to be a plan
+	shows      shows
+	heralds    map[device.ID]herald
 
 	past      *past   // nil unless another reading could use it
 	attending []guest // by their end
 	attended  int     // of the residents that are known
-	absent    []absentee
+	absent    absentees
 	unlisted  bool // there are lists of buffers in L1, and no other reading
 	again     bool // this is another reading
 
@@ -152,7 +155,8 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
-		heralds: map[device.ID]herald{},
+		heralds: map[device.ID]herald{}, freed: map[device.ID]stretch{},
+		absent: newAbsentees(),
 	}
 }
 
@@ -314,7 +318,7 @@ func (w *walk) functionEnd(n *node) error {
 	}
 	w.hit(n.Counter)
 	depth := w.functions.depth()
-	if err := w.complete(n.Counter, func(r *run) bool { return r.depth >= depth }); err != nil {
+	if err := w.complete(n.Counter, w.open.from(depth)); err != nil {
 		return err
 	}
 	w.functions.leave()
@@ -338,12 +342,15 @@ func (w *walk) abort(n *node) {
 // learn takes in that a mesh has a chip, which may have missed frees and buffers of the
 // mesh.
 func (w *walk) learn(mesh, chip device.ID) {
+	u := w.units.byID[chip]
+	if u != nil {
+		w.wake(u) // what was announced to it so far is without what is learnt now
+	}
 	if !w.known.member(mesh, chip) {
 		return
 	}
-	clear(w.units.reach)
-	u := w.units.byID[chip]
-	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh] || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
+	delete(w.units.reach, mesh)
+	if u != nil && (w.missed(u, mesh) || w.relied(u, mesh) || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {
@@ -355,7 +362,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	if from := w.units.byID[mesh]; from != nil && from.touched {
 		w.known.late = true
-		w.join(u, func(b *buffer) bool { return b.named == mesh })
+		w.join(u, slices.Values([]device.ID{mesh}))
 	}
 }
 
@@ -366,7 +373,7 @@ func (w *walk) ask(next uint64) error {
 	}
 	w.asked = true
 	w.settle()
-	if err := w.complete(next, func(*run) bool { return true }); err != nil {
+	if err := w.complete(next, w.open.all()); err != nil {
 		return err
 	}
 	w.declareAgain()
@@ -401,8 +408,8 @@ func (w *walk) finish() error {
 	if err := w.attend(forever); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran }) {
-		for _, a := range w.absent {
+	if w.units.ran == 0 {
+		for _, a := range slices.SortedFunc(maps.Values(w.absent.byNode), absentee.compare) {
 			w.tell(a.told)
 		}
 	}
@@ -541,5 +548,5 @@ func (w *walk) close(end uint64) error {
 		}
 	}
 	w.closeFree()
-	return w.complete(end, func(*run) bool { return true })
+	return w.complete(end, w.open.all())
 }
