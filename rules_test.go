@@ -38,6 +38,7 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	porcupine = "github.com/anishathalye/porcupine"
 	rapid     = "pgregory.net/rapid"
+	sqlite    = "github.com/ncruces/go-sqlite3"
 	testify   = "github.com/stretchr/testify"
 	xtext     = "golang.org/x/text"
 )
@@ -71,7 +72,7 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
 		"internal/asciijson":  {},
 		"internal/attack":     {},
 		"internal/jsonobject": {},

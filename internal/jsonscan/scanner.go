@@ -87,6 +87,11 @@ func New(r io.Reader, size int) *Scanner {
 	return &Scanner{r: r, size: size, buf: make([]byte, size), mark: -1, line: 1}
 }
 
+// Reset begins anew with another input, in the memory of the one before.
+func (s *Scanner) Reset(r io.Reader) {
+	*s = Scanner{r: r, size: s.size, buf: s.buf, mark: -1, line: 1}
+}
+
 // Offset returns the number of bytes consumed: after Kind, the offset of the value.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
 
