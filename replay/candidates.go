@@ -37,9 +37,10 @@ func (r *replay) settled(all []launch) []launch {
 		if told[of] {
 			return false
 		}
-		r.checks.result.Runs++
+		n := int64(len(l.on.members))
+		r.checks.result.Runs += n
 		if l.run.Inferred {
-			r.checks.result.Inferred++
+			r.checks.result.Inferred += n
 		}
 		if r.opt.Runs {
 			r.listRun([]launch{l})
@@ -53,7 +54,7 @@ func (r *replay) clear(group []launch) bool {
 	most := 0
 	for _, l := range group {
 		if most = max(most, len(l.candidates)); len(l.candidates) > 0 {
-			r.notes.note(CodeAmbiguous, int64(l.run.At), "")
+			r.notes.noteAll(CodeAmbiguous, int64(l.run.At), "", len(l.on.members))
 		}
 	}
 	detail := "some fit and some do not"
