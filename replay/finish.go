@@ -170,7 +170,7 @@ func (r *replay) finishL1(d *row) {
 	made := d.made(t.Buffers)
 	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.Buffers.Final = uint64(made.Count)
-	on.NumCores, on.CoresFrom = d.spec.NumCores(), d.grid
+	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
 	if d.executed.Executions > 0 {
 		d.executed.Final = t.Resident
 	}

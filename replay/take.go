@@ -36,6 +36,12 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 			}
 		}
 		return nil
+	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
+		for _, d := range r.of(told.Set) {
+			if err := r.unregister(d, told.Old.ID(), e); err != nil {
+				return err
+			}
+		}
 	}
 	for _, d := range r.of(told.Set) {
 		if err := r.takeOn(d, e, told); err != nil {
@@ -65,17 +71,12 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 	switch told.Kind {
 	case device.EventDeviceRemoved:
 		return r.remove(d, e)
-	case device.EventRegistered:
+	case device.EventRegistered, device.EventReplaced:
 		if e.Kind != event.KindRun { // which has rows of its own
 			return r.register(d, told.Program, e)
 		}
 	case device.EventUnregistered:
 		return r.unregister(d, told.Program.ID(), e)
-	case device.EventReplaced:
-		if err := r.unregister(d, told.Old.ID(), e); err != nil {
-			return err
-		}
-		return r.register(d, told.Program, e)
 	case device.EventDispatched:
 		if e.Kind == event.KindRun {
 			return nil
