@@ -70,9 +70,10 @@ func (r *replay) settled(all []launch) []launch {
 		if told[of] {
 			return false
 		}
-		r.checks.result.Runs++
+		n := int64(len(l.on.members))
+		r.checks.result.Runs += n
 		if l.run.Inferred {
-			r.checks.result.Inferred++
+			r.checks.result.Inferred += n
 		}
 		if r.opt.Runs {
 			r.listRun([]launch{l})
@@ -92,7 +93,7 @@ func (r *replay) clear(group []launch) bool {
 	if !ambiguous {
 		return true
 	}
-	r.notes.note(CodeAmbiguous, int64(group[0].run.At), "")
+	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", len(group[0].on.members))
 	detail := "some fit and some do not"
 	switch {
 	case many:
