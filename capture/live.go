@@ -87,6 +87,7 @@ type buffers struct {
 	byNode map[uint64][]*buffer                      // in the order of their allocations
 	loose  map[addressKey][]*buffer                  // of allocations that name no node
 
+	sliced  bool              // a free may name a buffer node of another slice, or none
 	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
@@ -136,7 +137,8 @@ func (l *buffers) add(b *buffer) {
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
-	} else {
+	}
+	if !b.node.OK || l.sliced {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
 	}
 }
@@ -147,7 +149,8 @@ func (l *buffers) remove(b *buffer) {
 	}
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
-	} else {
+	}
+	if !b.node.OK || l.sliced {
 		removeFrom(l.loose, b.key(), b)
 	}
 }
@@ -178,7 +181,7 @@ func (l *buffers) backed(b *buffer) *buffer {
 		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
 			o.kind == b.kind && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
 	}
-	if b.node.OK {
+	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
 	}
 	for _, mesh := range l.known.meshesOf(b.named) {
@@ -206,7 +209,7 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 			break
 		}
 	}
-	if len(n.Connections) == 0 {
+	if len(n.Connections) == 0 || l.sliced && len(list) == 0 {
 		list = l.byAddress(n, id)
 	}
 	for _, b := range slices.Backward(list) {
@@ -284,6 +287,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 	}
 	w.buffers.add(b)
 	b.life = w.past.allocated(b)
+	w.leaves(b)
 	if kind.InL1() {
 		w.measure(b, n)
 	}
@@ -351,6 +355,7 @@ func (w *walk) free(n *node, id device.ID) bool {
 	case backing != 0:
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
 	default:
+		w.crosses(b, w.border)
 		w.buffers.remove(b)
 		w.places.remove(b)
 		if b.life != nil {

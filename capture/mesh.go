@@ -28,6 +28,11 @@ type learnt struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
+	// Of a database: when L1 buffers that no node frees are gone, by the counters of their
+	// allocations, and ids of which it does not say what lived when operations ended.
+	ends map[uint64]uint64
+	mute map[device.ID]bool
+
 	// late says that something came too late for this reading: had it been known, other
 	// events would have been told.
 	late bool

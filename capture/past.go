@@ -67,14 +67,18 @@ type past struct {
 	spans   []span // of functions, if there may be lists
 	open    []int  // of spans that did not end
 
-	listable bool            // there may be lists, so each life of an address counts for itself
-	later    map[uint64]bool // buffer nodes that looked like clues, and were allocated later
+	sliced   bool               // it is a database: spans are its slices
+	starts   []uint64           // of its slices
+	spoken   map[device.ID]bool // ids of which it says what lived when operations ended, asked at the end
+	blind    []uint64           // frees of a database of L1 buffers that no address or node tells
+	listable bool               // there may be lists, so each life of an address counts for itself
+	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
 }
 
 func newPast() *past {
 	return &past{
 		lives: map[uint64]lives{}, frees: map[uint64]frees{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
-		loose: map[uint64]clue{}, later: map[uint64]bool{},
+		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{},
 	}
 }
 
@@ -142,6 +146,9 @@ func (p *past) lost(n *node, known *learnt) {
 	kind, ok := bufferKind(n)
 	if p == nil || !ok || !kind.InL1() {
 		return
+	}
+	if p.sliced && n.Address.V == 0 {
+		p.blind = append(p.blind, n.Counter)
 	}
 	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter}
 	if len(n.Connections) > 0 {
@@ -256,6 +263,12 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
+		if p.speaks(known, c.named) { // of all that lived when an operation ended
+			if c.node.OK {
+				seen[c.node.V] = true
+			}
+			continue
+		}
 		r, explained := p.follow(known, c)
 		if explained && c.node.OK {
 			seen[c.node.V] = true
@@ -309,7 +322,7 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
 			if f.after < f.at && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: f.after, until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: p.since(known, f), until: f.at,
 				})
 			}
 		}
@@ -336,6 +349,9 @@ func (k *learnt) share(a, b device.ID) bool {
 // attend brings the residents up to date with the node that comes. Those that ended
 // before it go, and those that are there by then come.
 func (w *walk) attend(next uint64) error {
+	if err := w.depart(next); err != nil {
+		return err
+	}
 	for len(w.attending) > 0 && w.attending[0].until < next {
 		b := w.attending[0]
 		if err := w.completeOn(b, next); err != nil {

@@ -52,7 +52,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return err
 	}
 	first := newWalk(r, opt, newLearnt(), in.Rank)
-	if r.regular == nil {
+	if !r.rereads() {
 		return first.run(yield)
 	}
 	first.rereads, first.silent, first.past = true, opt.Ahead, newPast()
@@ -63,6 +63,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return errStop
 	}
 	known := newLearnt()
+	known.mute = first.known.mute
 	if first.known.stale() {
 		known = first.known
 		known.late, known.untimely = false, false
@@ -144,8 +145,13 @@ type walk struct {
 	pos     event.Pos
 	counter uint64 // of the node at hand
 	nodes   int64
-	isLog   bool           // it is an event log, which speaks for itself
-	out     []*event.Event // not yet yielded
+	isLog   bool // it is an event log, which speaks for itself
+
+	sliced        bool               // it is a database, where each operation has a graph of its own
+	began, border uint64             // first nodes of the last slice, and of the next one
+	leaving       []guest            // buffers that are gone when an operation ends, by their end
+	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
+	out           []*event.Event     // not yet yielded
 }
 
 func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {
@@ -175,6 +181,9 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		return nil
 	}
 	w.reader.listed = w.lists()
+	if w.reader.part != nil {
+		w.slice()
+	}
 	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
@@ -235,7 +244,11 @@ func (w *walk) flush(yield func(*event.Event, error) bool) bool {
 // begin tells the header, and the units that an earlier reading has met, so that none
 // comes late.
 func (w *walk) begin() {
-	w.tell(&event.Event{Kind: event.KindHeader, Source: "capture"})
+	source := "capture"
+	if w.sliced {
+		source = "database"
+	}
+	w.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	for _, id := range slices.SortedFunc(maps.Keys(w.known.met), byID) {
 		w.meet(id)
 	}
@@ -300,6 +313,9 @@ func (w *walk) note(n *node) {
 	}
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		w.notes.add(noteBadDeviceTensors, at, "")
+	}
+	if w.sliced {
+		return // a connection may lead out of its slice
 	}
 	for _, c := range n.Connections {
 		w.farthest = max(w.farthest, c)
@@ -417,6 +433,7 @@ func (w *walk) finish() error {
 		return err
 	}
 	w.compareEnd()
+	w.tellBetween()
 	w.declareAgain()
 	w.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: w.upstream.figures()})
 	if apart := w.units.apart(); len(apart) > 0 {
@@ -500,6 +517,7 @@ func (w *walk) lookBack() {
 	if w.past == nil {
 		return
 	}
+	w.lookBetween()
 	found, seen := w.past.residents(w.known)
 	for node := range w.past.later {
 		seen[node] = true

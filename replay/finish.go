@@ -133,7 +133,7 @@ func (r *replay) finishL1(d *row) DeviceL1 {
 	made := d.made(t.Buffers)
 	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.Buffers.Final = uint64(made.Count)
-	on.NumCores, on.CoresFrom = d.spec.NumCores(), d.grid
+	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
 	if x := r.executions[d.slot]; x != nil && d.id.OK {
 		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()
 		on.Dispatched = &x.row

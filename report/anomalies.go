@@ -146,12 +146,13 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(detailText(a), detailLen(a))
+		where += shown.Start(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"
 	}
-	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+	inInput := func(text string) string { return strings.ReplaceAll(text, "the capture", "the "+source(r)) }
+	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), inInput(what), where, inInput(w.means))
 }
 
 // detailText is the detail of an anomaly for people: of an exception, what comes before its
