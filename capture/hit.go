@@ -86,27 +86,32 @@ func (l workloadRan) same(o workloadRan) bool {
 	return slices.EqualFunc(l.programs, o.programs, func(a, b remembered) bool { return a.program == b.program && a.unsettled == b.unsettled })
 }
 
-// last returns the programs of the workload that ran last.
-func (o *ranOn) last() []remembered { return o.workloads[len(o.workloads)-1].programs }
-
-// others returns, by id, what else program i of the last workload may be: program i of each
-// other workload, or the last one of a shorter workload; and behind the last one all that
-// others have more.
-func (o *ranOn) others(i int) (ids []program.ID) {
-	last := o.last()
-	for _, w := range o.workloads[:len(o.workloads)-1] {
-		end := i + 1
-		if i == len(last)-1 {
-			end = len(w.programs)
-		}
-		for k := min(i, len(w.programs)-1); k < min(end, len(w.programs)); k++ {
-			if id := w.programs[k].program; id != last[i].program && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+// ended returns the workloads that an operation ran on a unit, the last one last. One that
+// goes on is none of them: a program of it is not complete.
+func (o *ranOn) ended(on *unit) []workloadRan {
+	n := len(o.workloads) - 1
+	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() {
+		return o.workloads[:n]
 	}
-	slices.Sort(ids)
-	return ids
+	return o.workloads
+}
+
+// otherThan returns the workloads that are not a given one, by the ids of their programs, and
+// whether one of them may be more programs than the capture tells apart.
+func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, unsettled bool) {
+	for _, w := range workloads {
+		if w.same(one) {
+			continue
+		}
+		var ids []program.ID
+		for _, r := range w.programs {
+			ids = append(ids, r.program)
+			unsettled = unsettled || r.unsettled
+		}
+		all = append(all, ids)
+	}
+	slices.SortFunc(all, slices.Compare)
+	return all, unsettled
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -217,17 +222,23 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	}
 	rounds := [][]start{nil}
 	for _, on := range w.ranBy(key, reached) {
+		workloads := w.hits[key][on.id].ended(on)
+		if len(workloads) == 0 {
+			continue
+		}
 		w.settle()
-		of := w.hits[key][on.id]
-		for i, r := range of.last() {
+		last := workloads[len(workloads)-1]
+		others, unsettled := otherThan(last, workloads)
+		for i, r := range last.programs {
 			if i == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			others := of.others(i)
-			rounds[i] = append(rounds[i], start{
-				startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled, candidates: fmt.Sprint(others)}, on,
-				event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, others,
-			})
+			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
+			one := start{what, on, event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
+			if i == 0 && len(others) > 0 {
+				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
+			}
+			rounds[i] = append(rounds[i], one)
 		}
 	}
 	for _, starts := range rounds {

@@ -22,8 +22,9 @@ type checks struct {
 	result Checks
 	known  map[checkKey]int  // index in result.List of a failure, or one of the below
 	failed map[[16]byte]int  // by how it failed: the index
-	fits   map[checkKey]bool // of candidates
-	slack  uint64            // of result.Tightest
+	fits   map[checkKey]bool // of programs that ran where others may have
+	others map[candidatesKey]fittings
+	slack  uint64 // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -48,7 +49,9 @@ const (
 )
 
 func newChecks() checks {
-	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, slack: math.MaxUint64}
+	return checks{
+		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
+	}
 }
 
 // A launch is a run on one device at the moment when it is enqueued.
@@ -58,8 +61,8 @@ type launch struct {
 	run     ProgramRun
 	spec    l1.Spec // with the grid
 
-	candidates []*content // what else it may be
-	unsettled  bool       // it may be several programs
+	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
+	unsettled  bool        // it may be several programs
 }
 
 func (l launch) key() checkKey {
@@ -126,22 +129,25 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 		return nil, err
 	}
 	contents := map[device.ID]*content{}
+	var others map[l1.Spec]*candidates // nil: it is known what ran
+	if len(e.Candidates) > 0 {
+		others = map[l1.Spec]*candidates{}
+	}
 	for _, l := range of {
 		for _, id := range l.ids {
 			contents[id] = l.content
 		}
+		if others == nil {
+			continue
+		}
+		spec := r.rows[l.ids[0]].dev.Spec()
+		if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
+			return nil, err
+		}
 	}
 	for _, on := range e.On {
 		d, c := r.rows[on.Device], contents[on.Device]
-		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil, e.Unsettled}
-		for _, id := range e.Candidates {
-			other, err := r.session.programs[id].apart(d.dev.Spec())
-			if err != nil {
-				return nil, err
-			}
-			one.candidates = append(one.candidates, other)
-		}
-		all = append(all, one)
+		all = append(all, launch{d, c, d.named(c, on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil
 }
