@@ -185,7 +185,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
 		heralds: map[device.ID]herald{}, freed: map[device.ID]stretch{},
-		absent: newAbsentees(),
+		absent: newAbsentees(), places: newPlaces(known),
 	}
 }
 
@@ -424,10 +424,10 @@ func (w *walk) ask(next uint64) error {
 
 // declare tells what is known of a unit.
 func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
-	u.told = w.declaration(u.id)
-	told := *u.told
-	told.Like = like
-	w.tell(&told)
+	e := w.declaration(u.id)
+	e.Like = like
+	u.told = declaredBy(e)
+	w.tell(e)
 }
 
 func (w *walk) declaration(id device.ID) *event.Event {
@@ -571,10 +571,10 @@ func (w *walk) declareAgain() {
 	slices.SortFunc(ids, byID)
 	for _, id := range ids {
 		e, u := w.declaration(id), w.units.byID[id]
-		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
+		if u == nil || !u.told.equal(declaredBy(e)) {
 			w.tell(e)
 			if u != nil {
-				u.told = e
+				u.told = declaredBy(e)
 			}
 		}
 	}
