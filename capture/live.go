@@ -386,7 +386,7 @@ func (w *walk) tensor(n *node) {
 		return
 	}
 	w.grids.see(n.ShardGrid)
-	if b := l.waiting; b != nil && named && b.node == event.Some(node) {
+	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
 		b.cores, b.known, l.waiting = n.ShardGrid.Cores(), true, nil
 		w.lay(b)
 		return
