@@ -17,14 +17,13 @@ const maxOperations = 1 << 16
 // the latest ones: one more than replay judges, so that it sees that there are more.
 const maxWorkloads = 65
 
-// hits remember what each operation ran: an operation that finds its program in the cache
-// shows no circular buffers.
-type hits map[operation][]*ranOn
+// hits remember what each operation ran, by the id of the unit: an operation that finds its
+// program in the cache shows no circular buffers.
+type hits map[operation]map[device.ID]*ranOn
 
 // ranOn is what an operation ran on one unit. The names of functions and the text of
 // arguments may stand for several workloads: the one that ran last is the last here.
 type ranOn struct {
-	id        device.ID
 	workloads []workloadRan // at least one; those before the last are different
 }
 
@@ -51,13 +50,15 @@ func (h hits) remember(r *run, what remembered) {
 	}
 	l := &r.on.since.workload
 	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
-	list := h[r.key]
-	i := slices.IndexFunc(list, func(old *ranOn) bool { return old.id == r.on.id })
-	if i < 0 {
-		h[r.key] = append(list, &ranOn{r.on.id, []workloadRan{anew}})
+	if h[r.key] == nil {
+		h[r.key] = map[device.ID]*ranOn{}
+	}
+	old := h[r.key][r.on.id]
+	if old == nil {
+		h[r.key][r.on.id] = &ranOn{[]workloadRan{anew}}
 		return
 	}
-	last := &list[i].workloads[len(list[i].workloads)-1]
+	last := &old.workloads[len(old.workloads)-1]
 	if k := slices.IndexFunc(last.programs, func(o remembered) bool { return o.first == what.first }); k >= 0 {
 		last.programs[k] = what
 		return
@@ -66,7 +67,7 @@ func (h hits) remember(r *run, what remembered) {
 		last.programs = append(last.programs, what)
 		return
 	}
-	list[i].add(anew)
+	old.add(anew)
 }
 
 // add takes in a workload that begins. What was the last one until now is kept once.
@@ -211,18 +212,18 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
 	}
-	reached := func(device.ID) bool { return true }
+	reached := event.NoDevice // all
 	if f != nil && f.device != event.NoDevice {
 		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
-			reached = func(id device.ID) bool { return w.known.reaches(f.device, id) }
+			reached = f.device
 		} else {
 			w.guessed.reach[f.device] = true
 		}
 	}
 	rounds := [][]start{nil}
-	for _, of := range w.hits[key] {
-		workloads := of.ended(w.units.byID[of.id])
-		if !reached(of.id) || len(workloads) == 0 {
+	for _, on := range w.ranBy(key, reached) {
+		workloads := w.hits[key][on.id].ended(on)
+		if len(workloads) == 0 {
 			continue
 		}
 		w.settle()
@@ -233,7 +234,7 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 				rounds = append(rounds, nil)
 			}
 			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
-			one := start{what, w.units.byID[of.id], event.RunOn{Device: of.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
+			one := start{what, on, event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
 			if i == 0 && len(others) > 0 {
 				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
 			}
@@ -244,6 +245,25 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 		w.start(starts, at)
 	}
 	return len(rounds[0]) > 0
+}
+
+// ranBy returns the units that an id reaches on which an operation is known to have run.
+func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
+	known := w.hits[key]
+	if id != event.NoDevice && len(w.known.chips[id]) < len(known) {
+		for _, u := range w.units.reached(id) {
+			if known[u.id] != nil {
+				on = append(on, u)
+			}
+		}
+		return on
+	}
+	for of := range known {
+		if w.known.reaches(id, of) {
+			on = append(on, w.units.byID[of])
+		}
+	}
+	return on // in no order: start orders them
 }
 
 // closeFree looks at a free that nothing followed. An operation that is not known to have

@@ -80,9 +80,10 @@ func (r *replay) settled(all []launch) []launch {
 		if told[of] {
 			return false
 		}
-		r.checks.result.Runs++
+		n := int64(len(l.on.members))
+		r.checks.result.Runs += n
 		if l.run.Inferred {
-			r.checks.result.Inferred++
+			r.checks.result.Inferred += n
 		}
 		return true
 	})
@@ -99,7 +100,7 @@ func (r *replay) clear(group []launch) bool {
 	if !ambiguous {
 		return true
 	}
-	r.notes.note(CodeAmbiguous, int64(group[0].run.At), "")
+	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", len(group[0].on.members))
 	if detail == "" {
 		if !r.checks.differ(group) {
 			return true

@@ -82,9 +82,9 @@ func (r *replay) listRuns(all []launch) {
 			at[one] = i
 			list = append(list, listing{l, 0, one.oneOf})
 		}
-		list[i].devices++
+		list[i].devices += len(l.on.members)
 		if l.candidates != nil {
-			alike[l.candidatesKey()]++
+			alike[l.candidatesKey()] += len(l.on.members)
 		}
 	}
 	for _, l := range all {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -99,6 +100,14 @@ func requirePlain(t *testing.T, text string) {
 	t.Helper()
 	for i := range len(text) {
 		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x at %d of %q", text[i], i, text)
+	}
+}
+
+// requireVisible wants nothing but what a terminal shows as it stands.
+func requireVisible(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, "\n") {
+		require.Equal(t, shown.Visible(line), line)
 	}
 }
 
