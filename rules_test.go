@@ -77,6 +77,7 @@ func importTable() map[string]row {
 		"internal/jsonscan":   {},
 		"internal/magic":      {},
 		"internal/packed":     {outside: []string{compress}},
+		"internal/testkit":    {outside: []string{compress}},
 		"internal/shown":      {outside: []string{xtext}},
 		"internal/baseline":   {ours: []string{"l1", "cbregion", "program", "device"}, outside: []string{btree}},
 		// What benchmarks measure: everything that counts.
