@@ -38,6 +38,7 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	porcupine = "github.com/anishathalye/porcupine"
 	rapid     = "pgregory.net/rapid"
+	sqlite    = "github.com/ncruces/go-sqlite3"
 	testify   = "github.com/stretchr/testify"
 	xtext     = "golang.org/x/text"
 )
@@ -61,7 +62,7 @@ func importTable() map[string]row {
 		"cbregion":            {ours: []string{"l1"}, outside: []string{btree}},
 		"program":             {ours: []string{"l1"}},
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
+		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
@@ -71,8 +72,9 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
 		"internal/asciijson":  {},
+		"internal/attack":     {},
 		"internal/jsonobject": {},
 		"internal/jsonscan":   {},
 		"internal/magic":      {},
@@ -82,10 +84,12 @@ func importTable() map[string]row {
 		"internal/baseline":   {ours: []string{"l1", "cbregion", "program", "device"}, outside: []string{btree}},
 		// What benchmarks measure: everything that counts.
 		"internal/bench":           {ours: []string{"l1", "cbregion", "program", "device", "internal/baseline"}},
-		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "device", "internal/baseline", "internal/bench"}},
+		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "device", "event", "capture", "replay", "internal/baseline", "internal/bench", "internal/large"}},
 		// Nothing of ours: an error in the product cannot hide in what it is compared with.
-		"internal/oracle":         {},
-		"internal/oracle/fixture": {},
+		"internal/oracle":          {},
+		"internal/oracle/fixture":  {},
+		"internal/large":           {},
+		"internal/large/cbl1large": {ours: []string{"internal/large"}},
 	}
 }
 

@@ -69,14 +69,18 @@ type past struct {
 	spans   []span // of functions, if there may be lists
 	open    []int  // of spans that did not end
 
-	listable bool            // there may be lists, so each life of an address counts for itself
-	later    map[uint64]bool // buffer nodes that looked like clues, and were allocated later
+	sliced   bool               // it is a database: spans are its slices
+	starts   []uint64           // of its slices
+	spoken   map[device.ID]bool // ids of which it says what lived when operations ended, asked at the end
+	blind    []uint64           // frees of a database of L1 buffers that no address or node tells
+	listable bool               // there may be lists, so each life of an address counts for itself
+	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
 }
 
 func newPast() *past {
 	return &past{
 		lives: map[uint64][]*life{}, frees: map[uint64][]lostFree{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
-		loose: map[uint64]clue{}, later: map[uint64]bool{},
+		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{},
 	}
 }
 
@@ -112,6 +116,9 @@ func (p *past) lost(n *node, known *learnt) {
 	kind, ok := bufferKind(n)
 	if p == nil || !ok || !kind.InL1() {
 		return
+	}
+	if p.sliced && n.Address.V == 0 {
+		p.blind = append(p.blind, n.Counter)
 	}
 	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter}
 	if len(n.Connections) > 0 {
@@ -226,6 +233,12 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
+		if p.speaks(known, c.named) { // of all that lived when an operation ended
+			if c.node.OK {
+				seen[c.node.V] = true
+			}
+			continue
+		}
 		r, explained := p.follow(known, c)
 		if explained && c.node.OK {
 			seen[c.node.V] = true
@@ -279,7 +292,7 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
 			if f.after < f.at && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: f.after, until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: p.since(known, f), until: f.at,
 				})
 			}
 		}
@@ -299,6 +312,9 @@ func (k *learnt) share(a, b device.ID) bool {
 // attend brings the residents up to date with the node that comes. Those that ended
 // before it go, and those that are there by then come.
 func (w *walk) attend(next uint64) error {
+	if err := w.depart(next); err != nil {
+		return err
+	}
 	for len(w.attending) > 0 && w.attending[0].until < next {
 		b := w.attending[0]
 		if err := w.completeOn(b, next); err != nil {
@@ -326,7 +342,7 @@ type guest struct {
 
 // completeOn tells the runs of the units on which a buffer comes or goes.
 func (w *walk) completeOn(b guest, at uint64) error {
-	return w.complete(at, func(r *run) bool { return slices.Contains(b.on, r.on) })
+	return w.complete(at, w.open.of(b.on...))
 }
 
 // arrive tells a resident that is there from now on.
@@ -335,11 +351,7 @@ func (w *walk) arrive(r resident, now uint64) error {
 		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
 		op: event.UnplacedEarlier, known: r.cores.OK, cores: r.cores.V, told: true, earlier: true,
 	}, r.until}
-	for _, u := range w.units.sorted() {
-		if w.known.reaches(r.named, u.id) {
-			b.on = append(b.on, u)
-		}
-	}
+	b.on = w.units.reached(r.named)
 	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
 		return nil // where nothing else is, or in no L1
 	}
@@ -362,6 +374,30 @@ type absentee struct {
 	named device.ID
 }
 
+func (a absentee) compare(b absentee) int { return cmp.Compare(a.told.Node, b.told.Node) }
+
+// absentees are those that are not told yet.
+type absentees struct {
+	byNode map[uint64]absentee
+	byName map[device.ID][]absentee // those that were dropped too
+}
+
+func newAbsentees() absentees {
+	return absentees{map[uint64]absentee{}, map[device.ID][]absentee{}}
+}
+
+func (l *absentees) add(a absentee) {
+	l.byNode[a.told.Node] = a
+	l.byName[a.named] = append(l.byName[a.named], a)
+}
+
+// drop takes out the absentee of a buffer node. It reports whether there was one.
+func (l *absentees) drop(node uint64) bool {
+	_, ok := l.byNode[node]
+	delete(l.byNode, node)
+	return ok
+}
+
 // absentee returns the event of a buffer node whose buffer lies nowhere.
 func (w *walk) absentee(n *node, kind device.Kind) absentee {
 	return absentee{&event.Event{
@@ -381,8 +417,26 @@ func (w *walk) hides(a absentee) bool {
 
 // ranOn reports whether anything has run where a buffer of an id lies.
 func (w *walk) ranOn(id device.ID) bool {
-	return slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran && w.known.reaches(id, u.id) })
+	if id == event.NoDevice {
+		return w.units.ran > 0
+	}
+	return slices.ContainsFunc(w.units.reached(id), func(u *unit) bool { return u.ran })
 }
 
-// expose tells the absentees beside which something has run by now.
-func (w *walk) expose() { w.absent = slices.DeleteFunc(w.absent, w.hides) }
+// expose tells the absentees beside which something has run by now: the first program of
+// some units.
+func (w *walk) expose(first ...*unit) {
+	var shown []absentee
+	for _, u := range first {
+		for id := range w.known.above(u.id) {
+			shown = append(shown, w.absent.byName[id]...)
+			delete(w.absent.byName, id)
+		}
+	}
+	slices.SortFunc(shown, absentee.compare)
+	for _, a := range shown {
+		if w.absent.drop(a.told.Node) {
+			w.tell(a.told)
+		}
+	}
+}

@@ -282,17 +282,18 @@ func (c *chip) list() []*program.Program {
 	return out
 }
 
-// fits refuses p on devices of another Spec, and outside the grid. spec is that of
-// all the devices, or nil if they differ.
+// fits refuses p on devices of another Spec and then, where there are none, outside the
+// grid. spec is that of all the devices, or nil if they differ.
 func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
+	var grid error
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		if *c.spec != p.Spec() {
 			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
-		if outside {
-			return &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
+		if outside && grid == nil {
+			grid = &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
 		}
 		if spec != nil {
 			break // the others are the same
@@ -300,6 +301,9 @@ func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 		if err := f.faults.step(); err != nil {
 			return err
 		}
+	}
+	if grid != nil {
+		return grid
 	}
 	return f.faults.step()
 }

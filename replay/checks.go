@@ -204,6 +204,9 @@ func (k *checks) check(group []launch) (found int) {
 	if group[0].run.Inferred {
 		k.result.Inferred += n
 	}
+	if group[0].spec.L1Size == 0 {
+		k.result.Endless += n
+	}
 	key := group[0].key()
 	found, ok := k.known[key]
 	if !ok {

@@ -151,6 +151,7 @@ type Checks struct {
 	Runs     int64 // checked; a run on several devices counts once for each
 	Inferred int64 // of them
 	Failed   int64 // of Runs: those that do not fit
+	Endless  int64 // of Runs: those on a device of which the size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
 	// same way only counts there. At most MaxListed.
 	List []FailedCheck

@@ -224,7 +224,7 @@ func (r *replay) before(e *event.Event) {
 	}
 	set, err := r.session.set(e)
 	if e.Kind == event.KindFree && !e.Devices.OK {
-		set, err = r.session.having(e.Buffer.ID)
+		set, err = r.session.fleet.Holding(e.Buffer.ID), nil
 	}
 	if err != nil {
 		return // it will be refused

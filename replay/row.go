@@ -198,6 +198,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
 	}
+	d.measure()
 	d.on.Peak, d.spike = nil, nil
 	d.rise = &rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)

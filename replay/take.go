@@ -27,6 +27,12 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 			}
 		}
 		return nil
+	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
+		for id := range told.Set.All() {
+			if err := r.unregister(r.rows[id], told.Old.ID(), e); err != nil {
+				return err
+			}
+		}
 	}
 	for id := range told.Set.All() {
 		if err := r.takeOn(id, e, told); err != nil {
@@ -61,17 +67,12 @@ func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
 		return r.remove(d, e)
 	case device.EventPeaksReset:
 		r.reset(d, e)
-	case device.EventRegistered:
+	case device.EventRegistered, device.EventReplaced:
 		if e.Kind != event.KindRun { // which has rows of its own
 			return r.register(d, told.Program, e)
 		}
 	case device.EventUnregistered:
 		return r.unregister(d, told.Program.ID(), e)
-	case device.EventReplaced:
-		if err := r.unregister(d, told.Old.ID(), e); err != nil {
-			return err
-		}
-		return r.register(d, told.Program, e)
 	case device.EventDispatched:
 		if e.Kind == event.KindRun {
 			return nil

@@ -35,7 +35,11 @@ func newConvert(s streams) *cobra.Command {
 				return err
 			}
 			in.opt.Ahead = true
+			defer in.shut()
 			events, err := in.source(args[0])
+			if errors.Is(err, errUnreadable) {
+				return err
+			}
 			if err != nil {
 				in.refuse(err)
 				return errUnreadable
@@ -61,9 +65,12 @@ func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	if arg == "-" {
 		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
 	}
-	files, err := capture.Inputs(arg)
+	files, err := in.find(arg)
 	if err != nil {
 		return nil, missing(arg, err)
+	}
+	if len(files) == 0 {
+		return nil, errUnreadable // as was said
 	}
 	if len(files) > 1 {
 		return nil, fmt.Errorf("%s has %d captures: one capture makes one log", arg, len(files))

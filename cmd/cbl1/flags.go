@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -173,6 +174,27 @@ func (f *numberFlag) Set(s string) error {
 		return errors.New("want a whole number")
 	}
 	f.n, f.given = n, true
+	return nil
+}
+
+// atFlag is a moment: after a node or, in a database, after a node of an operation.
+type atFlag struct {
+	numberFlag
+	operation event.Opt[uint64]
+	node      uint64 // in the operation
+}
+
+func (f *atFlag) Set(s string) error {
+	operation, node, of := strings.Cut(s, ":")
+	if !of {
+		f.operation.OK = false
+		return f.numberFlag.Set(s)
+	}
+	var first, second numberFlag
+	if first.Set(operation) != nil || second.Set(node) != nil {
+		return errors.New("want a whole number or, in a database, operation:node")
+	}
+	f.operation, f.node, f.given = event.Some(first.n), second.n, true
 	return nil
 }
 

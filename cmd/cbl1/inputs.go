@@ -24,7 +24,9 @@ type inputs struct {
 	opt      capture.Options // of reading
 	replay   replay.Options  // of what is made of it
 
-	unreadable bool // an input was
+	unreadable bool        // an input was
+	open       []*database // to be shut
+	at         *atFlag     // nil: the verb asks about no moment
 }
 
 // add adds the flags about what captures leave out.
@@ -70,6 +72,7 @@ func checkInputs(args []string) error {
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
+	defer in.shut()
 	for _, arg := range args {
 		if arg == "-" {
 			if err := in.one("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), do); err != nil {
@@ -77,12 +80,16 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 			}
 			continue
 		}
-		files, err := capture.Inputs(arg)
+		files, err := in.find(arg)
 		if err != nil {
 			in.refuse(missing(arg, err))
 			continue
 		}
 		for _, file := range files {
+			if err := in.locate(file); err != nil {
+				in.refuse(err)
+				continue
+			}
 			if err := in.one(file.Path, file.Events(in.opt), do); err != nil {
 				return err
 			}

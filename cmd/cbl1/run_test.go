@@ -61,7 +61,7 @@ func TestBrokenInput(t *testing.T) {
 		{"escape in a value", graph("a", `"size":"\u001b[2J"`), `size: "\u001b[2J" is not a whole number`},
 		{"raw escape in a value", graph("a", "\"size\":\"\x1b[2J\""), "unexpected byte 0x1b inside a string"},
 		{"HTML", "<!doctype html><html>", "this is an HTML page, not JSON"},
-		{"SQLite", "SQLite format 3\x00", "this is a SQLite report, not JSON; export one graph of it"},
+		{"SQLite", "SQLite format 3\x00", "this is a SQLite database"},
 		{"LFS", "version https://git-lfs.github.com/spec/v1\n", "this is a git LFS pointer"},
 		{"UTF-16", "\xff\xfe[\x00", "this is UTF-16 text"},
 		{"binary", "\x7fELF\x02", "this is binary data"},

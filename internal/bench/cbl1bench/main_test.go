@@ -19,7 +19,7 @@ func toy() sizes {
 		devices: 4, meshed: 6, cached: 8, pairs: 12,
 		ranges: []int{20, 40, 80}, fragments: 10, teeth: 50, leaving: 80,
 		fleet: 20, states: 5, batches: 10,
-		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4},
+		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4}, mega: 1e3,
 	}
 }
 
