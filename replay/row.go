@@ -72,6 +72,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	}
 	if d := r.rows[id]; d != nil { // an id that comes back stays with its first Spec here
 		d.dev = dev
+		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
 	}
@@ -86,6 +87,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	r.rows[id], r.order = d, nil
 	r.compare(d)
 	return nil
+}
+
+// uneven notes a device with another share of usable L1 than the result's Spec has.
+func (r *replay) uneven(d *row, spec l1.Spec) {
+	if d.declared() && (spec.L1Size == 0 || spec.Usable().Len() != r.result.Spec.Usable().Len()) {
+		r.result.uneven = true
+	}
 }
 
 // compare takes the first Spec of a log for its result, and counts others that differ in
@@ -103,6 +111,7 @@ func (r *replay) compare(d *row) {
 		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
 	}
 	r.specs[spec] = true
+	r.uneven(d, spec)
 	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")
 	}
