@@ -32,8 +32,9 @@ type DeviceL1 struct {
 	// NumCores is the number of cores on which interleaved buffers lie, and CoresFrom
 	// says who says so: FromAssumed is the architecture's largest grid, or what the
 	// capture shows beyond it. Sums over cores depend on it, figures per core do not.
-	NumCores  int
-	CoresFrom event.Source
+	NumCores   int
+	Cols, Rows int // the grid; 0x0 = not known
+	CoresFrom  event.Source
 
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.
@@ -243,7 +244,7 @@ func (r *Result) Untold() []Code {
 func untoldCodes() []Code {
 	return []Code{
 		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
-		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeAbortedLate, CodeWorkloadLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
 // The laws hold for every answer to every input, however broken the input is. They
@@ -167,7 +169,7 @@ func (in *inspection) parse(verb string, a answer, into any) bool {
 		return false
 	}
 	in.verb = verb
-	line := strings.HasSuffix(a.out, "\n") && strings.Count(a.out, "\n") == 1 && printable(a.out)
+	line := strings.HasSuffix(a.out, "\n") && strings.Count(a.out, "\n") == 1 && safe.Escape(a.out) == strings.TrimSuffix(a.out, "\n")+`\n`
 	in.hold(line, lawJSON, "%s", shown(a))
 	var v any
 	d := json.NewDecoder(strings.NewReader(a.out))
@@ -449,9 +451,10 @@ func times(a, b uint64) uint64 {
 	return 1<<64 - 1
 }
 
+// printable reports whether a terminal shows text as it stands.
 func printable(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c != '\n' && (c < ' ' || c > '~') {
+	for line := range strings.SplitSeq(text, "\n") {
+		if safe.Visible(line) != line {
 			return false
 		}
 	}
