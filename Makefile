@@ -4,7 +4,7 @@ CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults race api lint fuzz hammer bench bench-short cover dist check
+.PHONY: help run test short test32 faults meets race api lint fuzz hammer bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,9 @@ test32: ## the same with an int of 32 bits
 
 faults: ## operations on many devices, failed on purpose at each of their steps
 	go test -tags cbl1faults ./device
+
+meets: ## all that is found by hash has the same one: only comparison tells it apart
+	go test -tags cbl1meets ./device ./fuzz
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race

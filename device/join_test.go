@@ -28,7 +28,7 @@ func TestClassesAreJoinedAgain(t *testing.T) {
 		return p
 	}
 	classes := func() (occupied, reserved int) {
-		held := f.view(d.c.group.state, d.c.slot)
+		held := f.view(d.c.group.state)
 		return len(held.occupied.classes), len(held.reservation().classes)
 	}
 	register(1, program.CB{Cores: spec.Grid(), Size: 4096})
