@@ -11,8 +11,8 @@ import (
 //
 // A step is one byte. Where page sizes are known it is the smallest number of bytes that
 // keeps the size a multiple of all of them: of pages of 2,048 and 3,072 bytes it is 6,144.
-// Growth by less than the answer nearly always fits, too. It may not where placement
-// passes over a range that is "already marked higher".
+// Growth by less than the answer may not fit where placement passes over a range that is
+// "already marked higher".
 //
 // ok is false if p does not fit as it is, if the CB is global and takes nothing, and if
 // there is no program.
