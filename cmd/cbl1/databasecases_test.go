@@ -86,10 +86,14 @@ func TestDatabasesThatAreRefused(t *testing.T) {
 			execute(t, path, "CREATE TABLE x (y)", "DROP TABLE x")
 			return path
 		}, []string{"is an empty database"}},
-		"no graphs":  {statements(db2024, "DROP TABLE captured_graph"), []string{"table captured_graph: there is no such table", "September 2024"}},
-		"no rows":    {statements(db30, "DELETE FROM captured_graph"), []string{"table captured_graph: has no rows"}},
-		"no column":  {statements(db30, "ALTER TABLE captured_graph RENAME COLUMN operation_id TO id"), []string{"table captured_graph: column operation_id: there is no such column"}},
-		"other":      {func(t *testing.T) string { p := filepath.Join(t.TempDir(), "x.db"); execute(t, p, "CREATE TABLE songs (a)"); return p }, []string{"is no report database: it has the tables songs"}},
+		"no graphs": {statements(db2024, "DROP TABLE captured_graph"), []string{"table captured_graph: there is no such table", "September 2024"}},
+		"no rows":   {statements(db30, "DELETE FROM captured_graph"), []string{"table captured_graph: has no rows"}},
+		"no column": {statements(db30, "ALTER TABLE captured_graph RENAME COLUMN operation_id TO id"), []string{"table captured_graph: column operation_id: there is no such column"}},
+		"other": {func(t *testing.T) string {
+			p := filepath.Join(t.TempDir(), "x.db")
+			execute(t, p, "CREATE TABLE songs (a)")
+			return p
+		}, []string{"is no report database: it has the tables songs"}},
 		"tt-triage":  {triage, []string{"tt-triage", "not read yet", "dump_callstacks (0 rows), dump_circular_buffers (2 rows)"}},
 		"null":       {statements(db21, "UPDATE captured_graph SET captured_graph = NULL WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph: "}},
 		"no JSON":    {statements(db21, "UPDATE captured_graph SET captured_graph = '[{\"counter\":0' WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph:1: byte 13: node 0: "}},
