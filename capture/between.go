@@ -33,7 +33,7 @@ func (w *walk) endSlice(start, next uint64) error {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 		w.hit(next - 1)
 		depth := w.functions.depth()
-		if err := w.complete(next-1, func(r *run) bool { return r.depth >= depth }); err != nil {
+		if err := w.complete(next-1, w.open.from(depth)); err != nil {
 			return err
 		}
 		w.functions.leave()
@@ -65,7 +65,7 @@ func (w *walk) depart(next uint64) error {
 	for len(w.leaving) > 0 && w.leaving[0].until < next {
 		b := w.leaving[0]
 		w.leaving = w.leaving[1:]
-		if w.buffers.live[b.id] == nil {
+		if w.buffers.live[b.named][b.id] == nil {
 			continue
 		}
 		w.settle()
@@ -88,15 +88,22 @@ func (w *walk) crosses(b *buffer, start uint64) {
 	}
 }
 
+// cross takes in that the last operation ends with all buffers that still live.
+func (w *walk) cross() {
+	for _, named := range w.buffers.live {
+		for _, b := range named {
+			w.crosses(b, w.began)
+		}
+	}
+}
+
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
 // of which the database does not say what lived when operations ended.
 func (w *walk) lookBetween() {
 	if !w.sliced {
 		return
 	}
-	for _, b := range w.buffers.live {
-		w.crosses(b, w.began)
-	}
+	w.cross()
 	w.known.mute = map[device.ID]bool{}
 	for id := range w.crossed {
 		w.known.mute[id] = !w.past.speaks(w.known, id)
@@ -111,9 +118,7 @@ func (w *walk) tellBetween() {
 	if !w.sliced {
 		return
 	}
-	for _, b := range w.buffers.live {
-		w.crosses(b, w.began)
-	}
+	w.cross()
 	for id := range w.crossed {
 		if w.known.mute[id] {
 			w.hidden.add(hiddenBetween, wholeFile, "")
@@ -145,16 +150,15 @@ func (p *past) speaks(known *learnt, id device.ID) bool {
 func (p *past) absences(known *learnt) map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, p.listedPlaces()
 	for address, lives := range p.lives {
-		at := map[device.ID][]uint64{} // slices that list the address, by id
-		for _, l := range lives {
-			if !p.speaks(known, l.named) {
+		for id, list := range lives {
+			if !p.speaks(known, id) {
 				continue
 			}
-			if at[l.named] == nil {
-				at[l.named] = p.listedAt(known, l.named, listed[address])
-			}
-			if until := p.absent(*l, at[l.named]); until < l.to {
-				ends[l.from], l.to = until, until
+			at := p.listedAt(known, id, listed[address]) // slices that list the address
+			for _, l := range list {
+				if until := p.absent(*l, at); until < l.to {
+					ends[l.from], l.to = until, until
+				}
 			}
 		}
 	}

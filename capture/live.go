@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -82,9 +83,9 @@ func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kin
 type buffers struct {
 	known  *learnt
 	serial device.BufferID
-	live   map[device.BufferID]*buffer
-	byNode map[uint64][]*buffer     // in the order of their allocations
-	loose  map[addressKey][]*buffer // of allocations that name no node
+	live   map[device.ID]map[device.BufferID]*buffer // by the id that they name
+	byNode map[uint64][]*buffer                      // in the order of their allocations
+	loose  map[addressKey][]*buffer                  // of allocations that name no node
 
 	sliced  bool              // a free may name a buffer node of another slice, or none
 	made    counters          // buffer nodes that an allocation named
@@ -95,7 +96,7 @@ type buffers struct {
 
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
-		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
+		known: known, live: map[device.ID]map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
 		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
@@ -129,7 +130,10 @@ func (l *buffers) earlier(next *node) *node {
 }
 
 func (l *buffers) add(b *buffer) {
-	l.live[b.id] = b
+	if l.live[b.named] == nil {
+		l.live[b.named] = map[device.BufferID]*buffer{}
+	}
+	l.live[b.named][b.id] = b
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
@@ -140,7 +144,9 @@ func (l *buffers) add(b *buffer) {
 }
 
 func (l *buffers) remove(b *buffer) {
-	delete(l.live, b.id)
+	if delete(l.live[b.named], b.id); len(l.live[b.named]) == 0 {
+		delete(l.live, b.named)
+	}
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
 	}
@@ -156,9 +162,13 @@ func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
 	}
 }
 
-// all returns the live buffers in the order of their allocations.
-func (l *buffers) all() []*buffer {
-	return slices.SortedFunc(maps.Values(l.live), func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
+// reaching returns the live buffers of some ids in the order of their allocations.
+func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
+	for id := range ids {
+		all = slices.AppendSeq(all, maps.Values(l.live[id]))
+	}
+	slices.SortFunc(all, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
+	return all
 }
 
 // backed returns the live buffer of a mesh of which b is the same on one of its chips:
@@ -254,7 +264,7 @@ func (l *buffers) of(n *node) []*buffer {
 func (w *walk) bufferEvent(n *node) error {
 	w.settle()
 	id := idOf(n.DeviceID)
-	if err := w.complete(n.Counter, func(r *run) bool { return w.known.reaches(id, r.on.id) }); err != nil {
+	if err := w.complete(n.Counter, w.openOn(id)); err != nil {
 		return err
 	}
 	w.upstream.buffer(n)
@@ -371,7 +381,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (w *walk) lost(n *node, id device.ID) bool {
 	w.past.lost(n, w.known)
-	w.absent = slices.DeleteFunc(w.absent, func(a absentee) bool { return slices.Contains(n.Connections, a.told.Node) })
+	for _, c := range n.Connections {
+		w.absent.drop(c)
+	}
 	told := n.Address.V != 0 && (w.past != nil || w.again) // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0    // what stands for it has a node of its own
 	return told || named || !w.ranOn(id)
@@ -508,7 +520,7 @@ func (w *walk) tellEarlier(next *node) {
 	}
 	w.past.used(old, kind)
 	if !w.known.harmless[old.Counter] && !w.hides(a) {
-		w.absent = append(w.absent, a)
+		w.absent.add(a)
 	}
 }
 
@@ -517,8 +529,7 @@ func (w *walk) meet(id device.ID) *unit {
 	if u := w.units.byID[id]; u != nil {
 		return u
 	}
-	u := &unit{id: id}
-	u.since.workload = w.heralded(id)
+	u := &unit{id: id, met: w.counter}
 	w.known.met[id] = true
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {
@@ -535,22 +546,23 @@ func (w *walk) meet(id device.ID) *unit {
 	w.units.add(u)
 	w.declare(u, like)
 	w.allocatedBy(u)
-	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
+	w.join(u, w.known.above(id))
 	return u
 }
 
-// join tells that live buffers also lie on a unit, as is known only now. Why they lie
+// join tells that the live buffers of some ids also lie on a unit, as is known only now. Why they lie
 // nowhere, or on all cores, was told before.
-func (w *walk) join(u *unit, which func(*buffer) bool) {
+func (w *walk) join(u *unit, named iter.Seq[device.ID]) {
+	ids := slices.Collect(named)
+	var all []*buffer
 	for _, b := range w.attending {
-		if which(b.buffer) && !slices.Contains(b.on, u) {
-			b.on = append(slices.Clip(b.on), u)
-			w.tellBuffer(b.buffer, []*unit{u}, func(*event.Event) {})
+		if slices.Contains(ids, b.named) {
+			all = append(all, b.buffer)
 		}
 	}
-	for _, b := range w.buffers.all() {
-		if b.told && which(b) && !slices.Contains(b.on, u) {
-			b.on = append(slices.Clip(b.on), u)
+	for _, b := range append(all, w.buffers.reaching(named)...) {
+		if b.told && !slices.Contains(b.on, u) {
+			b.on = append(b.on, u) // which has no room for it where others have the list too
 			w.tellBuffer(b, []*unit{u}, func(*event.Event) {})
 		}
 	}

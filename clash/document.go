@@ -53,7 +53,7 @@ type Row struct {
 	Base    *uint64 `json:"base,omitempty"`        // where buffers start: given, or of the latest release seen
 	Region  *uint64 `json:"region_size,omitempty"` // base to end
 	Room    *uint64 `json:"room,omitempty"`        // base to limit
-	Above   *uint64 `json:"above,omitempty"`       // lowest L1 tensor to the top of L1: tensors, holes, L1_SMALL
+	Above   *uint64 `json:"above,omitempty"`       // lowest L1 buffer to the top of L1: L1 buffers, holes, L1_SMALL
 	Summary string  `json:"summary"`
 	Notes   []Note  `json:"notes"`
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut

@@ -171,6 +171,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Fleet.Device":   func() { _, err := f.Device(7); expect(err, none) },
 		"Fleet.Devices":  func() { check(len(slices.Collect(f.Devices())) >= 9, "devices are missing") },
 		"Fleet.Where":    func() { n := f.Where(1).Len(); check(n == 0 || n == 8, "P on %d devices", n) },
+		"Fleet.Holding":  func() { n := f.Holding(1).Len(); check(n >= 0 && n <= 8, "a buffer on %d devices", n) },
 		"Fleet.Program":  func() { got, ok := f.Program(1); check(!ok || got == p || got == larger, "another P") },
 		"Fleet.Programs": func() { check(slices.IsSorted(programIDs(f.Programs())), "programs out of order") },
 		"Fleet.Snapshot": func() {
@@ -315,6 +316,8 @@ func TestConcurrentUse(t *testing.T) {
 		},
 
 		"Set.Len":    func() { check(all.Len() == 8, "len") },
+		"Set.Equal":  func() { check(all.Equal(all), "equal") },
+		"Set.Spec":   func() { _, ok := all.Spec(); check(ok, "spec") },
 		"Set.All":    func() { check(len(ids(all)) == 8, "all") },
 		"Set.Has":    func() { check(all.Has(7), "has") },
 		"Set.String": func() { check(all.String() == "{0 1 2 3 4 5 6 7}", "string") },

@@ -97,18 +97,18 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set)
 
 // newRegistration prepares p for devices that all have the given Spec, which is p's.
 func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
-	f.serial++
 	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
 	r := &registration{
 		program: p,
 		spec:    spec,
-		key:     newKey(f.serial),
+		serial:  f.newSerial(),
 		charge:  chargeOf(p),
-		// Reserved contains occupied on every core: equal bytes mean equal ranges.
-		differs: occupied.Bytes() != reserved.Bytes(),
+		// Reserved contains occupied on every core: equal bytes mean equal ranges. Cores with
+		// other sizes are groups of their own in occupied alone.
+		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
 		reach:   reach(reserved),
 	}
-	f.roster.enter(r)
+	f.roster.enter(r, true, &f.hashes)
 	return r
 }
 
@@ -223,11 +223,10 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	}
 	next := f.newRegistration(new, r.spec)
 	delete(f.programs, old)
-	f.programs[new.ID()], f.leaving, r.heir = next, r, next
+	f.programs[new.ID()], r.heir = next, next
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)
-	f.leaving = nil
 	f.roster.retire(r)
 	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 	return where, nil
@@ -282,17 +281,18 @@ func (c *chip) list() []*program.Program {
 	return out
 }
 
-// fits refuses p on devices of another Spec, and outside the grid. spec is that of
-// all the devices, or nil if they differ.
+// fits refuses p on devices of another Spec and then, where there are none, outside the
+// grid. spec is that of all the devices, or nil if they differ.
 func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
+	var grid error
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		if *c.spec != p.Spec() {
 			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
-		if outside {
-			return &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
+		if outside && grid == nil {
+			grid = &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
 		}
 		if spec != nil {
 			break // the others are the same
@@ -300,6 +300,9 @@ func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 		if err := f.faults.step(); err != nil {
 			return err
 		}
+	}
+	if grid != nil {
+		return grid
 	}
 	return f.faults.step()
 }

@@ -43,6 +43,14 @@ func (s Set) All() iter.Seq[ID] {
 		if s.s == nil {
 			return
 		}
+		if s.s.ascending() {
+			for slot := range s.s.slots.all() {
+				if !yield(s.s.ids[slot]) {
+					return
+				}
+			}
+			return
+		}
 		ids := make([]ID, 0, s.s.n)
 		for slot := range s.s.slots.all() {
 			ids = append(ids, s.s.ids[slot])
@@ -54,6 +62,35 @@ func (s Set) All() iter.Seq[ID] {
 			}
 		}
 	}
+}
+
+// ascending reports whether devices came in the order of their ids, as they mostly do.
+func (s *set) ascending() bool {
+	last := ID(0)
+	for slot := range s.slots.all() {
+		if s.ids[slot] < last {
+			return false
+		}
+		last = s.ids[slot]
+	}
+	return true
+}
+
+// Equal reports whether both sets have the same devices. Cost: O(n/64) in the devices of
+// the fleet, and nothing for a Set and itself.
+func (s Set) Equal(o Set) bool {
+	if s.s == nil || o.s == nil {
+		return s.s == o.s
+	}
+	return s.s == o.s || s.s.fleet == o.s.fleet && s.s.n == o.s.n && s.s.slots.subset(o.s.slots)
+}
+
+// Spec returns what all devices of s are; ok is false if there are none, or they differ.
+func (s Set) Spec() (spec l1.Spec, ok bool) {
+	if s.s == nil || s.s.spec == nil {
+		return l1.Spec{}, false
+	}
+	return *s.s.spec, true
 }
 
 // Has reports whether the device with the given id is in s. Cost: O(n).
@@ -96,10 +133,28 @@ func (b bitset) has(i int) bool { return i>>6 < len(b) && b[i>>6]>>(i&63)&1 != 0
 
 // with returns b with slot i, in place where b is long enough.
 func (b bitset) with(i int) bitset {
+	if missing := i>>6 + 1 - len(b); missing > 0 {
+		b = append(b, make(bitset, missing)...)
+	}
+	b[i>>6] |= 1 << (i & 63)
+	return b
+}
+
+// equal reports whether two sets have the same slots, however long they are.
+func (b bitset) equal(o bitset) bool {
+	if len(b) > len(o) {
+		b, o = o, b
+	}
+	return slices.Equal(b, o[:len(b)]) && o[len(b):].empty()
+}
+
+// flip returns b with i where it was without, and the other way round, in place where b
+// is long enough.
+func (b bitset) flip(i int) bitset {
 	for len(b) <= i>>6 {
 		b = append(b, 0)
 	}
-	b[i>>6] |= 1 << (i & 63)
+	b[i>>6] ^= 1 << (i & 63)
 	return b
 }
 
@@ -179,6 +234,16 @@ func (b bitset) and(o bitset) (bitset, int) {
 		out[i] &= o[i]
 	}
 	return out, n
+}
+
+// subset reports whether all slots of b are in o.
+func (b bitset) subset(o bitset) bool {
+	for i, w := range b {
+		if i >= len(o) && w != 0 || i < len(o) && w&^o[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // meets reports whether b and o share a slot.

@@ -105,7 +105,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if budget && slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeBufferUnsized }) {
 		out = append(out, Reason{Code: CodeBufferUnsized})
 	}
-	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
+	if r.Checks.Endless > 0 {
 		out = append(out, Reason{Code: CodeL1Unknown})
 	}
 	if r.beyondOther() {

@@ -26,12 +26,14 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
 	}
-	var spec l1.Spec
-	for first := range set.All() {
-		if d, err := s.fleet.Device(first); err == nil { // it was there just now
-			spec = d.Spec()
+	spec, same := set.Spec()
+	if !same {
+		for first := range set.All() {
+			if d, err := s.fleet.Device(first); err == nil { // it was there just now
+				spec = d.Spec()
+			}
+			break
 		}
-		break
 	}
 	if p := def.whole[spec]; p != nil {
 		return p, "", nil

@@ -299,17 +299,6 @@ func (s *Session) set(e *event.Event) (device.Set, error) {
 	return s.fleet.Of(e.Devices.V...)
 }
 
-// having returns the devices that have a buffer.
-func (s *Session) having(id device.BufferID) (device.Set, error) {
-	var ids []device.ID
-	for d := range s.fleet.Devices() {
-		if _, ok := d.Buffer(id); ok {
-			ids = append(ids, d.ID())
-		}
-	}
-	return s.fleet.Of(ids...)
-}
-
 func (s *Session) replace(e *event.Event) (event.Code, error) {
 	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
 	if err != nil {
@@ -402,11 +391,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 // all that have it.
 func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
 	if !e.Devices.OK {
-		var err error
-		if set, err = s.having(e.Buffer.ID); err != nil {
-			return "", err
-		}
-		if set.Len() == 0 {
+		if set = s.fleet.Holding(e.Buffer.ID); set.Len() == 0 {
 			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
 		}
 	}
@@ -417,6 +402,9 @@ func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
 // grid returns the cores that all devices of a set have.
 func (s *Session) grid(set device.Set) (l1.CoreSet, error) {
 	var cols, rows int
+	if spec, ok := set.Spec(); ok && len(s.grids) == 0 && spec.Cols > 0 {
+		return spec.Grid().Cores(), nil
+	}
 	for id := range set.All() {
 		d, err := s.fleet.Device(id)
 		if err != nil {

@@ -45,6 +45,10 @@ func graveWords() []words {
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
 		{replay.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{replay.CodeAbortedLate, "operation turned out late to be aborted", "operations turned out late to be aborted",
+			"what they placed was taken to have run, or to be in the program cache; read a file instead of standard input"},
+		{replay.CodeWorkloadLate, "workload of several programs was told apart too late", "workloads of several programs were told apart too late",
+			"programs of it were judged as perhaps several, and may not fit; read a file instead of standard input"},
 		{replay.CodeResidentsLate, "section lists what lived in L1 at each operation", "sections list what lived in L1 at each operation",
 			"its buffers were not looked at, since they may have been there before; read a file instead of standard input"},
 		{replay.CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
@@ -151,12 +155,13 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(detailText(a), detailLen(a))
+		where += shown.Start(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"
 	}
-	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+	inInput := func(text string) string { return strings.ReplaceAll(text, "the capture", "the "+source(r)) }
+	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), inInput(what), where, inInput(w.means))
 }
 
 // detailText is the detail of an anomaly for people: of an exception, what comes before its

@@ -44,11 +44,11 @@ func newConvert(s streams) *cobra.Command {
 				in.refuse(err)
 				return errUnreadable
 			}
+			if err := in.checkOutput(to, args[0]); err != nil {
+				return err
+			}
 			if to == "" || to == "-" {
 				return in.convert(events, s.out)
-			}
-			if err := checkOutput(to, args[0]); err != nil {
-				return err
 			}
 			return writeFile(to, func(w io.Writer) error { return in.convert(events, w) })
 		},
@@ -67,7 +67,7 @@ func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	}
 	files, err := in.find(arg)
 	if err != nil {
-		return nil, err
+		return nil, missing(arg, err)
 	}
 	if len(files) == 0 {
 		return nil, errUnreadable // as was said
@@ -85,7 +85,7 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 	log := event.NewWriter(out)
 	for e, err := range events {
 		if err == nil && e.Kind == event.KindEnd {
-			err = in.smallFits(e.Spec)
+			err = in.agrees(e.Spec)
 		}
 		if err != nil {
 			in.refuse(err)
@@ -103,27 +103,45 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 
 // checkOutput refuses an output that is a folder, or the input itself: a capture cannot
 // be made again from its log.
-func checkOutput(to, from string) error {
-	target, err := os.Stat(to)
-	if err != nil {
-		return nil // it is to be made
+func (in *inputs) checkOutput(to, from string) error {
+	var target os.FileInfo
+	shown := "standard output"
+	if to != "" && to != "-" {
+		target, _ = os.Stat(to) // else it is to be made
+		shown = to
+	} else if out, ok := in.out.(*os.File); ok {
+		target, _ = out.Stat()
 	}
-	if target.IsDir() {
-		return fmt.Errorf("%s is a folder: name the file to write", to)
-	}
-	if from == "-" {
+	switch {
+	case target == nil:
 		return nil
+	case target.IsDir():
+		return fmt.Errorf("%s is a folder: name the file to write", shown)
+	case !target.Mode().IsRegular():
+		return nil // like a terminal, which may be both
 	}
-	files, err := capture.Inputs(from)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if source, err := os.Stat(file.Path); err == nil && os.SameFile(source, target) {
-			return fmt.Errorf("%s is the input: name another file to write", to)
+	for _, source := range in.files(from) {
+		if os.SameFile(source, target) {
+			return fmt.Errorf("%s is the input: name another file to write", shown)
 		}
 	}
 	return nil
+}
+
+// files are those of one input, as far as they can be looked at.
+func (in *inputs) files(arg string) (out []os.FileInfo) {
+	if stdin, ok := in.in.(*os.File); ok && arg == "-" {
+		if info, err := stdin.Stat(); err == nil {
+			return []os.FileInfo{info}
+		}
+	}
+	files, _ := capture.Inputs(arg) // it was read without an error before
+	for _, file := range files {
+		if info, err := os.Stat(file.Path); err == nil {
+			out = append(out, info)
+		}
+	}
+	return out
 }
 
 // writeFile makes a file that is there when all of it is, and not at all otherwise. What

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,6 +124,16 @@ func TestConvertWritesOverNothingElse(t *testing.T) {
 		require.Empty(t, stdout)
 		requireOneLine(t, stderr)
 		require.Contains(t, stderr, says)
+	}
+	// The same file by other ways: as standard input, and as standard output.
+	for _, args := range [][]string{{"convert", "-", "-o", input}, {"convert", "-"}, {"convert", input}} {
+		file, err := os.OpenFile(input, os.O_RDWR|os.O_APPEND, 0)
+		require.NoError(t, err)
+		var stderr bytes.Buffer
+		require.Equal(t, exitUsage, run(args, file, file, &stderr))
+		require.NoError(t, file.Close())
+		requireOneLine(t, stderr.String())
+		require.Contains(t, stderr.String(), "is the input")
 	}
 	after, err := os.ReadFile(input)
 	require.NoError(t, err)

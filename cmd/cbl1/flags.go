@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +74,25 @@ func (b *sizeFlag) Set(s string) error {
 	n, err := l1.ParseBytes(s)
 	*b = sizeFlag(n)
 	return err
+}
+
+// alignFlag is an alignment of addresses in bytes; 0 = not given.
+type alignFlag uint64
+
+func (a *alignFlag) Type() string   { return "bytes" }
+func (a *alignFlag) String() string { return (*bytesFlag)(a).String() }
+
+func (a *alignFlag) Set(s string) error {
+	const most = 1 << 16 // far above what any memory has
+	var n bytesFlag
+	if err := n.Set(s); err != nil {
+		return err
+	}
+	if bits.OnesCount64(uint64(n)) != 1 || n > most {
+		return fmt.Errorf("want a power of two up to %d, like the 32 of a Wormhole or the 64 of a Blackhole", most)
+	}
+	*a = alignFlag(n)
+	return nil
 }
 
 // chip are the flags that say what chip an input is about.
@@ -202,11 +223,20 @@ func (a *acceptFlag) String() string {
 	return strings.Join(words, ",")
 }
 
+// codes are all that --accept takes.
+func codes() []string {
+	var words []string
+	for _, code := range report.Codes() {
+		words = append(words, string(code))
+	}
+	return words
+}
+
 func (a *acceptFlag) Set(s string) error {
 	for code := range strings.SplitSeq(s, ",") {
 		code := replay.Code(strings.TrimSpace(code))
 		if !slices.Contains(report.Codes(), code) {
-			return fmt.Errorf("%q is no code; docs/codes.md lists them", string(code))
+			return fmt.Errorf("%q is no code%s", string(code), cmp.Or(didYouMean("", nearest(string(code), codes())), "; docs/codes.md lists them"))
 		}
 		*a = append(*a, code)
 	}

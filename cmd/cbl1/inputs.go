@@ -17,7 +17,7 @@ import (
 type inputs struct {
 	streams
 	on       chip
-	align    bytesFlag
+	align    alignFlag
 	small    sizeFlag
 	size     bytesFlag
 	progress *progress
@@ -82,7 +82,7 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 		}
 		files, err := in.find(arg)
 		if err != nil {
-			in.refuse(err)
+			in.refuse(missing(arg, err))
 			continue
 		}
 		for _, file := range files {
@@ -112,7 +112,7 @@ func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do fun
 		in.refuse(err)
 		return nil
 	case !result.Log: // a log says for itself
-		if err := in.smallFits(result.Spec.Spec); err != nil {
+		if err := in.agrees(result.Spec.Spec); err != nil {
 			in.refuse(fmt.Errorf("%s: %w", name, err))
 			return nil
 		}
@@ -125,8 +125,12 @@ func (in *inputs) refuse(err error) {
 	in.complain(err)
 }
 
-// smallFits refuses an L1_SMALL area that is larger than the L1 that it is part of.
-func (in *inputs) smallFits(spec l1.Spec) error {
+// agrees refuses sizes that were given and do not lie in the L1 of an input, or not around
+// its base. Such a Spec has no sizes.
+func (in *inputs) agrees(spec l1.Spec) error {
+	if in.size > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("an L1 of %d bytes (--max-l1) ends below address %d, where circular buffers start", in.size, spec.CBBase)
+	}
 	if in.small > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
 		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small, spec.L1Size)
 	}

@@ -292,6 +292,13 @@ func (s *Scanner) push(object bool) error {
 	if s.depth == MaxDepth {
 		return s.fail(ErrDepth, "arrays and objects nest more than %d deep", MaxDepth)
 	}
+	s.nest(object)
+	s.pos++
+	return nil
+}
+
+// nest goes one deeper.
+func (s *Scanner) nest(object bool) {
 	d := s.depth
 	if object {
 		s.stack[d>>6] |= 1 << (d & 63)
@@ -299,8 +306,6 @@ func (s *Scanner) push(object bool) error {
 		s.stack[d>>6] &^= 1 << (d & 63)
 	}
 	s.depth++
-	s.pos++
-	return nil
 }
 
 // fill reads more, keeping what is unconsumed or marked, and reports whether there
