@@ -277,6 +277,11 @@ func TestConcurrentUse(t *testing.T) {
 				check(d.Spec().Grid().Cores().Contains(d.Fullest()), "a core that is not there")
 			}
 		},
+		"Device.Clear": func() {
+			for d := range heaps.All() {
+				check(d.Clear().Start == 0, "no kernels")
+			}
+		},
 		"Device.TrackedOn": func() {
 			for d := range heaps.All() {
 				check(d.TrackedOn(core(0, 0)) < 1<<20, "more than there is")

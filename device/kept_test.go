@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -67,6 +68,15 @@ func TestMomentsAreKept(t *testing.T) {
 				require.Equal(t, k.groups, slices.Collect(k.moment.UsageGroups()), "the moment after step %d", i)
 			}
 			fullestAgrees(t, d, groups)
+			clear := l1.Range{End: math.MaxUint64}
+			for b := range d.Buffers() {
+				if b.Kind == device.KindKernel {
+					clear.Start = max(clear.Start, b.Range.End)
+				} else {
+					clear.End = min(clear.End, b.Range.Start)
+				}
+			}
+			require.Equal(t, clear, d.Clear())
 			intact(t, f)
 		}
 	})

@@ -56,6 +56,9 @@ func TestFirstGlance(t *testing.T) {
 		require.Equal(t, close.Fits(), NewOutline(at).Fits(p))
 		bare := Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "other hybrid")}
 		require.Equal(t, Check(p, at, bare).Fits(), NewOutline(at, bare).Fits(p))
+		for _, room := range HeadroomOf(p, at) {
+			require.LessOrEqual(t, LeastRoom(p, spec, at.free()), room.Free)
+		}
 		if Clears(p, spec, at.free()) {
 			glances++
 			require.True(t, close.Fits())
