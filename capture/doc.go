@@ -7,7 +7,8 @@
 // [Inputs] turns the name of a file or folder into the captures to read. An [Input] is
 // one file, and [Input.Events] tells what happens in it; [NewReader] makes a [Reader] of
 // whatever else can be read, like standard input, and [Reader.Events] does the same.
-// [Options] say what a capture cannot.
+// [Options] say what a capture cannot. [Databases] returns the captures of a report
+// database, which is read as [Tables] of [Row]s: whoever has a driver implements them.
 //
 // A capture is a list of nodes in the order of execution. A node is no event: which chips
 // a mesh has shows late, a program is the circular buffers between two frees, an

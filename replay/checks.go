@@ -23,8 +23,9 @@ type checks struct {
 	result Checks
 	known  map[checkKey]int  // index in result.List of a failure, or one of the below
 	failed map[[16]byte]int  // by how it failed: the index
-	fits   map[checkKey]bool // of candidates
-	slack  uint64            // of result.Tightest
+	fits   map[checkKey]bool // of programs that ran where others may have
+	others map[candidatesKey]fittings
+	slack  uint64 // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -49,7 +50,9 @@ const (
 )
 
 func newChecks() checks {
-	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, slack: math.MaxUint64}
+	return checks{
+		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
+	}
 }
 
 // A launch is a run on the devices of a row at the moment when it is enqueued.
@@ -59,8 +62,8 @@ type launch struct {
 	run     ProgramRun
 	spec    l1.Spec // with the grid
 
-	candidates []*content // what else it may be
-	unsettled  bool       // it may be several programs
+	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
+	unsettled  bool        // it may be several programs
 }
 
 func (l launch) key() checkKey {
@@ -146,17 +149,19 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 		return nil, err
 	}
 	contents := contentsOf(of)
-	for _, at := range r.runsOn(e) {
-		d, c := at.row, contents[at.on.Device]
-		one := launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), nil, e.Unsettled}
-		for _, id := range e.Candidates {
-			other, err := r.session.programs[id].apart(d.dev.Spec())
-			if err != nil {
+	var others map[l1.Spec]*candidates // nil: it is known what ran
+	if len(e.Candidates) > 0 {
+		others = map[l1.Spec]*candidates{}
+		for _, l := range of {
+			spec := r.rows[l.ids[0]].dev.Spec()
+			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
 			}
-			one.candidates = append(one.candidates, other)
 		}
-		all = append(all, one)
+	}
+	for _, at := range r.runsOn(e) {
+		d, c := at.row, contents[at.on.Device]
+		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil
 }

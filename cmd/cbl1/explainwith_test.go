@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -59,23 +59,11 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 			}
 			var indented bytes.Buffer
 			require.NoError(t, json.Indent(&indented, out.Bytes(), "", " "))
-			golden(t, c.capture+".explain.json", indented.Bytes())
+			testkit.Golden(t, *update, filepath.Join("testdata", c.capture+".explain.json"), indented.String())
 
 			out.Reset()
 			require.Zero(t, run([]string{"explain", "--with", name}, strings.NewReader(log.String()), &out, &errw))
-			golden(t, c.capture+".explain.golden", out.Bytes())
+			testkit.Golden(t, *update, filepath.Join("testdata", c.capture+".explain.golden"), out.String())
 		})
 	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	name = filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(name, got, 0o644))
-		return
-	}
-	want, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
 }
