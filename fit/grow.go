@@ -20,6 +20,11 @@ import (
 // Errors: *program.CBError if there is no such CB. Cost: some forty layouts of the
 // program.
 func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool, err error) {
+	return NewOutline(places...).MayGrow(p, cb)
+}
+
+// MayGrow is MayGrow for all places of the outline.
+func (o Outline) MayGrow(p *program.Program, cb int) (bytes uint64, ok bool, err error) {
 	if p == nil {
 		return 0, false, nil
 	}
@@ -36,7 +41,7 @@ func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool
 	end := p.Spec().Usable().End
 	fits := func(steps uint64) bool {
 		next, err := p.Resize(cb, size+steps*step)
-		return err == nil && Check(next, places...).Fits() && !rises(p, next, end)
+		return err == nil && o.Fits(next) && !rises(p, next, end)
 	}
 	if !fits(0) {
 		return 0, false, nil

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -245,20 +246,25 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	place := first.place(int(devices(group)))
+	clear := first.on.dev.Clear()
+	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
-		verdict := fit.Check(one, place)
-		if !verdict.Fits() {
-			if first.unsettled {
-				return untold
+		if !fit.Clears(one, first.spec, clear) {
+			if verdict := fit.Check(one, place()); !verdict.Fits() {
+				if first.unsettled {
+					return untold
+				}
+				return k.fail(group, verdict)
 			}
-			return k.fail(group, verdict)
 		}
-		for _, room := range fit.HeadroomOf(one, place) {
+		if fit.LeastRoom(one, first.spec, clear) >= k.slack {
+			continue // it cannot be the tightest
+		}
+		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
 				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
-				k.tight = tight{one, place}
+				k.tight = tight{one, place()}
 			}
 		}
 	}

@@ -162,6 +162,7 @@ func (r *replay) declare(e *event.Event) {
 // inherit takes over the history of a mesh that the device is a chip of.
 func (d *row) inherit(from *row) {
 	from.measure()
+	from.compose()
 	d.touched = true
 	on := from.on
 	on.ID, on.Dispatched = d.id, nil
@@ -230,12 +231,13 @@ func (r *replay) reset(d *row, e *event.Event) {
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	d.rise = &rise{bytes: d.dev.Totals().TrackedCore, cores: d.dev.Fullest(), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (r *replay) remove(d *row, e *event.Event) error {
+	d.compose()
 	for _, id := range sortedIDs(d.held) {
 		if err := r.ends(d, d.held[id], e); err != nil {
 			return err
