@@ -29,7 +29,6 @@ func (w *walk) endSlice(start, next uint64) error {
 		return nil
 	}
 	w.tellEarlier(&node{})
-	w.settle()
 	for w.functions.depth() > 0 {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 		w.hit(next - 1)
@@ -151,16 +150,15 @@ func (p *past) speaks(known *learnt, id device.ID) bool {
 func (p *past) absences(known *learnt) map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, p.listedPlaces()
 	for address, lives := range p.lives {
-		at := map[device.ID][]uint64{} // slices that list the address, by id
-		for _, l := range lives {
-			if !p.speaks(known, l.named) {
+		for id, list := range lives {
+			if !p.speaks(known, id) {
 				continue
 			}
-			if at[l.named] == nil {
-				at[l.named] = p.listedAt(known, l.named, listed[address])
-			}
-			if until := p.absent(*l, at[l.named]); until < l.to {
-				ends[l.from], l.to = until, until
+			at := p.listedAt(known, id, listed[address]) // slices that list the address
+			for _, l := range list {
+				if until := p.absent(*l, at); until < l.to {
+					ends[l.from], l.to = until, until
+				}
 			}
 		}
 	}

@@ -234,8 +234,8 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 type made []life
 
 func (p *past) madeAt(known *learnt, place listedPlace) (out made) {
-	for _, l := range p.lives[place.address] {
-		if known.share(l.named, place.named) {
+	for list := range sharing(known, p.lives[place.address], place.named) {
+		for _, l := range list {
 			out = append(out, *l)
 		}
 	}

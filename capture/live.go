@@ -251,6 +251,16 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	return list
 }
 
+// of returns the buffers of a database that may be those of a tensor, whose buffer node is in
+// another slice.
+func (l *buffers) of(n *node) []*buffer {
+	kind, ok := bufferKind(n)
+	if !l.sliced || !ok || n.Address.V == 0 {
+		return nil
+	}
+	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
+}
+
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are
 // complete by then.
 func (w *walk) bufferEvent(n *node) error {
@@ -390,15 +400,19 @@ func (w *walk) tensor(n *node) {
 		return
 	}
 	w.grids.see(n.ShardGrid)
-	if b := l.waiting; b != nil && named && b.node == event.Some(node) {
+	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
 		b.cores, b.known, l.waiting = n.ShardGrid.Cores(), true, nil
 		w.lay(b)
 		return
 	}
-	if !named || len(l.byNode[node]) == 0 {
+	list := l.byNode[node]
+	if !named || len(list) == 0 {
+		list = l.of(n)
+	}
+	if len(list) == 0 {
 		return
 	}
-	b := l.byNode[node][len(l.byNode[node])-1]
+	b := list[len(list)-1]
 	if !b.sharded || b.known {
 		return
 	}

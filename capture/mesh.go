@@ -69,7 +69,7 @@ func (k *learnt) member(mesh, chip device.ID) bool {
 
 // settles takes in that runs are one program each, which was told otherwise.
 func (k *learnt) settles(firsts []uint64) {
-	k.late = true
+	k.untimely = true
 	for _, first := range firsts {
 		if len(k.settled) < maxTensors {
 			k.settled[first] = true

@@ -12,6 +12,7 @@ import (
 const (
 	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
+	noteAbortedLate        = "aborted-late"        // an exception ended an operation after what it ran was told as if it went well
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
 	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
@@ -27,6 +28,7 @@ const (
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
+	noteWorkloadLate       = "workload-late"       // a program was told as perhaps several, before the next one showed that it is one
 )
 
 // What a capture hides: nobody can say of one with such a note that everything fits.

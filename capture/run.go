@@ -113,8 +113,8 @@ type start struct {
 	unit *unit
 	on   event.RunOn
 
-	first      uint64       // counter of the first node that the capture shows of it
-	candidates []program.ID // other programs that it may be
+	first  uint64         // counter of the first node that the capture shows of it
+	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -125,7 +125,8 @@ type startKey struct {
 	unsettled           bool   // it may be several programs
 	aborted             bool   // an exception ended its operation
 	outside             bool   // the grid
-	candidates          string // in words
+	others              string // workloads that may have begun instead, in words
+	othersUnsettled     bool   // some of them may be more programs
 }
 
 // complete tells some open runs, and before each the programs of its workload that ended
@@ -220,8 +221,8 @@ func (w *walk) start(all []start, node uint64) {
 			i, at[s.what] = len(events), len(events)
 			events = append(events, event.Event{
 				Kind: event.KindRun, Node: node, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled, Candidates: s.candidates,
-				Aborted: s.what.aborted,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
+				Candidates: s.others, CandidatesUnsettled: s.what.othersUnsettled, Aborted: s.what.aborted,
 			})
 		}
 		events[i].On = append(events[i].On, s.on)

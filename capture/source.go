@@ -28,7 +28,8 @@ type Options struct {
 	// At, if present, is the counter of a node. After it the source tells everything that
 	// is still open as it stands, so that somebody may look at this moment.
 	At event.Opt[uint64]
-	// Ahead reads a regular file twice, so that what comes late is told right at once.
+	// Ahead reads a regular file before it tells anything, so that what comes late is told
+	// right at once.
 	Ahead bool
 }
 
@@ -68,16 +69,38 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		known = first.known
 		known.late, known.untimely = false, false
 	}
-	again, err := in.open()
+	if known == first.known && first.severalAtOnce() {
+		// Which programs are settled depends on what else was learnt.
+		clear(known.settled)
+		middle, err := in.walkAgain(r, opt, known)
+		if err != nil {
+			return err
+		}
+		middle.silent = true
+		if err := middle.run(yield); err != nil {
+			return err
+		}
+		known.late, known.untimely = false, false
+	}
+	last, err := in.walkAgain(r, opt, known)
 	if err != nil {
 		return err
 	}
-	if err := again.sameAs(r.regular); err != nil {
-		return err
+	return last.run(yield)
+}
+
+// walkAgain opens what was read already for another reading.
+func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) {
+	again, err := in.open()
+	if err != nil {
+		return nil, err
 	}
-	second := newWalk(again, opt, known, in.Rank)
-	second.again = true
-	return second.run(yield)
+	if err := again.sameAs(r.regular); err != nil {
+		return nil, err
+	}
+	w := newWalk(again, opt, known, in.Rank)
+	w.again = true
+	return w, nil
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
@@ -163,7 +186,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
 		heralds: map[device.ID]herald{}, freed: map[device.ID]stretch{},
-		absent: newAbsentees(),
+		absent: newAbsentees(), places: newPlaces(known),
 	}
 }
 
@@ -352,7 +375,10 @@ func (w *walk) abort(n *node) {
 	f := w.functions.inner()
 	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
 		w.known.aborted[f.start] = true
-		w.known.late = w.known.late || f.decided
+		if f.decided {
+			w.known.untimely = true
+			w.notes.add(noteAbortedLate, int64(f.start), f.name)
+		}
 	}
 	if !f.aborted {
 		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
@@ -403,10 +429,10 @@ func (w *walk) ask(next uint64) error {
 
 // declare tells what is known of a unit.
 func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
-	u.told = w.declaration(u.id)
-	told := *u.told
-	told.Like = like
-	w.tell(&told)
+	e := w.declaration(u.id)
+	e.Like = like
+	u.told = declaredBy(e)
+	w.tell(e)
 }
 
 func (w *walk) declaration(id device.ID) *event.Event {
@@ -550,10 +576,10 @@ func (w *walk) declareAgain() {
 	slices.SortFunc(ids, byID)
 	for _, id := range ids {
 		e, u := w.declaration(id), w.units.byID[id]
-		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
+		if u == nil || !u.told.equal(declaredBy(e)) {
 			w.tell(e)
 			if u != nil {
-				u.told = e
+				u.told = declaredBy(e)
 			}
 		}
 	}

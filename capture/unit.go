@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // A unit is what an id of a capture stands for: a chip, a mesh, or, in a capture
@@ -12,8 +13,8 @@ import (
 // after the first buffers of their mesh, and then begin with what the mesh has.
 type unit struct {
 	id   device.ID
-	told *event.Event // that declared it last
-	met  uint64       // counter of the node that named it first
+	told declared // last
+	met  uint64   // counter of the node that named it first
 
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
@@ -40,6 +41,20 @@ func (s *stretch) grow(counter uint64) {
 // meets reports whether two stretches have a node in common.
 func (s stretch) meets(o stretch) bool {
 	return s.from > 0 && o.from > 0 && s.from <= o.to && o.from <= s.to
+}
+
+// declared is what was told of a unit.
+type declared struct {
+	role  event.Role
+	spec  l1.Spec
+	from  event.From
+	chips []device.ID
+}
+
+func declaredBy(e *event.Event) declared { return declared{e.Role, e.Spec, e.From, e.Chips} }
+
+func (d declared) equal(o declared) bool {
+	return d.role == o.role && d.spec == o.spec && d.from == o.from && slices.Equal(d.chips, o.chips)
 }
 
 // units are the ids that a capture has met.

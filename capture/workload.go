@@ -83,6 +83,16 @@ func (w *walk) sleep(u *unit) {
 
 func isAwake(u *unit) bool { return u.awake > 0 }
 
+// severalAtOnce reports whether any frees announced several programs.
+func (w *walk) severalAtOnce() bool {
+	for _, h := range w.heralds {
+		if h.several {
+			return true
+		}
+	}
+	return false
+}
+
 // announce takes in a free with an id: programs follow on the units that it reaches,
 // unless it is the end of a program.
 func (w *walk) announce(id device.ID, at uint64) {
@@ -132,6 +142,7 @@ func (w *walk) divide(u *unit, at uint64) {
 	a, old := w.wake(u), u.run
 	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
 		w.known.settles(a.unsettled)
+		w.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
 	}
 	u.run = &run{on: u, divided: true}
 	if old.open() {

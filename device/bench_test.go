@@ -150,6 +150,37 @@ func BenchmarkDispatch(b *testing.B) {
 	}
 }
 
+// BenchmarkSwapped is 32 devices that get two neighbouring programs, every other device in
+// swapped order, and lose them in the order in which they came: 128 changes.
+func BenchmarkSwapped(b *testing.B) {
+	for _, live := range []int{200, 4000} {
+		b.Run(fmt.Sprintf("live=%d", live), func(b *testing.B) {
+			f, m := filled(b, 4, 8, live)
+			p, q := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000)), build(b, m.Spec(), 1<<41, cb("{[0-0 - 7-7]}", 400_000))
+			b.ReportAllocs()
+			for b.Loop() {
+				for d := range m.All() {
+					p, q = q, p
+					for _, p := range []*program.Program{p, q} {
+						if _, err := f.Register(p, d.Set()); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				for d := range m.All() {
+					p, q = q, p
+					for _, p := range []*program.Program{p, q} {
+						if err := f.Unregister(p.ID(), d.Set()); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(128*b.N), "ns/change")
+		})
+	}
+}
+
 func takeTurns(b *testing.B, devices [2]int, live int, on, onToo string) {
 	f, m := filled(b, devices[0], devices[1], live)
 	p, q := build(b, m.Spec(), 1<<40, cb(on, 500_000)), build(b, m.Spec(), 1<<41, cb(onToo, 400_000))

@@ -100,7 +100,8 @@ func (t *BufferTotals) move(from, to BufferTotals) {
 // counted. It never changes.
 type allocation struct {
 	Buffer
-	key    key
+	serial uint64
+	hash   hash
 	charge uint64        // bounds what it adds to any sum
 	placed *registration // its parts; nil if it has none or is backing
 	span   l1.Range      // from the first byte of the parts to the last; empty if they have none, and then where they start
@@ -373,8 +374,8 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 		a.span = startOf(&b)
 	}
 	a.charge = max(a.charge, sum.lo)
-	f.serial++
-	a.key = newKey(f.serial)
+	a.serial = f.newSerial()
+	a.hash = f.hashes.of(a.serial)
 	if b.Backing || sum.lo == 0 {
 		return a, nil
 	}
@@ -382,7 +383,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	if err != nil {
 		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: err}
 	}
-	a.placed = &registration{program: p, key: a.key, number: unnumbered}
+	a.placed = &registration{program: p}
 	return a, nil
 }
 

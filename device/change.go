@@ -37,7 +37,7 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	if old != nil {
 		cores = f.raised(from, g)
 	}
-	to := f.next(from, g.anySlot(), old, new, n == g.n)
+	to := f.next(from, old, new, n == g.n)
 	peak := g.peak
 	peak.raise(to.totals)
 	f.publish(sub, before, charge, to)

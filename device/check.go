@@ -120,8 +120,7 @@ func (f *Fleet) RegisteredHeadroom(s Set) ([]fit.Headroom, error) {
 		}
 		for _, g := range f.statesOf(s) {
 			h := held{at: g.place()}
-			slot, _ := f.find(g.first)
-			for _, c := range f.view(g.state, slot).occupied.classes {
+			for _, c := range f.view(g.state).occupied.classes {
 				for r := range c.covered.Regions() {
 					h.by = append(h.by, fit.Part{Cores: c.cores, Range: r})
 				}

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -17,8 +19,7 @@ import (
 type class struct {
 	cores    l1.CoreSet
 	n        uint64             // number of cores
-	key      key                // of the programs' ranges on these cores
-	sizes    key                // of the programs' logical bytes on these cores
+	groups   marks              // the groups of programs that the cores lie in: what the class is
 	programs int                // programs with a range on these cores; more than 0
 	logical  uint64             // bytes on each core
 	covered  *cbregion.Coverage // the programs that are not hidden
@@ -28,6 +29,7 @@ type class struct {
 func (c *class) clone() *class {
 	to := *c
 	to.covered = c.covered.Clone()
+	to.groups.bits = slices.Clone(c.groups.bits)
 	return &to
 }
 
@@ -44,10 +46,10 @@ type partition struct {
 
 // add registers a program.
 func (p *partition) add(r *registration) {
-	f, k := p.footprint(r.program), r.key
+	f := p.footprint(r.program)
 	for i := range f.NumGroups() {
 		g := f.Group(i)
-		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
+		m, cores := r.markOf(i), g.Cores()
 		missing := uint64(cores.Len())
 		for _, c := range p.classes { // those there are now: splits append
 			if !cores.Overlaps(c.cores) {
@@ -56,7 +58,7 @@ func (p *partition) add(r *registration) {
 			if !cores.Contains(c.cores) {
 				c = p.split(c, cores)
 			}
-			p.add1(c, r, g, on, sized)
+			p.add1(c, r, g, m)
 			if missing -= c.n; missing == 0 {
 				break
 			}
@@ -70,7 +72,7 @@ func (p *partition) add(r *registration) {
 			}
 			c := &class{cores: rest, n: missing, covered: new(cbregion.Coverage)}
 			p.classes = append(p.classes, c)
-			p.add1(c, r, g, on, sized)
+			p.add1(c, r, g, m)
 		}
 	}
 }
@@ -88,14 +90,14 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 // remove takes back a program that was added. Every class lies inside one of its
 // groups or outside of all.
 func (p *partition) remove(r *registration) {
-	f, k := p.footprint(r.program), r.key
+	f := p.footprint(r.program)
 	gone := false
 	for i := range f.NumGroups() {
 		g := f.Group(i)
-		on, sized, cores := k.on(g), k.sized(g.Logical()), g.Cores()
+		m, cores := r.markOf(i), g.Cores()
 		for _, c := range p.classes {
 			if cores.Overlaps(c.cores) {
-				p.remove1(c, r, g, on, sized)
+				p.remove1(c, r, g, m)
 				gone = gone || c.programs == 0
 			}
 		}
@@ -116,22 +118,23 @@ func (p *partition) remove(r *registration) {
 	}
 }
 
-// join joins classes that hold the same: the same groups of the same programs, so
-// that no class straddles groups. Equal sums of logical bytes would not do.
+// join joins classes that lie in the same groups of the same programs. Equal ranges and
+// logical bytes would not do: no class may straddle groups.
 func (p *partition) join() {
 	p.left = 0
 	if len(p.classes) < 2 {
 		return
 	}
-	first := make(map[[2]key]*class, len(p.classes)) // by ranges and sizes
+	first := shelf[class]{first: make(map[hash]*class, len(p.classes))}
 	kept := p.classes[:0]
 	for _, c := range p.classes {
-		if same := first[[2]key{c.key, c.sizes}]; same != nil {
+		same := first.find(c.groups.hash, func(o *class) bool { return o.groups.bits.equal(c.groups.bits) })
+		if same != nil {
 			same.cores = same.cores.Union(c.cores)
 			same.n += c.n
 			continue
 		}
-		first[[2]key{c.key, c.sizes}] = c
+		first.put(c.groups.hash, c)
 		kept = append(kept, c)
 	}
 	clear(p.classes[len(kept):])
@@ -139,20 +142,20 @@ func (p *partition) join() {
 }
 
 // add1 adds a group of a program to a class inside it.
-func (p *partition) add1(c *class, r *registration, g program.Group, on, sized key) {
-	if r.number >= 0 && c.covers(g) {
+func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
+	if r.number < mayHide && c.covers(g) {
 		c.hidden.set(r.number)
 	} else {
 		p.bytes += c.count(g) * c.n
 	}
 	c.programs++
-	c.key, c.sizes = c.key.plus(on), c.sizes.plus(sized)
+	c.groups.put(m)
 	c.logical += g.Logical()
 	p.logical += g.Logical() * c.n
 }
 
 // remove1 takes a group of a program back from a class inside it.
-func (p *partition) remove1(c *class, r *registration, g program.Group, on, sized key) {
+func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) {
 	if c.hidden.has(r.number) {
 		c.hidden.drop(r.number)
 	} else {
@@ -166,7 +169,7 @@ func (p *partition) remove1(c *class, r *registration, g program.Group, on, size
 		p.bytes -= freed * c.n
 	}
 	c.programs--
-	c.key, c.sizes = c.key.minus(on), c.sizes.minus(sized)
+	c.groups.drop(m)
 	c.logical -= g.Logical()
 	p.logical -= g.Logical() * c.n
 }

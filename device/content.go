@@ -1,12 +1,17 @@
 package device
 
-import "github.com/cbl1/cbl1/program"
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/program"
+)
 
 // A content is what a device holds, core by core, in the form that can be changed.
 type content struct {
 	occupied partition
 	reserved *partition // nil while it would be equal to occupied
-	differ   int        // programs that reserve more than they occupy
+	differ   int        // programs whose reserved footprint is another one
+	has      marks      // the programs, by the marks of their first groups
 	programs int
 	charge   uint64 // sum of the programs' charges
 }
@@ -28,7 +33,7 @@ func (t *content) add(r *registration) {
 		reserved := t.occupied.clone()
 		reserved.logical, reserved.footprint = 0, reservedBy
 		for _, c := range reserved.classes {
-			c.logical, c.sizes = 0, key{}
+			c.logical = 0 // the groups of the others are the same: see registration.differs
 		}
 		t.reserved = &reserved
 	}
@@ -36,6 +41,7 @@ func (t *content) add(r *registration) {
 	if t.reserved != nil {
 		t.reserved.add(r)
 	}
+	t.has.put(r.mark)
 	t.programs++
 	t.charge += r.charge
 }
@@ -52,6 +58,7 @@ func (t *content) remove(r *registration) {
 	case t.reserved != nil:
 		t.reserved.remove(r)
 	}
+	t.has.drop(r.mark)
 	t.programs--
 	t.charge -= r.charge
 }
@@ -88,6 +95,7 @@ func (t *content) totals() Totals {
 // clone returns an independent copy.
 func (t *content) clone() content {
 	out := *t
+	out.has.bits = slices.Clone(t.has.bits)
 	out.occupied = t.occupied.clone()
 	if t.reserved != nil {
 		reserved := t.reserved.clone()

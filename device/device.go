@@ -135,7 +135,7 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	if g == nil {
 		return CoreTotals{}
 	}
-	now := d.c.fleet.view(g.state, d.c.slot)
+	now := d.c.fleet.view(g.state)
 	t := CoreTotals{Peak: g.cores.at(core)}
 	if w, ok := d.c.left.on(core); ok {
 		t.Resident = w.group.Bytes()
@@ -158,7 +158,7 @@ func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 		d.c.fleet.mu.RLock()
 		defer d.c.fleet.mu.RUnlock()
 		if g := d.c.group; g != nil {
-			if c := d.c.fleet.view(g.state, d.c.slot).occupied.on(core); c != nil {
+			if c := d.c.fleet.view(g.state).occupied.on(core); c != nil {
 				regions = slices.Collect(c.covered.Regions())
 			}
 		}

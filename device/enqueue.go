@@ -67,7 +67,7 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 		return false
 	}
 	for slot := range s.s.slots.all() {
-		if c := f.slots[slot]; c.heap().name() != r.beside || c.hybrid != r.hybrid {
+		if c := f.slots[slot]; c.heap().version() != r.beside || c.hybrid != r.hybrid {
 			return false
 		}
 	}
@@ -78,15 +78,15 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 func (f *Fleet) fitted(r *registration, s Set) {
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
-		r.fit, r.beside, r.hybrid = true, c.heap().name(), c.hybrid
+		r.fit, r.beside, r.hybrid = true, c.heap().version(), c.hybrid
 		return
 	}
 }
 
-// name returns the key, which of no buffers is 0.
-func (h *heap) name() key {
+// version returns the name of what is in the heap, which of no buffers is 0.
+func (h *heap) version() uint64 {
 	if h == nil {
-		return key{}
+		return 0
 	}
-	return h.key
+	return h.name
 }

@@ -30,49 +30,65 @@ type Fleet struct {
 	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
-	serial   uint64        // registrations ever made
-	leaving  *registration // during Replace: what programs no longer has
-	charge   wide          // sum over devices of their state's charge
+	serial   uint64 // given last: to registrations, allocations, residues, and what is at a crossing
+	hashes   hashes
+	charge   wide // sum over devices of their state's charge
 
 	specs  map[l1.Spec]*l1.Spec
-	states map[key]*state
+	states shelf[state]
 	roster roster
 	groups []*group
 
-	residues  map[key]*residue     // by key; not all that are in use
+	residues  shelf[residue]       // not all that are in use
 	writings  map[writing]*residue // what they left
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
-	heaps       map[key]*heap              // by key
+	heaps       shelf[heap]
 	allocations map[BufferID][]*allocation // live on any device; different ones may share an id
 
 	observer func(Event)
 
-	lately    bitset   // the devices of the program that was registered last
-	operation uint64   // number of the change under way
-	affected  []*group // scratch
-	touched   []*mesh  // scratch
+	lately     bitset   // the devices of the program that was registered last
+	operation  uint64   // number of the change under way
+	affected   []*group // scratch
+	one, other bitset   // scratch
+	touched    []*mesh  // scratch
 }
 
 // A registration is a program and the devices that have it; there is at least one.
 type registration struct {
 	program *program.Program
 	spec    *l1.Spec
-	key     key
+	mark             // of its first group of cores, if it has any; of itself among programs
+	more    []mark   // of the other groups
+	serial  uint64   // given to no other
 	charge  uint64   // see chargeOf
-	differs bool     // reserves more than it occupies
+	differs bool     // groups cores otherwise, or takes more on them, where it reserves than where it occupies
 	reach   uint64   // no range of it ends higher, on any core
-	number  int      // in the roster
 	steps   int      // of trails that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
 	laid    bool     // left is known; it is nil without CBs of any kind
-	fit     bool     // it fits beside the buffers with the key, in the mode
-	beside  key
+	fit     bool     // it fits beside the buffers with the name, in the mode
+	beside  uint64
 	hybrid  bool
 	on      bitset
 	shared  bool          // on is that of a Set, and must not be changed
 	heir    *registration // what replaced it
+}
+
+// id returns the serial number, 0 for none.
+func (r *registration) id() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.serial
+}
+
+// newSerial returns a number that was not given before.
+func (f *Fleet) newSerial() uint64 {
+	f.serial++
+	return f.serial
 }
 
 // enter notes that the program is on more devices.
@@ -406,20 +422,20 @@ func (f *Fleet) rest() {
 		return
 	}
 	f.programs, f.lately = nil, nil
-	f.residues, f.writings = nil, nil
-	// Last, since registrations give back their numbers as trails are forgotten.
-	defer func() { f.roster = roster{} }()
+	f.residues, f.writings = shelf[residue]{}, nil
 	if len(f.groups) == 0 {
-		f.states = nil
+		f.states = shelf[state]{}
 		return
 	}
 	s := f.empty()
 	if s != s.line.now {
-		f.fork(s, s.groups[0].anySlot())
+		f.fork(s)
 	}
 	f.forgetTrail(s.line)
 	s.line.content = f.newContent()
-	f.states = map[key]*state{s.key: s}
+	s.rename(f.newSerial())
+	f.states = shelf[state]{}
+	f.states.put(0, s)
 }
 
 // check refuses sets of other fleets and sets that name removed devices.

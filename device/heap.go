@@ -9,11 +9,13 @@ import (
 
 // A heap is the set of buffers that live on a device. Devices with the same buffers
 // share one, which is changed in place as long as they change together; it is found
-// by its key, so that devices which come to the same buffers one by one meet again.
+// along the ways that lead to it, or by its hash and a comparison, so that devices which
+// come to the same buffers one by one meet again.
 // nil has none.
 type heap struct {
-	key    key
-	users  int // devices that have it
+	crossing[heap]
+	hash   hash // of its buffers
+	users  int  // devices that have it
 	live   map[BufferID]*allocation
 	totals BufferTotals
 	charge uint64
@@ -108,7 +110,7 @@ func (h *heap) change(add, drop *allocation) {
 	h.tracked, h.last = nil, nil
 	if add != nil {
 		h.live[add.ID] = add
-		h.key = h.key.plus(add.key)
+		h.hash += add.hash
 		h.charge += add.charge
 		count, bytes := h.totals.of(&add.Buffer)
 		*count++
@@ -124,7 +126,7 @@ func (h *heap) change(add, drop *allocation) {
 		return
 	}
 	delete(h.live, drop.ID)
-	h.key = h.key.minus(drop.key)
+	h.hash -= drop.hash
 	h.charge -= drop.charge
 	count, bytes := h.totals.of(&drop.Buffer)
 	*count--
@@ -139,16 +141,36 @@ func (h *heap) change(add, drop *allocation) {
 	}
 }
 
-// after returns the key of the heap that a change leads to.
-func (h *heap) after(add, drop *allocation) key {
-	var k key
+// after returns the hash and the number of buffers after a change.
+func (h *heap) after(add, drop *allocation) (k hash, n int) {
 	if h != nil {
-		k = h.key
+		k, n = h.hash, len(h.live)
 	}
 	if add != nil {
-		return k.plus(add.key)
+		return k + add.hash, n + 1
 	}
-	return k.minus(drop.key)
+	return k - drop.hash, n - 1
+}
+
+// becomes reports whether h with add, or without drop, is the set of buffers of to.
+func (h *heap) becomes(to *heap, add, drop *allocation) bool {
+	if _, n := h.after(add, drop); n != len(to.live) {
+		return false
+	}
+	for id, a := range to.live {
+		if a == drop || a != add && a != h.find(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// id returns the serial number, 0 for none.
+func (a *allocation) id() uint64 {
+	if a == nil {
+		return 0
+	}
+	return a.serial
 }
 
 func (h *heap) clone() *heap {
@@ -162,29 +184,32 @@ func (h *heap) clone() *heap {
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.
 func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
-	type way struct {
+	type move struct {
 		from, to *heap
 		n        int // devices
 		before   BufferTotals
 		charge   uint64
 	}
-	var ways []way
-	find := func(h *heap) *way {
-		for i := range ways {
-			if ways[i].from == h {
-				return &ways[i]
+	var moves []move
+	find := func(h *heap) *move {
+		for i := range moves {
+			if moves[i].from == h {
+				return &moves[i]
 			}
 		}
-		ways = append(ways, way{from: h, before: h.sums(), charge: h.charged()})
-		return &ways[len(ways)-1]
+		moves = append(moves, move{from: h, before: h.sums(), charge: h.charged()})
+		return &moves[len(moves)-1]
+	}
+	if add != nil && add.users == 0 && add.placed != nil {
+		f.roster.enter(add.placed, false, &f.hashes)
 	}
 	for slot := range slots.all() {
 		find(f.slots[slot].heap()).n++
 	}
-	// Where a whole heap moves to a new key it is changed in place. None of the
+	// Where a whole heap moves on, it is changed in place. None of the
 	// targets is among the sources: what is added was on none of these devices.
-	for i := range ways {
-		w := &ways[i]
+	for i := range moves {
+		w := &moves[i]
 		w.to = f.heapAfter(w.from, w.n, add, drop)
 	}
 	for slot := range slots.all() {
@@ -213,34 +238,44 @@ func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
 
 // heapAfter returns the heap that n devices with the heap from come to.
 func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
-	k := from.after(add, drop)
-	if k == (key{}) {
+	k, left := from.after(add, drop)
+	if left == 0 {
 		return nil
 	}
-	if to := f.heaps[k]; to != nil {
+	if from != nil {
+		if to := from.follow(drop.id(), add.id()); to != nil {
+			return to
+		}
+	}
+	if to := f.heaps.find(k, func(to *heap) bool { return from.becomes(to, add, drop) }); to != nil {
+		if from != nil {
+			from.connect(&to.crossing, drop.id(), add.id())
+		}
 		return to
 	}
 	to := from
 	switch {
 	case from == nil:
 		to = &heap{live: map[BufferID]*allocation{}, placed: f.newContent().occupied, free: anywhere()}
+		to.self, to.name = to, f.newSerial()
 	case from.users == n:
-		delete(f.heaps, from.key)
+		f.heaps.drop(from.hash, from)
+		to.rename(f.newSerial())
 	default:
 		to = from.clone()
+		to.crossing = crossing[heap]{self: to, name: f.newSerial()}
+		from.connect(&to.crossing, drop.id(), add.id())
 	}
 	to.change(add, drop)
-	if f.heaps == nil {
-		f.heaps = map[key]*heap{}
-	}
-	f.heaps[k] = to
+	f.heaps.put(k, to)
 	return to
 }
 
 // abandon notes that a device has another heap now.
 func (f *Fleet) abandon(h *heap) {
 	if h.users--; h.users == 0 {
-		delete(f.heaps, h.key)
+		f.heaps.drop(h.hash, h)
+		*h = heap{}
 	}
 }
 
@@ -254,6 +289,9 @@ func (f *Fleet) hold(a *allocation, n int) {
 	}
 	if a.users += n; a.users > 0 {
 		return
+	}
+	if a.placed != nil {
+		f.roster.retire(a.placed)
 	}
 	same := slices.DeleteFunc(f.allocations[a.ID], func(o *allocation) bool { return o == a })
 	if f.allocations[a.ID] = same; len(same) == 0 {

@@ -20,54 +20,14 @@ import (
 // counted is then a few boundaries, in one or two cache lines.
 
 // mayHide is how many programs of a fleet can be hidden at a time: those with a
-// number below it. More would make the bits of a class, and the search through them
+// number below it (roster.go). More would make the bits of a class, and the search through them
 // when a gap opens, dearer than what they save.
 const mayHide = 512
-
-// A roster gives numbers to registrations, so that a class can name those hidden on
-// it with bits.
-type roster struct {
-	registrations [mayHide]*registration
-	free          [mayHide]int16 // a stack of numbers that were given back
-	returned      int            // its height
-	given         int            // numbers below it were given out before
-}
-
-// unnumbered is the number of a registration that cannot be hidden.
-const unnumbered = -1
-
-// enter gives r a number, if there is one left.
-func (o *roster) enter(r *registration) {
-	switch {
-	case o.returned > 0:
-		o.returned--
-		r.number = int(o.free[o.returned])
-	case o.given < mayHide:
-		r.number = o.given
-		o.given++
-	default:
-		r.number = unnumbered
-		return
-	}
-	o.registrations[r.number] = r
-}
-
-// retire takes the number of r back if r is gone: registered nowhere, and in no step
-// of a trail, from where it could return.
-func (o *roster) retire(r *registration) {
-	if r.number == unnumbered || r.steps > 0 || !r.on.empty() {
-		return
-	}
-	o.registrations[r.number] = nil
-	o.free[o.returned] = int16(r.number)
-	o.returned++
-	r.number = unnumbered
-}
 
 // hidden are the programs hidden on a class, by number.
 type hidden [mayHide / 64]uint64
 
-func (h *hidden) has(n int) bool { return n >= 0 && h[n>>6]>>(n&63)&1 != 0 }
+func (h *hidden) has(n int) bool { return n < mayHide && h[n>>6]>>(n&63)&1 != 0 }
 func (h *hidden) set(n int)      { h[n>>6] |= 1 << (n & 63) }
 func (h *hidden) drop(n int)     { h[n>>6] &^= 1 << (n & 63) }
 
@@ -110,7 +70,7 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 func (p *partition) uncoverAll(c *class) (bytes uint64) {
 	for w, word := range c.hidden {
 		for ; word != 0; word &= word - 1 {
-			r := p.roster.registrations[w<<6+bits.TrailingZeros64(word)]
+			r := p.roster.low.of[w<<6+bits.TrailingZeros64(word)]
 			bytes += c.count(p.groupOn(r, c.cores))
 		}
 	}
@@ -126,7 +86,7 @@ func (p *partition) farthest(c *class, gap l1.Range) *registration {
 		reach := gap.Start
 		for w, word := range left {
 			for ; word != 0; word &= word - 1 {
-				r := p.roster.registrations[w<<6+bits.TrailingZeros64(word)]
+				r := p.roster.low.of[w<<6+bits.TrailingZeros64(word)]
 				if r.reach > reach {
 					best, reach = r, r.reach
 				}

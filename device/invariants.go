@@ -130,7 +130,6 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	fresh := f.newContent()
 	again := &fresh
 	var has []*registration
-	var k key
 	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[programID]
 		switch _, n := g.slots.and(r.on); n {
@@ -138,7 +137,6 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		case g.n:
 			again.add(r)
 			has = append(has, r)
-			k = k.plus(r.key)
 		default:
 			return nil, &InvariantError{id, fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n)}
 		}
@@ -150,7 +148,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if err := atLeast(id, "device", g.peak, now); err != nil {
 		return nil, err
 	}
-	held := f.view(g.state, g.anySlot())
+	held := f.view(g.state)
 	separate := uint64(0)
 	if held.reserved != nil {
 		separate = 1
@@ -159,12 +157,14 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		figure{"charge", g.state.charge, again.charge},
 		figure{"charge of the content", held.charge, again.charge},
 		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
-		figure{"number of programs that reserve more than they occupy", uint64(held.differ), uint64(again.differ)},
+		figure{"number of programs that reserve otherwise than they occupy", uint64(held.differ), uint64(again.differ)},
 		figure{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
 		figure{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
 		figure{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
-		figure{"key of the state", g.state.key.a, k.a},
-		figure{"key of the state, second half", g.state.key.b, k.b},
+		figure{"hash of the state", uint64(g.state.hash), uint64(again.has.hash)},
+		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
+		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
+		figure{"number of times that a state knows its programs", flag(f.members(nil, g.state).equal(again.has.bits)), 1},
 	); err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (f *Fleet) checkLines() error {
 		}
 		if err := agree(id, "number of times that",
 			figure{"a group is found in its state", flag(slices.Contains(g.state.groups, g)), 1},
-			figure{"a state is found by its key", flag(f.states[g.state.key] == g.state), 1},
+			figure{"a state is found by its hash", flag(f.states.has(g.state.hash, g.state)), 1},
 		); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (f *Fleet) checkLines() error {
 			return &InvariantError{0, "groups on a line", uint64(l.users), uint64(n)}
 		}
 		if err := agree(0, "number of times that the present state of a line",
-			figure{"is found by its key", flag(f.states[l.now.key] == l.now), 1},
+			figure{"is found by its hash", flag(f.states.has(l.now.hash, l.now)), 1},
 			figure{"is on that line", flag(l.now.line == l), 1},
 		); err != nil {
 			return err
@@ -231,16 +231,99 @@ func (f *Fleet) checkLines() error {
 			if err := agree(0, "",
 				figure{"place of a state on its line", uint64(step.from.at), uint64(l.base + i)},
 				figure{"number of times that a state on the trail of a line is on that line", flag(step.from.line == l), 1},
-				figure{"number of times that a state on the trail of a line is found by its key", flag(f.states[step.from.key] == step.from), 1},
+				figure{"number of times that a state on the trail of a line is found by its hash", flag(f.states.has(step.from.hash, step.from)), 1},
 			); err != nil {
 				return err
 			}
 		}
 	}
-	if known != len(f.states) {
-		return &InvariantError{0, "number of states", uint64(len(f.states)), uint64(known)}
+	if have := f.states.len(); known != have {
+		return &InvariantError{0, "number of states", uint64(have), uint64(known)}
+	}
+	return f.checkWays()
+}
+
+// checkWays verifies that the ways from states lead to the set of programs that they
+// name, and that no two states are equal.
+func (f *Fleet) checkWays() error {
+	number := map[uint64]int{} // by serial number; buffers have none
+	for _, n := range []numbers{f.roster.low, f.roster.high} {
+		for _, r := range n.of {
+			if r != nil && r.serial != 0 {
+				number[r.serial] = r.number
+			}
+		}
+	}
+	sets, err := f.setsOfStates()
+	if err != nil {
+		return err
+	}
+	for s, set := range sets {
+		if s.self != s || s.name == 0 {
+			return &InvariantError{0, "number of times that a state is where ways lead", 0, 1}
+		}
+		for _, w := range s.ways {
+			if !w.open() {
+				continue
+			}
+			set := slices.Clone(set)
+			for _, serial := range []uint64{w.old, w.new} {
+				if n, ok := number[serial]; ok {
+					set = set.flip(n)
+				}
+			}
+			if to, ok := sets[w.to.self]; !ok || !set.equal(to) {
+				return &InvariantError{0, "number of times that a way between states leads to the right one", 0, 1}
+			}
+		}
 	}
 	return nil
+}
+
+// setsOfStates returns the programs of each state, which are others than those of all
+// other states.
+func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
+	sets := make(map[*state]bitset, f.states.len())
+	same := map[string]bool{}
+	var text []byte
+	add := func(s *state, set bitset) error {
+		text = text[:0]
+		for number := range set.all() {
+			text = append(text, byte(number), byte(number>>8), byte(number>>16), byte(number>>24))
+		}
+		if same[string(text)] {
+			return &InvariantError{0, "number of states with the same programs", 2, 1}
+		}
+		same[string(text)] = true
+		sets[s] = slices.Clone(set)
+		return nil
+	}
+	lines := map[*line]bool{}
+	for _, s := range f.states.all() {
+		l := s.line
+		if lines[l] {
+			continue
+		}
+		lines[l] = true
+		set := slices.Clone(l.has.bits)
+		if err := add(l.now, set); err != nil {
+			return nil, err
+		}
+		for i := len(l.trail) - 1; i >= 0; i-- {
+			step := l.trail[i]
+			for _, r := range []*registration{step.old, step.new} {
+				if r != nil {
+					set = set.flip(r.number)
+				}
+			}
+			if step.from != nil {
+				if err := add(step.from, set); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return sets, nil
 }
 
 // plus adds the figures of one device to the sums of a mesh.
@@ -401,15 +484,11 @@ func (c *class) compare(id ID, view string, want *class) error {
 			return differ("end of a region", have.End, r.End, shared)
 		}
 	}
-	switch { // wrong keys join classes that differ, or never join
-	case c.key.a != want.key.a:
-		return differ("key of the ranges", c.key.a, want.key.a, shared)
-	case c.key.b != want.key.b:
-		return differ("key of the ranges, second half,", c.key.b, want.key.b, shared)
-	case c.sizes.a != want.sizes.a:
-		return differ("key of the sizes", c.sizes.a, want.sizes.a, shared)
-	case c.sizes.b != want.sizes.b:
-		return differ("key of the sizes, second half,", c.sizes.b, want.sizes.b, shared)
+	switch { // wrong ones join classes that differ, or never join
+	case c.groups.hash != want.groups.hash:
+		return differ("hash of the groups", uint64(c.groups.hash), uint64(want.groups.hash), shared)
+	case !c.groups.bits.equal(want.groups.bits):
+		return differ("number of times that a class names its groups", 0, 1, shared)
 	}
 	return nil
 }
@@ -423,7 +502,7 @@ func (p *partition) checkHidden(id ID, view string, c *class, has []*registratio
 		switch {
 		case !c.hidden.has(r.number):
 			want.count(p.groupOn(r, c.cores))
-		case p.roster.registrations[r.number] != r:
+		case p.roster.at(r.number) != r:
 			return &InvariantError{id, fmt.Sprintf("%s registrations with number %d of program %d", view, r.number, r.program.ID()), 0, 1}
 		default:
 			unknown.drop(r.number)

@@ -54,8 +54,8 @@ func (n *tally) checkHeaps() error {
 		if h.users != users[h] {
 			return &InvariantError{id, "devices with the buffers", uint64(h.users), uint64(users[h])}
 		}
-		if f.heaps[h.key] != h {
-			return &InvariantError{id, "number of times that the buffers are found by their key", 0, 1}
+		if !f.heaps.has(h.hash, h) {
+			return &InvariantError{id, "number of times that the buffers are found by their hash", 0, 1}
 		}
 		for _, a := range h.live {
 			devices[a] += users[h]
@@ -64,7 +64,7 @@ func (n *tally) checkHeaps() error {
 			return err
 		}
 	}
-	if have := len(f.heaps); have != len(heaps) {
+	if have := f.heaps.len(); have != len(heaps) {
 		return &InvariantError{0, "number of sets of buffers", uint64(have), uint64(len(heaps))}
 	}
 	entries := 0
@@ -84,6 +84,41 @@ func (n *tally) checkHeaps() error {
 	if entries != len(devices) {
 		return &InvariantError{0, "number of live buffers that can be found", uint64(entries), uint64(len(devices))}
 	}
+	return f.checkHeapWays(heaps)
+}
+
+// checkHeapWays verifies that the ways from heaps lead to the buffers that they name, and
+// that no two heaps are equal.
+func (f *Fleet) checkHeapWays(heaps []*heap) error {
+	for i, h := range heaps {
+		for _, o := range heaps[:i] {
+			if maps.Equal(h.live, o.live) {
+				return &InvariantError{0, "number of equal sets of buffers", 2, 1}
+			}
+		}
+		if h.self != h || h.name == 0 {
+			return &InvariantError{0, "number of times that buffers are where ways lead", 0, 1}
+		}
+		for _, w := range h.ways {
+			if !w.open() {
+				continue
+			}
+			set := map[uint64]bool{w.new: true}
+			for _, a := range h.live {
+				set[a.serial] = true
+			}
+			delete(set, w.old)
+			delete(set, 0)
+			to := w.to.self
+			right := f.heaps.has(to.hash, to) && len(set) == len(to.live)
+			for _, a := range to.live {
+				right = right && set[a.serial]
+			}
+			if !right {
+				return &InvariantError{0, "number of times that a way between heaps leads to the right one", 0, 1}
+			}
+		}
+	}
 	return nil
 }
 
@@ -99,7 +134,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		if err := a.checkPlaced(id); err != nil {
 			return err
 		}
-		again.key = again.key.plus(a.key)
+		again.hash += a.hash
 		again.charge += a.charge
 		count, bytes := again.totals.of(&a.Buffer)
 		*count++
@@ -120,8 +155,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		}
 	}
 	if err := agree(id, "",
-		figure{"key of the buffers", h.key.a, again.key.a},
-		figure{"key of the buffers, second half", h.key.b, again.key.b},
+		figure{"hash of the buffers", uint64(h.hash), uint64(again.hash)},
 		figure{"charge of the buffers", h.charge, again.charge},
 		figure{"end of the kernels", h.free.Start, again.free.Start},
 		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
@@ -146,7 +180,7 @@ func (n *tally) checkAnswers(id ID, h *heap) error {
 	}
 	n.asked[h] = true
 	known := slices.SortedFunc(maps.Keys(h.tracked), func(a, b *residue) int {
-		return cmp.Or(cmp.Compare(a.key.a, b.key.a), cmp.Compare(a.key.b, b.key.b))
+		return cmp.Compare(a.serial, b.serial)
 	})
 	for _, left := range known {
 		if err := agreeTracked(id, "remembered answer of what is", h.tracked[left], n.trackedBy(left, h)); err != nil {
@@ -232,7 +266,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	if known, ok := n.residues[r]; ok {
 		return known, nil
 	}
-	k, err := out.countPieces(id, r)
+	h, err := out.countPieces(id, r)
 	if err != nil {
 		return out, err
 	}
@@ -247,8 +281,7 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 		figure{"device resident, on the fullest core", r.core, out.core},
 		figure{"end of what is resident", r.end, end},
 		figure{"charge of what is resident", r.charge, out.bytes + out.other},
-		figure{"key of what is resident", r.key.a, k.a},
-		figure{"key of what is resident, second half", r.key.b, k.b},
+		figure{"hash of what is resident", uint64(r.hash), uint64(h)},
 	); err != nil {
 		return out, err
 	}
@@ -256,18 +289,18 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 	return out, nil
 }
 
-// countPieces counts the programs of a residue, by kind, and returns their key.
-func (out *residueCount) countPieces(id ID, r *residue) (k key, err error) {
+// countPieces counts the programs of a residue, by kind, and returns their hash.
+func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 	var seen [program.Scratchpad + 1]l1.CoreSet
 	for _, w := range r.pieces {
 		if w.cores.IsEmpty() {
-			return k, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
+			return h, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
 		}
 		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
-			return k, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
+			return h, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
 		}
 		seen[w.kind] = seen[w.kind].Union(w.cores)
-		k = k.plus(w.name.of(w.cores).salted(uint64(w.kind)))
+		h += w.hash.left(w.kind, w.cores)
 		for core := range w.cores.All() {
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
@@ -279,11 +312,11 @@ func (out *residueCount) countPieces(id ID, r *residue) (k key, err error) {
 				out.other += bytes
 			}
 			if have := w.group.Bytes(); have != bytes {
-				return k, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
+				return h, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
 			}
 		}
 	}
-	return k, nil
+	return h, nil
 }
 
 // countCells counts the bytes of a residue core by core, each once, and returns the

@@ -71,8 +71,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		_, err = f.Enqueue(build(60, flow), Device{f.slots[2]}.Set())
 		require.NoError(t, err)
 		require.NoError(t, f.CheckInvariants())
-		for slot, c := range f.slots {
-			f.present(c.group.state, slot) // so that the content can be spoilt
+		for _, c := range f.slots {
+			f.present(c.group.state) // so that the content can be spoilt
 		}
 		return f
 	}
@@ -114,7 +114,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
-		{"number of programs that reserve more", func(f *Fleet) { held(f, 0).differ++ }},
+		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
 		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.bytes[0] = 1 }},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
 		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
@@ -130,15 +130,13 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
 		{"occupied registrations with number 0 of program 1", func(f *Fleet) {
 			r := f.programs[1]
-			f.roster.registrations[r.number] = f.programs[3]
+			f.roster.low.of[r.number] = f.programs[3]
 			of(f, 7, 7).hidden.set(r.number)
 		}},
 		{"occupied hidden programs that are not registered", func(f *Fleet) { of(f, 7, 7).hidden.set(500) }},
 		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { of(f, 7, 7).hidden.set(f.programs[1].number) }},
-		{"occupied key of the ranges on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.a++ }},
-		{"occupied key of the ranges, second half, on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).key.b++ }},
-		{"occupied key of the sizes, second half, on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.b++ }},
-		{"occupied key of the sizes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).sizes.a++ }},
+		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
+		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.bits.flip(7) }},
 		{"occupied start of a region", func(f *Fleet) {
 			k := of(f, 7, 7)
 			another(k, l1.Range{Start: 0, End: k.covered.Bytes()})
@@ -178,8 +176,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device resident, of all kinds", func(f *Fleet) { f.slots[2].left.all++ }},
 		{"end of what is resident", func(f *Fleet) { f.slots[2].left.end++ }},
 		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
-		{"key of what is resident", func(f *Fleet) { f.slots[0].left.key.a++ }},
-		{"key of what is resident, second half", func(f *Fleet) { f.slots[0].left.key.b++ }},
+		{"hash of what is resident", func(f *Fleet) { f.slots[0].left.hash++ }},
 		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.pieces[0].group = program.Group{} }},
 		{"start of one", func(f *Fleet) {
 			l := f.slots[2].left // as many bytes, eight higher
@@ -193,11 +190,23 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// Buffers, and what is tracked.
 		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
-		{"number of times that the buffers are found by their key", func(f *Fleet) { delete(f.heaps, f.slots[0].heap().key) }},
-		{"number of sets of buffers", func(f *Fleet) { f.heaps[key{1, 2}] = f.slots[0].heap() }},
+		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.drop(h.hash, h) }},
+		{"number of sets of buffers", func(f *Fleet) { f.heaps.put(12, f.slots[0].heap()) }},
+		{"number of equal sets of buffers", func(f *Fleet) {
+			_, err := f.Free(5, Device{f.slots[1]}.Set())
+			require.NoError(t, err)
+			h := f.slots[0].heap() // now device 1 has it too, and is given another one like it
+			same := h.clone()
+			same.crossing = crossing[heap]{self: same, name: f.newSerial()}
+			f.slots[1].memory.heap, same.users, h.users = same, 1, 1
+			f.heaps.put(same.hash, same)
+		}},
+		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().name = 0 }},
+		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
+			f.slots[0].heap().connect(&f.slots[2].heap().crossing, 1, 2)
+		}},
 		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live[0] = h.live[1] }},
-		{"key of the buffers", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.a++; f.heaps[h.key] = h }},
-		{"key of the buffers, second half", func(f *Fleet) { h := f.slots[0].heap(); delete(f.heaps, h.key); h.key.b++; f.heaps[h.key] = h }},
+		{"hash of the buffers", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.drop(h.hash, h); h.hash++; f.heaps.put(h.hash, h) }},
 		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
 		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
@@ -255,11 +264,24 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
 		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{1}) }},
-		{"key of the state", func(f *Fleet) { f.slots[0].group.state.key.a++ }},
-		{"key of the state, second half", func(f *Fleet) { f.slots[0].group.state.key.b++ }},
+		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
+		{"hash of the content", func(f *Fleet) { held(f, 0).has.hash++ }},
+		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).has.bits.flip(9) }},
+		{"number of times that a state is where ways lead", func(f *Fleet) { f.slots[0].group.state.self = nil }},
+		{"number of times that a way between states leads to the right one", func(f *Fleet) {
+			from, to := f.slots[0].group.state, f.slots[2].group.state
+			from.connect(&to.crossing, f.programs[3].serial, 0)
+		}},
+		{"number of states with the same programs", func(f *Fleet) {
+			g := f.slots[0].group // device 1 gets a group and a state of its own, with the same
+			same := f.newState(&line{content: g.state.line.clone()})
+			same.line.now, same.hash, same.totals, same.charge = same, g.state.hash, g.state.totals, g.state.charge
+			f.states.put(same.hash, same)
+			f.take(f.place(same, g.peak, g.cores), g, bitset{2}, 1)
+		}},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
 		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
-		{"a state is found by its key", func(f *Fleet) { delete(f.states, f.slots[0].group.state.key) }},
+		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.drop(s.hash, s) }},
 		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
 		{"present state of a line", func(f *Fleet) { l := f.slots[2].group.state.line; l.now = &state{line: l} }},
@@ -274,7 +296,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 				}
 			}
 		}},
-		{"number of states", func(f *Fleet) { f.states[key{1, 2}] = f.slots[0].group.state }},
+		{"number of states", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
 		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
 		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on = f.programs[1].on.with(100) }},
 		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},

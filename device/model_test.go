@@ -107,9 +107,10 @@ func raised(p device.Peaks, t device.Totals) device.Peaks {
 
 // sharedAndPlain leads a random life twice: with classes, lazily kept reserved
 // figures and running sums, and with neither.
-func sharedAndPlain(t *rapid.T) {
+func sharedAndPlain(t *rapid.T, prepare func(*device.Fleet)) {
 	spec := l1.Spec{Cols: toySide, Rows: toySide}
 	f := device.NewFleet()
+	prepare(f)
 	mesh := addMesh(t, f, 0, 1, 2, spec)
 	devices := slices.Collect(mesh.All())
 	devices = append(devices, addDevice(t, f, 2, spec), addDevice(t, f, 3, spec))
@@ -287,4 +288,10 @@ func sharedAndPlain(t *rapid.T) {
 	})
 }
 
-func TestSharedAndPlain(t *testing.T) { rapid.Check(t, sharedAndPlain) }
+func TestSharedAndPlain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { sharedAndPlain(t, func(*device.Fleet) {}) })
+}
+
+func TestSharedAndPlainWithOneHash(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { sharedAndPlain(t, device.Blind) })
+}

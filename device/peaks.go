@@ -47,7 +47,7 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 	if s.folded.done && s.folded.from == g.cores {
 		return s.folded.to
 	}
-	p := &f.view(s, g.anySlot()).occupied
+	p := &f.view(s).occupied
 	to := g.cores
 	if to.below(p) {
 		to = to.raise(p)

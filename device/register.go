@@ -97,18 +97,18 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set)
 
 // newRegistration prepares p for devices that all have the given Spec, which is p's.
 func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
-	f.serial++
 	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
 	r := &registration{
 		program: p,
 		spec:    spec,
-		key:     newKey(f.serial),
+		serial:  f.newSerial(),
 		charge:  chargeOf(p),
-		// Reserved contains occupied on every core: equal bytes mean equal ranges.
-		differs: occupied.Bytes() != reserved.Bytes(),
+		// Reserved contains occupied on every core: equal bytes mean equal ranges. Cores with
+		// other sizes are groups of their own in occupied alone.
+		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
 		reach:   reach(reserved),
 	}
-	f.roster.enter(r)
+	f.roster.enter(r, true, &f.hashes)
 	return r
 }
 
@@ -223,11 +223,10 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	}
 	next := f.newRegistration(new, r.spec)
 	delete(f.programs, old)
-	f.programs[new.ID()], f.leaving, r.heir = next, r, next
+	f.programs[new.ID()], r.heir = next, next
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)
-	f.leaving = nil
 	f.roster.retire(r)
 	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 	return where, nil

@@ -25,9 +25,10 @@ import (
 // are not part of what tt-metal calls resident.
 
 // A residue is what a device holds after its dispatches. It never changes; devices
-// with the same residue point to the same one. nil holds nothing.
+// with the same residue point to the same one, which is found by its hash and then compared. nil holds nothing.
 type residue struct {
-	key    key
+	serial uint64
+	hash   hash    // of the pieces
 	pieces []piece // disjoint within a kind, none without cores, in any order; at least one
 	bytes  uint64  // of circular buffers, sum over cores
 	other  uint64  // of dataflow buffers and scratchpads
@@ -41,7 +42,8 @@ type residue struct {
 // A piece is a set of cores on which one program was the last writer of a kind.
 type piece struct {
 	program *program.Program
-	name    key // of the program's registration
+	name    uint64 // serial number of the program's registration
+	hash    hash   // of that
 	kind    program.Kind
 	cores   l1.CoreSet
 	group   program.Group // what it has there; without ranges if it has only global CBs
@@ -91,7 +93,7 @@ func (f *Fleet) Dispatch(id program.ID, s Set) error {
 // lay works out what a dispatch of r leaves.
 func (f *Fleet) lay(r *registration) {
 	if !r.laid {
-		r.left, r.laid = f.remember(piecesOf(r)), true
+		r.left, r.laid = f.remember(f.piecesOf(r)), true
 	}
 }
 
@@ -385,16 +387,17 @@ func (f *Fleet) remember(pieces []piece) *residue {
 		if n := w.group.NumRanges(); n > 0 {
 			r.end = max(r.end, w.group.Range(n-1).End)
 		}
-		r.key = r.key.plus(w.name.of(w.cores).salted(uint64(w.kind)))
+		r.hash += w.hash.left(w.kind, w.cores)
 	}
 	r.charge = r.bytes + r.other
-	if known := f.residues[r.key]; known != nil {
+	if known := f.residues.find(r.hash, func(o *residue) bool { return equalPieces(o.pieces, r.pieces) }); known != nil {
 		return known
 	}
-	if f.residues == nil || len(f.residues) >= maxResidues {
-		f.residues = map[key]*residue{}
+	if f.residues.len() >= maxResidues {
+		f.residues = shelf[residue]{}
 	}
-	f.residues[r.key] = r
+	r.serial = f.newSerial()
+	f.residues.put(r.hash, r)
 	r.all = r.bytes
 	if r.other > 0 {
 		r.all = 0
@@ -404,6 +407,21 @@ func (f *Fleet) remember(pieces []piece) *residue {
 		}
 	}
 	return r
+}
+
+// equalPieces reports whether two residues are the same, in whatever order their pieces
+// are: the same program wrote last on each core.
+func equalPieces(a, b []piece) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		same := func(w piece) bool { return w.name == a[i].name && w.kind == a[i].kind && w.cores.Equal(a[i].cores) }
+		if !slices.ContainsFunc(b, same) {
+			return false
+		}
+	}
+	return true
 }
 
 // held returns what lies on which cores. It may write, so it is for changes only.
@@ -437,7 +455,8 @@ func cellsOf(pieces []piece) (out []cell) {
 }
 
 // piecesOf returns what a dispatch of p leaves on a device that held nothing.
-func piecesOf(r *registration) []piece {
+func (f *Fleet) piecesOf(r *registration) []piece {
+	h := f.hashes.of(r.serial)
 	var out []piece
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		var rest l1.CoreSet // where its configuration is written with no bytes
@@ -447,11 +466,11 @@ func piecesOf(r *registration) []piece {
 			}
 		}
 		for g := range r.program.Occupied(kind).Groups() {
-			out = append(out, piece{r.program, r.key, kind, g.Cores(), g})
+			out = append(out, piece{r.program, r.serial, h, kind, g.Cores(), g})
 			rest = rest.Minus(g.Cores())
 		}
 		if !rest.IsEmpty() {
-			out = append(out, piece{r.program, r.key, kind, rest, program.Group{}})
+			out = append(out, piece{r.program, r.serial, h, kind, rest, program.Group{}})
 		}
 	}
 	return out

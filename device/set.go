@@ -140,6 +140,24 @@ func (b bitset) with(i int) bitset {
 	return b
 }
 
+// equal reports whether two sets have the same slots, however long they are.
+func (b bitset) equal(o bitset) bool {
+	if len(b) > len(o) {
+		b, o = o, b
+	}
+	return slices.Equal(b, o[:len(b)]) && o[len(b):].empty()
+}
+
+// flip returns b with i where it was without, and the other way round, in place where b
+// is long enough.
+func (b bitset) flip(i int) bitset {
+	for len(b) <= i>>6 {
+		b = append(b, 0)
+	}
+	b[i>>6] ^= 1 << (i & 63)
+	return b
+}
+
 func (b bitset) count() int {
 	n := 0
 	for _, w := range b {

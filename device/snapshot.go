@@ -48,7 +48,7 @@ func (f *Fleet) Snapshot() *Snapshot {
 		c := f.slots[slot]
 		same := held[c.group.state]
 		if same == nil {
-			same = &DeviceSnapshot{programs: c.list(), groups: coreGroups(&f.view(c.group.state, slot).occupied)}
+			same = &DeviceSnapshot{programs: c.list(), groups: coreGroups(&f.view(c.group.state).occupied)}
 			held[c.group.state] = same
 		}
 		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.totals(), same.programs, same.groups})

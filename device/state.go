@@ -1,10 +1,12 @@
 package device
 
 // A state is a set of registered programs. Devices with the same programs share
-// one state, whichever way each came to it: a state is found by its key. Its
+// one state, whichever way each came to it: a state is found along the ways that lead
+// to it, and where there is none by its hash, and then its programs are compared. Its
 // figures are kept; what it holds core by core is kept by its line.
 type state struct {
-	key    key
+	crossing[state]
+	hash   hash   // of its programs
 	totals Totals // without Peak
 	charge uint64
 	groups []*group // the devices in this state; none if it is only remembered
@@ -23,8 +25,8 @@ type state struct {
 //	    31 devices    nobody any more         1 device, and the content
 //
 // This is what 32 calls for one device each leave behind after the first three: the
-// device that goes first does the work, those that follow find the next state by
-// its key and only point to it. A state of the trail that has to change in a new
+// device that goes first does the work, those that follow find the way to the next
+// state and only point to it. A state of the trail that has to change in a new
 // direction is given a line of its own first.
 //
 // A line whose devices are all in the present state keeps no trail: nobody can follow.
@@ -82,88 +84,132 @@ func (l *line) tooLong() bool {
 
 // empty returns the state without programs, where every device starts.
 func (f *Fleet) empty() *state {
-	if s := f.states[key{}]; s != nil {
+	if s := f.states.find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
 		return s
 	}
 	l := &line{content: f.newContent()}
-	l.now = &state{line: l}
-	if f.states == nil {
-		f.states = map[key]*state{}
-	}
-	f.states[key{}] = l.now
+	l.now = f.newState(l)
+	f.states.put(0, l.now)
 	return l.now
 }
 
+func (f *Fleet) newState(l *line) *state {
+	s := &state{line: l}
+	s.self, s.name = s, f.newSerial()
+	return s
+}
+
+// forgetState ends a state that no device is in.
+func (f *Fleet) forgetState(s *state) {
+	f.states.drop(s.hash, s)
+	*s = state{}
+}
+
 // next returns the state that s becomes when one program leaves and another one
-// comes, for devices in s of which slot is one. whole says that a whole group moves:
-// if it is the only one of the line, s itself changes.
-func (f *Fleet) next(s *state, slot int, old, new *registration, whole bool) *state {
-	k := s.key
-	if old != nil {
-		k = k.minus(old.key)
-	}
-	if new != nil {
-		k = k.plus(new.key)
-	}
-	if to := f.states[k]; to != nil {
+// comes. whole says that a whole group moves: if it is the only one of the line, s itself
+// changes.
+func (f *Fleet) next(s *state, old, new *registration, whole bool) *state {
+	if to := s.follow(old.id(), new.id()); to != nil {
 		return to
 	}
-	f.present(s, slot)
+	h := s.hash
+	if old != nil {
+		h -= old.hash
+	}
+	if new != nil {
+		h += new.hash
+	}
+	if to := f.states.find(h, func(to *state) bool { return f.becomes(s, to, old, new) }); to != nil {
+		s.connect(&to.crossing, old.id(), new.id())
+		return to
+	}
+	f.present(s)
 	l := s.line
 	to := s
 	if whole && l.users == 1 {
 		f.forgetTrail(l)
-		delete(f.states, s.key)
+		f.states.drop(s.hash, s)
 		s.folded = fold{}
+		s.rename(f.newSerial())
 	} else {
 		s.at = l.end()
 		l.trail = append(l.trail, step{s, old, new}.keep())
-		to = &state{line: l}
+		to = f.newState(l)
+		s.connect(&to.crossing, old.id(), new.id())
 		l.now = to
 	}
 	l.change(old, new)
-	to.key, to.totals, to.charge, to.at = k, l.totals(), l.charge, l.end()
-	f.states[k] = to
+	to.hash, to.totals, to.charge, to.at = h, l.totals(), l.charge, l.end()
+	f.states.put(h, to)
 	for l.tooLong() {
 		f.forgetOldest(l)
 	}
 	return to
 }
 
-// view returns what s holds core by core, for reading. slot is a device in s. It
-// changes nothing; for a state of a trail it costs a copy.
-func (f *Fleet) view(s *state, slot int) *content {
+// becomes reports whether s without old and with new is the set of programs of to. Cost:
+// O(programs / 64), and the way back to each of them on its line.
+func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
+	n := s.totals.Programs
+	if old != nil {
+		n--
+	}
+	if new != nil {
+		n++
+	}
+	if n != to.totals.Programs {
+		return false
+	}
+	f.one, f.other = f.members(f.one, s), f.members(f.other, to)
+	for _, r := range [...]*registration{old, new} {
+		if r != nil {
+			f.one = f.one.flip(r.number)
+		}
+	}
+	return f.one.equal(f.other)
+}
+
+// members returns the numbers of the programs of s, in the memory of b.
+func (f *Fleet) members(b bitset, s *state) bitset {
+	l := s.line
+	b = append(b[:0], l.has.bits...)
+	for i := l.end() - 1; i >= s.at; i-- {
+		step := l.trail[i-l.base]
+		for _, r := range [...]*registration{step.new, step.old} {
+			if r != nil {
+				b = b.flip(r.number)
+			}
+		}
+	}
+	return b
+}
+
+// view returns what s holds core by core, for reading. It changes nothing; for a state of
+// a trail it costs a copy.
+func (f *Fleet) view(s *state) *content {
 	l := s.line
 	if s == l.now {
 		return &l.content
 	}
-	fresh := f.newContent()
-	out := &fresh
-	// Either all programs of the device anew, or the present and the way back.
-	if anew, back := s.totals.Programs+len(f.programs)/8, l.end()-s.at+l.programs/8; anew <= back {
-		if s.totals.Programs > 0 {
-			for _, r := range f.programs {
-				if r.on.has(slot) {
-					out.add(r)
-				}
-			}
-			if r := f.leaving; r != nil && r.on.has(slot) {
-				out.add(r)
-			}
+	// Either all programs anew, or the present and the way back.
+	if anew, back := s.totals.Programs, l.end()-s.at+l.programs/8; anew <= back {
+		fresh := f.newContent()
+		for number := range f.members(nil, s).all() {
+			fresh.add(f.roster.at(number))
 		}
-		return out
+		return &fresh
 	}
-	*out = l.clone()
+	out := l.clone()
 	for i := l.end() - 1; i >= s.at; i-- {
 		step := l.trail[i-l.base]
 		out.change(step.new, step.old)
 	}
-	return out
+	return &out
 }
 
 // present makes s the present state of its line. If no device is in a state after
 // it the line goes back; otherwise s gets a line of its own.
-func (f *Fleet) present(s *state, slot int) {
+func (f *Fleet) present(s *state) {
 	l := s.line
 	if s == l.now {
 		return
@@ -174,7 +220,7 @@ func (f *Fleet) present(s *state, slot int) {
 		used = from != nil && len(from.groups) > 0
 	}
 	if used {
-		f.fork(s, slot)
+		f.fork(s)
 		return
 	}
 	for l.now != s {
@@ -184,16 +230,16 @@ func (f *Fleet) present(s *state, slot int) {
 		f.forget(&l.trail[last])
 		l.trail = l.trail[:last]
 		if back.from != nil {
-			delete(f.states, l.now.key)
+			f.forgetState(l.now)
 			l.now = back.from
 		}
 	}
 }
 
 // fork gives a state of a trail a line of its own, where it is the present.
-func (f *Fleet) fork(s *state, slot int) {
+func (f *Fleet) fork(s *state) {
 	from := s.line
-	own := &line{content: *f.view(s, slot), now: s, users: len(s.groups)}
+	own := &line{content: *f.view(s), now: s, users: len(s.groups)}
 	from.trail[s.at-from.base].from = nil
 	s.line, s.at = own, 0
 	f.leave(from, len(s.groups))
@@ -206,7 +252,7 @@ func (f *Fleet) leave(l *line, n int) {
 	switch {
 	case l.users == 0:
 		f.forgetTrail(l)
-		delete(f.states, l.now.key)
+		f.forgetState(l.now)
 	case l.users == len(l.now.groups):
 		f.forgetTrail(l)
 	}
@@ -218,7 +264,7 @@ func (f *Fleet) forgetTrail(l *line) {
 	}
 	for i := range l.trail {
 		if from := l.trail[i].from; from != nil {
-			delete(f.states, from.key)
+			f.forgetState(from)
 		}
 		f.forget(&l.trail[i])
 	}
@@ -231,9 +277,9 @@ func (f *Fleet) forgetTrail(l *line) {
 func (f *Fleet) forgetOldest(l *line) {
 	if s := l.trail[0].from; s != nil {
 		if len(s.groups) > 0 {
-			f.fork(s, s.groups[0].anySlot())
+			f.fork(s)
 		} else {
-			delete(f.states, s.key)
+			f.forgetState(s)
 		}
 	}
 	if len(l.trail) > 0 { // fork may have forgotten all of it

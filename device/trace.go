@@ -93,7 +93,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 		return err
 	}
 	t.ended = true
-	t.peak = f.remember(largest(t.recorded))
+	t.peak = f.remember(f.largest(t.recorded))
 	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }
@@ -207,9 +207,9 @@ func (f *Fleet) trace(id TraceID) (*trace, error) {
 
 // largest returns, for each core that the programs write, the piece of the one with
 // most bytes there, the last of equals.
-func largest(recorded []*registration) (out []piece) {
+func (f *Fleet) largest(recorded []*registration) (out []piece) {
 	for _, r := range recorded {
-		for _, w := range piecesOf(r) {
+		for _, w := range f.piecesOf(r) {
 			for i := range out {
 				o := &out[i]
 				switch shared := o.cores.Intersect(w.cores); {

@@ -64,7 +64,7 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	}
 	r.result.Placed = r.result.Placed || c.placed
 	if c.beyond {
-		r.notes.note(CodeBeyondL1, int64(first), op)
+		r.notes.noteAll(CodeBeyondL1, int64(first), op, len(d.members))
 	}
 	if !c.places() {
 		return
@@ -72,10 +72,10 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	d.cores = d.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		r.notes.note(CodeOverlap, int64(first), op)
+		r.notes.noteAll(CodeOverlap, int64(first), op, len(d.members))
 	}
 	if c.mixed() && r.ofRuns() {
-		r.notes.note(CodeMixedAddresses, int64(first), op)
+		r.notes.noteAll(CodeMixedAddresses, int64(first), op, len(d.members))
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
@@ -85,13 +85,11 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 func (r *replay) lives(d *row, c *content, in []*device.Fleet, e *event.Event) error {
 	for kind, counted := range c.counted {
 		if f := in[kind]; counted != nil && f != &r.session.fleet {
-			dev, err := f.Device(d.slot)
+			set, err := d.in(f, counted.Spec)
 			if err != nil {
-				if dev, err = f.AddDevice(d.slot, counted.Spec()); err != nil {
-					return r.internal(e, err)
-				}
+				return r.internal(e, err)
 			}
-			if _, err := f.Register(counted, dev.Set()); err != nil {
+			if _, err := f.Register(counted, set); err != nil {
 				return r.tooMuch(e, err)
 			}
 		}
@@ -116,9 +114,9 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 		if counted == nil || r.alive[kind] == &r.session.fleet {
 			continue
 		}
-		dev, err := r.alive[kind].Device(d.slot)
+		set, err := d.in(r.alive[kind], nil)
 		if err == nil {
-			err = r.alive[kind].Unregister(counted.ID(), dev.Set())
+			err = r.alive[kind].Unregister(counted.ID(), set)
 		}
 		if err != nil {
 			return r.internal(e, err)
@@ -136,23 +134,63 @@ func (r *replay) run(e *event.Event, outside bool) error {
 	if err != nil {
 		return r.internal(e, err)
 	}
-	on := map[device.ID]event.RunOn{}
-	for _, o := range e.On {
-		on[o.Device] = o
-	}
-	for _, l := range all {
-		for _, id := range l.ids {
-			d := r.rows[id]
-			run := d.runs(l.content, on[id], e)
-			if last := len(d.open) - 1; outside && !e.Inferred {
-				d.open[last].outside = true
-			}
-			if !e.Aborted && !outside {
-				r.dispatched(d, l.content.programs, run, on[id].Last, e.T)
-			}
+	contents := contentsOf(all)
+	for _, at := range r.runsOn(e) {
+		d, c := at.row, contents[at.on.Device]
+		run := d.runs(c, at.on, e)
+		if last := len(d.open) - 1; outside && !e.Inferred {
+			d.open[last].outside = true
+		}
+		if !e.Aborted && !outside {
+			r.dispatched(d, c.programs, run, at.on.Last, e.T)
 		}
 	}
 	return nil
+}
+
+// A ranAt is a row all of whose devices a run calls the same.
+type ranAt struct {
+	row *row
+	on  event.RunOn // of the first one
+}
+
+// runsOn returns the rows of the devices of a run, in the order in which it names their
+// first ones. Those on which it has other nodes are parted.
+func (r *replay) runsOn(e *event.Event) (out []ranAt) {
+	type alike struct {
+		row *row
+		on  event.RunOn // without its device
+		n   int         // how often the device was named before
+	}
+	var order []alike
+	named := map[device.ID]int{}
+	first, ids := map[alike]event.RunOn{}, map[alike][]device.ID{}
+	for _, on := range e.On {
+		d := r.rows[on.Device]
+		key := alike{d, on, named[on.Device]}
+		key.on.Device = 0
+		named[on.Device]++
+		if ids[key] == nil {
+			order, first[key] = append(order, key), on
+		}
+		ids[key] = append(ids[key], on.Device)
+	}
+	for _, key := range order {
+		some := slices.Sorted(slices.Values(ids[key]))
+		out = append(out, ranAt{r.met(r.part(r.rows[some[0]], some)), first[key]})
+	}
+	return out
+}
+
+// contentsOf returns what runs place, by device.
+func contentsOf(all []launched) map[device.ID]*content {
+	contents := map[device.ID]*content{}
+	for _, l := range all {
+		for _, id := range l.ids {
+			contents[id] = l.content
+		}
+	}
+	return contents
 }
 
 // named returns how a run is called on a device where it is told now.
@@ -266,16 +304,14 @@ func (r *replay) cbsFreed(e *event.Event) error {
 
 // named returns the devices that an event names, or all.
 func (r *replay) named(e *event.Event) []*row {
-	if !e.Devices.OK {
-		return r.sorted()
+	if e.Devices.OK {
+		return r.pick(slices.Values(e.Devices.V))
 	}
-	var out []*row
-	for _, id := range e.Devices.V {
-		if d := r.rows[id]; d != nil {
-			out = append(out, d)
-		}
+	all := r.sorted()
+	for _, d := range all {
+		r.met(d)
 	}
-	return out
+	return all
 }
 
 // An execution is what was dispatched on a chip.

@@ -244,7 +244,7 @@ func (r *Result) Untold() []Code {
 func untoldCodes() []Code {
 	return []Code{
 		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
-		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeAbortedLate, CodeWorkloadLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}
 }

@@ -174,7 +174,11 @@ const (
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
+	CodeAbortedLate        Code = "aborted-late"        // an exception ended an operation after what it ran was judged as if it went well, and the input cannot be read again
+	CodeWorkloadLate       Code = "workload-late"       // a program was judged as perhaps several, before the next one showed that it is one, and the input cannot be read again
 	CodeResidentsLate      Code = "residents-late"      // the buffers that lived at each operation are listed, and the input cannot be read again
+	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
+	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture

@@ -23,9 +23,11 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
 	}
-	for _, id := range e.Candidates {
-		if s.programs[id] == nil {
-			return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+	for _, workload := range e.Candidates {
+		for _, id := range workload {
+			if s.programs[id] == nil {
+				return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+			}
 		}
 	}
 	var order []l1.Spec

@@ -65,7 +65,7 @@ func (r *replay) listRun(group []launch) {
 	}
 	r.runs[key] = len(r.result.Runs)
 	r.result.Runs = append(r.result.Runs, Enqueued{
-		Run: first.run, Device: first.on.id, Devices: len(group), Times: 1, Programs: first.content.programs,
+		Run: first.run, Device: first.on.id, Devices: int(devices(group)), Times: 1, Programs: first.content.programs,
 		Synthesised: first.content.resolved, Lowest: lowest, LowestSynthesised: synthesised,
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -121,10 +120,9 @@ func zstded(tb testing.TB, data []byte) []byte {
 type tally struct {
 	mu     sync.Mutex
 	inputs int
-	codes  [4]int         // exit codes of check
-	held   int            // inputs of which somebody holds the byte that was asked about
-	known  map[string]int // known failures, how often
-	slow   time.Duration  // the longest that all questions about one input took
+	codes  [4]int        // exit codes of check
+	held   int           // inputs of which somebody holds the byte that was asked about
+	slow   time.Duration // the longest that all questions about one input took
 	slowIs string
 	broken int
 }
@@ -145,13 +143,6 @@ func (c *tally) add(t *testing.T, what string, input []byte, in inspection) {
 		c.slow, c.slowIs = in.took, what
 	}
 	for _, b := range in.list {
-		if known := excuse(b); known != "" {
-			if c.known == nil {
-				c.known = map[string]int{}
-			}
-			c.known[known]++
-			continue
-		}
 		if c.broken++; c.broken <= 20 { // one bug breaks thousands
 			t.Errorf("%s: %s\n%d bytes of input in %s", what, b, len(input), kept(t, input))
 		}
@@ -169,12 +160,8 @@ func kept(t *testing.T, input []byte) string {
 }
 
 func (c *tally) String() string {
-	text := fmt.Sprintf("%d inputs; check: %d fit, %d do not, %d cannot be told, %d cannot be read; somebody holds the byte in %d; slowest %v: %s",
+	return fmt.Sprintf("%d inputs; check: %d fit, %d do not, %d cannot be told, %d cannot be read; somebody holds the byte in %d; slowest %v: %s",
 		c.inputs, c.codes[exitOK], c.codes[exitNo], c.codes[exitTell], c.codes[exitUsage], c.held, c.slow.Round(time.Millisecond), c.slowIs)
-	for _, name := range slices.Sorted(maps.Keys(c.known)) {
-		text += fmt.Sprintf("; known failure, %d times: %s", c.known[name], name)
-	}
-	return text
 }
 
 // TestHammerWhole holds the laws against what nobody has broken.

@@ -1,0 +1,130 @@
+package device
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// A shelf is a list in which one looks for a thing, however many share a hash: all of
+// them, some, or none.
+func TestShelf(t *testing.T) {
+	for _, hashes := range []int{1, 2, 1000} {
+		rapid.Check(t, func(t *rapid.T) {
+			var s shelf[int]
+			model := map[int]*int{}
+			hashOf := func(n int) hash { return hash(n % hashes) }
+			number := rapid.IntRange(0, 8)
+			t.Repeat(map[string]func(*rapid.T){
+				"put": func(t *rapid.T) {
+					n := number.Draw(t, "n")
+					if model[n] == nil {
+						model[n] = &n
+						s.put(hashOf(n), &n)
+					}
+				},
+				"drop": func(t *rapid.T) {
+					if n := number.Draw(t, "n"); model[n] != nil {
+						s.drop(hashOf(n), model[n])
+						delete(model, n)
+					}
+				},
+				"drop what is not there": func(t *rapid.T) {
+					n := number.Draw(t, "n") // an equal thing is another one
+					s.drop(hashOf(n), &n)
+				},
+				"": func(t *rapid.T) {
+					require.Equal(t, len(model), s.len())
+					for n := range 9 {
+						found := s.find(hashOf(n), func(o *int) bool { return *o == n })
+						require.Same(t, model[n], found)
+						require.Equal(t, model[n] != nil, s.has(hashOf(n), model[n]))
+						require.False(t, s.has(hashOf(n), &n))
+					}
+					all := map[int]*int{}
+					for h, n := range s.all() {
+						require.Equal(t, hashOf(*n), h)
+						all[*n] = n
+					}
+					require.Equal(t, model, all)
+					for _, rest := range s.more {
+						require.NotEmpty(t, rest)
+					}
+				},
+			})
+		})
+	}
+}
+
+// A town is a crossing that has a content.
+type town struct {
+	crossing[town]
+	set uint64
+}
+
+// Towns are sets of bits, and a change flips some. Whatever they become and whichever
+// end: a way leads to the set that the change makes, or it is not known.
+func TestWays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := uint64(0)
+		fresh := func() uint64 { name++; return name }
+		var towns []*town
+		for range 4 {
+			x := &town{set: rapid.Uint64Range(0, 7).Draw(t, "set")}
+			x.self, x.name = x, fresh()
+			towns = append(towns, x)
+		}
+		live := func(t *rapid.T) *town { return rapid.SampledFrom(towns).Draw(t, "town") }
+		t.Repeat(map[string]func(*rapid.T){
+			"connect": func(t *rapid.T) {
+				from, to := live(t), live(t)
+				if added, gone := to.set&^from.set, from.set&^to.set; from != to && from.follow(gone, added) == nil {
+					from.connect(&to.crossing, gone, added)
+					require.Same(t, to, from.follow(gone, added))
+					require.Same(t, from, to.follow(added, gone))
+				}
+			},
+			"change": func(t *rapid.T) {
+				x := live(t)
+				x.set ^= rapid.Uint64Range(1, 7).Draw(t, "flip")
+				x.rename(fresh())
+			},
+			"end": func(t *rapid.T) {
+				i := rapid.IntRange(0, len(towns)-1).Draw(t, "town")
+				*towns[i] = town{}
+				towns[i] = &town{set: rapid.Uint64Range(0, 7).Draw(t, "set")}
+				towns[i].self, towns[i].name = towns[i], fresh()
+			},
+			"": func(t *rapid.T) {
+				for _, x := range towns {
+					for old := range uint64(8) {
+						for new := range uint64(8) {
+							if to := x.follow(old, new); to != nil {
+								require.Contains(t, towns, to)
+								require.Equal(t, x.set&^old|new, to.set)
+							}
+						}
+					}
+				}
+			},
+		})
+	})
+}
+
+// A way that has ended makes room before one that leads somewhere.
+func TestWaysThatEndedGoFirst(t *testing.T) {
+	var towns [4]*town
+	for i := range towns {
+		towns[i] = &town{}
+		towns[i].self, towns[i].name = towns[i], uint64(i+1)
+	}
+	x := towns[0]
+	x.connect(&towns[1].crossing, 0, 1)
+	x.connect(&towns[2].crossing, 0, 2)
+	towns[2].rename(9)
+	x.connect(&towns[3].crossing, 0, 3)
+	require.Same(t, towns[1], x.follow(0, 1))
+	require.Nil(t, x.follow(0, 2))
+	require.Same(t, towns[3], x.follow(0, 3))
+}
