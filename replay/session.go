@@ -35,6 +35,8 @@ type Session struct {
 	ops      []string
 	deeper   int // operations that run inside the last of ops and have no name there
 
+	launched []launched // by the run at hand
+
 	grids  map[device.ID]grid       // of devices that have none in the fleet
 	latest map[device.ID]program.ID // of the last run that was told
 	users  map[ranOn]int            // runs of a program on a device
