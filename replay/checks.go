@@ -144,15 +144,11 @@ func (r *replay) judge(next *event.Event) {
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
-	of, _, err := r.session.launches(e)
-	if err != nil {
-		return nil, err
-	}
-	contents := contentsOf(of)
+	contents := contentsOf(r.session.launched)
 	var others map[l1.Spec]*candidates // nil: it is known what ran
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
-		for _, l := range of {
+		for _, l := range r.session.launched {
 			spec := r.rows[l.ids[0]].dev.Spec()
 			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
@@ -160,7 +156,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 		}
 	}
 	for _, at := range r.runsOn(e) {
-		d, c := at.row, contents[at.on.Device]
+		d, c := at.row, contents(at.on.Device)
 		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil

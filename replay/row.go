@@ -177,6 +177,9 @@ func (r *replay) keep(d *row) {
 		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, t.Peak.Logical), max(f.ResidentPeak, t.Peak.Registered), max(f.CorePeak, t.Peak.Core)
 	}
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		if t, ok := totalsOf(r.alive[kind], d.slot); ok {
 			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, t.Peak.Registered), max(of.CorePeak, t.Peak.Core)
 		}
@@ -197,8 +200,8 @@ func (d *row) measure() {
 }
 
 // others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() map[program.Kind]*KindFigures {
-	return map[program.Kind]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
+func (f *Device) others() [numKinds]*KindFigures {
+	return [numKinds]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
 }
 
 // totalsOf returns what a fleet has of a device, if it has it.
@@ -222,6 +225,9 @@ func (r *replay) reset(d *row, e *event.Event) {
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
 	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
