@@ -40,6 +40,8 @@ type Result struct {
 	RunsMore int64      // runs that are not there, since there were too many different ones
 
 	Timeline []Timeline // by device, if Options.Timeline asks for it
+
+	uneven bool // devices of a log differ in how much of L1 is usable, or one does not say it
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
