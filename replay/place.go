@@ -144,6 +144,8 @@ type content struct {
 	fullest  [numKinds]uint64 // of counted: bytes of the fullest core
 	detail   ProgramDetail    // but for First, Last and Op
 
+	buffers []ProgramBuffer // nil until Options.Buffers asks
+
 	recorded    bool // a local circular buffer has an address of its own
 	synthesised bool // one was placed
 	placed      bool // any local buffer was
