@@ -36,7 +36,7 @@ func leastCost(old, new []item) int {
 				table[i][j] = 3 * i
 			default:
 				table[i][j] = min(table[i-1][j], table[i][j-1]) + 3
-				if d := distance(old[i-1].key, new[j-1].key); d >= 0 {
+				if d := price(old[i-1].key, new[j-1].key); d >= 0 {
 					table[i][j] = min(table[i][j], table[i-1][j-1]+d)
 				}
 			}
@@ -45,8 +45,8 @@ func leastCost(old, new []item) int {
 	return table[len(old)][len(new)]
 }
 
-// distance is what a pair of words costs; -1 if they may be none.
-func distance(a, b string) int {
+// price is what a pair of words costs; -1 if they may be none.
+func price(a, b string) int {
 	switch {
 	case a == b:
 		return 0
@@ -76,7 +76,7 @@ func priceOf(t require.TestingT, pairs []pair, old, new []item) (sum int) {
 			sum += 3
 			continue
 		}
-		d := distance(old[p.old].key, new[p.new].key)
+		d := price(old[p.old].key, new[p.new].key)
 		require.NotEqual(t, -1, d)
 		sum += d
 	}
