@@ -101,26 +101,31 @@ func (r *replay) judge(next *event.Event) {
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
 	all = r.settled(all)
-	for len(all) > 0 {
-		first := all[0]
-		var rest, group []launch
-		for _, l := range all {
-			if l.key() == first.key() {
-				group = append(group, l)
-			} else {
-				rest = append(rest, l)
-			}
-		}
+	for _, group := range alike(all) {
 		if r.opt.Runs {
 			r.listRun(group)
 		}
-		if k.check(group) == untold {
+		if first := group[0]; k.check(group) == untold {
 			r.notes.add(AnomalyCount{
 				Code: CodeUnsettled, Count: int64(len(group)), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
 			})
 		}
-		all = rest
 	}
+}
+
+// alike divides launches into those that are checked alike, by the first of each.
+func alike(all []launch) (groups [][]launch) {
+	at := make(map[checkKey]int, 1)
+	for _, l := range all {
+		i, ok := at[l.key()]
+		if !ok {
+			i = len(groups)
+			at[l.key()] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], l)
+	}
+	return groups
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {

@@ -32,18 +32,18 @@ func (r *replay) finish() (*Result, error) {
 	if out.Spec == (Spec{}) { // nothing was declared
 		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
 	}
-	snapshot := r.session.fleet.Snapshot()
+	ends, anyRan := r.lastState(), r.anyRan()
 	for _, d := range r.sorted() {
 		if len(d.chips) > 0 {
 			out.Meshes = append(out.Meshes, Mesh{d.id.V, slices.Clone(d.chips)})
 		}
 		if d.declared() || d.ran {
-			out.Devices = append(out.Devices, r.finishDevice(d, snapshot))
+			out.Devices = append(out.Devices, r.finishDevice(d, ends))
 		}
 		if d.timeline.taken > 0 {
 			out.Timeline = append(out.Timeline, Timeline{d.id, d.timeline.list})
 		}
-		if r.shown(d) {
+		if d.shown(anyRan) {
 			out.L1 = append(out.L1, r.finishL1(d))
 		}
 	}
@@ -60,11 +60,11 @@ func (r *replay) finish() (*Result, error) {
 
 // shown reports whether a device has a row of what lives in L1: one of a log, one under
 // which something ran or, where nothing ran anywhere, one with buffers.
-func (r *replay) shown(d *row) bool {
-	if d.declared() || d.ran {
-		return true
-	}
-	return d.touched && !slices.ContainsFunc(r.sorted(), func(o *row) bool { return o.ran })
+func (d *row) shown(anyRan bool) bool { return d.declared() || d.ran || d.touched && !anyRan }
+
+// anyRan reports whether something ran anywhere.
+func (r *replay) anyRan() bool {
+	return slices.ContainsFunc(r.sorted(), func(d *row) bool { return d.ran })
 }
 
 func (r *replay) finishNotes() {
@@ -100,7 +100,7 @@ func (r *replay) finishNotes() {
 }
 
 // finishDevice completes and returns the figures of a device.
-func (r *replay) finishDevice(d *row, end *device.Snapshot) Device {
+func (r *replay) finishDevice(d *row, ends *lastState) Device {
 	f := &d.figures
 	f.Kind, f.Chips = d.kind()
 	f.Cores = d.cores.Len()
@@ -117,10 +117,12 @@ func (r *replay) finishDevice(d *row, end *device.Snapshot) Device {
 	if !r.ofRuns() {
 		f.RegisteredLogical = t.Logical
 	}
-	if alive, err := r.alive[program.CircularBuffer].Device(d.slot); err == nil {
-		f.ResidentFinal = alive.Registered()
-		f.CoreGroups = coreGroups(end, d.dev, alive)
-		f.Fullest = d.fullest()
+	if alive, ok := ends.alive.Device(d.slot); ok {
+		f.ResidentFinal = alive.Totals().Registered
+		if registered, ok := ends.registered.Device(d.slot); ok {
+			f.CoreGroups = ends.coreGroups(registered, alive)
+			f.Fullest = d.fullest(registered)
+		}
 	}
 	return *f
 }
@@ -144,38 +146,9 @@ func (r *replay) finishL1(d *row) DeviceL1 {
 	return *on
 }
 
-// coreGroups divides the cores by what is registered on them and by the peak of what was
-// alive.
-func coreGroups(end *device.Snapshot, dev, alive device.Device) []CoreGroup {
-	snapshot, ok := end.Device(dev.ID())
-	if !ok {
-		return nil
-	}
-	var out []CoreGroup
-	for g := range snapshot.Groups() {
-		peaks := map[uint64][]l1.Core{}
-		var order []uint64
-		for c := range g.Cores.All() {
-			peak := alive.Core(c).Peak
-			if peaks[peak] == nil {
-				order = append(order, peak)
-			}
-			peaks[peak] = append(peaks[peak], c)
-		}
-		for _, peak := range order {
-			out = append(out, CoreGroup{
-				Cores: l1.CoreSetOf(peaks[peak]...), Registered: g.Registered, AlivePeak: peak,
-				Regions: slices.Collect(g.Regions()), Programs: g.Programs,
-			})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b CoreGroup) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
-	return out
-}
-
 // fullest finds the core on which most is registered and the program with the largest
 // share of it, the first one of equals.
-func (d *row) fullest() *Fullest {
+func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 	var f *Fullest
 	for _, g := range d.figures.CoreGroups {
 		switch {
@@ -192,7 +165,7 @@ func (d *row) fullest() *Fullest {
 		return nil
 	}
 	best := math.MaxInt
-	for _, p := range d.registered() {
+	for _, p := range d.registered(end) {
 		row := d.detail[p.ID()]
 		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
 		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {

@@ -121,15 +121,16 @@ func (q *Question) due(e *event.Event) bool {
 // ask answers Options.Ask with what lies where now.
 func (r *replay) ask() {
 	r.asked = true
+	now, anyRan := r.session.fleet.Snapshot(), r.anyRan()
 	for _, d := range r.sorted() {
-		if r.shown(d) {
-			r.result.Held = append(r.result.Held, r.holders(d, r.opt.Ask.Address)...)
+		if end, ok := now.Device(d.slot); ok && d.shown(anyRan) {
+			r.result.Held = append(r.result.Held, r.holders(d, end, r.opt.Ask.Address)...)
 		}
 	}
 }
 
 // holders returns what holds a byte of a device, by first core.
-func (r *replay) holders(d *row, addr uint64) []Held {
+func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held {
 	kind, chips := d.kind()
 	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
 	for g := range d.dev.UsageGroups(device.BasisResident) {
@@ -139,7 +140,7 @@ func (r *replay) holders(d *row, addr uint64) []Held {
 			}
 		}
 	}
-	for _, p := range d.registered() {
+	for _, p := range d.registered(now) {
 		i := d.detail[p.ID()]
 		detail := &d.figures.ProgramsDetail[i]
 		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
@@ -158,8 +159,8 @@ func (r *replay) holders(d *row, addr uint64) []Held {
 }
 
 // registered returns the programs of a device that have circular buffers, by their rows.
-func (d *row) registered() (out []*program.Program) {
-	for p := range d.dev.Programs() {
+func (d *row) registered(now *device.DeviceSnapshot) (out []*program.Program) {
+	for p := range now.Programs() {
 		if _, ok := d.detail[p.ID()]; ok {
 			out = append(out, p)
 		}
