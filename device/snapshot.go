@@ -17,9 +17,9 @@ type Snapshot struct {
 
 // A DeviceSnapshot is what one device held.
 type DeviceSnapshot struct {
-	id       ID
-	spec     l1.Spec
-	totals   Totals
+	id     ID
+	spec   l1.Spec
+	totals Totals
 	held
 }
 
