@@ -26,9 +26,9 @@ type Input struct {
 // Inputs returns the captures that path names: the file itself, or those in the
 // folder. In a folder these are the files graph_capture_<rank>_of_<world>.json by
 // rank; if there are none, all *.json by name, numbers in names by value; and then the
-// event logs, *.jsonl, by name. Files may also end in .gz or .zst. What else looks like
-// one of these is passed over: see Listed. Hidden files are left out, folders inside are
-// not entered. A rank that comes twice and a folder without captures are refused. Errors
+// event logs, *.jsonl, by name. Files may also end in .gz or .zst. Sidecars
+// (*.python_io.json, config.json) and hidden files are left out, folders inside are not
+// entered. What else looks like one of these is passed over: see Listed. A rank that comes twice and a folder without captures are refused. Errors
 // are *event.InputError.
 func Inputs(path string) ([]Input, error) {
 	l, err := List(path)
@@ -64,10 +64,13 @@ func List(path string) (l Listed, err error) {
 		stem, ending := inputStem(entry.Name())
 		// A link may lead to a folder; one that leads nowhere is kept and fails.
 		info, err := os.Stat(full)
-		if ending == "" || strings.HasPrefix(entry.Name(), ".") || err == nil && info.IsDir() {
+		if ending == "" || sideFile(stem) || strings.HasPrefix(entry.Name(), ".") || err == nil && info.IsDir() {
 			continue
 		}
-		why := sideFile(stem)
+		why := ""
+		if strings.HasSuffix(stem, ".expected") || strings.HasSuffix(stem, ".right") {
+			why = "it says what a test expects"
+		}
 		if err == nil && !info.Mode().IsRegular() {
 			why = Irregular(info.Mode())
 		}
@@ -109,19 +112,11 @@ func (l Listed) order(path string, ranks, others, logs []Input) (Listed, error) 
 	return l, nil
 }
 
-// sideFile says what a file is that lies beside captures and is none, or "".
-func sideFile(stem string) string {
-	switch {
-	case stem == "config":
-		return "it is ttnn's configuration"
-	case strings.HasSuffix(stem, ".python_io"):
-		return "it has arguments of operations, and no graph"
-	case strings.HasSuffix(stem, ".expected"), strings.HasSuffix(stem, ".right"):
-		return "it says what a test expects"
-	case strings.Contains(stem, "cluster_descriptor"), strings.Contains(stem, "mesh_coordinate_mapping"):
-		return "it describes the cluster"
-	}
-	return ""
+// sideFile reports whether a file is one that ttnn and its viewer write beside captures: a
+// part of the report, and nothing to be read.
+func sideFile(stem string) bool {
+	return stem == "config" || strings.HasSuffix(stem, ".python_io") ||
+		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
 }
 
 // Irregular says what a file is that is no regular one, or "": whoever opens it may wait for
