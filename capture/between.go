@@ -29,7 +29,6 @@ func (w *walk) endSlice(start, next uint64) error {
 		return nil
 	}
 	w.tellEarlier(&node{})
-	w.settle()
 	for w.functions.depth() > 0 {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
 		w.hit(next - 1)

@@ -121,10 +121,23 @@ func (q *Question) due(e *event.Event) bool {
 // ask answers Options.Ask with what lies where now.
 func (r *replay) ask() {
 	r.asked = true
-	now, anyRan := r.session.fleet.Snapshot(), r.anyRan()
-	for _, d := range r.sorted() {
-		if end, ok := now.Device(d.slot); ok && d.shown(anyRan) {
-			r.result.Held = append(r.result.Held, r.holders(d, end, r.opt.Ask.Address)...)
+	now, shown := r.session.fleet.Snapshot(), r.shown()
+	held := map[*row][]Held{}
+	for d, id := range r.each() {
+		if !shown(d) {
+			continue
+		}
+		if _, known := held[d]; !known {
+			held[d] = nil
+			if on, ok := now.Device(d.slot); ok {
+				held[d] = r.holders(d, on, r.opt.Ask.Address)
+			}
+		}
+		for _, h := range held[d] {
+			if h.Device.OK {
+				h.Device = event.Some(uint64(id))
+			}
+			r.result.Held = append(r.result.Held, h)
 		}
 	}
 }
