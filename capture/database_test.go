@@ -115,14 +115,16 @@ func toldIn(t *testing.T, m memory) string {
 	var events []*event.Event
 	for e, err := range inputs[0].Events(Options{}) {
 		require.NoError(t, err)
-		if events = append(events, e); e.Kind == event.KindAgain {
+		one := *e // which is valid until the next one is asked for
+		if events = append(events, &one); e.Kind == event.KindAgain {
 			events = nil
 		}
 	}
 	var ahead []*event.Event
 	for e, err := range inputs[0].Events(Options{Ahead: true}) {
 		require.NoError(t, err)
-		ahead = append(ahead, e)
+		one := *e
+		ahead = append(ahead, &one)
 	}
 	require.Equal(t, summary(events), summary(ahead))
 	lines := strings.Split(summary(events), "\n")
