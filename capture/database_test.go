@@ -115,7 +115,7 @@ func toldIn(t *testing.T, m memory) string {
 	var events []*event.Event
 	for e, err := range inputs[0].Events(Options{}) {
 		require.NoError(t, err)
-		one := *e // e is valid until the next one
+		one := *e // which is valid until the next one is asked for
 		if events = append(events, &one); e.Kind == event.KindAgain {
 			events = nil
 		}
