@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,4 +247,23 @@ func TestDatabaseSlicesAreEmpty(t *testing.T) {
 	m := operations(true, op{nil, []int{8192}}, op{[]string{placeOn(0)}, []int{8192}}, op{nil, nil}, op{[]string{placeOn(0)}, []int{8192}})
 	require.Contains(t, toldIn(t, m), "0 allocate 1 l1 on [0] [8192,8256)")
 	require.NotContains(t, toldIn(t, m), "free")
+}
+
+// TestDatabaseSlicesShareTheirReader: the texts of all operations go through one buffer, so that
+// many small ones take little.
+func TestDatabaseSlicesShareTheirReader(t *testing.T) {
+	few := make([]op, 2_000)
+	for i := range few {
+		few[i].nodes = []string{freeOf(0), placeOn(0)}
+	}
+	m := operations(true, few...)
+	inputs, err := Databases(m, "db.sqlite")
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, err := range inputs[0].Events(Options{}) {
+		require.NoError(t, err)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/uint64(len(few)), uint64(16<<10), "bytes for each operation")
 }

@@ -301,12 +301,12 @@ func TestDatabaseParts(t *testing.T) {
 	require.Contains(t, stderr, "has 2 captures")
 
 	code, _, stderr = call("", "report", aDatabase(t, db21, func(run *madeRun) {
-		for i := range 300 {
+		for i := range 70 {
 			run.slices = append(run.slices, madeSlice{operation: 10_000*(i+1) + 1, graph: []byte("[]")})
 		}
 	}))
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "more than 256 captures")
+	require.Contains(t, stderr, "more than 64 captures")
 }
 
 // TestDatabaseOrder: operations are read in the order of their ids, wherever their rows stand.
