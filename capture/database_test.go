@@ -267,3 +267,22 @@ func TestDatabaseSlicesShareTheirReader(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/uint64(len(few)), uint64(16<<10), "bytes for each operation")
 }
+
+// TestDatabaseOfManyOperations: operation 10,001 begins another file only where the ids leap.
+func TestDatabaseOfManyOperations(t *testing.T) {
+	of := func(ids ...int64) (names []string) {
+		m := memory{graphTable: {{"operation_id", graphTable}}, "report_metadata": {{"key", "value"}, {"schema_version", "2.1"}}}
+		for _, id := range ids {
+			m[graphTable] = append(m[graphTable], []any{id, "[]"})
+		}
+		inputs, err := Databases(m, "db.sqlite")
+		require.NoError(t, err)
+		for _, in := range inputs {
+			names = append(names, in.Path)
+		}
+		return names
+	}
+	require.Equal(t, []string{"db.sqlite"}, of(1, 9_999, 10_000, 10_001, 10_002))
+	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 2, 10_001, 10_002))
+	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 10_000, 10_001, 10_002, 10_001, 10_002), "of which the first one is longer")
+}
