@@ -50,6 +50,7 @@
 //
 // # Concurrency
 //
-// A Reader belongs to one goroutine and starts none. Events are the caller's to keep; the
-// lists in them are shared and must not be changed.
+// A Reader belongs to one goroutine and starts none. An event is valid until the next one is
+// asked for; a copy of it stays, since no list in it is used again. Lists are shared and must
+// not be changed.
 package capture

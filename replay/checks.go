@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -119,6 +120,9 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	if r.opt.Runs {
+		r.listRuns(all)
+	}
 	all = r.settled(all)
 	for len(all) > 0 {
 		first := all[0]
@@ -130,9 +134,6 @@ func (r *replay) judge(next *event.Event) {
 				rest = append(rest, l)
 			}
 		}
-		if r.opt.Runs {
-			r.listRun(group)
-		}
 		if k.check(group) == untold {
 			r.notes.add(AnomalyCount{
 				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
@@ -143,15 +144,11 @@ func (r *replay) judge(next *event.Event) {
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
-	of, _, err := r.session.launches(e)
-	if err != nil {
-		return nil, err
-	}
-	contents := contentsOf(of)
+	contents := contentsOf(r.session.launched)
 	var others map[l1.Spec]*candidates // nil: it is known what ran
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
-		for _, l := range of {
+		for _, l := range r.session.launched {
 			spec := r.rows[l.ids[0]].dev.Spec()
 			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
@@ -159,7 +156,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 		}
 	}
 	for _, at := range r.runsOn(e) {
-		d, c := at.row, contents[at.on.Device]
+		d, c := at.row, contents(at.on.Device)
 		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil
@@ -245,20 +242,25 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	place := first.place(int(devices(group)))
+	clear := first.on.dev.Clear()
+	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
-		verdict := fit.Check(one, place)
-		if !verdict.Fits() {
-			if first.unsettled {
-				return untold
+		if !fit.Clears(one, first.spec, clear) {
+			if verdict := fit.Check(one, place()); !verdict.Fits() {
+				if first.unsettled {
+					return untold
+				}
+				return k.fail(group, verdict)
 			}
-			return k.fail(group, verdict)
 		}
-		for _, room := range fit.HeadroomOf(one, place) {
+		if fit.LeastRoom(one, first.spec, clear) >= k.slack {
+			continue // it cannot be the tightest
+		}
+		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
 				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
-				k.tight = tight{one, place}
+				k.tight = tight{one, place()}
 			}
 		}
 	}

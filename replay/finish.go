@@ -26,6 +26,7 @@ func (r *replay) finish() (*Result, error) {
 			return nil, err
 		}
 		r.settle(d)
+		d.compose()
 		r.keep(d)
 	}
 	if err := r.checks.grow(); err != nil {
@@ -143,6 +144,9 @@ func (r *replay) finishDevice(d *row, end *device.Snapshot) {
 	f.Kind, f.Chips = d.kind()
 	f.Cores = d.cores.Len()
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		if t, ok := totalsOf(r.registered[kind], d.slot); ok {
 			of.Registered, of.RegisteredCorePeak = t.Registered, t.Core
 			if !r.ofRuns() {
