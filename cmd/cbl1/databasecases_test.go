@@ -447,7 +447,7 @@ func TestImportedDatabases(t *testing.T) {
 func TestDatabaseThatRepeatsItself(t *testing.T) {
 	path := aDatabase(t, db31, func(run *madeRun) {
 		for i := range 2_000 {
-			run.slices[0].buffers = append(run.slices[0].buffers, [4]int{0, 4096 * i, 64, 0})
+			run.slices[0].buffers = append(run.slices[0].buffers, [4]int64{0, 4096 * int64(i), 64, 0})
 		}
 	})
 	data, err := os.ReadFile(path)
