@@ -241,6 +241,9 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
+	if k.roomy(first) {
+		return fitted
+	}
 	place := first.place(int(devices(group)))
 	for _, one := range first.content.judged {
 		verdict := fit.Check(one, place)
@@ -259,6 +262,18 @@ func (k *checks) find(group []launch) (found int) {
 		}
 	}
 	return fitted
+}
+
+// roomy reports whether a launch fits at first glance, and has no less room on any core than
+// the tightest that was found: all of it ends that far below everything else.
+func (k *checks) roomy(l launch) bool {
+	free, usable := l.on.dev.FreeRange(), l.spec.Usable().End
+	free.End = min(free.End, usable)
+	if k.slack > free.End || free.End-k.slack < l.spec.CBBase {
+		return false
+	}
+	free.End -= k.slack
+	return !slices.ContainsFunc(l.content.judged, func(p *program.Program) bool { return !fit.Clears(p, l.spec, free) })
 }
 
 // fail lists a failure.
