@@ -244,21 +244,6 @@ func (d Device) Buffers() iter.Seq[Buffer] {
 	return slices.Values(out)
 }
 
-// FreeRange returns a range of addresses in which nothing but circular buffers lies, on any
-// core: above kernels and the reserved area, below everything else. It is the range that
-// [fit.Clears] asks for; of a device without buffers it is all. Cost: none that grows.
-func (d Device) FreeRange() l1.Range {
-	if d.c == nil {
-		return anywhere()
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	if h := d.c.heap(); h != nil {
-		return h.free
-	}
-	return anywhere()
-}
-
 // Buffer returns the live buffer with the given id, if there is one.
 func (d Device) Buffer(id BufferID) (Buffer, bool) {
 	if d.c == nil {

@@ -272,6 +272,33 @@ func TestConcurrentUse(t *testing.T) {
 				check(slices.Contains(trackedLegal, u.Tracked) && u.WithKernels == u.Tracked, "%+v", u)
 			}
 		},
+		"Device.Fullest": func() {
+			for d := range heaps.All() {
+				check(d.Spec().Grid().Cores().Contains(d.Fullest()), "a core that is not there")
+			}
+		},
+		"Device.Clear": func() {
+			for d := range heaps.All() {
+				check(d.Clear().Start == 0, "no kernels")
+			}
+		},
+		"Device.TrackedOn": func() {
+			for d := range heaps.All() {
+				check(d.TrackedOn(core(0, 0)) < 1<<20, "more than there is")
+			}
+		},
+		"Device.Moment": func() {
+			for d := range heaps.All() {
+				check(len(slices.Collect(d.Moment(1).UsageGroups())) < 100, "more groups than cores")
+			}
+		},
+		"Moment.UsageGroups": func() {
+			for d := range heaps.All() {
+				for g := range d.Moment().UsageGroups() {
+					check(len(g.Regions) > 0, "a group of nothing")
+				}
+			}
+		},
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
 				u := d.CoreUsage(core(0, 0), device.BasisRegistered)

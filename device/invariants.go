@@ -112,6 +112,10 @@ func (f *Fleet) checkIndex() error {
 			return &InvariantError{0, "id of a registered program", uint64(id), uint64(r.program.ID())}
 		case r.on.empty():
 			return &InvariantError{0, fmt.Sprintf("number of devices of registered program %d", id), 0, 1}
+		case r.latest() != r:
+			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d is what took its place last", id), 0, 1}
+		case f.roster.at(r.number) != r:
+			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d has its number", id), 0, 1}
 		}
 		if _, n := r.on.minus(f.live); n > 0 {
 			return &InvariantError{0, fmt.Sprintf("number of removed devices that have program %d", id), uint64(n), 0}
@@ -499,13 +503,10 @@ func (c *class) compare(id ID, view string, want *class) error {
 func (p *partition) checkHidden(id ID, view string, c *class, has []*registration) error {
 	want, unknown := &class{covered: new(cbregion.Coverage)}, c.hidden
 	for _, r := range has {
-		switch {
-		case !c.hidden.has(r.number):
-			want.count(p.groupOn(r, c.cores))
-		case p.roster.at(r.number) != r:
-			return &InvariantError{id, fmt.Sprintf("%s registrations with number %d of program %d", view, r.number, r.program.ID()), 0, 1}
-		default:
+		if c.hidden.has(r.number) {
 			unknown.drop(r.number)
+		} else {
+			want.count(p.groupOn(r, c.cores))
 		}
 	}
 	if unknown != (hidden{}) {

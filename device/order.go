@@ -83,5 +83,20 @@ func (o *order) all() (out []*allocation) {
 	return out
 }
 
+// Clear returns the addresses in which nothing but circular buffers lies, on any core of
+// the device: above all kernels and the reserved area, below everything else (fit.Clears).
+// Cost: nothing.
+func (d Device) Clear() l1.Range {
+	if d.c == nil {
+		return anywhere()
+	}
+	d.c.fleet.mu.RLock()
+	defer d.c.fleet.mu.RUnlock()
+	if h := d.c.heap(); h != nil {
+		return h.free
+	}
+	return anywhere()
+}
+
 // anywhere is all addresses.
 func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }

@@ -136,11 +136,16 @@ func (d *row) clone() *row {
 // ownPeak gives a row a peak of its own, like that of another: what follows may show that
 // it was a spike.
 func (d *row) ownPeak(from *row) {
-	if d.spike = nil; from.on.Peak == nil {
+	if d.spike, d.pending = nil, nil; from.on.Peak == nil {
 		return
 	}
 	peak := *from.on.Peak
 	d.on.Peak = &peak
+	if w := from.pending; w != nil && w.peak == from.on.Peak {
+		own := *w
+		own.peak, own.live, own.last = &peak, maps.Clone(w.live), maps.Clone(w.last)
+		d.pending = &own
+	}
 	if s := from.spike; s != nil && s.of == from.on.Peak {
 		d.spike = &spike{&peak, s.new}
 	}

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -119,6 +120,9 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	if r.opt.Runs {
+		r.listRuns(all)
+	}
 	all = r.settled(all)
 	for len(all) > 0 {
 		first := all[0]
@@ -129,9 +133,6 @@ func (r *replay) judge(next *event.Event) {
 			} else {
 				rest = append(rest, l)
 			}
-		}
-		if r.opt.Runs {
-			r.listRun(group)
 		}
 		if k.check(group) == untold {
 			r.notes.add(AnomalyCount{
@@ -241,39 +242,29 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	if k.roomy(first) {
-		return fitted
-	}
-	place := first.place(int(devices(group)))
+	clear := first.on.dev.Clear()
+	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
-		verdict := fit.Check(one, place)
-		if !verdict.Fits() {
-			if first.unsettled {
-				return untold
+		if !fit.Clears(one, first.spec, clear) {
+			if verdict := fit.Check(one, place()); !verdict.Fits() {
+				if first.unsettled {
+					return untold
+				}
+				return k.fail(group, verdict)
 			}
-			return k.fail(group, verdict)
 		}
-		for _, room := range fit.HeadroomOf(one, place) {
+		if fit.LeastRoom(one, first.spec, clear) >= k.slack {
+			continue // it cannot be the tightest
+		}
+		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
 				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
-				k.tight = tight{one, place}
+				k.tight = tight{one, place()}
 			}
 		}
 	}
 	return fitted
-}
-
-// roomy reports whether a launch fits at first glance, and has no less room on any core than
-// the tightest that was found: all of it ends that far below everything else.
-func (k *checks) roomy(l launch) bool {
-	free, usable := l.on.dev.FreeRange(), l.spec.Usable().End
-	free.End = min(free.End, usable)
-	if k.slack > free.End || free.End-k.slack < l.spec.CBBase {
-		return false
-	}
-	free.End -= k.slack
-	return !slices.ContainsFunc(l.content.judged, func(p *program.Program) bool { return !fit.Clears(p, l.spec, free) })
 }
 
 // fail lists a failure.

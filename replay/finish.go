@@ -26,6 +26,7 @@ func (r *replay) finish() (*Result, error) {
 			return nil, err
 		}
 		r.settle(d)
+		d.compose()
 		r.keep(d)
 	}
 	if err := r.checks.grow(); err != nil {

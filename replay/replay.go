@@ -88,7 +88,8 @@ type replay struct {
 	notes  notes
 	seeds  [2]maphash.Seed // of sums of what lives on a device
 	spelt  spelling
-	begun  bool // there was something besides the header
+	count  int64 // of events
+	begun  bool  // there was something besides the header
 	ended  bool
 	asked  bool // Options.Ask is answered
 
@@ -117,6 +118,7 @@ func (r *replay) ofRuns() bool { return r.session.source != "" }
 
 // event applies an event and takes in what it led to.
 func (r *replay) event(e *event.Event) error {
+	r.count++
 	known := len(r.notes)
 	err := r.happens(e)
 	if e.T != "" && len(r.notes) > known {

@@ -80,6 +80,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		d = r.part(d, []device.ID{id})
 		d.dev, d.gone = dev, false
 		r.lately.rows = nil
+		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
 	}
@@ -108,6 +109,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	return nil
 }
 
+// uneven notes a device with another share of usable L1 than the result's Spec has.
+func (r *replay) uneven(d *row, spec l1.Spec) {
+	if d.declared() && (spec.L1Size == 0 || spec.Usable().Len() != r.result.Spec.Usable().Len()) {
+		r.result.uneven = true
+	}
+}
+
 // compare takes the first Spec of a log for its result, and counts others that differ in
 // what percentages depend on.
 func (r *replay) compare(d *row) {
@@ -123,6 +131,7 @@ func (r *replay) compare(d *row) {
 		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
 	}
 	r.specs[spec] = true
+	r.uneven(d, spec)
 	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")
 	}
@@ -153,6 +162,7 @@ func (r *replay) declare(e *event.Event) {
 // inherit takes over the history of a mesh that the device is a chip of.
 func (d *row) inherit(from *row) {
 	from.measure()
+	from.compose()
 	d.touched = true
 	on := from.on
 	on.ID, on.Dispatched = d.id, nil
@@ -227,12 +237,13 @@ func (r *replay) reset(d *row, e *event.Event) {
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	d.rise = &rise{bytes: d.dev.Totals().TrackedCore, cores: d.dev.Fullest(), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (r *replay) remove(d *row, e *event.Event) error {
+	d.compose()
 	for _, id := range sortedIDs(d.held) {
 		if err := r.ends(d, d.held[id], e); err != nil {
 			return err

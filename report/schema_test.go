@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -32,24 +33,7 @@ func compileSchema(t *testing.T, schemaFile string) (shipped, strict *jsonschema
 		require.NoError(t, err)
 		return s
 	}
-	return compile(func(any) {}), compile(closeObjects)
-}
-
-// closeObjects adds additionalProperties: false wherever properties are listed.
-func closeObjects(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, ok := v["properties"].(map[string]any); ok {
-			v["additionalProperties"] = false
-		}
-		for _, member := range v {
-			closeObjects(member)
-		}
-	case []any:
-		for _, member := range v {
-			closeObjects(member)
-		}
-	}
+	return compile(func(any) {}), compile(testkit.CloseObjects)
 }
 
 func validate(t *testing.T, s *jsonschema.Schema, doc []byte) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -15,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // hammer makes the tests below try everything; make hammer sets it.
@@ -80,9 +80,9 @@ func fixtures(tb testing.TB) []whole {
 	for _, f := range slices.Clone(out) {
 		switch {
 		case strings.HasSuffix(f.name, "/raw_graph.json"):
-			out = append(out, whole{f.name + ".gz", gzipped(tb, f.data), false})
+			out = append(out, whole{f.name + ".gz", testkit.Gzip(tb, bytes.NewReader(f.data)), false})
 		case strings.HasSuffix(f.name, "/mixed_addresses.json"):
-			out = append(out, whole{f.name + ".zst", zstded(tb, f.data), false})
+			out = append(out, whole{f.name + ".zst", testkit.Zstd(tb, bytes.NewReader(f.data)), false})
 		}
 	}
 	return out
@@ -98,21 +98,6 @@ func input(name string) bool {
 		}
 	}
 	return strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl")
-}
-
-func gzipped(tb testing.TB, data []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(data)
-	require.NoError(tb, err)
-	require.NoError(tb, w.Close())
-	return b.Bytes()
-}
-
-func zstded(tb testing.TB, data []byte) []byte {
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	require.NoError(tb, err)
-	return w.EncodeAll(data, nil)
 }
 
 // A tally counts what came of the broken inputs. It may be used by several tests at
