@@ -279,8 +279,5 @@ func (w *walk) closeFree() {
 	if f.cacheHit.V && !aborted {
 		return
 	}
-	if !f.cacheHit.OK && !aborted {
-		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
-	}
 	w.notShown(w.unlessPlan, f.name, f.start)
 }

@@ -91,7 +91,8 @@ type buffers struct {
 	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
-	newest  *node             // the last buffer node, while nothing followed it
+	newest  *node             // the last buffer node, while nothing followed it: last
+	last    node
 }
 
 func newBuffers(known *learnt) *buffers {
@@ -108,7 +109,8 @@ func (l *buffers) next() device.BufferID {
 
 // node takes in that operations know a buffer, and which tensors belong to it.
 func (l *buffers) node(n *node) {
-	l.newest = n
+	l.last = *n
+	l.newest = &l.last
 	added := 0
 	for _, c := range n.Connections {
 		if c > n.Counter && len(l.tensors) < maxTensors && added < 8 {
@@ -345,7 +347,7 @@ func (w *walk) back(of, b *buffer) {
 	e := w.allocation(b)
 	e.Buffer.Backing, e.Address = true, event.Some(b.recorded)
 	e.Devices = event.Some([]device.ID{b.named})
-	w.tell(e)
+	w.tell(&e)
 }
 
 // free takes in a free. It reports whether the allocation is known.
@@ -420,7 +422,9 @@ func (w *walk) tensor(n *node) {
 		w.known.cores[b.at] = b.cores
 		w.known.late = true
 	}
-	w.tellBuffer(b, b.on, func(e *event.Event) { e.Corrects = true })
+	e := w.allocation(b)
+	e.Corrects = true
+	w.tellBuffer(&e, b, b.on)
 }
 
 // settle lays the buffer that waits for its cores, because something to come depends on it.
@@ -443,21 +447,20 @@ func (w *walk) lay(b *buffer) {
 		w.places.locate(b, w.specs.spec())
 	}
 	b.told = true
-	w.tellBuffer(b, b.on, func(e *event.Event) {
-		if !b.kind.InL1() {
-			return
-		}
+	e := w.allocation(b)
+	if b.kind.InL1() {
 		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.known {
 			e.CoresFrom = event.FromAssumed
 		}
-	})
+	}
+	w.tellBuffer(&e, b, b.on)
 }
 
-// tellBuffer tells that a buffer lies on some units, in one event for all units on whose
-// same cores it lies. what adds to each event.
-func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
+// tellBuffer tells the allocation of a buffer on some units, in one event for all units on
+// whose same cores it lies.
+func (w *walk) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 	for len(on) > 0 {
-		e, rest := w.allocation(b), []*unit(nil)
+		rest := []*unit(nil)
 		if b.address.OK && (b.perCore.OK || b.unsized) {
 			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
 			switch {
@@ -470,7 +473,6 @@ func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 			e.Parts = []event.Part{part}
 		}
 		e.Devices = event.Some(idsOf(on))
-		what(e)
 		w.tell(e)
 		on = rest
 	}
@@ -494,8 +496,8 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 }
 
 // allocation returns the event of an allocation without its devices and parts.
-func (w *walk) allocation(b *buffer) *event.Event {
-	e := &event.Event{
+func (w *walk) allocation(b *buffer) event.Event {
+	e := event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
 		Buffer:  device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 		Earlier: b.earlier,
@@ -563,7 +565,8 @@ func (w *walk) join(u *unit, named iter.Seq[device.ID]) {
 	for _, b := range append(all, w.buffers.reaching(named)...) {
 		if b.told && !slices.Contains(b.on, u) {
 			b.on = append(b.on, u) // which has no room for it where others have the list too
-			w.tellBuffer(b, []*unit{u}, func(*event.Event) {})
+			e := w.allocation(b)
+			w.tellBuffer(&e, b, []*unit{u})
 		}
 	}
 }

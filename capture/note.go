@@ -33,13 +33,12 @@ const (
 
 // What a capture hides: nobody can say of one with such a note that everything fits.
 const (
-	hiddenApart          = "buffers-apart"      // L1 buffers under ids that no run looks at
-	hiddenBetween        = "between-operations" // a database does not say which L1 buffers died between its operations
-	hiddenCacheHit       = "cache-hit"          // an operation that hit the program cache and is not known from before
-	hiddenListed         = "residents-late"     // buffers that lived at operations are listed, and the input cannot be read again
-	hiddenFreeWithoutCBs = "free-without-cbs"   // a free that no CB follows: probably a cache hit
-	hiddenNotShown       = "not-shown"          // an operation ran something, and placed nothing
-	hiddenOperation      = "operation-lost"     // an operation that a database names and has no graph of
+	hiddenApart     = "buffers-apart"      // L1 buffers under ids that no run looks at
+	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
+	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
+	hiddenListed    = "residents-late"     // buffers that lived at operations are listed, and the input cannot be read again
+	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
+	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of
 )
 
 // wholeFile stands for the counter of a note that is about no single node.

@@ -401,7 +401,8 @@ func (w *walk) arrive(r resident, now uint64) error {
 		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
 	})
 	w.attending = slices.Insert(w.attending, i, b)
-	w.tellBuffer(b.buffer, b.on, func(*event.Event) {})
+	e := w.allocation(b.buffer)
+	w.tellBuffer(&e, b.buffer, b.on)
 	return nil
 }
 

@@ -51,7 +51,8 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, src: r}
 }
 
-// nodes returns the nodes in file order. The last pair has a nil node and an
+// nodes returns the nodes in file order. A node is valid until the next one is asked for; the
+// lists in it stay. The last pair has a nil node and an
 // *event.InputError if the input cannot be read to its end; whatever was yielded before is
 // then part of a broken capture. nodes can be called once: a Reader does not rewind.
 func (r *Reader) nodes() iter.Seq2[*node, error] {

@@ -28,7 +28,7 @@ func read(text string) ([]*node, reportInfo, error) {
 		if err != nil {
 			return nodes, r.info, err
 		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, new(*n))
 	}
 	return nodes, r.info, nil
 }
@@ -375,7 +375,7 @@ func TestReaderIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestNodesAreTheCallersToKeep(t *testing.T) {
+func TestListsOfNodesStay(t *testing.T) {
 	nodes, _, err := read(string(longGraph(2 << 20)))
 	require.NoError(t, err)
 	for i, n := range nodes {

@@ -204,9 +204,10 @@ func (w *walk) define(r *run) (program.ID, error) {
 
 // start tells what began to run at one moment: one event for units with the same
 // program and operation.
-func (w *walk) start(all []start, at uint64) {
+func (w *walk) start(all []start, node uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
-	events, first := map[startKey]*event.Event{}, []*unit(nil)
+	at, first := map[startKey]int{}, []*unit(nil)
+	var events []event.Event
 	for _, s := range all {
 		if !s.unit.ran {
 			first, s.unit.ran = append(first, s.unit), true
@@ -215,17 +216,19 @@ func (w *walk) start(all []start, at uint64) {
 		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
 			w.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
 		}
-		e := events[s.what]
-		if e == nil {
-			e = &event.Event{
-				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
+		i, ok := at[s.what]
+		if !ok {
+			i, at[s.what] = len(events), len(events)
+			events = append(events, event.Event{
+				Kind: event.KindRun, Node: node, Op: event.Some(s.what.op), Program: s.what.program,
 				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
 				Candidates: s.others, CandidatesUnsettled: s.what.othersUnsettled, Aborted: s.what.aborted,
-			}
-			events[s.what] = e
-			w.tell(e)
+			})
 		}
-		e.On = append(e.On, s.on)
+		events[i].On = append(events[i].On, s.on)
+	}
+	for i := range events {
+		w.tell(&events[i])
 	}
 	w.expose(first...)
 }

@@ -105,8 +105,9 @@ func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) 
 
 // Events returns what happens in the capture, as far as it shows that: the header
 // first, and event.KindEnd last. The last pair has a nil event and an *event.InputError if
-// the capture cannot be read to its end. Events can be called once. The events are the
-// caller's to keep, but the lists in them are shared.
+// the capture cannot be read to its end. Events can be called once. An event is valid until
+// the next one is asked for: whoever keeps one copies it. The lists in it are shared, stay,
+// and must not be changed.
 //
 // What can be told only later is told later: a run when its nodes are complete, a
 // sharded buffer when its cores are known. Event.Node is then the node that it is
@@ -174,7 +175,7 @@ type walk struct {
 	began, border uint64             // first nodes of the last slice, and of the next one
 	leaving       []guest            // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
-	out           []*event.Event     // not yet yielded
+	out           []event.Event      // not yet yielded; its memory is used again
 }
 
 func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {
@@ -241,26 +242,30 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 	return nil
 }
 
-// tell takes in an event to be yielded.
+// tell takes in a copy of an event to be yielded.
 func (w *walk) tell(e *event.Event) {
 	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
+	w.out = append(w.out, *e)
 	if e.Pos == (event.Pos{}) {
-		e.Pos = w.pos
+		w.out[len(w.out)-1].Pos = w.pos
 	}
-	w.out = append(w.out, e)
 }
+
+// maxOut is how many events are room that is kept: one node seldom tells more.
+const maxOut = 256
 
 // flush yields what was told.
 func (w *walk) flush(yield func(*event.Event, error) bool) bool {
-	for i, e := range w.out {
-		w.out[i] = nil
-		if !yield(e, nil) {
+	for i := range w.out {
+		if !yield(&w.out[i], nil) {
 			return false
 		}
 	}
-	w.out = w.out[:0]
+	if w.out = w.out[:0]; cap(w.out) > maxOut {
+		w.out = nil
+	}
 	return true
 }
 

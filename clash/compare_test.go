@@ -151,6 +151,12 @@ func TestCompare(t *testing.T) {
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
 		},
+		{
+			name: "one of several that the cache had", log: clashes(all, 800_000, 900_000),
+			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.OneOf, r.Inferred = 3, true }}},
+			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
+			capture: "a, node 0 of run.json, device 0 (from the program cache: one of 3 that may have run): same cores and region end, same lowest address",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found := compared(t, c.log, c.given, c.runs...)

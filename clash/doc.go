@@ -16,11 +16,11 @@
 // the lowest [Tensor]. It keeps the best [Match] of each message, which agrees at a
 // [Level]. In JSON that is a [MatchRow], with [CBRow]s and [TensorRow]s.
 //
-// A message is found wherever it stands in the text, in both spellings of cores,
-// also wrapped over several lines: runs of white space count as one blank, a line
-// may break between words or inside one, and what stood before the message on
-// its first line may be repeated on the next ones, as log collectors do
-// ("(EngineCore_DP0 pid=230) "). Times in such a prefix may differ. Colour codes,
+// A message is found wherever it stands in the text, in both spellings of cores. It may
+// be wrapped over several lines: runs of white space count as one blank, and a line may
+// break between words or inside one. What stood before the message on its first line may
+// be repeated on the next ones, as log collectors do ("(EngineCore_DP0 pid=230) "). Times
+// in such a prefix may differ. Colour codes,
 // control characters, box drawings and invalid UTF-8 are no obstacle.
 //
 // # Invariants

@@ -76,6 +76,7 @@ type MatchRow struct {
 	Op          string      `json:"op,omitempty"`      // functions that ran, outermost first
 	Device      string      `json:"device,omitempty"`
 	Inferred    bool        `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
+	OneOf       int         `json:"one_of,omitempty"`      // so many may have run, and this is one of them
 	Synthesised bool        `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
 	Base        *uint64     `json:"base,omitempty"`
 	End         *uint64     `json:"end,omitempty"` // of the region on these cores

@@ -123,7 +123,10 @@ func (r Run) text() string {
 	if r.Device != "" {
 		text += ", " + r.Device
 	}
-	if r.Inferred {
+	switch {
+	case r.OneOf > 0:
+		text += fmt.Sprintf(" (from the program cache: one of %d that may have run)", r.OneOf)
+	case r.Inferred:
 		text += " (from the program cache)"
 	}
 	return text
@@ -202,7 +205,7 @@ func (m Match) row(msg Message) *MatchRow {
 	}
 	best := m.Best
 	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
-	r.Inferred, r.Synthesised, r.Base, r.End = best.Inferred, best.Synthesised, &best.Base, &m.End
+	r.OneOf, r.Inferred, r.Synthesised, r.Base, r.End = best.OneOf, best.Inferred, best.Synthesised, &best.Base, &m.End
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}

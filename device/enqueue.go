@@ -50,13 +50,16 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	if n > 0 {
 		added = f.install(r, s, fresh, n)
-		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
 	}
 	if r.left != nil {
 		f.overwrite(s.s.slots, r.left)
 	}
-	f.emitDispatched(r, s)
 	f.fitted(r, s)
+	// An observer may panic: all is done by then.
+	if n > 0 {
+		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
+	}
+	f.emitDispatched(r, s)
 	return added, nil
 }
 

@@ -73,8 +73,8 @@ type registration struct {
 	beside  uint64
 	hybrid  bool
 	on      bitset
-	shared  bool          // on is that of a Set, and must not be changed
-	heir    *registration // what replaced it
+	shared  bool     // on is that of a Set, and must not be changed
+	heirs   *lineage // what replaced it, and it others; nil if it never took part
 }
 
 // id returns the serial number, 0 for none.

@@ -112,6 +112,10 @@ func (f *Fleet) checkIndex() error {
 			return &InvariantError{0, "id of a registered program", uint64(id), uint64(r.program.ID())}
 		case r.on.empty():
 			return &InvariantError{0, fmt.Sprintf("number of devices of registered program %d", id), 0, 1}
+		case r.latest() != r:
+			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d is what took its place last", id), 0, 1}
+		case f.roster.at(r.number) != r:
+			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d has its number", id), 0, 1}
 		}
 		if _, n := r.on.minus(f.live); n > 0 {
 			return &InvariantError{0, fmt.Sprintf("number of removed devices that have program %d", id), uint64(n), 0}
@@ -179,19 +183,25 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	return again, g.cores.check(id)
 }
 
-// check verifies the figure that stands for all peaks.
+// check verifies the figures that stand for all peaks, and that no core has two.
 func (p *corePeaks) check(id ID) error {
 	if p == nil {
 		return nil
 	}
-	least := ^uint64(0)
+	least, cores, last := ^uint64(0), 0, uint64(0)
 	for core := range p.cores.All() {
 		least = min(least, p.at(core))
 	}
-	if p.least != least {
-		return &InvariantError{id, "smallest peak of a core", p.least, least}
+	for _, part := range p.parts {
+		if part.bytes <= last || part.cores.IsEmpty() {
+			return &InvariantError{id, "peak after a smaller one", part.bytes, last}
+		}
+		cores, last = cores+part.cores.Len(), part.bytes
 	}
-	return nil
+	return agree(id, "",
+		figure{"smallest peak of a core", p.least, least},
+		figure{"cores with a peak", uint64(cores), uint64(p.cores.Len())},
+	)
 }
 
 // checkLines verifies that every state can be found, and that no more are kept than
@@ -499,13 +509,10 @@ func (c *class) compare(id ID, view string, want *class) error {
 func (p *partition) checkHidden(id ID, view string, c *class, has []*registration) error {
 	want, unknown := &class{covered: new(cbregion.Coverage)}, c.hidden
 	for _, r := range has {
-		switch {
-		case !c.hidden.has(r.number):
-			want.count(p.groupOn(r, c.cores))
-		case p.roster.at(r.number) != r:
-			return &InvariantError{id, fmt.Sprintf("%s registrations with number %d of program %d", view, r.number, r.program.ID()), 0, 1}
-		default:
+		if c.hidden.has(r.number) {
 			unknown.drop(r.number)
+		} else {
+			want.count(p.groupOn(r, c.cores))
 		}
 	}
 	if unknown != (hidden{}) {

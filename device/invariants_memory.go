@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -133,6 +134,9 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		}
 		if err := a.checkPlaced(id); err != nil {
 			return err
+		}
+		if r := a.placed; r != nil && n.fleet.roster.at(r.number) != r {
+			return &InvariantError{id, fmt.Sprintf("number of times that %v has its number", a), 0, 1}
 		}
 		again.hash += a.hash
 		again.charge += a.charge

@@ -115,7 +115,17 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
-		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.bytes[0] = 1 }},
+		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.parts[0].bytes = 1 }},
+		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.least++ }},
+		{"cores with a peak", func(f *Fleet) {
+			p := f.slots[0].group.cores
+			p.cores = p.cores.Union(l1.Rect(99, 99, 99, 99).Cores())
+			p.least = 0
+		}},
+		{"peak after a smaller one", func(f *Fleet) {
+			p := f.slots[0].group.cores
+			p.parts = append(p.parts, p.parts[0])
+		}},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
 		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
 		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},
@@ -128,11 +138,6 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
-		{"occupied registrations with number 0 of program 1", func(f *Fleet) {
-			r := f.programs[1]
-			f.roster.low.of[r.number] = f.programs[3]
-			of(f, 7, 7).hidden.set(r.number)
-		}},
 		{"occupied hidden programs that are not registered", func(f *Fleet) { of(f, 7, 7).hidden.set(500) }},
 		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { of(f, 7, 7).hidden.set(f.programs[1].number) }},
 		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
@@ -222,6 +227,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device bytes of kernels", func(f *Fleet) { f.slots[2].heap().totals.Kernels++ }},
 		{"device number of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backings++ }},
 		{"device bytes of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backing++ }},
+		{"number of times that L1 buffer 1 has its number", func(f *Fleet) { f.roster.back(f.slots[0].heap().live[1].placed.number) }},
 		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].charge++ }},
 		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].placed = nil }},
 		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live[4].placed = h.live[1].placed }},
@@ -260,6 +266,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
+		{"number of times that registered program 3 is what took its place last", func(f *Fleet) { f.programs[3].heirs = &lineage{f.programs[1]} }},
+		{"number of times that registered program 3 has its number", func(f *Fleet) { f.programs[3].number = f.programs[1].number }},
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},

@@ -51,7 +51,8 @@ type Event struct {
 // Observe has every operation that changes something told to fn from now on, in the
 // order in which they happen, and each Enqueue or Replay of what does not fit; nil ends
 // it. An operation that changed nothing, or failed otherwise, is not told. fn runs inside
-// the operation: it must return soon and must not call the fleet, its devices or meshes.
+// the operation, after it is done: it must return soon and must not call the fleet, its
+// devices or meshes. If it panics, so does the operation, which has happened as a whole.
 func (f *Fleet) Observe(fn func(Event)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

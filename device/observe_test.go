@@ -227,3 +227,51 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 	intact(t, f)
 	intact(t, copied)
 }
+
+// An observer that panics leaves nothing half done: each operation has happened as a whole,
+// and the next one can be called.
+func TestObserverThatPanics(t *testing.T) {
+	spec := l1.N150()
+	p, q := build(t, spec, 1, cb("{[0-0 - 3-3]}", 4096)), build(t, spec, 2, cb("{[2-2 - 5-5]}", 8192))
+	wide := build(t, spec, 1, cb("{[0-0 - 7-7]}", 2048))
+	huge := build(t, spec, 3, cb("{[0-0 - 0-0]}", 1<<30))
+	var trace device.TraceID
+	steps := []func(f *device.Fleet){
+		func(f *device.Fleet) { _, _ = f.AddMesh(0, 1, 2, spec) },
+		func(f *device.Fleet) { _, _ = f.AddDevice(2, spec) },
+		func(f *device.Fleet) { _, _ = f.Register(p, f.Set()) },
+		func(f *device.Fleet) { _, _ = f.Enqueue(q, f.Set()) },
+		func(f *device.Fleet) { _, _ = f.Enqueue(huge, f.Set()) },
+		func(f *device.Fleet) { _ = f.Dispatch(1, f.Set()) },
+		func(f *device.Fleet) { trace = 1; _, _ = f.BeginTrace(f.Set()) },
+		func(f *device.Fleet) { _ = f.Record(trace, 2) },
+		func(f *device.Fleet) { _ = f.EndTrace(trace) },
+		func(f *device.Fleet) { _, _ = f.Replace(1, wide) },
+		func(f *device.Fleet) { _ = f.Replay(trace) },
+		func(f *device.Fleet) { _ = f.Allocate(buffer(1, device.KindL1, "{[0-0 - 7-7]}", 105_000, 64), f.Set()) },
+		func(f *device.Fleet) { _ = f.Replay(trace) }, // is refused
+		func(f *device.Fleet) { _, _ = f.SetHybrid(f.Set(), true) },
+		func(f *device.Fleet) { _, _ = f.Free(1, f.Set()) },
+		func(f *device.Fleet) { _ = f.ReleaseTrace(trace) },
+		func(f *device.Fleet) { _ = f.Unregister(2, f.Set()) },
+		func(f *device.Fleet) { f.UnregisterAll(1) },
+		func(f *device.Fleet) { _, _ = f.Evict(2, f.Set()) },
+		func(f *device.Fleet) { d, _ := f.Device(2); d.ResetPeaks() },
+		func(f *device.Fleet) { d, _ := f.Device(2); _ = f.Remove(d.Set()) },
+	}
+	calm, upset := device.NewFleet(), device.NewFleet()
+	upset.Observe(func(device.Event) { panic("observer") })
+	for i, step := range steps {
+		step(calm)
+		require.PanicsWithValue(t, "observer", func() { step(upset) }, "step %d", i)
+		intact(t, upset)
+		var want, have []device.Totals
+		for d := range calm.Devices() {
+			want = append(want, d.Totals())
+		}
+		for d := range upset.Devices() {
+			have = append(have, d.Totals())
+		}
+		require.Equal(t, want, have, "step %d", i)
+	}
+}

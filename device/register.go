@@ -223,7 +223,8 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	}
 	next := f.newRegistration(new, r.spec)
 	delete(f.programs, old)
-	f.programs[new.ID()], r.heir = next, next
+	f.programs[new.ID()] = next
+	next.succeed(r)
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)

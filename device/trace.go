@@ -180,14 +180,6 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 	return nil
 }
 
-// latest returns the registration that took the place of r, r itself if none did.
-func (r *registration) latest() *registration {
-	for r.heir != nil {
-		r = r.heir
-	}
-	return r
-}
-
 // capturing returns a trace that did not end yet.
 func (f *Fleet) capturing(id TraceID) (*trace, error) {
 	t, err := f.trace(id)

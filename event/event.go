@@ -75,6 +75,9 @@ const (
 // An Event is one thing that happened on a fleet, or that a source says of it. Which
 // fields it has depends on its Kind; the others are zero. Sizes and addresses are in
 // bytes, ranges are half-open, cores are logical.
+//
+// A source may use the memory of an event again for the next one, as Log and package capture
+// do. A copy stays: no list in it is used again.
 type Event struct {
 	Pos Pos // where the source has it
 	// Node is the counter of the node in the capture that the event comes from. For

@@ -46,7 +46,7 @@ func rest(t testing.TB, l *event.Log) (events []*event.Event, err error) {
 			continue
 		}
 		require.NotZero(t, e.Pos.Line)
-		events = append(events, e)
+		events = append(events, new(*e))
 	}
 	require.True(t, header)
 	return events, nil
@@ -366,7 +366,7 @@ func TestLogOfFile(t *testing.T) {
 					}
 					continue
 				}
-				events = append(events, e)
+				events = append(events, new(*e))
 			}
 			if c.refuse != "" {
 				require.ErrorContains(t, err, c.refuse)
@@ -484,7 +484,7 @@ func FuzzLog(f *testing.F) {
 		read := func(r io.Reader) (events []*event.Event, err error) {
 			for e, problem := range event.NewLog(r, "fuzz.jsonl").Events() {
 				if err = problem; err == nil {
-					events = append(events, e)
+					events = append(events, new(*e))
 				}
 			}
 			return events, err
@@ -514,7 +514,7 @@ func writesAgain(t *testing.T, events []*event.Event) {
 			continue
 		}
 		require.NoError(t, err)
-		want = append(want, e)
+		want = append(want, new(*e))
 	}
 	if len(want) == 0 {
 		return
@@ -522,7 +522,7 @@ func writesAgain(t *testing.T, events []*event.Event) {
 	var have []*event.Event
 	for e, err := range event.NewLog(bytes.NewReader(log.Bytes()), "again").Events() {
 		require.NoError(t, err, "%s", log.String())
-		have = append(have, e)
+		have = append(have, new(*e))
 	}
 	if want[0].Kind != event.KindHeader {
 		have = have[1:]

@@ -288,7 +288,7 @@ func TestWriterAndLog(t *testing.T) {
 		var have []*event.Event
 		for e, err := range event.NewLog(bytes.NewReader(log.Bytes()), "log").Events() {
 			require.NoError(t, err, "%s", log.String())
-			have = append(have, e)
+			have = append(have, new(*e))
 		}
 		require.Len(t, have, len(want))
 		for i := range want {

@@ -39,9 +39,10 @@
 // # Cost
 //
 // Most programs name one to three core range sets, however many CBs they have: what
-// costs time for each core is done once per set. Beyond that, Build is linear in the
-// CBs, except that a CB looks at every core range that its own ones overlap, and at
-// every one of the program if its own are many. Readers copy nothing but buffer indices.
+// costs time for each core is done once per set, and with [Shapes] once for many
+// programs. Beyond that, Build is linear in the
+// CBs, but for the core ranges: a CB looks at each one that its own ones overlap. A CB
+// with many core ranges looks at each one of the program. Readers copy nothing but buffer indices.
 //
 // # Concurrency
 //

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,20 +15,29 @@ import (
 // is cannot tell.
 const maxCandidates = 64
 
+// maxPrograms is how many programs the candidates of a run may have in all to be judged.
+const maxPrograms = 1 << 12
+
 // Candidates are what else the runs of an event may have been, for devices of one Spec.
 type candidates struct {
 	workloads [][]*content // each is judged as a whole
+	several   int          // how many there are, where they are too many too
 	unsettled bool         // some may be more programs than they list
-	many      bool         // too many to be judged
+	many      string       // why they are too many to be judged; "" = they are not
 }
 
 // candidatesOf returns what else a run on devices of a Spec may have been.
 func (s *Session) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error) {
-	c := &candidates{unsettled: e.CandidatesUnsettled, many: len(e.Candidates) >= maxCandidates}
-	if c.many {
-		return c, nil
+	c := &candidates{several: len(e.Candidates), unsettled: e.CandidatesUnsettled}
+	if c.several >= maxCandidates {
+		c.many = fmt.Sprintf("more than %d candidates", maxCandidates)
 	}
-	for _, ids := range e.Candidates {
+	programs := 0
+	for _, ids := range e.Candidates[:min(c.several, maxCandidates)] {
+		if programs += len(ids); programs > maxPrograms {
+			c.many = fmt.Sprintf("candidates of more than %d programs", maxPrograms)
+			break
+		}
 		var workload []*content
 		for _, id := range ids {
 			one, err := s.programs[id].apart(spec)
@@ -75,31 +85,27 @@ func (r *replay) settled(all []launch) []launch {
 		if l.run.Inferred {
 			r.checks.result.Inferred += n
 		}
-		if r.opt.Runs {
-			r.listRun([]launch{l})
-		}
 		return true
 	})
 }
 
 // clear reports whether a workload can be judged, and notes where it may be another one.
 func (r *replay) clear(group []launch) bool {
-	ambiguous, many := false, false
+	ambiguous, detail := false, ""
 	for _, l := range group {
 		if l.candidates != nil {
-			ambiguous, many = true, many || l.candidates.many
+			ambiguous, detail = true, cmp.Or(detail, l.candidates.many)
 		}
 	}
 	if !ambiguous {
 		return true
 	}
 	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", len(group[0].on.members))
-	detail := "some fit and some do not"
-	switch {
-	case many:
-		detail = fmt.Sprintf("more than %d candidates", maxCandidates)
-	case !r.checks.differ(group):
-		return true
+	if detail == "" {
+		if !r.checks.differ(group) {
+			return true
+		}
+		detail = "some fit and some do not"
 	}
 	if note := r.notes[CodeAmbiguous]; !note.Hidden {
 		note.Hidden, note.First, note.Detail = true, int64(group[0].run.At), detail
@@ -137,9 +143,13 @@ type candidatesKey struct {
 	spec   l1.Spec
 }
 
+func (l launch) candidatesKey() candidatesKey {
+	return candidatesKey{l.candidates, l.on.beside, l.on.dev.Hybrid(), l.spec}
+}
+
 // fittings judges the candidates of a launch, once for all devices that are alike.
 func (k *checks) fittings(l launch) (found fittings) {
-	key := candidatesKey{l.candidates, l.on.beside, l.on.dev.Hybrid(), l.spec}
+	key := l.candidatesKey()
 	if found, known := k.others[key]; known {
 		return found
 	}

@@ -120,39 +120,40 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	if r.opt.Runs {
+		r.listRuns(all)
+	}
 	all = r.settled(all)
-	for len(all) > 0 {
-		first := all[0]
-		var rest, group []launch
-		for _, l := range all {
-			if l.key() == first.key() {
-				group = append(group, l)
-			} else {
-				rest = append(rest, l)
-			}
-		}
-		if r.opt.Runs {
-			r.listRun(group)
-		}
-		if k.check(group) == untold {
+	for _, group := range byAnswer(all) {
+		if first := group[0]; k.check(group) == untold {
 			r.notes.add(AnomalyCount{
 				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
 			})
 		}
-		all = rest
 	}
 }
 
-func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
-	of, _, err := r.session.launches(e)
-	if err != nil {
-		return nil, err
+// byAnswer divides launches into those that are checked alike, by the first of each.
+func byAnswer(all []launch) (groups [][]launch) {
+	at := make(map[checkKey]int, 1)
+	for _, l := range all {
+		i, ok := at[l.key()]
+		if !ok {
+			i = len(groups)
+			at[l.key()] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], l)
 	}
-	contents := contentsOf(of)
+	return groups
+}
+
+func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
+	contents := contentsOf(r.session.launched)
 	var others map[l1.Spec]*candidates // nil: it is known what ran
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
-		for _, l := range of {
+		for _, l := range r.session.launched {
 			spec := r.rows[l.ids[0]].dev.Spec()
 			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
@@ -160,7 +161,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 		}
 	}
 	for _, at := range r.runsOn(e) {
-		d, c := at.row, contents[at.on.Device]
+		d, c := at.row, contents(at.on.Device)
 		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil

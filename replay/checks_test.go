@@ -164,3 +164,32 @@ func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
 		}
 	}
 }
+
+// A share of L1 is as many bytes on all devices, or nobody can tell whether it is kept:
+// 90 % of a Blackhole core are more than is usable of a Wormhole core.
+func TestBudgetOfSeveralSpecs(t *testing.T) {
+	const first = `{"event":"device","device":0,"spec":{"board":"p150"}}` + "\n"
+	share, err := replay.ParseBudget("90%")
+	require.NoError(t, err)
+	bytes, err := replay.ParseBudget("1300000")
+	require.NoError(t, err)
+	for second, want := range map[string]replay.Answer{
+		`{"event":"device","device":1,"spec":{"board":"p150"}}`:                               replay.Fits,
+		`{"event":"device","device":1,"spec":{"board":"n150"}}`:                               replay.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_small":32768}}`:              replay.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_size":0}}`:                   replay.CannotTell,
+		`{"event":"remove"}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}`: replay.CannotTell,
+	} {
+		r := replayLog(t, logHead+first+second+`
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
+{"event":"enqueue","program":1,"devices":[0]}
+`, replay.Options{})
+		j := r.Judge(replay.Terms{Budget: &share})
+		require.Equal(t, want, j.Answer, second)
+		require.Equal(t, want == replay.Fits, j.Limit.OK, second)
+		if want == replay.CannotTell {
+			require.Equal(t, []replay.Reason{{Code: replay.CodeBudgetUnknown}}, j.Untold, second)
+		}
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Budget: &bytes}).Answer, second)
+	}
+}

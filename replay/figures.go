@@ -59,6 +59,9 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	n := c.nodes[program.CircularBuffer]
 	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		n := c.nodes[kind]
 		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
 	}
@@ -130,13 +133,9 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 // its devices. What ran outside the grid has one too, and no part in what is registered
 // and resident.
 func (r *replay) run(e *event.Event, outside bool) error {
-	all, _, err := r.session.launches(e)
-	if err != nil {
-		return r.internal(e, err)
-	}
-	contents := contentsOf(all)
+	contents := contentsOf(r.session.launched)
 	for _, at := range r.runsOn(e) {
-		d, c := at.row, contents[at.on.Device]
+		d, c := at.row, contents(at.on.Device)
 		run := d.runs(c, at.on, e)
 		if last := len(d.open) - 1; outside && !e.Inferred {
 			d.open[last].outside = true
@@ -157,6 +156,10 @@ type ranAt struct {
 // runsOn returns the rows of the devices of a run, in the order in which it names their
 // first ones. Those on which it has other nodes are parted.
 func (r *replay) runsOn(e *event.Event) (out []ranAt) {
+	if len(e.On) == 1 {
+		id := e.On[0].Device
+		return []ranAt{{r.met(r.part(r.rows[id], []device.ID{id})), e.On[0]}}
+	}
 	type alike struct {
 		row *row
 		on  event.RunOn // without its device
@@ -183,14 +186,17 @@ func (r *replay) runsOn(e *event.Event) (out []ranAt) {
 }
 
 // contentsOf returns what runs place, by device.
-func contentsOf(all []launched) map[device.ID]*content {
+func contentsOf(all []launched) func(device.ID) *content {
+	if len(all) == 1 {
+		return func(device.ID) *content { return all[0].content }
+	}
 	contents := map[device.ID]*content{}
 	for _, l := range all {
 		for _, id := range l.ids {
 			contents[id] = l.content
 		}
 	}
-	return contents
+	return func(id device.ID) *content { return contents[id] }
 }
 
 // named returns how a run is called on a device where it is told now.
@@ -251,38 +257,67 @@ func (r *replay) close(d *row, e *event.Event) error {
 		if o.counted {
 			continue
 		}
-		o.counted = true
-		first := o.on.CBFirst
-		if !o.content.places() {
-			first = o.on.First
-		}
-		r.counts(d, o.content, first, o.op)
-		if !d.alive(o.content) {
-			return r.tooMuch(e, nil)
+		if err := r.ran(d, o, e); err != nil {
+			return err
 		}
 		if err := r.lives(d, o.content, r.alive[:], e); err != nil {
 			return err
 		}
-		if o.outside {
-			continue
-		}
-		if err := r.lives(d, o.content, r.registered[:], e); err != nil {
-			return err
-		}
-		sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
-		for kind, sum := range sums {
-			if *sum > l1.MaxAddr-o.content.logical[kind] {
-				return r.tooMuch(e, nil)
-			}
-			*sum += o.content.logical[kind]
-		}
 	}
+	return nil
+}
+
+// ran counts a run that is whole.
+func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
+	o.counted = true
+	first := o.on.CBFirst
+	if !o.content.places() {
+		first = o.on.First
+	}
+	r.counts(d, o.content, first, o.op)
+	if !d.alive(o.content) {
+		return r.tooMuch(e, nil)
+	}
+	if o.outside {
+		return nil
+	}
+	if err := r.lives(d, o.content, r.registered[:], e); err != nil {
+		return err
+	}
+	sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
+	for kind, sum := range sums {
+		if *sum > l1.MaxAddr-o.content.logical[kind] {
+			return r.tooMuch(e, nil)
+		}
+		*sum += o.content.logical[kind]
+	}
+	return nil
+}
+
+// passes counts a run that ends and was alive alone, as the same was before: all its marks
+// are there.
+func (r *replay) passes(d *row, o *openRun, e *event.Event) error {
+	if err := r.ran(d, o, e); err != nil {
+		return err
+	}
+	d.sizes, d.loose = d.sizes-o.content.sizes, d.loose-o.content.loose
 	return nil
 }
 
 // cbsFreed ends what runs left alive.
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
+		lone := len(d.open) == 1 && !d.open[0].counted
+		if lone && d.passed[d.open[0].content] {
+			if err := r.passes(d, d.open[0], e); err != nil {
+				return err
+			}
+			d.open = nil
+			continue
+		}
+		if lone {
+			d.passed[d.open[0].content] = true
+		}
 		if err := r.close(d, e); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ type definition struct {
 	name, op  string
 	asWritten bool // core ranges are not merged
 	cbs       []event.CB
+	shapes    *program.Shapes // of the session
 	whole     map[l1.Spec]*program.Program
 	parts     map[l1.Spec]*content
 }
@@ -55,7 +56,7 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 
 // builder returns a Builder for the program, or for a part of it with an id of its own.
 func (def *definition) builder(id program.ID) *program.Builder {
-	b := program.NewBuilder(id).Name(def.name)
+	b := program.NewBuilder(id).Name(def.name).Shapes(def.shapes)
 	if def.asWritten {
 		b.AsWritten()
 	}
@@ -197,7 +198,8 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
 			return nil, err
 		}
-		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
+		f := c.counted[kind].Occupied(program.CircularBuffer)
+		c.logical[kind] = f.Logical()
 	}
 	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
 		c.describe(programs[0])

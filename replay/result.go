@@ -40,6 +40,8 @@ type Result struct {
 	RunsMore int64      // runs that are not there, since there were too many different ones
 
 	Timeline []Timeline // by device, if Options.Timeline asks for it
+
+	uneven bool // devices of a log differ in how much of L1 is usable, or one does not say it
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -161,7 +163,7 @@ const (
 	CodeNoNodes            Code = "no-nodes"            // the capture is empty
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
-	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
+	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
 	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
 	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core

@@ -32,6 +32,7 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
+	passed  map[*content]bool  // were alive alone, and have left their marks
 	detail  map[program.ID]int // of a log the row of a program, of runs its first row
 	starts  map[uint64]int     // rows by the node of their first circular buffer
 	held    map[program.ID]*content
@@ -80,6 +81,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		d = r.part(d, []device.ID{id})
 		d.dev, d.gone = dev, false
 		r.lately.rows = nil
+		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
 	}
@@ -93,7 +95,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: []device.ID{id},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, memory: newMemory(),
+		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, passed: map[*content]bool{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -106,6 +108,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	r.fresh[like] = d
 	r.compare(d)
 	return nil
+}
+
+// uneven notes a device with another share of usable L1 than the result's Spec has.
+func (r *replay) uneven(d *row, spec l1.Spec) {
+	if d.declared() && (spec.L1Size == 0 || spec.Usable().Len() != r.result.Spec.Usable().Len()) {
+		r.result.uneven = true
+	}
 }
 
 // compare takes the first Spec of a log for its result, and counts others that differ in
@@ -123,6 +132,7 @@ func (r *replay) compare(d *row) {
 		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
 	}
 	r.specs[spec] = true
+	r.uneven(d, spec)
 	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")
 	}
@@ -168,6 +178,9 @@ func (r *replay) keep(d *row) {
 		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, t.Peak.Logical), max(f.ResidentPeak, t.Peak.Registered), max(f.CorePeak, t.Peak.Core)
 	}
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		if t, ok := totalsOf(r.alive[kind], d.slot); ok {
 			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, t.Peak.Registered), max(of.CorePeak, t.Peak.Core)
 		}
@@ -188,8 +201,8 @@ func (d *row) measure() {
 }
 
 // others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() map[program.Kind]*KindFigures {
-	return map[program.Kind]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
+func (f *Device) others() [numKinds]*KindFigures {
+	return [numKinds]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
 }
 
 // totalsOf returns what a fleet has of a device, if it has it.
@@ -210,9 +223,13 @@ func (r *replay) reset(d *row, e *event.Event) {
 			}
 		}
 	}
+	clear(d.passed)
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
 	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked

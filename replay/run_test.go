@@ -307,6 +307,61 @@ func TestCandidatesOfEachRun(t *testing.T) {
 	}
 }
 
+// Each program that may have run is listed, once, as one of so many; behind what is taken to
+// have run.
+func TestRunsListCandidates(t *testing.T) {
+	type listed struct {
+		program        program.ID
+		devices, oneOf int
+		times          int64
+	}
+	both := func(e *event.Event) {
+		e.On = append(e.On, e.On[0])
+		e.On[1].Device = 4
+	}
+	events := workloadOf(100, 1)
+	for _, e := range events {
+		both(e)
+	}
+	events[0].Candidates = [][]program.ID{{2}, {101, 2}, {1, 102}}
+	apart := ran(2, 9)
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{4}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	for _, c := range []struct {
+		name string
+		low  []*event.Event
+		want []listed
+	}{
+		{"alike", nil, []listed{{100, 2, 4, 1}, {1, 2, 4, 1}, {2, 2, 4, 1}, {101, 2, 4, 1}, {102, 2, 4, 1}, {2, 1, 0, 1}}},
+		{"not alike", []*event.Event{low}, []listed{
+			{100, 1, 4, 1}, {100, 1, 4, 1}, {1, 1, 4, 1}, {1, 1, 4, 1},
+			{2, 1, 4, 1}, {101, 1, 4, 1}, {102, 1, 4, 1}, {2, 1, 4, 1}, {101, 1, 4, 1}, {102, 1, 4, 1}, {2, 1, 0, 1},
+		}},
+	} {
+		all := slices.Concat([]*event.Event{other}, programs(), c.low, events, []*event.Event{apart, ends()})
+		r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{Runs: true})
+		require.NoError(t, err)
+		var got []listed
+		for _, e := range r.Runs {
+			got = append(got, listed{e.Programs[0].ID(), e.Devices, e.OneOf, e.Times})
+		}
+		require.ElementsMatch(t, c.want, got, c.name)
+		require.Equal(t, c.want[len(c.want)-1], got[len(got)-1], c.name)
+		require.EqualValues(t, 5, r.Checks.Runs, "candidates are not counted as runs")
+	}
+}
+
+// programs defines 1 and 2, which fit beside a buffer at 500,000, and 100 to 102, which do not.
+func programs() []*event.Event {
+	const core = "{[0-0 - 0-0]}"
+	return []*event.Event{
+		defines(1, core, 1024), defines(2, core, 2048), defines(100, core, 500_000), defines(101, core, 600_000), defines(102, core, 700_000),
+	}
+}
+
 // workloadOf returns inferred runs of one workload.
 func workloadOf(ids ...program.ID) (events []*event.Event) {
 	for _, id := range ids {
@@ -325,11 +380,8 @@ func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
-	const core = "{[0-0 - 0-0]}"
-	all := []*event.Event{
-		defines(1, core, 1024), defines(2, core, 2048), defines(100, core, 500_000), defines(101, core, 600_000), defines(102, core, 700_000), low,
-	}
-	r, err := replay.Run("x", told(event.RoleChip, append(append(all, events...), ends())...), replay.Options{})
+	all := slices.Concat(programs(), []*event.Event{low}, events, []*event.Event{ends()})
+	r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{})
 	require.NoError(t, err)
 	return r
 }

@@ -36,6 +36,9 @@ type Session struct {
 	path     string // of ops; "" while nobody has asked since they changed
 	deeper   int    // operations that run inside the last of ops and have no name there
 
+	launched []launched // by the run at hand
+	shapes   program.Shapes
+
 	grids  map[device.ID]grid       // of devices that have none in the fleet
 	latest map[device.ID]program.ID // of the last run that was told
 	users  map[ranOn]int            // runs of a program on a device
@@ -177,7 +180,7 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 		if s.programs == nil {
 			s.programs = map[program.ID]*definition{}
 		}
-		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs}
+		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs, shapes: &s.shapes}
 		return "", nil
 	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
 		return s.trace(e)

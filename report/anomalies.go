@@ -65,7 +65,7 @@ func graveWords() []words {
 		{replay.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
 		{replay.CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
-			"real runs show no dataflow buffers: capture it with NO_DISPATCH, and clear the program cache afterwards"},
+			"real runs show no dataflow buffers, nor what was in the program cache before: capture it with NO_DISPATCH, and clear the program cache afterwards"},
 		{replay.CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
 			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",

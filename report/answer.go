@@ -120,7 +120,7 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
-	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs):
+	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
 		fmt.Fprintf(b, "cannot tell: programs ran, but the %s shows none of their circular buffers\n", source(r))
 	case r.Log && r.Checks.Failed > 0:
 		fmt.Fprintf(b, "does not fit: refused %s of %s, nothing is registered\n", grouped(r.Checks.Failed), plural(r.Checks.Runs, "program run"))

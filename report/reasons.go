@@ -39,7 +39,7 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 	case replay.CodeChipAssumed:
 		return assumedText(r)
 	case replay.CodeBudgetUnknown:
-		return "the budget is a share of usable L1, whose size is not known: give the budget in bytes"
+		return "the budget is a share of usable L1, whose size is not known or not the same everywhere: give the budget in bytes"
 	case replay.CodeNothingRan:
 		return "no program is known to have run"
 	case replay.CodeNoNodes:

@@ -21,9 +21,9 @@ func newConvert(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE|-",
 		Short: "Write a graph capture as an event log",
-		Long: "Write the events of a graph capture, or of an event log, as an event log: JSON Lines, one event a line\n" +
-			"(docs/events.md). What has no address in the capture is placed, with the flags given here, so that the log\n" +
-			"needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
+		Long: "Write the events of a graph capture, a report database or an event log as an event log: JSON Lines, one\n" +
+			"event a line (docs/events.md). What has no address in the capture is placed, with the flags given here, so\n" +
+			"that the log needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
 			"A file is read twice where its end says how its beginning is to be read. Standard input is read once.\n" +
 			"The exit code is 2 if the input cannot be read to its end; -o then leaves no file.",
 		Example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
@@ -64,6 +64,11 @@ func newConvert(s streams) *cobra.Command {
 func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	if arg == "-" {
 		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
+	}
+	if pipe, is, err := in.pipe(arg); err != nil {
+		return nil, err
+	} else if is {
+		return pipe.Events(in.opt), nil
 	}
 	files, err := in.find(arg)
 	if err != nil {

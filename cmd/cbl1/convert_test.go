@@ -72,7 +72,6 @@ func TestConvertKeepsAnswers(t *testing.T) {
 
 // TestConvertKeepsAnswersOfRandomCaptures: the same of captures that nobody thought of.
 func TestConvertKeepsAnswersOfRandomCaptures(t *testing.T) {
-	sameDraws(t)
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })

@@ -341,3 +341,70 @@ func (r jsonRun) follow(at int, live map[int][4]int) {
 		})
 	}
 }
+
+// imported cuts the run as ttnn's importer does: a function that no other one calls is an operation,
+// between a capture_start and a capture_end of its own, with the tensors that it returns once more at
+// its end. A free outside of functions is an operation too; what else stands there is lost.
+func (r jsonRun) imported(t require.TestingT) madeRun {
+	out := madeRun{devices: r.devices}
+	live, depth, start := map[int][4]int{}, 0, 0
+	add := func(nodes []int, to func(c, counter int, at map[int]int) (int, bool)) {
+		edge := func(kind string) jsonNode {
+			return jsonNode{"arguments": []any{}, "connections": []any{}, "input_tensors": []any{}, "node_type": kind, "params": map[string]any{}, "stacking_level": 0}
+		}
+		at := map[int]int{0: len(nodes) + 1} // the last one of those with a counter
+		for i, n := range nodes {
+			at[n] = i + 1
+		}
+		graph := []jsonNode{edge("capture_start").moved(0, nil)}
+		for i, n := range nodes {
+			graph = append(graph, r.nodes[n].moved(i+1, func(c int) (int, bool) { return to(c, i+1, at) }))
+		}
+		graph = append(graph, edge("capture_end").moved(len(graph), nil))
+		for _, n := range graph {
+			n["id"] = n["counter"]
+		}
+		s := madeSlice{operation: len(out.slices) + 1, graph: marshal(t, graph)}
+		for _, node := range slices.Sorted(maps.Keys(live)) {
+			s.buffers = append(s.buffers, live[node])
+		}
+		out.slices = append(out.slices, s)
+	}
+	for i, n := range r.nodes {
+		r.follow(i, live)
+		switch n.kind() {
+		case "function_start":
+			if depth++; depth == 1 {
+				start = i
+			}
+		case "function_end":
+			if depth--; depth != 0 {
+				break
+			}
+			var nodes []int
+			for at := start; at <= i; at++ {
+				nodes = append(nodes, at)
+			}
+			for _, c := range n.connections() {
+				if c < len(r.nodes) && r.nodes[c].kind() == "tensor" {
+					nodes = append(nodes, c)
+				}
+			}
+			// The recorder of fixtures does not connect a function with what it returns.
+			for c := i + 1; len(nodes) == i-start+1 && c < len(r.nodes) && r.nodes[c].kind() == "tensor"; c++ {
+				nodes = append(nodes, c)
+			}
+			add(nodes, func(c, _ int, at map[int]int) (int, bool) {
+				if to, ok := at[c]; ok {
+					return to, true
+				}
+				return c, true
+			})
+		case "buffer_deallocate":
+			if depth == 0 {
+				add([]int{i}, func(_, counter int, _ map[int]int) (int, bool) { return counter + 1, true })
+			}
+		}
+	}
+	return out
+}

@@ -67,3 +67,20 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 		})
 	}
 }
+
+// What a hit of the cache ran may be of two programs: a message is about the earlier one.
+func TestExplainWithAnEarlierCandidate(t *testing.T) {
+	const message = "Statically allocated circular buffers in program 7 clash with L1 buffers on core range [0-0 - 3-3]. " +
+		"L1 buffer allocated at 500000 and static circular buffer region ends at 898048"
+	var out, errw bytes.Buffer
+	args := []string{"explain", "--with", filepath.Join(rightDir, "02_both_clash.json"), "--format", "json"}
+	require.Zero(t, run(args, strings.NewReader(message), &out, &errw), "%s", &errw)
+	var doc clash.Document
+	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
+	m := doc.Messages[0].Match
+	require.Equal(t, clash.MatchExact, m.Level)
+	require.Equal(t, 2, m.OneOf)
+	require.True(t, m.Inferred)
+	require.EqualValues(t, 1, m.Runs)
+	require.EqualValues(t, 898048, *m.End)
+}

@@ -72,10 +72,6 @@ func (p *player) closeFree() {
 	if rules.NotShown && p.plan {
 		return
 	}
-	if f.says == nil && !(rules.Aborted && p.aborted[f.frame]) {
-		p.out.HitsUnknown++
-		p.hide("free-without-cbs", true)
-	}
 	p.hide("not-shown", rules.NotShown && (f.says == nil || !*f.says || rules.Aborted && p.aborted[f.frame]))
 }
 
