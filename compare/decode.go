@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -250,6 +251,9 @@ func (doc *document) run() (*Run, *DecodeError) {
 		}
 	}
 	for i, x := range doc.Live.List {
+		if !inL1(x.Kind) {
+			continue
+		}
 		one := resident{kind: x.Kind, op: x.Op, cb: none, inside: named(x.Device), size: x.Size, known: x.Address != nil}
 		if x.Address != nil {
 			one.r = l1.Range{Start: *x.Address, End: *x.Address}
@@ -260,6 +264,16 @@ func (doc *document) run() (*Run, *DecodeError) {
 		out.left = append(out.left, one)
 	}
 	return out, nil
+}
+
+// inL1 reports whether what has a kind of this name lies in L1.
+func inL1(name string) bool {
+	for k := fit.KindCB; k.InL1(); k++ {
+		if k.Name() == name {
+			return true
+		}
+	}
+	return false
 }
 
 // setDevice takes in the circular buffers of a device.

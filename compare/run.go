@@ -18,7 +18,7 @@ type Run struct {
 
 	chip    Chip
 	devices []*deviceRow // by id
-	left    []resident   // buffers that live at the end
+	left    []resident   // buffers in L1 that live at the end
 	leftAll bool         // none of them is left out
 
 	runs, failed int64
@@ -129,6 +129,9 @@ func Of(r *replay.Result) *Run {
 		row.setPeak(d.Peak)
 	}
 	for _, b := range r.Live.List {
+		if !b.Kind.InL1() {
+			continue
+		}
 		at := l1.Range{Start: b.Address.V, End: b.Address.V}
 		out.left = append(out.left, resident{kind: b.Kind.Name(), op: b.Op, cb: none, inside: named(optional(b.Device.V, b.Device.OK)), r: at, size: b.Size, known: b.Address.OK})
 	}
