@@ -88,7 +88,7 @@ type document struct {
 	Schema string  `json:"schema"`
 	File   string  `json:"file"`
 	Rank   *uint64 `json:"rank"`
-	Nodes  int64   `json:"nodes"`
+	Nodes  uint64  `json:"nodes"`
 	Basis  struct {
 		Arch     string  `json:"arch"`
 		ArchFrom string  `json:"arch_from"`
@@ -132,9 +132,9 @@ type savedL1 struct {
 	Device   *uint64           `json:"device"`
 	Kind     replay.DeviceKind `json:"kind"`
 	Chips    []uint64          `json:"chips"`
-	Cols     int               `json:"cols"`
-	Rows     int               `json:"rows"`
-	Cores    int               `json:"cores"`
+	Cols     uint32            `json:"cols"`
+	Rows     uint32            `json:"rows"`
+	Cores    uint32            `json:"cores"`
 	From     string            `json:"cores_from"`
 	Tracked  uint64            `json:"tracked_peak_bytes"`
 	L1       uint64            `json:"l1_peak_bytes"`
@@ -151,7 +151,7 @@ type savedPeak struct {
 	Core      string `json:"core"`
 	Residents []struct {
 		replay.ResidentRow
-		CB      *int `json:"cb"`
+		CB      *uint32 `json:"cb"`
 		Program *struct {
 			Op string `json:"op"`
 		} `json:"program"`
@@ -178,9 +178,9 @@ type savedDevice struct {
 type savedProgram struct {
 	First      uint64 `json:"first_counter"`
 	Op         string `json:"op"`
-	LocalCBs   int    `json:"local_cbs"`
-	GlobalCBs  int    `json:"global_cbs"`
-	Cores      int    `json:"cores"`
+	LocalCBs   uint32 `json:"local_cbs"`
+	GlobalCBs  uint32 `json:"global_cbs"`
+	Cores      uint32 `json:"cores"`
 	Logical    uint64 `json:"logical_bytes"`
 	Bytes      uint64 `json:"resident_bytes"`
 	Core       uint64 `json:"core_max_bytes"`
@@ -192,7 +192,7 @@ type savedGroup struct {
 	Cores      string      `json:"cores"`
 	Registered uint64      `json:"registered_bytes"`
 	AlivePeak  uint64      `json:"core_peak_bytes"`
-	Programs   int         `json:"programs"`
+	Programs   uint32      `json:"programs"`
 	Regions    [][2]uint64 `json:"registered_regions"`
 }
 
@@ -213,6 +213,8 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 		return nil, &DecodeError{Field: "schema", Reason: ErrNotReport.Error(), Err: ErrNotReport}
 	case doc.Checks.Untold == nil:
 		return nil, &DecodeError{Field: "checks.untold", Reason: "is missing: the report was written by an older cbl1; write it anew"}
+	case doc.Nodes > math.MaxInt64:
+		return nil, &DecodeError{Field: "nodes", Reason: "has a number above 2^63-1"}
 	case doc.Checks.Runs < 0 || doc.Checks.Runs > maxCount || doc.Checks.Failed < 0 || doc.Checks.Failed > doc.Checks.Runs:
 		return nil, &DecodeError{Field: "checks.runs", Reason: fmt.Sprintf("%d runs of which %d failed cannot be", doc.Checks.Runs, doc.Checks.Failed)}
 	}
@@ -223,7 +225,7 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 func (doc *document) run() (*Run, *DecodeError) {
 	b := doc.Basis
 	out := &Run{
-		file: doc.File, rank: doc.Rank, nodes: doc.Nodes, saved: true,
+		file: doc.File, rank: doc.Rank, nodes: int64(doc.Nodes), saved: true,
 		chip: Chip{Arch: b.Arch, ArchFrom: b.ArchFrom, Base: b.Base, BaseFrom: b.BaseFrom, Align: b.Align, L1Small: b.L1Small},
 		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
 	}
@@ -303,7 +305,7 @@ func (r *Run) setDevice(key string, d savedDevice) *DecodeError {
 			return wrong(fmt.Sprintf(".programs_detail[%d]", i), "has a number above 2^63-1")
 		}
 		row.programs = append(row.programs, replay.ProgramDetail{
-			First: p.First, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+			First: p.First, Op: p.Op, LocalCBs: int(p.LocalCBs), GlobalCBs: int(p.GlobalCBs), Cores: int(p.Cores),
 			Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlapping: p.Overlap,
 		})
 	}
@@ -324,7 +326,7 @@ func (r *Run) setDevice(key string, d savedDevice) *DecodeError {
 
 // group makes a group of cores, or says what is wrong with it.
 func (g savedGroup) group() (replay.CoreGroup, string) {
-	out := replay.CoreGroup{Registered: g.Registered, AlivePeak: g.AlivePeak, Programs: g.Programs}
+	out := replay.CoreGroup{Registered: g.Registered, AlivePeak: g.AlivePeak, Programs: int(g.Programs)}
 	set, err := l1.ParseCoreRangeSet(g.Cores)
 	if err != nil {
 		return out, err.Error()
@@ -350,7 +352,7 @@ func (r *Run) setL1(d savedL1) *DecodeError {
 	if len(row.programs) == 0 && row.figures[figurePrograms] == 0 {
 		row.listed = true
 	}
-	row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.Cores, From: d.From}
+	row.grid = Grid{Cols: int(d.Cols), Rows: int(d.Rows), Cores: int(d.Cores), From: d.From}
 	f := &row.figures
 	f[figureTracked], f[figureL1], f[figureL1End], f[figureSmall], f[figureSmallEnd] = d.Tracked, d.L1, d.L1End, d.Small, d.SmallEnd
 	if p := d.Peak; p != nil {
@@ -364,7 +366,7 @@ func (r *Run) setL1(d savedL1) *DecodeError {
 			one.size = one.r.Len()
 			switch {
 			case x.Program != nil && x.CB != nil:
-				one.op, one.cb = x.Program.Op, *x.CB
+				one.op, one.cb = x.Program.Op, int(*x.CB)
 			case x.Buffer != nil:
 				one.op, one.inside = x.Buffer.Op, x.Buffer.Layout
 			}

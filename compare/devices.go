@@ -167,19 +167,19 @@ func (c *comparison) device(fold []devicePair) Device {
 	for i, name := range figureNames() {
 		out.Figures = append(out.Figures, Figure{name, old.figures[i], new.figures[i]})
 	}
-	out.Peak = Pair[*Peak]{peakOf(old), peakOf(new)}
+	out.Peak = Pair[*Peak]{peakOf(old, p.rank), peakOf(new, p.rank)}
 	if p.Old != nil && p.New != nil {
 		out.State = stateOf(old.figures[figurePeak], new.figures[figurePeak], len(out.AtPeak) == 0)
 	}
 	return out
 }
 
-func peakOf(d *deviceRow) *Peak {
+func peakOf(d *deviceRow, rank *uint64) *Peak {
 	if d.peak == nil {
 		return nil
 	}
 	p := d.peak.Peak
-	p.Device = d.id
+	p.Rank, p.Device = rank, d.id
 	return &p
 }
 

@@ -224,7 +224,6 @@ type ProgramRow struct {
 type CB struct {
 	State  State  `json:"state"`
 	Kind   string `json:"kind"`
-	Number int    `json:"cb"` // among the new program's buffers of its kind, or of one that is gone among the old one's
 	Global bool   `json:"global"`
 	Old    *CBRow `json:"old"`
 	New    *CBRow `json:"new"`
@@ -232,9 +231,10 @@ type CB struct {
 
 // A CBRow is where a buffer of a program lies.
 type CBRow struct {
-	Cores string  `json:"cores"`
-	Start *uint64 `json:"start"` // nil if not known
-	Bytes uint64  `json:"bytes"` // on each core
+	Number int     `json:"cb"` // position among the program's buffers of its kind, from 0
+	Cores  string  `json:"cores"`
+	Start  *uint64 `json:"start"` // nil if not known
+	Bytes  uint64  `json:"bytes"` // on each core
 }
 
 // A Growth says whether the new side keeps to Terms.MaxGrowth.

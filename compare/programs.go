@@ -149,11 +149,11 @@ func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
 		same := false
 		if p.old != none {
 			b := old[p.old]
-			one.Kind, one.Number, one.Global, one.Old = b.Kind.Name(), b.Number, b.Global, cbRow(b)
+			one.Kind, one.Global, one.Old = b.Kind.Name(), b.Global, cbRow(b)
 		}
 		if p.new != none {
 			b := new[p.new]
-			one.Kind, one.Number, one.Global, one.New = b.Kind.Name(), b.Number, b.Global, cbRow(b)
+			one.Kind, one.Global, one.New = b.Kind.Name(), b.Global, cbRow(b)
 		}
 		switch {
 		case one.Old == nil:
@@ -190,7 +190,7 @@ func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []pair) {
 }
 
 func cbRow(b replay.ProgramBuffer) *CBRow {
-	row := &CBRow{Cores: b.Cores.String(), Bytes: b.Size}
+	row := &CBRow{Number: b.Number, Cores: b.Cores.String(), Bytes: b.Size}
 	if b.Range != (l1.Range{}) {
 		row.Start = &b.Range.Start
 	}

@@ -95,8 +95,16 @@ func allowedText(g *compare.Growth) string {
 
 // diffFacts are what matters most of a comparison, in a few words.
 func diffFacts(d *compare.Diff) (facts []string) {
-	if slices.ContainsFunc(d.Captures, func(c compare.Capture) bool { return !sameChip(c) }) {
-		facts = append(facts, "another chip, base or size of L1")
+	for _, c := range d.Captures {
+		for _, row := range chipRows(c) {
+			fact := row[0] + " " + row[3] // by how much
+			if row[3] == "" {
+				fact = fmt.Sprintf("%s %s instead of %s", row[0], row[2], row[1])
+			}
+			if !slices.Contains(facts, fact) {
+				facts = append(facts, fact)
+			}
+		}
 	}
 	old, new := peakBytes(d.Sides.Old), peakBytes(d.Sides.New)
 	switch {
@@ -213,8 +221,6 @@ func captureLabel(c compare.Capture) string {
 	}
 	return fmt.Sprintf("rank %d", *c.Rank)
 }
-
-func sameChip(c compare.Capture) bool { return len(chipRows(c)) == 0 }
 
 // signed returns a change with its sign: "+4,096", "-4,096", "0".
 func signed(n int64) string {

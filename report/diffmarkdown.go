@@ -24,7 +24,9 @@ func DiffMarkdown(w io.Writer, d *compare.Diff) error {
 		}
 		writeMarkdown(&b, s.table)
 		if s.more != "" {
-			fmt.Fprintf(&b, "\n%s\n", inert(s.more))
+			for line := range strings.SplitSeq(s.more, "\n") {
+				fmt.Fprintf(&b, "\n%s\n", inert(line))
+			}
 		}
 	}
 	_, err := w.Write(b.Bytes())

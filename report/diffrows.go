@@ -293,7 +293,16 @@ func programSection(label string, d compare.Device) section {
 	s := section{title: fmt.Sprintf("programs of %s: %s; bytes of their fullest core", label, stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}}}
 	s.table.add("change", "state", "old", "new", "operation")
 	left := 0
+	var offsets []int64 // by which programs moved as a whole
+	whole := map[int64]int{}
 	for _, p := range d.Changes {
+		if by, ok := movedBy(p); ok {
+			if whole[by] == 0 {
+				offsets = append(offsets, by)
+			}
+			whole[by] += p.Times
+			continue
+		}
 		if len(s.table.rows) > maxDiffRows {
 			left++
 			continue
@@ -311,8 +320,40 @@ func programSection(label string, d compare.Device) section {
 			s.table.add(cbCells(cb)...)
 		}
 	}
-	s.more = limited(left)
+	var more []string
+	if text := limited(left); text != "" {
+		more = append(more, text)
+	}
+	for i, by := range offsets {
+		if i == maxDiffCBs {
+			more = append(more, "others by other numbers of bytes")
+			break
+		}
+		more = append(more, fmt.Sprintf("%s moved as a whole, by %s bytes", plural(whole[by], "program"), signed(by)))
+	}
+	if s.more = strings.Join(more, "\n"); len(s.table.rows) == 1 {
+		s.table.rows = nil
+	}
 	return s
+}
+
+// movedBy returns by how many bytes a program moved whose buffers all moved alike, and
+// nothing else.
+func movedBy(p compare.Program) (by int64, ok bool) {
+	if p.State != compare.Moved {
+		return 0, false
+	}
+	for i, cb := range p.CBs {
+		if cb.State != compare.Moved || cb.Old.Start == nil || cb.New.Start == nil || cb.Old.Cores != cb.New.Cores {
+			return 0, false
+		}
+		n := int64(*cb.New.Start) - int64(*cb.Old.Start)
+		if i > 0 && n != by {
+			return 0, false
+		}
+		by = n
+	}
+	return by, len(p.CBs) > 0
 }
 
 func coreOf(p *compare.ProgramRow) string {
@@ -323,16 +364,19 @@ func coreOf(p *compare.ProgramRow) string {
 }
 
 func cbCells(cb compare.CB) []string {
-	old, new, change := "-", "-", int64(0)
+	old, new, change, number := "-", "-", int64(0), 0
 	if cb.Old != nil {
-		old, change = grouped(cb.Old.Bytes), -int64(cb.Old.Bytes)
+		old, change, number = grouped(cb.Old.Bytes), -int64(cb.Old.Bytes), cb.Old.Number
 	}
 	if cb.New != nil {
-		new, change = grouped(cb.New.Bytes), change+int64(cb.New.Bytes)
+		new, change, number = grouped(cb.New.Bytes), change+int64(cb.New.Bytes), cb.New.Number
 	}
-	text := fmt.Sprintf("  %s %d", kindText(cb.Kind), cb.Number)
+	text := fmt.Sprintf("  %s %d", kindText(cb.Kind), number)
 	if cb.Global {
 		text = "  global" + text[1:]
+	}
+	if cb.Old != nil && cb.New != nil && cb.Old.Number != cb.New.Number {
+		text += fmt.Sprintf(", was %d", cb.Old.Number)
 	}
 	if cb.State == compare.Moved && cb.Old.Start != nil && cb.New.Start != nil && *cb.Old.Start != *cb.New.Start {
 		text += fmt.Sprintf(" (%s)", signed(int64(*cb.New.Start)-int64(*cb.Old.Start)))
