@@ -28,11 +28,11 @@ func Compare(old, new []*Run, t Terms) *Diff {
 	out.Sides = Pair[Side]{c.side(old), c.side(new)}
 	out.Equal = sameSides(out.Sides.Old, out.Sides.New)
 	var both []devicePair
-	for _, runs := range pairRuns(old, new) {
+	for i, runs := range pairRuns(old, new) {
 		one := c.capture(runs)
 		out.Captures, out.Equal = append(out.Captures, one), out.Equal && one.Equal
 		out.Basis.LeftMore = out.Basis.LeftMore || runs.Old != nil && runs.New != nil && !(runs.Old.leftAll && runs.New.leftAll)
-		both = append(both, pairDevices(runs, one.Rank)...)
+		both = append(both, pairDevices(runs, i, one.Rank)...)
 	}
 	for _, f := range foldDevices(both) {
 		d := c.device(f)

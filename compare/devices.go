@@ -9,11 +9,12 @@ import (
 // A devicePair is a device of the old side and one of the new side; one may be missing.
 type devicePair struct {
 	Pair[*deviceRow]
-	rank *uint64
+	capture int
+	rank    *uint64
 }
 
 // pairDevices pairs the devices of two captures by their ids.
-func pairDevices(p Pair[*Run], rank *uint64) (out []devicePair) {
+func pairDevices(p Pair[*Run], capture int, rank *uint64) (out []devicePair) {
 	var old, new []*deviceRow
 	if p.Old != nil {
 		old = p.Old.devices
@@ -28,7 +29,7 @@ func pairDevices(p Pair[*Run], rank *uint64) (out []devicePair) {
 		pairs = merge(old, new, func(a, b *deviceRow) int { return compareIDs(a.id, b.id) })
 	}
 	for _, one := range pairs {
-		out = append(out, devicePair{one, rank})
+		out = append(out, devicePair{one, capture, rank})
 	}
 	return out
 }
@@ -137,7 +138,7 @@ func (c *comparison) device(fold []devicePair) Device {
 	p := fold[0]
 	out := Device{Figures: []Figure{}, AtPeak: []Part{}, Groups: []Group{}, Counts: map[State]int{}, Changes: []Program{}, Listed: c.basis != ByFigures}
 	for _, one := range fold {
-		id := DeviceID{Rank: one.rank}
+		id := DeviceID{Capture: one.capture, Rank: one.rank}
 		if one.Old != nil {
 			id.Old = one.Old.id
 		}

@@ -143,8 +143,9 @@ type Device struct {
 
 // A DeviceID is a device of one capture of each side.
 type DeviceID struct {
-	Rank *uint64 `json:"rank"`
-	Old  *uint64 `json:"old"` // nil if it has no id, or there is none
+	Capture int     `json:"capture"` // position in Diff.Captures
+	Rank    *uint64 `json:"rank"`
+	Old     *uint64 `json:"old"` // nil if it has no id, or there is none
 	New  *uint64 `json:"new"`
 }
 

@@ -106,6 +106,11 @@ func diffFacts(d *compare.Diff) (facts []string) {
 			}
 		}
 	}
+	if a, b := d.Sides.Old, d.Sides.New; a.Answer != b.Answer {
+		facts = append(facts, fmt.Sprintf("%s, and before %s", answerWords(b.Answer), answerWords(a.Answer)))
+	} else if a.Failed != b.Failed {
+		facts = append(facts, "another number of runs does not fit")
+	}
 	old, new := peakBytes(d.Sides.Old), peakBytes(d.Sides.New)
 	switch {
 	case new > old:
@@ -118,12 +123,15 @@ func diffFacts(d *compare.Diff) (facts []string) {
 	counts := map[compare.State]int{}
 	for _, one := range d.Devices {
 		if one.State == compare.New || one.State == compare.Gone {
-			facts = append(facts, deviceLabel(one)+" "+string(one.State))
+			facts = append(facts, deviceWhere(d, one)+" "+string(one.State))
 			continue
 		}
 		for state, n := range one.Counts {
 			counts[state] += n * len(one.IDs)
 		}
+	}
+	if !slices.Equal(d.Sides.Old.Untold, d.Sides.New.Untold) || !slices.Equal(d.Sides.Old.Accepted, d.Sides.New.Accepted) {
+		facts = append(facts, "what is hidden differs")
 	}
 	if text := stateCounts(counts, false); text != "" {
 		facts = append(facts, "programs: "+text)
@@ -155,9 +163,9 @@ func diffNotes(d *compare.Diff) (notes []note) {
 		notes = append(notes, note{"old", fileText(d.Captures[0].Old)}, note{"new", fileText(d.Captures[0].New)})
 	} else {
 		notes = append(notes, note{"old", plural(d.Sides.Old.Files, "capture")}, note{"new", plural(d.Sides.New.Files, "capture")})
-		for _, c := range d.Captures {
+		for i, c := range d.Captures {
 			if c.Old == nil || c.New == nil {
-				notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(c), fileText(c.Old), fileText(c.New))})
+				notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(i, c.Rank), fileText(c.Old), fileText(c.New))})
 			}
 		}
 	}
@@ -185,7 +193,31 @@ func diffNotes(d *compare.Diff) (notes []note) {
 	if g := d.Growth; g != nil {
 		notes = append(notes, note{"growth", growthText(g)})
 	}
+	return append(notes, momentNotes(d)...)
+}
+
+// momentNotes name whose the peak and the tightest headroom of the new side are, where they
+// are not those of the old side.
+func momentNotes(d *compare.Diff) (notes []note) {
+	old, new := d.Sides.Old, d.Sides.New
+	if p := new.Peak; p != nil && (old.Peak == nil || old.Peak.Bytes != p.Bytes || old.Peak.Op != p.Op) {
+		notes = append(notes, note{"fullest", "new: core " + shown.Start(p.Core, 20) + momentText(p.Device, p.Op, p.Counter)})
+	}
+	if t := new.Tightest; t != nil && (old.Tightest == nil || old.Tightest.Free != t.Free || old.Tightest.Op != t.Op) {
+		notes = append(notes, note{"tightest", "new: " + strings.TrimPrefix(momentText(t.Device, t.Op, t.Counter), ", ")})
+	}
 	return notes
+}
+
+func momentText(device *uint64, op string, at uint64) string {
+	text := ""
+	if device != nil {
+		text = fmt.Sprintf(", device %d", *device)
+	}
+	if op != "" {
+		text += ", " + opName(strings.ReplaceAll(op, "tt::tt_metal::", ""), 60)
+	}
+	return text + fmt.Sprintf(", at %d", at)
 }
 
 func growthText(g *compare.Growth) string {
@@ -215,11 +247,12 @@ func fileText(f *compare.File) string {
 	return text
 }
 
-func captureLabel(c compare.Capture) string {
-	if c.Rank == nil {
-		return "capture"
+// captureLabel names one capture of several: by its rank or, where it has none, by its place.
+func captureLabel(i int, rank *uint64) string {
+	if rank == nil {
+		return fmt.Sprintf("capture %d", i+1)
 	}
-	return fmt.Sprintf("rank %d", *c.Rank)
+	return fmt.Sprintf("rank %d", *rank)
 }
 
 // signed returns a change with its sign: "+4,096", "-4,096", "0".

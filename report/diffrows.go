@@ -20,11 +20,11 @@ const (
 // device by device.
 func diffSections(d *compare.Diff) (out []section) {
 	out = append(out, section{table: answerTable(d)})
-	for _, c := range d.Captures {
+	for i, c := range d.Captures {
 		if len(c.Left) > 0 {
 			title := "L1 buffers that live at the end"
 			if len(d.Captures) > 1 {
-				title += ", " + captureLabel(c)
+				title += ", " + captureLabel(i, c.Rank)
 			}
 			out = append(out, partSection(title, c.Left))
 		}
@@ -35,7 +35,7 @@ func diffSections(d *compare.Diff) (out []section) {
 			continue
 		}
 		if differ++; differ <= maxDiffed {
-			out = append(out, deviceSections(one, len(d.Captures) > 1)...)
+			out = append(out, deviceSections(one, deviceWhere(d, one))...)
 		}
 	}
 	if n := differ - maxDiffed; n > 0 {
@@ -48,10 +48,10 @@ func diffSections(d *compare.Diff) (out []section) {
 func answerTable(d *compare.Diff) table {
 	t := table{left: map[int]bool{0: true}}
 	t.add("", "old", "new", "change")
-	for _, c := range d.Captures {
+	for i, c := range d.Captures {
 		label := ""
 		if len(d.Captures) > 1 {
-			label = captureLabel(c) + " "
+			label = captureLabel(i, c.Rank) + " "
 		}
 		for _, row := range chipRows(c) {
 			row[0] = label + row[0]
@@ -60,7 +60,7 @@ func answerTable(d *compare.Diff) table {
 	}
 	for _, one := range d.Devices {
 		if a, b := one.Grid.Old, one.Grid.New; a != nil && b != nil && (a.Cols != b.Cols || a.Rows != b.Rows || a.Cores != b.Cores) {
-			t.add("grid of "+deviceLabel(one), gridText(a), gridText(b), "")
+			t.add("grid of "+deviceWhere(d, one), gridText(a), gridText(b), "")
 		}
 	}
 	old, new := d.Sides.Old, d.Sides.New
@@ -144,12 +144,25 @@ func deviceLabel(d compare.Device) string {
 	return text
 }
 
-// deviceSections are the tables of a device, or of several that differ alike.
-func deviceSections(d compare.Device, ranks bool) (out []section) {
-	label := deviceLabel(d)
-	if r := d.IDs[0].Rank; ranks && r != nil && len(d.IDs) == 1 {
-		label = fmt.Sprintf("rank %d, %s", *r, label)
+// deviceWhere names the devices of a row, and the capture that they are of if there are
+// several.
+func deviceWhere(d *compare.Diff, one compare.Device) string {
+	first := one.IDs[0]
+	captures := map[int]bool{}
+	for _, id := range one.IDs {
+		captures[id.Capture] = true
 	}
+	switch {
+	case len(captures) > 1:
+		return fmt.Sprintf("%s of %s, equal", plural(len(one.IDs), "device"), plural(len(captures), "capture"))
+	case len(d.Captures) > 1:
+		return captureLabel(first.Capture, first.Rank) + ", " + deviceLabel(one)
+	}
+	return deviceLabel(one)
+}
+
+// deviceSections are the tables of a device, or of several that differ alike.
+func deviceSections(d compare.Device, label string) (out []section) {
 	figures := section{title: label, table: table{left: map[int]bool{0: true}}}
 	if d.State == compare.New || d.State == compare.Gone {
 		figures.title = fmt.Sprintf("%s: %s", label, d.State)
