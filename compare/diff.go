@@ -146,7 +146,7 @@ type DeviceID struct {
 	Capture int     `json:"capture"` // position in Diff.Captures
 	Rank    *uint64 `json:"rank"`
 	Old     *uint64 `json:"old"` // nil if it has no id, or there is none
-	New  *uint64 `json:"new"`
+	New     *uint64 `json:"new"`
 }
 
 // A Figure is a figure of a device, under its name in the JSON report; 0 where the device is

@@ -54,7 +54,7 @@ type section struct {
 func diffAnswer(d *compare.Diff) string {
 	text := "the same: nothing that is compared differs"
 	if !d.Equal {
-		text = "differs: " + strings.Join(diffFacts(d), "; ")
+		text = "differs: " + strings.Join(append(answerFacts(d), diffFacts(d)...), "; ")
 	}
 	if g := d.Growth; g != nil && g.Passed {
 		by := ""
@@ -73,7 +73,10 @@ func diffAnswer(d *compare.Diff) string {
 		}
 	}
 	if len(hidden) > 0 {
-		return fmt.Sprintf("cannot tell: %s; of what is shown, %s", strings.Join(hidden, ", "), text)
+		if !d.Equal {
+			text = strings.Join(diffFacts(d), "; ")
+		}
+		return fmt.Sprintf("cannot tell: %s; of what is shown: %s", strings.Join(hidden, ", "), text)
 	}
 	return text
 }
@@ -93,6 +96,21 @@ func allowedText(g *compare.Growth) string {
 	return grouped(g.Allowed)
 }
 
+// answerFacts say where the verdicts differ, and what they are about.
+func answerFacts(d *compare.Diff) (facts []string) {
+	old, new := d.Sides.Old, d.Sides.New
+	switch {
+	case old.Answer != new.Answer:
+		facts = append(facts, fmt.Sprintf("%q instead of %q", answerWords(new.Answer), answerWords(old.Answer)))
+	case old.Failed != new.Failed:
+		facts = append(facts, fmt.Sprintf("%s that do not fit instead of %s", plural(new.Failed, "run"), grouped(old.Failed)))
+	}
+	if !slices.Equal(old.Untold, new.Untold) || !slices.Equal(old.Accepted, new.Accepted) {
+		facts = append(facts, "something else is hidden")
+	}
+	return facts
+}
+
 // diffFacts are what matters most of a comparison, in a few words.
 func diffFacts(d *compare.Diff) (facts []string) {
 	for _, c := range d.Captures {
@@ -105,11 +123,6 @@ func diffFacts(d *compare.Diff) (facts []string) {
 				facts = append(facts, fact)
 			}
 		}
-	}
-	if a, b := d.Sides.Old, d.Sides.New; a.Answer != b.Answer {
-		facts = append(facts, fmt.Sprintf("%s, and before %s", answerWords(b.Answer), answerWords(a.Answer)))
-	} else if a.Failed != b.Failed {
-		facts = append(facts, "another number of runs does not fit")
 	}
 	old, new := peakBytes(d.Sides.Old), peakBytes(d.Sides.New)
 	switch {
@@ -129,9 +142,6 @@ func diffFacts(d *compare.Diff) (facts []string) {
 		for state, n := range one.Counts {
 			counts[state] += n * len(one.IDs)
 		}
-	}
-	if !slices.Equal(d.Sides.Old.Untold, d.Sides.New.Untold) || !slices.Equal(d.Sides.Old.Accepted, d.Sides.New.Accepted) {
-		facts = append(facts, "what is hidden differs")
 	}
 	if text := stateCounts(counts, false); text != "" {
 		facts = append(facts, "programs: "+text)

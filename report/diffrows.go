@@ -181,13 +181,13 @@ func deviceSections(d compare.Device, label string) (out []section) {
 	}
 	out = append(out, figures)
 	if len(d.AtPeak) > 0 {
-		out = append(out, partSection(label+": what lay on the fullest core at its peak", d.AtPeak))
+		out = append(out, partSection("what lay on the fullest core at its peak", d.AtPeak))
 	}
 	if len(d.Groups) > 0 {
-		out = append(out, groupSection(label, d.Groups))
+		out = append(out, groupSection(d.Groups))
 	}
 	if len(d.Changes) > 0 {
-		out = append(out, programSection(label, d))
+		out = append(out, programSection(d))
 	}
 	return out
 }
@@ -289,8 +289,8 @@ func partOwner(op string) string {
 	return opName(op, most)
 }
 
-func groupSection(label string, groups []compare.Group) section {
-	s := section{title: label + ": CBs registered on each core, by group of cores", table: table{left: map[int]bool{1: true, 6: true}}}
+func groupSection(groups []compare.Group) section {
+	s := section{title: "CBs registered on each core, by group of cores", table: table{left: map[int]bool{1: true, 6: true}}}
 	s.table.add("change", "state", "old", "new", "end", "cores", "which")
 	for _, g := range groups[:min(len(groups), maxDiffRows)] {
 		s.table.add(signed(int64(g.Registered.New)-int64(g.Registered.Old)), string(g.State), grouped(g.Registered.Old), grouped(g.Registered.New),
@@ -302,8 +302,8 @@ func groupSection(label string, groups []compare.Group) section {
 
 // programSection is the table of the programs of a device that differ, each with its
 // buffers that do.
-func programSection(label string, d compare.Device) section {
-	s := section{title: fmt.Sprintf("programs of %s: %s; bytes of their fullest core", label, stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}}}
+func programSection(d compare.Device) section {
+	s := section{title: fmt.Sprintf("programs: %s; bytes of their fullest core", stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}}}
 	s.table.add("change", "state", "old", "new", "operation")
 	left := 0
 	var offsets []int64 // by which programs moved as a whole
