@@ -194,10 +194,26 @@ func (c *comparison) capture(p Pair[*Run]) Capture {
 		if out.Rank = p.New.rank; out.Rank == nil {
 			out.Rank = p.Old.rank
 		}
-		out.Left = c.parts(p.Old.left, p.New.left)
+		out.Left = c.parts(leftOf(p))
 		out.Equal = out.Chip.Old.same(out.Chip.New) && len(out.Left) == 0
 	}
 	return out
+}
+
+// leftOf returns what lives at the end of two captures. Where each has one device, its id
+// does not matter.
+func leftOf(p Pair[*Run]) (old, new []resident) {
+	if len(p.Old.devices) != 1 || len(p.New.devices) != 1 {
+		return p.Old.left, p.New.left
+	}
+	anywhere := func(all []resident) []resident {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i].inside = ""
+		}
+		return all
+	}
+	return anywhere(p.Old.left), anywhere(p.New.left)
 }
 
 func fileOf(r *Run) *File {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -63,14 +63,20 @@ func (p plan) log() string {
 }
 
 func (p plan) result(t require.TestingT, buffers bool) *replay.Result {
-	r, err := replay.Run("plan.jsonl", capture.NewReader(strings.NewReader(p.log()), "plan.jsonl").Events(capture.Options{}), replay.Options{Buffers: buffers})
+	return resultOf(t, p.log(), buffers)
+}
+
+func resultOf(t require.TestingT, log string, buffers bool) *replay.Result {
+	r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log), "plan.jsonl").Events(), replay.Options{Buffers: buffers})
 	require.NoError(t, err)
 	return r
 }
 
-func (p plan) run(t require.TestingT) []*compare.Run {
-	return []*compare.Run{compare.Of(p.result(t, true))}
+func runOf(t require.TestingT, log string) []*compare.Run {
+	return []*compare.Run{compare.Of(resultOf(t, log, true))}
 }
+
+func (p plan) run(t require.TestingT) []*compare.Run { return runOf(t, p.log()) }
 
 func (p plan) copy() plan {
 	q := p
