@@ -316,10 +316,14 @@ func (in *inputs) find(arg string) ([]capture.Input, error) {
 	if isDatabase(arg) {
 		return in.databases([]string{arg})
 	}
-	files, err := capture.Inputs(arg)
+	listed, err := capture.List(arg)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	for _, p := range listed.Passed {
+		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))
+	}
+	files := listed.Inputs
 	there := databasesIn(arg)
 	switch {
 	case len(there) == 0:
@@ -370,7 +374,10 @@ func (in *inputs) shut() {
 	for _, d := range in.open {
 		_ = d.close() // open for reading only
 	}
-	in.open = nil
+	for _, f := range in.pipes {
+		_ = f.Close() // open for reading only
+	}
+	in.open, in.pipes = nil, nil
 }
 
 // locate finds the node that --at names by an operation of a database.

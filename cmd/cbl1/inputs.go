@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 
 	"github.com/spf13/pflag"
 
@@ -26,6 +27,7 @@ type inputs struct {
 
 	unreadable bool        // an input was
 	open       []*database // to be shut
+	pipes      []*os.File  // the same
 	at         *atFlag     // nil: the verb asks about no moment
 }
 
@@ -76,6 +78,15 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	for _, arg := range args {
 		if arg == "-" {
 			if err := in.one("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), do); err != nil {
+				return err
+			}
+			continue
+		}
+		if pipe, is, err := in.pipe(arg); err != nil {
+			in.refuse(err)
+			continue
+		} else if is {
+			if err := in.one(arg, pipe.Events(in.opt), do); err != nil {
 				return err
 			}
 			continue
