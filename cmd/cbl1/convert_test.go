@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,6 +162,7 @@ func TestConvertWritesOverNothingElse(t *testing.T) {
 func TestConvertedNamesAreCutOnce(t *testing.T) {
 	for _, length := range [][2]int{{20, 65_535}, {20, 65_536}, {20, 70_000}, {3000, 70_000}, {3000, 20}, {70_000, 65_536}} {
 		outer, inner := strings.Repeat("o", length[0]), strings.Repeat("i", length[1])
+		kept := min(length[0], 1<<10) + len(" > ") + min(length[1], 64<<10)
 		capture := `[{"counter":0,"node_type":"function_start","params":{"name":"` + outer + `"},"connections":[]},` +
 			`{"counter":1,"node_type":"function_start","params":{"name":"` + inner + `"},"connections":[]},` +
 			`{"counter":2,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]},` +
@@ -169,13 +171,13 @@ func TestConvertedNamesAreCutOnce(t *testing.T) {
 		log := ask(strings.NewReader(capture), "convert", "-")
 		require.Equal(t, exitOK, log.code, log.err)
 		op := regexp.MustCompile(`"op":"[^"]*"`)
-		for _, verb := range [][]string{{"report", "-"}, {"peak", "-"}, {"who", "-", "111616"}} {
+		for _, verb := range [][]string{{"report", "-"}, {"peak", "-"}, {"who", "-", "111616"}, {"check", "-", "--budget", "1"}} {
 			verb = append(verb, "--format", "json")
 			want := op.FindAllString(ask(strings.NewReader(capture), verb...).out, -1)
 			require.NotEmpty(t, want)
 			for _, one := range want {
 				require.LessOrEqual(t, len(one), 1<<10+len(`"op":""`))
-				require.True(t, strings.HasSuffix(one, ` bytes)"`) || length[0]+length[1] < 1000, one)
+				require.True(t, strings.HasSuffix(one, fmt.Sprintf(` (%d,%03d bytes)"`, kept/1000, kept%1000)), one[max(0, len(one)-40):])
 			}
 			require.Equal(t, want, op.FindAllString(ask(strings.NewReader(log.out), verb...).out, -1), "%v of names of %v bytes", verb, length)
 		}
