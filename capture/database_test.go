@@ -115,14 +115,14 @@ func toldIn(t *testing.T, m memory) string {
 	var events []*event.Event
 	for e, err := range inputs[0].Events(Options{}) {
 		require.NoError(t, err)
-		if events = append(events, e); e.Kind == event.KindAgain {
+		if events = append(events, new(*e)); e.Kind == event.KindAgain {
 			events = nil
 		}
 	}
 	var ahead []*event.Event
 	for e, err := range inputs[0].Events(Options{Ahead: true}) {
 		require.NoError(t, err)
-		ahead = append(ahead, e)
+		ahead = append(ahead, new(*e))
 	}
 	require.Equal(t, summary(events), summary(ahead))
 	lines := strings.Split(summary(events), "\n")
