@@ -141,7 +141,6 @@ type content struct {
 	sizes    uint64           // sum of the sizes of local circular buffers, without cores
 	loose    uint64           // of those that name no core
 	logical  [numKinds]uint64 // of counted
-	fullest  [numKinds]uint64 // of counted: bytes of the fullest core
 	detail   ProgramDetail    // but for First, Last and Op
 
 	recorded    bool // a local circular buffer has an address of its own
@@ -199,8 +198,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
 			return nil, err
 		}
-		f := c.counted[kind].Occupied(program.CircularBuffer)
-		c.logical[kind], c.fullest[kind] = f.Logical(), fullest(f)
+		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
 	}
 	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
 		c.describe(programs[0])
@@ -234,7 +232,6 @@ func (c *content) describe(p *program.Program) {
 	c.logical[program.CircularBuffer] = f.Logical()
 	c.detail.Logical, c.detail.Bytes, c.detail.Cores = f.Logical(), f.Bytes(), c.cores.Len()
 	c.detail.Core = fullest(f)
-	c.fullest[program.CircularBuffer] = c.detail.Core
 	cbs := circular(p)
 	for finding := range p.Findings() {
 		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
