@@ -209,3 +209,44 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOneOfMany is a call for one device of a fleet of many, beside programs that all
+// have.
+func BenchmarkOneOfMany(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {1, 100}, {100, 100}} {
+		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {
+			f, m := filled(b, devices[0], devices[1], 20)
+			d, _ := f.Device(device.ID(m.Set().Len() - 1))
+			pair(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000)), d.Set())
+		})
+	}
+}
+
+// BenchmarkMarks is a program that comes to devices which all have had another peak.
+func BenchmarkMarks(b *testing.B) {
+	for _, side := range []int{10, 40, 120} {
+		b.Run(fmt.Sprintf("devices=%d", side*side), func(b *testing.B) {
+			f, m := filled(b, side, side, 1)
+			for d := range m.All() {
+				register(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000+64*uint64(d.ID()))), d.Set())
+				f.UnregisterAll(1 << 40)
+			}
+			pair(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 400_000)), m.Set())
+		})
+	}
+}
+
+// BenchmarkSnapshotOwn is a snapshot of devices that each have a program of their own.
+func BenchmarkSnapshotOwn(b *testing.B) {
+	for _, side := range []int{10, 40, 90} {
+		b.Run(fmt.Sprintf("devices=%d", side*side), func(b *testing.B) {
+			f, m := filled(b, side, side, 0)
+			for d := range m.All() {
+				register(b, f, build(b, m.Spec(), program.ID(d.ID()), cb("{[0-0 - 7-7]}", 64)), d.Set())
+			}
+			for b.Loop() {
+				f.Snapshot()
+			}
+		})
+	}
+}

@@ -103,7 +103,7 @@ func (r *registration) leave(slots bitset) {
 
 func (r *registration) own() {
 	if r.shared {
-		r.on, r.shared = slices.Clone(r.on), false
+		r.on, r.shared = r.on.clone(), false
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *registration) own() {
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.
 func (f *Fleet) share(r *registration, slots bitset) {
-	if !slices.Equal(f.lately, slots) {
+	if !f.lately.equal(slots) {
 		f.lately = slots
 	}
 	r.on, r.shared = f.lately, true
@@ -141,7 +141,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	}
 	f.lone[id] = c.slot
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDeviceAdded, Set: f.setOf(bitset(nil).with(c.slot), 1), Spec: spec})
+		f.emit(Event{Kind: EventDeviceAdded, Set: f.setOf(bitset{}.with(c.slot), 1), Spec: spec})
 	}
 	return Device{c}, nil
 }
@@ -287,7 +287,7 @@ func (f *Fleet) Of(ids ...ID) (Set, error) {
 func (f *Fleet) Set() Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.setOf(slices.Clone(f.live), f.live.count())
+	return f.setOf(f.live.clone(), f.live.count())
 }
 
 // Device returns the device with the given id. Errors: ErrNoDevice.
@@ -369,7 +369,7 @@ func (f *Fleet) dismiss(c *chip) {
 	f.clearHeap(c)
 	c.registered.Store(0)
 	c.group = nil
-	f.release(g, bitset(nil).with(c.slot), 1)
+	f.release(g, bitset{}.with(c.slot), 1)
 }
 
 // rest gives back what only serves changes, if no program is left.
@@ -377,7 +377,7 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs, f.lately = nil, nil
+	f.programs, f.lately = nil, bitset{}
 	f.residues, f.writings = shelf[residue]{}, nil
 	if len(f.groups) == 0 {
 		f.states = shelf[state]{}

@@ -33,6 +33,21 @@ func (h *hashes) of(n uint64) hash {
 	return hash(maphash.Comparable(h.seed, n))
 }
 
+// marks returns the hash of the high-water marks of a group of devices.
+func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
+	if h.blind || everythingMeets {
+		return 0
+	}
+	sum := h.of(0) ^ hash(peak.Registered)
+	for _, n := range [...]uint64{peak.Reserved, peak.Logical, peak.Core} {
+		sum = mix(sum) ^ hash(n)
+	}
+	if cores != nil {
+		sum += cores.hash
+	}
+	return mix(sum)
+}
+
 // left returns the hash of what the program with a hash left on some cores: a sum over
 // cores.
 func (h hash) left(kind program.Kind, cores l1.CoreSet) (sum hash) {

@@ -252,7 +252,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
-		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{1}) }},
+		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{}.with(0)) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
@@ -261,7 +261,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{1}) }},
+		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{}.with(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
 		{"hash of the content", func(f *Fleet) { held(f, 0).has.hash++ }},
 		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).has.bits.flip(9) }},
@@ -275,10 +275,23 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			same := f.newState(&line{content: g.state.line.clone()})
 			same.line.now, same.hash, same.totals, same.charge = same, g.state.hash, g.state.totals, g.state.charge
 			f.states.put(same.hash, same)
-			f.take(f.place(same, g.peak, g.cores), g, bitset{2}, 1)
+			f.take(f.place(same, g.peak, g.cores), g, bitset{}.with(1), 1)
 		}},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
 		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
+		{"number of groups that are found by the hash of their marks", func(f *Fleet) { g := f.slots[0].group; g.state.byPeak.put(g.hash, g) }},
+		{"a group is found by its marks", func(f *Fleet) { // as many groups as are found by hash, and one of another hash
+			for id := range ID(few + 1) {
+				d, err := f.AddDevice(100+id, spec)
+				require.NoError(t, err)
+				mustRegister(t, f, build(200+program.ID(id), cb("{[0-0 - 0-0]}", 64*uint64(id+1))), d.Set())
+				require.NoError(t, f.Unregister(200+program.ID(id), d.Set()))
+			}
+			require.NoError(t, f.CheckInvariants())
+			g := f.slots[3].group
+			g.state.byPeak.drop(g.hash, g)
+			g.state.byPeak.put(g.hash+1, g)
+		}},
 		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.drop(s.hash, s) }},
 		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},

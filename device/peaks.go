@@ -15,6 +15,7 @@ type corePeaks struct {
 	bytes []uint64   // of core x-y at x*rows+y
 	cores l1.CoreSet // with a peak above 0
 	least uint64     // smallest peak of these
+	hash  hash       // of bytes
 }
 
 func (p *corePeaks) at(c l1.Core) uint64 {
@@ -50,7 +51,7 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 	p := &f.view(s).occupied
 	to := g.cores
 	if to.below(p) {
-		to = to.raise(p)
+		to = to.raise(p, &f.hashes)
 	}
 	s.folded = fold{true, g.cores, to}
 	return to
@@ -73,7 +74,7 @@ func (p *corePeaks) below(now *partition) bool {
 }
 
 // raise returns the larger of the peaks and what is held now.
-func (p *corePeaks) raise(now *partition) *corePeaks {
+func (p *corePeaks) raise(now *partition, h *hashes) *corePeaks {
 	to := &corePeaks{}
 	if p != nil {
 		to.cores, to.rows = p.cores, p.rows
@@ -94,6 +95,10 @@ func (p *corePeaks) raise(now *partition) *corePeaks {
 			i := int(core.X)*to.rows + int(core.Y)
 			to.bytes[i] = max(to.bytes[i], c.covered.Bytes())
 		}
+	}
+	to.hash = h.of(0)
+	for _, n := range to.bytes {
+		to.hash = mix(to.hash ^ hash(n))
 	}
 	to.least = ^uint64(0)
 	for core := range to.cores.All() {

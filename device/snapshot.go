@@ -22,6 +22,7 @@ type DeviceSnapshot struct {
 	totals   Totals
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
+	shared   *DeviceSnapshot    // while the snapshot is taken: what devices of its state have
 }
 
 // A CoreGroup is a set of cores that hold the same.
@@ -40,21 +41,38 @@ func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions
 // that hold the same share what the snapshot says of them: it costs a few words for
 // each device, and the rest once for each distinct state.
 func (f *Fleet) Snapshot() *Snapshot {
+	s := &Snapshot{}
+	// What can be done outside of the lock is done there.
+	for _, shared := range f.takeDown(s) {
+		slices.SortFunc(shared.programs, byID)
+		shared.groups = joinEqual(shared.groups)
+	}
+	for _, d := range s.devices {
+		d.programs, d.groups = d.shared.programs, d.shared.groups
+		d.shared = nil
+	}
+	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
+	return s
+}
+
+// takeDown adds the devices of the fleet to a snapshot, and returns what states hold, as
+// it is found.
+func (f *Fleet) takeDown(s *Snapshot) []*DeviceSnapshot {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	s := &Snapshot{}
+	var states []*DeviceSnapshot
 	held := map[*state]*DeviceSnapshot{}
 	for slot := range f.live.all() {
 		c := f.slots[slot]
 		same := held[c.group.state]
 		if same == nil {
-			same = &DeviceSnapshot{programs: c.list(), groups: coreGroups(&f.view(c.group.state).occupied)}
+			same = &DeviceSnapshot{programs: f.list(c.group.state), groups: coreGroups(&f.view(c.group.state).occupied)}
 			held[c.group.state] = same
+			states = append(states, same)
 		}
-		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.totals(), same.programs, same.groups})
+		s.devices = append(s.devices, &DeviceSnapshot{id: c.id, spec: *c.spec, totals: c.totals(), shared: same})
 	}
-	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
-	return s
+	return states
 }
 
 // coreGroups copies out what the classes of a partition hold.
@@ -69,7 +87,7 @@ func coreGroups(p *partition) []CoreGroup {
 			regions:    slices.Collect(c.covered.Regions()),
 		})
 	}
-	return joinEqual(groups)
+	return groups
 }
 
 // joinEqual joins groups that hold the same and orders them by their first core, so

@@ -137,8 +137,12 @@ func (d Device) tiles(basis Basis) []tile {
 	defer d.c.fleet.mu.RUnlock()
 	var layers []layer
 	if basis == BasisRegistered {
-		for _, p := range d.c.list() {
-			layers = appendProgram(layers, p)
+		if g := d.c.group; g != nil {
+			programs := d.c.fleet.list(g.state)
+			slices.SortFunc(programs, byID)
+			for _, p := range programs {
+				layers = appendProgram(layers, p)
+			}
 		}
 	} else if d.c.left != nil {
 		for _, w := range d.c.left.pieces {
