@@ -7,8 +7,11 @@
 //	l1        addresses, ranges, cores, core range sets, what a board offers
 //	cbregion  the merging engine of one core
 //	program   circular buffers, their placement, the footprint of a program
+//	fit       whether a program fits beside what lives in L1; without a fleet
 //	device    fleets, meshes and devices: registration, totals, snapshots
-//	capture   reads ttnn graph captures and the event log
+//	event     what happens on a fleet, and the event log
+//	capture   reads ttnn graph captures, which it tells as events
+//	replay    follows events, and answers
 //	clash     reads the error messages tt-metal prints when L1 does not suffice
 //	report    prints results
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own

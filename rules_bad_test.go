@@ -24,7 +24,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"imports", "cbregion/a.go", library + `import "github.com/cbl1/cbl1/device"`, "cbregion may not import"},
 		{"imports", "cbregion/a.go", library + `import "github.com/google/btree"`, ""},
 		{"imports", "program/a.go", library + `import "github.com/cbl1/cbl1/cbregion"`, "program may not import"},
-		{"imports", "device/a.go", library + `import "github.com/google/btree"`, "device may not import github.com/google/btree"},
+		{"imports", "device/a.go", library + `import "github.com/google/btree"`, ""},
+		{"imports", "fit/a.go", library + `import "github.com/google/btree"`, "fit may not import github.com/google/btree"},
 		{"imports", "device/a.go", library + `import "encoding/json"`, `device may not import "encoding/json"`},
 		{"imports", "device/a.go", library + `import "os"`, `device may not import "os"`},
 		{"imports", "device/a.go", library + `import "os/signal"`, `device may not import "os/signal"`},
@@ -170,6 +171,10 @@ func TestPackageCommentRule(t *testing.T) {
 		{"capture/internal/scan/a.go", []string{"// Package p is.\npackage p\n"}, ""},
 		{"cmd/cbl1/a.go", []string{"// Command cbl1 is.\npackage main\n"}, ""},
 		{"cmd/cbl1/a.go", []string{"package main\n"}, "no package comment"},
+		{"l1/a.go", []string{five + "// A [Core] and [Rect].\npackage p\ntype Core int\nfunc Rect() {}\nfunc (Core) X() {}\ntype in int\n"}, ""},
+		{"l1/a.go", []string{five + "// A [Core].\npackage p\ntype Core int\nfunc Rect() {}\n"}, "does not name Rect"},
+		{"l1/a.go", []string{five + "// A [CoreSet].\npackage p\ntype Core int\n"}, "does not name Core"},
+		{"internal/magic/a.go", []string{"// Package p is.\npackage p\ntype Core int\n"}, ""},
 	} {
 		var files []*source
 		for _, text := range c.texts {

@@ -38,7 +38,9 @@ const (
 	pflag     = "github.com/spf13/pflag"
 	porcupine = "github.com/anishathalye/porcupine"
 	rapid     = "pgregory.net/rapid"
+	sqlite    = "github.com/ncruces/go-sqlite3"
 	testify   = "github.com/stretchr/testify"
+	xtext     = "golang.org/x/text"
 )
 
 // row says what the non-test files of one package may import.
@@ -60,7 +62,7 @@ func importTable() map[string]row {
 		"cbregion":            {ours: []string{"l1"}, outside: []string{btree}},
 		"program":             {ours: []string{"l1"}},
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, never: []string{"encoding", "os"}},
+		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
@@ -70,20 +72,24 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
 		"internal/asciijson":  {},
+		"internal/attack":     {},
 		"internal/jsonobject": {},
 		"internal/jsonscan":   {},
 		"internal/magic":      {},
 		"internal/packed":     {outside: []string{compress}},
-		"internal/shown":      {},
+		"internal/testkit":    {outside: []string{compress}},
+		"internal/shown":      {outside: []string{xtext}},
 		"internal/baseline":   {ours: []string{"l1", "cbregion", "program", "device"}, outside: []string{btree}},
 		// What benchmarks measure: everything that counts.
 		"internal/bench":           {ours: []string{"l1", "cbregion", "program", "device", "internal/baseline"}},
-		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "device", "internal/baseline", "internal/bench"}},
+		"internal/bench/cbl1bench": {ours: []string{"l1", "program", "device", "event", "capture", "replay", "internal/baseline", "internal/bench", "internal/large"}},
 		// Nothing of ours: an error in the product cannot hide in what it is compared with.
-		"internal/oracle":         {},
-		"internal/oracle/fixture": {},
+		"internal/oracle":          {},
+		"internal/oracle/fixture":  {},
+		"internal/large":           {},
+		"internal/large/cbl1large": {ours: []string{"internal/large"}},
 	}
 }
 
@@ -436,8 +442,8 @@ func checkFormat(s *source) []string {
 	return nil
 }
 
-// checkPackageComment wants a comment on the package made of these files; on one
-// that others import, long enough to say what it models.
+// checkPackageComment wants a comment on the package made of these files; on one that
+// others import, long enough to say what it models, and with all names.
 func checkPackageComment(files []*source) []string {
 	const least = 5
 	longest, dir := 0, files[0].dir()
@@ -450,7 +456,42 @@ func checkPackageComment(files []*source) []string {
 	case longest < least && files[0].library() && !below(dir, "internal") && !strings.Contains(dir, "/internal/"):
 		return []string{fmt.Sprintf("%s: package comment of %d lines: say model, invariants, cost and concurrency (at least %d lines)", dir, longest, least)}
 	}
-	return nil
+	if below(dir, "internal") || below(dir, "fuzz") || !files[0].library() {
+		return nil
+	}
+	return checkNames(files)
+}
+
+// checkNames wants the comment on a package to name each type and function that it exports.
+func checkNames(files []*source) []string {
+	var out []string
+	doc := ""
+	for _, s := range files {
+		doc += s.tree.Doc.Text()
+	}
+	for _, s := range files {
+		for _, decl := range s.tree.Decls {
+			var names []*ast.Ident
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv == nil {
+					names = append(names, decl.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						names = append(names, spec.Name)
+					}
+				}
+			}
+			for _, name := range names {
+				if name.IsExported() && !regexp.MustCompile(`\b`+name.Name+`\b`).MatchString(doc) {
+					out = append(out, s.complain(name.Pos(), "the package comment does not name %s", name.Name))
+				}
+			}
+		}
+	}
+	return out
 }
 
 // The patterns are put together from pieces because this file is read as well.

@@ -29,6 +29,7 @@ type decoder struct {
 	byType map[nodeType]decode
 
 	// The node at hand.
+	at      node
 	json    jsonobject.Reader
 	inner   jsonobject.Reader // of texts inside it
 	text    []byte            // for inner
@@ -54,14 +55,15 @@ func newDecoder(file string) *decoder {
 }
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
-// none of them.
+// none of them. The node is valid until the next one is decoded.
 func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
 		return nil, d.inputError("", 0, raw, "is not a node, which is an object", nil)
 	}
 	d.top = d.json.Read(raw)
-	n := &node{Pos: pos, Counter: d.counter()}
+	d.at = node{Pos: pos, Counter: d.counter()}
+	n := &d.at
 	if d.ok() {
 		n.Type = d.kind()
 	}

@@ -14,28 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
-
-func gzipped(t testing.TB, text io.Reader) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := io.Copy(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
-func zstded(t testing.TB, text io.Reader, opts ...zstd.EOption) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true)}, opts...)...)
-	require.NoError(t, err)
-	_, err = io.Copy(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
 
 // count reads a capture to its end.
 func count(r io.Reader) (n int, err error) {
@@ -53,14 +33,14 @@ func TestCompressed(t *testing.T) {
 	rest := strings.NewReader(two[50:])
 	skippable := "\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
 	for name, data := range map[string][]byte{
-		"gzip":                  gzipped(t, strings.NewReader(two)),
-		"gzip with mark":        gzipped(t, strings.NewReader("\xef\xbb\xbf"+two)),
-		"gzip members":          append(gzipped(t, half), gzipped(t, rest)...),
-		"zstd":                  zstded(t, strings.NewReader(two)),
-		"zstd single segment":   zstded(t, strings.NewReader(two), zstd.WithSingleSegment(true)),
-		"zstd frames":           append(zstded(t, strings.NewReader(two[:50])), zstded(t, strings.NewReader(two[50:]))...),
-		"zstd, frame to skip":   append([]byte(skippable), zstded(t, strings.NewReader(two))...),
-		"zstd, window of 8 MiB": zstded(t, strings.NewReader(two), zstd.WithWindowSize(8<<20)),
+		"gzip":                  testkit.Gzip(t, strings.NewReader(two)),
+		"gzip with mark":        testkit.Gzip(t, strings.NewReader("\xef\xbb\xbf"+two)),
+		"gzip members":          append(testkit.Gzip(t, half), testkit.Gzip(t, rest)...),
+		"zstd":                  testkit.Zstd(t, strings.NewReader(two)),
+		"zstd single segment":   testkit.Zstd(t, strings.NewReader(two), zstd.WithSingleSegment(true)),
+		"zstd frames":           append(testkit.Zstd(t, strings.NewReader(two[:50])), testkit.Zstd(t, strings.NewReader(two[50:]))...),
+		"zstd, frame to skip":   append([]byte(skippable), testkit.Zstd(t, strings.NewReader(two))...),
+		"zstd, window of 8 MiB": testkit.Zstd(t, strings.NewReader(two), zstd.WithWindowSize(8<<20)),
 	} {
 		n, err := count(bytes.NewReader(data))
 		require.NoError(t, err, name)
@@ -93,7 +73,7 @@ func TestCompressed(t *testing.T) {
 }
 
 func TestCompressedRefused(t *testing.T) {
-	gz, zs := gzipped(t, strings.NewReader(two)), zstded(t, strings.NewReader(two))
+	gz, zs := testkit.Gzip(t, strings.NewReader(two)), testkit.Zstd(t, strings.NewReader(two))
 	sum := bytes.Clone(gz)
 	sum[len(sum)-5] ^= 1
 	zsum := bytes.Clone(zs)
@@ -110,11 +90,11 @@ func TestCompressedRefused(t *testing.T) {
 		{append(bytes.Clone(gz), "tail"...), "gzip data is c", nil},
 		{append(bytes.Clone(zs), "tail"...), "zstd data is c", nil},
 		{append(bytes.Clone(gz), make([]byte, 100)...), "gzip data is corrupt", nil},
-		{gzipped(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", event.ErrNotCapture},
-		{gzipped(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", event.ErrNotCapture},
-		{gzipped(t, strings.NewReader("")), "this is empty input", event.ErrNotCapture},
-		{zstded(t, strings.NewReader("<html>")), "this is an HTML page", event.ErrNotCapture},
-		{gzipped(t, strings.NewReader(two+two)), "a second JSON value", nil},
+		{testkit.Gzip(t, bytes.NewReader(gz)), "this is gzip data inside compressed data", event.ErrNotCapture},
+		{testkit.Gzip(t, bytes.NewReader(zs)), "this is zstd data inside compressed data", event.ErrNotCapture},
+		{testkit.Gzip(t, strings.NewReader("")), "this is empty input", event.ErrNotCapture},
+		{testkit.Zstd(t, strings.NewReader("<html>")), "this is an HTML page", event.ErrNotCapture},
+		{testkit.Gzip(t, strings.NewReader(two+two)), "a second JSON value", nil},
 	} {
 		_, err := count(bytes.NewReader(c.data))
 		require.ErrorContains(t, err, c.want)
@@ -127,7 +107,7 @@ func TestCompressedRefused(t *testing.T) {
 
 func TestCompressedReadErrors(t *testing.T) {
 	broken := errors.New("broken pipe")
-	for _, data := range [][]byte{gzipped(t, strings.NewReader(two)), zstded(t, strings.NewReader(two))} {
+	for _, data := range [][]byte{testkit.Gzip(t, strings.NewReader(two)), testkit.Zstd(t, strings.NewReader(two))} {
 		for n := 4; n <= len(data); n++ { // enough to see what it is
 			_, err := count(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)))
 			require.ErrorIs(t, err, broken, "after %d bytes", n)
@@ -142,12 +122,12 @@ func TestBombs(t *testing.T) {
 		t.Skip("compresses some hundred MiB: needs a run without -short")
 	}
 	bomb := func(n int64) io.Reader {
-		return io.MultiReader(strings.NewReader("["), &repeated{pattern: strings.Repeat(" ", 4096), n: n}, strings.NewReader("]"))
+		return io.MultiReader(strings.NewReader("["), testkit.Repeat(strings.Repeat(" ", 4096), n), strings.NewReader("]"))
 	}
 	const beyond = 200 << 20
 	for name, data := range map[string][]byte{
-		"gzip": gzipped(t, bomb(beyond)),
-		"zstd": zstded(t, bomb(beyond)),
+		"gzip": testkit.Gzip(t, bomb(beyond)),
+		"zstd": testkit.Zstd(t, bomb(beyond)),
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -159,7 +139,7 @@ func TestBombs(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
 	}
 	// Below the line anything goes.
-	n, err := count(bytes.NewReader(zstded(t, bomb(60<<20))))
+	n, err := count(bytes.NewReader(testkit.Zstd(t, bomb(60<<20))))
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
@@ -167,7 +147,7 @@ func TestBombs(t *testing.T) {
 // TestWindow holds the memory of the zstd decoder to its limit.
 func TestWindow(t *testing.T) {
 	large := longGraph(40 << 20)
-	fits := zstded(t, bytes.NewReader(large), zstd.WithWindowSize(32<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	fits := testkit.Zstd(t, bytes.NewReader(large), zstd.WithWindowSize(32<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -185,7 +165,7 @@ func TestWindow(t *testing.T) {
 	require.Less(t, most, uint64(64<<20))
 
 	for name, data := range map[string][]byte{
-		"window":         zstded(t, bytes.NewReader(large), zstd.WithWindowSize(64<<20), zstd.WithEncoderLevel(zstd.SpeedFastest)),
+		"window":         testkit.Zstd(t, bytes.NewReader(large), zstd.WithWindowSize(64<<20), zstd.WithEncoderLevel(zstd.SpeedFastest)),
 		"single segment": single64(t, large),
 	} {
 		_, err := count(bytes.NewReader(data))
@@ -202,7 +182,7 @@ func single64(t *testing.T, data []byte) []byte {
 }
 
 func TestNoGoroutinesLeft(t *testing.T) {
-	data := zstded(t, bytes.NewReader(longGraph(1<<20)))
+	data := testkit.Zstd(t, bytes.NewReader(longGraph(1<<20)))
 	before := runtime.NumGoroutine()
 	for range 20 {
 		for _, err := range NewReader(bytes.NewReader(data), "trace.json.zst").nodes() {

@@ -5,9 +5,12 @@
 // # Model
 //
 // [Inputs] turns the name of a file or folder into the captures to read. An [Input] is
-// one file, and [Input.Events] tells what happens in it; [NewReader] makes a [Reader] of
+// one file, and [Input.Events] tells what happens in it. [Databases] makes Inputs of a report
+// database, whose rows ([Row]) somebody else fetches: [Tables] is all that is asked of a driver,
+// and [Input.Counter] finds a node of an operation. [NewReader] makes a [Reader] of
 // whatever else can be read, like standard input, and [Reader.Events] does the same.
-// [Options] say what a capture cannot.
+// [Options] say what a capture cannot. [Databases] returns the captures of a report
+// database, which is read as [Tables] of [Row]s: whoever has a driver implements them.
 //
 // A capture is a list of nodes in the order of execution. A node is no event: which chips
 // a mesh has shows late, a program is the circular buffers between two frees, an
@@ -33,16 +36,22 @@
 //
 // An event log is told as it stands.
 //
+// A database has a graph for each operation, and each begins to count nodes anew. They are
+// told as one capture, in the order of the operations. What happens between operations shows
+// only in what lives when each of them ends.
+//
 // # Cost
 //
 // A capture is read in one pass, or two, at some hundred MB/s, in memory that follows the
 // number of distinct programs and of live buffers and not the size of the input: one
-// buffer, one node (at most 16 MiB) and the two small sections of a report. Nodes and keys
+// buffer, one node (at most 16 MiB) and the two small sections of a report, and of a database
+// 24 bytes for each operation. Nodes and keys
 // that do not matter are never built. A run costs its nodes, an event of a buffer the
 // devices on which it lies.
 //
 // # Concurrency
 //
-// A Reader belongs to one goroutine and starts none. Events are the caller's to keep; the
-// lists in them are shared and must not be changed.
+// A Reader belongs to one goroutine and starts none. An event is valid until the next one is
+// asked for; a copy of it stays, since no list in it is used again. Lists are shared and must
+// not be changed.
 package capture

@@ -16,8 +16,7 @@ type announced struct {
 	programs   []began
 	executions int // of these: the k-th is of the k-th program
 	workload
-	missed map[device.ID]bool // ids of frees that did not reach the unit since then
-	relied map[device.ID]bool // of these, those in spite of which an execution was told
+	relied stretch // from the first free or meeting that an execution was told behind, to the last such execution
 }
 
 // began is a program that began to run, and the counter of its first node.
@@ -38,18 +37,18 @@ func (a *announced) begin(what began, inferred bool) {
 	}
 }
 
-// next returns the program of the next execution. It is not known where nothing began.
-func (a *announced) next() (id program.ID, known bool) {
+// next returns the program of the next execution, a node. It is not known where nothing
+// began. What frees announced between behind, which is a node too, and the execution did
+// not reach the unit.
+func (a *announced) next(behind, at uint64) (id program.ID, known bool) {
 	n := len(a.programs)
 	if n == 0 {
 		return 0, false
 	}
-	for mesh := range a.missed {
-		if a.relied == nil {
-			a.relied = map[device.ID]bool{}
-		}
-		a.relied[mesh] = true
+	if a.relied == (stretch{}) {
+		a.relied.grow(behind)
 	}
+	a.relied.grow(at)
 	if a.executions < n {
 		a.executions++
 	}
@@ -66,14 +65,14 @@ func (w *walk) execute(n *node) error {
 	if f := w.ownFree(); f != nil && w.known.reaches(f.device, chip) {
 		w.hit(n.Counter)
 	}
-	if err := w.complete(n.Counter, func(r *run) bool { return r.on.id == chip }); err != nil {
+	if err := w.complete(n.Counter, w.open.of(w.units.byID[chip])); err != nil {
 		return err
 	}
 	e := &event.Event{
 		Kind: event.KindExecuted, Node: n.Counter, Op: event.Some(w.functions.path()), Devices: event.Some([]device.ID{chip}),
 	}
 	if u := w.units.byID[chip]; u != nil {
-		e.Program, e.Known = u.since.next()
+		e.Program, e.Known = u.since.next(max(u.met, u.since.at), n.Counter)
 	}
 	if !e.Known {
 		onMesh, err := w.shownOnMesh(chip, n.Counter)
@@ -96,7 +95,7 @@ func (w *walk) execute(n *node) error {
 // shownOnMesh reports whether what a chip executes is shown under the id of its mesh.
 func (w *walk) shownOnMesh(chip device.ID, at uint64) (bool, error) {
 	for _, mesh := range w.known.meshesOf(chip) {
-		if err := w.complete(at, func(r *run) bool { return r.on.id == mesh }); err != nil {
+		if err := w.complete(at, w.open.of(w.units.byID[mesh])); err != nil {
 			return false, err
 		}
 		if u := w.units.byID[mesh]; u != nil && len(u.since.programs) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // FuzzReader reads anything: the reader never panics, says what is wrong in one
@@ -31,8 +32,8 @@ func FuzzReader(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
 	}
-	f.Add(gzipped(f, strings.NewReader(two)))
-	f.Add(zstded(f, strings.NewReader(two)))
+	f.Add(testkit.Gzip(f, strings.NewReader(two)))
+	f.Add(testkit.Zstd(f, strings.NewReader(two)))
 	for _, name := range []string{"visualizer_matmul_2024", "matmul_normal_mode"} {
 		if text, err := os.ReadFile(filepath.Join(traces, name+".json")); err == nil {
 			f.Add(text)

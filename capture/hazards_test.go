@@ -51,7 +51,7 @@ func TestHazardWholeInput(t *testing.T) {
 		{"HTML", "\n<!DOCTYPE html><html>", 0, 1, event.ErrNotCapture, "an HTML page"},
 		{"XML", "<?xml version='1.0'?>", 0, 1, event.ErrNotCapture, "XML or HTML"},
 		{"LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 0, 1, event.ErrNotCapture, "git LFS pointer"},
-		{"SQLite", "SQLite format 3\x00\x10\x00", 0, 1, event.ErrNotCapture, "sqlite3 -list -noheader db.sqlite"},
+		{"SQLite", "SQLite format 3\x00\x10\x00", 0, 1, event.ErrNotCapture, "this is a SQLite database"},
 		{"zip", "PK\x03\x04rest", 0, 1, event.ErrNotCapture, "zip archive"},
 		{"binary", "\x7fELF\x02\x01\x01\x00", 0, 1, event.ErrNotCapture, "binary data"},
 		{"other text", "counter,node_type\n", 0, 1, nil, "unexpected 'c' where a value belongs"},

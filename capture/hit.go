@@ -17,14 +17,13 @@ const maxOperations = 1 << 16
 // the latest ones: one more than replay judges, so that it sees that there are more.
 const maxWorkloads = 65
 
-// hits remember what each operation ran: an operation that finds its program in the cache
-// shows no circular buffers.
-type hits map[operation][]*ranOn
+// hits remember what each operation ran, by the id of the unit: an operation that finds its
+// program in the cache shows no circular buffers.
+type hits map[operation]map[device.ID]*ranOn
 
 // ranOn is what an operation ran on one unit. The names of functions and the text of
 // arguments may stand for several workloads: the one that ran last is the last here.
 type ranOn struct {
-	id        device.ID
 	workloads []workloadRan // at least one; those before the last are different
 }
 
@@ -51,13 +50,15 @@ func (h hits) remember(r *run, what remembered) {
 	}
 	l := &r.on.since.workload
 	anew := workloadRan{l.at, l.most > 0, []remembered{what}}
-	list := h[r.key]
-	i := slices.IndexFunc(list, func(old *ranOn) bool { return old.id == r.on.id })
-	if i < 0 {
-		h[r.key] = append(list, &ranOn{r.on.id, []workloadRan{anew}})
+	if h[r.key] == nil {
+		h[r.key] = map[device.ID]*ranOn{}
+	}
+	old := h[r.key][r.on.id]
+	if old == nil {
+		h[r.key][r.on.id] = &ranOn{[]workloadRan{anew}}
 		return
 	}
-	last := &list[i].workloads[len(list[i].workloads)-1]
+	last := &old.workloads[len(old.workloads)-1]
 	if k := slices.IndexFunc(last.programs, func(o remembered) bool { return o.first == what.first }); k >= 0 {
 		last.programs[k] = what
 		return
@@ -66,7 +67,7 @@ func (h hits) remember(r *run, what remembered) {
 		last.programs = append(last.programs, what)
 		return
 	}
-	list[i].add(anew)
+	old.add(anew)
 }
 
 // add takes in a workload that begins. What was the last one until now is kept once.
@@ -85,27 +86,32 @@ func (l workloadRan) same(o workloadRan) bool {
 	return slices.EqualFunc(l.programs, o.programs, func(a, b remembered) bool { return a.program == b.program && a.unsettled == b.unsettled })
 }
 
-// last returns the programs of the workload that ran last.
-func (o *ranOn) last() []remembered { return o.workloads[len(o.workloads)-1].programs }
-
-// others returns, by id, what else program i of the last workload may be: program i of each
-// other workload, or the last one of a shorter workload; and behind the last one all that
-// others have more.
-func (o *ranOn) others(i int) (ids []program.ID) {
-	last := o.last()
-	for _, w := range o.workloads[:len(o.workloads)-1] {
-		end := i + 1
-		if i == len(last)-1 {
-			end = len(w.programs)
-		}
-		for k := min(i, len(w.programs)-1); k < min(end, len(w.programs)); k++ {
-			if id := w.programs[k].program; id != last[i].program && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+// ended returns the workloads that an operation ran on a unit, the last one last. One that
+// goes on is none of them: a program of it is not complete.
+func (o *ranOn) ended(on *unit) []workloadRan {
+	n := len(o.workloads) - 1
+	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() {
+		return o.workloads[:n]
 	}
-	slices.Sort(ids)
-	return ids
+	return o.workloads
+}
+
+// otherThan returns the workloads that are not a given one, by the ids of their programs, and
+// whether one of them may be more programs than the capture tells apart.
+func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, unsettled bool) {
+	for _, w := range workloads {
+		if w.same(one) {
+			continue
+		}
+		var ids []program.ID
+		for _, r := range w.programs {
+			ids = append(ids, r.program)
+			unsettled = unsettled || r.unsettled
+		}
+		all = append(all, ids)
+	}
+	slices.SortFunc(all, slices.Compare)
+	return all, unsettled
 }
 
 // A freeing is a circular_buffer_deallocate_all that nothing followed yet.
@@ -206,35 +212,58 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	if w.opt.NoInfer {
 		return false
 	}
-	reached := func(device.ID) bool { return true }
+	reached := event.NoDevice // all
 	if f != nil && f.device != event.NoDevice {
 		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
-			reached = func(id device.ID) bool { return w.known.reaches(f.device, id) }
+			reached = f.device
 		} else {
 			w.guessed.reach[f.device] = true
 		}
 	}
 	rounds := [][]start{nil}
-	for _, of := range w.hits[key] {
-		if !reached(of.id) {
+	for _, on := range w.ranBy(key, reached) {
+		workloads := w.hits[key][on.id].ended(on)
+		if len(workloads) == 0 {
 			continue
 		}
 		w.settle()
-		for i, r := range of.last() {
+		last := workloads[len(workloads)-1]
+		others, unsettled := otherThan(last, workloads)
+		for i, r := range last.programs {
 			if i == len(rounds) {
 				rounds = append(rounds, nil)
 			}
-			others := of.others(i)
-			rounds[i] = append(rounds[i], start{
-				startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled, candidates: fmt.Sprint(others)}, w.units.byID[of.id],
-				event.RunOn{Device: of.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, others,
-			})
+			what := startKey{program: r.program, op: key.path, inferred: true, unsettled: r.unsettled}
+			one := start{what, on, event.RunOn{Device: on.id, First: first, Last: first, CBFirst: r.cbFirst, CBLast: r.cbLast}, r.first, nil}
+			if i == 0 && len(others) > 0 {
+				one.what.others, one.what.othersUnsettled, one.others = fmt.Sprint(others), unsettled, others
+			}
+			rounds[i] = append(rounds[i], one)
 		}
 	}
 	for _, starts := range rounds {
 		w.start(starts, at)
 	}
 	return len(rounds[0]) > 0
+}
+
+// ranBy returns the units that an id reaches on which an operation is known to have run.
+func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
+	known := w.hits[key]
+	if id != event.NoDevice && len(w.known.chips[id]) < len(known) {
+		for _, u := range w.units.reached(id) {
+			if known[u.id] != nil {
+				on = append(on, u)
+			}
+		}
+		return on
+	}
+	for of := range known {
+		if w.known.reaches(id, of) {
+			on = append(on, w.units.byID[of])
+		}
+	}
+	return on // in no order: start orders them
 }
 
 // closeFree looks at a free that nothing followed. An operation that is not known to have
@@ -249,9 +278,6 @@ func (w *walk) closeFree() {
 	w.functions.decide(f.start)
 	if f.cacheHit.V && !aborted {
 		return
-	}
-	if !f.cacheHit.OK && !aborted {
-		w.unlessPlan.add(hiddenFreeWithoutCBs, int64(f.counter), "")
 	}
 	w.notShown(w.unlessPlan, f.name, f.start)
 }

@@ -12,7 +12,7 @@ func (w *walk) perCore(id device.ID) {
 		return
 	}
 	w.known.hybrid[id] = true
-	for _, u := range w.units.sorted() {
+	for _, u := range w.units.reached(id) {
 		w.allocatedBy(u)
 	}
 }
@@ -32,8 +32,8 @@ func (w *walk) allocatedBy(u *unit) {
 
 // isHybrid reports whether a tensor that lies on an id was allocated core by core.
 func (k *learnt) isHybrid(id device.ID) bool {
-	for of := range k.hybrid {
-		if k.reaches(of, id) {
+	for of := range k.above(id) {
+		if k.hybrid[of] {
 			return true
 		}
 	}

@@ -15,10 +15,12 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// An Input is one capture file.
+// An Input is one capture: a file, or a part of a report database.
 type Input struct {
 	Path string
-	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json
+	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json or from a database
+
+	part *part // of a database; nil if it is a file
 }
 
 // Inputs returns the captures that path names: the file itself, or those in the
@@ -131,6 +133,9 @@ func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "012345678
 // what was read may be half old and half new; a pipe is read once, as it comes. An event
 // log may grow while it is read.
 func (in Input) open() (*Reader, error) {
+	if in.part != nil {
+		return &Reader{file: in.Path, part: in.part}, nil
+	}
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fileError(in.Path, err)
@@ -158,7 +163,7 @@ func unchanged(before, after fs.FileInfo) bool {
 
 // sameAs refuses, and closes, a file that is not the one that was read before.
 func (r *Reader) sameAs(before fs.FileInfo) error {
-	if r.regular != nil && unchanged(before, r.regular) {
+	if r.part != nil || r.regular != nil && unchanged(before, r.regular) {
 		return nil
 	}
 	_ = r.shut() // nothing was read from it

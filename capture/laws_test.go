@@ -40,7 +40,7 @@ func told(data []byte, opt Options) (events []*event.Event, err error) {
 		if err != nil {
 			return events, err
 		}
-		events = append(events, e)
+		events = append(events, new(*e))
 	}
 	return events, nil
 }
@@ -54,7 +54,7 @@ func toldBy(t require.TestingT, path string, opt Options) (events, void []*event
 			events, void = nil, events
 			continue
 		}
-		events = append(events, e)
+		events = append(events, new(*e))
 	}
 	return events, void
 }
@@ -350,7 +350,7 @@ func TestEventsOfLog(t *testing.T) {
 	var want []*event.Event
 	for e, err := range event.NewLog(strings.NewReader(text), path).Events() {
 		require.NoError(t, err)
-		want = append(want, e)
+		want = append(want, new(*e))
 	}
 	require.Len(t, want, 3)
 	for _, ahead := range []bool{false, true} {
@@ -482,4 +482,26 @@ func FuzzEvents(f *testing.F) {
 			l.event(e)
 		}
 	})
+}
+
+// TestCopiesStay copies events while their source goes on: what a copy says does not change,
+// although the event itself becomes the next one.
+func TestCopiesStay(t *testing.T) {
+	again := false
+	for _, path := range captures(t) {
+		var copies []event.Event
+		var lines []string
+		line := func(e event.Event) string { return fmt.Sprintf("%+v", e) }
+		memory := map[*event.Event]bool{}
+		for e, err := range (Input{Path: path}).Events(Options{}) {
+			require.NoError(t, err, path)
+			again = again || memory[e]
+			memory[e] = true
+			copies, lines = append(copies, *e), append(lines, line(*e))
+		}
+		for i, e := range copies {
+			require.Equal(t, lines[i], line(e), "%s: event %d", path, i)
+		}
+	}
+	require.True(t, again, "no event has the memory of another one")
 }

@@ -69,6 +69,13 @@ func (l *layouts) read(run []program.CB) {
 // not, the recorded ones come first: they are facts to place around. Core ranges key the
 // placement as the capture writes them: what ttnn builds does not merge them.
 func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
+	if lies(run) {
+		out := make([]event.CB, len(run))
+		for i, cb := range run {
+			out[i].CB = cb
+		}
+		return out, nil
+	}
 	circular, others := program.NewBuilder(id).AsWritten(), program.NewBuilder(id).AsWritten()
 	var ordered []program.CB
 	for _, fixed := range []bool{true, false} {
@@ -107,6 +114,19 @@ func placed(id program.ID, run []program.CB, spec l1.Spec) ([]event.CB, error) {
 		*from = (*from)[1:]
 	}
 	return out, nil
+}
+
+// lies reports whether all buffers of a run have an address, and are so small that no sum
+// over all cores can be too large: nothing is left to place or to refuse.
+func lies(run []program.CB) bool {
+	const cores = 1 << 16 // of the largest grid
+	sum := uint64(0)
+	for _, cb := range run {
+		if sum += cb.Size; !cb.Fixed || sum > l1.MaxAddr/cores {
+			return false
+		}
+	}
+	return true
 }
 
 // addresses returns those of a program's buffers in creation order.

@@ -179,7 +179,7 @@ func (p *past) fromLists(known *learnt) (out []resident) {
 	devices := map[device.ID][]uint64{}
 	for _, place := range places {
 		if devices[place.named] == nil {
-			devices[place.named] = p.lists.operations(p.lists.devices[place.named])
+			devices[place.named] = p.listings(place.named)
 		}
 		out = append(out, p.fromPlace(known, place, devices[place.named])...)
 	}
@@ -203,7 +203,7 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 	for _, at := range p.lists.operations(spans) {
 		i, _ := slices.BinarySearch(all[next:], at)
 		if i > 0 { // lists came between that lack it
-			end(all[next])
+			end(p.goneBy(all[next]))
 		}
 		next += i + 1
 		if made.during(at, p.endOf(at)) {
@@ -224,7 +224,7 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 		}
 	}
 	if next < len(all) {
-		end(all[next])
+		end(p.goneBy(all[next]))
 	}
 	end(forever)
 	return out
@@ -234,8 +234,8 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 type made []life
 
 func (p *past) madeAt(known *learnt, place listedPlace) (out made) {
-	for _, l := range p.lives[place.address] {
-		if known.share(l.named, place.named) {
+	for list := range sharing(known, p.lives[place.address], place.named) {
+		for _, l := range list {
 			out = append(out, *l)
 		}
 	}
@@ -262,7 +262,7 @@ type span struct{ start, end uint64 }
 
 // enters and leaves take in that a function begins, or that the innermost one ends.
 func (p *past) enters(at uint64) {
-	if p != nil && p.listable {
+	if p != nil && p.listable && !p.sliced {
 		p.open = append(p.open, len(p.spans))
 		p.spans = append(p.spans, span{at, forever})
 	}

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -82,19 +83,21 @@ func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kin
 type buffers struct {
 	known  *learnt
 	serial device.BufferID
-	live   map[device.BufferID]*buffer
-	byNode map[uint64][]*buffer     // in the order of their allocations
-	loose  map[addressKey][]*buffer // of allocations that name no node
+	live   map[device.ID]map[device.BufferID]*buffer // by the id that they name
+	byNode map[uint64][]*buffer                      // in the order of their allocations
+	loose  map[addressKey][]*buffer                  // of allocations that name no node
 
+	sliced  bool              // a free may name a buffer node of another slice, or none
 	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
-	newest  *node             // the last buffer node, while nothing followed it
+	newest  *node             // the last buffer node, while nothing followed it: last
+	last    node
 }
 
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
-		known: known, live: map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
+		known: known, live: map[device.ID]map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
 		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
@@ -106,7 +109,8 @@ func (l *buffers) next() device.BufferID {
 
 // node takes in that operations know a buffer, and which tensors belong to it.
 func (l *buffers) node(n *node) {
-	l.newest = n
+	l.last = *n
+	l.newest = &l.last
 	added := 0
 	for _, c := range n.Connections {
 		if c > n.Counter && len(l.tensors) < maxTensors && added < 8 {
@@ -128,20 +132,27 @@ func (l *buffers) earlier(next *node) *node {
 }
 
 func (l *buffers) add(b *buffer) {
-	l.live[b.id] = b
+	if l.live[b.named] == nil {
+		l.live[b.named] = map[device.BufferID]*buffer{}
+	}
+	l.live[b.named][b.id] = b
 	if b.node.OK {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
-	} else {
+	}
+	if !b.node.OK || l.sliced {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
 	}
 }
 
 func (l *buffers) remove(b *buffer) {
-	delete(l.live, b.id)
+	if delete(l.live[b.named], b.id); len(l.live[b.named]) == 0 {
+		delete(l.live, b.named)
+	}
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
-	} else {
+	}
+	if !b.node.OK || l.sliced {
 		removeFrom(l.loose, b.key(), b)
 	}
 }
@@ -153,9 +164,13 @@ func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
 	}
 }
 
-// all returns the live buffers in the order of their allocations.
-func (l *buffers) all() []*buffer {
-	return slices.SortedFunc(maps.Values(l.live), func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
+// reaching returns the live buffers of some ids in the order of their allocations.
+func (l *buffers) reaching(ids iter.Seq[device.ID]) (all []*buffer) {
+	for id := range ids {
+		all = slices.AppendSeq(all, maps.Values(l.live[id]))
+	}
+	slices.SortFunc(all, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
+	return all
 }
 
 // backed returns the live buffer of a mesh of which b is the same on one of its chips:
@@ -168,7 +183,7 @@ func (l *buffers) backed(b *buffer) *buffer {
 		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
 			o.kind == b.kind && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
 	}
-	if b.node.OK {
+	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
 	}
 	for _, mesh := range l.known.meshesOf(b.named) {
@@ -196,7 +211,7 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 			break
 		}
 	}
-	if len(n.Connections) == 0 {
+	if len(n.Connections) == 0 || l.sliced && len(list) == 0 {
 		list = l.byAddress(n, id)
 	}
 	for _, b := range slices.Backward(list) {
@@ -236,12 +251,22 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	return list
 }
 
+// of returns the buffers of a database that may be those of a tensor, whose buffer node is in
+// another slice.
+func (l *buffers) of(n *node) []*buffer {
+	kind, ok := bufferKind(n)
+	if !l.sliced || !ok || n.Address.V == 0 {
+		return nil
+	}
+	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
+}
+
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are
 // complete by then.
 func (w *walk) bufferEvent(n *node) error {
 	w.settle()
 	id := idOf(n.DeviceID)
-	if err := w.complete(n.Counter, func(r *run) bool { return w.known.reaches(id, r.on.id) }); err != nil {
+	if err := w.complete(n.Counter, w.openOn(id)); err != nil {
 		return err
 	}
 	w.upstream.buffer(n)
@@ -274,6 +299,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 	}
 	w.buffers.add(b)
 	b.life = w.past.allocated(b)
+	w.leaves(b)
 	if kind.InL1() {
 		w.measure(b, n)
 	}
@@ -321,7 +347,7 @@ func (w *walk) back(of, b *buffer) {
 	e := w.allocation(b)
 	e.Buffer.Backing, e.Address = true, event.Some(b.recorded)
 	e.Devices = event.Some([]device.ID{b.named})
-	w.tell(e)
+	w.tell(&e)
 }
 
 // free takes in a free. It reports whether the allocation is known.
@@ -341,6 +367,7 @@ func (w *walk) free(n *node, id device.ID) bool {
 	case backing != 0:
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
 	default:
+		w.crosses(b, w.border)
 		w.buffers.remove(b)
 		w.places.remove(b)
 		if b.life != nil {
@@ -356,7 +383,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (w *walk) lost(n *node, id device.ID) bool {
 	w.past.lost(n, w.known)
-	w.absent = slices.DeleteFunc(w.absent, func(a absentee) bool { return slices.Contains(n.Connections, a.told.Node) })
+	for _, c := range n.Connections {
+		w.absent.drop(c)
+	}
 	told := n.Address.V != 0 && (w.past != nil || w.again) // a reading knows all residents, or another one will
 	named := n.Address.V == 0 && len(n.Connections) > 0    // what stands for it has a node of its own
 	return told || named || !w.ranOn(id)
@@ -371,15 +400,19 @@ func (w *walk) tensor(n *node) {
 		return
 	}
 	w.grids.see(n.ShardGrid)
-	if b := l.waiting; b != nil && named && b.node == event.Some(node) {
+	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
 		b.cores, b.known, l.waiting = n.ShardGrid.Cores(), true, nil
 		w.lay(b)
 		return
 	}
-	if !named || len(l.byNode[node]) == 0 {
+	list := l.byNode[node]
+	if !named || len(list) == 0 {
+		list = l.of(n)
+	}
+	if len(list) == 0 {
 		return
 	}
-	b := l.byNode[node][len(l.byNode[node])-1]
+	b := list[len(list)-1]
 	if !b.sharded || b.known {
 		return
 	}
@@ -389,7 +422,9 @@ func (w *walk) tensor(n *node) {
 		w.known.cores[b.at] = b.cores
 		w.known.late = true
 	}
-	w.tellBuffer(b, b.on, func(e *event.Event) { e.Corrects = true })
+	e := w.allocation(b)
+	e.Corrects = true
+	w.tellBuffer(&e, b, b.on)
 }
 
 // settle lays the buffer that waits for its cores, because something to come depends on it.
@@ -412,21 +447,20 @@ func (w *walk) lay(b *buffer) {
 		w.places.locate(b, w.specs.spec())
 	}
 	b.told = true
-	w.tellBuffer(b, b.on, func(e *event.Event) {
-		if !b.kind.InL1() {
-			return
-		}
+	e := w.allocation(b)
+	if b.kind.InL1() {
 		if e.Unplaced = b.unplaced(); e.Unplaced == "" && b.sharded && !b.known {
 			e.CoresFrom = event.FromAssumed
 		}
-	})
+	}
+	w.tellBuffer(&e, b, b.on)
 }
 
-// tellBuffer tells that a buffer lies on some units, in one event for all units on whose
-// same cores it lies. what adds to each event.
-func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
+// tellBuffer tells the allocation of a buffer on some units, in one event for all units on
+// whose same cores it lies.
+func (w *walk) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 	for len(on) > 0 {
-		e, rest := w.allocation(b), []*unit(nil)
+		rest := []*unit(nil)
 		if b.address.OK && (b.perCore.OK || b.unsized) {
 			part := event.Part{Cores: event.Some(b.cores), Range: b.r, Synthesised: b.placed}
 			switch {
@@ -439,7 +473,6 @@ func (w *walk) tellBuffer(b *buffer, on []*unit, what func(*event.Event)) {
 			e.Parts = []event.Part{part}
 		}
 		e.Devices = event.Some(idsOf(on))
-		what(e)
 		w.tell(e)
 		on = rest
 	}
@@ -463,8 +496,8 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 }
 
 // allocation returns the event of an allocation without its devices and parts.
-func (w *walk) allocation(b *buffer) *event.Event {
-	e := &event.Event{
+func (w *walk) allocation(b *buffer) event.Event {
+	e := event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
 		Buffer:  device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 		Earlier: b.earlier,
@@ -489,7 +522,7 @@ func (w *walk) tellEarlier(next *node) {
 	}
 	w.past.used(old, kind)
 	if !w.known.harmless[old.Counter] && !w.hides(a) {
-		w.absent = append(w.absent, a)
+		w.absent.add(a)
 	}
 }
 
@@ -498,8 +531,7 @@ func (w *walk) meet(id device.ID) *unit {
 	if u := w.units.byID[id]; u != nil {
 		return u
 	}
-	u := &unit{id: id}
-	u.since.workload = w.heralded(id)
+	u := &unit{id: id, met: w.counter}
 	w.known.met[id] = true
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {
@@ -516,23 +548,25 @@ func (w *walk) meet(id device.ID) *unit {
 	w.units.add(u)
 	w.declare(u, like)
 	w.allocatedBy(u)
-	w.join(u, func(b *buffer) bool { return w.known.reaches(b.named, id) })
+	w.join(u, w.known.above(id))
 	return u
 }
 
-// join tells that live buffers also lie on a unit, as is known only now. Why they lie
+// join tells that the live buffers of some ids also lie on a unit, as is known only now. Why they lie
 // nowhere, or on all cores, was told before.
-func (w *walk) join(u *unit, which func(*buffer) bool) {
+func (w *walk) join(u *unit, named iter.Seq[device.ID]) {
+	ids := slices.Collect(named)
+	var all []*buffer
 	for _, b := range w.attending {
-		if which(b.buffer) && !slices.Contains(b.on, u) {
-			b.on = append(slices.Clip(b.on), u)
-			w.tellBuffer(b.buffer, []*unit{u}, func(*event.Event) {})
+		if slices.Contains(ids, b.named) {
+			all = append(all, b.buffer)
 		}
 	}
-	for _, b := range w.buffers.all() {
-		if b.told && which(b) && !slices.Contains(b.on, u) {
-			b.on = append(slices.Clip(b.on), u)
-			w.tellBuffer(b, []*unit{u}, func(*event.Event) {})
+	for _, b := range append(all, w.buffers.reaching(named)...) {
+		if b.told && !slices.Contains(b.on, u) {
+			b.on = append(b.on, u) // which has no room for it where others have the list too
+			e := w.allocation(b)
+			w.tellBuffer(&e, b, []*unit{u})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -13,6 +14,7 @@ import (
 // reading begins with what the first one learnt.
 type learnt struct {
 	chips  map[device.ID][]device.ID // mesh -> its chips, ascending
+	meshes map[device.ID][]device.ID // chip -> the meshes that have it, ascending
 	isChip map[device.ID]bool        // ids that were seen as a chip's
 	met    map[device.ID]bool        // ids that have a unit
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
@@ -26,6 +28,11 @@ type learnt struct {
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
 
+	// Of a database: when L1 buffers that no node frees are gone, by the counters of their
+	// allocations, and ids of which it does not say what lived when operations ended.
+	ends map[uint64]uint64
+	mute map[device.ID]bool
+
 	// late says that something came too late for this reading: had it been known, other
 	// events would have been told.
 	late bool
@@ -38,7 +45,7 @@ func (k *learnt) stale() bool { return k.late || k.untimely }
 
 func newLearnt() *learnt {
 	return &learnt{
-		chips: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
+		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{},
 		hybrid: map[device.ID]bool{},
 	}
@@ -54,13 +61,15 @@ func (k *learnt) member(mesh, chip device.ID) bool {
 	at, found := slices.BinarySearch(k.chips[mesh], chip)
 	if !found {
 		k.chips[mesh] = slices.Insert(k.chips[mesh], at, chip)
+		at, _ = slices.BinarySearch(k.meshes[chip], mesh)
+		k.meshes[chip] = slices.Insert(k.meshes[chip], at, mesh)
 	}
 	return !found
 }
 
 // settles takes in that runs are one program each, which was told otherwise.
 func (k *learnt) settles(firsts []uint64) {
-	k.late = true
+	k.untimely = true
 	for _, first := range firsts {
 		if len(k.settled) < maxTensors {
 			k.settled[first] = true
@@ -78,15 +87,21 @@ func (k *learnt) reaches(from, to device.ID) bool {
 	return found
 }
 
-// meshesOf returns the meshes that have a chip, ascending.
-func (k *learnt) meshesOf(chip device.ID) (meshes []device.ID) {
-	for mesh := range k.chips {
-		if mesh != chip && k.reaches(mesh, chip) {
-			meshes = append(meshes, mesh)
+// meshesOf returns the meshes that have a chip, ascending. The caller must not change them.
+func (k *learnt) meshesOf(chip device.ID) []device.ID { return k.meshes[chip] }
+
+// above yields the ids that reach one: no id, the id itself and those of its meshes.
+func (k *learnt) above(id device.ID) iter.Seq[device.ID] {
+	return func(yield func(device.ID) bool) {
+		if !yield(event.NoDevice) || id != event.NoDevice && !yield(id) {
+			return
+		}
+		for _, mesh := range k.meshes[id] {
+			if !yield(mesh) {
+				return
+			}
 		}
 	}
-	slices.Sort(meshes)
-	return meshes
 }
 
 // isMesh reports whether chips of an id are known.

@@ -12,6 +12,7 @@ import (
 const (
 	noteAborted            = "aborted"             // an exception ended an operation
 	noteBadDeviceTensors   = "bad-device-tensors"  // device_tensors cannot be read
+	noteAbortedLate        = "aborted-late"        // an exception ended an operation after what it ran was told as if it went well
 	noteBufferUnplaced     = "buffer-unplaced"     // a buffer of a type that is not known
 	noteDanglingConnection = "dangling-connection" // a connection to a node that does not exist
 	noteDuplicateKey       = "duplicate-key"       // a key comes twice with equal values
@@ -27,15 +28,17 @@ const (
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut
 	noteUnknownType        = "unknown-node-type"   // nodes of kinds that are not known here
+	noteWorkloadLate       = "workload-late"       // a program was told as perhaps several, before the next one showed that it is one
 )
 
 // What a capture hides: nobody can say of one with such a note that everything fits.
 const (
-	hiddenApart          = "buffers-apart"    // L1 buffers under ids that no run looks at
-	hiddenCacheHit       = "cache-hit"        // an operation that hit the program cache and is not known from before
-	hiddenListed         = "residents-late"   // buffers that lived at operations are listed, and the input cannot be read again
-	hiddenFreeWithoutCBs = "free-without-cbs" // a free that no CB follows: probably a cache hit
-	hiddenNotShown       = "not-shown"        // an operation ran something, and placed nothing
+	hiddenApart     = "buffers-apart"      // L1 buffers under ids that no run looks at
+	hiddenBetween   = "between-operations" // a database does not say which L1 buffers died between its operations
+	hiddenCacheHit  = "cache-hit"          // an operation that hit the program cache and is not known from before
+	hiddenListed    = "residents-late"     // buffers that lived at operations are listed, and the input cannot be read again
+	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
+	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of
 )
 
 // wholeFile stands for the counter of a note that is about no single node.

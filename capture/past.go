@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -27,10 +28,7 @@ type resident struct {
 }
 
 // A life is when an allocation of the capture lived: up to, not at, its end.
-type life struct {
-	named    device.ID
-	from, to uint64
-}
+type life struct{ from, to uint64 }
 
 // A lostFree is the free of a buffer in L1 that the capture did not allocate.
 type lostFree struct {
@@ -57,26 +55,30 @@ type clue struct {
 // past gathers what a capture tells of buffers from before it. Where they lay shows only
 // later, so it is of use to a second reading alone.
 type past struct {
-	lives   map[uint64][]*life    // by address
-	frees   map[uint64][]lostFree // by address, in their order
-	byNode  map[uint64]lostFree   // the first one that names a buffer node, with the largest address
-	clues   map[uint64]*clue      // by buffer node
-	tensors map[uint64]uint64     // tensors to come -> the clue that names them
-	backed  counters              // tensors that a buffer node names
-	loose   map[uint64]clue       // of tensors that none names so far, by counter
-	found   []clue                // of those that the last buffer node names
+	lives   map[uint64]lives    // by address
+	frees   map[uint64]frees    // by address
+	byNode  map[uint64]lostFree // the first one that names a buffer node, with the largest address
+	clues   map[uint64]*clue    // by buffer node
+	tensors map[uint64]uint64   // tensors to come -> the clue that names them
+	backed  counters            // tensors that a buffer node names
+	loose   map[uint64]clue     // of tensors that none names so far, by counter
+	found   []clue              // of those that the last buffer node names
 	lists   lists
 	spans   []span // of functions, if there may be lists
 	open    []int  // of spans that did not end
 
-	listable bool            // there may be lists, so each life of an address counts for itself
-	later    map[uint64]bool // buffer nodes that looked like clues, and were allocated later
+	sliced   bool               // it is a database: spans are its slices
+	starts   []uint64           // of its slices
+	spoken   map[device.ID]bool // ids of which it says what lived when operations ended, asked at the end
+	blind    []uint64           // frees of a database of L1 buffers that no address or node tells
+	listable bool               // there may be lists, so each life of an address counts for itself
+	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
 }
 
 func newPast() *past {
 	return &past{
-		lives: map[uint64][]*life{}, frees: map[uint64][]lostFree{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
-		loose: map[uint64]clue{}, later: map[uint64]bool{},
+		lives: map[uint64]lives{}, frees: map[uint64]frees{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
+		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{},
 	}
 }
 
@@ -93,18 +95,50 @@ func (p *past) allocated(b *buffer) *life {
 	if !b.kind.InL1() || b.recorded == 0 {
 		return nil
 	}
-	for _, l := range p.lives[b.recorded] { // what the address held before is one life with it
-		if p.listable {
-			break
-		}
-		if l.named == b.named && l.to != forever {
+	if p.lives[b.recorded] == nil {
+		p.lives[b.recorded] = lives{}
+	}
+	of := p.lives[b.recorded]
+	if n := len(of[b.named]); n > 0 && !p.listable { // what the address held before is one life with it
+		if l := of[b.named][n-1]; l.to != forever {
 			l.to = forever
 			return l
 		}
 	}
-	l := &life{b.named, b.at, forever}
-	p.lives[b.recorded] = append(p.lives[b.recorded], l)
+	l := &life{b.at, forever}
+	of[b.named] = append(of[b.named], l)
 	return l
+}
+
+// lives are those of one address by the id that they name, in their order.
+type lives map[device.ID][]*life
+
+// frees are the lost ones of one address by the id that they name, in their order.
+type frees map[device.ID][]lostFree
+
+// sharing yields the values of a map whose keys may mean one device with an id. It looks at
+// the fewer: the keys, or the ids that may share a device with it.
+func sharing[V any](known *learnt, of map[device.ID]V, id device.ID) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		if id == event.NoDevice || len(of) <= 1+len(known.chips[id])+len(known.meshes[id]) {
+			for other, v := range of {
+				if known.share(other, id) && !yield(v) {
+					return
+				}
+			}
+			return
+		}
+		seen := map[device.ID]bool{}
+		for _, one := range append([]device.ID{id}, known.chips[id]...) {
+			for other := range known.above(one) {
+				v, ok := of[other]
+				if ok && !seen[other] && !yield(v) {
+					return
+				}
+				seen[other] = true
+			}
+		}
+	}
 }
 
 // lost takes in a free of which no allocation is known.
@@ -113,23 +147,26 @@ func (p *past) lost(n *node, known *learnt) {
 	if p == nil || !ok || !kind.InL1() {
 		return
 	}
+	if p.sliced && n.Address.V == 0 {
+		p.blind = append(p.blind, n.Counter)
+	}
 	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter}
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}
-	for _, l := range p.lives[f.address] {
-		if known.share(l.named, f.named) {
+	for list := range sharing(known, p.lives[f.address], f.named) {
+		for _, l := range list {
 			f.after = max(f.after, min(l.to, f.at))
 		}
 	}
-	for _, o := range slices.Backward(p.frees[f.address]) {
-		if known.share(o.named, f.named) {
-			f.after = max(f.after, o.at)
-			break // the others came before it
-		}
+	for list := range sharing(known, p.frees[f.address], f.named) {
+		f.after = max(f.after, list[len(list)-1].at)
 	}
 	if f.address != 0 {
-		p.frees[f.address] = append(p.frees[f.address], f)
+		if p.frees[f.address] == nil {
+			p.frees[f.address] = frees{}
+		}
+		p.frees[f.address][f.named] = append(p.frees[f.address][f.named], f)
 	}
 	if !f.node.OK {
 		return
@@ -200,14 +237,14 @@ func (p *past) tensor(n *node) {
 
 // freed returns the counter of the first lost free of a place from a node on.
 func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
-	all := p.frees[address]
-	i, _ := slices.BinarySearchFunc(all, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
-	for _, f := range all[i:] {
-		if known.share(f.named, named) {
-			return f.at
+	at := uint64(forever)
+	for all := range sharing(known, p.frees[address], named) {
+		i, _ := slices.BinarySearchFunc(all, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
+		if i < len(all) {
+			at = min(at, all[i].at)
 		}
 	}
-	return forever
+	return at
 }
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
@@ -226,6 +263,12 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
+		if p.speaks(known, c.named) { // of all that lived when an operation ended
+			if c.node.OK {
+				seen[c.node.V] = true
+			}
+			continue
+		}
 		r, explained := p.follow(known, c)
 		if explained && c.node.OK {
 			seen[c.node.V] = true
@@ -241,10 +284,12 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 // that nothing about the clue is hidden.
 func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 	r = resident{named: c.named, kind: c.kind, address: c.address, until: forever}
-	for _, l := range p.lives[c.address] {
-		if c.address != 0 && l.from <= c.tensor && known.share(l.named, c.named) {
-			return resident{}, true // it is a buffer of the capture
-		}
+	first := uint64(forever) // that a buffer of the capture lay there
+	for list := range sharing(known, p.lives[c.address], c.named) {
+		first = min(first, list[0].from)
+	}
+	if c.address != 0 && first <= c.tensor {
+		return resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
 		r.until, r.address = f.at, max(r.address, f.address)
@@ -253,10 +298,8 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 		return resident{}, false
 	}
 	r.until = min(r.until, p.freed(known, c.named, r.address, 0))
-	for _, l := range p.lives[r.address] {
-		if known.share(l.named, c.named) {
-			r.until = min(r.until, l.from)
-		}
+	for list := range sharing(known, p.lives[r.address], c.named) {
+		r.until = min(r.until, list[0].from)
 	}
 	if n := uint64(c.cores.Len()); n > 0 {
 		r.cores = event.Some(c.cores)
@@ -275,17 +318,24 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
-		for _, f := range p.frees[address] {
+		for _, f := range p.frees[address].all() {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
 			if f.after < f.at && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: f.after, until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: p.since(known, f), until: f.at,
 				})
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
 	return out
+}
+
+// all returns the frees in their order.
+func (f frees) all() []lostFree {
+	all := slices.Concat(slices.Collect(maps.Values(f))...)
+	slices.SortFunc(all, func(a, b lostFree) int { return cmp.Compare(a.at, b.at) })
+	return all
 }
 
 // A placeAt is an address that a free ended.
@@ -299,6 +349,9 @@ func (k *learnt) share(a, b device.ID) bool {
 // attend brings the residents up to date with the node that comes. Those that ended
 // before it go, and those that are there by then come.
 func (w *walk) attend(next uint64) error {
+	if err := w.depart(next); err != nil {
+		return err
+	}
 	for len(w.attending) > 0 && w.attending[0].until < next {
 		b := w.attending[0]
 		if err := w.completeOn(b, next); err != nil {
@@ -326,7 +379,7 @@ type guest struct {
 
 // completeOn tells the runs of the units on which a buffer comes or goes.
 func (w *walk) completeOn(b guest, at uint64) error {
-	return w.complete(at, func(r *run) bool { return slices.Contains(b.on, r.on) })
+	return w.complete(at, w.open.of(b.on...))
 }
 
 // arrive tells a resident that is there from now on.
@@ -335,11 +388,7 @@ func (w *walk) arrive(r resident, now uint64) error {
 		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
 		op: event.UnplacedEarlier, known: r.cores.OK, cores: r.cores.V, told: true, earlier: true,
 	}, r.until}
-	for _, u := range w.units.sorted() {
-		if w.known.reaches(r.named, u.id) {
-			b.on = append(b.on, u)
-		}
-	}
+	b.on = w.units.reached(r.named)
 	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
 		return nil // where nothing else is, or in no L1
 	}
@@ -352,7 +401,8 @@ func (w *walk) arrive(r resident, now uint64) error {
 		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
 	})
 	w.attending = slices.Insert(w.attending, i, b)
-	w.tellBuffer(b.buffer, b.on, func(*event.Event) {})
+	e := w.allocation(b.buffer)
+	w.tellBuffer(&e, b.buffer, b.on)
 	return nil
 }
 
@@ -360,6 +410,30 @@ func (w *walk) arrive(r resident, now uint64) error {
 type absentee struct {
 	told  *event.Event
 	named device.ID
+}
+
+func (a absentee) compare(b absentee) int { return cmp.Compare(a.told.Node, b.told.Node) }
+
+// absentees are those that are not told yet.
+type absentees struct {
+	byNode map[uint64]absentee
+	byName map[device.ID][]absentee // those that were dropped too
+}
+
+func newAbsentees() absentees {
+	return absentees{map[uint64]absentee{}, map[device.ID][]absentee{}}
+}
+
+func (l *absentees) add(a absentee) {
+	l.byNode[a.told.Node] = a
+	l.byName[a.named] = append(l.byName[a.named], a)
+}
+
+// drop takes out the absentee of a buffer node. It reports whether there was one.
+func (l *absentees) drop(node uint64) bool {
+	_, ok := l.byNode[node]
+	delete(l.byNode, node)
+	return ok
 }
 
 // absentee returns the event of a buffer node whose buffer lies nowhere.
@@ -381,8 +455,26 @@ func (w *walk) hides(a absentee) bool {
 
 // ranOn reports whether anything has run where a buffer of an id lies.
 func (w *walk) ranOn(id device.ID) bool {
-	return slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran && w.known.reaches(id, u.id) })
+	if id == event.NoDevice {
+		return w.units.ran > 0
+	}
+	return slices.ContainsFunc(w.units.reached(id), func(u *unit) bool { return u.ran })
 }
 
-// expose tells the absentees beside which something has run by now.
-func (w *walk) expose() { w.absent = slices.DeleteFunc(w.absent, w.hides) }
+// expose tells the absentees beside which something has run by now: the first program of
+// some units.
+func (w *walk) expose(first ...*unit) {
+	var shown []absentee
+	for _, u := range first {
+		for id := range w.known.above(u.id) {
+			shown = append(shown, w.absent.byName[id]...)
+			delete(w.absent.byName, id)
+		}
+	}
+	slices.SortFunc(shown, absentee.compare)
+	for _, a := range shown {
+		if w.absent.drop(a.told.Node) {
+			w.tell(a.told)
+		}
+	}
+}

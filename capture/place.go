@@ -13,8 +13,11 @@ import (
 // places are the ranges of the L1 buffers that live. Buffers without an address go from
 // the top down, as tt-metal's allocator does it.
 type places struct {
-	high []*buffer // the highest first
+	known *learnt
+	high  map[device.ID][]*buffer // by the id that they name, the highest first
 }
+
+func newPlaces(known *learnt) places { return places{known, map[device.ID][]*buffer{}} }
 
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
@@ -77,7 +80,7 @@ func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start ui
 		start = (high - size) / align * align
 		return start >= max(between.Start, from)
 	}
-	for _, o := range p.high {
+	for _, o := range p.beside(on) {
 		if o.r.Start >= high || !slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) {
 			continue
 		}
@@ -89,17 +92,40 @@ func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start ui
 	return start, fits(between.Start)
 }
 
+// beside returns the buffers that may lie on some units, the highest first.
+func (p *places) beside(on []*unit) (all []*buffer) {
+	seen := map[device.ID]bool{}
+	var lists [][]*buffer
+	for _, u := range on {
+		for id := range p.known.above(u.id) {
+			if list := p.high[id]; len(list) > 0 && !seen[id] {
+				lists = append(lists, list)
+			}
+			seen[id] = true
+		}
+	}
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	all = slices.Concat(lists...)
+	slices.SortFunc(all, byHeight)
+	return all
+}
+
 func (p *places) add(b *buffer) {
 	if b.r.IsEmpty() {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.high, b, byHeight)
-	p.high = slices.Insert(p.high, i, b)
+	i, _ := slices.BinarySearchFunc(p.high[b.named], b, byHeight)
+	p.high[b.named] = slices.Insert(p.high[b.named], i, b)
 }
 
 func (p *places) remove(b *buffer) {
-	if i, ok := slices.BinarySearchFunc(p.high, b, byHeight); ok {
-		p.high = slices.Delete(p.high, i, i+1)
+	if i, ok := slices.BinarySearchFunc(p.high[b.named], b, byHeight); ok {
+		p.high[b.named] = slices.Delete(p.high[b.named], i, i+1)
+	}
+	if len(p.high[b.named]) == 0 {
+		delete(p.high, b.named)
 	}
 }
 

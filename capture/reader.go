@@ -35,9 +35,14 @@ type Reader struct {
 	listed func(listedBuffer) // takes the rows of per_operation_buffers; nil = nobody asks
 	object bool               // the input is a report around a graph
 
+	part  *part                          // of a database, read instead of src; nil if it is a file
+	ended func(start, next uint64) error // takes the end of a slice of a database: its first node, and that of the next one
+
 	log   func(*event.Log) error // takes the input if it is an event log; nil = refuse it
 	yield func(*node) bool
-	count int64 // nodes yielded
+	count int64 // nodes yielded of the array at hand
+
+	before shifted // of a slice
 }
 
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
@@ -46,7 +51,8 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, src: r}
 }
 
-// nodes returns the nodes in file order. The last pair has a nil node and an
+// nodes returns the nodes in file order. A node is valid until the next one is asked for; the
+// lists in it stay. The last pair has a nil node and an
 // *event.InputError if the input cannot be read to its end; whatever was yielded before is
 // then part of a broken capture. nodes can be called once: a Reader does not rewind.
 func (r *Reader) nodes() iter.Seq2[*node, error] {
@@ -76,6 +82,9 @@ func (r *Reader) run() error {
 		return &event.InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
 	}
 	r.used = true
+	if r.part != nil {
+		return r.slices()
+	}
 	plain := packed.Open(r.src)
 	defer plain.Close()
 	err := r.document(plain)
@@ -147,9 +156,15 @@ func (r *Reader) document(plain *packed.Input) error {
 	return r.scanError(s.End())
 }
 
+// rereads reports whether the input can be read again.
+func (r *Reader) rereads() bool { return r.regular != nil || r.part != nil }
+
 // graph reads an array of nodes.
-func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
-	d := newDecoder(file)
+func (r *Reader) graph(s *jsonscan.Scanner, file string) error { return r.array(s, newDecoder(file)) }
+
+// array reads an array of nodes with a decoder that may have read others.
+func (r *Reader) array(s *jsonscan.Scanner, d *decoder) error {
+	file := d.file
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
 	}
@@ -173,7 +188,7 @@ func (r *Reader) graph(s *jsonscan.Scanner, file string) error {
 		if err != nil {
 			return err
 		}
-		if !r.yield(n) {
+		if r.shift(n); !r.yield(n) {
 			return errStop
 		}
 	}

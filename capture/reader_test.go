@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -27,7 +28,7 @@ func read(text string) ([]*node, reportInfo, error) {
 		if err != nil {
 			return nodes, r.info, err
 		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, new(*n))
 	}
 	return nodes, r.info, nil
 }
@@ -374,7 +375,7 @@ func TestReaderIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestNodesAreTheCallersToKeep(t *testing.T) {
+func TestListsOfNodesStay(t *testing.T) {
 	nodes, _, err := read(string(longGraph(2 << 20)))
 	require.NoError(t, err)
 	for i, n := range nodes {
@@ -405,30 +406,11 @@ func TestInputErrorsOfTheReader(t *testing.T) {
 	}
 }
 
-// repeated repeats a pattern for n bytes.
-type repeated struct {
-	pattern string
-	n, at   int64
-}
-
-func (e *repeated) Read(p []byte) (int, error) {
-	if e.at == e.n {
-		return 0, io.EOF
-	}
-	p = p[:min(int64(len(p)), e.n-e.at)]
-	for n := 0; n < len(p); {
-		m := copy(p[n:], e.pattern[e.at%int64(len(e.pattern)):])
-		n += m
-		e.at += int64(m)
-	}
-	return len(p), nil
-}
-
 func TestMemory(t *testing.T) {
 	const huge = 300 << 20
 	times := func(pattern string) io.Reader {
 		pattern = strings.Repeat(pattern, 1+4096/len(pattern))
-		return &repeated{pattern: pattern, n: huge / int64(len(pattern)) * int64(len(pattern))}
+		return testkit.Repeat(pattern, huge/int64(len(pattern))*int64(len(pattern)))
 	}
 	for name, parts := range map[string][3]any{
 		"string in a report":  {`{"cluster_descriptor":"`, times("x"), `","graph":` + two + `}`},
@@ -454,7 +436,7 @@ func TestNodeLimit(t *testing.T) {
 	node := func(size int64) error {
 		const start, end = `[{"counter":0,"node_type":"x","params":"`, `"}]`
 		r := NewReader(io.MultiReader(strings.NewReader(start),
-			&repeated{pattern: strings.Repeat("x", 4096), n: size - int64(len(start)+len(end)) + 2}, strings.NewReader(end)), "trace.json")
+			testkit.Repeat(strings.Repeat("x", 4096), size-int64(len(start)+len(end))+2), strings.NewReader(end)), "trace.json")
 		for _, err := range r.nodes() {
 			if err != nil {
 				return err

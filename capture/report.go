@@ -21,6 +21,9 @@ type reportInfo struct {
 	// Early reports whether Devices was known before the first node.
 	Early   bool
 	Anomaly event.Anomaly
+	// Lost is how many operations a database names and has no graph of, LostName the first.
+	Lost     int64
+	LostName string
 }
 
 // A deviceInfo describes a device or mesh that a report knows. Sizes and addresses

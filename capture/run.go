@@ -28,7 +28,7 @@ type run struct {
 	cbFirst, cbLast uint64 // counters of these
 	cbPath          string // functions that ran at the first of them
 
-	missed map[device.ID]bool // meshes whose frees did not reach it
+	opened uint64 // its number in openRuns; 0 = it is not there
 }
 
 // open reports whether the run has nodes that were not told.
@@ -93,17 +93,15 @@ func (w *walk) place(n *node) {
 		u.run = &run{on: u}
 	}
 	cb := placedBy(n)
-	if u.since.divides(u.run.cbs, cb) {
+	if w.wake(u).divides(u.run.cbs, cb) {
 		w.divide(u, n.Counter)
 	}
 	u.since.shown = true
-	if !u.run.alive() {
-		w.alive = append(w.alive, u.run)
-	}
-	if !u.run.open() {
-		w.open = append(w.open, u.run)
-	}
+	w.live(u, n.Counter)
 	u.run.add(n, cb, w.functions)
+	if u.run.opened == 0 {
+		w.open.add(u.run)
+	}
 	if !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
@@ -115,8 +113,8 @@ type start struct {
 	unit *unit
 	on   event.RunOn
 
-	first      uint64       // counter of the first node that the capture shows of it
-	candidates []program.ID // other programs that it may be
+	first  uint64         // counter of the first node that the capture shows of it
+	others [][]program.ID // workloads that may have begun instead of the one that this is the first program of
 }
 
 // A startKey is what starts have in common that are told as one event.
@@ -127,29 +125,26 @@ type startKey struct {
 	unsettled           bool   // it may be several programs
 	aborted             bool   // an exception ended its operation
 	outside             bool   // the grid
-	candidates          string // in words
+	others              string // workloads that may have begun instead, in words
+	othersUnsettled     bool   // some of them may be more programs
 }
 
-// complete tells the open runs of those asked for, and before each the programs of its
-// workload that ended where the next began.
-func (w *walk) complete(at uint64, which func(*run) bool) error {
+// complete tells some open runs, and before each the programs of its workload that ended
+// where the next began.
+func (w *walk) complete(at uint64, some []*run) error {
 	var all [][]*run
 	most := 0
-	for _, r := range w.open {
-		if which(r) {
-			w.settle()
-			parts := r.parts()
-			all, most = append(all, parts), max(most, len(parts))
-		}
+	for _, r := range some {
+		w.settle()
+		parts := r.parts()
+		all, most = append(all, parts), max(most, len(parts))
 	}
 	for i := range most {
 		if err := w.completeParts(all, i, at); err != nil {
 			return err
 		}
 	}
-	if most > 0 {
-		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return !r.open() })
-	}
+	w.open.removeAll(some)
 	return nil
 }
 
@@ -209,30 +204,33 @@ func (w *walk) define(r *run) (program.ID, error) {
 
 // start tells what began to run at one moment: one event for units with the same
 // program and operation.
-func (w *walk) start(all []start, at uint64) {
+func (w *walk) start(all []start, node uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
-	events, first := map[startKey]*event.Event{}, false
+	at, first := map[startKey]int{}, []*unit(nil)
+	var events []event.Event
 	for _, s := range all {
-		first = first || !s.unit.ran
-		s.unit.ran = true
+		if !s.unit.ran {
+			first, s.unit.ran = append(first, s.unit), true
+			w.units.ran++
+		}
 		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
-			s.unit.since.begin(began{s.what.program, s.first}, s.what.inferred)
+			w.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
 		}
-		e := events[s.what]
-		if e == nil {
-			e = &event.Event{
-				Kind: event.KindRun, Node: at, Op: event.Some(s.what.op), Program: s.what.program,
-				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled, Candidates: s.candidates,
-				Aborted: s.what.aborted,
-			}
-			events[s.what] = e
-			w.tell(e)
+		i, ok := at[s.what]
+		if !ok {
+			i, at[s.what] = len(events), len(events)
+			events = append(events, event.Event{
+				Kind: event.KindRun, Node: node, Op: event.Some(s.what.op), Program: s.what.program,
+				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
+				Candidates: s.others, CandidatesUnsettled: s.what.othersUnsettled, Aborted: s.what.aborted,
+			})
 		}
-		e.On = append(e.On, s.on)
+		events[i].On = append(events[i].On, s.on)
 	}
-	if first {
-		w.expose()
+	for i := range events {
+		w.tell(&events[i])
 	}
+	w.expose(first...)
 }
 
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
@@ -246,40 +244,64 @@ func (w *walk) freeAll(n *node) error {
 		w.hit(n.Counter)
 	}
 	w.closeFree()
-	reaches := func(r *run) bool { return w.known.reaches(id, r.on.id) }
-	if err := w.complete(n.Counter, reaches); err != nil {
+	if err := w.complete(n.Counter, w.openOn(id)); err != nil {
 		return err
 	}
 	w.frees(n, id)
 	w.announce(id, n.Counter)
+	freed := w.freed[id]
+	freed.grow(n.Counter)
+	w.freed[id] = freed
 	var ended []device.ID
-	missed := false
-	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool {
-		if !reaches(r) {
-			if r.on.id != event.NoDevice {
-				r.miss(id)
-				missed = true
-			}
-			return false
-		}
-		ended = append(ended, r.on.id)
-		r.end()
-		return true
-	})
+	for _, u := range w.units.among(w.alive, id, isAlive) {
+		ended = append(ended, u.id)
+		w.end(u, n.Counter)
+	}
 	w.tellFreed(ended, n.Counter)
-	if missed && !w.anyRun(id) {
+	left := len(w.alive) // that it missed
+	if one := w.units.byID[event.NoDevice]; one != nil && isAlive(one) {
+		left--
+	}
+	if left > 0 && !w.anyRun(id) {
 		w.aimless.add(id, n.Counter)
 	}
 	return nil
 }
 
-// miss takes in that a free of a mesh did not reach the run. If it turns out to be the
-// mesh of its unit, it should have.
-func (r *run) miss(mesh device.ID) {
-	if r.missed == nil {
-		r.missed = map[device.ID]bool{}
+// live takes in that something is alive on a unit.
+func (w *walk) live(u *unit, at uint64) {
+	if u.alive == 0 {
+		w.alive = append(w.alive, u)
+		u.alive = len(w.alive)
+		u.lived.grow(at)
 	}
-	r.missed[mesh] = true
+}
+
+// end ends what is alive on a unit.
+func (w *walk) end(u *unit, at uint64) {
+	last := w.alive[len(w.alive)-1]
+	w.alive[u.alive-1], last.alive = last, u.alive
+	w.alive = w.alive[:len(w.alive)-1]
+	u.alive = 0
+	u.lived.grow(at)
+	u.run.end()
+}
+
+func isAlive(u *unit) bool { return u.alive > 0 }
+
+// missed reports whether frees of a mesh may have missed what was alive on a unit.
+func (w *walk) missed(u *unit, mesh device.ID) bool {
+	lived := u.lived
+	if isAlive(u) {
+		lived.grow(w.counter)
+	}
+	return lived.meets(w.freed[mesh])
+}
+
+// relied reports whether executions on a unit may have been told in spite of a free of a
+// mesh, which announced other programs.
+func (w *walk) relied(u *unit, mesh device.ID) bool {
+	return u.since.relied.meets(w.heralds[mesh].all)
 }
 
 // anyRun reports whether anything was ever placed under an id or on a chip of it.

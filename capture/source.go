@@ -28,7 +28,8 @@ type Options struct {
 	// At, if present, is the counter of a node. After it the source tells everything that
 	// is still open as it stands, so that somebody may look at this moment.
 	At event.Opt[uint64]
-	// Ahead reads a regular file twice, so that what comes late is told right at once.
+	// Ahead reads a regular file before it tells anything, so that what comes late is told
+	// right at once.
 	Ahead bool
 }
 
@@ -52,7 +53,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return err
 	}
 	first := newWalk(r, opt, newLearnt(), in.Rank)
-	if r.regular == nil {
+	if !r.rereads() {
 		return first.run(yield)
 	}
 	first.rereads, first.silent, first.past = true, opt.Ahead, newPast()
@@ -63,26 +64,50 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return errStop
 	}
 	known := newLearnt()
+	known.mute = first.known.mute
 	if first.known.stale() {
 		known = first.known
 		known.late, known.untimely = false, false
 	}
-	again, err := in.open()
+	if known == first.known && first.severalAtOnce() {
+		// Which programs are settled depends on what else was learnt.
+		clear(known.settled)
+		middle, err := in.walkAgain(r, opt, known)
+		if err != nil {
+			return err
+		}
+		middle.silent = true
+		if err := middle.run(yield); err != nil {
+			return err
+		}
+		known.late, known.untimely = false, false
+	}
+	last, err := in.walkAgain(r, opt, known)
 	if err != nil {
 		return err
 	}
-	if err := again.sameAs(r.regular); err != nil {
-		return err
+	return last.run(yield)
+}
+
+// walkAgain opens what was read already for another reading.
+func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) {
+	again, err := in.open()
+	if err != nil {
+		return nil, err
 	}
-	second := newWalk(again, opt, known, in.Rank)
-	second.again = true
-	return second.run(yield)
+	if err := again.sameAs(r.regular); err != nil {
+		return nil, err
+	}
+	w := newWalk(again, opt, known, in.Rank)
+	w.again = true
+	return w, nil
 }
 
 // Events returns what happens in the capture, as far as it shows that: the header
 // first, and event.KindEnd last. The last pair has a nil event and an *event.InputError if
-// the capture cannot be read to its end. Events can be called once. The events are the
-// caller's to keep, but the lists in them are shared.
+// the capture cannot be read to its end. Events can be called once. An event is valid until
+// the next one is asked for: whoever keeps one copies it. The lists in it are shared, stay,
+// and must not be changed.
 //
 // What can be told only later is told later: a run when its nodes are complete, a
 // sharded buffer when its cores are known. Event.Node is then the node that it is
@@ -117,19 +142,22 @@ type walk struct {
 	places    places
 	upstream  upstreamSums
 
-	open, alive []*run   // with nodes that were not told; that no free has ended
-	freeing     *freeing // nil if something followed it
-	aimless     aimless
-	notes       notes
-	hidden      notes
-	unlessPlan  notes // hidden, unless the capture turns out to be a plan
-	shows       shows
-	heralds     map[device.ID]herald
+	open       openRuns
+	awake      []*unit               // those that wake has woken, in no order
+	alive      []*unit               // with a run that no free has ended, in no order
+	freed      map[device.ID]stretch // from the first free of circular buffers with an id to the last
+	freeing    *freeing              // nil if something followed it
+	aimless    aimless
+	notes      notes
+	hidden     notes
+	unlessPlan notes // hidden, unless the capture turns out to be a plan
+	shows      shows
+	heralds    map[device.ID]herald
 
 	past      *past   // nil unless another reading could use it
 	attending []guest // by their end
 	attended  int     // of the residents that are known
-	absent    []absentee
+	absent    absentees
 	unlisted  bool // there are lists of buffers in L1, and no other reading
 	again     bool // this is another reading
 
@@ -141,8 +169,13 @@ type walk struct {
 	pos     event.Pos
 	counter uint64 // of the node at hand
 	nodes   int64
-	isLog   bool           // it is an event log, which speaks for itself
-	out     []*event.Event // not yet yielded
+	isLog   bool // it is an event log, which speaks for itself
+
+	sliced        bool               // it is a database, where each operation has a graph of its own
+	began, border uint64             // first nodes of the last slice, and of the next one
+	leaving       []guest            // buffers that are gone when an operation ends, by their end
+	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
+	out           []event.Event      // not yet yielded; its memory is used again
 }
 
 func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {
@@ -152,7 +185,8 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		known: known, specs: s, grids: &grids{specs: s, known: known, byID: map[device.ID]*grid{}}, units: newUnits(known),
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
-		heralds: map[device.ID]herald{},
+		heralds: map[device.ID]herald{}, freed: map[device.ID]stretch{},
+		absent: newAbsentees(), places: newPlaces(known),
 	}
 }
 
@@ -171,6 +205,9 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 		return nil
 	}
 	w.reader.listed = w.lists()
+	if w.reader.part != nil {
+		w.slice()
+	}
 	for n, err := range w.reader.nodes() {
 		if err != nil {
 			return err
@@ -205,33 +242,41 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 	return nil
 }
 
-// tell takes in an event to be yielded.
+// tell takes in a copy of an event to be yielded.
 func (w *walk) tell(e *event.Event) {
 	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
+	w.out = append(w.out, *e)
 	if e.Pos == (event.Pos{}) {
-		e.Pos = w.pos
+		w.out[len(w.out)-1].Pos = w.pos
 	}
-	w.out = append(w.out, e)
 }
+
+// maxOut is how many events are room that is kept: one node seldom tells more.
+const maxOut = 256
 
 // flush yields what was told.
 func (w *walk) flush(yield func(*event.Event, error) bool) bool {
-	for i, e := range w.out {
-		w.out[i] = nil
-		if !yield(e, nil) {
+	for i := range w.out {
+		if !yield(&w.out[i], nil) {
 			return false
 		}
 	}
-	w.out = w.out[:0]
+	if w.out = w.out[:0]; cap(w.out) > maxOut {
+		w.out = nil
+	}
 	return true
 }
 
 // begin tells the header, and the units that an earlier reading has met, so that none
 // comes late.
 func (w *walk) begin() {
-	w.tell(&event.Event{Kind: event.KindHeader, Source: "capture"})
+	source := "capture"
+	if w.sliced {
+		source = "database"
+	}
+	w.tell(&event.Event{Kind: event.KindHeader, Source: source})
 	for _, id := range slices.SortedFunc(maps.Keys(w.known.met), byID) {
 		w.meet(id)
 	}
@@ -297,6 +342,9 @@ func (w *walk) note(n *node) {
 	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
 		w.notes.add(noteBadDeviceTensors, at, "")
 	}
+	if w.sliced {
+		return // a connection may lead out of its slice
+	}
 	for _, c := range n.Connections {
 		w.farthest = max(w.farthest, c)
 	}
@@ -314,7 +362,7 @@ func (w *walk) functionEnd(n *node) error {
 	}
 	w.hit(n.Counter)
 	depth := w.functions.depth()
-	if err := w.complete(n.Counter, func(r *run) bool { return r.depth >= depth }); err != nil {
+	if err := w.complete(n.Counter, w.open.from(depth)); err != nil {
 		return err
 	}
 	w.functions.leave()
@@ -327,7 +375,10 @@ func (w *walk) abort(n *node) {
 	f := w.functions.inner()
 	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
 		w.known.aborted[f.start] = true
-		w.known.late = w.known.late || f.decided
+		if f.decided {
+			w.known.untimely = true
+			w.notes.add(noteAbortedLate, int64(f.start), f.name)
+		}
 	}
 	if !f.aborted {
 		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
@@ -338,12 +389,15 @@ func (w *walk) abort(n *node) {
 // learn takes in that a mesh has a chip, which may have missed frees and buffers of the
 // mesh.
 func (w *walk) learn(mesh, chip device.ID) {
+	u := w.units.byID[chip]
+	if u != nil {
+		w.wake(u) // what was announced to it so far is without what is learnt now
+	}
 	if !w.known.member(mesh, chip) {
 		return
 	}
-	clear(w.units.reach)
-	u := w.units.byID[chip]
-	if u != nil && (u.run != nil && u.run.missed[mesh] || u.since.relied[mesh] || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
+	delete(w.units.reach, mesh)
+	if u != nil && (w.missed(u, mesh) || w.relied(u, mesh) || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
 	if u == nil {
@@ -355,7 +409,7 @@ func (w *walk) learn(mesh, chip device.ID) {
 	}
 	if from := w.units.byID[mesh]; from != nil && from.touched {
 		w.known.late = true
-		w.join(u, func(b *buffer) bool { return b.named == mesh })
+		w.join(u, slices.Values([]device.ID{mesh}))
 	}
 }
 
@@ -366,7 +420,7 @@ func (w *walk) ask(next uint64) error {
 	}
 	w.asked = true
 	w.settle()
-	if err := w.complete(next, func(*run) bool { return true }); err != nil {
+	if err := w.complete(next, w.open.all()); err != nil {
 		return err
 	}
 	w.declareAgain()
@@ -375,10 +429,10 @@ func (w *walk) ask(next uint64) error {
 
 // declare tells what is known of a unit.
 func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
-	u.told = w.declaration(u.id)
-	told := *u.told
-	told.Like = like
-	w.tell(&told)
+	e := w.declaration(u.id)
+	e.Like = like
+	u.told = declaredBy(e)
+	w.tell(e)
 }
 
 func (w *walk) declaration(id device.ID) *event.Event {
@@ -401,8 +455,8 @@ func (w *walk) finish() error {
 	if err := w.attend(forever); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(w.units.sorted(), func(u *unit) bool { return u.ran }) {
-		for _, a := range w.absent {
+	if w.units.ran == 0 {
+		for _, a := range slices.SortedFunc(maps.Values(w.absent.byNode), absentee.compare) {
 			w.tell(a.told)
 		}
 	}
@@ -410,6 +464,7 @@ func (w *walk) finish() error {
 		return err
 	}
 	w.compareEnd()
+	w.tellBetween()
 	w.declareAgain()
 	w.tell(&event.Event{Kind: event.KindUpstream, Node: end, Upstream: w.upstream.figures()})
 	if apart := w.units.apart(); len(apart) > 0 {
@@ -493,6 +548,7 @@ func (w *walk) lookBack() {
 	if w.past == nil {
 		return
 	}
+	w.lookBetween()
 	found, seen := w.past.residents(w.known)
 	for node := range w.past.later {
 		seen[node] = true
@@ -520,10 +576,10 @@ func (w *walk) declareAgain() {
 	slices.SortFunc(ids, byID)
 	for _, id := range ids {
 		e, u := w.declaration(id), w.units.byID[id]
-		if u == nil || e.Role != u.told.Role || e.Spec != u.told.Spec || e.From != u.told.From || !slices.Equal(e.Chips, u.told.Chips) {
+		if u == nil || !u.told.equal(declaredBy(e)) {
 			w.tell(e)
 			if u != nil {
-				u.told = e
+				u.told = declaredBy(e)
 			}
 		}
 	}
@@ -541,5 +597,5 @@ func (w *walk) close(end uint64) error {
 		}
 	}
 	w.closeFree()
-	return w.complete(end, func(*run) bool { return true })
+	return w.complete(end, w.open.all())
 }

@@ -45,7 +45,7 @@ func TestToldLateEnd(t *testing.T) {
 	for _, opt := range []Options{{}, {NoInfer: true}} {
 		nodes := []string{placeOn(0), plain, freeOf(0), functionEnd}
 		events, void := toldFew(t, opt, nodes...)
-		require.Contains(t, events, "hidden free-without-cbs")
+		require.Contains(t, events, "hidden not-shown")
 		require.Empty(t, void)
 		events, void = toldFew(t, opt, placeOn(0), plain, freeOf(0), functionEnd, member(0))
 		require.NotEmpty(t, void)

@@ -1,11 +1,11 @@
 package capture
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // A unit is what an id of a capture stands for: a chip, a mesh, or, in a capture
@@ -13,7 +13,8 @@ import (
 // after the first buffers of their mesh, and then begin with what the mesh has.
 type unit struct {
 	id   device.ID
-	told *event.Event // that declared it last
+	told declared // last
+	met  uint64   // counter of the node that named it first
 
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
@@ -21,14 +22,48 @@ type unit struct {
 	since   announced
 	hybrid  bool // it was told that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything
+
+	awake, alive int     // places in walk.awake and walk.alive, from 1; 0 = in none
+	lived        stretch // from when something of it was alive first; to when it last ended
+}
+
+// A stretch is a part of the graph: its first and last node, counted from 1. The zero
+// stretch is none.
+type stretch struct{ from, to uint64 }
+
+// grow makes a stretch reach to the node with a counter, behind its last one.
+func (s *stretch) grow(counter uint64) {
+	if s.to = counter + 1; s.from == 0 {
+		s.from = s.to
+	}
+}
+
+// meets reports whether two stretches have a node in common.
+func (s stretch) meets(o stretch) bool {
+	return s.from > 0 && o.from > 0 && s.from <= o.to && o.from <= s.to
+}
+
+// declared is what was told of a unit.
+type declared struct {
+	role  event.Role
+	spec  l1.Spec
+	from  event.From
+	chips []device.ID
+}
+
+func declaredBy(e *event.Event) declared { return declared{e.Role, e.Spec, e.From, e.Chips} }
+
+func (d declared) equal(o declared) bool {
+	return d.role == o.role && d.spec == o.spec && d.from == o.from && slices.Equal(d.chips, o.chips)
 }
 
 // units are the ids that a capture has met.
 type units struct {
 	known *learnt
 	byID  map[device.ID]*unit
-	order []*unit               // by id, while none is added
-	reach map[device.ID][]*unit // answers of reached, while nothing is added
+	order []*unit               // by id
+	reach map[device.ID][]*unit // answers of reached that still hold
+	ran   int                   // units on which a program ran
 }
 
 func newUnits(known *learnt) *units {
@@ -36,27 +71,29 @@ func newUnits(known *learnt) *units {
 }
 
 func (u *units) add(one *unit) {
-	u.byID[one.id], u.order = one, nil
-	clear(u.reach)
-}
-
-// sorted returns all units by id. The caller must not change them.
-func (u *units) sorted() []*unit {
-	if u.order == nil {
-		u.order = slices.SortedFunc(maps.Values(u.byID), func(a, b *unit) int { return byID(a.id, b.id) })
+	u.byID[one.id] = one
+	at, _ := slices.BinarySearchFunc(u.order, one.id, func(o *unit, id device.ID) int { return byID(o.id, id) })
+	u.order = slices.Insert(u.order, at, one)
+	for id := range u.known.above(one.id) {
+		delete(u.reach, id)
 	}
-	return slices.Clip(u.order)
 }
 
-// reached returns the units on which a buffer of an id lies: that of the id itself, and
-// those of its chips; all of them if the buffer has no id. The caller must not change
-// them.
+// sorted returns all units by id. The caller must not keep or change them.
+func (u *units) sorted() []*unit { return u.order }
+
+// reached returns the units on which a buffer of an id lies: that of the id itself, if
+// there is one, and those of its chips; all of them if the buffer has no id. The caller
+// must not change them.
 func (u *units) reached(id device.ID) []*unit {
 	if id == event.NoDevice {
-		return u.sorted()
+		return slices.Clone(u.order)
 	}
 	if u.reach[id] == nil {
-		on := []*unit{u.byID[id]}
+		var on []*unit
+		if one := u.byID[id]; one != nil {
+			on = append(on, one)
+		}
 		for _, chip := range u.known.chips[id] {
 			if one := u.byID[chip]; one != nil {
 				on = append(on, one)
@@ -65,6 +102,25 @@ func (u *units) reached(id device.ID) []*unit {
 		u.reach[id] = slices.Clip(on)
 	}
 	return u.reach[id]
+}
+
+// among returns those of some units that an id reaches. It looks at the fewer: those units,
+// or all that the id reaches.
+func (u *units) among(some []*unit, id device.ID, is func(*unit) bool) (out []*unit) {
+	if id != event.NoDevice && 1+len(u.known.chips[id]) < len(some) {
+		for _, one := range u.reached(id) {
+			if is(one) {
+				out = append(out, one)
+			}
+		}
+		return out
+	}
+	for _, one := range some {
+		if u.known.reaches(id, one.id) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // meshesOf returns the units whose buffers lie on a chip too, by id.
@@ -86,7 +142,7 @@ func (u *units) meshesOf(chip device.ID) []*unit {
 // nothing is no reason to doubt; an id that may be a mesh is, and so is a chip whose
 // mesh runs under the id of the mesh.
 func (u *units) apart() (ids []device.ID) {
-	if !slices.ContainsFunc(u.sorted(), func(one *unit) bool { return one.ran }) {
+	if u.ran == 0 {
 		return nil
 	}
 	for _, one := range u.sorted() {

@@ -19,12 +19,12 @@ type upstreamSums struct {
 	wrapped, l1Unknown                                      bool
 
 	// What the sums stand for.
-	since  []upstreamCB          // local CBs since the last free
-	raised bool                  // their sum is the peak
-	causes []event.UpstreamCause // of peakCB
-	known  uint64                // of l1: what was allocated in the capture and is live
-	most   uint64                // its maximum
-	before int                   // frees of what was not
+	since  []upstreamCB // local CBs since the last free
+	raised bool         // their sum is the peak
+	peak   []upstreamCB // those that made peakCB, once a free came behind them
+	known  uint64       // of l1: what was allocated in the capture and is live
+	most   uint64       // its maximum
+	before int          // frees of what was not
 }
 
 // An upstreamCB is a CB that was added up.
@@ -61,21 +61,24 @@ func (u *upstreamSums) place(n *node) {
 
 // free takes in a circular_buffer_deallocate_all.
 func (u *upstreamSums) free() {
-	u.explain()
+	u.keep()
 	u.total -= u.cb + u.dataflow + u.scratchpad
 	u.cb, u.dataflow, u.scratchpad = 0, 0, 0
 }
 
-// explain looks what the CBs since the last free are, if their sum is the peak.
-func (u *upstreamSums) explain() {
-	since := u.since
-	u.since = u.since[:0]
-	if !u.raised {
-		return
+// keep keeps the CBs since the last free, if their sum is the peak.
+func (u *upstreamSums) keep() {
+	if u.raised {
+		u.raised, u.peak, u.since = false, u.since, u.peak
 	}
-	u.raised, u.causes = false, nil
+	u.since = u.since[:0]
+}
+
+// explain says what the CBs are that made the peak.
+func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
+	u.keep()
 	byDevice := map[device.ID][]upstreamCB{}
-	for _, cb := range since {
+	for _, cb := range u.peak {
 		byDevice[cb.device] = append(byDevice[cb.device], cb)
 	}
 	var first, largest []upstreamCB
@@ -96,21 +99,41 @@ func (u *upstreamSums) explain() {
 		if same {
 			code = event.CauseCopies
 		}
-		u.causes = append(u.causes, event.UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.cb, Exact: sum, Count: n})
+		causes = append(causes, event.UpstreamCause{Code: code, Figure: "peak_cb", Upstream: u.peakCB, Exact: sum, Count: n})
 	}
-	cores := map[l1.Core]uint64{}
 	sets := map[string]bool{}
-	fullest := uint64(0)
 	for _, cb := range largest {
 		sets[cb.cores.String()] = true
-		for c := range cb.cores.Cores().All() {
-			cores[c] += cb.size
-			fullest = max(fullest, cores[c])
+	}
+	if fullest := onFullest(largest); fullest < sum {
+		causes = append(causes, event.UpstreamCause{Code: event.CauseCores, Figure: "peak_cb", Upstream: sum, Exact: fullest, Count: len(sets)})
+	}
+	return causes
+}
+
+// onFullest returns the largest sum of sizes on one core. Each rectangle of cores is written
+// down at its corners alone: what begins there, less what ended.
+func onFullest(list []upstreamCB) (fullest uint64) {
+	var begins [257][257]uint64 // wraps and comes back
+	for _, cb := range list {
+		for r := range cb.cores.Cores().Ranges().All() {
+			x, y, toX, toY := int(r.Start.X), int(r.Start.Y), int(r.End.X)+1, int(r.End.Y)+1
+			begins[x][y] += cb.size
+			begins[toX][y] -= cb.size
+			begins[x][toY] -= cb.size
+			begins[toX][toY] += cb.size
 		}
 	}
-	if fullest < sum {
-		u.causes = append(u.causes, event.UpstreamCause{Code: event.CauseCores, Figure: "peak_cb", Upstream: sum, Exact: fullest, Count: len(sets)})
+	var column [257]uint64
+	for x := range begins {
+		sum := uint64(0)
+		for y, n := range begins[x] {
+			column[y] += n
+			sum += column[y]
+			fullest = max(fullest, sum)
+		}
 	}
+	return fullest
 }
 
 func sumOf(list []upstreamCB) (sum uint64) {
@@ -161,8 +184,7 @@ func (u *upstreamSums) buffer(n *node) {
 }
 
 func (u *upstreamSums) figures() event.Upstream {
-	u.explain()
-	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), Causes: u.causes}
+	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), Causes: u.explain()}
 	if !u.l1Unknown {
 		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.peakL1), event.Some(u.peakTotal), u.wrapped
 		if u.wrapped {

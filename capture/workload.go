@@ -47,44 +47,70 @@ func shareBytes(a, b program.CB) bool {
 type herald struct {
 	at       uint64 // of the last ones
 	programs int
-	several  bool // it ever announced several programs
+	several  bool    // it ever announced several programs
+	all      stretch // from the first one
 }
 
 // heralded returns what the frees announced that reach an id which is met now.
 func (w *walk) heralded(id device.ID) (l workload) {
-	for of, h := range w.heralds {
-		if w.known.reaches(of, id) && (l.most == 0 || h.at > l.at) {
+	for of := range w.known.above(id) {
+		if h, ok := w.heralds[of]; ok && (l.most == 0 || h.at > l.at) {
 			l = workload{at: h.at, most: h.programs, found: 1}
 		}
 	}
 	return l
 }
 
+// wake returns what a unit began to run since the last free that announced programs there.
+// Units that sleep began nothing since then: what was announced to them is found when they
+// wake, so that a free costs nothing for them.
+func (w *walk) wake(u *unit) *announced {
+	if u.awake == 0 {
+		u.since.workload = w.heralded(u.id)
+		w.awake = append(w.awake, u)
+		u.awake = len(w.awake)
+	}
+	return &u.since
+}
+
+// sleep ends what a unit began.
+func (w *walk) sleep(u *unit) {
+	last := w.awake[len(w.awake)-1]
+	w.awake[u.awake-1], last.awake = last, u.awake
+	w.awake = w.awake[:len(w.awake)-1]
+	u.awake, u.since.programs, u.since.executions, u.since.workload = 0, u.since.programs[:0], 0, workload{}
+}
+
+func isAwake(u *unit) bool { return u.awake > 0 }
+
+// severalAtOnce reports whether any frees announced several programs.
+func (w *walk) severalAtOnce() bool {
+	for _, h := range w.heralds {
+		if h.several {
+			return true
+		}
+	}
+	return false
+}
+
 // announce takes in a free with an id: programs follow on the units that it reaches,
 // unless it is the end of a program.
 func (w *walk) announce(id device.ID, at uint64) {
-	ends := w.known.onlyChip(id)
-	if !ends {
-		w.heralds[id] = herald{at, 1, w.heralds[id].several}
-	}
-	for _, u := range w.units.sorted() {
-		a := &u.since
-		switch reached := w.known.reaches(id, u.id); {
-		case !reached && u.id != event.NoDevice && !ends:
-			if a.missed == nil {
-				a.missed = map[device.ID]bool{}
-			}
-			a.missed[id] = true
-		case !reached:
-		case ends:
-			w.guessed.ended[id] = w.guessed.ended[id] || a.shown
-			a.over = a.over || a.shown
-		default:
-			w.guessed.inOp[id] = w.guessed.inOp[id] || a.shown || len(a.programs) > 0
-			a.programs, a.executions = a.programs[:0], 0
-			a.workload = workload{at: at, most: 1, found: 1}
-			clear(a.missed)
+	reached := w.units.among(w.awake, id, isAwake)
+	if w.known.onlyChip(id) {
+		for _, u := range reached {
+			w.guessed.ended[id] = w.guessed.ended[id] || u.since.shown
+			u.since.over = u.since.over || u.since.shown
 		}
+		return
+	}
+	h := w.heralds[id]
+	h.at, h.programs = at, 1
+	h.all.grow(at)
+	w.heralds[id] = h
+	for _, u := range reached {
+		w.guessed.inOp[id] = w.guessed.inOp[id] || u.since.shown || len(u.since.programs) > 0
+		w.sleep(u)
 	}
 }
 
@@ -104,10 +130,8 @@ func (w *walk) repeats(n *node, id device.ID) bool {
 	h := w.heralds[id]
 	h.programs, h.several = h.programs+1, true
 	w.heralds[id] = h
-	for _, u := range w.units.sorted() {
-		if w.known.reaches(id, u.id) {
-			u.since.most++
-		}
+	for _, u := range w.units.among(w.awake, id, isAwake) {
+		u.since.most++
 	}
 	return true
 }
@@ -115,16 +139,16 @@ func (w *walk) repeats(n *node, id device.ID) bool {
 // divide ends the run of a unit before a node that begins another program. The run is told
 // with those that follow, unless it was told already.
 func (w *walk) divide(u *unit, at uint64) {
-	a, old := &u.since, u.run
+	a, old := w.wake(u), u.run
 	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
 		w.known.settles(a.unsettled)
+		w.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
 	}
-	u.run = &run{on: u, missed: old.missed, divided: true}
-	w.alive = slices.DeleteFunc(w.alive, func(r *run) bool { return r == old })
+	u.run = &run{on: u, divided: true}
 	if old.open() {
 		u.run.before = append(old.before, old)
 		old.before = nil
-		w.open = slices.DeleteFunc(w.open, func(r *run) bool { return r == old })
+		w.open.remove(old)
 		return
 	}
 	w.tell(&event.Event{
@@ -143,7 +167,7 @@ func (r *run) parts() []*run {
 // unsettles reports whether a run that is told now may be several programs. It comes too
 // late for this reading if the capture shows afterwards that it is one.
 func (w *walk) unsettles(r *run) bool {
-	a := &r.on.since
+	a := w.wake(r.on)
 	if a.over || a.found >= a.most || w.known.settled[r.first] {
 		return false
 	}

@@ -34,7 +34,45 @@ func TestWorkloadSettledLate(t *testing.T) {
 	require.NotContains(t, file.Untold(), replay.CodeUnsettled)
 	require.Equal(t, int64(1), pipe.Checks.Failed)
 	require.Contains(t, pipe.Untold(), replay.CodeUnsettled)
+	require.Contains(t, pipe.Untold(), replay.CodeWorkloadLate)
+	require.NotContains(t, pipe.Untold(), replay.CodeMeshLate)
+	require.NotContains(t, file.Untold(), replay.CodeWorkloadLate)
 	require.Equal(t, int64(2), pipe.Devices[0].Programs)
+}
+
+// As before, and what the mesh has shows last: only a reading that knows it can find the
+// second program, and only the one after that knows of it in time.
+func TestWorkloadSettledOfLateMesh(t *testing.T) {
+	s := &script{}
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+	s.free(2)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.interleaved(0, 1_500_000, 1024)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.free(2)
+	s.member(2, 0)
+	file := s.replay(t, Options{})
+	require.Equal(t, int64(3), file.Checks.Runs)
+	require.Equal(t, int64(2), file.Checks.Failed)
+	require.Empty(t, file.Untold())
+	require.Equal(t, file.Checks, s.replay(t, Options{Ahead: true}).Checks)
+}
+
+// The second program shows only as long as nobody knows that other frees came between.
+func TestWorkloadNotSettled(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.free(2)
+	s.free(2)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.interleaved(0, 1_500_000, 1024)
+	s.free(3)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 1_600_000)
+	s.member(3, 0)
+	file := s.replay(t, Options{})
+	require.Equal(t, int64(1), file.Checks.Failed, "the first may be two programs")
+	require.Contains(t, file.Untold(), replay.CodeUnsettled)
 }
 
 // Three programs: each is told apart from the next, and the k-th execution is of the k-th;
@@ -95,6 +133,27 @@ func TestHitOfShorterWorkload(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeAmbiguous)
 }
 
+// A workload that goes on is no earlier one, though two of its programs were told already: a
+// free of an unknown id behind its third is no hit of the two.
+func TestNoHitOfOpenWorkload(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.op("f", nil, func() {
+		for range 3 {
+			s.free(2)
+		}
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 2048)
+		s.interleaved(0, 1_400_000, 1024)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 1024)
+		s.free(9)
+	})
+	file, _ := bothWays(t, s)
+	require.Equal(t, int64(3), file.Checks.Runs)
+	require.Zero(t, file.Checks.Inferred)
+	require.Contains(t, file.Untold(), replay.CodeNotShown)
+}
+
 // An exception comes after what was enqueued was told: a second reading takes it back.
 func TestAbortedLate(t *testing.T) {
 	s := &script{}
@@ -111,7 +170,9 @@ func TestAbortedLate(t *testing.T) {
 	require.Contains(t, file.Untold(), replay.CodeNotShown)
 	require.Equal(t, uint64(4096), file.Devices[0].Registered)
 	require.Equal(t, replay.HighLow{Peak: 1024 * 130, Final: 1024 * 130}, file.L1[0].Total)
-	require.Contains(t, pipe.Untold(), replay.CodeMeshLate, "it ran as far as anybody knew")
+	require.Contains(t, pipe.Untold(), replay.CodeAbortedLate, "it ran as far as anybody knew")
+	require.NotContains(t, pipe.Untold(), replay.CodeMeshLate)
+	require.NotContains(t, file.Untold(), replay.CodeAbortedLate)
 }
 
 // A buffer without a size per core has its cores known at the second reading, which is right.

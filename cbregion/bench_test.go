@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/cbl1/cbl1/cbregion"
@@ -12,57 +11,25 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A contender is what a benchmark can drive: Counter, Coverage and two classical
-// designs, on the same ranges in the same order. It starts with all ranges.
-type contender interface {
-	add(i int)
-	remove(i int)
-}
-
-type counterContender struct {
-	cbregion.Counter
-	ranges []l1.Range
-}
-
-func (c *counterContender) add(i int) {
-	if _, err := c.Add(cbregion.Owner(i), c.ranges[i]); err != nil {
-		panic(err)
-	}
-}
-
-func (c *counterContender) remove(i int) {
-	if _, err := c.Remove(cbregion.Owner(i), c.ranges[i]); err != nil {
-		panic(err)
-	}
-}
-
-type coverageContender struct {
-	cbregion.Coverage
-	ranges []l1.Range
-}
-
-func (c *coverageContender) add(i int)    { c.Add(c.ranges[i]) }
-func (c *coverageContender) remove(i int) { c.Remove(c.ranges[i]) }
-
-type baselineContender struct {
-	*baseline.BoundaryCount
-	ranges []l1.Range
-}
-
-func (c *baselineContender) add(i int)    { c.Add(c.ranges[i]) }
-func (c *baselineContender) remove(i int) { c.Remove(c.ranges[i]) }
+// A contender is what a benchmark can drive: it adds and removes the i-th of its ranges.
+// Designs are driven with the same ranges in the same order, and start with all.
+type contender struct{ add, remove func(i int) }
 
 func newContender(design string, ranges []l1.Range) contender {
 	var c contender
 	switch design {
 	case "coverage":
-		c = &coverageContender{ranges: ranges}
+		x := new(cbregion.Coverage)
+		c = contender{func(i int) { x.Add(ranges[i]) }, func(i int) { x.Remove(ranges[i]) }}
 	case "counter":
-		c = &counterContender{ranges: ranges}
+		x := new(cbregion.Counter)
+		c = contender{func(i int) { must(x.Add(cbregion.Owner(i), ranges[i])) }, func(i int) { must(x.Remove(cbregion.Owner(i), ranges[i])) }}
 	case "sortedslice":
-		c = &sliceContender{ranges: ranges}
+		x := new(baseline.SortedCount)
+		c = contender{func(i int) { x.Add(ranges[i]) }, func(i int) { x.Remove(ranges[i]) }}
 	case "baseline":
-		return &baselineContender{baseline.BoundaryCountOf(ranges...), ranges}
+		x := baseline.BoundaryCountOf(ranges...)
+		return contender{func(i int) { x.Add(ranges[i]) }, func(i int) { x.Remove(ranges[i]) }}
 	default:
 		panic("no design " + design)
 	}
@@ -70,6 +37,12 @@ func newContender(design string, ranges []l1.Range) contender {
 		c.add(i)
 	}
 	return c
+}
+
+func must(_ uint64, err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // The shapes, each a list of n different ranges.
@@ -168,25 +141,6 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// BenchmarkProgramComesAndGoes is the usual life of a core: everybody starts at the
-// base, one program leaves and another comes.
-func BenchmarkProgramComesAndGoes(b *testing.B) {
-	for _, live := range []int{64, 4_096} {
-		ranges := shape("samebase", live)
-		for _, design := range []string{"coverage", "counter", "baseline"} {
-			b.Run(fmt.Sprintf("live=%d/design=%s", live, design), func(b *testing.B) {
-				c := newContender(design, ranges)
-				i := 0
-				for b.Loop() {
-					c.remove(i)
-					c.add(i)
-					i = (i + 1) % live
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkAsk is the price of questions.
 func BenchmarkAsk(b *testing.B) {
 	for _, s := range []string{"staircase", "random", "comb"} {
@@ -217,62 +171,4 @@ func BenchmarkAsk(b *testing.B) {
 		})
 		ask("clone", func(int) { c.Clone() })
 	}
-}
-
-// A sliceContender is a plain sorted slice of boundary counts, the best that small
-// sets can have.
-type sliceContender struct {
-	edges  []sliceEdge
-	total  uint64
-	ranges []l1.Range
-}
-
-type sliceEdge struct {
-	addr uint64
-	n    int // of the bytes up to the next edge
-}
-
-func (c *sliceContender) add(i int)    { c.total += c.shift(c.ranges[i], +1) }
-func (c *sliceContender) remove(i int) { c.total -= c.shift(c.ranges[i], -1) }
-
-func (c *sliceContender) index(addr uint64) int {
-	i, found := slices.BinarySearchFunc(c.edges, addr, func(e sliceEdge, a uint64) int {
-		if e.addr < a {
-			return -1
-		}
-		if e.addr > a {
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		n := 0
-		if i > 0 {
-			n = c.edges[i-1].n
-		}
-		c.edges = slices.Insert(c.edges, i, sliceEdge{addr, n})
-	}
-	return i
-}
-
-func (c *sliceContender) shift(r l1.Range, d int) (moved uint64) {
-	i := c.index(r.Start)
-	k := c.index(r.End)
-	for j := i; j < k; j++ {
-		if c.edges[j].n == 0 || c.edges[j].n+d == 0 {
-			moved += c.edges[j+1].addr - c.edges[j].addr
-		}
-		c.edges[j].n += d
-	}
-	if c.edges[k].n == c.edges[k-1].n {
-		c.edges = slices.Delete(c.edges, k, k+1)
-	}
-	before := 0
-	if i > 0 {
-		before = c.edges[i-1].n
-	}
-	if c.edges[i].n == before {
-		c.edges = slices.Delete(c.edges, i, i+1)
-	}
-	return moved
 }

@@ -14,8 +14,8 @@
 //	owner 3                    |===|    delta      +1  +1  -1  -1  +1  -1
 //	         a   b     c   d   e   f    regions     [a, d)          [e, f)
 //
-// A [Coverage] keeps the counts and nothing else. A [Counter] keeps beside it who
-// owns which range, so that it can refuse to remove what is not there, and tell who
+// A [Coverage] keeps the counts and nothing else. A [Counter] keeps beside it which
+// [Owner] has which range, so that it can refuse to remove what is not there, and tell who
 // holds a byte.
 //
 // Two ranges can lie in 13 ways to each other. The tests take both away again in both
@@ -51,7 +51,8 @@
 // knows the number of free bytes between the first and the last boundary, which is
 // what is not covered.
 //
-// [Counter.CheckInvariants] and [Coverage.CheckInvariants] recompute everything.
+// [Counter.CheckInvariants] and [Coverage.CheckInvariants] recompute everything. What does
+// not agree is an [InvariantError].
 //
 // # Cost
 //

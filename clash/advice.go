@@ -13,7 +13,7 @@ import (
 const (
 	// tiny is an excess that bookkeeping explains rather than buffer sizes.
 	tiny = 1 << 10
-	// full is the room below which L1 holds tensors and nothing else.
+	// full is the room below which L1 holds L1 buffers and nothing else.
 	full = 8 << 10
 )
 
@@ -31,7 +31,7 @@ func (e *Explanation) regionSpan() span {
 	return span{0, e.Message.End}
 }
 
-// aboveSpan returns the bytes from the lowest tensor to the top of L1.
+// aboveSpan returns the bytes from the lowest L1 buffer to the top of L1.
 func (e *Explanation) aboveSpan() span {
 	if e.Above != 0 {
 		return span{e.Above, e.Above}
@@ -44,7 +44,7 @@ func (e *Explanation) aboveSpan() span {
 // to fit.
 func (e *Explanation) small() bool { return e.Over <= e.regionSpan().low/20 }
 
-// crowded reports whether tensors certainly take more of L1 than the buffers, and
+// crowded reports whether L1 buffers certainly take more than the circular buffers, and
 // sparse whether they certainly take less.
 func (e *Explanation) crowded() bool { return e.aboveSpan().low > e.regionSpan().high }
 func (e *Explanation) sparse() bool  { return e.aboveSpan().high < e.regionSpan().low }
@@ -61,18 +61,18 @@ func (e *Explanation) reasons() []string {
 		} else if e.small() {
 			add("a near miss: padding between %ss, one %s more than was budgeted (tt-metal #50748), or a budget that counts L1 from address 0", m.short(), m.short())
 		} else if e.Region != 0 && e.Region <= e.L1Size {
-			add("perhaps a budget that counts L1 from address 0: there the %d B of the region would fit, from base %d they do not", e.Region, e.Base)
+			add("perhaps a budget that counts L1 from address 0: there the %s of the region would fit, from base %s they do not", plural(e.Region, "byte"), exact(e.Base))
 		}
 	case Clash:
 		switch {
 		case e.Over <= tiny:
-			add("a few hundred bytes: L1_SMALL set too large, or small blocks leaked at the top of L1 push tensors down (tt-metal #54876)")
+			add("a few hundred bytes: L1_SMALL set too large, or small blocks leaked at the top of L1 push L1 buffers down (tt-metal #54876)")
 		case e.Region != 0 && e.Room < full:
-			add("L1 is full of tensors: they leave %s for %ss, so that hardly any program can run", amount(e.Room), m.short())
+			add("L1 buffers leave only %s for %ss, so that hardly any program can run", amount(e.Room), m.short())
 		case e.small():
-			add("a near miss: the op budgeted before a tensor was allocated (tt-metal #46840), or its budget saw only bank 0 (tt-metal #53538)")
+			add("a near miss: the op budgeted before an L1 buffer was allocated (tt-metal #46840), or its budget saw only bank 0 (tt-metal #53538)")
 		}
-		add("if this program ran before, it was cached with its first plan, and tensors that grew down later are in its way (tt-metal #53537)")
+		add("if this program ran before, it was cached with its first plan, and L1 buffers that were allocated later are in its way (tt-metal #53537)")
 	}
 	return out
 }
@@ -87,14 +87,14 @@ func (e *Explanation) advice(room int) []string {
 		return out
 	}
 	// What takes most of L1 comes first; a tiny excess is not a matter of sizes.
-	tensorsFirst := e.Over <= tiny || !e.sparse()
-	if m.Kind == Clash && tensorsFirst {
+	moveFirst := e.Over <= tiny || !e.sparse()
+	if m.Kind == Clash && moveFirst {
 		e.adviseTensors(add)
 	}
 	if m.Kind == Grow || !e.crowded() {
 		e.adviseBuffers(add)
 	}
-	if m.Kind == Clash && !tensorsFirst {
+	if m.Kind == Clash && !moveFirst {
 		e.adviseTensors(add)
 	}
 	if m.What == Dataflow {
@@ -103,13 +103,13 @@ func (e *Explanation) advice(room int) []string {
 	return out[:min(room, len(out))]
 }
 
-// adviseTensors says how to move tensors out of the way.
+// adviseTensors says how to move L1 buffers, which tensors have, out of the way.
 func (e *Explanation) adviseTensors(add func(string, ...any)) {
 	if e.Over <= tiny {
 		add("lower L1_SMALL by at least %s, or free small L1 buffers that are left over from earlier steps", amount(e.Over))
 		return
 	}
-	add("free %s a core below %d: deallocate the lowest tensors before this op, move one to DRAM, or shard over more cores", amount(e.Over), e.Message.End)
+	add("free %s a core below %s: deallocate the lowest tensors before this op, move one to DRAM, or shard over more cores", amount(e.Over), exact(e.Message.End))
 }
 
 // adviseBuffers says how to make the buffers smaller.
@@ -121,9 +121,9 @@ func (e *Explanation) adviseBuffers(add func(string, ...any)) {
 	}
 	switch {
 	case e.small():
-		add("take %s off the %ss of these cores: %s of 2048 B%s", amount(e.Over), short, tiles(e.Over), spread)
+		add("take %s off the %ss of these cores: %s of 2,048 bytes%s", amount(e.Over), short, tiles(e.Over), spread)
 	case e.Over <= region.low/2:
-		add("smaller blocks, or single instead of double buffering: the %ss must lose %s (%s of 2048 B)%s", short, e.share(), tiles(e.Over), spread)
+		add("smaller blocks, or single instead of double buffering: the %ss must lose %s (%s of 2,048 bytes)%s", short, e.share(), tiles(e.Over), spread)
 	case e.Room != 0:
 		add("single instead of double buffering saves at most half and is not enough: the %ss must become %d times smaller%s", short, times(e.Region, e.Room), spread)
 	case e.Over > region.high/2:
@@ -152,7 +152,7 @@ func (e *Explanation) share() string {
 	case region.low == 0:
 		return "more than " + low
 	}
-	return strings.TrimSuffix(low, " %") + " to " + high
+	return strings.TrimSuffix(low, "%") + " to " + high
 }
 
 // boardsOf names the boards whose grid is cols x rows.

@@ -43,7 +43,7 @@ func chipOf(m Message, given l1.Spec) chip {
 	wrong := ""
 	switch {
 	case given.CBBase > limit:
-		wrong = fmt.Sprintf("the base that was given, %d", given.CBBase)
+		wrong = "the base that was given, " + exact(given.CBBase)
 	case given.L1Size == 0:
 	case m.Kind == Grow && limit != given.L1Size, m.Kind != Grow && max(end, limit) > given.L1Size:
 		wrong = "the L1 size that was given, " + amount(given.L1Size)
@@ -83,7 +83,7 @@ func infer(m Message) chip {
 		}
 		c := chip{
 			spec: l1.Spec{L1Size: m.Limit},
-			why:  fmt.Sprintf("unknown: Wormhole has %d B of L1, Blackhole %d B", wormhole.L1Size, blackhole.L1Size),
+			why:  fmt.Sprintf("unknown: Wormhole has %s bytes of L1, Blackhole %s", exact(wormhole.L1Size), exact(blackhole.L1Size)),
 		}
 		if m.Limit == grayskull.L1Size {
 			c.why += "; perhaps Grayskull"
@@ -96,19 +96,19 @@ func infer(m Message) chip {
 	cols, rows := extent(m.Cores)
 	most, high := widest(l1.Wormhole)
 	mostOld, highOld := widest(l1.Grayskull)
-	lowest, _ := outer(bases(l1.Blackhole)) // L1 tensors lie above it
+	lowest, _ := outer(bases(l1.Blackhole)) // L1 buffers lie above it
 	switch {
 	case top > blackhole.L1Size:
 		return chip{why: "unknown: the addresses lie beyond every L1 size we know"}
 	case top > wormhole.L1Size:
-		return likely(l1.Blackhole, fmt.Sprintf("the addresses lie beyond the L1 of a Wormhole, %d B", wormhole.L1Size))
+		return likely(l1.Blackhole, fmt.Sprintf("the addresses lie beyond the L1 of a Wormhole, %s bytes", exact(wormhole.L1Size)))
 	case cols > most || rows > high:
 		if cols > mostOld || rows > highOld || top > grayskull.L1Size {
 			return likely(l1.Blackhole, fmt.Sprintf("a Wormhole has no core %d-%d", cols-1, rows-1))
 		}
 		return chip{why: fmt.Sprintf("Blackhole or Grayskull: a Wormhole has no core %d-%d", cols-1, rows-1)}
 	case m.Limit < lowest:
-		return likely(l1.Wormhole, fmt.Sprintf("the limit lies below %d, the lowest base of a Blackhole", lowest))
+		return likely(l1.Wormhole, fmt.Sprintf("the limit lies below %s, the lowest base of a Blackhole", exact(lowest)))
 	}
 	return chip{why: "Wormhole or Blackhole: the message fits both"}
 }
@@ -145,14 +145,14 @@ func widest(arch l1.Arch) (cols, rows int) {
 func (c chip) note() string {
 	switch {
 	case c.given:
-		return fmt.Sprintf("as given: L1 %d B, base %d", c.spec.L1Size, c.spec.CBBase)
+		return fmt.Sprintf("as given: L1 %s bytes, base %s", exact(c.spec.L1Size), exact(c.spec.CBBase))
 	case c.likely && c.based:
-		return fmt.Sprintf("likely %s (%s): L1 %d B; base %d (it varies with the release)",
-			title(c.spec.Arch), c.why, c.spec.L1Size, c.spec.CBBase)
+		return fmt.Sprintf("likely %s (%s): L1 %s bytes; base %s (it varies with the release)",
+			title(c.spec.Arch), c.why, exact(c.spec.L1Size), exact(c.spec.CBBase))
 	case c.likely:
-		return fmt.Sprintf("likely %s (%s): L1 %d B", title(c.spec.Arch), c.why, c.spec.L1Size)
+		return fmt.Sprintf("likely %s (%s): L1 %s bytes", title(c.spec.Arch), c.why, exact(c.spec.L1Size))
 	case c.based:
-		return fmt.Sprintf("%s; base %d as given", c.why, c.spec.CBBase)
+		return fmt.Sprintf("%s; base %s as given", c.why, exact(c.spec.CBBase))
 	}
 	return c.why
 }

@@ -106,12 +106,12 @@ func TestCompare(t *testing.T) {
 			name: "another lowest address: the nearest, said so", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 0, nil}, {"b", all, 900_000, 1_500_000, nil}, {"c", all, 900_000, 801_024, nil}},
 			level: clash.MatchLowest, op: "c", n: 3, ops: []string{"a", "b", "c"}, lowest: 801_024,
-			capture: "c, node 20 of run.json, device 0: same cores and region end; lowest address differs: 801024 instead of 800000; the nearest of 3 that agree, others in a and more",
+			capture: "c, node 20 of run.json, device 0: same cores and region end; lowest address differs: 801,024 instead of 800,000; the nearest of 3 that agree, others in a and more",
 		},
 		{
 			name: "nothing in L1", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"", all, 900_000, 0, nil}},
 			level: clash.MatchLowest, n: 1, ops: []string{""},
-			capture: "a program, node 0 of run.json, device 0: same cores and region end; no L1 buffer is live there, the message has one at 800000",
+			capture: "a program, node 0 of run.json, device 0: same cores and region end; no L1 buffer is live there, the message has one at 800,000",
 		},
 		{
 			name: "a region beyond L1 has no lowest address", log: grow, runs: []enqueued{{"a", all, 1_600_000, 1_500_000, nil}},
@@ -122,34 +122,40 @@ func TestCompare(t *testing.T) {
 			name: "no addresses, another base of some release: the size of the region", log: clashes(all, 800_000, 900_000-256),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, placed}},
 			level: clash.MatchSize, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
-			capture: "a, node 0 of run.json, device 0: same cores and region size; the capture has no addresses: with base 111616 the region ends at 900000 instead of 899744",
+			capture: "a, node 0 of run.json, device 0: same cores and region size; the capture has no addresses: with base 111,616 the region ends at 900,000 instead of 899,744",
 		},
 		{
 			name: "the base that is given decides", log: clashes(all, 800_000, 900_000-256), given: l1.Spec{CBBase: 103_712},
 			runs: []enqueued{{"a", all, 900_000, 800_000, placed}}, level: clash.MatchNone, op: "a",
-			capture: "no program of the capture has a region with this end on these cores; nearest is a, node 0 of run.json, device 0, which ends at 900000",
+			capture: "no program has a region with this end on these cores; nearest is a, node 0 of run.json, device 0, which ends at 900,000",
 		},
 		{
 			name: "recorded addresses do not move", log: clashes(all, 800_000, 900_000-256),
 			runs: []enqueued{{"far", all, 300_000, 800_000, nil}, {"a", all, 900_000, 800_000, nil}}, level: clash.MatchNone, op: "a",
-			capture: "no program of the capture has a region with this end on these cores; nearest is a, node 10 of run.json, device 0, which ends at 900000",
+			capture: "no program has a region with this end on these cores; nearest is a, node 10 of run.json, device 0, which ends at 900,000",
 		},
 		{
 			name: "other cores", log: clashes(all, 800_000, 900_000), runs: []enqueued{{"a", left, 900_000, 800_000, nil}},
 			level:   clash.MatchNone,
-			capture: "no program of the capture has a region with this end on these cores, and none is on exactly these cores",
+			capture: "no program has a region with this end on these cores, and none is on exactly these cores",
 		},
 		{
 			name: "other kind of buffers", log: clashes(all, 800_000, 900_000),
 			runs:    []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.What = clash.Dataflow }}},
 			level:   clash.MatchNone,
-			capture: "no program of the capture has a region with this end on these cores, and none is on exactly these cores",
+			capture: "no program has a region with this end on these cores, and none is on exactly these cores",
 		},
 		{
 			name: "placed at the same base, from the cache", log: clashes(all, 800_000, 900_000),
 			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.Synthesised, r.Inferred = true, true }}},
 			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
 			capture: "a, node 0 of run.json, device 0 (from the program cache): same cores and region end, same lowest address; the capture has no addresses: these are placed by tt-metal's rule",
+		},
+		{
+			name: "one of several that the cache had", log: clashes(all, 800_000, 900_000),
+			runs:  []enqueued{{"a", all, 900_000, 800_000, func(r *clash.Run) { r.OneOf, r.Inferred = 3, true }}},
+			level: clash.MatchExact, op: "a", n: 1, ops: []string{"a"}, lowest: 800_000,
+			capture: "a, node 0 of run.json, device 0 (from the program cache: one of 3 that may have run): same cores and region end, same lowest address",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,7 +171,7 @@ func TestCompare(t *testing.T) {
 			e := clash.Explain(found.Messages[0], c.given)
 			before := len(e.Notes)
 			e.Add(m)
-			require.Equal(t, c.capture, note(t, e, "capture"))
+			require.Equal(t, c.capture, note(t, e, "program"))
 			require.LessOrEqual(t, len(e.Notes), before+2)
 			unknown := slices.ContainsFunc(e.Notes, func(n clash.Note) bool { return n.Label == "unknown" })
 			require.Equal(t, c.level == clash.MatchNone, unknown, "what is known is not unknown")

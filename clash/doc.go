@@ -3,19 +3,24 @@
 //
 // # Model
 //
-// Scan finds every Message of the eight kinds in a text and takes its numbers
-// apart; Read does the same and reports each different message once, with a
-// count. Explain turns a Message into an Explanation: what happened, by how many
-// bytes, on which chip (inferred, and then marked "likely"), what would have to
-// become how large, what to try, and what the message cannot tell. Compare looks for
-// the program that a message is about among those of a capture. WriteText and
-// NewDocument print that for people and for programs.
+// [Scan] finds every [Message] of the eight [Kind]s in a text and takes its numbers
+// apart; [Read] does the same and returns each different message once, with a count, as
+// [Found]. [Explain] turns a Message into an [Explanation] with [Note]s: what happened, by
+// how many bytes (and percent of which [Basis]), on which chip (inferred, and then marked
+// "likely"), what would have to become how large, what to try, and what the message cannot
+// tell. [WriteText] prints that for people, and [NewDocument] for programs: a [Document] has
+// a [Row] for each message.
 //
-// A message is found wherever it stands in the text, in both spellings of cores,
-// also wrapped over several lines: runs of white space count as one blank, a line
-// may break between words or inside one, and what stood before the message on
-// its first line may be repeated on the next ones, as log collectors do
-// ("(EngineCore_DP0 pid=230) "). Times in such a prefix may differ. Colour codes,
+// [Compare] looks for the program that a message is about. Its [Comparison] is given each
+// [Run] of a capture, with the core ranges that tt-metal validates ([Entry]), its [CB]s and
+// the lowest [Tensor]. It keeps the best [Match] of each message, which agrees at a
+// [Level]. In JSON that is a [MatchRow], with [CBRow]s and [TensorRow]s.
+//
+// A message is found wherever it stands in the text, in both spellings of cores. It may
+// be wrapped over several lines: runs of white space count as one blank, and a line may
+// break between words or inside one. What stood before the message on its first line may
+// be repeated on the next ones, as log collectors do ("(EngineCore_DP0 pid=230) "). Times
+// in such a prefix may differ. Colour codes,
 // control characters, box drawings and invalid UTF-8 are no obstacle.
 //
 // # Invariants

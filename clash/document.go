@@ -53,7 +53,7 @@ type Row struct {
 	Base    *uint64 `json:"base,omitempty"`        // where buffers start: given, or of the latest release seen
 	Region  *uint64 `json:"region_size,omitempty"` // base to end
 	Room    *uint64 `json:"room,omitempty"`        // base to limit
-	Above   *uint64 `json:"above,omitempty"`       // lowest L1 tensor to the top of L1: tensors, holes, L1_SMALL
+	Above   *uint64 `json:"above,omitempty"`       // lowest L1 buffer to the top of L1: L1 buffers, holes, L1_SMALL
 	Summary string  `json:"summary"`
 	Notes   []Note  `json:"notes"`
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
@@ -76,6 +76,7 @@ type MatchRow struct {
 	Op          string      `json:"op,omitempty"`      // functions that ran, outermost first
 	Device      string      `json:"device,omitempty"`
 	Inferred    bool        `json:"inferred,omitempty"`    // from the program cache: known by an earlier run
+	OneOf       int         `json:"one_of,omitempty"`      // so many may have run, and this is one of them
 	Synthesised bool        `json:"synthesised,omitempty"` // the capture has no addresses of these buffers
 	Base        *uint64     `json:"base,omitempty"`
 	End         *uint64     `json:"end,omitempty"` // of the region on these cores

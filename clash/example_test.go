@@ -39,14 +39,14 @@ func ExampleWriteText() {
 		fmt.Println(err)
 	}
 	// Output:
-	// line 1: too large for L1: the circular buffers end 101376 B (99.0 KiB) beyond the end of L1
+	// line 1: too large for L1: the circular buffers end 101,376 bytes (99.0 KiB) beyond the end of L1
 	//   cores    [0-0 - 7-7], 64 cores
-	//   numbers  the CB region ends at 1600512, the L1 of a core at 1499136: 101376 B (99.0 KiB) over = 6.8 % of the region (1496800 B above base 103712)
-	//   why      CBs are placed upwards from the base, and end beyond L1 by themselves: tensors play no part, moving them does not help
-	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1499136 B; base 103712 (it varies with the release)
-	//   fit      if the base is 103712, the region must shrink from 1496800 B (1461.7 KiB) to the room of 1395424 B (1362.7 KiB)
-	//   likely   perhaps a budget that counts L1 from address 0: there the 1496800 B of the region would fit, from base 103712 they do not
-	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8 % (50 tiles of 2048 B)
+	//   numbers  the CB region ends at 1,600,512, the L1 of a core at 1,499,136: 101,376 bytes (99.0 KiB) over = 6.8% of the region (1,496,800 bytes above base 103,712)
+	//   why      CBs are placed upwards from the base, and end beyond L1 by themselves: L1 buffers play no part, moving them does not help
+	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1,499,136 bytes; base 103,712 (it varies with the release)
+	//   fit      if the base is 103,712, the region must shrink from 1,496,800 bytes (1461.7 KiB) to the room of 1,395,424 bytes (1362.7 KiB)
+	//   likely   perhaps a budget that counts L1 from address 0: there the 1,496,800 bytes of the region would fit, from base 103,712 they do not
+	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8% (50 tiles of 2,048 bytes)
 	//   unknown  which CB is large, and holes between them (only the end counts): a capture has each CB as a node, and `cbl1 report --programs CAPTURE` says which are the program's
 }
 
@@ -61,6 +61,6 @@ func ExampleExplain() {
 		fmt.Println(e.Notes[0].Text)
 	}
 	// Output:
-	// not whole pages: a CB of 5000 B (4.9 KiB) has 2 pages of 2048 B and 904 B more
-	// the nearest legal sizes are 4096 B and 6144 B
+	// not whole pages: a CB of 5,000 bytes (4.9 KiB) has 2 pages of 2,048 bytes and 904 bytes more
+	// the nearest legal sizes are 4,096 and 6,144 bytes
 }

@@ -28,7 +28,7 @@ type Explanation struct {
 
 	Region uint64 // from Base to the end of the region; 0 = not known, as are Room and PercentOf then
 	Room   uint64 // from Base to the limit
-	Above  uint64 // from the lowest allocation to the top of L1: tensors, holes and L1_SMALL; 0 = not known
+	Above  uint64 // from the lowest allocation to the top of L1: L1 buffers, holes and L1_SMALL; 0 = not known
 }
 
 // A Basis names what a percentage is of.
@@ -43,7 +43,7 @@ const (
 
 // A Note is one line of an Explanation.
 type Note struct {
-	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "tensors", "likely", "try", "unknown", "capture", "buffers", "tensor"
+	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "above", "likely", "try", "unknown", "program", "buffers", "lowest"
 	Text  string `json:"text"`
 }
 

@@ -7,16 +7,19 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
+// exact returns an address, or a number, for people.
+func exact(n uint64) string { return l1.Bytes(n).Exact() }
+
 // amount returns n exactly and, from 1 KiB on, in KiB: everything in a core's L1 is
 // best compared in one unit. What cannot be in an L1 gets the unit that suits it.
 func amount(n uint64) string {
 	switch {
 	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
+		return plural(n, "byte")
 	case n < 1<<24:
-		return fmt.Sprintf("%d B (%d.%d KiB)", n, (n*10+512)/1024/10, (n*10+512)/1024%10)
+		return fmt.Sprintf("%s bytes (%d.%d KiB)", exact(n), (n*10+512)/1024/10, (n*10+512)/1024%10)
 	}
-	return fmt.Sprintf("%d B (%v)", n, l1.Bytes(n))
+	return fmt.Sprintf("%s bytes (%v)", exact(n), l1.Bytes(n))
 }
 
 // percent returns part of whole with one decimal.
@@ -32,9 +35,9 @@ func percent(part, whole uint64) float64 {
 func percentText(part, whole uint64) string {
 	v := percent(part, whole)
 	if v == 0 && part != 0 {
-		return "less than 0.1 %"
+		return "<0.1%"
 	}
-	return fmt.Sprintf("%.1f %%", v)
+	return fmt.Sprintf("%.1f%%", v)
 }
 
 // tile is the size of a tile of 32x32 numbers of 16 bits, the usual page.
@@ -53,5 +56,8 @@ func plural(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s %ss", exact(n), noun)
 }
+
+// rangeText names the bytes from the first address up to the second.
+func rangeText(r l1.Range) string { return exact(r.Start) + ".." + exact(r.End) }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -38,7 +39,7 @@ func TestGolden(t *testing.T) {
 
 			var text bytes.Buffer
 			require.NoError(t, clash.WriteText(&text, found, c.given))
-			golden(t, c.name+".golden", text.Bytes())
+			testkit.Golden(t, *update, filepath.Join("testdata", c.name+".golden"), text.String())
 			for block := range strings.SplitSeq(text.String(), "\n\n") {
 				own, _, _ := strings.Cut(block, ": the same as")
 				require.LessOrEqual(t, strings.Count(own, "\n"), 12, own)
@@ -46,19 +47,7 @@ func TestGolden(t *testing.T) {
 
 			doc, err := json.MarshalIndent(clash.NewDocument(found, c.given), "", " ")
 			require.NoError(t, err)
-			golden(t, c.name+".json", append(doc, '\n'))
+			testkit.Golden(t, *update, filepath.Join("testdata", c.name+".json"), string(doc)+"\n")
 		})
 	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	name = filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(name, got, 0o644))
-		return
-	}
-	want, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
 }

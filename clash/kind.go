@@ -6,7 +6,7 @@ type Kind string
 // The kinds of messages, by what went wrong.
 const (
 	Grow          Kind = "grow"           // the buffers of a program end beyond L1
-	Clash         Kind = "clash"          // they end above the lowest L1 tensor
+	Clash         Kind = "clash"          // they end above the lowest L1 buffer
 	ServiceClash  Kind = "service-clash"  // they end above L1 that a service core has taken
 	Grid          Kind = "grid"           // a buffer is on cores outside the compute grid
 	Append        Kind = "append"         // a buffer was to start inside what is taken already

@@ -28,16 +28,16 @@ func (e *Explanation) Add(match Match) {
 		return
 	}
 	if match.Level == MatchNone {
-		e.note("capture", "%s", match.nearest())
+		e.note("program", "%s", match.nearest())
 		return
 	}
 	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
-	e.note("capture", "%s", match.says(e.Message))
+	e.note("program", "%s", match.says(e.Message))
 	if text := match.buffers(e.Message); text != "" {
 		e.note("buffers", "%s", text)
 	}
 	if text := match.tensors(e.Message); text != "" {
-		e.note("tensor", "%s", text)
+		e.note("lowest", "%s", text)
 	}
 }
 
@@ -53,22 +53,22 @@ func (m Match) says(msg Message) string {
 	case MatchLowest:
 		text += " and region end"
 		if len(m.Tensors) == 0 {
-			text += fmt.Sprintf("; no L1 buffer is live there, the message has one at %d", msg.Limit)
+			text += fmt.Sprintf("; no L1 buffer is live there, the message has one at %s", exact(msg.Limit))
 		} else {
-			text += fmt.Sprintf("; lowest address differs: %d instead of %d", m.Tensors[0].Address, msg.Limit)
+			text += fmt.Sprintf("; lowest address differs: %s instead of %s", exact(m.Tensors[0].Address), exact(msg.Limit))
 		}
 	case MatchSize:
-		text += fmt.Sprintf(" and region size; the capture has no addresses: with base %d the region ends at %d instead of %d", m.Best.Base, m.End, msg.End)
+		text += fmt.Sprintf(" and region size; the %s has no addresses: with base %s the region ends at %s instead of %s", m.Best.source(), exact(m.Best.Base), exact(m.End), exact(msg.End))
 	}
 	if m.Best.Synthesised && m.Level != MatchSize {
-		text += "; the capture has no addresses: these are placed by tt-metal's rule"
+		text += fmt.Sprintf("; the %s has no addresses: these are placed by tt-metal's rule", m.Best.source())
 	}
 	if m.Runs > 1 {
 		which := "first"
 		if m.miss > 0 {
 			which = "nearest"
 		}
-		text += fmt.Sprintf("; the %s of %d that agree", which, m.Runs)
+		text += fmt.Sprintf("; the %s of %s that agree", which, exact(uint64(m.Runs)))
 	}
 	others := slices.DeleteFunc(slices.Clone(m.Ops), func(op string) bool { return op == m.Best.Op })
 	switch len(others) {
@@ -83,11 +83,19 @@ func (m Match) says(msg Message) string {
 
 // nearest says that there is no such program, and which comes near.
 func (m Match) nearest() string {
-	const none = "no program of the capture has a region with this end on these cores"
+	const none = "no program has a region with this end on these cores"
 	if m.End == 0 {
 		return none + ", and none is on exactly these cores"
 	}
-	return fmt.Sprintf("%s; nearest is %s, which ends at %d", none, m.Best.text(), m.End)
+	return fmt.Sprintf("%s; nearest is %s, which ends at %s", none, m.Best.text(), exact(m.End))
+}
+
+// source is what a run was read from.
+func (r Run) source() string {
+	if r.Log {
+		return "log"
+	}
+	return "capture"
 }
 
 // place names a node of the capture of a run, or an event of its log.
@@ -115,7 +123,10 @@ func (r Run) text() string {
 	if r.Device != "" {
 		text += ", " + r.Device
 	}
-	if r.Inferred {
+	switch {
+	case r.OneOf > 0:
+		text += fmt.Sprintf(" (from the program cache: one of %d that may have run)", r.OneOf)
+	case r.Inferred:
 		text += " (from the program cache)"
 	}
 	return text
@@ -145,7 +156,7 @@ func (m Match) buffers(msg Message) string {
 			parts = append(parts, fmt.Sprintf("%d more below", len(all)-most))
 			break
 		}
-		text := fmt.Sprintf("%s %d at %d: %s", msg.short(), cb.Number, cb.Range.Start, amount(cb.Range.Len()))
+		text := fmt.Sprintf("%s %d at %s: %s", msg.short(), cb.Number, exact(cb.Range.Start), amount(cb.Range.Len()))
 		if i == 0 {
 			text += ", reaches up"
 		}
@@ -160,7 +171,7 @@ func (m Match) tensors(msg Message) string {
 		return ""
 	}
 	t := m.Tensors[0]
-	text := fmt.Sprintf("lowest at %d: ", t.Address)
+	text := fmt.Sprintf("L1 buffer at %s: ", exact(t.Address))
 	if t.PerCore != 0 {
 		text += amount(t.PerCore) + " a core, "
 	}
@@ -172,7 +183,7 @@ func (m Match) tensors(msg Message) string {
 		text += " by " + clip(t.Op)
 	}
 	if t.Synthesised {
-		text += "; its address is not in the capture"
+		text += "; its address is not in the " + m.Best.source()
 	}
 	if n := len(m.Tensors) - 1; n > 0 {
 		text += fmt.Sprintf("; %s more at this address", plural(uint64(n), "buffer"))
@@ -194,7 +205,7 @@ func (m Match) row(msg Message) *MatchRow {
 	}
 	best := m.Best
 	r.Capture, r.Event, r.T, r.Op, r.Device = best.Capture, &best.Event, json.Number(best.T), best.Op, best.Device
-	r.Inferred, r.Synthesised, r.Base, r.End = best.Inferred, best.Synthesised, &best.Base, &m.End
+	r.OneOf, r.Inferred, r.Synthesised, r.Base, r.End = best.OneOf, best.Inferred, best.Synthesised, &best.Base, &m.End
 	for _, cb := range best.on(msg) {
 		r.CBs = append(r.CBs, CBRow{cb.Number, cb.Cores.String(), cb.Range.Start, cb.Range.End, cb.Range.Len()})
 	}

@@ -17,7 +17,7 @@ type Message struct {
 	Cores l1.CoreRangeSet // the cores it names: one rectangle in all releases seen
 
 	// Limit is what the buffers had to stay below: the L1 size of a core (Grow), the
-	// address of the lowest L1 tensor (Clash) or of the lowest service allocation
+	// address of the lowest L1 buffer (Clash) or of the lowest service allocation
 	// (ServiceClash).
 	Limit uint64
 	// End is the address at which the region of the buffers ends (Grow, Clash,

@@ -42,13 +42,13 @@ func (e *Explanation) appending() {
 	m := e.Message
 	over, ok := m.Over()
 	if !ok {
-		e.Summary = fmt.Sprintf("placement conflict, but its numbers show none: %d is not below the end of %v", m.Address, m.Region)
+		e.Summary = fmt.Sprintf("placement conflict, but its numbers show none: %s is not below the end of %s", exact(m.Address), rangeText(m.Region))
 		e.noteDamaged()
 		return
 	}
 	e.Over = over
-	e.Summary = fmt.Sprintf("placement conflict: a CB was to start at %d, %s below the end of what is taken", m.Address, amount(over))
-	e.note("numbers", "the last region of the cores is %v, %s; the next CB must start at or above %d", m.Region, amount(m.Region.Len()), m.Region.End)
+	e.Summary = fmt.Sprintf("placement conflict: a CB was to start at %s, %s below the end of what is taken", exact(m.Address), amount(over))
+	e.note("numbers", "the last region of the cores is %s, %s; the next CB must start at or above %s", rangeText(m.Region), amount(m.Region.Len()), exact(m.Region.End))
 	e.note("why", "tt-metal places the CBs of a program upwards and never goes back into bytes that it has marked")
 	e.note("likely", "not the fault of sizes: its own placement never asks for such an address; an address was forced, or it is a bug in tt-metal")
 	e.note("try", "look for code that sets CB addresses; if there is none, report it with the program's CBs in order of creation")
@@ -73,13 +73,13 @@ func (e *Explanation) backing() {
 	m := e.Message
 	over, ok := m.Over()
 	if !ok {
-		e.Summary = fmt.Sprintf("larger than its tensor, but its numbers show no excess: %d B in a bank of %d B", m.Size, m.Bank)
+		e.Summary = fmt.Sprintf("larger than its tensor, but its numbers show no excess: %s in a bank of %s", plural(m.Size, "byte"), exact(m.Bank))
 		e.noteDamaged()
 		return
 	}
 	e.Over, e.PercentOf, e.Percent = over, OfSize, percent(over, m.Size)
 	e.Summary = fmt.Sprintf("larger than its tensor: a CB of %s lies in a tensor with %s a bank", amount(m.Size), amount(m.Bank))
-	e.note("numbers", "%s too much = %s of the CB; that is %s of 2048 B", amount(over), percentText(over, m.Size), tiles(over))
+	e.note("numbers", "%s too much = %s of the CB; that is %s of 2,048 bytes", amount(over), percentText(over, m.Size), tiles(over))
 	e.note("why", "a tensor-backed CB takes no bytes of its own: it uses those that the tensor has on each core, and must not be larger")
 	if m.Warning {
 		e.note("likely", "an older release, which only warned: the CB then overran its tensor silently, and results may be wrong (tt-metal #15337)")
@@ -100,17 +100,17 @@ func (e *Explanation) pageSize() {
 	}
 	rest := m.Size % m.Page
 	if rest == 0 {
-		e.Summary = fmt.Sprintf("not whole pages, but its numbers show that it is: %d B are %s of %d B", m.Size, plural(m.Size/m.Page, "page"), m.Page)
+		e.Summary = fmt.Sprintf("not whole pages, but its numbers show that it is: %s are %s of %s", plural(m.Size, "byte"), plural(m.Size/m.Page, "page"), plural(m.Page, "byte"))
 		e.noteDamaged()
 		return
 	}
 	low := m.Size - rest
-	e.Summary = fmt.Sprintf("not whole pages: a CB of %s has %s of %d B and %s more", amount(m.Size), plural(m.Size/m.Page, "page"), m.Page, amount(rest))
+	e.Summary = fmt.Sprintf("not whole pages: a CB of %s has %s of %s and %s more", amount(m.Size), plural(m.Size/m.Page, "page"), plural(m.Page, "byte"), amount(rest))
 	switch {
 	case low == 0:
-		e.note("fit", "the smallest legal size is %d B", m.Page)
+		e.note("fit", "the smallest legal size is %s", plural(m.Page, "byte"))
 	case low <= l1.MaxAddr-m.Page:
-		e.note("fit", "the nearest legal sizes are %d B and %d B", low, low+m.Page)
+		e.note("fit", "the nearest legal sizes are %s and %s bytes", exact(low), exact(low+m.Page))
 	}
 	e.note("why", "the total size must be a multiple of the page size of every buffer index of the CB")
 	switch {

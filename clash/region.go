@@ -14,7 +14,7 @@ func (e *Explanation) region(given l1.Spec) {
 	m := e.Message
 	over, ok := m.Over()
 	if !ok {
-		e.Summary = fmt.Sprintf("%s, but its numbers show none: the region ends at %d, the limit is %d", m.happened(), m.End, m.Limit)
+		e.Summary = fmt.Sprintf("%s, but its numbers show none: the region ends at %s, the limit is %s", m.happened(), exact(m.End), exact(m.Limit))
 		e.noteCores()
 		e.noteDamaged()
 		return
@@ -24,8 +24,8 @@ func (e *Explanation) region(given l1.Spec) {
 
 	e.Summary = fmt.Sprintf("%s: the %s end %s %s", m.happened(), m.long(), amount(over), m.past())
 	e.noteCores()
-	e.note("numbers", "the %s region ends at %d, %s %d: %s over = %s of %s",
-		m.short(), m.End, m.limitIs(), m.Limit, amount(over), e.share(), e.percentOf())
+	e.note("numbers", "the %s region ends at %s, %s %s: %s over = %s of %s",
+		m.short(), exact(m.End), m.limitIs(), exact(m.Limit), amount(over), e.share(), e.percentOf())
 	e.note("why", "%s", m.why())
 	e.note("chip", "%s", c.note())
 	e.noteFit()
@@ -65,13 +65,13 @@ func (e *Explanation) percentBase() uint64 {
 // percentOf says what share is of.
 func (e *Explanation) percentOf() string {
 	if e.Region != 0 {
-		return fmt.Sprintf("the region (%d B above base %d)", e.Region, e.Base)
+		return fmt.Sprintf("the region (%s above base %s)", plural(e.Region, "byte"), exact(e.Base))
 	}
 	if e.regionSpan().low == 0 {
 		return "the region"
 	}
 	low, high := outer(bases(l1.Wormhole, l1.Blackhole))
-	return fmt.Sprintf("the region, for bases of %d to %d", low, high)
+	return fmt.Sprintf("the region, for bases of %s to %s", exact(low), exact(high))
 }
 
 // happened names the message.
@@ -82,7 +82,7 @@ func (m Message) happened() string {
 	case ServiceClash:
 		return "clash with a service core"
 	}
-	return "clash with L1 tensors"
+	return "clash with L1 buffers"
 }
 
 // past says where the region must not reach.
@@ -93,7 +93,7 @@ func (m Message) past() string {
 	case ServiceClash:
 		return "above the lowest L1 allocation of the service"
 	}
-	return "above the lowest L1 tensor"
+	return "above the lowest L1 buffer"
 }
 
 func (m Message) limitIs() string {
@@ -103,17 +103,17 @@ func (m Message) limitIs() string {
 	case ServiceClash:
 		return "the lowest service allocation is at"
 	}
-	return "the lowest L1 tensor is at"
+	return "the lowest L1 buffer is at"
 }
 
 func (m Message) why() string {
 	switch m.Kind {
 	case Grow:
-		return m.short() + "s are placed upwards from the base, and end beyond L1 by themselves: tensors play no part, moving them does not help"
+		return m.short() + "s are placed upwards from the base, and end beyond L1 by themselves: L1 buffers play no part, moving them does not help"
 	case ServiceClash:
-		return m.short() + "s grow up from the base; these cores run a service that has taken L1 above, and no tensor is involved"
+		return m.short() + "s grow up from the base; these cores run a service that has taken L1 above, and no L1 buffer is involved"
 	}
-	return m.short() + "s grow up from the base, L1 tensors down from the top: they meet. Normally one lowest address counts for all cores, even where no tensor lies"
+	return m.short() + "s grow up from the base, L1 buffers down from the top: they meet. Normally one lowest address counts for all cores, even where no L1 buffer lies"
 }
 
 func (m Message) unknown() string {
@@ -123,7 +123,7 @@ func (m Message) unknown() string {
 	case ServiceClash:
 		return fmt.Sprintf("which %s reaches up, which service allocation it is, and on which device: %s, but not the services", m.short(), m.inCapture(""))
 	}
-	return fmt.Sprintf("which %s reaches up, which tensor is lowest, and holes in either: %s", m.short(), m.inCapture(" and tensor"))
+	return fmt.Sprintf("which %s reaches up, which L1 buffer is lowest, and holes in either: %s", m.short(), m.inCapture(" and L1 buffer"))
 }
 
 // inCapture says where to look for what the message does not say. A report lists
@@ -141,13 +141,13 @@ func (e *Explanation) noteFit() {
 	m := e.Message
 	raise := ""
 	if m.Kind == Clash {
-		raise = fmt.Sprintf(", or all L1 tensors must lie at or above %d", m.End)
+		raise = fmt.Sprintf(", or all L1 buffers must lie at or above %s", exact(m.End))
 	}
 	if e.Region == 0 {
-		e.note("fit", "the region must end at or below %d%s", m.Limit, raise)
+		e.note("fit", "the region must end at or below %s%s", exact(m.Limit), raise)
 		return
 	}
-	e.note("fit", "if the base is %d, the region must shrink from %s to the room of %s%s", e.Base, amount(e.Region), amount(e.Room), raise)
+	e.note("fit", "if the base is %s, the region must shrink from %s to the room of %s%s", exact(e.Base), amount(e.Region), amount(e.Room), raise)
 }
 
 // noteAbove says how much of L1 is in use above the region.
@@ -156,10 +156,10 @@ func (e *Explanation) noteAbove() {
 	if m.Kind != Clash {
 		return
 	}
-	const what = "from the lowest tensor to the top of L1 (tensors, holes, L1_SMALL)"
+	const what = "from the lowest L1 buffer to the top of L1 (L1 buffers, holes, L1_SMALL)"
 	switch {
 	case e.Above != 0:
-		e.note("tensors", "%s: %s a core", what, amount(e.Above))
+		e.note("above", "%s: %s a core", what, amount(e.Above))
 	case e.L1Size == 0:
 		wormhole, blackhole := l1.ArchSpec(l1.Wormhole).L1Size, l1.ArchSpec(l1.Blackhole).L1Size
 		cols, rows := extent(m.Cores)
@@ -167,9 +167,9 @@ func (e *Explanation) noteAbove() {
 		switch {
 		case max(m.Limit, m.End) > blackhole:
 		case cols > most || rows > high:
-			e.note("tensors", "%s: %s a core if it is a Blackhole", what, amount(blackhole-m.Limit))
+			e.note("above", "%s: %s a core if it is a Blackhole", what, amount(blackhole-m.Limit))
 		default:
-			e.note("tensors", "%s: %d B a core on Wormhole, %d B on Blackhole", what, wormhole-m.Limit, blackhole-m.Limit)
+			e.note("above", "%s: %s bytes a core on Wormhole, %s on Blackhole", what, exact(wormhole-m.Limit), exact(blackhole-m.Limit))
 		}
 	}
 }

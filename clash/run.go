@@ -13,6 +13,7 @@ type Run struct {
 	Device   string // "device 3" or "8 devices"; "" if the capture does not say
 	Times    int64  // how often it was like this; 0 counts as 1
 	Inferred bool   // it came from the program cache: what is known of it is its earlier run
+	OneOf    int    // it is one of so many that may have run; 0: it ran
 
 	What    string // Circular or Dataflow
 	Entries []Entry

@@ -35,35 +35,6 @@ func pair(b *testing.B, f *device.Fleet, p *program.Program, s device.Set) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N*s.Len()), "ns/change")
 }
 
-// BenchmarkPair is one program that comes and goes beside others.
-func BenchmarkPair(b *testing.B) {
-	for _, devices := range [][2]int{{1, 1}, {4, 8}} {
-		for _, live := range []int{0, 1, 64, 4096} {
-			b.Run(fmt.Sprintf("devices=%d/live=%d", devices[0]*devices[1], live), func(b *testing.B) {
-				f, m := filled(b, devices[0], devices[1], live)
-				p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000))
-				pair(b, f, p, m.Set())
-			})
-		}
-	}
-}
-
-// BenchmarkShapes is the same with programs that are not on the whole grid: they cut
-// the cores into classes.
-func BenchmarkShapes(b *testing.B) {
-	for _, classes := range []int{1, 4, 16, 64} {
-		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {
-			f, m := filled(b, 1, 1, 1)
-			for i := range classes - 1 {
-				one := fmt.Sprintf("{[%d-%d - %d-%d]}", i%8, i/8, i%8, i/8)
-				register(b, f, build(b, m.Spec(), program.ID(100+i), cb(one, uint64(32*(i+1)))), m.Set())
-			}
-			p := build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000))
-			pair(b, f, p, m.Set())
-		})
-	}
-}
-
 // BenchmarkReserved is a program that reserves more than it occupies (example D).
 func BenchmarkReserved(b *testing.B) {
 	for _, live := range []int{1, 64} {
@@ -135,21 +106,6 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatch is two programs that take turns beside others, each on the whole
-// grid, or on parts of it that cross.
-func BenchmarkDispatch(b *testing.B) {
-	for _, devices := range [][2]int{{1, 1}, {1, 8}, {4, 8}} {
-		for _, live := range []int{1, 4096} {
-			b.Run(fmt.Sprintf("devices=%d/live=%d", devices[0]*devices[1], live), func(b *testing.B) {
-				takeTurns(b, devices, live, "{[0-0 - 7-7]}", "{[0-0 - 7-7]}")
-			})
-		}
-		b.Run(fmt.Sprintf("devices=%d/crossing", devices[0]*devices[1]), func(b *testing.B) {
-			takeTurns(b, devices, 1, "{[0-0 - 4-7]}", "{[3-0 - 7-7]}")
-		})
-	}
-}
-
 // BenchmarkSwapped is 32 devices that get two neighbouring programs, every other device in
 // swapped order, and lose them in the order in which they came: 128 changes.
 func BenchmarkSwapped(b *testing.B) {
@@ -178,21 +134,6 @@ func BenchmarkSwapped(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(128*b.N), "ns/change")
 		})
-	}
-}
-
-func takeTurns(b *testing.B, devices [2]int, live int, on, onToo string) {
-	f, m := filled(b, devices[0], devices[1], live)
-	p, q := build(b, m.Spec(), 1<<40, cb(on, 500_000)), build(b, m.Spec(), 1<<41, cb(onToo, 400_000))
-	s := m.Set()
-	register(b, f, p, s)
-	register(b, f, q, s)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := f.Dispatch(p.ID(), s); err != nil {
-			b.Fatal(err)
-		}
-		p, q = q, p
 	}
 }
 

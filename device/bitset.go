@@ -34,8 +34,8 @@ func (b bitset) room(low, high int) bitset {
 		b.words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.words...)
 		b.low = low
 	}
-	for b.high() < high {
-		b.words = append(b.words, 0)
+	if missing := high - b.high(); missing > 0 {
+		b.words = append(b.words, make([]uint64, missing)...)
 	}
 	return b
 }
@@ -125,9 +125,9 @@ func (b bitset) and(o bitset) (bitset, int) {
 		n += bits.OnesCount64(b.words[i-b.low] & o.words[i-o.low])
 	}
 	switch {
-	case b.within(o):
+	case b.subset(o):
 		return b, n
-	case o.within(b):
+	case o.subset(b):
 		return o, n
 	}
 	var out bitset
@@ -140,8 +140,8 @@ func (b bitset) and(o bitset) (bitset, int) {
 	return out, n
 }
 
-// within reports whether all of b is in o.
-func (b bitset) within(o bitset) bool {
+// subset reports whether all of b is in o.
+func (b bitset) subset(o bitset) bool {
 	for i, w := range b.words {
 		if w&^o.word(b.low+i) != 0 {
 			return false

@@ -42,7 +42,7 @@ func TestBitset(t *testing.T) {
 		require.Equal(t, len(inB) == 0, b.empty())
 		require.Equal(t, maps.Equal(inB, inO), b.equal(o))
 		require.Equal(t, len(both) > 0, b.meets(o))
-		require.Equal(t, len(both) == len(inB), b.within(o))
+		require.Equal(t, len(both) == len(inB), b.subset(o))
 		and, n := b.and(o)
 		require.Equal(t, sorted(both), list(and))
 		require.Equal(t, len(both), n)

@@ -200,6 +200,37 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 	return first.copy(), nil
 }
 
+// Holding returns the devices that have a buffer with the given id.
+// Cost: O(devices) if one has it.
+func (f *Fleet) Holding(id BufferID) Set {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n := 0
+	for _, a := range f.allocations[id] {
+		n += a.users
+	}
+	if n > 0 && n == f.live.count() && f.all.s != nil {
+		return f.all
+	}
+	var slots bitset
+	var last *heap
+	has := false
+	left := n
+	for slot := range f.live.all() {
+		if left == 0 {
+			break
+		}
+		if h := f.slots[slot].heap(); h != last {
+			last, has = h, h.find(id) != nil
+		}
+		if has {
+			slots = slots.with(slot)
+			left--
+		}
+	}
+	return f.setOf(slots, n)
+}
+
 // Buffers returns the live buffers of the device when it was called, by id.
 func (d Device) Buffers() iter.Seq[Buffer] {
 	var out []Buffer
@@ -276,6 +307,9 @@ func fieldOf(b *Buffer) string {
 // absent refuses a buffer whose id is in use on a device of s.
 func (f *Fleet) absent(id BufferID, s Set) error {
 	n, first := 0, ID(0)
+	if len(f.allocations[id]) == 0 {
+		return f.faults.visit(s.s.slots)
+	}
 	for slot := range s.s.slots.all() {
 		if f.slots[slot].heap().find(id) != nil {
 			if n++; n == 1 {

@@ -171,6 +171,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Fleet.Device":   func() { _, err := f.Device(7); expect(err, none) },
 		"Fleet.Devices":  func() { check(len(slices.Collect(f.Devices())) >= 9, "devices are missing") },
 		"Fleet.Where":    func() { n := f.Where(1).Len(); check(n == 0 || n == 8, "P on %d devices", n) },
+		"Fleet.Holding":  func() { n := f.Holding(1).Len(); check(n >= 0 && n <= 8, "a buffer on %d devices", n) },
 		"Fleet.Program":  func() { got, ok := f.Program(1); check(!ok || got == p || got == larger, "another P") },
 		"Fleet.Programs": func() { check(slices.IsSorted(programIDs(f.Programs())), "programs out of order") },
 		"Fleet.Snapshot": func() {
@@ -271,6 +272,33 @@ func TestConcurrentUse(t *testing.T) {
 				check(slices.Contains(trackedLegal, u.Tracked) && u.WithKernels == u.Tracked, "%+v", u)
 			}
 		},
+		"Device.Fullest": func() {
+			for d := range heaps.All() {
+				check(d.Spec().Grid().Cores().Contains(d.Fullest()), "a core that is not there")
+			}
+		},
+		"Device.Clear": func() {
+			for d := range heaps.All() {
+				check(d.Clear().Start == 0, "no kernels")
+			}
+		},
+		"Device.TrackedOn": func() {
+			for d := range heaps.All() {
+				check(d.TrackedOn(core(0, 0)) < 1<<20, "more than there is")
+			}
+		},
+		"Device.Moment": func() {
+			for d := range heaps.All() {
+				check(len(slices.Collect(d.Moment(1).UsageGroups())) < 100, "more groups than cores")
+			}
+		},
+		"Moment.UsageGroups": func() {
+			for d := range heaps.All() {
+				for g := range d.Moment().UsageGroups() {
+					check(len(g.Regions) > 0, "a group of nothing")
+				}
+			}
+		},
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
 				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
@@ -315,6 +343,8 @@ func TestConcurrentUse(t *testing.T) {
 		},
 
 		"Set.Len":    func() { check(all.Len() == 8, "len") },
+		"Set.Equal":  func() { check(all.Equal(all), "equal") },
+		"Set.Spec":   func() { _, ok := all.Spec(); check(ok, "spec") },
 		"Set.All":    func() { check(len(ids(all)) == 8, "all") },
 		"Set.Has":    func() { check(all.Has(7), "has") },
 		"Set.String": func() { check(all.String() == "{0 1 2 3 4 5 6 7}", "string") },

@@ -194,7 +194,7 @@ func (d Device) Programs() iter.Seq[*program.Program] {
 func (d Device) list() (out []*program.Program) {
 	d.c.fleet.mu.RLock()
 	if g := d.c.group; g != nil {
-		out = d.c.fleet.list(g.state)
+		out = d.c.fleet.programsOf(g.state)
 	}
 	d.c.fleet.mu.RUnlock()
 	slices.SortFunc(out, byID)

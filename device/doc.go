@@ -40,6 +40,19 @@
 // [Fleet.RegisteredHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.SetHybrid] sets
 // the mode of the allocator, which is part of what is judged by.
 //
+// # Values and errors
+//
+// [NewFleet] returns an empty fleet. An [ID] names a device, a [BufferID] a [Buffer], which
+// lies in [Part]s, and a [TraceID] a command trace. A [Kind] says what holds bytes; [Kinds] is a
+// set of them, made by [KindsOf]. Totals come with [Peaks], [BufferTotals] and
+// [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
+// snapshot has a [DeviceSnapshot] for each device, with a [CoreGroup] for cores that are
+// alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].
+//
+// Errors have the values that they are about: [DeviceError], [MeshError], [ProgramError],
+// [ConflictError], [SpecError], [GridError], [BufferError], [TraceError], [FitError],
+// [OverflowError], [BufferOverflowError] and, of a recount, [InvariantError].
+//
 // # Invariants
 //
 // An operation on many devices happens on all of them or on none; an error has

@@ -22,10 +22,12 @@ type Fleet struct {
 	slots []*chip    // nil where a device was removed
 	ids   []ID       // slot -> id; append only, so that Sets may keep it
 	live  bitset     // slots with a device
-	lone  map[ID]int // id of a device without a mesh -> slot
+	all   Set        // of live; the zero Set while nobody has asked since they changed
+	lone  map[ID]int // id of a device without a mesh, or of one in nested -> slot
 	// Devices of a mesh are found by their distance from its first one: a map of them
 	// would take as much memory as all else that is kept for one more device.
-	meshes []*mesh // by first
+	meshes []*mesh // by first; no two share an id
+	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
 	serial   uint64 // given last: to registrations, allocations, residues, and what is at a crossing
@@ -136,10 +138,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	}
 	c := new(chip)
 	f.addChip(c, id, f.intern(spec), nil)
-	if f.lone == nil {
-		f.lone = map[ID]int{}
-	}
-	f.lone[id] = c.slot
+	f.addLone(c)
 	if f.observer != nil {
 		f.emit(Event{Kind: EventDeviceAdded, Set: f.setOf(bitset{}.with(c.slot), 1), Spec: spec})
 	}
@@ -185,12 +184,14 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols, live: rows * cols}
 	m.chips = make([]chip, rows*cols)
 	f.slots, f.ids = slices.Grow(f.slots, len(m.chips)), slices.Grow(f.ids, len(m.chips))
-	at, _ := slices.BinarySearchFunc(f.meshes, first, func(m *mesh, id ID) int { return cmp.Compare(m.first, id) })
-	f.meshes = slices.Insert(f.meshes, at, m)
+	f.list(m)
 	all := &set{fleet: f, n: len(m.chips), spec: m.spec}
 	for i := range m.chips {
 		f.addChip(&m.chips[i], first+ID(i), m.spec, m)
 		all.slots = all.slots.with(m.chips[i].slot)
+		if m.nested {
+			f.addLone(&m.chips[i])
+		}
 	}
 	all.ids = f.ids
 	m.all = Set{all}
@@ -198,25 +199,53 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	return Mesh{m}, nil
 }
 
-// find returns the slot of the device with the given id. Meshes may lie inside each
-// other where devices were removed and their ids used again.
+// find returns the slot of the device with the given id.
 func (f *Fleet) find(id ID) (slot int, ok bool) {
 	if slot, ok = f.lone[id]; ok {
 		return slot, true
 	}
+	if i := f.after(id); i > 0 {
+		m := f.meshes[i-1]
+		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].group != nil {
+			return m.chips[at].slot, true
+		}
+	}
+	return 0, false
+}
+
+// after returns the index of the first mesh that begins above an id.
+func (f *Fleet) after(id ID) int {
 	i, _ := slices.BinarySearchFunc(f.meshes, id, func(m *mesh, id ID) int {
 		if m.first <= id {
 			return -1
 		}
 		return 1
 	})
-	for i--; i >= 0; i-- {
-		m := f.meshes[i]
-		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].group != nil {
-			return m.chips[at].slot, true
-		}
+	return i
+}
+
+// list lists a mesh, whose devices are found by it. One that shares ids with another is
+// apart, and its devices are found one by one: so that nobody has to look at more than
+// one mesh.
+func (f *Fleet) list(m *mesh) {
+	last := m.first + ID(len(m.chips)-1)
+	at := f.after(last)
+	if at > 0 {
+		before := f.meshes[at-1]
+		m.nested = before.first+ID(len(before.chips)-1) >= m.first
 	}
-	return 0, false
+	if m.nested {
+		f.nested = append(f.nested, m)
+	} else {
+		f.meshes = slices.Insert(f.meshes, at, m)
+	}
+}
+
+func (f *Fleet) addLone(c *chip) {
+	if f.lone == nil {
+		f.lone = map[ID]int{}
+	}
+	f.lone[c.id] = c.slot
 }
 
 // intern returns the fleet's own copy of a Spec, so that pointers compare.
@@ -236,7 +265,7 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	c.fleet, c.id, c.spec, c.slot, c.mesh = f, id, spec, len(f.slots), m
 	f.slots = append(f.slots, c)
 	f.ids = append(f.ids, id)
-	f.live = f.live.with(c.slot)
+	f.live, f.all = f.live.with(c.slot), Set{}
 	g := f.place(f.empty(), Peaks{}, nil)
 	g.slots = g.slots.with(c.slot)
 	g.n++
@@ -283,11 +312,19 @@ func (f *Fleet) Of(ids ...ID) (Set, error) {
 	return f.setOf(slots, slots.count()), nil
 }
 
-// Set returns the set of all devices that the fleet has now.
+// Set returns the set of all devices that the fleet has now. It is the same one, by ==,
+// until a device comes or goes.
 func (f *Fleet) Set() Set {
 	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.setOf(f.live.clone(), f.live.count())
+	all := f.all
+	f.mu.RUnlock()
+	if all.s != nil {
+		return all
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = f.setOf(f.live.clone(), f.live.count())
+	return f.all
 }
 
 // Device returns the device with the given id. Errors: ErrNoDevice.
@@ -330,19 +367,26 @@ func (f *Fleet) Remove(s Set) error {
 	if err := f.faults.step(); err != nil {
 		return err
 	}
+	empty := false // a mesh is
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
 		f.dismiss(c)
 		f.slots[slot] = nil
-		if c.mesh != nil {
-			c.mesh.live--
-		} else {
+		if c.mesh == nil || c.mesh.nested {
 			delete(f.lone, c.id)
 		}
+		if c.mesh != nil {
+			c.mesh.live--
+			empty = empty || c.mesh.live == 0
+		}
 	}
-	f.meshes = slices.DeleteFunc(f.meshes, func(m *mesh) bool { return m.live == 0 })
+	if empty {
+		gone := func(m *mesh) bool { return m.live == 0 }
+		f.meshes, f.nested = slices.DeleteFunc(f.meshes, gone), slices.DeleteFunc(f.nested, gone)
+	}
 	f.publishMeshes()
 	f.live.drop(s.s.slots)
+	f.all = Set{}
 	for id, r := range f.programs {
 		if !r.on.meets(s.s.slots) {
 			continue

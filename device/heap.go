@@ -2,7 +2,6 @@ package device
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -22,8 +21,9 @@ type heap struct {
 	charge uint64
 	placed partition // the parts of buffers of the kinds that Tracked has
 
-	// Kernels and the reserved area lie below it, everything else above, on any core.
-	free l1.Range
+	// Kernels and the reserved area lie below free, everything else above, on any core.
+	order order
+	free  l1.Range
 
 	full uint64 // bytes of placed on the fullest core
 
@@ -105,21 +105,6 @@ func (h *heap) charged() uint64 {
 	return h.charge
 }
 
-// anywhere is all addresses.
-func anywhere() l1.Range { return l1.Range{End: math.MaxUint64} }
-
-// note brings what is known of the places of buffers up to date with one more.
-func (h *heap) note(a *allocation) {
-	if !a.stands() {
-		return
-	}
-	if below.Has(a.Kind) {
-		h.free.Start = max(h.free.Start, a.span.End)
-	} else {
-		h.free.End = min(h.free.End, a.span.Start)
-	}
-}
-
 // change puts a buffer in or takes one out; one of the two is nil.
 func (h *heap) change(add, drop *allocation) {
 	h.tracked, h.last = nil, nil
@@ -134,7 +119,10 @@ func (h *heap) change(add, drop *allocation) {
 			h.placed.add(add.placed)
 			h.full = h.placed.fullest()
 		}
-		h.note(add)
+		if add.stands() {
+			h.order.add(add)
+			h.free = h.order.free()
+		}
 		return
 	}
 	delete(h.live, drop.ID)
@@ -147,14 +135,9 @@ func (h *heap) change(add, drop *allocation) {
 		h.placed.remove(drop.placed)
 		h.full = h.placed.fullest()
 	}
-	if !drop.stands() {
-		return
-	}
-	if drop.span.Start == h.free.End || drop.span.End == h.free.Start {
-		h.free = anywhere()
-		for _, a := range h.live {
-			h.note(a)
-		}
+	if drop.stands() {
+		h.order.drop(drop)
+		h.free = h.order.free()
 	}
 }
 
@@ -193,7 +176,7 @@ func (a *allocation) id() uint64 {
 func (h *heap) clone() *heap {
 	out := *h
 	out.users, out.tracked, out.last = 0, nil, nil
-	out.live = maps.Clone(h.live)
+	out.live, out.order = maps.Clone(h.live), h.order.clone()
 	out.placed = h.placed.clone()
 	return &out
 }

@@ -33,6 +33,7 @@ type mesh struct {
 	peak    Peaks
 	touched bool // by the change under way
 	live    int  // devices that were not removed
+	nested  bool // see Fleet.nested
 }
 
 // Spec returns what every device of the mesh is.

@@ -270,9 +270,9 @@ func (f *Fleet) Programs() iter.Seq[*program.Program] {
 
 func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 
-// list returns the programs of a state, in any order: whoever asks sorts them when the
+// programsOf returns the programs of a state, in any order: whoever asks sorts them when the
 // lock is open again. Cost: O(its programs, and all numbers in use / 64).
-func (f *Fleet) list(s *state) []*program.Program {
+func (f *Fleet) programsOf(s *state) []*program.Program {
 	if s.totals.Programs == 0 {
 		return nil
 	}
@@ -283,17 +283,18 @@ func (f *Fleet) list(s *state) []*program.Program {
 	return out
 }
 
-// fits refuses p on devices of another Spec, and outside the grid. spec is that of
-// all the devices, or nil if they differ.
+// fits refuses p on devices of another Spec and then, where there are none, outside the
+// grid. spec is that of all the devices, or nil if they differ.
 func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
+	var grid error
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		if *c.spec != p.Spec() {
 			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
-		if outside {
-			return &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
+		if outside && grid == nil {
+			grid = &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
 		}
 		if spec != nil {
 			break // the others are the same
@@ -301,6 +302,9 @@ func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 		if err := f.faults.step(); err != nil {
 			return err
 		}
+	}
+	if grid != nil {
+		return grid
 	}
 	return f.faults.step()
 }

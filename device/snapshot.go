@@ -66,7 +66,7 @@ func (f *Fleet) takeDown(s *Snapshot) []*DeviceSnapshot {
 		c := f.slots[slot]
 		same := held[c.group.state]
 		if same == nil {
-			same = &DeviceSnapshot{programs: f.list(c.group.state), groups: coreGroups(&f.view(c.group.state).occupied)}
+			same = &DeviceSnapshot{programs: f.programsOf(c.group.state), groups: coreGroups(&f.view(c.group.state).occupied)}
 			held[c.group.state] = same
 			states = append(states, same)
 		}

@@ -101,8 +101,13 @@ func (g UsageGroup) Residents() iter.Seq[fit.Resident] { return slices.Values(g.
 // UsageGroups returns the cores on which anything lives, grouped by what it is, by
 // first core.
 func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
+	return usageGroups(d.tiles(basis))
+}
+
+// usageGroups returns what lives on tiles, by first core.
+func usageGroups(all []tile) iter.Seq[UsageGroup] {
 	var out []UsageGroup
-	for _, t := range d.tiles(basis) {
+	for _, t := range all {
 		g := UsageGroup{Cores: t.cores, Usage: t.usage(), residents: t.residents()}
 		var all []l1.Range
 		for _, y := range t.layers {
@@ -138,23 +143,29 @@ func (d Device) tiles(basis Basis) []tile {
 	var layers []layer
 	if basis == BasisRegistered {
 		if g := d.c.group; g != nil {
-			programs := d.c.fleet.list(g.state)
+			programs := d.c.fleet.programsOf(g.state)
 			slices.SortFunc(programs, byID)
 			for _, p := range programs {
 				layers = appendProgram(layers, p)
 			}
 		}
-	} else if d.c.left != nil {
-		for _, w := range d.c.left.pieces {
-			layers = appendCBs(layers, w.program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
-				if kind != w.kind {
-					return l1.CoreSet{}
-				}
-				return cores.Intersect(w.cores)
-			})
-		}
+	} else {
+		layers = appendResidue(layers, d.c.left)
 	}
-	return tiles(appendHeap(layers, d.c.heap()))
+	return tiles(appendAllocations(layers, d.c.heap().sorted()))
+}
+
+// appendResidue adds what dispatches left.
+func appendResidue(layers []layer, left *residue) []layer {
+	for _, w := range left.written() {
+		layers = appendCBs(layers, w.program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
+			if kind != w.kind {
+				return l1.CoreSet{}
+			}
+			return cores.Intersect(w.cores)
+		})
+	}
+	return layers
 }
 
 // appendProgram adds what a program occupies.
@@ -176,9 +187,9 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 	return layers
 }
 
-// appendHeap adds the buffers that lie in L1.
-func appendHeap(layers []layer, h *heap) []layer {
-	for _, a := range h.sorted() {
+// appendAllocations adds the buffers that lie in L1.
+func appendAllocations(layers []layer, all []*allocation) []layer {
+	for _, a := range all {
 		if a.placed == nil {
 			continue
 		}

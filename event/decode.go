@@ -23,7 +23,8 @@ type decoder struct {
 	cores        map[string]l1.CoreRangeSet
 
 	in  jsonobject.Reader
-	pos Pos // of the line at hand
+	pos Pos   // of the line at hand
+	at  Event // the event of that line
 }
 
 func newDecoder(file string) *decoder {
@@ -47,7 +48,8 @@ func (d *decoder) header(raw []byte, pos Pos) (*Event, error) {
 	case version == 0:
 		o.Fail("version", "is no version", nil)
 	}
-	e := &Event{Pos: pos, Kind: KindHeader}
+	d.at = Event{Pos: pos, Kind: KindHeader}
+	e := &d.at
 	d.common(o, e)
 	d.fields(o, e)
 	if err := d.err(); err != nil {
@@ -65,7 +67,8 @@ func (d *decoder) event(raw []byte, pos Pos) (*Event, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	e := &Event{Pos: pos}
+	d.at = Event{Pos: pos}
+	e := &d.at
 	if asks := o.Has("query"); asks {
 		e.Kind = KindQuery
 		d.common(o, e)

@@ -304,11 +304,28 @@ func (l *line) run(e *Event) {
 	l.end(']')
 	l.flag("inferred", e.Inferred)
 	if e.Candidates != nil {
-		listIDs(l, "candidates", e.Candidates)
+		l.workloads("candidates", e.Candidates)
 	}
+	l.flag("candidates_unsettled", e.CandidatesUnsettled)
 	l.flag("continues", e.Continues)
 	l.flag("unsettled", e.Unsettled)
 	l.flag("aborted", e.Aborted)
+}
+
+// workloads writes a list of workloads. One program stands for itself, several are a list.
+func (l *line) workloads(name string, all [][]program.ID) {
+	l.open(name, '[')
+	for _, of := range all {
+		switch len(of) {
+		case 0:
+			l.fail(name, "has a workload without programs")
+		case 1:
+			l.id("", uint64(of[0]))
+		default:
+			listIDs(l, "", of)
+		}
+	}
+	l.end(']')
 }
 
 func (l *line) upstream(u Upstream) {

@@ -22,8 +22,9 @@ var (
 	ErrExpands = packed.ErrExpands
 	// ErrChanged: a file was written to while it was read.
 	ErrChanged = errors.New("changed while it was read")
-	// ErrVersion: an event log is of a later version than LogVersion.
-	ErrVersion = errors.New("unknown version of the event log")
+	// ErrVersion: an event log is of a later version than LogVersion, or a report database of
+	// a later one than is known.
+	ErrVersion = errors.New("unknown version")
 )
 
 // MaxNode is the largest line of a log, node of a capture or section of a report that is
@@ -41,6 +42,11 @@ type InputError struct {
 	Value  string // that value as JSON text, cut to 128 bytes, or ""
 	Reason string // what is wrong with it
 	Err    error  // the cause, or nil
+
+	// Of a report database. Offset, Line and Node are then those inside the cell.
+	Table  string // "" if it is about no table
+	Column string // or ""
+	Row    int64  // rowid; 0: it is about no row
 }
 
 // maxError is the length in bytes that no error text exceeds.
@@ -51,6 +57,15 @@ const maxError = 300
 func (e *InputError) Error() string {
 	var b strings.Builder
 	b.WriteString(shown.Path(e.File, 100))
+	if e.Table != "" {
+		b.WriteString(": table " + shown.Name(e.Table, 40))
+	}
+	if e.Row != 0 {
+		b.WriteString(": row " + strconv.FormatInt(e.Row, 10))
+	}
+	if e.Column != "" {
+		b.WriteString(": column " + shown.Name(e.Column, 40))
+	}
 	if e.Line > 0 {
 		b.WriteString(":" + strconv.FormatInt(e.Line, 10) + ": byte " + strconv.FormatInt(e.Offset, 10))
 	}

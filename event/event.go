@@ -75,6 +75,9 @@ const (
 // An Event is one thing that happened on a fleet, or that a source says of it. Which
 // fields it has depends on its Kind; the others are zero. Sizes and addresses are in
 // bytes, ranges are half-open, cores are logical.
+//
+// A source may use the memory of an event again for the next one, as Log and package capture
+// do. A copy stays: no list in it is used again.
 type Event struct {
 	Pos Pos // where the source has it
 	// Node is the counter of the node in the capture that the event comes from. For
@@ -105,18 +108,24 @@ type Event struct {
 	Like  Opt[device.ID] // what happened on that device so far happened here too: a chip that shows after its mesh
 	From  From
 
-	Program    program.ID
-	With       Opt[program.ID] // replace: the new program, if it has another id
-	Name       string          // program, op_start
-	CBs        []CB            // program
-	AsWritten  bool            // program: core ranges are kept as they are, not merged
-	Known      bool            // executed: Program is
-	On         []RunOn         // run: its devices, by id
-	Inferred   bool            // run: taken from an earlier run, since the program came from the cache
-	Candidates []program.ID    // run: other programs that it may have been; all are judged
-	Continues  bool            // run: the same run as the last one of these devices, with more CBs
-	Unsettled  bool            // run: it may be several programs; that they do not fit as one says nothing
-	Aborted    bool            // run: its operation failed; it is judged and registered, not resident
+	Program   program.ID
+	With      Opt[program.ID] // replace: the new program, if it has another id
+	Name      string          // program, op_start
+	CBs       []CB            // program
+	AsWritten bool            // program: core ranges are kept as they are, not merged
+	Known     bool            // executed: Program is
+	On        []RunOn         // run: its devices, by id
+	Inferred  bool            // run: taken from an earlier run, since the program came from the cache
+	// Candidates, of a run: what else it may have been, with the inferred runs that follow it
+	// with its Node, on its devices and with their First. Each is a workload of one program or
+	// of several, in their order, and is judged as a whole.
+	Candidates [][]program.ID
+	// CandidatesUnsettled: some of them may be more programs than they list. That those do
+	// not fit says nothing.
+	CandidatesUnsettled bool
+	Continues           bool // run: the same run as the last one of these devices, with more CBs
+	Unsettled           bool // run: it may be several programs; that they do not fit as one says nothing
+	Aborted             bool // run: its operation failed; it is judged and registered, not resident
 
 	Trace uint64
 

@@ -115,7 +115,8 @@ func run(o jsonobject.Object, e *Event) {
 		row.CBOp.V, row.CBOp.OK = on.Text("cb_op")
 		e.On = append(e.On, row)
 	}
-	e.Candidates = ids[program.ID](o, "candidates").V
+	e.Candidates = idLists[program.ID](o, "candidates")
+	e.CandidatesUnsettled = flag(o, "candidates_unsettled")
 	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")
 	e.Unsettled = flag(o, "unsettled")
 }

@@ -60,7 +60,8 @@ func (l *Log) OfFile(before fs.FileInfo, stat func() (fs.FileInfo, error)) *Log 
 
 // Events returns the events and queries in file order; the first is the header. The last
 // pair has a nil event and an *InputError if the log cannot be read to its end. Events can
-// be called once.
+// be called once. An event is valid until the next one is asked for: whoever keeps one copies
+// it. The lists and texts in it stay.
 //
 // An event is yielded as soon as its line has come: nothing behind its line end is
 // waited for. Unknown fields are skipped. A line with an unknown event is yielded with its

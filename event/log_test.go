@@ -2,7 +2,6 @@ package event_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +13,11 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -47,7 +46,7 @@ func rest(t testing.TB, l *event.Log) (events []*event.Event, err error) {
 			continue
 		}
 		require.NotZero(t, e.Pos.Line)
-		events = append(events, e)
+		events = append(events, new(*e))
 	}
 	require.True(t, header)
 	return events, nil
@@ -68,23 +67,6 @@ func checkError(t testing.TB, err error) {
 }
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
-
-func gzipped(t testing.TB, text string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := io.WriteString(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
-func zstded(t testing.TB, text string) []byte {
-	t.Helper()
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	require.NoError(t, err)
-	return w.EncodeAll([]byte(text), nil)
-}
 
 // kinds returns the kinds of events, with their lines.
 func kinds(events []*event.Event) string {
@@ -123,7 +105,7 @@ func TestLogReads(t *testing.T) {
 			events, err = readLog(t, iotest.OneByteReader(strings.NewReader(c.text)))
 			require.NoError(t, err)
 			require.Equal(t, c.want, kinds(events))
-			for _, packed := range [][]byte{gzipped(t, c.text), zstded(t, c.text)} {
+			for _, packed := range [][]byte{testkit.Gzip(t, strings.NewReader(c.text)), testkit.Zstd(t, strings.NewReader(c.text))} {
 				events, err = readLog(t, bytes.NewReader(packed))
 				require.NoError(t, err)
 				require.Equal(t, c.want, kinds(events))
@@ -384,7 +366,7 @@ func TestLogOfFile(t *testing.T) {
 					}
 					continue
 				}
-				events = append(events, e)
+				events = append(events, new(*e))
 			}
 			if c.refuse != "" {
 				require.ErrorContains(t, err, c.refuse)
@@ -426,7 +408,7 @@ func TestLogOfOtherFiles(t *testing.T) {
 	require.NoError(t, in.Close())
 
 	path := filepath.Join(t.TempDir(), "log.jsonl.gz")
-	require.NoError(t, os.WriteFile(path, gzipped(t, logHead+strings.Repeat(`{"event":"op_end"}`+"\n", 1000)), 0o600))
+	require.NoError(t, os.WriteFile(path, testkit.Gzip(t, strings.NewReader(logHead+strings.Repeat(`{"event":"op_end"}`+"\n", 1000))), 0o600))
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	info, err = f.Stat()
@@ -502,7 +484,7 @@ func FuzzLog(f *testing.F) {
 		read := func(r io.Reader) (events []*event.Event, err error) {
 			for e, problem := range event.NewLog(r, "fuzz.jsonl").Events() {
 				if err = problem; err == nil {
-					events = append(events, e)
+					events = append(events, new(*e))
 				}
 			}
 			return events, err
@@ -532,7 +514,7 @@ func writesAgain(t *testing.T, events []*event.Event) {
 			continue
 		}
 		require.NoError(t, err)
-		want = append(want, e)
+		want = append(want, new(*e))
 	}
 	if len(want) == 0 {
 		return
@@ -540,7 +522,7 @@ func writesAgain(t *testing.T, events []*event.Event) {
 	var have []*event.Event
 	for e, err := range event.NewLog(bytes.NewReader(log.Bytes()), "again").Events() {
 		require.NoError(t, err, "%s", log.String())
-		have = append(have, e)
+		have = append(have, new(*e))
 	}
 	if want[0].Kind != event.KindHeader {
 		have = have[1:]

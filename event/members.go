@@ -44,6 +44,11 @@ func ids[T ~uint64](o jsonobject.Object, name string) Opt[[]T] {
 	return Opt[[]T]{v, ok}
 }
 
+func idLists[T ~uint64](o jsonobject.Object, name string) [][]T {
+	v, _ := jsonobject.IDLists[T](o, name)
+	return v
+}
+
 // word reads a text that is one of some words, or absent.
 func word[T ~string](o jsonobject.Object, name string, known ...T) T {
 	v := T(text(o, name))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 const logSchema = "cbl1.events-1.schema.json"
@@ -23,7 +25,7 @@ func compileLogSchema(t *testing.T, strict bool) (events, answers *jsonschema.Sc
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	require.NoError(t, err)
 	if strict {
-		closeObjects(doc)
+		testkit.CloseObjects(doc)
 	}
 	c := jsonschema.NewCompiler()
 	require.NoError(t, c.AddResource(logSchema, doc))
@@ -32,23 +34,6 @@ func compileLogSchema(t *testing.T, strict bool) (events, answers *jsonschema.Sc
 	answers, err = c.Compile(logSchema + "#/$defs/answer")
 	require.NoError(t, err)
 	return events, answers
-}
-
-// closeObjects adds additionalProperties: false wherever properties are listed.
-func closeObjects(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, ok := v["properties"].(map[string]any); ok {
-			v["additionalProperties"] = false
-		}
-		for _, member := range v {
-			closeObjects(member)
-		}
-	case []any:
-		for _, member := range v {
-			closeObjects(member)
-		}
-	}
 }
 
 func validate(s *jsonschema.Schema, line string) error {

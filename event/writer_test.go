@@ -29,7 +29,7 @@ import (
 // sources is what a source of captures may tell.
 const sources = `{"event":"device","device":4,"spec":{"arch":"blackhole","cols":11,"rows":10},"role":"mesh","chips":[0,1],"like":3,"from":{"arch":"file","base":"arch","grid":"assumed"},"node":2}
 {"event":"program","program":0,"cbs":[{"cores":"{[0-0 - 0-0], [1-0 - 1-0]}","size":64,"address":111616,"synthesised":true}],"as_written":true,"node":9,"op":"ttnn::add > launch"}
-{"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,2],"continues":true,"unsettled":true,"aborted":true,"node":9}
+{"event":"run","program":0,"on":[{"device":4,"first":5,"last":9,"cb_first":6,"cb_last":7},{"device":5,"first":5,"last":5}],"inferred":true,"candidates":[1,[2,1]],"candidates_unsettled":true,"continues":true,"unsettled":true,"aborted":true,"node":9}
 {"event":"cbs_freed","devices":[4],"node":10}
 {"event":"executed","devices":[0],"node":11}
 {"event":"executed","devices":[0],"program":0,"node":11}
@@ -155,7 +155,8 @@ func runs(t *rapid.T, e *event.Event) {
 		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
 	e.Unsettled = yes(t)
-	e.Inferred, e.Continues, e.Aborted, e.Candidates = yes(t), yes(t), yes(t), someIDs[program.ID](t)
+	e.Inferred, e.Continues, e.Aborted, e.CandidatesUnsettled = yes(t), yes(t), yes(t), yes(t)
+	e.Candidates = list(t, func(t *rapid.T) []program.ID { return append(someIDs[program.ID](t), ids[program.ID](t)) })
 }
 
 func figures(t *rapid.T) event.Upstream {
@@ -287,7 +288,7 @@ func TestWriterAndLog(t *testing.T) {
 		var have []*event.Event
 		for e, err := range event.NewLog(bytes.NewReader(log.Bytes()), "log").Events() {
 			require.NoError(t, err, "%s", log.String())
-			have = append(have, e)
+			have = append(have, new(*e))
 		}
 		require.Len(t, have, len(want))
 		for i := range want {

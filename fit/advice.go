@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cbl1/cbl1/l1"
@@ -208,14 +207,8 @@ func (v *Verdict) inTheWay(all []site, r l1.Range) string {
 	return strings.Join(names, " and ")
 }
 
-// grouped returns n with a comma between each three digits, for people.
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+// grouped returns n for people.
+func grouped(n uint64) string { return l1.Bytes(n).Exact() }
 
 func (c *Clash) text(p *program.Program) string {
 	what := "that is beyond L1, which ends"

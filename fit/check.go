@@ -111,13 +111,16 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 
 // free returns a range in which nothing lies on any core: above kernels and the reserved
 // area, below everything else.
-func (at *Place) free() l1.Range {
+func (at *Place) free() l1.Range { return freeBeside(at.beside(nil)) }
+
+// freeBeside is free of the layers of buffers.
+func freeBeside(layers []layer) l1.Range {
 	free := l1.Range{End: math.MaxUint64}
-	for _, y := range at.beside(nil) {
-		if r := y.ranges[0]; y.buffer.Kind == KindKernel || y.buffer.Kind == KindReserved {
-			free.Start = max(free.Start, r.End)
+	for _, y := range layers {
+		if y.buffer.Kind == KindKernel || y.buffer.Kind == KindReserved {
+			free.Start = max(free.Start, y.ranges[len(y.ranges)-1].End)
 		} else {
-			free.End = min(free.End, r.Start)
+			free.End = min(free.End, y.ranges[0].Start)
 		}
 	}
 	return free
@@ -149,23 +152,28 @@ func tiles(layers []layer) []tile {
 		for _, i := range part.In {
 			y := layers[i]
 			if last := len(t.layers) - 1; y.buffer != nil && last >= 0 && t.layers[last].buffer == y.buffer {
-				t.layers[last].ranges = together(t.layers[last].ranges, y.ranges)
+				t.layers[last].ranges = append(t.layers[last].ranges, y.ranges...) // a copy, the first time: a layer has one range
 				continue
 			}
 			t.layers = append(t.layers, y)
+		}
+		for i, y := range t.layers {
+			if len(y.ranges) > 1 {
+				t.layers[i].ranges = together(y.ranges)
+			}
 		}
 		out = append(out, t)
 	}
 	return out
 }
 
-// together returns the ranges of a buffer that has both. Of an unsized one, which has
-// empty ranges alone, the lower one stays.
-func together(a, b []l1.Range) []l1.Range {
-	if all := l1.Merge(slices.Concat(a, b)); len(all) > 0 {
+// together returns the ranges of a buffer that has all of these. Of an unsized one, which
+// has empty ranges alone, the lowest one stays.
+func together(ranges []l1.Range) []l1.Range {
+	if all := l1.Merge(ranges); len(all) > 0 {
 		return all
 	}
-	return []l1.Range{{Start: min(a[0].Start, b[0].Start), End: min(a[0].Start, b[0].Start)}}
+	return []l1.Range{slices.MinFunc(ranges, l1.Range.Compare)}
 }
 
 // layersOf returns what a program occupies, each circular buffer for itself.

@@ -32,6 +32,12 @@ func TestFirstGlance(t *testing.T) {
 				Cores: rect().Cores(), Range: l1.Range{Start: start, End: start + rapid.SampledFrom([]uint64{0, 4, 8}).Draw(t, "bytes")},
 				Backing: rapid.IntRange(0, 5).Draw(t, "backing") == 0,
 			})
+			if b := &at.Buffers[id]; rapid.IntRange(0, 4).Draw(t, "unsized") == 0 {
+				b.Unsized, b.Range.End = true, start
+			} else if rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
+				part := Part{Cores: rect().Cores(), Range: l1.Range{Start: start + 8, End: start + 16}}
+				b.Parts, b.Cores, b.Range = []Part{{b.Cores, b.Range}, part}, l1.CoreSet{}, l1.Range{}
+			}
 		}
 		b := program.NewBuilder(1)
 		for range rapid.IntRange(0, 3).Draw(t, "CBs") {
@@ -47,6 +53,12 @@ func TestFirstGlance(t *testing.T) {
 		}
 		close := examine(p, []Place{at})
 		require.Equal(t, close, Check(p, at))
+		require.Equal(t, close.Fits(), NewOutline(at).Fits(p))
+		bare := Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "other hybrid")}
+		require.Equal(t, Check(p, at, bare).Fits(), NewOutline(at, bare).Fits(p))
+		for _, room := range HeadroomOf(p, at) {
+			require.LessOrEqual(t, LeastRoom(p, spec, at.free()), room.Free)
+		}
 		if Clears(p, spec, at.free()) {
 			glances++
 			require.True(t, close.Fits())

@@ -6,16 +6,25 @@ import (
 )
 
 // MayGrow returns by how many bytes the size of a CB of p may grow so that the program,
-// laid out anew, still fits on all places: growing by that much fits, growing by one step
-// more does not, or ends above usable L1, where L1_SMALL begins. (Placement is not monotone: where it passes over a range that is
-// "already marked higher" some growth in between may not fit.) A step is one byte or,
-// where page sizes are known, the smallest number of bytes that keeps the size a multiple
-// of all of them. ok is false if p does not fit as it is, or the CB is global and takes
-// nothing, or there is no program.
+// laid out anew, still fits on all places. Growing by that much fits. Growing by one step
+// more does not fit, or ends in L1_SMALL, above usable L1.
+//
+// A step is one byte. Where page sizes are known it is the smallest number of bytes that
+// keeps the size a multiple of all of them: of pages of 2,048 and 3,072 bytes it is 6,144.
+// Growth by less than the answer may not fit where placement passes over a range that is
+// "already marked higher".
+//
+// ok is false if p does not fit as it is, if the CB is global and takes nothing, and if
+// there is no program.
 //
 // Errors: *program.CBError if there is no such CB. Cost: some forty layouts of the
 // program.
 func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool, err error) {
+	return NewOutline(places...).MayGrow(p, cb)
+}
+
+// MayGrow is MayGrow for all places of the outline.
+func (o Outline) MayGrow(p *program.Program, cb int) (bytes uint64, ok bool, err error) {
 	if p == nil {
 		return 0, false, nil
 	}
@@ -32,7 +41,7 @@ func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool
 	end := p.Spec().Usable().End
 	fits := func(steps uint64) bool {
 		next, err := p.Resize(cb, size+steps*step)
-		return err == nil && Check(next, places...).Fits() && !rises(p, next, end)
+		return err == nil && o.Fits(next) && !rises(p, next, end)
 	}
 	if !fits(0) {
 		return 0, false, nil

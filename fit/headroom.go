@@ -31,6 +31,22 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 	return out
 }
 
+// LeastRoom returns a number of bytes that no Headroom.Free of a program is below, where
+// nothing but circular buffers lies in the given range, on any core (Clears). It looks at no
+// buffer; 0 says nothing.
+func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
+	end := spec.CBBase
+	for _, y := range layersOf(p) {
+		if r := y.ranges[0]; r.Start <= free.Start {
+			return 0 // a kernel may lie above it
+		} else {
+			end = max(end, r.End)
+		}
+	}
+	above := min(spec.Usable().End, free.End)
+	return above - min(above, end)
+}
+
 // HeadroomOver returns the room over whatever circular buffers hold on a place, on every
 // core of its grid: also where they hold nothing, and the room begins at the base. Where
 // the grid is not known it is about the cores that hold anything. Order as HeadroomOf.

@@ -4,12 +4,22 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"strconv"
 	"strings"
 )
 
 // Bytes is a number of bytes that prints for people: "512 B", "12.0 KiB",
-// "29.0 MiB". Print the plain number beside it where exactness matters.
+// "29.0 MiB". Print Exact beside it where exactness matters.
 type Bytes uint64
+
+// Exact returns the number itself, with a comma between each three digits: "1,572,864".
+func (n Bytes) Exact() string {
+	s := strconv.FormatUint(uint64(n), 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
 
 const byteUnits = "KMGTPE"
 

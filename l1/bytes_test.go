@@ -45,6 +45,14 @@ func TestBytesString(t *testing.T) {
 
 // The text is the number in tenths of its unit, rounded to nearest, and the unit is
 // the right one. (In rationals, to have no rounding of their own.)
+func TestBytesExact(t *testing.T) {
+	for n, want := range map[l1.Bytes]string{
+		0: "0", 7: "7", 999: "999", 1000: "1,000", 123_456: "123,456", 1_234_567: "1,234,567", 1<<64 - 1: "18,446,744,073,709,551,615",
+	} {
+		require.Equal(t, want, n.Exact())
+	}
+}
+
 func TestBytesStringIsNearest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Min(1024).Draw(t, "n")

@@ -10,6 +10,19 @@
 // a program states them, in order, possibly overlapping; a [CoreSet] is what the
 // list covers, each core once, with exact set algebra on bits.
 //
+// [RangeOf] makes a Range of an address and a size, [NewCoreRangeSet] a set of rectangles,
+// [Rect] one of a single rectangle, and [CoreSetOf] the set of some cores. [Tiles] cuts
+// sets of cores into [Tile]s, on which each set has all cores or none.
+//
+// A [Spec] is written by hand, or taken from [Boards], which are [N150], [N300], [Galaxy],
+// [P100], [P150], [P150b], [E150] and [E75]. [ArchSpec] has what the boards of an [Arch]
+// share.
+//
+// [ParseCore], [ParseCoreRange], [ParseCoreRangeSet] and [ParseArch] read the texts of
+// tt-metal; [MustParseCoreRangeSet] is for tests. [Bytes] prints for people and [ParseBytes]
+// reads that. What is refused is a [RangeError], [CoreRangeError], [ParseError] or
+// [SpecError], which says what was given.
+//
 // # Invariants and cost
 //
 // Every type here is an immutable value that may be copied and shared. No

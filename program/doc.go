@@ -6,9 +6,11 @@
 // A [Builder] gathers [CB]s in creation order. [Builder.Build] gives each an
 // address for a [l1.Spec]: by tt-metal's rule, or the address it was given. The
 // result, a [Program], may be registered on any number of devices of that Spec. [Place]
-// does both in one call. A program is known by its [ID]; its name is for people.
+// does both in one call, and [NewBuilder] names the program. A program is known by its
+// [ID]; its name is for people. [Program.CBs] are its [Placed] CBs; each has a [Kind] and,
+// by [Index], its pages.
 //
-// A [Footprint] says what the program takes: groups of cores that hold identical
+// A [Footprint] says what the program takes: [Group]s of cores that hold identical
 // ranges. There are two of them, because upstream's bookkeeping and the truth
 // differ as soon as core ranges overlap without being equal:
 //
@@ -21,12 +23,13 @@
 //	reserved  10240         10240       10240     what tt-metal charges: both ranges touch 1-0
 //
 // Physical bytes are the occupied ones. Logical bytes are the plain sum of the sizes
-// over the same cores. Global CBs, which live in a tensor or a GlobalCircularBuffer,
+// over the same cores. An [Entry] is a core range with the end of its last region, as
+// tt-metal compares it with L1. Global CBs, which live in a tensor or a GlobalCircularBuffer,
 // take no bytes.
 //
 // What cannot be counted is an error, all of them in one [BuildError]: a size or an end
-// beyond 2^63-1, an inverted range. What can be counted but is odd (CBs on the same
-// bytes, cores outside the grid, an end beyond L1) is a [Finding].
+// beyond 2^63-1, an inverted range ([CBError]), or sums beyond it ([OverflowError]). What can be counted but is odd (CBs on the same
+// bytes, cores outside the grid, an end beyond L1) is a [Finding] with a [Code].
 //
 // # Invariants
 //
@@ -37,8 +40,8 @@
 //
 // Most programs name one to three core range sets, however many CBs they have: what
 // costs time for each core is done once per set. Beyond that, Build is linear in the
-// CBs, except that a CB looks at every core range that its own ones overlap, and at
-// every one of the program if its own are many. Readers copy nothing but buffer indices.
+// CBs, but for the core ranges: a CB looks at each one that its own ones overlap. A CB
+// with many core ranges looks at each one of the program. Readers copy nothing but buffer indices.
 //
 // # Concurrency
 //

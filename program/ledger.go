@@ -21,6 +21,7 @@ import (
 // CBs can share bytes of a core, which tt-metal does not notice (finding Overlap).
 type ledger struct {
 	spec    l1.Spec
+	known   *Shapes
 	entries []entry
 	byShape [][]int32 // shape -> its own entries; nil if no CB of the ledger has the shape
 
@@ -37,8 +38,8 @@ type entry struct {
 
 // newLedger returns the ledger for the CBs of which use says that they are in it.
 // Entries go by core ranges as stated if written is set, else by merged ones.
-func newLedger(spec l1.Spec, shapes []shape, written bool, use func(cb int) bool) *ledger {
-	l := &ledger{spec: spec, byShape: make([][]int32, len(shapes))}
+func newLedger(spec l1.Spec, known *Shapes, shapes []shape, written bool, use func(cb int) bool) *ledger {
+	l := &ledger{spec: spec, known: known, byShape: make([][]int32, len(shapes))}
 	index := map[l1.CoreRange]int32{}
 	cols := 0
 	for _, k := range namedBy(shapes, use) {
@@ -231,7 +232,7 @@ func (l *ledger) footprint() (Footprint, bool) {
 	}
 	areas := make([]area, len(layers))
 	for k := range areas {
-		areas[k] = newArea(cores[k])
+		areas[k] = l.known.area(cores[k])
 	}
-	return footprintOf(layers, cells(areas))
+	return footprintOf(layers, l.known.divide(areas))
 }

@@ -51,16 +51,16 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 		p.cbs[i] = Placed{CB: cb}
 		p.kinds[cb.Kind]++
 	}
-	shapes := shapesOf(p.cbs, spec)
-	circular, err := p.place(shapes, CircularBuffer)
+	shapes := shapesOf(p.cbs, spec, b.shapes)
+	circular, err := p.place(b.shapes, shapes, CircularBuffer)
 	if err != nil {
 		return nil, err
 	}
-	dataflow, err := p.place(shapes, DataflowBuffer, Scratchpad)
+	dataflow, err := p.place(b.shapes, shapes, DataflowBuffer, Scratchpad)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.measure(shapes, circular, dataflow); err != nil {
+	if err := p.measure(b.shapes, shapes, circular, dataflow); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -71,7 +71,7 @@ func (p *Program) fail(err error) error { return &BuildError{p.id, p.name, []err
 
 // place gives the CBs of the kinds, which share a ledger, their addresses: kind by
 // kind, in creation order. The ledger is nil if there are none.
-func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
+func (p *Program) place(known *Shapes, shapes []shape, kinds ...Kind) (*ledger, error) {
 	n := 0
 	for _, kind := range kinds {
 		n += p.kinds[kind]
@@ -79,7 +79,7 @@ func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	l := newLedger(p.spec, shapes, p.written, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
+	l := newLedger(p.spec, known, shapes, p.written, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
 	own := make([][]int32, len(p.cbs)) // CB -> the entries with exactly its ranges
 	aliases := map[int][]int32{}       // alias group -> those of its members, until it is placed
 	for k := range shapes {
@@ -131,12 +131,12 @@ func (p *Program) place(shapes []shape, kinds ...Kind) (*ledger, error) {
 }
 
 // measure computes the footprints and the findings.
-func (p *Program) measure(shapes []shape, circular, dataflow *ledger) error {
+func (p *Program) measure(known *Shapes, shapes []shape, circular, dataflow *ledger) error {
 	areas := make([]area, len(shapes))
 	for k := range shapes {
 		areas[k] = shapes[k].area
 	}
-	all := cells(areas)
+	all := known.divide(areas)
 	sets := make([]l1.CoreSet, len(all))
 	for k := range all {
 		sets[k] = all[k].cores

@@ -42,7 +42,7 @@ type shape struct {
 }
 
 // shapesOf returns the distinct core range sets of the CBs by first appearance.
-func shapesOf(cbs []Placed, spec l1.Spec) []shape {
+func shapesOf(cbs []Placed, spec l1.Spec, known *Shapes) []shape {
 	var shapes []shape
 	seen := map[string]int{}
 	var key []byte
@@ -50,13 +50,13 @@ func shapesOf(cbs []Placed, spec l1.Spec) []shape {
 		set := cbs[i].Cores
 		key = key[:0]
 		for r := range set.All() {
-			key = append(key, r.Start.X, r.Start.Y, r.End.X, r.End.Y)
+			key = appendCores(key, r)
 		}
 		k, found := seen[string(key)]
 		if !found {
 			k = len(shapes)
 			seen[string(key)] = k
-			shapes = append(shapes, newShape(set, spec))
+			shapes = append(shapes, known.shape(key, set, spec))
 		}
 		shapes[k].cbs = append(shapes[k].cbs, i)
 	}

@@ -1,16 +1,55 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// maxCandidates is how many programs are judged where one of them ran. Of more the answer is
-// cannot tell.
+// maxCandidates is how many workloads are judged where one of them ran. Of more the answer
+// is cannot tell.
 const maxCandidates = 64
+
+// maxPrograms is how many programs the candidates of a run may have in all to be judged.
+const maxPrograms = 1 << 12
+
+// Candidates are what else the runs of an event may have been, for devices of one Spec.
+type candidates struct {
+	workloads [][]*content // each is judged as a whole
+	several   int          // how many there are, where they are too many too
+	unsettled bool         // some may be more programs than they list
+	many      string       // why they are too many to be judged; "" = they are not
+}
+
+// candidatesOf returns what else a run on devices of a Spec may have been.
+func (s *Session) candidatesOf(e *event.Event, spec l1.Spec) (*candidates, error) {
+	c := &candidates{several: len(e.Candidates), unsettled: e.CandidatesUnsettled}
+	if c.several >= maxCandidates {
+		c.many = fmt.Sprintf("more than %d candidates", maxCandidates)
+	}
+	programs := 0
+	for _, ids := range e.Candidates[:min(c.several, maxCandidates)] {
+		if programs += len(ids); programs > maxPrograms {
+			c.many = fmt.Sprintf("candidates of more than %d programs", maxPrograms)
+			break
+		}
+		var workload []*content
+		for _, id := range ids {
+			one, err := s.programs[id].apart(spec)
+			if err != nil {
+				return nil, err
+			}
+			workload = append(workload, one)
+		}
+		c.workloads = append(c.workloads, workload)
+	}
+	return c, nil
+}
 
 // A workload is what an operation runs on a device at one moment, program by program.
 type workload struct {
@@ -24,10 +63,14 @@ func (l launch) workload() workload { return workload{l.on, l.run.At} }
 // some of them fit and some do not, or they are too many, nobody can tell of any of its
 // launches. They are counted here.
 func (r *replay) settled(all []launch) []launch {
+	if !slices.ContainsFunc(all, func(l launch) bool { return l.candidates != nil }) {
+		return all
+	}
 	groups := map[workload][]launch{}
 	for _, l := range all {
 		groups[l.workload()] = append(groups[l.workload()], l)
 	}
+	clear(r.checks.others) // other events have other candidates
 	told := map[workload]bool{}
 	return slices.DeleteFunc(all, func(l launch) bool {
 		of := l.workload()
@@ -37,12 +80,10 @@ func (r *replay) settled(all []launch) []launch {
 		if told[of] {
 			return false
 		}
-		r.checks.result.Runs++
+		n := int64(len(l.on.members))
+		r.checks.result.Runs += n
 		if l.run.Inferred {
-			r.checks.result.Inferred++
-		}
-		if r.opt.Runs {
-			r.listRun([]launch{l})
+			r.checks.result.Inferred += n
 		}
 		return true
 	})
@@ -50,18 +91,21 @@ func (r *replay) settled(all []launch) []launch {
 
 // clear reports whether a workload can be judged, and notes where it may be another one.
 func (r *replay) clear(group []launch) bool {
-	most := 0
+	ambiguous, detail := false, ""
 	for _, l := range group {
-		if most = max(most, len(l.candidates)); len(l.candidates) > 0 {
-			r.notes.note(CodeAmbiguous, int64(l.run.At), "")
+		if l.candidates != nil {
+			ambiguous, detail = true, cmp.Or(detail, l.candidates.many)
 		}
 	}
-	detail := "some fit and some do not"
-	switch {
-	case most >= maxCandidates:
-		detail = fmt.Sprintf("more than %d candidates", maxCandidates)
-	case most == 0 || !r.checks.differ(group):
+	if !ambiguous {
 		return true
+	}
+	r.notes.noteAll(CodeAmbiguous, int64(group[0].run.At), "", len(group[0].on.members))
+	if detail == "" {
+		if !r.checks.differ(group) {
+			return true
+		}
+		detail = "some fit and some do not"
 	}
 	if note := r.notes[CodeAmbiguous]; !note.Hidden {
 		note.Hidden, note.First, note.Detail = true, int64(group[0].run.At), detail
@@ -69,31 +113,55 @@ func (r *replay) clear(group []launch) bool {
 	return false
 }
 
-// differ reports whether what a workload may be does not all fit, or not all fail. A
-// source gives every launch a candidate of each workload that differs there: if the launch
-// fits nowhere, the workload does not. Which candidates belong together is not known, so
-// of several that fit in different places nobody can tell.
+// differ reports whether what a workload may be does not all fit, or not all fail. One that
+// may be more programs than are known, and does not fit as it is known, may do either.
 func (k *checks) differ(group []launch) bool {
-	fits, someFail, mayFit := true, false, true
+	var found fittings
+	found.add(!slices.ContainsFunc(group, func(l launch) bool { return !k.fitting(l) }))
+	unsure := false
 	for _, l := range group {
-		one := k.fitting(l)
-		some := one
-		fits = fits && one
-		for _, c := range l.candidates {
+		if l.candidates == nil {
+			continue
+		}
+		others := k.fittings(l)
+		found.fit, found.fail = found.fit || others.fit, found.fail || others.fail
+		unsure = unsure || l.candidates.unsettled && others.fail
+	}
+	return found.fail && (found.fit || unsure)
+}
+
+// Fittings say whether there are workloads that fit, and some that do not.
+type fittings struct{ fit, fail bool }
+
+func (f *fittings) add(fits bool) { f.fit, f.fail = f.fit || fits, f.fail || !fits }
+
+// A candidatesKey is all that the answers about candidates depend on.
+type candidatesKey struct {
+	of     *candidates
+	beside sum128
+	hybrid bool
+	spec   l1.Spec
+}
+
+func (l launch) candidatesKey() candidatesKey {
+	return candidatesKey{l.candidates, l.on.beside, l.on.dev.Hybrid(), l.spec}
+}
+
+// fittings judges the candidates of a launch, once for all devices that are alike.
+func (k *checks) fittings(l launch) (found fittings) {
+	key := l.candidatesKey()
+	if found, known := k.others[key]; known {
+		return found
+	}
+	for _, workload := range l.candidates.workloads {
+		found.add(!slices.ContainsFunc(workload, func(c *content) bool {
 			other := l
 			other.content = c
-			if k.fitting(other) {
-				some = true
-			} else {
-				someFail = true
-			}
-		}
-		mayFit = mayFit && some
+			return !k.fitting(other)
+		}))
 	}
-	if fits {
-		return someFail
-	}
-	return mayFit
+	k.others[key] = found
+	return found
 }
 
 // fitting reports whether a launch fits. Nothing is counted.

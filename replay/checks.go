@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -22,8 +23,9 @@ type checks struct {
 	result Checks
 	known  map[checkKey]int  // index in result.List of a failure, or one of the below
 	failed map[[16]byte]int  // by how it failed: the index
-	fits   map[checkKey]bool // of candidates
-	slack  uint64            // of result.Tightest
+	fits   map[checkKey]bool // of programs that ran where others may have
+	others map[candidatesKey]fittings
+	slack  uint64 // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -48,22 +50,43 @@ const (
 )
 
 func newChecks() checks {
-	return checks{known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, slack: math.MaxUint64}
+	return checks{
+		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
+	}
 }
 
-// A launch is a run on one device at the moment when it is enqueued.
+// A launch is a run on the devices of a row at the moment when it is enqueued.
 type launch struct {
 	on      *row
 	content *content
 	run     ProgramRun
 	spec    l1.Spec // with the grid
 
-	candidates []*content // what else it may be
-	unsettled  bool       // it may be several programs
+	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
+	unsettled  bool        // it may be several programs
 }
 
 func (l launch) key() checkKey {
 	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec, l.unsettled}
+}
+
+// devices returns on how many devices a group of launches is.
+func devices(group []launch) (n int64) {
+	for _, l := range group {
+		n += int64(len(l.on.members))
+	}
+	return n
+}
+
+// part takes in that some devices of a row have another one now.
+func (k *checks) part(d, other *row) {
+	for i := 0; i < len(k.waiting); i++ {
+		if l := k.waiting[i]; l.on == d {
+			l.on = other
+			i++
+			k.waiting = slices.Insert(k.waiting, i, l)
+		}
+	}
 }
 
 // enqueue gathers the programs that an event enqueues: those of a run, of a call, or of a
@@ -97,6 +120,9 @@ func (r *replay) judge(next *event.Event) {
 	all := k.waiting
 	k.waiting = nil
 	slices.SortStableFunc(all, func(a, b launch) int { return compareRows(a.on, b.on) })
+	if r.opt.Runs {
+		r.listRuns(all)
+	}
 	all = r.settled(all)
 	for len(all) > 0 {
 		first := all[0]
@@ -108,12 +134,9 @@ func (r *replay) judge(next *event.Event) {
 				rest = append(rest, l)
 			}
 		}
-		if r.opt.Runs {
-			r.listRun(group)
-		}
 		if k.check(group) == untold {
 			r.notes.add(AnomalyCount{
-				Code: CodeUnsettled, Count: int64(len(group)), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
+				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
 			})
 		}
 		all = rest
@@ -121,27 +144,20 @@ func (r *replay) judge(next *event.Event) {
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
-	of, _, err := r.session.launches(e)
-	if err != nil {
-		return nil, err
-	}
-	contents := map[device.ID]*content{}
-	for _, l := range of {
-		for _, id := range l.ids {
-			contents[id] = l.content
-		}
-	}
-	for _, on := range e.On {
-		d, c := r.rows[on.Device], contents[on.Device]
-		one := launch{d, c, d.named(c, on, e), r.session.judged(d.dev), nil, e.Unsettled}
-		for _, id := range e.Candidates {
-			other, err := r.session.programs[id].apart(d.dev.Spec())
-			if err != nil {
+	contents := contentsOf(r.session.launched)
+	var others map[l1.Spec]*candidates // nil: it is known what ran
+	if len(e.Candidates) > 0 {
+		others = map[l1.Spec]*candidates{}
+		for _, l := range r.session.launched {
+			spec := r.rows[l.ids[0]].dev.Spec()
+			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
 			}
-			one.candidates = append(one.candidates, other)
 		}
-		all = append(all, one)
+	}
+	for _, at := range r.runsOn(e) {
+		d, c := at.row, contents(at.on.Device)
+		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil
 }
@@ -166,8 +182,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 	if err != nil {
 		return nil, err
 	}
-	for id := range set.All() {
-		d := r.rows[id]
+	for _, d := range r.of(set) {
 		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.session.judged(d.dev), nil, false})
 	}
 	return all, nil
@@ -199,10 +214,13 @@ func (r *replay) launchesOfTrace(e *event.Event) (all []launch, err error) {
 // check judges one content on devices on which the same lives, and returns where the
 // answer is.
 func (k *checks) check(group []launch) (found int) {
-	n := int64(len(group))
+	n := devices(group)
 	k.result.Runs += n
 	if group[0].run.Inferred {
 		k.result.Inferred += n
+	}
+	if group[0].spec.L1Size == 0 {
+		k.result.Endless += n
 	}
 	key := group[0].key()
 	found, ok := k.known[key]
@@ -224,20 +242,25 @@ func (k *checks) check(group []launch) (found int) {
 // find checks a content anew and returns where the answer is.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
-	place := first.place(len(group))
+	clear := first.on.dev.Clear()
+	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
-		verdict := fit.Check(one, place)
-		if !verdict.Fits() {
-			if first.unsettled {
-				return untold
+		if !fit.Clears(one, first.spec, clear) {
+			if verdict := fit.Check(one, place()); !verdict.Fits() {
+				if first.unsettled {
+					return untold
+				}
+				return k.fail(group, verdict)
 			}
-			return k.fail(group, verdict)
 		}
-		for _, room := range fit.HeadroomOf(one, place) {
+		if fit.LeastRoom(one, first.spec, clear) >= k.slack {
+			continue // it cannot be the tightest
+		}
+		for _, room := range fit.HeadroomOf(one, place()) {
 			if room.Free < k.slack {
 				k.slack = room.Free
 				k.result.Tightest = &Tightest{Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Headroom: room}
-				k.tight = tight{one, place}
+				k.tight = tight{one, place()}
 			}
 		}
 	}
@@ -250,7 +273,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 	key := failureKey(first.run.Op, v)
 	if i, ok := k.failed[key]; ok {
 		if i >= 0 {
-			k.result.List[i].Times += int64(len(group))
+			k.result.List[i].Times += devices(group)
 		}
 		return i
 	}
@@ -258,7 +281,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 	if len(k.result.List) < MaxListed {
 		index = len(k.result.List)
 		c := FailedCheck{
-			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: len(group), Times: int64(len(group)), Verdict: v,
+			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
 			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -118,4 +119,77 @@ func TestBuffersThatCameAndWent(t *testing.T) {
 `, replay.Options{})
 	require.Equal(t, replay.HighLow{Peak: 5120, Final: 1024}, r.L1[0].L1Small)
 	require.Equal(t, replay.HighLow{Peak: 2, Final: 1}, r.L1[0].Buffers)
+}
+
+// High-water marks that are reset start at what is there, which may be freed next.
+func TestBuffersThatGoAfterAReset(t *testing.T) {
+	r := replayLog(t, checksHead+`{"event":"allocate","buffer":1,"kind":"l1_small","size":4096,"devices":[0]}
+{"event":"reset_peaks"}
+{"event":"free","buffer":1,"devices":[0]}
+`, replay.Options{})
+	require.Equal(t, replay.HighLow{Peak: 4096}, r.L1[0].L1Small)
+	require.Equal(t, replay.HighLow{Peak: 1}, r.L1[0].Buffers)
+}
+
+// A program that is enqueued on devices of several Specs is refused as such, also where it
+// has a core outside the grid of one of them: nobody has placed it for the others.
+func TestEnqueueOnSeveralSpecsIsNotJudged(t *testing.T) {
+	for _, order := range []string{
+		`{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + `{"event":"device","device":1,"spec":{"board":"p150"}}` + "\n",
+		`{"event":"device","device":1,"spec":{"board":"p150"}}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n",
+	} {
+		r := replayLog(t, logHead+order+`{"event":"program","program":1,"cbs":[{"cores":"{[8-0 - 8-0]}","size":100000}]}
+{"event":"enqueue","program":1}
+`, replay.Options{})
+		require.Zero(t, r.Checks.Runs)
+		require.Equal(t, []replay.Code{replay.CodeEventRefused, replay.CodeNoCBs}, r.Untold())
+	}
+}
+
+// A program that ran where the size of L1 is not known may have been beyond it, whatever
+// the first device of the log is.
+func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
+	const known, unknown = `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n",
+		`{"event":"device","device":1,"spec":{"board":"n150","l1_size":0}}` + "\n"
+	for _, devices := range []string{known + unknown, unknown + known} {
+		for on, want := range []replay.Answer{replay.Fits, replay.CannotTell} {
+			r := replayLog(t, logHead+devices+fmt.Sprintf(`{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
+{"event":"enqueue","program":1,"devices":[%d]}
+`, on), replay.Options{})
+			j := r.Judge(replay.Terms{})
+			require.Equal(t, want, j.Answer, "device %d of\n%s", on, devices)
+			if want == replay.CannotTell {
+				require.Equal(t, []replay.Reason{{Code: replay.CodeL1Unknown}}, j.Untold)
+			}
+		}
+	}
+}
+
+// A share of L1 is as many bytes on all devices, or nobody can tell whether it is kept:
+// 90 % of a Blackhole core are more than is usable of a Wormhole core.
+func TestBudgetOfSeveralSpecs(t *testing.T) {
+	const first = `{"event":"device","device":0,"spec":{"board":"p150"}}` + "\n"
+	share, err := replay.ParseBudget("90%")
+	require.NoError(t, err)
+	bytes, err := replay.ParseBudget("1300000")
+	require.NoError(t, err)
+	for second, want := range map[string]replay.Answer{
+		`{"event":"device","device":1,"spec":{"board":"p150"}}`:                               replay.Fits,
+		`{"event":"device","device":1,"spec":{"board":"n150"}}`:                               replay.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_small":32768}}`:              replay.CannotTell,
+		`{"event":"device","device":1,"spec":{"board":"p150","l1_size":0}}`:                   replay.CannotTell,
+		`{"event":"remove"}` + "\n" + `{"event":"device","device":0,"spec":{"board":"n150"}}`: replay.CannotTell,
+	} {
+		r := replayLog(t, logHead+first+second+`
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":4096}]}
+{"event":"enqueue","program":1,"devices":[0]}
+`, replay.Options{})
+		j := r.Judge(replay.Terms{Budget: &share})
+		require.Equal(t, want, j.Answer, second)
+		require.Equal(t, want == replay.Fits, j.Limit.OK, second)
+		if want == replay.CannotTell {
+			require.Equal(t, []replay.Reason{{Code: replay.CodeBudgetUnknown}}, j.Untold, second)
+		}
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Budget: &bytes}).Answer, second)
+	}
 }

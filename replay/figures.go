@@ -59,12 +59,15 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	n := c.nodes[program.CircularBuffer]
 	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		n := c.nodes[kind]
 		of.Nodes, of.Local, of.Borrowed = of.Nodes+n.local+n.global, of.Local+n.local, of.Borrowed+n.global
 	}
 	r.result.Placed = r.result.Placed || c.placed
 	if c.beyond {
-		r.notes.note(CodeBeyondL1, int64(first), op)
+		r.notes.noteAll(CodeBeyondL1, int64(first), op, len(d.members))
 	}
 	if !c.places() {
 		return
@@ -72,10 +75,10 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	d.cores = d.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		r.notes.note(CodeOverlap, int64(first), op)
+		r.notes.noteAll(CodeOverlap, int64(first), op, len(d.members))
 	}
 	if c.mixed() && r.ofRuns() {
-		r.notes.note(CodeMixedAddresses, int64(first), op)
+		r.notes.noteAll(CodeMixedAddresses, int64(first), op, len(d.members))
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
@@ -85,13 +88,11 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 func (r *replay) lives(d *row, c *content, in []*device.Fleet, e *event.Event) error {
 	for kind, counted := range c.counted {
 		if f := in[kind]; counted != nil && f != &r.session.fleet {
-			dev, err := f.Device(d.slot)
+			set, err := d.in(f, counted.Spec)
 			if err != nil {
-				if dev, err = f.AddDevice(d.slot, counted.Spec()); err != nil {
-					return r.internal(e, err)
-				}
+				return r.internal(e, err)
 			}
-			if _, err := f.Register(counted, dev.Set()); err != nil {
+			if _, err := f.Register(counted, set); err != nil {
 				return r.tooMuch(e, err)
 			}
 		}
@@ -116,9 +117,9 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 		if counted == nil || r.alive[kind] == &r.session.fleet {
 			continue
 		}
-		dev, err := r.alive[kind].Device(d.slot)
+		set, err := d.in(r.alive[kind], nil)
 		if err == nil {
-			err = r.alive[kind].Unregister(counted.ID(), dev.Set())
+			err = r.alive[kind].Unregister(counted.ID(), set)
 		}
 		if err != nil {
 			return r.internal(e, err)
@@ -132,27 +133,70 @@ func (r *replay) ends(d *row, c *content, e *event.Event) error {
 // its devices. What ran outside the grid has one too, and no part in what is registered
 // and resident.
 func (r *replay) run(e *event.Event, outside bool) error {
-	all, _, err := r.session.launches(e)
-	if err != nil {
-		return r.internal(e, err)
-	}
-	on := map[device.ID]event.RunOn{}
-	for _, o := range e.On {
-		on[o.Device] = o
-	}
-	for _, l := range all {
-		for _, id := range l.ids {
-			d := r.rows[id]
-			run := d.runs(l.content, on[id], e)
-			if last := len(d.open) - 1; outside && !e.Inferred {
-				d.open[last].outside = true
-			}
-			if !e.Aborted && !outside {
-				r.dispatched(d, l.content.programs, run, on[id].Last, e.T)
-			}
+	contents := contentsOf(r.session.launched)
+	for _, at := range r.runsOn(e) {
+		d, c := at.row, contents(at.on.Device)
+		run := d.runs(c, at.on, e)
+		if last := len(d.open) - 1; outside && !e.Inferred {
+			d.open[last].outside = true
+		}
+		if !e.Aborted && !outside {
+			r.dispatched(d, c.programs, run, at.on.Last, e.T)
 		}
 	}
 	return nil
+}
+
+// A ranAt is a row all of whose devices a run calls the same.
+type ranAt struct {
+	row *row
+	on  event.RunOn // of the first one
+}
+
+// runsOn returns the rows of the devices of a run, in the order in which it names their
+// first ones. Those on which it has other nodes are parted.
+func (r *replay) runsOn(e *event.Event) (out []ranAt) {
+	if len(e.On) == 1 {
+		id := e.On[0].Device
+		return []ranAt{{r.met(r.part(r.rows[id], []device.ID{id})), e.On[0]}}
+	}
+	type alike struct {
+		row *row
+		on  event.RunOn // without its device
+		n   int         // how often the device was named before
+	}
+	var order []alike
+	named := map[device.ID]int{}
+	first, ids := map[alike]event.RunOn{}, map[alike][]device.ID{}
+	for _, on := range e.On {
+		d := r.rows[on.Device]
+		key := alike{d, on, named[on.Device]}
+		key.on.Device = 0
+		named[on.Device]++
+		if ids[key] == nil {
+			order, first[key] = append(order, key), on
+		}
+		ids[key] = append(ids[key], on.Device)
+	}
+	for _, key := range order {
+		some := slices.Sorted(slices.Values(ids[key]))
+		out = append(out, ranAt{r.met(r.part(r.rows[some[0]], some)), first[key]})
+	}
+	return out
+}
+
+// contentsOf returns what runs place, by device.
+func contentsOf(all []launched) func(device.ID) *content {
+	if len(all) == 1 {
+		return func(device.ID) *content { return all[0].content }
+	}
+	contents := map[device.ID]*content{}
+	for _, l := range all {
+		for _, id := range l.ids {
+			contents[id] = l.content
+		}
+	}
+	return func(id device.ID) *content { return contents[id] }
 }
 
 // named returns how a run is called on a device where it is told now.
@@ -213,38 +257,78 @@ func (r *replay) close(d *row, e *event.Event) error {
 		if o.counted {
 			continue
 		}
-		o.counted = true
-		first := o.on.CBFirst
-		if !o.content.places() {
-			first = o.on.First
-		}
-		r.counts(d, o.content, first, o.op)
-		if !d.alive(o.content) {
-			return r.tooMuch(e, nil)
+		if err := r.ran(d, o, e); err != nil {
+			return err
 		}
 		if err := r.lives(d, o.content, r.alive[:], e); err != nil {
 			return err
 		}
-		if o.outside {
+	}
+	return nil
+}
+
+// ran counts a run that is whole.
+func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
+	o.counted = true
+	first := o.on.CBFirst
+	if !o.content.places() {
+		first = o.on.First
+	}
+	r.counts(d, o.content, first, o.op)
+	if !d.alive(o.content) {
+		return r.tooMuch(e, nil)
+	}
+	if o.outside {
+		return nil
+	}
+	if err := r.lives(d, o.content, r.registered[:], e); err != nil {
+		return err
+	}
+	sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
+	for kind, sum := range sums {
+		if *sum > l1.MaxAddr-o.content.logical[kind] {
+			return r.tooMuch(e, nil)
+		}
+		*sum += o.content.logical[kind]
+	}
+	return nil
+}
+
+// passes counts a run that ends and was alive alone: all that it leaves of that are marks.
+func (r *replay) passes(d *row, o *openRun, e *event.Event) error {
+	if err := r.ran(d, o, e); err != nil {
+		return err
+	}
+	c, f := o.content, &d.figures
+	others := f.others()
+	for kind, counted := range c.counted {
+		if counted == nil {
 			continue
 		}
-		if err := r.lives(d, o.content, r.registered[:], e); err != nil {
-			return err
+		if _, err := d.in(r.alive[kind], counted.Spec); err != nil {
+			return r.internal(e, err)
 		}
-		sums := [numKinds]*uint64{&d.figures.RegisteredLogical, &d.figures.Dataflow.RegisteredLogical, &d.figures.Scratchpad.RegisteredLogical}
-		for kind, sum := range sums {
-			if *sum > l1.MaxAddr-o.content.logical[kind] {
-				return r.tooMuch(e, nil)
-			}
-			*sum += o.content.logical[kind]
+		bytes, fullest := counted.Occupied(program.CircularBuffer).Bytes(), c.fullest[kind]
+		if of := others[kind]; of != nil {
+			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, bytes), max(of.CorePeak, fullest)
+			continue
 		}
+		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, c.logical[kind]), max(f.ResidentPeak, bytes), max(f.CorePeak, fullest)
 	}
+	d.sizes, d.loose = d.sizes-c.sizes, d.loose-c.loose
 	return nil
 }
 
 // cbsFreed ends what runs left alive.
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
+		if len(d.open) == 1 && !d.open[0].counted {
+			if err := r.passes(d, d.open[0], e); err != nil {
+				return err
+			}
+			d.open = nil
+			continue
+		}
 		if err := r.close(d, e); err != nil {
 			return err
 		}
@@ -266,16 +350,14 @@ func (r *replay) cbsFreed(e *event.Event) error {
 
 // named returns the devices that an event names, or all.
 func (r *replay) named(e *event.Event) []*row {
-	if !e.Devices.OK {
-		return r.sorted()
+	if e.Devices.OK {
+		return r.pick(slices.Values(e.Devices.V))
 	}
-	var out []*row
-	for _, id := range e.Devices.V {
-		if d := r.rows[id]; d != nil {
-			out = append(out, d)
-		}
+	all := r.sorted()
+	for _, d := range all {
+		r.met(d)
 	}
-	return out
+	return all
 }
 
 // An execution is what was dispatched on a chip.

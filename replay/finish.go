@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -24,6 +26,7 @@ func (r *replay) finish() (*Result, error) {
 			return nil, err
 		}
 		r.settle(d)
+		d.compose()
 		r.keep(d)
 	}
 	if err := r.checks.grow(); err != nil {
@@ -32,19 +35,35 @@ func (r *replay) finish() (*Result, error) {
 	if out.Spec == (Spec{}) { // nothing was declared
 		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
 	}
-	snapshot := r.session.fleet.Snapshot()
-	for _, d := range r.sorted() {
+	snapshot, shown := r.session.fleet.Snapshot(), r.shown()
+	for _, d := range r.all {
+		if d.declared() || d.ran {
+			r.finishDevice(d, snapshot)
+		}
+		if shown(d) {
+			r.finishL1(d)
+		}
+	}
+	for d, id := range r.each() {
+		named := d.id
+		if named.OK {
+			named.V = uint64(id)
+		}
 		if len(d.chips) > 0 {
-			out.Meshes = append(out.Meshes, Mesh{d.id.V, slices.Clone(d.chips)})
+			out.Meshes = append(out.Meshes, Mesh{named.V, slices.Clone(d.chips)})
 		}
 		if d.declared() || d.ran {
-			out.Devices = append(out.Devices, r.finishDevice(d, snapshot))
+			out.Devices = append(out.Devices, d.figures)
+			out.Devices[len(out.Devices)-1].ID = named
 		}
 		if d.timeline.taken > 0 {
-			out.Timeline = append(out.Timeline, Timeline{d.id, d.timeline.list})
+			out.Timeline = append(out.Timeline, Timeline{named, d.timeline.list})
 		}
-		if r.shown(d) {
-			out.L1 = append(out.L1, r.finishL1(d))
+		if shown(d) {
+			out.L1 = append(out.L1, d.on)
+			last := &out.L1[len(out.L1)-1]
+			last.ID = named
+			r.finishExecuted(d, id, last)
 		}
 	}
 	apart := out.Checks.Apart
@@ -58,13 +77,33 @@ func (r *replay) finish() (*Result, error) {
 	return out, nil
 }
 
-// shown reports whether a device has a row of what lives in L1: one of a log, one under
+// shown says whether a device has a row of what lives in L1: one of a log, one under
 // which something ran or, where nothing ran anywhere, one with buffers.
-func (r *replay) shown(d *row) bool {
-	if d.declared() || d.ran {
-		return true
+func (r *replay) shown() func(d *row) bool {
+	ran := slices.ContainsFunc(r.all, func(o *row) bool { return o.ran })
+	return func(d *row) bool { return d.declared() || d.ran || d.touched && !ran }
+}
+
+// each returns the devices by id, the one without an id first, with their rows.
+func (r *replay) each() iter.Seq2[*row, device.ID] {
+	ids := slices.Sorted(maps.Keys(r.rows))
+	slices.SortStableFunc(ids, func(a, b device.ID) int { // of those with and without an id
+		return cmp.Compare(flag(r.rows[a].id.OK), flag(r.rows[b].id.OK))
+	})
+	return func(yield func(*row, device.ID) bool) {
+		for _, id := range ids {
+			if !yield(r.rows[id], id) {
+				return
+			}
+		}
 	}
-	return d.touched && !slices.ContainsFunc(r.sorted(), func(o *row) bool { return o.ran })
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (r *replay) finishNotes() {
@@ -99,12 +138,15 @@ func (r *replay) finishNotes() {
 	}
 }
 
-// finishDevice completes and returns the figures of a device.
-func (r *replay) finishDevice(d *row, end *device.Snapshot) Device {
+// finishDevice completes the figures of a row.
+func (r *replay) finishDevice(d *row, end *device.Snapshot) {
 	f := &d.figures
 	f.Kind, f.Chips = d.kind()
 	f.Cores = d.cores.Len()
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		if t, ok := totalsOf(r.registered[kind], d.slot); ok {
 			of.Registered, of.RegisteredCorePeak = t.Registered, t.Core
 			if !r.ofRuns() {
@@ -122,26 +164,30 @@ func (r *replay) finishDevice(d *row, end *device.Snapshot) Device {
 		f.CoreGroups = coreGroups(end, d.dev, alive)
 		f.Fullest = d.fullest()
 	}
-	return *f
 }
 
-// finishL1 completes and returns what lived in the L1 of a device.
-func (r *replay) finishL1(d *row) DeviceL1 {
+// finishL1 completes what lived in the L1 of a row, but for what was executed.
+func (r *replay) finishL1(d *row) {
 	on := &d.on
 	on.Kind, on.Chips = d.kind()
 	t := d.dev.Totals()
 	made := d.made(t.Buffers)
 	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.Buffers.Final = uint64(made.Count)
-	on.NumCores, on.CoresFrom = d.spec.NumCores(), d.grid
-	if x := r.executions[d.slot]; x != nil && d.id.OK {
+	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
+	if d.executed.Executions > 0 {
+		d.executed.Final = t.Resident
+	}
+}
+
+// finishExecuted adds what was executed on a device.
+func (r *replay) finishExecuted(d *row, id device.ID, on *DeviceL1) {
+	if x := r.executions[id]; x != nil && d.id.OK {
 		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()
 		on.Dispatched = &x.row
 	} else if d.executed.Executions > 0 {
-		d.executed.Final = t.Resident
 		on.Dispatched = &d.executed
 	}
-	return *on
 }
 
 // coreGroups divides the cores by what is registered on them and by the peak of what was

@@ -39,11 +39,12 @@ func (k *checks) grow() error {
 	}
 	usable := k.tight.place.Spec.Usable().Len() // of the base that is assumed
 	k.tight.place.Spec = one.Spec()
+	outline := fit.NewOutline(k.tight.place)
 	for i, cb := range one.CBs() {
 		if i >= maxGrown {
 			break
 		}
-		bytes, ok, err := fit.MayGrow(one, i, k.tight.place)
+		bytes, ok, err := outline.MayGrow(one, i)
 		if err != nil {
 			return err
 		}

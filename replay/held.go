@@ -121,9 +121,20 @@ func (q *Question) due(e *event.Event) bool {
 // ask answers Options.Ask with what lies where now.
 func (r *replay) ask() {
 	r.asked = true
-	for _, d := range r.sorted() {
-		if r.shown(d) {
-			r.result.Held = append(r.result.Held, r.holders(d, r.opt.Ask.Address)...)
+	shown := r.shown()
+	held := map[*row][]Held{}
+	for d, id := range r.each() {
+		if !shown(d) {
+			continue
+		}
+		if _, known := held[d]; !known {
+			held[d] = r.holders(d, r.opt.Ask.Address)
+		}
+		for _, h := range held[d] {
+			if h.Device.OK {
+				h.Device = event.Some(uint64(id))
+			}
+			r.result.Held = append(r.result.Held, h)
 		}
 	}
 }

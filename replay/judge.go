@@ -25,7 +25,7 @@ const (
 	CodeBuffersApart  Code = "buffers-apart"  // L1 buffers of an id under which nothing runs
 	CodeL1Unknown     Code = "l1-unknown"     // the size of L1 is not known
 	CodeChipAssumed   Code = "chip-assumed"   // it fits on the chip that is assumed, not on another one that it may be
-	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known
+	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known, or not the same on all devices
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
 )
 
@@ -70,7 +70,7 @@ func (r *Result) Judge(t Terms) Judgement {
 	}
 	if t.Budget != nil {
 		limit, ok := t.Budget.Of(r.Spec.Usable().Len())
-		if !ok {
+		if !ok || r.uneven && t.Budget.IsShare() {
 			j.add(Reason{Code: CodeBudgetUnknown})
 		} else {
 			j.Limit, j.Over = event.Some(limit), r.over(limit)
@@ -105,7 +105,7 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if budget && slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeBufferUnsized }) {
 		out = append(out, Reason{Code: CodeBufferUnsized})
 	}
-	if r.Spec.L1Size == 0 && r.Checks.Runs > 0 {
+	if r.Checks.Endless > 0 {
 		out = append(out, Reason{Code: CodeL1Unknown})
 	}
 	if r.beyondOther() {

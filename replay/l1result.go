@@ -32,8 +32,9 @@ type DeviceL1 struct {
 	// NumCores is the number of cores on which interleaved buffers lie, and CoresFrom
 	// says who says so: FromAssumed is the architecture's largest grid, or what the
 	// capture shows beyond it. Sums over cores depend on it, figures per core do not.
-	NumCores  int
-	CoresFrom event.Source
+	NumCores   int
+	Cols, Rows int // the grid; 0x0 = not known
+	CoresFrom  event.Source
 
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.
@@ -150,6 +151,7 @@ type Checks struct {
 	Runs     int64 // checked; a run on several devices counts once for each
 	Inferred int64 // of them
 	Failed   int64 // of Runs: those that do not fit
+	Endless  int64 // of Runs: those on a device of which the size of L1 is not known
 	// List has the distinct failures in their order: a run that fails again in the
 	// same way only counts there. At most MaxListed.
 	List []FailedCheck
@@ -242,7 +244,7 @@ func (r *Result) Untold() []Code {
 func untoldCodes() []Code {
 	return []Code{
 		CodeNoNodes, CodeNoCBs, CodeCacheHit, CodeFreeWithoutCBs, CodeBufferUnplaced, CodeBufferBeyondL1, CodeBeyondL1, CodeEventRefused,
-		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeUnattributed, CodeTornLine,
+		CodeUnfinished, CodeOperationFailed, CodeLayoutLate, CodeMeshLate, CodeAbortedLate, CodeWorkloadLate, CodeUnattributed, CodeTornLine,
 		CodeBadDeviceTensors, // which may hide the chips of a mesh, and with them its buffers
 	}
 }

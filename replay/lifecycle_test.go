@@ -44,6 +44,22 @@ func TestLogLifecycle(t *testing.T) {
 	}
 }
 
+// Dataflow buffers are replaced on all devices at once, as circular buffers are, also where
+// something else makes the devices differ.
+func TestReplaceOfDataflowBuffers(t *testing.T) {
+	r := replayLog(t, logHead+`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"kind":"l1_small","size":64,"devices":[1]}
+{"event":"program","program":1,"cbs":[{"kind":"dataflow","cores":"{[0-0 - 0-0]}","size":4096}]}
+{"event":"register","program":1}
+{"event":"program","program":1,"cbs":[{"kind":"dataflow","cores":"{[0-0 - 0-0]}","size":1024}]}
+{"event":"replace","program":1}
+`, replay.Options{})
+	for _, d := range r.Devices {
+		require.EqualValues(t, 1024, d.Dataflow.Registered)
+		require.EqualValues(t, 4096, d.Dataflow.ResidentPeak)
+	}
+}
+
 // Who holds a byte as registered is what is registered then.
 func TestLogLifecycleWho(t *testing.T) {
 	ask := func(log string) (held []string) {

@@ -21,6 +21,8 @@ type memory struct {
 	last   map[*program.Program]ProgramRun // the last run of each program
 	rise   *rise
 	spike  *spike
+
+	pending *pending // what the peak of the result is made of; nil if that is known
 }
 
 func newMemory() memory {
@@ -37,6 +39,7 @@ type buffer struct {
 	earlier     bool // from before the source: no total of allocations has it
 	synthesised bool // the source placed it
 	hash        sum128
+	count       int64 // of events before it
 }
 
 // A sum128 is a sum of hashes: the order of what went in does not matter.
@@ -56,7 +59,7 @@ func (s sum128) minus(o sum128) sum128 {
 
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
-	b := &buffer{id: given.ID, unsized: given.Unsized, earlier: e.Earlier, parts: slices.Collect(given.All()), info: BufferInfo{
+	b := &buffer{id: given.ID, unsized: given.Unsized, earlier: e.Earlier, count: r.count, parts: slices.Collect(given.All()), info: BufferInfo{
 		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
@@ -137,9 +140,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	}
 	if d.rise != nil && d.dev.Totals().TrackedCore <= d.rise.bytes {
 		// It lies where there is less: what the peak consists of is to be written without it.
-		if err := r.without(d, given, func() { r.settle(d) }); err != nil {
-			return err
-		}
+		r.settleAs(d, d.dev.Moment(given.ID))
 	}
 	d.beside = d.beside.plus(b.hash)
 	r.grown(d, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
@@ -164,18 +165,6 @@ func (d *row) made(t device.BufferTotals) device.BufferTotals {
 	return t
 }
 
-// without does something while a device does not have a buffer.
-func (r *replay) without(d *row, b device.Buffer, do func()) error {
-	r.deaf = true
-	defer func() { r.deaf = false }()
-	f, set := &r.session.fleet, d.dev.Set()
-	if _, err := f.Free(b.ID, set); err != nil {
-		return err
-	}
-	do()
-	return f.Allocate(b, set)
-}
-
 // free takes in that a device does not hold a buffer any more. Devices may have had
 // different ones under one id.
 func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
@@ -185,6 +174,7 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 		return
 	}
 	delete(d.live, id)
+	d.pending.forgets(b)
 	if b.earlier {
 		d.countEarlier(b, -1)
 	}
@@ -200,6 +190,9 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 // dispatched takes in what programs left on a device that ran there last.
 func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, t string) {
 	for _, p := range programs {
+		if was, ok := d.last[p]; ok {
+			d.pending.runs(p, was)
+		}
 		d.last[p] = run
 	}
 	r.grown(d, rise{at: at, t: t, op: run.Op})

@@ -99,13 +99,19 @@ func (m mover) EndTrace(trace uint64) error     { return m.f.EndTrace(device.Tra
 func (m mover) Replay(trace uint64) error       { return m.f.Replay(device.TraceID(trace)) }
 func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device.TraceID(trace)) }
 
-func (m mover) Allocate(b model.Buffer, ids []uint64) error {
+// bufferOf returns the buffer that the model describes.
+func bufferOf(b model.Buffer) device.Buffer {
 	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
 	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {
 		given.Parts = append(given.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
 	}
+	return given
+}
+
+func (m mover) Allocate(b model.Buffer, ids []uint64) error {
+	given := bufferOf(b)
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) { return s, m.f.Allocate(given, s) })
 	return err
 }

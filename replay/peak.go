@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A rise is a new peak whose composition is not written down yet. Buffers often come one
@@ -17,6 +18,17 @@ type rise struct {
 	t     string
 	op    string
 	by    *buffer // that made it, if one did
+	cores l1.CoreSet
+}
+
+// A pending is a peak of which is known how much it was and where. What it consisted of is
+// looked up if it is the highest in the end: until then, this has what would be forgotten.
+type pending struct {
+	peak   *L1Peak
+	moment device.Moment
+	count  int64                           // of events before it
+	live   map[device.BufferID]*buffer     // freed since
+	last   map[*program.Program]ProgramRun // as it was before the program ran again
 }
 
 // A spike is a peak that may turn out to be one: nothing but frees came after it.
@@ -42,43 +54,50 @@ func (r *replay) grown(d *row, by rise) {
 	t := d.dev.Totals()
 	d.on.Total.Peak = max(d.on.Total.Peak, t.Tracked)
 	if t.TrackedCore > d.best() {
-		by.bytes = t.TrackedCore
+		by.bytes, by.cores = t.TrackedCore, d.dev.Fullest()
 		d.rise = &by
 	}
 }
 
-// settle writes down what the fullest cores of a device hold, if that is a new peak.
+// settle writes down the new peak of a device, if there is one.
 func (r *replay) settle(d *row) {
-	if d == nil || d.rise == nil {
-		return
+	if d != nil && d.rise != nil {
+		r.settleAs(d, d.dev.Moment())
 	}
+}
+
+// settleAs is settle where something has changed since: it was like this.
+func (r *replay) settleAs(d *row, moment device.Moment) {
 	by := d.rise
-	d.rise = nil
-	best := d.best()
-	var fullest device.UsageGroup
-	cores := l1.CoreSet{}
-	for g := range d.dev.UsageGroups(device.BasisResident) {
-		switch {
-		case g.Usage.Tracked > best:
-			best, fullest, cores = g.Usage.Tracked, g, g.Cores
-		case g.Usage.Tracked == best:
-			cores = cores.Union(g.Cores)
-		}
-	}
-	if fullest.Usage.Tracked == 0 {
+	if d.rise = nil; by.bytes <= d.best() {
 		return
 	}
-	peak := d.composition(fullest)
-	peak.At, peak.T, peak.Op, peak.Cores = by.at, by.t, by.op, cores
+	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: firstCore(by.cores)}
 	d.on.Peak = peak
+	d.pending = &pending{peak, moment, r.count, map[device.BufferID]*buffer{}, map[*program.Program]ProgramRun{}}
 	if by.by != nil {
 		d.spike = &spike{peak, by.by}
 	}
 }
 
-// composition says what the cores of a group hold.
-func (d *row) composition(g device.UsageGroup) *L1Peak {
-	peak := &L1Peak{Bytes: g.Usage.Tracked, Core: firstCore(g.Cores), Shared: slices.Collect(g.Usage.Shared())}
+// compose looks up what the highest peak consisted of.
+func (d *row) compose() {
+	w := d.pending
+	if d.pending = nil; w == nil || w.peak != d.on.Peak {
+		return
+	}
+	for g := range w.moment.UsageGroups() {
+		if g.Cores.Has(w.peak.Core) {
+			d.composition(w, g)
+			return
+		}
+	}
+}
+
+// composition says what the cores of a group held.
+func (d *row) composition(w *pending, g device.UsageGroup) {
+	peak := w.peak
+	peak.Shared = slices.Collect(g.Usage.Shared())
 	base := d.dev.Spec().CBBase
 	below := base
 	for _, r := range g.Regions {
@@ -93,10 +112,40 @@ func (d *row) composition(g device.UsageGroup) *L1Peak {
 		}
 	}
 	for held := range g.Residents() {
-		peak.Residents = append(peak.Residents, d.resident(held))
+		peak.Residents = append(peak.Residents, d.residentAt(w, held))
 	}
 	peak.Top, peak.Largest = freeRuns(g.Regions, d.dev.Spec())
-	return peak
+}
+
+// residentAt is resident at the moment of a peak.
+func (d *row) residentAt(w *pending, r fit.Resident) L1Resident {
+	out := d.resident(r)
+	if r.Program != nil {
+		if run, ok := w.last[r.Program]; ok {
+			out.Program = &run
+		}
+	} else if b := w.live[r.Buffer.ID]; b != nil {
+		info := b.info
+		out.Buffer = &info
+	}
+	return out
+}
+
+// forgets notes that a buffer is not there any more, which the last peak may have had.
+func (w *pending) forgets(b *buffer) {
+	if w != nil && b.count < w.count && w.live[b.id] == nil {
+		w.live[b.id] = b
+	}
+}
+
+// runs notes that a program runs again, which the last peak may have had.
+func (w *pending) runs(p *program.Program, was ProgramRun) {
+	if w == nil {
+		return
+	}
+	if _, known := w.last[p]; !known {
+		w.last[p] = was
+	}
 }
 
 func (d *row) resident(r fit.Resident) L1Resident {
@@ -119,15 +168,24 @@ func (d *row) spiked(b *buffer, at uint64, t string) {
 	if s == nil || s.of.Spike != nil || b == s.new || b.info.Kind != s.new.info.Kind || b.info.Size != s.new.info.Size {
 		return
 	}
-	if !slices.ContainsFunc(s.of.Residents, func(r L1Resident) bool {
-		return r.Buffer != nil && r.Buffer.At == b.info.At && r.Range == b.span
-	}) {
+	if !b.fills(s.of.Core) {
 		return
 	}
 	s.of.Spike = &Spike{
 		New: s.new.info, Old: b.info, FreedAt: at, FreedT: t,
-		Without: d.dev.CoreUsage(s.of.Core, device.BasisResident).Tracked,
+		Without: d.dev.TrackedOn(s.of.Core),
 	}
+}
+
+// fills reports whether a core has the buffer from its first byte to its last.
+func (b *buffer) fills(core l1.Core) bool {
+	var on []l1.Range
+	for _, part := range b.parts {
+		if part.Cores.Has(core) {
+			on = append(on, part.Range)
+		}
+	}
+	return slices.Contains(l1.Merge(on), b.span)
 }
 
 // freeRuns returns the highest and the largest free run between base and L1_SMALL.

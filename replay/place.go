@@ -15,6 +15,7 @@ type definition struct {
 	name, op  string
 	asWritten bool // core ranges are not merged
 	cbs       []event.CB
+	shapes    *program.Shapes // of the session
 	whole     map[l1.Spec]*program.Program
 	parts     map[l1.Spec]*content
 }
@@ -26,12 +27,14 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
 	}
-	var spec l1.Spec
-	for first := range set.All() {
-		if d, err := s.fleet.Device(first); err == nil { // it was there just now
-			spec = d.Spec()
+	spec, same := set.Spec()
+	if !same {
+		for first := range set.All() {
+			if d, err := s.fleet.Device(first); err == nil { // it was there just now
+				spec = d.Spec()
+			}
+			break
 		}
-		break
 	}
 	if p := def.whole[spec]; p != nil {
 		return p, "", nil
@@ -53,7 +56,7 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 
 // builder returns a Builder for the program, or for a part of it with an id of its own.
 func (def *definition) builder(id program.ID) *program.Builder {
-	b := program.NewBuilder(id).Name(def.name)
+	b := program.NewBuilder(id).Name(def.name).Shapes(def.shapes)
 	if def.asWritten {
 		b.AsWritten()
 	}
@@ -138,6 +141,7 @@ type content struct {
 	sizes    uint64           // sum of the sizes of local circular buffers, without cores
 	loose    uint64           // of those that name no core
 	logical  [numKinds]uint64 // of counted
+	fullest  [numKinds]uint64 // of counted: bytes of the fullest core
 	detail   ProgramDetail    // but for First, Last and Op
 
 	recorded    bool // a local circular buffer has an address of its own
@@ -195,7 +199,8 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
 			return nil, err
 		}
-		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
+		f := c.counted[kind].Occupied(program.CircularBuffer)
+		c.logical[kind], c.fullest[kind] = f.Logical(), fullest(f)
 	}
 	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
 		c.describe(programs[0])
@@ -228,15 +233,22 @@ func (c *content) describe(p *program.Program) {
 	c.counted[program.CircularBuffer] = p
 	c.logical[program.CircularBuffer] = f.Logical()
 	c.detail.Logical, c.detail.Bytes, c.detail.Cores = f.Logical(), f.Bytes(), c.cores.Len()
-	for g := range f.Groups() {
-		c.detail.Core = max(c.detail.Core, g.Bytes())
-	}
+	c.detail.Core = fullest(f)
+	c.fullest[program.CircularBuffer] = c.detail.Core
 	cbs := circular(p)
 	for finding := range p.Findings() {
 		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
 			c.detail.Overlapping = true
 		}
 	}
+}
+
+// fullest returns how many bytes a footprint takes of the core that it takes most of.
+func fullest(f program.Footprint) (bytes uint64) {
+	for g := range f.Groups() {
+		bytes = max(bytes, g.Bytes())
+	}
+	return bytes
 }
 
 // circular says which of a program's buffers are circular ones.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -62,9 +61,15 @@ type replay struct {
 	told    []device.Event // by the fleet, because of the event at hand
 	deaf    bool           // a change is only to be looked through
 
-	result   Result
-	rows     map[device.ID]*row
-	order    []*row // by id, while none is added
+	result Result
+	rows   map[device.ID]*row
+	all    []*row            // each once
+	order  []*row            // by id, while none is added or parted
+	fresh  map[likeness]*row // to which nothing has happened
+	lately struct {          // what was asked of last, while none is added or parted
+		set  device.Set
+		rows []*row
+	}
 	contents map[*program.Program]*content
 	traces   map[device.TraceID][]*program.Program
 
@@ -83,7 +88,8 @@ type replay struct {
 	notes  notes
 	seeds  [2]maphash.Seed // of sums of what lives on a device
 	spelt  spelling
-	begun  bool // there was something besides the header
+	count  int64 // of events
+	begun  bool  // there was something besides the header
 	ended  bool
 	asked  bool // Options.Ask is answered
 
@@ -112,6 +118,7 @@ func (r *replay) ofRuns() bool { return r.session.source != "" }
 
 // event applies an event and takes in what it led to.
 func (r *replay) event(e *event.Event) error {
+	r.count++
 	known := len(r.notes)
 	err := r.happens(e)
 	if e.T != "" && len(r.notes) > known {
@@ -132,7 +139,9 @@ func (r *replay) happens(e *event.Event) error {
 	r.begun = true
 	r.result.Nodes = max(r.result.Nodes, e.Pos.Node+1) // unless an end says otherwise
 	r.before(e)
+	r.deaf = e.Kind == event.KindResetPeaks // which is told of each device for itself
 	err := r.session.Apply(e)
+	r.deaf = false
 	if err := r.notice(e, err); err != nil {
 		return err
 	}
@@ -194,6 +203,11 @@ func (r *replay) source(e *event.Event) error {
 		r.hidden(e)
 	case event.KindAnomaly:
 		r.anomaly(e, false)
+	case event.KindResetPeaks:
+		set, _ := r.session.set(e) // it was there just now
+		for _, d := range r.of(set) {
+			r.reset(d, e)
+		}
 	case event.KindUpstream:
 		r.result.Upstream = e.Upstream
 	case event.KindEnd:
@@ -214,7 +228,7 @@ func (r *replay) before(e *event.Event) {
 		}
 		return
 	case event.KindReplay:
-		for _, d := range r.rows {
+		for _, d := range r.all {
 			r.settle(d)
 		}
 		return
@@ -224,17 +238,16 @@ func (r *replay) before(e *event.Event) {
 	}
 	set, err := r.session.set(e)
 	if e.Kind == event.KindFree && !e.Devices.OK {
-		set, err = r.session.having(e.Buffer.ID)
+		set, err = r.session.fleet.Holding(e.Buffer.ID), nil
 	}
 	if err != nil {
 		return // it will be refused
 	}
-	for id := range set.All() {
-		d := r.rows[id]
-		switch {
-		case e.Kind == event.KindAllocate && !e.Corrects:
-			continue // it may make the peak a higher one
-		case e.Kind == event.KindRemove:
+	if e.Kind == event.KindAllocate && !e.Corrects {
+		return // it may make the peak a higher one
+	}
+	for _, d := range r.of(set) {
+		if e.Kind == event.KindRemove {
 			r.keep(d)
 		}
 		r.settle(d)
@@ -346,10 +359,10 @@ func (r *replay) label(p *program.Program, e *event.Event) string {
 	return name
 }
 
-// sorted returns the devices by id, the one without an id first.
+// sorted returns the rows by their first devices, the one without an id first.
 func (r *replay) sorted() []*row {
 	if r.order == nil {
-		r.order = slices.SortedFunc(maps.Values(r.rows), compareRows)
+		r.order = slices.SortedFunc(slices.Values(r.all), compareRows)
 	}
 	return r.order
 }
@@ -386,13 +399,16 @@ func (r *replay) contentOf(p *program.Program) (*content, error) {
 type notes map[Code]*AnomalyCount
 
 // note counts an anomaly. The first one that is noted stays the first.
-func (n notes) note(code Code, at int64, detail string) {
+func (n notes) note(code Code, at int64, detail string) { n.noteAll(code, at, detail, 1) }
+
+// noteAll counts an anomaly that so many devices have.
+func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 	have := n[code]
 	if have == nil {
 		have = &AnomalyCount{Code: code, First: at, Detail: detail}
 		n[code] = have
 	}
-	have.Count++
+	have.Count += int64(devices)
 }
 
 // date gives the anomalies that were first noted at an event its time.

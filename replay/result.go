@@ -40,6 +40,8 @@ type Result struct {
 	RunsMore int64      // runs that are not there, since there were too many different ones
 
 	Timeline []Timeline // by device, if Options.Timeline asks for it
+
+	uneven bool // devices of a log differ in how much of L1 is usable, or one does not say it
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -161,7 +163,7 @@ const (
 	CodeNoNodes            Code = "no-nodes"            // the capture is empty
 	CodeNoCBs              Code = "no-cbs"              // no node places a CB
 	CodeCacheHit           Code = "cache-hit"           // an operation found its program in the cache: the file cannot show its CBs
-	CodeFreeWithoutCBs     Code = "free-without-cbs"    // a free that no CB follows: probably a cache hit
+	CodeFreeWithoutCBs     Code = "free-without-cbs"    // of logs that were converted before: not-shown, of a free that no CB follows
 	CodeNotShown           Code = "not-shown"           // an operation ran a program of which the capture shows nothing
 	CodeUnsettled          Code = "unsettled"           // programs that cannot be told apart, and do not fit as one
 	CodeUnattributed       Code = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
@@ -174,7 +176,11 @@ const (
 	CodeMeshLate           Code = "mesh-late"           // a mesh became known after a free that needed it, and the input cannot be read again
 	CodeMeshUnknown        Code = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	CodeLayoutLate         Code = "layout-late"         // base or architecture became known after CBs were placed, and the input cannot be read again
+	CodeAbortedLate        Code = "aborted-late"        // an exception ended an operation after what it ran was judged as if it went well, and the input cannot be read again
+	CodeWorkloadLate       Code = "workload-late"       // a program was judged as perhaps several, before the next one showed that it is one, and the input cannot be read again
 	CodeResidentsLate      Code = "residents-late"      // the buffers that lived at each operation are listed, and the input cannot be read again
+	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
+	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture

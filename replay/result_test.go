@@ -1,19 +1,14 @@
 package replay_test
 
 import (
-	"bytes"
-	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -137,75 +132,4 @@ func TestReplayOfLogTorn(t *testing.T) {
 	}, r.Anomalies)
 	_, err := replay.Run("log", events(strings.NewReader(logHead+"{\n"), "log"), replay.Options{})
 	require.Error(t, err)
-}
-
-// Whatever happens in a fleet: the peaks of the Result are the largest values that
-// any event left, found by asking after each.
-func TestReplayOfLogPeaks(t *testing.T) {
-	ops := []gen.Op{
-		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
-		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.EndTrace, gen.Replay,
-		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Free, gen.Enqueue, gen.Enqueue,
-	}
-	type peaks struct{ alive, final, reserved, loose, core, logical, tracked, l1, dispatched, onCore uint64 }
-	rapid.Check(t, func(t *rapid.T) {
-		var log bytes.Buffer
-		w := event.NewWriter(&log)
-		fleet := device.NewFleet()
-		fleet.Observe(w.Observe)
-		for _, m := range gen.History(60, ops...).Draw(t, "history") {
-			_, _ = m.Play(mover{fleet})
-		}
-		require.NoError(t, w.Err())
-		r, err := replay.Run("log", events(bytes.NewReader(log.Bytes()), "log"), replay.Options{})
-		if err != nil { // sums over everything that was ever registered may be too large
-			require.ErrorContains(t, err, "2^63-1")
-			return
-		}
-
-		var s replay.Session
-		want := map[uint64]*peaks{}
-		for e, err := range events(bytes.NewReader(log.Bytes()), "log") {
-			require.NoError(t, err)
-			if err := s.Apply(e); err != nil { // a refused call is told, too
-				fit, ok := errors.AsType[*device.FitError](err)
-				require.True(t, ok && !fit.Verdict.Fits(), "%v", err)
-			}
-			for id, p := range want {
-				p.final, p.reserved, p.loose = 0, 0, 0
-				if e.Kind == event.KindResetPeaks && (!e.Devices.OK || slices.Contains(e.Devices.V, device.ID(id))) {
-					*p = peaks{}
-				}
-			}
-			for d := range s.Fleet().Devices() {
-				p := want[uint64(d.ID())]
-				if p == nil {
-					p = &peaks{}
-					want[uint64(d.ID())] = p
-				}
-				now := d.Totals()
-				p.final, p.reserved, p.loose = now.Registered, now.Reserved, now.Logical
-				p.alive, p.core, p.logical = max(p.alive, now.Registered), max(p.core, now.Core), max(p.logical, now.Logical)
-				p.tracked, p.l1, p.dispatched = max(p.tracked, now.Tracked), max(p.l1, now.Buffers.L1), max(p.dispatched, now.Resident)
-				for g := range d.UsageGroups(device.BasisResident) {
-					p.onCore = max(p.onCore, g.Usage.Tracked)
-				}
-			}
-		}
-		have := map[uint64]*peaks{}
-		for i, d := range r.Devices {
-			on := r.L1[i]
-			require.Equal(t, d.ID, on.ID)
-			require.Equal(t, d.ResidentFinal, d.Registered)
-			p := &peaks{alive: d.ResidentPeak, final: d.Registered, reserved: d.RegisteredRangeGranular, loose: d.RegisteredLogical, core: d.CorePeak, logical: d.LogicalPeak, tracked: on.Total.Peak, l1: on.L1.Peak}
-			if on.Dispatched != nil {
-				p.dispatched = on.Dispatched.Peak
-			}
-			if on.Peak != nil {
-				p.onCore = on.Peak.Bytes
-			}
-			have[d.ID.V] = p
-		}
-		require.Equal(t, want, have, "%s", log.String())
-	})
 }

@@ -9,13 +9,19 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A row is one device: its figures as far as no fleet has them, and what the source
-// says of its id.
+// A row is one device, or some that are alike: their figures as far as no fleet has them,
+// and what the source says of their ids.
 type row struct {
-	id    event.Opt[uint64] // absent: the source has no ids
-	slot  device.ID
-	dev   device.Device // in the fleet of the session
-	spec  l1.Spec       // with the grid that the source names
+	members []device.ID // ascending; at least one
+
+	// Of the first one:
+	id   event.Opt[uint64] // absent: the source has no ids
+	slot device.ID
+	dev  device.Device // in the fleet of the session
+
+	sets  map[*device.Fleet]device.Set // the members in other fleets, as far as they are known
+	gone  bool                         // removed
+	spec  l1.Spec                      // with the grid that the source names
 	role  event.Role
 	chips []uint64
 	grid  event.Source // who names the grid
@@ -71,21 +77,43 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		return r.internal(e, err)
 	}
 	if d := r.rows[id]; d != nil { // an id that comes back stays with its first Spec here
-		d.dev = dev
+		d = r.part(d, []device.ID{id})
+		d.dev, d.gone = dev, false
+		r.lately.rows = nil
+		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
 	}
+	r.order, r.lately.rows = nil, nil
+	like := likeness{spec, e.Role, event.FromFile}
+	if d := r.fresh[like]; d != nil && e.Role != event.RoleNone && d.members[len(d.members)-1] < id {
+		d.members = append(d.members, id)
+		r.rows[id] = d
+		return nil
+	}
 	d := &row{
-		id: event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
+		members: []device.ID{id},
+		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
 		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
 	}
 	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
-	r.rows[id], r.order = d, nil
+	r.rows[id], r.all = d, append(r.all, d)
+	if r.fresh == nil {
+		r.fresh = map[likeness]*row{}
+	}
+	r.fresh[like] = d
 	r.compare(d)
 	return nil
+}
+
+// uneven notes a device with another share of usable L1 than the result's Spec has.
+func (r *replay) uneven(d *row, spec l1.Spec) {
+	if d.declared() && (spec.L1Size == 0 || spec.Usable().Len() != r.result.Spec.Usable().Len()) {
+		r.result.uneven = true
+	}
 }
 
 // compare takes the first Spec of a log for its result, and counts others that differ in
@@ -103,6 +131,7 @@ func (r *replay) compare(d *row) {
 		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
 	}
 	r.specs[spec] = true
+	r.uneven(d, spec)
 	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")
 	}
@@ -114,11 +143,16 @@ func (r *replay) declare(e *event.Event) {
 	if d == nil {
 		return
 	}
-	d.role, d.spec, d.grid, d.chips = e.Role, e.Spec, e.From.Grid, nil
+	var chips []uint64
 	for _, chip := range e.Chips {
-		d.chips = append(d.chips, uint64(chip))
+		chips = append(chips, uint64(chip))
 	}
-	slices.Sort(d.chips)
+	slices.Sort(chips)
+	if d.likeness() == (likeness{e.Spec, e.Role, e.From.Grid}) && slices.Equal(d.chips, chips) && !e.Like.OK {
+		return
+	}
+	d = r.met(r.part(d, []device.ID{e.Device}))
+	d.role, d.spec, d.grid, d.chips = e.Role, e.Spec, e.From.Grid, chips
 	if from := r.rows[e.Like.V]; e.Like.OK && from != nil && from != d && !d.touched {
 		r.settle(from)
 		d.inherit(from)
@@ -128,17 +162,12 @@ func (r *replay) declare(e *event.Event) {
 // inherit takes over the history of a mesh that the device is a chip of.
 func (d *row) inherit(from *row) {
 	from.measure()
+	from.compose()
 	d.touched = true
 	on := from.on
 	on.ID, on.Dispatched = d.id, nil
-	if on.Peak != nil {
-		peak := *on.Peak
-		on.Peak = &peak
-		if s := from.spike; s != nil && s.of == from.on.Peak {
-			d.spike = &spike{&peak, s.new}
-		}
-	}
 	d.on = on
+	d.ownPeak(from)
 }
 
 // keep takes in the high-water marks that the fleets have of a device.
@@ -148,6 +177,9 @@ func (r *replay) keep(d *row) {
 		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, t.Peak.Logical), max(f.ResidentPeak, t.Peak.Registered), max(f.CorePeak, t.Peak.Core)
 	}
 	for kind, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		if t, ok := totalsOf(r.alive[kind], d.slot); ok {
 			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, t.Peak.Registered), max(of.CorePeak, t.Peak.Core)
 		}
@@ -168,8 +200,8 @@ func (d *row) measure() {
 }
 
 // others are the figures of the kinds that are no circular buffers.
-func (f *Device) others() map[program.Kind]*KindFigures {
-	return map[program.Kind]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
+func (f *Device) others() [numKinds]*KindFigures {
+	return [numKinds]*KindFigures{program.DataflowBuffer: &f.Dataflow, program.Scratchpad: &f.Scratchpad}
 }
 
 // totalsOf returns what a fleet has of a device, if it has it.
@@ -184,13 +216,18 @@ func totalsOf(f *device.Fleet, id device.ID) (device.Totals, bool) {
 // reset begins the high-water marks of a device anew, at what is there now.
 func (r *replay) reset(d *row, e *event.Event) {
 	for kind := range numKinds {
-		if dev, err := r.alive[kind].Device(d.slot); err == nil {
-			dev.ResetPeaks() // those of circular buffers are reset twice, to the same
+		for _, id := range d.members {
+			if dev, err := r.alive[kind].Device(id); err == nil && r.alive[kind] != &r.session.fleet {
+				dev.ResetPeaks()
+			}
 		}
 	}
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {
+		if of == nil {
+			continue
+		}
 		of.ResidentPeak, of.CorePeak = 0, 0
 	}
 	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
@@ -198,13 +235,15 @@ func (r *replay) reset(d *row, e *event.Event) {
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
 	}
+	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	d.rise = &rise{bytes: d.dev.Totals().TrackedCore, cores: d.dev.Fullest(), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (r *replay) remove(d *row, e *event.Event) error {
+	d.compose()
 	for _, id := range sortedIDs(d.held) {
 		if err := r.ends(d, d.held[id], e); err != nil {
 			return err
@@ -213,12 +252,18 @@ func (r *replay) remove(d *row, e *event.Event) error {
 	}
 	for kind := range numKinds {
 		f := r.registered[kind]
-		if dev, err := f.Device(d.slot); err == nil && f != &r.session.fleet {
-			if err := f.Remove(dev.Set()); err != nil {
-				return r.internal(e, err)
-			}
+		if f == &r.session.fleet {
+			continue
+		}
+		set, err := d.in(f, nil)
+		if err == nil {
+			err = f.Remove(set)
+		}
+		if err != nil {
+			return r.internal(e, err)
 		}
 	}
-	d.memory = newMemory()
+	d.memory, d.gone, d.sets = newMemory(), true, nil
+	r.lately.rows = nil
 	return nil
 }

@@ -23,34 +23,38 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 	if def == nil {
 		return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", e.Program)
 	}
-	for _, id := range e.Candidates {
-		if s.programs[id] == nil {
-			return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+	for _, workload := range e.Candidates {
+		for _, id := range workload {
+			if s.programs[id] == nil {
+				return nil, event.CodeUndefined, fmt.Errorf("program %d: no event has defined it", id)
+			}
 		}
-	}
-	var order []l1.Spec
-	on := map[l1.Spec][]device.ID{}
-	for _, at := range e.On {
-		d, err := s.fleet.Device(at.Device)
-		if err != nil {
-			return nil, "", err
-		}
-		if on[d.Spec()] == nil {
-			order = append(order, d.Spec())
-		}
-		on[d.Spec()] = append(on[d.Spec()], at.Device)
 	}
 	var out []launched
-	for _, spec := range order {
-		c, err := def.apart(spec)
+	at := map[l1.Spec]int{} // in out
+	for _, on := range e.On {
+		d, err := s.fleet.Device(on.Device)
 		if err != nil {
 			return nil, "", err
 		}
-		set, err := s.fleet.Of(on[spec]...)
+		spec := d.Spec()
+		i, ok := at[spec]
+		if !ok {
+			i, at[spec] = len(out), len(out)
+			c, err := def.apart(spec)
+			if err != nil {
+				return nil, "", err
+			}
+			out = append(out, launched{content: c})
+		}
+		out[i].ids = append(out[i].ids, on.Device)
+	}
+	for i := range out {
+		set, err := s.fleet.Of(out[i].ids...)
 		if err != nil {
 			return nil, "", err
 		}
-		out = append(out, launched{c, set, on[spec]})
+		out[i].set = set
 	}
 	return out, "", nil
 }
@@ -66,6 +70,7 @@ func (s *Session) run(e *event.Event) (event.Code, error) {
 	if err != nil {
 		return code, err
 	}
+	s.launched = all
 	for _, on := range e.On {
 		if err = s.onGrid(e.Program, on.Device); err != nil {
 			break

@@ -208,7 +208,7 @@ func TestRunsAmbiguous(t *testing.T) {
 		{"65 fit", 0, upTo(65), 0, 1, true},
 	} {
 		e := ran(c.taken, 5)
-		e.Inferred, e.Candidates = true, c.others
+		e.Inferred, e.Candidates = true, alone(c.others...)
 		first := ran(c.taken, 1) // beside nothing, since it is told first
 		r, err := replay.Run("x", told(event.RoleChip, append(append(slices.Clone(many[1:]), first, freed(2)), low, e, ends())...), replay.Options{})
 		require.NoError(t, err)
@@ -221,48 +221,181 @@ func TestRunsAmbiguous(t *testing.T) {
 	}
 
 	e := ran(1, 5)
-	e.Candidates = []program.ID{77}
+	e.Candidates = alone(77)
 	r, err := replay.Run("x", told(event.RoleChip, defines(1, "{[0-0 - 0-0]}", 1024), e, ends()), replay.Options{})
 	require.NoError(t, err)
 	require.Contains(t, r.Untold(), replay.CodeEventRefused) // nothing says what 77 is
 }
 
-// A workload of several programs that may be another one is judged as a whole.
+// A workload of several programs that may be another one is judged as a whole, and so is
+// each that it may be.
 func TestWorkloadsAmbiguous(t *testing.T) {
+	const fits, too, fails, longer, over = 1, 2, 100, 101, 102
+	type workloads = [][]program.ID
+	for _, c := range []struct {
+		name   string
+		taken  []program.ID
+		others workloads
+		failed int64
+		untold bool
+	}{
+		{"it is the other one, which fits", []program.ID{fails, longer}, workloads{{fits, too}}, 0, true},
+		{"the first of the other one fits, the second does not", []program.ID{fails, longer}, workloads{{fits, over}}, 2, false},
+		{"the other one fails", []program.ID{fails, longer}, workloads{{over, over}}, 2, false},
+		{"the second alone differs", []program.ID{fits, fails}, workloads{{fits, too}}, 0, true},
+		{"both begin alike and fail", []program.ID{fits, fails}, workloads{{fits, over}}, 1, false},
+		{"both fit", []program.ID{fits, too}, workloads{{too, fits}}, 0, false},
+		{"a shorter one fits", []program.ID{fits, fails}, workloads{{fits}}, 0, true},
+		{"a longer one fails", []program.ID{fits}, workloads{{fits, fails}}, 0, true},
+		{"each fails, though each program fits somewhere", []program.ID{fits, fails}, workloads{{longer, too}, {too, over}}, 1, false},
+		{"one of several fits", []program.ID{fits, fails}, workloads{{longer, too}, {too}, {over}}, 0, true},
+	} {
+		events := workloadOf(c.taken...)
+		events[0].Candidates = c.others
+		r := ranBesideLow(t, events...)
+		require.EqualValues(t, len(c.taken), r.Checks.Runs, c.name)
+		require.EqualValues(t, len(c.taken), r.Checks.Inferred, c.name)
+		require.Equal(t, c.failed, r.Checks.Failed, c.name)
+		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+		require.True(t, marked(r), c.name)
+
+		// Some of them may be more programs than they list: then what they do not fit says nothing.
+		events[0].CandidatesUnsettled = true
+		r = ranBesideLow(t, events...)
+		require.Zero(t, r.Checks.Failed, c.name)
+		require.Equal(t, c.name != "both fit", slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+	}
+}
+
+// Each device has its own candidates, and each is judged beside what lives on its device.
+func TestCandidatesOfDevices(t *testing.T) {
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	events := workloadOf(100, 1)
+	events[0].Candidates = [][]program.ID{{101, 2}}
+	events[0].On = append(events[0].On, events[0].On[0])
+	events[0].On[1].Device = 4 // where nothing is in the way
+	r := ranBesideLow(t, append([]*event.Event{other}, events...)...)
+	require.EqualValues(t, 3, r.Checks.Runs)
+	require.EqualValues(t, 1, r.Checks.Failed)
+	require.Equal(t, event.Some[uint64](3), r.Checks.List[0].Device)
+	require.NotContains(t, r.Untold(), replay.CodeAmbiguous)
+}
+
+// A log that was written before gives each run of a workload candidates of its own, one
+// program each: red where all fail, never green where one does.
+func TestCandidatesOfEachRun(t *testing.T) {
+	for _, c := range []struct {
+		taken  []program.ID
+		others [2][]program.ID
+		failed int64
+		untold bool
+	}{
+		{[]program.ID{100, 101}, [2][]program.ID{{1}, {1}}, 0, true},
+		{[]program.ID{100, 101}, [2][]program.ID{{102}, {102}}, 2, false},
+		{[]program.ID{1, 100}, [2][]program.ID{nil, {2}}, 0, true},
+		{[]program.ID{1, 100}, [2][]program.ID{nil, {102}}, 1, false},
+		{[]program.ID{1, 2}, [2][]program.ID{{2}, {1}}, 0, false},
+		{[]program.ID{1, 2}, [2][]program.ID{{2}, {100}}, 0, true},
+	} {
+		events := workloadOf(c.taken...)
+		for i, e := range events {
+			e.Candidates = alone(c.others[i]...)
+		}
+		r := ranBesideLow(t, events...)
+		require.Equal(t, c.failed, r.Checks.Failed)
+		require.Equal(t, c.untold, slices.Contains(r.Untold(), replay.CodeAmbiguous))
+	}
+}
+
+// Each program that may have run is listed, once, as one of so many; behind what is taken to
+// have run.
+func TestRunsListCandidates(t *testing.T) {
+	type listed struct {
+		program        program.ID
+		devices, oneOf int
+		times          int64
+	}
+	both := func(e *event.Event) {
+		e.On = append(e.On, e.On[0])
+		e.On[1].Device = 4
+	}
+	events := workloadOf(100, 1)
+	for _, e := range events {
+		both(e)
+	}
+	events[0].Candidates = [][]program.ID{{2}, {101, 2}, {1, 102}}
+	apart := ran(2, 9)
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{4}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	for _, c := range []struct {
+		name string
+		low  []*event.Event
+		want []listed
+	}{
+		{"alike", nil, []listed{{100, 2, 4, 1}, {1, 2, 4, 1}, {2, 2, 4, 1}, {101, 2, 4, 1}, {102, 2, 4, 1}, {2, 1, 0, 1}}},
+		{"not alike", []*event.Event{low}, []listed{
+			{100, 1, 4, 1}, {100, 1, 4, 1}, {1, 1, 4, 1}, {1, 1, 4, 1},
+			{2, 1, 4, 1}, {101, 1, 4, 1}, {102, 1, 4, 1}, {2, 1, 4, 1}, {101, 1, 4, 1}, {102, 1, 4, 1}, {2, 1, 0, 1},
+		}},
+	} {
+		all := slices.Concat([]*event.Event{other}, programs(), c.low, events, []*event.Event{apart, ends()})
+		r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{Runs: true})
+		require.NoError(t, err)
+		var got []listed
+		for _, e := range r.Runs {
+			got = append(got, listed{e.Programs[0].ID(), e.Devices, e.OneOf, e.Times})
+		}
+		require.ElementsMatch(t, c.want, got, c.name)
+		require.Equal(t, c.want[len(c.want)-1], got[len(got)-1], c.name)
+		require.EqualValues(t, 5, r.Checks.Runs, "candidates are not counted as runs")
+	}
+}
+
+// programs defines 1 and 2, which fit beside a buffer at 500,000, and 100 to 102, which do not.
+func programs() []*event.Event {
+	const core = "{[0-0 - 0-0]}"
+	return []*event.Event{
+		defines(1, core, 1024), defines(2, core, 2048), defines(100, core, 500_000), defines(101, core, 600_000), defines(102, core, 700_000),
+	}
+}
+
+// workloadOf returns inferred runs of one workload.
+func workloadOf(ids ...program.ID) (events []*event.Event) {
+	for _, id := range ids {
+		e := ran(id, 5)
+		e.Inferred = true
+		events = append(events, e)
+	}
+	return events
+}
+
+// ranBesideLow replays runs of programs 1 and 2, which fit, and 100 to 102, which do not fit
+// beside a buffer on device 3.
+func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
+	t.Helper()
 	low := &event.Event{
 		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
-	const fits, too, fails, longer, over = 1, 2, 100, 101, 102
-	for _, c := range []struct {
-		name   string
-		taken  [2]program.ID
-		others [2][]program.ID
-		failed int64
-	}{
-		{"it is the other one, which fits", [2]program.ID{fails, longer}, [2][]program.ID{{fits}, {fits}}, 0},
-		{"the first of the other one fits, the second does not", [2]program.ID{fails, longer}, [2][]program.ID{{fits}, {over}}, 2},
-		{"the other one fails", [2]program.ID{fails, longer}, [2][]program.ID{{over}, {over}}, 2},
-		{"the second alone differs", [2]program.ID{fits, fails}, [2][]program.ID{nil, {too}}, 0},
-		{"both begin alike and fail", [2]program.ID{fits, fails}, [2][]program.ID{nil, {over}}, 1},
-		{"both fit", [2]program.ID{fits, too}, [2][]program.ID{{too}, {fits}}, 0},
-	} {
-		events := []*event.Event{
-			defines(fits, "{[0-0 - 0-0]}", 1024), defines(too, "{[0-0 - 0-0]}", 2048), defines(fails, "{[0-0 - 0-0]}", 500_000),
-			defines(longer, "{[0-0 - 0-0]}", 600_000), defines(over, "{[0-0 - 0-0]}", 700_000), low,
-		}
-		for i, id := range c.taken {
-			e := ran(id, 5)
-			e.Inferred, e.Candidates = true, c.others[i]
-			events = append(events, e)
-		}
-		r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
-		require.NoError(t, err)
-		require.EqualValues(t, 2, r.Checks.Runs, c.name)
-		require.EqualValues(t, 2, r.Checks.Inferred, c.name)
-		require.Equal(t, c.failed, r.Checks.Failed, c.name)
-		require.Equal(t, c.failed == 0 && c.name != "both fit", slices.Contains(r.Untold(), replay.CodeAmbiguous), c.name)
+	all := slices.Concat(programs(), []*event.Event{low}, events, []*event.Event{ends()})
+	r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{})
+	require.NoError(t, err)
+	return r
+}
+
+func marked(r *replay.Result) bool {
+	return slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+}
+
+// alone returns workloads of one program each.
+func alone(ids ...program.ID) (all [][]program.ID) {
+	for _, id := range ids {
+		all = append(all, []program.ID{id})
 	}
+	return all
 }
 
 // Dataflow buffers go by the id of the program that has them, in what tt-metal says and in

@@ -17,6 +17,11 @@ type Enqueued struct {
 	Devices int               // on which it was enqueued then
 	Times   int64             // how often it was enqueued like this, the first time included
 
+	// OneOf is how many workloads may have run instead of this one, itself included; 0 if it is
+	// known what ran. The programs of all of them are listed: one of the workloads ran. Of
+	// more than 64 some are not.
+	OneOf int
+
 	// Programs are what it places: circular buffers as one program, dataflow buffers and
 	// scratchpads as another, where it has any. Synthesised: some have no address in the
 	// source and were placed.
@@ -42,13 +47,75 @@ type runKey struct {
 	content *content
 	lowest  uint64
 	any     bool // something lay in L1
+	oneOf   int
+}
+
+// A listing is what is listed of one moment, on devices where the same lives.
+type listing struct {
+	launch
+	devices, oneOf int
+}
+
+// A listingKey is what tells the listings of one moment apart.
+type listingKey struct {
+	checkKey
+	oneOf int
+}
+
+// listRuns lists what was enqueued at one moment: what is taken to have run, and behind it
+// the programs that may have run instead.
+func (r *replay) listRuns(all []launch) {
+	oneOf := map[workload]int{}
+	for _, l := range all {
+		if l.candidates != nil {
+			oneOf[l.workload()] = max(oneOf[l.workload()], 1) + l.candidates.several
+		}
+	}
+	var list []listing
+	at := map[listingKey]int{}
+	alike := map[candidatesKey]int{} // devices with the same candidates, where the same lives
+	for _, l := range all {
+		one := listingKey{l.key(), oneOf[l.workload()]}
+		i, ok := at[one]
+		if !ok {
+			i = len(list)
+			at[one] = i
+			list = append(list, listing{l, 0, one.oneOf})
+		}
+		list[i].devices += len(l.on.members)
+		if l.candidates != nil {
+			alike[l.candidatesKey()] += len(l.on.members)
+		}
+	}
+	for _, l := range all {
+		devices := alike[l.candidatesKey()]
+		if l.candidates == nil || devices == 0 {
+			continue
+		}
+		delete(alike, l.candidatesKey())
+		several := oneOf[l.workload()]
+		for _, c := range slices.Concat(l.candidates.workloads...) {
+			l.content = c
+			if one := (listingKey{l.key(), several}); !contains(at, one) {
+				at[one] = len(list)
+				list = append(list, listing{l, devices, several})
+			}
+		}
+	}
+	for _, l := range list {
+		r.listRun(l)
+	}
+}
+
+func contains[K comparable, V any](m map[K]V, key K) bool {
+	_, ok := m[key]
+	return ok
 }
 
 // listRun lists a run, or counts it where the same is listed already.
-func (r *replay) listRun(group []launch) {
-	first := group[0]
-	lowest, synthesised := first.on.lowest()
-	key := runKey{op: first.run.Op, content: first.content, any: len(lowest) > 0}
+func (r *replay) listRun(l listing) {
+	lowest, synthesised := l.on.lowest()
+	key := runKey{op: l.run.Op, content: l.content, any: len(lowest) > 0, oneOf: l.oneOf}
 	if key.any {
 		key.lowest = lowest[0].Address.V
 	}
@@ -65,8 +132,8 @@ func (r *replay) listRun(group []launch) {
 	}
 	r.runs[key] = len(r.result.Runs)
 	r.result.Runs = append(r.result.Runs, Enqueued{
-		Run: first.run, Device: first.on.id, Devices: len(group), Times: 1, Programs: first.content.programs,
-		Synthesised: first.content.resolved, Lowest: lowest, LowestSynthesised: synthesised,
+		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
+		Synthesised: l.content.resolved, Lowest: lowest, LowestSynthesised: synthesised,
 	})
 }
 

@@ -35,6 +35,9 @@ type Session struct {
 	ops      []string
 	deeper   int // operations that run inside the last of ops and have no name there
 
+	launched []launched // by the run at hand
+	shapes   program.Shapes
+
 	grids  map[device.ID]grid       // of devices that have none in the fleet
 	latest map[device.ID]program.ID // of the last run that was told
 	users  map[ranOn]int            // runs of a program on a device
@@ -167,7 +170,7 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 		if s.programs == nil {
 			s.programs = map[program.ID]*definition{}
 		}
-		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs}
+		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs, shapes: &s.shapes}
 		return "", nil
 	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
 		return s.trace(e)
@@ -299,17 +302,6 @@ func (s *Session) set(e *event.Event) (device.Set, error) {
 	return s.fleet.Of(e.Devices.V...)
 }
 
-// having returns the devices that have a buffer.
-func (s *Session) having(id device.BufferID) (device.Set, error) {
-	var ids []device.ID
-	for d := range s.fleet.Devices() {
-		if _, ok := d.Buffer(id); ok {
-			ids = append(ids, d.ID())
-		}
-	}
-	return s.fleet.Of(ids...)
-}
-
 func (s *Session) replace(e *event.Event) (event.Code, error) {
 	p, code, err := s.place(e.With.Or(e.Program), s.fleet.Where(e.Program))
 	if err != nil {
@@ -402,11 +394,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 // all that have it.
 func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
 	if !e.Devices.OK {
-		var err error
-		if set, err = s.having(e.Buffer.ID); err != nil {
-			return "", err
-		}
-		if set.Len() == 0 {
+		if set = s.fleet.Holding(e.Buffer.ID); set.Len() == 0 {
 			return event.CodeNotAllocated, fmt.Errorf("buffer %d: %w", e.Buffer.ID, device.ErrNotAllocated)
 		}
 	}
@@ -417,6 +405,9 @@ func (s *Session) free(e *event.Event, set device.Set) (event.Code, error) {
 // grid returns the cores that all devices of a set have.
 func (s *Session) grid(set device.Set) (l1.CoreSet, error) {
 	var cols, rows int
+	if spec, ok := set.Spec(); ok && len(s.grids) == 0 && spec.Cols > 0 {
+		return spec.Grid().Cores(), nil
+	}
 	for id := range set.All() {
 		d, err := s.fleet.Device(id)
 		if err != nil {

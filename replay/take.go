@@ -12,6 +12,8 @@ import (
 // take takes in one operation of the fleet.
 func (r *replay) take(e *event.Event, told device.Event) error {
 	switch told.Kind {
+	case device.EventTraceBegun, device.EventTraceEnded, device.EventRefused, device.EventPeaksReset:
+		return nil
 	case device.EventTraceRecorded:
 		r.traces[told.Trace] = append(r.traces[told.Trace], told.Program)
 		return nil
@@ -21,15 +23,28 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 	case device.EventAllocated:
 		b := r.describe(e, told.Buffer, told.Set)
 		r.compareEnd(e, b, told.Set)
-		for id := range told.Set.All() {
-			if err := r.allocate(r.rows[id], told.Buffer, b); err != nil {
+		for _, d := range r.of(told.Set) {
+			if err := r.allocate(d, told.Buffer, b); err != nil {
 				return r.internal(e, err)
 			}
 		}
 		return nil
+	case device.EventDeviceAdded, device.EventMeshAdded:
+		for id := range told.Set.All() {
+			if err := r.add(id, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	case device.EventReplaced: // an id has one layout: the old one ends everywhere before the new one begins
+		for _, d := range r.of(told.Set) {
+			if err := r.unregister(d, told.Old.ID(), e); err != nil {
+				return err
+			}
+		}
 	}
-	for id := range told.Set.All() {
-		if err := r.takeOn(id, e, told); err != nil {
+	for _, d := range r.of(told.Set) {
+		if err := r.takeOn(d, e, told); err != nil {
 			return err
 		}
 	}
@@ -42,8 +57,8 @@ func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
 	if !b.info.Kind.InL1() || again && r.notes[CodeBufferBeyondL1] != nil {
 		return
 	}
-	for id := range on.All() {
-		if size := r.rows[id].dev.Spec().L1Size; size > 0 && b.span.End > size {
+	for _, d := range r.of(on) {
+		if size := d.dev.Spec().L1Size; size > 0 && b.span.End > size {
 			r.beyond.id, r.beyond.at = b.id, e.Node
 			r.notes.note(CodeBufferBeyondL1, at(e), "")
 			return
@@ -51,27 +66,17 @@ func (r *replay) compareEnd(e *event.Event, b *buffer, on device.Set) {
 	}
 }
 
-// takeOn takes in what an operation of the fleet means for one device.
-func (r *replay) takeOn(id device.ID, e *event.Event, told device.Event) error {
-	d := r.rows[id]
+// takeOn takes in what an operation of the fleet means for a row.
+func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 	switch told.Kind {
-	case device.EventDeviceAdded, device.EventMeshAdded:
-		return r.add(id, e)
 	case device.EventDeviceRemoved:
 		return r.remove(d, e)
-	case device.EventPeaksReset:
-		r.reset(d, e)
-	case device.EventRegistered:
+	case device.EventRegistered, device.EventReplaced:
 		if e.Kind != event.KindRun { // which has rows of its own
 			return r.register(d, told.Program, e)
 		}
 	case device.EventUnregistered:
 		return r.unregister(d, told.Program.ID(), e)
-	case device.EventReplaced:
-		if err := r.unregister(d, told.Old.ID(), e); err != nil {
-			return err
-		}
-		return r.register(d, told.Program, e)
 	case device.EventDispatched:
 		if e.Kind == event.KindRun {
 			return nil

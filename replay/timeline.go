@@ -41,14 +41,13 @@ type samples struct {
 
 // sample takes down what the devices hold that an event has changed.
 func (r *replay) sample(e *event.Event) {
-	changed := map[device.ID]bool{}
+	changed := map[*row]bool{}
 	for _, told := range r.told {
-		for id := range told.Set.All() {
-			changed[id] = true
+		for _, d := range r.of(told.Set) {
+			changed[d] = true
 		}
 	}
-	for id := range changed {
-		d := r.rows[id]
+	for d := range changed {
 		t := d.dev.Totals()
 		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Headroom: r.room(d, t)})
 	}

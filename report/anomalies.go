@@ -45,8 +45,17 @@ func graveWords() []words {
 			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
 		{replay.CodeMeshLate, "mesh that came too late", "meshes that came too late",
 			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{replay.CodeAbortedLate, "operation turned out late to be aborted", "operations turned out late to be aborted",
+			"what they placed was taken to have run, or to be in the program cache; read a file instead of standard input"},
+		{replay.CodeWorkloadLate, "workload of several programs was told apart too late", "workloads of several programs were told apart too late",
+			"programs of it were judged as perhaps several, and may not fit; read a file instead of standard input"},
 		{replay.CodeResidentsLate, "section lists what lived in L1 at each operation", "sections list what lived in L1 at each operation",
 			"its buffers were not looked at, since they may have been there before; read a file instead of standard input"},
+		{replay.CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
+			"devices of which the database does not list the buffers that lived when each operation ended",
+			"frees between operations do not show: L1 buffers may be gone that are counted; read the JSON of the run"},
+		{replay.CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
+			"what they placed is not shown, as of one that failed; read the JSON of the run"},
 		{replay.CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",
 			"programs before that were judged by the lowest address of any core, which is stricter; read a file instead of standard input"},
 		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
@@ -56,7 +65,7 @@ func graveWords() []words {
 		{replay.CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
 			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
 		{replay.CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
-			"real runs show no dataflow buffers: capture it with NO_DISPATCH, and clear the program cache afterwards"},
+			"real runs show no dataflow buffers, nor what was in the program cache before: capture it with NO_DISPATCH, and clear the program cache afterwards"},
 		{replay.CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
 			"frees announce more programs than can be told apart; one after the other they may fit"},
 		{replay.CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
@@ -146,12 +155,13 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		if where != "" {
 			where += ", "
 		}
-		where += shown.Name(detailText(a), detailLen(a))
+		where += shown.Start(detailText(a), detailLen(a))
 	}
 	if where != "" {
 		where = " (" + where + ")"
 	}
-	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), what, where, w.means)
+	inInput := func(text string) string { return strings.ReplaceAll(text, "the capture", "the "+source(r)) }
+	return fmt.Sprintf("%s %s%s: %s", grouped(a.Count), inInput(what), where, inInput(w.means))
 }
 
 // detailText is the detail of an anomaly for people: of an exception, what comes before its

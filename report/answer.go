@@ -87,7 +87,7 @@ func by(r *replay.Result, p replay.ProgramDetail) string {
 	if p.Op == "" {
 		return nodes(r, p)
 	}
-	return shown.Name(caller(p.Op), 40)
+	return shown.Start(caller(p.Op), 40)
 }
 
 // nodes names a program's nodes.
@@ -112,7 +112,7 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 	}
 	switch {
 	case r.Nodes == 0:
-		b.WriteString("nothing to count: the capture has no nodes\n")
+		fmt.Fprintf(b, "nothing to count: the %s has no %ss\n", source(r), nodeWord(r))
 	case local > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: the %s cover no core or no byte\n", where, plural(local, "local CB"))
 	case global > 0:
@@ -120,8 +120,12 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
-	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs):
+	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
 		fmt.Fprintf(b, "cannot tell: programs ran, but the %s shows none of their circular buffers\n", source(r))
+	case r.Log && r.Checks.Failed > 0:
+		fmt.Fprintf(b, "does not fit: refused %s of %s, nothing is registered\n", grouped(r.Checks.Failed), plural(r.Checks.Runs, "program run"))
+	case r.Log && has(r, replay.CodeEventRefused):
+		fmt.Fprintf(b, "nothing is registered: refused %s of the log\n", plural(count(r, replay.CodeEventRefused), "event"))
 	default:
 		fmt.Fprintf(b, "nothing to count: the %s places no circular buffer\n", source(r))
 	}
@@ -159,11 +163,14 @@ func all(n int64, one, many string) string {
 	return "all " + grouped(n) + " " + many
 }
 
-func has(r *replay.Result, code replay.Code) bool {
+func has(r *replay.Result, code replay.Code) bool { return count(r, code) > 0 }
+
+// count says how often something odd was seen.
+func count(r *replay.Result, code replay.Code) int64 {
 	for _, a := range r.Anomalies {
 		if a.Code == code {
-			return true
+			return a.Count
 		}
 	}
-	return false
+	return 0
 }

@@ -45,12 +45,12 @@ func (c Check) Text(w io.Writer) error {
 
 func (c Check) writeFits(b *bytes.Buffer) {
 	r := c.result
-	fmt.Fprintf(b, "fits%s: %s: %s\n", c.accepted(), shown.Path(r.File, 60), c.checked())
+	fmt.Fprintf(b, "fits%s: %s: %s\n", c.accepted(), shown.End(r.File, 60), c.checked())
 	writeNotes(b, append(c.room(), c.basis()...))
 }
 
 func (c Check) writeCannotTell(b *bytes.Buffer) {
-	fmt.Fprintf(b, "cannot tell%s: %s: %s\n", c.accepted(), shown.Path(c.result.File, 60), c.checked())
+	fmt.Fprintf(b, "cannot tell%s: %s: %s\n", c.accepted(), shown.End(c.result.File, 60), c.checked())
 	notes := c.reasons("because", c.Untold)
 	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
 }
@@ -195,7 +195,11 @@ func chipText(r *replay.Result) string {
 	case s.L1Small > 0:
 		return text + fmt.Sprintf(", L1_SMALL from %s, L1 to %s", grouped(s.L1Size-min(s.L1Small, s.L1Size)), grouped(s.L1Size))
 	}
-	return text + fmt.Sprintf(", L1 to %s without L1_SMALL (--l1-small)", grouped(s.L1Size))
+	text += fmt.Sprintf(", L1 to %s without L1_SMALL", grouped(s.L1Size))
+	if !r.Log { // which says for itself
+		text += " (--l1-small)"
+	}
+	return text
 }
 
 // writeFailed says why the first program that does not fit does not.
@@ -203,7 +207,7 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 	k := &c.result.Checks
 	f := &k.List[0]
 	fmt.Fprintf(b, "does not fit: %s\n", complaint(f.Verdict))
-	fmt.Fprintf(b, "%s: %s\n", shown.Path(c.result.File, 60), c.checked())
+	fmt.Fprintf(b, "%s: %s\n", shown.End(c.result.File, 60), c.checked())
 	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
@@ -263,7 +267,7 @@ func overBy(v fit.Verdict) (most uint64) {
 
 // writeOver says which core holds more than the budget, though every program fits.
 func (c Check) writeOver(b *bytes.Buffer) {
-	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.Over[0]), shown.Path(c.result.File, 60), c.checked())
+	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.Over[0]), shown.End(c.result.File, 60), c.checked())
 	var notes []note
 	for _, o := range c.Over[1:] {
 		notes = append(notes, note{"also", c.overText(o)})

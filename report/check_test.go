@@ -175,7 +175,7 @@ func TestCheckGolden(t *testing.T) {
 // broken into lines: scripts look for them.
 func requireScreen(t *testing.T, text string) {
 	t.Helper()
-	requirePlain(t, text)
+	requireVisible(t, text)
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		require.Equal(t, strings.TrimRight(line, " "), line)

@@ -3,7 +3,6 @@ package report_test
 import (
 	"bytes"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -84,14 +85,7 @@ func jsonText(t tester, r *replay.Result) []byte {
 // requireGolden compares with a file in testdata.
 func requireGolden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "go test ./report -update writes it")
-	require.Equal(t, string(want), got)
+	testkit.Golden(t, *update, filepath.Join("testdata", name+".golden"), got)
 }
 
 // requirePlain wants nothing but printable ASCII and line ends.
@@ -99,6 +93,14 @@ func requirePlain(t *testing.T, text string) {
 	t.Helper()
 	for i := range len(text) {
 		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x at %d of %q", text[i], i, text)
+	}
+}
+
+// requireVisible wants nothing but what a terminal shows as it stands.
+func requireVisible(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, "\n") {
+		require.Equal(t, shown.Visible(line), line)
 	}
 }
 

@@ -18,7 +18,7 @@ type labels struct {
 	buffers  map[device.BufferID]replay.BufferInfo
 }
 
-// whose says whose something is, in at most n bytes but for the node: "ttnn.add >
+// whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
 func whose(r *replay.Result, op string, at place, n int) string {
 	if op == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -169,5 +170,39 @@ func timesBeside(t *testing.T, path string, v any, times map[string]string) {
 			}
 			timesBeside(t, path+"/"+name, one, times)
 		}
+	}
+}
+
+// The first line says why a log has nothing to show: its programs were refused.
+func TestRefusedProgramsAreTheAnswer(t *testing.T) {
+	const device = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"p150b"}}
+`
+	for _, c := range []struct{ name, log, want string }{
+		{"too large", `{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 0-0]","size":4000000}]}
+{"event":"enqueue","program":1}
+`, "does not fit: refused 1 of 1 program run, nothing is registered\n"},
+		{"outside the grid", `{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 99-99]","size":4096}]}
+{"event":"register","program":1}
+{"event":"register","program":1}
+`, "nothing is registered: refused 2 events of the log\n"},
+		{"no program", "", "nothing to count: the log places no circular buffer\n"},
+	} {
+		var b bytes.Buffer
+		require.NoError(t, report.Text(&b, logged(t, device+c.log, replay.Options{}), report.TextOptions{}))
+		first, _, _ := strings.Cut(b.String(), "run.jsonl")
+		require.Equal(t, c.want, first, c.name)
+		require.NotContains(t, b.String(), "capture", "%s: what was read is a log", c.name)
+	}
+}
+
+// A core that the device does not have is no empty core.
+func TestWhoOutsideTheGrid(t *testing.T) {
+	r := logged(t, logHead, replay.Options{})
+	for core, want := range map[l1.Core]bool{{X: 10, Y: 9}: false, {X: 11, Y: 9}: true, {X: 99, Y: 99}: true} {
+		var b bytes.Buffer
+		q := report.Question{Question: replay.Question{Address: 200_000}, Core: event.Some(core)}
+		require.NoError(t, report.Who(&b, r, q))
+		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}
 }

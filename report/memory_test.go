@@ -174,7 +174,7 @@ func TestHostileNamesInL1(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))
-		requirePlain(t, b.String())
+		requireVisible(t, b.String())
 		require.Less(t, b.Len(), 6000, name)
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{

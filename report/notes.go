@@ -66,19 +66,16 @@ func placed(r *replay.Result) string {
 	}
 	from := map[event.Source]string{
 		event.FromOption:  "as given",
-		event.FromFile:    "as the capture says",
+		event.FromFile:    "as the " + source(r) + " says",
 		event.FromArch:    "default of " + string(r.Spec.Arch),
 		event.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
 	}[r.Spec.BaseFrom]
-	if r.Log && r.Spec.BaseFrom == event.FromFile {
-		from = "as the log says"
-	}
 	return fmt.Sprintf("%s by tt-metal's rule from base %s, alignment %s (%s)", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
 }
 
 // assumed says that nobody named the chip, and what speaks against the assumption.
 func assumed(r *replay.Result) string {
-	text := fmt.Sprintf("the capture does not name its chip, %s is assumed", r.Spec.Arch)
+	text := fmt.Sprintf("the %s does not name its chip, %s is assumed", source(r), r.Spec.Arch)
 	// Where circular buffers start varies with the release. These are the bounds of
 	// what was seen on Wormhole; a Blackhole's are above.
 	const low, high = 103_424, 107_616
@@ -164,7 +161,7 @@ func upstream(r *replay.Result) string {
 			grouped(cb.V), grouped(truth), strings.Join(why, ", and ")))
 	}
 	if r.Upstream.Wrapped {
-		parts = append(parts, "peak_l1 and peak_total mean nothing: more was freed than the capture allocates, and they ran below zero")
+		parts = append(parts, fmt.Sprintf("peak_l1 and peak_total mean nothing: more was freed than the %s allocates, and they ran below zero", source(r)))
 	}
 	return strings.Join(parts, "; ")
 }

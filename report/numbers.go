@@ -1,20 +1,13 @@
 package report
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/cbl1/cbl1/l1"
 )
 
-// grouped returns n with a comma between each three digits.
-func grouped[T int | int64 | uint64](n T) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+// grouped returns n, which is not negative, with a comma between each three digits.
+func grouped[T int | int64 | uint64](n T) string { return l1.Bytes(n).Exact() }
 
 // rounded returns n in KiB, MiB, ..., to be shown beside the exact number.
 func rounded(n uint64) string { return l1.Bytes(n).String() }

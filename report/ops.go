@@ -9,18 +9,18 @@ import (
 // between joins the functions of ProgramDetail.Op.
 const between = " > "
 
-// opName shortens a path of functions to n bytes. The outermost is what the user
+// opName shortens a path of functions to n columns. The outermost is what the user
 // called and the innermost what ran, so the ones between go first.
 func opName(op string, n int) string {
 	if op == "" {
 		return "(outside any function)"
 	}
-	if first, rest, ok := strings.Cut(op, between); ok && len(op) > n {
+	if first, rest, ok := strings.Cut(op, between); ok && shown.Width(op) > n {
 		if i := strings.LastIndex(rest, between); i >= 0 {
 			op = first + between + shown.Ellipsis + between + rest[i+len(between):]
 		}
 	}
-	return shown.Name(op, n)
+	return shown.Start(op, n)
 }
 
 // caller is the outermost function of an op.

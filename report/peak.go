@@ -19,7 +19,7 @@ func Peak(w io.Writer, r *replay.Result) error {
 	var b bytes.Buffer
 	row := fullestL1(r)
 	if row == nil {
-		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.Path(r.File, 60))
+		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.End(r.File, 60))
 		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
 	} else {
 		writePeak(&b, r, row)
@@ -44,7 +44,7 @@ func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
 	program := peakProgram(p)
 	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
-	fmt.Fprintf(b, "%s: %s\n", shown.Path(r.File, 60), length(r))
+	fmt.Fprintf(b, "%s: %s\n", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
@@ -76,7 +76,7 @@ func shortOp(r *replay.Result, op string, at place) string {
 	if op == "" {
 		return at.text(r)
 	}
-	return shown.Name(caller(op), 24)
+	return shown.Start(caller(op), 24)
 }
 
 // besideText names the program in the first line.
@@ -130,7 +130,7 @@ func composition(r *replay.Result, p *replay.L1Peak) []note {
 		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
 	}
 	if p.WithKernels > p.Bytes {
-		notes = append(notes, note{"kernels", fmt.Sprintf("%s bytes with kernels and the reserved area (%s, all that lies below the base of circular buffers)",
+		notes = append(notes, note{"in all", fmt.Sprintf("%s bytes: tracked, and the %s below the base of circular buffers, where kernels and the reserved area are",
 			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
 	}
 	switch {
@@ -156,9 +156,9 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
 	switch row.Addresses {
 	case replay.AddressesSynthesised:
-		notes = append(notes, note{"placed", "L1 buffers have no addresses in the capture and were placed top-down: synthesised"})
+		notes = append(notes, note{"placed", fmt.Sprintf("L1 buffers have no addresses in the %s and were placed top-down: synthesised", source(r))})
 	case replay.AddressesMixed:
-		notes = append(notes, note{"placed", "some L1 buffers have no address in the capture and were placed top-down: synthesised"})
+		notes = append(notes, note{"placed", fmt.Sprintf("some L1 buffers have no address in the %s and were placed top-down: synthesised", source(r))})
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {

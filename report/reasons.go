@@ -27,23 +27,23 @@ func Codes() []replay.Code {
 func reasonText(r *replay.Result, why replay.Reason) string {
 	switch why.Code {
 	case replay.CodeEarlierUsed:
-		return fmt.Sprintf("%s from before the capture, with %s bytes over all cores: not counted, because nothing says where they lie",
-			plural(r.Earlier.L1, "L1 buffer"), grouped(r.Earlier.Bytes))
+		return fmt.Sprintf("%s from before the %s, with %s bytes over all cores: not counted, because nothing says where they lie",
+			plural(r.Earlier.L1, "L1 buffer"), source(r), grouped(r.Earlier.Bytes))
 	case replay.CodeEarlierFreed:
-		return fmt.Sprintf("%s of L1 buffers from before the capture: until then they lay in L1, and are not counted", plural(r.Earlier.Freed, "free"))
+		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", plural(r.Earlier.Freed, "free"), source(r))
 	case replay.CodeBuffersApart:
-		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the capture says so",
-			why.Device)
+		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so",
+			why.Device, source(r))
 	case replay.CodeL1Unknown:
 		return "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"
 	case replay.CodeChipAssumed:
 		return assumedText(r)
 	case replay.CodeBudgetUnknown:
-		return "the budget is a share of usable L1, whose size is not known: give the budget in bytes"
+		return "the budget is a share of usable L1, whose size is not known or not the same everywhere: give the budget in bytes"
 	case replay.CodeNothingRan:
 		return "no program is known to have run"
 	case replay.CodeNoNodes:
-		return "the capture has no nodes"
+		return fmt.Sprintf("the %s has no %ss", source(r), nodeWord(r))
 	case replay.CodeNoCBs:
 		if r.Log {
 			return "no program of the log was registered"
@@ -94,7 +94,7 @@ func budgetText(b replay.Budget, usable uint64) string {
 	case !b.IsShare():
 		return grouped(bytes) + " bytes"
 	case !ok:
-		return shown.Escape(b.String()) + " of usable L1, whose size is not known"
+		return shown.Visible(b.String()) + " of usable L1, whose size is not known"
 	}
-	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Escape(strings.TrimSpace(b.String())), grouped(usable))
+	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Visible(strings.TrimSpace(b.String())), grouped(usable))
 }

@@ -3,13 +3,16 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -30,24 +33,7 @@ func compileSchema(t *testing.T, schemaFile string) (shipped, strict *jsonschema
 		require.NoError(t, err)
 		return s
 	}
-	return compile(func(any) {}), compile(closeObjects)
-}
-
-// closeObjects adds additionalProperties: false wherever properties are listed.
-func closeObjects(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, ok := v["properties"].(map[string]any); ok {
-			v["additionalProperties"] = false
-		}
-		for _, member := range v {
-			closeObjects(member)
-		}
-	case []any:
-		for _, member := range v {
-			closeObjects(member)
-		}
-	}
+	return compile(func(any) {}), compile(testkit.CloseObjects)
 }
 
 func validate(t *testing.T, s *jsonschema.Schema, doc []byte) {
@@ -80,4 +66,40 @@ func TestSchemaLetsFieldsBeAdded(t *testing.T) {
 	doc["schema"] = "cbl1.report/1"
 	require.Error(t, shipped.Validate(doc))
 	require.Equal(t, "cbl1.report/2", report.Schema)
+}
+
+// Ids of the devices of a log are any number of 64 bits, other numbers have 63.
+func TestSchemasTakeAnyID(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":18446744073709551615,"spec":{"board":"n150"}}
+{"event":"device","device":9223372036854775808,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"0-0","size":100000}]}
+{"event":"enqueue","program":1,"devices":[18446744073709551615]}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":200000,"size":64}]}
+{"event":"enqueue","program":1}
+`
+	r := logged(t, log, replay.Options{Ask: &replay.Question{Address: 200000}})
+	for name, write := range map[string]func(io.Writer) error{
+		"cbl1.report-2.schema.json": func(w io.Writer) error { return report.JSON(w, r) },
+		"cbl1.check-1.schema.json":  report.NewCheck(r, r.Judge(replay.Terms{})).JSON,
+		"cbl1.peak-1.schema.json":   func(w io.Writer) error { return report.PeakJSON(w, r) },
+		"cbl1.who-1.schema.json":    func(w io.Writer) error { return report.WhoJSON(w, r, report.Question{}) },
+	} {
+		var b bytes.Buffer
+		require.NoError(t, write(&b))
+		shipped, _ := compileSchema(t, name)
+		validate(t, shipped, b.Bytes())
+		const id = `"device":9223372036854775808`
+		require.Contains(t, b.String(), id, name)
+		for _, c := range []struct{ old, new string }{
+			{id, `"device":18446744073709551616`},
+			{`"nodes":7`, `"nodes":9223372036854775808`},
+		} {
+			text := strings.Replace(b.String(), c.old, c.new, 1)
+			require.NotEqual(t, b.String(), text, name)
+			wrong, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			require.NoError(t, err)
+			require.Error(t, shipped.Validate(wrong), "%s: %s", name, c.new)
+		}
+	}
 }

@@ -3,9 +3,11 @@ package report
 import (
 	"bytes"
 	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A table lines its columns up. Cells are aligned right but for those of the
+// A table lines its columns up, by what they take on a terminal. Cells are aligned right but for those of the
 // columns in left. Trailing blanks are cut.
 type table struct {
 	left map[int]bool
@@ -31,7 +33,7 @@ func (t *table) write(b *bytes.Buffer) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], len(cell))
+			width[i] = max(width[i], shown.Width(cell))
 		}
 	}
 	// A heading wider than its columns widens the last of them.
@@ -59,7 +61,7 @@ func (t *table) write(b *bytes.Buffer) {
 	for _, row := range t.rows {
 		var line strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-len(cell))
+			pad := strings.Repeat(" ", width[i]-shown.Width(cell))
 			if t.left[i] {
 				line.WriteString(cell + pad)
 			} else {
@@ -105,7 +107,7 @@ func writeNotes(b *bytes.Buffer, notes []note) {
 		line := gap + label + strings.Repeat(" ", max(1, indent-len(gap)-len(label)))
 		empty := true
 		for word := range strings.FieldsSeq(n.text) {
-			if !empty && len(line)+len(word) > lineWidth {
+			if !empty && shown.Width(line)+shown.Width(word) > lineWidth {
 				writeLine(b, line)
 				line = strings.Repeat(" ", indent)
 			}

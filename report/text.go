@@ -17,9 +17,9 @@ type TextOptions struct {
 	Cores    bool // a table of groups of cores
 }
 
-// Text writes the report on one capture for people. It is written in one piece, in
-// printable ASCII: whatever else names in the capture contain is escaped, and long
-// names are cut.
+// Text writes the report on one capture for people. It is written in one piece. Names in
+// the capture are shown in scripts that run from left to right; what else they contain is
+// escaped, and long names are cut.
 func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 	var b bytes.Buffer
 	folds := foldDevices(r, figures)
@@ -45,7 +45,7 @@ func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 
 // writeFile says what was read.
 func writeFile(b *bytes.Buffer, r *replay.Result) {
-	fmt.Fprint(b, shown.Path(r.File, 60))
+	fmt.Fprint(b, shown.End(r.File, 60))
 	if r.Rank.V > 0 { // 0 is that of most captures
 		fmt.Fprintf(b, " (rank %d)", r.Rank.V)
 	}

@@ -285,7 +285,7 @@ func TestHostileNames(t *testing.T) {
 		r.Devices[0].ProgramsDetail[0].Op = evil
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
 		got := text(t, r, report.TextOptions{Programs: true, Cores: true})
-		requirePlain(t, got)
+		requireVisible(t, got)
 		require.Less(t, len(got), 4000)
 		require.NotContains(t, got, "(MISSING)")
 		line := jsonText(t, r)
@@ -295,6 +295,25 @@ func TestHostileNames(t *testing.T) {
 			require.Contains(t, string(line), evil)
 		}
 	}
+}
+
+// Names in other scripts are shown, and what stands in columns stays in them.
+func TestNamesInOtherScripts(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.report-2.schema.json")
+	const name = "modell.größe > 层.加法"
+	r := result(2)
+	r.File = "/データ/größe.json"
+	for i := range r.Devices {
+		r.Devices[i].Fullest.Program.Op, r.Devices[i].ProgramsDetail[0].Op = name, name
+	}
+	r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: name}}
+	got := text(t, r, report.TextOptions{Programs: true, Cores: true})
+	requireVisible(t, got)
+	require.Contains(t, got, name)
+	require.Contains(t, got, "/データ/größe.json: ")
+	line := jsonText(t, r)
+	requirePlain(t, string(line))
+	validate(t, strict, line)
 }
 
 // full is a writer that has room for so many bytes.
@@ -357,7 +376,7 @@ func TestAnyResult(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		r := draw(rt)
-		requirePlain(t, text(t, r, report.TextOptions{Programs: true, Cores: true}))
+		requireVisible(t, text(t, r, report.TextOptions{Programs: true, Cores: true}))
 		validate(t, strict, jsonText(t, r))
 	})
 }

@@ -17,7 +17,7 @@ const maxResidents = 20
 
 // complaint is the sentence that says why a program does not fit: that of tt-metal if
 // it has one, so that people and scripts recognise it.
-func complaint(v fit.Verdict) string { return shown.Escape(v.String()) }
+func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
@@ -38,10 +38,10 @@ func writeVerdict(b *bytes.Buffer, v fit.Verdict, by labels) {
 		notes = append(notes, note{"over", overText(&c, by)})
 	}
 	if v.Difference != "" {
-		notes = append(notes, note{"differs", v.Difference})
+		notes = append(notes, note{"differs", shown.Visible(v.Difference)})
 	}
 	if v.Advice != "" {
-		notes = append(notes, note{"advice", v.Advice})
+		notes = append(notes, note{"advice", shown.Visible(v.Advice)})
 	}
 	writeNotes(b, notes)
 	var worst *fit.Clash

@@ -45,7 +45,7 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	if q.At.OK {
 		when = "after " + place{at: q.At.V}.text(r)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.Path(r.File, 60), when, length(r))
+	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.End(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
 		writeNotes(&b, []note{{"where", text}})
 	}
@@ -126,6 +126,9 @@ func outside(r *replay.Result, q Question) string {
 			return fmt.Sprintf("the %s has nothing on a device %d", source(r), q.Device.V)
 		}
 	}
+	if text := outsideGrid(r, q); text != "" {
+		return text
+	}
 	switch s := r.Spec; {
 	case s.L1Size > 0 && q.Address >= s.L1Size:
 		return fmt.Sprintf("beyond L1, which ends at %s", grouped(s.L1Size))
@@ -133,6 +136,31 @@ func outside(r *replay.Result, q Question) string {
 		return fmt.Sprintf("below %s lie kernels and the reserved area, of which captures say nothing", grouped(s.CBBase))
 	}
 	return ""
+}
+
+// outsideGrid says that no device that a question is about has its core, or "".
+func outsideGrid(r *replay.Result, q Question) string {
+	var one *replay.DeviceL1
+	for i := range r.L1 {
+		row := &r.L1[i]
+		if q.Device.OK && row.ID != q.Device {
+			continue
+		}
+		if (l1.Spec{Cols: row.Cols, Rows: row.Rows}).Has(q.Core.V) {
+			return ""
+		}
+		if one == nil {
+			one = row
+		}
+	}
+	if !q.Core.OK || one == nil {
+		return ""
+	}
+	text := fmt.Sprintf("core %s lies outside the compute grid of %s, %dx%d", q.Core.V, deviceName(r, one.ID), one.Cols, one.Rows)
+	if one.CoresFrom == event.FromAssumed {
+		text += " (assumed)"
+	}
+	return text
 }
 
 type jsonWho struct {

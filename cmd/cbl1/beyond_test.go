@@ -8,6 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// onN150 returns an event log of one device.
+func onN150(lines ...string) string {
+	head := []string{`{"event":"log","version":1}`, `{"event":"device","device":0,"spec":{"board":"n150"}}`}
+	return strings.Join(append(head, lines...), "\n") + "\n"
+}
+
 // TestNothingBeyondL1IsGreen: what ends beyond L1 is said, and no check is green then,
 // whatever it is and whether it ran or not. All laws hold.
 func TestNothingBeyondL1IsGreen(t *testing.T) {

@@ -21,9 +21,9 @@ func newConvert(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE|-",
 		Short: "Write a graph capture as an event log",
-		Long: "Write the events of a graph capture, or of an event log, as an event log: JSON Lines, one event a line\n" +
-			"(docs/events.md). What has no address in the capture is placed, with the flags given here, so that the log\n" +
-			"needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
+		Long: "Write the events of a graph capture, a report database or an event log as an event log: JSON Lines, one\n" +
+			"event a line (docs/events.md). What has no address in the capture is placed, with the flags given here, so\n" +
+			"that the log needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
 			"A file is read twice where its end says how its beginning is to be read. Standard input is read once.\n" +
 			"The exit code is 2 if the input cannot be read to its end; -o then leaves no file.",
 		Example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
@@ -35,16 +35,20 @@ func newConvert(s streams) *cobra.Command {
 				return err
 			}
 			in.opt.Ahead = true
+			defer in.shut()
 			events, err := in.source(args[0])
+			if errors.Is(err, errUnreadable) {
+				return err
+			}
 			if err != nil {
 				in.refuse(err)
 				return errUnreadable
 			}
+			if err := in.checkOutput(to, args[0]); err != nil {
+				return err
+			}
 			if to == "" || to == "-" {
 				return in.convert(events, s.out)
-			}
-			if err := checkOutput(to, args[0]); err != nil {
-				return err
 			}
 			return writeFile(to, func(w io.Writer) error { return in.convert(events, w) })
 		},
@@ -61,9 +65,12 @@ func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	if arg == "-" {
 		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
 	}
-	files, err := capture.Inputs(arg)
+	files, err := in.find(arg)
 	if err != nil {
-		return nil, err
+		return nil, missing(arg, err)
+	}
+	if len(files) == 0 {
+		return nil, errUnreadable // as was said
 	}
 	if len(files) > 1 {
 		return nil, fmt.Errorf("%s has %d captures: one capture makes one log", arg, len(files))
@@ -78,7 +85,7 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 	log := event.NewWriter(out)
 	for e, err := range events {
 		if err == nil && e.Kind == event.KindEnd {
-			err = in.smallFits(e.Spec)
+			err = in.agrees(e.Spec)
 		}
 		if err != nil {
 			in.refuse(err)
@@ -96,27 +103,45 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 
 // checkOutput refuses an output that is a folder, or the input itself: a capture cannot
 // be made again from its log.
-func checkOutput(to, from string) error {
-	target, err := os.Stat(to)
-	if err != nil {
-		return nil // it is to be made
+func (in *inputs) checkOutput(to, from string) error {
+	var target os.FileInfo
+	shown := "standard output"
+	if to != "" && to != "-" {
+		target, _ = os.Stat(to) // else it is to be made
+		shown = to
+	} else if out, ok := in.out.(*os.File); ok {
+		target, _ = out.Stat()
 	}
-	if target.IsDir() {
-		return fmt.Errorf("%s is a folder: name the file to write", to)
-	}
-	if from == "-" {
+	switch {
+	case target == nil:
 		return nil
+	case target.IsDir():
+		return fmt.Errorf("%s is a folder: name the file to write", shown)
+	case !target.Mode().IsRegular():
+		return nil // like a terminal, which may be both
 	}
-	files, err := capture.Inputs(from)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if source, err := os.Stat(file.Path); err == nil && os.SameFile(source, target) {
-			return fmt.Errorf("%s is the input: name another file to write", to)
+	for _, source := range in.files(from) {
+		if os.SameFile(source, target) {
+			return fmt.Errorf("%s is the input: name another file to write", shown)
 		}
 	}
 	return nil
+}
+
+// files are those of one input, as far as they can be looked at.
+func (in *inputs) files(arg string) (out []os.FileInfo) {
+	if stdin, ok := in.in.(*os.File); ok && arg == "-" {
+		if info, err := stdin.Stat(); err == nil {
+			return []os.FileInfo{info}
+		}
+	}
+	files, _ := capture.Inputs(arg) // it was read without an error before
+	for _, file := range files {
+		if info, err := os.Stat(file.Path); err == nil {
+			out = append(out, info)
+		}
+	}
+	return out
 }
 
 // writeFile makes a file that is there when all of it is, and not at all otherwise. What

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,7 +72,6 @@ func TestConvertKeepsAnswers(t *testing.T) {
 
 // TestConvertKeepsAnswersOfRandomCaptures: the same of captures that nobody thought of.
 func TestConvertKeepsAnswersOfRandomCaptures(t *testing.T) {
-	sameDraws(t)
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
@@ -123,6 +123,16 @@ func TestConvertWritesOverNothingElse(t *testing.T) {
 		require.Empty(t, stdout)
 		requireOneLine(t, stderr)
 		require.Contains(t, stderr, says)
+	}
+	// The same file by other ways: as standard input, and as standard output.
+	for _, args := range [][]string{{"convert", "-", "-o", input}, {"convert", "-"}, {"convert", input}} {
+		file, err := os.OpenFile(input, os.O_RDWR|os.O_APPEND, 0)
+		require.NoError(t, err)
+		var stderr bytes.Buffer
+		require.Equal(t, exitUsage, run(args, file, file, &stderr))
+		require.NoError(t, file.Close())
+		requireOneLine(t, stderr.String())
+		require.Contains(t, stderr.String(), "is the input")
 	}
 	after, err := os.ReadFile(input)
 	require.NoError(t, err)

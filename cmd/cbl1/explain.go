@@ -71,7 +71,7 @@ func (in *inputs) explain(name, with string, format formatFlag) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return fileError(name, err)
+			return missing(name, fileError(name, err))
 		}
 		defer func() { _ = f.Close() }() // open for reading only
 		text, shown = f, name

@@ -51,7 +51,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.Run{
-				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred,
+				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)

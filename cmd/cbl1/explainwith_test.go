@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -59,23 +59,28 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 			}
 			var indented bytes.Buffer
 			require.NoError(t, json.Indent(&indented, out.Bytes(), "", " "))
-			golden(t, c.capture+".explain.json", indented.Bytes())
+			testkit.Golden(t, *update, filepath.Join("testdata", c.capture+".explain.json"), indented.String())
 
 			out.Reset()
 			require.Zero(t, run([]string{"explain", "--with", name}, strings.NewReader(log.String()), &out, &errw))
-			golden(t, c.capture+".explain.golden", out.Bytes())
+			testkit.Golden(t, *update, filepath.Join("testdata", c.capture+".explain.golden"), out.String())
 		})
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	name = filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(name, got, 0o644))
-		return
-	}
-	want, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+// What a hit of the cache ran may be of two programs: a message is about the earlier one.
+func TestExplainWithAnEarlierCandidate(t *testing.T) {
+	const message = "Statically allocated circular buffers in program 7 clash with L1 buffers on core range [0-0 - 3-3]. " +
+		"L1 buffer allocated at 500000 and static circular buffer region ends at 898048"
+	var out, errw bytes.Buffer
+	args := []string{"explain", "--with", filepath.Join(rightDir, "02_both_clash.json"), "--format", "json"}
+	require.Zero(t, run(args, strings.NewReader(message), &out, &errw), "%s", &errw)
+	var doc clash.Document
+	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
+	m := doc.Messages[0].Match
+	require.Equal(t, clash.MatchExact, m.Level)
+	require.Equal(t, 2, m.OneOf)
+	require.True(t, m.Inferred)
+	require.EqualValues(t, 1, m.Runs)
+	require.EqualValues(t, 898048, *m.End)
 }

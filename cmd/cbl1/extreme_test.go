@@ -215,3 +215,25 @@ func TestHammerExtremes(t *testing.T) {
 		require.Greater(t, c.codes[code], c.inputs/50, "check hardly gives exit code %d", code)
 	}
 }
+
+// TestIDsUpTo2To64: ids of a log are any number of 64 bits, and all laws hold of them.
+func TestIDsUpTo2To64(t *testing.T) {
+	const ids = `{"event":"log","version":1}
+{"event":"device","device":18446744073709551615,"spec":{"board":"n150"}}
+{"event":"device","device":9223372036854775808,"spec":{"board":"n150"}}
+{"event":"program","program":18446744073709551615,"cbs":[{"cores":"0-0","size":100000}]}
+{"event":"allocate","buffer":18446744073709551615,"kind":"l1","devices":[9223372036854775808],"parts":[{"cores":"0-0","address":200000,"size":64}]}
+{"event":"enqueue","program":18446744073709551615,"devices":[18446744073709551615]}
+{"event":"enqueue","program":18446744073709551615}
+{"query":"who","device":18446744073709551615,"core":"0-0","address":103712}
+{"query":"core","device":18446744073709551615,"core":"0-0"}
+{"query":"who","device":9223372036854775808,"core":"0-0","address":200000}
+{"query":"headroom","program":18446744073709551615}
+`
+	in := inspect([]byte(ids))
+	in.ask([]byte(ids), []string{"stream"})
+	require.Empty(t, in.list)
+	require.Equal(t, exitNo, in.check.code)
+	require.Contains(t, in.check.out, `"device":9223372036854775808`)
+	require.Contains(t, in.report.out, `"device":18446744073709551615`)
+}

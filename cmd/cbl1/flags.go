@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -71,6 +74,25 @@ func (b *sizeFlag) Set(s string) error {
 	n, err := l1.ParseBytes(s)
 	*b = sizeFlag(n)
 	return err
+}
+
+// alignFlag is an alignment of addresses in bytes; 0 = not given.
+type alignFlag uint64
+
+func (a *alignFlag) Type() string   { return "bytes" }
+func (a *alignFlag) String() string { return (*bytesFlag)(a).String() }
+
+func (a *alignFlag) Set(s string) error {
+	const most = 1 << 16 // far above what any memory has
+	var n bytesFlag
+	if err := n.Set(s); err != nil {
+		return err
+	}
+	if bits.OnesCount64(uint64(n)) != 1 || n > most {
+		return fmt.Errorf("want a power of two up to %d, like the 32 of a Wormhole or the 64 of a Blackhole", most)
+	}
+	*a = alignFlag(n)
+	return nil
 }
 
 // chip are the flags that say what chip an input is about.
@@ -155,6 +177,27 @@ func (f *numberFlag) Set(s string) error {
 	return nil
 }
 
+// atFlag is a moment: after a node or, in a database, after a node of an operation.
+type atFlag struct {
+	numberFlag
+	operation event.Opt[uint64]
+	node      uint64 // in the operation
+}
+
+func (f *atFlag) Set(s string) error {
+	operation, node, of := strings.Cut(s, ":")
+	if !of {
+		f.operation.OK = false
+		return f.numberFlag.Set(s)
+	}
+	var first, second numberFlag
+	if first.Set(operation) != nil || second.Set(node) != nil {
+		return errors.New("want a whole number or, in a database, operation:node")
+	}
+	f.operation, f.node, f.given = event.Some(first.n), second.n, true
+	return nil
+}
+
 // parseAddress reads an address, decimal or with 0x hexadecimal.
 func parseAddress(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 63)
@@ -180,11 +223,20 @@ func (a *acceptFlag) String() string {
 	return strings.Join(words, ",")
 }
 
+// codes are all that --accept takes.
+func codes() []string {
+	var words []string
+	for _, code := range report.Codes() {
+		words = append(words, string(code))
+	}
+	return words
+}
+
 func (a *acceptFlag) Set(s string) error {
 	for code := range strings.SplitSeq(s, ",") {
 		code := replay.Code(strings.TrimSpace(code))
 		if !slices.Contains(report.Codes(), code) {
-			return fmt.Errorf("%q is no code; docs/codes.md lists them", string(code))
+			return fmt.Errorf("%q is no code%s", string(code), cmp.Or(didYouMean("", nearest(string(code), codes())), "; docs/codes.md lists them"))
 		}
 		*a = append(*a, code)
 	}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // hammer makes the tests below try everything; make hammer sets it.
@@ -81,9 +80,9 @@ func fixtures(tb testing.TB) []whole {
 	for _, f := range slices.Clone(out) {
 		switch {
 		case strings.HasSuffix(f.name, "/raw_graph.json"):
-			out = append(out, whole{f.name + ".gz", gzipped(tb, f.data), false})
+			out = append(out, whole{f.name + ".gz", testkit.Gzip(tb, bytes.NewReader(f.data)), false})
 		case strings.HasSuffix(f.name, "/mixed_addresses.json"):
-			out = append(out, whole{f.name + ".zst", zstded(tb, f.data), false})
+			out = append(out, whole{f.name + ".zst", testkit.Zstd(tb, bytes.NewReader(f.data)), false})
 		}
 	}
 	return out
@@ -101,30 +100,14 @@ func input(name string) bool {
 	return strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl")
 }
 
-func gzipped(tb testing.TB, data []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(data)
-	require.NoError(tb, err)
-	require.NoError(tb, w.Close())
-	return b.Bytes()
-}
-
-func zstded(tb testing.TB, data []byte) []byte {
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	require.NoError(tb, err)
-	return w.EncodeAll(data, nil)
-}
-
 // A tally counts what came of the broken inputs. It may be used by several tests at
 // once.
 type tally struct {
 	mu     sync.Mutex
 	inputs int
-	codes  [4]int         // exit codes of check
-	held   int            // inputs of which somebody holds the byte that was asked about
-	known  map[string]int // known failures, how often
-	slow   time.Duration  // the longest that all questions about one input took
+	codes  [4]int        // exit codes of check
+	held   int           // inputs of which somebody holds the byte that was asked about
+	slow   time.Duration // the longest that all questions about one input took
 	slowIs string
 	broken int
 }
@@ -145,13 +128,6 @@ func (c *tally) add(t *testing.T, what string, input []byte, in inspection) {
 		c.slow, c.slowIs = in.took, what
 	}
 	for _, b := range in.list {
-		if known := excuse(b); known != "" {
-			if c.known == nil {
-				c.known = map[string]int{}
-			}
-			c.known[known]++
-			continue
-		}
 		if c.broken++; c.broken <= 20 { // one bug breaks thousands
 			t.Errorf("%s: %s\n%d bytes of input in %s", what, b, len(input), kept(t, input))
 		}
@@ -169,12 +145,8 @@ func kept(t *testing.T, input []byte) string {
 }
 
 func (c *tally) String() string {
-	text := fmt.Sprintf("%d inputs; check: %d fit, %d do not, %d cannot be told, %d cannot be read; somebody holds the byte in %d; slowest %v: %s",
+	return fmt.Sprintf("%d inputs; check: %d fit, %d do not, %d cannot be told, %d cannot be read; somebody holds the byte in %d; slowest %v: %s",
 		c.inputs, c.codes[exitOK], c.codes[exitNo], c.codes[exitTell], c.codes[exitUsage], c.held, c.slow.Round(time.Millisecond), c.slowIs)
-	for _, name := range slices.Sorted(maps.Keys(c.known)) {
-		text += fmt.Sprintf("; known failure, %d times: %s", c.known[name], name)
-	}
-	return text
 }
 
 // TestHammerWhole holds the laws against what nobody has broken.

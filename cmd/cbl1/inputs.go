@@ -17,14 +17,16 @@ import (
 type inputs struct {
 	streams
 	on       chip
-	align    bytesFlag
+	align    alignFlag
 	small    sizeFlag
 	size     bytesFlag
 	progress *progress
 	opt      capture.Options // of reading
 	replay   replay.Options  // of what is made of it
 
-	unreadable bool // an input was
+	unreadable bool        // an input was
+	open       []*database // to be shut
+	at         *atFlag     // nil: the verb asks about no moment
 }
 
 // add adds the flags about what captures leave out.
@@ -70,6 +72,7 @@ func checkInputs(args []string) error {
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
+	defer in.shut()
 	for _, arg := range args {
 		if arg == "-" {
 			if err := in.one("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), do); err != nil {
@@ -77,12 +80,16 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 			}
 			continue
 		}
-		files, err := capture.Inputs(arg)
+		files, err := in.find(arg)
 		if err != nil {
-			in.refuse(err)
+			in.refuse(missing(arg, err))
 			continue
 		}
 		for _, file := range files {
+			if err := in.locate(file); err != nil {
+				in.refuse(err)
+				continue
+			}
 			if err := in.one(file.Path, file.Events(in.opt), do); err != nil {
 				return err
 			}
@@ -105,7 +112,7 @@ func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do fun
 		in.refuse(err)
 		return nil
 	case !result.Log: // a log says for itself
-		if err := in.smallFits(result.Spec.Spec); err != nil {
+		if err := in.agrees(result.Spec.Spec); err != nil {
 			in.refuse(fmt.Errorf("%s: %w", name, err))
 			return nil
 		}
@@ -118,8 +125,12 @@ func (in *inputs) refuse(err error) {
 	in.complain(err)
 }
 
-// smallFits refuses an L1_SMALL area that is larger than the L1 that it is part of.
-func (in *inputs) smallFits(spec l1.Spec) error {
+// agrees refuses sizes that were given and do not lie in the L1 of an input, or not around
+// its base. Such a Spec has no sizes.
+func (in *inputs) agrees(spec l1.Spec) error {
+	if in.size > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("an L1 of %d bytes (--max-l1) ends below address %d, where circular buffers start", in.size, spec.CBBase)
+	}
 	if in.small > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
 		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small, spec.L1Size)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
 // The laws hold for every answer to every input, however broken the input is. They
@@ -20,7 +22,7 @@ const (
 	lawTwice   = "the same question has the same answer"
 	lawExit    = "the exit code is 0 to 3, and says what the streams say"
 	lawJSON    = "an answer is one line of JSON in ASCII"
-	lawNumber  = "a figure is a whole number from 0 to 2^63-1"
+	lawNumber  = "a figure is a whole number from 0 to 2^63-1, an id one to 2^64-1"
 	lawL1      = "no core holds more than its L1"
 	lawRoom    = "no room is larger than what is usable"
 	lawSum     = "a sum over cores is at most cores times what a core holds"
@@ -167,7 +169,7 @@ func (in *inspection) parse(verb string, a answer, into any) bool {
 		return false
 	}
 	in.verb = verb
-	line := strings.HasSuffix(a.out, "\n") && strings.Count(a.out, "\n") == 1 && printable(a.out)
+	line := strings.HasSuffix(a.out, "\n") && strings.Count(a.out, "\n") == 1 && safe.Escape(a.out) == strings.TrimSuffix(a.out, "\n")+`\n`
 	in.hold(line, lawJSON, "%s", shown(a))
 	var v any
 	d := json.NewDecoder(strings.NewReader(a.out))
@@ -188,8 +190,8 @@ func (in *inspection) parse(verb string, a answer, into any) bool {
 	return true
 }
 
-// numbers checks every number of an answer. Only percentages may be broken, and only
-// upstream's own figures may be as large as they like.
+// numbers checks every number of an answer. Only percentages may be broken. Ids, and
+// upstream's own figures, may be as large as they like.
 func (in *inspection) numbers(path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -202,7 +204,7 @@ func (in *inspection) numbers(path string, v any) {
 		}
 	case json.Number:
 		size := 63
-		if strings.HasPrefix(path, ".upstream.") {
+		if strings.HasPrefix(path, ".upstream.") || isID(path) {
 			size = 64
 		}
 		if strings.HasSuffix(path, ".percent_of_l1") {
@@ -213,6 +215,15 @@ func (in *inspection) numbers(path string, v any) {
 		_, err := strconv.ParseUint(v.String(), 10, size)
 		in.hold(err == nil, lawNumber, "%s is %s", path, v)
 	}
+}
+
+// isID reports whether a number is the id of a device, program or buffer.
+func isID(path string) bool {
+	switch path[strings.LastIndexByte(path, '.')+1:] {
+	case "device", "chips[]", "program", "dispatched_program", "buffer":
+		return true
+	}
+	return strings.HasPrefix(path, ".mesh_members.")
 }
 
 // reported checks a report.
@@ -440,9 +451,10 @@ func times(a, b uint64) uint64 {
 	return 1<<64 - 1
 }
 
+// printable reports whether a terminal shows text as it stands.
 func printable(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c != '\n' && (c < ' ' || c > '~') {
+	for line := range strings.SplitSeq(text, "\n") {
+		if safe.Visible(line) != line {
 			return false
 		}
 	}

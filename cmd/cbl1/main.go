@@ -1,7 +1,6 @@
-// Command cbl1 says how much of each core's L1 the circular buffers (CBs) of a
-// Tenstorrent program take, what else lives there and whether it fits, from a ttnn
-// graph capture or an event log, and what tt-metal's messages about circular buffers
-// mean.
+// Command cbl1 reads ttnn graph captures and event logs. It says how much of each core's
+// L1 the circular buffers (CBs) of Tenstorrent programs take, what else lives there, and
+// whether it fits. It also says what tt-metal's messages about circular buffers mean.
 //
 //	cbl1 [report] FILE|FOLDER|- ...   what circular buffers take
 //	cbl1 check FILE|FOLDER|- ...      whether everything fits, and who is in the way if not

@@ -39,10 +39,7 @@ func (p *progress) of(name string) func(nodes int64) {
 		return nil
 	}
 	p.next = time.Now().Add(quiet)
-	name = safe.Escape(name)
-	if len(name) > 60 {
-		name = "..." + name[len(name)-57:]
-	}
+	name = safe.End(name, 60)
 	return func(nodes int64) {
 		now := time.Now()
 		if now.Before(p.next) {

@@ -18,9 +18,10 @@ func newReport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE|FOLDER|- ...",
 		Short: "Report on graph captures",
-		Long: "Report on ttnn graph captures: JSON in any dialect, plain, gzip or zstd. A folder stands for the\n" +
-			"captures in it, one per rank; - is standard input. There is one report per capture. Captures that\n" +
-			"cannot be read are named on standard error and make the exit code 2; the others are still reported.",
+		Long: "Report on ttnn graph captures: JSON in any dialect, plain, gzip or zstd, and report databases\n" +
+			"(db.sqlite). A folder stands for the captures in it, one per rank; - is standard input. There is one\n" +
+			"report per capture. Captures that cannot be read are named on standard error and make the exit code 2;\n" +
+			"the others are still reported.",
 		Example: "  cbl1 report graph_capture_0_of_1.json\n  cbl1 report --format json reports/ | jq .fullest",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := in.start(args); err != nil {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,7 +36,7 @@ type streams struct {
 
 // complain writes one line to standard error.
 func (s streams) complain(err error) {
-	fmt.Fprintln(s.err, "cbl1:", safe.Escape(err.Error()))
+	fmt.Fprintln(s.err, "cbl1:", safe.Visible(err.Error()))
 }
 
 // run is the command as a function. It returns the exit code.
@@ -91,33 +89,54 @@ func newRoot(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("nothing to read; try: cbl1 FILE, or cbl1 --help")
 		},
-		SuggestionsMinimumDistance: 2, // letters
-		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
 	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newExplain(s), newStream(s), newConvert(s))
-	root.InitDefaultHelpCmd()
+	help := newHelp()
+	root.SetHelpCommand(help)
+	root.AddCommand(help)
+	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }
 
-// misspelt returns an error if the first argument is no verb and no file, but nearly a
-// verb.
-func misspelt(root *cobra.Command, args []string) error {
-	if len(args) == 0 || args[0] == "" || strings.HasPrefix(args[0], "-") || slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] }) {
-		return nil
+// newHelp is the command that shows the help of a verb.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			if len(args) == 0 {
+				return root.Help()
+			}
+			if !isVerb(root, args[0]) {
+				return fmt.Errorf("%s is no command%s", args[0], didYouMean("cbl1 help ", nearest(args[0], verbs(root))))
+			}
+			verb, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			verb.InitDefaultHelpFlag() // so that it is shown
+			return verb.Help()
+		},
 	}
-	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	near := root.SuggestionsFor(args[0])
-	if len(near) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s is no file and no command; did you mean cbl1 %s?", args[0], strings.Join(near, " or cbl1 "))
 }
+
+// verbs are the names of all commands.
+func verbs(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+func isVerb(root *cobra.Command, word string) bool { return slices.Contains(verbs(root), word) }
 
 // withVerb puts "report" in front of arguments that do not begin with a verb: a
 // file, or a flag of report.
@@ -130,10 +149,8 @@ func withVerb(root *cobra.Command, args []string) []string {
 		strings.HasPrefix(first, "__complete"): // shell completion asks with these
 		return args
 	default:
-		for _, c := range root.Commands() {
-			if c.Name() == first {
-				return args
-			}
+		if isVerb(root, first) {
+			return args
 		}
 	}
 	return append([]string{"report"}, args...)

@@ -13,6 +13,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
 )
 
 // call runs the command in this process.
@@ -59,7 +61,7 @@ func TestBrokenInput(t *testing.T) {
 		{"escape in a value", graph("a", `"size":"\u001b[2J"`), `size: "\u001b[2J" is not a whole number`},
 		{"raw escape in a value", graph("a", "\"size\":\"\x1b[2J\""), "unexpected byte 0x1b inside a string"},
 		{"HTML", "<!doctype html><html>", "this is an HTML page, not JSON"},
-		{"SQLite", "SQLite format 3\x00", "this is a SQLite report, not JSON; export one graph of it"},
+		{"SQLite", "SQLite format 3\x00", "this is a SQLite database"},
 		{"LFS", "version https://git-lfs.github.com/spec/v1\n", "this is a git LFS pointer"},
 		{"UTF-16", "\xff\xfe[\x00", "this is UTF-16 text"},
 		{"binary", "\x7fELF\x02", "this is binary data"},
@@ -86,11 +88,18 @@ func requireOneLine(t *testing.T, stderr string) {
 	requirePlain(t, stderr)
 }
 
+// requirePlain wants nothing but what a terminal shows as it stands.
 func requirePlain(t *testing.T, text string) {
 	t.Helper()
-	for i := range len(text) {
-		require.True(t, text[i] == '\n' || ' ' <= text[i] && text[i] <= '~', "byte %#x in %q", text[i], text)
+	for line := range strings.SplitSeq(text, "\n") {
+		require.Equal(t, safe.Visible(line), line)
 	}
+}
+
+// requireASCII wants one line of printable ASCII.
+func requireASCII(t *testing.T, text string) {
+	t.Helper()
+	require.Equal(t, strings.TrimSuffix(text, "\n")+`\n`, safe.Escape(text))
 }
 
 // Text from files and arguments never reaches a terminal as it is.
@@ -104,7 +113,7 @@ func TestHostileText(t *testing.T) {
 
 		code, stdout, stderr = call(graph(op, goodCB), "--format", "json", "-")
 		require.Zero(t, code, stderr)
-		requirePlain(t, stdout)
+		requireASCII(t, stdout)
 		require.Equal(t, op == long, strings.Contains(stdout, long), "whole in JSON")
 
 		for _, args := range append(readers(), []string{"check", "--budget", "1", "-"}) {
@@ -114,7 +123,7 @@ func TestHostileText(t *testing.T) {
 			require.Less(t, len(stdout), 4000)
 			_, stdout, stderr = call(graph(op, goodCB), append(args, "--format", "json")...)
 			require.Empty(t, stderr)
-			requirePlain(t, stdout)
+			requireASCII(t, stdout)
 		}
 	}
 	evil := "\x1b[2J\u202e\n"
@@ -134,6 +143,11 @@ func TestHostileText(t *testing.T) {
 	require.Zero(t, code, stderr)
 	requirePlain(t, stdout)
 	require.Contains(t, stdout, `\x1b[2J.json: 3 nodes`)
+	// One in another script is shown as it is.
+	_, stdout, _ = call(graph("größe.加法", goodCB), "-")
+	require.Contains(t, stdout, "größe.加法 (node 1)")
+	_, _, stderr = call("", "größe.json")
+	require.Equal(t, "cbl1: größe.json: no such file or folder\n", stderr)
 }
 
 // As in: cbl1 run.json | head -1

@@ -36,7 +36,7 @@ func (s streams) stream(name string) error {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return fileError(name, err)
+		return missing(name, fileError(name, err))
 	}
 	defer func() { _ = f.Close() }() // open for reading only
 	before, err := f.Stat()

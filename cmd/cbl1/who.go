@@ -16,13 +16,14 @@ import (
 // who is one call of the verb.
 type who struct {
 	inputs
-	core       coreFlag
-	device, at numberFlag
-	format     formatFlag
+	core   coreFlag
+	device numberFlag
+	at     atFlag
+	format formatFlag
 }
 
 func newWho(s streams) *cobra.Command {
-	w := who{inputs: inputs{streams: s}, device: numberFlag{what: "id"}, at: numberFlag{what: "node"}}
+	w := who{inputs: inputs{streams: s}, device: numberFlag{what: "id"}, at: atFlag{numberFlag: numberFlag{what: "node"}}}
 	cmd := &cobra.Command{
 		Use:   "who FILE|FOLDER|- ADDRESS",
 		Short: "Say what holds a byte of L1",
@@ -42,7 +43,7 @@ func newWho(s streams) *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&w.core, "core", "only this core, in logical coordinates")
 	flags.Var(&w.device, "device", "only this device, by its id in the capture")
-	flags.Var(&w.at, "at", "after the node with this counter instead of at the end")
+	flags.Var(&w.at, "at", "after the node with this counter instead of at the end; in a database also operation:node")
 	addFormat(flags, &w.format)
 	w.add(flags)
 	return cmd
@@ -56,8 +57,11 @@ func (w *who) run(input, address string) error {
 	if err := w.start([]string{input}); err != nil {
 		return err
 	}
+	if w.inputs.at = &w.at; input == "-" && w.at.operation.OK {
+		return errors.New("--at operation:node is for databases, which are files")
+	}
 	q := report.Question{
-		Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: w.at.n, OK: w.at.given}},
+		Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: w.at.n, OK: w.at.given && !w.at.operation.OK}},
 		Core:     event.Opt[l1.Core]{V: w.core.core, OK: w.core.given},
 		Device:   event.Opt[uint64]{V: w.device.n, OK: w.device.given},
 	}

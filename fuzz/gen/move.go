@@ -199,6 +199,7 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 // A World is what there is to make moves with: the state of a game.
 type World struct {
 	Specs    [2]l1.Spec         // most devices have the first
+	Mixed    bool               // as many devices, programs and buffers are made for the second
 	Programs []*program.Program // that were drawn before, registered or not
 	Buffers  []model.Buffer     // that were allocated before, live or not
 	State    *model.Fleet       // what is where now; moves do not change it
@@ -228,13 +229,13 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 			m.Devices = []uint64{DeviceID(w.State.Devices()).Draw(t, "device")}
 		case Enqueue:
 			m.Program = w.enqueued().Draw(t, "program")
-			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+			m.Devices = DeviceIDs(w.made(t, m.Program)).Draw(t, "devices")
 			if where := w.State.Where(id(m.Program)); len(where) > 0 && rapid.Bool().Draw(t, "from the cache") {
 				m.Devices = where
 			}
 		case Register:
 			m.Program = w.program().Draw(t, "program")
-			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+			m.Devices = DeviceIDs(w.made(t, m.Program)).Draw(t, "devices")
 		case BeginTrace, Record, EndTrace, Replay, ReleaseTrace:
 			m.traced(t, w)
 		case Unregister, Dispatch, Evict:
@@ -305,7 +306,7 @@ func (w *World) buffer() *rapid.Generator[model.Buffer] {
 		case which == 23:
 			return GiantBuffer(BufferIDs()...).Draw(t, "giant")
 		case which > 20:
-			return IllegalBuffer(w.Specs[0], BufferIDs()...).Draw(t, "illegal")
+			return IllegalBuffer(w.one(t), BufferIDs()...).Draw(t, "illegal")
 		case which > 18 && len(w.Buffers) > 0:
 			return nearly(rapid.SampledFrom(w.Buffers).Draw(t, "known")).Draw(t, "nearly")
 		case which > 15 && len(w.Buffers) > 0:
@@ -313,7 +314,7 @@ func (w *World) buffer() *rapid.Generator[model.Buffer] {
 		case which > 6 && len(w.Programs) > 0:
 			return beside(rapid.SampledFrom(w.Programs).Draw(t, "neighbour")).Draw(t, "beside")
 		}
-		return Buffer(w.Specs[0], BufferIDs()...).Draw(t, "new")
+		return Buffer(w.one(t), BufferIDs()...).Draw(t, "new")
 	})
 }
 
@@ -335,7 +336,28 @@ func (w *World) spec() *rapid.Generator[l1.Spec] {
 		case 7, 8, 9:
 			return BadSpec().Draw(t, "bad")
 		}
-		return w.Specs[0]
+		return w.one(t)
+	})
+}
+
+// one returns the first Spec or, in a mixed world, either.
+func (w *World) one(t *rapid.T) l1.Spec {
+	if w.Mixed {
+		return rapid.SampledFrom(w.Specs[:]).Draw(t, "of the specs")
+	}
+	return w.Specs[0]
+}
+
+// made returns the devices of which a call with a program names some: all or, in a mixed
+// world, mostly those that the program was made for.
+func (w *World) made(t *rapid.T, p *program.Program) []uint64 {
+	all := w.State.Devices()
+	if !w.Mixed || p == nil || rapid.IntRange(0, 3).Draw(t, "any device") == 3 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(id uint64) bool {
+		spec, _ := w.State.Spec(id) // it is there
+		return spec != p.Spec()
 	})
 }
 
@@ -353,7 +375,7 @@ func (w *World) program() *rapid.Generator[*program.Program] {
 		case which == 18:
 			return Program(w.Specs[1], ProgramIDs()...).Draw(t, "other spec")
 		case which < 8 || len(w.Programs) == 0:
-			return Program(w.Specs[0], ProgramIDs()...).Draw(t, "new")
+			return Program(w.one(t), ProgramIDs()...).Draw(t, "new")
 		}
 		p := rapid.SampledFrom(w.Programs).Draw(t, "known")
 		if which == 17 {
@@ -445,7 +467,11 @@ func (w *World) successor(old *program.Program) *rapid.Generator[*program.Progra
 		case old == nil || which == 3:
 			return w.program().Draw(t, "any")
 		case which == 2 || old.Len() == 0:
-			return Program(w.Specs[0], old.ID()).Draw(t, "same id")
+			spec := w.Specs[0]
+			if w.Mixed {
+				spec = old.Spec()
+			}
+			return Program(spec, old.ID()).Draw(t, "same id")
 		}
 		cb := rapid.IntRange(0, old.Len()-1).Draw(t, "CB")
 		p, err := old.Resize(cb, rapid.SampledFrom([]uint64{8, 0, 1, 16, 48}).Draw(t, "size"))
@@ -456,11 +482,16 @@ func (w *World) successor(old *program.Program) *rapid.Generator[*program.Progra
 	})
 }
 
-// Start returns calls that a life may begin with: a mesh and a lone device.
+// Start returns calls that a life may begin with: a mesh and a lone device, of the other
+// Spec in a mixed world.
 func (w *World) Start() []Move {
+	lone := w.Specs[0]
+	if w.Mixed {
+		lone = w.Specs[1]
+	}
 	return []Move{
 		{Op: AddMesh, Devices: []uint64{0}, Rows: 1, Cols: 2, Spec: w.Specs[0]},
-		{Op: AddDevice, Devices: []uint64{7}, Spec: w.Specs[0]},
+		{Op: AddDevice, Devices: []uint64{7}, Spec: lone},
 	}
 }
 
@@ -485,9 +516,15 @@ func (w *World) Note(m Move) {
 
 // History draws a whole life in advance: calls of the given kinds, legal or not. For
 // comparing implementations, or one implementation on different ways to an end.
-func History(steps int, ops ...Op) *rapid.Generator[[]Move] {
+func History(steps int, ops ...Op) *rapid.Generator[[]Move] { return history(false, steps, ops) }
+
+// MixedHistory is History of devices, programs and buffers of two Specs alike.
+func MixedHistory(steps int, ops ...Op) *rapid.Generator[[]Move] { return history(true, steps, ops) }
+
+func history(mixed bool, steps int, ops []Op) *rapid.Generator[[]Move] {
 	return rapid.Custom(func(t *rapid.T) []Move {
 		w := NewWorld(ToySpec().Draw(t, "spec"), ToySpec().Draw(t, "other spec"))
+		w.Mixed = mixed
 		moves := w.Start()
 		for _, m := range moves {
 			_, _ = m.Play(w.State)

@@ -39,7 +39,7 @@ func Rerun(w *World) *rapid.Generator[[]Move] {
 
 // fitting draws a program, known or new, and the devices on which it fits now.
 func (w *World) fitting(t *rapid.T) (*program.Program, []uint64) {
-	all := append(slices.Clone(w.Programs), Program(w.Specs[0], ProgramIDs()...).Draw(t, "new"))
+	all := append(slices.Clone(w.Programs), Program(w.one(t), ProgramIDs()...).Draw(t, "new"))
 	p := rapid.SampledFrom(all).Draw(t, "program")
 	var on []uint64
 	for _, id := range w.State.Devices() {

@@ -17,7 +17,7 @@ type Dense struct {
 	rows    int
 	devices []registry
 	plans   map[*program.Program]*plan
-	cores   [][]l1.Range // by core; empty between questions
+	cores   gathered
 }
 
 // A registry is the programs of a device and where each of them is in the list.
@@ -45,7 +45,7 @@ func NewDense(spec l1.Spec, devices int) *Dense {
 		rows:    spec.Rows,
 		devices: make([]registry, devices),
 		plans:   map[*program.Program]*plan{},
-		cores:   make([][]l1.Range, spec.NumCores()),
+		cores:   make(gathered, spec.NumCores()),
 	}
 	for i := range d.devices {
 		d.devices[i].index = map[program.ID]int{}
@@ -92,17 +92,29 @@ func (d *Dense) Load(programs []*program.Program, devices []int) {
 }
 
 // Total walks the live programs of a device.
-func (d *Dense) Total(device int) (bytes uint64) {
+func (d *Dense) Total(device int) uint64 {
 	for _, p := range d.devices[device].live {
 		for _, b := range p.buffers {
-			for _, c := range b.cores {
-				d.cores[c] = append(d.cores[c], b.Range)
-			}
+			d.cores.add(b)
 		}
 	}
-	for c, ranges := range d.cores {
+	return d.cores.count()
+}
+
+// gathered are the ranges of each core, by its number; empty between questions.
+type gathered [][]l1.Range
+
+func (g gathered) add(b buffer) {
+	for _, c := range b.cores {
+		g[c] = append(g[c], b.Range)
+	}
+}
+
+// count returns the bytes that the ranges cover, summed over the cores, and forgets them.
+func (g gathered) count() (bytes uint64) {
+	for c, ranges := range g {
 		bytes += union(ranges)
-		d.cores[c] = ranges[:0]
+		g[c] = ranges[:0]
 	}
 	return bytes
 }

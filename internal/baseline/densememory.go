@@ -17,9 +17,9 @@ type DenseMemory struct {
 	images
 	devices []past
 	clock   uint64
-	cores   [][]l1.Range // by core; empty between questions
-	writers []int        // by core: what was dispatched last, +1; 0 between questions
-	done    []int        // scratch
+	cores   gathered
+	writers []int // by core: what was dispatched last, +1; 0 between questions
+	done    []int // scratch
 }
 
 // A past is what a device remembers.
@@ -40,7 +40,7 @@ func NewDenseMemory(spec l1.Spec, devices int) *DenseMemory {
 	m := &DenseMemory{
 		images:  newImages(spec),
 		devices: make([]past, devices),
-		cores:   make([][]l1.Range, spec.NumCores()),
+		cores:   make(gathered, spec.NumCores()),
 		writers: make([]int, spec.NumCores()),
 	}
 	for i := range m.devices {
@@ -114,7 +114,7 @@ func (m *DenseMemory) Free(b *device.Buffer, devices []int) {
 }
 
 // Total walks the live programs and buffers of a device.
-func (m *DenseMemory) Total(device int) (bytes uint64) {
+func (m *DenseMemory) Total(device int) uint64 {
 	d := &m.devices[device]
 	for i, p := range d.live {
 		if p.at == 0 {
@@ -137,16 +137,10 @@ func (m *DenseMemory) Total(device int) (bytes uint64) {
 	clear(m.writers)
 	for _, b := range d.heap {
 		for _, part := range b.parts {
-			for _, c := range part.cores {
-				m.cores[c] = append(m.cores[c], part.Range)
-			}
+			m.cores.add(part)
 		}
 	}
-	for c, ranges := range m.cores {
-		bytes += union(ranges)
-		m.cores[c] = ranges[:0]
-	}
-	return bytes
+	return m.cores.count()
 }
 
 // gather adds the ranges of buffers on the cores that have the given writer.

@@ -2,9 +2,7 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -33,89 +31,40 @@ func Tiny() []Workload {
 	}
 }
 
-// inMemory reports whether w is for a baseline.Memory.
-func (w Workload) inMemory() bool {
-	return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do > Unregister })
-}
-
-// Check plays w on every contender and returns an error if two of them differ in any
-// total, or if the engine finds itself inconsistent. In the end it takes away what is
-// left: nothing must remain.
+// Check plays w on all designs and returns an error if two of them differ in any total,
+// or if the engine finds itself inconsistent. In the end it takes away what is registered:
+// nothing must remain. What was dispatched stays.
 func Check(w Workload) error {
-	if w.inMemory() {
-		return checkMemory(w)
+	var leave []Step
+	if !w.inMemory() {
+		leave = w.leave()
 	}
-	fleet, dense := NewFleet(w.Spec, w.Devices), baseline.NewDense(w.Spec, w.Devices)
-	contenders := []struct {
-		name string
-		c    baseline.Contender
-	}{
-		{"dense", dense}, // first: what upstream computes is what is right
-		{"cbl1", fleet},
-		{"percore", baseline.NewPerCore(w.Spec, w.Devices)},
-		{"sorted slice", baseline.NewSortedSlice(w.Spec, w.Devices)},
-		{"Counter", new(Counter)},
-		{"Coverage", new(Coverage)},
-	}
-	if w.Spec.NumCores() > 1 {
-		contenders = contenders[:4]
-	}
-	leave := w.leave()
+	var first string
 	var want []uint64
-	for _, x := range contenders {
-		Load(x.c, w.Before)
-		if x.name == "cbl1" {
-			fleet.Prepare(w.Steps)
-		}
-		totals := Play(x.c, w.Steps, nil)
-		if x.name == "cbl1" {
-			if err := fleet.CheckInvariants(); err != nil {
+	for _, d := range Designs(w) {
+		c := d.New(w)
+		Load(c, w.Before)
+		totals := Play(c, w.Steps, nil)
+		if c, ok := c.(interface{ CheckInvariants() error }); ok {
+			if err := c.CheckInvariants(); err != nil {
 				return fmt.Errorf("%s: %w", w.Name, err)
 			}
 		}
-		totals = Play(x.c, leave, totals)
+		totals = Play(c, leave, totals)
 		if want == nil {
-			want = totals
+			first, want = d.Name, totals
 		}
 		if len(totals) != len(want) {
-			return fmt.Errorf("%s: %s computed %d totals, dense %d", w.Name, x.name, len(totals), len(want))
+			return fmt.Errorf("%s: %s computed %d totals, %s %d", w.Name, d.Name, len(totals), first, len(want))
 		}
-		if err := Disagree(w.Name, x.name, totals, "dense", want); err != nil {
+		if err := Disagree(w.Name, d.Name, totals, first, want); err != nil {
 			return err
 		}
-		for d := range w.Devices {
-			if left := x.c.Total(d); left != 0 {
-				return fmt.Errorf("%s: %s has %d bytes on device %d when all programs have left", w.Name, x.name, left, d)
+		for i := range w.Devices {
+			if left := c.Total(i); left != 0 && leave != nil {
+				return fmt.Errorf("%s: %s has %d bytes on device %d when all programs have left", w.Name, d.Name, left, i)
 			}
 		}
-	}
-	return nil
-}
-
-// checkMemory is Check for a workload with dispatches and buffers. What was dispatched
-// stays, so that nothing is taken away.
-func checkMemory(w Workload) error {
-	fleet := NewMemory(w)
-	var want []uint64
-	for _, x := range []struct {
-		name string
-		c    baseline.Contender
-	}{
-		{"dense", baseline.NewDenseMemory(w.Spec, w.Devices)},
-		{"cbl1", fleet},
-		{"percore", baseline.NewPerCoreMemory(w.Spec, w.Devices)},
-	} {
-		Change(x.c, w.Before)
-		totals := Play(x.c, w.Steps, nil)
-		if want == nil {
-			want = totals
-		}
-		if err := Disagree(w.Name, x.name, totals, "dense", want); err != nil {
-			return err
-		}
-	}
-	if err := fleet.CheckInvariants(); err != nil {
-		return fmt.Errorf("%s: %w", w.Name, err)
 	}
 	return nil
 }

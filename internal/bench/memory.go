@@ -18,13 +18,16 @@ type Memory struct {
 
 var _ baseline.Memory = (*Memory)(nil)
 
-// NewMemory returns a Memory of one mesh for w.
+// NewMemory returns a Memory of one mesh for w, with the sets of devices that w names.
 func NewMemory(w Workload) *Memory {
 	buffer := func(s Step) bool { return s.Buffer != nil }
-	return &Memory{
+	m := &Memory{
 		Fleet:   *NewFleet(w.Spec, w.Devices),
 		buffers: slices.ContainsFunc(w.Before, buffer) || slices.ContainsFunc(w.Steps, buffer),
 	}
+	m.Prepare(w.Before)
+	m.Prepare(w.Steps)
+	return m
 }
 
 // Dispatch dispatches p.

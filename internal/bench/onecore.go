@@ -9,58 +9,53 @@ import (
 
 // Where a device has one core, package cbregion can play for itself.
 
-// Counter is a cbregion.Counter as a contender, for workloads on one core.
-type Counter struct {
-	counter cbregion.Counter
+// Counter is a cbregion.Counter, for workloads on one core.
+func Counter() Design {
+	return Design{"Counter", func(Workload) baseline.Contender {
+		c := new(cbregion.Counter)
+		return &core{
+			add:    func(id program.ID, r l1.Range) { must(c.Add(cbregion.Owner(id), r)) },
+			remove: func(id program.ID, r l1.Range) { must(c.Remove(cbregion.Owner(id), r)) },
+			bytes:  c.Bytes,
+		}
+	}}
 }
 
-// Coverage is a cbregion.Coverage as a contender, for workloads on one core.
-type Coverage struct {
-	coverage cbregion.Coverage
+// Coverage is a cbregion.Coverage, for workloads on one core.
+func Coverage() Design {
+	return Design{"Coverage", func(Workload) baseline.Contender {
+		c := new(cbregion.Coverage)
+		return &core{
+			add:    func(_ program.ID, r l1.Range) { c.Add(r) },
+			remove: func(_ program.ID, r l1.Range) { c.Remove(r) },
+			bytes:  c.Bytes,
+		}
+	}}
 }
 
-var (
-	_ baseline.Contender = (*Counter)(nil)
-	_ baseline.Contender = (*Coverage)(nil)
-)
+// A core counts the ranges of one core.
+type core struct {
+	add, remove func(program.ID, l1.Range)
+	bytes       func() uint64
+}
+
+var _ baseline.Contender = (*core)(nil)
 
 // Register adds the ranges of p.
-func (c *Counter) Register(p *program.Program, _ []int) {
-	g := p.Occupied(program.CircularBuffer).Group(0)
-	for i := range g.NumRanges() {
-		must(c.counter.Add(cbregion.Owner(p.ID()), g.Range(i)))
-	}
-}
+func (c *core) Register(p *program.Program, _ []int) { each(p, c.add) }
 
 // Unregister removes the ranges of p.
-func (c *Counter) Unregister(p *program.Program, _ []int) {
-	g := p.Occupied(program.CircularBuffer).Group(0)
-	for i := range g.NumRanges() {
-		must(c.counter.Remove(cbregion.Owner(p.ID()), g.Range(i)))
-	}
-}
+func (c *core) Unregister(p *program.Program, _ []int) { each(p, c.remove) }
 
 // Total returns the covered bytes.
-func (c *Counter) Total(int) uint64 { return c.counter.Bytes() }
+func (c *core) Total(int) uint64 { return c.bytes() }
 
-// Register adds the ranges of p.
-func (c *Coverage) Register(p *program.Program, _ []int) {
+func each(p *program.Program, do func(program.ID, l1.Range)) {
 	g := p.Occupied(program.CircularBuffer).Group(0)
 	for i := range g.NumRanges() {
-		c.coverage.Add(g.Range(i))
+		do(p.ID(), g.Range(i))
 	}
 }
-
-// Unregister removes the ranges of p.
-func (c *Coverage) Unregister(p *program.Program, _ []int) {
-	g := p.Occupied(program.CircularBuffer).Group(0)
-	for i := range g.NumRanges() {
-		c.coverage.Remove(g.Range(i))
-	}
-}
-
-// Total returns the covered bytes.
-func (c *Coverage) Total(int) uint64 { return c.coverage.Bytes() }
 
 // oneCore is a device with a single core.
 func oneCore() l1.Spec {

@@ -148,6 +148,31 @@ func IDs[T ~uint64](o Object, name string) (ids []T, ok bool) {
 	return ids, ok
 }
 
+// IDLists returns a list of lists of ids, and whether there is one. A list of one id may
+// stand without its brackets: [1,[2,3]] is [[1],[2,3]]. None may be empty.
+func IDLists[T ~uint64](o Object, name string) (lists [][]T, ok bool) {
+	ok = o.elements(name, func(raw []byte) (wrong string) {
+		c := cursor{b: raw}
+		if !c.enter('[') {
+			id, wrong := WholeID(raw)
+			lists = append(lists, []T{T(id)})
+			return wrong
+		}
+		var list []T
+		for wrong == "" && c.next() {
+			at := c.value()
+			var id uint64
+			id, wrong = WholeID(raw[at.start:at.end])
+			list = append(list, T(id))
+		}
+		if lists = append(lists, list); list == nil {
+			return "is empty"
+		}
+		return wrong
+	})
+	return lists, ok
+}
+
 // elements calls read with each element of a list, and reports whether there is one.
 func (o Object) elements(name string, read func(raw []byte) (wrong string)) bool {
 	if !o.Has(name) {

@@ -33,7 +33,7 @@ func ExampleReader() {
 func TestObject(t *testing.T) {
 	var r jsonobject.Reader
 	o := r.Read([]byte(` { "n" : 4.096e3, "text":"a\u00e4", "id":18446744073709551615, "yes":"1", "no":false, "nil":null,
-		"ids":[1,18446744073709551615,"7"], "list":[1,2], "texts":["a","\""], "\u0073pec":{"deep":{"x":5}}, "rows":[{"x":1},{"x":2}], "n":4096, "n":4096.0 } `))
+		"ids":[1,18446744073709551615,"7"], "list":[1,2], "texts":["a","\""], "lists":[1,[2, "3"],[4]], "\u0073pec":{"deep":{"x":5}}, "rows":[{"x":1},{"x":2}], "n":4096, "n":4096.0 } `))
 	n, ok := o.Number("n", 4096)
 	require.True(t, ok)
 	require.EqualValues(t, 4096, n)
@@ -51,6 +51,9 @@ func TestObject(t *testing.T) {
 	ids, ok := jsonobject.IDs[uint64](o, "ids")
 	require.True(t, ok)
 	require.Equal(t, []uint64{1, ^uint64(0), 7}, ids)
+	lists, ok := jsonobject.IDLists[uint64](o, "lists")
+	require.True(t, ok)
+	require.Equal(t, [][]uint64{{1}, {2, 3}, {4}}, lists)
 	list, ok := o.Numbers("list")
 	require.True(t, ok)
 	require.Equal(t, []uint64{1, 2}, list)
@@ -93,6 +96,10 @@ func TestErrors(t *testing.T) {
 		{`{"n":["a",2]}`, "n: 2 is not a string", func(o jsonobject.Object) { o.Texts("n") }},
 		{`{"n":2}`, "n: 2 is not an object", func(o jsonobject.Object) { o.Object("n") }},
 		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) { jsonobject.IDs[uint64](o, "n") }},
+		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, "n") }},
+		{`{"n":[1,[2,-2,3]]}`, "n: [2,-2,3] is negative", func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, "n") }},
+		{`{"n":[1,[]]}`, "n: [] is empty", func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, "n") }},
+		{`{"n":[[[1]]]}`, "n: [[1]] is not a number", func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, "n") }},
 		{`{"n":[1,-2]}`, "n: -2 is negative", func(o jsonobject.Object) { jsonobject.IDs[uint64](o, "n") }},
 		{`{"n":2}`, "n: 2 is not an array", func(o jsonobject.Object) {
 			for range o.Objects("n") {
@@ -201,6 +208,7 @@ func FuzzReader(f *testing.F) {
 				func(o jsonobject.Object) { o.Need(name, 7) },
 				func(o jsonobject.Object) { o.NeedID(name) },
 				func(o jsonobject.Object) { jsonobject.IDs[uint64](o, name) },
+				func(o jsonobject.Object) { jsonobject.IDLists[uint64](o, name) },
 				func(o jsonobject.Object) { o.Texts(name) },
 				func(o jsonobject.Object) { o.Text(name) },
 				func(o jsonobject.Object) { o.Flag(name) },

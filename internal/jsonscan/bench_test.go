@@ -22,8 +22,10 @@ func documents() map[string][]byte {
 		n := 8 << 20 / len(element)
 		return []byte("[" + strings.Repeat(element+",", n) + element + "]")
 	}
+	page := `{"address":1552384,"bank_id":3,"buffer_type":1,"core_x":2,"core_y":1,"device_id":1,"page_address":1552384,"page_index":4,"page_size":2048}`
 	return map[string][]byte{
 		"nodes":   list(node),
+		"pages":   list(page),
 		"indent":  list(pretty.String()),
 		"string":  []byte(`"` + strings.Repeat("x", 8<<20) + `"`),
 		"escapes": []byte(`"` + strings.Repeat(`[{\"address\":5848704,\"device_id\":0}]`, 8<<20/38) + `"`),

@@ -18,8 +18,8 @@
 // # Cost
 //
 // One buffer of the size given to [New]; it grows only while a value is captured,
-// at most to the limit of that capture, and shrinks again. Strings are searched
-// eight bytes at a time.
+// at most to the limit of that capture, and shrinks again. Tokens are looked at eight
+// bytes at a time.
 //
 // # Concurrency
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -15,13 +16,19 @@ import (
 
 // FuzzScanner holds the scanner against encoding/json: by every route and through
 // buffers and readers of every size the same documents are accepted, and what is
-// captured or decoded is the same.
+// captured or decoded is the same. The bytes come alone, and behind and before others, so
+// that they stand at each place of the words that are looked at and of the buffer.
 func FuzzScanner(f *testing.F) {
 	for i, text := range append(append([]string(nil), accepted...), refused...) {
 		f.Add([]byte(text), uint8(i))
 	}
+	for i, row := range rows {
+		f.Add([]byte("{"+row+"}"), uint8(i))
+	}
+	f.Add([]byte("[0]                "), uint8(75)) // white space behind a value is not captured
 	f.Add([]byte("\xef\xbb\xbf{\"a\":\"\\ud83d\\ude00\"}"), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+		requireInside(t, data, int(size))
 		plain := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 		want := json.Valid(plain)
 
@@ -62,4 +69,19 @@ func FuzzScanner(f *testing.F) {
 			require.Equal(t, text, string([]rune(string(decoded))))
 		}
 	})
+}
+
+// requireInside reads data as a value among others, pad bytes from the start, in a large
+// buffer and in one that ends near it.
+func requireInside(t *testing.T, data []byte, pad int) {
+	text := slices.Concat([]byte(`[{"pad":"`), bytes.Repeat([]byte("x"), pad), []byte(`","data":`), data, []byte(`,"n":[1,2,"abcdefgh"],"z":1}`),
+		[]byte(`,{"after":0,"that":"it goes on"}]`), bytes.Repeat([]byte("\n"), 64))
+	slow := document(iotest.OneByteReader(bytes.NewReader(text)), 16)
+	if errors.Is(slow, jsonscan.ErrDepth) {
+		return
+	}
+	require.Equal(t, json.Valid(text), slow == nil, "%q: %v", text, slow)
+	for _, size := range []int{4096, 64 + pad, 16 + pad + len(data)} {
+		require.Equal(t, slow, document(bytes.NewReader(text), size), "%q in a buffer of %d", text, size)
+	}
 }

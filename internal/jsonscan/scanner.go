@@ -87,6 +87,11 @@ func New(r io.Reader, size int) *Scanner {
 	return &Scanner{r: r, size: size, buf: make([]byte, size), mark: -1, line: 1}
 }
 
+// Reset begins anew with another input, in the memory of the one before.
+func (s *Scanner) Reset(r io.Reader) {
+	*s = Scanner{r: r, size: s.size, buf: s.buf, mark: -1, line: 1}
+}
+
 // Offset returns the number of bytes consumed: after Kind, the offset of the value.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
 
@@ -287,6 +292,13 @@ func (s *Scanner) push(object bool) error {
 	if s.depth == MaxDepth {
 		return s.fail(ErrDepth, "arrays and objects nest more than %d deep", MaxDepth)
 	}
+	s.nest(object)
+	s.pos++
+	return nil
+}
+
+// nest goes one deeper.
+func (s *Scanner) nest(object bool) {
 	d := s.depth
 	if object {
 		s.stack[d>>6] |= 1 << (d & 63)
@@ -294,8 +306,6 @@ func (s *Scanner) push(object bool) error {
 		s.stack[d>>6] &^= 1 << (d & 63)
 	}
 	s.depth++
-	s.pos++
-	return nil
 }
 
 // fill reads more, keeping what is unconsumed or marked, and reports whether there

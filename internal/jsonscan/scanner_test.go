@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // document checks a whole document by skipping its value.
@@ -314,32 +315,13 @@ func TestWrongKind(t *testing.T) {
 	}
 }
 
-// endless repeats a pattern for n bytes.
-type endless struct {
-	pattern string
-	n, at   int64
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if e.at == e.n {
-		return 0, io.EOF
-	}
-	p = p[:min(int64(len(p)), e.n-e.at)]
-	for n := 0; n < len(p); {
-		m := copy(p[n:], e.pattern[e.at%int64(len(e.pattern)):])
-		n += m
-		e.at += int64(m)
-	}
-	return len(p), nil
-}
-
 func TestMemory(t *testing.T) {
 	const huge = 300 << 20
 	pattern := strings.Repeat(`{"size": 4096, "name": "ttnn::add", "x": [1.5e3, null, true]}, `, 1000)
 	for name, r := range map[string]io.Reader{
-		"string": io.MultiReader(strings.NewReader(`["`), &endless{pattern: strings.Repeat("x", 4096), n: huge}, strings.NewReader(`"]`)),
-		"number": io.MultiReader(strings.NewReader(`[1`), &endless{pattern: strings.Repeat("1", 4096), n: huge}, strings.NewReader(`]`)),
-		"array":  io.MultiReader(strings.NewReader(`[`), &endless{pattern: pattern, n: huge / int64(len(pattern)) * int64(len(pattern))}, strings.NewReader(`1]`)),
+		"string": io.MultiReader(strings.NewReader(`["`), testkit.Repeat(strings.Repeat("x", 4096), huge), strings.NewReader(`"]`)),
+		"number": io.MultiReader(strings.NewReader(`[1`), testkit.Repeat(strings.Repeat("1", 4096), huge), strings.NewReader(`]`)),
+		"array":  io.MultiReader(strings.NewReader(`[`), testkit.Repeat(pattern, huge/int64(len(pattern))*int64(len(pattern))), strings.NewReader(`1]`)),
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -352,7 +334,7 @@ func TestMemory(t *testing.T) {
 
 func TestBufferShrinks(t *testing.T) {
 	large := `"` + strings.Repeat("x", 10<<20) + `"`
-	r := io.MultiReader(strings.NewReader("["+large+","), &endless{pattern: "1,1,", n: 4 << 20}, strings.NewReader("1]"))
+	r := io.MultiReader(strings.NewReader("["+large+","), testkit.Repeat("1,1,", 4<<20), strings.NewReader("1]"))
 	s := jsonscan.New(r, 64<<10)
 	require.NoError(t, s.Enter())
 	_, err := s.More()

@@ -5,92 +5,100 @@ import (
 	"math/bits"
 )
 
+// A step is what belongs next inside a value.
+type step uint8
+
+const (
+	aValue step = iota
+	aFirst      // the first element or key, or the end of what was just opened
+	aKey
+	anEnd // of a value: a comma, a closing bracket, or nothing more
+)
+
+// another returns what follows a comma.
+func another(object bool) step {
+	if object {
+		return aKey
+	}
+	return aValue
+}
+
 // value consumes one value. It keeps its place in s.stack and not on Go's.
 func (s *Scanner) value() error {
 	outer := s.depth
-	for {
+	for next := aValue; ; {
+		if next = s.skim(next, outer); next == anEnd && s.depth == outer {
+			return nil
+		}
 		c, ok := s.space()
 		if !ok {
-			return s.ends("where a value belongs")
+			return s.ends(next.where(s))
 		}
 		var err error
-		switch c {
-		case '"':
-			s.pos++
-			err = s.str()
-		case '{', '[':
-			if err := s.push(c == '{'); err != nil {
-				return err
-			}
-			first, ok := s.space()
-			if !ok {
-				return s.ends("inside %s", s.inside())
-			}
-			if first == s.closer() {
-				s.pos++
-				s.depth--
-				break
-			}
-			if c == '{' {
-				if err := s.member(); err != nil {
-					return err
-				}
-			}
-			continue
-		case 't':
-			err = s.literal("true")
-		case 'f':
-			err = s.literal("false")
-		case 'n':
-			err = s.literal("null")
-		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			err = s.number(c)
-		default:
-			return s.unexpected(c, "where a value belongs")
-		}
-		if err != nil {
-			return err
-		}
-		if done, err := s.after(outer); done || err != nil {
+		if next, err = s.take(next, c); err != nil {
 			return err
 		}
 	}
 }
 
-// after consumes what follows a value: closing brackets and one comma. It reports
-// whether the value that began at depth outer is complete; if not, another value
-// comes next.
-func (s *Scanner) after(outer int) (done bool, err error) {
-	for s.depth > outer {
-		c, ok := s.space()
-		if !ok {
-			return false, s.ends("inside %s", s.inside())
+// where says where the input ends.
+func (next step) where(s *Scanner) string {
+	switch next {
+	case aValue:
+		return "where a value belongs"
+	case aKey:
+		return "where a key belongs"
+	}
+	return "inside " + s.inside()
+}
+
+// take consumes what begins with c, up to the next step.
+func (s *Scanner) take(next step, c byte) (step, error) {
+	if next == aFirst && c != s.closer() {
+		next = another(s.inObject())
+	}
+	switch next {
+	case aKey:
+		if err := s.quote(); err != nil {
+			return 0, err
 		}
-		if c == ',' {
-			s.pos++
-			if s.inObject() {
-				return false, s.member()
-			}
-			return false, nil
+		if err := s.str(); err != nil {
+			return 0, err
 		}
-		if c != s.closer() {
-			return false, s.unexpected(c, "after a value in "+s.inside())
-		}
+		return aValue, s.colon()
+	case aValue:
+		return s.token(c)
+	}
+	switch {
+	case c == s.closer():
 		s.pos++
 		s.depth--
+		return anEnd, nil
+	case c != ',':
+		return 0, s.unexpected(c, "after a value in "+s.inside())
 	}
-	return true, nil
+	s.pos++
+	return another(s.inObject()), nil
 }
 
-// member consumes a key and its colon.
-func (s *Scanner) member() error {
-	if err := s.quote(); err != nil {
-		return err
+// token consumes a value without what is in it.
+func (s *Scanner) token(c byte) (step, error) {
+	switch c {
+	case '"':
+		s.pos++
+		return anEnd, s.str()
+	case '{', '[':
+		return aFirst, s.push(c == '{')
+	case 't':
+		return anEnd, s.literal("true")
+	case 'f':
+		return anEnd, s.literal("false")
+	case 'n':
+		return anEnd, s.literal("null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return anEnd, s.number(c)
 	}
-	if err := s.str(); err != nil {
-		return err
-	}
-	return s.colon()
+	return 0, s.unexpected(c, "where a value belongs")
 }
 
 // quote consumes the quote that opens a key.
@@ -219,6 +227,17 @@ func plain(b []byte) int {
 		}
 	}
 	return i
+}
+
+// Each byte's lowest bit, and its highest.
+const ones, tops = 0x0101010101010101, 0x8080808080808080
+
+// special looks for quotes, backslashes and control characters in eight bytes. In each of
+// the three differences below a byte's top bit is set if the byte is (or, above such a one,
+// may be) what is looked for, so the lowest top bit that is set is exact, and 0 is too.
+func special(x uint64) uint64 {
+	quote, slash := x^ones*'"', x^ones*'\\'
+	return ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops
 }
 
 // escape consumes an escape sequence and returns what it stands for. It reports

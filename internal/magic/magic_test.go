@@ -34,5 +34,5 @@ func TestName(t *testing.T) {
 	} {
 		require.Equal(t, want, magic.Name([]byte(start)), "%q", start)
 	}
-	require.Contains(t, magic.Name([]byte("SQLite format 3\x00")), "a SQLite report, not JSON; export one graph of it: sqlite3 ")
+	require.Contains(t, magic.Name([]byte("SQLite format 3\x00")), "a SQLite database; ")
 }

@@ -18,7 +18,7 @@ type program struct {
 
 func (a *remembered) equal(b *remembered) bool {
 	return slices.EqualFunc(a.programs, b.programs, func(x, y program) bool {
-		return slices.EqualFunc(x.buffers, y.buffers, (*buffer).equal)
+		return x.unsettled == y.unsettled && slices.EqualFunc(x.buffers, y.buffers, (*buffer).equal)
 	})
 }
 
@@ -47,10 +47,10 @@ func (p *player) note(c *chip, run program) {
 	p.history[c.key] = append(list, &remembered{c.name, c.begun, []program{run}})
 }
 
-// candidates are the different things that the operation ran on a device, the last one last.
+// candidates are the different things that the operation ran on a device, the last one last. What still goes on is none.
 func (p *player) candidates(c *chip) (out []*remembered) {
 	for _, r := range p.history[p.key()] {
-		if r.device != c.name {
+		if r.device != c.name || r.begun == c.begun && c.begun >= 0 && len(c.run) > c.sent {
 			continue
 		}
 		out = slices.DeleteFunc(out, func(o *remembered) bool { return o.equal(r) })
@@ -71,10 +71,6 @@ func (p *player) closeFree() {
 	rules := p.opts.Rules
 	if rules.NotShown && p.plan {
 		return
-	}
-	if f.says == nil && !(rules.Aborted && p.aborted[f.frame]) {
-		p.out.HitsUnknown++
-		p.hide("free-without-cbs", true)
 	}
 	p.hide("not-shown", rules.NotShown && (f.says == nil || !*f.says || rules.Aborted && p.aborted[f.frame]))
 }
@@ -119,14 +115,15 @@ func (p *player) hit() {
 // rerun takes the last candidate as run and judges all of them.
 func (p *player) rerun(c *chip, all []*remembered, start int64) {
 	last := all[len(all)-1]
-	fitting, fits := 0, map[*remembered]bool{}
+	fitting, unsure := 0, false
 	for _, r := range all {
-		ok := !slices.ContainsFunc(r.programs, func(run program) bool { return !p.judge(c, run).Fits })
-		if fits[r] = ok; ok {
+		if !slices.ContainsFunc(r.programs, func(run program) bool { return !p.judge(c, run).Fits }) {
 			fitting++
+		} else if r != last && slices.ContainsFunc(r.programs, func(run program) bool { return run.unsettled }) {
+			unsure = true // as more programs it may fit; of the last one, launch says so
 		}
 	}
-	differ := fitting > 0 && fitting < len(all) || len(all) > maxCandidates
+	differ := fitting > 0 && fitting < len(all) || unsure || len(all) > maxCandidates
 	if len(all) > 1 {
 		p.out.Ambiguous++
 	}

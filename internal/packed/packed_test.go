@@ -2,7 +2,6 @@ package packed_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"runtime"
@@ -14,30 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/packed"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 const text = "a text that compresses, a text that compresses, a text that compresses\n"
-
-func gzipped(t *testing.T, text io.Reader) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := io.Copy(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
-func zstded(t *testing.T, text io.Reader, opts ...zstd.EOption) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true)}, opts...)...)
-	require.NoError(t, err)
-	_, err = io.Copy(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
 
 func read(r io.Reader) (content, format string, err error) {
 	in := packed.Open(r)
@@ -47,14 +26,14 @@ func read(r io.Reader) (content, format string, err error) {
 }
 
 func TestOpen(t *testing.T) {
-	gz, zs := gzipped(t, strings.NewReader(text)), zstded(t, strings.NewReader(text))
+	gz, zs := testkit.Gzip(t, strings.NewReader(text)), testkit.Zstd(t, strings.NewReader(text))
 	for _, c := range []struct {
 		name, format string
 		data         []byte
 	}{
 		{"plain", "", []byte(text)},
 		{"gzip", "gzip", gz},
-		{"gzip members", "gzip", append(gzipped(t, strings.NewReader(text[:9])), gzipped(t, strings.NewReader(text[9:]))...)},
+		{"gzip members", "gzip", append(testkit.Gzip(t, strings.NewReader(text[:9])), testkit.Gzip(t, strings.NewReader(text[9:]))...)},
 		{"zstd", "zstd", zs},
 		{"zstd, a frame to skip", "zstd", append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"), zs...)},
 	} {
@@ -107,8 +86,8 @@ func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses some hundred MiB: needs a run without -short")
 	}
-	zeros := func(n int64) io.Reader { return io.LimitReader(nothing{}, n) }
-	for name, data := range map[string][]byte{"gzip": gzipped(t, zeros(200<<20)), "zstd": zstded(t, zeros(200<<20))} {
+	zeros := func(n int64) io.Reader { return testkit.Repeat(strings.Repeat("\x00", 4096), n) }
+	for name, data := range map[string][]byte{"gzip": testkit.Gzip(t, zeros(200<<20)), "zstd": testkit.Zstd(t, zeros(200<<20))} {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
@@ -119,13 +98,6 @@ func TestBombs(t *testing.T) {
 		require.ErrorIs(t, err, packed.ErrExpands, name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
 	}
-	_, _, err := read(bytes.NewReader(zstded(t, zeros(40<<20), zstd.WithWindowSize(64<<20))))
+	_, _, err := read(bytes.NewReader(testkit.Zstd(t, zeros(40<<20), zstd.WithWindowSize(64<<20))))
 	require.ErrorContains(t, err, "zstd data needs more than 32 MiB of memory")
-}
-
-type nothing struct{}
-
-func (nothing) Read(b []byte) (int, error) {
-	clear(b)
-	return len(b), nil
 }

@@ -2,7 +2,11 @@
 // values, escaped and cut.
 //
 // [Escape] spells everything but printable ASCII, so that no text steers a terminal, ends
-// a line or turns the writing direction. [Visible] keeps what prints in other scripts.
+// a line or turns the writing direction. [Visible] keeps what prints from left to right.
+// Messages of errors and JSON are escaped; what is written for people is visible.
+//
+// [Start] and [End] make a text visible and cut it to columns of a terminal, which [Width]
+// counts.
 //
 // [Head] and [Tail] cut text that is safe already; a path tells more at its end.
 // [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path]

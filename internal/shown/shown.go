@@ -3,7 +3,11 @@ package shown
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/width"
 )
 
 // Ellipsis marks what was cut.
@@ -56,6 +60,63 @@ func Path(s string, n int) string {
 	return Tail(Escape(s), n)
 }
 
+// Start returns the start of s as Visible shows it, in at most n columns; n is 3 or more.
+func Start(s string, n int) string {
+	s = Visible(s[:min(len(s), perColumn*n)])
+	if Width(s) <= n {
+		return s
+	}
+	free := n - len(Ellipsis)
+	for i, r := range s {
+		if free -= columns(r); free < 0 {
+			return s[:i] + Ellipsis
+		}
+	}
+	return s
+}
+
+// End returns the end of s as Visible shows it, in at most n columns; n is 3 or more.
+func End(s string, n int) string {
+	s = Visible(s[max(0, len(s)-perColumn*n):])
+	over := Width(s) - n
+	if over <= 0 {
+		return s
+	}
+	over += len(Ellipsis)
+	for i, r := range s {
+		if over <= 0 && columns(r) > 0 { // a mark stays with its letter
+			return Ellipsis + s[i:]
+		}
+		over -= columns(r)
+	}
+	return Ellipsis
+}
+
+// perColumn is more bytes than one column can take: a letter and three marks.
+const perColumn = 4*4 + 1
+
+// Width returns how many columns s takes on a terminal. It is for text that Visible returned.
+func Width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+func columns(r rune) int {
+	switch {
+	case r < utf8.RuneSelf:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me), 0x1160 <= r && r <= 0x11ff: // marks; vowels and finals of Korean syllables
+		return 0
+	}
+	if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}
+
 // Value returns a copy of the start of raw, in at most MaxValue bytes. It is not escaped.
 func Value(raw []byte) string {
 	if len(raw) <= MaxValue {
@@ -75,9 +136,42 @@ func Escape(s string) string {
 	return s
 }
 
-// Visible is like Escape, but keeps what prints in any script. What ends a line or turns
-// the writing direction does not print.
-func Visible(s string) string { return escape(s, strconv.IsPrint) }
+// Visible is like Escape, but keeps what prints in scripts that run from left to right.
+// Right-to-left letters are escaped like the signs that turn the direction: they would
+// move the figures beside them. Three marks may stand on a letter, and none on anything
+// else: more would cover the lines above. U+FFFD is
+// escaped, too: it stands for what somebody else could not read.
+func Visible(s string) string {
+	const most = 3
+	marks := most
+	return escape(s, func(r rune) bool {
+		if ' ' <= r && r <= '~' {
+			marks = most
+			if unicode.IsLetter(r) {
+				marks = 0
+			}
+			return true
+		}
+		switch {
+		case !strconv.IsPrint(r), r == utf8.RuneError, unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), rightToLeft(r):
+			marks = most
+			return false
+		case unicode.IsMark(r):
+			marks++
+			return marks <= most
+		case unicode.IsLetter(r):
+			marks = 0
+		default:
+			marks = most
+		}
+		return true
+	})
+}
+
+func rightToLeft(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	return p.Class() == bidi.R || p.Class() == bidi.AL || p.Class() == bidi.AN
+}
 
 func escape(s string, plain func(rune) bool) string {
 	var b strings.Builder

@@ -58,7 +58,39 @@ func TestNamesAreCut(t *testing.T) {
 }
 
 func TestVisible(t *testing.T) {
-	require.Equal(t, `é漢 a\n\u202e\xff\u2028\u200b"\`, shown.Visible("é漢 a\n\u202e\xff\u2028\u200b\"\\"))
+	for in, want := range map[string]string{
+		"é漢 a\n\u202e\xff\u2028\u200b\"\\": `é漢 a\n\u202e\xff\u2028\u200b"\`,
+		"größe/Ωμέγα/слой/層/\U0001f600":    "größe/Ωμέγα/слой/層/\U0001f600",
+		"e\u0301":                         "e\u0301",                              // two ways to write é
+		"\u0301e, 1\u0301":                `\u0301e, 1\u0301`,                     // no mark without its letter
+		"e\u0301\u0302\u0303\u0304\u0305": "e\u0301\u0302\u0303" + `\u0304\u0305`, // not over the lines above
+		"e\u202e\u0301":                   `e\u202e\u0301`,
+		"\u05d0\u0627\u0661":              `\u05d0\u0627\u0661`, // right to left
+		"\ufffd":                          `\ufffd`,
+		"\u3164\u115f\ufe0f\u00ad":        `\u3164\u115f\ufe0f\u00ad`, // nothing to be seen
+		"\u009b\x1b[31m\ufeff\U000e0041":  `\u009b\x1b[31m\ufeff\U000e0041`,
+	} {
+		require.Equal(t, want, shown.Visible(in), "%q", in)
+		require.Equal(t, want, shown.Visible(shown.Visible(in)), "%q: shown twice", in)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	for in, want := range map[string]int{"": 0, "abc": 3, "größe": 5, "e\u0301": 1, "漢字": 4, "\U0001f600": 2, "\u1112\u1161\u11ab": 2} {
+		require.Equal(t, want, shown.Width(in), in)
+	}
+	require.Equal(t, "漢字漢字", shown.Start("漢字漢字", 8))
+	require.Equal(t, "漢字...", shown.Start("漢字漢字", 7))
+	require.Equal(t, "漢...", shown.Start("漢字漢字", 6))
+	require.Equal(t, "...漢字", shown.End("漢字漢字", 7))
+	require.Equal(t, "...字", shown.End("漢字漢字", 6))
+	require.Equal(t, "ae\u0301...", shown.Start("ae\u0301bcdef", 5))
+	require.Equal(t, "...fe\u0301", shown.End("abcdefe\u0301", 5))
+	require.Equal(t, "...f", shown.End("abcde\u0301f", 4), "the mark went with its letter")
+	require.Equal(t, "...", shown.End("漢漢", 3))
+	long := strings.Repeat("e\u0301\u0301\u0301", 1000)
+	require.Equal(t, strings.Repeat("e\u0301\u0301\u0301", 37)+"...", shown.Start(long, 40))
+	require.Equal(t, "..."+strings.Repeat("e\u0301\u0301\u0301", 37), shown.End(long, 40))
 }
 
 func TestTailText(t *testing.T) {
@@ -69,7 +101,27 @@ func TestTailText(t *testing.T) {
 	require.Equal(t, "...", shown.TailText("\x80\x80\x80\x80\x80\x80", 5)) // no character begins there
 }
 
-// What is shown is printable ASCII, never longer than asked for, and the escapes say
+// What is shown to people prints, fits its columns, and is the same when shown again.
+func TestVisibleIsSafe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		n := rapid.IntRange(3, 40).Draw(t, "n")
+		for _, out := range []string{shown.Visible(s), shown.Start(s, n), shown.End(s, n)} {
+			for _, r := range out {
+				require.True(t, strconv.IsPrint(r), "%q in %q", r, out)
+			}
+			require.Equal(t, out, shown.Visible(out))
+		}
+		require.LessOrEqual(t, shown.Width(shown.Start(s, n)), n)
+		require.LessOrEqual(t, shown.Width(shown.End(s, n)), n)
+		if plain := shown.Escape(s); plain == s {
+			require.Equal(t, shown.Name(s, n), shown.Start(s, n))
+			require.Equal(t, shown.Path(s, n), shown.End(s, n))
+		}
+	})
+}
+
+// What is escaped is printable ASCII, never longer than asked for, and the escapes say
 // exactly what was there.
 func TestShownIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

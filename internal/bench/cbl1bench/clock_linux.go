@@ -27,3 +27,19 @@ func threadTime() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// processor returns the processor time that f takes, in all threads of the process:
+// collecting garbage is in it.
+func processor(f func()) time.Duration {
+	start := processTime()
+	f()
+	return processTime() - start
+}
+
+func processTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -5,43 +5,19 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/internal/bench"
 )
 
 // The workloads W11 to W13 are histories of dispatches and buffers.
 
-func ourMemory() racer {
-	return racer{name: "cbl1", make: func(w bench.Workload) baseline.Contender { return memoryOf(w) }}
-}
-
-func memoryOf(w bench.Workload) *bench.Memory {
-	m := bench.NewMemory(w)
-	m.Prepare(w.Before)
-	m.Prepare(w.Steps)
-	return m
-}
-
-func perCoreMemory() racer {
-	return racer{name: "percore", make: func(w bench.Workload) baseline.Contender {
-		return baseline.NewPerCoreMemory(w.Spec, w.Devices)
-	}}
-}
-
-func denseMemory() racer {
-	return racer{name: "dense", make: func(w bench.Workload) baseline.Contender {
-		return baseline.NewDenseMemory(w.Spec, w.Devices)
-	}}
-}
-
 // recall lets the contenders play w and adds a row with what a call costs and allocates.
 func (r *runner) recall(w bench.Workload, call string, objects *goal) (timing, error) {
-	t, err := r.race(w, ourMemory(), perCoreMemory().on(0, w.Devices-1).first(500), denseMemory().on(0).first(10).once())
+	t, err := r.race(w, by(bench.Ours()), by(bench.PerCoreMemory()).on(0, w.Devices-1).first(500), by(bench.DenseMemory()).on(0).first(10).once())
 	if err != nil {
 		return timing{}, err
 	}
 	calls := float64(len(w.Steps))
-	m := memoryOf(w)
+	m := bench.Ours().New(w)
 	bench.Change(m, w.Before)
 	totals := make([]uint64, 0, bench.Changes(w.Steps))
 	n := mallocs(func() { bench.Play(m, w.Steps, totals) }) / calls
@@ -96,13 +72,13 @@ func dispatch(r *runner) error {
 func queries(r *runner) error {
 	const few, many = 2, 256
 	for _, x := range []struct {
-		racer
+		bench.Design
 		goal *goal
-	}{{ourMemory(), atMost(10, 1.5)}, {denseMemory(), nil}} {
+	}{{bench.Ours(), atMost(10, 1.5)}, {bench.DenseMemory(), nil}} {
 		var ns [2]float64
 		for i, live := range []int{few, many} {
 			w := bench.Turns(1, live-2, 1)
-			c := x.make(w)
+			c := x.New(w)
 			bench.Change(c, w.Before)
 			ns[i] = math.Inf(1)
 			sum := uint64(0)
@@ -117,7 +93,7 @@ func queries(r *runner) error {
 			runtime.KeepAlive(sum)
 		}
 		r.add(row{
-			workload: "W11/query/" + x.name, ours: timing{change: ns[1]},
+			workload: "W11/query/" + x.Name, ours: timing{change: ns[1]},
 			what: fmt.Sprintf("cost at %d / at %d", many, few), value: value{n: ns[1] / ns[0], unit: "x"}, goal: x.goal,
 		})
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/internal/bench"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -17,9 +16,9 @@ func sweep(r *runner) error {
 		at := map[int]timing{}
 		for _, live := range r.size.sweep {
 			w := bench.Sweep(spec, live)
-			racers := []racer{ours(), perCore(), dense().at(points)}
+			racers := []racer{by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).at(points)}
 			if live > r.size.sweepRatio {
-				racers = []racer{ours(), perCore().at(points).once()}
+				racers = []racer{by(bench.Ours()), by(bench.PerCore()).at(points).once()}
 			}
 			t, err := r.race(w, racers...)
 			if err != nil {
@@ -52,7 +51,7 @@ func sweep(r *runner) error {
 
 func mesh(r *runner) error {
 	w := bench.Mesh(r.size.devices, r.size.meshed)
-	t, err := r.race(w, ours(), perCore(), dense().on(0, r.size.devices-1))
+	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).on(0, r.size.devices-1))
 	if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func mesh(r *runner) error {
 		{w.PerDevice(), nil},
 		{w.DeviceMajor(), atLeast(5, 15)},
 	} {
-		t, err := r.race(mode.w, ours(), perCore())
+		t, err := r.race(mode.w, by(bench.Ours()), by(bench.PerCore()))
 		if err != nil {
 			return err
 		}
@@ -91,7 +90,7 @@ func churn(r *runner) error {
 		{w.PerDevice(), 2, atLeast(500, 2_000)},
 		{w, 1, atLeast(1_000, 5_000)},
 	} {
-		t, err := r.race(mode.w, ours(), perCore().on(ends...).first(400*mode.calls), dense().on(0).first(10))
+		t, err := r.race(mode.w, by(bench.Ours()), by(bench.PerCore()).on(ends...).first(400*mode.calls), by(bench.Dense()).on(0).first(10))
 		if err != nil {
 			return err
 		}
@@ -108,11 +107,9 @@ func churn(r *runner) error {
 
 // onOneCore are the ways to count on one core.
 func onOneCore() []racer {
-	counter := racer{name: "Counter", make: func(bench.Workload) baseline.Contender { return new(bench.Counter) }}
-	coverage := racer{name: "Coverage", make: func(bench.Workload) baseline.Contender { return new(bench.Coverage) }}
-	device := ours()
-	device.name = "device"
-	return []racer{device, counter, coverage}
+	device := bench.Ours()
+	device.Name = "device"
+	return []racer{by(device), by(bench.Counter()), by(bench.Coverage())}
 }
 
 func adversarial(r *runner) error {
@@ -120,14 +117,14 @@ func adversarial(r *runner) error {
 	costs := make([][]float64, len(us))
 	for _, live := range r.size.ranges {
 		w := bench.Adversarial(live, 10_000)
-		t, err := r.race(w, append(us, perCore().first(200), dense().first(6))...)
+		t, err := r.race(w, append(us, by(bench.PerCore()).first(200), by(bench.Dense()).first(6))...)
 		if err != nil {
 			return err
 		}
 		for i, x := range us {
 			costs[i] = append(costs[i], t[i].change)
 			line := row{
-				workload: w.Name + "/on=" + x.name, ours: t[i],
+				workload: w.Name + "/on=" + x.Name, ours: t[i],
 				percore: t[len(us)].over(t[i]), dense: t[len(us)+1].over(t[i]),
 				what: "per change vs percore", value: t[len(us)].over(t[i]),
 			}
@@ -139,7 +136,7 @@ func adversarial(r *runner) error {
 	}
 	for i, x := range us {
 		r.add(row{
-			workload: "W4/on=" + x.name, what: "growth exponent",
+			workload: "W4/on=" + x.Name, what: "growth exponent",
 			value: value{n: slope(r.size.ranges, costs[i])}, goal: atMost(0.4, 0.3),
 		})
 	}
@@ -149,13 +146,13 @@ func adversarial(r *runner) error {
 func comb(r *runner) error {
 	us := onOneCore()
 	w := bench.Comb(r.size.teeth, 2_000)
-	t, err := r.race(w, append(us, perCore().first(400), dense().first(20))...)
+	t, err := r.race(w, append(us, by(bench.PerCore()).first(400), by(bench.Dense()).first(20))...)
 	if err != nil {
 		return err
 	}
 	for i, x := range us {
 		r.add(row{
-			workload: w.Name + "/on=" + x.name, ours: t[i],
+			workload: w.Name + "/on=" + x.Name, ours: t[i],
 			percore: t[len(us)].over(t[i]), dense: t[len(us)+1].over(t[i]),
 			what: "per change vs percore", value: t[len(us)].over(t[i]), goal: atLeast(50, 500),
 		})
@@ -165,7 +162,7 @@ func comb(r *runner) error {
 
 func fragmented(r *runner) error {
 	w := bench.Fragmented(r.size.devices, r.size.fragments, 4*r.size.fragments)
-	t, err := r.race(w, ours(), perCore().on(0, r.size.devices-1), dense().on(0).first(20))
+	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()).on(0, r.size.devices-1), by(bench.Dense()).on(0).first(20))
 	if err != nil {
 		return err
 	}
@@ -179,7 +176,7 @@ func fragmented(r *runner) error {
 func diverged(r *runner) error {
 	// Nothing can be shared here, so the caches matter: the baselines play on all devices.
 	w := bench.Diverged(r.size.devices, r.size.fragments, 2*r.size.fragments)
-	t, err := r.race(w, ours(), sortedSlice(), perCore(), dense().on(0).first(20))
+	t, err := r.race(w, by(bench.Ours()), by(bench.SortedSlice()), by(bench.PerCore()), by(bench.Dense()).on(0).first(20))
 	if err != nil {
 		return err
 	}
@@ -193,7 +190,7 @@ func diverged(r *runner) error {
 
 func largestFirst(r *runner) error {
 	w := bench.LargestFirst(l1.N150(), r.size.leaving)
-	t, err := r.race(w, ours(), perCore(), dense().at(points))
+	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).at(points))
 	if err != nil {
 		return err
 	}

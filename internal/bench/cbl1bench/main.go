@@ -1,5 +1,5 @@
-// Command cbl1bench measures the engine against the baselines and prints one table of
-// ratios:
+// Command cbl1bench measures the engine against the baselines, and how fast large
+// captures are read against encoding/json and Python, and prints one table:
 //
 //	go run ./internal/bench/cbl1bench            # everything, some minutes
 //	go run ./internal/bench/cbl1bench -short     # smaller, under a minute
@@ -33,7 +33,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, out, errw io.Writer) int {
 	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
 	flags.SetOutput(errw)
-	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, total and memory")
+	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, total, memory and files")
 	short := flags.Bool("short", false, "smaller workloads; floors are meant for the large ones")
 	check := flags.Bool("check", false, "compare totals on tiny workloads and measure nothing")
 	csv := flags.Bool("csv", false, "print the table as CSV")
@@ -105,5 +105,6 @@ func parts() []part {
 		{"W13", buffers},
 		{"total", total},
 		{"memory", memory},
+		{"files", files},
 	}
 }

@@ -19,7 +19,7 @@ func toy() sizes {
 		devices: 4, meshed: 6, cached: 8, pairs: 12,
 		ranges: []int{20, 40, 80}, fragments: 10, teeth: 50, leaving: 80,
 		fleet: 20, states: 5, batches: 10,
-		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4},
+		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4}, mega: 1e3,
 	}
 }
 
@@ -65,16 +65,16 @@ func (l *liar) Total(device int) uint64 {
 }
 
 func TestALiarIsFound(t *testing.T) {
-	lie := racer{name: "liar", make: func(w bench.Workload) baseline.Contender {
+	lie := by(bench.Design{Name: "liar", New: func(w bench.Workload) baseline.Contender {
 		return &liar{Contender: baseline.NewDense(w.Spec, w.Devices)}
-	}}
+	}})
 	w := bench.Mesh(4, 10)
 	r := &runner{rounds: 1}
 	for _, x := range []racer{lie, lie.on(0, 3), lie.first(5)} {
-		_, err := r.race(w, ours(), x)
+		_, err := r.race(w, by(bench.Ours()), x)
 		require.ErrorContains(t, err, "for liar and")
 	}
-	_, err := r.race(bench.Sweep(l1.N150(), 60), ours(), lie.at(20))
+	_, err := r.race(bench.Sweep(l1.N150(), 60), by(bench.Ours()), lie.at(20))
 	require.ErrorContains(t, err, "for liar and")
 }
 
@@ -82,19 +82,19 @@ func TestALiarIsFound(t *testing.T) {
 // between them has happened.
 func TestSamples(t *testing.T) {
 	w := bench.Sweep(l1.N150(), 100)
-	e := dense().at(4).enter(w)
+	e := by(bench.Dense()).at(4).enter(w)
 	require.True(t, e.part)
 	require.Equal(t, []int{12, 37, 62, 87}, []int{e.step(0), e.step(1), e.step(2), e.step(3)})
 	e.play()
-	all := ours().enter(w)
+	all := by(bench.Ours()).enter(w)
 	all.play()
 	require.Equal(t, []uint64{all.totals[12], all.totals[37], all.totals[62], all.totals[87]}, e.totals)
 	require.Equal(t, e.want(all.totals), e.totals)
 
 	e.best = []float64{10, 20, 30, 40}
 	require.InDelta(t, 25, e.perChange(), 0)
-	require.False(t, dense().at(100).enter(w).part)
-	require.False(t, dense().first(100).enter(w).part)
+	require.False(t, by(bench.Dense()).at(100).enter(w).part)
+	require.False(t, by(bench.Dense()).first(100).enter(w).part)
 }
 
 func TestGoals(t *testing.T) {

@@ -3,7 +3,6 @@ package main
 import (
 	"runtime"
 
-	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/internal/bench"
 )
 
@@ -11,15 +10,15 @@ import (
 // The programs exist already: they are no part of either.
 func memory(r *runner) error {
 	w := bench.Mesh(r.size.devices, r.size.meshed)
-	heap := func(make func(bench.Workload) baseline.Contender) float64 {
+	heap := func(d bench.Design) float64 {
 		before := liveHeap()
-		c := make(w)
+		c := d.New(w)
 		bench.Change(c, w.Steps)
 		after := liveHeap()
 		runtime.KeepAlive(c)
 		return after - before
 	}
-	us, them := heap(ours().make), heap(perCore().make)
+	us, them := heap(bench.Ours()), heap(bench.PerCore())
 	r.add(row{workload: w.Name, what: "live heap of ours", value: value{n: us / 1024, unit: "KiB"}})
 	r.add(row{
 		workload: w.Name, what: "live heap of percore / of ours",
@@ -29,7 +28,7 @@ func memory(r *runner) error {
 
 	churn := bench.Churn(r.size.devices, r.size.cached, r.size.pairs)
 	for _, mode := range []bench.Workload{churn.PerDevice(), churn} {
-		c := ours().make(mode)
+		c := bench.Ours().New(mode)
 		bench.Load(c, mode.Before)
 		totals := make([]uint64, 0, bench.Changes(mode.Steps))
 		n := mallocs(func() { bench.Play(c, mode.Steps, totals) })

@@ -21,8 +21,7 @@ type runner struct {
 // A racer is a contender and the part of a workload that it can manage. What it does not
 // do whole is a sample.
 type racer struct {
-	name    string
-	make    func(bench.Workload) baseline.Contender
+	bench.Design
 	devices []int // only these, if not nil
 	steps   int   // only the first ones, if not 0
 	points  int   // only so many steps, spread over all of a workload on one device, if not 0
@@ -45,26 +44,8 @@ func (t timing) over(o timing) value {
 	return value{n: t.change / o.change, sampled: t.sampled || o.sampled, unit: "x"}
 }
 
-func ours() racer {
-	return racer{name: "cbl1", make: func(w bench.Workload) baseline.Contender {
-		f := bench.NewFleet(w.Spec, w.Devices)
-		f.Prepare(w.Before)
-		f.Prepare(w.Steps)
-		return f
-	}}
-}
-
-func dense() racer {
-	return racer{name: "dense", make: func(w bench.Workload) baseline.Contender { return baseline.NewDense(w.Spec, w.Devices) }}
-}
-
-func perCore() racer {
-	return racer{name: "percore", make: func(w bench.Workload) baseline.Contender { return baseline.NewPerCore(w.Spec, w.Devices) }}
-}
-
-func sortedSlice() racer {
-	return racer{name: "sorted slice", make: func(w bench.Workload) baseline.Contender { return baseline.NewSortedSlice(w.Spec, w.Devices) }}
-}
+// by makes a racer of a design.
+func by(d bench.Design) racer { return racer{Design: d} }
 
 // on limits a racer to some devices.
 func (x racer) on(devices ...int) racer { x.devices = devices; return x }
@@ -97,7 +78,7 @@ func (r *runner) race(w bench.Workload, racers ...racer) ([]timing, error) {
 			start := time.Now()
 			for again := 0; again < 5 && (again == 0 || time.Since(start) < 100*time.Millisecond); again++ {
 				e.play()
-				if err := bench.Disagree(w.Name, x.name, e.totals, racers[0].name, e.want(entries[0].totals)); err != nil {
+				if err := bench.Disagree(w.Name, x.Name, e.totals, racers[0].Name, e.want(entries[0].totals)); err != nil {
 					return nil, err
 				}
 			}
@@ -151,7 +132,7 @@ func (x racer) enter(w bench.Workload) *entry {
 
 // play runs once.
 func (e *entry) play() {
-	c := e.make(e.w)
+	c := e.New(e.w)
 	bench.Load(c, e.w.Before)
 	e.totals = e.totals[:0]
 	runtime.GC()

@@ -20,6 +20,7 @@ type sizes struct {
 	cold       int   // programs that are enqueued, each once
 	buffers    []int // live
 	batches    int   // of reads, for each goroutine that reads
+	mega       int64 // bytes for each MB of the files that are read
 }
 
 // full is what the goals are meant for.
@@ -33,6 +34,7 @@ func full() sizes {
 		fleet: 10_000, states: 50, batches: 400,
 		dispatched: []int{2, 64, 4_096, 65_536}, round: 4_096, turns: 20_000,
 		cold: 2_000, buffers: []int{0, 100, 1_000},
+		mega: 1e6,
 	}
 }
 
@@ -47,5 +49,6 @@ func reduced() sizes {
 		fleet: 2_000, states: 50, batches: 400,
 		dispatched: []int{2, 64, 4_096}, round: 2_000, turns: 2_000,
 		cold: 500, buffers: []int{0, 100, 300},
+		mega: 1e5,
 	}
 }

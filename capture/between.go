@@ -1,0 +1,250 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// A database has a graph for each operation, and none of what happens between them. What it
+// knows of that are the L1 buffers that lived when each operation ended: one that is not
+// among them any more was freed before the next operation began, and one that is there all
+// of a sudden came by then.
+
+// slice makes a walk ready for the slices of a database.
+func (w *walk) slice() {
+	w.sliced, w.buffers.sliced, w.crossed = true, true, map[device.ID]bool{}
+	w.reader.ended = w.endSlice
+	if w.past != nil {
+		w.past.sliced = true
+	}
+}
+
+// endSlice takes in that the nodes from start to before next are all of an operation.
+// Functions that did not end end with it, and nothing in it leads out of it.
+func (w *walk) endSlice(start, next uint64) error {
+	if next == start {
+		return nil
+	}
+	w.tellEarlier(&node{})
+	for w.functions.depth() > 0 {
+		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
+		w.hit(next - 1)
+		depth := w.functions.depth()
+		if err := w.complete(next-1, w.open.from(depth)); err != nil {
+			return err
+		}
+		w.functions.leave()
+	}
+	clear(w.buffers.tensors)
+	w.began, w.border = start, next
+	if w.past != nil {
+		clear(w.past.tensors)
+		w.past.spans = append(w.past.spans, span{start, next - 1})
+	}
+	return nil
+}
+
+// leaves takes in a new buffer, which may be gone when an operation ends.
+func (w *walk) leaves(b *buffer) {
+	until, ok := w.known.ends[b.at]
+	if !ok {
+		return
+	}
+	g := guest{b, until}
+	i, _ := slices.BinarySearchFunc(w.leaving, g, func(a, b guest) int {
+		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
+	})
+	w.leaving = slices.Insert(w.leaving, i, g)
+}
+
+// depart tells the buffers that are gone by the node that comes, and that no node has freed.
+func (w *walk) depart(next uint64) error {
+	for len(w.leaving) > 0 && w.leaving[0].until < next {
+		b := w.leaving[0]
+		w.leaving = w.leaving[1:]
+		if w.buffers.live[b.named][b.id] == nil {
+			continue
+		}
+		w.settle()
+		if err := w.completeOn(b, next); err != nil {
+			return err
+		}
+		w.crosses(b.buffer, w.border)
+		w.buffers.remove(b.buffer)
+		w.places.remove(b.buffer)
+		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+	}
+	return nil
+}
+
+// crosses takes in a buffer that lived up to the slice that starts at a node, or longer. If an
+// operation ended before that, the database has to say that it lived then.
+func (w *walk) crosses(b *buffer, start uint64) {
+	if w.sliced && b.at < start && (b.kind == device.KindL1 || b.kind == device.KindL1Small) {
+		w.crossed[b.named] = true
+	}
+}
+
+// cross takes in that the last operation ends with all buffers that still live.
+func (w *walk) cross() {
+	for _, named := range w.buffers.live {
+		for _, b := range named {
+			w.crosses(b, w.began)
+		}
+	}
+}
+
+// lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
+// of which the database does not say what lived when operations ended.
+func (w *walk) lookBetween() {
+	if !w.sliced {
+		return
+	}
+	w.cross()
+	w.known.mute = map[device.ID]bool{}
+	for id := range w.crossed {
+		w.known.mute[id] = !w.past.speaks(w.known, id)
+	}
+	if ends := w.past.absences(w.known); len(ends) > 0 {
+		w.known.ends, w.known.untimely = ends, true
+	}
+}
+
+// tellBetween tells what the database does not say.
+func (w *walk) tellBetween() {
+	if !w.sliced {
+		return
+	}
+	w.cross()
+	for id := range w.crossed {
+		if w.known.mute[id] {
+			w.hidden.add(hiddenBetween, wholeFile, "")
+		}
+	}
+	if info := w.reader.info; info.Lost > 0 {
+		w.hidden[hiddenOperation] = &note{count: info.Lost, first: wholeFile, detail: info.LostName}
+	}
+}
+
+// speaks reports whether a database says of an id what lived when operations ended.
+func (p *past) speaks(known *learnt, id device.ID) bool {
+	if !p.sliced {
+		return false
+	}
+	says, ok := p.spoken[id]
+	if !ok {
+		for listed := range p.lists.devices {
+			says = says || known.share(listed, id)
+		}
+		p.spoken[id] = says
+	}
+	return says
+}
+
+// absences returns when the buffers of the capture are gone that lived on by its nodes, and
+// are not listed when an operation ends: by the counters of their allocations. Their lives end
+// then.
+func (p *past) absences(known *learnt) map[uint64]uint64 {
+	ends, listed := map[uint64]uint64{}, p.listedPlaces()
+	for address, lives := range p.lives {
+		for id, list := range lives {
+			if !p.speaks(known, id) {
+				continue
+			}
+			at := p.listedAt(known, id, listed[address]) // slices that list the address
+			for _, l := range list {
+				if until := p.absent(*l, at); until < l.to {
+					ends[l.from], l.to = until, until
+				}
+			}
+		}
+	}
+	return ends
+}
+
+// listedPlaces returns the places that are listed, by address.
+func (p *past) listedPlaces() map[uint64][]listedPlace {
+	out := map[uint64][]listedPlace{}
+	for place := range p.lists.places {
+		out[place.address] = append(out[place.address], place)
+	}
+	return out
+}
+
+// listedAt returns the first nodes of the slices that list some places for an id, ascending.
+func (p *past) listedAt(known *learnt, id device.ID, places []listedPlace) []uint64 {
+	out := []uint64{}
+	for _, place := range places {
+		if known.share(place.named, id) {
+			out = append(out, p.lists.operations(p.lists.places[place])...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// absent returns when a life has ended by the first list without it, or forever.
+func (p *past) absent(l life, at []uint64) uint64 {
+	i, ok := slices.BinarySearchFunc(p.spans, l.from, func(s span, from uint64) int {
+		switch {
+		case s.end < from:
+			return -1
+		case s.start > from:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return forever
+	}
+	own := i
+	next, _ := slices.BinarySearch(at, p.spans[i].start)
+	for ; i < len(p.spans) && l.to > p.spans[i].end; i, next = i+1, next+1 {
+		switch {
+		case next < len(at) && at[next] == p.spans[i].start:
+		case i == own:
+			return p.spans[i].end
+		default:
+			return p.goneBy(p.spans[i].start)
+		}
+	}
+	return forever
+}
+
+// goneBy returns when a buffer is gone that is not listed any more in the slice that starts
+// at a node: before that, unless the slice frees something that it does not name.
+func (p *past) goneBy(start uint64) uint64 {
+	if !p.sliced {
+		return start
+	}
+	i, _ := slices.BinarySearch(p.blind, p.endOf(start)+1)
+	if i > 0 && p.blind[i-1] >= start {
+		return p.blind[i-1]
+	}
+	return start
+}
+
+// since returns from when on a buffer lived that is freed: where lists say what lived when
+// operations ended, not before the slice of the free.
+func (p *past) since(known *learnt, f lostFree) uint64 {
+	if !p.speaks(known, f.named) {
+		return f.after
+	}
+	i, _ := slices.BinarySearchFunc(p.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
+	return max(f.after, p.spans[max(i-1, 0)].start)
+}
+
+// listings returns where the buffers of an id are listed, ascending: in a database when
+// each operation ends.
+func (p *past) listings(id device.ID) []uint64 {
+	if !p.sliced {
+		return p.lists.operations(p.lists.devices[id])
+	}
+	for _, s := range p.spans[len(p.starts):] {
+		p.starts = append(p.starts, s.start)
+	}
+	return p.starts
+}

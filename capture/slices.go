@@ -1,0 +1,268 @@
+package capture
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/jsonobject"
+	"github.com/cbl1/cbl1/internal/jsonscan"
+)
+
+// shifted is what came before a slice of a database, and what a node of the slice needs of it.
+// The counters of each slice begin at 0; all slices together are counted as one capture.
+type shifted struct {
+	nodes        uint64
+	bytes, lines int64
+	buffers      map[uint64]bool // counters in this slice of its buffer nodes
+	errors       int64           // error nodes of all slices
+	ids          bool            // a node named a device
+}
+
+// slices reads a part of a database: all that a report says, one slice after the other.
+func (r *Reader) slices() error {
+	p := r.part
+	r.object = true
+	r.info.Rank = p.rank
+	if p.rank.V == 0 && !slices.ContainsFunc(p.all, func(o *part) bool { return o.rank.V > 0 }) {
+		r.info.Rank = p.said // 0 is what tables say of reports without ranks
+	}
+	if err := r.devices(); err != nil {
+		return err
+	}
+	s, d := jsonscan.New(nil, bufferSize), newDecoder(r.file)
+	r.before = shifted{buffers: map[uint64]bool{}}
+	for i := range p.slices {
+		one := &p.slices[i]
+		one.start = r.before.nodes
+		if err := r.slice(s, one.row, func() error { return r.array(s, d) }); err != nil {
+			return err
+		}
+		if err := r.ended(one.start, r.before.nodes); err != nil {
+			return err
+		}
+	}
+	if err := r.borders(); err != nil {
+		return err
+	}
+	return r.lostOperations()
+}
+
+// skip counts the nodes of the graph of one operation.
+func (r *Reader) skip(s *jsonscan.Scanner, row int64) error {
+	return r.slice(s, row, func() error {
+		if err := s.Enter(); err != nil {
+			return r.scanError(err)
+		}
+		for r.count = 0; ; r.count++ {
+			if more, err := s.More(); err != nil || !more {
+				return r.scanError(err)
+			}
+			if err := s.Skip(); err != nil {
+				return r.scanError(err)
+			}
+		}
+	})
+}
+
+// slice reads the graph of one operation with a function. What is wrong with it is said with the
+// place in the table, and counters as they stand there.
+func (r *Reader) slice(s *jsonscan.Scanner, row int64, array func() error) error {
+	text, err := r.part.tables.Text(graphTable, graphTable, row)
+	if err != nil {
+		return r.part.error(graphTable, graphTable, row, err)
+	}
+	s.Reset(text)
+	clear(r.before.buffers)
+	k, err := s.Kind()
+	switch {
+	case err != nil:
+		err = r.scanError(err)
+	case k != jsonscan.Array:
+		err = r.errorAt(s, "", "is "+k.String()+", not an array of nodes", event.ErrNotCapture)
+	default:
+		if err = array(); err == nil {
+			err = r.scanError(s.End())
+		}
+	}
+	if e, ok := errors.AsType[*event.InputError](err); ok {
+		e.Table, e.Column, e.Row = graphTable, graphTable, row
+		return e
+	}
+	r.before.nodes += uint64(r.count)
+	r.before.bytes += s.Offset()
+	r.before.lines += s.Line()
+	return err
+}
+
+// shift moves a node of a slice to its place among those of all slices. A connection to a
+// node of another slice stands as the number that it had before the graph was cut: of a
+// buffer, one that does not lead back to a buffer node of the same slice is no connection.
+func (r *Reader) shift(n *node) {
+	if r.part == nil {
+		return
+	}
+	b := &r.before
+	switch n.Type {
+	case typeBuffer:
+		b.buffers[n.Counter] = true
+	case typeBufferAllocate, typeBufferDeallocate:
+		n.Connections = slices.DeleteFunc(n.Connections, func(c uint64) bool { return !b.buffers[c] })
+	case typeError:
+		b.errors++
+	}
+	b.ids = b.ids || n.DeviceID.OK
+	for i, c := range n.Connections {
+		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
+	}
+	n.Counter += b.nodes
+	n.Pos.Node += int64(b.nodes)
+	n.Pos.Offset += b.bytes
+	n.Pos.Line += b.lines
+}
+
+// devices reads the table of devices, which comes before all nodes.
+func (r *Reader) devices() error {
+	t, ok := r.part.table("devices", 1, "device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer", rankColumn)
+	if !ok {
+		return nil
+	}
+	seen := map[deviceInfo]bool{} // files that were imported together have the same devices
+	for row, err := range t.rows() {
+		if err != nil {
+			return err
+		}
+		n := numbers{cells: row}
+		id, rank := n.get("device_id", jsonobject.MaxInt), n.get(rankColumn, jsonobject.MaxWhole)
+		info := deviceInfo{
+			ID:           id.V,
+			GridX:        n.get("num_x_compute_cores", jsonobject.MaxWhole),
+			GridY:        n.get("num_y_compute_cores", jsonobject.MaxWhole),
+			WorkerL1Size: n.get("worker_l1_size", jsonobject.MaxL1),
+			CBBase:       n.get("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
+		}
+		if n.err == nil && !id.OK {
+			return t.refuseRow("device_id", row.ID, "missing")
+		}
+		if n.err != nil {
+			return n.err
+		}
+		if r.part.owns(rank) && !seen[info] {
+			seen[info] = true
+			r.info.Devices = append(r.info.Devices, info)
+		}
+	}
+	r.info.Early = true
+	return nil
+}
+
+// borders reads which buffers lived when each operation ended.
+func (r *Reader) borders() error {
+	p := r.part
+	t, ok := p.buffers()
+	if !ok || !p.listed || r.listed == nil {
+		return nil
+	}
+	for i, one := range p.slices {
+		if r.nodesOf(i) > 0 {
+			r.listed(listedBuffer{begins: true, at: one.start})
+		}
+	}
+	for row, err := range t.rows() {
+		if err != nil {
+			return err
+		}
+		n := numbers{cells: row}
+		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
+		of := node{BufferType: n.get("buffer_type", jsonobject.MaxWhole), DeviceID: n.get("device_id", jsonobject.MaxInt)}
+		b := listedBuffer{named: idOf(of.DeviceID), address: n.get("address", jsonobject.MaxWhole).V, perCore: n.get("max_size_per_bank", jsonobject.MaxWhole).V}
+		if n.err != nil {
+			return n.err
+		}
+		i, ok := p.slice(id.V)
+		if !ok || !p.owns(rank) || r.nodesOf(i) == 0 {
+			continue
+		}
+		if !r.before.ids {
+			b.named = event.NoDevice // the graphs are of 2024 and tell no devices apart
+		}
+		b.at = p.slices[i].start
+		b.kind, _ = bufferKind(&of)
+		r.listed(b)
+	}
+	return nil
+}
+
+// nodesOf returns how many nodes a slice has, once all were read.
+func (r *Reader) nodesOf(i int) uint64 {
+	if i+1 < len(r.part.slices) {
+		return r.part.slices[i+1].start - r.part.slices[i].start
+	}
+	return r.before.nodes - r.part.slices[i].start
+}
+
+// lostOperations finds what the database names and has no graph of: operations, and errors
+// that no node of a graph stands for.
+func (r *Reader) lostOperations() error {
+	ids := map[uint64]bool{}
+	err := r.eachLost("operations", "name", func(id uint64, name string) {
+		ids[id] = true
+		r.info.lose(name)
+	})
+	if err != nil {
+		return err
+	}
+	shown := r.before.errors
+	return r.eachLost("errors", "operation_name", func(id uint64, name string) {
+		if shown--; shown < 0 && !ids[id] {
+			r.info.lose(name)
+		}
+	})
+}
+
+// lose takes in that an operation is not shown.
+func (i *reportInfo) lose(name string) {
+	if i.Lost++; i.Lost == 1 {
+		i.LostName = name
+	}
+}
+
+// eachLost calls do with the rows of a table about operations without a slice.
+func (r *Reader) eachLost(name, label string, do func(id uint64, name string)) error {
+	t, ok := r.part.table(name, 1, "operation_id", label, rankColumn)
+	if !ok {
+		return nil
+	}
+	for row, err := range t.rows() {
+		if err != nil {
+			return err
+		}
+		n := numbers{cells: row}
+		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
+		if n.err != nil {
+			return n.err
+		}
+		if id.OK && r.part.loses(id.V, rank) {
+			do(id.V, row.text(label))
+		}
+	}
+	return nil
+}
+
+// loses reports whether no part has a slice of an operation, which belongs to this one.
+func (p *part) loses(operation uint64, rank event.Opt[uint64]) bool {
+	var of *part
+	for _, o := range p.all {
+		if !o.owns(rank) {
+			continue
+		}
+		if _, ok := o.slice(operation); ok {
+			return false
+		}
+		if of == nil || o.slices[0].operation <= operation {
+			of = o
+		}
+	}
+	return of == p
+}

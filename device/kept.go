@@ -1,0 +1,126 @@
+package device
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Moment is what lay in the L1 of a device at one moment. Nothing changes it, and keeping
+// it costs nothing: who may have to say later what a peak consisted of keeps one for each.
+// The zero Moment is empty.
+type Moment struct {
+	left  *residue
+	order order
+}
+
+// Moment returns what lies in L1 now by BasisResident, but for some buffers.
+// Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
+func (d Device) Moment(without ...BufferID) Moment {
+	if d.c == nil {
+		return Moment{}
+	}
+	d.c.fleet.mu.Lock() // a copy writes to the original
+	defer d.c.fleet.mu.Unlock()
+	m := Moment{left: d.c.left}
+	if h := d.c.heap(); h != nil {
+		m.order = h.order.clone()
+		for _, id := range without {
+			if a := h.find(id); a != nil && a.stands() {
+				m.order.drop(a)
+			}
+		}
+	}
+	return m
+}
+
+// UsageGroups returns the cores on which anything lay, as those of a Device do.
+// Cost: O(n log n) in the buffers and programs that lay there.
+func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
+	all := m.order.all()
+	slices.SortFunc(all, func(a, b *allocation) int { return cmp.Compare(a.ID, b.ID) })
+	return usageGroups(tiles(appendAllocations(appendResidue(nil, m.left), all)))
+}
+
+// Fullest returns the cores on which most lies, each byte once, kernels and the reserved
+// area left out (Totals.TrackedCore): none if nothing does.
+// Cost: O(classes of equal cores), whatever lies there.
+func (d Device) Fullest() (cores l1.CoreSet) {
+	if d.c == nil {
+		return cores
+	}
+	d.c.fleet.mu.Lock() // what a residue holds may be worked out now
+	defer d.c.fleet.mu.Unlock()
+	most := d.c.trackedNow().core
+	if most == 0 {
+		return cores
+	}
+	for part, bytes := range d.c.piled(most) {
+		if bytes == most {
+			cores = cores.Union(part)
+		}
+	}
+	return cores
+}
+
+// TrackedOn returns what lies on one core, counted like Totals.TrackedCore.
+// Cost: O(classes of equal cores).
+func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
+	if d.c == nil {
+		return 0
+	}
+	d.c.fleet.mu.Lock()
+	defer d.c.fleet.mu.Unlock()
+	for part, n := range d.c.piled(0) {
+		if part.Has(core) {
+			bytes = n
+		}
+	}
+	return bytes
+}
+
+// piled returns the cores on which anything lies, in parts that hold equally many bytes, as
+// long as these may be at least so many.
+func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
+	var classes []*class
+	var cells []cell
+	if c.left != nil {
+		cells = c.left.held()
+	}
+	if h := c.heap(); h != nil {
+		classes = h.placed.classes
+	}
+	return func(yield func(l1.CoreSet, uint64) bool) {
+		var written l1.CoreSet
+		for _, cell := range cells {
+			alone := cell.cores
+			written = written.Union(cell.cores)
+			for _, of := range classes {
+				if cell.bytes < least && cell.bytes+of.covered.Bytes() < least || !alone.Overlaps(of.cores) {
+					continue
+				}
+				alone = alone.Minus(of.cores)
+				bytes := cell.bytes + of.covered.Bytes()
+				for _, r := range cell.ranges {
+					bytes -= of.covered.BytesIn(r)
+				}
+				if !yield(cell.cores.Intersect(of.cores), bytes) {
+					return
+				}
+			}
+			if !alone.IsEmpty() && cell.bytes >= least && !yield(alone, cell.bytes) {
+				return
+			}
+		}
+		for _, of := range classes {
+			if of.covered.Bytes() < least {
+				continue
+			}
+			if alone := of.cores.Minus(written); !alone.IsEmpty() && !yield(alone, of.covered.Bytes()) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package device_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What is kept of a moment is what lay there then, whatever comes later; and the fullest
+// cores are those of which the groups say so.
+func TestMomentsAreKept(t *testing.T) {
+	spec := l1.Spec{Cols: 3, Rows: 2, L1Size: 4096, CBBase: 256, CBAlign: 16, L1Align: 16, CBIndices: 32}
+	rapid.Check(t, func(t *rapid.T) {
+		f := device.NewFleet()
+		d, other := addDevice(t, f, 0, spec), addDevice(t, f, 1, spec)
+		type kept struct {
+			moment device.Moment
+			groups []device.UsageGroup
+		}
+		var all []kept
+		live := map[device.BufferID]bool{}
+		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
+			x, y := rapid.Uint8Range(0, 2).Draw(t, "x"), rapid.Uint8Range(0, 1).Draw(t, "y")
+			on := l1.Rect(x, y, rapid.Uint8Range(x, 2).Draw(t, "to x"), rapid.Uint8Range(y, 1).Draw(t, "to y"))
+			start := 16 * rapid.Uint64Range(0, 60).Draw(t, "start")
+			at := l1.Range{Start: start, End: start + 16*rapid.Uint64Range(1, 20).Draw(t, "length")}
+			id := device.BufferID(rapid.IntRange(0, 4).Draw(t, "buffer"))
+			switch rapid.SampledFrom([]string{"allocate", "allocate", "free", "dispatch", "both"}).Draw(t, "step") {
+			case "allocate", "both":
+				kind := rapid.SampledFrom([]device.Kind{device.KindL1, device.KindL1Small, device.KindKernel}).Draw(t, "kind")
+				if !live[id] {
+					s := d.Set()
+					if rapid.Bool().Draw(t, "on both") && !other.Hybrid() {
+						_, had := other.Buffer(id)
+						if !had {
+							s = f.Set()
+						}
+					}
+					require.NoError(t, f.Allocate(device.Buffer{ID: id, Kind: kind, Cores: on.Cores(), Range: at}, s))
+					live[id] = true
+				}
+			case "free":
+				if live[id] {
+					moment := d.Moment(id)
+					_, err := f.Free(id, d.Set())
+					require.NoError(t, err)
+					delete(live, id)
+					require.Equal(t, slices.Collect(d.UsageGroups(device.BasisResident)), slices.Collect(moment.UsageGroups()), "without it")
+				}
+			case "dispatch":
+				b := program.NewBuilder(program.ID(i + 1))
+				p, err := b.Range(on, at).Build(spec)
+				require.NoError(t, err)
+				_, err = f.Register(p, d.Set())
+				require.NoError(t, err)
+				require.NoError(t, f.Dispatch(p.ID(), d.Set()))
+			}
+			groups := slices.Collect(d.UsageGroups(device.BasisResident))
+			all = append(all, kept{d.Moment(), groups})
+			for i, k := range all {
+				require.Equal(t, k.groups, slices.Collect(k.moment.UsageGroups()), "the moment after step %d", i)
+			}
+			fullestAgrees(t, d, groups)
+			clear := l1.Range{End: math.MaxUint64}
+			for b := range d.Buffers() {
+				if b.Kind == device.KindKernel {
+					clear.Start = max(clear.Start, b.Range.End)
+				} else {
+					clear.End = min(clear.End, b.Range.Start)
+				}
+			}
+			require.Equal(t, clear, d.Clear())
+			intact(t, f)
+		}
+	})
+}
+
+// fullestAgrees holds the fullest cores against the groups.
+func fullestAgrees(t require.TestingT, d device.Device, groups []device.UsageGroup) {
+	var cores l1.CoreSet
+	on := map[l1.Core]uint64{}
+	for _, g := range groups {
+		if g.Usage.Tracked > 0 && g.Usage.Tracked == d.Totals().TrackedCore {
+			cores = cores.Union(g.Cores)
+		}
+		for c := range g.Cores.All() {
+			on[c] = g.Usage.Tracked
+		}
+	}
+	require.True(t, cores.Equal(d.Fullest()), "%v, not %v", d.Fullest(), cores)
+	for c := range d.Spec().Grid().Cores().All() {
+		require.Equal(t, on[c], d.TrackedOn(c), c)
+	}
+}

@@ -1,0 +1,163 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// A Log is an event log in any size.
+type Log struct {
+	Name  string
+	Size  int        // the size that its budget is for
+	Args  [][]string // verbs and flags of the command that read it
+	write func(t *text, size int)
+
+	Budget Budget
+	// Growth is a size of which ten times as much is a fair comparison; 0 if the log has
+	// one size.
+	Growth int
+}
+
+// A Budget is what reading an input may cost at most.
+type Budget struct {
+	Steps int64 // statements that run
+	Heap  int64 // bytes, the most that ever were in use
+}
+
+// Text returns the log of a size.
+func (l Log) Text(size int) []byte {
+	var t text
+	t.line(`{"event":"log","version":1}`)
+	l.write(&t, size)
+	return t.Bytes()
+}
+
+// A text is a log in the making.
+type text struct{ bytes.Buffer }
+
+func (t *text) line(format string, args ...any) {
+	fmt.Fprintf(t, format, args...)
+	t.WriteByte('\n')
+}
+
+// mesh defines devices in one line, numbered from 0.
+func (t *text) mesh(devices int) {
+	t.line(`{"event":"mesh","first":0,"rows":1,"cols":%d,"spec":{"board":"p150b"}}`, devices)
+}
+
+// program defines a program that takes an address below all buffers.
+func (t *text) program(id int) {
+	t.line(`{"event":"program","program":%d,"name":"p%d","cbs":[{"cores":"[0-0 - 3-3]","size":2048}]}`, id, id)
+}
+
+// buffers allocates so many buffers, each above the one before it, on all devices.
+func (t *text) buffers(n int) {
+	for i := range n {
+		t.line(`{"event":"allocate","buffer":%d,"kind":"l1","parts":[{"address":%d,"size":32,"cores":"[0-0 - 7-7]"}]}`, i, 200000+32*i)
+	}
+}
+
+const maxDevices = 1 << 16
+
+const mib = 1 << 20
+
+// Logs lists the event logs.
+func Logs() []Log {
+	whole := [][]string{{"report"}, {"check"}, {"peak"}, {"who", "300000"}, {"stream"}}
+	figure := [][]string{{"peak"}, {"check"}, {"stream"}}
+	return []Log{
+		{Name: "cores", Size: 256, Args: figure, Growth: 100, write: cores},
+		{Name: "dispatches", Size: 400, Args: figure, Growth: 40, write: dispatches},
+		{Name: "buffers", Size: 30_000, Args: whole, Growth: 3_000, write: (*text).heap},
+		{Name: "freed-lowest-first", Size: 30_000, Args: whole, Growth: 3_000, write: lowestFirst},
+		{Name: "checks", Size: 30_000, Args: figure, Growth: 3_000, write: checks},
+		{Name: "meshes", Size: maxDevices / 2, Args: figure, Growth: 3_000, write: meshes},
+		{Name: "devices", Size: maxDevices, Args: figure, Growth: 6_000, write: devices},
+		{Name: "names", Size: 3_000, Args: figure, Growth: 300, write: names},
+		{Name: "frees", Size: 350_000, Args: figure, Growth: 35_000, write: frees},
+	}
+}
+
+// cores has devices with as many cores as there may be, and one buffer on all of them.
+func cores(t *text, devices int) {
+	t.line(`{"event":"mesh","first":0,"rows":1,"cols":%d,"spec":{"arch":"blackhole","cols":255,"rows":255}}`, devices)
+	t.line(`{"event":"allocate","buffer":1,"kind":"l1","parts":[{"address":1000000,"size":4096}]}`)
+}
+
+// dispatches runs one program again and again on as many devices as there may be.
+func dispatches(t *text, n int) {
+	t.mesh(maxDevices)
+	t.program(1)
+	t.line(`{"event":"register","program":1}`)
+	for range n {
+		t.line(`{"event":"dispatch","program":1}`)
+	}
+}
+
+// heap has many buffers on one device.
+func (t *text) heap(n int) {
+	t.mesh(1)
+	t.program(1)
+	t.buffers(n)
+	t.line(`{"event":"enqueue","program":1}`)
+}
+
+// lowestFirst frees many buffers, the lowest one first.
+func lowestFirst(t *text, n int) {
+	t.mesh(1)
+	t.buffers(n / 2)
+	for i := range n / 2 {
+		t.line(`{"event":"free","buffer":%d}`, i)
+	}
+}
+
+// checks asks beside many buffers.
+func checks(t *text, n int) {
+	t.heap(n)
+	for range 20 {
+		t.line(`{"query":"check","program":1}`)
+	}
+}
+
+// meshes has many small meshes, and a buffer and a program on all of them.
+func meshes(t *text, n int) {
+	for i := range n {
+		t.line(`{"event":"mesh","first":%d,"rows":1,"cols":2,"spec":{"board":"p150b"}}`, 2*i)
+	}
+	t.runs()
+}
+
+// devices has many devices without a mesh, and a buffer and a program on all of them.
+func devices(t *text, n int) {
+	for i := range n {
+		t.line(`{"event":"device","device":%d,"spec":{"board":"p150b"}}`, i)
+	}
+	t.runs()
+}
+
+// runs has a buffer and a program on all devices.
+func (t *text) runs() {
+	t.buffers(1)
+	t.program(1)
+	t.line(`{"event":"enqueue","program":1}`)
+}
+
+// names refuses events inside operations of long names.
+func names(t *text, n int) {
+	t.mesh(1)
+	for i := range 100 {
+		t.line(`{"event":"op_start","name":"%d%s"}`, i, strings.Repeat("n", 10_000))
+	}
+	for range n {
+		t.line(`{"event":"dispatch","program":1}`)
+	}
+}
+
+// frees frees buffers that nobody has on as many devices as there may be.
+func frees(t *text, n int) {
+	t.mesh(maxDevices)
+	for range n {
+		t.line(`{"event":"free","buffer":1}`)
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/large"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A file is a capture that is read, and how fast it should be.
+type file struct {
+	name string
+	what large.Capture
+	goal float64 // MB/s, on the machine that ARCHITECTURE.md speaks of
+}
+
+// captures are the files. Their sizes are shares of a mega, which is 1e6 for the goals.
+func captures(mega int64) []file {
+	return []file{
+		{"report, 1 % graph", large.Capture{Size: 268 * mega, Programs: 81, Share: 0.01}, 2000},
+		{"dense graph, 81 programs", large.Capture{Size: 20 * mega, Programs: 81}, 250},
+		{"dense graph, indented", large.Capture{Size: 20 * mega, Programs: 81, Dialect: large.Indent}, 250},
+		{"dense graph of 2024", large.Capture{Size: 20 * mega, Programs: 81, Dialect: large.Strings}, 250},
+		{"32 chips", large.Capture{Size: 20 * mega, Programs: 81, Chips: 32}, 250},
+		{"buffers of one size", large.Capture{Size: 20 * mega, Programs: 81, Buffers: large.SameBuffers}, 80},
+		{"buffers vary", large.Capture{Size: 20 * mega, Programs: 81, Buffers: large.VaryBuffers}, 80},
+		{"buffers vary, 5,000 programs", large.Capture{Size: 10 * mega, Programs: 5000, Buffers: large.VaryBuffers}, 50},
+		{"every program distinct", large.Capture{Size: 10 * mega}, 40},
+	}
+}
+
+// files reads captures from files, whole as the command does. All is processor time, of
+// all threads, with what collecting garbage takes.
+func files(r *runner) error {
+	dir, err := os.MkdirTemp("", "cbl1bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, f := range captures(r.size.mega) {
+		if err := r.file(f, filepath.Join(dir, "capture.json")); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// file measures one of them.
+func (r *runner) file(f file, path string) error {
+	made, err := write(f.what, path)
+	if err != nil {
+		return err
+	}
+	ours, valid, python := time.Duration(1<<62), time.Duration(1<<62), time.Duration(0)
+	perRun := 0.0
+	for range r.rounds {
+		var held uint64
+		ours = min(ours, processor(func() { held, err = read(path, made) }))
+		if err != nil {
+			return err
+		}
+		perRun = float64(held) / float64(made.Ops*int64(max(f.what.Chips, 1)))
+		valid = min(valid, processor(func() { err = check(path) }))
+		if err != nil {
+			return err
+		}
+	}
+	if took, ok := load(path); ok {
+		python = took
+	}
+	mbs := func(d time.Duration) float64 { return float64(made.Bytes) / 1e6 / max(d.Seconds(), 1e-9) }
+	workload := "file: " + f.name
+	r.add(row{workload: workload, what: "MB/s", value: value{n: mbs(ours), unit: "MB/s"}, goal: atLeast(f.goal/2, f.goal)})
+	r.add(row{workload: workload, what: "of encoding/json.Valid", value: value{n: float64(valid) / float64(ours), unit: "x"}})
+	if python > 0 {
+		r.add(row{workload: workload, what: "of python3 json.load", value: value{n: float64(python) / float64(ours), unit: "x"}})
+	}
+	r.add(row{workload: workload, what: "held for each run", value: value{n: perRun, unit: "B"}})
+	return nil
+}
+
+func write(c large.Capture, path string) (large.Made, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return large.Made{}, err
+	}
+	out := bufio.NewWriterSize(f, 1<<20)
+	made, err := c.Write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return made, err
+}
+
+// read reads a capture as the command does, and returns how much its Result holds.
+func read(path string, made large.Made) (held uint64, err error) {
+	inputs, err := capture.Inputs(path)
+	if err != nil {
+		return 0, err
+	}
+	before := live()
+	result, err := replay.Run(path, inputs[0].Events(capture.Options{}), replay.Options{})
+	if err != nil {
+		return 0, err
+	}
+	if result.Nodes != made.Nodes || result.Checks.Runs < made.Ops || result.Checks.Failed > 0 {
+		return 0, fmt.Errorf("%d nodes and %d runs of which %d fail; %d nodes and %d operations were written",
+			result.Nodes, result.Checks.Runs, result.Checks.Failed, made.Nodes, made.Ops)
+	}
+	held = max(live(), before) - before
+	runtime.KeepAlive(result)
+	return held, nil
+}
+
+// live returns how many bytes are in use once garbage is collected.
+func live() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// check looks for no more than whether a file is JSON.
+func check(path string) error {
+	text, err := os.ReadFile(path)
+	if err == nil && !json.Valid(bytes.TrimSpace(text)) {
+		err = fmt.Errorf("%s is no JSON", path)
+	}
+	return err
+}
+
+// load returns how long Python's own reader takes, if there is one here.
+func load(path string) (time.Duration, bool) {
+	cmd := exec.Command("python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", path)
+	if err := cmd.Run(); err != nil {
+		return 0, false
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), true
+}

@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/internal/baseline"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Design is a way to count, which can play workloads. A further one is a function here
+// and a place in Designs.
+type Design struct {
+	Name string
+	New  func(Workload) baseline.Contender // where nothing has happened yet
+}
+
+// classical is a design that knows of a workload its Spec and devices.
+func classical[C baseline.Contender](name string, create func(l1.Spec, int) C) Design {
+	return Design{name, func(w Workload) baseline.Contender { return create(w.Spec, w.Devices) }}
+}
+
+// Ours is the engine, with the sets of devices that the workload names.
+func Ours() Design {
+	return Design{"cbl1", func(w Workload) baseline.Contender {
+		if w.inMemory() {
+			return NewMemory(w)
+		}
+		f := NewFleet(w.Spec, w.Devices)
+		f.Prepare(w.Before)
+		f.Prepare(w.Steps)
+		return f
+	}}
+}
+
+// Dense walks the live programs at each question, as upstream did.
+func Dense() Design { return classical("dense", baseline.NewDense) }
+
+// PerCore has a tree of boundaries for each core of each device.
+func PerCore() Design { return classical("percore", baseline.NewPerCore) }
+
+// SortedSlice has a sorted slice of boundaries for each core of each device.
+func SortedSlice() Design { return classical("sorted slice", baseline.NewSortedSlice) }
+
+// DenseMemory is Dense for what dispatches left, and buffers.
+func DenseMemory() Design { return classical("dense", baseline.NewDenseMemory) }
+
+// PerCoreMemory is PerCore for what dispatches left, and buffers.
+func PerCoreMemory() Design { return classical("percore", baseline.NewPerCoreMemory) }
+
+// Designs returns all that can play w. The first one is what others are compared with:
+// what upstream computes is what is right.
+func Designs(w Workload) []Design {
+	if w.inMemory() {
+		return []Design{DenseMemory(), Ours(), PerCoreMemory()}
+	}
+	all := []Design{Dense(), Ours(), PerCore(), SortedSlice()}
+	if w.Spec.NumCores() == 1 {
+		all = append(all, Counter(), Coverage())
+	}
+	return all
+}
+
+// inMemory reports whether w is for a baseline.Memory.
+func (w Workload) inMemory() bool {
+	return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do > Unregister })
+}

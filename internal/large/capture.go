@@ -1,0 +1,114 @@
+package large
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
+
+// A Dialect is how a capture is written.
+type Dialect string
+
+// The dialects.
+const (
+	Report  Dialect = "report"  // an object around the graph, one node a line, as since 2026
+	Graph   Dialect = "graph"   // the graph alone, as since 2026
+	Indent  Dialect = "indent"  // the same, with the blanks of json.dump(indent=4)
+	Strings Dialect = "strings" // the graph alone with numbers as texts and no ids, as in 2024
+)
+
+// Dialects are all of them.
+func Dialects() []Dialect { return []Dialect{Report, Graph, Indent, Strings} }
+
+// A Buffering says what an operation does with buffers in L1.
+type Buffering string
+
+// The ways.
+const (
+	NoBuffers   Buffering = "none"
+	SameBuffers Buffering = "same" // one size at few addresses, so that what lives repeats
+	VaryBuffers Buffering = "vary" // each has a size of its own, so that it never does
+)
+
+// Bufferings are all of them.
+func Bufferings() []Buffering { return []Buffering{NoBuffers, SameBuffers, VaryBuffers} }
+
+// Live is how many buffers live at a time.
+const Live = 12
+
+// A Capture says what is to be written. The zero value of a field is its default.
+type Capture struct {
+	Size     int64     // bytes, about: the last operation is not cut. The default is 1 MiB
+	Chips    int       // of the mesh; the default is 1
+	Dialect  Dialect   // the default is Report
+	Share    float64   // of the graph in a Report, above 0 to 1; the default is 1
+	Programs int       // distinct ones; 0: each operation has one of its own
+	Buffers  Buffering // the default is NoBuffers
+}
+
+// Valid returns an error if there is no such capture.
+func (c Capture) Valid() error {
+	switch {
+	case c.Size < 0, c.Chips < 0, c.Chips > 1024, c.Programs < 0:
+		return fmt.Errorf("size %d, %d chips, %d programs: none may be negative, and a mesh has at most 1,024 chips", c.Size, c.Chips, c.Programs)
+	case c.Share < 0 || c.Share > 1:
+		return fmt.Errorf("share %v: want above 0 to 1", c.Share)
+	case c.Share != 0 && c.Share != 1 && c.Dialect != Report && c.Dialect != "":
+		return fmt.Errorf("share %v: only a report holds something besides its graph", c.Share)
+	}
+	if c.Dialect != "" && !contains(Dialects(), c.Dialect) {
+		return fmt.Errorf("dialect %q: want one of %v", c.Dialect, Dialects())
+	}
+	if c.Buffers != "" && !contains(Bufferings(), c.Buffers) {
+		return fmt.Errorf("buffers %q: want one of %v", c.Buffers, Bufferings())
+	}
+	return nil
+}
+
+func contains[T comparable](list []T, one T) bool {
+	for _, x := range list {
+		if x == one {
+			return true
+		}
+	}
+	return false
+}
+
+// withDefaults returns the capture with all its fields.
+func (c Capture) withDefaults() Capture {
+	if c.Size == 0 {
+		c.Size = 1 << 20
+	}
+	c.Chips = max(c.Chips, 1)
+	if c.Dialect == "" {
+		c.Dialect = Report
+	}
+	if c.Share == 0 {
+		c.Share = 1
+	}
+	if c.Buffers == "" {
+		c.Buffers = NoBuffers
+	}
+	return c
+}
+
+// A Made says what was written.
+type Made struct {
+	Bytes int64
+	Nodes int64
+	Ops   int64 // operations: each ran its program on every chip
+}
+
+// Write writes the capture. The error is one of Valid or of w.
+func (c Capture) Write(w io.Writer) (Made, error) {
+	if err := c.Valid(); err != nil {
+		return Made{}, err
+	}
+	out := &writer{Capture: c.withDefaults(), w: bufio.NewWriterSize(w, 64<<10)}
+	out.capture()
+	out.drain()
+	if out.err == nil {
+		out.err = out.w.Flush()
+	}
+	return Made{out.written, out.nodes, out.ops}, out.err
+}

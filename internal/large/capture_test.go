@@ -1,0 +1,115 @@
+package large_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/internal/large"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// TestCapture reads what is written, in all dialects, and finds what was meant.
+func TestCapture(t *testing.T) {
+	for _, dialect := range large.Dialects() {
+		for _, buffers := range large.Bufferings() {
+			for _, programs := range []int{0, 7} {
+				for _, chips := range []int{1, 3} {
+					c := large.Capture{Size: 60_000, Chips: chips, Dialect: dialect, Programs: programs, Buffers: buffers}
+					t.Run(fmt.Sprintf("%s/buffers=%s/programs=%d/chips=%d", dialect, buffers, programs, chips), func(t *testing.T) {
+						requireMeant(t, c)
+					})
+				}
+			}
+		}
+	}
+}
+
+func requireMeant(t *testing.T, c large.Capture) {
+	var b bytes.Buffer
+	made, err := c.Write(&b)
+	require.NoError(t, err)
+	require.Equal(t, int64(b.Len()), made.Bytes)
+	require.InDelta(t, c.Size, made.Bytes, 10_000)
+	require.True(t, json.Valid(b.Bytes()))
+
+	r, err := replay.Run("large", capture.NewReader(&b, "large").Events(capture.Options{}), replay.Options{})
+	require.NoError(t, err)
+	require.Equal(t, made.Nodes, r.Nodes)
+	runs, distinct, chips := made.Ops, made.Ops, int64(c.Chips)
+	if c.Dialect == large.Strings { // which has no ids: what is placed on all chips is one program
+		chips = 1
+	}
+	if c.Programs > 0 {
+		distinct = int64(c.Programs)
+	}
+	require.Equal(t, runs*chips, r.Checks.Runs)
+	require.Zero(t, r.Checks.Failed)
+	sizes := map[uint64]bool{}
+	for _, d := range r.Devices {
+		require.Len(t, d.ProgramsDetail, int(runs))
+		for _, p := range d.ProgramsDetail {
+			sizes[p.Bytes] = true
+		}
+	}
+	require.LessOrEqual(t, len(sizes), int(distinct))
+	for _, d := range r.L1 {
+		if c.Buffers == large.NoBuffers || c.Dialect == large.Strings {
+			continue
+		}
+		require.Equal(t, uint64(min(large.Live, made.Ops)), d.Buffers.Peak, "device %d", d.ID.V)
+	}
+	if c.Dialect != large.Strings {
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{}).Answer, "%+v %+v", r.Judge(replay.Terms{}).Untold, r.Anomalies)
+	}
+}
+
+// TestShare writes a report of which little is the graph.
+func TestShare(t *testing.T) {
+	var all, graph bytes.Buffer
+	_, err := large.Capture{Size: 1 << 20, Share: 0.05, Programs: 81}.Write(&all)
+	require.NoError(t, err)
+	require.True(t, json.Valid(all.Bytes()))
+	var report struct{ Graph json.RawMessage }
+	require.NoError(t, json.Unmarshal(all.Bytes(), &report))
+	require.InDelta(t, 0.05, float64(len(report.Graph))/float64(all.Len()), 0.005)
+	_, err = large.Capture{Size: 1 << 20 / 20, Programs: 81}.Write(&graph)
+	require.NoError(t, err)
+	require.Contains(t, all.String(), string(graph.Bytes()[:graph.Len()-3]), "the graph is that of a smaller report")
+}
+
+// TestSame writes the same bytes each time. Figures that were measured once stay
+// comparable: whoever changes the sum measures again.
+func TestSame(t *testing.T) {
+	sum := crc32.NewIEEE()
+	for _, dialect := range large.Dialects() {
+		_, err := large.Capture{Size: 100_000, Chips: 2, Dialect: dialect, Programs: 9, Buffers: large.VaryBuffers}.Write(sum)
+		require.NoError(t, err)
+	}
+	require.Equal(t, uint32(0x6b53f725), sum.Sum32())
+}
+
+// TestValid refuses what is no capture, and says what a failing writer says.
+func TestValid(t *testing.T) {
+	for _, c := range []large.Capture{
+		{Size: -1}, {Chips: -1}, {Chips: 1025}, {Programs: -1}, {Share: 2}, {Share: 0.5, Dialect: large.Graph},
+		{Dialect: "yaml"}, {Buffers: "some"},
+	} {
+		_, err := c.Write(io.Discard)
+		require.Error(t, err, "%+v", c)
+	}
+	full := errors.New("the disk is full")
+	_, err := large.Capture{Size: 1 << 20}.Write(failing{full})
+	require.ErrorIs(t, err, full)
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

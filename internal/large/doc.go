@@ -1,0 +1,26 @@
+// Package large makes graph captures of any size, for measurements: a file of 6 GB is
+// written in constant memory. The same [Capture] is the same bytes each time.
+//
+// # Model
+//
+// A capture is a row of operations. Each frees the circular buffers of the mesh, places
+// those of its program on every chip and, in dialects that have such nodes, executes it.
+// With buffers it first allocates one in L1, and frees the one that it allocated
+// Live operations ago. Programs come in turn: program 0, 1, ... and 0 again.
+//
+// The share of a report that is no graph is a list of pages of buffers, which nothing but
+// a viewer looks at.
+//
+// # Invariants
+//
+// Every program fits on a Wormhole beside every buffer, so that what a reader answers
+// about a capture is known: it fits, and has so many runs.
+//
+// # Cost
+//
+// Some hundred bytes of memory for each chip, and 64 KiB.
+//
+// # Concurrency
+//
+// A Capture is a value; each call of WriteTo stands alone.
+package large

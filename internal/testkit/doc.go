@@ -1,0 +1,9 @@
+// Package testkit has what tests of several packages need: inputs that are made, and
+// answers that were written down.
+//
+// [Gzip] and [Zstd] pack a text; [Repeat] reads a pattern again and again, so that a huge
+// input takes no memory. [Golden] compares an answer with a file, [CloseObjects] makes a
+// JSON schema strict.
+//
+// No product code imports this package.
+package testkit

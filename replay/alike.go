@@ -1,0 +1,180 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Devices that have had the same events since they were met are alike: they share one row.
+// An event that names all of them, or none, costs what it costs for one. One that names some
+// of them parts the row:
+//
+//	mesh 0..3            row {0 1 2 3}
+//	dispatch on 0..3     row {0 1 2 3}            taken in once
+//	dispatch on 2        row {0 1 3}  row {2}     a copy, and then taken in once
+//
+// Rows do not meet again.
+
+// A likeness is what devices that nothing has happened to are alike in.
+type likeness struct {
+	spec l1.Spec
+	role event.Role
+	grid event.Source
+}
+
+// of returns the rows of some devices, by their first devices. Those that have others too
+// are parted.
+func (r *replay) of(set device.Set) []*row {
+	switch {
+	case set.Len() == 0:
+		return nil
+	case r.lately.rows != nil && r.lately.set.Equal(set):
+		return r.lately.rows
+	}
+	var out []*row
+	if set == r.session.fleet.Set() {
+		for _, d := range r.sorted() {
+			if !d.gone {
+				out = append(out, r.met(d))
+			}
+		}
+	} else {
+		out = r.pick(set.All())
+	}
+	r.lately.set, r.lately.rows = set, out
+	return out
+}
+
+// pick returns the rows of devices as of does, of those of them that there are or were.
+func (r *replay) pick(ids func(func(device.ID) bool)) (out []*row) {
+	some := map[*row][]device.ID{}
+	for id := range ids {
+		if d := r.rows[id]; d != nil {
+			some[d] = append(some[d], id)
+		}
+	}
+	for d, ids := range some {
+		slices.Sort(ids)
+		out = append(out, r.met(r.part(d, slices.Compact(ids))))
+	}
+	slices.SortFunc(out, compareRows)
+	return out
+}
+
+// met notes that something happens to the devices of a row: new ones are not like them.
+func (r *replay) met(d *row) *row {
+	if like := d.likeness(); r.fresh[like] == d {
+		delete(r.fresh, like)
+	}
+	return d
+}
+
+func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid} }
+
+// part returns the row of some of the devices of a row, ascending, and of no others.
+func (r *replay) part(d *row, ids []device.ID) *row {
+	if len(ids) == len(d.members) {
+		return d
+	}
+	rest := make([]device.ID, 0, len(d.members)-len(ids))
+	for i, next := 0, 0; i < len(d.members); i++ {
+		if next < len(ids) && ids[next] == d.members[i] {
+			next++
+			continue
+		}
+		rest = append(rest, d.members[i])
+	}
+	other := d.clone()
+	mine, theirs := ids, rest
+	if len(ids) <= len(rest) { // whoever has fewer gets the new row
+		mine, theirs = rest, ids
+	}
+	r.all, r.order, r.lately.rows = append(r.all, other), nil, nil
+	r.gives(d, mine)
+	r.gives(other, theirs)
+	for _, id := range theirs {
+		r.rows[id] = other
+	}
+	r.checks.part(d, other)
+	if len(ids) <= len(rest) {
+		return other
+	}
+	return d
+}
+
+// gives gives a row its devices.
+func (r *replay) gives(d *row, ids []device.ID) {
+	d.members, d.slot, d.sets = ids, ids[0], nil
+	if dev, err := r.session.fleet.Device(d.slot); err == nil {
+		d.dev = dev // else it was removed, and counts nothing
+	}
+	if d.id.OK {
+		d.id = event.Some(uint64(d.slot))
+	}
+}
+
+// clone returns a row with the same history.
+func (d *row) clone() *row {
+	to := *d
+	to.figures.ProgramsDetail = slices.Clone(d.figures.ProgramsDetail)
+	to.open = slices.Clone(d.open)
+	for i, o := range to.open {
+		own := *o
+		to.open[i] = &own
+	}
+	to.detail, to.starts, to.held = maps.Clone(d.detail), maps.Clone(d.starts), maps.Clone(d.held)
+	to.timeline.list = slices.Clone(d.timeline.list)
+	to.live, to.last = maps.Clone(d.live), maps.Clone(d.last)
+	to.ownPeak(d)
+	return &to
+}
+
+// ownPeak gives a row a peak of its own, like that of another: what follows may show that
+// it was a spike.
+func (d *row) ownPeak(from *row) {
+	if d.spike, d.pending = nil, nil; from.on.Peak == nil {
+		return
+	}
+	peak := *from.on.Peak
+	d.on.Peak = &peak
+	if w := from.pending; w != nil && w.peak == from.on.Peak {
+		own := *w
+		own.peak, own.live, own.last = &peak, maps.Clone(w.live), maps.Clone(w.last)
+		d.pending = &own
+	}
+	if s := from.spike; s != nil && s.of == from.on.Peak {
+		d.spike = &spike{&peak, s.new}
+	}
+}
+
+// in returns the devices of a row as those of one of the fleets beside that of the
+// session, which has none until they are asked for.
+func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
+	if set, ok := d.sets[f]; ok {
+		return set, nil
+	}
+	for _, id := range d.members {
+		if _, err := f.Device(id); err == nil {
+			continue
+		}
+		if spec == nil {
+			return device.Set{}, nil
+		}
+		if _, err := f.AddDevice(id, spec()); err != nil {
+			return device.Set{}, err
+		}
+	}
+	set, err := f.Of(d.members...)
+	if err != nil {
+		return set, err
+	}
+	if d.sets == nil {
+		d.sets = map[*device.Fleet]device.Set{}
+	}
+	d.sets[f] = set
+	return set, nil
+}

@@ -1,0 +1,28 @@
+package replay
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// RunApart is Run with a row for each device, whatever they have in common.
+func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
+	r := newReplay(file, opt)
+	for e, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		if err := r.event(e); err != nil {
+			return nil, err
+		}
+		clear(r.fresh)
+		for _, d := range slices.Clone(r.all) {
+			for len(d.members) > 1 {
+				r.part(d, d.members[len(d.members)-1:])
+			}
+		}
+	}
+	return r.finish()
+}
