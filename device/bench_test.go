@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/cbl1/cbl1/device"
@@ -103,6 +104,31 @@ func BenchmarkRead(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkScattered is programs on random rectangles in random order: what a dispatch
+// leaves is nearly always new.
+func BenchmarkScattered(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {1, 8}, {4, 8}} {
+		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {
+			f := device.NewFleet()
+			m := addMesh(b, f, 0, devices[0], devices[1], l1.P150())
+			rnd := rand.New(rand.NewPCG(1, 2))
+			const programs = 500
+			for id := range program.ID(programs) {
+				x, y := rnd.IntN(13), rnd.IntN(10)
+				on := fmt.Sprintf("{[%d-%d - %d-%d]}", x, y, x+rnd.IntN(13-x), y+rnd.IntN(10-y))
+				register(b, f, build(b, m.Spec(), id, cb(on, 32*(1+rnd.Uint64N(10_000)))), m.Set())
+			}
+			s := m.Set()
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Dispatch(program.ID(rnd.IntN(programs)), s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

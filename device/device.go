@@ -69,8 +69,8 @@ func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	w, ok := d.c.left.on(core)
-	if !ok {
+	w := d.c.left.on(core)
+	if w == nil {
 		return nil, nil, false
 	}
 	return w.program, w.group.Ranges(), true
@@ -137,7 +137,7 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	}
 	now := d.c.fleet.view(g.state)
 	t := CoreTotals{Peak: g.cores.at(core)}
-	if w, ok := d.c.left.on(core); ok {
+	if w := d.c.left.on(core); w != nil {
 		t.Resident = w.group.Bytes()
 	}
 	if c := now.occupied.on(core); c != nil {

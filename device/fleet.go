@@ -69,6 +69,7 @@ type registration struct {
 	steps   int      // of trails that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
 	laid    bool     // left is known; it is nil without CBs of any kind
+	pieces  []piece  // what left is made of; nil = not worked out yet
 	fit     bool     // it fits beside the buffers with the name, in the mode
 	beside  uint64
 	hybrid  bool

@@ -2,9 +2,6 @@ package device
 
 import (
 	"hash/maphash"
-
-	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A hash is a number by which things are found that may be equal. Equal things have
@@ -46,18 +43,6 @@ func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
 		sum += cores.hash
 	}
 	return mix(sum)
-}
-
-// left returns the hash of what the program with a hash left on some cores: a sum over
-// cores.
-func (h hash) left(kind program.Kind, cores l1.CoreSet) (sum hash) {
-	if everythingMeets || h == 0 {
-		return 0
-	}
-	for c := range cores.All() {
-		sum += mix(h + hash(kind)<<16 + hash(c.X)<<8 + hash(c.Y))
-	}
-	return sum
 }
 
 // mix is the finisher of splitmix64: a bijection that looks random.

@@ -295,16 +295,10 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 
 // countPieces counts the programs of a residue, by kind, and returns their hash.
 func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
-	var seen [program.Scratchpad + 1]l1.CoreSet
-	for _, w := range r.pieces {
-		if w.cores.IsEmpty() {
-			return h, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
-		}
-		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
-			return h, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
-		}
-		seen[w.kind] = seen[w.kind].Union(w.cores)
-		h += w.hash.left(w.kind, w.cores)
+	if h, err = checkPlanes(id, r.planes); err != nil {
+		return h, err
+	}
+	for _, w := range r.written() {
 		for core := range w.cores.All() {
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
@@ -317,6 +311,28 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 			}
 			if have := w.group.Bytes(); have != bytes {
 				return h, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
+			}
+		}
+	}
+	return h, nil
+}
+
+// checkPlanes verifies the form of planes, and returns their hash.
+func checkPlanes(id ID, all planes) (h hash, err error) {
+	for kind, p := range all {
+		h += p.hash()
+		for _, b := range p {
+			columns := uint64(0) // to the last one that was written
+			for at, w := range b.last {
+				if w == nil {
+					continue
+				}
+				if columns = uint64(at/16 + 1); w.kind != program.Kind(kind) {
+					return h, &InvariantError{id, "kind of a resident program", uint64(w.kind), uint64(kind)}
+				}
+			}
+			if have := uint64(len(b.last)); have != 16*columns {
+				return h, &InvariantError{id, "columns of a block of cores, x 16,", have, 16 * columns}
 			}
 		}
 	}
@@ -371,7 +387,7 @@ func paintResidue(on map[l1.Core][]l1.Range, r *residue) {
 	if r == nil {
 		return
 	}
-	for _, w := range r.pieces {
+	for _, w := range r.written() {
 		for core := range w.cores.All() {
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
 				on[core] = slices.AppendSeq(on[core], g.Ranges())

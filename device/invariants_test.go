@@ -158,11 +158,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		// What is resident.
 		{"device resident", func(f *Fleet) { f.slots[0].left.bytes++ }},
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].left = nil }},
-		{"device resident", func(f *Fleet) { w := &f.slots[1].left.pieces[0]; w.program = f.programs[3].program }},
+		{"device resident", func(f *Fleet) { w := f.slots[1].left.written()[0]; w.program = f.programs[3].program }},
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
-		{"cores of a resident program, at least 1", func(f *Fleet) { f.slots[0].left.pieces[0].cores = l1.CoreSet{} }},
-		{"cores with two resident programs of a kind", func(f *Fleet) { l := f.slots[0].left; l.pieces = append(l.pieces, l.pieces[0]) }},
+		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
+		{"columns of a block of cores", func(f *Fleet) { b := &f.slots[0].left.planes[0][0]; b.last = append(b.last, make([]*writer, 16)...) }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
@@ -172,7 +172,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"end of what is resident", func(f *Fleet) { f.slots[2].left.end++ }},
 		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
 		{"hash of what is resident", func(f *Fleet) { f.slots[0].left.hash++ }},
-		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.pieces[0].group = program.Group{} }},
+		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.written()[0].group = program.Group{} }},
 		{"start of one", func(f *Fleet) {
 			l := f.slots[2].left // as many bytes, eight higher
 			l.held()
