@@ -295,8 +295,16 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 
 // countPieces counts the programs of a residue, by kind, and returns their hash.
 func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
-	if h, err = checkPlanes(id, r.planes); err != nil {
+	if err := checkPlanes(id, r.planes); err != nil {
 		return h, err
+	}
+	cores := 0
+	for at, w := range r.cores() {
+		h += w.hash.at(at)
+		cores++
+	}
+	if r.n != cores {
+		return h, &InvariantError{id, "cores that were written", uint64(r.n), uint64(cores)}
 	}
 	for _, w := range r.written() {
 		for core := range w.cores.All() {
@@ -317,10 +325,9 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 	return h, nil
 }
 
-// checkPlanes verifies the form of planes, and returns their hash.
-func checkPlanes(id ID, all planes) (h hash, err error) {
+// checkPlanes verifies the form of planes.
+func checkPlanes(id ID, all planes) error {
 	for kind, p := range all {
-		h += p.hash()
 		for _, b := range p {
 			columns := uint64(0) // to the last one that was written
 			for at, w := range b.last {
@@ -328,15 +335,15 @@ func checkPlanes(id ID, all planes) (h hash, err error) {
 					continue
 				}
 				if columns = uint64(at/16 + 1); w.kind != program.Kind(kind) {
-					return h, &InvariantError{id, "kind of a resident program", uint64(w.kind), uint64(kind)}
+					return &InvariantError{id, "kind of a resident program", uint64(w.kind), uint64(kind)}
 				}
 			}
 			if have := uint64(len(b.last)); have != 16*columns {
-				return h, &InvariantError{id, "columns of a block of cores, x 16,", have, 16 * columns}
+				return &InvariantError{id, "columns of a block of cores, x 16,", have, 16 * columns}
 			}
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // countCells counts the bytes of a residue core by core, each once, and returns the

@@ -163,6 +163,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
 		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
 		{"columns of a block of cores", func(f *Fleet) { b := &f.slots[0].left.planes[0][0]; b.last = append(b.last, make([]*writer, 16)...) }},
+		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},

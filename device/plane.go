@@ -27,8 +27,27 @@ type block struct {
 	last []*writer
 }
 
-// placeOf returns the block of a core and the position in it.
-func placeOf(c l1.Core) (key uint8, at int) { return c.X&0xf0 | c.Y>>4, int(c.X&15)<<4 | int(c.Y&15) }
+// A place is where a core lies in a plane: the key of its block, and the position there.
+type place uint16
+
+func placeOf(c l1.Core) place {
+	return place(c.X&0xf0|c.Y>>4)<<8 | place(c.X&15)<<4 | place(c.Y&15)
+}
+
+func (at place) key() uint8 { return uint8(at >> 8) }
+
+// core returns the core that lies there.
+func (at place) core() l1.Core {
+	return l1.Core{X: at.key()&0xf0 | uint8(at>>4)&15, Y: at.key()<<4 | uint8(at)&15}
+}
+
+// at returns the hash of a writer at a place.
+func (h hash) at(at place) hash {
+	if h == 0 { // it is 0 where all hashes are
+		return 0
+	}
+	return mix(h + hash(at))
+}
 
 func (p plane) seek(key uint8) (int, bool) {
 	return slices.BinarySearchFunc(p, key, func(b block, key uint8) int { return int(b.key) - int(key) })
@@ -36,96 +55,66 @@ func (p plane) seek(key uint8) (int, bool) {
 
 // on returns the last writer of a core, nil if there was none.
 func (p plane) on(c l1.Core) *writer {
-	key, at := placeOf(c)
-	if i, ok := p.seek(key); ok && at < len(p[i].last) {
-		return p[i].last[at]
+	at := placeOf(c)
+	if i, ok := p.seek(at.key()); ok && int(at&0xff) < len(p[i].last) {
+		return p[i].last[at&0xff]
 	}
 	return nil
+}
+
+// all yields each core that was written.
+func (p plane) all(yield func(place, *writer) bool) bool {
+	for i := range p {
+		for at, w := range p[i].last {
+			if w != nil && !yield(place(p[i].key)<<8|place(at), w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// clone returns a copy that may be written.
+func (p plane) clone() plane {
+	out := slices.Clone(p)
+	for i := range out {
+		out[i].last = slices.Clone(out[i].last)
+	}
+	return out
 }
 
 // paint has w write some cores of a plane that is being made.
 func (p plane) paint(w *writer, cores l1.CoreSet) plane {
 	for c := range cores.All() {
-		key, at := placeOf(c)
-		i, ok := p.seek(key)
+		at := placeOf(c)
+		i, ok := p.seek(at.key())
 		if !ok {
-			p = slices.Insert(p, i, block{key: key})
+			p = slices.Insert(p, i, block{key: at.key()})
 		}
-		if b := &p[i]; at >= len(b.last) {
-			b.last = append(b.last, make([]*writer, at|15+1-len(b.last))...)
+		b := &p[i]
+		if missing := int(at&0xf0) + 16 - len(b.last); missing > 0 {
+			b.last = append(b.last, make([]*writer, missing)...)
 		}
-		p[i].last[at] = w
+		b.last[at&0xff] = w
 	}
 	return p
-}
-
-// under returns the plane after all of over is written on p, and whether anything of p is
-// left.
-func (p plane) under(over plane) (out plane, left bool) {
-	switch {
-	case len(over) == 0:
-		return p, len(p) > 0
-	case len(p) == 0:
-		return over, false
-	}
-	for len(p) > 0 || len(over) > 0 {
-		switch {
-		case len(over) == 0 || len(p) > 0 && p[0].key < over[0].key:
-			out, p, left = append(out, p[0]), p[1:], true
-		case len(p) == 0 || over[0].key < p[0].key:
-			out, over = append(out, over[0]), over[1:]
-		default:
-			b, more := p[0].under(over[0])
-			out, p, over, left = append(out, b), p[1:], over[1:], left || more
-		}
-	}
-	return out, left
-}
-
-// under is plane.under for one block.
-func (b block) under(over block) (out block, left bool) {
-	out = block{b.key, make([]*writer, max(len(b.last), len(over.last)))}
-	copy(out.last, over.last)
-	for i, w := range b.last {
-		if w != nil && out.last[i] == nil {
-			out.last[i], left = w, true
-		}
-	}
-	return out, left
 }
 
 func (p plane) equal(o plane) bool {
 	return slices.EqualFunc(p, o, func(a, b block) bool { return a.key == b.key && slices.Equal(a.last, b.last) })
 }
 
-// hash returns the hash of a plane: a sum over its cores.
-func (p plane) hash() (sum hash) {
-	for i := range p {
-		for at, w := range p[i].last {
-			if w != nil && w.hash != 0 { // it is 0 where all hashes are
-				sum += mix(w.hash + hash(p[i].key)<<8 + hash(at))
-			}
-		}
-	}
-	return sum
-}
-
 // pieces adds what each writer has on a plane, by the first core.
 func (p plane) pieces(out []piece) []piece {
 	start := len(out)
 	cores := map[*writer][]l1.Core{}
-	for i := range p {
-		x, y := p[i].key&0xf0, p[i].key<<4
-		for at, w := range p[i].last {
-			if w == nil {
-				continue
-			}
-			if cores[w] == nil {
-				out = append(out, piece{writer: w})
-			}
-			cores[w] = append(cores[w], l1.Core{X: x | uint8(at>>4), Y: y | uint8(at&15)})
+	p.all(func(at place, w *writer) bool {
+		if cores[w] == nil {
+			out = append(out, piece{writer: w})
 		}
-	}
+		cores[w] = append(cores[w], at.core())
+		return true
+	})
 	for i := range out[start:] {
 		w := &out[start+i]
 		w.cores = l1.CoreSetOf(cores[w.writer]...)

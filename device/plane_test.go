@@ -46,23 +46,28 @@ func TestPlane(t *testing.T) {
 			}
 			require.Nil(t, p.on(l1.Core{X: 99, Y: 99}))
 			require.True(t, p.equal(again))
-			require.Equal(t, p.hash(), again.hash())
+			made, painted := &residue{planes: planes{p}}, &residue{pieces: p.pieces(nil)}
+			made.sum()
+			painted.sum()
+			require.Equal(t, made.hash, painted.hash)
+			require.Equal(t, len(model), made.n)
+			require.Equal(t, len(model), painted.n)
 		}
 		p, below := draw("p")
 		q, above := draw("q")
 		is(p, below)
 		is(q, above)
-		sum, kept := p.under(q)
-		both, left := map[l1.Core]*writer{}, false
+		sum, both := p.clone(), map[l1.Core]*writer{}
+		for _, w := range q.pieces(nil) {
+			sum = sum.paint(w.writer, w.cores)
+		}
 		for c, w := range below {
 			both[c] = w
-			left = left || above[c] == nil
 		}
 		for c, w := range above {
 			both[c] = w
 		}
 		is(sum, both)
-		require.Equal(t, left, kept)
 		is(p, below) // neither has changed
 		is(q, above)
 		same := len(below) == len(above)

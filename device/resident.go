@@ -1,6 +1,7 @@
 package device
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -27,15 +28,17 @@ import (
 // with the same residue point to the same one, which is found by its hash and then compared. nil holds nothing.
 type residue struct {
 	serial uint64
-	hash   hash   // of the planes
-	planes planes // not all empty
-	bytes  uint64 // of circular buffers, sum over cores
-	other  uint64 // of dataflow buffers and scratchpads
-	charge uint64 // bytes and other
-	all    uint64 // of all kinds, each byte once
-	core   uint64 // of all kinds, each byte once, on the fullest core
-	end    uint64 // of the highest range of any core
-	cells  []cell // the same, core by core; nil = not worked out yet
+	hash   hash    // a sum over cores
+	pieces []piece // what a program or a trace left where nothing was; nil if there are planes
+	planes planes  // what was left over something else
+	n      int     // cores in all planes, at least one
+	bytes  uint64  // of circular buffers, sum over cores
+	other  uint64  // of dataflow buffers and scratchpads
+	charge uint64  // bytes and other
+	all    uint64  // of all kinds, each byte once
+	core   uint64  // of all kinds, each byte once, on the fullest core
+	end    uint64  // of the highest range of any core
+	cells  []cell  // the same, core by core; nil = not worked out yet
 }
 
 // planes are the last writers of each kind.
@@ -311,10 +314,48 @@ func (r *residue) total() uint64 {
 
 // written returns what each writer has. Cost: O(cores).
 func (r *residue) written() (out []piece) {
-	if r != nil {
-		for _, p := range r.planes {
-			out = p.pieces(out)
+	if r == nil || r.pieces != nil {
+		return r.own()
+	}
+	for _, p := range r.planes {
+		out = p.pieces(out)
+	}
+	return out
+}
+
+// own returns the pieces of a residue that is made of them.
+func (r *residue) own() []piece {
+	if r == nil {
+		return nil
+	}
+	return r.pieces
+}
+
+// cores returns where a core lies in a plane, with each of its last writers.
+func (r *residue) cores() iter.Seq2[place, *writer] {
+	return func(yield func(place, *writer) bool) {
+		for _, w := range r.pieces {
+			for c := range w.cores.All() {
+				if !yield(placeOf(c), w.writer) {
+					return
+				}
+			}
 		}
+		for _, p := range r.planes {
+			if !p.all(yield) {
+				return
+			}
+		}
+	}
+}
+
+// fresh returns the planes of a residue, which may be written.
+func (r *residue) fresh() (out planes) {
+	for kind, p := range r.planes {
+		out[kind] = p.clone()
+	}
+	for _, w := range r.pieces {
+		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
 	}
 	return out
 }
@@ -323,6 +364,11 @@ func (r *residue) written() (out []piece) {
 func (r *residue) on(c l1.Core) *writer {
 	if r == nil {
 		return nil
+	}
+	for _, w := range r.pieces {
+		if w.kind == program.CircularBuffer && w.cores.Has(c) {
+			return w.writer
+		}
 	}
 	return r.planes[program.CircularBuffer].on(c)
 }
@@ -345,46 +391,44 @@ func (f *Fleet) over(under, over *residue) *residue {
 }
 
 func (f *Fleet) overlay(under, over *residue) *residue {
-	var out planes
-	left := false
-	for kind, p := range under.planes {
-		var more bool
-		out[kind], more = p.under(over.planes[kind])
-		left = left || more
+	out := under.fresh()
+	for _, w := range over.written() {
+		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
 	}
-	if !left {
+	r := &residue{planes: out}
+	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over
 	}
-	return f.remember(out)
+	return f.remember(r)
 }
 
 // left returns the residue of some pieces, which are disjoint within a kind.
 func (f *Fleet) left(pieces []piece) *residue {
-	var out planes
-	for _, w := range pieces {
-		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
-	}
-	return f.remember(out)
-}
-
-// remember returns the residue with some planes, which is known if there was one like it.
-func (f *Fleet) remember(p planes) *residue {
-	r := &residue{planes: p}
-	if !r.sum() {
-		r.charge = math.MaxUint64 // it is refused later
-		return r
-	}
-	empty := true
-	for _, p := range r.planes {
-		r.hash += p.hash()
-		empty = empty && len(p) == 0
-	}
-	if empty {
+	if len(pieces) == 0 {
 		return nil
 	}
-	r.charge = r.bytes + r.other
+	r := &residue{pieces: pieces}
+	r.sum()
+	return f.remember(r)
+}
+
+// remember returns the residue that is equal to r, r itself if none is known.
+func (f *Fleet) remember(r *residue) *residue {
+	if r.charge == math.MaxUint64 {
+		return r // it is refused
+	}
 	same := func(o *residue) bool {
-		return slices.EqualFunc(o.planes[:], r.planes[:], plane.equal)
+		if o.n != r.n || o.bytes != r.bytes {
+			return false
+		}
+		a, b := o.planes, r.planes
+		if o.pieces != nil {
+			a = o.fresh()
+		}
+		if r.pieces != nil {
+			b = r.fresh()
+		}
+		return slices.EqualFunc(a[:], b[:], plane.equal)
 	}
 	if known := f.residues.find(r.hash, same); known != nil {
 		return known
@@ -405,35 +449,31 @@ func (f *Fleet) remember(p planes) *residue {
 	return r
 }
 
-// sum works out the figures that are sums or maxima over writers. ok is false if a sum
-// does not fit.
-func (r *residue) sum() (ok bool) {
-	for kind, p := range r.planes {
-		sum := &r.bytes
-		if program.Kind(kind) != program.CircularBuffer {
-			sum = &r.other
-		}
-		for i := range p {
-			var last *writer // cores in a row mostly have the same
-			var bytes uint64
-			for _, w := range p[i].last {
-				if w == nil {
-					continue
-				}
-				if w != last {
-					last, bytes = w, w.group.Bytes()
-					r.core = max(r.core, bytes)
-					if n := w.group.NumRanges(); n > 0 {
-						r.end = max(r.end, w.group.Range(n-1).End)
-					}
-				}
-				if *sum += bytes; bytes > l1.MaxAddr || *sum > l1.MaxAddr {
-					return false
-				}
+// sum works out the figures that are sums or maxima over writers, and the hash. The charge
+// is 2^64-1 if a sum does not fit.
+func (r *residue) sum() {
+	var last *writer // cores in a row mostly have the same
+	var bytes uint64
+	for at, w := range r.cores() {
+		if w != last {
+			last, bytes = w, w.group.Bytes()
+			r.core = max(r.core, bytes)
+			if n := w.group.NumRanges(); n > 0 {
+				r.end = max(r.end, w.group.Range(n-1).End)
 			}
 		}
+		sum := &r.bytes
+		if w.kind != program.CircularBuffer {
+			sum = &r.other
+		}
+		if *sum += bytes; bytes > l1.MaxAddr || *sum > l1.MaxAddr {
+			r.charge = math.MaxUint64
+			return
+		}
+		r.n++
+		r.hash += w.hash.at(at)
 	}
-	return true
+	r.charge = r.bytes + r.other
 }
 
 // held returns what lies on which cores. It may write, so it is for changes only.
