@@ -103,7 +103,9 @@ func TestRulesCanFail(t *testing.T) {
 		{"init", "l1/a.go", library + "func (t T) init() {}", ""},
 
 		{"goroutines", "device/a.go", library + "func f() { go f() }", "go statement"},
-		{"goroutines", "cmd/cbl1/a.go", command + "func f() { func() { go f() }() }", "go statement"},
+		{"goroutines", "capture/a.go", library + "func f() { func() { go f() }() }", "go statement"},
+		{"goroutines", "internal/bench/cbl1bench/a.go", command + "func f() { go f() }", "go statement"},
+		{"goroutines", "cmd/cbl1/a.go", command + "func f() { go f() }", ""},
 		{"goroutines", "device/a_test.go", library + "func f() { go f() }", ""},
 
 		{"logging, clock and environment", "l1/a.go", library + `import "log"`, `import "log"`},

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -53,18 +54,33 @@ func (w *walk) leaves(b *buffer) {
 	if !ok {
 		return
 	}
-	g := guest{b, until}
-	i, _ := slices.BinarySearchFunc(w.leaving, g, func(a, b guest) int {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
-	})
-	w.leaving = slices.Insert(w.leaving, i, g)
+	heap.Push(&w.leaving, guest{b, until})
+}
+
+// guests are buffers that are there now, as a heap by their end.
+type guests []guest
+
+func (g guests) Len() int { return len(g) }
+
+func (g guests) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(g[i].until, g[j].until), cmp.Compare(g[i].id, g[j].id)) < 0
+}
+
+func (g guests) Swap(i, j int) { g[i], g[j] = g[j], g[i] }
+
+func (g *guests) Push(one any) { *g = append(*g, one.(guest)) }
+
+func (g *guests) Pop() any {
+	last := len(*g) - 1
+	one := (*g)[last]
+	*g = (*g)[:last]
+	return one
 }
 
 // depart tells the buffers that are gone by the node that comes, and that no node has freed.
 func (w *walk) depart(next uint64) error {
 	for len(w.leaving) > 0 && w.leaving[0].until < next {
-		b := w.leaving[0]
-		w.leaving = w.leaving[1:]
+		b := heap.Pop(&w.leaving).(guest)
 		if w.buffers.live[b.named][b.id] == nil {
 			continue
 		}

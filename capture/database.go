@@ -26,7 +26,7 @@ const (
 	rankColumn   = "rank"
 
 	// maxParts bounds how many captures a database may hold.
-	maxParts = 256
+	maxParts = 64
 	// shift is what the importer adds to the operation ids of each further file of a host
 	// process.
 	shift = 10_000

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,14 +116,14 @@ func toldIn(t *testing.T, m memory) string {
 	var events []*event.Event
 	for e, err := range inputs[0].Events(Options{}) {
 		require.NoError(t, err)
-		if events = append(events, e); e.Kind == event.KindAgain {
+		if events = append(events, new(*e)); e.Kind == event.KindAgain {
 			events = nil
 		}
 	}
 	var ahead []*event.Event
 	for e, err := range inputs[0].Events(Options{Ahead: true}) {
 		require.NoError(t, err)
-		ahead = append(ahead, e)
+		ahead = append(ahead, new(*e))
 	}
 	require.Equal(t, summary(events), summary(ahead))
 	lines := strings.Split(summary(events), "\n")
@@ -246,4 +247,42 @@ func TestDatabaseSlicesAreEmpty(t *testing.T) {
 	m := operations(true, op{nil, []int{8192}}, op{[]string{placeOn(0)}, []int{8192}}, op{nil, nil}, op{[]string{placeOn(0)}, []int{8192}})
 	require.Contains(t, toldIn(t, m), "0 allocate 1 l1 on [0] [8192,8256)")
 	require.NotContains(t, toldIn(t, m), "free")
+}
+
+// TestDatabaseSlicesShareTheirReader: the texts of all operations go through one buffer, so that
+// many small ones take little.
+func TestDatabaseSlicesShareTheirReader(t *testing.T) {
+	few := make([]op, 2_000)
+	for i := range few {
+		few[i].nodes = []string{freeOf(0), placeOn(0)}
+	}
+	m := operations(true, few...)
+	inputs, err := Databases(m, "db.sqlite")
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, err := range inputs[0].Events(Options{}) {
+		require.NoError(t, err)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/uint64(len(few)), uint64(16<<10), "bytes for each operation")
+}
+
+// TestDatabaseOfManyOperations: operation 10,001 begins another file only where the ids leap.
+func TestDatabaseOfManyOperations(t *testing.T) {
+	of := func(ids ...int64) (names []string) {
+		m := memory{graphTable: {{"operation_id", graphTable}}, "report_metadata": {{"key", "value"}, {"schema_version", "2.1"}}}
+		for _, id := range ids {
+			m[graphTable] = append(m[graphTable], []any{id, "[]"})
+		}
+		inputs, err := Databases(m, "db.sqlite")
+		require.NoError(t, err)
+		for _, in := range inputs {
+			names = append(names, in.Path)
+		}
+		return names
+	}
+	require.Equal(t, []string{"db.sqlite"}, of(1, 9_999, 10_000, 10_001, 10_002))
+	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 2, 10_001, 10_002))
+	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 10_000, 10_001, 10_002, 10_001, 10_002), "of which the first one is longer")
 }

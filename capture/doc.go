@@ -9,8 +9,7 @@
 // database, whose rows ([Row]) somebody else fetches: [Tables] is all that is asked of a driver,
 // and [Input.Counter] finds a node of an operation. [NewReader] makes a [Reader] of
 // whatever else can be read, like standard input, and [Reader.Events] does the same.
-// [Options] say what a capture cannot. [Databases] returns the captures of a report
-// database, which is read as [Tables] of [Row]s: whoever has a driver implements them.
+// [Options] say what a capture cannot.
 //
 // A capture is a list of nodes in the order of execution. A node is no event: which chips
 // a mesh has shows late, a program is the circular buffers between two frees, an

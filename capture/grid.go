@@ -22,6 +22,7 @@ type grids struct {
 	specs *specs
 	known *learnt
 	byID  map[device.ID]*grid
+	last  grid // that was found: most are alike, and share their cores
 }
 
 // of returns the grid of an id as it stands.
@@ -70,7 +71,11 @@ func (g *grids) find(id device.ID) *grid {
 		}
 		found.cols, found.rows = max(found.cols, int(g.known.seen.X)+1), max(found.rows, int(g.known.seen.Y)+1)
 	}
-	found.cores = l1.Spec{Cols: found.cols, Rows: found.rows}.Grid().Cores()
+	if last := g.last; last.cols != found.cols || last.rows != found.rows {
+		g.last = *found
+		g.last.cores = l1.Spec{Cols: found.cols, Rows: found.rows}.Grid().Cores()
+	}
+	found.cores = g.last.cores
 	return found
 }
 

@@ -25,48 +25,112 @@ type Input struct {
 
 // Inputs returns the captures that path names: the file itself, or those in the
 // folder. In a folder these are the files graph_capture_<rank>_of_<world>.json by
-// rank; if there are none, all *.json by name, numbers in names by value. Files may
-// also end in .json.gz or .json.zst. Sidecars (*.python_io.json, config.json) and
-// hidden files are left out, folders inside are not entered. A rank that comes twice
-// and a folder without captures are refused. Errors are *event.InputError.
+// rank; if there are none, all *.json by name, numbers in names by value; and then the
+// event logs, *.jsonl, by name. Files may also end in .gz or .zst. Sidecars
+// (*.python_io.json, config.json) and hidden files are left out, folders inside are not
+// entered. What else looks like one of these is passed over: see Listed. A rank that comes twice and a folder without captures are refused. Errors
+// are *event.InputError.
 func Inputs(path string) ([]Input, error) {
+	l, err := List(path)
+	return l.Inputs, err
+}
+
+// Listed is what a path names.
+type Listed struct {
+	Inputs []Input
+	Passed []Passed // by name
+}
+
+// Passed is a file that is called like an input and is none.
+type Passed struct{ Path, Why string }
+
+// List returns what Inputs does, and what it passes over.
+func List(path string) (l Listed, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return l, fileError(path, err)
 	}
 	if !info.IsDir() {
-		return []Input{newInput(path)}, nil
+		l.Inputs = []Input{newInput(path)}
+		return l, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return l, fileError(path, err)
 	}
-	var ranks, others []Input
+	var ranks, others, logs []Input
 	for _, entry := range entries {
-		name := entry.Name()
-		stem, ok := jsonStem(name)
-		if !ok || strings.HasPrefix(name, ".") || stem == "config" || strings.HasSuffix(stem, ".python_io") {
-			continue
-		}
-		full := filepath.Join(path, name)
+		full := filepath.Join(path, entry.Name())
+		stem, ending := inputStem(entry.Name())
 		// A link may lead to a folder; one that leads nowhere is kept and fails.
-		if info, err := os.Stat(full); err == nil && info.IsDir() {
+		info, err := os.Stat(full)
+		if ending == "" || sideFile(stem) || strings.HasPrefix(entry.Name(), ".") || err == nil && info.IsDir() {
 			continue
 		}
-		if in := newInput(full); in.Rank.OK {
+		why := ""
+		if strings.HasSuffix(stem, ".expected") || strings.HasSuffix(stem, ".right") {
+			why = "it says what a test expects"
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			why = Irregular(info.Mode())
+		}
+		in := newInput(full)
+		switch {
+		case why != "":
+			l.Passed = append(l.Passed, Passed{full, why})
+		case ending == ".jsonl":
+			logs = append(logs, in)
+		case in.Rank.OK:
 			ranks = append(ranks, in)
-		} else {
+		default:
 			others = append(others, in)
 		}
 	}
+	return l.order(path, ranks, others, logs)
+}
+
+// order orders the files of a folder.
+func (l Listed) order(path string, ranks, others, logs []Input) (Listed, error) {
+	byName := func(a, b Input) int { return natural(a.Path, b.Path) }
+	slices.SortFunc(others, byName)
+	slices.SortFunc(logs, byName)
 	if len(ranks) > 0 {
-		return byRank(path, ranks)
+		for _, in := range others {
+			l.Passed = append(l.Passed, Passed{in.Path, "the captures of the ranks are beside it"})
+		}
+		var err error
+		if others, err = byRank(path, ranks); err != nil {
+			return Listed{}, err
+		}
 	}
-	if len(others) == 0 {
-		return nil, &event.InputError{File: path, Node: -1, Reason: "no captures (*.json, *.json.gz, *.json.zst) in this folder", Err: fs.ErrNotExist}
+	slices.SortFunc(l.Passed, func(a, b Passed) int { return natural(a.Path, b.Path) })
+	if l.Inputs = append(others, logs...); len(l.Inputs) == 0 {
+		return l, &event.InputError{
+			File: path, Node: -1, Reason: "no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder", Err: fs.ErrNotExist,
+		}
 	}
-	slices.SortFunc(others, func(a, b Input) int { return natural(a.Path, b.Path) })
-	return others, nil
+	return l, nil
+}
+
+// sideFile reports whether a file is one that ttnn and its viewer write beside captures: a
+// part of the report, and nothing to be read.
+func sideFile(stem string) bool {
+	return stem == "config" || strings.HasSuffix(stem, ".python_io") ||
+		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
+}
+
+// Irregular says what a file is that is no regular one, or "": whoever opens it may wait for
+// ever.
+func Irregular(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "it is a pipe: name it to read it"
+	case mode&fs.ModeSocket != 0:
+		return "it is a socket"
+	case mode&fs.ModeDevice != 0:
+		return "it is a device"
+	}
+	return ""
 }
 
 func byRank(path string, inputs []Input) ([]Input, error) {
@@ -82,7 +146,7 @@ func byRank(path string, inputs []Input) ([]Input, error) {
 
 func newInput(path string) Input {
 	in := Input{Path: path}
-	stem, _ := jsonStem(filepath.Base(path))
+	stem, _ := inputStem(filepath.Base(path))
 	if rest, ok := strings.CutPrefix(stem, "graph_capture_"); ok {
 		if rank, world, ok := strings.Cut(rest, "_of_"); ok {
 			r, rankErr := strconv.ParseUint(rank, 10, 63)
@@ -95,14 +159,17 @@ func newInput(path string) Input {
 	return in
 }
 
-// jsonStem returns a file name without its ending, if that is one of ours.
-func jsonStem(name string) (stem string, ok bool) {
-	for _, ending := range []string{".json", ".json.gz", ".json.zst"} {
-		if stem, ok := strings.CutSuffix(name, ending); ok {
-			return stem, true
+// inputStem returns a file name without its ending, and .json or .jsonl if it has one of
+// these.
+func inputStem(name string) (stem, ending string) {
+	for _, packed := range []string{"", ".gz", ".zst"} {
+		for _, ending := range []string{".json", ".jsonl"} {
+			if stem, ok := strings.CutSuffix(name, ending+packed); ok {
+				return stem, ending
+			}
 		}
 	}
-	return "", false
+	return "", ""
 }
 
 // natural compares names so that runs of digits count as numbers: a9 before a10.

@@ -173,7 +173,7 @@ type walk struct {
 
 	sliced        bool               // it is a database, where each operation has a graph of its own
 	began, border uint64             // first nodes of the last slice, and of the next one
-	leaving       []guest            // buffers that are gone when an operation ends, by their end
+	leaving       guests             // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
 	out           []event.Event      // not yet yielded; its memory is used again
 }

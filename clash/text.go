@@ -3,6 +3,8 @@ package clash
 import (
 	"bufio"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"unicode"
@@ -17,9 +19,15 @@ const (
 	window = 32 << 10
 	// maxPrefix is how much of a line may count as a prefix of log lines.
 	maxPrefix = 512
+	// maxLine is how long a line of the input may be, in bytes. What has a longer one is no
+	// log, and may have no end.
+	maxLine = 16 << 20
 	// maxEscape is how long a terminal's string sequence (a title, a link) may be.
 	maxEscape = 4 << 10
 )
+
+// ErrLine says that a line of the input has more than 16 MiB.
+var ErrLine = errors.New("is longer than 16 MiB: this is no log")
 
 // A text is a sliding window over normalised input:
 //
@@ -40,6 +48,7 @@ type text struct {
 
 	space byte  // white space not yet written: 0, ' ' or '\n'
 	line  int64 // number of the input line being read
+	read  int   // bytes of it
 	err   error // io.EOF or why reading ended
 
 	matcher matcher // for messageAt: no garbage for each word that begins like a message
@@ -60,6 +69,9 @@ func (t *text) fill(n int) {
 	for len(t.buf) < n && t.err == nil {
 		t.words()
 		t.step()
+		if t.read > maxLine {
+			t.err = fmt.Errorf("line %d: %w", t.line, ErrLine)
+		}
 	}
 }
 
@@ -78,6 +90,7 @@ func (t *text) words() {
 		from = i + 1
 		if c != ' ' {
 			_, _ = t.in.Discard(i)
+			t.read += i
 			return
 		}
 		t.blank()
@@ -86,11 +99,13 @@ func (t *text) words() {
 		t.write(ready[from:]...)
 	}
 	_, _ = t.in.Discard(len(ready))
+	t.read += len(ready)
 }
 
 // step reads one character or one escape sequence.
 func (t *text) step() {
 	c, err := t.in.ReadByte()
+	t.read++
 	switch {
 	case err != nil:
 		t.err = err
@@ -98,6 +113,7 @@ func (t *text) step() {
 		t.write(c)
 	case c == '\n':
 		t.line++
+		t.read = 0
 		t.space = '\n'
 	case c == '\r', c == '\v', c == '\f':
 		t.space = '\n' // an overwritten or fed line; not one that editors count

@@ -141,7 +141,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 	f.addChip(c, id, f.intern(spec), nil)
 	f.addLone(c)
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDeviceAdded, Set: f.setOf(bitset{}.with(c.slot), 1), Spec: spec})
+		f.emit(Event{Kind: EventDeviceAdded, Set: f.row(c.slot, 1, c.spec, f.ids), Spec: spec})
 	}
 	return Device{c}, nil
 }
@@ -186,17 +186,19 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 	m.chips = make([]chip, rows*cols)
 	f.slots, f.ids = slices.Grow(f.slots, len(m.chips)), slices.Grow(f.ids, len(m.chips))
 	f.list(m)
-	all := &set{fleet: f, n: len(m.chips), spec: m.spec}
 	for i := range m.chips {
 		f.addChip(&m.chips[i], first+ID(i), m.spec, m)
-		all.slots = all.slots.with(m.chips[i].slot)
 		if m.nested {
 			f.addLone(&m.chips[i])
 		}
 	}
-	all.ids = f.ids
-	m.all = Set{all}
-	f.emit(Event{Kind: EventMeshAdded, Set: m.all, Spec: spec, Rows: rows, Cols: cols})
+	m.ids = f.ids
+	if m.chips[0].slot < 512*len(m.chips) { // else thousands of small meshes would keep a large set each
+		m.all = m.set()
+	}
+	if f.observer != nil {
+		f.emit(Event{Kind: EventMeshAdded, Set: m.set(), Spec: spec, Rows: rows, Cols: cols})
+	}
 	return Mesh{m}, nil
 }
 
@@ -271,6 +273,15 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	g.slots = g.slots.with(c.slot)
 	g.n++
 	c.group = g
+}
+
+// row returns the set of n slots that follow each other, of one Spec.
+func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
+	slots := bitset{}.room(first>>6, (first+n-1)>>6+1)
+	for i := range n {
+		slots = slots.with(first + i)
+	}
+	return Set{&set{fleet: f, slots: slots, n: n, ids: ids, spec: spec}}
 }
 
 // setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,

@@ -183,19 +183,25 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	return again, g.cores.check(id)
 }
 
-// check verifies the figure that stands for all peaks.
+// check verifies the figures that stand for all peaks, and that no core has two.
 func (p *corePeaks) check(id ID) error {
 	if p == nil {
 		return nil
 	}
-	least := ^uint64(0)
+	least, cores, last := ^uint64(0), 0, uint64(0)
 	for core := range p.cores.All() {
 		least = min(least, p.at(core))
 	}
-	if p.least != least {
-		return &InvariantError{id, "smallest peak of a core", p.least, least}
+	for _, part := range p.parts {
+		if part.bytes <= last || part.cores.IsEmpty() {
+			return &InvariantError{id, "peak after a smaller one", part.bytes, last}
+		}
+		cores, last = cores+part.cores.Len(), part.bytes
 	}
-	return nil
+	return agree(id, "",
+		figure{"smallest peak of a core", p.least, least},
+		figure{"cores with a peak", uint64(cores), uint64(p.cores.Len())},
+	)
 }
 
 // checkLines verifies that every state can be found, and that no more are kept than

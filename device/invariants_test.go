@@ -115,7 +115,17 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
-		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.bytes[0] = 1 }},
+		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.parts[0].bytes = 1 }},
+		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.least++ }},
+		{"cores with a peak", func(f *Fleet) {
+			p := f.slots[0].group.cores
+			p.cores = p.cores.Union(l1.Rect(99, 99, 99, 99).Cores())
+			p.least = 0
+		}},
+		{"peak after a smaller one", func(f *Fleet) {
+			p := f.slots[0].group.cores
+			p.parts = append(p.parts, p.parts[0])
+		}},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
 		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
 		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},

@@ -22,7 +22,8 @@ type mesh struct {
 	first      ID
 	rows, cols int
 	chips      []chip // row by row; removed ones stay and count nothing
-	all        Set
+	all        Set    // the zero Set if it is made when it is asked for
+	ids        []ID   // of the fleet, when the mesh was made
 
 	registered atomic.Uint64 // = sum.Registered, published for lock-free reads
 	resident   atomic.Uint64 // = sum.Resident
@@ -58,7 +59,15 @@ func (m Mesh) Set() Set {
 	if m.m == nil {
 		return Set{}
 	}
-	return m.m.all
+	return m.m.set()
+}
+
+// set returns the set of all devices that the mesh was made of.
+func (m *mesh) set() Set {
+	if m.all.s != nil {
+		return m.all
+	}
+	return m.fleet.row(m.chips[0].slot, len(m.chips), m.spec, m.ids)
 }
 
 // Sub returns the devices of the rows x cols rectangle that starts at the given

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -11,28 +12,37 @@ import (
 // the mark of a core is the larger of its peak here and what it holds now. They
 // never change; nil is zero everywhere.
 type corePeaks struct {
-	rows  int
-	bytes []uint64   // of core x-y at x*rows+y
-	cores l1.CoreSet // with a peak above 0
+	parts []peakPart // by bytes; no two with the same
+	cores l1.CoreSet // of all parts
 	least uint64     // smallest peak of these
-	hash  hash       // of bytes
+	hash  hash       // of the bytes of the parts
 }
 
+// A peakPart is the cores that held as much at most: more than 0 bytes.
+type peakPart struct {
+	bytes uint64
+	cores l1.CoreSet
+}
+
+// Cost: O(distinct peaks), which are far fewer than cores.
 func (p *corePeaks) at(c l1.Core) uint64 {
-	if p == nil || int(c.Y) >= p.rows {
+	if p == nil {
 		return 0
 	}
-	i := int(c.X)*p.rows + int(c.Y)
-	if i >= len(p.bytes) {
-		return 0
+	for _, part := range p.parts {
+		if part.cores.Has(c) {
+			return part.bytes
+		}
 	}
-	return p.bytes[i]
+	return 0
 }
 
 // equal reports whether two marks are the same: devices that came to them each for
 // itself belong to one group.
 func (p *corePeaks) equal(o *corePeaks) bool {
-	return p == o || p != nil && o != nil && p.rows == o.rows && slices.Equal(p.bytes, o.bytes)
+	return p == o || p != nil && o != nil && slices.EqualFunc(p.parts, o.parts, func(a, b peakPart) bool {
+		return a.bytes == b.bytes && a.cores.Equal(b.cores)
+	})
 }
 
 // A fold remembers the last result of raise for one state, so that devices that
@@ -51,7 +61,11 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 	p := &f.view(s).occupied
 	to := g.cores
 	if to.below(p) {
-		to = to.raise(p, &f.hashes)
+		to = to.raise(p)
+		to.hash = f.hashes.of(0)
+		for _, part := range to.parts { // not of the cores: few marks differ in them alone
+			to.hash = mix(to.hash ^ hash(part.bytes))
+		}
 	}
 	s.folded = fold{true, g.cores, to}
 	return to
@@ -61,11 +75,16 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 func (p *corePeaks) below(now *partition) bool {
 	for _, c := range now.classes {
 		bytes := c.covered.Bytes()
-		if p != nil && bytes <= p.least && p.cores.Contains(c.cores) {
+		switch {
+		case bytes == 0:
+			continue
+		case p == nil || !p.cores.Contains(c.cores):
+			return true
+		case bytes <= p.least:
 			continue
 		}
-		for core := range c.cores.All() {
-			if bytes > p.at(core) {
+		for _, part := range p.parts {
+			if part.bytes < bytes && part.cores.Overlaps(c.cores) {
 				return true
 			}
 		}
@@ -74,35 +93,37 @@ func (p *corePeaks) below(now *partition) bool {
 }
 
 // raise returns the larger of the peaks and what is held now.
-func (p *corePeaks) raise(now *partition, h *hashes) *corePeaks {
-	to := &corePeaks{}
+func (p *corePeaks) raise(now *partition) *corePeaks {
+	by := map[uint64]l1.CoreSet{}
+	var had l1.CoreSet // cores with a peak
 	if p != nil {
-		to.cores, to.rows = p.cores, p.rows
-	}
-	for _, c := range now.classes {
-		to.cores = to.cores.Union(c.cores)
-	}
-	cols := 0
-	for core := range to.cores.All() {
-		to.rows, cols = max(to.rows, int(core.Y)+1), max(cols, int(core.X)+1)
-	}
-	to.bytes = make([]uint64, cols*to.rows)
-	for core := range to.cores.All() {
-		to.bytes[int(core.X)*to.rows+int(core.Y)] = p.at(core)
-	}
-	for _, c := range now.classes {
-		for core := range c.cores.All() {
-			i := int(core.X)*to.rows + int(core.Y)
-			to.bytes[i] = max(to.bytes[i], c.covered.Bytes())
+		had = p.cores
+		for _, part := range p.parts {
+			left := part.cores
+			for _, c := range now.classes {
+				if bytes := c.covered.Bytes(); bytes > part.bytes && left.Overlaps(c.cores) {
+					by[bytes] = by[bytes].Union(left.Intersect(c.cores))
+					left = left.Minus(c.cores)
+				}
+			}
+			by[part.bytes] = by[part.bytes].Union(left)
 		}
 	}
-	to.hash = h.of(0)
-	for _, n := range to.bytes {
-		to.hash = mix(to.hash ^ hash(n))
+	to := &corePeaks{cores: had}
+	for _, c := range now.classes {
+		if bytes := c.covered.Bytes(); bytes > 0 {
+			by[bytes] = by[bytes].Union(c.cores.Minus(had))
+			to.cores = to.cores.Union(c.cores)
+		}
+	}
+	for _, bytes := range slices.Sorted(maps.Keys(by)) {
+		if cores := by[bytes]; !cores.IsEmpty() {
+			to.parts = append(to.parts, peakPart{bytes, cores})
+		}
 	}
 	to.least = ^uint64(0)
-	for core := range to.cores.All() {
-		to.least = min(to.least, to.at(core))
+	if len(to.parts) > 0 {
+		to.least = to.parts[0].bytes
 	}
 	return to
 }

@@ -17,12 +17,24 @@ type Snapshot struct {
 
 // A DeviceSnapshot is what one device held.
 type DeviceSnapshot struct {
-	id       ID
-	spec     l1.Spec
-	totals   Totals
+	id     ID
+	spec   l1.Spec
+	totals Totals
+	held
+}
+
+// held is what devices hold that are in one state and had the same peaks.
+type held struct {
+	number   int
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
-	shared   *DeviceSnapshot    // while the snapshot is taken: what devices of its state have
+	peaks    []PeakGroup        // by bytes
+}
+
+// A PeakGroup is a set of cores of which each held as much at most: more than 0 bytes.
+type PeakGroup struct {
+	Cores l1.CoreSet
+	Bytes uint64 // high-water mark of Registered
 }
 
 // A CoreGroup is a set of cores that hold the same.
@@ -41,38 +53,59 @@ func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions
 // that hold the same share what the snapshot says of them: it costs a few words for
 // each device, and the rest once for each distinct state.
 func (f *Fleet) Snapshot() *Snapshot {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	s := &Snapshot{}
-	// What can be done outside of the lock is done there.
-	for _, shared := range f.takeDown(s) {
-		slices.SortFunc(shared.programs, byID)
-		shared.groups = joinEqual(shared.groups)
-	}
-	for _, d := range s.devices {
-		d.programs, d.groups = d.shared.programs, d.shared.groups
-		d.shared = nil
+	all := f.held()
+	for slot := range f.live.all() {
+		c := f.slots[slot]
+		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.totals(), *all[c.group]})
 	}
 	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
 	return s
 }
 
-// takeDown adds the devices of the fleet to a snapshot, and returns what states hold, as
-// it is found.
-func (f *Fleet) takeDown(s *Snapshot) []*DeviceSnapshot {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var states []*DeviceSnapshot
-	held := map[*state]*DeviceSnapshot{}
-	for slot := range f.live.all() {
-		c := f.slots[slot]
-		same := held[c.group.state]
-		if same == nil {
-			same = &DeviceSnapshot{programs: f.programsOf(c.group.state), groups: coreGroups(&f.view(c.group.state).occupied)}
-			held[c.group.state] = same
-			states = append(states, same)
+// held returns what the devices of each group hold. Groups in one state share it, but for
+// their peaks. Each program is looked at once.
+func (f *Fleet) held() map[*group]*held {
+	all, byState, bySlot := map[*group]*held{}, map[*state]*held{}, map[int]*held{}
+	var first bitset // a device of each state
+	for i, g := range f.groups {
+		of := byState[g.state]
+		if of == nil {
+			of = &held{groups: coreGroups(&f.view(g.state).occupied)}
+			byState[g.state], bySlot[g.anySlot()] = of, of
+			first = first.with(g.anySlot())
 		}
-		s.devices = append(s.devices, &DeviceSnapshot{id: c.id, spec: *c.spec, totals: c.totals(), shared: same})
+		all[g] = &held{number: i, groups: of.groups, peaks: g.cores.groups(&f.view(g.state).occupied)}
 	}
-	return states
+	for _, r := range f.programs {
+		on, _ := first.and(r.on)
+		for slot := range on.all() {
+			bySlot[slot].programs = append(bySlot[slot].programs, r.program)
+		}
+	}
+	for _, of := range byState {
+		slices.SortFunc(of.programs, byID)
+	}
+	for g, one := range all {
+		one.programs = byState[g.state].programs
+	}
+	return all
+}
+
+// groups returns the larger of the peaks and what is held now, for each core.
+func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
+	if p.below(now) {
+		p = p.raise(now)
+	}
+	if p == nil {
+		return nil
+	}
+	for _, part := range p.parts {
+		out = append(out, PeakGroup{part.cores, part.bytes})
+	}
+	return out
 }
 
 // coreGroups copies out what the classes of a partition hold.
@@ -87,7 +120,7 @@ func coreGroups(p *partition) []CoreGroup {
 			regions:    slices.Collect(c.covered.Regions()),
 		})
 	}
-	return groups
+	return joinEqual(groups)
 }
 
 // joinEqual joins groups that hold the same and orders them by their first core, so
@@ -142,6 +175,15 @@ func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] { return slices.V
 // Groups returns the cores that held anything, grouped by what they held, by first
 // core.
 func (d *DeviceSnapshot) Groups() iter.Seq[CoreGroup] { return slices.Values(d.groups) }
+
+// Peaks returns the cores that ever held anything since their peaks were reset, by how much
+// that was at most.
+func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.peaks) }
+
+// Number is one for the devices of a snapshot that held the same, on the same cores, now and
+// at most. Others have other numbers; so may some of which the fleet does not know that they
+// are equal.
+func (d *DeviceSnapshot) Number() int { return d.number }
 
 // Cores returns the cores that held anything, by x and then y.
 func (d *DeviceSnapshot) Cores() iter.Seq2[l1.Core, CoreGroup] {

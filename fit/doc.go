@@ -25,8 +25,9 @@
 // Circular buffers of other programs are never in the way: programs share their addresses.
 //
 // [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
-// much one buffer of a program may grow. [Clears] is a quick look for those who judge
-// often.
+// much one buffer of a program may grow. [Clears] and [LeastRoom] are quick looks for those who judge
+// often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
+// many programs.
 //
 // # Invariants
 //

@@ -230,6 +230,9 @@ func (s CoreSet) All() iter.Seq[Core] {
 // becomes maximal horizontal runs; a run joins the rectangle directly above it if
 // both span the same columns; the result is sorted.
 func (s CoreSet) Ranges() CoreRangeSet {
+	if r, ok := s.rectangle(); ok {
+		return CoreRangeSet{[]CoreRange{r}}
+	}
 	var rows [256][4]uint64
 	for c := range s.All() {
 		rows[c.Y][c.X>>6] |= 1 << (c.X & 63)
@@ -273,6 +276,31 @@ func (s CoreSet) Ranges() CoreRangeSet {
 	slices.SortFunc(done, CoreRange.Compare)
 	return CoreRangeSet{done}
 }
+
+// rectangle returns the rectangle that s is, if it is one: most sets are. Cost: O(tiles).
+func (s CoreSet) rectangle() (r CoreRange, ok bool) {
+	if len(s.tiles) == 0 {
+		return r, false
+	}
+	first, last := &s.tiles[0], &s.tiles[len(s.tiles)-1] // with the corners of a rectangle
+	low, high := slices.IndexFunc(first.bits[:], isSet), 3
+	for last.bits[high] == 0 {
+		high--
+	}
+	from, to := low<<6+bits.TrailingZeros64(first.bits[low]), high<<6+bits.Len64(last.bits[high])-1
+	r = CoreRange{
+		Core{first.key&0xf0 | uint8(from>>4), first.key<<4 | uint8(from&15)},
+		Core{last.key&0xf0 | uint8(to>>4), last.key<<4 | uint8(to&15)},
+	}
+	if r.Start.X > r.End.X || r.Start.Y > r.End.Y {
+		return r, false
+	}
+	var b coreSetBuilder
+	b.addRange(r)
+	return r, b.set().Equal(s)
+}
+
+func isSet(word uint64) bool { return word != 0 }
 
 // String returns the set as rectangles, "{[0-0 - 2-0], [0-1 - 1-1]}".
 func (s CoreSet) String() string { return s.Ranges().String() }

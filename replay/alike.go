@@ -126,7 +126,7 @@ func (d *row) clone() *row {
 		own := *o
 		to.open[i] = &own
 	}
-	to.detail, to.starts, to.held = maps.Clone(d.detail), maps.Clone(d.starts), maps.Clone(d.held)
+	to.detail, to.starts, to.held, to.passed = maps.Clone(d.detail), maps.Clone(d.starts), maps.Clone(d.held), maps.Clone(d.passed)
 	to.timeline.list = slices.Clone(d.timeline.list)
 	to.live, to.last = maps.Clone(d.live), maps.Clone(d.last)
 	to.ownPeak(d)

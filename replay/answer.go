@@ -27,10 +27,10 @@ func (s *Session) Answer(e *event.Event) []byte {
 // complaint returns the answer "anomaly" to an event that was refused, or has a key
 // twice.
 func (s *Session) complaint(e *event.Event, err error) []byte {
-	a := answerAnomaly{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: s.opOf(e)}
+	a := answerAnomaly{Answer: "anomaly", Line: e.Pos.Line, Event: string(e.Kind), Op: clip(s.opOf(e))}
 	a.Code, a.Error = event.CodeDuplicateKey, "a key comes twice, with equal values"
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), refused.Name
+		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
 	}
 	if fit, ok := errors.AsType[*device.FitError](err); ok {
 		v := s.verdictRow(fit.Verdict)
@@ -115,7 +115,7 @@ func (s *Session) check(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return answerCheck{"check", p.ID(), p.Name(), s.verdictRow(v)}, "", nil
+	return answerCheck{"check", p.ID(), clip(p.Name()), s.verdictRow(v)}, "", nil
 }
 
 func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
@@ -133,7 +133,7 @@ func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
 	a := answerHeadroom{Answer: "headroom", Groups: []HeadroomRow{}}
 	if p != nil {
 		id := p.ID()
-		a.Program, a.Name = &id, p.Name()
+		a.Program, a.Name = &id, clip(p.Name())
 	}
 	for _, g := range groups {
 		a.Groups = append(a.Groups, NewHeadroomRow(g, idOf))

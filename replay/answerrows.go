@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -125,7 +126,7 @@ func newAnswerCore(d device.Device, core l1.Core, programs map[program.ID]*defin
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
 		id, _ := idShown(p.ID(), programs)
-		a.Program, a.Name, a.Left = &id, p.Name(), newAnswerRanges(ranges)
+		a.Program, a.Name, a.Left = &id, clip(p.Name()), newAnswerRanges(ranges)
 	}
 	return a
 }
@@ -181,18 +182,22 @@ type answerResident struct {
 	Op      string           `json:"op,omitempty"`
 }
 
+// clip returns a name as answers have it.
+func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
+
 func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
 	a := answerResident{ResidentRow: NewResidentRow(r.Kind, r.Range)}
 	if r.Program == nil {
-		a.Buffer, a.Name = &r.Buffer.ID, r.Buffer.Name
+		a.Buffer, a.Name = &r.Buffer.ID, clip(r.Buffer.Name)
 		return a
 	}
 	id, def := idShown(r.Program.ID(), programs)
 	a.Program, a.CB = &id, &r.CB
 	a.Name = r.Program.Name()
 	if def != nil {
-		a.Name, a.Op = cmp.Or(a.Name, def.name), def.op
+		a.Name, a.Op = cmp.Or(a.Name, def.name), clip(def.op)
 	}
+	a.Name = clip(a.Name)
 	return a
 }
 

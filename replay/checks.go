@@ -124,23 +124,28 @@ func (r *replay) judge(next *event.Event) {
 		r.listRuns(all)
 	}
 	all = r.settled(all)
-	for len(all) > 0 {
-		first := all[0]
-		var rest, group []launch
-		for _, l := range all {
-			if l.key() == first.key() {
-				group = append(group, l)
-			} else {
-				rest = append(rest, l)
-			}
-		}
-		if k.check(group) == untold {
+	for _, group := range byAnswer(all) {
+		if first := group[0]; k.check(group) == untold {
 			r.notes.add(AnomalyCount{
 				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
 			})
 		}
-		all = rest
 	}
+}
+
+// byAnswer divides launches into those that are checked alike, by the first of each.
+func byAnswer(all []launch) (groups [][]launch) {
+	at := make(map[checkKey]int, 1)
+	for _, l := range all {
+		i, ok := at[l.key()]
+		if !ok {
+			i = len(groups)
+			at[l.key()] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], l)
+	}
+	return groups
 }
 
 func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {

@@ -2,6 +2,9 @@ package replay_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -162,6 +165,48 @@ func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
 				require.Equal(t, []replay.Reason{{Code: replay.CodeL1Unknown}}, j.Untold)
 			}
 		}
+	}
+}
+
+// TestTightestIsFound gives runs beside buffers that come and go, and holds the tightest
+// against what each run alone has: a run with more room than the tightest so far is not
+// looked at closely.
+func TestTightestIsFound(t *testing.T) {
+	const head = `{"event":"log","version":1}
+{"event":"mesh","first":0,"rows":1,"cols":1,"spec":{"name":"x","cols":4,"rows":4,"l1_size":100000,"cb_base":1000,"cb_align":32,"l1_align":16,"l1_small":0,"cb_indices":32}}
+`
+	random := rand.New(rand.NewPCG(9, 9))
+	for range 20 {
+		var text strings.Builder
+		text.WriteString(head)
+		least := uint64(math.MaxUint64)
+		live := map[int]uint64{} // start of each, which ends at the next multiple of 10,000
+		for step := range 40 {
+			slot := 3 + random.IntN(7)
+			if _, ok := live[slot]; ok {
+				fmt.Fprintf(&text, `{"event":"free","buffer":%d}`+"\n", slot)
+				delete(live, slot)
+			} else {
+				size := uint64(16 * (1 + random.IntN(600)))
+				live[slot] = uint64(slot)*10_000 + 10_000 - size
+				fmt.Fprintf(&text, `{"event":"allocate","buffer":%d,"kind":"l1","size":%d,"parts":[{"address":%d,"size":%d}]}`+"\n", slot, size*16, live[slot], size)
+			}
+			size := uint64(32 * (1 + random.IntN(700)))
+			fmt.Fprintf(&text, `{"event":"program","program":%d,"cbs":[{"cores":"{[0-0 - 1-1]}","size":%d}]}`+"\n", step, size)
+			fmt.Fprintf(&text, `{"event":"enqueue","program":%d}`+"\n", step)
+			above := uint64(100_000)
+			for _, start := range live {
+				above = min(above, start)
+			}
+			end := 1024 + size // 1,000 rounded up
+			if end <= above {
+				least = min(least, above-end)
+			}
+		}
+		r, err := replay.Run("log", event.NewLog(strings.NewReader(text.String()), "log").Events(), replay.Options{})
+		require.NoError(t, err)
+		require.NotNil(t, r.Checks.Tightest)
+		require.EqualValues(t, least, r.Checks.Tightest.Headroom.Free)
 	}
 }
 

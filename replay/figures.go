@@ -294,40 +294,29 @@ func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
 	return nil
 }
 
-// passes counts a run that ends and was alive alone: all that it leaves of that are marks.
+// passes counts a run that ends and was alive alone, as the same was before: all its marks
+// are there.
 func (r *replay) passes(d *row, o *openRun, e *event.Event) error {
 	if err := r.ran(d, o, e); err != nil {
 		return err
 	}
-	c, f := o.content, &d.figures
-	others := f.others()
-	for kind, counted := range c.counted {
-		if counted == nil {
-			continue
-		}
-		if _, err := d.in(r.alive[kind], counted.Spec); err != nil {
-			return r.internal(e, err)
-		}
-		bytes, fullest := counted.Occupied(program.CircularBuffer).Bytes(), c.fullest[kind]
-		if of := others[kind]; of != nil {
-			of.ResidentPeak, of.CorePeak = max(of.ResidentPeak, bytes), max(of.CorePeak, fullest)
-			continue
-		}
-		f.LogicalPeak, f.ResidentPeak, f.CorePeak = max(f.LogicalPeak, c.logical[kind]), max(f.ResidentPeak, bytes), max(f.CorePeak, fullest)
-	}
-	d.sizes, d.loose = d.sizes-c.sizes, d.loose-c.loose
+	d.sizes, d.loose = d.sizes-o.content.sizes, d.loose-o.content.loose
 	return nil
 }
 
 // cbsFreed ends what runs left alive.
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
-		if len(d.open) == 1 && !d.open[0].counted {
+		lone := len(d.open) == 1 && !d.open[0].counted
+		if lone && d.passed[d.open[0].content] {
 			if err := r.passes(d, d.open[0], e); err != nil {
 				return err
 			}
 			d.open = nil
 			continue
+		}
+		if lone {
+			d.passed[d.open[0].content] = true
 		}
 		if err := r.close(d, e); err != nil {
 			return err

@@ -35,10 +35,10 @@ func (r *replay) finish() (*Result, error) {
 	if out.Spec == (Spec{}) { // nothing was declared
 		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
 	}
-	snapshot, shown := r.session.fleet.Snapshot(), r.shown()
+	ends, shown := r.lastState(), r.shown()
 	for _, d := range r.all {
 		if d.declared() || d.ran {
-			r.finishDevice(d, snapshot)
+			r.finishDevice(d, ends)
 		}
 		if shown(d) {
 			r.finishL1(d)
@@ -139,7 +139,7 @@ func (r *replay) finishNotes() {
 }
 
 // finishDevice completes the figures of a row.
-func (r *replay) finishDevice(d *row, end *device.Snapshot) {
+func (r *replay) finishDevice(d *row, ends *lastState) {
 	f := &d.figures
 	f.Kind, f.Chips = d.kind()
 	f.Cores = d.cores.Len()
@@ -159,10 +159,12 @@ func (r *replay) finishDevice(d *row, end *device.Snapshot) {
 	if !r.ofRuns() {
 		f.RegisteredLogical = t.Logical
 	}
-	if alive, err := r.alive[program.CircularBuffer].Device(d.slot); err == nil {
-		f.ResidentFinal = alive.Registered()
-		f.CoreGroups = coreGroups(end, d.dev, alive)
-		f.Fullest = d.fullest()
+	if alive, ok := ends.alive.Device(d.slot); ok {
+		f.ResidentFinal = alive.Totals().Registered
+		if registered, ok := ends.registered.Device(d.slot); ok {
+			f.CoreGroups = ends.coreGroups(registered, alive)
+			f.Fullest = d.fullest(registered)
+		}
 	}
 }
 
@@ -190,38 +192,9 @@ func (r *replay) finishExecuted(d *row, id device.ID, on *DeviceL1) {
 	}
 }
 
-// coreGroups divides the cores by what is registered on them and by the peak of what was
-// alive.
-func coreGroups(end *device.Snapshot, dev, alive device.Device) []CoreGroup {
-	snapshot, ok := end.Device(dev.ID())
-	if !ok {
-		return nil
-	}
-	var out []CoreGroup
-	for g := range snapshot.Groups() {
-		peaks := map[uint64][]l1.Core{}
-		var order []uint64
-		for c := range g.Cores.All() {
-			peak := alive.Core(c).Peak
-			if peaks[peak] == nil {
-				order = append(order, peak)
-			}
-			peaks[peak] = append(peaks[peak], c)
-		}
-		for _, peak := range order {
-			out = append(out, CoreGroup{
-				Cores: l1.CoreSetOf(peaks[peak]...), Registered: g.Registered, AlivePeak: peak,
-				Regions: slices.Collect(g.Regions()), Programs: g.Programs,
-			})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b CoreGroup) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
-	return out
-}
-
 // fullest finds the core on which most is registered and the program with the largest
 // share of it, the first one of equals.
-func (d *row) fullest() *Fullest {
+func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 	var f *Fullest
 	for _, g := range d.figures.CoreGroups {
 		switch {
@@ -238,7 +211,7 @@ func (d *row) fullest() *Fullest {
 		return nil
 	}
 	best := math.MaxInt
-	for _, p := range d.registered() {
+	for _, p := range d.registered(end) {
 		row := d.detail[p.ID()]
 		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
 		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {

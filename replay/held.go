@@ -121,14 +121,17 @@ func (q *Question) due(e *event.Event) bool {
 // ask answers Options.Ask with what lies where now.
 func (r *replay) ask() {
 	r.asked = true
-	shown := r.shown()
+	now, shown := r.session.fleet.Snapshot(), r.shown()
 	held := map[*row][]Held{}
 	for d, id := range r.each() {
 		if !shown(d) {
 			continue
 		}
 		if _, known := held[d]; !known {
-			held[d] = r.holders(d, r.opt.Ask.Address)
+			held[d] = nil
+			if on, ok := now.Device(d.slot); ok {
+				held[d] = r.holders(d, on, r.opt.Ask.Address)
+			}
 		}
 		for _, h := range held[d] {
 			if h.Device.OK {
@@ -140,7 +143,7 @@ func (r *replay) ask() {
 }
 
 // holders returns what holds a byte of a device, by first core.
-func (r *replay) holders(d *row, addr uint64) []Held {
+func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held {
 	kind, chips := d.kind()
 	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
 	for g := range d.dev.UsageGroups(device.BasisResident) {
@@ -150,7 +153,7 @@ func (r *replay) holders(d *row, addr uint64) []Held {
 			}
 		}
 	}
-	for _, p := range d.registered() {
+	for _, p := range d.registered(now) {
 		i := d.detail[p.ID()]
 		detail := &d.figures.ProgramsDetail[i]
 		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
@@ -169,8 +172,8 @@ func (r *replay) holders(d *row, addr uint64) []Held {
 }
 
 // registered returns the programs of a device that have circular buffers, by their rows.
-func (d *row) registered() (out []*program.Program) {
-	for p := range d.dev.Programs() {
+func (d *row) registered(now *device.DeviceSnapshot) (out []*program.Program) {
+	for p := range now.Programs() {
 		if _, ok := d.detail[p.ID()]; ok {
 			out = append(out, p)
 		}

@@ -141,7 +141,6 @@ type content struct {
 	sizes    uint64           // sum of the sizes of local circular buffers, without cores
 	loose    uint64           // of those that name no core
 	logical  [numKinds]uint64 // of counted
-	fullest  [numKinds]uint64 // of counted: bytes of the fullest core
 	detail   ProgramDetail    // but for First, Last and Op
 
 	recorded    bool // a local circular buffer has an address of its own
@@ -200,7 +199,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 			return nil, err
 		}
 		f := c.counted[kind].Occupied(program.CircularBuffer)
-		c.logical[kind], c.fullest[kind] = f.Logical(), fullest(f)
+		c.logical[kind] = f.Logical()
 	}
 	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
 		c.describe(programs[0])
@@ -233,22 +232,15 @@ func (c *content) describe(p *program.Program) {
 	c.counted[program.CircularBuffer] = p
 	c.logical[program.CircularBuffer] = f.Logical()
 	c.detail.Logical, c.detail.Bytes, c.detail.Cores = f.Logical(), f.Bytes(), c.cores.Len()
-	c.detail.Core = fullest(f)
-	c.fullest[program.CircularBuffer] = c.detail.Core
+	for g := range f.Groups() {
+		c.detail.Core = max(c.detail.Core, g.Bytes())
+	}
 	cbs := circular(p)
 	for finding := range p.Findings() {
 		if finding.Code == program.Overlap && cbs[finding.CB] && cbs[finding.Other] {
 			c.detail.Overlapping = true
 		}
 	}
-}
-
-// fullest returns how many bytes a footprint takes of the core that it takes most of.
-func fullest(f program.Footprint) (bytes uint64) {
-	for g := range f.Groups() {
-		bytes = max(bytes, g.Bytes())
-	}
-	return bytes
 }
 
 // circular says which of a program's buffers are circular ones.

@@ -32,6 +32,7 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
+	passed  map[*content]bool  // were alive alone, and have left their marks
 	detail  map[program.ID]int // of a log the row of a program, of runs its first row
 	starts  map[uint64]int     // rows by the node of their first circular buffer
 	held    map[program.ID]*content
@@ -94,7 +95,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: []device.ID{id},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, memory: newMemory(),
+		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, passed: map[*content]bool{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -222,6 +223,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 			}
 		}
 	}
+	clear(d.passed)
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {

@@ -8,10 +8,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -33,7 +33,8 @@ type Session struct {
 	programs map[program.ID]*definition
 	traces   map[uint64]device.TraceID
 	ops      []string
-	deeper   int // operations that run inside the last of ops and have no name there
+	path     string // of ops; "" while nobody has asked since they changed
+	deeper   int    // operations that run inside the last of ops and have no name there
 
 	launched []launched // by the run at hand
 	shapes   program.Shapes
@@ -136,12 +137,21 @@ func (s *Session) nameOf(e *event.Event) string {
 	return ""
 }
 
-func (s *Session) op() string { return strings.Join(s.ops, " > ") }
+// op returns the operations that are running, outermost first: the last one whole, and
+// 1 KiB of those around it, so that what it adds to memory is what the log says.
+func (s *Session) op() string {
+	if last := len(s.ops) - 1; last >= 0 && s.path == "" {
+		if s.path = s.ops[last]; last > 0 {
+			s.path = shown.ClipJoined(s.ops[:last], " > ", shown.MaxOutput) + " > " + s.path
+		}
+	}
+	return s.path
+}
 
 // opOf returns the operations in which an event happened.
 func (s *Session) opOf(e *event.Event) string {
 	if e.Op.OK {
-		return e.Op.V
+		return shown.Clip(e.Op.V, shown.MaxName)
 	}
 	return s.op()
 }
@@ -191,11 +201,11 @@ func (s *Session) operation(e *event.Event) (event.Code, error) {
 	case e.Kind == event.KindOpStart && len(s.ops) == maxOps:
 		s.deeper++
 	case e.Kind == event.KindOpStart:
-		s.ops = append(s.ops, e.Name)
+		s.ops, s.path = append(s.ops, shown.Clip(e.Name, shown.MaxName)), ""
 	case s.deeper > 0:
 		s.deeper--
 	case len(s.ops) > 0:
-		s.ops = s.ops[:len(s.ops)-1]
+		s.ops, s.path = s.ops[:len(s.ops)-1], ""
 	default:
 		return event.CodeNoOp, errors.New("no operation is running")
 	}

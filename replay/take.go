@@ -30,8 +30,8 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		}
 		return nil
 	case device.EventDeviceAdded, device.EventMeshAdded:
-		for id := range told.Set.All() {
-			if err := r.add(id, e); err != nil {
+		for i := range told.Set.Len() {
+			if err := r.add(e.Device+device.ID(i), e); err != nil {
 				return err
 			}
 		}

@@ -326,7 +326,7 @@ func newDevice(d *replay.Device) jsonDevice {
 
 func newProgram(p replay.ProgramDetail) jsonProgram {
 	return jsonProgram{
-		First: p.First, Last: p.Last, T: json.Number(p.T), Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+		First: p.First, Last: p.Last, T: json.Number(p.T), Op: clip(p.Op), LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
 	}
 }

@@ -110,7 +110,7 @@ func newCheckDocument(c Check) jsonCheck {
 		for _, o := range c.Over {
 			p := o.Device.Peak
 			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.Device.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
-				p.Bytes, o.Over, p.At, json.Number(p.T), p.Op})
+				p.Bytes, o.Over, p.At, json.Number(p.T), clip(p.Op)})
 		}
 	}
 	if t := k.Tightest; t != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -62,12 +63,15 @@ func newResidents(rows []replay.L1Resident) []jsonResident {
 	return out
 }
 
+// clip returns a name as JSON has it.
+func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
+
 func newRun(run replay.ProgramRun) jsonRun {
-	return jsonRun{run.Op, run.At, json.Number(run.T), run.Inferred}
+	return jsonRun{clip(run.Op), run.At, json.Number(run.T), run.Inferred}
 }
 
 func newBuffer(b replay.BufferInfo) jsonBuffer {
-	return jsonBuffer{b.Op, b.At, json.Number(b.T), optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
+	return jsonBuffer{clip(b.Op), b.At, json.Number(b.T), optional(b.Device), b.Kind.Name(), b.Size, optional(b.PerCore), optional(b.Address), b.Layout}
 }
 
 // newKinds returns bytes by kind, those of all kinds in L1.

@@ -65,6 +65,11 @@ func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	if arg == "-" {
 		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
 	}
+	if pipe, is, err := in.pipe(arg); err != nil {
+		return nil, err
+	} else if is {
+		return pipe.Events(in.opt), nil
+	}
 	files, err := in.find(arg)
 	if err != nil {
 		return nil, missing(arg, err)

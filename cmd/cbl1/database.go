@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,9 +24,19 @@ import (
 // A database is an open report database, for package capture, which knows no driver. It is
 // read in one transaction: nobody writes to it in the meantime.
 type database struct {
-	conn *sqlite.Conn
-	blob *sqlite.Blob // of the last text
+	conn  *sqlite.Conn
+	blob  *sqlite.Blob // of the last text
+	size  int64        // of the file
+	texts map[int64]int64
+	sum   int64 // of texts: their sizes by rowid
 }
+
+// What only a file that was made so can say: SQLite itself follows pages that stand in two
+// places, or in a circle, as long as they last.
+var (
+	errAgain = errors.New("is damaged: rows of a table come again")
+	errLong  = errors.New("is damaged: its texts are longer than the file")
+)
 
 const (
 	// patience is how long a writer may hold the lock of a database.
@@ -103,7 +114,13 @@ func openDatabase(path string) (*database, error) {
 			return nil, refuse(`is a SQLite database with a write-ahead log, and its log (`+filepath.Base(path)+`-wal) is not beside it: copy both, or run sqlite3 FILE "PRAGMA journal_mode=DELETE" where it was written`, fs.ErrNotExist)
 		}
 	}
-	d := &database{}
+	d := &database{texts: map[int64]int64{}}
+	if info, err := os.Stat(path); err == nil {
+		d.size = info.Size()
+		if log, err := os.Stat(path + "-wal"); err == nil {
+			d.size += log.Size()
+		}
+	}
 	if err := guard(func() error { return d.open(path) }); err != nil {
 		_ = d.close() // nothing was read from it
 		return nil, refuse(err.Error(), err)
@@ -214,7 +231,7 @@ func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, 
 		row := capture.Row{Values: make([]any, len(columns))}
 		var s *sqlite.Stmt
 		defer func() { _ = guard(func() error { return s.Close() }) }() // Step has said what is wrong
-		more := false
+		more, last := false, int64(math.MinInt64)
 		step := func() (err error) {
 			if s == nil {
 				if s, _, err = d.conn.Prepare(sql); err != nil {
@@ -224,7 +241,10 @@ func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, 
 			if more = s.Step(); !more {
 				return s.Err()
 			}
-			row.ID = s.ColumnInt64(0)
+			if row.ID = s.ColumnInt64(0); row.ID <= last {
+				return errAgain
+			}
+			last = row.ID
 			for i := range columns {
 				row.Values[i] = valueOf(s, i+1)
 			}
@@ -266,6 +286,13 @@ func (d *database) Text(table, column string, row int64) (io.Reader, error) {
 		if err == nil {
 			d.blob, err = d.conn.OpenBlob("main", table, column, row, false)
 		}
+		if err == nil {
+			d.sum += d.blob.Size() - d.texts[row]
+			d.texts[row] = d.blob.Size()
+		}
+		if d.sum > d.size {
+			err = errLong
+		}
 		return err
 	})
 	return textReader{d.blob}, err
@@ -289,10 +316,14 @@ func (in *inputs) find(arg string) ([]capture.Input, error) {
 	if isDatabase(arg) {
 		return in.databases([]string{arg})
 	}
-	files, err := capture.Inputs(arg)
+	listed, err := capture.List(arg)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	for _, p := range listed.Passed {
+		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))
+	}
+	files := listed.Inputs
 	there := databasesIn(arg)
 	switch {
 	case len(there) == 0:
@@ -343,7 +374,10 @@ func (in *inputs) shut() {
 	for _, d := range in.open {
 		_ = d.close() // open for reading only
 	}
-	in.open = nil
+	for _, f := range in.pipes {
+		_ = f.Close() // open for reading only
+	}
+	in.open, in.pipes = nil, nil
 }
 
 // locate finds the node that --at names by an operation of a database.

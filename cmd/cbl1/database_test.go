@@ -64,7 +64,7 @@ func (r jsonRun) known() jsonRun {
 			made[c[0]] = i
 		}
 	}
-	drop, lies := map[int]bool{}, map[int]bool{}
+	drop, lies := map[int]bool{}, map[int64]bool{}
 	for i, n := range r.nodes {
 		c := n.connections()
 		lies[n.number("address")] = lies[n.number("address")] || n.kind() == "buffer_allocate"

@@ -89,7 +89,7 @@ type madeSlice struct {
 	operation int
 	rank      int
 	graph     []byte
-	buffers   [][4]int // at its end: device, address, bytes a core, type
+	buffers   [][4]int64 // at its end: device, address, bytes a core, type
 }
 
 // inTable writes rows, of the named columns.
@@ -105,6 +105,8 @@ func inTable(conn *sqlite.Conn, table, columns string, rows ...[]any) error {
 			switch v := value.(type) {
 			case int:
 				err = s.BindInt(i+1, v)
+			case int64:
+				err = s.BindInt64(i+1, v)
 			case string:
 				err = s.BindText(i+1, v)
 			case []byte:
@@ -178,8 +180,8 @@ func (n jsonNode) params() map[string]any {
 }
 
 // number returns a parameter, written as a number or as text, or -1.
-func (n jsonNode) number(name string) int {
-	if i, err := strconv.Atoi(fmt.Sprint(n.params()[name])); err == nil {
+func (n jsonNode) number(name string) int64 {
+	if i, err := strconv.ParseInt(fmt.Sprint(n.params()[name]), 10, 64); err == nil {
 		return i
 	}
 	return -1
@@ -295,7 +297,7 @@ func (r jsonRun) cut() (starts []int) {
 func (r jsonRun) sliced(t require.TestingT) madeRun {
 	out := madeRun{devices: r.devices}
 	starts := r.cut()
-	live := map[int][4]int{} // by the node that stands for the buffer, or by that of the allocation
+	live := map[int][4]int64{} // by the node that stands for the buffer, or by that of the allocation
 	for i, start := range starts {
 		end := len(r.nodes)
 		if i+1 < len(starts) {
@@ -321,7 +323,7 @@ func (r jsonRun) sliced(t require.TestingT) madeRun {
 }
 
 // follow keeps what lives up to date with one node.
-func (r jsonRun) follow(at int, live map[int][4]int) {
+func (r jsonRun) follow(at int, live map[int][4]int64) {
 	n := r.nodes[at]
 	node := at
 	if c := n.connections(); len(c) > 0 {
@@ -333,10 +335,10 @@ func (r jsonRun) follow(at int, live map[int][4]int) {
 		if n.number("buffer_type") < 0 && n.params()["type"] == "L1" {
 			kind = 1
 		}
-		live[node] = [4]int{max(n.number("device_id"), 0), n.number("address"), max(n.number("max_size_per_bank"), 16), kind}
+		live[node] = [4]int64{max(n.number("device_id"), 0), n.number("address"), max(n.number("max_size_per_bank"), 16), kind}
 	case "buffer_deallocate":
 		delete(live, node)
-		maps.DeleteFunc(live, func(_ int, b [4]int) bool {
+		maps.DeleteFunc(live, func(_ int, b [4]int64) bool {
 			return len(n.connections()) == 0 && b[0] == max(n.number("device_id"), 0) && b[1] == n.number("address")
 		})
 	}
@@ -347,7 +349,7 @@ func (r jsonRun) follow(at int, live map[int][4]int) {
 // its end. A free outside of functions is an operation too; what else stands there is lost.
 func (r jsonRun) imported(t require.TestingT) madeRun {
 	out := madeRun{devices: r.devices}
-	live, depth, start := map[int][4]int{}, 0, 0
+	live, depth, start := map[int][4]int64{}, 0, 0
 	add := func(nodes []int, to func(c, counter int, at map[int]int) (int, bool)) {
 		edge := func(kind string) jsonNode {
 			return jsonNode{"arguments": []any{}, "connections": []any{}, "input_tensors": []any{}, "node_type": kind, "params": map[string]any{}, "stacking_level": 0}

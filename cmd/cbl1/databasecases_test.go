@@ -301,12 +301,12 @@ func TestDatabaseParts(t *testing.T) {
 	require.Contains(t, stderr, "has 2 captures")
 
 	code, _, stderr = call("", "report", aDatabase(t, db21, func(run *madeRun) {
-		for i := range 300 {
+		for i := range 70 {
 			run.slices = append(run.slices, madeSlice{operation: 10_000*(i+1) + 1, graph: []byte("[]")})
 		}
 	}))
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "more than 256 captures")
+	require.Contains(t, stderr, "more than 64 captures")
 }
 
 // TestDatabaseOrder: operations are read in the order of their ids, wherever their rows stand.
@@ -440,4 +440,43 @@ func TestImportedDatabases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDatabaseThatRepeatsItself: what a few pages say again and again costs what they are, and is
+// refused.
+func TestDatabaseThatRepeatsItself(t *testing.T) {
+	path := aDatabase(t, db31, func(run *madeRun) {
+		for i := range 2_000 {
+			run.slices[0].buffers = append(run.slices[0].buffers, [4]int64{0, 4096 * int64(i), 64, 0})
+		}
+	})
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const page = 4096
+	changed := 0
+	for start := page; start < len(data); start += page {
+		if p := data[start : start+page]; p[0] == 5 { // an inner page of a table
+			first := int(p[12])<<8 | int(p[13])
+			copy(p[8:12], p[first:first+4]) // its last child is its first one
+			changed++
+		}
+	}
+	require.NotZero(t, changed)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	code, stdout, stderr := call("", "report", path)
+	require.Equal(t, exitUsage, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "is damaged: rows of a table come again")
+
+	path = aDatabase(t, db31, nil)
+	d, err := openDatabase(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.close()) }()
+	for range 3 { // the same text is read for each reading
+		_, err = d.Text("captured_graph", "captured_graph", 1)
+		require.NoError(t, err)
+	}
+	d.size = d.sum
+	_, err = d.Text("captured_graph", "captured_graph", 2)
+	require.ErrorIs(t, err, errLong)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -69,9 +68,9 @@ func (c chip) spec() l1.Spec {
 func (in *inputs) explain(name, with string, format formatFlag) error {
 	text, shown, given := in.in, "stdin", in.on.spec()
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := in.openFile(name)
 		if err != nil {
-			return missing(name, fileError(name, err))
+			return err
 		}
 		defer func() { _ = f.Close() }() // open for reading only
 		text, shown = f, name

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -38,7 +37,7 @@ func (a *archFlag) String() string { return string(*a) }
 func (a *archFlag) Type() string   { return "arch" }
 
 func (a *archFlag) Set(s string) error {
-	arch, err := l1.ParseArch(s)
+	arch, err := parseArch(s)
 	*a = archFlag(arch)
 	return err
 }
@@ -56,7 +55,7 @@ func (b *bytesFlag) String() string {
 }
 
 func (b *bytesFlag) Set(s string) error {
-	n, err := l1.ParseBytes(s)
+	n, err := l1.ParseBytes(plain(s))
 	if err == nil && n == 0 {
 		err = errors.New("must be above 0")
 	}
@@ -71,7 +70,7 @@ func (b *sizeFlag) Type() string   { return "bytes" }
 func (b *sizeFlag) String() string { return (*bytesFlag)(b).String() }
 
 func (b *sizeFlag) Set(s string) error {
-	n, err := l1.ParseBytes(s)
+	n, err := l1.ParseBytes(plain(s))
 	*b = sizeFlag(n)
 	return err
 }
@@ -124,7 +123,7 @@ func (b *budgetFlag) String() string {
 }
 
 func (b *budgetFlag) Set(s string) error {
-	budget, err := replay.ParseBudget(s)
+	budget, err := replay.ParseBudget(plain(s))
 	if err == nil {
 		b.budget = &budget
 	}
@@ -169,9 +168,9 @@ func (f *numberFlag) String() string {
 }
 
 func (f *numberFlag) Set(s string) error {
-	n, err := strconv.ParseUint(s, 10, 63)
+	n, err := parseWhole(s)
 	if err != nil {
-		return errors.New("want a whole number")
+		return err
 	}
 	f.n, f.given = n, true
 	return nil
@@ -196,18 +195,6 @@ func (f *atFlag) Set(s string) error {
 	}
 	f.operation, f.node, f.given = event.Some(first.n), second.n, true
 	return nil
-}
-
-// parseAddress reads an address, decimal or with 0x hexadecimal.
-func parseAddress(s string) (uint64, error) {
-	n, err := strconv.ParseUint(s, 10, 63)
-	if digits, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
-		n, err = strconv.ParseUint(digits, 16, 63)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("%.40q is no address: want bytes, like 111616 or 0x1b400", s)
-	}
-	return n, nil
 }
 
 // acceptFlag are codes of what is taken as seen.

@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"iter"
+	"os"
 
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -26,6 +25,7 @@ type inputs struct {
 
 	unreadable bool        // an input was
 	open       []*database // to be shut
+	pipes      []*os.File  // the same
 	at         *atFlag     // nil: the verb asks about no moment
 }
 
@@ -73,27 +73,15 @@ func checkInputs(args []string) error {
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	defer in.shut()
+	all := newCrew(in, do)
+	defer close(all.stop)
 	for _, arg := range args {
-		if arg == "-" {
-			if err := in.one("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), do); err != nil {
-				return err
-			}
-			continue
+		if err := in.replayAll(arg, all); err != nil {
+			return err
 		}
-		files, err := in.find(arg)
-		if err != nil {
-			in.refuse(missing(arg, err))
-			continue
-		}
-		for _, file := range files {
-			if err := in.locate(file); err != nil {
-				in.refuse(err)
-				continue
-			}
-			if err := in.one(file.Path, file.Events(in.opt), do); err != nil {
-				return err
-			}
-		}
+	}
+	if err := all.end(); err != nil {
+		return err
 	}
 	if in.unreadable {
 		return errUnreadable
@@ -101,12 +89,45 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	return nil
 }
 
-// one replays one input. Nothing is printed before it is read to its end.
-func (in *inputs) one(name string, events iter.Seq2[*event.Event, error], do func(*replay.Result) error) error {
-	opt := in.replay
-	opt.Progress = in.progress.of(name)
-	result, err := replay.Run(name, events, opt)
-	in.progress.done()
+// replayAll replays the inputs that an argument names.
+func (in *inputs) replayAll(arg string, all *crew) error {
+	if arg == "-" {
+		return all.add("stdin", capture.NewReader(in.in, "stdin").Events(in.opt), nil)
+	}
+	if pipe, is, err := in.pipe(arg); err != nil {
+		return all.add(arg, nil, err)
+	} else if is {
+		return all.add(arg, pipe.Events(in.opt), nil)
+	}
+	files, err := in.find(arg)
+	if err != nil {
+		return all.add(arg, nil, missing(arg, err))
+	}
+	for _, file := range files {
+		if err := in.locate(file); err != nil {
+			if err := all.add(file.Path, nil, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := all.add(file.Path, file.Events(in.opt), nil); err != nil {
+			return err
+		}
+		if in.apart() { // what it is read with is that of the next one too
+			if err := all.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apart reports whether inputs have to be replayed one after the other: the parts of a
+// database share it, and a node of an operation has a number of its own in each.
+func (in *inputs) apart() bool { return len(in.open) > 0 || in.at != nil && in.at.operation.OK }
+
+// finish takes in what was made of an input. Nothing is printed before it is read to its end.
+func (in *inputs) finish(result *replay.Result, name string, err error, do func(*replay.Result) error) error {
 	switch {
 	case err != nil:
 		in.refuse(err)

@@ -16,17 +16,12 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v0.1.0".
 var version string
 
-// softLimit makes the garbage collector work harder rather than let memory that is
-// not in use any more pass what a capture of any size is promised to need.
-const softLimit = 48 << 20 // bytes
-
 func main() {
-	debug.SetMemoryLimit(softLimit)
+	followLive()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

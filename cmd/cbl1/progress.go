@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
@@ -13,6 +14,8 @@ import (
 // nil progress does nothing: standard error is not a terminal.
 type progress struct {
 	w     io.Writer
+	lock  sync.Mutex
+	of    *job      // the one that is waited for
 	next  time.Time // when to print again
 	shown bool
 }
@@ -33,16 +36,18 @@ const (
 	redraw = 100 * time.Millisecond
 )
 
-// of returns what to call with the number of nodes read of a file.
-func (p *progress) of(name string) func(nodes int64) {
+// reads returns what to call with the number of nodes read of an input. It shows nothing
+// while another one is waited for.
+func (p *progress) reads(j *job) func(nodes int64) {
 	if p == nil {
 		return nil
 	}
-	p.next = time.Now().Add(quiet)
-	name = safe.End(name, 60)
+	name := safe.End(j.name, 60)
 	return func(nodes int64) {
+		p.lock.Lock()
+		defer p.lock.Unlock()
 		now := time.Now()
-		if now.Before(p.next) {
+		if p.of != j || now.Before(p.next) {
 			return
 		}
 		p.next, p.shown = now.Add(redraw), true
@@ -50,9 +55,23 @@ func (p *progress) of(name string) func(nodes int64) {
 	}
 }
 
+// watch begins to show how far an input is.
+func (p *progress) watch(j *job) {
+	if p != nil {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		p.of, p.next = j, time.Now().Add(quiet)
+	}
+}
+
 // done removes the line.
 func (p *progress) done() {
-	if p != nil && p.shown {
+	if p == nil {
+		return
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.of = nil; p.shown {
 		p.shown = false
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}

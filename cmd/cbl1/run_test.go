@@ -232,15 +232,21 @@ func TestProgress(t *testing.T) {
 	defer func() { require.NoError(t, file.Close()) }()
 	require.Nil(t, newProgress(file), "not a terminal")
 	var none *progress
-	require.Nil(t, none.of("x"))
+	require.Nil(t, none.reads(&job{name: "x"}))
+	none.watch(nil)
 	none.done()
 
 	var b bytes.Buffer
 	p := &progress{w: &b}
-	step := p.of("run\x1b.json" + strings.Repeat("x", 100))
+	j := &job{name: "run\x1b.json" + strings.Repeat("x", 100)}
+	step := p.reads(j)
+	p.watch(j)
 	step(4096)
 	p.done()
 	require.Empty(t, b.String(), "too quick to be worth a line")
+	step(4096)
+	require.Empty(t, b.String(), "nobody waits for it")
+	p.watch(j)
 	p.next = p.next.Add(-quiet)
 	step(8192)
 	step(12288)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/event"
@@ -34,9 +32,9 @@ func (s streams) stream(name string) error {
 	if name == "-" {
 		return session.Stream(event.NewLog(s.in, "stdin").Events(), s.out)
 	}
-	f, err := os.Open(name)
+	f, err := s.openFile(name)
 	if err != nil {
-		return missing(name, fileError(name, err))
+		return err
 	}
 	defer func() { _ = f.Close() }() // open for reading only
 	before, err := f.Stat()

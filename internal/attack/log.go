@@ -9,21 +9,21 @@ import (
 // A Log is an event log in any size.
 type Log struct {
 	Name  string
-	Size  int        // the size that its budget is for
-	Args  [][]string // verbs and flags of the command that read it
+	Size  int // of a test: ten times a tenth of it is a fair comparison
+	Whole int // of make bench
 	write func(t *text, size int)
 
-	Budget Budget
-	// Growth is a size of which ten times as much is a fair comparison; 0 if the log has
-	// one size.
-	Growth int
+	Budget Budget // at its Size, for each verb
 }
 
 // A Budget is what reading an input may cost at most.
 type Budget struct {
 	Steps int64 // statements that run
-	Heap  int64 // bytes, the most that ever were in use
+	Heap  int64 // bytes, the most that ever are in use
 }
+
+// Verbs are the verbs of the command that read a log, with their arguments.
+func Verbs() [][]string { return [][]string{{"peak"}, {"stream"}} }
 
 // Text returns the log of a size.
 func (l Log) Text(size int) []byte {
@@ -64,18 +64,17 @@ const mib = 1 << 20
 
 // Logs lists the event logs.
 func Logs() []Log {
-	whole := [][]string{{"report"}, {"check"}, {"peak"}, {"who", "300000"}, {"stream"}}
-	figure := [][]string{{"peak"}, {"check"}, {"stream"}}
 	return []Log{
-		{Name: "cores", Size: 256, Args: figure, Growth: 100, write: cores},
-		{Name: "dispatches", Size: 400, Args: figure, Growth: 40, write: dispatches},
-		{Name: "buffers", Size: 30_000, Args: whole, Growth: 3_000, write: (*text).heap},
-		{Name: "freed-lowest-first", Size: 30_000, Args: whole, Growth: 3_000, write: lowestFirst},
-		{Name: "checks", Size: 30_000, Args: figure, Growth: 3_000, write: checks},
-		{Name: "meshes", Size: maxDevices / 2, Args: figure, Growth: 3_000, write: meshes},
-		{Name: "devices", Size: maxDevices, Args: figure, Growth: 6_000, write: devices},
-		{Name: "names", Size: 3_000, Args: figure, Growth: 300, write: names},
-		{Name: "frees", Size: 350_000, Args: figure, Growth: 35_000, write: frees},
+		{"cores", 250, 250, cores, Budget{1_300_000, 64 * mib}},
+		{"dispatches", 100, 400, dispatches, Budget{230_000_000, 128 * mib}},
+		{"buffers", 7_500, 30_000, (*text).heap, Budget{96_000_000, 64 * mib}},
+		{"core-by-core", 7_500, 30_000, coreByCore, Budget{150_000_000, 64 * mib}},
+		{"lowest-first", 7_500, 30_000, lowestFirst, Budget{52_000_000, 64 * mib}},
+		{"checks", 7_500, 30_000, checks, Budget{96_000_000, 64 * mib}},
+		{"meshes", maxDevices / 8, maxDevices / 2, meshes, Budget{24_000_000, 64 * mib}},
+		{"devices", maxDevices / 4, maxDevices, devices, Budget{30_000_000, 64 * mib}},
+		{"names", 750, 3_000, names, Budget{5_500_000, 64 * mib}},
+		{"frees", 90_000, 350_000, frees, Budget{135_000_000, 128 * mib}},
 	}
 }
 
@@ -100,6 +99,17 @@ func (t *text) heap(n int) {
 	t.mesh(1)
 	t.program(1)
 	t.buffers(n)
+	t.line(`{"event":"enqueue","program":1}`)
+}
+
+// coreByCore has many buffers on one device, each on another core than the one before it: the
+// fullest core is another one now and then.
+func coreByCore(t *text, n int) {
+	t.mesh(1)
+	t.program(1)
+	for i := range n {
+		t.line(`{"event":"allocate","buffer":%d,"kind":"l1","parts":[{"address":%d,"size":32,"cores":"%d-0"}]}`, i, 200000+32*i, i%3)
+	}
 	t.line(`{"event":"enqueue","program":1}`)
 }
 

@@ -12,7 +12,7 @@ import (
 // reader.
 func Name(start []byte) string {
 	magic := []struct{ magic, what string }{
-		{"SQLite format 3\x00", "a SQLite database; cbl1 report, check, peak, who and convert read it as a file, and not from a pipe"},
+		{"SQLite format 3\x00", "a SQLite database; cbl1 report, check, peak, who and convert read it from a file, as it is: not compressed, and not from a pipe"},
 		{"PK\x03\x04", "a zip archive; unpack it"},
 		{"PK\x05\x06", "an empty zip archive"},
 		{"\x1f\x8b", "gzip data inside compressed data; unpack it"},

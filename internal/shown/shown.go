@@ -44,6 +44,56 @@ func TailText(s string, n int) string {
 	return Ellipsis + s
 }
 
+// MaxName is the length in bytes to which names are kept, and MaxOutput that in which the
+// JSON of this module has them: a log may repeat one name for each of its lines.
+const (
+	MaxName   = 64 << 10
+	MaxOutput = 1 << 10
+)
+
+// Clip returns s if it has at most n bytes. Of a longer one it is the start and the length,
+// in at most n bytes: "conv2d... (70,000 bytes)". No character is cut in two. n is 64 or more.
+func Clip(s string, n int) string { return clip(s, len(s), n) }
+
+// clip is Clip of a text of which s is the start, n bytes or all of it.
+func clip(s string, length, n int) string {
+	if length <= n {
+		return s
+	}
+	mark := Ellipsis + " (" + thousands(length) + " bytes)"
+	end := n - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}
+
+// ClipJoined is Clip of names joined by sep. Its cost follows n, and the number of names.
+func ClipJoined(names []string, sep string, n int) string {
+	var b strings.Builder
+	length := 0
+	add := func(s string) {
+		length += len(s)
+		b.WriteString(s[:min(len(s), n-b.Len())])
+	}
+	for i, name := range names {
+		if i > 0 {
+			add(sep)
+		}
+		add(name)
+	}
+	return clip(b.String(), length, n)
+}
+
+// thousands returns a number with commas.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
 // Name returns the start of s, escaped, in at most n bytes.
 func Name(s string, n int) string {
 	if len(s) > 4*n { // no need to escape 64 KiB to show 40 of them

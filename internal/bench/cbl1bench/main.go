@@ -106,5 +106,6 @@ func parts() []part {
 		{"total", total},
 		{"memory", memory},
 		{"files", files},
+		{"inputs", inputs},
 	}
 }

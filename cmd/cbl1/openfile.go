@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/cbl1/cbl1/capture"
+)
+
+// noticeable is how long a pipe is waited for in silence.
+const noticeable = time.Second
+
+// openFile opens a file to be read. A pipe is waited for until somebody writes to it, and
+// that is said. Folders, sockets and devices are refused: a device may have no end.
+func (s streams) openFile(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, missing(name, fileError(name, err))
+	}
+	if err := readable(name, info); err != nil {
+		return nil, err
+	}
+	done := func() {}
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		done = s.waitFor(name)
+	}
+	f, err := os.Open(name)
+	done()
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	return f, nil
+}
+
+// readable refuses what has no text to be read to its end.
+func readable(name string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a folder: name a file in it", name)
+	case mode&fs.ModeSocket != 0:
+		return fmt.Errorf("%s is a socket, which cannot be read like a file", name)
+	case mode&fs.ModeDevice != 0 && !os.SameFile(info, nothing()) && !isInput(name):
+		return fmt.Errorf("%s is a device, and no file: it may have no end", name)
+	}
+	return nil
+}
+
+// nothing is the device that is empty.
+func nothing() fs.FileInfo {
+	info, err := os.Stat(os.DevNull)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// isInput reports whether a device is standard input, where a person may type.
+func isInput(name string) bool {
+	info, err := os.Stat(name)
+	stdin, wrong := os.Stdin.Stat()
+	return err == nil && wrong == nil && os.SameFile(info, stdin)
+}
+
+// waitFor says after a while that a pipe is waited for, until done is called.
+func (s streams) waitFor(name string) (done func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(noticeable, func() {
+		s.complain(fmt.Errorf("%s: a pipe that nobody writes to yet: waiting", name))
+		close(said)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said // nobody writes to standard error beside us
+		}
+	}
+}
+
+// pipe returns the reader of an argument that is a pipe, and whether it is one.
+func (in *inputs) pipe(arg string) (r *capture.Reader, is bool, err error) {
+	info, err := os.Stat(arg)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return nil, false, nil // which others look at
+	}
+	f, err := in.openFile(arg)
+	if err != nil {
+		return nil, true, err
+	}
+	in.pipes = append(in.pipes, f)
+	return capture.NewReader(f, arg), true, nil
+}

@@ -1,0 +1,125 @@
+package attack
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Capture is a graph capture in any size: the number of its devices.
+type Capture struct {
+	Name  string
+	write func(g *graph, devices int)
+	// Growth is a number of devices of which ten times as much is a fair comparison.
+	Growth int
+}
+
+// Text returns the capture of a number of devices.
+func (c Capture) Text(devices int) []byte {
+	var g graph
+	g.node("capture_start", "")
+	c.write(&g, devices)
+	g.node("capture_end", "")
+	return []byte("[" + strings.Join(g.nodes, ",\n") + "]\n")
+}
+
+// Captures lists the graph captures.
+func Captures() []Capture {
+	return []Capture{
+		{Name: "far-cores", Growth: 30, write: farCores},
+		{Name: "far-cores-differ", Growth: 20, write: farCoresDiffer},
+		{Name: "ids", Growth: 200, write: ids},
+		{Name: "ids-of-meshes", Growth: 200, write: idsOfMeshes},
+		{Name: "ids-that-differ", Growth: 200, write: idsThatDiffer},
+		{Name: "buffers-without-address", Growth: 200, write: withoutAddress},
+		{Name: "earlier-buffers", Growth: 200, write: earlier},
+	}
+}
+
+// A graph is the nodes of a capture in the making.
+type graph struct{ nodes []string }
+
+func (g *graph) node(kind, params string, args ...any) {
+	g.nodes = append(g.nodes, fmt.Sprintf(`{"counter":%d,"node_type":%q,"params":{%s},"connections":[]}`, len(g.nodes), kind, fmt.Sprintf(params, args...)))
+}
+
+func (g *graph) cb(device, size int, cores string) {
+	g.node("circular_buffer_allocate", `"address":"111616","size":"%d","core_range_set":%q,"globally_allocated":"0","device_id":"%d"`, size, cores, device)
+}
+
+func (g *graph) free(device int) {
+	g.node("circular_buffer_deallocate_all", `"device_id":"%d"`, device)
+}
+
+func (g *graph) buffer(event string, device, address int) {
+	g.node("buffer_"+event, `"address":"%d","size":"4096","max_size_per_bank":"64","type":"L1","device_id":"%d"`, address, device)
+}
+
+const (
+	allCores = "{[0-0 - 254-254]}" // as many as a capture can name
+	fewCores = "{[0-0 - 7-7]}"
+)
+
+// farCores has one circular buffer on each device, the same on all cores.
+func farCores(g *graph, devices int) {
+	for d := range devices {
+		g.cb(d, 1024, allCores)
+	}
+}
+
+// farCoresDiffer has circular buffers on all cores that come and go, on each device of
+// another size.
+func farCoresDiffer(g *graph, devices int) {
+	for d := range devices {
+		g.cb(d, 1024+32*d, allCores)
+		g.free(d)
+	}
+}
+
+// ids has the same on each device, for itself.
+func ids(g *graph, devices int) {
+	for d := range devices {
+		g.buffer("allocate", d, 1_000_000)
+		g.cb(d, 1024, fewCores)
+		g.free(d)
+		g.buffer("deallocate", d, 1_000_000)
+	}
+}
+
+// idsOfMeshes has a mesh for each device, whose free comes last.
+func idsOfMeshes(g *graph, devices int) {
+	const mesh = 1 << 20
+	for d := range devices {
+		g.node("tensor", `"device_tensors":"[{\"device_id\":%d,\"mesh_device_id\":%d}]"`, d, mesh+d)
+	}
+	for d := range devices {
+		g.cb(d, 1024, fewCores)
+	}
+	for d := range devices {
+		g.free(mesh + d)
+	}
+}
+
+// idsThatDiffer has something else on each device, beside a free of all.
+func idsThatDiffer(g *graph, devices int) {
+	for d := range devices {
+		g.cb(d, 32+32*(d%(1<<14)), fewCores)
+		g.buffer("allocate", d, 1_400_000-64*(d%1024))
+		g.node("circular_buffer_deallocate_all", "")
+	}
+}
+
+// withoutAddress has a buffer on each device that the reader has to find a place for.
+func withoutAddress(g *graph, devices int) {
+	for d := range devices {
+		g.buffer("allocate", d, 0)
+		g.cb(d, 1024, fewCores)
+	}
+}
+
+// earlier frees a buffer on each device that the capture did not allocate, all at one address.
+func earlier(g *graph, devices int) {
+	for d := range devices {
+		g.cb(d, 1024, fewCores)
+		g.buffer("deallocate", d, 1_000_000)
+	}
+}

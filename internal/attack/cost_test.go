@@ -1,0 +1,94 @@
+package attack_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/attack"
+)
+
+// Each log keeps its budget, and one of ten times the size costs at most twelve times the
+// steps.
+func TestLogsCostWhatTheySay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command for coverage, and reads logs of megabytes")
+	}
+	m := newMeter(t)
+	for _, log := range attack.Logs() {
+		for _, verb := range attack.Verbs() {
+			t.Run(log.Name+"/"+verb[0], func(t *testing.T) {
+				small, large := m.cost(t, log.Text(log.Size/10), verb), m.cost(t, log.Text(log.Size), verb)
+				t.Logf("%d steps, %d for a tenth; %d KiB", large.Steps, small.Steps, large.Heap>>10)
+				require.LessOrEqual(t, large.Steps, log.Budget.Steps, "steps")
+				require.LessOrEqual(t, large.Heap, log.Budget.Heap, "heap")
+				require.LessOrEqual(t, large.Steps, 12*small.Steps, "steps of ten times the input")
+			})
+		}
+	}
+}
+
+// A meter counts what the command does.
+type meter struct{ binary string }
+
+// newMeter builds the command so that it counts its statements.
+func newMeter(t *testing.T) meter {
+	m := meter{filepath.Join(t.TempDir(), "cbl1")}
+	out, err := exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=github.com/cbl1/cbl1/...,github.com/google/btree",
+		"-o", m.binary, "github.com/cbl1/cbl1/cmd/cbl1").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return m
+}
+
+// cost returns what a log costs. The answer does not matter here, but there must be one.
+func (m meter) cost(t *testing.T, log []byte, verb []string) attack.Budget {
+	dir := t.TempDir()
+	c := exec.Command(m.binary, append(verb, "-")...)
+	c.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOCOVERDIR="+dir)
+	c.Stdin = bytes.NewReader(log)
+	var told bytes.Buffer
+	c.Stderr = &told
+	if err := c.Run(); err != nil {
+		exit := &exec.ExitError{}
+		require.ErrorAs(t, err, &exit)
+		require.Contains(t, []int{1, 3}, exit.ExitCode(), "%.300s", told.String())
+	}
+	return attack.Budget{Steps: steps(t, dir), Heap: heap(t, told.String())}
+}
+
+// steps sums the counters of a run: of each block its statements, times how often it ran.
+func steps(t *testing.T, dir string) (sum int64) {
+	profile := filepath.Join(dir, "profile")
+	out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i", dir, "-o", profile).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, err := os.ReadFile(profile)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 {
+			statements, err := strconv.ParseInt(fields[1], 10, 64)
+			require.NoError(t, err)
+			times, err := strconv.ParseInt(fields[2], 10, 64)
+			require.NoError(t, err)
+			sum += statements * times
+		}
+	}
+	require.Positive(t, sum)
+	return sum
+}
+
+// heap returns the most that was in use when garbage was collected, in bytes.
+func heap(t *testing.T, told string) (most int64) {
+	for _, match := range regexp.MustCompile(`\d+->(\d+)->\d+ MB`).FindAllStringSubmatch(told, -1) {
+		mib, err := strconv.ParseInt(match[1], 10, 64)
+		require.NoError(t, err)
+		most = max(most, mib<<20)
+	}
+	return most
+}
