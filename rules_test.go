@@ -53,7 +53,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "report"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "report"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
 	return map[string]row{
@@ -67,7 +67,8 @@ func importTable() map[string]row {
 		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/shown"}},
-		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
+		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
@@ -101,7 +102,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "api", "capture", "cbregion", "clash", "cmd", "device", "docs", "event", "examples",
+		".ci", "api", "capture", "cbregion", "clash", "cmd", "compare", "device", "docs", "event", "examples",
 		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 	}
 }

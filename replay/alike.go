@@ -121,6 +121,7 @@ func (r *replay) gives(d *row, ids []device.ID) {
 func (d *row) clone() *row {
 	to := *d
 	to.figures.ProgramsDetail = slices.Clone(d.figures.ProgramsDetail)
+	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
 	to.open = slices.Clone(d.open)
 	for i, o := range to.open {
 		own := *o

@@ -17,7 +17,7 @@
 //	        a program that is enqueued ──> fit ──────────────> Checks
 //
 // A Result has, by device, what is registered and alive ([Device], [DeviceKind],
-// [KindFigures], [ProgramDetail], [CoreGroup], [Fullest], [Mesh]) and what lived in the
+// [KindFigures], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh]) and what lived in the
 // whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [KindBytes], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from

@@ -23,10 +23,12 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
 		if i, ok := d.detail[p.ID()]; ok {
 			d.figures.ProgramsDetail[i] = detail
+			r.setBuffers(d, i, c)
 		} else {
 			d.detail[p.ID()] = len(d.figures.ProgramsDetail)
 			d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
 			d.figures.Programs++
+			r.setBuffers(d, d.detail[p.ID()], c)
 		}
 	}
 	d.held[p.ID()] = c
@@ -136,7 +138,7 @@ func (r *replay) run(e *event.Event, outside bool) error {
 	contents := contentsOf(r.session.launched)
 	for _, at := range r.runsOn(e) {
 		d, c := at.row, contents(at.on.Device)
-		run := d.runs(c, at.on, e)
+		run := r.rowFor(d, c, at.on, e)
 		if last := len(d.open) - 1; outside && !e.Inferred {
 			d.open[last].outside = true
 		}
@@ -215,8 +217,8 @@ func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
 	return run
 }
 
-// runs gives a run its row, or makes a row what it is since the run went on.
-func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
+// rowFor gives a run its row, or makes a row what it is since the run went on.
+func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) ProgramRun {
 	run := d.named(c, on, e)
 	if e.Inferred {
 		return run
@@ -244,6 +246,7 @@ func (d *row) runs(c *content, on event.RunOn, e *event.Event) ProgramRun {
 	} else {
 		d.figures.ProgramsDetail[o.row] = detail
 	}
+	r.setBuffers(d, o.row, c)
 	if _, seen := d.detail[c.id]; !seen {
 		d.detail[c.id] = o.row
 	}

@@ -143,6 +143,8 @@ type content struct {
 	logical  [numKinds]uint64 // of counted
 	detail   ProgramDetail    // but for First, Last and Op
 
+	buffers []ProgramBuffer // nil until Options.Buffers asks
+
 	recorded    bool // a local circular buffer has an address of its own
 	synthesised bool // one was placed
 	placed      bool // any local buffer was

@@ -22,6 +22,8 @@ type Options struct {
 	Ask *Question
 	// Runs asks for Result.Runs.
 	Runs bool
+	// Buffers asks for Device.ProgramsBuffers.
+	Buffers bool
 	// Timeline asks for Result.Timeline. It costs a look at what is registered after each
 	// event that changes something.
 	Timeline bool

@@ -108,6 +108,9 @@ type Device struct {
 	Dataflow, Scratchpad KindFigures
 
 	ProgramsDetail []ProgramDetail // in order of their first node
+	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil if
+	// Options.Buffers does not ask. Rows that place the same may share a slice.
+	ProgramsBuffers [][]ProgramBuffer
 	CoreGroups     []CoreGroup     // by first core
 	Fullest        *Fullest        // nil without local CBs
 }

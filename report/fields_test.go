@@ -26,6 +26,7 @@ func TestSchemaFields(t *testing.T) {
 		CheckSchema: reflect.TypeFor[jsonCheck](),
 		PeakSchema:  reflect.TypeFor[jsonPeak](),
 		WhoSchema:   reflect.TypeFor[jsonWho](),
+		DiffSchema:  reflect.TypeFor[jsonDiff](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])

@@ -117,6 +117,7 @@ type jsonBasis struct {
 	ArchFrom event.Source `json:"arch_from"`
 	BaseFrom event.Source `json:"base_from"`
 	L1Size   *uint64      `json:"l1_size_bytes"`
+	L1Small  uint64       `json:"l1_small_bytes"`
 	Base     uint64       `json:"cb_base"`
 	Align    uint64       `json:"cb_align"`
 	Physical string       `json:"physical"`
@@ -239,7 +240,7 @@ func newReport(r *replay.Result) jsonReport {
 			optional(r.Upstream.PeakCB), optional(r.Upstream.PeakL1), optional(r.Upstream.PeakDataflow),
 			optional(r.Upstream.PeakScratchpad), optional(r.Upstream.PeakTotal), r.Upstream.Wrapped, []jsonCause{},
 		},
-		Checks:  jsonChecks{r.Checks.Runs, r.Checks.Inferred, r.Checks.Failed},
+		Checks:  newChecks(r),
 		Hits:    jsonHits{r.Hits.Inferred, r.Hits.Unknown},
 		Live:    newLive(r.Live),
 		Earlier: jsonEarlier{r.Earlier.L1, r.Earlier.Other, r.Earlier.Bytes},
@@ -278,7 +279,7 @@ func newReport(r *replay.Result) jsonReport {
 func newBasis(r *replay.Result) jsonBasis {
 	b := jsonBasis{
 		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom,
-		Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
+		L1Small: r.Spec.L1Small, Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
 		Physical: "occupied: union of the local circular buffers on each core",
 		Includes: []string{"local circular buffers"},
 		Excludes: []string{

@@ -113,11 +113,17 @@ func newCheckDocument(c Check) jsonCheck {
 				p.Bytes, o.Over, p.At, json.Number(p.T), clip(p.Op)})
 		}
 	}
-	if t := k.Tightest; t != nil {
-		out.Tightest = &jsonTightest{newRun(t.Run), t.Enqueue, json.Number(t.T), optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
-		for _, g := range t.Grow {
-			out.Tightest.Grow = append(out.Tightest.Grow, jsonGrowth{g.Kind.Name(), g.CB, g.Bytes})
-		}
+	out.Tightest = newTightest(k.Tightest)
+	return out
+}
+
+func newTightest(t *replay.Tightest) *jsonTightest {
+	if t == nil {
+		return nil
+	}
+	out := &jsonTightest{newRun(t.Run), t.Enqueue, json.Number(t.T), optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
+	for _, g := range t.Grow {
+		out.Grow = append(out.Grow, jsonGrowth{g.Kind.Name(), g.CB, g.Bytes})
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -11,6 +13,25 @@ type jsonChecks struct {
 	Runs     int64 `json:"runs"`
 	Inferred int64 `json:"runs_inferred"`
 	Failed   int64 `json:"runs_failed"`
+
+	Answer   replay.Answer `json:"answer"`
+	Untold   []replay.Code `json:"untold"`
+	Tightest *jsonTightest `json:"tightest"`
+}
+
+// newChecks says what cbl1 check answers without a budget, of which nothing is accepted.
+func newChecks(r *replay.Result) jsonChecks {
+	j := r.Judge(replay.Terms{})
+	out := jsonChecks{
+		Runs: r.Checks.Runs, Inferred: r.Checks.Inferred, Failed: r.Checks.Failed,
+		Answer: j.Answer, Untold: []replay.Code{}, Tightest: newTightest(r.Checks.Tightest),
+	}
+	for _, why := range j.Untold {
+		if !slices.Contains(out.Untold, why.Code) {
+			out.Untold = append(out.Untold, why.Code)
+		}
+	}
+	return out
 }
 
 type jsonHits struct {
@@ -37,6 +58,8 @@ type jsonL1 struct {
 	Device       *uint64           `json:"device"`
 	Kind         replay.DeviceKind `json:"kind"`
 	Chips        []uint64          `json:"chips"`
+	Cols         int               `json:"cols"`
+	Rows         int               `json:"rows"`
 	Cores        int               `json:"cores"`
 	CoresFrom    event.Source      `json:"cores_from"`
 	Addresses    replay.Addresses  `json:"l1_addresses"`
@@ -77,7 +100,7 @@ func newL1(r *replay.Result) []jsonL1 {
 	out := []jsonL1{}
 	for _, d := range r.L1 {
 		row := jsonL1{
-			Device: optional(d.ID), Kind: d.Kind, Chips: append([]uint64{}, d.Chips...), Cores: d.NumCores, CoresFrom: d.CoresFrom,
+			Device: optional(d.ID), Kind: d.Kind, Chips: append([]uint64{}, d.Chips...), Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, CoresFrom: d.CoresFrom,
 			Addresses: d.Addresses, Unplaced: d.Unplaced, Assumed: d.Assumed,
 			TrackedPeak: d.Total.Peak, TrackedFinal: d.Total.Final, L1Peak: d.L1.Peak, L1Final: d.L1.Final,
 			SmallPeak: d.L1Small.Peak, SmallFinal: d.L1Small.Final, DRAMPeak: d.DRAM.Peak, DRAMFinal: d.DRAM.Final,

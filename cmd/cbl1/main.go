@@ -6,12 +6,13 @@
 //	cbl1 check FILE|FOLDER|- ...      whether everything fits, and who is in the way if not
 //	cbl1 peak FILE|FOLDER|- ...       how much a core held at most, and what
 //	cbl1 who FILE|FOLDER|- ADDRESS    what holds a byte
+//	cbl1 diff OLD NEW                 what changed between two runs, or saved reports
 //	cbl1 explain [FILE|-]             what the messages in a log mean
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
-// wrongly or an input could not be read, and 3 if nobody can tell (check).
+// wrongly or an input could not be read, and 3 if nobody can tell (check, diff).
 package main
 
 import (

@@ -1,0 +1,235 @@
+package compare
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// word makes an item of a name, a shape, a size and a place.
+func word(name, shape, size, place byte) item {
+	return item{string([]byte{name, shape, size, place}), [3]int{1, 2, 3}}
+}
+
+func words(text string) (out []item) {
+	for w := range strings.FieldsSeq(text) {
+		out = append(out, word(w[0], w[1], w[2], w[3]))
+	}
+	return out
+}
+
+// leastCost is the cost of the best alignment, by trying all: the plain recursion over a
+// whole table.
+func leastCost(old, new []item) int {
+	table := make([][]int, len(old)+1)
+	for i := range table {
+		table[i] = make([]int, len(new)+1)
+		for j := range table[i] {
+			switch {
+			case i == 0:
+				table[i][j] = 3 * j
+			case j == 0:
+				table[i][j] = 3 * i
+			default:
+				table[i][j] = min(table[i-1][j], table[i][j-1]) + 3
+				if d := price(old[i-1].key, new[j-1].key); d >= 0 {
+					table[i][j] = min(table[i][j], table[i-1][j-1]+d)
+				}
+			}
+		}
+	}
+	return table[len(old)][len(new)]
+}
+
+// price is what a pair of words costs; -1 if they may be none.
+func price(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a[:3] == b[:3]:
+		return 1
+	case a[:2] == b[:2]:
+		return 2
+	case a[:1] == b[:1]:
+		return 4
+	}
+	return -1
+}
+
+// priceOf is what an alignment costs. Each item has to be in one pair, in order.
+func priceOf(t require.TestingT, pairs []pair, old, new []item) (sum int) {
+	i, j := 0, 0
+	for _, p := range pairs {
+		if p.old != none {
+			require.Equal(t, i, p.old)
+			i++
+		}
+		if p.new != none {
+			require.Equal(t, j, p.new)
+			j++
+		}
+		if p.old == none || p.new == none {
+			sum += 3
+			continue
+		}
+		d := price(old[p.old].key, new[p.new].key)
+		require.NotEqual(t, -1, d)
+		sum += d
+	}
+	require.Equal(t, len(old), i)
+	require.Equal(t, len(new), j)
+	return sum
+}
+
+func anyWords() *rapid.Generator[[]item] {
+	return rapid.Custom(func(t *rapid.T) (out []item) {
+		letters := rapid.SampledFrom([]byte("ab"))
+		for range rapid.IntRange(0, 24).Draw(t, "length") {
+			out = append(out, word(letters.Draw(t, "name"), letters.Draw(t, "shape"), letters.Draw(t, "size"), letters.Draw(t, "place")))
+		}
+		return out
+	})
+}
+
+func TestAlignCostsLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := anyWords().Draw(t, "old"), anyWords().Draw(t, "new")
+		if rapid.Bool().Draw(t, "alike") { // long runs in common
+			new = append(append([]item{}, old...), new[:min(len(new), 3)]...)
+			if at := rapid.IntRange(0, len(old)).Draw(t, "at"); at < len(old) {
+				new = append(new[:at], new[at+1:]...)
+			}
+		}
+		var a, back aligner
+		pairs := a.align(old, new)
+		require.Equal(t, leastCost(old, new), priceOf(t, pairs, old, new))
+		require.False(t, a.rough)
+		mirrored := back.align(new, old)
+		require.Equal(t, matches(pairs, false), matches(mirrored, true))
+	})
+}
+
+// matches are the pairs of two items, the other way round if asked.
+func matches(pairs []pair, back bool) (out []pair) {
+	for _, p := range pairs {
+		if back {
+			p.old, p.new = p.new, p.old
+		}
+		if p.old != none && p.new != none {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func TestAlignByHand(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{"aaaa baaa", "aaaa baaa", "0=0 1=1"},
+		{"aaaa aaaa", "aaaa aaaa aaaa", "0=0 1=1 +2"},
+		{"aaaa baaa caaa", "aaaa xaaa baaa caaa", "0=0 +1 1=2 2=3"},
+		{"aaaa baaa caaa", "aaaa caaa", "0=0 -1 2=1"},
+		{"aaba aaca aada", "aaca aada aaea", "0=0 1=1 2=2"},                             // as dear as a gap at both ends
+		{"aaba aaca aada aaea", "aaca aada aaea aafa", "-0 1=0 2=1 3=2 +3"},             // dearer
+		{"aaba baaa", "baaa aaba", "-0 1=0 +1"},                                         // the smaller key has no partner
+		{"aaab aaac aaad aaae aaaf", "aabb aabc aabd aabe aabf", "0=0 1=1 2=2 3=3 4=4"}, // all grown
+	} {
+		var a aligner
+		var got []string
+		for _, p := range a.align(words(c.old), words(c.new)) {
+			switch {
+			case p.old == none:
+				got = append(got, fmt.Sprintf("+%d", p.new))
+			case p.new == none:
+				got = append(got, fmt.Sprintf("-%d", p.old))
+			default:
+				got = append(got, fmt.Sprintf("%d=%d", p.old, p.new))
+			}
+		}
+		require.Equal(t, c.want, strings.Join(got, " "), "%s | %s", c.old, c.new)
+	}
+}
+
+// noise are n words of one name that are all different but for chance.
+func noise(n int, seed uint64) (out []item) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		out = append(out, item{fmt.Sprintf("a%08d", r.IntN(1e8)), [3]int{1, 2, 5}})
+	}
+	return out
+}
+
+// A step looks at one old and one new item.
+func TestAlignSteps(t *testing.T) {
+	const n = 5_000
+	base := noise(n, 1)
+	edited := append(append([]item{}, base[1:2_000]...), base[2_100:]...)
+	moved := append([]item{}, base...)
+	for i := range moved {
+		moved[i].key += "x"
+	}
+	for _, c := range []struct {
+		name     string
+		old, new []item
+		most     int
+	}{
+		{"the same", base, base, 0},
+		{"one is gone", base, append(append([]item{}, base[:70]...), base[71:]...), 0},
+		{"some are gone at two ends", base, edited, 6 * 200 * n},
+		{"all are moved", base, moved, 10 * n},
+		{"all are of other operations", base, renamed(base), 0},
+		{"all differ", base, noise(n, 2), 3 * n * n},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.most > n*n {
+				t.Skip("a table of 5,000 x 5,000")
+			}
+			var a aligner
+			pairs := a.align(c.old, c.new)
+			require.LessOrEqual(t, a.steps, c.most)
+			require.False(t, a.rough)
+			require.NotEmpty(t, pairs)
+		})
+	}
+}
+
+func renamed(items []item) (out []item) {
+	for _, it := range items {
+		it.key = "z" + it.key[1:]
+		out = append(out, it)
+	}
+	return out
+}
+
+// What is too long for the best alignment is cut, and still every item is in one pair.
+func TestAlignRough(t *testing.T) {
+	old, new := noise(3_000, 1), noise(2_900, 2)
+	for k := 500; k < 2_800; k += 600 {
+		new[k+40] = old[k]
+	}
+	a := aligner{budget: 100_000}
+	pairs := a.align(old, new)
+	require.True(t, a.rough)
+	require.Less(t, a.steps, 5_000_000)
+	kept := 0
+	i, j := 0, 0
+	for _, p := range pairs {
+		if p.old != none {
+			require.Equal(t, i, p.old)
+			i++
+		}
+		if p.new != none {
+			require.Equal(t, j, p.new)
+			j++
+		}
+		if p.old != none && p.new == p.old+40 && p.old%600 == 500 {
+			kept++
+		}
+	}
+	require.Equal(t, []int{3_000, 2_900}, []int{i, j})
+	require.GreaterOrEqual(t, kept, 2, "what both have once is a pair")
+}

@@ -1,0 +1,230 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Terms are on which terms two sides are compared. The zero Terms are the strictest, without
+// a limit.
+type Terms struct {
+	// Accept has the codes of reasons for doubt that are taken as seen, as replay.Terms has.
+	Accept []replay.Code
+	// MaxGrowth is by how much the peak of the fullest core may grow: bytes, or a share of
+	// the old peak; nil if there is no such limit.
+	MaxGrowth *replay.Budget
+}
+
+// Compare says what differs between two sides: captures of the same ranks, or in their order
+// if ranks do not tell them apart, device by device. Where each side has one capture, or a
+// capture one device, that is compared with the other whatever its rank or id.
+//
+// Cost: O(programs) where the sides are much alike; of long sequences of programs that
+// differ a lot at most some hundred million steps.
+func Compare(old, new []*Run, t Terms) *Diff {
+	c := comparison{terms: t, basis: basisOf(slices.Concat(old, new))}
+	out := &Diff{Equal: true, Basis: Basis{Programs: c.basis}, Captures: []Capture{}, Devices: []Device{}}
+	out.Sides = Pair[Side]{c.side(old), c.side(new)}
+	out.Equal = sameSides(out.Sides.Old, out.Sides.New)
+	var both []devicePair
+	for i, runs := range pairRuns(old, new) {
+		one := c.capture(runs)
+		out.Captures, out.Equal = append(out.Captures, one), out.Equal && one.Equal
+		out.Basis.LeftMore = out.Basis.LeftMore || runs.Old != nil && runs.New != nil && !(runs.Old.leftAll && runs.New.leftAll)
+		both = append(both, pairDevices(runs, i, one.Rank)...)
+	}
+	for _, f := range foldDevices(both) {
+		d := c.device(f)
+		out.Devices, out.Equal = append(out.Devices, d), out.Equal && d.Equal()
+	}
+	out.Basis.Rough = c.aligner.rough
+	if t.MaxGrowth != nil {
+		out.Growth = c.growth(out.Sides, both)
+	}
+	return out
+}
+
+// A comparison is what one call of Compare shares.
+type comparison struct {
+	terms   Terms
+	basis   ProgramBasis
+	aligner aligner
+	keys    bufferKeys
+}
+
+// basisOf returns by what programs of all runs can be compared.
+func basisOf(runs []*Run) ProgramBasis {
+	basis := ByBuffers
+	for _, r := range runs {
+		for _, d := range r.devices {
+			switch {
+			case !d.listed:
+				return ByFigures
+			case len(d.buffers) < len(d.programs):
+				basis = BySums
+			}
+		}
+	}
+	return basis
+}
+
+// side puts the runs of one side together.
+func (c *comparison) side(runs []*Run) Side {
+	out := Side{Files: len(runs), Answer: replay.Fits, Untold: []replay.Code{}, Accepted: []replay.Code{}}
+	for _, r := range runs {
+		out.Runs, out.Failed = out.Runs+r.runs, out.Failed+r.failed
+		for _, code := range r.untold {
+			list := &out.Untold
+			if slices.Contains(c.terms.Accept, code) {
+				list = &out.Accepted
+			}
+			if !slices.Contains(*list, code) {
+				*list = append(*list, code)
+			}
+		}
+		if t := r.tightest; t != nil && (out.Tightest == nil || t.Free < out.Tightest.Free) {
+			one := *t
+			one.Rank, out.Tightest = r.rank, &one
+		}
+		for _, d := range r.devices {
+			if p := d.peak; p != nil && (out.Peak == nil || p.Bytes > out.Peak.Bytes) {
+				one := p.Peak
+				one.Rank, one.Device, out.Peak = r.rank, d.id, &one
+			}
+		}
+	}
+	slices.Sort(out.Untold)
+	slices.Sort(out.Accepted)
+	switch {
+	case out.Failed > 0:
+		out.Answer = replay.DoesNotFit
+	case len(out.Untold) > 0:
+		out.Answer = replay.CannotTell
+	}
+	return out
+}
+
+// sameSides reports whether two sides differ in nothing but counters of nodes, and the ids
+// of devices that stand at a peak.
+func sameSides(a, b Side) bool {
+	return a.Files == b.Files && a.Answer == b.Answer && a.Runs == b.Runs && a.Failed == b.Failed &&
+		slices.Equal(a.Untold, b.Untold) && slices.Equal(a.Accepted, b.Accepted) && samePeak(a.Peak, b.Peak) && sameTightest(a.Tightest, b.Tightest)
+}
+
+func samePeak(a, b *Peak) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Bytes == b.Bytes && a.Core == b.Core && a.Op == b.Op
+}
+
+func sameTightest(a, b *Tightest) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Op == b.Op && a.End == b.End && a.Free == b.Free && a.Gap == b.Gap
+}
+
+// pairRuns pairs the captures of two sides.
+func pairRuns(old, new []*Run) (out []Pair[*Run]) {
+	if len(old) == 1 && len(new) == 1 {
+		return []Pair[*Run]{{old[0], new[0]}}
+	}
+	if !ranked(old) || !ranked(new) {
+		for i := range max(len(old), len(new)) {
+			var p Pair[*Run]
+			if i < len(old) {
+				p.Old = old[i]
+			}
+			if i < len(new) {
+				p.New = new[i]
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	byRank := func(a, b *Run) int { return compareIDs(a.rank, b.rank) }
+	return merge(slices.SortedFunc(slices.Values(old), byRank), slices.SortedFunc(slices.Values(new), byRank), byRank)
+}
+
+// merge pairs members of two sorted lists that are equal; what has no partner stands alone.
+func merge[T any](old, new []*T, compare func(a, b *T) int) (out []Pair[*T]) {
+	for len(old) > 0 || len(new) > 0 {
+		var p Pair[*T]
+		if len(new) == 0 || len(old) > 0 && compare(old[0], new[0]) <= 0 {
+			p.Old = old[0]
+		}
+		if len(old) == 0 || len(new) > 0 && compare(old[0], new[0]) >= 0 {
+			p.New = new[0]
+		}
+		if p.Old != nil {
+			old = old[1:]
+		}
+		if p.New != nil {
+			new = new[1:]
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// ranked reports whether ranks tell captures apart.
+func ranked(runs []*Run) bool {
+	seen := map[uint64]bool{}
+	for _, r := range runs {
+		if r.rank == nil || seen[*r.rank] {
+			return false
+		}
+		seen[*r.rank] = true
+	}
+	return true
+}
+
+// capture compares what captures say as a whole.
+func (c *comparison) capture(p Pair[*Run]) Capture {
+	out := Capture{Old: fileOf(p.Old), New: fileOf(p.New), Left: []Part{}}
+	switch {
+	case p.Old == nil:
+		out.Rank, out.Chip = p.New.rank, Pair[Chip]{p.New.chip, p.New.chip}
+	case p.New == nil:
+		out.Rank, out.Chip = p.Old.rank, Pair[Chip]{p.Old.chip, p.Old.chip}
+	default:
+		out.Chip = Pair[Chip]{p.Old.chip, p.New.chip}
+		if out.Rank = p.New.rank; out.Rank == nil {
+			out.Rank = p.Old.rank
+		}
+		out.Left = c.parts(leftOf(p))
+		out.Equal = out.Chip.Old.same(out.Chip.New) && len(out.Left) == 0
+	}
+	return out
+}
+
+// leftOf returns what lives at the end of two captures. Where each has one device, its id
+// does not matter.
+func leftOf(p Pair[*Run]) (old, new []resident) {
+	if len(p.Old.devices) != 1 || len(p.New.devices) != 1 {
+		return p.Old.left, p.New.left
+	}
+	anywhere := func(all []resident) []resident {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i].inside = ""
+		}
+		return all
+	}
+	return anywhere(p.Old.left), anywhere(p.New.left)
+}
+
+func fileOf(r *Run) *File {
+	if r == nil {
+		return nil
+	}
+	return &File{r.file, r.nodes, r.log, r.saved}
+}
+
+// same reports whether figures were reckoned with the same chip, whoever named it.
+func (c Chip) same(o Chip) bool {
+	c.ArchFrom, c.BaseFrom = o.ArchFrom, o.BaseFrom
+	return c == o
+}

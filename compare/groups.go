@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// overlay lists the cores that hold something else than on the old side, by what they held
+// and hold: what changes most bytes comes first. A core that is in no group holds nothing.
+func overlay(old, new []replay.CoreGroup) []Group {
+	nothing := &replay.CoreGroup{}
+	held := map[l1.Core]Pair[*replay.CoreGroup]{}
+	var order []l1.Core
+	for i := range old {
+		for c := range old[i].Cores.All() {
+			held[c] = Pair[*replay.CoreGroup]{&old[i], nothing}
+			order = append(order, c)
+		}
+	}
+	for i := range new {
+		for c := range new[i].Cores.All() {
+			p, ok := held[c]
+			if !ok {
+				p.Old = nothing
+				order = append(order, c)
+			}
+			p.New = &new[i]
+			held[c] = p
+		}
+	}
+	type join struct{ old, new string }
+	keys := map[*replay.CoreGroup]string{}
+	key := func(g *replay.CoreGroup) string {
+		if keys[g] == "" {
+			keys[g] = fmt.Sprint(g.Registered, g.AlivePeak, g.Regions)
+		}
+		return keys[g]
+	}
+	cores := map[join][]l1.Core{}
+	var firsts []join
+	for _, c := range order {
+		k := join{key(held[c].Old), key(held[c].New)}
+		if k.old == k.new {
+			continue
+		}
+		if cores[k] == nil {
+			firsts = append(firsts, k)
+		}
+		cores[k] = append(cores[k], c)
+	}
+	out := []Group{}
+	for _, k := range firsts {
+		out = append(out, groupOf(held[cores[k][0]], l1.CoreSetOf(cores[k]...)))
+	}
+	slices.SortStableFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(distance(b.Registered), distance(a.Registered)), cmp.Compare(distance(b.AlivePeak), distance(a.AlivePeak)))
+	})
+	return out
+}
+
+func groupOf(p Pair[*replay.CoreGroup], cores l1.CoreSet) Group {
+	g := Group{
+		Cores: cores.String(), Count: cores.Len(), Registered: Pair[uint64]{p.Old.Registered, p.New.Registered},
+		AlivePeak: Pair[uint64]{p.Old.AlivePeak, p.New.AlivePeak}, End: Pair[uint64]{end(p.Old.Regions), end(p.New.Regions)},
+	}
+	g.State = stateOf(g.Registered.Old, g.Registered.New, false)
+	if g.State == Moved {
+		g.State = stateOf(g.AlivePeak.Old, g.AlivePeak.New, false)
+	}
+	return g
+}
+
+func end(regions []l1.Range) uint64 {
+	if len(regions) == 0 {
+		return 0
+	}
+	return regions[len(regions)-1].End
+}
+
+func distance(p Pair[uint64]) uint64 { return max(p.Old, p.New) - min(p.Old, p.New) }

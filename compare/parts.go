@@ -1,0 +1,110 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parts lists what differs between two lists of what lies in L1: what changes most bytes
+// comes first. What belongs to the same operation is matched, in its order, whatever else
+// came in between.
+func (c *comparison) parts(old, new []resident) []Part {
+	old, new = sorted(old), sorted(new)
+	out := []Part{}
+	type change struct {
+		state    State
+		kind, op string
+		cb       int
+		old, new uint64
+	}
+	known := map[change]int{}
+	for _, p := range c.aligner.align(residentItems(old), residentItems(new)) {
+		var one Part
+		var key change
+		var x, y resident
+		if p.new != none {
+			y = new[p.new]
+			one.New, key.new = y.extent(), y.size
+			x = y
+		}
+		if p.old != none {
+			x = old[p.old]
+			one.Old, key.old = x.extent(), x.size
+		}
+		switch {
+		case one.Old == nil:
+			one.State = New
+		case one.New == nil:
+			one.State = Gone
+		default:
+			one.State = stateOf(x.size, y.size, x == y)
+		}
+		if one.State == Same {
+			continue
+		}
+		one.Kind, one.Op, one.Times = x.kind, x.op, 1
+		if x.cb != none {
+			one.CB = &x.cb
+		}
+		key.state, key.kind, key.op, key.cb = one.State, x.kind, x.op, x.cb
+		if i, ok := known[key]; ok {
+			out[i].Times++
+			continue
+		}
+		known[key] = len(out)
+		out = append(out, one)
+	}
+	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(size(b.Change()), size(a.Change())) })
+	return out
+}
+
+// Change is by how many bytes the part grew, each of them if it stands for several.
+func (p Part) Change() int64 {
+	var n int64
+	if p.New != nil {
+		n += int64(p.New.Bytes)
+	}
+	if p.Old != nil {
+		n -= int64(p.Old.Bytes)
+	}
+	return n
+}
+
+func (x resident) extent() *Extent {
+	out := &Extent{Bytes: x.size}
+	if x.known {
+		out.Start = &x.r.Start
+	}
+	return out
+}
+
+// name says what a resident is, without where it lies.
+func (x resident) name() string { return x.kind + " " + strconv.Quote(x.op) + " " + strconv.Itoa(x.cb) }
+
+// sorted orders residents by their names, those of one name as they come.
+func sorted(all []resident) []resident {
+	type row struct {
+		resident
+		name string
+	}
+	rows := make([]row, 0, len(all))
+	for _, x := range all {
+		rows = append(rows, row{x, x.name()})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
+	out := make([]resident, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, r.resident)
+	}
+	return out
+}
+
+func residentItems(all []resident) (out []item) {
+	for _, x := range all {
+		out = append(out, keyed(x.name(), "|"+strconv.Quote(x.inside), fmt.Sprintf("|%d", x.size), fmt.Sprintf("|%t %d-%d", x.known, x.r.Start, x.r.End)))
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// programs matches the programs of two devices. It counts them by what became of them, and
+// lists those that are not the same: what changes most on its fullest core comes first.
+func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
+	counts, changes := map[State]int{}, []Program{}
+	before, after := c.programItems(old), c.programItems(new)
+	type change struct{ old, new string }
+	known := map[change]int{}
+	for _, p := range c.aligner.align(before, after) {
+		var key change
+		var one Program
+		if p.old != none {
+			key.old = before[p.old].key
+			one.Op, one.Old = old.programs[p.old].Op, rowOf(old.programs[p.old])
+		}
+		if p.new != none {
+			key.new = after[p.new].key
+			one.Op, one.New = new.programs[p.new].Op, rowOf(new.programs[p.new])
+		}
+		one.State = programState(one, key.old == key.new)
+		counts[one.State]++
+		if one.State == Same {
+			continue
+		}
+		if i, ok := known[key]; ok {
+			changes[i].Times++
+			continue
+		}
+		known[key] = len(changes)
+		one.Times, one.CBs = 1, []CB{}
+		if c.basis == ByBuffers && one.Old != nil && one.New != nil {
+			one.CBs = c.cbs(old.buffers[p.old], new.buffers[p.new])
+		}
+		changes = append(changes, one)
+	}
+	slices.SortStableFunc(changes, func(a, b Program) int {
+		return cmp.Or(cmp.Compare(size(b.Change()), size(a.Change())), cmp.Compare(size(b.overCores()), size(a.overCores())))
+	})
+	return counts, changes
+}
+
+func size(n int64) int64 { return max(n, -n) }
+
+// overCores is by how many bytes a program grew over all cores.
+func (p Program) overCores() int64 {
+	var n int64
+	if p.New != nil {
+		n += int64(p.New.Bytes)
+	}
+	if p.Old != nil {
+		n -= int64(p.Old.Bytes)
+	}
+	return n
+}
+
+// programState says what became of a program: by bytes on its fullest core, then over all
+// cores, then with bytes that cores share counted for each buffer.
+func programState(p Program, same bool) State {
+	switch {
+	case p.Old == nil:
+		return New
+	case p.New == nil:
+		return Gone
+	}
+	for _, n := range [][2]uint64{{p.Old.Core, p.New.Core}, {p.Old.Bytes, p.New.Bytes}, {p.Old.Logical, p.New.Logical}} {
+		if n[0] != n[1] {
+			return stateOf(n[0], n[1], false)
+		}
+	}
+	return stateOf(0, 0, same)
+}
+
+func rowOf(p replay.ProgramDetail) *ProgramRow {
+	return &ProgramRow{p.First, p.LocalCBs, p.GlobalCBs, p.Cores, p.Logical, p.Bytes, p.Core, p.HighestEnd}
+}
+
+// programItems returns the programs of a device as they are aligned: by operation, then by
+// the number and kinds of buffers and the number of cores, then by bytes, then by where
+// each buffer lies.
+func (c *comparison) programItems(d *deviceRow) []item {
+	out := make([]item, 0, len(d.programs))
+	for i, p := range d.programs {
+		var buffers bufferKey
+		if c.basis == ByBuffers {
+			buffers = c.keys.of(d.buffers[i])
+		}
+		out = append(out, keyed(
+			strconv.Quote(p.Op),
+			fmt.Sprintf("|%d %d %d%s", p.LocalCBs, p.GlobalCBs, p.Cores, buffers.shape),
+			fmt.Sprintf("|%d %d %d%s", p.Logical, p.Bytes, p.Core, buffers.size),
+			fmt.Sprintf("|%d %t%s", p.HighestEnd, p.Overlapping, buffers.place),
+		))
+	}
+	return out
+}
+
+// keyed makes an item. No part may be the start of another one of its level and go on like
+// the parts behind it.
+func keyed(name, shape, size, place string) item {
+	n := len(name)
+	return item{name + shape + size + place, [3]int{n, n + len(shape), n + len(shape) + len(size)}}
+}
+
+// A bufferKey is what the buffers of a program add to its key.
+type bufferKey struct{ shape, size, place string }
+
+// bufferKeys remember keys by the first buffer: programs share lists of them.
+type bufferKeys map[*replay.ProgramBuffer]bufferKey
+
+func (k *bufferKeys) of(all []replay.ProgramBuffer) bufferKey {
+	if len(all) == 0 {
+		return bufferKey{}
+	}
+	if key, ok := (*k)[&all[0]]; ok {
+		return key
+	}
+	var shape, size, place strings.Builder
+	for _, b := range all {
+		fmt.Fprintf(&shape, " %s%t", b.Kind.Name(), b.Global)
+		fmt.Fprintf(&size, " %d", b.Size)
+		fmt.Fprintf(&place, " %d-%d%v", b.Range.Start, b.Range.End, b.Cores)
+	}
+	if *k == nil {
+		*k = bufferKeys{}
+	}
+	key := bufferKey{shape.String(), size.String(), place.String()}
+	(*k)[&all[0]] = key
+	return key
+}
+
+// cbs lists the buffers of a program that differ. Where both programs have buffers of the
+// same kinds in the same order, each is compared with the one in its place.
+func (c *comparison) cbs(old, new []replay.ProgramBuffer) []CB {
+	out := []CB{}
+	for _, p := range c.matchCBs(old, new) {
+		var one CB
+		same := false
+		if p.old != none {
+			b := old[p.old]
+			one.Kind, one.Global, one.Old = b.Kind.Name(), b.Global, cbRow(b)
+		}
+		if p.new != none {
+			b := new[p.new]
+			one.Kind, one.Global, one.New = b.Kind.Name(), b.Global, cbRow(b)
+		}
+		switch {
+		case one.Old == nil:
+			one.State = New
+		case one.New == nil:
+			one.State = Gone
+		default:
+			a, b := old[p.old], new[p.new]
+			same = a.Range == b.Range && a.Cores.Equal(b.Cores)
+			one.State = stateOf(a.Size, b.Size, same)
+		}
+		if one.State != Same {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func (c *comparison) matchCBs(old, new []replay.ProgramBuffer) (out []pair) {
+	if slices.EqualFunc(old, new, func(a, b replay.ProgramBuffer) bool { return a.Kind == b.Kind && a.Global == b.Global }) {
+		for i := range old {
+			out = append(out, pair{i, i})
+		}
+		return out
+	}
+	items := func(all []replay.ProgramBuffer) (out []item) {
+		for _, b := range all {
+			out = append(out, keyed(fmt.Sprintf("%s%t", b.Kind.Name(), b.Global), fmt.Sprintf("|%v", b.Cores), fmt.Sprintf("|%d", b.Size),
+				fmt.Sprintf("|%d-%d", b.Range.Start, b.Range.End)))
+		}
+		return out
+	}
+	return c.aligner.align(items(old), items(new))
+}
+
+func cbRow(b replay.ProgramBuffer) *CBRow {
+	row := &CBRow{Number: b.Number, Cores: b.Cores.String(), Bytes: b.Size}
+	if b.Range != (l1.Range{}) {
+		row.Start = &b.Range.Start
+	}
+	return row
+}

@@ -1,0 +1,44 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.
+type ProgramBuffer struct {
+	Kind   device.Kind
+	Number int  // position among the program's buffers of this kind, from 0
+	Global bool // it lies in memory of something else
+	Cores  l1.CoreSet
+	Size   uint64   // bytes on each core
+	Range  l1.Range // empty if the place is not known, or the size is 0
+}
+
+// setBuffers notes what the program in a row of a device places, if somebody asks.
+func (r *replay) setBuffers(d *row, row int, c *content) {
+	if !r.opt.Buffers {
+		return
+	}
+	f := &d.figures
+	for len(f.ProgramsBuffers) <= row {
+		f.ProgramsBuffers = append(f.ProgramsBuffers, nil)
+	}
+	f.ProgramsBuffers[row] = c.placedBuffers()
+}
+
+// placedBuffers returns what the programs place, in their order. It is worked out once.
+func (c *content) placedBuffers() []ProgramBuffer {
+	if c.buffers != nil {
+		return c.buffers
+	}
+	numbers := map[device.Kind]int{}
+	for _, p := range c.programs {
+		for _, cb := range p.CBs() {
+			kind := device.Kind(cb.Kind)
+			c.buffers = append(c.buffers, ProgramBuffer{kind, numbers[kind], cb.Global, cb.Cores.Cores(), cb.Size, cb.Range})
+			numbers[kind]++
+		}
+	}
+	return c.buffers
+}

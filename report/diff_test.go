@@ -1,0 +1,155 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
+)
+
+const diffHead = `{"event":"log","version":1}
+{"event":"mesh","first":0,"rows":1,"cols":4,"spec":{"board":"n150"}}
+`
+
+func diffProgram(id int, name string, sizes ...uint64) string {
+	var cbs []string
+	for _, size := range sizes {
+		cbs = append(cbs, fmt.Sprintf(`{"cores":"[0-0 - 7-7]","size":%d}`, size))
+	}
+	return fmt.Sprintf(`{"event":"program","program":%d,"name":%q,"cbs":[%s]}
+{"event":"enqueue","program":%d}
+`, id, name, strings.Join(cbs, ","), id)
+}
+
+const tensor = `{"event":"allocate","buffer":1,"kind":"l1","name":"weights","parts":[{"address":1000000,"size":65536}]}
+`
+
+func sideOf(t *testing.T, log string) []*compare.Run {
+	t.Helper()
+	return []*compare.Run{compare.Of(logged(t, log, replay.Options{Buffers: true}))}
+}
+
+func savedOf(t *testing.T, r *replay.Result) []*compare.Run {
+	t.Helper()
+	runs, err := compare.Decode(bytes.NewReader(jsonText(t, r)), "saved.json")
+	require.NoError(t, err)
+	return runs
+}
+
+// diffs are comparisons with answers that were read by a person.
+func diffs(t *testing.T) map[string]*compare.Diff {
+	layers := func(third uint64) string {
+		return diffHead + tensor + diffProgram(1, "norm", 4096, 8192) + diffProgram(2, "matmul", 65536, third) + diffProgram(3, "matmul", 65536, third) + diffProgram(4, "gelu", 4096)
+	}
+	old := layers(32768)
+	grown := layers(98304) + diffProgram(5, "softmax", 16384)
+	moved := strings.Replace(old, `{"board":"n150"}`, `{"board":"n150","cb_base":103840}`, 1)
+	alone := strings.Replace(old, `"cols":4`, `"cols":3`, 1)
+	hidden := old + `{"event":"hidden","code":"not-shown","count":1}` + "\n"
+	clash := strings.Replace(old, `"address":1000000`, `"address":120000`, 1)
+	five, err := replay.ParseBudget("5%")
+	require.NoError(t, err)
+	saved := savedOf(t, logged(t, old, replay.Options{}))
+	return map[string]*compare.Diff{
+		"same":       compare.Compare(sideOf(t, old), sideOf(t, old), compare.Terms{MaxGrowth: &five}),
+		"grown":      compare.Compare(sideOf(t, old), sideOf(t, grown), compare.Terms{MaxGrowth: &five}),
+		"shrunk":     compare.Compare(sideOf(t, grown), sideOf(t, old), compare.Terms{}),
+		"base":       compare.Compare(sideOf(t, old), sideOf(t, moved), compare.Terms{}),
+		"device":     compare.Compare(sideOf(t, old), sideOf(t, alone), compare.Terms{}),
+		"hidden":     compare.Compare(sideOf(t, old), sideOf(t, hidden), compare.Terms{}),
+		"accepted":   compare.Compare(sideOf(t, old), sideOf(t, hidden), compare.Terms{Accept: []replay.Code{replay.CodeNotShown}}),
+		"clash":      compare.Compare(sideOf(t, old), sideOf(t, clash), compare.Terms{}),
+		"saved":      compare.Compare(saved, sideOf(t, grown), compare.Terms{}),
+		"figures":    compare.Compare(withoutPrograms(t, old), sideOf(t, grown), compare.Terms{}),
+		"two":        compare.Compare(append(sideOf(t, old), sideOf(t, grown)...), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
+		"one_or_two": compare.Compare(sideOf(t, old), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
+	}
+}
+
+// withoutPrograms is a saved report without its programs.
+func withoutPrograms(t *testing.T, log string) []*compare.Run {
+	t.Helper()
+	text := string(jsonText(t, logged(t, log, replay.Options{})))
+	for {
+		before, after, ok := strings.Cut(text, `"programs_detail":[{`)
+		if !ok {
+			break
+		}
+		_, after, ok = strings.Cut(after, `}],"core_groups"`)
+		require.True(t, ok)
+		text = before + `"programs_detail":[],"core_groups"` + after
+	}
+	runs, err := compare.Decode(strings.NewReader(text), "saved.json")
+	require.NoError(t, err)
+	return runs
+}
+
+func TestDiffGolden(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.diff-1.schema.json")
+	for name, d := range diffs(t) {
+		t.Run(name, func(t *testing.T) {
+			var text, doc, markdown bytes.Buffer
+			require.NoError(t, report.DiffText(&text, d))
+			require.NoError(t, report.DiffJSON(&doc, d))
+			require.NoError(t, report.DiffMarkdown(&markdown, d))
+			requirePlain(t, text.String())
+			for i, line := range strings.Split(text.String(), "\n") {
+				if i > 0 {
+					require.LessOrEqual(t, len(line), 100, "%s", line)
+				}
+			}
+			requireGolden(t, "diff_"+name, text.String())
+			validate(t, strict, doc.Bytes())
+			if name == "grown" {
+				requireGolden(t, "diff_grown_markdown", markdown.String())
+			}
+		})
+	}
+}
+
+// Every capture is equal to itself, and to its saved report.
+func TestDiffOfFixtures(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.diff-1.schema.json")
+	all := fixtures(t)
+	var last []*compare.Run
+	for _, f := range all {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.replay(t)
+			runs := []*compare.Run{compare.Of(r)}
+			for _, other := range [][]*compare.Run{runs, savedOf(t, r)} {
+				d := compare.Compare(runs, other, compare.Terms{})
+				require.True(t, d.Equal, "%+v", d)
+			}
+			if last != nil { // anything with anything
+				d := compare.Compare(last, runs, compare.Terms{})
+				var doc, text bytes.Buffer
+				require.NoError(t, report.DiffJSON(&doc, d))
+				validate(t, strict, doc.Bytes())
+				require.NoError(t, report.DiffText(&text, d))
+				requireVisible(t, text.String())
+			}
+			last = runs
+		})
+	}
+}
+
+// Names are shown and steer nothing, in text and in Markdown.
+func TestDiffNamesAreInert(t *testing.T) {
+	const name = "a\x1b[2J|<script>alert(1)</script>[x](http://e.com) `@you` \u202e\n**b** www.e.com"
+	d := compare.Compare(sideOf(t, diffHead+diffProgram(1, "a", 64)), sideOf(t, diffHead+diffProgram(1, "a", 128)), compare.Terms{})
+	d.Devices[0].Changes[0].Op = name
+	var text, markdown bytes.Buffer
+	require.NoError(t, report.DiffText(&text, d))
+	requireVisible(t, text.String())
+	require.NoError(t, report.DiffMarkdown(&markdown, d))
+	requireVisible(t, markdown.String())
+	for _, bad := range []string{"<", "](", "`@", "@you", "**b", "://"} {
+		require.NotContains(t, strings.TrimPrefix(markdown.String(), "**"), bad)
+	}
+}
