@@ -1,12 +1,17 @@
 package capture
 
 import (
+	"hash/maphash"
+
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // A function is a call that has not ended.
 type function struct {
-	name      string
+	name      string // to shown.MaxName bytes
+	whole     uint64 // hash of a longer name, 0 of others
+	around    around // the functions that it runs in
 	path      string // names of all functions that run, outermost first, joined by " > "; "" = to be joined
 	start     uint64 // counter
 	arguments uint64
@@ -16,10 +21,21 @@ type function struct {
 	aborted   bool // an exception ended a function in it
 }
 
+// around is the names of functions that run inside each other, joined. Of long ones it has
+// the start alone, the same memory for all that begin like that: a hundred names of 10 kB
+// around 3,000 calls would be 3 GB.
+type around struct {
+	start  string // the first shown.MaxOutput bytes
+	length int    // of all
+	hash   uint64 // of all names, whole
+	known  bool
+}
+
 // An operation names what is done: the functions that run, and the arguments of the
 // innermost one.
 type operation struct {
 	path      string
+	cut       uint64 // hash of the whole names where the path has not all of them, else 0
 	arguments uint64
 }
 
@@ -27,10 +43,21 @@ type operation struct {
 type functions struct {
 	stack []function
 	texts map[string]string // names and paths: a capture repeats its operations
+	bytes int               // of them
 	text  []byte
+	seed  maphash.Seed
 }
 
-func newFunctions() *functions { return &functions{texts: map[string]string{}} }
+// maxTextBytes bounds the names and paths that are remembered. Beyond it all are forgotten
+// and found anew.
+const maxTextBytes = 16 << 20
+
+// between stands between the names of a path.
+const between = " > "
+
+func newFunctions() *functions {
+	return &functions{texts: map[string]string{}, seed: maphash.MakeSeed()}
+}
 
 func (f *functions) depth() int { return len(f.stack) }
 
@@ -43,8 +70,12 @@ func (f *functions) inner() *function {
 }
 
 func (f *functions) enter(n *node) {
-	f.text = append(f.text[:0], n.Name...)
-	f.stack = append(f.stack, function{name: f.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit})
+	f.text = append(f.text[:0], shown.Clip(n.Name, shown.MaxName)...)
+	in := function{name: f.intern(), start: n.Counter, arguments: n.Arguments, cacheHit: n.CacheHit}
+	if len(n.Name) > shown.MaxName {
+		in.whole = f.hash(0, n.Name)
+	}
+	f.stack = append(f.stack, in)
 }
 
 // leave ends the innermost function. What was placed in it was placed in the one around
@@ -66,35 +97,79 @@ func (f *functions) decide(start uint64) {
 
 // operation returns what runs now.
 func (f *functions) operation() operation {
-	if inner := f.inner(); inner != nil {
-		return operation{f.path(), inner.arguments}
+	inner := f.inner()
+	if inner == nil {
+		return operation{}
 	}
-	return operation{}
+	out := operation{path: f.path(), arguments: inner.arguments}
+	if inner.whole != 0 || inner.around.length > shown.MaxOutput {
+		out.cut = f.hash(inner.around.hash^inner.whole, inner.name)
+	}
+	return out
 }
 
-// path returns the names of the functions that run, outermost first.
+// path returns the names of the functions that run, outermost first. Those around the
+// innermost one take shown.MaxOutput bytes at most.
 func (f *functions) path() string {
 	inner := f.inner()
 	if inner == nil {
 		return ""
 	}
 	if inner.path == "" {
+		f.join()
 		f.text = f.text[:0]
-		for i, one := range f.stack {
-			if i > 0 {
-				f.text = append(f.text, " > "...)
-			}
-			f.text = append(f.text, one.name...)
+		if out := inner.around; len(f.stack) > 1 {
+			f.text = append(f.text, shown.ClipStart(out.start, out.length, shown.MaxOutput)...)
+			f.text = append(f.text, between...)
 		}
+		f.text = append(f.text, inner.name...)
 		inner.path = f.intern()
 	}
 	return inner.path
+}
+
+// join joins the names around each function where nobody has. A function costs that once.
+func (f *functions) join() {
+	i := len(f.stack) - 1
+	for i > 0 && !f.stack[i].around.known {
+		i--
+	}
+	for i++; i < len(f.stack); i++ {
+		outer := &f.stack[i-1]
+		to := around{start: outer.around.start, length: outer.around.length, known: true}
+		f.text = append(f.text[:0], to.start...)
+		if i > 1 {
+			f.text = append(f.text, between...)
+			to.length += len(between)
+		}
+		f.text = append(f.text, outer.name...)
+		to.length += len(outer.name)
+		if len(to.start) < shown.MaxOutput {
+			f.text = f.text[:min(len(f.text), shown.MaxOutput)]
+			to.start = f.intern()
+		}
+		to.hash = f.hash(outer.around.hash^outer.whole, outer.name)
+		f.stack[i].around = to
+	}
+}
+
+// hash goes on with a hash.
+func (f *functions) hash(before uint64, name string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(f.seed)
+	maphash.WriteComparable(&h, before)
+	h.WriteString(name)
+	return max(h.Sum64(), 1)
 }
 
 // intern returns the text at hand, the same memory for equal texts.
 func (f *functions) intern() string {
 	known, ok := f.texts[string(f.text)]
 	if !ok {
+		if f.bytes += len(f.text); f.bytes > maxTextBytes {
+			clear(f.texts)
+			f.bytes = len(f.text)
+		}
 		known = string(f.text)
 		f.texts[known] = known
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // What can be odd about a capture, as far as the source alone sees it. What follows
@@ -53,10 +54,10 @@ type note struct {
 // notes count what was seen, by code.
 type notes map[string]*note
 
-// add counts one more. The detail is kept of the first one.
+// add counts one more. The detail is kept of the first one, to shown.MaxName bytes.
 func (n notes) add(code string, first int64, detail string) {
 	if n[code] == nil {
-		n[code] = &note{first: first, detail: detail}
+		n[code] = &note{first: first, detail: shown.Clip(detail, shown.MaxName)}
 	}
 	n[code].count++
 }

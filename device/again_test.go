@@ -72,7 +72,7 @@ func requireEmpty(t require.TestingT, f *Fleet) {
 	require.Equal(t, roster{}, f.roster)
 	require.Zero(t, f.charge)
 	require.Nil(t, f.programs)
-	require.Nil(t, f.lately)
+	require.Nil(t, f.lately.words)
 	if len(f.groups) == 0 {
 		require.Zero(t, f.states.len())
 		return
@@ -196,6 +196,48 @@ func TestGroupsThatStayApart(t *testing.T) {
 		f.UnregisterAll(p.ID())
 	}
 	requireEmpty(t, f)
+}
+
+// Devices with marks of their own are groups of their own, however many, and one group
+// when their marks are equal.
+func TestManyGroupsInOneState(t *testing.T) {
+	for _, prepare := range []func(*Fleet){func(*Fleet) {}, Blind} {
+		f := NewFleet()
+		prepare(f)
+		m, err := f.AddMesh(0, 5, 8, l1.N150())
+		require.NoError(t, err)
+		for d := range m.All() {
+			own := programOn(t, 1, "{[0-0 - 7-7]}", 0, 64*uint64(1+d.ID()))
+			mustRegister(t, f, own, d.Set())
+			require.NoError(t, f.Unregister(1, d.Set()))
+			require.NoError(t, f.CheckInvariants())
+		}
+		mustRegister(t, f, programOn(t, 2, "{[0-0 - 7-7]}", 0, 20*64), m.Set())
+		require.NoError(t, f.CheckInvariants())
+		require.Len(t, f.groups, 40)
+		// The last of many leaves, and comes back to the one that has come meanwhile.
+		var last Device
+		for d := range m.All() {
+			last = d
+		}
+		empty, err := program.NewBuilder(3).Build(l1.N150())
+		require.NoError(t, err)
+		for range 2 {
+			mustRegister(t, f, empty, last.Set())
+			require.NoError(t, f.CheckInvariants())
+			f.UnregisterAll(3)
+			require.NoError(t, f.CheckInvariants())
+		}
+		require.Len(t, f.groups, 40)
+		for d := range m.All() {
+			require.EqualValues(t, 64*64*max(20, 1+uint64(d.ID())), d.Totals().Peak.Registered)
+			d.ResetPeaks()
+			require.NoError(t, f.CheckInvariants())
+		}
+		require.Len(t, f.groups, 1)
+		f.UnregisterAll(2)
+		requireEmpty(t, f)
+	}
 }
 
 // Each device is served and emptied before the next one: they never have anything in

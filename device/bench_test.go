@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/cbl1/cbl1/device"
@@ -106,6 +107,31 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// BenchmarkScattered is programs on random rectangles in random order: what a dispatch
+// leaves is nearly always new.
+func BenchmarkScattered(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {1, 8}, {4, 8}} {
+		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {
+			f := device.NewFleet()
+			m := addMesh(b, f, 0, devices[0], devices[1], l1.P150())
+			rnd := rand.New(rand.NewPCG(1, 2))
+			const programs = 500
+			for id := range program.ID(programs) {
+				x, y := rnd.IntN(13), rnd.IntN(10)
+				on := fmt.Sprintf("{[%d-%d - %d-%d]}", x, y, x+rnd.IntN(13-x), y+rnd.IntN(10-y))
+				register(b, f, build(b, m.Spec(), id, cb(on, 32*(1+rnd.Uint64N(10_000)))), m.Set())
+			}
+			s := m.Set()
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Dispatch(program.ID(rnd.IntN(programs)), s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkSwapped is 32 devices that get two neighbouring programs, every other device in
 // swapped order, and lose them in the order in which they came: 128 changes.
 func BenchmarkSwapped(b *testing.B) {
@@ -148,5 +174,46 @@ func BenchmarkSnapshot(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkOneOfMany is a call for one device of a fleet of many, beside programs that all
+// have.
+func BenchmarkOneOfMany(b *testing.B) {
+	for _, devices := range [][2]int{{1, 1}, {1, 100}, {100, 100}} {
+		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {
+			f, m := filled(b, devices[0], devices[1], 20)
+			d, _ := f.Device(device.ID(m.Set().Len() - 1))
+			pair(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000)), d.Set())
+		})
+	}
+}
+
+// BenchmarkMarks is a program that comes to devices which all have had another peak.
+func BenchmarkMarks(b *testing.B) {
+	for _, side := range []int{10, 40, 120} {
+		b.Run(fmt.Sprintf("devices=%d", side*side), func(b *testing.B) {
+			f, m := filled(b, side, side, 1)
+			for d := range m.All() {
+				register(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 500_000+64*uint64(d.ID()))), d.Set())
+				f.UnregisterAll(1 << 40)
+			}
+			pair(b, f, build(b, m.Spec(), 1<<40, cb("{[0-0 - 7-7]}", 400_000)), m.Set())
+		})
+	}
+}
+
+// BenchmarkSnapshotOwn is a snapshot of devices that each have a program of their own.
+func BenchmarkSnapshotOwn(b *testing.B) {
+	for _, side := range []int{10, 40, 90} {
+		b.Run(fmt.Sprintf("devices=%d", side*side), func(b *testing.B) {
+			f, m := filled(b, side, side, 0)
+			for d := range m.All() {
+				register(b, f, build(b, m.Spec(), program.ID(d.ID()), cb("{[0-0 - 7-7]}", 64)), d.Set())
+			}
+			for b.Loop() {
+				f.Snapshot()
+			}
+		})
 	}
 }

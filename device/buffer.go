@@ -187,7 +187,7 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 	for _, a := range drop {
 		slots := s.s.slots
 		if len(drop) > 1 {
-			slots = nil
+			slots = bitset{}
 			for slot := range s.s.slots.all() {
 				if f.slots[slot].heap().find(id) == a {
 					slots = slots.with(slot)

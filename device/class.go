@@ -1,8 +1,6 @@
 package device
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -29,7 +27,7 @@ type class struct {
 func (c *class) clone() *class {
 	to := *c
 	to.covered = c.covered.Clone()
-	to.groups.bits = slices.Clone(c.groups.bits)
+	to.groups.bits = c.groups.bits.clone()
 	return &to
 }
 

@@ -1,8 +1,6 @@
 package device
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -95,7 +93,7 @@ func (t *content) totals() Totals {
 // clone returns an independent copy.
 func (t *content) clone() content {
 	out := *t
-	out.has.bits = slices.Clone(t.has.bits)
+	out.has.bits = t.has.bits.clone()
 	out.occupied = t.occupied.clone()
 	if t.reserved != nil {
 		reserved := t.reserved.clone()

@@ -39,7 +39,7 @@ func (d Device) Set() Set {
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	return Set{&set{fleet: d.c.fleet, slots: bitset(nil).with(d.c.slot), n: 1, ids: d.c.fleet.ids, spec: d.c.spec}}
+	return Set{&set{fleet: d.c.fleet, slots: bitset{}.with(d.c.slot), n: 1, ids: d.c.fleet.ids, spec: d.c.spec}}
 }
 
 // Registered returns the physical bytes of all registered programs, summed over
@@ -69,8 +69,8 @@ func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	w, ok := d.c.left.on(core)
-	if !ok {
+	w := d.c.left.on(core)
+	if w == nil {
 		return nil, nil, false
 	}
 	return w.program, w.group.Ranges(), true
@@ -113,14 +113,14 @@ func (d Device) ResetPeaks() {
 	}
 	var peak Peaks
 	peak.raise(g.state.totals)
-	d.c.fleet.move(g, bitset(nil).with(d.c.slot), 1, g.state, peak, nil)
+	d.c.fleet.move(g, bitset{}.with(d.c.slot), 1, g.state, peak, nil)
 	d.c.residentPeak, d.c.corePeak = d.c.left.total(), d.c.left.fullest()
 	if m := d.c.memory; m != nil {
 		now := m.heap.sums()
 		m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 	}
 	if d.c.fleet.observer != nil {
-		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset(nil).with(d.c.slot), 1)})
+		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset{}.with(d.c.slot), 1)})
 	}
 }
 
@@ -137,7 +137,7 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	}
 	now := d.c.fleet.view(g.state)
 	t := CoreTotals{Peak: g.cores.at(core)}
-	if w, ok := d.c.left.on(core); ok {
+	if w := d.c.left.on(core); w != nil {
 		t.Resident = w.group.Bytes()
 	}
 	if c := now.occupied.on(core); c != nil {
@@ -187,7 +187,16 @@ func (d Device) Programs() iter.Seq[*program.Program] {
 	if d.c == nil {
 		return slices.Values[[]*program.Program](nil)
 	}
+	return slices.Values(d.list())
+}
+
+// list returns the programs registered on the device, by id.
+func (d Device) list() (out []*program.Program) {
 	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	return slices.Values(d.c.list())
+	if g := d.c.group; g != nil {
+		out = d.c.fleet.programsOf(g.state)
+	}
+	d.c.fleet.mu.RUnlock()
+	slices.SortFunc(out, byID)
+	return out
 }

@@ -47,7 +47,8 @@
 // set of them, made by [KindsOf]. Totals come with [Peaks], [BufferTotals] and
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept. A
-// snapshot has a [DeviceSnapshot] for each device, with a [CoreGroup] for cores that are
+// snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that
+// held as much at most and a [CoreGroup] for cores that are
 // alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].
 //
 // Errors have the values that they are about: [DeviceError], [MeshError], [ProgramError],

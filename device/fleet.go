@@ -69,6 +69,7 @@ type registration struct {
 	steps   int      // of trails that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
 	laid    bool     // left is known; it is nil without CBs of any kind
+	pieces  []piece  // what left is made of; nil = not worked out yet
 	fit     bool     // it fits beside the buffers with the name, in the mode
 	beside  uint64
 	hybrid  bool
@@ -105,7 +106,7 @@ func (r *registration) leave(slots bitset) {
 
 func (r *registration) own() {
 	if r.shared {
-		r.on, r.shared = slices.Clone(r.on), false
+		r.on, r.shared = r.on.clone(), false
 	}
 }
 
@@ -113,7 +114,7 @@ func (r *registration) own() {
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.
 func (f *Fleet) share(r *registration, slots bitset) {
-	if !slices.Equal(f.lately, slots) {
+	if !f.lately.equal(slots) {
 		f.lately = slots
 	}
 	r.on, r.shared = f.lately, true
@@ -276,9 +277,9 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 
 // row returns the set of n slots that follow each other, of one Spec.
 func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
-	slots := make(bitset, (first+n-1)>>6+1)
+	slots := bitset{}.room(first>>6, (first+n-1)>>6+1)
 	for i := range n {
-		slots[(first+i)>>6] |= 1 << ((first + i) & 63)
+		slots = slots.with(first + i)
 	}
 	return Set{&set{fleet: f, slots: slots, n: n, ids: ids, spec: spec}}
 }
@@ -334,7 +335,7 @@ func (f *Fleet) Set() Set {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.all = f.setOf(slices.Clone(f.live), f.live.count())
+	f.all = f.setOf(f.live.clone(), f.live.count())
 	return f.all
 }
 
@@ -424,7 +425,7 @@ func (f *Fleet) dismiss(c *chip) {
 	f.clearHeap(c)
 	c.registered.Store(0)
 	c.group = nil
-	f.release(g, bitset(nil).with(c.slot), 1)
+	f.release(g, bitset{}.with(c.slot), 1)
 }
 
 // rest gives back what only serves changes, if no program is left.
@@ -432,7 +433,7 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs, f.lately = nil, nil
+	f.programs, f.lately = nil, bitset{}
 	f.residues, f.writings = shelf[residue]{}, nil
 	if len(f.groups) == 0 {
 		f.states = shelf[state]{}

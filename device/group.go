@@ -33,7 +33,9 @@ type group struct {
 	n     int // number of devices, more than 0
 	peak  Peaks
 	cores *corePeaks
+	hash  hash   // of the marks, where they are looked for by hash
 	index int    // in Fleet.groups
+	at    int    // in state.groups
 	met   uint64 // the last operation that met the group
 }
 
@@ -60,46 +62,93 @@ func (c *chip) totals() Totals {
 	return t
 }
 
-// enter puts a group that is in no state into s.
-func (f *Fleet) enter(g *group, s *state) {
-	g.state = s
-	s.groups = append(s.groups, g)
-	s.line.users++
+// A gathering is the groups that are in one state.
+type gathering struct {
+	groups []*group
+	byPeak shelf[group] // the same, once there are more than few
 }
 
-// exit takes a group out of a state.
-func (f *Fleet) exit(g *group, s *state) {
-	for i, other := range s.groups {
-		if other == g {
-			last := len(s.groups) - 1
-			s.groups[i] = s.groups[last]
-			s.groups[last] = nil
-			s.groups = s.groups[:last]
-			break
+// few is how many groups are found by looking at each.
+const few = 8
+
+// join adds a group, which has marks that no other one has.
+func (s *gathering) join(g *group, h *hashes) {
+	g.at = len(s.groups)
+	s.groups = append(s.groups, g)
+	var fresh []*group // in byPeak
+	switch {
+	case len(s.groups) == few+1:
+		fresh = s.groups
+	case len(s.groups) > few:
+		fresh = s.groups[g.at:]
+	}
+	for _, g := range fresh {
+		g.hash = h.marks(g.peak, g.cores)
+		s.byPeak.put(g.hash, g)
+	}
+}
+
+// part takes a group away.
+func (s *gathering) part(g *group) {
+	last := len(s.groups) - 1
+	s.groups[g.at] = s.groups[last]
+	s.groups[g.at].at = g.at
+	s.groups[last] = nil
+	s.groups = s.groups[:last]
+	switch {
+	case last == few:
+		s.byPeak = shelf[group]{}
+	case last > few:
+		s.byPeak.drop(g.hash, g)
+	}
+}
+
+// group returns the group with the given marks, nil if there is none.
+func (s *gathering) group(peak Peaks, cores *corePeaks, h *hashes) *group {
+	same := func(g *group) bool { return g.peak == peak && g.cores.equal(cores) }
+	if len(s.groups) > few {
+		return s.byPeak.find(h.marks(peak, cores), same)
+	}
+	for _, g := range s.groups {
+		if same(g) {
+			return g
 		}
 	}
-	f.leave(s.line, 1)
+	return nil
+}
+
+// bring puts a group into a state, with the given marks.
+func (f *Fleet) bring(g *group, to *state, peak Peaks, cores *corePeaks) {
+	from := g.state
+	if from != nil {
+		from.part(g)
+	}
+	g.state, g.peak, g.cores = to, peak, cores
+	to.join(g, &f.hashes)
+	if from != to {
+		to.line.users++
+		if from != nil {
+			f.leave(from.line, 1)
+		}
+	}
+}
+
+// exit takes a group out of its state.
+func (f *Fleet) exit(g *group) {
+	g.state.part(g)
+	f.leave(g.state.line, 1)
 }
 
 // place returns the group of state s with the given peaks, a new one if there is
 // none.
 func (f *Fleet) place(s *state, peak Peaks, cores *corePeaks) *group {
-	if g := s.group(peak, cores); g != nil {
+	if g := s.group(peak, cores, &f.hashes); g != nil {
 		return g
 	}
-	g := &group{peak: peak, cores: cores, index: len(f.groups)}
+	g := &group{index: len(f.groups)}
 	f.groups = append(f.groups, g)
-	f.enter(g, s)
+	f.bring(g, s, peak, cores)
 	return g
-}
-
-func (s *state) group(peak Peaks, cores *corePeaks) *group {
-	for _, g := range s.groups {
-		if g.peak == peak && g.cores.equal(cores) {
-			return g
-		}
-	}
-	return nil
 }
 
 // take moves n devices of group from to group g, and ends from if it has no others.
@@ -123,12 +172,12 @@ func (f *Fleet) release(g *group, slots bitset, n int) {
 	f.groups[g.index].index = g.index
 	f.groups[last] = nil
 	f.groups = f.groups[:last]
-	f.exit(g, g.state)
+	f.exit(g)
 }
 
 // move brings n devices of a group into a state and gives them its peaks.
 func (f *Fleet) move(g *group, slots bitset, n int, to *state, peak Peaks, cores *corePeaks) {
-	same := to.group(peak, cores)
+	same := to.group(peak, cores, &f.hashes)
 	switch {
 	case same == g:
 	case n < g.n:
@@ -137,21 +186,11 @@ func (f *Fleet) move(g *group, slots bitset, n int, to *state, peak Peaks, cores
 		}
 		f.take(same, g, slots, n)
 	case same == nil:
-		from := g.state
-		g.peak, g.cores = peak, cores
-		if from != to {
-			f.enter(g, to)
-			f.exit(g, from)
-		}
+		f.bring(g, to, peak, cores)
 	case same.n >= g.n:
 		f.take(same, g, g.slots, g.n)
 	default: // the larger one stays where its devices point to
-		from := g.state
-		g.peak, g.cores = peak, cores
-		if from != to {
-			f.enter(g, to)
-			f.exit(g, from)
-		}
+		f.bring(g, to, peak, cores)
 		f.take(g, same, same.slots, same.n)
 	}
 }

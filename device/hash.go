@@ -2,9 +2,6 @@ package device
 
 import (
 	"hash/maphash"
-
-	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A hash is a number by which things are found that may be equal. Equal things have
@@ -33,16 +30,19 @@ func (h *hashes) of(n uint64) hash {
 	return hash(maphash.Comparable(h.seed, n))
 }
 
-// left returns the hash of what the program with a hash left on some cores: a sum over
-// cores.
-func (h hash) left(kind program.Kind, cores l1.CoreSet) (sum hash) {
-	if everythingMeets || h == 0 {
+// marks returns the hash of the high-water marks of a group of devices.
+func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
+	if h.blind || everythingMeets {
 		return 0
 	}
-	for c := range cores.All() {
-		sum += mix(h + hash(kind)<<16 + hash(c.X)<<8 + hash(c.Y))
+	sum := h.of(0) ^ hash(peak.Registered)
+	for _, n := range [...]uint64{peak.Reserved, peak.Logical, peak.Core} {
+		sum = mix(sum) ^ hash(n)
 	}
-	return sum
+	if cores != nil {
+		sum += cores.hash
+	}
+	return mix(sum)
 }
 
 // mix is the finisher of splitmix64: a bijection that looks random.

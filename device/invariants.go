@@ -168,7 +168,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		figure{"hash of the state", uint64(g.state.hash), uint64(again.has.hash)},
 		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
 		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
-		figure{"number of times that a state knows its programs", flag(f.members(nil, g.state).equal(again.has.bits)), 1},
+		figure{"number of times that a state knows its programs", flag(f.members(bitset{}, g.state).equal(again.has.bits)), 1},
 	); err != nil {
 		return nil, err
 	}
@@ -214,12 +214,20 @@ func (f *Fleet) checkLines() error {
 			return &InvariantError{id, "place of a group", uint64(g.index), uint64(i)}
 		}
 		if err := agree(id, "number of times that",
-			figure{"a group is found in its state", flag(slices.Contains(g.state.groups, g)), 1},
+			figure{"a group is found in its state", flag(g.at < len(g.state.groups) && g.state.groups[g.at] == g), 1},
+			figure{"a group is found by its marks", flag(g.state.group(g.peak, g.cores, &f.hashes) == g), 1},
 			figure{"a state is found by its hash", flag(f.states.has(g.state.hash, g.state)), 1},
 		); err != nil {
 			return err
 		}
 		users[g.state.line]++
+		byPeak := 0
+		if n := len(g.state.groups); n > few {
+			byPeak = n
+		}
+		if have := g.state.byPeak.len(); have != byPeak {
+			return &InvariantError{id, "number of groups that are found by the hash of their marks", uint64(have), uint64(byPeak)}
+		}
 	}
 	known := 0
 	for l, n := range users {
@@ -276,7 +284,7 @@ func (f *Fleet) checkWays() error {
 			if !w.open() {
 				continue
 			}
-			set := slices.Clone(set)
+			set := set.clone()
 			for _, serial := range []uint64{w.old, w.new} {
 				if n, ok := number[serial]; ok {
 					set = set.flip(n)
@@ -305,7 +313,7 @@ func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
 			return &InvariantError{0, "number of states with the same programs", 2, 1}
 		}
 		same[string(text)] = true
-		sets[s] = slices.Clone(set)
+		sets[s] = set.clone()
 		return nil
 	}
 	lines := map[*line]bool{}
@@ -315,7 +323,7 @@ func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
 			continue
 		}
 		lines[l] = true
-		set := slices.Clone(l.has.bits)
+		set := l.has.bits.clone()
 		if err := add(l.now, set); err != nil {
 			return nil, err
 		}

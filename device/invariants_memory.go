@@ -295,16 +295,18 @@ func (n *tally) countResidue(id ID, r *residue) (out residueCount, err error) {
 
 // countPieces counts the programs of a residue, by kind, and returns their hash.
 func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
-	var seen [program.Scratchpad + 1]l1.CoreSet
-	for _, w := range r.pieces {
-		if w.cores.IsEmpty() {
-			return h, &InvariantError{id, "cores of a resident program, at least 1", 0, 1}
-		}
-		if twice := seen[w.kind].Intersect(w.cores); !twice.IsEmpty() {
-			return h, &InvariantError{id, "cores with two resident programs of a kind", uint64(twice.Len()), 0}
-		}
-		seen[w.kind] = seen[w.kind].Union(w.cores)
-		h += w.hash.left(w.kind, w.cores)
+	if err := checkPlanes(id, r.planes); err != nil {
+		return h, err
+	}
+	cores := 0
+	for at, w := range r.cores() {
+		h += w.hash.at(at)
+		cores++
+	}
+	if r.n != cores {
+		return h, &InvariantError{id, "cores that were written", uint64(r.n), uint64(cores)}
+	}
+	for _, w := range r.written() {
 		for core := range w.cores.All() {
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
@@ -321,6 +323,27 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 		}
 	}
 	return h, nil
+}
+
+// checkPlanes verifies the form of planes.
+func checkPlanes(id ID, all planes) error {
+	for kind, p := range all {
+		for _, b := range p {
+			columns := uint64(0) // to the last one that was written
+			for at, w := range b.last {
+				if w == nil {
+					continue
+				}
+				if columns = uint64(at/16 + 1); w.kind != program.Kind(kind) {
+					return &InvariantError{id, "kind of a resident program", uint64(w.kind), uint64(kind)}
+				}
+			}
+			if have := uint64(len(b.last)); have != 16*columns {
+				return &InvariantError{id, "columns of a block of cores, x 16,", have, 16 * columns}
+			}
+		}
+	}
+	return nil
 }
 
 // countCells counts the bytes of a residue core by core, each once, and returns the
@@ -371,7 +394,7 @@ func paintResidue(on map[l1.Core][]l1.Range, r *residue) {
 	if r == nil {
 		return
 	}
-	for _, w := range r.pieces {
+	for _, w := range r.written() {
 		for core := range w.cores.All() {
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
 				on[core] = slices.AppendSeq(on[core], g.Ranges())

@@ -168,11 +168,12 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		// What is resident.
 		{"device resident", func(f *Fleet) { f.slots[0].left.bytes++ }},
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].left = nil }},
-		{"device resident", func(f *Fleet) { w := &f.slots[1].left.pieces[0]; w.program = f.programs[3].program }},
+		{"device resident", func(f *Fleet) { w := f.slots[1].left.written()[0]; w.program = f.programs[3].program }},
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
-		{"cores of a resident program, at least 1", func(f *Fleet) { f.slots[0].left.pieces[0].cores = l1.CoreSet{} }},
-		{"cores with two resident programs of a kind", func(f *Fleet) { l := f.slots[0].left; l.pieces = append(l.pieces, l.pieces[0]) }},
+		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
+		{"columns of a block of cores", func(f *Fleet) { b := &f.slots[0].left.planes[0][0]; b.last = append(b.last, make([]*writer, 16)...) }},
+		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
@@ -182,7 +183,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"end of what is resident", func(f *Fleet) { f.slots[2].left.end++ }},
 		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
 		{"hash of what is resident", func(f *Fleet) { f.slots[0].left.hash++ }},
-		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.pieces[0].group = program.Group{} }},
+		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.written()[0].group = program.Group{} }},
 		{"start of one", func(f *Fleet) {
 			l := f.slots[2].left // as many bytes, eight higher
 			l.held()
@@ -262,7 +263,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
-		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{1}) }},
+		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{}.with(0)) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
@@ -271,7 +272,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{1}) }},
+		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{}.with(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
 		{"hash of the content", func(f *Fleet) { held(f, 0).has.hash++ }},
 		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).has.bits.flip(9) }},
@@ -285,10 +286,23 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			same := f.newState(&line{content: g.state.line.clone()})
 			same.line.now, same.hash, same.totals, same.charge = same, g.state.hash, g.state.totals, g.state.charge
 			f.states.put(same.hash, same)
-			f.take(f.place(same, g.peak, g.cores), g, bitset{2}, 1)
+			f.take(f.place(same, g.peak, g.cores), g, bitset{}.with(1), 1)
 		}},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
 		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
+		{"number of groups that are found by the hash of their marks", func(f *Fleet) { g := f.slots[0].group; g.state.byPeak.put(g.hash, g) }},
+		{"a group is found by its marks", func(f *Fleet) { // as many groups as are found by hash, and one of another hash
+			for id := range ID(few + 1) {
+				d, err := f.AddDevice(100+id, spec)
+				require.NoError(t, err)
+				mustRegister(t, f, build(200+program.ID(id), cb("{[0-0 - 0-0]}", 64*uint64(id+1))), d.Set())
+				require.NoError(t, f.Unregister(200+program.ID(id), d.Set()))
+			}
+			require.NoError(t, f.CheckInvariants())
+			g := f.slots[3].group
+			g.state.byPeak.drop(g.hash, g)
+			g.state.byPeak.put(g.hash+1, g)
+		}},
 		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.drop(s.hash, s) }},
 		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},

@@ -98,7 +98,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 func TestResiduesOfOtherCoresWithOneHash(t *testing.T) {
 	f, m, each := fleetOf(t, 1, 2)
 	Blind(f)
-	p, q := programOn(t, 1, "{[0-0 - 5-7]}", 0, 64), programOn(t, 2, "{[3-0 - 7-7]}", 0, 128)
+	p, q := programOn(t, 1, "{[0-0 - 5-7]}", 0, 64), programOn(t, 2, "{[3-0 - 7-7]}", 0, 64)
 	for d, s := range each {
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)
@@ -106,11 +106,14 @@ func TestResiduesOfOtherCoresWithOneHash(t *testing.T) {
 		require.NoError(t, f.Dispatch(order[0], s))
 		require.NoError(t, f.Dispatch(order[1], s))
 	}
-	var resident []uint64
+	var last []program.ID
 	for d := range m.All() {
-		resident = append(resident, d.Resident())
+		require.EqualValues(t, 64*64, d.Resident())
+		p, _, ok := d.ResidentOn(l1.Core{X: 4, Y: 0})
+		require.True(t, ok)
+		last = append(last, p.ID())
 	}
-	require.Equal(t, []uint64{24*64 + 40*128, 48*64 + 16*128}, resident)
+	require.Equal(t, []program.ID{2, 1}, last)
 	require.NoError(t, f.CheckInvariants())
 }
 

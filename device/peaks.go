@@ -15,6 +15,7 @@ type corePeaks struct {
 	parts []peakPart // by bytes; no two with the same
 	cores l1.CoreSet // of all parts
 	least uint64     // smallest peak of these
+	hash  hash       // of the bytes of the parts
 }
 
 // A peakPart is the cores that held as much at most: more than 0 bytes.
@@ -61,6 +62,10 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 	to := g.cores
 	if to.below(p) {
 		to = to.raise(p)
+		to.hash = f.hashes.of(0)
+		for _, part := range to.parts { // not of the cores: few marks differ in them alone
+			to.hash = mix(to.hash ^ hash(part.bytes))
+		}
 	}
 	s.folded = fold{true, g.cores, to}
 	return to

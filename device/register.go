@@ -56,7 +56,7 @@ func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
 func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error) {
 	r := f.programs[p.ID()]
 	if r != nil && !r.program.Equal(p) {
-		return nil, 0, conflict(r.program, p)
+		return bitset{}, 0, conflict(r.program, p)
 	}
 	fresh, n = s.s.slots, s.s.n
 	if r != nil {
@@ -64,13 +64,13 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error
 	}
 	// Where an equal program is registered, p fits as well.
 	if err := f.fits(p, fresh, s.s.spec); err != nil {
-		return nil, 0, err
+		return bitset{}, 0, err
 	}
 	if n == 0 {
 		return fresh, n, nil
 	}
 	if err := f.overflow(p.ID(), fresh, n, chargeOf(p), 0); err != nil {
-		return nil, 0, err
+		return bitset{}, 0, err
 	}
 	return fresh, n, f.faults.step()
 }
@@ -174,7 +174,7 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	if r == nil {
 		return Set{}
 	}
-	on := slices.Clone(r.on)
+	on := r.on.clone()
 	n := on.count()
 	f.unregister(r, on, n)
 	removed = Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
@@ -212,7 +212,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	if other := f.programs[new.ID()]; other != nil && other != r {
 		return Set{}, conflict(other.program, new)
 	}
-	on := slices.Clone(r.on)
+	on := r.on.clone()
 	n := on.count()
 	where := Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
 	if err := f.fits(new, on, r.spec); err != nil {
@@ -241,7 +241,7 @@ func (f *Fleet) Where(id program.ID) Set {
 	if r == nil {
 		return Set{}
 	}
-	return Set{&set{fleet: f, slots: slices.Clone(r.on), n: r.on.count(), ids: f.ids, spec: r.spec}}
+	return Set{&set{fleet: f, slots: r.on.clone(), n: r.on.count(), ids: f.ids, spec: r.spec}}
 }
 
 // Program returns the registered program with the given id, if there is one.
@@ -259,26 +259,27 @@ func (f *Fleet) Program(id program.ID) (*program.Program, bool) {
 // called, by id. What is left here at the end of a run was not unregistered.
 func (f *Fleet) Programs() iter.Seq[*program.Program] {
 	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var out []*program.Program
+	out := make([]*program.Program, 0, len(f.programs))
 	for _, r := range f.programs {
 		out = append(out, r.program)
 	}
+	f.mu.RUnlock()
 	slices.SortFunc(out, byID)
 	return slices.Values(out)
 }
 
 func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 
-// list returns the programs registered on a device, by id.
-func (c *chip) list() []*program.Program {
-	var out []*program.Program
-	for _, r := range c.fleet.programs {
-		if r.on.has(c.slot) {
-			out = append(out, r.program)
-		}
+// programsOf returns the programs of a state, in any order: whoever asks sorts them when the
+// lock is open again. Cost: O(its programs, and all numbers in use / 64).
+func (f *Fleet) programsOf(s *state) []*program.Program {
+	if s.totals.Programs == 0 {
+		return nil
 	}
-	slices.SortFunc(out, byID)
+	out := make([]*program.Program, 0, s.totals.Programs)
+	for number := range f.members(bitset{}, s).all() {
+		out = append(out, f.roster.at(number).program)
+	}
 	return out
 }
 

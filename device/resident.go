@@ -1,8 +1,8 @@
 package device
 
 import (
+	"iter"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -28,8 +28,10 @@ import (
 // with the same residue point to the same one, which is found by its hash and then compared. nil holds nothing.
 type residue struct {
 	serial uint64
-	hash   hash    // of the pieces
-	pieces []piece // disjoint within a kind, none without cores, in any order; at least one
+	hash   hash    // a sum over cores
+	pieces []piece // what a program or a trace left where nothing was; nil if there are planes
+	planes planes  // what was left over something else
+	n      int     // cores in all planes, at least one
 	bytes  uint64  // of circular buffers, sum over cores
 	other  uint64  // of dataflow buffers and scratchpads
 	charge uint64  // bytes and other
@@ -39,14 +41,13 @@ type residue struct {
 	cells  []cell  // the same, core by core; nil = not worked out yet
 }
 
-// A piece is a set of cores on which one program was the last writer of a kind.
+// planes are the last writers of each kind.
+type planes [program.Scratchpad + 1]plane
+
+// A piece is a set of cores on which a program was the last writer of a kind.
 type piece struct {
-	program *program.Program
-	name    uint64 // serial number of the program's registration
-	hash    hash   // of that
-	kind    program.Kind
-	cores   l1.CoreSet
-	group   program.Group // what it has there; without ranges if it has only global CBs
+	*writer
+	cores l1.CoreSet
 }
 
 // A cell is a set of cores on which a residue holds the same bytes.
@@ -93,7 +94,7 @@ func (f *Fleet) Dispatch(id program.ID, s Set) error {
 // lay works out what a dispatch of r leaves.
 func (f *Fleet) lay(r *registration) {
 	if !r.laid {
-		r.left, r.laid = f.remember(f.piecesOf(r)), true
+		r.left, r.laid = f.left(f.piecesOf(r)), true
 	}
 }
 
@@ -141,7 +142,7 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 		if len(rest) == len(c.left.written()) {
 			continue
 		}
-		f.leave1(c, f.remember(rest))
+		f.leave1(c, f.left(rest))
 		slots = slots.with(slot)
 	}
 	f.publishMeshes()
@@ -311,24 +312,65 @@ func (r *residue) total() uint64 {
 	return r.bytes
 }
 
-// written returns the pieces.
-func (r *residue) written() []piece {
+// written returns what each writer has. Cost: O(cores).
+func (r *residue) written() (out []piece) {
+	if r == nil || r.pieces != nil {
+		return r.own()
+	}
+	for _, p := range r.planes {
+		out = p.pieces(out)
+	}
+	return out
+}
+
+// own returns the pieces of a residue that is made of them.
+func (r *residue) own() []piece {
 	if r == nil {
 		return nil
 	}
 	return r.pieces
 }
 
-// on returns the piece of circular buffers that has a core.
-func (r *residue) on(c l1.Core) (piece, bool) {
-	if r != nil {
+// cores returns where a core lies in a plane, with each of its last writers.
+func (r *residue) cores() iter.Seq2[place, *writer] {
+	return func(yield func(place, *writer) bool) {
 		for _, w := range r.pieces {
-			if w.kind == program.CircularBuffer && w.cores.Has(c) {
-				return w, true
+			for c := range w.cores.All() {
+				if !yield(placeOf(c), w.writer) {
+					return
+				}
+			}
+		}
+		for _, p := range r.planes {
+			if !p.all(yield) {
+				return
 			}
 		}
 	}
-	return piece{}, false
+}
+
+// fresh returns the planes of a residue, which may be written.
+func (r *residue) fresh() (out planes) {
+	for kind, p := range r.planes {
+		out[kind] = p.clone()
+	}
+	for _, w := range r.pieces {
+		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
+	}
+	return out
+}
+
+// on returns the last writer of circular buffers on a core, nil if there was none.
+func (r *residue) on(c l1.Core) *writer {
+	if r == nil {
+		return nil
+	}
+	for _, w := range r.pieces {
+		if w.kind == program.CircularBuffer && w.cores.Has(c) {
+			return w.writer
+		}
+	}
+	return r.planes[program.CircularBuffer].on(c)
 }
 
 // over returns what is left when over is written on top of under.
@@ -349,48 +391,46 @@ func (f *Fleet) over(under, over *residue) *residue {
 }
 
 func (f *Fleet) overlay(under, over *residue) *residue {
-	var kept []piece
-	for _, w := range under.pieces {
-		for _, top := range over.pieces {
-			if w.kind == top.kind && w.cores.Overlaps(top.cores) {
-				w.cores = w.cores.Minus(top.cores)
-			}
-		}
-		if !w.cores.IsEmpty() {
-			kept = append(kept, w)
-		}
+	out := under.fresh()
+	for _, w := range over.written() {
+		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
 	}
-	if len(kept) == 0 {
+	r := &residue{planes: out}
+	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over
 	}
-	return f.remember(append(kept, over.pieces...))
+	return f.remember(r)
 }
 
-// remember returns the residue of some pieces, which is known if there was one like it.
-func (f *Fleet) remember(pieces []piece) *residue {
+// left returns the residue of some pieces, which are disjoint within a kind.
+func (f *Fleet) left(pieces []piece) *residue {
 	if len(pieces) == 0 {
 		return nil
 	}
 	r := &residue{pieces: pieces}
-	for _, w := range pieces {
-		sum := &r.bytes
-		if w.kind != program.CircularBuffer {
-			sum = &r.other
-		}
-		// A sum that does not fit is refused later.
-		hi, lo := bits.Mul64(w.group.Bytes(), uint64(w.cores.Len()))
-		if *sum += lo; hi != 0 || *sum < lo || *sum > l1.MaxAddr {
-			r.charge = math.MaxUint64
-			return r
-		}
-		r.core = max(r.core, w.group.Bytes())
-		if n := w.group.NumRanges(); n > 0 {
-			r.end = max(r.end, w.group.Range(n-1).End)
-		}
-		r.hash += w.hash.left(w.kind, w.cores)
+	r.sum()
+	return f.remember(r)
+}
+
+// remember returns the residue that is equal to r, r itself if none is known.
+func (f *Fleet) remember(r *residue) *residue {
+	if r.charge == math.MaxUint64 {
+		return r // it is refused
 	}
-	r.charge = r.bytes + r.other
-	if known := f.residues.find(r.hash, func(o *residue) bool { return equalPieces(o.pieces, r.pieces) }); known != nil {
+	same := func(o *residue) bool {
+		if o.n != r.n || o.bytes != r.bytes {
+			return false
+		}
+		a, b := o.planes, r.planes
+		if o.pieces != nil {
+			a = o.fresh()
+		}
+		if r.pieces != nil {
+			b = r.fresh()
+		}
+		return slices.EqualFunc(a[:], b[:], plane.equal)
+	}
+	if known := f.residues.find(r.hash, same); known != nil {
 		return known
 	}
 	if f.residues.len() >= maxResidues {
@@ -409,25 +449,37 @@ func (f *Fleet) remember(pieces []piece) *residue {
 	return r
 }
 
-// equalPieces reports whether two residues are the same, in whatever order their pieces
-// are: the same program wrote last on each core.
-func equalPieces(a, b []piece) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		same := func(w piece) bool { return w.name == a[i].name && w.kind == a[i].kind && w.cores.Equal(a[i].cores) }
-		if !slices.ContainsFunc(b, same) {
-			return false
+// sum works out the figures that are sums or maxima over writers, and the hash. The charge
+// is 2^64-1 if a sum does not fit.
+func (r *residue) sum() {
+	var last *writer // cores in a row mostly have the same
+	var bytes uint64
+	for at, w := range r.cores() {
+		if w != last {
+			last, bytes = w, w.group.Bytes()
+			r.core = max(r.core, bytes)
+			if n := w.group.NumRanges(); n > 0 {
+				r.end = max(r.end, w.group.Range(n-1).End)
+			}
 		}
+		sum := &r.bytes
+		if w.kind != program.CircularBuffer {
+			sum = &r.other
+		}
+		if *sum += bytes; bytes > l1.MaxAddr || *sum > l1.MaxAddr {
+			r.charge = math.MaxUint64
+			return
+		}
+		r.n++
+		r.hash += w.hash.at(at)
 	}
-	return true
+	r.charge = r.bytes + r.other
 }
 
 // held returns what lies on which cores. It may write, so it is for changes only.
 func (r *residue) held() []cell {
 	if r.cells == nil {
-		r.cells = cellsOf(r.pieces)
+		r.cells = cellsOf(r.written())
 	}
 	return r.cells
 }
@@ -454,10 +506,16 @@ func cellsOf(pieces []piece) (out []cell) {
 	return out
 }
 
-// piecesOf returns what a dispatch of p leaves on a device that held nothing.
+// piecesOf returns what a dispatch of r leaves on a device that held nothing. Its writers
+// are always the same.
 func (f *Fleet) piecesOf(r *registration) []piece {
-	h := f.hashes.of(r.serial)
-	var out []piece
+	if r.pieces != nil {
+		return r.pieces
+	}
+	out := []piece{}
+	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
+		out = append(out, piece{&writer{r.program, r.serial, f.hashes.of(f.newSerial()), kind, g}, cores})
+	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		var rest l1.CoreSet // where its configuration is written with no bytes
 		for _, cb := range r.program.CBs() {
@@ -466,12 +524,13 @@ func (f *Fleet) piecesOf(r *registration) []piece {
 			}
 		}
 		for g := range r.program.Occupied(kind).Groups() {
-			out = append(out, piece{r.program, r.serial, h, kind, g.Cores(), g})
+			add(kind, g.Cores(), g)
 			rest = rest.Minus(g.Cores())
 		}
 		if !rest.IsEmpty() {
-			out = append(out, piece{r.program, r.serial, h, kind, rest, program.Group{}})
+			add(kind, rest, program.Group{})
 		}
 	}
+	r.pieces = out
 	return out
 }

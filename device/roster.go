@@ -22,7 +22,7 @@ func (s *marks) put(m mark) {
 }
 
 func (s *marks) drop(m mark) {
-	s.bits[m.number>>6] &^= 1 << (m.number & 63)
+	s.bits = s.bits.flip(m.number)
 	s.hash -= m.hash
 }
 

@@ -6,10 +6,10 @@ package device
 // figures are kept; what it holds core by core is kept by its line.
 type state struct {
 	crossing[state]
-	hash   hash   // of its programs
-	totals Totals // without Peak
-	charge uint64
-	groups []*group // the devices in this state; none if it is only remembered
+	hash      hash   // of its programs
+	totals    Totals // without Peak
+	charge    uint64
+	gathering // the devices in this state; none if it is only remembered
 
 	line *line
 	at   int // position on the line: the present one, or one in the trail
@@ -172,7 +172,7 @@ func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 // members returns the numbers of the programs of s, in the memory of b.
 func (f *Fleet) members(b bitset, s *state) bitset {
 	l := s.line
-	b = append(b[:0], l.has.bits...)
+	b = b.copyOf(l.has.bits)
 	for i := l.end() - 1; i >= s.at; i-- {
 		step := l.trail[i-l.base]
 		for _, r := range [...]*registration{step.new, step.old} {
@@ -194,7 +194,7 @@ func (f *Fleet) view(s *state) *content {
 	// Either all programs anew, or the present and the way back.
 	if anew, back := s.totals.Programs, l.end()-s.at+l.programs/8; anew <= back {
 		fresh := f.newContent()
-		for number := range f.members(nil, s).all() {
+		for number := range f.members(bitset{}, s).all() {
 			fresh.add(f.roster.at(number))
 		}
 		return &fresh

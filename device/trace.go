@@ -93,7 +93,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 		return err
 	}
 	t.ended = true
-	t.peak = f.remember(f.largest(t.recorded))
+	t.peak = f.left(f.largest(t.recorded))
 	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }

@@ -142,8 +142,12 @@ func (d Device) tiles(basis Basis) []tile {
 	defer d.c.fleet.mu.RUnlock()
 	var layers []layer
 	if basis == BasisRegistered {
-		for _, p := range d.c.list() {
-			layers = appendProgram(layers, p)
+		if g := d.c.group; g != nil {
+			programs := d.c.fleet.programsOf(g.state)
+			slices.SortFunc(programs, byID)
+			for _, p := range programs {
+				layers = appendProgram(layers, p)
+			}
 		}
 	} else {
 		layers = appendResidue(layers, d.c.left)

@@ -200,8 +200,7 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 		if c.counted[kind], err = b.Build(gridless(programs[0].Spec())); err != nil {
 			return nil, err
 		}
-		f := c.counted[kind].Occupied(program.CircularBuffer)
-		c.logical[kind] = f.Logical()
+		c.logical[kind] = c.counted[kind].Occupied(program.CircularBuffer).Logical()
 	}
 	if n := c.nodes[program.CircularBuffer]; n.local+n.global > 0 {
 		c.describe(programs[0])

@@ -151,7 +151,7 @@ func (s *Session) op() string {
 // opOf returns the operations in which an event happened.
 func (s *Session) opOf(e *event.Event) string {
 	if e.Op.OK {
-		return shown.Clip(e.Op.V, shown.MaxName)
+		return shown.Clip(e.Op.V, shown.MaxPath)
 	}
 	return s.op()
 }

@@ -16,11 +16,11 @@ type fold struct {
 
 // foldDevices puts devices with equal keys together, in order of the first ones.
 // Only chips are folded: ids of meshes mean different sets of chips.
-func foldDevices(r *replay.Result, key func(*replay.Device) string) []fold {
+func foldDevices(devices []replay.Device, key func(*replay.Device) string) []fold {
 	var out []fold
 	at := map[string]int{}
-	for i := range r.Devices {
-		d := &r.Devices[i]
+	for i := range devices {
+		d := &devices[i]
 		k := key(d)
 		if j, ok := at[k]; ok && d.Kind == replay.KindChip {
 			out[j].devices = append(out[j].devices, d)

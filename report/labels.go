@@ -21,11 +21,16 @@ type labels struct {
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
 func whose(r *replay.Result, op string, at place, n int) string {
+	return whoseText(op, at.text(r), at.inside(r), n)
+}
+
+// whoseText is whose with the place as it stands alone and in brackets.
+func whoseText(op, alone, inside string, n int) string {
 	if op == "" {
-		return at.text(r)
+		return alone
 	}
 	op = strings.ReplaceAll(op, "tt::tt_metal::", "") // room for what tells more
-	return fmt.Sprintf("%s (%s)", opName(op, n), at.inside(r))
+	return fmt.Sprintf("%s (%s)", opName(op, n), inside)
 }
 
 // A place is a node of a capture, or an event of a log with its time.

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -124,6 +125,7 @@ func TestWhoGolden(t *testing.T) {
 		{"before", "matmul_normal.json", 112_000, 3, "", -1, false},
 		{"other_device", "mesh8_fanout.json", 112_000, -1, "", 99, false},
 		{"one_device", "mesh8_fanout.json", 112_000, -1, "", 3, true},
+		{"equal_devices", "mesh8_fanout.json", 112_000, -1, "", -1, true},
 		{"below", "matmul_normal.json", 5, -1, "", -1, false},
 		{"beyond", "matmul_normal.json", 1 << 40, -1, "", -1, false},
 		{"many", "repeats.json", 104_000, -1, "7-7", 0, true},
@@ -152,6 +154,93 @@ func TestWhoGolden(t *testing.T) {
 			validate(t, strict, b.Bytes())
 		})
 	}
+}
+
+// Chips of which the same is told are told once. Those that hold something else are not, nor
+// are meshes, whose chips are others. JSON has rows for each, and they are what Held returns.
+func TestWhoFoldsDevices(t *testing.T) {
+	set := func(text string) l1.CoreSet { return l1.MustParseCoreRangeSet(text).Cores() }
+	p := peakOf("ttnn.add")
+	same, other, none := p.Residents[:1], p.Residents[1:2], []replay.L1Resident(nil)
+	var held []replay.Held
+	add := func(id uint64, kind replay.DeviceKind, cores string, resident, registered []replay.L1Resident, chips ...uint64) {
+		held = append(held, replay.Held{Device: known(id), Kind: kind, Chips: chips, Cores: set(cores), Resident: resident, Registered: registered})
+	}
+	const half, rest = "{[0-0 - 3-7]}", "{[4-0 - 7-7]}"
+	for id := range uint64(40) {
+		switch {
+		case id == 7: // another buffer
+			add(id, replay.KindChip, half, other, same)
+			add(id, replay.KindChip, rest, none, same)
+		case id == 9: // other cores
+			add(id, replay.KindChip, rest, same, same)
+		case id == 11: // only in the cache
+			add(id, replay.KindChip, half, none, same)
+			add(id, replay.KindChip, rest, none, same)
+		case id == 13: // as its neighbours, and on further cores
+			add(id, replay.KindChip, half, same, same)
+			add(id, replay.KindChip, rest, none, same)
+			add(id, replay.KindChip, "{[9-9 - 9-9]}", same, none)
+		default:
+			add(id, replay.KindChip, half, same, same)
+			add(id, replay.KindChip, rest, none, same)
+		}
+	}
+	add(100, replay.KindMesh, half, same, none, 0, 1)
+	add(101, replay.KindMesh, half, same, none, 2, 3)
+	s := newScene(t, l1.P150b())
+	s.result.Held = held
+	for _, h := range held {
+		s.result.L1 = append(s.result.L1, replay.DeviceL1{ID: h.Device, Kind: h.Kind, Chips: h.Chips})
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.Who(&b, s.result, report.Question{}))
+	requireScreen(t, b.String())
+	requireGolden(t, "who_folded", b.String())
+
+	// A question about one device is answered with its rows.
+	b.Reset()
+	require.NoError(t, report.Who(&b, s.result, report.Question{Device: known(9)}))
+	require.Contains(t, b.String(), "\n32 cores [4-0 - 7-7] of device 9\n")
+	require.NotContains(t, b.String(), "devices")
+
+	b.Reset()
+	require.NoError(t, report.WhoJSON(&b, s.result, report.Question{}))
+	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
+	validate(t, strict, b.Bytes())
+	var answer struct {
+		Held []struct {
+			Device uint64
+			Count  int
+		}
+	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &answer))
+	require.Len(t, answer.Held, len(held))
+	for i, h := range held {
+		require.Equal(t, h.Device.V, answer.Held[i].Device)
+		require.Equal(t, h.Cores.Len(), answer.Held[i].Count)
+	}
+}
+
+// The text of a question does not grow with devices that are equal.
+func TestWhoOfAMesh(t *testing.T) {
+	lines := func(devices uint64) int {
+		s := newScene(t, l1.P150b())
+		for id := range devices {
+			p := peakOf("ttnn.add") // memory of its own
+			p.Residents[0].Program.At += id
+			s.result.Held = append(s.result.Held, replay.Held{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
+		}
+		var b bytes.Buffer
+		require.NoError(t, report.Who(&b, s.result, report.Question{}))
+		want := "is held by CB 0 of ttnn.add (node 20)"
+		if devices > 1 {
+			want = fmt.Sprintf("is held by CB 0 of ttnn.add (nodes 20..%d)", 20+devices-1)
+		}
+		require.Contains(t, b.String(), want)
+		return strings.Count(b.String(), "\n")
+	}
+	require.Equal(t, lines(1), lines(10_000))
 }
 
 // Names from files are escaped wherever they come out.

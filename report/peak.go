@@ -272,7 +272,7 @@ func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 		return nil
 	}
 	out := &jsonL1Peak{
-		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, T: json.Number(p.T), Op: p.Op,
+		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, T: json.Number(p.T), Op: clip(p.Op),
 		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),
 		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
 	}

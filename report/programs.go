@@ -37,7 +37,7 @@ func foldPrograms(programs []replay.ProgramDetail) []programRow {
 
 // writePrograms writes a table of programs per device, equal devices folded.
 func writePrograms(b *bytes.Buffer, r *replay.Result) {
-	folds := foldDevices(r, func(d *replay.Device) string {
+	folds := foldDevices(r.Devices, func(d *replay.Device) string {
 		var key strings.Builder
 		for _, p := range d.ProgramsDetail {
 			p.First, p.Last, p.T = 0, 0, ""

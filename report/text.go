@@ -22,7 +22,7 @@ type TextOptions struct {
 // escaped, and long names are cut.
 func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
 	var b bytes.Buffer
-	folds := foldDevices(r, figures)
+	folds := foldDevices(r.Devices, figures)
 	writeAnswer(&b, r, folds)
 	writeFile(&b, r)
 	if fullestDevice(r) != nil {

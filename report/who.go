@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -37,37 +39,25 @@ func (q Question) Held(r *replay.Result) []replay.Held {
 	return out
 }
 
-// Who writes for people what holds a byte of L1.
+// Who writes for people what holds a byte of L1. Chips of which the same is told are told
+// once, with their ids.
 func Who(w io.Writer, r *replay.Result, q Question) error {
 	var b bytes.Buffer
 	held := q.Held(r)
+	folds := foldHeld(r, held)
 	when := "at the end"
 	if q.At.OK {
 		when = "after " + place{at: q.At.V}.text(r)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, held), shown.End(r.File, 60), when, length(r))
+	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, folds), shown.End(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
 		writeNotes(&b, []note{{"where", text}})
 	}
-	for _, h := range held {
-		fmt.Fprintf(&b, "\n%s of %s\n", coresText(h.Cores), deviceName(r, h.Device))
-		t := table{left: map[int]bool{0: true, 4: true, 5: true}}
-		t.add("", "bytes", "start", "end", "what", "whose")
-		add := func(basis string, rows []replay.L1Resident) {
-			for i, x := range rows {
-				if i > 0 {
-					basis = ""
-				}
-				if i == maxResidents {
-					t.add("", "", "", "", fmt.Sprintf("%s more", grouped(len(rows)-i)), "")
-					break
-				}
-				t.add(basis, grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x), ownerText(r, x, 42))
-			}
+	for _, f := range folds {
+		for i, h := range f.rows[0] {
+			fmt.Fprintf(&b, "\n%s of %s\n", coresText(h.Cores), f.name(r))
+			writeHeld(&b, r, f.row(i))
 		}
-		add("in L1", h.Resident)
-		add("registered", h.Registered)
-		t.write(&b)
 	}
 	b.WriteByte('\n')
 	writeNotes(&b, append(append([]note{
@@ -78,8 +68,131 @@ func Who(w io.Writer, r *replay.Result, q Question) error {
 	return err
 }
 
+// heldFold is what devices hold of which the same is told.
+type heldFold struct {
+	fold
+	rows [][]replay.Held // of each device
+}
+
+// foldHeld puts devices together of which the same is told, in order of the first ones. In a
+// capture each device of a mesh has nodes of its own, so these may differ. The rows of a
+// device follow each other.
+func foldHeld(r *replay.Result, held []replay.Held) []heldFold {
+	var devices []replay.Device
+	rows := map[event.Opt[uint64]][]replay.Held{}
+	for len(held) > 0 {
+		first, n := held[0], 1
+		for n < len(held) && held[n].Device == first.Device {
+			n++
+		}
+		devices = append(devices, replay.Device{ID: first.Device, Kind: first.Kind, Chips: first.Chips})
+		rows[first.Device], held = held[:n], held[n:]
+	}
+	var out []heldFold
+	for _, f := range foldDevices(devices, func(d *replay.Device) string { return heldText(r, rows[d.ID]) }) {
+		folded := heldFold{fold: f}
+		for _, d := range f.devices {
+			folded.rows = append(folded.rows, rows[d.ID])
+		}
+		out = append(out, folded)
+	}
+	return out
+}
+
+// heldText is what is told of a device but for its id and its nodes.
+func heldText(r *replay.Result, rows []replay.Held) string {
+	var b bytes.Buffer
+	for _, h := range rows {
+		fmt.Fprintln(&b, h.Cores)
+		writeHeld(&b, r, []replay.Held{{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}})
+	}
+	return b.String()
+}
+
+// nowhere returns the same without nodes.
+func nowhere(rows []replay.L1Resident) []replay.L1Resident {
+	out := slices.Clone(rows[:min(len(rows), maxResidents)])
+	for i, x := range out {
+		if x.Program != nil {
+			run := *x.Program
+			run.At, run.T, out[i].Program = 0, "", &run
+		}
+		if x.Buffer != nil {
+			buffer := *x.Buffer
+			buffer.At, buffer.T, out[i].Buffer = 0, "", &buffer
+		}
+	}
+	return append(out, rows[len(out):]...)
+}
+
+// row returns a row of all devices.
+func (f heldFold) row(i int) []replay.Held {
+	out := make([]replay.Held, len(f.rows))
+	for d, rows := range f.rows {
+		out[d] = rows[i]
+	}
+	return out
+}
+
+// name names the devices: "device 0", "devices 0..31 (32 chips, equal)".
+func (f heldFold) name(r *replay.Result) string {
+	if len(f.devices) == 1 {
+		return deviceName(r, f.first.ID)
+	}
+	return "devices " + f.label()
+}
+
+// writeHeld writes the table of what holds the byte on some cores of each of some devices.
+func writeHeld(b *bytes.Buffer, r *replay.Result, same []replay.Held) {
+	t := table{left: map[int]bool{0: true, 4: true, 5: true}}
+	t.add("", "bytes", "start", "end", "what", "whose")
+	add := func(basis string, rows func(replay.Held) []replay.L1Resident) {
+		for i, x := range rows(same[0]) {
+			if i > 0 {
+				basis = ""
+			}
+			if i == maxResidents {
+				t.add("", "", "", "", fmt.Sprintf("%s more", grouped(len(rows(same[0]))-i)), "")
+				break
+			}
+			all := make([]replay.L1Resident, len(same))
+			for d, h := range same {
+				all[d] = rows(h)[i]
+			}
+			t.add(basis, grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x), ownersText(r, all, 42))
+		}
+	}
+	add("in L1", func(h replay.Held) []replay.L1Resident { return h.Resident })
+	add("registered", func(h replay.Held) []replay.L1Resident { return h.Registered })
+	t.write(b)
+}
+
+// ownersText is ownerText of the same on some devices: "ttnn.add (nodes 9..16)" where each
+// has nodes of its own.
+func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
+	first, last := uint64(math.MaxUint64), uint64(0)
+	op, inferred := "", ""
+	for _, x := range all {
+		at := uint64(0)
+		switch {
+		case x.Program != nil:
+			if at, op = x.Program.At, x.Program.Op; x.Program.Inferred {
+				inferred = ", inferred"
+			}
+		case x.Buffer != nil:
+			at, op = x.Buffer.At, x.Buffer.Op
+		}
+		first, last = min(first, at), max(last, at)
+	}
+	if first == last {
+		return ownerText(r, all[0], n)
+	}
+	nodes := fmt.Sprintf("%ss %d..%d", nodeWord(r), first, last)
+	return whoseText(op, nodes, nodes, n) + inferred
+}
+
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q Question, held []replay.Held) string {
+func whoAnswer(r *replay.Result, q Question, folds []heldFold) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)
@@ -87,32 +200,47 @@ func whoAnswer(r *replay.Result, q Question, held []replay.Held) string {
 	if q.Device.OK {
 		where += " of " + deviceName(r, q.Device)
 	}
-	cores, only := 0, 0
-	var first *replay.L1Resident
-	for i := range held {
-		if rows := held[i].Resident; len(rows) > 0 {
-			only = max(only, len(rows))
-			cores += held[i].Cores.Len()
-			if first == nil {
-				first = &rows[0]
-			} else {
-				only = 2
+	cores, different := 0, 0
+	var one []replay.L1Resident // of each device
+	for _, f := range folds {
+		for i, h := range f.rows[0] {
+			if len(h.Resident) == 0 {
+				continue
+			}
+			different += len(h.Resident)
+			cores += h.Cores.Len() * len(f.devices)
+			one = nil
+			for _, h := range f.row(i) {
+				one = append(one, called(h.Resident[0]))
 			}
 		}
 	}
 	switch {
-	case len(held) == 0:
+	case len(folds) == 0:
 		return "nothing holds " + where
 	case cores == 0:
 		return "nothing is at " + where + ", but programs of the cache use it"
-	case only > 1:
+	case different > 1:
 		return fmt.Sprintf("%s is held on %s", where, plural(cores, "core"))
-	case first.Program != nil:
-		return fmt.Sprintf("%s is held by %s of %s", where, what(*first), whose(r, caller(first.Program.Op), place{first.Program.At, first.Program.T}, 40))
-	case first.Buffer != nil:
-		return fmt.Sprintf("%s is held by the %s of %s", where, what(*first), whose(r, caller(first.Buffer.Op), place{first.Buffer.At, first.Buffer.T}, 40))
+	case one[0].Program != nil:
+		return fmt.Sprintf("%s is held by %s of %s", where, what(one[0]), ownersText(r, one, 40))
+	case one[0].Buffer != nil:
+		return fmt.Sprintf("%s is held by the %s of %s", where, what(one[0]), ownersText(r, one, 40))
 	}
-	return fmt.Sprintf("%s is held by the %s", where, what(*first))
+	return fmt.Sprintf("%s is held by the %s", where, what(one[0]))
+}
+
+// called returns the same, whose operation is the function that was called.
+func called(x replay.L1Resident) replay.L1Resident {
+	if x.Program != nil {
+		run := *x.Program
+		run.Op, run.Inferred, x.Program = caller(run.Op), false, &run
+	}
+	if x.Buffer != nil {
+		buffer := *x.Buffer
+		buffer.Op, x.Buffer = caller(buffer.Op), &buffer
+	}
+	return x
 }
 
 // outside says that nothing is known of what a question is about.
@@ -187,7 +315,8 @@ type jsonHeld struct {
 	Registered []jsonResident    `json:"registered"`
 }
 
-// WhoJSON writes the same as one line of JSON, as cbl1.who-1.schema.json describes it.
+// WhoJSON writes the same as one line of JSON, as cbl1.who-1.schema.json describes it: each
+// device has rows of its own.
 func WhoJSON(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
 		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r), Untold: newUntold(r),

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -153,4 +155,31 @@ func TestConvertWritesOverNothingElse(t *testing.T) {
 	link, err := os.Lstat(null)
 	require.NoError(t, err)
 	require.False(t, link.Mode().IsRegular())
+}
+
+// TestConvertedNamesAreCutOnce: a log of a capture with long names gets the answers of the
+// capture, with the lengths that names have there.
+func TestConvertedNamesAreCutOnce(t *testing.T) {
+	for _, length := range [][2]int{{20, 65_535}, {20, 65_536}, {20, 70_000}, {3000, 70_000}, {3000, 20}, {70_000, 65_536}} {
+		outer, inner := strings.Repeat("o", length[0]), strings.Repeat("i", length[1])
+		kept := min(length[0], 1<<10) + len(" > ") + min(length[1], 64<<10)
+		capture := `[{"counter":0,"node_type":"function_start","params":{"name":"` + outer + `"},"connections":[]},` +
+			`{"counter":1,"node_type":"function_start","params":{"name":"` + inner + `"},"connections":[]},` +
+			`{"counter":2,"node_type":"circular_buffer_allocate","params":{` + goodCB + `},"connections":[]},` +
+			`{"counter":3,"node_type":"function_end","params":{},"connections":[]},` +
+			`{"counter":4,"node_type":"function_end","params":{},"connections":[]}]`
+		log := ask(strings.NewReader(capture), "convert", "-")
+		require.Equal(t, exitOK, log.code, log.err)
+		op := regexp.MustCompile(`"op":"[^"]*"`)
+		for _, verb := range [][]string{{"report", "-"}, {"peak", "-"}, {"who", "-", "111616"}, {"check", "-", "--budget", "1"}} {
+			verb = append(verb, "--format", "json")
+			want := op.FindAllString(ask(strings.NewReader(capture), verb...).out, -1)
+			require.NotEmpty(t, want)
+			for _, one := range want {
+				require.LessOrEqual(t, len(one), 1<<10+len(`"op":""`))
+				require.True(t, strings.HasSuffix(one, fmt.Sprintf(` (%d,%03d bytes)"`, kept/1000, kept%1000)), one[max(0, len(one)-40):])
+			}
+			require.Equal(t, want, op.FindAllString(ask(strings.NewReader(log.out), verb...).out, -1), "%v of names of %v bytes", verb, length)
+		}
+	}
 }

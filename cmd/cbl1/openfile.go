@@ -14,7 +14,10 @@ const noticeable = time.Second
 
 // openFile opens a file to be read. A pipe is waited for until somebody writes to it, and
 // that is said. Folders, sockets and devices are refused: a device may have no end.
-func (s streams) openFile(name string) (*os.File, error) {
+func (s streams) openFile(name string) (*os.File, error) { return s.openSaying(name, noticeable) }
+
+// openSaying is openFile; that a pipe is waited for is said after a time.
+func (s streams) openSaying(name string, after time.Duration) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, missing(name, fileError(name, err))
@@ -24,7 +27,7 @@ func (s streams) openFile(name string) (*os.File, error) {
 	}
 	done := func() {}
 	if info.Mode()&fs.ModeNamedPipe != 0 {
-		done = s.waitFor(name)
+		done = s.waitFor(name, after)
 	}
 	f, err := os.Open(name)
 	done()
@@ -63,10 +66,10 @@ func isInput(name string) bool {
 	return err == nil && wrong == nil && os.SameFile(info, stdin)
 }
 
-// waitFor says after a while that a pipe is waited for, until done is called.
-func (s streams) waitFor(name string) (done func()) {
+// waitFor says after a time that a pipe is waited for, unless done was called before.
+func (s streams) waitFor(name string, after time.Duration) (done func()) {
 	said := make(chan struct{})
-	timer := time.AfterFunc(noticeable, func() {
+	timer := time.AfterFunc(after, func() {
 		s.complain(fmt.Errorf("%s: a pipe that nobody writes to yet: waiting", name))
 		close(said)
 	})

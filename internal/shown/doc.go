@@ -11,8 +11,9 @@
 // [Head] and [Tail] cut text that is safe already; a path tells more at its end.
 // [TailText] keeps characters whole, for text that is made safe later. [Name] and [Path]
 // escape and cut, at a cost that follows what is shown and not what is given. [Value]
-// copies the start of bytes that may be huge. [Clip] and [ClipJoined] say how long a name was that they cut:
-// names are kept to [MaxName] bytes, and JSON has [MaxOutput] of them.
+// copies the start of bytes that may be huge. [Clip], [ClipStart] and [ClipJoined] say how long a
+// name was that they cut: names are kept to [MaxName] bytes, those of operations inside each other
+// to [MaxPath], and JSON has [MaxOutput] of them.
 //
 // There is no state: every function may be called by several goroutines.
 package shown

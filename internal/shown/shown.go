@@ -45,18 +45,20 @@ func TailText(s string, n int) string {
 }
 
 // MaxName is the length in bytes to which names are kept, and MaxOutput that in which the
-// JSON of this module has them: a log may repeat one name for each of its lines.
+// JSON of this module has them: a log may repeat one name for each of its lines. MaxPath is
+// that of operations inside each other: the outer ones in MaxOutput, " > ", and the innermost.
 const (
 	MaxName   = 64 << 10
 	MaxOutput = 1 << 10
+	MaxPath   = MaxOutput + 3 + MaxName
 )
 
 // Clip returns s if it has at most n bytes. Of a longer one it is the start and the length,
 // in at most n bytes: "conv2d... (70,000 bytes)". No character is cut in two. n is 64 or more.
-func Clip(s string, n int) string { return clip(s, len(s), n) }
+func Clip(s string, n int) string { return ClipStart(s, len(s), n) }
 
-// clip is Clip of a text of which s is the start, n bytes or all of it.
-func clip(s string, length, n int) string {
+// ClipStart is Clip of a text of length bytes of which s is the start, n bytes or all of it.
+func ClipStart(s string, length, n int) string {
 	if length <= n {
 		return s
 	}
@@ -82,7 +84,7 @@ func ClipJoined(names []string, sep string, n int) string {
 		}
 		add(name)
 	}
-	return clip(b.String(), length, n)
+	return ClipStart(b.String(), length, n)
 }
 
 // thousands returns a number with commas.

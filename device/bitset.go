@@ -1,0 +1,183 @@
+package device
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+// A bitset is a set of small numbers: slots of devices, or marks. It takes as many words
+// as lie between its lowest and its highest number, so that one of 10,000 devices is one
+// word.
+type bitset struct {
+	low   int // words[0] has the numbers from 64*low
+	words []uint64
+}
+
+// word returns the 64 numbers from 64*i.
+func (b bitset) word(i int) uint64 {
+	if i -= b.low; uint(i) < uint(len(b.words)) {
+		return b.words[i]
+	}
+	return 0
+}
+
+// high returns the end of the words that are there.
+func (b bitset) high() int { return b.low + len(b.words) }
+
+// room returns b with room for the words from low to high, in place where it has it.
+func (b bitset) room(low, high int) bitset {
+	if len(b.words) == 0 {
+		b.low = low
+	}
+	if low < b.low {
+		b.words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.words...)
+		b.low = low
+	}
+	if missing := high - b.high(); missing > 0 {
+		b.words = append(b.words, make([]uint64, missing)...)
+	}
+	return b
+}
+
+func (b bitset) has(i int) bool { return b.word(i>>6)>>(i&63)&1 != 0 }
+
+// with returns b with i, in place where there is room.
+func (b bitset) with(i int) bitset {
+	b = b.room(i>>6, i>>6+1)
+	b.words[i>>6-b.low] |= 1 << (i & 63)
+	return b
+}
+
+// flip returns b with i where it was without, and the other way round, in place where
+// there is room.
+func (b bitset) flip(i int) bitset {
+	b = b.room(i>>6, i>>6+1)
+	b.words[i>>6-b.low] ^= 1 << (i & 63)
+	return b
+}
+
+func (b bitset) clone() bitset { return bitset{b.low, slices.Clone(b.words)} }
+
+// copyOf returns o, in the memory of b.
+func (b bitset) copyOf(o bitset) bitset { return bitset{o.low, append(b.words[:0], o.words...)} }
+
+// equal reports whether two sets have the same numbers, however long they are.
+func (b bitset) equal(o bitset) bool {
+	for i := min(b.low, o.low); i < max(b.high(), o.high()); i++ {
+		if b.word(i) != o.word(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b bitset) count() int {
+	n := 0
+	for _, w := range b.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// minus returns what is in b and not in o, and its size. It returns b itself where o has
+// none of it.
+func (b bitset) minus(o bitset) (bitset, int) {
+	n, shared := 0, false
+	for i, w := range b.words {
+		other := o.word(b.low + i)
+		shared = shared || w&other != 0
+		n += bits.OnesCount64(w &^ other)
+	}
+	if !shared {
+		return b, n
+	}
+	if n == 0 {
+		return bitset{}, 0
+	}
+	out := b.clone()
+	out.drop(o)
+	return out, n
+}
+
+// add puts all of o into b, in place where there is room.
+func (b bitset) add(o bitset) bitset {
+	b = b.room(o.low, o.high())
+	for i, w := range o.words {
+		b.words[o.low+i-b.low] |= w
+	}
+	return b
+}
+
+// drop takes all of o out of b, in place.
+func (b bitset) drop(o bitset) {
+	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
+		b.words[i-b.low] &^= o.words[i-o.low]
+	}
+}
+
+// and returns what is in both b and o, and its size. It returns one of them itself where
+// that is the answer.
+func (b bitset) and(o bitset) (bitset, int) {
+	low, high := max(b.low, o.low), min(b.high(), o.high())
+	n := 0
+	for i := low; i < high; i++ {
+		n += bits.OnesCount64(b.words[i-b.low] & o.words[i-o.low])
+	}
+	switch {
+	case b.subset(o):
+		return b, n
+	case o.subset(b):
+		return o, n
+	}
+	var out bitset
+	for i := low; i < high; i++ {
+		if w := b.word(i) & o.word(i); w != 0 {
+			out = out.room(i, i+1)
+			out.words[i-out.low] = w
+		}
+	}
+	return out, n
+}
+
+// subset reports whether all of b is in o.
+func (b bitset) subset(o bitset) bool {
+	for i, w := range b.words {
+		if w&^o.word(b.low+i) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// meets reports whether b and o share a number.
+func (b bitset) meets(o bitset) bool {
+	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
+		if b.words[i-b.low]&o.words[i-o.low] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (b bitset) empty() bool {
+	for _, w := range b.words {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// all returns the numbers in ascending order.
+func (b bitset) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b.words {
+			for ; w != 0; w &= w - 1 {
+				if !yield((b.low+i)<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}
