@@ -111,8 +111,8 @@ type Device struct {
 	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil if
 	// Options.Buffers does not ask. Rows that place the same may share a slice.
 	ProgramsBuffers [][]ProgramBuffer
-	CoreGroups     []CoreGroup     // by first core
-	Fullest        *Fullest        // nil without local CBs
+	CoreGroups      []CoreGroup // by first core
+	Fullest         *Fullest    // nil without local CBs
 }
 
 // KindFigures are the figures of dataflow buffers or scratchpads, which are not
