@@ -113,6 +113,21 @@ func TestAlignCostsLeast(t *testing.T) {
 	})
 }
 
+// A run of items that went from the start to the end: the best alignment leaves narrow bands.
+func TestAlignRotated(t *testing.T) {
+	for n := 8; n <= 60; n++ {
+		var old []item
+		for k := range n {
+			old = append(old, word('a', 'a', byte(k), 'a'))
+		}
+		for k := 1; k <= min(n-1, 12); k++ {
+			new := append(append([]item{}, old[k:]...), old[:k]...)
+			var a aligner
+			require.Equal(t, leastCost(old, new), priceOf(t, a.align(old, new), old, new), "%d of %d", k, n)
+		}
+	}
+}
+
 // matches are the pairs of two items, the other way round if asked.
 func matches(pairs []pair, back bool) (out []pair) {
 	for _, p := range pairs {

@@ -140,7 +140,7 @@ func diffFacts(d *compare.Diff) (facts []string) {
 			continue
 		}
 		for state, n := range one.Counts {
-			counts[state] += n * len(one.IDs)
+			counts[state] += n // on devices that are one row it is one
 		}
 	}
 	if text := stateCounts(counts, false); text != "" {
