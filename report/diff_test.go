@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -151,5 +153,37 @@ func TestDiffNamesAreInert(t *testing.T) {
 	requireVisible(t, markdown.String())
 	for _, bad := range []string{"<", "](", "`@", "@you", "**b", "://"} {
 		require.NotContains(t, strings.TrimPrefix(markdown.String(), "**"), bad)
+	}
+}
+
+// What each program places is listed row by row, and adds up to its sums.
+func TestProgramsBuffersOfFixtures(t *testing.T) {
+	for _, f := range fixtures(t) {
+		inputs, err := capture.Inputs(f.capture)
+		require.NoError(t, err)
+		r, err := replay.Run(f.name, inputs[0].Events(capture.Options{}), replay.Options{Buffers: true})
+		require.NoError(t, err)
+		for _, d := range r.Devices {
+			require.Len(t, d.ProgramsBuffers, len(d.ProgramsDetail), f.name)
+			for i, p := range d.ProgramsDetail {
+				var local, global int
+				var logical uint64
+				for _, b := range d.ProgramsBuffers[i] {
+					switch {
+					case b.Kind != device.KindCB:
+					case b.Global:
+						global++
+					default:
+						local, logical = local+1, logical+b.Size*uint64(b.Cores.Len())
+					}
+				}
+				require.Equal(t, []any{p.LocalCBs, p.GlobalCBs, p.Logical}, []any{local, global, logical}, "%s: %s", f.name, p.Op)
+			}
+		}
+		runs := []*compare.Run{compare.Of(r)}
+		d := compare.Compare(runs, runs, compare.Terms{})
+		require.True(t, d.Equal)
+		require.Equal(t, compare.ByBuffers, d.Basis.Programs)
+		require.True(t, compare.Compare(runs, savedOf(t, r), compare.Terms{}).Equal)
 	}
 }
