@@ -130,6 +130,8 @@ func TestDatabasesOfFixtures(t *testing.T) {
 				require.NoError(t, os.RemoveAll(db))
 				makeDatabase(t, db, version, run.sliced(t))
 				askBoth(t, capture, db)
+				_, diff, stderr := call("", "diff", "--format", "json", capture, db)
+				require.Contains(t, diff, `{"schema":"cbl1.diff/1","equal":true,`, stderr)
 			})
 		}
 	}
