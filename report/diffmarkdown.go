@@ -61,7 +61,8 @@ func writeMarkdown(b *bytes.Buffer, t table) {
 // inert returns text that Markdown shows as it stands. It was made visible before.
 func inert(text string) string {
 	var b strings.Builder
-	for _, r := range strings.ReplaceAll(text, "www.", "www\\.") { // which would be a link
+	text = strings.ReplaceAll(text, "www.", "www\\.") // which would be a link
+	for i, r := range text {
 		switch r {
 		case '&':
 			b.WriteString("&amp;")
@@ -74,8 +75,12 @@ func inert(text string) string {
 		case '\\', '`', '*', '_', '{', '}', '[', ']', '(', ')', '#', '|', '~', '!', '$':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case ':': // ends no link
-			b.WriteString("&#58;")
+		case ':': // begins no name of a picture and no address: those go on behind it
+			if next := text[i+1:]; next == "" || next[0] == ' ' {
+				b.WriteByte(':')
+			} else {
+				b.WriteString("&#58;")
+			}
 		case '\n':
 			b.WriteByte(' ')
 		default:
