@@ -50,8 +50,8 @@ func (m memory) Rows(table string, columns ...string) iter.Seq2[Row, error] {
 				values[j] = m.cell(table, column, id)
 			}
 			var err error
-			if len(values) > 0 && values[0] == errTorn {
-				err = errTorn
+			if len(values) > 0 {
+				err, _ = values[0].(error) // errTorn
 			}
 			if !yield(Row{id, values}, err) || err != nil {
 				return
@@ -103,8 +103,8 @@ const (
 	strange  = `"node_type":"buffer_deallocate","connections":[0],"params":{"buffer_type":1,"device_id":0,"size":0,"type":"L1"}`
 )
 
-func bufferAt(kind string, address int) string {
-	return fmt.Sprintf(`"node_type":"buffer_%s","connections":[0],"params":{"address":%d,"buffer_type":1,"device_id":0,"max_size_per_bank":64,"num_cores":0,"page_size":64,"size":256,"type":"L1"}`, kind, address)
+func bufferAt8192(kind string) string {
+	return fmt.Sprintf(`"node_type":"buffer_%s","connections":[0],"params":{"address":8192,"buffer_type":1,"device_id":0,"max_size_per_bank":64,"num_cores":0,"page_size":64,"size":256,"type":"L1"}`, kind)
 }
 
 // toldIn returns what a database tells.
@@ -139,7 +139,7 @@ func toldIn(t *testing.T, m memory) string {
 // TestDatabaseBetweenOperations: what lives when operations end says what was freed between
 // them, and what came.
 func TestDatabaseBetweenOperations(t *testing.T) {
-	made, placed := op{[]string{standsIn, bufferAt("allocate", 8192)}, []int{8192}}, op{[]string{freeOf(0), placeOn(0)}, nil}
+	made, placed := op{[]string{standsIn, bufferAt8192("allocate")}, []int{8192}}, op{[]string{freeOf(0), placeOn(0)}, nil}
 	still := op{[]string{freeOf(0), placeOn(0)}, []int{8192}}
 	for name, c := range map[string]struct {
 		ops  []op
@@ -151,10 +151,10 @@ func TestDatabaseBetweenOperations(t *testing.T) {
 		"there to the end":             {[]op{made, still, still}, "6 allocate 2 l1 on [0] [12288,12352)\n6 free 1 cb on [0]"},
 		"came before the second":       {[]op{placed, still, still}, "2 run 0 on 0:1-1\n2 allocate 1 l1 on [0] [8192,8256)"},
 		"came and went":                {[]op{placed, still, placed}, "2 allocate 1 l1 on [0] [8192,8256)\n4 run 0 on 0:3-3\n4 free 1 cb on [0]"},
-		"freed in another operation":   {[]op{made, {[]string{standsIn, bufferAt("deallocate", 8192), freeOf(0), placeOn(0)}, nil}, placed}, "3 free 1 cb on [0]"},
+		"freed in another operation":   {[]op{made, {[]string{standsIn, bufferAt8192("deallocate"), freeOf(0), placeOn(0)}, nil}, placed}, "3 free 1 cb on [0]"},
 		"freed without an address":     {[]op{made, {[]string{standsIn, strange, freeOf(0), placeOn(0)}, nil}, placed}, "3 free 1 cb on [0]"},
-		"came and was freed within":    {[]op{placed, {[]string{standsIn, bufferAt("deallocate", 8192)}, nil}, placed}, "2 allocate 1 l1 on [0] [8192,8256)"},
-		"a number of another slice":    {[]op{made, {[]string{strings.Replace(bufferAt("deallocate", 8192), "[0]", "[1]", 1)}, nil}}, "2 free 1 cb on [0]"},
+		"came and was freed within":    {[]op{placed, {[]string{standsIn, bufferAt8192("deallocate")}, nil}, placed}, "2 allocate 1 l1 on [0] [8192,8256)"},
+		"a number of another slice":    {[]op{made, {[]string{strings.Replace(bufferAt8192("deallocate"), "[0]", "[1]", 1)}, nil}}, "2 free 1 cb on [0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := toldIn(t, operations(true, append(c.ops, op{lives: []int{12288}, nodes: []string{opStart, opEnd}})...))

@@ -18,8 +18,6 @@ func compareIDs(a, b *uint64) int {
 	return cmp.Compare(*a, *b)
 }
 
-func sameIDs(a, b *uint64) bool { return compareIDs(a, b) == 0 }
-
 // named returns an id as text, "" if it is absent.
 func named(id *uint64) string {
 	if id == nil {

@@ -327,8 +327,7 @@ func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
 		if err := add(l.now, set); err != nil {
 			return nil, err
 		}
-		for i := len(l.trail) - 1; i >= 0; i-- {
-			step := l.trail[i]
+		for _, step := range slices.Backward(l.trail) {
 			for _, r := range []*registration{step.old, step.new} {
 				if r != nil {
 					set = set.flip(r.number)

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,16 +58,11 @@ func TestPlane(t *testing.T) {
 		q, above := draw("q")
 		is(p, below)
 		is(q, above)
-		sum, both := p.clone(), map[l1.Core]*writer{}
+		sum, both := p.clone(), maps.Clone(below)
 		for _, w := range q.pieces(nil) {
 			sum = sum.paint(w.writer, w.cores)
 		}
-		for c, w := range below {
-			both[c] = w
-		}
-		for c, w := range above {
-			both[c] = w
-		}
+		maps.Copy(both, above)
 		is(sum, both)
 		is(p, below) // neither has changed
 		is(q, above)

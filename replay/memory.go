@@ -120,7 +120,7 @@ func (s *spelling) of(cores l1.CoreSet) []byte {
 }
 
 // allocate takes in that a device holds one buffer more.
-func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
+func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 	d.touched = true
 	if b.earlier {
 		d.countEarlier(b, 1)
@@ -128,15 +128,15 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	d.measure()
 	if given.Backing {
 		d.on.Backings++
-		return nil
+		return
 	}
 	d.live[given.ID] = b
 	if len(b.parts) == 0 {
-		return nil
+		return
 	}
 	if b.unsized { // it holds no byte that is known
 		d.beside = d.beside.plus(b.hash)
-		return nil
+		return
 	}
 	if d.rise != nil && d.dev.Totals().TrackedCore <= d.rise.bytes {
 		// It lies where there is less: what the peak consists of is to be written without it.
@@ -144,7 +144,6 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) error {
 	}
 	d.beside = d.beside.plus(b.hash)
 	r.grown(d, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
-	return nil
 }
 
 // countEarlier takes in that a buffer from before the source is there, or is not any more.

@@ -24,9 +24,7 @@ func (r *replay) take(e *event.Event, told device.Event) error {
 		b := r.describe(e, told.Buffer, told.Set)
 		r.compareEnd(e, b, told.Set)
 		for _, d := range r.of(told.Set) {
-			if err := r.allocate(d, told.Buffer, b); err != nil {
-				return r.internal(e, err)
-			}
+			r.allocate(d, told.Buffer, b)
 		}
 		return nil
 	case device.EventDeviceAdded, device.EventMeshAdded:

@@ -60,9 +60,7 @@ func TestBesideStops(t *testing.T) {
 		for yield(&event.Event{}, nil) {
 		}
 	}
-	for range beside(events, nil) {
-		break
-	}
+	beside(events, nil)(func(*event.Event, error) bool { return false })
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):

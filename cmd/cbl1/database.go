@@ -223,11 +223,11 @@ func (d *database) Schema() (map[string][]string, error) {
 // Rows implements capture.Tables.
 func (d *database) Rows(table string, columns ...string) iter.Seq2[capture.Row, error] {
 	return func(yield func(capture.Row, error) bool) {
-		sql := "SELECT rowid"
+		what := []string{"rowid"}
 		for _, column := range columns {
-			sql += ", " + sqlite.QuoteIdentifier(column)
+			what = append(what, sqlite.QuoteIdentifier(column))
 		}
-		sql += " FROM " + sqlite.QuoteIdentifier(table) + " NOT INDEXED ORDER BY rowid"
+		sql := "SELECT " + strings.Join(what, ", ") + " FROM " + sqlite.QuoteIdentifier(table) + " NOT INDEXED ORDER BY rowid"
 		row := capture.Row{Values: make([]any, len(columns))}
 		var s *sqlite.Stmt
 		defer func() { _ = guard(func() error { return s.Close() }) }() // Step has said what is wrong

@@ -99,7 +99,7 @@ func inTable(conn *sqlite.Conn, table, columns string, rows ...[]any) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // Step has said what is wrong
 	for _, row := range rows {
 		for i, value := range row {
 			switch v := value.(type) {
@@ -214,7 +214,6 @@ func (n jsonNode) moved(counter int, to func(c int) (int, bool)) jsonNode {
 type jsonRun struct {
 	nodes   []jsonNode
 	devices []map[string]any
-	rest    map[string]any // of a report
 }
 
 func readRun(t require.TestingT, data []byte) (run jsonRun) {

@@ -23,7 +23,7 @@ func setLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	debug.SetMemoryLimit(limitOf(live[0].Value.Uint64()))
-	type cycle struct{ self *cycle } // with a pointer, so that it lies alone
+	type cycle struct{ _ *cycle } // with a pointer, so that it lies alone
 	runtime.AddCleanup(&cycle{}, func(struct{}) { setLimit() }, struct{}{})
 }
 

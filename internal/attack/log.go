@@ -47,8 +47,8 @@ func (t *text) mesh(devices int) {
 }
 
 // program defines a program that takes an address below all buffers.
-func (t *text) program(id int) {
-	t.line(`{"event":"program","program":%d,"name":"p%d","cbs":[{"cores":"[0-0 - 3-3]","size":2048}]}`, id, id)
+func (t *text) program() {
+	t.line(`{"event":"program","program":1,"name":"p1","cbs":[{"cores":"[0-0 - 3-3]","size":2048}]}`)
 }
 
 // buffers allocates so many buffers, each above the one before it, on all devices.
@@ -87,7 +87,7 @@ func cores(t *text, devices int) {
 // dispatches runs one program again and again on as many devices as there may be.
 func dispatches(t *text, n int) {
 	t.mesh(maxDevices)
-	t.program(1)
+	t.program()
 	t.line(`{"event":"register","program":1}`)
 	for range n {
 		t.line(`{"event":"dispatch","program":1}`)
@@ -97,7 +97,7 @@ func dispatches(t *text, n int) {
 // heap has many buffers on one device.
 func (t *text) heap(n int) {
 	t.mesh(1)
-	t.program(1)
+	t.program()
 	t.buffers(n)
 	t.line(`{"event":"enqueue","program":1}`)
 }
@@ -106,7 +106,7 @@ func (t *text) heap(n int) {
 // fullest core is another one now and then.
 func coreByCore(t *text, n int) {
 	t.mesh(1)
-	t.program(1)
+	t.program()
 	for i := range n {
 		t.line(`{"event":"allocate","buffer":%d,"kind":"l1","parts":[{"address":%d,"size":32,"cores":"%d-0"}]}`, i, 200000+32*i, i%3)
 	}
@@ -149,7 +149,7 @@ func devices(t *text, n int) {
 // runs has a buffer and a program on all devices.
 func (t *text) runs() {
 	t.buffers(1)
-	t.program(1)
+	t.program()
 	t.line(`{"event":"enqueue","program":1}`)
 }
 

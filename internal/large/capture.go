@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // A Dialect is how a capture is written.
@@ -56,22 +57,13 @@ func (c Capture) Valid() error {
 	case c.Share != 0 && c.Share != 1 && c.Dialect != Report && c.Dialect != "":
 		return fmt.Errorf("share %v: only a report holds something besides its graph", c.Share)
 	}
-	if c.Dialect != "" && !contains(Dialects(), c.Dialect) {
+	if c.Dialect != "" && !slices.Contains(Dialects(), c.Dialect) {
 		return fmt.Errorf("dialect %q: want one of %v", c.Dialect, Dialects())
 	}
-	if c.Buffers != "" && !contains(Bufferings(), c.Buffers) {
+	if c.Buffers != "" && !slices.Contains(Bufferings(), c.Buffers) {
 		return fmt.Errorf("buffers %q: want one of %v", c.Buffers, Bufferings())
 	}
 	return nil
-}
-
-func contains[T comparable](list []T, one T) bool {
-	for _, x := range list {
-		if x == one {
-			return true
-		}
-	}
-	return false
 }
 
 // withDefaults returns the capture with all its fields.

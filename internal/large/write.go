@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // base is where circular buffers begin, size how much L1 a core has, in bytes.
@@ -108,14 +109,11 @@ func text(name, value string) param   { return param{name, `"` + value + `"`} }
 
 // tensor writes a tensor without a buffer, which says what chips the mesh has.
 func (w *writer) tensor() {
-	chips := ""
+	var chips []string
 	for chip := range w.Chips {
-		if chip > 0 {
-			chips += ","
-		}
-		chips += fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh)
+		chips = append(chips, fmt.Sprintf(`{\"device_id\":%d,\"mesh_device_id\":%d}`, chip, mesh))
 	}
-	w.node("tensor", nil, text("device_tensors", "["+chips+"]"), number("tensor_id", 1))
+	w.node("tensor", nil, text("device_tensors", "["+strings.Join(chips, ",")+"]"), number("tensor_id", 1))
 }
 
 // node writes one node, and returns its counter.

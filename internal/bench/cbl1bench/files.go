@@ -45,7 +45,7 @@ func files(r *runner) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	for _, f := range captures(r.size.mega) {
 		if err := r.file(f, filepath.Join(dir, "capture.json")); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
