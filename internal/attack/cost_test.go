@@ -18,8 +18,8 @@ import (
 // Each log keeps its budget, and one of ten times the size costs at most twelve times the
 // steps.
 func TestLogsCostWhatTheySay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command for coverage, and reads logs of megabytes")
+	if testing.Short() || raceEnabled {
+		t.Skip("builds the command for coverage, and reads logs of megabytes in a process of its own")
 	}
 	m := newMeter(t)
 	for _, log := range attack.Logs() {

@@ -66,7 +66,7 @@ const mib = 1 << 20
 func Logs() []Log {
 	return []Log{
 		{"cores", 250, 250, cores, Budget{1_300_000, 64 * mib}},
-		{"dispatches", 100, 400, dispatches, Budget{230_000_000, 128 * mib}},
+		{"dispatches", 100, 400, dispatches, Budget{230_000_000, 160 * mib}},
 		{"buffers", 7_500, 30_000, (*text).heap, Budget{96_000_000, 64 * mib}},
 		{"core-by-core", 7_500, 30_000, coreByCore, Budget{150_000_000, 64 * mib}},
 		{"lowest-first", 7_500, 30_000, lowestFirst, Budget{52_000_000, 64 * mib}},
@@ -74,7 +74,7 @@ func Logs() []Log {
 		{"meshes", maxDevices / 8, maxDevices / 2, meshes, Budget{24_000_000, 64 * mib}},
 		{"devices", maxDevices / 4, maxDevices, devices, Budget{30_000_000, 64 * mib}},
 		{"names", 750, 3_000, names, Budget{5_500_000, 64 * mib}},
-		{"frees", 90_000, 350_000, frees, Budget{135_000_000, 128 * mib}},
+		{"frees", 90_000, 350_000, frees, Budget{135_000_000, 160 * mib}},
 	}
 }
 
