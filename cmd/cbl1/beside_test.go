@@ -23,8 +23,8 @@ import (
 func TestBeside(t *testing.T) {
 	broken := errors.New("broken")
 	for _, n := range []int{0, 1, batch - 1, batch, batch + 1, 10*batch + 7} {
-		var one event.Event // as sources do
 		events := func(yield func(*event.Event, error) bool) {
+			var one event.Event // as sources do
 			for i := range n {
 				one = event.Event{Node: uint64(i), Devices: event.Some(idsTo(i % 3))}
 				if !yield(&one, nil) {

@@ -136,7 +136,7 @@ func End(s string, n int) string {
 	}
 	over += len(Ellipsis)
 	for i, r := range s {
-		if over <= 0 && columns(r) > 0 { // a mark stays with its letter
+		if over <= 0 && columns(r) > 0 && !unicode.IsMark(r) { // a mark stays with its letter
 			return Ellipsis + s[i:]
 		}
 		over -= columns(r)
@@ -229,10 +229,11 @@ func escape(s string, plain func(rune) bool) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
+		asItIs := plain(r)
 		switch {
 		case r == utf8.RuneError && n == 1: // not UTF-8: the byte itself
 			b.WriteString(`\x` + strconv.FormatUint(0x100|uint64(s[0]), 16)[1:])
-		case plain(r):
+		case asItIs:
 			b.WriteRune(r)
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)

@@ -62,6 +62,7 @@ func TestVisible(t *testing.T) {
 		"é漢 a\n\u202e\xff\u2028\u200b\"\\": `é漢 a\n\u202e\xff\u2028\u200b"\`,
 		"größe/Ωμέγα/слой/層/\U0001f600":    "größe/Ωμέγα/слой/層/\U0001f600",
 		"e\u0301":                         "e\u0301",                              // two ways to write é
+		"A\x80\u0301":                     `A\x80\u0301`,                          // nor behind a byte that is none
 		"\u0301e, 1\u0301":                `\u0301e, 1\u0301`,                     // no mark without its letter
 		"e\u0301\u0302\u0303\u0304\u0305": "e\u0301\u0302\u0303" + `\u0304\u0305`, // not over the lines above
 		"e\u202e\u0301":                   `e\u202e\u0301`,
