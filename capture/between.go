@@ -9,10 +9,11 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// A database has a graph for each operation, and none of what happens between them. What it
-// knows of that are the L1 buffers that lived when each operation ended: one that is not
-// among them any more was freed before the next operation began, and one that is there all
-// of a sudden came by then.
+// A database has a graph for each operation, and no graph of the time between two operations.
+// It lists the L1 buffers that lived at the end of each operation. Two lists tell what
+// happened between them. Example: buffer 7 is in the list of operation 1 and not in that of
+// operation 2, whose graph frees nothing, so buffer 7 was freed before operation 2 began. A
+// buffer that only the second list has, and no graph allocates, came before operation 2 began.
 
 // slice makes a walk ready for the slices of a database.
 func (w *walk) slice() {
@@ -77,7 +78,7 @@ func (g *guests) Pop() any {
 	return one
 }
 
-// depart tells the buffers that are gone by the node that comes, and that no node has freed.
+// depart tells a free for each buffer that ends before the node next, where no node frees it.
 func (w *walk) depart(next uint64) error {
 	for len(w.leaving) > 0 && w.leaving[0].until < next {
 		b := heap.Pop(&w.leaving).(guest)

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// In a folder, what is no regular file is not opened, since nobody may ever write to it: also
-// behind a link. One that leads to a file is that file, and one that leads nowhere is kept, to
-// be refused by name.
+// A pipe, socket or device in a folder is not opened: nobody may ever write to it. A link to
+// one is treated the same. A link to a file stands for that file. A link that leads nowhere
+// is listed, so that reading it is refused by name.
 func TestIrregularFilesArePassedOver(t *testing.T) {
 	dir, err := os.MkdirTemp("", "cbl1") // the name of a socket must be short
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/cbl1/cbl1/event"
 )
 
-// openRuns are the runs with nodes that were not told, one of a unit at most. Finding some
-// of them costs what they are, not what is open.
+// openRuns are the runs with nodes that were not told yet; a unit has one at most. Finding k
+// of them is O(k log k), however many are open.
 type openRuns struct {
 	byDepth []*run // of functions, then in the order in which they were opened
 	opened  uint64 // so far

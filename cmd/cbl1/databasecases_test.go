@@ -428,7 +428,7 @@ func TestImportedDatabases(t *testing.T) {
 			require.NoError(t, os.RemoveAll(db))
 			made := run.imported(t)
 			if len(made.slices) == 0 {
-				t.Skip("no operation")
+				t.Skip("needs a capture with an operation: ttnn's importer makes nothing of one without")
 			}
 			makeDatabase(t, db, db21, made)
 			for _, q := range [][]string{{"check"}, {"peak"}} {
