@@ -199,12 +199,17 @@ type Program struct {
 
 // Change is by how many bytes the program grew on its fullest core.
 func (p Program) Change() int64 {
+	return grown(p.Old, p.New, func(r *ProgramRow) uint64 { return r.Core })
+}
+
+// grown is by how many bytes a figure grew. What only one side has has 0 on the other.
+func grown[T any](old, new *T, bytes func(*T) uint64) int64 {
 	var was, is uint64
-	if p.Old != nil {
-		was = p.Old.Core
+	if old != nil {
+		was = bytes(old)
 	}
-	if p.New != nil {
-		is = p.New.Core
+	if new != nil {
+		is = bytes(new)
 	}
 	return int64(is) - int64(was)
 }

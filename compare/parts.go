@@ -63,14 +63,7 @@ func (c *comparison) parts(old, new []resident) []Part {
 
 // Change is by how many bytes the part grew, each of them if it stands for several.
 func (p Part) Change() int64 {
-	var n int64
-	if p.New != nil {
-		n += int64(p.New.Bytes)
-	}
-	if p.Old != nil {
-		n -= int64(p.Old.Bytes)
-	}
-	return n
+	return grown(p.Old, p.New, func(e *Extent) uint64 { return e.Bytes })
 }
 
 func (x resident) extent() *Extent {

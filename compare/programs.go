@@ -55,14 +55,7 @@ func size(n int64) int64 { return max(n, -n) }
 
 // overCores is by how many bytes a program grew over all cores.
 func (p Program) overCores() int64 {
-	var n int64
-	if p.New != nil {
-		n += int64(p.New.Bytes)
-	}
-	if p.Old != nil {
-		n -= int64(p.Old.Bytes)
-	}
-	return n
+	return grown(p.Old, p.New, func(r *ProgramRow) uint64 { return r.Bytes })
 }
 
 // programState says what became of a program: by bytes on its fullest core, then over all
