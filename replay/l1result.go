@@ -85,11 +85,21 @@ type L1Peak struct {
 	Kinds     []KindBytes     // by kind; only those with bytes
 	Shared    []device.Shared // bytes that several kinds hold, named once in Kinds for each
 	Residents []L1Resident    // of Core, by address
+	// Groups are all cores that held something at this moment, by first core; nil if
+	// Options.Groups does not ask.
+	Groups []PeakGroup
 
 	Top     l1.Range // highest run of free bytes between the base of circular buffers and L1_SMALL; empty if none
 	Largest l1.Range // largest such run, the highest of equals
 
 	Spike *Spike // set if the peak is one
+}
+
+// A PeakGroup is a set of cores that held the same at the moment of a peak.
+type PeakGroup struct {
+	Cores     l1.CoreSet
+	Bytes     uint64       // tracked: on each core, each byte once, without kernels
+	Residents []L1Resident // of each core, by address
 }
 
 // KindBytes are the bytes of one kind.

@@ -51,7 +51,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 		n.play(m)
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
-		Timeline: true, Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
+		Timeline: true, Groups: true, Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
 		require.True(t, giant, "%v\n%s", err, n.log.String())
@@ -114,7 +114,7 @@ func (c comparison) peaks() {
 			c.equal(uint64(0), want.bytes, "peak")
 			continue
 		}
-		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}}
+		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}, groups: map[l1.Core][]string{}}
 		c.equal(on.Peak.Core, want.cores[0], "core of the peak")
 		for _, k := range on.Peak.Kinds {
 			got.kinds[k.Kind.String()] = k.Bytes
@@ -123,6 +123,17 @@ func (c comparison) peaks() {
 			got.held = append(got.held, spellHeld(r))
 		}
 		slices.Sort(got.held)
+		for _, g := range on.Peak.Groups {
+			var held []string
+			for _, r := range g.Residents {
+				held = append(held, spellHeld(r))
+			}
+			slices.Sort(held)
+			for core := range g.Cores.All() {
+				require.Nil(c.t, got.groups[core], "%v in two groups", core)
+				got.groups[core] = append(slices.Clone(held), fmt.Sprint(g.Bytes))
+			}
+		}
 		c.equal(want, got, fmt.Sprint("peak of device ", on.ID.V))
 	}
 }
@@ -254,7 +265,7 @@ func (c comparison) answer() {
 func (c comparison) timeline() {
 	for _, line := range c.got.Timeline {
 		for _, s := range line.Samples {
-			c.equal(c.want.samples[[2]uint64{s.At, line.Device.V}], naiveSample{s.Registered, s.Resident, s.Tracked, s.Headroom}, fmt.Sprint("line ", s.At))
+			c.equal(c.want.samples[[2]uint64{s.At, line.Device.V}], naiveSample{s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom}, fmt.Sprint("line ", s.At))
 		}
 	}
 }

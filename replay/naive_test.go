@@ -79,12 +79,13 @@ type naivePeak struct {
 	cores     []l1.Core
 	held      []string
 	kinds     map[string]uint64
+	groups    map[l1.Core][]string // of each core that held something: its bytes, and what
 }
 
 // A naiveSample is what a device held after a line.
 type naiveSample struct {
-	registered, resident, tracked uint64
-	headroom                      event.Opt[uint64]
+	registered, resident, tracked, core uint64
+	headroom                            event.Opt[uint64]
 }
 
 // A naiveLaunch is a program that was enqueued on a device.
@@ -502,7 +503,7 @@ func (n *naive) look(m gen.Move) {
 		if t.TrackedCore > row.peak.bytes {
 			row.peak = n.peak(id, t.TrackedCore)
 		}
-		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, n.room(id, t)}
+		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
 	if n.node == n.asked.at {
 		n.held = n.who(n.asked.address)
@@ -560,9 +561,16 @@ func naiveCores() (out []l1.Core) {
 
 // peak describes the fullest cores of a device.
 func (n *naive) peak(id, bytes uint64) naivePeak {
-	out := naivePeak{bytes: bytes, at: n.node, kinds: map[string]uint64{}}
+	out := naivePeak{bytes: bytes, at: n.node, kinds: map[string]uint64{}, groups: map[l1.Core][]string{}}
 	for _, c := range naiveCores() {
 		u := n.fleet.CoreUsage(id, c, false)
+		for _, r := range n.fleet.Residents(id, c, false) {
+			out.groups[c] = append(out.groups[c], spellResident(r))
+		}
+		if held := out.groups[c]; held != nil {
+			slices.Sort(held)
+			out.groups[c] = append(held, fmt.Sprint(u.Tracked))
+		}
 		if u.Tracked != bytes {
 			continue
 		}

@@ -29,6 +29,7 @@ type pending struct {
 	count  int64                           // of events before it
 	live   map[device.BufferID]*buffer     // freed since
 	last   map[*program.Program]ProgramRun // as it was before the program ran again
+	groups bool                            // Options.Groups
 }
 
 // A spike is a peak that may turn out to be one: nothing but frees came after it.
@@ -74,7 +75,7 @@ func (r *replay) settleAs(d *row, moment device.Moment) {
 	}
 	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: firstCore(by.cores)}
 	d.on.Peak = peak
-	d.pending = &pending{peak, moment, r.count, map[device.BufferID]*buffer{}, map[*program.Program]ProgramRun{}}
+	d.pending = &pending{peak, moment, r.count, map[device.BufferID]*buffer{}, map[*program.Program]ProgramRun{}, r.opt.Groups}
 	if by.by != nil {
 		d.spike = &spike{peak, by.by}
 	}
@@ -87,9 +88,14 @@ func (d *row) compose() {
 		return
 	}
 	for g := range w.moment.UsageGroups() {
+		if w.groups {
+			w.peak.Groups = append(w.peak.Groups, PeakGroup{g.Cores, g.Usage.Tracked, d.residentsAt(w, g)})
+		}
 		if g.Cores.Has(w.peak.Core) {
 			d.composition(w, g)
-			return
+			if !w.groups {
+				return
+			}
 		}
 	}
 }
@@ -111,10 +117,15 @@ func (d *row) composition(w *pending, g device.UsageGroup) {
 			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
 		}
 	}
-	for held := range g.Residents() {
-		peak.Residents = append(peak.Residents, d.residentAt(w, held))
-	}
+	peak.Residents = d.residentsAt(w, g)
 	peak.Top, peak.Largest = freeRuns(g.Regions, d.dev.Spec())
+}
+
+func (d *row) residentsAt(w *pending, g device.UsageGroup) (out []L1Resident) {
+	for held := range g.Residents() {
+		out = append(out, d.residentAt(w, held))
+	}
+	return out
 }
 
 // residentAt is resident at the moment of a peak.

@@ -27,6 +27,8 @@ type Options struct {
 	// Timeline asks for Result.Timeline. It costs a look at what is registered after each
 	// event that changes something.
 	Timeline bool
+	// Groups asks for L1Peak.Groups.
+	Groups bool
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
 }
@@ -187,6 +189,8 @@ func (r *replay) header(e *event.Event) {
 // that the fleet does not keep.
 func (r *replay) source(e *event.Event) error {
 	switch e.Kind {
+	case event.KindMesh:
+		r.result.Layouts = append(r.result.Layouts, MeshLayout{uint64(e.Device), e.Rows, e.Cols})
 	case event.KindDevice:
 		if e.Role != "" {
 			r.declare(e)

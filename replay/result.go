@@ -41,6 +41,8 @@ type Result struct {
 
 	Timeline []Timeline // by device, if Options.Timeline asks for it
 
+	Layouts []MeshLayout // of the meshes that a log declares, in its order
+
 	uneven bool // devices of a log differ in how much of L1 is usable, or one does not say it
 }
 
@@ -67,6 +69,13 @@ const (
 type Mesh struct {
 	ID    uint64
 	Chips []uint64 // ascending
+}
+
+// A MeshLayout says how devices stand in a mesh: Rows of Cols devices, row by row, with
+// ascending ids. No capture says that, nor a log that was made of one.
+type MeshLayout struct {
+	First      uint64 // id of the first device
+	Rows, Cols int
 }
 
 // A DeviceKind says what a device id of a capture stands for.

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -132,4 +133,28 @@ func TestReplayOfLogTorn(t *testing.T) {
 	}, r.Anomalies)
 	_, err := replay.Run("log", events(strings.NewReader(logHead+"{\n"), "log"), replay.Options{})
 	require.Error(t, err)
+}
+
+// Layouts are those of meshes that a log declares, and of no others. Groups are there if
+// somebody asks.
+func TestLayoutsAndGroups(t *testing.T) {
+	log := logHead + `{"event":"mesh","first":8,"rows":2,"cols":3,"spec":{"board":"n150"}}
+{"event":"mesh","first":9,"rows":1,"cols":1,"spec":{"board":"n150"}}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[8],"parts":[{"cores":"1-0","address":200000,"size":64},{"cores":"2-0","address":200000,"size":32}]}
+`
+	r := replayLog(t, log, replay.Options{Groups: true})
+	require.Equal(t, []replay.MeshLayout{{First: 8, Rows: 2, Cols: 3}}, r.Layouts)
+	var groups []string
+	for _, row := range r.L1 {
+		if row.Peak != nil {
+			for _, g := range row.Peak.Groups {
+				groups = append(groups, fmt.Sprint(row.ID.V, g.Cores, g.Bytes, len(g.Residents)))
+			}
+		}
+	}
+	require.Equal(t, []string{"8 {[1-0 - 1-0]} 64 1", "8 {[2-0 - 2-0]} 32 1"}, groups)
+	for _, row := range replayLog(t, log, replay.Options{}).L1 {
+		require.True(t, row.Peak == nil || row.Peak.Groups == nil)
+	}
 }

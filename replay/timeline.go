@@ -13,13 +13,14 @@ type Timeline struct {
 }
 
 // A Sample is what a device held after an event that changed it. Bytes are summed over
-// cores.
+// cores, where no core is named.
 type Sample struct {
 	At         uint64 // the node or line
 	T          string // the simulator's time, as it was written; "" = none
 	Registered uint64
 	Resident   uint64 // circular buffers that the last dispatches left
 	Tracked    uint64
+	Core       uint64 // tracked on the fullest core
 	// Headroom is the room of what is registered: bytes on the core with the least.
 	// Absent where nobody can say, since the size of L1 is not known or nothing is
 	// registered.
@@ -49,7 +50,7 @@ func (r *replay) sample(e *event.Event) {
 	}
 	for d := range changed {
 		t := d.dev.Totals()
-		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Headroom: r.room(d, t)})
+		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: r.room(d, t)})
 	}
 }
 
@@ -111,6 +112,7 @@ func extremes(stretch []Sample) (out []Sample) {
 		func(s Sample) uint64 { return s.Registered },
 		func(s Sample) uint64 { return s.Resident },
 		func(s Sample) uint64 { return s.Tracked },
+		func(s Sample) uint64 { return s.Core },
 		func(s Sample) uint64 { return ^s.Headroom.Or(^uint64(0)) },
 	} {
 		best := 0
