@@ -90,6 +90,7 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 				have.Kinds[k.Kind.String()] = k.Bytes
 			}
 			require.Equal(t, have.PeakCores[0], p.Core.String())
+			requireGroups(t, have.PeakCores, p)
 		}
 		if e := d.Dispatched; e != nil {
 			have.DispatchedPeak, have.Dispatched, have.Executions, have.Unknown = e.Peak, e.Final, int(e.Executions), int(e.Unknown)
@@ -105,6 +106,24 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		listed += c.Times
 	}
 	require.Equal(t, got.Checks.Failed, listed)
+}
+
+// requireGroups says that what lay on all cores at a peak has it on its cores, and less on
+// all others.
+func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
+	var full []string
+	for _, g := range p.Groups {
+		require.LessOrEqual(t, g.Bytes, p.Bytes)
+		if g.Cores.Has(p.Core) {
+			require.Equal(t, p.Residents, g.Residents)
+		}
+		for c := range g.Cores.All() {
+			if g.Bytes == p.Bytes {
+				full = append(full, c.String())
+			}
+		}
+	}
+	require.ElementsMatch(t, cores, full)
 }
 
 func pair(h replay.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }

@@ -21,6 +21,9 @@ func (r *replay) finish() (*Result, error) {
 	if !r.asked && r.opt.Ask != nil {
 		r.ask()
 	}
+	if !r.grouped && r.opt.GroupsAt.OK {
+		r.group()
+	}
 	for _, d := range r.sorted() {
 		if err := r.close(d, end); err != nil {
 			return nil, err

@@ -96,11 +96,11 @@ func sameResident(a, b L1Resident) bool {
 	return a.Buffer == nil || *a.Buffer == *b.Buffer
 }
 
-// due reports whether the state that is asked for is the one before an event. This event
-// is the first whose node lies beyond At. A run is told when it is complete and counts from
+// beyond reports whether an event is the first whose node lies beyond a node: the state
+// before it is the one after that node. A run is told when it is complete and counts from
 // its first node; what continues it counts from its last.
-func (q *Question) due(e *event.Event) bool {
-	if q == nil || !q.At.OK {
+func beyond(at event.Opt[uint64], e *event.Event) bool {
+	if !at.OK {
 		return false
 	}
 	switch e.Kind {
@@ -110,12 +110,12 @@ func (q *Question) due(e *event.Event) bool {
 		switch {
 		case e.Inferred || len(e.On) == 0:
 		case e.Continues:
-			return e.On[0].Last > q.At.V
+			return e.On[0].Last > at.V
 		default:
-			return e.On[0].First > q.At.V
+			return e.On[0].First > at.V
 		}
 	}
-	return e.Node > q.At.V
+	return e.Node > at.V
 }
 
 // ask answers Options.Ask with what lies where now.

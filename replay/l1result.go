@@ -53,6 +53,10 @@ type DeviceL1 struct {
 	Backings          int64   // allocations that back a mesh buffer where the chip's own is shown too
 
 	Dispatched *Dispatched // nil if no program_execution names the device
+
+	// Groups are all cores that held something after the node of Options.GroupsAt, by first
+	// core; nil if it does not ask, nothing was there, or the device came later.
+	Groups []LaidGroup
 }
 
 // HighLow is the largest value of a figure, and its value after the last node.
@@ -87,7 +91,7 @@ type L1Peak struct {
 	Residents []L1Resident    // of Core, by address
 	// Groups are all cores that held something at this moment, by first core; nil if
 	// Options.Groups does not ask.
-	Groups []PeakGroup
+	Groups []LaidGroup
 
 	Top     l1.Range // highest run of free bytes between the base of circular buffers and L1_SMALL; empty if none
 	Largest l1.Range // largest such run, the highest of equals
@@ -95,8 +99,8 @@ type L1Peak struct {
 	Spike *Spike // set if the peak is one
 }
 
-// A PeakGroup is a set of cores that held the same at the moment of a peak.
-type PeakGroup struct {
+// A LaidGroup is a set of cores that held the same at one moment.
+type LaidGroup struct {
 	Cores     l1.CoreSet
 	Bytes     uint64       // tracked: on each core, each byte once, without kernels
 	Residents []L1Resident // of each core, by address

@@ -51,7 +51,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 		n.play(m)
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
-		Timeline: true, Groups: true, Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
+		Timeline: true, Groups: true, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
 		require.True(t, giant, "%v\n%s", err, n.log.String())
@@ -65,6 +65,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	c.answer()
 	c.timeline()
 	c.who()
+	c.groups()
 }
 
 // A comparison is a log as it was told, and its Result.
@@ -114,7 +115,7 @@ func (c comparison) peaks() {
 			c.equal(uint64(0), want.bytes, "peak")
 			continue
 		}
-		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}, groups: map[l1.Core][]string{}}
+		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}}
 		c.equal(on.Peak.Core, want.cores[0], "core of the peak")
 		for _, k := range on.Peak.Kinds {
 			got.kinds[k.Kind.String()] = k.Bytes
@@ -123,19 +124,42 @@ func (c comparison) peaks() {
 			got.held = append(got.held, spellHeld(r))
 		}
 		slices.Sort(got.held)
-		for _, g := range on.Peak.Groups {
-			var held []string
-			for _, r := range g.Residents {
-				held = append(held, spellHeld(r))
-			}
-			slices.Sort(held)
-			for core := range g.Cores.All() {
-				require.Nil(c.t, got.groups[core], "%v in two groups", core)
-				got.groups[core] = append(slices.Clone(held), fmt.Sprint(g.Bytes))
-			}
-		}
+		got.groups = c.spellGroups(on.Peak.Groups)
 		c.equal(want, got, fmt.Sprint("peak of device ", on.ID.V))
 	}
+}
+
+// groups compares what lay on every core after the line that is asked about.
+func (c comparison) groups() {
+	if c.want.node < c.want.asked.at {
+		c.want.groups = c.want.allGroups()
+	}
+	for _, on := range c.got.L1 {
+		want := c.want.groups[on.ID.V]
+		if want == nil {
+			want = naiveGroups{} // it came later
+		}
+		c.equal(want, c.spellGroups(on.Groups), fmt.Sprint("groups of device ", on.ID.V))
+		if len(want) > 0 {
+			c.want.seen["groups"]++
+		}
+	}
+}
+
+func (c comparison) spellGroups(groups []replay.LaidGroup) naiveGroups {
+	out := naiveGroups{}
+	for _, g := range groups {
+		var held []string
+		for _, r := range g.Residents {
+			held = append(held, spellHeld(r))
+		}
+		slices.Sort(held)
+		for core := range g.Cores.All() {
+			require.Nil(c.t, out[core], "%v in two groups", core)
+			out[core] = append(slices.Clone(held), fmt.Sprint(g.Bytes))
+		}
+	}
+	return out
 }
 
 func spellHeld(r replay.L1Resident) string {
@@ -306,7 +330,7 @@ func TestLogsAreNotDull(t *testing.T) {
 		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60}, i%2 == 0, seen)
 	}
 	want := []string{
-		"programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",

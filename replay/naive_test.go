@@ -43,8 +43,9 @@ type naive struct {
 	placedCB bool // a buffer of a program was registered
 	samples  map[[2]uint64]naiveSample
 
-	asked naiveQuestion
-	held  map[string][]string
+	asked  naiveQuestion
+	held   map[string][]string
+	groups map[uint64]naiveGroups // of all devices, after the line that is asked about
 
 	seen map[string]int // what was reached
 }
@@ -79,8 +80,11 @@ type naivePeak struct {
 	cores     []l1.Core
 	held      []string
 	kinds     map[string]uint64
-	groups    map[l1.Core][]string // of each core that held something: its bytes, and what
+	groups    naiveGroups
 }
+
+// naiveGroups are the cores that held something: what, and how many bytes.
+type naiveGroups map[l1.Core][]string
 
 // A naiveSample is what a device held after a line.
 type naiveSample struct {
@@ -506,7 +510,7 @@ func (n *naive) look(m gen.Move) {
 		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
 	if n.node == n.asked.at {
-		n.held = n.who(n.asked.address)
+		n.held, n.groups = n.who(n.asked.address), n.allGroups()
 	}
 	specs := map[l1.Spec]bool{}
 	for _, id := range n.fleet.Devices() {
@@ -561,16 +565,9 @@ func naiveCores() (out []l1.Core) {
 
 // peak describes the fullest cores of a device.
 func (n *naive) peak(id, bytes uint64) naivePeak {
-	out := naivePeak{bytes: bytes, at: n.node, kinds: map[string]uint64{}, groups: map[l1.Core][]string{}}
+	out := naivePeak{bytes: bytes, at: n.node, kinds: map[string]uint64{}, groups: n.groupsOf(id)}
 	for _, c := range naiveCores() {
 		u := n.fleet.CoreUsage(id, c, false)
-		for _, r := range n.fleet.Residents(id, c, false) {
-			out.groups[c] = append(out.groups[c], spellResident(r))
-		}
-		if held := out.groups[c]; held != nil {
-			slices.Sort(held)
-			out.groups[c] = append(held, fmt.Sprint(u.Tracked))
-		}
 		if u.Tracked != bytes {
 			continue
 		}
@@ -585,6 +582,29 @@ func (n *naive) peak(id, bytes uint64) naivePeak {
 		}
 	}
 	slices.Sort(out.held)
+	return out
+}
+
+func (n *naive) allGroups() map[uint64]naiveGroups {
+	out := map[uint64]naiveGroups{}
+	for _, id := range n.fleet.Devices() {
+		out[id] = n.groupsOf(id)
+	}
+	return out
+}
+
+// groupsOf says what lies on the cores of a device now.
+func (n *naive) groupsOf(id uint64) naiveGroups {
+	out := naiveGroups{}
+	for _, c := range naiveCores() {
+		for _, r := range n.fleet.Residents(id, c, false) {
+			out[c] = append(out[c], spellResident(r))
+		}
+		if out[c] != nil {
+			slices.Sort(out[c])
+			out[c] = append(out[c], fmt.Sprint(n.fleet.CoreUsage(id, c, false).Tracked))
+		}
+	}
 	return out
 }
 

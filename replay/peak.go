@@ -87,22 +87,44 @@ func (d *row) compose() {
 	if d.pending = nil; w == nil || w.peak != d.on.Peak {
 		return
 	}
+	name := func(held fit.Resident) L1Resident { return d.residentAt(w, held) }
+	if w.groups {
+		w.peak.Groups = laidGroups(w.moment, name)
+	}
 	for g := range w.moment.UsageGroups() {
-		if w.groups {
-			w.peak.Groups = append(w.peak.Groups, PeakGroup{g.Cores, g.Usage.Tracked, d.residentsAt(w, g)})
-		}
 		if g.Cores.Has(w.peak.Core) {
-			d.composition(w, g)
-			if !w.groups {
-				return
-			}
+			d.composition(w.peak, g)
+			w.peak.Residents = residents(g, name)
+			return
 		}
 	}
 }
 
-// composition says what the cores of a group held.
-func (d *row) composition(w *pending, g device.UsageGroup) {
-	peak := w.peak
+// group answers Options.GroupsAt with what lies on every core now.
+func (r *replay) group() {
+	r.grouped = true
+	for _, d := range r.all {
+		d.on.Groups = laidGroups(d.dev.Moment(), d.resident)
+	}
+}
+
+// laidGroups returns what lies on all cores at a moment. name says whose a resident is.
+func laidGroups(m device.Moment, name func(fit.Resident) L1Resident) (out []LaidGroup) {
+	for g := range m.UsageGroups() {
+		out = append(out, LaidGroup{g.Cores, g.Usage.Tracked, residents(g, name)})
+	}
+	return out
+}
+
+func residents(g device.UsageGroup, name func(fit.Resident) L1Resident) (out []L1Resident) {
+	for held := range g.Residents() {
+		out = append(out, name(held))
+	}
+	return out
+}
+
+// composition says how much the cores of a group held.
+func (d *row) composition(peak *L1Peak, g device.UsageGroup) {
 	peak.Shared = slices.Collect(g.Usage.Shared())
 	base := d.dev.Spec().CBBase
 	below := base
@@ -117,15 +139,7 @@ func (d *row) composition(w *pending, g device.UsageGroup) {
 			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
 		}
 	}
-	peak.Residents = d.residentsAt(w, g)
 	peak.Top, peak.Largest = freeRuns(g.Regions, d.dev.Spec())
-}
-
-func (d *row) residentsAt(w *pending, g device.UsageGroup) (out []L1Resident) {
-	for held := range g.Residents() {
-		out = append(out, d.residentAt(w, held))
-	}
-	return out
 }
 
 // residentAt is resident at the moment of a peak.

@@ -29,6 +29,9 @@ type Options struct {
 	Timeline bool
 	// Groups asks for L1Peak.Groups.
 	Groups bool
+	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
+	// counter, or that line of a log.
+	GroupsAt event.Opt[uint64]
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
 }
@@ -87,15 +90,16 @@ type replay struct {
 		id device.BufferID
 		at uint64
 	}
-	checks checks
-	runs   runs
-	notes  notes
-	seeds  [2]maphash.Seed // of sums of what lives on a device
-	spelt  spelling
-	count  int64 // of events
-	begun  bool  // there was something besides the header
-	ended  bool
-	asked  bool // Options.Ask is answered
+	checks  checks
+	runs    runs
+	notes   notes
+	seeds   [2]maphash.Seed // of sums of what lives on a device
+	spelt   spelling
+	count   int64 // of events
+	begun   bool  // there was something besides the header
+	ended   bool
+	asked   bool // Options.Ask is answered
+	grouped bool // Options.GroupsAt is answered
 
 	specs       map[l1.Spec]bool // of the devices of a log
 	respecified bool             // a device came back as another one
@@ -133,8 +137,11 @@ func (r *replay) event(e *event.Event) error {
 
 func (r *replay) happens(e *event.Event) error {
 	r.judge(e)
-	if !r.asked && r.opt.Ask.due(e) {
+	if r.opt.Ask != nil && !r.asked && beyond(r.opt.Ask.At, e) {
 		r.ask()
+	}
+	if !r.grouped && beyond(r.opt.GroupsAt, e) {
+		r.group()
 	}
 	if e.Kind == event.KindHeader && !r.begun {
 		r.header(e)
