@@ -25,6 +25,7 @@ type decoder struct {
 	texts map[string]string
 	cores coreSets
 	hash  hash.Hash64
+	again repeats
 
 	byType map[nodeType]decode
 
@@ -49,7 +50,7 @@ const (
 )
 
 func newDecoder(file string) *decoder {
-	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a()}
+	d := &decoder{file: file, texts: make(map[string]string), cores: make(coreSets), hash: fnv.New64a(), again: newRepeats()}
 	d.byType = d.decodes()
 	return d
 }

@@ -180,11 +180,7 @@ func (r *Reader) array(s *jsonscan.Scanner, d *decoder) error {
 			return scanError(file, r.count, err)
 		}
 		pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: r.count}
-		raw, err := s.Capture(maxNode)
-		if err != nil {
-			return scanError(file, r.count, err)
-		}
-		n, err := d.node(raw, pos)
+		n, err := d.next(s, pos)
 		if err != nil {
 			return err
 		}

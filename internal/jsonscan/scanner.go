@@ -142,6 +142,20 @@ func (s *Scanner) Capture(limit int) ([]byte, error) {
 	return s.buf[mark:s.pos:s.pos], nil
 }
 
+// Ahead returns the bytes at hand that are not consumed yet. After Kind they begin with the
+// value, which may not be there to its end. They stay valid until the next call of any
+// method.
+func (s *Scanner) Ahead() []byte { return s.buf[s.pos:s.end:s.end] }
+
+// Pass consumes an array or object in Ahead, n bytes with so many ends of lines. It must be
+// equal to one that was consumed in a container as deep as this, and have no carriage
+// return: nothing is checked.
+func (s *Scanner) Pass(n int, lines int64) {
+	s.pos += n
+	s.line += lines
+	s.cr = false
+}
+
 // Enter goes into the next value, an array or object; More leads through it.
 func (s *Scanner) Enter() error {
 	k, err := s.Kind()
