@@ -336,6 +336,16 @@ func TestConcurrentUse(t *testing.T) {
 			_, err := f.RegisteredHeadroom(heaps.Set())
 			expect(err, none)
 		},
+		"Fleet.Room": func() {
+			room, err := f.Room(l1.CoreSet{}, heaps.Set())
+			expect(err, none)
+			check(!room.Range.IsEmpty(), "%+v", room)
+		},
+		"Fleet.CheckBuffer": func() {
+			v, err := f.CheckBuffer(device.Buffer{ID: 99, Kind: device.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 16}}, heaps.Set())
+			expect(err, none)
+			check(v.Outside == 0, "%+v", v)
+		},
 		"Fleet.MayGrow": func() {
 			n, ok, err := f.MayGrow(w, 0, heaps.Set())
 			expect(err, none)

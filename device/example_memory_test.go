@@ -120,6 +120,26 @@ func ExampleFleet_Headroom() {
 	// CB 0 may grow by 36960 B true <nil>
 }
 
+// How large may one more L1 buffer be, and what would one that is too large be in the way of?
+func ExampleFleet_Room() {
+	fleet, d := board()
+	if _, err := fleet.Register(kernel(d, 900_000), d.Set()); err != nil {
+		log.Fatal(err)
+	}
+	room, err := fleet.Room(l1.CoreSet{}, d.Set()) // on all cores
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(room.Range.Len(), "B above", room.Below.Program.ID(), "and below", room.Above.Buffer)
+	v, err := fleet.CheckBuffer(device.Buffer{
+		ID: 8, Kind: device.KindL1, Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
+	}, d.Set())
+	fmt.Println(v.Fits(), len(v.Overlaps), v.Refused[0].Refusals[0].Over(), err)
+	// Output:
+	// 36960 B above 7 and below L1 buffer 1 ("activations")
+	// false 0 11616 <nil>
+}
+
 // Everything that changes is told as it happens, for a log or a mirror.
 func ExampleFleet_Observe() {
 	fleet, d := board()

@@ -61,20 +61,26 @@ type site struct {
 }
 
 func siteOf(at *Place) site {
-	s := site{Place: at, layers: at.beside(nil), lowest: math.MaxUint64}
+	s := site{Place: at, layers: at.beside(nil), claimed: at.Claimed(), lowest: math.MaxUint64}
 	for _, y := range s.layers {
 		if y.buffer.tensor() {
 			s.lowest = min(s.lowest, y.ranges[0].Start)
 		}
 	}
+	return s
+}
+
+// Claimed returns the cores that service buffers of the place claim: tt-metal compares programs
+// that begin there with these buffers alone.
+func (at Place) Claimed() (cores l1.CoreSet) {
 	for _, b := range at.Buffers {
 		if b.Kind == KindService && !b.Backing {
 			for p := range b.All() {
-				s.claimed = s.claimed.Union(p.Cores)
+				cores = cores.Union(p.Cores)
 			}
 		}
 	}
-	return s
+	return cores
 }
 
 // Clears reports whether a program fits at first glance where nothing but circular

@@ -29,6 +29,12 @@
 // often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
 // many programs.
 //
+// A [Taken] ([NewTaken]) is told of programs and buffers, of one moment or of many, and keeps
+// what was in the way of one more L1 buffer: [RoomOn] says how large that could be on some cores
+// throughout ([Room], between two neighbours or [Nobody]), [PlaceOn] where one of a size would
+// go. [CheckBuffer] judges a buffer before it is allocated: a [BufferVerdict] has what it would
+// share bytes with ([Overlap]), and the programs that tt-metal would refuse beside it.
+//
 // # Invariants
 //
 // Every figure is in bytes of one core. A program that fits has no advice, one that does

@@ -240,6 +240,49 @@ func rooms(all []fit.Headroom, err error) (out []model.Headroom, _ error) {
 	return out, class(err)
 }
 
+// Room also looks whether who is named below and above is there, and ends or begins there.
+func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
+	s, err := f.set(on)
+	if err != nil {
+		return l1.Range{}, class(err)
+	}
+	room, err := f.f.Room(cores.Cores(), s)
+	if !room.Range.IsEmpty() {
+		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 12 }) {
+			return l1.Range{}, fmt.Errorf("room %v is not above %+v", room.Range, b)
+		}
+		if a := room.Above; a != nil && !slices.ContainsFunc(slices.Collect(a.Buffer.All()), func(p fit.Part) bool { return p.Range.Start == room.Range.End }) {
+			return l1.Range{}, fmt.Errorf("room %v is not below %+v", room.Range, a)
+		}
+	}
+	return room.Range, class(err)
+}
+
+// ends asks of each address at which something in L1 ends.
+func ends(r *fit.Resident, at func(uint64) bool) bool {
+	for p := range r.Buffer.All() {
+		if at(p.Range.End) {
+			return true
+		}
+	}
+	if r.Program == nil {
+		return false
+	}
+	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+		for e := range r.Program.Entries(kind) {
+			if at(e.End) {
+				return true
+			}
+		}
+	}
+	for _, cb := range r.Program.CBs() {
+		if at(cb.Range.End) {
+			return true
+		}
+	}
+	return false
+}
+
 func (f *fleet) MayGrow(p *program.Program, cb int, on []uint64) (uint64, bool, error) {
 	s, err := f.set(on)
 	if err != nil {

@@ -295,6 +295,18 @@ func (w watched) Headroom(p *program.Program, ids []uint64) ([]model.Headroom, e
 	return all, err
 }
 
+func (w watched) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
+	r, err := w.Fleet.Room(cores, ids)
+	switch {
+	case err != nil || len(ids) == 0:
+	case r.IsEmpty():
+		w.seen["no room for a buffer"]++
+	case r.End < l1.MaxAddr:
+		w.seen["room for a buffer"]++
+	}
+	return r, err
+}
+
 func (w watched) MayGrow(p *program.Program, cb int, ids []uint64) (uint64, bool, error) {
 	n, ok, err := w.Fleet.MayGrow(p, cb, ids)
 	switch {
@@ -332,7 +344,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		"refusal and clash", "refused: grow", "refused: clash", "refused: service-clash", "refused: grid",
 		"refused: dataflow grow", "refused: dataflow clash", "refused by devices alike", "refused by devices that differ",
 		"bytes beyond L1", "clash with some of the bytes above the limit", "several in the way",
-		"no headroom", "the largest gap is elsewhere", "headroom", "may grow", "may not grow",
+		"no headroom", "the largest gap is elsewhere", "headroom", "no room for a buffer", "room for a buffer", "may grow", "may not grow",
 		"check: " + model.ErrSpec.Error(), "check: " + model.ErrNoProgram.Error(), "check: " + model.ErrNoDevice.Error(),
 	}
 	for _, op := range []gen.Op{

@@ -16,6 +16,7 @@ func ToySpec() *rapid.Generator[l1.Spec] {
 			L1Size:  rapid.SampledFrom([]uint64{256, 128, 64, 256, 128, 64, 0}).Draw(t, "L1"),
 			CBBase:  rapid.SampledFrom([]uint64{16, 0, 7, 64}).Draw(t, "base"),
 			CBAlign: rapid.SampledFrom([]uint64{8, 0, 1, 16, 12}).Draw(t, "align"),
+			L1Align: rapid.SampledFrom([]uint64{4, 0, 1, 12}).Draw(t, "L1 align"),
 			L1Small: rapid.SampledFrom([]uint64{0, 0, 16, 64}).Draw(t, "L1_SMALL"),
 		}
 	})

@@ -78,6 +78,13 @@ func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
 		t.Fatalf("headroom on %v\n got error: %v\nwant error: %v", ids, gotErr, wantErr)
 	}
 	alike(t, got, want, "headroom over all programs on %v", ids)
+	on := gen.CoreRangeSet(4, 3).Draw(t, "cores")
+	free, gotErr := g.tracker.Room(on, ids)
+	wantFree, wantErr := g.model.Room(on, ids)
+	if !model.SameError(wantErr, gotErr) {
+		t.Fatalf("room on %v of %v\n got error: %v\nwant error: %v", on, ids, gotErr, wantErr)
+	}
+	alike(t, free, wantFree, "room on %v of %v", on, ids)
 }
 
 // grow asks by how much a buffer of a program may grow: by that much it fits, by one

@@ -1,0 +1,112 @@
+package fit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A BufferVerdict says whether a buffer could be allocated where it is said to lie.
+type BufferVerdict struct {
+	Buffer Buffer
+
+	// Outside counts the bytes of a core that lie where no buffer of the kind may: for an L1
+	// buffer below the base of circular buffers or above usable L1, for one in L1_SMALL
+	// outside of that area. It is that of the core with the most.
+	Outside uint64
+	// Overlaps are the buffers that hold bytes of it; by place, then first core, then address.
+	Overlaps []Overlap
+	// Refused are the programs that fit now and would not fit beside it, in the given order.
+	Refused []Verdict
+}
+
+// An Overlap is bytes that a buffer would share with another one, on some cores.
+type Overlap struct {
+	Device  DeviceID // the first of them
+	Devices int      // with the same buffers
+	Cores   l1.CoreSet
+	Bytes   uint64 // on each core
+	With    Resident
+}
+
+// Fits reports whether nothing is in the way of the buffer, nor it in the way of a program.
+func (v BufferVerdict) Fits() bool { return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0 }
+
+// CheckBuffer says whether a buffer could be allocated on all of the places, which are those
+// of the devices that it is to be on, so that programs still fit there. They are judged as
+// Check judges them. Nothing is in the way of a buffer that does not lie in L1, or that backs
+// another one. Cost: that of Check for each program, twice.
+func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferVerdict {
+	v := BufferVerdict{Buffer: b.Plain()}
+	if !b.Stands() {
+		return v
+	}
+	beside := slices.Clone(places)
+	for i := range places {
+		at := &places[i]
+		v.Outside = max(v.Outside, b.outside(at.Spec))
+		v.Overlaps = append(v.Overlaps, at.overlaps(b)...)
+		beside[i].Buffers = append(slices.Clip(at.Buffers), b)
+	}
+	for _, p := range programs {
+		if with := Check(p, beside...); !with.Fits() && Check(p, places...).Fits() {
+			v.Refused = append(v.Refused, with)
+		}
+	}
+	return v
+}
+
+// outside returns how many bytes of a core lie where no buffer of the kind may.
+func (b *Buffer) outside(spec l1.Spec) (most uint64) {
+	area := spec.Usable()
+	switch {
+	case b.Kind == KindL1Small && spec.L1Size > 0:
+		area = l1.Range{Start: area.End, End: spec.L1Size}
+	case b.Kind != KindL1 && b.Kind != KindGlobalCB:
+		return 0
+	}
+	var parts []layer
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() {
+			parts = append(parts, layer{cores: p.Cores, ranges: []l1.Range{p.Range}, buffer: b})
+		}
+	}
+	for _, t := range tiles(parts) {
+		n := uint64(0)
+		for _, r := range t.layers[0].ranges {
+			n += r.Len() - r.Intersect(area).Len()
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// overlaps returns what holds bytes of a buffer on a place.
+func (at *Place) overlaps(b Buffer) (out []Overlap) {
+	var own []layer
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() && !p.Range.IsEmpty() {
+			own = append(own, layer{cores: p.Cores, ranges: []l1.Range{p.Range}})
+		}
+	}
+	for _, t := range tiles(at.beside(own)) {
+		mine, _ := t.divide()
+		for _, y := range t.layers {
+			for _, r := range y.ranges {
+				shared := uint64(0)
+				for _, m := range mine {
+					shared += m.Intersect(r).Len()
+				}
+				if y.buffer != nil && shared > 0 {
+					out = append(out, Overlap{at.Device, at.devices(), t.cores, shared, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()}})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Overlap) int {
+		return cmp.Or(byFirst(a.Cores, b.Cores), a.With.Range.Compare(b.With.Range), cmp.Compare(a.With.Buffer.ID, b.With.Buffer.ID))
+	})
+	return out
+}

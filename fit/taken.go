@@ -1,0 +1,258 @@
+package fit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Taken is what was in the way of one more L1 buffer at any time: every byte that another
+// buffer held, and everything below the end of what tt-metal's test compares with it. What
+// is told first is named first. The zero Taken is of a device of which nothing is known.
+//
+//	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
+//	                                         lo      hi
+//
+// A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
+type Taken struct {
+	spec    l1.Spec
+	all     regions      // on every core
+	classes []takenClass // disjoint; other cores have what is in all
+}
+
+// A takenClass is a set of cores on which the same is taken.
+type takenClass struct {
+	cores l1.CoreSet
+	on    regions
+}
+
+// NewTaken returns a Taken for devices of a Spec of which nothing is taken.
+func NewTaken(spec l1.Spec) *Taken { return &Taken{spec: spec} }
+
+// Clone returns a Taken that goes its own way from here on.
+func (t *Taken) Clone() *Taken {
+	to := &Taken{spec: t.spec, all: t.all.clone(), classes: slices.Clone(t.classes)}
+	for i := range to.classes {
+		to.classes[i].on = to.classes[i].on.clone()
+	}
+	return to
+}
+
+// Buffer takes in that a buffer lived there. by is what its caller calls it, at least 0. Of an
+// unsized one nobody knows where it ends: it takes everything above. Cost: amortised O(log n),
+// for each set of cores on which the same is taken.
+func (t *Taken) Buffer(b Buffer, by int) {
+	if !b.Stands() {
+		return
+	}
+	for p := range b.All() {
+		r := p.Range
+		if b.Unsized {
+			r.End = l1.MaxAddr
+		}
+		t.add(p.Cores, r, by)
+	}
+}
+
+// Program takes in that a program was checked there, in HYBRID mode or not, while service
+// buffers claimed some cores. by is what its caller calls it, at least 0. No buffer may lie
+// below the end of its circular buffers on their cores, nor below that of the regions that
+// tt-metal compares with the buffer.
+func (t *Taken) Program(p *program.Program, hybrid bool, claimed l1.CoreSet, by int) {
+	for _, e := range regionsOf(p) {
+		below := l1.Range{End: e.End}
+		switch scopeOf(e.Cores, hybrid, claimed) {
+		case scopeDevice:
+			t.all.add(t.clip(below), by, by)
+		case scopeCores:
+			t.add(e.Cores.Cores(), below, by)
+		}
+	}
+	for _, y := range layersOf(p) {
+		t.add(y.cores, l1.Range{End: y.ranges[0].End}, by)
+	}
+}
+
+// clip returns the bytes of a range that a buffer could have.
+func (t *Taken) clip(r l1.Range) l1.Range { return r.Intersect(t.spec.Usable()) }
+
+// add takes in that a range is taken on some cores.
+func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
+	if r = t.clip(r); r.IsEmpty() {
+		return
+	}
+	for i := 0; i < len(t.classes) && !cores.IsEmpty(); i++ {
+		c := &t.classes[i]
+		both := c.cores.Intersect(cores)
+		if both.IsEmpty() {
+			continue
+		}
+		if rest := c.cores.Minus(both); !rest.IsEmpty() {
+			c.cores = both
+			t.classes = append(t.classes, takenClass{rest, c.on.clone()})
+			c = &t.classes[i]
+		}
+		c.on.add(r, by, by)
+		cores = cores.Minus(both)
+	}
+	if !cores.IsEmpty() {
+		own := takenClass{cores: cores}
+		own.on.add(r, by, by)
+		t.classes = append(t.classes, own)
+	}
+}
+
+// regions are the ranges that are taken on a core, and by whom at their ends. They are merged
+// now and then, so that taking one more costs O(log n).
+type regions struct {
+	list   []region
+	merged int // that many are merged, sorted and apart
+}
+
+// A region is a run of taken bytes, and who took its first and its last one.
+type region struct {
+	l1.Range
+	first, last int
+}
+
+func (rs *regions) clone() regions { return regions{slices.Clone(rs.list), rs.merged} }
+
+func (rs *regions) add(r l1.Range, first, last int) {
+	if r.IsEmpty() {
+		return
+	}
+	if rs.list = append(rs.list, region{r, first, last}); len(rs.list) > 2*rs.merged+16 {
+		rs.merge()
+	}
+}
+
+// merge merges regions that overlap or touch. Of equal ends the lower caller is named.
+func (rs *regions) merge() {
+	slices.SortFunc(rs.list, func(a, b region) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.first, b.first))
+	})
+	out := rs.list[:0]
+	for _, r := range rs.list {
+		if n := len(out) - 1; n < 0 || r.Start > out[n].End {
+			out = append(out, r)
+		} else if at := &out[n]; r.End > at.End || r.End == at.End && r.last < at.last {
+			at.End, at.last = r.End, r.last
+		}
+	}
+	rs.list, rs.merged = out, len(out)
+}
+
+// A Room is where an L1 buffer fits on some cores.
+type Room struct {
+	Cores l1.CoreSet
+	Range l1.Range // it starts as L1 buffers are aligned; empty: there is none
+
+	// Below and Above are who takes the bytes right below the room and right above it, as
+	// the caller of Taken's methods calls them. Where there is no room they are who takes the
+	// first and the last byte of what is usable.
+	Below, Above int
+}
+
+// Nobody stands for the base of circular buffers as Room.Below, and for the end of usable L1 as
+// Room.Above.
+const Nobody = -1
+
+// RoomOn returns the room of the largest L1 buffer that could be on all of the cores of all
+// devices, at one address throughout: the highest of equals. Cost: O(n log n) in what is taken.
+func RoomOn(cores l1.CoreSet, devices ...*Taken) Room {
+	return roomOf(cores, devices, func(gap l1.Range, align l1.Spec) l1.Range {
+		start, ok := align.AlignCB(gap.Start)
+		if !ok {
+			return l1.Range{}
+		}
+		return l1.Range{Start: start, End: gap.End}
+	})
+}
+
+// PlaceOn returns where a buffer of a size goes on all of the cores of all devices, as
+// tt-metal's allocator places it: as high as it can be. An empty Range: it fits nowhere. Cost
+// as RoomOn.
+func PlaceOn(size uint64, cores l1.CoreSet, devices ...*Taken) Room {
+	return roomOf(cores, devices, func(gap l1.Range, align l1.Spec) l1.Range {
+		if size > gap.Len() {
+			return l1.Range{}
+		}
+		start := gap.End - size
+		if start -= start % align.CBAlign; start < gap.Start {
+			return l1.Range{}
+		}
+		return l1.Range{Start: start, End: start + size}
+	})
+}
+
+// roomOf returns the largest of the ranges that are made of gaps, the highest of equals. align
+// has the alignment of L1 buffers as that of its circular buffers.
+func roomOf(cores l1.CoreSet, devices []*Taken, of func(gap l1.Range, align l1.Spec) l1.Range) Room {
+	free, align := l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
+	var taken regions
+	for _, t := range devices {
+		usable := t.spec.Usable()
+		free.Start, free.End = max(free.Start, usable.Start), min(free.End, usable.End)
+		align.CBAlign = lcm(align.CBAlign, max(t.spec.L1Align, 1))
+		taken.list = append(taken.list, t.all.list...)
+		for _, c := range t.classes {
+			if c.cores.Overlaps(cores) {
+				taken.list = append(taken.list, c.on.list...)
+			}
+		}
+	}
+	taken.merge()
+	best, none := Room{Cores: cores}, Room{Cores: cores, Below: Nobody, Above: Nobody}
+	below, gap := Nobody, free
+	for _, r := range append(taken.list, region{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
+		if r.Has(free.Start) {
+			none.Below = r.first
+		}
+		if r.End >= free.End && r.Start < free.End {
+			none.Above = r.last
+		}
+		above := r.first
+		if r.Start >= free.End {
+			above = Nobody
+		}
+		gap.End = min(r.Start, free.End)
+		if found := of(gap, align); gap.Start < gap.End && !found.IsEmpty() && found.Len() >= best.Range.Len() {
+			best.Range, best.Below, best.Above = found, below, above
+		}
+		if r.End > gap.Start {
+			gap.Start, below = r.End, r.last
+		}
+	}
+	if best.Range.IsEmpty() {
+		return none
+	}
+	return best
+}
+
+// Groups returns the room on each of some cores alone, the cores with the same room together,
+// by first core.
+func (t *Taken) Groups(cores l1.CoreSet) (out []Room) {
+	join := func(on l1.CoreSet) {
+		if on.IsEmpty() {
+			return
+		}
+		room := RoomOn(on, t)
+		for i := range out {
+			if o := &out[i]; o.Range == room.Range && o.Below == room.Below && o.Above == room.Above {
+				o.Cores = o.Cores.Union(on)
+				return
+			}
+		}
+		out = append(out, room)
+	}
+	rest := cores
+	for _, c := range t.classes {
+		join(c.cores.Intersect(cores))
+		rest = rest.Minus(c.cores)
+	}
+	join(rest)
+	slices.SortFunc(out, func(a, b Room) int { return byFirst(a.Cores, b.Cores) })
+	return out
+}

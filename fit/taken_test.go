@@ -1,0 +1,172 @@
+package fit_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/fuzz/gen"
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+func on(x0, y0, x1, y1 uint8) l1.CoreSet { return l1.Rect(x0, y0, x1, y1).Cores() }
+
+func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, size uint64) *program.Program {
+	p, err := program.Place(id, "", spec, program.CB{Cores: cores.Ranges(), Size: size})
+	require.NoError(t, err)
+	return p
+}
+
+// TestTaken tells of programs and buffers one by one, and asks where one more buffer fits.
+func TestTaken(t *testing.T) {
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, L1Align: 16}
+	grid := on(0, 0, 3, 0)
+	taken := fit.NewTaken(spec)
+	room := func(cores l1.CoreSet) fit.Room {
+		r := fit.RoomOn(cores, taken)
+		r.Cores = l1.CoreSet{}
+		return r
+	}
+	is := func(start, end uint64, below, above int) fit.Room {
+		return fit.Room{Range: l1.Range{Start: start, End: end}, Below: below, Above: above}
+	}
+	require.Equal(t, is(112, 900, fit.Nobody, fit.Nobody), room(grid), "the base rounded up, to L1_SMALL")
+
+	// In lockstep tt-metal compares with any buffer of the device, whatever its cores.
+	taken.Program(placed(t, spec, 1, on(0, 0, 0, 0), 100), false, l1.CoreSet{}, 1)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	// In HYBRID mode it compares with those on the cores of the program.
+	taken.Program(placed(t, spec, 2, on(1, 0, 1, 0), 300), true, l1.CoreSet{}, 2)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	require.Equal(t, is(400, 900, 2, fit.Nobody), room(grid))
+	// On a service core it compares with service buffers alone: bytes still count.
+	taken.Program(placed(t, spec, 3, on(2, 0, 2, 0), 400), false, on(2, 0, 2, 0), 3)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	require.Equal(t, is(512, 900, 3, fit.Nobody), room(grid), "500 rounded up")
+
+	at := func(id fit.BufferID, cores l1.CoreSet, start, end uint64) fit.Buffer {
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: start, End: end}}
+	}
+	taken.Buffer(at(4, on(3, 0, 3, 0), 800, 850), 4)
+	require.Equal(t, is(512, 800, 3, 4), room(grid))
+	require.Equal(t, is(512, 900, 3, fit.Nobody), room(on(2, 0, 2, 0)), "it lies elsewhere")
+	taken.Buffer(at(5, on(3, 0, 3, 0), 800, 900), 5)
+	require.Equal(t, is(512, 800, 3, 4), room(grid), "who came first is named")
+	taken.Buffer(fit.Buffer{ID: 6, Kind: fit.KindL1, Cores: grid, Range: l1.Range{Start: 600, End: 900}, Backing: true}, 6)
+	require.Equal(t, is(512, 800, 3, 4), room(grid), "one that backs another takes nothing")
+	before := taken.Clone()
+	taken.Buffer(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 700, End: 700}, Unsized: true}, 7)
+	require.Equal(t, is(512, 700, 3, 7), room(grid), "nobody knows where it ends")
+	taken.Buffer(at(8, grid, 0, 900), 8)
+	require.Equal(t, is(0, 0, 1, 5), room(grid), "no room: who took the first byte, and who the last")
+
+	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomOn(grid, before).Range, "a clone goes its own way")
+	for _, size := range []struct{ bytes, start uint64 }{{1, 784}, {17, 768}, {288, 512}} {
+		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.PlaceOn(size.bytes, grid, before).Range, "as high as it can be")
+	}
+	require.Empty(t, fit.PlaceOn(289, grid, before).Range)
+	require.Empty(t, fit.PlaceOn(1<<63, grid, before).Range)
+
+	require.Equal(t, []fit.Room{
+		{Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
+		{Cores: on(1, 0, 1, 0), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
+		{Cores: on(2, 0, 2, 0), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
+		{Cores: on(3, 0, 3, 0), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
+	}, before.Groups(grid))
+	require.Len(t, fit.NewTaken(spec).Groups(grid), 1)
+	require.Empty(t, fit.NewTaken(spec).Groups(l1.CoreSet{}))
+
+	// Devices together: one address on all of them, within what each can use.
+	low := spec
+	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
+	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomOn(grid, before, fit.NewTaken(low)).Range, "48 divides it")
+	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomOn(grid, fit.NewTaken(l1.Spec{})).Range, "nothing is known")
+	require.Equal(t, fit.Nobody, fit.RoomOn(grid, fit.NewTaken(low), before).Above, "the end of the other one")
+}
+
+// TestRoomFitsCheck puts a buffer where there is room: nothing overlaps it, and every program
+// that fitted fits beside it. The judge is Check.
+func TestRoomFitsCheck(t *testing.T) {
+	tight := 0
+	rapid.Check(t, func(t *rapid.T) {
+		spec := gen.ToySpec().Draw(t, "spec")
+		at := fit.Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "hybrid")}
+		for i := range rapid.IntRange(0, 4).Draw(t, "buffers") {
+			b := gen.Buffer(spec, uint64(i)).Draw(t, "buffer")
+			if !b.Kind.InL1() {
+				continue
+			}
+			kind := fit.KindL1 + fit.Kind(slices.Index(model.Kinds()[3:], b.Kind))
+			for _, p := range b.Parts {
+				at.Buffers = append(at.Buffers, fit.Buffer{ID: fit.BufferID(i), Kind: kind, Cores: p.Cores.Cores(), Range: p.Range, Backing: b.Backing})
+			}
+		}
+		taken := fit.NewTaken(spec)
+		var programs []*program.Program
+		for i := range rapid.IntRange(0, 3).Draw(t, "programs") {
+			p := gen.Program(spec, program.ID(i)).Draw(t, "program")
+			programs = append(programs, p)
+			taken.Program(p, at.Hybrid, at.Claimed(), i)
+		}
+		for i, b := range at.Buffers {
+			taken.Buffer(b, len(programs)+i)
+		}
+		cores := gen.CoreRangeSet(spec.Cols, spec.Rows).Draw(t, "cores").Cores()
+		room := fit.RoomOn(cores, taken)
+		if room.Range.IsEmpty() {
+			tight++
+			return
+		}
+		size := rapid.Uint64Range(1, min(room.Range.Len(), 512)).Draw(t, "size")
+		place := fit.PlaceOn(size, cores, taken).Range
+		require.Equal(t, size, place.Len())
+		require.Empty(t, fit.PlaceOn(room.Range.Len()+1, cores, taken).Range)
+		for _, r := range []l1.Range{room.Range, place} {
+			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, programs, at)
+			require.True(t, v.Fits(), "%+v", v)
+		}
+		for _, g := range taken.Groups(spec.Grid().Cores()) {
+			for core := range g.Cores.All() {
+				require.Equal(t, fit.RoomOn(l1.CoreSetOf(core), taken).Range, g.Range)
+			}
+		}
+	})
+	require.Positive(t, tight)
+}
+
+func TestCheckBuffer(t *testing.T) {
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100}
+	p := placed(t, spec, 1, on(0, 0, 1, 0), 200) // to 300
+	tensor := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: on(1, 0, 2, 0), Range: l1.Range{Start: 500, End: 600}}
+	place := fit.Place{Device: 3, Spec: spec, Buffers: []fit.Buffer{tensor}}
+	check := func(kind fit.Kind, cores l1.CoreSet, start, end uint64) fit.BufferVerdict {
+		b := fit.Buffer{ID: 2, Kind: kind, Cores: cores, Range: l1.Range{Start: start, End: end}}
+		v := fit.CheckBuffer(b, []*program.Program{p}, place)
+		require.Equal(t, b, v.Buffer)
+		return v
+	}
+	require.True(t, check(fit.KindL1, on(0, 0, 3, 0), 300, 500).Fits())
+	require.True(t, check(fit.KindL1Small, on(0, 0, 3, 0), 900, 1000).Fits())
+	require.EqualValues(t, 30, check(fit.KindL1, on(0, 0, 3, 0), 880, 930).Outside)
+	require.EqualValues(t, 20, check(fit.KindL1Small, on(0, 0, 3, 0), 880, 930).Outside)
+	require.EqualValues(t, 50, check(fit.KindL1, on(3, 0, 3, 0), 50, 350).Outside, "below the base")
+	require.Zero(t, check(fit.KindKernel, on(3, 0, 3, 0), 0, 100).Outside)
+
+	v := check(fit.KindL1, on(2, 0, 3, 0), 299, 510)
+	require.False(t, v.Fits())
+	require.Equal(t, []fit.Overlap{{Device: 3, Devices: 1, Cores: on(2, 0, 2, 0), Bytes: 10, With: fit.Resident{Kind: fit.KindL1, Range: tensor.Range, CB: -1, Buffer: tensor}}}, v.Overlaps)
+	require.Len(t, v.Refused, 1, "in lockstep its address counts on all cores")
+	require.EqualValues(t, 299, v.Refused[0].Refusals[0].Limit)
+	place.Hybrid = true
+	require.Empty(t, check(fit.KindL1, on(2, 0, 3, 0), 299, 510).Refused)
+
+	// A program that does not fit as it is, is not this buffer's.
+	place.Buffers = append(place.Buffers, fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 250, End: 260}})
+	require.Empty(t, check(fit.KindL1, on(1, 0, 1, 0), 200, 210).Refused)
+	require.True(t, fit.CheckBuffer(fit.Buffer{Kind: fit.KindDRAM, Size: 5}, []*program.Program{p}, place).Fits())
+}

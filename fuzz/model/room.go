@@ -1,0 +1,129 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Room returns the longest run of bytes, the highest of equals, that one more L1 buffer could have
+// on each of the given cores of each of the devices, at one address: free of other buffers, above
+// what programs have on these cores, and above what tt-metal compares it with. No cores are those
+// of the grid, or those that hold anything where there is no grid. Without devices there is none.
+func (f *Fleet) Room(cores l1.CoreRangeSet, ids []uint64) (l1.Range, error) {
+	devices, err := f.find(ids)
+	if err != nil || len(devices) == 0 {
+		return l1.Range{}, err
+	}
+	on := covered(cores)
+	edges := []uint64{0, l1.MaxAddr}
+	for _, d := range devices {
+		edges = append(edges, f.edges(d)...)
+		for c := range f.held(d) {
+			if len(covered(cores)) == 0 {
+				on[c] = true
+			}
+		}
+	}
+	slices.Sort(edges)
+	var best, run l1.Range
+	for i, a := range edges[:len(edges)-1] { // up to the next edge all bytes are like the first
+		if slices.ContainsFunc(devices, func(d *device) bool { return f.bars(d, on, a) }) {
+			run = l1.Range{}
+			continue
+		}
+		if run.IsEmpty() {
+			run.Start = a
+		}
+		run.End = edges[i+1]
+		fits := run
+		for unaligned(fits.Start, devices) && fits.Start < fits.End {
+			fits.Start++
+		}
+		if !fits.IsEmpty() && fits.End-fits.Start >= best.End-best.Start {
+			best = fits
+		}
+	}
+	return best, nil
+}
+
+// held are the cores of the grid of a device, or those that hold anything if it has none.
+func (f *Fleet) held(d *device) map[l1.Core]bool {
+	on := covered(d.spec.Grid())
+	if d.spec.Cols > 0 {
+		return on
+	}
+	for _, a := range d.live {
+		for c := range a.bytes {
+			on[c] = true
+		}
+	}
+	for _, r := range f.programs {
+		for c := range r.picture.named {
+			if own := r.picture.all(c); r.on[d] && len(own.has) > 0 {
+				on[c] = true
+			}
+		}
+	}
+	return on
+}
+
+// edges are the addresses at which anything begins or ends on a device.
+func (f *Fleet) edges(d *device) []uint64 {
+	out := []uint64{d.spec.Usable().Start, d.spec.Usable().End}
+	for _, a := range d.live {
+		for c := range a.bytes {
+			for _, r := range a.residents(c) {
+				out = append(out, r.Range.Start, r.Range.End)
+			}
+		}
+	}
+	for _, r := range f.programs {
+		for c := range r.picture.named {
+			own := r.picture.all(c)
+			out = append(out, own.end())
+		}
+		for _, e := range slices.Concat(r.picture.circularEntries, r.picture.dataflowEntries) {
+			out = append(out, e.end)
+		}
+	}
+	return out
+}
+
+// bars reports whether a byte of a device keeps an L1 buffer away from some cores.
+func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
+	if usable := d.spec.Usable(); a < usable.Start || a >= usable.End {
+		return true
+	}
+	for _, live := range d.live {
+		for c := range on {
+			if bytes := live.bytes[c]; bytes.holds(a) {
+				return true
+			}
+		}
+	}
+	claimed := d.claimed()
+	for _, r := range f.programs {
+		if !r.on[d] {
+			continue
+		}
+		for c := range on {
+			if own := r.picture.all(c); len(own.has) > 0 && a < own.end() {
+				return true
+			}
+		}
+		for _, e := range slices.Concat(r.picture.circularEntries, r.picture.dataflowEntries) {
+			switch {
+			case len(e.bytes.has) == 0 || claimed[e.cores.Start] || a >= e.end:
+			case !d.hybrid || slices.ContainsFunc(coresOf(e.cores), func(c l1.Core) bool { return on[c] }):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unaligned reports whether no L1 buffer starts at an address.
+func unaligned(a uint64, devices []*device) bool {
+	return slices.ContainsFunc(devices, func(d *device) bool { return a%max(d.spec.L1Align, 1) != 0 })
+}
