@@ -32,7 +32,9 @@ type Overlap struct {
 }
 
 // Fits reports whether nothing is in the way of the buffer, nor it in the way of a program.
-func (v BufferVerdict) Fits() bool { return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0 }
+func (v BufferVerdict) Fits() bool {
+	return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0
+}
 
 // CheckBuffer says whether a buffer could be allocated on all of the places, which are those
 // of the devices that it is to be on, so that programs still fit there. They are judged as
