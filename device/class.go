@@ -16,19 +16,26 @@ import (
 // When programs leave, classes that hold the same again are joined.
 type class struct {
 	cores    l1.CoreSet
-	n        uint64             // number of cores
-	groups   marks              // the groups of programs that the cores lie in: what the class is
-	programs int                // programs with a range on these cores; more than 0
-	logical  uint64             // bytes on each core
-	covered  *cbregion.Coverage // the programs that are not hidden
-	hidden   hidden             // programs whose ranges the others cover
+	first    l1.Core // of cores
+	n        uint64  // number of cores
+	groups   marks   // the groups of programs that the cores lie in: what the class is
+	programs int     // programs with a range on these cores; more than 0
+	logical  uint64  // bytes on each core
+	counting
 }
 
 func (c *class) clone() *class {
 	to := *c
-	to.covered = c.covered.Clone()
+	to.counting = c.counting.clone()
 	to.groups.bits = c.groups.bits.clone()
 	return &to
+}
+
+// newClass returns a class of some cores, n of them, that hold nothing yet.
+func (p *partition) newClass(cores l1.CoreSet, n uint64) *class {
+	c := &class{cores: cores, first: first(cores), n: n}
+	c.covered, c.plain = new(cbregion.Coverage), p.live == nil
+	return c
 }
 
 // A partition divides the cores that hold anything into classes.
@@ -38,7 +45,7 @@ type partition struct {
 	logical uint64   // sum over cores of the logical bytes
 	left    int      // footprints taken back since equal classes were last joined
 
-	roster    *roster
+	live      *live                                    // the programs; nil of buffers, of which none is hidden
 	footprint func(*program.Program) program.Footprint // of which view this is
 }
 
@@ -68,7 +75,7 @@ func (p *partition) add(r *registration) {
 					rest = rest.Minus(c.cores)
 				}
 			}
-			c := &class{cores: rest, n: missing, covered: new(cbregion.Coverage)}
+			c := p.newClass(rest, missing)
 			p.classes = append(p.classes, c)
 			p.add1(c, r, g, m)
 		}
@@ -79,6 +86,7 @@ func (p *partition) add(r *registration) {
 func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	to := c.clone()
 	to.cores, c.cores = c.cores.Intersect(cores), c.cores.Minus(cores)
+	to.first, c.first = first(to.cores), first(c.cores)
 	to.n = uint64(to.cores.Len())
 	c.n -= to.n
 	p.classes = append(p.classes, to)
@@ -123,16 +131,20 @@ func (p *partition) join() {
 	if len(p.classes) < 2 {
 		return
 	}
-	first := shelf[class]{first: make(map[hash]*class, len(p.classes))}
+	found := shelf[class]{first: make(map[hash]*class, len(p.classes))}
 	kept := p.classes[:0]
 	for _, c := range p.classes {
-		same := first.find(c.groups.hash, func(o *class) bool { return o.groups.bits.equal(c.groups.bits) })
+		same := found.find(c.groups.hash, func(o *class) bool { return o.groups.bits.equal(c.groups.bits) })
 		if same != nil {
 			same.cores = same.cores.Union(c.cores)
+			same.first = first(same.cores)
 			same.n += c.n
+			if c.plain {
+				same.counting = c.counting
+			}
 			continue
 		}
-		first.put(c.groups.hash, c)
+		found.put(c.groups.hash, c)
 		kept = append(kept, c)
 	}
 	clear(p.classes[len(kept):])
@@ -141,11 +153,7 @@ func (p *partition) join() {
 
 // add1 adds a group of a program to a class inside it.
 func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
-	if r.number < mayHide && c.covers(g) {
-		c.hidden.set(r.number)
-	} else {
-		p.bytes += c.count(g) * c.n
-	}
+	p.bytes += p.arrive(c, r, g) * c.n
 	c.programs++
 	c.groups.put(m)
 	c.logical += g.Logical()
@@ -154,30 +162,11 @@ func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
 
 // remove1 takes a group of a program back from a class inside it.
 func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) {
-	if c.hidden.has(r.number) {
-		c.hidden.drop(r.number)
-	} else {
-		var freed uint64
-		for i := range g.NumRanges() {
-			freed += c.covered.Remove(g.Range(i))
-		}
-		if freed > 0 {
-			freed -= p.uncover(c, g)
-		}
-		p.bytes -= freed * c.n
-	}
 	c.programs--
+	p.bytes -= p.depart(c, r, g) * c.n
 	c.groups.drop(m)
 	c.logical -= g.Logical()
 	p.logical -= g.Logical() * c.n
-}
-
-// count counts the ranges of a group and returns the bytes that became covered.
-func (c *class) count(g program.Group) (grew uint64) {
-	for i := range g.NumRanges() {
-		grew += c.covered.Add(g.Range(i))
-	}
-	return grew
 }
 
 // fullest returns the covered bytes of the fullest core.

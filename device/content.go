@@ -8,6 +8,7 @@ import (
 type content struct {
 	occupied partition
 	reserved *partition // nil while it would be equal to occupied
+	live     *live      // the programs
 	differ   int        // programs whose reserved footprint is another one
 	has      marks      // the programs, by the marks of their first groups
 	programs int
@@ -15,8 +16,10 @@ type content struct {
 }
 
 // newContent returns the content of a device without programs.
-func (f *Fleet) newContent() content {
-	return content{occupied: partition{roster: &f.roster, footprint: occupiedBy}}
+func newContent() content {
+	t := content{live: newLive()}
+	t.occupied = partition{live: t.live, footprint: occupiedBy}
+	return t
 }
 
 func occupiedBy(p *program.Program) program.Footprint { return p.Occupied(program.CircularBuffer) }
@@ -39,6 +42,7 @@ func (t *content) add(r *registration) {
 	if t.reserved != nil {
 		t.reserved.add(r)
 	}
+	t.live.put(r)
 	t.has.put(r.mark)
 	t.programs++
 	t.charge += r.charge
@@ -46,6 +50,7 @@ func (t *content) add(r *registration) {
 
 // remove takes a program off.
 func (t *content) remove(r *registration) {
+	t.live.drop(r)
 	if r.differs {
 		t.differ--
 	}
@@ -94,9 +99,12 @@ func (t *content) totals() Totals {
 func (t *content) clone() content {
 	out := *t
 	out.has.bits = t.has.bits.clone()
+	out.live = t.live.clone()
 	out.occupied = t.occupied.clone()
+	out.occupied.live = out.live
 	if t.reserved != nil {
 		reserved := t.reserved.clone()
+		reserved.live = out.live
 		out.reserved = &reserved
 	}
 	return out

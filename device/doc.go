@@ -77,7 +77,9 @@
 //
 //   - Cores that hold the same are one class and share one region tree (class.go). A
 //     program on a whole grid is one update of O(log n).
-//   - A program whose ranges the others cover is hidden: a bit, no update (hidden.go).
+//   - A program whose ranges the others cover is hidden: no update (hidden.go). The live
+//     programs stand in an order by how far they reach (live.go), where those that close
+//     a gap are found; a class on which searching does not pay counts all for a while.
 //   - Devices with the same programs are in one state (state.go). A call for 32 of them
 //     is one update and 32 atomic stores. So are 32 calls for one device each: the
 //     first one does the work, the others find the state that it has reached, since

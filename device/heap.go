@@ -201,7 +201,7 @@ func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
 		return &moves[len(moves)-1]
 	}
 	if add != nil && add.users == 0 && add.placed != nil {
-		f.roster.enter(add.placed, false, &f.hashes)
+		f.roster.enter(add.placed, &f.hashes)
 	}
 	for slot := range slots.all() {
 		find(f.slots[slot].heap()).n++
@@ -256,7 +256,7 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 	to := from
 	switch {
 	case from == nil:
-		to = &heap{live: map[BufferID]*allocation{}, placed: f.newContent().occupied, free: anywhere()}
+		to = &heap{live: map[BufferID]*allocation{}, placed: partition{footprint: occupiedBy}, free: anywhere()}
 		to.self, to.name = to, f.newSerial()
 	case from.users == n:
 		f.heaps.drop(from.hash, from)

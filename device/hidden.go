@@ -1,16 +1,18 @@
 package device
 
 import (
-	"math/bits"
+	"slices"
 
+	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // Most programs of a cache start at one base and lie below a larger one: on arrival
 // their ranges are covered already and change nothing. Such a program is *hidden* on
-// a class: noted with a bit, not counted. Only when a counted one leaves and a gap
-// opens are hidden ones counted in its place, the farthest-reaching first.
+// a class: not counted, and named nowhere. The class names those that are counted, which
+// are few; all others with a group on its cores are hidden. Only when a counted one leaves
+// and a gap opens are hidden ones counted in its place, the farthest-reaching first.
 //
 //	counted  P7 [base ............................)   leaves: the gap is closed by P3,
 //	hidden   P3 [base ...................)            and P1, P5 stay hidden below it
@@ -18,21 +20,42 @@ import (
 //
 // The union of the counted ranges is that of all ranges, at all times. What is
 // counted is then a few boundaries, in one or two cache lines.
+//
+// There are programs that make searching dear: those that reach far on other cores, and
+// those that are counted in any case. So a class keeps account of what searching has
+// cost beyond what was saved: its debt. When that is more than counting all of its
+// programs would cost, or too many are counted, all of them are: the class is *plain*. A
+// plain class tries anew when it has changed a few times as often as there are programs.
 
-// mayHide is how many programs of a fleet can be hidden at a time: those with a
-// number below it (roster.go). More would make the bits of a class, and the search through them
-// when a gap opens, dearer than what they save.
-const mayHide = 512
+const (
+	// mostCounted is how many programs a class may name.
+	mostCounted = 64
+	// fewCounted is how many of the programs of a plain class may have to be counted, so
+	// that hiding the others is worth it again.
+	fewCounted = 32
+	// worthSearching is how many steps of searching may be owed, for each live program.
+	worthSearching = 2
+	// worthTrying is after how many changes a plain class tries anew, for each live program.
+	worthTrying = 4
+)
 
-// hidden are the programs hidden on a class, by number.
-type hidden [mayHide / 64]uint64
+// A counting is what of the programs of a class is counted.
+type counting struct {
+	covered *cbregion.Coverage // the counted programs
+	counted []*registration    // their names; none of a plain class
+	plain   bool               // all are counted
+	changes int                // of a plain class, since it became one
+	debt    int                // steps of searching beyond those that arrivals have paid
+}
 
-func (h *hidden) has(n int) bool { return n < mayHide && h[n>>6]>>(n&63)&1 != 0 }
-func (h *hidden) set(n int)      { h[n>>6] |= 1 << (n & 63) }
-func (h *hidden) drop(n int)     { h[n>>6] &^= 1 << (n & 63) }
+func (c *counting) clone() counting {
+	out := *c
+	out.covered, out.counted = c.covered.Clone(), slices.Clone(c.counted)
+	return out
+}
 
 // covers reports whether the counted ranges of the class cover a group.
-func (c *class) covers(g program.Group) bool {
+func (c *counting) covers(g program.Group) bool {
 	for i := range g.NumRanges() {
 		if !c.covered.Gap(g.Range(i)).IsEmpty() {
 			return false
@@ -41,78 +64,137 @@ func (c *class) covers(g program.Group) bool {
 	return true
 }
 
+// count counts the ranges of a group and returns the bytes that became covered.
+func (c *counting) count(g program.Group) (grew uint64) {
+	for i := range g.NumRanges() {
+		grew += c.covered.Add(g.Range(i))
+	}
+	return grew
+}
+
+// arrive counts a program that is not among the live ones yet, if its group is not covered.
+// It returns the bytes that became covered.
+func (p *partition) arrive(c *class, r *registration, g program.Group) (grew uint64) {
+	if c.plain {
+		if c.changes++; p.live == nil || c.changes <= worthTrying*p.live.len() {
+			return c.count(g)
+		}
+		p.tryAnew(c)
+	}
+	switch {
+	case c.plain:
+		return c.count(g)
+	case c.covers(g):
+		if c.debt > -p.live.len() { // the most that can be saved up
+			c.debt--
+		}
+		return 0
+	}
+	grew = c.count(g)
+	c.counted = append(c.counted, r)
+	if len(c.counted) > mostCounted {
+		p.countAll(c)
+	}
+	return grew
+}
+
+// depart takes back a program that is not among the live ones any more. It returns the
+// bytes that ceased to be covered.
+func (p *partition) depart(c *class, r *registration, g program.Group) (freed uint64) {
+	if c.plain {
+		c.changes++
+	} else {
+		at := slices.Index(c.counted, r)
+		if at < 0 {
+			return 0
+		}
+		c.counted = slices.Delete(c.counted, at, at+1)
+	}
+	for i := range g.NumRanges() {
+		freed += c.covered.Remove(g.Range(i))
+	}
+	if freed > 0 && !c.plain {
+		freed -= p.uncover(c, g)
+	}
+	return freed
+}
+
 // uncover counts hidden programs where the ranges of a group, which just ceased to
 // be counted, left gaps. It returns the bytes that are covered again.
 func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
-	// Many gaps are many searches: then all that is hidden is counted instead.
-	gaps := 4
 	for i := range left.NumRanges() {
-		for rest := left.Range(i); c.hidden != (hidden{}); {
+		for rest := left.Range(i); c.programs > len(c.counted); {
 			gap := c.covered.Gap(rest)
 			if gap.IsEmpty() {
 				break
 			}
-			if gaps--; gaps < 0 {
-				return bytes + p.uncoverAll(c)
+			if len(c.counted) == mostCounted || c.debt > worthSearching*p.live.len() {
+				return bytes + p.countAll(c)
 			}
-			r := p.farthest(c, gap)
+			r, g := p.farthest(c, gap)
 			if r == nil {
 				rest.Start = gap.End
 				continue
 			}
-			c.hidden.drop(r.number)
-			bytes += c.count(p.groupOn(r, c.cores))
+			c.counted = append(c.counted, r)
+			bytes += c.count(g)
 		}
 	}
 	return bytes
 }
 
-func (p *partition) uncoverAll(c *class) (bytes uint64) {
-	for w, word := range c.hidden {
-		for ; word != 0; word &= word - 1 {
-			r := p.roster.low.of[w<<6+bits.TrailingZeros64(word)]
-			bytes += c.count(p.groupOn(r, c.cores))
+// farthest returns the hidden program that reaches farthest on the cores of the class,
+// among those that reach into the gap; nil if there is none. Each step is owed.
+func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group program.Group) {
+	end := gap.Start
+	for r := range p.live.search {
+		if r.reach <= end { // that of the others is no higher, on any core
+			break
+		}
+		c.debt++
+		g, here := p.footprint(r.program).On(c.first)
+		if here && endOf(g) > end && meets(g, gap) && !slices.Contains(c.counted, r) {
+			best, group, end = r, g, endOf(g)
 		}
 	}
-	c.hidden = hidden{}
-	return bytes
+	return best, group
 }
 
-// farthest returns the hidden program that reaches farthest among those that reach
-// into the gap; nil if there is none.
-func (p *partition) farthest(c *class, gap l1.Range) *registration {
-	for left := c.hidden; ; {
-		var best *registration
-		reach := gap.Start
-		for w, word := range left {
-			for ; word != 0; word &= word - 1 {
-				r := p.roster.low.of[w<<6+bits.TrailingZeros64(word)]
-				if r.reach > reach {
-					best, reach = r, r.reach
-				}
-			}
+// meets reports whether a range of a group shares bytes with r.
+func meets(g program.Group, r l1.Range) bool {
+	for i := range g.NumRanges() {
+		if g.Range(i).Overlaps(r) {
+			return true
 		}
-		if best == nil {
-			return nil
-		}
-		// Its reach is that on any core; here it may end lower.
-		g := p.groupOn(best, c.cores)
-		for i := range g.NumRanges() {
-			if g.Range(i).Overlaps(gap) {
-				return best
-			}
-		}
-		left.drop(best.number)
 	}
+	return false
 }
 
-// groupOn returns the group of a registered program that holds the cores of a class.
-func (p *partition) groupOn(r *registration, cores l1.CoreSet) program.Group {
-	f := p.footprint(r.program)
-	for i := range f.NumGroups() {
-		if g := f.Group(i); g.Cores().Contains(cores) {
-			return g
+// countAll counts all that is hidden. It returns the bytes that became covered.
+func (p *partition) countAll(c *class) (grew uint64) {
+	for r := range p.live.search {
+		if g, here := p.footprint(r.program).On(c.first); here && !slices.Contains(c.counted, r) {
+			grew += c.count(g)
 		}
 	}
-	return program.Group{}
+	c.counted, c.plain, c.changes, c.debt = nil, true, 0, 0
+	return grew
+}
+
+// tryAnew hides all programs of a plain class that few others cover, if there are few.
+func (p *partition) tryAnew(c *class) {
+	c.changes = 0
+	few := counting{covered: new(cbregion.Coverage)}
+	for r := range p.live.search {
+		g, here := p.footprint(r.program).On(c.first)
+		if !here || few.covers(g) {
+			continue
+		}
+		if len(few.counted) == fewCounted {
+			return
+		}
+		few.counted = append(few.counted, r)
+		few.count(g)
+	}
+	c.counting = few
 }

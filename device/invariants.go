@@ -131,7 +131,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if n := g.slots.count(); g.n != n {
 		return nil, &InvariantError{id, "number of devices in a group", uint64(g.n), uint64(n)}
 	}
-	fresh := f.newContent()
+	fresh := newContent()
 	again := &fresh
 	var has []*registration
 	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
@@ -153,6 +153,12 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		return nil, err
 	}
 	held := f.view(g.state)
+	ranked := 0
+	for r := range held.live.all {
+		if f.programs[r.program.ID()] == r && r.on.has(g.anySlot()) {
+			ranked++
+		}
+	}
 	separate := uint64(0)
 	if held.reserved != nil {
 		separate = 1
@@ -161,6 +167,8 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		figure{"charge", g.state.charge, again.charge},
 		figure{"charge of the content", held.charge, again.charge},
 		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
+		figure{"number of programs by how far they reach", uint64(held.live.len()), uint64(ranked)},
+		figure{"number of programs by how far they reach", uint64(ranked), uint64(again.programs)},
 		figure{"number of programs that reserve otherwise than they occupy", uint64(held.differ), uint64(again.differ)},
 		figure{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
 		figure{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
@@ -265,11 +273,9 @@ func (f *Fleet) checkLines() error {
 // name, and that no two states are equal.
 func (f *Fleet) checkWays() error {
 	number := map[uint64]int{} // by serial number; buffers have none
-	for _, n := range []numbers{f.roster.low, f.roster.high} {
-		for _, r := range n.of {
-			if r != nil && r.serial != 0 {
-				number[r.serial] = r.number
-			}
+	for _, r := range f.roster.of {
+		if r != nil && r.serial != 0 {
+			number[r.serial] = r.number
 		}
 	}
 	sets, err := f.setsOfStates()
@@ -458,7 +464,7 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 				}
 			}
 		}
-		if err := p.checkHidden(id, view, c, has); err != nil {
+		if err := p.checkCounted(id, view, c, has); err != nil {
 			return err
 		}
 	}
@@ -510,23 +516,26 @@ func (c *class) compare(id ID, view string, want *class) error {
 	return nil
 }
 
-// checkHidden verifies that a class, whose regions are right, counts the ranges of the
+// checkCounted verifies that a class, whose regions are right, counts the ranges of the
 // programs that are not hidden on it, each once. Where a range is counted too often,
 // or not at all, inside others, the bytes are right until one leaves.
-func (p *partition) checkHidden(id ID, view string, c *class, has []*registration) error {
-	want, unknown := &class{covered: new(cbregion.Coverage)}, c.hidden
+func (p *partition) checkCounted(id ID, view string, c *class, has []*registration) error {
+	want, named := counting{covered: new(cbregion.Coverage)}, 0
 	for _, r := range has {
-		if c.hidden.has(r.number) {
-			unknown.drop(r.number)
-		} else {
-			want.count(p.groupOn(r, c.cores))
+		g, here := p.footprint(r.program).On(c.first)
+		if counted := slices.Contains(c.counted, r); here && (c.plain || counted) {
+			want.count(g)
+			if counted {
+				named++
+			}
 		}
 	}
-	if unknown != (hidden{}) {
-		return &InvariantError{id, view + " hidden programs that are not registered on " + coresText(c.cores), 1, 0}
-	}
-	if n, m := c.covered.Boundaries(), want.covered.Boundaries(); n != m {
-		return &InvariantError{id, view + " boundaries on " + coresText(c.cores), uint64(n), uint64(m)}
-	}
-	return nil
+	on := view + " %s on " + coresText(c.cores)
+	return agree(id, "",
+		figure{fmt.Sprintf(on, "first core"), uint64(c.first.X)<<8 | uint64(c.first.Y), uint64(first(c.cores).X)<<8 | uint64(first(c.cores).Y)},
+		figure{fmt.Sprintf(on, "counted programs that are not registered"), uint64(len(c.counted) - named), 0},
+		figure{fmt.Sprintf(on, "counted programs beyond those that a class may name"), uint64(max(0, len(c.counted)-mostCounted)), 0},
+		figure{fmt.Sprintf(on, "counted programs of a class that counts all"), uint64(len(c.counted)) * flag(c.plain), 0},
+		figure{fmt.Sprintf(on, "boundaries"), uint64(c.covered.Boundaries()), uint64(want.covered.Boundaries())},
+	)
 }

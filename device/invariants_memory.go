@@ -125,7 +125,7 @@ func (f *Fleet) checkHeapWays(heaps []*heap) error {
 
 // checkHeap holds what is kept for a set of buffers against the buffers.
 func (n *tally) checkHeap(id ID, h *heap) error {
-	again := heap{free: l1.Range{End: math.MaxUint64}, placed: n.fleet.newContent().occupied}
+	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy}}
 	var has []*registration
 	for _, known := range slices.Sorted(maps.Keys(h.live)) {
 		a := h.live[known]

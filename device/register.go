@@ -108,17 +108,8 @@ func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration
 		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
 		reach:   reach(reserved),
 	}
-	f.roster.enter(r, true, &f.hashes)
+	f.roster.enter(r, &f.hashes)
 	return r
-}
-
-// reach returns the end of the highest range of a footprint.
-func reach(f program.Footprint) (end uint64) {
-	for i := range f.NumGroups() {
-		g := f.Group(i)
-		end = max(end, g.Range(g.NumRanges()-1).End)
-	}
-	return end
 }
 
 // Unregister takes the program with the given id off the devices of s. It refuses if

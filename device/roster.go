@@ -1,7 +1,5 @@
 package device
 
-import "github.com/cbl1/cbl1/program"
-
 // A mark is the number of a group of cores of a program, and its hash. Small numbers are
 // given out again, so that sets of them are short rows of bits.
 type mark struct {
@@ -26,55 +24,35 @@ func (s *marks) drop(m mark) {
 	s.hash -= m.hash
 }
 
-// A roster gives numbers to the groups of registrations, at least one to each. Those of
-// the first groups of programs are taken below mayHide while there are any.
+// A roster gives numbers to the groups of registrations, at least one to each. They are
+// given out from 0, and those that were given back first.
 type roster struct {
-	low, high numbers
-}
-
-// numbers are given out from 0, and those that were given back first.
-type numbers struct {
 	of   []*registration // number -> whose it is; nil if it is free
 	free []int           // a stack
 }
 
-func (n *numbers) give(r *registration) int {
-	if last := len(n.free) - 1; last >= 0 {
-		number := n.free[last]
-		n.free = n.free[:last]
-		n.of[number] = r
-		return number
-	}
-	n.of = append(n.of, r)
-	return len(n.of) - 1
-}
-
-// back takes a number back. When all are there, it gives back the memory.
-func (n *numbers) back(number int) {
-	n.of[number] = nil
-	if n.free = append(n.free, number); len(n.free) == len(n.of) {
-		*n = numbers{}
-	}
-}
-
-func (n *numbers) taken() int { return len(n.of) - len(n.free) }
-
-// enter gives r its numbers. hides says that it may be hidden.
-func (o *roster) enter(r *registration, hides bool, h *hashes) {
-	give := func(low bool) mark {
-		var n int
-		if low {
-			n = o.low.give(r)
-		} else {
-			n = mayHide + o.high.give(r)
-		}
+// enter gives r its numbers.
+func (o *roster) enter(r *registration, h *hashes) {
+	give := func() mark {
+		n := o.give(r)
 		return mark{n, h.of(uint64(n))}
 	}
-	r.mark = give(hides && o.low.taken() < mayHide)
-	groups := max(r.program.Occupied(program.CircularBuffer).NumGroups(), r.program.Reserved(program.CircularBuffer).NumGroups())
-	for range groups - 1 {
-		r.more = append(r.more, give(false))
+	r.mark = give()
+	f := r.program
+	for range max(occupiedBy(f).NumGroups(), reservedBy(f).NumGroups()) - 1 {
+		r.more = append(r.more, give())
 	}
+}
+
+func (o *roster) give(r *registration) int {
+	if last := len(o.free) - 1; last >= 0 {
+		number := o.free[last]
+		o.free = o.free[:last]
+		o.of[number] = r
+		return number
+	}
+	o.of = append(o.of, r)
+	return len(o.of) - 1
 }
 
 // retire takes the numbers of r back if r is gone: registered nowhere, and in no step
@@ -89,24 +67,20 @@ func (o *roster) retire(r *registration) {
 	}
 }
 
+// back takes a number back. When all are there, it gives back the memory.
 func (o *roster) back(number int) {
-	if number < mayHide {
-		o.low.back(number)
-	} else {
-		o.high.back(number - mayHide)
+	o.of[number] = nil
+	if o.free = append(o.free, number); len(o.free) == len(o.of) {
+		*o = roster{}
 	}
 }
 
 // at returns the registration that has a number, nil if none has.
 func (o *roster) at(number int) *registration {
-	of := o.low.of
-	if number >= mayHide {
-		number, of = number-mayHide, o.high.of
-	}
-	if number >= len(of) {
+	if number >= len(o.of) {
 		return nil
 	}
-	return of[number]
+	return o.of[number]
 }
 
 // markOf returns the mark of the i-th group of a registration.

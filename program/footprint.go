@@ -15,6 +15,7 @@ type Footprint struct {
 	// Groups are disjoint, not empty, ordered by their first core, and no two are
 	// equal in ranges and sizes. So equal footprints have equal groups.
 	groups []Group
+	where  *where // core -> group; nil if there are few groups
 	bytes  uint64 // sum of bytes times cores, at most 2^63-1
 	sizes  uint64 // sum of sizes times cores, at most 2^63-1
 }
@@ -70,9 +71,14 @@ func (f Footprint) Cores() l1.CoreSet {
 	return unite(sets)
 }
 
-// On returns the group that holds core c, if something is taken there. It looks at
-// one group after the other.
+// On returns the group that holds core c, if something is taken there. O(1).
 func (f Footprint) On(c l1.Core) (Group, bool) {
+	if f.where != nil {
+		if i := f.where.group(c); i >= 0 {
+			return f.groups[i], true
+		}
+		return Group{}, false
+	}
 	for _, g := range f.groups {
 		if g.cores.Has(c) {
 			return g, true
@@ -136,6 +142,7 @@ func footprintOf(layers []layer, cells []cell) (f Footprint, ok bool) {
 	for k := range f.groups {
 		f.groups[k].cores = unite(parts[k])
 	}
+	f.where = whereOf(f.groups)
 	return f, true
 }
 

@@ -1,0 +1,120 @@
+package device
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// looked returns how many programs were looked at in searches of the content of a lone
+// device.
+func looked(f *Fleet) int { return f.groups[0].state.line.live.looked }
+
+// A history of n changes on k classes beside at most m live programs looks at no more than
+// this, whatever they are: each arrival pays for one step, each time that a class begins to
+// hide may owe 2m more and be in the middle of a search, and then all are counted; it
+// begins at most once in 4m changes of its own.
+func mostLooked(changes, classes, live int) int { return classes * (3*changes + 6*live) }
+
+// Programs that reach far on one core stand in the way of every search on the others.
+func TestSearchingIsPaidFor(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		live    int
+		classes int
+		build   func(i int) *program.Builder // the live ones
+		large   l1.Range                     // comes and goes on all cores
+	}{
+		{"far on another core", 500, 2, func(i int) *program.Builder {
+			low, far := uint64(64*i), uint64(900_000+64*i)
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{Start: low, End: low + 32}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: far})
+		}, l1.Range{End: 1_000_000}},
+		{"far on another core, nested on these", 500, 2, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (i%8 + 1))}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
+		{"a gap for each", 500, 1, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).Range(l1.Rect(0, 0, 7, 7), l1.Range{Start: uint64(64 * i), End: uint64(64*i + 32)})
+		}, l1.Range{End: 1_000_000}},
+		{"all alike", 500, 1, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).Range(l1.Rect(0, 0, 7, 7), l1.Range{End: uint64(64 * (i + 1))})
+		}, l1.Range{End: 1_000_000}},
+		{"few programs", 3, 2, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{Start: uint64(64 * i), End: uint64(64*i + 32)}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, m, _ := fleetOf(t, 1, 1)
+			large, err := program.NewBuilder(1000).Range(l1.Rect(0, 0, 7, 7), test.large).Build(l1.N150())
+			require.NoError(t, err)
+			changes := 0
+			for i := range test.live {
+				p, err := test.build(i).Build(l1.N150())
+				require.NoError(t, err)
+				mustRegister(t, f, p, m.Set())
+				changes++
+			}
+			for range 5000 {
+				mustRegister(t, f, large, m.Set())
+				f.UnregisterAll(large.ID())
+				changes += 2
+				require.LessOrEqual(t, looked(f), mostLooked(changes, test.classes, test.live+1))
+			}
+			require.NoError(t, f.CheckInvariants())
+		})
+	}
+}
+
+// As many programs as there may be, each below the one before: what leaves uncovers the
+// next, and it is found at once: one step finds it, and two see that there is no other. There is no number of live programs from which on
+// everything is counted.
+func TestManyAreHidden(t *testing.T) {
+	const n = 4000
+	f, m, _ := fleetOf(t, 1, 1)
+	for i := range n {
+		mustRegister(t, f, programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, uint64(64*(n-i))), m.Set())
+	}
+	c := f.groups[0].state.line.occupied.classes[0]
+	require.Len(t, c.counted, 1)
+	for i := range n / 8 {
+		f.UnregisterAll(program.ID(i))
+		require.Len(t, c.counted, 1)
+		require.Equal(t, uint64(64*64*(n-1-i)), m.Registered())
+	}
+	require.LessOrEqual(t, looked(f), 3*n/8)
+	require.NoError(t, f.CheckInvariants())
+}
+
+// A class that counts all begins to hide again when few cover the others.
+func TestPlainClassTriesAnew(t *testing.T) {
+	const n = 100
+	f, m, _ := fleetOf(t, 1, 1)
+	grid := "{[0-0 - 7-7]}"
+	for i := range n { // side by side: too many to be named
+		mustRegister(t, f, programOn(t, program.ID(i), grid, uint64(128*i), 64), m.Set())
+	}
+	class := func() *class { return f.groups[0].state.line.occupied.classes[0] }
+	require.True(t, class().plain)
+	mustRegister(t, f, programOn(t, 1000, grid, 0, 128*n), m.Set()) // covers them
+	require.True(t, class().plain)
+	for i := 0; class().plain; i++ {
+		require.Less(t, i, worthTrying*(n+2))
+		mustRegister(t, f, programOn(t, 1001, grid, 0, 64), m.Set())
+		f.UnregisterAll(1001)
+	}
+	require.Len(t, class().counted, 1)
+	require.EqualValues(t, 64*128*n, m.Registered())
+	require.NoError(t, f.CheckInvariants())
+	f.UnregisterAll(1000) // and all are counted again
+	require.EqualValues(t, 64*64*n, m.Registered())
+	require.True(t, class().plain)
+	require.NoError(t, f.CheckInvariants())
+}

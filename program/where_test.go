@@ -1,0 +1,47 @@
+package program_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Which group a core is in is found without a look at each: as many answers as there are
+// cores around are the same.
+func TestGroupOfACore(t *testing.T) {
+	most := 0
+	rapid.Check(t, func(t *rapid.T) {
+		b := program.NewBuilder(1)
+		corner := l1.Core{X: uint8(rapid.IntRange(0, 250).Draw(t, "x")), Y: uint8(rapid.IntRange(0, 250).Draw(t, "y"))}
+		for i := range rapid.IntRange(1, 12).Draw(t, "ranges") {
+			x := corner.X + uint8(rapid.IntRange(0, 4).Draw(t, "x"))
+			y := corner.Y + uint8(rapid.IntRange(0, 4).Draw(t, "y"))
+			at := uint64(64 * i)
+			b.Range(l1.Rect(x, y, x, y), l1.Range{Start: at, End: at + 64})
+		}
+		p, err := b.Build(l1.Spec{})
+		require.NoError(t, err)
+		f := p.Occupied(program.CircularBuffer)
+		most = max(most, f.NumGroups())
+		for x := range 256 {
+			for y := range 256 {
+				c := l1.Core{X: uint8(x), Y: uint8(y)}
+				want := -1
+				for i := range f.NumGroups() {
+					if f.Group(i).Cores().Has(c) {
+						want = i
+					}
+				}
+				g, ok := f.On(c)
+				if ok != (want >= 0) || ok && !g.Cores().Equal(f.Group(want).Cores()) {
+					require.Fail(t, "another group", "core %v: %v, want %d", c, g.Cores(), want)
+				}
+			}
+		}
+	})
+	require.Greater(t, most, 5)
+}
