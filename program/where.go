@@ -6,7 +6,7 @@ import "github.com/cbl1/cbl1/l1"
 // row of numbers for the smallest rectangle around all of them.
 type where struct {
 	from l1.Core
-	rows int      // cores of the rectangle in a column
+	rows int     // cores of the rectangle in a column
 	in   []int32 // 1 + the number of the group; 0 = none
 }
 
