@@ -37,6 +37,7 @@ const (
 	compress  = "github.com/klauspost/compress"
 	pflag     = "github.com/spf13/pflag"
 	porcupine = "github.com/anishathalye/porcupine"
+	pprof     = "github.com/google/pprof"
 	rapid     = "pgregory.net/rapid"
 	sqlite    = "github.com/ncruces/go-sqlite3"
 	testify   = "github.com/stretchr/testify"
@@ -73,9 +74,10 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
 		"internal/asciijson":  {},
 		"internal/attack":     {},
+		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
 		"internal/jsonobject": {},
 		"internal/jsonscan":   {},
 		"internal/magic":      {},

@@ -39,6 +39,7 @@ func (w *walk) endSlice(start, next uint64) error {
 			return err
 		}
 		w.functions.leave()
+		w.tellOperation(event.KindOpEnd, next-1, "")
 	}
 	clear(w.buffers.tensors)
 	w.began, w.border = start, next

@@ -31,6 +31,9 @@ type Options struct {
 	// Ahead reads a regular file before it tells anything, so that what comes late is told
 	// right at once.
 	Ahead bool
+	// Operations tells of each function that it starts and ends. Without it, events have the
+	// functions that run (Event.Op), and one in which nothing happens is not told.
+	Operations bool
 }
 
 // Events opens the capture and returns its events; see Reader.Events. Those of an event
@@ -322,6 +325,7 @@ func (w *walk) node(n *node) error {
 	case typeFunctionStart:
 		w.functions.enter(n)
 		w.past.enters(n.Counter)
+		w.tellOperation(event.KindOpStart, n.Counter, w.functions.inner().name)
 	case typeFunctionEnd:
 		return w.functionEnd(n)
 	case typeError:
@@ -366,7 +370,15 @@ func (w *walk) functionEnd(n *node) error {
 		return err
 	}
 	w.functions.leave()
+	w.tellOperation(event.KindOpEnd, n.Counter, "")
 	return nil
+}
+
+// tellOperation tells that a function starts or ends, if somebody wants to know.
+func (w *walk) tellOperation(kind event.Kind, at uint64, name string) {
+	if w.opt.Operations {
+		w.tell(&event.Event{Kind: kind, Node: at, Name: name})
+	}
 }
 
 // abort takes in that an exception ends the innermost function, once for all functions

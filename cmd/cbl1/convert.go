@@ -80,6 +80,9 @@ func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
 	if len(files) > 1 {
 		return nil, fmt.Errorf("%s has %d captures: one capture makes one log", arg, len(files))
 	}
+	if err := in.locate(files[0]); err != nil {
+		return nil, err
+	}
 	return files[0].Events(in.opt), nil
 }
 

@@ -389,7 +389,9 @@ func (in *inputs) locate(file capture.Input) error {
 	if err == nil {
 		in.at.n = n
 		in.opt.At = event.Some(n)
-		in.replay.Ask.At = in.opt.At
+		if in.replay.GroupsAt = in.opt.At; in.replay.Ask != nil {
+			in.replay.Ask.At, in.replay.GroupsAt.OK = in.opt.At, false
+		}
 	}
 	return err
 }

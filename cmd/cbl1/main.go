@@ -10,6 +10,7 @@
 //	cbl1 explain [FILE|-]             what the messages in a log mean
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
+//	cbl1 export pprof|perfetto FILE   write a file for other viewers
 //
 // The exit code is 0 if all went well, 1 if the answer is no, 2 if the command was used
 // wrongly or an input could not be read, and 3 if nobody can tell (check, diff).

@@ -95,7 +95,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s))
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

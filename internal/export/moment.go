@@ -1,0 +1,149 @@
+package export
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A Moment is what lay on some cores of one device after one event. All cores of a Moment
+// held the same.
+type Moment struct {
+	File   string
+	Device string
+	When   string
+	Cores  l1.CoreSet
+	Held   []replay.L1Resident
+}
+
+// AtPeak returns what the fullest core held when it held most, of the device with the highest
+// peak. It reports false if nothing was ever in L1. Only the cores that held the same are in
+// it, if Options.Groups was asked for; else the first one.
+func AtPeak(r *replay.Result) (m Moment, ok bool) {
+	var best *replay.DeviceL1
+	for i := range r.L1 {
+		if d := &r.L1[i]; d.Peak != nil && (best == nil || d.Peak.Bytes > best.Peak.Bytes) {
+			best = d
+		}
+	}
+	if best == nil {
+		return m, false
+	}
+	p := best.Peak
+	cores := l1.CoreSetOf(p.Core)
+	for _, g := range p.Groups {
+		if g.Cores.Has(p.Core) {
+			cores = g.Cores
+		}
+	}
+	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + place(r, p.At) + " in " + cmp.Or(shown.Clip(p.Op, shown.MaxOutput), "no operation"), cores, p.Residents}, true
+}
+
+// After returns what lay on the fullest cores after the node of Options.GroupsAt, of the
+// device whose fullest core held most. It reports false if nothing was in L1 then.
+func After(r *replay.Result, node uint64) (m Moment, ok bool) {
+	var most uint64
+	for _, d := range r.L1 {
+		for _, g := range d.Groups {
+			if !ok || g.Bytes > most {
+				m, ok, most = Moment{r.File, deviceName(d.ID), "after " + place(r, node), g.Cores, g.Residents}, true, g.Bytes
+			}
+		}
+	}
+	return m, ok
+}
+
+func deviceName(id event.Opt[uint64]) string {
+	if !id.OK {
+		return "a device without an id"
+	}
+	return "device " + strconv.FormatUint(id.V, 10)
+}
+
+func place(r *replay.Result, node uint64) string {
+	if r.Log {
+		return fmt.Sprint("event ", node)
+	}
+	return fmt.Sprint("node ", node)
+}
+
+// An owned is how many bytes of a core belong to something that lay there.
+type owned struct {
+	replay.L1Resident
+	bytes uint64
+}
+
+// from returns the counter of the node that brought a resident.
+func (o owned) from() uint64 {
+	switch {
+	case o.Program != nil:
+		return o.Program.At
+	case o.Buffer != nil:
+		return o.Buffer.At
+	}
+	return 0
+}
+
+// ownerRule is what owners does, as files say it.
+const ownerRule = "a byte that two hold belongs to the one that came later, and of one program to the one that begins higher"
+
+// owners gives each byte to one owner, by ownerRule. Kernels and the reserved area are left
+// out, as in tracked bytes. The order is that of the addresses. Cost: O(n log n).
+func (m Moment) owners() []owned {
+	var all []owned
+	var cuts []uint64
+	for _, held := range m.Held {
+		if held.Kind != fit.KindKernel && held.Kind != fit.KindReserved && !held.Range.IsEmpty() {
+			all = append(all, owned{L1Resident: held})
+			cuts = append(cuts, held.Range.Start, held.Range.End)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b owned) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	there := latest{all: all}
+	next := 0
+	for i := 1; i < len(cuts); i++ {
+		for ; next < len(all) && all[next].Range.Start < cuts[i]; next++ {
+			heap.Push(&there, next)
+		}
+		for there.Len() > 0 && all[there.at[0]].Range.End < cuts[i] {
+			heap.Pop(&there)
+		}
+		if there.Len() > 0 {
+			all[there.at[0]].bytes += cuts[i] - cuts[i-1]
+		}
+	}
+	return slices.DeleteFunc(all, func(o owned) bool { return o.bytes == 0 })
+}
+
+// latest is a heap of residents, the one that came last at its top.
+type latest struct {
+	all []owned
+	at  []int // in all
+}
+
+func (l *latest) Len() int { return len(l.at) }
+
+func (l *latest) Less(i, j int) bool {
+	a, b := l.at[i], l.at[j]
+	return cmp.Or(cmp.Compare(l.all[a].from(), l.all[b].from()), cmp.Compare(a, b)) > 0
+}
+
+func (l *latest) Swap(i, j int) { l.at[i], l.at[j] = l.at[j], l.at[i] }
+func (l *latest) Push(x any)    { l.at = append(l.at, x.(int)) }
+
+func (l *latest) Pop() any {
+	last := len(l.at) - 1
+	x := l.at[last]
+	l.at = l.at[:last]
+	return x
+}
