@@ -44,11 +44,35 @@ func (r CoreRange) Len() int {
 
 // Cores returns the cores of r. A range that is not legal has none.
 func (r CoreRange) Cores() CoreSet {
-	var b coreSetBuilder
-	if r.Check() == nil {
-		b.addRange(r)
+	switch {
+	case r.Check() != nil:
+		return CoreSet{}
+	case r.numTiles() > fewTiles:
+		return CoreSet{rect: r, isRect: true}
 	}
+	var b coreSetBuilder
+	b.addRange(r)
 	return b.set()
+}
+
+// intersect returns the cores that lie in r and in o: a range that is not legal, if there
+// are none.
+func (r CoreRange) intersect(o CoreRange) CoreRange {
+	return CoreRange{
+		Core{max(r.Start.X, o.Start.X), max(r.Start.Y, o.Start.Y)},
+		Core{min(r.End.X, o.End.X), min(r.End.Y, o.End.Y)},
+	}
+}
+
+// all yields the cores of a legal range by x, then by y.
+func (r CoreRange) all(yield func(Core) bool) {
+	for x := int(r.Start.X); x <= int(r.End.X); x++ {
+		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
+			if !yield(Core{uint8(x), uint8(y)}) {
+				return
+			}
+		}
+	}
 }
 
 // Has reports whether c lies in r.

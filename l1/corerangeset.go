@@ -43,6 +43,9 @@ func (s CoreRangeSet) All() iter.Seq[CoreRange] { return slices.Values(s.ranges)
 
 // Cores returns the cores that s covers, each once.
 func (s CoreRangeSet) Cores() CoreSet {
+	if len(s.ranges) == 1 {
+		return s.ranges[0].Cores()
+	}
 	var b coreSetBuilder
 	for _, r := range s.ranges {
 		b.addRange(r)

@@ -7,31 +7,15 @@ import (
 )
 
 // A CoreSet is a set of cores. The zero value is empty. Sets are immutable values;
-// operations return new ones.
+// operations return new ones, or one that they were given where that is the answer.
 //
 // Cores are kept as bits in blocks of 16x16 cores, so that every real board is one
-// block of four words, and any set of the 256x256 possible cores at most 256.
+// block of four words. A rectangle on more than a few blocks is kept as its corners, and any
+// other set of the 256x256 possible cores has at most 256 blocks.
 type CoreSet struct {
-	tiles []tile // sorted by key; none is empty, so equal sets have equal tiles
-}
-
-// A tile is a block of 16x16 cores. Bit (x%16)*16 + y%16 is core x-y, so that bits
-// in order are cores in order.
-type tile struct {
-	key  uint8 // x/16 in the high half, y/16 in the low half
-	bits [4]uint64
-}
-
-func (t *tile) empty() bool { return t.bits == [4]uint64{} }
-
-// column returns the 16 cores of column x (0..15) of the tile, lowest y first.
-func (t *tile) column(x int) uint64 { return t.bits[x>>2] >> (x & 3 * 16) & 0xffff }
-
-func tileKey(c Core) uint8 { return c.X&0xf0 | c.Y>>4 }
-
-func bitOf(c Core) (word int, mask uint64) {
-	i := int(c.X&15)<<4 | int(c.Y&15)
-	return i >> 6, 1 << (i & 63)
+	rect   CoreRange // the cores of s, if isRect
+	isRect bool
+	tiles  []tile // sorted by key, none empty; nil if s is empty or isRect, so that equal sets have one form
 }
 
 // CoreSetOf returns the set of the given cores.
@@ -43,41 +27,32 @@ func CoreSetOf(cores ...Core) CoreSet {
 	return b.set()
 }
 
-// coreSetBuilder gathers rectangles into a set without a copy per rectangle.
-type coreSetBuilder struct {
-	tiles []tile // sorted by key
-}
-
-// seek returns the position of the tile with the key, or where it belongs.
-func (b *coreSetBuilder) seek(key uint8) int {
-	i, _ := slices.BinarySearchFunc(b.tiles, key, func(t tile, k uint8) int { return int(t.key) - int(k) })
-	return i
-}
-
-// addRange adds a legal rectangle.
-func (b *coreSetBuilder) addRange(r CoreRange) {
-	for tx := int(r.Start.X >> 4); tx <= int(r.End.X>>4); tx++ {
-		x0, x1 := max(int(r.Start.X), tx<<4)&15, min(int(r.End.X), tx<<4|15)&15
-		at := b.seek(uint8(tx<<4) | r.Start.Y>>4) // the tiles of a block of columns lie side by side
-		for ty := int(r.Start.Y >> 4); ty <= int(r.End.Y>>4); ty++ {
-			key := uint8(tx<<4 | ty)
-			if at == len(b.tiles) || b.tiles[at].key != key {
-				b.tiles = slices.Insert(b.tiles, at, tile{key: key})
-			}
-			y0, y1 := max(int(r.Start.Y), ty<<4)&15, min(int(r.End.Y), ty<<4|15)&15
-			column := (uint64(1)<<(y1-y0+1) - 1) << y0
-			for x, t := x0, &b.tiles[at]; x <= x1; x++ {
-				t.bits[x>>2] |= column << (x & 3 * 16)
-			}
-			at++
-		}
+// numTiles returns how many blocks have cores of s.
+func (s *CoreSet) numTiles() int {
+	if !s.isRect {
+		return len(s.tiles)
 	}
+	return s.rect.numTiles()
 }
 
-func (b *coreSetBuilder) set() CoreSet { return CoreSet{b.tiles} }
+// tile returns the i-th block of s, by key. One that has to be made is written to buf.
+func (s *CoreSet) tile(i int, buf *tile) *tile {
+	if !s.isRect {
+		return &s.tiles[i]
+	}
+	return s.rect.tileAt(i, buf)
+}
+
+// sharesTiles reports whether s and o are one list of blocks. Copies of a set are.
+func (s *CoreSet) sharesTiles(o *CoreSet) bool {
+	return len(s.tiles) > 0 && len(s.tiles) == len(o.tiles) && &s.tiles[0] == &o.tiles[0]
+}
 
 // Len returns the number of cores in s.
 func (s CoreSet) Len() int {
+	if s.isRect {
+		return s.rect.Len()
+	}
 	n := 0
 	for i := range s.tiles {
 		for _, w := range s.tiles[i].bits {
@@ -88,7 +63,7 @@ func (s CoreSet) Len() int {
 }
 
 // IsEmpty reports whether s has no cores.
-func (s CoreSet) IsEmpty() bool { return len(s.tiles) == 0 }
+func (s CoreSet) IsEmpty() bool { return !s.isRect && len(s.tiles) == 0 }
 
 // First returns the core of s that [CoreSet.All] begins with, the lowest y of the
 // lowest x. ok is false if s is empty. It does not allocate.
@@ -101,6 +76,9 @@ func (s CoreSet) First() (c Core, ok bool) {
 
 // Has reports whether c is in s.
 func (s CoreSet) Has(c Core) bool {
+	if s.isRect {
+		return s.rect.Has(c)
+	}
 	word, mask := bitOf(c)
 	for i := range s.tiles {
 		if s.tiles[i].key == tileKey(c) {
@@ -111,25 +89,55 @@ func (s CoreSet) Has(c Core) bool {
 }
 
 // Equal reports whether s and o have the same cores.
-func (s CoreSet) Equal(o CoreSet) bool { return slices.Equal(s.tiles, o.tiles) }
+func (s CoreSet) Equal(o CoreSet) bool {
+	return s.isRect == o.isRect && s.rect == o.rect && (s.sharesTiles(&o) || slices.Equal(s.tiles, o.tiles))
+}
 
 // Union returns the cores in s, in o, or in both.
 func (s CoreSet) Union(o CoreSet) CoreSet {
-	return combine(s, o, true, true, func(a, b uint64) uint64 { return a | b })
+	switch worth := worthLooking(&s, &o); {
+	case worth && s.Contains(o):
+		return s
+	case worth && o.Contains(s):
+		return o
+	}
+	return combine(&s, &o, true, true, func(a, b uint64) uint64 { return a | b })
 }
 
 // Intersect returns the cores in both s and o.
 func (s CoreSet) Intersect(o CoreSet) CoreSet {
-	return combine(s, o, false, false, func(a, b uint64) uint64 { return a & b })
+	switch worth := worthLooking(&s, &o); {
+	case s.isRect && o.isRect:
+		return s.rect.intersect(o.rect).Cores()
+	case worth && s.Contains(o):
+		return o
+	case worth && o.Contains(s):
+		return s
+	}
+	return combine(&s, &o, false, false, func(a, b uint64) uint64 { return a & b })
 }
 
 // Minus returns the cores in s that are not in o.
 func (s CoreSet) Minus(o CoreSet) CoreSet {
-	return combine(s, o, true, false, func(a, b uint64) uint64 { return a &^ b })
+	switch worth := worthLooking(&s, &o); {
+	case worth && !s.Overlaps(o):
+		return s
+	case worth && o.Contains(s):
+		return CoreSet{}
+	}
+	return combine(&s, &o, true, false, func(a, b uint64) uint64 { return a &^ b })
 }
 
 // Overlaps reports whether s and o share a core. It does not allocate.
 func (s CoreSet) Overlaps(o CoreSet) bool {
+	switch {
+	case s.isRect && o.isRect:
+		return s.rect.Overlaps(o.rect)
+	case s.isRect:
+		return o.overlapsRect(s.rect)
+	case o.isRect:
+		return s.overlapsRect(o.rect)
+	}
 	for i, j := 0, 0; i < len(s.tiles) && j < len(o.tiles); {
 		a, b := &s.tiles[i], &o.tiles[j]
 		switch {
@@ -138,10 +146,8 @@ func (s CoreSet) Overlaps(o CoreSet) bool {
 		case a.key > b.key:
 			j++
 		default:
-			for w := range a.bits {
-				if a.bits[w]&b.bits[w] != 0 {
-					return true
-				}
+			if a.overlaps(b) {
+				return true
 			}
 			i++
 			j++
@@ -150,61 +156,109 @@ func (s CoreSet) Overlaps(o CoreSet) bool {
 	return false
 }
 
+// overlapsRect reports whether one of the blocks of s has a core of a legal rectangle.
+func (s *CoreSet) overlapsRect(r CoreRange) bool {
+	for i := range s.tiles {
+		t := &s.tiles[i]
+		if r.Overlaps(t.all()) {
+			if part := r.tile(int(t.key>>4), int(t.key&15)); part.overlaps(t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Contains reports whether every core of o is in s. It does not allocate.
 func (s CoreSet) Contains(o CoreSet) bool {
-	i := 0
-	for j := range o.tiles {
-		b := &o.tiles[j]
-		for i < len(s.tiles) && s.tiles[i].key < b.key {
-			i++
-		}
-		if i == len(s.tiles) || s.tiles[i].key != b.key {
-			return false
-		}
-		for w := range b.bits {
-			if b.bits[w]&^s.tiles[i].bits[w] != 0 {
+	switch {
+	case s.isRect && o.isRect:
+		return s.rect.Has(o.rect.Start) && s.rect.Has(o.rect.End)
+	case s.sharesTiles(&o):
+		return true
+	}
+	var bufA, bufB tile
+	i, n := 0, s.numTiles()
+	for j := range o.numTiles() {
+		b := o.tile(j, &bufB)
+		for ; ; i++ {
+			if i == n {
 				return false
 			}
+			if a := s.tile(i, &bufA); a.key < b.key {
+				continue
+			} else if a.key > b.key || !a.contains(b) {
+				return false
+			}
+			break
 		}
 	}
 	return true
 }
 
-// combine merges the tiles of two sets word by word. onlyA and onlyB say whether a
-// tile that only one side has survives.
-func combine(a, b CoreSet, onlyA, onlyB bool, op func(a, b uint64) uint64) CoreSet {
-	var out []tile
-	i, j := 0, 0
-	for i < len(a.tiles) || j < len(b.tiles) {
+// worthLooking reports whether it is cheaper to look whether one of two sets is the answer
+// than to combine them.
+func worthLooking(a, b *CoreSet) bool { return max(a.numTiles(), b.numTiles()) > fewTiles }
+
+// combine merges the blocks of two sets word by word. onlyA and onlyB say whether a
+// block that only one side has survives.
+func combine(a, b *CoreSet, onlyA, onlyB bool, op func(a, b uint64) uint64) CoreSet {
+	var few [fewTiles]tile
+	var bufA, bufB tile
+	out, isA, isB := few[:0], true, true // the answer is a, it is b
+	n, m := a.numTiles(), b.numTiles()
+	for i, j := 0, 0; i < n || j < m; {
+		left, right := &bufA, &bufB
+		if i < n {
+			left = a.tile(i, left)
+		}
+		if j < m {
+			right = b.tile(j, right)
+		}
 		switch {
-		case j == len(b.tiles) || i < len(a.tiles) && a.tiles[i].key < b.tiles[j].key:
-			if onlyA {
-				out = append(out, a.tiles[i])
+		case j == m || i < n && left.key < right.key:
+			if isB = false; onlyA {
+				out = append(out, *left)
+			} else {
+				isA = false
 			}
 			i++
-		case i == len(a.tiles) || b.tiles[j].key < a.tiles[i].key:
-			if onlyB {
-				out = append(out, b.tiles[j])
+		case i == n || right.key < left.key:
+			if isA = false; onlyB {
+				out = append(out, *right)
+			} else {
+				isB = false
 			}
 			j++
 		default:
-			t := tile{key: a.tiles[i].key}
+			t := tile{key: left.key}
 			for w := range t.bits {
-				t.bits[w] = op(a.tiles[i].bits[w], b.tiles[j].bits[w])
+				t.bits[w] = op(left.bits[w], right.bits[w])
 			}
 			if !t.empty() {
 				out = append(out, t)
 			}
+			isA, isB = isA && t == *left, isB && t == *right
 			i++
 			j++
 		}
 	}
-	return CoreSet{out}
+	switch {
+	case isA:
+		return *a
+	case isB:
+		return *b
+	}
+	return newCoreSet(slices.Clone(out))
 }
 
 // All returns the cores of s by x, then by y.
 func (s CoreSet) All() iter.Seq[Core] {
 	return func(yield func(Core) bool) {
+		if s.isRect {
+			s.rect.all(yield)
+			return
+		}
 		for lo := 0; lo < len(s.tiles); {
 			// The tiles of one block of columns lie side by side; their columns interleave.
 			tx, hi := s.tiles[lo].key&0xf0, lo+1
@@ -278,29 +332,12 @@ func (s CoreSet) Ranges() CoreRangeSet {
 }
 
 // rectangle returns the rectangle that s is, if it is one: most sets are. Cost: O(tiles).
-func (s CoreSet) rectangle() (r CoreRange, ok bool) {
-	if len(s.tiles) == 0 {
-		return r, false
+func (s CoreSet) rectangle() (CoreRange, bool) {
+	if s.isRect {
+		return s.rect, true
 	}
-	first, last := &s.tiles[0], &s.tiles[len(s.tiles)-1] // with the corners of a rectangle
-	low, high := slices.IndexFunc(first.bits[:], isSet), 3
-	for last.bits[high] == 0 {
-		high--
-	}
-	from, to := low<<6+bits.TrailingZeros64(first.bits[low]), high<<6+bits.Len64(last.bits[high])-1
-	r = CoreRange{
-		Core{first.key&0xf0 | uint8(from>>4), first.key<<4 | uint8(from&15)},
-		Core{last.key&0xf0 | uint8(to>>4), last.key<<4 | uint8(to&15)},
-	}
-	if r.Start.X > r.End.X || r.Start.Y > r.End.Y {
-		return r, false
-	}
-	var b coreSetBuilder
-	b.addRange(r)
-	return r, b.set().Equal(s)
+	return rectangle(s.tiles)
 }
-
-func isSet(word uint64) bool { return word != 0 }
 
 // String returns the set as rectangles, "{[0-0 - 2-0], [0-1 - 1-1]}".
 func (s CoreSet) String() string { return s.Ranges().String() }

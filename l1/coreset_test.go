@@ -28,7 +28,8 @@ func (m coreModel) requireEqual(t require.TestingT, s l1.CoreSet) {
 	first, ok := s.First()
 	require.Equal(t, len(m) > 0, ok)
 	require.Equal(t, append(m.sorted(), l1.Core{})[0], first)
-	require.True(t, s.Equal(l1.CoreSetOf(m.sorted()...)), "equal sets have one form")
+	require.True(t, s.Equal(l1.CoreSetOf(m.sorted()...)))
+	require.Equal(t, l1.CoreSetOf(m.sorted()...), s, "equal sets have one form")
 }
 
 // drawSet draws rectangles and single cores, near and far.
@@ -123,6 +124,25 @@ func TestCoreSetOverlapsDoesNotAllocate(t *testing.T) {
 	b := l1.MustParseCoreRangeSet("{[13-0 - 13-9], [200-0 - 200-200]}").Cores()
 	require.Zero(t, testing.AllocsPerRun(100, func() { a.Overlaps(b) }))
 	require.Zero(t, testing.AllocsPerRun(100, func() { a.Has(l1.Core{X: 3, Y: 3}) }))
+}
+
+// A rectangle is kept as its corners, and what is there already is not copied.
+func TestRectanglesTakeNoMemory(t *testing.T) {
+	all, left, right := l1.Rect(0, 0, 254, 254), l1.Rect(0, 0, 99, 254), l1.Rect(100, 0, 254, 254)
+	ring := all.Cores().Minus(l1.Rect(1, 1, 253, 253).Cores())
+	corner, inside := l1.Rect(0, 0, 0, 5).Cores(), l1.Rect(2, 2, 9, 9).Cores()
+	var sink [8]l1.CoreSet
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		a, l, r := all.Cores(), left.Cores(), right.Cores()
+		sink = [8]l1.CoreSet{a.Union(l), l.Union(a), a.Intersect(l), l.Intersect(a), l.Minus(r), l.Minus(a)}
+		sink[6], sink[7] = ring.Union(ring).Union(corner), ring.Intersect(a).Minus(inside)
+	}))
+	require.Equal(t, all.Cores(), sink[0])
+	require.Equal(t, left.Cores(), sink[3])
+	require.Equal(t, l1.CoreSet{}, sink[5])
+	require.Equal(t, ring, sink[7])
+	require.Equal(t, all.Cores(), left.Cores().Union(right.Cores()), "together a rectangle again")
+	require.Equal(t, right.Cores(), all.Cores().Minus(left.Cores()))
 }
 
 func TestFirst(t *testing.T) {
