@@ -5,6 +5,8 @@
 //	Dense        keeps the programs, counts when asked            upstream's method
 //	PerCore      a BoundaryCount (google/btree) per core of each device
 //	SortedSlice  a SortedCount (sorted slice) per core of each device
+//	Intervals    an IntervalTree (augmented) per core of each device
+//	Rasters      a Raster (an array) per core of each device, for ranges of whole cells
 //
 // and for what dispatches left, and buffers:
 //
@@ -31,4 +33,6 @@ var (
 	_ Contender = (*Dense)(nil)
 	_ Contender = (*PerCore)(nil)
 	_ Contender = (*SortedSlice)(nil)
+	_ Contender = (*Intervals)(nil)
+	_ Contender = (*Rasters)(nil)
 )

@@ -49,30 +49,28 @@ func (b *BoundaryCount) Add(r l1.Range) (grew uint64) {
 	if b.edges == nil {
 		b.edges = newEdges()
 	}
-	grew, ok := b.shift(r, +1)
-	if !ok {
-		panic(fmt.Sprintf("baseline: a count below 0 in %v", r))
-	}
+	grew = b.shift(r, +1)
 	b.bytes += grew
 	return grew
 }
 
 // Remove takes back what one Add has counted and returns the number of bytes that
-// ceased to be covered. It panics, and changes nothing, if a byte of r is not covered.
+// ceased to be covered. It panics if a byte of r is not covered, and is of no use then.
 // O(k + log n).
 func (b *BoundaryCount) Remove(r l1.Range) (freed uint64) {
 	if r.IsEmpty() {
 		return 0
 	}
-	ok := b.edges != nil
-	if ok {
-		freed, ok = b.shift(r, -1)
+	if b.edges == nil {
+		refuse(r)
 	}
-	if !ok {
-		panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
-	}
+	freed = b.shift(r, -1)
 	b.bytes -= freed
 	return freed
+}
+
+func refuse(r l1.Range) {
+	panic(fmt.Sprintf("baseline: Remove(%v) of a range that is not covered", r))
 }
 
 // Bytes returns the number of covered bytes. O(1).
@@ -103,73 +101,60 @@ func (b *BoundaryCount) before(addr uint64) (n int) {
 }
 
 // shift adds d, +1 or -1, to the count of every byte of r and returns the number of
-// bytes whose count became, or ceased to be, 0. If a count would become negative it
-// returns false and changes nothing.
-func (b *BoundaryCount) shift(r l1.Range, d int) (moved uint64, ok bool) {
+// bytes whose count became, or ceased to be, 0.
+//
+// One walk does it. The end of r is looked for in the walk, where it is one comparison:
+// in AscendRange it would be a call for every edge.
+func (b *BoundaryCount) shift(r l1.Range, d int) (moved uint64) {
 	lead := b.before(r.Start)
 	n, at := lead, r.Start // the count before the change of the segment that starts at at
-	var first *edge        // the edge at r.Start
-	ok = true
-	// segment ends the segment that started at at.
-	segment := func(end uint64) {
-		if n == 0 || n+d == 0 {
-			moved += end - at
+	var first, last *edge  // the edges at r.Start and r.End
+	b.edges.AscendGreaterOrEqual(b.at(r.Start), func(e *edge) bool {
+		if e.addr >= r.End {
+			last = e
+			return false
 		}
-	}
-	b.edges.AscendRange(b.at(r.Start), &edge{addr: r.End}, func(e *edge) bool {
 		if e.addr == r.Start {
 			first = e
-		} else if ok = n+d >= 0; !ok {
-			return false
-		} else {
-			segment(e.addr)
+		} else if n == 0 || n+d == 0 {
+			moved += e.addr - at
 		}
 		n, at = e.n, e.addr
-		e.n += d
+		if e.n += d; e.n < 0 {
+			refuse(r)
+		}
 		return true
 	})
-	if !ok || n+d < 0 {
-		b.undo(r.Start, at, d, first != nil || at > r.Start)
-		return 0, false
+	if n == 0 || n+d == 0 {
+		moved += r.End - at
 	}
-	segment(r.End)
 	switch {
+	case first != nil && first.n == lead:
+		b.edges.Delete(first)
+	case first == nil && lead+d < 0:
+		refuse(r)
 	case first == nil:
 		b.edges.ReplaceOrInsert(&edge{r.Start, lead + d})
-	case first.n == lead:
-		b.edges.Delete(first)
 	}
-	end, found := b.edges.Get(b.at(r.End))
 	switch {
-	case !found:
+	case last == nil || last.addr != r.End:
 		b.edges.ReplaceOrInsert(&edge{r.End, n})
-	case end.n == n+d:
-		b.edges.Delete(end)
+	case last.n == n+d:
+		b.edges.Delete(last)
 	}
-	return moved, true
-}
-
-// undo takes d back from the edges from start to last, if any of them was changed.
-func (b *BoundaryCount) undo(start, last uint64, d int, changed bool) {
-	if !changed {
-		return
-	}
-	b.edges.AscendRange(b.at(start), &edge{addr: last + 1}, func(e *edge) bool {
-		e.n -= d
-		return true
-	})
+	return moved
 }
 
 // BoundaryCountOf returns the BoundaryCount that adding the given ranges one by one
 // leads to, in O(n log n): adding long ranges to many takes O(n^2).
 func BoundaryCountOf(ranges ...l1.Range) *BoundaryCount {
 	b := new(BoundaryCount)
-	b.load(endsOf(ranges))
+	b.load(loadingOf(ranges))
 	return b
 }
 
 // load counts many ranges at once.
-func (b *BoundaryCount) load(ends []end) {
+func (b *BoundaryCount) load(l *loading) {
 	var old []edge
 	if b.edges != nil {
 		b.edges.Ascend(func(e *edge) bool {
@@ -177,7 +162,7 @@ func (b *BoundaryCount) load(ends []end) {
 			return true
 		})
 	}
-	edges, bytes := merge(old, ends)
+	edges, bytes := merge(old, l.ends)
 	b.edges, b.bytes = newEdges(), bytes
 	// Edges that came one by one lie in memory in the order of their coming, which is
 	// not that of their addresses. In order they would be faster than they really are.

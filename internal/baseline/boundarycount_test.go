@@ -8,78 +8,96 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model is one count per byte of a short axis.
-func boundaryCountModel(t *rapid.T) {
-	const size = 64
-	var (
-		b     BoundaryCount
-		count [size + 1]int // the last one is always 0
-		live  []l1.Range
-	)
-	shift := func(r l1.Range, d int) (moved uint64) {
-		for a := r.Start; a < r.End; a++ {
-			if count[a] == 0 || count[a]+d == 0 {
-				moved++
+// The model is one count per byte of a short axis, or for each unit of bytes.
+func countModel[C any, P counter[C]](unit uint64) func(*rapid.T) {
+	return func(t *rapid.T) {
+		const size = 64
+		var (
+			c     = P(new(C))
+			count [size]int
+			live  []l1.Range
+		)
+		shift := func(r l1.Range, d int) (moved uint64) {
+			for a := r.Start / unit; a < r.End/unit; a++ {
+				if count[a] == 0 || count[a]+d == 0 {
+					moved += unit
+				}
+				count[a] += d
 			}
-			count[a] += d
+			return moved
 		}
-		return moved
-	}
-	draw := func(t *rapid.T) l1.Range {
 		ends := rapid.SampledFrom([]uint64{0, 1, 8, 9, 16, 24, 31, 32, 40, 48, 63, 64})
-		x, y := ends.Draw(t, "x"), ends.Draw(t, "y")
-		return l1.Range{Start: min(x, y), End: max(x, y)}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				x, y := unit*ends.Draw(t, "x"), unit*ends.Draw(t, "y")
+				r := l1.Range{Start: min(x, y), End: max(x, y)}
+				live = append(live, r)
+				require.Equal(t, shift(r, +1), c.Add(r))
+			},
+			"remove": func(t *rapid.T) {
+				if len(live) == 0 {
+					require.Zero(t, c.Remove(l1.Range{Start: unit, End: unit}))
+					return
+				}
+				i := rapid.IntRange(0, len(live)-1).Draw(t, "i")
+				r := live[i]
+				live = append(live[:i], live[i+1:]...)
+				require.Equal(t, shift(r, -1), c.Remove(r))
+			},
+			"load": func(t *rapid.T) { // what is filled at once counts on in its place
+				c = P(new(C))
+				c.load(loadingOf(live))
+			},
+			"": func(t *rapid.T) {
+				bytes := uint64(0)
+				for _, n := range count {
+					if n > 0 {
+						bytes += unit
+					}
+				}
+				require.Equal(t, bytes, c.Bytes())
+			},
+		})
 	}
-	t.Repeat(map[string]func(*rapid.T){
-		"add": func(t *rapid.T) {
-			r := draw(t)
-			live = append(live, r)
-			require.Equal(t, shift(r, +1), b.Add(r))
-		},
-		"remove": func(t *rapid.T) {
-			if len(live) == 0 {
-				require.Zero(t, b.Remove(l1.Range{Start: 5, End: 5}))
-				return
-			}
-			i := rapid.IntRange(0, len(live)-1).Draw(t, "i")
-			r := live[i]
-			live = append(live[:i], live[i+1:]...)
-			require.Equal(t, shift(r, -1), b.Remove(r))
-		},
-		"load": func(t *rapid.T) {
-			// A copy made at once counts the same, edge by edge.
-			loaded := BoundaryCountOf(live...)
-			require.Equal(t, b.Bytes(), loaded.Bytes())
-			require.Equal(t, edges(&b), edges(loaded))
-		},
-		"": func(t *rapid.T) {
-			bytes, boundaries, before := uint64(0), 0, 0
-			for _, n := range count {
-				if n > 0 {
-					bytes++
-				}
-				if n != before {
-					boundaries++
-				}
-				before = n
-			}
-			require.Equal(t, bytes, b.Bytes())
-			require.Equal(t, boundaries, b.Boundaries())
-		},
-	})
 }
 
-func TestBoundaryCountModel(t *testing.T) { rapid.Check(t, boundaryCountModel) }
+func TestCountModel(t *testing.T) {
+	t.Run("BoundaryCount", rapid.MakeCheck(countModel[BoundaryCount](1)))
+	t.Run("SortedCount", rapid.MakeCheck(countModel[SortedCount](1)))
+	t.Run("IntervalTree", rapid.MakeCheck(countModel[IntervalTree](1)))
+	t.Run("Raster", rapid.MakeCheck(countModel[Raster](Cell)))
+}
 
-func FuzzBoundaryCountModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(boundaryCountModel)) }
+func FuzzCountModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(countModel[IntervalTree](1))) }
+
+// An IntervalTree forgets nothing of its order, and what was taken away is used again.
+func TestIntervalTreeIsUsedAgain(t *testing.T) {
+	var tree IntervalTree
+	for round := range uint64(3) {
+		for i := range uint64(1_000) {
+			tree.Add(l1.Range{Start: i * 7 % 1_000 * 10, End: i*7%1_000*10 + 5 + round})
+		}
+		require.EqualValues(t, 1_000*(5+round), tree.Bytes())
+		require.Len(t, tree.nodes, 1_001)
+		for i := range uint64(1_000) {
+			tree.Remove(l1.Range{Start: i * 10, End: i*10 + 5 + round})
+		}
+		require.Zero(t, tree.Bytes())
+	}
+}
+
+func TestRasterRefusesParts(t *testing.T) {
+	require.Panics(t, func() { new(Raster).Add(l1.Range{Start: Cell, End: Cell + 1}) })
+}
 
 func TestBoundaryCountRefusesWhatIsNotCovered(t *testing.T) {
 	var b BoundaryCount
 	require.Panics(t, func() { b.Remove(l1.Range{Start: 0, End: 8}) })
 	b.Add(l1.Range{Start: 0, End: 8})
-	require.Panics(t, func() { b.Remove(l1.Range{Start: 4, End: 9}) })
 	require.EqualValues(t, 8, b.Bytes())
 	require.Equal(t, 2, b.Boundaries())
+	require.Panics(t, func() { b.Remove(l1.Range{Start: 4, End: 9}) })
+	require.Panics(t, func() { BoundaryCountOf(l1.Range{Start: 4, End: 8}).Remove(l1.Range{Start: 2, End: 8}) })
 }
 
 func edges(b *BoundaryCount) (out []edge) {

@@ -43,7 +43,7 @@ func contenderModel(t *rapid.T) {
 		Contender
 		Load([]*program.Program, []int)
 	}
-	contenders := []loader{NewDense(spec, devices), NewPerCore(spec, devices), NewSortedSlice(spec, devices)}
+	contenders := []loader{NewDense(spec, devices), NewPerCore(spec, devices), NewSortedSlice(spec, devices), NewIntervals(spec, devices)}
 	model := make(bytesOf, devices)
 	for d := range model {
 		model[d] = map[program.ID]*program.Program{}
@@ -149,30 +149,9 @@ func TestSortedCountIsBoundaryCount(t *testing.T) {
 	})
 }
 
-func TestSortedCountRefusesWhatIsNotCovered(t *testing.T) {
-	var s SortedCount
-	require.Panics(t, func() { s.Remove(l1.Range{Start: 0, End: 8}) })
-}
-
-// A refused change of a BoundaryCount leaves every edge as it was.
-func TestBoundaryCountRefusalChangesNothing(t *testing.T) {
-	for _, live := range [][]l1.Range{
-		{{Start: 0, End: 8}},
-		{{Start: 0, End: 8}, {Start: 2, End: 4}},
-		{{Start: 0, End: 4}, {Start: 6, End: 8}},
-		{{Start: 4, End: 6}},
-	} {
-		for start := range uint64(9) {
-			for end := start + 1; end < 11; end++ {
-				b := BoundaryCountOf(live...)
-				covered := BoundaryCountOf(append(live, l1.Range{Start: start, End: end})...)
-				if covered.Bytes() == b.Bytes() {
-					continue // no byte of it is free
-				}
-				want := edges(b)
-				require.Panics(t, func() { b.Remove(l1.Range{Start: start, End: end}) })
-				require.Equal(t, want, edges(b), "[%d,%d) of %v", start, end, live)
-			}
-		}
-	}
+func TestWhatIsNotCoveredIsRefused(t *testing.T) {
+	r := l1.Range{Start: 0, End: Cell}
+	require.Panics(t, func() { new(SortedCount).Remove(r) })
+	require.Panics(t, func() { new(IntervalTree).Remove(r) })
+	require.Panics(t, func() { new(Raster).Remove(r) })
 }

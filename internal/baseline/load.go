@@ -17,6 +17,14 @@ type end struct {
 	d    int
 }
 
+// A loading is ranges that are put into a counter at once, and their ends.
+type loading struct {
+	ranges []l1.Range
+	ends   []end
+}
+
+func loadingOf(ranges []l1.Range) *loading { return &loading{ranges, endsOf(ranges)} }
+
 // endsOf returns the ends of the ranges, in order.
 func endsOf(ranges []l1.Range) []end {
 	ends := make([]end, 0, 2*len(ranges))

@@ -18,6 +18,16 @@ type SortedSlice struct {
 	perCore[SortedCount, *SortedCount]
 }
 
+// Intervals is PerCore with an IntervalTree for each core.
+type Intervals struct {
+	perCore[IntervalTree, *IntervalTree]
+}
+
+// Rasters is PerCore with a Raster for each core.
+type Rasters struct {
+	perCore[Raster, *Raster]
+}
+
 // NewPerCore returns a PerCore for numbered devices of one Spec.
 func NewPerCore(spec l1.Spec, devices int) *PerCore {
 	return &PerCore{newPerCore[BoundaryCount](spec, devices)}
@@ -28,13 +38,23 @@ func NewSortedSlice(spec l1.Spec, devices int) *SortedSlice {
 	return &SortedSlice{newPerCore[SortedCount](spec, devices)}
 }
 
+// NewIntervals returns an Intervals for numbered devices of one Spec.
+func NewIntervals(spec l1.Spec, devices int) *Intervals {
+	return &Intervals{newPerCore[IntervalTree](spec, devices)}
+}
+
+// NewRasters returns a Rasters for numbered devices of one Spec.
+func NewRasters(spec l1.Spec, devices int) *Rasters {
+	return &Rasters{newPerCore[Raster](spec, devices)}
+}
+
 // A counter counts the ranges of one core.
 type counter[C any] interface {
 	*C
 	Add(l1.Range) (grew uint64)
 	Remove(l1.Range) (freed uint64)
 	Bytes() uint64
-	load([]end)
+	load(*loading)
 }
 
 // perCore has a counter for each core of each device.
@@ -101,17 +121,17 @@ func (t *perCore[C, P]) Load(programs []*program.Program, devices []int) {
 			}
 		}
 	}
-	var ends []end
+	var l *loading
 	for n := range ranges {
 		// Most often the cores get the same.
 		if n == 0 || !slices.Equal(ranges[n], ranges[n-1]) {
-			ends = endsOf(ranges[n])
+			l = loadingOf(ranges[n])
 		}
 		for _, i := range devices {
 			d := &t.devices[i]
 			core := P(&d.cores[n])
 			d.total -= core.Bytes()
-			core.load(ends)
+			core.load(l)
 			d.total += core.Bytes()
 		}
 	}

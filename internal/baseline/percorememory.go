@@ -17,17 +17,11 @@ type PerCoreMemory struct {
 // A memory is the L1 of one device.
 type memory struct {
 	registered map[program.ID]bool
-	cores      []writer
+	cores      []*spot         // what was written last
 	counts     []BoundaryCount // by core; nil as long as the device has had no buffer
 	total      uint64
 	heap       map[device.BufferID]block
 	low        uint64 // the lowest address of a buffer
-}
-
-// A writer is what was written to a core last.
-type writer struct {
-	*image
-	spot *spot
 }
 
 // NewPerCoreMemory returns a PerCoreMemory for numbered devices of one Spec.
@@ -36,7 +30,7 @@ func NewPerCoreMemory(spec l1.Spec, devices int) *PerCoreMemory {
 	for i := range m.devices {
 		m.devices[i] = memory{
 			registered: map[program.ID]bool{},
-			cores:      make([]writer, spec.NumCores()),
+			cores:      make([]*spot, spec.NumCores()),
 			heap:       map[device.BufferID]block{},
 			low:        l1.MaxAddr,
 		}
@@ -66,23 +60,23 @@ func (m *PerCoreMemory) Dispatch(p *program.Program, devices []int) {
 		for k := range x.spots {
 			s := &x.spots[k]
 			for _, c := range s.cores {
-				if d.cores[c].image != x {
-					d.write(c, writer{x, s})
+				if d.cores[c] != s {
+					d.write(c, s)
 				}
 			}
 		}
 	}
 }
 
-// write puts what w has on a core in the place of what was there.
-func (d *memory) write(core int32, w writer) {
-	old := d.cores[core].spot
-	d.cores[core] = w
+// write puts s on a core in the place of what was there.
+func (d *memory) write(core int32, s *spot) {
+	old := d.cores[core]
+	d.cores[core] = s
 	if d.counts == nil {
 		if old != nil {
 			d.total -= old.bytes
 		}
-		d.total += w.spot.bytes
+		d.total += s.bytes
 		return
 	}
 	count := &d.counts[core]
@@ -91,7 +85,7 @@ func (d *memory) write(core int32, w writer) {
 			d.total -= count.Remove(r)
 		}
 	}
-	for _, r := range w.spot.ranges {
+	for _, r := range s.ranges {
 		d.total += count.Add(r)
 	}
 }
@@ -130,9 +124,9 @@ func (d *memory) count() {
 		return
 	}
 	d.counts = make([]BoundaryCount, len(d.cores))
-	for c, w := range d.cores {
-		if w.spot != nil {
-			for _, r := range w.spot.ranges {
+	for c, s := range d.cores {
+		if s != nil {
+			for _, r := range s.ranges {
 				d.counts[c].Add(r)
 			}
 		}

@@ -86,4 +86,4 @@ func (s *SortedCount) shift(r l1.Range, d int) (moved uint64) {
 }
 
 // load counts many ranges at once.
-func (s *SortedCount) load(ends []end) { s.edges, s.bytes = merge(s.edges, ends) }
+func (s *SortedCount) load(l *loading) { s.edges, s.bytes = merge(s.edges, l.ends) }
