@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -14,17 +15,24 @@ import (
 //	nested  ----------------    staircase  --------
 //	          ------------                   --------
 //	            --------                       --------
-func Adversarial(live, pairs int) Workload {
-	w := Workload{Name: fmt.Sprintf("W4/live=%d", live), Spec: oneCore(), Devices: 1}
+func Adversarial(live, pairs int) Workload { return adversarial("W4", live, pairs, 1) }
+
+// Raster is W4 on whole units of 16 bytes, as real addresses are.
+func Raster(live, pairs int) Workload { return adversarial("W4/raster", live, pairs, baseline.Cell) }
+
+func adversarial(name string, live, pairs int, unit uint64) Workload {
+	w := Workload{Name: fmt.Sprintf("%s/live=%d", name, live), Spec: oneCore(), Devices: 1}
 	m := newMaker(4, w.Spec)
 	base, room := w.Spec.CBBase, w.Spec.L1Size-w.Spec.CBBase
 	n := uint64(live + live/8 + 1)
 	var pool []*program.Program
 	for i := range (n + 1) / 2 {
 		inset := i * (room * 3 / 10) / (n / 2)
+		inset -= inset % unit
 		pool = append(pool, m.at(l1.Range{Start: base + inset, End: base + room - inset}))
 		step := i * (room / 2) / (n / 2)
-		pool = append(pool, m.at(l1.Range{Start: base + step, End: base + step + room/2 - 1}))
+		step -= step % unit
+		pool = append(pool, m.at(l1.Range{Start: base + step, End: base + step + room/2 - unit}))
 	}
 	w.Before, w.Steps = exchange(m.rnd, pool, live, pairs)
 	return w

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // A Design is a way to count, which can play workloads. A further one is a function here
@@ -39,7 +40,13 @@ func Dense() Design { return classical("dense", baseline.NewDense) }
 func PerCore() Design { return classical("percore", baseline.NewPerCore) }
 
 // SortedSlice has a sorted slice of boundaries for each core of each device.
-func SortedSlice() Design { return classical("sorted slice", baseline.NewSortedSlice) }
+func SortedSlice() Design { return classical("slice", baseline.NewSortedSlice) }
+
+// Intervals has an augmented interval tree for each core of each device.
+func Intervals() Design { return classical("intervals", baseline.NewIntervals) }
+
+// Rasters has an array with a number for each 16 bytes of each core of each device.
+func Rasters() Design { return classical("raster", baseline.NewRasters) }
 
 // DenseMemory is Dense for what dispatches left, and buffers.
 func DenseMemory() Design { return classical("dense", baseline.NewDenseMemory) }
@@ -53,7 +60,10 @@ func Designs(w Workload) []Design {
 	if w.inMemory() {
 		return []Design{DenseMemory(), Ours(), PerCoreMemory()}
 	}
-	all := []Design{Dense(), Ours(), PerCore(), SortedSlice()}
+	all := []Design{Dense(), Ours(), PerCore(), SortedSlice(), Intervals()}
+	if w.InRaster() {
+		all = append(all, Rasters())
+	}
 	if w.Spec.NumCores() == 1 {
 		all = append(all, Counter(), Coverage())
 	}
@@ -63,4 +73,21 @@ func Designs(w Workload) []Design {
 // inMemory reports whether w is for a baseline.Memory.
 func (w Workload) inMemory() bool {
 	return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do > Unregister })
+}
+
+// InRaster reports whether Rasters can play w: all ranges are whole cells.
+func (w Workload) InRaster() bool {
+	return !slices.ContainsFunc(slices.Concat(w.Before, w.Steps), func(s Step) bool {
+		if s.Program == nil {
+			return true
+		}
+		for g := range s.Program.Occupied(program.CircularBuffer).Groups() {
+			for r := range g.Ranges() {
+				if (r.Start|r.End)%baseline.Cell != 0 {
+					return true
+				}
+			}
+		}
+		return false
+	})
 }

@@ -13,36 +13,52 @@ import (
 // devices hold the same.
 func Fragmented(devices, live, pairs int) Workload {
 	w := Workload{Name: fmt.Sprintf("W5/devices=%d/live=%d", devices, live), Spec: l1.N150(), Devices: devices}
-	all := numbers(devices)
-	return w.fragments(live, pairs, func() []int { return all })
+	return w.fragments(live, pairs, onAll(devices))
 }
 
 // Diverged is W6: as Fragmented, but each program is on a random half of the devices, so
 // that neither cores nor devices have anything in common.
 func Diverged(devices, live, pairs int) Workload {
 	w := Workload{Name: fmt.Sprintf("W6/devices=%d/live=%d", devices, live), Spec: l1.N150(), Devices: devices}
-	rnd := newMaker(6, w.Spec).rnd
-	return w.fragments(live, pairs, func() []int {
+	return w.fragments(live, pairs, onHalves(devices))
+}
+
+// onAll names all devices again and again.
+func onAll(devices int) func() []int {
+	all := numbers(devices)
+	return func() []int { return all }
+}
+
+// onHalves names a random half of the devices each time.
+func onHalves(devices int) func() []int {
+	rnd := newMaker(6, l1.Spec{}).rnd
+	return func() []int {
 		half := rnd.Perm(devices)[:max(devices/2, 1)]
 		slices.Sort(half)
 		return half
-	})
+	}
 }
 
+// fragments lets programs of 4 circular buffers on random rectangles come and go.
 func (w Workload) fragments(live, pairs int, on func() []int) Workload {
 	m := newMaker(5, w.Spec)
-	var programs []*program.Program
-	var devices [][]int
+	return w.renewed(live, pairs, on, func() *program.Program { return m.placed(4, 64<<10, m.rectangles(1)...) })
+}
+
+// renewed returns w with live programs, of which the oldest leaves and a new one comes,
+// pairs times. Each program stays on its devices.
+func (w Workload) renewed(live, pairs int, on func() []int, next func() *program.Program) Workload {
+	var came []Step
 	for i := range live + pairs {
-		p, where := m.placed(4, 64<<10, m.rectangles(1)...), on()
-		programs, devices = append(programs, p), append(devices, where)
+		s := Step{Program: next(), Devices: on()}
+		came = append(came, s)
 		if i < live {
-			w.Before = append(w.Before, Step{Program: p, Devices: where})
+			w.Before = append(w.Before, s)
 			continue
 		}
-		w.Steps = append(w.Steps,
-			Step{Program: programs[i-live], Devices: devices[i-live], Do: Unregister},
-			Step{Program: p, Devices: where})
+		out := came[i-live]
+		out.Do = Unregister
+		w.Steps = append(w.Steps, out, s)
 	}
 	return w
 }

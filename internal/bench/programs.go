@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -22,20 +23,59 @@ func newMaker(seed uint64, spec l1.Spec) *maker {
 // cores, in turn; its size is a random multiple of the alignment, at most the given
 // number of bytes. All are placed from the base as tt-metal does it.
 func (m *maker) placed(n int, largest uint64, on ...l1.CoreRangeSet) *program.Program {
-	b := program.NewBuilder(m.next)
-	m.next++
+	return m.sized(n, func() uint64 { return m.spec.CBAlign * (1 + m.rnd.Uint64N(largest/m.spec.CBAlign)) }, on...)
+}
+
+// sized is placed with other sizes.
+func (m *maker) sized(n int, size func() uint64, on ...l1.CoreRangeSet) *program.Program {
+	b := m.builder()
 	for i := range n {
-		size := m.spec.CBAlign * (1 + m.rnd.Uint64N(largest/m.spec.CBAlign))
-		b.CB(program.CB{Cores: on[i%len(on)], Size: size})
+		b.CB(program.CB{Cores: on[i%len(on)], Size: size()})
 	}
 	return must(b.Build(m.spec))
 }
 
+// builder is for the program with the next id.
+func (m *maker) builder() *program.Builder {
+	m.next++
+	return program.NewBuilder(m.next - 1)
+}
+
+// lying makes a program with a range of its own on each of the given sets of cores.
+func (m *maker) lying(on []l1.CoreRangeSet, at func() l1.Range) *program.Program {
+	b := m.builder()
+	for _, cores := range on {
+		b.Range(cores, at())
+	}
+	return must(b.Build(m.spec))
+}
+
+// anywhere returns a random range of whole units of 32 bytes in L1, at most so long.
+func (m *maker) anywhere(longest uint64) l1.Range {
+	const unit = 32
+	size := unit * (1 + m.rnd.Uint64N(longest/unit))
+	start := m.spec.CBBase + unit*m.rnd.Uint64N((m.spec.L1Size-m.spec.CBBase-size)/unit+1)
+	return l1.Range{Start: start, End: start + size}
+}
+
+// half returns a random half of the cores.
+func (m *maker) half() l1.CoreRangeSet {
+	cores := slices.Collect(m.spec.Grid().Cores().All())
+	m.rnd.Shuffle(len(cores), func(i, j int) { cores[i], cores[j] = cores[j], cores[i] })
+	return l1.CoreSetOf(cores[:max(len(cores)/2, 1)]...).Ranges()
+}
+
+// single returns each core of the grid as a set of its own.
+func (m *maker) single() (out []l1.CoreRangeSet) {
+	for c := range m.spec.Grid().Cores().All() {
+		out = append(out, l1.Rect(c.X, c.Y, c.X, c.Y))
+	}
+	return out
+}
+
 // at makes a program with one range on all cores.
 func (m *maker) at(r l1.Range) *program.Program {
-	b := program.NewBuilder(m.next).Range(m.spec.Grid(), r)
-	m.next++
-	return must(b.Build(m.spec))
+	return m.lying([]l1.CoreRangeSet{m.spec.Grid()}, func() l1.Range { return r })
 }
 
 // rectangle returns a random rectangle of at least least cores a side.
@@ -58,4 +98,33 @@ func (m *maker) rectangles(least int) []l1.CoreRangeSet {
 		out[i] = must(l1.NewCoreRangeSet(m.rectangle(least)))
 	}
 	return out
+}
+
+// A Build is programs of one sort, and what they are.
+type Build struct {
+	Name     string
+	Programs []*program.Program
+}
+
+// Builds are sorts of programs for the Spec, so many of each.
+func Builds(spec l1.Spec, programs int) []Build {
+	sort := func(name string, next func(m *maker) *program.Program) Build {
+		m, all := newMaker(16, spec), make([]*program.Program, programs)
+		for i := range all {
+			all[i] = next(m)
+		}
+		return Build{name, all}
+	}
+	few := newMaker(17, spec)
+	some, many := []l1.CoreRangeSet{few.rectangles(4)[0], few.rectangles(4)[0], few.rectangles(4)[0]}, make([]l1.CoreRangeSet, 64)
+	for i := range many {
+		many[i] = must(l1.NewCoreRangeSet(few.rectangle(1)))
+	}
+	return []Build{
+		sort("4 CBs on the grid", func(m *maker) *program.Program { return m.placed(4, 64<<10, spec.Grid()) }),
+		sort("16 CBs on 3 rectangles", func(m *maker) *program.Program { return m.placed(16, 32<<10, some...) }),
+		sort("16 CBs on 1 to 3 rectangles, others each time", func(m *maker) *program.Program { return m.placed(16, 32<<10, m.rectangles(4)...) }),
+		sort("64 CBs on one core each", func(m *maker) *program.Program { return m.placed(64, 4<<10, few.single()...) }),
+		sort("64 CBs on 64 rectangles", func(m *maker) *program.Program { return m.placed(64, 4<<10, many...) }),
+	}
 }

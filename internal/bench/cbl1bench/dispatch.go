@@ -10,59 +10,54 @@ import (
 
 // The workloads W11 to W13 are histories of dispatches and buffers.
 
-// recall lets the contenders play w and adds a row with what a call costs and allocates.
-func (r *runner) recall(w bench.Workload, call string, objects *goal) (timing, error) {
-	t, err := r.race(w, by(bench.Ours()), by(bench.PerCoreMemory()).on(0, w.Devices-1).first(500), by(bench.DenseMemory()).on(0).first(10).once())
+// recall lets the contenders play w and adds a row with what a call costs.
+func (r *runner) recall(w bench.Workload, aim, objects *goal) (*outcome, error) {
+	o, err := r.contest(w, by(bench.Ours()), by(bench.PerCoreMemory()).on(0, w.Devices-1).first(500), by(bench.DenseMemory()).on(0).first(10).once())
 	if err != nil {
-		return timing{}, err
+		return nil, err
 	}
-	calls := float64(len(w.Steps))
-	m := bench.Ours().New(w)
-	bench.Change(m, w.Before)
-	totals := make([]uint64, 0, bench.Changes(w.Steps))
-	n := mallocs(func() { bench.Play(m, w.Steps, totals) }) / calls
-	x := row{workload: w.Name, ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0])}
-	if x.what, x.value = call, (value{n: t[0].run / calls, unit: "ns"}); objects == nil {
-		x.what = fmt.Sprintf("%s, %s allocations", call, number(n))
+	r.ask(o, "a call", value{n: o.call(o.us), unit: "ns"}, aim)
+	if objects != nil {
+		r.ask(o, "allocations per call", value{n: o.costs.allocations, unit: "objects"}, objects)
 	}
-	if r.add(x); objects != nil {
-		r.add(row{workload: w.Name, what: "allocations per call", value: value{n: n, unit: "objects"}, goal: objects})
-	}
-	return t[0], nil
+	return o, nil
 }
 
 // dispatch is W11: what a dispatch that changes residency costs, and a question for it.
 func dispatch(r *runner) error {
 	live := r.size.dispatched
 	last := len(live) - 1
-	for _, devices := range []int{1, r.size.devices / 4, r.size.devices} {
+	for k, devices := range []int{1, r.size.devices / 4, r.size.devices} {
 		at := make([]timing, len(live))
 		for i, n := range live {
 			var objects *goal
 			if i == last {
 				objects = atMost(0.01, 0)
 			}
-			var err error
-			if at[i], err = r.recall(bench.Turns(devices, n-2, r.size.turns), "a dispatch", objects); err != nil {
+			o, err := r.recall(bench.Turns(devices, n-2, r.size.turns), nil, objects)
+			if err != nil {
 				return err
 			}
+			at[i] = o.us
 		}
 		r.add(row{
 			workload: fmt.Sprintf("W11/turns/devices=%d", devices),
 			what:     fmt.Sprintf("cost at %d / at %d", live[last], live[0]),
 			value:    at[last].over(at[0]), goal: atMost(2, 1.3),
 		})
-	}
-	for _, devices := range []int{1, r.size.devices} {
 		for _, w := range []bench.Workload{
 			bench.Again(devices, live[1]-1, r.size.turns),
 			bench.Round(devices, r.size.round, r.size.turns),
-			bench.Scattered(devices, live[1], r.size.turns/10),
 		} {
-			if _, err := r.recall(w, "a dispatch", nil); err != nil {
+			if _, err := r.recall(w, nil, nil); err != nil {
 				return err
 			}
 		}
+		o, err := r.recall(bench.Scattered(devices, live[1], r.size.turns/10), nil, nil)
+		if err != nil {
+			return err
+		}
+		r.ask(o, "of an array of last writers", o.us.over(o.of("percore")), aimAtMost([]float64{5, 2, 1}[k]))
 	}
 	return queries(r)
 }
@@ -93,8 +88,8 @@ func queries(r *runner) error {
 			runtime.KeepAlive(sum)
 		}
 		r.add(row{
-			workload: "W11/query/" + x.Name, ours: timing{change: ns[1]},
-			what: fmt.Sprintf("cost at %d / at %d", many, few), value: value{n: ns[1] / ns[0], unit: "x"}, goal: x.goal,
+			workload: "W11/query/" + x.Name,
+			what:     fmt.Sprintf("cost at %d / at %d", many, few), value: value{n: ns[1] / ns[0], unit: "x"}, goal: x.goal,
 		})
 	}
 	return nil
@@ -112,7 +107,7 @@ func enqueue(r *runner) error {
 				{bench.Cold(devices, buffers, r.size.cold), nil},
 				{bench.Operations(devices, buffers, r.size.turns/10), nil},
 			} {
-				if _, err := r.recall(x.Workload, "a call", x.objects); err != nil {
+				if _, err := r.recall(x.Workload, nil, x.objects); err != nil {
 					return err
 				}
 			}
@@ -126,12 +121,15 @@ func buffers(r *runner) error {
 	for _, devices := range []int{1, r.size.devices} {
 		for _, live := range r.size.buffers {
 			w := bench.Interleaved(devices, live, r.size.turns/10)
-			modes := []bench.Workload{w, bench.Sharded(devices, live, r.size.turns/10)}
+			aim := aimAtMost(1_000)
 			if devices > 1 {
-				modes = append(modes, w.PerDevice())
+				if _, err := r.recall(w.PerDevice(), aim, nil); err != nil {
+					return err
+				}
+				aim = aimAtMost(3_000)
 			}
-			for _, mode := range modes {
-				if _, err := r.recall(mode, "a call", nil); err != nil {
+			for _, w := range []bench.Workload{w, bench.Sharded(devices, live, r.size.turns/10)} {
+				if _, err := r.recall(w, aim, nil); err != nil {
 					return err
 				}
 			}

@@ -32,11 +32,9 @@ func states(r *runner) error {
 	}
 	us := timing{change: all / float64(bench.Changes(w.Steps)), run: all}
 	them := timing{change: two / float64(bench.Changes(few.Steps)), sampled: true}
-	name := fmt.Sprintf("W9/devices=%d/states=%d", r.size.fleet, r.size.states)
-	r.add(row{
-		workload: name, ours: us, percore: them.over(us),
-		what: "registration on all / on one device", value: value{n: all / one, unit: "x"}, goal: atMostOnly(200),
-	})
+	w.Name = fmt.Sprintf("W9/devices=%d/states=%d", r.size.fleet, r.size.states)
+	o := &outcome{w: w, us: us, rivals: []rival{{name: "percore", timing: them}}}
+	r.ask(o, "registration on all / on one device", value{n: all / one, unit: "x"}, atMostOnly(200))
 
 	half := bench.States(r.size.fleet/2, r.size.states, programs, common)
 	large, err := fleetHeap(w)
@@ -54,11 +52,11 @@ func states(r *runner) error {
 		return err
 	}
 	r.add(row{
-		workload: name, what: "heap per further equal device",
+		workload: w.Name, what: "heap per further equal device",
 		value: value{n: (large - small) / float64(w.Devices-half.Devices), unit: "bytes"}, goal: atMostOnly(128),
 	})
 	r.add(row{
-		workload: name, what: "heap per device of an empty fleet",
+		workload: w.Name, what: "heap per device of an empty fleet",
 		value: value{n: empty / float64(w.Devices), unit: "bytes"},
 	})
 	return nil

@@ -16,27 +16,21 @@ func sweep(r *runner) error {
 		at := map[int]timing{}
 		for _, live := range r.size.sweep {
 			w := bench.Sweep(spec, live)
-			racers := []racer{by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).at(points)}
+			racers := append(rivals(w, 0), by(bench.Dense()).at(points))
 			if live > r.size.sweepRatio {
-				racers = []racer{by(bench.Ours()), by(bench.PerCore()).at(points).once()}
+				racers = []racer{by(bench.PerCore()).at(points).once(), by(bench.Intervals()).at(points).once()}
 			}
-			t, err := r.race(w, racers...)
+			o, err := r.contest(w, append([]racer{by(bench.Ours())}, racers...)...)
 			if err != nil {
 				return err
 			}
-			at[live] = t[0]
-			x := row{workload: w.Name, ours: t[0], percore: t[1].over(t[0]), what: "register vs percore", value: t[1].over(t[0])}
-			if len(t) > 2 {
-				x.dense = t[2].over(t[0])
-			}
+			at[live] = o.us
 			if live != r.size.sweepRatio {
-				r.add(x)
+				r.ask(o, "register vs percore", o.over("percore"), nil)
 				continue
 			}
-			x.goal = atLeast(200, 1_000)
-			r.add(x)
-			x.what, x.value, x.goal = "whole run vs dense", x.dense, atLeast(10_000, 40_000)
-			r.add(x)
+			r.ask(o, "register vs percore", o.over("percore"), atLeast(200, 1_000))
+			r.ask(o, "whole run vs dense", o.over("dense"), atLeast(10_000, 40_000))
 		}
 		most := r.size.sweep[len(r.size.sweep)-1]
 		r.add(row{
@@ -51,152 +45,161 @@ func sweep(r *runner) error {
 
 func mesh(r *runner) error {
 	w := bench.Mesh(r.size.devices, r.size.meshed)
-	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).on(0, r.size.devices-1))
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(r.ends()...)}, rivals(w, 0)...)...)
 	if err != nil {
 		return err
 	}
-	x := row{workload: w.Name + "/call=program", ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0])}
-	x.what, x.value, x.goal = "whole run vs dense", x.dense, atLeast(1_000, 4_000)
-	r.add(x)
-	x.what, x.value, x.goal = "whole run vs percore", x.percore, atLeast(100, 400)
-	r.add(x)
+	r.ask(o, "whole run vs dense", o.over("dense"), atLeast(1_000, 4_000))
+	r.ask(o, "whole run vs percore", o.over("percore"), atLeast(100, 400))
 	for _, mode := range []struct {
 		w    bench.Workload
 		goal *goal
 	}{
 		{w.PerDevice(), nil},
-		{w.DeviceMajor(), atLeast(5, 15)},
+		{w.DeviceMajor(), atLeast(5, 150)},
 	} {
-		t, err := r.race(mode.w, by(bench.Ours()), by(bench.PerCore()))
+		o, err := r.match(mode.w, 0)
 		if err != nil {
 			return err
 		}
-		r.add(row{
-			workload: mode.w.Name, ours: t[0], percore: t[1].over(t[0]),
-			what: "whole run vs percore", value: t[1].over(t[0]), goal: mode.goal,
-		})
+		r.ask(o, "whole run vs percore", o.over("percore"), mode.goal)
 	}
 	return nil
 }
+
+// ends are the first and the last device: a part that says something about all.
+func (r *runner) ends() []int { return []int{0, r.size.devices - 1} }
 
 func churn(r *runner) error {
 	w := bench.Churn(r.size.devices, r.size.cached, r.size.pairs)
-	ends := []int{0, r.size.devices - 1}
+	return r.called(w, atLeast(500, 2_000), atLeast(1_000, 5_000), by(bench.Dense()).on(0).first(10))
+}
+
+// called lets w be played with one call per device and with one call per program.
+func (r *runner) called(w bench.Workload, device, program *goal, more ...racer) error {
 	for _, mode := range []struct {
-		w     bench.Workload
+		bench.Workload
 		calls int // per program
 		goal  *goal
-	}{
-		{w.PerDevice(), 2, atLeast(500, 2_000)},
-		{w, 1, atLeast(1_000, 5_000)},
-	} {
-		t, err := r.race(mode.w, by(bench.Ours()), by(bench.PerCore()).on(ends...).first(400*mode.calls), by(bench.Dense()).on(0).first(10))
+	}{{w.PerDevice(), 2, device}, {w, 1, program}} {
+		racers := append([]racer{by(bench.Ours())}, rivals(w, 400*mode.calls, r.ends()...)...)
+		o, err := r.contest(mode.Workload, append(racers, more...)...)
 		if err != nil {
 			return err
 		}
-		if mode.calls == 1 {
-			mode.w.Name += "/call=program"
-		}
-		r.add(row{
-			workload: mode.w.Name, ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0]),
-			what: "per change vs percore", value: t[1].over(t[0]), goal: mode.goal,
-		})
+		r.ask(o, "per change vs percore", o.over("percore"), mode.goal)
 	}
 	return nil
 }
 
-// onOneCore are the ways to count on one core.
-func onOneCore() []racer {
-	device := bench.Ours()
-	device.Name = "device"
-	return []racer{by(device), by(bench.Counter()), by(bench.Coverage())}
+// rectangles is W3 as it is in life.
+func rectangles(r *runner) error {
+	return r.called(bench.Rectangles(r.size.devices, r.size.cached, r.size.pairs/10), aimAtLeast(400), aimAtLeast(2_000))
 }
 
+// swapped is W3 with devices that meet on two ways.
+func swapped(r *runner) error {
+	for _, live := range r.size.swapped {
+		w := bench.Swapped(r.size.devices, live, r.size.pairs/100)
+		if err := r.called(w, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adversarial is W4, on a device of one core, and on what a core has.
 func adversarial(r *runner) error {
-	us := onOneCore()
+	us := []string{"cbl1", "Counter", "Coverage"}
 	costs := make([][]float64, len(us))
-	for _, live := range r.size.ranges {
+	for i, live := range r.size.ranges {
 		w := bench.Adversarial(live, 10_000)
-		t, err := r.race(w, append(us, by(bench.PerCore()).first(200), by(bench.Dense()).first(6))...)
+		racers := []racer{by(bench.Ours()), partBy(bench.Counter()), partBy(bench.Coverage()), by(bench.Intervals()), by(bench.PerCore()).first(200), by(bench.SortedSlice()).first(200), by(bench.Dense()).first(6)}
+		o, err := r.contest(w, racers...)
 		if err != nil {
 			return err
 		}
-		for i, x := range us {
-			costs[i] = append(costs[i], t[i].change)
-			line := row{
-				workload: w.Name + "/on=" + x.Name, ours: t[i],
-				percore: t[len(us)].over(t[i]), dense: t[len(us)+1].over(t[i]),
-				what: "per change vs percore", value: t[len(us)].over(t[i]),
+		var aim *goal
+		if i == len(r.size.ranges)-1 {
+			aim = atLeast(100, 200)
+		}
+		for i, name := range us {
+			t := o.us
+			if i > 0 {
+				t = o.of(name)
 			}
-			if live == r.size.ranges[len(r.size.ranges)-1] {
-				line.goal = atLeast(100, 200)
-			}
-			r.add(line)
+			costs[i] = append(costs[i], t.change)
+			r.ask(o, name+" vs percore", o.of("percore").over(t), aim)
 		}
 	}
-	for i, x := range us {
+	for i, name := range us {
 		r.add(row{
-			workload: "W4/on=" + x.Name, what: "growth exponent",
+			workload: "W4/on=" + name, what: "growth exponent",
 			value: value{n: slope(r.size.ranges, costs[i])}, goal: atMost(0.4, 0.3),
 		})
 	}
 	return nil
 }
 
+// raster is W4 on whole cells.
+func raster(r *runner) error {
+	last := len(r.size.ranges) - 1
+	for i, live := range r.size.ranges {
+		w := bench.Raster(live, 10_000)
+		o, err := r.contest(w, by(bench.Ours()), by(bench.Intervals()), by(bench.PerCore()).first(200), by(bench.SortedSlice()).first(200), by(bench.Rasters()).first(500))
+		if err != nil {
+			return err
+		}
+		r.ask(o, "per change vs percore", o.over("percore"), aimAtLeast([]float64{8, 40, 70}[i]))
+		most := 2.0
+		if i == last {
+			most = 1.2
+		}
+		r.ask(o, "of an interval tree", o.us.over(o.of("intervals")), aimAtMost(most))
+	}
+	return nil
+}
+
 func comb(r *runner) error {
-	us := onOneCore()
 	w := bench.Comb(r.size.teeth, 2_000)
-	t, err := r.race(w, append(us, by(bench.PerCore()).first(400), by(bench.Dense()).first(20))...)
+	racers := []racer{by(bench.Ours()), partBy(bench.Counter()), partBy(bench.Coverage())}
+	o, err := r.contest(w, append(append(racers, rivals(w, 400)...), by(bench.Dense()).first(20))...)
 	if err != nil {
 		return err
 	}
-	for i, x := range us {
-		r.add(row{
-			workload: w.Name + "/on=" + x.Name, ours: t[i],
-			percore: t[len(us)].over(t[i]), dense: t[len(us)+1].over(t[i]),
-			what: "per change vs percore", value: t[len(us)].over(t[i]), goal: atLeast(50, 500),
-		})
-	}
+	r.ask(o, "per change vs percore", o.over("percore"), atLeast(50, 500))
+	r.ask(o, "Coverage vs percore", o.of("percore").over(o.of("Coverage")), atLeast(50, 500))
 	return nil
 }
 
 func fragmented(r *runner) error {
 	w := bench.Fragmented(r.size.devices, r.size.fragments, 4*r.size.fragments)
-	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()).on(0, r.size.devices-1), by(bench.Dense()).on(0).first(20))
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(0).first(20)}, rivals(w, 0, r.ends()...)...)...)
 	if err != nil {
 		return err
 	}
-	r.add(row{
-		workload: w.Name, ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0]),
-		what: "per change vs percore", value: t[1].over(t[0]), goal: atLeast(50, 200),
-	})
+	r.ask(o, "per change vs percore", o.over("percore"), atLeast(50, 200))
 	return nil
 }
 
 func diverged(r *runner) error {
 	// Nothing can be shared here, so the caches matter: the baselines play on all devices.
 	w := bench.Diverged(r.size.devices, r.size.fragments, 2*r.size.fragments)
-	t, err := r.race(w, by(bench.Ours()), by(bench.SortedSlice()), by(bench.PerCore()), by(bench.Dense()).on(0).first(20))
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(0).first(20)}, rivals(w, 0)...)...)
 	if err != nil {
 		return err
 	}
-	x := row{workload: w.Name, ours: t[0], percore: t[2].over(t[0]), dense: t[3].over(t[0])}
-	x.what, x.value, x.goal = "per change vs percore", x.percore, atLeast(5, 8)
-	r.add(x)
-	x.what, x.value, x.goal = "ours / sorted slice per core", t[0].over(t[1]), atMostOnly(1.5)
-	r.add(x)
+	r.ask(o, "per change vs percore", o.over("percore"), atLeast(5, 8))
+	r.ask(o, "of a sorted slice per core", o.us.over(o.of("slice")), atMostOnly(1.5))
 	return nil
 }
 
 func largestFirst(r *runner) error {
 	w := bench.LargestFirst(l1.N150(), r.size.leaving)
-	t, err := r.race(w, by(bench.Ours()), by(bench.PerCore()), by(bench.Dense()).at(points))
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).at(points)}, rivals(w, 0)...)...)
 	if err != nil {
 		return err
 	}
-	r.add(row{
-		workload: w.Name, ours: t[0], percore: t[1].over(t[0]), dense: t[2].over(t[0]),
-		what: "unregister vs percore", value: t[1].over(t[0]), goal: atLeast(500, 2_500),
-	})
+	r.ask(o, "unregister vs percore", o.over("percore"), atLeast(500, 2_500))
 	return nil
 }

@@ -33,7 +33,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, out, errw io.Writer) int {
 	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
 	flags.SetOutput(errw)
-	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, total, memory and files")
+	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, A1 to A8, growth, raster, rectangles, swapped, one, snapshot, marks, refused, build, total, memory, files and inputs")
 	short := flags.Bool("short", false, "smaller workloads; floors are meant for the large ones")
 	check := flags.Bool("check", false, "compare totals on tiny workloads and measure nothing")
 	csv := flags.Bool("csv", false, "print the table as CSV")
@@ -74,6 +74,9 @@ func run(args []string, out, errw io.Writer) int {
 	} else {
 		err = printTable(out, r.rows)
 		fmt.Fprintf(out, "\nall totals equal; %d rounds; %.0f s\n", r.rounds, time.Since(begin).Seconds())
+		for _, x := range missed(r.rows) {
+			fmt.Fprintf(out, "a call takes more than %d times the best other structure and %d ns: %s\n", mostTimes, mostMore, x)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(errw, "cbl1bench:", err)
@@ -103,6 +106,22 @@ func parts() []part {
 		{"W11", dispatch},
 		{"W12", enqueue},
 		{"W13", buffers},
+		{"growth", growth},
+		{"raster", raster},
+		{"rectangles", rectangles},
+		{"swapped", swapped},
+		{"A1", halves},
+		{"A3", singles},
+		{"A4", everywhere},
+		{"A5", wide},
+		{"A6", divergedSingles},
+		{"A7", far},
+		{"A8", farOnHalves},
+		{"one", oneOfMany},
+		{"snapshot", snapshot},
+		{"marks", marks},
+		{"refused", refused},
+		{"build", build},
 		{"total", total},
 		{"memory", memory},
 		{"files", files},

@@ -17,6 +17,8 @@ func toy() sizes {
 	return sizes{
 		sweep: []int{16, 80, 160}, sweepRatio: 80,
 		devices: 4, meshed: 6, cached: 8, pairs: 12,
+		growing: []int{5, 10}, strewn: []int{5}, single: []int{10}, hostile: 5, below: []int{1, 2}, swapped: []int{6},
+		many: []int{1, 4}, own: 4, marked: 4, refused: 3,
 		ranges: []int{20, 40, 80}, fragments: 10, teeth: 50, leaving: 80,
 		fleet: 20, states: 5, batches: 10,
 		dispatched: []int{2, 8}, round: 6, turns: 20, cold: 6, buffers: []int{0, 4}, mega: 1e3,
@@ -83,7 +85,7 @@ func TestALiarIsFound(t *testing.T) {
 func TestSamples(t *testing.T) {
 	w := bench.Sweep(l1.N150(), 100)
 	e := by(bench.Dense()).at(4).enter(w)
-	require.True(t, e.part)
+	require.True(t, e.sample)
 	require.Equal(t, []int{12, 37, 62, 87}, []int{e.step(0), e.step(1), e.step(2), e.step(3)})
 	e.play()
 	all := by(bench.Ours()).enter(w)
@@ -93,8 +95,8 @@ func TestSamples(t *testing.T) {
 
 	e.best = []float64{10, 20, 30, 40}
 	require.InDelta(t, 25, e.perChange(), 0)
-	require.False(t, by(bench.Dense()).at(100).enter(w).part)
-	require.False(t, by(bench.Dense()).first(100).enter(w).part)
+	require.False(t, by(bench.Dense()).at(100).enter(w).sample)
+	require.False(t, by(bench.Dense()).first(100).enter(w).sample)
 }
 
 func TestGoals(t *testing.T) {
@@ -112,6 +114,10 @@ func TestGoals(t *testing.T) {
 		{value{n: 1}, atMostOnly(1.5), "floor"},
 		{value{n: 2}, atMostOnly(1.5), "NO"},
 		{value{n: 2}, nil, "-"},
+		{value{n: 2}, aimAtMost(2), "good"},
+		{value{n: 3}, aimAtMost(2), "-"},
+		{value{n: 2}, aimAtLeast(3), "-"},
+		{value{instead: "needs 2 CPUs"}, atMost(1, 1), "-"},
 	} {
 		_, _, reached := x.goal.cells(x.value)
 		require.Equal(t, x.reached, reached, "%v", x)
@@ -143,5 +149,29 @@ func TestCSV(t *testing.T) {
 	lines, err := csv.NewReader(&out).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, header(), lines[0])
-	require.Equal(t, []string{"W1", "-", "-", "-", "-", "", "12,345x", ">= 1", ">= 2", "good"}, lines[1])
+	want := append([]string{"W1"}, make([]string, 9)...)
+	require.Equal(t, append(want, "", "12,345x", ">= 1", ">= 2", "good"), lines[1])
+}
+
+// A call may take three times what the best rival takes, and 300 ns more. Parts of the
+// engine are no rivals.
+func TestWhatIsAskedOfEachCall(t *testing.T) {
+	w := bench.Mesh(4, 10) // four changes a call
+	o := &outcome{w: w, us: timing{change: 375}, rivals: []rival{
+		{name: "slow", timing: timing{change: 1_000}},
+		{name: "best", timing: timing{change: 100, sampled: true}},
+		{name: "Coverage", timing: timing{change: 10}, part: true},
+	}}
+	kept, times, ok := o.kept()
+	require.True(t, ok)
+	require.True(t, kept)
+	require.Equal(t, value{n: 3.75, unit: "x", sampled: true}, times)
+	rows := []row{{workload: w.Name, outcome: o}, {workload: "no outcome"}}
+	require.Empty(t, missed(rows))
+	o.us.change++
+	require.Equal(t, []string{w.Name + " (~3.76x the best)"}, missed(rows))
+	require.Contains(t, rows[0].cells(), "NO: ~3.76x")
+	o.rivals = nil
+	_, _, ok = o.kept()
+	require.False(t, ok)
 }

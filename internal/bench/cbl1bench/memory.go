@@ -26,20 +26,19 @@ func memory(r *runner) error {
 	})
 	runtime.KeepAlive(w)
 
-	churn := bench.Churn(r.size.devices, r.size.cached, r.size.pairs)
-	for _, mode := range []bench.Workload{churn.PerDevice(), churn} {
-		c := bench.Ours().New(mode)
-		bench.Load(c, mode.Before)
-		totals := make([]uint64, 0, bench.Changes(mode.Steps))
-		n := mallocs(func() { bench.Play(c, mode.Steps, totals) })
-		if mode.Name == churn.Name {
-			mode.Name += "/call=program"
-		}
-		r.add(row{
-			workload: mode.Name, what: "allocations per change",
-			value: value{n: n / float64(bench.Changes(mode.Steps))}, goal: atMost(1, 0.1),
-		})
+	for _, w := range []bench.Workload{
+		bench.Churn(r.size.devices, r.size.cached, r.size.pairs),
+		bench.Churn(r.size.devices, r.size.cached, r.size.pairs).PerDevice(),
+	} {
+		n := r.costs(w, bench.Ours()).allocations * float64(len(w.Steps)) / float64(bench.Changes(w.Steps))
+		r.add(row{workload: w.Name, what: "allocations per change", value: value{n: n}, goal: atMost(1, 0.1)})
 	}
+	major := bench.Mesh(2, r.size.growing[len(r.size.growing)-1]).DeviceMajor()
+	o, err := r.contest(major, by(bench.Ours()))
+	if err != nil {
+		return err
+	}
+	r.ask(o, "peak heap", value{n: o.costs.peak / (1 << 20), unit: "MiB"}, nil)
 	return nil
 }
 

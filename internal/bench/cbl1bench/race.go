@@ -14,6 +14,7 @@ type runner struct {
 	size   sizes
 	rounds int
 	rows   []row
+	last   *outcome // of the last row
 	// noGoals leaves the goals out, which are meant for the full sizes.
 	noGoals bool
 }
@@ -26,6 +27,7 @@ type racer struct {
 	steps   int   // only the first ones, if not 0
 	points  int   // only so many steps, spread over all of a workload on one device, if not 0
 	rounds  int   // instead of the runner's, if not 0
+	part    bool  // of the engine, which is no rival
 }
 
 // A timing is what a racer needed, at its best.
@@ -47,6 +49,9 @@ func (t timing) over(o timing) value {
 // by makes a racer of a design.
 func by(d bench.Design) racer { return racer{Design: d} }
 
+// partBy makes a racer of a part of the engine.
+func partBy(d bench.Design) racer { return racer{Design: d, part: true} }
+
 // on limits a racer to some devices.
 func (x racer) on(devices ...int) racer { x.devices = devices; return x }
 
@@ -66,7 +71,7 @@ func (r *runner) race(w bench.Workload, racers ...racer) ([]timing, error) {
 	entries := make([]*entry, len(racers))
 	for i, x := range racers {
 		entries[i] = x.enter(w)
-		times[i].sampled = entries[i].part
+		times[i].sampled = entries[i].sample
 	}
 	for round := range r.rounds {
 		for i, x := range racers {
@@ -100,21 +105,21 @@ type entry struct {
 	racer
 	whole  bench.Workload
 	w      bench.Workload // the part that is played
-	part   bool
-	best   []float64 // ns: of each stretch of the run, or of each point
+	sample bool           // it is not all of it
+	best   []float64      // ns: of each stretch of the run, or of each point
 	totals []uint64
 }
 
 func (x racer) enter(w bench.Workload) *entry {
 	e := &entry{racer: x, whole: w, w: w}
 	if x.devices != nil {
-		e.w, e.part = e.w.On(x.devices...), true
+		e.w, e.sample = e.w.On(x.devices...), true
 	}
 	if x.steps > 0 && x.steps < len(e.w.Steps) {
-		e.w, e.part = e.w.First(x.steps), true
+		e.w, e.sample = e.w.First(x.steps), true
 	}
 	if x.points > 0 && x.points < len(e.w.Steps) {
-		e.part = true
+		e.sample = true
 	} else {
 		e.points = 0
 	}

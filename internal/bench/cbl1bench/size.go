@@ -9,6 +9,16 @@ type sizes struct {
 	cached     int // live programs of the cache that is full
 	pairs      int // programs that leave it and come
 	ranges     []int
+	growing    []int // live programs
+	strewn     []int // live programs at random addresses
+	single     []int // live programs of one range
+	hostile    int   // pairs of changes
+	below      []int // pairs of changes
+	swapped    []int // live programs
+	many       []int // devices
+	own        int   // devices with a program each
+	marked     int   // devices with different marks
+	refused    int   // buffers of each device
 	fragments  int
 	teeth      int
 	leaving    int
@@ -29,11 +39,14 @@ func full() sizes {
 		sweep: []int{256, 4_096, 65_536}, sweepRatio: 4_096,
 		devices: 32, meshed: 200,
 		cached: 1_000, pairs: 20_000,
-		ranges:    []int{1_000, 10_000, 100_000},
+		ranges:  []int{1_000, 10_000, 100_000},
+		growing: []int{50, 100, 200, 400, 800, 1_600, 3_200}, strewn: []int{100, 500, 2_000}, single: []int{500, 5_000},
+		hostile: 400, below: []int{1, 50, 200}, swapped: []int{200, 4_000},
+		many: []int{1, 100, 10_000}, own: 8_000, marked: 16_000, refused: 400,
 		fragments: 500, teeth: 45_000, leaving: 4_096,
 		fleet: 10_000, states: 50, batches: 400,
 		dispatched: []int{2, 64, 4_096, 65_536}, round: 4_096, turns: 20_000,
-		cold: 2_000, buffers: []int{0, 100, 1_000},
+		cold: 2_000, buffers: []int{0, 100, 1_000, 10_000},
 		mega: 1e6,
 	}
 }
@@ -44,7 +57,10 @@ func reduced() sizes {
 		sweep: []int{128, 1_024, 4_096}, sweepRatio: 1_024,
 		devices: 32, meshed: 50,
 		cached: 500, pairs: 1_000,
-		ranges:    []int{1_000, 3_000, 10_000},
+		ranges:  []int{1_000, 3_000, 10_000},
+		growing: []int{50, 200, 800}, strewn: []int{100, 500}, single: []int{500},
+		hostile: 100, below: []int{1, 10}, swapped: []int{200},
+		many: []int{1, 100, 1_000}, own: 500, marked: 500, refused: 50,
 		fragments: 200, teeth: 10_000, leaving: 1_024,
 		fleet: 2_000, states: 50, batches: 400,
 		dispatched: []int{2, 64, 4_096}, round: 2_000, turns: 2_000,

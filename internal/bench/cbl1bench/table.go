@@ -16,12 +16,16 @@ type value struct {
 	n       float64
 	unit    string // "x", "ns", ... or ""
 	sampled bool
+	instead string // why there is no number
 }
 
 // String has a ~ if a sample is behind it.
 func (v value) String() string {
 	if v == (value{}) {
 		return "-"
+	}
+	if v.instead != "" {
+		return v.instead
 	}
 	text := number(v.n)
 	if v.sampled {
@@ -57,20 +61,22 @@ func thousands(digits string) string {
 }
 
 // A goal is what is asked of a value: at least, or at most. Without a good value
-// there is only the floor.
+// there is only the floor, and without a floor only the aim.
 type goal struct {
-	atMost      bool
-	floor, good float64
-	noGood      bool
+	atMost          bool
+	floor, good     float64
+	noGood, noFloor bool
 }
 
 func atLeast(floor, good float64) *goal { return &goal{floor: floor, good: good} }
 func atMost(floor, good float64) *goal  { return &goal{atMost: true, floor: floor, good: good} }
 func atMostOnly(floor float64) *goal    { return &goal{atMost: true, floor: floor, noGood: true} }
+func aimAtLeast(good float64) *goal     { return &goal{good: good, noFloor: true} }
+func aimAtMost(good float64) *goal      { return &goal{atMost: true, good: good, noFloor: true} }
 
 // cells returns the texts of floor, good and what is reached.
 func (g *goal) cells(v value) (floor, good, reached string) {
-	if g == nil {
+	if g == nil || v.instead != "" {
 		return "-", "-", "-"
 	}
 	sign := ">= "
@@ -79,27 +85,31 @@ func (g *goal) cells(v value) (floor, good, reached string) {
 		sign = "<= "
 		meets = func(limit float64) bool { return v.n <= limit }
 	}
-	floor, good = sign+number(g.floor), "-"
+	floor, good = "-", "-"
+	if !g.noFloor {
+		floor = sign + number(g.floor)
+	}
 	if !g.noGood {
 		good = sign + number(g.good)
 	}
 	switch {
 	case !g.noGood && meets(g.good):
 		return floor, good, "good"
+	case g.noFloor:
+		return floor, good, "-"
 	case meets(g.floor):
 		return floor, good, "floor"
 	}
 	return floor, good, "NO"
 }
 
-// A row is one line of the table.
+// A row is one line of the table. An outcome with several questions has several.
 type row struct {
-	workload       string
-	ours           timing
-	dense, percore value // how many times as much they need
-	what           string
-	value          value // of what is in question
-	goal           *goal
+	workload string
+	outcome  *outcome // nil if it stands in a row before, or nowhere
+	what     string
+	value    value // of what is in question
+	goal     *goal
 }
 
 func (r *runner) add(x row) {
@@ -109,16 +119,59 @@ func (r *runner) add(x row) {
 	r.rows = append(r.rows, x)
 }
 
+// ask adds a row for an outcome.
+func (r *runner) ask(o *outcome, what string, v value, g *goal) {
+	x := row{workload: o.w.Name, what: what, value: v, goal: g}
+	if n := len(r.rows); n == 0 || r.last != o {
+		x.outcome, r.last = o, o
+	}
+	r.add(x)
+}
+
 func header() []string {
-	return []string{"workload", "ours/change", "ours, run", "dense", "percore", "in question", "value", "floor", "good", "reached"}
+	return []string{
+		"workload", "a change", "a call", "others need", "best x3+300ns",
+		"allocs/call", "peak heap", "longest call", "GC", "Build adds/call", "in question", "value", "floor", "good", "reached",
+	}
 }
 
 func (x row) cells() []string {
 	floor, good, reached := x.goal.cells(x.value)
-	return []string{
-		x.workload, duration(x.ours.change), duration(x.ours.run), x.dense.String(), x.percore.String(),
-		x.what, x.value.String(), floor, good, reached,
+	out := []string{x.workload}
+	out = append(out, x.outcome.cells()...)
+	return append(out, x.what, x.value.String(), floor, good, reached)
+}
+
+// cells are those of the outcome.
+func (o *outcome) cells() []string {
+	if o == nil {
+		return []string{"", "", "", "", "", "", "", "", ""}
 	}
+	out := []string{duration(o.us.change), duration(o.call(o.us)), o.others(), "-"}
+	if kept, times, ok := o.kept(); ok && kept {
+		out[3] = "kept"
+	} else if ok {
+		out[3] = "NO: " + times.String()
+	}
+	if o.costs == nil {
+		return append(out, "-", "-", "-", "-", "-")
+	}
+	return append(out,
+		number(o.costs.allocations), number(o.costs.peak/1024)+" KiB", duration(o.costs.longest),
+		o.costs.collecting.String(), duration(o.costs.build))
+}
+
+// missed lists the outcomes in which a call takes longer than is asked of each.
+func missed(rows []row) (out []string) {
+	for _, x := range rows {
+		if x.outcome == nil {
+			continue
+		}
+		if kept, times, ok := x.outcome.kept(); ok && !kept {
+			out = append(out, fmt.Sprintf("%s (%s the best)", x.workload, times))
+		}
+	}
+	return out
 }
 
 // duration prints nanoseconds with three digits.

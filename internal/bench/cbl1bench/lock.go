@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Some calls look at a whole fleet. What is asked of them is how long they take, and for
+// how long they keep everybody else from working.
+
+// A look is such a call on a fleet.
+type look struct {
+	name   string
+	made   func() (*device.Fleet, error)
+	call   func(*device.Fleet) error
+	again  func(*device.Fleet) // makes the fleet as it was, nil if it is
+	took   float64             // ns that are aimed at
+	waited float64             // ns that others are to wait at most, 0 if that is not asked
+}
+
+// look measures a call, and then how long a call beside it waits.
+func (r *runner) look(x look) error {
+	f, err := x.made()
+	if err != nil {
+		return err
+	}
+	took, waited := math.Inf(1), value{n: math.Inf(1), unit: "ms"}
+	for range r.rounds {
+		runtime.GC()
+		took = min(took, float64(stopwatch(func() { err = x.call(f) })))
+		if x.again != nil {
+			x.again(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.add(row{workload: x.name, what: "a call", value: value{n: took / 1e6, unit: "ms"}, goal: aimAtMost(x.took / 1e6)})
+	if x.waited == 0 {
+		return nil
+	}
+	if waited = oneProcessor(); waited.instead == "" {
+		waited = value{n: math.Inf(1), unit: "ms"}
+		for range r.rounds {
+			waited.n = min(waited.n, waiting(f, x.call)/1e6)
+		}
+	}
+	r.add(row{workload: x.name, what: "others wait at most", value: waited, goal: aimAtMost(x.waited / 1e6)})
+	return nil
+}
+
+// oneProcessor is a value that says so if there is one only: what happens beside something
+// else needs two.
+func oneProcessor() (v value) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		v.instead = "needs 2 CPUs"
+	}
+	return v
+}
+
+// waiting returns the ns that the slowest of many calls needs that write nothing, but
+// have to wait for the lock, beside a call.
+func waiting(f *device.Fleet, call func(*device.Fleet) error) float64 {
+	var done atomic.Bool
+	ready, slowest := make(chan struct{}), make(chan float64)
+	go func() {
+		longest := time.Duration(0)
+		close(ready)
+		for !done.Load() {
+			start := time.Now()
+			f.UnregisterAll(math.MaxUint64)
+			longest = max(longest, time.Since(start))
+		}
+		slowest <- float64(longest)
+	}()
+	<-ready
+	_ = call(f) // an error has been seen before
+	done.Store(true)
+	return <-slowest
+}
+
+// fleetOf returns a fleet of devices in one row, each with calls of its own.
+func fleetOf(devices int, spec l1.Spec, own func(*device.Fleet, device.Set, int) error) (*device.Fleet, error) {
+	f := device.NewFleet()
+	mesh, err := f.AddMesh(0, 1, devices, spec)
+	if err != nil {
+		return nil, err
+	}
+	i := 0
+	for d := range mesh.All() {
+		if err := own(f, d.Set(), i); err != nil {
+			return nil, err
+		}
+		i++
+	}
+	return f, nil
+}
+
+// snapshot looks at devices with one own program each.
+func snapshot(r *runner) error {
+	spec := l1.N150()
+	return r.look(look{
+		name: fmt.Sprintf("snapshot/devices=%d", r.size.own), took: 0.1e9, waited: 2e6,
+		made: func() (*device.Fleet, error) {
+			return fleetOf(r.size.own, spec, func(f *device.Fleet, s device.Set, i int) error {
+				_, err := f.Register(sized(program.ID(i), spec, uint64(1+i)), s)
+				return err
+			})
+		},
+		call: func(f *device.Fleet) error {
+			all := f.Snapshot()
+			for _, id := range []int{0, r.size.own / 2, r.size.own - 1} {
+				d, ok := all.Device(device.ID(id))
+				if want := uint64(32 * (1 + id) * spec.NumCores()); !ok || d.Totals().Registered != want {
+					return fmt.Errorf("snapshot: device %d does not have %d bytes", id, want)
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// sized returns a program of so many units of 32 bytes on the whole grid.
+func sized(id program.ID, spec l1.Spec, units uint64) *program.Program {
+	return must(program.Place(id, "", spec, program.CB{Cores: spec.Grid(), Size: 32 * units}))
+}
+
+// marks registers a program on devices that hold the same, but had their own before.
+func marks(r *runner) error {
+	spec := l1.N150()
+	common := sized(program.ID(r.size.marked), spec, 1)
+	return r.look(look{
+		name: fmt.Sprintf("marks/devices=%d", r.size.marked), took: 20e6,
+		made: func() (*device.Fleet, error) {
+			return fleetOf(r.size.marked, spec, func(f *device.Fleet, s device.Set, i int) error {
+				p := sized(program.ID(i), spec, uint64(2+i))
+				if _, err := f.Register(p, s); err != nil {
+					return err
+				}
+				return f.Unregister(p.ID(), s)
+			})
+		},
+		call: func(f *device.Fleet) error {
+			_, err := f.Register(common, f.Set())
+			return err
+		},
+		again: func(f *device.Fleet) { f.UnregisterAll(common.ID()) },
+	})
+}
+
+// refused asks for a program that fits on no device, beside buffers of which no device
+// has one that another has.
+func refused(r *runner) error {
+	spec, n := l1.N150(), r.size.refused
+	large := sized(0, spec, (spec.L1Size-spec.CBBase)/32)
+	return r.look(look{
+		name: fmt.Sprintf("refused/devices=%d/buffers=%d", r.size.devices, n), took: 10e6, waited: 2e6,
+		made: func() (*device.Fleet, error) {
+			return fleetOf(r.size.devices, spec, func(f *device.Fleet, s device.Set, i int) error {
+				for k := range n {
+					at := spec.CBBase + 32*uint64(k*r.size.devices+i)
+					b := device.Buffer{
+						ID: device.BufferID(i*n + k), Kind: device.KindL1,
+						Parts: []device.Part{{Cores: spec.Grid().Cores(), Range: l1.Range{Start: at, End: at + 32}}},
+					}
+					if err := f.Allocate(b, s); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+		call: func(f *device.Fleet) error {
+			v, err := f.Check(large, f.Set())
+			if err == nil && v.Fits() {
+				err = errors.New("refused: what does not fit was not refused")
+			}
+			return err
+		},
+	})
+}
