@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,21 +71,21 @@ func oneProcessor() (v value) {
 // have to wait for the lock, beside a call.
 func waiting(f *device.Fleet, call func(*device.Fleet) error) float64 {
 	var done atomic.Bool
-	ready, slowest := make(chan struct{}), make(chan float64)
-	go func() {
-		longest := time.Duration(0)
+	var beside sync.WaitGroup
+	ready, longest := make(chan struct{}), time.Duration(0)
+	beside.Go(func() {
 		close(ready)
 		for !done.Load() {
 			start := time.Now()
 			f.UnregisterAll(math.MaxUint64)
 			longest = max(longest, time.Since(start))
 		}
-		slowest <- float64(longest)
-	}()
+	})
 	<-ready
 	_ = call(f) // an error has been seen before
 	done.Store(true)
-	return <-slowest
+	beside.Wait()
+	return float64(longest)
 }
 
 // fleetOf returns a fleet of devices in one row, each with calls of its own.
