@@ -36,6 +36,7 @@ const (
 	cobra     = "github.com/spf13/cobra"
 	compress  = "github.com/klauspost/compress"
 	pflag     = "github.com/spf13/pflag"
+	terminal  = "golang.org/x/term"
 	porcupine = "github.com/anishathalye/porcupine"
 	pprof     = "github.com/google/pprof"
 	rapid     = "pgregory.net/rapid"
@@ -74,7 +75,7 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite}},
+		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, terminal}},
 		"internal/asciijson":  {},
 		"internal/attack":     {},
 		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},

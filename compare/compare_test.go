@@ -229,7 +229,7 @@ func TestMirror(t *testing.T) {
 
 func decode(t require.TestingT, r *replay.Result) []*compare.Run {
 	var b bytes.Buffer
-	require.NoError(t, report.JSON(&b, r))
+	require.NoError(t, report.Report(r, report.Options{}).JSON(&b))
 	runs, err := compare.Decode(&b, "saved.json")
 	require.NoError(t, err)
 	return runs

@@ -21,7 +21,7 @@ func small() plan {
 
 func saved(t require.TestingT, p plan) string {
 	var b bytes.Buffer
-	require.NoError(t, report.JSON(&b, p.result(t, false)))
+	require.NoError(t, report.Report(p.result(t, false), report.Options{}).JSON(&b))
 	return b.String()
 }
 
@@ -82,9 +82,9 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		for _, d := range []*compare.Diff{compare.Compare(runs, other, compare.Terms{MaxGrowth: &budget}), compare.Compare(other, runs, compare.Terms{MaxGrowth: &budget})} {
 			for _, write := range []func(*bytes.Buffer) error{
-				func(b *bytes.Buffer) error { return report.DiffText(b, d) },
-				func(b *bytes.Buffer) error { return report.DiffJSON(b, d) },
-				func(b *bytes.Buffer) error { return report.DiffMarkdown(b, d) },
+				func(b *bytes.Buffer) error { return report.Diff(d).Text(b, 0) },
+				func(b *bytes.Buffer) error { return report.Diff(d).JSON(b) },
+				func(b *bytes.Buffer) error { return report.Diff(d).Markdown(b) },
 			} {
 				require.NoError(t, write(new(bytes.Buffer)))
 			}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,10 +11,10 @@ import (
 )
 
 // writeAnswer writes the first line, which answers, and a few details of it.
-func writeAnswer(b *bytes.Buffer, r *replay.Result, folds []fold) {
+func writeAnswer(page *page, r *replay.Result, folds []fold) {
 	d := fullestDevice(r)
 	if d == nil {
-		writeNothing(b, r)
+		writeNothing(page, r)
 		return
 	}
 	where := ""
@@ -29,12 +28,10 @@ func writeAnswer(b *bytes.Buffer, r *replay.Result, folds []fold) {
 	if has(r, replay.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
-	fmt.Fprintf(b, "%sfullest core: %s bytes%s, %s, %s\n", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
+	page.line("%sfullest core: %s CB bytes%s, %s, %s", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
 
-	writeNotes(b, []note{
-		{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
-		{"program", share(r, f)},
-	})
+	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
+		note{"program", share(r, f)})
 }
 
 // share says which program takes how much of the core.
@@ -99,7 +96,7 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 }
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.
-func writeNothing(b *bytes.Buffer, r *replay.Result) {
+func writeNothing(page *page, r *replay.Result) {
 	var local, global, apart int64
 	var names []string
 	for _, d := range r.Devices {
@@ -112,22 +109,22 @@ func writeNothing(b *bytes.Buffer, r *replay.Result) {
 	}
 	switch {
 	case r.Nodes == 0:
-		fmt.Fprintf(b, "nothing to count: the %s has no %ss\n", source(r), nodeWord(r))
+		page.line("nothing to count: the %s has no %ss", source(r), nodeWord(r))
 	case local > 0:
-		fmt.Fprintf(b, "fullest core: 0 bytes, %s: the %s cover no core or no byte\n", where, plural(local, "local CB"))
+		page.line("fullest core: 0 bytes, %s: the %s cover no core or no byte", where, plural(local, "local CB"))
 	case global > 0:
-		fmt.Fprintf(b, "fullest core: 0 bytes, %s: %s of tensors, without bytes of their own\n",
+		page.line("fullest core: 0 bytes, %s: %s of tensors, without bytes of their own",
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
-		fmt.Fprintf(b, "fullest core: 0 bytes, %s: no circular buffers, but %s\n", where, others(r))
+		page.line("fullest core: 0 bytes, %s: no circular buffers, but %s", where, others(r))
 	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
-		fmt.Fprintf(b, "cannot tell: programs ran, but the %s shows none of their circular buffers\n", source(r))
+		page.line("cannot tell: programs ran, but the %s shows none of their circular buffers", source(r))
 	case r.Log && r.Checks.Failed > 0:
-		fmt.Fprintf(b, "does not fit: refused %s of %s, nothing is registered\n", grouped(r.Checks.Failed), plural(r.Checks.Runs, "program run"))
+		page.line("does not fit: refused %s of %s, nothing is registered", grouped(r.Checks.Failed), plural(r.Checks.Runs, "program run"))
 	case r.Log && has(r, replay.CodeEventRefused):
-		fmt.Fprintf(b, "nothing is registered: refused %s of the log\n", plural(count(r, replay.CodeEventRefused), "event"))
+		page.line("nothing is registered: refused %s of the log", plural(count(r, replay.CodeEventRefused), "event"))
 	default:
-		fmt.Fprintf(b, "nothing to count: the %s places no circular buffer\n", source(r))
+		page.line("nothing to count: the %s places no circular buffer", source(r))
 	}
 }
 

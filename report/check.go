@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -15,48 +14,52 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Check is the answer to the question whether the programs of a capture fit.
-type Check struct {
+// Check returns the answer to the question whether the programs of a capture fit: in text a few
+// lines if they do, else why not, who is in the way and what to do. The first line answers
+// and names the file; of a program that does not fit it has tt-metal's own message. The CSV
+// has a row for each way in which a program run does not fit, and one if there is none.
+func Check(r *replay.Result, j replay.Judgement) Document {
+	c := check{j, r}
+	d := Document{
+		json: func(w io.Writer) error { return writeJSON(w, newCheckDocument(c)) },
+		head: csvCheck{}, rows: rowsOf(checkRows(c)), file: r.File, tests: c.tests(),
+	}
+	switch {
+	case c.Answer == replay.Fits:
+		c.writeFits(&d.page)
+	case c.Answer == replay.CannotTell:
+		c.writeCannotTell(&d.page)
+	case len(r.Checks.List) > 0:
+		c.writeFailed(&d.page)
+	default:
+		c.writeOver(&d.page)
+	}
+	return d
+}
+
+// A check is a Result and how it was judged.
+type check struct {
 	replay.Judgement
 	result *replay.Result
 }
 
-// NewCheck returns how a Result was judged, to be written.
-func NewCheck(r *replay.Result, j replay.Judgement) Check { return Check{j, r} }
-
-// Text writes the answer for people: a few lines if it fits, else why not, who is in
-// the way and what to do. The first line answers; of a program that does not fit it
-// has tt-metal's own message.
-func (c Check) Text(w io.Writer) error {
-	var b bytes.Buffer
-	switch {
-	case c.Answer == replay.Fits:
-		c.writeFits(&b)
-	case c.Answer == replay.CannotTell:
-		c.writeCannotTell(&b)
-	case len(c.result.Checks.List) > 0:
-		c.writeFailed(&b)
-	default:
-		c.writeOver(&b)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+// head begins the first line: the answer, what it is about, and the file.
+func (c check) head(answer string) string {
+	return answer + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
 }
 
-func (c Check) writeFits(b *bytes.Buffer) {
-	r := c.result
-	fmt.Fprintf(b, "fits%s: %s: %s\n", c.accepted(), shown.End(r.File, 60), c.checked())
-	writeNotes(b, append(c.room(), c.basis()...))
+func (c check) writeFits(page *page) {
+	page.line("%s%s", c.head("fits"), c.checked())
+	page.note(append(c.room(), c.basis()...)...)
 }
 
-func (c Check) writeCannotTell(b *bytes.Buffer) {
-	fmt.Fprintf(b, "cannot tell%s: %s: %s\n", c.accepted(), shown.End(c.result.File, 60), c.checked())
-	notes := c.reasons("because", c.Untold)
-	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
+func (c check) writeCannotTell(page *page) {
+	page.line("%s%s", c.head("cannot tell"), c.checked())
+	page.note(slices.Concat(c.reasons("because", c.Untold), c.room(), c.basis())...)
 }
 
 // checked says what was checked.
-func (c Check) checked() string {
+func (c check) checked() string {
 	k := &c.result.Checks
 	if k.Runs == 0 {
 		return "no program is known to have run"
@@ -91,7 +94,7 @@ func doNot(n int64) string {
 }
 
 // within says that the budget is kept.
-func (c Check) within() string {
+func (c check) within() string {
 	if !c.Limit.OK {
 		return ""
 	}
@@ -99,21 +102,15 @@ func (c Check) within() string {
 }
 
 // accepted says what was taken as seen: the answer is about the rest.
-func (c Check) accepted() string {
-	var codes []string
-	for _, why := range c.Accepted {
-		if code := string(why.Code); !slices.Contains(codes, code) {
-			codes = append(codes, code)
-		}
-	}
-	if len(codes) == 0 {
+func (c check) accepted() string {
+	if len(c.Accepted) == 0 {
 		return ""
 	}
-	return " apart from what was accepted (" + strings.Join(codes, ", ") + ")"
+	return " apart from what was accepted (" + codesText(codesOf(c.Accepted)) + ")"
 }
 
 // reasons says why nobody can tell, a line each.
-func (c Check) reasons(label string, all []replay.Reason) (notes []note) {
+func (c check) reasons(label string, all []replay.Reason) (notes []note) {
 	for _, why := range all {
 		if why.Code != replay.CodeNothingRan { // the first line says so
 			notes = append(notes, note{label, reasonText(c.result, why)})
@@ -123,7 +120,7 @@ func (c Check) reasons(label string, all []replay.Reason) (notes []note) {
 }
 
 // room says how much room the tightest program has.
-func (c Check) room() []note {
+func (c check) room() []note {
 	t := c.result.Checks.Tightest
 	if t == nil {
 		return nil
@@ -164,7 +161,7 @@ func growText(all []replay.Growth) string {
 }
 
 // basis says with what it was reckoned, where that is not all recorded.
-func (c Check) basis() []note {
+func (c check) basis() []note {
 	r := c.result
 	notes := []note{{"chip", chipText(r)}}
 	if n := r.Checks.Inferred; n > 0 {
@@ -203,11 +200,11 @@ func chipText(r *replay.Result) string {
 }
 
 // writeFailed says why the first program that does not fit does not.
-func (c Check) writeFailed(b *bytes.Buffer) {
+func (c check) writeFailed(page *page) {
 	k := &c.result.Checks
 	f := &k.List[0]
-	fmt.Fprintf(b, "does not fit: %s\n", complaint(f.Verdict))
-	fmt.Fprintf(b, "%s: %s\n", shown.End(c.result.File, 60), c.checked())
+	page.line("does not fit: %s: %s", shown.End(c.result.File, 60), complaint(f.Verdict))
+	page.line("%s", c.checked())
 	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
@@ -218,38 +215,38 @@ func (c Check) writeFailed(b *bytes.Buffer) {
 	if f.Times > 1 {
 		where += fmt.Sprintf("; %s times", grouped(f.Times))
 	}
-	writeNotes(b, []note{{"program", where}})
-	writeVerdict(b, f.Verdict, failureLabels(c.result, f))
-	c.writeOthers(b, k.List[1:])
-	b.WriteByte('\n')
+	page.note(note{"program", where})
+	writeVerdict(page, f.Verdict, failureLabels(c.result, f))
+	c.writeOthers(page, k.List[1:])
 	var notes []note
 	for _, o := range c.Over {
 		notes = append(notes, note{"budget", c.overText(o)})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
-	writeNotes(b, append(notes, c.basis()...))
+	page.apart(append(notes, c.basis()...))
 }
 
 // maxOthers is how many further failures are named in text.
 const maxOthers = 8
 
 // writeOthers names the further runs of programs that do not fit.
-func (c Check) writeOthers(b *bytes.Buffer, others []replay.FailedCheck) {
+func (c check) writeOthers(page *page, others []replay.FailedCheck) {
 	if len(others) == 0 {
 		return
 	}
-	b.WriteString("\nother program runs that do not fit\n")
-	t := table{left: map[int]bool{4: true}}
+	t := table{left: map[int]bool{4: true}, most: 60}
 	t.add(nodeWord(c.result), "bytes over", "times", "device", "program")
 	shown := others[:min(len(others), maxOthers)]
 	for i := range shown {
 		f := &shown[i]
-		t.add(fmt.Sprint(f.Enqueue), grouped(overBy(f.Verdict)), grouped(f.Times), deviceName(c.result, f.Device), runText(c.result, f.Run, 60))
+		t.named(func(n int) string { return runText(c.result, f.Run, n) },
+			fmt.Sprint(f.Enqueue), grouped(overBy(f.Verdict)), grouped(f.Times), deviceName(c.result, f.Device))
 	}
-	t.write(b)
+	more := ""
 	if n := int64(len(others)-len(shown)) + c.result.Checks.More; n > 0 {
-		fmt.Fprintf(b, "%s more: --format json shows them\n", grouped(n))
+		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
 	}
+	page.table("other program runs that do not fit", t, more)
 }
 
 // overBy is the largest number of bytes by which a program is too large.
@@ -266,20 +263,20 @@ func overBy(v fit.Verdict) (most uint64) {
 }
 
 // writeOver says which core holds more than the budget, though every program fits.
-func (c Check) writeOver(b *bytes.Buffer) {
-	fmt.Fprintf(b, "does not fit: %s\n%s: %s\n", c.overText(c.Over[0]), shown.End(c.result.File, 60), c.checked())
+func (c check) writeOver(page *page) {
+	page.line("does not fit: %s: %s", shown.End(c.result.File, 60), c.overText(c.Over[0]))
+	page.line("%s", c.checked())
 	var notes []note
 	for _, o := range c.Over[1:] {
 		notes = append(notes, note{"also", c.overText(o)})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
-	writeNotes(b, append(append(notes, c.room()...), c.basis()...))
+	page.note(append(append(notes, c.room()...), c.basis()...)...)
 	p := c.Over[0].Device.Peak
-	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
-	writeResidents(b, c.result, p.Residents)
+	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents)
 }
 
-func (c Check) overText(o replay.OverBudget) string {
+func (c check) overText(o replay.OverBudget) string {
 	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
 		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
@@ -295,13 +292,10 @@ func failureLabels(r *replay.Result, f *replay.FailedCheck) labels {
 }
 
 // devices names the devices on which a program failed.
-func (c Check) devices(f *replay.FailedCheck) string {
+func (c check) devices(f *replay.FailedCheck) string {
 	text := deviceName(c.result, f.Device)
 	if f.Devices > 1 {
 		text += fmt.Sprintf(" and %s more", grouped(f.Devices-1))
 	}
 	return text
 }
-
-// JSON writes the answer as one line of JSON, as cbl1.check-1.schema.json describes it.
-func (c Check) JSON(w io.Writer) error { return writeJSON(w, newCheckDocument(c)) }

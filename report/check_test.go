@@ -157,9 +157,9 @@ func TestCheckGolden(t *testing.T) {
 				limit = budget(t, c.budget)
 			}
 			check := judged(s.result, limit)
-			require.Equal(t, c.answer, check.Answer)
+			require.Equal(t, c.answer, s.result.Judge(replay.Terms{Budget: limit}).Answer)
 			var b bytes.Buffer
-			require.NoError(t, check.Text(&b))
+			require.NoError(t, check.Text(&b, 0))
 			requireScreen(t, b.String())
 			requireGolden(t, "check_"+c.name, b.String())
 
@@ -217,7 +217,7 @@ func TestCheckSpeaksAsTTMetal(t *testing.T) {
 	s.buffer(10, "", grid, 1_563_072, 1_572_864)
 	s.run(2282, matmul, circular(grid, 1_563_264-s.spec.CBBase))
 	var b bytes.Buffer
-	require.NoError(t, judged(s.result, nil).Text(&b))
+	require.NoError(t, judged(s.result, nil).Text(&b, 0))
 	found, err := clash.Read(&b)
 	require.NoError(t, err)
 	require.Len(t, found.Messages, 1)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -41,14 +40,13 @@ func foldCores(groups []replay.CoreGroup) []coreRow {
 }
 
 // writeCores writes a table of groups of cores per device, equal devices folded.
-func writeCores(b *bytes.Buffer, r *replay.Result) {
+func writeCores(page *page, r *replay.Result) {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string { return fmt.Sprint(d.CoreGroups) })
 	for _, f := range folds {
 		rows := foldCores(f.first.CoreGroups)
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "\ncores of %s, fullest first; bytes are those of each core\n", f.where())
 		t := table{left: map[int]bool{6: true}}
 		t.add("registered", "alive peak", "highest end", "regions", "programs", "cores", "which")
 		for _, g := range rows {
@@ -63,7 +61,7 @@ func writeCores(b *bytes.Buffer, r *replay.Result) {
 			t.add(grouped(g.Registered), grouped(g.AlivePeak), grouped(end),
 				grouped(len(g.Regions)), programs, grouped(g.Cores.Len()), coreRanges(g.Cores))
 		}
-		t.write(b)
+		page.table(fmt.Sprintf("cores of %s, fullest first; bytes are those of each core", f.where()), t, "")
 	}
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -15,28 +14,17 @@ import (
 // DiffSchema is the value of the field "schema" of a comparison.
 const DiffSchema = "cbl1.diff/1"
 
-// DiffText writes a comparison for people. The first line answers; what explains the rest
-// comes first, and what changes most bytes of a core before what changes fewer.
-func DiffText(w io.Writer, d *compare.Diff) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n", diffAnswer(d))
-	writeNotes(&b, diffNotes(d))
+// Diff returns a comparison. The first line answers; what explains the rest comes first, and
+// what changes most bytes of a core before what changes fewer. It has no CSV.
+func Diff(d *compare.Diff) Document {
+	out := Document{json: func(w io.Writer) error { return writeJSON(w, jsonDiff{DiffSchema, d}) }}
+	out.page.line("%s", diffAnswer(d))
+	out.page.note(diffNotes(d)...)
 	for _, s := range diffSections(d) {
-		b.WriteByte('\n')
-		if s.title != "" {
-			fmt.Fprintf(&b, "%s\n", s.title)
-		}
-		s.table.write(&b)
-		if s.more != "" {
-			fmt.Fprintf(&b, "%s\n", s.more)
-		}
+		out.page.table(s.title, s.table, s.more)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return out
 }
-
-// DiffJSON writes a comparison as one line of JSON, as cbl1.diff-1.schema.json describes it.
-func DiffJSON(w io.Writer, d *compare.Diff) error { return writeJSON(w, jsonDiff{DiffSchema, d}) }
 
 type jsonDiff struct {
 	Schema string `json:"schema"`

@@ -97,9 +97,9 @@ func TestDiffGolden(t *testing.T) {
 	for name, d := range diffs(t) {
 		t.Run(name, func(t *testing.T) {
 			var text, doc, markdown bytes.Buffer
-			require.NoError(t, report.DiffText(&text, d))
-			require.NoError(t, report.DiffJSON(&doc, d))
-			require.NoError(t, report.DiffMarkdown(&markdown, d))
+			require.NoError(t, report.Diff(d).Text(&text, 0))
+			require.NoError(t, report.Diff(d).JSON(&doc))
+			require.NoError(t, report.Diff(d).Markdown(&markdown))
 			requirePlain(t, text.String())
 			for i, line := range strings.Split(text.String(), "\n") {
 				if i > 0 {
@@ -131,9 +131,9 @@ func TestDiffOfFixtures(t *testing.T) {
 			if last != nil { // anything with anything
 				d := compare.Compare(last, runs, compare.Terms{})
 				var doc, text bytes.Buffer
-				require.NoError(t, report.DiffJSON(&doc, d))
+				require.NoError(t, report.Diff(d).JSON(&doc))
 				validate(t, strict, doc.Bytes())
-				require.NoError(t, report.DiffText(&text, d))
+				require.NoError(t, report.Diff(d).Text(&text, 0))
 				requireVisible(t, text.String())
 			}
 			last = runs
@@ -147,9 +147,9 @@ func TestDiffNamesAreInert(t *testing.T) {
 	d := compare.Compare(sideOf(t, diffHead+diffProgram(1, "a", 64)), sideOf(t, diffHead+diffProgram(1, "a", 128)), compare.Terms{})
 	d.Devices[0].Changes[0].Op = name
 	var text, markdown bytes.Buffer
-	require.NoError(t, report.DiffText(&text, d))
+	require.NoError(t, report.Diff(d).Text(&text, 0))
 	requireVisible(t, text.String())
-	require.NoError(t, report.DiffMarkdown(&markdown, d))
+	require.NoError(t, report.Diff(d).Markdown(&markdown))
 	requireVisible(t, markdown.String())
 	for _, bad := range []string{"<", "](", "`@", "@you", "**b", "://"} {
 		require.NotContains(t, strings.TrimPrefix(markdown.String(), "**"), bad)

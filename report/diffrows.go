@@ -303,7 +303,7 @@ func groupSection(groups []compare.Group) section {
 // programSection is the table of the programs of a device that differ, each with its
 // buffers that do.
 func programSection(d compare.Device) section {
-	s := section{title: fmt.Sprintf("programs: %s; bytes of their fullest core", stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}}}
+	s := section{title: fmt.Sprintf("programs: %s; bytes of their fullest core", stateCounts(d.Counts, true)), table: table{left: map[int]bool{1: true, 4: true}, most: opColumns}}
 	s.table.add("change", "state", "old", "new", "operation")
 	left := 0
 	var offsets []int64 // by which programs moved as a whole
@@ -320,11 +320,13 @@ func programSection(d compare.Device) section {
 			left++
 			continue
 		}
-		name := opName(strings.ReplaceAll(p.Op, "tt::tt_metal::", ""), opColumns)
-		if p.Times > 1 {
-			name = fmt.Sprintf("%s x %s", grouped(p.Times), name)
-		}
-		s.table.add(signed(p.Change()), string(p.State), coreOf(p.Old), coreOf(p.New), name)
+		s.table.named(func(n int) string {
+			name := opName(strings.ReplaceAll(p.Op, "tt::tt_metal::", ""), n)
+			if p.Times > 1 {
+				name = fmt.Sprintf("%s x %s", grouped(p.Times), name)
+			}
+			return name
+		}, signed(p.Change()), string(p.State), coreOf(p.Old), coreOf(p.New))
 		for i, cb := range p.CBs {
 			if i == maxDiffCBs {
 				s.table.add("", "", "", "", fmt.Sprintf("  %s more of its buffers", grouped(len(p.CBs)-i)))

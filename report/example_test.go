@@ -9,7 +9,7 @@ import (
 	"github.com/cbl1/cbl1/report"
 )
 
-func ExampleText() {
+func ExampleReport() {
 	inputs, err := capture.Inputs("../capture/testdata/repeats.json")
 	if err != nil {
 		fmt.Println(err)
@@ -20,11 +20,11 @@ func ExampleText() {
 		fmt.Println(err)
 		return
 	}
-	if err := report.Text(os.Stdout, result, report.TextOptions{Cores: true}); err != nil {
+	if err := report.Report(result, report.Options{Cores: true}).Text(os.Stdout, 0); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// fullest core: 14,336 bytes, 1.0% of L1 1,499,136 (wormhole), device 0, ttnn.add
+	// fullest core: 14,336 CB bytes, 1.0% of L1 1,499,136 (wormhole), device 0, ttnn.add
 	//   core      0-0 and 63 more; 14.0 KiB registered, ends at 118,048 (1,381,088 below the top of L1)
 	//   program   ttnn.add > UnaryDeviceOperation (nodes 30-32) takes all of them
 	// repeats.json: 49 nodes, 2 programs, recorded addresses

@@ -15,15 +15,15 @@ func TestGolden(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			result := f.replay(t)
-			screen := text(t, result, report.TextOptions{})
+			screen := text(t, result, report.Options{})
 			requirePlain(t, screen)
 			lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
 			require.LessOrEqual(t, len(lines), 24, "one screen")
 			for _, line := range lines {
-				require.LessOrEqual(t, len(line), 105, "%s", line)
+				require.LessOrEqual(t, len(line), 108, "%s", line)
 				require.Equal(t, strings.TrimRight(line, " "), line)
 			}
-			whole := text(t, result, report.TextOptions{Programs: true, Cores: true})
+			whole := text(t, result, report.Options{Programs: true, Cores: true})
 			require.True(t, strings.HasPrefix(whole, screen), "tables come after the screen")
 			requireGolden(t, f.name, whole)
 		})

@@ -66,17 +66,17 @@ func (f fixture) replay(t *testing.T) *replay.Result {
 	return result
 }
 
-func text(t *testing.T, r *replay.Result, opt report.TextOptions) string {
+func text(t *testing.T, r *replay.Result, opt report.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.Text(&b, r, opt))
+	require.NoError(t, report.Report(r, opt).Text(&b, 0))
 	return b.String()
 }
 
 func jsonText(t tester, r *replay.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.JSON(&b, r))
+	require.NoError(t, report.Report(r, report.Options{}).JSON(&b))
 	require.Equal(t, 1, bytes.Count(b.Bytes(), []byte("\n")), "one line")
 	require.True(t, bytes.HasSuffix(b.Bytes(), []byte("\n")))
 	return b.Bytes()
@@ -105,6 +105,6 @@ func requireVisible(t *testing.T, text string) {
 }
 
 // judged judges a Result with a budget, or without.
-func judged(r *replay.Result, budget *replay.Budget) report.Check {
-	return report.NewCheck(r, r.Judge(replay.Terms{Budget: budget}))
+func judged(r *replay.Result, budget *replay.Budget) report.Document {
+	return report.Check(r, r.Judge(replay.Terms{Budget: budget}))
 }

@@ -16,10 +16,10 @@ import (
 // Schema is the value of the JSON report's field "schema".
 const Schema = "cbl1.report/2"
 
-// JSON writes one line of JSON for one capture, in ASCII only. Its fields are
+// writeReport writes one line of JSON for one capture, in ASCII only. Its fields are
 // described in cbl1.report-2.schema.json. Programs, of which there may be hundreds of
 // thousands, are written as they are encoded.
-func JSON(w io.Writer, r *replay.Result) error {
+func writeReport(w io.Writer, r *replay.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
 	head := newReport(r)
 	e.around(head, `"devices":{}`, func() {

@@ -2,6 +2,8 @@ package report
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
@@ -82,7 +84,7 @@ type jsonGrowth struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-func newCheckDocument(c Check) jsonCheck {
+func newCheckDocument(c check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
@@ -101,9 +103,7 @@ func newCheckDocument(c Check) jsonCheck {
 		}
 	}
 	for i := range k.List {
-		f := &k.List[i]
-		out.Failures = append(out.Failures, jsonFailure{newRun(f.Run), f.Enqueue, json.Number(f.T), optional(f.Device), f.Devices, f.Times,
-			f.Synthesised, newVerdict(f.Verdict, failureLabels(r, f))})
+		out.Failures = append(out.Failures, newFailure(r, &k.List[i]))
 	}
 	if b := c.Terms.Budget; b != nil {
 		out.Budget = &jsonBudget{Text: b.String(), Bytes: optional(c.Limit), Over: []jsonOverBudget{}}
@@ -115,6 +115,61 @@ func newCheckDocument(c Check) jsonCheck {
 	}
 	out.Tightest = newTightest(k.Tightest)
 	return out
+}
+
+func newFailure(r *replay.Result, f *replay.FailedCheck) jsonFailure {
+	return jsonFailure{
+		newRun(f.Run), f.Enqueue, json.Number(f.T), optional(f.Device), f.Devices, f.Times, f.Synthesised,
+		newVerdict(f.Verdict, failureLabels(r, f)),
+	}
+}
+
+// A csvCheck is an answer, and one way in which a program run does not fit.
+type csvCheck struct {
+	csvFile
+	Answer   replay.Answer `json:"answer"`
+	Untold   []replay.Code `json:"untold"`
+	Accepted []replay.Code `json:"accepted"`
+	Aborted  *jsonAborted  `json:"aborted"`
+	Runs     int64         `json:"runs"`
+	Inferred int64         `json:"runs_inferred"`
+	Failed   int64         `json:"runs_failed"`
+	More     int64         `json:"failures_more"`
+	Budget   *jsonBudget   `json:"budget"`
+	Over     int           `json:"budget_exceeded"` // on so many devices
+	Tightest *jsonTightest `json:"tightest"`
+	Failure  *jsonFailure  `json:"failure"`
+	By       uint64        `json:"failure_over_bytes"`
+}
+
+func checkRows(c check) iter.Seq[csvCheck] {
+	return func(yield func(csvCheck) bool) {
+		doc := newCheckDocument(c)
+		row := csvCheck{
+			csvFile: newCSVFile(c.result), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
+			Runs: doc.Runs, Inferred: doc.Inferred, Failed: doc.Failed, More: doc.More, Budget: doc.Budget, Over: len(c.Over), Tightest: doc.Tightest,
+		}
+		if len(doc.Failures) == 0 {
+			yield(row)
+			return
+		}
+		for i := range doc.Failures {
+			row.Failure, row.By = &doc.Failures[i], overBy(c.result.Checks.List[i].Verdict)
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// codesOf returns the codes of reasons, each once.
+func codesOf(reasons []replay.Reason) (codes []replay.Code) {
+	for _, why := range reasons {
+		if !slices.Contains(codes, why.Code) {
+			codes = append(codes, why.Code)
+		}
+	}
+	return codes
 }
 
 func newTightest(t *replay.Tightest) *jsonTightest {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -22,16 +20,10 @@ type jsonChecks struct {
 // newChecks says what cbl1 check answers without a budget, of which nothing is accepted.
 func newChecks(r *replay.Result) jsonChecks {
 	j := r.Judge(replay.Terms{})
-	out := jsonChecks{
+	return jsonChecks{
 		Runs: r.Checks.Runs, Inferred: r.Checks.Inferred, Failed: r.Checks.Failed,
-		Answer: j.Answer, Untold: []replay.Code{}, Tightest: newTightest(r.Checks.Tightest),
+		Answer: j.Answer, Untold: append([]replay.Code{}, codesOf(j.Untold)...), Tightest: newTightest(r.Checks.Tightest),
 	}
-	for _, why := range j.Untold {
-		if !slices.Contains(out.Untold, why.Code) {
-			out.Untold = append(out.Untold, why.Code)
-		}
-	}
-	return out
 }
 
 type jsonHits struct {
@@ -98,18 +90,22 @@ func newLive(l replay.Live) jsonLive {
 
 func newL1(r *replay.Result) []jsonL1 {
 	out := []jsonL1{}
-	for _, d := range r.L1 {
-		row := jsonL1{
-			Device: optional(d.ID), Kind: d.Kind, Chips: append([]uint64{}, d.Chips...), Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, CoresFrom: d.CoresFrom,
-			Addresses: d.Addresses, Unplaced: d.Unplaced, Assumed: d.Assumed,
-			TrackedPeak: d.Total.Peak, TrackedFinal: d.Total.Final, L1Peak: d.L1.Peak, L1Final: d.L1.Final,
-			SmallPeak: d.L1Small.Peak, SmallFinal: d.L1Small.Final, DRAMPeak: d.DRAM.Peak, DRAMFinal: d.DRAM.Final,
-			BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: newL1Peak(r, d.Peak),
-		}
-		if x := d.Dispatched; x != nil {
-			row.Dispatched = &jsonDispatched{x.Peak, x.Final, x.CorePeak, x.Executions, x.Unknown}
-		}
-		out = append(out, row)
+	for i := range r.L1 {
+		out = append(out, newL1Row(r, &r.L1[i]))
 	}
 	return out
+}
+
+func newL1Row(r *replay.Result, d *replay.DeviceL1) jsonL1 {
+	row := jsonL1{
+		Device: optional(d.ID), Kind: d.Kind, Chips: append([]uint64{}, d.Chips...), Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, CoresFrom: d.CoresFrom,
+		Addresses: d.Addresses, Unplaced: d.Unplaced, Assumed: d.Assumed,
+		TrackedPeak: d.Total.Peak, TrackedFinal: d.Total.Final, L1Peak: d.L1.Peak, L1Final: d.L1.Final,
+		SmallPeak: d.L1Small.Peak, SmallFinal: d.L1Small.Final, DRAMPeak: d.DRAM.Peak, DRAMFinal: d.DRAM.Final,
+		BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: newL1Peak(r, d.Peak),
+	}
+	if x := d.Dispatched; x != nil {
+		row.Dispatched = &jsonDispatched{x.Peak, x.Final, x.CorePeak, x.Executions, x.Unknown}
+	}
+	return row
 }

@@ -125,10 +125,10 @@ func TestLogTimes(t *testing.T) {
 	}}
 	schemas := map[string]string{"check": "check-1", "peak": "peak-1", "who": "who-1", "report": "report-2"}
 	for verb, write := range map[string][2]func(*bytes.Buffer) error{
-		"check":  {func(b *bytes.Buffer) error { return report.NewCheck(r, j).Text(b) }, func(b *bytes.Buffer) error { return report.NewCheck(r, j).JSON(b) }},
-		"peak":   {func(b *bytes.Buffer) error { return report.Peak(b, r) }, func(b *bytes.Buffer) error { return report.PeakJSON(b, r) }},
-		"who":    {func(b *bytes.Buffer) error { return report.Who(b, r, q) }, func(b *bytes.Buffer) error { return report.WhoJSON(b, r, q) }},
-		"report": {func(b *bytes.Buffer) error { return report.Text(b, r, report.TextOptions{Programs: true}) }, func(b *bytes.Buffer) error { return report.JSON(b, r) }},
+		"check":  {func(b *bytes.Buffer) error { return report.Check(r, j).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Check(r, j).JSON(b) }},
+		"peak":   {func(b *bytes.Buffer) error { return report.Peak(r).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Peak(r).JSON(b) }},
+		"who":    {func(b *bytes.Buffer) error { return report.Who(r, q).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Who(r, q).JSON(b) }},
+		"report": {func(b *bytes.Buffer) error { return report.Report(r, report.Options{Programs: true}).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Report(r, report.Options{}).JSON(b) }},
 	} {
 		var text, doc bytes.Buffer
 		require.NoError(t, write[0](&text))
@@ -189,7 +189,7 @@ func TestRefusedProgramsAreTheAnswer(t *testing.T) {
 		{"no program", "", "nothing to count: the log places no circular buffer\n"},
 	} {
 		var b bytes.Buffer
-		require.NoError(t, report.Text(&b, logged(t, device+c.log, replay.Options{}), report.TextOptions{}))
+		require.NoError(t, report.Report(logged(t, device+c.log, replay.Options{}), report.Options{}).Text(&b, 0))
 		first, _, _ := strings.Cut(b.String(), "run.jsonl")
 		require.Equal(t, c.want, first, c.name)
 		require.NotContains(t, b.String(), "capture", "%s: what was read is a log", c.name)
@@ -202,7 +202,7 @@ func TestWhoOutsideTheGrid(t *testing.T) {
 	for core, want := range map[l1.Core]bool{{X: 10, Y: 9}: false, {X: 11, Y: 9}: true, {X: 99, Y: 99}: true} {
 		var b bytes.Buffer
 		q := report.Question{Question: replay.Question{Address: 200_000}, Core: event.Some(core)}
-		require.NoError(t, report.Who(&b, r, q))
+		require.NoError(t, report.Who(r, q).Text(&b, 0))
 		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}
 }

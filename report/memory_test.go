@@ -26,15 +26,15 @@ func TestPeakGolden(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			result := f.replay(t)
 			var b bytes.Buffer
-			require.NoError(t, report.Peak(&b, result))
+			require.NoError(t, report.Peak(result).Text(&b, 0))
 			b.WriteString("\n")
 			check := judged(result, nil)
-			require.NoError(t, check.Text(&b))
+			require.NoError(t, check.Text(&b, 0))
 			requireScreen(t, b.String())
 			requireGolden(t, "peak_"+f.name, b.String())
 
 			b.Reset()
-			require.NoError(t, report.PeakJSON(&b, result))
+			require.NoError(t, report.Peak(result).JSON(&b))
 			validate(t, peakSchema, b.Bytes())
 			b.Reset()
 			require.NoError(t, check.JSON(&b))
@@ -69,11 +69,11 @@ func TestPeakOfASpike(t *testing.T) {
 	s.result.Hits.Inferred = 3
 	s.result.Earlier = replay.Earlier{L1: 2, Bytes: 4096}
 	var b bytes.Buffer
-	require.NoError(t, report.Peak(&b, s.result))
+	require.NoError(t, report.Peak(s.result).Text(&b, 0))
 	requireScreen(t, b.String())
 	requireGolden(t, "peak", b.String())
 	b.Reset()
-	require.NoError(t, report.PeakJSON(&b, s.result))
+	require.NoError(t, report.Peak(s.result).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.peak-1.schema.json")
 	validate(t, strict, b.Bytes())
 }
@@ -83,19 +83,19 @@ func TestPeakOfNothing(t *testing.T) {
 	r := &replay.Result{Addresses: replay.AddressesNone}
 	r.Spec.ArchFrom, r.Spec.BaseFrom = event.FromAssumed, event.FromAssumed
 	var b bytes.Buffer
-	require.NoError(t, report.Peak(&b, r))
+	require.NoError(t, report.Peak(r).Text(&b, 0))
 	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")
 	for name, write := range map[string]func() error{
-		"cbl1.peak-1.schema.json":  func() error { return report.PeakJSON(&b, r) },
+		"cbl1.peak-1.schema.json":  func() error { return report.Peak(r).JSON(&b) },
 		"cbl1.check-1.schema.json": func() error { return judged(r, budget(t, "80%")).JSON(&b) },
-		"cbl1.who-1.schema.json":   func() error { return report.WhoJSON(&b, r, report.Question{}) },
+		"cbl1.who-1.schema.json":   func() error { return report.Who(r, report.Question{}).JSON(&b) },
 	} {
 		b.Reset()
 		require.NoError(t, write())
 		_, strict := compileSchema(t, name)
 		validate(t, strict, b.Bytes())
 	}
-	require.Equal(t, replay.CannotTell, judged(r, nil).Answer)
+	require.Equal(t, replay.CannotTell, r.Judge(replay.Terms{}).Answer)
 }
 
 // ask replays a capture of the repository with a question.
@@ -146,11 +146,11 @@ func TestWhoGolden(t *testing.T) {
 			r := ask(t, c.file, q)
 			require.Equal(t, c.held, len(q.Held(r)) > 0)
 			var b bytes.Buffer
-			require.NoError(t, report.Who(&b, r, q))
+			require.NoError(t, report.Who(r, q).Text(&b, 0))
 			requireScreen(t, b.String())
 			requireGolden(t, "who_"+c.name, b.String())
 			b.Reset()
-			require.NoError(t, report.WhoJSON(&b, r, q))
+			require.NoError(t, report.Who(r, q).JSON(&b))
 			validate(t, strict, b.Bytes())
 		})
 	}
@@ -194,18 +194,18 @@ func TestWhoFoldsDevices(t *testing.T) {
 		s.result.L1 = append(s.result.L1, replay.DeviceL1{ID: h.Device, Kind: h.Kind, Chips: h.Chips})
 	}
 	var b bytes.Buffer
-	require.NoError(t, report.Who(&b, s.result, report.Question{}))
+	require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
 	requireScreen(t, b.String())
 	requireGolden(t, "who_folded", b.String())
 
 	// A question about one device is answered with its rows.
 	b.Reset()
-	require.NoError(t, report.Who(&b, s.result, report.Question{Device: known(9)}))
+	require.NoError(t, report.Who(s.result, report.Question{Device: known(9)}).Text(&b, 0))
 	require.Contains(t, b.String(), "\n32 cores [4-0 - 7-7] of device 9\n")
 	require.NotContains(t, b.String(), "devices")
 
 	b.Reset()
-	require.NoError(t, report.WhoJSON(&b, s.result, report.Question{}))
+	require.NoError(t, report.Who(s.result, report.Question{}).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	var answer struct {
@@ -232,7 +232,7 @@ func TestWhoOfAMesh(t *testing.T) {
 			s.result.Held = append(s.result.Held, replay.Held{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
 		}
 		var b bytes.Buffer
-		require.NoError(t, report.Who(&b, s.result, report.Question{}))
+		require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
 		want := "is held by CB 0 of ttnn.add (node 20)"
 		if devices > 1 {
 			want = fmt.Sprintf("is held by CB 0 of ttnn.add (nodes 20..%d)", 20+devices-1)
@@ -257,9 +257,9 @@ func TestHostileNamesInL1(t *testing.T) {
 	s.result.Held = []replay.Held{{Device: known(0), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents, Registered: p.Residents[:1]}}
 	check := judged(s.result, budget(t, "1%"))
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"check": func(b *bytes.Buffer) error { return check.Text(b) },
-		"peak":  func(b *bytes.Buffer) error { return report.Peak(b, s.result) },
-		"who":   func(b *bytes.Buffer) error { return report.Who(b, s.result, report.Question{}) },
+		"check": func(b *bytes.Buffer) error { return check.Text(b, 0) },
+		"peak":  func(b *bytes.Buffer) error { return report.Peak(s.result).Text(b, 0) },
+		"who":   func(b *bytes.Buffer) error { return report.Who(s.result, report.Question{}).Text(b, 0) },
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))
@@ -268,8 +268,8 @@ func TestHostileNamesInL1(t *testing.T) {
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.JSON(b) },
-		"peak":  func(b *bytes.Buffer) error { return report.PeakJSON(b, s.result) },
-		"who":   func(b *bytes.Buffer) error { return report.WhoJSON(b, s.result, report.Question{}) },
+		"peak":  func(b *bytes.Buffer) error { return report.Peak(s.result).JSON(b) },
+		"who":   func(b *bytes.Buffer) error { return report.Who(s.result, report.Question{}).JSON(b) },
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))
@@ -291,10 +291,10 @@ func TestKindNames(t *testing.T) {
 	s := newScene(t, l1.N150())
 	s.result.Held = []replay.Held{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
 	var b bytes.Buffer
-	require.NoError(t, report.WhoJSON(&b, s.result, report.Question{}))
+	require.NoError(t, report.Who(s.result, report.Question{}).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	b.Reset()
-	require.NoError(t, report.Who(&b, s.result, report.Question{}))
+	require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
 	requireGolden(t, "who_kinds", b.String())
 }

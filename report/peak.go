@@ -1,10 +1,10 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,19 +13,18 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Peak writes for people how much a core held at most and what that was: the answer
-// in the first line, then the composition.
-func Peak(w io.Writer, r *replay.Result) error {
-	var b bytes.Buffer
-	row := fullestL1(r)
-	if row == nil {
-		fmt.Fprintf(&b, "peak: nothing is known to have been in L1: %s\n", shown.End(r.File, 60))
-		writeNotes(&b, append(untoldNotes(r), unseenNotes(r)...))
+// Peak returns how much a core held at most and what that was: the answer in the first line,
+// then the composition. Its CSV has a row for each thing that lay on the fullest core of each
+// device, and one for a device on which nothing ever lay.
+func Peak(r *replay.Result) Document {
+	d := Document{json: func(w io.Writer) error { return writePeakJSON(w, r) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
+	if row := fullestL1(r); row != nil {
+		writePeak(&d.page, r, row)
 	} else {
-		writePeak(&b, r, row)
+		d.page.line("peak: nothing is known to have been in L1: %s", shown.End(r.File, 60))
+		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return d
 }
 
 // fullestL1 returns the row of the device with the highest peak, the first of equals;
@@ -39,21 +38,19 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 	return best
 }
 
-func writePeak(b *bytes.Buffer, r *replay.Result, row *replay.DeviceL1) {
+func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak
 	program := peakProgram(p)
-	fmt.Fprintf(b, "peak: %s bytes%s, %s, core %s, %s%s\n", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
+	page.line("peak: %s bytes%s, %s, core %s, %s%s", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
-	fmt.Fprintf(b, "%s: %s\n", shown.End(r.File, 60), length(r))
+	page.line("%s: %s", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
 	}
-	writeNotes(b, notes)
-	fmt.Fprintf(b, "\nwhat lay on core %s then, by address\n", p.Core)
-	writeResidents(b, r, p.Residents)
-	b.WriteByte('\n')
-	writeNotes(b, slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r)))
+	page.note(notes...)
+	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), r, p.Residents)
+	page.apart(slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r)))
 }
 
 // peakProgram returns the program whose buffers are largest on the core of the peak;
@@ -87,7 +84,7 @@ func besideText(r *replay.Result, p *replay.L1Peak, program *replay.ProgramRun) 
 	case program.Op == p.Op:
 		return ", its own program"
 	}
-	return ", program of " + shortOp(r, program.Op, place{program.At, program.T})
+	return ", left over from " + shortOp(r, program.Op, place{program.At, program.T})
 }
 
 func programText(r *replay.Result, program *replay.ProgramRun) string {
@@ -212,6 +209,40 @@ type jsonDevicePeak struct {
 	Peak      *jsonL1Peak       `json:"peak"`
 }
 
+// A csvPeak is one thing that lay on the fullest core of a device, and its peak.
+type csvPeak struct {
+	csvFile
+	jsonDevicePeak
+	Resident *jsonResident `json:"resident"`
+}
+
+func peakRows(r *replay.Result) iter.Seq[csvPeak] {
+	return func(yield func(csvPeak) bool) {
+		file := newCSVFile(r)
+		for i := range r.L1 {
+			peak := newDevicePeak(r, &r.L1[i])
+			all := []*jsonResident{nil}
+			if peak.Peak != nil && len(peak.Peak.Residents) > 0 {
+				all = all[:0]
+				for k := range peak.Peak.Residents {
+					all = append(all, &peak.Peak.Residents[k])
+				}
+			}
+			for _, one := range all {
+				if !yield(csvPeak{file, peak, one}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func newDevicePeak(r *replay.Result, row *replay.DeviceL1) jsonDevicePeak {
+	return jsonDevicePeak{
+		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r, row.Peak),
+	}
+}
+
 type jsonL1Peak struct {
 	Bytes       uint64             `json:"tracked_bytes"`
 	WithKernels uint64             `json:"with_kernels_bytes"`
@@ -238,9 +269,8 @@ type jsonSpike struct {
 	Without uint64      `json:"without_bytes"`
 }
 
-// PeakJSON writes the same as one line of JSON, for each device, as
-// cbl1.peak-1.schema.json describes it.
-func PeakJSON(w io.Writer, r *replay.Result) error {
+// writePeakJSON writes a peak for each device, as cbl1.peak-1.schema.json describes it.
+func writePeakJSON(w io.Writer, r *replay.Result) error {
 	out := jsonPeak{
 		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r),
 		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
@@ -251,9 +281,7 @@ func PeakJSON(w io.Writer, r *replay.Result) error {
 		if row == best {
 			out.Fullest = &i
 		}
-		out.Devices = append(out.Devices, jsonDevicePeak{
-			optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r, row.Peak),
-		})
+		out.Devices = append(out.Devices, newDevicePeak(r, row))
 	}
 	return writeJSON(w, out)
 }

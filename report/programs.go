@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -36,7 +35,7 @@ func foldPrograms(programs []replay.ProgramDetail) []programRow {
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.
-func writePrograms(b *bytes.Buffer, r *replay.Result) {
+func writePrograms(page *page, r *replay.Result) {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string {
 		var key strings.Builder
 		for _, p := range d.ProgramsDetail {
@@ -50,28 +49,27 @@ func writePrograms(b *bytes.Buffer, r *replay.Result) {
 		if len(rows) == 0 {
 			continue
 		}
-		writeProgramTable(b, f.where(), rows)
+		writeProgramTable(page, f.where(), rows)
 	}
 }
 
 // writeProgramTable leaves out columns that would say the same in every row.
-func writeProgramTable(b *bytes.Buffer, where string, rows []programRow) {
+func writeProgramTable(page *page, where string, rows []programRow) {
 	repeated := slices.ContainsFunc(rows, func(p programRow) bool { return p.count > 1 })
 	shared := slices.ContainsFunc(rows, func(p programRow) bool { return p.Logical != p.Bytes })
 
-	fmt.Fprintf(b, "\nprograms of %s, largest per core first; CBs are local+global", where)
+	title := fmt.Sprintf("programs of %s, largest per core first; CBs are local+global", where)
 	head := []string{"nodes"}
 	if repeated {
-		b.WriteString("; nodes are those of the first of equal ones")
+		title += "; nodes are those of the first of equal ones"
 		head = append(head, "times")
 	}
-	b.WriteByte('\n')
 	head = append(head, "CBs", "cores", "per core", "sum")
 	if shared {
 		head = append(head, "logical")
 	}
 	head = append(head, "end", "operation")
-	t := table{left: map[int]bool{0: true, len(head) - 1: true}}
+	t := table{left: map[int]bool{0: true, len(head) - 1: true}, most: 60}
 	t.add(head...)
 	for _, p := range rows {
 		cells := []string{nodeRange(p.ProgramDetail)}
@@ -82,13 +80,14 @@ func writeProgramTable(b *bytes.Buffer, where string, rows []programRow) {
 		if shared {
 			cells = append(cells, grouped(p.Logical))
 		}
-		op := opName(p.Op, 60)
-		if p.Overlapping {
-			op += " (CBs share bytes)"
-		}
-		t.add(append(cells, grouped(p.HighestEnd), op)...)
+		t.named(func(n int) string {
+			if p.Overlapping {
+				return opName(p.Op, n) + " (CBs share bytes)"
+			}
+			return opName(p.Op, n)
+		}, append(cells, grouped(p.HighestEnd))...)
 	}
-	t.write(b)
+	page.table(title, t, "")
 }
 
 func nodeRange(p replay.ProgramDetail) string {

@@ -80,10 +80,10 @@ func TestSchemasTakeAnyID(t *testing.T) {
 `
 	r := logged(t, log, replay.Options{Ask: &replay.Question{Address: 200000}})
 	for name, write := range map[string]func(io.Writer) error{
-		"cbl1.report-2.schema.json": func(w io.Writer) error { return report.JSON(w, r) },
-		"cbl1.check-1.schema.json":  report.NewCheck(r, r.Judge(replay.Terms{})).JSON,
-		"cbl1.peak-1.schema.json":   func(w io.Writer) error { return report.PeakJSON(w, r) },
-		"cbl1.who-1.schema.json":    func(w io.Writer) error { return report.WhoJSON(w, r, report.Question{}) },
+		"cbl1.report-2.schema.json": func(w io.Writer) error { return report.Report(r, report.Options{}).JSON(w) },
+		"cbl1.check-1.schema.json":  report.Check(r, r.Judge(replay.Terms{})).JSON,
+		"cbl1.peak-1.schema.json":   func(w io.Writer) error { return report.Peak(r).JSON(w) },
+		"cbl1.who-1.schema.json":    func(w io.Writer) error { return report.Who(r, report.Question{}).JSON(w) },
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))

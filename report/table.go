@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
@@ -14,6 +15,10 @@ type table struct {
 	rows [][]string
 	// spans are headings over several columns, above the first row.
 	spans []span
+	// names are, by row, last cells that can be cut to about n columns. most is n where
+	// nobody says how wide a terminal is.
+	names map[int]func(n int) string
+	most  int
 }
 
 // A span is a heading over the columns first to last.
@@ -26,8 +31,38 @@ const gap = "  "
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(b *bytes.Buffer) {
-	var width []int
+// named adds a row whose last cell is a name that can be cut to about n columns.
+func (t *table) named(name func(n int) string, cells ...string) {
+	if t.names == nil {
+		t.names = map[int]func(int) string{}
+	}
+	t.names[len(t.rows)] = name
+	t.add(append(cells, name(t.most))...)
+}
+
+// leastName is how many columns a name has in the narrowest terminal.
+const leastName = 16
+
+// fit cuts names so that a table keeps to a width, or lets them have what is free.
+func (t *table) fit(columns int) {
+	if columns == 0 || len(t.names) == 0 {
+		return
+	}
+	for n := columns; ; {
+		for row, name := range t.names {
+			cells := t.rows[row]
+			cells[len(cells)-1] = name(n)
+		}
+		over := t.total() - columns
+		if over <= 0 || n == leastName {
+			return
+		}
+		n = max(n-over, leastName)
+	}
+}
+
+// widths are those of the columns.
+func (t *table) widths() (width []int) {
 	for _, row := range t.rows {
 		for i, cell := range row {
 			if i == len(width) {
@@ -36,16 +71,38 @@ func (t *table) write(b *bytes.Buffer) {
 			width[i] = max(width[i], shown.Width(cell))
 		}
 	}
-	// A heading wider than its columns widens the last of them.
-	over := func(s span) int {
-		sum := len(gap) * (s.last - s.first)
-		for i := s.first; i <= s.last; i++ {
-			sum += width[i]
-		}
-		return sum
+	return width
+}
+
+// total is the width of the table.
+func (t *table) total() (sum int) {
+	for _, w := range t.widths() {
+		sum += w + len(gap)
 	}
-	for _, s := range t.spans {
-		width[s.last] += max(0, len(s.text)-over(s))
+	return sum - len(gap)
+}
+
+// over is the width of the columns of a span.
+func (s span) over(width []int) int {
+	sum := len(gap) * (s.last - s.first)
+	for _, w := range width[s.first : s.last+1] {
+		sum += w
+	}
+	return sum
+}
+
+// write writes the table for a terminal with so many columns, 0 for none. One that is too wide
+// is turned: each column becomes a line.
+func (t *table) write(b *bytes.Buffer, columns int) {
+	t.fit(columns)
+	if columns > 0 && len(t.names) == 0 && t.total() > columns {
+		if turned := t.turned(); turned.total() <= columns {
+			t = &turned
+		}
+	}
+	width := t.widths()
+	for _, s := range t.spans { // a heading wider than its columns widens the last of them
+		width[s.last] += max(0, len(s.text)-s.over(width))
 	}
 	if len(t.spans) > 0 {
 		line, at := "", 0
@@ -53,7 +110,7 @@ func (t *table) write(b *bytes.Buffer) {
 			for ; at < s.first; at++ {
 				line += strings.Repeat(" ", width[at]) + gap
 			}
-			line += ruled(s.text, over(s)) + gap
+			line += ruled(s.text, s.over(width)) + gap
 			at = s.last + 1
 		}
 		writeLine(b, line)
@@ -73,6 +130,62 @@ func (t *table) write(b *bytes.Buffer) {
 	}
 }
 
+// turned returns the table with its columns as rows.
+func (t *table) turned() table {
+	out := table{left: map[int]bool{0: true}}
+	for i, head := range t.head() {
+		cells := []string{head}
+		for _, row := range t.rows[1:] {
+			cell := ""
+			if i < len(row) {
+				cell = row[i]
+			}
+			cells = append(cells, cell)
+		}
+		out.add(cells...)
+	}
+	return out
+}
+
+// head returns the first row, each cell with the heading above it.
+func (t *table) head() []string {
+	head := append([]string{}, t.rows[0]...)
+	for _, s := range t.spans {
+		for i := s.first; i <= s.last; i++ {
+			head[i] = s.text + ": " + head[i]
+		}
+	}
+	return head
+}
+
+// markdown writes the table as Markdown.
+func (t *table) markdown(b *bytes.Buffer) {
+	for i, row := range t.rows {
+		if i == 0 {
+			row = t.head()
+		}
+		for _, cell := range row {
+			text := inert(strings.TrimLeft(cell, " "))
+			if strings.HasPrefix(cell, "  ") { // it belongs to the row above
+				text = "- " + text
+			}
+			fmt.Fprintf(b, "| %s ", text)
+		}
+		b.WriteString("|\n")
+		if i > 0 {
+			continue
+		}
+		for k := range row {
+			rule := "--:"
+			if t.left[k] {
+				rule = ":--"
+			}
+			fmt.Fprintf(b, "| %s ", rule)
+		}
+		b.WriteString("|\n")
+	}
+}
+
 // ruled centres a heading on a rule, to show which columns it covers.
 func ruled(text string, width int) string {
 	free := width - len(text) - 2
@@ -85,35 +198,4 @@ func ruled(text string, width int) string {
 func writeLine(b *bytes.Buffer, line string) {
 	b.WriteString(strings.TrimRight(line, " "))
 	b.WriteByte('\n')
-}
-
-// lineWidth is how wide the report's lines are, where names allow it.
-const lineWidth = 100
-
-// A note is one labelled line of text.
-type note struct{ label, text string }
-
-// writeNotes writes labelled texts, broken between words and indented below
-// themselves. A label that comes twice in a row is shown once.
-func writeNotes(b *bytes.Buffer, notes []note) {
-	const indent = 12
-	last := ""
-	for _, n := range notes {
-		label := n.label
-		if label == last {
-			label = ""
-		}
-		last = n.label
-		line := gap + label + strings.Repeat(" ", max(1, indent-len(gap)-len(label)))
-		empty := true
-		for word := range strings.FieldsSeq(n.text) {
-			if !empty && shown.Width(line)+shown.Width(word) > lineWidth {
-				writeLine(b, line)
-				line = strings.Repeat(" ", indent)
-			}
-			line += word + " "
-			empty = false
-		}
-		writeLine(b, line)
-	}
 }

@@ -1,81 +1,87 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// TextOptions choose what Text shows. The zero value is one screen.
-type TextOptions struct {
+// Options choose what a report shows. The zero value is one screen.
+type Options struct {
 	Programs bool // a table of programs
 	Cores    bool // a table of groups of cores
 }
 
-// Text writes the report on one capture for people. It is written in one piece. Names in
-// the capture are shown in scripts that run from left to right; what else they contain is
-// escaped, and long names are cut.
-func Text(w io.Writer, r *replay.Result, opt TextOptions) error {
-	var b bytes.Buffer
+// Report returns the report on one capture. Names in the capture are shown in scripts that run
+// from left to right; what else they contain is escaped, and long names are cut. Its CSV has a
+// row for each device or, if Options ask, for each program or each group of cores. It has
+// one kind of row: programs, if Options ask for both.
+func Report(r *replay.Result, opt Options) Document {
+	d := Document{json: func(w io.Writer) error { return writeReport(w, r) }}
+	p := &d.page
 	folds := foldDevices(r.Devices, figures)
-	writeAnswer(&b, r, folds)
-	writeFile(&b, r)
+	writeAnswer(p, r, folds)
+	p.line("%s", fileLine(r))
 	if fullestDevice(r) != nil {
-		b.WriteByte('\n')
-		writeDevices(&b, folds)
+		writeDevices(p, folds)
 	}
-	if notes := explain(r, folds); len(notes) > 0 {
-		b.WriteByte('\n')
-		writeNotes(&b, notes)
-	}
+	p.apart(explain(r, folds))
 	if opt.Programs {
-		writePrograms(&b, r)
+		writePrograms(p, r)
 	}
 	if opt.Cores {
-		writeCores(&b, r)
+		writeCores(p, r)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	switch {
+	case opt.Programs:
+		d.head, d.rows = csvProgram{}, rowsOf(programRows(r))
+	case opt.Cores:
+		d.head, d.rows = csvGroup{}, rowsOf(groupRows(r))
+	default:
+		d.head, d.rows = csvDevice{}, rowsOf(deviceRows(r))
+	}
+	return d
 }
 
-// writeFile says what was read.
-func writeFile(b *bytes.Buffer, r *replay.Result) {
-	fmt.Fprint(b, shown.End(r.File, 60))
+// fileLine says what was read.
+func fileLine(r *replay.Result) string {
+	var b strings.Builder
+	b.WriteString(shown.End(r.File, 60))
 	if r.Rank.V > 0 { // 0 is that of most captures
-		fmt.Fprintf(b, " (rank %d)", r.Rank.V)
+		fmt.Fprintf(&b, " (rank %d)", r.Rank.V)
 	}
-	fmt.Fprintf(b, ": %s", length(r))
+	fmt.Fprintf(&b, ": %s", length(r))
 	var programs int64
 	for _, d := range r.Devices {
 		programs += d.Programs
 	}
 	if programs > 0 {
-		fmt.Fprintf(b, ", %s", plural(programs, "program"))
+		fmt.Fprintf(&b, ", %s", plural(programs, "program"))
 	}
 	if n := len(r.Devices); n > 1 {
-		fmt.Fprintf(b, " on %d devices", n)
+		fmt.Fprintf(&b, " on %d devices", n)
 	}
 	switch r.Addresses {
 	case replay.AddressesRecorded:
-		fmt.Fprint(b, ", recorded addresses")
+		b.WriteString(", recorded addresses")
 	case replay.AddressesSynthesised:
-		fmt.Fprint(b, ", synthesised addresses")
+		b.WriteString(", synthesised addresses")
 	case replay.AddressesMixed:
-		fmt.Fprint(b, ", recorded and synthesised addresses")
+		b.WriteString(", recorded and synthesised addresses")
 	}
-	b.WriteByte('\n')
+	return b.String()
 }
 
 // maxRows is how many lines of devices a report shows.
 const maxRows = 6
 
 // writeDevices writes the table of devices.
-func writeDevices(b *bytes.Buffer, folds []fold) {
+func writeDevices(page *page, folds []fold) {
 	t := table{
 		left: map[int]bool{0: true},
 		spans: []span{
@@ -100,10 +106,11 @@ func writeDevices(b *bytes.Buffer, folds []fold) {
 			t.add(unit...)
 		}
 	}
-	t.write(b)
+	more := ""
 	if n := len(folds) - len(shown); n > 0 {
-		fmt.Fprintf(b, "%d more, none of them fuller: --format json shows all\n", n)
+		more = fmt.Sprintf("%d more, none of them fuller: --format json shows all", n)
 	}
+	page.table("", t, more)
 }
 
 // fullestFolds returns the folds with the fullest cores, as many as are shown, in

@@ -48,24 +48,24 @@ func chip(id, bytes uint64) replay.Device {
 }
 
 func firstLine(t *testing.T, r *replay.Result) string {
-	line, _, _ := strings.Cut(text(t, r, report.TextOptions{}), "\n")
+	line, _, _ := strings.Cut(text(t, r, report.Options{}), "\n")
 	return line
 }
 
 func TestEqualDevicesAreOneRow(t *testing.T) {
 	r := result(8)
-	require.Contains(t, text(t, r, report.TextOptions{}), "\n0..7 (8 chips, equal)         1       4,096")
-	require.Equal(t, "fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), devices 0..7, ttnn.add", firstLine(t, r))
-	all := text(t, r, report.TextOptions{Programs: true, Cores: true})
+	require.Contains(t, text(t, r, report.Options{}), "\n0..7 (8 chips, equal)         1       4,096")
+	require.Equal(t, "fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), devices 0..7, ttnn.add", firstLine(t, r))
+	all := text(t, r, report.Options{Programs: true, Cores: true})
 	require.Equal(t, 1, strings.Count(all, "programs of devices 0..7"))
 	require.Equal(t, 1, strings.Count(all, "cores of devices 0..7"))
 
 	r.Devices[3] = chip(3, 8192)
-	all = text(t, r, report.TextOptions{Programs: true, Cores: true})
+	all = text(t, r, report.Options{Programs: true, Cores: true})
 	require.Contains(t, all, "\n0..2, 4..7 (7 chips, equal) ")
 	require.Contains(t, all, "\n3                           ")
 	require.Contains(t, all, "cores of device 3,")
-	require.Equal(t, "fullest core: 8,192 bytes, 0.5% of L1 1,499,136 (wormhole), device 3, ttnn.add", firstLine(t, r))
+	require.Equal(t, "fullest core: 8,192 CB bytes, 0.5% of L1 1,499,136 (wormhole), device 3, ttnn.add", firstLine(t, r))
 }
 
 // Every second chip is different from every other.
@@ -76,7 +76,7 @@ func TestManyDevicesStayOnAScreen(t *testing.T) {
 			r.Devices[i] = chip(uint64(i), 8192+uint64(i))
 		}
 	}
-	got := text(t, r, report.TextOptions{})
+	got := text(t, r, report.Options{})
 	require.LessOrEqual(t, strings.Count(got, "\n"), 24, "%s", got)
 	require.Contains(t, got, "device 31, ttnn.add")
 	require.NotContains(t, got, "0, 2, 4")
@@ -86,20 +86,20 @@ func TestManyDevicesStayOnAScreen(t *testing.T) {
 			r.Devices[i] = chip(uint64(i), 65536)
 		}
 	}
-	require.Contains(t, text(t, r, report.TextOptions{}), "\n0, 2, 4, ... (16 chips, equal) ")
+	require.Contains(t, text(t, r, report.Options{}), "\n0, 2, 4, ... (16 chips, equal) ")
 }
 
 // Equal programs are one row, and a column that says nothing is left out.
 func TestPrograms(t *testing.T) {
 	r := result(1)
-	all := text(t, r, report.TextOptions{Programs: true})
+	all := text(t, r, report.Options{Programs: true})
 	require.Contains(t, all, "CBs are local+global\nnodes  CBs  cores  per core     sum      end  operation\n")
 	p := r.Devices[0].ProgramsDetail[0]
 	p.First, p.Last = 7, 7
 	small := p
 	small.Core, small.Logical, small.GlobalCBs, small.Op = 64, 9999, 2, ""
 	r.Devices[0].ProgramsDetail = append(r.Devices[0].ProgramsDetail, small, p, p)
-	all = text(t, r, report.TextOptions{Programs: true})
+	all = text(t, r, report.Options{Programs: true})
 	require.Contains(t, all, `; nodes are those of the first of equal ones
 nodes  times  CBs  cores  per core     sum  logical      end  operation
 0-100      3  1+0      4     4,096  16,384   16,384  107,808  ttnn.add > Binary
@@ -125,19 +125,19 @@ func TestFirstLine(t *testing.T) {
 		"assumed": {
 			func(r *replay.Result) {
 				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), event.FromAssumed
-			}, "fullest core: 4,096 bytes, 0.3% of L1 1,572,864 (blackhole assumed), device 0, ttnn.add",
+			}, "fullest core: 4,096 CB bytes, 0.3% of L1 1,572,864 (blackhole assumed), device 0, ttnn.add",
 		},
 		"L1 not known": {
 			func(r *replay.Result) { r.Spec.L1Size = 0 },
-			"fullest core: 4,096 bytes, device 0, ttnn.add",
+			"fullest core: 4,096 CB bytes, device 0, ttnn.add",
 		},
 		"beyond L1": {
 			func(r *replay.Result) { r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeBeyondL1, Count: 1}} },
-			"does not fit; fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, ttnn.add",
+			"does not fit; fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), device 0, ttnn.add",
 		},
 		"no function": {
 			func(r *replay.Result) { r.Devices[0].Fullest.Program.Op = "" },
-			"fullest core: 4,096 bytes, 0.3% of L1 1,499,136 (wormhole), device 0, nodes 0-100",
+			"fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), device 0, nodes 0-100",
 		},
 		"no nodes": {
 			func(r *replay.Result) { *r = replay.Result{} },
@@ -195,7 +195,7 @@ func TestFirstLine(t *testing.T) {
 func TestBeyondL1(t *testing.T) {
 	r := result(1)
 	r.Devices[0].Fullest.End = r.Spec.L1Size + 64
-	require.Contains(t, text(t, r, report.TextOptions{}), "ends at 1,499,200 (64 beyond L1)\n")
+	require.Contains(t, text(t, r, report.Options{}), "ends at 1,499,200 (64 beyond L1)\n")
 }
 
 // Anomalies come in words, the most important one first, without a code.
@@ -208,7 +208,7 @@ func TestAnomalies(t *testing.T) {
 		{Code: replay.CodeSpecsDiffer, Count: 3, First: -1},
 		{Code: "later", Count: 1, First: -1},
 	}
-	got := text(t, r, report.TextOptions{})
+	got := text(t, r, report.Options{})
 	requirePlain(t, got)
 	at := 0
 	for _, want := range []string{
@@ -237,7 +237,7 @@ func TestPlaced(t *testing.T) {
 			replay.AddressesRecorded:    "dataflow buffers and scratchpads have no address and were placed",
 		} {
 			r.Addresses = addresses
-			got := strings.Join(strings.Fields(text(t, r, report.TextOptions{})), " ")
+			got := strings.Join(strings.Fields(text(t, r, report.Options{})), " ")
 			require.Contains(t, got, what+" by tt-metal's rule from base 103,712, alignment 32 "+want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestUpstream(t *testing.T) {
 		for i := range r.Devices {
 			r.Devices[i].LogicalSizesPeak = c.sizes
 		}
-		got := strings.Join(strings.Fields(text(t, r, report.TextOptions{})), " ")
+		got := strings.Join(strings.Fields(text(t, r, report.Options{})), " ")
 		if c.want == "" {
 			require.NotContains(t, got, "peak_cb")
 		} else {
@@ -284,7 +284,7 @@ func TestHostileNames(t *testing.T) {
 		r.Devices[0].Fullest.Program.Op = evil + " > " + evil
 		r.Devices[0].ProgramsDetail[0].Op = evil
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
-		got := text(t, r, report.TextOptions{Programs: true, Cores: true})
+		got := text(t, r, report.Options{Programs: true, Cores: true})
 		requireVisible(t, got)
 		require.Less(t, len(got), 4000)
 		require.NotContains(t, got, "(MISSING)")
@@ -307,7 +307,7 @@ func TestNamesInOtherScripts(t *testing.T) {
 		r.Devices[i].Fullest.Program.Op, r.Devices[i].ProgramsDetail[0].Op = name, name
 	}
 	r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: name}}
-	got := text(t, r, report.TextOptions{Programs: true, Cores: true})
+	got := text(t, r, report.Options{Programs: true, Cores: true})
 	requireVisible(t, got)
 	require.Contains(t, got, name)
 	require.Contains(t, got, "/データ/größe.json: ")
@@ -329,8 +329,8 @@ func (n full) Write(p []byte) (int, error) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	require.ErrorIs(t, report.Text(full(10), result(1), report.TextOptions{}), errFull)
-	require.ErrorIs(t, report.JSON(full(10), result(1)), errFull)
+	require.ErrorIs(t, report.Report(result(1), report.Options{}).Text(full(10), 0), errFull)
+	require.ErrorIs(t, report.Report(result(1), report.Options{}).JSON(full(10)), errFull)
 }
 
 // TestAnyResult prints results that no capture gives: nothing panics, text is
@@ -376,7 +376,7 @@ func TestAnyResult(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		r := draw(rt)
-		requireVisible(t, text(t, r, report.TextOptions{Programs: true, Cores: true}))
+		requireVisible(t, text(t, r, report.Options{Programs: true, Cores: true}))
 		validate(t, strict, jsonText(t, r))
 	})
 }

@@ -25,13 +25,13 @@ func TestCheckOfWhatNobodySees(t *testing.T) {
 			s := newScene(t, l1.P150())
 			s.result.Checks.Runs = 1
 			hide(s.result)
-			require.Equal(t, replay.Fits, judged(s.result, nil).Answer, "no bytes")
-			require.Equal(t, replay.CannotTell, judged(s.result, budget(t, "90%")).Answer, "a core may hold more")
+			require.Equal(t, replay.Fits, s.result.Judge(replay.Terms{}).Answer, "no bytes")
+			require.Equal(t, replay.CannotTell, s.result.Judge(replay.Terms{Budget: budget(t, "90%")}).Answer, "a core may hold more")
 			s.run(1, matmul, circular("{[0-0 - 1-1]}", 4096))
 			c := judged(s.result, nil)
-			require.Equal(t, replay.CannotTell, c.Answer)
+			require.Equal(t, replay.CannotTell, s.result.Judge(replay.Terms{}).Answer)
 			var b bytes.Buffer
-			require.NoError(t, c.Text(&b))
+			require.NoError(t, c.Text(&b, 0))
 			require.Contains(t, b.String(), "because   "+text)
 		})
 	}
@@ -43,7 +43,7 @@ func TestCheckOfAnAssumedChip(t *testing.T) {
 		graph := `[{"counter":0,"node_type":"circular_buffer_allocate","params":{"address":111616,"size":` + size + `,"core_range_set":"{[0-0 - 0-0]}"}}]`
 		r, err := replay.Run("x.json", capture.NewReader(strings.NewReader(graph), "x.json").Events(capture.Options{Arch: arch}), replay.Options{})
 		require.NoError(t, err)
-		return judged(r, nil).Answer
+		return r.Judge(replay.Terms{}).Answer
 	}
 	require.Equal(t, replay.Fits, check("1387520", ""), "ends where the L1 of a Wormhole ends")
 	require.Equal(t, replay.CannotTell, check("1387521", ""))
@@ -54,7 +54,7 @@ func TestCheckOfAnAssumedChip(t *testing.T) {
 // Where nothing ran, that is why nobody can tell.
 func TestCheckOfNothing(t *testing.T) {
 	s := newScene(t, l1.P150())
-	check := judged(s.result, nil)
+	check := s.result.Judge(replay.Terms{})
 	require.Equal(t, replay.CannotTell, check.Answer)
 	require.Contains(t, check.Untold, replay.Reason{Code: replay.CodeNothingRan})
 	accepted := s.result.Judge(replay.Terms{Accept: []replay.Code{replay.CodeNothingRan, replay.CodeNoCBs, replay.CodeNoNodes}})

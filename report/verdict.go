@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -21,7 +20,7 @@ func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
-func writeVerdict(b *bytes.Buffer, v fit.Verdict, by labels) {
+func writeVerdict(page *page, v fit.Verdict, by labels) {
 	clashes := slices.Clone(v.Clashes)
 	slices.SortStableFunc(clashes, func(a, b fit.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
 	var notes []note
@@ -43,7 +42,7 @@ func writeVerdict(b *bytes.Buffer, v fit.Verdict, by labels) {
 	if v.Advice != "" {
 		notes = append(notes, note{"advice", shown.Visible(v.Advice)})
 	}
-	writeNotes(b, notes)
+	page.note(notes...)
 	var worst *fit.Clash
 	if len(clashes) > 0 {
 		worst = &clashes[0]
@@ -53,16 +52,14 @@ func writeVerdict(b *bytes.Buffer, v fit.Verdict, by labels) {
 		if worst != nil {
 			where = " on " + coresText(worst.Cores) + " of " + by.devices(worst.Device, worst.Devices)
 		}
-		fmt.Fprintf(b, "\nwhat takes L1%s, largest first\n", where)
-		writeResidents(b, by.result, by.residents(rows))
+		writeResidents(page, fmt.Sprintf("what takes L1%s, largest first", where), by.result, by.residents(rows))
 	}
 	if worst != nil && len(worst.Holes) > 0 {
-		b.WriteByte('\n')
 		var holes []note
 		for _, h := range worst.Holes {
 			holes = append(holes, note{"unusable", fmt.Sprintf("%s bytes at %s: %s", grouped(h.Range.Len()), rangeText(h.Range), h.Why)})
 		}
-		writeNotes(b, holes)
+		page.apart(holes)
 	}
 }
 
@@ -108,21 +105,23 @@ func rangeCores(r l1.CoreRange) l1.CoreSet {
 }
 
 // writeResidents writes a table of what lies on a core.
-func writeResidents(b *bytes.Buffer, r *replay.Result, rows []replay.L1Resident) {
-	t := table{left: map[int]bool{3: true, 4: true}}
+func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1Resident) {
+	t := table{left: map[int]bool{3: true, 4: true}, most: 50}
 	t.add("bytes", "start", "end", "what", "whose")
 	shown := rows[:min(len(rows), maxResidents)]
 	for _, x := range shown {
-		t.add(grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x), ownerText(r, x, 50))
+		t.named(func(n int) string { return ownerText(r, x, n) },
+			grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x))
 	}
-	t.write(b)
+	more := ""
 	if rest := rows[len(shown):]; len(rest) > 0 {
 		var sum uint64
 		for _, x := range rest {
 			sum += x.Range.Len()
 		}
-		fmt.Fprintf(b, "%s more with %s bytes: --format json shows all\n", grouped(len(rest)), grouped(sum))
+		more = fmt.Sprintf("%s more with %s bytes: --format json shows all", grouped(len(rest)), grouped(sum))
 	}
+	page.table(title, t, more)
 }
 
 // coresText names cores: "core 0-0", "110 cores [0-0 - 10-9]".

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -39,33 +40,33 @@ func (q Question) Held(r *replay.Result) []replay.Held {
 	return out
 }
 
-// Who writes for people what holds a byte of L1. Chips of which the same is told are told
-// once, with their ids.
-func Who(w io.Writer, r *replay.Result, q Question) error {
-	var b bytes.Buffer
+// Who returns what holds a byte of L1. Chips of which the same is told are told once in text,
+// with their ids. Its CSV has a row for each thing that holds the byte on some cores of a
+// device.
+func Who(r *replay.Result, q Question) Document {
+	d := Document{json: func(w io.Writer) error { return writeWho(w, r, q) }, head: csvHeld{}, rows: rowsOf(heldRows(r, q))}
+	page := &d.page
 	held := q.Held(r)
 	folds := foldHeld(r, held)
 	when := "at the end"
 	if q.At.OK {
 		when = "after " + place{at: q.At.V}.text(r)
 	}
-	fmt.Fprintf(&b, "%s\n%s: %s, %s\n", whoAnswer(r, q, folds), shown.End(r.File, 60), when, length(r))
+	page.line("%s", whoAnswer(r, q, folds))
+	page.line("%s: %s, %s", shown.End(r.File, 60), when, length(r))
 	if text := outside(r, q); text != "" && len(held) == 0 {
-		writeNotes(&b, []note{{"where", text}})
+		page.note(note{"where", text})
 	}
 	for _, f := range folds {
 		for i, h := range f.rows[0] {
-			fmt.Fprintf(&b, "\n%s of %s\n", coresText(h.Cores), f.name(r))
-			writeHeld(&b, r, f.row(i))
+			page.table(fmt.Sprintf("%s of %s", coresText(h.Cores), f.name(r)), heldTable(r, f.row(i)), "")
 		}
 	}
-	b.WriteByte('\n')
-	writeNotes(&b, append(append([]note{
+	page.apart(append(append([]note{
 		{"basis", "in L1 = buffers that were allocated, and those of the program that ran last on the core; registered = programs that ran by then, as the program cache keeps them"},
 		{"chip", chipText(r)},
 	}, untoldNotes(r)...), unseenNotes(r)...))
-	_, err := w.Write(b.Bytes())
-	return err
+	return d
 }
 
 // heldFold is what devices hold of which the same is told.
@@ -101,10 +102,10 @@ func foldHeld(r *replay.Result, held []replay.Held) []heldFold {
 
 // heldText is what is told of a device but for its id and its nodes.
 func heldText(r *replay.Result, rows []replay.Held) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, h := range rows {
-		fmt.Fprintln(&b, h.Cores)
-		writeHeld(&b, r, []replay.Held{{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}})
+		t := heldTable(r, []replay.Held{{Resident: nowhere(h.Resident), Registered: nowhere(h.Registered)}})
+		fmt.Fprintln(&b, h.Cores, t.rows)
 	}
 	return b.String()
 }
@@ -142,9 +143,9 @@ func (f heldFold) name(r *replay.Result) string {
 	return "devices " + f.label()
 }
 
-// writeHeld writes the table of what holds the byte on some cores of each of some devices.
-func writeHeld(b *bytes.Buffer, r *replay.Result, same []replay.Held) {
-	t := table{left: map[int]bool{0: true, 4: true, 5: true}}
+// heldTable is the table of what holds the byte on some cores of each of some devices.
+func heldTable(r *replay.Result, same []replay.Held) table {
+	t := table{left: map[int]bool{0: true, 4: true, 5: true}, most: 42}
 	t.add("", "bytes", "start", "end", "what", "whose")
 	add := func(basis string, rows func(replay.Held) []replay.L1Resident) {
 		for i, x := range rows(same[0]) {
@@ -159,12 +160,13 @@ func writeHeld(b *bytes.Buffer, r *replay.Result, same []replay.Held) {
 			for d, h := range same {
 				all[d] = rows(h)[i]
 			}
-			t.add(basis, grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x), ownersText(r, all, 42))
+			t.named(func(n int) string { return ownersText(r, all, n) },
+				basis, grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x))
 		}
 	}
 	add("in L1", func(h replay.Held) []replay.L1Resident { return h.Resident })
 	add("registered", func(h replay.Held) []replay.L1Resident { return h.Registered })
-	t.write(b)
+	return t
 }
 
 // ownersText is ownerText of the same on some devices: "ttnn.add (nodes 9..16)" where each
@@ -315,9 +317,9 @@ type jsonHeld struct {
 	Registered []jsonResident    `json:"registered"`
 }
 
-// WhoJSON writes the same as one line of JSON, as cbl1.who-1.schema.json describes it: each
-// device has rows of its own.
-func WhoJSON(w io.Writer, r *replay.Result, q Question) error {
+// writeWho writes what holds a byte, as cbl1.who-1.schema.json describes it: each device has
+// rows of its own.
+func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
 		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r), Untold: newUntold(r),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Held: []jsonHeld{},
@@ -327,10 +329,43 @@ func WhoJSON(w io.Writer, r *replay.Result, q Question) error {
 		out.Core = &core
 	}
 	for _, h := range q.Held(r) {
-		out.Held = append(out.Held, jsonHeld{
-			optional(h.Device), h.Kind, append([]uint64{}, h.Chips...), h.Cores.String(), h.Cores.Len(),
-			newResidents(h.Resident), newResidents(h.Registered),
-		})
+		out.Held = append(out.Held, newHeld(h))
 	}
 	return writeJSON(w, out)
+}
+
+func newHeld(h replay.Held) jsonHeld {
+	return jsonHeld{
+		optional(h.Device), h.Kind, append([]uint64{}, h.Chips...), h.Cores.String(), h.Cores.Len(),
+		newResidents(h.Resident), newResidents(h.Registered),
+	}
+}
+
+// A csvHeld is one thing that holds a byte on some cores.
+type csvHeld struct {
+	csvFile
+	Address uint64  `json:"address"`
+	At      *uint64 `json:"at"`
+	jsonHeld
+	Basis string       `json:"basis"` // "resident" or "registered"
+	By    jsonResident `json:"by"`
+}
+
+func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
+	return func(yield func(csvHeld) bool) {
+		row := csvHeld{csvFile: newCSVFile(r), Address: q.Address, At: optional(q.At)}
+		for _, h := range q.Held(r) {
+			row.jsonHeld = newHeld(h)
+			for _, list := range []struct {
+				name string
+				all  []jsonResident
+			}{{"resident", row.Resident}, {"registered", row.Registered}} {
+				for _, one := range list.all {
+					if row.Basis, row.By = list.name, one; !yield(row) {
+						return
+					}
+				}
+			}
+		}
+	}
 }

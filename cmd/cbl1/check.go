@@ -14,7 +14,7 @@ func newCheck(s streams) *cobra.Command {
 		in     = inputs{streams: s}
 		budget budgetFlag
 		accept acceptFlag
-		format formatFlag
+		out    = newPrinter(s.out, "json", "csv", "markdown", "junit")
 	)
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER|- ...",
@@ -31,19 +31,22 @@ func newCheck(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			out := printer{w: s.out, format: format}
+			in.refused = out.refuse
 			worst := replay.Fits
 			err := in.each(args, func(r *replay.Result) error {
-				c := report.NewCheck(r, r.Judge(replay.Terms{Budget: budget.budget, Accept: accept}))
-				if c.Answer == replay.DoesNotFit || worst == replay.Fits {
-					worst = c.Answer
+				j := r.Judge(replay.Terms{Budget: budget.budget, Accept: accept})
+				if j.Answer == replay.DoesNotFit || worst == replay.Fits {
+					worst = j.Answer
 				}
-				err := out.print(c.JSON, c.Text)
+				err := out.print(report.Check(r, j))
 				if readerGone(err) {
 					out.w, err = io.Discard, nil // the exit code is still to be told
 				}
 				return err
 			})
+			if end := out.end(); err == nil && !readerGone(end) {
+				err = end
+			}
 			switch {
 			case err != nil:
 				return err
@@ -59,7 +62,7 @@ func newCheck(s streams) *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&budget, "budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1`)
 	flags.Var(&accept, "accept", "codes of what is hidden (docs/codes.md) and taken as seen: the answer is about the rest")
-	addFormat(flags, &format)
+	out.add(flags)
 	in.add(flags)
 	return cmd
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +19,7 @@ func newDiff(s streams) *cobra.Command {
 		in     = inputs{streams: s}
 		most   budgetFlag
 		accept acceptFlag
-		format = choiceFlag{"text", []string{"text", "json", "markdown"}}
+		out    = newPrinter(s.out, "json", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
@@ -45,9 +43,7 @@ func newDiff(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = map[string]func(io.Writer, *compare.Diff) error{
-				"text": report.DiffText, "json": report.DiffJSON, "markdown": report.DiffMarkdown,
-			}[format.value](s.out, d)
+			err = out.print(report.Diff(d))
 			switch {
 			case err != nil && !readerGone(err): // the exit code is still to be told
 				return err
@@ -63,7 +59,7 @@ func newDiff(s streams) *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&most, "max-growth", `by how much the peak of the fullest core may grow, like "8 KiB", or 5% of OLD's`)
 	flags.Var(&accept, "accept", "codes of what is hidden (docs/codes.md) and taken as seen: the answer is about the rest")
-	flags.Var(&format, "format", "output for people, for programs or for a pull request")
+	out.add(flags)
 	in.add(flags)
 	return cmd
 }
@@ -138,21 +134,4 @@ func (in *inputs) savedReport(arg string) (io.ReadCloser, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// choiceFlag is one of some words.
-type choiceFlag struct {
-	value string
-	of    []string
-}
-
-func (c *choiceFlag) String() string { return c.value }
-func (c *choiceFlag) Type() string   { return strings.Join(c.of, "|") }
-
-func (c *choiceFlag) Set(s string) error {
-	if !slices.Contains(c.of, s) {
-		return fmt.Errorf("want one of %s", strings.Join(c.of, ", "))
-	}
-	c.value = s
-	return nil
 }

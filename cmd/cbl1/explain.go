@@ -17,7 +17,7 @@ import (
 func newExplain(s streams) *cobra.Command {
 	var (
 		in     = inputs{streams: s}
-		format formatFlag
+		format = choiceFlag{"text", []string{"text", "json"}}
 		with   string
 	)
 	cmd := &cobra.Command{
@@ -42,13 +42,13 @@ func newExplain(s streams) *cobra.Command {
 			if err := in.start(names); err != nil {
 				return err
 			}
-			return in.explain(name, with, format)
+			return in.explain(name, with, format.value)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&with, "with", "", "a graph capture or event log, or a folder of captures, of the same run; the flags from --align on are for it")
-	addFormat(flags, &format)
+	flags.Var(&format, "format", "output for people or for programs")
 	in.add(flags)
 	return cmd
 }
@@ -65,7 +65,7 @@ func (c chip) spec() l1.Spec {
 	return spec
 }
 
-func (in *inputs) explain(name, with string, format formatFlag) error {
+func (in *inputs) explain(name, with, format string) error {
 	text, shown, given := in.in, "stdin", in.on.spec()
 	if name != "-" {
 		f, err := in.openFile(name)

@@ -16,17 +16,20 @@ import (
 	"github.com/cbl1/cbl1/report"
 )
 
-// formatFlag is how to print: "text" or "json".
-type formatFlag string
+// choiceFlag is one of some words.
+type choiceFlag struct {
+	value string
+	of    []string
+}
 
-func (f *formatFlag) String() string { return string(*f) }
-func (f *formatFlag) Type() string   { return "text|json" }
+func (c *choiceFlag) String() string { return c.value }
+func (c *choiceFlag) Type() string   { return strings.Join(c.of, "|") }
 
-func (f *formatFlag) Set(s string) error {
-	if s != "text" && s != "json" {
-		return errors.New(`want "text" or "json"`)
+func (c *choiceFlag) Set(s string) error {
+	if !slices.Contains(c.of, s) {
+		return fmt.Errorf("want one of %s", strings.Join(c.of, ", "))
 	}
-	*f = formatFlag(s)
+	c.value = s
 	return nil
 }
 
@@ -103,11 +106,6 @@ type chip struct {
 func (c *chip) add(flags *pflag.FlagSet) {
 	flags.Var(&c.arch, "arch", "architecture: wormhole, blackhole or grayskull")
 	flags.Var(&c.base, "base", `address where circular buffers start, like 111616 or "109 KiB"`)
-}
-
-func addFormat(flags *pflag.FlagSet, f *formatFlag) {
-	*f = "text"
-	flags.Var(f, "format", "output for people or for programs")
 }
 
 // budgetFlag is how much of a core's L1 may be taken; nil = not given.

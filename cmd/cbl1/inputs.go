@@ -24,6 +24,7 @@ type inputs struct {
 	replay   replay.Options  // of what is made of it
 
 	unreadable bool        // an input was
+	refused    func(error) // is told why; may be nil
 	open       []*database // to be shut
 	pipes      []*os.File  // the same
 	at         *atFlag     // nil: the verb asks about no moment
@@ -144,6 +145,9 @@ func (in *inputs) finish(result *replay.Result, name string, err error, do func(
 func (in *inputs) refuse(err error) {
 	in.unreadable = true
 	in.complain(err)
+	if in.refused != nil {
+		in.refused(err)
+	}
 }
 
 // agrees refuses sizes that were given and do not lie in the L1 of an input, or not around

@@ -101,12 +101,13 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	var words []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { words = append(words, f.Name) })
-	if cmd.Flags().Lookup("format") != nil {
-		words = append(words, "json", "text")
+	var formats []string
+	if f := cmd.Flags().Lookup("format"); f != nil {
+		formats = strings.Split(f.Value.Type(), "|")
 	}
-	near := nearest(name, words)
+	near := nearest(name, append(words, formats...))
 	prefix := "--"
-	if near == "json" || near == "text" {
+	if slices.Contains(formats, near) {
 		prefix = "--format "
 	}
 	return fmt.Errorf("%w%s", err, didYouMean(prefix, near))

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/replay"
@@ -11,8 +9,8 @@ import (
 
 func newPeak(s streams) *cobra.Command {
 	var (
-		in     = inputs{streams: s}
-		format formatFlag
+		in  = inputs{streams: s}
+		out = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "peak FILE|FOLDER|- ...",
@@ -25,16 +23,12 @@ func newPeak(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			out := printer{w: s.out, format: format}
-			return in.each(args, func(r *replay.Result) error {
-				return out.print(func(w io.Writer) error { return report.PeakJSON(w, r) },
-					func(w io.Writer) error { return report.Peak(w, r) })
-			})
+			return in.each(args, func(r *replay.Result) error { return out.print(report.Peak(r)) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	addFormat(flags, &format)
+	out.add(flags)
 	in.add(flags)
 	return cmd
 }

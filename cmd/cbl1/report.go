@@ -1,7 +1,7 @@
 package main
 
 import (
-	"io"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +11,9 @@ import (
 
 func newReport(s streams) *cobra.Command {
 	var (
-		in     = inputs{streams: s}
-		text   report.TextOptions
-		format formatFlag
+		in    = inputs{streams: s}
+		shows report.Options
+		out   = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE|FOLDER|- ...",
@@ -27,38 +27,17 @@ func newReport(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			out := printer{w: s.out, format: format}
-			return in.each(args, func(r *replay.Result) error {
-				return out.print(func(w io.Writer) error { return report.JSON(w, r) },
-					func(w io.Writer) error { return report.Text(w, r, text) })
-			})
+			if shows.Programs && shows.Cores && out.format.value == "csv" {
+				return errors.New("a CSV has one kind of row: --programs or --cores")
+			}
+			return in.each(args, func(r *replay.Result) error { return out.print(report.Report(r, shows)) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&text.Programs, "programs", false, "also a table of programs (JSON always has them)")
-	flags.BoolVar(&text.Cores, "cores", false, "also a table of groups of cores (JSON always has them)")
-	addFormat(flags, &format)
+	flags.BoolVar(&shows.Programs, "programs", false, "also a table of programs (JSON always has them)")
+	flags.BoolVar(&shows.Cores, "cores", false, "also a table of groups of cores (JSON always has them)")
+	out.add(flags)
 	in.add(flags)
 	return cmd
-}
-
-// printer prints one answer per input: a line of JSON, or text with blank lines between.
-type printer struct {
-	w      io.Writer
-	format formatFlag
-	n      int // answers printed
-}
-
-func (p *printer) print(json, text func(io.Writer) error) error {
-	p.n++
-	if p.format == "json" {
-		return json(p.w)
-	}
-	if p.n > 1 {
-		if _, err := p.w.Write([]byte("\n")); err != nil {
-			return err
-		}
-	}
-	return text(p.w)
 }

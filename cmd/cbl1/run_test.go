@@ -45,7 +45,7 @@ func TestBrokenInput(t *testing.T) {
 	good := graph("ttnn.add", goodCB)
 	code, stdout, stderr := call(good, "-")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "fullest core: 4,096 bytes")
+	require.Contains(t, stdout, "fullest core: 4,096 CB bytes")
 
 	for _, c := range []struct{ name, input, want string }{
 		{"empty", "", "stdin:1: byte 0: this is empty input"},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -19,11 +18,11 @@ type who struct {
 	core   coreFlag
 	device numberFlag
 	at     atFlag
-	format formatFlag
+	out    *printer
 }
 
 func newWho(s streams) *cobra.Command {
-	w := who{inputs: inputs{streams: s}, device: numberFlag{what: "id"}, at: atFlag{numberFlag: numberFlag{what: "node"}}}
+	w := who{inputs: inputs{streams: s}, out: newPrinter(s.out, "json", "csv", "markdown"), device: numberFlag{what: "id"}, at: atFlag{numberFlag: numberFlag{what: "node"}}}
 	cmd := &cobra.Command{
 		Use:   "who FILE|FOLDER|- ADDRESS",
 		Short: "Say what holds a byte of L1",
@@ -44,7 +43,7 @@ func newWho(s streams) *cobra.Command {
 	flags.Var(&w.core, "core", "only this core, in logical coordinates")
 	flags.Var(&w.device, "device", "only this device, by its id in the capture")
 	flags.Var(&w.at, "at", "after the node with this counter instead of at the end; in a database also operation:node")
-	addFormat(flags, &w.format)
+	w.out.add(flags)
 	w.add(flags)
 	return cmd
 }
@@ -66,7 +65,6 @@ func (w *who) run(input, address string) error {
 		Device:   event.Opt[uint64]{V: w.device.n, OK: w.device.given},
 	}
 	w.opt.At, w.replay.Ask = q.At, &q.Question
-	out := printer{w: w.out, format: w.format}
 	anything := false
 	err = w.each([]string{input}, func(r *replay.Result) error {
 		if w.at.given && w.at.n >= uint64(r.Nodes) {
@@ -74,8 +72,7 @@ func (w *who) run(input, address string) error {
 			return nil
 		}
 		anything = anything || len(q.Held(r)) > 0
-		return out.print(func(to io.Writer) error { return report.WhoJSON(to, r, q) },
-			func(to io.Writer) error { return report.Who(to, r, q) })
+		return w.out.print(report.Who(r, q))
 	})
 	if err == nil && !anything {
 		return errNo

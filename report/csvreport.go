@@ -1,0 +1,91 @@
+package report
+
+import (
+	"iter"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A csvDevice is what a report says of one device.
+type csvDevice struct {
+	csvFile
+	Answer replay.Answer `json:"answer"`
+	Untold []replay.Code `json:"untold"`
+	Device *uint64       `json:"device"`
+	*jsonDevice
+	L1 jsonL1 `json:"l1"`
+}
+
+// deviceRows are the devices of a report. Under some ids nothing ran, and only buffers lie
+// there.
+func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
+	return func(yield func(csvDevice) bool) {
+		ran := map[any]*replay.Device{}
+		for i := range r.Devices {
+			ran[r.Devices[i].ID] = &r.Devices[i]
+		}
+		checks := newChecks(r)
+		row := csvDevice{csvFile: newCSVFile(r), Answer: checks.Answer, Untold: checks.Untold}
+		for i := range r.L1 {
+			on := &r.L1[i]
+			row.Device, row.jsonDevice, row.L1 = optional(on.ID), nil, newL1Row(r, on)
+			if d := ran[on.ID]; d != nil {
+				device := newDevice(d)
+				row.jsonDevice = &device
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// A csvOn is what each row says of the device that it is about.
+type csvOn struct {
+	csvFile
+	Device *uint64           `json:"device"`
+	Kind   replay.DeviceKind `json:"kind"`
+	Chips  []uint64          `json:"chips"`
+}
+
+func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
+	return csvOn{newCSVFile(r), optional(d.ID), d.Kind, d.Chips}
+}
+
+// A csvProgram is a program of a device.
+type csvProgram struct {
+	csvOn
+	jsonProgram
+}
+
+func programRows(r *replay.Result) iter.Seq[csvProgram] {
+	return func(yield func(csvProgram) bool) {
+		for i := range r.Devices {
+			on := newCSVOn(r, &r.Devices[i])
+			for _, p := range r.Devices[i].ProgramsDetail {
+				if !yield(csvProgram{on, newProgram(p)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A csvGroup is a group of cores of a device.
+type csvGroup struct {
+	csvOn
+	jsonGroup
+}
+
+func groupRows(r *replay.Result) iter.Seq[csvGroup] {
+	return func(yield func(csvGroup) bool) {
+		for i := range r.Devices {
+			on := newCSVOn(r, &r.Devices[i])
+			for _, g := range newDevice(&r.Devices[i]).CoreGroups {
+				if !yield(csvGroup{on, g}) {
+					return
+				}
+			}
+		}
+	}
+}

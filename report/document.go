@@ -1,0 +1,87 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A Document is one answer, and can be written in four ways. [Report], [Check], [Peak],
+// [Who] and [Diff] make them. The zero Document is empty.
+type Document struct {
+	page  page
+	json  func(io.Writer) error
+	rows  iter.Seq[any] // all of one type
+	head  any           // a row of that type; nil: it has no rows
+	file  string
+	tests []testCase // of JUnit; nil: none
+}
+
+// Text writes the answer for people, in one piece: in the first line the answer itself. Tables
+// and sentences keep to so many columns as far as they can; 0 stands for a file or a pipe,
+// whose lines are cut for nobody.
+func (d Document) Text(w io.Writer, columns int) error {
+	var b bytes.Buffer
+	d.page.text(&b, columns)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Markdown writes what Text writes in Markdown, in one piece. Names are inert in it: nothing
+// in them is markup.
+func (d Document) Markdown(w io.Writer) error {
+	var b bytes.Buffer
+	d.page.markdown(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// JSON writes the answer as one line of JSON, in ASCII, as the schema of its verb describes
+// it.
+func (d Document) JSON(w io.Writer) error {
+	if d.json == nil {
+		return nil
+	}
+	return d.json(w)
+}
+
+// CSV writes the rows of the answer (RFC 4180, lines end with a newline), and above them the
+// names of the columns if head asks for it. Columns are members of the JSON, and have their
+// names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
+// apostrophe. A comparison has no rows.
+func (d Document) CSV(w io.Writer, head bool) error {
+	if d.head == nil {
+		return nil
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := writeCSV(out, d.head, d.rows, head); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// rowsOf makes rows of any type of those of one.
+func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for row := range rows {
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// A csvFile is what each row says of the file that it comes from.
+type csvFile struct {
+	File  string  `json:"file"`
+	Rank  *uint64 `json:"rank"`
+	Nodes int64   `json:"nodes"`
+	jsonL1Basis
+}
+
+func newCSVFile(r *replay.Result) csvFile {
+	return csvFile{r.File, optional(r.Rank), r.Nodes, newL1Basis(r)}
+}

@@ -1,0 +1,35 @@
+package report
+
+import "strings"
+
+// inert returns text that Markdown shows as it stands. It was made visible before.
+func inert(text string) string {
+	var b strings.Builder
+	text = strings.ReplaceAll(text, "www.", "www\\.") // which would be a link
+	for i, r := range text {
+		switch r {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '@': // names nobody
+			b.WriteString("&#64;")
+		case '\\', '`', '*', '_', '{', '}', '[', ']', '(', ')', '#', '|', '~', '!', '$':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case ':': // begins no name of a picture and no address: those go on behind it
+			if next := text[i+1:]; next == "" || next[0] == ' ' {
+				b.WriteByte(':')
+			} else {
+				b.WriteString("&#58;")
+			}
+		case '\n':
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

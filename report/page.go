@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// A page is what people read: an answer in its first line, and blocks of text below it.
+type page struct{ blocks []block }
+
+// A block is a few lines, notes or a table. Only one of them is there, but for the heading of
+// a table.
+type block struct {
+	apart bool // a blank line stands above it
+	lines []string
+	notes []note
+	table table // its first row is the head
+	more  string
+}
+
+// line adds a line of its own.
+func (p *page) line(format string, args ...any) {
+	p.blocks = append(p.blocks, block{lines: []string{fmt.Sprintf(format, args...)}})
+}
+
+// note adds notes below what is there.
+func (p *page) note(notes ...note) { p.blocks = append(p.blocks, block{notes: notes}) }
+
+// apart adds notes behind a blank line.
+func (p *page) apart(notes []note) {
+	if len(notes) > 0 {
+		p.blocks = append(p.blocks, block{apart: true, notes: notes})
+	}
+}
+
+// table adds a table behind a blank line, with a heading unless it is "". more are lines about
+// what is left out.
+func (p *page) table(title string, t table, more string) {
+	b := block{apart: true, table: t, more: more}
+	if title != "" {
+		b.lines = []string{title}
+	}
+	p.blocks = append(p.blocks, b)
+}
+
+// text writes a page for a terminal with so many columns, 0 for none.
+func (p *page) text(b *bytes.Buffer, columns int) {
+	for _, block := range p.blocks {
+		if block.apart {
+			b.WriteByte('\n')
+		}
+		for _, line := range block.lines {
+			fmt.Fprintf(b, "%s\n", line)
+		}
+		writeNotes(b, block.notes, columns)
+		block.table.write(b, columns)
+		if block.more != "" {
+			fmt.Fprintf(b, "%s\n", block.more)
+		}
+	}
+}
+
+// markdown writes a page as Markdown.
+func (p *page) markdown(b *bytes.Buffer) {
+	listed := false
+	for i, block := range p.blocks {
+		for k, line := range block.lines {
+			switch {
+			case i+k == 0:
+				fmt.Fprintf(b, "**%s**\n", inert(line))
+			case len(block.table.rows) > 0:
+				fmt.Fprintf(b, "\n#### %s\n", inert(line))
+			default:
+				fmt.Fprintf(b, "\n%s\n", inert(line))
+			}
+		}
+		if len(block.notes) > 0 && !listed {
+			b.WriteByte('\n')
+		}
+		listed = len(block.notes) > 0
+		for _, n := range block.notes {
+			fmt.Fprintf(b, "- %s: %s\n", inert(n.label), inert(n.text))
+		}
+		if len(block.table.rows) > 0 {
+			b.WriteByte('\n')
+			block.table.markdown(b)
+		}
+		if block.more != "" {
+			for line := range strings.SplitSeq(block.more, "\n") {
+				fmt.Fprintf(b, "\n%s\n", inert(line))
+			}
+		}
+	}
+}
+
+// lineWidth is how wide lines are where nobody says how wide a terminal is, and names allow
+// it; leastWidth is that of the narrowest terminal that is followed.
+const (
+	lineWidth  = 100
+	leastWidth = 40
+)
+
+// A note is one labelled line of text.
+type note struct{ label, text string }
+
+// writeNotes writes labelled texts, broken between words and indented below
+// themselves. A label that comes twice in a row is shown once.
+func writeNotes(b *bytes.Buffer, notes []note, columns int) {
+	const indent = 12
+	if columns == 0 {
+		columns = lineWidth
+	}
+	columns = max(columns, leastWidth)
+	last := ""
+	for _, n := range notes {
+		label := n.label
+		if label == last {
+			label = ""
+		}
+		last = n.label
+		line := gap + label + strings.Repeat(" ", max(1, indent-len(gap)-len(label)))
+		empty := true
+		for word := range strings.FieldsSeq(n.text) {
+			if !empty && shown.Width(line)+shown.Width(word) > columns {
+				writeLine(b, line)
+				line = strings.Repeat(" ", indent)
+			}
+			line += word + " "
+			empty = false
+		}
+		writeLine(b, line)
+	}
+}
