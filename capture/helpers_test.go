@@ -6,7 +6,7 @@ import (
 
 // resultOf returns what replay makes of a capture.
 func resultOf(in Input, opt Options) (*replay.Result, error) {
-	return replay.Run(in.Path, in.Events(opt), replay.Options{Runs: true, Groups: true})
+	return replay.Run(in.Path, in.Events(opt), replay.Options{Runs: true, Groups: true, Room: &replay.RoomQuestion{Size: 1000}})
 }
 
 // heldIn asks a capture what holds a byte.

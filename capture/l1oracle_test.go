@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -97,6 +98,7 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		}
 		require.Equal(t, w, have, name)
 	}
+	requireRoom(t, want, got)
 	require.Equal(t, want.Runs, int(got.Checks.Runs), "runs")
 	require.Equal(t, want.Inferred, int(got.Checks.Inferred), "inferred runs")
 	require.Equal(t, want.Failed, int(got.Checks.Failed), "failed")
@@ -124,6 +126,26 @@ func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
 		}
 	}
 	require.ElementsMatch(t, cores, full)
+}
+
+// requireRoom compares the room for one more buffer: on all cores of each device, and on the
+// first core of each group alone.
+func requireRoom(t require.TestingT, want *oracle.Memory, got *replay.Result) {
+	require.Len(t, got.Room.Devices, len(want.Devices))
+	for _, d := range got.Room.Devices {
+		name := "none"
+		if d.Device.OK {
+			name = strconv.FormatUint(d.Device.V, 10)
+		}
+		start, end, ok := want.Room(name, nil)
+		require.True(t, ok)
+		require.Equal(t, l1.Range{Start: start, End: end}, d.Room.Range, "room on device %s", name)
+		for _, g := range d.Groups {
+			core, _ := g.Cores.First()
+			start, end, _ := want.Room(name, []string{core.String()})
+			require.Equal(t, l1.Range{Start: start, End: end}, g.Range, "room on core %v of device %s", core, name)
+		}
+	}
 }
 
 func pair(h replay.HighLow) [2]uint64 { return [2]uint64{h.Peak, h.Final} }

@@ -231,28 +231,28 @@ func roomOf(cores l1.CoreSet, devices []*Taken, of func(gap l1.Range, align l1.S
 	return best
 }
 
-// Groups returns the room on each of some cores alone, the cores with the same room together,
-// by first core.
-func (t *Taken) Groups(cores l1.CoreSet) (out []Room) {
-	join := func(on l1.CoreSet) {
-		if on.IsEmpty() {
-			return
+// RoomsOn returns the room on each of some cores alone, on all of the devices, the cores with the
+// same room together, by first core. Cost: that of RoomOn for each set of cores on which the same
+// is taken.
+func RoomsOn(cores l1.CoreSet, devices ...*Taken) (out []Room) {
+	sets := []l1.CoreSet{cores}
+	for _, t := range devices {
+		for _, c := range t.classes {
+			sets = append(sets, c.cores)
 		}
-		room := RoomOn(on, t)
-		for i := range out {
-			if o := &out[i]; o.Range == room.Range && o.Below == room.Below && o.Above == room.Above {
-				o.Cores = o.Cores.Union(on)
-				return
-			}
+	}
+	for _, part := range l1.Tiles(sets) {
+		if part.In[0] != 0 {
+			continue // none of these cores
 		}
-		out = append(out, room)
+		room := RoomOn(part.Cores, devices...)
+		i := slices.IndexFunc(out, func(o Room) bool { return o.Range == room.Range && o.Below == room.Below && o.Above == room.Above })
+		if i < 0 {
+			out = append(out, room)
+			continue
+		}
+		out[i].Cores = out[i].Cores.Union(part.Cores)
 	}
-	rest := cores
-	for _, c := range t.classes {
-		join(c.cores.Intersect(cores))
-		rest = rest.Minus(c.cores)
-	}
-	join(rest)
 	slices.SortFunc(out, func(a, b Room) int { return byFirst(a.Cores, b.Cores) })
 	return out
 }

@@ -77,9 +77,9 @@ func TestTaken(t *testing.T) {
 		{Cores: on(1, 0, 1, 0), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
 		{Cores: on(2, 0, 2, 0), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
 		{Cores: on(3, 0, 3, 0), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
-	}, before.Groups(grid))
-	require.Len(t, fit.NewTaken(spec).Groups(grid), 1)
-	require.Empty(t, fit.NewTaken(spec).Groups(l1.CoreSet{}))
+	}, fit.RoomsOn(grid, before))
+	require.Len(t, fit.RoomsOn(grid, fit.NewTaken(spec)), 1)
+	require.Empty(t, fit.RoomsOn(l1.CoreSet{}, fit.NewTaken(spec)))
 
 	// Devices together: one address on all of them, within what each can use.
 	low := spec
@@ -130,7 +130,7 @@ func TestRoomFitsCheck(t *testing.T) {
 			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, programs, at)
 			require.True(t, v.Fits(), "%+v", v)
 		}
-		for _, g := range taken.Groups(spec.Grid().Cores()) {
+		for _, g := range fit.RoomsOn(spec.Grid().Cores(), taken) {
 			for core := range g.Cores.All() {
 				require.Equal(t, fit.RoomOn(l1.CoreSetOf(core), taken).Range, g.Range)
 			}

@@ -129,6 +129,7 @@ func (d *row) clone() *row {
 	}
 	to.detail, to.starts, to.held, to.passed = maps.Clone(d.detail), maps.Clone(d.starts), maps.Clone(d.held), maps.Clone(d.passed)
 	to.timeline.list = slices.Clone(d.timeline.list)
+	to.standing = d.standing.clone()
 	to.live, to.last = maps.Clone(d.live), maps.Clone(d.last)
 	to.ownPeak(d)
 	return &to

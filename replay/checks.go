@@ -123,6 +123,7 @@ func (r *replay) judge(next *event.Event) {
 	if r.opt.Runs {
 		r.listRuns(all)
 	}
+	r.checkedRuns(all)
 	all = r.settled(all)
 	for _, group := range byAnswer(all) {
 		if first := group[0]; k.check(group) == untold {

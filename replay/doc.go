@@ -25,6 +25,9 @@
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
 // [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each
 // [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one).
+// [Rooms] answer a [RoomQuestion] about one more L1 buffer: a [Room] for all devices and for each
+// ([DeviceRoom]), between two of [RoomLimit], and which runs left no place ([TightRun]);
+// [Result.JudgeRoom] says whether it fits.
 // [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has
 // a [Sample] now and then. [Spec] and [Addresses] say what the figures rest on; lists have
 // at most [MaxListed] rows.

@@ -69,6 +69,7 @@ func (r *replay) finish() (*Result, error) {
 			r.finishExecuted(d, id, last)
 		}
 	}
+	r.finishRoom()
 	apart := out.Checks.Apart
 	out.Checks = r.checks.result
 	out.Checks.Apart = apart

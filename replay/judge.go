@@ -135,10 +135,12 @@ func (r *Result) Unseen() (out []Reason) {
 // beyondOther reports whether circular buffers fit on the chip that is assumed, but would
 // not on the other one that it may be.
 func (r *Result) beyondOther() bool {
-	if r.Spec.ArchFrom != event.FromAssumed || r.Spec.L1Size != l1.ArchSpec(r.Spec.Arch).L1Size {
-		return false
-	}
-	return slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
+	return r.Spec.assumed() && slices.ContainsFunc(r.Devices, func(d Device) bool { return d.HighestEnd > l1.ArchSpec(l1.Wormhole).L1Size })
+}
+
+// assumed reports whether the chip may be another one, with another L1.
+func (s Spec) assumed() bool {
+	return s.ArchFrom == event.FromAssumed && s.L1Size == l1.ArchSpec(s.Arch).L1Size
 }
 
 // over returns the devices with a core that held more than the limit.

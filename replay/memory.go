@@ -131,6 +131,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		return
 	}
 	d.live[given.ID] = b
+	r.stands(d, given, b)
 	if len(b.parts) == 0 {
 		return
 	}

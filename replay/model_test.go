@@ -37,6 +37,9 @@ func TestLogAgreesWithModel(t *testing.T) {
 		}
 		logAgrees(t, moves.Draw(t, "history"), naiveQuestion{
 			address: rapid.Uint64Range(0, 255).Draw(t, "address"), at: rapid.Uint64Range(0, 90).Draw(t, "asked at"),
+			room: replay.RoomQuestion{
+				Cores: gen.CoreRangeSet(3, 3).Draw(t, "asked cores").Cores(), Size: rapid.SampledFrom([]uint64{0, 1, 16, 40, 100}).Draw(t, "asked size"),
+			},
 		}, rapid.Bool().Draw(t, "polite"), map[string]int{})
 	})
 }
@@ -52,6 +55,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
 		Timeline: true, Groups: true, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
+		Room: &asked.room,
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
 		require.True(t, giant, "%v\n%s", err, n.log.String())
@@ -66,6 +70,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	c.timeline()
 	c.who()
 	c.groups()
+	c.rooms()
 }
 
 // A comparison is a log as it was told, and its Result.

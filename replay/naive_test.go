@@ -16,6 +16,7 @@ import (
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // A naive reads the events of a log as docs/events.md has them, and makes the calls on
@@ -42,6 +43,7 @@ type naive struct {
 	beyond   bool // a program that was registered, or a buffer, ends beyond L1
 	placedCB bool // a buffer of a program was registered
 	samples  map[[2]uint64]naiveSample
+	more     naiveRoom // for one more buffer
 
 	asked  naiveQuestion
 	held   map[string][]string
@@ -51,7 +53,10 @@ type naive struct {
 }
 
 // A naiveQuestion asks who holds a byte after a line.
-type naiveQuestion struct{ address, at uint64 }
+type naiveQuestion struct {
+	address, at uint64
+	room        replay.RoomQuestion
+}
 
 type naiveTrace struct {
 	on       []uint64
@@ -98,6 +103,7 @@ type naiveLaunch struct {
 	verdict    model.Verdict
 	rooms      []model.Headroom
 	spec       l1.Spec
+	program    *program.Program
 }
 
 func newNaive(t require.TestingT, seen map[string]int, asked naiveQuestion, polite bool) *naive {
@@ -106,6 +112,7 @@ func newNaive(t require.TestingT, seen map[string]int, asked naiveQuestion, poli
 		placed: map[program.ID]map[l1.Spec]*program.Program{}, traces: map[uint64]*naiveTrace{}, born: map[uint64]l1.Spec{},
 		rows: map[uint64]*naiveRow{}, samples: map[[2]uint64]naiveSample{}, seen: seen, asked: asked,
 	}
+	n.more = naiveRoom{question: asked.room, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}, specs: map[uint64][]l1.Spec{}}
 	n.w = event.NewWriter(&n.log)
 	return n
 }
@@ -166,6 +173,9 @@ func (n *naive) play(m gen.Move) {
 		return
 	}
 	require.NoError(n.t, n.w.Write(e))
+	for _, l := range n.launched[launched:] {
+		n.more.launch(n.fleet, l.program, l.device)
+	}
 	n.refuse(m, err)
 	n.look(m)
 }
@@ -409,7 +419,7 @@ func (n *naive) launch(p *program.Program, on []uint64) {
 		rooms, err := n.fleet.Headroom(p, []uint64{id})
 		require.NoError(n.t, err)
 		spec, _ := n.fleet.Spec(id) // it is there
-		n.launched = append(n.launched, naiveLaunch{n.node, id, v, rooms, spec})
+		n.launched = append(n.launched, naiveLaunch{n.node, id, v, rooms, spec, p})
 		for _, r := range v.Refusals {
 			n.seen["refusal: "+r.Kind]++
 		}
@@ -509,6 +519,7 @@ func (n *naive) look(m gen.Move) {
 		}
 		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
+	n.more.live(n.fleet)
 	if n.node == n.asked.at {
 		n.held, n.groups = n.who(n.asked.address), n.allGroups()
 	}

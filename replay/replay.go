@@ -32,6 +32,9 @@ type Options struct {
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
 	// counter, or that line of a log.
 	GroupsAt event.Opt[uint64]
+	// Room, if not nil, asks for the room of one more L1 buffer; Result.Room answers. It costs
+	// memory for each distinct place of a buffer.
+	Room *RoomQuestion
 	// Progress, if not nil, is called now and then with the number of nodes read.
 	Progress func(nodes int64)
 }
@@ -92,6 +95,7 @@ type replay struct {
 	}
 	checks  checks
 	runs    runs
+	rooms   rooms
 	notes   notes
 	seeds   [2]maphash.Seed // of sums of what lives on a device
 	spelt   spelling

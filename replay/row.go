@@ -41,6 +41,7 @@ type row struct {
 	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
 
 	timeline samples
+	standing standing // if Options.Room asks
 	memory
 	executed Dispatched // of a log: its dispatches
 }
@@ -81,6 +82,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		d = r.part(d, []device.ID{id})
 		d.dev, d.gone = dev, false
 		r.lately.rows = nil
+		r.standsFree(d)
 		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil
@@ -101,6 +103,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		d.id = event.Opt[uint64]{}
 	}
 	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
+	r.standsFree(d)
 	r.rows[id], r.all = d, append(r.all, d)
 	if r.fresh == nil {
 		r.fresh = map[likeness]*row{}
@@ -165,6 +168,7 @@ func (d *row) inherit(from *row) {
 	from.measure()
 	from.compose()
 	d.touched = true
+	d.standing.inherit(&from.standing)
 	on := from.on
 	on.ID, on.Dispatched = d.id, nil
 	d.on = on

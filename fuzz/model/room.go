@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
 // Room returns the longest run of bytes, the highest of equals, that one more L1 buffer could have
@@ -102,25 +103,44 @@ func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
 			}
 		}
 	}
-	claimed := d.claimed()
 	for _, r := range f.programs {
-		if !r.on[d] {
-			continue
-		}
 		for c := range on {
-			if own := r.picture.all(c); len(own.has) > 0 && a < own.end() {
+			if r.on[d] && a < d.floor(r.picture, c) {
 				return true
 			}
 		}
-		for _, e := range slices.Concat(r.picture.circularEntries, r.picture.dataflowEntries) {
-			switch {
-			case len(e.bytes.has) == 0 || claimed[e.cores.Start] || a >= e.end:
-			case !d.hybrid || slices.ContainsFunc(coresOf(e.cores), func(c l1.Core) bool { return on[c] }):
-				return true
-			}
+		if nowhere := (l1.Core{X: 255, Y: 255}); r.on[d] && len(on) == 0 && a < d.floor(r.picture, nowhere) {
+			return true
 		}
 	}
 	return false
+}
+
+// Floor returns the address below which no L1 buffer on a core of a device may lie while a program
+// is checked there now: the end of what it has on the core, and the end of every region that tt-metal
+// compares with the buffer. It is 0 without the device.
+func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
+	d := f.devices[id]
+	if d == nil {
+		return 0
+	}
+	return d.floor(paint(p), core)
+}
+
+func (d *device) floor(pic *picture, core l1.Core) (low uint64) {
+	if own := pic.all(core); len(own.has) > 0 {
+		low = own.end()
+	}
+	claimed := d.claimed()
+	for _, e := range slices.Concat(pic.circularEntries, pic.dataflowEntries) {
+		if len(e.bytes.has) == 0 || claimed[e.cores.Start] {
+			continue
+		}
+		if !d.hybrid || slices.Contains(coresOf(e.cores), core) {
+			low = max(low, e.end)
+		}
+	}
+	return low
 }
 
 // unaligned reports whether no L1 buffer starts at an address.

@@ -123,6 +123,11 @@ func (p *player) rerun(c *chip, all []*remembered, start int64) {
 			unsure = true // as more programs it may fit; of the last one, launch says so
 		}
 	}
+	for _, r := range all { // any of them may have run
+		for _, run := range r.programs {
+			p.barRun(c, run)
+		}
+	}
 	differ := fitting > 0 && fitting < len(all) || unsure || len(all) > maxCandidates
 	if len(all) > 1 {
 		p.out.Ambiguous++

@@ -25,6 +25,8 @@ type Memory struct {
 	Hidden    map[string]int // what nobody can tell, by code
 	FreeAgain int            // frees of buffers that the capture allocated and freed before
 	Ambiguous int            // cache hits with several candidates, once for each device
+
+	chips map[string]*chip // of Devices
 }
 
 // MemoryDevice has the figures of one device id.
@@ -95,6 +97,8 @@ type chip struct {
 	grid   *grid // nil: not checked
 	hybrid bool
 
+	barriers []barrier // to one more buffer
+
 	recorded, synthesised bool
 	spec                  memorySpec
 	cores                 []core // of interleaved buffers
@@ -150,7 +154,7 @@ func L1(data []byte, opts Options) (*Memory, error) {
 		return nil, err
 	}
 	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, history: map[string][]*remembered{}}
-	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}}
+	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	if p.members, err = meshMembers(nodes); err != nil {
 		return nil, err
 	}
@@ -485,6 +489,9 @@ func (p *player) arrive(a *alloc) {
 			continue
 		}
 		c.sums(p)
+		if a.kind == "L1" || a.kind == "L1_SMALL" {
+			p.barBuffer(c, a)
+		}
 		switch {
 		case a.kind != "L1" && a.kind != "L1_SMALL":
 			continue
@@ -736,6 +743,7 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
 		if rows[c.name] || len(rows) == 0 {
 			p.out.Devices[c.name] = c.row
+			p.out.chips[c.name] = c
 		}
 	}
 	p.hideRest(nodes)

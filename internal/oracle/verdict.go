@@ -46,6 +46,7 @@ type verdictKind struct {
 func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	p.out.Runs++
 	c.ran = true
+	p.barRun(c, run)
 	v := p.judge(c, run)
 	v.Inferred, v.Candidates, v.At = kind.inferred, kind.candidates, run.first
 	v.Op, _, _ = strings.Cut(c.key, "\x00")
@@ -111,14 +112,7 @@ func (r rect) String() string {
 // judge compares a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
 	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
-	var circulars, others []*buffer
-	for _, b := range run.buffers {
-		if b.kind == circular {
-			circulars = append(circulars, b)
-		} else {
-			others = append(others, b)
-		}
-	}
+	circulars, others := run.kinds()
 	for _, group := range [][]*buffer{circulars, others} {
 		named := map[Held]bool{}
 		if r := outside(c, group); r != nil {
@@ -138,18 +132,7 @@ func (p *player) judge(c *chip, run program) Verdict {
 
 // refusals makes tt-metal's checks of the regions.
 func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal) {
-	entries := newEntries(group)
-	marked := slices.Clone(group) // as when they were placed: scratchpads come last
-	slices.SortStableFunc(marked, func(a, b *buffer) int { return int(a.kind) - int(b.kind) })
-	for _, b := range marked {
-		if b.local && b.size > 0 {
-			markAll(entries, b)
-		}
-	}
-	for _, e := range entries {
-		if len(e.regions) == 0 {
-			continue
-		}
+	for _, e := range regions(group) {
 		if e.end() > p.spec.size {
 			out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
 			continue // tt-metal stops here
@@ -160,6 +143,31 @@ func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []
 		}
 	}
 	return out
+}
+
+// regions are the entries of a program's buffers of one kind that are marked.
+func regions(group []*buffer) []*entry {
+	entries := newEntries(group)
+	marked := slices.Clone(group) // as when they were placed: scratchpads come last
+	slices.SortStableFunc(marked, func(a, b *buffer) int { return int(a.kind) - int(b.kind) })
+	for _, b := range marked {
+		if b.local && b.size > 0 {
+			markAll(entries, b)
+		}
+	}
+	return slices.DeleteFunc(entries, func(e *entry) bool { return len(e.regions) == 0 })
+}
+
+// kinds divides the buffers of a program as tt-metal's checks do: circular ones, and the others.
+func (r program) kinds() (circulars, others []*buffer) {
+	for _, b := range r.buffers {
+		if b.kind == circular {
+			circulars = append(circulars, b)
+		} else {
+			others = append(others, b)
+		}
+	}
+	return circulars, others
 }
 
 // lowest is the lowest L1 tensor of the device, or nil; in HYBRID mode, that on the cores of a range.

@@ -1,0 +1,75 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+)
+
+// barrier is bytes that one more L1 buffer could not have, at any time: everything that a buffer held, and everything
+// below the end of what ran.
+type barrier struct {
+	cores []core // nil: all
+	bytes span
+}
+
+// barRun notes the end of a program: on its own cores by bytes, and by tt-metal's regions wherever they are compared.
+func (p *player) barRun(c *chip, run program) {
+	for _, b := range run.buffers {
+		if b.local && b.size > 0 && len(b.cores) > 0 {
+			c.barriers = append(c.barriers, barrier{b.cores, span{0, b.addr + b.size}})
+		}
+	}
+	circulars, others := run.kinds()
+	for _, e := range append(regions(circulars), regions(others)...) {
+		on := barrier{bytes: span{0, e.end()}}
+		if c.hybrid {
+			on.cores = e.rect.cores()
+		}
+		c.barriers = append(c.barriers, on)
+	}
+}
+
+// barBuffer notes a buffer. Nobody knows where one without a size ends.
+func (p *player) barBuffer(c *chip, a *alloc) {
+	if end := a.end; a.placed {
+		if a.tests(p.opts.Rules) && a.end == a.start {
+			end = c.spec.size
+		}
+		c.barriers = append(c.barriers, barrier{a.cores(c), span{a.start, end}})
+	}
+}
+
+// Room returns the longest run of bytes between base and L1_SMALL, the highest of equals, that a buffer on some cores of a
+// device ("x-y"; nil is all of them) could have had throughout. It starts at a multiple of 16. ok is false if the device is not
+// known.
+func (m *Memory) Room(device string, cores []string) (start, end uint64, ok bool) {
+	c := m.chips[device]
+	if c == nil {
+		return 0, 0, false
+	}
+	taken := make([]bool, c.spec.size)
+	for _, b := range c.barriers {
+		touched := cores == nil || b.cores == nil
+		for _, x := range b.cores {
+			touched = touched || slices.Contains(cores, fmt.Sprintf("%d-%d", x.x, x.y))
+		}
+		if !touched {
+			continue
+		}
+		for i := b.bytes.start; i < min(b.bytes.end, c.spec.size); i++ {
+			taken[i] = true
+		}
+	}
+	top := c.spec.size - min(c.spec.small, c.spec.size)
+	from := c.spec.Base
+	for i := from; i <= top; i++ {
+		if i < top && !taken[i] {
+			continue
+		}
+		if aligned := roundUp(from, 16); aligned < i && i-aligned >= end-start {
+			start, end = aligned, i
+		}
+		from = i + 1
+	}
+	return start, end, true
+}

@@ -1,0 +1,208 @@
+package replay_test
+
+import (
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// naiveL1 is as much of L1 as random logs use where its size is known.
+const naiveL1 = 256
+
+// A naiveRoom has for each device and core which bytes one more L1 buffer could not have, at any
+// time, one flag a byte.
+type naiveRoom struct {
+	question replay.RoomQuestion
+	barred   map[uint64]map[l1.Core]*[naiveL1]bool
+	specs    map[uint64][]l1.Spec // that a device had
+	tight    int                  // launches beside which the size had no place
+}
+
+func (r *naiveRoom) bar(id uint64, core l1.Core, from, to uint64) {
+	if r.barred[id] == nil {
+		r.barred[id] = map[l1.Core]*[naiveL1]bool{}
+	}
+	if r.barred[id][core] == nil {
+		r.barred[id][core] = new([naiveL1]bool)
+	}
+	for a := from; a < min(to, naiveL1); a++ {
+		r.barred[id][core][a] = true
+	}
+}
+
+// live bars what buffers hold on all devices after a line.
+func (r *naiveRoom) live(f *model.Fleet) {
+	for _, id := range f.Devices() {
+		spec, _ := f.Spec(id) // it is there
+		if !slices.Contains(r.specs[id], spec) {
+			r.specs[id] = append(r.specs[id], spec)
+		}
+		for _, core := range naiveCores() {
+			for _, held := range f.Residents(id, core, false) {
+				if held.CB < 0 {
+					r.bar(id, core, held.Range.Start, held.Range.End)
+				}
+			}
+		}
+	}
+}
+
+// launch bars what lies below the end of a program, and looks at this moment alone.
+func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
+	now := naiveRoom{specs: map[uint64][]l1.Spec{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
+	now.live(f)
+	for _, core := range naiveCores() {
+		floor := f.Floor(p, id, core)
+		r.bar(id, core, 0, floor)
+		now.bar(id, core, 0, floor)
+	}
+	spec, _ := f.Spec(id) // it is there
+	if size := r.question.Size; size > 0 && spec.L1Size > 0 && now.place(size, r.cores(spec), id).IsEmpty() {
+		r.tight++
+	}
+}
+
+// cores are those that are asked about.
+func (r *naiveRoom) cores(spec l1.Spec) l1.CoreSet {
+	if !r.question.Cores.IsEmpty() {
+		return r.question.Cores
+	}
+	return spec.Grid().Cores()
+}
+
+// free says of each byte whether it was free on some cores of devices throughout.
+func (r *naiveRoom) free(cores l1.CoreSet, ids ...uint64) (out [naiveL1]bool) {
+	for a := range out {
+		out[a] = true
+	}
+	for _, id := range ids {
+		for _, spec := range r.specs[id] {
+			for a := range out {
+				out[a] = out[a] && spec.Usable().Has(uint64(a))
+			}
+		}
+		for core := range cores.All() {
+			if bytes := r.barred[id][core]; bytes != nil {
+				for a := range out {
+					out[a] = out[a] && !bytes[a]
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (r *naiveRoom) aligned(a uint64, ids []uint64) bool {
+	for _, id := range ids {
+		for _, spec := range r.specs[id] {
+			if a%max(spec.L1Align, 1) != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// room tries every address as a start, the highest first.
+func (r *naiveRoom) room(cores l1.CoreSet, ids ...uint64) (best l1.Range) {
+	free := r.free(cores, ids...)
+	for start := uint64(naiveL1); start > 0; start-- {
+		at := l1.Range{Start: start - 1, End: start - 1}
+		for at.End < naiveL1 && free[at.End] {
+			at.End++
+		}
+		if r.aligned(at.Start, ids) && at.Len() > best.Len() {
+			best = at
+		}
+	}
+	return best
+}
+
+// place tries every address for a size, the highest first.
+func (r *naiveRoom) place(size uint64, cores l1.CoreSet, ids ...uint64) l1.Range {
+	free := r.free(cores, ids...)
+	for start := uint64(naiveL1); start > 0; start-- {
+		at := l1.Range{Start: start - 1, End: start - 1}
+		for at.Len() < size && at.End < naiveL1 && free[at.End] {
+			at.End++
+		}
+		if r.aligned(at.Start, ids) && at.Len() == size {
+			return at
+		}
+	}
+	return l1.Range{}
+}
+
+// known reports whether the sizes of all L1s are.
+func (r *naiveRoom) known(ids ...uint64) bool {
+	for _, id := range ids {
+		for _, spec := range r.specs[id] {
+			if spec.L1Size == 0 || spec.L1Size > naiveL1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rooms compares the room for one more buffer.
+func (c comparison) rooms() {
+	r, got := &c.want.more, c.got.Room
+	var all []uint64
+	var cores l1.CoreSet
+	for _, d := range got.Devices {
+		id := d.Device.V
+		all = append(all, id)
+		spec := r.specs[id][0] // an id that comes back keeps its first grid here
+		on := r.cores(spec)
+		cores = cores.Union(on)
+		c.equal(spec.Cols > 0 && !spec.Grid().Cores().Contains(on), !d.Outside.IsEmpty(), "cores outside the grid")
+		if !r.known(id) {
+			continue
+		}
+		c.room(d.Room, on, id)
+		var seen l1.CoreSet
+		for _, g := range d.Groups {
+			require.False(c.t, g.Cores.Overlaps(seen))
+			seen = seen.Union(g.Cores)
+			for core := range g.Cores.All() {
+				c.room(g, l1.CoreSetOf(core), id)
+			}
+		}
+		c.equal(true, seen.Equal(on), "cores of the groups")
+	}
+	if !r.known(all...) {
+		return
+	}
+	if len(all) > 0 {
+		c.room(got.All, cores, all...)
+	}
+	times := int64(0)
+	for _, tight := range got.Tight {
+		times += tight.Times
+	}
+	c.equal(int64(r.tight), times, "runs without a place for the size")
+}
+
+// room compares one room, and looks who is said to limit it.
+func (c comparison) room(got replay.Room, cores l1.CoreSet, ids ...uint64) {
+	r := &c.want.more
+	c.equal(r.room(cores, ids...), got.Range, "room")
+	if size := r.question.Size; size > 0 {
+		c.equal(r.place(size, cores, ids...), got.Place, "place of the size")
+	}
+	switch {
+	case got.Range.IsEmpty():
+		c.want.seen["no room"]++
+	case got.Above != nil:
+		require.NotNil(c.t, got.Above.Buffer)
+		c.want.seen["room below a buffer"]++
+	case got.Below != nil && got.Below.Program != nil:
+		c.want.seen["room above a program"]++
+	}
+}

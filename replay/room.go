@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A RoomQuestion asks how large one more L1 buffer could have been throughout.
+type RoomQuestion struct {
+	Cores l1.CoreSet // on which it lies, at one address; empty: on all of the grid
+	Size  uint64     // bytes on each core of the one that is asked about; 0: only the largest is
+}
+
+// Rooms answer a RoomQuestion: one address range, above the circular buffers of every program
+// that was checked, free of every buffer that lived at any time, while nothing else moves.
+type Rooms struct {
+	Question RoomQuestion
+	All      Room         // at one address on all devices
+	Devices  []DeviceRoom // by id, the one without an id first
+
+	// Tight are the program runs beside which, at their moment alone, a buffer of the size
+	// had no place; at most MaxListed. Only where a size is asked about.
+	Tight     []TightRun
+	TightMore int64 // that the list leaves out
+
+	candidates bool // an operation ran one of several programs, and all of them were taken in
+	unsettled  bool // a run was taken in that may be several programs
+	small      bool // on a smaller chip, which it may be, the size has no place
+}
+
+// A Room is where one more L1 buffer could have been on some cores.
+type Room struct {
+	Cores l1.CoreSet
+	Range l1.Range // the largest, the highest of equals; empty: there is none
+
+	// Below and Above are who first took the bytes right below and right above. nil: the
+	// room begins at the base of circular buffers, or ends where usable L1 does. Where there
+	// is no room they are who first took the first and the last usable byte.
+	Below, Above *RoomLimit
+
+	Place l1.Range // where the size that is asked about goes: as high as it can be; empty: nowhere
+}
+
+// A RoomLimit is what was the first to take a byte: a program, or a buffer.
+type RoomLimit struct {
+	Program *ProgramRun
+	Enqueue uint64 // the node at which the program was enqueued
+	T       string // of that event of a log; see L1Peak.T
+	Buffer  *BufferInfo
+}
+
+// A DeviceRoom is the room on one device.
+type DeviceRoom struct {
+	Device  event.Opt[uint64]
+	Kind    DeviceKind
+	Chips   []uint64 // of a mesh, ascending
+	Room    Room
+	Groups  []Room     // on each core alone: cores with the same room together, by first core
+	Outside l1.CoreSet // cores that are asked about and not on its grid
+}
+
+// A TightRun is a program run beside which a buffer of the size had no place.
+type TightRun struct {
+	Run     ProgramRun
+	Enqueue uint64
+	T       string // of that event of a log; see L1Peak.T
+	Device  event.Opt[uint64]
+	Devices int // on which it was enqueued at this moment
+	Times   int64
+	Range   l1.Range // the largest room at that moment
+}
+
+// on returns the cores of a row that are asked about.
+func (q *RoomQuestion) on(d *row) l1.CoreSet {
+	switch {
+	case !q.Cores.IsEmpty():
+		return q.Cores
+	case d.spec.Cols > 0:
+		return d.spec.Grid().Cores()
+	}
+	return d.standing.cores
+}
+
+// finishRoom answers Options.Room.
+func (r *replay) finishRoom() {
+	if r.opt.Room == nil {
+		return
+	}
+	out := &r.rooms.answer
+	out.Question = *r.opt.Room
+	var all []*fit.Taken
+	var cores l1.CoreSet
+	done := map[*row]DeviceRoom{}
+	shown := r.shown()
+	for d, id := range r.each() {
+		if !shown(d) {
+			continue
+		}
+		one, known := done[d]
+		if !known {
+			on := out.Question.on(d)
+			taken := d.standing.taken
+			if len(taken) == 0 {
+				taken = []*fit.Taken{fit.NewTaken(d.spec)}
+			}
+			all, cores = append(all, taken...), cores.Union(on)
+			one = r.deviceRoom(d, on, taken)
+			done[d] = one
+		}
+		if one.Device.OK {
+			one.Device.V = uint64(id)
+		}
+		out.Devices = append(out.Devices, one)
+	}
+	if len(all) > 0 {
+		out.All = r.roomOn(cores, all)
+		out.small = r.smaller(cores, all)
+	}
+	r.result.Room = out
+}
+
+func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {
+	kind, chips := d.kind()
+	one := DeviceRoom{Device: d.id, Kind: kind, Chips: chips, Room: r.roomOn(on, taken)}
+	if d.spec.Cols > 0 {
+		one.Outside = on.Minus(d.spec.Grid().Cores())
+	}
+	for _, group := range fit.RoomsOn(on, taken...) {
+		one.Groups = append(one.Groups, r.namedRoom(group, taken))
+	}
+	return one
+}
+
+// roomOn returns the room on some cores, with names.
+func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
+	return r.namedRoom(fit.RoomOn(cores, taken...), taken)
+}
+
+// namedRoom gives a room the names of who limits it, and the place of the size asked about.
+func (r *replay) namedRoom(found fit.Room, taken []*fit.Taken) Room {
+	room := Room{Cores: found.Cores, Range: found.Range}
+	if found.Below != fit.Nobody {
+		room.Below = r.rooms.limits[found.Below]
+	}
+	if found.Above != fit.Nobody {
+		room.Above = r.rooms.limits[found.Above]
+	}
+	if size := r.opt.Room.Size; size > 0 {
+		room.Place = fit.PlaceOn(size, found.Cores, taken...).Range
+	}
+	return room
+}
+
+// smaller reports whether the size has a place on the chip that is assumed, and none on the
+// smaller one that it may be.
+func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
+	spec := r.result.Spec
+	if !spec.assumed() || r.opt.Room.Size == 0 || r.rooms.answer.All.Place.IsEmpty() {
+		return false
+	}
+	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
+	return fit.PlaceOn(r.opt.Room.Size, cores, append(all, fit.NewTaken(other))...).Range.IsEmpty()
+}
+
+// JudgeRoom says whether a buffer of the size that Options.Room asks about could have been there
+// throughout; without a size it fits. What is accepted is taken as seen, as by Judge.
+//
+// What is hidden only takes more, so that a size without a place does not fit whatever is
+// hidden. It is otherwise where something counts that may not be in the way: a buffer of which
+// nobody knows where it ends, a program that may be another one.
+func (r *Result) JudgeRoom(accept []Code) Judgement {
+	j := Judgement{Answer: Fits, Terms: Terms{Accept: accept}}
+	for _, why := range r.reasons(true) {
+		j.add(why)
+	}
+	fits := r.Room.Question.Size == 0 || !r.Room.All.Place.IsEmpty()
+	for _, more := range []struct {
+		is   bool
+		code Code
+	}{{fits && r.Room.small, CodeChipAssumed}, {!fits && r.Room.candidates, CodeAmbiguous}, {!fits && r.Room.unsettled, CodeUnsettled}} {
+		why := Reason{Code: more.code}
+		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
+			j.add(why)
+		}
+	}
+	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {
+		switch why.Code {
+		case CodeAmbiguous, CodeUnsettled, CodeBufferUnsized, CodeLayoutLate:
+			return true
+		}
+		return false
+	})
+	switch {
+	case !fits && !unsure:
+		j.Answer = DoesNotFit
+	case len(j.Untold) > 0:
+		j.Answer = CannotTell
+	case !fits:
+		j.Answer = DoesNotFit
+	}
+	return j
+}

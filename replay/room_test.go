@@ -1,0 +1,123 @@
+package replay_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// roomBeside asks for the room of a size beside program 1, to 104,736, and whatever else is told.
+func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Event) *replay.Result {
+	t.Helper()
+	all := slices.Concat(programs(), []*event.Event{ran(1, 3), freed(4)}, more, []*event.Event{end})
+	r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{Room: &replay.RoomQuestion{Size: size}})
+	require.NoError(t, err)
+	return r
+}
+
+// What is hidden only takes more: what does not fit does not, whatever is hidden. It is otherwise
+// where something counts that may not be in the way.
+func TestJudgeRoom(t *testing.T) {
+	const all = 1_499_136 - 104_736
+	hidden := &event.Event{Kind: event.KindHidden, Code: "not-shown", Node: 7, Count: 1}
+	other := ran(1, 5)
+	other.Inferred, other.Candidates = true, alone(100) // which ends at 603,712
+	several := ran(100, 5)
+	several.Unsettled = true
+	unsized := &event.Event{
+		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64, Unsized: true},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_000}}},
+	}
+	assumed := ends()
+	assumed.Spec, assumed.From.Arch = l1.ArchSpec(l1.Blackhole), event.FromAssumed
+	for _, c := range []struct {
+		name   string
+		size   uint64
+		more   []*event.Event
+		accept replay.Code
+		want   replay.Answer
+		untold []replay.Code
+	}{
+		{"all of it", all, nil, "", replay.Fits, nil},
+		{"a byte more", all + 1, nil, "", replay.DoesNotFit, nil},
+		{"no size", 0, nil, "", replay.Fits, nil},
+		{"hidden and fits", all, []*event.Event{hidden}, "", replay.CannotTell, []replay.Code{"not-shown"}},
+		{"hidden and no size", 0, []*event.Event{hidden}, "", replay.CannotTell, []replay.Code{"not-shown"}},
+		{"hidden and does not fit", all + 1, []*event.Event{hidden}, "", replay.DoesNotFit, []replay.Code{"not-shown"}},
+		{"accepted", all, []*event.Event{hidden}, "not-shown", replay.Fits, nil},
+		{"above the candidates", 1_499_136 - 603_712, []*event.Event{other}, "", replay.Fits, nil},
+		{"beside a candidate", all, []*event.Event{other}, "", replay.CannotTell, []replay.Code{replay.CodeAmbiguous}},
+		{"beside a candidate, accepted", all, []*event.Event{other}, replay.CodeAmbiguous, replay.DoesNotFit, nil},
+		{"beside what may be several programs", all, []*event.Event{several}, "", replay.CannotTell, []replay.Code{replay.CodeUnsettled}},
+		{"below what nobody knows the end of", 395_264, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
+		{"perhaps above it", 395_265, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},
+		{"not above it", 395_265, []*event.Event{unsized}, replay.CodeBufferUnsized, replay.DoesNotFit, nil},
+	} {
+		r := roomBeside(t, c.size, ends(), c.more...)
+		var accept []replay.Code
+		if c.accept != "" {
+			accept = append(accept, c.accept)
+		}
+		j := r.JudgeRoom(accept)
+		require.Equal(t, c.want, j.Answer, c.name)
+		var untold []replay.Code
+		for _, why := range j.Untold {
+			untold = append(untold, why.Code)
+		}
+		require.Equal(t, c.untold, untold, c.name)
+		require.Equal(t, c.accept != "", len(j.Accepted) == 1, c.name)
+	}
+
+	// A Blackhole that is assumed may be a Wormhole, whose L1 ends earlier.
+	big := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.P150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	run := ran(1, 3)
+	run.On[0].Device = 4
+	for size, want := range map[uint64]replay.Answer{1_499_136 - 112_640: replay.Fits, 1_499_136 - 112_640 + 1: replay.CannotTell, 1_572_864 - 112_640 + 1: replay.DoesNotFit} {
+		small := defines(1, "{[0-0 - 0-0]}", 1024)
+		small.CBs[0].Address = 111_616
+		r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+			for _, e := range []*event.Event{{Kind: event.KindHeader, Source: "capture"}, big, small, run, assumed} {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}, replay.Options{Room: &replay.RoomQuestion{Size: size}})
+		require.NoError(t, err)
+		require.Equal(t, want, r.JudgeRoom(nil).Answer, size)
+	}
+}
+
+// The first who took a byte is named, with the event; a run beside which the size has no place is
+// listed.
+func TestRoomNamesWhoIsInTheWay(t *testing.T) {
+	tensor := func(id device.BufferID, node, start, end uint64) *event.Event {
+		return &event.Event{
+			Kind: event.KindAllocate, Node: node, Op: event.Some("g"), Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: id, Kind: device.KindL1},
+			Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{X: 1})), Range: l1.Range{Start: start, End: end}}},
+		}
+	}
+	free := &event.Event{Kind: event.KindFree, Node: 7, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1}}
+	r := roomBeside(t, 500_000, ends(), tensor(1, 6, 600_000, 700_000), ran(2, 6), freed(7), free, ran(2, 8), freed(9), tensor(2, 10, 600_000, 1_000_000), ran(101, 11))
+	room := r.Room.Devices[0].Room
+	require.Equal(t, l1.Range{Start: 1_000_000, End: 1_499_136}, room.Range)
+	require.EqualValues(t, 10, room.Below.Buffer.At)
+	require.Equal(t, "g", room.Below.Buffer.Op)
+	require.Nil(t, room.Above)
+	require.Empty(t, room.Place)
+	groups := r.Room.Devices[0].Groups
+	require.Len(t, groups, 2)
+	require.Equal(t, l1.Range{Start: 703_712, End: 1_499_136}, groups[0].Range, "in lockstep the largest program counts everywhere")
+	require.EqualValues(t, 11, groups[0].Below.Enqueue)
+	require.Equal(t, l1.Range{Start: 999_136, End: 1_499_136}, groups[0].Place)
+	require.Equal(t, 63, groups[0].Cores.Len())
+	require.Equal(t, []replay.TightRun{{
+		Run: r.Room.Tight[0].Run, Enqueue: 11, Device: event.Some[uint64](3), Devices: 1, Times: 1, Range: l1.Range{Start: 1_000_000, End: 1_499_136},
+	}}, r.Room.Tight, "beside the others it had a place")
+	require.EqualValues(t, 11, r.Room.Tight[0].Run.At)
+}

@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// What is in the way of one more L1 buffer is gathered here, while events go by.
+
+// rooms answer Options.Room in the making.
+type rooms struct {
+	limits []*RoomLimit // what the callers of fit.Taken call them
+	known  map[checkKey]int
+	answer Rooms
+}
+
+// standing is what was in the way on a row at any time.
+type standing struct {
+	taken   []*fit.Taken // of each Spec that the device had; together they are what is in the way
+	spec    l1.Spec      // of the last one
+	places  map[sum128]bool
+	runs    map[seenRun]bool
+	cores   l1.CoreSet // that held anything
+	service bool       // a service buffer lived there
+}
+
+// A seenRun is a program that was checked on a row.
+type seenRun struct {
+	content *content
+	hybrid  bool
+}
+
+func (s *standing) clone() standing {
+	to := *s
+	to.taken = nil
+	for _, t := range s.taken {
+		to.taken = append(to.taken, t.Clone())
+	}
+	to.places, to.runs = maps.Clone(s.places), maps.Clone(s.runs)
+	return to
+}
+
+// inherit takes over what was in the way on another row.
+func (s *standing) inherit(from *standing) {
+	other := from.clone()
+	s.taken = append(other.taken, s.taken...)
+	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
+}
+
+// on returns what is in the way on devices of a Spec.
+func (s *standing) on(spec l1.Spec) *fit.Taken {
+	spec = gridless(spec)
+	if len(s.taken) == 0 || s.spec != spec {
+		s.taken, s.spec = append(s.taken, fit.NewTaken(spec)), spec
+	}
+	return s.taken[len(s.taken)-1]
+}
+
+// limit notes what takes bytes, and returns what it is called.
+func (r *replay) limit(l RoomLimit) int {
+	r.rooms.limits = append(r.rooms.limits, &l)
+	return len(r.rooms.limits) - 1
+}
+
+// standsFree takes in that a row has devices of a Spec.
+func (r *replay) standsFree(d *row) {
+	if r.opt.Room != nil {
+		d.standing.on(d.dev.Spec())
+	}
+}
+
+// stands takes in that a buffer lives on a row.
+func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
+	if r.opt.Room == nil || !given.Stands() {
+		return
+	}
+	s := &d.standing
+	taken := s.on(d.dev.Spec())
+	s.service = s.service || given.Kind == device.KindService
+	if s.places[b.hash] {
+		return
+	}
+	if s.places == nil {
+		s.places = map[sum128]bool{}
+	}
+	s.places[b.hash] = true
+	for _, part := range b.parts {
+		s.cores = s.cores.Union(part.Cores)
+	}
+	info := b.info
+	taken.Buffer(given, r.limit(RoomLimit{Buffer: &info}))
+}
+
+// checkedRuns takes in programs that were enqueued at one moment, and what they may be instead.
+func (r *replay) checkedRuns(all []launch) {
+	if r.opt.Room == nil {
+		return
+	}
+	for _, l := range all {
+		r.checkedRun(l)
+		r.rooms.answer.unsettled = r.rooms.answer.unsettled || l.unsettled
+		if l.candidates == nil {
+			continue
+		}
+		r.rooms.answer.candidates = true
+		for _, c := range slices.Concat(l.candidates.workloads...) {
+			other := l
+			other.content = c
+			r.checkedRun(other)
+		}
+	}
+	if r.opt.Room.Size > 0 {
+		for _, group := range byAnswer(all) {
+			r.tight(group)
+		}
+	}
+}
+
+func (r *replay) checkedRun(l launch) {
+	s := &l.on.standing
+	taken := s.on(l.on.dev.Spec())
+	hybrid := l.on.dev.Hybrid()
+	one := seenRun{l.content, hybrid}
+	if s.runs[one] && !s.service {
+		return
+	}
+	if s.runs == nil {
+		s.runs = map[seenRun]bool{}
+	}
+	s.runs[one] = true
+	var claimed l1.CoreSet
+	if s.service {
+		claimed = l.place(1).Claimed()
+	}
+	by := r.limit(RoomLimit{Program: &l.run, Enqueue: r.checks.moment, T: l.run.T})
+	for _, p := range l.content.judged {
+		taken.Program(p, hybrid, claimed, by)
+		for _, cb := range p.CBs() {
+			if !cb.Global && !cb.Range.IsEmpty() {
+				s.cores = s.cores.Union(cb.Cores.Cores())
+			}
+		}
+	}
+}
+
+// tight looks whether a buffer of the size has a place beside a program and what lives then.
+func (r *replay) tight(group []launch) {
+	first, size := group[0], r.opt.Room.Size
+	at, known := r.rooms.known[first.key()]
+	if !known {
+		at = r.findTight(group, size)
+		if r.rooms.known == nil || len(r.rooms.known) >= maxRemembered {
+			r.rooms.known = map[checkKey]int{}
+		}
+		r.rooms.known[first.key()] = at
+		return
+	}
+	if at >= 0 {
+		r.rooms.answer.Tight[at].Times += devices(group)
+	}
+}
+
+// findTight judges a program anew and returns where the answer is.
+func (r *replay) findTight(group []launch, size uint64) int {
+	first := group[0]
+	cores := r.opt.Room.on(first.on)
+	free := first.spec.Usable().Intersect(first.on.dev.Clear())
+	clear := first.spec
+	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
+	if free.IsEmpty() || fit.PlaceOn(size, cores, first.beside(clear, l1.CoreSet{})).Range.IsEmpty() {
+		place := first.place(int(devices(group)))
+		now := first.beside(first.spec, place.Claimed())
+		for _, b := range place.Buffers {
+			now.Buffer(b, 0)
+		}
+		if fit.PlaceOn(size, cores, now).Range.IsEmpty() {
+			return r.listTight(group, fit.RoomOn(cores, now).Range)
+		}
+	}
+	return fitted
+}
+
+// beside returns what a launch takes on devices of a Spec.
+func (l launch) beside(spec l1.Spec, claimed l1.CoreSet) *fit.Taken {
+	t := fit.NewTaken(spec)
+	for _, p := range l.content.judged {
+		t.Program(p, l.on.dev.Hybrid(), claimed, 0)
+	}
+	return t
+}
+
+func (r *replay) listTight(group []launch, room l1.Range) int {
+	first, out := group[0], &r.rooms.answer
+	if len(out.Tight) == MaxListed {
+		out.TightMore++
+		return unlisted
+	}
+	out.Tight = append(out.Tight, TightRun{
+		Run: first.run, Enqueue: r.checks.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Range: room,
+	})
+	return len(out.Tight) - 1
+}
