@@ -83,19 +83,22 @@ func newRoot(s streams) *cobra.Command {
 			"  cbl1 peak run.json\n  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
 		Version:               versionText(),
 		DisableFlagsInUseLine: true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true}, // see newCompletion
 		SilenceErrors:         true,
 		SilenceUsage:          true,
 		Args:                  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("nothing to read; try: cbl1 FILE, or cbl1 --help")
 		},
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // verbs, and files
+		},
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
