@@ -299,15 +299,10 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 		return h, err
 	}
 	cores := 0
-	for at, w := range r.cores() {
-		h += w.hash.at(at)
-		cores++
-	}
-	if r.n != cores {
-		return h, &InvariantError{id, "cores that were written", uint64(r.n), uint64(cores)}
-	}
 	for _, w := range r.written() {
 		for core := range w.cores.All() {
+			h += w.hash.at(placeOf(core))
+			cores++
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
 				bytes = g.Bytes()
@@ -321,6 +316,9 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 				return h, &InvariantError{id, "device resident, bytes of a program on a core", have, bytes}
 			}
 		}
+	}
+	if r.n != cores {
+		return h, &InvariantError{id, "cores that were written", uint64(r.n), uint64(cores)}
 	}
 	return h, nil
 }

@@ -43,11 +43,28 @@ func (at place) core() l1.Core {
 
 // at returns the hash of a writer at a place.
 func (h hash) at(at place) hash {
-	if h == 0 { // it is 0 where all hashes are
-		return 0
-	}
-	return mix(h + hash(at))
+	c := at.core()
+	return h * hashOfColumn(c.X) * hashOfRow(c.Y)
 }
+
+// on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product,
+// so that a large one costs as much as one column and one row of it.
+func (h hash) on(cores l1.CoreSet) (sum hash) {
+	for r := range cores.Ranges().All() {
+		var columns, rows hash
+		for x := int(r.Start.X); x <= int(r.End.X); x++ {
+			columns += hashOfColumn(uint8(x))
+		}
+		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
+			rows += hashOfRow(uint8(y))
+		}
+		sum += h * columns * rows
+	}
+	return sum
+}
+
+func hashOfColumn(x uint8) hash { return mix(hash(x)) }
+func hashOfRow(y uint8) hash    { return mix(hash(y) + 256) }
 
 func (p plane) seek(key uint8) (int, bool) {
 	return slices.BinarySearchFunc(p, key, func(b block, key uint8) int { return int(b.key) - int(key) })

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"iter"
 	"math"
 	"slices"
 
@@ -331,24 +330,6 @@ func (r *residue) own() []piece {
 	return r.pieces
 }
 
-// cores returns where a core lies in a plane, with each of its last writers.
-func (r *residue) cores() iter.Seq2[place, *writer] {
-	return func(yield func(place, *writer) bool) {
-		for _, w := range r.pieces {
-			for c := range w.cores.All() {
-				if !yield(placeOf(c), w.writer) {
-					return
-				}
-			}
-		}
-		for _, p := range r.planes {
-			if !p.all(yield) {
-				return
-			}
-		}
-	}
-}
-
 // fresh returns the planes of a residue, which may be written.
 func (r *residue) fresh() (out planes) {
 	for kind, p := range r.planes {
@@ -391,6 +372,9 @@ func (f *Fleet) over(under, over *residue) *residue {
 }
 
 func (f *Fleet) overlay(under, over *residue) *residue {
+	if under.within(over) {
+		return over
+	}
 	out := under.fresh()
 	for _, w := range over.written() {
 		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
@@ -400,6 +384,17 @@ func (f *Fleet) overlay(under, over *residue) *residue {
 		return over
 	}
 	return f.remember(r)
+}
+
+// within reports whether over is written on all cores of r, and is quick: false may be wrong.
+func (r *residue) within(over *residue) bool {
+	for _, w := range r.pieces {
+		covers := func(o piece) bool { return o.kind == w.kind && o.cores.Contains(w.cores) }
+		if !slices.ContainsFunc(over.pieces, covers) {
+			return false
+		}
+	}
+	return r.pieces != nil
 }
 
 // left returns the residue of some pieces, which are disjoint within a kind.
@@ -452,28 +447,49 @@ func (f *Fleet) remember(r *residue) *residue {
 // sum works out the figures that are sums or maxima over writers, and the hash. The charge
 // is 2^64-1 if a sum does not fit.
 func (r *residue) sum() {
-	var last *writer // cores in a row mostly have the same
-	var bytes uint64
-	for at, w := range r.cores() {
-		if w != last {
-			last, bytes = w, w.group.Bytes()
-			r.core = max(r.core, bytes)
-			if n := w.group.NumRanges(); n > 0 {
-				r.end = max(r.end, w.group.Range(n-1).End)
-			}
-		}
-		sum := &r.bytes
-		if w.kind != program.CircularBuffer {
-			sum = &r.other
-		}
-		if *sum += bytes; bytes > l1.MaxAddr || *sum > l1.MaxAddr {
-			r.charge = math.MaxUint64
-			return
-		}
-		r.n++
-		r.hash += w.hash.at(at)
+	for _, w := range r.pieces {
+		r.writes(w.writer, w.cores.Len())
+		r.hash += w.hash.on(w.cores)
 	}
-	r.charge = r.bytes + r.other
+	for _, p := range r.planes {
+		var last *writer // cores in a row mostly have the same
+		n := 0
+		p.all(func(at place, w *writer) bool {
+			if w != last {
+				r.writes(last, n)
+				last, n = w, 0
+			}
+			n++
+			r.hash += w.hash.at(at)
+			return true
+		})
+		r.writes(last, n)
+	}
+	if r.charge != math.MaxUint64 {
+		r.charge = r.bytes + r.other
+	}
+}
+
+// writes takes in what a writer has on n cores.
+func (r *residue) writes(w *writer, n int) {
+	if n == 0 || r.charge == math.MaxUint64 {
+		return
+	}
+	bytes := w.group.Bytes()
+	r.n += n
+	r.core = max(r.core, bytes)
+	if n := w.group.NumRanges(); n > 0 {
+		r.end = max(r.end, w.group.Range(n-1).End)
+	}
+	sum := &r.bytes
+	if w.kind != program.CircularBuffer {
+		sum = &r.other
+	}
+	if bytes > (l1.MaxAddr-*sum)/uint64(n) {
+		r.charge = math.MaxUint64
+		return
+	}
+	*sum += bytes * uint64(n)
 }
 
 // held returns what lies on which cores. It may write, so it is for changes only.
