@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -17,6 +19,7 @@ import (
 type class struct {
 	cores    l1.CoreSet
 	first    l1.Core // of cores
+	met      uint64  // the last walk of the partition that met the class
 	n        uint64  // number of cores
 	groups   marks   // the groups of programs that the cores lie in: what the class is
 	programs int     // programs with a range on these cores; more than 0
@@ -31,65 +34,99 @@ func (c *class) clone() *class {
 	return &to
 }
 
-// newClass returns a class of some cores, n of them, that hold nothing yet.
-func (p *partition) newClass(cores l1.CoreSet, n uint64) *class {
-	c := &class{cores: cores, first: first(cores), n: n}
-	c.covered, c.plain = new(cbregion.Coverage), p.live == nil
-	return c
-}
-
 // A partition divides the cores that hold anything into classes.
 type partition struct {
 	classes []*class // disjoint
+	grid    grid     // core -> its class
 	bytes   uint64   // sum over cores of the covered bytes
 	logical uint64   // sum over cores of the logical bytes
+	fullest uint64   // covered bytes of the fullest core
 	left    int      // footprints taken back since equal classes were last joined
+	round   uint64   // the last walk over classes
 
 	live      *live                                    // the programs; nil of buffers, of which none is hidden
 	footprint func(*program.Program) program.Footprint // of which view this is
+}
+
+// on returns the class of a core, nil if it holds nothing.
+func (p *partition) on(core l1.Core) *class {
+	if i := p.grid.at(core); i >= 0 {
+		return p.classes[i]
+	}
+	return nil
+}
+
+// meet calls do for each class that has some of the cores, and returns how many of them are
+// in none. do returns the class of those that it took: if it cuts a class, the new one.
+// Cost: O(cores), and O(1) if all are in one class.
+func (p *partition) meet(cores l1.CoreSet, do func(*class) *class) (free uint64) {
+	free = uint64(cores.Len())
+	p.round++
+	for core := range cores.All() {
+		c := p.on(core)
+		if c == nil || c.met == p.round {
+			continue
+		}
+		c = do(c)
+		c.met = p.round
+		if free -= c.n; free == 0 {
+			break
+		}
+	}
+	return free
 }
 
 // add registers a program.
 func (p *partition) add(r *registration) {
 	f := p.footprint(r.program)
 	for i := range f.NumGroups() {
-		g := f.Group(i)
-		m, cores := r.markOf(i), g.Cores()
-		missing := uint64(cores.Len())
-		for _, c := range p.classes { // those there are now: splits append
-			if !cores.Overlaps(c.cores) {
-				continue
-			}
+		g, m := f.Group(i), r.markOf(i)
+		cores := g.Cores()
+		free := p.meet(cores, func(c *class) *class {
 			if !cores.Contains(c.cores) {
 				c = p.split(c, cores)
 			}
 			p.add1(c, r, g, m)
-			if missing -= c.n; missing == 0 {
-				break
-			}
-		}
-		if missing > 0 {
-			rest := cores
-			for _, c := range p.classes {
-				if cores.Overlaps(c.cores) {
-					rest = rest.Minus(c.cores)
-				}
-			}
-			c := p.newClass(rest, missing)
-			p.classes = append(p.classes, c)
-			p.add1(c, r, g, m)
+			return c
+		})
+		if free > 0 {
+			p.add1(p.newClass(cores, free), r, g, m)
 		}
 	}
+}
+
+// newClass returns a class of those of the cores, free of them, that are in none.
+func (p *partition) newClass(cores l1.CoreSet, free uint64) *class {
+	if free < uint64(cores.Len()) {
+		var rest []l1.Core
+		for core := range cores.All() {
+			if p.grid.at(core) < 0 {
+				rest = append(rest, core)
+			}
+		}
+		cores = l1.CoreSetOf(rest...)
+	}
+	c := &class{cores: cores, n: free}
+	c.covered, c.plain = new(cbregion.Coverage), p.live == nil
+	p.enter(c)
+	return c
+}
+
+// enter gives a class that is new a number.
+func (p *partition) enter(c *class) {
+	c.first = first(c.cores)
+	p.grid.put(c.cores, len(p.classes))
+	p.classes = append(p.classes, c)
 }
 
 // split moves the cores of c that are in cores to a class of their own.
 func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	to := c.clone()
 	to.cores, c.cores = c.cores.Intersect(cores), c.cores.Minus(cores)
-	to.first, c.first = first(to.cores), first(c.cores)
 	to.n = uint64(to.cores.Len())
 	c.n -= to.n
-	p.classes = append(p.classes, to)
+	c.first = first(c.cores)
+	p.enter(to)
 	return to
 }
 
@@ -97,31 +134,42 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 // groups or outside of all.
 func (p *partition) remove(r *registration) {
 	f := p.footprint(r.program)
-	gone := false
+	before := p.fullest
 	for i := range f.NumGroups() {
-		g := f.Group(i)
-		m, cores := r.markOf(i), g.Cores()
-		for _, c := range p.classes {
-			if cores.Overlaps(c.cores) {
-				p.remove1(c, r, g, m)
-				gone = gone || c.programs == 0
+		g, m := f.Group(i), r.markOf(i)
+		p.meet(g.Cores(), func(c *class) *class {
+			had := c.covered.Bytes()
+			p.remove1(c, r, g, m)
+			if had == before && c.covered.Bytes() < had {
+				p.fullest = 0 // or another one is the fullest then
 			}
-		}
+			if c.programs == 0 {
+				p.end(c)
+			}
+			return c
+		})
 	}
-	if gone {
-		kept := p.classes[:0]
+	if p.fullest < before {
 		for _, c := range p.classes {
-			if c.programs > 0 {
-				kept = append(kept, c)
-			}
+			p.fullest = max(p.fullest, c.covered.Bytes())
 		}
-		clear(p.classes[len(kept):])
-		p.classes = kept
 	}
 	// A sweep costs as much as there are classes: so seldom it costs nothing.
 	if p.left++; p.left >= len(p.classes) {
 		p.join()
 	}
+}
+
+// end takes a class out that holds nothing any more. The last one gets its number.
+func (p *partition) end(c *class) {
+	at, last := p.grid.at(c.first), len(p.classes)-1
+	p.grid.put(c.cores, -1)
+	if at < last {
+		p.classes[at] = p.classes[last]
+		p.grid.put(p.classes[at].cores, at)
+	}
+	p.classes[last] = nil
+	p.classes = p.classes[:last]
 }
 
 // join joins classes that lie in the same groups of the same programs. Equal ranges and
@@ -132,28 +180,29 @@ func (p *partition) join() {
 		return
 	}
 	found := shelf[class]{first: make(map[hash]*class, len(p.classes))}
-	kept := p.classes[:0]
-	for _, c := range p.classes {
+	for i := 0; i < len(p.classes); {
+		c := p.classes[i]
 		same := found.find(c.groups.hash, func(o *class) bool { return o.groups.bits.equal(c.groups.bits) })
-		if same != nil {
-			same.cores = same.cores.Union(c.cores)
-			same.first = first(same.cores)
-			same.n += c.n
-			if c.plain {
-				same.counting = c.counting
-			}
+		if same == nil {
+			found.put(c.groups.hash, c)
+			i++
 			continue
 		}
-		found.put(c.groups.hash, c)
-		kept = append(kept, c)
+		p.end(c) // another one has its number now
+		p.grid.put(c.cores, p.grid.at(same.first))
+		same.cores = same.cores.Union(c.cores)
+		same.first = first(same.cores)
+		same.n += c.n
+		if c.plain {
+			same.counting = c.counting
+		}
 	}
-	clear(p.classes[len(kept):])
-	p.classes = kept
 }
 
 // add1 adds a group of a program to a class inside it.
 func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
 	p.bytes += p.arrive(c, r, g) * c.n
+	p.fullest = max(p.fullest, c.covered.Bytes())
 	c.programs++
 	c.groups.put(m)
 	c.logical += g.Logical()
@@ -169,28 +218,10 @@ func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) 
 	p.logical -= g.Logical() * c.n
 }
 
-// fullest returns the covered bytes of the fullest core.
-func (p *partition) fullest() uint64 {
-	most := uint64(0)
-	for _, c := range p.classes {
-		most = max(most, c.covered.Bytes())
-	}
-	return most
-}
-
-// on returns the class of a core, nil if it holds nothing.
-func (p *partition) on(core l1.Core) *class {
-	for _, c := range p.classes {
-		if c.cores.Has(core) {
-			return c
-		}
-	}
-	return nil
-}
-
 // clone returns an independent copy.
 func (p *partition) clone() partition {
 	out := *p
+	out.grid.in = slices.Clone(p.grid.in)
 	out.classes = make([]*class, len(p.classes))
 	for i, c := range p.classes {
 		out.classes[i] = c.clone()

@@ -90,7 +90,7 @@ func (t *content) totals() Totals {
 		Registered: t.occupied.bytes,
 		Reserved:   t.reservation().bytes,
 		Logical:    t.occupied.logical,
-		Core:       t.occupied.fullest(),
+		Core:       t.occupied.fullest,
 		Programs:   t.programs,
 	}
 }

@@ -117,7 +117,7 @@ func (h *heap) change(add, drop *allocation) {
 		*bytes += add.Size
 		if add.placed != nil && !below.Has(add.Kind) {
 			h.placed.add(add.placed)
-			h.full = h.placed.fullest()
+			h.full = h.placed.fullest
 		}
 		if add.stands() {
 			h.order.add(add)
@@ -133,7 +133,7 @@ func (h *heap) change(add, drop *allocation) {
 	*bytes -= drop.Size
 	if drop.placed != nil && !below.Has(drop.Kind) {
 		h.placed.remove(drop.placed)
-		h.full = h.placed.fullest()
+		h.full = h.placed.fullest
 	}
 	if drop.stands() {
 		h.order.drop(drop)

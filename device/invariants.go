@@ -478,9 +478,34 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 	case logical != p.logical:
 		return &InvariantError{id, view + " logical sum of the classes", p.logical, logical}
 	}
-	return agree(id, view,
+	if err := agree(id, view,
 		figure{"cores in a class without programs there", uint64(seen.Minus(all).Len()), 0},
 		figure{"cores with programs in no class", uint64(all.Minus(seen).Len()), 0},
+	); err != nil {
+		return err
+	}
+	return p.checkNumbers(id, view, seen)
+}
+
+// checkNumbers verifies that each core names its class, and which one is the fullest.
+func (p *partition) checkNumbers(id ID, view string, cores l1.CoreSet) error {
+	known, fullest := 0, uint64(0)
+	for i, c := range p.classes {
+		fullest = max(fullest, c.covered.Bytes())
+		for core := range c.cores.All() {
+			if at := p.grid.at(core); at != i {
+				return &InvariantError{id, fmt.Sprintf("%s number of the class of core %v", view, core), uint64(at), uint64(i)}
+			}
+		}
+	}
+	for _, n := range p.grid.in {
+		if n > 0 {
+			known++
+		}
+	}
+	return agree(id, view,
+		figure{"cores with the number of a class", uint64(known), uint64(cores.Len())},
+		figure{"bytes of the fullest core", p.fullest, fullest},
 	)
 }
 

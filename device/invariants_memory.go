@@ -164,7 +164,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		figure{"end of the kernels", h.free.Start, again.free.Start},
 		figure{"lowest of all that is not a kernel", h.free.End, again.free.End},
 		figure{"sum of the buffers' classes", h.placed.bytes, again.placed.bytes},
-		figure{"bytes of buffers on the fullest core", h.full, again.placed.fullest()},
+		figure{"bytes of buffers on the fullest core", h.full, again.placed.fullest},
 	); err != nil {
 		return err
 	}

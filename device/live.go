@@ -1,6 +1,8 @@
 package device
 
 import (
+	"sync"
+
 	"github.com/google/btree"
 
 	"github.com/cbl1/cbl1/program"
@@ -10,6 +12,7 @@ import (
 // came: where a gap opens, the farthest-reaching are looked at first. A copy of it costs
 // nothing, and what is changed afterwards is copied then.
 type live struct {
+	mu     sync.Mutex // a copy writes to the original, also for those who only read
 	tree   *btree.BTreeG[reaching]
 	looked int // programs that searches have looked at; tests count them
 }
@@ -37,8 +40,12 @@ func (l *live) put(r *registration)  { l.tree.ReplaceOrInsert(reaching{r.reach, 
 func (l *live) drop(r *registration) { l.tree.Delete(reaching{r.reach, r}) }
 func (l *live) len() int             { return l.tree.Len() }
 
-// clone returns an independent copy. It writes to l.
-func (l *live) clone() *live { return &live{tree: l.tree.Clone()} }
+// clone returns an independent copy.
+func (l *live) clone() *live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &live{tree: l.tree.Clone()}
+}
 
 // search calls yield for each program, the farthest-reaching first, until it returns
 // false. It writes to l: see looked.
