@@ -16,7 +16,7 @@
 //
 // A [Coverage] keeps the counts and nothing else. A [Counter] keeps beside it which
 // [Owner] has which range, so that it can refuse to remove what is not there, and tell who
-// holds a byte.
+// holds a byte. [CoverageOf] counts many ranges at once.
 //
 // Two ranges can lie in 13 ways to each other. The tests take both away again in both
 // orders for each of them:

@@ -19,6 +19,7 @@ import (
 type class struct {
 	cores    l1.CoreSet
 	first    l1.Core // of cores
+	grown    uint64  // the age of the growth that has the class
 	met      uint64  // the last walk of the partition that met the class
 	n        uint64  // number of cores
 	groups   marks   // the groups of programs that the cores lie in: what the class is
@@ -43,6 +44,7 @@ type partition struct {
 	fullest uint64   // covered bytes of the fullest core
 	left    int      // footprints taken back since equal classes were last joined
 	round   uint64   // the last walk over classes
+	growth  growth   // since peaks were raised
 
 	live      *live                                    // the programs; nil of buffers, of which none is hidden
 	footprint func(*program.Program) program.Footprint // of which view this is
@@ -127,6 +129,10 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	c.n -= to.n
 	c.first = first(c.cores)
 	p.enter(to)
+	if c.grown == p.growth.age {
+		to.grown--
+		p.growth.grew(to)
+	}
 	return to
 }
 
@@ -201,8 +207,11 @@ func (p *partition) join() {
 
 // add1 adds a group of a program to a class inside it.
 func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
-	p.bytes += p.arrive(c, r, g) * c.n
-	p.fullest = max(p.fullest, c.covered.Bytes())
+	if grew := p.arrive(c, r, g); grew > 0 {
+		p.bytes += grew * c.n
+		p.fullest = max(p.fullest, c.covered.Bytes())
+		p.growth.grew(c)
+	}
 	c.programs++
 	c.groups.put(m)
 	c.logical += g.Logical()
@@ -221,7 +230,7 @@ func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) 
 // clone returns an independent copy.
 func (p *partition) clone() partition {
 	out := *p
-	out.grid.in = slices.Clone(p.grid.in)
+	out.grid.in, out.growth = slices.Clone(p.grid.in), growth{age: p.growth.age + 1}
 	out.classes = make([]*class, len(p.classes))
 	for i, c := range p.classes {
 		out.classes[i] = c.clone()

@@ -23,9 +23,11 @@ import (
 //
 // There are programs that make searching dear: those that reach far on other cores, and
 // those that are counted in any case. So a class keeps account of what searching has
-// cost beyond what was saved: its debt. When that is more than counting all of its
-// programs would cost, or too many are counted, all of them are: the class is *plain*. A
-// plain class tries anew when it has changed a few times as often as there are programs.
+// cost: its debt. A hidden program that comes or leaves pays for some steps, since it
+// changes no tree. When more is owed than a step for each live program, which is what
+// counting all of them costs, or too many would be named, all are counted: the class is
+// *plain*. A plain class tries anew when it has changed a few times as often as there are
+// programs.
 
 const (
 	// mostCounted is how many programs a class may name.
@@ -33,8 +35,9 @@ const (
 	// fewCounted is how many of the programs of a plain class may have to be counted, so
 	// that hiding the others is worth it again.
 	fewCounted = 32
-	// worthSearching is how many steps of searching may be owed, for each live program.
-	worthSearching = 2
+	// worthCounting is how many steps of searching cost as much as a change of a tree,
+	// measured.
+	worthCounting = 32
 	// worthTrying is after how many changes a plain class tries anew, for each live program.
 	worthTrying = 4
 )
@@ -45,7 +48,7 @@ type counting struct {
 	counted []*registration    // their names; none of a plain class
 	plain   bool               // all are counted
 	changes int                // of a plain class, since it became one
-	debt    int                // steps of searching beyond those that arrivals have paid
+	debt    int                // steps of searching beyond those that are paid; at least 0
 }
 
 func (c *counting) clone() counting {
@@ -53,6 +56,9 @@ func (c *counting) clone() counting {
 	out.covered, out.counted = c.covered.Clone(), slices.Clone(c.counted)
 	return out
 }
+
+// pay notes that a hidden program came or left, and no tree was changed.
+func (c *counting) pay() { c.debt = max(0, c.debt-worthCounting) }
 
 // covers reports whether the counted ranges of the class cover a group.
 func (c *counting) covers(g program.Group) bool {
@@ -74,7 +80,7 @@ func (c *counting) count(g program.Group) (grew uint64) {
 
 // arrive counts a program that is not among the live ones yet, if its group is not covered.
 // It returns the bytes that became covered.
-func (p *partition) arrive(c *class, r *registration, g program.Group) (grew uint64) {
+func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 	if c.plain {
 		if c.changes++; p.live == nil || c.changes <= worthTrying*p.live.len() {
 			return c.count(g)
@@ -85,17 +91,15 @@ func (p *partition) arrive(c *class, r *registration, g program.Group) (grew uin
 	case c.plain:
 		return c.count(g)
 	case c.covers(g):
-		if c.debt > -p.live.len() { // the most that can be saved up
-			c.debt--
-		}
+		c.pay()
 		return 0
 	}
-	grew = c.count(g)
-	c.counted = append(c.counted, r)
-	if len(c.counted) > mostCounted {
+	if len(c.counted) == mostCounted {
 		p.countAll(c)
+	} else {
+		c.counted = append(c.counted, r)
 	}
-	return grew
+	return c.count(g)
 }
 
 // depart takes back a program that is not among the live ones any more. It returns the
@@ -106,6 +110,7 @@ func (p *partition) depart(c *class, r *registration, g program.Group) (freed ui
 	} else {
 		at := slices.Index(c.counted, r)
 		if at < 0 {
+			c.pay()
 			return 0
 		}
 		c.counted = slices.Delete(c.counted, at, at+1)
@@ -128,7 +133,7 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 			if gap.IsEmpty() {
 				break
 			}
-			if len(c.counted) == mostCounted || c.debt > worthSearching*p.live.len() {
+			if len(c.counted) == mostCounted || c.debt > p.live.len() {
 				return bytes + p.countAll(c)
 			}
 			r, g := p.farthest(c, gap)
@@ -170,15 +175,17 @@ func meets(g program.Group, r l1.Range) bool {
 	return false
 }
 
-// countAll counts all that is hidden. It returns the bytes that became covered.
+// countAll counts all live programs, all at once. It returns the bytes that became covered.
 func (p *partition) countAll(c *class) (grew uint64) {
+	ranges := make([]l1.Range, 0, c.programs)
 	for r := range p.live.search {
-		if g, here := p.footprint(r.program).On(c.first); here && !slices.Contains(c.counted, r) {
-			grew += c.count(g)
+		if g, here := p.footprint(r.program).On(c.first); here {
+			ranges = slices.AppendSeq(ranges, g.Ranges())
 		}
 	}
-	c.counted, c.plain, c.changes, c.debt = nil, true, 0, 0
-	return grew
+	before := c.covered.Bytes()
+	c.counting = counting{covered: cbregion.CoverageOf(ranges), plain: true}
+	return c.covered.Bytes() - before
 }
 
 // tryAnew hides all programs of a plain class that few others cover, if there are few.

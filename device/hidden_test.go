@@ -13,11 +13,13 @@ import (
 // device.
 func looked(f *Fleet) int { return f.groups[0].state.line.live.looked }
 
-// A history of n changes on k classes beside at most m live programs looks at no more than
-// this, whatever they are: each arrival pays for one step, each time that a class begins to
-// hide may owe 2m more and be in the middle of a search, and then all are counted; it
-// begins at most once in 4m changes of its own.
-func mostLooked(changes, classes, live int) int { return classes * (3*changes + 6*live) }
+// A history of changes on some classes, beside so many live programs, looks at no more than
+// this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
+// a class begins to hide it may owe a step for each live program and be in the middle of a
+// search, and then all are counted; it begins at most once in 4 changes for each of them.
+func mostLooked(hidden, changes, classes, live int) int {
+	return classes * (worthCounting*hidden + changes + 5*live)
+}
 
 // Programs that reach far on one core stand in the way of every search on the others.
 func TestSearchingIsPaidFor(t *testing.T) {
@@ -66,7 +68,7 @@ func TestSearchingIsPaidFor(t *testing.T) {
 				mustRegister(t, f, large, m.Set())
 				f.UnregisterAll(large.ID())
 				changes += 2
-				require.LessOrEqual(t, looked(f), mostLooked(changes, test.classes, test.live+1))
+				require.LessOrEqual(t, looked(f), mostLooked(test.live, changes, test.classes, test.live+1))
 			}
 			require.NoError(t, f.CheckInvariants())
 		})

@@ -498,6 +498,11 @@ func (p *partition) checkNumbers(id ID, view string, cores l1.CoreSet) error {
 			}
 		}
 	}
+	for _, c := range p.classes {
+		if p.growth.since != nil && c.grown != p.growth.age && p.growth.since.below([]*class{c}) {
+			return &InvariantError{id, view + " bytes beyond a peak, where nothing grew, on " + coresText(c.cores), c.covered.Bytes(), p.growth.since.at(c.first)}
+		}
+	}
 	for _, n := range p.grid.in {
 		if n > 0 {
 			known++

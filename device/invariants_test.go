@@ -145,6 +145,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1]++ }},
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
+		{"occupied bytes beyond a peak, where nothing grew, on", func(f *Fleet) { held(f, 0).occupied.growth.since = &corePeaks{} }},
 		{"occupied first core", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.drop(f.programs[1]) }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.put(&registration{serial: 77, program: f.programs[1].program}) }},

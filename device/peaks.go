@@ -60,7 +60,7 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 	}
 	p := &f.view(s).occupied
 	to := g.cores
-	if to.below(p) {
+	if p.above(to) {
 		to = to.raise(p)
 		to.hash = f.hashes.of(0)
 		for _, part := range to.parts { // not of the cores: few marks differ in them alone
@@ -68,12 +68,38 @@ func (f *Fleet) raised(s *state, g *group) *corePeaks {
 		}
 	}
 	s.folded = fold{true, g.cores, to}
+	clear(p.growth.classes)
+	p.growth = growth{since: to, classes: p.growth.classes[:0], age: p.growth.age + 1}
 	return to
 }
 
-// below reports whether a core holds more than its peak.
-func (p *corePeaks) below(now *partition) bool {
-	for _, c := range now.classes {
+// A growth is the classes of a partition that may hold more than some peaks: no other one
+// does. So whoever raises peaks again looks at what was touched.
+type growth struct {
+	since   *corePeaks // nil = not known
+	classes []*class   // some may have ended
+	age     uint64     // of the list; the classes in it have the same
+}
+
+// grew notes that a class holds more than before.
+func (g *growth) grew(c *class) {
+	if g.since != nil && c.grown != g.age {
+		c.grown = g.age
+		g.classes = append(g.classes, c)
+	}
+}
+
+// above reports whether a core holds more than its peak.
+func (p *partition) above(peaks *corePeaks) bool {
+	if peaks == nil || peaks != p.growth.since {
+		return peaks.below(p.classes)
+	}
+	return peaks.below(p.growth.classes)
+}
+
+// below reports whether a core of the classes holds more than its peak.
+func (p *corePeaks) below(now []*class) bool {
+	for _, c := range now {
 		bytes := c.covered.Bytes()
 		switch {
 		case bytes == 0:

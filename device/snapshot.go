@@ -96,7 +96,7 @@ func (f *Fleet) held() map[*group]*held {
 
 // groups returns the larger of the peaks and what is held now, for each core.
 func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
-	if p.below(now) {
+	if now.above(p) {
 		p = p.raise(now)
 	}
 	if p == nil {

@@ -1,0 +1,70 @@
+package cbregion
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// CoverageOf returns the Coverage to which the ranges were added: one by one that would
+// cost several times as much. Empty and inverted ranges are no-ops. O(n log n).
+func CoverageOf(ranges []l1.Range) *Coverage {
+	all := make([]boundary, 0, 2*len(ranges))
+	for _, r := range ranges {
+		if !r.IsEmpty() {
+			all = append(all, boundary{r.Start, +1}, boundary{r.End, -1})
+		}
+	}
+	slices.SortFunc(all, func(a, b boundary) int { return cmp.Compare(a.addr, b.addr) })
+	v := new(Coverage)
+	v.grow(merge(all))
+	return v
+}
+
+// merge makes one boundary of those at one address, none where they cancel out, in place.
+func merge(sorted []boundary) []boundary {
+	out := sorted[:0]
+	for i := 0; i < len(sorted); {
+		b := boundary{addr: sorted[i].addr}
+		for ; i < len(sorted) && sorted[i].addr == b.addr; i++ {
+			b.delta += sorted[i].delta
+		}
+		if b.delta != 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// grow makes the tree of sorted boundaries, level by level, for a Coverage that is empty.
+// Nodes are three quarters full, so that the next changes find room.
+func (v *Coverage) grow(sorted []boundary) {
+	if v.boundaries = len(sorted); v.boundaries == 0 {
+		return
+	}
+	var level []child
+	for _, block := range divide(sorted, leafLimit*3/4) {
+		block = append(make([]boundary, 0, leafLimit+2), block...)
+		level = append(level, newChild(node{block: block}))
+	}
+	for len(level) > 1 {
+		var above []child
+		for _, kids := range divide(level, innerLimit*3/4) {
+			above = append(above, newChild(node{kids: v.roomFor(kids...)}))
+		}
+		level = above
+	}
+	v.root, v.bytes = level[0].node, level[0].covered(0)
+}
+
+// divide cuts a row into as few parts as have at most so many elements, all of about the
+// same size.
+func divide[E any](row []E, most int) (parts [][]E) {
+	n := len(row)
+	k := (n + most - 1) / most
+	for i := range k {
+		parts = append(parts, row[i*n/k:(i+1)*n/k])
+	}
+	return parts
+}
