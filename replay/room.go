@@ -26,7 +26,7 @@ type Rooms struct {
 	Tight     []TightRun
 	TightMore int64 // that the list leaves out
 
-	candidates bool // an operation ran one of several programs, and all of them were taken in
+	candidates bool // an operation ran one of several programs: one of those that were taken in may never have run
 	unsettled  bool // a run was taken in that may be several programs
 	small      bool // on a smaller chip, which it may be, the size has no place
 }
@@ -176,7 +176,7 @@ func (r *Result) JudgeRoom(accept []Code) Judgement {
 	for _, why := range r.reasons(true) {
 		j.add(why)
 	}
-	fits := r.Room.Question.Size == 0 || !r.Room.All.Place.IsEmpty()
+	fits := r.Room.Question.Size == 0 || len(r.Room.Devices) == 0 || !r.Room.All.Place.IsEmpty()
 	for _, more := range []struct {
 		is   bool
 		code Code

@@ -28,6 +28,8 @@ func TestJudgeRoom(t *testing.T) {
 	hidden := &event.Event{Kind: event.KindHidden, Code: "not-shown", Node: 7, Count: 1}
 	other := ran(1, 5)
 	other.Inferred, other.Candidates = true, alone(100) // which ends at 603,712
+	again := ran(1, 7)
+	again.Inferred, again.Candidates = true, alone(100)
 	several := ran(100, 5)
 	several.Unsettled = true
 	unsized := &event.Event{
@@ -53,6 +55,7 @@ func TestJudgeRoom(t *testing.T) {
 		{"accepted", all, []*event.Event{hidden}, "not-shown", replay.Fits, nil},
 		{"above the candidates", 1_499_136 - 603_712, []*event.Event{other}, "", replay.Fits, nil},
 		{"beside a candidate", all, []*event.Event{other}, "", replay.CannotTell, []replay.Code{replay.CodeAmbiguous}},
+		{"beside a candidate that ran before", all, []*event.Event{ran(100, 5), freed(6), again}, "", replay.DoesNotFit, nil},
 		{"beside a candidate, accepted", all, []*event.Event{other}, replay.CodeAmbiguous, replay.DoesNotFit, nil},
 		{"beside what may be several programs", all, []*event.Event{several}, "", replay.CannotTell, []replay.Code{replay.CodeUnsettled}},
 		{"below what nobody knows the end of", 395_264, []*event.Event{unsized}, "", replay.CannotTell, []replay.Code{replay.CodeBufferUnsized}},

@@ -100,18 +100,19 @@ func (r *replay) checkedRuns(all []launch) {
 	if r.opt.Room == nil {
 		return
 	}
+	out := &r.rooms.answer
 	for _, l := range all {
-		r.checkedRun(l)
-		r.rooms.answer.unsettled = r.rooms.answer.unsettled || l.unsettled
+		added := r.checkedRun(l)
+		out.unsettled = out.unsettled || l.unsettled
 		if l.candidates == nil {
 			continue
 		}
-		r.rooms.answer.candidates = true
 		for _, c := range slices.Concat(l.candidates.workloads...) {
 			other := l
 			other.content = c
-			r.checkedRun(other)
+			added = r.checkedRun(other) || added
 		}
+		out.candidates = out.candidates || added // else all of them ran before
 	}
 	if r.opt.Room.Size > 0 {
 		for _, group := range byAnswer(all) {
@@ -120,13 +121,14 @@ func (r *replay) checkedRuns(all []launch) {
 	}
 }
 
-func (r *replay) checkedRun(l launch) {
+// checkedRun takes in one program, and reports whether it is new to its devices.
+func (r *replay) checkedRun(l launch) (added bool) {
 	s := &l.on.standing
 	taken := s.on(l.on.dev.Spec())
 	hybrid := l.on.dev.Hybrid()
 	one := seenRun{l.content, hybrid}
-	if s.runs[one] && !s.service {
-		return
+	if added = !s.runs[one]; !added && !s.service {
+		return false
 	}
 	if s.runs == nil {
 		s.runs = map[seenRun]bool{}
@@ -145,6 +147,7 @@ func (r *replay) checkedRun(l launch) {
 			}
 		}
 	}
+	return added
 }
 
 // tight looks whether a buffer of the size has a place beside a program and what lives then.

@@ -2,7 +2,8 @@
 // programs. It neither reads files nor computes figures.
 //
 // [Report], with [Options], is the report on a capture or log. [Peak] says when a core held
-// most, [Who] answers a [Question], [Check] says how a Result was judged, and [Diff] what
+// most, [Who] answers a [Question], [Check] says how a Result was judged, [Room] how large one more
+// L1 buffer could have been, and [Diff] what
 // differs between two runs. Each returns a [Document], which is written in one of four ways. A
 // [JUnit], which [NewJUnit] makes, writes checks as test results. [Codes] lists all codes of
 // oddities.
@@ -10,7 +11,7 @@
 // Text answers in its first line, gives exact bytes before rounded ones, names the
 // base of every percentage, and shows nothing that came from a file without
 // escaping control characters. Markdown is the same page. JSON follows a schema with a version, which is part
-// of this package: cbl1.report-2.schema.json, and the like for check, peak, who and diff.
-// [Schema], [CheckSchema], [PeakSchema], [WhoSchema] and [DiffSchema] name them.
+// of this package: cbl1.report-2.schema.json, and the like for check, peak, room, who and diff.
+// [Schema], [CheckSchema], [PeakSchema], [RoomSchema], [WhoSchema] and [DiffSchema] name them.
 // Fields are only added within a version. CSV has the members of the JSON as columns.
 package report

@@ -10,7 +10,7 @@ import (
 )
 
 // A Document is one answer, and can be written in four ways. [Report], [Check], [Peak],
-// [Who] and [Diff] make them. The zero Document is empty.
+// [Room], [Who] and [Diff] make them. The zero Document is empty.
 type Document struct {
 	page  page
 	json  func(io.Writer) error

@@ -88,14 +88,8 @@ func newCheckDocument(c check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
-		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: c.Answer, Untold: []jsonUntold{}, Accepted: []jsonUntold{},
+		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: c.Answer, Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
 		Basis: newL1Basis(r), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More,
-	}
-	for _, why := range c.Untold {
-		out.Untold = append(out.Untold, jsonUntold{why.Code, reasonText(r, why)})
-	}
-	for _, why := range c.Accepted {
-		out.Accepted = append(out.Accepted, jsonUntold{why.Code, reasonText(r, why)})
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeAborted {
@@ -170,6 +164,15 @@ func codesOf(reasons []replay.Reason) (codes []replay.Code) {
 		}
 	}
 	return codes
+}
+
+// newReasons says why nobody can tell, a row each.
+func newReasons(r *replay.Result, all []replay.Reason) []jsonUntold {
+	out := []jsonUntold{}
+	for _, why := range all {
+		out = append(out, jsonUntold{why.Code, reasonText(r, why)})
+	}
+	return out
 }
 
 func newTightest(t *replay.Tightest) *jsonTightest {

@@ -25,6 +25,9 @@ func Codes() []replay.Code {
 
 // reasonText says why nobody can tell that everything fits.
 func reasonText(r *replay.Result, why replay.Reason) string {
+	if text, ok := roomReason(r, why); ok {
+		return text
+	}
 	switch why.Code {
 	case replay.CodeEarlierUsed:
 		return fmt.Sprintf("%s from before the %s, with %s bytes over all cores: not counted, because nothing says where they lie",

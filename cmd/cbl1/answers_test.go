@@ -201,6 +201,27 @@ type peakAnswer struct {
 	} `json:"devices"`
 }
 
+type roomAnswer struct {
+	Nodes   uint64       `json:"nodes"`
+	Answer  string       `json:"answer"`
+	Untold  []any        `json:"untold"`
+	Runs    uint64       `json:"runs"`
+	Size    uint64       `json:"size_bytes"`
+	Room    *spaceAnswer `json:"room"`
+	Devices []struct {
+		Room   spaceAnswer   `json:"room"`
+		Groups []spaceAnswer `json:"groups"`
+	} `json:"devices"`
+}
+
+type spaceAnswer struct {
+	Count uint64  `json:"count"`
+	Bytes uint64  `json:"bytes"`
+	Start *uint64 `json:"start"`
+	End   *uint64 `json:"end"`
+	Fits  *uint64 `json:"fits_at"`
+}
+
 type whoAnswer struct {
 	Nodes   uint64 `json:"nodes"`
 	Address uint64 `json:"address"`

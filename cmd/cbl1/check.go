@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/replay"
@@ -32,30 +30,11 @@ func newCheck(s streams) *cobra.Command {
 				return err
 			}
 			in.refused = out.refuse
-			worst := replay.Fits
-			err := in.each(args, func(r *replay.Result) error {
+			all := verdicts{printer: out}
+			return all.end(in.each(args, func(r *replay.Result) error {
 				j := r.Judge(replay.Terms{Budget: budget.budget, Accept: accept})
-				if j.Answer == replay.DoesNotFit || worst == replay.Fits {
-					worst = j.Answer
-				}
-				err := out.print(report.Check(r, j))
-				if readerGone(err) {
-					out.w, err = io.Discard, nil // the exit code is still to be told
-				}
-				return err
-			})
-			if end := out.end(); err == nil && !readerGone(end) {
-				err = end
-			}
-			switch {
-			case err != nil:
-				return err
-			case worst == replay.DoesNotFit:
-				return errNo
-			case worst == replay.CannotTell:
-				return errCannotTell
-			}
-			return nil
+				return all.print(report.Check(r, j), j.Answer)
+			}))
 		},
 	}
 	flags := cmd.Flags()

@@ -23,6 +23,7 @@ func questions() [][]string {
 		{"report", "--programs", "--cores"}, {"report", "--format", "json"},
 		{"check"}, {"check", "--format", "json"}, {"check", "--budget", "50%"},
 		{"peak"}, {"peak", "--format", "json"},
+		{"room", "--size", "700000"}, {"room", "--format", "json"},
 		{"who", "112000"}, {"who", "112000", "--format", "json"}, {"who", "1568768", "--format", "json"},
 	}
 }

@@ -112,7 +112,7 @@ func TestDatabasesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := c.make(t)
-			for _, verb := range []string{"report", "check", "peak", "convert"} {
+			for _, verb := range []string{"report", "check", "peak", "room", "convert"} {
 				code, stdout, stderr := call("", verb, path)
 				require.Equal(t, exitUsage, code)
 				if verb != "convert" {

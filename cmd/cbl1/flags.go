@@ -149,6 +149,35 @@ func (c *coreFlag) Set(s string) error {
 	return err
 }
 
+// coresFlag is a set of cores in any spelling: 3-0, [0-0 - 7-3], {[0-0 - 7-3], [0-4 - 3-4]}.
+type coresFlag struct{ cores l1.CoreSet }
+
+func (c *coresFlag) Type() string { return "cores" }
+
+func (c *coresFlag) String() string {
+	if c.cores.IsEmpty() {
+		return ""
+	}
+	return c.cores.String()
+}
+
+func (c *coresFlag) Set(s string) error {
+	text := strings.TrimSpace(s)
+	if core, err := l1.ParseCore(text); err == nil {
+		c.cores = l1.CoreSetOf(core)
+		return nil
+	}
+	if !strings.HasPrefix(text, "{") {
+		text = "{" + text + "}"
+	}
+	set, err := l1.ParseCoreRangeSet(text)
+	if err == nil && set.Cores().IsEmpty() {
+		err = errors.New("no cores")
+	}
+	c.cores = set.Cores()
+	return err
+}
+
 // numberFlag is a whole number; given says whether there is one.
 type numberFlag struct {
 	n     uint64

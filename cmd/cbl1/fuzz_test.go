@@ -50,6 +50,7 @@ func fuzzed() [][]string {
 		{"check", "--budget", "1", "--format", "json", "-"},
 		{"check", "--no-infer", "--l1-small", "32K", "--format", "json", "-"},
 		{"peak", "--arch", "wormhole", "--format", "json", "-"},
+		{"room", "--sharded", "{[0-0 - 1-1], [3-0 - 3-0]}", "--size", "100000", "--format", "json", "-"},
 		{"who", "-", "1499135", "--format", "json"},
 		{"who", "-", "0x1b400", "--core", "0-0", "--at", "3"},
 	}

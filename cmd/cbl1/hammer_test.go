@@ -245,7 +245,7 @@ func TestHammerAllCuts(t *testing.T) {
 
 // requireRefused asks one of the verbs, in turn, about a capture that is cut.
 func requireRefused(t *testing.T, input []byte, turn int) {
-	verbs := [][]string{{"report", "-"}, {"check", "-"}, {"peak", "-"}, {"who", "-", "111616"}}
+	verbs := [][]string{{"report", "-"}, {"check", "-"}, {"peak", "-"}, {"room", "-"}, {"who", "-", "111616"}}
 	args := verbs[turn%len(verbs)]
 	in := inspection{breaches: breaches{verb: args[0]}}
 	a := ask(bytes.NewReader(input), args...)

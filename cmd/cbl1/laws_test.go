@@ -74,6 +74,7 @@ func ask(in io.Reader, args ...string) (a answer) {
 // inspection is what came of one input.
 type inspection struct {
 	report, check answer
+	room          answer
 	held          bool // somebody holds the byte that was asked about
 	took          time.Duration
 	service       bool // something in the input may lie on service cores
@@ -105,6 +106,7 @@ func inspect(input []byte) (in inspection) {
 	in.report = get("report", "-")
 	in.check = get("check", "-")
 	peak := get("peak", "-")
+	in.room = get("room", "--size", "400000", "-")
 	who := get("who", "-", fmt.Sprint(heldAddress(in.report.out)))
 	in.held = who.code == exitOK
 	in.judge(peak, who)
@@ -113,7 +115,7 @@ func inspect(input []byte) (in inspection) {
 
 // judge holds the JSON of the four verbs against the laws.
 func (in *inspection) judge(peak, who answer) {
-	for verb, a := range map[string]answer{"check": in.check, "peak": peak, "who": who} {
+	for verb, a := range map[string]answer{"check": in.check, "peak": peak, "room": in.room, "who": who} {
 		in.verb = verb
 		in.hold((a.code == exitUsage) == (in.report.code == exitUsage), lawAgree, "%s, but report %s", shown(a), shown(in.report))
 		if a.code == exitUsage {
@@ -125,8 +127,9 @@ func (in *inspection) judge(peak, who answer) {
 		c checkAnswer
 		p peakAnswer
 		w whoAnswer
+		m roomAnswer
 	)
-	parsed := []bool{in.parse("report", in.report, &r), in.parse("check", in.check, &c), in.parse("peak", peak, &p), in.parse("who", who, &w)}
+	parsed := []bool{in.parse("report", in.report, &r), in.parse("check", in.check, &c), in.parse("peak", peak, &p), in.parse("who", who, &w), in.parse("room", in.room, &m)}
 	if slices.Contains(parsed, false) {
 		return
 	}
@@ -136,6 +139,8 @@ func (in *inspection) judge(peak, who answer) {
 	in.checked(&r, &c, in.check.code)
 	in.verb = "peak"
 	in.peaked(&r, &p)
+	in.verb = "room"
+	in.roomed(&r, &c, &m)
 	in.verb = "who"
 	in.hold((len(w.Held) > 0) == (who.code == exitOK), lawExit, "%d hold it, exit code %d", len(w.Held), who.code)
 	in.hold(w.Nodes == r.Nodes, lawAgree, "%d nodes, report %d", w.Nodes, r.Nodes)
@@ -151,7 +156,7 @@ func (in *inspection) judge(peak, who answer) {
 func (in *inspection) exit(verb string, a answer) {
 	allowed := map[string][]int{
 		"report": {exitOK, exitUsage}, "check": {exitOK, exitNo, exitUsage, exitTell},
-		"peak": {exitOK, exitUsage}, "who": {exitOK, exitNo, exitUsage},
+		"peak": {exitOK, exitUsage}, "room": {exitOK, exitNo, exitUsage, exitTell}, "who": {exitOK, exitNo, exitUsage},
 	}[verb]
 	in.hold(a.panicked != "" || slices.Contains(allowed, a.code), lawExit, "%s", shown(a))
 	if a.code == exitUsage {
@@ -424,6 +429,33 @@ func (in *inspection) peaked(r *reportAnswer, p *peakAnswer) {
 			lawAgree, "row %d: %+v; report %+v", i, *d.Peak, other)
 		fullest := p.Fullest != nil && *p.Fullest < uint64(len(p.Devices)) && p.Devices[*p.Fullest].Peak != nil
 		in.hold(fullest && p.Devices[*p.Fullest].Peak.Tracked >= d.Peak.Tracked, lawAgree, "fullest %v, row %d has %d", p.Fullest, i, d.Peak.Tracked)
+	}
+}
+
+// roomed checks what room says, beside the report and the check of the same input.
+func (in *inspection) roomed(r *reportAnswer, c *checkAnswer, m *roomAnswer) {
+	in.hold(m.Nodes == r.Nodes && len(m.Devices) == len(r.L1) && m.Runs == r.Checks.Runs, lawAgree, "%d nodes, %d devices, %d runs; report %d, %d, %d",
+		m.Nodes, len(m.Devices), m.Runs, r.Nodes, len(r.L1), r.Checks.Runs)
+	in.hold(in.room.code == map[string]int{"fits": exitOK, "does_not_fit": exitNo, "cannot_tell": exitTell}[m.Answer], lawExit, "%s", m.Answer)
+	in.hold(m.Answer != "fits" || m.Room != nil && m.Room.Fits != nil && len(m.Untold) == 0, lawAgree, "%s: %+v", m.Answer, m.Room)
+	for i, d := range m.Devices {
+		in.space(c, m.Size, &d.Room)
+		if m.Room != nil {
+			in.hold(m.Room.Bytes <= d.Room.Bytes, lawRoom, "%d bytes on all devices, %d on device %d", m.Room.Bytes, d.Room.Bytes, i)
+		}
+		for _, g := range d.Groups {
+			in.space(c, m.Size, &g)
+			in.hold(d.Room.Bytes <= g.Bytes, lawRoom, "%d bytes on all cores, %d on %d of them", d.Room.Bytes, g.Bytes, g.Count)
+		}
+	}
+}
+
+// space checks one room.
+func (in *inspection) space(c *checkAnswer, size uint64, m *spaceAnswer) {
+	in.hold((m.Bytes > 0) == (m.Start != nil) && (m.Start == nil) == (m.End == nil) && (m.Start == nil || *m.End-*m.Start == m.Bytes), lawRegions, "room %+v", *m)
+	in.hold(m.Fits == nil || size <= m.Bytes, lawRoom, "%d bytes fit in %+v", size, *m)
+	if m.Start != nil && c.Basis.Usable != nil && m.Fits != nil {
+		in.hold(*m.Fits+size >= *m.Start, lawRoom, "%d bytes at %d, room %+v", size, *m.Fits, *m)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	words := []string{"check", "convert", "explain", "help", "peak", "report", "stream", "who"}
+	words := []string{"check", "convert", "explain", "help", "peak", "report", "room", "stream", "who"}
 	for written, want := range map[string]string{
 		"chek": "check", "hceck": "check", "CHECK": "check", "chekc": "check", "conver": "convert", "ocnvetr": "convert",
 		"pek": "peak", "rep": "report", "wh": "who", "hwo": "who",

@@ -80,7 +80,7 @@ func newRoot(s streams) *cobra.Command {
 			"The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable input, or 3 if\n" +
 			"nobody can tell.",
 		Example: "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n  cbl1 check --budget 90% run.json\n" +
-			"  cbl1 peak run.json\n  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
+			"  cbl1 peak run.json\n  cbl1 room run.json --size 512KiB\n  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
 		Version:               versionText(),
 		DisableFlagsInUseLine: true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true}, // see newCompletion
@@ -98,7 +98,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newRoom(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

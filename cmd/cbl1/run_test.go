@@ -35,7 +35,7 @@ const goodCB = `"address":111616,"size":4096,"core_range_set":"{[0-0 - 1-1]}"`
 
 // readers are the commands that read a capture from standard input.
 func readers() [][]string {
-	return [][]string{{"-"}, {"check", "-"}, {"peak", "-"}, {"who", "-", "111616"}}
+	return [][]string{{"-"}, {"check", "-"}, {"peak", "-"}, {"room", "-"}, {"who", "-", "111616"}}
 }
 
 // TestBrokenInput has one row per way in which an input is broken. Each gives one
@@ -129,7 +129,7 @@ func TestHostileText(t *testing.T) {
 	}
 	evil := "\x1b[2J\u202e\n"
 	for _, args := range [][]string{{evil}, {"--arch", evil, "x"}, {"--" + evil}, {"--format", evil, "x"}, {"explain", evil}, {"report", evil + long},
-		{"check", evil}, {"check", "--budget", evil, "x"}, {"peak", evil}, {"who", evil, "1"}, {"who", "x", evil + long},
+		{"check", evil}, {"check", "--budget", evil, "x"}, {"peak", evil}, {"room", evil}, {"room", "--sharded", evil, "x"}, {"room", "--size", evil, "x"}, {"who", evil, "1"}, {"who", "x", evil + long},
 		{"who", "x", "1", "--core", evil}, {"who", "x", "1", "--at", evil}} {
 		code, stdout, stderr := call("", args...)
 		require.Equal(t, exitUsage, code)
@@ -164,13 +164,14 @@ func TestClosedPipe(t *testing.T) {
 	}
 	// Whether it fits is told by the exit code, whoever reads the text.
 	require.Equal(t, exitNo, run([]string{"check", "--budget", "1", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
+	require.Equal(t, exitNo, run([]string{"room", "--size", "2MiB", "-"}, strings.NewReader(graph("a", goodCB)), w, &stderr))
 	require.Equal(t, exitTell, run([]string{"check", "-"}, strings.NewReader("[]"), w, &stderr))
 	require.Empty(t, stderr.String())
 }
 
 func TestWriteError(t *testing.T) {
 	for _, args := range append(readers(), []string{"--format", "json", "-"}, []string{"check", "--format", "json", "-"},
-		[]string{"peak", "--format", "json", "-"}, []string{"who", "-", "111616", "--format", "json"}) {
+		[]string{"peak", "--format", "json", "-"}, []string{"room", "--format", "json", "-"}, []string{"who", "-", "111616", "--format", "json"}) {
 		var stderr bytes.Buffer
 		code := run(args, strings.NewReader(graph("a", goodCB)), failing{}, &stderr)
 		require.Equal(t, exitUsage, code)
