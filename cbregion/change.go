@@ -5,6 +5,7 @@ import "github.com/cbl1/cbl1/l1"
 // change adds d, which is +1 or -1, to the count of every byte of r, which is not
 // empty. It returns false and changes nothing if a count would become negative.
 func (v *Coverage) change(r l1.Range, d int64) bool {
+	v.begin()
 	if v.root.kids == nil {
 		return v.changeFlat(r, d)
 	}

@@ -20,7 +20,7 @@ type Owner uint64
 // is not safe for concurrent use, except that any number of goroutines may read it
 // while nobody changes it.
 type Counter struct {
-	_ [0]sync.Mutex // lets vet report copies
+	cloning sync.Mutex // of live: a copy writes to the original
 
 	cover Coverage // has each live range once per times it is held
 	live  *btree.BTreeG[holding]
@@ -112,19 +112,15 @@ func (c *Counter) Regions() iter.Seq[l1.Range] { return c.cover.Regions() }
 // r.Len() if r is covered throughout. O(log n).
 func (c *Counter) BytesIn(r l1.Range) uint64 { return c.cover.BytesIn(r) }
 
-// Clone returns an independent deep copy, in O(n log n).
-//
-// It does not use btree's own Clone, which writes to its receiver, so that two
-// readers could not clone at once, and makes later changes of both trees dearer.
+// Clone returns an independent copy, in O(1): both share what they hold, and each copies
+// what it changes. Any number of goroutines may clone at once.
 func (c *Counter) Clone() *Counter {
 	out := &Counter{n: c.n}
 	c.cover.copyTo(&out.cover)
 	if c.live != nil {
-		out.live = btree.NewG(degree, holding.less)
-		c.live.Ascend(func(h holding) bool {
-			out.live.ReplaceOrInsert(h)
-			return true
-		})
+		c.cloning.Lock()
+		defer c.cloning.Unlock()
+		out.live = c.live.Clone()
 	}
 	return out
 }

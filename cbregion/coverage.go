@@ -3,6 +3,7 @@ package cbregion
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -30,6 +31,10 @@ type Coverage struct {
 	root       node
 	boundaries int
 	bytes      uint64 // covered; what root.summarise() says, kept at hand
+
+	// Nodes are shared with copies of v: only those that it owns are changed in place.
+	owner  *token
+	shared atomic.Bool // copied since the last change: v owns nothing any more
 
 	leafLimit, innerLimit int // 0 = the constants; tests make small nodes
 }
@@ -76,7 +81,8 @@ func (v *Coverage) IsEmpty() bool { return v.boundaries == 0 }
 // changes; memory and time depend on it, not on the number of ranges. O(1).
 func (v *Coverage) Boundaries() int { return v.boundaries }
 
-// Clone returns an independent deep copy, in O(n).
+// Clone returns an independent copy, in O(1): both share what they hold, and each copies
+// what it changes, a few nodes for a change. Any number of goroutines may clone at once.
 func (v *Coverage) Clone() *Coverage {
 	out := new(Coverage)
 	v.copyTo(out)
@@ -84,7 +90,27 @@ func (v *Coverage) Clone() *Coverage {
 }
 
 func (v *Coverage) copyTo(out *Coverage) {
-	out.root = v.root.clone()
+	v.shared.Store(true)
+	out.shared.Store(true)
+	out.root = v.root
 	out.boundaries, out.bytes = v.boundaries, v.bytes
 	out.leafLimit, out.innerLimit = v.leafLimit, v.innerLimit
+}
+
+// A token says by its address who owns a node.
+type token struct{ _ byte }
+
+// begin prepares v for a change.
+func (v *Coverage) begin() {
+	if v.shared.Load() {
+		v.owner = new(token)
+		v.shared.Store(false)
+	}
+}
+
+// own makes n a node that v may change in place. n stands where v may write to.
+func (v *Coverage) own(n *node) {
+	if n.owner != v.owner {
+		n.block, n.kids, n.owner = cloneRoom(n.block), cloneRoom(n.kids), v.owner
+	}
 }

@@ -60,7 +60,8 @@
 // how many boundaries the range spans. The number of covered bytes is kept: O(1).
 // Regions and BytesIn pass by what is covered throughout. Few ranges are one sorted
 // block, as fast as a slice. Memory follows the number of boundaries up and down:
-// about 27 bytes for each, and about 50 more for each live range of a Counter.
+// about 27 bytes for each, and about 50 more for each live range of a Counter. A copy is
+// O(1): nodes are shared, and who changes one copies it and those above it.
 //
 // # Errors
 //
@@ -69,6 +70,6 @@
 //
 // # Concurrency
 //
-// Nothing here locks. Any number of goroutines may read a value at once while none
-// changes it; reads do not write. Iterators read while they are used.
+// Any number of goroutines may read or clone a value at once while none changes it.
+// Iterators read while they are used.
 package cbregion

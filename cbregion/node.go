@@ -22,6 +22,7 @@ type boundary struct {
 type node struct {
 	block []boundary
 	kids  []child // nil in a leaf
+	owner *token  // who may change both in place
 }
 
 // A child is a subtree and its summary. Children are held by value: the way down costs
@@ -77,6 +78,7 @@ func (n *node) size() int {
 // Both ends share their way down as far as it goes. It leaves n larger than its
 // limit, or empty, if it comes to that.
 func (v *Coverage) shiftBoth(n *node, r l1.Range, d int64) {
+	v.own(n)
 	if n.kids != nil {
 		if i := find(n.kids, r.Start); i == find(n.kids, r.End) {
 			v.shiftBoth(&n.kids[i].node, r, d)
@@ -91,6 +93,7 @@ func (v *Coverage) shiftBoth(n *node, r l1.Range, d int64) {
 // shift adds d to the boundary at addr below n. It leaves n larger than its limit,
 // or empty, if it comes to that.
 func (v *Coverage) shift(n *node, addr uint64, d int64) {
+	v.own(n)
 	if n.kids != nil {
 		i := find(n.kids, addr)
 		v.shift(&n.kids[i].node, addr, d)
@@ -167,7 +170,7 @@ func (v *Coverage) settleRoot() {
 	if v.root.size() > v.limit(&v.root) {
 		left := v.root
 		right := v.split(&left)
-		v.root = node{kids: v.roomFor(newChild(left), newChild(right))}
+		v.root = node{kids: v.roomFor(newChild(left), newChild(right)), owner: v.owner}
 	}
 	for v.root.kids != nil && len(v.root.kids) < 2 {
 		if len(v.root.kids) == 0 {
@@ -181,6 +184,7 @@ func (v *Coverage) settleRoot() {
 // split moves the upper half of n to a new node.
 func (v *Coverage) split(n *node) (right node) {
 	half := n.size() / 2
+	right.owner = v.owner
 	if n.kids != nil {
 		right.kids = v.roomFor(n.kids[half:]...)
 		clear(n.kids[half:])
@@ -204,6 +208,7 @@ func (v *Coverage) roomFor(kids ...child) []child {
 // join moves all of child i+1 of n to child i.
 func (v *Coverage) join(n *node, i int) {
 	left, right := &n.kids[i], n.kids[i+1].node
+	v.own(&left.node)
 	n.kids = slices.Delete(n.kids, i+1, i+2)
 	if left.kids != nil {
 		seam := len(left.kids) - 1
@@ -213,14 +218,6 @@ func (v *Coverage) join(n *node, i int) {
 		left.block = append(left.block, right.block...)
 	}
 	left.update()
-}
-
-func (n *node) clone() node {
-	out := node{block: cloneRoom(n.block), kids: cloneRoom(n.kids)}
-	for i := range out.kids {
-		out.kids[i].node = out.kids[i].clone()
-	}
-	return out
 }
 
 // cloneRoom copies a slice with the room behind it.

@@ -13,7 +13,7 @@ import (
 // cores cut, and then updates every class that lies in a group once.
 //
 //	before             register on 1-0..2-0       after
-//	A {0-0 1-0 2-0}        [s, e)                 A {0-0}  B {1-0 2-0}: a copy of A, plus [s, e)
+//	A {0-0 1-0 2-0}        [s, e)                 A {0-0}  B {1-0 2-0}: what A has, plus [s, e)
 //
 // When programs leave, classes that hold the same again are joined.
 type class struct {

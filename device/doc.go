@@ -92,6 +92,44 @@
 // Devices that go a way of their own cost as much as if they were alone. When programs
 // leave, what was told apart is joined again, and the memory goes back.
 //
+// # Bounds
+//
+// Of a call on d devices that are in s different states, of a program with t cores, which
+// lie in k classes with at most b boundaries each, beside n programs. "Paid" is amortised
+// over all calls before, on any history; all else is the worst case of one call.
+//
+//	a total                    O(1), nothing allocated
+//	                           it is kept, and loaded
+//	Register, Unregister,      O(d + s (log n + t + k log b)) paid, a few nodes of trees
+//	Replace                    a state is worked out once, a class is met by its cores, and
+//	                           a range is two changes of its tree
+//	  after another device     O(d), a state and a group at most
+//	                           the way that was gone first is remembered
+//	  searching for hidden     O(1) look-ups for each class and change, paid
+//	  programs                 what is looked at is owed; who came or left hidden pays, and
+//	                           a class that owes n counts all, which ends its searches for
+//	                           4n changes
+//	  the most for one call    O(s k n log n)
+//	                           each class may give up in the same call
+//	  cutting a class          O(log b + n/64), two nodes of a tree
+//	                           both parts share the tree, and copy what they change
+//	  joining classes          O(n/64) for each departure, paid
+//	                           a sweep over k classes follows k departures
+//	  meeting by another way   O(n/64 + steps of the way)
+//	                           what has the same hash is compared by bits
+//	Totals                     O(1), nothing allocated
+//	Core, Regions              O(regions); O(n) for a device behind another one on its way
+//	                           a core names its class; what lies behind is worked out
+//	Programs, Owners           O(n log n), a slice
+//	Snapshot                   O(devices + different states x (n + classes x regions))
+//	                           what is shared is looked at once
+//	CheckInvariants            O(different states x n x k log b)
+//	                           everything is registered anew
+//
+// Tests count, on histories that are bad for it: programs looked at (hidden_test.go), nodes
+// copied (package cbregion), states, groups and steps that are kept (again_test.go), and
+// that nothing is looked for by hash where a way is known (meets_test.go).
+//
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use. Operations and Totals of

@@ -1,0 +1,126 @@
+package cbregion
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A copied is a Coverage and what was added to it.
+type copied struct {
+	*Coverage
+	live []l1.Range
+}
+
+func (c *copied) clone() *copied { return &copied{c.Clone(), slices.Clone(c.live)} }
+
+func (c *copied) change(rnd *rand.Rand, room uint64) {
+	if len(c.live) > 0 && rnd.IntN(2) == 0 {
+		i := rnd.IntN(len(c.live))
+		c.Remove(c.live[i])
+		c.live = slices.Delete(c.live, i, i+1)
+		return
+	}
+	start := rnd.Uint64N(room)
+	r := l1.Range{Start: start, End: start + 1 + rnd.Uint64N(room/4+1)}
+	c.Add(r)
+	c.live = append(c.live, r)
+}
+
+func (c *copied) check(t require.TestingT) {
+	require.NoError(t, c.CheckInvariants())
+	want := CoverageOf(c.live)
+	require.Equal(t, want.Bytes(), c.Bytes())
+	require.Equal(t, want.Boundaries(), c.Boundaries())
+	require.Equal(t, slices.Collect(want.Regions()), slices.Collect(c.Regions()))
+}
+
+// Copies of copies are changed in turns: none sees what happens to another one.
+func TestCopiesAreIndependent(t *testing.T) {
+	for _, l := range limits {
+		rapid.Check(t, func(t *rapid.T) {
+			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+			room := rapid.SampledFrom([]uint64{8, 100, 10_000}).Draw(t, "room")
+			all := []*copied{{Coverage: &Coverage{leafLimit: l[0], innerLimit: l[1]}}}
+			for range rapid.IntRange(1, 300).Draw(t, "changes") {
+				c := all[rnd.IntN(len(all))]
+				switch {
+				case rnd.IntN(20) > 0:
+					c.change(rnd, room)
+				case len(all) < 6:
+					all = append(all, c.clone())
+				default:
+					all[rnd.IntN(len(all))] = c.clone()
+				}
+			}
+			for _, c := range all {
+				c.check(t)
+			}
+		})
+	}
+}
+
+// A change behind a copy copies the way to what it touches, not what is there.
+func TestChangeBehindACopy(t *testing.T) {
+	const n = 50_000
+	v := new(Coverage)
+	for i := range uint64(n) {
+		v.Add(l1.Range{Start: 16 * i, End: 16*i + 8})
+	}
+	before := nodesOf(&v.root, map[*boundary]bool{})
+	w := v.Clone()
+	w.Add(l1.Range{Start: 16*n/2 + 3, End: 16*n/2 + 12})
+	after := nodesOf(&w.root, map[*boundary]bool{})
+	fresh := 0
+	for block := range after {
+		if !before[block] {
+			fresh++
+		}
+	}
+	require.LessOrEqual(t, fresh, 3)
+	require.Equal(t, before, nodesOf(&v.root, map[*boundary]bool{}))
+	require.NoError(t, v.CheckInvariants())
+	require.NoError(t, w.CheckInvariants())
+}
+
+// nodesOf returns the blocks of all leaves.
+func nodesOf(n *node, out map[*boundary]bool) map[*boundary]bool {
+	if n.kids == nil {
+		out[&n.block[0]] = true
+	}
+	for i := range n.kids {
+		nodesOf(&n.kids[i].node, out)
+	}
+	return out
+}
+
+// Those who read may copy at once, and change what they got.
+func TestReadersCopyAtOnce(t *testing.T) {
+	v, c := new(Coverage), new(Counter)
+	for i := range uint64(1000) {
+		r := l1.Range{Start: 16 * i, End: 16*i + 8}
+		v.Add(r)
+		mustAdd(t, c, Owner(i), r.Start, r.End)
+	}
+	var done sync.WaitGroup
+	for range 4 {
+		done.Go(func() {
+			for i := range uint64(50) {
+				w, d := v.Clone(), c.Clone()
+				w.Add(l1.Range{Start: 16 * i, End: 16*i + 16})
+				if _, err := d.Add(1, l1.Range{Start: 16 * i, End: 16*i + 16}); err != nil || w.Bytes() != 8008 || d.Bytes() != 8008 || v.Bytes() != 8000 {
+					t.Error("another copy is changed")
+				}
+			}
+		})
+	}
+	done.Wait()
+	require.NoError(t, v.CheckInvariants())
+	require.NoError(t, c.CheckInvariants())
+}
