@@ -47,7 +47,14 @@ func TestCopiesAreIndependent(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 			room := rapid.SampledFrom([]uint64{8, 100, 10_000}).Draw(t, "room")
+			grow := rapid.IntRange(0, 100).Draw(t, "before the first copy")
 			all := []*copied{{Coverage: &Coverage{leafLimit: l[0], innerLimit: l[1]}}}
+			for range grow {
+				all[0].change(rnd, room)
+			}
+			for range 3 {
+				all = append(all, all[0].clone())
+			}
 			for range rapid.IntRange(1, 300).Draw(t, "changes") {
 				c := all[rnd.IntN(len(all))]
 				switch {
@@ -61,6 +68,20 @@ func TestCopiesAreIndependent(t *testing.T) {
 			}
 			for _, c := range all {
 				c.check(t)
+			}
+			// All get small in turns: what they share is joined in each of them.
+			for len(all[0].live) > 0 {
+				for _, c := range all {
+					if n := len(c.live); n > 0 {
+						c.Remove(c.live[n-1])
+						c.live = c.live[:n-1]
+					}
+				}
+				if len(all[0].live)%8 == 0 {
+					for _, c := range all {
+						c.check(t)
+					}
+				}
 			}
 		})
 	}
@@ -123,4 +144,31 @@ func TestReadersCopyAtOnce(t *testing.T) {
 	done.Wait()
 	require.NoError(t, v.CheckInvariants())
 	require.NoError(t, c.CheckInvariants())
+}
+
+// Two copies take the same neighbour into a leaf that they share: each into its own.
+func TestCopiesJoinTheSameLeaf(t *testing.T) {
+	var all []l1.Range
+	for i := range uint64(40) {
+		all = append(all, l1.Range{Start: 16 * i, End: 16*i + 8})
+	}
+	v := &copied{CoverageOf(all), slices.Clone(all)}
+	drop := func(c *copied, ranges ...l1.Range) {
+		for _, r := range ranges {
+			c.Remove(r)
+			i := slices.Index(c.live, r)
+			c.live = slices.Delete(c.live, i, i+1)
+		}
+		c.check(t)
+	}
+	drop(v, all[:13]...)   // leaves 14 boundaries on the left
+	drop(v, all[20:31]...) // and 18 on the right
+	require.Len(t, v.root.kids, 2)
+	w := v.clone()
+	drop(v, all[31:33]...)
+	drop(w, all[38:40]...)
+	require.Nil(t, v.root.kids)
+	require.Nil(t, w.root.kids)
+	v.check(t)
+	w.check(t)
 }

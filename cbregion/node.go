@@ -158,8 +158,10 @@ func (v *Coverage) settle(n *node, i int) {
 		n.kids = slices.Insert(n.kids, i+1, right)
 	case size <= limit/4 && i+1 < len(n.kids) && size+n.kids[i+1].size() <= limit/2:
 		v.join(n, i)
+		v.settle(n, i) // it may have become smaller where both met
 	case size <= limit/4 && i > 0 && size+n.kids[i-1].size() <= limit/2:
 		v.join(n, i-1)
+		v.settle(n, i-1)
 	default:
 		kid.update()
 	}

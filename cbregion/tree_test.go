@@ -194,3 +194,23 @@ func TestCoverageRemoveOfUncoveredPanics(t *testing.T) {
 		}
 	}
 }
+
+// Two inner nodes that are joined lose a child where they meet: what is left may be small
+// enough for another neighbour.
+func TestJoinedNodesAreJoinedOn(t *testing.T) {
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		v := &Coverage{leafLimit: 4, innerLimit: 4}
+		var live []l1.Range
+		for range 150 {
+			start := rnd.Uint64N(10_000)
+			live = append(live, l1.Range{Start: start, End: start + 1 + rnd.Uint64N(2500)})
+			v.Add(live[len(live)-1])
+		}
+		rnd.Shuffle(len(live), func(i, k int) { live[i], live[k] = live[k], live[i] })
+		for _, r := range live {
+			v.Remove(r)
+			require.NoError(t, v.CheckInvariants())
+		}
+	}
+}
