@@ -21,8 +21,15 @@ type CoreSet struct {
 // CoreSetOf returns the set of the given cores.
 func CoreSetOf(cores ...Core) CoreSet {
 	var b coreSetBuilder
+	at := -1 // the block of the core before: most often it is that of the next
 	for _, c := range cores {
-		b.addRange(CoreRange{c, c})
+		if key := tileKey(c); at < 0 || b.tiles[at].key != key {
+			if at = b.seek(key); at == len(b.tiles) || b.tiles[at].key != key {
+				b.tiles = slices.Insert(b.tiles, at, tile{key: key})
+			}
+		}
+		word, mask := bitOf(c)
+		b.tiles[at].bits[word] |= mask
 	}
 	return b.set()
 }

@@ -75,6 +75,14 @@ func (p *Program) find(shapes []shape, cells []cell) {
 			p.findAlone(i, &shapes[k])
 		}
 	}
+	if p.reusesIndex() || !p.apart() {
+		p.findPairs(shapes, cells)
+	}
+	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
+}
+
+// findPairs adds the findings about two CBs.
+func (p *Program) findPairs(shapes []shape, cells []cell) {
 	pairs := pairs{index: map[[3]int]int{}}
 	var local []int
 	for _, c := range cells {
@@ -86,7 +94,7 @@ func (p *Program) find(shapes []shape, cells []cell) {
 		p.findIndexReuse(c.cores, cbs, &pairs)
 		local = local[:0]
 		for _, i := range cbs {
-			if !p.cbs[i].Global && !p.cbs[i].Range.IsEmpty() {
+			if !p.cbs[i].global && !p.cbs[i].at().IsEmpty() {
 				local = append(local, i)
 			}
 		}
@@ -96,7 +104,36 @@ func (p *Program) find(shapes []shape, cells []cell) {
 		f.Cores = unite(pairs.cores[k])
 		p.findings = append(p.findings, f)
 	}
-	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
+}
+
+// reusesIndex reports whether a buffer index may be that of two CBs: it is named twice, or
+// too large to look at quickly.
+func (p *Program) reusesIndex() bool {
+	seen := uint64(0)
+	for i := range p.cbs {
+		for _, index := range p.indicesOf(i) {
+			if index.Number > 63 || seen>>index.Number&1 != 0 {
+				return true
+			}
+			seen |= 1 << index.Number
+		}
+	}
+	return false
+}
+
+// apart reports whether no two CBs share a byte of a core: what they take is the sum of
+// their sizes. Kinds are counted apart, so that it is not known of a program with two.
+func (p *Program) apart() bool {
+	kinds := 0
+	for kind := range numKinds {
+		if p.kinds[kind] > 0 {
+			kinds++
+		}
+		if f := p.Occupied(kind); f.bytes != f.sizes {
+			return false
+		}
+	}
+	return kinds < 2
 }
 
 // pairs are the findings about two CBs, each once with all the cells where it holds.
@@ -133,25 +170,25 @@ func (p *Program) findAlone(i int, s *shape) {
 	if !s.outside.IsEmpty() {
 		add(Finding{Code: OutsideGrid, Cores: s.outside})
 	}
-	if cb.Known && !cb.Global {
-		if p.spec.L1Size > 0 && !cb.Range.IsEmpty() && cb.Range.End > p.spec.L1Size {
-			add(Finding{Code: BeyondL1, Range: cb.Range, Limit: p.spec.L1Size})
+	if at := cb.at(); cb.known && !cb.global {
+		if p.spec.L1Size > 0 && !at.IsEmpty() && at.End > p.spec.L1Size {
+			add(Finding{Code: BeyondL1, Range: at, Limit: p.spec.L1Size})
 		}
-		if align := max(p.spec.CBAlign, 1); cb.Fixed && cb.Address%align != 0 {
-			add(Finding{Code: Unaligned, Range: cb.Range, Value: align})
+		if align := max(p.spec.CBAlign, 1); cb.fixed && cb.addr%align != 0 {
+			add(Finding{Code: Unaligned, Range: at, Value: align})
 		}
 	}
-	for _, index := range cb.Indices {
+	for _, index := range p.indicesOf(i) {
 		if p.spec.CBIndices > 0 && index.Number >= p.spec.CBIndices {
 			add(Finding{Code: IndexLimit, Value: uint64(index.Number), Limit: uint64(p.spec.CBIndices)})
 		}
 		if index.PageSize == 0 {
 			continue
 		}
-		if cb.Size%index.PageSize != 0 {
-			add(Finding{Code: PageSize, Value: index.PageSize, Limit: cb.Size})
+		if cb.size%index.PageSize != 0 {
+			add(Finding{Code: PageSize, Value: index.PageSize, Limit: cb.size})
 		}
-		if n := cb.Size / index.PageSize; n > largestPageNum {
+		if n := cb.size / index.PageSize; n > largestPageNum {
 			add(Finding{Code: PageCount, Value: n, Limit: largestPageNum})
 		}
 	}
@@ -162,7 +199,7 @@ func (p *Program) findAlone(i int, s *shape) {
 func (p *Program) findIndexReuse(cores l1.CoreSet, cbs []int, pairs *pairs) {
 	var user map[int]int // buffer index -> CB
 	for _, i := range cbs {
-		for _, index := range p.cbs[i].Indices {
+		for _, index := range p.indicesOf(i) {
 			if other, ok := user[index.Number]; !ok {
 				if user == nil {
 					user = map[int]int{}
@@ -181,14 +218,14 @@ func (p *Program) findIndexReuse(cores l1.CoreSet, cbs []int, pairs *pairs) {
 // Aliases of one group have the same range, so skipping such a pair hides nothing:
 // whoever overlaps one of them overlaps the first of them.
 func (p *Program) findOverlaps(cores l1.CoreSet, local []int, pairs *pairs) {
-	slices.SortStableFunc(local, func(a, b int) int { return p.cbs[a].Range.Compare(p.cbs[b].Range) })
+	slices.SortStableFunc(local, func(a, b int) int { return p.cbs[a].at().Compare(p.cbs[b].at()) })
 	for k, farthest := 1, 0; k < len(local); k++ {
 		before, i := local[farthest], local[k]
 		a, b := &p.cbs[before], &p.cbs[i]
-		if shared := a.Range.Intersect(b.Range); !shared.IsEmpty() && (a.Alias == 0 || a.Alias != b.Alias) {
+		if shared := a.at().Intersect(b.at()); !shared.IsEmpty() && (a.alias == 0 || a.alias != b.alias) {
 			pairs.add(Finding{Code: Overlap, CB: max(i, before), Other: min(i, before), Range: shared}, -1, cores)
 		}
-		if b.Range.End > a.Range.End {
+		if b.at().End > a.at().End {
 			farthest = k
 		}
 	}

@@ -82,6 +82,12 @@ func TestFindings(t *testing.T) {
 			text: []string{"CB 1 uses buffer index 0, which CB 0 has on {[0-0 - 3-0]}"},
 		},
 		{
+			name: "index reuse: also of an index that no device has",
+			cbs:  []program.CB{indexed(one, program.Index{Number: 64}), indexed(one, program.Index{Number: 64})},
+			want: []program.Finding{{Code: program.IndexReuse, CB: 1, Other: 0, Cores: on00, Value: 64}},
+			text: []string{"CB 1 uses buffer index 64, which CB 0 has on {[0-0 - 0-0]}"},
+		},
+		{
 			name: "index limit: 32 on Wormhole",
 			spec: n150,
 			cbs:  []program.CB{indexed(one, program.Index{Number: 31}, program.Index{Number: 32})},

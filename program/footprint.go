@@ -100,50 +100,99 @@ func (f Footprint) Equal(o Footprint) bool {
 type layer struct {
 	ranges []l1.Range
 	size   uint64
+	like   int // layers with one number have equal ranges
 }
 
-// footprintOf unites the layers of each cell and joins cells that come out equal.
-// Layers and areas have the same numbers. ok is false if a sum over all cores lies
+// footprint unites the layers of each cell and joins cells that come out equal. Layers
+// and areas of the cells have the same numbers. ok is false if a sum over all cores lies
 // beyond 2^63-1.
-func footprintOf(layers []layer, cells []cell) (f Footprint, ok bool) {
-	same := map[string]int{}
-	var parts [][]l1.CoreSet // of each group
-	var key []byte
-	var ranges []l1.Range
-	for _, c := range cells {
-		g := Group{}
-		ranges = ranges[:0]
-		for _, i := range c.areas {
-			ranges = append(ranges, layers[i].ranges...)
-			if g.sizes += layers[i].size; g.sizes > l1.MaxAddr {
-				return f, false
-			}
+func (s *Shapes) footprint(cells []cell) (f Footprint, ok bool) {
+	s.roll.reset()
+	f.groups = make([]Group, 0, len(cells))
+	s.groupOf = zeroed(s.groupOf, len(cells))
+	held := 0 // ranges of all groups
+	s.ranges = s.ranges[:0]
+	s.taken = zeroed(s.taken, len(s.layers))
+	for i, c := range cells {
+		g, ranges, ok := s.unite(c, int32(i+1))
+		if !ok {
+			return f, false
 		}
-		if ranges = l1.Merge(ranges); len(ranges) == 0 {
+		if len(ranges) == 0 {
 			continue
-		}
-		for _, r := range ranges {
-			g.bytes += r.Len()
 		}
 		if n := c.cores.Len(); !addTimes(&f.bytes, g.bytes, n) || !addTimes(&f.sizes, g.sizes, n) {
 			return f, false
 		}
-		key = binary.LittleEndian.AppendUint64(key[:0], g.sizes)
-		key = appendRanges(key, ranges)
-		k, found := same[string(key)]
-		if !found {
-			k = len(f.groups)
-			same[string(key)] = k
-			g.ranges = slices.Clone(ranges)
-			f.groups, parts = append(f.groups, g), append(parts, nil)
+		s.key = binary.LittleEndian.AppendUint64(s.key[:0], g.sizes)
+		s.key = appendRanges(s.key, ranges)
+		k, fresh := s.roll.number(s.key)
+		if fresh {
+			g.ranges, held = ranges, held+len(ranges)
+			f.groups, s.ranges = append(f.groups, g), s.ranges[:len(s.ranges)+len(ranges)]
 		}
-		parts[k] = append(parts[k], c.cores)
+		s.groupOf[i] = int32(k + 1)
 	}
-	for k := range f.groups {
-		f.groups[k].cores = unite(parts[k])
+	s.join(f.groups, cells)
+	if len(f.groups) < len(cells) {
+		f.groups = slices.Clone(f.groups)
 	}
 	f.where = whereOf(f.groups)
+	own := make([]l1.Range, 0, held)
+	for k := range f.groups {
+		g := &f.groups[k]
+		from := len(own)
+		own = append(own, g.ranges...)
+		g.ranges = own[from:len(own):len(own)]
+	}
 	return f, true
+}
+
+// join gives each group the cores of all its cells.
+func (s *Shapes) join(groups []Group, cells []cell) {
+	s.counts = zeroed(s.counts, len(groups)+1)
+	for _, g := range s.groupOf {
+		s.counts[g]++
+	}
+	at := int32(0)
+	for g, n := range s.counts {
+		s.counts[g], at = at, at+n
+	}
+	s.sets = slices.Grow(s.sets[:0], len(cells))[:len(cells)]
+	for i, g := range s.groupOf {
+		s.sets[s.counts[g]] = cells[i].cores
+		s.counts[g]++
+	}
+	for k := range groups { // the counts are where each group ends now
+		if sets := s.sets[s.counts[k]:s.counts[k+1]]; len(sets) > 1 {
+			groups[k].cores = unite(sets)
+		}
+	}
+}
+
+// unite returns what the layers of a cell have on each of its cores. The ranges lie behind
+// those of s, in whose memory they stay if they are kept. Layers that are alike are taken
+// once for each cell, which has a number: all of a thousand may be.
+func (s *Shapes) unite(c cell, number int32) (g Group, ranges []l1.Range, ok bool) {
+	from := len(s.ranges)
+	all := s.ranges
+	for _, i := range c.areas {
+		y := &s.layers[i]
+		if s.taken[y.like] != number {
+			s.taken[y.like] = number
+			all = append(all, y.ranges...)
+		}
+		if g.sizes += y.size; g.sizes > l1.MaxAddr {
+			return g, nil, false
+		}
+	}
+	s.ranges = all[:from]
+	ranges = l1.Merge(all[from:])
+	for _, r := range ranges {
+		g.bytes += r.Len()
+	}
+	g.cores = c.cores
+	return g, ranges, true
 }
 
 // appendRanges appends what tells lists of ranges apart.

@@ -21,68 +21,80 @@ import (
 // CBs can share bytes of a core, which tt-metal does not notice (finding Overlap).
 type ledger struct {
 	spec    l1.Spec
-	known   *Shapes
 	entries []entry
-	byShape [][]int32 // shape -> its own entries; nil if no CB of the ledger has the shape
+	own     []int32 // the entries of each shape, one shape after the other
+	byShape []span  // shape -> its own entries in own; none if no CB of the ledger has the shape
 
 	rows   int       // rows of tiles
-	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y
+	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y; nil if there is one block
 }
+
+// A span is a part of a slice.
+type span struct{ from, to int32 }
 
 type entry struct {
 	cores   l1.CoreRange
 	shape   int        // the last one that named it
 	end     uint64     // where the next CB may start: the highest end marked, 0 if there is none
 	regions []l1.Range // not empty; sorted and disjoint but for CBs that the rule would refuse
+	first   [1]l1.Range
 }
 
-// newLedger returns the ledger for the CBs of which use says that they are in it.
-// Entries go by core ranges as stated if written is set, else by merged ones.
-func newLedger(spec l1.Spec, known *Shapes, shapes []shape, written bool, use func(cb int) bool) *ledger {
-	l := &ledger{spec: spec, known: known, byShape: make([][]int32, len(shapes))}
-	index := map[l1.CoreRange]int32{}
+// open makes the ledger for the CBs of some kinds. Entries go by core ranges as stated if
+// the program is placed as written, else by merged ones. The shapes come in the order in
+// which CBs of the ledger name them: others may have named them in another order.
+func (l *ledger) open(p *Program, s *Shapes, kinds kindSet) {
+	*l = ledger{spec: *p.spec, entries: l.entries[:0], own: l.own[:0], byShape: l.byShape[:0]}
+	l.byShape = slices.Grow(l.byShape, len(s.shapes))[:len(s.shapes)]
+	clear(l.byShape)
+	s.roll.reset()
 	cols := 0
-	for _, k := range namedBy(shapes, use) {
-		ranges := shapes[k].ranges
-		if written {
-			ranges = shapes[k].stated
+	for i, k := range s.of {
+		if !kinds.has(p.cbs[i].kind) || l.byShape[k] != (span{}) {
+			continue
 		}
+		ranges := s.shapes[k].ranges
+		if p.written {
+			ranges = s.shapes[k].stated
+		}
+		from := int32(len(l.own))
 		for r := range ranges.All() {
-			i, found := index[r]
+			s.key = appendCores(s.key[:0], r)
+			i, fresh := s.roll.number(s.key)
 			switch {
-			case !found:
-				i = int32(len(l.entries))
-				index[r] = i
+			case fresh:
 				l.entries = append(l.entries, entry{cores: r})
 				cols, l.rows = max(cols, int(r.End.X>>4)+1), max(l.rows, int(r.End.Y>>4)+1)
 			case l.entries[i].shape == k: // repeated
 				continue
 			}
 			l.entries[i].shape = k
-			l.byShape[k] = append(l.byShape[k], i)
+			l.own = append(l.own, int32(i))
 		}
+		l.byShape[k] = span{from, int32(len(l.own))}
 	}
+	for i := range l.entries {
+		l.entries[i].regions = l.entries[i].first[:0] // they lie where they stay
+	}
+	if cols*l.rows > 1 {
+		l.fill(cols)
+	}
+}
+
+// of returns the own entries of a shape.
+func (l *ledger) of(shape int) []int32 {
+	s := l.byShape[shape]
+	return l.own[s.from:s.to]
+}
+
+// fill finds the entries by tile.
+func (l *ledger) fill(cols int) {
 	l.byTile = make([][]int32, cols*l.rows)
 	for i := range l.entries {
 		l.tiles(l.entries[i].cores, func(tile int) {
 			l.byTile[tile] = append(l.byTile[tile], int32(i))
 		})
 	}
-	return l
-}
-
-// namedBy returns the shapes that CBs of the ledger name, by the first of these: other
-// CBs may have named them in another order.
-func namedBy(shapes []shape, use func(cb int) bool) (out []int) {
-	first := make([]int, len(shapes))
-	for k := range shapes {
-		if i := slices.IndexFunc(shapes[k].cbs, use); i >= 0 {
-			first[k] = shapes[k].cbs[i]
-			out = append(out, k)
-		}
-	}
-	slices.SortFunc(out, func(a, b int) int { return first[a] - first[b] })
-	return out
 }
 
 // tiles calls do for every tile that r touches.
@@ -94,12 +106,19 @@ func (l *ledger) tiles(r l1.CoreRange, do func(tile int)) {
 	}
 }
 
+// around returns how many entries lie in the tiles of r, each counted in each.
+func (l *ledger) around(r l1.CoreRange) (n int) {
+	if l.byTile == nil {
+		return len(l.entries)
+	}
+	l.tiles(r, func(tile int) { n += len(l.byTile[tile]) })
+	return n
+}
+
 // touching calls do for every entry that shares a core with r, for large ones
 // perhaps more than once.
 func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
-	candidates := 0
-	l.tiles(r, func(tile int) { candidates += len(l.byTile[tile]) })
-	if candidates >= len(l.entries) { // on real boards, which are one tile
+	if l.around(r) >= len(l.entries) { // on real boards, which are one tile
 		for i := range l.entries {
 			if e := &l.entries[i]; e.cores.Overlaps(r) {
 				do(e)
@@ -143,7 +162,7 @@ func (l *ledger) crowded(own []int32) bool {
 	const few = 8
 	candidates := 0
 	for k := 0; k < len(own) && len(own) > few && candidates <= len(l.entries); k++ {
-		l.tiles(l.entries[own[k]].cores, func(tile int) { candidates += len(l.byTile[tile]) })
+		candidates += l.around(l.entries[own[k]].cores)
 	}
 	return candidates > len(l.entries)
 }
@@ -200,7 +219,14 @@ func (e *entry) add(at l1.Range) {
 }
 
 // marked returns the entries with a region, in creation order.
-func (l *ledger) marked() (out []Entry) {
+func (l *ledger) marked() []Entry {
+	n := 0
+	for i := range l.entries {
+		if len(l.entries[i].regions) > 0 {
+			n++
+		}
+	}
+	out := make([]Entry, 0, n)
 	for i := range l.entries {
 		if e := &l.entries[i]; len(e.regions) > 0 {
 			out = append(out, Entry{e.cores, e.end})
@@ -209,30 +235,62 @@ func (l *ledger) marked() (out []Entry) {
 	return out
 }
 
-// footprint returns what the ledger charges: every entry's regions on all its cores.
-func (l *ledger) footprint() (Footprint, bool) {
-	var layers []layer
+// footprint returns what the ledger charges: every entry's regions on all its cores. The
+// areas of the shapes were cut into all.
+func (l *ledger) footprint(s *Shapes, all []cell) (Footprint, bool) {
+	for i := range l.entries {
+		l.entries[i].regions = l1.Merge(l.entries[i].regions)
+	}
+	if !l.even() {
+		return l.uneven(s)
+	}
+	s.layers = s.layers[:0]
+	s.roll.reset()
+	for k := range l.byShape {
+		y := layer{}
+		if own := l.of(k); len(own) > 0 {
+			y.ranges = l.entries[own[0]].regions
+		}
+		s.key = appendRanges(s.key[:0], y.ranges)
+		y.like, _ = s.roll.number(s.key)
+		s.layers = append(s.layers, y)
+	}
+	return s.footprint(all)
+}
+
+// even reports whether the own entries of each shape have the same regions. Then these are
+// what the shape charges each of its cores: every entry is one that some shape names.
+func (l *ledger) even() bool {
+	for k := range l.byShape {
+		for i, e := range l.of(k) {
+			if i > 0 && !slices.Equal(l.entries[e].regions, l.entries[l.of(k)[0]].regions) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// uneven is footprint for entries that go their own ways.
+func (l *ledger) uneven(s *Shapes) (Footprint, bool) {
+	s.layers = s.layers[:0]
 	var cores [][]l1.CoreRange
-	same := map[string]int{} // regions -> position in layers
-	var key []byte
+	s.roll.reset()
 	for i := range l.entries {
 		e := &l.entries[i]
 		if len(e.regions) == 0 {
 			continue
 		}
-		e.regions = l1.Merge(e.regions)
-		key = appendRanges(key[:0], e.regions)
-		k, found := same[string(key)]
-		if !found {
-			k = len(layers)
-			same[string(key)] = k
-			layers, cores = append(layers, layer{ranges: e.regions}), append(cores, nil)
+		s.key = appendRanges(s.key[:0], e.regions)
+		k, fresh := s.roll.number(s.key)
+		if fresh {
+			s.layers, cores = append(s.layers, layer{ranges: e.regions, like: k}), append(cores, nil)
 		}
 		cores[k] = append(cores[k], e.cores)
 	}
-	areas := make([]area, len(layers))
+	areas := make([]area, len(s.layers))
 	for k := range areas {
-		areas[k] = l.known.area(cores[k])
+		areas[k] = s.area(cores[k])
 	}
-	return footprintOf(layers, l.known.divide(areas))
+	return s.footprint(s.divide(areas).cells)
 }

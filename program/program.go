@@ -15,15 +15,68 @@ import (
 type Program struct {
 	id       ID
 	name     string
-	written  bool // placed by core ranges as stated
-	spec     l1.Spec
-	cbs      []Placed
+	written  bool     // placed by core ranges as stated
+	spec     *l1.Spec // never changed, and that of other programs too
+	cbs      []stored
+	sets     []l1.CoreRangeSet // that CBs are on, each once
+	indices  [][]Index         // of each CB; nil if none has any
 	cores    l1.CoreSet
-	kinds    [numKinds]int // number of CBs of each kind
-	occupied [numKinds]Footprint
-	reserved [numKinds]Footprint
-	entries  [numKinds][]Entry
+	kinds    [numKinds]int32 // number of CBs of each kind
+	circular taken
+	others   *[numKinds - 1]taken // of the other kinds; nil if there are none, as in most programs
 	findings []Finding
+}
+
+// taken is what the CBs of one kind take.
+type taken struct {
+	occupied, reserved Footprint
+	entries            []Entry
+}
+
+// A stored is a Placed as a program keeps it: programs are many, and have many CBs.
+type stored struct {
+	size, addr uint64
+	alias      int
+	set        int32 // the number of its core range set
+	kind       Kind
+	global     bool
+	fixed      bool
+	known      bool
+}
+
+// at returns the bytes of the CB on each core.
+func (cb *stored) at() l1.Range {
+	if !cb.known {
+		return l1.Range{}
+	}
+	return l1.Range{Start: cb.addr, End: cb.addr + cb.size}
+}
+
+// taken returns what the CBs of a kind take, nil if there are none.
+func (p *Program) taken(kind Kind) *taken {
+	switch {
+	case kind == CircularBuffer:
+		return &p.circular
+	case kind < numKinds && p.others != nil:
+		return &p.others[kind-1]
+	}
+	return nil
+}
+
+// cb returns a CB as it was stated, with its address.
+func (p *Program) cb(i int) CB {
+	cb := &p.cbs[i]
+	return CB{
+		Kind: cb.kind, Cores: p.sets[cb.set], Size: cb.size, Indices: slices.Clone(p.indicesOf(i)),
+		Global: cb.global, Address: cb.addr, Fixed: cb.fixed, Alias: cb.alias,
+	}
+}
+
+func (p *Program) indicesOf(i int) []Index {
+	if p.indices == nil {
+		return nil
+	}
+	return p.indices[i]
 }
 
 // An Entry is what tt-metal's placement keeps for one core range of a program: it
@@ -42,149 +95,204 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, b.name, errs}
 	}
-	p := &Program{id: b.id, name: b.name, written: b.written, spec: spec, cbs: make([]Placed, len(b.cbs))}
-	for i, cb := range b.cbs {
-		cb.Indices = slices.Clone(cb.Indices)
-		if !cb.Fixed {
-			cb.Address = 0
+	s := b.shapes
+	if s == nil {
+		s = newDesk()
+	}
+	s.find(b.cbs, spec)
+	p := b.program(s)
+	for i, kinds := range ledgerKinds() {
+		if err := p.place(s, &s.ledgers[i], kinds); err != nil {
+			return nil, err
 		}
-		p.cbs[i] = Placed{CB: cb}
-		p.kinds[cb.Kind]++
 	}
-	shapes := shapesOf(p.cbs, spec, b.shapes)
-	circular, err := p.place(b.shapes, shapes, CircularBuffer)
-	if err != nil {
-		return nil, err
-	}
-	dataflow, err := p.place(b.shapes, shapes, DataflowBuffer, Scratchpad)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.measure(b.shapes, shapes, circular, dataflow); err != nil {
+	if err := p.measure(s); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// program returns the program before anything is placed.
+func (b *Builder) program(s *Shapes) *Program {
+	p := &Program{id: b.id, name: b.name, written: b.written, spec: s.spec, cbs: make([]stored, len(b.cbs)), sets: make([]l1.CoreRangeSet, len(s.shapes))}
+	for k := range s.shapes {
+		p.sets[k] = s.shapes[k].stated
+	}
+	for i := range b.cbs {
+		cb := &b.cbs[i]
+		p.cbs[i] = stored{size: cb.Size, alias: cb.Alias, set: int32(s.of[i]), kind: cb.Kind, global: cb.Global, fixed: cb.Fixed}
+		if cb.Fixed {
+			p.cbs[i].addr = cb.Address
+		}
+		if len(cb.Indices) > 0 {
+			if p.indices == nil {
+				p.indices = make([][]Index, len(b.cbs))
+			}
+			p.indices[i] = cb.Indices // a copy, which the Builder does not write to
+		}
+		if p.kinds[cb.Kind]++; cb.Kind != CircularBuffer && p.others == nil {
+			p.others = new([numKinds - 1]taken)
+		}
+	}
+	return p
+}
+
+// A kindSet is kinds of CBs as bits.
+type kindSet uint8
+
+func (s kindSet) has(k Kind) bool { return s>>k&1 != 0 }
+
+// ledgerKinds are the kinds that share a ledger.
+func ledgerKinds() [2]kindSet {
+	return [2]kindSet{1 << CircularBuffer, 1<<DataflowBuffer | 1<<Scratchpad}
 }
 
 // fail returns the error of a program that cannot be built for one reason.
 func (p *Program) fail(err error) error { return &BuildError{p.id, p.name, []error{err}} }
 
 // place gives the CBs of the kinds, which share a ledger, their addresses: kind by
-// kind, in creation order. The ledger is nil if there are none.
-func (p *Program) place(known *Shapes, shapes []shape, kinds ...Kind) (*ledger, error) {
-	n := 0
-	for _, kind := range kinds {
-		n += p.kinds[kind]
+// kind, in creation order.
+func (p *Program) place(s *Shapes, l *ledger, kinds kindSet) error {
+	n := int32(0)
+	for kind := range numKinds {
+		if kinds.has(kind) {
+			n += p.kinds[kind]
+		}
 	}
 	if n == 0 {
-		return nil, nil
+		return nil
 	}
-	l := newLedger(p.spec, known, shapes, p.written, func(cb int) bool { return slices.Contains(kinds, p.cbs[cb].Kind) })
-	own := make([][]int32, len(p.cbs)) // CB -> the entries with exactly its ranges
-	aliases := map[int][]int32{}       // alias group -> those of its members, until it is placed
-	for k := range shapes {
-		for _, i := range shapes[k].cbs {
-			own[i] = l.byShape[k]
-			if group := p.cbs[i].Alias; group != 0 {
-				aliases[group] = append(aliases[group], own[i]...)
-			}
-		}
-	}
-	placed := map[int]uint64{} // alias group -> its address
-	for _, kind := range kinds {
+	l.open(p, s, kinds)
+	groups := p.aliases(s, l, kinds)
+	for kind := range numKinds {
 		for i := range p.cbs {
 			cb := &p.cbs[i]
-			if cb.Kind != kind || cb.Global && !cb.Fixed {
+			if cb.kind != kind || !kinds.has(kind) || cb.global && !cb.fixed {
 				continue
 			}
-			addr, ok := cb.Address, true
-			group, found := placed[cb.Alias]
-			if cb.Alias != 0 && !found { // taken for all members at once
-				own[i] = slices.Compact(slices.Sorted(slices.Values(aliases[cb.Alias])))
+			own, group := l.of(s.of[i]), groups[cb.alias]
+			if group != nil { // taken for all members at once
+				own = group.own
 			}
-			switch {
-			case cb.Fixed:
-			case found:
-				addr = group
-			case kind == Scratchpad:
-				addr, ok = l.nextAbove(own[i])
-			default:
-				addr, ok = l.next(own[i])
-			}
-			at, err := l1.RangeOf(addr, cb.Size)
-			if !ok || err != nil {
-				return nil, p.fail(&CBError{Program: p.id, Name: p.name, CB: i, Field: "Size", Value: cb.Size, Reason: "placed so that it ends beyond 2^63-1"})
-			}
-			cb.Address, cb.Range, cb.Known = addr, at, true
-			if cb.Global || found {
-				continue
-			}
-			if cb.Alias != 0 {
-				placed[cb.Alias] = addr
-			}
-			if !l.mark(own[i], at) {
-				p.findings = append(p.findings, Finding{Code: OutOfOrder, CB: i, Other: -1, Cores: cb.Cores.Cores(), Range: at})
+			if err := p.put(i, l, own, group); err != nil {
+				return err
 			}
 		}
 	}
-	return l, nil
+	return nil
+}
+
+// An aliasGroup is the CBs that share an address.
+type aliasGroup struct {
+	own    []int32 // the entries of all members
+	placed bool
+	addr   uint64
+}
+
+// aliases returns the alias groups of the CBs of a ledger, nil if there are none.
+func (p *Program) aliases(s *Shapes, l *ledger, kinds kindSet) (out map[int]*aliasGroup) {
+	for i := range p.cbs {
+		alias := p.cbs[i].alias
+		if alias == 0 || !kinds.has(p.cbs[i].kind) {
+			continue
+		}
+		if out == nil {
+			out = map[int]*aliasGroup{}
+		}
+		if out[alias] == nil {
+			out[alias] = &aliasGroup{}
+		}
+		out[alias].own = append(out[alias].own, l.of(s.of[i])...)
+	}
+	for _, g := range out {
+		slices.Sort(g.own)
+		g.own = slices.Compact(g.own)
+	}
+	return out
+}
+
+// put gives one CB its address and marks it on its entries. group is nil if it has none.
+func (p *Program) put(i int, l *ledger, own []int32, group *aliasGroup) error {
+	cb := &p.cbs[i]
+	addr, ok := cb.addr, true
+	switch {
+	case cb.fixed:
+	case group != nil && group.placed:
+		addr = group.addr
+	case cb.kind == Scratchpad:
+		addr, ok = l.nextAbove(own)
+	default:
+		addr, ok = l.next(own)
+	}
+	at, err := l1.RangeOf(addr, cb.size)
+	if !ok || err != nil {
+		return p.fail(&CBError{Program: p.id, Name: p.name, CB: i, Field: "Size", Value: cb.size, Reason: "placed so that it ends beyond 2^63-1"})
+	}
+	cb.addr, cb.known = addr, true
+	if cb.global || group != nil && group.placed {
+		return nil
+	}
+	if group != nil {
+		group.placed, group.addr = true, addr
+	}
+	if !l.mark(own, at) {
+		p.findings = append(p.findings, Finding{Code: OutOfOrder, CB: i, Other: -1, Cores: p.sets[cb.set].Cores(), Range: at})
+	}
+	return nil
 }
 
 // measure computes the footprints and the findings.
-func (p *Program) measure(known *Shapes, shapes []shape, circular, dataflow *ledger) error {
-	areas := make([]area, len(shapes))
-	for k := range shapes {
-		areas[k] = shapes[k].area
+func (p *Program) measure(s *Shapes) error {
+	s.areas = s.areas[:0]
+	for k := range s.shapes {
+		s.areas = append(s.areas, s.shapes[k].area)
 	}
-	all := known.divide(areas)
-	sets := make([]l1.CoreSet, len(all))
-	for k := range all {
-		sets[k] = all[k].cores
-	}
-	p.cores = unite(sets)
+	all := s.divide(s.areas)
+	p.cores = all.union
 	for kind := range numKinds {
 		if p.kinds[kind] == 0 {
 			continue
 		}
-		l := circular
+		l := &s.ledgers[0]
 		if kind != CircularBuffer {
-			l = dataflow
+			l = &s.ledgers[1]
 		}
-		layers, ok := p.layers(shapes, kind)
+		t, ok := p.taken(kind), p.layers(s, kind)
 		if ok {
-			p.occupied[kind], ok = footprintOf(layers, all)
+			t.occupied, ok = s.footprint(all.cells)
 		}
 		if ok {
-			p.reserved[kind], ok = l.footprint()
-			p.entries[kind] = l.marked()
+			t.reserved, ok = l.footprint(s, all.cells)
+			t.entries = l.marked()
 		}
 		if !ok {
 			return p.fail(&OverflowError{p.id, p.name, kind})
 		}
 	}
-	p.find(shapes, all)
+	p.find(s.shapes, all.cells)
 	return nil
 }
 
-// layers returns, for each shape, what its local CBs of a kind take of every core.
+// layers finds, for each shape, what its local CBs of a kind take of every core.
 // ok is false if their sizes sum to more than 2^63-1.
-func (p *Program) layers(shapes []shape, kind Kind) (out []layer, ok bool) {
-	out = make([]layer, len(shapes))
-	for k := range shapes {
-		y := &out[k]
-		for _, i := range shapes[k].cbs {
+func (p *Program) layers(s *Shapes, kind Kind) (ok bool) {
+	s.layers, s.held = s.layers[:0], s.held[:0]
+	for k := range s.shapes {
+		y, from := layer{like: k}, len(s.held)
+		for _, i := range s.shapes[k].cbs {
 			cb := &p.cbs[i]
-			if cb.Kind != kind || cb.Global {
+			if cb.kind != kind || cb.global {
 				continue
 			}
-			y.ranges = append(y.ranges, cb.Range)
-			if y.size += cb.Size; y.size > l1.MaxAddr {
-				return nil, false
+			s.held = append(s.held, cb.at())
+			if y.size += cb.size; y.size > l1.MaxAddr {
+				return false
 			}
 		}
-		y.ranges = l1.Merge(y.ranges)
+		y.ranges = l1.Merge(s.held[from:])
+		s.layers = append(s.layers, y)
 	}
-	return out, true
+	return true
 }
 
 // ID returns the program's id.
@@ -195,7 +303,7 @@ func (p *Program) ID() ID { return p.id }
 func (p *Program) Name() string { return p.name }
 
 // Spec returns the device that the program was built for.
-func (p *Program) Spec() l1.Spec { return p.spec }
+func (p *Program) Spec() l1.Spec { return *p.spec }
 
 // AsWritten reports whether the CBs were placed by their core ranges as stated; see
 // [Builder.AsWritten].
@@ -207,9 +315,8 @@ func (p *Program) Len() int { return len(p.cbs) }
 // CBs returns the CBs with their places in creation order.
 func (p *Program) CBs() iter.Seq2[int, Placed] {
 	return func(yield func(int, Placed) bool) {
-		for i, cb := range p.cbs {
-			cb.Indices = slices.Clone(cb.Indices)
-			if !yield(i, cb) {
+		for i := range p.cbs {
+			if !yield(i, Placed{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}) {
 				return
 			}
 		}
@@ -222,10 +329,10 @@ func (p *Program) Cores() l1.CoreSet { return p.cores }
 // Occupied returns the union of the local CBs of a kind on each core. This is what
 // "physical" means.
 func (p *Program) Occupied(kind Kind) Footprint {
-	if kind >= numKinds {
-		return Footprint{}
+	if t := p.taken(kind); t != nil {
+		return t.occupied
 	}
-	return p.occupied[kind]
+	return Footprint{}
 }
 
 // Reserved returns what tt-metal's placement charges each core for a kind: at least
@@ -235,20 +342,20 @@ func (p *Program) Occupied(kind Kind) Footprint {
 // addresses the same marks are made there, and where the rule would refuse one it
 // is added all the same (finding OutOfOrder).
 func (p *Program) Reserved(kind Kind) Footprint {
-	if kind >= numKinds {
-		return Footprint{}
+	if t := p.taken(kind); t != nil {
+		return t.reserved
 	}
-	return p.reserved[kind]
+	return Footprint{}
 }
 
 // Entries returns the core ranges of the placement bookkeeping that a kind charges
 // anything to, in the order in which they were first named: that in which tt-metal
 // validates them. Scratchpads and dataflow buffers share their bookkeeping.
 func (p *Program) Entries(kind Kind) iter.Seq[Entry] {
-	if kind >= numKinds {
-		return slices.Values[[]Entry](nil)
+	if t := p.taken(kind); t != nil {
+		return slices.Values(t.entries)
 	}
-	return slices.Values(p.entries[kind])
+	return slices.Values[[]Entry](nil)
 }
 
 // Findings returns what is odd about the program, by CB.
@@ -264,11 +371,11 @@ func (p *Program) Equal(o *Program) bool {
 	if p == o {
 		return true
 	}
-	if p == nil || o == nil || p.spec != o.spec || (len(p.cbs) == 0) != (len(o.cbs) == 0) {
+	if p == nil || o == nil || *p.spec != *o.spec || (len(p.cbs) == 0) != (len(o.cbs) == 0) {
 		return false
 	}
 	for kind := range numKinds {
-		if !p.occupied[kind].Equal(o.occupied[kind]) || !p.reserved[kind].Equal(o.reserved[kind]) {
+		if !p.Occupied(kind).Equal(o.Occupied(kind)) || !p.Reserved(kind).Equal(o.Reserved(kind)) {
 			return false
 		}
 	}
@@ -285,20 +392,20 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	}
 	b := NewBuilder(p.id).Name(p.name)
 	b.written = p.written
-	for i, old := range p.cbs {
-		next := old.CB
+	for i := range p.cbs {
+		next := p.cb(i)
 		if !next.Fixed {
 			next.Address = 0
 		}
 		if i == cb {
 			next.Size = size
 		}
-		if alias := p.cbs[cb].Alias; alias != 0 && next.Alias == alias {
+		if alias := p.cbs[cb].alias; alias != 0 && next.Alias == alias {
 			next.Size = size
 		}
 		b.CB(next)
 	}
-	return b.Build(p.spec)
+	return b.Build(*p.spec)
 }
 
 // String describes the program in a few words, for error messages. The bytes are
@@ -308,10 +415,10 @@ func (p *Program) String() string {
 		return "no program"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s (%d CBs on %d cores, %d bytes", known(p.id, p.name), len(p.cbs), p.cores.Len(), p.occupied[CircularBuffer].Bytes())
+	fmt.Fprintf(&text, "%s (%d CBs on %d cores, %d bytes", known(p.id, p.name), len(p.cbs), p.cores.Len(), p.circular.occupied.Bytes())
 	for _, kind := range []Kind{DataflowBuffer, Scratchpad} {
 		if p.kinds[kind] > 0 {
-			fmt.Fprintf(&text, ", %d bytes of %ss", p.occupied[kind].Bytes(), kind)
+			fmt.Fprintf(&text, ", %d bytes of %ss", p.Occupied(kind).Bytes(), kind)
 		}
 	}
 	text.WriteByte(')')

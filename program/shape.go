@@ -41,50 +41,80 @@ type shape struct {
 	outside l1.CoreSet      // cores outside the grid
 }
 
-// shapesOf returns the distinct core range sets of the CBs by first appearance.
-func shapesOf(cbs []Placed, spec l1.Spec, known *Shapes) []shape {
-	var shapes []shape
-	seen := map[string]int{}
-	var key []byte
+// find finds the distinct core range sets of the CBs, by first appearance.
+func (s *Shapes) find(cbs []CB, spec l1.Spec) {
+	if s.spec == nil || *s.spec != spec {
+		own := spec
+		s.spec = &own
+	}
+	s.shapes, s.of = s.shapes[:0], s.of[:0]
+	s.roll.reset()
 	for i := range cbs {
 		set := cbs[i].Cores
-		key = key[:0]
-		for r := range set.All() {
-			key = appendCores(key, r)
+		if i > 0 && set.Equal(cbs[i-1].Cores) {
+			s.of = append(s.of, s.of[i-1])
+			continue
 		}
-		k, found := seen[string(key)]
-		if !found {
-			k = len(shapes)
-			seen[string(key)] = k
-			shapes = append(shapes, known.shape(key, set, spec))
+		s.key = appendSet(s.key[:0], set)
+		k, fresh := s.roll.number(s.key)
+		if fresh {
+			s.shapes = append(s.shapes, s.shape(set, spec))
 		}
-		shapes[k].cbs = append(shapes[k].cbs, i)
+		s.of = append(s.of, k)
 	}
-	return shapes
+	s.share()
+}
+
+// share gives each shape its CBs, one after the other in one slice.
+func (s *Shapes) share() {
+	s.cbs = slices.Grow(s.cbs[:0], len(s.of))[:len(s.of)]
+	s.counts = zeroed(s.counts, len(s.shapes))
+	for _, k := range s.of {
+		s.counts[k]++
+	}
+	at := 0
+	for k, n := range s.counts {
+		s.shapes[k].cbs = s.cbs[at : at : at+int(n)]
+		at += int(n)
+	}
+	for i, k := range s.of {
+		s.shapes[k].cbs = append(s.shapes[k].cbs, i)
+	}
 }
 
 func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
 	s := shape{area: area{set.Merge(), set.Cores()}, stated: set}
-	if sum(set) > s.cores.Len() { // only then is it worth looking for the pair
+	if set.Len() > 1 && sum(set) > s.cores.Len() { // only then is it worth looking for the pair
 		a, b, _ := set.Overlap()
 		s.doubled = a.Cores().Intersect(b.Cores())
 	}
-	if spec.Cols > 0 {
-		s.outside = s.cores.Minus(spec.Grid().Cores())
+	for r := range set.All() {
+		if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+			s.outside = s.cores.Minus(spec.Grid().Cores())
+			break
+		}
 	}
 	return s
 }
 
-// unite returns the union of the sets. Halving keeps it cheap for any number.
-func unite(sets []l1.CoreSet) l1.CoreSet {
-	switch n := len(sets); n {
-	case 0:
-		return l1.CoreSet{}
-	case 1:
-		return sets[0]
-	default:
-		return unite(sets[:n/2]).Union(unite(sets[n/2:]))
+// unite returns the union of sets that share no core.
+func unite(sets []l1.CoreSet) (all l1.CoreSet) {
+	const few = 4
+	if len(sets) <= few {
+		for _, s := range sets {
+			all = all.Union(s)
+		}
+		return all
 	}
+	n := 0
+	for _, s := range sets {
+		n += s.Len()
+	}
+	cores := make([]l1.Core, 0, n)
+	for _, s := range sets {
+		cores = slices.AppendSeq(cores, s.All())
+	}
+	return l1.CoreSetOf(cores...)
 }
 
 // A cell is a set of cores that the same areas cover.
@@ -103,17 +133,20 @@ type cell struct {
 //	                             after area 1        1   2   3     2: from 1, 3: from 0
 //
 // Cost: the sum of the areas' cores, whatever their rectangles.
-func cells(areas []area) []cell {
+func (s *Shapes) cells(areas []area) []cell {
 	if len(areas) == 1 && !areas[0].cores.IsEmpty() {
 		return []cell{{areas[0].cores, []int{0}}}
 	}
-	return gather(number(areas))
+	s.move(areas)
+	return s.gather()
 }
 
 // A node is a history of areas: those of its parent, and one more.
 type node struct {
 	parent int32 // number before the area
 	area   int32
+	last   int32 // the area that moved cores from here last
+	to     int32 // and where to
 }
 
 // A numbering says which areas each core is in, as the number of a node. Node 0 is in no
@@ -122,71 +155,100 @@ type numbering struct {
 	nodes []node
 	at    []int32 // core x*rows+y -> number
 	rows  int
+
+	// Of gather: number -> 1 + position of its cell, and of each cell the number of its
+	// cores and where they begin in cores.
+	index, sizes, starts []int32
+	cores                []l1.Core
 }
 
-// number goes through the areas and moves the cores of each to numbers of their own.
-func number(areas []area) numbering {
+// move goes through the areas and moves the cores of each to numbers of their own.
+func (by *numbering) move(areas []area) {
 	cols, rows := 0, 0
 	for _, a := range areas {
 		for r := range a.ranges.All() {
 			cols, rows = max(cols, int(r.End.X)+1), max(rows, int(r.End.Y)+1)
 		}
 	}
-	nodes := []node{{-1, -1}}
-	at := make([]int32, cols*rows)
-	moved := map[int32]int32{}
+	by.rows = rows
+	by.nodes = append(by.nodes[:0], node{parent: -1, area: -1, last: -1})
+	by.at = zeroed(by.at, cols*rows)
 	for i, a := range areas {
-		clear(moved)
-		first := int32(len(nodes)) // numbers from here on have had this area
-		last, to := int32(-1), int32(-1)
+		first := int32(len(by.nodes)) // numbers from here on have had this area
 		for r := range a.ranges.All() {
 			for x := int(r.Start.X); x <= int(r.End.X); x++ {
-				column := at[x*rows+int(r.Start.Y) : x*rows+int(r.End.Y)+1]
+				column := by.at[x*rows+int(r.Start.Y) : x*rows+int(r.End.Y)+1]
 				for k, n := range column {
-					if n >= first {
-						continue
+					if n < first {
+						column[k] = by.child(n, int32(i))
 					}
-					if n != last {
-						var ok bool
-						if to, ok = moved[n]; !ok {
-							to = int32(len(nodes))
-							nodes = append(nodes, node{n, int32(i)})
-							moved[n] = to
-						}
-						last = n
-					}
-					column[k] = to
 				}
 			}
 		}
 	}
-	return numbering{nodes, at, rows}
+}
+
+// child returns the number of cores that had number n, and then the area.
+func (by *numbering) child(n, area int32) int32 {
+	from := &by.nodes[n]
+	if from.last != area {
+		to := int32(len(by.nodes))
+		from.last, from.to = area, to
+		by.nodes = append(by.nodes, node{parent: n, area: area, last: -1})
+		return to
+	}
+	return from.to
 }
 
 // gather returns a cell for each number that cores have.
-func gather(by numbering) []cell {
-	nodes, at, rows := by.nodes, by.at, by.rows
-	var out []cell
-	var cores [][]l1.Core
-	index := make([]int, len(nodes)) // number -> 1 + position in out
-	for p, n := range at {
+func (by *numbering) gather() []cell {
+	by.index = zeroed(by.index, len(by.nodes))
+	sizes, depths := by.sizes[:0], 0
+	for _, n := range by.at {
+		switch {
+		case n == 0:
+			continue
+		case by.index[n] == 0:
+			sizes = append(sizes, 0)
+			by.index[n] = int32(len(sizes))
+			for n := n; n != 0; n = by.nodes[n].parent {
+				depths++
+			}
+		}
+		sizes[by.index[n]-1]++
+	}
+	out, areas := make([]cell, len(sizes)), make([]int, 0, depths)
+	by.cores = slices.Grow(by.cores[:0], len(by.at))[:len(by.at)]
+	starts, at := zeroed(by.starts, len(sizes)), int32(0)
+	for k, n := range sizes {
+		starts[k], at = at, at+n
+	}
+	by.sizes, by.starts = sizes, starts
+	for p, n := range by.at {
 		if n == 0 {
 			continue
 		}
-		if index[n] == 0 {
-			var c cell
-			for n := n; n != 0; n = nodes[n].parent {
-				c.areas = append(c.areas, int(nodes[n].area))
+		k := by.index[n] - 1
+		if c := &out[k]; c.areas == nil {
+			from := len(areas)
+			for n := n; n != 0; n = by.nodes[n].parent {
+				areas = append(areas, int(by.nodes[n].area))
 			}
+			c.areas = areas[from:len(areas):len(areas)]
 			slices.Reverse(c.areas)
-			out, cores = append(out, c), append(cores, nil)
-			index[n] = len(out)
 		}
-		k := index[n] - 1
-		cores[k] = append(cores[k], l1.Core{X: uint8(p / rows), Y: uint8(p % rows)})
+		by.cores[starts[k]] = l1.Core{X: uint8(p / by.rows), Y: uint8(p % by.rows)}
+		starts[k]++
 	}
-	for k := range out {
-		out[k].cores = l1.CoreSetOf(cores[k]...)
+	for k, end := range starts {
+		out[k].cores = l1.CoreSetOf(by.cores[end-sizes[k] : end]...)
 	}
 	return out
+}
+
+// zeroed returns n zeros, in the memory of s if it is large enough.
+func zeroed(s []int32, n int) []int32 {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }

@@ -34,6 +34,11 @@ func TestShapes(t *testing.T) {
 			cb := program.CB{
 				Kind:  rapid.SampledFrom(kinds).Draw(t, "kind"),
 				Cores: set, Size: 32 * rapid.Uint64Range(0, 4).Draw(t, "size"),
+				Global: rapid.IntRange(0, 5).Draw(t, "global") == 0,
+				Fixed:  rapid.IntRange(0, 3).Draw(t, "fixed") == 0, Address: 32 * rapid.Uint64Range(0, 6).Draw(t, "address"),
+			}
+			if rapid.Bool().Draw(t, "indexed") {
+				cb.Indices = []program.Index{{Number: rapid.SampledFrom([]int{1, 2, 63, 64, 70}).Draw(t, "index"), PageSize: 32}}
 			}
 			plain.CB(cb)
 			quick.CB(cb)

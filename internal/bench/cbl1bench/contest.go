@@ -125,7 +125,7 @@ type costs struct {
 	build       float64 // ns per call that building its program would add
 }
 
-const looks = 8 // at the heap
+const looks = 4 // at the heap
 
 func (r *runner) costs(w bench.Workload, us bench.Design) *costs {
 	x := &costs{build: building(w), longest: math.Inf(1)}
@@ -139,7 +139,7 @@ func (r *runner) costs(w bench.Workload, us bench.Design) *costs {
 		x.peak = max(x.peak, liveHeap()-base)
 	}
 	runtime.KeepAlive(w)
-	for range r.rounds {
+	for range min(r.rounds, 2) {
 		c = us.New(w)
 		bench.Load(c, w.Before)
 		runtime.GC()

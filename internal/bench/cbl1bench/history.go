@@ -16,9 +16,11 @@ func sweep(r *runner) error {
 		at := map[int]timing{}
 		for _, live := range r.size.sweep {
 			w := bench.Sweep(spec, live)
-			racers := append(rivals(w, 0), by(bench.Dense()).at(points))
+			racers := []racer{by(bench.PerCore()).at(points), by(bench.SortedSlice()).at(points), by(bench.Intervals()).at(points)}
 			if live > r.size.sweepRatio {
-				racers = []racer{by(bench.PerCore()).at(points).once(), by(bench.Intervals()).at(points).once()}
+				racers = []racer{racers[0].once()}
+			} else {
+				racers = append(racers, by(bench.Dense()).at(points))
 			}
 			o, err := r.contest(w, append([]racer{by(bench.Ours())}, racers...)...)
 			if err != nil {
@@ -45,7 +47,7 @@ func sweep(r *runner) error {
 
 func mesh(r *runner) error {
 	w := bench.Mesh(r.size.devices, r.size.meshed)
-	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(r.ends()...)}, rivals(w, 0)...)...)
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(r.ends()...)}, rivals(w, 0, r.ends()...)...)...)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func mesh(r *runner) error {
 		{w.PerDevice(), nil},
 		{w.DeviceMajor(), atLeast(5, 150)},
 	} {
-		o, err := r.match(mode.w, 0)
+		o, err := r.match(mode.w, 0, r.ends()...)
 		if err != nil {
 			return err
 		}
@@ -196,7 +198,7 @@ func diverged(r *runner) error {
 
 func largestFirst(r *runner) error {
 	w := bench.LargestFirst(l1.N150(), r.size.leaving)
-	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).at(points)}, rivals(w, 0)...)...)
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).at(points)}, rivals(w, 400)...)...)
 	if err != nil {
 		return err
 	}
