@@ -16,6 +16,9 @@ func (r *runner) hostile(w bench.Workload, most map[string]float64, devices ...i
 	if err != nil {
 		return err
 	}
+	if len(most) == 0 {
+		r.ask(o, "longest call", value{n: o.costs.longest / 1e3, unit: "us"}, nil)
+	}
 	for _, x := range o.rivals {
 		if times, asked := most[x.name]; asked {
 			r.ask(o, "of "+x.name, o.us.over(x.timing), aimAtMost(times))
