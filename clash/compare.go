@@ -21,6 +21,9 @@ type Match struct {
 	// Tensors are what lay lowest when Best was enqueued; empty if nothing was in L1.
 	Tensors []Tensor
 
+	// Space says of a message of the allocator how the free bytes of L1 lay; nil if nothing is known.
+	Space *Space
+
 	miss uint64 // by how much the lowest address differs; of MatchNone, the end
 }
 
@@ -114,6 +117,7 @@ func (m *Match) missed(msg Message) uint64 {
 func (m *Match) take(o Match) {
 	was, is := rank(m.Level), rank(o.Level)
 	if is < was || m.End == 0 {
+		o.Space = m.Space
 		*m = o
 		return
 	}
@@ -148,6 +152,7 @@ func (c *Comparison) sameSize(m Message, end uint64, run Run) bool {
 func (c *Comparison) Merge(next *Comparison) {
 	for i := range c.matches {
 		c.matches[i].take(next.matches[i])
+		c.matches[i].takeSpace(next.matches[i].Space)
 	}
 }
 

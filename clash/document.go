@@ -58,7 +58,9 @@ type Row struct {
 	Notes   []Note  `json:"notes"`
 	Damaged bool    `json:"damaged,omitempty"` // the numbers deny the words; the text was probably cut
 
-	Match *MatchRow `json:"match,omitempty"` // what a capture says, if there was one to compare with
+	Shortage *ShortageRow `json:"shortage,omitempty"` // what the allocator says
+	Space    *SpaceRow    `json:"space,omitempty"`    // how the free bytes of L1 lay in a capture
+	Match    *MatchRow    `json:"match,omitempty"`    // what a capture says, if there was one to compare with
 }
 
 // A MatchRow says which programs of a capture a message may be about. From capture on
@@ -94,6 +96,18 @@ type CBRow struct {
 	Size   uint64 `json:"size"` // on each core
 }
 
+// A ShortageRow is what the allocator says of a buffer that it has no space for, in bytes of each
+// bank. What an older release does not say is absent.
+type ShortageRow struct {
+	Buffer    string  `json:"buffer"` // "DRAM", "L1", "L1_SMALL" or "TRACE"
+	Banks     uint64  `json:"banks"`
+	Need      *uint64 `json:"needed,omitempty"`
+	Bank      *uint64 `json:"bank_size,omitempty"`
+	Allocated *uint64 `json:"allocated,omitempty"`
+	Free      *uint64 `json:"free,omitempty"`
+	Block     *uint64 `json:"largest_free_block,omitempty"`
+}
+
 // A TensorRow is a buffer in L1.
 type TensorRow struct {
 	Address     uint64      `json:"address"`
@@ -111,7 +125,7 @@ func NewDocument(found Found, given l1.Spec) Document {
 	for i := range found.Messages {
 		row := found.explain(i, given).row()
 		if i < len(found.Matches) {
-			row.Match = found.Matches[i].row(found.Messages[i])
+			row.Match, row.Space = found.Matches[i].row(found.Messages[i]), found.Matches[i].Space.row()
 		}
 		doc.Messages = append(doc.Messages, row)
 	}
@@ -145,6 +159,8 @@ func (e Explanation) row() Row {
 		r.Size, r.Limit, r.LimitIs = &m.Size, &m.Bank, "bank-size"
 	case PageSize:
 		r.Size, r.PageSize = &m.Size, &m.Page
+	case OutOfMemory:
+		m.Shortage.fill(&r, m)
 	}
 	e.reckoned(&r)
 	return r

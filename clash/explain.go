@@ -65,6 +65,8 @@ func Explain(m Message, given l1.Spec) Explanation {
 		e.backing()
 	case PageSize:
 		e.pageSize()
+	case OutOfMemory:
+		e.shortage()
 	default:
 		e.Summary = "a message of a kind that is not known: " + string(m.Kind)
 	}

@@ -11,7 +11,7 @@ import (
 func (m *matcher) message(msg *Message) bool {
 	for _, form := range []func(*matcher, *Message) bool{
 		(*matcher).static, (*matcher).service, (*matcher).grid, (*matcher).appending, (*matcher).index,
-		(*matcher).backing, (*matcher).backingWarning, (*matcher).pageSize,
+		(*matcher).backing, (*matcher).backingWarning, (*matcher).pageSize, (*matcher).memory,
 	} {
 		*msg = Message{What: Circular, Count: 1}
 		m.i, m.text = 0, m.text[:0]

@@ -13,6 +13,7 @@ const (
 	IndexReuse    Kind = "index-reuse"    // a buffer index is used twice on a core
 	BackingBuffer Kind = "backing-buffer" // a buffer is larger than the tensor it lies in
 	PageSize      Kind = "page-size"      // a size is not a multiple of the page size
+	OutOfMemory   Kind = "out-of-memory"  // the allocator has no space for a buffer
 )
 
 // What kind of buffers a message is about, in tt-metal's words.

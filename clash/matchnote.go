@@ -24,6 +24,10 @@ func (f Found) explain(i int, given l1.Spec) Explanation {
 // Add adds what a capture says about the message. What it answers is no longer
 // unknown.
 func (e *Explanation) Add(match Match) {
+	if match.Space != nil {
+		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
+		e.addSpace(match.Space)
+	}
 	if match.Level == "" {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 // mention are zero.
 type Message struct {
 	Kind Kind
-	What string // Circular or Dataflow
+	What string // Circular or Dataflow; "" of OutOfMemory
 	Text string // the message on one line, without prefix and suffix
 
 	Program    uint64 // the id of the program
@@ -31,9 +31,11 @@ type Message struct {
 
 	Index uint64 // buffer index (IndexReuse)
 
-	Size uint64 // total size of one buffer (BackingBuffer, PageSize)
+	Size uint64 // total size of one buffer (BackingBuffer, PageSize, OutOfMemory)
 	Bank uint64 // bytes per bank of the tensor it lies in (BackingBuffer)
 	Page uint64 // page size (PageSize)
+
+	Shortage Shortage // what the allocator says (OutOfMemory)
 
 	Warning bool // an older release's warning: tt-metal went on (BackingBuffer)
 
@@ -46,7 +48,8 @@ func (m Message) NumCores() int { return m.Cores.Cores().Len() }
 
 // Over returns by how many bytes the limit of m is exceeded: End - Limit, for
 // Append the bytes between the address and the end of the region, for
-// BackingBuffer Size - Bank. ok is false for kinds without a limit, and if the
+// BackingBuffer Size - Bank, for OutOfMemory what a bank, what is free of it, or its largest free
+// block has too little. ok is false for kinds without a limit, and if the
 // numbers show no excess, as happens when a text was cut or altered.
 func (m Message) Over() (over uint64, ok bool) {
 	end, limit := m.bounds()
@@ -65,6 +68,8 @@ func (m Message) bounds() (end, limit uint64) {
 		return m.Region.End, m.Address
 	case BackingBuffer:
 		return m.Size, m.Bank
+	case OutOfMemory:
+		return m.Shortage.bounds()
 	}
 	return 0, 0
 }
@@ -82,12 +87,13 @@ type key struct {
 	address                uint64
 	region                 l1.Range
 	index, size, bank, pag uint64
+	shortage               Shortage
 	warning                bool
 }
 
 func (m Message) key() key {
 	return key{
 		m.Kind, m.What, m.Program, m.HasProgram, m.Cores.String(), m.Limit, m.End, m.Cols, m.Rows,
-		m.Address, m.Region, m.Index, m.Size, m.Bank, m.Page, m.Warning,
+		m.Address, m.Region, m.Index, m.Size, m.Bank, m.Page, m.Shortage, m.Warning,
 	}
 }

@@ -61,6 +61,8 @@ func (t *text) begins(pos int) bool {
 		next = "o\n"
 	case 'I':
 		next = "n\n"
+	case 'O':
+		next = "u\n"
 	default:
 		return false
 	}

@@ -24,10 +24,11 @@ func newExplain(s streams) *cobra.Command {
 		Use:   "explain [FILE|-]",
 		Short: "Explain tt-metal's messages about circular buffers in a log",
 		Long: "Explain what tt-metal means when it says that circular buffers clash with L1 buffers, grow beyond\n" +
-			"L1, and the like. The text is a log or a pasted error, from a file or from standard input.\n" +
+			"L1, and the like, or that its allocator is out of memory. The text is a log or a pasted error, from a file or from standard input.\n" +
 			"The exit code is 1 if there is no such message in it.\n\n" +
 			"With a graph capture of the same run, or of the same model, it also names the operation, the circular\n" +
-			"buffers and the tensor that a message is about: those with its core range, region end and lowest address.",
+			"buffers and the tensor that a message is about: those with its core range, region end and lowest address. Of a\n" +
+			"message of the allocator it names what lay between the free blocks of L1 at the end of the capture.",
 		Example: "  cbl1 explain run.log\n  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +97,7 @@ func (in *inputs) explain(name, with, format string) error {
 		return err
 	}
 	if len(found.Messages) == 0 {
-		in.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers", shown))
+		in.complain(fmt.Errorf("%s: no message of tt-metal about circular buffers, nor of its allocator", shown))
 		return errNo
 	}
 	return unreadable

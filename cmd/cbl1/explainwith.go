@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/clash"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -15,12 +19,18 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 	given := in.on.spec()
 	all := clash.Compare(found, given)
 	in.replay.Runs = true
+	if slices.ContainsFunc(found.Messages, func(m clash.Message) bool { return m.Kind == clash.OutOfMemory }) {
+		in.replay.GroupsAt = event.Some(uint64(math.MaxUint64)) // at the end
+	}
 	read := false
 	err := in.each([]string{with}, func(r *replay.Result) error {
 		read = true
 		one := clash.Compare(found, given)
 		for _, run := range r.Runs {
 			addRuns(one, r, run)
+		}
+		for _, d := range r.L1 {
+			one.AddBank(bankOf(r, d))
 		}
 		all.Merge(one)
 		return nil
@@ -29,6 +39,35 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		return nil, err
 	}
 	return all.Matches(), err
+}
+
+// bankOf returns what lay in the L1 of a device at the end.
+func bankOf(r *replay.Result, d replay.DeviceL1) clash.Bank {
+	out := clash.Bank{Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: r.Spec.Usable()}
+	if d.ID.OK {
+		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)
+	}
+	type key struct {
+		what, op string
+		at       l1.Range
+		event    uint64
+	}
+	seen := map[key]int{}
+	for _, g := range d.Groups {
+		for _, x := range g.Residents {
+			if x.Buffer == nil {
+				continue // a program's, of which the allocator knows nothing
+			}
+			one := key{x.Kind.String(), x.Buffer.Op, x.Range, x.Buffer.At}
+			if i, ok := seen[one]; ok { // on other cores, beside other things
+				out.Laid[i].Cores = out.Laid[i].Cores.Union(g.Cores)
+				continue
+			}
+			seen[one] = len(out.Laid)
+			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Range: x.Range, Event: one.event, T: x.Buffer.T, Op: one.op})
+		}
+	}
+	return out
 }
 
 // addRuns compares what was enqueued, by the two kinds that messages tell apart.

@@ -38,7 +38,7 @@ func TestLinesHaveALimit(t *testing.T) {
 	long := strings.NewReader(strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 18))
 	errw.Reset()
 	require.Equal(t, exitNo, run([]string{"explain", "-"}, long, &out, &errw))
-	require.Equal(t, "cbl1: stdin: no message of tt-metal about circular buffers\n", errw.String())
+	require.Equal(t, "cbl1: stdin: no message of tt-metal about circular buffers, nor of its allocator\n", errw.String())
 	require.Zero(t, long.Len())
 }
 
@@ -51,7 +51,7 @@ func TestNoFile(t *testing.T) {
 	}{
 		dir:                          {exitUsage, dir + " is a folder: name a file in it"},
 		filepath.Join(dir, "no.log"): {exitUsage, filepath.Join(dir, "no.log") + ": no such file or folder"},
-		os.DevNull:                   {exitNo, os.DevNull + ": no message of tt-metal about circular buffers"},
+		os.DevNull:                   {exitNo, os.DevNull + ": no message of tt-metal about circular buffers, nor of its allocator"},
 	} {
 		var out, errw bytes.Buffer
 		require.Equal(t, want.code, run([]string{"explain", name}, strings.NewReader(""), &out, &errw))
