@@ -20,6 +20,7 @@ type Taken struct {
 	spec    l1.Spec
 	all     regions      // on every core
 	classes []takenClass // disjoint; other cores have what is in all
+	cores   l1.CoreSet   // of the classes
 }
 
 // A takenClass is a set of cores on which the same is taken.
@@ -33,7 +34,7 @@ func NewTaken(spec l1.Spec) *Taken { return &Taken{spec: spec} }
 
 // Clone returns a Taken that goes its own way from here on.
 func (t *Taken) Clone() *Taken {
-	to := &Taken{spec: t.spec, all: t.all.clone(), classes: slices.Clone(t.classes)}
+	to := &Taken{spec: t.spec, all: t.all.clone(), classes: slices.Clone(t.classes), cores: t.cores}
 	for i := range to.classes {
 		to.classes[i].on = to.classes[i].on.clone()
 	}
@@ -83,24 +84,22 @@ func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
 	if r = t.clip(r); r.IsEmpty() {
 		return
 	}
-	for i := 0; i < len(t.classes) && !cores.IsEmpty(); i++ {
+	for i := range t.classes {
 		c := &t.classes[i]
-		both := c.cores.Intersect(cores)
-		if both.IsEmpty() {
+		if !c.cores.Overlaps(cores) || c.on.has(r) {
 			continue
 		}
-		if rest := c.cores.Minus(both); !rest.IsEmpty() {
-			c.cores = both
-			t.classes = append(t.classes, takenClass{rest, c.on.clone()})
+		if !cores.Contains(c.cores) {
+			t.classes = append(t.classes, takenClass{c.cores.Minus(cores), c.on.clone()})
 			c = &t.classes[i]
+			c.cores = c.cores.Intersect(cores)
 		}
 		c.on.add(r, by, by)
-		cores = cores.Minus(both)
 	}
-	if !cores.IsEmpty() {
-		own := takenClass{cores: cores}
+	if !t.cores.Contains(cores) {
+		own := takenClass{cores: cores.Minus(t.cores)}
 		own.on.add(r, by, by)
-		t.classes = append(t.classes, own)
+		t.classes, t.cores = append(t.classes, own), t.cores.Union(cores)
 	}
 }
 
@@ -119,8 +118,14 @@ type region struct {
 
 func (rs *regions) clone() regions { return regions{slices.Clone(rs.list), rs.merged} }
 
+// has reports whether all of a range is known to be taken, by somebody who came before.
+func (rs *regions) has(r l1.Range) bool {
+	i, _ := slices.BinarySearchFunc(rs.list[:rs.merged], r.Start, func(o region, start uint64) int { return cmp.Compare(o.End, start+1) })
+	return i < rs.merged && rs.list[i].Contains(r)
+}
+
 func (rs *regions) add(r l1.Range, first, last int) {
-	if r.IsEmpty() {
+	if r.IsEmpty() || rs.has(r) {
 		return
 	}
 	if rs.list = append(rs.list, region{r, first, last}); len(rs.list) > 2*rs.merged+16 {
