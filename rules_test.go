@@ -75,7 +75,8 @@ func importTable() map[string]row {
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
-		"cmd/cbl1":            {ours: append(product, "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, terminal}},
+		"page":                {ours: []string{"replay", "compare", "report", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"cmd/cbl1":            {ours: append(product, "page", "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, terminal}},
 		"internal/asciijson":  {},
 		"internal/attack":     {},
 		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
@@ -107,6 +108,8 @@ func folders() []string {
 	return []string{
 		".ci", "api", "capture", "cbregion", "clash", "cmd", "compare", "device", "docs", "event", "examples",
 		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
+
+		"page", // has files that it embeds
 	}
 }
 
@@ -313,11 +316,11 @@ func checkVariables(s *source) []string {
 		}
 		for _, spec := range group.Specs {
 			spec := spec.(*ast.ValueSpec)
-			if s.assertion(spec) || s.sentinel(spec) || s.version(spec) {
+			if s.assertion(spec) || s.sentinel(spec) || s.version(spec) || s.embedded(group, spec) {
 				continue
 			}
 			out = append(out, s.complain(spec.Pos(), "package variable %s: only error sentinels (var ErrX = errors.New(...)), "+
-				"var _ I = T{} and, in a command, var version string", spec.Names[0].Name))
+				"var _ I = T{}, an embedded file (//go:embed x, var x string) and, in a command, var version string", spec.Names[0].Name))
 		}
 	}
 	return out
@@ -343,6 +346,14 @@ func (s *source) sentinel(spec *ast.ValueSpec) bool {
 		return ok && s.refers(fun, "errors", "New")
 	}
 	return false
+}
+
+// embedded is a file that the compiler puts into an unexported string: //go:embed x, then
+// var x string.
+func (s *source) embedded(group *ast.GenDecl, spec *ast.ValueSpec) bool {
+	typ, ok := spec.Type.(*ast.Ident)
+	return ok && typ.Name == "string" && len(spec.Names) == 1 && len(spec.Values) == 0 && !spec.Names[0].IsExported() &&
+		group.Doc != nil && strings.HasPrefix(group.Doc.List[len(group.Doc.List)-1].Text, "//go:embed ")
 }
 
 // version is the variable that the linker fills in (-X main.version=...).

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
@@ -84,6 +86,22 @@ func (l *samples) add(s Sample) {
 			return
 		}
 	}
+}
+
+// Thin returns the same with at most so many samples, of which there are no fewer than 16:
+// the extremes of each figure stay.
+func (t Timeline) Thin(most int) Timeline {
+	if len(t.Samples) <= max(most, 16) {
+		return t
+	}
+	l := samples{list: slices.Clone(t.Samples)}
+	for i := range l.list {
+		l.list[i].n = uint64(i)
+	}
+	for l.stretch = 1; len(l.list) > max(most, 16); l.stretch *= 2 {
+		l.thin()
+	}
+	return Timeline{t.Device, l.list}
 }
 
 // thin keeps of each stretch those samples that are its highest or, for headroom, its

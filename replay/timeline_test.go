@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -45,4 +47,34 @@ func TestTimeline(t *testing.T) {
 	require.EqualValues(t, 1499136-103712-65536, least)
 	require.EqualValues(t, 1+3*steps, samples[len(samples)-1].At)
 	require.Empty(t, replayLog(t, log.String(), replay.Options{}).Timeline)
+}
+
+// A thinner time line has samples of the whole one, its extremes and its last.
+func TestTimelineThin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := replay.Timeline{}
+		for i := range rapid.IntRange(0, 300).Draw(t, "samples") {
+			n := rapid.Uint64Range(0, 9).Draw(t, "bytes")
+			line.Samples = append(line.Samples, replay.Sample{At: uint64(i), Registered: n, Tracked: 9 - n, Core: rapid.Uint64Range(0, 9).Draw(t, "core"), Headroom: event.Opt[uint64]{V: n, OK: n > 4}})
+		}
+		most := rapid.IntRange(0, 64).Draw(t, "most")
+		thin := line.Thin(most).Samples
+		require.LessOrEqual(t, len(thin), max(most, 16))
+		var whole, kept [3]uint64
+		highest := func(in []replay.Sample, out *[3]uint64) {
+			for _, s := range in {
+				*out = [3]uint64{max(out[0], s.Registered), max(out[1], s.Tracked), max(out[2], s.Core)}
+			}
+		}
+		highest(line.Samples, &whole)
+		highest(thin, &kept)
+		require.Equal(t, whole, kept)
+		at := -1
+		for _, s := range thin {
+			require.Greater(t, int(s.At), at)
+			at = int(s.At)
+			require.Equal(t, line.Samples[s.At].Registered, s.Registered)
+		}
+		require.Equal(t, len(line.Samples)-1, at)
+	})
 }

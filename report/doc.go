@@ -14,4 +14,6 @@
 // of this package: cbl1.report-2.schema.json, and the like for check, peak, room, who and diff.
 // [Schema], [CheckSchema], [PeakSchema], [RoomSchema], [WhoSchema] and [DiffSchema] name them.
 // Fields are only added within a version. CSV has the members of the JSON as columns.
+//
+// [OverviewJSON] has all of it for a page.
 package report

@@ -7,6 +7,7 @@
 //	cbl1 peak FILE|FOLDER|- ...       how much a core held at most, and what
 //	cbl1 who FILE|FOLDER|- ADDRESS    what holds a byte
 //	cbl1 diff OLD NEW                 what changed between two runs, or saved reports
+//	cbl1 page FILE|FOLDER|- ...       write an HTML page with pictures and tables
 //	cbl1 explain [FILE|-]             what the messages in a log mean
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log

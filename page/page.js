@@ -1,0 +1,534 @@
+"use strict";
+(() => {
+// The data block: pack.go says how it is packed.
+const packed = JSON.parse(document.getElementById("data").textContent);
+const opened = new Map();
+function unpack(v) {
+  if (Array.isArray(v)) return v.map(unpack);
+  if (v === null || typeof v !== "object") return v;
+  if ("$r" in v) {
+    if (!opened.has(v.$r)) opened.set(v.$r, unpack(packed.r[v.$r]));
+    return opened.get(v.$r);
+  }
+  if ("$i" in v) return BigInt(v.$i);
+  if ("$t" in v) return v.$t;
+  if ("$n" in v) return rowsOf(v.$n, v.$c);
+  const out = {};
+  for (const k of Object.keys(v)) out[k] = unpack(v[k]);
+  return out;
+}
+const resolved = (v) => ("$r" in v ? packed.r[v.$r] : v);
+function rowsOf(n, shared) {
+  const rows = Array.from({ length: n }, () => ({})), columns = resolved(shared);
+  for (const k of Object.keys(columns)) {
+    const column = resolved(columns[k]);
+    if (Array.isArray(column)) column.forEach((v, i) => { rows[i][k] = unpack(v); });
+    else { const v = unpack(column.$k); for (const row of rows) row[k] = v; }
+  }
+  return rows;
+}
+const doc = unpack(packed.v);
+
+// Text. Names of files are only ever text nodes; what cannot be seen in them is spelled.
+const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{M}{3,}|\p{Cs}|\p{Co}/gu;
+const spelled = (s) => s.replace(hidden, (m) => [...m].map((c) => "\\u{" + c.codePointAt(0).toString(16) + "}").join(""));
+function name(s, most = 160) {
+  let text = s.replaceAll("tt::tt_metal::", "");
+  if (text.length > most) text = text.slice(0, most - 1) + "\u2026";
+  return h("bdi", { class: "name" }, spelled(text));
+}
+const num = (n) => (n === null || n === undefined ? "\u2013" : typeof n === "string" ? n : n.toLocaleString("en-US"));
+const signed = (n) => (n > 0 ? "+" : n < 0 ? "\u2212" : "\u00b1") + num(n < 0 ? -n : n);
+function rounded(n) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  let v = Number(n), i = 0;
+  while (v >= 1024 && i < units.length - 1) { v /= 1024; i++; }
+  return i ? v.toFixed(1) + " " + units[i] : num(n) + " bytes";
+}
+function percent(part, whole) {
+  if (!whole) return "";
+  const p = (100 * Number(part)) / Number(whole);
+  if (part > 0 && p < 0.1) return "<0.1%";
+  return (part < whole && p > 99.9 ? 99.9 : p).toFixed(1) + "%";
+}
+const plural = (n, noun) => num(n) + " " + noun + (n === 1 ? "" : "s");
+const kinds = { cb: "CB", dataflow: "dataflow buffer", scratchpad: "scratchpad", l1: "L1 buffer", l1_small: "L1_SMALL buffer", global_cb: "global CB", dram: "DRAM buffer" };
+const kindOf = (k) => kinds[k] || spelled(k).replaceAll("_", " ");
+const hue = (k) => (k === "cb" ? "cb" : k === "dataflow" || k === "scratchpad" ? "other" : "l1");
+
+// Elements.
+function h(tag, attrs, ...kids) { return make(document.createElement(tag), attrs, kids); }
+function g(tag, attrs, ...kids) { return make(document.createElementNS("http://www.w3.org/2000/svg", tag), attrs, kids); }
+function make(e, attrs, kids) {
+  for (const [k, v] of Object.entries(attrs || {})) {
+    if (v === null || v === undefined || v === false) continue;
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (k === "css") for (const [p, x] of Object.entries(v)) e.style.setProperty(p, x);
+    else e.setAttribute(k, v === true ? "" : v);
+  }
+  for (const kid of kids.flat(9)) if (kid !== null && kid !== undefined && kid !== false) e.append(kid);
+  return e;
+}
+const section = (id, title, basis, ...kids) => h("section", { id, "aria-label": title }, h("h2", {}, title), basis && h("p", { class: "basis" }, basis), ...kids);
+function choice(label, options, chosen, pick) {
+  return h("div", { class: "choice noprint", role: "group", "aria-label": label },
+    options.map(([value, text]) => h("button", { type: "button", "aria-pressed": String(value === chosen), onclick: () => pick(value) }, text)));
+}
+
+// What is looked at.
+const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null };
+const capture = () => doc.captures[state.capture];
+const device = () => capture().alike[state.alike];
+const size = (c) => c.report.basis.l1_size_bytes;
+const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
+const nodeWord = (c) => (c.log ? "event" : "node");
+const at = (c, row) => nodeWord(c) + " " + row.counter + (row.t === undefined ? "" : " (t\u00a0" + row.t + ")");
+
+// The figures.
+function fullest(c) {
+  let best = null;
+  c.alike.forEach((a, i) => { const p = a.l1 && a.l1.core_peak; if (p && (!best || p.tracked_bytes > best.peak.tracked_bytes)) best = { peak: p, on: a, i }; });
+  return best;
+}
+function tile(label, bytes, whole, ...subs) {
+  const of = whole ? percent(bytes, whole) : "";
+  return h("div", { class: "tile" }, h("dt", {}, label),
+    h("dd", {}, h("div", { class: "big" }, num(bytes), h("span", { class: "unit" }, " bytes")),
+      whole ? h("div", { class: "meter", "aria-hidden": "true" }, h("i", { css: { width: Math.min(100, (100 * Number(bytes)) / Number(whole)) + "%" } })) : null,
+      h("div", { class: "sub" }, rounded(bytes), of && ", " + of + " of L1"), subs.filter(Boolean).map((s) => h("div", { class: "sub" }, s))));
+}
+function tiles(c) {
+  const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = size(c);
+  const count = c.alike.reduce((n, a) => n + a.ids.length, 0);
+  const programs = c.alike.reduce((n, a) => Math.max(n, a.figures ? a.figures.programs : 0), 0);
+  return h("dl", { class: "tiles" },
+    top && tile("A core held at most", top.peak.tracked_bytes, whole, ["core ", top.peak.core, " of ", top.on.label, ", ", at(c, top.peak)], "CBs and L1 buffers, each byte once; no kernels"),
+    f && tile("CBs registered on the fullest core", f.bytes, whole, ["most of it: ", name(f.program.op || "not named", 60)], "all programs, as the program cache keeps them"),
+    t && tile("Least room above the CBs of a program", t.headroom.free_bytes, whole, ["of ", name(t.program.op || "not named", 60)], "up to the lowest L1 buffer or the end of L1"),
+    h("div", { class: "tile" }, h("dt", {}, "Programs"), h("dd", {}, h("div", { class: "big" }, num(programs), h("span", { class: "unit" }, count > 1 ? " on each device at most" : "")),
+      h("div", { class: "sub" }, plural(c.check.runs, "run") + " checked, " + (c.check.runs_failed ? num(c.check.runs_failed) + " of them " + (c.check.runs_failed === 1 ? "does" : "do") + " not fit" : c.check.answer === "fits" ? "all fit" : "what is known fits")),
+      h("div", { class: "sub" }, plural(count, "device") + ", " + plural(c.report.nodes, nodeWord(c))),
+      h("div", { class: "sub" }, spelled(c.report.basis.arch) + (c.report.basis.arch_from === "assumed" ? " (assumed)" : "") + (whole ? ", L1 " + num(whole) + " bytes a core" : ", L1 size not known")))));
+}
+
+// One core's L1, by address: what lies where.
+let hatches = 0;
+function addressMap(c, residents, words) {
+  const base = c.report.basis.cb_base, top = Number(size(c) || 0);
+  const high = Math.max(top, ...residents.map((r) => Number(r.end)), Number(base) + 1);
+  const W = 360, H = 430, X = 92, lane = 122;
+  const y = (a) => H - (Number(a) / high) * H;
+  const id = "hatch" + hatches++;
+  const svg = g("svg", { viewBox: `-4 -10 ${W} ${H + 20}`, width: W, height: H + 20, role: "img", "aria-label": "L1 by address, 0 at the bottom: the table beside says the same" },
+    g("defs", {}, g("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      g("rect", { width: 6, height: 6, class: "hatchback" }), g("line", { x1: 0, y1: 0, x2: 0, y2: 6, class: "hatchline" }))),
+    g("rect", { x: X, y: y(base), width: 2 * lane + 4, height: Math.max(0, H - y(base)), class: "below" }),
+    g("rect", { x: X, y: 0, width: 2 * lane + 4, height: H, class: "axis" }),
+    H - y(base) > 15 && g("text", { x: X + lane + 2, y: (H + y(base)) / 2 + 4, "text-anchor": "middle" }, "kernels, reserved"));
+  for (const gap of gapsOf(residents, Number(base), Number(high))) {
+    if (y(gap[0]) - y(gap[1]) > 18) svg.append(g("text", { x: X + lane + 2, y: (y(gap[0]) + y(gap[1])) / 2 + 4, "text-anchor": "middle" }, "free " + num(gap[1] - gap[0])));
+  }
+  residents.forEach((r, i) => svg.append(block(r, i, y, X, lane)));
+  for (const o of twice(residents)) {
+    const e = g("rect", { x: X, y: y(o[1]), width: 2 * lane + 4, height: Math.max(2, y(o[0]) - y(o[1])), class: "twice", fill: `url(#${id})` }, g("title", {}, words + ": " + num(o[0]) + " to " + num(o[1])));
+    e.style.setProperty("fill", `url(#${id})`);
+    svg.append(e);
+  }
+  const edges = new Set([Number(base), high, ...residents.map((r) => Number(r.start)), ...residents.map((r) => Number(r.end))]);
+  const small = Number(c.report.basis.l1_small_bytes);
+  if (small && top) { svg.append(g("line", { x1: X, x2: X + 2 * lane + 4, y1: y(top - small), y2: y(top - small), class: "edge" })); edges.add(top - small); }
+  const ticks = [];
+  for (const a of [Number(base), high, ...[...edges].sort((p, q) => p - q)]) {
+    if (ticks.some((t) => Math.abs(t - y(a)) < 13)) continue;
+    ticks.push(y(a));
+    svg.append(g("text", { x: X - 8, y: y(a) + 4, "text-anchor": "end" }, num(a)), g("line", { x1: X - 4, x2: X, y1: y(a), y2: y(a), class: "edge" }));
+  }
+  return svg;
+}
+function block(r, i, y, X, lane) {
+  const kind = hue(r.kind), right = kind === "l1", top = y(r.end), tall = Math.max(1.5, y(r.start) - top), x = right ? X + lane + 4 : X;
+  return g("g", {},
+    g("rect", { x, y: top, width: lane, height: tall, class: kind, "data-row": i }, g("title", {}, kindOf(r.kind) + " " + num(r.start) + " to " + num(r.end))),
+    tall > 15 && g("text", { x: x + lane / 2, y: top + tall / 2 + 4, "text-anchor": "middle", class: right ? "onl1" : "on", "pointer-events": "none" }, (r.cb === null ? kindOf(r.kind) : kindOf(r.kind) + " " + r.cb)));
+}
+// merged returns the union of ranges, and calls held with what two of them have in common.
+function merged(residents, held) {
+  const out = [];
+  for (const [start, end] of residents.map((r) => [Number(r.start), Number(r.end)]).filter((r) => r[0] < r[1]).sort((a, b) => a[0] - b[0])) {
+    const last = out[out.length - 1];
+    if (!last || start > last[1]) { out.push([start, end]); continue; }
+    if (start < last[1] && held) held([start, Math.min(end, last[1])]);
+    last[1] = Math.max(last[1], end);
+  }
+  return out;
+}
+function gapsOf(residents, low, high) {
+  const gaps = [];
+  let from = low;
+  for (const [start, end] of merged(residents)) { if (start > from) gaps.push([from, start]); from = Math.max(from, end); }
+  if (high > from) gaps.push([from, high]);
+  return gaps;
+}
+function twice(residents) {
+  const found = [];
+  merged(residents, (range) => found.push({ start: range[0], end: range[1] }));
+  return merged(found);
+}
+function ownerOf(c, r) {
+  if (r.program) return [name(r.program.op || "not named"), " (" + at(c, r.program) + (r.program.inferred ? ", inferred)" : ")")];
+  if (r.buffer) return [name(r.buffer.op || "not named"), " (" + at(c, r.buffer) + ")"];
+  return "";
+}
+function holders(c, residents, svg) {
+  const rows = residents.map((r, i) => [r, i]).sort((a, b) => (a[0].end < b[0].end ? 1 : a[0].end > b[0].end ? -1 : 0));
+  const light = (i, on) => svg.querySelectorAll(`[data-row="${i}"]`).forEach((e) => e.classList.toggle("lit", on));
+  return h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", {},
+    h("thead", {}, h("tr", {}, h("th", {}, "what"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "start"), h("th", { class: "n" }, "end"), h("th", {}, "whose"))),
+    h("tbody", {}, rows.map(([r, i]) => h("tr", { onpointerenter: () => light(i, true), onpointerleave: () => light(i, false) },
+      h("td", { class: "k" }, h("span", { class: "swatch " + hue(r.kind) }), kindOf(r.kind) + (r.cb === null ? "" : " " + r.cb)),
+      h("td", { class: "n" }, num(r.bytes)), h("td", { class: "n" }, num(r.start)), h("td", { class: "n" }, num(r.end)), h("td", { class: "w" }, ownerOf(c, r)))))));
+}
+function coreView(c, title, basis, residents, words) {
+  const svg = addressMap(c, residents, words), shared = twice(residents).reduce((n, r) => n + r[1] - r[0], 0);
+  return [h("h3", {}, title), h("p", { class: "note" }, basis),
+    h("div", { class: "keys" }, h("span", {}, h("span", { class: "swatch cb" }), "program, grows up"), h("span", {}, h("span", { class: "swatch" }), "L1 buffers, from the top down"),
+      shared > 0 && h("span", {}, h("span", { class: "swatch twice" }), words + ": " + num(shared) + " bytes")),
+    h("figure", { css: { "margin-top": ".9rem" } }, svg), holders(c, residents, svg)];
+}
+
+// What does not fit.
+function failures(c) {
+  const list = c.check.failures;
+  if (!list.length) return null;
+  return section("failures", "What does not fit", "Each program is judged beside the L1 buffers that live when it is enqueued: as tt-metal does, and byte by byte.",
+    list.map((f, i) => failure(c, f, i === 0)), c.check.failures_more > 0 && h("p", { class: "note" }, plural(c.check.failures_more, "further failure") + " are not on this page."));
+}
+function failure(c, f, open) {
+  const v = f.verdict, clash = v.clashes[0];
+  const body = [h("p", { class: "quote name" }, spelled(v.message)), v.advice && h("p", {}, name(v.advice, 2000)), v.difference && h("p", { class: "note" }, name(v.difference, 2000)),
+    f.synthesised && h("p", { class: "note" }, "It depends on addresses that are not recorded: synthesised.")];
+  if (clash) {
+    const all = [...clash.cbs, ...clash.above];
+    const svg = addressMap(c, all, "in each other\u2019s way");
+    body.push(h("div", { class: "pair" }, h("figure", {}, svg), h("div", {}, h("h3", {}, plural(clash.count, "core") + " " + clash.cores.replace(/[{}]/g, "")),
+      h("p", { class: "note" }, num(clash.over_bytes) + " bytes too many: the region ends at " + num(clash.region_end) + ", " + (clash.limit_is === "l1_size" ? "L1 at " : "what lies lowest above starts at ") + num(clash.limit)), holders(c, all, svg))));
+  }
+  return h("details", { class: "card bad", open }, h("summary", {}, name(f.program.op || "a program that is not named", 90), ", " + at(c, f) + (f.devices > 1 ? ", " + plural(f.devices, "device") : "") + (f.times > 1 ? ", " + num(f.times) + " times" : "")), body);
+}
+
+// The cores of a device.
+const measures = {
+  tracked: ["Everything at the peak", "Tracked bytes of each core when the fullest core of the device held most: CBs of the program that ran last, and L1 buffers, each byte once."],
+  registered: ["CBs registered", "Bytes of CBs of all programs registered at the end, as the program cache keeps them, each byte once."],
+  alive: ["CBs alive at most", "Most bytes of CBs alive at one time on each core: a high-water mark, at different moments on different cores."],
+};
+const grids = new Map();
+function gridOf(a) {
+  if (grids.has(a)) return grids.get(a);
+  const cells = new Map(), l = a.l1 || {};
+  let cols = l.cols || 0, rows = l.rows || 0;
+  const each = (cores, set) => {
+    for (const m of cores.matchAll(/\[(\d+)-(\d+) - (\d+)-(\d+)\]/g)) {
+      for (let x = +m[1]; x <= +m[3]; x++) for (let y = +m[2]; y <= +m[4]; y++) {
+        const key = x + "-" + y;
+        if (!cells.has(key)) cells.set(key, { key, tracked: 0, registered: 0, alive: 0, group: null, figures: null });
+        set(cells.get(key));
+        cols = Math.max(cols, x + 1); rows = Math.max(rows, y + 1);
+      }
+    }
+  };
+  for (const p of a.peak_groups) each(p.cores, (o) => { o.tracked = p.tracked_bytes; o.group = p; });
+  for (const p of a.figures ? a.figures.core_groups : []) each(p.cores, (o) => { o.registered = p.registered_bytes; o.alive = p.core_peak_bytes; o.figures = p; });
+  const out = { cells, cols, rows };
+  grids.set(a, out);
+  return out;
+}
+function shade(e, value, most) {
+  if (!value || !most) { e.classList.add("none"); return; }
+  const p = Math.round((100 * Number(value)) / Number(most));
+  e.style.setProperty("background", `color-mix(in oklab, var(--hi) ${p}%, var(--lo))`);
+  e.style.setProperty("color", p > 50 ? "var(--on-hi)" : "var(--ink)");
+}
+function mostOf(a) { let most = 0; for (const o of gridOf(a).cells.values()) if (o[state.measure] > most) most = o[state.measure]; return most; }
+function coreGrid(a) {
+  const { cells, cols, rows } = gridOf(a), most = mostOf(a);
+  if (cols * rows > 4096) return h("p", { class: "note" }, `A grid of ${num(cols)} x ${num(rows)} cores is too large to draw; the tables list its groups.`);
+  if (!cols) return h("p", { class: "note" }, "Nothing is known to lie on a core.");
+  const like = cells.get(state.core), step = cols > 16 ? 5 : 1, fullest = a.l1 && a.l1.core_peak ? a.l1.core_peak.core : "";
+  const grid = h("div", { class: "grid", role: "group", "aria-label": "cores, x to the right, y down", css: { "grid-template-columns": `1.4rem repeat(${cols}, minmax(0, 1fr))` }, onkeydown: (e) => move(e, grid, cols, rows) }, h("span", {}));
+  for (let x = 0; x < cols; x++) grid.append(h("span", { "aria-hidden": "true" }, x % step ? "" : String(x)));
+  for (let y = 0; y < rows; y++) {
+    grid.append(h("span", { "aria-hidden": "true" }, y % step ? "" : String(y)));
+    for (let x = 0; x < cols; x++) {
+      const key = x + "-" + y, o = cells.get(key), value = o ? o[state.measure] : 0;
+      const b = h("button", { type: "button", "data-core": key, title: `core ${key}: ${num(value)} bytes`, "aria-label": `core ${key}: ${num(value)} bytes`, "aria-pressed": String(key === state.core),
+        tabindex: key === state.core || (!state.core && x + y === 0) ? "0" : "-1", onclick: () => { state.core = key; drawCores(key); } });
+      if (like && o && o !== like && like.group && o.group === like.group && state.measure === "tracked") b.classList.add("like");
+      if (key === fullest && state.measure === "tracked") b.classList.add("full");
+      shade(b, value, most);
+      grid.append(b);
+    }
+  }
+  return grid;
+}
+function move(e, grid, cols, rows) {
+  const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key], from = e.target.dataset && e.target.dataset.core;
+  if (!step || !from) return;
+  const [x, y] = from.split("-").map(Number);
+  const next = grid.querySelector(`[data-core="${Math.min(cols - 1, Math.max(0, x + step[0]))}-${Math.min(rows - 1, Math.max(0, y + step[1]))}"]`);
+  e.preventDefault();
+  if (next) next.focus();
+}
+function legend(c, a) {
+  const most = mostOf(a);
+  if (!most) return null;
+  return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, num(most) + " bytes" + (size(c) ? ", " + percent(most, size(c)) + " of L1 " + num(size(c)) : "")));
+}
+function meshes(c) {
+  const on = new Map();
+  c.alike.forEach((a, i) => a.ids.forEach((id) => { if (id !== null) on.set(Number(id), i); }));
+  const most = Math.max(...c.alike.map((a) => Number((a.l1 && a.l1.core_peak && a.l1.core_peak.tracked_bytes) || 0)));
+  return c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.rows * m.cols <= 4096).slice(0, 8).map((m) => {
+    const box = h("div", { class: "mesh", role: "group", "aria-label": `mesh of ${m.rows} rows and ${m.cols} columns of devices`, css: { "grid-template-columns": `repeat(${m.cols}, minmax(0, 2.4rem))` } });
+    for (let k = 0; k < m.rows * m.cols; k++) {
+      const id = Number(m.first) + k, i = on.get(id), p = i === undefined ? null : c.alike[i].l1 && c.alike[i].l1.core_peak;
+      const b = h("button", { type: "button", title: `device ${id}: ${p ? num(p.tracked_bytes) + " bytes on its fullest core at the peak" : "nothing known"}`, "aria-pressed": String(i === state.alike), disabled: i === undefined, onclick: () => pickDevice(i) }, String(id));
+      shade(b, p ? p.tracked_bytes : 0, most);
+      box.append(b);
+    }
+    return box;
+  });
+}
+function folds(c) {
+  if (c.alike.length < 2) return null;
+  return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
+    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + ", " + percent(a.l1.core_peak.tracked_bytes, size(c)) + " of L1" : "nothing known"))));
+}
+function cores() {
+  const c = capture(), a = device();
+  if (!a) return h("section", { id: "cores", hidden: true });
+  if (!state.core || !gridOf(a).cells.has(state.core)) state.core = state.core || (a.l1 && a.l1.core_peak && a.l1.core_peak.core) || null;
+  const o = gridOf(a).cells.get(state.core), peak = a.l1 && a.l1.core_peak;
+  const equal = a.ids.length > 1 ? `${capital(a.label)}: ${num(a.ids.length)} devices that are equal but for their nodes.` : capital(a.label) + ".";
+  const right = h("div", { class: "card" });
+  if (o && o.group) {
+    right.append(...coreView(c, "Core " + state.core, [(o.group.count > 1 ? `and ${num(o.group.count - 1)} more that hold the same` : "alone") + `: ${num(o.tracked)} bytes` + (peak ? " at " + at(c, peak) + ", the peak of the device" : "") + ". Registered CBs: " + num(o.registered) + " bytes" +
+      (o.figures ? " of " + plural(o.figures.programs, "program") : "") + "."], o.group.residents, "held twice, counts once"));
+  } else {
+    right.append(h("h3", {}, state.core ? "Core " + state.core : "No core"), h("p", { class: "note" }, a.peak_groups_more ? "What lay there at the peak is too much for this page." : "Nothing lay there at the peak of the device." + (o ? " Registered CBs: " + num(o.registered) + " bytes." : "")));
+  }
+  return section("cores", "Cores", [equal + (a.l1 && a.l1.cores_from === "assumed" ? " The grid is assumed." : "") + " ", measures[state.measure][1]], meshes(c), folds(c),
+    h("div", { class: "bar" }, choice("shade cores by", Object.entries(measures).map(([k, v]) => [k, v[0]]), state.measure, (k) => { state.measure = k; redraw("cores", cores); })),
+    h("div", { class: "pair" }, h("div", {}, coreGrid(a), legend(c, a)), right));
+}
+function drawCores(key) { redraw("cores", cores); const b = document.querySelector(`#cores .grid [data-core="${key}"]`); if (b) b.focus({ preventScroll: true }); }
+function pickDevice(i) { state.alike = i; state.core = null; redraw("cores", cores); redraw("time", time); }
+function redraw(id, draw) { const old = document.getElementById(id); if (old) old.replaceWith(draw()); }
+
+// The time line.
+const lines = {
+  core: ["Fullest core", [["tracked_core_bytes", "tracked", "l-main"]], "Tracked bytes on the fullest core of the device, after each event that changed something."],
+  sum: ["Sum over cores", [["tracked_bytes", "tracked", "l-main"], ["resident_bytes", "CBs resident", "l-third"], ["registered_bytes", "CBs registered", "l-second"]], "Bytes summed over cores: tracked, CBs that the last dispatches left, and CBs registered."],
+  room: ["Least room", [["headroom_bytes", "room", "l-main"]], "Room above what is registered, on the core with the least; none where nothing is registered."],
+};
+function time() {
+  const c = capture(), a = device();
+  if (!a || a.timeline.length < 2) return h("section", { id: "time", hidden: true });
+  const what = lines[state.line], box = h("div", { css: { "margin-top": "1rem" } }), readout = h("p", { class: "readout", "aria-live": "polite" });
+  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => draw() });
+  let best = 0;
+  a.timeline.forEach((s, i) => { if (s.tracked_core_bytes > a.timeline[best].tracked_core_bytes) best = i; });
+  slider.value = String(best);
+  function draw() {
+    const i = Number(slider.value), s = a.timeline[i];
+    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, (n) => { slider.value = String(n); draw(); }));
+    readout.replaceChildren(at(c, s) + ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i === best ? ", the peak" : ""));
+    slider.setAttribute("aria-valuetext", readout.textContent);
+  }
+  const out = section("time", "Time", [capital(a.label) + ". ", what[2]], h("div", { class: "bar" }, choice("figure", Object.entries(lines).map(([k, v]) => [k, v[0]]), state.line, (k) => { state.line = k; redraw("time", time); })),
+    box, h("div", { class: "noprint" }, slider), readout, composition(c, a));
+  requestAnimationFrame(draw);
+  time.draw = draw;
+  draw();
+  return out;
+}
+function chart(c, a, what, best, cursor, W, pick) {
+  const H = 230, L = 78, R = 14, T = 18, B = 26, list = a.timeline, whole = Number(size(c) || 0);
+  const x0 = Number(list[0].counter), x1 = Math.max(x0 + 1, Number(list[list.length - 1].counter));
+  let most = 1;
+  for (const [k] of what[1]) for (const s of list) if (s[k] !== null) most = Math.max(most, Number(s[k]));
+  if (what[1].length === 1 && whole) most = Math.max(most, whole);
+  const X = (s) => L + ((Number(s.counter) - x0) / (x1 - x0)) * (W - L - R), Y = (v) => T + (1 - Number(v) / most) * (H - T - B);
+  const svg = g("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": "time line; the slider below reads it" });
+  for (let k = 0; k <= 4; k++) {
+    const v = (most * k) / 4;
+    svg.append(g("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "axis" }), g("text", { x: L - 8, y: Y(v) + 4, "text-anchor": "end" }, k ? rounded(v) : "0"));
+  }
+  what[1].forEach(([k, , cls], n) => {
+    const path = steps(list, k, X, Y);
+    if (n === 0 && what[1].length === 1) svg.append(g("path", { d: steps(list, k, X, Y, Y(0)), class: "area" }));
+    svg.append(g("path", { d: path, class: cls }));
+  });
+  for (const f of c.check.failures.slice(0, 64)) if (f.counter >= x0 && f.counter <= x1) svg.append(g("path", { d: `M${X(f)} ${H - B}l-4 8h8z`, class: "fail" }, g("title", {}, "does not fit: " + at(c, f))));
+  svg.append(g("line", { x1: X(list[cursor]), x2: X(list[cursor]), y1: T, y2: H - B, class: "cursor" }));
+  if (what === lines.core) {
+    const p = list[best], near = X(p) > W / 2;
+    svg.append(g("circle", { cx: X(p), cy: Y(p.tracked_core_bytes), r: 5, class: "peak" }),
+      g("text", { x: X(p) + (near ? -10 : 10), y: Math.max(12, Y(p.tracked_core_bytes) - 8), "text-anchor": near ? "end" : "start", class: "strong" }, "peak " + num(p.tracked_core_bytes)));
+  }
+  svg.append(g("text", { x: L, y: H - 6 }, nodeWord(c) + " " + list[0].counter), g("text", { x: W - R, y: H - 6, "text-anchor": "end" }, String(list[list.length - 1].counter)));
+  if (what[1].length > 1) what[1].forEach(([, word, cls], n) => svg.append(g("line", { x1: L + 150 * n, x2: L + 150 * n + 22, y1: 7, y2: 7, class: cls }), g("text", { x: L + 150 * n + 28, y: 11 }, word)));
+  svg.addEventListener("click", (e) => {
+    const box = svg.getBoundingClientRect(), px = ((e.clientX - box.left) / box.width) * W;
+    let found = 0;
+    list.forEach((s, i) => { if (Math.abs(X(s) - px) < Math.abs(X(list[found]) - px)) found = i; });
+    pick(found);
+  });
+  return svg;
+}
+function steps(list, k, X, Y, floor) {
+  let d = "", open = false, lastY = 0, lastX = 0;
+  const close = () => { if (open && floor !== undefined) d += `V${floor}Z`; open = false; };
+  for (const s of list) {
+    const x = X(s).toFixed(1);
+    if (s[k] === null) { if (open) d += `H${x}`; close(); continue; }
+    const y = Y(s[k]).toFixed(1);
+    if (!open) d += floor === undefined ? `M${x} ${y}` : `M${x} ${floor}V${y}`;
+    else if (y !== lastY) d += `H${x}V${y}`;
+    open = true; lastX = x; lastY = y;
+  }
+  if (open) d += `H${lastX}`;
+  close();
+  return d;
+}
+function composition(c, a) {
+  const p = a.l1 && a.l1.core_peak;
+  if (!p) return null;
+  const whole = Number(size(c) || p.with_kernels_bytes), shared = p.shared.reduce((n, s) => n + Number(s.bytes), 0);
+  const part = (cls, bytes, title) => h("i", { class: cls, title, css: { width: (100 * Number(bytes)) / whole + "%" } });
+  const all = Object.entries(p.kinds);
+  return h("div", { class: "card" }, h("h3", {}, "At the peak: core " + p.core + ", " + at(c, p)),
+    h("p", { class: "note" }, num(p.tracked_bytes) + " bytes tracked", p.op && [", at ", name(p.op)], p.count > 1 && `; ${num(p.count - 1)} more cores were as full`, "."),
+    h("div", { class: "stack", role: "img", "aria-label": "shares of L1" }, all.map(([k, b]) => part(hue(k), Number(b) - (hue(k) === "cb" ? shared : 0), kindOf(k) + " " + num(b))), shared > 0 && part("twice", shared, "held twice " + num(shared))),
+    h("div", { class: "keys" }, all.map(([k, b]) => h("span", {}, h("span", { class: "swatch " + hue(k) }), kindOf(k) + "s " + num(b))),
+      p.shared.map((s) => h("span", {}, h("span", { class: "swatch twice" }), s.kinds.map(kindOf).join(" and ") + " at once, counts once: " + num(s.bytes))),
+      h("span", {}, h("span", { class: "swatch none" }), "largest gap " + (p.largest_gap ? num(Number(p.largest_gap[1]) - Number(p.largest_gap[0])) : "0"))),
+    p.spike && h("p", { class: "note", css: { "margin-top": ".6rem" } }, "A spike: a buffer was allocated before the one that it replaces was freed. With the free first the core would have held " + num(p.spike.without_bytes) + " bytes."));
+}
+
+// Tables that sort and filter.
+function table(columns, rows, first, left) {
+  let by = first, down = true, words = "", shown = 50;
+  const text = new Map(), body = h("tbody", {}), count = h("span", { class: "note", "aria-live": "polite" }), more = h("button", { type: "button", class: "plain noprint", onclick: () => { shown += 500; fill(); } });
+  const searched = (r) => { let t = text.get(r); if (t === undefined) { t = columns.map((k) => { const v = k.get(r); return v === null || v === undefined ? "" : String(v) + " " + num(v); }).join(" ").toLowerCase(); text.set(r, t); } return t; };
+  const heads = columns.map((k, i) => h("th", { class: k.num ? "n" : "" }, h("button", { type: "button", onclick: () => { down = by === i ? !down : Boolean(k.num); by = i; shown = 50; fill(); } }, k.title)));
+  function fill() {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), get = by === null ? () => 0 : columns[by].get;
+    let list = wanted.length ? rows.filter((r) => wanted.every((w) => searched(r).includes(w))) : rows.slice();
+    const order = (p, q) => { const a = get(p), b = get(q); return a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1 : (a < b ? -1 : 1) * (down ? -1 : 1); };
+    list = list.map((r, i) => [r, i]).sort((p, q) => order(p[0], q[0]) || p[1] - q[1]).map((p) => p[0]);
+    heads.forEach((e, i) => (i === by ? e.setAttribute("aria-sort", down ? "descending" : "ascending") : e.removeAttribute("aria-sort")));
+    body.replaceChildren(...list.slice(0, shown).map((r) => h("tr", {}, columns.map((k) => h("td", { class: k.num ? "n" : k.wide ? "w" : "" }, k.show ? k.show(r) : k.num ? num(k.get(r)) : k.get(r) === null ? "\u2013" : name(String(k.get(r))))))));
+    count.textContent = (list.length < rows.length ? num(list.length) + " of " : "") + plural(rows.length, "row") + (list.length > shown ? ", " + num(shown) + " shown" : "") + (left ? "; " + num(left) + " more are not on this page" : "");
+    more.hidden = list.length <= shown;
+    more.textContent = "Show " + num(Math.min(500, list.length - shown)) + " more";
+  }
+  const input = h("input", { type: "search", placeholder: "Filter", "aria-label": "filter rows", oninput: () => { words = input.value; shown = 50; fill(); } });
+  fill();
+  return h("div", {}, h("div", { class: "bar noprint" }, input, count), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)), h("div", { class: "bar" }, more));
+}
+const column = (title, key, isNum, extra) => ({ title, get: (r) => r[key], num: isNum, ...extra });
+function programsTable(c) {
+  const many = c.alike.length > 1;
+  return table([
+    column("operation", "op", false, { wide: true, get: (r) => r.op || "", show: (r) => h("button", { type: "button", onclick: () => { state.only = r; state.table = "cbs"; redraw("tables", tables); } }, name(r.op || "not named"), r.cbs_overlap ? " (CBs share bytes)" : "") }),
+    column("times", "times", true), column(nodeWord(c), "first_counter", true, { show: (r) => String(r.first_counter) }), { title: "CBs", num: true, get: (r) => r.local_cbs, show: (r) => r.local_cbs + (r.global_cbs ? "+" + r.global_cbs : "") }, column("cores", "cores", true),
+    column("bytes a core", "core_max_bytes", true), column("sum over cores", "resident_bytes", true), column("logical", "logical_bytes", true), column("end", "highest_end", true),
+    ...(many ? [{ title: "devices", get: (r) => r.alike.length, show: (r) => (r.alike.length === c.alike.length ? "all" : r.alike.slice(0, 2).map((i) => c.alike[i].label).join(", ") + (r.alike.length > 2 ? ", \u2026" : "")) }] : []),
+  ], c.programs, 5, c.programs_more);
+}
+function cbsTable(c) {
+  const rows = [];
+  for (const p of state.only ? [state.only] : c.programs) if (p.placed !== null) for (const b of c.placed[p.placed]) rows.push({ b, p });
+  const sub = (title, key, isNum) => ({ title, num: isNum, get: (r) => r.b[key] });
+  return [state.only && h("p", { class: "note", css: { "margin-top": ".8rem" } }, "Only ", name(state.only.op || "not named"), ", " + nodeWord(c) + " " + state.only.first_counter + ". ", h("button", { type: "button", class: "plain", onclick: () => { state.only = null; redraw("tables", tables); } }, "Show all")),
+    table([{ title: "buffer", get: (r) => kindOf(r.b.kind) + " " + String(r.b.cb).padStart(3), show: (r) => kindOf(r.b.kind) + " " + r.b.cb + (r.b.global ? " (global)" : "") },
+      sub("bytes a core", "size_bytes", true), sub("start", "start", true), sub("end", "end", true), sub("cores", "count", true), { title: "which", get: (r) => r.b.cores.replace(/[{}]/g, "") }, { title: "operation", wide: true, get: (r) => r.p.op }], rows, 1, 0)];
+}
+function buffersTable(c) {
+  const rows = [], seen = new Set();
+  const take = (b, when) => { const key = [b.op, b.counter, b.device, b.address, b.size_bytes, b.kind].join(); if (!seen.has(key)) { seen.add(key); rows.push({ ...b, when }); } };
+  for (const b of c.report.live_at_end.list) take(b, "at the end");
+  for (const a of c.alike) for (const p of a.peak_groups) for (const r of p.residents) if (r.buffer) take(r.buffer, "at a peak");
+  return table([column("allocated by", "op", false, { wide: true }), column("lives", "when"), column(nodeWord(c), "counter", true, { show: (r) => String(r.counter) }), column("device", "device", true, { show: (r) => (r.device === null ? "\u2013" : String(r.device)) }), { title: "kind", get: (r) => kindOf(r.kind) }, column("size", "size_bytes", true),
+    column("bytes a core", "core_max_bytes", true), column("address", "address", true), column("layout", "layout")], rows, 5, c.report.live_at_end.more);
+}
+function tables() {
+  const c = capture(), all = { programs: "Programs", cbs: "CBs", buffers: "Buffers" };
+  if (state.table !== "cbs") state.only = null;
+  return section("tables", "Programs, CBs and buffers", { programs: "Programs that differ in their nodes alone are one row. Bytes a core are those of its fullest core.", cbs: "What each program places, where it is known. A global CB lies in a tensor and takes no bytes of its own.", buffers: "Buffers that live at the end, and those that lay on a core at the peak of its device." }[state.table],
+    h("div", { class: "bar" }, choice("table", Object.entries(all), state.table, (k) => { state.table = k; state.only = null; redraw("tables", tables); })),
+    state.table === "programs" ? programsTable(c) : state.table === "cbs" ? cbsTable(c) : buffersTable(c));
+}
+
+// What is counted.
+function counted(c) {
+  const b = c.report.basis, from = { option: "as given", file: "as the file says", arch: "default of the architecture", assumed: "assumed" };
+  const item = (text) => h("li", {}, text);
+  const addresses = { none: "no CB has an address", recorded: "CB addresses are recorded", synthesised: "CBs have no addresses and were placed by tt-metal\u2019s rule: synthesised", mixed: "some CBs have no address and were placed: synthesised" };
+  return section("counted", "What is counted, and what is not", null, h("div", { class: "two" },
+    h("div", {}, h("h3", {}, "In the figures of CBs"), h("ul", {}, b.includes.map(item), item(b.physical))),
+    h("div", {}, h("h3", {}, "Not in them"), h("ul", {}, b.excludes.map(item))),
+    h("div", {}, h("h3", {}, "What they rest on"), h("ul", {}, item(spelled(b.arch) + ", " + (from[b.arch_from] || "")), item("CBs from " + num(b.cb_base) + ", aligned to " + num(b.cb_align) + ", " + (from[b.base_from] || "")), item(size(c) ? "L1 to " + num(size(c)) + (b.l1_small_bytes ? ", L1_SMALL " + num(b.l1_small_bytes) : ", no L1_SMALL") : "L1 size not known"), item(addresses[c.report.addresses] || ""),
+      c.report.cache_hits.inferred > 0 && item(plural(c.report.cache_hits.inferred, "operation") + " hit the program cache: taken to run what the last run of the same operation ran"))),
+    h("div", {}, h("h3", {}, "What is hidden or odd"), c.check.untold.length + c.check.accepted.length + c.report.anomalies.length === 0 ? h("p", { class: "note" }, "Nothing.") : h("ul", {},
+      c.check.untold.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Nobody can tell whether all fits.")), c.check.accepted.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Taken as seen.")),
+      c.report.anomalies.filter((o) => !c.check.untold.some((u) => u.code === o.code) && !c.check.accepted.some((u) => u.code === o.code)).map((o) => h("li", {}, h("code", {}, spelled(o.code)), " " + num(o.count) + " times" + (o.first_counter === null ? "" : ", first at " + nodeWord(c) + " " + o.first_counter), o.detail && [": ", name(o.detail, 200)]))))));
+}
+
+// What changed.
+const grew = (n, more = 1) => h("span", { class: n * more > 0 ? "up" : n * more < 0 ? "down" : "" }, signed(n)); // more: 1 if more is worse, -1 if less is, 0 if neither
+const change = (r) => (r.new ? Number(r.new.core_max_bytes) : 0) - (r.old ? Number(r.old.core_max_bytes) : 0);
+function diff(d) {
+  const side = (s) => [s.answer.replaceAll("_", " "), num(s.runs_failed), s.peak ? num(s.peak.tracked_bytes) : "\u2013", s.tightest ? num(s.tightest.free_bytes) : "\u2013"];
+  const old = side(d.sides.old), now = side(d.sides.new), labels = ["verdict", "runs that do not fit", "bytes of the fullest core", "least room above CBs"];
+  const delta = (p, q, more) => (p === null || p === undefined || q === null || q === undefined ? "" : grew(Number(q) - Number(p), more));
+  const by = ["", delta(d.sides.old.runs_failed, d.sides.new.runs_failed), delta(d.sides.old.peak && d.sides.old.peak.tracked_bytes, d.sides.new.peak && d.sides.new.peak.tracked_bytes), delta(d.sides.old.tightest && d.sides.old.tightest.free_bytes, d.sides.new.tightest && d.sides.new.tightest.free_bytes, -1)];
+  return section("changed", "What changed", [h("bdi", {}, spelled(d.words))], h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, ""), h("th", { class: "n" }, "old"), h("th", { class: "n" }, "new"), h("th", { class: "n" }, "change"))),
+    h("tbody", {}, labels.map((l, i) => h("tr", {}, h("td", {}, l), h("td", { class: "n" }, old[i]), h("td", { class: "n" }, now[i]), h("td", { class: "n" }, by[i])))))),
+    d.devices.map((one, i) => changedDevice(one, d.labels[i], d.programs_more[i], d.devices.length < 3, d.figure_words)));
+}
+function changedDevice(one, label, left, open, words) {
+  const figures = one.figures.filter((f) => f.old !== f.new);
+  if (!figures.length && !one.programs.length && !one.at_peak.length) return h("p", { class: "note", css: { "margin-top": ".8rem" } }, label + ": nothing that is compared differs.");
+  const counts = Object.entries(one.program_states).filter(([, n]) => n).map(([k, n]) => num(n) + " " + k).join(", ");
+  return h("details", { class: "card", open }, h("summary", {}, h("strong", {}, label), counts && ": programs " + counts),
+    figures.length > 0 && h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, figures.map((f) => h("tr", {}, h("td", {}, words[f.name] || spelled(f.name)), h("td", { class: "n" }, num(f.old)), h("td", { class: "n" }, num(f.new)), h("td", { class: "n" }, grew(Number(f.new) - Number(f.old), f.name === "programs" ? 0 : 1))))))),
+    one.at_peak.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "On the fullest core at its peak"), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "state"), h("th", {}, "what"), h("th", { class: "n" }, "old"), h("th", { class: "n" }, "new"), h("th", {}, "whose"))), h("tbody", {}, one.at_peak.slice(0, 40).map((p) => h("tr", {}, h("td", {}, p.state), h("td", { class: "k" }, h("span", { class: "swatch " + hue(p.kind) }), kindOf(p.kind) + (p.cb === null ? "" : " " + p.cb) + (p.times > 1 ? " x " + num(p.times) : "")), h("td", { class: "n" }, p.old ? num(p.old.bytes) : "\u2013"), h("td", { class: "n" }, p.new ? num(p.new.bytes) : "\u2013"), h("td", { class: "w" }, name(p.op)))))))),
+    one.programs.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "Programs that differ, by bytes of their fullest core"), table([
+      { title: "change", num: true, get: change, show: (r) => grew(change(r)) }, column("state", "state"), { title: "old", num: true, get: (r) => (r.old ? r.old.core_max_bytes : null) }, { title: "new", num: true, get: (r) => (r.new ? r.new.core_max_bytes : null) }, column("times", "times", true), column("operation", "op", false, { wide: true })], one.programs, null, left)));
+}
+
+// The page.
+function captures() {
+  if (doc.captures.length < 2) return null;
+  const answers = { fits: "fits", does_not_fit: "does not fit", cannot_tell: "cannot tell" };
+  const pick = h("select", { "aria-label": "capture", onchange: () => { state.capture = Number(pick.value); state.alike = 0; state.core = null; state.only = null; draw(); } }, doc.captures.map((c, i) => h("option", { value: String(i), selected: i === state.capture }, (answers[c.check.answer] || "") + ": " + spelled(c.report.file.slice(-90)))));
+  return h("div", { class: "bar noprint", css: { "margin-top": "1.5rem" } }, h("label", {}, "Capture ", pick));
+}
+function draw() {
+  const c = capture(), view = document.getElementById("view");
+  if (!c) return;
+  const top = fullest(c);
+  if (top && !state.core) state.alike = top.i;
+  const parts = [tiles(c), doc.diff && diff(doc.diff), failures(c), cores(), time(), tables(), counted(c)];
+  const nav = h("nav", { "aria-label": "sections" }, parts.filter((p) => p && p.id && !p.hidden).map((p) => h("a", { href: "#" + p.id }, p.querySelector("h2").textContent)), h("a", { href: "#words" }, "Words"));
+  view.replaceChildren(...[captures(), nav, ...parts].filter(Boolean));
+  if (time.draw) time.draw();
+}
+document.querySelectorAll("#words details").forEach((e) => e.removeAttribute("open"));
+let wide = window.innerWidth;
+window.addEventListener("resize", () => { if (window.innerWidth !== wide && time.draw) { wide = window.innerWidth; time.draw(); } });
+window.addEventListener("beforeprint", () => document.querySelectorAll("#view details").forEach((e) => e.setAttribute("open", "")));
+draw();
+})();
