@@ -69,15 +69,17 @@ func (f *Fleet) Snapshot() *Snapshot {
 // their peaks. Each program is looked at once.
 func (f *Fleet) held() map[*group]*held {
 	all, byState, bySlot := map[*group]*held{}, map[*state]*held{}, map[int]*held{}
+	views := map[*state]*partition{}
 	var first bitset // a device of each state
 	for i, g := range f.groups {
 		of := byState[g.state]
 		if of == nil {
-			of = &held{groups: coreGroups(&f.view(g.state).occupied)}
+			views[g.state] = &f.view(g.state).occupied // behind others on a line it is a copy
+			of = &held{groups: coreGroups(views[g.state])}
 			byState[g.state], bySlot[g.anySlot()] = of, of
 			first = first.with(g.anySlot())
 		}
-		all[g] = &held{number: i, groups: of.groups, peaks: g.cores.groups(&f.view(g.state).occupied)}
+		all[g] = &held{number: i, groups: of.groups, peaks: g.cores.groups(views[g.state])}
 	}
 	for _, r := range f.programs {
 		on, _ := first.and(r.on)
