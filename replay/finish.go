@@ -38,15 +38,18 @@ func (r *replay) finish() (*Result, error) {
 	if out.Spec == (Spec{}) { // nothing was declared
 		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
 	}
-	ends, shown := r.lastState(), r.shown()
+	ends, shown, rows, rowsL1 := r.lastState(), r.shown(), 0, 0
 	for _, d := range r.all {
 		if d.declared() || d.ran {
 			r.finishDevice(d, ends)
+			rows += len(d.members)
 		}
 		if shown(d) {
 			r.finishL1(d)
+			rowsL1 += len(d.members)
 		}
 	}
+	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
 	for d, id := range r.each() {
 		named := d.id
 		if named.OK {

@@ -253,9 +253,12 @@ func (r *replay) before(e *event.Event) {
 	default:
 		return
 	}
-	set, err := r.session.set(e)
+	var set device.Set
+	var err error
 	if e.Kind == event.KindFree && !e.Devices.OK {
-		set, err = r.session.fleet.Holding(e.Buffer.ID), nil
+		set = r.session.fleet.Holding(e.Buffer.ID)
+	} else {
+		set, err = r.session.set(e)
 	}
 	if err != nil {
 		return // it will be refused
