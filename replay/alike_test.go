@@ -30,3 +30,19 @@ func TestDevicesAlikeAndApart(t *testing.T) {
 		require.Equal(t, apart, alike, n.log.String())
 	})
 }
+
+// Anomalies of programs are counted on each device, whatever devices share a row.
+func TestAnomaliesOfDevicesAlike(t *testing.T) {
+	const log = logHead + `{"event":"mesh","first":0,"rows":1,"cols":3,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 0-0]}","size":64,"address":200000},{"cores":"{[0-0 - 0-0]}","size":64,"address":200032}]}
+{"event":"program","program":2,"cbs":[{"cores":"{[1-0 - 1-0]}","size":64,"address":4000000}]}
+{"event":"register","program":1}
+{"event":"register","program":2,"devices":[0,2]}
+{"event":"register","program":2,"devices":[1]}
+`
+	count := map[replay.Code]int64{}
+	for _, a := range replayLog(t, log, replay.Options{}).Anomalies {
+		count[a.Code] = a.Count
+	}
+	require.Equal(t, map[replay.Code]int64{replay.CodeOverlap: 3, replay.CodeBeyondL1: 3}, count)
+}

@@ -120,3 +120,19 @@ func TestSumsAreNotCut(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, r.Untold(), replay.CodeEventRefused)
 }
+
+// A peak names the buffer that lay there, and not a later one with the same id.
+func TestPeakNamesItsOwnBuffers(t *testing.T) {
+	r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"name":"first","kind":"l1","parts":[{"address":1000000,"size":4096,"cores":"0-0"}]}
+{"event":"free","buffer":1}
+{"event":"allocate","buffer":1,"name":"second","kind":"l1","parts":[{"address":1000000,"size":64,"cores":"0-0"}]}
+{"event":"free","buffer":1}
+{"event":"allocate","buffer":1,"name":"third","kind":"l1","parts":[{"address":1000000,"size":32,"cores":"0-0"}]}
+`, replay.Options{})
+	peak := r.L1[0].Peak
+	require.EqualValues(t, 4096, peak.Bytes)
+	require.Len(t, peak.Residents, 1)
+	require.Equal(t, "first", peak.Residents[0].Buffer.Op)
+	require.EqualValues(t, 2, peak.Residents[0].Buffer.At)
+}
