@@ -5,33 +5,27 @@ import (
 	"strings"
 )
 
-// A Capture is a graph capture in any size: the number of its devices.
-type Capture struct {
-	Name  string
-	write func(g *graph, devices int)
-	// Growth is a number of devices of which ten times as much is a fair comparison.
-	Growth int
-}
-
-// Text returns the capture of a number of devices.
-func (c Capture) Text(devices int) []byte {
-	var g graph
-	g.node("capture_start", "")
-	c.write(&g, devices)
-	g.node("capture_end", "")
-	return []byte("[" + strings.Join(g.nodes, ",\n") + "]\n")
-}
-
 // Captures lists the graph captures.
-func Captures() []Capture {
-	return []Capture{
-		{Name: "far-cores", Growth: 30, write: farCores},
-		{Name: "far-cores-differ", Growth: 20, write: farCoresDiffer},
-		{Name: "ids", Growth: 200, write: ids},
-		{Name: "ids-of-meshes", Growth: 200, write: idsOfMeshes},
-		{Name: "ids-that-differ", Growth: 200, write: idsThatDiffer},
-		{Name: "buffers-without-address", Growth: 200, write: withoutAddress},
-		{Name: "earlier-buffers", Growth: 200, write: earlier},
+func Captures() []Input {
+	return []Input{
+		{"far-cores", 2_000, 2_000, graphOf(farCores), Budget{11_000_000, 48 * mib}},
+		{"far-cores-differ", 2_000, 2_000, graphOf(farCoresDiffer), Budget{31_000_000, 64 * mib}},
+		{"ids", 3_000, 10_000, graphOf(ids), Budget{51_000_000, 64 * mib}},
+		{"ids-of-meshes", 3_000, 10_000, graphOf(idsOfMeshes), Budget{36_000_000, 64 * mib}},
+		{"ids-that-differ", 3_000, 10_000, graphOf(idsThatDiffer), Budget{46_000_000, 96 * mib}},
+		{"buffers-without-address", 3_000, 10_000, graphOf(withoutAddress), Budget{32_000_000, 64 * mib}},
+		{"earlier-buffers", 3_000, 10_000, graphOf(earlier), Budget{60_000_000, 64 * mib}},
+	}
+}
+
+// graphOf makes the capture of a number of devices.
+func graphOf(write func(g *graph, devices int)) func(devices int) []byte {
+	return func(devices int) []byte {
+		var g graph
+		g.node("capture_start", "")
+		write(&g, devices)
+		g.node("capture_end", "")
+		return []byte("[" + strings.Join(g.nodes, ",\n") + "]\n")
 	}
 }
 

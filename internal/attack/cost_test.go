@@ -15,22 +15,24 @@ import (
 	"github.com/cbl1/cbl1/internal/attack"
 )
 
-// Each log keeps its budget, and one of ten times the size costs at most twelve times the
-// steps.
-func TestLogsCostWhatTheySay(t *testing.T) {
+// Each input keeps its budget, and one of ten times the size costs at most twelve times
+// the steps.
+func TestInputsCostWhatTheySay(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("builds the command for coverage, and reads logs of megabytes in a process of its own")
+		t.Skip("builds the command for coverage, and reads inputs of megabytes in a process of its own")
 	}
 	m := newMeter(t)
-	for _, log := range attack.Logs() {
-		for _, verb := range attack.Verbs() {
-			t.Run(log.Name+"/"+verb[0], func(t *testing.T) {
-				small, large := m.cost(t, log.Text(log.Size/10), verb), m.cost(t, log.Text(log.Size), verb)
-				t.Logf("%d steps, %d for a tenth; %d KiB", large.Steps, small.Steps, large.Heap>>10)
-				require.LessOrEqual(t, large.Steps, log.Budget.Steps, "steps")
-				require.LessOrEqual(t, large.Heap, log.Budget.Heap, "heap")
-				require.LessOrEqual(t, large.Steps, 12*small.Steps, "steps of ten times the input")
-			})
+	for _, source := range attack.Sources() {
+		for _, in := range source.Inputs {
+			for _, verb := range source.Verbs {
+				t.Run(source.Kind+"/"+in.Name+"/"+verb, func(t *testing.T) {
+					small, large := m.cost(t, in.Text(in.Size/10), verb), m.cost(t, in.Text(in.Size), verb)
+					t.Logf("%d steps, %d for a tenth; %d KiB", large.Steps, small.Steps, large.Heap>>10)
+					require.LessOrEqual(t, large.Steps, in.Budget.Steps, "steps")
+					require.LessOrEqual(t, large.Heap, in.Budget.Heap, "heap")
+					require.LessOrEqual(t, large.Steps, 12*small.Steps, "steps of ten times the input")
+				})
+			}
 		}
 	}
 }
@@ -47,12 +49,12 @@ func newMeter(t *testing.T) meter {
 	return m
 }
 
-// cost returns what a log costs. The answer does not matter here, but there must be one.
-func (m meter) cost(t *testing.T, log []byte, verb []string) attack.Budget {
-	dir := t.TempDir()
-	c := exec.Command(m.binary, append(verb, "-")...)
+// cost returns what an input costs. The answer does not matter here, but there must be one.
+func (m meter) cost(t *testing.T, input []byte, verb string) attack.Budget {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "input")
+	require.NoError(t, os.WriteFile(file, input, 0o600))
+	c := exec.Command(m.binary, verb, file)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOCOVERDIR="+dir)
-	c.Stdin = bytes.NewReader(log)
 	var told bytes.Buffer
 	c.Stderr = &told
 	if err := c.Run(); err != nil {

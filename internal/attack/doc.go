@@ -2,9 +2,9 @@
 // names 256 devices of 65,025 cores each, frees of buffers that nobody has on 65,536
 // devices. Whoever reads what strangers send meets them.
 //
-// [Logs] lists those that are event logs. [Log.Text] writes a [Log] in any size, the same
-// bytes each time, so that what an input costs can be compared with what one of ten times its
-// size does. Its [Budget] is what reading it may cost at most, with each of the [Verbs].
+// [Sources] lists them: [Logs] are event logs, and [Captures] graph captures. An [Input] can
+// be written in any size, so that its cost can be compared with that of one of ten times the
+// size. Its [Budget] is what reading it may cost at most, with each of the verbs of its [Source].
 //
 // Cost is counted and not timed: steps are statements of this module and of google/btree that
 // run, which the go command counts where it builds for coverage (go build -cover), and heap is

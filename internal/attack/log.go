@@ -6,33 +6,6 @@ import (
 	"strings"
 )
 
-// A Log is an event log in any size.
-type Log struct {
-	Name  string
-	Size  int // of a test: ten times a tenth of it is a fair comparison
-	Whole int // of make bench
-	write func(t *text, size int)
-
-	Budget Budget // at its Size, for each verb
-}
-
-// A Budget is what reading an input may cost at most.
-type Budget struct {
-	Steps int64 // statements that run
-	Heap  int64 // bytes, the most that ever are in use
-}
-
-// Verbs are the verbs of the command that read a log, with their arguments.
-func Verbs() [][]string { return [][]string{{"peak"}, {"stream"}} }
-
-// Text returns the log of a size.
-func (l Log) Text(size int) []byte {
-	var t text
-	t.line(`{"event":"log","version":1}`)
-	l.write(&t, size)
-	return t.Bytes()
-}
-
 // A text is a log in the making.
 type text struct{ bytes.Buffer }
 
@@ -60,21 +33,29 @@ func (t *text) buffers(n int) {
 
 const maxDevices = 1 << 16
 
-const mib = 1 << 20
-
 // Logs lists the event logs.
-func Logs() []Log {
-	return []Log{
-		{"cores", 250, 250, cores, Budget{1_300_000, 64 * mib}},
-		{"dispatches", 100, 400, dispatches, Budget{230_000_000, 160 * mib}},
-		{"buffers", 7_500, 30_000, (*text).heap, Budget{96_000_000, 64 * mib}},
-		{"core-by-core", 7_500, 30_000, coreByCore, Budget{150_000_000, 64 * mib}},
-		{"lowest-first", 7_500, 30_000, lowestFirst, Budget{52_000_000, 64 * mib}},
-		{"checks", 7_500, 30_000, checks, Budget{96_000_000, 64 * mib}},
-		{"meshes", maxDevices / 8, maxDevices / 2, meshes, Budget{24_000_000, 64 * mib}},
-		{"devices", maxDevices / 4, maxDevices, devices, Budget{30_000_000, 64 * mib}},
-		{"names", 750, 3_000, names, Budget{5_500_000, 64 * mib}},
-		{"frees", 90_000, 350_000, frees, Budget{135_000_000, 160 * mib}},
+func Logs() []Input {
+	return []Input{
+		{"cores", 250, 250, logOf(cores), Budget{1_300_000, 64 * mib}},
+		{"dispatches", 100, 400, logOf(dispatches), Budget{230_000_000, 160 * mib}},
+		{"buffers", 7_500, 30_000, logOf((*text).heap), Budget{96_000_000, 64 * mib}},
+		{"core-by-core", 7_500, 30_000, logOf(coreByCore), Budget{150_000_000, 64 * mib}},
+		{"lowest-first", 7_500, 30_000, logOf(lowestFirst), Budget{52_000_000, 64 * mib}},
+		{"checks", 7_500, 30_000, logOf(checks), Budget{96_000_000, 64 * mib}},
+		{"meshes", maxDevices / 8, maxDevices / 2, logOf(meshes), Budget{24_000_000, 64 * mib}},
+		{"devices", maxDevices, maxDevices, logOf(devices), Budget{105_000_000, 96 * mib}},
+		{"names", 750, 3_000, logOf(names), Budget{5_500_000, 64 * mib}},
+		{"frees", 90_000, 350_000, logOf(frees), Budget{135_000_000, 160 * mib}},
+	}
+}
+
+// logOf makes the log of a size.
+func logOf(write func(t *text, size int)) func(size int) []byte {
+	return func(size int) []byte {
+		var t text
+		t.line(`{"event":"log","version":1}`)
+		write(&t, size)
+		return t.Bytes()
 	}
 }
 

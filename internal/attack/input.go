@@ -1,0 +1,37 @@
+package attack
+
+// An Input is a file in any size: of a log, the number of its devices or lines; of a
+// capture, that of its devices.
+type Input struct {
+	Name  string
+	Size  int // of a test: ten times a tenth of it is a fair comparison
+	Whole int // of make bench
+
+	// Text returns the input of a size, the same bytes each time.
+	Text func(size int) []byte
+
+	Budget Budget // at its Size, for each verb
+}
+
+// A Budget is what reading an input may cost at most.
+type Budget struct {
+	Steps int64 // statements that run
+	Heap  int64 // bytes, the most that ever are in use
+}
+
+const mib = 1 << 20
+
+// A Source is inputs of one kind, and the verbs of the command that read them.
+type Source struct {
+	Kind   string
+	Inputs []Input
+	Verbs  []string
+}
+
+// Sources lists all inputs.
+func Sources() []Source {
+	return []Source{
+		{"log", Logs(), []string{"peak", "stream"}},
+		{"capture", Captures(), []string{"report"}},
+	}
+}
