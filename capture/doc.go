@@ -5,7 +5,8 @@
 // # Model
 //
 // [Inputs] turns the name of a file or folder into the captures to read, and [List] into what
-// is [Listed]: what of the folder is [Passed] over, and why, too. An [Input] is
+// is [Listed]: what of the folder is [Passed] over, and why, too; [Irregular] says it of what is no
+// regular file. An [Input] is
 // one file, and [Input.Events] tells what happens in it. [Databases] makes Inputs of a report
 // database, whose rows ([Row]) somebody else fetches: [Tables] is all that is asked of a driver,
 // and [Input.Counter] finds a node of an operation. [NewReader] makes a [Reader] of

@@ -72,7 +72,7 @@ func List(path string) (l Listed, err error) {
 			why = "it says what a test expects"
 		}
 		if err == nil && !info.Mode().IsRegular() {
-			why = irregular(info.Mode())
+			why = Irregular(info.Mode())
 		}
 		in := newInput(full)
 		switch {
@@ -119,9 +119,9 @@ func sideFile(stem string) bool {
 		strings.Contains(stem, "cluster_descriptor") || strings.Contains(stem, "mesh_coordinate_mapping")
 }
 
-// irregular says what a file is that is no regular one, or "": whoever opens it may wait for
-// ever.
-func irregular(mode fs.FileMode) string {
+// Irregular says what a file is that is no regular one, "it is a socket", or "": whoever
+// opens it may wait for ever.
+func Irregular(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
 		return "it is a pipe: name it to read it"

@@ -324,7 +324,7 @@ func (in *inputs) find(arg string) ([]capture.Input, error) {
 		in.complain(fmt.Errorf("%s: passed over: %s", p.Path, p.Why))
 	}
 	files := listed.Inputs
-	there := databasesIn(arg)
+	there := in.databasesIn(arg)
 	switch {
 	case len(there) == 0:
 		return files, err
@@ -337,15 +337,25 @@ func (in *inputs) find(arg string) ([]capture.Input, error) {
 	return files, nil
 }
 
-// databasesIn returns the databases of a folder, by name.
-func databasesIn(folder string) (names []string) {
+// databasesIn returns the databases of a folder, by name, and says what is only called like
+// one.
+func (in *inputs) databasesIn(folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
 	for _, entry := range entries {
 		name := filepath.Join(folder, entry.Name())
-		if !strings.HasPrefix(entry.Name(), ".") && named(name) && isDatabase(name) {
+		if strings.HasPrefix(entry.Name(), ".") || !named(name) {
+			continue
+		}
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			in.complain(fmt.Errorf("%s: passed over: %w", name, errors.Unwrap(err)))
+		case capture.Irregular(info.Mode()) != "":
+			in.complain(fmt.Errorf("%s: passed over: %s", name, capture.Irregular(info.Mode())))
+		case isDatabase(name):
 			names = append(names, name)
 		}
 	}

@@ -150,11 +150,14 @@ func (in *inputs) refuse(err error) {
 	}
 }
 
-// agrees refuses sizes that were given and do not lie in the L1 of an input, or not around
-// its base. Such a Spec has no sizes.
+// agrees refuses a base and sizes that were given and do not lie in the L1 of an input, or not
+// around its base. Such a Spec has no sizes. What a file says of itself is only noted.
 func (in *inputs) agrees(spec l1.Spec) error {
 	if in.size > 0 && spec.L1Size == 0 {
 		return fmt.Errorf("an L1 of %d bytes (--max-l1) ends below address %d, where circular buffers start", in.size, spec.CBBase)
+	}
+	if in.on.base > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", in.on.base, spec.Arch)
 	}
 	if in.small > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
 		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small, spec.L1Size)

@@ -118,8 +118,13 @@ func TestPipeInAFolder(t *testing.T) {
 	require.Equal(t, passed+"cbl1: "+dir+": no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder\n", errw.String())
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(graph("ttnn.add", goodCB)), 0o600))
+	nowhere, base := filepath.Join(dir, "a.sqlite"), filepath.Join(dir, "db.sqlite")
+	require.NoError(t, os.Symlink(filepath.Join(dir, "gone"), nowhere))
+	require.NoError(t, os.Rename(newPipe(t, t.TempDir()), base))
 	errw.Reset()
 	require.Equal(t, exitOK, run([]string{"check", dir}, strings.NewReader(""), &out, &errw))
+	passed += "cbl1: " + nowhere + ": passed over: no such file or directory\n"
+	passed += "cbl1: " + base + ": passed over: it is a pipe: name it to read it\n"
 	require.Equal(t, passed, errw.String())
 	require.Contains(t, out.String(), "run.json")
 }
