@@ -76,6 +76,11 @@ func turned(list []any) any {
 	if len(first) == 0 {
 		return list
 	}
+	for k := range first {
+		if strings.HasPrefix(k, "$") { // what is packed already
+			return list
+		}
+	}
 	for _, v := range list {
 		o, ok := v.(map[string]any)
 		if !ok || len(o) != len(first) {

@@ -115,6 +115,17 @@ func TestPack(t *testing.T) {
 	})
 }
 
+// Lists of tables, and of numbers that a double cannot hold, are no tables.
+func TestPackTablesInLists(t *testing.T) {
+	const row = `{"cb":0,"start":64}`
+	const inner = "[" + row + "," + row + "," + row + "]"
+	for _, doc := range []string{"[" + inner + "," + inner + "," + inner + "]", "[9007199254740993,9007199254740993,9007199254740993]"} {
+		packed, err := pack([]byte(doc))
+		require.NoError(t, err)
+		require.Equal(t, doc, spell(unpack(t, packed)), "%s", packed)
+	}
+}
+
 // spell returns a document in one spelling.
 func spell(v any) string {
 	text, err := json.Marshal(v)
