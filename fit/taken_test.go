@@ -136,7 +136,9 @@ func TestRoomFitsCheck(t *testing.T) {
 			}
 		}
 	})
-	require.Positive(t, tight)
+	if !testing.Short() { // which draws a few only
+		require.Positive(t, tight, "places without any room")
+	}
 }
 
 func TestCheckBuffer(t *testing.T) {
