@@ -86,6 +86,7 @@ func Decode(r io.Reader, file string) ([]*Run, error) {
 // A document is what is read of a saved report.
 type document struct {
 	Schema string  `json:"schema"`
+	Only   any     `json:"only"`
 	File   string  `json:"file"`
 	Rank   *uint64 `json:"rank"`
 	Nodes  uint64  `json:"nodes"`
@@ -211,6 +212,8 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 	switch {
 	case doc.Schema != schema:
 		return nil, &DecodeError{Field: "schema", Reason: ErrNotReport.Error(), Err: ErrNotReport}
+	case doc.Only != nil:
+		return nil, &DecodeError{Field: "only", Reason: "is narrowed (--device, --core or --op): the rest cannot be compared"}
 	case doc.Checks.Untold == nil:
 		return nil, &DecodeError{Field: "checks.untold", Reason: "is missing: the report was written by an older cbl1; write it anew"}
 	case doc.Nodes > math.MaxInt64:

@@ -105,6 +105,7 @@ func (r *replay) enqueue(e *event.Event) error {
 	if err != nil {
 		return r.internal(e, err)
 	}
+	all = r.opt.Only.left(all)
 	r.checks.moment = e.Node
 	r.checks.waiting = append(r.checks.waiting, all...)
 	return nil

@@ -24,7 +24,9 @@
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
 // [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each
-// [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one).
+// [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one), or that of an
+// operation ([OpBudget], [OpJudged]; [ParseBudgets] reads a file of them, [BudgetError]). A [Filter] narrows all
+// of it.
 // [Rooms] answer a [RoomQuestion] about one more L1 buffer: a [Room] for all devices and for each
 // ([DeviceRoom]), between two of [RoomLimit], and which runs left no place ([TightRun]);
 // [Result.JudgeRoom] says whether it fits.

@@ -58,6 +58,9 @@ func (r *replay) finish() (*Result, error) {
 		if len(d.chips) > 0 {
 			out.Meshes = append(out.Meshes, Mesh{named.V, slices.Clone(d.chips)})
 		}
+		if !r.opt.Only.HasDevice(named) {
+			continue
+		}
 		if d.declared() || d.ran {
 			out.Devices = append(out.Devices, d.figures)
 			out.Devices[len(out.Devices)-1].ID = named
@@ -169,7 +172,7 @@ func (r *replay) finishDevice(d *row, ends *lastState) {
 	if alive, ok := ends.alive.Device(d.slot); ok {
 		f.ResidentFinal = alive.Totals().Registered
 		if registered, ok := ends.registered.Device(d.slot); ok {
-			f.CoreGroups = ends.coreGroups(registered, alive)
+			f.CoreGroups = r.opt.Only.groups(ends.coreGroups(registered, alive))
 			f.Fullest = d.fullest(registered)
 		}
 	}

@@ -41,6 +41,8 @@ type Terms struct {
 	// Budget is how much a core may hold at any time, kernels and the reserved area left
 	// out; nil if there is no such limit.
 	Budget *Budget
+	// Ops are how much the programs of operations may take.
+	Ops []OpBudget
 	// Accept has the codes of reasons that are taken as seen. The answer is then about the
 	// rest.
 	Accept []Code
@@ -52,6 +54,7 @@ type Judgement struct {
 	Terms    Terms
 	Limit    event.Opt[uint64] // of the budget, in bytes of a core
 	Over     []OverBudget      // the devices that hold more, by id
+	Ops      []OpJudged        // as Terms has them
 	Untold   []Reason          // why nobody can tell; what is accepted is not among them
 	Accepted []Reason          // what would else be among them
 }
@@ -76,8 +79,14 @@ func (r *Result) Judge(t Terms) Judgement {
 			j.Limit, j.Over = event.Some(limit), r.over(limit)
 		}
 	}
+	j.Ops = r.judgeOps(t.Ops)
+	if j.Limit.OK || t.Budget == nil { // else it is said
+		if slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return !o.Known }) {
+			j.add(Reason{Code: CodeBudgetUnknown})
+		}
+	}
 	switch {
-	case r.Checks.Failed > 0 || len(j.Over) > 0:
+	case r.Checks.Failed > 0 || len(j.Over) > 0 || slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return o.Over > 0 }):
 		j.Answer = DoesNotFit
 	case len(j.Untold) > 0:
 		j.Answer = CannotTell

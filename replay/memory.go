@@ -139,8 +139,8 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		d.beside = d.beside.plus(b.hash)
 		return
 	}
-	if d.rise != nil && d.dev.Totals().TrackedCore <= d.rise.bytes {
-		// It lies where there is less: what the peak consists of is to be written without it.
+	if bytes, _ := r.fullest(d); d.rise != nil && (bytes <= d.rise.bytes || !r.opt.Only.HasOp(b.info.Op)) {
+		// It lies where there is less, or is left out: what the peak consists of is to be written without it.
 		r.settleAs(d, d.dev.Moment(given.ID))
 	}
 	d.beside = d.beside.plus(b.hash)

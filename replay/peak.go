@@ -54,8 +54,10 @@ func (r *replay) grown(d *row, by rise) {
 	d.spike = nil
 	t := d.dev.Totals()
 	d.on.Total.Peak = max(d.on.Total.Peak, t.Tracked)
-	if t.TrackedCore > d.best() {
-		by.bytes, by.cores = t.TrackedCore, d.dev.Fullest()
+	if !r.opt.Only.HasOp(by.op) {
+		return
+	}
+	if by.bytes, by.cores = r.fullest(d); by.bytes > d.best() {
 		d.rise = &by
 	}
 }

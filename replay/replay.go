@@ -18,6 +18,8 @@ import (
 
 // Options say what a Result is to have besides. The zero value asks for nothing.
 type Options struct {
+	// Only narrows what the Result says, Held left out.
+	Only Filter
 	// Ask, if not nil, asks what holds a byte; Result.Held answers.
 	Ask *Question
 	// Runs asks for Result.Runs.
@@ -115,7 +117,7 @@ func newReplay(file string, opt Options) *replay {
 		traces: map[device.TraceID][]*program.Program{}, executions: map[device.ID]*execution{},
 		checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
-	r.result.File, r.result.Addresses = file, AddressesNone
+	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only
 	r.session.fleet.Observe(func(e device.Event) {
 		if !r.deaf {
 			r.told = append(r.told, e)

@@ -13,6 +13,8 @@ type Result struct {
 	Nodes int64
 	Log   bool // it was an event log: nodes are its lines with something on them, the header included
 
+	Only Filter // to what it was narrowed
+
 	// Spec is the device as far as it matters: base and alignment with which CBs
 	// without an address were placed, L1 size for percentages. Its grid is not known.
 	Spec Spec

@@ -89,7 +89,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	}
 	r.order, r.lately.rows = nil, nil
 	like := likeness{spec, e.Role, event.FromFile}
-	if d := r.fresh[like]; d != nil && e.Role != event.RoleNone && d.members[len(d.members)-1] < id {
+	if d := r.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members[len(d.members)-1] < id {
 		d.members = append(d.members, id)
 		r.rows[id] = d
 		return nil
@@ -243,7 +243,8 @@ func (r *replay) reset(d *row, e *event.Event) {
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{bytes: d.dev.Totals().TrackedCore, cores: d.dev.Fullest(), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	bytes, cores := r.fullest(d)
+	d.rise = &rise{bytes: bytes, cores: cores, at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 

@@ -28,7 +28,7 @@ func writeAnswer(page *page, r *replay.Result, folds []fold) {
 	if has(r, replay.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
-	page.line("%sfullest core: %s CB bytes%s, %s, %s", verdict, grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
+	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
 
 	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
 		note{"program", share(r, f)})
@@ -170,4 +170,12 @@ func count(r *replay.Result, code replay.Code) int64 {
 		}
 	}
 	return 0
+}
+
+// subject is the core that a report begins with.
+func subject(r *replay.Result) string {
+	if r.Only.Core.OK {
+		return "core " + r.Only.Core.V.String()
+	}
+	return "fullest core"
 }

@@ -45,7 +45,7 @@ type check struct {
 
 // head begins the first line: the answer, what it is about, and the file.
 func (c check) head(answer string) string {
-	return answer + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
+	return answer + onlyText(c.result.Only) + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
 }
 
 func (c check) writeFits(page *page) {
@@ -62,7 +62,7 @@ func (c check) writeCannotTell(page *page) {
 func (c check) checked() string {
 	k := &c.result.Checks
 	if k.Runs == 0 {
-		return "no program is known to have run"
+		return nothingRan(c.result)
 	}
 	text := plural(k.Runs, "program run") + " checked"
 	if r := c.result; r.Spec.ArchFrom == event.FromAssumed {
@@ -80,7 +80,7 @@ func (c check) checked() string {
 	if c.Answer == replay.CannotTell {
 		text += ", and what is known fits"
 	}
-	if c.Terms.Budget != nil && len(c.Over) == 0 {
+	if c.Terms.Budget != nil && len(c.Over) == 0 && len(c.overOps()) == 0 {
 		return text + c.within()
 	}
 	return text
@@ -163,7 +163,7 @@ func growText(all []replay.Growth) string {
 // basis says with what it was reckoned, where that is not all recorded.
 func (c check) basis() []note {
 	r := c.result
-	notes := []note{{"chip", chipText(r)}}
+	notes := append(c.idle(), note{"chip", chipText(r)})
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
 	}
@@ -203,7 +203,7 @@ func chipText(r *replay.Result) string {
 func (c check) writeFailed(page *page) {
 	k := &c.result.Checks
 	f := &k.List[0]
-	page.line("does not fit: %s: %s", shown.End(c.result.File, 60), complaint(f.Verdict))
+	page.line("%s%s", c.head("does not fit"), complaint(f.Verdict))
 	page.line("%s", c.checked())
 	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
 	if f.Run.Inferred {
@@ -219,8 +219,8 @@ func (c check) writeFailed(page *page) {
 	writeVerdict(page, f.Verdict, failureLabels(c.result, f))
 	c.writeOthers(page, k.List[1:])
 	var notes []note
-	for _, o := range c.Over {
-		notes = append(notes, note{"budget", c.overText(o)})
+	for _, text := range c.overTexts() {
+		notes = append(notes, note{"budget", text})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
 	page.apart(append(notes, c.basis()...))
@@ -264,14 +264,18 @@ func overBy(v fit.Verdict) (most uint64) {
 
 // writeOver says which core holds more than the budget, though every program fits.
 func (c check) writeOver(page *page) {
-	page.line("does not fit: %s: %s", shown.End(c.result.File, 60), c.overText(c.Over[0]))
+	texts := c.overTexts()
+	page.line("%s%s", c.head("does not fit"), texts[0])
 	page.line("%s", c.checked())
 	var notes []note
-	for _, o := range c.Over[1:] {
-		notes = append(notes, note{"also", c.overText(o)})
+	for _, text := range texts[1:] {
+		notes = append(notes, note{"also", text})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
 	page.note(append(append(notes, c.room()...), c.basis()...)...)
+	if len(c.Over) == 0 {
+		return
+	}
 	p := c.Over[0].Device.Peak
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents)
 }
@@ -280,6 +284,43 @@ func (c check) overText(o replay.OverBudget) string {
 	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
 		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
+}
+
+// overOps are the budgets of operations that are not kept.
+func (c check) overOps() (out []replay.OpJudged) {
+	for _, o := range c.Ops {
+		if o.Over > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// overTexts say where budgets are not kept: those of cores, and those of operations.
+func (c check) overTexts() (out []string) {
+	for _, o := range c.Over {
+		out = append(out, c.overText(o))
+	}
+	for _, o := range c.overOps() {
+		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
+			whose(c.result, o.Worst.Op, place{o.Worst.First, o.Worst.T}, 60), grouped(o.Worst.Core), deviceName(c.result, o.On.ID), grouped(o.Worst.Core-o.Limit),
+			budgetText(o.Budget, c.result.Spec.Usable().Len()), shown.Start(o.Op, 40), o.Line)
+		if o.Over > 1 {
+			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// idle names the lines of a file of budgets that no program is of.
+func (c check) idle() (notes []note) {
+	for _, o := range c.Ops {
+		if o.Programs == 0 {
+			notes = append(notes, note{"budget", fmt.Sprintf("no program is of %s (line %d)", shown.Start(o.Op, 60), o.Line)})
+		}
+	}
+	return notes
 }
 
 // failureLabels name what a verdict is about.

@@ -25,7 +25,7 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 			ran[r.Devices[i].ID] = &r.Devices[i]
 		}
 		checks := newChecks(r)
-		row := csvDevice{csvFile: newCSVFile(r), Answer: checks.Answer, Untold: checks.Untold}
+		row := csvDevice{csvFile: newCSVFile(r, r.Only), Answer: checks.Answer, Untold: checks.Untold}
 		for i := range r.L1 {
 			on := &r.L1[i]
 			row.Device, row.jsonDevice, row.L1 = optional(on.ID), nil, newL1Row(r, on)
@@ -49,7 +49,7 @@ type csvOn struct {
 }
 
 func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
-	return csvOn{newCSVFile(r), optional(d.ID), d.Kind, d.Chips}
+	return csvOn{newCSVFile(r, r.Only), optional(d.ID), d.Kind, d.Chips}
 }
 
 // A csvProgram is a program of a device.
@@ -62,7 +62,7 @@ func programRows(r *replay.Result) iter.Seq[csvProgram] {
 	return func(yield func(csvProgram) bool) {
 		for i := range r.Devices {
 			on := newCSVOn(r, &r.Devices[i])
-			for _, p := range r.Devices[i].ProgramsDetail {
+			for p := range programsOf(r, &r.Devices[i]) {
 				if !yield(csvProgram{on, newProgram(p)}) {
 					return
 				}

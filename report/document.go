@@ -76,12 +76,13 @@ func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
 
 // A csvFile is what each row says of the file that it comes from.
 type csvFile struct {
-	File  string  `json:"file"`
-	Rank  *uint64 `json:"rank"`
-	Nodes int64   `json:"nodes"`
+	File  string    `json:"file"`
+	Rank  *uint64   `json:"rank"`
+	Nodes int64     `json:"nodes"`
+	Only  *jsonOnly `json:"only"`
 	jsonL1Basis
 }
 
-func newCSVFile(r *replay.Result) csvFile {
-	return csvFile{r.File, optional(r.Rank), r.Nodes, newL1Basis(r)}
+func newCSVFile(r *replay.Result, only replay.Filter) csvFile {
+	return csvFile{r.File, optional(r.Rank), r.Nodes, newOnly(only), newL1Basis(r)}
 }

@@ -33,8 +33,9 @@ func writeReport(w io.Writer, r *replay.Result) error {
 			e.text(":")
 			e.around(newDevice(d), `"programs_detail":[]`, func() {
 				e.text(`"programs_detail":[`)
-				for k, p := range d.ProgramsDetail {
-					if k > 0 {
+				k := 0
+				for p := range programsOf(r, d) {
+					if k++; k > 1 {
 						e.text(",")
 					}
 					e.value(newProgram(p))
@@ -90,6 +91,7 @@ type jsonReport struct {
 	Schema    string                `json:"schema"`
 	File      string                `json:"file"`
 	Rank      *uint64               `json:"rank"`
+	Only      *jsonOnly             `json:"only"`
 	Nodes     int64                 `json:"nodes"`
 	Addresses replay.Addresses      `json:"addresses"`
 	Layout    *jsonLayout           `json:"layout"`
@@ -233,7 +235,7 @@ type jsonGroup struct {
 // newReport returns all but the devices.
 func newReport(r *replay.Result) jsonReport {
 	out := jsonReport{
-		Schema: Schema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Addresses: r.Addresses,
+		Schema: Schema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Addresses: r.Addresses,
 		Basis:     newBasis(r),
 		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
 		Upstream: jsonUpstream{

@@ -16,22 +16,24 @@ func newVerdict(v fit.Verdict, by labels) jsonVerdict {
 }
 
 type jsonCheck struct {
-	Schema   string        `json:"schema"`
-	File     string        `json:"file"`
-	Rank     *uint64       `json:"rank"`
-	Nodes    int64         `json:"nodes"`
-	Answer   replay.Answer `json:"answer"`
-	Untold   []jsonUntold  `json:"untold"`
-	Aborted  *jsonAborted  `json:"aborted"`
-	Accepted []jsonUntold  `json:"accepted"`
-	Basis    jsonL1Basis   `json:"basis"`
-	Runs     int64         `json:"runs"`
-	Inferred int64         `json:"runs_inferred"`
-	Failed   int64         `json:"runs_failed"`
-	Failures []jsonFailure `json:"failures"`
-	More     int64         `json:"failures_more"`
-	Budget   *jsonBudget   `json:"budget"`
-	Tightest *jsonTightest `json:"tightest"`
+	Schema   string         `json:"schema"`
+	File     string         `json:"file"`
+	Rank     *uint64        `json:"rank"`
+	Only     *jsonOnly      `json:"only"`
+	Nodes    int64          `json:"nodes"`
+	Answer   replay.Answer  `json:"answer"`
+	Untold   []jsonUntold   `json:"untold"`
+	Aborted  *jsonAborted   `json:"aborted"`
+	Accepted []jsonUntold   `json:"accepted"`
+	Basis    jsonL1Basis    `json:"basis"`
+	Runs     int64          `json:"runs"`
+	Inferred int64          `json:"runs_inferred"`
+	Failed   int64          `json:"runs_failed"`
+	Failures []jsonFailure  `json:"failures"`
+	More     int64          `json:"failures_more"`
+	Budget   *jsonBudget    `json:"budget"`
+	Ops      []jsonOpBudget `json:"op_budgets"`
+	Tightest *jsonTightest  `json:"tightest"`
 }
 
 type jsonAborted struct {
@@ -69,6 +71,35 @@ type jsonOverBudget struct {
 	Op      string      `json:"op"`
 }
 
+type jsonOpBudget struct {
+	Op       string           `json:"op"`
+	Line     int              `json:"line"`
+	Text     string           `json:"text"`
+	Bytes    *uint64          `json:"bytes"`
+	Programs int64            `json:"programs"`
+	Over     int64            `json:"programs_over"`
+	Worst    *jsonOverProgram `json:"worst"`
+}
+
+type jsonOverProgram struct {
+	Device  *uint64 `json:"device"`
+	Op      string  `json:"op"`
+	Counter uint64  `json:"counter"`
+	Core    uint64  `json:"core_max_bytes"`
+	Over    uint64  `json:"over_bytes"`
+}
+
+func newOpBudget(o replay.OpJudged) jsonOpBudget {
+	out := jsonOpBudget{Op: clip(o.Op), Line: o.Line, Text: o.String(), Programs: o.Programs, Over: o.Over}
+	if o.Known {
+		out.Bytes = &o.Limit
+	}
+	if o.On != nil {
+		out.Worst = &jsonOverProgram{optional(o.On.ID), clip(o.Worst.Op), o.Worst.First, o.Worst.Core, o.Worst.Core - o.Limit}
+	}
+	return out
+}
+
 type jsonTightest struct {
 	Run     jsonRun            `json:"program"`
 	Enqueue uint64             `json:"counter"`
@@ -88,8 +119,9 @@ func newCheckDocument(c check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
-		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: c.Answer, Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
-		Basis: newL1Basis(r), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More,
+		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Answer: c.Answer,
+		Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
+		Basis: newL1Basis(r), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeAborted {
@@ -106,6 +138,9 @@ func newCheckDocument(c check) jsonCheck {
 			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.Device.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
 				p.Bytes, o.Over, p.At, json.Number(p.T), clip(p.Op)})
 		}
+	}
+	for _, o := range c.Ops {
+		out.Ops = append(out.Ops, newOpBudget(o))
 	}
 	out.Tightest = newTightest(k.Tightest)
 	return out
@@ -131,25 +166,26 @@ type csvCheck struct {
 	More     int64         `json:"failures_more"`
 	Budget   *jsonBudget   `json:"budget"`
 	Over     int           `json:"budget_exceeded"` // on so many devices
+	Ops      int           `json:"op_budgets_exceeded"`
 	Tightest *jsonTightest `json:"tightest"`
 	Failure  *jsonFailure  `json:"failure"`
-	By       uint64        `json:"failure_over_bytes"`
+	By       *uint64       `json:"failure_over_bytes"`
 }
 
 func checkRows(c check) iter.Seq[csvCheck] {
 	return func(yield func(csvCheck) bool) {
 		doc := newCheckDocument(c)
 		row := csvCheck{
-			csvFile: newCSVFile(c.result), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
-			Runs: doc.Runs, Inferred: doc.Inferred, Failed: doc.Failed, More: doc.More, Budget: doc.Budget, Over: len(c.Over), Tightest: doc.Tightest,
+			csvFile: newCSVFile(c.result, c.result.Only), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
+			Runs: doc.Runs, Inferred: doc.Inferred, Failed: doc.Failed, More: doc.More, Budget: doc.Budget, Over: len(c.Over), Ops: len(c.overOps()), Tightest: doc.Tightest,
 		}
 		if len(doc.Failures) == 0 {
 			yield(row)
 			return
 		}
 		for i := range doc.Failures {
-			row.Failure, row.By = &doc.Failures[i], overBy(c.result.Checks.List[i].Verdict)
-			if !yield(row) {
+			by := overBy(c.result.Checks.List[i].Verdict)
+			if row.Failure, row.By = &doc.Failures[i], &by; !yield(row) {
 				return
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 )
@@ -118,15 +119,22 @@ func (c check) tests() []testCase {
 }
 
 func (c check) budgetTests() (cases []testCase) {
-	if c.Terms.Budget == nil {
-		return nil
-	}
-	one := testCase{Name: "every core keeps to the budget"}
-	if len(c.Over) > 0 {
-		one.Failure = &testFail{Message: c.overText(c.Over[0])}
-		for _, o := range c.Over {
-			one.Failure.Text += c.overText(o) + "\n"
+	texts := c.overTexts()
+	if c.Terms.Budget != nil {
+		one := testCase{Name: "every core keeps to the budget"}
+		if cores := texts[:len(c.Over)]; len(cores) > 0 {
+			one.Failure = &testFail{Message: cores[0], Text: strings.Join(cores, "\n") + "\n"}
 		}
+		cases = append(cases, one)
 	}
-	return append(cases, one)
+	texts = texts[len(c.Over):]
+	for _, o := range c.Ops {
+		one := testCase{Name: "op " + shown.Visible(clip(o.Op)) + " keeps to its budget", Out: plural(o.Programs, "program")}
+		if o.Over > 0 {
+			one.Failure = &testFail{Message: texts[0]}
+			texts = texts[1:]
+		}
+		cases = append(cases, one)
+	}
+	return cases
 }

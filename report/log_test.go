@@ -201,7 +201,7 @@ func TestWhoOutsideTheGrid(t *testing.T) {
 	r := logged(t, logHead, replay.Options{})
 	for core, want := range map[l1.Core]bool{{X: 10, Y: 9}: false, {X: 11, Y: 9}: true, {X: 99, Y: 99}: true} {
 		var b bytes.Buffer
-		q := report.Question{Question: replay.Question{Address: 200_000}, Core: event.Some(core)}
+		q := report.Question{Question: replay.Question{Address: 200_000}, Filter: replay.Filter{Core: event.Some(core)}}
 		require.NoError(t, report.Who(r, q).Text(&b, 0))
 		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}

@@ -200,7 +200,7 @@ func TestWhoFoldsDevices(t *testing.T) {
 
 	// A question about one device is answered with its rows.
 	b.Reset()
-	require.NoError(t, report.Who(s.result, report.Question{Device: known(9)}).Text(&b, 0))
+	require.NoError(t, report.Who(s.result, report.Question{Filter: replay.Filter{Device: known(9)}}).Text(&b, 0))
 	require.Contains(t, b.String(), "\n32 cores [4-0 - 7-7] of device 9\n")
 	require.NotContains(t, b.String(), "devices")
 

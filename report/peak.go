@@ -21,7 +21,7 @@ func Peak(r *replay.Result) Document {
 	if row := fullestL1(r); row != nil {
 		writePeak(&d.page, r, row)
 	} else {
-		d.page.line("peak: nothing is known to have been in L1: %s", shown.End(r.File, 60))
+		d.page.line("peak%s: nothing is known to have been in L1: %s", onlyText(r.Only), shown.End(r.File, 60))
 		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
 	}
 	return d
@@ -41,7 +41,7 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak
 	program := peakProgram(p)
-	page.line("peak: %s bytes%s, %s, core %s, %s%s", grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
+	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
 	page.line("%s: %s", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
@@ -191,6 +191,7 @@ type jsonPeak struct {
 	Schema   string           `json:"schema"`
 	File     string           `json:"file"`
 	Rank     *uint64          `json:"rank"`
+	Only     *jsonOnly        `json:"only"`
 	Nodes    int64            `json:"nodes"`
 	Basis    jsonL1Basis      `json:"basis"`
 	Untold   []jsonUntold     `json:"untold"`
@@ -218,7 +219,7 @@ type csvPeak struct {
 
 func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 	return func(yield func(csvPeak) bool) {
-		file := newCSVFile(r)
+		file := newCSVFile(r, r.Only)
 		for i := range r.L1 {
 			peak := newDevicePeak(r, &r.L1[i])
 			all := []*jsonResident{nil}
@@ -272,7 +273,7 @@ type jsonSpike struct {
 // writePeakJSON writes a peak for each device, as cbl1.peak-1.schema.json describes it.
 func writePeakJSON(w io.Writer, r *replay.Result) error {
 	out := jsonPeak{
-		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r),
+		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Basis: newL1Basis(r),
 		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
 	}
 	best := fullestL1(r)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,10 +18,10 @@ type programRow struct {
 
 // foldPrograms puts equal programs together: the largest on a core first, equally
 // large ones by their first node.
-func foldPrograms(programs []replay.ProgramDetail) []programRow {
+func foldPrograms(programs iter.Seq[replay.ProgramDetail]) []programRow {
 	var rows []programRow
 	at := map[replay.ProgramDetail]int{}
-	for _, p := range programs {
+	for p := range programs {
 		key := p
 		key.First, key.Last, key.T = 0, 0, ""
 		if i, ok := at[key]; ok {
@@ -38,14 +39,14 @@ func foldPrograms(programs []replay.ProgramDetail) []programRow {
 func writePrograms(page *page, r *replay.Result) {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string {
 		var key strings.Builder
-		for _, p := range d.ProgramsDetail {
+		for p := range programsOf(r, d) {
 			p.First, p.Last, p.T = 0, 0, ""
 			fmt.Fprintf(&key, "%+v\n", p)
 		}
 		return key.String()
 	})
 	for _, f := range folds {
-		rows := foldPrograms(f.first.ProgramsDetail)
+		rows := foldPrograms(programsOf(r, f.first))
 		if len(rows) == 0 {
 			continue
 		}

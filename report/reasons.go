@@ -44,7 +44,7 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 	case replay.CodeBudgetUnknown:
 		return "the budget is a share of usable L1, whose size is not known or not the same everywhere: give the budget in bytes"
 	case replay.CodeNothingRan:
-		return "no program is known to have run"
+		return nothingRan(r)
 	case replay.CodeNoNodes:
 		return fmt.Sprintf("the %s has no %ss", source(r), nodeWord(r))
 	case replay.CodeNoCBs:
@@ -54,6 +54,10 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 		return "the capture places no circular buffer, dataflow buffer or scratchpad"
 	}
 	return codeText(r, why.Code)
+}
+
+func nothingRan(r *replay.Result) string {
+	return "no program is known to have run" + onlyText(r.Only)
 }
 
 // unseenNotes names L1 buffers that are in nobody's way only because nothing says where

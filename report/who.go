@@ -14,28 +14,40 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Question says which of the rows of Result.Held to show: those about one core, or
-// one device id. Address and node are those that the replay was asked about.
+// A Question says which of the rows of Result.Held to show: those about one core, one
+// device id, or some operations. Address and node are those that the replay was asked about.
 type Question struct {
 	replay.Question
-	Core   event.Opt[l1.Core]
-	Device event.Opt[uint64]
+	replay.Filter
 }
 
 // Held returns the rows that the question is about, cut to its core.
 func (q Question) Held(r *replay.Result) []replay.Held {
 	var out []replay.Held
 	for _, h := range r.Held {
-		if q.Device.OK && h.Device != q.Device {
+		if !q.HasDevice(h.Device) || !q.HasCores(h.Cores) {
 			continue
 		}
 		if q.Core.OK {
-			if !h.Cores.Has(q.Core.V) {
-				continue
-			}
 			h.Cores = l1.CoreSetOf(q.Core.V)
 		}
+		if q.Op != "" {
+			h.Resident, h.Registered = q.ofOp(h.Resident), q.ofOp(h.Registered)
+			if len(h.Resident)+len(h.Registered) == 0 {
+				continue
+			}
+		}
 		out = append(out, h)
+	}
+	return out
+}
+
+// ofOp are those of some residents that belong to the operations of the question.
+func (q Question) ofOp(all []replay.L1Resident) (out []replay.L1Resident) {
+	for _, x := range all {
+		if x.Program != nil && q.HasOp(x.Program.Op) || x.Buffer != nil && q.HasOp(x.Buffer.Op) {
+			out = append(out, x)
+		}
 	}
 	return out
 }
@@ -202,6 +214,9 @@ func whoAnswer(r *replay.Result, q Question, folds []heldFold) string {
 	if q.Device.OK {
 		where += " of " + deviceName(r, q.Device)
 	}
+	if q.Op != "" {
+		where += onlyText(replay.Filter{Op: q.Op})
+	}
 	cores, different := 0, 0
 	var one []replay.L1Resident // of each device
 	for _, f := range folds {
@@ -304,6 +319,7 @@ type jsonWho struct {
 	At      *uint64      `json:"at"`
 	Core    *string      `json:"core"`
 	Device  *uint64      `json:"device"`
+	Op      string       `json:"op"`
 	Held    []jsonHeld   `json:"held"`
 }
 
@@ -322,7 +338,7 @@ type jsonHeld struct {
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
 		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r), Untold: newUntold(r),
-		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Held: []jsonHeld{},
+		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: clip(q.Op), Held: []jsonHeld{},
 	}
 	if q.Core.OK {
 		core := q.Core.V.String()
@@ -353,7 +369,7 @@ type csvHeld struct {
 
 func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
 	return func(yield func(csvHeld) bool) {
-		row := csvHeld{csvFile: newCSVFile(r), Address: q.Address, At: optional(q.At)}
+		row := csvHeld{csvFile: newCSVFile(r, q.Filter), Address: q.Address, At: optional(q.At)}
 		for _, h := range q.Held(r) {
 			row.jsonHeld = newHeld(h)
 			for _, list := range []struct {

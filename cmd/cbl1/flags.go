@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"os"
 	"slices"
 	"strings"
 
@@ -176,6 +177,68 @@ func (c *coresFlag) Set(s string) error {
 	}
 	c.cores = set.Cores()
 	return err
+}
+
+// budgetsFlag is a budget of a core, or a file of budgets. Both may be given.
+type budgetsFlag struct {
+	budgetFlag
+	ops  []replay.OpBudget
+	file string
+}
+
+func (b *budgetsFlag) Type() string { return "bytes|percent|FILE" }
+
+func (b *budgetsFlag) Set(s string) error {
+	if err := b.budgetFlag.Set(s); err == nil {
+		return nil
+	} else if info, missing := os.Stat(s); missing != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%w, or a file of budgets", err)
+	}
+	b.file = s
+	return nil
+}
+
+// terms reads the file, and returns on which terms a Result is judged.
+func (b *budgetsFlag) terms(accept []replay.Code) (t replay.Terms, err error) {
+	t = replay.Terms{Budget: b.budget, Accept: accept}
+	if b.file == "" {
+		return t, nil
+	}
+	text, err := os.ReadFile(b.file)
+	if err != nil {
+		return t, fileError(b.file, err)
+	}
+	core, ops, err := replay.ParseBudgets(b.file, text)
+	switch {
+	case err != nil:
+		return t, err
+	case core != nil && t.Budget != nil:
+		return t, fmt.Errorf("%s has a budget of a core, and --budget %s is another", b.file, t.Budget)
+	case core != nil:
+		t.Budget = core
+	}
+	t.Ops = ops
+	return t, nil
+}
+
+// filterFlags narrow an answer.
+type filterFlags struct {
+	device numberFlag
+	core   coreFlag
+	op     string
+}
+
+func (f *filterFlags) add(flags *pflag.FlagSet) {
+	f.device.what = "id"
+	flags.Var(&f.device, "device", "only this device, by its id in the capture")
+	flags.Var(&f.core, "core", "only this core, in logical coordinates")
+	flags.StringVar(&f.op, "op", "", "only operations with this function on their path, like ttnn.matmul; * stands for any text")
+}
+
+func (f *filterFlags) filter() replay.Filter {
+	return replay.Filter{
+		Device: event.Opt[uint64]{V: f.device.n, OK: f.device.given}, Core: event.Opt[l1.Core]{V: f.core.core, OK: f.core.given}, Op: f.op,
+	}
 }
 
 // numberFlag is a whole number; given says whether there is one.

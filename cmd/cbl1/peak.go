@@ -9,8 +9,9 @@ import (
 
 func newPeak(s streams) *cobra.Command {
 	var (
-		in  = inputs{streams: s}
-		out = newPrinter(s.out, "json", "csv", "markdown")
+		in   = inputs{streams: s}
+		only filterFlags
+		out  = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "peak FILE|FOLDER|- ...",
@@ -23,11 +24,13 @@ func newPeak(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
+			in.replay.Only = only.filter()
 			return in.each(args, func(r *replay.Result) error { return out.print(report.Peak(r)) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	only.add(flags)
 	out.add(flags)
 	in.add(flags)
 	return cmd

@@ -13,6 +13,7 @@ func newReport(s streams) *cobra.Command {
 	var (
 		in    = inputs{streams: s}
 		shows report.Options
+		only  filterFlags
 		out   = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
@@ -27,6 +28,8 @@ func newReport(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
+			in.replay.Only = only.filter()
+			show(&shows, in.replay.Only, out.format.value == "csv")
 			if shows.Programs && shows.Cores && out.format.value == "csv" {
 				return errors.New("a CSV has one kind of row: --programs or --cores")
 			}
@@ -37,7 +40,17 @@ func newReport(s streams) *cobra.Command {
 	flags.SortFlags = false
 	flags.BoolVar(&shows.Programs, "programs", false, "also a table of programs (JSON always has them)")
 	flags.BoolVar(&shows.Cores, "cores", false, "also a table of groups of cores (JSON always has them)")
+	only.add(flags)
 	out.add(flags)
 	in.add(flags)
 	return cmd
+}
+
+// show asks for the tables that are narrowed: the others would look as if they were.
+func show(tables *report.Options, only replay.Filter, one bool) {
+	if one && (tables.Programs || tables.Cores) {
+		return // it has only what is asked for
+	}
+	tables.Programs = tables.Programs || only.Op != ""
+	tables.Cores = tables.Cores || only.Core.OK && !(one && tables.Programs)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -15,14 +14,13 @@ import (
 // who is one call of the verb.
 type who struct {
 	inputs
-	core   coreFlag
-	device numberFlag
-	at     atFlag
-	out    *printer
+	only filterFlags
+	at   atFlag
+	out  *printer
 }
 
 func newWho(s streams) *cobra.Command {
-	w := who{inputs: inputs{streams: s}, out: newPrinter(s.out, "json", "csv", "markdown"), device: numberFlag{what: "id"}, at: atFlag{numberFlag: numberFlag{what: "node"}}}
+	w := who{inputs: inputs{streams: s}, out: newPrinter(s.out, "json", "csv", "markdown"), at: atFlag{numberFlag: numberFlag{what: "node"}}}
 	cmd := &cobra.Command{
 		Use:   "who FILE|FOLDER|- ADDRESS",
 		Short: "Say what holds a byte of L1",
@@ -40,8 +38,7 @@ func newWho(s streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&w.core, "core", "only this core, in logical coordinates")
-	flags.Var(&w.device, "device", "only this device, by its id in the capture")
+	w.only.add(flags)
 	flags.Var(&w.at, "at", "after the node with this counter instead of at the end; in a database also operation:node")
 	w.out.add(flags)
 	w.add(flags)
@@ -61,8 +58,7 @@ func (w *who) run(input, address string) error {
 	}
 	q := report.Question{
 		Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: w.at.n, OK: w.at.given && !w.at.operation.OK}},
-		Core:     event.Opt[l1.Core]{V: w.core.core, OK: w.core.given},
-		Device:   event.Opt[uint64]{V: w.device.n, OK: w.device.given},
+		Filter:   w.only.filter(),
 	}
 	w.opt.At, w.replay.Ask = q.At, &q.Question
 	anything := false

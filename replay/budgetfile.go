@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+)
+
+// An OpBudget is how many bytes of a core the circular buffers of one program of an operation
+// may take.
+type OpBudget struct {
+	Op   string // a pattern, as Filter.HasOp matches it
+	Line int    // of the file that has it, from 1
+	Budget
+}
+
+// A BudgetError is a line of a file of budgets that cannot be read.
+type BudgetError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("%s:%d: %v", shown.Path(e.File, 100), e.Line, e.Err)
+}
+
+// Unwrap returns why.
+func (e *BudgetError) Unwrap() error { return e.Err }
+
+// maxBudgetFile is how large a file of budgets may be, in bytes.
+const maxBudgetFile = 1 << 20
+
+// ParseBudgets reads a file of budgets, one a line: of a core, and of the programs of
+// operations. Empty lines and those that begin with # say nothing. The name of the file is for
+// errors, which are each a *BudgetError. docs/check.md describes the format.
+//
+//	core = 90%
+//	op ttnn.matmul = 300 KiB
+func ParseBudgets(file string, text []byte) (core *Budget, ops []OpBudget, err error) {
+	if len(text) > maxBudgetFile {
+		return nil, nil, &BudgetError{file, 1, fmt.Errorf("%d bytes are too many for a file of budgets", len(text))}
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		op, budget, err := parseBudgetLine(line)
+		switch {
+		case err != nil:
+		case op == "" && core != nil:
+			err = errors.New("the budget of a core is there already")
+		case op == "":
+			core = &budget
+		case slices.ContainsFunc(ops, func(o OpBudget) bool { return o.Op == op }):
+			err = fmt.Errorf("op %s has a budget already", shown.Name(op, 60))
+		default:
+			ops = append(ops, OpBudget{op, number, budget})
+		}
+		if err != nil {
+			return nil, nil, &BudgetError{file, number, err}
+		}
+	}
+	return core, ops, nil
+}
+
+// parseBudgetLine reads one line; op is "" if it is about a core.
+func parseBudgetLine(line string) (op string, b Budget, err error) {
+	i := strings.LastIndexByte(line, '=') // a name may have one
+	if i < 0 {
+		return "", b, fmt.Errorf(`want "core = BUDGET" or "op NAME = BUDGET", not %q`, shown.Name(line, 40))
+	}
+	subject, value := strings.TrimSpace(line[:i]), strings.TrimSpace(line[i+1:])
+	if subject != "core" {
+		name, ok := strings.CutPrefix(subject, "op ")
+		if op = strings.TrimSpace(name); !ok || op == "" {
+			return "", b, fmt.Errorf(`want "core = BUDGET" or "op NAME = BUDGET", not %q`, shown.Name(line, 40))
+		}
+	}
+	b, err = ParseBudget(value)
+	return op, b, err
+}
+
+// An OpJudged is how the programs of an operation keep to a budget.
+type OpJudged struct {
+	OpBudget
+	Limit    uint64 // in bytes of a core
+	Known    bool   // Limit is: it is no share of an L1 whose size is not known
+	Programs int64  // of the operation, on each device; 0: the line names nothing that ran
+	Over     int64  // of them: those that take more
+	Worst    ProgramDetail
+	On       *Device // with the worst one, the first of equals; nil if none takes more
+}
+
+// judgeOps judges the programs of a Result by the budgets of their operations.
+func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
+	for _, b := range budgets {
+		j := OpJudged{OpBudget: b}
+		if j.Limit, j.Known = b.Of(r.Spec.Usable().Len()); r.uneven && b.IsShare() {
+			j.Known = false
+		}
+		for i := range r.Devices {
+			for _, p := range r.Devices[i].ProgramsDetail {
+				if !opMatches(b.Op, p.Op) || !r.Only.HasOp(p.Op) {
+					continue
+				}
+				j.Programs++
+				if !j.Known || p.Core <= j.Limit {
+					continue
+				}
+				if j.Over++; j.On == nil || p.Core > j.Worst.Core {
+					j.Worst, j.On = p, &r.Devices[i]
+				}
+			}
+		}
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Filter narrows what a Result says to one device, one core, or some operations. The zero
+// Filter leaves everything.
+//
+// A program run is left if it is on the device, if it places something on the core, and if
+// it is of the operation. It is judged as a whole. A peak is that of the core alone, of the
+// moments at which the operation allocated something or ran. Everything is still followed:
+// what others left in L1 is there. What is registered on a core is that of all operations.
+type Filter struct {
+	Device event.Opt[uint64] // as the source names it
+	Core   event.Opt[l1.Core]
+	Op     string // a pattern, as HasOp matches it; "" = any
+}
+
+// IsZero reports whether the Filter leaves everything.
+func (f Filter) IsZero() bool { return f == Filter{} }
+
+// HasDevice reports whether a device is left.
+func (f Filter) HasDevice(id event.Opt[uint64]) bool { return !f.Device.OK || f.Device == id }
+
+// HasCores reports whether one of some cores is left.
+func (f Filter) HasCores(cores l1.CoreSet) bool { return !f.Core.OK || cores.Has(f.Core.V) }
+
+// HasOp reports whether an operation is left: one with a function on its path that the pattern
+// names, where * stands for any text. "ttnn.matmul" has the path "model > ttnn.matmul >
+// MatmulDeviceOperation", and so do "*matmul" and "Matmul*".
+func (f Filter) HasOp(op string) bool { return f.Op == "" || opMatches(f.Op, op) }
+
+// between joins the functions of an operation.
+const between = " > "
+
+// opMatches reports whether a pattern names a function on the path of an operation, or the
+// whole path.
+func opMatches(pattern, op string) bool {
+	return matches(pattern, op) || slices.ContainsFunc(strings.Split(op, between), func(name string) bool { return matches(pattern, name) })
+}
+
+// matches reports whether a text is what a pattern names. Cost: O(len(pattern) + len(text)
+// x parts of the pattern).
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	text, ok := strings.CutPrefix(text, parts[0])
+	if !ok || len(parts) == 1 {
+		return ok && text == ""
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		if _, text, ok = strings.Cut(text, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(text, parts[last])
+}
+
+// left are the launches that the Filter leaves.
+func (f Filter) left(all []launch) []launch {
+	if f.IsZero() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(l launch) bool {
+		return !f.HasDevice(l.on.id) || !f.HasOp(l.run.Op) || !f.HasCores(l.content.allCores())
+	})
+}
+
+// allCores are those on which a content places anything, also what has no bytes of its own.
+func (c *content) allCores() (cores l1.CoreSet) {
+	for _, p := range c.programs {
+		for _, cb := range p.CBs() {
+			cores = cores.Union(cb.Cores.Cores())
+		}
+	}
+	return cores
+}
+
+// groups are the groups of cores that the Filter leaves.
+func (f Filter) groups(all []CoreGroup) []CoreGroup {
+	if !f.Core.OK {
+		return all
+	}
+	for _, g := range all {
+		if g.Cores.Has(f.Core.V) {
+			g.Cores = l1.CoreSetOf(f.Core.V)
+			return []CoreGroup{g}
+		}
+	}
+	return nil
+}
+
+// fullest returns what the fullest core of a device holds now, and the cores that are as
+// full; of a Filter with a core, what that one holds.
+func (r *replay) fullest(d *row) (bytes uint64, cores l1.CoreSet) {
+	if c := r.opt.Only.Core; c.OK {
+		return d.dev.TrackedOn(c.V), l1.CoreSetOf(c.V)
+	}
+	return d.dev.Totals().TrackedCore, d.dev.Fullest()
+}

@@ -1,0 +1,264 @@
+package replay_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// A source replays one input as often as it is asked.
+type source struct {
+	name string
+	run  func(replay.Options) *replay.Result
+}
+
+func sources(t *testing.T) (out []source) {
+	t.Helper()
+	files, err := filepath.Glob("../capture/testdata/*.json")
+	require.NoError(t, err)
+	for _, file := range append(files, "../examples/cached_ops.json") {
+		if strings.Contains(file, ".expected.") {
+			continue
+		}
+		out = append(out, source{filepath.Base(file), func(opt replay.Options) *replay.Result {
+			in := capture.Input{Path: file}
+			r, err := replay.Run(file, in.Events(capture.Options{}), opt)
+			require.NoError(t, err)
+			return r
+		}})
+	}
+	for _, file := range []string{"../examples/events.jsonl", "../event/testdata/conformance.jsonl"} {
+		log, err := os.ReadFile(file)
+		require.NoError(t, err)
+		out = append(out, source{filepath.Base(file), func(opt replay.Options) *replay.Result { return replayLog(t, string(log), opt) }})
+	}
+	require.Greater(t, len(out), 15)
+	return out
+}
+
+// Devices, taken one by one, have the rows that they have together, and as many runs.
+func TestFilterByDevice(t *testing.T) {
+	for _, s := range sources(t) {
+		whole := s.run(replay.Options{})
+		var runs, failed int64
+		for i, d := range whole.L1 {
+			if !d.ID.OK {
+				runs, failed = whole.Checks.Runs, whole.Checks.Failed
+				continue
+			}
+			one := s.run(replay.Options{Only: replay.Filter{Device: d.ID}})
+			require.Equal(t, []replay.DeviceL1{whole.L1[i]}, one.L1, s.name)
+			for _, w := range whole.Devices {
+				if w.ID == d.ID {
+					require.Equal(t, []replay.Device{w}, one.Devices, s.name)
+				}
+			}
+			runs, failed = runs+one.Checks.Runs, failed+one.Checks.Failed
+		}
+		require.Equal(t, whole.Checks.Runs, runs, s.name)
+		require.Equal(t, whole.Checks.Failed, failed, s.name)
+		none := s.run(replay.Options{Only: replay.Filter{Device: event.Some(uint64(77))}})
+		require.Empty(t, none.L1)
+		require.Equal(t, replay.CannotTell, none.Judge(replay.Terms{}).Answer, "nothing ran there")
+	}
+}
+
+// The peak of a core is the most that it holds after any node, and the fullest core is one of
+// them.
+func TestFilterByCore(t *testing.T) {
+	compared := 0
+	for _, s := range sources(t) {
+		whole := s.run(replay.Options{})
+		if whole.Nodes > 100 || s.name == "conformance.jsonl" { // whose high-water marks are reset
+			continue
+		}
+		for _, core := range []l1.Core{{}, {X: 1}, {X: 7, Y: 7}, {X: 3, Y: 2}} {
+			most := map[event.Opt[uint64]]uint64{}
+			for at := range uint64(whole.Nodes) {
+				for _, d := range s.run(replay.Options{GroupsAt: event.Some(at)}).L1 {
+					for _, g := range d.Groups {
+						if g.Cores.Has(core) {
+							most[d.ID] = max(most[d.ID], g.Bytes)
+						}
+					}
+				}
+			}
+			for i, d := range s.run(replay.Options{Only: replay.Filter{Core: event.Some(core)}}).L1 {
+				got := uint64(0)
+				if d.Peak != nil {
+					got = d.Peak.Bytes
+					require.Equal(t, core, d.Peak.Core)
+				}
+				require.Equal(t, most[d.ID], got, "%s, core %v", s.name, core)
+				if whole := whole.L1[i].Peak; whole != nil && whole.Core == core {
+					require.Equal(t, whole.Bytes, got)
+					require.Equal(t, whole.Residents, d.Peak.Residents, "%s", s.name)
+				}
+				compared++
+			}
+		}
+		for _, d := range whole.Devices {
+			for _, g := range d.CoreGroups {
+				for core := range g.Cores.All() {
+					one := s.run(replay.Options{Only: replay.Filter{Core: event.Some(core), Device: d.ID}}).Devices[0]
+					require.Len(t, one.CoreGroups, 1)
+					require.Equal(t, g.Registered, one.Fullest.Bytes)
+					require.Equal(t, core, one.Fullest.Core)
+					break
+				}
+			}
+		}
+	}
+	require.Greater(t, compared, 50)
+}
+
+// Every run is of one operation, and the highest peak that of the operation that made it.
+func TestFilterByOperation(t *testing.T) {
+	for _, s := range sources(t) {
+		whole := s.run(replay.Options{Runs: true})
+		ops := map[string]bool{}
+		for _, one := range whole.Runs {
+			ops[one.Run.Op] = true
+		}
+		if len(ops) > 12 || ops[""] || len(whole.L1) == 0 {
+			continue
+		}
+		for _, d := range whole.L1 {
+			if d.Peak != nil {
+				ops[d.Peak.Op] = true
+			}
+		}
+		var runs int64
+		best := make([]uint64, len(whole.L1))
+		for op := range ops {
+			one := s.run(replay.Options{Only: replay.Filter{Op: op}})
+			runs += one.Checks.Runs
+			for i, d := range one.L1 {
+				if d.Peak == nil {
+					continue
+				}
+				best[i] = max(best[i], d.Peak.Bytes)
+				if whole.L1[i].Peak.Op == op {
+					require.Equal(t, whole.L1[i].Peak.Residents, d.Peak.Residents, s.name)
+				}
+			}
+		}
+		if strings.HasSuffix(s.name, ".json") { // in the log one is inside another
+			require.Equal(t, whole.Checks.Runs, runs, s.name)
+		}
+		for i, d := range whole.L1 {
+			if d.Peak != nil && d.Peak.Op != "" {
+				require.Equal(t, d.Peak.Bytes, best[i], s.name)
+			}
+		}
+	}
+}
+
+// What another operation allocates after the peak of an operation is not part of it.
+func TestFilterLeavesOutWhatComesLater(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"a","cbs":[{"cores":"0-0","size":1000}]}
+{"event":"enqueue","program":1,"devices":[0]}
+{"event":"allocate","buffer":1,"name":"b","kind":"l1","parts":[{"cores":"0-0","address":600000,"size":64}]}
+{"event":"allocate","buffer":2,"name":"c","kind":"l1","parts":[{"cores":"1-0","address":600000,"size":99999}]}
+`
+	r := replayLog(t, log, replay.Options{Only: replay.Filter{Op: "a"}})
+	p := r.L1[0].Peak
+	require.EqualValues(t, 1000, p.Bytes, "not 64 more")
+	require.Len(t, p.Residents, 1)
+	require.EqualValues(t, 3, p.At)
+	require.EqualValues(t, 1064, replayLog(t, log, replay.Options{Only: replay.Filter{Op: "b"}}).L1[0].Peak.Bytes)
+	require.EqualValues(t, 99999, replayLog(t, log, replay.Options{Only: replay.Filter{Core: event.Some(l1.Core{X: 1})}}).L1[0].Peak.Bytes)
+}
+
+func TestFilterHasOp(t *testing.T) {
+	const op = "model > ttnn.matmul > MatmulDeviceOperation"
+	for pattern, want := range map[string]bool{
+		"": true, "ttnn.matmul": true, "*matmul": true, "Matmul*": true, "*at*ul*": true, "*": true, op: true, "model > *": true, "m*l": true,
+		"matmul": false, "ttnn": false, "ttnn.matmul2": false, "*matmul2": false, "l*m": false, "**x**": false, "MATMUL*": false,
+	} {
+		require.Equal(t, want, replay.Filter{Op: pattern}.HasOp(op), pattern)
+	}
+	require.True(t, replay.Filter{Op: "a*b"}.HasOp("a*b"))
+	require.False(t, replay.Filter{Op: "ab*b"}.HasOp("ab"), "no byte stands for two")
+	require.False(t, replay.Filter{Op: "x"}.HasOp(""))
+}
+
+func TestParseBudgets(t *testing.T) {
+	core, ops, err := replay.ParseBudgets("b.txt", []byte("\ufeff# all\r\n\ncore = 90%\r\nop ttnn.matmul = 300 KiB\n  op a = b* = 1\n"))
+	require.NoError(t, err)
+	require.Equal(t, "90%", core.String())
+	require.Len(t, ops, 2)
+	require.Equal(t, replay.OpBudget{Op: "ttnn.matmul", Line: 4, Budget: ops[0].Budget}, ops[0])
+	n, ok := ops[0].Of(0)
+	require.True(t, ok)
+	require.EqualValues(t, 300<<10, n)
+	require.Equal(t, "a = b*", ops[1].Op)
+	for text, want := range map[string]string{
+		"core = 1\ncore = 2": "b.txt:2: the budget of a core is there already", "op a = 1\n\nop a = 2": "b.txt:3: op a has a budget already",
+		"cores = 1": `b.txt:1: want "core = BUDGET" or "op NAME = BUDGET", not "cores = 1"`, "op = 1": "b.txt:1: want", "op  = 1": "b.txt:1: want",
+		"90%": "b.txt:1: want", "core = 101%": "b.txt:1: want bytes", "core = \x1b[2J": `b.txt:1: `, "\xff\xfe": "b.txt:1: want", "op x = ": "b.txt:1: ",
+		strings.Repeat("#", 1<<20+1): "b.txt:1: 1048577 bytes are too many",
+	} {
+		_, _, err := replay.ParseBudgets("b.txt", []byte(text))
+		var bad *replay.BudgetError
+		require.ErrorAs(t, err, &bad, "%q", text)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "\x1b")
+		require.LessOrEqual(t, len(err.Error()), 300)
+	}
+}
+
+func FuzzParseBudgets(f *testing.F) {
+	f.Add([]byte("core = 90%\nop ttnn.matmul = 300 KiB\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, ops, err := replay.ParseBudgets("b", text)
+		for _, op := range ops {
+			require.NoError(t, err)
+			require.NotEmpty(t, op.Op)
+		}
+	})
+}
+
+// The programs of each line of a file of budgets are those of the table of programs.
+func TestJudgeByOperation(t *testing.T) {
+	for _, s := range sources(t) {
+		r := s.run(replay.Options{})
+		for _, limit := range []string{"0", "9000", "1%", "100%"} {
+			_, ops, err := replay.ParseBudgets("b", []byte("op * = "+limit+"\nop nothing of the kind = 0"))
+			require.NoError(t, err)
+			j := r.Judge(replay.Terms{Ops: ops})
+			bytes, ok := ops[0].Of(r.Spec.Usable().Len())
+			ok = ok && j.Ops[0].Known // on all devices the same
+			var programs, over int64
+			worst := uint64(0)
+			for _, d := range r.Devices {
+				for _, p := range d.ProgramsDetail {
+					programs++
+					if ok && p.Core > bytes {
+						over++
+						worst = max(worst, p.Core)
+					}
+				}
+			}
+			require.Equal(t, programs, j.Ops[0].Programs)
+			require.Equal(t, over, j.Ops[0].Over, "%s %s", s.name, limit)
+			require.Equal(t, worst, j.Ops[0].Worst.Core)
+			require.Zero(t, j.Ops[1].Programs)
+			if over > 0 {
+				require.Equal(t, replay.DoesNotFit, j.Answer)
+			} else if ok {
+				require.Equal(t, r.Judge(replay.Terms{}).Answer, j.Answer)
+			}
+		}
+	}
+}
