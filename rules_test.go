@@ -55,7 +55,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "report"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
 	return map[string]row{
@@ -69,8 +69,9 @@ func importTable() map[string]row {
 		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/shown"}},
+		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
-		"report":              {ours: []string{"l1", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
@@ -106,7 +107,7 @@ func core() []string { return []string{"l1", "cbregion", "program", "fit", "devi
 // wants a row above, or something that should not be here.
 func folders() []string {
 	return []string{
-		".ci", "api", "capture", "cbregion", "clash", "cmd", "compare", "device", "docs", "event", "examples",
+		".ci", "api", "capture", "cbregion", "clash", "cmd", "compare", "device", "docs", "draw", "event", "examples",
 		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 
 		"page", // has files that it embeds

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -295,7 +296,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	r := &replay.Result{}
 	for verb, d := range map[string]report.Document{
 		"report": report.Report(r, report.Options{}), "report --programs": report.Report(r, report.Options{Programs: true}),
-		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "peak": report.Peak(r), "who": report.Who(r, report.Question{}),
+		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "map": report.Map(r, event.Opt[uint64]{}), "peak": report.Peak(r), "who": report.Who(r, report.Question{}),
 	} {
 		_, head := csvOf(t, d)
 		section, ok := strings.CutPrefix(string(page[strings.Index(string(page), "### `cbl1 "+verb+"`\n"):]), "### `cbl1 "+verb+"`\n")

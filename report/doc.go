@@ -3,8 +3,8 @@
 //
 // [Report], with [Options], is the report on a capture or log. [Peak] says when a core held
 // most, [Who] answers a [Question], [Check] says how a Result was judged, [Room] how large one more
-// L1 buffer could have been, and [Diff] what
-// differs between two runs. Each returns a [Document], which is written in one of four ways. A
+// L1 buffer could have been, [Diff] what differs between two runs, and [Map] draws what lay in
+// L1. Each returns a [Document], which is written in several ways. A
 // [JUnit], which [NewJUnit] makes, writes checks as test results. [Codes] lists all codes of
 // oddities.
 //

@@ -6,11 +6,12 @@ import (
 	"io"
 	"iter"
 
+	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Document is one answer, and can be written in four ways. [Report], [Check], [Peak],
-// [Room], [Who] and [Diff] make them. The zero Document is empty.
+// A Document is one answer, and can be written in several ways. [Report], [Check], [Peak],
+// [Room], [Who], [Diff] and [Map] make them. The zero Document is empty.
 type Document struct {
 	page  page
 	json  func(io.Writer) error
@@ -24,8 +25,13 @@ type Document struct {
 // and sentences keep to so many columns as far as they can; 0 stands for a file or a pipe,
 // whose lines are cut for nobody.
 func (d Document) Text(w io.Writer, columns int) error {
+	return d.Draw(w, draw.Style{Columns: columns, ASCII: true})
+}
+
+// Draw is Text where pictures use what a terminal can show: colour, and signs beyond ASCII.
+func (d Document) Draw(w io.Writer, s draw.Style) error {
 	var b bytes.Buffer
-	d.page.text(&b, columns)
+	d.page.text(&b, s)
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -102,7 +103,7 @@ func (c check) tests() []testCase {
 			fit.Failure.Message = complaint(list[0].Verdict)
 			c.writeFailed(&text)
 			var b bytes.Buffer
-			text.text(&b, 0)
+			text.text(&b, draw.Style{})
 			fit.Failure.Text = b.String()
 		}
 	}

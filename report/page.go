@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -19,6 +20,8 @@ type block struct {
 	notes []note
 	table table // its first row is the head
 	more  string
+
+	picture draw.Picture // nil: none
 }
 
 // line adds a line of its own.
@@ -46,8 +49,14 @@ func (p *page) table(title string, t table, more string) {
 	p.blocks = append(p.blocks, b)
 }
 
-// text writes a page for a terminal with so many columns, 0 for none.
-func (p *page) text(b *bytes.Buffer, columns int) {
+// picture adds a picture behind a blank line.
+func (p *page) picture(one draw.Picture) {
+	p.blocks = append(p.blocks, block{apart: true, picture: one})
+}
+
+// text writes a page for a terminal, or a file.
+func (p *page) text(b *bytes.Buffer, s draw.Style) {
+	columns := s.Columns
 	for _, block := range p.blocks {
 		if block.apart {
 			b.WriteByte('\n')
@@ -57,6 +66,9 @@ func (p *page) text(b *bytes.Buffer, columns int) {
 		}
 		writeNotes(b, block.notes, columns)
 		block.table.write(b, columns)
+		if block.picture != nil {
+			block.picture.Text(b, s)
+		}
 		if block.more != "" {
 			fmt.Fprintf(b, "%s\n", block.more)
 		}
@@ -87,6 +99,11 @@ func (p *page) markdown(b *bytes.Buffer) {
 		if len(block.table.rows) > 0 {
 			b.WriteByte('\n')
 			block.table.markdown(b)
+		}
+		if block.picture != nil { // signs in rows, as they stand
+			b.WriteString("\n```text\n")
+			block.picture.Text(b, draw.Style{Columns: lineWidth, ASCII: true})
+			b.WriteString("```\n")
 		}
 		if block.more != "" {
 			for line := range strings.SplitSeq(block.more, "\n") {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -140,6 +141,25 @@ func (in *inputs) finish(result *replay.Result, name string, err error, do func(
 		}
 	}
 	return do(result)
+}
+
+// moment takes in the moment that a verb asks about. What it returns says nothing yet of an
+// operation of a database.
+func (in *inputs) moment(at *atFlag, arg string) (event.Opt[uint64], error) {
+	if in.at = at; arg == "-" && at.operation.OK {
+		return event.Opt[uint64]{}, errors.New("--at operation:node is for databases, which are files")
+	}
+	in.opt.At = event.Opt[uint64]{V: at.n, OK: at.given && !at.operation.OK}
+	return in.opt.At, nil
+}
+
+// ended reports whether the moment lies behind the end of an input, which is then refused.
+func (in *inputs) ended(r *replay.Result) bool {
+	if !in.at.given || in.at.n < uint64(r.Nodes) {
+		return false
+	}
+	in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, in.at.n, r.Nodes))
+	return true
 }
 
 func (in *inputs) refuse(err error) {

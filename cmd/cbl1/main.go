@@ -6,6 +6,7 @@
 //	cbl1 check FILE|FOLDER|- ...      whether everything fits, and who is in the way if not
 //	cbl1 peak FILE|FOLDER|- ...       how much a core held at most, and what
 //	cbl1 who FILE|FOLDER|- ADDRESS    what holds a byte
+//	cbl1 map FILE|-                   draw the cores of each device, or the addresses of one
 //	cbl1 diff OLD NEW                 what changed between two runs, or saved reports
 //	cbl1 page FILE|FOLDER|- ...       write an HTML page with pictures and tables
 //	cbl1 explain [FILE|-]             what the messages in a log mean

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/report"
 )
 
@@ -16,12 +17,13 @@ type printer struct {
 	w      io.Writer
 	format choiceFlag
 	junit  *report.JUnit // of the test results
+	style  draw.Style    // of text
 	n      int           // answers printed
 }
 
 // newPrinter returns a printer of text and of some other formats.
 func newPrinter(w io.Writer, formats ...string) *printer {
-	return &printer{w: w, format: choiceFlag{"text", append([]string{"text"}, formats...)}}
+	return &printer{w: w, style: draw.Style{Columns: columns(w), ASCII: true}, format: choiceFlag{"text", append([]string{"text"}, formats...)}}
 }
 
 // add adds the flag that chooses the format.
@@ -36,6 +38,8 @@ func (p *printer) print(d report.Document) error {
 		return d.JSON(p.w)
 	case "csv":
 		return d.CSV(p.w, p.n == 1)
+	case "svg":
+		return d.SVG(p.w)
 	case "junit":
 		return p.results().Add(d)
 	}
@@ -47,7 +51,7 @@ func (p *printer) print(d report.Document) error {
 	if p.format.value == "markdown" {
 		return d.Markdown(p.w)
 	}
-	return d.Text(p.w, columns(p.w))
+	return d.Draw(p.w, p.style)
 }
 
 func (p *printer) results() *report.JUnit {

@@ -98,7 +98,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newRoom(s), newWho(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
+	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newRoom(s), newWho(s), newMap(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)

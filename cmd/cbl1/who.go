@@ -2,11 +2,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -53,18 +51,15 @@ func (w *who) run(input, address string) error {
 	if err := w.start([]string{input}); err != nil {
 		return err
 	}
-	if w.inputs.at = &w.at; input == "-" && w.at.operation.OK {
-		return errors.New("--at operation:node is for databases, which are files")
+	at, err := w.moment(&w.at, input)
+	if err != nil {
+		return err
 	}
-	q := report.Question{
-		Question: replay.Question{Address: addr, At: event.Opt[uint64]{V: w.at.n, OK: w.at.given && !w.at.operation.OK}},
-		Filter:   w.only.filter(),
-	}
-	w.opt.At, w.replay.Ask = q.At, &q.Question
+	q := report.Question{Question: replay.Question{Address: addr, At: at}, Filter: w.only.filter()}
+	w.replay.Ask = &q.Question
 	anything := false
 	err = w.each([]string{input}, func(r *replay.Result) error {
-		if w.at.given && w.at.n >= uint64(r.Nodes) {
-			w.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, w.at.n, r.Nodes))
+		if w.ended(r) {
 			return nil
 		}
 		anything = anything || len(q.Held(r)) > 0

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// Map returns pictures of what lay in L1: the cores of each device, shaded by tracked bytes,
+// where equal devices are drawn once; of a Result that is narrowed to a core, its address map.
+// It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
+// moment after that node (Options.GroupsAt). Its CSV has a row for each thing that lay on a
+// group of cores. It has no JSON: that of Peak and Who has the same rows.
+func Map(r *replay.Result, at event.Opt[uint64]) Document {
+	d := Document{head: csvLaid{}, rows: rowsOf(laidRows(r, at))}
+	page := &d.page
+	page.line("%s", mapAnswer(r, at))
+	page.line("%s%s: %s", shown.End(r.File, 60), onlyText(r.Only), length(r))
+	folds := foldLaid(r, at)
+	for i, f := range folds {
+		if i == maxMaps {
+			page.apart([]note{{"more", plural(len(folds)-maxMaps, "further device") + " that differ: --device shows one"}})
+			break
+		}
+		if r.Only.Core.OK {
+			page.picture(addressMap(r, f, at))
+		} else {
+			page.picture(grid(r, f, at))
+		}
+	}
+	if clash, ok := clashMap(r); ok {
+		page.picture(clash)
+	}
+	page.apart(append(append([]note{
+		{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"},
+		{"chip", chipText(r)},
+	}, untoldNotes(r)...), unseenNotes(r)...))
+	return d
+}
+
+// maxMaps is how many devices that differ are drawn.
+const maxMaps = 12
+
+// laid are the groups of cores of a device at the moment of a map.
+func laid(d *replay.DeviceL1, at event.Opt[uint64]) []replay.LaidGroup {
+	switch {
+	case at.OK:
+		return d.Groups
+	case d.Peak != nil:
+		return d.Peak.Groups
+	}
+	return nil
+}
+
+// mapAnswer says which core held most.
+func mapAnswer(r *replay.Result, at event.Opt[uint64]) string {
+	var best *replay.DeviceL1
+	var most replay.LaidGroup
+	for i := range r.L1 {
+		for _, g := range laid(&r.L1[i], at) {
+			if g.Bytes > most.Bytes && r.Only.HasCores(g.Cores) {
+				best, most = &r.L1[i], g
+			}
+		}
+	}
+	if best == nil {
+		return "map: nothing is known to have been in L1" + momentOf(r, nil, at)
+	}
+	share := ""
+	if usable := r.Spec.Usable().Len(); usable > 0 {
+		share = fmt.Sprintf(", %s of usable L1 %s", percent(most.Bytes, usable), grouped(usable))
+	}
+	cores := most.Cores
+	if r.Only.Core.OK {
+		cores = l1.CoreSetOf(r.Only.Core.V)
+	}
+	return fmt.Sprintf("map: at most %s bytes on a core%s, %s of %s%s", grouped(most.Bytes), share, coresText(cores), deviceName(r, best.ID), momentOf(r, best, at))
+}
+
+// momentOf says of which moment a device is drawn.
+func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
+	switch {
+	case at.OK:
+		return ", after " + place{at: at.V}.text(r)
+	case d == nil || d.Peak == nil:
+		return ""
+	case d.Peak.Op == "":
+		return ", at the peak: " + place{d.Peak.At, d.Peak.T}.text(r)
+	}
+	return fmt.Sprintf(", at the peak: %s", whose(r, caller(d.Peak.Op), place{d.Peak.At, d.Peak.T}, 40))
+}
+
+// A laidFold is devices on which the same cores hold the same, each at its moment.
+type laidFold struct {
+	fold
+	on *replay.DeviceL1 // the first
+}
+
+func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
+	var devices []replay.Device
+	rows := map[event.Opt[uint64]]*replay.DeviceL1{}
+	for i := range r.L1 {
+		d := &r.L1[i]
+		devices, rows[d.ID] = append(devices, replay.Device{ID: d.ID, Kind: d.Kind, Chips: d.Chips}), d
+	}
+	for _, f := range foldDevices(devices, func(d *replay.Device) string { return laidText(r, rows[d.ID], at) }) {
+		f.devices = append([]*replay.Device{}, f.devices...)
+		out = append(out, laidFold{f, rows[f.first.ID]})
+	}
+	return out
+}
+
+// laidText is what is drawn of a device but for its id and its nodes.
+func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
+	var b strings.Builder
+	fmt.Fprint(&b, d.Cols, d.Rows)
+	for _, g := range laid(d, at) {
+		if !r.Only.HasCores(g.Cores) {
+			continue
+		}
+		fmt.Fprint(&b, g.Cores, g.Bytes)
+		if r.Only.Core.OK {
+			for _, x := range g.Residents {
+				fmt.Fprint(&b, x.Range, what(x))
+			}
+		}
+	}
+	return b.String()
+}
+
+// name names the devices of a picture, and its moment.
+func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
+	text := deviceName(r, f.on.ID)
+	if len(f.devices) > 1 {
+		text = "devices " + f.label()
+	}
+	return text + momentOf(r, f.on, at)
+}
+
+func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
+	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.Spec.Usable().Len(), FullIs: "usable L1"}
+	for _, one := range laid(f.on, at) {
+		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
+	}
+	return g
+}
+
+// addressMap is that of the core to which a Result is narrowed, and of those that hold the same.
+func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
+	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: r.Spec.CBBase, End: r.Spec.L1Size}
+	for _, g := range laid(f.on, at) {
+		if !g.Cores.Has(r.Only.Core.V) {
+			continue
+		}
+		c.Name = fmt.Sprintf("core %s of %s", r.Only.Core.V, f.name(r, at))
+		if n := g.Cores.Len(); n > 1 {
+			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, plural(n-1, "other"), coreRanges(g.Cores), f.name(r, at))
+		}
+		c.Blocks = blocks(r, g.Residents)
+	}
+	return c
+}
+
+func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
+	for _, x := range rows {
+		b := draw.Block{Range: x.Range, Name: what(x) + ", " + ownerText(r, called(x), 60), Fill: draw.FillCB}
+		if x.Program == nil {
+			b.Fill = draw.FillBuffer
+		}
+		if x.Kind == device.KindKernel || x.Kind == device.KindReserved {
+			continue // below the base, as is said there
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// clashMap is the address map of the first program run that does not fit, on the core to which
+// a Result is narrowed or, if it is to none, on the first one of the worst clash.
+func clashMap(r *replay.Result) (draw.Column, bool) {
+	for i := range r.Checks.List {
+		f := &r.Checks.List[i]
+		for _, c := range f.Verdict.Clashes {
+			if !r.Only.HasCores(c.Cores) {
+				continue
+			}
+			core := r.Only.Core.V
+			for first := range c.Cores.All() {
+				if !r.Only.Core.OK {
+					core = first
+				}
+				break
+			}
+			by := failureLabels(r, f)
+			name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", core, by.devices(c.Device, c.Devices), grouped(c.Over()), whose(r, caller(f.Run.Op), place{f.Run.At, f.Run.T}, 40))
+			all := by.residents(append(f.Verdict.Own(c), c.Above...))
+			return draw.Column{Name: name, Base: r.Spec.CBBase, End: r.Spec.L1Size, Blocks: blocks(r, all)}, true
+		}
+	}
+	return draw.Column{}, false
+}
+
+// A csvLaid is one thing that lay on a group of cores.
+type csvLaid struct {
+	csvFile
+	Device   *uint64           `json:"device"`
+	Kind     replay.DeviceKind `json:"kind"`
+	Chips    []uint64          `json:"chips"`
+	Counter  uint64            `json:"counter"`
+	Cores    string            `json:"cores"`
+	Count    int               `json:"count"`
+	Bytes    uint64            `json:"tracked_bytes"`
+	Resident jsonResident      `json:"resident"`
+}
+
+func laidRows(r *replay.Result, at event.Opt[uint64]) iter.Seq[csvLaid] {
+	return func(yield func(csvLaid) bool) {
+		row := csvLaid{csvFile: newCSVFile(r, r.Only), Counter: at.V}
+		for i := range r.L1 {
+			d := &r.L1[i]
+			row.Device, row.Kind, row.Chips = optional(d.ID), d.Kind, d.Chips
+			if !at.OK && d.Peak != nil {
+				row.Counter = d.Peak.At
+			}
+			for _, g := range laid(d, at) {
+				if !r.Only.HasCores(g.Cores) {
+					continue
+				}
+				row.Cores, row.Count, row.Bytes = g.Cores.String(), g.Cores.Len(), g.Bytes
+				for _, one := range newResidents(g.Residents) {
+					if row.Resident = one; !yield(row) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// SVG writes the pictures of a Map, for light and dark pages, without a script. Names in it are
+// text, whatever they are.
+func (d Document) SVG(w io.Writer) error {
+	var title string
+	var notes []string
+	var pictures []draw.Picture
+	for i, b := range d.page.blocks {
+		switch {
+		case i == 0:
+			title = b.lines[0]
+		case b.picture != nil:
+			pictures = append(pictures, b.picture)
+		}
+		for k, line := range b.lines {
+			if i+k > 0 {
+				notes = append(notes, line)
+			}
+		}
+		for _, n := range b.notes {
+			notes = append(notes, n.label+": "+n.text)
+		}
+	}
+	return draw.SVG(w, title, notes, pictures...)
+}

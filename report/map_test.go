@@ -1,0 +1,134 @@
+package report_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
+)
+
+func (f fixture) with(t *testing.T, opt replay.Options) *replay.Result {
+	t.Helper()
+	in := capture.Input{Path: f.capture}
+	r, err := replay.Run(filepath.Base(f.capture), in.Events(capture.Options{}), opt)
+	require.NoError(t, err)
+	return r
+}
+
+// Pictures of every capture, and the address map of the fullest core.
+func TestMapGolden(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.with(t, replay.Options{Groups: true})
+			var b bytes.Buffer
+			require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&b, 0))
+			core := l1.Core{}
+			for _, d := range r.L1 {
+				if d.Peak != nil {
+					core = d.Peak.Core
+					break
+				}
+			}
+			b.WriteString("\n")
+			one := f.with(t, replay.Options{Groups: true, Only: replay.Filter{Core: event.Some(core)}})
+			require.NoError(t, report.Map(one, event.Opt[uint64]{}).Text(&b, 0))
+			requirePlain(t, b.String())
+			requireGolden(t, "map_"+f.name, b.String())
+		})
+	}
+}
+
+// The rows of a map are what lay on the cores, and those of the fullest core are what cbl1 peak
+// says.
+func TestMapRows(t *testing.T) {
+	compared := 0
+	for _, f := range fixtures(t) {
+		r := f.with(t, replay.Options{Groups: true})
+		rows, _ := csvOf(t, report.Map(r, event.Opt[uint64]{}))
+		peaks, _ := csvOf(t, report.Peak(r))
+		for _, d := range r.L1 {
+			if d.Peak == nil {
+				continue
+			}
+			id := ""
+			if d.ID.OK {
+				id = strconv.FormatUint(d.ID.V, 10)
+			}
+			var want, got []string
+			for _, row := range peaks {
+				if row["device"] == id {
+					want = append(want, row["peak_tracked_bytes"]+" "+row["peak_counter"]+" "+row["resident_start"]+" "+row["resident_end"]+" "+row["resident_program_op"])
+				}
+			}
+			for _, row := range rows {
+				set, err := l1.ParseCoreRangeSet(row["cores"])
+				require.NoError(t, err)
+				if row["device"] == id && set.Cores().Has(d.Peak.Core) {
+					got = append(got, row["tracked_bytes"]+" "+row["counter"]+" "+row["resident_start"]+" "+row["resident_end"]+" "+row["resident_program_op"])
+				}
+			}
+			require.Equal(t, want, got, f.name)
+			compared++
+		}
+	}
+	require.Greater(t, compared, 15)
+}
+
+// Devices that hold the same are drawn once, an odd one beside them.
+func TestMapFoldsDevices(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"mesh","first":0,"rows":1,"cols":4,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"a","cbs":[{"cores":"{[0-0 - 3-3]}","size":100000}]}
+{"event":"enqueue","program":1}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[2],"parts":[{"cores":"1-1","address":600000,"size":640}]}
+`
+	r := logged(t, log, replay.Options{Groups: true})
+	var b bytes.Buffer
+	require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&b, 0))
+	require.Contains(t, b.String(), "\ndevices 0, 1, 3 (3 chips, equal), at the peak: a (event 3)\n")
+	require.Contains(t, b.String(), "\ndevice 2, at the peak: ")
+	require.True(t, strings.HasPrefix(b.String(), "map: at most 100,640 bytes on a core, 7.2% of usable L1 1,395,424, core 1-1 of device 2, "), b.String())
+	after := logged(t, log, replay.Options{GroupsAt: event.Some(uint64(3))})
+	b.Reset()
+	require.NoError(t, report.Map(after, event.Some(uint64(3))).Text(&b, 0))
+	require.Contains(t, b.String(), "\ndevices 0..3 (4 chips, equal), after event 3\n")
+	b.Reset()
+	require.NoError(t, report.Map(logged(t, log, replay.Options{GroupsAt: event.Some(uint64(1))}), event.Some(uint64(1))).Text(&b, 0))
+	require.True(t, strings.HasPrefix(b.String(), "map: nothing is known to have been in L1, after event 1\n"), b.String())
+}
+
+// A run that does not fit is drawn with what is in its way; names are inert in each form.
+func TestMapOfAClash(t *testing.T) {
+	for _, evil := range append(hostileNames(), "matmul") {
+		s := newScene(t, l1.P150b())
+		s.result.File = evil
+		s.buffer(10, evil, "{[0-0 - 1-1]}", 1_100_032, 1_200_000)
+		s.run(20, evil, circular("{[0-0 - 1-1]}", 1<<20))
+		d := report.Map(s.result, event.Opt[uint64]{})
+		for _, s := range []draw.Style{{ASCII: true}, {Columns: 80}, {Columns: 200, Colour: true}} {
+			var b bytes.Buffer
+			require.NoError(t, d.Draw(&b, s))
+			require.Contains(t, b.String(), "clash on core 0-0 of device 0, by 60,160 bytes")
+			require.Contains(t, b.String(), "60,160  both: ")
+			require.NotContains(t, strings.ReplaceAll(strings.ReplaceAll(b.String(), "\x1b[38;5;", ""), "\x1b[48;5;", ""), "\x1b[2J")
+		}
+		var b bytes.Buffer
+		require.NoError(t, d.SVG(&b))
+		require.NotContains(t, b.String(), "<script")
+		require.Contains(t, b.String(), `class="f4"`)
+		b.Reset()
+		require.NoError(t, d.Markdown(&b))
+		require.NotContains(t, b.String(), "\x1b")
+		require.Equal(t, 2, strings.Count(b.String(), "\n```"), "nothing ends the picture")
+	}
+}
