@@ -265,6 +265,7 @@ func (l *buffers) of(n *node) []*buffer {
 // complete by then.
 func (w *walk) bufferEvent(n *node) error {
 	w.settle()
+	delete(w.buffers.tensors, n.Counter) // a buffer named it, and it is no tensor
 	id := idOf(n.DeviceID)
 	if err := w.complete(n.Counter, w.openOn(id)); err != nil {
 		return err

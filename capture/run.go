@@ -206,8 +206,7 @@ func (w *walk) define(r *run) (program.ID, error) {
 // program and operation.
 func (w *walk) start(all []start, node uint64) {
 	slices.SortStableFunc(all, func(a, b start) int { return byID(a.unit.id, b.unit.id) })
-	at, first := map[startKey]int{}, []*unit(nil)
-	var events []event.Event
+	at, first, events := map[startKey]int{}, []*unit(nil), w.starting[:0]
 	for _, s := range all {
 		if !s.unit.ran {
 			first, s.unit.ran = append(first, s.unit), true
@@ -229,6 +228,9 @@ func (w *walk) start(all []start, node uint64) {
 	}
 	for i := range events {
 		w.tell(&events[i])
+	}
+	if clear(events); cap(events) <= maxOut {
+		w.starting = events
 	}
 	w.expose(first...)
 }

@@ -179,6 +179,7 @@ type walk struct {
 	leaving       guests             // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
 	out           []event.Event      // not yet yielded; its memory is used again
+	starting      []event.Event      // room for those of start
 }
 
 func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *walk {

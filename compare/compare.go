@@ -61,7 +61,7 @@ func basisOf(runs []*Run) ProgramBasis {
 			switch {
 			case !d.listed:
 				return ByFigures
-			case len(d.buffers) < len(d.programs):
+			case len(d.buffers) < d.programs.Len():
 				basis = BySums
 			}
 		}

@@ -302,12 +302,12 @@ func (r *Run) setDevice(key string, d savedDevice) *DecodeError {
 	if slices.Max(f[:]) > math.MaxInt64 {
 		return wrong("", "has a number above 2^63-1")
 	}
-	row.listed = len(d.Detail) > 0 || d.Programs == 0
+	row.listed, row.programs = len(d.Detail) > 0 || d.Programs == 0, &replay.Programs{}
 	for i, p := range d.Detail {
 		if max(p.First, p.Logical, p.Bytes, p.Core, p.HighestEnd) > math.MaxInt64 {
 			return wrong(fmt.Sprintf(".programs_detail[%d]", i), "has a number above 2^63-1")
 		}
-		row.programs = append(row.programs, replay.ProgramDetail{
+		row.programs.Add(replay.ProgramDetail{
 			First: p.First, Op: p.Op, LocalCBs: int(p.LocalCBs), GlobalCBs: int(p.GlobalCBs), Cores: int(p.Cores),
 			Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlapping: p.Overlap,
 		})
@@ -352,7 +352,7 @@ func (g savedGroup) group() (replay.CoreGroup, string) {
 func (r *Run) setL1(d savedL1) *DecodeError {
 	row := r.device(d.Device)
 	row.kind, row.chips = d.Kind, d.Chips
-	if len(row.programs) == 0 && row.figures[figurePrograms] == 0 {
+	if row.programs.Len() == 0 && row.figures[figurePrograms] == 0 {
 		row.listed = true
 	}
 	row.grid = Grid{Cols: int(d.Cols), Rows: int(d.Rows), Cores: int(d.Cores), From: d.From}

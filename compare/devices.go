@@ -70,10 +70,10 @@ type likeness struct {
 func likenessOf(p devicePair) (k likeness) {
 	k.chip = foldable(p)
 	if d := p.Old; d != nil {
-		k.figures.Old, k.grid.Old, k.programs.Old, k.there.Old = d.figures, d.grid, len(d.programs), true
+		k.figures.Old, k.grid.Old, k.programs.Old, k.there.Old = d.figures, d.grid, d.programs.Len(), true
 	}
 	if d := p.New; d != nil {
-		k.figures.New, k.grid.New, k.programs.New, k.there.New = d.figures, d.grid, len(d.programs), true
+		k.figures.New, k.grid.New, k.programs.New, k.there.New = d.figures, d.grid, d.programs.Len(), true
 	}
 	return k
 }
@@ -84,9 +84,22 @@ func alike(a, b *deviceRow) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return sameRows(a.programs, b.programs, func(a, b replay.ProgramDetail) bool { return sums(a) == sums(b) }) &&
+	return samePrograms(a.programs, b.programs) &&
 		sameRows(a.buffers, b.buffers, func(a, b []replay.ProgramBuffer) bool { return sameRows(a, b, sameBuffer) }) &&
 		sameRows(a.groups, b.groups, sameGroup) && alikePeaks(a.peak, b.peak)
+}
+
+// samePrograms reports whether programs are equal but for their nodes.
+func samePrograms(a, b *replay.Programs) bool {
+	if a == b || a.Len() != b.Len() {
+		return a == b
+	}
+	for i, p := range a.All() {
+		if sums(p) != sums(b.At(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameRows reports whether two lists are equal. Devices often share their lists.
@@ -152,10 +165,10 @@ func (c *comparison) device(fold []devicePair) Device {
 	switch {
 	case old == nil:
 		old, out.State, out.Kind = &nothing, New, new.kind
-		out.Counts[New] = len(new.programs)
+		out.Counts[New] = new.programs.Len()
 	case new == nil:
 		new, out.State, out.Kind = &nothing, Gone, old.kind
-		out.Counts[Gone] = len(old.programs)
+		out.Counts[Gone] = old.programs.Len()
 	default:
 		out.Kind = new.kind
 		out.Grid = Pair[*Grid]{&old.grid, &new.grid}

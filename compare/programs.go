@@ -23,11 +23,11 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 		var one Program
 		if p.old != none {
 			key.old = before[p.old].key
-			one.Op, one.Old = old.programs[p.old].Op, rowOf(old.programs[p.old])
+			one.Op, one.Old = old.programs.At(p.old).Op, rowOf(old.programs.At(p.old))
 		}
 		if p.new != none {
 			key.new = after[p.new].key
-			one.Op, one.New = new.programs[p.new].Op, rowOf(new.programs[p.new])
+			one.Op, one.New = new.programs.At(p.new).Op, rowOf(new.programs.At(p.new))
 		}
 		one.State = programState(one, key.old == key.new)
 		counts[one.State]++
@@ -83,8 +83,8 @@ func rowOf(p replay.ProgramDetail) *ProgramRow {
 // the number and kinds of buffers and the number of cores, then by bytes, then by where
 // each buffer lies.
 func (c *comparison) programItems(d *deviceRow) []item {
-	out := make([]item, 0, len(d.programs))
-	for i, p := range d.programs {
+	out := make([]item, 0, d.programs.Len())
+	for i, p := range d.programs.All() {
 		var buffers bufferKey
 		if c.basis == ByBuffers {
 			buffers = c.keys.of(d.buffers[i])

@@ -37,7 +37,7 @@ type deviceRow struct {
 	groups  []replay.CoreGroup
 
 	listed   bool // its programs are
-	programs []replay.ProgramDetail
+	programs *replay.Programs
 	buffers  [][]replay.ProgramBuffer // of programs, row by row; nil if not known
 }
 

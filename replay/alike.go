@@ -52,6 +52,12 @@ func (r *replay) of(set device.Set) []*row {
 
 // pick returns the rows of devices as of does, of those of them that there are or were.
 func (r *replay) pick(ids func(func(device.ID) bool)) (out []*row) {
+	if id, ok := lone(ids); ok {
+		if d := r.rows[id]; d != nil {
+			out = append(out, r.alone(id))
+		}
+		return out
+	}
 	some := map[*row][]device.ID{}
 	for id := range ids {
 		if d := r.rows[id]; d != nil {
@@ -64,6 +70,27 @@ func (r *replay) pick(ids func(func(device.ID) bool)) (out []*row) {
 	}
 	slices.SortFunc(out, compareRows)
 	return out
+}
+
+// lone returns the device if there is exactly one.
+func lone(ids func(func(device.ID) bool)) (one device.ID, ok bool) {
+	n := 0
+	for id := range ids {
+		if n++; n > 1 {
+			break
+		}
+		one = id
+	}
+	return one, n == 1
+}
+
+// alone returns the row of one device, which something happens to.
+func (r *replay) alone(id device.ID) *row {
+	d := r.rows[id]
+	if len(d.members) > 1 {
+		d = r.part(d, []device.ID{id})
+	}
+	return r.met(d)
 }
 
 // met notes that something happens to the devices of a row: new ones are not like them.
@@ -121,14 +148,15 @@ func (r *replay) gives(d *row, ids []device.ID) {
 // clone returns a row with the same history.
 func (d *row) clone() *row {
 	to := *d
-	to.figures.ProgramsDetail = slices.Clone(d.figures.ProgramsDetail)
+	to.figures.ProgramsDetail = d.figures.ProgramsDetail.clone()
 	to.figures.ProgramsBuffers = slices.Clone(d.figures.ProgramsBuffers)
 	to.open = slices.Clone(d.open)
 	for i, o := range to.open {
 		own := *o
 		to.open[i] = &own
 	}
-	to.detail, to.starts, to.held, to.passed = maps.Clone(d.detail), maps.Clone(d.starts), maps.Clone(d.held), maps.Clone(d.passed)
+	to.detail, to.held, to.passed = maps.Clone(d.detail), maps.Clone(d.held), maps.Clone(d.passed)
+	to.starts = d.starts.clone()
 	to.timeline.list = slices.Clone(d.timeline.list)
 	to.standing = d.standing.clone()
 	to.live, to.last = maps.Clone(d.live), maps.Clone(d.last)

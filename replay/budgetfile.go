@@ -108,7 +108,7 @@ func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 			j.Known = false
 		}
 		for i := range r.Devices {
-			for _, p := range r.Devices[i].ProgramsDetail {
+			for _, p := range r.Devices[i].ProgramsDetail.All() {
 				if !opMatches(b.Op, p.Op) || !r.Only.HasOp(p.Op) {
 					continue
 				}

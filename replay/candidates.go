@@ -139,12 +139,12 @@ func (f *fittings) add(fits bool) { f.fit, f.fail = f.fit || fits, f.fail || !fi
 type candidatesKey struct {
 	of     *candidates
 	beside sum128
+	spec   *l1.Spec // of checks.specs
 	hybrid bool
-	spec   l1.Spec
 }
 
 func (l launch) candidatesKey() candidatesKey {
-	return candidatesKey{l.candidates, l.on.beside, l.on.dev.Hybrid(), l.spec}
+	return candidatesKey{l.candidates, l.on.beside, l.spec, l.on.dev.Hybrid()}
 }
 
 // fittings judges the candidates of a launch, once for all devices that are alike.
@@ -183,6 +183,6 @@ func (k *checks) fitting(l launch) bool {
 // place returns what lives where a launch is judged, on so many devices that are alike.
 func (l launch) place(devices int) fit.Place {
 	return fit.Place{
-		Device: l.on.slot, Devices: devices, Spec: l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: slices.Collect(l.on.dev.Buffers()),
+		Device: l.on.slot, Devices: devices, Spec: *l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: slices.Collect(l.on.dev.Buffers()),
 	}
 }

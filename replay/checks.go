@@ -16,7 +16,7 @@ import (
 
 // maxRemembered bounds how many results of checks are remembered. Beyond it all are
 // forgotten and found anew.
-const maxRemembered = 1 << 16
+const maxRemembered = 1 << 14
 
 // checks judge what is enqueued, beside the buffers that live then.
 type checks struct {
@@ -25,7 +25,8 @@ type checks struct {
 	failed map[[16]byte]int  // by how it failed: the index
 	fits   map[checkKey]bool // of programs that ran where others may have
 	others map[candidatesKey]fittings
-	slack  uint64 // of result.Tightest
+	specs  map[l1.Spec]*l1.Spec // with which programs were judged, each once
+	slack  uint64               // of result.Tightest
 	tight  tight
 
 	waiting []launch // to be judged together
@@ -36,8 +37,8 @@ type checks struct {
 type checkKey struct {
 	content *content
 	beside  sum128
+	spec    *l1.Spec // of checks.specs
 	hybrid  bool
-	spec    l1.Spec
 
 	unsettled bool
 }
@@ -52,7 +53,20 @@ const (
 func newChecks() checks {
 	return checks{
 		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
+		specs: map[l1.Spec]*l1.Spec{},
 	}
+}
+
+// spec returns the Spec with which programs are judged on a device, the same memory for
+// equal ones.
+func (r *replay) spec(d device.Device) *l1.Spec {
+	spec := r.session.judged(d)
+	known := r.checks.specs[spec]
+	if known == nil {
+		known = &spec
+		r.checks.specs[spec] = known
+	}
+	return known
 }
 
 // A launch is a run on the devices of a row at the moment when it is enqueued.
@@ -60,14 +74,14 @@ type launch struct {
 	on      *row
 	content *content
 	run     ProgramRun
-	spec    l1.Spec // with the grid
+	spec    *l1.Spec // with the grid; of checks.specs
 
 	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
 	unsettled  bool        // it may be several programs
 }
 
 func (l launch) key() checkKey {
-	return checkKey{l.content, l.on.beside, l.on.dev.Hybrid(), l.spec, l.unsettled}
+	return checkKey{l.content, l.on.beside, l.spec, l.on.dev.Hybrid(), l.unsettled}
 }
 
 // devices returns on how many devices a group of launches is.
@@ -137,6 +151,9 @@ func (r *replay) judge(next *event.Event) {
 
 // byAnswer divides launches into those that are checked alike, by the first of each.
 func byAnswer(all []launch) (groups [][]launch) {
+	if len(all) == 1 {
+		return [][]launch{all}
+	}
 	at := make(map[checkKey]int, 1)
 	for _, l := range all {
 		i, ok := at[l.key()]
@@ -164,7 +181,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, at := range r.runsOn(e) {
 		d, c := at.row, contents(at.on.Device)
-		all = append(all, launch{d, c, d.named(c, at.on, e), r.session.judged(d.dev), others[d.dev.Spec()], e.Unsettled})
+		all = append(all, launch{d, c, d.named(c, at.on, e), r.spec(d.dev), others[d.dev.Spec()], e.Unsettled})
 	}
 	return all, nil
 }
@@ -190,7 +207,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 		return nil, err
 	}
 	for _, d := range r.of(set) {
-		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.session.judged(d.dev), nil, false})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.spec(d.dev), nil, false})
 	}
 	return all, nil
 }
@@ -252,7 +269,7 @@ func (k *checks) find(group []launch) (found int) {
 	clear := first.on.dev.Clear()
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
-		if !fit.Clears(one, first.spec, clear) {
+		if !fit.Clears(one, *first.spec, clear) {
 			if verdict := fit.Check(one, place()); !verdict.Fits() {
 				if first.unsettled {
 					return untold
@@ -260,7 +277,7 @@ func (k *checks) find(group []launch) (found int) {
 				return k.fail(group, verdict)
 			}
 		}
-		if fit.LeastRoom(one, first.spec, clear) >= k.slack {
+		if fit.LeastRoom(one, *first.spec, clear) >= k.slack {
 			continue // it cannot be the tightest
 		}
 		for _, room := range fit.HeadroomOf(one, place()) {

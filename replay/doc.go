@@ -17,7 +17,7 @@
 //	        a program that is enqueued ──> fit ──────────────> Checks
 //
 // A Result has, by device, what is registered and alive ([Device], [DeviceKind],
-// [KindFigures], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
+// [KindFigures], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
 // [MeshLayout]) and what lived in the
 // whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [LaidGroup], [KindBytes], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike]). [Checks] judge what was enqueued ([FailedCheck],

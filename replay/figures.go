@@ -19,14 +19,15 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 	}
 	op := r.label(p, e)
 	if c.places() {
+		d.starts.disorder(d.figures.ProgramsDetail)
 		detail := c.detail
 		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
 		if i, ok := d.detail[p.ID()]; ok {
-			d.figures.ProgramsDetail[i] = detail
+			d.figures.ProgramsDetail.Set(i, detail)
 			r.setBuffers(d, i, c)
 		} else {
-			d.detail[p.ID()] = len(d.figures.ProgramsDetail)
-			d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
+			d.detail[p.ID()] = d.figures.ProgramsDetail.Len()
+			d.figures.ProgramsDetail.Add(detail)
 			d.figures.Programs++
 			r.setBuffers(d, d.detail[p.ID()], c)
 		}
@@ -159,8 +160,7 @@ type ranAt struct {
 // first ones. Those on which it has other nodes are parted.
 func (r *replay) runsOn(e *event.Event) (out []ranAt) {
 	if len(e.On) == 1 {
-		id := e.On[0].Device
-		return []ranAt{{r.met(r.part(r.rows[id], []device.ID{id})), e.On[0]}}
+		return []ranAt{{r.alone(e.On[0].Device), e.On[0]}}
 	}
 	type alike struct {
 		row *row
@@ -207,11 +207,13 @@ func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
 	if !c.places() {
 		return run
 	}
-	if i, ok := d.starts[on.CBFirst]; ok && e.Inferred {
-		run.Row = i
-		return run
+	if e.Inferred {
+		if i, ok := d.starts.of(d.figures.ProgramsDetail, on.CBFirst); ok {
+			run.Row = i
+			return run
+		}
 	}
-	if run.Row = len(d.figures.ProgramsDetail); e.Continues && len(d.open) > 0 && d.open[len(d.open)-1].row >= 0 {
+	if run.Row = d.figures.ProgramsDetail.Len(); e.Continues && len(d.open) > 0 && d.open[len(d.open)-1].row >= 0 {
 		run.Row = d.open[len(d.open)-1].row
 	}
 	return run
@@ -239,18 +241,20 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 	}
 	detail := c.detail
 	detail.First, detail.Last, detail.Op = on.CBFirst, on.CBLast, o.op
+	rows := d.figures.ProgramsDetail
 	if o.row < 0 {
-		o.row = len(d.figures.ProgramsDetail)
-		d.figures.ProgramsDetail = append(d.figures.ProgramsDetail, detail)
+		o.row = rows.Len()
+		d.starts.add(rows, o.row, on.CBFirst)
+		rows.Add(detail)
 		d.figures.Programs++
 	} else {
-		d.figures.ProgramsDetail[o.row] = detail
+		d.starts.add(rows, o.row, on.CBFirst)
+		rows.Set(o.row, detail)
 	}
 	r.setBuffers(d, o.row, c)
 	if _, seen := d.detail[c.id]; !seen {
 		d.detail[c.id] = o.row
 	}
-	d.starts[on.CBFirst] = o.row
 	return run
 }
 
@@ -315,7 +319,7 @@ func (r *replay) cbsFreed(e *event.Event) error {
 			if err := r.passes(d, d.open[0], e); err != nil {
 				return err
 			}
-			d.open = nil
+			d.ended()
 			continue
 		}
 		if lone {
@@ -335,9 +339,15 @@ func (r *replay) cbsFreed(e *event.Event) error {
 				return err
 			}
 		}
-		d.open = nil
+		d.ended()
 	}
 	return nil
+}
+
+// ended forgets the runs that are not alive any more.
+func (d *row) ended() {
+	clear(d.open)
+	d.open = d.open[:0]
 }
 
 // named returns the devices that an event names, or all.

@@ -242,7 +242,7 @@ func TestJudgeByOperation(t *testing.T) {
 			var programs, over int64
 			worst := uint64(0)
 			for _, d := range r.Devices {
-				for _, p := range d.ProgramsDetail {
+				for _, p := range d.ProgramsDetail.All() {
 					programs++
 					if ok && p.Core > bytes {
 						over++

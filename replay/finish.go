@@ -13,11 +13,35 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// finish ends what is still open and makes the Result.
+// finish ends what is still open and makes the Result, which holds nothing else of the
+// replay.
 func (r *replay) finish() (*Result, error) {
-	out := &r.result
-	end := &event.Event{Kind: event.KindEnd, Node: uint64(max(out.Nodes, 0))}
-	r.judge(end)
+	end := &event.Event{Kind: event.KindEnd, Node: uint64(max(r.result.Nodes, 0))}
+	if err := r.end(end); err != nil {
+		return nil, err
+	}
+	if err := r.checks.grow(); err != nil {
+		return nil, r.internal(end, err)
+	}
+	out := r.result
+	if out.Spec == (Spec{}) { // nothing was declared
+		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
+	}
+	r.finishDevices(&out)
+	r.finishRoom(&out)
+	out.Checks = r.checks.result
+	out.Checks.Apart = r.result.Checks.Apart
+	var err error
+	if out.Live, err = r.leaks(); err != nil {
+		return nil, err
+	}
+	r.finishNotes(&out)
+	return &out, nil
+}
+
+// end ends what is open after the last event, and answers what was asked.
+func (r *replay) end(e *event.Event) error {
+	r.judge(e)
 	if !r.asked && r.opt.Ask != nil {
 		r.ask()
 	}
@@ -25,19 +49,18 @@ func (r *replay) finish() (*Result, error) {
 		r.group()
 	}
 	for _, d := range r.sorted() {
-		if err := r.close(d, end); err != nil {
-			return nil, err
+		if err := r.close(d, e); err != nil {
+			return err
 		}
 		r.settle(d)
 		d.compose()
 		r.keep(d)
 	}
-	if err := r.checks.grow(); err != nil {
-		return nil, r.internal(end, err)
-	}
-	if out.Spec == (Spec{}) { // nothing was declared
-		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
-	}
+	return nil
+}
+
+// finishDevices completes the rows, each once, and gives every device its own.
+func (r *replay) finishDevices(out *Result) {
 	ends, shown, rows, rowsL1 := r.lastState(), r.shown(), 0, 0
 	for _, d := range r.all {
 		if d.declared() || d.ran {
@@ -75,16 +98,6 @@ func (r *replay) finish() (*Result, error) {
 			r.finishExecuted(d, id, last)
 		}
 	}
-	r.finishRoom()
-	apart := out.Checks.Apart
-	out.Checks = r.checks.result
-	out.Checks.Apart = apart
-	var err error
-	if out.Live, err = r.leaks(); err != nil {
-		return nil, err
-	}
-	r.finishNotes()
-	return out, nil
 }
 
 // shown says whether a device has a row of what lives in L1: one of a log, one under
@@ -116,8 +129,7 @@ func flag(b bool) int {
 	return 0
 }
 
-func (r *replay) finishNotes() {
-	out := &r.result
+func (r *replay) finishNotes(out *Result) {
 	var cbs, others int64
 	for _, d := range out.Devices {
 		cbs += d.CBNodes
@@ -196,9 +208,11 @@ func (r *replay) finishL1(d *row) {
 func (r *replay) finishExecuted(d *row, id device.ID, on *DeviceL1) {
 	if x := r.executions[id]; x != nil && d.id.OK {
 		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()
-		on.Dispatched = &x.row
+		row := x.row // alone: a Result holds no fleet
+		on.Dispatched = &row
 	} else if d.executed.Executions > 0 {
-		on.Dispatched = &d.executed
+		row := d.executed
+		on.Dispatched = &row
 	}
 }
 
@@ -226,7 +240,7 @@ func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
 		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {
 			best, f.Share = row, g.Bytes()
-			f.Program = d.figures.ProgramsDetail[row]
+			f.Program = d.figures.ProgramsDetail.At(row)
 		}
 	}
 	return f

@@ -155,7 +155,7 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held
 	}
 	for _, p := range d.registered(now) {
 		i := d.detail[p.ID()]
-		detail := &d.figures.ProgramsDetail[i]
+		detail := d.figures.ProgramsDetail.At(i)
 		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
 		for _, cb := range p.CBs() {

@@ -38,7 +38,7 @@ func TestLogLifecycle(t *testing.T) {
 			d := replayLog(t, lifeHead+c.log+"\n", replay.Options{}).Devices[0]
 			require.Equal(t, c.want, want{d.Registered, d.RegisteredLogical, d.RegisteredRangeGranular, d.ResidentPeak, uint64(d.Programs)})
 			require.Equal(t, d.Registered, d.ResidentFinal)
-			require.Len(t, d.ProgramsDetail, int(d.Programs))
+			require.EqualValues(t, d.Programs, d.ProgramsDetail.Len())
 			require.Equal(t, d.Registered > 0, d.Fullest != nil)
 		})
 	}

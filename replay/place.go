@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -73,12 +74,12 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	var programs, judged []*program.Program
 	var placed [][]bool
 	for part, id := range []program.ID{def.id, apartID(def.id)} {
+		if !slices.ContainsFunc(def.cbs, func(cb event.CB) bool { return isPart(cb, part) }) {
+			continue
+		}
 		p, flags, err := def.part(part, id, spec)
 		if err != nil {
 			return nil, err
-		}
-		if p.Len() == 0 {
-			continue
 		}
 		programs, placed, judged = append(programs, p), append(placed, flags), append(judged, p)
 		if part > 0 {
@@ -100,12 +101,15 @@ func (def *definition) apart(spec l1.Spec) (*content, error) {
 	return c, nil
 }
 
+// isPart reports whether a buffer belongs to part 0, circular buffers, or to part 1.
+func isPart(cb event.CB, part int) bool { return (cb.Kind == program.CircularBuffer) == (part == 0) }
+
 // part returns the circular buffers of a program, or its other buffers, as a program with
 // an id of its own. The flags say which of them the source placed.
 func (def *definition) part(part int, id program.ID, spec l1.Spec) (p *program.Program, flags []bool, err error) {
 	b := def.builder(id)
 	for _, cb := range def.cbs {
-		if (cb.Kind == program.CircularBuffer) == (part == 0) {
+		if isPart(cb, part) {
 			cb.AddTo(b)
 			flags = append(flags, cb.Synthesised)
 		}

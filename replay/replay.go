@@ -74,6 +74,7 @@ type replay struct {
 	deaf    bool           // a change is only to be looked through
 
 	result Result
+	common *commonRows // of all devices
 	rows   map[device.ID]*row
 	all    []*row            // each once
 	order  []*row            // by id, while none is added or parted
@@ -115,7 +116,7 @@ func newReplay(file string, opt Options) *replay {
 	r := &replay{
 		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
 		traces: map[device.TraceID][]*program.Program{}, executions: map[device.ID]*execution{},
-		checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		common: &commonRows{}, checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
 	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only
 	r.session.fleet.Observe(func(e device.Event) {

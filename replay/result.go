@@ -119,7 +119,7 @@ type Device struct {
 
 	Dataflow, Scratchpad KindFigures
 
-	ProgramsDetail []ProgramDetail // in order of their first node
+	ProgramsDetail *Programs // in order of their first node; nil if there are none
 	// ProgramsBuffers has, for each row of ProgramsDetail, what that program places; nil if
 	// Options.Buffers does not ask. Rows that place the same may share a slice.
 	ProgramsBuffers [][]ProgramBuffer

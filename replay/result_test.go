@@ -38,7 +38,7 @@ func TestReplayOfLog(t *testing.T) {
 	require.Zero(t, h.LogicalPeak)
 	require.Zero(t, h.CorePeak)
 	require.EqualValues(t, 3, h.Programs)
-	require.Equal(t, "example H > P1", h.ProgramsDetail[0].Op)
+	require.Equal(t, "example H > P1", h.ProgramsDetail.At(0).Op)
 
 	unreset := strings.Replace(string(log), `{"event":"reset_peaks","devices":[0]}`, "", 1)
 	h = replayLog(t, unreset, replay.Options{}).Devices[0]

@@ -85,7 +85,7 @@ func (q *RoomQuestion) on(d *row) l1.CoreSet {
 }
 
 // finishRoom answers Options.Room.
-func (r *replay) finishRoom() {
+func (r *replay) finishRoom(to *Result) {
 	if r.opt.Room == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (r *replay) finishRoom() {
 		out.All = r.roomOn(cores, all)
 		out.small = r.smaller(cores, all)
 	}
-	r.result.Room = out
+	to.Room = out
 }
 
 func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {

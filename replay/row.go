@@ -34,7 +34,7 @@ type row struct {
 	open    []*openRun
 	passed  map[*content]bool  // were alive alone, and have left their marks
 	detail  map[program.ID]int // of a log the row of a program, of runs its first row
-	starts  map[uint64]int     // rows by the node of their first circular buffer
+	starts  starts
 	held    map[program.ID]*content
 
 	cores        l1.CoreSet // covered by a local circular buffer at any time
@@ -97,12 +97,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: []device.ID{id},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, starts: map[uint64]int{}, held: map[program.ID]*content{}, passed: map[*content]bool{}, memory: newMemory(),
+		detail: map[program.ID]int{}, held: map[program.ID]*content{}, passed: map[*content]bool{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
 	}
 	d.figures.ID, d.on.ID, d.on.Addresses = d.id, d.id, AddressesNone
+	d.figures.ProgramsDetail = &Programs{of: r.common}
 	r.standsFree(d)
 	r.rows[id], r.all = d, append(r.all, d)
 	if r.fresh == nil {

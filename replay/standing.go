@@ -172,11 +172,11 @@ func (r *replay) findTight(group []launch, size uint64) int {
 	first := group[0]
 	cores := r.opt.Room.on(first.on)
 	free := first.spec.Usable().Intersect(first.on.dev.Clear())
-	clear := first.spec
+	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
 	if free.IsEmpty() || fit.PlaceOn(size, cores, first.beside(clear, l1.CoreSet{})).Range.IsEmpty() {
 		place := first.place(int(devices(group)))
-		now := first.beside(first.spec, place.Claimed())
+		now := first.beside(*first.spec, place.Claimed())
 		for _, b := range place.Buffers {
 			now.Buffer(b, 0)
 		}

@@ -18,15 +18,15 @@ func (o *overview) fold() []fold {
 			devices = append(devices, replay.Device{ID: on.ID, Kind: on.Kind, Chips: on.Chips})
 		}
 	}
-	programs := map[*replay.ProgramDetail]string{} // of a list, by its first row: devices may share it
+	programs := map[*replay.Programs]string{} // of a list: devices may share it
 	return foldDevices(devices, func(d *replay.Device) string {
-		if len(d.ProgramsDetail) == 0 {
+		if d.ProgramsDetail.Len() == 0 {
 			return o.key(d)
 		}
-		text, ok := programs[&d.ProgramsDetail[0]]
+		text, ok := programs[d.ProgramsDetail]
 		if !ok {
 			text = o.programsKey(d)
-			programs[&d.ProgramsDetail[0]] = text
+			programs[d.ProgramsDetail] = text
 		}
 		return text + o.key(d)
 	})
@@ -57,7 +57,7 @@ func (p placedProgram) withoutNodes() placedProgram {
 func (o *overview) placedPrograms(d *replay.Device) iter.Seq[placedProgram] {
 	numbers := o.numbers(d)
 	return func(yield func(placedProgram) bool) {
-		for i, p := range d.ProgramsDetail {
+		for i, p := range d.ProgramsDetail.All() {
 			row := placedProgram{ProgramDetail: p}
 			if numbers != nil {
 				row.placed = numbers[i]
@@ -112,7 +112,7 @@ func residentsKey(residents []replay.L1Resident) string {
 
 // numbers returns the number of what each program of a device places; nil if nobody says.
 func (o *overview) numbers(d *replay.Device) []int {
-	if len(d.ProgramsBuffers) != len(d.ProgramsDetail) {
+	if len(d.ProgramsBuffers) != d.ProgramsDetail.Len() {
 		return nil
 	}
 	out := make([]int, 0, len(d.ProgramsBuffers))

@@ -164,8 +164,8 @@ func TestProgramsBuffersOfFixtures(t *testing.T) {
 		r, err := replay.Run(f.name, inputs[0].Events(capture.Options{}), replay.Options{Buffers: true})
 		require.NoError(t, err)
 		for _, d := range r.Devices {
-			require.Len(t, d.ProgramsBuffers, len(d.ProgramsDetail), f.name)
-			for i, p := range d.ProgramsDetail {
+			require.Len(t, d.ProgramsBuffers, d.ProgramsDetail.Len(), f.name)
+			for i, p := range d.ProgramsDetail.All() {
 				var local, global int
 				var logical uint64
 				for _, b := range d.ProgramsBuffers[i] {

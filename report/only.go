@@ -12,7 +12,7 @@ import (
 // programsOf returns the programs of a device that are shown.
 func programsOf(r *replay.Result, d *replay.Device) iter.Seq[replay.ProgramDetail] {
 	return func(yield func(replay.ProgramDetail) bool) {
-		for _, p := range d.ProgramsDetail {
+		for _, p := range d.ProgramsDetail.All() {
 			if r.Only.HasOp(p.Op) && !yield(p) {
 				return
 			}

@@ -38,13 +38,29 @@ func chip(id, bytes uint64) replay.Device {
 		ID: event.Opt[uint64]{V: id, OK: true}, Kind: replay.KindChip, CBNodes: 1, LocalCBs: 1, Programs: 1, Cores: 4,
 		LogicalPeak: 4 * bytes, LogicalSizesPeak: bytes, ResidentPeak: 4 * bytes, CorePeak: bytes, HighestEnd: base + bytes,
 		Registered: 4 * bytes, RegisteredCorePeak: bytes, RegisteredLogical: 4 * bytes, RegisteredRangeGranular: 4 * bytes,
-		ProgramsDetail: []replay.ProgramDetail{p},
+		ProgramsDetail: programs(p),
 		CoreGroups: []replay.CoreGroup{{
 			Cores:      l1.CoreSetOf(l1.Core{}, l1.Core{X: 1}, l1.Core{Y: 1}, l1.Core{X: 1, Y: 1}),
 			Registered: bytes, AlivePeak: bytes, Regions: []l1.Range{{Start: base, End: base + bytes}}, Programs: 1,
 		}},
 		Fullest: &replay.Fullest{Cores: 4, Bytes: bytes, End: base + bytes, Program: p, Share: bytes},
 	}
+}
+
+// programs are rows of them.
+func programs(rows ...replay.ProgramDetail) *replay.Programs {
+	out := &replay.Programs{}
+	for _, p := range rows {
+		out.Add(p)
+	}
+	return out
+}
+
+// rename gives the first program of a device the name of another operation.
+func rename(d *replay.Device, op string) {
+	p := d.ProgramsDetail.At(0)
+	p.Op = op
+	d.ProgramsDetail.Set(0, p)
 }
 
 func firstLine(t *testing.T, r *replay.Result) string {
@@ -94,11 +110,13 @@ func TestPrograms(t *testing.T) {
 	r := result(1)
 	all := text(t, r, report.Options{Programs: true})
 	require.Contains(t, all, "CBs are local+global\nnodes  CBs  cores  per core     sum      end  operation\n")
-	p := r.Devices[0].ProgramsDetail[0]
+	p := r.Devices[0].ProgramsDetail.At(0)
 	p.First, p.Last = 7, 7
 	small := p
 	small.Core, small.Logical, small.GlobalCBs, small.Op = 64, 9999, 2, ""
-	r.Devices[0].ProgramsDetail = append(r.Devices[0].ProgramsDetail, small, p, p)
+	for _, p := range []replay.ProgramDetail{small, p, p} {
+		r.Devices[0].ProgramsDetail.Add(p)
+	}
 	all = text(t, r, report.Options{Programs: true})
 	require.Contains(t, all, `; nodes are those of the first of equal ones
 nodes  times  CBs  cores  per core     sum  logical      end  operation
@@ -282,7 +300,7 @@ func TestHostileNames(t *testing.T) {
 		r := result(1)
 		r.File = evil
 		r.Devices[0].Fullest.Program.Op = evil + " > " + evil
-		r.Devices[0].ProgramsDetail[0].Op = evil
+		rename(&r.Devices[0], evil)
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
 		got := text(t, r, report.Options{Programs: true, Cores: true})
 		requireVisible(t, got)
@@ -304,7 +322,8 @@ func TestNamesInOtherScripts(t *testing.T) {
 	r := result(2)
 	r.File = "/データ/größe.json"
 	for i := range r.Devices {
-		r.Devices[i].Fullest.Program.Op, r.Devices[i].ProgramsDetail[0].Op = name, name
+		r.Devices[i].Fullest.Program.Op = name
+		rename(&r.Devices[i], name)
 	}
 	r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: name}}
 	got := text(t, r, report.Options{Programs: true, Cores: true})

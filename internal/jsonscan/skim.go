@@ -32,14 +32,11 @@ func (s *Scanner) skim(next step, outer int) step {
 			continue
 		}
 		if next == anEnd || next == aFirst {
-			if s.depth == outer {
-				break
-			}
-			if c == ',' && next == anEnd {
+			if c == ',' && next == anEnd && s.depth > outer {
 				i, next = i+1, another(object)
 				continue
 			}
-			if c == '}' && object || c == ']' && !object {
+			if (c == '}' && object || c == ']' && !object) && s.depth > outer {
 				s.depth--
 				i, next, object = i+1, anEnd, s.inObject()
 				continue
@@ -60,10 +57,7 @@ func (s *Scanner) skim(next step, outer int) step {
 				continue
 			}
 		}
-		if c == '{' || c == '[' {
-			if s.depth == MaxDepth {
-				break
-			}
+		if (c == '{' || c == '[') && s.depth < MaxDepth {
 			object = c == '{'
 			s.nest(object)
 			i, next = i+1, aFirst

@@ -54,8 +54,8 @@ func requireMeant(t *testing.T, c large.Capture) {
 	require.Zero(t, r.Checks.Failed)
 	sizes := map[uint64]bool{}
 	for _, d := range r.Devices {
-		require.Len(t, d.ProgramsDetail, int(runs))
-		for _, p := range d.ProgramsDetail {
+		require.Equal(t, int(runs), d.ProgramsDetail.Len())
+		for _, p := range d.ProgramsDetail.All() {
 			sizes[p.Bytes] = true
 		}
 	}

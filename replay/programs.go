@@ -1,0 +1,112 @@
+package replay
+
+import "iter"
+
+// Programs are rows of programs, numbered from 0: one for each run. A row takes 24 bytes;
+// what it has in common with others is kept once. The zero value is empty, and so is nil.
+type Programs struct {
+	full [][]programRow // of rowsAtOnce rows
+	last []programRow   // behind them
+	of   *commonRows    // may be shared
+}
+
+// rowsAtOnce is how many rows lie side by side. They are never moved when there are more.
+const rowsAtOnce = 256
+
+// A programRow is what a row has alone, and where the rest of it is.
+type programRow struct {
+	first, last uint64
+	says, takes uint32
+}
+
+// commonRows are the parts of rows that come again and again, by number.
+type commonRows struct {
+	says  numbered[programSays]
+	takes numbered[ProgramDetail]
+}
+
+// programSays is how a row is named.
+type programSays struct{ op, t string }
+
+// numbered are values without repetition.
+type numbered[T comparable] struct {
+	at   map[T]uint32
+	list []T
+}
+
+func (n *numbered[T]) of(v T) uint32 {
+	i, ok := n.at[v]
+	if !ok {
+		if n.at == nil {
+			n.at = map[T]uint32{}
+		}
+		i = uint32(len(n.list))
+		n.at[v], n.list = i, append(n.list, v)
+	}
+	return i
+}
+
+// Len returns the number of rows.
+func (p *Programs) Len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.full)*rowsAtOnce + len(p.last)
+}
+
+// At returns a row. It panics if there is none with this number.
+func (p *Programs) At(i int) ProgramDetail {
+	row := p.row(i)
+	d, says := p.of.takes.list[row.takes], p.of.says.list[row.says]
+	d.First, d.Last, d.Op, d.T = row.first, row.last, says.op, says.t
+	return d
+}
+
+func (p *Programs) row(i int) *programRow {
+	if chunk := i / rowsAtOnce; chunk < len(p.full) {
+		return &p.full[chunk][i%rowsAtOnce]
+	}
+	return &p.last[i-len(p.full)*rowsAtOnce]
+}
+
+// All returns the rows with their numbers.
+func (p *Programs) All() iter.Seq2[int, ProgramDetail] {
+	return func(yield func(int, ProgramDetail) bool) {
+		for i := range p.Len() {
+			if !yield(i, p.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Add adds a row behind the others.
+func (p *Programs) Add(d ProgramDetail) {
+	p.last = append(p.last, p.pack(d))
+	if len(p.last) == rowsAtOnce {
+		p.full, p.last = append(p.full, p.last), nil
+	}
+}
+
+// Set puts a row in the place of another one. It panics if there is none with this number.
+func (p *Programs) Set(i int, d ProgramDetail) { *p.row(i) = p.pack(d) }
+
+func (p *Programs) pack(d ProgramDetail) programRow {
+	if p.of == nil {
+		p.of = &commonRows{}
+	}
+	row := programRow{first: d.First, last: d.Last, says: p.of.says.of(programSays{d.Op, d.T})}
+	d.First, d.Last, d.Op, d.T = 0, 0, "", ""
+	row.takes = p.of.takes.of(d)
+	return row
+}
+
+// clone returns rows of their own, which share what they have in common.
+func (p *Programs) clone() *Programs {
+	out := &Programs{of: p.of}
+	for _, rows := range p.full {
+		out.full = append(out.full, append([]programRow(nil), rows...))
+	}
+	out.last = append(out.last, p.last...)
+	return out
+}
