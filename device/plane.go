@@ -80,15 +80,14 @@ func (p plane) on(c l1.Core) *writer {
 }
 
 // all yields each core that was written.
-func (p plane) all(yield func(place, *writer) bool) bool {
+func (p plane) all(yield func(place, *writer) bool) {
 	for i := range p {
 		for at, w := range p[i].last {
 			if w != nil && !yield(place(p[i].key)<<8|place(at), w) {
-				return false
+				return
 			}
 		}
 	}
-	return true
 }
 
 // clone returns a copy that may be written.
@@ -125,13 +124,12 @@ func (p plane) equal(o plane) bool {
 func (p plane) pieces(out []piece) []piece {
 	start := len(out)
 	cores := map[*writer][]l1.Core{}
-	p.all(func(at place, w *writer) bool {
+	for at, w := range p.all {
 		if cores[w] == nil {
 			out = append(out, piece{writer: w})
 		}
 		cores[w] = append(cores[w], at.core())
-		return true
-	})
+	}
 	for i := range out[start:] {
 		w := &out[start+i]
 		w.cores = l1.CoreSetOf(cores[w.writer]...)

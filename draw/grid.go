@@ -102,11 +102,12 @@ func (g Grid) Text(b *bytes.Buffer, s Style) {
 	for step*wide < 4 {
 		step++
 	}
-	head := strings.Repeat(" ", axis)
+	var head strings.Builder
+	head.WriteString(strings.Repeat(" ", axis))
 	for x := 0; x < len(cells[0]); x += step {
-		head += fmt.Sprintf("%-*d", wide*step, x*n)
+		fmt.Fprintf(&head, "%-*d", wide*step, x*n)
 	}
-	line(b, "%s", head)
+	line(b, "%s", head.String())
 	for y, row := range cells {
 		fmt.Fprintf(b, "%*d  ", axis-2, y*n)
 		var out strings.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-func on(x0, y0, x1, y1 uint8) l1.CoreSet { return l1.Rect(x0, y0, x1, y1).Cores() }
+func on(x0, x1 uint8) l1.CoreSet { return l1.Rect(x0, 0, x1, 0).Cores() }
 
 func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, size uint64) *program.Program {
 	p, err := program.Place(id, "", spec, program.CB{Cores: cores.Ranges(), Size: size})
@@ -25,7 +25,7 @@ func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, s
 // TestTaken tells of programs and buffers one by one, and asks where one more buffer fits.
 func TestTaken(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, L1Align: 16}
-	grid := on(0, 0, 3, 0)
+	grid := on(0, 3)
 	taken := fit.NewTaken(spec)
 	room := func(cores l1.CoreSet) fit.Room {
 		r := fit.RoomOn(cores, taken)
@@ -38,29 +38,29 @@ func TestTaken(t *testing.T) {
 	require.Equal(t, is(112, 900, fit.Nobody, fit.Nobody), room(grid), "the base rounded up, to L1_SMALL")
 
 	// In lockstep tt-metal compares with any buffer of the device, whatever its cores.
-	taken.Program(placed(t, spec, 1, on(0, 0, 0, 0), 100), false, l1.CoreSet{}, 1)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	taken.Program(placed(t, spec, 1, on(0, 0), 100), false, l1.CoreSet{}, 1)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
 	// In HYBRID mode it compares with those on the cores of the program.
-	taken.Program(placed(t, spec, 2, on(1, 0, 1, 0), 300), true, l1.CoreSet{}, 2)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	taken.Program(placed(t, spec, 2, on(1, 1), 300), true, l1.CoreSet{}, 2)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
 	require.Equal(t, is(400, 900, 2, fit.Nobody), room(grid))
 	// On a service core it compares with service buffers alone: bytes still count.
-	taken.Program(placed(t, spec, 3, on(2, 0, 2, 0), 400), false, on(2, 0, 2, 0), 3)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 0, 3, 0)))
+	taken.Program(placed(t, spec, 3, on(2, 2), 400), false, on(2, 2), 3)
+	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
 	require.Equal(t, is(512, 900, 3, fit.Nobody), room(grid), "500 rounded up")
 
 	at := func(id fit.BufferID, cores l1.CoreSet, start, end uint64) fit.Buffer {
 		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: start, End: end}}
 	}
-	taken.Buffer(at(4, on(3, 0, 3, 0), 800, 850), 4)
+	taken.Buffer(at(4, on(3, 3), 800, 850), 4)
 	require.Equal(t, is(512, 800, 3, 4), room(grid))
-	require.Equal(t, is(512, 900, 3, fit.Nobody), room(on(2, 0, 2, 0)), "it lies elsewhere")
-	taken.Buffer(at(5, on(3, 0, 3, 0), 800, 900), 5)
+	require.Equal(t, is(512, 900, 3, fit.Nobody), room(on(2, 2)), "it lies elsewhere")
+	taken.Buffer(at(5, on(3, 3), 800, 900), 5)
 	require.Equal(t, is(512, 800, 3, 4), room(grid), "who came first is named")
 	taken.Buffer(fit.Buffer{ID: 6, Kind: fit.KindL1, Cores: grid, Range: l1.Range{Start: 600, End: 900}, Backing: true}, 6)
 	require.Equal(t, is(512, 800, 3, 4), room(grid), "one that backs another takes nothing")
 	before := taken.Clone()
-	taken.Buffer(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 700, End: 700}, Unsized: true}, 7)
+	taken.Buffer(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 700, End: 700}, Unsized: true}, 7)
 	require.Equal(t, is(512, 700, 3, 7), room(grid), "nobody knows where it ends")
 	taken.Buffer(at(8, grid, 0, 900), 8)
 	require.Equal(t, is(0, 0, 1, 5), room(grid), "no room: who took the first byte, and who the last")
@@ -73,10 +73,10 @@ func TestTaken(t *testing.T) {
 	require.Empty(t, fit.PlaceOn(1<<63, grid, before).Range)
 
 	require.Equal(t, []fit.Room{
-		{Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
-		{Cores: on(1, 0, 1, 0), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
-		{Cores: on(2, 0, 2, 0), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
-		{Cores: on(3, 0, 3, 0), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
+		{Cores: on(0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
+		{Cores: on(1, 1), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
+		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
+		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
 	}, fit.RoomsOn(grid, before))
 	require.Len(t, fit.RoomsOn(grid, fit.NewTaken(spec)), 1)
 	require.Empty(t, fit.RoomsOn(l1.CoreSet{}, fit.NewTaken(spec)))
@@ -143,8 +143,8 @@ func TestRoomFitsCheck(t *testing.T) {
 
 func TestCheckBuffer(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100}
-	p := placed(t, spec, 1, on(0, 0, 1, 0), 200) // to 300
-	tensor := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: on(1, 0, 2, 0), Range: l1.Range{Start: 500, End: 600}}
+	p := placed(t, spec, 1, on(0, 1), 200) // to 300
+	tensor := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: on(1, 2), Range: l1.Range{Start: 500, End: 600}}
 	place := fit.Place{Device: 3, Spec: spec, Buffers: []fit.Buffer{tensor}}
 	check := func(kind fit.Kind, cores l1.CoreSet, start, end uint64) fit.BufferVerdict {
 		b := fit.Buffer{ID: 2, Kind: kind, Cores: cores, Range: l1.Range{Start: start, End: end}}
@@ -152,23 +152,23 @@ func TestCheckBuffer(t *testing.T) {
 		require.Equal(t, b, v.Buffer)
 		return v
 	}
-	require.True(t, check(fit.KindL1, on(0, 0, 3, 0), 300, 500).Fits())
-	require.True(t, check(fit.KindL1Small, on(0, 0, 3, 0), 900, 1000).Fits())
-	require.EqualValues(t, 30, check(fit.KindL1, on(0, 0, 3, 0), 880, 930).Outside)
-	require.EqualValues(t, 20, check(fit.KindL1Small, on(0, 0, 3, 0), 880, 930).Outside)
-	require.EqualValues(t, 50, check(fit.KindL1, on(3, 0, 3, 0), 50, 350).Outside, "below the base")
-	require.Zero(t, check(fit.KindKernel, on(3, 0, 3, 0), 0, 100).Outside)
+	require.True(t, check(fit.KindL1, on(0, 3), 300, 500).Fits())
+	require.True(t, check(fit.KindL1Small, on(0, 3), 900, 1000).Fits())
+	require.EqualValues(t, 30, check(fit.KindL1, on(0, 3), 880, 930).Outside)
+	require.EqualValues(t, 20, check(fit.KindL1Small, on(0, 3), 880, 930).Outside)
+	require.EqualValues(t, 50, check(fit.KindL1, on(3, 3), 50, 350).Outside, "below the base")
+	require.Zero(t, check(fit.KindKernel, on(3, 3), 0, 100).Outside)
 
-	v := check(fit.KindL1, on(2, 0, 3, 0), 299, 510)
+	v := check(fit.KindL1, on(2, 3), 299, 510)
 	require.False(t, v.Fits())
-	require.Equal(t, []fit.Overlap{{Device: 3, Devices: 1, Cores: on(2, 0, 2, 0), Bytes: 10, With: fit.Resident{Kind: fit.KindL1, Range: tensor.Range, CB: -1, Buffer: tensor}}}, v.Overlaps)
+	require.Equal(t, []fit.Overlap{{Device: 3, Devices: 1, Cores: on(2, 2), Bytes: 10, With: fit.Resident{Kind: fit.KindL1, Range: tensor.Range, CB: -1, Buffer: tensor}}}, v.Overlaps)
 	require.Len(t, v.Refused, 1, "in lockstep its address counts on all cores")
 	require.EqualValues(t, 299, v.Refused[0].Refusals[0].Limit)
 	place.Hybrid = true
-	require.Empty(t, check(fit.KindL1, on(2, 0, 3, 0), 299, 510).Refused)
+	require.Empty(t, check(fit.KindL1, on(2, 3), 299, 510).Refused)
 
 	// A program that does not fit as it is, is not this buffer's.
-	place.Buffers = append(place.Buffers, fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(0, 0, 0, 0), Range: l1.Range{Start: 250, End: 260}})
-	require.Empty(t, check(fit.KindL1, on(1, 0, 1, 0), 200, 210).Refused)
+	place.Buffers = append(place.Buffers, fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 250, End: 260}})
+	require.Empty(t, check(fit.KindL1, on(1, 1), 200, 210).Refused)
 	require.True(t, fit.CheckBuffer(fit.Buffer{Kind: fit.KindDRAM, Size: 5}, []*program.Program{p}, place).Fits())
 }

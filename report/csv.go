@@ -39,8 +39,7 @@ func columnNames(names []string, name string, typ reflect.Type) []string {
 	}
 	switch {
 	case typ.Kind() == reflect.Struct:
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			names = columnNames(names, memberName(name, f), f.Type)
 		}
 	case typ == reflect.TypeFor[[2]uint64]():

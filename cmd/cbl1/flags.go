@@ -182,7 +182,6 @@ func (c *coresFlag) Set(s string) error {
 // budgetsFlag is a budget of a core, or a file of budgets. Both may be given.
 type budgetsFlag struct {
 	budgetFlag
-	ops  []replay.OpBudget
 	file string
 }
 

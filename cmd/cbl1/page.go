@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,7 @@ func newPage(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			for _, input := range append(args[:len(args):len(args)], against) {
+			for _, input := range append(slices.Clip(args), against) {
 				if err := in.checkOutput(to, input); err != nil {
 					return err
 				}

@@ -76,8 +76,8 @@ func far(name string, live, pairs, groups int) Workload {
 	for i := range live {
 		here := l1.CoreSetOf(sets[i%groups]...)
 		b := m.builder()
-		b.Range(here.Ranges(), l1.Range{Start: base, End: end - 32*uint64(2+m.rnd.Uint64N(1_000))})
-		b.Range(w.Spec.Grid().Cores().Minus(here).Ranges(), l1.Range{Start: base, End: base + 32*uint64(1+m.rnd.Uint64N(100))})
+		b.Range(here.Ranges(), l1.Range{Start: base, End: end - 32*(2+m.rnd.Uint64N(1_000))})
+		b.Range(w.Spec.Grid().Cores().Minus(here).Ranges(), l1.Range{Start: base, End: base + 32*(1+m.rnd.Uint64N(100))})
 		w.Before = append(w.Before, Step{Program: must(b.Build(w.Spec)), Devices: all})
 	}
 	large := m.at(l1.Range{Start: base, End: end})
