@@ -107,7 +107,7 @@ func (g Grid) Text(b *bytes.Buffer, s Style) {
 	for x := 0; x < len(cells[0]); x += step {
 		fmt.Fprintf(&head, "%-*d", wide*step, x*n)
 	}
-	line(b, "%s", head.String())
+	line(b, "%s", strings.TrimRight(head.String(), " "))
 	for y, row := range cells {
 		fmt.Fprintf(b, "%*d  ", axis-2, y*n)
 		var out strings.Builder
