@@ -52,19 +52,30 @@ type partition struct {
 
 // on returns the class of a core, nil if it holds nothing.
 func (p *partition) on(core l1.Core) *class {
-	if i := p.grid.at(core); i >= 0 {
+	if i := p.at(core); i >= 0 {
 		return p.classes[i]
 	}
 	return nil
 }
 
+// at returns the number of the class of a core, -1 if it is in none.
+func (p *partition) at(core l1.Core) int {
+	if p.grid.wide {
+		return slices.IndexFunc(p.classes, func(c *class) bool { return c.cores.Has(core) })
+	}
+	return p.grid.at(core)
+}
+
 // meet calls do for each class that has some of the cores, and returns how many of them are
 // in none. do returns the class of those that it took: if it cuts a class, the new one.
-// Cost: O(cores), and O(1) if all are in one class.
+// Cost: O(cores), and O(1) if all are in one class; with cores beyond corner O(classes).
 func (p *partition) meet(cores l1.CoreSet, do func(*class) *class) (free uint64) {
 	free = uint64(cores.Len())
 	p.round++
 	for core := range cores.All() {
+		if p.grid.wide || beyond(core) {
+			return p.meetWide(cores, free, do)
+		}
 		c := p.on(core)
 		if c == nil || c.met == p.round {
 			continue
@@ -73,6 +84,21 @@ func (p *partition) meet(cores l1.CoreSet, do func(*class) *class) (free uint64)
 		c.met = p.round
 		if free -= c.n; free == 0 {
 			break
+		}
+	}
+	return free
+}
+
+// meetWide is the rest of meet where cores have no place in a grid.
+func (p *partition) meetWide(cores l1.CoreSet, free uint64, do func(*class) *class) uint64 {
+	for _, c := range slices.Clone(p.classes) {
+		if free == 0 {
+			break
+		}
+		if c.met != p.round && c.cores.Overlaps(cores) {
+			c = do(c)
+			c.met = p.round
+			free -= c.n
 		}
 	}
 	return free
@@ -100,18 +126,31 @@ func (p *partition) add(r *registration) {
 // newClass returns a class of those of the cores, free of them, that are in none.
 func (p *partition) newClass(cores l1.CoreSet, free uint64) *class {
 	if free < uint64(cores.Len()) {
-		var rest []l1.Core
-		for core := range cores.All() {
-			if p.grid.at(core) < 0 {
-				rest = append(rest, core)
-			}
-		}
-		cores = l1.CoreSetOf(rest...)
+		cores = p.rest(cores)
 	}
 	c := &class{cores: cores, n: free}
 	c.covered, c.plain = new(cbregion.Coverage), p.live == nil
 	p.enter(c)
 	return c
+}
+
+// rest returns those of the cores that are in no class.
+func (p *partition) rest(cores l1.CoreSet) l1.CoreSet {
+	if p.grid.wide || cores.Len() > corner*corner {
+		for _, c := range p.classes {
+			if c.cores.Overlaps(cores) {
+				cores = cores.Minus(c.cores)
+			}
+		}
+		return cores
+	}
+	var rest []l1.Core
+	for core := range cores.All() {
+		if p.grid.at(core) < 0 {
+			rest = append(rest, core)
+		}
+	}
+	return l1.CoreSetOf(rest...)
 }
 
 // enter gives a class that is new a number.
@@ -168,7 +207,7 @@ func (p *partition) remove(r *registration) {
 
 // end takes a class out that holds nothing any more. The last one gets its number.
 func (p *partition) end(c *class) {
-	at, last := p.grid.at(c.first), len(p.classes)-1
+	at, last := p.at(c.first), len(p.classes)-1
 	p.grid.put(c.cores, -1)
 	if at < last {
 		p.classes[at] = p.classes[last]
@@ -195,7 +234,7 @@ func (p *partition) join() {
 			continue
 		}
 		p.end(c) // another one has its number now
-		p.grid.put(c.cores, p.grid.at(same.first))
+		p.grid.put(c.cores, p.at(same.first))
 		same.cores = same.cores.Union(c.cores)
 		same.first = first(same.cores)
 		same.n += c.n

@@ -13,7 +13,11 @@ type where struct {
 // manyGroups is from how many groups on looking at one after the other is dearer.
 const manyGroups = 5
 
-// whereOf returns nil if there are few groups.
+// mostCells is how large the rectangle of a where may be: larger than on any board, and not
+// as large as what a line of an input can say.
+const mostCells = 32 * 32
+
+// whereOf returns nil if there are few groups, or the rectangle is too large.
 func whereOf(groups []Group) *where {
 	if len(groups) < manyGroups {
 		return nil
@@ -23,6 +27,9 @@ func whereOf(groups []Group) *where {
 		for c := range g.cores.All() {
 			from.X, from.Y = min(from.X, c.X), min(from.Y, c.Y)
 			to.X, to.Y = max(to.X, c.X), max(to.Y, c.Y)
+			if (int(to.X-from.X)+1)*(int(to.Y-from.Y)+1) > mostCells {
+				return nil
+			}
 		}
 	}
 	w := &where{from: from, rows: int(to.Y-from.Y) + 1}
