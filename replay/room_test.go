@@ -124,3 +124,21 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	}}, r.Room.Tight, "beside the others it had a place")
 	require.EqualValues(t, 11, r.Room.Tight[0].Run.At)
 }
+
+// A service buffer without a byte claims its cores as well: tt-metal compares a program that begins
+// there with no buffer of other cores, as fit.Place.Claimed says.
+func TestRoomBesideAClaimWithoutBytes(t *testing.T) {
+	claim := &event.Event{
+		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindService, Size: 1},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 600_000, End: 600_000}}},
+	}
+	room := func(more ...*event.Event) (seen []l1.Range) {
+		for _, g := range roomBeside(t, 0, ends(), more...).Room.Devices[0].Groups {
+			seen = append(seen, g.Range)
+		}
+		return seen
+	}
+	above := l1.Range{Start: 603_712, End: 1_499_136}
+	require.Equal(t, []l1.Range{above}, room(ran(100, 7)))
+	require.Equal(t, []l1.Range{above, {Start: 104_736, End: 1_499_136}}, room(claim, ran(100, 7)))
+}

@@ -25,7 +25,7 @@ type standing struct {
 	places  map[sum128]bool
 	runs    map[seenRun]bool
 	cores   l1.CoreSet // that held anything
-	service bool       // a service buffer lived there
+	service bool       // a service buffer was there, of any size
 }
 
 // A seenRun is a program that was checked on a row.
@@ -75,13 +75,12 @@ func (r *replay) standsFree(d *row) {
 
 // stands takes in that a buffer lives on a row.
 func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
-	if r.opt.Room == nil || !given.Stands() {
+	if r.opt.Room == nil {
 		return
 	}
 	s := &d.standing
-	taken := s.on(d.dev.Spec())
-	s.service = s.service || given.Kind == device.KindService
-	if s.places[b.hash] {
+	s.service = s.service || given.Kind == device.KindService // one without a byte claims its cores too
+	if !given.Stands() || s.places[b.hash] {
 		return
 	}
 	if s.places == nil {
@@ -92,7 +91,7 @@ func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
 		s.cores = s.cores.Union(part.Cores)
 	}
 	info := b.info
-	taken.Buffer(given, r.limit(RoomLimit{Buffer: &info}))
+	s.on(d.dev.Spec()).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
 }
 
 // checkedRuns takes in programs that were enqueued at one moment, and what they may be instead.
