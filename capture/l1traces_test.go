@@ -15,7 +15,7 @@ import (
 func replayTrace(t *testing.T, name string, opt Options) *replay.Result {
 	t.Helper()
 	if _, err := os.Stat(traces); err != nil {
-		t.Skipf("the real captures are not here: %v", err)
+		t.Skipf("needs the real captures: %v", err)
 	}
 	r, err := resultOf(Input{Path: filepath.Join(traces, name)}, opt)
 	require.NoError(t, err)

@@ -324,7 +324,7 @@ func TestTraces(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(traces, "*.json"))
 	require.NoError(t, err)
 	if len(files) == 0 {
-		t.Skipf("no sample captures in %s", traces)
+		t.Skipf("needs the real captures, in %s", traces)
 	}
 	counts := map[string]map[nodeType]int{
 		"conv2d.json":                     {"": 186, "circular_buffer_allocate": 20, "circular_buffer_deallocate_all": 4, "dataflow_buffer_allocate": 1},

@@ -87,7 +87,7 @@ func TestCopiesAreIndependent(t *testing.T) {
 	}
 }
 
-// A change behind a copy copies the way to what it touches, not what is there.
+// A change of a copy allocates a few nodes: those on the way from the root to the changed leaf.
 func TestChangeBehindACopy(t *testing.T) {
 	const n = 50_000
 	v := new(Coverage)

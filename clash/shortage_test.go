@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// What tt-metal's allocator prints, in each form that a release has: what it says, and what that
-// means.
+// Each release prints the allocator's message in its own form. The same numbers are read from
+// all of them, and explained alike.
 func TestShortage(t *testing.T) {
 	const space, deps = "Out of Memory: Not enough space to allocate ", "Out of Memory: Not enough space after considering dependencies to allocate "
 	full := func(buffer string, banks, need, bank, allocated, free, block uint64) clash.Shortage {

@@ -207,7 +207,7 @@ func TestAlignSteps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.most > n*n {
-				t.Skip("a table of 5,000 x 5,000")
+				t.Skip("needs a run without -short: it fills a table of 5,000 x 5,000")
 			}
 			var a aligner
 			pairs := a.align(c.old, c.new)

@@ -131,19 +131,9 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if n := g.slots.count(); g.n != n {
 		return nil, &InvariantError{id, "number of devices in a group", uint64(g.n), uint64(n)}
 	}
-	fresh := newContent()
-	again := &fresh
-	var has []*registration
-	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
-		r := f.programs[programID]
-		switch _, n := g.slots.and(r.on); n {
-		case 0:
-		case g.n:
-			again.add(r)
-			has = append(has, r)
-		default:
-			return nil, &InvariantError{id, fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n)}
-		}
+	again, has, err := f.recount(g)
+	if err != nil {
+		return nil, err
 	}
 	now := again.totals()
 	if err := compareTotals(id, "device", g.state.totals, now); err != nil {
@@ -153,17 +143,53 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		return nil, err
 	}
 	held := f.view(g.state)
+	if err := f.checkContent(g, held, again); err != nil {
+		return nil, err
+	}
+	if err := held.occupied.check(id, "occupied", &again.occupied, has); err != nil {
+		return nil, err
+	}
+	if held.reserved != nil {
+		if err := held.reserved.check(id, "reserved", again.reserved, has); err != nil {
+			return nil, err
+		}
+	}
+	return again, g.cores.check(id)
+}
+
+// recount registers the programs of a group once more, from nothing, and returns them too.
+func (f *Fleet) recount(g *group) (*content, []*registration, error) {
+	again := newContent()
+	var has []*registration
+	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
+		r := f.programs[programID]
+		switch _, n := g.slots.and(r.on); n {
+		case 0:
+		case g.n:
+			again.add(r)
+			has = append(has, r)
+		default:
+			return nil, nil, &InvariantError{
+				f.ids[g.anySlot()], fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n),
+			}
+		}
+	}
+	return &again, has, nil
+}
+
+// checkContent holds what a group holds against a recount, but for its classes.
+func (f *Fleet) checkContent(g *group, held, again *content) error {
 	ranked := 0
 	for r := range held.live.all {
 		if f.programs[r.program.ID()] == r && r.on.has(g.anySlot()) {
 			ranked++
 		}
 	}
-	separate := uint64(0)
+	separate, now := uint64(0), again.totals()
 	if held.reserved != nil {
 		separate = 1
 	}
-	if err := agree(id, "",
+	return agree(f.ids[g.anySlot()], "",
 		figure{"charge", g.state.charge, again.charge},
 		figure{"charge of the content", held.charge, again.charge},
 		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
@@ -177,18 +203,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
 		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
 		figure{"number of times that a state knows its programs", flag(f.members(bitset{}, g.state).equal(again.has.bits)), 1},
-	); err != nil {
-		return nil, err
-	}
-	if err := held.occupied.check(id, "occupied", &again.occupied, has); err != nil {
-		return nil, err
-	}
-	if held.reserved != nil {
-		if err := held.reserved.check(id, "reserved", again.reserved, has); err != nil {
-			return nil, err
-		}
-	}
-	return again, g.cores.check(id)
+	)
 }
 
 // check verifies the figures that stand for all peaks, and that no core has two.

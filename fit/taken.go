@@ -8,9 +8,10 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Taken is what was in the way of one more L1 buffer at any time: every byte that another
-// buffer held, and everything below the end of what tt-metal's test compares with it. What
-// is told first is named first. The zero Taken is of a device of which nothing is known.
+// A Taken collects what was in the way of one more L1 buffer at any time. Another buffer takes
+// its bytes. A program takes everything below the end of its region, which tt-metal's test
+// compares with the buffer. If two take the same byte, the answer names the one that was told
+// first. The zero Taken has no Spec: nothing is known of its device.
 //
 //	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
 //	                                         lo      hi
@@ -29,7 +30,7 @@ type takenClass struct {
 	on    regions
 }
 
-// NewTaken returns a Taken for devices of a Spec of which nothing is taken.
+// NewTaken returns an empty Taken. The Spec says how large the L1 of its devices is.
 func NewTaken(spec l1.Spec) *Taken { return &Taken{spec: spec} }
 
 // Clone returns a Taken that goes its own way from here on.

@@ -42,7 +42,7 @@ type reply struct {
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("skipped with -short: it starts a browser")
+		t.Skip("needs a run without -short: it starts a browser")
 	}
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -52,7 +52,7 @@ func newBrowser(t *testing.T) *browser {
 		}
 	}
 	if path == "" {
-		t.Skip("skipped: there is no Chromium; with Debian, apt-get install chromium")
+		t.Skip("needs Chromium, which is not installed here; on Debian: apt-get install chromium")
 	}
 	in, out := pipe(t), pipe(t)
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--remote-debugging-pipe",

@@ -82,7 +82,7 @@ func TestHostileNames(t *testing.T) {
 // full is what a page has to bear, at its size.
 func TestFullLoad(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("skipped with -short and under the race detector: it replays 100,000 events on 32 devices")
+		t.Skip("needs a run without -short and without the race detector: it replays 100,000 events on 32 devices")
 	}
 	for name, lines := range map[string][]string{"equal devices": full(false), "devices that differ": full(true)[:10_000]} {
 		begun := time.Now()

@@ -19,7 +19,7 @@ import (
 // the steps.
 func TestInputsCostWhatTheySay(t *testing.T) {
 	if testing.Short() || raceEnabled {
-		t.Skip("builds the command for coverage, and reads inputs of megabytes in a process of its own")
+		t.Skip("needs a run without -short and without the race detector: it counts the steps of a command of its own on inputs of megabytes")
 	}
 	m := newMeter(t)
 	for _, source := range attack.Sources() {

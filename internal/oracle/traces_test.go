@@ -18,7 +18,7 @@ const traces = "../../../shared/traces"
 func trace(t *testing.T, name string) []byte {
 	t.Helper()
 	if _, err := os.Stat(traces); err != nil {
-		t.Skipf("the real captures are not here: %v", err)
+		t.Skipf("needs the real captures: %v", err)
 	}
 	data, err := os.ReadFile(filepath.Join(traces, name))
 	require.NoError(t, err)
