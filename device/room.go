@@ -51,7 +51,7 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (Room, error) {
 		}
 		taken = append(taken, t)
 	}
-	found := fit.RoomOn(on, taken...)
+	found := fit.RoomOn(on, 0, taken...)
 	room := Room{Range: found.Range}
 	if found.Below != fit.Nobody {
 		room.Below = &takers[found.Below]

@@ -153,50 +153,60 @@ func (rs *regions) merge() {
 // A Room is where an L1 buffer fits on some cores.
 type Room struct {
 	Cores l1.CoreSet
-	Range l1.Range // it starts as L1 buffers are aligned; empty: there is none
+	Range l1.Range // the largest, the highest of equals; it starts as L1 buffers are aligned; empty: there is none
 
-	// Below and Above are who takes the bytes right below the room and right above it, as
-	// the caller of Taken's methods calls them. Where there is no room they are who takes the
+	// Below and Above are who takes the bytes right below Range and right above it, as the
+	// caller of Taken's methods calls them. Where there is no room they are who takes the
 	// first and the last byte of what is usable.
 	Below, Above int
+
+	// Place is where a buffer of the size that is asked about goes, as tt-metal's allocator
+	// places it: as high as it can be. It may lie outside of Range. Empty: nowhere.
+	Place l1.Range
 }
 
 // Nobody stands for the base of circular buffers as Room.Below, and for the end of usable L1 as
 // Room.Above.
 const Nobody = -1
 
-// RoomOn returns the room of the largest L1 buffer that could be on all of the cores of all
-// devices, at one address throughout: the highest of equals. Cost: O(n log n) in what is taken.
-func RoomOn(cores l1.CoreSet, devices ...*Taken) Room {
-	return roomOf(cores, devices, func(gap l1.Range, align l1.Spec) l1.Range {
-		start, ok := align.AlignCB(gap.Start)
-		if !ok {
-			return l1.Range{}
+// RoomOn returns the room for an L1 buffer that is on all of the cores of all devices, at one
+// address throughout: for the largest one, and for one of size bytes on each core. Size 0 asks
+// about no size: it has no Place. Cost: O(n log n) in what is taken.
+func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
+	free, align, taken := onAll(cores, devices)
+	best, none := Room{Cores: cores}, Room{Cores: cores, Below: Nobody, Above: Nobody}
+	below, gap := Nobody, free
+	for _, r := range append(taken, region{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
+		if r.Has(free.Start) {
+			none.Below = r.first
 		}
-		return l1.Range{Start: start, End: gap.End}
-	})
+		if r.End >= free.End && r.Start < free.End {
+			none.Above = r.last
+		}
+		gap.End = min(r.Start, free.End)
+		if start, ok := align.AlignCB(gap.Start); ok && start < gap.End && gap.End-start >= best.Range.Len() {
+			best.Range, best.Below, best.Above = l1.Range{Start: start, End: gap.End}, below, r.first
+		}
+		if at := highest(size, gap, align.CBAlign); !at.IsEmpty() {
+			best.Place = at
+		}
+		if r.End > gap.Start {
+			gap.Start, below = r.End, r.last
+		}
+	}
+	if best.Range.IsEmpty() {
+		return none
+	}
+	if best.Range.End == free.End {
+		best.Above = Nobody
+	}
+	return best
 }
 
-// PlaceOn returns where a buffer of a size goes on all of the cores of all devices, as
-// tt-metal's allocator places it: as high as it can be. An empty Range: it fits nowhere. Cost
-// as RoomOn.
-func PlaceOn(size uint64, cores l1.CoreSet, devices ...*Taken) Room {
-	return roomOf(cores, devices, func(gap l1.Range, align l1.Spec) l1.Range {
-		if size > gap.Len() {
-			return l1.Range{}
-		}
-		start := gap.End - size
-		if start -= start % align.CBAlign; start < gap.Start {
-			return l1.Range{}
-		}
-		return l1.Range{Start: start, End: start + size}
-	})
-}
-
-// roomOf returns the largest of the ranges that are made of gaps, the highest of equals. align
-// has the alignment of L1 buffers as that of its circular buffers.
-func roomOf(cores l1.CoreSet, devices []*Taken, of func(gap l1.Range, align l1.Spec) l1.Range) Room {
-	free, align := l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
+// onAll returns what is free and what is taken on any of the cores of any device, merged, and the
+// alignment of L1 buffers, as that of circular buffers.
+func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []region) {
+	free, align = l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
 	var taken regions
 	for _, t := range devices {
 		usable := t.spec.Usable()
@@ -210,37 +220,25 @@ func roomOf(cores l1.CoreSet, devices []*Taken, of func(gap l1.Range, align l1.S
 		}
 	}
 	taken.merge()
-	best, none := Room{Cores: cores}, Room{Cores: cores, Below: Nobody, Above: Nobody}
-	below, gap := Nobody, free
-	for _, r := range append(taken.list, region{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
-		if r.Has(free.Start) {
-			none.Below = r.first
-		}
-		if r.End >= free.End && r.Start < free.End {
-			none.Above = r.last
-		}
-		above := r.first
-		if r.Start >= free.End {
-			above = Nobody
-		}
-		gap.End = min(r.Start, free.End)
-		if found := of(gap, align); gap.Start < gap.End && !found.IsEmpty() && found.Len() >= best.Range.Len() {
-			best.Range, best.Below, best.Above = found, below, above
-		}
-		if r.End > gap.Start {
-			gap.Start, below = r.End, r.last
-		}
+	return free, align, taken.list
+}
+
+// highest returns where size bytes go in a gap, as high as they can be.
+func highest(size uint64, gap l1.Range, align uint64) l1.Range {
+	if gap.Start >= gap.End || size > gap.Len() {
+		return l1.Range{}
 	}
-	if best.Range.IsEmpty() {
-		return none
+	start := gap.End - size
+	if start -= start % align; start < gap.Start {
+		return l1.Range{}
 	}
-	return best
+	return l1.Range{Start: start, End: start + size}
 }
 
 // RoomsOn returns the room on each of some cores alone, on all of the devices, the cores with the
-// same room together, by first core. Cost: that of RoomOn for each set of cores on which the same
-// is taken.
-func RoomsOn(cores l1.CoreSet, devices ...*Taken) (out []Room) {
+// same room and place together, by first core. Cost: that of RoomOn for each set of cores on
+// which the same is taken.
+func RoomsOn(cores l1.CoreSet, size uint64, devices ...*Taken) (out []Room) {
 	sets := []l1.CoreSet{cores}
 	for _, t := range devices {
 		for _, c := range t.classes {
@@ -251,14 +249,18 @@ func RoomsOn(cores l1.CoreSet, devices ...*Taken) (out []Room) {
 		if part.In[0] != 0 {
 			continue // none of these cores
 		}
-		room := RoomOn(part.Cores, devices...)
-		i := slices.IndexFunc(out, func(o Room) bool { return o.Range == room.Range && o.Below == room.Below && o.Above == room.Above })
-		if i < 0 {
-			out = append(out, room)
+		room := RoomOn(part.Cores, size, devices...)
+		if i := slices.IndexFunc(out, room.equal); i >= 0 {
+			out[i].Cores = out[i].Cores.Union(part.Cores)
 			continue
 		}
-		out[i].Cores = out[i].Cores.Union(part.Cores)
+		out = append(out, room)
 	}
 	slices.SortFunc(out, func(a, b Room) int { return byFirst(a.Cores, b.Cores) })
 	return out
+}
+
+// equal reports whether two rooms are the same, on whatever cores.
+func (r Room) equal(o Room) bool {
+	return r.Range == o.Range && r.Below == o.Below && r.Above == o.Above && r.Place == o.Place
 }

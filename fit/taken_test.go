@@ -28,7 +28,7 @@ func TestTaken(t *testing.T) {
 	grid := on(0, 3)
 	taken := fit.NewTaken(spec)
 	room := func(cores l1.CoreSet) fit.Room {
-		r := fit.RoomOn(cores, taken)
+		r := fit.RoomOn(cores, 0, taken)
 		r.Cores = l1.CoreSet{}
 		return r
 	}
@@ -65,28 +65,37 @@ func TestTaken(t *testing.T) {
 	taken.Buffer(at(8, grid, 0, 900), 8)
 	require.Equal(t, is(0, 0, 1, 5), room(grid), "no room: who took the first byte, and who the last")
 
-	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomOn(grid, before).Range, "a clone goes its own way")
+	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomOn(grid, 0, before).Range, "a clone goes its own way")
 	for _, size := range []struct{ bytes, start uint64 }{{1, 784}, {17, 768}, {288, 512}} {
-		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.PlaceOn(size.bytes, grid, before).Range, "as high as it can be")
+		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.RoomOn(grid, size.bytes, before).Place, "as high as it can be")
 	}
-	require.Empty(t, fit.PlaceOn(289, grid, before).Range)
-	require.Empty(t, fit.PlaceOn(1<<63, grid, before).Range)
+	require.Empty(t, fit.RoomOn(grid, 289, before).Place)
+	require.Empty(t, fit.RoomOn(grid, 1<<63, before).Place)
 
 	require.Equal(t, []fit.Room{
 		{Cores: on(0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
 		{Cores: on(1, 1), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
 		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
-	}, fit.RoomsOn(grid, before))
-	require.Len(t, fit.RoomsOn(grid, fit.NewTaken(spec)), 1)
-	require.Empty(t, fit.RoomsOn(l1.CoreSet{}, fit.NewTaken(spec)))
+	}, fit.RoomsOn(grid, 0, before))
+	require.Len(t, fit.RoomsOn(grid, 0, fit.NewTaken(spec)), 1)
+	require.Empty(t, fit.RoomsOn(l1.CoreSet{}, 0, fit.NewTaken(spec)))
+
+	// Cores with the same room part where a small buffer goes to another place.
+	apart := fit.NewTaken(spec)
+	apart.Buffer(at(1, on(0, 1), 800, 816), 1)
+	apart.Buffer(at(2, on(1, 1), 816, 900), 2)
+	require.Equal(t, []l1.Range{{Start: 880, End: 896}, {Start: 784, End: 800}}, []l1.Range{
+		fit.RoomsOn(on(0, 1), 16, apart)[0].Place, fit.RoomsOn(on(0, 1), 16, apart)[1].Place,
+	})
+	require.Len(t, fit.RoomsOn(on(0, 1), 0, apart), 1)
 
 	// Devices together: one address on all of them, within what each can use.
 	low := spec
 	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
-	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomOn(grid, before, fit.NewTaken(low)).Range, "48 divides it")
-	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomOn(grid, fit.NewTaken(l1.Spec{})).Range, "nothing is known")
-	require.Equal(t, fit.Nobody, fit.RoomOn(grid, fit.NewTaken(low), before).Above, "the end of the other one")
+	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomOn(grid, 0, before, fit.NewTaken(low)).Range, "48 divides it")
+	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomOn(grid, 0, fit.NewTaken(l1.Spec{})).Range, "nothing is known")
+	require.Equal(t, fit.Nobody, fit.RoomOn(grid, 0, fit.NewTaken(low), before).Above, "the end of the other one")
 }
 
 // TestRoomFitsCheck puts a buffer where there is room: nothing overlaps it, and every program
@@ -117,22 +126,23 @@ func TestRoomFitsCheck(t *testing.T) {
 			taken.Buffer(b, len(programs)+i)
 		}
 		cores := gen.CoreRangeSet(spec.Cols, spec.Rows).Draw(t, "cores").Cores()
-		room := fit.RoomOn(cores, taken)
+		room := fit.RoomOn(cores, 0, taken)
 		if room.Range.IsEmpty() {
 			tight++
 			return
 		}
 		size := rapid.Uint64Range(1, min(room.Range.Len(), 512)).Draw(t, "size")
-		place := fit.PlaceOn(size, cores, taken).Range
+		place := fit.RoomOn(cores, size, taken).Place
 		require.Equal(t, size, place.Len())
-		require.Empty(t, fit.PlaceOn(room.Range.Len()+1, cores, taken).Range)
+		require.Empty(t, fit.RoomOn(cores, room.Range.Len()+1, taken).Place)
 		for _, r := range []l1.Range{room.Range, place} {
 			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, programs, at)
 			require.True(t, v.Fits(), "%+v", v)
 		}
-		for _, g := range fit.RoomsOn(spec.Grid().Cores(), taken) {
+		for _, g := range fit.RoomsOn(spec.Grid().Cores(), size, taken) {
 			for core := range g.Cores.All() {
-				require.Equal(t, fit.RoomOn(l1.CoreSetOf(core), taken).Range, g.Range)
+				alone := fit.RoomOn(l1.CoreSetOf(core), size, taken)
+				require.Equal(t, []l1.Range{alone.Range, alone.Place}, []l1.Range{g.Range, g.Place})
 			}
 		}
 	})

@@ -58,7 +58,7 @@ type DeviceRoom struct {
 	Kind    DeviceKind
 	Chips   []uint64 // of a mesh, ascending
 	Room    Room
-	Groups  []Room     // on each core alone: cores with the same room together, by first core
+	Groups  []Room     // on each core alone: cores with the same room and place together, by first core
 	Outside l1.CoreSet // cores that are asked about and not on its grid
 }
 
@@ -128,28 +128,25 @@ func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoo
 	if d.spec.Cols > 0 {
 		one.Outside = on.Minus(d.spec.Grid().Cores())
 	}
-	for _, group := range fit.RoomsOn(on, taken...) {
-		one.Groups = append(one.Groups, r.namedRoom(group, taken))
+	for _, group := range fit.RoomsOn(on, r.opt.Room.Size, taken...) {
+		one.Groups = append(one.Groups, r.namedRoom(group))
 	}
 	return one
 }
 
 // roomOn returns the room on some cores, with names.
 func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
-	return r.namedRoom(fit.RoomOn(cores, taken...), taken)
+	return r.namedRoom(fit.RoomOn(cores, r.opt.Room.Size, taken...))
 }
 
-// namedRoom gives a room the names of who limits it, and the place of the size asked about.
-func (r *replay) namedRoom(found fit.Room, taken []*fit.Taken) Room {
-	room := Room{Cores: found.Cores, Range: found.Range}
+// namedRoom gives a room the names of who limits it.
+func (r *replay) namedRoom(found fit.Room) Room {
+	room := Room{Cores: found.Cores, Range: found.Range, Place: found.Place}
 	if found.Below != fit.Nobody {
 		room.Below = r.rooms.limits[found.Below]
 	}
 	if found.Above != fit.Nobody {
 		room.Above = r.rooms.limits[found.Above]
-	}
-	if size := r.opt.Room.Size; size > 0 {
-		room.Place = fit.PlaceOn(size, found.Cores, taken...).Range
 	}
 	return room
 }
@@ -162,7 +159,7 @@ func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.PlaceOn(r.opt.Room.Size, cores, append(all, fit.NewTaken(other))...).Range.IsEmpty()
+	return fit.RoomOn(cores, r.opt.Room.Size, append(all, fit.NewTaken(other))...).Place.IsEmpty()
 }
 
 // JudgeRoom says whether a buffer of the size that Options.Room asks about could have been there

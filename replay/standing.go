@@ -173,14 +173,14 @@ func (r *replay) findTight(group []launch, size uint64) int {
 	free := first.spec.Usable().Intersect(first.on.dev.Clear())
 	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
-	if free.IsEmpty() || fit.PlaceOn(size, cores, first.beside(clear, l1.CoreSet{})).Range.IsEmpty() {
+	if free.IsEmpty() || fit.RoomOn(cores, size, first.beside(clear, l1.CoreSet{})).Place.IsEmpty() {
 		place := first.place(int(devices(group)))
 		now := first.beside(*first.spec, place.Claimed())
 		for _, b := range place.Buffers {
 			now.Buffer(b, 0)
 		}
-		if fit.PlaceOn(size, cores, now).Range.IsEmpty() {
-			return r.listTight(group, fit.RoomOn(cores, now).Range)
+		if room := fit.RoomOn(cores, size, now); room.Place.IsEmpty() {
+			return r.listTight(group, room.Range)
 		}
 	}
 	return fitted

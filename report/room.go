@@ -70,11 +70,11 @@ func (m room) answer() string {
 	cannot := m.Answer == replay.CannotTell
 	switch place := rooms.All.Place; {
 	case size > 0 && place.IsEmpty():
-		return fmt.Sprintf("%s bytes on %s: at most %s, %s", grouped(size), on, largest, throughout)
+		return fmt.Sprintf("%s on %s: at most %s, %s", plural(size, "byte"), on, largest, throughout)
 	case size > 0 && cannot:
 		return fmt.Sprintf("as far as is shown, %s bytes fit on %s at %s, %s", grouped(size), on, rangeText(place), throughout)
 	case size > 0:
-		return fmt.Sprintf("%s bytes on %s at %s, %s", grouped(size), on, rangeText(place), throughout)
+		return fmt.Sprintf("%s on %s at %s, %s", plural(size, "byte"), on, rangeText(place), throughout)
 	case cannot:
 		return fmt.Sprintf("at most %s on %s, %s", largest, on, throughout)
 	}
