@@ -3,63 +3,83 @@ package oracle
 // upstream walks the nodes as ttnn's extract_resource_usage_per_core does: four sums without sign and without
 // floor, maxima on additions only, no look at cores or devices.
 func upstream(nodes []node) (Upstream, error) {
-	var cb, l1, dataflow, pad, total uint64
-	var peakCB, peakL1, peakDataflow, peakPad, peakTotal uint64
-	var wrapped bool
-	l1Known := true
-
-	grow := func(sum, peak *uint64, size uint64) {
-		*sum += size
-		total += size
-		*peak = max(*peak, *sum)
-		peakTotal = max(peakTotal, total)
-	}
+	u := upstreamSums{l1Known: true}
 	for _, n := range nodes {
+		var err error
 		switch n.kind {
 		case "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate":
-			b, err := readBuffer(n, Rules{})
-			if err != nil {
-				return Upstream{}, err
-			}
-			if !b.local {
-				continue
-			}
-			switch b.kind {
-			case circular:
-				grow(&cb, &peakCB, b.size)
-			case dataflowBuffer:
-				grow(&dataflow, &peakDataflow, b.size)
-			case scratchpad:
-				grow(&pad, &peakPad, b.size)
-			}
+			err = u.place(n)
 		case "circular_buffer_deallocate_all":
-			total -= cb + dataflow + pad
-			cb, dataflow, pad = 0, 0, 0
+			u.total.now -= u.cb.now + u.dataflow.now + u.pad.now
+			u.cb.now, u.dataflow.now, u.pad.now = 0, 0, 0
 		case "buffer_allocate", "buffer_deallocate":
-			if string(n.params["type"]) == `"DRAM"` {
-				continue
-			}
-			if !present(n.params["max_size_per_bank"]) {
-				l1Known = false
-				continue
-			}
-			size, err := number(n.params["max_size_per_bank"])
-			if err != nil {
-				return Upstream{}, err
-			}
-			if n.kind == "buffer_allocate" {
-				grow(&l1, &peakL1, size)
-				continue
-			}
-			wrapped = wrapped || size > l1
-			l1 -= size
-			total -= size
+			err = u.buffer(n)
+		}
+		if err != nil {
+			return Upstream{}, err
 		}
 	}
 
-	u := Upstream{PeakCB: &peakCB, PeakDataflow: &peakDataflow, PeakScratchpad: &peakPad}
-	if l1Known {
-		u.PeakL1, u.PeakTotal, u.Wrapped = &peakL1, &peakTotal, wrapped
+	out := Upstream{PeakCB: &u.cb.peak, PeakDataflow: &u.dataflow.peak, PeakScratchpad: &u.pad.peak}
+	if u.l1Known {
+		out.PeakL1, out.PeakTotal, out.Wrapped = &u.l1.peak, &u.total.peak, u.wrapped
 	}
-	return u, nil
+	return out, nil
+}
+
+// upstreamSums are the sums so far.
+type upstreamSums struct {
+	cb, dataflow, pad, l1, total upstreamSum
+	l1Known                      bool // each buffer in L1 has a size
+	wrapped                      bool // more was freed than had been allocated
+}
+
+type upstreamSum struct{ now, peak uint64 }
+
+func (s *upstreamSum) add(size uint64) {
+	s.now += size
+	s.peak = max(s.peak, s.now)
+}
+
+func (u *upstreamSums) grow(sum *upstreamSum, size uint64) {
+	sum.add(size)
+	u.total.add(size)
+}
+
+func (u *upstreamSums) place(n node) error {
+	b, err := readBuffer(n, Rules{})
+	if err != nil || !b.local {
+		return err
+	}
+	switch b.kind {
+	case circular:
+		u.grow(&u.cb, b.size)
+	case dataflowBuffer:
+		u.grow(&u.dataflow, b.size)
+	case scratchpad:
+		u.grow(&u.pad, b.size)
+	}
+	return nil
+}
+
+func (u *upstreamSums) buffer(n node) error {
+	if string(n.params["type"]) == `"DRAM"` {
+		return nil
+	}
+	if !present(n.params["max_size_per_bank"]) {
+		u.l1Known = false
+		return nil
+	}
+	size, err := number(n.params["max_size_per_bank"])
+	if err != nil {
+		return err
+	}
+	if n.kind == "buffer_allocate" {
+		u.grow(&u.l1, size)
+		return nil
+	}
+	u.wrapped = u.wrapped || size > u.l1.now
+	u.l1.now -= size
+	u.total.now -= size
+	return nil
 }
