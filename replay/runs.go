@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -151,7 +152,7 @@ func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
 			found = append(found, b)
 		}
 	}
-	slices.SortFunc(found, func(a, b *buffer) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(found, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
 	for _, b := range found {
 		lowest = append(lowest, b.info)
 		synthesised = synthesised || b.synthesised

@@ -121,21 +121,26 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// Ids of logs go up to 2^64-1. What is live at the end goes by id among equals, and the
-// difference of two ids fits in no int.
-func TestLiveOfLogGoesByID(t *testing.T) {
+// Ids of logs go up to 2^64-1. What is live at the end, and what lies lowest beside a run, goes by
+// id among equals, and the difference of two ids fits in no int.
+func TestBuffersOfLogGoByID(t *testing.T) {
 	const ids = "18446744073709551615 3 9223372036854775808 4294967297 4"
 	text := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n"
 	for id := range strings.FieldsSeq(ids) {
 		text += `{"event":"allocate","buffer":` + id + `,"kind":"l1","parts":[{"address":1048576,"size":64}],"name":"` + id + `"}` + "\n"
 	}
-	result, err := replay.Run("log", events(strings.NewReader(text), "log"), replay.Options{})
-	require.NoError(t, err)
-	var got []string
-	for _, b := range result.Live.List {
-		got = append(got, b.Op)
+	text += `{"event":"program","program":1,"cbs":[]}` + "\n" + `{"event":"enqueue","program":1}` + "\n"
+	for range 20 { // they are gathered from a map
+		result, err := replay.Run("log", events(strings.NewReader(text), "log"), replay.Options{Runs: true})
+		require.NoError(t, err)
+		for _, list := range [][]replay.BufferInfo{result.Live.List, result.Runs[0].Lowest} {
+			var got []string
+			for _, b := range list {
+				got = append(got, b.Op)
+			}
+			require.Equal(t, strings.Fields("3 4 4294967297 9223372036854775808 18446744073709551615"), got)
+		}
 	}
-	require.Equal(t, strings.Fields("3 4 4294967297 9223372036854775808 18446744073709551615"), got)
 }
 
 // What a log enqueues is listed as the runs of a capture are, refused programs included:
