@@ -63,7 +63,7 @@ func (l *line) seen(e *Event) {
 		l.devices(e)
 	case KindHidden, KindAnomaly:
 		l.text("code", e.Code)
-		l.count("count", e.Count)
+		l.times("count", e.Count)
 		l.some("detail", e.Detail)
 		l.devices(e)
 	case KindUpstream:

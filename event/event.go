@@ -144,7 +144,7 @@ type Event struct {
 
 	Code   string // hidden, anomaly
 	Detail string
-	Count  int64 // how often; Node is then the first
+	Count  int64 // how often, at most 2^31-1, so that no source has counts whose sum wraps; Node is then the first
 
 	Nodes    int64       // end: of the source
 	Rank     Opt[uint64] // end: of the host process that wrote the capture

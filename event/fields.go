@@ -66,7 +66,7 @@ func seen(o jsonobject.Object, e *Event) {
 			o.Missing("code")
 		}
 		e.Code, e.Detail = text(o, "code"), text(o, "detail")
-		e.Count = int64(number(o, "count", jsonobject.MaxWhole).Or(1))
+		e.Count = int64(number(o, "count", jsonobject.MaxInt).Or(1))
 		e.Devices = ids[device.ID](o, "devices")
 	case KindUpstream:
 		upstream(o, e)
@@ -137,7 +137,7 @@ func upstream(o jsonobject.Object, e *Event) {
 		u.Causes = append(u.Causes, UpstreamCause{
 			Code: CauseCode(text(cause, "code")), Figure: text(cause, "figure"),
 			Upstream: cause.NeedID("upstream_bytes"), Exact: cause.NeedID("exact_bytes"),
-			Count: int(cause.Need("count", math.MaxInt32)),
+			Count: int(cause.Need("count", jsonobject.MaxInt)),
 		})
 	}
 }

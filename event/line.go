@@ -74,13 +74,15 @@ func (l *line) count(name string, v int64) {
 	l.id(name, uint64(v))
 }
 
-// small is count for what is read into 31 bits.
-func (l *line) small(name string, v int) {
+// times is count for what is read into 31 bits.
+func (l *line) times(name string, v int64) {
 	if v > jsonobject.MaxInt {
-		l.fail(name, strconv.Itoa(v)+" is above 2^31-1")
+		l.fail(name, strconv.FormatInt(v, 10)+" is above 2^31-1")
 	}
-	l.count(name, int64(v))
+	l.count(name, v)
 }
+
+func (l *line) small(name string, v int) { l.times(name, int64(v)) }
 
 // flag writes true, or nothing.
 func (l *line) flag(name string, v bool) {

@@ -163,6 +163,7 @@ func TestLogRefuses(t *testing.T) {
 		{"run on nothing", logHead + `{"event":"run","program":1}`, `on: missing`, nil},
 		{"run without nodes", logHead + `{"event":"run","program":1,"on":[{"device":1,"first":2}]}`, `on[0].last: missing`, nil},
 		{"hidden without a code", logHead + `{"event":"hidden"}`, `code: missing`, nil},
+		{"hidden too often", logHead + `{"event":"hidden","code":"x","count":2147483648}`, `count: 2147483648 is above 2^31-1`, nil},
 		{"free of nothing", logHead + `{"event":"free"}`, `buffer: missing`, nil},
 		{"no figures", logHead + `{"event":"upstream"}`, `upstream: missing`, nil},
 		{"nested too deeply", logHead + `{"event":"op_end","x":` + deep + "}\n", "nest more than 1000 deep", event.ErrTooDeep},

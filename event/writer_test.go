@@ -189,7 +189,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 	devices := func(t *rapid.T, e *event.Event) { e.Devices = opt(t, someIDs[device.ID]) }
 	trace := func(t *rapid.T, e *event.Event) { e.Trace = ids[uint64](t) }
 	told := func(t *rapid.T, e *event.Event) {
-		e.Code, e.Detail, e.Count, e.Devices = words(t), words(t), int64(whole(t)), opt(t, someIDs[device.ID])
+		e.Code, e.Detail, e.Count, e.Devices = words(t), words(t), int64(small(t)), opt(t, someIDs[device.ID])
 		if yes(t) {
 			e.Node, e.Pos = 0, event.Pos{Node: -1}
 		}
@@ -390,6 +390,7 @@ func TestWriterRefuses(t *testing.T) {
 		"event end: base is none that a log knows":                 {Kind: event.KindEnd, From: event.From{Base: "hearsay"}},
 		"event end: nodes -1 is negative":                          {Kind: event.KindEnd, Nodes: -1},
 		"event hidden: count -1 is negative":                       {Kind: event.KindHidden, Count: -1},
+		"event hidden: count 2147483648 is above 2^31-1":           {Kind: event.KindHidden, Count: 1 << 31},
 		"event allocate: kind is none that a log knows":            {Kind: event.KindAllocate},
 		"event free: kind is none that a log knows":                {Kind: event.KindFree, Buffer: device.Buffer{Kind: device.KindScratchpad}},
 		"event allocate: size 9223372036854775808 is above 2^63-1": {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1, Size: big}},
