@@ -13,6 +13,7 @@
 //	capture   reads ttnn graph captures, which it tells as events
 //	replay    follows events, and answers
 //	clash     reads the error messages tt-metal prints when L1 does not suffice
+//	wire      what running processes tell of what they allocate
 //	report    prints results
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own
 //

@@ -72,6 +72,7 @@ func importTable() map[string]row {
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
 		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"wire":                {ours: []string{"l1", "program", "device", "event", "internal/shown"}, never: []string{"os/exec", "net", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
@@ -111,6 +112,7 @@ func folders() []string {
 		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 
 		"page", // has files that it embeds
+		"wire",
 	}
 }
 

@@ -1,0 +1,352 @@
+package wire
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// MaxDevice is the largest device id that needs no declaration.
+const MaxDevice = 255
+
+// MaxBuffer is the largest buffer that an ALLOC may have, 100 GiB, in bytes.
+const MaxBuffer = 100 << 30
+
+// maxFreed is how many ids of what was freed are remembered, so that a second free is told
+// from a free of what was never seen. With more all are forgotten.
+const maxFreed = 1 << 16
+
+// An Owner names a process, as whoever runs a server tells processes apart. What a record
+// claims is not asked.
+type Owner uint64
+
+// A Lot is what one record brought and no other has taken away.
+type Lot struct {
+	Serial uint64 // unique in its Ledger, in the order of the records, from 1
+	Type   Type   // TypeAlloc, TypeCBAlloc or TypeKernelLoad
+	Device int32
+	ID     uint64
+	Size   uint64
+	Kind   uint8 // of the buffer or kernel
+	Owner  Owner
+	PID    int32
+	Time   uint64 // of the record
+	// Backing marks what one process allocated at an address while it had a buffer there: the
+	// allocation that backs a mesh buffer on the mesh's reference device, or one on a device
+	// that was declared a mesh. Its bytes are those of others.
+	Backing bool
+	// Shared marks what another process allocated at an address where a buffer lives: bytes
+	// are counted once.
+	Shared bool
+}
+
+// A key names what a record is about; the protocol's three maps are told apart by the type.
+type key struct {
+	brings Type
+	device int32
+	id     uint64
+}
+
+// A Ledger follows records by the rules of the allocation server. The zero Ledger is empty
+// and ready to use.
+type Ledger struct {
+	live      map[key][]*Lot // never empty; of a buffer the first is the one that counts
+	of        map[Owner]map[uint64]*Lot
+	freed     map[key]struct{}
+	devices   map[int32]*Totals
+	declared  map[int32]bool // and whether it is a mesh
+	anomalies map[Anomaly]int64
+	serial    uint64
+	lots      int
+}
+
+// Declare makes a device id legal that is none of 0 to MaxDevice, or says that what is
+// allocated under an id backs buffers of a mesh.
+func (l *Ledger) Declare(device int32, mesh bool) {
+	if l.declared == nil {
+		l.declared = map[int32]bool{}
+	}
+	l.declared[device] = mesh
+}
+
+// Totals returns the figures of a device; zero for one of which nothing was said.
+func (l *Ledger) Totals(device int32) Totals {
+	if t := l.devices[device]; t != nil {
+		return *t
+	}
+	return Totals{}
+}
+
+// Devices returns the devices that records of things that come and go have named, ascending.
+func (l *Ledger) Devices() []int32 { return slices.Sorted(maps.Keys(l.devices)) }
+
+// Len returns the number of live lots.
+func (l *Ledger) Len() int { return l.lots }
+
+// LenOf returns the number of live lots of one owner.
+func (l *Ledger) LenOf(o Owner) int { return len(l.of[o]) }
+
+// Anomalies returns how often each thing was odd.
+func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
+
+// Live returns all that is live, in the order in which it came. Cost: O(n log n).
+func (l *Ledger) Live() iter.Seq[Lot] {
+	var all []*Lot
+	for _, lots := range l.live {
+		all = append(all, lots...)
+	}
+	return inOrder(all)
+}
+
+// LiveOf is Live for one owner.
+func (l *Ledger) LiveOf(o Owner) iter.Seq[Lot] { return inOrder(slices.Collect(maps.Values(l.of[o]))) }
+
+func inOrder(lots []*Lot) iter.Seq[Lot] {
+	slices.SortFunc(lots, func(a, b *Lot) int {
+		if a.Serial < b.Serial {
+			return -1
+		}
+		return 1
+	})
+	return func(yield func(Lot) bool) {
+		for _, lot := range lots {
+			if !yield(*lot) {
+				return
+			}
+		}
+	}
+}
+
+// Apply takes in a record of an owner, whose process is shown as pid. Records that ask
+// change nothing. The error is a *DeviceError for a device id that cannot be one: nothing
+// has changed then, and the Effect says what the server's line says. Cost: O(log n), and in
+// the lots that live at one address.
+func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
+	e := Effect{Type: r.Type, Device: r.Device, ID: r.ID, PID: pid, Bytes: r.Size, Kind: r.Kind, Owner: o}
+	if !r.Type.Names() {
+		e.What = Asked
+		return e, nil
+	}
+	if _, declared := l.declared[r.Device]; !declared && (r.Device < 0 || r.Device > MaxDevice) {
+		l.odd(&e, AnomalyDevice)
+		return e, &DeviceError{Type: r.Type, Device: r.Device, PID: pid}
+	}
+	if odd := l.refuses(r); odd != "" {
+		l.odd(&e, odd)
+		return e, nil
+	}
+	t := l.totals(r.Device)
+	k := key{brings(r.Type), r.Device, r.ID}
+	if r.Type == k.brings {
+		l.bring(&e, k, o, pid, r)
+	} else {
+		l.take(&e, k, o, r)
+	}
+	e.Total = t.sum(k.brings)
+	return e, nil
+}
+
+// refuses says why a record brings nothing.
+func (l *Ledger) refuses(r *Record) Anomaly {
+	total := l.Totals(r.Device)
+	switch {
+	case r.Type == TypeAlloc && (r.Size == 0 || r.Size > MaxBuffer):
+		return AnomalySize
+	case r.Type == TypeAlloc && r.Kind > 4:
+		return AnomalyKind
+	case r.Type == brings(r.Type) && r.Size > l1.MaxAddr-total.all():
+		return AnomalyOverflow
+	}
+	return ""
+}
+
+// brings returns the type of the records that bring what records of this type are about.
+func brings(t Type) Type {
+	switch t {
+	case TypeFree:
+		return TypeAlloc
+	case TypeCBFree:
+		return TypeCBAlloc
+	case TypeKernelUnload:
+		return TypeKernelLoad
+	}
+	return t
+}
+
+func (l *Ledger) totals(device int32) *Totals {
+	t := l.devices[device]
+	if t == nil {
+		if l.devices == nil {
+			l.devices = map[int32]*Totals{}
+		}
+		t = &Totals{}
+		l.devices[device] = t
+	}
+	return t
+}
+
+// odd counts an anomaly; what it is about is refused.
+func (l *Ledger) odd(e *Effect, a Anomaly) {
+	e.What, e.Odd = Refused, a
+	l.note(a)
+}
+
+func (l *Ledger) note(a Anomaly) {
+	if l.anomalies == nil {
+		l.anomalies = map[Anomaly]int64{}
+	}
+	l.anomalies[a]++
+}
+
+// bring adds a lot.
+func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
+	l.serial++
+	there := l.live[k]
+	lot := &Lot{
+		Serial: l.serial, Type: r.Type, Device: r.Device, ID: r.ID, Size: r.Size, Kind: r.Kind,
+		Owner: o, PID: pid, Time: r.Time, Backing: r.Type == TypeAlloc && l.declared[r.Device],
+	}
+	e.What = Came
+	if r.Type == TypeAlloc && len(there) > 0 {
+		e.What = CameAgain
+		own := slices.ContainsFunc(there, func(x *Lot) bool { return x.Owner == o })
+		lot.Backing, lot.Shared = lot.Backing || own, !own
+		if lot.Size != there[0].Size || lot.Kind != there[0].Kind {
+			e.Odd = AnomalyDiffers
+			l.note(AnomalyDiffers)
+		}
+	}
+	if l.live == nil {
+		l.live, l.of, l.freed = map[key][]*Lot{}, map[Owner]map[uint64]*Lot{}, map[key]struct{}{}
+	}
+	l.live[k] = append(there, lot)
+	l.own(lot)
+	delete(l.freed, k)
+	l.lots++
+	l.totals(r.Device).move(lot, true)
+	e.Lot, e.Refs = *lot, len(there)+1
+}
+
+// take removes the lot that a free is about.
+func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
+	there := l.live[k]
+	t := l.totals(r.Device)
+	// The newest server subtracts what the message says, without a floor.
+	if k.brings == TypeCBAlloc && r.Size > t.CB {
+		l.note(AnomalyWrapped)
+		e.Wrapped = true
+	}
+	if len(there) == 0 {
+		e.What, e.Odd = Unknown, AnomalyUnknownFree
+		if _, was := l.freed[k]; was {
+			e.Odd = AnomalyDoubleFree
+		}
+		l.note(e.Odd)
+		return
+	}
+	i := chosen(there, o, r, k.brings != TypeAlloc)
+	lot := there[i]
+	if k.brings != TypeAlloc && r.Size != 0 && r.Size != lot.Size {
+		if r.Size > lot.Size {
+			l.odd(e, AnomalyTooLarge)
+			return
+		}
+		e.Odd = AnomalyFreeSize
+		l.note(e.Odd)
+	}
+	l.drop(e, k, i)
+}
+
+// chosen returns which of the lots at one address a free is about: one of the sender before
+// those of others and, where frees carry a size, one of that size before others; the last
+// of them.
+func chosen(there []*Lot, o Owner, r *Record, sized bool) int {
+	best, rank := 0, -1
+	for i, lot := range there {
+		n := 0
+		if sized && r.Size != 0 && lot.Size == r.Size {
+			n += 2
+		}
+		if lot.Owner == o {
+			n += 4
+		}
+		if n >= rank {
+			best, rank = i, n
+		}
+	}
+	return best
+}
+
+// drop removes a lot. The one that counts for several stays, and is another one's from then
+// on; that one's own goes in its place.
+func (l *Ledger) drop(e *Effect, k key, i int) {
+	there := l.live[k]
+	e.What, e.Bytes, e.Kind, e.PID = Gone, there[i].Size, there[i].Kind, there[i].PID
+	if k.brings == TypeAlloc {
+		e.Bytes, e.Kind, e.PID = there[0].Size, there[0].Kind, there[0].PID
+		if i == 0 && len(there) > 1 {
+			i = max(1, slices.IndexFunc(there, func(x *Lot) bool { return x.Shared }))
+			l.swap(there[0], there[i])
+		}
+	}
+	lot := there[i]
+	e.Lot = *lot
+	l.totals(k.device).move(lot, false)
+	there = slices.Delete(there, i, i+1)
+	l.disown(lot)
+	l.lots--
+	if e.Refs = len(there); e.Refs > 0 {
+		l.live[k] = there
+		if k.brings == TypeAlloc {
+			e.What = Left
+		}
+		return
+	}
+	delete(l.live, k)
+	if len(l.freed) >= maxFreed {
+		clear(l.freed)
+	}
+	l.freed[k] = struct{}{}
+}
+
+// own notes whose a lot is.
+func (l *Ledger) own(lot *Lot) {
+	if l.of[lot.Owner] == nil {
+		l.of[lot.Owner] = map[uint64]*Lot{}
+	}
+	l.of[lot.Owner][lot.Serial] = lot
+}
+
+func (l *Ledger) disown(lot *Lot) {
+	delete(l.of[lot.Owner], lot.Serial)
+	if len(l.of[lot.Owner]) == 0 {
+		delete(l.of, lot.Owner)
+	}
+}
+
+// swap exchanges the owners of two lots.
+func (l *Ledger) swap(a, b *Lot) {
+	l.disown(a)
+	l.disown(b)
+	a.Owner, b.Owner = b.Owner, a.Owner
+	a.PID, b.PID = b.PID, a.PID
+	l.own(a)
+	l.own(b)
+}
+
+// Release removes all that an owner has, as the death of its process does, and returns an
+// Effect for each lot, the last that came first. Cost: O(n log n) in them.
+func (l *Ledger) Release(o Owner) []Effect {
+	var out []Effect
+	for _, lot := range slices.Backward(slices.Collect(l.LiveOf(o))) {
+		k := key{lot.Type, lot.Device, lot.ID}
+		i := slices.IndexFunc(l.live[k], func(x *Lot) bool { return x.Serial == lot.Serial })
+		e := Effect{Type: lot.Type, Device: lot.Device, ID: lot.ID, Owner: o, Leaked: true}
+		l.drop(&e, k, i)
+		e.PID, e.Total = lot.PID, l.Totals(lot.Device).sum(lot.Type)
+		out = append(out, e)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Device is what a server knows of a device besides its records.
+type Device struct {
+	ID    int32
+	Spec  l1.Spec
+	Chips []int32 // of a mesh, under whose id its backing allocations stand
+}
+
+// A Teller makes events of what becomes of records. The zero Teller knows no device; one
+// that is not declared has one core, which stands for all.
+type Teller struct {
+	T string // the time of the events, a number as a log has it; "" = none
+
+	specs map[int32]l1.Spec
+}
+
+// Header returns the first events of a log: its header, and that CBs are counted on every
+// core.
+func (t *Teller) Header() []event.Event {
+	return []event.Event{
+		{Kind: event.KindHeader},
+		{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindAnomaly, Code: CodeEveryCore, Count: 1, Detail: "the protocol names no cores: each circular buffer counts as if it were on every core"},
+	}
+}
+
+// The codes of what a log of live records says of itself.
+const (
+	CodeEveryCore = "every-core" // an anomaly: figures of CBs are a bound, as if each were on every core
+	CodeUnplaced  = "unplaced"   // something hidden: a CB that ends beyond any L1, and is in no figure of a core
+	CodeLost      = "lost"       // something hidden: a client was closed, so that what it holds is not known any more
+)
+
+// Declare returns the event that declares a device, and remembers its grid.
+func (t *Teller) Declare(d Device) event.Event {
+	if t.specs == nil {
+		t.specs = map[int32]l1.Spec{}
+	}
+	t.specs[d.ID] = d.Spec
+	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec}
+}
+
+// known declares a device that nobody has declared.
+func (t *Teller) known(out []event.Event, id int32) []event.Event {
+	if _, ok := t.specs[id]; ok {
+		return out
+	}
+	return append(out, t.Declare(Device{ID: id, Spec: l1.Spec{Name: "unknown", Cols: 1, Rows: 1}}))
+}
+
+// Tell returns the events of an effect: none for what changed nothing.
+func (t *Teller) Tell(e *Effect) []event.Event {
+	switch e.What {
+	case Came, CameAgain:
+		return t.Came(&e.Lot)
+	case Left, Gone:
+		return t.went(&e.Lot)
+	}
+	return nil
+}
+
+// Came returns the events of a lot that is live, as a log that begins later needs them.
+func (t *Teller) Came(lot *Lot) []event.Event {
+	out := t.known(nil, lot.Device)
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot)}
+	switch {
+	case lot.Shared, lot.Type == TypeCBAlloc && lot.Size == 0:
+		return out
+	case lot.Type == TypeCBAlloc && !placed(lot):
+		e.Pos.Node, e.Kind, e.Code, e.Count = -1, event.KindHidden, CodeUnplaced, 1
+		e.Detail = fmt.Sprintf("CB of %d bytes at 0x%x", lot.Size, lot.ID)
+	case lot.Type == TypeCBAlloc:
+		define := e
+		define.Kind, define.Devices, define.Program = event.KindProgram, event.Opt[[]device.ID]{}, program.ID(lot.Serial)
+		define.Name = fmt.Sprintf("CB 0x%x", lot.ID)
+		define.CBs = []event.CB{{CB: program.CB{Cores: t.specs[lot.Device].Grid(), Size: lot.Size, Address: lot.ID, Fixed: true}}}
+		out = append(out, define)
+		e.Kind, e.Program = event.KindRegister, program.ID(lot.Serial)
+	default:
+		e.Kind = event.KindAllocate
+		e.Buffer = device.Buffer{ID: device.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing, Name: fmt.Sprintf("0x%x", lot.ID)}
+		place(&e, lot)
+	}
+	return append(out, e)
+}
+
+// place says where a buffer in L1 lies. Nobody says how many bytes of a core it has.
+func place(e *event.Event, lot *Lot) {
+	switch kind := e.Buffer.Kind; {
+	case kind == device.KindDRAM, kind == device.KindTrace, kind == device.KindSystem, kind == device.KindKernel:
+	case !placed(lot):
+		e.Unplaced = event.UnplacedBeyond
+	case !lot.Backing:
+		e.Buffer.Unsized = true
+		e.Address = event.Some(lot.ID)
+		e.Parts = []event.Part{{Range: l1.Range{Start: lot.ID, End: lot.ID}}}
+		e.CoresFrom = event.FromAssumed
+	}
+}
+
+// went returns the events of a lot that is not live any more.
+func (t *Teller) went(lot *Lot) []event.Event {
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot)}
+	switch {
+	case lot.Shared, lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
+		return nil
+	case lot.Type == TypeCBAlloc:
+		e.Kind, e.Program = event.KindUnregister, program.ID(lot.Serial)
+	default:
+		e.Kind, e.Buffer.ID = event.KindFree, device.BufferID(lot.Serial)
+	}
+	return []event.Event{e}
+}
+
+func on(lot *Lot) event.Opt[[]device.ID] { return event.Some([]device.ID{device.ID(lot.Device)}) }
+
+// placed reports whether the bytes of a lot can be those of an L1: addresses there fit in 32 bits.
+func placed(lot *Lot) bool {
+	r, err := l1.RangeOf(lot.ID, lot.Size)
+	return err == nil && r.Start <= math.MaxUint32 && (lot.Type != TypeCBAlloc || r.End <= math.MaxUint32)
+}
+
+// kindOf returns what a buffer or kernel is in the words of package device.
+func kindOf(lot *Lot) device.Kind {
+	if lot.Type == TypeKernelLoad {
+		return device.KindKernel
+	}
+	return [...]device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}[lot.Kind]
+}
