@@ -140,7 +140,7 @@ next:
 		}
 		out = append(out, g)
 	}
-	slices.SortFunc(out, func(a, b CoreGroup) int { return first(a.Cores).Compare(first(b.Cores)) })
+	slices.SortFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 

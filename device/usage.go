@@ -118,7 +118,7 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 		g.Regions = l1.Merge(all)
 		out = append(out, g)
 	}
-	slices.SortFunc(out, func(a, b UsageGroup) int { return first(a.Cores).Compare(first(b.Cores)) })
+	slices.SortFunc(out, func(a, b UsageGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return slices.Values(out)
 }
 

@@ -108,7 +108,7 @@ func (at *Place) overlaps(b Buffer) (out []Overlap) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Overlap) int {
-		return cmp.Or(byFirst(a.Cores, b.Cores), a.With.Range.Compare(b.With.Range), cmp.Compare(a.With.Buffer.ID, b.With.Buffer.ID))
+		return cmp.Or(a.Cores.CompareFirst(b.Cores), a.With.Range.Compare(b.With.Range), cmp.Compare(a.With.Buffer.ID, b.With.Buffer.ID))
 	})
 	return out
 }

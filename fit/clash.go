@@ -25,7 +25,7 @@ func (at *site) clashes(p *program.Program) (out []Clash) {
 		c.Device, c.Devices = at.Device, at.devices()
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b Clash) int { return byFirst(a.Cores, b.Cores) })
+	slices.SortFunc(out, func(a, b Clash) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 
@@ -90,12 +90,6 @@ func (t *tile) above(addr uint64) (out []Resident) {
 		return cmp.Or(cmp.Compare(b.Range.Len(), a.Range.Len()), a.Range.Compare(b.Range), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
-}
-
-func byFirst(a, b l1.CoreSet) int {
-	x, _ := a.First()
-	y, _ := b.First()
-	return x.Compare(y)
 }
 
 // holes returns the free bytes between the base and the end of usable L1 that a

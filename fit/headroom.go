@@ -75,7 +75,7 @@ func (at *Place) headroom(own []layer) (out []Headroom) {
 			out = appendHeadroom(out, t.headroom(at))
 		}
 	}
-	slices.SortFunc(out, func(a, b Headroom) int { return byFirst(a.Cores, b.Cores) })
+	slices.SortFunc(out, func(a, b Headroom) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 

@@ -256,7 +256,7 @@ func RoomsOn(cores l1.CoreSet, size uint64, devices ...*Taken) (out []Room) {
 		}
 		out = append(out, room)
 	}
-	slices.SortFunc(out, func(a, b Room) int { return byFirst(a.Cores, b.Cores) })
+	slices.SortFunc(out, func(a, b Room) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 

@@ -81,6 +81,22 @@ func (s CoreSet) First() (c Core, ok bool) {
 	return Core{}, false
 }
 
+// CompareFirst orders sets by their first cores, an empty set before all others. It does not
+// allocate.
+func (s CoreSet) CompareFirst(o CoreSet) int {
+	a, some := s.First()
+	b, others := o.First()
+	switch {
+	case some && others:
+		return a.Compare(b)
+	case some:
+		return 1
+	case others:
+		return -1
+	}
+	return 0
+}
+
 // Has reports whether c is in s.
 func (s CoreSet) Has(c Core) bool {
 	if s.isRect {

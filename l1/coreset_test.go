@@ -1,6 +1,7 @@
 package l1_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -162,4 +163,17 @@ func TestFirst(t *testing.T) {
 	}
 	set := l1.P150().Grid().Cores()
 	require.Zero(t, testing.AllocsPerRun(100, func() { set.First() }))
+}
+
+func TestCompareFirst(t *testing.T) {
+	sets := []l1.CoreSet{ // in order
+		{}, l1.Rect(0, 0, 9, 9).Cores(), l1.CoreSetOf(l1.Core{X: 0, Y: 16}), l1.CoreSetOf(l1.Core{X: 5, Y: 0}),
+		l1.CoreSetOf(l1.Core{X: 5, Y: 1}, l1.Core{X: 6, Y: 0}),
+	}
+	for i, a := range sets {
+		for j, b := range sets {
+			require.Equal(t, cmp.Compare(i, j), cmp.Compare(a.CompareFirst(b), 0), "%v, %v", a, b)
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { sets[1].CompareFirst(sets[4]) }))
 }

@@ -50,7 +50,7 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot) []CoreG
 		}
 		add(rest, 0)
 	}
-	slices.SortStableFunc(out, func(a, b CoreGroup) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
+	slices.SortStableFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	s.known[key] = out
 	return out
 }

@@ -223,7 +223,8 @@ func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 	for _, g := range d.figures.CoreGroups {
 		switch {
 		case f == nil || g.Registered > f.Bytes:
-			f = &Fullest{Core: firstCore(g.Cores), Cores: g.Cores.Len(), Bytes: g.Registered}
+			core, _ := g.Cores.First() // no group is empty
+			f = &Fullest{Core: core, Cores: g.Cores.Len(), Bytes: g.Registered}
 			if n := len(g.Regions); n > 0 {
 				f.End = g.Regions[n-1].End
 			}

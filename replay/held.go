@@ -67,7 +67,7 @@ func (h *holding) on(cores l1.CoreSet, add func(*Held)) {
 // rows returns one row for cores on which the same holds the byte, by first core.
 func (h *holding) rows() []Held {
 	out := joinHeld(h.out)
-	slices.SortFunc(out, func(a, b Held) int { return firstCore(a.Cores).Compare(firstCore(b.Cores)) })
+	slices.SortFunc(out, func(a, b Held) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 

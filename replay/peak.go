@@ -75,7 +75,8 @@ func (r *replay) settleAs(d *row, moment device.Moment) {
 	if d.rise = nil; by.bytes <= d.best() {
 		return
 	}
-	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: firstCore(by.cores)}
+	core, _ := by.cores.First() // a peak is on some core
+	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: core}
 	d.on.Peak = peak
 	d.pending = &pending{peak, moment, r.count, map[device.BufferID]*buffer{}, map[*program.Program]ProgramRun{}, r.opt.Groups}
 	if by.by != nil {
@@ -237,12 +238,4 @@ func freeRuns(regions []l1.Range, spec l1.Spec) (top, largest l1.Range) {
 		}
 	}
 	return top, largest
-}
-
-// firstCore returns the first core of a set.
-func firstCore(s l1.CoreSet) l1.Core {
-	for c := range s.All() {
-		return c
-	}
-	return l1.Core{X: 255, Y: 255}
 }
