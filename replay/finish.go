@@ -199,6 +199,9 @@ func (r *replay) finishL1(d *row) {
 	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.Buffers.Final = uint64(made.Count)
 	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
+	if own := r.specs[gridless(d.spec)]; d.declared() && own != nil && *own != r.result.Spec.Spec {
+		on.Spec = own
+	}
 	if d.executed.Executions > 0 {
 		d.executed.Final = t.Resident
 	}

@@ -108,8 +108,8 @@ type replay struct {
 	asked   bool // Options.Ask is answered
 	grouped bool // Options.GroupsAt is answered
 
-	specs       map[l1.Spec]bool // of the devices of a log
-	respecified bool             // a device came back as another one
+	specs       map[l1.Spec]*l1.Spec // of the devices of a log, each once
+	respecified bool                 // a device came back as another one
 }
 
 func newReplay(file string, opt Options) *replay {

@@ -1,6 +1,9 @@
 package replay
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -54,6 +57,18 @@ type Spec struct {
 	l1.Spec
 	ArchFrom event.Source
 	BaseFrom event.Source // of base and alignment
+}
+
+// SpecOf returns the Spec of a device: its own, or Result.Spec. Its grid is not known. Cost:
+// O(log devices).
+func (r *Result) SpecOf(id event.Opt[uint64]) Spec {
+	at, ok := slices.BinarySearchFunc(r.L1, id, func(d DeviceL1, id event.Opt[uint64]) int {
+		return cmp.Or(cmp.Compare(flag(d.ID.OK), flag(id.OK)), cmp.Compare(d.ID.V, id.V))
+	})
+	if ok && r.L1[at].Spec != nil {
+		return Spec{*r.L1[at].Spec, event.FromFile, event.FromFile}
+	}
+	return r.Spec
 }
 
 // Addresses says where the addresses of a capture's local CBs come from.

@@ -128,14 +128,14 @@ func (r *replay) compare(d *row) {
 		return // its source says at the end what Spec it used
 	}
 	spec := gridless(d.spec)
-	if r.specs[spec] {
+	if r.specs[spec] != nil {
 		return
 	}
 	if r.specs == nil {
-		r.specs = map[l1.Spec]bool{}
+		r.specs = map[l1.Spec]*l1.Spec{}
 		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
 	}
-	r.specs[spec] = true
+	r.specs[spec] = &spec
 	r.uneven(d, spec)
 	if first := r.result.Spec; spec.CBBase != first.CBBase || spec.L1Size != first.L1Size {
 		r.notes.note(CodeSpecsDiffer, -1, "")

@@ -28,9 +28,9 @@ func writeAnswer(page *page, r *replay.Result, folds []fold) {
 	if has(r, replay.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
-	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofL1(r, f.Bytes), where, by(r, f.Program))
+	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofL1(r.SpecOf(d.ID), f.Bytes), where, by(r, f.Program))
 
-	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r, f.End))},
+	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r.SpecOf(d.ID), f.End))},
 		note{"program", share(r, f)})
 }
 
@@ -55,8 +55,8 @@ func cores(f *replay.Fullest) string {
 }
 
 // end says where an end address lies in L1.
-func end(r *replay.Result, address uint64) string {
-	switch size := r.Spec.L1Size; {
+func end(s replay.Spec, address uint64) string {
+	switch size := s.L1Size; {
 	case size == 0:
 		return grouped(address)
 	case address > size:
@@ -67,13 +67,13 @@ func end(r *replay.Result, address uint64) string {
 }
 
 // ofL1 says what share of which L1 the bytes are.
-func ofL1(r *replay.Result, bytes uint64) string {
-	size := r.Spec.L1Size
+func ofL1(s replay.Spec, bytes uint64) string {
+	size := s.L1Size
 	if size == 0 {
 		return ""
 	}
-	base := string(r.Spec.Arch)
-	if r.Spec.ArchFrom == event.FromAssumed {
+	base := string(s.Arch)
+	if s.ArchFrom == event.FromAssumed {
 		base += " assumed"
 	}
 	return fmt.Sprintf(", %s of L1 %s (%s)", percent(bytes, size), grouped(size), base)

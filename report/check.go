@@ -163,7 +163,7 @@ func growText(all []replay.Growth) string {
 // basis says with what it was reckoned, where that is not all recorded.
 func (c check) basis() []note {
 	r := c.result
-	notes := append(c.idle(), note{"chip", chipText(r)})
+	notes := append(c.idle(), note{"chip", chipText(r, r.Spec)})
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
 	}
@@ -177,8 +177,7 @@ func (c check) basis() []note {
 }
 
 // chipText says with which L1 was reckoned.
-func chipText(r *replay.Result) string {
-	s := r.Spec
+func chipText(r *replay.Result, s replay.Spec) string {
 	text := string(s.Arch)
 	if s.ArchFrom == event.FromAssumed {
 		text = assumed(r) + "; it was reckoned with"

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/compare"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -207,6 +209,74 @@ func TestCSVOfFailures(t *testing.T) {
 	require.Len(t, rows, at)
 }
 
+// What differs in JSON is a row each, and no other: the changes of a kind sum up to the same.
+func TestCSVOfDiffs(t *testing.T) {
+	seen := map[string]int{}
+	for name, d := range diffs(t) {
+		want, got := map[string]int64{}, map[string]int64{}
+		count := func(about string, change int64) { want[about]++; want[about+" bytes"] += change }
+		for _, c := range d.Captures {
+			if old, now := c.Chip.Old.Base, c.Chip.New.Base; old != now {
+				count("chip", int64(now)-int64(old))
+			}
+			for _, p := range c.Left {
+				count("left", p.Change())
+			}
+		}
+		for _, one := range d.Devices {
+			for _, f := range one.Figures {
+				if f.Old != f.New {
+					count("figure", f.Change())
+				}
+			}
+			for _, p := range one.AtPeak {
+				count("at_peak", p.Change())
+			}
+			for _, g := range one.Groups {
+				count("group", int64(g.Registered.New)-int64(g.Registered.Old))
+			}
+			for _, p := range one.Changes {
+				count("program", p.Change())
+				for _, cb := range p.CBs {
+					count("buffer", number(t, cbCell(cb.New))-number(t, cbCell(cb.Old)))
+				}
+			}
+		}
+		rows, _ := csvOf(t, report.Diff(d))
+		for _, row := range rows {
+			change := number(t, row["change"])
+			got[row["about"]]++
+			got[row["about"]+" bytes"] += change
+			seen[row["about"]]++
+			require.Equal(t, number(t, row["new_value"])-number(t, row["old_value"]), change, "%s: %v", name, row)
+			require.NotEmpty(t, row["state"])
+		}
+		require.Equal(t, want, got, name)
+		require.Equal(t, d.Equal || name == "hidden" || name == "accepted", len(rows) == 0, name)
+	}
+	for _, about := range []string{"chip", "figure", "at_peak", "group", "program", "buffer", "left"} {
+		require.Positive(t, seen[about], about)
+	}
+}
+
+func cbCell(cb *compare.CBRow) string {
+	if cb == nil {
+		return ""
+	}
+	return fmt.Sprint(cb.Bytes)
+}
+
+// number is a cell, 0 if it is empty.
+func number(t *testing.T, cell string) int64 {
+	t.Helper()
+	if cell == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(cell, 10, 64)
+	require.NoError(t, err)
+	return n
+}
+
 // hostileNames are what a spreadsheet, a Markdown viewer or a reader of XML would act on.
 func hostileNames() []string {
 	return []string{
@@ -295,7 +365,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	r := &replay.Result{}
 	for verb, d := range map[string]report.Document{
 		"report": report.Report(r, report.Options{}), "report --programs": report.Report(r, report.Options{Programs: true}),
-		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "map": report.Map(r, event.Opt[uint64]{}), "peak": report.Peak(r), "who": report.Who(r, report.Question{}),
+		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "diff": report.Diff(&compare.Diff{}), "room": report.Room(&replay.Result{Room: &replay.Rooms{}}, replay.Judgement{}), "map": report.Map(r, event.Opt[uint64]{}), "peak": report.Peak(r), "who": report.Who(r, report.Question{}),
 	} {
 		_, head := csvOf(t, d)
 		section, ok := strings.CutPrefix(string(page[strings.Index(string(page), "### `cbl1 "+verb+"`\n"):]), "### `cbl1 "+verb+"`\n")

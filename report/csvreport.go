@@ -25,10 +25,10 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 			ran[r.Devices[i].ID] = &r.Devices[i]
 		}
 		checks := newChecks(r)
-		row := csvDevice{csvFile: newCSVFile(r, r.Only), Answer: checks.Answer, Untold: checks.Untold}
+		row := csvDevice{Answer: checks.Answer, Untold: checks.Untold}
 		for i := range r.L1 {
 			on := &r.L1[i]
-			row.Device, row.jsonDevice, row.L1 = optional(on.ID), nil, newL1Row(r, on)
+			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), optional(on.ID), nil, newL1Row(r, on)
 			if d := ran[on.ID]; d != nil {
 				device := newDevice(d)
 				row.jsonDevice = &device
@@ -49,7 +49,7 @@ type csvOn struct {
 }
 
 func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
-	return csvOn{newCSVFile(r, r.Only), optional(d.ID), d.Kind, d.Chips}
+	return csvOn{newCSVFile(r, d.ID), optional(d.ID), d.Kind, d.Chips}
 }
 
 // A csvProgram is a program of a device.

@@ -15,9 +15,10 @@ import (
 const DiffSchema = "cbl1.diff/1"
 
 // Diff returns a comparison. The first line answers; what explains the rest comes first, and
-// what changes most bytes of a core before what changes fewer. It has no CSV.
+// what changes most bytes of a core before what changes fewer. Its CSV has a row for each thing that
+// differs.
 func Diff(d *compare.Diff) Document {
-	out := Document{json: func(w io.Writer) error { return writeJSON(w, jsonDiff{DiffSchema, d}) }}
+	out := Document{json: func(w io.Writer) error { return writeJSON(w, jsonDiff{DiffSchema, d}) }, head: csvDiff{}, rows: rowsOf(diffCSV(d))}
 	out.page.line("%s", diffAnswer(d))
 	out.page.note(diffNotes(d)...)
 	for _, s := range diffSections(d) {

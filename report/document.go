@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -57,7 +58,7 @@ func (d Document) JSON(w io.Writer) error {
 // CSV writes the rows of the answer (RFC 4180, lines end with a newline), and above them the
 // names of the columns if head asks for it. Columns are members of the JSON, and have their
 // names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
-// apostrophe. A comparison has no rows.
+// apostrophe.
 func (d Document) CSV(w io.Writer, head bool) error {
 	if d.head == nil {
 		return nil
@@ -80,7 +81,7 @@ func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
 	}
 }
 
-// A csvFile is what each row says of the file that it comes from.
+// A csvFile is what each row says of the file that it comes from, and of the chip of its device.
 type csvFile struct {
 	File  string    `json:"file"`
 	Rank  *uint64   `json:"rank"`
@@ -89,6 +90,6 @@ type csvFile struct {
 	jsonL1Basis
 }
 
-func newCSVFile(r *replay.Result, only replay.Filter) csvFile {
-	return csvFile{r.File, optional(r.Rank), r.Nodes, newOnly(only), newL1Basis(r)}
+func newCSVFile(r *replay.Result, id event.Opt[uint64]) csvFile {
+	return csvFile{r.File, optional(r.Rank), r.Nodes, newOnly(r.Only), newL1Basis(r, r.SpecOf(id))}
 }

@@ -27,6 +27,8 @@ func TestSchemaFields(t *testing.T) {
 		PeakSchema:  reflect.TypeFor[jsonPeak](),
 		WhoSchema:   reflect.TypeFor[jsonWho](),
 		DiffSchema:  reflect.TypeFor[jsonDiff](),
+		MapSchema:   reflect.TypeFor[jsonMap](),
+		RoomSchema:  reflect.TypeFor[jsonRooms](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])

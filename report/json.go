@@ -270,12 +270,18 @@ func newReport(r *replay.Result) jsonReport {
 			Device: deviceKey(d), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
 			Program: newProgram(f.Program), Share: f.Share,
 		}
-		if r.Spec.L1Size > 0 {
-			percent := float64(f.Bytes) * 100 / float64(r.Spec.L1Size)
-			out.Fullest.Percent = &percent
-		}
+		out.Fullest.Percent = percentOf(f.Bytes, r.SpecOf(d.ID).L1Size)
 	}
 	return out
+}
+
+// percentOf returns part of whole in percent; nil if the whole is not known.
+func percentOf(part, whole uint64) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	percent := float64(part) * 100 / float64(whole)
+	return &percent
 }
 
 func newBasis(r *replay.Result) jsonBasis {

@@ -121,7 +121,7 @@ func newCheckDocument(c check) jsonCheck {
 	out := jsonCheck{
 		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Answer: c.Answer,
 		Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
-		Basis: newL1Basis(r), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
+		Basis: newL1Basis(r, r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeAborted {
@@ -176,7 +176,7 @@ func checkRows(c check) iter.Seq[csvCheck] {
 	return func(yield func(csvCheck) bool) {
 		doc := newCheckDocument(c)
 		row := csvCheck{
-			csvFile: newCSVFile(c.result, c.result.Only), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
+			csvFile: newCSVFile(c.result, c.result.Only.Device), Answer: c.Answer, Untold: codesOf(c.Untold), Accepted: codesOf(c.Accepted), Aborted: doc.Aborted,
 			Runs: doc.Runs, Inferred: doc.Inferred, Failed: doc.Failed, More: doc.More, Budget: doc.Budget, Over: len(c.Over), Ops: len(c.overOps()), Tightest: doc.Tightest,
 		}
 		if len(doc.Failures) == 0 {

@@ -105,8 +105,7 @@ type jsonL1Basis struct {
 	EarlierSize uint64           `json:"earlier_l1_bytes"`
 }
 
-func newL1Basis(r *replay.Result) jsonL1Basis {
-	s := r.Spec
+func newL1Basis(r *replay.Result, s replay.Spec) jsonL1Basis {
 	out := jsonL1Basis{
 		Arch: string(s.Arch), ArchFrom: s.ArchFrom, BaseFrom: s.BaseFrom, L1Small: s.L1Small, Base: s.CBBase, Align: s.CBAlign,
 		Addresses: r.Addresses, Earlier: r.Earlier.L1, EarlierSize: r.Earlier.Bytes,

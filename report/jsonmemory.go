@@ -102,7 +102,7 @@ func newL1Row(r *replay.Result, d *replay.DeviceL1) jsonL1 {
 		Addresses: d.Addresses, Unplaced: d.Unplaced, Assumed: d.Assumed,
 		TrackedPeak: d.Total.Peak, TrackedFinal: d.Total.Final, L1Peak: d.L1.Peak, L1Final: d.L1.Final,
 		SmallPeak: d.L1Small.Peak, SmallFinal: d.L1Small.Final, DRAMPeak: d.DRAM.Peak, DRAMFinal: d.DRAM.Final,
-		BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: newL1Peak(r, d.Peak),
+		BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: newL1Peak(r.SpecOf(d.ID), d.Peak),
 	}
 	if x := d.Dispatched; x != nil {
 		row.Dispatched = &jsonDispatched{x.Peak, x.Final, x.CorePeak, x.Executions, x.Unknown}

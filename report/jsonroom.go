@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"iter"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -70,7 +71,7 @@ func newRoomDocument(m room) jsonRooms {
 	r, rooms := m.result, m.rooms()
 	out := jsonRooms{
 		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: m.Answer, Untold: newReasons(r, m.Untold),
-		Accepted: newReasons(r, m.Accepted), Basis: newL1Basis(r), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
+		Accepted: newReasons(r, m.Accepted), Basis: newL1Basis(r, r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
 		TightMore: rooms.TightMore,
 	}
 	if q := rooms.Question; q.Size > 0 {
@@ -97,6 +98,45 @@ func newRoomDocument(m room) jsonRooms {
 		out.Tight = append(out.Tight, row)
 	}
 	return out
+}
+
+// A csvRoom is the room on all cores of a device that are asked about, or on some of them.
+type csvRoom struct {
+	csvFile
+	Answer   replay.Answer     `json:"answer"`
+	Untold   []replay.Code     `json:"untold"`
+	Accepted []replay.Code     `json:"accepted"`
+	Runs     int64             `json:"runs"`
+	Sharded  *string           `json:"sharded"`
+	Size     *uint64           `json:"size_bytes"`
+	Device   *uint64           `json:"device"`
+	Kind     replay.DeviceKind `json:"kind"`
+	Chips    []uint64          `json:"chips"`
+	Whole    bool              `json:"whole"`
+	Room     jsonRoom          `json:"room"`
+}
+
+// roomRows are the rooms of a document, the one on all cores of a device before those of its
+// groups.
+func roomRows(m room) iter.Seq[csvRoom] {
+	return func(yield func(csvRoom) bool) {
+		doc := newRoomDocument(m)
+		for i, d := range doc.Devices {
+			row := csvRoom{
+				newCSVFile(m.result, m.rooms().Devices[i].Device), doc.Answer, codesOf(m.Untold), codesOf(m.Accepted), doc.Runs, doc.Sharded, doc.Size,
+				d.Device, d.Kind, d.Chips, true, d.Room,
+			}
+			if !yield(row) {
+				return
+			}
+			row.Whole = false
+			for _, row.Room = range d.Groups {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func newRoom(of replay.Room) jsonRoom {

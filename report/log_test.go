@@ -116,7 +116,7 @@ func TestLogTimes(t *testing.T) {
 		"at        new (event 5, t 1501)",
 		"program   matmul (event 3, t 1200)",
 		"freed at event 6 (t 1502)",
-		"that of old (event 4, t 1.5e3)",
+		"allocated by old (event 4, t 1.5e3)",
 	}, "who": {
 		"L1 buffer low (event 7, t 1505)",
 	}, "report": {

@@ -3,12 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
-	"iter"
+	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -17,10 +18,10 @@ import (
 // Map returns pictures of what lay in L1: the cores of each device, shaded by tracked bytes,
 // where equal devices are drawn once; of a Result that is narrowed to a core, its address map.
 // It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
-// moment after that node (Options.GroupsAt). Its CSV has a row for each thing that lay on a
-// group of cores. It has no JSON: that of Peak and Who has the same rows.
+// moment after that node (Options.GroupsAt). Its JSON has every device, equal or not, and its CSV
+// a row for each thing that lay on a group of cores.
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
-	d := Document{head: csvLaid{}, rows: rowsOf(laidRows(r, at))}
+	d := Document{json: func(w io.Writer) error { return writeMapJSON(w, r, at) }, head: csvLaid{}, rows: rowsOf(laidRows(r, at))}
 	page := &d.page
 	page.line("%s", mapAnswer(r, at))
 	page.line("%s%s: %s", shown.End(r.File, 60), onlyText(r.Only), length(r))
@@ -39,11 +40,29 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	if clash, ok := clashMap(r); ok {
 		page.picture(clash)
 	}
-	page.apart(append(append([]note{
+	page.apart(slices.Concat([]note{
 		{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"},
-		{"chip", chipText(r)},
-	}, untoldNotes(r)...), unseenNotes(r)...))
+	}, chipNotes(r), untoldNotes(r), unseenNotes(r)))
 	return d
+}
+
+// chipNotes say with which L1 was reckoned, device by device where they differ.
+func chipNotes(r *replay.Result) (notes []note) {
+	var devices []replay.Device
+	for i := range r.L1 {
+		devices = append(devices, replay.Device{ID: r.L1[i].ID, Kind: replay.KindChip})
+	}
+	folds := foldDevices(devices, func(d *replay.Device) string { return chipText(r, r.SpecOf(d.ID)) })
+	if len(folds) < 2 {
+		return []note{{"chip", chipText(r, r.Spec)}}
+	}
+	for i, f := range folds {
+		if i == maxMaps {
+			return append(notes, note{"chip", "others elsewhere: --format json has them"})
+		}
+		notes = append(notes, note{"chip", f.where() + ": " + chipText(r, r.SpecOf(f.first.ID))})
+	}
+	return notes
 }
 
 // maxMaps is how many devices that differ are drawn.
@@ -75,7 +94,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) string {
 		return "map: nothing is known to have been in L1" + momentOf(r, nil, at)
 	}
 	share := ""
-	if usable := r.Spec.Usable().Len(); usable > 0 {
+	if usable := r.SpecOf(best.ID).Usable().Len(); usable > 0 {
 		share = fmt.Sprintf(", %s of usable L1 %s", percent(most.Bytes, usable), grouped(usable))
 	}
 	cores := most.Cores
@@ -121,7 +140,8 @@ func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
 // laidText is what is drawn of a device but for its id and its nodes.
 func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
 	var b strings.Builder
-	fmt.Fprint(&b, d.Cols, d.Rows)
+	s := r.SpecOf(d.ID)
+	fmt.Fprint(&b, d.Cols, d.Rows, s.CBBase, s.L1Size, s.L1Small)
 	for _, g := range laid(d, at) {
 		if !r.Only.HasCores(g.Cores) {
 			continue
@@ -146,7 +166,7 @@ func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
 }
 
 func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
-	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.Spec.Usable().Len(), FullIs: "usable L1"}
+	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).Usable().Len(), FullIs: "usable L1"}
 	for _, one := range laid(f.on, at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
 	}
@@ -155,7 +175,8 @@ func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
 
 // addressMap is that of the core to which a Result is narrowed, and of those that hold the same.
 func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
-	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: r.Spec.CBBase, End: r.Spec.L1Size}
+	s := r.SpecOf(f.on.ID)
+	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: s.CBBase, End: s.L1Size}
 	for _, g := range laid(f.on, at) {
 		if !g.Cores.Has(r.Only.Core.V) {
 			continue
@@ -183,9 +204,17 @@ func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
 	return out
 }
 
-// clashMap is the address map of the first program run that does not fit, on the core to which
-// a Result is narrowed or, if it is to none, on the first one of the worst clash.
-func clashMap(r *replay.Result) (draw.Column, bool) {
+// A laidClash is a clash on one core.
+type laidClash struct {
+	check     *replay.FailedCheck
+	clash     fit.Clash
+	core      l1.Core
+	residents []replay.L1Resident
+}
+
+// firstClash returns the first program run that does not fit, on the core to which a Result is
+// narrowed or, if it is to none, on the first one of the worst clash.
+func firstClash(r *replay.Result) (laidClash, bool) {
 	for i := range r.Checks.List {
 		f := &r.Checks.List[i]
 		for _, c := range f.Verdict.Clashes {
@@ -193,56 +222,25 @@ func clashMap(r *replay.Result) (draw.Column, bool) {
 				continue
 			}
 			core := r.Only.Core.V
-			for first := range c.Cores.All() {
-				if !r.Only.Core.OK {
-					core = first
-				}
-				break
+			if !r.Only.Core.OK {
+				core, _ = c.Cores.First()
 			}
-			by := failureLabels(r, f)
-			name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", core, by.devices(c.Device, c.Devices), grouped(c.Over()), whose(r, caller(f.Run.Op), place{f.Run.At, f.Run.T}, 40))
-			all := by.residents(append(f.Verdict.Own(c), c.Above...))
-			return draw.Column{Name: name, Base: r.Spec.CBBase, End: r.Spec.L1Size, Blocks: blocks(r, all)}, true
+			return laidClash{f, c, core, failureLabels(r, f).residents(append(f.Verdict.Own(c), c.Above...))}, true
 		}
 	}
-	return draw.Column{}, false
+	return laidClash{}, false
 }
 
-// A csvLaid is one thing that lay on a group of cores.
-type csvLaid struct {
-	csvFile
-	Device   *uint64           `json:"device"`
-	Kind     replay.DeviceKind `json:"kind"`
-	Chips    []uint64          `json:"chips"`
-	Counter  uint64            `json:"counter"`
-	Cores    string            `json:"cores"`
-	Count    int               `json:"count"`
-	Bytes    uint64            `json:"tracked_bytes"`
-	Resident jsonResident      `json:"resident"`
-}
-
-func laidRows(r *replay.Result, at event.Opt[uint64]) iter.Seq[csvLaid] {
-	return func(yield func(csvLaid) bool) {
-		row := csvLaid{csvFile: newCSVFile(r, r.Only), Counter: at.V}
-		for i := range r.L1 {
-			d := &r.L1[i]
-			row.Device, row.Kind, row.Chips = optional(d.ID), d.Kind, d.Chips
-			if !at.OK && d.Peak != nil {
-				row.Counter = d.Peak.At
-			}
-			for _, g := range laid(d, at) {
-				if !r.Only.HasCores(g.Cores) {
-					continue
-				}
-				row.Cores, row.Count, row.Bytes = g.Cores.String(), g.Cores.Len(), g.Bytes
-				for _, one := range newResidents(g.Residents) {
-					if row.Resident = one; !yield(row) {
-						return
-					}
-				}
-			}
-		}
+// clashMap is the address map of the first clash.
+func clashMap(r *replay.Result) (draw.Column, bool) {
+	c, ok := firstClash(r)
+	if !ok {
+		return draw.Column{}, false
 	}
+	f, s := c.check, r.SpecOf(captureID(c.clash.Device))
+	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.core, failureLabels(r, f).devices(c.clash.Device, c.clash.Devices),
+		grouped(c.clash.Over()), whose(r, caller(f.Run.Op), place{f.Run.At, f.Run.T}, 40))
+	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.residents)}, true
 }
 
 // SVG writes the pictures of a Map, for light and dark pages, without a script. Names in it are

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,6 +47,90 @@ func TestMapGolden(t *testing.T) {
 			requireGolden(t, "map_"+f.name, b.String())
 		})
 	}
+}
+
+// What a map says in JSON follows its schema, at the peak, at a moment and of one core, and its CSV
+// has the same rows.
+func TestMapJSON(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.map-1.schema.json")
+	rows := 0
+	for _, f := range fixtures(t) {
+		at := event.Some[uint64](3)
+		for _, c := range []struct {
+			opt replay.Options
+			at  event.Opt[uint64]
+		}{
+			{replay.Options{Groups: true}, event.Opt[uint64]{}}, {replay.Options{GroupsAt: at}, at},
+			{replay.Options{Groups: true, Only: replay.Filter{Core: event.Some(l1.Core{X: 1})}}, event.Opt[uint64]{}},
+		} {
+			d := report.Map(f.with(t, c.opt), c.at)
+			var b bytes.Buffer
+			require.NoError(t, d.JSON(&b))
+			validate(t, strict, b.Bytes())
+			cells, _ := csvOf(t, d)
+			for _, one := range decoded(t, d)["devices"].([]any) {
+				for _, g := range memberOf(one)["groups"].([]any) {
+					for _, resident := range memberOf(g)["residents"].([]any) {
+						requireCells(t, cells[0], "", without(memberOf(one), "groups", "cols", "rows", "l1_size_bytes", "l1_small_bytes", "cb_base", "usable_bytes"))
+						requireCells(t, cells[0], "", without(memberOf(g), "residents"))
+						requireCells(t, cells[0], "resident", resident)
+						cells = cells[1:]
+						rows++
+					}
+				}
+			}
+			require.Empty(t, cells)
+		}
+	}
+	require.Greater(t, rows, 100)
+}
+
+// A clash is in the JSON of a map as it is drawn: the program's buffers and what they run into.
+func TestMapJSONOfAClash(t *testing.T) {
+	_, strict := compileSchema(t, "cbl1.map-1.schema.json")
+	r := logged(t, diffHead+`{"event":"allocate","buffer":1,"kind":"l1","name":"weights","parts":[{"address":200000,"size":65536}]}
+`+diffProgram(1, "norm", 150000), replay.Options{Groups: true})
+	d := report.Map(r, event.Opt[uint64]{})
+	var b bytes.Buffer
+	require.NoError(t, d.JSON(&b))
+	validate(t, strict, b.Bytes())
+	clash := memberOf(decoded(t, d), "clash")
+	require.Len(t, clash["residents"], 2)
+	require.Equal(t, "0-0", clash["core"])
+}
+
+// Devices with L1 of different sizes are shaded, and measured, each by its own.
+func TestMapOfDevicesThatDiffer(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"device","device":1,"spec":{"board":"p150"}}
+{"event":"program","program":1,"name":"norm","cbs":[{"cores":"0-0","size":1000000,"address":200000}]}
+{"event":"enqueue","program":1,"devices":[1]}
+`
+	r := logged(t, log, replay.Options{Groups: true})
+	small, large := r.SpecOf(event.Some[uint64](0)), r.SpecOf(event.Some[uint64](1))
+	require.Equal(t, []uint64{l1.N150().L1Size, l1.P150b().L1Size}, []uint64{small.L1Size, large.L1Size})
+	require.NotEqual(t, small.L1Size, large.L1Size)
+	require.Equal(t, small, r.SpecOf(event.Some[uint64](7)), "of no device that is there")
+	percent := 100 * 1000000 / float64(large.L1Size)
+	doc := decoded(t, report.Report(r, report.Options{}))
+	require.Equal(t, json.Number(strconv.FormatFloat(percent, 'f', -1, 64)), memberOf(doc, "fullest")["percent_of_l1"])
+	require.Equal(t, memberOf(doc, "fullest")["percent_of_l1"], memberOf(doc["l1"].([]any)[1], "core_peak")["percent_of_l1"])
+	var b bytes.Buffer
+	for _, d := range []report.Document{report.Report(r, report.Options{}), report.Peak(r)} {
+		b.Reset()
+		require.NoError(t, d.Text(&b, 0))
+		require.Contains(t, b.String(), "of L1 1,572,864 (blackhole)")
+	}
+	b.Reset()
+	m := report.Map(r, event.Opt[uint64]{})
+	require.NoError(t, m.Text(&b, 0))
+	requireGolden(t, "map_devices_differ", b.String())
+	rows := decoded(t, m)["devices"].([]any)
+	require.Equal(t, json.Number(strconv.FormatUint(small.Usable().Len(), 10)), memberOf(rows[0])["usable_bytes"])
+	require.Equal(t, json.Number(strconv.FormatUint(large.Usable().Len(), 10)), memberOf(rows[1])["usable_bytes"])
+	cells, _ := csvOf(t, m)
+	require.Equal(t, "blackhole", cells[0]["arch"])
 }
 
 // The rows of a map are what lay on the cores, and those of the fullest core are what cbl1 peak

@@ -56,14 +56,6 @@ type jsonAlike struct {
 	Timeline   []jsonSample `json:"timeline"`
 }
 
-// jsonOnCore is what each of some cores held at the peak of the device.
-type jsonOnCore struct {
-	Cores     string         `json:"cores"`
-	Count     int            `json:"count"`
-	Bytes     uint64         `json:"tracked_bytes"`
-	Residents []jsonResident `json:"residents"`
-}
-
 type jsonSample struct {
 	Counter    uint64      `json:"counter"`
 	T          json.Number `json:"t,omitempty"`
@@ -177,7 +169,7 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 						row.GroupsMore = len(on.Peak.Groups) - i
 						break
 					}
-					row.Groups = append(row.Groups, jsonOnCore{g.Cores.String(), g.Cores.Len(), g.Bytes, newResidents(g.Residents)})
+					row.Groups = append(row.Groups, newOnCore(g))
 				}
 			}
 		}

@@ -41,7 +41,7 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak
 	program := peakProgram(p)
-	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofL1(r, p.Bytes), deviceName(r, row.ID), p.Core,
+	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofL1(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
 	page.line("%s: %s", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
@@ -139,11 +139,20 @@ func composition(r *replay.Result, p *replay.L1Peak) []note {
 		notes = append(notes, note{"free", fmt.Sprintf("largest gap %s; highest gap %s", gapText(p.Largest), gapText(p.Top))})
 	}
 	if s := p.Spike; s != nil {
-		notes = append(notes, note{"spike", fmt.Sprintf(
-			"a new buffer was allocated before the one it replaces was freed: %s of %s bytes beside that of %s, freed at %s; with the free first the core would have held %s",
-			whose(r, s.New.Op, place{s.New.At, s.New.T}, 40), grouped(s.New.Size), whose(r, s.Old.Op, place{s.Old.At, s.Old.T}, 40), place{s.FreedAt, s.FreedT}.text(r), grouped(s.Without))})
+		notes = append(notes, spikeNotes(r, s)...)
 	}
 	return notes
+}
+
+// spikeNotes say which allocation came before which free: what happened around the peak, in its
+// order, and what the other order would have been worth.
+func spikeNotes(r *replay.Result, s *replay.Spike) []note {
+	return []note{
+		{"spike", fmt.Sprintf("a new %s was allocated before the one it replaces was freed: with the free first the core would have held %s bytes", s.New.Kind, grouped(s.Without))},
+		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), whose(r, s.Old.Op, place{s.Old.At, s.Old.T}, 60))},
+		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), whose(r, s.New.Op, place{s.New.At, s.New.T}, 60))},
+		{"last", "the old one is freed at " + place{s.FreedAt, s.FreedT}.text(r)},
+	}
 }
 
 func gapText(r l1.Range) string { return fmt.Sprintf("%s bytes at %s", grouped(r.Len()), rangeText(r)) }
@@ -161,7 +170,7 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	if row.Assumed > 0 {
 		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", plural(row.Assumed, "sharded buffer"))})
 	}
-	return append(notes, note{"chip", chipText(r)})
+	return append(notes, note{"chip", chipText(r, r.SpecOf(row.ID))})
 }
 
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
@@ -219,8 +228,8 @@ type csvPeak struct {
 
 func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 	return func(yield func(csvPeak) bool) {
-		file := newCSVFile(r, r.Only)
 		for i := range r.L1 {
+			file := newCSVFile(r, r.L1[i].ID)
 			peak := newDevicePeak(r, &r.L1[i])
 			all := []*jsonResident{nil}
 			if peak.Peak != nil && len(peak.Peak.Residents) > 0 {
@@ -240,7 +249,7 @@ func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 
 func newDevicePeak(r *replay.Result, row *replay.DeviceL1) jsonDevicePeak {
 	return jsonDevicePeak{
-		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r, row.Peak),
+		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r.SpecOf(row.ID), row.Peak),
 	}
 }
 
@@ -273,7 +282,7 @@ type jsonSpike struct {
 // writePeakJSON writes a peak for each device, as cbl1.peak-1.schema.json describes it.
 func writePeakJSON(w io.Writer, r *replay.Result) error {
 	out := jsonPeak{
-		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Basis: newL1Basis(r),
+		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Basis: newL1Basis(r, r.Spec),
 		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
 	}
 	best := fullestL1(r)
@@ -296,7 +305,7 @@ func newUntold(r *replay.Result) []jsonUntold {
 	return out
 }
 
-func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
+func newL1Peak(s replay.Spec, p *replay.L1Peak) *jsonL1Peak {
 	if p == nil {
 		return nil
 	}
@@ -305,10 +314,7 @@ func newL1Peak(r *replay.Result, p *replay.L1Peak) *jsonL1Peak {
 		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),
 		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
 	}
-	if r.Spec.L1Size > 0 {
-		percent := float64(p.Bytes) * 100 / float64(r.Spec.L1Size)
-		out.Percent = &percent
-	}
+	out.Percent = percentOf(p.Bytes, s.L1Size)
 	if s := p.Spike; s != nil {
 		out.Spike = &jsonSpike{newBuffer(s.New), newBuffer(s.Old), s.FreedAt, json.Number(s.FreedT), s.Without}
 	}

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -30,6 +31,18 @@ func TestRoomSchema(t *testing.T) {
 			requireVisible(t, text.String())
 			require.NoError(t, d.Markdown(&markdown))
 			require.NotEmpty(t, markdown.String())
+			rows, _ := csvOf(t, d)
+			for _, one := range decoded(t, d)["devices"].([]any) {
+				require.Equal(t, "true", rows[0]["whole"])
+				all := []any{memberOf(one, "room")}
+				for i, room := range append(all, memberOf(one)["groups"].([]any)...) {
+					require.Equal(t, fmt.Sprint(i == 0), rows[0]["whole"])
+					requireCells(t, rows[0], "", without(memberOf(one), "room", "groups"))
+					require.Greater(t, requireCells(t, rows[0], "room", room), 2)
+					rows = rows[1:]
+				}
+			}
+			require.Empty(t, rows)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func Who(r *replay.Result, q Question) Document {
 	}
 	page.apart(append(append([]note{
 		{"basis", "in L1 = buffers that were allocated, and those of the program that ran last on the core; registered = programs that ran by then, as the program cache keeps them"},
-		{"chip", chipText(r)},
+		{"chip", chipText(r, r.SpecOf(q.Device))},
 	}, untoldNotes(r)...), unseenNotes(r)...))
 	return d
 }
@@ -274,7 +274,7 @@ func outside(r *replay.Result, q Question) string {
 	if text := outsideGrid(r, q); text != "" {
 		return text
 	}
-	switch s := r.Spec; {
+	switch s := r.SpecOf(q.Device); {
 	case s.L1Size > 0 && q.Address >= s.L1Size:
 		return fmt.Sprintf("beyond L1, which ends at %s", grouped(s.L1Size))
 	case q.Address < s.CBBase:
@@ -337,7 +337,7 @@ type jsonHeld struct {
 // rows of its own.
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r), Untold: newUntold(r),
+		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r, r.Spec), Untold: newUntold(r),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: clip(q.Op), Held: []jsonHeld{},
 	}
 	if q.Core.OK {
@@ -369,9 +369,10 @@ type csvHeld struct {
 
 func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
 	return func(yield func(csvHeld) bool) {
-		row := csvHeld{csvFile: newCSVFile(r, q.Filter), Address: q.Address, At: optional(q.At)}
+		row := csvHeld{Address: q.Address, At: optional(q.At)}
 		for _, h := range q.Held(r) {
-			row.jsonHeld = newHeld(h)
+			row.jsonHeld, row.csvFile = newHeld(h), newCSVFile(r, h.Device)
+			row.Only = newOnly(q.Filter)
 			for _, list := range []struct {
 				name string
 				all  []jsonResident

@@ -19,7 +19,7 @@ func newDiff(s streams) *cobra.Command {
 		in     = inputs{streams: s}
 		most   budgetFlag
 		accept acceptFlag
-		out    = newPrinter(s.out, "json", "markdown")
+		out    = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",

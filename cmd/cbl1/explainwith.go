@@ -43,7 +43,7 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 
 // bankOf returns what lay in the L1 of a device at the end.
 func bankOf(r *replay.Result, d replay.DeviceL1) clash.Bank {
-	out := clash.Bank{Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: r.Spec.Usable()}
+	out := clash.Bank{Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: r.SpecOf(d.ID).Usable()}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)
 	}

@@ -15,7 +15,7 @@ func newRoom(s streams) *cobra.Command {
 		sharded coresFlag
 		size    bytesFlag
 		accept  acceptFlag
-		out     = newPrinter(s.out, "json", "markdown")
+		out     = newPrinter(s.out, "json", "csv", "markdown")
 	)
 	cmd := &cobra.Command{
 		Use:   "room FILE|FOLDER|- ...",
