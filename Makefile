@@ -42,7 +42,7 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour
+hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
 
 bench: ## ours against the baselines: one table, some minutes
