@@ -35,7 +35,7 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	sub, n := g.slots.and(slots)
 	from, before, charge, cores := g.state, g.state.totals, g.state.charge, g.cores
 	if old != nil {
-		cores = f.raised(from, g)
+		cores = f.raised(from, g, old)
 	}
 	to := f.next(from, old, new, n == g.n)
 	peak := g.peak

@@ -18,13 +18,13 @@ import (
 // When programs leave, classes that hold the same again are joined.
 type class struct {
 	cores    l1.CoreSet
-	first    l1.Core // of cores
-	grown    uint64  // the age of the growth that has the class
-	met      uint64  // the last walk of the partition that met the class
-	n        uint64  // number of cores
-	groups   marks   // the groups of programs that the cores lie in: what the class is
-	programs int     // programs with a range on these cores; more than 0
-	logical  uint64  // bytes on each core
+	first    l1.Core    // of cores
+	peaks    *corePeaks // of which none is below what the cores hold; nil = not known
+	met      uint64     // the last walk of the partition that met the class
+	n        uint64     // number of cores
+	groups   marks      // the groups of programs that the cores lie in: what the class is
+	programs int        // programs with a range on these cores; more than 0
+	logical  uint64     // bytes on each core
 	counting
 }
 
@@ -44,9 +44,9 @@ type partition struct {
 	fullest uint64   // covered bytes of the fullest core
 	left    int      // footprints taken back since equal classes were last joined
 	round   uint64   // the last walk over classes
-	growth  growth   // since peaks were raised
 
 	live      *live                                    // the programs; nil of buffers, of which none is hidden
+	roster    *roster                                  // of the numbers in class.groups; nil where live is
 	footprint func(*program.Program) program.Footprint // of which view this is
 }
 
@@ -168,10 +168,6 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 	c.n -= to.n
 	c.first = first(c.cores)
 	p.enter(to)
-	if c.grown == p.growth.age {
-		to.grown--
-		p.growth.grew(to)
-	}
 	return to
 }
 
@@ -241,6 +237,9 @@ func (p *partition) join() {
 		if c.plain {
 			same.counting = c.counting
 		}
+		if same.peaks != c.peaks {
+			same.peaks = nil
+		}
 	}
 }
 
@@ -249,7 +248,7 @@ func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
 	if grew := p.arrive(c, r, g); grew > 0 {
 		p.bytes += grew * c.n
 		p.fullest = max(p.fullest, c.covered.Bytes())
-		p.growth.grew(c)
+		c.peaks = nil
 	}
 	c.programs++
 	c.groups.put(m)
@@ -260,8 +259,8 @@ func (p *partition) add1(c *class, r *registration, g program.Group, m mark) {
 // remove1 takes a group of a program back from a class inside it.
 func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) {
 	c.programs--
-	p.bytes -= p.depart(c, r, g) * c.n
 	c.groups.drop(m)
+	p.bytes -= p.depart(c, r, g) * c.n
 	c.logical -= g.Logical()
 	p.logical -= g.Logical() * c.n
 }
@@ -269,7 +268,7 @@ func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) 
 // clone returns an independent copy.
 func (p *partition) clone() partition {
 	out := *p
-	out.grid.in, out.growth = slices.Clone(p.grid.in), growth{age: p.growth.age + 1}
+	out.grid.in = slices.Clone(p.grid.in)
 	out.classes = make([]*class, len(p.classes))
 	for i, c := range p.classes {
 		out.classes[i] = c.clone()

@@ -16,9 +16,9 @@ type content struct {
 }
 
 // newContent returns the content of a device without programs.
-func newContent() content {
+func (f *Fleet) newContent() content {
 	t := content{live: newLive()}
-	t.occupied = partition{live: t.live, footprint: occupiedBy}
+	t.occupied = partition{live: t.live, roster: &f.roster, footprint: occupiedBy}
 	return t
 }
 

@@ -107,10 +107,13 @@
 //	                           the way that was gone first is remembered
 //	  searching for hidden     O(1) look-ups for each class and change, paid
 //	  programs                 what is looked at is owed; who came or left hidden pays, and
-//	                           a class that owes n counts all, which ends its searches for
-//	                           4n changes
+//	                           a class that owes a step for each of its programs counts
+//	                           them, which ends its searches for four times as many changes
 //	  the most for one call    O(s k n log n)
 //	                           each class may give up in the same call
+//	  high-water marks of      O(columns + rows) for each class that has grown and is about
+//	  cores                    to hold less; else O(1)
+//	                           they are raised where a program is taken off, nowhere else
 //	  cutting a class          O(log b + n/64), two nodes of a tree
 //	                           both parts share the tree, and copy what they change
 //	  joining classes          O(n/64) for each departure, paid

@@ -444,7 +444,7 @@ func (f *Fleet) rest() {
 		f.fork(s)
 	}
 	f.forgetTrail(s.line)
-	s.line.content = newContent()
+	s.line.content = f.newContent()
 	s.rename(f.newSerial())
 	f.states = shelf[state]{}
 	f.states.put(0, s)

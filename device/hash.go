@@ -40,7 +40,11 @@ func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
 		sum = mix(sum) ^ hash(n)
 	}
 	if cores != nil {
-		sum += cores.hash
+		for _, b := range cores.bands {
+			for _, s := range b.rows {
+				sum = mix(sum) ^ hash(s.bytes) // not of the cores: few marks differ in them alone
+			}
+		}
 	}
 	return mix(sum)
 }

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/cbregion"
@@ -24,9 +26,9 @@ import (
 // There are programs that make searching dear: those that reach far on other cores, and
 // those that are counted in any case. So a class keeps account of what searching has
 // cost: its debt. A hidden program that comes or leaves pays for some steps, since it
-// changes no tree. When more is owed than a step for each live program, which is what
-// counting all of them costs, or too many would be named, all are counted: the class is
-// *plain*. A plain class tries anew when it has changed a few times as often as there are
+// changes no tree. When more is owed than a step for each program on the class, which is
+// what counting all of them costs, or too many would be named, all are counted: the class is
+// *plain*. A plain class tries anew when it has changed a few times as often as it has
 // programs.
 
 const (
@@ -38,7 +40,7 @@ const (
 	// worthCounting is how many steps of searching cost as much as a change of a tree,
 	// measured.
 	worthCounting = 32
-	// worthTrying is after how many changes a plain class tries anew, for each live program.
+	// worthTrying is after how many changes a plain class tries anew, for each of its programs.
 	worthTrying = 4
 )
 
@@ -82,7 +84,7 @@ func (c *counting) count(g program.Group) (grew uint64) {
 // It returns the bytes that became covered.
 func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 	if c.plain {
-		if c.changes++; p.live == nil || c.changes <= worthTrying*p.live.len() {
+		if c.changes++; p.live == nil || c.changes <= worthTrying*c.programs {
 			return c.count(g)
 		}
 		p.tryAnew(c)
@@ -133,10 +135,10 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 			if gap.IsEmpty() {
 				break
 			}
-			if len(c.counted) == mostCounted || c.debt > p.live.len() {
+			r, g := p.farthest(c, gap)
+			if len(c.counted) == mostCounted || c.debt > c.programs {
 				return bytes + p.countAll(c)
 			}
-			r, g := p.farthest(c, gap)
 			if r == nil {
 				rest.Start = gap.End
 				continue
@@ -149,11 +151,12 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 }
 
 // farthest returns the hidden program that reaches farthest on the cores of the class,
-// among those that reach into the gap; nil if there is none. Each step is owed.
+// among those that reach into the gap; nil if there is none. Each step is owed, and the search
+// ends when too much is.
 func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group program.Group) {
 	end := gap.Start
 	for r := range p.live.search {
-		if r.reach <= end { // that of the others is no higher, on any core
+		if r.reach <= end || c.debt > c.programs { // that of the others is no higher, on any core
 			break
 		}
 		c.debt++
@@ -175,13 +178,24 @@ func meets(g program.Group, r l1.Range) bool {
 	return false
 }
 
-// countAll counts all live programs, all at once. It returns the bytes that became covered.
+// here returns the group of each program on a class: whose numbers it names.
+func (p *partition) here(c *class) iter.Seq2[*registration, program.Group] {
+	return func(yield func(*registration, program.Group) bool) {
+		for number := range c.groups.bits.all() {
+			p.live.looked++
+			r := p.roster.at(number)
+			if !yield(r, p.footprint(r.program).Group(r.indexOf(number))) {
+				return
+			}
+		}
+	}
+}
+
+// countAll counts all programs of a class, all at once. It returns the bytes that became covered.
 func (p *partition) countAll(c *class) (grew uint64) {
 	ranges := make([]l1.Range, 0, c.programs)
-	for r := range p.live.search {
-		if g, here := p.footprint(r.program).On(c.first); here {
-			ranges = slices.AppendSeq(ranges, g.Ranges())
-		}
+	for _, g := range p.here(c) {
+		ranges = slices.AppendSeq(ranges, g.Ranges())
 	}
 	before := c.covered.Bytes()
 	c.counting = counting{covered: cbregion.CoverageOf(ranges), plain: true}
@@ -190,18 +204,26 @@ func (p *partition) countAll(c *class) (grew uint64) {
 
 // tryAnew hides all programs of a plain class that few others cover, if there are few.
 func (p *partition) tryAnew(c *class) {
+	type one struct {
+		r *registration
+		g program.Group
+	}
+	all := make([]one, 0, c.programs)
+	for r, g := range p.here(c) {
+		all = append(all, one{r, g})
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(endOf(b.g), endOf(a.g)) })
 	c.changes = 0
 	few := counting{covered: new(cbregion.Coverage)}
-	for r := range p.live.search {
-		g, here := p.footprint(r.program).On(c.first)
-		if !here || few.covers(g) {
+	for _, at := range all {
+		if few.covers(at.g) {
 			continue
 		}
 		if len(few.counted) == fewCounted {
 			return
 		}
-		few.counted = append(few.counted, r)
-		few.count(g)
+		few.counted = append(few.counted, at.r)
+		few.count(at.g)
 	}
 	c.counting = few
 }

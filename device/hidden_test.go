@@ -13,12 +13,12 @@ import (
 // device.
 func looked(f *Fleet) int { return f.groups[0].state.line.live.looked }
 
-// A history of changes on some classes, beside so many live programs, looks at no more than
+// A history of changes on some classes, of so many programs each, looks at no more than
 // this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
-// a class begins to hide it may owe a step for each live program and be in the middle of a
-// search, and then all are counted; it begins at most once in 4 changes for each of them.
-func mostLooked(hidden, changes, classes, live int) int {
-	return classes * (worthCounting*hidden + changes + 5*live)
+// a class begins to hide it may owe a step for each of its programs, and then all are counted;
+// it begins at most once in 4 changes for each of them.
+func mostLooked(hidden, changes, classes, programs int) int {
+	return classes * (worthCounting*hidden + changes + 5*programs)
 }
 
 // Programs that reach far on one core stand in the way of every search on the others.
@@ -73,6 +73,29 @@ func TestSearchingIsPaidFor(t *testing.T) {
 			require.NoError(t, f.CheckInvariants())
 		})
 	}
+}
+
+// A class of few programs looks at few, however many there are on other cores that reach
+// farther.
+func TestSearchingStaysOnTheClass(t *testing.T) {
+	const others, here, rounds = 3000, 3, 20
+	f, m, _ := fleetOf(t, 1, 1)
+	for i := range others {
+		mustRegister(t, f, programOn(t, program.ID(i), "{[1-0 - 7-7]}", 0, uint64(800_000+64*i)), m.Set())
+	}
+	before := looked(f)
+	for range rounds {
+		mustRegister(t, f, programOn(t, 9999, "{[0-0 - 0-0]}", 0, 600_000), m.Set())
+		for i := range here {
+			mustRegister(t, f, programOn(t, program.ID(others+i), "{[0-0 - 0-0]}", uint64(128*i), 64), m.Set())
+		}
+		f.UnregisterAll(9999)
+		for i := range here {
+			f.UnregisterAll(program.ID(others + i))
+		}
+	}
+	require.LessOrEqual(t, looked(f)-before, mostLooked(here*rounds, 2*(here+1)*rounds, 1, here+1))
+	require.NoError(t, f.CheckInvariants())
 }
 
 // As many programs as there may be, each below the one before: what leaves uncovers the

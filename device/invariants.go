@@ -159,7 +159,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 
 // recount registers the programs of a group once more, from nothing, and returns them too.
 func (f *Fleet) recount(g *group) (*content, []*registration, error) {
-	again := newContent()
+	again := f.newContent()
 	var has []*registration
 	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[programID]
@@ -206,25 +206,33 @@ func (f *Fleet) checkContent(g *group, held, again *content) error {
 	)
 }
 
-// check verifies the figures that stand for all peaks, and that no core has two.
+// check verifies that peaks have one form: no two bands for a column, no two neighbours that
+// are alike, and no rows without bytes behind the others.
 func (p *corePeaks) check(id ID) error {
 	if p == nil {
 		return nil
 	}
-	least, cores, last := ^uint64(0), 0, uint64(0)
-	for core := range p.cores.All() {
-		least = min(least, p.at(core))
-	}
-	for _, part := range p.parts {
-		if part.bytes <= last || part.cores.IsEmpty() {
-			return &InvariantError{id, "peak after a smaller one", part.bytes, last}
+	next, last := 0, band{}
+	for _, b := range p.bands {
+		switch {
+		case b.from < next, b.to < b.from:
+			return &InvariantError{id, "first column with peaks, after others", uint64(b.from), uint64(next)}
+		case b.from == next && slices.Equal(b.rows, last.rows):
+			return &InvariantError{id, "columns with equal peaks that stand apart", uint64(b.from), uint64(last.from)}
 		}
-		cores, last = cores+part.cores.Len(), part.bytes
+		end, bytes := 0, ^uint64(0)
+		for _, s := range b.rows {
+			if s.end <= end || s.bytes == bytes {
+				return &InvariantError{id, "end of rows with a peak, after others", uint64(s.end), uint64(end)}
+			}
+			end, bytes = s.end, s.bytes
+		}
+		if len(b.rows) == 0 || bytes == 0 {
+			return &InvariantError{id, "peak of the last rows, at least 1", 0, 1}
+		}
+		next, last = b.to+1, b
 	}
-	return agree(id, "",
-		figure{"smallest peak of a core", p.least, least},
-		figure{"cores with a peak", uint64(cores), uint64(p.cores.Len())},
-	)
+	return nil
 }
 
 // checkLines verifies that every state can be found, and that no more are kept than
@@ -514,8 +522,8 @@ func (p *partition) checkNumbers(id ID, view string, cores l1.CoreSet) error {
 		}
 	}
 	for _, c := range p.classes {
-		if p.growth.since != nil && c.grown != p.growth.age && p.growth.since.below([]*class{c}) {
-			return &InvariantError{id, view + " bytes beyond a peak, where nothing grew, on " + coresText(c.cores), c.covered.Bytes(), p.growth.since.at(c.first)}
+		if c.peaks != nil && c.peaks.raiseOn(c) != c.peaks {
+			return &InvariantError{id, view + " bytes beyond the peaks that are known, on " + coresText(c.cores), c.covered.Bytes(), c.peaks.at(c.first)}
 		}
 	}
 	for _, n := range p.grid.in {

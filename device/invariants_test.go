@@ -115,17 +115,27 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
-		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.parts[0].bytes = 1 }},
-		{"smallest peak of a core", func(f *Fleet) { f.slots[0].group.cores.least++ }},
-		{"cores with a peak", func(f *Fleet) {
+		{"first column with peaks, after others", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, p.bands[0]) }},
+		{"first column with peaks, after others", func(f *Fleet) { f.slots[0].group.cores.bands[0].from = 99 }},
+		{"columns with equal peaks that stand apart", func(f *Fleet) {
 			p := f.slots[0].group.cores
-			p.cores = p.cores.Union(l1.Rect(99, 99, 99, 99).Cores())
-			p.least = 0
+			b := p.bands[len(p.bands)-1]
+			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
 		}},
-		{"peak after a smaller one", func(f *Fleet) {
-			p := f.slots[0].group.cores
-			p.parts = append(p.parts, p.parts[0])
+		{"end of rows with a peak, after others", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			b.rows = append(b.rows, b.rows[0])
 		}},
+		{"end of rows with a peak, after others", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			last := b.rows[len(b.rows)-1]
+			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
+		}},
+		{"peak of the last rows", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			b.rows = append(b.rows, stretch{99, 0})
+		}},
+		{"peak of the last rows", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, band{from: 99, to: 99}) }},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
 		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
 		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},
@@ -145,7 +155,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1]++ }},
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
-		{"occupied bytes beyond a peak, where nothing grew, on", func(f *Fleet) { held(f, 0).occupied.growth.since = &corePeaks{} }},
+		{"occupied bytes beyond the peaks that are known, on", func(f *Fleet) { of(f, 0, 0).peaks = &corePeaks{} }},
 		{"occupied first core", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.drop(f.programs[1]) }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.put(&registration{serial: 77, program: f.programs[1].program}) }},

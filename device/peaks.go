@@ -7,31 +7,66 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// corePeaks are the high-water marks of the cores of a group of devices, up to the
-// last time that anything was taken off: since then bytes have only grown, so that
-// the mark of a core is the larger of its peak here and what it holds now. They
-// never change; nil is zero everywhere.
+// corePeaks are the high-water marks of the cores of a group of devices. The mark of a core
+// is the larger of its peak here and what it holds now: before anything is taken off, the
+// peaks are raised on the cores that it is taken off, and elsewhere bytes only grow.
+// They never change; nil is zero everywhere.
+//
+//	bands   columns 0..3   rows 0..4: 2 KiB, rows 5..7: 1 KiB
+//	        column  4      rows 0..7: 2 KiB
+//
+// Peaks that follow each other share the rows of bands in which they are equal.
 type corePeaks struct {
-	parts []peakPart // by bytes; no two with the same
-	cores l1.CoreSet // of all parts
-	least uint64     // smallest peak of these
-	hash  hash       // of the bytes of the parts
+	bands []band // by column, disjoint; neighbours differ
 }
 
-// A peakPart is the cores that held as much at most: more than 0 bytes.
-type peakPart struct {
+// A band is columns that have the same peaks in all rows.
+type band struct {
+	from, to int // columns, both included
+	rows     []stretch
+}
+
+// A stretch is rows with the same peak, up to end, from where the one before ends. The last
+// one is not 0, and neighbours differ.
+type stretch struct {
+	end   int
 	bytes uint64
-	cores l1.CoreSet
 }
 
-// Cost: O(distinct peaks), which are far fewer than cores.
-func (p *corePeaks) at(c l1.Core) uint64 {
+// at returns the peak of a core. Cost: O(bands + stretches), at most columns and rows.
+func (p *corePeaks) at(c l1.Core) uint64 { return p.least(l1.CoreRange{Start: c, End: c}) }
+
+// least returns the smallest peak in a rectangle.
+func (p *corePeaks) least(r l1.CoreRange) uint64 {
 	if p == nil {
 		return 0
 	}
-	for _, part := range p.parts {
-		if part.cores.Has(c) {
-			return part.bytes
+	least, next := ^uint64(0), int(r.Start.X)
+	for i := range p.bands {
+		b := &p.bands[i]
+		if b.to < next {
+			continue
+		}
+		if b.from > next {
+			return 0
+		}
+		least = min(least, b.least(int(r.Start.Y), int(r.End.Y)+1))
+		if next = b.to + 1; next > int(r.End.X) {
+			return least
+		}
+	}
+	return 0
+}
+
+// least returns the smallest peak of the rows from start to end.
+func (b *band) least(start, end int) uint64 {
+	least := ^uint64(0)
+	for _, s := range b.rows {
+		if s.end > start {
+			least = min(least, s.bytes)
+			if s.end >= end {
+				return least
+			}
 		}
 	}
 	return 0
@@ -40,116 +75,161 @@ func (p *corePeaks) at(c l1.Core) uint64 {
 // equal reports whether two marks are the same: devices that came to them each for
 // itself belong to one group.
 func (p *corePeaks) equal(o *corePeaks) bool {
-	return p == o || p != nil && o != nil && slices.EqualFunc(p.parts, o.parts, func(a, b peakPart) bool {
-		return a.bytes == b.bytes && a.cores.Equal(b.cores)
+	return p == o || p != nil && o != nil && slices.EqualFunc(p.bands, o.bands, func(a, b band) bool {
+		return a.from == b.from && a.to == b.to && slices.Equal(a.rows, b.rows)
 	})
 }
 
-// A fold remembers the last result of raise for one state, so that devices that
+// raise returns peaks of at least so many bytes in a rectangle.
+func (p *corePeaks) raise(r l1.CoreRange, bytes uint64) *corePeaks {
+	if p.least(r) >= bytes {
+		return p
+	}
+	var bands []band
+	if p != nil {
+		bands = p.bands
+	}
+	var to corePeaks
+	next, last := int(r.Start.X), int(r.End.X) // columns of r that are to come
+	part := func(b band, from, to int) band { return band{max(b.from, from), min(b.to, to), b.rows} }
+	hole := func(before int) {
+		if before = min(before, last+1); next < before {
+			to.put(band{next, before - 1, nil}.raise(r, bytes))
+			next = before
+		}
+	}
+	for _, b := range bands {
+		hole(b.from)
+		to.put(part(b, 0, int(r.Start.X)-1))
+		if inside := part(b, int(r.Start.X), last); inside.from <= inside.to {
+			to.put(inside.raise(r, bytes))
+			next = inside.to + 1
+		}
+		to.put(part(b, last+1, b.to))
+	}
+	hole(last + 1)
+	return &to
+}
+
+// put appends a band, which may have no columns.
+func (p *corePeaks) put(b band) {
+	if b.from > b.to {
+		return
+	}
+	if i := len(p.bands) - 1; i >= 0 && p.bands[i].to+1 == b.from && slices.Equal(p.bands[i].rows, b.rows) {
+		p.bands[i].to = b.to
+		return
+	}
+	p.bands = append(p.bands, b)
+}
+
+// raise returns the band with at least so many bytes in the rows of r.
+func (b band) raise(r l1.CoreRange, bytes uint64) band {
+	start, end := int(r.Start.Y), int(r.End.Y)+1
+	if b.least(start, end) >= bytes {
+		return b
+	}
+	rows := make([]stretch, 0, len(b.rows)+2)
+	at := 0
+	put := func(end int, bytes uint64) {
+		switch last := len(rows) - 1; {
+		case end <= at:
+			return
+		case last >= 0 && rows[last].bytes == bytes:
+			rows[last].end = end
+		default:
+			rows = append(rows, stretch{end, bytes})
+		}
+		at = end
+	}
+	for _, s := range b.rows {
+		put(min(s.end, start), s.bytes)
+		put(min(s.end, end), max(s.bytes, bytes))
+		if s.end > end {
+			put(s.end, s.bytes)
+		}
+	}
+	put(start, 0)
+	put(end, bytes)
+	b.rows = rows
+	return b
+}
+
+// raiseOn returns peaks that are not below what a class holds. It goes from one rectangle to
+// the next, which are parts of columns where no core is beyond a grid.
+func (p *corePeaks) raiseOn(c *class) *corePeaks {
+	bytes := c.covered.Bytes()
+	if bytes == 0 {
+		return p
+	}
+	part := l1.CoreRange{Start: c.first, End: c.first}
+	for core := range c.cores.All() {
+		switch {
+		case beyond(core):
+			for r := range c.cores.Ranges().All() {
+				p = p.raise(r, bytes)
+			}
+			return p
+		case core.X == part.End.X && core.Y <= part.End.Y+1:
+			part.End = core
+		default:
+			p = p.raise(part, bytes)
+			part = l1.CoreRange{Start: core, End: core}
+		}
+	}
+	return p.raise(part, bytes)
+}
+
+// A fold remembers the last result of raised for one state, so that devices that
 // leave it one by one end up with the same peaks.
 type fold struct {
-	done     bool
+	off      uint64 // serial number of what was taken off; 0 = nothing is remembered
 	from, to *corePeaks
 }
 
-// raised returns the peaks of a group that is about to leave state s because
-// something is taken off: those it has, raised to what s holds.
-func (f *Fleet) raised(s *state, g *group) *corePeaks {
-	if s.folded.done && s.folded.from == g.cores {
+// raised returns the peaks of a group that is about to leave state s because a program is
+// taken off: those it has, raised to what s holds where the program lies.
+func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
+	if s.folded.off == off.serial && s.folded.from == g.cores {
 		return s.folded.to
 	}
-	p := &f.view(s).occupied
-	to := g.cores
-	if p.above(to) {
-		to = to.raise(p)
-		to.hash = f.hashes.of(0)
-		for _, part := range to.parts { // not of the cores: few marks differ in them alone
-			to.hash = mix(to.hash ^ hash(part.bytes))
-		}
+	p, to := &f.view(s).occupied, g.cores
+	for group := range p.footprint(off.program).Groups() {
+		p.meet(group.Cores(), func(c *class) *class {
+			if c.peaks == nil || c.peaks != to {
+				to = to.raiseOn(c)
+				c.peaks = to
+			}
+			return c
+		})
 	}
-	s.folded = fold{true, g.cores, to}
-	clear(p.growth.classes)
-	p.growth = growth{since: to, classes: p.growth.classes[:0], age: p.growth.age + 1}
+	s.folded = fold{off.serial, g.cores, to}
 	return to
 }
 
-// A growth is the classes of a partition that may hold more than some peaks: no other one
-// does. So whoever raises peaks again looks at what was touched.
-type growth struct {
-	since   *corePeaks // nil = not known
-	classes []*class   // some may have ended
-	age     uint64     // of the list; the classes in it have the same
-}
-
-// grew notes that a class holds more than before.
-func (g *growth) grew(c *class) {
-	if g.since != nil && c.grown != g.age {
-		c.grown = g.age
-		g.classes = append(g.classes, c)
-	}
-}
-
-// above reports whether a core holds more than its peak.
-func (p *partition) above(peaks *corePeaks) bool {
-	if peaks == nil || peaks != p.growth.since {
-		return peaks.below(p.classes)
-	}
-	return peaks.below(p.growth.classes)
-}
-
-// below reports whether a core of the classes holds more than its peak.
-func (p *corePeaks) below(now []*class) bool {
-	for _, c := range now {
-		bytes := c.covered.Bytes()
-		switch {
-		case bytes == 0:
-			continue
-		case p == nil || !p.cores.Contains(c.cores):
-			return true
-		case bytes <= p.least:
-			continue
-		}
-		for _, part := range p.parts {
-			if part.bytes < bytes && part.cores.Overlaps(c.cores) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// raise returns the larger of the peaks and what is held now.
-func (p *corePeaks) raise(now *partition) *corePeaks {
-	by := map[uint64]l1.CoreSet{}
-	var had l1.CoreSet // cores with a peak
-	if p != nil {
-		had = p.cores
-		for _, part := range p.parts {
-			left := part.cores
-			for _, c := range now.classes {
-				if bytes := c.covered.Bytes(); bytes > part.bytes && left.Overlaps(c.cores) {
-					by[bytes] = by[bytes].Union(left.Intersect(c.cores))
-					left = left.Minus(c.cores)
-				}
-			}
-			by[part.bytes] = by[part.bytes].Union(left)
-		}
-	}
-	to := &corePeaks{cores: had}
+// groups returns the larger of the peaks and what is held now, for each core, by bytes.
+func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
 	for _, c := range now.classes {
-		if bytes := c.covered.Bytes(); bytes > 0 {
-			by[bytes] = by[bytes].Union(c.cores.Minus(had))
-			to.cores = to.cores.Union(c.cores)
+		p = p.raiseOn(c)
+	}
+	if p == nil {
+		return nil
+	}
+	by := map[uint64][]l1.CoreRange{}
+	for _, b := range p.bands {
+		start := 0
+		for _, s := range b.rows {
+			if s.bytes > 0 {
+				r := l1.CoreRange{Start: l1.Core{X: uint8(b.from), Y: uint8(start)}, End: l1.Core{X: uint8(b.to), Y: uint8(s.end - 1)}}
+				by[s.bytes] = append(by[s.bytes], r)
+			}
+			start = s.end
 		}
 	}
 	for _, bytes := range slices.Sorted(maps.Keys(by)) {
-		if cores := by[bytes]; !cores.IsEmpty() {
-			to.parts = append(to.parts, peakPart{bytes, cores})
+		if cores, err := l1.NewCoreRangeSet(by[bytes]...); err == nil { // as it is: they are rectangles
+			out = append(out, PeakGroup{cores.Cores(), bytes})
 		}
 	}
-	to.least = ^uint64(0)
-	if len(to.parts) > 0 {
-		to.least = to.parts[0].bytes
-	}
-	return to
+	return out
 }

@@ -1,5 +1,7 @@
 package device
 
+import "slices"
+
 // A mark is the number of a group of cores of a program, and its hash. Small numbers are
 // given out again, so that sets of them are short rows of bits.
 type mark struct {
@@ -81,6 +83,11 @@ func (o *roster) at(number int) *registration {
 		return nil
 	}
 	return o.of[number]
+}
+
+// indexOf returns the index of the group that has a number.
+func (r *registration) indexOf(number int) int {
+	return 1 + slices.IndexFunc(r.more, func(m mark) bool { return m.number == number })
 }
 
 // markOf returns the mark of the i-th group of a registration.

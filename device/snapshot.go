@@ -96,20 +96,6 @@ func (f *Fleet) held() map[*group]*held {
 	return all
 }
 
-// groups returns the larger of the peaks and what is held now, for each core.
-func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
-	if now.above(p) {
-		p = p.raise(now)
-	}
-	if p == nil {
-		return nil
-	}
-	for _, part := range p.parts {
-		out = append(out, PeakGroup{part.cores, part.bytes})
-	}
-	return out
-}
-
 // coreGroups copies out what the classes of a partition hold.
 func coreGroups(p *partition) []CoreGroup {
 	var groups []CoreGroup

@@ -87,7 +87,7 @@ func (f *Fleet) empty() *state {
 	if s := f.states.find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
 		return s
 	}
-	l := &line{content: newContent()}
+	l := &line{content: f.newContent()}
 	l.now = f.newState(l)
 	f.states.put(0, l.now)
 	return l.now
@@ -193,7 +193,7 @@ func (f *Fleet) view(s *state) *content {
 	}
 	// Either all programs anew, or the present and the way back.
 	if anew, back := s.totals.Programs, l.end()-s.at+l.programs/8; anew <= back {
-		fresh := newContent()
+		fresh := f.newContent()
 		for number := range f.members(bitset{}, s).all() {
 			fresh.add(f.roster.at(number))
 		}

@@ -1,0 +1,70 @@
+package device
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/cbregion"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Peaks are those of a map of cores, have one form whichever way they were raised, and do
+// not change when others are made of them.
+func TestPeaksAreThoseOfAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type step struct {
+			peaks *corePeaks
+			model map[l1.Core]uint64
+		}
+		steps := []step{{nil, map[l1.Core]uint64{}}}
+		for range rapid.IntRange(1, 12).Draw(t, "raises") {
+			last := steps[len(steps)-1]
+			next := step{last.peaks, maps.Clone(last.model)}
+			c := classHolding(t, uint64(rapid.IntRange(1, 4).Draw(t, "bytes")))
+			for core := range c.cores.All() {
+				next.model[core] = max(next.model[core], c.covered.Bytes())
+			}
+			next.peaks = next.peaks.raiseOn(c)
+			require.Same(t, next.peaks, next.peaks.raiseOn(c), "what is known already changes nothing")
+			steps = append(steps, next)
+		}
+		for _, s := range steps {
+			require.NoError(t, s.peaks.check(0))
+			for x := range 40 {
+				for y := range 10 {
+					core := l1.Core{X: uint8(x), Y: uint8(y)}
+					require.Equal(t, s.model[core], s.peaks.at(core), "%v", core)
+				}
+			}
+			again := (*corePeaks)(nil)
+			cores := slices.SortedFunc(maps.Keys(s.model), l1.Core.Compare)
+			for _, core := range slices.Backward(cores) {
+				again = again.raise(l1.CoreRange{Start: core, End: core}, s.model[core])
+			}
+			require.True(t, s.peaks.equal(again))
+		}
+	})
+}
+
+// classHolding draws cores of a real board or of one with columns beyond a grid.
+func classHolding(t *rapid.T, bytes uint64) *class {
+	wide := rapid.Bool().Draw(t, "wide")
+	var cores l1.CoreSet
+	for range rapid.IntRange(1, 3).Draw(t, "rectangles") {
+		x := rapid.IntRange(0, 6).Draw(t, "x")
+		if wide {
+			x += corner - 2
+		}
+		y := rapid.IntRange(0, 8).Draw(t, "y")
+		w, h := rapid.IntRange(0, 2).Draw(t, "columns"), rapid.IntRange(0, 8-y).Draw(t, "rows")
+		cores = cores.Union(l1.Rect(uint8(x), uint8(y), uint8(x+w), uint8(y+h)).Cores())
+	}
+	c := &class{cores: cores, first: first(cores)}
+	c.covered = new(cbregion.Coverage)
+	c.covered.Add(l1.Range{End: bytes})
+	return c
+}
