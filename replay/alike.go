@@ -155,7 +155,7 @@ func (d *row) clone() *row {
 		own := *o
 		to.open[i] = &own
 	}
-	to.detail, to.held, to.passed = maps.Clone(d.detail), maps.Clone(d.held), maps.Clone(d.passed)
+	to.detail, to.held = maps.Clone(d.detail), maps.Clone(d.held)
 	to.starts = d.starts.clone()
 	to.timeline.list = slices.Clone(d.timeline.list)
 	to.standing = d.standing.clone()

@@ -12,11 +12,20 @@ import (
 // said of their cores.
 type lastState struct {
 	registered, alive *device.Snapshot
-	known             map[[2]int][]CoreGroup // by the numbers of a device in both
+	known             map[lastKey][]CoreGroup
+	crests            map[string]*crest // each once
+	spelt             spelling
+}
+
+// A lastKey is what tells devices apart in the end: their numbers in both snapshots, -1
+// where it is not there, and the peaks of what was alive alone.
+type lastKey struct {
+	registered, alive int
+	crest             *crest
 }
 
 func (r *replay) lastState() *lastState {
-	s := &lastState{known: map[[2]int][]CoreGroup{}}
+	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*crest{}}
 	s.registered = r.session.fleet.Snapshot()
 	if s.alive = s.registered; r.alive[program.CircularBuffer] != &r.session.fleet {
 		s.alive = r.alive[program.CircularBuffer].Snapshot()
@@ -25,14 +34,32 @@ func (r *replay) lastState() *lastState {
 }
 
 // coreGroups divides the cores of a device by what is registered on them and by the peak of
-// what was alive.
-func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot) []CoreGroup {
-	key := [2]int{registered.Number(), alive.Number()}
+// what was alive: alone, or in the fleet that has it, if it has the device.
+func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *crest) []CoreGroup {
+	key := lastKey{registered.Number(), -1, alone}
+	if alive != nil {
+		key.alive = alive.Number()
+	}
 	out, ok := s.known[key]
 	if ok {
 		return out
 	}
-	peaks := slices.Collect(alive.Peaks())
+	first := key
+	if first.crest, ok = s.crests[alone.text(&s.spelt)]; !ok {
+		first.crest, s.crests[alone.text(&s.spelt)] = alone, alone
+	}
+	if out, ok = s.known[first]; !ok {
+		out = s.divide(registered, alive, alone)
+		s.known[first] = out
+	}
+	s.known[key] = out
+	return out
+}
+
+func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *crest) (out []CoreGroup) {
+	if alive != nil {
+		alone = alone.above(alive.Peaks())
+	}
 	for g := range registered.Groups() {
 		rest := g.Cores
 		add := func(cores l1.CoreSet, peak uint64) {
@@ -42,15 +69,14 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot) []CoreG
 				})
 			}
 		}
-		for _, p := range peaks {
-			if rest.Overlaps(p.Cores) {
-				add(rest.Intersect(p.Cores), p.Bytes)
-				rest = rest.Minus(p.Cores)
+		for _, p := range alone.peaks() {
+			if rest.Overlaps(p.cores) {
+				add(rest.Intersect(p.cores), p.bytes)
+				rest = rest.Minus(p.cores)
 			}
 		}
 		add(rest, 0)
 	}
 	slices.SortStableFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
-	s.known[key] = out
 	return out
 }

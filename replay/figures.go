@@ -258,8 +258,14 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 	return run
 }
 
-// close counts the runs of a device that were not counted yet: they are whole.
+// close counts the runs of a device that were not counted yet: they are whole, and all of
+// them alive.
 func (r *replay) close(d *row, e *event.Event) error {
+	if o := d.alone(); o != nil {
+		r.passes(d, o.content)
+		d.final = o.content.detail.Bytes
+		return r.ran(d, o, e)
+	}
 	for _, o := range d.open {
 		if o.counted {
 			continue
@@ -301,29 +307,17 @@ func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
 	return nil
 }
 
-// passes counts a run that ends and was alive alone, as the same was before: all its marks
-// are there.
-func (r *replay) passes(d *row, o *openRun, e *event.Event) error {
-	if err := r.ran(d, o, e); err != nil {
-		return err
-	}
-	d.sizes, d.loose = d.sizes-o.content.sizes, d.loose-o.content.loose
-	return nil
-}
-
 // cbsFreed ends what runs left alive.
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
-		lone := len(d.open) == 1 && !d.open[0].counted
-		if lone && d.passed[d.open[0].content] {
-			if err := r.passes(d, d.open[0], e); err != nil {
+		if o := d.alone(); o != nil {
+			r.passes(d, o.content)
+			if err := r.ran(d, o, e); err != nil {
 				return err
 			}
+			d.sizes, d.loose = d.sizes-o.content.sizes, d.loose-o.content.loose
 			d.ended()
 			continue
-		}
-		if lone {
-			d.passed[d.open[0].content] = true
 		}
 		if err := r.close(d, e); err != nil {
 			return err

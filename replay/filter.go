@@ -95,11 +95,19 @@ func (f Filter) groups(all []CoreGroup) []CoreGroup {
 	return nil
 }
 
-// fullest returns what the fullest core of a device holds now, and the cores that are as
-// full; of a Filter with a core, what that one holds.
-func (r *replay) fullest(d *row) (bytes uint64, cores l1.CoreSet) {
+// most returns what the fullest core of a device holds now; of a Filter with a core, what
+// that one holds.
+func (r *replay) most(d *row) uint64 {
 	if c := r.opt.Only.Core; c.OK {
-		return d.dev.TrackedOn(c.V), l1.CoreSetOf(c.V)
+		return d.dev.TrackedOn(c.V)
 	}
-	return d.dev.Totals().TrackedCore, d.dev.Fullest()
+	return d.dev.Totals().TrackedCore
+}
+
+// fullest returns the cores that hold as much as most says.
+func (r *replay) fullest(d *row) l1.CoreSet {
+	if c := r.opt.Only.Core; c.OK {
+		return l1.CoreSetOf(c.V)
+	}
+	return d.dev.Fullest()
 }

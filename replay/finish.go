@@ -181,12 +181,13 @@ func (r *replay) finishDevice(d *row, ends *lastState) {
 	if !r.ofRuns() {
 		f.RegisteredLogical = t.Logical
 	}
-	if alive, ok := ends.alive.Device(d.slot); ok {
-		f.ResidentFinal = alive.Totals().Registered
-		if registered, ok := ends.registered.Device(d.slot); ok {
-			f.CoreGroups = r.opt.Only.groups(ends.coreGroups(registered, alive))
-			f.Fullest = d.fullest(registered)
-		}
+	alive, ok := ends.alive.Device(d.slot)
+	if f.ResidentFinal = d.final; ok {
+		f.ResidentFinal += alive.Totals().Registered
+	}
+	if registered, ok := ends.registered.Device(d.slot); ok {
+		f.CoreGroups = r.opt.Only.groups(ends.coreGroups(registered, alive, d.crest))
+		f.Fullest = d.fullest(registered)
 	}
 }
 

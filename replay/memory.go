@@ -139,7 +139,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		d.beside = d.beside.plus(b.hash)
 		return
 	}
-	if bytes, _ := r.fullest(d); d.rise != nil && (bytes <= d.rise.bytes || !r.opt.Only.HasOp(b.info.Op)) {
+	if d.rise != nil && (r.most(d) <= d.rise.bytes || !r.opt.Only.HasOp(b.info.Op)) {
 		// It lies where there is less, or is left out: what the peak consists of is to be written without it.
 		r.settleAs(d, d.dev.Moment(given.ID))
 	}

@@ -57,7 +57,8 @@ func (r *replay) grown(d *row, by rise) {
 	if !r.opt.Only.HasOp(by.op) {
 		return
 	}
-	if by.bytes, by.cores = r.fullest(d); by.bytes > d.best() {
+	if by.bytes = r.most(d); by.bytes > d.best() {
+		by.cores = r.fullest(d)
 		d.rise = &by
 	}
 }

@@ -91,6 +91,7 @@ type replay struct {
 	registered, alive [numKinds]*device.Fleet
 	executed          *device.Fleet
 	executions        map[device.ID]*execution
+	crossed           crossing
 
 	beyond struct { // the last buffer that ended beyond L1
 		id device.BufferID

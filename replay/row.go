@@ -32,7 +32,8 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
-	passed  map[*content]bool  // were alive alone, and have left their marks
+	crest   *crest             // of the runs that were alive alone
+	final   uint64             // bytes of the one that is alive alone in the end
 	detail  map[program.ID]int // of a log the row of a program, of runs its first row
 	starts  starts
 	held    map[program.ID]*content
@@ -97,7 +98,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: []device.ID{id},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, held: map[program.ID]*content{}, passed: map[*content]bool{}, memory: newMemory(),
+		detail: map[program.ID]int{}, held: map[program.ID]*content{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -228,7 +229,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 			}
 		}
 	}
-	clear(d.passed)
+	d.crest = nil
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {
@@ -244,8 +245,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	bytes, cores := r.fullest(d)
-	d.rise = &rise{bytes: bytes, cores: cores, at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	d.rise = &rise{bytes: r.most(d), cores: r.fullest(d), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
 	r.settle(d)
 }
 

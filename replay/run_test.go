@@ -85,6 +85,59 @@ func TestRuns(t *testing.T) {
 	require.Empty(t, r.Untold())
 }
 
+// What is alive beside programs that were registered is more than what it is alone, also
+// when it ran alone before, and comes again alone.
+func TestRunsBesideWhatIsRegistered(t *testing.T) {
+	calls := func(kind event.Kind, id program.ID, node uint64) *event.Event {
+		return &event.Event{Kind: kind, Program: id, Node: node, Devices: event.Some([]device.ID{3})}
+	}
+	besides := []*event.Event{calls(event.KindRegister, 2, 8), ran(1, 9), freed(10), calls(event.KindUnregister, 2, 11)}
+	events := []*event.Event{defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 1024, 2048), ran(1, 5), freed(6)}
+	events = append(append(events, besides...), ran(1, 15))
+	r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})
+	require.NoError(t, err)
+	d := r.Devices[0]
+	require.EqualValues(t, 2*1024+3072, d.LogicalPeak)
+	require.EqualValues(t, 1024+3072, d.ResidentPeak) // both begin at one address
+	require.EqualValues(t, 3072, d.CorePeak)
+	require.EqualValues(t, 2*1024, d.ResidentFinal)
+	require.Len(t, d.CoreGroups, 2)
+	require.EqualValues(t, 1024, d.CoreGroups[0].AlivePeak)
+	require.EqualValues(t, 3072, d.CoreGroups[1].AlivePeak)
+}
+
+// What was alive on a device is its own, also where another one ran the same.
+func TestRunsOfTwoDevices(t *testing.T) {
+	on4 := func(e *event.Event) *event.Event {
+		for i := range e.On {
+			e.On[i].Device = 4
+		}
+		if e.Devices.OK {
+			e.Devices.V[0] = 4
+		}
+		return e
+	}
+	second := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	r, err := replay.Run("x", told(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
+		ran(2, 5), freed(6), ran(1, 7), freed(8), on4(ran(1, 9)), on4(freed(10)), on4(ran(2, 11)), on4(freed(12)), ran(2, 13), on4(ran(1, 14)), ends(),
+	), replay.Options{})
+	require.NoError(t, err)
+	for i, final := range []uint64{2048, 2 * 1024} {
+		d := r.Devices[i]
+		require.Equal(t, final, d.ResidentFinal)
+		require.Len(t, d.CoreGroups, 2)
+		require.EqualValues(t, 1024, d.CoreGroups[0].AlivePeak)
+		require.EqualValues(t, 2048, d.CoreGroups[1].AlivePeak)
+	}
+
+	r, err = replay.Run("x", told(event.RoleChip, second, defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[1-0 - 1-0]}", 2048),
+		ran(2, 5), freed(6), ran(1, 7), freed(8), on4(ran(1, 9)), on4(freed(10)), ends(),
+	), replay.Options{})
+	require.NoError(t, err)
+	require.Len(t, r.Devices[1].CoreGroups, 1)
+	require.EqualValues(t, 1024, r.Devices[1].CoreGroups[0].AlivePeak)
+}
+
 // What a source hides, or a source that is cut, is never green.
 func TestRunsHidden(t *testing.T) {
 	run := []*event.Event{defines(1, "{[0-0 - 0-0]}", 1024), ran(1, 5)}
