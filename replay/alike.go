@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -155,11 +154,11 @@ func (d *row) clone() *row {
 		own := *o
 		to.open[i] = &own
 	}
-	to.detail, to.held = maps.Clone(d.detail), maps.Clone(d.held)
+	to.detail, to.held = d.detail.clone(), d.held.clone()
 	to.starts = d.starts.clone()
 	to.timeline.list = slices.Clone(d.timeline.list)
 	to.standing = d.standing.clone()
-	to.live, to.last = maps.Clone(d.live), maps.Clone(d.last)
+	to.live, to.last = d.live.clone(), d.last.clone()
 	to.ownPeak(d)
 	return &to
 }
@@ -174,7 +173,7 @@ func (d *row) ownPeak(from *row) {
 	d.on.Peak = &peak
 	if w := from.pending; w != nil && w.peak == from.on.Peak {
 		own := *w
-		own.peak, own.live, own.last = &peak, maps.Clone(w.live), maps.Clone(w.last)
+		own.peak, own.live, own.last = &peak, w.live.clone(), w.last.clone()
 		d.pending = &own
 	}
 	if s := from.spike; s != nil && s.of == from.on.Peak {

@@ -350,13 +350,13 @@ func (c *FailedCheck) explain(d *row) {
 	}
 	for _, clash := range c.Verdict.Clashes {
 		for _, r := range clash.Above {
-			if b := d.live[r.Buffer.ID]; b != nil {
+			if b := d.live.of(r.Buffer.ID); b != nil {
 				name(b)
 			}
 		}
 	}
 	for _, r := range c.Verdict.Refusals {
-		for _, b := range d.live {
+		for _, b := range d.live.all() {
 			if (b.unsized || !b.span.IsEmpty()) && b.span.Start == r.Limit {
 				name(b)
 			}

@@ -112,24 +112,24 @@ func (c *crest) text(s *spelling) string {
 	return string(out)
 }
 
-// A crossing is the last crest that was passed, so that devices that run the same one by one
-// end up with the same crest.
+// A crossing is what a crest became when a content passed last. So devices that run the same
+// one by one end up with the same crest, and what changes nothing again costs nothing.
 type crossing struct {
+	known    bool
 	from, to *crest
-	by       *content
 }
 
 // alone returns the run of a device if it is the only one that is alive, and was not
 // counted yet.
 func (d *row) alone() *openRun {
-	if len(d.open) == 1 && len(d.held) == 0 && !d.open[0].counted {
+	if len(d.open) == 1 && d.held.len() == 0 && !d.open[0].counted {
 		return d.open[0]
 	}
 	return nil
 }
 
 // passes takes in the high-water marks of a run that was alive alone.
-func (r *replay) passes(d *row, c *content) {
+func (d *row) passes(c *content) {
 	f := &d.figures
 	f.LogicalPeak = max(f.LogicalPeak, c.logical[program.CircularBuffer])
 	f.ResidentPeak, f.CorePeak = max(f.ResidentPeak, c.detail.Bytes), max(f.CorePeak, c.detail.Core)
@@ -145,8 +145,8 @@ func (r *replay) passes(d *row, c *content) {
 	if !c.places() {
 		return
 	}
-	if x := &r.crossed; x.by != c || x.from != d.crest {
-		*x = crossing{d.crest, d.crest.over(c.counted[program.CircularBuffer].Occupied(program.CircularBuffer)), c}
+	if x := &c.crossed; !x.known || x.from != d.crest {
+		*x = crossing{true, d.crest, d.crest.over(c.counted[program.CircularBuffer].Occupied(program.CircularBuffer))}
 	}
-	d.crest = r.crossed.to
+	d.crest = c.crossed.to
 }

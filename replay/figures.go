@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -22,17 +21,18 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 		d.starts.disorder(d.figures.ProgramsDetail)
 		detail := c.detail
 		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
-		if i, ok := d.detail[p.ID()]; ok {
+		if i, ok := d.detail.get(p.ID()); ok {
 			d.figures.ProgramsDetail.Set(i, detail)
 			r.setBuffers(d, i, c)
 		} else {
-			d.detail[p.ID()] = d.figures.ProgramsDetail.Len()
+			row := d.figures.ProgramsDetail.Len()
+			d.detail.set(p.ID(), row)
 			d.figures.ProgramsDetail.Add(detail)
 			d.figures.Programs++
-			r.setBuffers(d, d.detail[p.ID()], c)
+			r.setBuffers(d, row, c)
 		}
 	}
-	d.held[p.ID()] = c
+	d.held.set(p.ID(), c)
 	r.counts(d, c, e.Node, op)
 	if !d.alive(c) {
 		return r.tooMuch(e, nil)
@@ -47,11 +47,11 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 
 // unregister takes in that a log has unregistered a program.
 func (r *replay) unregister(d *row, id program.ID, e *event.Event) error {
-	c := d.held[id]
+	c := d.held.of(id)
 	if c == nil {
 		return nil
 	}
-	delete(d.held, id)
+	d.held.delete(id)
 	return r.ends(d, c, e)
 }
 
@@ -230,8 +230,8 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 	if e.Continues && len(d.open) > 0 {
 		was := d.open[len(d.open)-1]
 		d.open = d.open[:len(d.open)-1]
-		if i, ok := d.detail[was.content.id]; ok && i == was.row && was.row >= 0 {
-			delete(d.detail, was.content.id)
+		if i, ok := d.detail.get(was.content.id); ok && i == was.row && was.row >= 0 {
+			d.detail.delete(was.content.id)
 		}
 		o.row = was.row
 	}
@@ -252,8 +252,8 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 		rows.Set(o.row, detail)
 	}
 	r.setBuffers(d, o.row, c)
-	if _, seen := d.detail[c.id]; !seen {
-		d.detail[c.id] = o.row
+	if _, seen := d.detail.get(c.id); !seen {
+		d.detail.set(c.id, o.row)
 	}
 	return run
 }
@@ -262,7 +262,7 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 // them alive.
 func (r *replay) close(d *row, e *event.Event) error {
 	if o := d.alone(); o != nil {
-		r.passes(d, o.content)
+		d.passes(o.content)
 		d.final = o.content.detail.Bytes
 		return r.ran(d, o, e)
 	}
@@ -311,7 +311,7 @@ func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
 		if o := d.alone(); o != nil {
-			r.passes(d, o.content)
+			d.passes(o.content)
 			if err := r.ran(d, o, e); err != nil {
 				return err
 			}
@@ -402,8 +402,6 @@ func (r *replay) execute(e *event.Event) error {
 	}
 	return nil
 }
-
-func sortedIDs[V any](m map[program.ID]V) []program.ID { return slices.Sorted(maps.Keys(m)) }
 
 // with is what addresses are that come from here and from there.
 func (a Addresses) with(recorded, synthesised bool) Addresses {

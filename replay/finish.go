@@ -241,7 +241,7 @@ func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 	}
 	best := math.MaxInt
 	for _, p := range d.registered(end) {
-		row := d.detail[p.ID()]
+		row := d.detail.of(p.ID())
 		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
 		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {
 			best, f.Share = row, g.Bytes()

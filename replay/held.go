@@ -154,7 +154,7 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held
 		}
 	}
 	for _, p := range d.registered(now) {
-		i := d.detail[p.ID()]
+		i := d.detail.of(p.ID())
 		detail := d.figures.ProgramsDetail.At(i)
 		run := ProgramRun{Row: i, At: detail.First, T: detail.T, Op: detail.Op}
 		n := -1
@@ -174,10 +174,10 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held
 // registered returns the programs of a device that have circular buffers, by their rows.
 func (d *row) registered(now *device.DeviceSnapshot) (out []*program.Program) {
 	for p := range now.Programs() {
-		if _, ok := d.detail[p.ID()]; ok {
+		if _, ok := d.detail.get(p.ID()); ok {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(p, q *program.Program) int { return d.detail[p.ID()] - d.detail[q.ID()] })
+	slices.SortFunc(out, func(p, q *program.Program) int { return d.detail.of(p.ID()) - d.detail.of(q.ID()) })
 	return out
 }

@@ -15,18 +15,14 @@ import (
 
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
-	live   map[device.BufferID]*buffer
-	before device.BufferTotals             // of buffers from before the source
-	beside sum128                          // of the buffers in L1, by content: equal ones make equal sums
-	last   map[*program.Program]ProgramRun // the last run of each program
+	live   few[device.BufferID, *buffer]
+	before device.BufferTotals               // of buffers from before the source
+	beside sum128                            // of the buffers in L1, by content: equal ones make equal sums
+	last   few[*program.Program, ProgramRun] // the last run of each program
 	rise   *rise
 	spike  *spike
 
 	pending *pending // what the peak of the result is made of; nil if that is known
-}
-
-func newMemory() memory {
-	return memory{live: map[device.BufferID]*buffer{}, last: map[*program.Program]ProgramRun{}}
 }
 
 // A buffer is an allocation that was not freed yet.
@@ -130,7 +126,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		d.on.Backings++
 		return
 	}
-	d.live[given.ID] = b
+	d.live.set(given.ID, b)
 	r.stands(d, given, b)
 	if len(b.parts) == 0 {
 		return
@@ -169,11 +165,11 @@ func (d *row) made(t device.BufferTotals) device.BufferTotals {
 // different ones under one id.
 func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	d.touched = true
-	b := d.live[id]
+	b := d.live.of(id)
 	if b == nil { // it backed another one
 		return
 	}
-	delete(d.live, id)
+	d.live.delete(id)
 	d.pending.forgets(b)
 	if b.earlier {
 		d.countEarlier(b, -1)
@@ -185,15 +181,18 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	if !e.Corrects && !b.unsized {
 		d.spiked(b, e.Node, e.T)
 	}
+	if d.live.len() == 0 {
+		d.compose() // all that is looked at was freed since: so are the heaps of the peak
+	}
 }
 
 // dispatched takes in what programs left on a device that ran there last.
 func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, t string) {
 	for _, p := range programs {
-		if was, ok := d.last[p]; ok {
+		if was, ok := d.last.get(p); ok {
 			d.pending.runs(p, was)
 		}
-		d.last[p] = run
+		d.last.set(p, run)
 	}
 	r.grown(d, rise{at: at, t: t, op: run.Op})
 }
@@ -201,8 +200,8 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 // traced takes in that a trace ran: any core may hold any of its programs.
 func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 	for _, p := range programs {
-		if _, known := d.last[p]; !known {
-			d.last[p] = r.loggedRun(d, p, e)
+		if _, known := d.last.get(p); !known {
+			d.last.set(p, r.loggedRun(d, p, e))
 		}
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
@@ -215,7 +214,7 @@ func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 // loggedRun names what an event of a log runs on a device.
 func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRun {
 	run := ProgramRun{Row: -1, At: uint64(at(e)), T: e.T, Op: r.label(p, e)}
-	if i, ok := d.detail[p.ID()]; ok {
+	if i, ok := d.detail.get(p.ID()); ok {
 		run.Row = i
 	}
 	return run
@@ -227,7 +226,7 @@ func (r *replay) leaks() (out Live, err error) {
 	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
 	for _, d := range r.sorted() {
-		for _, b := range d.live {
+		for _, b := range d.live.all() {
 			if !b.earlier && !seen[b] && (!r.ofRuns() || !ids[b.id]) {
 				seen[b], ids[b.id] = true, true
 				all = append(all, b)

@@ -26,10 +26,10 @@ type rise struct {
 type pending struct {
 	peak   *L1Peak
 	moment device.Moment
-	count  int64                           // of events before it
-	live   map[device.BufferID]*buffer     // freed since
-	last   map[*program.Program]ProgramRun // as it was before the program ran again
-	groups bool                            // Options.Groups
+	count  int64                             // of events before it
+	live   few[device.BufferID, *buffer]     // freed since
+	last   few[*program.Program, ProgramRun] // as it was before the program ran again
+	groups bool                              // Options.Groups
 }
 
 // A spike is a peak that may turn out to be one: nothing but frees came after it.
@@ -79,7 +79,7 @@ func (r *replay) settleAs(d *row, moment device.Moment) {
 	core, _ := by.cores.First() // a peak is on some core
 	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: core}
 	d.on.Peak = peak
-	d.pending = &pending{peak, moment, r.count, map[device.BufferID]*buffer{}, map[*program.Program]ProgramRun{}, r.opt.Groups}
+	d.pending = &pending{peak: peak, moment: moment, count: r.count, groups: r.opt.Groups}
 	if by.by != nil {
 		d.spike = &spike{peak, by.by}
 	}
@@ -150,10 +150,10 @@ func (d *row) composition(peak *L1Peak, g device.UsageGroup) {
 func (d *row) residentAt(w *pending, r fit.Resident) L1Resident {
 	out := d.resident(r)
 	if r.Program != nil {
-		if run, ok := w.last[r.Program]; ok {
+		if run, ok := w.last.get(r.Program); ok {
 			out.Program = &run
 		}
-	} else if b := w.live[r.Buffer.ID]; b != nil {
+	} else if b := w.live.of(r.Buffer.ID); b != nil {
 		info := b.info
 		out.Buffer = &info
 	}
@@ -162,8 +162,8 @@ func (d *row) residentAt(w *pending, r fit.Resident) L1Resident {
 
 // forgets notes that a buffer is not there any more, which the last peak may have had.
 func (w *pending) forgets(b *buffer) {
-	if w != nil && b.count < w.count && w.live[b.id] == nil {
-		w.live[b.id] = b
+	if w != nil && b.count < w.count && w.live.of(b.id) == nil {
+		w.live.set(b.id, b)
 	}
 }
 
@@ -172,19 +172,19 @@ func (w *pending) runs(p *program.Program, was ProgramRun) {
 	if w == nil {
 		return
 	}
-	if _, known := w.last[p]; !known {
-		w.last[p] = was
+	if _, known := w.last.get(p); !known {
+		w.last.set(p, was)
 	}
 }
 
 func (d *row) resident(r fit.Resident) L1Resident {
 	out := L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
-		run := d.last[r.Program]
+		run := d.last.of(r.Program)
 		out.Program = &run
 		return out
 	}
-	if b := d.live[r.Buffer.ID]; b != nil {
+	if b := d.live.of(r.Buffer.ID); b != nil {
 		info := b.info
 		out.Buffer = &info
 	}

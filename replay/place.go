@@ -148,6 +148,7 @@ type content struct {
 	detail   ProgramDetail    // but for First, Last and Op
 
 	buffers []ProgramBuffer // nil until Options.Buffers asks
+	crossed crossing
 
 	recorded    bool // a local circular buffer has an address of its own
 	synthesised bool // one was placed

@@ -91,7 +91,6 @@ type replay struct {
 	registered, alive [numKinds]*device.Fleet
 	executed          *device.Fleet
 	executions        map[device.ID]*execution
-	crossed           crossing
 
 	beyond struct { // the last buffer that ended beyond L1
 		id device.BufferID

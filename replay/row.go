@@ -32,17 +32,17 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
-	crest   *crest             // of the runs that were alive alone
-	final   uint64             // bytes of the one that is alive alone in the end
-	detail  map[program.ID]int // of a log the row of a program, of runs its first row
+	crest   *crest               // of the runs that were alive alone
+	final   uint64               // bytes of the one that is alive alone in the end
+	detail  few[program.ID, int] // of a log the row of a program, of runs its first row
 	starts  starts
-	held    map[program.ID]*content
+	held    few[program.ID, *content]
 
 	cores        l1.CoreSet // covered by a local circular buffer at any time
 	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
 
 	timeline samples
-	standing standing // if Options.Room asks
+	standing *standing // nil unless Options.Room asks
 	memory
 	executed Dispatched // of a log: its dispatches
 }
@@ -98,7 +98,6 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: []device.ID{id},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
-		detail: map[program.ID]int{}, held: map[program.ID]*content{}, memory: newMemory(),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -170,7 +169,7 @@ func (d *row) inherit(from *row) {
 	from.measure()
 	from.compose()
 	d.touched = true
-	d.standing.inherit(&from.standing)
+	d.standing.inherit(from.standing)
 	on := from.on
 	on.ID, on.Dispatched = d.id, nil
 	d.on = on
@@ -252,11 +251,16 @@ func (r *replay) reset(d *row, e *event.Event) {
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (r *replay) remove(d *row, e *event.Event) error {
 	d.compose()
-	for _, id := range sortedIDs(d.held) {
-		if err := r.ends(d, d.held[id], e); err != nil {
+	var ids []program.ID
+	for id := range d.held.all() {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		if err := r.ends(d, d.held.of(id), e); err != nil {
 			return err
 		}
-		delete(d.held, id)
+		d.held.delete(id)
 	}
 	for kind := range numKinds {
 		f := r.registered[kind]
@@ -271,7 +275,7 @@ func (r *replay) remove(d *row, e *event.Event) error {
 			return r.internal(e, err)
 		}
 	}
-	d.memory, d.gone, d.sets = newMemory(), true, nil
+	d.memory, d.gone, d.sets = memory{}, true, nil
 	r.lately.rows = nil
 	return nil
 }

@@ -141,7 +141,7 @@ func (r *replay) listRun(l listing) {
 // lowest returns the L1 buffers that lie lowest on a device. Cost: O(live buffers).
 func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
 	var found []*buffer
-	for _, b := range d.live {
+	for _, b := range d.live.all() {
 		if b.span.IsEmpty() || b.info.Kind != device.KindL1 && b.info.Kind != device.KindGlobalCB {
 			continue
 		}

@@ -34,18 +34,24 @@ type seenRun struct {
 	hybrid  bool
 }
 
-func (s *standing) clone() standing {
+func (s *standing) clone() *standing {
+	if s == nil {
+		return nil
+	}
 	to := *s
 	to.taken = nil
 	for _, t := range s.taken {
 		to.taken = append(to.taken, t.Clone())
 	}
 	to.places, to.runs = maps.Clone(s.places), maps.Clone(s.runs)
-	return to
+	return &to
 }
 
 // inherit takes over what was in the way on another row.
 func (s *standing) inherit(from *standing) {
+	if s == nil {
+		return // nobody asks
+	}
 	other := from.clone()
 	s.taken = append(other.taken, s.taken...)
 	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
@@ -69,6 +75,9 @@ func (r *replay) limit(l RoomLimit) int {
 // standsFree takes in that a row has devices of a Spec.
 func (r *replay) standsFree(d *row) {
 	if r.opt.Room != nil {
+		if d.standing == nil {
+			d.standing = &standing{}
+		}
 		d.standing.on(d.dev.Spec())
 	}
 }
@@ -78,7 +87,7 @@ func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
 	if r.opt.Room == nil {
 		return
 	}
-	s := &d.standing
+	s := d.standing
 	s.service = s.service || given.Kind == device.KindService // one without a byte claims its cores too
 	if !given.Stands() || s.places[b.hash] {
 		return
@@ -122,7 +131,7 @@ func (r *replay) checkedRuns(all []launch) {
 
 // checkedRun takes in one program, and reports whether it is new to its devices.
 func (r *replay) checkedRun(l launch) (added bool) {
-	s := &l.on.standing
+	s := l.on.standing
 	taken := s.on(l.on.dev.Spec())
 	hybrid := l.on.dev.Hybrid()
 	one := seenRun{l.content, hybrid}
