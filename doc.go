@@ -14,6 +14,7 @@
 //	replay    follows events, and answers
 //	clash     reads the error messages tt-metal prints when L1 does not suffice
 //	wire      what running processes tell of what they allocate
+//	serve     the server that they tell it to
 //	report    prints results
 //	fuzz/...  generators, a slow oracle and properties, for tests of your own
 //

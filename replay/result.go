@@ -229,6 +229,8 @@ const (
 	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
 	CodeEventRefused       Code = "event-refused"       // events of a log that say what cannot be: they changed nothing
 	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
+	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
+	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known
 	CodeDanglingConnection Code = "dangling-connection" // a connection to a node that does not exist
 )
 

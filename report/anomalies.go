@@ -75,6 +75,10 @@ func graveWords() []words {
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
 			"tt-metal's test compares with the address alone, and no core counts a byte"},
+		{replay.CodeClientLost, "client of the server was closed", "clients of the server were closed",
+			"what it had and said later is not known: its devices are incomplete"},
+		{replay.CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
+			"each CB counts as if it were on every core: figures of CBs are a bound"},
 		{replay.CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
 			"the true figures are higher"},
 	}

@@ -19,7 +19,7 @@
 //
 // A [Ledger] follows records by the server's rules: what is live is a [Lot] of an [Owner], each
 // device has [Totals], with KernelKinds kinds of kernels. An [Effect] says [What] became of a
-// record, and which [Anomaly] it has. Effects are printed as the server prints them
+// record, and which [Anomaly] it has, one of Anomalies. Effects are printed as the server prints them
 // (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] makes events of them, which
 // know a [Device] that was declared.
 //

@@ -31,6 +31,14 @@ const (
 	AnomalyWrapped     Anomaly = "wrapped"      // a CB_FREE with which the newest server's total would run below zero; counted beside what else is odd
 )
 
+// Anomalies returns all of them, in a fixed order.
+func Anomalies() []Anomaly {
+	return []Anomaly{
+		AnomalyDevice, AnomalySize, AnomalyKind, AnomalyOverflow, AnomalyUnknownFree, AnomalyDoubleFree, AnomalyTooLarge, AnomalyFreeSize,
+		AnomalyDiffers, AnomalyWrapped,
+	}
+}
+
 // An Effect says what became of a record.
 type Effect struct {
 	What    What

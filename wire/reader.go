@@ -35,6 +35,9 @@ func (r *Reader) Dialect() Dialect { return r.dialect }
 // Records returns how many records were read.
 func (r *Reader) Records() int64 { return r.records }
 
+// Offset returns how many bytes these records had.
+func (r *Reader) Offset() int64 { return r.offset }
+
 // Next reads the next record into rec. A request whose bytes behind its head are not zero, as
 // every client leaves them, is not understood either. The error is io.EOF where the stream ends between
 // records, the error of whatever is read from, or a *RecordError, after which nothing more

@@ -31,15 +31,15 @@ type Teller struct {
 func (t *Teller) Header() []event.Event {
 	return []event.Event{
 		{Kind: event.KindHeader},
-		{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindAnomaly, Code: CodeEveryCore, Count: 1, Detail: "the protocol names no cores: each circular buffer counts as if it were on every core"},
+		{Pos: event.Pos{Node: -1}, T: t.T, Kind: event.KindAnomaly, Code: CodeEveryCore, Count: 1},
 	}
 }
 
 // The codes of what a log of live records says of itself.
 const (
-	CodeEveryCore = "every-core" // an anomaly: figures of CBs are a bound, as if each were on every core
-	CodeUnplaced  = "unplaced"   // something hidden: a CB that ends beyond any L1, and is in no figure of a core
-	CodeLost      = "lost"       // something hidden: a client was closed, so that what it holds is not known any more
+	CodeEveryCore = "every-core"      // an anomaly: figures of CBs are a bound, as if each were on every core
+	CodeUnplaced  = "buffer-unplaced" // something hidden: a CB that ends beyond any L1, and is in no figure of a core
+	CodeLost      = "client-lost"     // something hidden: a client was closed, so that what it holds is not known any more
 )
 
 // Declare returns the event that declares a device, and remembers its grid.

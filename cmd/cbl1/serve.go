@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// How a server treats its clients, where nobody says otherwise.
+const (
+	serveGrace = 50 * time.Millisecond
+	serveStall = 10 * time.Second
+	serveSweep = 3 * time.Second
+	serveStats = 10 * time.Second
+)
+
+// serving is one call of the verb.
+type serving struct {
+	streams
+	socket, logs string
+	mode         modeFlag
+	dialect      dialectFlag
+	devices      devicesFlag
+	format       choiceFlag
+	quiet        bool
+	record       string
+	recordSize   sizeFlag
+	delay, stats time.Duration
+	limits       serve.Limits
+}
+
+func newServe(s streams) *cobra.Command {
+	// The default is that of the protocol's own server, in a folder that all share.
+	in := serving{
+		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600, recordSize: 64 << 20, delay: serveSweep, stats: serveStats,
+		format: choiceFlag{"text", []string{"text", "seeds", "json"}},
+		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000},
+	}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Follow what running processes say that they allocate",
+		Long: "Listen on a Unix socket as tt-metal's allocation server does (docs/serve.md), for clients of any version,\n" +
+			"and print a line for each circular buffer, buffer and kernel that comes or goes. Sums are those that the\n" +
+			"protocol means; beside them stands how much of a core circular buffers take at most.\n" +
+			"SIGINT and SIGTERM end it with a summary on standard output, and the exit code 0. Linux only.",
+		Example: "  cbl1 serve --devices 0-7=n150\n  cbl1 serve -q --record live.jsonl --logs /run/user/1000/cbl1.sock",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return in.run() },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&in.socket, "socket", in.socket, "where AllocMessage clients connect")
+	flags.StringVar(&in.logs, "logs", "", "another socket, for event logs with queries, a fleet each")
+	flags.Var(&in.mode, "mode", "permissions of the sockets")
+	flags.Var(&in.devices, "devices", "what devices are, like 0-7=n150 or 32=mesh:0-7; may be given again")
+	flags.Var(&in.dialect, "dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4")
+	flags.Var(&in.format, "format", "text; seeds: the lines of the protocol's server alone; or json")
+	flags.BoolVarP(&in.quiet, "quiet", "q", false, "print nothing but the summary")
+	flags.StringVar(&in.record, "record", "", "write an event log; a full one is renamed to FILE.1, and that to FILE.2, which is the last")
+	flags.Var(&in.recordSize, "record-size", "bytes after which a log is full; 0 means never")
+	flags.DurationVar(&in.delay, "delay", in.delay, "how long a dead process keeps what it had")
+	flags.DurationVar(&in.stats, "statistics", in.stats, "how often statistics are printed; 0 means never")
+	flags.IntVar(&in.limits.Clients, "max-clients", in.limits.Clients, "connections at once")
+	flags.IntVar(&in.limits.Lots, "max-live", in.limits.Lots, "what one process may have live at once")
+	flags.IntVar(&in.limits.PerSecond, "max-rate", in.limits.PerSecond, "records a second of one connection")
+	return cmd
+}
+
+func (in *serving) run() error {
+	if in.limits.Clients < 0 || in.limits.Lots < 0 || in.limits.PerSecond < 0 || in.delay < 0 || in.stats < 0 {
+		return errors.New("a limit or a time is below 0")
+	}
+	// From here on a signal ends it in order.
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(stop)
+	clients, err := serve.Listen(in.socket, fs.FileMode(in.mode))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = clients.Close() }() // again, if it was closed in order
+	var logs *serve.Listener
+	if in.logs != "" {
+		if logs, err = serve.Listen(in.logs, fs.FileMode(in.mode)); err != nil {
+			return err
+		}
+		defer func() { _ = logs.Close() }()
+	}
+	server, err := serve.New(in.config())
+	if err != nil {
+		return err
+	}
+	if !in.quiet {
+		fmt.Fprintf(in.err, "cbl1: listening on %s\n", in.socket)
+	}
+	return in.until(stop, server, clients, logs)
+}
+
+func (in *serving) config() serve.Config {
+	c := serve.Config{
+		Now: time.Now, Identify: serve.Identify, Out: in.out, Err: in.err, Format: serve.Format(in.format.value),
+		Dialect: wire.Dialect(in.dialect), Devices: in.devices, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
+	}
+	if in.quiet {
+		c.Out, c.Err = nil, nil
+	}
+	if in.record != "" {
+		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(uint64(in.recordSize), 1<<62))}
+	}
+	return c
+}
+
+// nextLog opens the log that is recorded. The one that is there is renamed.
+func (in *serving) nextLog() (io.WriteCloser, error) {
+	for _, n := range [...][2]string{{in.record + ".1", in.record + ".2"}, {in.record, in.record + ".1"}} {
+		if info, err := os.Lstat(n[0]); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := os.Rename(n[0], n[1]); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(in.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// until serves until a signal comes, or somebody who reads what is printed has gone.
+func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, logs *serve.Listener) error {
+	type served struct{ err error }
+	ended := make(chan served, 2)
+	running := 0
+	start := func(l *serve.Listener, serve func(net.Listener) error) {
+		running++
+		go func() { ended <- served{serve(l)} }()
+	}
+	start(clients, server.Serve)
+	if logs != nil {
+		start(logs, server.ServeLogs)
+	}
+	err := in.wait(stop, server, func() bool { return len(ended) > 0 })
+	err = errors.Join(err, server.Close(), clients.Close())
+	if logs != nil {
+		err = errors.Join(err, logs.Close())
+	}
+	for range running {
+		err = errors.Join(err, (<-ended).err)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = in.out.Write(server.AppendSummary(nil))
+	return err
+}
+
+// wait sweeps and prints statistics until it is to stop.
+func (in *serving) wait(stop <-chan os.Signal, server *serve.Server, ended func() bool) error {
+	sweep := time.NewTicker(min(serveSweep, max(in.delay, 100*time.Millisecond)))
+	defer sweep.Stop()
+	var stats <-chan time.Time
+	if in.stats > 0 {
+		ticker := time.NewTicker(in.stats)
+		defer ticker.Stop()
+		stats = ticker.C
+	}
+	for {
+		select {
+		case <-stop:
+			return nil
+		case <-stats:
+			server.Statistics()
+		case <-sweep.C:
+			server.Sweep()
+			if err := server.Err(); err != nil || ended() {
+				return err
+			}
+		}
+	}
+}
+
+// modeFlag is a file mode, in octal.
+type modeFlag fs.FileMode
+
+func (m *modeFlag) Type() string   { return "octal" }
+func (m *modeFlag) String() string { return fmt.Sprintf("%04o", fs.FileMode(*m)) }
+
+func (m *modeFlag) Set(s string) error {
+	n, err := strconv.ParseUint(s, 8, 32)
+	if err != nil || n > 0o777 {
+		return errors.New("want permissions like 0600")
+	}
+	*m = modeFlag(n)
+	return nil
+}
+
+// dialectFlag is what clients were built with; zero = recognised.
+type dialectFlag wire.Dialect
+
+func (d *dialectFlag) Type() string   { return "dialect" }
+func (d *dialectFlag) String() string { return wire.Dialect(*d).String() }
+
+func (d *dialectFlag) Set(s string) error {
+	dialect, err := wire.ParseDialect(s)
+	*d = dialectFlag(dialect)
+	return err
+}

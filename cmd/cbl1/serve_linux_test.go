@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/wire"
+)
+
+// TestServe runs the command as a process: clients, a second server, a signal, and a
+// recording of which report says what the server said.
+func TestServe(t *testing.T) {
+	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
+	require.NoError(t, err)
+	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
+	path, record := filepath.Join(dir, "s"), filepath.Join(dir, "live.jsonl")
+	server := command(t, "serve", "--socket", path, "--logs", path+"2", "--devices", "0-7=n150,32=mesh:0-7", "--record", record, "--delay", "1h", "--format", "seeds")
+	var errw bytes.Buffer
+	server.Stderr = &errw
+	out, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	conn := dial(t, path)
+	send := func(r wire.Record) {
+		b, err := wire.Newest().Append(nil, &r)
+		require.NoError(t, err)
+		_, err = conn.Write(b)
+		require.NoError(t, err)
+	}
+	lines := bufio.NewScanner(out)
+	next := func() string {
+		require.True(t, lines.Scan())
+		return lines.Text()
+	}
+	for range 29 {
+		send(wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 1 << 20, ID: 111616})
+	}
+	require.Equal(t, "✓ [CB_ALLOC] Device 3: +1 MB (Total: 1 MB)", next())
+	for range 27 {
+		next()
+	}
+	require.Equal(t, "✓ [CB_ALLOC] Device 3: +1 MB (Total: 29 MB)", next())
+
+	var second bytes.Buffer
+	require.Equal(t, exitUsage, run([]string{"serve", "--socket", path}, strings.NewReader(""), io.Discard, &second))
+	require.Equal(t, "cbl1: "+path+": another server listens there\n", second.String())
+
+	log := dial(t, path+"2")
+	_, err = io.WriteString(log, eventLog+`{"query":"totals","device":0}`+"\n")
+	require.NoError(t, err)
+	answer, err := bufio.NewReader(log).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, answer, `{"answer":"totals","device":0,"registered_union_bytes":0`)
+	for _, sock := range []string{path, path + "2"} {
+		info, err := os.Lstat(sock)
+		require.NoError(t, err)
+		require.Equal(t, os.ModeSocket|0o600, info.Mode())
+	}
+
+	require.NoError(t, server.Process.Signal(syscall.SIGTERM))
+	rest := ""
+	for lines.Scan() {
+		rest += lines.Text() + "\n"
+	}
+	require.NoError(t, server.Wait())
+	require.Contains(t, rest, "device 3: CBs 30,408,704 bytes in sum, at most 1,048,576 of a core (peak 1,048,576); 0 buffers")
+	require.True(t, strings.HasSuffix(rest, "29 records of 2 clients; closed 0 (torn 0), refused 0; leaked 0; live 29\n"), rest)
+	require.Equal(t, "cbl1: listening on "+path+"\n", errw.String())
+	require.NoFileExists(t, path)
+	require.NoFileExists(t, path+"2")
+
+	code, stdout, stderr := call("", "report", "--format", "json", record)
+	require.Zero(t, code, stderr)
+	var report struct {
+		Devices map[string]struct {
+			Registered uint64 `json:"registered_core_peak_bytes"`
+			Logical    uint64 `json:"registered_logical_bytes"`
+		} `json:"devices"`
+		Anomalies []struct {
+			Code string `json:"code"`
+		} `json:"anomalies"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	require.EqualValues(t, 1<<20, report.Devices["3"].Registered)
+	require.EqualValues(t, 29<<20*64, report.Devices["3"].Logical)
+	require.Len(t, report.Anomalies, 1)
+	require.Equal(t, "every-core", report.Anomalies[0].Code)
+	code, stdout, _ = call("", "check", record)
+	require.Equal(t, exitTell, code, stdout)
+}
+
+// dial connects as soon as somebody listens.
+func dial(t *testing.T, path string) net.Conn {
+	t.Helper()
+	var conn net.Conn
+	require.Eventually(t, func() (ok bool) {
+		var err error
+		conn, err = net.Dial("unix", path)
+		return err == nil
+	}, 20*time.Second, time.Millisecond)
+	return conn
+}
+
+func TestServeFlags(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--devices 0", "want devices like 0-7=n150"},
+		{"--devices 7-0=n150", "want devices like 0-7=n150"},
+		{"--devices 0-99999=n150", "want devices like 0-7=n150"},
+		{"--devices 0=n151", `board "n151": want one of`},
+		{"--devices 0=n150,0=n300", "device 0 comes twice"},
+		{"--devices 0=mesh:x", `mesh of "x": want chips like 0-7`},
+		{"--mode 888", "want permissions like 0600"},
+		{"--mode 1777", "want permissions like 0600"},
+		{"--dialect 104", "want auto, 72, 112, 128 or 144"},
+		{"--format xml", "want one of text, seeds, json"},
+		{"--max-clients -1", "below 0"},
+		{"--delay -1s", "below 0"},
+		{"--socket " + strings.Repeat("s", 200), "file name too long"},
+		{"--socket run.go", "is there and no socket"},
+		{"more", "unknown command"},
+	} {
+		code, stdout, stderr := call("", append([]string{"serve"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, c.want, c.args)
+		requireOneLine(t, stderr)
+	}
+}

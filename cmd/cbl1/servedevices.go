@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// devicesFlag are devices of a running system: 0-7=n150 are eight boards, 32=mesh:0-7 is
+// the id under which their backing allocations stand.
+type devicesFlag []wire.Device
+
+// mostDevices is how many devices one flag may name.
+const mostDevices = 1 << 16
+
+func (f *devicesFlag) Type() string { return "ids=board" }
+
+func (f *devicesFlag) String() string {
+	var words []string
+	for _, d := range *f {
+		words = append(words, fmt.Sprint(d.ID))
+	}
+	return strings.Join(words, ",")
+}
+
+func (f *devicesFlag) Set(s string) error {
+	added := slices.Clone(*f)
+	for text := range strings.SplitSeq(s, ",") {
+		names, what, ok := strings.Cut(text, "=")
+		ids, err := deviceIDs(names)
+		if !ok || err != nil {
+			return errors.New("want devices like 0-7=n150 or 32=mesh:0-7")
+		}
+		like, err := deviceLike(what)
+		if err != nil {
+			return err
+		}
+		if len(like.Chips) > 0 { // what its chips are, where that was said
+			if i := slices.IndexFunc(added, func(d wire.Device) bool { return d.ID == like.Chips[0] }); i >= 0 {
+				like.Spec = added[i].Spec
+			}
+		}
+		for _, id := range ids {
+			if slices.ContainsFunc(added, func(d wire.Device) bool { return d.ID == id }) {
+				return fmt.Errorf("device %d comes twice", id)
+			}
+			like.ID = id
+			added = append(added, like)
+		}
+	}
+	*f = added
+	return nil
+}
+
+// deviceIDs reads an id, or the first and the last of some.
+func deviceIDs(text string) ([]int32, error) {
+	from, to, both := strings.Cut(text, "-")
+	if !both {
+		to = from
+	}
+	first, err := parseWhole(from)
+	last, err2 := parseWhole(to)
+	if err = errors.Join(err, err2); err != nil || last < first || last > math.MaxInt32 || last-first >= mostDevices {
+		return nil, errors.New("no devices")
+	}
+	var ids []int32
+	for id := first; id <= last; id++ {
+		ids = append(ids, int32(id))
+	}
+	return ids, nil
+}
+
+// deviceLike reads what devices are.
+func deviceLike(what string) (d wire.Device, err error) {
+	if chips, mesh := strings.CutPrefix(what, "mesh:"); mesh {
+		if d.Chips, err = deviceIDs(chips); err != nil {
+			return d, fmt.Errorf("mesh of %q: want chips like 0-7", chips)
+		}
+		d.Spec = l1.Spec{Name: "mesh", Cols: 1, Rows: 1}
+		return d, nil
+	}
+	var names []string
+	for _, board := range l1.Boards() {
+		if board.Name == what {
+			d.Spec = board
+			return d, nil
+		}
+		names = append(names, board.Name)
+	}
+	return d, fmt.Errorf("board %q: want one of %s", what, strings.Join(names, ", "))
+}

@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A client is one connection that sends AllocMessages.
+type client struct {
+	s       *Server
+	conn    net.Conn
+	of      *process
+	in      *wire.Reader
+	hurry   bool
+	read    int64     // bytes
+	second  time.Time // since when records are counted
+	records int       // since then
+	answer  []byte
+}
+
+// client follows one connection to its end.
+func (s *Server) client(conn net.Conn) {
+	c := &client{s: s, conn: conn, of: s.join(conn)}
+	c.in = wire.NewReader(c, s.c.Dialect)
+	c.in.Hurry = func(on bool) { c.hurry = on }
+	err := c.follow()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.leave(c.of)
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || s.closed {
+		return
+	}
+	s.lose(c.of, err)
+	s.complain(c.of, c.in.Records(), err)
+}
+
+// Read reads from the connection. Between records it waits as long as it takes, inside of
+// one no longer than the server's patience, and for as long as it is polite to take silence
+// for the end of a first record.
+func (c *client) Read(b []byte) (int, error) {
+	var until time.Time
+	switch {
+	case c.hurry:
+		until = c.s.c.Now().Add(c.s.c.Grace)
+	case c.read > c.in.Offset() && c.s.c.Stall > 0:
+		until = c.s.c.Now().Add(c.s.c.Stall)
+	}
+	if err := c.conn.SetReadDeadline(until); err != nil {
+		return 0, err
+	}
+	n, err := c.conn.Read(b)
+	c.read += int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) && !c.hurry {
+		err = fmt.Errorf("it stopped inside a record: %w", err)
+	}
+	return n, err
+}
+
+func (c *client) follow() error {
+	var r wire.Record
+	for {
+		if err := c.in.Next(&r); err != nil {
+			return err
+		}
+		answer, err := c.take(&r)
+		if err != nil {
+			return err
+		}
+		if len(answer) == 0 {
+			continue
+		}
+		if c.s.c.Stall > 0 {
+			if err := c.conn.SetWriteDeadline(c.s.c.Now().Add(c.s.c.Stall)); err != nil {
+				return err
+			}
+		}
+		if _, err := c.conn.Write(answer); err != nil {
+			return fmt.Errorf("it does not take its answers: %w", err)
+		}
+	}
+}
+
+// take takes in a record and returns the bytes of its answer.
+func (c *client) take(r *wire.Record) ([]byte, error) {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, net.ErrClosed
+	}
+	if err := c.tooFast(); err != nil {
+		return nil, err
+	}
+	s.counts.Records++
+	switch r.Type {
+	case wire.TypeQuery:
+		return c.reply(s.figures(r.Device))
+	case wire.TypeDeviceQuery:
+		return c.reply(s.deviceInfo(r.Device))
+	case wire.TypeDumpRemaining:
+		s.sweep()
+		s.dumpRemaining()
+		return nil, nil
+	case wire.TypeDumpKernels:
+		s.dumpKernels()
+		return nil, nil
+	case wire.TypeResponse, wire.TypeDeviceInfo:
+		s.print(fmt.Appendf(nil, "Unknown message type: %d\n", r.Type), true)
+		return nil, nil
+	}
+	e, err := s.ledger.Apply(c.of.owner, c.of.pid(r), r)
+	if err == nil {
+		c.of.devices[r.Device] = struct{}{}
+		s.tell(&e)
+	}
+	s.show(&e)
+	if most := s.c.Limits.Lots; err == nil && most > 0 && s.ledger.LenOf(c.of.owner) > most {
+		err = &LimitError{"live at once", most}
+	}
+	return nil, err
+}
+
+// tooFast counts the records of a second.
+func (c *client) tooFast() error {
+	most := c.s.c.Limits.PerSecond
+	if most == 0 {
+		return nil
+	}
+	if now := c.s.c.Now(); now.Sub(c.second) >= time.Second {
+		c.second, c.records = now, 0
+	}
+	if c.records++; c.records > most {
+		return &LimitError{"records in a second", most}
+	}
+	return nil
+}
+
+// reply encodes an answer as the client was built to read it.
+func (c *client) reply(r wire.Record) (_ []byte, err error) {
+	c.answer, err = c.in.Dialect().Append(c.answer[:0], &r)
+	return slices.Clip(c.answer), err
+}
+
+// figures are the counters of a device; zero for one of which nothing is known.
+func (s *Server) figures(id int32) wire.Record {
+	t := s.ledger.Totals(id)
+	return wire.Record{
+		Type: wire.TypeResponse, Device: id, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small + t.System, Trace: t.Trace, CB: t.CB, Kernel: t.KernelBytes(),
+	}
+}
+
+// deviceInfo is what is known of a device that was declared. What nobody said is zero.
+func (s *Server) deviceInfo(id int32) wire.Record {
+	r := wire.Record{Type: wire.TypeDeviceInfo, Device: id}
+	if id == -1 {
+		for _, d := range s.known {
+			if d.Chips == nil {
+				r.Devices++
+			}
+		}
+		r.Available = min(r.Devices, 1)
+		return r
+	}
+	d, ok := s.known[id]
+	if !ok || d.Chips != nil {
+		return r
+	}
+	r.Available, r.Arch = 1, archNumber(d.Spec.Arch)
+	r.L1PerCore = uint32(min(d.Spec.L1Size, 1<<32-1))
+	r.TotalL1 = d.Spec.L1Size * uint64(d.Spec.NumCores())
+	return r
+}

@@ -1,0 +1,44 @@
+// Package serve follows what running processes say that they allocate: the live side,
+// around sessions of package replay.
+//
+// # Model
+//
+// A [Server], made by New on the terms of a [Config], has a ledger of package wire and a
+// session, and writes what happens as lines of a [Format] and as an event log ([Record]):
+//
+//	Listen ─> Server.Serve ─ a client ─> wire.Reader ─> wire.Ledger ─┬─> lines
+//	                                                                 ├─> replay.Session: bytes of a core, at most
+//	                                                                 └─> Record: an event log
+//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session, one for each ─> answers
+//
+// The caller has the listeners, the clock and the moments: Server.Sweep looks for processes
+// that have died, Server.Statistics prints, Server.Close ends all. Nothing is started but the
+// goroutine of each connection, while Serve or ServeLogs runs.
+//
+// # Who has what
+//
+// What lives belongs to a process, and a [Peer] says which one a connection is of. Identify asks
+// the kernel; what a record claims is only shown where the kernel knows nobody. A connection that
+// ends frees nothing; a process that ends does, after Config.Delay and when what it said has
+// been read, and what it had is counted as leaked.
+//
+// # Hostile clients
+//
+// A record that is refused changes nothing. Bytes that are no record, a process id in the place of a
+// device, a [LimitError] of the [Limits], a pause inside a record or an answer that is not taken
+// close one client: it is counted ([Counts]), and the event log says that its devices are
+// incomplete. No record is dropped: a client that is faster than the server waits.
+//
+// Listen makes a [Listener] whose socket has its mode from the start, and replaces nothing but a
+// dead socket of the same user: ErrServed, ErrNotSocket and ErrNotOurs say what is in the way,
+// ErrPlatform that this is not Linux.
+//
+// # Cost
+//
+// A record costs what it costs the ledger and the session, under one lock, and what is printed.
+// Memory grows with what lives and with the connections; the limits bound both.
+//
+// # Concurrency
+//
+// All methods of a Server may be called at the same time.
+package serve

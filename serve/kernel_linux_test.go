@@ -1,0 +1,127 @@
+package serve_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// asClient is set in the environment of a process that only sends a CB and waits to be killed.
+const asClient = "CBL1_SERVE_CLIENT"
+
+func TestMain(m *testing.M) {
+	path := os.Getenv(asClient)
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		panic(err)
+	}
+	b, _ := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 4096, ID: 0x1000, PID: 1})
+	_, _ = conn.Write(append(b, b[:50]...))
+	fmt.Println("sent")
+	select {}
+}
+
+// house is a server on a real socket, and the kernel says who its clients are.
+type house struct {
+	*serve.Server
+	path string
+	l    *serve.Listener
+	done chan error
+	errs bytes.Buffer
+}
+
+func newHouse(t *testing.T, c serve.Config) *house {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.Remove(dir)) }) // nothing is left in it
+	h := &house{path: filepath.Join(dir, "s"), done: make(chan error)}
+	h.l, err = serve.Listen(h.path, 0o600)
+	require.NoError(t, err)
+	c.Now, c.Identify, c.Err = time.Now, serve.Identify, &h.errs
+	h.Server, err = serve.New(c)
+	require.NoError(t, err)
+	go func() { h.done <- h.Serve(h.l) }()
+	return h
+}
+
+func (h *house) shut(t *testing.T) {
+	t.Helper()
+	require.NoError(t, h.Server.Close())
+	require.NoError(t, h.l.Close())
+	require.NoError(t, <-h.done)
+}
+
+// What a process holds when it is killed is released, also while it is a zombie; half a
+// record of it changes nothing. Nothing is left open.
+func TestKilled(t *testing.T) {
+	fds, goroutines := openFiles(t), runtime.NumGoroutine()
+	h := newHouse(t, serve.Config{Dialect: wire.Newest()})
+	for range 5 {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), asClient+"="+h.path)
+		out, err := child.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, child.Start())
+		_, err = out.Read(make([]byte, 4))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { n, _, _ := h.Totals(0); return n.CBs == 1 }, 20*time.Second, time.Millisecond)
+		h.Sweep()
+		n, core, _ := h.Totals(0)
+		require.Equal(t, wire.Totals{CBs: 1, CB: 4096}, n)
+		require.EqualValues(t, 4096, core)
+		require.NoError(t, child.Process.Kill())
+		require.Eventually(t, func() bool { h.Sweep(); n, _, _ := h.Totals(0); return n == wire.Totals{} }, 20*time.Second, time.Millisecond)
+		_ = child.Wait() // it was killed
+	}
+	c := h.Counts()
+	require.EqualValues(t, 5, c.Leaked)
+	require.EqualValues(t, 5, c.Torn)
+	h.shut(t)
+	for range 10_000 {
+		if openFiles(t) <= fds && runtime.NumGoroutine() <= goroutines {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, openFiles(t), fds)
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(entries)
+}
+
+// The documented Python client gets what its faults make of right answers.
+func TestPythonClient(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
+	out, err := exec.Command(python, "testdata/client.py", h.path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "device 1 0 4096 64 0\ndevices 1\n", string(out))
+	n, _, _ := h.Totals(1)
+	require.Equal(t, wire.Totals{Buffers: 2, L1: 4096, L1Small: 64}, n)
+	require.Contains(t, string(h.AppendSummary(nil)), "odd: unknown-free 1\n", "its free named device 0")
+	h.shut(t)
+}

@@ -1,0 +1,125 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// What is wrong about a path to listen on, or about where this runs.
+var (
+	ErrServed    = errors.New("another server listens there")
+	ErrNotSocket = errors.New("is there and no socket")
+	ErrNotOurs   = errors.New("belongs to another user")
+	ErrPlatform  = errors.New("the live side needs Linux")
+)
+
+// maxPath is how long the path of a Unix socket may be, in bytes.
+const maxPath = 107
+
+// A Listener listens on a Unix socket. It must be made by Listen.
+type Listener struct {
+	net.Listener
+	path string
+	made fs.FileInfo
+}
+
+// Listen listens on a path. The socket is made in a private folder beside it, with its mode,
+// and then takes its place: at no moment is it there with another mode. A socket that nobody
+// listens on is replaced if it is ours. The error is ErrServed where somebody listens,
+// ErrNotSocket or ErrNotOurs where something else is in the way, which stays, ErrPlatform, or
+// one of the system.
+func Listen(path string, mode fs.FileMode) (*Listener, error) {
+	if !supported {
+		return nil, ErrPlatform
+	}
+	// A path that no address can hold could be linked to, and nobody could connect.
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("%s: %w", path, syscall.ENAMETOOLONG)
+	}
+	private, err := os.MkdirTemp(filepath.Dir(path), ".cbl1-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(private) }() // what is left in it is ours
+	own := filepath.Join(private, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: own, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	made, err := place(own, path, filepath.Join(private, "old"), mode)
+	if err != nil {
+		_ = l.Close() // nobody knows it
+		return nil, err
+	}
+	return &Listener{l, path, made}, nil
+}
+
+// place gives a socket its mode and its path.
+func place(own, path, old string, mode fs.FileMode) (fs.FileInfo, error) {
+	if err := os.Chmod(own, mode.Perm()); err != nil {
+		return nil, err
+	}
+	made, err := os.Lstat(own)
+	if err != nil {
+		return nil, err
+	}
+	if err := clearPath(path, old); err != nil {
+		return nil, err
+	}
+	// A link fails where something has come in the meantime; a renaming would replace it.
+	if err := os.Link(own, path); errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%s: %w", path, ErrServed)
+	} else if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// clearPath moves a dead socket of ours out of the way.
+func clearPath(path, old string) error {
+	there, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case there.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s: %w", path, ErrNotSocket)
+	case !ours(there):
+		return fmt.Errorf("%s: %w", path, ErrNotOurs)
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close() // it was only to see who answers
+		return fmt.Errorf("%s: %w", path, ErrServed)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	if err := os.Rename(path, old); err != nil {
+		return err
+	}
+	moved, err := os.Lstat(old)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(there, moved) { // somebody else was quicker: it goes back
+		return errors.Join(fmt.Errorf("%s: %w", path, ErrServed), os.Link(old, path))
+	}
+	return nil
+}
+
+// Close stops listening, and removes the socket if it is still the one that was made.
+func (l *Listener) Close() error {
+	err := l.Listener.Close()
+	if there, lost := os.Lstat(l.path); lost == nil && os.SameFile(there, l.made) {
+		err = errors.Join(err, os.Remove(l.path))
+	}
+	return err
+}

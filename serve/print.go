@@ -1,0 +1,208 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// print writes lines, to Err or Out.
+func (s *Server) print(b []byte, toErr bool) {
+	w := s.c.Out
+	if toErr {
+		w = s.c.Err
+	}
+	if w == nil || len(b) == 0 {
+		return
+	}
+	if _, err := w.Write(b); err != nil {
+		s.fail(err)
+	}
+}
+
+// A row is an effect as JSON has it.
+type row struct {
+	T       int64        `json:"t"` // nanoseconds since 1970
+	What    wire.What    `json:"what"`
+	Type    string       `json:"type"`
+	Device  int32        `json:"device"`
+	PID     int32        `json:"pid"`
+	ID      uint64       `json:"id"`
+	Bytes   uint64       `json:"bytes"`
+	Kind    string       `json:"kind,omitempty"`
+	Refs    int          `json:"refs,omitempty"`
+	Total   uint64       `json:"total_bytes"` // of the sums that the protocol means; 0 in lists
+	Core    uint64       `json:"core_at_most_bytes"`
+	Odd     wire.Anomaly `json:"anomaly,omitempty"`
+	Wrapped bool         `json:"wrapped,omitempty"`
+	Leaked  bool         `json:"leaked,omitempty"`
+	Backing bool         `json:"backing,omitempty"`
+	Shared  bool         `json:"shared,omitempty"`
+}
+
+// show prints what became of a record.
+func (s *Server) show(e *wire.Effect) {
+	if s.c.Out == nil && s.c.Err == nil {
+		return
+	}
+	if s.c.Format == FormatJSON {
+		s.showRow(e)
+		return
+	}
+	line, toErr := e.AppendLine(s.line[:0])
+	cb := e.Type == wire.TypeCBAlloc || e.Type == wire.TypeCBFree
+	if cb && !toErr && s.c.Format != FormatSeeds {
+		core, _ := s.core(e.Device)
+		line = fmt.Appendf(line[:len(line)-1], " [PID %d] at most %d bytes of a core\n", e.PID, core)
+	}
+	s.print(line, toErr)
+	s.line = line
+}
+
+func (s *Server) showRow(e *wire.Effect) {
+	core, _ := s.core(e.Device)
+	r := row{
+		T: s.c.Now().UnixNano(), What: e.What, Type: e.Type.String(), Device: e.Device, PID: e.PID, ID: e.ID, Bytes: e.Bytes, Refs: e.Refs, Total: e.Total,
+		Core: core, Odd: e.Odd, Wrapped: e.Wrapped, Leaked: e.Leaked, Backing: e.Lot.Backing, Shared: e.Lot.Shared,
+	}
+	switch e.Type {
+	case wire.TypeAlloc, wire.TypeFree:
+		r.Kind = wire.BufferKind(e.Kind)
+	case wire.TypeKernelLoad, wire.TypeKernelUnload:
+		r.Kind = wire.KernelKind(e.Kind)
+	}
+	if e.What == wire.Unknown {
+		r.Kind = "" // nobody knows
+	}
+	b, err := json.Marshal(r)
+	s.fail(err)
+	s.print(append(b, '\n'), false)
+}
+
+// showReleased prints what a dead process had.
+func (s *Server) showReleased(pid int32, effects []wire.Effect, first bool) {
+	if s.c.Format == FormatJSON {
+		for i := range effects {
+			s.showRow(&effects[i])
+		}
+		return
+	}
+	b := s.line[:0]
+	if first {
+		b = append(append(b, '\n'), wire.DeadLine...)
+	}
+	b = wire.AppendReleased(b, pid, effects)
+	s.print(b, false)
+	s.line = b
+}
+
+// complain says why a client was closed.
+func (s *Server) complain(p *process, records int64, err error) {
+	if _, mismatch := errors.AsType[*wire.RecordError](err); mismatch && s.c.Format == FormatSeeds {
+		s.print([]byte("⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\n"), true)
+		return
+	}
+	s.print(fmt.Appendf(nil, "cbl1: client of process %d closed after %d records, its devices are incomplete: %s\n", p.shown(), records, shown.Visible(shown.Clip(err.Error(), 300))), true)
+}
+
+// Statistics prints the block of statistics that the allocation server prints every 10
+// seconds. Nothing is printed as JSON.
+func (s *Server) Statistics() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.c.Format != FormatJSON {
+		s.print(append([]byte{'\n'}, s.ledger.AppendStatistics(nil)...), false)
+	}
+}
+
+// showLive prints what is live as rows, and reports whether that is all there is to print.
+func (s *Server) showLive(kernels bool) bool {
+	if s.c.Format != FormatJSON {
+		return false
+	}
+	for lot := range s.ledger.Live() {
+		if kernels == (lot.Type == wire.TypeKernelLoad) {
+			s.showRow(&wire.Effect{What: "live", Type: lot.Type, Device: lot.Device, ID: lot.ID, PID: lot.PID, Bytes: lot.Size, Kind: lot.Kind, Lot: lot})
+		}
+	}
+	return true
+}
+
+// dumpRemaining lists what is live but kernels.
+func (s *Server) dumpRemaining() {
+	if s.showLive(false) {
+		return
+	}
+	b := []byte("\nRemaining allocations:\n")
+	n := 0
+	for lot := range s.ledger.Live() {
+		if lot.Type == wire.TypeKernelLoad {
+			continue
+		}
+		n++
+		what := "CB"
+		if lot.Type == wire.TypeAlloc {
+			what = wire.BufferKind(lot.Kind)
+		}
+		mark := ""
+		switch {
+		case lot.Backing:
+			mark = ", backs another"
+		case lot.Shared:
+			mark = ", shared"
+		}
+		b = fmt.Appendf(b, "  Device %d: %s 0x%x, %d bytes (PID %d%s)\n", lot.Device, what, lot.ID, lot.Size, lot.PID, mark)
+	}
+	if n == 0 {
+		b = append(b, "  none\n"...)
+	}
+	s.print(b, false)
+}
+
+// dumpKernels lists the kernels of each device.
+func (s *Server) dumpKernels() {
+	if s.showLive(true) {
+		return
+	}
+	b := []byte("\nLoaded kernels:\n")
+	now := uint64(max(s.c.Now().UnixNano(), 0))
+	for lot := range s.ledger.Live() {
+		if lot.Type != wire.TypeKernelLoad {
+			continue
+		}
+		age := (now - min(lot.Time, now)) / uint64(time.Second)
+		b = fmt.Appendf(b, "  Device %d: kernel 0x%x, %s, %.1f KB (PID %d, %d s)\n", lot.Device, lot.ID, wire.KernelKind(lot.Kind), float64(lot.Size)/1024, lot.PID, age)
+	}
+	s.print(b, false)
+}
+
+// AppendSummary appends what a server says at its end: each device, what was odd, and what
+// happened to clients.
+func (s *Server) AppendSummary(b []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.devices() {
+		t := s.ledger.Totals(id)
+		now, peak := s.core(id)
+		b = fmt.Appendf(b, "device %d: CBs %s bytes in sum, at most %s of a core (peak %s); %d buffers, DRAM %s, L1 %s, L1_SMALL %s, TRACE %s, system %s; kernels %s",
+			id, l1.Bytes(t.CB).Exact(), l1.Bytes(now).Exact(), l1.Bytes(peak).Exact(), t.Buffers,
+			l1.Bytes(t.DRAM).Exact(), l1.Bytes(t.L1).Exact(), l1.Bytes(t.L1Small).Exact(), l1.Bytes(t.Trace).Exact(), l1.Bytes(t.System).Exact(), l1.Bytes(t.KernelBytes()).Exact())
+		if t.Backings > 0 {
+			b = fmt.Appendf(b, "; backing %s in %d", l1.Bytes(t.Backing).Exact(), t.Backings)
+		}
+		b = append(b, '\n')
+	}
+	odd := s.ledger.Anomalies()
+	for _, a := range wire.Anomalies() {
+		if n := odd[a]; n > 0 {
+			b = fmt.Appendf(b, "odd: %s %d\n", a, n)
+		}
+	}
+	c := s.counts
+	return fmt.Appendf(b, "%d records of %d clients; closed %d (torn %d), refused %d; leaked %d; live %d\n", c.Records, c.Clients, c.Closed, c.Torn, c.Refused, c.Leaked, s.ledger.Len())
+}

@@ -1,0 +1,140 @@
+package serve
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A Peer is the process at the other end of a connection, as the kernel says it. The zero
+// Peer is not known.
+type Peer struct {
+	PID int32 // 0: not known, perhaps of another namespace
+	// Dead reports whether the process has ended, whoever has its id now.
+	Dead func() bool
+	// Close gives back what Dead needs.
+	Close func()
+}
+
+func (p *Peer) dead() bool { return p.Dead != nil && p.Dead() }
+
+func (p *Peer) close() {
+	if p.Close != nil {
+		p.Close()
+	}
+	p.Close, p.Dead = nil, nil
+}
+
+// Identify asks the kernel which process made a connection to a Unix socket: its id is
+// that of SO_PEERCRED, and a pidfd says whether it has ended. The error is ErrPlatform where
+// this is not Linux, or one of the system; nobody is known then, as where the process is one
+// of another namespace.
+func Identify(conn net.Conn) (Peer, error) { return identify(conn) }
+
+// A process is who owns what is live.
+type process struct {
+	owner   wire.Owner
+	peer    Peer
+	claims  int32 // its id as its records have it, where the kernel says none
+	conns   int
+	devices map[int32]struct{} // that its records named
+	since   time.Time          // when it was found dead; zero: it was not
+	lost    bool               // not all of what it said is known
+}
+
+// pid returns the id under which the process is shown.
+func (p *process) pid(r *wire.Record) int32 {
+	if p.peer.PID != 0 {
+		return p.peer.PID
+	}
+	p.claims = r.PID
+	return r.PID
+}
+
+func (p *process) shown() int32 { return cmp.Or(p.peer.PID, p.claims) }
+
+// join finds the process of a connection: one that is there, if it is the same one.
+func (s *Server) join(conn net.Conn) *process {
+	var peer Peer
+	if s.c.Identify != nil {
+		peer, _ = s.c.Identify(conn) // whom nobody knows lives as long as the connection
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Clients++
+	if there := s.byPID[peer.PID]; there != nil {
+		if !there.peer.dead() {
+			peer.close()
+			there.conns++
+			return there
+		}
+		delete(s.byPID, peer.PID) // it waits to be released under its owner alone
+	}
+	s.owners++
+	p := &process{owner: s.owners, peer: peer, conns: 1, devices: map[int32]struct{}{}}
+	s.all[p.owner] = p
+	if peer.PID != 0 {
+		s.byPID[peer.PID] = p
+	}
+	return p
+}
+
+// leave takes in that a connection of a process has ended.
+func (s *Server) leave(p *process) { p.conns-- }
+
+// Sweep notices processes that have died, and releases what they had when they have been
+// dead for the time of Config.Delay and all that they said has been read. It flushes the
+// event log. The caller calls it now and then; the protocol's server does every 3 seconds.
+func (s *Server) Sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep()
+	if s.log != nil {
+		s.fail(s.log.flush())
+	}
+}
+
+func (s *Server) sweep() {
+	now := s.c.Now()
+	var over []*process
+	for _, p := range s.all {
+		gone := p.peer.dead() || p.peer.PID == 0 && p.conns == 0
+		switch {
+		case !gone:
+			continue
+		case p.since.IsZero():
+			p.since = now
+		}
+		// What a child inherited may keep a connection open for ever.
+		waited := now.Sub(p.since)
+		if p.conns == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || waited > s.c.Delay+s.c.Stall {
+			over = append(over, p)
+		}
+	}
+	slices.SortFunc(over, func(a, b *process) int { return cmp.Compare(a.owner, b.owner) })
+	s.release(over)
+}
+
+// release ends processes.
+func (s *Server) release(over []*process) {
+	said := false
+	for _, p := range over {
+		p.peer.close()
+		delete(s.all, p.owner)
+		if s.byPID[p.peer.PID] == p {
+			delete(s.byPID, p.peer.PID)
+		}
+		effects := s.ledger.Release(p.owner)
+		s.counts.Leaked += int64(len(effects))
+		for i := range effects {
+			s.tell(&effects[i])
+		}
+		if len(effects) > 0 {
+			s.showReleased(p.shown(), effects, !said)
+			said = true
+		}
+	}
+}

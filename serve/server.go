@@ -1,0 +1,284 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A Format is how a Server prints what happens.
+type Format string
+
+// The formats. The zero Format is FormatText.
+const (
+	FormatText  Format = "text"  // the allocation server's lines; those of CBs end with the process and the bound of a core
+	FormatSeeds Format = "seeds" // the allocation server's lines alone
+	FormatJSON  Format = "json"  // one object a line, with exact bytes
+)
+
+// Limits bound what clients may cost. 0 means no limit.
+type Limits struct {
+	Clients   int // connections at once; another one is closed at once
+	Lots      int // what one process may have live at once
+	PerSecond int // records of one connection in one second
+}
+
+// A Config says what a Server does, and on whose clock. Now must be given.
+type Config struct {
+	Now func() time.Time
+	// Identify says which process a connection belongs to. Without it, or where it gives no
+	// PID, a process lives as long as its connection.
+	Identify func(net.Conn) (Peer, error)
+
+	Out, Err io.Writer // what is printed; nil: nothing
+	Format   Format
+
+	Dialect wire.Dialect  // of all clients; zero: recognised, for each
+	Devices []wire.Device // those that are declared
+	Grace   time.Duration // silence for so long ends a first record, where the dialect is not known
+	Stall   time.Duration // inside a record, and for an answer to be taken; 0: for ever
+	Delay   time.Duration // for so long a dead process keeps what it had
+	Limits  Limits
+	Record  *Record // the event log that is written; nil: none
+}
+
+// A Server is an allocation server: it follows what processes say that they allocate. It
+// must be made by New. Its methods may be called at the same time.
+type Server struct {
+	c Config
+
+	mu      sync.Mutex // all below
+	ledger  wire.Ledger
+	teller  wire.Teller
+	live    replay.Session
+	known   map[int32]wire.Device
+	byPID   map[int32]*process
+	all     map[wire.Owner]*process
+	owners  wire.Owner
+	conns   map[net.Conn]struct{}
+	closed  bool
+	log     *recording
+	line    []byte
+	counts  Counts
+	failure error // the first of writing
+}
+
+// Counts are how often what happened since the server began.
+type Counts struct {
+	Clients int64 // connections of AllocMessage clients
+	Refused int64 // connections beyond Limits.Clients
+	Records int64
+	Closed  int64 // clients that were closed, for what they sent or did
+	Torn    int64 // of them: the connection ended inside a record
+	Leaked  int64 // what dead processes had
+	Logs    int64 // connections with event logs
+}
+
+// A LimitError says which limit a client has passed.
+type LimitError struct {
+	Limit string // "records in a second", "live at once"
+	Most  int
+}
+
+func (e *LimitError) Error() string {
+	return "more than " + strconv.Itoa(e.Most) + " " + e.Limit
+}
+
+// New returns a server that knows its declared devices and serves nobody yet. The error is
+// one of declaring a device, or of Record.
+func New(c Config) (*Server, error) {
+	s := &Server{
+		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
+	}
+	for _, d := range c.Devices {
+		s.known[d.ID] = d
+		s.ledger.Declare(d.ID, d.Chips != nil)
+		e := s.teller.Declare(d)
+		if err := s.live.Apply(&e); err != nil {
+			return nil, err
+		}
+	}
+	if c.Record != nil {
+		s.log = &recording{to: c.Record}
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Serve follows the AllocMessage clients that connect to l, each in a goroutine of its own,
+// until l is closed. It returns when the last of them has gone: nil if Close was called,
+// else the error of l.
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.client) }
+
+// ServeLogs follows the event logs that are written to connections of l, each with a fleet
+// of its own, and answers their queries, as Serve does.
+func (s *Server) ServeLogs(l net.Listener) error { return s.accept(l, s.eventLog) }
+
+func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.closed {
+				return nil
+			}
+			return err
+		}
+		if !s.enter(conn) {
+			_ = conn.Close() // nothing was read of it
+			continue
+		}
+		running.Go(func() {
+			defer s.exit(conn)
+			serve(conn)
+		})
+	}
+}
+
+// enter counts a connection, unless there are too many.
+func (s *Server) enter(conn net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.c.Limits.Clients > 0 && len(s.conns) >= s.c.Limits.Clients {
+		s.counts.Refused++
+		return false
+	}
+	s.conns[conn] = struct{}{}
+	return true
+}
+
+func (s *Server) exit(conn net.Conn) {
+	s.mu.Lock()
+	delete(s.conns, conn)
+	s.mu.Unlock()
+	_ = conn.Close() // there is nothing more to say
+}
+
+// Close ends all connections, and writes the event log to its end. What processes have is
+// not released: they go on without us. Serve and ServeLogs return when their listener is
+// closed, which is the caller's.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for conn := range s.conns {
+		_ = conn.Close() // whoever reads from it ends
+	}
+	for _, p := range s.all {
+		p.peer.close()
+	}
+	if s.log != nil {
+		s.fail(s.log.close())
+		s.log = nil
+	}
+	return s.failure
+}
+
+// Err returns the first error of writing, to Out, Err or the event log.
+func (s *Server) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
+
+// Counts returns how often what happened.
+func (s *Server) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts
+}
+
+// Totals returns the figures of a device, and how many bytes of a core its CBs take at
+// most, now and since the server began: as if each were on every core.
+func (s *Server) Totals(id int32) (t wire.Totals, core, peak uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	core, peak = s.core(id)
+	return s.ledger.Totals(id), core, peak
+}
+
+func (s *Server) core(id int32) (now, peak uint64) {
+	d, err := s.live.Fleet().Device(device.ID(id))
+	if err != nil {
+		return 0, 0
+	}
+	t := d.Totals()
+	return t.Core, t.Peak.Core
+}
+
+// devices are those of which something is known, ascending.
+func (s *Server) devices() []int32 {
+	ids := map[int32]bool{}
+	for id := range s.known {
+		ids[id] = true
+	}
+	for _, id := range s.ledger.Devices() {
+		ids[id] = true
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// tell makes the calls that an effect stands for, and writes it down.
+func (s *Server) tell(e *wire.Effect) {
+	for _, told := range s.teller.Tell(e) {
+		if err := s.live.Apply(&told); err != nil {
+			// A sum over cores beyond 2^63-1: it is in the protocol's sum alone.
+			s.print(fmt.Appendf(nil, "cbl1: %s\n", shown.Visible(err.Error())), true)
+		}
+	}
+	if s.log != nil {
+		s.log.teller.T = s.stamp()
+		for _, told := range s.log.teller.Tell(e) {
+			s.fail(s.log.write(&told))
+		}
+		if s.log.full() {
+			s.fail(s.begin())
+		}
+	}
+}
+
+func (s *Server) stamp() string { return strconv.FormatInt(s.c.Now().UnixNano(), 10) }
+
+func (s *Server) fail(err error) {
+	if s.failure == nil {
+		s.failure = err
+	}
+}
+
+// lose says that a client is lost, and that what it had is not known any more.
+func (s *Server) lose(p *process, reason error) {
+	s.counts.Closed++
+	if errors.Is(reason, io.ErrUnexpectedEOF) {
+		s.counts.Torn++
+		if p.peer.dead() {
+			return // what it began to say died with it
+		}
+	}
+	for id := range p.devices {
+		p.lost = true
+		e := event.Event{
+			Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeLost, Count: 1, T: s.stamp(), Process: strconv.Itoa(int(p.peer.PID)),
+			Detail: reason.Error(), Devices: event.Some([]device.ID{device.ID(id)}),
+		}
+		if s.log != nil {
+			s.fail(s.log.write(&e))
+		}
+	}
+}
