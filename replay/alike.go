@@ -158,6 +158,10 @@ func (d *row) clone() *row {
 	to.starts = d.starts.clone()
 	to.timeline.list = slices.Clone(d.timeline.list)
 	to.standing = d.standing.clone()
+	if d.execution != nil {
+		own := *d.execution
+		to.execution = &own
+	}
 	to.live, to.last = d.live.clone(), d.last.clone()
 	to.ownPeak(d)
 	return &to

@@ -144,7 +144,9 @@ func (r *replay) run(e *event.Event, outside bool) error {
 			d.open[last].outside = true
 		}
 		if !e.Aborted && !outside {
-			r.dispatched(d, c.programs, run, at.on.Last, e.T)
+			if err := r.dispatched(d, c.programs, run, at.on.Last, e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -354,53 +356,6 @@ func (r *replay) named(e *event.Event) []*row {
 		r.met(d)
 	}
 	return all
-}
-
-// An execution is what was dispatched on a chip.
-type execution struct {
-	dev device.Device
-	row Dispatched
-}
-
-// execute takes in that chips executed what ran there last, in a fleet of its own: of
-// many runs nothing shows whether and when they were executed.
-func (r *replay) execute(e *event.Event) error {
-	for _, id := range e.Devices.V {
-		x := r.executions[id]
-		if x == nil {
-			x = &execution{}
-			r.executions[id] = x
-		}
-		x.row.Executions++
-		def, d := r.session.programs[e.Program], r.rows[id]
-		if !e.Known || def == nil || d == nil || r.session.onGrid(e.Program, id) != nil {
-			x.row.Unknown++
-			continue
-		}
-		c, err := def.apart(d.dev.Spec())
-		if err != nil {
-			return r.internal(e, err)
-		}
-		if !c.places() {
-			continue
-		}
-		if x.dev == (device.Device{}) {
-			if r.executed == nil {
-				r.executed = device.NewFleet()
-			}
-			if x.dev, err = r.executed.AddDevice(id, c.programs[0].Spec()); err != nil {
-				return r.internal(e, err)
-			}
-		}
-		if _, err := r.executed.Register(c.programs[0], x.dev.Set()); err != nil {
-			return r.tooMuch(e, err)
-		}
-		if err := r.executed.Dispatch(c.id, x.dev.Set()); err != nil {
-			return r.tooMuch(e, err)
-		}
-		x.row.CorePeak = max(x.row.CorePeak, c.detail.Core)
-	}
-	return nil
 }
 
 // with is what addresses are that come from here and from there.

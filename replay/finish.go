@@ -210,10 +210,8 @@ func (r *replay) finishL1(d *row) {
 
 // finishExecuted adds what was executed on a device.
 func (r *replay) finishExecuted(d *row, id device.ID, on *DeviceL1) {
-	if x := r.executions[id]; x != nil && d.id.OK {
-		x.row.Peak, x.row.Final = x.dev.Totals().Peak.Resident, x.dev.Resident()
-		row := x.row // alone: a Result holds no fleet
-		on.Dispatched = &row
+	if of := r.dispatchedOn(d, id); of != nil && d.id.OK {
+		on.Dispatched = of
 	} else if d.executed.Executions > 0 {
 		row := d.executed
 		on.Dispatched = &row

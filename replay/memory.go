@@ -16,9 +16,9 @@ import (
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
 	live   few[device.BufferID, *buffer]
-	before device.BufferTotals               // of buffers from before the source
-	beside sum128                            // of the buffers in L1, by content: equal ones make equal sums
-	last   few[*program.Program, ProgramRun] // the last run of each program
+	before device.BufferTotals            // of buffers from before the source
+	beside sum128                         // of the buffers in L1, by content: equal ones make equal sums
+	last   few[*program.Program, lastRun] // of each program
 	rise   *rise
 	spike  *spike
 
@@ -187,21 +187,26 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 }
 
 // dispatched takes in what programs left on a device that ran there last.
-func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, t string) {
-	for _, p := range programs {
-		if was, ok := d.last.get(p); ok {
-			d.pending.runs(p, was)
-		}
-		d.last.set(p, run)
+func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun, at uint64, e *event.Event) error {
+	if err := r.follows(d, len(programs), e); err != nil {
+		return err
 	}
-	r.grown(d, rise{at: at, t: t, op: run.Op})
+	for _, p := range programs {
+		was, ok := d.last.get(p)
+		if ok {
+			d.pending.runs(p, was.ProgramRun)
+		}
+		d.last.set(p, lastRun{run, d.dispatches.ran(p, was.n)})
+	}
+	r.grown(d, rise{at: at, t: e.T, op: run.Op})
+	return nil
 }
 
 // traced takes in that a trace ran: any core may hold any of its programs.
 func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 	for _, p := range programs {
 		if _, known := d.last.get(p); !known {
-			d.last.set(p, r.loggedRun(d, p, e))
+			d.last.set(p, lastRun{r.loggedRun(d, p, e), 0})
 		}
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())

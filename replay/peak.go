@@ -180,7 +180,7 @@ func (w *pending) runs(p *program.Program, was ProgramRun) {
 func (d *row) resident(r fit.Resident) L1Resident {
 	out := L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
 	if r.Program != nil {
-		run := d.last.of(r.Program)
+		run := d.last.of(r.Program).ProgramRun
 		out.Program = &run
 		return out
 	}

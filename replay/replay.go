@@ -89,8 +89,8 @@ type replay struct {
 	// By kind of buffer. What is registered and alive in a log is the same: until it is
 	// unregistered. In a capture what ran stays registered, and is alive until its free.
 	registered, alive [numKinds]*device.Fleet
-	executed          *device.Fleet
-	executions        map[device.ID]*execution
+	executed          *device.Fleet            // what was executed where it is not what was dispatched
+	strays            map[device.ID]Dispatched // executions on devices that nobody had met
 
 	beyond struct { // the last buffer that ended beyond L1
 		id device.BufferID
@@ -115,7 +115,7 @@ type replay struct {
 func newReplay(file string, opt Options) *replay {
 	r := &replay{
 		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
-		traces: map[device.TraceID][]*program.Program{}, executions: map[device.ID]*execution{},
+		traces: map[device.TraceID][]*program.Program{}, executed: device.NewFleet(), strays: map[device.ID]Dispatched{},
 		common: &commonRows{}, checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
 	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only

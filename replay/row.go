@@ -45,6 +45,9 @@ type row struct {
 	standing *standing // nil unless Options.Room asks
 	memory
 	executed Dispatched // of a log: its dispatches
+
+	dispatches dispatches
+	execution  *execution // of a source that saw what ran; nil if nothing was executed
 }
 
 // An openRun is a run that was not freed yet.
@@ -250,6 +253,9 @@ func (r *replay) reset(d *row, e *event.Event) {
 
 // remove ends everything on a device that is gone. Its high-water marks stay.
 func (r *replay) remove(d *row, e *event.Event) error {
+	if err := r.differs(d, e); err != nil {
+		return err
+	}
 	d.compose()
 	var ids []program.ID
 	for id := range d.held.all() {

@@ -80,13 +80,20 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 			return nil
 		}
 		p := told.Program
-		r.dispatched(d, []*program.Program{p}, r.loggedRun(d, p, e), e.Node, e.T)
+		if err := r.dispatched(d, []*program.Program{p}, r.loggedRun(d, p, e), e.Node, e); err != nil {
+			return err
+		}
 		d.executed.Executions++
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
 		}
 	case device.EventTraceReplayed:
+		if err := r.differs(d, e); err != nil {
+			return err
+		}
 		r.traced(d, r.traces[told.Trace], e)
+	case device.EventEvicted:
+		return r.differs(d, e)
 	case device.EventFreed:
 		r.free(d, told.Buffer.ID, e)
 	}
