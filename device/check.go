@@ -13,11 +13,16 @@ import (
 
 // A site is what devices have in common that a program is judged by.
 type site struct {
-	spec    *l1.Spec
-	heap    *heap
-	hybrid  bool
+	alike
 	first   ID
 	devices int
+}
+
+// alike is what devices of one site have.
+type alike struct {
+	spec   *l1.Spec
+	heap   *heap
+	hybrid bool
 }
 
 // SetHybrid puts the allocators of the devices of s into HYBRID mode (per-core allocation
@@ -161,11 +166,13 @@ next:
 	return out
 }
 
-func siteOf(c *chip) site { return site{c.spec, c.heap(), c.hybrid, c.id, 1} }
+func siteOf(c *chip) site { return site{c.alike(), c.id, 1} }
+
+func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
 
 // add counts a device that is like those of the site.
 func (at *site) add(c *chip) bool {
-	if at.spec != c.spec || at.heap != c.heap() || at.hybrid != c.hybrid {
+	if at.alike != c.alike() {
 		return false
 	}
 	at.devices++
@@ -173,7 +180,8 @@ func (at *site) add(c *chip) bool {
 	return true
 }
 
-// place returns what package fit has to know, in memory of its own.
+// place returns what package fit has to know, in memory of its own. Where a site was pictured,
+// the lock need not be held.
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
 	for _, a := range at.heap.sorted() {
@@ -199,13 +207,21 @@ func (f *Fleet) places(p *program.Program, s Set, closely bool) ([]fit.Place, er
 	if p == nil {
 		return nil, ErrNoProgram
 	}
+	all, err := f.picturedSites(p, s, closely)
+	return placesOf(all), err
+}
+
+// picturedSites returns the sites that p is judged by on the devices of s, as they were when
+// it was called. If closely is false there are none where p fits at first glance.
+func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	all, err := f.sites(p, s)
 	if err != nil || !closely && clearAll(p, all) {
 		return nil, err
 	}
-	return placesOf(all), nil
+	f.heapsPictured.Store(f.serial + 1)
+	return all, nil
 }
 
 // sites groups the devices of s by what they are and which buffers live there, by their
@@ -214,14 +230,20 @@ func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-next:
+	known := map[alike]int{} // place in out
+	last := -1               // of the device before: devices in a row mostly are alike
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
-		for i := range out {
-			if out[i].add(c) {
-				continue next
-			}
+		if last >= 0 && out[last].add(c) {
+			continue
 		}
+		if i, ok := known[c.alike()]; ok {
+			out[i].add(c)
+			last = i
+			continue
+		}
+		last = len(out)
+		known[c.alike()] = last
 		if *c.spec != p.Spec() {
 			return nil, &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}

@@ -6,6 +6,7 @@ import (
 
 // A content is what a device holds, core by core, in the form that can be changed.
 type content struct {
+	born     uint64 // serial number of the fleet when it was made, or 0: what is older than a picture is not changed
 	occupied partition
 	reserved *partition // nil while it would be equal to occupied
 	live     *live      // the programs
@@ -16,9 +17,9 @@ type content struct {
 }
 
 // newContent returns the content of a device without programs.
-func (f *Fleet) newContent() content {
-	t := content{live: newLive()}
-	t.occupied = partition{live: t.live, roster: &f.roster, footprint: occupiedBy}
+func newContent(o *roster) *content {
+	t := &content{live: newLive()}
+	t.occupied = partition{live: t.live, roster: o, footprint: occupiedBy}
 	return t
 }
 
@@ -95,17 +96,18 @@ func (t *content) totals() Totals {
 	}
 }
 
-// clone returns an independent copy.
-func (t *content) clone() content {
+// clone returns an independent copy, which looks programs up in a roster.
+func (t *content) clone(o *roster) *content {
 	out := *t
+	out.born = 0
 	out.has.bits = t.has.bits.clone()
 	out.live = t.live.clone()
 	out.occupied = t.occupied.clone()
-	out.occupied.live = out.live
+	out.occupied.live, out.occupied.roster = out.live, o
 	if t.reserved != nil {
 		reserved := t.reserved.clone()
-		reserved.live = out.live
+		reserved.live, reserved.roster = out.live, o
 		out.reserved = &reserved
 	}
-	return out
+	return &out
 }

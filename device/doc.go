@@ -126,6 +126,8 @@
 //	Programs, Owners           O(n log n), a slice
 //	Snapshot                   O(devices + different states x (n + classes x regions))
 //	                           what is shared is looked at once
+//	  lock held                O(devices + states + way back), a few words for each
+//	                           the rest is read afterwards; who changes it copies it before
 //	CheckInvariants            O(different states x n x k log b)
 //	                           everything is registered anew
 //

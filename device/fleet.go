@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -32,7 +33,10 @@ type Fleet struct {
 	programs map[program.ID]*registration
 	serial   uint64 // given last: to registrations, allocations, residues, and what is at a crossing
 	hashes   hashes
-	charge   wide // sum over devices of their state's charge
+	// Contents that were born before the first number, and heaps that were named before the
+	// second one, are read without the lock: who changes one changes a copy.
+	pictured, heapsPictured atomic.Uint64
+	charge                  wide // sum over devices of their state's charge
 
 	specs  map[l1.Spec]*l1.Spec
 	states shelf[state]
@@ -444,7 +448,7 @@ func (f *Fleet) rest() {
 		f.fork(s)
 	}
 	f.forgetTrail(s.line)
-	s.line.content = f.newContent()
+	s.line.content = newContent(&f.roster)
 	s.rename(f.newSerial())
 	f.states = shelf[state]{}
 	f.states.put(0, s)

@@ -258,7 +258,7 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 	case from == nil:
 		to = &heap{live: map[BufferID]*allocation{}, placed: partition{footprint: occupiedBy}, free: anywhere()}
 		to.self, to.name = to, f.newSerial()
-	case from.users == n:
+	case from.users == n && from.name >= f.heapsPictured.Load():
 		f.heaps.drop(from.hash, from)
 		to.rename(f.newSerial())
 	default:
@@ -275,7 +275,11 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 func (f *Fleet) abandon(h *heap) {
 	if h.users--; h.users == 0 {
 		f.heaps.drop(h.hash, h)
-		*h = heap{}
+		if h.name < f.heapsPictured.Load() {
+			h.rename(0) // the rest may be read without the lock
+		} else {
+			*h = heap{}
+		}
 	}
 }
 

@@ -159,7 +159,7 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 
 // recount registers the programs of a group once more, from nothing, and returns them too.
 func (f *Fleet) recount(g *group) (*content, []*registration, error) {
-	again := f.newContent()
+	again := newContent(&f.roster)
 	var has []*registration
 	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[programID]
@@ -174,7 +174,7 @@ func (f *Fleet) recount(g *group) (*content, []*registration, error) {
 			}
 		}
 	}
-	return &again, has, nil
+	return again, has, nil
 }
 
 // checkContent holds what a group holds against a recount, but for its classes.
@@ -185,7 +185,7 @@ func (f *Fleet) checkContent(g *group, held, again *content) error {
 			ranked++
 		}
 	}
-	separate, now := uint64(0), again.totals()
+	separate, now, known := uint64(0), again.totals(), f.sight(g.state)
 	if held.reserved != nil {
 		separate = 1
 	}
@@ -202,7 +202,7 @@ func (f *Fleet) checkContent(g *group, held, again *content) error {
 		figure{"hash of the state", uint64(g.state.hash), uint64(again.has.hash)},
 		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
 		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
-		figure{"number of times that a state knows its programs", flag(f.members(bitset{}, g.state).equal(again.has.bits)), 1},
+		figure{"number of times that a state knows its programs", flag(known.members(bitset{}).equal(again.has.bits)), 1},
 	)
 }
 

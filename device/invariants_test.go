@@ -76,7 +76,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}
 		return f
 	}
-	held := func(f *Fleet, slot int) *content { return &f.slots[slot].group.state.line.content }
+	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.line.content }
 	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
 	// another swaps the coverage of a class for one that has a range instead.
 	another := func(k *class, r l1.Range) {
@@ -302,7 +302,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}},
 		{"number of states with the same programs", func(f *Fleet) {
 			g := f.slots[0].group // device 1 gets a group and a state of its own, with the same
-			same := f.newState(&line{content: g.state.line.clone()})
+			same := f.newState(&line{content: g.state.line.clone(&f.roster)})
 			same.line.now, same.hash, same.totals, same.charge = same, g.state.hash, g.state.totals, g.state.charge
 			f.states.put(same.hash, same)
 			f.take(f.place(same, g.peak, g.cores), g, bitset{}.with(1), 1)

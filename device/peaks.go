@@ -193,6 +193,9 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	if s.folded.off == off.serial && s.folded.from == g.cores {
 		return s.folded.to
 	}
+	if s == s.line.now {
+		f.own(s.line)
+	}
 	p, to := &f.view(s).occupied, g.cores
 	for group := range p.footprint(off.program).Groups() {
 		p.meet(group.Cores(), func(c *class) *class {

@@ -264,14 +264,8 @@ func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 // programsOf returns the programs of a state, in any order: whoever asks sorts them when the
 // lock is open again. Cost: O(its programs, and all numbers in use / 64).
 func (f *Fleet) programsOf(s *state) []*program.Program {
-	if s.totals.Programs == 0 {
-		return nil
-	}
-	out := make([]*program.Program, 0, s.totals.Programs)
-	for number := range f.members(bitset{}, s).all() {
-		out = append(out, f.roster.at(number).program)
-	}
-	return out
+	v := f.sight(s)
+	return v.list(&f.roster)
 }
 
 // fits refuses p on devices of another Spec and then, where there are none, outside the

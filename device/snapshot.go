@@ -18,7 +18,7 @@ type Snapshot struct {
 // A DeviceSnapshot is what one device held.
 type DeviceSnapshot struct {
 	id     ID
-	spec   l1.Spec
+	spec   *l1.Spec
 	totals Totals
 	held
 }
@@ -51,47 +51,81 @@ func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions
 
 // Snapshot returns what the fleet holds now, on all devices at one moment. Devices
 // that hold the same share what the snapshot says of them: it costs a few words for
-// each device, and the rest once for each distinct state.
+// each device, and the rest once for each distinct state. Others wait for the few words alone.
 func (f *Fleet) Snapshot() *Snapshot {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	s := &Snapshot{}
-	all := f.held()
-	for slot := range f.live.all() {
-		c := f.slots[slot]
-		s.devices = append(s.devices, &DeviceSnapshot{c.id, *c.spec, c.totals(), *all[c.group]})
+	p := f.picture()
+	all := p.held()
+	s := &Snapshot{devices: make([]*DeviceSnapshot, len(p.devices))}
+	for i := range p.devices {
+		d := &p.devices[i]
+		d.held = all[d.number]
+		s.devices[i] = d
 	}
 	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
 	return s
 }
 
+// A picture is what is taken under the lock of what a fleet holds.
+type picture struct {
+	devices []DeviceSnapshot // by slot; with the number of the group
+	groups  []pictured       // in the order of Fleet.groups
+	roster  roster
+}
+
+// A pictured is what devices of a group hold.
+type pictured struct {
+	state *state // is not looked into: it may have ended
+	sight
+	cores *corePeaks
+}
+
+// picture takes one. The memory for it is made before, as far as it is known how much it takes.
+func (f *Fleet) picture() (p picture) {
+	f.mu.RLock()
+	devices, groups, numbers := f.live.count(), len(f.groups), len(f.roster.of)
+	f.mu.RUnlock()
+	p.devices, p.groups = touched[DeviceSnapshot](devices), touched[pictured](groups)
+	p.roster.of = touched[*registration](numbers)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for slot := range f.live.all() {
+		c := f.slots[slot]
+		p.devices = append(p.devices, DeviceSnapshot{c.id, c.spec, c.totals(), held{number: c.group.index}})
+	}
+	for _, g := range f.groups {
+		v := f.sight(g.state)
+		v.back = slices.Clone(v.back)
+		p.groups = append(p.groups, pictured{g.state, v, g.cores})
+	}
+	f.pictured.Store(f.serial + 1)
+	p.roster.of = append(p.roster.of, f.roster.of...)
+	return p
+}
+
+// touched returns room for n elements that was written to, so that whoever fills it need not
+// wait for memory.
+func touched[E any](n int) []E {
+	room := make([]E, n)
+	clear(room)
+	return room[:0]
+}
+
 // held returns what the devices of each group hold. Groups in one state share it, but for
-// their peaks. Each program is looked at once.
-func (f *Fleet) held() map[*group]*held {
-	all, byState, bySlot := map[*group]*held{}, map[*state]*held{}, map[int]*held{}
-	views := map[*state]*partition{}
-	var first bitset // a device of each state
-	for i, g := range f.groups {
-		of := byState[g.state]
-		if of == nil {
-			views[g.state] = &f.view(g.state).occupied // behind others on a line it is a copy
-			of = &held{groups: coreGroups(views[g.state])}
-			byState[g.state], bySlot[g.anySlot()] = of, of
-			first = first.with(g.anySlot())
+// their peaks.
+func (p *picture) held() []held {
+	all, byState := make([]held, len(p.groups)), make(map[*state]int, len(p.groups))
+	views := make([]*partition, len(p.groups))
+	for i := range p.groups {
+		g := &p.groups[i]
+		first, known := byState[g.state]
+		if !known {
+			first = i
+			byState[g.state] = i
+			views[i] = &g.open(&p.roster).occupied
+			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
+			slices.SortFunc(all[i].programs, byID)
 		}
-		all[g] = &held{number: i, groups: of.groups, peaks: g.cores.groups(views[g.state])}
-	}
-	for _, r := range f.programs {
-		on, _ := first.and(r.on)
-		for slot := range on.all() {
-			bySlot[slot].programs = append(bySlot[slot].programs, r.program)
-		}
-	}
-	for _, of := range byState {
-		slices.SortFunc(of.programs, byID)
-	}
-	for g, one := range all {
-		one.programs = byState[g.state].programs
+		all[i] = held{i, all[first].programs, all[first].groups, g.cores.groups(views[first])}
 	}
 	return all
 }
@@ -152,7 +186,12 @@ func (s *Snapshot) Device(id ID) (*DeviceSnapshot, bool) {
 func (d *DeviceSnapshot) ID() ID { return d.id }
 
 // Spec returns what the device is.
-func (d *DeviceSnapshot) Spec() l1.Spec { return d.spec }
+func (d *DeviceSnapshot) Spec() l1.Spec {
+	if d.spec == nil {
+		return l1.Spec{}
+	}
+	return *d.spec
+}
 
 // Totals returns the figures of the device.
 func (d *DeviceSnapshot) Totals() Totals { return d.totals }

@@ -31,7 +31,7 @@ type state struct {
 //
 // A line whose devices are all in the present state keeps no trail: nobody can follow.
 type line struct {
-	content
+	*content
 	now   *state
 	trail []step // oldest first
 	base  int    // position of trail[0]; now is at base+len(trail)
@@ -87,7 +87,7 @@ func (f *Fleet) empty() *state {
 	if s := f.states.find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
 		return s
 	}
-	l := &line{content: f.newContent()}
+	l := &line{content: newContent(&f.roster)}
 	l.now = f.newState(l)
 	f.states.put(0, l.now)
 	return l.now
@@ -138,6 +138,7 @@ func (f *Fleet) next(s *state, old, new *registration, whole bool) *state {
 		s.connect(&to.crossing, old.id(), new.id())
 		l.now = to
 	}
+	f.own(l)
 	l.change(old, new)
 	to.hash, to.totals, to.charge, to.at = h, l.totals(), l.charge, l.end()
 	f.states.put(h, to)
@@ -160,51 +161,14 @@ func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 	if n != to.totals.Programs {
 		return false
 	}
-	f.one, f.other = f.members(f.one, s), f.members(f.other, to)
+	here, there := f.sight(s), f.sight(to)
+	f.one, f.other = here.members(f.one), there.members(f.other)
 	for _, r := range [...]*registration{old, new} {
 		if r != nil {
 			f.one = f.one.flip(r.number)
 		}
 	}
 	return f.one.equal(f.other)
-}
-
-// members returns the numbers of the programs of s, in the memory of b.
-func (f *Fleet) members(b bitset, s *state) bitset {
-	l := s.line
-	b = b.copyOf(l.has.bits)
-	for i := l.end() - 1; i >= s.at; i-- {
-		step := l.trail[i-l.base]
-		for _, r := range [...]*registration{step.new, step.old} {
-			if r != nil {
-				b = b.flip(r.number)
-			}
-		}
-	}
-	return b
-}
-
-// view returns what s holds core by core, for reading. It changes nothing; for a state of
-// a trail it costs a copy.
-func (f *Fleet) view(s *state) *content {
-	l := s.line
-	if s == l.now {
-		return &l.content
-	}
-	// Either all programs anew, or the present and the way back.
-	if anew, back := s.totals.Programs, l.end()-s.at+l.programs/8; anew <= back {
-		fresh := f.newContent()
-		for number := range f.members(bitset{}, s).all() {
-			fresh.add(f.roster.at(number))
-		}
-		return &fresh
-	}
-	out := l.clone()
-	for i := l.end() - 1; i >= s.at; i-- {
-		step := l.trail[i-l.base]
-		out.change(step.new, step.old)
-	}
-	return &out
 }
 
 // present makes s the present state of its line. If no device is in a state after
@@ -223,6 +187,7 @@ func (f *Fleet) present(s *state) {
 		f.fork(s)
 		return
 	}
+	f.own(l)
 	for l.now != s {
 		last := len(l.trail) - 1
 		back := l.trail[last]
@@ -239,7 +204,7 @@ func (f *Fleet) present(s *state) {
 // fork gives a state of a trail a line of its own, where it is the present.
 func (f *Fleet) fork(s *state) {
 	from := s.line
-	own := &line{content: *f.view(s), now: s, users: len(s.groups)}
+	own := &line{content: f.view(s), now: s, users: len(s.groups)}
 	from.trail[s.at-from.base].from = nil
 	s.line, s.at = own, 0
 	f.leave(from, len(s.groups))

@@ -1,0 +1,113 @@
+package device
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What was taken under the lock says the same afterwards, whatever has changed since: also
+// of devices behind others on their line, and of numbers that were given to others.
+func TestPicturesStay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, spec := NewFleet(), l1.N150()
+		m, err := f.AddMesh(0, 1, 4, spec)
+		require.NoError(t, err)
+		var devices []Device
+		for d := range m.All() {
+			devices = append(devices, d)
+		}
+		change := func() {
+			id := program.ID(rapid.IntRange(0, 11).Draw(t, "program"))
+			size := uint64(32 * (1 + int(id)*37%11))
+			cores := l1.Rect(uint8(id%3), 0, uint8(id%3)+uint8(id%4), 7)
+			p, err := program.Place(id, "", spec, program.CB{Cores: cores, Size: size})
+			require.NoError(t, err)
+			on := devices[rapid.IntRange(0, 3).Draw(t, "device")].Set()
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				f.UnregisterAll(id)
+			case 1:
+				_ = f.Unregister(id, on) // it may not have it
+			default:
+				_, err = f.Register(p, on)
+				require.NoError(t, err)
+			}
+		}
+		for range rapid.IntRange(0, 30).Draw(t, "before") {
+			change()
+		}
+		late, now := f.picture(), f.Snapshot()
+		for range rapid.IntRange(1, 30).Draw(t, "after") {
+			change()
+		}
+		all := late.held()
+		for _, d := range late.devices {
+			then, ok := now.Device(d.id)
+			require.True(t, ok)
+			require.Equal(t, then.totals, d.totals)
+			require.Equal(t, then.programs, all[d.number].programs)
+			require.Equal(t, then.groups, all[d.number].groups)
+			require.Equal(t, then.peaks, all[d.number].peaks)
+		}
+		require.NoError(t, f.CheckInvariants())
+	})
+}
+
+// Snapshots and checks are read while others change what they were taken of: for the race
+// detector.
+func TestRaceOfPictures(t *testing.T) {
+	f, m, _ := fleetOf(t, 1, 8)
+	base := l1.N150().CBBase
+	var devices []Device
+	for d := range m.All() {
+		devices = append(devices, d)
+	}
+	large := programOn(t, 1000, "{[0-0 - 7-7]}", base, 32)
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				for d := range f.Snapshot().All() {
+					sum := uint64(0)
+					for g := range d.Groups() {
+						sum += g.Registered * uint64(g.Cores.Len())
+					}
+					if sum != d.Totals().Registered {
+						t.Errorf("device %d: groups have %d bytes, the device %d", d.ID(), sum, d.Totals().Registered)
+					}
+				}
+				_, _ = f.Check(large, m.Set())
+				_ = slices.Collect(f.Programs())
+			}
+		})
+	}
+	for i := range 300 {
+		p := programOn(t, program.ID(i%20), "{[0-0 - 3-7]}", base, uint64(32*(1+i%20)))
+		d := devices[i%8]
+		_, err := f.Register(p, d.Set())
+		require.NoError(t, err)
+		b := Buffer{ID: BufferID(i), Kind: KindL1, Cores: l1.Rect(0, 0, 1, 1).Cores(), Range: l1.Range{Start: base + uint64(32*i), End: base + uint64(32*i) + 32}}
+		require.NoError(t, f.Allocate(b, d.Set()))
+		if i%3 == 0 {
+			f.UnregisterAll(program.ID((i + 10) % 20))
+			_, err = f.Free(BufferID(i), d.Set())
+			require.NoError(t, err)
+		}
+	}
+	close(done)
+	wg.Wait()
+	require.NoError(t, f.CheckInvariants())
+}
