@@ -14,7 +14,7 @@
 // [Compare] looks for the program that a message is about. Its [Comparison] is given each
 // [Run] of a capture, with the core ranges that tt-metal validates ([Entry]), its [CB]s and
 // the lowest [Tensor]. It keeps the best [Match] of each message, which agrees at a
-// [Level]. Of what the allocator says it is given each [Bank] with what is [Laid] there: a [Space]
+// [Level]. Of what the allocator says it is given each [Bank], at the end or at another moment, with what is [Laid] there: a [Space]
 // says which buffers lie between free blocks. In JSON that is a [MatchRow], with [CBRow]s and [TensorRow]s, and a [SpaceRow]
 // with [BetweenRow]s.
 //

@@ -10,9 +10,10 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Bank is what lay in the L1 of a device at the end of a capture, as its allocator sees it.
+// A Bank is what lay in the L1 of a device at one moment of a capture, as its allocator sees it.
 type Bank struct {
-	Run    Run      // Capture, Log and Device of it; the rest is not looked at
+	Run    Run      // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not looked at
+	Moment bool     // it was like this after the event of Run, else at the end
 	Usable l1.Range // where L1 buffers may lie
 	Laid   []Laid
 }
@@ -27,7 +28,7 @@ type Laid struct {
 	Op    string
 }
 
-// A Space says how the free bytes of L1 lay at the end of a capture. A block is free on all cores:
+// A Space says how the free bytes of L1 lay at one moment of a capture. A block is free on all cores:
 // a buffer has one address on all banks.
 type Space struct {
 	Bank    Bank
@@ -96,8 +97,14 @@ func newSpace(b Bank, says Shortage) *Space {
 func (e *Explanation) addSpace(s *Space) {
 	run := s.Bank.Run
 	where := "at the end of " + captureName(run)
+	if s.Bank.Moment {
+		where = fmt.Sprintf("after %s of %s", run.place(run.Event, run.T), captureName(run))
+	}
 	if run.Device != "" {
 		where += ", " + run.Device
+	}
+	if s.Bank.Moment && run.Op != "" {
+		where += " (" + clip(run.Op) + ")"
 	}
 	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, plural(s.Free, "byte"), exact(s.Largest.Len()))
 	if !s.Largest.IsEmpty() {
@@ -106,7 +113,7 @@ func (e *Explanation) addSpace(s *Space) {
 	if s.Agrees {
 		text += ", as the message says"
 	} else {
-		text += "; the message is about another moment, or another run"
+		text += "; no moment that was looked at is like the message: it is about another run"
 	}
 	e.note("free", "%s", text)
 	if len(s.Between) == 0 {
@@ -137,10 +144,13 @@ func captureName(r Run) string {
 	return clip(path.Base(r.Capture))
 }
 
-// A SpaceRow says how the free bytes of L1 lay at the end of a capture.
+// A SpaceRow says how the free bytes of L1 lay at one moment of a capture.
 type SpaceRow struct {
 	Capture string       `json:"capture"`
 	Device  string       `json:"device,omitempty"`
+	Event   *uint64      `json:"counter,omitempty"` // after which it was like this; absent: at the end
+	T       json.Number  `json:"t,omitempty"`       // of that event of a log
+	Op      string       `json:"op,omitempty"`      // functions that ran then, outermost first
 	Free    uint64       `json:"free"`
 	Block   uint64       `json:"largest_free_block"`
 	Start   uint64       `json:"largest_start"`
@@ -166,6 +176,9 @@ func (s *Space) row() *SpaceRow {
 	}
 	r := &SpaceRow{Capture: s.Bank.Run.Capture, Device: s.Bank.Run.Device, Free: s.Free, Block: s.Largest.Len(), Start: s.Largest.Start, Agrees: s.Agrees,
 		Blocks: [][2]uint64{}, Between: []BetweenRow{}}
+	if s.Bank.Moment {
+		r.Event, r.T, r.Op = &s.Bank.Run.Event, json.Number(s.Bank.Run.T), s.Bank.Run.Op
+	}
 	for _, b := range s.Blocks {
 		if len(s.Between) > 0 {
 			r.Blocks = append(r.Blocks, [2]uint64{b.Start, b.End})

@@ -20,7 +20,7 @@
 // [KindFigures], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
 // [MeshLayout]) and what lived in the
 // whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [LaidGroup], [KindBytes], [L1Resident],
-// [ProgramRun], [BufferInfo], [Spike]). [Checks] judge what was enqueued ([FailedCheck],
+// [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
 // [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each

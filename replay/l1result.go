@@ -61,6 +61,10 @@ type DeviceL1 struct {
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
 	// core; nil if it does not ask, nothing was there, or the device came later.
 	Groups []LaidGroup
+
+	// Scarce are the moments that Options.Scarce asks for and that came, each once, in their
+	// order.
+	Scarce []ScarceMoment
 }
 
 // HighLow is the largest value of a figure, and its value after the last node.

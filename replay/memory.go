@@ -22,6 +22,7 @@ type memory struct {
 	rise   *rise
 	spike  *spike
 
+	far     uint64   // bytes that have to come or go before Options.Scarce can be answered
 	pending *pending // what the peak of the result is made of; nil if that is known
 }
 
@@ -140,6 +141,7 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		r.settleAs(d, d.dev.Moment(given.ID))
 	}
 	d.beside = d.beside.plus(b.hash)
+	r.seek(d, b, b.info.At, b.info.T, b.info.Op)
 	r.grown(d, rise{at: b.info.At, t: b.info.T, op: b.info.Op, by: b})
 }
 
@@ -184,6 +186,7 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	if d.live.len() == 0 {
 		d.compose() // all that is looked at was freed since: so are the heaps of the peak
 	}
+	r.seek(d, b, uint64(at(e)), e.T, r.opOf(e))
 }
 
 // dispatched takes in what programs left on a device that ran there last.

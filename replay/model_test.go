@@ -55,7 +55,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
 		Timeline: true, Groups: true, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
-		Room: &asked.room,
+		Room: &asked.room, Scarce: n.allScarce(),
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
 		require.True(t, giant, "%v\n%s", err, n.log.String())
@@ -71,6 +71,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 	c.who()
 	c.groups()
 	c.rooms()
+	c.scarce()
 }
 
 // A comparison is a log as it was told, and its Result.
@@ -335,7 +336,7 @@ func TestLogsAreNotDull(t *testing.T) {
 		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60}, i%2 == 0, seen)
 	}
 	want := []string{
-		"groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
+		"scarce", "scarce, and fragmented", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",
 		"fits", "clash alone", "refusal alone", "refusal: grow", "refusal: clash", "refusal: grid", "refusal: service-clash",
 		"answer: fits", "answer: does_not_fit", "answer: cannot_tell", "fits on 2 specs",
 		"allocate on several specs", "free on several specs", "set HYBRID on several specs",

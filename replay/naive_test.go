@@ -47,7 +47,8 @@ type naive struct {
 
 	asked  naiveQuestion
 	held   map[string][]string
-	groups map[uint64]naiveGroups // of all devices, after the line that is asked about
+	scarce map[uint64]map[replay.Scarcity]uint64 // the first line after which so much was free on a device
+	groups map[uint64]naiveGroups                // of all devices, after the line that is asked about
 
 	seen map[string]int // what was reached
 }
@@ -520,6 +521,7 @@ func (n *naive) look(m gen.Move) {
 		n.samples[[2]uint64{n.node, id}] = naiveSample{t.Registered, t.Resident, t.Tracked, t.TrackedCore, n.room(id, t)}
 	}
 	n.more.live(n.fleet)
+	n.seekScarcity()
 	if n.node == n.asked.at {
 		n.held, n.groups = n.who(n.asked.address), n.allGroups()
 	}

@@ -34,6 +34,9 @@ type Options struct {
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
 	// counter, or that line of a log.
 	GroupsAt event.Opt[uint64]
+	// Scarce asks for DeviceL1.Scarce: when so much of L1 was free. It costs a look at the buffers
+	// of a device where that may have come; after 2^26 buffers no more is looked at.
+	Scarce []Scarcity
 	// Room, if not nil, asks for the room of one more L1 buffer; Result.Room answers. It costs
 	// memory for each distinct place of a buffer.
 	Room *RoomQuestion
@@ -107,6 +110,7 @@ type replay struct {
 	ended   bool
 	asked   bool // Options.Ask is answered
 	grouped bool // Options.GroupsAt is answered
+	looks   int  // buffers that were looked at for Options.Scarce
 
 	specs       map[l1.Spec]*l1.Spec // of the devices of a log, each once
 	respecified bool                 // a device came back as another one

@@ -28,13 +28,17 @@ func newExplain(s streams) *cobra.Command {
 			"The exit code is 1 if there is no such message in it.\n\n" +
 			"With a graph capture of the same run, or of the same model, it also names the operation, the circular\n" +
 			"buffers and the tensor that a message is about: those with its core range, region end and lowest address. Of a\n" +
-			"message of the allocator it names what lay between the free blocks of L1 at the end of the capture.",
+			"message of the allocator it looks for the moment at which as much was free, and names what lay between the\n" +
+			"free blocks of L1 then, on which cores and since when.",
 		Example: "  cbl1 explain run.log\n  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) == 1 {
 				name = args[0]
+			}
+			if err := in.on.check(); err != nil {
+				return err
 			}
 			names := []string{name}
 			if cmd.Flags().Changed("with") {
@@ -64,6 +68,18 @@ func (c chip) spec() l1.Spec {
 		spec.CBBase = uint64(c.base)
 	}
 	return spec
+}
+
+// check refuses a base that lies in the L1 of no chip, or not in that of the one that is named.
+func (c chip) check() error {
+	spec := l1.ArchSpec(l1.Blackhole) // which has the largest
+	if c.arch != "" {
+		spec = l1.ArchSpec(l1.Arch(c.arch))
+	}
+	if uint64(c.base) >= spec.L1Size {
+		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", uint64(c.base), spec.Arch)
+	}
+	return nil
 }
 
 func (in *inputs) explain(name, with, format string) error {

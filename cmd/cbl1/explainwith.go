@@ -19,8 +19,14 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 	given := in.on.spec()
 	all := clash.Compare(found, given)
 	in.replay.Runs = true
-	if slices.ContainsFunc(found.Messages, func(m clash.Message) bool { return m.Kind == clash.OutOfMemory }) {
+	for _, m := range found.Messages {
+		if m.Kind != clash.OutOfMemory {
+			continue
+		}
 		in.replay.GroupsAt = event.Some(uint64(math.MaxUint64)) // at the end
+		if sought := (replay.Scarcity{Free: m.Shortage.Free, Block: m.Shortage.Block}); m.Shortage.HasFree && m.Shortage.Buffer == "L1" && !slices.Contains(in.replay.Scarce, sought) {
+			in.replay.Scarce = append(in.replay.Scarce, sought)
+		}
 	}
 	read := false
 	err := in.each([]string{with}, func(r *replay.Result) error {
@@ -30,7 +36,12 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 			addRuns(one, r, run)
 		}
 		for _, d := range r.L1 {
-			one.AddBank(bankOf(r, d))
+			one.AddBank(bankOf(r, d, d.Groups))
+			for _, m := range d.Scarce {
+				bank := bankOf(r, d, m.Groups)
+				bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, m.Op
+				one.AddBank(bank)
+			}
 		}
 		all.Merge(one)
 		return nil
@@ -41,8 +52,8 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 	return all.Matches(), err
 }
 
-// bankOf returns what lay in the L1 of a device at the end.
-func bankOf(r *replay.Result, d replay.DeviceL1) clash.Bank {
+// bankOf returns what lay in the L1 of a device at the end, or at another moment.
+func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
 	out := clash.Bank{Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: r.SpecOf(d.ID).Usable()}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)
@@ -53,7 +64,7 @@ func bankOf(r *replay.Result, d replay.DeviceL1) clash.Bank {
 		event    uint64
 	}
 	seen := map[key]int{}
-	for _, g := range d.Groups {
+	for _, g := range groups {
 		for _, x := range g.Residents {
 			if x.Buffer == nil {
 				continue // a program's, of which the allocator knows nothing

@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"math"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Scarcity is how little of the L1 of a device is free for buffers, as tt-metal's allocator sees
+// it: a byte of usable L1 is free if no buffer lies there on any core, since in lockstep a buffer
+// has one address on all of them. Programs do not count.
+type Scarcity struct {
+	Free  uint64 // bytes of each core
+	Block uint64 // the largest run of them
+}
+
+// A ScarceMoment is the first moment at which no more and no less was free on a device, and some
+// buffer lay in its usable L1.
+type ScarceMoment struct {
+	Scarcity
+	At uint64 // counter of the allocation or free that led to it
+	T  string // of that event of a log; see L1Peak.T
+	Op string // functions that were running
+	// Groups are all cores that held something then, by first core.
+	Groups []LaidGroup
+}
+
+// maxLooks is how many buffers are looked at in all for Options.Scarce, and how many moments
+// that are sought: a search ends there.
+const maxLooks = 1 << 26
+
+// seek looks whether one of the moments that Options.Scarce asks for has come. The buffer has just
+// come or gone.
+func (r *replay) seek(d *row, b *buffer, at uint64, t, op string) {
+	spec := d.dev.Spec()
+	if len(d.on.Scarce) == len(r.opt.Scarce) || spec.L1Size == 0 || b.unsized || len(b.parts) == 0 {
+		return
+	}
+	for _, part := range b.parts { // so much more or less may be free now
+		d.far -= min(d.far, part.Range.Len())
+	}
+	if r.looks += d.live.len() + len(r.opt.Scarce); d.far > 0 || r.looks > maxLooks {
+		return
+	}
+	now := d.scarcity(spec.Usable())
+	d.far = math.MaxUint64
+	for _, sought := range r.opt.Scarce {
+		switch {
+		case sought != now:
+			d.far = min(d.far, max(now.Free, sought.Free)-min(now.Free, sought.Free))
+		case now.Free < spec.Usable().Len() && !d.found(sought):
+			d.on.Scarce = append(d.on.Scarce[:len(d.on.Scarce):len(d.on.Scarce)], ScarceMoment{now, at, t, op, laidGroups(d.dev.Moment(), d.resident)})
+		}
+	}
+}
+
+func (d *row) found(s Scarcity) bool {
+	for _, m := range d.on.Scarce {
+		if m.Scarcity == s {
+			return true
+		}
+	}
+	return false
+}
+
+// scarcity returns what the buffers of a device leave free. Cost: O(parts log parts).
+func (d *row) scarcity(usable l1.Range) (s Scarcity) {
+	var taken []l1.Range
+	for _, b := range d.live.all() {
+		if b.unsized || !b.info.Kind.InL1() {
+			continue
+		}
+		for _, part := range b.parts {
+			if !part.Cores.IsEmpty() {
+				taken = append(taken, part.Range.Intersect(usable))
+			}
+		}
+	}
+	at := usable.Start
+	for _, r := range append(l1.Merge(taken), l1.Range{Start: usable.End, End: usable.End}) {
+		if r.Start > at {
+			s.Free += r.Start - at
+			s.Block = max(s.Block, r.Start-at)
+		}
+		at = r.End
+	}
+	return s
+}
