@@ -16,9 +16,19 @@ func inert(text string) string {
 			b.WriteString("&gt;")
 		case '@': // names nobody
 			b.WriteString("&#64;")
-		case '\\', '`', '*', '_', '{', '}', '[', ']', '(', ')', '#', '|', '~', '!', '$':
+		case '\\', '`', '*', '_', '{', '}', '[', ']', '#', '|', '~', '!', '$':
 			b.WriteByte('\\')
 			b.WriteRune(r)
+		case '(': // is the address of a link behind a bracket alone
+			if strings.HasSuffix(text[:i], "]") {
+				b.WriteByte('\\')
+			}
+			b.WriteByte('(')
+		case ')': // ends the number of an item; a link has brackets before
+			if before := strings.TrimLeft(text[:i], " "); before != "" && strings.Trim(before, "0123456789") == "" {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(')')
 		case ':': // begins no name of a picture and no address: those go on behind it
 			if next := text[i+1:]; next == "" || next[0] == ' ' {
 				b.WriteByte(':')
