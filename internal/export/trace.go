@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"strings"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
@@ -20,7 +21,8 @@ import (
 type Trace struct {
 	w       *bufio.Writer
 	capture bool // events have the operations in which they happened
-	open    int  // operations
+	told    bool // starts of operations are told
+	open    []string
 	last    uint64
 	err     error
 }
@@ -45,8 +47,9 @@ func NewTrace(w io.Writer, file string) *Trace {
 }
 
 // Through passes events on and writes their operations as slices: those of a capture with
-// capture.Options.Operations, which are not passed on, since its events have them anyway. The
-// source must not begin again (capture.Options.Ahead).
+// capture.Options.Operations, which are not passed on, since its events have them anyway. Where
+// none is told, as in a log that was made of a capture, an operation lasts while events name it
+// (event.Event.Op): two that follow each other under one name are one slice. The source must not begin again (capture.Options.Ahead).
 func (t *Trace) Through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {
 		for e, err := range events {
@@ -65,27 +68,64 @@ func (t *Trace) take(e *event.Event) (is bool) {
 	t.last = max(t.last, e.Node)
 	switch e.Kind {
 	default:
+		if e.Op.OK && !e.Earlier && !t.told {
+			t.follow(e.Op.V)
+		}
 		return false
 	case event.KindHeader:
 		t.capture = e.Source != ""
 		return false
 	case event.KindOpStart:
-		t.open++
-		t.event(e.Node, message{}.number(9, 1).number(11, operationTrack).text(23, clip(e.Name)))
-	case event.KindOpEnd:
-		if t.open > 0 {
-			t.open--
-			t.event(e.Node, message{}.number(9, 2).number(11, operationTrack))
+		if !t.told {
+			t.told = true
+			t.follow("")
 		}
+		t.begin(e.Name, e.Node)
+	case event.KindOpEnd:
+		t.end(e.Node)
 	}
 	return true
+}
+
+// follow ends the operations that are not on a path any more, and begins those that are new.
+func (t *Trace) follow(path string) {
+	var names []string
+	if path != "" {
+		names = strings.Split(path, between)
+	}
+	same := 0
+	for same < min(len(names), len(t.open)) && names[same] == t.open[same] {
+		same++
+	}
+	for len(t.open) > same {
+		t.end(t.last)
+	}
+	for _, name := range names[same:] {
+		t.begin(name, t.last)
+	}
+}
+
+// between stands between the names of a path.
+const between = " > "
+
+func (t *Trace) begin(name string, node uint64) {
+	t.open = append(t.open, name)
+	t.event(node, message{}.number(9, 1).number(11, operationTrack).text(23, clip(name)))
+}
+
+// end ends the operation that began last, if one is open.
+func (t *Trace) end(node uint64) {
+	if n := len(t.open); n > 0 {
+		t.open = t.open[:n-1]
+		t.event(node, message{}.number(9, 2).number(11, operationTrack))
+	}
 }
 
 // Finish writes the time lines of a Result (replay.Options.Timeline) as counters, four for
 // each device, and ends operations that did not end at the last node.
 func (t *Trace) Finish(r *replay.Result) error {
-	for ; t.open > 0; t.open-- {
-		t.event(t.last, message{}.number(9, 2).number(11, operationTrack))
+	for len(t.open) > 0 {
+		t.end(t.last)
 	}
 	id := uint64(firstCounter)
 	for _, line := range r.Timeline {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,6 +146,49 @@ func TestTracesAreRead(t *testing.T) {
 	}
 	require.Greater(t, operations, 500)
 	require.Greater(t, samples, 100)
+}
+
+// A log that was made of a capture tells no starts of operations, but its events name those they
+// happened in: slices are open accordingly, in order and nested.
+func TestTracesOfConvertedLogs(t *testing.T) {
+	slices := 0
+	for _, in := range inputs(t) {
+		var b bytes.Buffer
+		trace := NewTrace(&b, in.Path)
+		var want []string // the path at each event that has one
+		for e, err := range trace.Through(in.Events(capture.Options{Ahead: true})) {
+			require.NoError(t, err)
+			if e.Op.OK && !e.Earlier {
+				want = append(want, clip(e.Op.V))
+				trace.event(trace.last, message{}.number(9, 1).number(11, operationTrack).text(23, "here"))
+				trace.event(trace.last, message{}.number(9, 2).number(11, operationTrack))
+			}
+		}
+		require.NoError(t, trace.Finish(&replay.Result{}))
+		var open []string
+		at, last := 0, uint64(0)
+		for _, s := range read(t, b.Bytes()).slices {
+			name, isBegin := strings.CutPrefix(s[:strings.LastIndex(s, " ")], "begin ")
+			switch {
+			case isBegin && name == "here":
+				require.Equal(t, want[at], strings.Join(open, " > "), in.Path)
+				open, at = append(open, name), at+1
+				continue
+			case isBegin:
+				open = append(open, name)
+				slices++
+			default:
+				open = open[:len(open)-1]
+			}
+			node, err := strconv.ParseUint(s[strings.LastIndex(s, " ")+1:], 10, 64)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, node, last, "the axis goes forward")
+			last = node
+		}
+		require.Empty(t, open)
+		require.Len(t, want, at)
+	}
+	require.Greater(t, slices, 100)
 }
 
 // An axis has an end, and a name that is none does no harm.
