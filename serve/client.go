@@ -25,6 +25,9 @@ type client struct {
 	answer  []byte
 }
 
+// errOver ends a connection that a child of its process keeps open.
+var errOver = errors.New("its process has ended, and another one keeps the connection open")
+
 // client follows one connection to its end.
 func (s *Server) client(conn net.Conn) {
 	c := &client{s: s, conn: conn, of: s.join(conn)}
@@ -33,7 +36,10 @@ func (s *Server) client(conn net.Conn) {
 	err := c.follow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.leave(c.of)
+	defer s.leave(c.of, conn)
+	if c.of.over {
+		err = errOver
+	}
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || s.closed {
 		return
 	}
@@ -92,7 +98,7 @@ func (c *client) take(r *wire.Record) ([]byte, error) {
 	s := c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || c.of.over {
 		return nil, net.ErrClosed
 	}
 	if err := c.tooFast(); err != nil {

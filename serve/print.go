@@ -195,6 +195,9 @@ func (s *Server) AppendSummary(b []byte) []byte {
 		if t.Backings > 0 {
 			b = fmt.Appendf(b, "; backing %s in %d", l1.Bytes(t.Backing).Exact(), t.Backings)
 		}
+		if s.unsure[id] {
+			b = append(b, "; incomplete"...)
+		}
 		b = append(b, '\n')
 	}
 	odd := s.ledger.Anomalies()

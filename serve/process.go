@@ -39,10 +39,10 @@ type process struct {
 	owner   wire.Owner
 	peer    Peer
 	claims  int32 // its id as its records have it, where the kernel says none
-	conns   int
+	conns   map[net.Conn]struct{}
 	devices map[int32]struct{} // that its records named
 	since   time.Time          // when it was found dead; zero: it was not
-	lost    bool               // not all of what it said is known
+	over    bool               // what it had is released
 }
 
 // pid returns the id under which the process is shown.
@@ -68,13 +68,13 @@ func (s *Server) join(conn net.Conn) *process {
 	if there := s.byPID[peer.PID]; there != nil {
 		if !there.peer.dead() {
 			peer.close()
-			there.conns++
+			there.conns[conn] = struct{}{}
 			return there
 		}
 		delete(s.byPID, peer.PID) // it waits to be released under its owner alone
 	}
 	s.owners++
-	p := &process{owner: s.owners, peer: peer, conns: 1, devices: map[int32]struct{}{}}
+	p := &process{owner: s.owners, peer: peer, conns: map[net.Conn]struct{}{conn: {}}, devices: map[int32]struct{}{}}
 	s.all[p.owner] = p
 	if peer.PID != 0 {
 		s.byPID[peer.PID] = p
@@ -83,7 +83,7 @@ func (s *Server) join(conn net.Conn) *process {
 }
 
 // leave takes in that a connection of a process has ended.
-func (s *Server) leave(p *process) { p.conns-- }
+func (s *Server) leave(p *process, conn net.Conn) { delete(p.conns, conn) }
 
 // Sweep notices processes that have died, and releases what they had when they have been
 // dead for the time of Config.Delay and all that they said has been read. It flushes the
@@ -101,7 +101,7 @@ func (s *Server) sweep() {
 	now := s.c.Now()
 	var over []*process
 	for _, p := range s.all {
-		gone := p.peer.dead() || p.peer.PID == 0 && p.conns == 0
+		gone := p.peer.dead() || p.peer.PID == 0 && len(p.conns) == 0
 		switch {
 		case !gone:
 			continue
@@ -110,7 +110,7 @@ func (s *Server) sweep() {
 		}
 		// What a child inherited may keep a connection open for ever.
 		waited := now.Sub(p.since)
-		if p.conns == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || waited > s.c.Delay+s.c.Stall {
+		if len(p.conns) == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || waited > s.c.Delay+s.c.Stall {
 			over = append(over, p)
 		}
 	}
@@ -123,6 +123,10 @@ func (s *Server) release(over []*process) {
 	said := false
 	for _, p := range over {
 		p.peer.close()
+		p.over = true
+		for conn := range p.conns {
+			_ = conn.Close() // whoever reads from it ends
+		}
 		delete(s.all, p.owner)
 		if s.byPID[p.peer.PID] == p {
 			delete(s.byPID, p.peer.PID)

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"strconv"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/wire"
 )
@@ -49,6 +51,22 @@ func (r *recording) full() bool {
 	return r.to.Most > 0 && r.file != nil && r.bytes > r.to.Most && r.bytes > 2*r.least
 }
 
+// lost writes that a client was lost.
+func (r *recording) lost(l loss, t string) error {
+	e := event.Event{
+		Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeLost, Count: 1, T: t, Process: strconv.Itoa(int(l.pid)), Detail: l.reason,
+	}
+	if len(l.devices) == 0 {
+		e.Detail += "; what it was about cannot be told"
+		return r.write(&e)
+	}
+	for _, id := range l.devices {
+		e.Devices.V = append(e.Devices.V, device.ID(id))
+	}
+	e.Devices.OK = true
+	return r.write(&e)
+}
+
 func (r *recording) flush() error {
 	if r.file == nil {
 		return nil
@@ -90,6 +108,9 @@ func (s *Server) begin() error {
 		for _, e := range r.teller.Came(&lot) {
 			err = cmp.Or(err, r.write(&e))
 		}
+	}
+	for _, l := range s.lost {
+		err = cmp.Or(err, r.lost(l, s.stamp()))
 	}
 	r.least = r.bytes
 	return err

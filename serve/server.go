@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cbl1/cbl1/device"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/wire"
@@ -72,8 +72,22 @@ type Server struct {
 	log     *recording
 	line    []byte
 	counts  Counts
-	failure error // the first of writing
+	left    chan struct{} // somebody has gone, or all must
+	lost    []loss
+	unsure  map[int32]bool // devices that lost clients named
+	failure error          // the first of writing
 }
+
+// A loss is a client that was closed, and what it was about: nil, if nothing of it was
+// understood, for any device.
+type loss struct {
+	pid     int32
+	devices []int32
+	reason  string
+}
+
+// maxLost is how many losses are told apart. One more is about any device.
+const maxLost = 1000
 
 // Counts are how often what happened since the server began.
 type Counts struct {
@@ -101,6 +115,7 @@ func (e *LimitError) Error() string {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
+		unsure: map[int32]bool{}, left: make(chan struct{}, 1),
 	}
 	for _, d := range c.Devices {
 		s.known[d.ID] = d
@@ -134,12 +149,10 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.closed {
-				return nil
+			if again, err := s.acceptAgain(err); !again {
+				return err
 			}
-			return err
+			continue
 		}
 		if !s.enter(conn) {
 			_ = conn.Close() // nothing was read of it
@@ -149,6 +162,35 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 			defer s.exit(conn)
 			serve(conn)
 		})
+	}
+}
+
+// acceptAgain reports whether a listener that failed is to be asked again: where there was no
+// descriptor for one more connection, as soon as a client has gone.
+func (s *Server) acceptAgain(err error) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return false, nil
+	case !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) || len(s.conns) == 0:
+		return false, err
+	}
+	s.counts.Refused++
+	s.mu.Unlock()
+	<-s.left
+	s.mu.Lock()
+	if s.closed {
+		s.gone() // another listener may wait as well
+	}
+	return true, nil
+}
+
+// gone wakes who waits for a client to go.
+func (s *Server) gone() {
+	select {
+	case s.left <- struct{}{}:
+	default:
 	}
 }
 
@@ -169,6 +211,7 @@ func (s *Server) exit(conn net.Conn) {
 	delete(s.conns, conn)
 	s.mu.Unlock()
 	_ = conn.Close() // there is nothing more to say
+	s.gone()
 }
 
 // Close ends all connections, and writes the event log to its end. What processes have is
@@ -178,6 +221,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.gone()
 	for conn := range s.conns {
 		_ = conn.Close() // whoever reads from it ends
 	}
@@ -262,7 +306,7 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// lose says that a client is lost, and that what it had is not known any more.
+// lose says that a client is lost, and that what it has is not known any more.
 func (s *Server) lose(p *process, reason error) {
 	s.counts.Closed++
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
@@ -271,14 +315,18 @@ func (s *Server) lose(p *process, reason error) {
 			return // what it began to say died with it
 		}
 	}
-	for id := range p.devices {
-		p.lost = true
-		e := event.Event{
-			Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeLost, Count: 1, T: s.stamp(), Process: strconv.Itoa(int(p.peer.PID)),
-			Detail: reason.Error(), Devices: event.Some([]device.ID{device.ID(id)}),
-		}
-		if s.log != nil {
-			s.fail(s.log.write(&e))
-		}
+	lost := loss{pid: p.shown(), devices: slices.Sorted(maps.Keys(p.devices)), reason: reason.Error()}
+	for _, id := range lost.devices {
+		s.unsure[id] = true
+	}
+	switch {
+	case len(s.lost) > maxLost:
+		return // that there are more is told
+	case len(s.lost) == maxLost:
+		lost = loss{reason: "more clients were closed"}
+	}
+	s.lost = append(s.lost, lost)
+	if s.log != nil {
+		s.fail(s.log.lost(lost, s.stamp()))
 	}
 }

@@ -46,6 +46,9 @@ func (s *shop) Accept() (net.Conn, error) {
 	if !ok {
 		return nil, net.ErrClosed
 	}
+	if c == nil {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
 	return c, nil
 }
 func (s *shop) Close() error   { close(s.conns); return nil }
@@ -525,6 +528,80 @@ func TestRecord(t *testing.T) {
 			require.Equal(t, zero.CB*64, got.Logical)
 			require.Equal(t, device.BufferTotals{Count: zero.Buffers, DRAM: zero.DRAM, L1: zero.L1, L1Small: zero.L1Small, Trace: zero.Trace, System: zero.System}, got.Buffers)
 		}
+	})
+}
+
+// A log that begins after a client was lost says so too, and so does the summary; of a client
+// of which nothing was understood, that it may have been about any device.
+func TestLostIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logs []*file
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{
+			Most: 1500, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
+		}})
+		bad, worse, good := s.connect(10), s.connect(11), s.connect(12)
+		send(t, bad, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Device: 5, Size: 1, ID: 7})
+		for _, conn := range []net.Conn{bad, worse} {
+			_, err := conn.Write(bytes.Repeat([]byte{99}, 144))
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		for i := range 40 {
+			send(t, good, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Size: 1, ID: uint64(i)}, wire.Record{Type: wire.TypeFree, ID: uint64(i)})
+		}
+		summary := string(s.AppendSummary(nil))
+		require.Contains(t, summary, "device 0: CBs 0 bytes")
+		require.Regexp(t, `(?m)^device 5: .*; incomplete$`, summary)
+		require.NotRegexp(t, `(?m)^device 0: .*; incomplete$`, summary)
+		s.shut(t)
+		require.Greater(t, len(logs), 2)
+		for _, log := range logs {
+			text := log.String()
+			require.Equal(t, 2, strings.Count(text, `"code":"client-lost"`))
+			require.Regexp(t, `"code":"client-lost",[^\n]*"devices":\[5\]`, text)
+			require.Regexp(t, `"code":"client-lost",[^\n]*be told"}`, text)
+		}
+	})
+}
+
+// A child that inherited the connection of a dead process cannot keep what that had for
+// ever, nor bring more in its name.
+func TestInheritedConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: 10 * time.Second})
+		conn := s.connect(10)
+		send(t, conn, wire.Newest(), cb)
+		s.dies(10)
+		s.Sweep()
+		time.Sleep(13 * time.Second)
+		s.Sweep()
+		require.Equal(t, 1, total(s, 0).CBs)
+		time.Sleep(1)
+		s.Sweep()
+		require.Zero(t, total(s, 0).CBs)
+		synctest.Wait()
+		_, err := conn.Write(make([]byte, 144))
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.Contains(t, s.errs.String(), "its process has ended")
+		s.shut(t)
+	})
+}
+
+// A listener without a descriptor to give waits until a client has gone.
+func TestNoDescriptors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		conn := s.connect(10)
+		s.conns <- nil // no descriptor for this one
+		synctest.Wait()
+		require.EqualValues(t, 1, s.Counts().Refused)
+		require.NoError(t, conn.Close())
+		synctest.Wait()
+		send(t, s.connect(11), wire.Newest(), cb)
+		require.Equal(t, 1, total(s, 0).CBs)
+		s.conns <- nil
+		synctest.Wait()
+		s.shut(t)
 	})
 }
 
