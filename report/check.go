@@ -43,9 +43,14 @@ type check struct {
 	result *replay.Result
 }
 
-// head begins the first line: the answer, what it is about, and the file.
+// head begins the first line: the answer, what it is about, and the file. Narrowed to a core, it
+// is about all cores of the runs there.
 func (c check) head(answer string) string {
-	return answer + onlyText(c.result.Only) + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
+	only := onlyText(c.result.Only)
+	if c.result.Only.Core.OK {
+		only = strings.TrimSuffix(only, ")") + "; each run on all its cores)"
+	}
+	return answer + only + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
 }
 
 func (c check) writeFits(page *page) {
