@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -120,7 +119,8 @@ type allocation struct {
 // grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
 //
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
-// the devices; where devices part O(n) in the live buffers.
+// the devices; where devices part O(classes of cores). Who comes to buffers on a way of its own
+// has them compared, in O(n log n).
 func (f *Fleet) Allocate(b Buffer, s Set) error {
 	if err := checkBuffer(&b); err != nil {
 		return err
@@ -359,7 +359,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	}
 	a := &allocation{Buffer: b, charge: b.Size}
 	var sum wide
-	builder := program.NewBuilder(0)
+	builder := program.NewBuilder(0).Shapes(&f.shapes)
 	for p := range b.All() {
 		sum.add(p.Range.Len(), p.Cores.Len())
 		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
@@ -437,12 +437,3 @@ func (f *Fleet) roomFor(a *allocation, slots bitset) error {
 // load bounds every sum over what is resident on a device: dispatched and allocated.
 // It stays below 2^63.
 func (c *chip) load() uint64 { return c.left.charged() + c.heap().charged() }
-
-// sortedAllocations returns allocations by id.
-func sortedAllocations(live map[BufferID]*allocation) []*allocation {
-	out := make([]*allocation, 0, len(live))
-	for _, id := range slices.Sorted(maps.Keys(live)) {
-		out = append(out, live[id])
-	}
-	return out
-}

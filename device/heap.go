@@ -1,7 +1,6 @@
 package device
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -16,7 +15,7 @@ type heap struct {
 	crossing[heap]
 	hash   hash // of its buffers
 	users  int  // devices that have it
-	live   map[BufferID]*allocation
+	live   buffers
 	totals BufferTotals
 	charge uint64
 	placed partition // the parts of buffers of the kinds that Tracked has
@@ -81,14 +80,19 @@ func (h *heap) find(id BufferID) *allocation {
 	if h == nil {
 		return nil
 	}
-	return h.live[id]
+	return h.live.find(id)
 }
 
+// sorted returns the buffers by id.
 func (h *heap) sorted() []*allocation {
 	if h == nil {
 		return nil
 	}
-	return sortedAllocations(h.live)
+	out := make([]*allocation, 0, h.live.len())
+	for _, a := range h.live.all() {
+		out = append(out, a)
+	}
+	return out
 }
 
 func (h *heap) sums() BufferTotals {
@@ -109,7 +113,7 @@ func (h *heap) charged() uint64 {
 func (h *heap) change(add, drop *allocation) {
 	h.tracked, h.last = nil, nil
 	if add != nil {
-		h.live[add.ID] = add
+		h.live.put(add.ID, add)
 		h.hash += add.hash
 		h.charge += add.charge
 		count, bytes := h.totals.of(&add.Buffer)
@@ -125,7 +129,7 @@ func (h *heap) change(add, drop *allocation) {
 		}
 		return
 	}
-	delete(h.live, drop.ID)
+	h.live.drop(drop.ID)
 	h.hash -= drop.hash
 	h.charge -= drop.charge
 	count, bytes := h.totals.of(&drop.Buffer)
@@ -144,7 +148,7 @@ func (h *heap) change(add, drop *allocation) {
 // after returns the hash and the number of buffers after a change.
 func (h *heap) after(add, drop *allocation) (k hash, n int) {
 	if h != nil {
-		k, n = h.hash, len(h.live)
+		k, n = h.hash, h.live.len()
 	}
 	if add != nil {
 		return k + add.hash, n + 1
@@ -154,10 +158,10 @@ func (h *heap) after(add, drop *allocation) (k hash, n int) {
 
 // becomes reports whether h with add, or without drop, is the set of buffers of to.
 func (h *heap) becomes(to *heap, add, drop *allocation) bool {
-	if _, n := h.after(add, drop); n != len(to.live) {
+	if _, n := h.after(add, drop); n != to.live.len() {
 		return false
 	}
-	for id, a := range to.live {
+	for id, a := range to.live.all() {
 		if a == drop || a != add && a != h.find(id) {
 			return false
 		}
@@ -176,7 +180,7 @@ func (a *allocation) id() uint64 {
 func (h *heap) clone() *heap {
 	out := *h
 	out.users, out.tracked, out.last = 0, nil, nil
-	out.live, out.order = maps.Clone(h.live), h.order.clone()
+	out.live, out.order = h.live.clone(), h.order.clone()
 	out.placed = h.placed.clone()
 	return &out
 }
@@ -256,7 +260,7 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 	to := from
 	switch {
 	case from == nil:
-		to = &heap{live: map[BufferID]*allocation{}, placed: partition{footprint: occupiedBy}, free: anywhere()}
+		to = &heap{placed: partition{footprint: occupiedBy}, free: anywhere()}
 		to.self, to.name = to, f.newSerial()
 	case from.users == n && from.name >= f.heapsPictured.Load():
 		f.heaps.drop(from.hash, from)
@@ -335,7 +339,7 @@ func (f *Fleet) clearHeap(c *chip) {
 	if h == nil {
 		return
 	}
-	for _, a := range h.live {
+	for _, a := range h.live.all() {
 		f.hold(a, -1)
 	}
 	before, charge := h.totals, h.charge

@@ -58,7 +58,7 @@ func (n *tally) checkHeaps() error {
 		if !f.heaps.has(h.hash, h) {
 			return &InvariantError{id, "number of times that the buffers are found by their hash", 0, 1}
 		}
-		for _, a := range h.live {
+		for _, a := range h.live.all() {
 			devices[a] += users[h]
 		}
 		if err := n.checkHeap(id, h); err != nil {
@@ -93,7 +93,7 @@ func (n *tally) checkHeaps() error {
 func (f *Fleet) checkHeapWays(heaps []*heap) error {
 	for i, h := range heaps {
 		for _, o := range heaps[:i] {
-			if maps.Equal(h.live, o.live) {
+			if h.live.equal(&o.live) {
 				return &InvariantError{0, "number of equal sets of buffers", 2, 1}
 			}
 		}
@@ -105,14 +105,14 @@ func (f *Fleet) checkHeapWays(heaps []*heap) error {
 				continue
 			}
 			set := map[uint64]bool{w.new: true}
-			for _, a := range h.live {
+			for _, a := range h.live.all() {
 				set[a.serial] = true
 			}
 			delete(set, w.old)
 			delete(set, 0)
 			to := w.to.self
-			right := f.heaps.has(to.hash, to) && len(set) == len(to.live)
-			for _, a := range to.live {
+			right := f.heaps.has(to.hash, to) && len(set) == to.live.len()
+			for _, a := range to.live.all() {
 				right = right && set[a.serial]
 			}
 			if !right {
@@ -127,8 +127,7 @@ func (f *Fleet) checkHeapWays(heaps []*heap) error {
 func (n *tally) checkHeap(id ID, h *heap) error {
 	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy}}
 	var has []*registration
-	for _, known := range slices.Sorted(maps.Keys(h.live)) {
-		a := h.live[known]
+	for known, a := range h.live.all() {
 		if a.ID != known {
 			return &InvariantError{id, "id of " + a.String(), uint64(a.ID), uint64(known)}
 		}
@@ -415,7 +414,7 @@ func (n *tally) trackedBy(left *residue, h *heap) tracked {
 	on := map[l1.Core][]l1.Range{}
 	paintResidue(on, left)
 	if h != nil {
-		for _, a := range h.live {
+		for _, a := range h.live.all() {
 			if a.Backing || !a.Kind.InL1() || a.Kind == KindKernel || a.Kind == KindReserved {
 				continue
 			}

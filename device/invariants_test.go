@@ -230,7 +230,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
 			f.slots[0].heap().connect(&f.slots[2].heap().crossing, 1, 2)
 		}},
-		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live[0] = h.live[1] }},
+		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live.put(0, h.live.find(1)) }},
 		{"hash of the buffers", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.drop(h.hash, h); h.hash++; f.heaps.put(h.hash, h) }},
 		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
 		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
@@ -247,12 +247,12 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device bytes of kernels", func(f *Fleet) { f.slots[2].heap().totals.Kernels++ }},
 		{"device number of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backings++ }},
 		{"device bytes of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backing++ }},
-		{"number of times that L1 buffer 1 has its number", func(f *Fleet) { f.roster.back(f.slots[0].heap().live[1].placed.number) }},
-		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].charge++ }},
-		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live[1].placed = nil }},
-		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live[4].placed = h.live[1].placed }},
-		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live[2].users++ }},
-		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live[2]} }},
+		{"number of times that L1 buffer 1 has its number", func(f *Fleet) { f.roster.back(f.slots[0].heap().live.find(1).placed.number) }},
+		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).charge++ }},
+		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).placed = nil }},
+		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live.find(4).placed = h.live.find(1).placed }},
+		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).users++ }},
+		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live.find(2)} }},
 		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},
 		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {

@@ -1,5 +1,6 @@
 // Command cbl1bench measures the engine against the baselines, and how fast large
-// captures are read against encoding/json and Python, and prints one table:
+// captures are read against encoding/json and Python, and prints a table for each
+// workload as soon as it is measured, or all rows as CSV at the end:
 //
 //	go run ./internal/bench/cbl1bench            # everything, some minutes
 //	go run ./internal/bench/cbl1bench -short     # smaller, under a minute
@@ -58,22 +59,14 @@ func run(args []string, out, errw io.Writer) int {
 		r.size, r.noGoals = reduced(), true
 	}
 	begin := time.Now()
-	for _, p := range parts() {
-		if !match.MatchString(p.name) {
-			continue
-		}
-		start := time.Now()
-		if err := p.measure(r); err != nil {
-			fmt.Fprintln(errw, "cbl1bench:", err)
-			return 1
-		}
-		fmt.Fprintf(errw, "%s: %.0f s\n", p.name, time.Since(start).Seconds())
+	if err := r.measure(match, out, errw, !*csv); err != nil {
+		fmt.Fprintln(errw, "cbl1bench:", err)
+		return 1
 	}
 	if *csv {
 		err = printCSV(out, r.rows)
 	} else {
-		err = printTable(out, r.rows)
-		fmt.Fprintf(out, "\nall totals equal; %d rounds; %.0f s\n", r.rounds, time.Since(begin).Seconds())
+		fmt.Fprintf(out, "all totals equal; %d rounds; %.0f s\n", r.rounds, time.Since(begin).Seconds())
 		for _, x := range missed(r.rows) {
 			fmt.Fprintf(out, "a call takes more than %d times the best other structure and %d ns: %s\n", mostTimes, mostMore, x)
 		}
@@ -83,6 +76,29 @@ func run(args []string, out, errw io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// measure measures the parts whose names match. It prints the rows of each when it is done, if
+// that is wanted: who follows a long run, or ends it, has what was measured.
+func (r *runner) measure(match *regexp.Regexp, out, errw io.Writer, rows bool) error {
+	for _, p := range parts() {
+		if !match.MatchString(p.name) {
+			continue
+		}
+		start, done := time.Now(), len(r.rows)
+		if err := p.measure(r); err != nil {
+			return err
+		}
+		fmt.Fprintf(errw, "%s: %.0f s\n", p.name, time.Since(start).Seconds())
+		if !rows {
+			continue
+		}
+		if err := printTable(out, r.rows[done:]); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	return nil
 }
 
 // A part measures one workload and adds rows to the table.
