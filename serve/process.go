@@ -110,7 +110,7 @@ func (s *Server) sweep() {
 		}
 		// What a child inherited may keep a connection open for ever.
 		waited := now.Sub(p.since)
-		if len(p.conns) == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || waited > s.c.Delay+s.c.Stall {
+		if len(p.conns) == 0 && (waited >= s.c.Delay || s.ledger.LenOf(p.owner) == 0) || s.c.Stall > 0 && waited > s.c.Delay+s.c.Stall {
 			over = append(over, p)
 		}
 	}

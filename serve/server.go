@@ -48,7 +48,7 @@ type Config struct {
 	Dialect wire.Dialect  // of all clients; zero: recognised, for each
 	Devices []wire.Device // those that are declared
 	Grace   time.Duration // silence for so long ends a first record, where the dialect is not known
-	Stall   time.Duration // inside a record, and for an answer to be taken; 0: for ever
+	Stall   time.Duration // inside a record, for an answer to be taken, and for a connection to end after its process; 0: for ever
 	Delay   time.Duration // for so long a dead process keeps what it had
 	Limits  Limits
 	Record  *Record // the event log that is written; nil: none
