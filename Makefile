@@ -2,9 +2,10 @@
 
 CAPTURE  ?= examples/cached_ops.json
 FUZZTIME ?= 10s
+SHOTS    ?= build/shots
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults meets race api lint fuzz hammer bench bench-short cover dist check
+.PHONY: help run test short test32 faults meets race api lint fuzz shots hammer bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +42,10 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+shots: ## pictures of pages: light, dark, on a phone, into SHOTS (says so where there is no Chromium)
+	@mkdir -p $(SHOTS)
+	go test ./page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
 
 hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer

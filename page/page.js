@@ -79,7 +79,8 @@ function choice(label, options, chosen, pick) {
 const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null };
 const capture = () => doc.captures[state.capture];
 const device = () => capture().alike[state.alike];
-const size = (c) => c.report.basis.l1_size_bytes;
+const chip = (c, on = device()) => on ? on.chip : c.report.basis; // devices of a log may differ
+const size = (c, on) => chip(c, on).l1_size_bytes;
 const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 const nodeWord = (c) => (c.log ? "event" : "node");
 const at = (c, row) => nodeWord(c) + " " + row.counter + (row.t === undefined ? "" : " (t\u00a0" + row.t + ")");
@@ -98,7 +99,7 @@ function tile(label, bytes, whole, ...subs) {
       h("div", { class: "sub" }, rounded(bytes), of && ", " + of + " of L1"), subs.filter(Boolean).map((s) => h("div", { class: "sub" }, s))));
 }
 function tiles(c) {
-  const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = size(c);
+  const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = size(c, top ? top.on : undefined);
   const count = c.alike.reduce((n, a) => n + a.ids.length, 0);
   const programs = c.alike.reduce((n, a) => Math.max(n, a.figures ? a.figures.programs : 0), 0);
   return h("dl", { class: "tiles" },
@@ -114,7 +115,7 @@ function tiles(c) {
 // One core's L1, by address: what lies where.
 let hatches = 0;
 function addressMap(c, residents, words) {
-  const base = c.report.basis.cb_base, top = Number(size(c) || 0);
+  const base = chip(c).cb_base, top = Number(size(c) || 0);
   const high = Math.max(top, ...residents.map((r) => Number(r.end)), Number(base) + 1);
   const W = 360, H = 430, X = 92, lane = 122;
   const y = (a) => H - (Number(a) / high) * H;
@@ -135,7 +136,7 @@ function addressMap(c, residents, words) {
     svg.append(e);
   }
   const edges = new Set([Number(base), high, ...residents.map((r) => Number(r.start)), ...residents.map((r) => Number(r.end))]);
-  const small = Number(c.report.basis.l1_small_bytes);
+  const small = Number(chip(c).l1_small_bytes);
   if (small && top) { svg.append(g("line", { x1: X, x2: X + 2 * lane + 4, y1: y(top - small), y2: y(top - small), class: "edge" })); edges.add(top - small); }
   const ticks = [];
   for (const a of [Number(base), high, ...[...edges].sort((p, q) => p - q)]) {
@@ -302,7 +303,7 @@ function meshes(c) {
 function folds(c) {
   if (c.alike.length < 2) return null;
   return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
-    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + ", " + percent(a.l1.core_peak.tracked_bytes, size(c)) + " of L1" : "nothing known"))));
+    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + ", " + percent(a.l1.core_peak.tracked_bytes, size(c, a)) + " of L1" : "nothing known"))));
 }
 function cores() {
   const c = capture(), a = device();
@@ -479,7 +480,7 @@ function counted(c) {
   return section("counted", "What is counted, and what is not", null, h("div", { class: "two" },
     h("div", {}, h("h3", {}, "In the figures of CBs"), h("ul", {}, b.includes.map(item), item(b.physical))),
     h("div", {}, h("h3", {}, "Not in them"), h("ul", {}, b.excludes.map(item))),
-    h("div", {}, h("h3", {}, "What they rest on"), h("ul", {}, item(spelled(b.arch) + ", " + (from[b.arch_from] || "")), item("CBs from " + num(b.cb_base) + ", aligned to " + num(b.cb_align) + ", " + (from[b.base_from] || "")), item(size(c) ? "L1 to " + num(size(c)) + (b.l1_small_bytes ? ", L1_SMALL " + num(b.l1_small_bytes) : ", no L1_SMALL") : "L1 size not known"), item(addresses[c.report.addresses] || ""),
+    h("div", {}, h("h3", {}, "What they rest on"), h("ul", {}, item(spelled(b.arch) + ", " + (from[b.arch_from] || "")), item("CBs from " + num(b.cb_base) + ", aligned to " + num(b.cb_align) + ", " + (from[b.base_from] || "")), item(size(c, null) ? "L1 to " + num(size(c, null)) + (b.l1_small_bytes ? ", L1_SMALL " + num(b.l1_small_bytes) : ", no L1_SMALL") : "L1 size not known"), item(addresses[c.report.addresses] || ""),
       c.report.cache_hits.inferred > 0 && item(plural(c.report.cache_hits.inferred, "operation") + " hit the program cache: taken to run what the last run of the same operation ran"))),
     h("div", {}, h("h3", {}, "What is hidden or odd"), c.check.untold.length + c.check.accepted.length + c.report.anomalies.length === 0 ? h("p", { class: "note" }, "Nothing.") : h("ul", {},
       c.check.untold.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Nobody can tell whether all fits.")), c.check.accepted.map((u) => h("li", {}, h("code", {}, spelled(u.code)), " ", name(u.text, 400), ". Taken as seen.")),

@@ -131,6 +131,15 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.Equal(t, json.Number(strconv.FormatUint(large.Usable().Len(), 10)), memberOf(rows[1])["usable_bytes"])
 	cells, _ := csvOf(t, m)
 	require.Equal(t, "blackhole", cells[0]["arch"])
+	b.Reset()
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 100))
+	var page struct {
+		Captures []struct{ Alike []map[string]any }
+	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &page))
+	require.Len(t, page.Captures[0].Alike, 2)
+	require.EqualValues(t, small.L1Size, memberOf(page.Captures[0].Alike[0], "chip")["l1_size_bytes"])
+	require.EqualValues(t, large.L1Size, memberOf(page.Captures[0].Alike[1], "chip")["l1_size_bytes"])
 }
 
 // The rows of a map are what lay on the cores, and those of the fullest core are what cbl1 peak

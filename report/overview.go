@@ -49,6 +49,7 @@ type jsonCapture struct {
 type jsonAlike struct {
 	Label      string       `json:"label"`
 	IDs        []*uint64    `json:"ids"`
+	Chip       jsonChip     `json:"chip"`
 	Figures    *jsonDevice  `json:"figures"`
 	L1         *jsonL1      `json:"l1"`
 	Groups     []jsonOnCore `json:"peak_groups"`
@@ -152,7 +153,7 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 	out := []jsonAlike{}
 	residents := o.most
 	for _, f := range folds {
-		row := jsonAlike{Label: f.where(), Groups: []jsonOnCore{}, Timeline: []jsonSample{}}
+		row := jsonAlike{Label: f.where(), Chip: newChip(o.r.SpecOf(f.first.ID)), Groups: []jsonOnCore{}, Timeline: []jsonSample{}}
 		for _, d := range f.devices {
 			row.IDs = append(row.IDs, optional(d.ID))
 		}
