@@ -71,6 +71,7 @@ func TestTaken(t *testing.T) {
 	}
 	require.Empty(t, fit.RoomOn(grid, 289, before).Place)
 	require.Empty(t, fit.RoomOn(grid, 1<<63, before).Place)
+	require.Empty(t, fit.RoomOn(grid, 1001, fit.NewTaken(l1.Spec{L1Size: 1000})).Place, "a byte more than all of L1")
 
 	require.Equal(t, []fit.Room{
 		{Cores: on(0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},

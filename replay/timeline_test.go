@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,23 @@ func TestTimeline(t *testing.T) {
 	require.EqualValues(t, 1499136-103712-65536, least)
 	require.EqualValues(t, 1+3*steps, samples[len(samples)-1].At)
 	require.Empty(t, replayLog(t, log.String(), replay.Options{}).Timeline)
+}
+
+// A moment that is the extreme of one figure alone stays, whichever figure it is.
+func TestTimelineThinKeepsEachExtreme(t *testing.T) {
+	for name, extreme := range map[string]replay.Sample{
+		"registered": {Registered: 6, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)},
+		"resident":   {Registered: 5, Resident: 6, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)},
+		"tracked":    {Registered: 5, Resident: 5, Tracked: 6, Core: 5, Headroom: event.Some[uint64](5)},
+		"core":       {Registered: 5, Resident: 5, Tracked: 5, Core: 6, Headroom: event.Some[uint64](5)},
+		"headroom":   {Registered: 5, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](4)},
+	} {
+		line := replay.Timeline{Samples: slices.Repeat([]replay.Sample{{Registered: 5, Resident: 5, Tracked: 5, Core: 5, Headroom: event.Some[uint64](5)}}, 300)}
+		extreme.At = 137
+		line.Samples[137] = extreme
+		thin := line.Thin(16).Samples
+		require.True(t, slices.ContainsFunc(thin, func(s replay.Sample) bool { return s.At == 137 }), name)
+	}
 }
 
 // A thinner time line has samples of the whole one, its extremes and its last.
