@@ -359,7 +359,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	}
 	a := &allocation{Buffer: b, charge: b.Size}
 	var sum wide
-	builder := program.NewBuilder(0).Shapes(&f.shapes)
+	builder := program.NewBuilder(0)
 	for p := range b.All() {
 		sum.add(p.Range.Len(), p.Cores.Len())
 		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {

@@ -49,7 +49,6 @@ type Fleet struct {
 	lastTrace TraceID
 
 	heaps       shelf[heap]
-	shapes      program.Shapes             // of the cores of buffers
 	allocations map[BufferID][]*allocation // live on any device; different ones may share an id
 
 	observer func(Event)
