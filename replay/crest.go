@@ -119,10 +119,10 @@ type crossing struct {
 	from, to *crest
 }
 
-// alone returns the run of a device if it is the only one that is alive, and was not
-// counted yet.
-func (d *row) alone() *openRun {
-	if len(d.open) == 1 && d.held.len() == 0 && !d.open[0].counted {
+// lone returns the run of a device if it is the only one that is alive, and was not
+// counted yet. In a log of its own nothing is: the fleet has it as alive while it is registered.
+func (r *replay) lone(d *row) *openRun {
+	if r.ofRuns() && len(d.open) == 1 && d.held.len() == 0 && !d.open[0].counted {
 		return d.open[0]
 	}
 	return nil

@@ -263,7 +263,7 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 // close counts the runs of a device that were not counted yet: they are whole, and all of
 // them alive.
 func (r *replay) close(d *row, e *event.Event) error {
-	if o := d.alone(); o != nil {
+	if o := r.lone(d); o != nil {
 		d.passes(o.content)
 		d.final = o.content.detail.Bytes
 		return r.ran(d, o, e)
@@ -312,7 +312,7 @@ func (r *replay) ran(d *row, o *openRun, e *event.Event) error {
 // cbsFreed ends what runs left alive.
 func (r *replay) cbsFreed(e *event.Event) error {
 	for _, d := range r.named(e) {
-		if o := d.alone(); o != nil {
+		if o := r.lone(d); o != nil {
 			d.passes(o.content)
 			if err := r.ran(d, o, e); err != nil {
 				return err

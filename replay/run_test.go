@@ -489,3 +489,34 @@ func upTo(n int) (ids []program.ID) {
 	}
 	return ids
 }
+
+// In a log of its own a run is registered, and counts as alive as long as it is: beside others
+// that ran, once, and after its end.
+func TestRunsOfALogOfItsOwn(t *testing.T) {
+	log := func(more ...*event.Event) replay.Device {
+		head := []*event.Event{
+			{Kind: event.KindHeader}, {Kind: event.KindDevice, Device: 3, Spec: l1.N150()},
+			defines(1, "{[0-0 - 1-0]}", 1024), defines(2, "{[0-0 - 1-0]}", 512),
+			ran(2, 0), freed(0),
+		}
+		r, err := replay.Run("x", func(yield func(*event.Event, error) bool) {
+			for i, e := range append(head, more...) {
+				e.Node, e.Pos.Node = uint64(i), int64(i)
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}, replay.Options{})
+		require.NoError(t, err)
+		require.Len(t, r.Devices, 1)
+		return r.Devices[0]
+	}
+	for name, d := range map[string]replay.Device{
+		"alive": log(ran(1, 0)), "freed": log(ran(1, 0), freed(0)), "again": log(ran(1, 0), freed(0), ran(1, 0)),
+	} {
+		require.EqualValues(t, 2048, d.Registered, name)
+		require.EqualValues(t, 2048, d.ResidentFinal, name)
+		require.EqualValues(t, 2048, d.ResidentPeak, name)
+		require.EqualValues(t, 1024, d.CorePeak, name)
+	}
+}
