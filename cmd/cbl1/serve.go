@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"os"
 	"os/signal"
@@ -73,15 +74,15 @@ func newServe(s streams) *cobra.Command {
 	flags.Var(&in.recordSize, "record-size", "bytes after which a log is full; 0 means never")
 	flags.DurationVar(&in.delay, "delay", in.delay, "how long a dead process keeps what it had")
 	flags.DurationVar(&in.stats, "statistics", in.stats, "how often statistics are printed; 0 means never")
-	flags.IntVar(&in.limits.Clients, "max-clients", in.limits.Clients, "connections at once")
-	flags.IntVar(&in.limits.Lots, "max-live", in.limits.Lots, "what one process may have live at once")
-	flags.IntVar(&in.limits.PerSecond, "max-rate", in.limits.PerSecond, "records a second of one connection")
+	flags.Var((*limitFlag)(&in.limits.Clients), "max-clients", "connections at once")
+	flags.Var((*limitFlag)(&in.limits.Lots), "max-live", "what one process may have live at once")
+	flags.Var((*limitFlag)(&in.limits.PerSecond), "max-rate", "records a second of one connection")
 	return cmd
 }
 
 func (in *serving) run() error {
-	if in.limits.Clients < 0 || in.limits.Lots < 0 || in.limits.PerSecond < 0 || in.delay < 0 || in.stats < 0 {
-		return errors.New("a limit or a time is below 0")
+	if in.delay < 0 || in.stats < 0 {
+		return errors.New("a time is below 0")
 	}
 	// From here on a signal ends it in order.
 	stop := make(chan os.Signal, 1)
@@ -202,6 +203,24 @@ func (m *modeFlag) Set(s string) error {
 	}
 	*m = modeFlag(n)
 	return nil
+}
+
+// limitFlag is how many of something there may be; 0 means any number.
+type limitFlag int
+
+func (f *limitFlag) Type() string { return "number" }
+
+func (f *limitFlag) String() string { return strconv.Itoa(int(*f)) }
+
+func (f *limitFlag) Set(s string) error {
+	n, err := parseWhole(s)
+	if err == nil && n > math.MaxInt32 {
+		err = fmt.Errorf("%d is above 2^31-1", n)
+	}
+	if err == nil {
+		*f = limitFlag(n)
+	}
+	return err
 }
 
 // dialectFlag is what clients were built with; zero = recognised.
