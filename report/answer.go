@@ -98,8 +98,10 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 // writeNothing answers for a capture without a byte of circular buffers on a core.
 func writeNothing(page *page, r *replay.Result) {
 	var local, global, apart int64
+	var peak, registered uint64
 	var names []string
 	for _, d := range r.Devices {
+		peak, registered = max(peak, d.CorePeak), max(registered, d.Registered)
 		local, global, apart = local+d.LocalCBs, global+d.GlobalCBs, apart+d.Dataflow.Nodes+d.Scratchpad.Nodes
 		names = append(names, fold{&d, []*replay.Device{&d}}.where())
 	}
@@ -110,6 +112,10 @@ func writeNothing(page *page, r *replay.Result) {
 	switch {
 	case r.Nodes == 0:
 		page.line("nothing to count: the %s has no %ss", source(r), nodeWord(r))
+	case local > 0 && r.Only.Core.OK:
+		page.line("core %v: 0 bytes, %s: nothing is registered on it", r.Only.Core.V, where)
+	case peak > 0 && registered == 0:
+		page.line("fullest core: 0 bytes, %s: nothing is registered any more; %s bytes at most before", where, grouped(peak))
 	case local > 0:
 		page.line("fullest core: 0 bytes, %s: the %s cover no core or no byte", where, plural(local, "local CB"))
 	case global > 0:

@@ -197,6 +197,18 @@ func TestFirstLine(t *testing.T) {
 				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, GlobalCBs: 1}}
 			}, "fullest core: 0 bytes, device not named: the only CB is a view of tensors, without bytes of their own",
 		},
+		"another core": {
+			func(r *replay.Result) {
+				r.Only.Core = event.Some(l1.Core{X: 7, Y: 9})
+				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096, Registered: 4096}}
+			}, "core 7-9: 0 bytes, device not named: nothing is registered on it",
+		},
+		"all is gone": {
+			func(r *replay.Result) {
+				r.Log = true
+				r.Devices = []replay.Device{{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1, CorePeak: 4096}}
+			}, "fullest core: 0 bytes, device not named: nothing is registered any more; 4,096 bytes at most before",
+		},
 		"no cores": {
 			func(r *replay.Result) {
 				d := replay.Device{Kind: replay.KindNone, CBNodes: 1, LocalCBs: 1}
