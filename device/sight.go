@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -58,8 +60,8 @@ func (v *sight) open(o *roster) *content {
 		return fresh
 	}
 	out := v.content.clone(o)
-	for i := len(v.back) - 1; i >= 0; i-- {
-		out.change(v.back[i].new, v.back[i].old)
+	for _, step := range slices.Backward(v.back) {
+		out.change(step.new, step.old)
 	}
 	return out
 }

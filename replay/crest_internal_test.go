@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,9 +24,7 @@ func TestCrests(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "programs") {
 			of := all[rapid.IntRange(0, len(all)-1).Draw(t, "of")]
 			next := map[l1.Core]uint64{}
-			for core, bytes := range of.most {
-				next[core] = bytes
-			}
+			maps.Copy(next, of.most)
 			b := program.NewBuilder(1)
 			b.AsWritten()
 			for range rapid.IntRange(1, 3).Draw(t, "cbs") {

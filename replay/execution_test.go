@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,10 +128,10 @@ func TestExecutionsOfTheirOwn(t *testing.T) {
 		for i, id := range x.runs {
 			node := uint64(5 + 2*i)
 			if int64(id) < 0 {
-				events = append(events[:len(events):len(events)], ran(^id, node))
+				events = append(slices.Clip(events), ran(^id, node))
 				continue
 			}
-			events = append(events[:len(events):len(events)], ran(id, node),
+			events = append(slices.Clip(events), ran(id, node),
 				&event.Event{Kind: event.KindExecuted, Node: node + 1, Devices: event.Some([]device.ID{3}), Program: id, Known: true})
 		}
 		r, err := replay.Run("x", told(event.RoleChip, append(events, ends())...), replay.Options{})

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -49,7 +50,7 @@ func (r *replay) seek(d *row, b *buffer, at uint64, t, op string) {
 		case sought != now:
 			d.far = min(d.far, max(now.Free, sought.Free)-min(now.Free, sought.Free))
 		case now.Free < spec.Usable().Len() && !d.found(sought):
-			d.on.Scarce = append(d.on.Scarce[:len(d.on.Scarce):len(d.on.Scarce)], ScarceMoment{now, at, t, op, laidGroups(d.dev.Moment(), d.resident)})
+			d.on.Scarce = append(slices.Clip(d.on.Scarce), ScarceMoment{now, at, t, op, laidGroups(d.dev.Moment(), d.resident)})
 		}
 	}
 }

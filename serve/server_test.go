@@ -81,7 +81,9 @@ func (s *shop) identify(net.Conn) (serve.Peer, error) {
 	}, nil
 }
 
-func (s *shop) dies(pid int32) {
+// kill ends the process that these tests kill.
+func (s *shop) kill() {
+	const pid = 10
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*s.lives[pid] = true
@@ -196,7 +198,7 @@ func TestDeath(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.Sweep()
 		require.Equal(t, 2, total(s, 0).CBs, "a closed connection alone frees nothing")
-		s.dies(10)
+		s.kill()
 		s.Sweep()
 		time.Sleep(4 * time.Second)
 		s.Sweep()
@@ -234,7 +236,7 @@ func TestProcessIDAgain(t *testing.T) {
 		old := s.connect(10)
 		send(t, old, wire.Newest(), cb, cb)
 		require.NoError(t, old.Close())
-		s.dies(10)
+		s.kill()
 		s.Sweep()
 		young := s.connect(10)
 		send(t, young, wire.Newest(), cb)
@@ -242,7 +244,7 @@ func TestProcessIDAgain(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		s.Sweep()
 		require.Equal(t, 1, total(s, 0).CBs)
-		s.dies(10)
+		s.kill()
 		require.NoError(t, young.Close())
 		synctest.Wait()
 		s.Sweep()
@@ -260,13 +262,13 @@ func TestDelay(t *testing.T) {
 		conn := s.connect(10)
 		send(t, conn, wire.Newest(), cb)
 		require.NoError(t, conn.Close())
-		s.dies(10)
+		s.kill()
 		synctest.Wait()
 		s.Sweep()
 		time.Sleep(3*time.Second - 1)
 		s.Sweep()
 		require.Equal(t, 1, total(s, 0).CBs)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		s.Sweep()
 		require.Zero(t, total(s, 0).CBs)
 		s.shut(t)
@@ -571,12 +573,12 @@ func TestInheritedConnection(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: 10 * time.Second})
 		conn := s.connect(10)
 		send(t, conn, wire.Newest(), cb)
-		s.dies(10)
+		s.kill()
 		s.Sweep()
 		time.Sleep(13 * time.Second)
 		s.Sweep()
 		require.Equal(t, 1, total(s, 0).CBs)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		s.Sweep()
 		require.Zero(t, total(s, 0).CBs)
 		synctest.Wait()
