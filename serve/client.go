@@ -154,7 +154,7 @@ func (c *client) reply(r wire.Record) (_ []byte, err error) {
 	return slices.Clip(c.answer), err
 }
 
-// figures are the counters of a device; zero for one of which nothing is known.
+// figures returns the counters of a device. A device that no record has named counts zero.
 func (s *Server) figures(id int32) wire.Record {
 	t := s.ledger.Totals(id)
 	return wire.Record{

@@ -35,7 +35,8 @@
 //
 // # Cost
 //
-// A record costs what it costs the ledger and the session, under one lock, and what is printed.
+// A record costs one call of the ledger, the session's calls for its events, and one printed line.
+// One lock covers all three.
 // Memory grows with what lives and with the connections; the limits bound both.
 //
 // # Concurrency

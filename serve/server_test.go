@@ -185,7 +185,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A process that dies keeps what it had for a while; what it said is read to its end first.
+// A dead process keeps what it had for a while. Everything that it said before is read first.
 func TestDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Delay: 3 * time.Second, Stall: time.Minute})
