@@ -68,7 +68,7 @@ func importTable() map[string]row {
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"clash":               {ours: []string{"l1", "internal/shown"}},
+		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
 		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},

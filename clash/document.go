@@ -3,6 +3,7 @@ package clash
 import (
 	"encoding/json"
 
+	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -117,6 +118,14 @@ type TensorRow struct {
 	Op          string      `json:"op"`
 	Layout      string      `json:"layout,omitempty"`
 	Synthesised bool        `json:"synthesised,omitempty"` // the capture does not have its address
+}
+
+// MarshalJSON returns the document as JSON in ASCII: a name from a file cannot turn the direction
+// of what is printed around it.
+func (d Document) MarshalJSON() ([]byte, error) {
+	type plain Document
+	raw, err := json.Marshal(plain(d))
+	return asciijson.Escape(raw), err
 }
 
 // NewDocument explains all messages. For given see Explain.
