@@ -186,7 +186,7 @@ func (r *replay) differs(d *row, e *event.Event) error {
 	return r.parts(d, e)
 }
 
-// dispatched returns what was executed on a device, nil if nothing was.
+// dispatchedOn returns what was executed on a device, nil if nothing was.
 func (r *replay) dispatchedOn(d *row, id device.ID) *Dispatched {
 	row, strayed := r.strays[id]
 	if x := d.execution; x != nil {
