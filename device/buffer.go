@@ -359,7 +359,6 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	}
 	a := &allocation{Buffer: b, charge: b.Size}
 	var sum wide
-	builder := program.NewBuilder(0)
 	for p := range b.All() {
 		sum.add(p.Range.Len(), p.Cores.Len())
 		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
@@ -367,7 +366,6 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 				a.span = p.Range
 			}
 			a.span = l1.Range{Start: min(a.span.Start, p.Range.Start), End: max(a.span.End, p.Range.End)}
-			builder.Range(p.Cores.Ranges(), p.Range)
 		}
 	}
 	if b.Unsized {
@@ -379,11 +377,17 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	if b.Backing || sum.lo == 0 {
 		return a, nil
 	}
-	p, err := builder.Build(l1.Spec{})
-	if err != nil {
-		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: err}
+	takes, ok := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
+		for p := range b.All() {
+			if !yield(p.Cores, p.Range) {
+				return
+			}
+		}
+	})
+	if !ok {
+		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
 	}
-	a.placed = &registration{program: p}
+	a.placed = &registration{buffer: takes}
 	return a, nil
 }
 

@@ -45,9 +45,9 @@ type partition struct {
 	left    int      // footprints taken back since equal classes were last joined
 	round   uint64   // the last walk over classes
 
-	live      *live                                    // the programs; nil of buffers, of which none is hidden
-	roster    *roster                                  // of the numbers in class.groups; nil where live is
-	footprint func(*program.Program) program.Footprint // of which view this is
+	live      *live                                 // the programs; nil of buffers, of which none is hidden
+	roster    *roster                               // of the numbers in class.groups; nil where live is
+	footprint func(*registration) program.Footprint // of which view this is
 }
 
 // on returns the class of a core, nil if it holds nothing.
@@ -106,7 +106,7 @@ func (p *partition) meetWide(cores l1.CoreSet, free uint64, do func(*class) *cla
 
 // add registers a program.
 func (p *partition) add(r *registration) {
-	f := p.footprint(r.program)
+	f := p.footprint(r)
 	for i := range f.NumGroups() {
 		g, m := f.Group(i), r.markOf(i)
 		cores := g.Cores()
@@ -174,7 +174,7 @@ func (p *partition) split(c *class, cores l1.CoreSet) *class {
 // remove takes back a program that was added. Every class lies inside one of its
 // groups or outside of all.
 func (p *partition) remove(r *registration) {
-	f := p.footprint(r.program)
+	f := p.footprint(r)
 	before := p.fullest
 	for i := range f.NumGroups() {
 		g, m := f.Group(i), r.markOf(i)

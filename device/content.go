@@ -23,8 +23,19 @@ func newContent(o *roster) *content {
 	return t
 }
 
-func occupiedBy(p *program.Program) program.Footprint { return p.Occupied(program.CircularBuffer) }
-func reservedBy(p *program.Program) program.Footprint { return p.Reserved(program.CircularBuffer) }
+func occupiedBy(r *registration) program.Footprint {
+	if r.program == nil {
+		return r.buffer
+	}
+	return r.program.Occupied(program.CircularBuffer)
+}
+
+func reservedBy(r *registration) program.Footprint {
+	if r.program == nil {
+		return r.buffer
+	}
+	return r.program.Reserved(program.CircularBuffer)
+}
 
 // add registers a program.
 func (t *content) add(r *registration) {

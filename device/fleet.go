@@ -60,9 +60,11 @@ type Fleet struct {
 	touched    []*mesh  // scratch
 }
 
-// A registration is a program and the devices that have it; there is at least one.
+// A registration is a program and the devices that have it; there is at least one. What a buffer
+// takes is one too, so that it is counted as programs are: of itself, on no device.
 type registration struct {
 	program *program.Program
+	buffer  program.Footprint // what a buffer takes; it has no program
 	spec    *l1.Spec
 	mark             // of its first group of cores, if it has any; of itself among programs
 	more    []mark   // of the other groups

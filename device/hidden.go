@@ -160,7 +160,7 @@ func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group 
 			break
 		}
 		c.debt++
-		g, here := p.footprint(r.program).On(c.first)
+		g, here := p.footprint(r).On(c.first)
 		if here && endOf(g) > end && meets(g, gap) && !slices.Contains(c.counted, r) {
 			best, group, end = r, g, endOf(g)
 		}
@@ -184,7 +184,7 @@ func (p *partition) here(c *class) iter.Seq2[*registration, program.Group] {
 		for number := range c.groups.bits.all() {
 			p.live.looked++
 			r := p.roster.at(number)
-			if !yield(r, p.footprint(r.program).Group(r.indexOf(number))) {
+			if !yield(r, p.footprint(r).Group(r.indexOf(number))) {
 				return
 			}
 		}

@@ -578,7 +578,7 @@ func (c *class) compare(id ID, view string, want *class) error {
 func (p *partition) checkCounted(id ID, view string, c *class, has []*registration) error {
 	want, named := counting{covered: new(cbregion.Coverage)}, 0
 	for _, r := range has {
-		g, here := p.footprint(r.program).On(c.first)
+		g, here := p.footprint(r).On(c.first)
 		if counted := slices.Contains(c.counted, r); here && (c.plain || counted) {
 			want.count(g)
 			if counted {

@@ -214,7 +214,7 @@ func (a *allocation) checkPlaced(id ID) error {
 	}
 	placed := uint64(0)
 	if a.placed != nil {
-		placed = a.placed.program.Occupied(program.CircularBuffer).Bytes()
+		placed = a.placed.buffer.Bytes()
 	}
 	switch {
 	case a.charge != max(a.Size, sum):

@@ -197,7 +197,7 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 		f.own(s.line)
 	}
 	p, to := &f.view(s).occupied, g.cores
-	for group := range p.footprint(off.program).Groups() {
+	for group := range p.footprint(off).Groups() {
 		p.meet(group.Cores(), func(c *class) *class {
 			if c.peaks == nil || c.peaks != to {
 				to = to.raiseOn(c)

@@ -40,8 +40,7 @@ func (o *roster) enter(r *registration, h *hashes) {
 		return mark{n, h.of(uint64(n))}
 	}
 	r.mark = give()
-	f := r.program
-	for range max(occupiedBy(f).NumGroups(), reservedBy(f).NumGroups()) - 1 {
+	for range max(occupiedBy(r).NumGroups(), reservedBy(r).NumGroups()) - 1 {
 		r.more = append(r.more, give())
 	}
 }

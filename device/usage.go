@@ -193,7 +193,7 @@ func appendAllocations(layers []layer, all []*allocation) []layer {
 		if a.placed == nil {
 			continue
 		}
-		for g := range a.placed.program.Occupied(program.CircularBuffer).Groups() {
+		for g := range a.placed.buffer.Groups() {
 			layers = append(layers, layer{kind: a.Kind, cores: g.Cores(), ranges: slices.Collect(g.Ranges()), buffer: a})
 		}
 	}

@@ -23,7 +23,7 @@
 //	reserved  10240         10240       10240     what tt-metal charges: both ranges touch 1-0
 //
 // Physical bytes are the occupied ones. Logical bytes are the plain sum of the sizes
-// over the same cores. An [Entry] is a core range with the end of its last region, as
+// over the same cores. [FootprintOf] is the footprint of ranges that are no program. An [Entry] is a core range with the end of its last region, as
 // tt-metal compares it with L1. Global CBs, which live in a tensor or a GlobalCircularBuffer,
 // take no bytes.
 //

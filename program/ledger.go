@@ -26,8 +26,11 @@ type ledger struct {
 	byShape []span  // shape -> its own entries in own; none if no CB of the ledger has the shape
 
 	rows   int       // rows of tiles
-	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y; nil if there is one block
+	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y; nil if there is one block, or few entries
 }
+
+// fewEntries is how many entries are looked at one by one: finding them by tile is dearer.
+const fewEntries = 16
 
 // A span is a part of a slice.
 type span struct{ from, to int32 }
@@ -76,7 +79,7 @@ func (l *ledger) open(p *Program, s *Shapes, kinds kindSet) {
 	for i := range l.entries {
 		l.entries[i].regions = l.entries[i].first[:0] // they lie where they stay
 	}
-	if cols*l.rows > 1 {
+	if cols*l.rows > 1 && len(l.entries) > fewEntries {
 		l.fill(cols)
 	}
 }
