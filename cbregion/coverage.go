@@ -74,6 +74,15 @@ func (v *Coverage) Remove(r l1.Range) (freed uint64) {
 // Bytes returns the number of covered bytes. O(1).
 func (v *Coverage) Bytes() uint64 { return v.bytes }
 
+// Span returns the addresses from the first covered byte to the last one, an empty range if
+// there is none. O(1).
+func (v *Coverage) Span() (r l1.Range) {
+	if !v.IsEmpty() {
+		r.Start, r.End = v.root.ends()
+	}
+	return r
+}
+
 // IsEmpty reports whether no byte is covered.
 func (v *Coverage) IsEmpty() bool { return v.boundaries == 0 }
 

@@ -65,12 +65,19 @@ func (w *world) check(v *Coverage) error {
 	}
 	var painted world
 	end := uint64(0)
+	var span l1.Range
 	for r := range v.Regions() {
+		if span.End = r.End; painted == (world{}) {
+			span.Start = r.Start
+		}
 		if r.IsEmpty() || end > 0 && r.Start <= end {
 			return fmt.Errorf("region %v behind %d", r, end)
 		}
 		end = r.End
 		painted.shift(r, +1)
+	}
+	if v.Span() != span {
+		return fmt.Errorf("span %v, want %v", v.Span(), span)
 	}
 	for a := range w {
 		if (w[a] > 0) != (painted[a] > 0) {

@@ -14,10 +14,10 @@ func (v *Coverage) Regions() iter.Seq[l1.Range] {
 		if v.IsEmpty() {
 			return
 		}
-		top := newChild(v.root)
-		w := regionWalk{start: top.first, yield: yield}
+		all := v.Span()
+		w := regionWalk{start: all.Start, yield: yield}
 		if w.node(&v.root, 0) {
-			yield(l1.Range{Start: w.start, End: top.last})
+			yield(l1.Range{Start: w.start, End: all.End})
 		}
 	}
 }

@@ -54,6 +54,9 @@ func TestDeepTree(t *testing.T) {
 		bytes, regions := recompute(live)
 		require.Equal(t, bytes, v.Bytes())
 		require.Equal(t, regions, slices.Collect(v.Regions()))
+		if len(regions) > 0 {
+			require.Equal(t, l1.Range{Start: regions[0].Start, End: regions[len(regions)-1].End}, v.Span())
+		}
 		levels, _ := height(&v.root)
 		top = max(top, levels)
 	}

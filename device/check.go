@@ -111,12 +111,8 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 // and the room begins at the base. Cores with the same figures are together, by device,
 // then first core. Of devices whose grid is not known there are the cores that hold
 // anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
-func (f *Fleet) RegisteredHeadroom(s Set) ([]fit.Headroom, error) {
-	type held struct {
-		by []fit.Part
-		at fit.Place
-	}
-	var all []held
+func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
+	var all []standing
 	gather := func() error {
 		f.mu.RLock()
 		defer f.mu.RUnlock()
@@ -124,24 +120,33 @@ func (f *Fleet) RegisteredHeadroom(s Set) ([]fit.Headroom, error) {
 			return err
 		}
 		for _, g := range f.statesOf(s) {
-			h := held{at: g.place()}
-			for _, c := range f.view(g.state).occupied.classes {
-				for r := range c.covered.Regions() {
-					h.by = append(h.by, fit.Part{Cores: c.cores, Range: r})
-				}
-			}
-			all = append(all, h)
+			all = append(all, standing{f.view(g.state).occupied.parts(), g.place()})
 		}
 		return nil
 	}
 	if err := gather(); err != nil {
 		return nil, err
 	}
-	var out []fit.Headroom
 	for _, h := range all {
 		out = append(out, fit.HeadroomOver(h.by, h.at)...)
 	}
 	return out, nil
+}
+
+// A standing is what programs hold on devices that are alike, and these.
+type standing struct {
+	by []fit.Part
+	at fit.Place
+}
+
+// parts returns what lies on the cores of each class.
+func (p *partition) parts() (out []fit.Part) {
+	for _, c := range p.classes {
+		for r := range c.covered.Regions() {
+			out = append(out, fit.Part{Cores: c.cores, Range: r})
+		}
+	}
+	return out
 }
 
 // A stateSite is a site of devices with the same programs.

@@ -332,6 +332,10 @@ func TestConcurrentUse(t *testing.T) {
 				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
 			}
 		},
+		"Device.LeastHeadroom": func() {
+			free, ok := lone.LeastHeadroom()
+			check(!ok || free == spec.Usable().Len()-128, "headroom of %d bytes", free)
+		},
 		"Fleet.RegisteredHeadroom": func() {
 			_, err := f.RegisteredHeadroom(heaps.Set())
 			expect(err, none)

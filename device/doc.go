@@ -37,7 +37,7 @@
 // [Fleet.Check] says whether a program fits beside what lives there now: package fit
 // judges, in tt-metal's words and by bytes, and device gathers what is there.
 // [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
-// [Fleet.RegisteredHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [Room]
+// [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [Room]
 // for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated.
 // [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by.
 //

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -221,6 +222,20 @@ func (f *fleet) RegisteredHeadroom(on []uint64) ([]model.Headroom, error) {
 	s, err := f.set(on)
 	if err != nil {
 		return nil, class(err)
+	}
+	for id := range s.All() {
+		d := f.handles[id]
+		alone, err := f.f.RegisteredHeadroom(d.Set())
+		if err != nil {
+			return nil, class(err)
+		}
+		least := uint64(math.MaxUint64)
+		for _, h := range alone {
+			least = min(least, h.Free)
+		}
+		if free, ok := d.LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
+			return nil, fmt.Errorf("device %d: the least headroom is %d (%v), and %d by its cores", id, free, ok, least)
+		}
 	}
 	return rooms(f.f.RegisteredHeadroom(s))
 }

@@ -26,8 +26,8 @@ type Options struct {
 	Runs bool
 	// Buffers asks for Device.ProgramsBuffers.
 	Buffers bool
-	// Timeline asks for Result.Timeline. It costs a look at what is registered after each
-	// event that changes something.
+	// Timeline asks for Result.Timeline. It costs a look at the figures of each device that an
+	// event changes.
 	Timeline bool
 	// Groups asks for L1Peak.Groups.
 	Groups bool

@@ -3,7 +3,6 @@ package replay
 import (
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -52,23 +51,14 @@ func (r *replay) sample(e *event.Event) {
 	}
 	for d := range changed {
 		t := d.dev.Totals()
-		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: r.room(d, t)})
+		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: room(d)})
 	}
 }
 
 // room returns the least room of what is registered on a device.
-func (r *replay) room(d *row, t device.Totals) (least event.Opt[uint64]) {
-	if t.Registered == 0 || d.dev.Spec().L1Size == 0 {
-		return least
-	}
-	rooms, err := r.session.fleet.RegisteredHeadroom(d.dev.Set())
-	if err != nil {
-		return least // the device is gone
-	}
-	for _, room := range rooms {
-		if !least.OK || room.Free < least.V {
-			least = event.Some(room.Free)
-		}
+func room(d *row) (least event.Opt[uint64]) {
+	if d.dev.Spec().L1Size > 0 {
+		least.V, least.OK = d.dev.LeastHeadroom()
 	}
 	return least
 }

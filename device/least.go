@@ -1,0 +1,109 @@
+package device
+
+import (
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// LeastHeadroom returns the least Free of RegisteredHeadroom on a core of the device. It is
+// quick enough to be asked after each event. ok is false if no byte is registered.
+// Cost: O(classes of cores) where all buffers lie above all programs.
+func (d Device) LeastHeadroom() (free uint64, ok bool) {
+	if d.c == nil {
+		return 0, false
+	}
+	free, ok, closely := d.leastHeadroom()
+	if closely != nil {
+		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
+			free = min(free, room.Free)
+		}
+	}
+	return free, ok
+}
+
+// leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
+// buffer without a size among them, has to be looked at closely.
+func (d Device) leastHeadroom() (free uint64, ok bool, closely *standing) {
+	f := d.c.fleet
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if d.c.group == nil {
+		return 0, false, nil // the device is gone
+	}
+	programs := &f.view(d.c.group.state).occupied
+	if len(programs.classes) == 0 {
+		return 0, false, nil
+	}
+	held := programs.spans(d.c.spec.CBBase)
+	free = less(d.c.spec.Usable().End, held.all.End)
+	h := d.c.heap()
+	if h == nil {
+		return free, true, nil
+	}
+	sure := h.free.Start <= held.all.Start
+	if sure && h.order.above != nil {
+		h.order.above.Ascend(func(a *allocation) bool {
+			if less(a.span.Start, held.all.End) >= free {
+				return false
+			}
+			if sure = !a.Unsized; sure {
+				free = held.below(a, free)
+			}
+			return sure
+		})
+	}
+	if !sure {
+		at := siteOf(d.c)
+		closely = &standing{programs.parts(), at.place()}
+	}
+	return free, true, closely
+}
+
+// less returns by how much a is more than b, 0 if it is not.
+func less(a, b uint64) uint64 { return a - min(a, b) }
+
+// spans are the classes of a partition with the addresses from the first to the last byte
+// that each has. Of all, base is one.
+type spans struct {
+	classes []*class
+	span    []l1.Range
+	all     l1.Range
+	base    uint64
+}
+
+func (p *partition) spans(base uint64) spans {
+	out := spans{p.classes, make([]l1.Range, len(p.classes)), l1.Range{Start: base, End: base}, base}
+	for i, c := range p.classes {
+		one := c.covered.Span()
+		out.span[i] = one
+		out.all = l1.Range{Start: min(out.all.Start, one.Start), End: max(out.all.End, one.End)}
+	}
+	return out
+}
+
+// below returns the room below a buffer on any of its cores, or most if there is more.
+func (s *spans) below(a *allocation, most uint64) uint64 {
+	for p := range a.All() {
+		if p.Range.IsEmpty() {
+			continue
+		}
+		for i, c := range s.classes {
+			room := less(p.Range.Start, max(s.span[i].End, s.base))
+			if room < most && p.Range.End > s.span[i].Start && c.cores.Overlaps(p.Cores) {
+				most = room
+			}
+		}
+		room := less(p.Range.Start, s.base)
+		if room >= most || p.Range.End <= s.base {
+			continue
+		}
+		bare := p.Cores // without programs
+		for _, c := range s.classes {
+			bare = bare.Minus(c.cores)
+		}
+		if !bare.IsEmpty() {
+			most = room
+		}
+	}
+	return most
+}
