@@ -41,6 +41,7 @@ type serving struct {
 	recordSize   sizeFlag
 	delay, stats time.Duration
 	limits       serve.Limits
+	publish      publishing
 }
 
 func newServe(s streams) *cobra.Command {
@@ -77,6 +78,7 @@ func newServe(s streams) *cobra.Command {
 	flags.Var((*limitFlag)(&in.limits.Clients), "max-clients", "connections at once")
 	flags.Var((*limitFlag)(&in.limits.Lots), "max-live", "what one process may have live at once")
 	flags.Var((*limitFlag)(&in.limits.PerSecond), "max-rate", "records a second of one connection")
+	in.publish.flags(flags)
 	return cmd
 }
 
@@ -104,6 +106,11 @@ func (in *serving) run() error {
 	if err != nil {
 		return err
 	}
+	unpublish, err := in.publish.start(server, in.devices, in.err)
+	if err != nil {
+		return err
+	}
+	defer unpublish()
 	if !in.quiet {
 		fmt.Fprintf(in.err, "cbl1: listening on %s\n", in.socket)
 	}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// publishEvery is how often regions are brought up to date.
+const publishEvery = 100 * time.Millisecond
+
+// publishing is what a server puts into shared memory: nothing, unless it is told to.
+type publishing struct {
+	chips   publishFlag
+	version choiceFlag
+	folder  string
+}
+
+func (in *publishing) flags(flags *pflag.FlagSet) {
+	in.version, in.folder = choiceFlag{"3", []string{"3", "4"}}, shm.Folder
+	flags.Var(&in.chips, "publish", "put figures into shared memory, where other tools look for a chip, like 0=1234; may be given again")
+	flags.Var(&in.version, "publish-version", "layout of shared memory: 3 or 4")
+	flags.StringVar(&in.folder, "publish-folder", in.folder, "where regions of shared memory are")
+}
+
+// A published is a region at hand.
+type published struct {
+	device int32
+	region *shm.Region
+	to     *shm.Publisher
+	last   shm.Usage
+}
+
+func (p *published) close() error { return errors.Join(p.to.Close(), p.region.Close()) }
+
+// start publishes devices that are declared until stop is called. Other processes keep their
+// regions: the error says who holds one.
+func (in *publishing) start(server *serve.Server, declared []wire.Device, errw io.Writer) (stop func(), err error) {
+	var all []*published
+	end := func() {
+		for _, p := range all {
+			if err := p.close(); err != nil {
+				fmt.Fprintf(errw, "cbl1: shared memory of device %d: %v\n", p.device, err)
+			}
+		}
+	}
+	for _, chip := range in.chips {
+		p, err := in.attach(chip, declared)
+		if err != nil {
+			end()
+			return nil, fmt.Errorf("shared memory of device %d: %w", chip.device, err)
+		}
+		all = append(all, p)
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(publishEvery)
+		defer tick.Stop()
+		for len(all) > 0 {
+			all = slices.DeleteFunc(all, func(p *published) bool { return !p.put(server, errw) })
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		end()
+	}, nil
+}
+
+func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*published, error) {
+	if !slices.ContainsFunc(declared, func(d wire.Device) bool { return d.ID == chip.device && d.Chips == nil }) {
+		return nil, errors.New("--devices does not say what it is")
+	}
+	region, err := shm.Create(in.folder, chip.asic)
+	if err != nil {
+		return nil, err
+	}
+	version, _ := strconv.ParseUint(in.version.value, 10, 32) // one of two
+	to, err := shm.Attach(region, shm.Terms{
+		Version: uint32(version), ASIC: chip.asic, Device: uint32(chip.device), PID: int32(os.Getpid()), Name: "cbl1",
+		Alive: shm.Alive, Now: time.Now, Wait: func() { time.Sleep(time.Millisecond) },
+	})
+	if err != nil {
+		return nil, errors.Join(err, region.Close())
+	}
+	return &published{device: chip.device, region: region, to: to}, nil
+}
+
+// put brings a region up to date, and reports whether it is still there.
+func (p *published) put(server *serve.Server, errw io.Writer) bool {
+	now := server.Usage(p.device)
+	if now == p.last {
+		return true
+	}
+	p.last = now
+	err := p.to.Put(now)
+	if err == nil {
+		return true
+	}
+	fmt.Fprintf(errw, "cbl1: shared memory of device %d: %v; it is not published any more\n", p.device, err)
+	_ = p.close() // it is lost
+	return false
+}
+
+// publishFlag is which devices are published, and as which chips.
+type publishFlag []publishedChip
+
+type publishedChip struct {
+	device int32
+	asic   uint64
+}
+
+func (f *publishFlag) Type() string { return "device=chip" }
+
+func (f *publishFlag) String() string {
+	var words []string
+	for _, c := range *f {
+		words = append(words, fmt.Sprintf("%d=%d", c.device, c.asic))
+	}
+	return strings.Join(words, ",")
+}
+
+func (f *publishFlag) Set(s string) error {
+	added := slices.Clone(*f)
+	for text := range strings.SplitSeq(s, ",") {
+		name, chip, ok := strings.Cut(text, "=")
+		ids, err := deviceIDs(name)
+		asic, err2 := strconv.ParseUint(chip, 10, 64) // some have all 64 bits
+		if !ok || err != nil || err2 != nil || len(ids) != 1 {
+			return errors.New("want a device and the number of its chip, like 0=1234")
+		}
+		c := publishedChip{ids[0], asic}
+		if slices.ContainsFunc(added, func(o publishedChip) bool { return o.device == c.device || o.asic == c.asic }) {
+			return fmt.Errorf("device or chip of %s comes twice", text)
+		}
+		added = append(added, c)
+	}
+	*f = added
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// TestServePublishes runs the command as a process and reads the regions that it writes, as
+// any tool would.
+func TestServePublishes(t *testing.T) {
+	const chip = 1<<64 - 2
+	for _, version := range []uint32{3, 4} {
+		dir, err := os.MkdirTemp("", "s") // paths of sockets are short
+		require.NoError(t, err)
+		defer func() { require.NoError(t, os.RemoveAll(dir)) }()
+		args := []string{
+			"serve", "-q", "--socket", filepath.Join(dir, "s"), "--devices", "0-1=n150", "--publish", fmt.Sprintf("1=%d", uint64(chip)),
+			"--publish-version", fmt.Sprint(version), "--publish-folder", dir,
+		}
+		server := command(t, args...)
+		require.NoError(t, server.Start())
+		conn := dial(t, filepath.Join(dir, "s"))
+		for _, r := range []wire.Record{
+			{Type: wire.TypeCBAlloc, Device: 1, Size: 4096, ID: 111616},
+			{Type: wire.TypeCBAlloc, Device: 1, Size: 1024, ID: 111616},
+			{Type: wire.TypeAlloc, Device: 1, Size: 100, Kind: 0},
+			{Type: wire.TypeAlloc, Device: 1, Size: 200, Kind: 1, ID: 1 << 20},
+			{Type: wire.TypeAlloc, Device: 1, Size: 300, Kind: 2, ID: 1},
+			{Type: wire.TypeAlloc, Device: 1, Size: 400, Kind: 3, ID: 2 << 20},
+			{Type: wire.TypeAlloc, Device: 1, Size: 500, Kind: 4, ID: 2},
+			{Type: wire.TypeAlloc, Device: 0, Size: 7, Kind: 0},
+		} {
+			b, err := wire.Newest().Append(nil, &r)
+			require.NoError(t, err)
+			_, err = conn.Write(b)
+			require.NoError(t, err)
+		}
+		found, err := shm.List(dir)
+		require.NoError(t, err)
+		require.Equal(t, []shm.Found{{Path: filepath.Join(dir, shm.Name(chip)), ASIC: chip}}, found)
+		read := func() (im shm.Image) {
+			region, err := shm.Open(found[0].Path)
+			require.NoError(t, err)
+			im, err = region.Read()
+			require.NoError(t, err)
+			require.NoError(t, region.Close())
+			return im
+		}
+		want := shm.Usage{DRAM: 100, L1: 200, L1Small: 400, Trace: 500, CB: 64 * 4096}
+		require.Eventually(t, func() bool { im := read(); return im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		im := read()
+		require.Equal(t, version, im.Version)
+		require.EqualValues(t, 1, im.Device)
+		require.EqualValues(t, server.Process.Pid, im.Processes[0].PID)
+		require.Equal(t, "cbl1", im.Processes[0].Name)
+		require.Equal(t, want, im.Processes[0].Usage)
+
+		args[3] += "2"
+		var second bytes.Buffer
+		require.Equal(t, exitUsage, run(args, strings.NewReader(""), io.Discard, &second))
+		require.Equal(t, fmt.Sprintf("cbl1: shared memory of device 1: process %d (cbl1) holds the region\n", server.Process.Pid), second.String())
+		require.Equal(t, im, read())
+
+		require.NoError(t, server.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, server.Wait())
+		require.Zero(t, read().Totals)
+		require.Zero(t, read().References)
+	}
+}
+
+func TestPublishFlags(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--publish 0", "want a device and the number of its chip"},
+		{"--publish 0-1=5", "want a device and the number of its chip"},
+		{"--publish 0=18446744073709551616", "want a device and the number of its chip"},
+		{"--publish 0=5,0=6", "comes twice"},
+		{"--publish 0=5,1=5", "comes twice"},
+		{"--publish-version 2", "want one of 3, 4"},
+		{"--publish 0=5", "shared memory of device 0: --devices does not say what it is"},
+		{"--devices 5=mesh:0-1 --publish 5=5", "--devices does not say what it is"},
+	} {
+		socket := filepath.Join(t.TempDir(), "s")
+		code, stdout, stderr := call("", append([]string{"serve", "--socket", socket}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, c.want, c.args)
+		requireOneLine(t, stderr)
+	}
+}

@@ -1,0 +1,290 @@
+package shm_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/shm"
+)
+
+// A world is a region in memory, and who lives.
+type world struct {
+	b     []byte
+	dead  map[int32]bool
+	waits int
+	wait  func()
+}
+
+func newWorld(b []byte) *world {
+	if b == nil {
+		b = make([]byte, shm.Size)
+	}
+	return &world{b: b, dead: map[int32]bool{}}
+}
+
+func (w *world) terms(version uint32, pid int32) shm.Terms {
+	return shm.Terms{
+		Version: version, ASIC: 0x77, Device: 2, PID: pid, Name: "test",
+		Alive: func(pid int32) bool { return pid > 0 && !w.dead[pid] },
+		Now:   func() time.Time { return time.Unix(0, 1000) },
+		Wait: func() {
+			w.waits++
+			if w.wait != nil {
+				w.wait()
+			}
+		},
+	}
+}
+
+func (w *world) attach(version uint32, pid int32) (*shm.Publisher, error) {
+	r, err := shm.Over(w.b)
+	if err != nil {
+		return nil, err
+	}
+	return shm.Attach(r, w.terms(version, pid))
+}
+
+func (w *world) image(t require.TestingT) shm.Image {
+	im, err := shm.Decode(w.b)
+	require.NoError(t, err)
+	return im
+}
+
+func TestPublish(t *testing.T) {
+	for _, version := range []uint32{3, 4} {
+		w := newWorld(nil)
+		p, err := w.attach(version, 50)
+		require.NoError(t, err)
+		require.NoError(t, p.Put(shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 500}))
+		u := shm.Usage{DRAM: 10, L1: 1, L1Small: 3, Trace: 0, CB: 400}
+		require.NoError(t, p.Put(u))
+		want := shm.Image{Version: version, Active: 1, References: 1, Updated: 1000, ASIC: 0x77, Device: 2, Totals: u}
+		for i := range want.Chips {
+			want.Chips[i].ID = shm.NoChip
+		}
+		want.Chips[0] = shm.Chip{ID: 2, Usage: u}
+		want.Processes[0] = shm.Process{PID: 50, Usage: u, Updated: 1000, Name: "test"}
+		require.Equal(t, want, w.image(t))
+		require.Equal(t, want.Append(nil), w.b, "every byte")
+		require.NoError(t, p.Close())
+		want.Active, want.References, want.Totals, want.Chips[0].Usage, want.Processes[0] = 0, 0, shm.Usage{}, shm.Usage{}, shm.Process{}
+		require.Equal(t, want, w.image(t))
+		require.ErrorIs(t, p.Put(u), shm.ErrLost)
+		require.Equal(t, want, w.image(t), "what is refused changes nothing")
+	}
+	_, err := newWorld(nil).attach(2, 1)
+	_, unknown := errors.AsType[*shm.VersionError](err)
+	require.True(t, unknown)
+}
+
+// A process that comes and goes leaves nothing, in one slot; and a slot of a process that was
+// killed is given back by the next one.
+func TestChurn(t *testing.T) {
+	w := newWorld(nil)
+	for range 16 {
+		p, err := w.attach(4, 9)
+		require.NoError(t, err)
+		require.NoError(t, p.Put(shm.Usage{DRAM: 1 << 20}))
+		require.EqualValues(t, 1, w.image(t).References)
+		require.NoError(t, p.Close())
+		require.Zero(t, w.image(t).Totals)
+	}
+	p, err := w.attach(4, 9)
+	require.NoError(t, err)
+	require.NoError(t, p.Put(shm.Usage{DRAM: 64 << 20, CB: 5}))
+	w.dead[9] = true
+	require.EqualValues(t, 64<<20, w.image(t).Totals.DRAM, "nobody has come since")
+	_, err = w.attach(4, 10)
+	require.NoError(t, err)
+	im := w.image(t)
+	require.Zero(t, im.Totals)
+	require.Zero(t, im.Chips[0].Usage)
+	require.EqualValues(t, 1, im.References)
+	require.EqualValues(t, 10, im.Processes[0].PID)
+	require.ErrorIs(t, p.Put(shm.Usage{DRAM: 1}), shm.ErrLost)
+}
+
+// A slot that has our number is taken as it stands, and what it has is put right.
+func TestRecycledNumber(t *testing.T) {
+	w := newWorld(nil)
+	p, err := w.attach(4, 9)
+	require.NoError(t, err)
+	require.NoError(t, p.Put(shm.Usage{CB: 70}))
+	p, err = w.attach(4, 9)
+	require.NoError(t, err)
+	require.NoError(t, p.Put(shm.Usage{CB: 30}))
+	im := w.image(t)
+	require.EqualValues(t, 30, im.Totals.CB)
+	require.EqualValues(t, 1, im.References)
+}
+
+// A region of a live process is refused and not touched; one of a dead process is set up anew.
+func TestHeld(t *testing.T) {
+	for _, was := range []uint32{2, 3, 4} {
+		for _, version := range []uint32{3, 4} {
+			im := shm.Image{Version: was, Active: 1, References: 1, Totals: shm.Usage{DRAM: 64 << 20}}
+			im.Processes[7] = shm.Process{PID: 1000, Usage: im.Totals, Name: "owner"}
+			w := newWorld(im.Append(nil))
+			before := slices.Clone(w.b)
+			_, err := w.attach(version, 50)
+			held, ok := errors.AsType[*shm.HeldError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, &shm.HeldError{PID: 1000, Name: "owner"}, held)
+			require.Equal(t, before, w.b)
+
+			w.dead[1000] = true
+			_, err = w.attach(version, 50)
+			require.NoError(t, err)
+			got := w.image(t)
+			require.Equal(t, version, got.Version)
+			require.Zero(t, got.Totals)
+			require.EqualValues(t, 1, got.References)
+			require.EqualValues(t, 50, got.Processes[0].PID)
+			require.Zero(t, got.Processes[7])
+		}
+	}
+	im := shm.Image{Version: 9, References: 1}
+	w := newWorld(im.Append(nil))
+	_, err := w.attach(4, 50)
+	_, unknown := errors.AsType[*shm.VersionError](err)
+	require.True(t, unknown, "somebody has what nobody here knows: %v", err)
+	require.Equal(t, im.Append(nil), w.b)
+	im.References = 0
+	w = newWorld(im.Append(nil))
+	_, err = w.attach(4, 50)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, w.image(t).Version)
+}
+
+// A process that waits for another one takes what that makes; where nothing comes of it
+// for a second, it begins anew.
+func TestInProgress(t *testing.T) {
+	b := make([]byte, shm.Size)
+	binary.LittleEndian.PutUint32(b[8536:], 1)
+	w := newWorld(slices.Clone(b))
+	_, err := w.attach(4, 50)
+	require.NoError(t, err)
+	require.Equal(t, 1000, w.waits)
+	require.EqualValues(t, 1, w.image(t).References)
+
+	w = newWorld(b)
+	made := shm.Image{Version: 4, Serial: 5}
+	w.wait = func() { copy(w.b, made.Append(nil)) }
+	_, err = w.attach(4, 50)
+	require.NoError(t, err)
+	require.Equal(t, 1, w.waits)
+	require.Zero(t, w.image(t).Serial, "always written anew")
+	require.EqualValues(t, 50, w.image(t).Processes[0].PID)
+	require.NotEqualValues(t, 2, w.image(t).Chips[0].ID, "not set up a second time")
+}
+
+func TestFull(t *testing.T) {
+	im := shm.Image{Version: 4, References: 64, Active: 64}
+	for i := range im.Processes {
+		im.Processes[i].PID = -1
+	}
+	w := newWorld(im.Append(nil))
+	before := slices.Clone(w.b)
+	_, err := w.attach(4, 50)
+	require.ErrorIs(t, err, shm.ErrFull)
+	require.Equal(t, before, w.b)
+	_, err = newWorld(make([]byte, 8568)).attach(4, 50)
+	_, short := errors.AsType[*shm.SizeError](err)
+	require.True(t, short, "%v", err)
+}
+
+// TestLives draws lives of processes. The model is who has a slot and what it has: sums are
+// those of slots, whatever deaths are not noticed yet.
+func TestLives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(nil)
+		var holder *shm.Publisher
+		var pid int32
+		has := map[int32]shm.Usage{}
+		for next := int32(1); next < 30; next++ {
+			switch rapid.SampledFrom([]string{"attach", "put", "put", "close", "kill"}).Draw(t, "step") {
+			case "attach":
+				p, err := w.attach(4, next)
+				if holder != nil {
+					_, held := errors.AsType[*shm.HeldError](err)
+					require.True(t, held, "%v", err)
+					continue
+				}
+				require.NoError(t, err)
+				clear(has)
+				holder, pid, has[next] = p, next, shm.Usage{}
+			case "put":
+				if holder == nil {
+					continue
+				}
+				n := rapid.SampledFrom([]uint64{0, 1, 1 << 20, 1 << 40})
+				u := shm.Usage{DRAM: n.Draw(t, "dram"), CB: n.Draw(t, "cb")}
+				require.NoError(t, holder.Put(u))
+				has[pid] = u
+			case "close":
+				if holder == nil {
+					continue
+				}
+				require.NoError(t, holder.Close())
+				holder = nil
+				clear(has)
+			case "kill":
+				w.dead[pid] = true
+				holder = nil
+			}
+			if w.b[0] == 0 {
+				continue
+			}
+			im := w.image(t)
+			var sum shm.Usage
+			slots := uint32(0)
+			for _, p := range im.Processes {
+				if p.PID != 0 {
+					require.Equal(t, has[p.PID], p.Usage)
+					sum.DRAM, sum.CB = sum.DRAM+p.DRAM, sum.CB+p.CB
+					slots++
+				}
+			}
+			require.Len(t, has, int(slots))
+			require.Equal(t, sum, im.Totals)
+			require.Equal(t, slots, im.References)
+			require.Equal(t, slots, im.Active)
+		}
+	})
+}
+
+// A process that attaches later, as tt-metal does without asking who is there, keeps what it
+// has: sums are moved by differences. Before version 4 the last writer's CBs stand there.
+func TestBeside(t *testing.T) {
+	for _, version := range []uint32{3, 4} {
+		w := newWorld(nil)
+		p, err := w.attach(version, 50)
+		require.NoError(t, err)
+		require.NoError(t, p.Put(shm.Usage{DRAM: 16 << 20, CB: 1000}))
+		im := w.image(t)
+		im.Processes[1] = shm.Process{PID: 60, Usage: shm.Usage{DRAM: 48 << 20, L1: 9, CB: 7}}
+		im.References, im.Active = 2, 2
+		im.Totals.DRAM, im.Totals.L1, im.Totals.CB = im.Totals.DRAM+48<<20, 9, im.Totals.CB+7
+		copy(w.b, im.Append(nil))
+		require.NoError(t, p.Put(shm.Usage{DRAM: 8 << 20, L1: 5, CB: 900}))
+		got := w.image(t)
+		want := shm.Usage{DRAM: 56 << 20, L1: 14, CB: 907}
+		require.Equal(t, want, got.Total(func(int32) bool { return true }))
+		if version == 3 {
+			want.CB = 900
+		}
+		require.Equal(t, want, got.Totals)
+		require.Equal(t, want, got.Chips[0].Usage)
+		require.NoError(t, p.Close())
+		got = w.image(t)
+		require.Equal(t, im.Processes[1], got.Processes[1])
+		require.EqualValues(t, 48<<20, got.Totals.DRAM)
+		require.EqualValues(t, 1, got.References)
+	}
+}

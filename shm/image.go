@@ -1,0 +1,186 @@
+package shm
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// The versions of the layout.
+const (
+	Version2 = 2
+	Version3 = 3 // CB bytes are those of programs that are registered
+	Version4 = 4 // CB bytes are those that dispatches left; a word says that the region is set up
+)
+
+// Size is the size of a region, in bytes.
+const Size = 8576
+
+// How many entries a region has.
+const (
+	Chips     = 16
+	Processes = 64
+)
+
+// Where things lie in a region, and in its entries.
+const (
+	atVersion    = 0
+	atActive     = 4
+	atUpdated    = 8
+	atReferences = 16
+	atSerial     = 24
+	atASIC       = 32
+	atDevice     = 40
+	atTotals     = 48
+	atChips      = 88
+	atProcesses  = 856
+	atState      = 8536
+
+	chipSize   = 48
+	chipRemote = 4
+	chipUsage  = 8
+
+	processSize    = 120
+	processUsage   = 8
+	processUpdated = 48
+	processName    = 56
+	nameSize       = 64
+
+	counters = 5
+)
+
+// least returns how many bytes of a region of a version mean something.
+func least(version uint32) int {
+	if version == Version4 {
+		return atState + 4
+	}
+	return atState
+}
+
+// What the word at atState says.
+const (
+	stateNone     = 0
+	stateProgress = 1
+	stateReady    = 0x52454459
+)
+
+// NoChip is the number in a free entry of a chip.
+const NoChip = math.MaxUint32
+
+// Usage is how many bytes are allocated.
+type Usage struct {
+	DRAM, L1, L1Small, Trace, CB uint64
+}
+
+func (u *Usage) words() [counters]*uint64 {
+	return [...]*uint64{&u.DRAM, &u.L1, &u.L1Small, &u.Trace, &u.CB}
+}
+
+// A Chip is an entry for a chip behind a device. The first is the device itself.
+type Chip struct {
+	ID     uint32 // NoChip in a free entry
+	Remote bool
+	Usage
+}
+
+// A Process is the slot of a process.
+type Process struct {
+	PID int32 // 0: free; -1: on its way to be free
+	Usage
+	Updated uint64 // when, in nanoseconds; before version 4 of a clock that is not known
+	Name    string // at most 63 bytes
+}
+
+// An Image is what a region says.
+type Image struct {
+	Version    uint32
+	Active     uint32 // processes
+	Updated    uint64 // when, as in Process
+	References uint32 // processes that are attached; before version 4 some of them may have been killed
+	Serial     uint64
+	ASIC       uint64
+	Device     uint32 // the logical id, of the process that attached last
+	Totals     Usage
+	Chips      [Chips]Chip
+	Processes  [Processes]Process
+}
+
+// Free reports whether entry i of the chips is free.
+func (im *Image) Free(i int) bool {
+	c := im.Chips[i]
+	return c.ID == NoChip || im.Version == Version2 && i > 0 && c == Chip{}
+}
+
+// Total returns what is allocated on the device: its totals. Before version 4 the CB bytes
+// there are those of the last writer alone, so that the sum of the slots takes their place
+// where two processes or more are alive.
+func (im *Image) Total(alive func(pid int32) bool) Usage {
+	total := im.Totals
+	if im.Version >= Version4 {
+		return total
+	}
+	living, sum := 0, uint64(0)
+	for _, p := range im.Processes {
+		if p.PID > 0 && alive(p.PID) {
+			living++
+			sum += min(p.CB, math.MaxUint64-sum)
+		}
+	}
+	if living > 1 {
+		total.CB = sum
+	}
+	return total
+}
+
+// Append appends the region that says what an image says, and is set up. A longer name of a
+// process is cut to 63 bytes.
+func (im *Image) Append(b []byte) []byte {
+	start := len(b)
+	b = append(b, make([]byte, Size)...)
+	r := b[start:]
+	put32, put64 := binary.LittleEndian.PutUint32, binary.LittleEndian.PutUint64
+	usage := func(at int, u Usage) {
+		for i, n := range u.words() {
+			put64(r[at+8*i:], *n)
+		}
+	}
+	put32(r[atVersion:], im.Version)
+	put32(r[atActive:], im.Active)
+	put64(r[atUpdated:], im.Updated)
+	put32(r[atReferences:], im.References)
+	put64(r[atSerial:], im.Serial)
+	put64(r[atASIC:], im.ASIC)
+	put32(r[atDevice:], im.Device)
+	usage(atTotals, im.Totals)
+	for i, c := range im.Chips {
+		at := atChips + chipSize*i
+		put32(r[at:], c.ID)
+		if c.Remote {
+			r[at+chipRemote] = 1
+		}
+		usage(at+chipUsage, c.Usage)
+	}
+	for i, p := range im.Processes {
+		at := atProcesses + processSize*i
+		put32(r[at:], uint32(p.PID))
+		usage(at+processUsage, p.Usage)
+		put64(r[at+processUpdated:], p.Updated)
+		copy(r[at+processName:at+processName+nameSize-1], p.Name)
+	}
+	if im.Version == Version4 {
+		put32(r[atState:], stateReady)
+	}
+	return b
+}
+
+// Decode returns what the bytes of a region say, as Region.Read does.
+func Decode(b []byte) (Image, error) {
+	b = b[:min(len(b), Size)]
+	words := make([]uint64, (len(b)+7)/8) // they begin at a multiple of 8
+	aligned := bytesOf(words)[:len(b)]
+	copy(aligned, b)
+	r, err := Over(aligned)
+	if err != nil {
+		return Image{}, err
+	}
+	return r.Read()
+}
