@@ -23,6 +23,8 @@ type grids struct {
 	known *learnt
 	byID  map[device.ID]*grid
 	last  grid // that was found: most are alike, and share their cores
+
+	boards []l1.Spec
 }
 
 // of returns the grid of an id as it stands.
@@ -64,7 +66,10 @@ func (g *grids) find(id device.ID) *grid {
 		found.cols, found.rows, found.from = int(d.GridX.V), int(d.GridY.V), event.FromFile
 	}
 	if found.from == event.FromAssumed {
-		for _, board := range l1.Boards() {
+		if g.boards == nil {
+			g.boards = l1.Boards()
+		}
+		for _, board := range g.boards {
 			if board.Arch == g.specs.spec().Arch && board.Cols*board.Rows > found.cols*found.rows {
 				found.cols, found.rows = board.Cols, board.Rows
 			}

@@ -444,13 +444,13 @@ func (w *walk) ask(next uint64) error {
 func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
 	e := w.declaration(u.id)
 	e.Like = like
-	u.told = declaredBy(e)
-	w.tell(e)
+	u.told = declaredBy(&e)
+	w.tell(&e)
 }
 
-func (w *walk) declaration(id device.ID) *event.Event {
+func (w *walk) declaration(id device.ID) event.Event {
 	g := w.grids.of(id)
-	e := &event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Spec: w.specs.spec(), Role: w.known.role(id)}
+	e := event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Spec: w.specs.spec(), Role: w.known.role(id)}
 	e.Spec.Cols, e.Spec.Rows = g.cols, g.rows
 	e.From = w.specs.from
 	e.From.Grid = g.from
@@ -589,10 +589,10 @@ func (w *walk) declareAgain() {
 	slices.SortFunc(ids, byID)
 	for _, id := range ids {
 		e, u := w.declaration(id), w.units.byID[id]
-		if u == nil || !u.told.equal(declaredBy(e)) {
-			w.tell(e)
+		if u == nil || !u.told.equal(declaredBy(&e)) {
+			w.tell(&e)
 			if u != nil {
-				u.told = declaredBy(e)
+				u.told = declaredBy(&e)
 			}
 		}
 	}

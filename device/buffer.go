@@ -237,8 +237,10 @@ func (d Device) Buffers() iter.Seq[Buffer] {
 	if d.c != nil {
 		d.c.fleet.mu.RLock()
 		defer d.c.fleet.mu.RUnlock()
-		for _, a := range d.c.heap().sorted() {
-			out = append(out, a.copy())
+		all := d.c.heap().sorted()
+		out = make([]Buffer, len(all))
+		for i, a := range all {
+			out[i] = a.copy()
 		}
 	}
 	return slices.Values(out)

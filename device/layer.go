@@ -30,9 +30,9 @@ func tiles(layers []layer) []tile {
 	parts := l1.Tiles(sets)
 	out := make([]tile, len(parts))
 	for i, part := range parts {
-		out[i].cores = part.Cores
-		for _, k := range part.In {
-			out[i].layers = append(out[i].layers, &layers[k])
+		out[i] = tile{part.Cores, make([]*layer, len(part.In))}
+		for n, k := range part.In {
+			out[i].layers[n] = &layers[k]
 		}
 	}
 	return out

@@ -109,7 +109,7 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 	var out []UsageGroup
 	for _, t := range all {
 		g := UsageGroup{Cores: t.cores, Usage: t.usage(), residents: t.residents()}
-		var all []l1.Range
+		all := make([]l1.Range, 0, len(t.layers))
 		for _, y := range t.layers {
 			if !below.Has(y.kind) {
 				all = append(all, y.ranges...)
@@ -189,6 +189,7 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 
 // appendAllocations adds the buffers that lie in L1.
 func appendAllocations(layers []layer, all []*allocation) []layer {
+	layers = slices.Grow(layers, len(all))
 	for _, a := range all {
 		if a.placed == nil {
 			continue
@@ -207,7 +208,7 @@ func (t *tile) usage() Usage {
 		kind Kind
 		by   int
 	}
-	var edges []edge
+	edges := make([]edge, 0, 2*len(t.layers)) // most have one range
 	for _, y := range t.layers {
 		for _, r := range y.ranges {
 			edges = append(edges, edge{r.Start, y.kind, 1}, edge{r.End, y.kind, -1})
@@ -252,7 +253,7 @@ func (u *Usage) count(kinds Kinds, n uint64) {
 
 // residents returns what lies on each core of a tile.
 func (t *tile) residents() []fit.Resident {
-	var out []fit.Resident
+	out := make([]fit.Resident, 0, len(t.layers)) // most have one range
 	for _, y := range t.layers {
 		if y.buffer != nil {
 			for _, r := range y.ranges {

@@ -154,7 +154,7 @@ func tiles(layers []layer) []tile {
 	}
 	var out []tile
 	for _, part := range l1.Tiles(sets) {
-		t := tile{cores: part.Cores}
+		t := tile{cores: part.Cores, layers: make([]layer, 0, len(part.In))}
 		for _, i := range part.In {
 			y := layers[i]
 			if last := len(t.layers) - 1; y.buffer != nil && last >= 0 && t.layers[last].buffer == y.buffer {
@@ -194,6 +194,7 @@ func layersOf(p *program.Program) (out []layer) {
 
 // beside adds the buffers of a place to layers. Of an unsized one it is an empty range.
 func (at *Place) beside(layers []layer) []layer {
+	layers = slices.Grow(layers, len(at.Buffers))
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
 		if !b.Stands() {

@@ -24,6 +24,10 @@ func Tiles(sets []CoreSet) []Tile {
 				break
 			}
 			t := &out[k]
+			if rest.Equal(t.Cores) { // most sets are one that was there
+				t.In, rest = append(t.In, i), CoreSet{}
+				break
+			}
 			if !rest.Overlaps(t.Cores) {
 				continue
 			}

@@ -182,7 +182,6 @@ func (k *checks) fitting(l launch) bool {
 
 // place returns what lives where a launch is judged, on so many devices that are alike.
 func (l launch) place(devices int) fit.Place {
-	return fit.Place{
-		Device: l.on.slot, Devices: devices, Spec: *l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: slices.Collect(l.on.dev.Buffers()),
-	}
+	buffers := slices.AppendSeq(make([]fit.Buffer, 0, l.on.live.len()), l.on.dev.Buffers())
+	return fit.Place{Device: l.on.slot, Devices: devices, Spec: *l.spec, Hybrid: l.on.dev.Hybrid(), Buffers: buffers}
 }

@@ -86,7 +86,8 @@ func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *
 
 // hash is one number for buffers that check alike: of one kind, in one place.
 func (r *replay) hash(b *buffer) sum128 {
-	text := []byte{byte(b.info.Kind)}
+	var room [64]byte
+	text := append(room[:0], byte(b.info.Kind))
 	for _, part := range b.parts {
 		text = binary.LittleEndian.AppendUint64(text, part.Range.Start)
 		text = binary.LittleEndian.AppendUint64(text, part.Range.End)
