@@ -66,7 +66,7 @@ func importTable() map[string]row {
 		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
 		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "device", "event")},
+		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},

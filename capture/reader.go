@@ -6,11 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
+	"github.com/cbl1/cbl1/wire"
 )
 
 // bufferSize is how much of the (decompressed) input is held at a time, in bytes.
@@ -29,6 +31,7 @@ type Reader struct {
 
 	// Of a file that this package opened itself.
 	regular fs.FileInfo // nil if it is a pipe or the like, which can be read once
+	grows   bool        // it may be written to at its end
 	close   func() error
 	stat    func() (fs.FileInfo, error)
 
@@ -38,7 +41,7 @@ type Reader struct {
 	part  *part                          // of a database, read instead of src; nil if it is a file
 	ended func(start, next uint64) error // takes the end of a slice of a database: its first node, and that of the next one
 
-	log   func(*event.Log) error // takes the input if it is an event log; nil = refuse it
+	log   func(iter.Seq2[*event.Event, error]) error // takes what is told if that is events already; nil = refuse it
 	yield func(*node) bool
 	count int64 // nodes yielded of the array at hand
 
@@ -108,6 +111,7 @@ func (r *Reader) changed() error {
 	switch {
 	case err != nil:
 		return err
+	case r.grows && os.SameFile(r.regular, after) && after.Size() >= r.regular.Size():
 	case !unchanged(r.regular, after):
 		return fmt.Errorf("file %w", event.ErrChanged)
 	}
@@ -116,16 +120,20 @@ func (r *Reader) changed() error {
 
 // eventLog reads an input that is an event log and no capture. A log's file may grow.
 func (r *Reader) eventLog(in io.Reader, compressed bool) error {
-	if r.log == nil {
-		return &event.InputError{File: r.file, Line: 1, Node: -1,
-			Reason: "this is an event log, not a graph capture; cbl1 stream reads it", Err: event.ErrNotCapture}
-	}
 	log := event.NewLog(in, r.file)
 	if r.regular != nil && !compressed {
 		log.OfFile(r.regular, r.stat)
 		r.regular = nil
 	}
-	return r.log(log)
+	return r.told(log.Events(), "an event log, not a graph capture; cbl1 stream reads it")
+}
+
+// told takes an input that is no capture and tells its events itself.
+func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
+	if r.log == nil {
+		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
+	}
+	return r.log(events)
 }
 
 // document reads the whole input.
@@ -133,6 +141,10 @@ func (r *Reader) document(plain *packed.Input) error {
 	start, rest, err := packed.Peek(plain)
 	if event.IsLog(start) {
 		return r.eventLog(rest, plain.Format != "")
+	}
+	if wire.IsLines(start) {
+		r.grows = true
+		return r.told(wire.NewLines(rest, r.file).Events(), "what an allocation server has printed, not a graph capture")
 	}
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}

@@ -196,9 +196,9 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 
 // run reads all nodes and yields what they tell.
 func (w *walk) run(yield func(*event.Event, error) bool) error {
-	w.reader.log = func(log *event.Log) error {
+	w.reader.log = func(events iter.Seq2[*event.Event, error]) error {
 		w.isLog = true
-		for e, err := range log.Events() {
+		for e, err := range events {
 			if err != nil {
 				return err
 			}

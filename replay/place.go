@@ -260,6 +260,20 @@ func circular(p *program.Program) map[int]bool {
 	return out
 }
 
+// asTold takes in which addresses of a log's program its source made up.
+func (c *content) asTold(p *program.Program, def *definition) {
+	if def == nil || !slices.ContainsFunc(def.cbs, func(cb event.CB) bool { return cb.Synthesised }) {
+		return
+	}
+	c.recorded, c.synthesised = false, false
+	for i, cb := range p.CBs() {
+		if cb.Kind == program.CircularBuffer && !cb.Global {
+			made := !cb.Fixed || i < len(def.cbs) && def.cbs[i].Synthesised
+			c.recorded, c.synthesised = c.recorded || !made, c.synthesised || made
+		}
+	}
+}
+
 // mixed reports whether some addresses are recorded and some are not.
 func (c *content) mixed() bool { return c.recorded && c.synthesised }
 

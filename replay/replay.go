@@ -418,6 +418,7 @@ func (r *replay) contentOf(p *program.Program) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.asTold(p, r.session.programs[p.ID()])
 	r.contents[p] = c
 	return c, nil
 }

@@ -20,7 +20,9 @@ func explain(r *replay.Result, folds []fold) []note {
 		if r.Spec.ArchFrom == event.FromAssumed {
 			out = append(out, note{"chip", assumed(r)})
 		}
-		if r.Spec.L1Size == 0 {
+		if r.Spec.Arch == "" {
+			out = append(out, note{"chip", "nothing says what the devices are: no percentages"})
+		} else if r.Spec.L1Size == 0 {
 			out = append(out, note{"chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
 		}
 		out = append(out, note{"basis", "registered = all programs, as the program cache keeps them; alive = until their free; logical = size x cores of every CB, shared bytes again and again"})

@@ -15,13 +15,15 @@
 // records of a client.
 //
 //	bytes ── Reader ──> Record ── Ledger.Apply ──> Effect ─┬─ AppendLine ──> the server's line
-//	                                                       └─ Teller.Tell ─> event.Event ──> replay.Session
+//	                                  │                    └─ Teller.Tell ─> event.Event ──> replay.Session
+//	the server's lines ── Lines ──────┘
 //
 // A [Ledger] follows records by the server's rules: what is live is a [Lot] of an [Owner], each
 // device has [Totals], with KernelKinds kinds of kernels. An [Effect] says [What] became of a
 // record, and which [Anomaly] it has, one of Anomalies. Effects are printed as the server prints them
 // (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] makes events of them, which
-// know a [Device] that was declared.
+// know a [Device] that was declared. What a server has printed is read back by [Lines], made by
+// NewLines; IsLines tells such a text by its first lines.
 //
 // # What a dialect is recognised by
 //
@@ -48,6 +50,15 @@
 // device; of another process it shares the buffer. Ids are 0 to MaxDevice unless declared, and
 // a buffer has at most MaxBuffer bytes.
 //
+// # What a line cannot say
+//
+// A line of a CB has no address either, and seldom a process: each counts as if it lay alone
+// (CodeNoAddresses), so that a core has at most the sum of the sizes. A size of six digits is the
+// roundest number that is printed so (CodeRounded). Totals, references and frees that do not
+// agree with the lines before them are something hidden (CodeLinesMissing); lines that no
+// server prints are counted (CodeOtherLines). Of lines that are all there, figures of buffers,
+// kernels and sums are those of the server.
+//
 // # Invariants
 //
 // No total is ever negative or above 2^63-1. What is refused has changed nothing. A free
@@ -61,7 +72,7 @@
 // # Cost
 //
 // Reading and writing a record allocates nothing. A record costs O(1) and the lots that live
-// at its address; memory grows with what is live, and 65,536 ids of what was freed are
+// at its address, a line the same and what it shows to be gone; memory grows with what is live, and 65,536 ids of what was freed are
 // remembered.
 //
 // # Concurrency

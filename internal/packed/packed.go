@@ -23,7 +23,7 @@ const (
 )
 
 // PeekSize is how many bytes are looked at to tell what an input is.
-const PeekSize = 512
+const PeekSize = 4096
 
 // ErrExpands: the data expands more than 1000:1 after 64 MiB of output.
 var ErrExpands = errors.New("expands more than 1000:1")

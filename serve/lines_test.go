@@ -1,0 +1,128 @@
+package serve_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// What the server printed, read back, has the figures of what it recorded; of the bytes of
+// a core it says the same where no CB lies under another one, and else no less.
+func TestPrintedIsRecorded(t *testing.T) {
+	for _, apart := range []bool{true, false} {
+		for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatText} {
+			t.Run(fmt.Sprintf("%s, apart %v", format, apart), func(t *testing.T) {
+				printed, recorded := printedAndRecorded(t, format, apart)
+				lines := end(t, wire.NewLines(strings.NewReader(printed), "printed").Events())
+				log := end(t, event.NewLog(strings.NewReader(recorded), "recorded").Events())
+				for id := range device.ID(2) {
+					a, err := lines.Fleet().Device(id)
+					require.NoError(t, err)
+					b, err := log.Fleet().Device(id)
+					require.NoError(t, err)
+					got, want := a.Totals(), b.Totals()
+					require.Positive(t, want.Logical)
+					require.Positive(t, want.Buffers.L1)
+					require.Equal(t, want.Logical, got.Logical)
+					require.Equal(t, want.Peak.Logical, got.Peak.Logical)
+					require.Equal(t, want.Programs, got.Programs)
+					require.Equal(t, want.Buffers, got.Buffers)
+					if apart {
+						require.Equal(t, want.Core, got.Core)
+						require.Equal(t, want.Peak.Core, got.Peak.Core)
+					} else {
+						require.Greater(t, got.Core, want.Core)
+						require.Equal(t, want.Logical, got.Core)
+					}
+				}
+			})
+		}
+	}
+}
+
+// end follows events to their end, where nothing was hidden.
+func end(t *testing.T, events func(func(*event.Event, error) bool)) *replay.Session {
+	t.Helper()
+	s := &replay.Session{}
+	for e, err := range events {
+		require.NoError(t, err)
+		require.NotEqual(t, event.KindHidden, e.Kind, e.Detail)
+		require.NoError(t, s.Apply(e))
+	}
+	return s
+}
+
+// printedAndRecorded is what a server says of three processes, of which one dies: the same
+// in its lines and in its log.
+func printedAndRecorded(t *testing.T, format serve.Format, apart bool) (printed, recorded string) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &file{}
+		s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Record: &serve.Record{Open: func() (io.WriteCloser, error) { return log, nil }}})
+		random := rand.New(rand.NewPCG(1, 2))
+		for _, pid := range []int32{10, 11, 12} {
+			conn := s.connect(pid)
+			live := map[wire.Record]bool{}
+			for i := range uint64(300) {
+				r := wire.Record{Type: wire.TypeCBAlloc, Device: int32(i % 2), ID: 1 << 20, Size: 32 * (1 + random.Uint64N(2000))}
+				switch i % 5 {
+				case 3:
+					r.Type, r.Kind, r.ID = wire.TypeAlloc, uint8(random.IntN(5)), i<<8|uint64(pid)
+				case 4:
+					r.Type, r.Kind, r.ID = wire.TypeKernelLoad, uint8(random.IntN(4)), i<<8|uint64(pid)
+				}
+				if apart && r.Type == wire.TypeCBAlloc {
+					r.ID = uint64(pid)<<26 + i*100_000
+				}
+				live[r] = true
+				send(t, conn, wire.Newest(), r)
+				if old := old(live, random); i%3 == 2 {
+					delete(live, old)
+					old.Type++
+					send(t, conn, wire.Newest(), old)
+				}
+			}
+			if pid == 10 && format == serve.FormatText { // lines of kernels and of seeds do not say whose it was
+				for r := range live {
+					if r.Type == wire.TypeKernelLoad {
+						r.Type = wire.TypeKernelUnload
+						send(t, conn, wire.Newest(), r)
+					}
+				}
+				require.NoError(t, conn.Close())
+				s.kill()
+				synctest.Wait()
+				s.Sweep()
+			}
+			s.Statistics()
+			time.Sleep(time.Second)
+		}
+		s.shut(t)
+		require.Empty(t, s.errs.String())
+		printed, recorded = s.out.String(), log.String()
+	})
+	return printed, recorded
+}
+
+// old returns one of what lives, the same in each run.
+func old(live map[wire.Record]bool, random *rand.Rand) (out wire.Record) {
+	first := true
+	at := random.Uint64()
+	for r := range live {
+		if h := (r.ID ^ r.Size*31) * at; first || h < (out.ID^out.Size*31)*at {
+			first, out = false, r
+		}
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package wire
+
+import (
+	"cmp"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// A spot is where lines name things that have no ids there.
+type spot struct {
+	brings Type
+	device int32
+}
+
+// A like is what tells such things apart.
+type like struct {
+	size  uint64
+	owner Owner
+	kind  uint8
+}
+
+// A nameless is one of them, under an id that was made up.
+type nameless struct {
+	id   uint64
+	wide uint64 // how much larger or smaller it may be
+}
+
+// A crowd is what lives at one spot.
+type crowd struct {
+	live map[like][]nameless // never empty
+	end  uint64              // of the addresses that were made up
+	free map[uint64][]uint64 // of them, by how much they hold
+	wide uint64
+}
+
+// A heap of nameless things: how many, their bytes, and how much more or less they may be.
+type heap struct {
+	n           int
+	bytes, wide uint64
+}
+
+// near reports whether these may be the bytes of all.
+func (h heap) near(a amount) bool {
+	return a.spells(amount{least: h.bytes - min(h.wide, h.bytes), most: h.bytes + h.wide})
+}
+
+// Crowds are what lives without an id, everywhere.
+type crowds struct {
+	at      map[spot]*crowd
+	off     map[spot]int64 // how much more the totals of lines have than the lines account for
+	nobodys map[Type]heap  // what no line gives to a process
+	serial  uint64
+}
+
+// Addresses that are made up lie from firstAddress to lastAddress; one that finds no room
+// there lies beyond any L1.
+const (
+	firstAddress = 32
+	lastAddress  = 1 << 32
+	nowhere      = 1 << 40
+)
+
+// id makes up an address for a CB, where nothing else lies, or the id of a kernel.
+func (cs *crowds) id(at spot, size uint64) uint64 {
+	c := cs.at[at]
+	if c == nil {
+		c = &crowd{live: map[like][]nameless{}, end: firstAddress, free: map[uint64][]uint64{}}
+		cs.at[at] = c
+	}
+	room := roomOf(size)
+	if free := c.free[room]; len(free) > 0 {
+		c.free[room] = free[:len(free)-1]
+		return free[len(free)-1]
+	}
+	if at.brings != TypeCBAlloc || size == 0 || room > lastAddress-c.end {
+		cs.serial++
+		return nowhere + cs.serial
+	}
+	c.end += room
+	return c.end - room
+}
+
+// roomOf returns how much an address that is made up may hold: at most an eighth and 32 bytes
+// more than is asked for, so that few addresses serve many sizes.
+func roomOf(size uint64) uint64 {
+	step := uint64(1) << max(bits.Len64(size)-4, 5)
+	return (size + step - 1) &^ (step - 1)
+}
+
+// push takes in what has come, under an id from id.
+func (cs *crowds) push(at spot, alike like, n nameless) {
+	c := cs.at[at]
+	c.live[alike] = append(c.live[alike], n)
+	c.wide += n.wide
+	if alike.owner == 0 {
+		cs.move(at.brings, func(h *heap) { h.n, h.bytes, h.wide = h.n+1, h.bytes+alike.size, h.wide+n.wide })
+	}
+}
+
+// forget gives back a spot where nothing lives.
+func (cs *crowds) forget(at spot) {
+	if c := cs.at[at]; c != nil && len(c.live) == 0 {
+		delete(cs.at, at)
+	}
+}
+
+// pop takes away the last that came of those that are alike.
+func (cs *crowds) pop(at spot, alike like) (n nameless, ok bool) {
+	c := cs.at[at]
+	if c == nil || len(c.live[alike]) == 0 {
+		return n, false
+	}
+	some := c.live[alike]
+	n, some = some[len(some)-1], some[:len(some)-1]
+	c.wide -= n.wide
+	if alike.owner == 0 {
+		cs.move(at.brings, func(h *heap) { h.n, h.bytes, h.wide = h.n-1, h.bytes-alike.size, h.wide-n.wide })
+	}
+	if c.live[alike] = some; len(some) == 0 {
+		delete(c.live, alike)
+	}
+	if n.id < nowhere {
+		room := roomOf(alike.size)
+		c.free[room] = append(c.free[room], n.id)
+	}
+	cs.forget(at)
+	return n, true
+}
+
+func (cs *crowds) move(brings Type, by func(*heap)) {
+	if cs.nobodys == nil {
+		cs.nobodys = map[Type]heap{}
+	}
+	h := cs.nobodys[brings]
+	by(&h)
+	cs.nobodys[brings] = h
+}
+
+// spots returns those of a type where something lives, by device.
+func (cs *crowds) spots(brings Type) (out []spot) {
+	for at := range cs.at {
+		if at.brings == brings {
+			out = append(out, at)
+		}
+	}
+	slices.SortFunc(out, func(a, b spot) int { return cmp.Compare(a.device, b.device) })
+	return out
+}
+
+// kinds returns what is told apart at a spot, in a fixed order.
+func (cs *crowds) kinds(at spot) []like {
+	if cs.at[at] == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Keys(cs.at[at].live), func(a, b like) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.owner, b.owner), cmp.Compare(a.kind, b.kind))
+	})
+}
+
+// wide returns how much the sum of a spot may be off because sizes are rounded.
+func (cs *crowds) wide(at spot) uint64 {
+	if c := cs.at[at]; c != nil {
+		return c.wide
+	}
+	return 0
+}

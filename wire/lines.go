@@ -1,0 +1,388 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// The codes of what lines leave out, beside those of a Teller.
+const (
+	CodeNoAddresses  = "no-addresses"  // an anomaly: lines of CBs name none, and each counts as if it lay alone
+	CodeRounded      = "rounded"       // an anomaly: a size of six digits, which stands for several
+	CodeOtherLines   = "other-lines"   // an anomaly: lines that no server writes
+	CodeLinesMissing = "lines-missing" // something hidden: a line says that others are not there, or that the server took no notice of a record
+)
+
+// maxLine is the longest line that is looked at, in bytes. Those of a server are shorter.
+const maxLine = 64 << 10
+
+// IsLines reports whether an input that starts like this is what an allocation server has
+// printed: one of its first lines, which must be there as a whole, is one of a server.
+func IsLines(start []byte) bool {
+	for line := range bytes.Lines(start) {
+		whole := bytes.HasSuffix(line, []byte("\n"))
+		if s, ok := readLine(lineText(line)); whole && ok && !s.idle {
+			return true
+		}
+	}
+	return false
+}
+
+func lineText(raw []byte) string {
+	return string(bytes.TrimPrefix(bytes.TrimRight(raw, "\r\n"), []byte("\xef\xbb\xbf")))
+}
+
+// Lines are what an allocation server has printed: the protocol's or ours, as text or as
+// seeds. They must be made by NewLines, and belong to one goroutine.
+type Lines struct {
+	in   *bufio.Reader
+	file string
+	pos  event.Pos
+	next int64 // offset of the next line
+	out  []event.Event
+
+	ledger  Ledger
+	teller  Teller
+	crowds  crowds
+	died    map[Type]int // what the dead process at hand had
+	bare    bool         // that CBs have no addresses is told
+	rounded count
+	others  count
+}
+
+// A count is how often something was so, and the event behind which it was first.
+type count struct{ times, first int64 }
+
+func (c *count) add(at int64) {
+	if c.times++; c.times == 1 {
+		c.first = at
+	}
+	c.times = min(c.times, math.MaxInt32)
+}
+
+// NewLines returns the lines in r. The name file is only shown in errors.
+func NewLines(r io.Reader, file string) *Lines {
+	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, crowds: crowds{at: map[spot]*crowd{}, off: map[spot]int64{}}}
+}
+
+// Events returns what the lines say, in their order; the first event is the header. The last
+// pair has a nil event and an *event.InputError if they cannot be read to their end. Events
+// can be called once. An event is valid until the next one is asked for.
+//
+// A line has what it has: a CB has no address, and counts as if it lay alone on every core,
+// which is the most that it can take; a size may be rounded; which of several alike is freed
+// makes no difference to a figure. Where a total, a count of references or a free tells that
+// lines are missing, that is an event of something hidden. Cost: O(1) a line and what it takes away.
+func (l *Lines) Events() iter.Seq2[*event.Event, error] {
+	return func(yield func(*event.Event, error) bool) {
+		for _, e := range l.teller.Header() {
+			l.tell(e)
+		}
+		if l.flush(yield) {
+			l.read(yield)
+		}
+	}
+}
+
+func (l *Lines) read(yield func(*event.Event, error) bool) {
+	for {
+		l.pos.Line++
+		l.pos.Offset = l.next
+		raw, err := l.line()
+		if err != nil && !errors.Is(err, io.EOF) {
+			yield(nil, &event.InputError{File: l.file, Offset: l.pos.Offset, Line: l.pos.Line, Node: -1, Reason: "cannot read on: " + err.Error(), Err: err})
+			return
+		}
+		said, ok := readLine(lineText(raw))
+		switch {
+		case ok:
+			l.take(&said)
+		case err != nil && len(raw) > 0:
+			l.tell(event.Event{Kind: event.KindTorn})
+		default:
+			l.others.add(l.pos.Node)
+		}
+		if err != nil {
+			l.finish()
+		}
+		if !l.flush(yield) || err != nil {
+			return
+		}
+	}
+}
+
+// line returns the next line, and io.EOF with the last one. Of one that is too long it
+// returns the last part, which is no line of a server.
+func (l *Lines) line() ([]byte, error) {
+	long := false
+	for {
+		raw, err := l.in.ReadSlice('\n')
+		l.next += int64(len(raw))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = true
+			continue
+		}
+		if long {
+			raw = []byte("…")
+		}
+		return raw, err
+	}
+}
+
+// finish tells what was counted.
+func (l *Lines) finish() {
+	for _, c := range []struct {
+		code string
+		count
+	}{{CodeRounded, l.rounded}, {CodeOtherLines, l.others}} {
+		if c.times > 0 {
+			l.tell(event.Event{Kind: event.KindAnomaly, Code: c.code, Count: c.times, Node: uint64(c.first), Pos: l.pos})
+		}
+	}
+}
+
+// tell takes in an event to be yielded.
+func (l *Lines) tell(e event.Event) {
+	if e.Pos == (event.Pos{}) {
+		e.Pos, e.Node = l.pos, uint64(l.pos.Node)
+	}
+	l.pos.Node++
+	l.out = append(l.out, e)
+}
+
+func (l *Lines) flush(yield func(*event.Event, error) bool) bool {
+	for i := range l.out {
+		if !yield(&l.out[i], nil) {
+			return false
+		}
+	}
+	clear(l.out)
+	l.out = l.out[:0]
+	return true
+}
+
+// missing tells that a line says more than the lines before it.
+func (l *Lines) missing(s *said, format string, args ...any) {
+	e := event.Event{Kind: event.KindHidden, Code: CodeLinesMissing, Count: 1, Detail: fmt.Sprintf(format, args...)}
+	if s.typ != 0 && !s.removed {
+		e.Devices = on(&Lot{Device: s.device})
+	}
+	l.tell(e)
+}
+
+// take takes in a line.
+func (l *Lines) take(s *said) {
+	switch {
+	case s.idle:
+	case s.lost:
+		l.tell(event.Event{Kind: event.KindHidden, Code: CodeLost, Count: 1, Detail: "a client was closed; what it was about cannot be told"})
+	case s.what == Refused:
+		l.missing(s, "the server took no notice of a record")
+	case s.dead:
+		l.release(s)
+	case s.removed:
+		l.removed(s)
+	case s.typ == TypeAlloc:
+		l.buffer(s)
+	default:
+		l.sum(s)
+	}
+}
+
+// apply takes in what a line stands for, and tells it.
+func (l *Lines) apply(s *said, typ Type, id uint64) Effect {
+	if s.device > MaxDevice {
+		l.ledger.Declare(s.device, false)
+	}
+	r := Record{Type: typ, Device: s.device, Size: s.size.bytes, Kind: s.kind, ID: id}
+	e, err := l.ledger.Apply(ownerOf(s.pid), s.pid, &r)
+	if err != nil || e.What == Refused {
+		l.missing(s, "%v of %d bytes cannot be", typ, s.size.bytes)
+		return e
+	}
+	l.told(&e)
+	return e
+}
+
+// told tells an effect. What a line leaves out is not shown.
+func (l *Lines) told(e *Effect) {
+	for _, told := range l.teller.Tell(e) {
+		if e.Lot.PID == 0 {
+			told.Process = ""
+		}
+		switch {
+		case told.Kind == event.KindProgram:
+			told.Name = "CB of " + l1.Bytes(e.Lot.Size).Exact() + " bytes"
+			told.CBs[0].Synthesised = true
+		case told.Kind == event.KindAllocate && e.Lot.Type == TypeKernelLoad:
+			told.Buffer.Name = KernelKind(e.Lot.Kind) + " kernel"
+		}
+		l.tell(told)
+	}
+}
+
+func ownerOf(pid int32) Owner { return Owner(uint32(pid)) }
+
+// release takes in that a process is dead.
+func (l *Lines) release(s *said) {
+	l.died = map[Type]int{}
+	if s.pid == 0 {
+		return // whom lines do not name is not one process
+	}
+	for _, e := range l.ledger.Release(ownerOf(s.pid)) {
+		l.died[e.Type]++
+		if e.Type != TypeAlloc { // the last that came goes first, here and there
+			l.crowds.pop(spot{e.Type, e.Device}, like{e.Lot.Size, e.Owner, e.Lot.Kind})
+		}
+		l.told(&e)
+	}
+}
+
+// removed takes in how much of a dead process went. What no line gives to a process is gone
+// if it is all there is.
+func (l *Lines) removed(s *said) {
+	mine, all := l.died[s.typ], l.crowds.nobodys[s.typ]
+	switch {
+	case s.typ != TypeAlloc && all.n > 0 && s.refs == mine+all.n && (mine > 0 || all.near(s.size)):
+		for _, at := range l.crowds.spots(s.typ) {
+			l.empty(at, true)
+		}
+	case s.refs != mine:
+		l.missing(s, "which %d of a dead process went", s.refs)
+	}
+}
+
+// buffer takes in a line of a buffer, which has its id.
+func (l *Lines) buffer(s *said) {
+	k := key{TypeAlloc, s.device, s.id}
+	was := len(l.ledger.live[k])
+	switch s.what {
+	case Came, CameAgain:
+		if was != s.refs-1 {
+			l.missing(s, "buffer 0x%x has %d references, where lines account for %d", s.id, s.refs, was+1)
+		}
+		if s.what == Came {
+			l.freeAll(s, k)
+		}
+		l.apply(s, TypeAlloc, s.id)
+	case Left, Gone:
+		if was != s.refs+1 || l.ledger.live[k][0].Size != s.size.bytes {
+			l.missing(s, "%d bytes of buffer 0x%x are freed to %d references, where lines account for %d before", s.size.bytes, s.id, s.refs, was)
+		}
+		if was > 0 {
+			l.apply(s, TypeFree, s.id)
+		}
+		if s.what == Gone {
+			l.freeAll(s, k)
+		}
+	default:
+		l.missing(s, "buffer 0x%x was freed that is not known", s.id)
+		l.freeAll(s, k)
+	}
+}
+
+// freeAll takes away all references that are left to a buffer.
+func (l *Lines) freeAll(s *said, k key) {
+	for there := l.ledger.live[k]; len(there) > 0; there = l.ledger.live[k] {
+		last := there[len(there)-1]
+		l.apply(&said{typ: TypeAlloc, device: s.device, pid: last.PID}, TypeFree, s.id)
+	}
+}
+
+// sum takes in a line of a CB or kernel, which has a total in the place of an id.
+func (l *Lines) sum(s *said) {
+	at := spot{s.typ, s.device}
+	alike := like{s.size.bytes, ownerOf(s.pid), s.kind}
+	switch {
+	case s.what == Unknown:
+		l.missing(s, "a %v was freed that is not known", s.typ)
+		return
+	case s.what == Came:
+		if s.total.spells(s.size) && !l.accounts(s, at, s.size.bytes, s.size.most-s.size.least) {
+			l.begins(s, at)
+		}
+		l.came(s, at, alike)
+	case !l.gone(s, at, alike):
+		l.missing(s, "%d bytes of a %v were freed that no line brought", s.size.bytes, s.typ)
+	case s.total == amount{} && !l.accounts(s, at, 0, 0):
+		l.begins(s, at)
+	}
+	l.account(s, at)
+}
+
+// spells reports whether two amounts may be the same.
+func (a amount) spells(b amount) bool { return a.least <= b.most && b.least <= a.most }
+
+// begins takes in that nothing else lives than what a line brings.
+func (l *Lines) begins(s *said, at spot) {
+	l.missing(s, "the total says that nothing else lives")
+	l.empty(at, false)
+	delete(l.crowds.off, at)
+}
+
+func (l *Lines) came(s *said, at spot, alike like) {
+	if s.size.most > s.size.least {
+		l.rounded.add(l.pos.Node)
+	}
+	if s.typ == TypeCBAlloc && !l.bare {
+		l.bare = true
+		l.tell(event.Event{Kind: event.KindAnomaly, Code: CodeNoAddresses, Count: 1})
+	}
+	id := l.crowds.id(at, s.size.bytes)
+	if e := l.apply(s, s.typ, id); e.What == Came {
+		l.crowds.push(at, alike, nameless{id, s.size.most - s.size.least})
+	}
+	l.crowds.forget(at) // where it was refused
+}
+
+// gone takes away one of those that are alike, and reports whether there was one.
+func (l *Lines) gone(s *said, at spot, alike like) bool {
+	n, ok := l.crowds.pop(at, alike)
+	if ok {
+		l.apply(s, s.typ+1, n.id) // the type of its free
+	}
+	return ok
+}
+
+// empty takes away all that lives at a spot, or what no line gives to a process.
+func (l *Lines) empty(at spot, nobodys bool) {
+	for _, alike := range l.crowds.kinds(at) {
+		pid := int32(uint32(alike.owner))
+		s := said{typ: at.brings, device: at.device, pid: pid, size: exactly(alike.size), kind: alike.kind}
+		for (!nobodys || pid == 0) && l.gone(&s, at, alike) {
+		}
+	}
+}
+
+// wrapped stands for what is missing of a total that has wrapped.
+const wrapped = math.MaxInt64
+
+// accounts reports whether the lines account for the total of one, which brings more.
+func (l *Lines) accounts(s *said, at spot, more, wide uint64) bool {
+	off := l.crowds.off[at]
+	known := int64(l.ledger.Totals(s.device).sum(s.typ)+more) + off
+	wide += l.crowds.wide(at)
+	return off != wrapped && s.total.known() && int64(s.total.least)-int64(wide) <= known && known <= int64(s.total.most)+int64(wide)
+}
+
+// account says where lines do not account for the total of one, once for all that follow.
+func (l *Lines) account(s *said, at spot) {
+	sum := l.ledger.Totals(s.device).sum(s.typ)
+	switch {
+	case l.accounts(s, at, 0, 0), !s.total.known() && l.crowds.off[at] == wrapped:
+	case !s.total.known():
+		l.missing(s, "the total has wrapped")
+		l.crowds.off[at] = wrapped
+	default:
+		l.missing(s, "the total is %s bytes, where lines account for %s", l1.Bytes(s.total.bytes).Exact(), l1.Bytes(sum).Exact())
+		l.crowds.off[at] = int64(s.total.bytes) - int64(sum)
+	}
+}
