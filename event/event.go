@@ -14,7 +14,7 @@ type Kind string
 // The kinds of events that every source may tell. What each does to a fleet stands at
 // the method of device.Fleet with that name.
 const (
-	KindHeader     Kind = "log"    // the first event of every source: Source; a later one has a Pos.Node above 0
+	KindHeader     Kind = "log"    // the first event of every source: Source, Fleet; a later one has a Pos.Node above 0
 	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
 	KindMesh       Kind = "mesh"   // Device is the first one; Rows, Cols, Spec
 	KindRemove     Kind = "remove"
@@ -149,6 +149,7 @@ type Event struct {
 	Nodes    int64       // end: of the source
 	Rank     Opt[uint64] // end: of the host process that wrote the capture
 	Source   string      // header: "capture", "database"; "" for a log of its own
+	Fleet    string      // header: the name of a fleet that logs share, where somebody serves several; "" = one of its own
 	Upstream Upstream    // upstream
 
 	Query Query // query; what it asks about besides Devices

@@ -13,7 +13,7 @@ import (
 func (d *decoder) fields(o jsonobject.Object, e *Event) {
 	switch e.Kind {
 	case KindHeader:
-		e.Source = text(o, "source")
+		e.Source, e.Fleet = text(o, "source"), text(o, "fleet")
 	case KindDevice:
 		d.device(o, e)
 	case KindMesh:

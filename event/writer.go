@@ -96,6 +96,7 @@ func (w *Writer) encode(e *Event) error {
 	if e.Kind == KindHeader {
 		l.id("version", LogVersion)
 		l.some("source", e.Source)
+		l.some("fleet", e.Fleet)
 	}
 	w.common(l, e)
 	l.fields(e)

@@ -195,7 +195,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		}
 	}
 	return map[event.Kind]func(*rapid.T, *event.Event){
-		event.KindHeader: func(t *rapid.T, e *event.Event) { e.Source = words(t) },
+		event.KindHeader: func(t *rapid.T, e *event.Event) { e.Source, e.Fleet = words(t), words(t) },
 		event.KindDevice: func(t *rapid.T, e *event.Event) {
 			e.Device, e.Spec, e.From, e.Chips, e.Like = ids[device.ID](t), specs(t), origins(t), someIDs[device.ID](t), opt(t, ids[device.ID])
 			e.Role = rapid.SampledFrom([]event.Role{"", event.RoleChip, event.RoleMesh, event.RoleNone}).Draw(t, "role")

@@ -5,7 +5,7 @@
 //
 // A [Session] is a device.Fleet that follows events. It answers queries in the stream
 // (Stream, Answer); what the fleet refuses is a [RefusedError], counted as a
-// [RefusalCount].
+// [RefusalCount]. A [Shared] is one that several logs [Feed] at once.
 //
 // [Run] feeds a Session with all events of a source and makes a [Result] as far as its
 // [Options] ask for it. What the fleet holds is asked of the fleet; what it does not keep
@@ -58,6 +58,7 @@
 //
 // # Concurrency
 //
-// A Session belongs to one goroutine; its Fleet may be read by others. A Result is a value
+// A Session belongs to one goroutine; its Fleet may be read by others. A Shared may be fed by
+// several at once. A Result is a value
 // of its own.
 package replay

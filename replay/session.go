@@ -20,9 +20,6 @@ import (
 // enough that no line of a log takes much memory.
 const maxDevices = 1 << 16
 
-// maxOps is how many of the operations that run inside each other are named.
-const maxOps = 100
-
 // A Session is a device.Fleet that follows events, and answers what is asked about it.
 // The zero Session is empty and ready to use; it must not be copied. It belongs to one
 // goroutine; its Fleet may be read by others.
@@ -32,9 +29,7 @@ type Session struct {
 	devices  int
 	programs map[program.ID]*definition
 	traces   map[uint64]device.TraceID
-	ops      []string
-	path     string // of ops; "" while nobody has asked since they changed
-	deeper   int    // operations that run inside the last of ops and have no name there
+	running
 
 	launched []launched // by the run at hand
 	shapes   program.Shapes
@@ -90,22 +85,40 @@ func (s *Session) Anomalies() []RefusalCount {
 // each refused event. Each is one call of Write, made before the next event is asked for. An
 // error comes from the events or from w.
 func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) error {
+	return stream(events, w, func(e *event.Event) ([2][]byte, error) { return s.step(e), nil })
+}
+
+// stream writes what is answered to each event.
+func stream(events iter.Seq2[*event.Event, error], w io.Writer, step func(*event.Event) ([2][]byte, error)) error {
 	for e, err := range events {
 		if err != nil {
 			return err
 		}
-		if err := s.Apply(e); err != nil || e.Anomaly != 0 {
-			if _, err := w.Write(s.complaint(e, err)); err != nil {
-				return err
-			}
+		answers, err := step(e)
+		if err != nil {
+			return err
 		}
-		if e.Kind == event.KindQuery {
-			if _, err := w.Write(s.Answer(e)); err != nil {
+		for _, answer := range answers {
+			if answer == nil {
+				continue
+			}
+			if _, err := w.Write(answer); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// step applies an event, and returns the complaint about it and its answer.
+func (s *Session) step(e *event.Event) (answers [2][]byte) {
+	if err := s.Apply(e); err != nil || e.Anomaly != 0 {
+		answers[0] = s.complaint(e, err)
+	}
+	if e.Kind == event.KindQuery {
+		answers[1] = s.Answer(e)
+	}
+	return answers
 }
 
 func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) {
@@ -135,17 +148,6 @@ func (s *Session) nameOf(e *event.Event) string {
 		}
 	}
 	return ""
-}
-
-// op returns the operations that are running, outermost first: the last one whole, and
-// 1 KiB of those around it, so that what it adds to memory is what the log says.
-func (s *Session) op() string {
-	if last := len(s.ops) - 1; last >= 0 && s.path == "" {
-		if s.path = s.ops[last]; last > 0 {
-			s.path = shown.ClipJoined(s.ops[:last], " > ", shown.MaxOutput) + " > " + s.path
-		}
-	}
-	return s.path
 }
 
 // opOf returns the operations in which an event happened.
@@ -193,23 +195,6 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 		return s.on(e)
 	}
 	return event.CodeUnknownEvent, errors.New("no such event")
-}
-
-// operation takes in that an operation starts or ends.
-func (s *Session) operation(e *event.Event) (event.Code, error) {
-	switch {
-	case e.Kind == event.KindOpStart && len(s.ops) == maxOps:
-		s.deeper++
-	case e.Kind == event.KindOpStart:
-		s.ops, s.path = append(s.ops, shown.Clip(e.Name, shown.MaxName)), ""
-	case s.deeper > 0:
-		s.deeper--
-	case len(s.ops) > 0:
-		s.ops, s.path = s.ops[:len(s.ops)-1], ""
-	default:
-		return event.CodeNoOp, errors.New("no operation is running")
-	}
-	return "", nil
 }
 
 func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error) {

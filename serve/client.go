@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -30,7 +31,7 @@ var errOver = errors.New("its process has ended, and another one keeps the conne
 
 // client follows one connection to its end.
 func (s *Server) client(conn net.Conn) {
-	c := &client{s: s, conn: conn, of: s.join(conn)}
+	c := &client{s: s, conn: conn, of: s.processOf(conn)}
 	c.in = wire.NewReader(c, s.c.Dialect)
 	c.in.Hurry = func(on bool) { c.hurry = on }
 	err := c.follow()
@@ -162,24 +163,35 @@ func (s *Server) figures(id int32) wire.Record {
 	}
 }
 
-// deviceInfo is what is known of a device that was declared. What nobody said is zero.
+// deviceInfo is what is known of a device that was declared, to the server or by an event
+// log. What nobody said is zero.
 func (s *Server) deviceInfo(id int32) wire.Record {
 	r := wire.Record{Type: wire.TypeDeviceInfo, Device: id}
+	told := s.machine()
 	if id == -1 {
 		for _, d := range s.known {
 			if d.Chips == nil {
 				r.Devices++
 			}
 		}
+		if told != nil {
+			r.Devices = uint32(told.Set().Len())
+		}
 		r.Available = min(r.Devices, 1)
 		return r
 	}
-	d, ok := s.known[id]
-	if !ok || d.Chips != nil {
+	known, ok := s.known[id]
+	spec, ok := known.Spec, ok && known.Chips == nil
+	if told != nil && id >= 0 {
+		if d, err := told.Device(device.ID(id)); err == nil {
+			spec, ok = d.Spec(), true
+		}
+	}
+	if !ok {
 		return r
 	}
-	r.Available, r.Arch = 1, archNumber(d.Spec.Arch)
-	r.L1PerCore = uint32(min(d.Spec.L1Size, 1<<32-1))
-	r.TotalL1 = d.Spec.L1Size * uint64(d.Spec.NumCores())
+	r.Available, r.Arch = 1, archNumber(spec.Arch)
+	r.L1PerCore = uint32(min(spec.L1Size, 1<<32-1))
+	r.TotalL1 = spec.L1Size * uint64(spec.NumCores())
 	return r
 }

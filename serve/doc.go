@@ -9,7 +9,7 @@
 //	Listen ─> Server.Serve ─ a client ─> wire.Reader ─> wire.Ledger ─┬─> lines
 //	                                                                 ├─> replay.Session: bytes of a core, at most
 //	                                                                 └─> Record: an event log
-//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session, one for each ─> answers
+//	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session of its own, or replay.Shared by name ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep looks for processes
 // that have died, Server.Statistics prints, Server.Close ends all. Nothing is started but the

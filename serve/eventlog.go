@@ -3,26 +3,90 @@ package serve
 import (
 	"fmt"
 	"net"
+	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// eventLog follows one event log to its end and answers it.
+// maxFleetName is how long the name of a fleet may be, in bytes.
+const maxFleetName = 256
+
+// eventLog follows one event log to its end and answers it. Its fleet is its own, or that
+// which its header names.
 func (s *Server) eventLog(conn net.Conn) {
 	s.mu.Lock()
 	s.counts.Logs++
 	name := fmt.Sprintf("log %d", s.counts.Logs)
 	s.mu.Unlock()
-	var session replay.Session
-	err := session.Stream(event.NewLog(conn, name).Events(), conn)
+	var of *fleet
+	err := replay.Feed(event.NewLog(conn, name).Events(), func(header *event.Event) (_ *replay.Shared, err error) {
+		if header.Fleet == "" {
+			return &replay.Shared{}, nil
+		}
+		if of, err = s.join(header.Fleet); err != nil {
+			return nil, err
+		}
+		return &of.Shared, nil
+	}, conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if of != nil {
+		s.leaveFleet(of)
+	}
 	if err != nil && !s.closed {
 		s.print(fmt.Appendf(nil, "cbl1: %s closed: %s\n", name, shown.Visible(shown.Clip(err.Error(), 300))), true)
 	}
+}
+
+// A fleet is one that logs share by name.
+type fleet struct {
+	replay.Shared
+	name string
+	logs int // that feed it now
+}
+
+// join returns the fleet with a name, a new one if there is none.
+func (s *Server) join(name string) (*fleet, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(name) > maxFleetName {
+		return nil, &LimitError{"bytes in the name of a fleet", maxFleetName}
+	}
+	i := slices.IndexFunc(s.fleets, func(f *fleet) bool { return f.name == name })
+	if i < 0 {
+		if most := s.c.Limits.Fleets; most > 0 && len(s.fleets) >= most {
+			return nil, &LimitError{"fleets with names", most}
+		}
+		i, s.fleets = len(s.fleets), append(s.fleets, &fleet{name: name})
+	}
+	s.fleets[i].logs++
+	return s.fleets[i], nil
+}
+
+// leaveFleet takes in that a log of a fleet has ended. What it did stays; a fleet without
+// logs and devices is forgotten.
+func (s *Server) leaveFleet(f *fleet) {
+	if f.logs--; f.logs == 0 && f.Fleet().Set().Len() == 0 {
+		s.fleets = slices.DeleteFunc(s.fleets, func(other *fleet) bool { return other == f })
+	}
+}
+
+// machine returns what says which devices there are: the oldest fleet with a name that has
+// some, where none was declared to the server; else nil.
+func (s *Server) machine() *device.Fleet {
+	if len(s.known) > 0 {
+		return nil
+	}
+	for _, f := range s.fleets {
+		if f.Fleet().Set().Len() > 0 {
+			return f.Fleet()
+		}
+	}
+	return nil
 }
 
 // archNumber returns the protocol's number of an architecture.

@@ -25,7 +25,7 @@ func (s *Server) print(b []byte, toErr bool) {
 	}
 }
 
-// A row is an effect as JSON has it.
+// A row is an effect as JSON has it; cbl1.serve-1.schema.json describes it.
 type row struct {
 	T       int64        `json:"t"` // nanoseconds since 1970
 	What    wire.What    `json:"what"`
@@ -72,11 +72,13 @@ func (s *Server) showRow(e *wire.Effect) {
 	}
 	switch e.Type {
 	case wire.TypeAlloc, wire.TypeFree:
-		r.Kind = wire.BufferKind(e.Kind)
+		if r.Kind = wire.BufferKind(e.Kind); e.Odd == wire.AnomalyKind {
+			r.Kind = "other"
+		}
 	case wire.TypeKernelLoad, wire.TypeKernelUnload:
 		r.Kind = wire.KernelKind(e.Kind)
 	}
-	if e.What == wire.Unknown {
+	if brings := e.Type == wire.TypeAlloc || e.Type == wire.TypeKernelLoad; e.What == wire.Unknown || e.What == wire.Refused && !brings {
 		r.Kind = "" // nobody knows
 	}
 	b, err := json.Marshal(r)

@@ -56,8 +56,8 @@ func (p *process) pid(r *wire.Record) int32 {
 
 func (p *process) shown() int32 { return cmp.Or(p.peer.PID, p.claims) }
 
-// join finds the process of a connection: one that is there, if it is the same one.
-func (s *Server) join(conn net.Conn) *process {
+// processOf finds the process of a connection: one that is there, if it is the same one.
+func (s *Server) processOf(conn net.Conn) *process {
 	var peer Peer
 	if s.c.Identify != nil {
 		peer, _ = s.c.Identify(conn) // whom nobody knows lives as long as the connection

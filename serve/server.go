@@ -33,6 +33,7 @@ type Limits struct {
 	Clients   int // connections at once; another one is closed at once
 	Lots      int // what one process may have live at once
 	PerSecond int // records of one connection in one second
+	Fleets    int // fleets with names at once, which event logs share
 }
 
 // A Config says what a Server does, and on whose clock. Now must be given.
@@ -68,14 +69,17 @@ type Server struct {
 	all     map[wire.Owner]*process
 	owners  wire.Owner
 	conns   map[net.Conn]struct{}
+	fleets  []*fleet // by age
 	closed  bool
 	log     *recording
 	line    []byte
 	counts  Counts
-	left    chan struct{} // somebody has gone, or all must
 	lost    []loss
 	unsure  map[int32]bool // devices that lost clients named
 	failure error          // the first of writing
+
+	left chan struct{} // somebody has gone
+	over chan struct{} // closed when all must go
 }
 
 // A loss is a client that was closed, and what it was about: nil, if nothing of it was
@@ -115,7 +119,7 @@ func (e *LimitError) Error() string {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
-		unsure: map[int32]bool{}, left: make(chan struct{}, 1),
+		unsure: map[int32]bool{}, left: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	for _, d := range c.Devices {
 		s.known[d.ID] = d
@@ -139,8 +143,9 @@ func New(c Config) (*Server, error) {
 // else the error of l.
 func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.client) }
 
-// ServeLogs follows the event logs that are written to connections of l, each with a fleet
-// of its own, and answers their queries, as Serve does.
+// ServeLogs follows the event logs that are written to connections of l and answers their
+// queries, as Serve does. Each has a fleet of its own, or that which its header names: what
+// a log that has ended did there stays.
 func (s *Server) ServeLogs(l net.Listener) error { return s.accept(l, s.eventLog) }
 
 func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
@@ -149,8 +154,12 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			if again, err := s.acceptAgain(err); !again {
+			if again, err := s.mayAccept(err); !again {
 				return err
+			}
+			select { // until there is a place
+			case <-s.left:
+			case <-s.over:
 			}
 			continue
 		}
@@ -165,9 +174,9 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 	}
 }
 
-// acceptAgain reports whether a listener that failed is to be asked again: where there was no
-// descriptor for one more connection, as soon as a client has gone.
-func (s *Server) acceptAgain(err error) (bool, error) {
+// mayAccept reports whether a listener that failed is to be asked again: where there was no
+// descriptor for one more connection, when a client has gone.
+func (s *Server) mayAccept(err error) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -177,21 +186,7 @@ func (s *Server) acceptAgain(err error) (bool, error) {
 		return false, err
 	}
 	s.counts.Refused++
-	s.mu.Unlock()
-	<-s.left
-	s.mu.Lock()
-	if s.closed {
-		s.gone() // another listener may wait as well
-	}
 	return true, nil
-}
-
-// gone wakes who waits for a client to go.
-func (s *Server) gone() {
-	select {
-	case s.left <- struct{}{}:
-	default:
-	}
 }
 
 // enter counts a connection, unless there are too many.
@@ -211,7 +206,10 @@ func (s *Server) exit(conn net.Conn) {
 	delete(s.conns, conn)
 	s.mu.Unlock()
 	_ = conn.Close() // there is nothing more to say
-	s.gone()
+	select {
+	case s.left <- struct{}{}:
+	default: // a place is free already
+	}
 }
 
 // Close ends all connections, and writes the event log to its end. What processes have is
@@ -220,8 +218,10 @@ func (s *Server) exit(conn net.Conn) {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
-	s.gone()
+	if !s.closed {
+		s.closed = true
+		close(s.over)
+	}
 	for conn := range s.conns {
 		_ = conn.Close() // whoever reads from it ends
 	}

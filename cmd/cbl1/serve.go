@@ -49,7 +49,7 @@ func newServe(s streams) *cobra.Command {
 	in := serving{
 		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600, recordSize: 64 << 20, delay: serveSweep, stats: serveStats,
 		format: choiceFlag{"text", []string{"text", "seeds", "json"}},
-		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000},
+		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000, Fleets: 64},
 	}
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -65,7 +65,7 @@ func newServe(s streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&in.socket, "socket", in.socket, "where AllocMessage clients connect")
-	flags.StringVar(&in.logs, "logs", "", "another socket, for event logs with queries, a fleet each")
+	flags.StringVar(&in.logs, "logs", "", "another socket, for event logs with queries, a fleet each or one by name")
 	flags.Var(&in.mode, "mode", "permissions of the sockets")
 	flags.Var(&in.devices, "devices", "what devices are, like 0-7=n150 or 32=mesh:0-7; may be given again")
 	flags.Var(&in.dialect, "dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4")
@@ -78,6 +78,7 @@ func newServe(s streams) *cobra.Command {
 	flags.Var((*limitFlag)(&in.limits.Clients), "max-clients", "connections at once")
 	flags.Var((*limitFlag)(&in.limits.Lots), "max-live", "what one process may have live at once")
 	flags.Var((*limitFlag)(&in.limits.PerSecond), "max-rate", "records a second of one connection")
+	flags.Var((*limitFlag)(&in.limits.Fleets), "max-fleets", "fleets with names that event logs share")
 	in.publish.flags(flags)
 	return cmd
 }
