@@ -13,6 +13,7 @@ import (
 
 	"github.com/cbl1/cbl1/compare"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -67,7 +68,7 @@ func (p plan) result(t require.TestingT, buffers bool) *replay.Result {
 }
 
 func resultOf(t require.TestingT, log string, buffers bool) *replay.Result {
-	r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log), "plan.jsonl").Events(), replay.Options{Buffers: buffers})
+	r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log), "plan.jsonl").Events(), replay.Options{Buffers: buffers, Groups: buffers})
 	require.NoError(t, err)
 	return r
 }
@@ -216,15 +217,61 @@ func TestOneMutation(t *testing.T) {
 func TestMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyPlan().Draw(t, "a"), anyPlan().Draw(t, "b")
-		ra, rb := a.run(t), b.run(t)
+		resultA, resultB := a.result(t, true), b.result(t, true)
+		ra, rb := []*compare.Run{compare.Of(resultA)}, []*compare.Run{compare.Of(resultB)}
 		require.True(t, compare.Compare(ra, ra, compare.Terms{}).Equal)
 		saved := decode(t, a.result(t, false))
 		require.True(t, compare.Compare(saved, ra, compare.Terms{}).Equal)
 		require.True(t, compare.Compare(ra, saved, compare.Terms{}).Equal)
 		there, back := compare.Compare(ra, rb, compare.Terms{}), compare.Compare(rb, ra, compare.Terms{})
+		requireLaid(t, there, resultA, resultB)
 		require.Equal(t, mirrored(there), flat(back))
 		require.Equal(t, there.Equal, back.Equal)
 	})
+}
+
+// requireLaid wants what differs at the peaks core by core.
+func requireLaid(t require.TestingT, d *compare.Diff, old, new *replay.Result) {
+	held := func(r *replay.Result, id *uint64) map[string]uint64 {
+		out := map[string]uint64{}
+		for _, on := range r.L1 {
+			if id != nil && on.ID.V == *id && on.Peak != nil {
+				for _, g := range on.Peak.Groups {
+					for c := range g.Cores.All() {
+						out[c.String()] = g.Bytes
+					}
+				}
+			}
+		}
+		return out
+	}
+	for _, dev := range d.Devices {
+		for _, id := range dev.IDs {
+			was, is, want, got := held(old, id.Old), held(new, id.New), map[string][2]uint64{}, map[string][2]uint64{}
+			if len(was) == 0 || len(is) == 0 {
+				require.Empty(t, dev.Laid)
+				continue
+			}
+			for x := range 8 {
+				for y := range 8 {
+					c := fmt.Sprintf("%d-%d", x, y)
+					if was[c] != is[c] {
+						want[c] = [2]uint64{was[c], is[c]}
+					}
+				}
+			}
+			for _, g := range dev.Laid {
+				set, err := l1.ParseCoreRangeSet(g.Cores)
+				require.NoError(t, err)
+				require.Equal(t, g.Count, set.Cores().Len())
+				for c := range set.Cores().All() {
+					require.NotContains(t, got, c.String())
+					got[c.String()] = [2]uint64{g.Tracked.Old, g.Tracked.New}
+				}
+			}
+			require.Equal(t, want, got)
+		}
+	}
 }
 
 func decode(t require.TestingT, r *replay.Result) []*compare.Run {
@@ -254,6 +301,9 @@ func flat(d *compare.Diff) (out []string) {
 			out = append(out, text(p))
 		}
 		for _, g := range dev.Groups {
+			out = append(out, text(g))
+		}
+		for _, g := range dev.Laid {
 			out = append(out, text(g))
 		}
 		out = append(out, text(dev.Counts), string(dev.State))
@@ -295,6 +345,10 @@ func mirrored(d *compare.Diff) []string {
 		for k := range dev.AtPeak {
 			p := &dev.AtPeak[k]
 			p.State, p.Old, p.New = other[p.State], p.New, p.Old
+		}
+		for k := range dev.Laid {
+			g := &dev.Laid[k]
+			g.Tracked.Old, g.Tracked.New = g.Tracked.New, g.Tracked.Old
 		}
 		for k := range dev.Groups {
 			g := &dev.Groups[k]

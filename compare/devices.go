@@ -86,7 +86,7 @@ func alike(a, b *deviceRow) bool {
 	}
 	return samePrograms(a.programs, b.programs) &&
 		sameRows(a.buffers, b.buffers, func(a, b []replay.ProgramBuffer) bool { return sameRows(a, b, sameBuffer) }) &&
-		sameRows(a.groups, b.groups, sameGroup) && alikePeaks(a.peak, b.peak)
+		sameRows(a.groups, b.groups, sameGroup) && sameRows(a.laid, b.laid, sameGroup) && alikePeaks(a.peak, b.peak)
 }
 
 // samePrograms reports whether programs are equal but for their nodes.
@@ -176,7 +176,7 @@ func (c *comparison) device(fold []devicePair) Device {
 			out.Counts, out.Changes = c.programs(old, new)
 		}
 		out.AtPeak = c.parts(residents(old), residents(new))
-		out.Groups = overlay(old.groups, new.groups)
+		out.Groups, out.Laid = overlay(old.groups, new.groups), overlayPeaks(old, new)
 	}
 	for i, name := range figureNames() {
 		out.Figures = append(out.Figures, Figure{name, old.figures[i], new.figures[i]})

@@ -136,6 +136,7 @@ type Device struct {
 	Peak    Pair[*Peak]       `json:"peak"`
 	AtPeak  []Part            `json:"at_peak"` // of what lay on the fullest core then: what differs, by bytes
 	Groups  []Group           `json:"core_groups"`
+	Laid    []LaidGroup       `json:"peak_groups"` // nil unless both sides have L1Peak.Groups
 	Counts  map[State]int     `json:"program_states"`
 	Changes []Program         `json:"programs"` // those that differ, by what they change on their fullest core
 	Listed  bool              `json:"programs_listed"`
@@ -185,6 +186,14 @@ type Group struct {
 	Registered Pair[uint64] `json:"registered_bytes"`
 	AlivePeak  Pair[uint64] `json:"core_peak_bytes"`
 	End        Pair[uint64] `json:"end"` // of the highest registered region
+}
+
+// A LaidGroup is a set of cores that held more or less at the peak of their device than on the
+// old side at its own peak.
+type LaidGroup struct {
+	Cores   string       `json:"cores"`
+	Count   int          `json:"count"`
+	Tracked Pair[uint64] `json:"tracked_bytes"`
 }
 
 // A Program is a program that differs, or several that differ alike.

@@ -15,7 +15,7 @@
 // A [Side] has the answer of check, the [Peak] and the [Tightest] program. A [Capture] is a
 // [File] of each side, its [Chip], and what lives at its end. A [Device] stands for all that
 // differ alike ([DeviceID]): its [Grid], each [Figure], each [Part] of what lay on its
-// fullest core (an [Extent] before and after), each [Group] of cores, and each [Program] that
+// fullest core (an [Extent] before and after), each [Group] of cores and [LaidGroup], and each [Program] that
 // differs ([ProgramRow]), with its buffers ([CB], [CBRow]). A [Pair] is a value before and
 // after, a [State] what became of something. A [Growth] says whether a limit is kept. A
 // [Basis] says by what programs could be compared ([ProgramBasis]).

@@ -62,6 +62,19 @@ func overlay(old, new []replay.CoreGroup) []Group {
 	return out
 }
 
+// overlayPeaks lists the cores that held something else at the peak of their device. Sides that
+// do not say what other cores held then are not compared.
+func overlayPeaks(old, new *deviceRow) (out []LaidGroup) {
+	if old.laid == nil || new.laid == nil {
+		return nil
+	}
+	out = []LaidGroup{}
+	for _, g := range overlay(old.laid, new.laid) {
+		out = append(out, LaidGroup{g.Cores, g.Count, g.Registered})
+	}
+	return out
+}
+
 func groupOf(p Pair[*replay.CoreGroup], cores l1.CoreSet) Group {
 	g := Group{
 		Cores: cores.String(), Count: cores.Len(), Registered: Pair[uint64]{p.Old.Registered, p.New.Registered},

@@ -35,6 +35,7 @@ type deviceRow struct {
 	figures [numFigures]uint64
 	peak    *peakRow
 	groups  []replay.CoreGroup
+	laid    []replay.CoreGroup // of what lay there at the peak, the bytes alone; nil if not known
 
 	listed   bool // its programs are
 	programs *replay.Programs
@@ -185,5 +186,8 @@ func (d *deviceRow) setPeak(p *replay.L1Peak) {
 			one.op, one.inside = x.Buffer.Op, x.Buffer.Layout
 		}
 		d.peak.residents = append(d.peak.residents, one)
+	}
+	for _, g := range p.Groups {
+		d.laid = append(d.laid, replay.CoreGroup{Cores: g.Cores, Registered: g.Bytes})
 	}
 }

@@ -52,8 +52,8 @@ type InputError struct {
 // maxError is the length in bytes that no error text exceeds.
 const maxError = 300
 
-// Error is one line of at most 300 bytes. What came from the input is shown with
-// everything but printable ASCII escaped.
+// Error is one line of at most 300 bytes. The name of the file stands as in all output; what came
+// from the input is shown with everything but printable ASCII escaped.
 func (e *InputError) Error() string {
 	var b strings.Builder
 	b.WriteString(shown.Path(e.File, 100))

@@ -40,6 +40,21 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A program that does not fit is drawn by the L1 of its own device, whichever is looked at.
+func TestFailureOnAnotherChip(t *testing.T) {
+	b := newBrowser(t)
+	b.open(saved(t, written(t, nil, log(t,
+		`{"event":"device","device":0,"spec":{"board":"p150b"}}`, `{"event":"device","device":1,"spec":{"board":"n150"}}`,
+		`{"event":"allocate","buffer":1,"kind":"l1","devices":[0],"parts":[{"address":200000,"size":1300000}]}`,
+		`{"event":"allocate","buffer":2,"kind":"l1","devices":[1],"parts":[{"address":200000,"size":1200000}]}`,
+		`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":262144}]}`, `{"event":"enqueue","program":1,"devices":[1]}`))), 1280, 900)
+	require.Equal(t, "device 0", b.eval(`document.querySelector("#cores .folds [aria-pressed=true]").firstChild.textContent`))
+	shown, _ := b.eval(`document.querySelector("#failures svg").textContent`).(string)
+	require.Contains(t, shown, "1,499,136")
+	require.NotContains(t, shown, "1,572,864")
+	b.quiet("failure")
+}
+
 // What can be clicked shows something else, and what can be reached by keys answers to them.
 func TestClicks(t *testing.T) {
 	b := newBrowser(t)
@@ -56,6 +71,12 @@ func TestClicks(t *testing.T) {
 	require.Equal(t, "Does not fit", text("h1"))
 	require.Contains(t, text("#changed"), "a \"large\" tensor")
 	require.Contains(t, text("#failures"), "62,464 bytes too many")
+
+	// The picture of what differs: the cores of the program hold more, those that had nothing are new.
+	require.EqualValues(t, 64, b.eval(`document.querySelectorAll("#changed figure:first-child .grown").length`))
+	require.EqualValues(t, 46, b.eval(`document.querySelectorAll("#changed figure:first-child .new").length`))
+	require.Equal(t, "core 0-0: 631,296 to 1,461,248 bytes, grown", b.eval(`document.querySelector("#changed .delta .grown").title`))
+	require.EqualValues(t, 64, b.eval(`document.querySelectorAll("#changed figure + figure .grown").length`))
 
 	// A core's address map.
 	require.Contains(t, text("#cores .card"), "and 63 more that hold the same: 1,461,248 bytes at event 7 (t\u00a01600)")

@@ -80,6 +80,7 @@ const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "cor
 const capture = () => doc.captures[state.capture];
 const device = () => capture().alike[state.alike];
 const chip = (c, on = device()) => on ? on.chip : c.report.basis; // devices of a log may differ
+const owner = (c, id) => c.alike.find((a) => a.ids.includes(id)); // ids are numbers, or BigInts if they are large
 const size = (c, on) => chip(c, on).l1_size_bytes;
 const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 const nodeWord = (c) => (c.log ? "event" : "node");
@@ -114,8 +115,8 @@ function tiles(c) {
 
 // One core's L1, by address: what lies where.
 let hatches = 0;
-function addressMap(c, residents, words) {
-  const base = chip(c).cb_base, top = Number(size(c) || 0);
+function addressMap(c, residents, words, on) {
+  const base = chip(c, on).cb_base, top = Number(size(c, on) || 0);
   const high = Math.max(top, ...residents.map((r) => Number(r.end)), Number(base) + 1);
   const W = 360, H = 430, X = 92, lane = 122;
   const y = (a) => H - (Number(a) / high) * H;
@@ -136,7 +137,7 @@ function addressMap(c, residents, words) {
     svg.append(e);
   }
   const edges = new Set([Number(base), high, ...residents.map((r) => Number(r.start)), ...residents.map((r) => Number(r.end))]);
-  const small = Number(chip(c).l1_small_bytes);
+  const small = Number(chip(c, on).l1_small_bytes);
   if (small && top) { svg.append(g("line", { x1: X, x2: X + 2 * lane + 4, y1: y(top - small), y2: y(top - small), class: "edge" })); edges.add(top - small); }
   const ticks = [];
   for (const a of [Number(base), high, ...[...edges].sort((p, q) => p - q)]) {
@@ -210,7 +211,7 @@ function failure(c, f, open) {
     f.synthesised && h("p", { class: "note" }, "It depends on addresses that are not recorded: synthesised.")];
   if (clash) {
     const all = [...clash.cbs, ...clash.above];
-    const svg = addressMap(c, all, "in each other\u2019s way");
+    const svg = addressMap(c, all, "in each other\u2019s way", owner(c, f.device));
     body.push(h("div", { class: "pair" }, h("figure", {}, svg), h("div", {}, h("h3", {}, plural(clash.count, "core") + " " + clash.cores.replace(/[{}]/g, "")),
       h("p", { class: "note" }, num(clash.over_bytes) + " bytes too many: the region ends at " + num(clash.region_end) + ", " + (clash.limit_is === "l1_size" ? "L1 at " : "what lies lowest above starts at ") + num(clash.limit)), holders(c, all, svg))));
   }
@@ -229,8 +230,8 @@ function gridOf(a) {
   const cells = new Map(), l = a.l1 || {};
   let cols = l.cols || 0, rows = l.rows || 0;
   const each = (cores, set) => {
-    for (const m of cores.matchAll(/\[(\d+)-(\d+) - (\d+)-(\d+)\]/g)) {
-      for (let x = +m[1]; x <= +m[3]; x++) for (let y = +m[2]; y <= +m[4]; y++) {
+    for (const [x0, y0, x1, y1] of rects(cores)) {
+      for (let x = x0; x <= x1; x++) for (let y = y0; y <= y1; y++) {
         const key = x + "-" + y;
         if (!cells.has(key)) cells.set(key, { key, tracked: 0, registered: 0, alive: 0, group: null, figures: null });
         set(cells.get(key));
@@ -499,12 +500,44 @@ function diff(d) {
     h("tbody", {}, labels.map((l, i) => h("tr", {}, h("td", {}, l), h("td", { class: "n" }, old[i]), h("td", { class: "n" }, now[i]), h("td", { class: "n" }, by[i])))))),
     d.devices.map((one, i) => changedDevice(one, d.labels[i], d.programs_more[i], d.devices.length < 3, d.figure_words)));
 }
+const rects = (cores) => [...cores.matchAll(/\[(\d+)-(\d+) - (\d+)-(\d+)\]/g)].map((m) => m.slice(1).map(Number));
+function changedCores(one) {
+  const grid = one.grid.new || one.grid.old;
+  return h("div", { class: "two" }, [["tracked_bytes", one.peak_groups, "Everything at the peak, each side at its own"], ["registered_bytes", one.core_groups, "CBs registered"]].map(([key, groups, title]) => {
+    const cells = new Map();
+    let cols = grid ? grid.cols : 0, rows = grid ? grid.rows : 0, most = 0;
+    for (const p of groups || []) for (const [x0, y0, x1, y1] of rects(p.cores)) for (let x = x0; x <= x1; x++) for (let y = y0; y <= y1; y++) {
+      const by = Number(p[key].new) - Number(p[key].old);
+      if (!by) continue;
+      cells.set(x + "-" + y, [p[key], by]);
+      cols = Math.max(cols, x + 1); rows = Math.max(rows, y + 1); most = Math.max(most, Math.abs(by));
+    }
+    if (!most || cols * rows > 4096) return null;
+    const box = h("div", { class: "grid delta", role: "img", "aria-label": "cores, x to the right, y down: " + num(cells.size) + " hold more or less; the tables say by how much", css: { "grid-template-columns": `1.4rem repeat(${cols}, minmax(0, 1fr))` } }, h("span", {}));
+    const step = cols > 16 ? 5 : 1;
+    for (let x = 0; x < cols; x++) box.append(h("span", {}, x % step ? "" : String(x)));
+    for (let y = 0; y < rows; y++) {
+      box.append(h("span", {}, y % step ? "" : String(y)));
+      for (let x = 0; x < cols; x++) {
+        const [pair, by] = cells.get(x + "-" + y) || [null, 0], state = !by ? "same" : Number(pair.old) === 0 ? "new" : Number(pair.new) === 0 ? "gone" : by > 0 ? "grown" : "shrunk";
+        const e = h("i", { class: state, title: `core ${x}-${y}: ` + (by ? `${num(pair.old)} to ${num(pair.new)} bytes, ${state}` : "the same") }, { new: "+", gone: "\u00d7", grown: "\u2191", shrunk: "\u2193", same: "" }[state]);
+        if (by) e.style.setProperty("background", `color-mix(in oklab, var(${by > 0 ? "--bad" : "--accent"}) ${30 + Math.round((70 * Math.abs(by)) / most)}%, var(--card))`);
+        box.append(e);
+      }
+    }
+    const states = new Map();
+    box.querySelectorAll("i:not(.same)").forEach((e) => states.set(e.className, (states.get(e.className) || 0) + 1));
+    return h("figure", {}, h("h3", {}, title), h("p", { class: "note" }, "On " + [...states].map(([k, n]) => plural(n, "core") + " " + k).join(", ") + "; by " + num(most) + " bytes at most."), box,
+      h("div", { class: "keys" }, [["up", "\u2191 grown, + new"], ["down", "\u2193 shrunk, \u00d7 gone"]].map(([k, text]) => h("span", { class: k }, text)), h("span", {}, "the darker the more")));
+  }));
+}
 function changedDevice(one, label, left, open, words) {
   const figures = one.figures.filter((f) => f.old !== f.new);
   if (!figures.length && !one.programs.length && !one.at_peak.length) return h("p", { class: "note", css: { "margin-top": ".8rem" } }, label + ": nothing that is compared differs.");
   const counts = Object.entries(one.program_states).filter(([, n]) => n).map(([k, n]) => num(n) + " " + k).join(", ");
   return h("details", { class: "card", open }, h("summary", {}, h("strong", {}, label), counts && ": programs " + counts),
     figures.length > 0 && h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, figures.map((f) => h("tr", {}, h("td", {}, words[f.name] || spelled(f.name)), h("td", { class: "n" }, num(f.old)), h("td", { class: "n" }, num(f.new)), h("td", { class: "n" }, grew(Number(f.new) - Number(f.old), f.name === "programs" ? 0 : 1))))))),
+    changedCores(one),
     one.at_peak.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "On the fullest core at its peak"), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "state"), h("th", {}, "what"), h("th", { class: "n" }, "old"), h("th", { class: "n" }, "new"), h("th", {}, "whose"))), h("tbody", {}, one.at_peak.slice(0, 40).map((p) => h("tr", {}, h("td", {}, p.state), h("td", { class: "k" }, h("span", { class: "swatch " + hue(p.kind) }), kindOf(p.kind) + (p.cb === null ? "" : " " + p.cb) + (p.times > 1 ? " x " + num(p.times) : "")), h("td", { class: "n" }, p.old ? num(p.old.bytes) : "\u2013"), h("td", { class: "n" }, p.new ? num(p.new.bytes) : "\u2013"), h("td", { class: "w" }, name(p.op)))))))),
     one.programs.length > 0 && h("div", {}, h("h3", { css: { "margin-top": "1rem" } }, "Programs that differ, by bytes of their fullest core"), table([
       { title: "change", num: true, get: change, show: (r) => grew(change(r)) }, column("state", "state"), { title: "old", num: true, get: (r) => (r.old ? r.old.core_max_bytes : null) }, { title: "new", num: true, get: (r) => (r.new ? r.new.core_max_bytes : null) }, column("times", "times", true), column("operation", "op", false, { wide: true })], one.programs, null, left)));

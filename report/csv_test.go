@@ -232,6 +232,9 @@ func TestCSVOfDiffs(t *testing.T) {
 			for _, p := range one.AtPeak {
 				count("at_peak", p.Change())
 			}
+			for _, g := range one.Laid {
+				count("peak_group", int64(g.Tracked.New)-int64(g.Tracked.Old))
+			}
 			for _, g := range one.Groups {
 				count("group", int64(g.Registered.New)-int64(g.Registered.Old))
 			}
@@ -242,8 +245,12 @@ func TestCSVOfDiffs(t *testing.T) {
 				}
 			}
 		}
+		count("verdict", d.Sides.New.Failed-d.Sides.Old.Failed)
+		count("verdict", int64(bytesAt(d.Sides.New.Peak))-int64(bytesAt(d.Sides.Old.Peak)))
 		rows, _ := csvOf(t, report.Diff(d))
 		for _, row := range rows {
+			requireCells(t, row, "old", map[string]any{"answer": string(d.Sides.Old.Answer), "untold": anys(d.Sides.Old.Untold), "accepted": anys(d.Sides.Old.Accepted)})
+			requireCells(t, row, "new", map[string]any{"answer": string(d.Sides.New.Answer), "untold": anys(d.Sides.New.Untold), "accepted": anys(d.Sides.New.Accepted)})
 			change := number(t, row["change"])
 			got[row["about"]]++
 			got[row["about"]+" bytes"] += change
@@ -252,11 +259,26 @@ func TestCSVOfDiffs(t *testing.T) {
 			require.NotEmpty(t, row["state"])
 		}
 		require.Equal(t, want, got, name)
-		require.Equal(t, d.Equal || name == "hidden" || name == "accepted", len(rows) == 0, name)
+		require.Equal(t, d.Equal || name == "hidden" || name == "accepted", int64(len(rows)) == want["verdict"], name)
 	}
-	for _, about := range []string{"chip", "figure", "at_peak", "group", "program", "buffer", "left"} {
+	for _, about := range []string{"chip", "figure", "at_peak", "peak_group", "group", "program", "buffer", "left"} {
 		require.Positive(t, seen[about], about)
 	}
+}
+
+func bytesAt(p *compare.Peak) uint64 {
+	if p == nil {
+		return 0
+	}
+	return p.Bytes
+}
+
+func anys[T any](list []T) []any {
+	out := []any{}
+	for _, one := range list {
+		out = append(out, one)
+	}
+	return out
 }
 
 func cbCell(cb *compare.CBRow) string {

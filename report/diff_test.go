@@ -34,7 +34,7 @@ const tensor = `{"event":"allocate","buffer":1,"kind":"l1","name":"weights","par
 
 func sideOf(t *testing.T, log string) []*compare.Run {
 	t.Helper()
-	return []*compare.Run{compare.Of(logged(t, log, replay.Options{Buffers: true}))}
+	return []*compare.Run{compare.Of(logged(t, log, replay.Options{Buffers: true, Groups: true}))}
 }
 
 func savedOf(t *testing.T, r *replay.Result) []*compare.Run {

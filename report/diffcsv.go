@@ -4,13 +4,20 @@ import (
 	"iter"
 
 	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/replay"
 )
 
-// A csvDiff is one thing that differs: a figure of a chip or of a device, a range on its fullest core, a group
-// of its cores, a program, a buffer of a program, or a buffer that lives at the end.
+// A csvDiff is a figure of the verdict on both sides, or one thing that differs: a figure of a chip or of a device,
+// a range on its fullest core, a group of its cores, a program, a buffer of a program, or a buffer that lives at the end.
 type csvDiff struct {
 	OldFile   *string       `json:"old_file"`
 	NewFile   *string       `json:"new_file"`
+	OldAnswer replay.Answer `json:"old_answer"`
+	NewAnswer replay.Answer `json:"new_answer"`
+	OldUntold []replay.Code `json:"old_untold"`
+	NewUntold []replay.Code `json:"new_untold"`
+	OldAccept []replay.Code `json:"old_accepted"`
+	NewAccept []replay.Code `json:"new_accepted"`
 	Rank      *uint64       `json:"rank"`
 	Devices   int           `json:"devices"`
 	OldDevice *uint64       `json:"old_device"`
@@ -34,11 +41,28 @@ type csvSide struct {
 	Value   *uint64 `json:"value"`
 }
 
-// diffCSV returns a row for each thing that differs, capture by capture and device by device.
+// diffCSV returns the rows of the verdict, then one for each thing that differs, capture by capture and device
+// by device.
 func diffCSV(d *compare.Diff) iter.Seq[csvDiff] {
+	old, now := d.Sides.Old, d.Sides.New
+	both := csvDiff{
+		OldAnswer: old.Answer, NewAnswer: now.Answer, OldUntold: old.Untold, NewUntold: now.Untold, OldAccept: old.Accepted, NewAccept: now.Accepted,
+	}
 	return func(yield func(csvDiff) bool) {
+		for _, f := range []compare.Figure{
+			{Name: "runs_failed", Old: uint64(old.Failed), New: uint64(now.Failed)}, {Name: "tracked_core_peak_bytes", Old: peakBytes(old), New: peakBytes(now)},
+		} {
+			row := both.figure("verdict", f)
+			if f.Old == f.New {
+				row.State = compare.Same
+			}
+			if !yield(row) {
+				return
+			}
+		}
 		for _, c := range d.Captures {
-			row := csvDiff{Rank: c.Rank, OldFile: nameOf(c.Old), NewFile: nameOf(c.New)}
+			row := both
+			row.Rank, row.OldFile, row.NewFile = c.Rank, nameOf(c.Old), nameOf(c.New)
 			old, now := c.Chip.Old, c.Chip.New
 			for _, f := range []compare.Figure{
 				{Name: "cb_base", Old: old.Base, New: now.Base}, {Name: "cb_align", Old: old.Align, New: now.Align},
@@ -57,7 +81,9 @@ func diffCSV(d *compare.Diff) iter.Seq[csvDiff] {
 		for _, one := range d.Devices {
 			id := one.IDs[0]
 			c := d.Captures[id.Capture]
-			row := csvDiff{Rank: id.Rank, OldFile: nameOf(c.Old), NewFile: nameOf(c.New), Devices: len(one.IDs), OldDevice: id.Old, NewDevice: id.New}
+			row := both
+			row.Rank, row.OldFile, row.NewFile = id.Rank, nameOf(c.Old), nameOf(c.New)
+			row.Devices, row.OldDevice, row.NewDevice = len(one.IDs), id.Old, id.New
 			for r := range row.ofDevice(one) {
 				if !yield(r) {
 					return
@@ -87,8 +113,13 @@ func (row csvDiff) ofDevice(d compare.Device) iter.Seq[csvDiff] {
 				return
 			}
 		}
+		for _, g := range d.Laid {
+			if !yield(row.cores("peak_group", "tracked_bytes", g.Cores, g.Tracked, "")) {
+				return
+			}
+		}
 		for _, g := range d.Groups {
-			if !yield(row.group(g)) {
+			if !yield(row.cores("group", "registered_bytes", g.Cores, g.Registered, g.State)) {
 				return
 			}
 		}
@@ -126,10 +157,14 @@ func (row csvDiff) part(about string, p compare.Part) csvDiff {
 	return row
 }
 
-func (row csvDiff) group(g compare.Group) csvDiff {
-	row.About, row.State, row.Name, row.Times = "group", g.State, "registered_bytes", 1
-	row.Old.Cores, row.New.Cores, row.Old.Value, row.New.Value = &g.Cores, &g.Cores, &g.Registered.Old, &g.Registered.New
-	row.Change = int64(g.Registered.New) - int64(g.Registered.Old)
+// cores is a row about a set of cores that hold more, fewer or other bytes each. Its state goes by these bytes
+// unless there is one.
+func (row csvDiff) cores(about, name, cores string, held compare.Pair[uint64], state compare.State) csvDiff {
+	row = row.figure(about, compare.Figure{Name: name, Old: held.Old, New: held.New})
+	if state != "" {
+		row.State = state
+	}
+	row.Old.Cores, row.New.Cores = &cores, &cores
 	return row
 }
 

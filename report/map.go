@@ -23,8 +23,10 @@ import (
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	d := Document{json: func(w io.Writer) error { return writeMapJSON(w, r, at) }, head: csvLaid{}, rows: rowsOf(laidRows(r, at))}
 	page := &d.page
-	page.line("%s", mapAnswer(r, at))
+	answer, where := mapAnswer(r, at)
+	page.line("%s", answer)
 	page.line("%s%s: %s", shown.End(r.File, 60), onlyText(r.Only), length(r))
+	page.note(where...)
 	folds := foldLaid(r, at)
 	for i, f := range folds {
 		if i == maxMaps {
@@ -79,8 +81,8 @@ func laid(d *replay.DeviceL1, at event.Opt[uint64]) []replay.LaidGroup {
 	return nil
 }
 
-// mapAnswer says which core held most.
-func mapAnswer(r *replay.Result, at event.Opt[uint64]) string {
+// mapAnswer says how much a core held at most, and which one that was.
+func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []note) {
 	var best *replay.DeviceL1
 	var most replay.LaidGroup
 	for i := range r.L1 {
@@ -91,7 +93,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) string {
 		}
 	}
 	if best == nil {
-		return "map: nothing is known to have been in L1" + momentOf(r, nil, at)
+		return "map: nothing is known to have been in L1" + momentOf(r, nil, at), nil
 	}
 	share := ""
 	if usable := r.SpecOf(best.ID).Usable().Len(); usable > 0 {
@@ -101,7 +103,8 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) string {
 	if r.Only.Core.OK {
 		cores = l1.CoreSetOf(r.Only.Core.V)
 	}
-	return fmt.Sprintf("map: at most %s bytes on a core%s, %s of %s%s", grouped(most.Bytes), share, coresText(cores), deviceName(r, best.ID), momentOf(r, best, at))
+	answer = fmt.Sprintf("map: at most %s bytes on a core%s", grouped(most.Bytes), share)
+	return answer, []note{{"on", fmt.Sprintf("%s of %s%s", coresText(cores), deviceName(r, best.ID), momentOf(r, best, at))}}
 }
 
 // momentOf says of which moment a device is drawn.

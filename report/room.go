@@ -12,7 +12,7 @@ import (
 
 // Room returns the answer to the question how large one more L1 buffer could have been: the room
 // in the first line, then who limits it and when, and the room on each group of cores. Its CSV has
-// a row for the room on all cores of each device, and one for each group of cores. The Result has
+// a row for the room on all cores of each device, one for each group of cores, and one for each run without a place. The Result has
 // to have a Room.
 func Room(r *replay.Result, j replay.Judgement) Document {
 	m := room{check{j, r}}

@@ -17,6 +17,7 @@ import (
 // What room says of each capture follows its schema, in the forms of all questions.
 func TestRoomSchema(t *testing.T) {
 	_, strict := compileSchema(t, "cbl1.room-1.schema.json")
+	tights := 0
 	for _, f := range fixtures(t) {
 		for _, q := range []replay.RoomQuestion{{}, {Size: 1_300_000}, {Size: 1, Cores: l1.Rect(0, 0, 1, 1).Cores()}} {
 			inputs, err := capture.Inputs(f.capture)
@@ -42,7 +43,15 @@ func TestRoomSchema(t *testing.T) {
 					rows = rows[1:]
 				}
 			}
-			require.Empty(t, rows)
+			tight := decoded(t, d)["too_tight"].([]any)
+			tights += len(tight)
+			require.Len(t, rows, len(tight))
+			for i, one := range tight {
+				require.Empty(t, rows[i]["whole"]+rows[i]["room_bytes"])
+				require.Greater(t, requireCells(t, rows[i], "too_tight", one), 4)
+				requireCells(t, rows[i], "device", memberOf(one, "device"))
+			}
 		}
 	}
+	require.Greater(t, tights, 10)
 }

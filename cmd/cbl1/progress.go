@@ -51,7 +51,7 @@ func (p *progress) reads(j *job) func(nodes int64) {
 			return
 		}
 		p.next, p.shown = now.Add(redraw), true
-		fmt.Fprintf(p.w, "\r%s: %d nodes", name, nodes)
+		fmt.Fprintf(p.w, "\r%s: %d read", name, nodes)
 	}
 }
 

@@ -254,5 +254,5 @@ func TestProgress(t *testing.T) {
 	step(12288)
 	p.done()
 	p.done()
-	require.Equal(t, "\r..."+strings.Repeat("x", 57)+": 8192 nodes\r\x1b[K", b.String())
+	require.Equal(t, "\r..."+strings.Repeat("x", 57)+": 8192 read\r\x1b[K", b.String())
 }

@@ -104,12 +104,14 @@ func Name(s string, n int) string {
 	return Head(Escape(s), n)
 }
 
-// Path returns the end of s, escaped, in at most n bytes.
+// Path returns the end of s as Visible shows it, in at most n bytes; n is 3 or more.
 func Path(s string, n int) string {
-	if len(s) > 8*n {
-		s = s[len(s)-8*n:]
+	for columns := n; columns >= len(Ellipsis); columns-- {
+		if out := End(s, columns); len(out) <= n {
+			return out
+		}
 	}
-	return Tail(Escape(s), n)
+	return Ellipsis
 }
 
 // Start returns the start of s as Visible shows it, in at most n columns; n is 3 or more.
