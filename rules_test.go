@@ -55,7 +55,7 @@ type row struct {
 // importTable has a row per package. A package's own internal/ folders belong
 // to its row and may be imported by it. Test files may import what they like.
 func importTable() map[string]row {
-	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report", "wire", "shm", "serve"}
+	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report", "wire", "shm", "watch", "serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
 	return map[string]row{
@@ -74,7 +74,8 @@ func importTable() map[string]row {
 		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"wire":                {ours: []string{"l1", "program", "device", "event", "internal/shown"}, never: []string{"os/exec", "net", "flag"}},
 		"shm":                 {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"serve":               {ours: []string{"l1", "device", "event", "replay", "wire", "shm", "internal/shown"}, never: []string{"os/exec", "flag"}},
+		"watch":               {ours: []string{"l1", "device", "draw", "replay", "shm", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"serve":               {ours: []string{"l1", "device", "event", "replay", "wire", "shm", "watch", "internal/shown"}, never: []string{"os/exec", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
@@ -114,7 +115,7 @@ func folders() []string {
 		"fit", "fuzz", "internal", "l1", "planted", "program", "replay", "report", "testdata",
 
 		"page", // has files that it embeds
-		"serve", "shm", "wire",
+		"serve", "shm", "watch", "wire",
 	}
 }
 

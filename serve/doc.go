@@ -12,7 +12,8 @@
 //	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session of its own, or replay.Shared by name ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep looks for processes
-// that have died, Server.Statistics prints, Server.Close ends all. Nothing is started but the
+// that have died, Server.Statistics prints, Server.Close ends all. Server.Snapshot has what stands now,
+// Server.Moment the events of a log that begins now. Nothing is started but the
 // goroutine of each connection, while Serve or ServeLogs runs.
 //
 // # Who has what

@@ -51,20 +51,20 @@ func (r *recording) full() bool {
 	return r.to.Most > 0 && r.file != nil && r.bytes > r.to.Most && r.bytes > 2*r.least
 }
 
-// lost writes that a client was lost.
-func (r *recording) lost(l loss, t string) error {
+// event tells that a client was lost.
+func (l loss) event(t string) event.Event {
 	e := event.Event{
 		Pos: event.Pos{Node: -1}, Kind: event.KindHidden, Code: wire.CodeLost, Count: 1, T: t, Process: strconv.Itoa(int(l.pid)), Detail: l.reason,
 	}
 	if len(l.devices) == 0 {
 		e.Detail += "; what it was about cannot be told"
-		return r.write(&e)
+		return e
 	}
 	for _, id := range l.devices {
 		e.Devices.V = append(e.Devices.V, device.ID(id))
 	}
 	e.Devices.OK = true
-	return r.write(&e)
+	return e
 }
 
 func (r *recording) flush() error {
@@ -95,22 +95,8 @@ func (s *Server) begin() error {
 	}
 	r.file, r.out, r.bytes = file, bufio.NewWriterSize(file, 1<<16), 0
 	r.events, r.teller = event.NewWriter(r), wire.Teller{T: s.stamp()}
-	for _, e := range r.teller.Header() {
+	for e := range s.moment(&r.teller) {
 		err = cmp.Or(err, r.write(&e))
-	}
-	for _, id := range s.devices() {
-		if d, declared := s.known[id]; declared {
-			e := r.teller.Declare(d)
-			err = cmp.Or(err, r.write(&e))
-		}
-	}
-	for lot := range s.ledger.Live() {
-		for _, e := range r.teller.Came(&lot) {
-			err = cmp.Or(err, r.write(&e))
-		}
-	}
-	for _, l := range s.lost {
-		err = cmp.Or(err, r.lost(l, s.stamp()))
 	}
 	r.least = r.bytes
 	return err

@@ -327,6 +327,7 @@ func (s *Server) lose(p *process, reason error) {
 	}
 	s.lost = append(s.lost, lost)
 	if s.log != nil {
-		s.fail(s.log.lost(lost, s.stamp()))
+		e := lost.event(s.stamp())
+		s.fail(s.log.write(&e))
 	}
 }

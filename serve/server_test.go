@@ -25,6 +25,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -183,6 +184,17 @@ func TestAnswers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is published of a device has each byte of a core once.
+func TestUsage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150()}}})
+		send(t, s.connect(1), wire.Newest(), cb, cb, wire.Record{Type: wire.TypeAlloc, Size: 5, Kind: 3, ID: 1}, wire.Record{Type: wire.TypeAlloc, Size: 6, Kind: 2, ID: 2})
+		require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, s.Usage(0))
+		require.Zero(t, s.Usage(9))
+		s.shut(t)
+	})
 }
 
 // A dead process keeps what it had for a while. Everything that it said before is read first.

@@ -49,11 +49,18 @@ type key struct {
 	id     uint64
 }
 
+// An ownerOn is a process on one device.
+type ownerOn struct {
+	owner  Owner
+	device int32
+}
+
 // A Ledger follows records by the rules of the allocation server. The zero Ledger is empty
 // and ready to use.
 type Ledger struct {
 	live      map[key][]*Lot // never empty; of a buffer the first is the one that counts
 	of        map[Owner]map[uint64]*Lot
+	sums      map[ownerOn]*Totals // of what each has on a device, as if it had it alone
 	freed     map[key]struct{}
 	devices   map[int32]*Totals
 	declared  map[int32]bool // and whether it is a mesh
@@ -87,6 +94,15 @@ func (l *Ledger) Len() int { return l.lots }
 
 // LenOf returns the number of live lots of one owner.
 func (l *Ledger) LenOf(o Owner) int { return len(l.of[o]) }
+
+// TotalsOf returns the sums over what one owner has on a device. What is shared, or backs other
+// buffers, counts as any.
+func (l *Ledger) TotalsOf(o Owner, device int32) Totals {
+	if t := l.sums[ownerOn{o, device}]; t != nil {
+		return *t
+	}
+	return Totals{}
+}
 
 // Anomalies returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
@@ -317,10 +333,30 @@ func (l *Ledger) own(lot *Lot) {
 		l.of[lot.Owner] = map[uint64]*Lot{}
 	}
 	l.of[lot.Owner][lot.Serial] = lot
+	l.count(lot, true)
+}
+
+// count adds what an owner has to its sums, whoever has it as well.
+func (l *Ledger) count(lot *Lot, comes bool) {
+	if l.sums == nil {
+		l.sums = map[ownerOn]*Totals{}
+	}
+	on := ownerOn{lot.Owner, lot.Device}
+	t := l.sums[on]
+	if t == nil {
+		t = &Totals{}
+		l.sums[on] = t
+	}
+	alone := *lot
+	alone.Shared, alone.Backing = false, false
+	if t.move(&alone, comes); *t == (Totals{}) {
+		delete(l.sums, on)
+	}
 }
 
 func (l *Ledger) disown(lot *Lot) {
 	delete(l.of[lot.Owner], lot.Serial)
+	l.count(lot, false)
 	if len(l.of[lot.Owner]) == 0 {
 		delete(l.of, lot.Owner)
 	}

@@ -67,6 +67,9 @@ func (w *world) check(t require.TestingT) {
 		require.Equal(t, want, got, "device %d", id)
 		lots += want.CBs + want.Kernels
 		w.checkFleet(t, id, want)
+		for o := range wire.Owner(4) {
+			require.Equal(t, w.model.totalsOf(o, id), w.ledger.TotalsOf(o, id), "owner %d on device %d", o, id)
+		}
 	}
 	require.Equal(t, len(w.model.lots), w.ledger.Len())
 	if odd := w.ledger.Anomalies(); len(odd) > 0 || len(w.model.odd) > 0 {
@@ -211,6 +214,7 @@ func TestSharedBuffer(t *testing.T) {
 		w.apply(t, o, wire.Record{Type: wire.TypeAlloc, ID: 0x1000, Size: 4096, Kind: 1})
 	}
 	require.Equal(t, wire.Totals{Buffers: 1, L1: 4096, Backings: 1, Backing: 4096}, w.ledger.Totals(0))
+	w.check(t)
 	first := w.ledger.Release(1)
 	require.Len(t, first, 1)
 	require.Equal(t, wire.Left, first[0].What)

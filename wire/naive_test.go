@@ -193,3 +193,23 @@ func (n *naive) union(device int32) (bytes uint64) {
 	}
 	return uint64(len(taken))
 }
+
+// totalsOf are the sums over what an owner has on a device, each thing as if it were its alone.
+func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
+	for _, lot := range n.lots {
+		if lot.owner != o || lot.device != device {
+			continue
+		}
+		switch lot.what {
+		case 'c':
+			t.CBs, t.CB = t.CBs+1, t.CB+lot.size
+		case 'k':
+			t.Kernels++
+			t.Kernel[min(lot.kind, 3)] += lot.size
+		default:
+			t.Buffers++
+			*map[uint8]*uint64{0: &t.DRAM, 1: &t.L1, 2: &t.System, 3: &t.L1Small, 4: &t.Trace}[lot.kind] += lot.size
+		}
+	}
+	return t
+}

@@ -42,6 +42,7 @@ type serving struct {
 	delay, stats time.Duration
 	limits       serve.Limits
 	publish      publishing
+	expose       exposing
 }
 
 func newServe(s streams) *cobra.Command {
@@ -80,6 +81,7 @@ func newServe(s streams) *cobra.Command {
 	flags.Var((*limitFlag)(&in.limits.PerSecond), "max-rate", "records a second of one connection")
 	flags.Var((*limitFlag)(&in.limits.Fleets), "max-fleets", "fleets with names that event logs share")
 	in.publish.flags(flags)
+	in.expose.flags(flags)
 	return cmd
 }
 
@@ -112,6 +114,11 @@ func (in *serving) run() error {
 		return err
 	}
 	defer unpublish()
+	conceal, err := in.expose.start(server, in.err)
+	if err != nil {
+		return err
+	}
+	defer conceal()
 	if !in.quiet {
 		fmt.Fprintf(in.err, "cbl1: listening on %s\n", in.socket)
 	}

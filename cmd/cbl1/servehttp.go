@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/page"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
+	"github.com/cbl1/cbl1/serve"
+)
+
+// What a client of the HTTP server may take.
+const (
+	httpHeader  = 5 * time.Second
+	httpRequest = 10 * time.Second
+	httpAnswer  = time.Minute
+	httpIdle    = time.Minute
+	httpHead    = 64 << 10 // bytes of a request's head
+	httpClients = 2048
+)
+
+// exposing is what a server says over HTTP: nothing, unless it is told to.
+type exposing struct {
+	address   string
+	hosts     []string
+	anywhere  bool
+	processes bool
+}
+
+func (in *exposing) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&in.address, "http", "", "serve /metrics, /report, /page and /figures on an address of this machine, like localhost:9117")
+	flags.StringSliceVar(&in.hosts, "http-host", nil, "names of this server that requests may have, besides addresses and localhost")
+	flags.BoolVar(&in.anywhere, "http-anywhere", false, "listen also on addresses that other machines reach")
+	flags.BoolVar(&in.processes, "http-processes", false, "metrics of processes, too")
+}
+
+// start answers requests until stop is called.
+func (in *exposing) start(server *serve.Server, errw io.Writer) (stop func(), err error) {
+	if in.address == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", in.address)
+	if err != nil {
+		return nil, err
+	}
+	at, err := netip.ParseAddrPort(listener.Addr().String())
+	if err == nil && !in.anywhere && !at.Addr().Unmap().IsLoopback() {
+		err = fmt.Errorf("%s is for other machines, too: want an address like localhost:9117, or --http-anywhere", in.address)
+	}
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	web := http.Server{
+		Handler: in.handler(server), ReadHeaderTimeout: httpHeader, ReadTimeout: httpRequest, WriteTimeout: httpAnswer, IdleTimeout: httpIdle, MaxHeaderBytes: httpHead,
+	}
+	fmt.Fprintf(errw, "cbl1: http://%s/metrics\n", listener.Addr())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := web.Serve(newBounded(listener, httpClients)); !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintf(errw, "cbl1: nothing is answered over HTTP any more: %v\n", err)
+		}
+	}()
+	return func() {
+		_ = web.Close() // whoever reads ends
+		<-ended
+	}, nil
+}
+
+// handler answers GET and HEAD of what there is, for hosts that are known.
+func (in *exposing) handler(server *serve.Server) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		now := server.Snapshot()
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = w.Write(now.AppendMetrics(nil, in.processes)) // who asked has gone
+	})
+	mux.HandleFunc("GET /figures", func(w http.ResponseWriter, _ *http.Request) {
+		b, err := json.Marshal(server.Snapshot())
+		respond(w, "application/json", b, err)
+	})
+	one := make(chan struct{}, 1) // a document of the moment may take long
+	document := func(kind string, write func(io.Writer, *replay.Result) error) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			select {
+			case one <- struct{}{}:
+			default:
+				http.Error(w, "another one is being made", http.StatusServiceUnavailable)
+				return
+			}
+			defer func() { <-one }()
+			var b bytes.Buffer
+			r, err := moment(server)
+			if err == nil {
+				err = write(&b, r)
+			}
+			respond(w, kind, b.Bytes(), err)
+		}
+	}
+	mux.HandleFunc("GET /report", document("application/json", func(w io.Writer, r *replay.Result) error {
+		return report.Report(r, report.Options{}).JSON(w)
+	}))
+	mux.HandleFunc("GET /page", document("text/html; charset=utf-8", func(w io.Writer, r *replay.Result) error {
+		return page.Write(w, []*replay.Result{r}, replay.Terms{}, nil)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if !in.knows(r.Host) {
+			http.Error(w, "this server has another name (--http-host)", http.StatusMisdirectedRequest)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// respond writes a document, or why there is none.
+func respond(w http.ResponseWriter, kind string, b []byte, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(b) // who asked has gone
+}
+
+// moment is the Result of a log that begins now.
+func moment(server *serve.Server) (*replay.Result, error) {
+	events := server.Moment()
+	return replay.Run("now", func(yield func(*event.Event, error) bool) {
+		for i := range events {
+			if !yield(&events[i], nil) {
+				return
+			}
+		}
+	}, replay.Options{Buffers: true, Groups: true, Timeline: true})
+}
+
+// knows reports whether a request names this server: by an address, as localhost, or as was
+// said. A page of another site that has its name point here does not.
+func (in *exposing) knows(host string) bool {
+	name := host
+	if bare, _, err := net.SplitHostPort(host); err == nil {
+		name = bare
+	}
+	name = strings.Trim(name, "[]")
+	if _, err := netip.ParseAddr(name); err == nil || strings.EqualFold(name, "localhost") {
+		return true
+	}
+	for _, known := range in.hosts {
+		if strings.EqualFold(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// A bounded is a listener that has so many connections at most: another one waits.
+type bounded struct {
+	net.Listener
+	free chan struct{}
+}
+
+func newBounded(l net.Listener, most int) *bounded { return &bounded{l, make(chan struct{}, most)} }
+
+func (b *bounded) Accept() (net.Conn, error) {
+	b.free <- struct{}{}
+	c, err := b.Listener.Accept()
+	if err != nil {
+		<-b.free
+		return nil, err
+	}
+	return &boundedConn{Conn: c, of: b}, nil
+}
+
+// A boundedConn gives its place back once.
+type boundedConn struct {
+	net.Conn
+	of   *bounded
+	once sync.Once
+}
+
+func (c *boundedConn) Close() error {
+	c.once.Do(func() { <-c.of.free })
+	return c.Conn.Close()
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A stage is a server with clients on pipes, and what it records.
+type stage struct {
+	server *serve.Server
+	conns  chan net.Conn
+	record strings.Builder
+	dead   map[int32]bool
+	open   []net.Conn
+}
+
+func (s *stage) Accept() (net.Conn, error) {
+	if c, ok := <-s.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (s *stage) Close() error   { return nil }
+func (s *stage) Addr() net.Addr { return &net.UnixAddr{} }
+
+type keeps struct{ *strings.Builder }
+
+func (keeps) Close() error { return nil }
+
+func newStage(t *testing.T) *stage {
+	s := &stage{conns: make(chan net.Conn), dead: map[int32]bool{}}
+	pid := int32(100)
+	var err error
+	s.server, err = serve.New(serve.Config{
+		Now: func() time.Time { return time.Unix(5, 0) }, Dialect: wire.Newest(),
+		Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
+		Identify: func(net.Conn) (serve.Peer, error) {
+			pid++
+			me := pid
+			return serve.Peer{PID: me, Dead: func() bool { return s.dead[me] }}, nil
+		},
+		Record: &serve.Record{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
+	})
+	require.NoError(t, err)
+	ended := make(chan error)
+	go func() { ended <- s.server.Serve(s) }()
+	t.Cleanup(func() {
+		_ = s.server.Close()
+		close(s.conns)
+		<-ended
+	})
+	return s
+}
+
+// client sends records of the next process, which is number 101 at first.
+func (s *stage) client(t *testing.T, records ...wire.Record) {
+	here, there := net.Pipe()
+	s.conns <- there
+	for _, r := range append(records, wire.Record{Type: wire.TypeQuery}) {
+		b, err := wire.Newest().Append(nil, &r)
+		require.NoError(t, err)
+		_, err = here.Write(b)
+		require.NoError(t, err)
+	}
+	_, err := io.ReadFull(here, make([]byte, 144)) // all was taken in
+	require.NoError(t, err)
+	s.open = append(s.open, here)
+}
+
+func fetch(t *testing.T, h http.Handler, path string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	return w.Body.String()
+}
+
+func busyStage(t *testing.T) *stage {
+	s := newStage(t)
+	s.client(t,
+		wire.Record{Type: wire.TypeCBAlloc, Size: 1 << 20, ID: 111616},
+		wire.Record{Type: wire.TypeCBAlloc, Size: 1 << 18, ID: 111616},
+		wire.Record{Type: wire.TypeAlloc, Size: 4096, Kind: 1, ID: 1300000},
+		wire.Record{Type: wire.TypeAlloc, Size: 100, Kind: 0, ID: 1},
+		wire.Record{Type: wire.TypeKernelLoad, Size: 77, ID: 1},
+		wire.Record{Type: wire.TypeCBFree, ID: 5})
+	s.client(t, wire.Record{Type: wire.TypeCBAlloc, Device: 1, Size: 2048, ID: 111616}, wire.Record{Type: wire.TypeAlloc, Device: 5, Size: 9, Kind: 0, ID: 4})
+	return s
+}
+
+// Every figure of /metrics is one of the rows, and what has gone has no series.
+func TestMetrics(t *testing.T) {
+	s := busyStage(t)
+	h := (&exposing{processes: true}).handler(s.server)
+	text := fetch(t, h, "/metrics")
+	for _, want := range []string{
+		`cbl1_device_registered_bytes{device="0",board="n150"} 67108864`,
+		`cbl1_device_registered_core_bytes{device="0",board="n150"} 1048576`,
+		`cbl1_device_registered_core_peak_bytes{device="0",board="n150"} 1048576`,
+		`cbl1_device_cb_sum_bytes{device="0",board="n150"} 1310720`,
+		`cbl1_device_cb_logical_bytes{device="0",board="n150"} 83886080`,
+		`cbl1_device_l1_buffer_bytes{device="0",board="n150"} 4096`,
+		`cbl1_device_dram_buffer_bytes{device="5"} 9`,
+		`cbl1_device_kernel_bytes{device="0",board="n150"} 77`,
+		`cbl1_device_headroom_bytes{device="0",board="n150"} 139808`,
+		`cbl1_device_cores{device="0",board="n150"} 64`,
+		`cbl1_device_bound{device="1",board="p150"} 1`,
+		`cbl1_process_cb_bytes{pid="101",device="0"} 1310720`,
+		`cbl1_process_cb_bytes{pid="102",device="1"} 2048`,
+		`cbl1_odd_total{code="unknown-free"} 1`,
+		`cbl1_leaked_total 0`,
+	} {
+		require.Contains(t, text, want+"\n")
+	}
+	require.NotContains(t, text, "dispatched", "records tell of none")
+	require.NotContains(t, text, `registered_bytes{device="5"`, "nobody knows its cores")
+	require.NotContains(t, text, `device="32"`)
+	require.NotContains(t, fetch(t, (&exposing{}).handler(s.server), "/metrics"), "pid")
+
+	s.dead[102] = true
+	require.NoError(t, s.open[1].Close())
+	require.Eventually(t, func() bool { // its connection has ended
+		s.server.Sweep()
+		return s.server.Counts().Leaked == 2
+	}, 20*time.Second, time.Millisecond)
+	text = fetch(t, h, "/metrics")
+	require.NotContains(t, text, `pid="102"`)
+	require.Contains(t, text, "cbl1_leaked_total 2\n")
+	require.Contains(t, text, `cbl1_device_registered_bytes{device="1",board="p150"} 0`+"\n")
+
+	var now watch.Snapshot
+	require.NoError(t, json.Unmarshal([]byte(fetch(t, h, "/figures")), &now))
+	require.Equal(t, s.server.Snapshot(), now)
+}
+
+// What is reported of a moment is what is reported of a log that begins then.
+func TestReportOfTheMoment(t *testing.T) {
+	s := busyStage(t)
+	h := (&exposing{}).handler(s.server)
+	got := fetch(t, h, "/report")
+	require.NoError(t, s.server.Close())
+	file := filepath.Join(t.TempDir(), "now")
+	require.NoError(t, os.WriteFile(file, []byte(s.record.String()), 0o600))
+	code, want, stderr := call("", "report", "--format", "json", file)
+	require.Zero(t, code, stderr)
+	var a, b map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got), &a))
+	require.NoError(t, json.Unmarshal([]byte(want), &b))
+	require.EqualValues(t, 64<<20, of(a, "devices", "0", "registered_union_bytes"))
+	require.Equal(t, file, b["file"])
+	delete(a, "file")
+	delete(b, "file")
+	require.Equal(t, b, a)
+	require.True(t, strings.HasPrefix(strings.ToLower(fetch(t, h, "/page")), "<!doctype html>"))
+}
+
+func of(v any, path ...string) any {
+	for _, key := range path {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+func TestHTTPRefuses(t *testing.T) {
+	s := newStage(t)
+	h := (&exposing{hosts: []string{"farm.example"}}).handler(s.server)
+	for _, c := range []struct {
+		method, url string
+		code        int
+	}{
+		{"GET", "http://127.0.0.1:9117/metrics", 200},
+		{"HEAD", "http://[::1]:9117/metrics", 200},
+		{"GET", "http://LOCALHOST/metrics", 200},
+		{"GET", "http://farm.example:80/metrics", 200},
+		{"GET", "http://evil.example/metrics", 421},
+		{"GET", "http://localhost.evil.example/report", 421},
+		{"POST", "http://localhost/metrics", 405},
+		{"GET", "http://localhost/", 404},
+		{"GET", "http://localhost/debug/pprof/", 404},
+		{"GET", "http://localhost/metrics/..", 404},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(c.method, c.url, nil))
+		if w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect {
+			w.Code = 404 // to a path that is cleaned
+		}
+		require.Equal(t, c.code, w.Code, "%s %s", c.method, c.url)
+	}
+	_, err := (&exposing{address: "0.0.0.0:0"}).start(s.server, io.Discard)
+	require.ErrorContains(t, err, "is for other machines, too")
+	_, err = (&exposing{address: "[::]:0"}).start(s.server, io.Discard)
+	require.ErrorContains(t, err, "is for other machines, too")
+	stop, err := (&exposing{address: "0.0.0.0:0", anywhere: true}).start(s.server, io.Discard)
+	require.NoError(t, err)
+	stop()
+}
+
+// Slow clients hold nobody up, and those beyond the bound wait until one has gone.
+func TestSlowHTTP(t *testing.T) {
+	s := busyStage(t)
+	var errs strings.Builder
+	stop, err := (&exposing{address: "localhost:0"}).start(s.server, &errs)
+	require.NoError(t, err)
+	defer stop()
+	url := strings.TrimSpace(strings.TrimPrefix(errs.String(), "cbl1: "))
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
+	for range 200 {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer func() { _ = c.Close() }()
+		_, err = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: loc")
+		require.NoError(t, err)
+	}
+	begun := time.Now()
+	r, err := http.Get(url)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	_, err = io.Copy(io.Discard, r.Body)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	t.Logf("answered in %v beside 200 slow clients", time.Since(begun))
+}
+
+// The names that rules and dashboard ask for are names of metrics.
+func TestPrometheusFiles(t *testing.T) {
+	text := fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics")
+	names := map[string]bool{"cbl1_device_dispatched_bytes": true, "cbl1_device_tracked_bytes": true, "cbl1_device_tracked_core_bytes": true}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(text, -1) {
+		names[m[1]] = true
+	}
+	folder := filepath.Join("..", "..", "docs", "prometheus")
+	for _, file := range []string{"cbl1.rules.yml", "cbl1.dashboard.json"} {
+		b, err := os.ReadFile(filepath.Join(folder, file))
+		require.NoError(t, err)
+		used := regexp.MustCompile(`cbl1_(device|process|odd|leaked)\w+`).FindAllString(string(b), -1)
+		require.NotEmpty(t, used)
+		for _, name := range slices.Compact(used) {
+			require.True(t, names[name], "%s asks for %s", file, name)
+		}
+		if strings.HasSuffix(file, ".json") {
+			require.True(t, json.Valid(b))
+		}
+	}
+}
+
+// promtool accepts the metrics, the rules, and every query of the dashboard; the rules fire
+// when they should.
+func TestPromtool(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("needs promtool")
+	}
+	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "prometheus"))
+	require.NoError(t, err)
+	tool := func(in string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(promtool, args...)
+		cmd.Dir, cmd.Stdin = folder, strings.NewReader(in)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "promtool %s\n%s", args, out)
+	}
+	tool(fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics"), "check", "metrics")
+	tool("", "check", "rules", "cbl1.rules.yml")
+	tool("", "test", "rules", "cbl1.rules.test.yml")
+
+	b, err := os.ReadFile(filepath.Join(folder, "cbl1.dashboard.json"))
+	require.NoError(t, err)
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	for i, m := range regexp.MustCompile(`"expr": ("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(string(b), -1) {
+		fmt.Fprintf(&rules, "  - record: dashboard:query:%d\n    expr: %s\n", i, m[1])
+	}
+	file := filepath.Join(t.TempDir(), "dashboard.yml")
+	require.NoError(t, os.WriteFile(file, []byte(rules.String()), 0o600))
+	tool("", "check", "rules", file)
+}

@@ -1,0 +1,142 @@
+package watch
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// A gauge is a figure of each device as a metric.
+type gauge struct {
+	name, help string
+	of         func(d *Device) *uint64
+}
+
+func gauges() []gauge {
+	flag := func(on bool) *uint64 {
+		n := uint64(0)
+		if on {
+			n = 1
+		}
+		return &n
+	}
+	known := func(n uint64) *uint64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	return []gauge{
+		{"cores", "Cores of the device.", func(d *Device) *uint64 { return known(uint64(d.Cores)) }},
+		{"usable_core_bytes", "Usable L1 of one core.", func(d *Device) *uint64 { return known(d.Usable) }},
+		{"registered_bytes", "Union of the registered circular buffers on each core, summed over cores.", func(d *Device) *uint64 { return d.Registered }},
+		{"registered_core_bytes", "Union of the registered circular buffers on the fullest core.", func(d *Device) *uint64 { return d.Core }},
+		{"registered_core_peak_bytes", "High-water mark of registered_core_bytes.", func(d *Device) *uint64 {
+			if d.Peak == nil {
+				return nil
+			}
+			return &d.Peak.Core
+		}},
+		{"dispatched_bytes", "Circular buffers that the last dispatches left, summed over cores.", func(d *Device) *uint64 { return d.Dispatched }},
+		{"tracked_bytes", "Everything in L1 but kernels, each byte once, summed over cores.", func(d *Device) *uint64 { return d.Tracked }},
+		{"tracked_core_bytes", "Everything in L1 but kernels on the fullest core.", func(d *Device) *uint64 { return d.TrackedCore }},
+		{"headroom_bytes", "Bytes between circular buffers and what lies above, on the core with the fewest.", func(d *Device) *uint64 { return d.Headroom }},
+		{"cb_logical_bytes", "Sum of the sizes of circular buffers times their cores.", func(d *Device) *uint64 { return d.Logical }},
+		{"cb_sum_bytes", "Sum of the sizes of circular buffers as the allocation protocol counts.", func(d *Device) *uint64 { return d.Sum }},
+		{"l1_buffer_bytes", "L1 buffers, over all banks.", func(d *Device) *uint64 { return &d.L1 }},
+		{"l1_small_buffer_bytes", "L1_SMALL buffers, over all banks.", func(d *Device) *uint64 { return &d.L1Small }},
+		{"dram_buffer_bytes", "DRAM buffers.", func(d *Device) *uint64 { return &d.DRAM }},
+		{"trace_buffer_bytes", "TRACE buffers.", func(d *Device) *uint64 { return &d.Trace }},
+		{"kernel_bytes", "Kernels.", func(d *Device) *uint64 { return d.Kernels }},
+		{"bound", "1 if circular buffers count as if each were on every core.", func(d *Device) *uint64 { return flag(d.Bound) }},
+		{"incomplete", "1 if a client that named the device was lost.", func(d *Device) *uint64 { return flag(d.Incomplete) }},
+	}
+}
+
+// processGauges are the figures of a process.
+func processGauges() []struct {
+	name, help string
+	of         func(p *Process) uint64
+} {
+	return []struct {
+		name, help string
+		of         func(p *Process) uint64
+	}{
+		{"cb_bytes", "Sum of the sizes of the process's circular buffers.", func(p *Process) uint64 { return p.CB }},
+		{"l1_buffer_bytes", "L1 buffers of the process.", func(p *Process) uint64 { return p.L1 }},
+		{"l1_small_buffer_bytes", "L1_SMALL buffers of the process.", func(p *Process) uint64 { return p.L1Small }},
+		{"dram_buffer_bytes", "DRAM buffers of the process.", func(p *Process) uint64 { return p.DRAM }},
+		{"trace_buffer_bytes", "TRACE buffers of the process.", func(p *Process) uint64 { return p.Trace }},
+		{"kernel_bytes", "Kernels of the process.", func(p *Process) uint64 { return p.Kernels }},
+	}
+}
+
+// AppendMetrics appends a Snapshot in the text format of Prometheus 0.0.4: a dozen gauges for
+// each device, and some for each process if that is asked for. What is not there any more
+// has no series.
+func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
+	for _, g := range gauges() {
+		headed := false
+		for i := range s.Devices {
+			d := &s.Devices[i]
+			n := g.of(d)
+			if n == nil {
+				continue
+			}
+			if !headed {
+				b, headed = head(b, "cbl1_device_"+g.name, g.help, "gauge"), true
+			}
+			b = series(b, "cbl1_device_"+g.name, *n, "device", strconv.FormatUint(d.Device, 10), "board", d.Board)
+		}
+	}
+	if processes && len(s.Processes) > 0 {
+		for _, g := range processGauges() {
+			b = head(b, "cbl1_process_"+g.name, g.help, "gauge")
+			for i := range s.Processes {
+				p := &s.Processes[i]
+				on := ""
+				if p.Device != nil {
+					on = strconv.FormatUint(*p.Device, 10)
+				}
+				b = series(b, "cbl1_process_"+g.name, g.of(p), "pid", strconv.Itoa(int(p.PID)), "process", p.Name, "device", on)
+			}
+		}
+	}
+	b = head(b, "cbl1_odd_total", "How often something was odd or refused, by code.", "counter")
+	for _, o := range s.Odd {
+		b = series(b, "cbl1_odd_total", uint64(o.Count), "code", o.Code)
+	}
+	b = head(b, "cbl1_leaked_total", "What processes had when they died.", "counter")
+	return series(b, "cbl1_leaked_total", uint64(s.Leaked))
+}
+
+func head(b []byte, name, help, kind string) []byte {
+	b = append(b, "# HELP "+name+" "+help+"\n"...)
+	return append(b, "# TYPE "+name+" "+kind+"\n"...)
+}
+
+// series appends one sample. A label without a value is left out.
+func series(b []byte, name string, n uint64, labels ...string) []byte {
+	b = append(b, name...)
+	var pairs []byte
+	for i := 0; i < len(labels); i += 2 {
+		if labels[i+1] == "" {
+			continue
+		}
+		if len(pairs) > 0 {
+			pairs = append(pairs, ',')
+		}
+		pairs = append(append(pairs, labels[i]+`="`...), escaped(labels[i+1])...)
+		pairs = append(pairs, '"')
+	}
+	if len(pairs) > 0 {
+		b = append(append(append(b, '{'), pairs...), '}')
+	}
+	return append(strconv.AppendUint(append(b, ' '), n, 10), '\n')
+}
+
+// escaped is the value of a label: what is no text becomes U+FFFD.
+func escaped(value string) []byte {
+	value = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(value)
+	return bytes.ToValidUTF8([]byte(value), []byte("\uFFFD"))
+}

@@ -1,0 +1,158 @@
+package watch
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/shm"
+)
+
+// Schema names the format of a Snapshot in JSON.
+const Schema = "cbl1.watch/1"
+
+// A Source says where figures come from.
+type Source string
+
+// The sources.
+const (
+	SourceRecords Source = "records"       // what processes say to an allocation server: no cores, no dispatches
+	SourceLog     Source = "log"           // an event log
+	SourceRegions Source = "shared memory" // sums that processes publish
+)
+
+// A Snapshot is what stands at a moment.
+type Snapshot struct {
+	Schema    string    `json:"schema"`
+	Source    Source    `json:"source"`
+	Time      int64     `json:"t"` // nanoseconds since 1970
+	Devices   []Device  `json:"devices"`
+	Processes []Process `json:"processes"`
+	Odd       []Odd     `json:"odd"`
+	Leaked    int64     `json:"leaked"` // what processes had when they died
+}
+
+// Peak has high-water marks since the source began.
+type Peak struct {
+	Registered  uint64 `json:"registered_union_bytes"`
+	Core        uint64 `json:"registered_core_peak_bytes"`
+	Dispatched  uint64 `json:"dispatched_bytes"`
+	Tracked     uint64 `json:"tracked_bytes"`
+	TrackedCore uint64 `json:"tracked_core_peak_bytes"`
+}
+
+// A Device is what stands on one device.
+type Device struct {
+	Device     uint64 `json:"device"`
+	Board      string `json:"board,omitempty"`
+	Cores      int    `json:"cores"`        // 0: not known
+	Usable     uint64 `json:"usable_bytes"` // of the L1 of a core; 0: not known
+	Bound      bool   `json:"bound"`        // CBs count as if each were on every core
+	Incomplete bool   `json:"incomplete"`   // a client that named the device was lost
+
+	Registered  *uint64 `json:"registered_union_bytes"`
+	Core        *uint64 `json:"registered_core_peak_bytes"` // of the fullest core
+	Dispatched  *uint64 `json:"dispatched_bytes"`
+	Tracked     *uint64 `json:"tracked_bytes"`
+	TrackedCore *uint64 `json:"tracked_core_peak_bytes"` // of the fullest core
+	Headroom    *uint64 `json:"headroom_bytes"`          // where there is least of it
+	Logical     *uint64 `json:"cb_logical_bytes"`        // sum of sizes times cores
+	Sum         *uint64 `json:"cb_sum_bytes"`            // sum of sizes, as the protocol counts
+	Peak        *Peak   `json:"peak"`
+	Programs    *int    `json:"programs"`
+
+	L1      uint64  `json:"l1_buffer_bytes"`
+	L1Small uint64  `json:"l1_small_buffer_bytes"`
+	DRAM    uint64  `json:"dram_buffer_bytes"`
+	Trace   uint64  `json:"trace_buffer_bytes"`
+	Kernels *uint64 `json:"kernel_bytes"`
+}
+
+// A Process is what one process has, on all devices, or on one where that is known. What
+// several have counts for each of them.
+type Process struct {
+	PID     int32   `json:"pid"`
+	Name    string  `json:"name,omitempty"`
+	Device  *uint64 `json:"device"`
+	Dead    bool    `json:"dead"` // and what it had is not given back yet
+	CB      uint64  `json:"cb_bytes"`
+	L1      uint64  `json:"l1_buffer_bytes"`
+	L1Small uint64  `json:"l1_small_buffer_bytes"`
+	DRAM    uint64  `json:"dram_buffer_bytes"`
+	Trace   uint64  `json:"trace_buffer_bytes"`
+	Kernels uint64  `json:"kernel_bytes"`
+}
+
+// Odd says how often something was odd, or refused.
+type Odd struct {
+	Code  string `json:"code"`
+	Count int64  `json:"count"`
+}
+
+// Physical returns the bytes of L1 of all cores; 0 where that is not known.
+func (d *Device) Physical() uint64 { return d.Usable * uint64(d.Cores) }
+
+// Accounting reports whether a sum over CBs is more than the device has L1, so that it
+// counts bytes more than once.
+func (d *Device) Accounting() bool {
+	for _, sum := range [...]*uint64{d.Registered, d.Dispatched, d.Logical, d.Sum} {
+		if sum != nil && d.Physical() > 0 && *sum > d.Physical() {
+			return true
+		}
+	}
+	return false
+}
+
+// Fleet returns the rows of a fleet.
+func Fleet(f *device.Fleet) []Device {
+	rows := []Device{}
+	for d := range f.Devices() {
+		rows = append(rows, Of(d))
+	}
+	return rows
+}
+
+// Of returns the row of a device of a fleet.
+func Of(d device.Device) Device {
+	s, t := d.Spec(), d.Totals()
+	row := Device{
+		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: usable(s),
+		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore, Logical: &t.Logical,
+		Peak:     &Peak{t.Peak.Registered, t.Peak.Core, t.Peak.Resident, t.Peak.Tracked, t.Peak.TrackedCore},
+		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
+	}
+	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {
+		row.Headroom = &free
+	}
+	return row
+}
+
+// usable is how much of a core's L1 may be used, 0 where nobody knows.
+func usable(s l1.Spec) uint64 {
+	if s.L1Size == 0 {
+		return 0
+	}
+	return s.Usable().Len()
+}
+
+// Region returns the row of a device of which a region of shared memory says what it has, and
+// the processes that live, as alive has it. The L1 of the device is that of a Spec; the zero
+// Spec if nobody knows.
+func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Process) {
+	u := im.Total(alive)
+	row := Device{
+		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: usable(s), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
+	}
+	if im.Version == shm.Version4 {
+		row.Dispatched = &u.CB
+	} else {
+		row.Registered = &u.CB
+	}
+	var processes []Process
+	for _, p := range im.Processes {
+		if p.PID > 0 {
+			processes = append(processes, Process{
+				PID: p.PID, Name: p.Name, Device: &row.Device, Dead: !alive(p.PID), CB: p.CB, L1: p.L1, L1Small: p.L1Small, DRAM: p.DRAM, Trace: p.Trace,
+			})
+		}
+	}
+	return row, processes
+}

@@ -1,0 +1,91 @@
+package watch_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/watch"
+)
+
+// Rows of a fleet have the figures of its devices.
+func TestFleet(t *testing.T) {
+	var fleet device.Fleet
+	_, err := fleet.AddDevice(3, l1.N150())
+	require.NoError(t, err)
+	p, err := program.Place(1, "p", l1.N150(), program.CB{Cores: l1.Rect(0, 0, 1, 1), Size: 4096})
+	require.NoError(t, err)
+	_, err = fleet.Enqueue(p, fleet.Set())
+	require.NoError(t, err)
+	q, err := program.Place(2, "q", l1.N150(), program.CB{Cores: l1.Rect(0, 0, 0, 0), Size: 1024})
+	require.NoError(t, err)
+	_, err = fleet.Register(q, fleet.Set())
+	require.NoError(t, err)
+	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindDRAM, Size: 77}, fleet.Set()))
+	rows := watch.Fleet(&fleet)
+	require.Len(t, rows, 1)
+	d := rows[0]
+	base := l1.N150().CBBase
+	n := func(n uint64) *uint64 { return &n }
+	two := 2
+	require.Equal(t, watch.Device{
+		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
+		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0),
+		Peak: &watch.Peak{Registered: 4 * 4096, Core: 4096, Dispatched: 4 * 4096, Tracked: 4 * 4096, TrackedCore: 4096},
+	}, d)
+	require.False(t, d.Accounting())
+	d.Sum = n(d.Physical())
+	require.False(t, d.Accounting())
+	d.Sum = n(d.Physical() + 1)
+	require.True(t, d.Accounting())
+	d.Cores = 0
+	require.False(t, d.Accounting(), "nobody knows how much there is")
+}
+
+// Version 3 publishes what is registered, version 4 what is resident.
+func TestRegion(t *testing.T) {
+	im := shm.Image{Version: 3, Device: 2, Totals: shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}}
+	im.Processes[9] = shm.Process{PID: 70, Name: "python3", Usage: im.Totals}
+	im.Processes[10] = shm.Process{PID: 71, Usage: shm.Usage{CB: 1}}
+	im.Processes[11] = shm.Process{PID: -1, Usage: shm.Usage{CB: 1}}
+	alive := func(pid int32) bool { return pid == 70 }
+	d, processes := watch.Region(&im, l1.Spec{}, alive)
+	five, two := uint64(5), uint64(2)
+	require.Equal(t, watch.Device{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
+	require.Equal(t, []watch.Process{
+		{PID: 70, Name: "python3", Device: &two, CB: 5, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, {PID: 71, Device: &two, Dead: true, CB: 1},
+	}, processes)
+	im.Version = 4
+	d, _ = watch.Region(&im, l1.N150(), alive)
+	require.Nil(t, d.Registered)
+	require.Equal(t, &five, d.Dispatched)
+	require.Equal(t, 64, d.Cores)
+}
+
+// Labels are escaped, and what nobody knows has no series.
+func TestAppendMetrics(t *testing.T) {
+	five := uint64(5)
+	s := watch.Snapshot{
+		Devices:   []watch.Device{{Device: 1, Board: "a\"b\\c\nd\xff"}, {Device: 2, Registered: &five}},
+		Processes: []watch.Process{{PID: 7, Name: `x"`, CB: 3}}, Odd: []watch.Odd{{Code: "size", Count: 2}}, Leaked: 4,
+	}
+	text := string(s.AppendMetrics([]byte("before\n"), true))
+	require.True(t, strings.HasPrefix(text, "before\n# HELP "))
+	require.Contains(t, text, `cbl1_device_l1_buffer_bytes{device="1",board="a\"b\\c\nd`+"\uFFFD"+`"} 0`+"\n")
+	require.Contains(t, text, "# TYPE cbl1_device_registered_bytes gauge\ncbl1_device_registered_bytes{device=\"2\"} 5\n")
+	require.Contains(t, text, `cbl1_process_cb_bytes{pid="7",process="x\""} 3`+"\n")
+	require.Contains(t, text, "cbl1_odd_total{code=\"size\"} 2\n")
+	require.True(t, strings.HasSuffix(text, "cbl1_leaked_total 4\n"))
+	require.NotContains(t, text, "dispatched")
+	seen := map[string]bool{}
+	for line := range strings.Lines(text) {
+		series, _, _ := strings.Cut(line, "} ")
+		require.False(t, seen[series], "twice: %s", line)
+		seen[series] = true
+	}
+}
