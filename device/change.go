@@ -37,9 +37,9 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	if old != nil {
 		cores = f.raised(from, g, old)
 	}
-	to := f.next(from, old, new, n == g.n)
+	to := f.next(from, old, new, n == g.n && len(from.groups) == 1)
 	peak := g.peak
-	peak.raise(to.totals)
+	peak.raise(to.totals.row())
 	f.publish(sub, before, charge, to)
 	if old != nil {
 		old.leave(sub)
@@ -52,7 +52,7 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 
 // publish makes the totals of a state visible on devices that enter it, and counts
 // the difference to those before on their meshes.
-func (f *Fleet) publish(slots bitset, before Totals, charge uint64, to *state) {
+func (f *Fleet) publish(slots bitset, before figures, charge uint64, to *state) {
 	var m *mesh
 	n := 0 // devices of m in a row
 	for slot := range slots.all() {
@@ -69,7 +69,7 @@ func (f *Fleet) publish(slots bitset, before Totals, charge uint64, to *state) {
 
 // count moves the share of n devices in the sums of a mesh from one state's figures
 // to another's.
-func (f *Fleet) count(m *mesh, n int, before Totals, charge uint64, to *state) {
+func (f *Fleet) count(m *mesh, n int, before figures, charge uint64, to *state) {
 	if m == nil || n == 0 {
 		return
 	}

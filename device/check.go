@@ -120,7 +120,7 @@ func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
 			return err
 		}
 		for _, g := range f.statesOf(s) {
-			all = append(all, standing{f.view(g.state).occupied.parts(), g.place()})
+			all = append(all, standing{g.state.open(&f.roster).occupied.parts(), g.place()})
 		}
 		return nil
 	}

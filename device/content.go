@@ -6,7 +6,7 @@ import (
 
 // A content is what a device holds, core by core, in the form that can be changed.
 type content struct {
-	born     uint64 // serial number of the fleet when it was made, or 0: what is older than a picture is not changed
+	born     uint64 // its name, and when it got that: what is older than a picture is not changed; 0 = of no state
 	occupied partition
 	reserved *partition // nil while it would be equal to occupied
 	live     *live      // the programs
@@ -43,10 +43,11 @@ func (t *content) add(r *registration) {
 		t.differ++
 	}
 	if t.differ > 0 && t.reserved == nil {
-		reserved := t.occupied.clone()
+		reserved := t.occupied.clone(t.occupied.owner)
 		reserved.logical, reserved.footprint = 0, reservedBy
-		for _, c := range reserved.classes {
-			c.logical = 0 // the groups of the others are the same: see registration.differs
+		for i, c := range reserved.classes {
+			reserved.classes[i].class = c.clone(reserved.owner)
+			reserved.classes[i].logical = 0 // the groups of the others are the same: see registration.differs
 		}
 		t.reserved = &reserved
 	}
@@ -96,9 +97,20 @@ func (t *content) reservation() *partition {
 	return &t.occupied
 }
 
-// totals returns the figures without peaks.
-func (t *content) totals() Totals {
-	return Totals{
+// figures are the totals of a content.
+type figures struct {
+	Registered, Reserved, Logical, Core uint64
+	Programs                            int
+}
+
+// row returns the figures as Totals.
+func (s figures) row() Totals {
+	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}
+}
+
+// totals returns the figures.
+func (t *content) totals() figures {
+	return figures{
 		Registered: t.occupied.bytes,
 		Reserved:   t.reservation().bytes,
 		Logical:    t.occupied.logical,
@@ -107,18 +119,28 @@ func (t *content) totals() Totals {
 	}
 }
 
-// clone returns an independent copy, which looks programs up in a roster.
+// clone returns a copy, which looks programs up in a roster. Its name is 0, so that what it
+// shares with the original is never changed in place. See partition.clone.
 func (t *content) clone(o *roster) *content {
 	out := *t
 	out.born = 0
 	out.has.bits = t.has.bits.clone()
 	out.live = t.live.clone()
-	out.occupied = t.occupied.clone()
+	out.occupied = t.occupied.clone(0)
 	out.occupied.live, out.occupied.roster = out.live, o
 	if t.reserved != nil {
-		reserved := t.reserved.clone()
+		reserved := t.reserved.clone(0)
 		reserved.live, reserved.roster = out.live, o
 		out.reserved = &reserved
 	}
 	return &out
+}
+
+// rename gives the content a name that is new in its fleet: classes that it shares with others
+// are copied from now on before it changes them.
+func (t *content) rename(name uint64) {
+	t.born, t.occupied.owner = name, name
+	if t.reserved != nil {
+		t.reserved.owner = name
+	}
 }

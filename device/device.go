@@ -112,7 +112,7 @@ func (d Device) ResetPeaks() {
 		return
 	}
 	var peak Peaks
-	peak.raise(g.state.totals)
+	peak.raise(g.state.totals.row())
 	d.c.fleet.move(g, bitset{}.with(d.c.slot), 1, g.state, peak, nil)
 	d.c.residentPeak, d.c.corePeak = d.c.left.total(), d.c.left.fullest()
 	if m := d.c.memory; m != nil {
@@ -126,27 +126,23 @@ func (d Device) ResetPeaks() {
 
 // Core returns the figures of one core. A core outside the grid has none.
 func (d Device) Core(core l1.Core) CoreTotals {
+	var t CoreTotals
 	if d.c == nil {
-		return CoreTotals{}
+		return t
 	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	g := d.c.group
-	if g == nil {
-		return CoreTotals{}
-	}
-	now := d.c.fleet.view(g.state)
-	t := CoreTotals{Peak: g.cores.at(core)}
-	if w := d.c.left.on(core); w != nil {
-		t.Resident = w.group.Bytes()
-	}
-	if c := now.occupied.on(core); c != nil {
-		t.Registered, t.Logical, t.Programs = c.covered.Bytes(), c.logical, c.programs
-		t.Peak = max(t.Peak, t.Registered)
-	}
-	if c := now.reservation().on(core); c != nil {
-		t.Reserved = c.covered.Bytes()
-	}
+	d.c.look(func(g *group, now *content) {
+		t.Peak = g.cores.at(core)
+		if w := d.c.left.on(core); w != nil {
+			t.Resident = w.group.Bytes()
+		}
+		if c := now.occupied.on(core); c != nil {
+			t.Registered, t.Logical, t.Programs = c.covered.Bytes(), c.logical, c.programs
+			t.Peak = max(t.Peak, t.Registered)
+		}
+		if c := now.reservation().on(core); c != nil {
+			t.Reserved = c.covered.Bytes()
+		}
+	})
 	return t
 }
 
@@ -155,13 +151,11 @@ func (d Device) Core(core l1.Core) CoreTotals {
 func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 	var regions []l1.Range
 	if d.c != nil {
-		d.c.fleet.mu.RLock()
-		defer d.c.fleet.mu.RUnlock()
-		if g := d.c.group; g != nil {
-			if c := d.c.fleet.view(g.state).occupied.on(core); c != nil {
+		d.c.look(func(_ *group, now *content) {
+			if c := now.occupied.on(core); c != nil {
 				regions = slices.Collect(c.covered.Regions())
 			}
-		}
+		})
 	}
 	return slices.Values(regions)
 }
@@ -199,4 +193,26 @@ func (d Device) list() (out []*program.Program) {
 	d.c.fleet.mu.RUnlock()
 	slices.SortFunc(out, byID)
 	return out
+}
+
+// look calls do with what a device holds, unless it was removed, under the lock. Of a device behind
+// others that is worked out once.
+func (c *chip) look(do func(*group, *content)) {
+	f := c.fleet
+	f.mu.RLock()
+	g := c.group
+	if known := g == nil || g.state.content != nil; known {
+		if g != nil {
+			do(g, g.state.content)
+		}
+		f.mu.RUnlock()
+		return
+	}
+	f.mu.RUnlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if g := c.group; g != nil {
+		f.fill(g.state)
+		do(g, g.state.content)
+	}
 }

@@ -83,8 +83,9 @@
 //   - Devices with the same programs are in one state (state.go). A call for 32 of them
 //     is one update and 32 atomic stores. So are 32 calls for one device each: the
 //     first one does the work, the others find the state that it has reached, since
-//     the line of states on the way there is remembered for as long as somebody may
-//     follow.
+//     the states on the way there are remembered for as long as somebody may follow.
+//   - A state is a value of its own: states share the trees and classes in which they do
+//     not differ (class.go, sight.go).
 //   - Devices in one state with the same high-water marks are one group (group.go),
 //     which moves as a whole.
 //   - Devices with the same buffers share one heap (heap.go).
@@ -103,8 +104,11 @@
 //	Register, Unregister,      O(d + s (log n + t + k log b)) paid, a few nodes of trees
 //	Replace                    a state is worked out once, a class is met by its cores, and
 //	                           a range is two changes of its tree
-//	  after another device     O(d), a state and a group at most
+//	  after another device     O(d), a group at most
 //	                           the way that was gone first is remembered
+//	  in another direction     O(k) words, and for each class that is changed then a copy of
+//	                           O(n/64); w (n/2, or 64) changes where devices only passed
+//	                           a state that was passed has no content, but one of w before it
 //	  searching for hidden     O(1) look-ups for each class and change, paid
 //	  programs                 what is looked at is owed; who came or left hidden pays, and
 //	                           a class that owes a step for each of its programs counts
@@ -118,21 +122,23 @@
 //	                           both parts share the tree, and copy what they change
 //	  joining classes          O(n/64) for each departure, paid
 //	                           a sweep over k classes follows k departures
-//	  meeting by another way   O(n/64 + steps of the way)
+//	  meeting by another way   O(n/64 + w)
 //	                           what has the same hash is compared by bits
 //	Totals                     O(1), nothing allocated
-//	Core, Regions              O(regions); O(n) for a device behind another one on its way
-//	                           a core names its class; what lies behind is worked out
+//	Core, Regions              O(1), nothing allocated; O(regions)
+//	                           a core names its class
+//	  behind another device    as in another direction, once
+//	                           the state keeps what was worked out
 //	Programs, Owners           O(n log n), a slice
 //	Snapshot                   O(devices + different states x (n + classes x regions))
 //	                           what is shared is looked at once
-//	  lock held                O(devices + states + way back), a few words for each
+//	  lock held                O(devices + states w), a few words for each
 //	                           the rest is read afterwards; who changes it copies it before
 //	CheckInvariants            O(different states x n x k log b)
 //	                           everything is registered anew
 //
 // Tests count, on histories that are bad for it: programs looked at (hidden_test.go), nodes
-// copied (package cbregion), states, groups and steps that are kept (again_test.go), and
+// copied (package cbregion), states, groups, contents and steps that are kept (again_test.go), and
 // that nothing is looked for by hash where a way is known (meets_test.go).
 //
 // # Concurrency

@@ -208,7 +208,6 @@ func see(t require.TestingT, f *Fleet) everything {
 		Programs:   slices.Collect(f.Programs()),
 		Where:      map[program.ID][]uint64{},
 		Charge:     f.charge,
-		Kept:       count(f),
 	}
 	detailed := map[*group]map[l1.Core]CoreTotals{} // devices of a group are alike
 	for d := range f.Devices() {
@@ -229,6 +228,7 @@ func see(t require.TestingT, f *Fleet) everything {
 	for _, p := range all.Programs {
 		all.Where[p.ID()] = numbersOf(f.Where(p.ID()))
 	}
+	all.Kept = count(f) // what was looked at stays
 	return all
 }
 

@@ -72,7 +72,7 @@ type registration struct {
 	charge  uint64   // see chargeOf
 	differs bool     // groups cores otherwise, or takes more on them, where it reserves than where it occupies
 	reach   uint64   // no range of it ends higher, on any core
-	steps   int      // of trails that name it
+	steps   int      // between states that name it
 	left    *residue // what a dispatch leaves on a device that held nothing
 	laid    bool     // left is known; it is nil without CBs of any kind
 	pieces  []piece  // what left is made of; nil = not worked out yet
@@ -431,7 +431,7 @@ func (f *Fleet) dismiss(c *chip) {
 	f.clearHeap(c)
 	c.registered.Store(0)
 	c.group = nil
-	f.release(g, bitset{}.with(c.slot), 1)
+	f.release(g, bitset{}.with(c.slot), 1, nil)
 }
 
 // rest gives back what only serves changes, if no program is left.
@@ -446,11 +446,7 @@ func (f *Fleet) rest() {
 		return
 	}
 	s := f.empty()
-	if s != s.line.now {
-		f.fork(s)
-	}
-	f.forgetTrail(s.line)
-	s.line.content = newContent(&f.roster)
+	s.content = f.newContent()
 	s.rename(f.newSerial())
 	f.states = shelf[state]{}
 	f.states.put(0, s)

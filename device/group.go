@@ -49,7 +49,7 @@ func (g *group) anySlot() int {
 
 // totals returns the figures of a device that was not removed.
 func (c *chip) totals() Totals {
-	t := c.group.state.totals
+	t := c.group.state.totals.row()
 	t.Peak = c.group.peak
 	t.Resident, t.Peak.Resident = c.left.total(), c.residentPeak
 	t.Tracked, t.Peak.Tracked = t.Resident, t.Peak.Resident
@@ -125,18 +125,9 @@ func (f *Fleet) bring(g *group, to *state, peak Peaks, cores *corePeaks) {
 	}
 	g.state, g.peak, g.cores = to, peak, cores
 	to.join(g, &f.hashes)
-	if from != to {
-		to.line.users++
-		if from != nil {
-			f.leave(from.line, 1)
-		}
+	if from != nil {
+		f.leave(from, to)
 	}
-}
-
-// exit takes a group out of its state.
-func (f *Fleet) exit(g *group) {
-	g.state.part(g)
-	f.leave(g.state.line, 1)
 }
 
 // place returns the group of state s with the given peaks, a new one if there is
@@ -158,11 +149,12 @@ func (f *Fleet) take(g, from *group, slots bitset, n int) {
 	for slot := range slots.all() {
 		f.slots[slot].group = g
 	}
-	f.release(from, slots, n)
+	f.release(from, slots, n, g.state)
 }
 
-// release takes devices out of a group, and ends the group if it has no others.
-func (f *Fleet) release(g *group, slots bitset, n int) {
+// release takes devices out of a group, and ends the group if it has no others. They went to a
+// state, or it is nil.
+func (f *Fleet) release(g *group, slots bitset, n int, to *state) {
 	if g.n -= n; g.n > 0 {
 		g.slots.drop(slots)
 		return
@@ -172,7 +164,8 @@ func (f *Fleet) release(g *group, slots bitset, n int) {
 	f.groups[g.index].index = g.index
 	f.groups[last] = nil
 	f.groups = f.groups[:last]
-	f.exit(g)
+	g.state.part(g)
+	f.leave(g.state, to)
 }
 
 // move brings n devices of a group into a state and gives them its peaks.

@@ -177,11 +177,14 @@ func (a *allocation) id() uint64 {
 	return a.serial
 }
 
-func (h *heap) clone() *heap {
+// clone returns a copy. Its name is that of its classes, and h may get another one, so that both
+// are independent: see partition.clone.
+func (h *heap) clone(name uint64) *heap {
 	out := *h
+	out.crossing = crossing[heap]{self: &out, name: name}
 	out.users, out.tracked, out.last = 0, nil, nil
 	out.live, out.order = h.live.clone(), h.order.clone()
-	out.placed = h.placed.clone()
+	out.placed = h.placed.clone(name)
 	return &out
 }
 
@@ -266,8 +269,10 @@ func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
 		f.heaps.drop(from.hash, from)
 		to.rename(f.newSerial())
 	default:
-		to = from.clone()
-		to.crossing = crossing[heap]{self: to, name: f.newSerial()}
+		to = from.clone(f.newSerial())
+		if from.name >= f.heapsPictured.Load() {
+			from.placed.owner = f.newSerial()
+		}
 		from.connect(&to.crossing, drop.id(), add.id())
 	}
 	to.change(add, drop)

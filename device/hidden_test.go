@@ -11,7 +11,7 @@ import (
 
 // looked returns how many programs were looked at in searches of the content of a lone
 // device.
-func looked(f *Fleet) int { return f.groups[0].state.line.live.looked }
+func looked(f *Fleet) int { return now(f).live.looked }
 
 // A history of changes on some classes, of so many programs each, looks at no more than
 // this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
@@ -107,7 +107,7 @@ func TestManyAreHidden(t *testing.T) {
 	for i := range n {
 		mustRegister(t, f, programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, uint64(64*(n-i))), m.Set())
 	}
-	c := f.groups[0].state.line.occupied.classes[0]
+	c := now(f).occupied.classes[0].class
 	require.Len(t, c.counted, 1)
 	for i := range n / 8 {
 		f.UnregisterAll(program.ID(i))
@@ -126,7 +126,7 @@ func TestPlainClassTriesAnew(t *testing.T) {
 	for i := range n { // side by side: too many to be named
 		mustRegister(t, f, programOn(t, program.ID(i), grid, uint64(128*i), 64), m.Set())
 	}
-	class := func() *class { return f.groups[0].state.line.occupied.classes[0] }
+	class := func() *class { return now(f).occupied.classes[0].class }
 	require.True(t, class().plain)
 	mustRegister(t, f, programOn(t, 1000, grid, 0, 128*n), m.Set()) // covers them
 	require.True(t, class().plain)

@@ -37,7 +37,7 @@ func (f *Fleet) CheckInvariants() error {
 			return err
 		}
 		charge.add(again.charge, g.n)
-		now := again.totals()
+		now := again.totals().row()
 		for slot := range g.slots.all() {
 			members++
 			c := f.slots[slot]
@@ -68,7 +68,7 @@ func (f *Fleet) CheckInvariants() error {
 			return err
 		}
 	}
-	return f.checkLines()
+	return f.checkStates()
 }
 
 // checkIndex verifies how devices and registrations are found.
@@ -135,14 +135,14 @@ func (f *Fleet) checkGroup(g *group) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := again.totals()
-	if err := compareTotals(id, "device", g.state.totals, now); err != nil {
+	now := again.totals().row()
+	if err := compareTotals(id, "device", g.state.totals.row(), now); err != nil {
 		return nil, err
 	}
 	if err := atLeast(id, "device", g.peak, now); err != nil {
 		return nil, err
 	}
-	held := f.view(g.state)
+	held := g.state.open(&f.roster)
 	if err := f.checkContent(g, held, again); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (f *Fleet) checkContent(g *group, held, again *content) error {
 			ranked++
 		}
 	}
-	separate, now, known := uint64(0), again.totals(), f.sight(g.state)
+	separate, now, known := uint64(0), again.totals(), g.state.sight()
 	if held.reserved != nil {
 		separate = 1
 	}
@@ -235,10 +235,9 @@ func (p *corePeaks) check(id ID) error {
 	return nil
 }
 
-// checkLines verifies that every state can be found, and that no more are kept than
-// those in use and those on the trails of their lines.
-func (f *Fleet) checkLines() error {
-	users := map[*line]int{}
+// checkStates verifies that every state can be found, and that no more are kept than
+// those in use and those between them.
+func (f *Fleet) checkStates() error {
 	for i, g := range f.groups {
 		id := f.ids[g.anySlot()]
 		if g.index != i {
@@ -251,7 +250,6 @@ func (f *Fleet) checkLines() error {
 		); err != nil {
 			return err
 		}
-		users[g.state.line]++
 		byPeak := 0
 		if n := len(g.state.groups); n > few {
 			byPeak = n
@@ -260,36 +258,53 @@ func (f *Fleet) checkLines() error {
 			return &InvariantError{id, "number of groups that are found by the hash of their marks", uint64(have), uint64(byPeak)}
 		}
 	}
-	known := 0
-	for l, n := range users {
-		if l.users != n {
-			return &InvariantError{0, "groups on a line", uint64(l.users), uint64(n)}
-		}
-		if err := agree(0, "number of times that the present state of a line",
-			figure{"is found by its hash", flag(f.states.has(l.now.hash, l.now)), 1},
-			figure{"is on that line", flag(l.now.line == l), 1},
-		); err != nil {
+	for _, s := range f.states.all() {
+		if err := s.check(); err != nil {
 			return err
 		}
-		known++
-		for i, step := range l.trail {
-			if step.from == nil {
-				continue
-			}
-			known++
-			if err := agree(0, "",
-				figure{"place of a state on its line", uint64(step.from.at), uint64(l.base + i)},
-				figure{"number of times that a state on the trail of a line is on that line", flag(step.from.line == l), 1},
-				figure{"number of times that a state on the trail of a line is found by its hash", flag(f.states.has(step.from.hash, step.from)), 1},
+	}
+	for _, s := range f.states.all() {
+		for i, to := range s.after {
+			if err := agree(0, "number of times that a state after another one is",
+				figure{"at its place", flag(to.from == s && to.place == i), 1},
+				figure{"found by its hash", flag(f.states.has(to.hash, to)), 1},
 			); err != nil {
 				return err
 			}
 		}
 	}
-	if have := f.states.len(); known != have {
-		return &InvariantError{0, "number of states", uint64(have), uint64(known)}
+	return f.checkSteps()
+}
+
+// checkSteps verifies that registrations know how many steps name them, and that ways lead
+// where they should.
+func (f *Fleet) checkSteps() error {
+	named := map[*registration]int{}
+	for _, s := range f.states.all() {
+		for _, r := range []*registration{s.old, s.new} {
+			if r != nil {
+				named[r]++
+			}
+		}
+	}
+	for _, r := range f.roster.of {
+		if r != nil && r.steps != named[r] {
+			return &InvariantError{0, fmt.Sprintf("number of steps that name program %d", r.program.ID()), uint64(r.steps), uint64(named[r])}
+		}
 	}
 	return f.checkWays()
+}
+
+// check verifies that a state is needed, and that its content is in one place.
+func (s *state) check() error {
+	used, lent := flag(len(s.groups) > 0), s.lent != nil
+	return agree(0, "",
+		figure{"number of states with no device before them", flag(s.from != nil) | used, 1},
+		figure{"number of states with no device after them", flag(len(s.after) > 0) | used, 1},
+		figure{"number of times that the first state of a tree has a content", flag(s.from != nil || lent || s.content != nil), 1},
+		figure{"number of contents of a state that has lent its own", flag(lent && s.content != nil), 0},
+		figure{"number of times that a content is lent one step", flag(!lent || s.lent.from == s && s.lent.content != nil), 1},
+	)
 }
 
 // checkWays verifies that the ways from states lead to the set of programs that they
@@ -345,28 +360,10 @@ func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
 		sets[s] = set.clone()
 		return nil
 	}
-	lines := map[*line]bool{}
 	for _, s := range f.states.all() {
-		l := s.line
-		if lines[l] {
-			continue
-		}
-		lines[l] = true
-		set := l.has.bits.clone()
-		if err := add(l.now, set); err != nil {
+		v := s.sight()
+		if err := add(s, v.members(bitset{})); err != nil {
 			return nil, err
-		}
-		for _, step := range slices.Backward(l.trail) {
-			for _, r := range []*registration{step.old, step.new} {
-				if r != nil {
-					set = set.flip(r.number)
-				}
-			}
-			if step.from != nil {
-				if err := add(step.from, set); err != nil {
-					return nil, err
-				}
-			}
 		}
 	}
 	return sets, nil
@@ -482,12 +479,12 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 		logical += c.logical * c.n
 		for _, o := range again.classes {
 			if c.cores.Overlaps(o.cores) {
-				if err := c.compare(id, view, o); err != nil {
+				if err := c.compare(id, view, o.class); err != nil {
 					return err
 				}
 			}
 		}
-		if err := p.checkCounted(id, view, c, has); err != nil {
+		if err := p.checkCounted(id, view, c.class, has); err != nil {
 			return err
 		}
 	}
@@ -522,7 +519,7 @@ func (p *partition) checkNumbers(id ID, view string, cores l1.CoreSet) error {
 		}
 	}
 	for _, c := range p.classes {
-		if c.peaks != nil && c.peaks.raiseOn(c) != c.peaks {
+		if c.peaks != nil && c.peaks.raiseOn(c.class) != c.peaks {
 			return &InvariantError{id, view + " bytes beyond the peaks that are known, on " + coresText(c.cores), c.covered.Bytes(), c.peaks.at(c.first)}
 		}
 	}

@@ -72,12 +72,21 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.CheckInvariants())
 		for _, c := range f.slots {
-			f.present(c.group.state) // so that the content can be spoilt
+			f.fill(c.group.state) // so that the content can be spoilt
 		}
 		return f
 	}
-	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.line.content }
+	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.content }
 	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
+	// between returns a state that device 0 passed, while device 1 is behind it.
+	between := func(f *Fleet) *state {
+		for id := program.ID(6); id < 8; id++ {
+			_, err := f.Register(build(id, cb("{[0-0 - 0-0]}", 64)), Device{f.slots[0]}.Set())
+			require.NoError(t, err)
+		}
+		require.NoError(t, f.CheckInvariants())
+		return f.slots[0].group.state.from
+	}
 	// another swaps the coverage of a class for one that has a range instead.
 	another := func(k *class, r l1.Range) {
 		k.covered = new(cbregion.Coverage)
@@ -142,7 +151,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"reserved logical sum of the classes", func(f *Fleet) { held(f, 0).reserved.logical++ }},
 		{"occupied class: number of cores", func(f *Fleet) { of(f, 0, 0).n = 2 }},
 		{"occupied class: number of cores", func(f *Fleet) { k := of(f, 0, 0); k.cores, k.n = l1.CoreSet{}, 0 }},
-		{"occupied classes: cores in two", func(f *Fleet) { k := of(f, 0, 0); p := &held(f, 0).occupied; p.classes = append(p.classes, k) }},
+		{"occupied classes: cores in two", func(f *Fleet) {
+			k := of(f, 0, 0)
+			p := &held(f, 0).occupied
+			p.classes = append(p.classes, seat{class: k})
+		}},
 		{"occupied class: programs, at least 1", func(f *Fleet) { of(f, 0, 0).programs = -1 }}, // a count that fell below zero
 		{"occupied programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).programs++ }},
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
@@ -155,7 +168,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1]++ }},
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
-		{"occupied bytes beyond the peaks that are known, on", func(f *Fleet) { of(f, 0, 0).peaks = &corePeaks{} }},
+		{"occupied bytes beyond the peaks that are known, on", func(f *Fleet) { p := &held(f, 0).occupied; p.classes[p.at(l1.Core{})].peaks = &corePeaks{} }},
 		{"occupied first core", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.drop(f.programs[1]) }},
 		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.put(&registration{serial: 77, program: f.programs[1].program}) }},
@@ -177,7 +190,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			p.bytes -= k.covered.Bytes() * k.n
 			p.logical -= k.logical * k.n
 			for i := range p.classes {
-				if p.classes[i] == k {
+				if p.classes[i].class == k {
 					p.classes = append(p.classes[:i], p.classes[i+1:]...)
 					break
 				}
@@ -221,8 +234,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			_, err := f.Free(5, Device{f.slots[1]}.Set())
 			require.NoError(t, err)
 			h := f.slots[0].heap() // now device 1 has it too, and is given another one like it
-			same := h.clone()
-			same.crossing = crossing[heap]{self: same, name: f.newSerial()}
+			same := h.clone(f.newSerial())
 			f.slots[1].memory.heap, same.users, h.users = same, 1, 1
 			f.heaps.put(same.hash, same)
 		}},
@@ -302,8 +314,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}},
 		{"number of states with the same programs", func(f *Fleet) {
 			g := f.slots[0].group // device 1 gets a group and a state of its own, with the same
-			same := f.newState(&line{content: g.state.line.clone(&f.roster)})
-			same.line.now, same.hash, same.totals, same.charge = same, g.state.hash, g.state.totals, g.state.charge
+			same := f.newState()
+			same.content = f.fork(g.state.content)
+			same.hash, same.totals, same.charge = g.state.hash, g.state.totals, g.state.charge
 			f.states.put(same.hash, same)
 			f.take(f.place(same, g.peak, g.cores), g, bitset{}.with(1), 1)
 		}},
@@ -323,20 +336,15 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			g.state.byPeak.put(g.hash+1, g)
 		}},
 		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.drop(s.hash, s) }},
-		{"groups on a line", func(f *Fleet) { f.slots[2].group.state.line.users++ }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
-		{"present state of a line", func(f *Fleet) { l := f.slots[2].group.state.line; l.now = &state{line: l} }},
-		{"place of a state on its line", func(f *Fleet) {
-			for id := program.ID(6); id < 8; id++ { // device 1 stays behind; nobody is in the state between
-				_, err := f.Register(build(id, cb("{[0-0 - 0-0]}", 64)), Device{f.slots[0]}.Set())
-				require.NoError(t, err)
-			}
-			for _, step := range f.slots[0].group.state.line.trail {
-				if step.from != nil && len(step.from.groups) == 0 {
-					step.from.at = 77
-				}
-			}
-		}},
+		{"number of states with no device before them", func(f *Fleet) { between(f).from = nil }},
+		{"number of states with no device after them", func(f *Fleet) { between(f).after = nil }},
+		{"a state after another one is at its place", func(f *Fleet) { between(f).place++ }},
+		{"a state after another one is found by its hash", func(f *Fleet) { s := between(f); f.states.drop(s.hash, s) }},
+		{"first state of a tree has a content", func(f *Fleet) { f.states.put(13, &state{gathering: f.slots[0].group.state.gathering}) }},
+		{"contents of a state that has lent its own", func(f *Fleet) { s := between(f); s.from.lent = s }},
+		{"a content is lent one step", func(f *Fleet) { s := between(f); s.lent = s.from }},
+		{"steps that name program 6", func(f *Fleet) { between(f).new.steps++ }},
 		{"number of states", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
 		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
 		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on = f.programs[1].on.with(100) }},

@@ -28,7 +28,7 @@ func TestClassesAreJoinedAgain(t *testing.T) {
 		return p
 	}
 	classes := func() (occupied, reserved int) {
-		held := f.view(d.c.group.state)
+		held := d.c.group.state.open(&f.roster)
 		return len(held.occupied.classes), len(held.reservation().classes)
 	}
 	register(1, program.CB{Cores: spec.Grid(), Size: 4096})

@@ -84,7 +84,7 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as
 // long as these may be at least so many.
 func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
-	var classes []*class
+	var classes []seat
 	var cells []cell
 	if c.left != nil {
 		cells = c.left.held()

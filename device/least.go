@@ -12,7 +12,8 @@ func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	if d.c == nil {
 		return 0, false
 	}
-	free, ok, closely := d.leastHeadroom()
+	var closely *standing
+	d.c.look(func(_ *group, now *content) { free, ok, closely = d.leastHeadroom(&now.occupied) })
 	if closely != nil {
 		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
 			free = min(free, room.Free)
@@ -23,14 +24,7 @@ func (d Device) LeastHeadroom() (free uint64, ok bool) {
 
 // leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
 // buffer without a size among them, has to be looked at closely.
-func (d Device) leastHeadroom() (free uint64, ok bool, closely *standing) {
-	f := d.c.fleet
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if d.c.group == nil {
-		return 0, false, nil // the device is gone
-	}
-	programs := &f.view(d.c.group.state).occupied
+func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closely *standing) {
 	if len(programs.classes) == 0 {
 		return 0, false, nil
 	}
@@ -65,7 +59,7 @@ func less(a, b uint64) uint64 { return a - min(a, b) }
 // spans are the classes of a partition with the addresses from the first to the last byte
 // that each has. Of all, base is one.
 type spans struct {
-	classes []*class
+	classes []seat
 	span    []l1.Range
 	all     l1.Range
 	base    uint64

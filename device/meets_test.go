@@ -173,6 +173,6 @@ func TestSwappedOrder(t *testing.T) {
 			p, q = q, p
 		}
 		require.NoError(t, f.CheckInvariants())
-		require.Equal(t, counts{states: 1, groups: 1, lines: 1, numbers: 102 + 2*int(i)}, count(f))
+		require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: 102 + 2*int(i)}, count(f))
 	}
 }

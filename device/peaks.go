@@ -193,17 +193,17 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	if s.folded.off == off.serial && s.folded.from == g.cores {
 		return s.folded.to
 	}
-	if s == s.line.now {
-		f.own(s.line)
-	}
-	p, to := &f.view(s).occupied, g.cores
+	f.fill(s)
+	f.own(s)
+	p, to := &s.content.occupied, g.cores
 	for group := range p.footprint(off).Groups() {
-		p.meet(group.Cores(), func(c *class) *class {
+		p.meet(group.Cores(), func(at int) uint64 {
+			c := &p.classes[at]
 			if c.peaks == nil || c.peaks != to {
-				to = to.raiseOn(c)
+				to = to.raiseOn(c.class)
 				c.peaks = to
 			}
-			return c
+			return c.n
 		})
 	}
 	s.folded = fold{off.serial, g.cores, to}
@@ -213,7 +213,7 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 // groups returns the larger of the peaks and what is held now, for each core, by bytes.
 func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
 	for _, c := range now.classes {
-		p = p.raiseOn(c)
+		p = p.raiseOn(c.class)
 	}
 	if p == nil {
 		return nil

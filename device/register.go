@@ -264,7 +264,7 @@ func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 // programsOf returns the programs of a state, in any order: whoever asks sorts them when the
 // lock is open again. Cost: O(its programs, and all numbers in use / 64).
 func (f *Fleet) programsOf(s *state) []*program.Program {
-	v := f.sight(s)
+	v := s.sight()
 	return v.list(&f.roster)
 }
 

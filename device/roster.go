@@ -56,8 +56,8 @@ func (o *roster) give(r *registration) int {
 	return len(o.of) - 1
 }
 
-// retire takes the numbers of r back if r is gone: registered nowhere, and in no step
-// of a trail, from where it could return.
+// retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
+// states, from where it could return.
 func (o *roster) retire(r *registration) {
 	if r.steps > 0 || !r.on.empty() || o.at(r.number) != r {
 		return

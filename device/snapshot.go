@@ -93,9 +93,7 @@ func (f *Fleet) picture() (p picture) {
 		p.devices = append(p.devices, DeviceSnapshot{c.id, c.spec, c.totals(), held{number: c.group.index}})
 	}
 	for _, g := range f.groups {
-		v := f.sight(g.state)
-		v.back = slices.Clone(v.back)
-		p.groups = append(p.groups, pictured{g.state, v, g.cores})
+		p.groups = append(p.groups, pictured{g.state, g.state.sight(), g.cores})
 	}
 	f.pictured.Store(f.serial + 1)
 	p.roster.of = append(p.roster.of, f.roster.of...)

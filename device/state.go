@@ -3,83 +3,43 @@ package device
 // A state is a set of registered programs. Devices with the same programs share
 // one state, whichever way each came to it: a state is found along the ways that lead
 // to it, and where there is none by its hash, and then its programs are compared. Its
-// figures are kept; what it holds core by core is kept by its line.
+// figures are kept.
+//
+// Some devices go ahead, and others may follow. So a state without devices is kept for as
+// long as it lies between states with devices:
+//
+//	S0 --+P1--> S1 --+P2--> S2 --+P3--> S3     31 devices in S0, one in S3
+//	             \---+Q---> T                  and one in T
+//
+// Such states are a tree, of which the first one and the last ones have devices. A state whose
+// devices all leave it goes, if none is before it or none after it. This is what 32 calls for
+// one device each leave behind: the device that goes first does the work, those that follow
+// find the way to the next state and only point to it.
+//
+// What a state holds core by core is its content. It goes on with the device that is ahead; see
+// pass. States that devices only passed keep one now and then, others have it worked out from
+// there when it is asked for; see sight.
 type state struct {
 	crossing[state]
-	hash      hash   // of its programs
-	totals    Totals // without Peak
+	hash      hash // of its programs
+	totals    figures
 	charge    uint64
-	gathering // the devices in this state; none if it is only remembered
+	gathering // the devices in this state; none if it is only passed
 
-	line *line
-	at   int // position on the line: the present one, or one in the trail
+	content *content
+	lent    *state   // one step after this one; it has what was the content, and the step in it
+	step             // what made it of the state before
+	after   []*state // those that this one was made into
+	place   int      // in from.after
+	since   int      // steps from the last state before it that keeps its content; 0 if that is s
 
 	folded fold
 }
 
-// A line is a history of states that follow each other, one program apart. Only the
-// present one is there core by core; the others are known by the way back to them.
-//
-//	trail:   S0 --+P1--> S1 --+P2--> S2 --+P3-->  now
-//	         |           |                        |
-//	    31 devices    nobody any more         1 device, and the content
-//
-// This is what 32 calls for one device each leave behind after the first three: the
-// device that goes first does the work, those that follow find the way to the next
-// state and only point to it. A state of the trail that has to change in a new
-// direction is given a line of its own first.
-//
-// A line whose devices are all in the present state keeps no trail: nobody can follow.
-type line struct {
-	*content
-	now   *state
-	trail []step // oldest first
-	base  int    // position of trail[0]; now is at base+len(trail)
-	users int    // groups in any state of the line; more than 0
-}
-
-// A step leads from a state of a line to the next one.
+// A step leads from a state to one after it.
 type step struct {
-	from     *state        // nil if it was given a line of its own
+	from     *state        // nil if no device can come from there any more
 	old, new *registration // taken off, put on; either may be nil
-}
-
-// keep notes on the registrations that a step may bring them back.
-func (s step) keep() step {
-	if s.old != nil {
-		s.old.steps++
-	}
-	if s.new != nil {
-		s.new.steps++
-	}
-	return s
-}
-
-// forget ends what keep began.
-func (f *Fleet) forget(s *step) {
-	for _, r := range []*registration{s.old, s.new} {
-		if r != nil {
-			r.steps--
-			f.roster.retire(r)
-		}
-	}
-	*s = step{}
-}
-
-func (l *line) end() int { return l.base + len(l.trail) }
-
-// tooLong reports whether the trail is longer than it may become, so that devices
-// that are served or emptied one after the other, each with all its programs, still
-// find the way.
-func (l *line) tooLong() bool {
-	if len(l.trail) <= 256 {
-		return false
-	}
-	programs := l.programs
-	if from := l.trail[0].from; from != nil && len(from.groups) > 0 {
-		programs = max(programs, from.totals.Programs)
-	}
-	return len(l.trail) > 256+2*programs
 }
 
 // empty returns the state without programs, where every device starts.
@@ -87,26 +47,20 @@ func (f *Fleet) empty() *state {
 	if s := f.states.find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
 		return s
 	}
-	l := &line{content: newContent(&f.roster)}
-	l.now = f.newState(l)
-	f.states.put(0, l.now)
-	return l.now
+	s := f.newState()
+	s.content = f.newContent()
+	f.states.put(0, s)
+	return s
 }
 
-func (f *Fleet) newState(l *line) *state {
-	s := &state{line: l}
+func (f *Fleet) newState() *state {
+	s := new(state)
 	s.self, s.name = s, f.newSerial()
 	return s
 }
 
-// forgetState ends a state that no device is in.
-func (f *Fleet) forgetState(s *state) {
-	f.states.drop(s.hash, s)
-	*s = state{}
-}
-
 // next returns the state that s becomes when one program leaves and another one
-// comes. whole says that a whole group moves: if it is the only one of the line, s itself
+// comes. whole says that the only group of s moves: if nobody is behind or ahead, s itself
 // changes.
 func (f *Fleet) next(s *state, old, new *registration, whole bool) *state {
 	if to := s.follow(old.id(), new.id()); to != nil {
@@ -123,33 +77,27 @@ func (f *Fleet) next(s *state, old, new *registration, whole bool) *state {
 		s.connect(&to.crossing, old.id(), new.id())
 		return to
 	}
-	f.present(s)
-	l := s.line
+	f.fill(s)
+	f.shorten(s)
 	to := s
-	if whole && l.users == 1 {
-		f.forgetTrail(l)
+	if whole && s.from == nil && len(s.after) == 0 {
 		f.states.drop(s.hash, s)
 		s.folded = fold{}
 		s.rename(f.newSerial())
+		f.alter(s, old, new)
 	} else {
-		s.at = l.end()
-		l.trail = append(l.trail, step{s, old, new}.keep())
-		to = f.newState(l)
+		to = f.newState()
+		to.grow(step{s, old, new})
 		s.connect(&to.crossing, old.id(), new.id())
-		l.now = to
+		f.pass(s, to)
 	}
-	f.own(l)
-	l.change(old, new)
-	to.hash, to.totals, to.charge, to.at = h, l.totals(), l.charge, l.end()
+	to.hash, to.totals, to.charge = h, to.content.totals(), to.content.charge
 	f.states.put(h, to)
-	for l.tooLong() {
-		f.forgetOldest(l)
-	}
 	return to
 }
 
 // becomes reports whether s without old and with new is the set of programs of to. Cost:
-// O(programs / 64), and the way back to each of them on its line.
+// O(programs / 64), and the steps to each of them from a content.
 func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 	n := s.totals.Programs
 	if old != nil {
@@ -161,7 +109,7 @@ func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 	if n != to.totals.Programs {
 		return false
 	}
-	here, there := f.sight(s), f.sight(to)
+	here, there := s.sight(), to.sight()
 	f.one, f.other = here.members(f.one), there.members(f.other)
 	for _, r := range [...]*registration{old, new} {
 		if r != nil {
@@ -171,85 +119,111 @@ func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 	return f.one.equal(f.other)
 }
 
-// present makes s the present state of its line. If no device is in a state after
-// it the line goes back; otherwise s gets a line of its own.
-func (f *Fleet) present(s *state) {
-	l := s.line
-	if s == l.now {
-		return
-	}
-	used := len(l.now.groups) > 0
-	for i := s.at + 1 - l.base; i < len(l.trail) && !used; i++ {
-		from := l.trail[i].from
-		used = from != nil && len(from.groups) > 0
-	}
-	if used {
-		f.fork(s)
-		return
-	}
-	f.own(l)
-	for l.now != s {
-		last := len(l.trail) - 1
-		back := l.trail[last]
-		l.change(back.new, back.old)
-		f.forget(&l.trail[last])
-		l.trail = l.trail[:last]
-		if back.from != nil {
-			f.forgetState(l.now)
-			l.now = back.from
+// grow puts s, which is new, into a tree.
+func (s *state) grow(by step) {
+	s.step, s.place = by, len(by.from.after)
+	by.from.after = append(by.from.after, s)
+	for _, r := range [...]*registration{by.old, by.new} {
+		if r != nil {
+			r.steps++
 		}
 	}
 }
 
-// fork gives a state of a trail a line of its own, where it is the present.
-func (f *Fleet) fork(s *state) {
-	from := s.line
-	own := &line{content: f.view(s), now: s, users: len(s.groups)}
-	from.trail[s.at-from.base].from = nil
-	s.line, s.at = own, 0
-	f.leave(from, len(s.groups))
+// cut makes s the first state of a tree of its own.
+func (f *Fleet) cut(s *state) {
+	from := s.from
+	if from == nil {
+		return
+	}
+	last := len(from.after) - 1
+	from.after[s.place] = from.after[last]
+	from.after[s.place].place = s.place
+	from.after[last] = nil
+	from.after = from.after[:last]
+	by := s.step
+	s.step, s.since = step{}, 0
+	for _, r := range [...]*registration{by.old, by.new} {
+		if r != nil {
+			r.steps--
+			f.roster.retire(r)
+		}
+	}
 }
 
-// leave notes that n groups no longer are in states of the line, and forgets what
-// nobody can need any more.
-func (f *Fleet) leave(l *line, n int) {
-	l.users -= n
+// forget ends a state that no device is in, and that none is after.
+func (f *Fleet) forget(s *state) {
+	f.cut(s)
+	f.states.drop(s.hash, s)
+	*s = state{}
+}
+
+// leave notes that devices went from s to another state, nil if they are gone, and forgets
+// what nobody can need any more.
+func (f *Fleet) leave(s, to *state) {
+	if len(s.groups) > 0 {
+		return
+	}
+	if to != nil && to.from == s && to.lacks() && s.content != nil && !s.keeps() {
+		f.pass(s, to)
+	}
 	switch {
-	case l.users == 0:
-		f.forgetTrail(l)
-		f.forgetState(l.now)
-	case l.users == len(l.now.groups):
-		f.forgetTrail(l)
+	case len(s.after) == 0:
+		f.prune(s)
+	case s.from == nil:
+		f.shed(s)
+	default:
+		f.giveBack(s)
+		if !s.keeps() {
+			s.content = nil
+		}
 	}
 }
 
-func (f *Fleet) forgetTrail(l *line) {
-	if l.trail == nil {
+// prune forgets a state that no device is in or after, and those before it of which the same
+// is true then.
+func (f *Fleet) prune(s *state) {
+	for s != nil && len(s.groups) == 0 && len(s.after) == 0 {
+		f.giveBack(s)
+		from := s.from
+		f.forget(s)
+		s = from
+	}
+}
+
+// shed forgets a state that no device is in or before, and those after it of which the same is
+// true then. What is beyond them stands alone.
+func (f *Fleet) shed(s *state) {
+	if s.lent != nil && len(s.after) > 1 {
+		f.fill(s)
+	}
+	for last := len(s.after) - 1; last >= 0; last-- {
+		switch to := s.after[last]; {
+		case len(to.groups) == 0:
+			f.shed(to)
+		default:
+			if to.lacks() {
+				f.fill(to)
+			}
+			f.cut(to)
+		}
+	}
+	f.forget(s)
+}
+
+// shorten cuts s off from devices that are so far behind that remembering their way takes more
+// than it saves. Devices that are served or emptied one after the other, each with all its
+// programs, still find the way.
+func (f *Fleet) shorten(s *state) {
+	if s.from == nil || !s.far() {
 		return
 	}
-	for i := range l.trail {
-		if from := l.trail[i].from; from != nil {
-			f.forgetState(from)
-		}
-		f.forget(&l.trail[i])
+	last, steps := s, 1
+	for len(last.from.groups) == 0 {
+		last = last.from
+		steps++
 	}
-	l.trail, l.base = nil, 0
-	l.now.at = 0
-}
-
-// forgetOldest shortens the trail by a step. A state that devices are in gets a
-// line of its own: the way back to it has become longer than what it saves.
-func (f *Fleet) forgetOldest(l *line) {
-	if s := l.trail[0].from; s != nil {
-		if len(s.groups) > 0 {
-			f.fork(s)
-		} else {
-			f.forgetState(s)
-		}
-	}
-	if len(l.trail) > 0 { // fork may have forgotten all of it
-		f.forget(&l.trail[0])
-		l.trail = l.trail[1:]
-		l.base++
+	if steps > 256+2*max(s.totals.Programs, last.from.totals.Programs) {
+		f.shed(last)
 	}
 }
