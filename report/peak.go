@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -18,13 +20,54 @@ import (
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Document {
 	d := Document{json: func(w io.Writer) error { return writePeakJSON(w, r) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
-	if row := fullestL1(r); row != nil {
+	row, most := fullestL1(r), mostRegistered(r)
+	switch {
+	case row != nil:
 		writePeak(&d.page, r, row)
-	} else {
+	case most != nil:
+		bytes := most.CorePeak
+		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", onlyText(r.Only), grouped(bytes), ofL1(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
+		d.page.note(slices.Concat([]note{{"basis", "registered: " + nothingRan(r) + ", so that nothing says what lay in L1 at one time"}}, untoldNotes(r), unseenNotes(r), boundNotes(r))...)
+	default:
 		d.page.line("peak%s: nothing is known to have been in L1: %s", onlyText(r.Only), shown.End(r.File, 60))
 		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
 	}
 	return d
+}
+
+// nothingDispatched reports whether all that is known of programs is that a log registered
+// them: what they took at once is then no part of the peak of L1.
+func nothingDispatched(r *replay.Result) bool { return r.Log && r.Checks.Runs == 0 }
+
+// onlyRegistered returns the most that the circular buffers of programs that were registered
+// at once took of a core of a device; nil where some have run.
+func onlyRegistered(r *replay.Result, id event.Opt[uint64]) *uint64 {
+	i, ok := slices.BinarySearchFunc(r.Devices, id.V, func(d replay.Device, id uint64) int { return cmp.Compare(d.ID.V, id) })
+	if !nothingDispatched(r) || !ok || r.Devices[i].CorePeak == 0 {
+		return nil
+	}
+	return &r.Devices[i].CorePeak
+}
+
+// mostRegistered returns the device on which most was registered at once, the first of
+// equals; nil if some have run.
+func mostRegistered(r *replay.Result) (best *replay.Device) {
+	for i := range r.Devices {
+		if d := &r.Devices[i]; nothingDispatched(r) && d.CorePeak > 0 && (best == nil || d.CorePeak > best.CorePeak) {
+			best = d
+		}
+	}
+	return best
+}
+
+// boundNotes say in which way figures of what was registered are a bound.
+func boundNotes(r *replay.Result) (notes []note) {
+	for _, code := range []replay.Code{replay.CodeEveryCore, replay.CodeNoAddresses} {
+		if slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == code }) {
+			notes = append(notes, note{"bound", codeText(r, code)})
+		}
+	}
+	return notes
 }
 
 // fullestL1 returns the row of the device with the highest peak, the first of equals;
@@ -50,7 +93,12 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	}
 	page.note(notes...)
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), r, p.Residents)
-	page.apart(slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r)))
+	notes = slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r))
+	if most := mostRegistered(r); most != nil {
+		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
+		notes = append(notes, boundNotes(r)...)
+	}
+	page.apart(notes)
 }
 
 // peakProgram returns the program whose buffers are largest on the core of the peak;
@@ -210,13 +258,14 @@ type jsonPeak struct {
 }
 
 type jsonDevicePeak struct {
-	Device    *uint64           `json:"device"`
-	Kind      replay.DeviceKind `json:"kind"`
-	Chips     []uint64          `json:"chips"`
-	Addresses replay.Addresses  `json:"l1_addresses"`
-	Unplaced  int64             `json:"l1_buffers_unplaced"`
-	Assumed   int64             `json:"l1_buffers_assumed"`
-	Peak      *jsonL1Peak       `json:"peak"`
+	Device     *uint64           `json:"device"`
+	Kind       replay.DeviceKind `json:"kind"`
+	Chips      []uint64          `json:"chips"`
+	Addresses  replay.Addresses  `json:"l1_addresses"`
+	Unplaced   int64             `json:"l1_buffers_unplaced"`
+	Assumed    int64             `json:"l1_buffers_assumed"`
+	Peak       *jsonL1Peak       `json:"peak"`
+	Registered *uint64           `json:"registered_core_peak_bytes"`
 }
 
 // A csvPeak is one thing that lay on the fullest core of a device, and its peak.
@@ -249,7 +298,7 @@ func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 
 func newDevicePeak(r *replay.Result, row *replay.DeviceL1) jsonDevicePeak {
 	return jsonDevicePeak{
-		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r.SpecOf(row.ID), row.Peak),
+		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r.SpecOf(row.ID), row.Peak), onlyRegistered(r, row.ID),
 	}
 }
 

@@ -57,6 +57,13 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 }
 
 func nothingRan(r *replay.Result) string {
+	switch n := registered(r); n {
+	case 0:
+	case 1:
+		return "the registered program is not known to have run" + onlyText(r.Only)
+	default:
+		return fmt.Sprintf("none of %s is known to have run%s", plural(n, "registered program"), onlyText(r.Only))
+	}
 	return "no program is known to have run" + onlyText(r.Only)
 }
 
@@ -104,4 +111,14 @@ func budgetText(b replay.Budget, usable uint64) string {
 		return shown.Visible(b.String()) + " of usable L1, whose size is not known"
 	}
 	return fmt.Sprintf("%s bytes (%s of usable L1 %s)", grouped(bytes), shown.Visible(strings.TrimSpace(b.String())), grouped(usable))
+}
+
+// registered returns how many programs a log has registered.
+func registered(r *replay.Result) (n int64) {
+	for i := range r.Devices {
+		if r.Log {
+			n += r.Devices[i].Programs
+		}
+	}
+	return n
 }
