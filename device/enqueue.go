@@ -42,8 +42,9 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	if r == nil {
 		r = f.newRegistration(p, s.s.spec)
 	}
+	moves := false
 	if f.lay(r); r.left != nil {
-		if err := f.writable(p.ID(), s.s.slots, r.left); err != nil {
+		if moves, err = f.writable(p.ID(), s.s.slots, r.left); err != nil {
 			f.roster.retire(r) // if it is on no device
 			return Set{}, err
 		}
@@ -51,7 +52,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	if n > 0 {
 		added = f.install(r, s, fresh, n)
 	}
-	if r.left != nil {
+	if moves {
 		f.overwrite(s.s.slots, r.left)
 	}
 	f.fitted(r, s)

@@ -154,11 +154,11 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 
 // write puts a residue over what the devices in slots hold.
 func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
-	if err := f.writable(id, slots, over); err != nil {
-		return err
+	moves, err := f.writable(id, slots, over)
+	if err == nil && moves {
+		f.overwrite(slots, over)
 	}
-	f.overwrite(slots, over)
-	return nil
+	return err
 }
 
 // overwrite is write after writable.
@@ -172,19 +172,24 @@ func (f *Fleet) overwrite(slots bitset, over *residue) {
 }
 
 // writable refuses to put a residue over what the devices in slots hold if a sum would
-// overflow: only what is left in the end counts.
-func (f *Fleet) writable(id program.ID, slots bitset, over *residue) error {
+// overflow: only what is left in the end counts. moves is false if all of them hold that already.
+func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (moves bool, err error) {
 	var o overlays
 	var m *mesh
 	var writes, most uint64 // sum of what is written, saturated; largest load of a mesh
 	for slot := range slots.all() {
 		c := f.slots[slot]
-		to := o.of(f, c.left, over)
+		left := c.left
+		to := o.of(f, left, over)
 		if err := f.faults.step(); err != nil {
-			return err
+			return false, err
 		}
+		if to == left {
+			continue
+		}
+		moves = true
 		if to.charged() > l1.MaxAddr-c.heap().charged() {
-			return &OverflowError{Program: id, Device: c.id}
+			return false, &OverflowError{Program: id, Device: c.id}
 		}
 		if writes += to.charged(); writes > l1.MaxAddr {
 			writes = l1.MaxAddr
@@ -197,10 +202,10 @@ func (f *Fleet) writable(id program.ID, slots bitset, over *residue) error {
 	// That is nearly always so small that nothing can overflow.
 	if writes > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
 		if err := f.writableOnMeshes(id, slots, over); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return f.faults.step()
+	return moves, f.faults.step()
 }
 
 func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue) error {

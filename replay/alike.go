@@ -86,7 +86,7 @@ func lone(ids func(func(device.ID) bool)) (one device.ID, ok bool) {
 // alone returns the row of one device, which something happens to.
 func (r *replay) alone(id device.ID) *row {
 	d := r.rows[id]
-	if len(d.members) > 1 {
+	if d.members.len() > 1 {
 		d = r.part(d, []device.ID{id})
 	}
 	return r.met(d)
@@ -104,38 +104,34 @@ func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid} }
 
 // part returns the row of some of the devices of a row, ascending, and of no others.
 func (r *replay) part(d *row, ids []device.ID) *row {
-	if len(ids) == len(d.members) {
+	all := d.members.len()
+	if len(ids) == all {
 		return d
 	}
-	rest := make([]device.ID, 0, len(d.members)-len(ids))
-	for i, next := 0, 0; i < len(d.members); i++ {
-		if next < len(ids) && ids[next] == d.members[i] {
-			next++
-			continue
-		}
-		rest = append(rest, d.members[i])
+	few := 2*len(ids) <= all // whoever has fewer gets the new row
+	leaving := ids
+	if !few {
+		leaving = d.members.without(ids)
 	}
 	other := d.clone()
-	mine, theirs := ids, rest
-	if len(ids) <= len(rest) { // whoever has fewer gets the new row
-		mine, theirs = rest, ids
-	}
+	other.members = crowd{ids: leaving}
+	d.members.leave(leaving)
 	r.all, r.order, r.lately.rows = append(r.all, other), nil, nil
-	r.gives(d, mine)
-	r.gives(other, theirs)
-	for _, id := range theirs {
+	r.led(d)
+	r.led(other)
+	for _, id := range leaving {
 		r.rows[id] = other
 	}
 	r.checks.part(d, other)
-	if len(ids) <= len(rest) {
+	if few {
 		return other
 	}
 	return d
 }
 
-// gives gives a row its devices.
-func (r *replay) gives(d *row, ids []device.ID) {
-	d.members, d.slot, d.sets = ids, ids[0], nil
+// led takes in that a row has other devices now.
+func (r *replay) led(d *row) {
+	d.slot, d.sets = d.members.first(), nil
 	if dev, err := r.session.fleet.Device(d.slot); err == nil {
 		d.dev = dev // else it was removed, and counts nothing
 	}
@@ -191,7 +187,7 @@ func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 	if set, ok := d.sets[f]; ok {
 		return set, nil
 	}
-	for _, id := range d.members {
+	for _, id := range d.members.list() {
 		if _, err := f.Device(id); err == nil {
 			continue
 		}
@@ -202,7 +198,7 @@ func (d *row) in(f *device.Fleet, spec func() l1.Spec) (device.Set, error) {
 			return device.Set{}, err
 		}
 	}
-	set, err := f.Of(d.members...)
+	set, err := f.Of(d.members.list()...)
 	if err != nil {
 		return set, err
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 )
 
@@ -19,8 +20,8 @@ func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (
 		}
 		clear(r.fresh)
 		for _, d := range slices.Clone(r.all) {
-			for len(d.members) > 1 {
-				r.part(d, d.members[len(d.members)-1:])
+			for d.members.len() > 1 {
+				r.part(d, []device.ID{d.members.last()})
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (l launch) key() checkKey {
 // devices returns on how many devices a group of launches is.
 func devices(group []launch) (n int64) {
 	for _, l := range group {
-		n += int64(len(l.on.members))
+		n += int64(l.on.members.len())
 	}
 	return n
 }

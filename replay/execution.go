@@ -148,7 +148,7 @@ func (r *replay) parts(d *row, e *event.Event) error {
 			return err
 		}
 	}
-	for _, id := range d.members { // these marks are those of an order that never was
+	for _, id := range d.members.list() { // these marks are those of an order that never was
 		if dev, err := r.executed.Device(id); err == nil {
 			dev.ResetPeaks()
 		}

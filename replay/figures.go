@@ -70,7 +70,7 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	}
 	r.result.Placed = r.result.Placed || c.placed
 	if c.beyond {
-		r.notes.noteAll(CodeBeyondL1, int64(first), op, len(d.members))
+		r.notes.noteAll(CodeBeyondL1, int64(first), op, d.members.len())
 	}
 	if !c.places() {
 		return
@@ -78,10 +78,10 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	d.cores = d.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		r.notes.noteAll(CodeOverlap, int64(first), op, len(d.members))
+		r.notes.noteAll(CodeOverlap, int64(first), op, d.members.len())
 	}
 	if c.mixed() && r.ofRuns() {
-		r.notes.noteAll(CodeMixedAddresses, int64(first), op, len(d.members))
+		r.notes.noteAll(CodeMixedAddresses, int64(first), op, d.members.len())
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }

@@ -65,11 +65,11 @@ func (r *replay) finishDevices(out *Result) {
 	for _, d := range r.all {
 		if d.declared() || d.ran {
 			r.finishDevice(d, ends)
-			rows += len(d.members)
+			rows += d.members.len()
 		}
 		if shown(d) {
 			r.finishL1(d)
-			rowsL1 += len(d.members)
+			rowsL1 += d.members.len()
 		}
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)

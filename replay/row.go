@@ -12,7 +12,7 @@ import (
 // A row is one device, or some that are alike: their figures as far as no fleet has them,
 // and what the source says of their ids.
 type row struct {
-	members []device.ID // ascending; at least one
+	members crowd // at least one
 
 	// Of the first one:
 	id   event.Opt[uint64] // absent: the source has no ids
@@ -93,13 +93,13 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	}
 	r.order, r.lately.rows = nil, nil
 	like := likeness{spec, e.Role, event.FromFile}
-	if d := r.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members[len(d.members)-1] < id {
-		d.members = append(d.members, id)
+	if d := r.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members.last() < id {
+		d.members.add(id)
 		r.rows[id] = d
 		return nil
 	}
 	d := &row{
-		members: []device.ID{id},
+		members: crowd{ids: []device.ID{id}},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
 	}
 	if e.Role == event.RoleNone {
@@ -225,7 +225,7 @@ func totalsOf(f *device.Fleet, id device.ID) (device.Totals, bool) {
 // reset begins the high-water marks of a device anew, at what is there now.
 func (r *replay) reset(d *row, e *event.Event) {
 	for kind := range numKinds {
-		for _, id := range d.members {
+		for _, id := range d.members.list() {
 			if dev, err := r.alive[kind].Device(id); err == nil && r.alive[kind] != &r.session.fleet {
 				dev.ResetPeaks()
 			}

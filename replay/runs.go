@@ -83,9 +83,9 @@ func (r *replay) listRuns(all []launch) {
 			at[one] = i
 			list = append(list, listing{l, 0, one.oneOf})
 		}
-		list[i].devices += len(l.on.members)
+		list[i].devices += l.on.members.len()
 		if l.candidates != nil {
-			alike[l.candidatesKey()] += len(l.on.members)
+			alike[l.candidatesKey()] += l.on.members.len()
 		}
 	}
 	for _, l := range all {

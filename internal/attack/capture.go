@@ -8,13 +8,13 @@ import (
 // Captures lists the graph captures.
 func Captures() []Input {
 	return []Input{
-		{"far-cores", 2_000, 2_000, graphOf(farCores), Budget{10_000_000, 32 * mib}},
-		{"far-cores-differ", 2_000, 2_000, graphOf(farCoresDiffer), Budget{29_000_000, 40 * mib}},
-		{"ids", 3_000, 10_000, graphOf(ids), Budget{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, 10_000, graphOf(idsOfMeshes), Budget{31_000_000, 32 * mib}},
-		{"ids-that-differ", 3_000, 10_000, graphOf(idsThatDiffer), Budget{57_000_000, 80 * mib}},
-		{"buffers-without-address", 3_000, 10_000, graphOf(withoutAddress), Budget{40_000_000, 48 * mib}},
-		{"earlier-buffers", 3_000, 10_000, graphOf(earlier), Budget{66_000_000, 48 * mib}},
+		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), Budget{10_000_000, 32 * mib}},
+		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), Budget{29_000_000, 40 * mib}},
+		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), Budget{56_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), Budget{31_000_000, 32 * mib}},
+		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), Budget{57_000_000, 64 * mib}},
+		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), Budget{40_000_000, 48 * mib}},
+		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), Budget{66_000_000, 48 * mib}},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,7 +61,7 @@ func (m meter) cost(t *testing.T, input []byte, verb string) attack.Budget {
 		require.ErrorAs(t, err, &exit)
 		require.Contains(t, []int{1, 3}, exit.ExitCode(), "%.300s", told.String())
 	}
-	return attack.Budget{Steps: steps(t, dir), Heap: heap(t, told.String())}
+	return attack.Budget{Steps: steps(t, dir), Heap: attack.HeapTold(told.String())}
 }
 
 // steps sums the counters of a run: of each block its statements, times how often it ran.
@@ -83,14 +82,4 @@ func steps(t *testing.T, dir string) (sum int64) {
 	}
 	require.Positive(t, sum)
 	return sum
-}
-
-// heap returns the most that was in use when garbage was collected, in bytes.
-func heap(t *testing.T, told string) (most int64) {
-	for _, match := range regexp.MustCompile(`\d+->(\d+)->\d+ MB`).FindAllStringSubmatch(told, -1) {
-		mib, err := strconv.ParseInt(match[1], 10, 64)
-		require.NoError(t, err)
-		most = max(most, mib<<20)
-	}
-	return most
 }

@@ -3,14 +3,22 @@ package attack
 // An Input is a file in any size: of a log, the number of its devices or lines; of a
 // capture, that of its devices.
 type Input struct {
-	Name  string
-	Size  int // of a test: ten times a tenth of it is a fair comparison
-	Whole int // of make bench
+	Name string
+	Size int   // of a test: ten times a tenth of it is a fair comparison
+	Aims []Aim // of make bench
 
 	// Text returns the input of a size, the same bytes each time.
 	Text func(size int) []byte
 
 	Budget Budget // at its Size, for each verb
+}
+
+// An Aim is what the command may take for an input of a size. It is printed, not tested:
+// seconds depend on the machine.
+type Aim struct {
+	Size    int
+	Seconds float64 // of all processors; 0 = nobody asked
+	Heap    int64   // bytes, as in a Budget; 0 = nobody asked
 }
 
 // A Budget is what reading an input may cost at most.

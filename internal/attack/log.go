@@ -36,16 +36,17 @@ const maxDevices = 1 << 16
 // Logs lists the event logs.
 func Logs() []Input {
 	return []Input{
-		{"cores", 250, 250, logOf(cores), Budget{1_300_000, 64 * mib}},
-		{"dispatches", 100, 400, logOf(dispatches), Budget{230_000_000, 160 * mib}},
-		{"buffers", 7_500, 30_000, logOf((*text).heap), Budget{96_000_000, 64 * mib}},
-		{"core-by-core", 7_500, 30_000, logOf(coreByCore), Budget{150_000_000, 64 * mib}},
-		{"lowest-first", 7_500, 30_000, logOf(lowestFirst), Budget{52_000_000, 64 * mib}},
-		{"checks", 7_500, 30_000, logOf(checks), Budget{96_000_000, 64 * mib}},
-		{"meshes", maxDevices / 8, maxDevices / 2, logOf(meshes), Budget{24_000_000, 64 * mib}},
-		{"devices", maxDevices, maxDevices, logOf(devices), Budget{105_000_000, 96 * mib}},
-		{"names", 750, 3_000, logOf(names), Budget{5_500_000, 64 * mib}},
-		{"frees", 90_000, 350_000, logOf(frees), Budget{135_000_000, 160 * mib}},
+		{"cores", 250, []Aim{{256, 0.2, 64 * mib}}, logOf(cores), Budget{200_000, 8 * mib}},
+		{"dispatches", 100, []Aim{{400, 1, 0}}, logOf(dispatches), Budget{110_000_000, 80 * mib}},
+		{"buffers", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf((*text).heap), Budget{38_000_000, 40 * mib}},
+		{"core-by-core", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf(coreByCore), Budget{42_000_000, 40 * mib}},
+		{"lowest-first", 7_500, []Aim{{30_000, 1, 0}}, logOf(lowestFirst), Budget{24_000_000, 32 * mib}},
+		{"checks", 7_500, []Aim{{30_000, 1, 0}}, logOf(checks), Budget{38_000_000, 40 * mib}},
+		{"meshes", maxDevices / 8, []Aim{{maxDevices / 2, 1, 0}}, logOf(meshes), Budget{24_000_000, 40 * mib}},
+		{"devices", maxDevices, []Aim{{maxDevices, 1, 0}}, logOf(devices), Budget{105_000_000, 96 * mib}},
+		{"diverged", 3_000, []Aim{{Size: 10_000}}, logOf(diverged), Budget{65_000_000, 64 * mib}},
+		{"names", 750, []Aim{{3_000, 0, 64 * mib}}, logOf(names), Budget{5_500_000, 64 * mib}},
+		{"frees", 90_000, []Aim{{350_000, 5, 0}}, logOf(frees), Budget{135_000_000, 80 * mib}},
 	}
 }
 
@@ -132,6 +133,18 @@ func (t *text) runs() {
 	t.buffers(1)
 	t.program()
 	t.line(`{"event":"enqueue","program":1}`)
+}
+
+// diverged has something else on each device, one device after the other, in no order.
+func diverged(t *text, n int) {
+	const stride = 7_919 // a prime
+	t.mesh(n)
+	for k := range n {
+		i := k * stride % n
+		t.line(`{"event":"program","program":%d,"cbs":[{"cores":"[0-0 - 7-7]","size":%d}]}`, i, 32+32*(i%(1<<14)))
+		t.line(`{"event":"enqueue","program":%d,"devices":[%d]}`, i, i)
+		t.line(`{"event":"allocate","buffer":%d,"kind":"l1","devices":[%d],"parts":[{"address":%d,"size":64,"cores":"[0-0 - 7-7]"}]}`, i, i, 1_400_000-64*(i%1024))
+	}
 }
 
 // names refuses events inside operations of long names.

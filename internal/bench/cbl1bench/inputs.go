@@ -1,72 +1,97 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/internal/attack"
-	"github.com/cbl1/cbl1/replay"
 )
 
-// inputs reads files that ask for far more than they say: whole as cbl1 report and cbl1 peak
-// do, and logs line by line too, as cbl1 stream does. All is processor time, of all threads.
-// How much they cost in steps is a test (internal/attack).
+// inputs gives the command files that ask for far more than they say, one run each. How much
+// they cost in steps is a test (internal/attack).
 func inputs(r *runner) error {
 	dir, err := os.MkdirTemp("", "cbl1bench")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	command, err := built(dir)
+	if err != nil {
+		return err
+	}
 	for _, source := range attack.Sources() {
 		for _, in := range source.Inputs {
-			size := in.Whole
+			aims := in.Aims
 			if r.noGoals { // the smaller ones
-				size = in.Size
+				aims = []attack.Aim{{Size: in.Size}}
 			}
-			text, path := in.Text(size), filepath.Join(dir, "input")
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				return err
-			}
-			workload := fmt.Sprintf("%s: %s, %s, %d KB", source.Kind, in.Name, thousands(fmt.Sprint(size)), len(text)/1000)
-			for _, verb := range source.Verbs {
-				took, err := r.reads(path, verb)
-				if err != nil {
+			for _, aim := range aims {
+				if err := r.input(source, in, aim, command, filepath.Join(dir, "input")); err != nil {
 					return fmt.Errorf("%s: %w", in.Name, err)
 				}
-				r.add(row{workload: workload, what: verb, value: value{n: took.Seconds() * 1000, unit: "ms"}})
 			}
 		}
 	}
 	return nil
 }
 
-// reads returns how long a verb reads a file.
-func (r *runner) reads(path, verb string) (time.Duration, error) {
-	best := time.Duration(1 << 62)
-	for range r.rounds {
-		var err error
-		best = min(best, processor(func() { err = apply(path, verb) }))
-		if err != nil {
-			return 0, err
-		}
+// built builds the command in a folder.
+func built(dir string) (command string, err error) {
+	command = filepath.Join(dir, "cbl1")
+	if out, err := exec.Command("go", "build", "-o", command, "github.com/cbl1/cbl1/cmd/cbl1").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
 	}
-	return best, nil
+	return command, nil
 }
 
-func apply(path, verb string) error {
-	inputs, err := capture.Inputs(path)
-	if err != nil {
+// input measures one of them with each verb that its source has.
+func (r *runner) input(source attack.Source, in attack.Input, aim attack.Aim, command, path string) error {
+	text := in.Text(aim.Size)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return err
 	}
-	events := inputs[0].Events(capture.Options{})
-	if verb == "stream" {
-		var s replay.Session
-		return s.Stream(events, io.Discard)
+	workload := fmt.Sprintf("%s: %s, %s, %d KB", source.Kind, in.Name, thousands(fmt.Sprint(aim.Size)), len(text)/1000)
+	for _, verb := range source.Verbs {
+		took, heap := time.Duration(1<<62), int64(0)
+		for range r.rounds {
+			once, most, err := reads(command, verb, path)
+			if err != nil {
+				return err
+			}
+			took, heap = min(took, once), max(heap, most)
+		}
+		r.add(row{workload: workload, what: verb, value: value{n: took.Seconds(), unit: "s"}, goal: atMostIf(aim.Seconds)})
+		r.add(row{workload: workload, what: verb + ", heap", value: value{n: float64(heap >> 20), unit: "MiB"}, goal: atMostIf(float64(aim.Heap >> 20))})
 	}
-	_, err = replay.Run(path, events, replay.Options{})
-	return err
+	return nil
+}
+
+// atMostIf is atMostOnly where somebody asked.
+func atMostIf(limit float64) *goal {
+	if limit == 0 {
+		return nil
+	}
+	return atMostOnly(limit)
+}
+
+// reads returns the processor time of a command that reads a file, and the most of its heap
+// that was in use when garbage was collected.
+func reads(command, verb, path string) (took time.Duration, heap int64, err error) {
+	c := exec.Command(command, verb, path)
+	c.Env = append(os.Environ(), "GODEBUG=gctrace=1")
+	var told bytes.Buffer
+	c.Stderr = &told
+	if err := c.Run(); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok || !slices.Contains([]int{1, 3}, exit.ExitCode()) {
+			return 0, 0, fmt.Errorf("%w: %.300s", err, told.String())
+		}
+	}
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), attack.HeapTold(told.String()), nil
 }
