@@ -38,29 +38,29 @@ func captures(mega int64) []file {
 	}
 }
 
-// files reads captures from files, whole as the command does. All is processor time, of
-// all threads, with what collecting garbage takes.
+// files gives captures to the command. All is processor time, of all threads, with what
+// collecting garbage takes.
 func files(r *runner) error {
 	dir, err := os.MkdirTemp("", "cbl1bench")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	for _, f := range captures(r.size.mega) {
-		if err := r.file(f, filepath.Join(dir, "capture.json")); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-	}
-	return r.twoProcessors(dir)
-}
-
-// twoProcessors measures how much sooner the command ends that has two processors and not
-// one: with one capture, and with four of one run.
-func (r *runner) twoProcessors(dir string) error {
 	command, err := built(dir)
 	if err != nil {
 		return err
 	}
+	for _, f := range captures(r.size.mega) {
+		if err := r.file(f, command, filepath.Join(dir, "capture.json")); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return r.twoProcessors(command, dir)
+}
+
+// twoProcessors measures how much sooner the command ends that has two processors and not
+// one: with one capture, and with four of one run.
+func (r *runner) twoProcessors(command, dir string) error {
 	what := large.Capture{Size: 20 * r.size.mega, Programs: 81}
 	var paths []string
 	for rank := range 4 {
@@ -100,14 +100,8 @@ func (r *runner) elapsed(processors int, command string, paths []string) (time.D
 }
 
 // file measures one of them.
-func (r *runner) file(f file, path string) error {
-	small := f.what // what both hold is held for programs, and for the capture as a whole
-	small.Size /= 4
-	before, err := write(small, path)
-	if err != nil {
-		return err
-	}
-	least, err := read(path, before)
+func (r *runner) file(f file, command, path string) error {
+	held, of, err := grows(f.what, path)
 	if err != nil {
 		return err
 	}
@@ -115,39 +109,58 @@ func (r *runner) file(f file, path string) error {
 	if err != nil {
 		return err
 	}
-	ours, valid, python := time.Duration(1<<62), time.Duration(1<<62), time.Duration(0)
-	perRun := 0.0
+	ours, valid := time.Duration(1<<62), time.Duration(1<<62)
 	for range r.rounds {
-		var held uint64
-		ours = min(ours, processor(func() { held, err = read(path, made) }))
+		took, _, err := reads(command, "report", path)
 		if err != nil {
 			return err
 		}
-		perRun = (float64(held) - float64(least)) / float64((made.Ops-before.Ops)*int64(max(f.what.Chips, 1)))
+		ours = min(ours, took)
 		valid = min(valid, processor(func() { err = check(path) }))
 		if err != nil {
 			return err
 		}
 	}
-	if took, ok := outside("python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", path); ok {
-		python = took
-	}
-	mbs := func(d time.Duration) float64 { return float64(made.Bytes) / 1e6 / max(d.Seconds(), 1e-9) }
 	workload := "file: " + f.name
-	r.add(row{workload: workload, what: "MB/s", value: value{n: mbs(ours), unit: "MB/s"}, goal: atLeast(f.goal/2, f.goal)})
-	r.add(row{workload: workload, what: "of encoding/json.Valid", value: value{n: float64(valid) / float64(ours), unit: "x"}})
-	if python > 0 {
-		r.add(row{workload: workload, what: "of python3 json.load", value: value{n: float64(python) / float64(ours), unit: "x"}})
+	mbs := float64(made.Bytes) / 1e6 / max(ours.Seconds(), 1e-9)
+	r.add(row{workload: workload, what: "MB/s", value: value{n: mbs, unit: "MB/s"}, goal: atLeast(f.goal/2, f.goal)})
+	times := func(what string, of time.Duration) {
+		r.add(row{workload: workload, what: what, value: value{n: float64(of) / float64(ours), unit: "x"}})
 	}
-	if lines, ok := outside("wc", "-l", path); ok {
-		r.add(row{workload: workload, what: "of wc -l", value: value{n: float64(lines) / float64(ours), unit: "x"}})
+	times("of encoding/json.Valid", valid)
+	if took, ok := outside("python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", path); ok {
+		times("of python3 json.load", took)
 	}
-	if distinct := f.what.Programs == 0 || int64(f.what.Programs) >= made.Ops; distinct {
-		r.add(row{workload: workload, what: "held for each program", value: value{n: perRun, unit: "B"}})
-	} else {
-		r.add(row{workload: workload, what: "held for each run", value: value{n: perRun, unit: "B"}, goal: atMostOnly(32)})
+	if took, ok := outside("wc", "-l", path); ok {
+		times("of wc -l", took)
 	}
+	var most *goal
+	if of == "run" { // programs may take what they are
+		most = atMostOnly(32)
+	}
+	r.add(row{workload: workload, what: "held for each " + of, value: value{n: held, unit: "B"}, goal: most})
 	return nil
+}
+
+// grows returns how many bytes more are held for each more run or, where each has a program
+// of its own, program.
+func grows(what large.Capture, path string) (bytes float64, of string, err error) {
+	var made [2]large.Made
+	var held [2]uint64
+	size := what.Size
+	for i, part := range []int64{8, 2} {
+		what.Size = size / part
+		if made[i], err = write(what, path); err != nil {
+			return 0, "", err
+		}
+		if held[i], err = read(path, made[i]); err != nil {
+			return 0, "", err
+		}
+	}
+	if of = "run"; what.Programs == 0 || int64(what.Programs) >= made[1].Ops {
+		of = "program"
+	}
+	return (float64(held[1]) - float64(held[0])) / float64((made[1].Ops-made[0].Ops)*int64(max(what.Chips, 1))), of, nil
 }
 
 func write(c large.Capture, path string) (large.Made, error) {
