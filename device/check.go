@@ -112,25 +112,11 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 // then first core. Of devices whose grid is not known there are the cores that hold
 // anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
 func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
-	var all []standing
-	gather := func() error {
-		f.mu.RLock()
-		defer f.mu.RUnlock()
-		if err := f.check(s); err != nil || s.s == nil {
-			return err
-		}
-		for _, g := range f.statesOf(s) {
-			all = append(all, standing{g.state.open(&f.roster).occupied.parts(), g.place()})
-		}
-		return nil
+	all, known, err := f.picturedStates(s)
+	for _, g := range all {
+		out = append(out, fit.HeadroomOver(g.open(&known).occupied.parts(), g.place())...)
 	}
-	if err := gather(); err != nil {
-		return nil, err
-	}
-	for _, h := range all {
-		out = append(out, fit.HeadroomOver(h.by, h.at)...)
-	}
-	return out, nil
+	return out, err
 }
 
 // A standing is what programs hold on devices that are alike, and these.
@@ -151,25 +137,49 @@ func (p *partition) parts() (out []fit.Part) {
 
 // A stateSite is a site of devices with the same programs.
 type stateSite struct {
-	state *state
+	sight
 	site
 }
 
-// statesOf groups the devices of s by what they are and hold, by their first device.
-func (f *Fleet) statesOf(s Set) (out []stateSite) {
-next:
+// statesOf groups the devices of s by what they are and hold. Their buffers may be looked at
+// when the lock is open again.
+func (f *Fleet) statesOf(s Set) (out []stateSite, err error) {
+	if err := f.check(s); err != nil || s.s == nil {
+		return nil, err
+	}
+	type key struct {
+		state *state
+		alike alike
+	}
+	known := map[key]int{} // place in out
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
-		for i := range out {
-			if o := &out[i]; o.state == c.group.state && o.add(c) {
-				continue next
-			}
+		k := key{c.group.state, c.alike()}
+		if at, ok := known[k]; ok {
+			out[at].add(c)
+			continue
 		}
-		out = append(out, stateSite{c.group.state, siteOf(c)})
+		known[k] = len(out)
+		out = append(out, stateSite{c.group.state.sight(), siteOf(c)})
 	}
-	slices.SortFunc(out, func(a, b stateSite) int { return cmp.Compare(a.first, b.first) })
-	return out
+	f.heapsPictured.Store(f.serial + 1)
+	return out, nil
 }
+
+// picturedStates is statesOf, by their first device, and all of it may be looked at without the
+// lock. The programs are those of a roster.
+func (f *Fleet) picturedStates(s Set) (out []stateSite, known roster, err error) {
+	f.mu.RLock()
+	if out, err = f.statesOf(s); len(out) > 0 {
+		f.pictured.Store(f.serial + 1)
+		known.of = slices.Clone(f.roster.of)
+	}
+	f.mu.RUnlock()
+	slices.SortFunc(out, byFirst)
+	return out, known, err
+}
+
+func byFirst(a, b stateSite) int { return cmp.Compare(a.first, b.first) }
 
 func siteOf(c *chip) site { return site{c.alike(), c.id, 1} }
 

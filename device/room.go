@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/fit"
@@ -108,16 +109,17 @@ type beside struct {
 // besides returns what lives on the devices of s, by their first device.
 func (f *Fleet) besides(s Set) (out []beside, err error) {
 	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if err := f.check(s); err != nil || s.s == nil {
-		return nil, err
+	all, err := f.statesOf(s)
+	for _, g := range all {
+		out = append(out, beside{programs: g.list(&f.roster)})
 	}
-	for _, g := range f.statesOf(s) {
-		at := beside{g.place(), f.programsOf(g.state)}
-		slices.SortFunc(at.programs, byID)
-		out = append(out, at)
+	f.mu.RUnlock()
+	for i := range all {
+		out[i].Place = all[i].place()
+		slices.SortFunc(out[i].programs, byID)
 	}
-	return out, nil
+	slices.SortFunc(out, func(a, b beside) int { return cmp.Compare(a.Device, b.Device) })
+	return out, err
 }
 
 // cores returns the grid of the devices, or the cores that hold anything if it is not known.

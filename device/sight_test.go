@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -44,9 +45,18 @@ func TestPicturesStay(t *testing.T) {
 			change()
 		}
 		late, now := f.picture(), f.Snapshot()
+		sites, known, err := f.picturedStates(m.Set())
+		require.NoError(t, err)
+		room, err := f.RegisteredHeadroom(m.Set())
+		require.NoError(t, err)
 		for range rapid.IntRange(1, 30).Draw(t, "after") {
 			change()
 		}
+		var lateRoom []fit.Headroom
+		for _, at := range sites {
+			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).occupied.parts(), at.place())...)
+		}
+		require.Equal(t, room, lateRoom)
 		all := late.held()
 		for _, d := range late.devices {
 			then, ok := now.Device(d.id)
@@ -90,6 +100,8 @@ func TestRaceOfPictures(t *testing.T) {
 					}
 				}
 				_, _ = f.Check(large, m.Set())
+				_, _ = f.RegisteredHeadroom(m.Set())
+				_, _ = f.Room(l1.CoreSet{}, m.Set())
 				_ = slices.Collect(f.Programs())
 			}
 		})

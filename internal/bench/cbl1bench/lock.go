@@ -107,26 +107,45 @@ func fleetOf(devices int, spec l1.Spec, own func(*device.Fleet, device.Set, int)
 
 // snapshot looks at devices with one own program each.
 func snapshot(r *runner) error {
-	spec := l1.N150()
-	return r.look(look{
-		name: fmt.Sprintf("snapshot/devices=%d", r.size.own), took: 0.1e9, waited: 2e6,
-		made: func() (*device.Fleet, error) {
-			return fleetOf(r.size.own, spec, func(f *device.Fleet, s device.Set, i int) error {
-				_, err := f.Register(sized(program.ID(i), spec, uint64(1+i)), s)
-				return err
-			})
-		},
-		call: func(f *device.Fleet) error {
+	spec, n := l1.N150(), r.size.own
+	made := func() (*device.Fleet, error) {
+		return fleetOf(n, spec, func(f *device.Fleet, s device.Set, i int) error {
+			_, err := f.Register(sized(program.ID(i), spec, uint64(1+i)), s)
+			return err
+		})
+	}
+	bytes := func(id int) uint64 { return uint64(32 * (1 + id)) } // on each core
+	for _, x := range []look{
+		{name: "snapshot", took: 0.1e9, call: func(f *device.Fleet) error {
 			all := f.Snapshot()
-			for _, id := range []int{0, r.size.own / 2, r.size.own - 1} {
-				d, ok := all.Device(device.ID(id))
-				if want := uint64(32 * (1 + id) * spec.NumCores()); !ok || d.Totals().Registered != want {
-					return fmt.Errorf("snapshot: device %d does not have %d bytes", id, want)
+			for _, id := range []int{0, n / 2, n - 1} {
+				if d, ok := all.Device(device.ID(id)); !ok || d.Totals().Registered != bytes(id)*uint64(spec.NumCores()) {
+					return fmt.Errorf("snapshot: device %d does not have %d bytes a core", id, bytes(id))
 				}
 			}
 			return nil
-		},
-	})
+		}},
+		{name: "headroom", took: 0.1e9, call: func(f *device.Fleet) error {
+			all, err := f.RegisteredHeadroom(f.Set())
+			if err == nil && (len(all) != n || all[n-1].Free != spec.Usable().End-spec.CBBase-bytes(n-1)) {
+				err = errors.New("headroom: it is not that of each device")
+			}
+			return err
+		}},
+		{name: "room", took: 0.1e9, call: func(f *device.Fleet) error {
+			room, err := f.Room(l1.CoreSet{}, f.Set())
+			if err == nil && room.Range.Start != spec.CBBase+bytes(n-1) {
+				err = errors.New("room: it does not begin above the largest program")
+			}
+			return err
+		}},
+	} {
+		x.name, x.made, x.waited = fmt.Sprintf("%s/devices=%d", x.name, n), made, 2e6
+		if err := r.look(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sized returns a program of so many units of 32 bytes on the whole grid.
