@@ -47,8 +47,9 @@ shots: ## pictures of pages: light, dark, on a phone, into SHOTS (says so where 
 	@mkdir -p $(SHOTS)
 	go test ./page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
 
-hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores
+hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores; then a server's clients, minutes
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
+	go test ./serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
 
 bench: ## ours against the baselines: one table, some minutes
 	go run ./internal/bench/cbl1bench

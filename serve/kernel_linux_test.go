@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"os"
@@ -18,8 +19,12 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// asClient is set in the environment of a process that only sends a CB and waits to be killed.
-const asClient = "CBL1_SERVE_CLIENT"
+// asClient is set in the environment of a process that only sends the bytes of asBytes, in
+// hexadecimal, and waits to be killed.
+const (
+	asClient = "CBL1_SERVE_CLIENT"
+	asBytes  = "CBL1_SERVE_BYTES"
+)
 
 func TestMain(m *testing.M) {
 	path := os.Getenv(asClient)
@@ -30,8 +35,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	b, _ := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 4096, ID: 0x1000, PID: 1})
-	_, _ = conn.Write(append(b, b[:50]...))
+	b, _ := hex.DecodeString(os.Getenv(asBytes))
+	_, _ = conn.Write(b)
 	fmt.Println("sent")
 	select {}
 }
@@ -74,14 +79,10 @@ func TestKilled(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
 	fds, goroutines := openFiles(t), runtime.NumGoroutine()
 	h := newHouse(t, serve.Config{Dialect: wire.Newest()})
+	b, err := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 4096, ID: 0x1000, PID: 1})
+	require.NoError(t, err)
 	for range 5 {
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), asClient+"="+h.path)
-		out, err := child.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, child.Start())
-		_, err = out.Read(make([]byte, 4))
-		require.NoError(t, err)
+		child := h.child(t, append(b, b[:50]...))
 		require.Eventually(t, func() bool { n, _, _ := h.Totals(0); return n.CBs == 1 }, 20*time.Second, time.Millisecond)
 		h.Sweep()
 		n, core, _ := h.Totals(0)
@@ -95,6 +96,25 @@ func TestKilled(t *testing.T) {
 	require.EqualValues(t, 5, c.Leaked)
 	require.EqualValues(t, 5, c.Torn)
 	h.shut(t)
+	requireBack(t, fds, goroutines)
+}
+
+// child starts a process that has sent some bytes.
+func (h *house) child(t *testing.T, b []byte) *exec.Cmd {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), asClient+"="+h.path, asBytes+"="+hex.EncodeToString(b))
+	out, err := child.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, child.Start())
+	_, err = out.Read(make([]byte, 4))
+	require.NoError(t, err)
+	return child
+}
+
+// requireBack waits until no more is open, and runs, than before.
+func requireBack(t *testing.T, fds, goroutines int) {
+	t.Helper()
 	for range 10_000 {
 		if openFiles(t) <= fds && runtime.NumGoroutine() <= goroutines {
 			break
@@ -137,5 +157,25 @@ func TestPythonClient(t *testing.T) {
 	n, _, _ := h.Totals(1)
 	require.Equal(t, wire.Totals{Buffers: 2, L1: 4096, L1Small: 64}, n)
 	require.Contains(t, string(h.AppendSummary(nil)), "odd: unknown-free 1\n", "its free named device 0")
+	h.shut(t)
+}
+
+// The client in C++ says what it means, in the newest dialect.
+func TestCPPClient(t *testing.T) {
+	compiler, err := exec.LookPath("c++")
+	if err != nil {
+		t.Skip("needs a C++ compiler")
+	}
+	client := filepath.Join(t.TempDir(), "client")
+	out, err := exec.Command(compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", client, "../examples/cpp/alloc_client.cpp").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	h := newHouse(t, serve.Config{Grace: 50 * time.Millisecond, Delay: time.Hour, Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
+	out, err = exec.Command(client, h.path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "L1 4096, DRAM 0, CB 262144, kernels 2048\ndevices 2, L1 of a core 1499136\n", string(out))
+	n, core, _ := h.Totals(1)
+	require.Equal(t, wire.Totals{Buffers: 1, L1: 4096, CBs: 1, CB: 262144, Kernels: 1, Kernel: [wire.KernelKinds]uint64{1: 2048}}, n)
+	require.EqualValues(t, 262144, core)
+	require.Zero(t, h.Counts().Closed)
 	h.shut(t)
 }
