@@ -43,8 +43,9 @@ lint: ## gofmt, vet, go.mod, staticcheck, golangci-lint (fetches the last two)
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-shots: ## pictures of pages: light, dark, on a phone, into SHOTS (says so where there is no Chromium)
+shots: ## pictures of pages: the tour's into docs/tour; light, dark, on a phone, into SHOTS (needs Chromium, and says so)
 	@mkdir -p $(SHOTS)
+	go test ./page -run '^TestTour$$' -count 1 -v -shots $(abspath docs/tour)
 	go test ./page -run '^(TestPages|TestClicks)$$' -count 1 -v -shots $(abspath $(SHOTS))
 
 hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores; then a server's clients, minutes
