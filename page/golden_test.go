@@ -20,7 +20,7 @@ import (
 func TestGolden(t *testing.T) {
 	text, err := os.ReadFile("../examples/events.jsonl")
 	require.NoError(t, err)
-	r, err := replay.Run("events.jsonl", capture.NewReader(bytes.NewReader(text), "events.jsonl").Events(capture.Options{}), replay.Options{Buffers: true, Groups: true, Timeline: true})
+	r, err := replay.Run("events.jsonl", capture.NewReader(bytes.NewReader(text), "events.jsonl").Events(capture.Options{}), replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: Moments})
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 100))

@@ -36,7 +36,7 @@ func picture(t *testing.T, b *browser, name string) {
 }
 
 func options() replay.Options {
-	return replay.Options{Buffers: true, Groups: true, Timeline: true}
+	return replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: page.Moments}
 }
 
 // read replays a file.

@@ -26,8 +26,11 @@ var script string
 // many rows they leave out.
 const MaxBytes = 3_000_000
 
+// Moments is how much of replay.Options.Moments a page can show.
+const Moments = 1 << 14
+
 // Write writes a page about Results, judged on some terms, and about what changed if d is not
-// nil. Results should come of replay.Options with Buffers, Groups and Timeline.
+// nil. Results should come of replay.Options with Buffers, Groups, Timeline and Moments.
 func Write(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff) error {
 	var b bytes.Buffer
 	words(&b, results, terms, d)

@@ -76,7 +76,10 @@ function choice(label, options, chosen, pick) {
 }
 
 // What is looked at.
-const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null };
+const state = { capture: 0, alike: 0, core: null, measure: "tracked", line: "core", table: "programs", only: null, moment: null };
+// What lies on the cores of a device at the moment that is looked at: null is the peak.
+const laid = (a) => (state.moment === null ? a.peak_groups : a.moments[state.moment].groups);
+const momentOf = (c, a) => (state.moment === null ? (a.l1 && a.l1.core_peak ? "at " + at(c, a.l1.core_peak) + ", the peak of the device" : "at the peak") : "after " + at(c, a.moments[state.moment]));
 const capture = () => doc.captures[state.capture];
 const device = () => capture().alike[state.alike];
 const chip = (c, on = device()) => on ? on.chip : c.report.basis; // devices of a log may differ
@@ -220,13 +223,13 @@ function failure(c, f, open) {
 
 // The cores of a device.
 const measures = {
-  tracked: ["Everything at the peak", "Tracked bytes of each core when the fullest core of the device held most: CBs of the program that ran last, and L1 buffers, each byte once."],
+  tracked: ["Everything at one moment", "Tracked bytes of each core at one moment, at first when the fullest core of the device held most: CBs of the program that ran last, and L1 buffers, each byte once."],
   registered: ["CBs registered", "Bytes of CBs of all programs registered at the end, as the program cache keeps them, each byte once."],
   alive: ["CBs alive at most", "Most bytes of CBs alive at one time on each core: a high-water mark, at different moments on different cores."],
 };
 const grids = new Map();
-function gridOf(a) {
-  if (grids.has(a)) return grids.get(a);
+function gridOf(a, groups = laid(a)) {
+  if (grids.has(groups)) return grids.get(groups);
   const cells = new Map(), l = a.l1 || {};
   let cols = l.cols || 0, rows = l.rows || 0;
   const each = (cores, set) => {
@@ -239,10 +242,10 @@ function gridOf(a) {
       }
     }
   };
-  for (const p of a.peak_groups) each(p.cores, (o) => { o.tracked = p.tracked_bytes; o.group = p; });
+  for (const p of groups) each(p.cores, (o) => { o.tracked = p.tracked_bytes; o.group = p; });
   for (const p of a.figures ? a.figures.core_groups : []) each(p.cores, (o) => { o.registered = p.registered_bytes; o.alive = p.core_peak_bytes; o.figures = p; });
   const out = { cells, cols, rows };
-  grids.set(a, out);
+  grids.set(groups, out);
   return out;
 }
 function shade(e, value, most) {
@@ -251,7 +254,7 @@ function shade(e, value, most) {
   e.style.setProperty("background", `color-mix(in oklab, var(--hi) ${p}%, var(--lo))`);
   e.style.setProperty("color", p > 50 ? "var(--on-hi)" : "var(--ink)");
 }
-function mostOf(a) { let most = 0; for (const o of gridOf(a).cells.values()) if (o[state.measure] > most) most = o[state.measure]; return most; }
+function mostOf(a) { let most = 0; for (const o of gridOf(a, a.peak_groups).cells.values()) if (o[state.measure] > most) most = o[state.measure]; return most; }
 function coreGrid(a) {
   const { cells, cols, rows } = gridOf(a), most = mostOf(a);
   if (cols * rows > 4096) return h("p", { class: "note" }, `A grid of ${num(cols)} x ${num(rows)} cores is too large to draw; the tables list its groups.`);
@@ -266,7 +269,7 @@ function coreGrid(a) {
       const b = h("button", { type: "button", "data-core": key, title: `core ${key}: ${num(value)} bytes`, "aria-label": `core ${key}: ${num(value)} bytes`, "aria-pressed": String(key === state.core),
         tabindex: key === state.core || (!state.core && x + y === 0) ? "0" : "-1", onclick: () => { state.core = key; drawCores(key); } });
       if (like && o && o !== like && like.group && o.group === like.group && state.measure === "tracked") b.classList.add("like");
-      if (key === fullest && state.measure === "tracked") b.classList.add("full");
+      if (key === fullest && state.measure === "tracked" && state.moment === null) b.classList.add("full");
       shade(b, value, most);
       grid.append(b);
     }
@@ -310,21 +313,41 @@ function cores() {
   const c = capture(), a = device();
   if (!a) return h("section", { id: "cores", hidden: true });
   if (!state.core || !gridOf(a).cells.has(state.core)) state.core = state.core || (a.l1 && a.l1.core_peak && a.l1.core_peak.core) || null;
-  const o = gridOf(a).cells.get(state.core), peak = a.l1 && a.l1.core_peak;
   const equal = a.ids.length > 1 ? `${capital(a.label)}: ${num(a.ids.length)} devices that are equal but for their nodes.` : capital(a.label) + ".";
-  const right = h("div", { class: "card" });
-  if (o && o.group) {
-    right.append(...coreView(c, "Core " + state.core, [(o.group.count > 1 ? `and ${num(o.group.count - 1)} more that hold the same` : "alone") + `: ${num(o.tracked)} bytes` + (peak ? " at " + at(c, peak) + ", the peak of the device" : "") + ". Registered CBs: " + num(o.registered) + " bytes" +
-      (o.figures ? " of " + plural(o.figures.programs, "program") : "") + "."], o.group.residents, "held twice, counts once"));
-  } else {
-    right.append(h("h3", {}, state.core ? "Core " + state.core : "No core"), h("p", { class: "note" }, a.peak_groups_more ? "What lay there at the peak is too much for this page." : "Nothing lay there at the peak of the device." + (o ? " Registered CBs: " + num(o.registered) + " bytes." : "")));
-  }
+  const parts = () => {
+    const o = gridOf(a).cells.get(state.core), right = h("div", { class: "card" }), when = momentOf(c, a);
+    const registered = o ? " Registered CBs at the end: " + num(o.registered) + " bytes" + (o.figures ? " of " + plural(o.figures.programs, "program") : "") + "." : "";
+    if (o && o.group) {
+      right.append(...coreView(c, "Core " + state.core, (o.group.count > 1 ? `and ${num(o.group.count - 1)} more that hold the same` : "alone") + `: ${num(o.tracked)} bytes ${when}.` + registered, o.group.residents, "held twice, counts once"));
+    } else {
+      right.append(h("h3", {}, state.core ? "Core " + state.core : "No core"), h("p", { class: "note" }, state.moment === null && a.peak_groups_more ? "What lay there at the peak is too much for this page." : `Nothing lay there ${when}.` + registered));
+    }
+    return [h("div", {}, coreGrid(a), legend(c, a)), right];
+  };
+  const pair = h("div", { class: "pair" }, parts());
+  cores.show = () => pair.replaceChildren(...parts());
   return section("cores", "Cores", [equal + (a.l1 && a.l1.cores_from === "assumed" ? " The grid is assumed." : "") + " ", measures[state.measure][1]], meshes(c), folds(c),
     h("div", { class: "bar" }, choice("shade cores by", Object.entries(measures).map(([k, v]) => [k, v[0]]), state.measure, (k) => { state.measure = k; redraw("cores", cores); })),
-    h("div", { class: "pair" }, h("div", {}, coreGrid(a), legend(c, a)), right));
+    state.measure === "tracked" && moments(c, a), pair);
 }
+// The slider of moments, and the way back to the peak.
+function moments(c, a) {
+  if (a.moments.length < 2) return null;
+  const peak = a.l1 && a.l1.core_peak;
+  const readout = h("p", { class: "readout", "aria-live": "polite" }), back = h("button", { type: "button", class: "plain", onclick: () => { state.moment = null; show(); cores.show(); } }, "To the peak");
+  const slider = h("input", { type: "range", min: "0", max: String(a.moments.length - 1), "aria-label": "moment that the cores show", oninput: () => { state.moment = Number(slider.value); show(); cores.show(); } });
+  function show() {
+    slider.value = String(state.moment === null ? Math.max(0, before(a, peak ? peak.counter : 0)) : state.moment);
+    readout.replaceChildren(capital(momentOf(c, a)) + ". The page has " + plural(a.moments.length, "moment") + "; the time line below leads here, too.");
+    slider.setAttribute("aria-valuetext", readout.textContent);
+    back.hidden = state.moment === null;
+  }
+  show();
+  return h("div", { class: "noprint moments" }, slider, h("div", { class: "bar" }, readout, back));
+}
+const before = (a, counter) => a.moments.findLastIndex((m) => m.counter <= counter);
 function drawCores(key) { redraw("cores", cores); const b = document.querySelector(`#cores .grid [data-core="${key}"]`); if (b) b.focus({ preventScroll: true }); }
-function pickDevice(i) { state.alike = i; state.core = null; redraw("cores", cores); redraw("time", time); }
+function pickDevice(i) { state.alike = i; state.core = state.moment = null; redraw("cores", cores); redraw("time", time); }
 function redraw(id, draw) { const old = document.getElementById(id); if (old) old.replaceWith(draw()); }
 
 // The time line.
@@ -337,15 +360,20 @@ function time() {
   const c = capture(), a = device();
   if (!a || a.timeline.length < 2) return h("section", { id: "time", hidden: true });
   const what = lines[state.line], box = h("div", { css: { "margin-top": "1rem" } }), readout = h("p", { class: "readout", "aria-live": "polite" });
-  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => draw() });
+  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => { draw(); follow(); } });
   let best = 0;
   a.timeline.forEach((s, i) => { if (s.tracked_core_bytes > a.timeline[best].tracked_core_bytes) best = i; });
   slider.value = String(best);
   function draw() {
     const i = Number(slider.value), s = a.timeline[i];
-    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, (n) => { slider.value = String(n); draw(); }));
+    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, (n) => { slider.value = String(n); draw(); follow(); }));
     readout.replaceChildren(at(c, s) + ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i === best ? ", the peak" : ""));
     slider.setAttribute("aria-valuetext", readout.textContent);
+  }
+  function follow() { // the cores show the last moment that the page has of them
+    const i = Number(slider.value), found = before(a, a.timeline[i].counter);
+    state.moment = i === best || found < 0 ? null : found;
+    if (state.measure === "tracked") redraw("cores", cores);
   }
   const out = section("time", "Time", [capital(a.label) + ". ", what[2]], h("div", { class: "bar" }, choice("figure", Object.entries(lines).map(([k, v]) => [k, v[0]]), state.line, (k) => { state.line = k; redraw("time", time); })),
     box, h("div", { class: "noprint" }, slider), readout, composition(c, a));
@@ -521,7 +549,11 @@ function changedCores(one) {
       for (let x = 0; x < cols; x++) {
         const [pair, by] = cells.get(x + "-" + y) || [null, 0], state = !by ? "same" : Number(pair.old) === 0 ? "new" : Number(pair.new) === 0 ? "gone" : by > 0 ? "grown" : "shrunk";
         const e = h("i", { class: state, title: `core ${x}-${y}: ` + (by ? `${num(pair.old)} to ${num(pair.new)} bytes, ${state}` : "the same") }, { new: "+", gone: "\u00d7", grown: "\u2191", shrunk: "\u2193", same: "" }[state]);
-        if (by) e.style.setProperty("background", `color-mix(in oklab, var(${by > 0 ? "--bad" : "--accent"}) ${30 + Math.round((70 * Math.abs(by)) / most)}%, var(--card))`);
+        if (by) {
+          const p = 15 + Math.round((85 * Math.abs(by)) / most);
+          e.style.setProperty("background", `color-mix(in oklab, var(${by > 0 ? "--bad" : "--accent"}) ${p}%, var(--card))`);
+          e.style.setProperty("color", p > 55 ? "var(--on-hi)" : "var(--ink)");
+        }
         box.append(e);
       }
     }
@@ -547,7 +579,7 @@ function changedDevice(one, label, left, open, words) {
 function captures() {
   if (doc.captures.length < 2) return null;
   const answers = { fits: "fits", does_not_fit: "does not fit", cannot_tell: "cannot tell" };
-  const pick = h("select", { "aria-label": "capture", onchange: () => { state.capture = Number(pick.value); state.alike = 0; state.core = null; state.only = null; draw(); } }, doc.captures.map((c, i) => h("option", { value: String(i), selected: i === state.capture }, (answers[c.check.answer] || "") + ": " + spelled(c.report.file.slice(-90)))));
+  const pick = h("select", { "aria-label": "capture", onchange: () => { state.capture = Number(pick.value); state.alike = 0; state.core = state.moment = state.only = null; draw(); } }, doc.captures.map((c, i) => h("option", { value: String(i), selected: i === state.capture }, (answers[c.check.answer] || "") + ": " + spelled(c.report.file.slice(-90)))));
   return h("div", { class: "bar noprint", css: { "margin-top": "1.5rem" } }, h("label", {}, "Capture ", pick));
 }
 function draw() {

@@ -117,6 +117,9 @@ func (r *replay) part(d *row, ids []device.ID) *row {
 	other.members = crowd{ids: leaving}
 	d.members.leave(leaving)
 	r.all, r.order, r.lately.rows = append(r.all, other), nil, nil
+	if other.moments.due {
+		r.due.rows = append(r.due.rows, other)
+	}
 	r.led(d)
 	r.led(other)
 	for _, id := range leaving {
@@ -152,7 +155,7 @@ func (d *row) clone() *row {
 	}
 	to.detail, to.held = d.detail.clone(), d.held.clone()
 	to.starts = d.starts.clone()
-	to.timeline.list = slices.Clone(d.timeline.list)
+	to.timeline.list, to.moments.list = slices.Clone(d.timeline.list), slices.Clone(d.moments.list)
 	to.standing = d.standing.clone()
 	if d.execution != nil {
 		own := *d.execution

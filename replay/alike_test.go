@@ -19,7 +19,7 @@ func TestDevicesAlikeAndApart(t *testing.T) {
 		for _, m := range gen.MixedHistory(60, logOps()...).Draw(t, "history") {
 			n.play(m)
 		}
-		opt := replay.Options{Timeline: true, Groups: true, GroupsAt: event.Some(uint64(40)), Runs: true, Ask: &replay.Question{Address: 64, At: event.Some(uint64(40))}}
+		opt := replay.Options{Timeline: true, Groups: true, GroupsAt: event.Some(uint64(40)), Runs: true, Moments: 1 << 10, Ask: &replay.Question{Address: 64, At: event.Some(uint64(40))}}
 		alike, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), opt)
 		apart, errApart := replay.RunApart("log", events(bytes.NewReader(n.log.Bytes()), "log"), opt)
 		if err != nil {

@@ -31,7 +31,7 @@
 // ([DeviceRoom]), between two of [RoomLimit], and which runs left no place ([TightRun]);
 // [Result.JudgeRoom] says whether it fits.
 // [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has
-// a [Sample] now and then. [Spec] and [Addresses] say what the figures rest on; lists have
+// a [Sample] now and then, and a [LaidMoment]. [Spec] and [Addresses] say what the figures rest on; lists have
 // at most [MaxListed] rows.
 //
 // A run of a capture and a register, enqueue or dispatch of a log lead into the same

@@ -48,6 +48,7 @@ func (r *replay) end(e *event.Event) error {
 	if !r.grouped && r.opt.GroupsAt.OK {
 		r.group()
 	}
+	r.keepMoments()
 	for _, d := range r.sorted() {
 		if err := r.close(d, e); err != nil {
 			return err
@@ -89,7 +90,7 @@ func (r *replay) finishDevices(out *Result) {
 			out.Devices[len(out.Devices)-1].ID = named
 		}
 		if d.timeline.taken > 0 {
-			out.Timeline = append(out.Timeline, Timeline{named, d.timeline.list})
+			out.Timeline = append(out.Timeline, Timeline{named, d.timeline.list, d.moments.list})
 		}
 		if shown(d) {
 			out.L1 = append(out.L1, d.on)

@@ -29,6 +29,9 @@ type Options struct {
 	// Timeline asks for Result.Timeline. It costs a look at the figures of each device that an
 	// event changes.
 	Timeline bool
+	// Moments asks for Timeline.Moments: of each device as many moments as name so many residents,
+	// each on every set of cores on which it lay, and one at least. It needs Timeline.
+	Moments int
 	// Groups asks for L1Peak.Groups.
 	Groups bool
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
@@ -86,6 +89,7 @@ type replay struct {
 		set  device.Set
 		rows []*row
 	}
+	due      dueMoments
 	contents map[*program.Program]*content
 	traces   map[device.TraceID][]*program.Program
 
@@ -153,6 +157,9 @@ func (r *replay) happens(e *event.Event) error {
 	}
 	if !r.grouped && beyond(r.opt.GroupsAt, e) {
 		r.group()
+	}
+	if beyond(r.due.at, e) {
+		r.keepMoments()
 	}
 	if e.Kind == event.KindHeader && !r.begun {
 		r.header(e)

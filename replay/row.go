@@ -42,6 +42,7 @@ type row struct {
 	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
 
 	timeline samples
+	moments  moments
 	standing *standing // nil unless Options.Room asks
 	memory
 	executed Dispatched // of a log: its dispatches

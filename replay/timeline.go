@@ -11,6 +11,10 @@ import (
 type Timeline struct {
 	Device  event.Opt[uint64]
 	Samples []Sample // in the order of the events, at most maxSamples
+
+	// Moments are what lay where after some of the nodes that changed the device, if
+	// Options.Moments asks for it.
+	Moments []LaidMoment
 }
 
 // A Sample is what a device held after an event that changed it. Bytes are summed over
@@ -50,6 +54,7 @@ func (r *replay) sample(e *event.Event) {
 		}
 	}
 	for d := range changed {
+		r.owe(d, e)
 		t := d.dev.Totals()
 		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: room(d)})
 	}
@@ -91,7 +96,7 @@ func (t Timeline) Thin(most int) Timeline {
 	for l.stretch = 1; len(l.list) > max(most, 16); l.stretch *= 2 {
 		l.thin()
 	}
-	return Timeline{t.Device, l.list}
+	return Timeline{t.Device, l.list, t.Moments}
 }
 
 // thin keeps of each stretch those samples that are its highest or, for headroom, its

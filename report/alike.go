@@ -78,6 +78,9 @@ func (o *overview) key(d *replay.Device) string {
 	for _, s := range o.lines[d.ID].Samples {
 		fmt.Fprintln(&b, s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
 	}
+	for _, m := range o.lines[d.ID].Moments {
+		b.WriteString(laidKey(m.Groups))
+	}
 	on := o.l1[d.ID]
 	if on == nil {
 		return b.String()
@@ -87,9 +90,16 @@ func (o *overview) key(d *replay.Device) string {
 	fmt.Fprintf(&b, "%+v %+v\n", l1, on.Dispatched)
 	if p := on.Peak; p != nil {
 		fmt.Fprintf(&b, "%d %d %q %v %v %v\n%s", p.Bytes, p.WithKernels, p.Op, p.Cores, p.Spike != nil, p.Shared, residentsKey(p.Residents))
-		for _, g := range p.Groups {
-			fmt.Fprintf(&b, "%v %d\n%s", g.Cores, g.Bytes, residentsKey(g.Residents))
-		}
+		b.WriteString(laidKey(p.Groups))
+	}
+	return b.String()
+}
+
+// laidKey says what lay on all cores.
+func laidKey(groups []replay.LaidGroup) string {
+	var b strings.Builder
+	for _, g := range groups {
+		fmt.Fprintf(&b, "%v %d\n%s", g.Cores, g.Bytes, residentsKey(g.Residents))
 	}
 	return b.String()
 }

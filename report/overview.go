@@ -16,7 +16,7 @@ import (
 // there once, and so are programs. Its rows are those of the other documents; how they are
 // put together may change with each version. A list has at
 // most so many rows, and says how many it leaves out: of programs, the largest on a core stay.
-// Results should come of Options with Buffers, Groups and Timeline; what is not there is
+// Results should come of Options with Buffers, Groups, Timeline and Moments; what is not there is
 // left out.
 func OverviewJSON(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff, most int) error {
 	out := jsonOverview{Captures: []jsonCapture{}}
@@ -47,14 +47,22 @@ type jsonCapture struct {
 
 // jsonAlike are devices that are equal but for their nodes.
 type jsonAlike struct {
-	Label      string       `json:"label"`
-	IDs        []*uint64    `json:"ids"`
-	Chip       jsonChip     `json:"chip"`
-	Figures    *jsonDevice  `json:"figures"`
-	L1         *jsonL1      `json:"l1"`
-	Groups     []jsonOnCore `json:"peak_groups"`
-	GroupsMore int          `json:"peak_groups_more"`
-	Timeline   []jsonSample `json:"timeline"`
+	Label      string           `json:"label"`
+	IDs        []*uint64        `json:"ids"`
+	Chip       jsonChip         `json:"chip"`
+	Figures    *jsonDevice      `json:"figures"`
+	L1         *jsonL1          `json:"l1"`
+	Groups     []jsonOnCore     `json:"peak_groups"`
+	GroupsMore int              `json:"peak_groups_more"`
+	Timeline   []jsonSample     `json:"timeline"`
+	Moments    []jsonLaidMoment `json:"moments"`
+}
+
+// A jsonLaidMoment is what lay where after a node.
+type jsonLaidMoment struct {
+	Counter uint64       `json:"counter"`
+	T       json.Number  `json:"t,omitempty"`
+	Groups  []jsonOnCore `json:"groups"`
 }
 
 type jsonSample struct {
@@ -153,7 +161,7 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 	out := []jsonAlike{}
 	residents := o.most
 	for _, f := range folds {
-		row := jsonAlike{Label: f.where(), Chip: newChip(o.r.SpecOf(f.first.ID)), Groups: []jsonOnCore{}, Timeline: []jsonSample{}}
+		row := jsonAlike{Label: f.where(), Chip: newChip(o.r.SpecOf(f.first.ID)), Groups: []jsonOnCore{}, Timeline: []jsonSample{}, Moments: []jsonLaidMoment{}}
 		for _, d := range f.devices {
 			row.IDs = append(row.IDs, optional(d.ID))
 		}
@@ -176,6 +184,13 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 		}
 		for _, s := range o.lines[f.first.ID].Thin(o.most / max(len(folds), 1)).Samples {
 			row.Timeline = append(row.Timeline, jsonSample{s.At, json.Number(s.T), s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
+		}
+		for _, m := range o.lines[f.first.ID].ThinMoments(2 * o.most / max(len(folds), 1)) {
+			one := jsonLaidMoment{m.At, json.Number(m.T), []jsonOnCore{}}
+			for _, g := range m.Groups {
+				one.Groups = append(one.Groups, newOnCore(g))
+			}
+			row.Moments = append(row.Moments, one)
 		}
 		out = append(out, row)
 	}

@@ -118,7 +118,9 @@ func TestOverview(t *testing.T) {
 	t.Run("odd devices", func(t *testing.T) { overviewAgrees(t, logged(t, oddLog(), asked())) })
 }
 
-func asked() replay.Options { return replay.Options{Buffers: true, Groups: true, Timeline: true} }
+func asked() replay.Options {
+	return replay.Options{Buffers: true, Groups: true, Timeline: true, Moments: 1 << 12}
+}
 
 // oddLog has a mesh of 8 devices: device 3 has a program more, device 5 a buffer, and
 // device 6 had one for a while.

@@ -1,0 +1,95 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// A LaidMoment is what lay on every core of a device after a node, or line of a log, that
+// changed it: what Options.GroupsAt says of that node.
+type LaidMoment struct {
+	At     uint64
+	T      string // the simulator's time, as it was written; "" = none
+	Groups []LaidGroup
+
+	n uint64 // of all nodes that changed the device, from 0
+}
+
+// moments are those of a Timeline in the making: each node's that changed the device, then
+// every second one's, every fourth one's, so that they do not say too much.
+type moments struct {
+	list  []LaidMoment
+	said  int    // residents in list
+	taken uint64 // nodes
+	step  uint64 // 0: not begun
+	due   bool   // in replay.due
+}
+
+// dueMoments are the rows that the node at hand has changed.
+type dueMoments struct {
+	rows []*row
+	at   event.Opt[uint64]
+	t    string
+}
+
+// owe notes that a device has changed, of which there may be a moment after this node.
+func (r *replay) owe(d *row, e *event.Event) {
+	if r.opt.Moments == 0 {
+		return
+	}
+	if !r.due.at.OK || e.Node >= r.due.at.V {
+		r.due.at, r.due.t = event.Some(e.Node), e.T
+	}
+	if !d.moments.due {
+		d.moments.due = true
+		r.due.rows = append(r.due.rows, d)
+	}
+}
+
+// keepMoments takes down what lies on the devices that the last node has changed.
+func (r *replay) keepMoments() {
+	for _, d := range r.due.rows {
+		d.moments.due = false
+		d.moments.keep(r.opt.Moments, LaidMoment{At: r.due.at.V, T: r.due.t}, func() []LaidGroup { return laidGroups(d.dev.Moment(), d.resident) })
+	}
+	r.due = dueMoments{rows: r.due.rows[:0]}
+}
+
+// keep takes a moment in if it is its turn. most is how many residents there may be in all.
+func (m *moments) keep(most int, one LaidMoment, groups func() []LaidGroup) {
+	one.n = m.taken
+	m.taken++
+	m.step = max(m.step, 1)
+	if one.n%m.step > 0 {
+		return
+	}
+	one.Groups = groups()
+	m.list, m.said = append(m.list, one), m.said+one.residents()
+	for m.said > most && len(m.list) > 1 {
+		m.step *= 2
+		m.list = slices.DeleteFunc(m.list, func(one LaidMoment) bool { return one.n%m.step > 0 })
+		m.said = 0
+		for _, one := range m.list {
+			m.said += one.residents()
+		}
+	}
+}
+
+// residents returns how many things are named.
+func (m LaidMoment) residents() (n int) {
+	for _, g := range m.Groups {
+		n += len(g.Residents)
+	}
+	return n
+}
+
+// ThinMoments returns every second moment, every fourth one and so on, so that they name at most
+// so many residents, or one moment.
+func (t Timeline) ThinMoments(most int) []LaidMoment {
+	out := moments{}
+	for _, one := range t.Moments {
+		out.keep(most, one, func() []LaidGroup { return one.Groups })
+	}
+	return out.list
+}
