@@ -176,10 +176,16 @@ func (v *Verdict) advise(all []site) string {
 // counts tensors on any core, and bytes count on the cores of the clash.
 func (v *Verdict) inTheWay(all []site, r l1.Range) string {
 	type found struct {
-		start uint64
-		name  string
+		as    called
+		start uint64 // the lowest
+		order int    // of the buffer that starts there
+	}
+	layers := 0
+	for i := range all {
+		layers += len(all[i].layers)
 	}
 	var met []found
+	in, order := make(map[called]int, layers), 0
 	for i := range all {
 		for _, y := range all[i].layers {
 			start := y.ranges[0].Start
@@ -188,23 +194,29 @@ func (v *Verdict) inTheWay(all []site, r l1.Range) string {
 			}
 			if start == r.Start || len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && y.buffer.tensor() ||
 				len(v.Clashes) > 0 && y.cores.Overlaps(v.Clashes[0].Cores) {
-				met = append(met, found{start, y.buffer.String()})
+				f := found{y.buffer.called(), start, order}
+				order++
+				if at, known := in[f.as]; !known {
+					in[f.as] = len(met)
+					met = append(met, f)
+				} else if start < met[at].start {
+					met[at] = f
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(met, func(a, b found) int { return cmp.Compare(a.start, b.start) })
-	var names []string
-	known := map[string]bool{}
-	for _, f := range met {
-		if !known[f.name] {
-			known[f.name] = true
-			names = append(names, f.name)
+	var texts []string
+	for range min(2, len(met)) {
+		least := 0
+		for i, f := range met {
+			if cmp.Or(cmp.Compare(f.start, met[least].start), cmp.Compare(f.order, met[least].order)) < 0 {
+				least = i
+			}
 		}
+		texts = append(texts, met[least].as.String())
+		met = slices.Delete(met, least, least+1)
 	}
-	if len(names) > 2 {
-		return strings.Join(names[:2], " and ") + more(len(names)-2)
-	}
-	return strings.Join(names, " and ")
+	return strings.Join(texts, " and ") + more(len(met))
 }
 
 // grouped returns n for people.

@@ -139,10 +139,27 @@ func (b Buffer) Stands() bool {
 func (b *Buffer) tensor() bool { return (b.Kind == KindL1 || b.Kind == KindGlobalCB) && b.Stands() }
 
 // String names the buffer in a few words: L1 buffer 7 ("conv2d").
-func (b Buffer) String() string {
-	name := fmt.Sprintf("%v %d", b.Kind, b.ID)
-	if b.Name != "" {
-		name += fmt.Sprintf(" (%.60q)", b.Name)
+func (b Buffer) String() string { return b.called().String() }
+
+// called is what a buffer is called: those with equal ones have one text.
+type called struct {
+	kind Kind
+	id   BufferID
+	name string // its beginning
+}
+
+func (b *Buffer) called() called {
+	name := b.Name
+	if len(name) > 60 {
+		name = fmt.Sprintf("%.60s", name) // in characters
 	}
-	return name
+	return called{b.Kind, b.ID, name}
+}
+
+func (c called) String() string {
+	text := fmt.Sprintf("%v %d", c.kind, c.id)
+	if c.name != "" {
+		text += fmt.Sprintf(" (%q)", c.name)
+	}
+	return text
 }

@@ -42,10 +42,11 @@ func examine(p *program.Program, places []Place) Verdict {
 	for i := range places {
 		all[i] = siteOf(&places[i])
 	}
+	low := lows{sites: all}
 	for i := range all {
 		at := &all[i]
-		v.Refusals = append(v.Refusals, at.refusals(p, all, at.Hybrid)...)
-		v.Hybrid = append(v.Hybrid, at.refusals(p, all, true)...)
+		v.Refusals = append(v.Refusals, at.refusals(p, &low, at.Hybrid)...)
+		v.Hybrid = append(v.Hybrid, at.refusals(p, &low, true)...)
 		v.Clashes = append(v.Clashes, at.clashes(p)...)
 	}
 	v.explain(all)
@@ -195,6 +196,7 @@ func layersOf(p *program.Program) (out []layer) {
 // beside adds the buffers of a place to layers. Of an unsized one it is an empty range.
 func (at *Place) beside(layers []layer) []layer {
 	layers = slices.Grow(layers, len(at.Buffers))
+	own := make([]l1.Range, 0, len(at.Buffers)) // most have one part
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
 		if !b.Stands() {
@@ -202,7 +204,8 @@ func (at *Place) beside(layers []layer) []layer {
 		}
 		for p := range b.All() {
 			if (b.Unsized || !p.Range.IsEmpty()) && !p.Cores.IsEmpty() {
-				layers = append(layers, layer{cores: p.Cores, ranges: []l1.Range{p.Range}, buffer: b})
+				own = append(own, p.Range)
+				layers = append(layers, layer{cores: p.Cores, ranges: own[len(own)-1 : len(own) : len(own)], buffer: b})
 			}
 		}
 	}

@@ -79,9 +79,19 @@ func (t *tile) clash(p *program.Program, spec l1.Spec) (c Clash, ok bool) {
 // above returns the buffers of a tile that end above an address, the largest first; of
 // equals by address, then kind.
 func (t *tile) above(addr uint64) (out []Resident) {
+	stays := func(y *layer, r l1.Range) bool { return y.buffer != nil && r.End > addr && !r.IsEmpty() }
+	n := 0
+	for i := range t.layers {
+		for _, r := range t.layers[i].ranges {
+			if stays(&t.layers[i], r) {
+				n++
+			}
+		}
+	}
+	out = slices.Grow(out, n)
 	for _, y := range t.layers {
 		for _, r := range y.ranges {
-			if y.buffer != nil && r.End > addr && !r.IsEmpty() {
+			if stays(&y, r) {
 				out = append(out, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()})
 			}
 		}

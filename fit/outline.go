@@ -65,8 +65,9 @@ func (o Outline) Fits(p *program.Program) bool {
 	if clear {
 		return true
 	}
+	low := lows{sites: o.sites}
 	for i := range o.sites {
-		if at := &o.sites[i]; len(at.refusals(p, o.sites, at.Hybrid)) > 0 || at.blocks(p) {
+		if at := &o.sites[i]; len(at.refusals(p, &low, at.Hybrid)) > 0 || at.blocks(p) {
 			return false
 		}
 	}

@@ -3,7 +3,6 @@ package fit
 import (
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -13,7 +12,7 @@ import (
 
 // refusals returns what tt-metal refuses p with on a site. The addresses that it
 // compares with come from all devices for service cores, and in HYBRID mode.
-func (at *site) refusals(p *program.Program, all []site, hybrid bool) (out []*Refusal) {
+func (at *site) refusals(p *program.Program, low *lows, hybrid bool) (out []*Refusal) {
 	spec := at.Spec
 	refuse := func(r Refusal) {
 		r.Program, r.Device, r.Devices = p.ID(), at.Device, at.devices()
@@ -40,9 +39,9 @@ func (at *site) refusals(p *program.Program, all []site, hybrid bool) (out []*Re
 		case scopeDevice:
 			r.Limit = at.lowest
 		case scopeCores:
-			r.Limit = lowest(all, e.Cores.Cores(), KindL1, KindGlobalCB)
+			r.Limit = low.on(e.Cores, scopeCores)
 		case scopeService:
-			r.Kind, r.Limit = RefusedService, lowest(all, e.Cores.Cores(), KindService)
+			r.Kind, r.Limit = RefusedService, low.on(e.Cores, scopeService)
 		}
 		if r.Limit < e.End {
 			refuse(r)
@@ -88,16 +87,45 @@ func scopeOf(on l1.CoreRange, hybrid bool, claimed l1.CoreSet) scope {
 	return scopeDevice
 }
 
-// lowest returns the lowest address of buffers of the given kinds, on some cores of any
-// of the sites, or MaxUint64.
-func lowest(all []site, cores l1.CoreSet, kinds ...Kind) uint64 {
-	low := uint64(math.MaxUint64)
-	for i := range all {
-		for _, y := range all[i].layers {
-			if slices.Contains(kinds, y.buffer.Kind) && y.cores.Overlaps(cores) {
-				low = min(low, y.ranges[0].Start)
+// lows are the lowest addresses of buffers on some cores of any of the sites, each looked for
+// once: every site has the same regions compared.
+type lows struct {
+	sites []site
+	known map[compared]uint64
+}
+
+// A compared is the cores of a region, and which buffers it is compared with.
+type compared struct {
+	cores l1.CoreRange
+	scope scope
+}
+
+// on returns the lowest address that a region of scopeCores or scopeService is compared with,
+// or MaxUint64.
+func (l *lows) on(cores l1.CoreRange, by scope) uint64 {
+	at := compared{cores, by}
+	if low, ok := l.known[at]; ok {
+		return low
+	}
+	low, set := uint64(math.MaxUint64), cores.Cores()
+	for i := range l.sites {
+		for _, y := range l.sites[i].layers {
+			if start := y.ranges[0].Start; start < low && by.has(y.buffer) && y.cores.Overlaps(set) {
+				low = start
 			}
 		}
 	}
+	if l.known == nil {
+		l.known = map[compared]uint64{}
+	}
+	l.known[at] = low
 	return low
+}
+
+// has reports whether a region of this scope is compared with a buffer.
+func (s scope) has(b *Buffer) bool {
+	if s == scopeService {
+		return b.Kind == KindService
+	}
+	return b.Kind == KindL1 || b.Kind == KindGlobalCB
 }
