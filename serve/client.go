@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/cbl1/cbl1/device"
@@ -20,6 +21,7 @@ type client struct {
 	of      *process
 	in      *wire.Reader
 	hurry   bool
+	gone    bool      // it has closed its end
 	read    int64     // bytes
 	second  time.Time // since when records are counted
 	records int       // since then
@@ -64,10 +66,19 @@ func (c *client) Read(b []byte) (int, error) {
 	}
 	n, err := c.conn.Read(b)
 	c.read += int64(n)
-	if errors.Is(err, os.ErrDeadlineExceeded) && !c.hurry {
+	switch {
+	case hungUp(err):
+		err = io.EOF // it left answers behind
+	case errors.Is(err, os.ErrDeadlineExceeded) && !c.hurry:
 		err = fmt.Errorf("it stopped inside a record: %w", err)
 	}
 	return n, err
+}
+
+// hungUp reports whether an error says that the client has closed its end. What it has sent
+// before can still be read.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrClosedPipe)
 }
 
 func (c *client) follow() error {
@@ -80,7 +91,7 @@ func (c *client) follow() error {
 		if err != nil {
 			return err
 		}
-		if len(answer) == 0 {
+		if len(answer) == 0 || c.gone {
 			continue
 		}
 		if c.s.c.Stall > 0 {
@@ -88,7 +99,9 @@ func (c *client) follow() error {
 				return err
 			}
 		}
-		if _, err := c.conn.Write(answer); err != nil {
+		if _, err := c.conn.Write(answer); hungUp(err) {
+			c.gone = true // it does not wait for answers, and what else it said counts
+		} else if err != nil {
 			return fmt.Errorf("it does not take its answers: %w", err)
 		}
 	}

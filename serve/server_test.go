@@ -724,3 +724,45 @@ func requireAlone(t *testing.T, dir string) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "nothing but the socket is left")
 }
+
+// A client that has gone without its answers has said what it said: its records count, and
+// nothing of it is incomplete.
+func TestHungUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := wire.Newest()
+		s := newShop(t, serve.Config{Dialect: d, Stall: time.Second, Delay: time.Hour})
+		here, there := net.Pipe()
+		b, err := d.Append(nil, &wire.Record{Type: wire.TypeQuery})
+		require.NoError(t, err)
+		b, err = d.Append(b, &cb)
+		require.NoError(t, err)
+		s.pid.Store(10)
+		s.conns <- &early{Conn: there, said: b}
+		require.NoError(t, here.Close())
+		synctest.Wait()
+		require.Equal(t, wire.Totals{CBs: 1, CB: 262144}, total(s, 0))
+		require.Zero(t, s.Counts().Closed)
+		require.Empty(t, s.errs.String())
+		s.shut(t)
+	})
+}
+
+// early is a connection with something in it that was said before it was closed.
+type early struct {
+	net.Conn
+	said []byte
+}
+
+func (e *early) Read(b []byte) (int, error) {
+	if len(e.said) == 0 {
+		return 0, &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	}
+	n := copy(b, e.said)
+	e.said = e.said[n:]
+	return n, nil
+}
+func (e *early) Write([]byte) (int, error) {
+	return 0, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}
+}
+func (e *early) SetReadDeadline(time.Time) error  { return nil }
+func (e *early) SetWriteDeadline(time.Time) error { return nil }

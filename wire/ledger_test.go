@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/wire"
 )
@@ -283,4 +284,34 @@ func TestFreedAreForgotten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, e.Odd)
 	}
+}
+
+// Whoever follows for months remembers no more programs than lived at once: the ids of CBs
+// that are gone are given again, and no two that live have one.
+func TestProgramsAreAsManyAsLive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l wire.Ledger
+		var teller wire.Teller
+		live, most := map[program.ID]bool{}, 0
+		for range rapid.IntRange(1, 100).Draw(t, "records") {
+			r := wire.Record{Type: rapid.SampledFrom([]wire.Type{wire.TypeCBAlloc, wire.TypeCBFree, wire.TypeAlloc}).Draw(t, "type"), Size: 16, ID: rapid.Uint64Range(1, 5).Draw(t, "id")}
+			e, err := l.Apply(1, 1, &r)
+			require.NoError(t, err)
+			for _, told := range teller.Tell(&e) {
+				switch told.Kind {
+				case event.KindRegister:
+					require.False(t, live[told.Program])
+					live[told.Program] = true
+					most = max(most, len(live))
+				case event.KindUnregister:
+					require.True(t, live[told.Program])
+					delete(live, told.Program)
+				}
+				require.LessOrEqual(t, int(told.Program), most+1)
+			}
+		}
+		for id := range live {
+			require.LessOrEqual(t, int(id), most)
+		}
+	})
 }

@@ -24,6 +24,25 @@ type Teller struct {
 	T string // the time of the events, a number as a log has it; "" = none
 
 	specs map[int32]l1.Spec
+	ids   map[uint64]program.ID // of CBs that are live, by the serial number of their lot
+	free  []program.ID          // that were given and are no one's now
+}
+
+// program returns the id under which a CB is registered. Those of CBs that are gone are given
+// again, so that whoever follows for months remembers as many programs as lived at once.
+func (t *Teller) program(lot *Lot) program.ID {
+	if id, ok := t.ids[lot.Serial]; ok {
+		return id
+	}
+	if t.ids == nil {
+		t.ids = map[uint64]program.ID{}
+	}
+	id := program.ID(len(t.ids) + 1) // all below are given
+	if last := len(t.free) - 1; last >= 0 {
+		id, t.free = t.free[last], t.free[:last]
+	}
+	t.ids[lot.Serial] = id
+	return id
 }
 
 // Header returns the first events of a log: its header, and that CBs are counted on every
@@ -82,11 +101,11 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 		e.Detail = fmt.Sprintf("CB of %d bytes at 0x%x", lot.Size, lot.ID)
 	case lot.Type == TypeCBAlloc:
 		define := e
-		define.Kind, define.Devices, define.Program = event.KindProgram, event.Opt[[]device.ID]{}, program.ID(lot.Serial)
+		define.Kind, define.Devices, define.Program = event.KindProgram, event.Opt[[]device.ID]{}, t.program(lot)
 		define.Name = fmt.Sprintf("CB 0x%x", lot.ID)
 		define.CBs = []event.CB{{CB: program.CB{Cores: t.specs[lot.Device].Grid(), Size: lot.Size, Address: lot.ID, Fixed: true}}}
 		out = append(out, define)
-		e.Kind, e.Program = event.KindRegister, program.ID(lot.Serial)
+		e.Kind, e.Program = event.KindRegister, define.Program
 	default:
 		e.Kind = event.KindAllocate
 		e.Buffer = device.Buffer{ID: device.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing, Name: fmt.Sprintf("0x%x", lot.ID)}
@@ -116,7 +135,9 @@ func (t *Teller) went(lot *Lot) []event.Event {
 	case lot.Shared, lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
 		return nil
 	case lot.Type == TypeCBAlloc:
-		e.Kind, e.Program = event.KindUnregister, program.ID(lot.Serial)
+		e.Kind, e.Program = event.KindUnregister, t.program(lot)
+		t.free = append(t.free, e.Program)
+		delete(t.ids, lot.Serial)
 	default:
 		e.Kind, e.Buffer.ID = event.KindFree, device.BufferID(lot.Serial)
 	}
