@@ -41,6 +41,7 @@ const (
 	pprof     = "github.com/google/pprof"
 	rapid     = "pgregory.net/rapid"
 	sqlite    = "github.com/ncruces/go-sqlite3"
+	tcell     = "github.com/gdamore/tcell/v2"
 	testify   = "github.com/stretchr/testify"
 	xtext     = "golang.org/x/text"
 )
@@ -81,7 +82,7 @@ func importTable() map[string]row {
 		"fuzz/gen":            {ours: []string{"l1", "program", "fuzz/model"}, outside: []string{rapid}},
 		"fuzz/suite":          {ours: []string{"l1", "program", "fuzz/model", "fuzz/gen"}, outside: []string{rapid}},
 		"page":                {ours: []string{"replay", "compare", "report", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
-		"cmd/cbl1":            {ours: append(product, "page", "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, terminal}},
+		"cmd/cbl1":            {ours: append(product, "page", "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":  {},
 		"internal/attack":     {},
 		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},

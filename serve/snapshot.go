@@ -47,10 +47,11 @@ func (s *Server) row(id int32) watch.Device {
 	t := s.ledger.Totals(id)
 	kernels := t.KernelBytes()
 	d := watch.Device{
-		Device: uint64(id), Bound: true, Incomplete: s.unsure[id], Core: followed.Core, Peak: followed.Peak, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
+		Device: uint64(id), Bound: true, Incomplete: s.unsure[id], Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
 		L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: &kernels,
 	}
 	if _, declared := s.known[id]; declared {
+		d.Peak.Registered = followed.Peak.Registered
 		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
 	}
 	return d
@@ -98,6 +99,16 @@ func (s *Server) rows() []watch.Process {
 		out = append(out, *rows[at])
 	}
 	return out
+}
+
+// Detail returns what lies on the cores of a device, with CBs on all of them; nil of one of
+// which nothing was said. Cost: that of Device.UsageGroups, without the lock of the server.
+func (s *Server) Detail(id int32) *watch.Detail {
+	d, err := s.live.Fleet().Device(device.ID(id))
+	if err != nil {
+		return nil
+	}
+	return watch.DetailOf(d)
 }
 
 // Moment returns the events of a log that begins now: its header, the devices, what lives,

@@ -1,5 +1,5 @@
 // Package watch has what stands at a moment: on the devices of a fleet, in what a server has
-// heard, or in shared memory; and how it is shown.
+// heard, or in shared memory; and what a screen shows of it.
 //
 // # Model
 //
@@ -8,7 +8,12 @@
 //
 //	device.Fleet ─ Fleet, Of ┐
 //	serve.Server ────────────┼─> Snapshot ─┬─> its JSON
-//	shm.Image ──── Region ───┘             └─> AppendMetrics: text for Prometheus
+//	shm.Image ──── Region ───┘             ├─> AppendMetrics: text for Prometheus
+//	                                       └─> Model: lines of a screen
+//
+// A [Detail], made by DetailOf, has each [Group] of cores of one device that hold the same, and each
+// [Block] on the fullest. A [Model] takes snapshots, one after the other, keeps samples of the last of
+// them, and shows one [View] of them as lines: a [Line] has a [Look]. Who draws it is its caller's choice.
 //
 // # Invariants
 //
@@ -18,10 +23,11 @@
 //
 // # Cost
 //
-// A snapshot costs O(devices), metrics a line for each figure. Nothing is kept of cores.
+// A snapshot costs O(devices), metrics a line for each figure. A Model keeps 600 samples of at most
+// 256 devices.
 //
 // # Concurrency
 //
 // Snapshots are values. Fleet may be called while others change the fleet; each row is of one
-// moment.
+// moment. A Model belongs to one goroutine.
 package watch

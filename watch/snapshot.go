@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"math/bits"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/shm"
@@ -27,16 +29,19 @@ type Snapshot struct {
 	Devices   []Device  `json:"devices"`
 	Processes []Process `json:"processes"`
 	Odd       []Odd     `json:"odd"`
-	Leaked    int64     `json:"leaked"` // what processes had when they died
+	Leaked    int64     `json:"leaked"`            // what processes had when they died
+	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
+	Refused   []string  `json:"refused,omitempty"` // the last of what was refused, in words
+	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
 }
 
 // Peak has high-water marks since the source began.
 type Peak struct {
-	Registered  uint64 `json:"registered_union_bytes"`
-	Core        uint64 `json:"registered_core_peak_bytes"`
-	Dispatched  uint64 `json:"dispatched_bytes"`
-	Tracked     uint64 `json:"tracked_bytes"`
-	TrackedCore uint64 `json:"tracked_core_peak_bytes"`
+	Registered  *uint64 `json:"registered_union_bytes"`
+	Core        uint64  `json:"registered_core_peak_bytes"`
+	Dispatched  *uint64 `json:"dispatched_bytes"`
+	Tracked     *uint64 `json:"tracked_bytes"`
+	TrackedCore *uint64 `json:"tracked_core_peak_bytes"`
 }
 
 // A Device is what stands on one device.
@@ -87,8 +92,40 @@ type Odd struct {
 	Count int64  `json:"count"`
 }
 
-// Physical returns the bytes of L1 of all cores; 0 where that is not known.
-func (d *Device) Physical() uint64 { return d.Usable * uint64(d.Cores) }
+// Fullness returns how full the device is: what its fullest core holds of its usable L1 or, where
+// nobody knows of cores, what its CBs are of the L1 of all. what names the figure; of is 0
+// where nobody knows the L1.
+func (d *Device) Fullness() (bytes, of uint64, what string) {
+	switch {
+	case d.TrackedCore != nil && (d.Core == nil || *d.TrackedCore >= *d.Core) && *d.TrackedCore > 0:
+		return *d.TrackedCore, d.Usable, "tracked on the fullest core"
+	case d.Core != nil:
+		return *d.Core, d.Usable, "registered CBs on the fullest core"
+	case d.Registered != nil:
+		return *d.Registered, d.Physical(), "registered CBs"
+	case d.Dispatched != nil:
+		return *d.Dispatched, d.Physical(), "resident CBs"
+	}
+	return 0, 0, ""
+}
+
+// CBs returns the bytes of CBs: those that are resident, or registered where nothing was
+// dispatched; nil where nobody knows.
+func (d *Device) CBs() *uint64 {
+	if d.Dispatched != nil && (d.Registered == nil || d.Peak != nil && d.Peak.Dispatched != nil && *d.Peak.Dispatched > 0) {
+		return d.Dispatched
+	}
+	return d.Registered
+}
+
+// Physical returns the bytes of L1 of all cores; 0 where that is not known, or no number.
+func (d *Device) Physical() uint64 {
+	high, low := bits.Mul64(d.Usable, uint64(max(d.Cores, 0)))
+	if high > 0 {
+		return 0
+	}
+	return low
+}
 
 // Accounting reports whether a sum over CBs is more than the device has L1, so that it
 // counts bytes more than once.
@@ -116,7 +153,7 @@ func Of(d device.Device) Device {
 	row := Device{
 		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: usable(s),
 		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore, Logical: &t.Logical,
-		Peak:     &Peak{t.Peak.Registered, t.Peak.Core, t.Peak.Resident, t.Peak.Tracked, t.Peak.TrackedCore},
+		Peak:     &Peak{&t.Peak.Registered, t.Peak.Core, &t.Peak.Resident, &t.Peak.Tracked, &t.Peak.TrackedCore},
 		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
 	}
 	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {

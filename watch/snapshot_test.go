@@ -36,7 +36,7 @@ func TestFleet(t *testing.T) {
 	require.Equal(t, watch.Device{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
 		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0),
-		Peak: &watch.Peak{Registered: 4 * 4096, Core: 4096, Dispatched: 4 * 4096, Tracked: 4 * 4096, TrackedCore: 4096},
+		Peak: &watch.Peak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
 	require.False(t, d.Accounting())
 	d.Sum = n(d.Physical())

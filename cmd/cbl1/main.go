@@ -12,6 +12,7 @@
 //	cbl1 explain [FILE|-]             what the messages in a log mean
 //	cbl1 stream [FILE|-]              follow a simulator's event log, and answer it
 //	cbl1 serve                        follow what running processes allocate
+//	cbl1 watch LOG|URL|FOLDER         watch what devices hold now, in a terminal
 //	cbl1 convert FILE|- [-o LOG]      write a capture as an event log
 //	cbl1 export pprof|perfetto FILE   write a file for other viewers
 //

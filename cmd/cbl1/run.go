@@ -102,7 +102,7 @@ func newRoot(s streams) *cobra.Command {
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
-	root.AddCommand(newPage(s), newServe(s))
+	root.AddCommand(newPage(s), newServe(s), newWatch(s))
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }

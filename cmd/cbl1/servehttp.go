@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -88,8 +89,12 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(now.AppendMetrics(nil, in.processes)) // who asked has gone
 	})
-	mux.HandleFunc("GET /figures", func(w http.ResponseWriter, _ *http.Request) {
-		b, err := json.Marshal(server.Snapshot())
+	mux.HandleFunc("GET /figures", func(w http.ResponseWriter, r *http.Request) {
+		now := server.Snapshot()
+		if id, err := strconv.ParseInt(r.URL.Query().Get("device"), 10, 32); err == nil {
+			now.Detail = server.Detail(int32(id))
+		}
+		b, err := json.Marshal(now)
 		respond(w, "application/json", b, err)
 	})
 	one := make(chan struct{}, 1) // a document of the moment may take long

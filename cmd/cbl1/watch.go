@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cbl1/cbl1/watch"
+)
+
+// watching is one call of the verb.
+type watching struct {
+	streams
+	every  time.Duration
+	once   bool
+	demo   limitFlag
+	format choiceFlag
+	board  boardFlag
+}
+
+func newWatch(s streams) *cobra.Command {
+	in := watching{streams: s, every: time.Second, format: choiceFlag{"text", []string{"text", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "watch LOG|URL|FOLDER",
+		Short: "Watch what devices hold now, in a terminal",
+		Long: "Show what devices hold now and in the last minutes: of an event log that grows (docs/events.md), of a\n" +
+			"server (cbl1 serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums\n" +
+			"alone. Keys: 1 devices, 2 a chart, 3 the cores of a device, j and k another device, q the end.\n" +
+			"Without a terminal there is a line for each device whenever something has changed.",
+		Example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return in.run(args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.DurationVar(&in.every, "interval", in.every, "time between two looks")
+	flags.BoolVar(&in.once, "once", false, "look once, and end")
+	flags.Var(&in.format, "format", "of --once and without a terminal: text, or json with a line for each look")
+	flags.Var(&in.board, "board", "what the chips of shared memory are, like n150: shares need it")
+	flags.Var(&in.demo, "demo", "make up so many devices, to try the screen")
+	return cmd
+}
+
+func (in *watching) run(args []string) error {
+	if in.every < 10*time.Millisecond {
+		return errors.New("an interval is at least 10ms")
+	}
+	from, err := in.source(args)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	switch {
+	case in.once:
+		return in.look(from)
+	case columns(in.out) > 0 && in.format.value == "text":
+		return in.screen(from)
+	}
+	return in.lines(from)
+}
+
+// look prints one look.
+func (in *watching) look(from looker) error {
+	now, err := from.look(0, false)
+	if err != nil {
+		return err
+	}
+	if in.format.value == "json" {
+		return in.row(&now)
+	}
+	m := watch.Model{ASCII: columns(in.out) == 0}
+	m.Take(now)
+	width := columns(in.out)
+	if width == 0 {
+		width = 100
+	}
+	for _, line := range m.Lines(width, 0)[1:] { // without the keys
+		if _, err := fmt.Fprintln(in.out, strings.TrimRight(line.Text, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *watching) row(now *watch.Snapshot) error {
+	b, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	_, err = in.out.Write(append(b, '\n'))
+	return err
+}
+
+// lines prints what has changed, for as long as nobody ends it.
+func (in *watching) lines(from looker) error {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(stop)
+	tick := time.NewTicker(in.every)
+	defer tick.Stop()
+	last, said := map[uint64]string{}, ""
+	for {
+		now, err := from.look(0, false)
+		switch {
+		case err != nil && err.Error() == said:
+		case err != nil:
+			said = err.Error()
+			in.complain(err)
+		case in.format.value == "json":
+			err = in.row(&now)
+		default:
+			err = changes(in.out, &now, last)
+		}
+		if readerGone(err) {
+			return nil
+		}
+		select {
+		case <-stop:
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// changes prints a line for each device whose line is another one.
+func changes(w io.Writer, now *watch.Snapshot, last map[uint64]string) error {
+	var out strings.Builder
+	for i := range now.Devices {
+		d := &now.Devices[i]
+		bytes, of, what := d.Fullness()
+		line := fmt.Sprintf("device %d: %d bytes", d.Device, bytes)
+		if of > 0 {
+			line += fmt.Sprintf(" of %d, %.1f%%", of, 100*float64(bytes)/float64(of))
+		}
+		if what != "" {
+			line += ", " + what
+		}
+		if cbs := d.CBs(); cbs != nil {
+			line += fmt.Sprintf("; CBs %d", *cbs)
+		}
+		line += fmt.Sprintf(", L1 buffers %d, DRAM %d", d.L1, d.DRAM)
+		if d.Bound {
+			line += "; at most"
+		}
+		if d.Incomplete {
+			line += "; incomplete"
+		}
+		if last[d.Device] != line {
+			last[d.Device] = line
+			fmt.Fprintf(&out, "%s %s\n", time.Unix(0, now.Time).UTC().Format(time.RFC3339), line)
+		}
+	}
+	if now.Behind > 0 {
+		fmt.Fprintf(&out, "behind by %d bytes\n", now.Behind)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}

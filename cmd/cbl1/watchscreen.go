@@ -1,0 +1,150 @@
+package main
+
+import (
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	safe "github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/watch"
+)
+
+// screen shows a source in the terminal until somebody ends it.
+func (in *watching) screen(from looker) error {
+	s, err := tcell.NewScreen()
+	if err != nil {
+		return err
+	}
+	if err := s.Init(); err != nil {
+		return err
+	}
+	defer s.Fini()
+	tick := time.NewTicker(in.every)
+	defer tick.Stop()
+	watchOn(s, from, tick.C)
+	return nil
+}
+
+// A looked is what came of one look.
+type looked struct {
+	now watch.Snapshot
+	err error
+}
+
+// looking is the view of a source on a screen. A slow source does not hold up keys: one look at
+// a time is under way beside them.
+type looking struct {
+	screen tcell.Screen
+	model  watch.Model
+	from   looker
+	came   chan looked
+	busy   bool
+	again  bool      // a key wants another one
+	since  time.Time // of the look that is under way
+}
+
+// watchOn shows a source on a screen until a key ends it, with a look at each tick.
+func watchOn(s tcell.Screen, from looker, ticks <-chan time.Time) {
+	events, quit := make(chan tcell.Event, 16), make(chan struct{})
+	go s.ChannelEvents(events, quit)
+	defer close(quit)
+	w := looking{screen: s, from: from, came: make(chan looked, 1)}
+	w.ask()
+	w.draw()
+	for {
+		select {
+		case e, open := <-events:
+			if !open || w.key(e) {
+				return
+			}
+		case <-ticks:
+			if w.busy {
+				w.model.Fail("the last look takes " + time.Since(w.since).Round(time.Second).String())
+			}
+			w.ask()
+		case got := <-w.came:
+			w.take(got)
+		}
+		w.draw()
+	}
+}
+
+// take shows what came of a look.
+func (w *looking) take(got looked) {
+	if w.busy = false; got.err != nil {
+		w.model.Fail(got.err.Error())
+	} else {
+		w.model.Take(got.now)
+	}
+	if w.again {
+		w.ask()
+	}
+}
+
+// ask begins a look, unless one is under way.
+func (w *looking) ask() {
+	if w.busy {
+		return
+	}
+	w.busy, w.again, w.since = true, false, time.Now()
+	device, detail := w.model.Selected()
+	go func() {
+		now, err := w.from.look(device, detail)
+		w.came <- looked{now, err}
+	}()
+}
+
+// wants asks for what a key shows, which the look at hand may not bring.
+func (w *looking) wants() {
+	w.again = w.busy
+	w.ask()
+}
+
+// key does what a key says, and reports whether that is the end.
+func (w *looking) key(e tcell.Event) (end bool) {
+	k, is := e.(*tcell.EventKey)
+	if !is {
+		w.screen.Sync() // another size
+		return false
+	}
+	switch {
+	case k.Rune() == 'q', k.Key() == tcell.KeyCtrlC, k.Key() == tcell.KeyEscape:
+		return true
+	case k.Rune() >= '1' && k.Rune() <= '3':
+		w.model.Show(watch.View(k.Rune() - '0'))
+		w.wants()
+	case k.Rune() == 'j', k.Key() == tcell.KeyDown:
+		w.model.Move(1)
+		w.wants()
+	case k.Rune() == 'k', k.Key() == tcell.KeyUp:
+		w.model.Move(-1)
+		w.wants()
+	}
+	return false
+}
+
+func (w *looking) draw() {
+	w.screen.Clear()
+	columns, rows := w.screen.Size()
+	for y, line := range w.model.Lines(columns, rows) {
+		style := tcell.StyleDefault
+		switch line.Look {
+		case watch.Head:
+			style = style.Bold(true)
+		case watch.Good:
+			style = style.Foreground(tcell.ColorGreen)
+		case watch.Warn:
+			style = style.Foreground(tcell.ColorYellow)
+		case watch.Bad:
+			style = style.Foreground(tcell.ColorRed)
+		}
+		x := 0
+		for _, r := range line.Text {
+			if n := safe.Width(string(r)); n > 0 {
+				w.screen.SetContent(x, y, r, nil, style)
+				x += n
+			}
+		}
+	}
+	w.screen.Show()
+}

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A looker says what stands now, and what lies on the cores of one device if that is asked.
+type looker interface {
+	look(id uint64, detail bool) (watch.Snapshot, error)
+	close()
+}
+
+// source opens what is watched.
+func (in *watching) source(args []string) (looker, error) {
+	if in.demo > 0 {
+		if len(args) > 0 {
+			return nil, errors.New("--demo makes up what it shows: it takes no argument")
+		}
+		return newDemo(int(in.demo))
+	}
+	if len(args) == 0 {
+		return nil, errors.New("nothing to watch: name a log, http://ADDRESS of a server, or /dev/shm")
+	}
+	name := args[0]
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return &asking{url: strings.TrimRight(name, "/"), client: http.Client{Timeout: httpRequest}}, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return &regions{folder: name, board: l1.Spec(in.board)}, nil
+	}
+	return in.follow(name)
+}
+
+// snapshot begins one of now.
+func snapshot(from watch.Source) watch.Snapshot {
+	return watch.Snapshot{
+		Schema: watch.Schema, Source: from, Time: time.Now().UnixNano(), Devices: []watch.Device{}, Processes: []watch.Process{}, Odd: []watch.Odd{},
+	}
+}
+
+// maxRefused is how many refused events are shown.
+const maxRefused = 3
+
+// following is an event log that grows.
+type following struct {
+	name string
+	tail *tail
+	done chan struct{}
+
+	mu      sync.Mutex // all below; a session's events come from one goroutine
+	session *replay.Session
+	odd     map[string]int64
+	refused []string
+	bound   bool               // CBs count as if on every core
+	hidden  map[device.ID]bool // devices of which something is not shown
+	unseen  bool               // of all
+	failure error
+}
+
+// follow opens a log. With --once it is read to its end at once.
+func (in *watching) follow(name string) (looker, error) {
+	f := &following{name: name, done: make(chan struct{})}
+	f.begin()
+	if name == "-" {
+		if !in.once {
+			return nil, errors.New("standard input can be looked at once (--once); a log that grows has a name")
+		}
+		close(f.done)
+		f.read(event.NewLog(in.in, "stdin"))
+		return f, f.failure
+	}
+	file, err := in.openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	before, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if in.once {
+		defer func() { _ = file.Close() }() // open for reading only
+		close(f.done)
+		f.read(event.NewLog(file, name).OfFile(before, file.Stat))
+		return f, f.failure
+	}
+	if !before.Mode().IsRegular() {
+		_ = file.Close() // nothing was read
+		return nil, fmt.Errorf("%s: only a file can be followed; --once looks at the rest", name)
+	}
+	f.tail = &tail{path: name, file: file, stop: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		for f.read(event.NewLog(f.tail, name)); f.tail.again(); f.read(event.NewLog(f.tail, name)) {
+			f.mu.Lock()
+			f.begin()
+			f.mu.Unlock()
+		}
+	}()
+	return f, nil
+}
+
+// begin forgets the log before.
+func (f *following) begin() {
+	f.session, f.odd, f.refused, f.failure = &replay.Session{}, map[string]int64{}, nil, nil
+	f.bound, f.unseen, f.hidden = false, false, map[device.ID]bool{}
+}
+
+// read applies a log to its end.
+func (f *following) read(log *event.Log) {
+	session := f.session
+	for e, err := range log.Events() {
+		if err == nil {
+			f.note(e)
+			err = session.Apply(e)
+		}
+		if err == nil {
+			continue
+		}
+		f.mu.Lock()
+		if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
+			f.odd[string(refused.Code)]++
+			f.refused = append(f.refused, fmt.Sprintf("line %d: %s", refused.Event.Pos.Line, refused.Error()))
+			f.refused = f.refused[max(0, len(f.refused)-maxRefused):]
+		} else {
+			f.failure = err
+		}
+		f.mu.Unlock()
+	}
+}
+
+// note takes in what a log says of itself.
+func (f *following) note(e *event.Event) {
+	if e.Kind != event.KindAnomaly && e.Kind != event.KindHidden {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case e.Kind == event.KindAnomaly:
+		f.bound = f.bound || e.Code == wire.CodeEveryCore
+	case e.Devices.OK:
+		for _, id := range e.Devices.V {
+			f.hidden[id] = true
+		}
+	default:
+		f.unseen = true
+	}
+}
+
+func (f *following) look(id uint64, detail bool) (watch.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failure != nil {
+		return watch.Snapshot{}, f.failure
+	}
+	fleet := f.session.Fleet()
+	now := snapshot(watch.SourceLog)
+	now.Devices, now.Refused = watch.Fleet(fleet), slices.Clone(f.refused)
+	for i := range now.Devices {
+		d := &now.Devices[i]
+		d.Bound, d.Incomplete = f.bound, f.unseen || f.hidden[device.ID(d.Device)]
+	}
+	for code, n := range f.odd {
+		now.Odd = append(now.Odd, watch.Odd{Code: code, Count: n})
+	}
+	slices.SortFunc(now.Odd, func(a, b watch.Odd) int { return strings.Compare(a.Code, b.Code) })
+	if f.tail != nil {
+		now.Behind = f.tail.behind()
+	}
+	if d, err := fleet.Device(device.ID(id)); err == nil && detail {
+		now.Detail = watch.DetailOf(d)
+	}
+	return now, nil
+}
+
+func (f *following) close() {
+	if f.tail != nil {
+		close(f.tail.stop)
+	}
+	<-f.done
+}
+
+// tailWait is how long the end of a log is left alone.
+const tailWait = 50 * time.Millisecond
+
+// A tail reads a file that grows. At its end it waits, until the file was cut or another one
+// has its name.
+type tail struct {
+	path   string
+	file   *os.File
+	stop   chan struct{}
+	at     atomic.Int64 // bytes that were read
+	ended  atomic.Bool  // all was read, and what was read was taken in
+	waited atomic.Bool  // that was so since the last look
+}
+
+func (t *tail) Read(b []byte) (int, error) {
+	for {
+		n, err := t.file.Read(b)
+		t.at.Add(int64(n))
+		if n > 0 || err != io.EOF {
+			t.ended.Store(false)
+			return n, err
+		}
+		t.ended.Store(true)
+		t.waited.Store(true)
+		select {
+		case <-t.stop:
+			return 0, io.EOF
+		case <-time.After(tailWait):
+		}
+		if t.over() {
+			return 0, io.EOF
+		}
+	}
+}
+
+// over reports whether nothing more comes: the file was cut, or another one has its name, and all
+// of this one was read.
+func (t *tail) over() bool {
+	mine, err := t.file.Stat()
+	if err != nil || mine.Size() < t.at.Load() {
+		return true
+	}
+	there, err := os.Stat(t.path)
+	return err == nil && !os.SameFile(mine, there) && mine.Size() == t.at.Load()
+}
+
+// again opens the file that has the name now, from its start. It returns false when it is to end.
+func (t *tail) again() bool {
+	for {
+		select {
+		case <-t.stop:
+			_ = t.file.Close() // open for reading only
+			return false
+		case <-time.After(tailWait):
+		}
+		if !t.over() {
+			continue // the log cannot be read on
+		}
+		next, err := os.Open(t.path)
+		if err != nil {
+			continue
+		}
+		_ = t.file.Close() // open for reading only
+		t.file = next
+		t.at.Store(0)
+		return true
+	}
+}
+
+// behind is how many bytes wait to be read, at least 1; 0 where there were none at some moment
+// since the last look.
+func (t *tail) behind() int64 {
+	if waited := t.waited.Swap(false); waited || t.ended.Load() {
+		return 0
+	}
+	info, err := os.Stat(t.path)
+	if err != nil {
+		return 0
+	}
+	return max(1, info.Size()-t.at.Load())
+}
+
+// asking is a server that is asked over HTTP.
+type asking struct {
+	url    string
+	client http.Client
+}
+
+// maxFigures bounds what a server may answer, in bytes.
+const maxFigures = 64 << 20
+
+func (a *asking) look(id uint64, detail bool) (now watch.Snapshot, err error) {
+	url := a.url + "/figures"
+	if detail {
+		url = fmt.Sprintf("%s?device=%d", url, id)
+	}
+	r, err := a.client.Get(url)
+	if err != nil {
+		return now, err
+	}
+	defer func() { _ = r.Body.Close() }() // it was only read
+	if r.StatusCode != http.StatusOK {
+		return now, fmt.Errorf("%s answers %s", a.url, r.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxFigures)).Decode(&now); err != nil {
+		return watch.Snapshot{}, fmt.Errorf("%s: %w", url, err)
+	}
+	if now.Schema != watch.Schema {
+		return watch.Snapshot{}, fmt.Errorf("%s: its schema is %.40q, want %s", url, now.Schema, watch.Schema)
+	}
+	return now, nil
+}
+
+func (a *asking) close() { a.client.CloseIdleConnections() }
+
+// regions are the regions of shared memory in a folder.
+type regions struct {
+	folder string
+	board  l1.Spec
+}
+
+func (r *regions) look(uint64, bool) (watch.Snapshot, error) {
+	now := snapshot(watch.SourceRegions)
+	found, err := shm.List(r.folder)
+	if err != nil {
+		return now, err
+	}
+	ids := map[uint64]bool{}
+	var rows []watch.Device
+	var chips []uint64
+	var processes [][]watch.Process
+	for _, one := range found {
+		im, err := readRegion(one.Path)
+		if err != nil {
+			now.Odd = append(now.Odd, watch.Odd{Code: fmt.Sprintf("chip %d: %v", one.ASIC, err), Count: 1})
+			continue
+		}
+		row, of := watch.Region(&im, r.board, shm.Alive)
+		ids[row.Device] = true
+		rows, chips, processes = append(rows, row), append(chips, one.ASIC), append(processes, of)
+	}
+	for i, row := range rows {
+		if len(ids) < len(rows) { // processes name their devices alike: the chips are told apart
+			row.Device = chips[i]
+		}
+		now.Devices = append(now.Devices, row)
+		for _, p := range processes[i] {
+			p.Device = &row.Device
+			now.Processes = append(now.Processes, p)
+		}
+	}
+	return now, nil
+}
+
+func readRegion(path string) (shm.Image, error) {
+	region, err := shm.Open(path)
+	if err != nil {
+		return shm.Image{}, err
+	}
+	defer func() { _ = region.Close() }() // it was only read
+	return region.Read()
+}
+
+func (r *regions) close() {}
+
+// boardFlag is what chips are.
+type boardFlag l1.Spec
+
+func (f *boardFlag) Type() string   { return "board" }
+func (f *boardFlag) String() string { return f.Name }
+
+func (f *boardFlag) Set(s string) error {
+	like, err := deviceLike(s)
+	if err == nil && like.Chips != nil {
+		err = errors.New("want a board like n150")
+	}
+	if err == nil {
+		*f = boardFlag(like.Spec)
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// What a Model keeps: so many samples of each device, of so many devices.
+const (
+	maxSamples = 600
+	maxKept    = 256
+)
+
+// A View is one of the pictures of a Model.
+type View int
+
+// The views, by the keys that show them.
+const (
+	ViewDevices View = 1
+	ViewChart   View = 2
+	ViewMap     View = 3
+)
+
+// A sample is how full a device was, in shares of what is usable.
+type sample struct {
+	time       int64
+	cbs, total float64
+}
+
+// A Model is what a screen shows: the last Snapshot, and what came before it. The zero Model
+// shows the devices, and knows nothing yet.
+type Model struct {
+	ASCII bool // no sign beyond ASCII
+
+	now     Snapshot
+	order   []int // devices of now, the fullest first
+	samples map[uint64][]sample
+	above   map[uint64]int64 // since when sums of a device are accounting
+	begun   int64
+	view    View
+	at      uint64 // the device that is looked at
+	chosen  bool   // by a key
+	failure string
+}
+
+// Take shows the next Snapshot.
+func (m *Model) Take(s Snapshot) {
+	if m.begun == 0 {
+		m.begun, m.samples, m.above = s.Time, map[uint64][]sample{}, map[uint64]int64{}
+	}
+	m.now, m.failure = s, ""
+	m.order = m.order[:0]
+	there := map[uint64]bool{}
+	for i := range s.Devices {
+		m.order = append(m.order, i)
+		d := &s.Devices[i]
+		there[d.Device] = true
+		m.sample(d)
+		switch {
+		case !d.Accounting():
+			delete(m.above, d.Device)
+		case m.above[d.Device] == 0:
+			m.above[d.Device] = s.Time
+		}
+	}
+	for id := range m.samples {
+		if !there[id] {
+			delete(m.samples, id)
+			delete(m.above, id)
+		}
+	}
+	slices.SortStableFunc(m.order, func(a, b int) int {
+		return cmp.Compare(share(&s.Devices[b]), share(&s.Devices[a]))
+	})
+	if !m.chosen && len(m.order) > 0 {
+		m.at = s.Devices[m.order[0]].Device
+	}
+}
+
+// Fail says that no Snapshot came, and why. The last one stays.
+func (m *Model) Fail(why string) { m.failure = why }
+
+// share is how full a device is; 0 where nobody knows.
+func share(d *Device) float64 {
+	bytes, of, _ := d.Fullness()
+	if of == 0 {
+		return 0
+	}
+	return float64(bytes) / float64(of)
+}
+
+func (m *Model) sample(d *Device) {
+	all := m.samples[d.Device]
+	if all == nil && len(m.samples) == maxKept {
+		return
+	}
+	x := sample{time: m.now.Time, total: share(d)}
+	x.cbs = x.total
+	if d.Core != nil && d.Usable > 0 {
+		x.cbs = float64(*d.Core) / float64(d.Usable)
+	}
+	if len(all) == maxSamples {
+		all = append(all[:0], all[1:]...)
+	}
+	m.samples[d.Device] = append(all, x)
+}
+
+// Selected returns the device that is looked at, and whether its Detail is shown.
+func (m *Model) Selected() (device uint64, detail bool) { return m.at, m.view == ViewMap }
+
+// Show chooses a view. One of a single device stays with it.
+func (m *Model) Show(v View) {
+	m.view = v
+	m.chosen = m.chosen || v == ViewChart || v == ViewMap
+}
+
+// Move looks at the device that is so many places further down.
+func (m *Model) Move(by int) {
+	if len(m.order) == 0 {
+		return
+	}
+	i := max(0, m.place()+by)
+	m.at, m.chosen = m.now.Devices[m.order[min(i, len(m.order)-1)]].Device, true
+}
+
+// place is where the device that is looked at stands.
+func (m *Model) place() int {
+	return max(0, slices.IndexFunc(m.order, func(i int) bool { return m.now.Devices[i].Device == m.at }))
+}
+
+// looked is the row of the device that is looked at, nil if there is none.
+func (m *Model) looked() *Device {
+	if len(m.order) == 0 {
+		return nil
+	}
+	return &m.now.Devices[m.order[m.place()]]
+}
+
+// since is a time that has passed.
+func (m *Model) since(from int64) time.Duration {
+	return time.Duration(m.now.Time - from).Round(time.Second)
+}

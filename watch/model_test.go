@@ -1,0 +1,193 @@
+package watch_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+	"github.com/cbl1/cbl1/watch"
+)
+
+func text(lines []watch.Line) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(line.Text + "\n")
+	}
+	return b.String()
+}
+
+// at is a moment at which devices 0, 1, ... hold so many of 1000 bytes on their fullest core.
+func at(second int64, held ...uint64) watch.Snapshot {
+	s := watch.Snapshot{Schema: watch.Schema, Source: watch.SourceLog, Time: second * int64(time.Second)}
+	for i := range held {
+		s.Devices = append(s.Devices, watch.Device{Device: uint64(i), Board: "n150", Cores: 10, Usable: 1000, Core: &held[i], Peak: &watch.Peak{Core: held[i]}})
+	}
+	return s
+}
+
+func TestModel(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	m.Take(at(1, 100, 950, 800, 0))
+	lines := m.Lines(80, 24)
+	var looks []watch.Look
+	var order []string
+	for _, line := range lines[2:6] {
+		looks = append(looks, line.Look)
+		order = append(order, strings.Fields(strings.TrimPrefix(line.Text, ">"))[0])
+	}
+	require.Equal(t, []string{"1", "2", "0", "3"}, order, "the fullest first")
+	require.Equal(t, []watch.Look{watch.Bad, watch.Warn, watch.Good, watch.Good}, looks)
+	require.Equal(t, ">       1  n150      ###############.  95.0%         950           ?", lines[2].Text)
+	require.Contains(t, text(lines), "device 1 n150: % of usable L1 of 10 cores, 10,000 bytes\n")
+
+	// What is looked at stays, once a key has chosen it.
+	m.Move(1)
+	id, detail := m.Selected()
+	require.EqualValues(t, 2, id)
+	require.False(t, detail)
+	m.Take(at(2, 100, 950, 0, 0))
+	require.Contains(t, text(m.Lines(80, 24)), "device 2 n150")
+	m.Move(-100)
+	m.Move(+1)
+	require.Contains(t, text(m.Lines(80, 24)), "device 0 n150")
+
+	m.Show(watch.ViewChart)
+	m.Take(at(3, 500, 950))
+	chart := text(m.Lines(80, 24))
+	require.Contains(t, chart, "the last 2s, now at the right; now 50.0%")
+	require.Contains(t, chart, "  50%   #\n", "two samples below, one above")
+	require.Contains(t, chart, "   8% ###\n")
+	m.Show(watch.ViewMap)
+	require.Contains(t, text(m.Lines(80, 24)), "nothing is known of its cores")
+	m.Fail("connection refused")
+	require.Equal(t, watch.Line{Text: "no answer: connection refused", Look: watch.Bad}, m.Lines(80, 24)[1])
+}
+
+// Sums beyond the physical are called accounting, and for how long.
+func TestAccountingSince(t *testing.T) {
+	var m watch.Model
+	s := at(10, 5)
+	sum := uint64(10_001)
+	s.Devices[0].Sum = &sum
+	m.Take(s)
+	s.Time += 200 * int64(time.Second)
+	m.Take(s)
+	require.Contains(t, text(m.Lines(120, 40)), "accounting for 3m20s: a sum is more than all its L1, and counts bytes twice")
+	sum = 10_000
+	m.Take(s)
+	require.NotContains(t, text(m.Lines(120, 40)), "accounting")
+}
+
+func TestFullness(t *testing.T) {
+	n := func(n uint64) *uint64 { return &n }
+	for _, c := range []struct {
+		d         watch.Device
+		bytes, of uint64
+		what      string
+	}{
+		{watch.Device{}, 0, 0, ""},
+		{watch.Device{Usable: 10, Core: n(3), TrackedCore: n(2)}, 3, 10, "registered CBs on the fullest core"},
+		{watch.Device{Usable: 10, Core: n(3), TrackedCore: n(4)}, 4, 10, "tracked on the fullest core"},
+		{watch.Device{Usable: 10, Cores: 2, Registered: n(15)}, 15, 20, "registered CBs"},
+		{watch.Device{Dispatched: n(15)}, 15, 0, "resident CBs"},
+	} {
+		bytes, of, what := c.d.Fullness()
+		require.Equal(t, c.bytes, bytes)
+		require.Equal(t, c.of, of)
+		require.Equal(t, c.what, what)
+	}
+}
+
+// The map is that of the device's cores, as it is drawn elsewhere.
+func TestDetail(t *testing.T) {
+	var fleet device.Fleet
+	d, err := fleet.AddDevice(0, l1.N150())
+	require.NoError(t, err)
+	p, err := program.Place(1, "matmul", l1.N150(), program.CB{Cores: l1.Rect(0, 0, 3, 0), Size: 1 << 20}, program.CB{Cores: l1.Rect(2, 0, 2, 0), Size: 4096})
+	require.NoError(t, err)
+	_, err = fleet.Register(p, fleet.Set())
+	require.NoError(t, err)
+	got := watch.DetailOf(d)
+	require.Equal(t, "registered", got.Basis)
+	require.Equal(t, "2-0", got.Core)
+	require.Equal(t, 0, got.Alike)
+	base := l1.N150().CBBase
+	require.Equal(t, []watch.Block{
+		{Start: base, End: base + 1<<20, Name: "CB 0, matmul", CB: true}, {Start: base + 1<<20, End: base + 1<<20 + 4096, Name: "CB 1, matmul", CB: true},
+	}, got.Blocks)
+	bytes := uint64(0)
+	for _, g := range got.Groups {
+		set, err := l1.ParseCoreRangeSet(g.Cores)
+		require.NoError(t, err)
+		bytes += g.Bytes * uint64(set.Cores().Len())
+	}
+	require.Equal(t, d.Registered(), bytes)
+	require.NoError(t, fleet.Dispatch(1, fleet.Set()))
+	require.Equal(t, "resident", watch.DetailOf(d).Basis)
+
+	m := watch.Model{ASCII: true}
+	m.Show(watch.ViewMap)
+	m.Take(watch.Snapshot{Devices: watch.Fleet(&fleet), Detail: got})
+	picture := text(m.Lines(80, 0))
+	require.Contains(t, picture, "device 0, registered")
+	require.Contains(t, picture, "core 2-0, like 0 others")
+	require.Contains(t, picture, "CB 1, matmul")
+}
+
+// Whatever a source says, no line is wider than the screen, there are no more than its rows, and
+// nothing in it moves the cursor.
+func TestLinesFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]uint64{0, 1, 1 << 20, 1 << 40, 1<<64 - 1})
+		some := func(name string) *uint64 {
+			if rapid.Bool().Draw(t, name) {
+				n := number.Draw(t, name)
+				return &n
+			}
+			return nil
+		}
+		word := rapid.SampledFrom([]string{"", "n150", "\x1b[2J\n", "長い名前長い名前", "\u202e", "\xff", strings.Repeat("x", 300)})
+		m := watch.Model{ASCII: rapid.Bool().Draw(t, "ascii")}
+		for second := range rapid.Int64Range(1, 4).Draw(t, "looks") {
+			s := watch.Snapshot{Source: watch.Source(word.Draw(t, "source")), Time: second, Behind: int64(number.Draw(t, "behind") >> 1), Leaked: second}
+			for range rapid.IntRange(0, 12).Draw(t, "devices") {
+				s.Devices = append(s.Devices, watch.Device{
+					Device: number.Draw(t, "id"), Board: word.Draw(t, "board"), Cores: rapid.IntRange(0, 200).Draw(t, "cores"), Usable: number.Draw(t, "usable"),
+					Core: some("core"), Registered: some("registered"), Dispatched: some("dispatched"), Tracked: some("tracked"), TrackedCore: some("fullest"),
+					Sum: some("sum"), Logical: some("logical"), Kernels: some("kernels"), Headroom: some("headroom"), L1: number.Draw(t, "l1"), Incomplete: second == 1,
+				})
+			}
+			for range rapid.IntRange(0, 12).Draw(t, "processes") {
+				s.Processes = append(s.Processes, watch.Process{PID: -1, Name: word.Draw(t, "name"), CB: number.Draw(t, "cb")})
+			}
+			s.Odd, s.Refused = []watch.Odd{{Code: word.Draw(t, "code"), Count: second}}, []string{word.Draw(t, "refused")}
+			if rapid.Bool().Draw(t, "detail") {
+				s.Detail = &watch.Detail{
+					Device: number.Draw(t, "id"), Cols: rapid.IntRange(-1, 1<<40).Draw(t, "cols"), Rows: rapid.IntRange(-1, 300).Draw(t, "rows"), End: number.Draw(t, "end"),
+					Base: number.Draw(t, "base"), Groups: []watch.Group{{Cores: "{[0-0 - 9-9]}"}, {Cores: word.Draw(t, "cores")}},
+					Blocks: []watch.Block{{Start: number.Draw(t, "start"), End: number.Draw(t, "end"), Name: word.Draw(t, "block")}},
+				}
+			}
+			m.Take(s)
+			m.Move(rapid.IntRange(-3, 3).Draw(t, "move"))
+			m.Show(watch.View(rapid.IntRange(0, 4).Draw(t, "view")))
+			columns, rows := rapid.IntRange(0, 200).Draw(t, "columns"), rapid.IntRange(0, 60).Draw(t, "rows")
+			lines := m.Lines(columns, rows)
+			if rows > 0 {
+				require.LessOrEqual(t, len(lines), rows)
+			}
+			for _, line := range lines {
+				require.LessOrEqual(t, shown.Width(line.Text), max(columns, 20), fmt.Sprintf("%q", line.Text))
+				require.Equal(t, shown.Visible(line.Text), line.Text)
+			}
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package watch
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Look is how a line is shown.
+type Look int
+
+// The looks.
+const (
+	Plain Look = iota
+	Head
+	Good // there is room
+	Warn // from 75 %
+	Bad  // from 90 %, and what is wrong
+)
+
+// A Line is one line of a screen. Its text has no control characters.
+type Line struct {
+	Text string
+	Look Look
+}
+
+// Lines returns the screen in so many columns and rows; 0 rows are as many as it takes.
+func (m *Model) Lines(columns, rows int) []Line {
+	columns = max(columns, 20)
+	out := m.top()
+	room := 1 << 20
+	if rows > 0 {
+		room = max(0, rows-len(out))
+	}
+	switch m.view {
+	case ViewChart:
+		out = append(out, m.chart(columns, min(room, 24))...)
+	case ViewMap:
+		out = append(out, m.cores(columns)...)
+	default:
+		out = append(out, m.devices(room)...)
+	}
+	if rows > 0 && len(out) > rows {
+		out = out[:rows]
+	}
+	for i := range out {
+		out[i].Text = cut(shown.Visible(out[i].Text), columns)
+	}
+	return out
+}
+
+// cut ends a text where the screen does.
+func cut(text string, columns int) string {
+	width := 0
+	for i, r := range text {
+		if width += shown.Width(string(r)); width > columns {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+func (m *Model) top() []Line {
+	out := []Line{{Look: Head, Text: fmt.Sprintf("cbl1 watch  %s  %s  %d devices   1 devices 2 chart 3 map j k q",
+		m.now.Source, time.Unix(0, m.now.Time).UTC().Format("15:04:05"), len(m.now.Devices))}}
+	if m.failure != "" {
+		out = append(out, Line{"no answer: " + m.failure, Bad})
+	}
+	if m.now.Behind > 0 {
+		out = append(out, Line{fmt.Sprintf("behind: %s bytes of the log are not read yet", exact(uint64(m.now.Behind))), Bad})
+	}
+	return out
+}
+
+func exact(n uint64) string { return l1.Bytes(n).Exact() }
+
+// optional is a figure, or a sign for that nobody knows it.
+func optional(n *uint64) string {
+	if n == nil {
+		return "?"
+	}
+	return exact(*n)
+}
+
+// devices is the list, what one of them has, processes, and what went wrong.
+func (m *Model) devices(room int) []Line {
+	below := append(m.breakdown(), m.wrong()...)
+	processes := m.processes(min(8, max(2, room/4)))
+	list := max(3, room-len(below)-len(processes))
+	out := []Line{{Text: "   device  board      of usable L1                  bytes    headroom"}}
+	from := max(0, min(m.place()-(list-2)/2, len(m.order)-(list-2))) // so that the one that is looked at is there
+	for i, at := range m.order {
+		if i < from {
+			continue
+		}
+		if len(out) == list-1 && i < len(m.order)-1 {
+			out = append(out, Line{Text: fmt.Sprintf("   and %d more", len(m.order)-i)})
+			break
+		}
+		out = append(out, m.row(&m.now.Devices[at]))
+	}
+	return append(append(out, below...), processes...)
+}
+
+// row is one device: its share as a bar.
+func (m *Model) row(d *Device) Line {
+	bytes, of, what := d.Fullness()
+	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
+	if d.Device == m.at {
+		mark = "> "
+	}
+	look := Plain
+	if of > 0 {
+		percent, bar, look = fmt.Sprintf("%5.1f%%", 100*share(d)), m.bar(share(d)), lookOf(share(d))
+	}
+	flags := ""
+	if d.Bound {
+		flags += " at most"
+	}
+	if d.Incomplete {
+		flags, look = flags+" INCOMPLETE", Bad
+	}
+	if m.above[d.Device] != 0 {
+		flags += " accounting"
+	}
+	if what == "" {
+		flags += " nothing is known"
+	}
+	return Line{fmt.Sprintf("%s %6d  %-9.9s %s %s %11s %11s%s", mark, d.Device, d.Board, bar, percent, exact(bytes), optional(d.Headroom), flags), look}
+}
+
+const barCells = 16
+
+func (m *Model) bar(share float64) string {
+	full, empty := "█", "░"
+	if m.ASCII {
+		full, empty = "#", "."
+	}
+	n := int(min(share, 1)*barCells + 0.5)
+	return strings.Repeat(full, n) + strings.Repeat(empty, barCells-n)
+}
+
+func lookOf(share float64) Look {
+	switch {
+	case share >= 0.9:
+		return Bad
+	case share >= 0.75:
+		return Warn
+	}
+	return Good
+}
+
+// breakdown is what the device that is looked at has.
+func (m *Model) breakdown() []Line {
+	d := m.looked()
+	if d == nil {
+		return nil
+	}
+	of := func(n *uint64) string {
+		if n == nil || d.Physical() == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" %.1f%%", 100*float64(*n)/float64(d.Physical()))
+	}
+	base := "its L1 is not known"
+	if d.Physical() > 0 {
+		base = fmt.Sprintf("%% of usable L1 of %d cores, %s bytes", d.Cores, exact(d.Physical()))
+	}
+	_, _, bar := d.Fullness()
+	out := []Line{
+		{Text: ""},
+		{Look: Head, Text: fmt.Sprintf("device %d %s: %s", d.Device, d.Board, base)},
+	}
+	add := func(format string, args ...any) { out = append(out, Line{Text: "  " + fmt.Sprintf(format, args...)}) }
+	cbs := d.CBs()
+	together, over := d.L1, uint64(0)
+	parts := fmt.Sprintf("L1 buffers %s%s", exact(d.L1), of(&d.L1))
+	for _, part := range []struct {
+		name string
+		n    *uint64
+	}{{"CBs", cbs}, {"kernels", d.Kernels}} {
+		if part.n != nil {
+			parts += fmt.Sprintf(" + %s %s%s", part.name, exact(*part.n), of(part.n))
+			carry := uint64(0)
+			together, carry = bits.Add64(together, *part.n, 0)
+			over |= carry
+		}
+	}
+	sum := exact(together) + of(&together)
+	if over != 0 {
+		sum = "more than 2^64 bytes"
+	}
+	add("%s = %s", parts, sum)
+	add("L1_SMALL %s%s   TRACE %s   DRAM %s", exact(d.L1Small), of(&d.L1Small), exact(d.Trace), exact(d.DRAM))
+	add("CBs: registered %s  resident %s  tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
+	if d.Peak != nil {
+		add("     peaks      %s           %s          %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
+		add("fullest core: registered %s  peak %s  tracked %s", optional(d.Core), exact(d.Peak.Core), optional(d.TrackedCore))
+	}
+	add("sums: sizes x cores %s  the protocol's %s", optional(d.Logical), optional(d.Sum))
+	if bar != "" {
+		add("the bar: %s, of what is usable", bar)
+	}
+	if from := m.above[d.Device]; from != 0 {
+		out = append(out, Line{fmt.Sprintf("  accounting for %v: a sum is more than all its L1, and counts bytes twice", m.since(from)), Warn})
+	}
+	return out
+}
+
+// processes are the first rows of processes.
+func (m *Model) processes(most int) []Line {
+	if len(m.now.Processes) == 0 {
+		return nil
+	}
+	out := []Line{{Look: Head, Text: "     pid  device           CBs   L1 buffers         DRAM  process"}}
+	for i, p := range m.now.Processes {
+		if i == most {
+			return append(out, Line{Text: fmt.Sprintf("  and %d more", len(m.now.Processes)-i)})
+		}
+		on, look, name := "all", Plain, p.Name
+		if p.Device != nil {
+			on = fmt.Sprint(*p.Device)
+		}
+		if p.Dead {
+			look, name = Warn, name+" (dead)"
+		}
+		out = append(out, Line{fmt.Sprintf("%8d  %6s %13s %12s %12s  %s", p.PID, on, exact(p.CB), exact(p.L1), exact(p.DRAM), name), look})
+	}
+	return out
+}
+
+// wrong is what was refused or odd, and what leaked.
+func (m *Model) wrong() (out []Line) {
+	var words []string
+	for _, o := range m.now.Odd {
+		words = append(words, fmt.Sprintf("%s %d", o.Code, o.Count))
+	}
+	if m.now.Leaked > 0 {
+		words = append(words, fmt.Sprintf("leaked %d", m.now.Leaked))
+	}
+	if len(words) > 0 {
+		out = append(out, Line{"odd: " + strings.Join(words, ", "), Warn})
+	}
+	for _, text := range m.now.Refused {
+		out = append(out, Line{"refused: " + text, Warn})
+	}
+	return out
+}
+
+// chart is how full a device was in the last minutes, on its fullest core.
+func (m *Model) chart(columns, room int) []Line {
+	d := m.looked()
+	if d == nil {
+		return nil
+	}
+	all := m.samples[d.Device]
+	const axis = 6
+	wide, high := max(1, columns-axis), max(3, min(12, room-4))
+	each := (len(all) + wide - 1) / wide // samples in a column
+	var cells []sample
+	for i := 0; i < len(all); i += max(1, each) {
+		var most sample
+		for _, x := range all[i:min(len(all), i+each)] {
+			most.cbs, most.total = max(most.cbs, x.cbs), max(most.total, x.total)
+		}
+		cells = append(cells, most)
+	}
+	full, other := "█", "░"
+	if m.ASCII {
+		full, other = "#", ":"
+	}
+	_, _, what := d.Fullness()
+	out := []Line{{Look: Head, Text: fmt.Sprintf("device %d %s: %s are %s of 100%%, %s is what else is tracked", d.Device, d.Board, full, what, other)}}
+	for y := high; y > 0; y-- {
+		at := (float64(y) - 0.5) / float64(high)
+		var line strings.Builder
+		fmt.Fprintf(&line, "%4d%% ", 100*y/high)
+		for _, x := range cells {
+			switch {
+			case x.cbs >= at:
+				line.WriteString(full)
+			case x.total >= at:
+				line.WriteString(other)
+			default:
+				line.WriteByte(' ')
+			}
+		}
+		out = append(out, Line{strings.TrimRight(line.String(), " "), lookOf(at)})
+	}
+	span := time.Duration(0)
+	if len(all) > 0 {
+		span = m.since(all[0].time)
+	}
+	return append(out, Line{Text: fmt.Sprintf("      the last %v, now at the right; now %.1f%%", span, 100*share(d))})
+}
+
+// cores is the grid of a device and its fullest core.
+func (m *Model) cores(columns int) []Line {
+	d := m.now.Detail
+	if d == nil || d.Device != m.at {
+		why := "it comes with the next look"
+		if m.now.Source == SourceRegions {
+			why = "shared memory has sums alone"
+		}
+		return []Line{{Text: fmt.Sprintf("device %d: nothing is known of its cores: %s", m.at, why)}}
+	}
+	var out []Line
+	for _, text := range d.text(draw.Style{Columns: columns, ASCII: m.ASCII}) {
+		out = append(out, Line{Text: text})
+	}
+	return out
+}
