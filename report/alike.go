@@ -49,7 +49,7 @@ type placedProgram struct {
 
 // withoutNodes returns what programs have in common that differ in their nodes alone.
 func (p placedProgram) withoutNodes() placedProgram {
-	p.First, p.Last, p.T = 0, 0, ""
+	p.ProgramDetail = withoutNodes(p.ProgramDetail)
 	return p
 }
 

@@ -211,22 +211,14 @@ func (o *overview) programs(folds []fold) (out []jsonProgramRow, more int) {
 	var rows []*shown
 	at := map[key]*shown{}
 	for i, f := range folds {
-		times := map[placedProgram]int{}
-		for p := range o.placedPrograms(f.first) {
-			times[p.withoutNodes()]++
-		}
-		for p := range o.placedPrograms(f.first) {
-			own := key{p.withoutNodes(), times[p.withoutNodes()]}
-			if own.times == 0 {
-				continue // the first of equal ones had its row
-			}
+		for _, one := range foldRows(o.placedPrograms(f.first), placedProgram.withoutNodes) {
+			own := key{one.first.withoutNodes(), one.count}
 			row := at[own]
 			if row == nil {
-				row = &shown{placedProgram: p, times: own.times}
+				row = &shown{placedProgram: one.first, times: one.count}
 				at[own], rows = row, append(rows, row)
 			}
 			row.on = append(row.on, i)
-			times[own.placedProgram] = 0
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *shown) int { return -cmp.Compare(a.Core, b.Core) })

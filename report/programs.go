@@ -10,29 +10,31 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A programRow is a program, or several that differ in their nodes alone.
-type programRow struct {
-	replay.ProgramDetail // of the first one
-	count                int
+// A folded is a row, or several that have the same key.
+type folded[T any] struct {
+	first T
+	count int
 }
 
-// foldPrograms puts equal programs together: the largest on a core first, equally
-// large ones by their first node.
-func foldPrograms(programs iter.Seq[replay.ProgramDetail]) []programRow {
-	var rows []programRow
-	at := map[replay.ProgramDetail]int{}
-	for p := range programs {
-		key := p
-		key.First, key.Last, key.T = 0, 0, ""
-		if i, ok := at[key]; ok {
-			rows[i].count++
+// foldRows puts rows with equal keys together, in order of the first ones.
+func foldRows[T any, K comparable](rows iter.Seq[T], key func(T) K) (out []folded[T]) {
+	at := map[K]int{}
+	for row := range rows {
+		k := key(row)
+		if i, ok := at[k]; ok {
+			out[i].count++
 			continue
 		}
-		at[key] = len(rows)
-		rows = append(rows, programRow{p, 1})
+		at[k] = len(out)
+		out = append(out, folded[T]{row, 1})
 	}
-	slices.SortStableFunc(rows, func(a, b programRow) int { return -cmp.Compare(a.Core, b.Core) })
-	return rows
+	return out
+}
+
+// withoutNodes returns what programs have in common that differ in their nodes alone.
+func withoutNodes(p replay.ProgramDetail) replay.ProgramDetail {
+	p.First, p.Last, p.T = 0, 0, ""
+	return p
 }
 
 // writePrograms writes a table of programs per device, equal devices folded.
@@ -40,13 +42,13 @@ func writePrograms(page *page, r *replay.Result) {
 	folds := foldDevices(r.Devices, func(d *replay.Device) string {
 		var key strings.Builder
 		for p := range programsOf(r, d) {
-			p.First, p.Last, p.T = 0, 0, ""
-			fmt.Fprintf(&key, "%+v\n", p)
+			fmt.Fprintf(&key, "%+v\n", withoutNodes(p))
 		}
 		return key.String()
 	})
 	for _, f := range folds {
-		rows := foldPrograms(programsOf(r, f.first))
+		rows := foldRows(programsOf(r, f.first), withoutNodes)
+		slices.SortStableFunc(rows, func(a, b folded[replay.ProgramDetail]) int { return -cmp.Compare(a.first.Core, b.first.Core) })
 		if len(rows) == 0 {
 			continue
 		}
@@ -55,9 +57,9 @@ func writePrograms(page *page, r *replay.Result) {
 }
 
 // writeProgramTable leaves out columns that would say the same in every row.
-func writeProgramTable(page *page, where string, rows []programRow) {
-	repeated := slices.ContainsFunc(rows, func(p programRow) bool { return p.count > 1 })
-	shared := slices.ContainsFunc(rows, func(p programRow) bool { return p.Logical != p.Bytes })
+func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDetail]) {
+	repeated := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.count > 1 })
+	shared := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
 
 	title := fmt.Sprintf("programs of %s, largest per core first; CBs are local+global", where)
 	head := []string{"nodes"}
@@ -72,10 +74,11 @@ func writeProgramTable(page *page, where string, rows []programRow) {
 	head = append(head, "end", "operation")
 	t := table{left: map[int]bool{0: true, len(head) - 1: true}, most: 60}
 	t.add(head...)
-	for _, p := range rows {
-		cells := []string{nodeRange(p.ProgramDetail)}
+	for _, row := range rows {
+		p := row.first
+		cells := []string{nodeRange(p)}
 		if repeated {
-			cells = append(cells, grouped(p.count))
+			cells = append(cells, grouped(row.count))
 		}
 		cells = append(cells, fmt.Sprintf("%d+%d", p.LocalCBs, p.GlobalCBs), grouped(p.Cores), grouped(p.Core), grouped(p.Bytes))
 		if shared {
