@@ -90,15 +90,7 @@ type document struct {
 	File   string  `json:"file"`
 	Rank   *uint64 `json:"rank"`
 	Nodes  uint64  `json:"nodes"`
-	Basis  struct {
-		Arch     string  `json:"arch"`
-		ArchFrom string  `json:"arch_from"`
-		BaseFrom string  `json:"base_from"`
-		L1Size   *uint64 `json:"l1_size_bytes"`
-		L1Small  uint64  `json:"l1_small_bytes"`
-		Base     uint64  `json:"cb_base"`
-		Align    uint64  `json:"cb_align"`
-	} `json:"basis"`
+	Basis  Chip    `json:"basis"`
 	Checks struct {
 		Runs     int64          `json:"runs"`
 		Failed   int64          `json:"runs_failed"`
@@ -130,26 +122,20 @@ type savedBuffer struct {
 }
 
 type savedL1 struct {
-	Device   *uint64           `json:"device"`
-	Kind     replay.DeviceKind `json:"kind"`
-	Chips    []uint64          `json:"chips"`
-	Cols     uint32            `json:"cols"`
-	Rows     uint32            `json:"rows"`
-	Cores    uint32            `json:"cores"`
-	From     string            `json:"cores_from"`
-	Tracked  uint64            `json:"tracked_peak_bytes"`
-	L1       uint64            `json:"l1_peak_bytes"`
-	L1End    uint64            `json:"l1_final_bytes"`
-	Small    uint64            `json:"l1_small_peak_bytes"`
-	SmallEnd uint64            `json:"l1_small_final_bytes"`
-	Peak     *savedPeak        `json:"core_peak"`
+	Device *uint64           `json:"device"`
+	Kind   replay.DeviceKind `json:"kind"`
+	Chips  []uint64          `json:"chips"`
+	Grid
+	Tracked  uint64     `json:"tracked_peak_bytes"`
+	L1       uint64     `json:"l1_peak_bytes"`
+	L1End    uint64     `json:"l1_final_bytes"`
+	Small    uint64     `json:"l1_small_peak_bytes"`
+	SmallEnd uint64     `json:"l1_small_final_bytes"`
+	Peak     *savedPeak `json:"core_peak"`
 }
 
 type savedPeak struct {
-	Bytes     uint64 `json:"tracked_bytes"`
-	Counter   uint64 `json:"counter"`
-	Op        string `json:"op"`
-	Core      string `json:"core"`
+	Peak
 	Residents []struct {
 		replay.ResidentRow
 		CB      *uint32 `json:"cb"`
@@ -177,16 +163,9 @@ type savedDevice struct {
 }
 
 type savedProgram struct {
-	First      uint64 `json:"first_counter"`
-	Op         string `json:"op"`
-	LocalCBs   uint32 `json:"local_cbs"`
-	GlobalCBs  uint32 `json:"global_cbs"`
-	Cores      uint32 `json:"cores"`
-	Logical    uint64 `json:"logical_bytes"`
-	Bytes      uint64 `json:"resident_bytes"`
-	Core       uint64 `json:"core_max_bytes"`
-	HighestEnd uint64 `json:"highest_end"`
-	Overlap    bool   `json:"cbs_overlap"`
+	ProgramRow
+	Op      string `json:"op"`
+	Overlap bool   `json:"cbs_overlap"`
 }
 
 type savedGroup struct {
@@ -226,14 +205,10 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 
 // run makes a Run of a document.
 func (doc *document) run() (*Run, *DecodeError) {
-	b := doc.Basis
 	out := &Run{
 		file: doc.File, rank: doc.Rank, nodes: int64(doc.Nodes), saved: true,
-		chip: Chip{Arch: b.Arch, ArchFrom: b.ArchFrom, Base: b.Base, BaseFrom: b.BaseFrom, Align: b.Align, L1Small: b.L1Small},
+		chip: doc.Basis,
 		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
-	}
-	if b.L1Size != nil {
-		out.chip.L1Size = *b.L1Size
 	}
 	for _, code := range *doc.Checks.Untold {
 		out.doubt(code)
@@ -304,11 +279,14 @@ func (r *Run) setDevice(key string, d savedDevice) *DecodeError {
 	}
 	row.listed, row.programs = len(d.Detail) > 0 || d.Programs == 0, &replay.Programs{}
 	for i, p := range d.Detail {
-		if max(p.First, p.Logical, p.Bytes, p.Core, p.HighestEnd) > math.MaxInt64 {
+		if max(p.Counter, p.Logical, p.Bytes, p.Core, p.HighestEnd) > math.MaxInt64 {
 			return wrong(fmt.Sprintf(".programs_detail[%d]", i), "has a number above 2^63-1")
 		}
+		if min(p.LocalCBs, p.GlobalCBs, p.Cores) < 0 {
+			return wrong(fmt.Sprintf(".programs_detail[%d]", i), "has a number below 0")
+		}
 		row.programs.Add(replay.ProgramDetail{
-			First: p.First, Op: p.Op, LocalCBs: int(p.LocalCBs), GlobalCBs: int(p.GlobalCBs), Cores: int(p.Cores),
+			First: p.Counter, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 			Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlapping: p.Overlap,
 		})
 	}
@@ -355,12 +333,15 @@ func (r *Run) setL1(d savedL1) *DecodeError {
 	if row.programs.Len() == 0 && row.figures[figurePrograms] == 0 {
 		row.listed = true
 	}
-	row.grid = Grid{Cols: int(d.Cols), Rows: int(d.Rows), Cores: int(d.Cores), From: d.From}
+	if row.grid = d.Grid; min(d.Cols, d.Rows, d.Cores) < 0 {
+		return &DecodeError{Field: "cols", Reason: "has a number below 0"}
+	}
 	f := &row.figures
 	f[figureTracked], f[figureL1], f[figureL1End], f[figureSmall], f[figureSmallEnd] = d.Tracked, d.L1, d.L1End, d.Small, d.SmallEnd
 	if p := d.Peak; p != nil {
 		f[figurePeak] = p.Bytes
-		row.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core, Op: p.Op, Counter: p.Counter}}
+		row.peak = &peakRow{Peak: p.Peak}
+		row.peak.Rank, row.peak.Device = nil, nil // of a file that is not ours; Diff says its own
 		for i, x := range p.Residents {
 			one := resident{kind: x.Kind, cb: none, r: l1.Range{Start: x.Start, End: x.End}, known: true}
 			if err := one.r.Check(); err != nil {
