@@ -123,3 +123,28 @@ func TestRaceOfPictures(t *testing.T) {
 	wg.Wait()
 	require.NoError(t, f.CheckInvariants())
 }
+
+// Devices part over a buffer on some cores, and go on to share what is on the others. Each
+// changes its own.
+func TestPartedHeapsChangeApart(t *testing.T) {
+	f, m, each := fleetOf(t, 1, 2)
+	buffer := func(id BufferID, x uint8, size uint64) Buffer {
+		return Buffer{ID: id, Kind: KindL1, Cores: l1.Rect(x, 0, x, 7).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + size}}
+	}
+	for x := range uint8(2) {
+		require.NoError(t, f.Allocate(buffer(BufferID(x), x, 64), m.Set()))
+	}
+	require.NoError(t, f.Allocate(buffer(2, 0, 128), each[0]))
+	require.NoError(t, f.Allocate(buffer(3, 1, 256), each[1]))
+	require.NoError(t, f.CheckInvariants())
+	var tracked []uint64
+	for d := range m.All() {
+		tracked = append(tracked, d.Totals().Tracked)
+	}
+	require.Equal(t, []uint64{8 * (128 + 64), 8 * (64 + 256)}, tracked)
+	for d, s := range each {
+		_, err := f.Free(BufferID(2+d), s)
+		require.NoError(t, err)
+		require.NoError(t, f.CheckInvariants())
+	}
+}
