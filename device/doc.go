@@ -136,6 +136,8 @@
 //	                           the rest is read afterwards; who changes it copies it before
 //	CheckInvariants            O(different states x n x k log b)
 //	                           everything is registered anew
+//	  lock held                O(devices + residues + heaps + states w), each looked at once
+//	                           what is registered is recounted afterwards
 //
 // Tests count, on histories that are bad for it: programs looked at (hidden_test.go), nodes
 // copied (package cbregion), states, groups, contents and steps that are kept (again_test.go), and

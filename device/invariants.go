@@ -14,30 +14,46 @@ import (
 // CheckInvariants recounts every device and mesh from its registered programs, what
 // was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
 // one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
-// anew, once for each group of devices that share a state.
+// anew, once for each group of devices that share a state. Others wait while what is resident, the
+// buffers and the sums are recounted, and not for the registered programs.
 func (f *Fleet) CheckInvariants() error {
+	taken, err := f.checkKept()
+	if taken == nil {
+		return err
+	}
+	for i := range taken.groups {
+		if err := taken.check(&taken.groups[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// checkKept verifies everything but what states hold, which it returns, if it can be found.
+func (f *Fleet) checkKept() (*recounting, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if err := f.checkIndex(); err != nil {
-		return err
+		return nil, err
 	}
 	// By first device, so that the first error is always the same one.
 	groups := slices.SortedFunc(slices.Values(f.groups), func(a, b *group) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
 	memory := f.tally()
 	if err := memory.checkHeaps(); err != nil {
-		return err
+		return nil, err
 	}
+	return f.recount(groups), f.checkSums(groups, memory)
+}
+
+// checkSums holds the figures of devices and of meshes against those of their states.
+func (f *Fleet) checkSums(groups []*group, memory *tally) error {
 	var meshes []*mesh
 	sums := map[*mesh]*mesh{}
 	members := 0
 	var charge wide
 	for _, g := range groups {
-		again, err := f.checkGroup(g)
-		if err != nil {
-			return err
-		}
-		charge.add(again.charge, g.n)
-		now := again.totals().row()
+		charge.add(g.state.charge, g.n)
+		now := g.state.totals.row()
 		for slot := range g.slots.all() {
 			members++
 			c := f.slots[slot]
@@ -52,7 +68,7 @@ func (f *Fleet) CheckInvariants() error {
 					meshes = append(meshes, m)
 					sums[m] = new(mesh)
 				}
-				sums[m].plus(now, again.charge)
+				sums[m].plus(now, g.state.charge)
 				memory.addTo(sums[m], c)
 			}
 		}
@@ -124,73 +140,104 @@ func (f *Fleet) checkIndex() error {
 	return nil
 }
 
-// checkGroup holds what is kept for a group of devices against a recount, which it
-// returns.
-func (f *Fleet) checkGroup(g *group) (*content, error) {
-	id := f.ids[g.anySlot()]
-	if n := g.slots.count(); g.n != n {
-		return nil, &InvariantError{id, "number of devices in a group", uint64(g.n), uint64(n)}
-	}
-	again, has, err := f.recount(g)
-	if err != nil {
-		return nil, err
-	}
-	now := again.totals().row()
-	if err := compareTotals(id, "device", g.state.totals.row(), now); err != nil {
-		return nil, err
-	}
-	if err := atLeast(id, "device", g.peak, now); err != nil {
-		return nil, err
-	}
-	held := g.state.open(&f.roster)
-	if err := f.checkContent(g, held, again); err != nil {
-		return nil, err
-	}
-	if err := held.occupied.check(id, "occupied", &again.occupied, has); err != nil {
-		return nil, err
-	}
-	if held.reserved != nil {
-		if err := held.reserved.check(id, "reserved", again.reserved, has); err != nil {
-			return nil, err
-		}
-	}
-	return again, g.cores.check(id)
+// A recounting is what a fleet holds that has to be counted anew. It may be looked at without the lock.
+type recounting struct {
+	groups   []recounted
+	programs []*registration // by id
+	on       []bitset        // the devices that have them
+	roster   roster
 }
 
-// recount registers the programs of a group once more, from nothing, and returns them too.
-func (f *Fleet) recount(g *group) (*content, []*registration, error) {
-	again := newContent(&f.roster)
+// A recounted is a group as it was.
+type recounted struct {
+	id ID // of its first device
+	sight
+	group
+	hash   hash
+	totals figures
+	charge uint64
+}
+
+// recount returns what the groups hold.
+func (f *Fleet) recount(groups []*group) *recounting {
+	out := &recounting{roster: roster{of: slices.Clone(f.roster.of)}}
+	for _, g := range groups {
+		one := recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge}
+		one.slots = g.slots.clone()
+		out.groups = append(out.groups, one)
+	}
+	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
+		r := f.programs[id]
+		out.programs, out.on = append(out.programs, r), append(out.on, r.on.clone())
+	}
+	f.pictured.Store(f.serial + 1)
+	return out
+}
+
+// check holds what is kept for a group of devices against a recount.
+func (all *recounting) check(g *recounted) error {
+	if n := g.slots.count(); g.n != n {
+		return &InvariantError{g.id, "number of devices in a group", uint64(g.n), uint64(n)}
+	}
+	again, has, err := all.again(g)
+	if err != nil {
+		return err
+	}
+	now := again.totals().row()
+	if err := compareTotals(g.id, "device", g.totals.row(), now); err != nil {
+		return err
+	}
+	if err := atLeast(g.id, "device", g.peak, now); err != nil {
+		return err
+	}
+	held := g.open(&all.roster)
+	if err := g.check(held, again, has); err != nil {
+		return err
+	}
+	if err := held.occupied.check(g.id, "occupied", &again.occupied, has); err != nil {
+		return err
+	}
+	if held.reserved != nil {
+		if err := held.reserved.check(g.id, "reserved", again.reserved, has); err != nil {
+			return err
+		}
+	}
+	return g.cores.check(g.id)
+}
+
+// again registers the programs of a group once more, from nothing, and returns them too.
+func (all *recounting) again(g *recounted) (*content, []*registration, error) {
+	again := newContent(&all.roster)
 	var has []*registration
-	for _, programID := range slices.Sorted(maps.Keys(f.programs)) {
-		r := f.programs[programID]
-		switch _, n := g.slots.and(r.on); n {
+	for i, r := range all.programs {
+		switch _, n := g.slots.and(all.on[i]); n {
 		case 0:
 		case g.n:
 			again.add(r)
 			has = append(has, r)
 		default:
 			return nil, nil, &InvariantError{
-				f.ids[g.anySlot()], fmt.Sprintf("number of devices of one group with program %d", programID), uint64(n), uint64(g.n),
+				g.id, fmt.Sprintf("number of devices of one group with program %d", r.program.ID()), uint64(n), uint64(g.n),
 			}
 		}
 	}
 	return again, has, nil
 }
 
-// checkContent holds what a group holds against a recount, but for its classes.
-func (f *Fleet) checkContent(g *group, held, again *content) error {
+// check holds what a group holds against a recount, but for its classes.
+func (g *recounted) check(held, again *content, has []*registration) error {
 	ranked := 0
-	for r := range held.live.all {
-		if f.programs[r.program.ID()] == r && r.on.has(g.anySlot()) {
+	for _, r := range has {
+		if held.live.tree.Has(reaching{r.reach, r}) {
 			ranked++
 		}
 	}
-	separate, now, known := uint64(0), again.totals(), g.state.sight()
+	separate, now := uint64(0), again.totals()
 	if held.reserved != nil {
 		separate = 1
 	}
-	return agree(f.ids[g.anySlot()], "",
-		figure{"charge", g.state.charge, again.charge},
+	return agree(g.id, "",
+		figure{"charge", g.charge, again.charge},
 		figure{"charge of the content", held.charge, again.charge},
 		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
 		figure{"number of programs by how far they reach", uint64(held.live.len()), uint64(ranked)},
@@ -199,10 +246,10 @@ func (f *Fleet) checkContent(g *group, held, again *content) error {
 		figure{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
 		figure{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
 		figure{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
-		figure{"hash of the state", uint64(g.state.hash), uint64(again.has.hash)},
+		figure{"hash of the state", uint64(g.hash), uint64(again.has.hash)},
 		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
 		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
-		figure{"number of times that a state knows its programs", flag(known.members(bitset{}).equal(again.has.bits)), 1},
+		figure{"number of times that a state knows its programs", flag(g.members(bitset{}).equal(again.has.bits)), 1},
 	)
 }
 

@@ -56,11 +56,6 @@ func (l *live) search(yield func(*registration) bool) {
 	})
 }
 
-// all calls yield for each program until it returns false.
-func (l *live) all(yield func(*registration) bool) {
-	l.tree.Ascend(func(at reaching) bool { return yield(at.r) })
-}
-
 // reach returns the end of the highest range of a footprint.
 func reach(f program.Footprint) (end uint64) {
 	for i := range f.NumGroups() {

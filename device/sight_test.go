@@ -102,6 +102,9 @@ func TestRaceOfPictures(t *testing.T) {
 				_, _ = f.Check(large, m.Set())
 				_, _ = f.RegisteredHeadroom(m.Set())
 				_, _ = f.Room(l1.CoreSet{}, m.Set())
+				if err := f.CheckInvariants(); err != nil {
+					t.Error(err)
+				}
 				_ = slices.Collect(f.Programs())
 			}
 		})
