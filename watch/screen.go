@@ -179,13 +179,13 @@ func (m *Model) breakdown() []Line {
 	add := func(format string, args ...any) { out = append(out, Line{Text: "  " + fmt.Sprintf(format, args...)}) }
 	cbs := d.CBs()
 	together, over := d.L1, uint64(0)
-	parts := fmt.Sprintf("L1 buffers %s%s", exact(d.L1), of(&d.L1))
+	parts := []string{fmt.Sprintf("L1 buffers %s%s", exact(d.L1), of(&d.L1))}
 	for _, part := range []struct {
 		name string
 		n    *uint64
 	}{{"CBs", cbs}, {"kernels", d.Kernels}} {
 		if part.n != nil {
-			parts += fmt.Sprintf(" + %s %s%s", part.name, exact(*part.n), of(part.n))
+			parts = append(parts, fmt.Sprintf("%s %s%s", part.name, exact(*part.n), of(part.n)))
 			carry := uint64(0)
 			together, carry = bits.Add64(together, *part.n, 0)
 			over |= carry
@@ -195,7 +195,7 @@ func (m *Model) breakdown() []Line {
 	if over != 0 {
 		sum = "more than 2^64 bytes"
 	}
-	add("%s = %s", parts, sum)
+	add("%s = %s", strings.Join(parts, " + "), sum)
 	add("L1_SMALL %s%s   TRACE %s   DRAM %s", exact(d.L1Small), of(&d.L1Small), exact(d.Trace), exact(d.DRAM))
 	add("CBs: registered %s  resident %s  tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
 	if d.Peak != nil {

@@ -61,8 +61,11 @@ func newStage(t *testing.T) *stage {
 		Record: &serve.Record{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
 	})
 	require.NoError(t, err)
-	ended := make(chan error)
-	go func() { ended <- s.server.Serve(s) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.server.Serve(s) // until it is closed
+	}()
 	t.Cleanup(func() {
 		_ = s.server.Close()
 		close(s.conns)
