@@ -27,7 +27,6 @@ type printed struct {
 	pids   bool // lines of CBs have them
 	text   bytes.Buffer
 	hidden int // effects of which no line says enough
-	sums   []int
 }
 
 func (p *printed) apply(t require.TestingT, o wire.Owner, r wire.Record) {
