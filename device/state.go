@@ -1,5 +1,7 @@
 package device
 
+import "slices"
+
 // A state is a set of registered programs. Devices with the same programs share
 // one state, whichever way each came to it: a state is found along the ways that lead
 // to it, and where there is none by its hash, and then its programs are compared. Its
@@ -197,16 +199,15 @@ func (f *Fleet) shed(s *state) {
 	if s.lent != nil && len(s.after) > 1 {
 		f.fill(s)
 	}
-	for last := len(s.after) - 1; last >= 0; last-- {
-		switch to := s.after[last]; {
-		case len(to.groups) == 0:
+	for _, to := range slices.Backward(s.after) { // each is taken out in its turn
+		if len(to.groups) == 0 {
 			f.shed(to)
-		default:
-			if to.lacks() {
-				f.fill(to)
-			}
-			f.cut(to)
+			continue
 		}
+		if to.lacks() {
+			f.fill(to)
+		}
+		f.cut(to)
 	}
 	f.forget(s)
 }
