@@ -2,7 +2,6 @@ package replay
 
 import (
 	"iter"
-	"maps"
 	"slices"
 )
 
@@ -10,7 +9,7 @@ import (
 // to mostFew lie in a row, and more of them in a map. The zero value is empty.
 type few[K comparable, V any] struct {
 	row  []entry[K, V]
-	many map[K]V // nil while they lie in the row
+	many *layered[K, V] // nil while they lie in the row
 }
 
 type entry[K comparable, V any] struct {
@@ -20,7 +19,12 @@ type entry[K comparable, V any] struct {
 
 const mostFew = 8
 
-func (f *few[K, V]) len() int { return len(f.row) + len(f.many) }
+func (f *few[K, V]) len() int {
+	if f.many != nil {
+		return f.many.n
+	}
+	return len(f.row)
+}
 
 func (f *few[K, V]) find(key K) int {
 	for i := range f.row {
@@ -34,8 +38,7 @@ func (f *few[K, V]) find(key K) int {
 // get returns the value of a key, and whether there is one.
 func (f *few[K, V]) get(key K) (v V, ok bool) {
 	if f.many != nil {
-		v, ok = f.many[key]
-		return v, ok
+		return f.many.get(key)
 	}
 	if i := f.find(key); i >= 0 {
 		return f.row[i].value, true
@@ -51,7 +54,7 @@ func (f *few[K, V]) of(key K) V {
 
 func (f *few[K, V]) set(key K, v V) {
 	if f.many != nil {
-		f.many[key] = v
+		f.many.set(key, v)
 		return
 	}
 	if i := f.find(key); i >= 0 {
@@ -62,16 +65,17 @@ func (f *few[K, V]) set(key K, v V) {
 		f.row = append(f.row, entry[K, V]{key, v})
 		return
 	}
-	f.many = make(map[K]V, 2*mostFew)
+	f.many = &layered[K, V]{own: make(map[K]V, 2*mostFew)}
 	for _, e := range f.row {
-		f.many[e.key] = e.value
+		f.many.set(e.key, e.value)
 	}
-	f.many[key], f.row = v, nil
+	f.many.set(key, v)
+	f.row = nil
 }
 
 func (f *few[K, V]) delete(key K) {
 	if f.many != nil {
-		if delete(f.many, key); len(f.many) == 0 {
+		if f.many.delete(key); f.many.n == 0 {
 			f.many = nil
 		}
 		return
@@ -89,12 +93,15 @@ func (f *few[K, V]) all() iter.Seq2[K, V] {
 				return
 			}
 		}
-		for key, v := range f.many {
-			if !yield(key, v) {
-				return
-			}
+		if f.many != nil {
+			f.many.all()(yield)
 		}
 	}
 }
 
-func (f *few[K, V]) clone() few[K, V] { return few[K, V]{slices.Clone(f.row), maps.Clone(f.many)} }
+func (f *few[K, V]) clone() few[K, V] {
+	if f.many != nil {
+		return few[K, V]{many: f.many.clone()}
+	}
+	return few[K, V]{row: slices.Clone(f.row)}
+}

@@ -15,9 +15,9 @@ func TestFew(t *testing.T) {
 		want := map[int]int{}
 		var old few[int, int]
 		before := map[int]int{}
-		for i := range rapid.IntRange(0, 60).Draw(t, "steps") {
-			key := rapid.IntRange(0, 2*mostFew).Draw(t, "key")
-			switch rapid.IntRange(0, 5).Draw(t, "what") {
+		for i := range rapid.IntRange(0, 120).Draw(t, "steps") {
+			key := rapid.IntRange(0, 4*mostFew).Draw(t, "key")
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0, 1, 2:
 				f.set(key, i)
 				want[key] = i
@@ -26,6 +26,8 @@ func TestFew(t *testing.T) {
 				delete(want, key)
 			case 5:
 				old, before = f.clone(), maps.Clone(want)
+			case 6, 7: // the other one is written to
+				f, old, want, before = old, f, before, want
 			}
 			require.Equal(t, want, maps.Collect(f.all()))
 			require.Equal(t, before, maps.Collect(old.all()))

@@ -1,13 +1,18 @@
 package replay
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Programs are rows of programs, numbered from 0: one for each run. A row takes 24 bytes;
 // what it has in common with others is kept once. The zero value is empty, and so is nil.
 type Programs struct {
 	full [][]programRow // of rowsAtOnce rows
-	last []programRow   // behind them
-	of   *commonRows    // may be shared
+	// shared says of each of full whether a clone has it too; those behind its end are not.
+	shared []bool
+	last   []programRow // behind them
+	of     *commonRows  // may be shared
 }
 
 // rowsAtOnce is how many rows lie side by side. They are never moved when there are more.
@@ -89,7 +94,12 @@ func (p *Programs) Add(d ProgramDetail) {
 }
 
 // Set puts a row in the place of another one. It panics if there is none with this number.
-func (p *Programs) Set(i int, d ProgramDetail) { *p.row(i) = p.pack(d) }
+func (p *Programs) Set(i int, d ProgramDetail) {
+	if chunk := i / rowsAtOnce; chunk < len(p.full) && chunk < len(p.shared) && p.shared[chunk] {
+		p.full[chunk], p.shared[chunk] = slices.Clone(p.full[chunk]), false
+	}
+	*p.row(i) = p.pack(d)
+}
 
 func (p *Programs) pack(d ProgramDetail) programRow {
 	if p.of == nil {
@@ -101,12 +111,10 @@ func (p *Programs) pack(d ProgramDetail) programRow {
 	return row
 }
 
-// clone returns rows of their own, which share what they have in common.
+// clone returns rows that go their own way. Until then both share what is full.
 func (p *Programs) clone() *Programs {
-	out := &Programs{of: p.of}
-	for _, rows := range p.full {
-		out.full = append(out.full, append([]programRow(nil), rows...))
+	if len(p.full) > 0 {
+		p.shared = slices.Repeat([]bool{true}, len(p.full))
 	}
-	out.last = append(out.last, p.last...)
-	return out
+	return &Programs{full: slices.Clone(p.full), shared: slices.Clone(p.shared), last: slices.Clone(p.last), of: p.of}
 }

@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"iter"
+	"maps"
+)
+
+// A layered is a map that is copied for devices which part, one for each of thousands: copies
+// share what there was, and each keeps what it changed since. The zero value is empty.
+type layered[K comparable, V any] struct {
+	under map[K]V    // shared, and never written
+	own   map[K]V    // instead of those in under, or besides
+	gone  map[K]bool // of under, and not in own
+	n     int
+}
+
+func (m *layered[K, V]) get(key K) (v V, ok bool) {
+	if v, ok = m.own[key]; ok || m.gone[key] {
+		return v, ok
+	}
+	v, ok = m.under[key]
+	return v, ok
+}
+
+func (m *layered[K, V]) set(key K, v V) {
+	if _, known := m.get(key); !known {
+		m.n++
+	}
+	if m.own == nil {
+		m.own = map[K]V{}
+	}
+	m.own[key] = v
+	delete(m.gone, key)
+	m.settle()
+}
+
+func (m *layered[K, V]) delete(key K) {
+	if _, known := m.get(key); !known {
+		return
+	}
+	m.n--
+	delete(m.own, key)
+	if _, below := m.under[key]; below {
+		if m.gone == nil {
+			m.gone = map[K]bool{}
+		}
+		m.gone[key] = true
+	}
+	m.settle()
+}
+
+// settle writes all of it in one map of its own once half of what is shared is another one.
+func (m *layered[K, V]) settle() {
+	if len(m.under) > 0 && 2*(len(m.own)+len(m.gone)) > len(m.under) {
+		m.own, m.under, m.gone = maps.Collect(m.all()), nil, nil
+	}
+}
+
+// all returns the entries, in any order.
+func (m *layered[K, V]) all() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for key, v := range m.own {
+			if !yield(key, v) {
+				return
+			}
+		}
+		for key, v := range m.under {
+			if _, instead := m.own[key]; instead || m.gone[key] {
+				continue
+			}
+			if !yield(key, v) {
+				return
+			}
+		}
+	}
+}
+
+// clone returns an independent copy. Cost: O(1) if nothing has changed since the last one.
+func (m *layered[K, V]) clone() *layered[K, V] {
+	if len(m.own)+len(m.gone) > 0 {
+		if len(m.under) == 0 {
+			m.under, m.own = m.own, nil
+		} else {
+			m.under, m.own, m.gone = maps.Collect(m.all()), nil, nil
+		}
+	}
+	return &layered[K, V]{under: m.under, n: m.n}
+}
