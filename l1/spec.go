@@ -112,6 +112,15 @@ func (s Spec) Usable() Range {
 	return Range{min(s.CBBase, end), end}
 }
 
+// UsableBytes returns how many bytes Usable has, 0 if the size of L1 is not known: what a share
+// of L1 is a share of.
+func (s Spec) UsableBytes() uint64 {
+	if s.L1Size == 0 {
+		return 0
+	}
+	return s.Usable().Len()
+}
+
 // AlignCB rounds an address up to the next address a circular buffer may start
 // at. ok is false if that lies beyond MaxAddr.
 func (s Spec) AlignCB(addr uint64) (aligned uint64, ok bool) {

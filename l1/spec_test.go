@@ -188,6 +188,11 @@ func TestUsable(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			require.Equal(t, tc.want, tc.spec.Usable())
 			require.NoError(t, tc.spec.Usable().Check())
+			bytes := tc.want.Len()
+			if tc.spec.L1Size == 0 {
+				bytes = 0
+			}
+			require.Equal(t, bytes, tc.spec.UsableBytes())
 		})
 	}
 }

@@ -104,7 +104,7 @@ type OpJudged struct {
 func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 	for _, b := range budgets {
 		j := OpJudged{OpBudget: b}
-		if j.Limit, j.Known = b.Of(r.Spec.Usable().Len()); r.uneven && b.IsShare() {
+		if j.Limit, j.Known = b.Of(r.Spec.UsableBytes()); r.uneven && b.IsShare() {
 			j.Known = false
 		}
 		for i := range r.Devices {

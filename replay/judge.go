@@ -72,7 +72,7 @@ func (r *Result) Judge(t Terms) Judgement {
 		j.add(why)
 	}
 	if t.Budget != nil {
-		limit, ok := t.Budget.Of(r.Spec.Usable().Len())
+		limit, ok := t.Budget.Of(r.Spec.UsableBytes())
 		if !ok || r.uneven && t.Budget.IsShare() {
 			j.add(Reason{Code: CodeBudgetUnknown})
 		} else {

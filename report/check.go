@@ -103,7 +103,7 @@ func (c check) within() string {
 	if !c.Limit.OK {
 		return ""
 	}
-	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len())
+	return ", no core holds more than " + budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes())
 }
 
 // accepted says what was taken as seen: the answer is about the rest.
@@ -287,7 +287,7 @@ func (c check) writeOver(page *page) {
 func (c check) overText(o replay.OverBudget) string {
 	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
-		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.Usable().Len()))
+		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 
 // overOps are the budgets of operations that are not kept.
@@ -308,7 +308,7 @@ func (c check) overTexts() (out []string) {
 	for _, o := range c.overOps() {
 		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
 			whose(c.result, o.Worst.Op, place{o.Worst.First, o.Worst.T}, 60), grouped(o.Worst.Core), deviceName(c.result, o.On.ID), grouped(o.Worst.Core-o.Limit),
-			budgetText(o.Budget, c.result.Spec.Usable().Len()), shown.Start(o.Op, 40), o.Line)
+			budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(o.Op, 40), o.Line)
 		if o.Over > 1 {
 			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))
 		}

@@ -112,7 +112,7 @@ func newL1Basis(r *replay.Result, s replay.Spec) jsonL1Basis {
 	}
 	if s.L1Size > 0 {
 		out.L1Size = &s.L1Size
-		n := s.Usable().Len()
+		n := s.UsableBytes()
 		out.Usable = &n
 	}
 	return out

@@ -96,7 +96,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []n
 		return "map: nothing is known to have been in L1" + momentOf(r, nil, at), nil
 	}
 	share := ""
-	if usable := r.SpecOf(best.ID).Usable().Len(); usable > 0 {
+	if usable := r.SpecOf(best.ID).UsableBytes(); usable > 0 {
 		share = fmt.Sprintf(", %s of usable L1 %s", percent(most.Bytes, usable), grouped(usable))
 	}
 	cores := most.Cores
@@ -169,7 +169,7 @@ func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
 }
 
 func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
-	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).Usable().Len(), FullIs: "usable L1"}
+	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).UsableBytes(), FullIs: "usable L1"}
 	for _, one := range laid(f.on, at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
 	}

@@ -142,6 +142,22 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.EqualValues(t, large.L1Size, memberOf(page.Captures[0].Alike[1], "chip")["l1_size_bytes"])
 }
 
+// Of a device whose L1 nobody knows a map says bytes, and no share.
+func TestMapOfADeviceThatIsNotKnown(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"cols":1,"rows":1}}
+{"event":"program","program":1,"name":"norm","cbs":[{"cores":"0-0","size":4096,"address":4096}]}
+{"event":"enqueue","program":1,"devices":[0]}
+`
+	r := logged(t, log, replay.Options{Groups: true})
+	require.Zero(t, r.SpecOf(event.Some[uint64](0)).L1Size)
+	var b bytes.Buffer
+	require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&b, 0))
+	require.Contains(t, b.String(), "map: at most 4,096 bytes on a core\n")
+	require.Contains(t, b.String(), "what the fullest core holds")
+	require.NotContains(t, b.String(), "usable L1")
+}
+
 // The rows of a map are what lay on the cores, and those of the fullest core are what cbl1 peak
 // says.
 func TestMapRows(t *testing.T) {

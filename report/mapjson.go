@@ -54,7 +54,7 @@ type jsonChip struct {
 func newChip(s replay.Spec) jsonChip {
 	out := jsonChip{L1Small: s.L1Small, Base: s.CBBase}
 	if s.L1Size > 0 {
-		n := s.Usable().Len()
+		n := s.UsableBytes()
 		out.L1Size, out.Usable = &s.L1Size, &n
 	}
 	return out

@@ -49,7 +49,7 @@ const maxDetail = 1000
 func DetailOf(d device.Device) *Detail {
 	s := d.Spec()
 	out := &Detail{
-		Device: uint64(d.ID()), Basis: "resident", Cols: s.Cols, Rows: s.Rows, Base: s.CBBase, End: s.L1Size, Usable: usable(s), Groups: []Group{}, Blocks: []Block{},
+		Device: uint64(d.ID()), Basis: "resident", Cols: s.Cols, Rows: s.Rows, Base: s.CBBase, End: s.L1Size, Usable: s.UsableBytes(), Groups: []Group{}, Blocks: []Block{},
 	}
 	basis := device.BasisResident
 	if d.Totals().Peak.Resident == 0 {

@@ -151,7 +151,7 @@ func Fleet(f *device.Fleet) []Device {
 func Of(d device.Device) Device {
 	s, t := d.Spec(), d.Totals()
 	row := Device{
-		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: usable(s),
+		Device: uint64(d.ID()), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(),
 		Registered: &t.Registered, Core: &t.Core, Dispatched: &t.Resident, Tracked: &t.Tracked, TrackedCore: &t.TrackedCore, Logical: &t.Logical,
 		Peak:     &Peak{&t.Peak.Registered, t.Peak.Core, &t.Peak.Resident, &t.Peak.Tracked, &t.Peak.TrackedCore},
 		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
@@ -162,21 +162,13 @@ func Of(d device.Device) Device {
 	return row
 }
 
-// usable is how much of a core's L1 may be used, 0 where nobody knows.
-func usable(s l1.Spec) uint64 {
-	if s.L1Size == 0 {
-		return 0
-	}
-	return s.Usable().Len()
-}
-
 // Region returns the row of a device of which a region of shared memory says what it has, and
 // the processes that live, as alive has it. The L1 of the device is that of a Spec; the zero
 // Spec if nobody knows.
 func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Process) {
 	u := im.Total(alive)
 	row := Device{
-		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: usable(s), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
+		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
 	}
 	if im.Version == shm.Version4 {
 		row.Dispatched = &u.CB

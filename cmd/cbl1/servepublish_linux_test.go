@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,19 +48,25 @@ func TestServePublishes(t *testing.T) {
 			_, err = conn.Write(b)
 			require.NoError(t, err)
 		}
-		found, err := shm.List(dir)
-		require.NoError(t, err)
-		require.Equal(t, []shm.Found{{Path: filepath.Join(dir, shm.Name(chip)), ASIC: chip}}, found)
-		read := func() (im shm.Image) {
-			region, err := shm.Open(found[0].Path)
+		path := filepath.Join(dir, shm.Name(chip))
+		look := func() (shm.Image, error) { // which may be of a region that is being set up
+			region, err := shm.Open(path)
+			if err != nil {
+				return shm.Image{}, err
+			}
+			im, err := region.Read()
+			return im, errors.Join(err, region.Close())
+		}
+		read := func() shm.Image {
+			im, err := look()
 			require.NoError(t, err)
-			im, err = region.Read()
-			require.NoError(t, err)
-			require.NoError(t, region.Close())
 			return im
 		}
 		want := shm.Usage{DRAM: 100, L1: 200, L1Small: 400, Trace: 500, CB: 64 * 4096}
-		require.Eventually(t, func() bool { im := read(); return im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { im, err := look(); return err == nil && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		found, err := shm.List(dir)
+		require.NoError(t, err)
+		require.Equal(t, []shm.Found{{Path: path, ASIC: chip}}, found)
 		im := read()
 		require.Equal(t, version, im.Version)
 		require.EqualValues(t, 1, im.Device)

@@ -90,5 +90,10 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	require.NoError(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "cbl1"
+	t.Cleanup(func() {
+		if cmd.Process != nil {
+			_ = cmd.Process.Kill() // a test that fails leaves nobody behind
+		}
+	})
 	return cmd
 }
