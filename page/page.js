@@ -521,9 +521,10 @@ const grew = (n, more = 1) => h("span", { class: n * more > 0 ? "up" : n * more 
 const change = (r) => (r.new ? Number(r.new.core_max_bytes) : 0) - (r.old ? Number(r.old.core_max_bytes) : 0);
 function diff(d) {
   const side = (s) => [s.answer.replaceAll("_", " "), num(s.runs_failed), s.peak ? num(s.peak.tracked_bytes) : "\u2013", s.tightest ? num(s.tightest.free_bytes) : "\u2013"];
-  const old = side(d.sides.old), now = side(d.sides.new), labels = ["verdict", "runs that do not fit", "bytes of the fullest core", "least room above CBs"];
+  const old = side(d.sides.old), now = side(d.sides.new), fails = Number(d.sides.old.runs_failed) + Number(d.sides.new.runs_failed) > 0;
+  const labels = ["verdict", "runs that do not fit", "bytes of the fullest core", fails ? "least room above CBs that fit" : "least room above CBs"];
   const delta = (p, q, more) => (p === null || p === undefined || q === null || q === undefined ? "" : grew(Number(q) - Number(p), more));
-  const by = ["", delta(d.sides.old.runs_failed, d.sides.new.runs_failed), delta(d.sides.old.peak && d.sides.old.peak.tracked_bytes, d.sides.new.peak && d.sides.new.peak.tracked_bytes), delta(d.sides.old.tightest && d.sides.old.tightest.free_bytes, d.sides.new.tightest && d.sides.new.tightest.free_bytes, -1)];
+  const by = ["", delta(d.sides.old.runs_failed, d.sides.new.runs_failed), delta(d.sides.old.peak && d.sides.old.peak.tracked_bytes, d.sides.new.peak && d.sides.new.peak.tracked_bytes), delta(d.sides.old.tightest && d.sides.old.tightest.free_bytes, d.sides.new.tightest && d.sides.new.tightest.free_bytes, fails ? 0 : -1)];
   return section("changed", "What changed", [h("bdi", {}, spelled(d.words))], h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, ""), h("th", { class: "n" }, "old"), h("th", { class: "n" }, "new"), h("th", { class: "n" }, "change"))),
     h("tbody", {}, labels.map((l, i) => h("tr", {}, h("td", {}, l), h("td", { class: "n" }, old[i]), h("td", { class: "n" }, now[i]), h("td", { class: "n" }, by[i])))))),
     d.devices.map((one, i) => changedDevice(one, d.labels[i], d.programs_more[i], d.devices.length < 3, d.figure_words)));
