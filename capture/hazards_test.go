@@ -316,5 +316,5 @@ func TestHazardErrorText(t *testing.T) {
 	}
 	require.Equal(t, "x: y", (&event.InputError{File: "x", Node: -1, Reason: "y"}).Error())
 	require.Equal(t, "y", (&event.InputError{Node: -1, Reason: "y"}).Error())
-	require.Equal(t, `a\xffb\u00e9: \ufffd`, (&event.InputError{File: "a\xffb\u00e9", Node: -1, Reason: "\ufffd"}).Error())
+	require.Equal(t, `a\xffbé: \ufffd`, (&event.InputError{File: "a\xffb\u00e9", Node: -1, Reason: "\ufffd"}).Error())
 }

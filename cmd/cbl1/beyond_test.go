@@ -76,7 +76,7 @@ func TestNothingToJudge(t *testing.T) {
 	in := inspect([]byte(onN150(`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":32}]}`, `{"event":"register","program":1}`)))
 	require.Empty(t, in.list)
 	require.Equal(t, exitTell, in.check.code)
-	require.Contains(t, in.check.out, "no program is known to have run")
+	require.Contains(t, in.check.out, "the registered program is not known to have run")
 }
 
 // TestGrowthEndsWhereRoomEnds: a circular buffer may grow up to L1_SMALL, and one that
