@@ -239,13 +239,18 @@ func (d *row) fullest(end *device.DeviceSnapshot) *Fullest {
 		return nil
 	}
 	best := math.MaxInt
-	for _, p := range d.registered(end) {
-		row := d.detail.of(p.ID())
+	for p := range end.Programs() {
 		g, ok := p.Occupied(program.CircularBuffer).On(f.Core)
-		if ok && (g.Bytes() > f.Share || g.Bytes() == f.Share && row < best) {
-			best, f.Share = row, g.Bytes()
-			f.Program = d.figures.ProgramsDetail.At(row)
+		if !ok || g.Bytes() < f.Share {
+			continue
 		}
+		row, ok := d.detail.get(p.ID())
+		if ok && (g.Bytes() > f.Share || row < best) {
+			best, f.Share = row, g.Bytes()
+		}
+	}
+	if best < math.MaxInt {
+		f.Program = d.figures.ProgramsDetail.At(best)
 	}
 	return f
 }
