@@ -109,7 +109,7 @@ function tiles(c) {
   return h("dl", { class: "tiles" },
     top && tile("A core held at most", top.peak.tracked_bytes, whole, ["core ", top.peak.core, " of ", top.on.label, ", ", at(c, top.peak)], "CBs and L1 buffers, each byte once; no kernels"),
     f && tile("CBs registered on the fullest core", f.bytes, whole, ["most of it: ", name(f.program.op || "not named", 60)], "all programs, as the program cache keeps them"),
-    t && tile("Least room above the CBs of a program", t.headroom.free_bytes, whole, ["of ", name(t.program.op || "not named", 60)], "up to the lowest L1 buffer or the end of L1"),
+    t && tile(Number(c.check.runs_failed) ? "Least room above the CBs of a program that fits" : "Least room above the CBs of a program", t.headroom.free_bytes, whole, ["of ", name(t.program.op || "not named", 60)], "up to the lowest L1 buffer or the end of L1"),
     h("div", { class: "tile" }, h("dt", {}, "Programs"), h("dd", {}, h("div", { class: "big" }, num(programs), h("span", { class: "unit" }, count > 1 ? " on each device at most" : "")),
       h("div", { class: "sub" }, plural(c.check.runs, "run") + " checked, " + (c.check.runs_failed ? num(c.check.runs_failed) + " of them " + (c.check.runs_failed === 1 ? "does" : "do") + " not fit" : c.check.answer === "fits" ? "all fit" : "what is known fits")),
       h("div", { class: "sub" }, plural(count, "device") + ", " + plural(c.report.nodes, nodeWord(c))),
@@ -561,7 +561,7 @@ function changedCores(one) {
     const states = new Map();
     box.querySelectorAll("i:not(.same)").forEach((e) => states.set(e.className, (states.get(e.className) || 0) + 1));
     return h("figure", {}, h("h3", {}, title), h("p", { class: "note" }, "On " + [...states].map(([k, n]) => plural(n, "core") + " " + k).join(", ") + "; by " + num(most) + " bytes at most."), box,
-      h("div", { class: "keys" }, [["up", "\u2191 grown, + new"], ["down", "\u2193 shrunk, \u00d7 gone"]].map(([k, text]) => h("span", { class: k }, text)), h("span", {}, "the darker the more")));
+      h("div", { class: "keys" }, [["up", "\u2191 grown, + new"], ["down", "\u2193 shrunk, \u00d7 gone"]].map(([k, text]) => h("span", { class: k }, text)), h("span", {}, "the stronger the more")));
   }));
 }
 function changedDevice(one, label, left, open, words) {
