@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func TestLinesFit(t *testing.T) {
 			s.Odd, s.Refused = []watch.Odd{{Code: word.Draw(t, "code"), Count: second}}, []string{word.Draw(t, "refused")}
 			if rapid.Bool().Draw(t, "detail") {
 				s.Detail = &watch.Detail{
-					Device: number.Draw(t, "id"), Cols: rapid.IntRange(-1, 1<<40).Draw(t, "cols"), Rows: rapid.IntRange(-1, 300).Draw(t, "rows"), End: number.Draw(t, "end"),
+					Device: number.Draw(t, "id"), Cols: rapid.IntRange(-1, math.MaxInt32).Draw(t, "cols"), Rows: rapid.IntRange(-1, 300).Draw(t, "rows"), End: number.Draw(t, "end"),
 					Base: number.Draw(t, "base"), Groups: []watch.Group{{Cores: "{[0-0 - 9-9]}"}, {Cores: word.Draw(t, "cores")}},
 					Blocks: []watch.Block{{Start: number.Draw(t, "start"), End: number.Draw(t, "end"), Name: word.Draw(t, "block")}},
 				}
