@@ -130,7 +130,7 @@
 //	  behind another device    as in another direction, once
 //	                           the state keeps what was worked out
 //	Programs, Owners           O(n log n), a slice
-//	Snapshot                   O(devices + different states x (n/64 + classes x regions))
+//	Snapshot                   O(devices + different states x (n + classes x regions))
 //	                           what is shared is looked at once
 //	  lock held                O(devices + states w), a few words for each
 //	                           the rest is read afterwards; who changes it copies it before

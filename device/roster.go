@@ -1,10 +1,6 @@
 package device
 
-import (
-	"slices"
-
-	"github.com/cbl1/cbl1/program"
-)
+import "slices"
 
 // A mark is the number of a group of cores of a program, and its hash. Small numbers are
 // given out again, so that sets of them are short rows of bits.
@@ -86,19 +82,6 @@ func (o *roster) at(number int) *registration {
 		return nil
 	}
 	return o.of[number]
-}
-
-// list returns the programs that have some numbers, in any order.
-func (o *roster) list(numbers bitset) []*program.Program {
-	n := numbers.count()
-	if n == 0 {
-		return nil
-	}
-	out := make([]*program.Program, 0, n)
-	for number := range numbers.all() {
-		out = append(out, o.at(number).program)
-	}
-	return out
 }
 
 // indexOf returns the index of the group that has a number.

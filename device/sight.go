@@ -111,13 +111,14 @@ func (s *state) open(o *roster) *content {
 
 // A sight is a state as it can be worked out: a content, and the steps from there.
 type sight struct {
-	content *content
-	steps   []step // the first one last; without from
+	content  *content
+	steps    []step // the first one last; without from
+	programs int
 }
 
 // sight returns what is known of s, for as long as nothing changes.
 func (s *state) sight() sight {
-	var v sight
+	v := sight{programs: s.totals.Programs}
 	for ; s.lacks(); s = s.from {
 		v.steps = append(v.steps, step{old: s.old, new: s.new})
 	}
@@ -142,7 +143,16 @@ func (v *sight) members(b bitset) bitset {
 }
 
 // list returns the programs of the state, in any order.
-func (v *sight) list(o *roster) []*program.Program { return o.list(v.members(bitset{})) }
+func (v *sight) list(o *roster) []*program.Program {
+	if v.programs == 0 {
+		return nil
+	}
+	out := make([]*program.Program, 0, v.programs)
+	for number := range v.members(bitset{}).all() {
+		out = append(out, o.at(number).program)
+	}
+	return out
+}
 
 // open returns what the state holds core by core, for reading. It changes nothing. o is whose
 // the programs are.

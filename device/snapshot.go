@@ -25,11 +25,10 @@ type DeviceSnapshot struct {
 
 // held is what devices hold that are in one state and had the same peaks.
 type held struct {
-	number int
-	has    bitset      // the programs, by number: states that differ by a program each are many lists
-	roster *roster     // whose numbers these are
-	groups []CoreGroup // by first core
-	peaks  []PeakGroup // by bytes
+	number   int
+	programs []*program.Program // by id
+	groups   []CoreGroup        // by first core
+	peaks    []PeakGroup        // by bytes
 }
 
 // A PeakGroup is a set of cores of which each held as much at most: more than 0 bytes.
@@ -121,9 +120,10 @@ func (p *picture) held() []held {
 			first = i
 			byState[g.state] = i
 			views[i] = &g.open(&p.roster).occupied
-			all[i] = held{has: g.members(bitset{}), roster: &p.roster, groups: coreGroups(views[i])}
+			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
+			slices.SortFunc(all[i].programs, byID)
 		}
-		all[i] = held{i, all[first].has, &p.roster, all[first].groups, g.cores.groups(views[first])}
+		all[i] = held{i, all[first].programs, all[first].groups, g.cores.groups(views[first])}
 	}
 	return all
 }
@@ -194,22 +194,8 @@ func (d *DeviceSnapshot) Spec() l1.Spec {
 // Totals returns the figures of the device.
 func (d *DeviceSnapshot) Totals() Totals { return d.totals }
 
-// Programs returns the programs that were registered, by id. Cost: O(n log n) for n of them.
-func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] {
-	return func(yield func(*program.Program) bool) {
-		for _, p := range d.programs() {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
-
-func (h *held) programs() []*program.Program {
-	out := h.roster.list(h.has)
-	slices.SortFunc(out, byID)
-	return out
-}
+// Programs returns the programs that were registered, by id.
+func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] { return slices.Values(d.programs) }
 
 // Groups returns the cores that held anything, grouped by what they held, by first
 // core.
