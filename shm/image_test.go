@@ -223,6 +223,9 @@ func FuzzDecode(f *testing.F) {
 	im := shm.Image{Version: 4}
 	f.Add(im.Append(nil))
 	f.Add(make([]byte, 8540))
+	endless := im.Append(nil) // names without an end
+	copy(endless[856:], bytes.Repeat([]byte{0xf9}, 8536-856))
+	f.Add(endless)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		im, err := shm.Decode(b)
 		if err != nil {

@@ -163,7 +163,7 @@ func (r *Region) process(slot int) Process {
 	for i := 0; i < nameSize; i += 8 {
 		binary.NativeEndian.PutUint64(name[i:], r.u64(at+processName+i).Load())
 	}
-	text, _, _ := bytes.Cut(name[:], []byte{0})
+	text, _, _ := bytes.Cut(name[:nameSize-1], []byte{0}) // the last byte ends a name, whatever it is
 	p.Name = string(text)
 	return p
 }
