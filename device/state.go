@@ -13,7 +13,7 @@ import "slices"
 //	S0 --+P1--> S1 --+P2--> S2 --+P3--> S3     31 devices in S0, one in S3
 //	             \---+Q---> T                  and one in T
 //
-// Such states are a tree, of which the first one and the last ones have devices. A state whose
+// Such states are a tree. Its first state and its last ones have devices. A state whose
 // devices all leave it goes, if none is before it or none after it. This is what 32 calls for
 // one device each leave behind: the device that goes first does the work, those that follow
 // find the way to the next state and only point to it.
@@ -182,8 +182,8 @@ func (f *Fleet) leave(s, to *state) {
 	}
 }
 
-// prune forgets a state that no device is in or after, and those before it of which the same
-// is true then.
+// prune forgets a state that no device is in or after. States before it go as well, up to the
+// first one that still has devices in it or after it.
 func (f *Fleet) prune(s *state) {
 	for s != nil && len(s.groups) == 0 && len(s.after) == 0 {
 		f.giveBack(s)
@@ -193,8 +193,8 @@ func (f *Fleet) prune(s *state) {
 	}
 }
 
-// shed forgets a state that no device is in or before, and those after it of which the same is
-// true then. What is beyond them stands alone.
+// shed forgets a state that no device is in or before. States after it go as well, up to the
+// first ones with devices. Each of those is the first of a tree of its own then.
 func (f *Fleet) shed(s *state) {
 	if s.lent != nil && len(s.after) > 1 {
 		f.fill(s)

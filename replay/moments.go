@@ -33,7 +33,7 @@ type dueMoments struct {
 	t    string
 }
 
-// owe notes that a device has changed, of which there may be a moment after this node.
+// owe notes that a device has changed. A moment of it may be kept when the node is over.
 func (r *replay) owe(d *row, e *event.Event) {
 	if r.opt.Moments == 0 {
 		return

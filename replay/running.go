@@ -17,8 +17,8 @@ type running struct {
 	deeper int    // operations that run inside the last of ops and have no name there
 }
 
-// op returns the operations that are running, outermost first: the last one whole, and
-// 1 KiB of those around it, so that what it adds to memory is what the log says.
+// op returns the operations that are running, outermost first. The last one is whole. Those
+// around it are clipped to 1 KiB together: names nested 100 deep would fill memory otherwise.
 func (r *running) op() string {
 	if last := len(r.ops) - 1; last >= 0 && r.path == "" {
 		if r.path = r.ops[last]; last > 0 {

@@ -20,7 +20,7 @@ type words struct {
 }
 
 // anomalyWords has all codes, the most important one first.
-func anomalyWords() []words { return slices.Concat(graveWords(), mildWords()) }
+func anomalyWords() []words { return slices.Concat(graveWords(), serverWords(), mildWords()) }
 
 // graveWords have the codes that bear on what ran and what lived.
 func graveWords() []words {
@@ -75,6 +75,12 @@ func graveWords() []words {
 			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
 		{replay.CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
 			"tt-metal's test compares with the address alone, and no core counts a byte"},
+	}
+}
+
+// serverWords have the codes of what allocation servers record and print.
+func serverWords() []words {
+	return []words{
 		{replay.CodeClientLost, "client of the server was closed", "clients of the server were closed",
 			"what it had and said later is not known: its devices are incomplete"},
 		{replay.CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
@@ -83,14 +89,14 @@ func graveWords() []words {
 			"each CB counts as if it lay alone on its core, so that a core has at most the sum"},
 		{replay.CodeLinesMissing, "line tells of something that the lines do not show", "lines tell of something that the lines do not show",
 			"the true figures are others: totals, references or frees do not agree with what came before, or the server took no notice of a record"},
-		{replay.CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
-			"the true figures are higher"},
 	}
 }
 
 // mildWords have the codes that bear on names and single figures, or on nothing.
 func mildWords() []words {
 	return []words{
+		{replay.CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
+			"the true figures are higher"},
 		{replay.CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
 			"frees may have ended too much: alive figures may be too low"},
 		{replay.CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",

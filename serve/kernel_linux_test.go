@@ -164,7 +164,7 @@ func TestPythonClient(t *testing.T) {
 func TestCPPClient(t *testing.T) {
 	compiler, err := exec.LookPath("c++")
 	if err != nil {
-		t.Skip("needs a C++ compiler")
+		t.Skip("needs a C++ compiler named c++")
 	}
 	client := filepath.Join(t.TempDir(), "client")
 	out, err := exec.Command(compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", client, "../examples/cpp/alloc_client.cpp").CombinedOutput()

@@ -64,8 +64,8 @@ func end(t *testing.T, events func(func(*event.Event, error) bool)) *replay.Sess
 	return s
 }
 
-// printedAndRecorded is what a server says of three processes, of which one dies: the same
-// in its lines and in its log.
+// printedAndRecorded runs a server with three clients, and one of them dies. It returns the lines
+// that the server printed and the log that it recorded.
 func printedAndRecorded(t *testing.T, format serve.Format, apart bool) (printed, recorded string) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &file{}

@@ -101,8 +101,8 @@ func (s *Server) rows() []watch.Process {
 	return out
 }
 
-// Detail returns what lies on the cores of a device, with CBs on all of them; nil of one of
-// which nothing was said. Cost: that of Device.UsageGroups, without the lock of the server.
+// Detail returns what lies on the cores of a device, with CBs on all of them. It is nil if nothing
+// was said about the device. Cost: that of Device.UsageGroups, without the lock of the server.
 func (s *Server) Detail(id int32) *watch.Detail {
 	d, err := s.live.Fleet().Device(device.ID(id))
 	if err != nil {

@@ -51,8 +51,8 @@ func (p *Publisher) put(u Usage) bool {
 	return true
 }
 
-// Close gives the slot back, with what it has in the sums, and what dead processes had. It
-// does not close the region. The error is ErrFault.
+// Close gives the slot back and takes its figures out of the sums. Slots of dead processes go,
+// too. The region stays open. The error is ErrFault.
 func (p *Publisher) Close() error {
 	return p.r.guard(func() {
 		p.release(p.slot, p.t.PID)

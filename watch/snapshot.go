@@ -162,8 +162,8 @@ func Of(d device.Device) Device {
 	return row
 }
 
-// Region returns the row of a device of which a region of shared memory says what it has, and
-// the processes that live, as alive has it. The L1 of the device is that of a Spec; the zero
+// Region returns the row of a device as a region of shared memory tells it, and a row for each of
+// its processes. alive says which of them live. The L1 of the device is that of a Spec; the zero
 // Spec if nobody knows.
 func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Process) {
 	u := im.Total(alive)

@@ -70,7 +70,7 @@ func (c chip) spec() l1.Spec {
 	return spec
 }
 
-// check refuses a base that lies beyond L1: that of the chip which is named, else that of every chip.
+// check refuses a base beyond the L1 of the chip in --arch. Without --arch the largest L1 counts.
 func (c chip) check() error {
 	spec := l1.ArchSpec(l1.Blackhole) // which has the largest
 	if c.arch != "" {

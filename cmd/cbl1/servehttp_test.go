@@ -271,7 +271,7 @@ func TestPrometheusFiles(t *testing.T) {
 func TestPromtool(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Skip("needs promtool")
+		t.Skip("needs promtool, which is in the package prometheus")
 	}
 	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "prometheus"))
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ type following struct {
 	odd     map[string]int64
 	refused []string
 	bound   bool               // CBs count as if on every core
-	hidden  map[device.ID]bool // devices of which something is not shown
+	hidden  map[device.ID]bool // devices with something that is not shown
 	unseen  bool               // of all
 	failure error
 }
@@ -93,6 +93,7 @@ func (in *watching) follow(name string) (looker, error) {
 	}
 	before, err := file.Stat()
 	if err != nil {
+		_ = file.Close() // nothing was read
 		return nil, err
 	}
 	if in.once {
