@@ -85,7 +85,10 @@ func (s *Session) Anomalies() []RefusalCount {
 // each refused event. Each is one call of Write, made before the next event is asked for. An
 // error comes from the events or from w.
 func (s *Session) Stream(events iter.Seq2[*event.Event, error], w io.Writer) error {
-	return stream(events, w, func(e *event.Event) ([2][]byte, error) { return s.step(e), nil })
+	return stream(events, w, func(e *event.Event) ([2][]byte, error) {
+		answers, _ := s.step(e) // which says what was refused
+		return answers, nil
+	})
 }
 
 // stream writes what is answered to each event.
@@ -111,14 +114,14 @@ func stream(events iter.Seq2[*event.Event, error], w io.Writer, step func(*event
 }
 
 // step applies an event, and returns the complaint about it and its answer.
-func (s *Session) step(e *event.Event) (answers [2][]byte) {
-	if err := s.Apply(e); err != nil || e.Anomaly != 0 {
-		answers[0] = s.complaint(e, err)
+func (s *Session) step(e *event.Event) (answers [2][]byte, refused error) {
+	if refused = s.Apply(e); refused != nil || e.Anomaly != 0 {
+		answers[0] = s.complaint(e, refused)
 	}
 	if e.Kind == event.KindQuery {
 		answers[1] = s.Answer(e)
 	}
-	return answers
+	return answers, refused
 }
 
 func (s *Session) count(e *event.Event, code event.Code, refused *RefusedError) {

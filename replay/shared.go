@@ -12,6 +12,10 @@ import (
 // A Shared is a Session that several logs feed (Feed). The zero Shared is empty and ready to
 // use; it must not be copied. Its methods may be called at the same time.
 type Shared struct {
+	// Heard, if not nil, is told of each event after it was applied, and of its *RefusedError, one
+	// call after the other. It is set before the first event, and keeps all logs waiting.
+	Heard func(e *event.Event, refused error)
+
 	mu      sync.Mutex
 	session Session
 }
@@ -36,8 +40,11 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.session.running = own
-		answers = s.session.step(e)
+		answers, err = s.session.step(e)
 		own = s.session.running
+		if s.Heard != nil {
+			s.Heard(e, err)
+		}
 		return answers, nil
 	})
 }

@@ -12,7 +12,8 @@
 //	Listen ─> Server.ServeLogs ─ a client ─> event.Log ─> replay.Session of its own, or replay.Shared by name ─> answers
 //
 // The caller has the listeners, the clock and the moments: Server.Sweep looks for processes
-// that have died, Server.Statistics prints, Server.Close ends all. Server.Snapshot has what stands now,
+// that have died, Server.Statistics prints, Server.Close ends all. Server.Snapshot has what stands now, also
+// in fleets with names, Server.Row one device of it, Server.Detail what lies on its cores,
 // Server.Moment the events of a log that begins now. Nothing is started but the
 // goroutine of each connection, while Serve or ServeLogs runs.
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/watch"
 )
 
 // maxFleetName is how long the name of a fleet may be, in bytes.
@@ -45,8 +46,9 @@ func (s *Server) eventLog(conn net.Conn) {
 // A fleet is one that logs share by name.
 type fleet struct {
 	replay.Shared
-	name string
-	logs int // that feed it now
+	notes watch.Notes
+	name  string
+	logs  int // that feed it now
 }
 
 // join returns the fleet with a name, a new one if there is none.
@@ -61,10 +63,24 @@ func (s *Server) join(name string) (*fleet, error) {
 		if most := s.c.Limits.Fleets; most > 0 && len(s.fleets) >= most {
 			return nil, &LimitError{"fleets with names", most}
 		}
-		i, s.fleets = len(s.fleets), append(s.fleets, &fleet{name: name})
+		f := &fleet{name: name}
+		f.Heard = f.notes.Take
+		i, s.fleets = len(s.fleets), append(s.fleets, f)
 	}
 	s.fleets[i].logs++
 	return s.fleets[i], nil
+}
+
+// named returns the fleet with a name, nil if there is none.
+func (s *Server) named(name string) *fleet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.fleets {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // leaveFleet takes in that a log of a fleet has ended. What it did stays; a fleet without

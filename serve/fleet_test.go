@@ -13,7 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/serve"
+	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/watch"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -170,6 +173,84 @@ func requireEnds(t *testing.T, c *teller) {
 	t.Helper()
 	_, err := c.answers.ReadByte()
 	require.ErrorIs(t, err, io.EOF)
+}
+
+// The devices of fleets with names have rows behind those that processes tell of, by the names:
+// what is registered and what dispatches left, as numbers that are worked out here by hand.
+func TestRowsOfFleets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 3, Spec: l1.N150()}}})
+		l := newLogs(s)
+		send(t, s.connect(7), wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 16, ID: 111616})
+		b, a := l.tell(t, theirs), l.tell(t, ours)
+		require.Len(t, s.Snapshot().Devices, 1, "they have no devices yet")
+		b.line(t, device3)
+		b.line(t, `{"event":"hidden","code":"x","count":1,"devices":[3]}`)
+		a.line(t, `{"event":"mesh","first":3,"rows":1,"cols":2,"spec":{"board":"n150"}}`)
+		a.line(t, fmt.Sprintf(registers, 1, 110_000))
+		a.line(t, fmt.Sprintf(registers, 2, 110_512))
+		a.line(t, `{"event":"dispatch","program":2,"devices":[4]}`)
+		a.line(t, `{"event":"allocate","buffer":5,"kind":"l1","parts":[{"cores":"{[0-0 - 0-0]}","address":1300000,"size":2048}],"devices":[4]}`)
+		require.Equal(t, "not-registered", a.ask(t, `{"event":"dispatch","program":9}`)["code"])
+		l.tell(t, alone).line(t, device3)
+
+		now := s.Snapshot()
+		got := []string{}
+		for _, d := range now.Devices {
+			got = append(got, fmt.Sprintf("%s/%d %d %v %v", d.Fleet, d.Device, *d.Registered, d.Bound, d.Incomplete))
+			row, ok := s.Row(d.Fleet, d.Device)
+			require.True(t, ok)
+			require.Equal(t, d, row)
+		}
+		require.Equal(t, []string{"/3 1024 true false", "ours/3 98304 false false", "ours/4 98304 false false", "theirs/3 0 false true"}, got)
+		require.Equal(t, watch.SourceRecords, now.Source)
+		four := now.Devices[2]
+		require.EqualValues(t, 64*1024, *four.Dispatched)
+		require.EqualValues(t, 64*1024+2048, *four.Tracked)
+		require.EqualValues(t, 1536, *four.Core)
+		require.EqualValues(t, 3072, *four.TrackedCore)
+		require.EqualValues(t, 2, *four.Programs)
+		require.Nil(t, four.Sum, "that is the protocol's")
+		require.Equal(t, shm.Usage{CB: 98304, L1: 2048}, four.Usage(shm.Version3))
+		require.Equal(t, shm.Usage{CB: 65536, L1: 2048}, four.Usage(shm.Version4))
+		require.Zero(t, now.Devices[1].Usage(shm.Version4).CB, "nothing was dispatched there")
+		require.Equal(t, []watch.Odd{{Fleet: "ours", Code: "not-registered", Count: 1}}, now.Odd)
+		require.Equal(t, []string{"ours, line 9: dispatch: device 3 (+1 more): program 9: program is not registered"}, now.Refused)
+		require.Equal(t, "ours", s.Detail("ours", 4).Fleet)
+		require.Equal(t, "resident", s.Detail("ours", 4).Basis)
+		require.Nil(t, s.Detail("ours", 5))
+		_, ok := s.Row("theirs", 4)
+		require.False(t, ok)
+
+		text := string(now.AppendMetrics(nil, false))
+		require.Contains(t, text, `cbl1_device_dispatched_bytes{fleet="ours",device="4",board="n150"} 65536`+"\n")
+		require.Contains(t, text, `cbl1_device_tracked_core_bytes{fleet="ours",device="4",board="n150"} 3072`+"\n")
+		require.Contains(t, text, `cbl1_device_incomplete{fleet="theirs",device="3",board="n150"} 1`+"\n")
+		require.Contains(t, text, `cbl1_device_registered_bytes{device="3",board="n150"} 1024`+"\n")
+		require.Contains(t, text, `cbl1_odd_total{fleet="ours",code="not-registered"} 1`+"\n")
+
+		a.line(t, `{"event":"remove","devices":[3]}`)
+		require.Len(t, s.Snapshot().Devices, 3)
+		l.shut(t)
+	})
+}
+
+// A line may make more devices than anybody wants rows of: how many are left out is said.
+func TestRowsOfLargeFleets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{})
+		l := newLogs(s)
+		for _, header := range []string{theirs, ours} {
+			l.tell(t, header).line(t, `{"event":"mesh","first":0,"rows":10,"cols":300,"spec":{"board":"n150"}}`)
+		}
+		now := s.Snapshot()
+		require.Len(t, now.Devices, 4096)
+		require.Equal(t, 6000-4096, now.Left)
+		require.Equal(t, "ours", now.Devices[2999].Fleet)
+		require.EqualValues(t, 1095, now.Devices[4095].Device)
+		require.Contains(t, string(now.AppendMetrics(nil, false)), "cbl1_devices_left 1904\n")
+		l.shut(t)
+	})
 }
 
 // A fleet with a name says what devices are, where nobody declared any.

@@ -249,15 +249,8 @@ func (s *Server) Counts() Counts {
 	return s.counts
 }
 
-// Totals returns the figures of a device, and how many bytes of a core its CBs take at
-// most, now and since the server began: as if each were on every core.
-func (s *Server) Totals(id int32) (t wire.Totals, core, peak uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	core, peak = s.core(id)
-	return s.ledger.Totals(id), core, peak
-}
-
+// core is how many bytes of a core CBs take at most, as if each were on every core, and how many
+// they took since the server began.
 func (s *Server) core(id int32) (now, peak uint64) {
 	d, err := s.live.Fleet().Device(device.ID(id))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -186,13 +187,26 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What is published of a device has each byte of a core once.
+// What is published of a device has each byte of a core once: as version 4 too, since records
+// tell of no dispatch.
 func TestUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150()}}})
 		send(t, s.connect(1), wire.Newest(), cb, cb, wire.Record{Type: wire.TypeAlloc, Size: 5, Kind: 3, ID: 1}, wire.Record{Type: wire.TypeAlloc, Size: 6, Kind: 2, ID: 2})
-		require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, s.Usage(0))
-		require.Zero(t, s.Usage(9))
+		row, ok := s.Row("", 0)
+		require.True(t, ok)
+		require.Equal(t, s.Snapshot().Devices[0], row)
+		for _, version := range []uint32{shm.Version3, shm.Version4} {
+			require.Equal(t, shm.Usage{L1Small: 5, CB: 64 * 262144}, row.Usage(version))
+		}
+		for _, id := range []uint64{9, math.MaxInt32, 1 << 32, math.MaxUint64} {
+			row, ok = s.Row("", id)
+			require.False(t, ok)
+			require.Zero(t, row)
+		}
+		_, ok = s.Row("nobody's", 0)
+		require.False(t, ok)
+		require.Nil(t, s.Detail("nobody's", 0))
 		s.shut(t)
 	})
 }

@@ -4,18 +4,31 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/watch"
 	"github.com/cbl1/cbl1/wire"
 )
 
-// Snapshot returns what stands now. Processes that are shown under one id are one row for each
+// maxRows is how many devices have a row in a Snapshot before there is none for devices of fleets.
+const maxRows = 4096
+
+// Snapshot returns what stands now: of the devices that processes tell of, and behind them those of
+// fleets with names, by these. Processes that are shown under one id are one row for each
 // device. Cost: O(devices, and processes times the devices that they named).
 func (s *Server) Snapshot() watch.Snapshot {
+	out, fleets := s.told()
+	for _, f := range fleets { // which have locks of their own
+		f.notes.Add(&out, f.name, f.Fleet(), maxRows)
+	}
+	return out
+}
+
+// told is what processes tell, and the fleets with names.
+func (s *Server) told() (watch.Snapshot, []*fleet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := watch.Snapshot{
@@ -33,7 +46,34 @@ func (s *Server) Snapshot() watch.Snapshot {
 			out.Odd = append(out.Odd, watch.Odd{Code: string(a), Count: odd[a]})
 		}
 	}
-	return out
+	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })
+}
+
+// Row returns the row of one device, as Snapshot does: of the fleet with a name or, where that is
+// "", of what processes tell. ok is false if nobody has said anything about the device.
+func (s *Server) Row(fleet string, id uint64) (row watch.Device, ok bool) {
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return row, false
+		}
+		d, err := f.Fleet().Device(device.ID(id))
+		if err != nil {
+			return row, false
+		}
+		row = f.notes.Row(d)
+		row.Fleet = fleet
+		return row, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id > math.MaxInt32 {
+		return row, false
+	}
+	if _, ok = slices.BinarySearch(s.devices(), int32(id)); ok {
+		row = s.row(int32(id))
+	}
+	return row, ok
 }
 
 // row is what the ledger says of a device, with what the session makes of it: bytes of cores,
@@ -55,20 +95,6 @@ func (s *Server) row(id int32) watch.Device {
 		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
 	}
 	return d
-}
-
-// Usage returns what a region of shared memory says of a device that was declared. CB bytes
-// are those that are registered, summed over its cores, as if each CB were on every core:
-// records tell neither of cores nor of dispatches.
-func (s *Server) Usage(id int32) shm.Usage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.row(id)
-	u := shm.Usage{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
-	if d.Registered != nil {
-		u.CB = *d.Registered
-	}
-	return u
 }
 
 // rows are the processes that have something.
@@ -101,14 +127,25 @@ func (s *Server) rows() []watch.Process {
 	return out
 }
 
-// Detail returns what lies on the cores of a device, with CBs on all of them. It is nil if nothing
-// was said about the device. Cost: that of Device.UsageGroups, without the lock of the server.
-func (s *Server) Detail(id int32) *watch.Detail {
-	d, err := s.live.Fleet().Device(device.ID(id))
+// Detail returns what lies on the cores of a device, as Row finds it; where processes tell of it
+// each CB is on all of them. It is nil if nothing was said about the device. Cost: that of
+// Device.UsageGroups, without the lock of the server.
+func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
+	from := s.live.Fleet()
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return nil
+		}
+		from = f.Fleet()
+	}
+	d, err := from.Device(device.ID(id))
 	if err != nil {
 		return nil
 	}
-	return watch.DetailOf(d)
+	detail := watch.DetailOf(d)
+	detail.Fleet = fleet
+	return detail
 }
 
 // Moment returns the events of a log that begins now: its header, the devices, what lives,

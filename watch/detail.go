@@ -13,6 +13,7 @@ import (
 
 // A Detail is what lies on the cores of one device, and on the one that holds most.
 type Detail struct {
+	Fleet  string  `json:"fleet,omitempty"` // as in Device
 	Device uint64  `json:"device"`
 	Basis  string  `json:"basis"` // "resident" or "registered"
 	Cols   int     `json:"cols"`

@@ -7,9 +7,13 @@
 // for each [Process], and [Odd] things with their counts:
 //
 //	device.Fleet ─ Fleet, Of ┐
+//	an event log ─ Notes ────┤
 //	serve.Server ────────────┼─> Snapshot ─┬─> its JSON
 //	shm.Image ──── Region ───┘             ├─> AppendMetrics: text for Prometheus
+//	                                       ├─> Device.Usage: a region of shared memory
 //	                                       └─> Model: lines of a screen
+//
+// [Notes] have beside a fleet what its logs say of themselves: what is hidden, and what was refused.
 //
 // A [Detail], made by DetailOf, has each [Group] of cores of one device that hold the same, and each
 // [Block] on the fullest. A [Model] takes snapshots, one after the other, keeps samples of the last of

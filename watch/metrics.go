@@ -86,7 +86,7 @@ func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 			if !headed {
 				b, headed = head(b, "cbl1_device_"+g.name, g.help, "gauge"), true
 			}
-			b = series(b, "cbl1_device_"+g.name, *n, "device", strconv.FormatUint(d.Device, 10), "board", d.Board)
+			b = series(b, "cbl1_device_"+g.name, *n, "fleet", d.Fleet, "device", strconv.FormatUint(d.Device, 10), "board", d.Board)
 		}
 	}
 	if processes && len(s.Processes) > 0 {
@@ -102,9 +102,11 @@ func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 			}
 		}
 	}
+	b = head(b, "cbl1_devices_left", "Devices of fleets that have no series: there are too many.", "gauge")
+	b = series(b, "cbl1_devices_left", uint64(s.Left))
 	b = head(b, "cbl1_odd_total", "How often something was odd or refused, by code.", "counter")
 	for _, o := range s.Odd {
-		b = series(b, "cbl1_odd_total", uint64(o.Count), "code", o.Code)
+		b = series(b, "cbl1_odd_total", uint64(o.Count), "fleet", o.Fleet, "code", o.Code)
 	}
 	b = head(b, "cbl1_leaked_total", "What processes had when they died.", "counter")
 	return series(b, "cbl1_leaked_total", uint64(s.Leaked))

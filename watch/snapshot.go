@@ -27,6 +27,7 @@ type Snapshot struct {
 	Source    Source    `json:"source"`
 	Time      int64     `json:"t"` // nanoseconds since 1970
 	Devices   []Device  `json:"devices"`
+	Left      int       `json:"devices_left"` // of fleets with names, which have no row: there are too many
 	Processes []Process `json:"processes"`
 	Odd       []Odd     `json:"odd"`
 	Leaked    int64     `json:"leaked"`            // what processes had when they died
@@ -46,6 +47,7 @@ type Peak struct {
 
 // A Device is what stands on one device.
 type Device struct {
+	Fleet      string `json:"fleet,omitempty"` // whose event logs tell of the device, if it has a name
 	Device     uint64 `json:"device"`
 	Board      string `json:"board,omitempty"`
 	Cores      int    `json:"cores"`        // 0: not known
@@ -88,6 +90,7 @@ type Process struct {
 
 // Odd says how often something was odd, or refused.
 type Odd struct {
+	Fleet string `json:"fleet,omitempty"` // whose event logs said so, if it has a name
 	Code  string `json:"code"`
 	Count int64  `json:"count"`
 }
@@ -160,6 +163,21 @@ func Of(d device.Device) Device {
 		row.Headroom = &free
 	}
 	return row
+}
+
+// Usage returns what a region of shared memory says of the device: the other way of Region. CB
+// bytes are those that are registered or, in version 4, resident; those that are registered stand
+// there too where nobody tells of dispatches.
+func (d *Device) Usage(version uint32) shm.Usage {
+	u := shm.Usage{DRAM: d.DRAM, L1: d.L1, L1Small: d.L1Small, Trace: d.Trace}
+	cbs := d.Registered
+	if version == shm.Version4 && d.Dispatched != nil {
+		cbs = d.Dispatched
+	}
+	if cbs != nil {
+		u.CB = *cbs
+	}
+	return u
 }
 
 // Region returns the row of a device as a region of shared memory tells it, and a row for each of

@@ -91,8 +91,9 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 	})
 	mux.HandleFunc("GET /figures", func(w http.ResponseWriter, r *http.Request) {
 		now := server.Snapshot()
-		if id, err := strconv.ParseInt(r.URL.Query().Get("device"), 10, 32); err == nil {
-			now.Detail = server.Detail(int32(id))
+		asked := r.URL.Query()
+		if id, err := strconv.ParseUint(asked.Get("device"), 10, 64); err == nil {
+			now.Detail = server.Detail(asked.Get("fleet"), id)
 		}
 		b, err := json.Marshal(now)
 		respond(w, "application/json", b, err)

@@ -29,17 +29,18 @@ type publishing struct {
 
 func (in *publishing) flags(flags *pflag.FlagSet) {
 	in.version, in.folder = choiceFlag{"3", []string{"3", "4"}}, shm.Folder
-	flags.Var(&in.chips, "publish", "put figures into shared memory, where other tools look for a chip, like 0=1234; may be given again")
+	flags.Var(&in.chips, "publish", "put figures into shared memory, where other tools look for a chip, like 0=1234 or, of a fleet with a name, FLEET/0=1234; may be given again")
 	flags.Var(&in.version, "publish-version", "layout of shared memory: 3 or 4")
 	flags.StringVar(&in.folder, "publish-folder", in.folder, "where regions of shared memory are")
 }
 
 // A published is a region at hand.
 type published struct {
-	device int32
-	region *shm.Region
-	to     *shm.Publisher
-	last   shm.Usage
+	publishedChip
+	version uint32
+	region  *shm.Region
+	to      *shm.Publisher
+	last    shm.Usage
 }
 
 func (p *published) close() error { return errors.Join(p.to.Close(), p.region.Close()) }
@@ -51,7 +52,7 @@ func (in *publishing) start(server *serve.Server, declared []wire.Device, errw i
 	end := func() {
 		for _, p := range all {
 			if err := p.close(); err != nil {
-				fmt.Fprintf(errw, "cbl1: shared memory of device %d: %v\n", p.device, err)
+				fmt.Fprintf(errw, "cbl1: shared memory of device %s: %v\n", p.name(), err)
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func (in *publishing) start(server *serve.Server, declared []wire.Device, errw i
 		p, err := in.attach(chip, declared)
 		if err != nil {
 			end()
-			return nil, fmt.Errorf("shared memory of device %d: %w", chip.device, err)
+			return nil, fmt.Errorf("shared memory of device %s: %w", chip.name(), err)
 		}
 		all = append(all, p)
 	}
@@ -85,7 +86,8 @@ func (in *publishing) start(server *serve.Server, declared []wire.Device, errw i
 }
 
 func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*published, error) {
-	if !slices.ContainsFunc(declared, func(d wire.Device) bool { return d.ID == chip.device && d.Chips == nil }) {
+	known := func(d wire.Device) bool { return d.ID == chip.device && d.Chips == nil }
+	if chip.fleet == "" && !slices.ContainsFunc(declared, known) {
 		return nil, errors.New("--devices does not say what it is")
 	}
 	region, err := shm.Create(in.folder, chip.asic)
@@ -100,12 +102,13 @@ func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*publi
 	if err != nil {
 		return nil, errors.Join(err, region.Close())
 	}
-	return &published{device: chip.device, region: region, to: to}, nil
+	return &published{publishedChip: chip, version: uint32(version), region: region, to: to}, nil
 }
 
 // put brings a region up to date, and reports whether it is still there.
 func (p *published) put(server *serve.Server, errw io.Writer) bool {
-	now := server.Usage(p.device)
+	row, _ := server.Row(p.fleet, uint64(p.device)) // zero until somebody tells of it
+	now := row.Usage(p.version)
 	if now == p.last {
 		return true
 	}
@@ -114,7 +117,7 @@ func (p *published) put(server *serve.Server, errw io.Writer) bool {
 	if err == nil {
 		return true
 	}
-	fmt.Fprintf(errw, "cbl1: shared memory of device %d: %v; it is not published any more\n", p.device, err)
+	fmt.Fprintf(errw, "cbl1: shared memory of device %s: %v; it is not published any more\n", p.name(), err)
 	_ = p.close() // it is lost
 	return false
 }
@@ -123,8 +126,17 @@ func (p *published) put(server *serve.Server, errw io.Writer) bool {
 type publishFlag []publishedChip
 
 type publishedChip struct {
+	fleet  string // "": a device that --devices declares
 	device int32
 	asic   uint64
+}
+
+// name is how the device is called on the command line.
+func (c publishedChip) name() string {
+	if c.fleet == "" {
+		return fmt.Sprint(c.device)
+	}
+	return fmt.Sprintf("%s/%d", c.fleet, c.device)
 }
 
 func (f *publishFlag) Type() string { return "device=chip" }
@@ -132,7 +144,7 @@ func (f *publishFlag) Type() string { return "device=chip" }
 func (f *publishFlag) String() string {
 	var words []string
 	for _, c := range *f {
-		words = append(words, fmt.Sprintf("%d=%d", c.device, c.asic))
+		words = append(words, fmt.Sprintf("%s=%d", c.name(), c.asic))
 	}
 	return strings.Join(words, ",")
 }
@@ -140,14 +152,16 @@ func (f *publishFlag) String() string {
 func (f *publishFlag) Set(s string) error {
 	added := slices.Clone(*f)
 	for text := range strings.SplitSeq(s, ",") {
-		name, chip, ok := strings.Cut(text, "=")
-		ids, err := deviceIDs(name)
-		asic, err2 := strconv.ParseUint(chip, 10, 64) // some have all 64 bits
-		if !ok || err != nil || err2 != nil || len(ids) != 1 {
-			return errors.New("want a device and the number of its chip, like 0=1234")
+		// The name of a fleet may have either sign.
+		equals := max(0, strings.LastIndex(text, "="))
+		slash := strings.LastIndex(text[:equals], "/")
+		ids, err := deviceIDs(text[slash+1 : equals])
+		asic, err2 := strconv.ParseUint(text[min(equals+1, len(text)):], 10, 64) // some have all 64 bits
+		if err != nil || err2 != nil || len(ids) != 1 || slash == 0 {
+			return errors.New("want a device and the number of its chip, like 0=1234 or FLEET/0=1234")
 		}
-		c := publishedChip{ids[0], asic}
-		if slices.ContainsFunc(added, func(o publishedChip) bool { return o.device == c.device || o.asic == c.asic }) {
+		c := publishedChip{text[:max(0, slash)], ids[0], asic}
+		if slices.ContainsFunc(added, func(o publishedChip) bool { return o.name() == c.name() || o.asic == c.asic }) {
 			return fmt.Errorf("device or chip of %s comes twice", text)
 		}
 		added = append(added, c)

@@ -87,11 +87,58 @@ func TestServePublishes(t *testing.T) {
 	}
 }
 
+// A device of a fleet with a name is published when a log says that it is there: in version 3 what
+// is registered, in version 4 what dispatches left.
+func TestServePublishesFleets(t *testing.T) {
+	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
+	require.NoError(t, err)
+	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
+	for version, cbs := range map[uint32]uint64{3: 64*4096 + 2048, 4: 2048} {
+		logs := filepath.Join(dir, "l")
+		server := command(t, "serve", "-q", "--socket", filepath.Join(dir, "s"), "--logs", logs, "--publish", "a=b/c/4=77,my/4=78", "--publish-version", fmt.Sprint(version), "--publish-folder", dir)
+		require.NoError(t, server.Start())
+		log := dial(t, logs)
+		_, err = io.WriteString(log, `{"event":"log","version":1,"fleet":"a=b/c"}
+{"event":"device","device":4,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 7-7]}","size":4096,"address":111616}]}
+{"event":"register","program":1}
+{"event":"program","program":2,"cbs":[{"cores":"{[1-1 - 1-1]}","size":2048,"address":204800}]}
+{"event":"enqueue","program":2}
+{"event":"allocate","buffer":5,"kind":"dram","size":99}
+`)
+		require.NoError(t, err)
+		look := func(chip uint64) (im shm.Image) { // which may be of a region that is being set up
+			if region, err := shm.Open(filepath.Join(dir, shm.Name(chip))); err == nil {
+				im, _ = region.Read()
+				require.NoError(t, region.Close())
+			}
+			return im
+		}
+		want := shm.Usage{DRAM: 99, CB: cbs}
+		require.Eventually(t, func() bool { im := look(77); return im.Version == version && im.Total(shm.Alive) == want }, 20*time.Second, 10*time.Millisecond)
+		require.EqualValues(t, 4, look(77).Device)
+		require.Zero(t, look(78).Totals, "nobody has told of that fleet")
+		require.EqualValues(t, server.Process.Pid, look(78).Processes[0].PID)
+		_, err = io.WriteString(log, `{"event":"remove","devices":[4]}`+"\n")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return look(77).Totals == shm.Usage{} }, 20*time.Second, 10*time.Millisecond)
+		require.NoError(t, server.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, server.Wait())
+		require.NoError(t, log.Close())
+	}
+}
+
 func TestPublishFlags(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--publish 0", "want a device and the number of its chip"},
 		{"--publish 0-1=5", "want a device and the number of its chip"},
 		{"--publish 0=18446744073709551616", "want a device and the number of its chip"},
+		{"--publish =5", "want a device and the number of its chip"},
+		{"--publish /0=5", "want a device and the number of its chip"},
+		{"--publish a/=5", "want a device and the number of its chip"},
+		{"--publish a/0-1=5", "want a device and the number of its chip"},
+		{"--publish a/0=5,a/0=6", "comes twice"},
+		{"--publish a/0=5,0=5", "comes twice"},
 		{"--publish 0=5,0=6", "comes twice"},
 		{"--publish 0=5,1=5", "comes twice"},
 		{"--publish-version 2", "want one of 3, 4"},

@@ -218,9 +218,9 @@ func TestWatchOnce(t *testing.T) {
 	require.NoError(t, err)
 	got, err := asked.look(0, true)
 	require.NoError(t, err)
-	require.Equal(t, s.server.Detail(0), got.Detail)
+	require.Equal(t, s.server.Detail("", 0), got.Detail)
 	require.NotEmpty(t, got.Detail.Blocks)
-	require.Nil(t, s.server.Detail(77))
+	require.Nil(t, s.server.Detail("", 77))
 
 	if runtime.GOOS != "linux" {
 		return // which has no regions

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +19,6 @@ import (
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/watch"
-	"github.com/cbl1/cbl1/wire"
 )
 
 // A looker says what stands now, and what lies on the cores of one device if that is asked.
@@ -56,9 +55,6 @@ func snapshot(from watch.Source) watch.Snapshot {
 	}
 }
 
-// maxRefused is how many refused events are shown.
-const maxRefused = 3
-
 // following is an event log that grows.
 type following struct {
 	name string
@@ -67,11 +63,7 @@ type following struct {
 
 	mu      sync.Mutex // all below; a session's events come from one goroutine
 	session *replay.Session
-	odd     map[string]int64
-	refused []string
-	bound   bool               // CBs count as if on every core
-	hidden  map[device.ID]bool // devices with something that is not shown
-	unseen  bool               // of all
+	notes   *watch.Notes
 	failure error
 }
 
@@ -120,49 +112,20 @@ func (in *watching) follow(name string) (looker, error) {
 
 // begin forgets the log before.
 func (f *following) begin() {
-	f.session, f.odd, f.refused, f.failure = &replay.Session{}, map[string]int64{}, nil, nil
-	f.bound, f.unseen, f.hidden = false, false, map[device.ID]bool{}
+	f.session, f.notes, f.failure = &replay.Session{}, &watch.Notes{}, nil
 }
 
 // read applies a log to its end.
 func (f *following) read(log *event.Log) {
-	session := f.session
+	session, notes := f.session, f.notes
 	for e, err := range log.Events() {
 		if err == nil {
-			f.note(e)
-			err = session.Apply(e)
-		}
-		if err == nil {
+			notes.Take(e, session.Apply(e))
 			continue
 		}
 		f.mu.Lock()
-		if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
-			f.odd[string(refused.Code)]++
-			f.refused = append(f.refused, fmt.Sprintf("line %d: %s", refused.Event.Pos.Line, refused.Error()))
-			f.refused = f.refused[max(0, len(f.refused)-maxRefused):]
-		} else {
-			f.failure = err
-		}
+		f.failure = err
 		f.mu.Unlock()
-	}
-}
-
-// note takes in what a log says of itself.
-func (f *following) note(e *event.Event) {
-	if e.Kind != event.KindAnomaly && e.Kind != event.KindHidden {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case e.Kind == event.KindAnomaly:
-		f.bound = f.bound || e.Code == wire.CodeEveryCore
-	case e.Devices.OK:
-		for _, id := range e.Devices.V {
-			f.hidden[id] = true
-		}
-	default:
-		f.unseen = true
 	}
 }
 
@@ -174,15 +137,7 @@ func (f *following) look(id uint64, detail bool) (watch.Snapshot, error) {
 	}
 	fleet := f.session.Fleet()
 	now := snapshot(watch.SourceLog)
-	now.Devices, now.Refused = watch.Fleet(fleet), slices.Clone(f.refused)
-	for i := range now.Devices {
-		d := &now.Devices[i]
-		d.Bound, d.Incomplete = f.bound, f.unseen || f.hidden[device.ID(d.Device)]
-	}
-	for code, n := range f.odd {
-		now.Odd = append(now.Odd, watch.Odd{Code: code, Count: n})
-	}
-	slices.SortFunc(now.Odd, func(a, b watch.Odd) int { return strings.Compare(a.Code, b.Code) })
+	f.notes.Add(&now, "", fleet, math.MaxInt)
 	if f.tail != nil {
 		now.Behind = f.tail.behind()
 	}

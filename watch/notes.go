@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// What Notes keep: so many refusals in words, and so many devices of which something is hidden.
+// With more of these something is hidden of all.
+const (
+	maxRefused = 3
+	maxTold    = 8 // refusals of all fleets
+	maxHidden  = 1 << 16
+)
+
+// Notes are what the event logs of one fleet say of themselves, and what was refused of them.
+// The zero Notes are empty and ready to use. Their methods may be called at the same time.
+type Notes struct {
+	mu      sync.Mutex // all below
+	odd     map[event.Code]int64
+	refused []string
+	bound   bool               // CBs count as if on every core
+	hidden  map[device.ID]bool // devices with something that is not shown
+	unseen  bool               // something of any device is not shown
+}
+
+// Take takes in an event, and the error of Session.Apply for it.
+func (n *Notes) Take(e *event.Event, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if refused, ok := errors.AsType[*replay.RefusedError](err); ok {
+		if n.odd == nil {
+			n.odd = map[event.Code]int64{}
+		}
+		n.odd[refused.Code]++
+		n.refused = append(n.refused, refused.Error())
+		n.refused = n.refused[max(0, len(n.refused)-maxRefused):]
+	}
+	switch {
+	case e.Kind == event.KindAnomaly:
+		n.bound = n.bound || e.Code == wire.CodeEveryCore
+	case e.Kind != event.KindHidden:
+	case e.Devices.OK && len(n.hidden)+len(e.Devices.V) <= maxHidden:
+		if n.hidden == nil {
+			n.hidden = map[device.ID]bool{}
+		}
+		for _, id := range e.Devices.V {
+			n.hidden[id] = true
+		}
+	default:
+		n.unseen = true
+	}
+}
+
+// Row returns the row of a device of the fleet.
+func (n *Notes) Row(d device.Device) Device {
+	row := Of(d)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	row.Bound, row.Incomplete = n.bound, n.unseen || n.hidden[d.ID()]
+	return row
+}
+
+// Add adds the rows of the devices of the fleet, and what was refused, under a name that the
+// fleet may have. With so many rows as are given there are no more: Snapshot.Left counts on.
+func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
+	devices := f.Set().Len()
+	if room := max(0, most-len(to.Devices)); devices > room {
+		to.Left += devices - room
+		devices = room
+	}
+	if devices > 0 {
+		for d := range f.Devices() {
+			if devices--; devices < 0 {
+				break
+			}
+			row := n.Row(d)
+			row.Fleet = name
+			to.Devices = append(to.Devices, row)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, code := range slices.Sorted(maps.Keys(n.odd)) {
+		to.Odd = append(to.Odd, Odd{Fleet: name, Code: string(code), Count: n.odd[code]})
+	}
+	for _, text := range n.refused[:max(0, min(len(n.refused), maxTold-len(to.Refused)))] {
+		if name != "" {
+			text = name + ", " + text
+		}
+		to.Refused = append(to.Refused, text)
+	}
+}
