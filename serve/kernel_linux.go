@@ -24,6 +24,39 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
+// hold opens and locks a folder until the file is closed, or its process ends. The error is errHeld
+// if somebody else does, or one of the system.
+func hold(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		err = errHeld
+	case err == nil:
+		err = sameFolder(f, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// sameFolder says that an open folder is not the one that has a path now.
+func sameFolder(f *os.File, path string) error {
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(path)
+	if err == nil && !os.SameFile(mine, there) {
+		err = fs.ErrNotExist
+	}
+	return err
+}
+
 // identify asks the kernel who is at the other end of a Unix socket.
 func identify(conn net.Conn) (Peer, error) {
 	unix, ok := conn.(syscall.Conn)

@@ -29,7 +29,8 @@ type Listener struct {
 }
 
 // Listen listens on a path. The socket is made in a private folder beside it, with its mode,
-// and then takes its place: at no moment is it there with another mode. A socket that nobody
+// and then takes its place: at no moment is it there with another mode. Such folders that killed
+// processes of this user left there are taken away. A socket that nobody
 // listens on is replaced if it is ours. The error is ErrServed where somebody listens,
 // ErrNotSocket or ErrNotOurs where something else is in the way, which stays, ErrPlatform, or
 // one of the system.
@@ -41,18 +42,18 @@ func Listen(path string, mode fs.FileMode) (*Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("%s: %w", path, syscall.ENAMETOOLONG)
 	}
-	private, err := os.MkdirTemp(filepath.Dir(path), ".cbl1-")
+	private, err := newPrivate(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(private) }() // what is left in it is ours
-	own := filepath.Join(private, "s")
+	defer private.remove()
+	own := private.file(socketNew)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: own, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	made, err := place(own, path, filepath.Join(private, "old"), mode)
+	made, err := place(own, path, private.file(socketOld), mode)
 	if err != nil {
 		_ = l.Close() // nobody knows it
 		return nil, err
