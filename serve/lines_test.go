@@ -1,6 +1,8 @@
 package serve_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -125,4 +127,99 @@ func old(live map[wire.Record]bool, random *rand.Rand) (out wire.Record) {
 		}
 	}
 	return out
+}
+
+// A reader is somebody who reads what is printed when it is told to.
+type reader struct {
+	may chan struct{} // closed: always
+	got bytes.Buffer
+}
+
+func (r *reader) Write(b []byte) (int, error) {
+	<-r.may
+	return r.got.Write(b)
+}
+
+// Whoever reads nothing keeps nobody waiting: in what is read in the end, each line that is left
+// out is counted where it should be.
+func TestSlowReader(t *testing.T) {
+	for _, format := range []serve.Format{serve.FormatSeeds, serve.FormatJSON} {
+		synctest.Test(t, func(t *testing.T) {
+			const room = 2000
+			slow := &reader{may: make(chan struct{})}
+			s := newShop(t, serve.Config{Format: format, Dialect: wire.Newest(), Waiting: room, Out: slow})
+			conn := s.connect(10)
+			n := uint64(0)
+			say := func(times int) {
+				for range times {
+					n++
+					send(t, conn, wire.Newest(), wire.Record{Type: wire.TypeAlloc, ID: n, Size: n})
+					synctest.Wait()
+				}
+			}
+			say(100)
+			require.Less(t, s.Counts().Left, int64(100))
+			slow.may <- struct{}{} // the first line
+			synctest.Wait()
+			slow.may <- struct{}{} // those that waited, and the line that counts
+			synctest.Wait()
+			say(40)
+			left := s.Counts().Left
+			require.Greater(t, left, int64(50))
+			require.EqualValues(t, n, ask(t, conn, wire.Newest(), wire.Record{Type: wire.TypeQuery}).DRAM*2/(n+1), "nobody waits")
+			require.NoError(t, s.Server.Close())
+			select {
+			case <-s.Printed():
+				t.Fatal("it is not read")
+			default:
+			}
+			close(slow.may)
+			synctest.Wait()
+			<-s.Printed()
+			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("\n%d lines were not printed\n", left))
+			next, notes := uint64(1), 0
+			for line := range strings.Lines(slow.got.String()) {
+				var id, skipped uint64
+				switch {
+				case format == serve.FormatJSON:
+					var row struct{ ID, Lines uint64 }
+					require.NoError(t, json.Unmarshal([]byte(line), &row))
+					id, skipped = row.ID, row.Lines
+				case strings.HasPrefix(line, "cbl1: "):
+					_, err := fmt.Sscanf(line, "cbl1: %d lines are not printed: they are read too slowly\n", &skipped)
+					require.NoError(t, err)
+				default:
+					_, err := fmt.Sscanf(line, "✓ [PID 10] Allocated %d bytes", &id)
+					require.NoError(t, err)
+				}
+				if skipped > 0 {
+					notes++
+					next += skipped
+					left -= int64(skipped)
+					continue
+				}
+				require.Equal(t, next, id, "in its place")
+				next++
+			}
+			require.Equal(t, n+1, next)
+			require.Zero(t, left)
+			require.Equal(t, 2, notes)
+			if format == serve.FormatSeeds {
+				require.Contains(t, codesOf(t, slow.got.String()), wire.CodeLinesMissing)
+			}
+			s.shut(t)
+		})
+	}
+}
+
+// codesOf returns what lines hide.
+func codesOf(t *testing.T, text string) (codes []string) {
+	t.Helper()
+	for e, err := range wire.NewLines(strings.NewReader(text), "lines").Events() {
+		require.NoError(t, err)
+		if e.Kind == event.KindHidden {
+			codes = append(codes, string(e.Code))
+		}
+	}
+	return codes
 }

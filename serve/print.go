@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"sync"
 	"time"
 
 	"github.com/cbl1/cbl1/internal/shown"
@@ -11,18 +13,41 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// print writes lines, to Err or Out.
-func (s *Server) print(b []byte, toErr bool) {
-	w := s.c.Out
-	if toErr {
-		w = s.c.Err
+// open begins to write lines.
+func (s *Server) open() {
+	var writing sync.WaitGroup
+	for i, w := range [...]io.Writer{s.c.Out, s.c.Err} {
+		o := &s.prints[i]
+		*o = outlet{to: w, room: s.c.Waiting, note: s.leftOut, more: make(chan struct{}, 1)}
+		if w != nil && o.room > 0 {
+			writing.Go(o.run)
+		}
 	}
-	if w == nil || len(b) == 0 {
+	if s.c.Waiting == 0 {
+		close(s.printed)
 		return
 	}
-	if _, err := w.Write(b); err != nil {
-		s.fail(err)
+	go func() {
+		writing.Wait()
+		close(s.printed)
+	}()
+}
+
+// print writes lines, to Err or Out.
+func (s *Server) print(b []byte, toErr bool) {
+	o := &s.prints[0]
+	if toErr {
+		o = &s.prints[1]
 	}
+	s.fail(o.write(b))
+}
+
+// leftOut is the line that says how many are not printed.
+func (s *Server) leftOut(lines int64) []byte {
+	if s.c.Format == FormatJSON {
+		return fmt.Appendf(nil, "{\"t\":%d,\"what\":\"unprinted\",\"lines\":%d}\n", s.c.Now().UnixNano(), lines)
+	}
+	return fmt.Appendf(nil, "cbl1: %d lines are not printed: they are read too slowly\n", lines)
 }
 
 // A row is an effect as JSON has it; cbl1.serve-1.schema.json describes it.
@@ -208,6 +233,9 @@ func (s *Server) AppendSummary(b []byte) []byte {
 			b = fmt.Appendf(b, "odd: %s %d\n", a, n)
 		}
 	}
-	c := s.counts
+	c := s.count()
+	if c.Left > 0 {
+		b = fmt.Appendf(b, "%d lines were not printed\n", c.Left)
+	}
 	return fmt.Appendf(b, "%d records of %d clients; closed %d (torn %d), refused %d; leaked %d; live %d\n", c.Records, c.Clients, c.Closed, c.Torn, c.Refused, c.Leaked, s.ledger.Len())
 }

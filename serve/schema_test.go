@@ -84,6 +84,14 @@ func everyRow(t *testing.T) (out string) {
 		s.Sweep()
 		s.shut(t)
 		out = s.out.String()
+		slow := &reader{may: make(chan struct{})}
+		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow})
+		send(t, s.connect(10), wire.Newest(), alloc, alloc, alloc, alloc)
+		synctest.Wait()
+		close(slow.may)
+		s.shut(t)
+		<-s.Printed()
+		out += slow.got.String()
 	})
 	return out
 }

@@ -44,7 +44,10 @@ type Config struct {
 	Identify func(net.Conn) (Peer, error)
 
 	Out, Err io.Writer // what is printed; nil: nothing
-	Format   Format
+	// Waiting is how many bytes of lines may wait for Out, and for Err. A goroutine writes them; lines
+	// beyond are left out, and counted in a line of their own. 0: clients wait for who reads.
+	Waiting int
+	Format  Format
 
 	Dialect wire.Dialect  // of all clients; zero: recognised, for each
 	Devices []wire.Device // those that are declared
@@ -73,6 +76,8 @@ type Server struct {
 	closed  bool
 	log     *recording
 	line    []byte
+	prints  [2]outlet // Out and Err
+	printed chan struct{}
 	counts  Counts
 	lost    []loss
 	unsure  map[int32]bool // devices that lost clients named
@@ -102,6 +107,7 @@ type Counts struct {
 	Torn    int64 // of them: the connection ended inside a record
 	Leaked  int64 // what dead processes had
 	Logs    int64 // connections with event logs
+	Left    int64 // lines that were not printed, by Config.Waiting
 }
 
 // A LimitError says which limit a client has passed.
@@ -119,7 +125,7 @@ func (e *LimitError) Error() string {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
-		unsure: map[int32]bool{}, left: make(chan struct{}, 1), over: make(chan struct{}),
+		unsure: map[int32]bool{}, left: make(chan struct{}, 1), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {
 		s.known[d.ID] = d
@@ -135,6 +141,7 @@ func New(c Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.open()
 	return s, nil
 }
 
@@ -214,7 +221,7 @@ func (s *Server) exit(conn net.Conn) {
 
 // Close ends all connections, and writes the event log to its end. What processes have is
 // not released: they go on without us. Serve and ServeLogs return when their listener is
-// closed, which is the caller's.
+// closed, which is the caller's. Lines that wait are still written: see Printed.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,13 +239,23 @@ func (s *Server) Close() error {
 		s.fail(s.log.close())
 		s.log = nil
 	}
+	for i := range s.prints {
+		s.prints[i].end()
+	}
 	return s.failure
 }
+
+// Printed returns a channel that is closed when Close was called and no line waits any more.
+func (s *Server) Printed() <-chan struct{} { return s.printed }
 
 // Err returns the first error of writing, to Out, Err or the event log.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i := range s.prints {
+		_, err := s.prints[i].leftOut()
+		s.fail(err)
+	}
 	return s.failure
 }
 
@@ -246,7 +263,16 @@ func (s *Server) Err() error {
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.counts
+	return s.count()
+}
+
+func (s *Server) count() Counts {
+	c := s.counts
+	for i := range s.prints {
+		left, _ := s.prints[i].leftOut()
+		c.Left += left
+	}
+	return c
 }
 
 // core is how many bytes of a core CBs take at most, as if each were on every core, and how many

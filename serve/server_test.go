@@ -96,7 +96,10 @@ func (s *shop) kill() {
 func newShop(t *testing.T, c serve.Config) *shop {
 	t.Helper()
 	s := &shop{conns: make(chan net.Conn), lives: map[int32]*bool{}, done: make(chan error)}
-	c.Now, c.Identify, c.Out, c.Err = time.Now, s.identify, &s.out, &s.errs
+	c.Now, c.Identify, c.Err = time.Now, s.identify, &s.errs
+	if c.Out == nil {
+		c.Out = &s.out
+	}
 	var err error
 	s.Server, err = serve.New(c)
 	require.NoError(t, err)

@@ -20,6 +20,7 @@ type said struct {
 
 	dead, removed bool // of a process
 	lost          bool // a client was closed
+	left          bool // lines are not printed
 	idle          bool // it says nothing that others do not
 }
 
@@ -77,6 +78,8 @@ func readLine(text string) (s said, ok bool) {
 		{"device %: CBs % bytes in sum, %", (*said).nothing},
 		{"odd: % %", (*said).nothing},
 		{"% records of % clients; closed %", (*said).nothing},
+		{"cbl1: % lines are not printed: they are read too slowly", (*said).unprinted},
+		{"% lines were not printed", (*said).unprinted},
 		{"cbl1: listening on %", (*said).nothing},
 		{"", (*said).nothing},
 	} {
@@ -107,9 +110,10 @@ func take(text, template string) (got taken, ok bool) {
 	return got, ok && text == ""
 }
 
-func (s *said) nothing(*taken) bool { s.idle = true; return true }
-func (s *said) ignored(*taken) bool { s.what = Refused; return true }
-func (s *said) closed(*taken) bool  { s.lost = true; return true }
+func (s *said) nothing(*taken) bool   { s.idle = true; return true }
+func (s *said) ignored(*taken) bool   { s.what = Refused; return true }
+func (s *said) closed(*taken) bool    { s.lost = true; return true }
+func (s *said) unprinted(*taken) bool { s.left = true; return true }
 
 func (s *said) cbCame(got *taken) bool { return s.sum(Came, TypeCBAlloc, got[:]) }
 func (s *said) cbGone(got *taken) bool { return s.sum(Gone, TypeCBAlloc, got[:]) }

@@ -184,6 +184,8 @@ func (l *Lines) take(s *said) {
 	case s.idle:
 	case s.lost:
 		l.tell(event.Event{Kind: event.KindHidden, Code: CodeLost, Count: 1, Detail: "a client was closed; what it was about cannot be told"})
+	case s.left:
+		l.missing(s, "lines were not printed")
 	case s.what == Refused:
 		l.missing(s, "the server took no notice of a record")
 	case s.dead:

@@ -26,6 +26,7 @@ const (
 	serveStall = 10 * time.Second
 	serveSweep = 3 * time.Second
 	serveStats = 10 * time.Second
+	serveLines = 8 << 20 // bytes that wait to be read
 )
 
 // serving is one call of the verb.
@@ -128,7 +129,7 @@ func (in *serving) run() error {
 func (in *serving) config() serve.Config {
 	c := serve.Config{
 		Now: time.Now, Identify: serve.Identify, Out: in.out, Err: in.err, Format: serve.Format(in.format.value),
-		Dialect: wire.Dialect(in.dialect), Devices: in.devices, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
+		Dialect: wire.Dialect(in.dialect), Devices: in.devices, Waiting: serveLines, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
 	}
 	if in.quiet {
 		c.Out, c.Err = nil, nil
@@ -172,6 +173,11 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 	}
 	for range running {
 		err = errors.Join(err, (<-ended).err)
+	}
+	select {
+	case <-server.Printed():
+	case <-time.After(serveStall):
+		err = errors.Join(err, errors.New("nobody reads what is printed: its end, and the summary, are not there"))
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// An outlet writes lines to somebody who may read slowly. Nobody waits for that, if it has room for
+// some bytes: lines beyond are left out, and a line in their place says how many.
+type outlet struct {
+	to   io.Writer // nil: nothing is written
+	room int       // bytes that may wait; 0: everybody waits
+	note func(lines int64) []byte
+
+	mu   sync.Mutex // all below
+	wait []byte
+	left int64 // lines that were left out behind those that wait
+	all  int64 // lines that were left out
+	over bool  // nothing more comes
+	err  error
+	more chan struct{} // something waits, or nothing more comes
+}
+
+// write takes in some whole lines. What is larger than the room is taken where nothing else waits.
+func (o *outlet) write(b []byte) error {
+	switch {
+	case o.to == nil || len(b) == 0:
+		return nil
+	case o.room == 0:
+		_, err := o.to.Write(b)
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.left > 0 || len(o.wait) > 0 && len(o.wait)+len(b) > o.room {
+		lines := int64(bytes.Count(b, []byte("\n")))
+		o.left += lines
+		o.all += lines
+		return o.err
+	}
+	o.wait = append(o.wait, b...)
+	o.wake()
+	return o.err
+}
+
+func (o *outlet) wake() {
+	select {
+	case o.more <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// run writes what waits until nothing more comes. After an error it only takes it away.
+func (o *outlet) run() {
+	var b []byte
+	for {
+		o.mu.Lock()
+		b, o.wait = o.wait, b[:0]
+		if o.left > 0 {
+			b = append(b, o.note(o.left)...)
+			o.left = 0
+		}
+		over, failed := o.over, o.err
+		o.mu.Unlock()
+		switch {
+		case len(b) == 0 && over:
+			return
+		case len(b) == 0:
+			<-o.more
+		case failed == nil:
+			_, failed = o.to.Write(b)
+			o.mu.Lock()
+			o.err = failed
+			o.mu.Unlock()
+		}
+	}
+}
+
+// end says that nothing more comes.
+func (o *outlet) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	o.wake()
+}
+
+// leftOut returns how many lines were left out, and the error of writing.
+func (o *outlet) leftOut() (lines int64, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all, o.err
+}
