@@ -29,7 +29,7 @@ import (
 // changes no tree. When more is owed than a step for each program on the class, which is
 // what counting all of them costs, or too many would be named, all are counted: the class is
 // *plain*. A plain class tries anew when it has changed a few times as often as it has
-// programs.
+// programs, and waits twice as long each time that this was in vain.
 
 const (
 	// mostCounted is how many programs a class may name.
@@ -42,6 +42,8 @@ const (
 	worthCounting = 32
 	// worthTrying is after how many changes a plain class tries anew, for each of its programs.
 	worthTrying = 4
+	// mostVain is how many times this is doubled at most.
+	mostVain = 4
 )
 
 // A counting is what of the programs of a class is counted.
@@ -51,6 +53,8 @@ type counting struct {
 	plain   bool               // all are counted
 	changes int                // of a plain class, since it became one
 	debt    int                // steps of searching beyond those that are paid; at least 0
+	spared  int                // changes of the tree that were not made, since the class hides
+	vain    int                // tries to hide in a row that did not pay, at most mostVain
 }
 
 func (c *counting) clone() counting {
@@ -60,7 +64,13 @@ func (c *counting) clone() counting {
 }
 
 // pay notes that a hidden program came or left, and no tree was changed.
-func (c *counting) pay() { c.debt = max(0, c.debt-worthCounting) }
+func (c *counting) pay() {
+	c.debt = max(0, c.debt-worthCounting)
+	c.spared++
+}
+
+// patience is after how many changes a plain class tries anew.
+func (c *class) patience() int { return worthTrying << c.vain * c.programs }
 
 // covers reports whether the counted ranges of the class cover a group.
 func (c *counting) covers(g program.Group) bool {
@@ -84,7 +94,7 @@ func (c *counting) count(g program.Group) (grew uint64) {
 // It returns the bytes that became covered.
 func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 	if c.plain {
-		if c.changes++; p.live == nil || c.changes <= worthTrying*c.programs {
+		if c.changes++; p.live == nil || c.changes <= c.patience() {
 			return c.count(g)
 		}
 		p.tryAnew(c)
@@ -192,13 +202,17 @@ func (p *partition) here(c *class) iter.Seq2[*registration, program.Group] {
 }
 
 // countAll counts all programs of a class, all at once. It returns the bytes that became covered.
+// Hiding has paid if it spared as many changes as are made up for now.
 func (p *partition) countAll(c *class) (grew uint64) {
 	ranges := make([]l1.Range, 0, c.programs)
 	for _, g := range p.here(c) {
 		ranges = slices.AppendSeq(ranges, g.Ranges())
 	}
-	before := c.covered.Bytes()
-	c.counting = counting{covered: cbregion.CoverageOf(ranges), plain: true}
+	before, vain := c.covered.Bytes(), min(c.vain+1, mostVain)
+	if c.spared >= c.programs {
+		vain = 0
+	}
+	c.counting = counting{covered: cbregion.CoverageOf(ranges), plain: true, vain: vain}
 	return c.covered.Bytes() - before
 }
 
@@ -214,12 +228,13 @@ func (p *partition) tryAnew(c *class) {
 	}
 	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(endOf(b.g), endOf(a.g)) })
 	c.changes = 0
-	few := counting{covered: new(cbregion.Coverage)}
+	few := counting{covered: new(cbregion.Coverage), vain: c.vain}
 	for _, at := range all {
 		if few.covers(at.g) {
 			continue
 		}
 		if len(few.counted) == fewCounted {
+			c.vain = min(c.vain+1, mostVain)
 			return
 		}
 		few.counted = append(few.counted, at.r)

@@ -75,6 +75,44 @@ func TestSearchingIsPaidFor(t *testing.T) {
 	}
 }
 
+// A class that begins to hide in vain waits twice as long each time, up to a bound: a large
+// program that comes and goes above others leaves a gap that none of them closes, and those that
+// reach far elsewhere are looked at in vain. Each time all programs are looked at three times: to
+// try, until too much is owed, and to count them.
+func TestTryingInVainGetsRarer(t *testing.T) {
+	const n, rounds, here = 100, 10_000, "{[0-0 - 6-7]}"
+	f, m, _ := fleetOf(t, 1, 1)
+	for i := range n {
+		p, err := program.NewBuilder(program.ID(i)).
+			Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (i + 1))}).
+			Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)}).Build(l1.N150())
+		require.NoError(t, err)
+		mustRegister(t, f, p, m.Set())
+	}
+	pair := func(size uint64) *class {
+		mustRegister(t, f, programOn(t, 1000, here, 0, size), m.Set())
+		f.UnregisterAll(1000)
+		return now(f).occupied.on(l1.Core{})
+	}
+	before := looked(f)
+	for i := range rounds {
+		pair(1_000_000)
+		tries := 1 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
+		require.LessOrEqual(t, looked(f)-before, 3*(n+2)*tries)
+	}
+	require.Greater(t, looked(f)-before, 3*n*mostVain) // it does not stop to try
+	// Where hiding pays, the next wait is short again.
+	for pair(64).plain {
+	}
+	for range n {
+		require.False(t, pair(64).plain)
+	}
+	for !pair(1_000_000).plain {
+	}
+	require.Zero(t, pair(64).vain)
+	require.NoError(t, f.CheckInvariants())
+}
+
 // A class of few programs looks at few, however many there are on other cores that reach
 // farther.
 func TestSearchingStaysOnTheClass(t *testing.T) {
