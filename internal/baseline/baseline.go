@@ -16,6 +16,9 @@
 // They are given what the engine is given: programs whose footprints are grouped and
 // merged already. Only Dense starts from the circular buffers, as upstream does.
 //
+// The engine also says what is reserved. Both makes a Contender do that as well: one of
+// its kind counts what programs occupy, and another one what they reserve.
+//
 // No product code imports this package.
 package baseline
 
@@ -29,10 +32,53 @@ type Contender interface {
 	Total(device int) uint64 // covered bytes, summed over the cores
 }
 
+// A Reserving is a Contender that may count what programs reserve in the place of what they
+// occupy: after Reserve, which is called before all else.
+type Reserving interface {
+	Contender
+	Reserve()
+}
+
+// Both counts what programs occupy, and what they reserve.
+type Both struct {
+	Contender
+	reserved Contender
+}
+
+// NewBoth returns a Both of two contenders on which nothing has happened.
+func NewBoth(occupied, reserved Reserving) *Both {
+	reserved.Reserve()
+	return &Both{occupied, reserved}
+}
+
+// Register adds p to both counts.
+func (b *Both) Register(p *program.Program, devices []int) {
+	b.Contender.Register(p, devices)
+	b.reserved.Register(p, devices)
+}
+
+// Unregister takes p from both counts.
+func (b *Both) Unregister(p *program.Program, devices []int) {
+	b.Contender.Unregister(p, devices)
+	b.reserved.Unregister(p, devices)
+}
+
+// Reserved returns the bytes that are reserved, summed over the cores.
+func (b *Both) Reserved(device int) uint64 { return b.reserved.Total(device) }
+
+// Load registers many programs at once, with contenders that can.
+func (b *Both) Load(programs []*program.Program, devices []int) {
+	for _, c := range []Contender{b.Contender, b.reserved} {
+		c.(interface {
+			Load([]*program.Program, []int)
+		}).Load(programs, devices)
+	}
+}
+
 var (
-	_ Contender = (*Dense)(nil)
-	_ Contender = (*PerCore)(nil)
-	_ Contender = (*SortedSlice)(nil)
-	_ Contender = (*Intervals)(nil)
-	_ Contender = (*Rasters)(nil)
+	_ Reserving = (*Dense)(nil)
+	_ Reserving = (*PerCore)(nil)
+	_ Reserving = (*SortedSlice)(nil)
+	_ Reserving = (*Intervals)(nil)
+	_ Reserving = (*Rasters)(nil)
 )

@@ -14,11 +14,7 @@ import (
 type bytesOf []map[program.ID]*program.Program
 
 func (m bytesOf) total(device int) (bytes uint64) {
-	type spot struct {
-		core l1.Core
-		addr uint64
-	}
-	taken := map[spot]bool{}
+	taken := map[place]bool{}
 	for _, p := range m[device] {
 		for _, cb := range p.CBs() {
 			if cb.Global {
@@ -26,7 +22,30 @@ func (m bytesOf) total(device int) (bytes uint64) {
 			}
 			for c := range cb.Cores.Cores().All() {
 				for a := cb.Range.Start; a < cb.Range.End; a++ {
-					taken[spot{c, a}] = true
+					taken[place{c, a}] = true
+				}
+			}
+		}
+	}
+	return uint64(len(taken))
+}
+
+// A place is a byte of a core.
+type place struct {
+	core l1.Core
+	addr uint64
+}
+
+// reserved is the number of bytes that the footprints say are reserved.
+func (m bytesOf) reserved(device int) uint64 {
+	taken := map[place]bool{}
+	for _, p := range m[device] {
+		for g := range p.Reserved(program.CircularBuffer).Groups() {
+			for c := range g.Cores().All() {
+				for r := range g.Ranges() {
+					for a := r.Start; a < r.End; a++ {
+						taken[place{c, a}] = true
+					}
 				}
 			}
 		}
@@ -43,7 +62,12 @@ func contenderModel(t *rapid.T) {
 		Contender
 		Load([]*program.Program, []int)
 	}
-	contenders := []loader{NewDense(spec, devices), NewPerCore(spec, devices), NewSortedSlice(spec, devices), NewIntervals(spec, devices)}
+	contenders := []loader{
+		NewBoth(NewDense(spec, devices), NewDense(spec, devices)),
+		NewBoth(NewPerCore(spec, devices), NewPerCore(spec, devices)),
+		NewBoth(NewSortedSlice(spec, devices), NewSortedSlice(spec, devices)),
+		NewBoth(NewIntervals(spec, devices), NewIntervals(spec, devices)),
+	}
 	model := make(bytesOf, devices)
 	for d := range model {
 		model[d] = map[program.ID]*program.Program{}
@@ -108,9 +132,10 @@ func contenderModel(t *rapid.T) {
 		},
 		"": func(t *rapid.T) {
 			for d := range devices {
-				want := model.total(d)
-				for _, c := range contenders {
-					require.Equal(t, want, c.Total(d), "%T, device %d", c, d)
+				want, reserved := model.total(d), model.reserved(d)
+				for i, c := range contenders {
+					require.Equal(t, want, c.Total(d), "contender %d, device %d", i, d)
+					require.Equal(t, reserved, c.(*Both).Reserved(d), "contender %d, device %d", i, d)
 				}
 			}
 		},

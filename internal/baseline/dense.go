@@ -14,10 +14,11 @@ import (
 // Better than upstream, what it needs of a program is prepared once, and the buffers
 // that it gathers into are reused.
 type Dense struct {
-	rows    int
-	devices []registry
-	plans   map[*program.Program]*plan
-	cores   gathered
+	rows     int
+	devices  []registry
+	plans    map[*program.Program]*plan
+	cores    gathered
+	reserved bool // what is counted
 }
 
 // A registry is the programs of a device and where each of them is in the list.
@@ -52,6 +53,9 @@ func NewDense(spec l1.Spec, devices int) *Dense {
 	}
 	return d
 }
+
+// Reserve makes d count what programs reserve, in the place of what they occupy.
+func (d *Dense) Reserve() { d.reserved = true }
 
 // Register adds p to the lists of the devices.
 func (d *Dense) Register(p *program.Program, devices []int) {
@@ -134,6 +138,15 @@ func union(ranges []l1.Range) (bytes uint64) {
 
 func (d *Dense) plan(p *program.Program) *plan {
 	pl := &plan{id: p.ID()}
+	if d.reserved {
+		for g := range p.Reserved(program.CircularBuffer).Groups() {
+			cores := d.numbers(g.Cores())
+			for r := range g.Ranges() {
+				pl.buffers = append(pl.buffers, buffer{r, cores})
+			}
+		}
+		return pl
+	}
 	var last l1.CoreRangeSet
 	var cores []int32 // of last
 	for _, cb := range p.CBs() {
@@ -141,14 +154,19 @@ func (d *Dense) plan(p *program.Program) *plan {
 			continue
 		}
 		if cores == nil || !cb.Cores.Equal(last) {
-			last, cores = cb.Cores, nil
-			for c := range cb.Cores.Cores().All() {
-				cores = append(cores, int32(coreNumber(c, d.rows)))
-			}
+			last, cores = cb.Cores, d.numbers(cb.Cores.Cores())
 		}
 		pl.buffers = append(pl.buffers, buffer{cb.Range, cores})
 	}
 	return pl
+}
+
+// numbers returns the numbers of some cores.
+func (d *Dense) numbers(cores l1.CoreSet) (out []int32) {
+	for c := range cores.All() {
+		out = append(out, int32(coreNumber(c, d.rows)))
+	}
+	return out
 }
 
 // coreNumber numbers the cores of a grid in their order.

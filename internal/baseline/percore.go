@@ -59,8 +59,9 @@ type counter[C any] interface {
 
 // perCore has a counter for each core of each device.
 type perCore[C any, P counter[C]] struct {
-	rows    int
-	devices []grid[C]
+	rows     int
+	devices  []grid[C]
+	reserved bool // what is counted
 }
 
 // A grid is the cores of one device.
@@ -77,11 +78,22 @@ func newPerCore[C any, P counter[C]](spec l1.Spec, devices int) perCore[C, P] {
 	return out
 }
 
+// Reserve makes t count what programs reserve, in the place of what they occupy.
+func (t *perCore[C, P]) Reserve() { t.reserved = true }
+
+// of returns what is counted of p.
+func (t *perCore[C, P]) of(p *program.Program) program.Footprint {
+	if t.reserved {
+		return p.Reserved(program.CircularBuffer)
+	}
+	return p.Occupied(program.CircularBuffer)
+}
+
 // Register counts p on every core of the devices.
 func (t *perCore[C, P]) Register(p *program.Program, devices []int) {
 	for _, i := range devices {
 		d := &t.devices[i]
-		for g := range p.Occupied(program.CircularBuffer).Groups() {
+		for g := range t.of(p).Groups() {
 			for c := range g.Cores().All() {
 				core := P(&d.cores[coreNumber(c, t.rows)])
 				for k := range g.NumRanges() {
@@ -96,7 +108,7 @@ func (t *perCore[C, P]) Register(p *program.Program, devices []int) {
 func (t *perCore[C, P]) Unregister(p *program.Program, devices []int) {
 	for _, i := range devices {
 		d := &t.devices[i]
-		for g := range p.Occupied(program.CircularBuffer).Groups() {
+		for g := range t.of(p).Groups() {
 			for c := range g.Cores().All() {
 				core := P(&d.cores[coreNumber(c, t.rows)])
 				for k := range g.NumRanges() {
@@ -114,7 +126,7 @@ func (t *perCore[C, P]) Total(device int) uint64 { return t.devices[device].tota
 func (t *perCore[C, P]) Load(programs []*program.Program, devices []int) {
 	ranges := make([][]l1.Range, len(t.devices[0].cores))
 	for _, p := range programs {
-		for g := range p.Occupied(program.CircularBuffer).Groups() {
+		for g := range t.of(p).Groups() {
 			for c := range g.Cores().All() {
 				n := coreNumber(c, t.rows)
 				ranges[n] = slices.AppendSeq(ranges[n], g.Ranges())

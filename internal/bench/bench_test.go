@@ -126,8 +126,36 @@ func TestPartsOfAWorkload(t *testing.T) {
 	require.Equal(t, w.Totals(all, 1, 4), bench.Play(part, some.Steps, nil))
 }
 
+func total(bytes ...uint64) (out []bench.Total) {
+	for _, n := range bytes {
+		out = append(out, bench.Total{Bytes: n})
+	}
+	return out
+}
+
 func TestDisagreementIsNoticed(t *testing.T) {
-	require.NoError(t, bench.Disagree("w", "a", []uint64{1}, "b", []uint64{1, 2}))
-	require.ErrorContains(t, bench.Disagree("w", "a", []uint64{1, 3}, "b", []uint64{1, 2}), "total 1 is 3 for a and 2 for b")
-	require.Error(t, bench.Disagree("w", "a", []uint64{1, 2, 3}, "b", []uint64{1, 2}))
+	require.NoError(t, bench.Disagree("w", "a", total(1), "b", total(1, 2)))
+	require.ErrorContains(t, bench.Disagree("w", "a", total(1, 3), "b", total(1, 2)), "total 1 is 3 for a and 2 for b")
+	require.Error(t, bench.Disagree("w", "a", total(1, 2, 3), "b", total(1, 2)))
+	asked, lie := total(1, 2), total(1, 2)
+	asked[1].Asked, asked[1].Reserved = true, 7
+	require.NoError(t, bench.Disagree("w", "a", asked, "b", lie)) // who is not asked says nothing
+	lie[1].Asked, lie[1].Reserved = true, 8
+	require.ErrorContains(t, bench.Disagree("w", "a", asked, "b", lie), "7 bytes are reserved for a at total 1, and 8 for b")
+}
+
+// What is reserved is counted by all where it is not what is occupied.
+func TestReservedIsAskedFor(t *testing.T) {
+	require.False(t, bench.Churn(2, 4, 4).Asked().Both)
+	w := bench.Halves(8, 4).Asked()
+	require.True(t, w.Both)
+	for _, d := range bench.Designs(w) {
+		c := d.New(w)
+		bench.Load(c, w.Before)
+		totals := bench.Play(c, w.Steps, nil)
+		for _, x := range totals {
+			require.True(t, x.Asked, d.Name)
+			require.Greater(t, x.Reserved, x.Bytes, d.Name)
+		}
+	}
 }

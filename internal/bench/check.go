@@ -23,7 +23,7 @@ func Tiny() []Workload {
 		Rectangles(3, 10, 30), Rectangles(3, 10, 30).PerDevice(),
 		Swapped(4, 6, 4), Swapped(4, 6, 4).PerDevice(),
 		Halves(12, 10), Singles(1, 60, 40), Singles(6, 60, 40), Everywhere(6, 6), Wide(12, 12),
-		Far(70, 3), FarOnHalves(20, 3), OneOfMany(20, 20),
+		Far(70, 3), First(Far(70, 3)), FarOnHalves(20, 3), OneOfMany(20, 20),
 		LargestFirst(l1.N150(), 40),
 		states, states.Alone(),
 		Concurrent(8, 12),
@@ -45,7 +45,8 @@ func Check(w Workload) error {
 		leave = w.leave()
 	}
 	var first string
-	var want []uint64
+	var want []Total
+	w = w.Asked()
 	for _, d := range Designs(w) {
 		c := d.New(w)
 		Load(c, w.Before)
@@ -68,6 +69,9 @@ func Check(w Workload) error {
 		for i := range w.Devices {
 			if left := c.Total(i); left != 0 && leave != nil {
 				return fmt.Errorf("%s: %s has %d bytes on device %d when all programs have left", w.Name, d.Name, left, i)
+			}
+			if both, ok := c.(interface{ Reserved(int) uint64 }); ok && both.Reserved(i) != 0 {
+				return fmt.Errorf("%s: %s has bytes reserved on device %d when all programs have left", w.Name, d.Name, i)
 			}
 		}
 	}

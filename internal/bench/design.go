@@ -15,8 +15,19 @@ type Design struct {
 	New  func(Workload) baseline.Contender // where nothing has happened yet
 }
 
-// classical is a design that knows of a workload its Spec and devices.
-func classical[C baseline.Contender](name string, create func(l1.Spec, int) C) Design {
+// classical is a design that knows of a workload its Spec and devices, and whether what is
+// reserved is asked for.
+func classical[C baseline.Reserving](name string, create func(l1.Spec, int) C) Design {
+	return Design{name, func(w Workload) baseline.Contender {
+		if w.Both {
+			return baseline.NewBoth(create(w.Spec, w.Devices), create(w.Spec, w.Devices))
+		}
+		return create(w.Spec, w.Devices)
+	}}
+}
+
+// remembering is a design for what dispatches left, and buffers.
+func remembering[C baseline.Memory](name string, create func(l1.Spec, int) C) Design {
 	return Design{name, func(w Workload) baseline.Contender { return create(w.Spec, w.Devices) }}
 }
 
@@ -29,6 +40,9 @@ func Ours() Design {
 		f := NewFleet(w.Spec, w.Devices)
 		f.Prepare(w.Before)
 		f.Prepare(w.Steps)
+		if w.Both {
+			return reserving{f}
+		}
 		return f
 	}}
 }
@@ -49,10 +63,10 @@ func Intervals() Design { return classical("intervals", baseline.NewIntervals) }
 func Rasters() Design { return classical("raster", baseline.NewRasters) }
 
 // DenseMemory is Dense for what dispatches left, and buffers.
-func DenseMemory() Design { return classical("dense", baseline.NewDenseMemory) }
+func DenseMemory() Design { return remembering("dense", baseline.NewDenseMemory) }
 
 // PerCoreMemory is PerCore for what dispatches left, and buffers.
-func PerCoreMemory() Design { return classical("percore", baseline.NewPerCoreMemory) }
+func PerCoreMemory() Design { return remembering("percore", baseline.NewPerCoreMemory) }
 
 // Designs returns all that can play w. The first one is what others are compared with:
 // what upstream computes is what is right.

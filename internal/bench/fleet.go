@@ -82,6 +82,12 @@ func (f *Fleet) Unregister(p *program.Program, devices []int) {
 // Total returns what the device has registered.
 func (f *Fleet) Total(device int) uint64 { return f.devices[device].Registered() }
 
+// reserving is a Fleet that is asked for what is reserved too.
+type reserving struct{ *Fleet }
+
+// Reserved returns what the device has reserved.
+func (f reserving) Reserved(device int) uint64 { return f.devices[device].Totals().Reserved }
+
 // CheckInvariants recounts everything.
 func (f *Fleet) CheckInvariants() error { return f.fleet.CheckInvariants() }
 

@@ -15,8 +15,9 @@ type Workload struct {
 	Name    string
 	Spec    l1.Spec
 	Devices int
-	Before  []Step // has happened when the measurement begins; nothing leaves
+	Before  []Step // has happened when the measurement begins
 	Steps   []Step // is measured
+	Both    bool   // contenders count what is reserved too; see Asked
 }
 
 // A Step is something that happens on devices: to a program or, as the last two
@@ -49,15 +50,41 @@ func Changes(steps []Step) (n int) {
 	return n
 }
 
+// Asked returns w with Both where its programs say what that means: one of them reserves other
+// bytes than it occupies.
+func (w Workload) Asked() Workload {
+	differs := func(s Step) bool {
+		if s.Program == nil {
+			return false
+		}
+		o, r := s.Program.Occupied(program.CircularBuffer), s.Program.Reserved(program.CircularBuffer)
+		return o.Bytes() != r.Bytes() || o.NumGroups() != r.NumGroups()
+	}
+	w.Both = !w.inMemory() && (slices.ContainsFunc(w.Before, differs) || slices.ContainsFunc(w.Steps, differs))
+	return w
+}
+
+// A Total is what a contender says of a device.
+type Total struct {
+	Bytes, Reserved uint64
+	Asked           bool // for what is reserved
+}
+
 // Play makes the steps on c. After each it asks for the total of each device of the
-// step, and appends the answer to totals, which should have room for all.
-func Play(c baseline.Contender, steps []Step, totals []uint64) []uint64 {
+// step, and appends the answer to totals, which should have room for all. Who counts what is
+// reserved is asked for that of the last device.
+func Play(c baseline.Contender, steps []Step, totals []Total) []Total {
 	m, _ := c.(baseline.Memory)
+	both, _ := c.(interface{ Reserved(device int) uint64 })
 	for i := range steps {
 		s := &steps[i]
 		s.make(c, m)
 		for _, d := range s.Devices {
-			totals = append(totals, c.Total(d))
+			totals = append(totals, Total{Bytes: c.Total(d)})
+		}
+		if both != nil {
+			last := &totals[len(totals)-1]
+			last.Reserved, last.Asked = both.Reserved(s.Devices[len(s.Devices)-1]), true
 		}
 	}
 	return totals
@@ -89,8 +116,8 @@ func Change(c baseline.Contender, steps []Step) {
 	}
 }
 
-// Load makes steps on c, which all register, without asking for anything. Contenders
-// that can register many programs at once do.
+// Load makes steps on c without asking for anything. Contenders that can register many programs
+// at once do, up to the first that leaves.
 func Load(c baseline.Contender, steps []Step) {
 	bulk, ok := c.(interface {
 		Load(programs []*program.Program, devices []int)
@@ -99,9 +126,14 @@ func Load(c baseline.Contender, steps []Step) {
 		Change(c, steps)
 		return
 	}
+	end := slices.IndexFunc(steps, func(s Step) bool { return s.Do == Unregister })
+	if end < 0 {
+		end = len(steps)
+	}
+	defer Change(c, steps[end:])
 	// Devices with the same programs are loaded together.
 	var programs [][]*program.Program // by device
-	for _, s := range steps {
+	for _, s := range steps[:end] {
 		for _, d := range s.Devices {
 			for len(programs) <= d {
 				programs = append(programs, nil)
@@ -120,13 +152,17 @@ func Load(c baseline.Contender, steps []Step) {
 
 // Disagree returns an error that names the first total in which a contender differs
 // from another; it may have stopped earlier.
-func Disagree(workload, name string, got []uint64, other string, want []uint64) error {
+func Disagree(workload, name string, got []Total, other string, want []Total) error {
 	if len(got) > len(want) {
 		return fmt.Errorf("%s: %s computed %d totals, %s only %d", workload, name, len(got), other, len(want))
 	}
 	for i := range got {
-		if got[i] != want[i] {
-			return fmt.Errorf("%s: total %d is %d for %s and %d for %s", workload, i, got[i], name, want[i], other)
+		g, w := got[i], want[i]
+		if g.Bytes != w.Bytes {
+			return fmt.Errorf("%s: total %d is %d for %s and %d for %s", workload, i, g.Bytes, name, w.Bytes, other)
+		}
+		if g.Asked && w.Asked && g.Reserved != w.Reserved {
+			return fmt.Errorf("%s: %d bytes are reserved for %s at total %d, and %d for %s", workload, g.Reserved, name, i, w.Reserved, other)
 		}
 	}
 	return nil
@@ -148,7 +184,7 @@ func (w Workload) On(devices ...int) Workload {
 }
 
 // Totals returns the part of the totals of w's steps that concerns the given devices.
-func (w Workload) Totals(totals []uint64, devices ...int) (out []uint64) {
+func (w Workload) Totals(totals []Total, devices ...int) (out []Total) {
 	i := 0
 	for _, s := range w.Steps {
 		for _, d := range s.Devices {

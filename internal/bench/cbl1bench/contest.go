@@ -17,6 +17,7 @@ type outcome struct {
 	us     timing
 	rivals []rival
 	costs  *costs // nil if only time was measured
+	free   bool   // nothing is asked of a call
 }
 
 // A rival is a way to count that played too, or a part of the engine that played alone.
@@ -102,7 +103,7 @@ const (
 )
 
 // kept reports whether the engine keeps what is asked of each call. times is how many times
-// as much as the best rival it needs. There is no answer without a rival.
+// as much as the best rival it needs. There is no answer without a rival, or where nothing is asked.
 func (o *outcome) kept() (kept bool, times value, ok bool) {
 	best := rival{timing: timing{change: math.Inf(1)}}
 	for _, x := range o.rivals {
@@ -110,7 +111,7 @@ func (o *outcome) kept() (kept bool, times value, ok bool) {
 			best = x
 		}
 	}
-	if math.IsInf(best.change, 1) || o.us.change == 0 {
+	if math.IsInf(best.change, 1) || o.us.change == 0 || o.free {
 		return false, value{}, false
 	}
 	return o.call(o.us) <= mostTimes*o.call(best.timing)+mostMore, o.us.over(best.timing), true
@@ -129,7 +130,7 @@ const looks = 4 // at the heap
 
 func (r *runner) costs(w bench.Workload, us bench.Design) *costs {
 	x := &costs{build: building(w), longest: math.Inf(1)}
-	totals := make([]uint64, 0, bench.Changes(w.Steps))
+	totals := make([]bench.Total, 0, bench.Changes(w.Steps))
 	base := liveHeap()
 	c := us.New(w)
 	bench.Load(c, w.Before)

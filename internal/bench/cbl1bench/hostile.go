@@ -16,9 +16,6 @@ func (r *runner) hostile(w bench.Workload, most map[string]float64, devices ...i
 	if err != nil {
 		return err
 	}
-	if len(most) == 0 {
-		r.ask(o, "longest call", value{n: o.costs.longest / 1e3, unit: "us"}, nil)
-	}
 	for _, x := range o.rivals {
 		if times, asked := most[x.name]; asked {
 			r.ask(o, "of "+x.name, o.us.over(x.timing), aimAtMost(times))
@@ -62,14 +59,17 @@ func divergedSingles(r *runner) error {
 func far(r *runner) error         { return r.below(bench.Far) }
 func farOnHalves(r *runner) error { return r.below(bench.FarOnHalves) }
 
-// below shows the first pair alone: what lies below may be looked at once.
+// below shows the first pairs beside the others, and asks nothing of them: what lies below may be
+// counted once.
 func (r *runner) below(w func(live, pairs int) bench.Workload) error {
-	for i, pairs := range r.size.below {
-		most := map[string]float64{"percore": 2}
-		if i == 0 {
-			most = nil
-		}
-		if err := r.hostile(w(r.size.fragments, pairs), most); err != nil {
+	first, err := r.match(bench.First(w(r.size.fragments, 1)), 200)
+	if err != nil {
+		return err
+	}
+	first.free = true
+	r.ask(first, "first cost of percore", first.us.over(first.of("percore")), nil)
+	for _, pairs := range r.size.below {
+		if err := r.hostile(w(r.size.fragments, pairs), map[string]float64{"percore": 2}); err != nil {
 			return err
 		}
 	}

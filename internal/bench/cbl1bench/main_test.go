@@ -90,7 +90,7 @@ func TestSamples(t *testing.T) {
 	e.play()
 	all := by(bench.Ours()).enter(w)
 	all.play()
-	require.Equal(t, []uint64{all.totals[12], all.totals[37], all.totals[62], all.totals[87]}, e.totals)
+	require.Equal(t, []bench.Total{all.totals[12], all.totals[37], all.totals[62], all.totals[87]}, e.totals)
 	require.Equal(t, e.want(all.totals), e.totals)
 
 	e.best = []float64{10, 20, 30, 40}

@@ -69,6 +69,7 @@ func (x racer) once() racer { x.rounds = 1; return x }
 func (r *runner) race(w bench.Workload, racers ...racer) ([]timing, error) {
 	times := make([]timing, len(racers))
 	entries := make([]*entry, len(racers))
+	w = w.Asked()
 	for i, x := range racers {
 		entries[i] = x.enter(w)
 		times[i].sampled = entries[i].sample
@@ -107,7 +108,7 @@ type entry struct {
 	w      bench.Workload // the part that is played
 	sample bool           // it is not all of it
 	best   []float64      // ns: of each stretch of the run, or of each point
-	totals []uint64
+	totals []bench.Total
 }
 
 func (x racer) enter(w bench.Workload) *entry {
@@ -131,7 +132,7 @@ func (x racer) enter(w bench.Workload) *entry {
 	for i := range e.best {
 		e.best[i] = math.Inf(1)
 	}
-	e.totals = make([]uint64, 0, bench.Changes(e.w.Steps))
+	e.totals = make([]bench.Total, 0, bench.Changes(e.w.Steps))
 	return e
 }
 
@@ -185,14 +186,14 @@ func (e *entry) perChange() float64 {
 }
 
 // want returns the part of the totals of the whole workload that e computes.
-func (e *entry) want(all []uint64) []uint64 {
+func (e *entry) want(all []bench.Total) []bench.Total {
 	if e.devices != nil {
 		all = e.whole.Totals(all, e.devices...)
 	}
 	if e.points == 0 {
 		return all
 	}
-	out := make([]uint64, e.points)
+	out := make([]bench.Total, e.points)
 	for i := range out {
 		out[i] = all[e.step(i)]
 	}
