@@ -27,3 +27,8 @@ func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (
 	}
 	return r.finish()
 }
+
+// RunForgetful is Run that looks for what it can forget after every event.
+func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
+	return run(file, events, opt, -1<<40)
+}

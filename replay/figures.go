@@ -23,6 +23,7 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
 		if i, ok := d.detail.get(p.ID()); ok {
 			d.figures.ProgramsDetail.Set(i, detail)
+			r.forgets.rows.came++
 			r.setBuffers(d, i, c)
 		} else {
 			row := d.figures.ProgramsDetail.Len()
@@ -252,6 +253,7 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 	} else {
 		d.starts.add(rows, o.row, on.CBFirst)
 		rows.Set(o.row, detail)
+		r.forgets.rows.came++
 	}
 	r.setBuffers(d, o.row, c)
 	if _, seen := d.detail.get(c.id); !seen {

@@ -200,7 +200,9 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 		if ok {
 			d.pending.runs(p, was.ProgramRun)
 		}
-		d.last.set(p, lastRun{run, d.dispatches.ran(p, was.n)})
+		if d.last.set(p, lastRun{run, d.dispatches.ran(p, was.n)}); !ok {
+			r.forgets.programs.came++
+		}
 	}
 	r.grown(d, rise{at: at, t: e.T, op: run.Op})
 	return nil

@@ -37,18 +37,42 @@ type programSays struct{ op, t string }
 type numbered[T comparable] struct {
 	at   map[T]uint32
 	list []T
+	free []uint32 // numbers of none
 }
 
 func (n *numbered[T]) of(v T) uint32 {
 	i, ok := n.at[v]
-	if !ok {
-		if n.at == nil {
-			n.at = map[T]uint32{}
-		}
-		i = uint32(len(n.list))
-		n.at[v], n.list = i, append(n.list, v)
+	if ok {
+		return i
 	}
+	if n.at == nil {
+		n.at = map[T]uint32{}
+	}
+	if last := len(n.free) - 1; last >= 0 {
+		i, n.free = n.free[last], n.free[:last]
+		n.list[i] = v
+	} else {
+		i, n.list = uint32(len(n.list)), append(n.list, v)
+	}
+	n.at[v] = i
 	return i
+}
+
+// keep drops the values whose numbers nobody uses: they are given again.
+func (n *numbered[T]) keep(used []bool) {
+	for v, i := range n.at {
+		if !used[i] {
+			delete(n.at, v)
+		}
+	}
+	n.free = n.free[:0]
+	var none T
+	for i := range used {
+		if !used[i] {
+			n.list[i] = none
+			n.free = append(n.free, uint32(i))
+		}
+	}
 }
 
 // Len returns the number of rows.
@@ -72,6 +96,20 @@ func (p *Programs) row(i int) *programRow {
 		return &p.full[chunk][i%rowsAtOnce]
 	}
 	return &p.last[i-len(p.full)*rowsAtOnce]
+}
+
+// use marks what the rows say and take, by number, and returns how many rows there are.
+func (p *Programs) use(says, takes []bool) int {
+	mark := func(rows []programRow) {
+		for _, row := range rows {
+			says[row.says], takes[row.takes] = true, true
+		}
+	}
+	for _, rows := range p.full {
+		mark(rows)
+	}
+	mark(p.last)
+	return p.Len()
 }
 
 // All returns the rows with their numbers.

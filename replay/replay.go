@@ -49,10 +49,18 @@ type Options struct {
 
 // Run makes the Result of events to their end. The name file is only shown. Errors are
 // those of the events, and an *event.InputError for sums beyond 2^63-1. Memory grows
-// with the number of programs and of live buffers, not with that of the events.
+// with the ids of programs and with live buffers, not with the number of events.
 func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
-	r := newReplay(file, opt)
-	count := 0
+	return run(file, events, opt, patience)
+}
+
+func run(file string, events iter.Seq2[*event.Event, error], opt Options, patience int) (*Result, error) {
+	begin := func() *replay {
+		r := newReplay(file, opt)
+		r.forgets.patience = patience
+		return r
+	}
+	r, count := begin(), 0
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -61,7 +69,7 @@ func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Resu
 			opt.Progress(e.Pos.Node)
 		}
 		if e.Kind == event.KindAgain {
-			r = newReplay(file, opt)
+			r = begin()
 			continue
 		}
 		if err := r.event(e); err != nil {
@@ -92,6 +100,7 @@ type replay struct {
 	due      dueMoments
 	contents map[*program.Program]*content
 	traces   map[device.TraceID][]*program.Program
+	forgets  forgetting
 
 	// By kind of buffer. What is registered and alive in a log is the same: until it is
 	// unregistered. In a capture what ran stays registered, and is alive until its free.
@@ -124,7 +133,7 @@ func newReplay(file string, opt Options) *replay {
 	r := &replay{
 		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
 		traces: map[device.TraceID][]*program.Program{}, executed: device.NewFleet(), strays: map[device.ID]Dispatched{},
-		common: &commonRows{}, checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		common: &commonRows{}, forgets: forgetting{patience: patience}, checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
 	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only
 	r.session.fleet.Observe(func(e device.Event) {
@@ -147,6 +156,7 @@ func (r *replay) event(e *event.Event) error {
 	if e.T != "" && len(r.notes) > known {
 		r.notes.date(at(e), e.T)
 	}
+	r.forget()
 	return err
 }
 
@@ -427,6 +437,7 @@ func (r *replay) contentOf(p *program.Program) (*content, error) {
 	}
 	c.asTold(p, r.session.programs[p.ID()])
 	r.contents[p] = c
+	r.forgets.programs.came++
 	return c, nil
 }
 

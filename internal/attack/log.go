@@ -46,6 +46,7 @@ func Logs() []Input {
 		{"devices", maxDevices, []Aim{{maxDevices, 1, 0}}, logOf(devices), Budget{105_000_000, 96 * mib}},
 		{"diverged", 3_000, []Aim{{Size: 10_000}}, logOf(diverged), Budget{65_000_000, 64 * mib}},
 		{"names", 750, []Aim{{3_000, 0, 64 * mib}}, logOf(names), Budget{5_500_000, 64 * mib}},
+		{"day", 20_000, []Aim{{300_000, 10, 32 * mib}}, logOf(day), Budget{150_000_000, 32 * mib}},
 		{"frees", 90_000, []Aim{{350_000, 5, 0}}, logOf(frees), Budget{135_000_000, 80 * mib}},
 	}
 }
@@ -155,6 +156,19 @@ func names(t *text, n int) {
 	}
 	for range n {
 		t.line(`{"event":"dispatch","program":1}`)
+	}
+}
+
+// day has programs that come and go under few ids, each of another size, name and time.
+func day(t *text, n int) {
+	const ids = 32
+	t.mesh(4)
+	for i := range n {
+		if i >= ids {
+			t.line(`{"event":"unregister","program":%d,"devices":[%d]}`, i%ids, i%4)
+		}
+		t.line(`{"event":"program","program":%d,"name":"step %d","cbs":[{"cores":"[0-0 - 7-7]","size":%d}]}`, i%ids, i, 32+32*(i%(1<<14)))
+		t.line(`{"event":"register","program":%d,"devices":[%d],"t":%d.5}`, i%ids, i%4, i)
 	}
 }
 
