@@ -1,7 +1,6 @@
 package device
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/fit"
@@ -108,17 +107,12 @@ type beside struct {
 
 // besides returns what lives on the devices of s, by their first device.
 func (f *Fleet) besides(s Set) (out []beside, err error) {
-	f.mu.RLock()
-	all, err := f.statesOf(s)
-	for _, g := range all {
-		out = append(out, beside{programs: g.list(&f.roster)})
-	}
-	f.mu.RUnlock()
+	all, known, err := f.picturedStates(s)
 	for i := range all {
-		out[i].Place = all[i].place()
-		slices.SortFunc(out[i].programs, byID)
+		at := beside{all[i].place(), all[i].list(&known)}
+		slices.SortFunc(at.programs, byID)
+		out = append(out, at)
 	}
-	slices.SortFunc(out, func(a, b beside) int { return cmp.Compare(a.Device, b.Device) })
 	return out, err
 }
 

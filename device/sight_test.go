@@ -49,11 +49,16 @@ func TestPicturesStay(t *testing.T) {
 		require.NoError(t, err)
 		room, err := f.RegisteredHeadroom(m.Set())
 		require.NoError(t, err)
+		there, err := f.besides(m.Set())
+		require.NoError(t, err)
 		for range rapid.IntRange(1, 30).Draw(t, "after") {
 			change()
 		}
 		var lateRoom []fit.Headroom
-		for _, at := range sites {
+		for i, at := range sites {
+			listed := at.list(&known)
+			slices.SortFunc(listed, byID)
+			require.Equal(t, there[i].programs, listed)
 			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).occupied.parts(), at.place())...)
 		}
 		require.Equal(t, room, lateRoom)
