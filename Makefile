@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 SHOTS    ?= build/shots
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults meets race api lint fuzz shots hammer bench bench-short cover dist check
+.PHONY: help run test short test32 faults meets race api lint fuzz shots hammer bounds bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ shots: ## pictures of pages: the tour's into docs/tour; light, dark, on a phone,
 hammer: ## every cut of every fixture, 10,000 changes, 10,000 made inputs: an hour of two cores; then a server's clients, minutes
 	go test ./cmd/cbl1 -run '^TestHammer' -count 1 -timeout 3h -v -hammer
 	go test ./serve -run '^TestHammer' -count 1 -timeout 1h -v -hammer
+
+bounds: ## what a call costs in statements and bytes, in two sizes of the histories that are worst for it
+	go test -run '^TestBounds$$' -count 1 -v ./internal/cbl1bounds
 
 bench: ## ours against the baselines: one table, some minutes
 	go run ./internal/bench/cbl1bench

@@ -105,6 +105,8 @@ type allocation struct {
 	placed *registration // its parts; nil if it has none or is backing
 	span   l1.Range      // from the first byte of the parts to the last; empty if they have none, and then where they start
 	users  int           // devices that have it
+	at     int           // in Fleet.allocations, among those of its id
+	place  int           // where the Free that met it last noted it
 }
 
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
@@ -163,16 +165,17 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		return Buffer{}, err
 	}
 	var missing []ID
-	var drop []*allocation // different devices may have different buffers of this id
-	var lowest ID          // of the devices
-	var first *allocation  // its buffer
+	var drop []freeing
+	var lowest ID         // of the devices
+	var first *allocation // its buffer
 	for slot := range s.s.slots.all() {
 		a := f.slots[slot].heap().find(id)
 		switch {
 		case a == nil:
 			missing = append(missing, f.ids[slot])
-		case !slices.Contains(drop, a):
-			drop = append(drop, a)
+		case a.place >= len(drop) || drop[a.place].a != a:
+			a.place = len(drop)
+			drop = append(drop, freeing{a, s.s.slots})
 		}
 		if a != nil && (first == nil || f.ids[slot] < lowest) {
 			lowest, first = f.ids[slot], a
@@ -184,20 +187,27 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 	if len(missing) > 0 {
 		return Buffer{}, &BufferError{Buffer: id, Device: missing[0], Err: ErrNotAllocated, More: len(missing) - 1}
 	}
-	for _, a := range drop {
-		slots := s.s.slots
-		if len(drop) > 1 {
-			slots = bitset{}
-			for slot := range s.s.slots.all() {
-				if f.slots[slot].heap().find(id) == a {
-					slots = slots.with(slot)
-				}
-			}
+	if len(drop) > 1 {
+		for i := range drop {
+			drop[i].slots = bitset{}
 		}
-		f.reheap(slots, nil, a)
+		for slot := range s.s.slots.all() {
+			x := &drop[f.slots[slot].heap().find(id).place]
+			x.slots = x.slots.with(slot)
+		}
+	}
+	for _, x := range drop {
+		f.reheap(x.slots, nil, x.a)
 	}
 	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
 	return first.copy(), nil
+}
+
+// A freeing is a buffer and the devices that are to lose it: different ones may have different
+// buffers of one id.
+type freeing struct {
+	a     *allocation
+	slots bitset
 }
 
 // Holding returns the devices that have a buffer with the given id.

@@ -96,52 +96,84 @@
 // # Bounds
 //
 // Of a call on d devices that are in s different states, of a program with t cores, which
-// lie in k classes with at most b boundaries each, beside n programs. "Paid" is amortised
-// over all calls before, on any history; all else is the worst case of one call.
+// lie in k classes with at most b boundaries each, beside n programs and m buffers. "Paid" is
+// amortised over all calls before, on any history; all else is the worst case of one call. Below
+// each is why, and what it allocates.
 //
-//	a total                    O(1), nothing allocated
-//	                           it is kept, and loaded
-//	Register, Unregister,      O(d + s (log n + t + k log b)) paid, a few nodes of trees
-//	Replace                    a state is worked out once, a class is met by its cores, and
-//	                           a range is two changes of its tree
-//	  after another device     O(d), a group at most
-//	                           the way that was gone first is remembered
-//	  in another direction     O(k) words, and for each class that is changed then a copy of
-//	                           O(n/64); w (n/2, or 64) changes where devices only passed
-//	                           a state that was passed has no content, but one of w before it
-//	  searching for hidden     O(1) look-ups for each class and change, paid
-//	  programs                 what is looked at is owed; who came or left hidden pays, and
-//	                           a class that owes a step for each of its programs counts
-//	                           them, which ends its searches for four times as many changes
-//	  the most for one call    O(s k n log n)
-//	                           each class may give up in the same call
-//	  high-water marks of      O(columns + rows) for each class that has grown and is about
-//	  cores                    to hold less; else O(1)
-//	                           they are raised where a program is taken off, nowhere else
-//	  cutting a class          O(log b + n/64), two nodes of a tree
-//	                           both parts share the tree, and copy what they change
-//	  joining classes          O(n/64) for each departure, paid
-//	                           a sweep over k classes follows k departures
-//	  meeting by another way   O(n/64 + w)
-//	                           what has the same hash is compared by bits
-//	Totals                     O(1), nothing allocated
-//	Core, Regions              O(1), nothing allocated; O(regions)
-//	                           a core names its class
-//	  behind another device    as in another direction, once
-//	                           the state keeps what was worked out
-//	Programs, Owners           O(n log n), a slice
-//	Snapshot                   O(devices + different states x (n + classes x regions))
-//	                           what is shared is looked at once
-//	  lock held                O(devices + states w), a few words for each
-//	                           the rest is read afterwards; who changes it copies it before
-//	CheckInvariants            O(different states x n x k log b)
-//	                           everything is registered anew
-//	  lock held                O(devices + residues + heaps + states w), each looked at once
-//	                           what is registered is recounted afterwards
+//	a total                        O(1)
+//	                               it is kept, and loaded; nothing
+//	Totals                         O(1), of a mesh O(its devices)
+//	                               only its fullest core is looked for; nothing
+//	Register, Unregister, Replace  O(d + s (log n + t + k log b)) paid
+//	                               a state is worked out once, a class is met by its cores, and
+//	                               a range is two changes of its tree; a few nodes of trees
+//	  after another device         O(d)
+//	                               the way that was gone first is remembered; a group at most
+//	  in another direction         O(log n + k) for each state, w (n/2, or 64) changes where
+//	                               devices only passed
+//	                               a state that was passed has no content, but one of w before
+//	                               it; O(k) words, and O(n/64) for each class that is changed
+//	  searching what is hidden     O(1) look-ups for each class and change, paid
+//	                               what is looked at is owed; who came or left hidden pays, and
+//	                               a class that owes a step for each of its programs counts
+//	                               them, which ends its searches for four times as many changes
+//	  the most for one call        O(s k n log n)
+//	                               each class may give up in the same call; O(s k n)
+//	  high-water marks of cores    O(columns + rows) for each class that has grown and is about
+//	                               to hold less; else O(1)
+//	                               they are raised where a program is taken off, nowhere else
+//	  the fullest core             O(classes of the state) where it loses bytes; else O(1)
+//	                               it is looked for among all then; nothing
+//	  cutting a class              O(log b) and O(n/64) words, two nodes of a tree
+//	                               both parts share the tree, and copy what they change
+//	  joining classes              O(n/64) for each departure, paid
+//	                               a sweep over k classes follows k departures
+//	  meeting by another way       O(n/64 + w)
+//	                               what has the same hash is compared by bits
+//	AddMesh, Remove                O(d + programs on any device)
+//	                               each is asked once who has it
+//	Allocate, Free                 O(d + s (log m + t + k log b)) paid, and O(q) beside q other
+//	                               buffers of one id
+//	                               equal devices share one heap, found as states are, or
+//	                               compared in O(m) where they meet by another way
+//	Dispatch, Enqueue, Replay      O(d) for what was left before in the same place; else O(t),
+//	                               once for all devices that were left with the same
+//	                               what it leaves is remembered, and beside which buffers a
+//	                               program fits
+//	Record, EndTrace               O(groups of cores of the programs so far)
+//	                               on each core the largest program stays
+//	Core, Regions                  O(1); O(regions)
+//	                               a core names its class; nothing; a slice
+//	  behind another device        as in another direction, once
+//	                               the state keeps what was worked out
+//	Programs, Owners               O(n log n)
+//	                               they are sorted by id; a slice
+//	Usage, Moment, Fullest         O((n + m) log (n + m)) where they lie on few sets of cores,
+//	                               O((n + m) k) where k are told apart
+//	                               each set of cores is cut by each other one
+//	Snapshot                       O(devices log devices + states (n log n + k (log k + columns +
+//	                               rows) + regions))
+//	                               what is shared is looked at once
+//	Check, Headroom, MayGrow       O(d), and for each different set of buffers what Usage takes;
+//	                               Check of what clears all buffers O(d) and nothing else
+//	Room, CheckBuffer              the same, with the programs
+//	RegisteredHeadroom             the same, with the classes
+//	CheckInvariants                O(devices log devices + states x programs of all classes log b
+//	                               + buffers of all heaps log b)
+//	                               everything is registered anew
 //
-// Tests count, on histories that are bad for it: programs looked at (hidden_test.go), nodes
-// copied (package cbregion), states, groups, contents and steps that are kept (again_test.go), and
-// that nothing is looked for by hash where a way is known (meets_test.go).
+// For a part of a call the lock is held, and others wait:
+//
+//	Snapshot, RegisteredHeadroom,  O(devices + states w), a few words for each
+//	Room, CheckBuffer              the rest is read afterwards; who changes it copies it before
+//	Check, Headroom, MayGrow       O(d)
+//	CheckInvariants                O(devices + residues + heaps + states w), each looked at once
+//	                               what is registered is recounted afterwards
+//
+// The command internal/cbl1bounds plays histories that are bad for each line of the first table, in two
+// sizes, and its test counts statements and bytes. Beside it, tests count programs looked at
+// (hidden_test.go), nodes copied (package cbregion), states, groups, contents and steps that are
+// kept (again_test.go), and that nothing is looked for by hash where a way is known (meets_test.go).
 //
 // # Concurrency
 //

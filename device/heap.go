@@ -1,8 +1,6 @@
 package device
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -15,6 +13,7 @@ type heap struct {
 	crossing[heap]
 	hash   hash // of its buffers
 	users  int  // devices that have it
+	place  int  // where the change of buffers that met it last noted it
 	live   buffers
 	totals BufferTotals
 	charge uint64
@@ -198,14 +197,17 @@ func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
 		charge   uint64
 	}
 	var moves []move
+	bare := 0 // the place in moves of devices without buffers
 	find := func(h *heap) *move {
-		for i := range moves {
-			if moves[i].from == h {
-				return &moves[i]
-			}
+		at := &bare
+		if h != nil {
+			at = &h.place
 		}
-		moves = append(moves, move{from: h, before: h.sums(), charge: h.charged()})
-		return &moves[len(moves)-1]
+		if *at >= len(moves) || moves[*at].from != h {
+			*at = len(moves)
+			moves = append(moves, move{from: h, before: h.sums(), charge: h.charged()})
+		}
+		return &moves[*at]
 	}
 	if add != nil && add.users == 0 && add.placed != nil {
 		f.roster.enter(add.placed, &f.hashes)
@@ -298,6 +300,7 @@ func (f *Fleet) hold(a *allocation, n int) {
 		if f.allocations == nil {
 			f.allocations = map[BufferID][]*allocation{}
 		}
+		a.at = len(f.allocations[a.ID])
 		f.allocations[a.ID] = append(f.allocations[a.ID], a)
 	}
 	if a.users += n; a.users > 0 {
@@ -306,10 +309,16 @@ func (f *Fleet) hold(a *allocation, n int) {
 	if a.placed != nil {
 		f.roster.retire(a.placed)
 	}
-	same := slices.DeleteFunc(f.allocations[a.ID], func(o *allocation) bool { return o == a })
-	if f.allocations[a.ID] = same; len(same) == 0 {
+	same := f.allocations[a.ID]
+	last := len(same) - 1
+	if last == 0 {
 		delete(f.allocations, a.ID)
+		return
 	}
+	same[a.at] = same[last]
+	same[a.at].at = a.at
+	same[last] = nil
+	f.allocations[a.ID] = same[:last]
 }
 
 // noteBuffers brings the sums and marks of a device whose heap has changed up to date.

@@ -179,7 +179,7 @@ func (all *recounting) check(g *recounted) error {
 	if n := g.slots.count(); g.n != n {
 		return &InvariantError{g.id, "number of devices in a group", uint64(g.n), uint64(n)}
 	}
-	again, has, err := all.again(g)
+	again, err := all.again(g)
 	if err != nil {
 		return err
 	}
@@ -191,47 +191,44 @@ func (all *recounting) check(g *recounted) error {
 		return err
 	}
 	held := g.open(&all.roster)
-	if err := g.check(held, again, has); err != nil {
+	if err := g.check(held, again); err != nil {
 		return err
 	}
-	if err := held.occupied.check(g.id, "occupied", &again.occupied, has); err != nil {
+	if err := held.occupied.check(g.id, "occupied", &again.occupied); err != nil {
 		return err
 	}
 	if held.reserved != nil {
-		if err := held.reserved.check(g.id, "reserved", again.reserved, has); err != nil {
+		if err := held.reserved.check(g.id, "reserved", again.reserved); err != nil {
 			return err
 		}
 	}
 	return g.cores.check(g.id)
 }
 
-// again registers the programs of a group once more, from nothing, and returns them too.
-func (all *recounting) again(g *recounted) (*content, []*registration, error) {
+// again registers the programs of a group once more, from nothing.
+func (all *recounting) again(g *recounted) (*content, error) {
 	again := newContent(&all.roster)
-	var has []*registration
 	for i, r := range all.programs {
 		switch _, n := g.slots.and(all.on[i]); n {
 		case 0:
 		case g.n:
 			again.add(r)
-			has = append(has, r)
 		default:
-			return nil, nil, &InvariantError{
+			return nil, &InvariantError{
 				g.id, fmt.Sprintf("number of devices of one group with program %d", r.program.ID()), uint64(n), uint64(g.n),
 			}
 		}
 	}
-	return again, has, nil
+	return again, nil
 }
 
 // check holds what a group holds against a recount, but for its classes.
-func (g *recounted) check(held, again *content, has []*registration) error {
+func (g *recounted) check(held, again *content) error {
 	ranked := 0
-	for _, r := range has {
-		if held.live.tree.Has(reaching{r.reach, r}) {
-			ranked++
-		}
-	}
+	again.live.tree.Ascend(func(at reaching) bool {
+		ranked += int(flag(held.live.tree.Has(at)))
+		return true
+	})
 	separate, now := uint64(0), again.totals()
 	if held.reserved != nil {
 		separate = 1
@@ -504,7 +501,7 @@ func atLeast(id ID, who string, have Peaks, now Totals) error {
 
 // check verifies that the classes are disjoint and not empty, sum up, and hold on
 // every core what a recount has there.
-func (p *partition) check(id ID, view string, again *partition, has []*registration) error {
+func (p *partition) check(id ID, view string, again *partition) error {
 	var seen l1.CoreSet
 	var bytes, logical uint64
 	for _, c := range p.classes {
@@ -524,14 +521,7 @@ func (p *partition) check(id ID, view string, again *partition, has []*registrat
 		}
 		bytes += c.covered.Bytes() * c.n
 		logical += c.logical * c.n
-		for _, o := range again.classes {
-			if c.cores.Overlaps(o.cores) {
-				if err := c.compare(id, view, o.class); err != nil {
-					return err
-				}
-			}
-		}
-		if err := p.checkCounted(id, view, c.class, has); err != nil {
+		if err := c.against(id, view, again); err != nil {
 			return err
 		}
 	}
@@ -584,6 +574,20 @@ func (p *partition) checkNumbers(id ID, view string, cores l1.CoreSet) error {
 	)
 }
 
+// against holds a class against those of a recount on its cores.
+func (c *class) against(id ID, view string, again *partition) (err error) {
+	again.meet(c.cores, func(at int) uint64 {
+		if err == nil {
+			err = c.compare(id, view, again.classes[at].class)
+		}
+		return 0
+	})
+	if err != nil {
+		return err
+	}
+	return c.checkCounted(id, view, again)
+}
+
 // compare holds a class against one of a recount that shares a core with it.
 func (c *class) compare(id ID, view string, want *class) error {
 	differ := func(what string, have, want uint64, cores l1.CoreSet) error {
@@ -619,15 +623,16 @@ func (c *class) compare(id ID, view string, want *class) error {
 // checkCounted verifies that a class, whose regions are right, counts the ranges of the
 // programs that are not hidden on it, each once. Where a range is counted too often,
 // or not at all, inside others, the bytes are right until one leaves.
-func (p *partition) checkCounted(id ID, view string, c *class, has []*registration) error {
+func (c *class) checkCounted(id ID, view string, again *partition) error {
 	want, named := counting{covered: new(cbregion.Coverage)}, 0
-	for _, r := range has {
-		g, here := p.footprint(r).On(c.first)
-		if counted := slices.Contains(c.counted, r); here && (c.plain || counted) {
-			want.count(g)
-			if counted {
-				named++
+	if o := again.on(c.first); o != nil {
+		for number := range o.groups.bits.all() {
+			r := again.roster.at(number)
+			counted := slices.Contains(c.counted, r)
+			if c.plain || counted {
+				want.count(again.footprint(r).Group(r.indexOf(number)))
 			}
+			named += int(flag(counted))
 		}
 	}
 	on := view + " %s on " + coresText(c.cores)

@@ -70,9 +70,11 @@ func (n *tally) checkHeaps() error {
 	}
 	entries := 0
 	for _, id := range slices.Sorted(maps.Keys(f.allocations)) {
-		for _, a := range f.allocations[id] {
+		for i, a := range f.allocations[id] {
 			entries++
 			switch {
+			case a.at != i:
+				return &InvariantError{0, "place of " + a.String(), uint64(a.at), uint64(i)}
 			case a.ID != id:
 				return &InvariantError{0, "id of " + a.String(), uint64(a.ID), uint64(id)}
 			case a.users != devices[a]:
@@ -91,12 +93,12 @@ func (n *tally) checkHeaps() error {
 // checkHeapWays verifies that the ways from heaps lead to the buffers that they name, and
 // that no two heaps are equal.
 func (f *Fleet) checkHeapWays(heaps []*heap) error {
-	for i, h := range heaps {
-		for _, o := range heaps[:i] {
-			if h.live.equal(&o.live) {
-				return &InvariantError{0, "number of equal sets of buffers", 2, 1}
-			}
+	known := shelf[heap]{} // equal ones have one hash, as was verified
+	for _, h := range heaps {
+		if known.find(h.hash, func(o *heap) bool { return h.live.equal(&o.live) }) != nil {
+			return &InvariantError{0, "number of equal sets of buffers", 2, 1}
 		}
+		known.put(h.hash, h)
 		if h.self != h || h.name == 0 {
 			return &InvariantError{0, "number of times that buffers are where ways lead", 0, 1}
 		}
@@ -125,8 +127,7 @@ func (f *Fleet) checkHeapWays(heaps []*heap) error {
 
 // checkHeap holds what is kept for a set of buffers against the buffers.
 func (n *tally) checkHeap(id ID, h *heap) error {
-	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy}}
-	var has []*registration
+	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy, roster: &n.fleet.roster}}
 	for known, a := range h.live.all() {
 		if a.ID != known {
 			return &InvariantError{id, "id of " + a.String(), uint64(a.ID), uint64(known)}
@@ -154,7 +155,6 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		}
 		if a.placed != nil && a.Kind != KindKernel && a.Kind != KindReserved {
 			again.placed.add(a.placed)
-			has = append(has, a.placed)
 		}
 	}
 	if err := agree(id, "",
@@ -170,10 +170,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 	if err := compareBuffers(id, "device", h.totals, again.totals); err != nil {
 		return err
 	}
-	if err := h.placed.check(id, "buffers'", &again.placed, has); err != nil {
-		return err
-	}
-	return nil
+	return h.placed.check(id, "buffers'", &again.placed)
 }
 
 // checkAnswers holds what a heap remembers of what is tracked beside it against a count.

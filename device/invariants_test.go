@@ -263,6 +263,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).charge++ }},
 		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).placed = nil }},
 		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live.find(4).placed = h.live.find(1).placed }},
+		{"place of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).at++ }},
 		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).users++ }},
 		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live.find(2)} }},
 		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},

@@ -146,20 +146,22 @@ func coreGroups(p *partition) []CoreGroup {
 // joinEqual joins groups that hold the same and orders them by their first core, so
 // that a snapshot does not show on which way its state was reached.
 func joinEqual(groups []CoreGroup) []CoreGroup {
-	var out []CoreGroup
-next:
+	slices.SortFunc(groups, compareHeld)
+	out := groups[:0]
 	for _, g := range groups {
-		for i := range out {
-			o := &out[i]
-			if o.Logical == g.Logical && o.Programs == g.Programs && slices.Equal(o.regions, g.regions) {
-				o.Cores = o.Cores.Union(g.Cores)
-				continue next
-			}
+		if last := len(out) - 1; last >= 0 && compareHeld(out[last], g) == 0 {
+			out[last].Cores = out[last].Cores.Union(g.Cores)
+			continue
 		}
 		out = append(out, g)
 	}
 	slices.SortFunc(out, func(a, b CoreGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
+}
+
+// compareHeld orders groups by what they hold.
+func compareHeld(a, b CoreGroup) int {
+	return cmp.Or(cmp.Compare(a.Logical, b.Logical), cmp.Compare(a.Programs, b.Programs), slices.CompareFunc(a.regions, b.regions, l1.Range.Compare))
 }
 
 // first returns the first core of a set that is not empty.

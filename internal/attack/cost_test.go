@@ -5,13 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/internal/attack"
+	"github.com/cbl1/cbl1/internal/steps"
 )
 
 // Each input keeps its budget, and one of ten times the size costs at most twelve times
@@ -37,14 +36,17 @@ func TestInputsCostWhatTheySay(t *testing.T) {
 }
 
 // A meter counts what the command does.
-type meter struct{ binary string }
+type meter struct {
+	binary string
+	steps.Reader
+}
 
 // newMeter builds the command so that it counts its statements.
 func newMeter(t *testing.T) meter {
-	m := meter{filepath.Join(t.TempDir(), "cbl1")}
-	out, err := exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=github.com/cbl1/cbl1/...,github.com/google/btree",
-		"-o", m.binary, "github.com/cbl1/cbl1/cmd/cbl1").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	r, err := steps.NewReader()
+	require.NoError(t, err)
+	m := meter{filepath.Join(t.TempDir(), "cbl1"), r}
+	require.NoError(t, steps.Build(m.binary, "github.com/cbl1/cbl1/cmd/cbl1", "github.com/cbl1/cbl1/...", "github.com/google/btree"))
 	return m
 }
 
@@ -61,25 +63,8 @@ func (m meter) cost(t *testing.T, input []byte, verb string) attack.Budget {
 		require.ErrorAs(t, err, &exit)
 		require.Contains(t, []int{1, 3}, exit.ExitCode(), "%.300s", told.String())
 	}
-	return attack.Budget{Steps: steps(t, dir), Heap: attack.HeapTold(told.String())}
-}
-
-// steps sums the counters of a run: of each block its statements, times how often it ran.
-func steps(t *testing.T, dir string) (sum int64) {
-	profile := filepath.Join(dir, "profile")
-	out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i", dir, "-o", profile).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	text, err := os.ReadFile(profile)
+	sum, err := m.Sum(dir)
 	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 {
-			statements, err := strconv.ParseInt(fields[1], 10, 64)
-			require.NoError(t, err)
-			times, err := strconv.ParseInt(fields[2], 10, 64)
-			require.NoError(t, err)
-			sum += statements * times
-		}
-	}
 	require.Positive(t, sum)
-	return sum
+	return attack.Budget{Steps: sum, Heap: attack.HeapTold(told.String())}
 }

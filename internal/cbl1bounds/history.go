@@ -1,0 +1,47 @@
+package main
+
+import (
+	"math"
+	"strings"
+)
+
+// A history brings a fleet to where calls of an operation are dearest, and plays some.
+type history struct {
+	line  string // of the table of bounds
+	about string // what is in the way, and what the size is a number of
+	sizes [2]int
+	made  func(size int) (play func(), calls int)
+	steps growth // how the steps of a call may grow with the size
+	bytes growth // how what it allocates may grow
+}
+
+// name is that of a folder.
+func (h *history) name() string {
+	return strings.NewReplacer(" ", "-", ",", "").Replace(h.line + " " + h.about)
+}
+
+// A growth is a function that a cost may follow.
+type growth struct {
+	name string
+	of   func(size float64) float64
+}
+
+func none() growth     { return growth{"nothing", func(float64) float64 { return 0 }} }
+func constant() growth { return growth{"1", func(float64) float64 { return 1 }} }
+func log() growth      { return growth{"log", math.Log2} }
+func linear() growth   { return growth{"n", func(n float64) float64 { return n }} }
+func sorting() growth  { return growth{"n log n", func(n float64) float64 { return n * math.Log2(n) }} }
+
+// edges is for the columns and rows of a grid of so many cores.
+func edges() growth { return growth{"columns + rows", func(n float64) float64 { return n/16 + 16 }} }
+
+// product is for what lies on as many sets of cores as there are things.
+func product() growth { return growth{"n x n", func(n float64) float64 { return n * n }} }
+
+// histories returns all of them. Sizes differ by eight times where that is quick enough.
+func histories() (all []history) {
+	for _, some := range [][]history{registering(), sharing(), hiding(), asking(), checking(), memory(), dispatching()} {
+		all = append(all, some...)
+	}
+	return all
+}
