@@ -26,7 +26,11 @@
 //
 //	CheckInvariants() error
 //
-// it is called after every step.
+// it is called after every step; and if it has
+//
+//	Played(m gen.Move, err error)
+//
+// it is told of every call that changes something or is refused.
 //
 // # Cost
 //

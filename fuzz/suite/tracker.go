@@ -46,3 +46,8 @@ var _ Tracker = (*model.Fleet)(nil)
 type checker interface {
 	CheckInvariants() error
 }
+
+// witness is what a Tracker may have besides.
+type witness interface {
+	Played(m gen.Move, err error)
+}

@@ -118,6 +118,9 @@ func (g *game) move(t *rapid.T, m gen.Move) {
 	want, wantErr := m.Play(g.model)
 	got, gotErr := m.Play(g.tracker)
 	t.Logf("%v -> %v, %v", m, got, gotErr)
+	if w, ok := g.tracker.(witness); ok {
+		w.Played(m, gotErr)
+	}
 	if !model.SameError(wantErr, gotErr) {
 		t.Fatalf("%v\n got error: %v\nwant error: %v", m, gotErr, wantErr)
 	}
