@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/serve"
@@ -55,11 +55,11 @@ func memory(t *testing.T) string {
 // whole record: whole records count, what they brought is leaked, and half a record is torn.
 func TestHammerDeaths(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
-	fds, goroutines := openFiles(t), runtime.NumGoroutine()
+	before := testkit.Open()
 	deaths, start := 0, time.Now()
 	for _, d := range wire.Dialects() {
 		h := newHouse(t, serve.Config{Dialect: d})
-		before, err := d.Append(nil, &wire.Record{Type: wire.TypeAlloc, Device: 1, Size: 64, Kind: 1, ID: 5})
+		whole, err := d.Append(nil, &wire.Record{Type: wire.TypeAlloc, Device: 1, Size: 64, Kind: 1, ID: 5})
 		require.NoError(t, err)
 		var torn, leaked, all int64
 		var running sync.WaitGroup
@@ -84,7 +84,7 @@ func TestHammerDeaths(t *testing.T) {
 				}
 				if n > d.Size {
 					leaked++
-					bytes = slices.Concat(before, bytes)
+					bytes = slices.Concat(whole, bytes)
 				}
 				places <- struct{}{}
 				running.Go(func() {
@@ -108,8 +108,8 @@ func TestHammerDeaths(t *testing.T) {
 		h.shut(t)
 		deaths += int(all)
 	}
-	requireBack(t, fds, goroutines)
-	t.Logf("%d deaths in %v; %d descriptors and %d goroutines before, %d and %d after; %s", deaths, time.Since(start).Round(time.Second), fds, goroutines, openFiles(t), runtime.NumGoroutine(), memory(t))
+	after := before.RequireBack(t, time.Sleep)
+	t.Logf("%d deaths in %v; %v before, %v after; %s", deaths, time.Since(start).Round(time.Second), before, after, memory(t))
 }
 
 func total1(h *house) wire.Totals {
@@ -120,7 +120,7 @@ func total1(h *house) wire.Totals {
 // Clients that send a byte now and then are in nobody's way.
 func TestHammerSlowClients(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
-	fds, goroutines := openFiles(t), runtime.NumGoroutine()
+	before := testkit.Open()
 	h := newHouse(t, serve.Config{Stall: 10 * time.Second, Dialect: wire.Newest()})
 	b, err := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 16, ID: 0x1000})
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestHammerSlowClients(t *testing.T) {
 		start = time.Now()
 		h.Snapshot()
 		looks = append(looks, time.Since(start))
-		open = max(open, openFiles(t))
+		open = max(open, testkit.Open().Files)
 		time.Sleep(10 * time.Millisecond)
 	}
 	running.Wait()
@@ -170,9 +170,9 @@ func TestHammerSlowClients(t *testing.T) {
 	middle := waits[len(waits)/2]
 	require.Less(t, middle, 100*time.Millisecond)
 	h.shut(t)
-	requireBack(t, fds, goroutines)
-	t.Logf("%d clients for %v, %d bytes: %d answers, half in %v, 99 of 100 in %v, all in %v; a snapshot in %v at most; %d descriptors, %d before and %d after; %s", n, last, sent.Load(), len(waits),
-		middle, waits[len(waits)*99/100], waits[len(waits)-1], looks[len(looks)-1], open, fds, openFiles(t), memory(t))
+	after := before.RequireBack(t, time.Sleep)
+	t.Logf("%d clients for %v, %d bytes: %d answers, half in %v, 99 of 100 in %v, all in %v; a snapshot in %v at most; %d descriptors, %v before and %v after; %s", n, last, sent.Load(), len(waits),
+		middle, waits[len(waits)*99/100], waits[len(waits)-1], looks[len(looks)-1], open, before, after, memory(t))
 }
 
 func dialHouse(t *testing.T, h *house) net.Conn {
@@ -186,7 +186,7 @@ func dialHouse(t *testing.T, h *house) net.Conn {
 // else changes.
 func TestHammerRandomBytes(t *testing.T) {
 	newHouse(t, serve.Config{}).shut(t)
-	fds, goroutines := openFiles(t), runtime.NumGoroutine()
+	before := testkit.Open()
 	h := newHouse(t, serve.Config{Grace: 20 * time.Millisecond, Stall: time.Second})
 	witness := dialHouse(t, h)
 	want, err := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeAlloc, Size: 64, Kind: 1, ID: 5, Device: 200})
@@ -218,8 +218,8 @@ func TestHammerRandomBytes(t *testing.T) {
 	require.EqualValues(t, 2, h.Counts().Records-refusedOf(h))
 	require.NoError(t, witness.Close())
 	h.shut(t)
-	requireBack(t, fds, goroutines)
-	t.Logf("%d bytes of %d clients; %s", bytes, clients, memory(t))
+	after := before.RequireBack(t, time.Sleep)
+	t.Logf("%d bytes of %d clients; %v before, %v after; %s", bytes, clients, before, after, memory(t))
 }
 
 // refusedOf returns how many records named a device that cannot be.
@@ -235,6 +235,7 @@ func refusedOf(h *house) int64 {
 // A day of a model's allocations, a step a second: what the server says in the end is what the
 // log that it recorded says, and no record is lost.
 func TestHammerDay(t *testing.T) {
+	before := testkit.Open()
 	path := filepath.Join(t.TempDir(), "day.jsonl")
 	var now atomic.Int64
 	var devices []wire.Device
@@ -279,6 +280,7 @@ func TestHammerDay(t *testing.T) {
 		got = append(got, figures{d.RegisteredLogical, d.RegisteredCorePeak, d.CorePeak, all.L1.Final, all.DRAM.Final})
 	}
 	require.Equal(t, want, got)
+	before.RequireBack(t, time.Sleep)
 	t.Logf("%d records in %v, %.0f a second; the log has %d bytes and is read in %v; in memory after half: %s, in the end: %s", records, took.Round(time.Millisecond),
 		float64(records)/took.Seconds(), info.Size(), time.Since(start).Round(time.Millisecond), middle, memory(t))
 }

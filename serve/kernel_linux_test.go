@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/serve"
 	"github.com/cbl1/cbl1/wire"
@@ -77,7 +77,7 @@ func (h *house) shut(t *testing.T) {
 func TestKilled(t *testing.T) {
 	// What a process opens once and keeps, like its poller, is there before anything is counted.
 	newHouse(t, serve.Config{}).shut(t)
-	fds, goroutines := openFiles(t), runtime.NumGoroutine()
+	before := testkit.Open()
 	h := newHouse(t, serve.Config{Dialect: wire.Newest()})
 	b, err := wire.Newest().Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 4096, ID: 0x1000, PID: 1})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestKilled(t *testing.T) {
 	require.EqualValues(t, 5, c.Leaked)
 	require.EqualValues(t, 5, c.Torn)
 	h.shut(t)
-	requireBack(t, fds, goroutines)
+	before.RequireBack(t, time.Sleep)
 }
 
 // child starts a process that has sent some bytes.
@@ -110,38 +110,6 @@ func (h *house) child(t *testing.T, b []byte) *exec.Cmd {
 	_, err = out.Read(make([]byte, 4))
 	require.NoError(t, err)
 	return child
-}
-
-// requireBack waits until no more is open, and runs, than before.
-func requireBack(t *testing.T, fds, goroutines int) {
-	t.Helper()
-	for range 10_000 {
-		if openFiles(t) <= fds && runtime.NumGoroutine() <= goroutines {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	require.LessOrEqual(t, openFiles(t), fds, "open: %v", links(t))
-	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
-}
-
-// links says what descriptors stand for.
-func links(t *testing.T) (out []string) {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	require.NoError(t, err)
-	for _, e := range entries {
-		to, _ := os.Readlink("/proc/self/fd/" + e.Name()) // that of the folder itself is closed
-		out = append(out, e.Name()+" "+to)
-	}
-	return out
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	require.NoError(t, err)
-	return len(entries)
 }
 
 // The documented Python client gets what its faults make of right answers.

@@ -223,7 +223,7 @@ func codesOf(t *testing.T, text string) (codes []string) {
 	for e, err := range wire.NewLines(strings.NewReader(text), "lines").Events() {
 		require.NoError(t, err)
 		if e.Kind == event.KindHidden {
-			codes = append(codes, string(e.Code))
+			codes = append(codes, e.Code)
 		}
 	}
 	return codes

@@ -2,16 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +83,27 @@ func (s *stage) client(t *testing.T, records ...wire.Record) {
 	_, err := io.ReadFull(here, make([]byte, 144)) // all was taken in
 	require.NoError(t, err)
 	s.open = append(s.open, here)
+}
+
+// fleet tells of a fleet with a name in a log that ends.
+func (s *stage) fleet(t *testing.T, log string) {
+	logs := &stage{conns: make(chan net.Conn)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.server.ServeLogs(logs) // until it is closed
+	}()
+	here, there := net.Pipe()
+	logs.conns <- there
+	go func() { _, _ = io.Copy(io.Discard, here) }() // its answers
+	_, err := io.WriteString(here, log)
+	require.NoError(t, err)
+	require.NoError(t, here.Close())
+	t.Cleanup(func() {
+		_ = s.server.Close()
+		close(logs.conns)
+		<-ended
+	})
 }
 
 func fetch(t *testing.T, h http.Handler, path string) string {
@@ -216,84 +233,4 @@ func TestHTTPRefuses(t *testing.T) {
 	stop, err := (&exposing{address: "0.0.0.0:0", anywhere: true}).start(s.server, io.Discard)
 	require.NoError(t, err)
 	stop()
-}
-
-// Slow clients hold nobody up, and those beyond the bound wait until one has gone.
-func TestSlowHTTP(t *testing.T) {
-	s := busyStage(t)
-	var errs strings.Builder
-	stop, err := (&exposing{address: "localhost:0"}).start(s.server, &errs)
-	require.NoError(t, err)
-	defer stop()
-	url := strings.TrimSpace(strings.TrimPrefix(errs.String(), "cbl1: "))
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
-	for range 200 {
-		c, err := net.Dial("tcp", address)
-		require.NoError(t, err)
-		defer func() { _ = c.Close() }()
-		_, err = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: loc")
-		require.NoError(t, err)
-	}
-	begun := time.Now()
-	r, err := http.Get(url)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, r.StatusCode)
-	_, err = io.Copy(io.Discard, r.Body)
-	require.NoError(t, err)
-	require.NoError(t, r.Body.Close())
-	t.Logf("answered in %v beside 200 slow clients", time.Since(begun))
-}
-
-// The names that rules and dashboard ask for are names of metrics.
-func TestPrometheusFiles(t *testing.T) {
-	text := fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics")
-	names := map[string]bool{"cbl1_device_dispatched_bytes": true, "cbl1_device_tracked_bytes": true, "cbl1_device_tracked_core_bytes": true}
-	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(text, -1) {
-		names[m[1]] = true
-	}
-	folder := filepath.Join("..", "..", "docs", "prometheus")
-	for _, file := range []string{"cbl1.rules.yml", "cbl1.dashboard.json"} {
-		b, err := os.ReadFile(filepath.Join(folder, file))
-		require.NoError(t, err)
-		used := regexp.MustCompile(`cbl1_(device|process|odd|leaked)\w+`).FindAllString(string(b), -1)
-		require.NotEmpty(t, used)
-		for _, name := range slices.Compact(used) {
-			require.True(t, names[name], "%s asks for %s", file, name)
-		}
-		if strings.HasSuffix(file, ".json") {
-			require.True(t, json.Valid(b))
-		}
-	}
-}
-
-// promtool accepts the metrics, the rules, and every query of the dashboard; the rules fire
-// when they should.
-func TestPromtool(t *testing.T) {
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("needs promtool, which is in the package prometheus")
-	}
-	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "prometheus"))
-	require.NoError(t, err)
-	tool := func(in string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(promtool, args...)
-		cmd.Dir, cmd.Stdin = folder, strings.NewReader(in)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "promtool %s\n%s", args, out)
-	}
-	tool(fetch(t, (&exposing{processes: true}).handler(busyStage(t).server), "/metrics"), "check", "metrics")
-	tool("", "check", "rules", "cbl1.rules.yml")
-	tool("", "test", "rules", "cbl1.rules.test.yml")
-
-	b, err := os.ReadFile(filepath.Join(folder, "cbl1.dashboard.json"))
-	require.NoError(t, err)
-	var rules strings.Builder
-	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
-	for i, m := range regexp.MustCompile(`"expr": ("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(string(b), -1) {
-		fmt.Fprintf(&rules, "  - record: dashboard:query:%d\n    expr: %s\n", i, m[1])
-	}
-	file := filepath.Join(t.TempDir(), "dashboard.yml")
-	require.NoError(t, os.WriteFile(file, []byte(rules.String()), 0o600))
-	tool("", "check", "rules", file)
 }
