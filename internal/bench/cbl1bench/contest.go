@@ -102,16 +102,22 @@ const (
 	mostMore  = 300
 )
 
-// kept reports whether the engine keeps what is asked of each call. times is how many times
-// as much as the best rival it needs. There is no answer without a rival, or where nothing is asked.
-func (o *outcome) kept() (kept bool, times value, ok bool) {
-	best := rival{timing: timing{change: math.Inf(1)}}
+// best returns the rival that needs least, if there is one.
+func (o *outcome) best() (best rival, ok bool) {
+	best.change = math.Inf(1)
 	for _, x := range o.rivals {
 		if !x.part && x.change > 0 && x.change < best.change {
 			best = x
 		}
 	}
-	if math.IsInf(best.change, 1) || o.us.change == 0 || o.free {
+	return best, !math.IsInf(best.change, 1) && o.us.change != 0
+}
+
+// kept reports whether the engine keeps what is asked of each call. times is how many times
+// as much as the best rival it needs. There is no answer without a rival, or where nothing is asked.
+func (o *outcome) kept() (kept bool, times value, ok bool) {
+	best, ok := o.best()
+	if !ok || o.free {
 		return false, value{}, false
 	}
 	return o.call(o.us) <= mostTimes*o.call(best.timing)+mostMore, o.us.over(best.timing), true

@@ -17,6 +17,9 @@ import (
 // Some calls look at a whole fleet. What is asked of them is how long they take, and for
 // how long they keep everybody else from working.
 
+// waiting is the row of how long others have waited for a look.
+const waiting = "others wait at most"
+
 // A look is such a call on a fleet.
 type look struct {
 	name   string
@@ -51,10 +54,10 @@ func (r *runner) look(x look) error {
 	if waited = oneProcessor(); waited.instead == "" {
 		waited = value{n: math.Inf(1), unit: "ms"}
 		for range r.rounds {
-			waited.n = min(waited.n, waiting(f, x.call)/1e6)
+			waited.n = min(waited.n, waits(f, x.call)/1e6)
 		}
 	}
-	r.add(row{workload: x.name, what: "others wait at most", value: waited, goal: aimAtMost(x.waited / 1e6)})
+	r.add(row{workload: x.name, what: waiting, value: waited, goal: aimAtMost(x.waited / 1e6)})
 	return nil
 }
 
@@ -67,9 +70,9 @@ func oneProcessor() (v value) {
 	return v
 }
 
-// waiting returns the ns that the slowest of many calls needs that write nothing, but
+// waits returns the ns that the slowest of many calls needs that write nothing, but
 // have to wait for the lock, beside a call.
-func waiting(f *device.Fleet, call func(*device.Fleet) error) float64 {
+func waits(f *device.Fleet, call func(*device.Fleet) error) float64 {
 	var done atomic.Bool
 	var beside sync.WaitGroup
 	ready, longest := make(chan struct{}), time.Duration(0)

@@ -1,6 +1,7 @@
 // Command cbl1bench measures the engine against the baselines, and how fast large
 // captures are read against encoding/json and Python, and prints a table for each
-// workload as soon as it is measured, or all rows as CSV at the end:
+// workload as soon as it is measured, and at the end one with a line for each, with the list of
+// what was missed; or all rows as CSV:
 //
 //	go run ./internal/bench/cbl1bench            # everything, some minutes
 //	go run ./internal/bench/cbl1bench -short     # smaller, under a minute
@@ -65,10 +66,13 @@ func run(args []string, out, errw io.Writer) int {
 	}
 	if *csv {
 		err = printCSV(out, r.rows)
-	} else {
+	} else if err = printWhole(out, r.rows); err == nil {
 		fmt.Fprintf(out, "all totals equal; %d rounds; %.0f s\n", r.rounds, time.Since(begin).Seconds())
 		for _, x := range missed(r.rows) {
 			fmt.Fprintf(out, "a call takes more than %d times the best other structure and %d ns: %s\n", mostTimes, mostMore, x)
+		}
+		for _, x := range missedAims(r.rows) {
+			fmt.Fprintln(out, x)
 		}
 	}
 	if err != nil {

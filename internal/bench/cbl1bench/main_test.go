@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,6 +38,9 @@ func TestEveryPart(t *testing.T) {
 				require.NotEmpty(t, x.what)
 			}
 			require.NoError(t, printTable(io.Discard, r.rows))
+			for _, l := range linesOf(r.rows) {
+				require.Len(t, l.cells(), len(wholeHeader()))
+			}
 		})
 	}
 }
@@ -174,4 +179,36 @@ func TestWhatIsAskedOfEachCall(t *testing.T) {
 	o.rivals = nil
 	_, _, ok = o.kept()
 	require.False(t, ok)
+}
+
+// The whole table has a line for each workload, and says of each what was missed.
+func TestWholeTable(t *testing.T) {
+	w := bench.Mesh(4, 10)
+	o := &outcome{w: w, us: timing{change: 1_000}, rivals: []rival{{name: "slow", timing: timing{change: 200}}, {name: "best", timing: timing{change: 100}}},
+		costs: &costs{allocations: 2, peak: 2048, longest: 5_000}}
+	rows := []row{
+		{workload: "W1", outcome: o, what: "of slow", value: value{n: 5, unit: "x"}, goal: aimAtMost(4)},
+		{workload: "W1", what: "of best", value: value{n: 3, unit: "x"}, goal: atMost(4, 3)},
+		{workload: "snapshot", what: "a call", value: value{n: 7, unit: "ms"}, goal: atMost(6, 5)},
+		{workload: "snapshot", what: waiting, value: value{n: 2, unit: "ms"}, goal: aimAtMost(2)},
+		{workload: "W10", what: "ns per read", value: value{instead: "needs 2 CPUs"}, goal: atMost(1, 1)},
+		{workload: "heap", what: "held", value: value{n: 1, unit: "KiB"}},
+	}
+	var out bytes.Buffer
+	require.NoError(t, printWhole(&out, rows))
+	var cells [][]string
+	for text := range strings.Lines(out.String()) {
+		cells = append(cells, regexp.MustCompile(" {2,}").Split(strings.TrimSpace(text), -1))
+	}
+	require.Equal(t, [][]string{
+		wholeHeader(),
+		{"W1", "4 us", "best 0.10x", "NO: 10x", "1 of 2", "2", "-", "2 KiB", "5 us"},
+		{"snapshot", "7 ms", "-", "-", "NO", "-", "-", "-", "2 ms"},
+		{"W10", "needs 2 CPUs", "-", "-", "needs 2 CPUs", "-", "-", "-", "-"},
+		{"heap", "1 KiB", "-", "-", "-", "-", "-", "-", "-"},
+	}, cells)
+	require.Equal(t, []string{
+		"aim missed: W1, of slow: 5x, aim <= 4",
+		"floor missed: snapshot, a call: 7 ms, floor <= 6",
+	}, missedAims(rows))
 }

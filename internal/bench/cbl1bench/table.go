@@ -147,18 +147,25 @@ func (o *outcome) cells() []string {
 	if o == nil {
 		return []string{"", "", "", "", "", "", "", "", ""}
 	}
-	out := []string{duration(o.us.change), duration(o.call(o.us)), o.others(), "-"}
-	if kept, times, ok := o.kept(); ok && kept {
-		out[3] = "kept"
-	} else if ok {
-		out[3] = "NO: " + times.String()
-	}
+	out := []string{duration(o.us.change), duration(o.call(o.us)), o.others(), o.floor()}
 	if o.costs == nil {
 		return append(out, "-", "-", "-", "-", "-")
 	}
 	return append(out,
 		number(o.costs.allocations), number(o.costs.peak/1024)+" KiB", duration(o.costs.longest),
 		o.costs.collecting.String(), duration(o.costs.build))
+}
+
+// floor says whether a call takes no longer than is asked of each.
+func (o *outcome) floor() string {
+	switch kept, times, ok := o.kept(); {
+	case !ok:
+		return "-"
+	case kept:
+		return "kept"
+	default:
+		return "NO: " + times.String()
+	}
 }
 
 // missed lists the outcomes in which a call takes longer than is asked of each.
