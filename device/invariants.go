@@ -26,7 +26,10 @@ func (f *Fleet) CheckInvariants() error {
 			return err
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return taken.checkWays()
 }
 
 // checkKept verifies everything but what states hold, which it returns, if it can be found.
@@ -146,6 +149,8 @@ type recounting struct {
 	programs []*registration // by id
 	on       []bitset        // the devices that have them
 	roster   roster
+	steps    []int // how many name what is in roster.of
+	states   []recountedState
 }
 
 // A recounted is a group as it was.
@@ -160,7 +165,7 @@ type recounted struct {
 
 // recount returns what the groups hold.
 func (f *Fleet) recount(groups []*group) *recounting {
-	out := &recounting{roster: roster{of: slices.Clone(f.roster.of)}}
+	out := &recounting{roster: roster{of: slices.Clone(f.roster.of)}, states: make([]recountedState, 0, f.states.len())}
 	for _, g := range groups {
 		one := recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge}
 		one.slots = g.slots.clone()
@@ -169,6 +174,16 @@ func (f *Fleet) recount(groups []*group) *recounting {
 	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
 		r := f.programs[id]
 		out.programs, out.on = append(out.programs, r), append(out.on, r.on.clone())
+	}
+	for _, r := range out.roster.of {
+		n := 0
+		if r != nil {
+			n = r.steps
+		}
+		out.steps = append(out.steps, n)
+	}
+	for _, s := range f.states.all() {
+		out.states = append(out.states, s.recounted())
 	}
 	f.pictured.Store(f.serial + 1)
 	return out
@@ -317,26 +332,7 @@ func (f *Fleet) checkStates() error {
 			}
 		}
 	}
-	return f.checkSteps()
-}
-
-// checkSteps verifies that registrations know how many steps name them, and that ways lead
-// where they should.
-func (f *Fleet) checkSteps() error {
-	named := map[*registration]int{}
-	for _, s := range f.states.all() {
-		for _, r := range []*registration{s.old, s.new} {
-			if r != nil {
-				named[r]++
-			}
-		}
-	}
-	for _, r := range f.roster.of {
-		if r != nil && r.steps != named[r] {
-			return &InvariantError{0, fmt.Sprintf("number of steps that name program %d", r.program.ID()), uint64(r.steps), uint64(named[r])}
-		}
-	}
-	return f.checkWays()
+	return nil
 }
 
 // check verifies that a state is needed, and that its content is in one place.
@@ -349,68 +345,6 @@ func (s *state) check() error {
 		figure{"number of contents of a state that has lent its own", flag(lent && s.content != nil), 0},
 		figure{"number of times that a content is lent one step", flag(!lent || s.lent.from == s && s.lent.content != nil), 1},
 	)
-}
-
-// checkWays verifies that the ways from states lead to the set of programs that they
-// name, and that no two states are equal.
-func (f *Fleet) checkWays() error {
-	number := map[uint64]int{} // by serial number; buffers have none
-	for _, r := range f.roster.of {
-		if r != nil && r.serial != 0 {
-			number[r.serial] = r.number
-		}
-	}
-	sets, err := f.setsOfStates()
-	if err != nil {
-		return err
-	}
-	for s, set := range sets {
-		if s.self != s || s.name == 0 {
-			return &InvariantError{0, "number of times that a state is where ways lead", 0, 1}
-		}
-		for _, w := range s.ways {
-			if !w.open() {
-				continue
-			}
-			set := set.clone()
-			for _, serial := range []uint64{w.old, w.new} {
-				if n, ok := number[serial]; ok {
-					set = set.flip(n)
-				}
-			}
-			if to, ok := sets[w.to.self]; !ok || !set.equal(to) {
-				return &InvariantError{0, "number of times that a way between states leads to the right one", 0, 1}
-			}
-		}
-	}
-	return nil
-}
-
-// setsOfStates returns the programs of each state, which are others than those of all
-// other states.
-func (f *Fleet) setsOfStates() (map[*state]bitset, error) {
-	sets := make(map[*state]bitset, f.states.len())
-	same := map[string]bool{}
-	var text []byte
-	add := func(s *state, set bitset) error {
-		text = text[:0]
-		for number := range set.all() {
-			text = append(text, byte(number), byte(number>>8), byte(number>>16), byte(number>>24))
-		}
-		if same[string(text)] {
-			return &InvariantError{0, "number of states with the same programs", 2, 1}
-		}
-		same[string(text)] = true
-		sets[s] = set.clone()
-		return nil
-	}
-	for _, s := range f.states.all() {
-		v := s.sight()
-		if err := add(s, v.members(bitset{})); err != nil {
-			return nil, err
-		}
-	}
-	return sets, nil
 }
 
 // plus adds the figures of one device to the sums of a mesh.

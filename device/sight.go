@@ -133,11 +133,7 @@ func (s *state) sight() sight {
 func (v *sight) members(b bitset) bitset {
 	b = b.copyOf(v.content.has.bits)
 	for _, by := range v.steps {
-		for _, r := range [...]*registration{by.old, by.new} {
-			if r != nil {
-				b = b.flip(r.number)
-			}
-		}
+		b = b.over(by)
 	}
 	return b
 }
