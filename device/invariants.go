@@ -1,9 +1,7 @@
 package device
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,31 +19,29 @@ func (f *Fleet) CheckInvariants() error {
 	if taken == nil {
 		return err
 	}
-	for i := range taken.groups {
-		if err := taken.check(&taken.groups[i]); err != nil {
-			return err
-		}
+	if err := taken.check(); err != nil {
+		return err
 	}
 	if err != nil {
 		return err
 	}
-	return taken.checkWays()
+	return taken.checkWays() // which follows what was verified under the lock
 }
 
 // checkKept verifies everything but what states hold, which it returns, if it can be found.
 func (f *Fleet) checkKept() (*recounting, error) {
+	taken := f.recounting()
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if err := f.checkIndex(); err != nil {
 		return nil, err
 	}
-	// By first device, so that the first error is always the same one.
-	groups := slices.SortedFunc(slices.Values(f.groups), func(a, b *group) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
 	memory := f.tally()
 	if err := memory.checkHeaps(); err != nil {
 		return nil, err
 	}
-	return f.recount(groups), f.checkSums(groups, memory)
+	f.recount(taken)
+	return taken, f.checkSums(f.groups, memory)
 }
 
 // checkSums holds the figures of devices and of meshes against those of their states.
@@ -124,113 +120,20 @@ func (f *Fleet) checkIndex() error {
 	if err := agree(0, "", figure{"number of ids in use", uint64(found), uint64(n)}, figure{"number of live slots", uint64(f.live.count()), uint64(n)}); err != nil {
 		return err
 	}
-	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
-		r := f.programs[id]
-		switch {
-		case r.program.ID() != id:
-			return &InvariantError{0, "id of a registered program", uint64(id), uint64(r.program.ID())}
-		case r.on.empty():
-			return &InvariantError{0, fmt.Sprintf("number of devices of registered program %d", id), 0, 1}
-		case r.latest() != r:
-			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d is what took its place last", id), 0, 1}
-		case f.roster.at(r.number) != r:
-			return &InvariantError{0, fmt.Sprintf("number of times that registered program %d has its number", id), 0, 1}
-		}
-		if _, n := r.on.minus(f.live); n > 0 {
-			return &InvariantError{0, fmt.Sprintf("number of removed devices that have program %d", id), uint64(n), 0}
-		}
-	}
 	return nil
-}
-
-// A recounting is what a fleet holds that has to be counted anew. It may be looked at without the lock.
-type recounting struct {
-	groups   []recounted
-	programs []*registration // by id
-	on       []bitset        // the devices that have them
-	roster   roster
-	steps    []int // how many name what is in roster.of
-	states   []recountedState
-}
-
-// A recounted is a group as it was.
-type recounted struct {
-	id ID // of its first device
-	sight
-	group
-	hash   hash
-	totals figures
-	charge uint64
-}
-
-// recount returns what the groups hold.
-func (f *Fleet) recount(groups []*group) *recounting {
-	out := &recounting{roster: roster{of: slices.Clone(f.roster.of)}, states: make([]recountedState, 0, f.states.len())}
-	for _, g := range groups {
-		one := recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge}
-		one.slots = g.slots.clone()
-		out.groups = append(out.groups, one)
-	}
-	for _, id := range slices.Sorted(maps.Keys(f.programs)) {
-		r := f.programs[id]
-		out.programs, out.on = append(out.programs, r), append(out.on, r.on.clone())
-	}
-	for _, r := range out.roster.of {
-		n := 0
-		if r != nil {
-			n = r.steps
-		}
-		out.steps = append(out.steps, n)
-	}
-	for _, s := range f.states.all() {
-		out.states = append(out.states, s.recounted())
-	}
-	f.pictured.Store(f.serial + 1)
-	return out
-}
-
-// check holds what is kept for a group of devices against a recount.
-func (all *recounting) check(g *recounted) error {
-	if n := g.slots.count(); g.n != n {
-		return &InvariantError{g.id, "number of devices in a group", uint64(g.n), uint64(n)}
-	}
-	again, err := all.again(g)
-	if err != nil {
-		return err
-	}
-	now := again.totals().row()
-	if err := compareTotals(g.id, "device", g.totals.row(), now); err != nil {
-		return err
-	}
-	if err := atLeast(g.id, "device", g.peak, now); err != nil {
-		return err
-	}
-	held := g.open(&all.roster)
-	if err := g.check(held, again); err != nil {
-		return err
-	}
-	if err := held.occupied.check(g.id, "occupied", &again.occupied); err != nil {
-		return err
-	}
-	if held.reserved != nil {
-		if err := held.reserved.check(g.id, "reserved", again.reserved); err != nil {
-			return err
-		}
-	}
-	return g.cores.check(g.id)
 }
 
 // again registers the programs of a group once more, from nothing.
 func (all *recounting) again(g *recounted) (*content, error) {
 	again := newContent(&all.roster)
-	for i, r := range all.programs {
-		switch _, n := g.slots.and(all.on[i]); n {
+	for _, p := range all.programs {
+		switch _, n := g.slots.and(p.on); n {
 		case 0:
 		case g.n:
-			again.add(r)
+			again.add(p.r)
 		default:
 			return nil, &InvariantError{
-				g.id, fmt.Sprintf("number of devices of one group with program %d", r.program.ID()), uint64(n), uint64(g.n),
+				g.id, fmt.Sprintf("number of devices of one group with program %d", p.r.program.ID()), uint64(n), uint64(g.n),
 			}
 		}
 	}
