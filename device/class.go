@@ -57,7 +57,7 @@ type partition struct {
 	round   uint64 // the last walk over classes
 
 	live      *live                                 // the programs; nil of buffers, of which none is hidden
-	roster    *roster                               // of the numbers in class.groups; nil where live is
+	roster    *roster                               // of the numbers in class.groups
 	footprint func(*registration) program.Footprint // of which view this is
 }
 
@@ -144,7 +144,7 @@ func (p *partition) newClass(cores l1.CoreSet, free uint64) int {
 		cores = p.rest(cores)
 	}
 	c := &class{owner: p.owner, cores: cores, n: free}
-	c.covered, c.plain = new(cbregion.Coverage), p.live == nil
+	c.covered, c.plain = new(cbregion.Coverage), p.rare(c)
 	return p.enter(seat{class: c})
 }
 

@@ -11,14 +11,12 @@ type content struct {
 	reserved *partition // nil while it would be equal to occupied
 	live     *live      // the programs
 	differ   int        // programs whose reserved footprint is another one
-	has      marks      // the programs, by the marks of their first groups
-	programs int
-	charge   uint64 // sum of the programs' charges
+	charge   uint64     // sum of the programs' charges
 }
 
 // newContent returns the content of a device without programs.
 func newContent(o *roster) *content {
-	t := &content{live: newLive()}
+	t := &content{live: new(live)}
 	t.occupied = partition{live: t.live, roster: o, footprint: occupiedBy}
 	return t
 }
@@ -56,8 +54,6 @@ func (t *content) add(r *registration) {
 		t.reserved.add(r)
 	}
 	t.live.put(r)
-	t.has.put(r.mark)
-	t.programs++
 	t.charge += r.charge
 }
 
@@ -74,8 +70,6 @@ func (t *content) remove(r *registration) {
 	case t.reserved != nil:
 		t.reserved.remove(r)
 	}
-	t.has.drop(r.mark)
-	t.programs--
 	t.charge -= r.charge
 }
 
@@ -115,7 +109,7 @@ func (t *content) totals() figures {
 		Reserved:   t.reservation().bytes,
 		Logical:    t.occupied.logical,
 		Core:       t.occupied.fullest,
-		Programs:   t.programs,
+		Programs:   t.live.n,
 	}
 }
 
@@ -124,8 +118,7 @@ func (t *content) totals() figures {
 func (t *content) clone(o *roster) *content {
 	out := *t
 	out.born = 0
-	out.has.bits = t.has.bits.clone()
-	out.live = t.live.clone()
+	out.live = t.live.clone(o)
 	out.occupied = t.occupied.clone(0)
 	out.occupied.live, out.occupied.roster = out.live, o
 	if t.reserved != nil {

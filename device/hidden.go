@@ -23,6 +23,9 @@ import (
 // The union of the counted ranges is that of all ranges, at all times. What is
 // counted is then a few boundaries, in one or two cache lines.
 //
+// A class that few of the programs lie on, rare among the classes, hides none: a search would look
+// at the programs of others.
+//
 // There are programs that make searching dear: those that reach far on other cores, and
 // those that are counted in any case. So a class keeps account of what searching has
 // cost: its debt. A hidden program that comes or leaves pays for some steps, since it
@@ -40,6 +43,9 @@ const (
 	// worthCounting is how many steps of searching cost as much as a change of a tree,
 	// measured.
 	worthCounting = 32
+	// worthSearching is how many programs there may be for each one of the class, so that those of
+	// the class are found among all.
+	worthSearching = 16
 	// worthTrying is after how many changes a plain class tries anew, for each of its programs.
 	worthTrying = 4
 	// mostVain is how many times this is doubled at most.
@@ -90,11 +96,17 @@ func (c *counting) count(g program.Group) (grew uint64) {
 	return grew
 }
 
+// rare reports whether a search for programs of the class would mostly look at others. Such a class
+// hides none.
+func (p *partition) rare(c *class) bool {
+	return p.live == nil || c.programs < p.live.n/worthSearching
+}
+
 // arrive counts a program that is not among the live ones yet, if its group is not covered.
 // It returns the bytes that became covered.
 func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 	if c.plain {
-		if c.changes++; p.live == nil || c.changes <= c.patience() {
+		if c.changes++; p.rare(c) || c.changes <= c.patience() {
 			return c.count(g)
 		}
 		p.tryAnew(c)
@@ -145,6 +157,9 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 			if gap.IsEmpty() {
 				break
 			}
+			if p.rare(c) {
+				return bytes + p.countAll(c)
+			}
 			r, g := p.farthest(c, gap)
 			if len(c.counted) == mostCounted || c.debt > c.programs {
 				return bytes + p.countAll(c)
@@ -165,6 +180,7 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 // ends when too much is.
 func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group program.Group) {
 	end := gap.Start
+	p.live.sort(p.roster)
 	for r := range p.live.search {
 		if r.reach <= end || c.debt > c.programs { // that of the others is no higher, on any core
 			break

@@ -142,11 +142,7 @@ func (all *recounting) again(g *recounted) (*content, error) {
 
 // check holds what a group holds against a recount, but for its classes.
 func (g *recounted) check(held, again *content) error {
-	ranked := 0
-	again.live.tree.Ascend(func(at reaching) bool {
-		ranked += int(flag(held.live.tree.Has(at)))
-		return true
-	})
+	ordered, ranked := held.live.ranked(again.live, again.occupied.roster)
 	separate, now := uint64(0), again.totals()
 	if held.reserved != nil {
 		separate = 1
@@ -154,17 +150,17 @@ func (g *recounted) check(held, again *content) error {
 	return agree(g.id, "",
 		figure{"charge", g.charge, again.charge},
 		figure{"charge of the content", held.charge, again.charge},
-		figure{"number of programs of the content", uint64(held.programs), uint64(again.programs)},
-		figure{"number of programs by how far they reach", uint64(held.live.len()), uint64(ranked)},
-		figure{"number of programs by how far they reach", uint64(ranked), uint64(again.programs)},
+		figure{"number of programs of the content", uint64(held.live.n), uint64(again.live.n)},
+		figure{"number of programs by how far they reach", uint64(ordered), uint64(ranked)},
+		figure{"number of programs by how far they reach", uint64(ranked), uint64(again.live.n)},
 		figure{"number of programs that reserve otherwise than they occupy", uint64(held.differ), uint64(again.differ)},
 		figure{"number of separate counts of what is reserved", separate, uint64(min(again.differ, 1))},
 		figure{"registered, at most logical", min(now.Registered, now.Logical), now.Registered},
 		figure{"registered, at most reserved", min(now.Registered, now.Reserved), now.Registered},
-		figure{"hash of the state", uint64(g.hash), uint64(again.has.hash)},
-		figure{"hash of the content", uint64(held.has.hash), uint64(again.has.hash)},
-		figure{"number of times that the content names its programs", flag(held.has.bits.equal(again.has.bits)), 1},
-		figure{"number of times that a state knows its programs", flag(g.members(bitset{}).equal(again.has.bits)), 1},
+		figure{"hash of the state", uint64(g.hash), uint64(again.live.hash)},
+		figure{"hash of the content", uint64(held.live.hash), uint64(again.live.hash)},
+		figure{"number of times that the content names its programs", flag(held.live.bits.equal(again.live.bits)), 1},
+		figure{"number of times that a state knows its programs", flag(g.members(bitset{}).equal(again.live.bits)), 1},
 	)
 }
 

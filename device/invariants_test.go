@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/google/btree"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/cbregion"
@@ -77,6 +78,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		return f
 	}
 	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.content }
+	order := func(f *Fleet) *btree.BTreeG[reaching] {
+		l := held(f, 0).live
+		l.sort(&f.roster)
+		return l.order
+	}
 	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
 	// between returns a state that device 0 passed, while device 1 is behind it.
 	between := func(f *Fleet) *state {
@@ -119,7 +125,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh peak of fullest core", func(f *Fleet) { f.slots[1].mesh.peak.Core = 0 }},
 		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
 		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
-		{"number of programs of the content", func(f *Fleet) { held(f, 0).programs++ }},
+		{"number of programs of the content", func(f *Fleet) { held(f, 0).live.n++ }},
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
@@ -170,8 +176,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
 		{"occupied bytes beyond the peaks that are known, on", func(f *Fleet) { p := &held(f, 0).occupied; p.classes[p.at(l1.Core{})].peaks = &corePeaks{} }},
 		{"occupied first core", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
-		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.drop(f.programs[1]) }},
-		{"number of programs by how far they reach", func(f *Fleet) { held(f, 0).live.put(&registration{serial: 77, program: f.programs[1].program}) }},
+		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, f.programs[1]}) }},
+		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &registration{serial: 77}}) }},
 		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
 		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.bits.flip(7) }},
 		{"occupied start of a region", func(f *Fleet) {
@@ -306,8 +312,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
 		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{}.with(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
-		{"hash of the content", func(f *Fleet) { held(f, 0).has.hash++ }},
-		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).has.bits.flip(9) }},
+		{"hash of the content", func(f *Fleet) { held(f, 0).live.hash++ }},
+		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).live.bits.flip(9) }},
 		{"number of times that a state is where ways lead", func(f *Fleet) { f.slots[0].group.state.self = nil }},
 		{"number of times that a way between states leads to the right one", func(f *Fleet) {
 			from, to := f.slots[0].group.state, f.slots[2].group.state

@@ -8,13 +8,19 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A live set is the programs of a content by how far they reach, and then by when they
-// came: where a gap opens, the farthest-reaching are looked at first. A copy of it costs
-// nothing, and what is changed afterwards is copied then.
+// A live set is the programs of a content, by the marks of their first groups. Where a gap opens
+// on a class that has many of them, the farthest-reaching are looked at first. The order of how
+// far they reach is made when it is needed: when a class searches, or when the set is copied. It is
+// given back after many changes without a search. So each program in it is paid for by a change, and a
+// copy of it costs nothing: what is changed afterwards is copied then.
 type live struct {
-	mu     sync.Mutex // a copy writes to the original, also for those who only read
-	tree   *btree.BTreeG[reaching]
-	looked int // programs that searches have looked at; tests count them
+	marks
+	n int
+
+	mu     sync.Mutex              // a copy writes to the original, also for those who only read
+	order  *btree.BTreeG[reaching] // nil while nobody needs it
+	idle   int                     // changes since the order was needed
+	looked int                     // programs that were looked at; tests count them
 }
 
 // reaching is a program in a live set. How far it reaches stands beside it, so that most
@@ -24,8 +30,14 @@ type reaching struct {
 	r     *registration
 }
 
-// liveDegree is that of the trees, measured: smaller ones copy less behind a copy.
-const liveDegree = 16
+const (
+	// liveDegree is that of the trees, measured: smaller ones copy less behind a copy.
+	liveDegree = 16
+	// fewPrograms is how many programs are ordered for nothing.
+	fewPrograms = 16
+	// worthOrdering is how many changes without a search, for each program, an order is kept.
+	worthOrdering = 4
+)
 
 func byReach(a, b reaching) bool {
 	if a.reach != b.reach {
@@ -34,23 +46,76 @@ func byReach(a, b reaching) bool {
 	return a.r.serial < b.r.serial
 }
 
-func newLive() *live { return &live{tree: btree.NewG(liveDegree, byReach)} }
-
-func (l *live) put(r *registration)  { l.tree.ReplaceOrInsert(reaching{r.reach, r}) }
-func (l *live) drop(r *registration) { l.tree.Delete(reaching{r.reach, r}) }
-func (l *live) len() int             { return l.tree.Len() }
-
-// clone returns an independent copy.
-func (l *live) clone() *live {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return &live{tree: l.tree.Clone()}
+func (l *live) put(r *registration) {
+	l.marks.put(r.mark)
+	l.n++
+	if l.change() {
+		l.order.ReplaceOrInsert(reaching{r.reach, r})
+	}
 }
 
-// search calls yield for each program, the farthest-reaching first, until it returns
-// false. It writes to l: see looked.
+func (l *live) drop(r *registration) {
+	l.marks.drop(r.mark)
+	l.n--
+	if l.change() {
+		l.order.Delete(reaching{r.reach, r})
+	}
+}
+
+// change reports whether there is an order that has to follow a change.
+func (l *live) change() bool {
+	if l.idle++; l.idle > worthOrdering*(l.n+fewPrograms) {
+		l.order = nil
+	}
+	return l.order != nil
+}
+
+// sort makes the order, if there is none. o is whose numbers the programs have.
+func (l *live) sort(o *roster) {
+	l.idle = 0
+	if l.order != nil {
+		return
+	}
+	l.order = btree.NewG(liveDegree, byReach)
+	l.looked += l.n
+	for number := range l.bits.all() {
+		r := o.at(number)
+		l.order.ReplaceOrInsert(reaching{r.reach, r})
+	}
+}
+
+// clone returns an independent copy. o is whose numbers the programs have.
+func (l *live) clone(o *roster) *live {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := &live{marks: marks{l.bits.clone(), l.hash}, n: l.n}
+	if l.n > fewPrograms {
+		l.sort(o)
+		out.order = l.order.Clone()
+	}
+	return out
+}
+
+// ranked returns how many programs are in the order, and how many of those that should be there. If
+// there is none, all are.
+func (l *live) ranked(all *live, o *roster) (ordered, right int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.order == nil {
+		return all.n, all.n
+	}
+	for number := range all.bits.all() {
+		if r := o.at(number); l.order.Has(reaching{r.reach, r}) {
+			right++
+		}
+	}
+	return l.order.Len(), right
+}
+
+// search calls yield for each program of a set that is in order, the farthest-reaching first, until
+// it returns false. It writes to l: see looked.
 func (l *live) search(yield func(*registration) bool) {
-	l.tree.Descend(func(at reaching) bool {
+	l.order.Descend(func(at reaching) bool {
 		l.looked++
 		return yield(at.r)
 	})

@@ -131,7 +131,7 @@ func (s *state) sight() sight {
 
 // members returns the numbers of the programs of the state, in the memory of b.
 func (v *sight) members(b bitset) bitset {
-	b = b.copyOf(v.content.has.bits)
+	b = b.copyOf(v.content.live.bits)
 	for _, by := range v.steps {
 		b = b.over(by)
 	}
