@@ -45,11 +45,36 @@ func (h heap) near(a amount) bool {
 	return a.spells(amount{least: h.bytes - min(h.wide, h.bytes), most: h.bytes + h.wide})
 }
 
+// A gap is how far the total of a line lies above or below what the lines account for.
+type gap struct {
+	above, below uint64
+	wrapped      bool // and the line's is no number
+}
+
+// A wide sum is one of bytes that may lie beyond 2^64.
+type wideSum struct{ high, low uint64 }
+
+func sumOf(of ...uint64) (s wideSum) {
+	for _, n := range of {
+		s = s.plus(n)
+	}
+	return s
+}
+
+func (s wideSum) plus(n uint64) wideSum {
+	low, carry := bits.Add64(s.low, n, 0)
+	return wideSum{s.high + carry, low}
+}
+
+func (s wideSum) less(than wideSum) bool {
+	return s.high < than.high || s.high == than.high && s.low < than.low
+}
+
 // Crowds are what lives without an id, everywhere.
 type crowds struct {
 	at      map[spot]*crowd
-	off     map[spot]int64 // how much more the totals of lines have than the lines account for
-	nobodys map[Type]heap  // what no line gives to a process
+	off     map[spot]gap
+	nobodys map[Type]heap // what no line gives to a process
 	serial  uint64
 }
 

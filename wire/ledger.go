@@ -137,8 +137,8 @@ func inOrder(lots []*Lot) iter.Seq[Lot] {
 
 // Apply takes in a record of an owner, whose process is shown as pid. Records that ask
 // change nothing. The error is a *DeviceError for a device id that cannot be one: nothing
-// has changed then, and the Effect says what the server's line says. Cost: O(log n), and in
-// the lots that live at one address.
+// has changed then, and the Effect says what the server's line says. Cost: O(log n), and a free
+// looks at the lots at its address that came behind the one it takes.
 func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 	e := Effect{Type: r.Type, Device: r.Device, ID: r.ID, PID: pid, Bytes: r.Size, Kind: r.Kind, Owner: o}
 	if !r.Type.Names() {
@@ -279,17 +279,24 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 // those of others and, where frees carry a size, one of that size before others; the last
 // of them.
 func chosen(there []*Lot, o Owner, r *Record, sized bool) int {
-	best, rank := 0, -1
-	for i, lot := range there {
+	sized = sized && r.Size != 0
+	best, rank, most := 0, -1, 4
+	if sized {
+		most += 2
+	}
+	for i, lot := range slices.Backward(there) {
 		n := 0
-		if sized && r.Size != 0 && lot.Size == r.Size {
+		if sized && lot.Size == r.Size {
 			n += 2
 		}
 		if lot.Owner == o {
 			n += 4
 		}
-		if n >= rank {
+		if n > rank {
 			best, rank = i, n
+		}
+		if n == most {
+			break
 		}
 	}
 	return best
@@ -378,7 +385,10 @@ func (l *Ledger) Release(o Owner) []Effect {
 	var out []Effect
 	for _, lot := range slices.Backward(slices.Collect(l.LiveOf(o))) {
 		k := key{lot.Type, lot.Device, lot.ID}
-		i := slices.IndexFunc(l.live[k], func(x *Lot) bool { return x.Serial == lot.Serial })
+		i := len(l.live[k]) - 1
+		for l.live[k][i].Serial != lot.Serial {
+			i--
+		}
 		e := Effect{Type: lot.Type, Device: lot.Device, ID: lot.ID, Owner: o, Leaked: true}
 		l.drop(&e, k, i)
 		e.PID, e.Total = lot.PID, l.Totals(lot.Device).sum(lot.Type)

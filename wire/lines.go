@@ -70,7 +70,7 @@ func (c *count) add(at int64) {
 
 // NewLines returns the lines in r. The name file is only shown in errors.
 func NewLines(r io.Reader, file string) *Lines {
-	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, crowds: crowds{at: map[spot]*crowd{}, off: map[spot]int64{}}}
+	return &Lines{in: bufio.NewReaderSize(r, maxLine), file: file, crowds: crowds{at: map[spot]*crowd{}, off: map[spot]gap{}}}
 }
 
 // Events returns what the lines say, in their order; the first event is the header. The last
@@ -364,27 +364,25 @@ func (l *Lines) empty(at spot, nobodys bool) {
 	}
 }
 
-// wrapped stands for what is missing of a total that has wrapped.
-const wrapped = math.MaxInt64
-
 // accounts reports whether the lines account for the total of one, which brings more.
 func (l *Lines) accounts(s *said, at spot, more, wide uint64) bool {
-	off := l.crowds.off[at]
-	known := int64(l.ledger.Totals(s.device).sum(s.typ)+more) + off
+	off, sum := l.crowds.off[at], l.ledger.Totals(s.device).sum(s.typ)
 	wide += l.crowds.wide(at)
-	return off != wrapped && s.total.known() && int64(s.total.least)-int64(wide) <= known && known <= int64(s.total.most)+int64(wide)
+	least, most := sumOf(s.total.least, off.below), sumOf(s.total.most, off.below, wide)
+	known := sumOf(sum, more, off.above)
+	return !off.wrapped && s.total.known() && !known.plus(wide).less(least) && !most.less(known)
 }
 
 // account says where lines do not account for the total of one, once for all that follow.
 func (l *Lines) account(s *said, at spot) {
 	sum := l.ledger.Totals(s.device).sum(s.typ)
 	switch {
-	case l.accounts(s, at, 0, 0), !s.total.known() && l.crowds.off[at] == wrapped:
+	case l.accounts(s, at, 0, 0), !s.total.known() && l.crowds.off[at].wrapped:
 	case !s.total.known():
 		l.missing(s, "the total has wrapped")
-		l.crowds.off[at] = wrapped
+		l.crowds.off[at] = gap{wrapped: true}
 	default:
 		l.missing(s, "the total is %s bytes, where lines account for %s", l1.Bytes(s.total.bytes).Exact(), l1.Bytes(sum).Exact())
-		l.crowds.off[at] = int64(s.total.bytes) - int64(sum)
+		l.crowds.off[at] = gap{above: s.total.bytes - min(s.total.bytes, sum), below: sum - min(s.total.bytes, sum)}
 	}
 }

@@ -185,6 +185,9 @@ func TestLines(t *testing.T) {
 		return fmt.Sprintf(`{"event":"anomaly","node":%d,"code":"no-addresses","count":1}`+"\n", node)
 	}
 	ends := func(id int) string { return fmt.Sprintf(`{"event":"unregister","program":%d,"devices":[0]}`+"\n", id) }
+	huge := func(id int, size string) string {
+		return fmt.Sprintf(`{"event":"allocate","buffer":%d,"kind":"kernel","name":"Fabric kernel","devices":[0],"size":%s}`+"\n", id, size)
+	}
 	for _, c := range []struct{ name, lines, want string }{
 		{"ids in decimal", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=255)\n✗ [PID 12] Freed buffer 255 on device 0 (64 bytes, FINAL)\n",
 			device0 + buffer(1, "") + free(1)},
@@ -214,6 +217,8 @@ func TestLines(t *testing.T) {
 		{"a total that has wrapped", "✗ [CB_FREE] Device 0: -0.25 MB (Total: 1.75922e+13 MB)\n✗ [CB_FREE] Device 0: -0 MB (Total: 1.75922e+13 MB)\n",
 			missing(2, "262144 bytes of a CB_ALLOC were freed that no line brought", on0) + missing(3, "the total has wrapped", on0) +
 				missing(4, "0 bytes of a CB_ALLOC were freed that no line brought", on0)},
+		{"a total of 2^63 bytes, less some", "✓ [KERNEL_LOAD] Fabric kernel on Device 0: +4.39805e+12 MB (Total: 4.39805e+12 MB)\n✓ [KERNEL_LOAD] Fabric kernel on Device 0: +4.39804e+12 MB (Total: 8.79609e+12 MB)\n",
+			device0 + huge(1, "4611686018427387904") + huge(2, "4611677222334365696") + `{"event":"anomaly","node":2,"code":"rounded","count":2}` + "\n"},
 		{"kernels", "✓ [KERNEL_LOAD] Fabric kernel on Device 0: +0.00195312 MB (Total: 0.00195312 MB)\n✗ [KERNEL_UNLOAD] Fabric kernel on Device 0: -0.00195312 MB (Total: 0 MB)\n",
 			device0 + `{"event":"allocate","buffer":1,"kind":"kernel","name":"Fabric kernel","devices":[0],"size":2048}` + "\n" + `{"event":"free","buffer":1,"devices":[0]}` + "\n"},
 		{"all of a dead process", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)\n" +

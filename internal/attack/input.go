@@ -1,6 +1,6 @@
 package attack
 
-// An Input is a file in any size: of a log, the number of its devices or lines; of a
+// An Input is a file in any size: of a log or of saved lines, the number of its devices or lines; of a
 // capture, that of its devices.
 type Input struct {
 	Name string
@@ -41,5 +41,6 @@ func Sources() []Source {
 	return []Source{
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"capture", Captures(), []string{"report"}},
+		{"lines", Lines(), []string{"report"}},
 	}
 }
