@@ -49,10 +49,10 @@ func (k *knownStates) set(s *state) (bitset, error) {
 		}
 		switch {
 		case at.content != nil:
-			set, known = at.content.has.bits, true
+			set, known = at.content.live.bits, true
 		case at.lent != nil && k.of[at.lent] != nil:
 			ahead := k.of[at.lent]
-			set, known = ahead.content.has.bits.clone().over(ahead.step), true
+			set, known = ahead.content.live.bits.clone().over(ahead.step), true
 		default:
 			on, s = append(on, at), at.from
 		}
