@@ -43,6 +43,12 @@ func (v *Coverage) grow(sorted []boundary) {
 	if v.boundaries = len(sorted); v.boundaries == 0 {
 		return
 	}
+	if n := len(sorted); n <= v.most() {
+		v.root.block = append(make([]boundary, 0, n+2), sorted...)
+		top := newChild(v.root)
+		v.bytes = top.covered(0)
+		return
+	}
 	var level []child
 	for _, block := range divide(sorted, leafLimit*3/4) {
 		block = append(make([]boundary, 0, leafLimit+2), block...)

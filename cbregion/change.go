@@ -28,42 +28,31 @@ func (v *Coverage) changeTree(r l1.Range, d int64) {
 	v.settleRoot()
 }
 
-// changeFlat is change while all boundaries are in one block: it walks them up to
+// changeFlat is change while all boundaries are in one block: it walks over them up to
 // the end of r and needs no summary.
 func (v *Coverage) changeFlat(r l1.Range, d int64) bool {
 	block := v.root.block
-	i, count := 0, int64(0)
-	for i < len(block) && block[i].addr <= r.Start {
+	start := search(block, r.Start)
+	end := start + search(block[start:], r.End)
+	count := int64(0)
+	for i := range block[:start] {
 		count += block[i].delta
-		i++
 	}
 	// The bytes with this count are about to be covered, or to be free.
 	edge := int64(0)
 	if d < 0 {
 		edge = 1
 	}
-	at, moved := r.Start, uint64(0)
-	for ; i < len(block) && block[i].addr < r.End; i++ {
-		if count <= edge {
-			if count < edge {
-				return false
-			}
-			moved += block[i].addr - at
-		}
-		at = block[i].addr
-		count += block[i].delta
-	}
-	switch {
-	case count < edge:
+	moved, ok := bytesAt(edge, r, block[start:end], count)
+	if !ok {
 		return false
-	case count == edge:
-		moved += r.End - at
 	}
 	if block == nil {
 		v.root.block = make([]boundary, 0, 4)
 	}
-	v.shift(&v.root, r.Start, d)
-	v.shift(&v.root, r.End, -d)
+	v.own(&v.root)
+	v.put(&v.root, end, r.End, -d)
+	v.put(&v.root, start, r.Start, d)
 	v.settleRoot()
 	if d > 0 {
 		v.bytes += moved
@@ -71,4 +60,29 @@ func (v *Coverage) changeFlat(r l1.Range, d int64) bool {
 		v.bytes -= moved
 	}
 	return true
+}
+
+// bytesAt returns the number of bytes of r with a count, and whether no count is lower. inside
+// are the boundaries from the start of r to its end, and count is what holds in front of them.
+func bytesAt(edge int64, r l1.Range, inside []boundary, count int64) (bytes uint64, ok bool) {
+	if len(inside) > 0 && inside[0].addr == r.Start {
+		count += inside[0].delta
+		inside = inside[1:]
+	}
+	at := r.Start
+	for i := range inside {
+		b := &inside[i]
+		if count <= edge {
+			if count < edge {
+				return 0, false
+			}
+			bytes += b.addr - at
+		}
+		at = b.addr
+		count += b.delta
+	}
+	if count == edge {
+		bytes += r.End - at
+	}
+	return bytes, count >= edge
 }

@@ -149,7 +149,7 @@ func TestReadersCopyAtOnce(t *testing.T) {
 // Two copies take the same neighbour into a leaf that they share: each into its own.
 func TestCopiesJoinTheSameLeaf(t *testing.T) {
 	var all []l1.Range
-	for i := range uint64(40) {
+	for i := range uint64(63) { // three leaves of 42 boundaries
 		all = append(all, l1.Range{Start: 16 * i, End: 16*i + 8})
 	}
 	v := &copied{CoverageOf(all), slices.Clone(all)}
@@ -161,12 +161,13 @@ func TestCopiesJoinTheSameLeaf(t *testing.T) {
 		}
 		c.check(t)
 	}
-	drop(v, all[:13]...)   // leaves 14 boundaries on the left
-	drop(v, all[20:31]...) // and 18 on the right
+	drop(v, all[42:]...)   // the last leaf
+	drop(v, all[:14]...)   // leaves 14 boundaries on the left
+	drop(v, all[21:33]...) // and 18 on the right
 	require.Len(t, v.root.kids, 2)
 	w := v.clone()
-	drop(v, all[31:33]...)
-	drop(w, all[38:40]...)
+	drop(v, all[33:35]...)
+	drop(w, all[40:42]...)
 	require.Nil(t, v.root.kids)
 	require.Nil(t, w.root.kids)
 	v.check(t)

@@ -44,8 +44,12 @@ type coverageCheck struct {
 }
 
 func (c *coverageCheck) node(n *node, depth int) error {
-	if size, limit := n.size(), c.v.limit(n); size == 0 || size > limit {
-		return broken("node of size %d, limit %d", size, limit)
+	limit := c.v.limit(n)
+	if depth == 0 {
+		limit = c.v.most()
+	}
+	if size := n.size(); size == 0 || size > limit {
+		return broken("node of size %d, limit %d", n.size(), limit)
 	}
 	if n.kids == nil {
 		if c.leafDepth < 0 {

@@ -67,6 +67,16 @@ func (v *Coverage) limit(n *node) int {
 	return leafLimit
 }
 
+// most returns the limit of the root. A leaf may be as large there as two leaves, and is as fast:
+// it needs no summary, and only what lies before the end of a range is walked over.
+func (v *Coverage) most() int {
+	limit := v.limit(&v.root)
+	if v.root.kids == nil {
+		return 2*limit - 2 // the two that it is split into have room
+	}
+	return limit
+}
+
 func (n *node) size() int {
 	if n.kids != nil {
 		return len(n.kids)
@@ -100,7 +110,12 @@ func (v *Coverage) shift(n *node, addr uint64, d int64) {
 		v.settle(n, i)
 		return
 	}
-	i := search(n.block, addr)
+	v.put(n, search(n.block, addr), addr, d)
+}
+
+// put adds d to the boundary at addr of a leaf that v owns. i is the index of the first boundary
+// that is not below addr.
+func (v *Coverage) put(n *node, i int, addr uint64, d int64) {
 	switch {
 	case i == len(n.block) || n.block[i].addr != addr:
 		n.block = slices.Insert(n.block, i, boundary{addr, d})
@@ -169,7 +184,7 @@ func (v *Coverage) settle(n *node, i int) {
 
 // settleRoot does for the root what settle does for a child.
 func (v *Coverage) settleRoot() {
-	if v.root.size() > v.limit(&v.root) {
+	if v.root.size() > v.most() {
 		left := v.root
 		right := v.split(&left)
 		v.root = node{kids: v.roomFor(newChild(left), newChild(right)), owner: v.owner}
