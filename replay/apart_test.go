@@ -30,5 +30,5 @@ func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (
 
 // RunForgetful is Run that looks for what it can forget after every event.
 func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
-	return run(file, events, opt, -1<<40)
+	return run(file, events, opt, -1<<30)
 }
