@@ -92,7 +92,11 @@ func DetailOf(d device.Device) *Detail {
 
 // text draws the cores, and the addresses of the fullest one.
 func (d *Detail) text(style draw.Style) []string {
-	g := draw.Grid{Name: fmt.Sprintf("device %d, %s", d.Device, d.Basis), Cols: min(max(d.Cols, 0), 256), Rows: min(max(d.Rows, 0), 256), Full: d.Usable, FullIs: "usable L1"}
+	name := fmt.Sprintf("device %d, %s", d.Device, d.Basis)
+	if d.Fleet != "" {
+		name = fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Basis)
+	}
+	g := draw.Grid{Name: name, Cols: min(max(d.Cols, 0), 256), Rows: min(max(d.Rows, 0), 256), Full: d.Usable, FullIs: "usable L1"}
 	for _, group := range d.Groups {
 		if set, err := l1.ParseCoreRangeSet(group.Cores); err == nil {
 			g.Shades = append(g.Shades, draw.Shade{Cores: set.Cores(), Bytes: group.Bytes})

@@ -17,12 +17,13 @@
 //
 // A [Detail], made by DetailOf, has each [Group] of cores of one device that hold the same, and each
 // [Block] on the fullest. A [Model] takes snapshots, one after the other, keeps samples of the last of
-// them, and shows one [View] of them as lines: a [Line] has a [Look]. Who draws it is its caller's choice.
+// them, and shows one [View] of them as lines: a [Line] has a [Look]. A [Place] names the device that is looked
+// at. Who draws it is its caller's choice.
 //
 // # Invariants
 //
 // A figure that a source does not tell is nil in a row, null in JSON and absent from metrics;
-// it is never 0. All figures are bytes. Device.Accounting says that a sum is more than the
+// it is never 0. All figures are bytes. Device.Accounting names a sum that is more than the
 // device has L1: it counts bytes more than once.
 //
 // # Cost

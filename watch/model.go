@@ -22,6 +22,15 @@ const (
 	ViewMap     View = 3
 )
 
+// A Place is a device of a source: that of a fleet with a name, if it has one.
+type Place struct {
+	Fleet  string
+	Device uint64
+}
+
+// Place returns where the device stands.
+func (d *Device) Place() Place { return Place{d.Fleet, d.Device} }
+
 // A sample is how full a device was, in shares of what is usable.
 type sample struct {
 	time       int64
@@ -35,46 +44,53 @@ type Model struct {
 
 	now     Snapshot
 	order   []int // devices of now, the fullest first
-	samples map[uint64][]sample
-	above   map[uint64]int64 // since when sums of a device are accounting
+	samples map[Place][]sample
+	above   map[Place]int64 // since when sums of a device are accounting
 	begun   int64
 	view    View
-	at      uint64 // the device that is looked at
-	chosen  bool   // by a key
+	at      Place // the device that is looked at
+	chosen  bool  // by a key
+	first   int   // line of a picture that is too long
+	page    int   // lines of it on the screen
 	failure string
 }
 
 // Take shows the next Snapshot.
 func (m *Model) Take(s Snapshot) {
 	if m.begun == 0 {
-		m.begun, m.samples, m.above = s.Time, map[uint64][]sample{}, map[uint64]int64{}
+		m.begun, m.samples, m.above = s.Time, map[Place][]sample{}, map[Place]int64{}
 	}
 	m.now, m.failure = s, ""
 	m.order = m.order[:0]
-	there := map[uint64]bool{}
+	there := map[Place]bool{}
 	for i := range s.Devices {
 		m.order = append(m.order, i)
 		d := &s.Devices[i]
-		there[d.Device] = true
+		at := d.Place()
+		there[at] = true
 		m.sample(d)
 		switch {
-		case !d.Accounting():
-			delete(m.above, d.Device)
-		case m.above[d.Device] == 0:
-			m.above[d.Device] = s.Time
+		case d.Accounting() == "":
+			delete(m.above, at)
+		case m.above[at] == 0:
+			m.above[at] = s.Time
 		}
 	}
-	for id := range m.samples {
-		if !there[id] {
-			delete(m.samples, id)
-			delete(m.above, id)
+	for at := range m.samples {
+		if !there[at] {
+			delete(m.samples, at)
+		}
+	}
+	for at := range m.above {
+		if !there[at] {
+			delete(m.above, at)
 		}
 	}
 	slices.SortStableFunc(m.order, func(a, b int) int {
 		return cmp.Compare(share(&s.Devices[b]), share(&s.Devices[a]))
 	})
 	if !m.chosen && len(m.order) > 0 {
-		m.at = s.Devices[m.order[0]].Device
+		m.at = s.Devices[m.order[0]].Place()
 	}
 }
 
@@ -91,7 +107,7 @@ func share(d *Device) float64 {
 }
 
 func (m *Model) sample(d *Device) {
-	all := m.samples[d.Device]
+	all := m.samples[d.Place()]
 	if all == nil && len(m.samples) == maxKept {
 		return
 	}
@@ -100,18 +116,21 @@ func (m *Model) sample(d *Device) {
 	if d.Core != nil && d.Usable > 0 {
 		x.cbs = float64(*d.Core) / float64(d.Usable)
 	}
+	if last := len(all) - 1; last >= 0 && all[last].time == x.time {
+		all = all[:last] // a key asked for another look
+	}
 	if len(all) == maxSamples {
 		all = append(all[:0], all[1:]...)
 	}
-	m.samples[d.Device] = append(all, x)
+	m.samples[d.Place()] = append(all, x)
 }
 
 // Selected returns the device that is looked at, and whether its Detail is shown.
-func (m *Model) Selected() (device uint64, detail bool) { return m.at, m.view == ViewMap }
+func (m *Model) Selected() (at Place, detail bool) { return m.at, m.view == ViewMap }
 
 // Show chooses a view. One of a single device stays with it.
 func (m *Model) Show(v View) {
-	m.view = v
+	m.view, m.first = v, 0
 	m.chosen = m.chosen || v == ViewChart || v == ViewMap
 }
 
@@ -121,12 +140,15 @@ func (m *Model) Move(by int) {
 		return
 	}
 	i := max(0, m.place()+by)
-	m.at, m.chosen = m.now.Devices[m.order[min(i, len(m.order)-1)]].Device, true
+	m.at, m.chosen, m.first = m.now.Devices[m.order[min(i, len(m.order)-1)]].Place(), true, 0
 }
+
+// Scroll goes on in a picture that is longer than the screen, by so many screens.
+func (m *Model) Scroll(by int) { m.first = max(0, m.first+by*m.page) }
 
 // place is where the device that is looked at stands.
 func (m *Model) place() int {
-	return max(0, slices.IndexFunc(m.order, func(i int) bool { return m.now.Devices[i].Device == m.at }))
+	return max(0, slices.IndexFunc(m.order, func(i int) bool { return m.now.Devices[i].Place() == m.at }))
 }
 
 // looked is the row of the device that is looked at, nil if there is none.

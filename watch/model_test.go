@@ -51,8 +51,8 @@ func TestModel(t *testing.T) {
 
 	// What is looked at stays, once a key has chosen it.
 	m.Move(1)
-	id, detail := m.Selected()
-	require.EqualValues(t, 2, id)
+	on, detail := m.Selected()
+	require.Equal(t, watch.Place{Device: 2}, on)
 	require.False(t, detail)
 	m.Take(at(2, 100, 950, 0, 0))
 	require.Contains(t, text(m.Lines(80, 24)), "device 2 n150")
@@ -65,7 +65,7 @@ func TestModel(t *testing.T) {
 	chart := text(m.Lines(80, 24))
 	require.Contains(t, chart, "the last 2s, now at the right; now 50.0%")
 	require.Contains(t, chart, "  50%   #\n", "two samples below, one above")
-	require.Contains(t, chart, "   8% ###\n")
+	require.Contains(t, chart, "   5% ###\n")
 	m.Show(watch.ViewMap)
 	require.Contains(t, text(m.Lines(80, 24)), "nothing is known of its cores")
 	m.Fail("connection refused")
@@ -81,10 +81,72 @@ func TestAccountingSince(t *testing.T) {
 	m.Take(s)
 	s.Time += 200 * int64(time.Second)
 	m.Take(s)
-	require.Contains(t, text(m.Lines(120, 40)), "accounting for 3m20s: a sum is more than all its L1, and counts bytes twice")
+	require.Contains(t, text(m.Lines(120, 40)), "accounting for 3m20s: the protocol's sum is more than all its L1, and counts bytes twice")
 	sum = 10_000
 	m.Take(s)
 	require.NotContains(t, text(m.Lines(120, 40)), "accounting")
+}
+
+// Devices of two fleets with one id are two devices.
+func TestModelOfFleets(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	for second := range int64(3) {
+		s := at(second+1, 100, 900, 500)
+		for i, fleet := range []string{"", "eval", "train"} {
+			s.Devices[i].Fleet, s.Devices[i].Device = fleet, 0
+		}
+		sum := uint64(10_001)
+		s.Devices[2].Logical = &sum
+		s.Odd, s.Left = []watch.Odd{{Fleet: "train", Code: "no-device", Count: 2}}, 7
+		m.Take(s)
+	}
+	lines := text(m.Lines(120, 40))
+	require.Contains(t, lines, ">       0  n150      ##############..  90.0%         900           ? of eval\n        0  n150      ########........  50.0%         500           ? of train accounting\n")
+	require.Contains(t, lines, "device 0 of eval, n150: %")
+	require.Contains(t, lines, "odd: no-device of train 2, 7 devices of fleets are not shown\n")
+	m.Move(1)
+	on, _ := m.Selected()
+	require.Equal(t, watch.Place{Fleet: "train"}, on)
+	require.Contains(t, text(m.Lines(120, 40)), "accounting for 2s: the sum of sizes x cores is more")
+	m.Show(watch.ViewChart)
+	require.Contains(t, text(m.Lines(80, 24)), "  55%\n  50% ###\n", "three samples of its own")
+	m.Show(watch.ViewMap)
+	s := at(9, 5)
+	s.Devices[0].Fleet, s.Devices[0].Device = "train", 0
+	s.Detail = &watch.Detail{Basis: "resident", Cols: 1, Rows: 1}
+	m.Take(s)
+	require.Contains(t, text(m.Lines(80, 24)), "nothing is known of its cores", "those are of another one")
+	s.Detail.Fleet = "train"
+	m.Take(s)
+	require.Contains(t, text(m.Lines(80, 24)), "device 0 of train, resident\n")
+}
+
+// A picture that is longer than the screen is seen as a whole, part by part.
+func TestModelScrolls(t *testing.T) {
+	var fleet device.Fleet
+	d, err := fleet.AddDevice(0, l1.N150())
+	require.NoError(t, err)
+	m := watch.Model{ASCII: true}
+	m.Show(watch.ViewMap)
+	m.Take(watch.Snapshot{Devices: watch.Fleet(&fleet), Detail: watch.DetailOf(d)})
+	all := m.Lines(80, 0)[1:]
+	require.Greater(t, len(all), 9)
+	require.Equal(t, all, m.Lines(80, len(all)+1)[1:], "there is room for all of it")
+	var seen []watch.Line
+	for page := 0; len(seen) < len(all); page++ {
+		lines := m.Lines(80, 6)
+		require.Len(t, lines, 6)
+		last := min((page+1)*4, len(all))
+		require.Equal(t, fmt.Sprintf("lines %d to %d of %d: space and b go on and back", last-3, last, len(all)), lines[5].Text)
+		seen = append(seen[:last-4], lines[1:5]...)
+		m.Scroll(1)
+	}
+	require.Equal(t, all, seen)
+	m.Scroll(-100)
+	require.Equal(t, all[:4], m.Lines(80, 6)[1:5])
+	m.Scroll(1)
+	m.Show(watch.ViewMap)
+	require.Equal(t, all[:4], m.Lines(80, 6)[1:5], "a key begins at the top")
 }
 
 func TestFullness(t *testing.T) {

@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ type Line struct {
 // Lines returns the screen in so many columns and rows; 0 rows are as many as it takes.
 func (m *Model) Lines(columns, rows int) []Line {
 	columns = max(columns, 20)
-	out := m.top()
+	out := m.top(columns)
 	room := 1 << 20
 	if rows > 0 {
 		room = max(0, rows-len(out))
@@ -41,7 +42,7 @@ func (m *Model) Lines(columns, rows int) []Line {
 	case ViewChart:
 		out = append(out, m.chart(columns, min(room, 24))...)
 	case ViewMap:
-		out = append(out, m.cores(columns)...)
+		out = append(out, m.scrolled(m.cores(columns), room)...)
 	default:
 		out = append(out, m.devices(room)...)
 	}
@@ -65,9 +66,13 @@ func cut(text string, columns int) string {
 	return text
 }
 
-func (m *Model) top() []Line {
-	out := []Line{{Look: Head, Text: fmt.Sprintf("cbl1 watch  %s  %s  %d devices   1 devices 2 chart 3 map j k q",
-		m.now.Source, time.Unix(0, m.now.Time).UTC().Format("15:04:05"), len(m.now.Devices))}}
+func (m *Model) top(columns int) []Line {
+	head := fmt.Sprintf("cbl1 watch  %s  %s  %d devices", m.now.Source, time.Unix(0, m.now.Time).UTC().Format("15:04:05"), len(m.now.Devices))
+	keys := "   1 devices 2 chart 3 map j k q"
+	if len(head)+len(keys) > columns {
+		keys = "  1 2 3 j k q"
+	}
+	out := []Line{{Look: Head, Text: head + keys}}
 	if m.failure != "" {
 		out = append(out, Line{"no answer: " + m.failure, Bad})
 	}
@@ -107,11 +112,23 @@ func (m *Model) devices(room int) []Line {
 	return append(append(out, below...), processes...)
 }
 
+// scrolled is the part of a picture that there is room for.
+func (m *Model) scrolled(all []Line, room int) []Line {
+	if len(all) <= room {
+		m.first = 0
+		return all
+	}
+	m.page = max(1, room-1)
+	m.first = min(m.first, len(all)-m.page)
+	last := m.first + m.page
+	return append(slices.Clone(all[m.first:last]), Line{Text: fmt.Sprintf("lines %d to %d of %d: space and b go on and back", m.first+1, last, len(all))})
+}
+
 // row is one device: its share as a bar.
 func (m *Model) row(d *Device) Line {
 	bytes, of, what := d.Fullness()
 	mark, percent, bar := "  ", "     ?", strings.Repeat(" ", barCells)
-	if d.Device == m.at {
+	if d.Place() == m.at {
 		mark = "> "
 	}
 	look := Plain
@@ -125,11 +142,14 @@ func (m *Model) row(d *Device) Line {
 	if d.Incomplete {
 		flags, look = flags+" INCOMPLETE", Bad
 	}
-	if m.above[d.Device] != 0 {
+	if m.above[d.Place()] != 0 {
 		flags += " accounting"
 	}
 	if what == "" {
 		flags += " nothing is known"
+	}
+	if d.Fleet != "" {
+		flags = " of " + d.Fleet + flags
 	}
 	return Line{fmt.Sprintf("%s %6d  %-9.9s %s %s %11s %11s%s", mark, d.Device, d.Board, bar, percent, exact(bytes), optional(d.Headroom), flags), look}
 }
@@ -174,7 +194,7 @@ func (m *Model) breakdown() []Line {
 	_, _, bar := d.Fullness()
 	out := []Line{
 		{Text: ""},
-		{Look: Head, Text: fmt.Sprintf("device %d %s: %s", d.Device, d.Board, base)},
+		{Look: Head, Text: fmt.Sprintf("%s: %s", d.title(), base)},
 	}
 	add := func(format string, args ...any) { out = append(out, Line{Text: "  " + fmt.Sprintf(format, args...)}) }
 	cbs := d.CBs()
@@ -197,19 +217,27 @@ func (m *Model) breakdown() []Line {
 	}
 	add("%s = %s", strings.Join(parts, " + "), sum)
 	add("L1_SMALL %s%s   TRACE %s   DRAM %s", exact(d.L1Small), of(&d.L1Small), exact(d.Trace), exact(d.DRAM))
-	add("CBs: registered %s  resident %s  tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
+	add("CBs: registered %-13s resident %-13s tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
 	if d.Peak != nil {
-		add("     peaks      %s           %s          %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
+		add("      their peak %-13s     peak %-13s    peak %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
 		add("fullest core: registered %s  peak %s  tracked %s", optional(d.Core), exact(d.Peak.Core), optional(d.TrackedCore))
 	}
 	add("sums: sizes x cores %s  the protocol's %s", optional(d.Logical), optional(d.Sum))
 	if bar != "" {
 		add("the bar: %s, of what is usable", bar)
 	}
-	if from := m.above[d.Device]; from != 0 {
-		out = append(out, Line{fmt.Sprintf("  accounting for %v: a sum is more than all its L1, and counts bytes twice", m.since(from)), Warn})
+	if from := m.above[d.Place()]; from != 0 {
+		out = append(out, Line{fmt.Sprintf("  accounting for %v: %s is more than all its L1, and counts bytes twice", m.since(from), d.Accounting()), Warn})
 	}
 	return out
+}
+
+// title names a device.
+func (d *Device) title() string {
+	if d.Fleet != "" {
+		return fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Board)
+	}
+	return fmt.Sprintf("device %d %s", d.Device, d.Board)
 }
 
 // processes are the first rows of processes.
@@ -238,10 +266,17 @@ func (m *Model) processes(most int) []Line {
 func (m *Model) wrong() (out []Line) {
 	var words []string
 	for _, o := range m.now.Odd {
-		words = append(words, fmt.Sprintf("%s %d", o.Code, o.Count))
+		code := o.Code
+		if o.Fleet != "" {
+			code += " of " + o.Fleet
+		}
+		words = append(words, fmt.Sprintf("%s %d", code, o.Count))
 	}
 	if m.now.Leaked > 0 {
 		words = append(words, fmt.Sprintf("leaked %d", m.now.Leaked))
+	}
+	if m.now.Left > 0 {
+		words = append(words, fmt.Sprintf("%d devices of fleets are not shown", m.now.Left))
 	}
 	if len(words) > 0 {
 		out = append(out, Line{"odd: " + strings.Join(words, ", "), Warn})
@@ -258,9 +293,14 @@ func (m *Model) chart(columns, room int) []Line {
 	if d == nil {
 		return nil
 	}
-	all := m.samples[d.Device]
+	all := m.samples[d.Place()]
 	const axis = 6
-	wide, high := max(1, columns-axis), max(3, min(12, room-4))
+	wide, high := max(1, columns-axis), 4
+	for _, steps := range []int{5, 10, 20} {
+		if steps <= room-3 {
+			high = steps
+		}
+	}
 	each := (len(all) + wide - 1) / wide // samples in a column
 	var cells []sample
 	for i := 0; i < len(all); i += max(1, each) {
@@ -274,8 +314,11 @@ func (m *Model) chart(columns, room int) []Line {
 	if m.ASCII {
 		full, other = "#", ":"
 	}
-	_, _, what := d.Fullness()
-	out := []Line{{Look: Head, Text: fmt.Sprintf("device %d %s: %s are %s of 100%%, %s is what else is tracked", d.Device, d.Board, full, what, other)}}
+	of := "registered CBs of all cores"
+	if d.Core != nil {
+		of = "registered CBs, " + other + " what more is tracked, of the fullest core"
+	}
+	out := []Line{{Look: Head, Text: fmt.Sprintf("%s: %s %s", d.title(), full, of)}}
 	for y := high; y > 0; y-- {
 		at := (float64(y) - 0.5) / float64(high)
 		var line strings.Builder
@@ -302,12 +345,12 @@ func (m *Model) chart(columns, room int) []Line {
 // cores is the grid of a device and its fullest core.
 func (m *Model) cores(columns int) []Line {
 	d := m.now.Detail
-	if d == nil || d.Device != m.at {
+	if d == nil || (Place{d.Fleet, d.Device}) != m.at {
 		why := "it comes with the next look"
 		if m.now.Source == SourceRegions {
 			why = "shared memory has sums alone"
 		}
-		return []Line{{Text: fmt.Sprintf("device %d: nothing is known of its cores: %s", m.at, why)}}
+		return []Line{{Text: fmt.Sprintf("device %d: nothing is known of its cores: %s", m.at.Device, why)}}
 	}
 	var out []Line
 	for _, text := range d.text(draw.Style{Columns: columns, ASCII: m.ASCII}) {

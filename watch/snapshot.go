@@ -130,15 +130,25 @@ func (d *Device) Physical() uint64 {
 	return low
 }
 
-// Accounting reports whether a sum over CBs is more than the device has L1, so that it
-// counts bytes more than once.
-func (d *Device) Accounting() bool {
-	for _, sum := range [...]*uint64{d.Registered, d.Dispatched, d.Logical, d.Sum} {
-		if sum != nil && d.Physical() > 0 && *sum > d.Physical() {
-			return true
+// Accounting names a figure that is more than the device has L1, so that it counts bytes more
+// than once: a sum of sizes or, where nobody knows of cores, what processes have published. It
+// is "" if there is none. The union of what is registered counts no byte twice: where it is more
+// than there is, a program does not fit.
+func (d *Device) Accounting() string {
+	type figure struct {
+		name  string
+		bytes *uint64
+	}
+	figures := []figure{{"the sum of sizes x cores", d.Logical}, {"the protocol's sum", d.Sum}}
+	if d.Core == nil {
+		figures = append(figures, figure{"what is registered", d.Registered}, figure{"what is resident", d.Dispatched})
+	}
+	for _, f := range figures {
+		if f.bytes != nil && d.Physical() > 0 && *f.bytes > d.Physical() {
+			return f.name
 		}
 	}
-	return false
+	return ""
 }
 
 // Fleet returns the rows of a fleet.

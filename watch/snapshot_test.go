@@ -38,13 +38,27 @@ func TestFleet(t *testing.T) {
 		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0),
 		Peak: &watch.Peak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
-	require.False(t, d.Accounting())
-	d.Sum = n(d.Physical())
-	require.False(t, d.Accounting())
-	d.Sum = n(d.Physical() + 1)
-	require.True(t, d.Accounting())
-	d.Cores = 0
-	require.False(t, d.Accounting(), "nobody knows how much there is")
+}
+
+// What counts bytes more than once is named: sums, and what nobody says cores of. A union that is
+// more than there is does not fit.
+func TestAccounting(t *testing.T) {
+	n := func(n uint64) *uint64 { return &n }
+	for _, c := range []struct {
+		d    watch.Device
+		want string
+	}{
+		{watch.Device{Core: n(9), Logical: n(20), Sum: n(20), Registered: n(21), Dispatched: n(21)}, ""},
+		{watch.Device{Core: n(9), Logical: n(21)}, "the sum of sizes x cores"},
+		{watch.Device{Core: n(9), Sum: n(21)}, "the protocol's sum"},
+		{watch.Device{Registered: n(20), Dispatched: n(20)}, ""},
+		{watch.Device{Registered: n(21)}, "what is registered"},
+		{watch.Device{Dispatched: n(21)}, "what is resident"},
+	} {
+		require.Empty(t, c.d.Accounting(), "nobody knows how much there is")
+		c.d.Cores, c.d.Usable = 2, 10
+		require.Equal(t, c.want, c.d.Accounting())
+	}
 }
 
 // Version 3 publishes what is registered, version 4 what is resident.

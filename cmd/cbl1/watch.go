@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	safe "github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/watch"
 )
 
@@ -33,7 +34,8 @@ func newWatch(s streams) *cobra.Command {
 		Short: "Watch what devices hold now, in a terminal",
 		Long: "Show what devices hold now and in the last minutes: of an event log that grows (docs/events.md), of a\n" +
 			"server (cbl1 serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums\n" +
-			"alone. Keys: 1 devices, 2 a chart, 3 the cores of a device, j and k another device, q the end.\n" +
+			"alone. Keys: 1 devices, 2 a chart, 3 the cores of a device, j and k another device, space and b where\n" +
+			"that is longer than the screen, q the end.\n" +
 			"Without a terminal there is a line for each device whenever something has changed.",
 		Example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
 		Args:    cobra.MaximumNArgs(1),
@@ -69,7 +71,7 @@ func (in *watching) run(args []string) error {
 
 // look prints one look.
 func (in *watching) look(from looker) error {
-	now, err := from.look(0, false)
+	now, err := from.look(watch.Place{}, false)
 	if err != nil {
 		return err
 	}
@@ -106,9 +108,9 @@ func (in *watching) lines(from looker) error {
 	defer signal.Stop(stop)
 	tick := time.NewTicker(in.every)
 	defer tick.Stop()
-	last, said := map[uint64]string{}, ""
+	last, said := map[watch.Place]string{}, ""
 	for {
-		now, err := from.look(0, false)
+		now, err := from.look(watch.Place{}, false)
 		switch {
 		case err != nil && err.Error() == said:
 		case err != nil:
@@ -131,12 +133,15 @@ func (in *watching) lines(from looker) error {
 }
 
 // changes prints a line for each device whose line is another one.
-func changes(w io.Writer, now *watch.Snapshot, last map[uint64]string) error {
+func changes(w io.Writer, now *watch.Snapshot, last map[watch.Place]string) error {
 	var out strings.Builder
 	for i := range now.Devices {
 		d := &now.Devices[i]
 		bytes, of, what := d.Fullness()
 		line := fmt.Sprintf("device %d: %d bytes", d.Device, bytes)
+		if d.Fleet != "" {
+			line = fmt.Sprintf("device %d of %s: %d bytes", d.Device, safe.Visible(d.Fleet), bytes)
+		}
 		if of > 0 {
 			line += fmt.Sprintf(" of %d, %.1f%%", of, 100*float64(bytes)/float64(of))
 		}
@@ -153,8 +158,8 @@ func changes(w io.Writer, now *watch.Snapshot, last map[uint64]string) error {
 		if d.Incomplete {
 			line += "; incomplete"
 		}
-		if last[d.Device] != line {
-			last[d.Device] = line
+		if at := d.Place(); last[at] != line {
+			last[at] = line
 			fmt.Fprintf(&out, "%s %s\n", time.Unix(0, now.Time).UTC().Format(time.RFC3339), line)
 		}
 	}

@@ -30,7 +30,7 @@ type stand struct {
 	wait   chan struct{} // nil, or what a look waits for
 }
 
-func (s *stand) look(id uint64, detail bool) (watch.Snapshot, error) {
+func (s *stand) look(at watch.Place, detail bool) (watch.Snapshot, error) {
 	if s.wait != nil {
 		<-s.wait
 	}
@@ -44,7 +44,7 @@ func (s *stand) look(id uint64, detail bool) (watch.Snapshot, error) {
 		now.Devices = append(now.Devices, watch.Device{Device: i, Board: "n150", Cores: 64, Usable: 1000, Core: &held})
 	}
 	if detail {
-		now.Detail = &watch.Detail{Device: id, Basis: "resident", Cols: 8, Rows: 8, Usable: 1000, End: 1000, Groups: []watch.Group{{Cores: "{[0-0 - 1-1]}", Bytes: 500}}}
+		now.Detail = &watch.Detail{Device: at.Device, Basis: "resident", Cols: 8, Rows: 8, Usable: 1000, End: 1000, Groups: []watch.Group{{Cores: "{[0-0 - 1-1]}", Bytes: 500}}}
 	}
 	return now, s.fail
 }
@@ -148,7 +148,7 @@ func waitFor(t *testing.T, from looker, is func(now watch.Snapshot) bool) (now w
 	t.Helper()
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		now, err = from.look(0, true)
+		now, err = from.look(watch.Place{}, true)
 		return err == nil && is(now)
 	}, 20*time.Second, 5*time.Millisecond)
 	return now
@@ -216,7 +216,7 @@ func TestWatchOnce(t *testing.T) {
 	require.Contains(t, stdout, "odd: unknown-free 1\n")
 	asked, err := (&watching{}).source([]string{web.URL})
 	require.NoError(t, err)
-	got, err := asked.look(0, true)
+	got, err := asked.look(watch.Place{}, true)
 	require.NoError(t, err)
 	require.Equal(t, s.server.Detail("", 0), got.Detail)
 	require.NotEmpty(t, got.Detail.Blocks)
@@ -252,7 +252,7 @@ func TestWatchChanges(t *testing.T) {
 	five := uint64(5)
 	now := snapshot(watch.SourceLog)
 	now.Time, now.Devices = 0, []watch.Device{{Device: 1, Usable: 10, Core: &five, Registered: &five, Bound: true}}
-	last := map[uint64]string{}
+	last := map[watch.Place]string{}
 	var out bytes.Buffer
 	require.NoError(t, changes(&out, &now, last))
 	require.NoError(t, changes(&out, &now, last))

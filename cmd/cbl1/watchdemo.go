@@ -61,13 +61,13 @@ func (d *demo) step() {
 	}
 }
 
-func (d *demo) look(id uint64, detail bool) (watch.Snapshot, error) {
+func (d *demo) look(at watch.Place, detail bool) (watch.Snapshot, error) {
 	for range d.fleet.Set().Len() {
 		d.step()
 	}
 	now := snapshot(watch.SourceLog)
 	now.Devices = watch.Fleet(&d.fleet)
-	if of, err := d.fleet.Device(device.ID(id)); err == nil && detail {
+	if of, err := d.fleet.Device(device.ID(at.Device)); err == nil && detail {
 		now.Detail = watch.DetailOf(of)
 	}
 	return now, nil

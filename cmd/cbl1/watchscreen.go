@@ -87,9 +87,9 @@ func (w *looking) ask() {
 		return
 	}
 	w.busy, w.again, w.since = true, false, time.Now()
-	device, detail := w.model.Selected()
+	at, detail := w.model.Selected()
 	go func() {
-		now, err := w.from.look(device, detail)
+		now, err := w.from.look(at, detail)
 		w.came <- looked{now, err}
 	}()
 }
@@ -119,6 +119,10 @@ func (w *looking) key(e tcell.Event) (end bool) {
 	case k.Rune() == 'k', k.Key() == tcell.KeyUp:
 		w.model.Move(-1)
 		w.wants()
+	case k.Rune() == ' ', k.Key() == tcell.KeyPgDn:
+		w.model.Scroll(1)
+	case k.Rune() == 'b', k.Key() == tcell.KeyPgUp:
+		w.model.Scroll(-1)
 	}
 	return false
 }

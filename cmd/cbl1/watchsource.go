@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ import (
 
 // A looker says what stands now, and what lies on the cores of one device if that is asked.
 type looker interface {
-	look(id uint64, detail bool) (watch.Snapshot, error)
+	look(at watch.Place, detail bool) (watch.Snapshot, error)
 	close()
 }
 
@@ -129,7 +130,7 @@ func (f *following) read(log *event.Log) {
 	}
 }
 
-func (f *following) look(id uint64, detail bool) (watch.Snapshot, error) {
+func (f *following) look(at watch.Place, detail bool) (watch.Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failure != nil {
@@ -137,11 +138,11 @@ func (f *following) look(id uint64, detail bool) (watch.Snapshot, error) {
 	}
 	fleet := f.session.Fleet()
 	now := snapshot(watch.SourceLog)
-	f.notes.Add(&now, "", fleet, math.MaxInt)
 	if f.tail != nil {
-		now.Behind = f.tail.behind()
+		now.Behind = f.tail.behind() // before the figures: they have at least what was read by then
 	}
-	if d, err := fleet.Device(device.ID(id)); err == nil && detail {
+	f.notes.Add(&now, "", fleet, math.MaxInt)
+	if d, err := fleet.Device(device.ID(at.Device)); err == nil && detail {
 		now.Detail = watch.DetailOf(d)
 	}
 	return now, nil
@@ -245,12 +246,12 @@ type asking struct {
 // maxFigures bounds what a server may answer, in bytes.
 const maxFigures = 64 << 20
 
-func (a *asking) look(id uint64, detail bool) (now watch.Snapshot, err error) {
-	url := a.url + "/figures"
+func (a *asking) look(at watch.Place, detail bool) (now watch.Snapshot, err error) {
+	where := a.url + "/figures"
 	if detail {
-		url = fmt.Sprintf("%s?device=%d", url, id)
+		where = fmt.Sprintf("%s?device=%d&fleet=%s", where, at.Device, url.QueryEscape(at.Fleet))
 	}
-	r, err := a.client.Get(url)
+	r, err := a.client.Get(where)
 	if err != nil {
 		return now, err
 	}
@@ -259,10 +260,10 @@ func (a *asking) look(id uint64, detail bool) (now watch.Snapshot, err error) {
 		return now, fmt.Errorf("%s answers %s", a.url, r.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxFigures)).Decode(&now); err != nil {
-		return watch.Snapshot{}, fmt.Errorf("%s: %w", url, err)
+		return watch.Snapshot{}, fmt.Errorf("%s: %w", where, err)
 	}
 	if now.Schema != watch.Schema {
-		return watch.Snapshot{}, fmt.Errorf("%s: its schema is %.40q, want %s", url, now.Schema, watch.Schema)
+		return watch.Snapshot{}, fmt.Errorf("%s: its schema is %.40q, want %s", where, now.Schema, watch.Schema)
 	}
 	return now, nil
 }
@@ -275,7 +276,7 @@ type regions struct {
 	board  l1.Spec
 }
 
-func (r *regions) look(uint64, bool) (watch.Snapshot, error) {
+func (r *regions) look(watch.Place, bool) (watch.Snapshot, error) {
 	now := snapshot(watch.SourceRegions)
 	found, err := shm.List(r.folder)
 	if err != nil {
