@@ -142,6 +142,7 @@ func snapshot(r *runner) error {
 			}
 			return err
 		}},
+		{name: "invariants", took: 1e9, call: (*device.Fleet).CheckInvariants},
 	} {
 		x.name, x.made, x.waited = fmt.Sprintf("%s/devices=%d", x.name, n), made, 2e6
 		if err := r.look(x); err != nil {
