@@ -167,8 +167,9 @@
 //	Snapshot, RegisteredHeadroom,  O(devices + states w), a few words for each
 //	Room, CheckBuffer              the rest is read afterwards; who changes it copies it before
 //	Check, Headroom, MayGrow       O(d)
-//	CheckInvariants                O(devices + residues + heaps + states w), each looked at once
-//	                               what is registered is recounted afterwards
+//	CheckInvariants                O(devices + programs + buffers of all heaps + states w), each
+//	                               looked at once
+//	                               everything is recounted afterwards
 //
 // The command internal/cbl1bounds plays histories that are bad for each line of the first table, in two
 // sizes, and its test counts statements and bytes. Beside it, tests count programs looked at

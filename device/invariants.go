@@ -12,50 +12,59 @@ import (
 // CheckInvariants recounts every device and mesh from its registered programs, what
 // was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
 // one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
-// anew, once for each group of devices that share a state. Others wait while what is resident, the
-// buffers and the sums are recounted, and not for the registered programs.
+// anew, once for each group of devices that share a state. Others wait while it is taken down what there
+// is, and looked how it is found; it is recounted afterwards.
 func (f *Fleet) CheckInvariants() error {
-	taken, err := f.checkKept()
+	taken, buffers, states := f.checkKept()
 	if taken == nil {
-		return err
+		return buffers
 	}
-	if err := taken.check(); err != nil {
-		return err
+	memory := newTally()
+	for _, check := range []func() error{
+		taken.checkHeaps,
+		func() error { return buffers },
+		taken.check,
+		func() error { return taken.checkSums(memory) },
+		func() error { return states },
+		taken.checkWays, // which follows what was verified under the lock
+	} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return taken.checkWays() // which follows what was verified under the lock
+	return nil
 }
 
-// checkKept verifies everything but what states hold, which it returns, if it can be found.
-func (f *Fleet) checkKept() (*recounting, error) {
-	taken := f.recounting()
+// checkKept verifies how things are found: buffers, and states. It returns what is to be recounted,
+// unless devices are not found.
+func (f *Fleet) checkKept() (taken *recounting, buffers, states error) {
+	taken = f.recounting()
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if err := f.checkIndex(); err != nil {
-		return nil, err
+		return nil, err, nil
 	}
-	memory := f.tally()
-	if err := memory.checkHeaps(); err != nil {
-		return nil, err
+	heaps, err := f.checkUsers()
+	if err != nil {
+		return nil, err, nil
 	}
-	f.recount(taken)
-	return taken, f.checkSums(f.groups, memory)
+	f.recount(taken, heaps)
+	return taken, f.checkAllocations(heaps), f.checkStates()
 }
 
 // checkSums holds the figures of devices and of meshes against those of their states.
-func (f *Fleet) checkSums(groups []*group, memory *tally) error {
+func (all *recounting) checkSums(memory *tally) error {
 	var meshes []*mesh
 	sums := map[*mesh]*mesh{}
 	members := 0
 	var charge wide
-	for _, g := range groups {
-		charge.add(g.state.charge, g.n)
-		now := g.state.totals.row()
+	for i := range all.groups {
+		g := &all.groups[i]
+		charge.add(g.charge, g.n)
+		now := g.totals.row()
 		for slot := range g.slots.all() {
 			members++
-			c := f.slots[slot]
+			c := all.chips[slot]
 			if have := c.registered.Load(); have != now.Registered {
 				return &InvariantError{c.id, "published total", have, now.Registered}
 			}
@@ -67,15 +76,15 @@ func (f *Fleet) checkSums(groups []*group, memory *tally) error {
 					meshes = append(meshes, m)
 					sums[m] = new(mesh)
 				}
-				sums[m].plus(now, g.state.charge)
+				sums[m].plus(now, g.charge)
 				memory.addTo(sums[m], c)
 			}
 		}
 	}
-	if have := f.live.count(); have != members {
+	if have := all.live.count(); have != members {
 		return &InvariantError{0, "number of devices in groups", uint64(members), uint64(have)}
 	}
-	if err := agree(0, "charge of the fleet", figure{"", f.charge.lo, charge.lo}, figure{"over 2^64", f.charge.hi, charge.hi}); err != nil {
+	if err := agree(0, "charge of the fleet", figure{"", all.charge.lo, charge.lo}, figure{"over 2^64", all.charge.hi, charge.hi}); err != nil {
 		return err
 	}
 	for _, m := range meshes {
@@ -83,7 +92,7 @@ func (f *Fleet) checkSums(groups []*group, memory *tally) error {
 			return err
 		}
 	}
-	return f.checkStates()
+	return nil
 }
 
 // checkIndex verifies how devices and registrations are found.

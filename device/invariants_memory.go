@@ -15,7 +15,6 @@ import (
 // from the programs that were dispatched and the parts of buffers, core by core,
 // without classes, region trees or layers. Devices share what they share here too.
 type tally struct {
-	fleet    *Fleet
 	residues map[*residue]residueCount
 	tracked  map[holding]tracked
 	asked    map[*heap]bool // what it remembers
@@ -29,40 +28,52 @@ type holding struct {
 	heap *heap
 }
 
-func (f *Fleet) tally() *tally {
-	return &tally{f, map[*residue]residueCount{}, map[holding]tracked{}, map[*heap]bool{}}
+func newTally() *tally {
+	return &tally{map[*residue]residueCount{}, map[holding]tracked{}, map[*heap]bool{}}
 }
 
-// checkHeaps holds each heap against its buffers, and the index of heaps and
-// allocations against the heaps that devices have.
-func (n *tally) checkHeaps() error {
-	f := n.fleet
-	users := map[*heap]int{}
-	var heaps []*heap // by first device
-	first := map[*heap]ID{}
+// checkUsers returns the heaps that devices have, each of which is found.
+func (f *Fleet) checkUsers() (heaps []usedHeap, err error) {
+	known := map[*heap]int{} // place in heaps
 	for _, c := range f.slots {
 		if c == nil || c.heap() == nil {
 			continue
 		}
-		h := c.heap()
-		if users[h]++; users[h] == 1 {
-			heaps, first[h] = append(heaps, h), c.id
+		at, ok := known[c.heap()]
+		if !ok {
+			at = len(heaps)
+			known[c.heap()] = at
+			heaps = append(heaps, usedHeap{c.heap(), c.id, 0})
+		}
+		heaps[at].devices++
+	}
+	for _, h := range heaps {
+		if h.users != h.devices {
+			return nil, &InvariantError{h.first, "devices with the buffers", uint64(h.users), uint64(h.devices)}
+		}
+		if !f.heaps.has(h.hash, h.heap) {
+			return nil, &InvariantError{h.first, "number of times that the buffers are found by their hash", 0, 1}
 		}
 	}
+	return heaps, nil
+}
+
+// checkHeaps holds each heap against its buffers.
+func (all *recounting) checkHeaps() error {
+	for _, h := range all.heaps {
+		if err := checkHeap(h.first, h.heap, &all.roster); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAllocations holds the index of heaps and allocations against the heaps that devices have.
+func (f *Fleet) checkAllocations(heaps []usedHeap) error {
 	devices := map[*allocation]int{}
 	for _, h := range heaps {
-		id := first[h]
-		if h.users != users[h] {
-			return &InvariantError{id, "devices with the buffers", uint64(h.users), uint64(users[h])}
-		}
-		if !f.heaps.has(h.hash, h) {
-			return &InvariantError{id, "number of times that the buffers are found by their hash", 0, 1}
-		}
 		for _, a := range h.live.all() {
-			devices[a] += users[h]
-		}
-		if err := n.checkHeap(id, h); err != nil {
-			return err
+			devices[a] += h.devices
 		}
 	}
 	if have := f.heaps.len(); have != len(heaps) {
@@ -92,14 +103,14 @@ func (n *tally) checkHeaps() error {
 
 // checkHeapWays verifies that the ways from heaps lead to the buffers that they name, and
 // that no two heaps are equal.
-func (f *Fleet) checkHeapWays(heaps []*heap) error {
+func (f *Fleet) checkHeapWays(heaps []usedHeap) error {
 	known := shelf[heap]{} // equal ones have one hash, as was verified
 	for _, h := range heaps {
 		if known.find(h.hash, func(o *heap) bool { return h.live.equal(&o.live) }) != nil {
 			return &InvariantError{0, "number of equal sets of buffers", 2, 1}
 		}
-		known.put(h.hash, h)
-		if h.self != h || h.name == 0 {
+		known.put(h.hash, h.heap)
+		if h.self != h.heap || h.name == 0 {
 			return &InvariantError{0, "number of times that buffers are where ways lead", 0, 1}
 		}
 		for _, w := range h.ways {
@@ -125,9 +136,9 @@ func (f *Fleet) checkHeapWays(heaps []*heap) error {
 	return nil
 }
 
-// checkHeap holds what is kept for a set of buffers against the buffers.
-func (n *tally) checkHeap(id ID, h *heap) error {
-	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy, roster: &n.fleet.roster}}
+// checkHeap holds what is kept for a set of buffers against the buffers, which are in a roster.
+func checkHeap(id ID, h *heap, o *roster) error {
+	again := heap{free: l1.Range{End: math.MaxUint64}, placed: partition{footprint: occupiedBy, roster: o}}
 	for known, a := range h.live.all() {
 		if a.ID != known {
 			return &InvariantError{id, "id of " + a.String(), uint64(a.ID), uint64(known)}
@@ -135,7 +146,7 @@ func (n *tally) checkHeap(id ID, h *heap) error {
 		if err := a.checkPlaced(id); err != nil {
 			return err
 		}
-		if r := a.placed; r != nil && n.fleet.roster.at(r.number) != r {
+		if r := a.placed; r != nil && o.at(r.number) != r {
 			return &InvariantError{id, fmt.Sprintf("number of times that %v has its number", a), 0, 1}
 		}
 		again.hash += a.hash

@@ -16,7 +16,10 @@ type recounting struct {
 	steps    []int // how many name what is in roster.of
 	states   []recountedState
 	live     bitset
+	charge   wide
 	bits     []uint64 // room for sets of devices
+	room     []chip   // for chips
+	copies
 }
 
 // A recounted is a group as it was.
@@ -40,16 +43,18 @@ type recountedProgram struct {
 // recounting returns room for what is to be recounted, as far as it is known how much that is.
 func (f *Fleet) recounting() *recounting {
 	f.mu.RLock()
-	groups, programs, numbers, states := len(f.groups), len(f.programs), len(f.roster.of), f.states.len()
+	groups, programs, numbers, states, devices := len(f.groups), len(f.programs), len(f.roster.of), f.states.len(), f.live.count()
 	f.mu.RUnlock()
 	out := &recounting{groups: touched[recounted](groups), programs: touched[recountedProgram](programs)}
 	out.roster.of, out.steps = touched[*registration](numbers), touched[int](numbers)
 	out.states, out.bits = touched[recountedState](states), touched[uint64](groups+programs)
+	out.room = make([]chip, devices)
+	clear(out.room)
 	return out
 }
 
-// recount takes what the fleet holds, in any order.
-func (f *Fleet) recount(out *recounting) {
+// recount takes what the fleet holds, programs and groups in any order.
+func (f *Fleet) recount(out *recounting, heaps []usedHeap) {
 	for _, g := range f.groups {
 		out.groups = append(out.groups, recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge})
 		last := &out.groups[len(out.groups)-1]
@@ -68,8 +73,10 @@ func (f *Fleet) recount(out *recounting) {
 	for _, s := range f.states.all() {
 		out.states = append(out.states, s.recounted())
 	}
-	out.live = f.live.clone()
+	out.live, out.charge = f.live.clone(), f.charge
+	f.copyChips(out, heaps)
 	f.pictured.Store(f.serial + 1)
+	f.heapsPictured.Store(f.serial + 1)
 }
 
 // copied returns a copy of a set, in memory that copies share.

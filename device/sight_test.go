@@ -121,6 +121,7 @@ func TestRaceOfPictures(t *testing.T) {
 		require.NoError(t, err)
 		b := Buffer{ID: BufferID(i), Kind: KindL1, Cores: l1.Rect(0, 0, 1, 1).Cores(), Range: l1.Range{Start: base + uint64(32*i), End: base + uint64(32*i) + 32}}
 		require.NoError(t, f.Allocate(b, d.Set()))
+		require.NoError(t, f.Dispatch(p.ID(), d.Set()))
 		if i%3 == 0 {
 			f.UnregisterAll(program.ID((i + 10) % 20))
 			_, err = f.Free(BufferID(i), d.Set())
