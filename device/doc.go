@@ -109,8 +109,8 @@
 //	                               a range is two changes of its tree; a few nodes of trees
 //	  after another device         O(d)
 //	                               the way that was gone first is remembered; a group at most
-//	  in another direction         O(log n + k) for each state, w (n/2, or 64) changes where
-//	                               devices only passed
+//	  in another direction         O(log n + k) for each state, paid; w (n/2, or 64) changes
+//	                               where devices only passed
 //	                               a state that was passed has no content, but one of w before
 //	                               it; O(k) words, and O(n/64) for each class that is changed
 //	  searching what is hidden     O(1) look-ups for each class and change, paid
@@ -118,7 +118,8 @@
 //	                               a class that owes a step for each of its programs counts
 //	                               them, which ends its searches for four times as many changes
 //	  the most for one call        O(s k n log n)
-//	                               each class may give up in the same call; O(s k n)
+//	                               each class may give up in the same call, or the order by
+//	                               reach be made for a copy; O(s k n)
 //	  high-water marks of cores    O(columns + rows) for each class that has grown and is about
 //	                               to hold less; else O(1)
 //	                               they are raised where a program is taken off, nowhere else

@@ -15,13 +15,26 @@ func sharing() []history {
 			w.add(p, w.each[0])
 			return func() { w.add(p, w.each[1]) }, 1
 		}, constant(), constant()},
-		{"in another direction", "with programs", [2]int{512, 4096}, func(n int) (func(), int) {
+		{"in another direction", "with programs", [2]int{128, 1024}, func(n int) (func(), int) {
+			w := devices(2)
+			w.nested(n, w.all)
+			p, q := w.everywhere(fresh, 0, 64), w.everywhere(fresh+1, 0, 64)
+			return func() { // they part and meet, as often as there are programs
+				for range n {
+					w.add(p, w.each[0])
+					w.add(q, w.each[1])
+					w.UnregisterAll(fresh)
+					w.UnregisterAll(fresh + 1)
+				}
+			}, 4 * n
+		}, log(), linear()},
+		{"the most for one call", "in another direction", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
 			w.nested(n, w.all)
 			w.add(w.everywhere(fresh, 0, 64), w.each[0])
 			p := w.everywhere(fresh+1, 0, 64)
 			return func() { w.add(p, w.each[1]) }, 1
-		}, log(), linear()},
+		}, sorting(), linear()},
 		{"in another direction", "with classes", [2]int{64, 512}, func(n int) (func(), int) {
 			w := worldOf(2, n/16, 16)
 			w.parted(n, w.all)
