@@ -1,7 +1,6 @@
 package cbregion
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -10,25 +9,34 @@ import (
 // CoverageOf returns the Coverage to which the ranges were added: one by one that would
 // cost several times as much. Empty and inverted ranges are no-ops. O(n log n).
 func CoverageOf(ranges []l1.Range) *Coverage {
-	all := make([]boundary, 0, 2*len(ranges))
+	starts, ends := make([]uint64, 0, len(ranges)), make([]uint64, 0, len(ranges))
 	for _, r := range ranges {
 		if !r.IsEmpty() {
-			all = append(all, boundary{r.Start, +1}, boundary{r.End, -1})
+			starts, ends = append(starts, r.Start), append(ends, r.End)
 		}
 	}
-	slices.SortFunc(all, func(a, b boundary) int { return cmp.Compare(a.addr, b.addr) })
+	slices.Sort(starts)
+	slices.Sort(ends)
 	v := new(Coverage)
-	v.grow(merge(all))
+	v.grow(merge(starts, ends))
 	return v
 }
 
-// merge makes one boundary of those at one address, none where they cancel out, in place.
-func merge(sorted []boundary) []boundary {
-	out := sorted[:0]
-	for i := 0; i < len(sorted); {
-		b := boundary{addr: sorted[i].addr}
-		for ; i < len(sorted) && sorted[i].addr == b.addr; i++ {
-			b.delta += sorted[i].delta
+// merge makes one boundary of the starts and ends at one address, none where they cancel out. Both
+// are sorted, and the last end lies behind all starts.
+func merge(starts, ends []uint64) (out []boundary) {
+	for len(ends) > 0 {
+		b := boundary{addr: ends[0]}
+		if len(starts) > 0 {
+			b.addr = min(b.addr, starts[0])
+		}
+		for len(starts) > 0 && starts[0] == b.addr {
+			b.delta++
+			starts = starts[1:]
+		}
+		for len(ends) > 0 && ends[0] == b.addr {
+			b.delta--
+			ends = ends[1:]
 		}
 		if b.delta != 0 {
 			out = append(out, b)

@@ -234,27 +234,30 @@ func (p *partition) countAll(c *class) (grew uint64) {
 
 // tryAnew hides all programs of a plain class that few others cover, if there are few.
 func (p *partition) tryAnew(c *class) {
-	type one struct {
-		r *registration
-		g program.Group
+	type candidate struct {
+		end uint64
+		at  int
 	}
-	all := make([]one, 0, c.programs)
+	all, groups := make([]*registration, 0, c.programs), make([]program.Group, 0, c.programs)
+	order := make([]candidate, 0, c.programs) // the farthest-reaching first
 	for r, g := range p.here(c) {
-		all = append(all, one{r, g})
+		order = append(order, candidate{endOf(g), len(all)})
+		all, groups = append(all, r), append(groups, g)
 	}
-	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(endOf(b.g), endOf(a.g)) })
+	slices.SortFunc(order, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.end, a.end), cmp.Compare(a.at, b.at)) })
 	c.changes = 0
 	few := counting{covered: new(cbregion.Coverage), vain: c.vain}
-	for _, at := range all {
-		if few.covers(at.g) {
+	for _, x := range order {
+		r, g := all[x.at], groups[x.at]
+		if few.covers(g) {
 			continue
 		}
 		if len(few.counted) == fewCounted {
 			c.vain = min(c.vain+1, mostVain)
 			return
 		}
-		few.counted = append(few.counted, at.r)
-		few.count(at.g)
+		few.counted = append(few.counted, r)
+		few.count(g)
 	}
 	c.counting = few
 }
