@@ -140,6 +140,7 @@ func (c *client) take(r *wire.Record) ([]byte, error) {
 		c.of.devices[r.Device] = struct{}{}
 		s.tell(&e)
 	}
+	s.latest.refuses(&e)
 	s.show(&e)
 	if most := s.c.Limits.Lots; err == nil && most > 0 && s.ledger.LenOf(c.of.owner) > most {
 		err = &LimitError{"live at once", most}

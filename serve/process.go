@@ -137,6 +137,7 @@ func (s *Server) release(over []*process) {
 			s.tell(&effects[i])
 		}
 		if len(effects) > 0 {
+			s.latest.leaked(p.shown(), effects)
 			s.showReleased(p.shown(), effects, !said)
 			said = true
 		}

@@ -79,6 +79,7 @@ type Server struct {
 	prints  [2]outlet // Out and Err
 	printed chan struct{}
 	counts  Counts
+	latest  latest
 	lost    []loss
 	unsure  map[int32]bool // devices that lost clients named
 	failure error          // the first of writing
@@ -334,6 +335,7 @@ func (s *Server) lose(p *process, reason error) {
 			return // what it began to say died with it
 		}
 	}
+	s.latest.closes(p.shown(), shown.Clip(reason.Error(), 300))
 	lost := loss{pid: p.shown(), devices: slices.Sorted(maps.Keys(p.devices)), reason: reason.Error()}
 	for _, id := range lost.devices {
 		s.unsure[id] = true

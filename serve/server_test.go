@@ -27,6 +27,7 @@ import (
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/serve"
 	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/watch"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -237,6 +238,7 @@ func TestDeath(t *testing.T) {
 		s.Sweep()
 		require.Equal(t, wire.Totals{CBs: 1, CB: 262144}, total(s, 0))
 		require.EqualValues(t, 3, s.Counts().Leaked)
+		require.Equal(t, []watch.Leak{{PID: 10, CBs: 1, Buffers: 1, Kernels: 1}}, s.Snapshot().Leaks)
 		require.Contains(t, s.out.String(), "\n\n⚠️  Detected dead processes, cleaning up orphaned buffers...\n   PID 10 is dead, removing its buffers...\n"+
 			"   ✓ Removed 1 buffers (0.00390625 MB) from PID 10\n   ✓ Removed 1 CBs (0.25 MB) from PID 10\n   ✓ Removed 1 kernels (0.000976562 MB) from PID 10\n")
 		before := s.out.Len()
@@ -249,6 +251,29 @@ func TestDeath(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.Sweep()
 		require.Equal(t, 1, total(s, 0).CBs, "it has no connection any more, and lives")
+		s.shut(t)
+	})
+}
+
+// The last three things that were refused are told in words.
+func TestLastRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, serve.Config{Dialect: wire.Newest()})
+		one := s.connect(10)
+		free := wire.Record{Type: wire.TypeCBFree, ID: 5, Size: 16}
+		send(t, one, wire.Newest(), cb, free, free, wire.Record{Type: wire.TypeAlloc, ID: 6})
+		synctest.Wait()
+		require.Equal(t, []string{
+			"process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: ALLOC of 0x6, 0 bytes: size",
+		}, s.Snapshot().Refused)
+		send(t, one, wire.Newest(), wire.Record{Type: wire.TypeFree, Device: 256, ID: 7})
+		synctest.Wait()
+		got := s.Snapshot().Refused
+		require.Len(t, got, 3)
+		require.Equal(t, "process 10, device 256: FREE of 0x7, 0 bytes: device", got[1])
+		require.Contains(t, got[2], "process 10 was closed: FREE names device 256")
+		require.Empty(t, s.Snapshot().Leaks)
+		require.NoError(t, one.Close())
 		s.shut(t)
 	})
 }

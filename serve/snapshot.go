@@ -33,6 +33,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	out := watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []watch.Device{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
+		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused),
 	}
 	for _, id := range s.devices() {
 		if s.known[id].Chips != nil {

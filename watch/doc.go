@@ -4,7 +4,7 @@
 // # Model
 //
 // A [Snapshot], made on what a [Source] says, has a row for each [Device], with its [Peak], and
-// for each [Process], and [Odd] things with their counts:
+// for each [Process], [Odd] things with their counts, and each [Leak] of a process that died:
 //
 //	device.Fleet ─ Fleet, Of ┐
 //	an event log ─ Notes ────┤

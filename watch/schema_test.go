@@ -70,8 +70,8 @@ func fill(v reflect.Value) (fields int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		fields = v.NumField()
-		for i := range v.NumField() {
-			fields += fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fields += fill(field)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

@@ -281,6 +281,9 @@ func (m *Model) wrong() (out []Line) {
 	if len(words) > 0 {
 		out = append(out, Line{"odd: " + strings.Join(words, ", "), Warn})
 	}
+	for _, l := range m.now.Leaks {
+		out = append(out, Line{fmt.Sprintf("leaked by process %d: %d CBs, %d buffers, %d kernels", l.PID, l.CBs, l.Buffers, l.Kernels), Warn})
+	}
 	for _, text := range m.now.Refused {
 		out = append(out, Line{"refused: " + text, Warn})
 	}

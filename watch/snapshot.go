@@ -31,6 +31,7 @@ type Snapshot struct {
 	Processes []Process `json:"processes"`
 	Odd       []Odd     `json:"odd"`
 	Leaked    int64     `json:"leaked"`            // what processes had when they died
+	Leaks     []Leak    `json:"leaks,omitempty"`   // the last of them
 	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
 	Refused   []string  `json:"refused,omitempty"` // the last of what was refused, in words
 	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
@@ -86,6 +87,14 @@ type Process struct {
 	DRAM    uint64  `json:"dram_buffer_bytes"`
 	Trace   uint64  `json:"trace_buffer_bytes"`
 	Kernels uint64  `json:"kernel_bytes"`
+}
+
+// A Leak is what a process had when it died.
+type Leak struct {
+	PID     int32 `json:"pid"`
+	CBs     int   `json:"cbs"`
+	Buffers int   `json:"buffers"`
+	Kernels int   `json:"kernels"`
 }
 
 // Odd says how often something was odd, or refused.

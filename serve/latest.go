@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// maxLatest is how much of each kind a latest has.
+const maxLatest = 3
+
+// A latest is the last of what was refused, in words, and of what dead processes had.
+type latest struct {
+	refused []string
+	leaks   []watch.Leak
+}
+
+// refuses takes in a record that changed nothing, or nothing that it should.
+func (l *latest) refuses(e *wire.Effect) {
+	if e.Odd == "" {
+		return
+	}
+	l.refused = last(append(l.refused, fmt.Sprintf("process %d, device %d: %v of 0x%x, %d bytes: %s", e.PID, e.Device, e.Type, e.ID, e.Bytes, e.Odd)))
+}
+
+// closes takes in that a client was closed.
+func (l *latest) closes(pid int32, reason string) {
+	l.refused = last(append(l.refused, fmt.Sprintf("process %d was closed: %s", pid, reason)))
+}
+
+// leaked takes in what a dead process had.
+func (l *latest) leaked(pid int32, effects []wire.Effect) {
+	of := watch.Leak{PID: pid}
+	for i := range effects {
+		switch effects[i].Type {
+		case wire.TypeCBAlloc:
+			of.CBs++
+		case wire.TypeKernelLoad:
+			of.Kernels++
+		default:
+			of.Buffers++
+		}
+	}
+	l.leaks = last(append(l.leaks, of))
+}
+
+// last returns the end of a list.
+func last[T any](all []T) []T { return all[max(0, len(all)-maxLatest):] }
