@@ -18,6 +18,7 @@ type Shared struct {
 
 	mu      sync.Mutex
 	session Session
+	unseen  []event.Event // what logs say of what they do not show
 }
 
 // Fleet returns the fleet.
@@ -42,6 +43,7 @@ func Feed(events iter.Seq2[*event.Event, error], of func(header *event.Event) (*
 		s.session.running = own
 		answers, err = s.session.step(e)
 		own = s.session.running
+		s.see(e)
 		if s.Heard != nil {
 			s.Heard(e, err)
 		}

@@ -110,3 +110,86 @@ func TestWriterTrace(t *testing.T) {
 	require.Empty(t, s.Anomalies())
 	require.Equal(t, state(fleet), state(s.Fleet()))
 }
+
+// A log that begins now has what a fleet has: whatever was called before.
+func TestMomentOfShared(t *testing.T) {
+	ops := []gen.Op{
+		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
+		gen.Dispatch, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.EndTrace, gen.EndTrace, gen.Replay, gen.Replay,
+		gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var shared replay.Shared
+		fleet := shared.Fleet()
+		for _, m := range gen.History(80, ops...).Draw(t, "history") {
+			_, _ = m.Play(mover{fleet}) // whatever is refused
+		}
+		for d := range fleet.Devices() {
+			if rapid.Bool().Draw(t, "hybrid") {
+				_, err := fleet.SetHybrid(d.Set(), true)
+				require.NoError(t, err)
+			}
+			d.ResetPeaks()
+		}
+		var log bytes.Buffer
+		require.NoError(t, shared.WriteMoment(&log))
+		var again replay.Session
+		var out bytes.Buffer
+		require.NoError(t, again.Stream(events(bytes.NewReader(log.Bytes()), "log"), &out))
+		require.Empty(t, out.String(), "%s", log.String())
+		require.NoError(t, again.Fleet().CheckInvariants())
+		require.Equal(t, state(fleet), state(again.Fleet()), "%s", log.String())
+		for d := range fleet.Devices() {
+			same, err := again.Fleet().Device(d.ID())
+			require.NoError(t, err)
+			require.Equal(t, d.Hybrid(), same.Hybrid())
+		}
+	})
+}
+
+// What was dispatched last is told last, as the program that it was where it still is registered; what
+// has gone does not come back.
+func TestMomentOfDispatches(t *testing.T) {
+	const defined = `{"event":"log","version":1}
+{"event":"device","device":1,"spec":{"board":"n150"}}
+{"event":"device","device":2,"spec":{"board":"n150"}}
+{"event":"program","program":1,"cbs":[{"cores":"{[0-0 - 1-0]}","size":2048,"address":111616}]}
+{"event":"program","program":2,"cbs":[{"cores":"{[0-0 - 3-0]}","size":4096,"address":111616}]}
+{"event":"program","program":3,"cbs":[{"cores":"{[1-0 - 1-0]}","size":4096,"address":111616,"global":true}]}
+{"event":"register","program":1}
+{"event":"register","program":2}
+{"event":"register","program":3}
+`
+	for _, c := range []struct {
+		name, events string
+		parts        int // of programs that are there for a moment
+	}{
+		{"the smaller one last", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":1}`, 0},
+		{"the larger one last", `{"event":"dispatch","program":1}` + "\n" + `{"event":"dispatch","program":2}`, 0},
+		{"other orders", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":1}` + "\n" + `{"event":"dispatch","program":2,"devices":[2]}`, 0},
+		{"evicted", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":1}` + "\n" + `{"event":"evict","program":1}`, 1},
+		{"unregistered", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":1}` + "\n" + `{"event":"unregister","program":2}`, 1},
+		{"on one device alone", `{"event":"dispatch","program":2}` + "\n" + `{"event":"unregister","program":2,"devices":[2]}`, 1},
+		{"emptied", `{"event":"dispatch","program":2}` + "\n" + `{"event":"dispatch","program":3}`, 1},
+		{"hidden", `{"event":"hidden","code":"elsewhere","count":3,"devices":[2]}` + "\n" + `{"event":"anomaly","code":"odd","count":1}`, 0},
+	} {
+		var shared replay.Shared
+		var answers bytes.Buffer
+		require.NoError(t, replay.Feed(events(strings.NewReader(defined+c.events+"\n"), "log"), func(*event.Event) (*replay.Shared, error) { return &shared, nil }, &answers))
+		require.Empty(t, answers.String(), c.name)
+		var log bytes.Buffer
+		require.NoError(t, shared.WriteMoment(&log))
+		var again replay.Session
+		require.NoError(t, again.Stream(events(bytes.NewReader(log.Bytes()), "log"), &answers))
+		require.Empty(t, answers.String(), c.name)
+		for d := range shared.Fleet().Devices() {
+			d.ResetPeaks()
+		}
+		require.Equal(t, state(shared.Fleet()), state(again.Fleet()), c.name)
+		require.Equal(t, c.parts, strings.Count(log.String(), `"event":"unregister"`), "%s\n%s", c.name, log.String())
+		if c.name == "hidden" {
+			require.Contains(t, log.String(), `{"event":"hidden","code":"elsewhere","count":3,"devices":[2]}`)
+			require.Contains(t, log.String(), `{"event":"anomaly","code":"odd"`)
+		}
+	}
+}

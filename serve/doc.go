@@ -14,7 +14,7 @@
 // The caller has the listeners, the clock and the moments: Server.Sweep looks for processes
 // that have died, Server.Statistics prints, Server.Close ends all. Server.Snapshot has what stands now, also
 // in fleets with names, Server.Row one device of it, Server.Detail what lies on its cores,
-// Server.Moment the events of a log that begins now. Nothing is started but the
+// Server.WriteMoment writes a log that begins now (ErrNoFleet). Nothing is started but the
 // goroutine of each connection, while Serve or ServeLogs runs, and those that write lines, where
 // Config.Waiting asks for them: Server.Printed says when they have written all.
 //

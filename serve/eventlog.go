@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/watch"
 )
+
+// ErrNoFleet says that no event log has named a fleet so.
+var ErrNoFleet = errors.New("there is no fleet with that name")
 
 // maxFleetName is how long the name of a fleet may be, in bytes.
 const maxFleetName = 256

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"io"
 	"iter"
 	"maps"
 	"math"
@@ -149,18 +150,26 @@ func (s *Server) Detail(fleet string, id uint64) *watch.Detail {
 	return detail
 }
 
-// Moment returns the events of a log that begins now: its header, the devices, what lives,
-// and which clients were lost. Cost: O(n log n) in what lives.
-func (s *Server) Moment() []event.Event {
+// WriteMoment writes an event log that begins now: its header, the devices, what lives, and what is
+// not shown. It is of the fleet with a name or, where that is "", of what processes tell. The error is
+// ErrNoFleet, or that of w. Cost: O(n log n) in what lives; clients wait meanwhile.
+func (s *Server) WriteMoment(fleet string, w io.Writer) error {
+	if fleet != "" {
+		f := s.named(fleet)
+		if f == nil {
+			return ErrNoFleet
+		}
+		return f.WriteMoment(w)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := slices.Collect(s.moment(&wire.Teller{T: s.stamp()}))
-	for i := range all {
-		if all[i].Pos.Line = int64(i) + 1; all[i].Pos.Node == 0 { // it is of a line, as in a log that is read
-			all[i].Pos.Node, all[i].Node = int64(i), uint64(i)
+	out := event.NewWriter(w)
+	for e := range s.moment(&wire.Teller{T: s.stamp()}) {
+		if err := out.Write(&e); err != nil {
+			return err
 		}
 	}
-	return all
+	return nil
 }
 
 // moment tells all that a log needs which begins now.

@@ -100,7 +100,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 	})
 	one := make(chan struct{}, 1) // a document of the moment may take long
 	document := func(kind string, write func(io.Writer, *replay.Result) error) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
+		return func(w http.ResponseWriter, request *http.Request) {
 			select {
 			case one <- struct{}{}:
 			default:
@@ -109,7 +109,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 			}
 			defer func() { <-one }()
 			var b bytes.Buffer
-			r, err := moment(server)
+			r, err := moment(server, request.URL.Query().Get("fleet"))
 			if err == nil {
 				err = write(&b, r)
 			}
@@ -136,7 +136,11 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 
 // respond writes a document, or why there is none.
 func respond(w http.ResponseWriter, kind string, b []byte, err error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, serve.ErrNoFleet):
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -144,16 +148,13 @@ func respond(w http.ResponseWriter, kind string, b []byte, err error) {
 	_, _ = w.Write(b) // who asked has gone
 }
 
-// moment is the Result of a log that begins now.
-func moment(server *serve.Server) (*replay.Result, error) {
-	events := server.Moment()
-	return replay.Run("now", func(yield func(*event.Event, error) bool) {
-		for i := range events {
-			if !yield(&events[i], nil) {
-				return
-			}
-		}
-	}, replay.Options{Buffers: true, Groups: true, Timeline: true})
+// moment is the Result of a log that begins now, of what processes tell or of a fleet with a name.
+func moment(server *serve.Server, fleet string) (*replay.Result, error) {
+	var log bytes.Buffer
+	if err := server.WriteMoment(fleet, &log); err != nil {
+		return nil, err
+	}
+	return replay.Run("now", event.NewLog(&log, "now").Events(), replay.Options{Buffers: true, Groups: true, Timeline: true})
 }
 
 // knows reports whether a request names this server: by an address, as localhost, or as was

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -191,6 +192,49 @@ func TestReportOfTheMoment(t *testing.T) {
 	delete(b, "file")
 	require.Equal(t, b, a)
 	require.True(t, strings.HasPrefix(strings.ToLower(fetch(t, h, "/page")), "<!doctype html>"))
+}
+
+// What is reported of a fleet is what its logs have come to: the same as of the log itself, where
+// nothing was undone.
+func TestReportOfAFleet(t *testing.T) {
+	s := busyStage(t)
+	log := `{"event":"log","version":1,"fleet":"training"}
+{"event":"device","device":1,"spec":{"board":"n150"}}
+{"event":"program","program":1,"name":"a","cbs":[{"cores":"{[0-0 - 7-7]}","size":4096,"address":111616}]}
+{"event":"program","program":2,"name":"b","cbs":[{"cores":"{[0-0 - 1-0]}","size":2048,"address":111616}]}
+{"event":"register","program":1}
+{"event":"register","program":2}
+{"event":"dispatch","program":1}
+{"event":"dispatch","program":2}
+{"event":"allocate","buffer":5,"kind":"l1","parts":[{"address":1300000,"size":4096}]}
+{"event":"hidden","code":"elsewhere","count":2}
+`
+	s.fleet(t, log)
+	h := (&exposing{}).handler(s.server)
+	require.Eventually(t, func() bool { row, _ := s.server.Row("training", 1); return row.L1 > 0 && row.Incomplete }, 20*time.Second, time.Millisecond)
+	file := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(file, []byte(log), 0o600))
+	code, text, stderr := call("", "report", "--format", "json", file)
+	require.Zero(t, code, stderr)
+	var got, want map[string]any
+	require.NoError(t, json.Unmarshal([]byte(fetch(t, h, "/report?fleet=training")), &got))
+	require.NoError(t, json.Unmarshal([]byte(text), &want))
+	for key, value := range of(want, "devices", "1").(map[string]any) {
+		if key != "programs_detail" { // which has places in the log
+			require.Equal(t, value, of(got, "devices", "1", key), key)
+		}
+	}
+	l1 := func(report map[string]any, path ...string) any { return of(report["l1"].([]any)[0], path...) }
+	require.EqualValues(t, 62*4096+2*2048, l1(got, "dispatched", "final_bytes"))
+	for _, key := range []string{"tracked_final_bytes", "l1_final_bytes", "buffers_final", "l1_addresses"} {
+		require.Equal(t, l1(want, key), l1(got, key), key)
+	}
+	require.Equal(t, of(want, "checks"), of(got, "checks"), "something is hidden")
+	require.Contains(t, fmt.Sprint(got["checks"]), "elsewhere")
+	require.Contains(t, fetch(t, h, "/page?fleet=training"), "elsewhere")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/report?fleet=other", nil))
+	require.Equal(t, http.StatusNotFound, w.Code)
 }
 
 func of(v any, path ...string) any {
