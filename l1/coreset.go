@@ -288,6 +288,13 @@ func (s CoreSet) All() iter.Seq[Core] {
 			for hi < len(s.tiles) && s.tiles[hi].key&0xf0 == tx {
 				hi++
 			}
+			if hi == lo+1 {
+				if !s.tiles[lo].each(yield) {
+					return
+				}
+				lo = hi
+				continue
+			}
 			for x := range 16 {
 				for i := lo; i < hi; i++ {
 					for col := s.tiles[i].column(x); col != 0; col &= col - 1 {

@@ -41,6 +41,19 @@ func (t *tile) all() CoreRange {
 // column returns the 16 cores of column x (0..15) of the tile, lowest y first.
 func (t *tile) column(x int) uint64 { return t.bits[x>>2] >> (x & 3 * 16) & 0xffff }
 
+// each calls yield for the cores of the tile by x, then by y, as its bits lie, until it returns false.
+func (t *tile) each(yield func(Core) bool) bool {
+	for w, word := range t.bits {
+		for ; word != 0; word &= word - 1 {
+			i := w<<6 | bits.TrailingZeros64(word)
+			if !yield(Core{t.key&0xf0 | uint8(i>>4), t.key<<4 | uint8(i&15)}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func tileKey(c Core) uint8 { return c.X&0xf0 | c.Y>>4 }
 
 func bitOf(c Core) (word int, mask uint64) {
