@@ -5,12 +5,12 @@ import "github.com/cbl1/cbl1/l1"
 // checking are the recount, and the judgements beside what lives on devices.
 func checking() []history {
 	return []history{
-		{"CheckInvariants", "of programs", [2]int{128, 1024}, func(n int) (func(), int) {
+		{"CheckInvariants", "of programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
 			w.nested(n, w.all)
 			return func() { check(w.CheckInvariants()) }, 1
 		}, sorting(), linear()},
-		{"CheckInvariants", "of boundaries", [2]int{128, 1024}, func(n int) (func(), int) {
+		{"CheckInvariants", "of boundaries", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
 			w.apart(n, w.all)
 			return func() { check(w.CheckInvariants()) }, 1

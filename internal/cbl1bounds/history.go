@@ -38,7 +38,8 @@ func edges() growth { return growth{"columns + rows", func(n float64) float64 { 
 // product is for what lies on as many sets of cores as there are things.
 func product() growth { return growth{"n x n", func(n float64) float64 { return n * n }} }
 
-// histories returns all of them. Sizes differ by eight times where that is quick enough.
+// histories returns all of them. Sizes differ by eight times. Where trees are what costs, the small
+// one is more than a block of them holds, in which all boundaries are walked over.
 func histories() (all []history) {
 	for _, some := range [][]history{registering(), sharing(), hiding(), asking(), checking(), memory(), dispatching()} {
 		all = append(all, some...)
