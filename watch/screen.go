@@ -216,7 +216,7 @@ func (m *Model) breakdown() []Line {
 		sum = "more than 2^64 bytes"
 	}
 	add("%s = %s", strings.Join(parts, " + "), sum)
-	add("L1_SMALL %s%s   TRACE %s   DRAM %s", exact(d.L1Small), of(&d.L1Small), exact(d.Trace), exact(d.DRAM))
+	add("L1_SMALL %s%s   DRAM %s + TRACE %s", exact(d.L1Small), of(&d.L1Small), exact(d.DRAM), d.traceShare())
 	add("CBs: registered %-13s resident %-13s tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
 	if d.Peak != nil {
 		add("      their peak %-13s     peak %-13s    peak %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
@@ -230,6 +230,14 @@ func (m *Model) breakdown() []Line {
 		out = append(out, Line{fmt.Sprintf("  accounting for %v: %s is more than all its L1, and counts bytes twice", m.since(from), d.Accounting()), Warn})
 	}
 	return out
+}
+
+// traceShare is what trace buffers take, and their share of all that is known to lie in DRAM.
+func (d *Device) traceShare() string {
+	if d.Trace == 0 {
+		return exact(0)
+	}
+	return fmt.Sprintf("%s (%.1f%% of both)", exact(d.Trace), 100*float64(d.Trace)/(float64(d.Trace)+float64(d.DRAM)))
 }
 
 // title names a device.

@@ -46,26 +46,12 @@ func dispatching() []history {
 		{tracing, "of programs", [2]int{128, 1024}, func(n int) (func(), int) {
 			w := devices(1)
 			w.nested(n, w.all)
-			id := must(w.BeginTrace(w.all))
-			return func() {
-				for i := range n {
-					check(w.Record(id, program.ID(i)))
-				}
-				check(w.EndTrace(id))
-				check(w.Replay(id))
-			}, n
+			return w.traced(n), n
 		}, log(), log()},
 		{tracing, "of programs on cores of their own", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.parted(n, w.all)
-			id := must(w.BeginTrace(w.all))
-			return func() {
-				for i := range n {
-					check(w.Record(id, program.ID(i)))
-				}
-				check(w.EndTrace(id))
-				check(w.Replay(id))
-			}, n
+			return w.traced(n), n
 		}, linear(), linear()},
 		{line, "on devices that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := devices(n)
@@ -77,5 +63,17 @@ func dispatching() []history {
 			w.add(p, w.all)
 			return func() { check(w.Dispatch(fresh, w.all)) }, 1
 		}, linear(), linear()},
+	}
+}
+
+// traced records n programs in a trace, and replays it.
+func (w *world) traced(n int) func() {
+	id := must(w.BeginTrace(w.all))
+	return func() {
+		for i := range n {
+			check(w.Record(id, program.ID(i)))
+		}
+		check(w.EndTrace(id))
+		check(w.Replay(id))
 	}
 }
