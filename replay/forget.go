@@ -10,8 +10,8 @@ import (
 // A log of months takes the memory of what it names at once: now and then the replay forgets
 // what nobody can ask about any more. No answer depends on when that is.
 //
-//	programs   until they are defined anew and registered nowhere; what checks have found
-//	           of them goes with them
+//	programs   until they are defined anew, registered nowhere and in no trace; what checks
+//	           have found of them goes with them
 //	last runs  until their program is forgotten, and lies neither in L1 nor in the highest peak
 //	rows       what a row of a program says, until the id is registered as another one
 
@@ -45,7 +45,8 @@ func (r *replay) forget() {
 // forgetPrograms drops the contents and last runs of programs that no event can name any
 // more. It returns how many it looked at.
 func (r *replay) forgetPrograms() (looked int) {
-	named, gone := r.namedPrograms(), map[*content]bool{}
+	named, looked := r.namedPrograms()
+	gone := map[*content]bool{}
 	for p, c := range r.contents {
 		if !named[p] {
 			gone[c] = true
@@ -56,7 +57,7 @@ func (r *replay) forgetPrograms() (looked int) {
 		looked += d.forgetRuns(named)
 	}
 	looked += forgetAnswers(r.checks.known, gone) + forgetAnswers(r.checks.fits, gone) + forgetAnswers(r.rooms.known, gone)
-	return looked + len(named) + len(r.contents)
+	return looked + len(r.contents)
 }
 
 // forgetAnswers drops what was found of contents that are gone, and returns what is left.
@@ -65,10 +66,10 @@ func forgetAnswers[V any](known map[checkKey]V, gone map[*content]bool) int {
 	return len(known)
 }
 
-// namedPrograms are those that an event may name: as they are defined now, and as they are
-// registered. A trace runs only where its programs are.
-func (r *replay) namedPrograms() map[*program.Program]bool {
-	out := map[*program.Program]bool{}
+// namedPrograms are those that an event may name: as they are defined now, as they are
+// registered, and as a trace has recorded them. It returns how many names it looked at.
+func (r *replay) namedPrograms() (out map[*program.Program]bool, looked int) {
+	out = map[*program.Program]bool{}
 	for _, def := range r.session.programs {
 		for _, p := range def.whole {
 			out[p] = true
@@ -82,7 +83,14 @@ func (r *replay) namedPrograms() map[*program.Program]bool {
 	for p := range r.session.fleet.Programs() {
 		out[p] = true
 	}
-	return out
+	looked = len(out)
+	for _, recorded := range r.traces {
+		for _, p := range recorded {
+			out[p] = true
+		}
+		looked += len(recorded)
+	}
+	return out, looked
 }
 
 // forgetRuns drops the last runs of programs that nobody can name and that lie nowhere. It

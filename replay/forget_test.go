@@ -69,6 +69,10 @@ func TestForgettingLeaves(t *testing.T) {
 			big, run(1, 3), `{"event":"executed","devices":[0],"program":1}`, `{"event":"unregister","program":1}`, small,
 			other, run(2, 8), settle, run(2, 9), beside, `{"event":"executed","devices":[0],"program":3}`,
 		},
+		"recorded": { // replaced by an equal one; the trace still runs the one before
+			big, `{"event":"register","program":1}`, `{"event":"trace_begin","trace":1}`, `{"event":"record","trace":1,"program":1}`, `{"event":"trace_end","trace":1}`,
+			`{"event":"replay","trace":1}`, other, `{"event":"register","program":2}`, big, `{"event":"replace","program":1}`, `{"event":"replay","trace":1}`,
+		},
 		"rows": {rows.String(), `{"event":"unregister","program":7}`, strings.ReplaceAll(big, `"program":1`, `"program":7`), `{"event":"register","program":7}`},
 	} {
 		t.Run(name, func(t *testing.T) {
