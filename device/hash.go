@@ -2,7 +2,6 @@ package device
 
 import (
 	"hash/maphash"
-	"slices"
 )
 
 // A hash is a number by which things are found that may be equal. Equal things have
@@ -41,15 +40,10 @@ func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
 		sum = mix(sum) ^ hash(n)
 	}
 	if cores != nil {
-		var last []uint64
-		for _, column := range cores.columns {
-			if slices.Equal(column, last) {
-				continue // not of the cores: few marks differ in them alone
+		for _, b := range cores.bands {
+			for _, s := range b.rows {
+				sum = mix(sum) ^ hash(s.bytes) // not of the cores: few marks differ in them alone
 			}
-			for _, bytes := range column {
-				sum = mix(sum) ^ hash(bytes)
-			}
-			last = column
 		}
 	}
 	return mix(sum)

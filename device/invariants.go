@@ -173,16 +173,31 @@ func (g *recounted) check(held, again *content) error {
 	)
 }
 
-// check verifies that peaks have one form: no columns without bytes behind the others, and no rows
-// without bytes behind the others of a column.
+// check verifies that peaks have one form: no two bands for a column, no two neighbours that
+// are alike, and no rows without bytes behind the others.
 func (p *corePeaks) check(id ID) error {
 	if p == nil {
 		return nil
 	}
-	for x, column := range p.columns {
-		if n := len(column); n > 0 && column[n-1] == 0 || n == 0 && x == len(p.columns)-1 {
-			return &InvariantError{id, fmt.Sprintf("peak of the last row of column %d, at least 1", x), 0, 1}
+	next, last := 0, band{}
+	for _, b := range p.bands {
+		switch {
+		case b.from < next, b.to < b.from:
+			return &InvariantError{id, "first column with peaks, after others", uint64(b.from), uint64(next)}
+		case b.from == next && slices.Equal(b.rows, last.rows):
+			return &InvariantError{id, "columns with equal peaks that stand apart", uint64(b.from), uint64(last.from)}
 		}
+		end, bytes := 0, ^uint64(0)
+		for _, s := range b.rows {
+			if s.end <= end || s.bytes == bytes {
+				return &InvariantError{id, "end of rows with a peak, after others", uint64(s.end), uint64(end)}
+			}
+			end, bytes = s.end, s.bytes
+		}
+		if len(b.rows) == 0 || bytes == 0 {
+			return &InvariantError{id, "peak of the last rows, at least 1", 0, 1}
+		}
+		next, last = b.to+1, b
 	}
 	return nil
 }

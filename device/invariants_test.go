@@ -130,8 +130,27 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
-		{"peak of the last row of column 8", func(f *Fleet) { p := f.slots[0].group.cores; p.columns = append(p.columns, nil) }},
-		{"peak of the last row of column 0", func(f *Fleet) { p := f.slots[0].group.cores; p.columns[0] = append(p.columns[0], 0) }},
+		{"first column with peaks, after others", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, p.bands[0]) }},
+		{"first column with peaks, after others", func(f *Fleet) { f.slots[0].group.cores.bands[0].from = 99 }},
+		{"columns with equal peaks that stand apart", func(f *Fleet) {
+			p := f.slots[0].group.cores
+			b := p.bands[len(p.bands)-1]
+			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
+		}},
+		{"end of rows with a peak, after others", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			b.rows = append(b.rows, b.rows[0])
+		}},
+		{"end of rows with a peak, after others", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			last := b.rows[len(b.rows)-1]
+			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
+		}},
+		{"peak of the last rows", func(f *Fleet) {
+			b := &f.slots[0].group.cores.bands[0]
+			b.rows = append(b.rows, stretch{99, 0})
+		}},
+		{"peak of the last rows", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, band{from: 99, to: 99}) }},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
 		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
 		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},

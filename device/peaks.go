@@ -12,96 +12,147 @@ import (
 // peaks are raised on the cores that it is taken off, and elsewhere bytes only grow.
 // They never change; nil is zero everywhere.
 //
-//	columns 0..3   rows 0..4: 2 KiB, rows 5..7: 1 KiB     one list, four times
-//	column  4      rows 0..7: 2 KiB
+//	bands   columns 0..3   rows 0..4: 2 KiB, rows 5..7: 1 KiB
+//	        column  4      rows 0..7: 2 KiB
 //
-// Peaks that follow each other share the columns in which they are equal, and so do
-// neighbours that were raised together.
+// Peaks that follow each other share the rows of bands in which they are equal.
 type corePeaks struct {
-	columns [][]uint64 // by column, the bytes of each row; no list ends with nothing
+	bands []band // by column, disjoint; neighbours differ
 }
 
-// column returns the peaks of a column, up to the last one.
-func (p *corePeaks) column(x int) []uint64 {
-	if p == nil || x >= len(p.columns) {
-		return nil
+// A band is columns that have the same peaks in all rows.
+type band struct {
+	from, to int // columns, both included
+	rows     []stretch
+}
+
+// A stretch is rows with the same peak, up to end, from where the one before ends. The last
+// one is not 0, and neighbours differ.
+type stretch struct {
+	end   int
+	bytes uint64
+}
+
+// at returns the peak of a core. Cost: O(bands + stretches), at most columns and rows.
+func (p *corePeaks) at(c l1.Core) uint64 { return p.least(l1.CoreRange{Start: c, End: c}) }
+
+// least returns the smallest peak in a rectangle.
+func (p *corePeaks) least(r l1.CoreRange) uint64 {
+	if p == nil {
+		return 0
 	}
-	return p.columns[x]
-}
-
-// at returns the peak of a core.
-func (p *corePeaks) at(c l1.Core) uint64 {
-	if column := p.column(int(c.X)); int(c.Y) < len(column) {
-		return column[c.Y]
+	least, next := ^uint64(0), int(r.Start.X)
+	for i := range p.bands {
+		b := &p.bands[i]
+		if b.to < next {
+			continue
+		}
+		if b.from > next {
+			return 0
+		}
+		least = min(least, b.least(int(r.Start.Y), int(r.End.Y)+1))
+		if next = b.to + 1; next > int(r.End.X) {
+			return least
+		}
 	}
 	return 0
 }
 
-// below reports whether a core of a rectangle has a peak of fewer bytes, at least 1.
-func (p *corePeaks) below(r l1.CoreRange, bytes uint64) bool {
-	start, end := int(r.Start.Y), int(r.End.Y)+1
-	var last []uint64
-	for x := int(r.Start.X); x <= int(r.End.X); x++ {
-		column := p.column(x)
-		switch {
-		case shared(column, last):
-			continue
-		case len(column) < end:
-			return true
-		}
-		for _, have := range column[start:end] {
-			if have < bytes {
-				return true
+// least returns the smallest peak of the rows from start to end.
+func (b *band) least(start, end int) uint64 {
+	least := ^uint64(0)
+	for _, s := range b.rows {
+		if s.end > start {
+			least = min(least, s.bytes)
+			if s.end >= end {
+				return least
 			}
 		}
-		last = column
 	}
-	return false
+	return 0
 }
 
 // equal reports whether two marks are the same: devices that came to them each for
 // itself belong to one group.
 func (p *corePeaks) equal(o *corePeaks) bool {
-	return p == o || p != nil && o != nil && slices.EqualFunc(p.columns, o.columns, func(a, b []uint64) bool {
-		return shared(a, b) || slices.Equal(a, b)
+	return p == o || p != nil && o != nil && slices.EqualFunc(p.bands, o.bands, func(a, b band) bool {
+		return a.from == b.from && a.to == b.to && slices.Equal(a.rows, b.rows)
 	})
 }
 
-// shared reports whether two columns are one list.
-func shared(a, b []uint64) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
-
 // raise returns peaks of at least so many bytes in a rectangle.
 func (p *corePeaks) raise(r l1.CoreRange, bytes uint64) *corePeaks {
-	if !p.below(r, bytes) {
+	if p.least(r) >= bytes {
 		return p
 	}
-	var before [][]uint64
+	var bands []band
 	if p != nil {
-		before = p.columns
+		bands = p.bands
 	}
-	to := make([][]uint64, max(len(before), int(r.End.X)+1))
-	copy(to, before)
-	var last []uint64 // what the column before was
-	for x := int(r.Start.X); x <= int(r.End.X); x++ {
-		was := to[x]
-		if x > int(r.Start.X) && (shared(was, last) || len(was)+len(last) == 0) {
-			to[x] = to[x-1]
-		} else {
-			to[x] = raisedRows(was, int(r.Start.Y), int(r.End.Y)+1, bytes)
+	var to corePeaks
+	next, last := int(r.Start.X), int(r.End.X) // columns of r that are to come
+	part := func(b band, from, to int) band { return band{max(b.from, from), min(b.to, to), b.rows} }
+	hole := func(before int) {
+		if before = min(before, last+1); next < before {
+			to.put(band{next, before - 1, nil}.raise(r, bytes))
+			next = before
 		}
-		last = was
 	}
-	return &corePeaks{to}
+	for _, b := range bands {
+		hole(b.from)
+		to.put(part(b, 0, int(r.Start.X)-1))
+		if inside := part(b, int(r.Start.X), last); inside.from <= inside.to {
+			to.put(inside.raise(r, bytes))
+			next = inside.to + 1
+		}
+		to.put(part(b, last+1, b.to))
+	}
+	hole(last + 1)
+	return &to
 }
 
-// raisedRows returns a copy of a column with at least so many bytes in the rows from start to end.
-func raisedRows(column []uint64, start, end int, bytes uint64) []uint64 {
-	to := make([]uint64, max(len(column), end))
-	copy(to, column)
-	for y := start; y < end; y++ {
-		to[y] = max(to[y], bytes)
+// put appends a band, which may have no columns.
+func (p *corePeaks) put(b band) {
+	if b.from > b.to {
+		return
 	}
-	return to
+	if i := len(p.bands) - 1; i >= 0 && p.bands[i].to+1 == b.from && slices.Equal(p.bands[i].rows, b.rows) {
+		p.bands[i].to = b.to
+		return
+	}
+	p.bands = append(p.bands, b)
+}
+
+// raise returns the band with at least so many bytes in the rows of r.
+func (b band) raise(r l1.CoreRange, bytes uint64) band {
+	start, end := int(r.Start.Y), int(r.End.Y)+1
+	if b.least(start, end) >= bytes {
+		return b
+	}
+	rows := make([]stretch, 0, len(b.rows)+2)
+	at := 0
+	put := func(end int, bytes uint64) {
+		switch last := len(rows) - 1; {
+		case end <= at:
+			return
+		case last >= 0 && rows[last].bytes == bytes:
+			rows[last].end = end
+		default:
+			rows = append(rows, stretch{end, bytes})
+		}
+		at = end
+	}
+	for _, s := range b.rows {
+		put(min(s.end, start), s.bytes)
+		put(min(s.end, end), max(s.bytes, bytes))
+		if s.end > end {
+			put(s.end, s.bytes)
+		}
+	}
+	put(start, 0)
+	put(end, bytes)
+	b.rows = rows
+	return b
 }
 
 // raiseOn returns peaks that are not below what a class holds. It goes from one rectangle to
@@ -168,14 +219,14 @@ func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
 		return nil
 	}
 	by := map[uint64][]l1.CoreRange{}
-	for x, column := range p.columns {
-		for start, y := 0, 0; y < len(column); start = y {
-			for y < len(column) && column[y] == column[start] {
-				y++
+	for _, b := range p.bands {
+		start := 0
+		for _, s := range b.rows {
+			if s.bytes > 0 {
+				r := l1.CoreRange{Start: l1.Core{X: uint8(b.from), Y: uint8(start)}, End: l1.Core{X: uint8(b.to), Y: uint8(s.end - 1)}}
+				by[s.bytes] = append(by[s.bytes], r)
 			}
-			if bytes := column[start]; bytes > 0 {
-				by[bytes] = append(by[bytes], l1.CoreRange{Start: l1.Core{X: uint8(x), Y: uint8(start)}, End: l1.Core{X: uint8(x), Y: uint8(y - 1)}})
-			}
+			start = s.end
 		}
 	}
 	for _, bytes := range slices.Sorted(maps.Keys(by)) {
