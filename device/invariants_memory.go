@@ -308,7 +308,7 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 	cores := 0
 	for _, w := range r.written() {
 		for core := range w.cores.All() {
-			h += w.hash.at(placeOf(core))
+			h += w.hash * hashOfColumn(core.X) * hashOfRow(core.Y)
 			cores++
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {
@@ -332,19 +332,31 @@ func (out *residueCount) countPieces(id ID, r *residue) (h hash, err error) {
 
 // checkPlanes verifies the form of planes.
 func checkPlanes(id ID, all planes) error {
-	for kind, p := range all {
-		for _, b := range p {
+	for kind := range all {
+		p := &all[kind]
+		claimed := make([]uint64, len(p.claims))
+		for _, b := range p.blocks {
 			columns := uint64(0) // to the last one that was written
-			for at, w := range b.last {
-				if w == nil {
+			for at, number := range b.last {
+				if number == 0 {
 					continue
 				}
-				if columns = uint64(at/16 + 1); w.kind != program.Kind(kind) {
-					return &InvariantError{id, "kind of a resident program", uint64(w.kind), uint64(kind)}
+				if number > uint32(len(claimed)) {
+					return &InvariantError{id, "number of a writer, at most", uint64(number), uint64(len(claimed))}
 				}
+				columns = uint64(at/16 + 1)
+				claimed[number-1]++
 			}
 			if have := uint64(len(b.last)); have != 16*columns {
 				return &InvariantError{id, "columns of a block of cores, x 16,", have, 16 * columns}
+			}
+		}
+		for i, c := range p.claims {
+			if have := uint64(c.cores); have != claimed[i] {
+				return &InvariantError{id, "cores of a resident program", have, claimed[i]}
+			}
+			if claimed[i] > 0 && c.kind != program.Kind(kind) {
+				return &InvariantError{id, "kind of a resident program", uint64(c.kind), uint64(kind)}
 			}
 		}
 	}

@@ -210,7 +210,12 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
 		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
-		{"columns of a block of cores", func(f *Fleet) { b := &f.slots[0].left.planes[0][0]; b.last = append(b.last, make([]*writer, 16)...) }},
+		{"columns of a block of cores", func(f *Fleet) {
+			b := &f.slots[0].left.planes[0].blocks[0]
+			b.last = append(b.last, make([]uint32, 16)...)
+		}},
+		{"number of a writer", func(f *Fleet) { f.slots[0].left.planes[0].blocks[0].last[0] = 99 }},
+		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.planes[0].claims[0].cores++ }},
 		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},

@@ -19,12 +19,28 @@ type writer struct {
 
 // A plane says of each core who was the last writer of a kind. It never changes, once it
 // is made. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
-type plane []block // by key
+//
+//	claims  1: A on 3 cores   2: nobody   3: B on 1 core      cores  1 1 3
+//	                                                                 1 . .
+//
+// The numbers in a block hold no pointers, so that a copy costs a few cache lines, and
+// sums over cores are sums over claims.
+type plane struct {
+	claims []claim
+	blocks []block // by key
+	hash   hash    // sum over the cores that were written
+}
+
+// A claim is how many cores a writer has. One without cores is free for the next writer.
+type claim struct {
+	*writer
+	cores int
+}
 
 // A block has core x-y at (x%16)*16 + y%16, as far as the last column that was written.
 type block struct {
-	key  uint8 // x/16 in the high half, y/16 in the low half
-	last []*writer
+	key  uint8    // x/16 in the high half, y/16 in the low half
+	last []uint32 // 1 + the number of the claim; 0 = nobody
 }
 
 // A place is where a core lies in a plane: the key of its block, and the position there.
@@ -39,12 +55,6 @@ func (at place) key() uint8 { return uint8(at >> 8) }
 // core returns the core that lies there.
 func (at place) core() l1.Core {
 	return l1.Core{X: at.key()&0xf0 | uint8(at>>4)&15, Y: at.key()<<4 | uint8(at)&15}
-}
-
-// at returns the hash of a writer at a place.
-func (h hash) at(at place) hash {
-	c := at.core()
-	return h * hashOfColumn(c.X) * hashOfRow(c.Y)
 }
 
 // on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product,
@@ -66,62 +76,115 @@ func (h hash) on(cores l1.CoreSet) (sum hash) {
 func hashOfColumn(x uint8) hash { return mix(hash(x)) }
 func hashOfRow(y uint8) hash    { return mix(hash(y) + 256) }
 
-func (p plane) seek(key uint8) (int, bool) {
-	return slices.BinarySearchFunc(p, key, func(b block, key uint8) int { return int(b.key) - int(key) })
+func (p *plane) seek(key uint8) (int, bool) {
+	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint8) int { return int(b.key) - int(key) })
 }
 
 // on returns the last writer of a core, nil if there was none.
-func (p plane) on(c l1.Core) *writer {
+func (p *plane) on(c l1.Core) *writer {
 	at := placeOf(c)
-	if i, ok := p.seek(at.key()); ok && int(at&0xff) < len(p[i].last) {
-		return p[i].last[at&0xff]
+	if i, ok := p.seek(at.key()); ok && int(at&0xff) < len(p.blocks[i].last) {
+		return p.writer(p.blocks[i].last[at&0xff])
 	}
 	return nil
 }
 
+// writer returns the writer with a number, nil if that is 0.
+func (p *plane) writer(number uint32) *writer {
+	if number == 0 {
+		return nil
+	}
+	return p.claims[number-1].writer
+}
+
 // all yields each core that was written.
-func (p plane) all(yield func(place, *writer) bool) {
-	for i := range p {
-		for at, w := range p[i].last {
-			if w != nil && !yield(place(p[i].key)<<8|place(at), w) {
+func (p *plane) all(yield func(place, *writer) bool) {
+	for _, b := range p.blocks {
+		for at, number := range b.last {
+			if number != 0 && !yield(place(b.key)<<8|place(at), p.writer(number)) {
 				return
 			}
 		}
 	}
 }
 
-// clone returns a copy that may be written.
-func (p plane) clone() plane {
-	out := slices.Clone(p)
-	for i := range out {
-		out[i].last = slices.Clone(out[i].last)
+// clone returns a copy that may be written, with room for some claims more.
+func (p *plane) clone() plane {
+	const more = 8
+	if p.blocks == nil {
+		return plane{}
+	}
+	out := plane{append(make([]claim, 0, len(p.claims)+more), p.claims...), slices.Clone(p.blocks), p.hash}
+	for i := range out.blocks {
+		out.blocks[i].last = slices.Clone(out.blocks[i].last)
 	}
 	return out
 }
 
-// paint has w write some cores of a plane that is being made.
-func (p plane) paint(w *writer, cores l1.CoreSet) plane {
-	for c := range cores.All() {
-		at := placeOf(c)
-		i, ok := p.seek(at.key())
-		if !ok {
-			p = slices.Insert(p, i, block{key: at.key()})
+// paint has writers write some cores each of a plane that is being made. They are of one kind.
+// Cost: O(claims, and cores that are written).
+func (p *plane) paint(pieces ...piece) {
+	free := 0 // no claim before it is free
+	for _, w := range pieces {
+		for free < len(p.claims) && p.claims[free].cores > 0 {
+			free++
 		}
-		b := &p[i]
-		if missing := int(at&0xf0) + 16 - len(b.last); missing > 0 {
-			b.last = append(b.last, make([]*writer, missing)...)
+		if free == len(p.claims) {
+			p.claims = append(p.claims, claim{})
 		}
-		b.last[at&0xff] = w
+		p.claims[free] = claim{writer: w.writer}
+		p.write(free, w.cores)
 	}
-	return p
 }
 
-func (p plane) equal(o plane) bool {
-	return slices.EqualFunc(p, o, func(a, b block) bool { return a.key == b.key && slices.Equal(a.last, b.last) })
+// write gives cores to a claim.
+func (p *plane) write(to int, cores l1.CoreSet) {
+	var b *block
+	var x uint8 // column of the last core
+	column := hashOfColumn(x)
+	w := p.claims[to].hash
+	for c := range cores.All() {
+		at := placeOf(c)
+		if b == nil || b.key != at.key() {
+			b = p.block(at.key())
+		}
+		if missing := int(at&0xf0) + 16 - len(b.last); missing > 0 {
+			b.last = append(b.last, make([]uint32, missing)...)
+		}
+		if c.X != x {
+			x, column = c.X, hashOfColumn(c.X)
+		}
+		change, last := w, &b.last[at&0xff]
+		if *last != 0 {
+			old := &p.claims[*last-1]
+			change -= old.hash
+			if old.cores--; old.cores == 0 {
+				old.writer = nil
+			}
+		}
+		p.hash += change * column * hashOfRow(c.Y)
+		*last = uint32(to + 1)
+	}
+	p.claims[to].cores += cores.Len()
+}
+
+// block returns the block with a key, which is made if there is none.
+func (p *plane) block(key uint8) *block {
+	i, ok := p.seek(key)
+	if !ok {
+		p.blocks = slices.Insert(p.blocks, i, block{key: key})
+	}
+	return &p.blocks[i]
+}
+
+// equal reports whether the same writers were the last ones on the same cores.
+func (p *plane) equal(o *plane) bool {
+	same := func(a, b uint32) bool { return p.writer(a) == o.writer(b) }
+	return slices.EqualFunc(p.blocks, o.blocks, func(a, b block) bool { return a.key == b.key && slices.EqualFunc(a.last, b.last, same) })
 }
 
 // pieces adds what each writer has on a plane, by the first core.
-func (p plane) pieces(out []piece) []piece {
+func (p *plane) pieces(out []piece) []piece {
 	start := len(out)
 	cores := map[*writer][]l1.Core{}
 	for at, w := range p.all {

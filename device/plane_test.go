@@ -23,7 +23,7 @@ func TestPlane(t *testing.T) {
 				c := l1.Core{X: x.Draw(t, "x"), Y: y.Draw(t, "y")}
 				w := rapid.SampledFrom(writers).Draw(t, "writer")
 				cores := l1.CoreSetOf(c, l1.Core{X: c.Y, Y: c.X})
-				p = p.paint(w, cores)
+				p.paint(piece{w, cores})
 				for c := range cores.All() {
 					model[c] = w
 				}
@@ -39,14 +39,14 @@ func TestPlane(t *testing.T) {
 					require.Nil(t, have[c])
 					have[c] = w.writer
 				}
-				again = again.paint(w.writer, w.cores)
+				again.paint(w)
 			}
 			require.Equal(t, model, have)
 			for c, w := range model {
 				require.Same(t, w, p.on(c))
 			}
 			require.Nil(t, p.on(l1.Core{X: 99, Y: 99}))
-			require.True(t, p.equal(again))
+			require.True(t, p.equal(&again))
 			made, painted := &residue{planes: planes{p}}, &residue{pieces: p.pieces(nil)}
 			made.sum()
 			painted.sum()
@@ -60,7 +60,7 @@ func TestPlane(t *testing.T) {
 		is(q, above)
 		sum, both := p.clone(), maps.Clone(below)
 		for _, w := range q.pieces(nil) {
-			sum = sum.paint(w.writer, w.cores)
+			sum.paint(w)
 		}
 		maps.Copy(both, above)
 		is(sum, both)
@@ -70,13 +70,14 @@ func TestPlane(t *testing.T) {
 		for c, w := range below {
 			same = same && above[c] == w
 		}
-		require.Equal(t, same, p.equal(q))
+		require.Equal(t, same, p.equal(&q))
 	})
 }
 
 // What a plane takes follows its cores, not their coordinates.
 func TestPlaneOfFarCores(t *testing.T) {
-	p := plane(nil).paint(new(writer), l1.CoreSetOf(l1.Core{X: 255, Y: 255}, l1.Core{}))
-	require.Len(t, p, 2)
-	require.Equal(t, []int{16, 256}, []int{len(p[0].last), len(p[1].last)})
+	var p plane
+	p.paint(piece{new(writer), l1.CoreSetOf(l1.Core{X: 255, Y: 255}, l1.Core{})})
+	require.Len(t, p.blocks, 2)
+	require.Equal(t, []int{16, 256}, []int{len(p.blocks[0].last), len(p.blocks[1].last)})
 }

@@ -321,8 +321,8 @@ func (r *residue) written() (out []piece) {
 	if r == nil || r.pieces != nil {
 		return r.own()
 	}
-	for _, p := range r.planes {
-		out = p.pieces(out)
+	for kind := range r.planes {
+		out = r.planes[kind].pieces(out)
 	}
 	return out
 }
@@ -337,13 +337,23 @@ func (r *residue) own() []piece {
 
 // fresh returns the planes of a residue, which may be written.
 func (r *residue) fresh() (out planes) {
-	for kind, p := range r.planes {
-		out[kind] = p.clone()
+	for kind := range r.planes {
+		out[kind] = r.planes[kind].clone()
 	}
-	for _, w := range r.pieces {
-		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
-	}
+	out.paint(r.pieces)
 	return out
+}
+
+// paint has the writers of pieces write their cores. Pieces of a kind follow each other.
+func (p *planes) paint(pieces []piece) {
+	for len(pieces) > 0 {
+		kind, n := pieces[0].kind, 1
+		for n < len(pieces) && pieces[n].kind == kind {
+			n++
+		}
+		p[kind].paint(pieces[:n]...)
+		pieces = pieces[n:]
+	}
 }
 
 // on returns the last writer of circular buffers on a core, nil if there was none.
@@ -368,8 +378,11 @@ func (f *Fleet) over(under, over *residue) *residue {
 	to := f.writings[w]
 	if to == nil {
 		to = f.overlay(under, over)
-		if f.writings == nil || len(f.writings) >= maxResidues {
+		if f.writings == nil {
 			f.writings = map[writing]*residue{}
+		}
+		if len(f.writings) >= maxResidues {
+			clear(f.writings)
 		}
 		f.writings[w] = to
 	}
@@ -380,11 +393,8 @@ func (f *Fleet) overlay(under, over *residue) *residue {
 	if under.within(over) {
 		return over
 	}
-	out := under.fresh()
-	for _, w := range over.written() {
-		out[w.kind] = out[w.kind].paint(w.writer, w.cores)
-	}
-	r := &residue{planes: out}
+	r := &residue{planes: under.fresh()}
+	r.planes.paint(over.written())
 	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over
 	}
@@ -428,13 +438,13 @@ func (f *Fleet) remember(r *residue) *residue {
 		if r.pieces != nil {
 			b = r.fresh()
 		}
-		return slices.EqualFunc(a[:], b[:], plane.equal)
+		return a.equal(&b)
 	}
 	if known := f.residues.find(r.hash, same); known != nil {
 		return known
 	}
 	if f.residues.len() >= maxResidues {
-		f.residues = shelf[residue]{}
+		f.residues.clear()
 	}
 	r.serial = f.newSerial()
 	f.residues.put(r.hash, r)
@@ -456,23 +466,26 @@ func (r *residue) sum() {
 		r.writes(w.writer, w.cores.Len())
 		r.hash += w.hash.on(w.cores)
 	}
-	for _, p := range r.planes {
-		var last *writer // cores in a row mostly have the same
-		n := 0
-		p.all(func(at place, w *writer) bool {
-			if w != last {
-				r.writes(last, n)
-				last, n = w, 0
-			}
-			n++
-			r.hash += w.hash.at(at)
-			return true
-		})
-		r.writes(last, n)
+	for kind := range r.planes {
+		p := &r.planes[kind]
+		r.hash += p.hash
+		for _, c := range p.claims {
+			r.writes(c.writer, c.cores)
+		}
 	}
 	if r.charge != math.MaxUint64 {
 		r.charge = r.bytes + r.other
 	}
+}
+
+// equal reports whether the planes of each kind are equal.
+func (p *planes) equal(o *planes) bool {
+	for kind := range p {
+		if !p[kind].equal(&o[kind]) {
+			return false
+		}
+	}
+	return true
 }
 
 // writes takes in what a writer has on n cores.

@@ -73,6 +73,12 @@ func (s *shelf[T]) shorten(h hash, i int) {
 	}
 }
 
+// clear takes all things away, and keeps the room.
+func (s *shelf[T]) clear() {
+	clear(s.first)
+	clear(s.more)
+}
+
 // has reports whether a thing stands at the hash.
 func (s *shelf[T]) has(h hash, t *T) bool {
 	return t != nil && s.find(h, func(o *T) bool { return o == t }) == t
