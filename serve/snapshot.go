@@ -37,9 +37,6 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused),
 	}
 	for _, id := range s.devices() {
-		if s.known[id].Chips != nil {
-			continue // what backs the buffers of its chips
-		}
 		out.Devices = append(out.Devices, s.row(id))
 	}
 	odd := s.ledger.Anomalies()

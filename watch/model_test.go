@@ -103,7 +103,7 @@ func TestAccountingSince(t *testing.T) {
 	m.Take(s)
 	s.Time += 200 * int64(time.Second)
 	m.Take(s)
-	require.Contains(t, text(m.Lines(120, 40)), "accounting for 3m20s: the protocol's sum is more than all its L1, and counts bytes twice")
+	require.Contains(t, text(m.Lines(120, 40)), "accounting for 3m20s: the protocol's sum, beyond its L1, counts twice")
 	sum = 10_000
 	m.Take(s)
 	require.NotContains(t, text(m.Lines(120, 40)), "accounting")
@@ -129,7 +129,7 @@ func TestModelOfFleets(t *testing.T) {
 	m.Move(1)
 	on, _ := m.Selected()
 	require.Equal(t, watch.Place{Fleet: "train"}, on)
-	require.Contains(t, text(m.Lines(120, 40)), "accounting for 2s: the sum of sizes x cores is more")
+	require.Contains(t, text(m.Lines(120, 40)), "accounting for 2s: the sum of sizes x cores, beyond")
 	m.Show(watch.ViewChart)
 	require.Contains(t, text(m.Lines(80, 24)), "  55%\n  50% ###\n", "three samples of its own")
 	m.Show(watch.ViewMap)
@@ -225,6 +225,56 @@ func TestDetail(t *testing.T) {
 	require.Contains(t, picture, "device 0, registered")
 	require.Contains(t, picture, "core 2-0, like 0 others")
 	require.Contains(t, picture, "CB 1, matmul")
+}
+
+// What went wrong is told to its end: in parts where the screen is narrow, as it is where nobody has
+// columns. What is too long for that ends in a sign.
+func TestWrongIsWhole(t *testing.T) {
+	const why = "line 9: enqueue: program 3 does not fit on device 12: its circular buffers end at 1,499,136, and a buffer begins at 1,400,000"
+	s := at(10, 5)
+	sum := uint64(10_001)
+	s.Devices[0].Logical, s.Refused = &sum, []string{why}
+	s.Odd = []watch.Odd{{Code: "unknown-free-of-a-long-name", Count: 2}, {Code: "double-free-of-a-long-name", Count: 1}, {Code: "no-device-of-a-long-name", Count: 5}}
+	m := watch.Model{ASCII: true}
+	m.Take(s)
+	m.Fail("dial tcp 127.0.0.1:9117: connect: connection refused, asking http://localhost.localdomain:9117")
+	whole := text(m.Lines(math.MaxInt32, 0))
+	for _, want := range []string{
+		"no answer: dial tcp 127.0.0.1:9117: connect: connection refused, asking http://localhost.localdomain:9117\n", "refused: " + why + "\n",
+		"odd: unknown-free-of-a-long-name 2, double-free-of-a-long-name 1, no-device-of-a-long-name 5\n",
+		"  accounting for 0s: the sum of sizes x cores, beyond its L1, counts twice\n",
+	} {
+		require.Contains(t, whole, want)
+		for _, columns := range []int{60, 80} {
+			joined := strings.ReplaceAll(text(m.Lines(columns, 0)), "\n    ", " ")
+			require.Contains(t, joined, want, "%d columns", columns)
+		}
+	}
+	low := m.Lines(80, 10)
+	require.Len(t, low, 10)
+	require.Equal(t, fmt.Sprintf("and %d more lines, on a higher screen", len(m.Lines(80, 0))-9), low[9].Text)
+	s.Refused[0] = strings.Repeat("very long words ", 50)
+	m.Take(s)
+	lines := m.Lines(80, 0)
+	last := lines[len(lines)-1].Text
+	require.Len(t, last, 80)
+	require.True(t, strings.HasSuffix(last, "~"), last)
+}
+
+// A source without devices says so.
+func TestNothing(t *testing.T) {
+	for _, c := range []struct {
+		s    watch.Snapshot
+		want string
+	}{
+		{watch.Snapshot{Source: watch.SourceLog}, "   nothing is known of any device yet\n"},
+		{watch.Snapshot{Source: watch.SourceRegions}, "   there are no regions: no process publishes its sums in this folder\n"},
+		{watch.Snapshot{Source: watch.SourceRegions, Refused: []string{"chip 3: version 9"}}, "   there are no regions that can be read\nrefused: chip 3: version 9\n"},
+	} {
+		var m watch.Model
+		m.Take(c.s)
+		require.Contains(t, text(m.Lines(80, 24)), c.want)
+	}
 }
 
 // Whatever a source says, no line is wider than the screen, there are no more than its rows, and

@@ -44,13 +44,46 @@ func (m *Model) Lines(columns, rows int) []Line {
 	case ViewMap:
 		out = append(out, m.scrolled(m.cores(columns), room)...)
 	default:
-		out = append(out, m.devices(room)...)
+		out = append(out, m.devices(columns, room)...)
 	}
 	if rows > 0 && len(out) > rows {
+		out[rows-1] = Line{Text: fmt.Sprintf("and %d more lines, on a higher screen", len(out)-rows+1)}
 		out = out[:rows]
 	}
 	for i := range out {
-		out[i].Text = cut(shown.Visible(out[i].Text), columns)
+		out[i].Text = m.fitting(shown.Visible(out[i].Text), columns)
+	}
+	return out
+}
+
+// fitting is a text as there is room for it. A sign stands where more would follow.
+func (m *Model) fitting(text string, columns int) string {
+	text = strings.TrimRight(text, " ")
+	if shown.Width(text) <= columns {
+		return text
+	}
+	if m.ASCII {
+		return cut(text, columns-1) + "~"
+	}
+	return cut(text, columns-1) + "…"
+}
+
+// maxParts is how many lines one text has at most: what was refused may be long.
+const maxParts = 3
+
+// wrapped are lines in parts that fit, each ending at a word.
+func wrapped(lines []Line, columns int) (out []Line) {
+	for _, line := range lines {
+		text := shown.Visible(line.Text)
+		for part := 1; part < maxParts && shown.Width(text) > columns; part++ {
+			head := cut(text, columns)
+			if i := strings.LastIndexByte(head, ' '); i > columns/2 {
+				head = head[:i]
+			}
+			out = append(out, Line{head, line.Look})
+			text = "    " + strings.TrimLeft(text[len(head):], " ")
+		}
+		out = append(out, Line{text, line.Look})
 	}
 	return out
 }
@@ -74,7 +107,7 @@ func (m *Model) top(columns int) []Line {
 	}
 	out := []Line{{Look: Head, Text: head + keys}}
 	if m.failure != "" {
-		out = append(out, Line{"no answer: " + m.failure, Bad})
+		out = append(out, wrapped([]Line{{"no answer: " + m.failure, Bad}}, columns)...)
 	}
 	if m.now.Behind > 0 {
 		out = append(out, Line{fmt.Sprintf("behind: %s bytes of the log are not read yet", exact(uint64(m.now.Behind))), Bad})
@@ -93,11 +126,14 @@ func optional(n *uint64) string {
 }
 
 // devices is the list, what one of them has, processes, and what went wrong.
-func (m *Model) devices(room int) []Line {
-	below := append(m.breakdown(), m.wrong()...)
+func (m *Model) devices(columns, room int) []Line {
+	below := wrapped(append(m.breakdown(), m.wrong()...), columns)
 	processes := m.processes(min(8, max(2, room/4)))
 	list := max(3, room-len(below)-len(processes))
 	out := []Line{{Text: "   device  board      of usable L1                  bytes    headroom"}}
+	if len(m.order) == 0 {
+		out = append(out, Line{Text: "   " + m.none()})
+	}
 	from := max(0, min(m.place()-(list-2)/2, len(m.order)-(list-2))) // so that the one that is looked at is there
 	for i, at := range m.order {
 		if i < from {
@@ -110,6 +146,17 @@ func (m *Model) devices(room int) []Line {
 		out = append(out, m.row(&m.now.Devices[at]))
 	}
 	return append(append(out, below...), processes...)
+}
+
+// none says why there is no device.
+func (m *Model) none() string {
+	switch {
+	case m.now.Source != SourceRegions:
+		return "nothing is known of any device yet"
+	case len(m.now.Refused) > 0:
+		return "there are no regions that can be read"
+	}
+	return "there are no regions: no process publishes its sums in this folder"
 }
 
 // scrolled is the part of a picture that there is room for.
@@ -227,7 +274,7 @@ func (m *Model) breakdown() []Line {
 		add("the bar: %s, of what is usable", bar)
 	}
 	if from := m.above[d.Place()]; from != 0 {
-		out = append(out, Line{fmt.Sprintf("  accounting for %v: %s is more than all its L1, and counts bytes twice", m.since(from), d.Accounting()), Warn})
+		out = append(out, Line{fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting()), Warn})
 	}
 	return out
 }

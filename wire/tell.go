@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -61,10 +62,17 @@ const (
 	CodeLost      = "client-lost"     // something hidden: a client was closed, so that what it holds is not known any more
 )
 
-// Declare returns the event that declares a device, and remembers its grid.
+// meshName is what a device is called that stands for the chips of a mesh.
+const meshName = "mesh"
+
+// Declare returns the event that declares a device, and remembers its grid. The name of a mesh
+// says that it is one, as "mesh n150".
 func (t *Teller) Declare(d Device) event.Event {
 	if t.specs == nil {
 		t.specs = map[int32]l1.Spec{}
+	}
+	if d.Chips != nil && d.Spec.Name != meshName {
+		d.Spec.Name = strings.TrimSpace(meshName + " " + d.Spec.Name)
 	}
 	t.specs[d.ID] = d.Spec
 	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec}

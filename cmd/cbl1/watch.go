@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strings"
@@ -82,7 +83,7 @@ func (in *watching) look(from looker) error {
 	m.Take(now)
 	width := columns(in.out)
 	if width == 0 {
-		width = 100
+		width = math.MaxInt32 // nobody has columns: nothing is cut
 	}
 	for _, line := range m.Lines(width, 0)[1:] { // without the keys
 		if _, err := fmt.Fprintln(in.out, strings.TrimRight(line.Text, " ")); err != nil {

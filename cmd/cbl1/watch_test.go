@@ -19,6 +19,7 @@ import (
 
 	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/watch"
+	"github.com/cbl1/cbl1/wire"
 )
 
 // A stand is a source that says what a test says.
@@ -236,7 +237,10 @@ func TestWatchOnce(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, ">       0  n150      ############....  75.1%  67,108,864           ?\n")
 	require.Contains(t, stdout, "model")
-	require.Contains(t, stdout, "odd: chip 7: the region is not set up 1\n")
+	require.Contains(t, stdout, "\nrefused: chip 7: the region is not set up\n")
+	code, stdout, stderr = call("", "watch", "--once", t.TempDir())
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "there are no regions: no process publishes its sums in this folder\n")
 	im := shm.Image{Version: 4, Device: 1} // two that call their chip by one number
 	require.NoError(t, os.WriteFile(filepath.Join(folder, shm.Name(5)), im.Append(nil), 0o600))
 	code, stdout, stderr = call("", "watch", "--once", "--format", "json", folder)
@@ -246,6 +250,48 @@ func TestWatchOnce(t *testing.T) {
 	require.EqualValues(t, 5, now.Devices[0].Device)
 	require.EqualValues(t, 6, now.Devices[1].Device)
 	require.EqualValues(t, 6, *now.Processes[0].Device)
+}
+
+// The id of a mesh has a row wherever one looks: what a server says is what its recording says.
+// Buffers there back those of chips and count in no sum; circular buffers there are nowhere else.
+func TestWatchMesh(t *testing.T) {
+	s := newStage(t)
+	s.client(t,
+		wire.Record{Type: wire.TypeCBAlloc, Device: 32, Size: 1 << 20, ID: 111616},
+		wire.Record{Type: wire.TypeAlloc, Device: 32, Size: 8192, Kind: 1, ID: 1 << 20},
+		wire.Record{Type: wire.TypeAlloc, Size: 4096, Kind: 1, ID: 1 << 20},
+		wire.Record{Type: wire.TypeKernelLoad, Device: 32, Size: 77, ID: 9})
+	web := httptest.NewServer((&exposing{}).handler(s.server))
+	defer web.Close()
+	s.server.Sweep() // its log is written out
+	rows := func(args ...string) string {
+		code, stdout, stderr := call(s.record.String(), append([]string{"watch", "--once", "--format", "json"}, args...)...)
+		require.Zero(t, code, stderr)
+		var now watch.Snapshot
+		require.NoError(t, json.Unmarshal([]byte(stdout), &now))
+		var out strings.Builder
+		for _, d := range now.Devices {
+			fmt.Fprintln(&out, d.Device, d.Board, d.Cores, *d.Registered, *d.Core, *d.Logical, d.Peak.Core, *d.Programs, d.L1, d.DRAM, *d.Kernels)
+		}
+		return out.String()
+	}
+	want := "0 n150 64 0 0 0 0 0 4096 0 0\n1 p150 130 0 0 0 0 0 0 0 0\n32 mesh 1 1048576 1048576 1048576 1048576 1 0 0 77\n"
+	require.Equal(t, want, rows(web.URL))
+	require.Equal(t, want, rows("-"))
+}
+
+// What goes to no terminal is not cut, and an answer that does not come says why before from where.
+func TestWatchWhole(t *testing.T) {
+	long := strings.Repeat("long", 50)
+	header, _, _ := strings.Cut(eventLog, "\n")
+	code, stdout, stderr := call(header+"\n"+`{"event":"enqueue","program":1,"process":"p","devices":[77],"name":"`+long+`"}`+"\n"+
+		`{"event":"free","buffer":7,"devices":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35]}`+"\n", "watch", "--once", "-")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "nothing is known of any device yet\n")
+	require.Equal(t, 2, strings.Count(stdout, "\nrefused: "), stdout)
+	require.NotContains(t, stdout, "~")
+	_, _, stderr = call("", "watch", "--once", "http://localhost:1")
+	require.Regexp(t, `^cbl1: dial tcp .*connection refused, asking http://localhost:1\n$`, stderr)
 }
 
 func TestWatchChanges(t *testing.T) {
@@ -281,8 +327,20 @@ func TestWatchUsage(t *testing.T) {
 	}
 	code, stdout, stderr := call("", "watch", "--demo", "3", "--once")
 	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "  L1_SMALL 0 0.0%   DRAM 2,147,483,648 + TRACE 25,165,824 (1.2% of both)\n")
+	require.Contains(t, stdout, "  L1 buffers 8,388,608 9.4% + ")
 	_, again, _ := call("", "watch", "--demo", "3", "--once")
 	require.Equal(t, stdout, again, "the same each time")
+	made, err := newDemo(32)
+	require.NoError(t, err)
+	var now watch.Snapshot
+	for range 90 {
+		now, err = made.look(watch.Place{}, false)
+		require.NoError(t, err)
+	}
+	require.Len(t, now.Refused, 3, "the last ones")
+	require.Contains(t, now.Refused[0], "clash with L1 buffers")
+	require.Greater(t, now.Odd[0].Count, int64(3))
 }
 
 // TestWatchKeepsUp reads a log of 32 devices and says how many events a second that was, with

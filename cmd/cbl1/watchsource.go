@@ -252,6 +252,9 @@ func (a *asking) look(at watch.Place, detail bool) (now watch.Snapshot, err erro
 		where = fmt.Sprintf("%s?device=%d&fleet=%s", where, at.Device, url.QueryEscape(at.Fleet))
 	}
 	r, err := a.client.Get(where)
+	if failed, ok := errors.AsType[*url.Error](err); ok { // the reason before the address
+		err = fmt.Errorf("%w, asking %s", failed.Err, a.url)
+	}
 	if err != nil {
 		return now, err
 	}
@@ -289,7 +292,7 @@ func (r *regions) look(watch.Place, bool) (watch.Snapshot, error) {
 	for _, one := range found {
 		im, err := readRegion(one.Path)
 		if err != nil {
-			now.Odd = append(now.Odd, watch.Odd{Code: fmt.Sprintf("chip %d: %v", one.ASIC, err), Count: 1})
+			now.Refused = append(now.Refused, fmt.Sprintf("chip %d: %v", one.ASIC, err))
 			continue
 		}
 		row, of := watch.Region(&im, r.board, shm.Alive)
