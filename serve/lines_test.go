@@ -181,7 +181,8 @@ func TestSlowReader(t *testing.T) {
 			close(slow.may)
 			synctest.Wait()
 			<-s.Printed()
-			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf("\n%d lines were not printed\n", left))
+			said := map[serve.Format]string{serve.FormatSeeds: "\n%d lines were not printed\n", serve.FormatJSON: `,"lines":%d,`}
+			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf(said[format], left))
 			next, notes := uint64(1), 0
 			for line := range strings.Lines(slow.got.String()) {
 				var id, skipped uint64

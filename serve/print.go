@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -50,6 +49,9 @@ func (s *Server) leftOut(lines int64) []byte {
 	return fmt.Appendf(nil, "cbl1: %d lines are not printed: they are read too slowly\n", lines)
 }
 
+// live is the What of a row in a list.
+const live wire.What = "live"
+
 // A row is an effect as JSON has it; cbl1.serve-1.schema.json describes it.
 type row struct {
 	T       int64        `json:"t"` // nanoseconds since 1970
@@ -61,7 +63,7 @@ type row struct {
 	Bytes   uint64       `json:"bytes"`
 	Kind    string       `json:"kind,omitempty"`
 	Refs    int          `json:"refs,omitempty"`
-	Total   uint64       `json:"total_bytes"` // of the sums that the protocol means; 0 in lists
+	Total   *uint64      `json:"total_bytes,omitempty"` // of the sums that the protocol means; nil in lists, and where a record was refused
 	Core    uint64       `json:"core_at_most_bytes"`
 	Odd     wire.Anomaly `json:"anomaly,omitempty"`
 	Wrapped bool         `json:"wrapped,omitempty"`
@@ -92,8 +94,11 @@ func (s *Server) show(e *wire.Effect) {
 func (s *Server) showRow(e *wire.Effect) {
 	core, _ := s.core(e.Device)
 	r := row{
-		T: s.c.Now().UnixNano(), What: e.What, Type: e.Type.String(), Device: e.Device, PID: e.PID, ID: e.ID, Bytes: e.Bytes, Refs: e.Refs, Total: e.Total,
+		T: s.c.Now().UnixNano(), What: e.What, Type: e.Type.String(), Device: e.Device, PID: e.PID, ID: e.ID, Bytes: e.Bytes, Refs: e.Refs,
 		Core: core, Odd: e.Odd, Wrapped: e.Wrapped, Leaked: e.Leaked, Backing: e.Lot.Backing, Shared: e.Lot.Shared,
+	}
+	if e.What != live && e.What != wire.Refused {
+		r.Total = &e.Total
 	}
 	switch e.Type {
 	case wire.TypeAlloc, wire.TypeFree:
@@ -134,7 +139,7 @@ func (s *Server) complain(p *process, records int64, err error) {
 		s.print([]byte("⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\n"), true)
 		return
 	}
-	s.print(fmt.Appendf(nil, "cbl1: client of process %d closed after %d records, its devices are incomplete: %s\n", p.shown(), records, shown.Visible(shown.Clip(err.Error(), 300))), true)
+	s.print(fmt.Appendf(nil, "cbl1: client of process %d closed after %s, its devices are incomplete: %s\n", p.shown(), shown.Plural(records, "record"), shown.Visible(shown.Clip(err.Error(), 300))), true)
 }
 
 // Statistics prints the block of statistics that the allocation server prints every 10
@@ -154,7 +159,7 @@ func (s *Server) showLive(kernels bool) bool {
 	}
 	for lot := range s.ledger.Live() {
 		if kernels == (lot.Type == wire.TypeKernelLoad) {
-			s.showRow(&wire.Effect{What: "live", Type: lot.Type, Device: lot.Device, ID: lot.ID, PID: lot.PID, Bytes: lot.Size, Kind: lot.Kind, Lot: lot})
+			s.showRow(&wire.Effect{What: live, Type: lot.Type, Device: lot.Device, ID: lot.ID, PID: lot.PID, Bytes: lot.Size, Kind: lot.Kind, Lot: lot})
 		}
 	}
 	return true
@@ -206,36 +211,4 @@ func (s *Server) dumpKernels() {
 		b = fmt.Appendf(b, "  Device %d: kernel 0x%x, %s, %.1f KB (PID %d, %d s)\n", lot.Device, lot.ID, wire.KernelKind(lot.Kind), float64(lot.Size)/1024, lot.PID, age)
 	}
 	s.print(b, false)
-}
-
-// AppendSummary appends what a server says at its end: each device, what was odd, and what
-// happened to clients.
-func (s *Server) AppendSummary(b []byte) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range s.devices() {
-		t := s.ledger.Totals(id)
-		now, peak := s.core(id)
-		b = fmt.Appendf(b, "device %d: CBs %s bytes in sum, at most %s of a core (peak %s); %d buffers, DRAM %s, L1 %s, L1_SMALL %s, TRACE %s, system %s; kernels %s",
-			id, l1.Bytes(t.CB).Exact(), l1.Bytes(now).Exact(), l1.Bytes(peak).Exact(), t.Buffers,
-			l1.Bytes(t.DRAM).Exact(), l1.Bytes(t.L1).Exact(), l1.Bytes(t.L1Small).Exact(), l1.Bytes(t.Trace).Exact(), l1.Bytes(t.System).Exact(), l1.Bytes(t.KernelBytes()).Exact())
-		if t.Backings > 0 {
-			b = fmt.Appendf(b, "; backing %s in %d", l1.Bytes(t.Backing).Exact(), t.Backings)
-		}
-		if s.unsure[id] {
-			b = append(b, "; incomplete"...)
-		}
-		b = append(b, '\n')
-	}
-	odd := s.ledger.Anomalies()
-	for _, a := range wire.Anomalies() {
-		if n := odd[a]; n > 0 {
-			b = fmt.Appendf(b, "odd: %s %d\n", a, n)
-		}
-	}
-	c := s.count()
-	if c.Left > 0 {
-		b = fmt.Appendf(b, "%d lines were not printed\n", c.Left)
-	}
-	return fmt.Appendf(b, "%d records of %d clients; closed %d (torn %d), refused %d; leaked %d; live %d\n", c.Records, c.Clients, c.Closed, c.Torn, c.Refused, c.Leaked, s.ledger.Len())
 }

@@ -87,7 +87,8 @@ func (s *Server) leave(p *process, conn net.Conn) { delete(p.conns, conn) }
 
 // Sweep notices processes that have died, and releases what they had when they have been
 // dead for the time of Config.Delay and all that they said has been read. It flushes the
-// event log. The caller calls it now and then; the protocol's server does every 3 seconds.
+// event log. The caller calls it now and then: a process keeps what it had beyond the delay
+// for up to two of the times between calls.
 func (s *Server) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,5 +99,6 @@ func (s *Server) begin() error {
 		err = cmp.Or(err, r.write(&e))
 	}
 	r.least = r.bytes
-	return err
+	// A log says what it is from the start, also if this is killed before the next Sweep.
+	return cmp.Or(err, r.flush())
 }

@@ -549,6 +549,7 @@ func TestRecord(t *testing.T) {
 			Most: 4000, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil },
 		}}
 		s := newShop(t, c)
+		require.True(t, strings.HasPrefix(logs[0].String(), `{"event":"log","version":1}`+"\n"), "before any Sweep")
 		conn := s.connect(10)
 		for i := range 40 {
 			send(t, conn, wire.Newest(), wire.Record{Type: wire.TypeCBAlloc, Device: int32(i % 2), ID: uint64(i%7) * 1024, Size: 4096 + uint64(i)},

@@ -25,7 +25,11 @@ type RecordError struct {
 // Error is one line of at most 300 bytes.
 func (e *RecordError) Error() string {
 	s := fmt.Sprintf("record %d, byte %d: %s", e.Record, e.Offset, e.Reason)
-	if e.Field != "" {
+	switch e.Field {
+	case "":
+	case "byte":
+		s = fmt.Sprintf("record %d, byte %d: byte %d %s", e.Record, e.Offset, e.Value, e.Reason)
+	default:
 		s = fmt.Sprintf("record %d, byte %d: %s: %d %s", e.Record, e.Offset, e.Field, e.Value, e.Reason)
 	}
 	if e.Err != nil && !errors.Is(e.Err, io.ErrUnexpectedEOF) && !errors.Is(e.Err, ErrUnrecognised) {

@@ -234,8 +234,9 @@ func TestLines(t *testing.T) {
 			missing(2, "the server took no notice of a record", "") + missing(3, "the server took no notice of a record", "") + missing(4, "the server took no notice of a record", "") +
 				missing(5, "the server took no notice of a record", "") + missing(6, "the server took no notice of a record", "") + missing(7, "the server took no notice of a record", "")},
 		{"clients that were closed", "⚠️  Too many consecutive errors (10) - closing connection (likely protocol mismatch)\ncbl1: client of process 9 closed after 3 records, its devices are incomplete: record 3\n" +
-			"device 0: CBs 5 bytes in sum, at most 5 of a core (peak 5); 0 buffers; incomplete\n",
-			strings.Repeat(`{"event":"hidden","node":N,"code":"client-lost","count":1,"detail":"a client was closed; what it was about cannot be told"}`+"\n", 3)},
+			"cbl1: client of process 9 closed after 1 record, its devices are incomplete: record 1\n" +
+			"device 0: CBs 5 bytes in sum, at most 5 of a core (peak 5); 1 buffer; incomplete\n1 record of 1 client; closed 2 (torn 0)\n",
+			strings.Repeat(`{"event":"hidden","node":N,"code":"client-lost","count":1,"detail":"a client was closed; what it was about cannot be told"}`+"\n", 4)},
 		{"what changes nothing, and what is none of it", "✓ [PID 12] Allocated 64 bytes of DRAM on device 0 (buffer_id=0xff)\n\n📊 Current Statistics:\n  Device 0:\n    Buffers:\n    DRAM: 64 bytes (0.0625 KB)\n    Total: 64 bytes\n  Active allocations: 1\nhello\n" +
 			strings.Repeat("x", 200_000) + "\n✓ [PID 12] Alloc", device0 + buffer(1, "") + `{"event":"anomaly","node":4,"code":"torn-line","count":1}` + "\n" + `{"event":"anomaly","node":4,"code":"other-lines","count":2}` + "\n"},
 		{"sizes that are rounded", "✓ [CB_ALLOC] Device 0: +1.25 MB (Total: 1.25 MB)\n✓ [CB_ALLOC] Device 0: +1.25004 MB (Total: 2.50003 MB)\n",

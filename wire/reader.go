@@ -77,7 +77,7 @@ func (r *Reader) next(rec *Record) error {
 	if Type(b[0]).request() {
 		// Two records of 72 bytes would pass for one of 144.
 		if i := nonzero(b, headSize); i < len(b) {
-			return &RecordError{Field: "byte", Value: int64(i), Reason: "of a request is not zero"}
+			return &RecordError{Field: "byte", Value: int64(i), Reason: "of it is not zero, as every one of a request is"}
 		}
 	}
 	if err := r.dialect.Decode(b, rec); err != nil {
@@ -119,7 +119,7 @@ func (r *Reader) recognise() (Dialect, error) {
 			return Dialect{}, err
 		}
 		if at := nonzero(b, headSize); at < d.Size {
-			return Dialect{}, &RecordError{Field: "byte", Value: int64(at), Reason: "of the first record is not zero: say which dialect it is", Err: ErrUnrecognised}
+			return Dialect{}, &RecordError{Field: "byte", Value: int64(at), Reason: "of it is not zero, as every one of a first record is: say which dialect it is", Err: ErrUnrecognised}
 		}
 		if i == len(all)-1 {
 			return d, nil

@@ -182,7 +182,7 @@ func TestNotRecognised(t *testing.T) {
 	text[50] = 1
 	_, err := readAll(wire.NewReader(bytes.NewReader(text), wire.Dialect{}))
 	require.ErrorIs(t, err, wire.ErrUnrecognised)
-	require.EqualError(t, err, "record 0, byte 0: byte: 50 of the first record is not zero: say which dialect it is")
+	require.EqualError(t, err, "record 0, byte 0: byte 50 of it is not zero, as every one of a first record is: say which dialect it is")
 	_, err = readAll(wire.NewReader(bytes.NewReader(stream(t, wire.Newest(), wire.Record{Type: wire.TypeResponse})), wire.Dialect{}))
 	require.ErrorIs(t, err, wire.ErrUnrecognised)
 	boom := errors.New("boom")

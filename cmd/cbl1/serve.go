@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"net"
@@ -24,7 +23,7 @@ import (
 const (
 	serveGrace = 50 * time.Millisecond
 	serveStall = 10 * time.Second
-	serveSweep = 3 * time.Second
+	serveDelay = 3 * time.Second // also the longest time between two looks at processes
 	serveStats = 10 * time.Second
 	serveLines = 8 << 20 // bytes that wait to be read
 )
@@ -49,7 +48,7 @@ type serving struct {
 func newServe(s streams) *cobra.Command {
 	// The default is that of the protocol's own server, in a folder that all share.
 	in := serving{
-		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600, recordSize: 64 << 20, delay: serveSweep, stats: serveStats,
+		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600, recordSize: 64 << 20, delay: serveDelay, stats: serveStats,
 		format: choiceFlag{"text", []string{"text", "seeds", "json"}},
 		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000, Fleets: 64},
 	}
@@ -122,6 +121,9 @@ func (in *serving) run() error {
 	defer conceal()
 	if !in.quiet {
 		fmt.Fprintf(in.err, "cbl1: listening on %s\n", in.socket)
+		if logs != nil {
+			fmt.Fprintf(in.err, "cbl1: listening on %s, for event logs\n", in.logs)
+		}
 	}
 	return in.until(stop, server, clients, logs)
 }
@@ -138,19 +140,6 @@ func (in *serving) config() serve.Config {
 		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(uint64(in.recordSize), 1<<62))}
 	}
 	return c
-}
-
-// nextLog opens the log that is recorded. The one that is there is renamed.
-func (in *serving) nextLog() (io.WriteCloser, error) {
-	for _, n := range [...][2]string{{in.record + ".1", in.record + ".2"}, {in.record, in.record + ".1"}} {
-		if info, err := os.Lstat(n[0]); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if err := os.Rename(n[0], n[1]); err != nil {
-			return nil, err
-		}
-	}
-	return os.OpenFile(in.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // until serves until a signal comes, or somebody who reads what is printed has gone.
@@ -186,9 +175,16 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 	return err
 }
 
+// sweepEvery returns how often dead processes are looked for: one of them is found at one look,
+// and released at the first that is a delay behind it, so that two of these times are what it keeps
+// beyond its delay.
+func sweepEvery(delay time.Duration) time.Duration {
+	return min(serveDelay, max(delay/12, 100*time.Millisecond))
+}
+
 // wait sweeps and prints statistics until it is to stop.
 func (in *serving) wait(stop <-chan os.Signal, server *serve.Server, ended func() bool) error {
-	sweep := time.NewTicker(min(serveSweep, max(in.delay, 100*time.Millisecond)))
+	sweep := time.NewTicker(sweepEvery(in.delay))
 	defer sweep.Stop()
 	var stats <-chan time.Time
 	if in.stats > 0 {

@@ -28,6 +28,7 @@ type stage struct {
 	record strings.Builder
 	dead   map[int32]bool
 	open   []net.Conn
+	shut   func()
 }
 
 func (s *stage) Accept() (net.Conn, error) {
@@ -44,11 +45,18 @@ type keeps struct{ *strings.Builder }
 func (keeps) Close() error { return nil }
 
 func newStage(t *testing.T) *stage {
+	s := newStageAt(t, func() time.Time { return time.Unix(5, 0) }, 0)
+	t.Cleanup(s.shut)
+	return s
+}
+
+// newStageAt has a clock and a delay of the caller, who shuts it.
+func newStageAt(t *testing.T, now func() time.Time, delay time.Duration) *stage {
 	s := &stage{conns: make(chan net.Conn), dead: map[int32]bool{}}
 	pid := int32(100)
 	var err error
 	s.server, err = serve.New(serve.Config{
-		Now: func() time.Time { return time.Unix(5, 0) }, Dialect: wire.Newest(),
+		Now: now, Delay: delay, Dialect: wire.Newest(),
 		Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
 		Identify: func(net.Conn) (serve.Peer, error) {
 			pid++
@@ -63,11 +71,11 @@ func newStage(t *testing.T) *stage {
 		defer close(ended)
 		_ = s.server.Serve(s) // until it is closed
 	}()
-	t.Cleanup(func() {
+	s.shut = func() {
 		_ = s.server.Close()
 		close(s.conns)
 		<-ended
-	})
+	}
 	return s
 }
 

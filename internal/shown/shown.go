@@ -96,6 +96,14 @@ func thousands(n int) string {
 	return digits
 }
 
+// Plural returns a number and its noun: "1 record", "2 records".
+func Plural(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + noun
+}
+
 // Name returns the start of s, escaped, in at most n bytes.
 func Name(s string, n int) string {
 	if len(s) > 4*n { // no need to escape 64 KiB to show 40 of them

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+// A notLogError is a file in the way of logs that are recorded.
+type notLogError struct {
+	path string
+}
+
+func (e *notLogError) Error() string {
+	return fmt.Sprintf("%s: is there and no event log: it stays, and nothing is recorded", e.path)
+}
+
+// nextLog opens the log that is recorded. A log that is there is renamed, and one behind it too; an
+// empty file gives way. The error is a *notLogError where something else would have to, which
+// stays as all else does, or one of the system.
+func (in *serving) nextLog() (io.WriteCloser, error) {
+	paths := [...]string{in.record, in.record + ".1", in.record + ".2"}
+	n := 0 // logs that are in the way
+	for n < len(paths) {
+		is, err := isLog(paths[n])
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			break
+		}
+		n++
+	}
+	for i := min(n, len(paths)-1); i > 0; i-- {
+		if err := os.Rename(paths[i-1], paths[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Remove(in.record); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was empty
+		return nil, err
+	}
+	return os.OpenFile(in.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// isLog reports whether a file is an event log: an empty one is none, nor is one that is not there.
+// The error is a *notLogError for all others, or one of the system.
+func isLog(path string) (bool, error) {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
+		return false, &notLogError{path}
+	case info.Size() == 0:
+		return false, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // it was only looked at
+	start, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return false, err
+	}
+	if !event.IsLog(start) {
+		return false, &notLogError{path}
+	}
+	return true, nil
+}

@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/wire"
+)
+
+// A summary is what a server says at its end. As JSON it is the last row, which
+// cbl1.serve-1.schema.json describes.
+type summary struct {
+	T       int64                  `json:"t"` // nanoseconds since 1970
+	What    wire.What              `json:"what"`
+	Devices []summed               `json:"devices"` // by id
+	Odd     map[wire.Anomaly]int64 `json:"anomalies"`
+	Lines   int64                  `json:"lines,omitempty"` // that were not printed
+	Records int64                  `json:"records"`
+	Clients int64                  `json:"clients"`
+	Closed  int64                  `json:"closed"`
+	Torn    int64                  `json:"torn"`
+	Refused int64                  `json:"refused"`
+	Leaked  int64                  `json:"leaked_count"` // leaked is a flag of other rows
+	Live    int                    `json:"live"`
+}
+
+// A summed is one device of a summary.
+type summed struct {
+	Device     int32  `json:"device"`
+	CB         uint64 `json:"cb_sum_bytes"`
+	Core       uint64 `json:"core_at_most_bytes"`
+	Peak       uint64 `json:"core_at_most_peak_bytes"`
+	Buffers    int    `json:"buffers"`
+	DRAM       uint64 `json:"dram_buffer_bytes"`
+	L1         uint64 `json:"l1_buffer_bytes"`
+	L1Small    uint64 `json:"l1_small_buffer_bytes"`
+	Trace      uint64 `json:"trace_buffer_bytes"`
+	System     uint64 `json:"system_buffer_bytes"`
+	Kernels    uint64 `json:"kernel_bytes"`
+	Backings   int    `json:"backings"`
+	Backing    uint64 `json:"backing_bytes"`
+	Incomplete bool   `json:"incomplete"` // a client that named it was lost
+}
+
+// AppendSummary appends what a server says at its end, with its line end: each device, what was
+// odd, and what happened to clients. It is one row as FormatJSON, else lines.
+func (s *Server) AppendSummary(b []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.summary()
+	if s.c.Format != FormatJSON {
+		return now.appendText(b)
+	}
+	row, err := json.Marshal(now)
+	s.fail(err)
+	return append(append(b, row...), '\n')
+}
+
+func (s *Server) summary() summary {
+	c := s.count()
+	out := summary{
+		T: s.c.Now().UnixNano(), What: "summary", Devices: []summed{}, Odd: s.ledger.Anomalies(), Lines: c.Left,
+		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
+	}
+	if out.Odd == nil {
+		out.Odd = map[wire.Anomaly]int64{} // none, and not null
+	}
+	for _, id := range s.devices() {
+		t := s.ledger.Totals(id)
+		core, peak := s.core(id)
+		out.Devices = append(out.Devices, summed{
+			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
+			Kernels: t.KernelBytes(), Backings: t.Backings, Backing: t.Backing, Incomplete: s.unsure[id],
+		})
+	}
+	return out
+}
+
+func (s *summary) appendText(b []byte) []byte {
+	for _, d := range s.Devices {
+		b = fmt.Appendf(b, "device %d: CBs %s bytes in sum, at most %s of a core (peak %s); %s, DRAM %s, L1 %s, L1_SMALL %s, TRACE %s, system %s; kernels %s",
+			d.Device, l1.Bytes(d.CB).Exact(), l1.Bytes(d.Core).Exact(), l1.Bytes(d.Peak).Exact(), shown.Plural(int64(d.Buffers), "buffer"),
+			l1.Bytes(d.DRAM).Exact(), l1.Bytes(d.L1).Exact(), l1.Bytes(d.L1Small).Exact(), l1.Bytes(d.Trace).Exact(), l1.Bytes(d.System).Exact(), l1.Bytes(d.Kernels).Exact())
+		if d.Backings > 0 {
+			b = fmt.Appendf(b, "; backing %s in %d", l1.Bytes(d.Backing).Exact(), d.Backings)
+		}
+		if d.Incomplete {
+			b = append(b, "; incomplete"...)
+		}
+		b = append(b, '\n')
+	}
+	for _, a := range wire.Anomalies() {
+		if n := s.Odd[a]; n > 0 {
+			b = fmt.Appendf(b, "odd: %s %d\n", a, n)
+		}
+	}
+	if s.Lines > 0 {
+		b = fmt.Appendf(b, "%d lines were not printed\n", s.Lines)
+	}
+	return fmt.Appendf(b, "%s of %s; closed %d (torn %d), refused %d; leaked %d; live %d\n",
+		shown.Plural(s.Records, "record"), shown.Plural(s.Clients, "client"), s.Closed, s.Torn, s.Refused, s.Leaked, s.Live)
+}
