@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,9 +27,30 @@ type stage struct {
 	server *serve.Server
 	conns  chan net.Conn
 	record strings.Builder
-	dead   map[int32]bool
 	open   []net.Conn
 	shut   func()
+
+	mu   sync.Mutex // connections are identified and swept in goroutines of their own
+	last int32
+	dead map[int32]bool
+}
+
+func (s *stage) identify(net.Conn) (serve.Peer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	me := s.last
+	return serve.Peer{PID: me, Dead: func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.dead[me]
+	}}, nil
+}
+
+func (s *stage) kill(pid int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dead[pid] = true
 }
 
 func (s *stage) Accept() (net.Conn, error) {
@@ -52,18 +74,13 @@ func newStage(t *testing.T) *stage {
 
 // newStageAt has a clock and a delay of the caller, who shuts it.
 func newStageAt(t *testing.T, now func() time.Time, delay time.Duration) *stage {
-	s := &stage{conns: make(chan net.Conn), dead: map[int32]bool{}}
-	pid := int32(100)
+	s := &stage{conns: make(chan net.Conn), last: 100, dead: map[int32]bool{}}
 	var err error
 	s.server, err = serve.New(serve.Config{
 		Now: now, Delay: delay, Dialect: wire.Newest(),
-		Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
-		Identify: func(net.Conn) (serve.Peer, error) {
-			pid++
-			me := pid
-			return serve.Peer{PID: me, Dead: func() bool { return s.dead[me] }}, nil
-		},
-		Record: &serve.Record{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
+		Devices:  []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Spec: l1.P150()}, {ID: 32, Spec: l1.Spec{Cols: 1, Rows: 1}, Chips: []int32{0, 1}}},
+		Identify: s.identify,
+		Record:   &serve.Record{Open: func() (io.WriteCloser, error) { return keeps{&s.record}, nil }},
 	})
 	require.NoError(t, err)
 	ended := make(chan struct{})
@@ -165,7 +182,7 @@ func TestMetrics(t *testing.T) {
 	require.Contains(t, text, `cbl1_device_registered_bytes{device="32",board="mesh"} 0`+"\n")
 	require.NotContains(t, fetch(t, (&exposing{}).handler(s.server), "/metrics"), "pid")
 
-	s.dead[102] = true
+	s.kill(102)
 	require.NoError(t, s.open[1].Close())
 	require.Eventually(t, func() bool { // its connection has ended
 		s.server.Sweep()

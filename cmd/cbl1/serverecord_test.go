@@ -95,7 +95,7 @@ func TestServeDelay(t *testing.T) {
 				ended := make(chan error)
 				go func() { ended <- in.wait(stop, s.server, func() bool { return false }) }()
 				time.Sleep(after)
-				s.dead[101] = true
+				s.kill(101)
 				require.NoError(t, s.open[0].Close())
 				time.Sleep(c.delay - 1)
 				synctest.Wait()
