@@ -45,7 +45,7 @@ func leftoversOf(f *device.Fleet) []*leftovers {
 		}
 		var key strings.Builder
 		for _, l := range all {
-			l.describe(&key)
+			fmt.Fprintf(&key, "%p %s\n", l.program, l.text())
 		}
 		there := same[key.String()]
 		if there == nil {
@@ -84,18 +84,13 @@ func leftOn(d device.Device) []*leftover {
 	})
 }
 
-// text is the same for leftovers of one program that are the same.
+// text says what is left where. Two programs that had one id have left something on other cores.
 func (l *leftover) text() string {
 	var b strings.Builder
-	l.describe(&b)
-	return b.String()
-}
-
-func (l *leftover) describe(b *strings.Builder) {
-	fmt.Fprintf(b, "%p", l.program)
 	for _, i := range slices.Sorted(maps.Keys(l.cbs)) {
-		fmt.Fprintf(b, " %d %v %v", i, l.cbs[i].where, l.cbs[i].cores.Ranges())
+		fmt.Fprintf(&b, " %d %v %v", i, l.cbs[i].where, l.cbs[i].cores.Ranges())
 	}
+	return b.String()
 }
 
 // order returns programs that leave all that, dispatched one after the other: those that are

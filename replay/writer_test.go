@@ -193,3 +193,32 @@ func TestMomentOfDispatches(t *testing.T) {
 		}
 	}
 }
+
+// Two programs that had one id are told in the order of what they left, wherever they lie in memory: here
+// the first program of an id lies below the second one in half of the tries.
+func TestMomentOfOneID(t *testing.T) {
+	logs := map[string]struct{}{}
+	for i := range 40 {
+		var built [2]*program.Program
+		for j := range built {
+			x := uint8((i + j) % 2) // the order of building changes
+			p, err := program.NewBuilder(7).CB(program.CB{Cores: l1.Rect(x, 0, x, 0), Size: 64}).Build(l1.N150())
+			require.NoError(t, err)
+			built[x] = p
+		}
+		var shared replay.Shared
+		fleet := shared.Fleet()
+		d, err := fleet.AddDevice(1, l1.N150())
+		require.NoError(t, err)
+		for _, p := range built {
+			_, err = fleet.Register(p, d.Set())
+			require.NoError(t, err)
+			require.NoError(t, fleet.Dispatch(7, d.Set()))
+			require.NoError(t, fleet.Unregister(7, d.Set()))
+		}
+		var log bytes.Buffer
+		require.NoError(t, shared.WriteMoment(&log))
+		logs[log.String()] = struct{}{}
+	}
+	require.Len(t, logs, 1)
+}
