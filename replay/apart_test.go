@@ -10,7 +10,25 @@ import (
 
 // RunApart is Run with a row for each device, whatever they have in common.
 func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
+	return drive(newReplay(file, opt), events, func(r *replay) {
+		clear(r.fresh)
+		for _, d := range slices.Clone(r.all) {
+			for d.members.len() > 1 {
+				r.part(d, []device.ID{d.members.last()})
+			}
+		}
+	})
+}
+
+// RunForgetful is Run that looks for what it can forget after every event.
+func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
 	r := newReplay(file, opt)
+	r.forgets.patience = -1 << 30
+	return drive(r, events, func(*replay) {})
+}
+
+// drive is Run for sources that do not begin again, with something behind each event.
+func drive(r *replay, events iter.Seq2[*event.Event, error], behind func(*replay)) (*Result, error) {
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -18,17 +36,7 @@ func RunApart(file string, events iter.Seq2[*event.Event, error], opt Options) (
 		if err := r.event(e); err != nil {
 			return nil, err
 		}
-		clear(r.fresh)
-		for _, d := range slices.Clone(r.all) {
-			for d.members.len() > 1 {
-				r.part(d, []device.ID{d.members.last()})
-			}
-		}
+		behind(r)
 	}
 	return r.finish()
-}
-
-// RunForgetful is Run that looks for what it can forget after every event.
-func RunForgetful(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
-	return run(file, events, opt, -1<<30)
 }

@@ -51,16 +51,7 @@ type Options struct {
 // those of the events, and an *event.InputError for sums beyond 2^63-1. Memory grows
 // with the ids of programs and with live buffers, not with the number of events.
 func Run(file string, events iter.Seq2[*event.Event, error], opt Options) (*Result, error) {
-	return run(file, events, opt, patience)
-}
-
-func run(file string, events iter.Seq2[*event.Event, error], opt Options, patience int) (*Result, error) {
-	begin := func() *replay {
-		r := newReplay(file, opt)
-		r.forgets.patience = patience
-		return r
-	}
-	r, count := begin(), 0
+	r, count := newReplay(file, opt), 0
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -69,7 +60,7 @@ func run(file string, events iter.Seq2[*event.Event, error], opt Options, patien
 			opt.Progress(e.Pos.Node)
 		}
 		if e.Kind == event.KindAgain {
-			r = begin()
+			r = newReplay(file, opt)
 			continue
 		}
 		if err := r.event(e); err != nil {

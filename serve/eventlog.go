@@ -62,23 +62,27 @@ func (s *Server) join(name string) (*fleet, error) {
 	if len(name) > maxFleetName {
 		return nil, &LimitError{"bytes in the name of a fleet", maxFleetName}
 	}
-	i := slices.IndexFunc(s.fleets, func(f *fleet) bool { return f.name == name })
-	if i < 0 {
+	f := s.fleet(name)
+	if f == nil {
 		if most := s.c.Limits.Fleets; most > 0 && len(s.fleets) >= most {
 			return nil, &LimitError{"fleets with names", most}
 		}
-		f := &fleet{name: name}
+		f = &fleet{name: name}
 		f.Heard = f.notes.Take
-		i, s.fleets = len(s.fleets), append(s.fleets, f)
+		s.fleets = append(s.fleets, f)
 	}
-	s.fleets[i].logs++
-	return s.fleets[i], nil
+	f.logs++
+	return f, nil
 }
 
 // named returns the fleet with a name, nil if there is none.
 func (s *Server) named(name string) *fleet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.fleet(name)
+}
+
+func (s *Server) fleet(name string) *fleet {
 	for _, f := range s.fleets {
 		if f.name == name {
 			return f

@@ -5,9 +5,11 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// asking are the questions that change nothing.
-func asking() []history {
-	here := l1.Core{X: 1, Y: 1}
+// here is the core that is asked about.
+func here() l1.Core { return l1.Core{X: 1, Y: 1} }
+
+// totalling are questions for figures that are kept.
+func totalling() []history {
 	return []history{
 		{"a total", "beside programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
@@ -36,43 +38,55 @@ func asking() []history {
 			w.own()
 			return times(64, func() { w.mesh.Totals() })
 		}, linear(), none()},
+	}
+}
+
+// looking are questions for a core.
+func looking() []history {
+	return []history{
 		{"Core, Regions", "beside programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.nested(n, w.all)
-			return times(64, func() { w.devices[0].Core(here) })
+			return times(64, func() { w.devices[0].Core(here()) })
 		}, constant(), none()},
 		{"Core, Regions", "beside classes", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.parted(n, w.all)
-			return times(64, func() { w.devices[0].Core(here) })
+			return times(64, func() { w.devices[0].Core(here()) })
 		}, constant(), none()},
 		{"Core, Regions", "with regions", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.apart(n, w.all)
-			return times(8, func() { use(w.devices[0].Regions(here)) })
+			return times(8, func() { use(w.devices[0].Regions(here())) })
 		}, linear(), linear()},
 		{"behind another device", "by programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(3) // the last one stays behind, and keeps the content there
 			w.nested(n, w.each[0])
 			w.nested(7*n/8, w.each[1]) // far from the contents that are kept on the way
-			return func() { w.devices[1].Core(here) }, 1
+			return func() { w.devices[1].Core(here()) }, 1
 		}, sorting(), sorting()},
 		{"behind another device", "by programs and asked before", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(3) // the last one stays behind, and keeps the content there
 			w.nested(n, w.each[0])
 			w.nested(7*n/8, w.each[1]) // far from the contents that are kept on the way
-			w.devices[1].Core(here)
-			return times(64, func() { w.devices[1].Core(here) })
+			w.devices[1].Core(here())
+			return times(64, func() { w.devices[1].Core(here()) })
 		}, constant(), none()},
 		{"Programs, Owners", "of many", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
 			w.nested(n, w.all)
 			return times(4, func() {
 				use(w.devices[1].Programs())
-				use(w.devices[1].Owners(here, 0))
+				use(w.devices[1].Owners(here(), 0))
 				use(w.Programs())
 			})
 		}, sorting(), linear()},
+	}
+}
+
+// laying are questions for all that lies in L1, laid over each other.
+func laying() []history {
+	return []history{
 		{"Usage, Moment, Fullest", "of buffers", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.buffers(n, w.all)
@@ -99,6 +113,12 @@ func asking() []history {
 				d.LeastHeadroom()
 			}, 1
 		}, product(), sorting()},
+	}
+}
+
+// picturing are snapshots.
+func picturing() []history {
+	return []history{
 		{"Snapshot", "of devices alike", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(n)
 			w.nested(10, w.all)

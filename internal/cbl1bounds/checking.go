@@ -2,8 +2,8 @@ package main
 
 import "github.com/cbl1/cbl1/l1"
 
-// checking are the recount, and the judgements beside what lives on devices.
-func checking() []history {
+// recounting is what CheckInvariants does.
+func recounting() []history {
 	return []history{
 		{"CheckInvariants", "of programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
@@ -30,6 +30,12 @@ func checking() []history {
 			w.buffersOfOwn(4)
 			return func() { check(w.CheckInvariants()) }, 1
 		}, sorting(), linear()},
+	}
+}
+
+// judging are the judgements of programs beside what lives on devices.
+func judging() []history {
+	return []history{
 		{"Check, Headroom, MayGrow", "beside buffers", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
 			w.buffers(n, w.all)
@@ -66,6 +72,12 @@ func checking() []history {
 				must(w.Headroom(p, w.all))
 			}, 1
 		}, product(), linear()},
+	}
+}
+
+// leaving is what is left for more.
+func leaving() []history {
+	return []history{
 		{"Room, CheckBuffer", "on cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.parted(n, w.all)

@@ -4,7 +4,7 @@ import "github.com/cbl1/cbl1/program"
 
 // dispatching are the changes of what is resident.
 func dispatching() []history {
-	const line, tracing = "Dispatch, Enqueue, Replay", "Record, EndTrace"
+	const line = "Dispatch, Enqueue, Replay"
 	return []history{
 		{line, "in turn beside programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
@@ -43,16 +43,6 @@ func dispatching() []history {
 				check(w.Dispatch(program.ID(fresh+i), w.all))
 			})
 		}, linear(), linear()},
-		{tracing, "of programs", [2]int{128, 1024}, func(n int) (func(), int) {
-			w := devices(1)
-			w.nested(n, w.all)
-			return w.traced(n), n
-		}, log(), log()},
-		{tracing, "of programs on cores of their own", [2]int{64, 512}, func(n int) (func(), int) {
-			w := grid(n)
-			w.parted(n, w.all)
-			return w.traced(n), n
-		}, linear(), linear()},
 		{line, "on devices that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := devices(n)
 			w.own()
@@ -62,6 +52,23 @@ func dispatching() []history {
 			p := w.everywhere(fresh, 0, 64)
 			w.add(p, w.all)
 			return func() { check(w.Dispatch(fresh, w.all)) }, 1
+		}, linear(), linear()},
+	}
+}
+
+// tracing are command traces.
+func tracing() []history {
+	const line = "Record, EndTrace"
+	return []history{
+		{line, "of programs", [2]int{128, 1024}, func(n int) (func(), int) {
+			w := devices(1)
+			w.nested(n, w.all)
+			return w.traced(n), n
+		}, log(), log()},
+		{line, "of programs on cores of their own", [2]int{64, 512}, func(n int) (func(), int) {
+			w := grid(n)
+			w.parted(n, w.all)
+			return w.traced(n), n
 		}, linear(), linear()},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -40,9 +41,11 @@ func product() growth { return growth{"n x n", func(n float64) float64 { return 
 
 // histories returns all of them. Sizes differ by eight times. Where trees are what costs, the small
 // one is more than a block of them holds, in which all boundaries are walked over.
-func histories() (all []history) {
-	for _, some := range [][]history{registering(), sharing(), hiding(), asking(), checking(), memory(), dispatching()} {
-		all = append(all, some...)
-	}
-	return all
+func histories() []history {
+	return slices.Concat(
+		registering(), coming(), parting(), sharing(), hiding(),
+		totalling(), looking(), laying(), picturing(),
+		recounting(), judging(), leaving(),
+		memory(), dispatching(), tracing(),
+	)
 }

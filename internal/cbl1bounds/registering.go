@@ -48,6 +48,12 @@ func registering() []history {
 			w.own()
 			return w.turns(8, w.everywhere(fresh, 32, 64*n), w.all)
 		}, linear(), linear()},
+	}
+}
+
+// coming are devices that come and go.
+func coming() []history {
+	return []history{
 		{"AddMesh, Remove", "of devices", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			return func() {
@@ -67,6 +73,12 @@ func registering() []history {
 			w.buffersOfOwn(1)
 			return func() { check(w.Remove(w.all)) }, 1
 		}, linear(), linear()},
+	}
+}
+
+// parting are classes that are cut, joined and compared.
+func parting() []history {
+	return []history{
 		{"cutting a class", "of programs side by side", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.apart(n, w.all)
