@@ -42,10 +42,10 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	peak.raise(to.totals.row())
 	f.publish(sub, before, charge, to)
 	if old != nil {
-		old.leave(sub)
+		old.on.leave(sub)
 	}
 	if new != nil {
-		new.enter(sub)
+		new.on.enter(sub)
 	}
 	f.move(g, sub, n, to, peak, cores)
 }

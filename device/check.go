@@ -42,8 +42,8 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	}
 	var slots bitset
 	for slot := range s.s.slots.all() {
-		if c := f.slots[slot]; c.hybrid != on {
-			c.hybrid = on
+		if f.hybrid.has(slot) != on {
+			f.hybrid = f.hybrid.flip(slot)
 			slots = slots.with(slot)
 		}
 	}
@@ -183,7 +183,7 @@ func byFirst(a, b stateSite) int { return cmp.Compare(a.first, b.first) }
 
 func siteOf(c *chip) site { return site{c.alike(), c.id, 1} }
 
-func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
+func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.fleet.hybrid.has(c.slot)} }
 
 // add counts a device that is like those of the site.
 func (at *site) add(c *chip) bool {

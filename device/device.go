@@ -96,7 +96,7 @@ func (d Device) Hybrid() bool {
 	}
 	d.c.fleet.mu.RLock()
 	defer d.c.fleet.mu.RUnlock()
-	return d.c.hybrid
+	return d.c.fleet.hybrid.has(d.c.slot)
 }
 
 // ResetPeaks sets the high-water marks of the device and its cores to what is

@@ -71,7 +71,7 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 		return false
 	}
 	for slot := range s.s.slots.all() {
-		if c := f.slots[slot]; c.heap().version() != r.beside || c.hybrid != r.hybrid {
+		if c := f.slots[slot]; c.heap().version() != r.beside || f.hybrid.has(slot) != r.hybrid {
 			return false
 		}
 	}
@@ -81,8 +81,7 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 // fitted notes that r fits beside the buffers of the first device of s, in its mode.
 func (f *Fleet) fitted(r *registration, s Set) {
 	for slot := range s.s.slots.all() {
-		c := f.slots[slot]
-		r.fit, r.beside, r.hybrid = true, c.heap().version(), c.hybrid
+		r.fit, r.beside, r.hybrid = true, f.slots[slot].heap().version(), f.hybrid.has(slot)
 		return
 	}
 }

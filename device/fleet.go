@@ -20,11 +20,12 @@ type Fleet struct {
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
-	slots []*chip    // nil where a device was removed
-	ids   []ID       // slot -> id; append only, so that Sets may keep it
-	live  bitset     // slots with a device
-	all   Set        // of live; the zero Set while nobody has asked since they changed
-	lone  map[ID]int // id of a device without a mesh, or of one in nested -> slot
+	slots  []*chip    // nil where a device was removed
+	ids    []ID       // slot -> id; append only, so that Sets may keep it
+	live   bitset     // slots with a device
+	hybrid bitset     // slots of devices whose allocator is in HYBRID mode
+	all    Set        // of live; the zero Set while nobody has asked since they changed
+	lone   map[ID]int // id of a device without a mesh, or of one in nested -> slot
 	// Devices of a mesh are found by their distance from its first one: a map of them
 	// would take as much memory as all else that is kept for one more device.
 	meshes []*mesh // by first; no two share an id
@@ -79,8 +80,7 @@ type registration struct {
 	fit     bool     // it fits beside the buffers with the name, in the mode
 	beside  uint64
 	hybrid  bool
-	on      bitset
-	shared  bool     // on is that of a Set, and must not be changed
+	on      slotSet
 	heirs   *lineage // what replaced it, and it others; nil if it never took part
 }
 
@@ -98,32 +98,14 @@ func (f *Fleet) newSerial() uint64 {
 	return f.serial
 }
 
-// enter notes that the program is on more devices.
-func (r *registration) enter(slots bitset) {
-	r.own()
-	r.on = r.on.add(slots)
-}
-
-// leave notes that the program is not on some devices any more.
-func (r *registration) leave(slots bitset) {
-	r.own()
-	r.on.drop(slots)
-}
-
-func (r *registration) own() {
-	if r.shared {
-		r.on, r.shared = r.on.clone(), false
-	}
-}
-
 // share lets r use these bits, which nobody changes from now on, or those of the
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.
-func (f *Fleet) share(r *registration, slots bitset) {
-	if !f.lately.equal(slots) {
-		f.lately = slots
+func (f *Fleet) share(r *registration, on bitset) {
+	if !f.lately.equal(on) {
+		f.lately = on
 	}
-	r.on, r.shared = f.lately, true
+	r.on = slotSet{f.lately, true}
 }
 
 // NewFleet returns an empty fleet.
@@ -276,7 +258,8 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	f.ids = append(f.ids, id)
 	f.live, f.all = f.live.with(c.slot), Set{}
 	g := f.place(f.empty(), Peaks{}, nil)
-	g.slots = g.slots.with(c.slot)
+	g.slots.own()
+	g.slots.bitset = g.slots.with(c.slot)
 	g.n++
 	c.group = g
 }
@@ -409,8 +392,8 @@ func (f *Fleet) Remove(s Set) error {
 		if !r.on.meets(s.s.slots) {
 			continue
 		}
-		if r.leave(s.s.slots); !r.on.empty() {
-			f.share(r, r.on)
+		if r.on.leave(s.s.slots); !r.on.empty() {
+			f.share(r, r.on.bitset)
 			continue
 		}
 		delete(f.programs, id)

@@ -18,7 +18,6 @@ type chip struct {
 	id         ID
 	slot       int
 
-	hybrid       bool     // mode of the allocator
 	left         *residue // what is resident
 	residentPeak uint64
 	corePeak     uint64  // of what is resident on the fullest core, while memory is nil
@@ -29,7 +28,7 @@ type chip struct {
 // operations move whole groups.
 type group struct {
 	state *state
-	slots bitset
+	slots slotSet
 	n     int // number of devices, more than 0
 	peak  Peaks
 	cores *corePeaks
@@ -144,7 +143,11 @@ func (f *Fleet) place(s *state, peak Peaks, cores *corePeaks) *group {
 
 // take moves n devices of group from to group g, and ends from if it has no others.
 func (f *Fleet) take(g, from *group, slots bitset, n int) {
-	g.slots = g.slots.add(slots)
+	if g.n == 0 {
+		g.slots = slotSet{slots, true} // nobody changes them: a Set has them, or from, which ends
+	} else {
+		g.slots.enter(slots)
+	}
 	g.n += n
 	for slot := range slots.all() {
 		f.slots[slot].group = g
@@ -156,7 +159,7 @@ func (f *Fleet) take(g, from *group, slots bitset, n int) {
 // state, or it is nil.
 func (f *Fleet) release(g *group, slots bitset, n int, to *state) {
 	if g.n -= n; g.n > 0 {
-		g.slots.drop(slots)
+		g.slots.leave(slots)
 		return
 	}
 	last := len(f.groups) - 1
@@ -181,9 +184,9 @@ func (f *Fleet) move(g *group, slots bitset, n int, to *state, peak Peaks, cores
 	case same == nil:
 		f.bring(g, to, peak, cores)
 	case same.n >= g.n:
-		f.take(same, g, g.slots, g.n)
+		f.take(same, g, g.slots.bitset, g.n)
 	default: // the larger one stays where its devices point to
 		f.bring(g, to, peak, cores)
-		f.take(g, same, same.slots, same.n)
+		f.take(g, same, same.slots.bitset, same.n)
 	}
 }

@@ -58,7 +58,7 @@ func (f *Fleet) recount(out *recounting, heaps []usedHeap) {
 	for _, g := range f.groups {
 		out.groups = append(out.groups, recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge})
 		last := &out.groups[len(out.groups)-1]
-		last.slots = out.copied(g.slots)
+		last.slots.bitset = out.copied(g.slots)
 	}
 	for id, r := range f.programs {
 		out.programs = append(out.programs, recountedProgram{id, r, out.copied(r.on), r.latest() == r})
@@ -79,8 +79,11 @@ func (f *Fleet) recount(out *recounting, heaps []usedHeap) {
 	f.heapsPictured.Store(f.serial + 1)
 }
 
-// copied returns a copy of a set, in memory that copies share.
-func (all *recounting) copied(b bitset) bitset {
+// copied returns the slots of a set as they are now, in memory that copies share.
+func (all *recounting) copied(b slotSet) bitset {
+	if b.shared {
+		return b.bitset
+	}
 	if cap(all.bits)-len(all.bits) < len(b.words) {
 		all.bits = make([]uint64, 0, max(1024, len(b.words)))
 	}

@@ -315,7 +315,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].leave(bitset{}.with(0)) }},
+		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].on.leave(bitset{}.with(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
 		{"hash of the content", func(f *Fleet) { held(f, 0).live.hash++ }},
 		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).live.bits.flip(9) }},
@@ -359,7 +359,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"steps that name program 6", func(f *Fleet) { between(f).new.steps++ }},
 		{"number of states", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
 		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
-		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on = f.programs[1].on.with(100) }},
+		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on.enter(bitset{}.with(100)) }},
 		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},
 		{"device registered", func(f *Fleet) { f.programs[3].program = build(3, cb("{[5-5 - 7-7]}", 1<<20)) }},
 	} {

@@ -60,7 +60,7 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error
 	}
 	fresh, n = s.s.slots, s.s.n
 	if r != nil {
-		fresh, n = fresh.minus(r.on)
+		fresh, n = fresh.minus(r.on.bitset)
 	}
 	// Where an equal program is registered, p fits as well.
 	if err := f.fits(p, fresh, s.s.spec); err != nil {
@@ -139,7 +139,7 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 	r := f.programs[id]
 	var on bitset
 	if r != nil {
-		on = r.on
+		on = r.on.bitset
 	}
 	if err := f.lacking(id, s, on); err != nil {
 		return nil, err

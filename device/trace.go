@@ -129,7 +129,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if err := f.lacking(r.program.ID(), t.on, r.latest().on); err != nil {
+		if err := f.lacking(r.program.ID(), t.on, r.latest().on.bitset); err != nil {
 			return &TraceError{id, err}
 		}
 	}
