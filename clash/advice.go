@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -61,7 +62,7 @@ func (e *Explanation) reasons() []string {
 		} else if e.small() {
 			add("a near miss: padding between %ss, one %s more than was budgeted (tt-metal #50748), or a budget that counts L1 from address 0", m.short(), m.short())
 		} else if e.Region != 0 && e.Region <= e.L1Size {
-			add("perhaps a budget that counts L1 from address 0: there the %s of the region would fit, from base %s they do not", plural(e.Region, "byte"), exact(e.Base))
+			add("perhaps a budget that counts L1 from address 0: there the %s of the region would fit, from base %s they do not", shown.Plural(e.Region, "byte"), exact(e.Base))
 		}
 	case Clash:
 		switch {

@@ -3,6 +3,7 @@ package clash
 import (
 	"fmt"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -80,7 +81,7 @@ func (e *Explanation) note(label, format string, args ...any) {
 // noteCores says which cores, and how many.
 func (e *Explanation) noteCores() {
 	m := e.Message
-	text := fmt.Sprintf("%s, %s", coreText(m.Cores, false), plural(uint64(m.NumCores()), "core"))
+	text := fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core"))
 	if m.HasProgram {
 		text += fmt.Sprintf("; program %d", m.Program)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -15,7 +16,7 @@ func exact(n uint64) string { return l1.Bytes(n).Exact() }
 func amount(n uint64) string {
 	switch {
 	case n < 1<<10:
-		return plural(n, "byte")
+		return shown.Plural(n, "byte")
 	case n < 1<<24:
 		return fmt.Sprintf("%s bytes (%d.%d KiB)", exact(n), (n*10+512)/1024/10, (n*10+512)/1024%10)
 	}
@@ -49,14 +50,7 @@ func tiles(n uint64) string {
 	if n%tile != 0 {
 		k++
 	}
-	return plural(k, "tile")
-}
-
-func plural(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%s %ss", exact(n), noun)
+	return shown.Plural(k, "tile")
 }
 
 // rangeText names the bytes from the first address up to the second.

@@ -190,7 +190,7 @@ func (m Match) tensors(msg Message) string {
 		text += "; its address is not in the " + m.Best.source()
 	}
 	if n := len(m.Tensors) - 1; n > 0 {
-		text += fmt.Sprintf("; %s more at this address", plural(uint64(n), "buffer"))
+		text += fmt.Sprintf("; %s more at this address", shown.Plural(uint64(n), "buffer"))
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -16,7 +17,7 @@ func (e *Explanation) grid() {
 	}
 	outside := m.Cores.Cores().Minus(inside)
 	e.Summary = fmt.Sprintf("cores outside the grid: %d of %s of a CB are not on the %dx%d compute grid",
-		outside.Len(), plural(uint64(m.NumCores()), "core"), m.Cols, m.Rows)
+		outside.Len(), shown.Plural(uint64(m.NumCores()), "core"), m.Cols, m.Rows)
 	if outside.IsEmpty() {
 		e.Summary = fmt.Sprintf("cores outside the grid, but its numbers show none: all are on the %dx%d compute grid", m.Cols, m.Rows)
 		e.noteCores()
@@ -73,7 +74,7 @@ func (e *Explanation) backing() {
 	m := e.Message
 	over, ok := m.Over()
 	if !ok {
-		e.Summary = fmt.Sprintf("larger than its tensor, but its numbers show no excess: %s in a bank of %s", plural(m.Size, "byte"), exact(m.Bank))
+		e.Summary = fmt.Sprintf("larger than its tensor, but its numbers show no excess: %s in a bank of %s", shown.Plural(m.Size, "byte"), exact(m.Bank))
 		e.noteDamaged()
 		return
 	}
@@ -100,15 +101,15 @@ func (e *Explanation) pageSize() {
 	}
 	rest := m.Size % m.Page
 	if rest == 0 {
-		e.Summary = fmt.Sprintf("not whole pages, but its numbers show that it is: %s are %s of %s", plural(m.Size, "byte"), plural(m.Size/m.Page, "page"), plural(m.Page, "byte"))
+		e.Summary = fmt.Sprintf("not whole pages, but its numbers show that it is: %s are %s of %s", shown.Plural(m.Size, "byte"), shown.Plural(m.Size/m.Page, "page"), shown.Plural(m.Page, "byte"))
 		e.noteDamaged()
 		return
 	}
 	low := m.Size - rest
-	e.Summary = fmt.Sprintf("not whole pages: a CB of %s has %s of %s and %s more", amount(m.Size), plural(m.Size/m.Page, "page"), plural(m.Page, "byte"), amount(rest))
+	e.Summary = fmt.Sprintf("not whole pages: a CB of %s has %s of %s and %s more", amount(m.Size), shown.Plural(m.Size/m.Page, "page"), shown.Plural(m.Page, "byte"), amount(rest))
 	switch {
 	case low == 0:
-		e.note("fit", "the smallest legal size is %s", plural(m.Page, "byte"))
+		e.note("fit", "the smallest legal size is %s", shown.Plural(m.Page, "byte"))
 	case low <= l1.MaxAddr-m.Page:
 		e.note("fit", "the nearest legal sizes are %s and %s bytes", exact(low), exact(low+m.Page))
 	}

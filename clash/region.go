@@ -3,6 +3,7 @@ package clash
 import (
 	"fmt"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -65,7 +66,7 @@ func (e *Explanation) percentBase() uint64 {
 // percentOf says what share is of.
 func (e *Explanation) percentOf() string {
 	if e.Region != 0 {
-		return fmt.Sprintf("the region (%s above base %s)", plural(e.Region, "byte"), exact(e.Base))
+		return fmt.Sprintf("the region (%s above base %s)", shown.Plural(e.Region, "byte"), exact(e.Base))
 	}
 	if e.regionSpan().low == 0 {
 		return "the region"

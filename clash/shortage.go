@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // A Shortage is what tt-metal's allocator says of a buffer that it has no space for. Older releases
@@ -146,7 +148,7 @@ func (e *Explanation) shortage() {
 // each says what each bank has to hold, as far as it is known.
 func (s Shortage) each() string {
 	if !s.HasNeed {
-		return fmt.Sprintf(" across %s", plural(s.Banks, "bank"))
+		return fmt.Sprintf(" across %s", shown.Plural(s.Banks, "bank"))
 	}
 	return fmt.Sprintf(", %s of each bank", amount(s.Need))
 }
@@ -154,12 +156,12 @@ func (s Shortage) each() string {
 // noteSpace says the numbers of the message.
 func (e *Explanation) noteSpace() {
 	m, s := e.Message, e.Message.Shortage
-	text := fmt.Sprintf("%s across %s", plural(m.Size, "byte"), plural(s.Banks, "bank"))
+	text := fmt.Sprintf("%s across %s", shown.Plural(m.Size, "byte"), shown.Plural(s.Banks, "bank"))
 	if s.HasNeed {
 		text += fmt.Sprintf(", %s of each", exact(s.Need))
 	}
 	if s.HasBank {
-		text += fmt.Sprintf("; a bank has %s", plural(s.Bank, "byte"))
+		text += fmt.Sprintf("; a bank has %s", shown.Plural(s.Bank, "byte"))
 	}
 	if s.HasFree {
 		text += fmt.Sprintf(": %s allocated, %s free, the largest free block %s", exact(s.Allocated), exact(s.Free), exact(s.Block))
@@ -188,9 +190,9 @@ func (s Shortage) advice(over uint64) (out []string) {
 	if option != "" {
 		switch {
 		case s.HasNeed && s.HasBank && s.Need > s.Bank:
-			option += fmt.Sprintf(" of %s or more", plural(s.Need, "byte"))
+			option += fmt.Sprintf(" of %s or more", shown.Plural(s.Need, "byte"))
 		case s.HasBank:
-			option += fmt.Sprintf(" of more than %s", plural(s.Bank, "byte"))
+			option += fmt.Sprintf(" of more than %s", shown.Plural(s.Bank, "byte"))
 		}
 		return []string{"open the device with " + option}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -106,7 +107,7 @@ func (e *Explanation) addSpace(s *Space) {
 	if s.Bank.Moment && run.Op != "" {
 		where += " (" + clip(run.Op) + ")"
 	}
-	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, plural(s.Free, "byte"), exact(s.Largest.Len()))
+	text := fmt.Sprintf("%s: %s free of each bank, the largest block %s", where, shown.Plural(s.Free, "byte"), exact(s.Largest.Len()))
 	if !s.Largest.IsEmpty() {
 		text += " at " + rangeText(s.Largest)
 	}
@@ -126,8 +127,8 @@ func (e *Explanation) addSpace(s *Space) {
 			parts = append(parts, fmt.Sprintf("%d more", len(s.Between)-most))
 			break
 		}
-		part := fmt.Sprintf("%s of %s at %s on %s, since %s", y.What, plural(y.Range.Len(), "byte"), exact(y.Range.Start),
-			plural(uint64(y.Cores.Len()), "core"), run.place(y.Event, y.T))
+		part := fmt.Sprintf("%s of %s at %s on %s, since %s", y.What, shown.Plural(y.Range.Len(), "byte"), exact(y.Range.Start),
+			shown.Plural(uint64(y.Cores.Len()), "core"), run.place(y.Event, y.T))
 		if y.Op != "" {
 			part += " by " + clip(y.Op)
 		}

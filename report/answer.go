@@ -107,7 +107,7 @@ func writeNothing(page *page, r *replay.Result) {
 	}
 	where := strings.Join(names, ", ")
 	if len(names) > 3 {
-		where = plural(len(names), "device")
+		where = shown.Plural(len(names), "device")
 	}
 	switch {
 	case r.Nodes == 0:
@@ -117,7 +117,7 @@ func writeNothing(page *page, r *replay.Result) {
 	case peak > 0 && registered == 0:
 		page.line("fullest core: 0 bytes, %s: nothing is registered any more; %s bytes at most before", where, grouped(peak))
 	case local > 0:
-		page.line("fullest core: 0 bytes, %s: the %s cover no core or no byte", where, plural(local, "local CB"))
+		page.line("fullest core: 0 bytes, %s: the %s cover no core or no byte", where, shown.Plural(local, "local CB"))
 	case global > 0:
 		page.line("fullest core: 0 bytes, %s: %s of tensors, without bytes of their own",
 			where, all(global, "CB is a view", "CBs are views"))
@@ -126,9 +126,9 @@ func writeNothing(page *page, r *replay.Result) {
 	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
 		page.line("cannot tell: programs ran, but the %s shows none of their circular buffers", source(r))
 	case r.Log && r.Checks.Failed > 0:
-		page.line("does not fit: refused %s of %s, nothing is registered", grouped(r.Checks.Failed), plural(r.Checks.Runs, "program run"))
+		page.line("does not fit: refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
 	case r.Log && has(r, replay.CodeEventRefused):
-		page.line("nothing is registered: refused %s of the log", plural(count(r, replay.CodeEventRefused), "event"))
+		page.line("nothing is registered: refused %s of the log", shown.Plural(count(r, replay.CodeEventRefused), "event"))
 	default:
 		page.line("nothing to count: the %s places no circular buffer", source(r))
 	}
@@ -150,10 +150,10 @@ func others(r *replay.Result) string {
 	}
 	var parts []string
 	if dataflow > 0 {
-		parts = append(parts, plural(dataflow, "dataflow buffer"))
+		parts = append(parts, shown.Plural(dataflow, "dataflow buffer"))
 	}
 	if pads > 0 {
-		parts = append(parts, plural(pads, "scratchpad"))
+		parts = append(parts, shown.Plural(pads, "scratchpad"))
 	}
 	return strings.Join(parts, " and ")
 }

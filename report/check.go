@@ -69,7 +69,7 @@ func (c check) checked() string {
 	if k.Runs == 0 {
 		return nothingRan(c.result)
 	}
-	text := plural(k.Runs, "program run") + " checked"
+	text := shown.Plural(k.Runs, "program run") + " checked"
 	if r := c.result; r.Spec.ArchFrom == event.FromAssumed {
 		text += fmt.Sprintf(" (%s assumed)", r.Spec.Arch)
 	}
@@ -170,7 +170,7 @@ func (c check) basis() []note {
 	r := c.result
 	notes := append(c.idle(), note{"chip", chipText(r, r.Spec)})
 	if n := r.Checks.Inferred; n > 0 {
-		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", plural(n, "program run"))})
+		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", shown.Plural(n, "program run"))})
 	}
 	notes = append(notes, aborted(r)...)
 	for _, why := range r.Unseen() {

@@ -92,7 +92,7 @@ func answerFacts(d *compare.Diff) (facts []string) {
 	case old.Answer != new.Answer:
 		facts = append(facts, fmt.Sprintf("%q instead of %q", answerWords(new.Answer), answerWords(old.Answer)))
 	case old.Failed != new.Failed:
-		facts = append(facts, fmt.Sprintf("%s that do not fit instead of %s", plural(new.Failed, "run"), grouped(old.Failed)))
+		facts = append(facts, fmt.Sprintf("%s that do not fit instead of %s", shown.Plural(new.Failed, "run"), grouped(old.Failed)))
 	}
 	if !slices.Equal(old.Untold, new.Untold) || !slices.Equal(old.Accepted, new.Accepted) {
 		facts = append(facts, "something else is hidden")
@@ -161,7 +161,7 @@ func diffNotes(d *compare.Diff) (notes []note) {
 	if len(d.Captures) == 1 {
 		notes = append(notes, note{"old", fileText(d.Captures[0].Old)}, note{"new", fileText(d.Captures[0].New)})
 	} else {
-		notes = append(notes, note{"old", plural(d.Sides.Old.Files, "capture")}, note{"new", plural(d.Sides.New.Files, "capture")})
+		notes = append(notes, note{"old", shown.Plural(d.Sides.Old.Files, "capture")}, note{"new", shown.Plural(d.Sides.New.Files, "capture")})
 		for i, c := range d.Captures {
 			if c.Old == nil || c.New == nil {
 				notes = append(notes, note{"alone", fmt.Sprintf("%s: old %s, new %s", captureLabel(i, c.Rank), fileText(c.Old), fileText(c.New))})
@@ -239,9 +239,9 @@ func fileText(f *compare.File) string {
 	case f.Saved:
 		text += ", a saved report"
 	case f.Log:
-		text += ": " + plural(f.Nodes, "event")
+		text += ": " + shown.Plural(f.Nodes, "event")
 	default:
-		text += ": " + plural(f.Nodes, "node")
+		text += ": " + shown.Plural(f.Nodes, "node")
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func diffSections(d *compare.Diff) (out []section) {
 		}
 	}
 	if n := differ - maxDiffed; n > 0 {
-		out[len(out)-1].more = strings.TrimPrefix(out[len(out)-1].more+"\n", "\n") + plural(n, "further device") + " differ: --format json shows them"
+		out[len(out)-1].more = strings.TrimPrefix(out[len(out)-1].more+"\n", "\n") + shown.Plural(n, "further device") + " differ: --format json shows them"
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func answerWords(a replay.Answer) string { return strings.ReplaceAll(string(a), 
 
 func gridText(g *compare.Grid) string {
 	if g.Cols == 0 || g.Rows == 0 {
-		return plural(g.Cores, "core")
+		return shown.Plural(g.Cores, "core")
 	}
 	return fmt.Sprintf("%dx%d", g.Cols, g.Rows)
 }
@@ -158,7 +158,7 @@ func deviceWhere(d *compare.Diff, one compare.Device) string {
 	}
 	switch {
 	case len(captures) > 1:
-		return fmt.Sprintf("%s of %s, equal", plural(len(one.IDs), "device"), plural(len(captures), "capture"))
+		return fmt.Sprintf("%s of %s, equal", shown.Plural(len(one.IDs), "device"), shown.Plural(len(captures), "capture"))
 	case len(d.Captures) > 1:
 		return captureLabel(first.Capture, first.Rank) + ", " + deviceLabel(one)
 	}
@@ -348,7 +348,7 @@ func programSection(d compare.Device) section {
 			more = append(more, "others by other numbers of bytes")
 			break
 		}
-		more = append(more, fmt.Sprintf("%s moved as a whole, by %s bytes", plural(whole[by], "program"), signed(by)))
+		more = append(more, fmt.Sprintf("%s moved as a whole, by %s bytes", shown.Plural(whole[by], "program"), signed(by)))
 	}
 	if s.more = strings.Join(more, "\n"); len(s.table.rows) == 1 {
 		s.table.rows = nil

@@ -130,7 +130,7 @@ func (c check) budgetTests() (cases []testCase) {
 	}
 	texts = texts[len(c.Over):]
 	for _, o := range c.Ops {
-		one := testCase{Name: "op " + shown.Visible(clip(o.Op)) + " keeps to its budget", Out: plural(o.Programs, "program")}
+		one := testCase{Name: "op " + shown.Visible(clip(o.Op)) + " keeps to its budget", Out: shown.Plural(o.Programs, "program")}
 		if o.Over > 0 {
 			one.Failure = &testFail{Message: texts[0]}
 			texts = texts[1:]

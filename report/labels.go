@@ -7,6 +7,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -66,9 +67,9 @@ func nodeWord(r *replay.Result) string {
 // length says how long a capture is.
 func length(r *replay.Result) string {
 	if r.Log {
-		return plural(r.Nodes, "event")
+		return shown.Plural(r.Nodes, "event")
 	}
-	return plural(r.Nodes, "node")
+	return shown.Plural(r.Nodes, "node")
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {

@@ -30,7 +30,7 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	folds := foldLaid(r, at)
 	for i, f := range folds {
 		if i == maxMaps {
-			page.apart([]note{{"more", plural(len(folds)-maxMaps, "further device") + " that differ: --device shows one"}})
+			page.apart([]note{{"more", shown.Plural(len(folds)-maxMaps, "further device") + " that differ: --device shows one"}})
 			break
 		}
 		if r.Only.Core.OK {
@@ -186,7 +186,7 @@ func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column 
 		}
 		c.Name = fmt.Sprintf("core %s of %s", r.Only.Core.V, f.name(r, at))
 		if n := g.Cores.Len(); n > 1 {
-			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, plural(n-1, "other"), coreRanges(g.Cores), f.name(r, at))
+			c.Name = fmt.Sprintf("core %s, like %s %s, of %s", r.Only.Core.V, shown.Plural(n-1, "other"), coreRanges(g.Cores), f.name(r, at))
 		}
 		c.Blocks = blocks(r, g.Residents)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -26,7 +27,7 @@ func wholeL1(r *replay.Result) []note {
 	}
 	if k := r.Checks; k.Failed > 0 {
 		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
-			grouped(k.Failed), plural(k.Runs, "program run"), doNot(k.Failed))})
+			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
 	}
 	return out
 }
@@ -88,12 +89,12 @@ func bufferText(r *replay.Result) string {
 		text = "of no bytes"
 	}
 	if n := r.Live.Buffers; n > 0 {
-		text += fmt.Sprintf("; %s live at the end: %s bytes in L1, %s in DRAM", plural(n, "buffer"), grouped(r.Live.L1+r.Live.L1Small), grouped(r.Live.DRAM))
+		text += fmt.Sprintf("; %s live at the end: %s bytes in L1, %s in DRAM", shown.Plural(n, "buffer"), grouped(r.Live.L1+r.Live.L1Small), grouped(r.Live.DRAM))
 	} else {
 		text += "; none live at the end"
 	}
 	if best.Backings > 0 {
-		text += fmt.Sprintf("; %s back others and do not count", plural(best.Backings, "allocation"))
+		text += fmt.Sprintf("; %s back others and do not count", shown.Plural(best.Backings, "allocation"))
 	}
 	return text
 }
@@ -102,7 +103,7 @@ func bufferText(r *replay.Result) string {
 func dispatchedText(r *replay.Result, row *replay.DeviceL1) string {
 	d := row.Dispatched
 	text := fmt.Sprintf("%s on %s left CBs of at most %s bytes, %s on the fullest core; %s at the end",
-		plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))
+		shown.Plural(d.Executions, "execution"), deviceName(r, row.ID), grouped(d.Peak), grouped(d.CorePeak), grouped(d.Final))
 	if d.Unknown > 0 {
 		text += fmt.Sprintf("; %s of nobody knows what", grouped(d.Unknown))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -104,16 +105,16 @@ func counted(folds []fold) string {
 			local, global, loose = local+d.LocalCBs, global+d.GlobalCBs, max(loose, d.UnattributedPeak)
 		}
 	}
-	text := plural(local, "local CB")
+	text := shown.Plural(local, "local CB")
 	if len(folds) == 1 && local > 0 {
-		text += " on " + plural(folds[0].first.Cores, "core")
+		text += " on " + shown.Plural(folds[0].first.Cores, "core")
 		if n := len(folds[0].devices); n > 1 {
 			text += fmt.Sprintf(" of %d chips", n)
 		}
 	}
 	text += "; not counted: "
 	if global > 0 {
-		text += plural(global, "global CB") + " (bytes of tensors), "
+		text += shown.Plural(global, "global CB") + " (bytes of tensors), "
 	}
 	if loose > 0 {
 		text += "CBs that name no core (up to " + grouped(loose) + " bytes at a time), "
@@ -124,7 +125,7 @@ func counted(folds []fold) string {
 // apart describes dataflow buffers or scratchpads, which the table leaves out; table
 // says so.
 func apart(k replay.KindFigures, noun, table string) string {
-	text := plural(k.Nodes, noun)
+	text := shown.Plural(k.Nodes, noun)
 	switch k.Borrowed {
 	case 0:
 	case k.Nodes:

@@ -32,11 +32,3 @@ func times(a, b uint64) string {
 	}
 	return strconv.FormatFloat(float64(a)/float64(b), 'f', 1, 64) + "x"
 }
-
-// plural returns a number and its noun: "1 core", "1,024 cores".
-func plural[T int | int64 | uint64](n T, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return grouped(n) + " " + noun
-}

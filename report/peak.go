@@ -159,10 +159,10 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 		}
 	}
 	if same > 0 {
-		parts = append(parts, plural(same, "other device"))
+		parts = append(parts, shown.Plural(same, "other device"))
 	}
 	if lower > 0 {
-		parts = append(parts, "not so "+plural(lower, "other device"))
+		parts = append(parts, "not so "+shown.Plural(lower, "other device"))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -216,7 +216,7 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
-		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", plural(row.Assumed, "sharded buffer"))})
+		notes = append(notes, note{"assumed", fmt.Sprintf("the cores of %s are not known: taken to lie on all", shown.Plural(row.Assumed, "sharded buffer"))})
 	}
 	return append(notes, note{"chip", chipText(r, r.SpecOf(row.ID))})
 }
@@ -231,7 +231,7 @@ func untoldNotes(r *replay.Result) []note {
 		notes = append(notes, note{"unsized", text})
 	}
 	if n := r.Hits.Inferred; n > 0 {
-		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", plural(n, "operation"))})
+		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", shown.Plural(n, "operation"))})
 	}
 	return notes
 }

@@ -31,9 +31,9 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 	switch why.Code {
 	case replay.CodeEarlierUsed:
 		return fmt.Sprintf("%s from before the %s, with %s bytes over all cores: not counted, because nothing says where they lie",
-			plural(r.Earlier.L1, "L1 buffer"), source(r), grouped(r.Earlier.Bytes))
+			shown.Plural(r.Earlier.L1, "L1 buffer"), source(r), grouped(r.Earlier.Bytes))
 	case replay.CodeEarlierFreed:
-		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", plural(r.Earlier.Freed, "free"), source(r))
+		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", shown.Plural(r.Earlier.Freed, "free"), source(r))
 	case replay.CodeBuffersApart:
 		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so",
 			why.Device, source(r))
@@ -62,7 +62,7 @@ func nothingRan(r *replay.Result) string {
 	case 1:
 		return "the registered program is not known to have run" + onlyText(r.Only)
 	default:
-		return fmt.Sprintf("none of %s is known to have run%s", plural(n, "registered program"), onlyText(r.Only))
+		return fmt.Sprintf("none of %s is known to have run%s", shown.Plural(n, "registered program"), onlyText(r.Only))
 	}
 	return "no program is known to have run" + onlyText(r.Only)
 }

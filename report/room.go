@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -55,12 +56,12 @@ func (m room) answer() string {
 	case n == 1:
 		on = coresText(rooms.All.Cores)
 	case n > 1:
-		on = "each of " + plural(n, "core")
+		on = "each of " + shown.Plural(n, "core")
 	}
 	if n := len(rooms.Devices); n > 1 {
-		on += " of " + plural(n, "device")
+		on += " of " + shown.Plural(n, "device")
 	}
-	throughout := "throughout " + plural(m.result.Checks.Runs, "program run")
+	throughout := "throughout " + shown.Plural(m.result.Checks.Runs, "program run")
 	if m.result.Spec.ArchFrom == event.FromAssumed {
 		throughout += fmt.Sprintf(" (%s assumed)", m.result.Spec.Arch)
 	}
@@ -71,11 +72,11 @@ func (m room) answer() string {
 	cannot := m.Answer == replay.CannotTell
 	switch place := rooms.All.Place; {
 	case size > 0 && place.IsEmpty():
-		return fmt.Sprintf("%s on %s: at most %s, %s", plural(size, "byte"), on, largest, throughout)
+		return fmt.Sprintf("%s on %s: at most %s, %s", shown.Plural(size, "byte"), on, largest, throughout)
 	case size > 0 && cannot:
 		return fmt.Sprintf("as far as is shown, %s bytes fit on %s at %s, %s", grouped(size), on, rangeText(place), throughout)
 	case size > 0:
-		return fmt.Sprintf("%s on %s at %s, %s", plural(size, "byte"), on, rangeText(place), throughout)
+		return fmt.Sprintf("%s on %s at %s, %s", shown.Plural(size, "byte"), on, rangeText(place), throughout)
 	case cannot:
 		return fmt.Sprintf("at most %s on %s, %s", largest, on, throughout)
 	}
@@ -90,7 +91,7 @@ func (m room) limits() []note {
 	}
 	notes := []note{{"below", m.limit(all.Below, "the base of circular buffers")}, {"above", m.limit(all.Above, topText(r))}}
 	if n := uint64(all.Cores.Len()); n > 1 && r.Spec.L1Size > 0 && !all.Range.IsEmpty() {
-		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Range.Len()*n), plural(n, "core"))})
+		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Range.Len()*n), shown.Plural(n, "core"))})
 	}
 	if all.Range.IsEmpty() {
 		notes[0].label, notes[1].label = "lowest", "highest"
@@ -133,7 +134,7 @@ func (m room) unfit() (notes []note) {
 		notes = append(notes, note{"when", "beside each program run alone it has a place; none is free throughout"})
 	}
 	if k.Failed > 0 {
-		notes = append(notes, note{"besides", fmt.Sprintf("%s %s not fit as it is: cbl1 check says why", plural(k.Failed, "program run"), doNot(k.Failed))})
+		notes = append(notes, note{"besides", fmt.Sprintf("%s %s not fit as it is: cbl1 check says why", shown.Plural(k.Failed, "program run"), doNot(k.Failed))})
 	}
 	return notes
 }

@@ -61,7 +61,7 @@ func fileLine(r *replay.Result) string {
 		programs += d.Programs
 	}
 	if programs > 0 {
-		fmt.Fprintf(&b, ", %s", plural(programs, "program"))
+		fmt.Fprintf(&b, ", %s", shown.Plural(programs, "program"))
 	}
 	if n := len(r.Devices); n > 1 {
 		fmt.Fprintf(&b, " on %d devices", n)

@@ -131,7 +131,7 @@ func coresText(cores l1.CoreSet) string {
 			return "core " + c.String()
 		}
 	}
-	return plural(cores.Len(), "core") + " " + coreRanges(cores)
+	return shown.Plural(cores.Len(), "core") + " " + coreRanges(cores)
 }
 
 func rangeText(r l1.Range) string { return grouped(r.Start) + ".." + grouped(r.End) }

@@ -238,7 +238,7 @@ func whoAnswer(r *replay.Result, q Question, folds []heldFold) string {
 	case cores == 0:
 		return "nothing is at " + where + ", but programs of the cache use it"
 	case different > 1:
-		return fmt.Sprintf("%s is held on %s", where, plural(cores, "core"))
+		return fmt.Sprintf("%s is held on %s", where, shown.Plural(cores, "core"))
 	case one[0].Program != nil:
 		return fmt.Sprintf("%s is held by %s of %s", where, what(one[0]), ownersText(r, one, 40))
 	case one[0].Buffer != nil:

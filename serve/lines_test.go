@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/serve"
 	"github.com/cbl1/cbl1/wire"
@@ -181,8 +183,9 @@ func TestSlowReader(t *testing.T) {
 			close(slow.may)
 			synctest.Wait()
 			<-s.Printed()
-			said := map[serve.Format]string{serve.FormatSeeds: "\n%d lines were not printed\n", serve.FormatJSON: `,"lines":%d,`}
-			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf(said[format], left))
+			text := map[serve.Format]string{serve.FormatSeeds: shown.Plural(left, "line"), serve.FormatJSON: strconv.FormatInt(left, 10)}[format]
+			said := map[serve.Format]string{serve.FormatSeeds: "\nleft out: %s\n", serve.FormatJSON: `,"lines":%s,`}
+			require.Contains(t, string(s.AppendSummary(nil)), fmt.Sprintf(said[format], text))
 			next, notes := uint64(1), 0
 			for line := range strings.Lines(slow.got.String()) {
 				var id, skipped uint64
@@ -192,7 +195,7 @@ func TestSlowReader(t *testing.T) {
 					require.NoError(t, json.Unmarshal([]byte(line), &row))
 					id, skipped = row.Bytes, row.Lines
 				case strings.HasPrefix(line, "cbl1: "):
-					_, err := fmt.Sscanf(line, "cbl1: %d lines are not printed: they are read too slowly\n", &skipped)
+					_, err := fmt.Sscanf(strings.ReplaceAll(line, ",", ""), "cbl1: left out as it is read too slowly: %d lines\n", &skipped)
 					require.NoError(t, err)
 				default:
 					_, err := fmt.Sscanf(line, "✓ [PID 10] Allocated %d bytes", &id)

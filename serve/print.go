@@ -41,12 +41,12 @@ func (s *Server) print(b []byte, toErr bool) {
 	s.fail(o.write(b))
 }
 
-// leftOut is the line that says how many are not printed.
+// leftOut is the line that says how many were left out.
 func (s *Server) leftOut(lines int64) []byte {
 	if s.c.Format == FormatJSON {
 		return fmt.Appendf(nil, "{\"t\":%d,\"what\":\"unprinted\",\"lines\":%d}\n", s.c.Now().UnixNano(), lines)
 	}
-	return fmt.Appendf(nil, "cbl1: %d lines are not printed: they are read too slowly\n", lines)
+	return fmt.Appendf(nil, "cbl1: left out, as it is read too slowly: %s\n", shown.Plural(lines, "line"))
 }
 
 // live is the What of a row in a list.

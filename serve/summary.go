@@ -97,7 +97,7 @@ func (s *summary) appendText(b []byte) []byte {
 		}
 	}
 	if s.Lines > 0 {
-		b = fmt.Appendf(b, "%d lines were not printed\n", s.Lines)
+		b = fmt.Appendf(b, "left out: %s\n", shown.Plural(s.Lines, "line"))
 	}
 	return fmt.Appendf(b, "%s of %s; closed %d (torn %d), refused %d; leaked %d; live %d\n",
 		shown.Plural(s.Records, "record"), shown.Plural(s.Clients, "client"), s.Closed, s.Torn, s.Refused, s.Leaked, s.Live)

@@ -78,8 +78,8 @@ func readLine(text string) (s said, ok bool) {
 		{"device %: CBs % bytes in sum, %", (*said).nothing},
 		{"odd: % %", (*said).nothing},
 		{"% record% of % client%; closed %", (*said).nothing},
-		{"cbl1: % lines are not printed: they are read too slowly", (*said).unprinted},
-		{"% lines were not printed", (*said).unprinted},
+		{"cbl1: left out, as it is read too slowly: %", (*said).unprinted},
+		{"left out: %", (*said).unprinted},
 		{"cbl1: listening on %", (*said).nothing},
 		{"", (*said).nothing},
 	} {

@@ -15,5 +15,7 @@
 // name was that they cut: names are kept to [MaxName] bytes, those of operations inside each other
 // to [MaxPath], and JSON has [MaxOutput] of them.
 //
+// [Plural] is a number with its noun.
+//
 // There is no state: every function may be called by several goroutines.
 package shown

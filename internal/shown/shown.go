@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/width"
+
+	"github.com/cbl1/cbl1/l1"
 )
 
 // Ellipsis marks what was cut.
@@ -62,7 +64,7 @@ func ClipStart(s string, length, n int) string {
 	if length <= n {
 		return s
 	}
-	mark := Ellipsis + " (" + thousands(length) + " bytes)"
+	mark := Ellipsis + " (" + Plural(length, "byte") + ")"
 	end := n - len(mark)
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
@@ -87,21 +89,12 @@ func ClipJoined(names []string, sep string, n int) string {
 	return ClipStart(b.String(), length, n)
 }
 
-// thousands returns a number with commas.
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// Plural returns a number and its noun: "1 record", "2 records".
-func Plural(n int64, noun string) string {
+// Plural returns a number, which is not negative, and its noun: "1 record", "1,024 records".
+func Plural[T int | int64 | uint64](n T, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return strconv.FormatInt(n, 10) + " " + noun
+	return l1.Bytes(n).Exact() + " " + noun
 }
 
 // Name returns the start of s, escaped, in at most n bytes.

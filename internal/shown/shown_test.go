@@ -1,6 +1,7 @@
 package shown_test
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,4 +142,11 @@ func TestShownIsSafe(t *testing.T) {
 			require.Equal(t, s, back)
 		}
 	})
+}
+
+func TestPlural(t *testing.T) {
+	require.Equal(t, "0 cores", shown.Plural(0, "core"))
+	require.Equal(t, "1 core", shown.Plural(uint64(1), "core"))
+	require.Equal(t, "2 cores", shown.Plural(int64(2), "core"))
+	require.Equal(t, "18,446,744,073,709,551,615 bytes", shown.Plural(uint64(math.MaxUint64), "byte"))
 }
