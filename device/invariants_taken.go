@@ -2,7 +2,6 @@ package device
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/program"
@@ -94,61 +93,40 @@ func (all *recounting) copied(b slotSet) bitset {
 
 // check recounts what was taken, by first device and by id, so that the first error is always the
 // same one.
-func (all *recounting) check() error {
+func (all *recounting) check(t *audit) {
 	slices.SortFunc(all.groups, func(a, b recounted) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
 	slices.SortFunc(all.programs, func(a, b recountedProgram) int { return cmp.Compare(a.id, b.id) })
-	for i := range all.programs {
-		if err := all.checkProgram(&all.programs[i]); err != nil {
-			return err
-		}
+	for p := range each(t, all.programs) {
+		_, gone := p.on.minus(all.live)
+		t.about(0, "", p.r.program)
+		same(t, "id", p.id, p.r.program.ID())
+		t.once("number of times that there are devices", !p.on.empty())
+		t.once("number of times that nothing took the place", p.last)
+		t.once("number of times that the number is that", all.roster.at(p.r.number) == p.r)
+		same(t, "number of removed devices", gone, 0)
 	}
-	for i := range all.groups {
-		if err := all.checkGroup(&all.groups[i]); err != nil {
-			return err
-		}
+	for g := range each(t, all.groups) {
+		all.checkGroup(t, g)
 	}
-	return nil
-}
-
-// checkProgram verifies how a registered program is found.
-func (all *recounting) checkProgram(p *recountedProgram) error {
-	_, gone := p.on.minus(all.live)
-	return agree(0, "",
-		figure{"id of a registered program", uint64(p.id), uint64(p.r.program.ID())},
-		figure{fmt.Sprintf("number of devices of registered program %d", p.id), flag(!p.on.empty()), 1},
-		figure{fmt.Sprintf("number of times that registered program %d is what took its place last", p.id), flag(p.last), 1},
-		figure{fmt.Sprintf("number of times that registered program %d has its number", p.id), flag(all.roster.at(p.r.number) == p.r), 1},
-		figure{fmt.Sprintf("number of removed devices that have program %d", p.id), uint64(gone), 0},
-	)
 }
 
 // checkGroup holds what is kept for a group of devices against a recount.
-func (all *recounting) checkGroup(g *recounted) error {
-	if n := g.slots.count(); g.n != n {
-		return &InvariantError{g.id, "number of devices in a group", uint64(g.n), uint64(n)}
+func (all *recounting) checkGroup(t *audit, g *recounted) {
+	t.about(g.id, "", nil)
+	same(t, "number of devices in a group", g.n, g.slots.count())
+	again := all.again(t, g)
+	if t.err != nil {
+		return
 	}
-	again, err := all.again(g)
-	if err != nil {
-		return err
+	held, now := g.open(&all.roster), again.totals().row()
+	t.about(g.id, "device", nil)
+	t.totals(g.totals.row(), now)
+	t.peaks(g.peak, now)
+	g.check(t, held, again)
+	held.occupied.check(t, g.id, "occupied", &again.occupied)
+	if held.reserved != nil && t.err == nil {
+		held.reserved.check(t, g.id, "reserved", again.reserved)
 	}
-	now := again.totals().row()
-	if err := compareTotals(g.id, "device", g.totals.row(), now); err != nil {
-		return err
-	}
-	if err := atLeast(g.id, "device", g.peak, now); err != nil {
-		return err
-	}
-	held := g.open(&all.roster)
-	if err := g.check(held, again); err != nil {
-		return err
-	}
-	if err := held.occupied.check(g.id, "occupied", &again.occupied); err != nil {
-		return err
-	}
-	if held.reserved != nil {
-		if err := held.reserved.check(g.id, "reserved", again.reserved); err != nil {
-			return err
-		}
-	}
-	return g.cores.check(g.id)
+	t.about(g.id, "", nil)
+	g.cores.check(t)
 }

@@ -118,7 +118,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh reserved", func(f *Fleet) { f.slots[1].mesh.sum.Reserved-- }},
 		{"mesh logical", func(f *Fleet) { f.slots[1].mesh.sum.Logical-- }},
 		{"mesh number of programs", func(f *Fleet) { f.slots[1].mesh.sum.Programs-- }},
-		{"published total of the mesh", func(f *Fleet) { f.slots[1].mesh.registered.Add(1) }},
+		{"mesh published total", func(f *Fleet) { f.slots[1].mesh.registered.Add(1) }},
 		{"mesh peak of registered", func(f *Fleet) { f.slots[1].mesh.peak.Registered = 0 }},
 		{"mesh peak of reserved", func(f *Fleet) { f.slots[1].mesh.peak.Reserved = 0 }},
 		{"mesh peak of logical", func(f *Fleet) { f.slots[1].mesh.peak.Logical = 0 }},
@@ -127,7 +127,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
 		{"number of programs of the content", func(f *Fleet) { held(f, 0).live.n++ }},
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
-		{"charge of the mesh", func(f *Fleet) { f.slots[1].mesh.charge-- }},
+		{"mesh charge", func(f *Fleet) { f.slots[1].mesh.charge-- }},
 		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
 		{"first column with peaks, after others", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, p.bands[0]) }},
@@ -175,7 +175,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
 		{"occupied bytes beyond the peaks that are known, on", func(f *Fleet) { p := &held(f, 0).occupied; p.classes[p.at(l1.Core{})].peaks = &corePeaks{} }},
-		{"occupied first core", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
+		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
 		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, f.programs[1]}) }},
 		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &registration{serial: 77}}) }},
 		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
@@ -205,9 +205,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// What is resident.
 		{"device resident", func(f *Fleet) { f.slots[0].left.bytes++ }},
-		{"published resident total of the device", func(f *Fleet) { f.slots[1].left = nil }},
+		{"device published resident total", func(f *Fleet) { f.slots[1].left = nil }},
 		{"device resident", func(f *Fleet) { w := f.slots[1].left.written()[0]; w.program = f.programs[3].program }},
-		{"published resident total of the device", func(f *Fleet) { f.slots[1].resident.Add(8) }},
+		{"device published resident total", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
 		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
 		{"columns of a block of cores", func(f *Fleet) {
@@ -218,7 +218,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.planes[0].claims[0].cores++ }},
 		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
-		{"published resident total of the mesh", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
+		{"mesh published resident total", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
 
 		{"device resident dataflow buffers and scratchpads", func(f *Fleet) { f.slots[2].left.other-- }},
@@ -227,14 +227,14 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
 		{"hash of what is resident", func(f *Fleet) { f.slots[0].left.hash++ }},
 		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.written()[0].group = program.Group{} }},
-		{"start of one", func(f *Fleet) {
+		{"start of a resident range on [", func(f *Fleet) {
 			l := f.slots[2].left // as many bytes, eight higher
 			l.held()
 			first := l.cells[0].ranges[0]
 			l.cells[0].ranges = append([]l1.Range{{Start: first.Start + 8, End: first.End + 8}}, l.cells[0].ranges[1:]...)
 		}},
 		{"charge of the fleet over 2^64", func(f *Fleet) { f.charge.hi++ }},
-		{"resident ranges on ", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].ranges = l.cells[0].ranges[:0] }},
+		{"number of times that there is a resident range on [", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].ranges = l.cells[0].ranges[:0] }},
 		{"cores with something resident", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells = l.cells[1:] }},
 
 		// Buffers, and what is tracked.
@@ -270,7 +270,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device bytes of kernels", func(f *Fleet) { f.slots[2].heap().totals.Kernels++ }},
 		{"device number of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backings++ }},
 		{"device bytes of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backing++ }},
-		{"number of times that L1 buffer 1 has its number", func(f *Fleet) { f.roster.back(f.slots[0].heap().live.find(1).placed.number) }},
+		{"number of times that the number is that of L1 buffer 1", func(f *Fleet) { f.roster.back(f.slots[0].heap().live.find(1).placed.number) }},
 		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).charge++ }},
 		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).placed = nil }},
 		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live.find(4).placed = h.live.find(1).placed }},
@@ -299,23 +299,23 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh tracked", func(f *Fleet) { f.slots[1].mesh.sum.Tracked-- }},
 		{"mesh number of buffers", func(f *Fleet) { f.slots[1].mesh.sum.Buffers.Count-- }},
 		{"mesh bytes of DRAM buffers", func(f *Fleet) { f.slots[1].mesh.sum.Buffers.DRAM++ }},
-		{"load of the mesh", func(f *Fleet) { f.slots[1].mesh.load++ }},
+		{"mesh load", func(f *Fleet) { f.slots[1].mesh.load++ }},
 		{"mesh peak of tracked", func(f *Fleet) { f.slots[1].mesh.peak.Tracked = 1 }},
 		{"mesh peak of L1 buffers", func(f *Fleet) { f.slots[1].mesh.peak.L1 = 1 }},
 		{"mesh peak of DRAM buffers", func(f *Fleet) { f.slots[1].mesh.peak.DRAM = 1 }},
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
-		{"number of live marks of slot 0", func(f *Fleet) { f.live.drop(bitset{}.with(0)) }},
+		{"number of live marks of the slot", func(f *Fleet) { f.live.drop(bitset{}.with(0)) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
-		{"number of times that registered program 3 is what took its place last", func(f *Fleet) { f.programs[3].heirs = &lineage{f.programs[1]} }},
-		{"number of times that registered program 3 has its number", func(f *Fleet) { f.programs[3].number = f.programs[1].number }},
-		{"id of a registered program", func(f *Fleet) { f.programs[9] = f.programs[1] }},
+		{"number of times that nothing took the place of program 3", func(f *Fleet) { f.programs[3].heirs = &lineage{f.programs[1]} }},
+		{"number of times that the number is that of program 3", func(f *Fleet) { f.programs[3].number = f.programs[1].number }},
+		{"id of program 1", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group with program 3", func(f *Fleet) { f.programs[3].on.leave(bitset{}.with(0)) }},
+		{"number of devices of one group of program 3", func(f *Fleet) { f.programs[3].on.leave(bitset{}.with(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
 		{"hash of the content", func(f *Fleet) { held(f, 0).live.hash++ }},
 		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).live.bits.flip(9) }},
@@ -356,10 +356,10 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"first state of a tree has a content", func(f *Fleet) { f.states.put(13, &state{gathering: f.slots[0].group.state.gathering}) }},
 		{"contents of a state that has lent its own", func(f *Fleet) { s := between(f); s.from.lent = s }},
 		{"a content is lent one step", func(f *Fleet) { s := between(f); s.lent = s.from }},
-		{"steps that name program 6", func(f *Fleet) { between(f).new.steps++ }},
+		{"number of steps of program 6", func(f *Fleet) { between(f).new.steps++ }},
 		{"number of states", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
-		{"number of devices of registered program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
-		{"number of removed devices that have program 1", func(f *Fleet) { f.programs[1].on.enter(bitset{}.with(100)) }},
+		{"number of times that there are devices of program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
+		{"number of removed devices of program 1", func(f *Fleet) { f.programs[1].on.enter(bitset{}.with(100)) }},
 		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},
 		{"device registered", func(f *Fleet) { f.programs[3].program = build(3, cb("{[5-5 - 7-7]}", 1<<20)) }},
 	} {
@@ -401,6 +401,6 @@ func TestCheckInvariantsIsDeterministic(t *testing.T) {
 		m.m.charge++
 	}
 	for range 20 {
-		require.EqualError(t, f.CheckInvariants(), "device 0: charge of the mesh is 1, recounted 0")
+		require.EqualError(t, f.CheckInvariants(), "device 0: mesh charge is 1, recounted 0")
 	}
 }

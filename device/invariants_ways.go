@@ -1,9 +1,6 @@
 package device
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // A recountedState is a state as it was: how its programs are worked out, and where its ways led.
 // The states that it names are not looked into.
@@ -36,18 +33,18 @@ type knownStates struct {
 
 // set returns the numbers of the programs of a state, by the steps from the nearest one
 // that is known. Cost: O(n/64) for each state, once.
-func (k *knownStates) set(s *state) (bitset, error) {
+func (k *knownStates) set(t *audit, s *state) (set bitset) {
 	var on []*recountedState // the way there, backwards
-	set, known := bitset{}, false
+	known := false
 	for !known {
 		if set, known = k.sets[s]; known {
 			break
 		}
 		at := k.of[s]
-		if at == nil {
-			return set, &InvariantError{0, "number of times that a state before another one is found by its hash", 0, 1}
-		}
 		switch {
+		case at == nil:
+			t.differs("number of times that a state before another one is found by its hash", 0, 1)
+			return set
 		case at.content != nil:
 			set, known = at.content.live.bits, true
 		case at.lent != nil && k.of[at.lent] != nil:
@@ -62,7 +59,7 @@ func (k *knownStates) set(s *state) (bitset, error) {
 		set = set.clone().over(at.step)
 		k.sets[at.state] = set
 	}
-	return set, nil
+	return set
 }
 
 // over returns b with what a step puts on and without what it takes off, or the other way
@@ -78,11 +75,10 @@ func (b bitset) over(by step) bitset {
 
 // checkWays verifies that registrations know how many steps name them, that the ways from states
 // lead to the set of programs that they name, and that no two states are equal.
-func (all *recounting) checkWays() error {
+func (all *recounting) checkWays(t *audit) {
 	named, number := map[*registration]int{}, map[uint64]int{} // by serial number; buffers have none
 	known := knownStates{make(map[*state]*recountedState, len(all.states)), make(map[*state]bitset, len(all.states))}
-	for i := range all.states {
-		s := &all.states[i]
+	for s := range each(t, all.states) {
 		known.of[s.state] = s
 		for _, r := range []*registration{s.old, s.new} {
 			if r != nil {
@@ -91,21 +87,21 @@ func (all *recounting) checkWays() error {
 		}
 	}
 	for i, r := range all.roster.of {
-		if r != nil && all.steps[i] != named[r] {
-			return &InvariantError{0, fmt.Sprintf("number of steps that name program %d", r.program.ID()), uint64(all.steps[i]), uint64(named[r])}
+		if r == nil {
+			continue
 		}
-		if r != nil && r.serial != 0 {
+		if all.steps[i] != named[r] {
+			t.about(0, "", r.program)
+			same(t, "number of steps", all.steps[i], named[r])
+		}
+		if r.serial != 0 {
 			number[r.serial] = r.number
 		}
 	}
-	if err := known.checkSets(all.states); err != nil {
-		return err
-	}
-	for i := range all.states {
-		s := &all.states[i]
-		if s.found != s.state || s.name == 0 {
-			return &InvariantError{0, "number of times that a state is where ways lead", 0, 1}
-		}
+	t.about(0, "", nil)
+	known.checkSets(t, all.states)
+	for s := range each(t, all.states) {
+		t.once("number of times that a state is where ways lead", s.found == s.state && s.name != 0)
 		for w, to := range s.to {
 			if to == nil {
 				continue
@@ -116,31 +112,24 @@ func (all *recounting) checkWays() error {
 					set = set.flip(n)
 				}
 			}
-			if there, ok := known.sets[to]; !ok || !set.equal(there) {
-				return &InvariantError{0, "number of times that a way between states leads to the right one", 0, 1}
-			}
+			there, ok := known.sets[to]
+			t.once("number of times that a way between states leads to the right one", ok && set.equal(there))
 		}
 	}
-	return nil
 }
 
 // checkSets works the programs of each state out, which are others than those of all other states.
-func (k *knownStates) checkSets(all []recountedState) error {
-	same := make(map[string]bool, len(all))
+func (k *knownStates) checkSets(t *audit, all []recountedState) {
+	seen := make(map[string]bool, len(all))
 	var text []byte
-	for i := range all {
-		set, err := k.set(all[i].state)
-		if err != nil {
-			return err
-		}
+	for s := range each(t, all) {
 		text = text[:0]
-		for number := range set.all() {
+		for number := range k.set(t, s.state).all() {
 			text = append(text, byte(number), byte(number>>8), byte(number>>16), byte(number>>24))
 		}
-		if same[string(text)] {
-			return &InvariantError{0, "number of states with the same programs", 2, 1}
+		if seen[string(text)] {
+			t.differs("number of states with the same programs", 2, 1)
 		}
-		same[string(text)] = true
+		seen[string(text)] = true
 	}
-	return nil
 }
