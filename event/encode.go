@@ -30,6 +30,7 @@ func (l *line) fields(e *Event) {
 	case KindRegister, KindUnregister, KindDispatch, KindEnqueue, KindEvict:
 		l.id("program", uint64(e.Program))
 		l.devices(e)
+		l.flag("leaked", e.Leaked && e.Kind == KindUnregister)
 	case KindTraceBegin:
 		l.id("trace", e.Trace)
 		l.devices(e)
@@ -282,6 +283,7 @@ func (l *line) free(e *Event) {
 	l.flag("unknown", e.Unknown)
 	l.flag("again", e.Again)
 	l.flag("earlier", e.Earlier)
+	l.flag("leaked", e.Leaked)
 }
 
 func (l *line) run(e *Event) {

@@ -138,8 +138,9 @@ type Event struct {
 	Unplaced  string         // allocate: why a buffer in L1 has no Parts
 	CoresFrom Source         // allocate: FromAssumed if its cores are not known and taken to be all
 	Earlier   bool           // allocate: it lived before the source began; free: an unknown one that hides nothing
-	Corrects  bool           // allocate: it lives already on Devices; its place is known better now
+	Corrects  bool           // allocate: it lives already on Devices; its place is known better now, or it is another Process that has it
 	Unknown   bool           // free: no such buffer is known to live
+	Leaked    bool           // unregister, free: Process has died, and had it until now
 	Again     bool           // free: it was allocated and freed before; then Unknown is set too
 
 	Code   string // hidden, anomaly

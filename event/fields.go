@@ -31,6 +31,7 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 	case KindRegister, KindUnregister, KindDispatch, KindEnqueue, KindEvict:
 		e.Program = needID[program.ID](o, "program")
 		e.Devices = ids[device.ID](o, "devices")
+		e.Leaked = e.Kind == KindUnregister && flag(o, "leaked")
 	case KindTraceBegin:
 		e.Trace = o.NeedID("trace")
 		e.Devices = ids[device.ID](o, "devices")
@@ -246,7 +247,7 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 }
 
 func free(o jsonobject.Object, e *Event) {
-	e.Unknown, e.Again, e.Earlier = flag(o, "unknown"), flag(o, "again"), flag(o, "earlier")
+	e.Unknown, e.Again, e.Earlier, e.Leaked = flag(o, "unknown"), flag(o, "again"), flag(o, "earlier"), flag(o, "leaked")
 	buffer := id[device.BufferID](o, "buffer")
 	if e.Buffer.ID = buffer.V; !buffer.OK && !e.Unknown {
 		o.Missing("buffer")

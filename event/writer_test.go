@@ -143,7 +143,7 @@ func buffers(t *rapid.T, e *event.Event) {
 }
 
 func frees(t *rapid.T, e *event.Event) {
-	e.Buffer.ID, e.Unknown, e.Again, e.Earlier = ids[device.BufferID](t), yes(t), yes(t), yes(t)
+	e.Buffer.ID, e.Unknown, e.Again, e.Earlier, e.Leaked = ids[device.BufferID](t), yes(t), yes(t), yes(t), yes(t)
 	if yes(t) {
 		e.Buffer.Kind = device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind"))
 	}
@@ -209,7 +209,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		},
 		event.KindRegister:   named,
 		event.KindReplace:    func(t *rapid.T, e *event.Event) { e.Program, e.With = ids[program.ID](t), opt(t, ids[program.ID]) },
-		event.KindUnregister: named,
+		event.KindUnregister: func(t *rapid.T, e *event.Event) { named(t, e); e.Leaked = yes(t) },
 		event.KindDispatch:   named,
 		event.KindEnqueue:    named,
 		event.KindEvict:      named,

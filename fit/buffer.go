@@ -44,7 +44,8 @@ type Buffer struct {
 
 	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
 	// device, where every device has an allocation of its own besides. Its bytes are
-	// those of the latter: nothing else counts them, and no check looks at them.
+	// those of the latter: nothing else counts them, and no check looks at them. So it is of a
+	// buffer that several processes have, for all but one of them.
 	Backing bool
 
 	Name string // whose it is, for people

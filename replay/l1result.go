@@ -54,7 +54,7 @@ type DeviceL1 struct {
 
 	L1, L1Small, DRAM HighLow // sums of whole buffer sizes, in bytes
 	Buffers           HighLow // live buffers of any kind
-	Backings          int64   // allocations that back a mesh buffer where the chip's own is shown too
+	Backings          int64   // allocations whose bytes are those of others: see device.Buffer
 
 	Dispatched *Dispatched // nil if no program_execution names the device
 

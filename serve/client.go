@@ -139,6 +139,7 @@ func (c *client) take(r *wire.Record) ([]byte, error) {
 	if err == nil {
 		c.of.devices[r.Device] = struct{}{}
 		s.tell(&e)
+		s.turn()
 	}
 	s.latest.refuses(&e)
 	s.show(&e)

@@ -137,6 +137,7 @@ func (s *Server) release(over []*process) {
 		for i := range effects {
 			s.tell(&effects[i])
 		}
+		s.turn()
 		if len(effects) > 0 {
 			s.latest.leaked(p.shown(), effects)
 			s.showReleased(p.shown(), effects, !said)

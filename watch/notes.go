@@ -29,6 +29,7 @@ type Notes struct {
 	bound   bool               // CBs count as if on every core
 	hidden  map[device.ID]bool // devices with something that is not shown
 	unseen  bool               // something of any device is not shown
+	held    holders            // of a log that is bound
 }
 
 // Take takes in an event, and the error of Session.Apply for it.
@@ -42,6 +43,9 @@ func (n *Notes) Take(e *event.Event, err error) {
 		n.odd[refused.Code]++
 		n.refused = append(n.refused, refused.Error())
 		n.refused = n.refused[max(0, len(n.refused)-maxRefused):]
+	}
+	if n.bound && err == nil {
+		n.held.take(e)
 	}
 	switch {
 	case e.Kind == event.KindAnomaly:
@@ -69,7 +73,8 @@ func (n *Notes) Row(d device.Device) Device {
 }
 
 // Add adds the rows of the devices of the fleet, and what was refused, under a name that the
-// fleet may have. With so many rows as are given there are no more: Snapshot.Left counts on.
+// fleet may have. With so many rows as are given there are no more: Snapshot.Left counts on. Of a
+// fleet without a name it adds the processes, and what had leaked, that its log tells of.
 func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
 	devices := f.Set().Len()
 	if room := max(0, most-len(to.Devices)); devices > room {
@@ -88,6 +93,9 @@ func (n *Notes) Add(to *Snapshot, name string, f *device.Fleet, most int) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if name == "" {
+		n.held.add(to)
+	}
 	for _, code := range slices.Sorted(maps.Keys(n.odd)) {
 		to.Odd = append(to.Odd, Odd{Fleet: name, Code: string(code), Count: n.odd[code]})
 	}

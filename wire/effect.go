@@ -55,4 +55,5 @@ type Effect struct {
 	Wrapped bool
 	Leaked  bool // of Release
 	Lot     Lot  // which came or went
+	Heir    Lot  // where what counts for several processes is another one's now: that, as that one has it; else zero
 }

@@ -312,6 +312,7 @@ func (l *Ledger) drop(e *Effect, k key, i int) {
 		if i == 0 && len(there) > 1 {
 			i = max(1, slices.IndexFunc(there, func(x *Lot) bool { return x.Shared }))
 			l.swap(there[0], there[i])
+			e.Heir = *there[0]
 		}
 	}
 	lot := there[i]

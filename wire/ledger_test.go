@@ -86,11 +86,12 @@ func (w *world) checkFleet(t require.TestingT, id int32, want wire.Totals) {
 		return
 	}
 	got := d.Totals()
+	shared, bytes := w.model.shared(id)
 	require.Equal(t, w.model.union(id), got.Core, "device %d", id)
 	require.Equal(t, got.Core*uint64(d.Spec().NumCores()), got.Registered)
 	require.Equal(t, device.BufferTotals{
 		Count: want.Buffers + want.Kernels, L1: want.L1, L1Small: want.L1Small, DRAM: want.DRAM, Trace: want.Trace, System: want.System,
-		Kernels: want.KernelBytes(), Backings: want.Backings, Backing: want.Backing,
+		Kernels: want.KernelBytes(), Backings: want.Backings + shared, Backing: want.Backing + bytes,
 	}, got.Buffers)
 }
 
@@ -219,7 +220,9 @@ func TestSharedBuffer(t *testing.T) {
 	first := w.ledger.Release(1)
 	require.Len(t, first, 1)
 	require.Equal(t, wire.Left, first[0].What)
+	require.EqualValues(t, 2, first[0].Heir.PID)
 	w.model.release(1)
+	w.effect(t, &first[0])
 	w.check(t)
 	require.Equal(t, wire.Totals{Buffers: 1, L1: 4096, Backings: 1, Backing: 4096}, w.ledger.Totals(0))
 	require.Len(t, w.ledger.Release(2), 2)

@@ -210,6 +210,7 @@ func (l *Lines) apply(s *said, typ Type, id uint64) Effect {
 		l.missing(s, "%v of %d bytes cannot be", typ, s.size.bytes)
 		return e
 	}
+	e.Leaked = s.dead
 	l.told(&e)
 	return e
 }
@@ -217,7 +218,7 @@ func (l *Lines) apply(s *said, typ Type, id uint64) Effect {
 // told tells an effect. What a line leaves out is not shown.
 func (l *Lines) told(e *Effect) {
 	for _, told := range l.teller.Tell(e) {
-		if e.Lot.PID == 0 {
+		if told.Process == "0" {
 			told.Process = ""
 		}
 		switch {
@@ -358,7 +359,7 @@ func (l *Lines) gone(s *said, at spot, alike like) bool {
 func (l *Lines) empty(at spot, nobodys bool) {
 	for _, alike := range l.crowds.kinds(at) {
 		pid := int32(uint32(alike.owner))
-		s := said{typ: at.brings, device: at.device, pid: pid, size: exactly(alike.size), kind: alike.kind}
+		s := said{typ: at.brings, device: at.device, pid: pid, size: exactly(alike.size), kind: alike.kind, dead: nobodys}
 		for (!nobodys || pid == 0) && l.gone(&s, at, alike) {
 		}
 	}

@@ -213,3 +213,18 @@ func (n *naive) totalsOf(o wire.Owner, device int32) (t wire.Totals) {
 	}
 	return t
 }
+
+// shared are the buffers that a process has where another one's is: a fleet counts them apart.
+func (n *naive) shared(device int32) (count int, bytes uint64) {
+	seen := map[naiveKey][]wire.Owner{}
+	for _, lot := range n.lots {
+		if lot.what != 'b' || lot.device != device {
+			continue
+		}
+		if owners := seen[lot.naiveKey]; len(owners) > 0 && !slices.Contains(owners, lot.owner) {
+			count, bytes = count+1, bytes+lot.size
+		}
+		seen[lot.naiveKey] = append(seen[lot.naiveKey], lot.owner)
+	}
+	return count, bytes
+}

@@ -92,7 +92,7 @@ func (t *Teller) Tell(e *Effect) []event.Event {
 	case Came, CameAgain:
 		return t.Came(&e.Lot)
 	case Left, Gone:
-		return t.went(&e.Lot)
+		return t.went(e)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 	out := t.known(nil, lot.Device)
 	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot)}
 	switch {
-	case lot.Shared, lot.Type == TypeCBAlloc && lot.Size == 0:
+	case lot.Type == TypeCBAlloc && lot.Size == 0:
 		return out
 	case lot.Type == TypeCBAlloc && !placed(lot):
 		e.Pos.Node, e.Kind, e.Code, e.Count = -1, event.KindHidden, CodeUnplaced, 1
@@ -116,7 +116,7 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 		e.Kind, e.Program = event.KindRegister, define.Program
 	default:
 		e.Kind = event.KindAllocate
-		e.Buffer = device.Buffer{ID: device.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing, Name: fmt.Sprintf("0x%x", lot.ID)}
+		e.Buffer = device.Buffer{ID: device.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing || lot.Shared, Name: fmt.Sprintf("0x%x", lot.ID)}
 		place(&e, lot)
 	}
 	return append(out, e)
@@ -128,7 +128,7 @@ func place(e *event.Event, lot *Lot) {
 	case kind == device.KindDRAM, kind == device.KindTrace, kind == device.KindSystem, kind == device.KindKernel:
 	case !placed(lot):
 		e.Unplaced = event.UnplacedBeyond
-	case !lot.Backing:
+	case !e.Buffer.Backing:
 		e.Buffer.Unsized = true
 		e.Address = event.Some(lot.ID)
 		e.Parts = []event.Part{{Range: l1.Range{Start: lot.ID, End: lot.ID}}}
@@ -136,11 +136,13 @@ func place(e *event.Event, lot *Lot) {
 	}
 }
 
-// went returns the events of a lot that is not live any more.
-func (t *Teller) went(lot *Lot) []event.Event {
-	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot)}
+// went returns the events of a lot that is not live any more. What counted for several is told
+// again where it is another process's now.
+func (t *Teller) went(of *Effect) []event.Event {
+	lot := &of.Lot
+	e := event.Event{T: t.T, Process: strconv.Itoa(int(lot.PID)), Devices: on(lot), Leaked: of.Leaked}
 	switch {
-	case lot.Shared, lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
+	case lot.Type == TypeCBAlloc && (lot.Size == 0 || !placed(lot)):
 		return nil
 	case lot.Type == TypeCBAlloc:
 		e.Kind, e.Program = event.KindUnregister, t.program(lot)
@@ -149,7 +151,13 @@ func (t *Teller) went(lot *Lot) []event.Event {
 	default:
 		e.Kind, e.Buffer.ID = event.KindFree, device.BufferID(lot.Serial)
 	}
-	return []event.Event{e}
+	out := []event.Event{e}
+	if of.Heir != (Lot{}) {
+		again := t.Came(&of.Heir)
+		again[len(again)-1].Corrects = true
+		out = append(out, again...)
+	}
+	return out
 }
 
 func on(lot *Lot) event.Opt[[]device.ID] { return event.Some([]device.ID{device.ID(lot.Device)}) }

@@ -1,0 +1,220 @@
+package watch
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// maxLeaks is how many of the last leaks are kept.
+const maxLeaks = 3
+
+// Holders are the processes that a recording tells of: whose each thing is that lives, and what
+// those had that died. The zero holders know nobody.
+type holders struct {
+	on     map[device.ID]*holding
+	sizes  map[uint64]uint64 // of the CBs of a program, as it was defined last
+	leaked int64
+	leaks  []Leak
+	dying  bool // the last event was one of the process that leaked last
+}
+
+// A holding is what lives on one device, and what each process has of it.
+type holding struct {
+	things map[thing]stake
+	rows   map[int32]*heldRow
+}
+
+// A thing is a program that is registered, or a buffer.
+type thing struct {
+	program bool
+	id      uint64
+}
+
+// A stake is a thing as one process has it.
+type stake struct {
+	pid   int32
+	kind  device.Kind
+	bytes uint64
+}
+
+// A heldRow is the row of a process, and of how many things it is.
+type heldRow struct {
+	Process
+	things int
+}
+
+// take takes in an event that happened. A process whose name is no number has no row.
+func (h *holders) take(e *event.Event) {
+	buffer := thing{false, uint64(e.Buffer.ID)}
+	switch e.Kind {
+	case event.KindProgram:
+		h.define(e)
+	case event.KindRegister:
+		h.comes(e, thing{true, uint64(e.Program)}, device.KindCB, h.sizes[uint64(e.Program)])
+	case event.KindAllocate:
+		h.comes(e, buffer, e.Buffer.Kind, e.Buffer.Size)
+	case event.KindUnregister:
+		h.goes(e, thing{true, uint64(e.Program)})
+	case event.KindFree:
+		h.goes(e, buffer)
+	case event.KindRemove:
+		for _, id := range h.devices(e) {
+			delete(h.on, id)
+		}
+	}
+}
+
+// define notes the bytes of a program. Sizes whose sum wraps are refused when it is registered.
+func (h *holders) define(e *event.Event) {
+	if h.sizes == nil {
+		h.sizes = map[uint64]uint64{}
+	}
+	bytes := uint64(0)
+	for _, cb := range e.CBs {
+		if !cb.Global {
+			bytes += cb.Size
+		}
+	}
+	h.sizes[uint64(e.Program)] = bytes
+}
+
+func (h *holders) devices(e *event.Event) []device.ID {
+	if e.Devices.OK {
+		return e.Devices.V
+	}
+	return slices.Collect(maps.Keys(h.on))
+}
+
+// comes takes in that a process has a thing. What is there already stays whose it is, unless the
+// event says better.
+func (h *holders) comes(e *event.Event, t thing, kind device.Kind, bytes uint64) {
+	pid, err := strconv.ParseInt(e.Process, 10, 32)
+	h.dying = h.dying && e.Corrects
+	for _, id := range e.Devices.V {
+		at := h.on[id]
+		if e.Corrects {
+			at.drop(t)
+		}
+		if err != nil || at.has(t) {
+			continue
+		}
+		if at == nil {
+			at = &holding{things: map[thing]stake{}, rows: map[int32]*heldRow{}}
+			if h.on == nil {
+				h.on = map[device.ID]*holding{}
+			}
+			h.on[id] = at
+		}
+		at.add(t, stake{int32(pid), kind, bytes})
+	}
+}
+
+// goes takes in that nobody has a thing any more.
+func (h *holders) goes(e *event.Event, t thing) {
+	kind := device.KindL1 // of a buffer that nobody knows
+	if t.program {
+		kind = device.KindCB
+	}
+	for _, id := range h.devices(e) {
+		if was, there := h.on[id].drop(t); there {
+			kind = was.kind
+		}
+	}
+	pid, err := strconv.ParseInt(e.Process, 10, 32)
+	if !e.Leaked || err != nil {
+		h.dying = false
+		return
+	}
+	h.leaked++
+	if !h.dying || h.leaks[len(h.leaks)-1].PID != int32(pid) {
+		h.dying = true
+		h.leaks = append(h.leaks, Leak{PID: int32(pid)})
+		h.leaks = h.leaks[max(0, len(h.leaks)-maxLeaks):]
+	}
+	switch of := &h.leaks[len(h.leaks)-1]; kind {
+	case device.KindCB:
+		of.CBs++
+	case device.KindKernel:
+		of.Kernels++
+	default:
+		of.Buffers++
+	}
+}
+
+func (h *holding) has(t thing) bool {
+	if h == nil {
+		return false
+	}
+	_, there := h.things[t]
+	return there
+}
+
+func (h *holding) add(t thing, s stake) {
+	h.things[t] = s
+	row := h.rows[s.pid]
+	if row == nil {
+		row = &heldRow{Process: Process{PID: s.pid}}
+		h.rows[s.pid] = row
+	}
+	row.things++
+	if n := row.of(s.kind); n != nil {
+		*n += s.bytes
+	}
+}
+
+func (h *holding) drop(t thing) (s stake, there bool) {
+	if !h.has(t) {
+		return s, false
+	}
+	s = h.things[t]
+	delete(h.things, t)
+	row := h.rows[s.pid]
+	if n := row.of(s.kind); n != nil {
+		*n -= s.bytes
+	}
+	if row.things--; row.things == 0 {
+		delete(h.rows, s.pid)
+	}
+	return s, true
+}
+
+// of returns the figure of a kind; nil if a row has none.
+func (p *Process) of(k device.Kind) *uint64 {
+	switch k {
+	case device.KindCB:
+		return &p.CB
+	case device.KindL1:
+		return &p.L1
+	case device.KindL1Small:
+		return &p.L1Small
+	case device.KindDRAM:
+		return &p.DRAM
+	case device.KindTrace:
+		return &p.Trace
+	case device.KindKernel:
+		return &p.Kernels
+	}
+	return nil
+}
+
+// add adds the rows of processes, by their ids, and what leaked.
+func (h *holders) add(to *Snapshot) {
+	for id, at := range h.on {
+		for _, row := range at.rows {
+			on := uint64(id)
+			p := row.Process
+			p.Device = &on
+			to.Processes = append(to.Processes, p)
+		}
+	}
+	slices.SortFunc(to.Processes, func(a, b Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(*a.Device, *b.Device))
+	})
+	to.Leaked += h.leaked
+	to.Leaks = append(to.Leaks, h.leaks...)
+}
