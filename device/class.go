@@ -41,7 +41,8 @@ func (c *class) clone(owner uint64) *class {
 // A seat is a class in a partition, and what that partition notes of it.
 type seat struct {
 	*class
-	peaks *corePeaks // of which none is below what the cores hold; nil = not known
+	peaks *corePeaks // which has, on each of the cores,
+	held  uint64     // at least so many bytes
 	met   uint64     // the last walk that met the class
 }
 
@@ -127,7 +128,7 @@ func (p *partition) add(r *registration) {
 		g, m := f.Group(i), r.markOf(i)
 		cores := g.Cores()
 		free := p.meet(cores, func(at int) uint64 {
-			if !cores.Contains(p.classes[at].cores) {
+			if c := p.classes[at].class; c.n > 1 && !cores.Contains(c.cores) {
 				at = p.split(at, cores)
 			}
 			return p.add1(at, r, g, m)
@@ -184,7 +185,7 @@ func (p *partition) split(at int, cores l1.CoreSet) int {
 	to.n = uint64(to.cores.Len())
 	c.n -= to.n
 	c.first = first(c.cores)
-	return p.enter(seat{class: to, peaks: p.classes[at].peaks})
+	return p.enter(seat{class: to, peaks: p.classes[at].peaks, held: p.classes[at].held})
 }
 
 // remove takes back a program that was added. Every class lies inside one of its
@@ -260,8 +261,10 @@ func (p *partition) join() {
 		if c.plain {
 			same.counting = c.counting.clone()
 		}
-		if p.classes[at].peaks != c.peaks {
-			p.classes[at].peaks = nil
+		if now := &p.classes[at]; now.peaks == c.peaks {
+			now.held = min(now.held, c.held)
+		} else {
+			now.peaks, now.held = nil, 0
 		}
 	}
 }
@@ -272,7 +275,6 @@ func (p *partition) add1(at int, r *registration, g program.Group, m mark) uint6
 	if grew := p.arrive(c, r, g); grew > 0 {
 		p.bytes += grew * c.n
 		p.fullest = max(p.fullest, c.covered.Bytes())
-		p.classes[at].peaks = nil
 	}
 	c.programs++
 	c.groups.put(m)

@@ -23,6 +23,9 @@ import (
 // The union of the counted ranges is that of all ranges, at all times. What is
 // counted is then a few boundaries, in one or two cache lines.
 //
+// A class knows an address that no hidden program reaches beyond. Each that comes may raise it, and a
+// search in a gap lowers it again to what it has seen. No gap beyond is searched.
+//
 // A class that few of the programs lie on, rare among the classes, hides none: a search would look
 // at the programs of others.
 //
@@ -58,6 +61,7 @@ type counting struct {
 	counted []*registration    // their names; none of a plain class
 	plain   bool               // all are counted
 	changes int                // of a plain class, since it became one
+	reach   uint64             // no hidden program reaches beyond it
 	debt    int                // steps of searching beyond those that are paid; at least 0
 	spared  int                // changes of the tree that were not made, since the class hides
 	vain    int                // tries to hide in a row that did not pay, at most mostVain
@@ -116,6 +120,7 @@ func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 		return c.count(g)
 	case c.covers(g):
 		c.pay()
+		c.reach = max(c.reach, endOf(g))
 		return 0
 	}
 	if len(c.counted) == mostCounted {
@@ -153,6 +158,7 @@ func (p *partition) depart(c *class, r *registration, g program.Group) (freed ui
 func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 	for i := range left.NumRanges() {
 		for rest := left.Range(i); c.programs > len(c.counted); {
+			rest.End = min(rest.End, c.reach)
 			gap := c.covered.Gap(rest)
 			if gap.IsEmpty() {
 				break
@@ -177,20 +183,25 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 
 // farthest returns the hidden program that reaches farthest on the cores of the class,
 // among those that reach into the gap; nil if there is none. Each step is owed, and the search
-// ends when too much is.
+// ends when too much is: all are counted then. Else it knows how far the others reach.
 func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group program.Group) {
-	end := gap.Start
+	end, beyond := gap.Start, uint64(0) // beyond: the end of those that leave the gap out
 	p.live.sort(p.roster)
 	for r := range p.live.search {
-		if r.reach <= end || c.debt > c.programs { // that of the others is no higher, on any core
+		if r.reach <= end || end == c.reach || c.debt > c.programs { // that of the others is no higher, on any core
 			break
 		}
 		c.debt++
 		g, here := p.footprint(r).On(c.first)
-		if here && endOf(g) > end && meets(g, gap) && !slices.Contains(c.counted, r) {
+		switch {
+		case !here || endOf(g) <= end || slices.Contains(c.counted, r):
+		case meets(g, gap):
 			best, group, end = r, g, endOf(g)
+		default:
+			beyond = max(beyond, endOf(g))
 		}
 	}
+	c.reach = max(end, beyond)
 	return best, group
 }
 
@@ -250,6 +261,7 @@ func (p *partition) tryAnew(c *class) {
 	for _, x := range order {
 		r, g := all[x.at], groups[x.at]
 		if few.covers(g) {
+			few.reach = max(few.reach, x.end)
 			continue
 		}
 		if len(few.counted) == fewCounted {

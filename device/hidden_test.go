@@ -41,6 +41,15 @@ func TestSearchingIsPaidFor(t *testing.T) {
 				Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (i%8 + 1))}).
 				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
 		}, l1.Range{End: 1_000_000}},
+		{"far on another core, nested on these below a hidden one", 500, 2, func(i int) *program.Builder {
+			here := l1.Range{End: uint64(64 * (i%8 + 1))}
+			if i < 2 {
+				here = l1.Range{Start: 1_000_000, End: 1_010_000}
+			}
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), here).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
 		{"a gap for each", 500, 1, func(i int) *program.Builder {
 			return program.NewBuilder(program.ID(i)).Range(l1.Rect(0, 0, 7, 7), l1.Range{Start: uint64(64 * i), End: uint64(64*i + 32)})
 		}, l1.Range{End: 1_000_000}},
@@ -75,19 +84,55 @@ func TestSearchingIsPaidFor(t *testing.T) {
 	}
 }
 
+// farElsewhere registers n programs that lie in each other on seven columns, and reach far on the
+// last one.
+func farElsewhere(t *testing.T, f *Fleet, s Set, n int) {
+	for i := range n {
+		p, err := program.NewBuilder(program.ID(i)).
+			Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (n - i))}).
+			Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)}).Build(l1.N150())
+		require.NoError(t, err)
+		mustRegister(t, f, p, s)
+	}
+}
+
+// Where no hidden program of the class reaches, none is looked for, however far they reach
+// elsewhere. One that reaches farther is found.
+func TestNobodyIsLookedForInVain(t *testing.T) {
+	const n, here = 100, "{[0-0 - 6-7]}"
+	f, m, _ := fleetOf(t, 1, 1)
+	farElsewhere(t, f, m.Set(), n)
+	pair := func(inside ...uint64) int {
+		mustRegister(t, f, programOn(t, 1000, here, 0, 1_000_000), m.Set())
+		for i, end := range inside {
+			mustRegister(t, f, programOn(t, program.ID(1001+i), here, 0, end), m.Set())
+		}
+		before := looked(f)
+		f.UnregisterAll(1000)
+		for i := range inside {
+			f.UnregisterAll(program.ID(1001 + i))
+		}
+		require.NoError(t, f.CheckInvariants())
+		return looked(f) - before
+	}
+	for range 10 * n {
+		require.Zero(t, pair())
+	}
+	require.Zero(t, pair(32*n))
+	require.False(t, now(f).occupied.on(l1.Core{}).plain)
+	require.NotZero(t, pair(64*n+32)) // it closes a part of the gap
+}
+
 // A class that begins to hide in vain waits twice as long each time, up to a bound: a large
 // program that comes and goes above others leaves a gap that none of them closes, and those that
-// reach far elsewhere are looked at in vain. Each time all programs are looked at three times: to
-// try, until too much is owed, and to count them.
+// reach far elsewhere are looked at in vain, since a hidden one lies beyond the gap. Each time all
+// programs are looked at three times: to try, until too much is owed, and to count them.
 func TestTryingInVainGetsRarer(t *testing.T) {
 	const n, rounds, here = 100, 10_000, "{[0-0 - 6-7]}"
 	f, m, _ := fleetOf(t, 1, 1)
-	for i := range n {
-		p, err := program.NewBuilder(program.ID(i)).
-			Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (i + 1))}).
-			Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)}).Build(l1.N150())
-		require.NoError(t, err)
-		mustRegister(t, f, p, m.Set())
+	farElsewhere(t, f, m.Set(), n)
+	for i := range 2 {
+		mustRegister(t, f, programOn(t, program.ID(n+i), here, 1_000_000, 64), m.Set())
 	}
 	pair := func(size uint64) *class {
 		mustRegister(t, f, programOn(t, 1000, here, 0, size), m.Set())
@@ -97,8 +142,8 @@ func TestTryingInVainGetsRarer(t *testing.T) {
 	before := looked(f)
 	for i := range rounds {
 		pair(1_000_000)
-		tries := 1 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
-		require.LessOrEqual(t, looked(f)-before, 3*(n+2)*tries)
+		tries := 2 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
+		require.LessOrEqual(t, looked(f)-before, 3*(n+4)*tries)
 	}
 	require.Greater(t, looked(f)-before, 3*n*mostVain) // it does not stop to try
 	// Where hiding pays, the next wait is short again.

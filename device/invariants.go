@@ -303,9 +303,9 @@ func (p *partition) checkNumbers(t *audit, cores l1.CoreSet) {
 			if at := p.at(core); at != i {
 				t.differs("number of the class of core "+core.String(), uint64(at), uint64(i))
 			}
-		}
-		if c.peaks != nil && c.peaks.raiseOn(c.class) != c.peaks {
-			t.differs("bytes beyond the peaks that are known, on "+coresText(c.cores), c.covered.Bytes(), c.peaks.at(c.first))
+			if peak := c.peaks.at(core); peak < c.held {
+				t.differs("bytes that a peak has at least, on "+coresText(c.cores), c.held, peak)
+			}
 		}
 	}
 	for _, n := range p.grid.in {
@@ -345,13 +345,15 @@ func (t *audit) ranges(of string, have, want []l1.Range) {
 // programs that are not hidden on it, each once. Where a range is counted too often,
 // or not at all, inside others, the bytes are right until one leaves.
 func (c *class) checkCounted(t *audit, id ID, view string, again *partition) {
-	want, named := counting{covered: new(cbregion.Coverage)}, 0
+	want, named := counting{covered: new(cbregion.Coverage), reach: c.reach}, 0
 	if o := again.on(c.first); o != nil {
 		for number := range o.groups.bits.all() {
 			r := again.roster.at(number)
-			counted := slices.Contains(c.counted, r)
+			g, counted := again.footprint(r).Group(r.indexOf(number)), slices.Contains(c.counted, r)
 			if c.plain || counted {
-				want.count(again.footprint(r).Group(r.indexOf(number)))
+				want.count(g)
+			} else {
+				want.reach = max(want.reach, endOf(g))
 			}
 			named += int(flag(counted))
 		}
@@ -362,4 +364,5 @@ func (c *class) checkCounted(t *audit, id ID, view string, again *partition) {
 	same(t, "counted programs beyond those that a class may name", max(0, len(c.counted)-mostCounted), 0)
 	same(t, "counted programs of a class that counts all", uint64(len(c.counted))*flag(c.plain), 0)
 	same(t, "boundaries", c.covered.Boundaries(), want.covered.Boundaries())
+	same(t, "reach of the hidden programs", c.reach, want.reach)
 }

@@ -199,9 +199,9 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	for group := range p.footprint(off).Groups() {
 		p.meet(group.Cores(), func(at int) uint64 {
 			c := &p.classes[at]
-			if c.peaks == nil || c.peaks != to {
+			if bytes := c.covered.Bytes(); c.peaks != to || c.held < bytes {
 				to = to.raiseOn(c.class)
-				c.peaks = to
+				c.peaks, c.held = to, bytes
 			}
 			return c.n
 		})
