@@ -14,6 +14,9 @@ type bitset struct {
 	words []uint64
 }
 
+// lowest is what the first word of a set that grew downwards is a multiple of: it grows so seldom.
+const lowest = 8
+
 // word returns the 64 numbers from 64*i.
 func (b bitset) word(i int) uint64 {
 	if i -= b.low; uint(i) < uint(len(b.words)) {
@@ -31,6 +34,7 @@ func (b bitset) room(low, high int) bitset {
 		b.low = low
 	}
 	if low < b.low {
+		low &^= lowest - 1
 		b.words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.words...)
 		b.low = low
 	}

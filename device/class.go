@@ -94,6 +94,12 @@ func (p *partition) at(core l1.Core) int {
 func (p *partition) meet(cores l1.CoreSet, do func(at int) uint64) (free uint64) {
 	free = uint64(cores.Len())
 	p.round++
+	if core := first(cores); free == 1 && !p.grid.wide && !beyond(core) {
+		if at := p.grid.at(core); at >= 0 {
+			free -= do(at)
+		}
+		return free
+	}
 	for core := range cores.All() {
 		if p.grid.wide || beyond(core) {
 			return p.meetWide(cores, free, do)
@@ -238,7 +244,7 @@ func (p *partition) join() {
 	if len(p.classes) < 2 {
 		return
 	}
-	found := shelf[class]{first: make(map[hash]*class, len(p.classes))}
+	found := newShelf[class](len(p.classes))
 	for i := 0; i < len(p.classes); {
 		c := p.classes[i]
 		twin := found.find(c.groups.hash, func(o *class) bool { return o.groups.bits.equal(c.groups.bits) })

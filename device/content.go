@@ -102,6 +102,14 @@ func (s figures) row() Totals {
 	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}
 }
 
+// raise raises the peaks of a device to its figures.
+func (s *figures) raise(p *Peaks) {
+	p.Registered = max(p.Registered, s.Registered)
+	p.Reserved = max(p.Reserved, s.Reserved)
+	p.Logical = max(p.Logical, s.Logical)
+	p.Core = max(p.Core, s.Core)
+}
+
 // totals returns the figures.
 func (t *content) totals() figures {
 	return figures{

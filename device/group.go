@@ -173,6 +173,10 @@ func (f *Fleet) release(g *group, slots bitset, n int, to *state) {
 
 // move brings n devices of a group into a state and gives them its peaks.
 func (f *Fleet) move(g *group, slots bitset, n int, to *state, peak Peaks, cores *corePeaks) {
+	if to == g.state && n == g.n && len(to.groups) == 1 { // it is alone there, and stays
+		g.peak, g.cores = peak, cores
+		return
+	}
 	same := to.group(peak, cores, &f.hashes)
 	switch {
 	case same == g:

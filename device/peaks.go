@@ -89,17 +89,26 @@ func (p *corePeaks) raise(r l1.CoreRange, bytes uint64) *corePeaks {
 	if p != nil {
 		bands = p.bands
 	}
-	var to corePeaks
 	next, last := int(r.Start.X), int(r.End.X) // columns of r that are to come
+	before := 0
+	for before < len(bands) && bands[before].to < next {
+		before++
+	}
+	to := corePeaks{append(make([]band, 0, len(bands)+2), bands[:before]...)}
 	part := func(b band, from, to int) band { return band{max(b.from, from), min(b.to, to), b.rows} }
-	hole := func(before int) {
-		if before = min(before, last+1); next < before {
-			to.put(band{next, before - 1, nil}.raise(r, bytes))
-			next = before
+	hole := func(end int) {
+		if end = min(end, last+1); next < end {
+			to.put(band{next, end - 1, nil}.raise(r, bytes))
+			next = end
 		}
 	}
-	for _, b := range bands {
+	for i, b := range bands[before:] {
 		hole(b.from)
+		if b.from > last {
+			to.put(b)
+			to.bands = append(to.bands, bands[before+i+1:]...)
+			break
+		}
 		to.put(part(b, 0, int(r.Start.X)-1))
 		if inside := part(b, int(r.Start.X), last); inside.from <= inside.to {
 			to.put(inside.raise(r, bytes))
@@ -163,6 +172,9 @@ func (p *corePeaks) raiseOn(c *class) *corePeaks {
 		return p
 	}
 	part := l1.CoreRange{Start: c.first, End: c.first}
+	if c.n == 1 {
+		return p.raise(part, bytes)
+	}
 	for core := range c.cores.All() {
 		switch {
 		case beyond(core):
@@ -196,8 +208,9 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	f.fill(s)
 	f.own(s)
 	p, to := &s.content.occupied, g.cores
-	for group := range p.footprint(off).Groups() {
-		p.meet(group.Cores(), func(at int) uint64 {
+	footprint := p.footprint(off)
+	for i := range footprint.NumGroups() {
+		p.meet(footprint.Group(i).Cores(), func(at int) uint64 {
 			c := &p.classes[at]
 			if bytes := c.covered.Bytes(); c.peaks != to || c.held < bytes {
 				to = to.raiseOn(c.class)

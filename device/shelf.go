@@ -1,82 +1,117 @@
 package device
 
-import "iter"
+import (
+	"iter"
+	"math/bits"
+)
 
 // A shelf finds a thing that is equal to one that is described: by its hash, and then by
 // a comparison, which alone is believed. The zero shelf is empty.
 //
-//	find(7, like B)     7: A, B, C      A has that hash too, and is passed by
-//	                    9: D
+// Its spots are a ring. A thing stands in the first spot that was free from its home on, which its
+// hash says. So no spot is free between the home of a thing and the thing:
 //
-// Each hash has one thing, but by a rare chance; so those that share one stand apart.
+//	spot      0  1  2  3  4  5  6  7
+//	thing        A  B  C     D
+//	its home     1  1  2     5
 type shelf[T any] struct {
-	first map[hash]*T
-	more  map[hash][]*T // others with the hash of one in first; never empty
+	spots []spot[T] // a power of two, or none; at most three quarters are taken
+	n     int       // things
 }
+
+// A spot has a thing with its hash, or is free.
+type spot[T any] struct {
+	hash  hash
+	thing *T
+}
+
+// fewSpots is how many spots a shelf has at least, if it has any.
+const fewSpots = 8
+
+// home returns the spot from which things with a hash are looked for. The highest bits of a product
+// depend on all bits of the hash.
+func (s *shelf[T]) home(h hash) int {
+	const odd = 0x9e3779b97f4a7c15
+	return int(h * odd >> (64 - bits.Len(uint(len(s.spots)-1))))
+}
+
+// after returns the spot after one.
+func (s *shelf[T]) after(at int) int { return (at + 1) & (len(s.spots) - 1) }
 
 // find returns a thing with the hash that is what is sought, nil if there is none.
 func (s *shelf[T]) find(h hash, sought func(*T) bool) *T {
-	t := s.first[h]
-	if t == nil || sought(t) {
-		return t
+	if s.n == 0 {
+		return nil
 	}
-	for _, t := range s.more[h] {
-		if sought(t) {
-			return t
-		}
+	at := s.home(h)
+	for s.spots[at].thing != nil && (s.spots[at].hash != h || !sought(s.spots[at].thing)) {
+		at = s.after(at)
 	}
-	return nil
+	return s.spots[at].thing
+}
+
+// newShelf returns a shelf with room for n things.
+func newShelf[T any](n int) shelf[T] {
+	return shelf[T]{spots: make([]spot[T], max(fewSpots, 1<<bits.Len(uint(4*n/3))))}
 }
 
 // put adds a thing that is not there.
 func (s *shelf[T]) put(h hash, t *T) {
-	if s.first == nil {
-		s.first = map[hash]*T{}
+	if s.n++; 4*s.n > 3*len(s.spots) {
+		s.move(max(fewSpots, 2*len(s.spots)))
 	}
-	if s.first[h] == nil {
-		s.first[h] = t
-		return
-	}
-	if s.more == nil {
-		s.more = map[hash][]*T{}
-	}
-	s.more[h] = append(s.more[h], t)
+	s.stand(spot[T]{h, t})
 }
 
-// drop takes a thing away that was put there with the hash.
-func (s *shelf[T]) drop(h hash, t *T) {
-	rest := s.more[h]
-	if s.first[h] != t {
-		for i := range rest {
-			if rest[i] == t {
-				s.shorten(h, i)
-				return
-			}
+// stand puts a thing into its spot.
+func (s *shelf[T]) stand(p spot[T]) {
+	at := s.home(p.hash)
+	for s.spots[at].thing != nil {
+		at = s.after(at)
+	}
+	s.spots[at] = p
+}
+
+// move moves all things to so many other spots.
+func (s *shelf[T]) move(n int) {
+	old := s.spots
+	s.spots = make([]spot[T], n)
+	for _, p := range old {
+		if p.thing != nil {
+			s.stand(p)
 		}
-		return
 	}
-	if len(rest) == 0 {
-		delete(s.first, h)
-		return
-	}
-	s.first[h] = rest[len(rest)-1]
-	s.shorten(h, len(rest)-1)
 }
 
-// shorten takes the i-th of those that share a hash out of more.
-func (s *shelf[T]) shorten(h hash, i int) {
-	rest := s.more[h]
-	last := len(rest) - 1
-	rest[i], rest[last] = rest[last], nil
-	if s.more[h] = rest[:last]; last == 0 {
-		delete(s.more, h)
+// drop takes a thing away that was put there with the hash. Those behind it move up, if they may stand
+// in the spot that is free now.
+func (s *shelf[T]) drop(h hash, t *T) {
+	if s.n == 0 {
+		return
+	}
+	free := s.home(h)
+	for s.spots[free].thing != t {
+		if s.spots[free].thing == nil {
+			return
+		}
+		free = s.after(free)
+	}
+	for at := s.after(free); s.spots[at].thing != nil; at = s.after(at) {
+		far := at - s.home(s.spots[at].hash) // how far from its home, around the ring
+		if ring := len(s.spots) - 1; far&ring >= (at-free)&ring {
+			s.spots[free], free = s.spots[at], at
+		}
+	}
+	s.spots[free] = spot[T]{}
+	if s.n--; s.n < len(s.spots)/8 && len(s.spots) > fewSpots {
+		s.move(len(s.spots) / 2)
 	}
 }
 
 // clear takes all things away, and keeps the room.
 func (s *shelf[T]) clear() {
-	clear(s.first)
-	clear(s.more)
+	clear(s.spots)
+	s.n = 0
 }
 
 // has reports whether a thing stands at the hash.
@@ -85,27 +120,14 @@ func (s *shelf[T]) has(h hash, t *T) bool {
 }
 
 // len returns the number of things.
-func (s *shelf[T]) len() int {
-	n := len(s.first)
-	for _, rest := range s.more {
-		n += len(rest)
-	}
-	return n
-}
+func (s *shelf[T]) len() int { return s.n }
 
 // all returns the things with their hashes, in any order.
 func (s *shelf[T]) all() iter.Seq2[hash, *T] {
 	return func(yield func(hash, *T) bool) {
-		for h, t := range s.first {
-			if !yield(h, t) {
+		for _, p := range s.spots {
+			if p.thing != nil && !yield(p.hash, p.thing) {
 				return
-			}
-		}
-		for h, rest := range s.more {
-			for _, t := range rest {
-				if !yield(h, t) {
-					return
-				}
 			}
 		}
 	}

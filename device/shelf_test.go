@@ -15,7 +15,7 @@ func TestShelf(t *testing.T) {
 			var s shelf[int]
 			model := map[int]*int{}
 			hashOf := func(n int) hash { return hash(n % hashes) }
-			number := rapid.IntRange(0, 8)
+			number := rapid.IntRange(0, 29)
 			t.Repeat(map[string]func(*rapid.T){
 				"put": func(t *rapid.T) {
 					n := number.Draw(t, "n")
@@ -36,7 +36,7 @@ func TestShelf(t *testing.T) {
 				},
 				"": func(t *rapid.T) {
 					require.Equal(t, len(model), s.len())
-					for n := range 9 {
+					for n := range 30 {
 						found := s.find(hashOf(n), func(o *int) bool { return *o == n })
 						require.Same(t, model[n], found)
 						require.Equal(t, model[n] != nil, s.has(hashOf(n), model[n]))
@@ -48,9 +48,19 @@ func TestShelf(t *testing.T) {
 						all[*n] = n
 					}
 					require.Equal(t, model, all)
-					for _, rest := range s.more {
-						require.NotEmpty(t, rest)
+					taken := 0 // spots; none is free between a thing and its home
+					for at, p := range s.spots {
+						if p.thing == nil {
+							continue
+						}
+						taken++
+						for home := s.home(p.hash); home != at; home = s.after(home) {
+							require.NotNil(t, s.spots[home].thing)
+						}
 					}
+					require.Equal(t, taken, s.n)
+					require.LessOrEqual(t, 4*s.n, 3*len(s.spots))
+					require.True(t, 8*s.n >= len(s.spots) || len(s.spots) == fewSpots)
 				},
 			})
 		})

@@ -75,10 +75,19 @@ func (s CoreSet) IsEmpty() bool { return !s.isRect && len(s.tiles) == 0 }
 // First returns the core of s that [CoreSet.All] begins with, the lowest y of the
 // lowest x. ok is false if s is empty. It does not allocate.
 func (s CoreSet) First() (c Core, ok bool) {
-	for c := range s.All() {
-		return c, true
+	if s.isRect {
+		return s.rect.Start, true
 	}
-	return Core{}, false
+	for i := range s.tiles { // those of the first block of columns
+		t := &s.tiles[i]
+		if t.key>>4 != s.tiles[0].key>>4 {
+			break
+		}
+		if first := t.first(); i == 0 || first.X < c.X {
+			c = first
+		}
+	}
+	return c, len(s.tiles) > 0
 }
 
 // CompareFirst orders sets by their first cores, an empty set before all others. It does not

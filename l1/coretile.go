@@ -41,12 +41,23 @@ func (t *tile) all() CoreRange {
 // column returns the 16 cores of column x (0..15) of the tile, lowest y first.
 func (t *tile) column(x int) uint64 { return t.bits[x>>2] >> (x & 3 * 16) & 0xffff }
 
+// first returns the core of the tile with the lowest y of the lowest x.
+func (t *tile) first() Core {
+	w := 0
+	for t.bits[w] == 0 {
+		w++
+	}
+	return t.core(w<<6 | bits.TrailingZeros64(t.bits[w]))
+}
+
+// core returns the core of a bit.
+func (t *tile) core(i int) Core { return Core{t.key&0xf0 | uint8(i>>4), t.key<<4 | uint8(i&15)} }
+
 // each calls yield for the cores of the tile by x, then by y, as its bits lie, until it returns false.
 func (t *tile) each(yield func(Core) bool) bool {
 	for w, word := range t.bits {
 		for ; word != 0; word &= word - 1 {
-			i := w<<6 | bits.TrailingZeros64(word)
-			if !yield(Core{t.key&0xf0 | uint8(i>>4), t.key<<4 | uint8(i&15)}) {
+			if !yield(t.core(w<<6 | bits.TrailingZeros64(word))) {
 				return false
 			}
 		}
