@@ -141,20 +141,21 @@ type stateSite struct {
 	site
 }
 
-// statesOf groups the devices of s by what they are and hold. Their buffers may be looked at
-// when the lock is open again.
-func (f *Fleet) statesOf(s Set) (out []stateSite, err error) {
+// A stateKey is what the devices of a stateSite have in common.
+type stateKey struct {
+	state *state
+	alike alike
+}
+
+// statesOf groups the devices of s by what they are and hold, in room that is given. known is
+// their place in it.
+func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stateSite, error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-	type key struct {
-		state *state
-		alike alike
-	}
-	known := map[key]int{} // place in out
 	for slot := range s.s.slots.all() {
 		c := f.slots[slot]
-		k := key{c.group.state, c.alike()}
+		k := stateKey{c.group.state, c.alike()}
 		if at, ok := known[k]; ok {
 			out[at].add(c)
 			continue
@@ -167,10 +168,15 @@ func (f *Fleet) statesOf(s Set) (out []stateSite, err error) {
 }
 
 // picturedStates is statesOf, by their first device, and all of it may be looked at without the
-// lock. The programs are those of a roster.
+// lock. The programs are those of a roster. The room is made before, as far as it is known how much
+// it takes.
 func (f *Fleet) picturedStates(s Set) (out []stateSite, known roster, err error) {
 	f.mu.RLock()
-	if out, err = f.statesOf(s); len(out) > 0 {
+	groups := min(s.Len(), len(f.groups))
+	f.mu.RUnlock()
+	out, places := touched[stateSite](groups), make(map[stateKey]int, groups)
+	f.mu.RLock()
+	if out, err = f.statesOf(s, out, places); len(out) > 0 {
 		f.pictured.Store(f.serial + 1)
 		known.of = slices.Clone(f.roster.of)
 	}

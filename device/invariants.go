@@ -14,16 +14,16 @@ import (
 // anew, once for each group of devices that share a state. Others wait while it is taken down what there
 // is, and looked how it is found; it is recounted afterwards.
 func (f *Fleet) CheckInvariants() error {
-	var t, buffers, states audit
+	var t, buffers, groups audit
 	taken, memory := f.recounting(), newTally()
-	f.checkKept(taken, &t, &buffers, &states)
+	f.checkKept(taken, &t, &buffers, &groups)
 	for _, check := range []func(*audit){
 		taken.checkHeaps,
 		buffers.tell,
 		taken.check,
 		func(t *audit) { taken.checkSums(t, memory) },
-		states.tell,
-		taken.checkWays, // which follows what was verified under the lock
+		groups.tell,
+		taken.checkStates,
 	} {
 		if t.err == nil {
 			check(&t)
@@ -35,9 +35,9 @@ func (f *Fleet) CheckInvariants() error {
 // tell has another audit find what t has found.
 func (t *audit) tell(to *audit) { to.err = t.err }
 
-// checkKept verifies how things are found: devices, buffers, and states. It takes what is to be
+// checkKept verifies how things are found: devices, buffers, and groups. It takes what is to be
 // recounted, unless devices are not found.
-func (f *Fleet) checkKept(taken *recounting, devices, buffers, states *audit) {
+func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	f.checkIndex(devices)
@@ -45,9 +45,8 @@ func (f *Fleet) checkKept(taken *recounting, devices, buffers, states *audit) {
 	if devices.err != nil {
 		return
 	}
-	f.recount(taken, heaps)
+	f.recount(taken, heaps, groups)
 	f.checkAllocations(buffers, heaps)
-	f.checkStates(states)
 }
 
 // checkSums holds the figures of devices and of meshes against those of their states.
@@ -179,41 +178,16 @@ func (p *corePeaks) check(t *audit) {
 	}
 }
 
-// checkStates verifies that every state can be found, and that no more are kept than
-// those in use and those between them.
-func (f *Fleet) checkStates(t *audit) {
-	for i, g := range f.groups {
-		byPeak := 0
-		if n := len(g.state.groups); n > few {
-			byPeak = n
-		}
-		t.about(f.ids[g.anySlot()], "", nil)
-		same(t, "place of a group", g.index, i)
-		t.once("number of times that a group is found in its state", g.at < len(g.state.groups) && g.state.groups[g.at] == g)
-		t.once("number of times that a group is found by its marks", g.state.group(g.peak, g.cores, &f.hashes) == g)
-		t.once("number of times that a state is found by its hash", f.states.has(g.state.hash, g.state))
-		same(t, "number of groups that are found by the hash of their marks", g.state.byPeak.len(), byPeak)
+// checkFound verifies that a group can be found, and stands at its place.
+func (g *group) checkFound(t *audit, place int, h *hashes) {
+	byPeak := 0
+	if n := len(g.state.groups); n > few {
+		byPeak = n
 	}
-	t.about(0, "", nil)
-	for _, s := range f.states.all() {
-		s.check(t)
-	}
-	for _, s := range f.states.all() {
-		for i, to := range s.after {
-			t.once("number of times that a state after another one is at its place", to.from == s && to.place == i)
-			t.once("number of times that a state after another one is found by its hash", f.states.has(to.hash, to))
-		}
-	}
-}
-
-// check verifies that a state is needed, and that its content is in one place.
-func (s *state) check(t *audit) {
-	used, lent := len(s.groups) > 0, s.lent != nil
-	t.once("number of states with no device before them", s.from != nil || used)
-	t.once("number of states with no device after them", len(s.after) > 0 || used)
-	t.once("number of times that the first state of a tree has a content", s.from != nil || lent || s.content != nil)
-	same(t, "number of contents of a state that has lent its own", flag(lent && s.content != nil), 0)
-	t.once("number of times that a content is lent one step", !lent || s.lent.from == s && s.lent.content != nil)
+	same(t, "place of a group", g.index, place)
+	t.once("number of times that a group is found in its state", g.at < len(g.state.groups) && g.state.groups[g.at] == g)
+	t.once("number of times that a group is found by its marks", g.state.group(g.peak, g.cores, h) == g)
+	same(t, "number of groups that are found by the hash of their marks", g.state.byPeak.len(), byPeak)
 }
 
 // plus adds the figures of one device to the sums of a mesh.

@@ -12,7 +12,7 @@ type recounting struct {
 	groups   []recounted
 	programs []recountedProgram
 	roster   roster
-	steps    []int // how many name what is in roster.of
+	numbers  []recountedNumber // of what is in roster.of
 	states   []recountedState
 	live     bitset
 	charge   wide
@@ -33,10 +33,16 @@ type recounted struct {
 
 // A recountedProgram is what was registered under an id.
 type recountedProgram struct {
-	id   program.ID
-	r    *registration
-	on   bitset // the devices that had it
-	last bool   // nothing had taken its place
+	id program.ID
+	r  *registration
+	recountedNumber
+}
+
+// A recountedNumber is what had a number, if that is of its first group of cores.
+type recountedNumber struct {
+	steps int    // between states that name it
+	on    bitset // the devices that had it
+	last  bool   // nothing had taken its place
 }
 
 // recounting returns room for what is to be recounted, as far as it is known how much that is.
@@ -45,7 +51,7 @@ func (f *Fleet) recounting() *recounting {
 	groups, programs, numbers, states, devices := len(f.groups), len(f.programs), len(f.roster.of), f.states.len(), f.live.count()
 	f.mu.RUnlock()
 	out := &recounting{groups: touched[recounted](groups), programs: touched[recountedProgram](programs)}
-	out.roster.of, out.steps = touched[*registration](numbers), touched[int](numbers)
+	out.roster.of, out.numbers = touched[*registration](numbers), touched[recountedNumber](numbers)
 	out.states, out.bits = touched[recountedState](states), touched[uint64](groups+programs)
 	out.room = make([]chip, devices)
 	clear(out.room)
@@ -53,24 +59,26 @@ func (f *Fleet) recounting() *recounting {
 }
 
 // recount takes what the fleet holds, programs and groups in any order.
-func (f *Fleet) recount(out *recounting, heaps []usedHeap) {
-	for _, g := range f.groups {
-		out.groups = append(out.groups, recounted{f.ids[g.anySlot()], g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge})
+func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
+	for place, g := range f.groups {
+		t.about(f.ids[g.anySlot()], "", nil)
+		g.checkFound(t, place, &f.hashes)
+		out.groups = append(out.groups, recounted{t.id, g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge})
 		last := &out.groups[len(out.groups)-1]
 		last.slots.bitset = out.copied(g.slots)
 	}
 	for id, r := range f.programs {
-		out.programs = append(out.programs, recountedProgram{id, r, out.copied(r.on), r.latest() == r})
+		out.programs = append(out.programs, recountedProgram{id: id, r: r})
 	}
-	for _, r := range f.roster.of {
-		n := 0
-		if r != nil {
-			n = r.steps
+	for number, r := range f.roster.of {
+		var of recountedNumber
+		if r != nil && r.number == number {
+			of = recountedNumber{r.steps, out.copied(r.on), r.latest() == r}
 		}
-		out.roster.of, out.steps = append(out.roster.of, r), append(out.steps, n)
+		out.roster.of, out.numbers = append(out.roster.of, r), append(out.numbers, of)
 	}
-	for _, s := range f.states.all() {
-		out.states = append(out.states, s.recounted())
+	for h, s := range f.states.all() {
+		out.states = append(out.states, s.recounted(h))
 	}
 	out.live, out.charge = f.live.clone(), f.charge
 	f.copyChips(out, heaps)
@@ -97,12 +105,15 @@ func (all *recounting) check(t *audit) {
 	slices.SortFunc(all.groups, func(a, b recounted) int { return cmp.Compare(a.anySlot(), b.anySlot()) })
 	slices.SortFunc(all.programs, func(a, b recountedProgram) int { return cmp.Compare(a.id, b.id) })
 	for p := range each(t, all.programs) {
-		_, gone := p.on.minus(all.live)
 		t.about(0, "", p.r.program)
 		same(t, "id", p.id, p.r.program.ID())
+		if t.once("number of times that the number is that", all.roster.at(p.r.number) == p.r); t.err != nil {
+			return
+		}
+		p.recountedNumber = all.numbers[p.r.number]
+		_, gone := p.on.minus(all.live)
 		t.once("number of times that there are devices", !p.on.empty())
 		t.once("number of times that nothing took the place", p.last)
-		t.once("number of times that the number is that", all.roster.at(p.r.number) == p.r)
 		same(t, "number of removed devices", gone, 0)
 	}
 	for g := range each(t, all.groups) {

@@ -5,24 +5,58 @@ import "slices"
 // A recountedState is a state as it was: how its programs are worked out, and where its ways led.
 // The states that it names are not looked into.
 type recountedState struct {
-	state, found *state // where ways to it lead: itself
-	name         uint64
-	step                  // from the state before
-	content      *content // nil if it has none
-	lent         *state   // that has it, a step farther
-	ways         [2]way[state]
-	to           [2]*state // where they led; nil if they were not open
+	crossing[state]
+	state    *state
+	at, hash hash     // by which it is found, and its own
+	step              // from the state before
+	placed   bool     // it is at its place among those after that
+	groups   int      // of devices
+	after    int      // states
+	content  *content // nil if it has none
+	lent     *state   // that has it, a step farther
 }
 
-// recounted returns what has to be recounted of s.
-func (s *state) recounted() recountedState {
-	out := recountedState{state: s, found: s.self, name: s.name, step: s.step, content: s.content, lent: s.lent, ways: s.ways}
-	for i := range s.ways {
-		if s.ways[i].open() {
-			out.to[i] = s.ways[i].to.self
+// recounted returns what has to be recounted of s, which is found by a hash.
+func (s *state) recounted(at hash) recountedState {
+	placed := s.from == nil || s.place < len(s.from.after) && s.from.after[s.place] == s
+	out := recountedState{s.crossing, s, at, s.hash, s.step, placed, len(s.groups), len(s.after), s.content, s.lent}
+	for i := range out.ways {
+		if w := &out.ways[i]; !w.open() {
+			w.to = nil
 		}
 	}
 	return out
+}
+
+// checkStates verifies that every state can be found, that no more are kept than those in use and
+// those between them, that a content is in one place, and what leads from one to the next.
+func (all *recounting) checkStates(t *audit) {
+	of, after := make(map[*state]*recountedState, len(all.states)), make(map[*state]int, len(all.states))
+	for s := range each(t, all.states) {
+		of[s.state] = s
+		after[s.from]++
+	}
+	for g := range each(t, all.groups) {
+		t.about(g.id, "", nil)
+		t.once("number of times that a state is found by its hash", of[g.state] != nil)
+	}
+	t.about(0, "", nil)
+	for s := range each(t, all.states) {
+		lent := of[s.lent]
+		t.once("number of states with no device before them", s.from != nil || s.groups > 0)
+		t.once("number of states with no device after them", s.after > 0 || s.groups > 0)
+		t.once("number of times that the first state of a tree has a content", s.from != nil || s.lent != nil || s.content != nil)
+		same(t, "number of contents of a state that has lent its own", flag(s.lent != nil && s.content != nil), 0)
+		t.once("number of times that a content is lent one step", s.lent == nil || lent != nil && lent.from == s.state && lent.content != nil)
+	}
+	for s := range each(t, all.states) {
+		same(t, "hash by which a state is found", s.at, s.hash)
+		t.once("number of times that a state after another one is at its place", s.placed)
+		same(t, "number of states after another one", s.after, after[s.state])
+	}
+	if t.err == nil {
+		all.checkWays(t, of)
+	}
 }
 
 // knownStates are states with their programs, as far as those have been worked out.
@@ -75,11 +109,12 @@ func (b bitset) over(by step) bitset {
 
 // checkWays verifies that registrations know how many steps name them, that the ways from states
 // lead to the set of programs that they name, and that no two states are equal.
-func (all *recounting) checkWays(t *audit) {
+func (all *recounting) checkWays(t *audit, of map[*state]*recountedState) {
 	named, number := map[*registration]int{}, map[uint64]int{} // by serial number; buffers have none
-	known := knownStates{make(map[*state]*recountedState, len(all.states)), make(map[*state]bitset, len(all.states))}
+	known := knownStates{of, make(map[*state]bitset, len(all.states))}
+	ends := make(map[*crossing[state]]*recountedState, len(all.states))
 	for s := range each(t, all.states) {
-		known.of[s.state] = s
+		ends[&s.state.crossing] = s
 		for _, r := range []*registration{s.old, s.new} {
 			if r != nil {
 				named[r]++
@@ -87,33 +122,29 @@ func (all *recounting) checkWays(t *audit) {
 		}
 	}
 	for i, r := range all.roster.of {
-		if r == nil {
+		if r == nil || r.serial == 0 || r.number != i {
 			continue
 		}
-		if all.steps[i] != named[r] {
-			t.about(0, "", r.program)
-			same(t, "number of steps", all.steps[i], named[r])
-		}
-		if r.serial != 0 {
-			number[r.serial] = r.number
-		}
+		t.about(0, "", r.program)
+		same(t, "number of steps", all.numbers[i].steps, named[r])
+		number[r.serial] = i
 	}
 	t.about(0, "", nil)
 	known.checkSets(t, all.states)
 	for s := range each(t, all.states) {
-		t.once("number of times that a state is where ways lead", s.found == s.state && s.name != 0)
-		for w, to := range s.to {
-			if to == nil {
+		t.once("number of times that a state is where ways lead", s.self == s.state && s.name != 0)
+		for _, w := range s.ways {
+			if w.to == nil { // it was not open
 				continue
 			}
 			set := known.sets[s.state].clone()
-			for _, serial := range []uint64{s.ways[w].old, s.ways[w].new} {
+			for _, serial := range []uint64{w.old, w.new} {
 				if n, ok := number[serial]; ok {
 					set = set.flip(n)
 				}
 			}
-			there, ok := known.sets[to]
-			t.once("number of times that a way between states leads to the right one", ok && set.equal(there))
+			to := ends[w.to]
+			t.once("number of times that a way between states leads to the right one", to != nil && set.equal(known.sets[to.state]))
 		}
 	}
 }
