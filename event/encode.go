@@ -22,6 +22,7 @@ func (l *line) fields(e *Event) {
 		l.small("rows", e.Rows)
 		l.small("cols", e.Cols)
 		l.spec(e.Spec)
+		l.dram(e)
 	case KindProgram:
 		l.program(e)
 	case KindReplace:
@@ -105,9 +106,16 @@ func (l *line) question(e *Event) {
 	l.devices(e)
 }
 
+func (l *line) dram(e *Event) {
+	if e.DRAM != 0 {
+		l.number("dram_bytes", e.DRAM)
+	}
+}
+
 func (l *line) device(e *Event) {
 	l.id("device", uint64(e.Device))
 	l.spec(e.Spec)
+	l.dram(e)
 	oneOf(l, "role", e.Role, RoleChip, RoleMesh, RoleNone)
 	if e.Chips != nil {
 		listIDs(l, "chips", e.Chips)

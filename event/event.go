@@ -98,6 +98,7 @@ type Event struct {
 	Devices Opt[[]device.ID]
 	Device  device.ID // device; mesh: the first
 	Spec    l1.Spec   // device, mesh, end
+	DRAM    uint64    // device, mesh: bytes that each has; 0 = the source does not say
 
 	Rows, Cols int // mesh
 

@@ -19,7 +19,7 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 	case KindMesh:
 		e.Device = needID[device.ID](o, "first")
 		e.Rows, e.Cols = int(o.Need("rows", math.MaxInt32)), int(o.Need("cols", math.MaxInt32))
-		e.Spec = needSpec(o)
+		e.Spec, e.DRAM = needSpec(o), size(o, "dram_bytes")
 	case KindProgram:
 		e.Program = needID[program.ID](o, "program")
 		e.Name = text(o, "name")
@@ -83,7 +83,7 @@ func seen(o jsonobject.Object, e *Event) {
 
 func (d *decoder) device(o jsonobject.Object, e *Event) {
 	e.Device = needID[device.ID](o, "device")
-	e.Spec = needSpec(o)
+	e.Spec, e.DRAM = needSpec(o), size(o, "dram_bytes")
 	e.Role = word(o, "role", RoleChip, RoleMesh, RoleNone)
 	e.Chips = ids[device.ID](o, "chips").V
 	e.Like = id[device.ID](o, "like")

@@ -198,10 +198,11 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		event.KindHeader: func(t *rapid.T, e *event.Event) { e.Source, e.Fleet = words(t), words(t) },
 		event.KindDevice: func(t *rapid.T, e *event.Event) {
 			e.Device, e.Spec, e.From, e.Chips, e.Like = ids[device.ID](t), specs(t), origins(t), someIDs[device.ID](t), opt(t, ids[device.ID])
+			e.DRAM = whole(t)
 			e.Role = rapid.SampledFrom([]event.Role{"", event.RoleChip, event.RoleMesh, event.RoleNone}).Draw(t, "role")
 		},
 		event.KindMesh: func(t *rapid.T, e *event.Event) {
-			e.Device, e.Spec, e.Rows, e.Cols = ids[device.ID](t), specs(t), small(t), small(t)
+			e.Device, e.Spec, e.Rows, e.Cols, e.DRAM = ids[device.ID](t), specs(t), small(t), small(t), whole(t)
 		},
 		event.KindRemove: devices,
 		event.KindProgram: func(t *rapid.T, e *event.Event) {

@@ -190,16 +190,16 @@ func (s *Server) deviceInfo(id int32) wire.Record {
 			}
 		}
 		if told != nil {
-			r.Devices = uint32(told.Set().Len())
+			r.Devices = uint32(told.Fleet().Set().Len())
 		}
 		r.Available = min(r.Devices, 1)
 		return r
 	}
 	known, ok := s.known[id]
-	spec, ok := known.Spec, ok && known.Chips == nil
+	spec, dram, ok := known.Spec, known.DRAM, ok && known.Chips == nil
 	if told != nil && id >= 0 {
-		if d, err := told.Device(device.ID(id)); err == nil {
-			spec, ok = d.Spec(), true
+		if d, err := told.Fleet().Device(device.ID(id)); err == nil {
+			spec, dram, ok = d.Spec(), told.notes.DRAM(d.ID()), true
 		}
 	}
 	if !ok {
@@ -208,5 +208,7 @@ func (s *Server) deviceInfo(id int32) wire.Record {
 	r.Available, r.Arch = 1, archNumber(spec.Arch)
 	r.L1PerCore = uint32(min(spec.L1Size, 1<<32-1))
 	r.TotalL1 = spec.L1Size * uint64(spec.NumCores())
+	has := wire.DRAMOf(spec.Name, dram)
+	r.TotalDRAM, r.DRAMChannels, r.DRAMPerChannel = has.Bytes, has.Channels, has.PerChannel
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"net"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
@@ -101,13 +100,13 @@ func (s *Server) leaveFleet(f *fleet) {
 
 // machine returns what says which devices there are: the oldest fleet with a name that has
 // some, where none was declared to the server; else nil.
-func (s *Server) machine() *device.Fleet {
+func (s *Server) machine() *fleet {
 	if len(s.known) > 0 {
 		return nil
 	}
 	for _, f := range s.fleets {
 		if f.Fleet().Set().Len() > 0 {
-			return f.Fleet()
+			return f
 		}
 	}
 	return nil

@@ -271,12 +271,28 @@ func TestDeviceInfoOfFleet(t *testing.T) {
 		shared.line(t, device3)
 		require.NotEqual(t, "error", shared.ask(t, totals)["answer"])
 		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: -1, Available: 1, Devices: 1}, info(-1))
-		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 3, Available: 1, Arch: 2, L1PerCore: 1499136, TotalL1: 1499136 * 64}, info(3))
+		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 3, Available: 1, Arch: 2, L1PerCore: 1499136, TotalL1: 1499136 * 64, TotalDRAM: 12 << 30, DRAMChannels: 12, DRAMPerChannel: 1 << 30}, info(3))
 		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 0}, info(0))
 		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: -2}, info(-2))
 		shared.line(t, `{"event":"remove","devices":[3]}`)
 		require.Equal(t, "error", shared.ask(t, totals)["answer"])
 		require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 3}, info(3))
+		// Its logs may say how much DRAM devices have: then nobody knows in how many channels.
+		dram := func(id uint64) uint64 {
+			row, ok := s.Row("ours", id)
+			require.True(t, ok)
+			require.Equal(t, *row.DRAMSize, info(int32(id)).TotalDRAM)
+			return *row.DRAMSize
+		}
+		shared.line(t, `{"event":"mesh","first":4,"rows":1,"cols":2,"spec":{"board":"n150"},"dram_bytes":1000}`)
+		require.Equal(t, "device-exists", shared.ask(t, `{"event":"device","device":5,"spec":{"board":"n150"},"dram_bytes":2000}`)["code"])
+		require.EqualValues(t, 1000, dram(4))
+		require.EqualValues(t, 1000, dram(5))
+		require.Zero(t, info(5).DRAMChannels+info(5).DRAMPerChannel)
+		shared.line(t, `{"event":"remove"}`)
+		shared.line(t, `{"event":"mesh","first":4,"rows":1,"cols":2,"spec":{"board":"n150"}}`)
+		require.NotEqual(t, "error", shared.ask(t, strings.Replace(totals, "3", "5", 1))["answer"])
+		require.EqualValues(t, 12<<30, dram(5), "they are other ones")
 		l.shut(t)
 	})
 }

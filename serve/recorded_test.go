@@ -50,7 +50,7 @@ func TestRecordingTellsOfProcesses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var logs []*file
 			s := newShop(t, serve.Config{
-				Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150()}, {ID: 1, Chips: []int32{0}, Spec: l1.Spec{Cols: 1, Rows: 1}}},
+				Dialect: wire.Newest(), Devices: []wire.Device{{ID: 0, Spec: l1.N150(), DRAM: 5000}, {ID: 1, Chips: []int32{0}, Spec: l1.Spec{Cols: 1, Rows: 1}}},
 				Record: &serve.Record{Most: most, Open: func() (io.WriteCloser, error) { logs = append(logs, &file{}); return logs[len(logs)-1], nil }},
 			})
 			random := rand.New(rand.NewPCG(1, uint64(most)))
@@ -64,6 +64,8 @@ func TestRecordingTellsOfProcesses(t *testing.T) {
 				s.Sweep()
 				now := watched(t, logs[len(logs)-1].String())
 				require.Equal(t, s.Snapshot().Processes, now.Processes)
+				require.EqualValues(t, 5000, *now.Devices[0].DRAMSize)
+				require.Equal(t, now.Devices[0].DRAMSize, s.Snapshot().Devices[0].DRAMSize)
 				if len(now.Processes) == 6 {
 					shared++
 				}

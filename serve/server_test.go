@@ -180,7 +180,7 @@ func TestAnswers(t *testing.T) {
 				if d.Knows(wire.TypeDeviceQuery) {
 					require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: -1, Available: 1, Devices: 2},
 						ask(t, monitor, d, wire.Record{Type: wire.TypeDeviceQuery, Device: -1}))
-					require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Available: 1, Arch: 2, L1PerCore: 1499136, TotalL1: 1499136 * 64},
+					require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Available: 1, Arch: 2, L1PerCore: 1499136, TotalL1: 1499136 * 64, TotalDRAM: 12 << 30, DRAMChannels: 12, DRAMPerChannel: 1 << 30},
 						ask(t, monitor, d, wire.Record{Type: wire.TypeDeviceQuery}))
 					require.Equal(t, wire.Record{Type: wire.TypeDeviceInfo, Device: 5}, ask(t, monitor, d, wire.Record{Type: wire.TypeDeviceQuery, Device: 5}))
 				}

@@ -89,9 +89,10 @@ func (s *Server) row(id int32) watch.Device {
 		Device: uint64(id), Bound: true, Incomplete: s.unsure[id], Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
 		L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: &kernels,
 	}
-	if _, declared := s.known[id]; declared {
+	if known, declared := s.known[id]; declared {
 		d.Peak.Registered = followed.Peak.Registered
 		d.Board, d.Cores, d.Usable, d.Registered, d.Logical = followed.Board, followed.Cores, followed.Usable, followed.Registered, followed.Logical
+		d.SetDRAM(known.DRAM)
 	}
 	return d
 }

@@ -46,6 +46,7 @@ func gauges() []gauge {
 		{"l1_buffer_bytes", "L1 buffers, over all banks.", func(d *Device) *uint64 { return &d.L1 }},
 		{"l1_small_buffer_bytes", "L1_SMALL buffers, over all banks.", func(d *Device) *uint64 { return &d.L1Small }},
 		{"dram_buffer_bytes", "DRAM buffers.", func(d *Device) *uint64 { return &d.DRAM }},
+		{"dram_size_bytes", "DRAM that the device has.", func(d *Device) *uint64 { return d.DRAMSize }},
 		{"trace_buffer_bytes", "TRACE buffers.", func(d *Device) *uint64 { return &d.Trace }},
 		{"kernel_bytes", "Kernels.", func(d *Device) *uint64 { return d.Kernels }},
 		{"bound", "1 if circular buffers count as if each were on every core.", func(d *Device) *uint64 { return flag(d.Bound) }},

@@ -77,20 +77,25 @@ func TestModel(t *testing.T) {
 func TestBreakdown(t *testing.T) {
 	kernels := uint64(500)
 	for _, c := range []struct {
-		dram, trace uint64
-		want        string
+		dram, trace, size uint64
+		want              string
 	}{
-		{0, 0, "  L1_SMALL 50 0.5%   DRAM 0 + TRACE 0\n"},
-		{300, 100, "  L1_SMALL 50 0.5%   DRAM 300 + TRACE 100 (25.0% of both)\n"},
-		{math.MaxUint64, math.MaxUint64, "(50.0% of both)\n"},
+		{0, 0, 0, "  DRAM 0 + TRACE 0\n"},
+		{300, 100, 0, "  DRAM 300 + TRACE 100 (25.0% of both)\n"},
+		{math.MaxUint64, math.MaxUint64, 0, "(50.0% of both)\n"},
+		{300, 100, 2000, "  DRAM 300 15.0% + TRACE 100 5.0% of 2,000\n"},
 	} {
 		s := at(1, 100)
 		d := &s.Devices[0]
 		d.L1, d.L1Small, d.DRAM, d.Trace, d.Kernels = 1000, 50, c.dram, c.trace, &kernels
+		if c.size > 0 {
+			d.SetDRAM(c.size)
+		}
 		var m watch.Model
 		m.Take(s)
 		lines := text(m.Lines(120, 40))
 		require.Contains(t, lines, c.want)
+		require.Contains(t, lines, "  L1_SMALL 50 0.5%   sums of CBs: sizes x cores ?  the protocol's ?\n")
 		require.Contains(t, lines, "  L1 buffers 1,000 10.0% + kernels 500 5.0% = 1,500 15.0%\n")
 	}
 }

@@ -26,10 +26,11 @@ type Notes struct {
 	mu      sync.Mutex // all below
 	odd     map[event.Code]int64
 	refused []string
-	bound   bool               // CBs count as if on every core
-	hidden  map[device.ID]bool // devices with something that is not shown
-	unseen  bool               // something of any device is not shown
-	held    holders            // of a log that is bound
+	bound   bool                 // CBs count as if on every core
+	hidden  map[device.ID]bool   // devices with something that is not shown
+	unseen  bool                 // something of any device is not shown
+	held    holders              // of a log that is bound
+	dram    map[device.ID]uint64 // of devices of which it is told
 }
 
 // Take takes in an event, and the error of Session.Apply for it.
@@ -44,8 +45,8 @@ func (n *Notes) Take(e *event.Event, err error) {
 		n.refused = append(n.refused, refused.Error())
 		n.refused = n.refused[max(0, len(n.refused)-maxRefused):]
 	}
-	if n.bound && err == nil {
-		n.held.take(e)
+	if err == nil {
+		n.happened(e)
 	}
 	switch {
 	case e.Kind == event.KindAnomaly:
@@ -63,12 +64,42 @@ func (n *Notes) Take(e *event.Event, err error) {
 	}
 }
 
+// happened takes in an event that changed the fleet.
+func (n *Notes) happened(e *event.Event) {
+	switch {
+	case e.DRAM > 0:
+		if n.dram == nil {
+			n.dram = map[device.ID]uint64{}
+		}
+		for i := range max(1, e.Rows*e.Cols) {
+			n.dram[e.Device+device.ID(i)] = e.DRAM
+		}
+	case e.Kind == event.KindRemove && !e.Devices.OK:
+		clear(n.dram)
+	case e.Kind == event.KindRemove:
+		for _, id := range e.Devices.V {
+			delete(n.dram, id)
+		}
+	}
+	if n.bound {
+		n.held.take(e)
+	}
+}
+
+// DRAM returns how many bytes of DRAM the logs say that a device has; 0 where they do not.
+func (n *Notes) DRAM(id device.ID) uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.dram[id]
+}
+
 // Row returns the row of a device of the fleet.
 func (n *Notes) Row(d device.Device) Device {
 	row := Of(d)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	row.Bound, row.Incomplete = n.bound, n.unseen || n.hidden[d.ID()]
+	row.SetDRAM(n.dram[d.ID()])
 	return row
 }
 

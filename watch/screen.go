@@ -263,13 +263,13 @@ func (m *Model) breakdown() []Line {
 		sum = "more than 2^64 bytes"
 	}
 	add("%s = %s", strings.Join(parts, " + "), sum)
-	add("L1_SMALL %s%s   DRAM %s + TRACE %s", exact(d.L1Small), of(&d.L1Small), exact(d.DRAM), d.traceShare())
+	add("%s", d.inDRAM())
 	add("CBs: registered %-13s resident %-13s tracked %s", optional(d.Registered), optional(d.Dispatched), optional(d.Tracked))
 	if d.Peak != nil {
 		add("      their peak %-13s     peak %-13s    peak %s", optional(d.Peak.Registered), optional(d.Peak.Dispatched), optional(d.Peak.Tracked))
 		add("fullest core: registered %s  peak %s  tracked %s", optional(d.Core), exact(d.Peak.Core), optional(d.TrackedCore))
 	}
-	add("sums: sizes x cores %s  the protocol's %s", optional(d.Logical), optional(d.Sum))
+	add("L1_SMALL %s%s   sums of CBs: sizes x cores %s  the protocol's %s", exact(d.L1Small), of(&d.L1Small), optional(d.Logical), optional(d.Sum))
 	if bar != "" {
 		add("the bar: %s, of what is usable", bar)
 	}
@@ -279,12 +279,17 @@ func (m *Model) breakdown() []Line {
 	return out
 }
 
-// traceShare is what trace buffers take, and their share of all that is known to lie in DRAM.
-func (d *Device) traceShare() string {
-	if d.Trace == 0 {
-		return exact(0)
+// inDRAM is what lies in DRAM, and its shares of that; where nobody knows how much there is, the
+// share that trace buffers are of both.
+func (d *Device) inDRAM() string {
+	switch {
+	case d.DRAMSize != nil && *d.DRAMSize > 0:
+		share := func(n uint64) string { return fmt.Sprintf("%s %.1f%%", exact(n), 100*float64(n)/float64(*d.DRAMSize)) }
+		return fmt.Sprintf("DRAM %s + TRACE %s of %s", share(d.DRAM), share(d.Trace), exact(*d.DRAMSize))
+	case d.Trace == 0:
+		return fmt.Sprintf("DRAM %s + TRACE 0", exact(d.DRAM))
 	}
-	return fmt.Sprintf("%s (%.1f%% of both)", exact(d.Trace), 100*float64(d.Trace)/(float64(d.Trace)+float64(d.DRAM)))
+	return fmt.Sprintf("DRAM %s + TRACE %s (%.1f%% of both)", exact(d.DRAM), exact(d.Trace), 100*float64(d.Trace)/(float64(d.Trace)+float64(d.DRAM)))
 }
 
 // title names a device.

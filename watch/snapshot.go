@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/shm"
+	"github.com/cbl1/cbl1/wire"
 )
 
 // Schema names the format of a Snapshot in JSON.
@@ -72,6 +73,8 @@ type Device struct {
 	DRAM    uint64  `json:"dram_buffer_bytes"`
 	Trace   uint64  `json:"trace_buffer_bytes"`
 	Kernels *uint64 `json:"kernel_bytes"`
+
+	DRAMSize *uint64 `json:"dram_size_bytes"` // of all DRAM of the device
 }
 
 // A Process is what one process has, on all devices, or on one where that is known. What
@@ -178,10 +181,19 @@ func Of(d device.Device) Device {
 		Peak:     &Peak{&t.Peak.Registered, t.Peak.Core, &t.Peak.Resident, &t.Peak.Tracked, &t.Peak.TrackedCore},
 		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
 	}
+	row.SetDRAM(0)
 	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free
 	}
 	return row
+}
+
+// SetDRAM says how much DRAM the device has; 0 stands for what its board has.
+func (d *Device) SetDRAM(bytes uint64) {
+	d.DRAMSize = nil
+	if bytes = wire.DRAMOf(d.Board, bytes).Bytes; bytes > 0 {
+		d.DRAMSize = &bytes
+	}
 }
 
 // Usage returns what a region of shared memory says of the device: the other way of Region. CB
@@ -207,6 +219,7 @@ func Region(im *shm.Image, s l1.Spec, alive func(pid int32) bool) (Device, []Pro
 	row := Device{
 		Device: uint64(im.Device), Board: s.Name, Cores: s.NumCores(), Usable: s.UsableBytes(), L1: u.L1, L1Small: u.L1Small, DRAM: u.DRAM, Trace: u.Trace,
 	}
+	row.SetDRAM(0)
 	if im.Version == shm.Version4 {
 		row.Dispatched = &u.CB
 	} else {

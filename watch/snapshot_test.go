@@ -35,7 +35,7 @@ func TestFleet(t *testing.T) {
 	two := 2
 	require.Equal(t, watch.Device{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
-		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0),
+		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0), DRAMSize: n(12 << 30),
 		Peak: &watch.Peak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
 }
@@ -79,6 +79,7 @@ func TestRegion(t *testing.T) {
 	require.Nil(t, d.Registered)
 	require.Equal(t, &five, d.Dispatched)
 	require.Equal(t, 64, d.Cores)
+	require.EqualValues(t, 12<<30, *d.DRAMSize)
 }
 
 // Labels are escaped, and what nobody knows has no series.

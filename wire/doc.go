@@ -22,7 +22,7 @@
 // device has [Totals], with KernelKinds kinds of kernels. An [Effect] says [What] became of a
 // record, and which [Anomaly] it has, one of Anomalies. Effects are printed as the server prints them
 // (AppendReleased, DeadLine, BufferKind, KernelKind), and a [Teller] makes events of them, which
-// know a [Device] that was declared. What a server has printed is read back by [Lines], made by
+// know a [Device] that was declared; DRAMOf has the [DRAM] of boards. What a server has printed is read back by [Lines], made by
 // NewLines; IsLines tells such a text by its first lines.
 //
 // # What a dialect is recognised by

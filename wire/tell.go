@@ -17,6 +17,7 @@ type Device struct {
 	ID    int32
 	Spec  l1.Spec
 	Chips []int32 // of a mesh, under whose id its backing allocations stand
+	DRAM  uint64  // bytes; 0: those of its board, as DRAMOf has them
 }
 
 // A Teller makes events of what becomes of records. The zero Teller knows no device; one
@@ -75,7 +76,7 @@ func (t *Teller) Declare(d Device) event.Event {
 		d.Spec.Name = strings.TrimSpace(meshName + " " + d.Spec.Name)
 	}
 	t.specs[d.ID] = d.Spec
-	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec}
+	return event.Event{Kind: event.KindDevice, T: t.T, Device: device.ID(d.ID), Spec: d.Spec, DRAM: d.DRAM}
 }
 
 // known declares a device that nobody has declared.

@@ -119,6 +119,8 @@ func TestServeFlags(t *testing.T) {
 		{"--devices 0-99999=n150", "want devices like 0-7=n150"},
 		{"--devices 0=n151", `board "n151": want one of`},
 		{"--devices 0=n150,0=n300", "device 0 comes twice"},
+		{"--devices 0=n150:0", `DRAM of "0": want bytes like 12GiB`},
+		{"--devices 0=n150:12GB", `DRAM of "12GB": want bytes like 12GiB`},
 		{"--devices 0=mesh:x", `mesh of "x": want chips like 0-7`},
 		{"--mode 888", "want permissions like 0600"},
 		{"--mode 1777", "want permissions like 0600"},

@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/wire"
 )
 
-// devicesFlag are devices of a running system: 0-7=n150 are eight boards, 32=mesh:0-7 is
-// the id under which their backing allocations stand.
+// devicesFlag are devices of a running system: 0-7=n150 are eight boards, 8=n150:24GiB is one with
+// other DRAM, 32=mesh:0-7 is the id under which their backing allocations stand.
 type devicesFlag []wire.Device
 
 // mostDevices is how many devices one flag may name.
@@ -83,6 +83,14 @@ func deviceLike(what string) (d wire.Device, err error) {
 		}
 		d.Spec = l1.Spec{Name: "mesh", Cols: 1, Rows: 1}
 		return d, nil
+	}
+	what, dram, more := strings.Cut(what, ":")
+	if more {
+		bytes, err := l1.ParseBytes(dram)
+		if err != nil || bytes == 0 || bytes > l1.MaxAddr {
+			return d, fmt.Errorf("DRAM of %q: want bytes like 12GiB", dram)
+		}
+		d.DRAM = uint64(bytes)
 	}
 	var names []string
 	for _, board := range l1.Boards() {

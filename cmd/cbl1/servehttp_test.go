@@ -166,6 +166,7 @@ func TestMetrics(t *testing.T) {
 		`cbl1_device_cb_logical_bytes{device="0",board="n150"} 83886080`,
 		`cbl1_device_l1_buffer_bytes{device="0",board="n150"} 4096`,
 		`cbl1_device_dram_buffer_bytes{device="5"} 9`,
+		`cbl1_device_dram_size_bytes{device="0",board="n150"} 12884901888`,
 		`cbl1_device_kernel_bytes{device="0",board="n150"} 77`,
 		`cbl1_device_headroom_bytes{device="0",board="n150"} 139808`,
 		`cbl1_device_cores{device="0",board="n150"} 64`,

@@ -315,6 +315,7 @@ func TestWatchUsage(t *testing.T) {
 		{"--demo 2 file", "takes no argument"},
 		{"--board n151 --once run.go", "want one of"},
 		{"--board mesh:0-1 --once run.go", "want a board like n150"},
+		{"--board n150:8GiB --once run.go", "want a board like n150"},
 		{os.DevNull, "only a file can be followed"},
 		{"--once http://localhost:1", "connection refused"},
 		{"--once run.go", "run.go"},
@@ -327,7 +328,7 @@ func TestWatchUsage(t *testing.T) {
 	}
 	code, stdout, stderr := call("", "watch", "--demo", "3", "--once")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "  L1_SMALL 0 0.0%   DRAM 2,147,483,648 + TRACE 25,165,824 (1.2% of both)\n")
+	require.Contains(t, stdout, "  DRAM 2,147,483,648 16.7% + TRACE 25,165,824 0.2% of 12,884,901,888\n")
 	require.Contains(t, stdout, "  L1 buffers 8,388,608 9.4% + ")
 	_, again, _ := call("", "watch", "--demo", "3", "--once")
 	require.Equal(t, stdout, again, "the same each time")

@@ -331,7 +331,7 @@ func (f *boardFlag) String() string { return f.Name }
 
 func (f *boardFlag) Set(s string) error {
 	like, err := deviceLike(s)
-	if err == nil && like.Chips != nil {
+	if err == nil && (like.Chips != nil || like.DRAM != 0) {
 		err = errors.New("want a board like n150")
 	}
 	if err == nil {

@@ -1,0 +1,33 @@
+package wire
+
+// A DRAM is the memory that all cores of a device share, as tt-metal counts it: without what it
+// leaves to the firmware. The zero DRAM is not known.
+type DRAM struct {
+	Bytes      uint64
+	Channels   uint32 // 0: not known
+	PerChannel uint32 // bytes; 0: not known
+}
+
+// DRAMOf returns the DRAM of a device. bytes is what somebody said of it; 0 stands for nothing, and
+// then it is that of the ready-made board with the given name, by tt-metal's description of its
+// chip. It is zero where nobody knows.
+func DRAMOf(board string, bytes uint64) DRAM {
+	const gib = 1 << 30
+	d := DRAM{Bytes: bytes}
+	switch board {
+	case "n150", "n300", "galaxy":
+		d.Channels, d.PerChannel = 12, gib
+	case "p150", "p150b":
+		d.Channels, d.PerChannel = 8, 4*gib-16<<20
+	case "p100": // one channel is fused off
+		d.Channels, d.PerChannel = 7, 4*gib-16<<20
+	case "e150", "e75":
+		d.Channels, d.PerChannel = 8, gib
+	}
+	all := uint64(d.Channels) * uint64(d.PerChannel)
+	if bytes != 0 && bytes != all {
+		return DRAM{Bytes: bytes} // in channels that nobody told
+	}
+	d.Bytes = all
+	return d
+}
