@@ -41,9 +41,9 @@ func (c *class) clone(owner uint64) *class {
 // A seat is a class in a partition, and what that partition notes of it.
 type seat struct {
 	*class
-	peaks *corePeaks // which has, on each of the cores,
-	held  uint64     // at least so many bytes
-	met   uint64     // the last walk that met the class
+	peaks uint64 // the name of marks that are, on each of the cores,
+	held  uint64 // at least so many bytes
+	met   uint64 // the last walk that met the class
 }
 
 // A partition divides the cores that hold anything into classes.
@@ -270,7 +270,7 @@ func (p *partition) join() {
 		if now := &p.classes[at]; now.peaks == c.peaks {
 			now.held = min(now.held, c.held)
 		} else {
-			now.peaks, now.held = nil, 0
+			now.peaks, now.held = 0, 0
 		}
 	}
 }

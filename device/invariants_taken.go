@@ -140,4 +140,6 @@ func (all *recounting) checkGroup(t *audit, g *recounted) {
 	}
 	t.about(g.id, "", nil)
 	g.cores.check(t)
+	t.about(g.id, "occupied", nil)
+	held.occupied.checkPeaks(t, g.cores)
 }

@@ -175,7 +175,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1]++ }},
 		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
-		{"occupied bytes that a peak has at least, on", func(f *Fleet) { p := &held(f, 0).occupied; p.classes[p.at(l1.Core{})].held = 1 << 20 }},
+		{"occupied bytes that a peak has at least, on", func(f *Fleet) {
+			p := &held(f, 0).occupied
+			known := &p.classes[p.at(l1.Core{})]
+			known.peaks, known.held = f.slots[0].group.cores.id(), 1<<20
+		}},
 		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
 		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, f.programs[1]}) }},
 		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &registration{serial: 77}}) }},

@@ -17,6 +17,7 @@ import (
 //
 // Peaks that follow each other share the rows of bands in which they are equal.
 type corePeaks struct {
+	name  uint64 // of those that a group has; given to no others
 	bands []band // by column, disjoint; neighbours differ
 }
 
@@ -31,6 +32,14 @@ type band struct {
 type stretch struct {
 	end   int
 	bytes uint64
+}
+
+// id returns the name, 0 for nil.
+func (p *corePeaks) id() uint64 {
+	if p == nil {
+		return 0
+	}
+	return p.name
 }
 
 // at returns the peak of a core. Cost: O(bands + stretches), at most columns and rows.
@@ -94,7 +103,7 @@ func (p *corePeaks) raise(r l1.CoreRange, bytes uint64) *corePeaks {
 	for before < len(bands) && bands[before].to < next {
 		before++
 	}
-	to := corePeaks{append(make([]band, 0, len(bands)+2), bands[:before]...)}
+	to := corePeaks{bands: append(make([]band, 0, max(1, len(bands))), bands[:before]...)} // most often each column has a band
 	part := func(b band, from, to int) band { return band{max(b.from, from), min(b.to, to), b.rows} }
 	hole := func(end int) {
 		if end = min(end, last+1); next < end {
@@ -212,9 +221,11 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	for i := range footprint.NumGroups() {
 		p.meet(footprint.Group(i).Cores(), func(at int) uint64 {
 			c := &p.classes[at]
-			if bytes := c.covered.Bytes(); c.peaks != to || c.held < bytes {
-				to = to.raiseOn(c.class)
-				c.peaks, c.held = to, bytes
+			if bytes := c.covered.Bytes(); c.peaks != to.id() || c.held < bytes {
+				if raised := to.raiseOn(c.class); raised != to {
+					raised.name, to = f.newSerial(), raised
+				}
+				c.peaks, c.held = to.id(), bytes
 			}
 			return c.n
 		})
