@@ -68,7 +68,7 @@ func newServe(s streams) *cobra.Command {
 	flags.StringVar(&in.socket, "socket", in.socket, "where AllocMessage clients connect")
 	flags.StringVar(&in.logs, "logs", "", "another socket, for event logs with queries, a fleet each or one by name")
 	flags.Var(&in.mode, "mode", "permissions of the sockets")
-	flags.Var(&in.devices, "devices", "what devices are, like 0-7=n150 or 32=mesh:0-7; may be given again")
+	flags.Var(&in.devices, "devices", "what devices are, like 0-7=n150, 8=n150:6GiB (of DRAM) or 32=mesh:0-7; may be given again")
 	flags.Var(&in.dialect, "dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4")
 	flags.Var(&in.format, "format", "text; seeds: the lines of the protocol's server alone; or json")
 	flags.BoolVarP(&in.quiet, "quiet", "q", false, "print nothing but the summary")

@@ -280,6 +280,38 @@ func TestWatchMesh(t *testing.T) {
 	require.Equal(t, want, rows("-"))
 }
 
+// A recording shows the processes that its server shows, and what leaked.
+func TestWatchRecording(t *testing.T) {
+	s := busyStage(t)
+	s.client(t, wire.Record{Type: wire.TypeAlloc, Size: 4096, Kind: 1, ID: 1300000}, wire.Record{Type: wire.TypeCBAlloc, Size: 64, ID: 1 << 20})
+	web := httptest.NewServer((&exposing{}).handler(s.server))
+	defer web.Close()
+	look := func(args ...string) (now watch.Snapshot, text string) {
+		code, stdout, stderr := call(s.record.String(), append([]string{"watch", "--once", "--format", "json"}, args...)...)
+		require.Zero(t, code, stderr)
+		require.NoError(t, json.Unmarshal([]byte(stdout), &now))
+		_, text, _ = call(s.record.String(), append([]string{"watch", "--once"}, args...)...)
+		return now, text
+	}
+	requireSame := func(processes, leaks int) {
+		s.server.Sweep() // its log is written out
+		want, _ := look(web.URL)
+		got, text := look("-")
+		require.Len(t, got.Processes, processes)
+		require.Equal(t, want.Processes, got.Processes)
+		require.Len(t, got.Leaks, leaks)
+		require.Equal(t, want.Leaks, got.Leaks)
+		require.Equal(t, want.Leaked, got.Leaked)
+		require.Equal(t, leaks, strings.Count(text, "\nleaked by process "))
+		require.Contains(t, text, "\n     103       0            64        4,096            0\n")
+	}
+	requireSame(4, 0)
+	s.kill(101) // 103 has its buffer, too
+	require.NoError(t, s.open[0].Close())
+	require.Eventually(t, func() bool { s.server.Sweep(); return s.server.Counts().Leaked == 5 }, 20*time.Second, time.Millisecond)
+	requireSame(3, 1)
+}
+
 // What goes to no terminal is not cut, and an answer that does not come says why before from where.
 func TestWatchWhole(t *testing.T) {
 	long := strings.Repeat("long", 50)
