@@ -49,7 +49,7 @@
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that
-// held as much at most and a [CoreGroup] for cores that are
+// held as much at most ([CorePeaks] are all of them, and can be raised) and a [CoreGroup] for cores that are
 // alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].
 //
 // Errors have the values that they are about: [DeviceError], [MeshError], [ProgramError],

@@ -1,11 +1,28 @@
 package device
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 )
+
+// CorePeaks are high-water marks of cores: the most bytes that each of them held. They never
+// change, and copies share what they have. Those that are == are equal, but not the other way
+// round. The zero CorePeaks are zero everywhere.
+type CorePeaks struct {
+	p *corePeaks
+}
+
+// Raise returns peaks of at least so many bytes on some cores. Nothing is allocated where none rises.
+// Cost: O(cores), and O(columns + rows) for each column of theirs.
+func (p CorePeaks) Raise(cores l1.CoreSet, bytes uint64) CorePeaks {
+	return CorePeaks{p.p.raiseOn(cores, bytes)}
+}
+
+// All returns the cores that have a peak, by bytes: equal CorePeaks return the same.
+func (p CorePeaks) All() iter.Seq[PeakGroup] { return slices.Values(p.p.groups()) }
 
 // corePeaks are the high-water marks of the cores of a group of devices. The mark of a core
 // is the larger of its peak here and what it holds now: before anything is taken off, the
@@ -173,21 +190,21 @@ func (b band) raise(r l1.CoreRange, bytes uint64) band {
 	return b
 }
 
-// raiseOn returns peaks that are not below what a class holds. It goes from one rectangle to
+// raiseOn returns peaks of at least so many bytes on some cores. It goes from one rectangle to
 // the next, which are parts of columns where no core is beyond a grid.
-func (p *corePeaks) raiseOn(c *class) *corePeaks {
-	bytes := c.covered.Bytes()
-	if bytes == 0 {
+func (p *corePeaks) raiseOn(cores l1.CoreSet, bytes uint64) *corePeaks {
+	start, ok := cores.First()
+	if !ok || bytes == 0 {
 		return p
 	}
-	part := l1.CoreRange{Start: c.first, End: c.first}
-	if c.n == 1 {
+	part := l1.CoreRange{Start: start, End: start}
+	if cores.Len() == 1 {
 		return p.raise(part, bytes)
 	}
-	for core := range c.cores.All() {
+	for core := range cores.All() {
 		switch {
 		case beyond(core):
-			for r := range c.cores.Ranges().All() {
+			for r := range cores.Ranges().All() {
 				p = p.raise(r, bytes)
 			}
 			return p
@@ -222,7 +239,7 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 		p.meet(footprint.Group(i).Cores(), func(at int) uint64 {
 			c := &p.classes[at]
 			if bytes := c.covered.Bytes(); c.peaks != to.id() || c.held < bytes {
-				if raised := to.raiseOn(c.class); raised != to {
+				if raised := to.raiseOn(c.cores, bytes); raised != to {
 					raised.name, to = f.newSerial(), raised
 				}
 				c.peaks, c.held = to.id(), bytes
@@ -234,11 +251,16 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	return to
 }
 
-// groups returns the larger of the peaks and what is held now, for each core, by bytes.
-func (p *corePeaks) groups(now *partition) (out []PeakGroup) {
+// with returns the larger of the peaks and what is held now, for each core.
+func (p *corePeaks) with(now *partition) *corePeaks {
 	for _, c := range now.classes {
-		p = p.raiseOn(c.class)
+		p = p.raiseOn(c.cores, c.covered.Bytes())
 	}
+	return p
+}
+
+// groups returns the peaks by bytes.
+func (p *corePeaks) groups() (out []PeakGroup) {
 	if p == nil {
 		return nil
 	}

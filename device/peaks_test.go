@@ -28,8 +28,8 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 			for core := range c.cores.All() {
 				next.model[core] = max(next.model[core], c.covered.Bytes())
 			}
-			next.peaks = next.peaks.raiseOn(c)
-			require.Same(t, next.peaks, next.peaks.raiseOn(c), "what is known already changes nothing")
+			next.peaks = next.peaks.raiseOn(c.cores, c.covered.Bytes())
+			require.Same(t, next.peaks, next.peaks.raiseOn(c.cores, c.covered.Bytes()), "what is known already changes nothing")
 			steps = append(steps, next)
 		}
 		for _, s := range steps {

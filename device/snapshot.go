@@ -123,7 +123,7 @@ func (p *picture) held() []held {
 			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
 			slices.SortFunc(all[i].programs, byID)
 		}
-		all[i] = held{i, all[first].programs, all[first].groups, g.cores.groups(views[first])}
+		all[i] = held{i, all[first].programs, all[first].groups, g.cores.with(views[first]).groups()}
 	}
 	return all
 }

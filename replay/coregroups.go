@@ -13,7 +13,7 @@ import (
 type lastState struct {
 	registered, alive *device.Snapshot
 	known             map[lastKey][]CoreGroup
-	crests            map[string]*crest // each once
+	crests            map[string]device.CorePeaks // each once
 	spelt             spelling
 }
 
@@ -21,11 +21,11 @@ type lastState struct {
 // where it is not there, and the peaks of what was alive alone.
 type lastKey struct {
 	registered, alive int
-	crest             *crest
+	crest             device.CorePeaks
 }
 
 func (r *replay) lastState() *lastState {
-	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*crest{}}
+	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]device.CorePeaks{}}
 	s.registered = r.session.fleet.Snapshot()
 	if s.alive = s.registered; r.alive[program.CircularBuffer] != &r.session.fleet {
 		s.alive = r.alive[program.CircularBuffer].Snapshot()
@@ -35,7 +35,7 @@ func (r *replay) lastState() *lastState {
 
 // coreGroups divides the cores of a device by what is registered on them and by the peak of
 // what was alive: alone, or in the fleet that has it, if it has the device.
-func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *crest) []CoreGroup {
+func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone device.CorePeaks) []CoreGroup {
 	key := lastKey{registered.Number(), -1, alone}
 	if alive != nil {
 		key.alive = alive.Number()
@@ -45,8 +45,9 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *
 		return out
 	}
 	first := key
-	if first.crest, ok = s.crests[alone.text(&s.spelt)]; !ok {
-		first.crest, s.crests[alone.text(&s.spelt)] = alone, alone
+	text := textOf(alone, &s.spelt)
+	if first.crest, ok = s.crests[text]; !ok {
+		first.crest, s.crests[text] = alone, alone
 	}
 	if out, ok = s.known[first]; !ok {
 		out = s.divide(registered, alive, alone)
@@ -56,10 +57,13 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *
 	return out
 }
 
-func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *crest) (out []CoreGroup) {
+func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone device.CorePeaks) (out []CoreGroup) {
 	if alive != nil {
-		alone = alone.above(alive.Peaks())
+		for p := range alive.Peaks() {
+			alone = alone.Raise(p.Cores, p.Bytes)
+		}
 	}
+	peaks := slices.Collect(alone.All())
 	for g := range registered.Groups() {
 		rest := g.Cores
 		add := func(cores l1.CoreSet, peak uint64) {
@@ -69,10 +73,10 @@ func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *cres
 				})
 			}
 		}
-		for _, p := range alone.peaks() {
-			if rest.Overlaps(p.cores) {
-				add(rest.Intersect(p.cores), p.bytes)
-				rest = rest.Minus(p.cores)
+		for _, p := range peaks {
+			if rest.Overlaps(p.Cores) {
+				add(rest.Intersect(p.Cores), p.Bytes)
+				rest = rest.Minus(p.Cores)
 			}
 		}
 		add(rest, 0)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -16,10 +17,10 @@ import (
 func TestCrests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type known struct {
-			crest *crest
+			crest device.CorePeaks
 			most  map[l1.Core]uint64
 		}
-		all := []known{{nil, map[l1.Core]uint64{}}}
+		all := []known{{device.CorePeaks{}, map[l1.Core]uint64{}}}
 		var spelt spelling
 		for range rapid.IntRange(1, 8).Draw(t, "programs") {
 			of := all[rapid.IntRange(0, len(all)-1).Draw(t, "of")]
@@ -42,18 +43,18 @@ func TestCrests(t *testing.T) {
 					}
 				}
 			}
-			all = append(all, known{of.crest.over(p.Occupied(program.CircularBuffer)), next})
+			all = append(all, known{over(of.crest, p.Occupied(program.CircularBuffer)), next})
 			for _, a := range all {
 				got := map[l1.Core]uint64{}
-				for _, part := range a.crest.peaks() {
-					for core := range part.cores.All() {
+				for part := range a.crest.All() {
+					for core := range part.Cores.All() {
 						require.Zero(t, got[core], "a core is in two parts")
-						got[core] = part.bytes
+						got[core] = part.Bytes
 					}
 				}
 				require.Equal(t, a.most, got)
 				for _, other := range all {
-					require.Equal(t, equalPeaks(a.most, other.most), a.crest.text(&spelt) == other.crest.text(&spelt))
+					require.Equal(t, equalPeaks(a.most, other.most), textOf(a.crest, &spelt) == textOf(other.crest, &spelt))
 				}
 			}
 		}

@@ -32,7 +32,7 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
-	crest   *crest               // of the runs that were alive alone
+	crest   device.CorePeaks     // of the runs that were alive alone
 	final   uint64               // bytes of the one that is alive alone in the end
 	detail  few[program.ID, int] // of a log the row of a program, of runs its first row
 	starts  starts
@@ -232,7 +232,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 			}
 		}
 	}
-	d.crest = nil
+	d.crest = device.CorePeaks{}
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {
