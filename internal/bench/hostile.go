@@ -62,7 +62,7 @@ func hostile(name string, devices, live, pairs int, next func(*maker) *program.P
 //	elsewhere   --
 //
 // The large one has come and gone a few times before the measurement, so that what lies there was
-// looked at, and counted. First measures that.
+// looked at. First measures that.
 func Far(live, pairs int) Workload { return far("A7", live, pairs, l1.N150().NumCores()) }
 
 // FarOnHalves is A8: as Far, with half of the cores in the place of one.
