@@ -285,7 +285,7 @@ func checkPlanes(t *audit, all planes) {
 			same(t, "columns of a block of cores, x 16,", len(b.last), 16*columns)
 		}
 		for i, c := range p.claims {
-			same(t, "cores of a resident program", int(c.cores), claimed[i+1])
+			same(t, "cores of a resident program", c.cores, claimed[i+1])
 			if claimed[i+1] > 0 {
 				same(t, "kind of a resident program", int(c.kind), kind)
 			}
