@@ -12,6 +12,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/watch"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -23,6 +24,8 @@ type world struct {
 	model  naive
 	teller wire.Teller
 	live   replay.Session
+	notes  watch.Notes
+	leaked int64 // of what events tell
 	log    *event.Writer
 	text   bytes.Buffer
 }
@@ -39,11 +42,16 @@ func newWorld(t require.TestingT) *world {
 }
 
 func (w *world) tell(t require.TestingT, e event.Event) {
-	require.NoError(t, w.live.Apply(&e))
+	err := w.live.Apply(&e)
+	require.NoError(t, err)
+	w.notes.Take(&e, err)
 	require.NoError(t, w.log.Write(&e))
 }
 
 func (w *world) effect(t require.TestingT, e *wire.Effect) {
+	if e.Leaked && (e.Type != wire.TypeCBAlloc || isTold(e.ID, e.Lot.Size)) {
+		w.leaked++
+	}
 	for _, told := range w.teller.Tell(e) {
 		w.tell(t, told)
 	}
@@ -72,6 +80,7 @@ func (w *world) check(t require.TestingT) {
 			require.Equal(t, w.model.totalsOf(o, id), w.ledger.TotalsOf(o, id), "owner %d on device %d", o, id)
 		}
 	}
+	w.checkProcesses(t)
 	require.Equal(t, len(w.model.lots), w.ledger.Len())
 	if odd := w.ledger.Anomalies(); len(odd) > 0 || len(w.model.odd) > 0 {
 		require.Equal(t, w.model.odd, odd)
@@ -93,6 +102,22 @@ func (w *world) checkFleet(t require.TestingT, id int32, want wire.Totals) {
 		Count: want.Buffers + want.Kernels, L1: want.L1, L1Small: want.L1Small, DRAM: want.DRAM, Trace: want.Trace, System: want.System,
 		Kernels: want.KernelBytes(), Backings: want.Backings + shared, Backing: want.Backing + bytes,
 	}, got.Buffers)
+}
+
+// checkProcesses holds what a watch of the events shows of processes against the model.
+func (w *world) checkProcesses(t require.TestingT) {
+	var now watch.Snapshot
+	w.notes.Add(&now, "", w.live.Fleet(), 0)
+	require.Equal(t, w.leaked, now.Leaked)
+	var want []watch.Process
+	for o := range wire.Owner(4) {
+		for _, id := range []int32{0, 1, 255, meshID} {
+			if p, has := w.model.told(o, id); has {
+				want = append(want, p)
+			}
+		}
+	}
+	require.Equal(t, want, now.Processes)
 }
 
 func drawEvent(t *rapid.T) wire.Record {

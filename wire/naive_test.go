@@ -3,6 +3,7 @@ package wire_test
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/watch"
 	"github.com/cbl1/cbl1/wire"
 )
 
@@ -227,4 +228,22 @@ func (n *naive) shared(device int32) (count int, bytes uint64) {
 		seen[lot.naiveKey] = append(seen[lot.naiveKey], lot.owner)
 	}
 	return count, bytes
+}
+
+// isTold reports whether events tell of a CB: it has bytes, and lies in what may be an L1.
+func isTold(id, size uint64) bool { return size > 0 && size < 1<<32 && id+size < 1<<32 }
+
+// told is what events tell that a process has on a device.
+func (n *naive) told(o wire.Owner, device int32) (p watch.Process, has bool) {
+	on := uint64(device)
+	p = watch.Process{PID: int32(o), Device: &on}
+	var t naive
+	for _, lot := range n.lots {
+		if lot.owner == o && lot.device == device && (lot.what != 'c' || isTold(lot.id, lot.size)) {
+			t.lots = append(t.lots, lot)
+		}
+	}
+	sums := t.totalsOf(o, device)
+	p.CB, p.L1, p.L1Small, p.DRAM, p.Trace, p.Kernels = sums.CB, sums.L1, sums.L1Small, sums.DRAM, sums.Trace, sums.KernelBytes()
+	return p, len(t.lots) > 0
 }
