@@ -139,8 +139,8 @@
 //	                               compared in O(m) where they meet by another way
 //	Dispatch, Enqueue, Replay      O(d) for what was left before in the same place; else O(t),
 //	                               once for all devices that were left with the same
-//	                               what it leaves is remembered, and beside which buffers a
-//	                               program fits
+//	                               what it leaves is remembered while that is met again, else
+//	                               changed in place; and beside which buffers a program fits
 //	Record, EndTrace               O(groups of cores of the programs so far)
 //	                               on each core the largest program stays
 //	Core, Regions                  O(1); O(regions)

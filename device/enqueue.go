@@ -42,9 +42,9 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	if r == nil {
 		r = f.newRegistration(p, s.s.spec)
 	}
-	moves := false
+	var o overlays
 	if f.lay(r); r.left != nil {
-		if moves, err = f.writable(p.ID(), s.s.slots, r.left); err != nil {
+		if o, err = f.writable(p.ID(), s.s.slots, r.left); err != nil {
 			f.roster.retire(r) // if it is on no device
 			return Set{}, err
 		}
@@ -52,9 +52,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	if n > 0 {
 		added = f.install(r, s, fresh, n)
 	}
-	if moves {
-		f.overwrite(s.s.slots, r.left)
-	}
+	f.overwrite(s.s.slots, r.left, &o)
 	f.fitted(r, s)
 	// An observer may panic: all is done by then.
 	if n > 0 {

@@ -46,6 +46,7 @@ type Fleet struct {
 
 	residues  shelf[residue]       // not all that are in use
 	writings  map[writing]*residue // what they left
+	recall    recall
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
@@ -423,7 +424,7 @@ func (f *Fleet) rest() {
 		return
 	}
 	f.programs, f.lately = nil, bitset{}
-	f.residues, f.writings = shelf[residue]{}, nil
+	f.residues, f.writings, f.recall = shelf[residue]{}, nil, recall{}
 	if len(f.groups) == 0 {
 		f.states = shelf[state]{}
 		return

@@ -373,7 +373,7 @@ func (h *heap) trackedWith(left *residue) tracked {
 	case left == h.last: // devices in a row mostly hold the same
 		return h.known
 	}
-	sum, ok := h.tracked[left]
+	sum, ok := h.tracked[left.keep()]
 	if !ok {
 		sum = h.beside(left)
 		if h.tracked == nil || len(h.tracked) >= maxTracked {

@@ -42,6 +42,7 @@ func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit) {
 	defer f.mu.RUnlock()
 	f.checkIndex(devices)
 	heaps := f.checkUsers(devices)
+	f.checkKnown(devices)
 	if devices.err != nil {
 		return
 	}
@@ -78,6 +79,7 @@ func (all *recounting) checkSums(t *audit, memory *tally) {
 	same(t, "number of devices in groups", members, all.live.count())
 	same(t, "charge of the fleet", all.charge.lo, charge.lo)
 	same(t, "charge of the fleet over 2^64", all.charge.hi, charge.hi)
+	memory.checkUsers(t, all.chips)
 	for m := range each(t, meshes) {
 		(*m).check(t, sums[*m])
 	}

@@ -43,6 +43,9 @@ func (f *Fleet) copyChips(out *recounting, heaps []usedHeap) {
 		}
 		if c.left != nil && left[c.left] == nil {
 			r := *c.left
+			if r.loose {
+				r.planes = c.left.fresh()
+			}
 			left[c.left] = &r
 		}
 		to.left = left[c.left]

@@ -14,6 +14,7 @@ import (
 // without classes, region trees or layers. Devices share what they share here too.
 type tally struct {
 	residues map[*residue]residueCount
+	users    map[*residue]int
 	tracked  map[holding]tracked
 	asked    map[*heap]bool // what it remembers
 }
@@ -27,7 +28,7 @@ type holding struct {
 }
 
 func newTally() *tally {
-	return &tally{map[*residue]residueCount{}, map[holding]tracked{}, map[*heap]bool{}}
+	return &tally{map[*residue]residueCount{}, map[*residue]int{}, map[holding]tracked{}, map[*heap]bool{}}
 }
 
 // checkUsers returns the heaps that devices have, each of which is found.
@@ -203,6 +204,7 @@ func length(ranges []l1.Range) (sum uint64) {
 // checkChip holds a device against what it was left with and its buffers.
 func (n *tally) checkChip(t *audit, c *chip) {
 	again := n.countResidue(t, c.left)
+	n.users[c.left]++
 	if t.who = "device"; t.err != nil {
 		return
 	}
@@ -216,6 +218,34 @@ func (n *tally) checkChip(t *audit, c *chip) {
 	t.sums(tracked{now.Tracked, now.TrackedCore}, n.trackedBy(c.left, c.heap()))
 	t.tracked(now.Peak, now)
 	n.checkAnswers(t, c.heap())
+}
+
+// checkUsers holds the number of devices of each residue against those that have it.
+func (n *tally) checkUsers(t *audit, chips []*chip) {
+	for _, c := range chips {
+		if c != nil && c.left != nil {
+			t.about(c.id, "", nil)
+			same(t, "devices with the same resident", c.left.users, n.users[c.left])
+		}
+	}
+}
+
+// checkKnown verifies that nothing that others know is changed in place.
+func (f *Fleet) checkKnown(t *audit) {
+	t.about(0, "", nil)
+	known := func(r *residue) { t.once("number of times that a known residue stays as it is", r == nil || !r.loose) }
+	for _, r := range f.residues.all() {
+		known(r)
+	}
+	for w, to := range f.writings {
+		known(w.under)
+		known(to)
+	}
+	for _, c := range f.slots {
+		if c != nil && c.heap() != nil {
+			known(c.heap().last)
+		}
+	}
 }
 
 // countResidue counts what dispatches left, and holds what is kept for it against
@@ -248,7 +278,11 @@ func (out *residueCount) countPieces(t *audit, r *residue) (h hash) {
 	cores := 0
 	for _, w := range r.written() {
 		for core := range w.cores.All() {
-			h += w.hash * hashOfColumn(core.X) * hashOfRow(core.Y)
+			if r.loose {
+				h += w.hash
+			} else {
+				h += w.hash * hashOfColumn(core.X) * hashOfRow(core.Y)
+			}
 			cores++
 			bytes := uint64(0)
 			if g, ok := w.program.Occupied(w.kind).On(core); ok {

@@ -221,6 +221,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}},
 		{"number of a writer", func(f *Fleet) { f.slots[0].left.planes[0].blocks[0].last[0] = 99 }},
 		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.planes[0].claims[0].cores++ }},
+		{"devices with the same resident", func(f *Fleet) { f.slots[0].left.users++ }},
+		{"number of times that a known residue stays", func(f *Fleet) { f.slots[0].left.loose = true }},
 		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"mesh published resident total", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},

@@ -24,7 +24,7 @@ func (d Device) Moment(without ...BufferID) Moment {
 	}
 	d.c.fleet.mu.Lock() // a copy writes to the original
 	defer d.c.fleet.mu.Unlock()
-	m := Moment{left: d.c.left}
+	m := Moment{left: d.c.left.keep()}
 	if h := d.c.heap(); h != nil {
 		m.order = h.order.clone()
 		for _, id := range without {

@@ -55,12 +55,16 @@ func TestMomentsAreKept(t *testing.T) {
 					require.Equal(t, slices.Collect(d.UsageGroups(device.BasisResident)), slices.Collect(moment.UsageGroups()), "without it")
 				}
 			case "dispatch":
+				if rapid.Bool().Draw(t, "scattered") {
+					device.Scatter(f)
+				}
 				b := program.NewBuilder(program.ID(i + 1))
 				p, err := b.Range(on, at).Build(spec)
 				require.NoError(t, err)
-				_, err = f.Register(p, d.Set())
+				_, err = f.Register(p, f.Set())
 				require.NoError(t, err)
-				require.NoError(t, f.Dispatch(p.ID(), d.Set()))
+				s := rapid.SampledFrom([]device.Set{d.Set(), other.Set(), f.Set()}).Draw(t, "on")
+				require.NoError(t, f.Dispatch(p.ID(), s))
 			}
 			groups := slices.Collect(d.UsageGroups(device.BasisResident))
 			all = append(all, kept{d.Moment(), groups})

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -12,13 +13,20 @@ import (
 type writer struct {
 	program *program.Program
 	name    uint64 // serial number of the program's registration
-	hash    hash   // of the writer
 	kind    program.Kind
 	group   program.Group // what it has there; without ranges if it has only global CBs
+	hash    hash          // of the writer
 }
 
-// A plane says of each core who was the last writer of a kind. It never changes, once it
-// is made. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
+// end returns the end of the highest range on each core, 0 if there is none.
+func (w *writer) end() uint64 {
+	if n := w.group.NumRanges(); n > 0 {
+		return w.group.Range(n - 1).End
+	}
+	return 0
+}
+
+// A plane says of each core who was the last writer of a kind. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
 //
 //	claims  1: A on 3 cores   2: nobody   3: B on 1 core      cores  1 1 3
 //	                                                                 1 . .
@@ -28,7 +36,6 @@ type writer struct {
 type plane struct {
 	claims []claim
 	blocks []block // by key
-	hash   hash    // sum over the cores that were written
 }
 
 // A claim is how many cores a writer has. One without cores is free for the next writer.
@@ -114,16 +121,24 @@ func (p *plane) clone() plane {
 	if p.blocks == nil {
 		return plane{}
 	}
-	out := plane{append(make([]claim, 0, len(p.claims)+more), p.claims...), slices.Clone(p.blocks), p.hash}
+	out := plane{append(make([]claim, 0, len(p.claims)+more), p.claims...), slices.Clone(p.blocks)}
 	for i := range out.blocks {
 		out.blocks[i].last = slices.Clone(out.blocks[i].last)
 	}
 	return out
 }
 
-// paint has writers write some cores each of a plane that is being made. They are of one kind.
+// A loss is what writers had that others wrote over.
+type loss struct {
+	cores     int
+	bytes     uint64
+	hash      hash   // of each writer, times its cores
+	core, end uint64 // bytes on a core, and the highest end, of those that have nothing left: the largest
+}
+
+// paint has writers write some cores each of a plane that may be written. They are of one kind.
 // Cost: O(claims, and cores that are written).
-func (p *plane) paint(pieces ...piece) {
+func (p *plane) paint(l *loss, pieces ...piece) {
 	free := 0 // no claim before it is free
 	for _, w := range pieces {
 		for free < len(p.claims) && p.claims[free].cores > 0 {
@@ -133,39 +148,54 @@ func (p *plane) paint(pieces ...piece) {
 			p.claims = append(p.claims, claim{})
 		}
 		p.claims[free] = claim{writer: w.writer}
-		p.write(free, w.cores)
+		p.write(l, free, w.cores)
 	}
 }
 
 // write gives cores to a claim.
-func (p *plane) write(to int, cores l1.CoreSet) {
-	var b *block
-	var x uint8 // column of the last core
-	column := hashOfColumn(x)
-	w := p.claims[to].hash
-	for c := range cores.All() {
-		at := placeOf(c)
-		if b == nil || b.key != at.key() {
-			b = p.block(at.key())
-		}
-		if missing := int(at&0xf0) + 16 - len(b.last); missing > 0 {
-			b.last = append(b.last, make([]uint32, missing)...)
-		}
-		if c.X != x {
-			x, column = c.X, hashOfColumn(c.X)
-		}
-		change, last := w, &b.last[at&0xff]
-		if *last != 0 {
-			old := &p.claims[*last-1]
-			change -= old.hash
-			if old.cores--; old.cores == 0 {
-				old.writer = nil
-			}
-		}
-		p.hash += change * column * hashOfRow(c.Y)
-		*last = uint32(to + 1)
+func (p *plane) write(l *loss, to int, cores l1.CoreSet) {
+	for first, word := range cores.Words() {
+		p.writeWord(l, uint32(to+1), first, word)
 	}
 	p.claims[to].cores += cores.Len()
+}
+
+// writeWord gives the cores of a word, as l1.CoreSet.Words yields them, to the claim with a number.
+func (p *plane) writeWord(l *loss, number uint32, first l1.Core, word uint64) {
+	at := placeOf(first)
+	b := p.block(at.key())
+	last := int(at&0xff) + 63 - bits.LeadingZeros64(word)
+	if missing := (last | 15) + 1 - len(b.last); missing > 0 {
+		b.last = append(b.last, make([]uint32, missing)...)
+	}
+	numbers := b.last[at&0xff:]
+	had, n := uint32(0), 0 // whose the last cores were, and how many
+	for ; word != 0; word &= word - 1 {
+		i := bits.TrailingZeros64(word)
+		if numbers[i] != had {
+			p.lose(l, had, n)
+			had, n = numbers[i], 0
+		}
+		n++
+		numbers[i] = number
+	}
+	p.lose(l, had, n)
+}
+
+// lose takes n cores from the claim with a number.
+func (p *plane) lose(l *loss, number uint32, n int) {
+	if number == 0 {
+		return
+	}
+	old := &p.claims[number-1]
+	bytes := old.group.Bytes()
+	l.cores += n
+	l.bytes += bytes * uint64(n)
+	l.hash += old.hash * hash(n)
+	if old.cores -= n; old.cores == 0 {
+		l.core, l.end = max(l.core, bytes), max(l.end, old.end())
+		old.writer = nil
+	}
 }
 
 // block returns the block with a key, which is made if there is none.
@@ -175,6 +205,15 @@ func (p *plane) block(key uint8) *block {
 		p.blocks = slices.Insert(p.blocks, i, block{key: key})
 	}
 	return &p.blocks[i]
+}
+
+// hash returns the sum of the hashes of the writers, over the cores that were written.
+func (p *plane) hash() (sum hash) {
+	for at, w := range p.all {
+		c := at.core()
+		sum += w.hash * hashOfColumn(c.X) * hashOfRow(c.Y)
+	}
+	return sum
 }
 
 // equal reports whether the same writers were the last ones on the same cores.

@@ -23,11 +23,14 @@ import (
 // Dataflow buffers and scratchpads have last writers of their own: they take L1, but
 // are not part of what tt-metal calls resident.
 
-// A residue is what a device holds after its dispatches. It never changes; devices
-// with the same residue point to the same one, which is found by its hash and then compared. nil holds nothing.
+// A residue is what a device holds after its dispatches. It never changes, unless it is loose. Devices
+// with the same residue point to the same one, which is found by its hash and then compared; see recall.
+// nil holds nothing.
 type residue struct {
 	serial uint64
-	hash   hash    // a sum over cores
+	users  int     // devices that have it
+	loose  bool    // only they know it: it is changed in place when they go on together
+	hash   hash    // a sum over cores; of a loose one over writers, each times its cores
 	pieces []piece // what a program or a trace left where nothing was; nil if there are planes
 	planes planes  // what was left over something else
 	n      int     // cores in all planes, at least one
@@ -56,16 +59,6 @@ type cell struct {
 	bytes  uint64     // of each core
 }
 
-// maxResidues is how many residues, and how many ways from one to another, are
-// remembered so that devices which reach the same one find it, for nothing. Beyond it
-// all are forgotten and found anew.
-const maxResidues = 1024
-
-// A writing is what was on a device and what a dispatch wrote over it.
-type writing struct {
-	under, over *residue
-}
-
 // Dispatch makes the program with the given id what is resident on its cores, on the
 // devices of s: all of them or none. It must be registered there; what counts is the
 // layout that is registered, so that a resize shows at the next dispatch after Replace.
@@ -75,7 +68,8 @@ type writing struct {
 // Dispatch does not judge, as Register does not: Enqueue is a dispatch of what fits.
 // Dispatching what is resident already changes nothing. Cost: some ns for each device,
 // whatever is registered, and no allocation where programs take turns; the first time
-// that one is written over another it is O(cores).
+// that one is written over another it is O(cores). Where programs run in random order it is O(cores of
+// the program), without allocation.
 //
 // Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed device;
 // ErrNotRegistered; *OverflowError if the bytes on a device or mesh would exceed
@@ -152,128 +146,6 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	return evicted, nil
 }
 
-// write puts a residue over what the devices in slots hold.
-func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
-	moves, err := f.writable(id, slots, over)
-	if err == nil && moves {
-		f.overwrite(slots, over)
-	}
-	return err
-}
-
-// overwrite is write after writable.
-func (f *Fleet) overwrite(slots bitset, over *residue) {
-	var o overlays
-	for slot := range slots.all() {
-		c := f.slots[slot]
-		f.leave1(c, o.of(f, c.left, over))
-	}
-	f.publishMeshes()
-}
-
-// writable refuses to put a residue over what the devices in slots hold if a sum would
-// overflow: only what is left in the end counts. moves is false if all of them hold that already.
-func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (moves bool, err error) {
-	var o overlays
-	var m *mesh
-	var writes, most uint64 // sum of what is written, saturated; largest load of a mesh
-	for slot := range slots.all() {
-		c := f.slots[slot]
-		left := c.left
-		to := o.of(f, left, over)
-		if err := f.faults.step(); err != nil {
-			return false, err
-		}
-		if to == left {
-			continue
-		}
-		moves = true
-		if to.charged() > l1.MaxAddr-c.heap().charged() {
-			return false, &OverflowError{Program: id, Device: c.id}
-		}
-		if writes += to.charged(); writes > l1.MaxAddr {
-			writes = l1.MaxAddr
-		}
-		if c.mesh != m && c.mesh != nil {
-			m = c.mesh
-			most = max(most, m.load)
-		}
-	}
-	// That is nearly always so small that nothing can overflow.
-	if writes > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
-		if err := f.writableOnMeshes(id, slots, over); err != nil {
-			return false, err
-		}
-	}
-	return moves, f.faults.step()
-}
-
-func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue) error {
-	var o overlays
-	var m *mesh
-	var sum wide // m.load as it will be
-	for slot := range slots.all() {
-		c := f.slots[slot]
-		if c.mesh != m { // the slots of a mesh follow each other
-			if sum.beyond() {
-				return &OverflowError{Program: id, Device: m.first}
-			}
-			if m, sum = c.mesh, (wide{}); m != nil {
-				sum.lo = m.load
-			}
-		}
-		if m != nil {
-			sum.add(o.of(f, c.left, over).charged(), 1)
-			sum.sub(c.left.charged(), 1)
-		}
-	}
-	if sum.beyond() {
-		return &OverflowError{Program: id, Device: m.first}
-	}
-	return nil
-}
-
-// overlays remembers the last overlay: devices in a row mostly hold the same.
-type overlays struct {
-	known    bool
-	from, to *residue
-}
-
-func (o *overlays) of(f *Fleet, under, over *residue) *residue {
-	if !o.known || under != o.from {
-		o.known, o.from, o.to = true, under, f.over(under, over)
-	}
-	return o.to
-}
-
-// leave1 changes what one device holds.
-func (f *Fleet) leave1(c *chip, to *residue) {
-	from := c.left
-	if from == to {
-		return
-	}
-	c.left = to
-	c.resident.Store(to.total())
-	if c.memory == nil && to.others() > 0 {
-		c.remember(from)
-	}
-	c.residentPeak = max(c.residentPeak, to.total())
-	c.corePeak = max(c.corePeak, to.fullest())
-	if m := c.mesh; m != nil {
-		grew := to.total() - from.total() // wraps and comes back, as the others
-		m.sum.Resident += grew
-		m.load += to.charged() - from.charged()
-		if c.memory == nil {
-			m.sum.Tracked += grew
-			m.peak.TrackedCore = max(m.peak.TrackedCore, to.fullest())
-		}
-		f.touch(m)
-	}
-	if c.memory != nil {
-		f.noteTracked(c)
-	}
-}
-
 // charged bounds what a residue adds to any sum.
 func (r *residue) charged() uint64 {
 	if r == nil {
@@ -340,18 +212,18 @@ func (r *residue) fresh() (out planes) {
 	for kind := range r.planes {
 		out[kind] = r.planes[kind].clone()
 	}
-	out.paint(r.pieces)
+	out.paint(new(loss), r.pieces)
 	return out
 }
 
 // paint has the writers of pieces write their cores. Pieces of a kind follow each other.
-func (p *planes) paint(pieces []piece) {
+func (p *planes) paint(l *loss, pieces []piece) {
 	for len(pieces) > 0 {
 		kind, n := pieces[0].kind, 1
 		for n < len(pieces) && pieces[n].kind == kind {
 			n++
 		}
-		p[kind].paint(pieces[:n]...)
+		p[kind].paint(l, pieces[:n]...)
 		pieces = pieces[n:]
 	}
 }
@@ -369,36 +241,34 @@ func (r *residue) on(c l1.Core) *writer {
 	return r.planes[program.CircularBuffer].on(c)
 }
 
-// over returns what is left when over is written on top of under.
-func (f *Fleet) over(under, over *residue) *residue {
-	if under == nil || under == over {
-		return over
+// repaint has over written on a loose residue. Neither of them has anything but circular buffers.
+// Cost: O(claims, and cores of over).
+func (r *residue) repaint(over *residue) {
+	var l loss
+	r.planes.paint(&l, over.written())
+	remain := func(lost, had, came uint64) bool { return lost < had || lost <= came }
+	if !remain(l.core, r.core, over.core) || !remain(l.end, r.end, over.end) { // the largest is gone
+		*r = residue{serial: r.serial, users: r.users, loose: true, planes: r.planes}
+		r.sum()
+		r.all = r.bytes
+		return
 	}
-	w := writing{under, over}
-	to := f.writings[w]
-	if to == nil {
-		to = f.overlay(under, over)
-		if f.writings == nil {
-			f.writings = map[writing]*residue{}
-		}
-		if len(f.writings) >= maxResidues {
-			clear(f.writings)
-		}
-		f.writings[w] = to
+	r.n += over.n - l.cores
+	r.bytes += over.bytes - l.bytes
+	r.hash -= l.hash
+	for _, w := range over.written() {
+		r.hash += w.hash * hash(w.cores.Len())
 	}
-	return to
+	r.charge, r.all, r.cells = r.bytes, r.bytes, nil
+	r.core, r.end = max(r.core, over.core), max(r.end, over.end)
 }
 
-func (f *Fleet) overlay(under, over *residue) *residue {
-	if under.within(over) {
-		return over
+// keep has r stay as it is, and returns it.
+func (r *residue) keep() *residue {
+	if r != nil && r.loose {
+		r.loose, r.hash = false, r.digest()
 	}
-	r := &residue{planes: under.fresh()}
-	r.planes.paint(over.written())
-	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
-		return over
-	}
-	return f.remember(r)
+	return r
 }
 
 // within reports whether over is written on all cores of r, and is quick: false may be wrong.
@@ -422,54 +292,25 @@ func (f *Fleet) left(pieces []piece) *residue {
 	return f.remember(r)
 }
 
-// remember returns the residue that is equal to r, r itself if none is known.
-func (f *Fleet) remember(r *residue) *residue {
-	if r.charge == math.MaxUint64 {
-		return r // it is refused
+// digest returns the hash by which a residue that is not loose is found.
+func (r *residue) digest() (sum hash) {
+	for _, w := range r.pieces {
+		sum += w.hash.on(w.cores)
 	}
-	same := func(o *residue) bool {
-		if o.n != r.n || o.bytes != r.bytes {
-			return false
-		}
-		a, b := o.planes, r.planes
-		if o.pieces != nil {
-			a = o.fresh()
-		}
-		if r.pieces != nil {
-			b = r.fresh()
-		}
-		return a.equal(&b)
+	for kind := range r.planes {
+		sum += r.planes[kind].hash()
 	}
-	if known := f.residues.find(r.hash, same); known != nil {
-		return known
-	}
-	if f.residues.len() >= maxResidues {
-		f.residues.clear()
-	}
-	r.serial = f.newSerial()
-	f.residues.put(r.hash, r)
-	r.all = r.bytes
-	if r.other > 0 {
-		r.all = 0
-		for _, c := range r.held() {
-			r.all += c.bytes * uint64(c.cores.Len())
-			r.core = max(r.core, c.bytes)
-		}
-	}
-	return r
+	return sum
 }
 
-// sum works out the figures that are sums or maxima over writers, and the hash. The charge
-// is 2^64-1 if a sum does not fit.
+// sum works out the figures that are sums or maxima over writers, and the hash of a loose one.
+// The charge is 2^64-1 if a sum does not fit.
 func (r *residue) sum() {
 	for _, w := range r.pieces {
 		r.writes(w.writer, w.cores.Len())
-		r.hash += w.hash.on(w.cores)
 	}
 	for kind := range r.planes {
-		p := &r.planes[kind]
-		r.hash += p.hash
-		for _, c := range p.claims {
+		for _, c := range r.planes[kind].claims {
 			r.writes(c.writer, c.cores)
 		}
 	}
@@ -495,10 +336,9 @@ func (r *residue) writes(w *writer, n int) {
 	}
 	bytes := w.group.Bytes()
 	r.n += n
+	r.hash += w.hash * hash(n)
 	r.core = max(r.core, bytes)
-	if n := w.group.NumRanges(); n > 0 {
-		r.end = max(r.end, w.group.Range(n-1).End)
-	}
+	r.end = max(r.end, w.end())
 	sum := &r.bytes
 	if w.kind != program.CircularBuffer {
 		sum = &r.other
@@ -548,7 +388,7 @@ func (f *Fleet) piecesOf(r *registration) []piece {
 	}
 	out := []piece{}
 	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
-		out = append(out, piece{&writer{r.program, r.serial, f.hashes.of(f.newSerial()), kind, g}, cores})
+		out = append(out, piece{&writer{r.program, r.serial, kind, g, f.hashes.of(f.newSerial())}, cores})
 	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		var rest l1.CoreSet // where its configuration is written with no bytes

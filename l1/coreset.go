@@ -319,6 +319,23 @@ func (s CoreSet) All() iter.Seq[Core] {
 	}
 }
 
+// Words returns s as words of 4 columns and 16 rows: with each that is not 0 the core of its bit 0,
+// whose x is a multiple of 4 and whose y one of 16. The core dx-dy from there is bit 16*dx+dy. It does
+// not allocate.
+func (s CoreSet) Words() iter.Seq2[Core, uint64] {
+	return func(yield func(Core, uint64) bool) {
+		var buf tile
+		for i := range s.numTiles() {
+			t := s.tile(i, &buf)
+			for w, word := range t.bits {
+				if word != 0 && !yield(Core{t.key&0xf0 | uint8(w<<2), t.key << 4}, word) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Ranges returns s as rectangles, cut as tt-metal's merge cuts them: each row
 // becomes maximal horizontal runs; a run joins the rectangle directly above it if
 // both span the same columns; the result is sorted.

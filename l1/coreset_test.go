@@ -2,6 +2,7 @@ package l1_test
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -85,6 +86,16 @@ func TestCoreSetAlgebra(t *testing.T) {
 		require.Equal(t, inA[c], a.Has(c))
 		inA.requireEqual(t, a.Ranges().Cores())
 		require.Equal(t, a.Ranges().String(), a.String())
+		words := coreModel{}
+		for first, word := range a.Words() {
+			require.Zero(t, first.X%4+first.Y%16)
+			require.NotZero(t, word)
+			for ; word != 0; word &= word - 1 {
+				i := bits.TrailingZeros64(word)
+				words[l1.Core{X: first.X + uint8(i/16), Y: first.Y + uint8(i%16)}] = true
+			}
+		}
+		require.Equal(t, inA, words)
 		// Operands are as they were.
 		inA.requireEqual(t, a)
 		inB.requireEqual(t, b)
