@@ -23,7 +23,7 @@ func Tiny() []Workload {
 		Rectangles(3, 10, 30), Rectangles(3, 10, 30).PerDevice(),
 		Swapped(4, 6, 4), Swapped(4, 6, 4).PerDevice(),
 		Halves(12, 10), Singles(1, 60, 40), Singles(6, 60, 40), Everywhere(6, 6), Wide(12, 12),
-		Far(70, 3), First(Far(70, 3)), FarOnHalves(20, 3), OneOfMany(20, 20),
+		Far(70, 3), FarOnHalves(20, 3), OneOfMany(20, 20),
 		LargestFirst(l1.N150(), 40),
 		states, states.Alone(),
 		Concurrent(8, 12),

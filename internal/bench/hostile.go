@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -60,9 +59,6 @@ func hostile(name string, devices, live, pairs int, next func(*maker) *program.P
 //	large       ------------------------
 //	on its core --------------------
 //	elsewhere   --
-//
-// The large one has come and gone a few times before the measurement, so that what lies there was
-// looked at. First measures that.
 func Far(live, pairs int) Workload { return far("A7", live, pairs, l1.N150().NumCores()) }
 
 // FarOnHalves is A8: as Far, with half of the cores in the place of one.
@@ -87,18 +83,7 @@ func far(name string, live, pairs, groups int) Workload {
 	}
 	large := m.at(l1.Range{Start: base, End: end})
 	pair := []Step{{Program: large, Devices: all}, {Program: large, Devices: all, Do: Unregister}}
-	w.Before, w.Steps = append(w.Before, slices.Repeat(pair, settling)...), slices.Repeat(pair, pairs)
-	return w
-}
-
-// settling is how many pairs of changes come before Far.
-const settling = 50
-
-// First returns the pairs of changes that come before a workload like Far.
-func First(w Workload) Workload {
-	n := len(w.Before) - 2*settling
-	w.Name = fmt.Sprintf("%s/first", w.Name[:strings.LastIndexByte(w.Name, '/')])
-	w.Before, w.Steps = w.Before[:n:n], w.Before[n:]
+	w.Steps = slices.Repeat(pair, pairs)
 	return w
 }
 

@@ -17,7 +17,6 @@ type outcome struct {
 	us     timing
 	rivals []rival
 	costs  *costs // nil if only time was measured
-	free   bool   // nothing is asked of a call
 }
 
 // A rival is a way to count that played too, or a part of the engine that played alone.
@@ -114,10 +113,10 @@ func (o *outcome) best() (best rival, ok bool) {
 }
 
 // kept reports whether the engine keeps what is asked of each call. times is how many times
-// as much as the best rival it needs. There is no answer without a rival, or where nothing is asked.
+// as much as the best rival it needs. There is no answer without a rival.
 func (o *outcome) kept() (kept bool, times value, ok bool) {
 	best, ok := o.best()
-	if !ok || o.free {
+	if !ok {
 		return false, value{}, false
 	}
 	return o.call(o.us) <= mostTimes*o.call(best.timing)+mostMore, o.us.over(best.timing), true

@@ -59,15 +59,8 @@ func divergedSingles(r *runner) error {
 func far(r *runner) error         { return r.below(bench.Far) }
 func farOnHalves(r *runner) error { return r.below(bench.FarOnHalves) }
 
-// below shows the first pairs beside the others, and asks nothing of them: what lies below may be
-// counted once.
+// below lets a large program come and go so many times.
 func (r *runner) below(w func(live, pairs int) bench.Workload) error {
-	first, err := r.match(bench.First(w(r.size.fragments, 1)), 200)
-	if err != nil {
-		return err
-	}
-	first.free = true
-	r.ask(first, "first cost of percore", first.us.over(first.of("percore")), nil)
 	for _, pairs := range r.size.below {
 		if err := r.hostile(w(r.size.fragments, pairs), map[string]float64{"percore": 2}); err != nil {
 			return err
