@@ -13,7 +13,8 @@
 //	                                       ├─> Device.Usage: a region of shared memory
 //	                                       └─> Model: lines of a screen
 //
-// [Notes] have beside a fleet what its logs say of themselves: what is hidden, and what was refused.
+// [Notes] have beside a fleet what its logs say of themselves: what is hidden, what was refused, how
+// much DRAM there is and, of a recording, whose what is and what leaked.
 //
 // A [Detail], made by DetailOf, has each [Group] of cores of one device that hold the same, and each
 // [Block] on the fullest. A [Model] takes snapshots, one after the other, keeps samples of the last of
