@@ -94,7 +94,7 @@ func bufferText(r *replay.Result) string {
 		text += "; none live at the end"
 	}
 	if best.Backings > 0 {
-		text += fmt.Sprintf("; %s back others and do not count", shown.Plural(best.Backings, "allocation"))
+		text += fmt.Sprintf("; not counted: %s of bytes that others have", shown.Plural(best.Backings, "allocation"))
 	}
 	return text
 }
