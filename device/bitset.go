@@ -67,14 +67,7 @@ func (b bitset) clone() bitset { return bitset{b.low, slices.Clone(b.words)} }
 func (b bitset) copyOf(o bitset) bitset { return bitset{o.low, append(b.words[:0], o.words...)} }
 
 // equal reports whether two sets have the same numbers, however long they are.
-func (b bitset) equal(o bitset) bool {
-	for i := min(b.low, o.low); i < max(b.high(), o.high()); i++ {
-		if b.word(i) != o.word(i) {
-			return false
-		}
-	}
-	return true
-}
+func (b bitset) equal(o bitset) bool { return b.subset(o) && o.subset(b) }
 
 func (b bitset) count() int {
 	n := 0
@@ -164,14 +157,7 @@ func (b bitset) meets(o bitset) bool {
 	return false
 }
 
-func (b bitset) empty() bool {
-	for _, w := range b.words {
-		if w != 0 {
-			return false
-		}
-	}
-	return true
-}
+func (b bitset) empty() bool { return b.subset(bitset{}) }
 
 // all returns the numbers in ascending order.
 func (b bitset) all() iter.Seq[int] {

@@ -244,30 +244,22 @@ func (f *Fleet) Holding(id BufferID) Set {
 // Buffers returns the live buffers of the device when it was called, by id.
 func (d Device) Buffers() iter.Seq[Buffer] {
 	var out []Buffer
-	if d.c != nil {
-		d.c.fleet.mu.RLock()
-		defer d.c.fleet.mu.RUnlock()
-		all := d.c.heap().sorted()
-		out = make([]Buffer, len(all))
-		for i, a := range all {
-			out[i] = a.copy()
+	d.read(func(c *chip) {
+		for _, a := range c.heap().sorted() {
+			out = append(out, a.copy())
 		}
-	}
+	})
 	return slices.Values(out)
 }
 
 // Buffer returns the live buffer with the given id, if there is one.
-func (d Device) Buffer(id BufferID) (Buffer, bool) {
-	if d.c == nil {
-		return Buffer{}, false
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	a := d.c.heap().find(id)
-	if a == nil {
-		return Buffer{}, false
-	}
-	return a.copy(), true
+func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
+	d.read(func(c *chip) {
+		if a := c.heap().find(id); a != nil {
+			b, ok = a.copy(), true
+		}
+	})
+	return b, ok
 }
 
 // copy returns the Buffer with Parts that a caller may write.

@@ -33,13 +33,11 @@ func (d Device) Spec() l1.Spec {
 
 // Set returns the set of this one device. Calls with the set of a removed device are
 // refused with ErrNoDevice.
-func (d Device) Set() Set {
-	if d.c == nil {
-		return Set{}
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	return Set{&set{fleet: d.c.fleet, slots: bitset{}.with(d.c.slot), n: 1, ids: d.c.fleet.ids, spec: d.c.spec}}
+func (d Device) Set() (s Set) {
+	d.read(func(c *chip) {
+		s = Set{&set{fleet: c.fleet, slots: bitset{}.with(c.slot), n: 1, ids: c.fleet.ids, spec: c.spec}}
+	})
+	return s
 }
 
 // Registered returns the physical bytes of all registered programs, summed over
@@ -64,73 +62,56 @@ func (d Device) Resident() uint64 {
 // registered any more, and the ranges that it left there: none if it has only global
 // CBs on the core. ok is false if none was.
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
-	if d.c == nil {
-		return nil, nil, false
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	w := d.c.left.on(core)
-	if w == nil {
-		return nil, nil, false
-	}
-	return w.program, w.group.Ranges(), true
+	d.read(func(c *chip) {
+		if w := c.left.on(core); w != nil {
+			p, ranges, ok = w.program, w.group.Ranges(), true
+		}
+	})
+	return p, ranges, ok
 }
 
 // Totals returns all figures of one moment.
-func (d Device) Totals() Totals {
-	if d.c == nil {
-		return Totals{}
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	if d.c.group == nil {
-		return Totals{}
-	}
-	return d.c.totals()
+func (d Device) Totals() (t Totals) {
+	d.read(func(c *chip) {
+		if c.group != nil {
+			t = c.totals()
+		}
+	})
+	return t
 }
 
 // Hybrid reports whether the allocator of the device is in HYBRID mode.
-func (d Device) Hybrid() bool {
-	if d.c == nil {
-		return false
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	return d.c.fleet.hybrid.has(d.c.slot)
+func (d Device) Hybrid() (hybrid bool) {
+	d.read(func(c *chip) { hybrid = c.fleet.hybrid.has(c.slot) })
+	return hybrid
 }
 
 // ResetPeaks sets the high-water marks of the device and its cores to what is
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
-	if d.c == nil {
-		return
-	}
-	d.c.fleet.mu.Lock()
-	defer d.c.fleet.mu.Unlock()
-	g := d.c.group
-	if g == nil {
-		return
-	}
-	var peak Peaks
-	peak.raise(g.state.totals.row())
-	d.c.fleet.move(g, bitset{}.with(d.c.slot), 1, g.state, peak, nil)
-	d.c.residentPeak, d.c.corePeak = d.c.left.total(), d.c.left.fullest()
-	if m := d.c.memory; m != nil {
-		now := m.heap.sums()
-		m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
-	}
-	if d.c.fleet.observer != nil {
-		d.c.fleet.emit(Event{Kind: EventPeaksReset, Set: d.c.fleet.setOf(bitset{}.with(d.c.slot), 1)})
-	}
+	d.write(func(c *chip) {
+		f, g, slots := c.fleet, c.group, bitset{}.with(c.slot)
+		if g == nil {
+			return
+		}
+		var peak Peaks
+		peak.raise(g.state.totals.row())
+		f.move(g, slots, 1, g.state, peak, nil)
+		c.residentPeak, c.corePeak = c.left.total(), c.left.fullest()
+		if m := c.memory; m != nil {
+			now := m.heap.sums()
+			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
+		}
+		if f.observer != nil {
+			f.emit(Event{Kind: EventPeaksReset, Set: f.setOf(slots, 1)})
+		}
+	})
 }
 
 // Core returns the figures of one core. A core outside the grid has none.
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
-	if d.c == nil {
-		return t
-	}
-	d.c.look(func(g *group, now *content) {
+	d.look(func(g *group, now *content) {
 		t.Peak = g.cores.at(core)
 		if w := d.c.left.on(core); w != nil {
 			t.Resident = w.group.Bytes()
@@ -150,13 +131,11 @@ func (d Device) Core(core l1.Core) CoreTotals {
 // were when it was called.
 func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 	var regions []l1.Range
-	if d.c != nil {
-		d.c.look(func(_ *group, now *content) {
-			if c := now.occupied.on(core); c != nil {
-				regions = slices.Collect(c.covered.Regions())
-			}
-		})
-	}
+	d.look(func(_ *group, now *content) {
+		if c := now.occupied.on(core); c != nil {
+			regions = slices.Collect(c.covered.Regions())
+		}
+	})
 	return slices.Values(regions)
 }
 
@@ -178,41 +157,48 @@ func (d Device) Owners(core l1.Core, addr uint64) iter.Seq[*program.Program] {
 
 // Programs returns the programs registered on the device when it was called, by id.
 func (d Device) Programs() iter.Seq[*program.Program] {
-	if d.c == nil {
-		return slices.Values[[]*program.Program](nil)
-	}
-	return slices.Values(d.list())
+	var out []*program.Program
+	d.read(func(c *chip) { out = c.programs() })
+	slices.SortFunc(out, byID)
+	return slices.Values(out)
 }
 
-// list returns the programs registered on the device, by id.
-func (d Device) list() (out []*program.Program) {
-	d.c.fleet.mu.RLock()
-	if g := d.c.group; g != nil {
-		out = d.c.fleet.programsOf(g.state)
+// read calls do with what d points to, under the lock, unless that is nothing.
+func (d Device) read(do func(*chip)) {
+	if d.c != nil {
+		d.c.fleet.mu.RLock()
+		defer d.c.fleet.mu.RUnlock()
+		do(d.c)
 	}
-	d.c.fleet.mu.RUnlock()
-	slices.SortFunc(out, byID)
-	return out
+}
+
+// write is read for what changes something: a copy writes to the original.
+func (d Device) write(do func(*chip)) {
+	if d.c != nil {
+		d.c.fleet.mu.Lock()
+		defer d.c.fleet.mu.Unlock()
+		do(d.c)
+	}
 }
 
 // look calls do with what a device holds, unless it was removed, under the lock. Of a device behind
 // others that is worked out once.
-func (c *chip) look(do func(*group, *content)) {
-	f := c.fleet
-	f.mu.RLock()
-	g := c.group
-	if known := g == nil || g.state.content != nil; known {
-		if g != nil {
-			do(g, g.state.content)
+func (d Device) look(do func(*group, *content)) {
+	behind := false
+	d.read(func(c *chip) {
+		if g := c.group; g != nil {
+			if behind = g.state.content == nil; !behind {
+				do(g, g.state.content)
+			}
 		}
-		f.mu.RUnlock()
+	})
+	if !behind {
 		return
 	}
-	f.mu.RUnlock()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if g := c.group; g != nil {
-		f.fill(g.state)
-		do(g, g.state.content)
-	}
+	d.write(func(c *chip) {
+		if g := c.group; g != nil {
+			c.fleet.fill(g.state)
+			do(g, g.state.content)
+		}
+	})
 }

@@ -18,21 +18,20 @@ type Moment struct {
 
 // Moment returns what lies in L1 now by BasisResident, but for some buffers.
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
-func (d Device) Moment(without ...BufferID) Moment {
-	if d.c == nil {
-		return Moment{}
-	}
-	d.c.fleet.mu.Lock() // a copy writes to the original
-	defer d.c.fleet.mu.Unlock()
-	m := Moment{left: d.c.left.keep()}
-	if h := d.c.heap(); h != nil {
+func (d Device) Moment(without ...BufferID) (m Moment) {
+	d.write(func(c *chip) {
+		m.left = c.left.keep()
+		h := c.heap()
+		if h == nil {
+			return
+		}
 		m.order = h.order.clone()
 		for _, id := range without {
 			if a := h.find(id); a != nil && a.stands() {
 				m.order.drop(a)
 			}
 		}
-	}
+	})
 	return m
 }
 
@@ -48,36 +47,27 @@ func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 // area left out (Totals.TrackedCore): none if nothing does.
 // Cost: O(classes of equal cores), whatever lies there.
 func (d Device) Fullest() (cores l1.CoreSet) {
-	if d.c == nil {
-		return cores
-	}
-	d.c.fleet.mu.Lock() // what a residue holds may be worked out now
-	defer d.c.fleet.mu.Unlock()
-	most := d.c.trackedNow().core
-	if most == 0 {
-		return cores
-	}
-	for part, bytes := range d.c.piled(most) {
-		if bytes == most {
-			cores = cores.Union(part)
+	d.write(func(c *chip) { // what a residue holds may be worked out now
+		most := c.trackedNow().core
+		for part, bytes := range c.piled(max(most, 1)) {
+			if bytes == most {
+				cores = cores.Union(part)
+			}
 		}
-	}
+	})
 	return cores
 }
 
 // TrackedOn returns what lies on one core, counted like Totals.TrackedCore.
 // Cost: O(classes of equal cores).
 func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
-	if d.c == nil {
-		return 0
-	}
-	d.c.fleet.mu.Lock()
-	defer d.c.fleet.mu.Unlock()
-	for part, n := range d.c.piled(0) {
-		if part.Has(core) {
-			bytes = n
+	d.write(func(c *chip) {
+		for part, n := range c.piled(0) {
+			if part.Has(core) {
+				bytes = n
+			}
 		}
-	}
+	})
 	return bytes
 }
 

@@ -9,11 +9,8 @@ import (
 // quick enough to be asked after each event. ok is false if no byte is registered.
 // Cost: O(classes of cores) where all buffers lie above all programs.
 func (d Device) LeastHeadroom() (free uint64, ok bool) {
-	if d.c == nil {
-		return 0, false
-	}
 	var closely *standing
-	d.c.look(func(_ *group, now *content) { free, ok, closely = d.leastHeadroom(&now.occupied) })
+	d.look(func(_ *group, now *content) { free, ok, closely = d.leastHeadroom(&now.occupied) })
 	if closely != nil {
 		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
 			free = min(free, room.Free)

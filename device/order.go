@@ -87,15 +87,13 @@ func (o *order) all() (out []*allocation) {
 // the device: above all kernels and the reserved area, below everything else (fit.Clears).
 // Cost: nothing.
 func (d Device) Clear() l1.Range {
-	if d.c == nil {
-		return anywhere()
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	if h := d.c.heap(); h != nil {
-		return h.free
-	}
-	return anywhere()
+	free := anywhere()
+	d.read(func(c *chip) {
+		if h := c.heap(); h != nil {
+			free = h.free
+		}
+	})
+	return free
 }
 
 // anywhere is all addresses.

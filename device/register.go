@@ -261,11 +261,14 @@ func (f *Fleet) Programs() iter.Seq[*program.Program] {
 
 func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 
-// programsOf returns the programs of a state, in any order: whoever asks sorts them when the
-// lock is open again. Cost: O(its programs, and all numbers in use / 64).
-func (f *Fleet) programsOf(s *state) []*program.Program {
-	v := s.sight()
-	return v.list(&f.roster)
+// programs returns those that are registered on a device, in any order: whoever asks sorts them
+// when the lock is open again. Cost: O(programs, and all numbers in use / 64).
+func (c *chip) programs() []*program.Program {
+	if c.group == nil {
+		return nil
+	}
+	v := c.group.state.sight()
+	return v.list(&c.fleet.roster)
 }
 
 // fits refuses p on devices of another Spec and then, where there are none, outside the

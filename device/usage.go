@@ -134,25 +134,21 @@ func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[fit.Resident] {
 }
 
 // tiles returns what lives on the device by sets of cores that hold the same.
-func (d Device) tiles(basis Basis) []tile {
-	if d.c == nil {
-		return nil
-	}
-	d.c.fleet.mu.RLock()
-	defer d.c.fleet.mu.RUnlock()
-	var layers []layer
-	if basis == BasisRegistered {
-		if g := d.c.group; g != nil {
-			programs := d.c.fleet.programsOf(g.state)
+func (d Device) tiles(basis Basis) (out []tile) {
+	d.read(func(c *chip) {
+		var layers []layer
+		if basis != BasisRegistered {
+			layers = appendResidue(layers, c.left)
+		} else {
+			programs := c.programs()
 			slices.SortFunc(programs, byID)
 			for _, p := range programs {
 				layers = appendProgram(layers, p)
 			}
 		}
-	} else {
-		layers = appendResidue(layers, d.c.left)
-	}
-	return tiles(appendAllocations(layers, d.c.heap().sorted()))
+		out = tiles(appendAllocations(layers, c.heap().sorted()))
+	})
+	return out
 }
 
 // appendResidue adds what dispatches left.
