@@ -16,9 +16,9 @@ type latest struct {
 	leaks   []watch.Leak
 }
 
-// refuses takes in a record that changed nothing, or nothing that it should.
+// refuses takes in a record that changed nothing.
 func (l *latest) refuses(e *wire.Effect) {
-	if e.Odd == "" {
+	if e.What != wire.Unknown && e.What != wire.Refused {
 		return
 	}
 	l.refused = last(append(l.refused, fmt.Sprintf("process %d, device %d: %v of 0x%x, %d bytes: %s", e.PID, e.Device, e.Type, e.ID, e.Bytes, e.Odd)))

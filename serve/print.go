@@ -207,8 +207,11 @@ func (s *Server) dumpKernels() {
 		if lot.Type != wire.TypeKernelLoad {
 			continue
 		}
-		age := (now - min(lot.Time, now)) / uint64(time.Second)
-		b = fmt.Appendf(b, "  Device %d: kernel 0x%x, %s, %.1f KB (PID %d, %d s)\n", lot.Device, lot.ID, wire.KernelKind(lot.Kind), float64(lot.Size)/1024, lot.PID, age)
+		age := "age unknown"
+		if lot.Time > 0 {
+			age = fmt.Sprintf("%d s", (now-min(lot.Time, now))/uint64(time.Second))
+		}
+		b = fmt.Appendf(b, "  Device %d: kernel 0x%x, %s, %.1f KB (PID %d, %s)\n", lot.Device, lot.ID, wire.KernelKind(lot.Kind), float64(lot.Size)/1024, lot.PID, age)
 	}
 	s.print(b, false)
 }

@@ -255,17 +255,20 @@ func TestDeath(t *testing.T) {
 	})
 }
 
-// The last three things that were refused are told in words.
+// The last three things that were refused are told in words, and nothing that was taken in: a buffer
+// that comes again with another size is odd, and one reference more.
 func TestLastRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest()})
 		one := s.connect(10)
 		free := wire.Record{Type: wire.TypeCBFree, ID: 5, Size: 16}
 		send(t, one, wire.Newest(), cb, free, free, wire.Record{Type: wire.TypeAlloc, ID: 6})
+		send(t, one, wire.Newest(), wire.Record{Type: wire.TypeAlloc, ID: 8, Size: 64}, wire.Record{Type: wire.TypeAlloc, ID: 8, Size: 32})
 		synctest.Wait()
 		require.Equal(t, []string{
 			"process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: CB_FREE of 0x5, 16 bytes: unknown-free", "process 10, device 0: ALLOC of 0x6, 0 bytes: size",
 		}, s.Snapshot().Refused)
+		require.Contains(t, s.Snapshot().Odd, watch.Odd{Code: "differs", Count: 1})
 		send(t, one, wire.Newest(), wire.Record{Type: wire.TypeFree, Device: 256, ID: 7})
 		synctest.Wait()
 		got := s.Snapshot().Refused
@@ -489,6 +492,7 @@ func TestPrinted(t *testing.T) {
 				wire.Record{Type: wire.TypeCBAlloc, Size: 1 << 20, ID: 0x19000}, wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 0x19000},
 				wire.Record{Type: wire.TypeAlloc, Size: 4096, Kind: 0, ID: 0x1f},
 				wire.Record{Type: wire.TypeKernelLoad, Size: 2048, Kind: 1, ID: 3, Time: uint64(time.Now().UnixNano())},
+				wire.Record{Type: wire.TypeKernelLoad, Size: 1024, Kind: 1, ID: 4}, // of no time
 				wire.Record{Type: wire.TypeCBFree, ID: 0x19000}, wire.Record{Type: wire.TypeAlloc})
 			time.Sleep(2500 * time.Millisecond)
 			send(t, conn, wire.Newest(), wire.Record{Type: wire.TypeDumpRemaining}, wire.Record{Type: wire.TypeDumpKernels})
@@ -500,6 +504,7 @@ func TestPrinted(t *testing.T) {
 	}
 	tail := `✓ [PID 4242] Allocated 4096 bytes of DRAM on device 0 (buffer_id=0x1f)
 ✓ [KERNEL_LOAD] Fabric kernel on Device 0: +0.00195312 MB (Total: 0.00195312 MB)
+✓ [KERNEL_LOAD] Fabric kernel on Device 0: +0.000976562 MB (Total: 0.00292969 MB)
 `
 	lists := `
 Remaining allocations:
@@ -508,6 +513,7 @@ Remaining allocations:
 
 Loaded kernels:
   Device 0: kernel 0x3, Fabric, 2.0 KB (PID 4242, 2 s)
+  Device 0: kernel 0x4, Fabric, 1.0 KB (PID 4242, age unknown)
 
 📊 Current Statistics:
   Device 0:
@@ -531,14 +537,14 @@ Loaded kernels:
 
 	out, _ = session(t, serve.FormatJSON)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	require.Len(t, lines, 9)
+	require.Len(t, lines, 11)
 	for _, line := range lines {
 		require.True(t, json.Valid([]byte(line)), line)
 	}
-	require.Contains(t, lines[4], `"what":"gone","type":"CB_FREE","device":0,"pid":4242,"id":102400,"bytes":262144,"refs":1,"total_bytes":1048576,"core_at_most_bytes":1048576}`)
-	require.Contains(t, lines[5], `"what":"refused","type":"ALLOC"`)
-	require.Contains(t, lines[5], `"anomaly":"size"`)
-	require.Contains(t, lines[8], `"what":"live","type":"KERNEL_LOAD","device":0,"pid":4242,"id":3,"bytes":2048,"kind":"Fabric"`)
+	require.Contains(t, lines[5], `"what":"gone","type":"CB_FREE","device":0,"pid":4242,"id":102400,"bytes":262144,"refs":1,"total_bytes":1048576,"core_at_most_bytes":1048576}`)
+	require.Contains(t, lines[6], `"what":"refused","type":"ALLOC"`)
+	require.Contains(t, lines[6], `"anomaly":"size"`)
+	require.Contains(t, lines[9], `"what":"live","type":"KERNEL_LOAD","device":0,"pid":4242,"id":3,"bytes":2048,"kind":"Fabric"`)
 }
 
 // What is recorded says the same as the server, in each log alone, however often it turns.

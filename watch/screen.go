@@ -342,7 +342,7 @@ func (m *Model) wrong() (out []Line) {
 		out = append(out, Line{"odd: " + strings.Join(words, ", "), Warn})
 	}
 	for _, l := range m.now.Leaks {
-		out = append(out, Line{fmt.Sprintf("leaked by process %d: %d CBs, %d buffers, %d kernels", l.PID, l.CBs, l.Buffers, l.Kernels), Warn})
+		out = append(out, Line{fmt.Sprintf("leaked by process %d: %s, %s, %s", l.PID, shown.Plural(l.CBs, "CB"), shown.Plural(l.Buffers, "buffer"), shown.Plural(l.Kernels, "kernel")), Warn})
 	}
 	for _, text := range m.now.Refused {
 		out = append(out, Line{"refused: " + text, Warn})

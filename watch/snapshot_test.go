@@ -79,7 +79,7 @@ func TestRegion(t *testing.T) {
 	require.Nil(t, d.Registered)
 	require.Equal(t, &five, d.Dispatched)
 	require.Equal(t, 64, d.Cores)
-	require.EqualValues(t, 12<<30, *d.DRAMSize)
+	require.Equal(t, uint64(12<<30), *d.DRAMSize)
 }
 
 // Labels are escaped, and what nobody knows has no series.

@@ -55,5 +55,5 @@ type Effect struct {
 	Wrapped bool
 	Leaked  bool // of Release
 	Lot     Lot  // which came or went
-	Heir    Lot  // where what counts for several processes is another one's now: that, as that one has it; else zero
+	Heir    Lot  // the lot of the process that goes on with what several had, and which counts from now on; else zero
 }

@@ -119,8 +119,11 @@ func TestServeFlags(t *testing.T) {
 		{"--devices 0-99999=n150", "want devices like 0-7=n150"},
 		{"--devices 0=n151", `board "n151": want one of`},
 		{"--devices 0=n150,0=n300", "device 0 comes twice"},
-		{"--devices 0=n150:0", `DRAM of "0": want bytes like 12GiB`},
-		{"--devices 0=n150:12GB", `DRAM of "12GB": want bytes like 12GiB`},
+		{"--devices 0=n150:0", `DRAM of "0": want 1MiB or more, like 12GiB`},
+		{"--devices 0=n150:6", `DRAM of "6": want 1MiB or more, like 12GiB`},
+		{"--devices 0=n150,8=mesh:0-1,9=mesh:8", "mesh 9: its chip 8 is a mesh"},
+		{"--devices 32=mesh:32", "mesh 32: its chip 32 is a mesh"},
+		{"--devices 0=n150:12GB", `DRAM of "12GB": want 1MiB or more, like 12GiB`},
 		{"--devices 0=mesh:x", `mesh of "x": want chips like 0-7`},
 		{"--mode 888", "want permissions like 0600"},
 		{"--mode 1777", "want permissions like 0600"},
@@ -138,5 +141,31 @@ func TestServeFlags(t *testing.T) {
 		require.Empty(t, stdout)
 		require.Contains(t, stderr, c.want, c.args)
 		requireOneLine(t, stderr)
+	}
+}
+
+// Nobody takes away a log that another server records, not even an empty one.
+func TestServeNextLogInUse(t *testing.T) {
+	const log = `{"event":"log","version":1}` + "\n"
+	path := filepath.Join(t.TempDir(), "live.jsonl")
+	for _, text := range []string{"", log} {
+		in := serving{record: path}
+		file, err := in.nextLog()
+		require.NoError(t, err)
+		_, err = io.WriteString(file, text)
+		require.NoError(t, err)
+		for range 3 {
+			_, err := (&serving{record: path}).nextLog()
+			require.EqualError(t, err, path+": another server records it")
+		}
+		_, err = io.WriteString(file, log)
+		require.NoError(t, err)
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, text+log, string(got))
+		require.NoError(t, file.Close())
+		next, err := in.nextLog()
+		require.NoError(t, err)
+		require.NoError(t, next.Close())
 	}
 }

@@ -53,7 +53,24 @@ func (f *devicesFlag) Set(s string) error {
 			added = append(added, like)
 		}
 	}
+	if err := checkChips(added); err != nil {
+		return err
+	}
 	*f = added
+	return nil
+}
+
+// checkChips verifies that no chip of a mesh is a mesh.
+func checkChips(devices []wire.Device) error {
+	meshes := map[int32]bool{}
+	for _, d := range devices {
+		meshes[d.ID] = d.Chips != nil
+	}
+	for _, d := range devices {
+		if i := slices.IndexFunc(d.Chips, func(id int32) bool { return meshes[id] }); i >= 0 {
+			return fmt.Errorf("mesh %d: its chip %d is a mesh", d.ID, d.Chips[i])
+		}
+	}
 	return nil
 }
 
@@ -87,8 +104,8 @@ func deviceLike(what string) (d wire.Device, err error) {
 	what, dram, more := strings.Cut(what, ":")
 	if more {
 		bytes, err := l1.ParseBytes(dram)
-		if err != nil || bytes == 0 || bytes > l1.MaxAddr {
-			return d, fmt.Errorf("DRAM of %q: want bytes like 12GiB", dram)
+		if err != nil || bytes < 1<<20 || bytes > l1.MaxAddr { // 6 stands for 6GiB
+			return d, fmt.Errorf("DRAM of %q: want 1MiB or more, like 12GiB", dram)
 		}
 		d.DRAM = uint64(bytes)
 	}

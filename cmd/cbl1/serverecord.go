@@ -19,10 +19,20 @@ func (e *notLogError) Error() string {
 	return fmt.Sprintf("%s: is there and no event log: it stays, and nothing is recorded", e.path)
 }
 
-// nextLog opens the log that is recorded. A log that is there is renamed, and one behind it too; an
-// empty file gives way. The error is a *notLogError where something else would have to, which
-// stays as all else does, or one of the system.
+// An inUseError is a log that another server records.
+type inUseError struct {
+	path string
+}
+
+func (e *inUseError) Error() string { return e.path + ": another server records it" }
+
+// nextLog opens the log that is recorded, and locks it. A log that is there is renamed, and one behind
+// it too; an empty file gives way. The error is a *notLogError where something else would have to, an
+// *inUseError where the log grows, or one of the system: then all stays.
 func (in *serving) nextLog() (io.WriteCloser, error) {
+	if err := unused(in.record); err != nil {
+		return nil, err
+	}
 	paths := [...]string{in.record, in.record + ".1", in.record + ".2"}
 	n := 0 // logs that are in the way
 	for n < len(paths) {
@@ -43,7 +53,35 @@ func (in *serving) nextLog() (io.WriteCloser, error) {
 	if err := os.Remove(in.record); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was empty
 		return nil, err
 	}
-	return os.OpenFile(in.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(in.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := lockLog(f)
+	if err == nil && !locked { // by a server that looked at it between the two calls
+		err = &inUseError{in.record}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// unused returns an *inUseError for a log that another server records.
+func unused(path string) error {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // isLog says what it is
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only looked at
+	locked, err := lockLog(f)
+	if err == nil && !locked {
+		err = &inUseError{path}
+	}
+	return err
 }
 
 // isLog reports whether a file is an event log: an empty one is none, nor is one that is not there.
