@@ -377,7 +377,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	}
 	a.charge = max(a.charge, sum.lo)
 	a.serial = f.newSerial()
-	a.hash = f.hashes.of(a.serial)
+	a.hash = f.numbers.of(a.serial)
 	if b.Backing || sum.lo == 0 {
 		return a, nil
 	}

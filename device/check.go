@@ -163,7 +163,7 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 		known[k] = len(out)
 		out = append(out, stateSite{c.group.state.sight(), siteOf(c)})
 	}
-	f.heapsPictured.Store(f.serial + 1)
+	f.heapsPictured.Store(f.numbers.last + 1)
 	return out, nil
 }
 
@@ -177,7 +177,7 @@ func (f *Fleet) picturedStates(s Set) (out []stateSite, known roster, err error)
 	out, places := touched[stateSite](groups), make(map[stateKey]int, groups)
 	f.mu.RLock()
 	if out, err = f.statesOf(s, out, places); len(out) > 0 {
-		f.pictured.Store(f.serial + 1)
+		f.pictured.Store(f.numbers.last + 1)
 		known.of = slices.Clone(f.roster.of)
 	}
 	f.mu.RUnlock()
@@ -241,7 +241,7 @@ func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, 
 	if err != nil || !closely && clearAll(p, all) {
 		return nil, err
 	}
-	f.heapsPictured.Store(f.serial + 1)
+	f.heapsPictured.Store(f.numbers.last + 1)
 	return all, nil
 }
 

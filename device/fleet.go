@@ -32,8 +32,7 @@ type Fleet struct {
 	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
-	serial   uint64 // given last: to registrations, allocations, residues, and what is at a crossing
-	hashes   hashes
+	numbers  numbers // of registrations, allocations, residues, and what is at a crossing
 	// Contents that were born before the first number, and heaps that were named before the
 	// second one, are read without the lock: who changes one changes a copy.
 	pictured, heapsPictured atomic.Uint64
@@ -93,11 +92,8 @@ func (r *registration) id() uint64 {
 	return r.serial
 }
 
-// newSerial returns a number that was not given before.
-func (f *Fleet) newSerial() uint64 {
-	f.serial++
-	return f.serial
-}
+// newSerial returns a number that was not given out before.
+func (f *Fleet) newSerial() uint64 { return f.numbers.next() }
 
 // share lets r use these bits, which nobody changes from now on, or those of the
 // program before it if they are equal: many programs on many devices would each take

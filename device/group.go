@@ -123,7 +123,7 @@ func (f *Fleet) bring(g *group, to *state, peak Peaks, cores *corePeaks) {
 		from.part(g)
 	}
 	g.state, g.peak, g.cores = to, peak, cores
-	to.join(g, &f.hashes)
+	to.join(g, &f.numbers.hashes)
 	if from != nil {
 		f.leave(from, to)
 	}
@@ -132,7 +132,7 @@ func (f *Fleet) bring(g *group, to *state, peak Peaks, cores *corePeaks) {
 // place returns the group of state s with the given peaks, a new one if there is
 // none.
 func (f *Fleet) place(s *state, peak Peaks, cores *corePeaks) *group {
-	if g := s.group(peak, cores, &f.hashes); g != nil {
+	if g := s.group(peak, cores, &f.numbers.hashes); g != nil {
 		return g
 	}
 	g := &group{index: len(f.groups)}
@@ -177,7 +177,7 @@ func (f *Fleet) move(g *group, slots bitset, n int, to *state, peak Peaks, cores
 		g.peak, g.cores = peak, cores
 		return
 	}
-	same := to.group(peak, cores, &f.hashes)
+	same := to.group(peak, cores, &f.numbers.hashes)
 	switch {
 	case same == g:
 	case n < g.n:

@@ -210,7 +210,7 @@ func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
 		return &moves[*at]
 	}
 	if add != nil && add.users == 0 && add.placed != nil {
-		f.roster.enter(add.placed, &f.hashes)
+		f.roster.enter(add.placed, &f.numbers.hashes)
 	}
 	for slot := range slots.all() {
 		find(f.slots[slot].heap()).n++

@@ -62,7 +62,7 @@ func (f *Fleet) recounting() *recounting {
 func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
 	for place, g := range f.groups {
 		t.about(f.ids[g.anySlot()], "", nil)
-		g.checkFound(t, place, &f.hashes)
+		g.checkFound(t, place, &f.numbers.hashes)
 		out.groups = append(out.groups, recounted{t.id, g.state.sight(), *g, g.state.hash, g.state.totals, g.state.charge})
 		last := &out.groups[len(out.groups)-1]
 		last.slots.bitset = out.copied(g.slots)
@@ -82,8 +82,8 @@ func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
 	}
 	out.live, out.charge = f.live.clone(), f.charge
 	f.copyChips(out, heaps)
-	f.pictured.Store(f.serial + 1)
-	f.heapsPictured.Store(f.serial + 1)
+	f.pictured.Store(f.numbers.last + 1)
+	f.heapsPictured.Store(f.numbers.last + 1)
 }
 
 // copied returns the slots of a set as they are now, in memory that copies share.

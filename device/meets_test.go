@@ -16,7 +16,7 @@ import (
 // compared. With -tags cbl1meets that is so in every test.
 
 // Blind makes every hash of a fleet, which must be empty, 0.
-func Blind(f *Fleet) { f.hashes.blind = true }
+func Blind(f *Fleet) { f.numbers.blind = true }
 
 func TestNothingIsLeftWithOneHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { nothingIsLeft(t, Blind) })

@@ -108,7 +108,7 @@ func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration
 		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
 		reach:   reach(reserved),
 	}
-	f.roster.enter(r, &f.hashes)
+	f.roster.enter(r, &f.numbers.hashes)
 	return r
 }
 

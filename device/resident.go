@@ -388,7 +388,7 @@ func (f *Fleet) piecesOf(r *registration) []piece {
 	}
 	out := []piece{}
 	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
-		out = append(out, piece{&writer{r.program, r.serial, kind, g, f.hashes.of(f.newSerial())}, cores})
+		out = append(out, piece{&writer{r.program, r.serial, kind, g, f.numbers.of(f.newSerial())}, cores})
 	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
 		var rest l1.CoreSet // where its configuration is written with no bytes

@@ -95,7 +95,7 @@ func (f *Fleet) picture() (p picture) {
 	for _, g := range f.groups {
 		p.groups = append(p.groups, pictured{g.state, g.state.sight(), g.cores})
 	}
-	f.pictured.Store(f.serial + 1)
+	f.pictured.Store(f.numbers.last + 1)
 	p.roster.of = append(p.roster.of, f.roster.of...)
 	return p
 }
