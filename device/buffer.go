@@ -21,6 +21,9 @@ type Buffer = fit.Buffer
 // A Part is one range of bytes on some cores, of a Buffer of several parts.
 type Part = fit.Part
 
+// BufferTotals are the live buffers of a device, or of all devices of a mesh.
+type BufferTotals = fit.BufferTotals
+
 // Wrong calls about buffers, to be matched with errors.Is.
 var (
 	ErrAllocated    = errors.New("buffer is allocated already")
@@ -45,55 +48,6 @@ func (e *BufferError) Error() string {
 }
 
 func (e *BufferError) Unwrap() error { return e.Err }
-
-// BufferTotals are the live buffers of a device, or of all devices of a mesh: bytes
-// are sums of Buffer.Size, as an allocator counts them.
-type BufferTotals struct {
-	Count    int    // live buffers; backing ones are not among them
-	L1       uint64 // L1 buffers, those of GlobalCircularBuffers and service cores too
-	L1Small  uint64
-	DRAM     uint64
-	Trace    uint64
-	System   uint64
-	Kernels  uint64 // kernels and the reserved area
-	Backings int    // allocations that back a mesh buffer
-	Backing  uint64 // their bytes, of any kind
-}
-
-// of returns the figures that a buffer counts in.
-func (t *BufferTotals) of(b *Buffer) (count *int, bytes *uint64) {
-	switch {
-	case b.Backing:
-		return &t.Backings, &t.Backing
-	case b.Kind == KindDRAM:
-		bytes = &t.DRAM
-	case b.Kind == KindTrace:
-		bytes = &t.Trace
-	case b.Kind == KindSystem:
-		bytes = &t.System
-	case b.Kind == KindL1Small:
-		bytes = &t.L1Small
-	case b.Kind == KindKernel, b.Kind == KindReserved:
-		bytes = &t.Kernels
-	default:
-		bytes = &t.L1
-	}
-	return &t.Count, bytes
-}
-
-// move adds the difference between two figures of a device to a sum over devices.
-func (t *BufferTotals) move(from, to BufferTotals) {
-	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
-	t.Count += to.Count - from.Count
-	t.L1 += to.L1 - from.L1
-	t.L1Small += to.L1Small - from.L1Small
-	t.DRAM += to.DRAM - from.DRAM
-	t.Trace += to.Trace - from.Trace
-	t.System += to.System - from.System
-	t.Kernels += to.Kernels - from.Kernels
-	t.Backings += to.Backings - from.Backings
-	t.Backing += to.Backing - from.Backing
-}
 
 // An allocation is a Buffer that is live on a device, in the form that can be
 // counted. It never changes.

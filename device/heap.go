@@ -115,10 +115,8 @@ func (h *heap) change(add, drop *allocation) {
 		h.live.put(add.ID, add)
 		h.hash += add.hash
 		h.charge += add.charge
-		count, bytes := h.totals.of(&add.Buffer)
-		*count++
-		*bytes += add.Size
-		if add.placed != nil && !below.Has(add.Kind) {
+		h.totals.Add(&add.Buffer)
+		if add.placed != nil && !add.Kind.Below() {
 			h.placed.add(add.placed)
 			h.full = h.placed.fullest
 		}
@@ -131,10 +129,8 @@ func (h *heap) change(add, drop *allocation) {
 	h.live.drop(drop.ID)
 	h.hash -= drop.hash
 	h.charge -= drop.charge
-	count, bytes := h.totals.of(&drop.Buffer)
-	*count--
-	*bytes -= drop.Size
-	if drop.placed != nil && !below.Has(drop.Kind) {
+	h.totals.Drop(&drop.Buffer)
+	if drop.placed != nil && !drop.Kind.Below() {
 		h.placed.remove(drop.placed)
 		h.full = h.placed.fullest
 	}
@@ -328,7 +324,7 @@ func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
 	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)
 	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
 	if m := c.mesh; m != nil {
-		m.sum.Buffers.move(before, now)
+		m.sum.Buffers.Move(before, now)
 		m.load += c.heap().charged() - charge // wraps and comes back
 		f.touch(m)
 	}

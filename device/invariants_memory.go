@@ -137,20 +137,18 @@ func (all *recounting) checkHeaps(t *audit) {
 func (h *heap) count(a *allocation) {
 	h.hash += a.hash
 	h.charge += a.charge
-	count, bytes := h.totals.of(&a.Buffer)
-	*count++
-	*bytes += a.Size
+	h.totals.Add(&a.Buffer)
 	for p := range a.All() {
 		switch {
 		case a.Backing || p.Range.Len() == 0 && !a.Unsized || p.Cores.Len() == 0:
 			continue
-		case below.Has(a.Kind):
+		case a.Kind.Below():
 			h.free.Start = max(h.free.Start, p.Range.End)
 		default:
 			h.free.End = min(h.free.End, p.Range.Start)
 		}
 	}
-	if a.placed != nil && !below.Has(a.Kind) {
+	if a.placed != nil && !a.Kind.Below() {
 		h.placed.add(a.placed)
 	}
 }
@@ -377,7 +375,7 @@ func (n *tally) trackedBy(left *residue, h *heap) tracked {
 	paintResidue(on, left)
 	if h != nil {
 		for _, a := range h.live.all() {
-			if a.Backing || !a.Kind.InL1() || below.Has(a.Kind) {
+			if a.Backing || !a.Kind.InL1() || a.Kind.Below() {
 				continue
 			}
 			for p := range a.All() {
@@ -405,7 +403,7 @@ func (n *tally) addTo(m *mesh, c *chip) {
 	now := n.trackedBy(c.left, c.heap())
 	m.sum.Tracked += now.bytes
 	m.sum.TrackedCore = max(m.sum.TrackedCore, now.core)
-	m.sum.Buffers.move(BufferTotals{}, c.heap().sums())
+	m.sum.Buffers.Move(BufferTotals{}, c.heap().sums())
 	m.load += left.bytes + left.other + c.heap().charged()
 }
 

@@ -10,8 +10,8 @@ import (
 type Kind = fit.Kind
 
 // The kinds of package fit. Opinions differ whether kernels and the reserved area belong
-// to a total of L1, so there are two: Usage.Tracked leaves them out, Usage.WithKernels
-// has them.
+// to a total of L1, so there are two: Usage.Tracked leaves them out (Kind.Below),
+// Usage.WithKernels has them.
 const (
 	KindCB         = fit.KindCB
 	KindDataflow   = fit.KindDataflow
@@ -54,6 +54,3 @@ func (s Kinds) String() string {
 	}
 	return strings.Join(words, " + ")
 }
-
-// below are the kinds that Tracked leaves out.
-const below = Kinds(1<<KindKernel | 1<<KindReserved)

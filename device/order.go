@@ -31,7 +31,7 @@ func byEnd(a, b *allocation) bool {
 // of returns the tree that a buffer belongs into.
 func (o *order) of(a *allocation) *btree.BTreeG[*allocation] {
 	tree, less := &o.above, byStart
-	if below.Has(a.Kind) {
+	if a.Kind.Below() {
 		tree, less = &o.below, byEnd
 	}
 	if *tree == nil {

@@ -111,7 +111,7 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 		g := UsageGroup{Cores: t.cores, Usage: t.usage(), residents: t.residents()}
 		all := make([]l1.Range, 0, len(t.layers))
 		for _, y := range t.layers {
-			if !below.Has(y.kind) {
+			if !y.kind.Below() {
 				all = append(all, y.ranges...)
 			}
 		}
@@ -233,12 +233,12 @@ func (t *tile) usage() Usage {
 func (u *Usage) count(kinds Kinds, n uint64) {
 	var o Usage
 	o.WithKernels = n
-	if kinds&^below != 0 {
-		o.Tracked = n
-	}
 	for k := range numL1 {
 		if kinds.Has(k) {
 			o.kinds[k] = n
+			if !k.Below() {
+				o.Tracked = n
+			}
 		}
 	}
 	if kinds&(kinds-1) != 0 {

@@ -124,7 +124,7 @@ func (at *Place) free() l1.Range { return freeBeside(at.beside(nil)) }
 func freeBeside(layers []layer) l1.Range {
 	free := l1.Range{End: math.MaxUint64}
 	for _, y := range layers {
-		if y.buffer.Kind == KindKernel || y.buffer.Kind == KindReserved {
+		if y.buffer.Kind.Below() {
 			free.Start = max(free.Start, y.ranges[len(y.ranges)-1].End)
 		} else {
 			free.End = min(free.End, y.ranges[0].Start)

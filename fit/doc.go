@@ -4,8 +4,8 @@
 // # Model
 //
 // A [Place] is what lives in the L1 of one device, or of several that are equal in this:
-// [Buffer]s of a [Kind], each on some cores ([Part]). Devices and buffers have names, a
-// [DeviceID] and a [BufferID]. [Check] lets two judges look at a program there:
+// [Buffer]s of a [Kind], each on some cores ([Part]), and [BufferTotals] count them. Devices
+// and buffers have names, a [DeviceID] and a [BufferID]. [Check] lets two judges look at a program there:
 //
 //   - tt-metal's own checks, to the letter. They compare the end of what its bookkeeping
 //     charges a core range with one address of a device, or, in HYBRID mode, with the

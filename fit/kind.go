@@ -38,6 +38,10 @@ const (
 // InL1 reports whether things of this kind lie in the L1 of cores.
 func (k Kind) InL1() bool { return k < numL1 }
 
+// Below reports whether things of this kind lie below the circular buffers: kernels and
+// the reserved area. Totals of what is tracked leave them out.
+func (k Kind) Below() bool { return k == KindKernel || k == KindReserved }
+
 // String returns the kind in words, like "L1 buffer".
 func (k Kind) String() string {
 	switch k {

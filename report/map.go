@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -199,7 +198,7 @@ func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
 		if x.Program == nil {
 			b.Fill = draw.FillBuffer
 		}
-		if x.Kind == device.KindKernel || x.Kind == device.KindReserved {
+		if x.Kind.Below() {
 			continue // below the base, as is said there
 		}
 		out = append(out, b)

@@ -56,7 +56,7 @@ func onlyCBs(p *replay.L1Peak) bool {
 func kindsText(p *replay.L1Peak) string {
 	var kinds []string
 	for _, k := range p.Kinds {
-		if k.Kind != device.KindKernel && k.Kind != device.KindReserved {
+		if !k.Kind.Below() {
 			kinds = append(kinds, fmt.Sprintf("%ss %s", k.Kind, grouped(k.Bytes)))
 		}
 	}

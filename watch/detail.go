@@ -70,7 +70,7 @@ func DetailOf(d device.Device) *Detail {
 	first, _ := most.Cores.First()
 	out.Core, out.Alike = first.String(), max(0, most.Cores.Len()-1)
 	for r := range most.Residents() {
-		if r.Kind == device.KindKernel || r.Kind == device.KindReserved {
+		if r.Kind.Below() {
 			continue // below the base
 		}
 		if len(out.Blocks) == maxDetail {

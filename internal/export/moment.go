@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -101,7 +100,7 @@ func (m Moment) owners() []owned {
 	var all []owned
 	var cuts []uint64
 	for _, held := range m.Held {
-		if held.Kind != fit.KindKernel && held.Kind != fit.KindReserved && !held.Range.IsEmpty() {
+		if !held.Kind.Below() && !held.Range.IsEmpty() {
 			all = append(all, owned{L1Resident: held})
 			cuts = append(cuts, held.Range.Start, held.Range.End)
 		}
