@@ -43,9 +43,7 @@ type Fleet struct {
 	roster roster
 	groups []*group
 
-	residues  shelf[residue]       // not all that are in use
-	writings  map[writing]*residue // what they left
-	recall    recall
+	residues  residues
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
@@ -420,7 +418,7 @@ func (f *Fleet) rest() {
 		return
 	}
 	f.programs, f.lately = nil, bitset{}
-	f.residues, f.writings, f.recall = shelf[residue]{}, nil, recall{}
+	f.residues = residues{}
 	if len(f.groups) == 0 {
 		f.states = shelf[state]{}
 		return

@@ -31,16 +31,6 @@ type heap struct {
 	known   tracked  // what is tracked with it
 }
 
-// tracked is what lies in the L1 of a device, in bytes, each byte once, without kernels
-// and the reserved area.
-type tracked struct {
-	bytes uint64 // summed over cores; see Totals.Tracked
-	core  uint64 // on the fullest core
-}
-
-// raise returns the larger of both figures, each for itself.
-func (t tracked) raise(o tracked) tracked { return tracked{max(t.bytes, o.bytes), max(t.core, o.core)} }
-
 // maxTracked is how many answers a heap remembers: one for each program of a model that
 // takes its turn.
 const maxTracked = maxResidues

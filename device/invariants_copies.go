@@ -42,11 +42,7 @@ func (f *Fleet) copyChips(out *recounting, heaps []usedHeap) {
 			to.mesh = meshes[m]
 		}
 		if c.left != nil && left[c.left] == nil {
-			r := *c.left
-			if r.loose {
-				r.planes = c.left.fresh()
-			}
-			left[c.left] = &r
+			left[c.left] = c.left.copied()
 		}
 		to.left = left[c.left]
 		if c.memory != nil {

@@ -6,20 +6,17 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A tally counts anew what the devices of a fleet hold beside what is registered:
 // from the programs that were dispatched and the parts of buffers, core by core,
 // without classes, region trees or layers. Devices share what they share here too.
 type tally struct {
-	residues map[*residue]residueCount
+	residues residueCounts
 	users    map[*residue]int
 	tracked  map[holding]tracked
 	asked    map[*heap]bool // what it remembers
 }
-
-type residueCount struct{ bytes, other, all, core uint64 }
 
 // A holding is what a device has: what dispatches left, and buffers.
 type holding struct {
@@ -28,7 +25,7 @@ type holding struct {
 }
 
 func newTally() *tally {
-	return &tally{map[*residue]residueCount{}, map[*residue]int{}, map[holding]tracked{}, map[*heap]bool{}}
+	return &tally{residueCounts{}, map[*residue]int{}, map[holding]tracked{}, map[*heap]bool{}}
 }
 
 // checkUsers returns the heaps that devices have, each of which is found.
@@ -192,16 +189,9 @@ func (a *allocation) checkPlaced(t *audit) {
 	same(t, "bytes", placed, union)
 }
 
-func length(ranges []l1.Range) (sum uint64) {
-	for _, r := range ranges {
-		sum += r.Len()
-	}
-	return sum
-}
-
 // checkChip holds a device against what it was left with and its buffers.
 func (n *tally) checkChip(t *audit, c *chip) {
-	again := n.countResidue(t, c.left)
+	again := n.residues.count(t, c.left)
 	n.users[c.left]++
 	if t.who = "device"; t.err != nil {
 		return
@@ -213,7 +203,7 @@ func (n *tally) checkChip(t *audit, c *chip) {
 		return
 	}
 	now := c.totals()
-	t.sums(tracked{now.Tracked, now.TrackedCore}, n.trackedBy(c.left, c.heap()))
+	t.sums(tracked{bytes: now.Tracked, core: now.TrackedCore}, n.trackedBy(c.left, c.heap()))
 	t.tracked(now.Peak, now)
 	n.checkAnswers(t, c.heap())
 }
@@ -231,136 +221,10 @@ func (n *tally) checkUsers(t *audit, chips []*chip) {
 // checkKnown verifies that nothing that others know is changed in place.
 func (f *Fleet) checkKnown(t *audit) {
 	t.about(0, "", nil)
-	known := func(r *residue) { t.once("number of times that a known residue stays as it is", r == nil || !r.loose) }
-	for _, r := range f.residues.all() {
-		known(r)
-	}
-	for w, to := range f.writings {
-		known(w.under)
-		known(to)
-	}
+	f.residues.checkKnown(t)
 	for _, c := range f.slots {
 		if c != nil && c.heap() != nil {
-			known(c.heap().last)
-		}
-	}
-}
-
-// countResidue counts what dispatches left, and holds what is kept for it against
-// that.
-func (n *tally) countResidue(t *audit, r *residue) (out residueCount) {
-	if r == nil {
-		return out
-	}
-	if known, ok := n.residues[r]; ok {
-		return known
-	}
-	if checkPlanes(t, r.planes); t.err != nil { // they have no pieces
-		return out
-	}
-	h := out.countPieces(t, r)
-	end := out.countCells(t, r)
-	same(t, "device resident", r.bytes, out.bytes)
-	same(t, "device resident dataflow buffers and scratchpads", r.other, out.other)
-	same(t, "device resident, of all kinds", r.all, out.all)
-	same(t, "device resident, on the fullest core", r.core, out.core)
-	same(t, "end of what is resident", r.end, end)
-	same(t, "charge of what is resident", r.charge, out.bytes+out.other)
-	same(t, "hash of what is resident", r.hash, h)
-	n.residues[r] = out
-	return out
-}
-
-// countPieces counts the programs of a residue, by kind, and returns their hash.
-func (out *residueCount) countPieces(t *audit, r *residue) (h hash) {
-	cores := 0
-	for _, w := range r.written() {
-		for core := range w.cores.All() {
-			if r.loose {
-				h += w.hash
-			} else {
-				h += w.hash * hashOfColumn(core.X) * hashOfRow(core.Y)
-			}
-			cores++
-			bytes := uint64(0)
-			if g, ok := w.program.Occupied(w.kind).On(core); ok {
-				bytes = g.Bytes()
-			}
-			if w.kind == program.CircularBuffer {
-				out.bytes += bytes
-			} else {
-				out.other += bytes
-			}
-			same(t, "device resident, bytes of a program on a core", w.group.Bytes(), bytes)
-		}
-	}
-	same(t, "cores that were written", r.n, cores)
-	return h
-}
-
-// checkPlanes verifies the form of planes.
-func checkPlanes(t *audit, all planes) {
-	for kind := range all {
-		p := &all[kind]
-		claimed := make([]int, len(p.claims)+1) // by number; 0 is nobody
-		for _, b := range p.blocks {
-			columns := 0 // to the last one that was written
-			for at, number := range b.last {
-				if int(number) >= len(claimed) {
-					t.differs("number of a writer, at most", uint64(number), uint64(len(p.claims)))
-					return
-				}
-				if claimed[number]++; number > 0 {
-					columns = at/16 + 1
-				}
-			}
-			same(t, "columns of a block of cores, x 16,", len(b.last), 16*columns)
-		}
-		for i, c := range p.claims {
-			same(t, "cores of a resident program", c.cores, claimed[i+1])
-			if claimed[i+1] > 0 {
-				same(t, "kind of a resident program", int(c.kind), kind)
-			}
-		}
-	}
-}
-
-// countCells counts the bytes of a residue core by core, each once, and returns the
-// highest end.
-func (out *residueCount) countCells(t *audit, r *residue) (end uint64) {
-	union, cells := map[l1.Core][]l1.Range{}, l1.CoreSet{}
-	paintResidue(union, r)
-	for core, ranges := range union {
-		union[core] = l1.Merge(ranges)
-		out.all += length(union[core])
-		out.core = max(out.core, length(union[core]))
-		end = max(end, union[core][len(union[core])-1].End)
-	}
-	for _, cell := range r.cells {
-		cells = cells.Union(cell.cores)
-		t.subject = cell.cores
-		for core := range cell.cores.All() {
-			t.ranges("a resident range", cell.ranges, union[core])
-		}
-		same(t, "resident bytes of some cores", cell.bytes, length(cell.ranges))
-	}
-	t.subject = nil
-	if r.cells != nil {
-		same(t, "cores with something resident", cells.Len(), len(union))
-	}
-	return end
-}
-
-// paintResidue adds the ranges that dispatches left on each core that has any.
-func paintResidue(on map[l1.Core][]l1.Range, r *residue) {
-	if r == nil {
-		return
-	}
-	for _, w := range r.written() {
-		for core := range w.cores.All() {
-			if g, ok := w.program.Occupied(w.kind).On(core); ok {
-				on[core] = slices.AppendSeq(on[core], g.Ranges())
-			}
+			c.heap().last.checkKept(t)
 		}
 	}
 }

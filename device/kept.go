@@ -75,10 +75,7 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 // long as these may be at least so many.
 func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
 	var classes []seat
-	var cells []cell
-	if c.left != nil {
-		cells = c.left.held()
-	}
+	cells := c.left.held()
 	if h := c.heap(); h != nil {
 		classes = h.placed.classes
 	}

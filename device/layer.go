@@ -37,12 +37,3 @@ func tiles(layers []layer) []tile {
 	}
 	return out
 }
-
-// mergedRanges returns the union of the ranges of layers, lowest first.
-func mergedRanges(layers []*layer) []l1.Range {
-	var all []l1.Range
-	for _, y := range layers {
-		all = append(all, y.ranges...)
-	}
-	return l1.Merge(all)
-}

@@ -1,21 +1,9 @@
 package device
 
 import (
-	"math"
-
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
-
-// maxResidues is how many residues, and how many ways from one to another, are
-// remembered so that devices which reach the same one find it, for nothing. Beyond it
-// all are forgotten and found anew.
-const maxResidues = 1024
-
-// A writing is what was on a device and what a dispatch wrote over it.
-type writing struct {
-	under, over *residue
-}
 
 // write puts a residue over what the devices in slots hold.
 func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
@@ -44,18 +32,12 @@ func (f *Fleet) overwrite(slots bitset, over *residue, o *overlays) {
 
 // rewrite is overwrite where all devices in slots, and no others, hold a loose residue.
 func (f *Fleet) rewrite(slots bitset, over, r *residue) {
-	before := r.charge
-	r.repaint(over)
-	f.recall.note(f.recall.came(r.hash))
-	to := r
-	if r.n == over.n { // nothing of what was there is left
-		to = over
-		to.users += r.users
-	}
+	before := r.charged()
+	to := f.residues.rewrite(r, over)
 	for slot := range slots.all() {
 		c := f.slots[slot]
 		c.left = to
-		f.noteLeft(c, to.bytes-before, to.charge-before)
+		f.noteLeft(c, to.total()-before, to.charged()-before)
 	}
 }
 
@@ -65,7 +47,7 @@ func (f *Fleet) alone(slots bitset) (r *residue, most uint64) {
 	n := 0
 	for slot := range slots.all() {
 		c := f.slots[slot]
-		if n++; n == 1 && f.recall.off {
+		if n++; n == 1 && f.residues.scattered() {
 			r = c.left
 		}
 		if r == nil || c.left != r || c.memory != nil {
@@ -86,8 +68,8 @@ func (f *Fleet) alone(slots bitset) (r *residue, most uint64) {
 func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (o overlays, err error) {
 	var most uint64 // largest load of a mesh
 	o.alone, most = f.alone(slots)
-	if r := o.alone; r != nil && r.loose && over.other == 0 {
-		bytes := r.charge + over.charge // at most, on each device
+	if r := o.alone; r != nil && r.mayTake(over) {
+		bytes := r.charged() + over.charged() // at most, on each device
 		if most <= l1.MaxAddr/2 && bytes <= l1.MaxAddr/2/uint64(r.users) {
 			o.moves, o.inPlace = true, true
 			return o, f.faults.step()
@@ -162,7 +144,7 @@ type overlays struct {
 
 func (o *overlays) of(f *Fleet, under, over *residue) *residue {
 	if !o.known || under != o.from {
-		o.known, o.from, o.to = true, under, f.over(under, over, under == o.alone)
+		o.known, o.from, o.to = true, under, f.residues.over(under, over, under == o.alone, &f.numbers)
 	}
 	return o.to
 }
@@ -174,12 +156,8 @@ func (f *Fleet) leave1(c *chip, to *residue) {
 		return
 	}
 	c.left = to
-	if from != nil {
-		from.users--
-	}
-	if to != nil {
-		to.users++
-	}
+	from.take(-1)
+	to.take(1)
 	if c.memory == nil && to.others() > 0 {
 		c.remember(from)
 	}
@@ -204,88 +182,4 @@ func (f *Fleet) noteLeft(c *chip, grew, loaded uint64) {
 	if c.memory != nil {
 		f.noteTracked(c)
 	}
-}
-
-// over returns what is left when over is written on top of under. alone says that all who have
-// under go on to that.
-func (f *Fleet) over(under, over *residue, alone bool) *residue {
-	if under == nil || under == over {
-		return over
-	}
-	w := writing{under, over}
-	to := f.writings[w]
-	if to != nil {
-		f.recall.note(true)
-		return to
-	}
-	if to = f.overlay(under, over, alone); to.loose {
-		return to
-	}
-	if f.writings == nil {
-		f.writings = map[writing]*residue{}
-	}
-	if len(f.writings) >= maxResidues {
-		clear(f.writings)
-	}
-	under.keep()
-	f.writings[w] = to
-	return to
-}
-
-// overlay works it out.
-func (f *Fleet) overlay(under, over *residue, alone bool) *residue {
-	if under.within(over) {
-		return over
-	}
-	r := &residue{planes: under.fresh()}
-	r.planes.paint(new(loss), over.written())
-	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
-		return over
-	}
-	to, met := r, f.recall.came(r.hash)
-	if alone && f.recall.off && r.other == 0 {
-		r.serial, r.loose, r.all = f.newSerial(), true, r.bytes
-	} else {
-		to = f.remember(r)
-	}
-	f.recall.note(met || to != r)
-	return to
-}
-
-// remember returns the residue that is equal to r, r itself if none is known.
-func (f *Fleet) remember(r *residue) *residue {
-	if r.charge == math.MaxUint64 {
-		return r // it is refused
-	}
-	same := func(o *residue) bool {
-		if o.n != r.n || o.bytes != r.bytes {
-			return false
-		}
-		a, b := o.planes, r.planes
-		if o.pieces != nil {
-			a = o.fresh()
-		}
-		if r.pieces != nil {
-			b = r.fresh()
-		}
-		return a.equal(&b)
-	}
-	r.hash = r.digest()
-	if known := f.residues.find(r.hash, same); known != nil {
-		return known
-	}
-	if f.residues.len() >= maxResidues {
-		f.residues.clear()
-	}
-	r.serial = f.newSerial()
-	f.residues.put(r.hash, r)
-	r.all = r.bytes
-	if r.other > 0 {
-		r.all = 0
-		for _, c := range r.held() {
-			r.all += c.bytes * uint64(c.cores.Len())
-			r.core = max(r.core, c.bytes)
-		}
-	}
-	return r
 }

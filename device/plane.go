@@ -66,7 +66,7 @@ func (at place) core() l1.Core {
 
 // on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product,
 // so that a large one costs as much as one column and one row of it.
-func (h hash) on(cores l1.CoreSet) (sum hash) {
+func (w *writer) on(cores l1.CoreSet) (sum hash) {
 	for r := range cores.Ranges().All() {
 		var columns, rows hash
 		for x := int(r.Start.X); x <= int(r.End.X); x++ {
@@ -75,7 +75,7 @@ func (h hash) on(cores l1.CoreSet) (sum hash) {
 		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
 			rows += hashOfRow(uint8(y))
 		}
-		sum += h * columns * rows
+		sum += w.hash * columns * rows
 	}
 	return sum
 }

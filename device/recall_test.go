@@ -11,7 +11,7 @@ import (
 )
 
 // Scatter has f remember no residue, as after dispatches in random order.
-func Scatter(f *Fleet) { f.recall = recall{off: true, vain: patience} }
+func Scatter(f *Fleet) { f.residues.recall = recall{off: true, vain: patience} }
 
 // fans registers n programs on all devices, on rectangles that cross: the k-th has column k and row
 // n-1-k, so that whatever the order is in which they ran shows.
@@ -38,13 +38,13 @@ func TestRecall(t *testing.T) {
 	for range 1000 {
 		scattered(f.Set())
 	}
-	require.True(t, f.recall.off)
+	require.True(t, f.residues.scattered())
 	require.Equal(t, 2, f.slots[0].left.users)
-	held, known, ways := f.slots[0].left, f.residues.len(), len(f.writings)
+	held, known, ways := f.slots[0].left, f.residues.known.len(), len(f.residues.writings)
 	require.Less(t, known, 100)
 	require.Less(t, testing.AllocsPerRun(1000, func() { scattered(f.Set()) }), 0.01)
 	require.Same(t, held, f.slots[0].left)
-	require.Equal(t, []int{known, ways}, []int{f.residues.len(), len(f.writings)})
+	require.Equal(t, []int{known, ways}, []int{f.residues.known.len(), len(f.residues.writings)})
 	require.NoError(t, f.CheckInvariants())
 
 	for range 100 {
@@ -54,13 +54,13 @@ func TestRecall(t *testing.T) {
 			}
 		}
 	}
-	require.False(t, f.recall.off)
+	require.False(t, f.residues.scattered())
 	require.Same(t, f.slots[0].left, f.slots[1].left)
 	require.NoError(t, f.CheckInvariants())
 	for k := range program.ID(8) {
 		f.UnregisterAll(k)
 	}
-	require.Equal(t, recall{}, f.recall)
+	require.Zero(t, f.residues)
 }
 
 // One device after the other goes the same long way, on which nothing comes twice.

@@ -93,7 +93,11 @@ func (f *Fleet) EndTrace(id TraceID) error {
 		return err
 	}
 	t.ended = true
-	t.peak = f.left(f.largest(t.recorded))
+	var peak []piece
+	for _, r := range t.recorded {
+		peak = larger(peak, f.piecesOf(r))
+	}
+	t.peak = f.residues.of(peak, &f.numbers)
 	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }
@@ -195,28 +199,4 @@ func (f *Fleet) trace(id TraceID) (*trace, error) {
 		return nil, &TraceError{id, ErrNoTrace}
 	}
 	return t, nil
-}
-
-// largest returns, for each core that the programs write, the piece of the one with
-// most bytes there, the last of equals.
-func (f *Fleet) largest(recorded []*registration) (out []piece) {
-	for _, r := range recorded {
-		for _, w := range f.piecesOf(r) {
-			for i := range out {
-				o := &out[i]
-				switch shared := o.cores.Intersect(w.cores); {
-				case o.kind != w.kind, shared.IsEmpty():
-				case o.group.Bytes() > w.group.Bytes():
-					w.cores = w.cores.Minus(shared)
-				default:
-					o.cores = o.cores.Minus(shared)
-				}
-			}
-			out = slices.DeleteFunc(out, func(o piece) bool { return o.cores.IsEmpty() })
-			if !w.cores.IsEmpty() {
-				out = append(out, w)
-			}
-		}
-	}
-	return out
 }
