@@ -55,12 +55,12 @@ type allocation struct {
 	Buffer
 	serial uint64
 	hash   hash
-	charge uint64        // bounds what it adds to any sum
-	placed *registration // its parts; nil if it has none or is backing
-	span   l1.Range      // from the first byte of the parts to the last; empty if they have none, and then where they start
-	users  int           // devices that have it
-	at     int           // in Fleet.allocations, among those of its id
-	place  int           // where the Free that met it last noted it
+	charge uint64   // bounds what it adds to any sum
+	placed *holder  // its parts; nil if it has none or is backing
+	span   l1.Range // from the first byte of the parts to the last; empty if they have none, and then where they start
+	users  int      // devices that have it
+	at     int      // in Fleet.allocations, among those of its id
+	place  int      // where the Free that met it last noted it
 }
 
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
@@ -345,7 +345,7 @@ func (f *Fleet) allocation(b Buffer) (*allocation, error) {
 	if !ok {
 		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
 	}
-	a.placed = &registration{buffer: takes}
+	a.placed = holderOf(takes)
 	return a, nil
 }
 

@@ -39,7 +39,7 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 	}
 	to := f.next(from, old, new, n == g.n && len(from.groups) == 1)
 	peak := g.peak
-	to.totals.raise(&peak)
+	peak.reach(&to.totals)
 	f.publish(sub, before, charge, to)
 	if old != nil {
 		old.on.leave(sub)

@@ -57,9 +57,9 @@ type partition struct {
 	left    int    // footprints taken back since equal classes were last joined
 	round   uint64 // the last walk over classes
 
-	live      *live                                 // the programs; nil of buffers, of which none is hidden
-	roster    *roster                               // of the numbers in class.groups
-	footprint func(*registration) program.Footprint // of which view this is
+	live      *live                           // the programs; nil of buffers, of which none is hidden
+	roster    *roster                         // of the numbers in class.groups
+	footprint func(*holder) program.Footprint // of which view this is
 }
 
 // on returns the class of a core, nil if it holds nothing.
@@ -128,7 +128,7 @@ func (p *partition) meetWide(cores l1.CoreSet, free uint64, do func(at int) uint
 }
 
 // add registers a program.
-func (p *partition) add(r *registration) {
+func (p *partition) add(r *holder) {
 	f := p.footprint(r)
 	for i := range f.NumGroups() {
 		g, m := f.Group(i), r.markOf(i)
@@ -196,7 +196,7 @@ func (p *partition) split(at int, cores l1.CoreSet) int {
 
 // remove takes back a program that was added. Every class lies inside one of its
 // groups or outside of all.
-func (p *partition) remove(r *registration) {
+func (p *partition) remove(r *holder) {
 	f := p.footprint(r)
 	before := p.fullest
 	for i := range f.NumGroups() {
@@ -276,7 +276,7 @@ func (p *partition) join() {
 }
 
 // add1 adds a group of a program to a class inside it, and returns the cores of that.
-func (p *partition) add1(at int, r *registration, g program.Group, m mark) uint64 {
+func (p *partition) add1(at int, r *holder, g program.Group, m mark) uint64 {
 	c := p.own(at)
 	if grew := p.arrive(c, r, g); grew > 0 {
 		p.bytes += grew * c.n
@@ -290,7 +290,7 @@ func (p *partition) add1(at int, r *registration, g program.Group, m mark) uint6
 }
 
 // remove1 takes a group of a program back from a class inside it.
-func (p *partition) remove1(c *class, r *registration, g program.Group, m mark) {
+func (p *partition) remove1(c *class, r *holder, g program.Group, m mark) {
 	c.programs--
 	c.groups.drop(m)
 	p.bytes -= p.depart(c, r, g) * c.n

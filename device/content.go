@@ -21,14 +21,14 @@ func newContent(o *roster) *content {
 	return t
 }
 
-func occupiedBy(r *registration) program.Footprint {
+func occupiedBy(r *holder) program.Footprint {
 	if r.program == nil {
 		return r.buffer
 	}
 	return r.program.Occupied(program.CircularBuffer)
 }
 
-func reservedBy(r *registration) program.Footprint {
+func reservedBy(r *holder) program.Footprint {
 	if r.program == nil {
 		return r.buffer
 	}
@@ -36,7 +36,7 @@ func reservedBy(r *registration) program.Footprint {
 }
 
 // add registers a program.
-func (t *content) add(r *registration) {
+func (t *content) add(r *holder) {
 	if r.differs {
 		t.differ++
 	}
@@ -45,7 +45,7 @@ func (t *content) add(r *registration) {
 		reserved.logical, reserved.footprint = 0, reservedBy
 		for i, c := range reserved.classes {
 			reserved.classes[i].class = c.clone(reserved.owner)
-			reserved.classes[i].logical = 0 // the groups of the others are the same: see registration.differs
+			reserved.classes[i].logical = 0 // the groups of the others are the same: see holder.differs
 		}
 		t.reserved = &reserved
 	}
@@ -58,7 +58,7 @@ func (t *content) add(r *registration) {
 }
 
 // remove takes a program off.
-func (t *content) remove(r *registration) {
+func (t *content) remove(r *holder) {
 	t.live.drop(r)
 	if r.differs {
 		t.differ--
@@ -74,7 +74,7 @@ func (t *content) remove(r *registration) {
 }
 
 // change takes one program off and puts another one on; either may be nil.
-func (t *content) change(old, new *registration) {
+func (t *content) change(old, new *holder) {
 	if old != nil {
 		t.remove(old)
 	}
@@ -95,19 +95,6 @@ func (t *content) reservation() *partition {
 type figures struct {
 	Registered, Reserved, Logical, Core uint64
 	Programs                            int
-}
-
-// row returns the figures as Totals.
-func (s figures) row() Totals {
-	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}
-}
-
-// raise raises the peaks of a device to its figures.
-func (s *figures) raise(p *Peaks) {
-	p.Registered = max(p.Registered, s.Registered)
-	p.Reserved = max(p.Reserved, s.Reserved)
-	p.Logical = max(p.Logical, s.Logical)
-	p.Core = max(p.Core, s.Core)
 }
 
 // totals returns the figures.

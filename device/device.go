@@ -95,7 +95,7 @@ func (d Device) ResetPeaks() {
 			return
 		}
 		var peak Peaks
-		peak.raise(g.state.totals.row())
+		peak.reach(&g.state.totals)
 		f.move(g, slots, 1, g.state, peak, nil)
 		c.residentPeak, c.corePeak = c.left.total(), c.left.fullest()
 		if m := c.memory; m != nil {

@@ -45,7 +45,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	var o overlays
 	if f.lay(r); r.left != nil {
 		if o, err = f.writable(p.ID(), s.s.slots, r.left); err != nil {
-			f.roster.retire(r) // if it is on no device
+			f.retire(r) // if it is on no device
 			return Set{}, err
 		}
 	}

@@ -59,27 +59,19 @@ type Fleet struct {
 	touched    []*mesh  // scratch
 }
 
-// A registration is a program and the devices that have it; there is at least one. What a buffer
-// takes is one too, so that it is counted as programs are: of itself, on no device.
+// A registration is a program and the devices that have it; there is at least one.
 type registration struct {
-	program *program.Program
-	buffer  program.Footprint // what a buffer takes; it has no program
-	spec    *l1.Spec
-	mark             // of its first group of cores, if it has any; of itself among programs
-	more    []mark   // of the other groups
-	serial  uint64   // given to no other
-	charge  uint64   // see chargeOf
-	differs bool     // groups cores otherwise, or takes more on them, where it reserves than where it occupies
-	reach   uint64   // no range of it ends higher, on any core
-	steps   int      // between states that name it
-	left    *residue // what a dispatch leaves on a device that held nothing
-	laid    bool     // left is known; it is nil without CBs of any kind
-	pieces  []piece  // what left is made of; nil = not worked out yet
-	fit     bool     // it fits beside the buffers with the name, in the mode
-	beside  uint64
-	hybrid  bool
-	on      slotSet
-	heirs   *lineage // what replaced it, and it others; nil if it never took part
+	holder
+	spec   *l1.Spec
+	steps  int      // between states that name it
+	left   *residue // what a dispatch leaves on a device that held nothing
+	laid   bool     // left is known; it is nil without CBs of any kind
+	pieces []piece  // what left is made of; nil = not worked out yet
+	fit    bool     // it fits beside the buffers with the name, in the mode
+	beside uint64
+	hybrid bool
+	on     slotSet
+	heirs  *lineage // what replaced it, and it others; nil if it never took part
 }
 
 // id returns the serial number, 0 for none.
@@ -88,6 +80,22 @@ func (r *registration) id() uint64 {
 		return 0
 	}
 	return r.serial
+}
+
+// held returns what r holds, nil for none.
+func (r *registration) held() *holder {
+	if r == nil {
+		return nil
+	}
+	return &r.holder
+}
+
+// retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
+// states, from where it could return.
+func (f *Fleet) retire(r *registration) {
+	if r.steps == 0 && r.on.empty() {
+		f.roster.retire(&r.holder)
+	}
 }
 
 // newSerial returns a number that was not given out before.
@@ -392,7 +400,7 @@ func (f *Fleet) Remove(s Set) error {
 			continue
 		}
 		delete(f.programs, id)
-		f.roster.retire(r)
+		f.retire(r)
 	}
 	f.rest()
 	f.emit(Event{Kind: EventDeviceRemoved, Set: s})

@@ -48,7 +48,7 @@ func (g *group) anySlot() int {
 
 // totals returns the figures of a device that was not removed.
 func (c *chip) totals() Totals {
-	t := c.group.state.totals.row()
+	t := totalsOf(&c.group.state.totals)
 	t.Peak = c.group.peak
 	t.Resident, t.Peak.Resident = c.left.total(), c.residentPeak
 	t.Tracked, t.Peak.Tracked = t.Resident, t.Peak.Resident

@@ -58,7 +58,7 @@ const (
 // A counting is what of the programs of a class is counted.
 type counting struct {
 	covered *cbregion.Coverage // the counted programs
-	counted []*registration    // their names; none of a plain class
+	counted []*holder          // their names; none of a plain class
 	plain   bool               // all are counted
 	changes int                // of a plain class, since it became one
 	reach   uint64             // no hidden program reaches beyond it
@@ -108,7 +108,7 @@ func (p *partition) rare(c *class) bool {
 
 // arrive counts a program that is not among the live ones yet, if its group is not covered.
 // It returns the bytes that became covered.
-func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
+func (p *partition) arrive(c *class, r *holder, g program.Group) uint64 {
 	if c.plain {
 		if c.changes++; p.rare(c) || c.changes <= c.patience() {
 			return c.count(g)
@@ -133,7 +133,7 @@ func (p *partition) arrive(c *class, r *registration, g program.Group) uint64 {
 
 // depart takes back a program that is not among the live ones any more. It returns the
 // bytes that ceased to be covered.
-func (p *partition) depart(c *class, r *registration, g program.Group) (freed uint64) {
+func (p *partition) depart(c *class, r *holder, g program.Group) (freed uint64) {
 	if c.plain {
 		c.changes++
 	} else {
@@ -184,7 +184,7 @@ func (p *partition) uncover(c *class, left program.Group) (bytes uint64) {
 // farthest returns the hidden program that reaches farthest on the cores of the class,
 // among those that reach into the gap; nil if there is none. Each step is owed, and the search
 // ends when too much is: all are counted then. Else it knows how far the others reach.
-func (p *partition) farthest(c *class, gap l1.Range) (best *registration, group program.Group) {
+func (p *partition) farthest(c *class, gap l1.Range) (best *holder, group program.Group) {
 	end, beyond := gap.Start, uint64(0) // beyond: the end of those that leave the gap out
 	p.live.sort(p.roster)
 	for r := range p.live.search {
@@ -216,8 +216,8 @@ func meets(g program.Group, r l1.Range) bool {
 }
 
 // here returns the group of each program on a class: whose numbers it names.
-func (p *partition) here(c *class) iter.Seq2[*registration, program.Group] {
-	return func(yield func(*registration, program.Group) bool) {
+func (p *partition) here(c *class) iter.Seq2[*holder, program.Group] {
+	return func(yield func(*holder, program.Group) bool) {
 		for number := range c.groups.bits.all() {
 			p.live.looked++
 			r := p.roster.at(number)
@@ -249,7 +249,7 @@ func (p *partition) tryAnew(c *class) {
 		end uint64
 		at  int
 	}
-	all, groups := make([]*registration, 0, c.programs), make([]program.Group, 0, c.programs)
+	all, groups := make([]*holder, 0, c.programs), make([]program.Group, 0, c.programs)
 	order := make([]candidate, 0, c.programs) // the farthest-reaching first
 	for r, g := range p.here(c) {
 		order = append(order, candidate{endOf(g), len(all)})

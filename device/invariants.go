@@ -58,7 +58,7 @@ func (all *recounting) checkSums(t *audit, memory *tally) {
 	var charge wide
 	for g := range each(t, all.groups) {
 		charge.add(g.charge, g.n)
-		now := g.totals.row()
+		now := totalsOf(&g.totals)
 		for slot := range g.slots.all() {
 			members++
 			c := all.chips[slot]
@@ -122,7 +122,7 @@ func (all *recounting) again(t *audit, g *recounted) *content {
 		switch _, n := g.slots.and(p.on); n {
 		case 0:
 		case g.n:
-			again.add(p.r)
+			again.add(&p.r.holder)
 		default:
 			t.about(g.id, "", p.r.program)
 			same(t, "number of devices of one group", n, g.n)

@@ -38,8 +38,9 @@ type recountedProgram struct {
 	recountedNumber
 }
 
-// A recountedNumber is what had a number, if that is of its first group of cores.
+// A recountedNumber is the registration that had a number, if that is of its first group of cores.
 type recountedNumber struct {
+	named bool   // it was registered, or a state named it
 	steps int    // between states that name it
 	on    bitset // the devices that had it
 	last  bool   // nothing had taken its place
@@ -51,7 +52,7 @@ func (f *Fleet) recounting() *recounting {
 	groups, programs, numbers, states, devices := len(f.groups), len(f.programs), len(f.roster.of), f.states.len(), f.live.count()
 	f.mu.RUnlock()
 	out := &recounting{groups: touched[recounted](groups), programs: touched[recountedProgram](programs)}
-	out.roster.of, out.numbers = touched[*registration](numbers), touched[recountedNumber](numbers)
+	out.roster.of, out.numbers = touched[*holder](numbers), touched[recountedNumber](numbers)
 	out.states, out.bits = touched[recountedState](states), touched[uint64](groups+programs)
 	out.room = make([]chip, devices)
 	clear(out.room)
@@ -67,23 +68,31 @@ func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
 		last := &out.groups[len(out.groups)-1]
 		last.slots.bitset = out.copied(g.slots)
 	}
+	out.roster.of = append(out.roster.of, f.roster.of...)
+	for range f.roster.of {
+		out.numbers = append(out.numbers, recountedNumber{})
+	}
 	for id, r := range f.programs {
 		out.programs = append(out.programs, recountedProgram{id: id, r: r})
-	}
-	for number, r := range f.roster.of {
-		var of recountedNumber
-		if r != nil && r.number == number {
-			of = recountedNumber{r.steps, out.copied(r.on), r.latest() == r}
-		}
-		out.roster.of, out.numbers = append(out.roster.of, r), append(out.numbers, of)
+		out.name(r)
 	}
 	for h, s := range f.states.all() {
 		out.states = append(out.states, s.recounted(h))
+		out.name(s.old)
+		out.name(s.new)
 	}
 	out.live, out.charge = f.live.clone(), f.charge
 	f.copyChips(out, heaps)
 	f.pictured.Store(f.numbers.last + 1)
 	f.heapsPictured.Store(f.numbers.last + 1)
+}
+
+// name takes what is known of a registration, by its number.
+func (all *recounting) name(r *registration) {
+	if r == nil || all.roster.at(r.number) != &r.holder || all.numbers[r.number].named {
+		return
+	}
+	all.numbers[r.number] = recountedNumber{true, r.steps, all.copied(r.on), r.latest() == r}
 }
 
 // copied returns the slots of a set as they are now, in memory that copies share.
@@ -107,7 +116,7 @@ func (all *recounting) check(t *audit) {
 	for p := range each(t, all.programs) {
 		t.about(0, "", p.r.program)
 		same(t, "id", p.id, p.r.program.ID())
-		if t.once("number of times that the number is that", all.roster.at(p.r.number) == p.r); t.err != nil {
+		if t.once("number of times that the number is that", all.roster.at(p.r.number) == &p.r.holder); t.err != nil {
 			return
 		}
 		p.recountedNumber = all.numbers[p.r.number]
@@ -129,9 +138,10 @@ func (all *recounting) checkGroup(t *audit, g *recounted) {
 	if t.err != nil {
 		return
 	}
-	held, now := g.open(&all.roster), again.totals().row()
+	held, figures := g.open(&all.roster), again.totals()
+	now := totalsOf(&figures)
 	t.about(g.id, "device", nil)
-	t.totals(g.totals.row(), now)
+	t.totals(totalsOf(&g.totals), now)
 	t.peaks(g.peak, now)
 	g.check(t, held, again)
 	held.occupied.check(t, g.id, "occupied", &again.occupied)

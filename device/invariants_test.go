@@ -167,7 +167,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
-		{"occupied counted programs that are not registered", func(f *Fleet) { k := of(f, 7, 7); k.counted = append(k.counted, &registration{}) }},
+		{"occupied counted programs that are not registered", func(f *Fleet) { k := of(f, 7, 7); k.counted = append(k.counted, &holder{}) }},
 		{"occupied counted programs that are not registered", func(f *Fleet) { k := of(f, 7, 7); k.counted = append(k.counted, k.counted[0]) }},
 		{"occupied counted programs of a class that counts all", func(f *Fleet) { of(f, 7, 7).plain = true }},
 		{"occupied reach of the hidden programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).reach-- }},
@@ -181,8 +181,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			known.peaks, known.held = f.slots[0].group.cores.id(), 1<<20
 		}},
 		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
-		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, f.programs[1]}) }},
-		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &registration{serial: 77}}) }},
+		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, &f.programs[1].holder}) }},
+		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &holder{serial: 77}}) }},
 		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
 		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.bits.flip(7) }},
 		{"occupied start of a region", func(f *Fleet) {
@@ -365,7 +365,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"a content is lent one step", func(f *Fleet) { s := between(f); s.lent = s.from }},
 		{"number of steps of program 6", func(f *Fleet) { between(f).new.steps++ }},
 		{"hash by which a state is found", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
-		{"number of times that the number is that of program 9", func(f *Fleet) { f.programs[9] = &registration{program: build(9, cb("{[0-0 - 0-0]}", 1))} }},
+		{"number of times that the number is that of program 9", func(f *Fleet) {
+			f.programs[9] = &registration{holder: holder{program: build(9, cb("{[0-0 - 0-0]}", 1))}}
+		}},
 		{"number of times that there are devices of program 3", func(f *Fleet) { f.programs[3].on.leave(f.live) }},
 		{"number of removed devices of program 1", func(f *Fleet) { f.programs[1].on.enter(bitset{}.with(100)) }},
 		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},

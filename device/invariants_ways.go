@@ -110,14 +110,14 @@ func (b bitset) over(by step) bitset {
 // checkWays verifies that registrations know how many steps name them, that the ways from states
 // lead to the set of programs that they name, and that no two states are equal.
 func (all *recounting) checkWays(t *audit, of map[*state]*recountedState) {
-	named, number := map[*registration]int{}, map[uint64]int{} // by serial number; buffers have none
+	named, number := map[*holder]int{}, map[uint64]int{} // by serial number; buffers have none
 	known := knownStates{of, make(map[*state]bitset, len(all.states))}
 	ends := make(map[*crossing[state]]*recountedState, len(all.states))
 	for s := range each(t, all.states) {
 		ends[&s.state.crossing] = s
 		for _, r := range []*registration{s.old, s.new} {
 			if r != nil {
-				named[r]++
+				named[&r.holder]++
 			}
 		}
 	}
@@ -126,6 +126,7 @@ func (all *recounting) checkWays(t *audit, of map[*state]*recountedState) {
 			continue
 		}
 		t.about(0, "", r.program)
+		t.once("number of times that what has a number is registered or between states", all.numbers[i].named)
 		same(t, "number of steps", all.numbers[i].steps, named[r])
 		number[r.serial] = i
 	}

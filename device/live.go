@@ -27,7 +27,7 @@ type live struct {
 // comparisons do not look at the program.
 type reaching struct {
 	reach uint64
-	r     *registration
+	r     *holder
 }
 
 const (
@@ -46,7 +46,7 @@ func byReach(a, b reaching) bool {
 	return a.r.serial < b.r.serial
 }
 
-func (l *live) put(r *registration) {
+func (l *live) put(r *holder) {
 	l.marks.put(r.mark)
 	l.n++
 	if l.change() {
@@ -54,7 +54,7 @@ func (l *live) put(r *registration) {
 	}
 }
 
-func (l *live) drop(r *registration) {
+func (l *live) drop(r *holder) {
 	l.marks.drop(r.mark)
 	l.n--
 	if l.change() {
@@ -114,7 +114,7 @@ func (l *live) ranked(all *live, o *roster) (ordered, right int) {
 
 // search calls yield for each program of a set that is in order, the farthest-reaching first, until
 // it returns false. It writes to l: see looked.
-func (l *live) search(yield func(*registration) bool) {
+func (l *live) search(yield func(*holder) bool) {
 	l.order.Descend(func(at reaching) bool {
 		l.looked++
 		return yield(at.r)

@@ -18,16 +18,16 @@ import (
 func TestLiveSetsAreMaps(t *testing.T) {
 	type pair struct {
 		live  *live
-		model map[*registration]bool
+		model map[*holder]bool
 		paid  int // changes of this one and of what it is a copy of, and what copies may cost
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var o roster
 		for i := range 60 {
-			r := &registration{reach: uint64(i % 7), serial: uint64(i), mark: mark{i, hash(i * i)}}
+			r := &holder{reach: uint64(i % 7), serial: uint64(i), mark: mark{i, hash(i * i)}}
 			o.of = append(o.of, r)
 		}
-		sets := []*pair{{new(live), map[*registration]bool{}, 0}}
+		sets := []*pair{{new(live), map[*holder]bool{}, 0}}
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			s := rapid.SampledFrom(sets).Draw(t, "set")
 			switch rapid.IntRange(0, 40).Draw(t, "do") {
@@ -36,7 +36,7 @@ func TestLiveSetsAreMaps(t *testing.T) {
 				s.paid += fewPrograms
 				sets = append(sets, c)
 			case 1:
-				want := slices.SortedFunc(maps.Keys(s.model), func(a, b *registration) int {
+				want := slices.SortedFunc(maps.Keys(s.model), func(a, b *holder) int {
 					return cmp.Or(-cmp.Compare(a.reach, b.reach), -cmp.Compare(a.serial, b.serial))
 				})
 				s.paid += len(want)

@@ -234,7 +234,7 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
 	f.fill(s)
 	f.own(s)
 	p, to := &s.content.occupied, g.cores
-	footprint := p.footprint(off)
+	footprint := p.footprint(&off.holder)
 	for i := range footprint.NumGroups() {
 		p.meet(footprint.Group(i).Cores(), func(at int) uint64 {
 			c := &p.classes[at]

@@ -97,18 +97,8 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set)
 
 // newRegistration prepares p for devices that all have the given Spec, which is p's.
 func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
-	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
-	r := &registration{
-		program: p,
-		spec:    spec,
-		serial:  f.newSerial(),
-		charge:  chargeOf(p),
-		// Reserved contains occupied on every core: equal bytes mean equal ranges. Cores with
-		// other sizes are groups of their own in occupied alone.
-		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
-		reach:   reach(reserved),
-	}
-	f.roster.enter(r, &f.numbers.hashes)
+	r := &registration{holder: newHolder(p, f.newSerial(), chargeOf(p)), spec: spec}
+	f.roster.enter(&r.holder, &f.numbers.hashes)
 	return r
 }
 
@@ -178,7 +168,7 @@ func (f *Fleet) unregister(r *registration, slots bitset, n int) {
 	f.change(slots, n, r, nil)
 	if r.on.empty() {
 		delete(f.programs, r.program.ID())
-		f.roster.retire(r)
+		f.retire(r)
 		f.rest()
 	}
 }
@@ -219,7 +209,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	f.charge.sub(r.charge, n)
 	f.charge.add(next.charge, n)
 	f.change(on, n, r, next)
-	f.roster.retire(r)
+	f.retire(r)
 	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
 	return where, nil
 }

@@ -26,15 +26,15 @@ func (s *marks) drop(m mark) {
 	s.hash -= m.hash
 }
 
-// A roster gives numbers to the groups of registrations, at least one to each. They are
+// A roster gives numbers to the groups of holders, at least one to each. They are
 // given out from 0, and those that were given back first.
 type roster struct {
-	of   []*registration // number -> whose it is; nil if it is free
-	free []int           // a stack
+	of   []*holder // number -> whose it is; nil if it is free
+	free []int     // a stack
 }
 
 // enter gives r its numbers.
-func (o *roster) enter(r *registration, h *hashes) {
+func (o *roster) enter(r *holder, h *hashes) {
 	give := func() mark {
 		n := o.give(r)
 		return mark{n, h.of(uint64(n))}
@@ -45,7 +45,7 @@ func (o *roster) enter(r *registration, h *hashes) {
 	}
 }
 
-func (o *roster) give(r *registration) int {
+func (o *roster) give(r *holder) int {
 	if last := len(o.free) - 1; last >= 0 {
 		number := o.free[last]
 		o.free = o.free[:last]
@@ -56,10 +56,9 @@ func (o *roster) give(r *registration) int {
 	return len(o.of) - 1
 }
 
-// retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
-// states, from where it could return.
-func (o *roster) retire(r *registration) {
-	if r.steps > 0 || !r.on.empty() || o.at(r.number) != r {
+// retire takes the numbers of r back, if it has any.
+func (o *roster) retire(r *holder) {
+	if o.at(r.number) != r {
 		return
 	}
 	o.back(r.number)
@@ -76,8 +75,8 @@ func (o *roster) back(number int) {
 	}
 }
 
-// at returns the registration that has a number, nil if none has.
-func (o *roster) at(number int) *registration {
+// at returns the holder that has a number, nil if none has.
+func (o *roster) at(number int) *holder {
 	if number >= len(o.of) {
 		return nil
 	}
@@ -85,12 +84,12 @@ func (o *roster) at(number int) *registration {
 }
 
 // indexOf returns the index of the group that has a number.
-func (r *registration) indexOf(number int) int {
+func (r *holder) indexOf(number int) int {
 	return 1 + slices.IndexFunc(r.more, func(m mark) bool { return m.number == number })
 }
 
-// markOf returns the mark of the i-th group of a registration.
-func (r *registration) markOf(i int) mark {
+// markOf returns the mark of the i-th group of a holder.
+func (r *holder) markOf(i int) mark {
 	if i == 0 {
 		return r.mark
 	}

@@ -29,7 +29,7 @@ func (f *Fleet) settle(s *state) {
 	from.lent = nil
 	if far := from.far(); far || len(from.groups) > 0 {
 		from.content = f.fork(s.content)
-		from.content.change(s.new, s.old)
+		from.content.change(s.new.held(), s.old.held())
 		if far {
 			from.since, s.since = 0, 1
 		}
@@ -64,7 +64,7 @@ func (s *state) far() bool { return s.since >= max(64, s.totals.Programs/2) }
 // is changed then.
 func (f *Fleet) alter(s *state, old, new *registration) {
 	f.own(s)
-	s.content.change(old, new)
+	s.content.change(old.held(), new.held())
 }
 
 // own makes the content of s one that may be changed in place.
@@ -164,6 +164,6 @@ func (v *sight) open(o *roster) *content {
 // goOn takes a copy of the content to the state.
 func (v *sight) goOn(t *content) {
 	for _, by := range slices.Backward(v.steps) {
-		t.change(by.old, by.new)
+		t.change(by.old.held(), by.new.held())
 	}
 }

@@ -85,7 +85,7 @@ func (f *Fleet) picture() (p picture) {
 	devices, groups, numbers := f.live.count(), len(f.groups), len(f.roster.of)
 	f.mu.RUnlock()
 	p.devices, p.groups = touched[DeviceSnapshot](devices), touched[pictured](groups)
-	p.roster.of = touched[*registration](numbers)
+	p.roster.of = touched[*holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for slot := range f.live.all() {

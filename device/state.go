@@ -148,7 +148,7 @@ func (f *Fleet) cut(s *state) {
 	for _, r := range [...]*registration{by.old, by.new} {
 		if r != nil {
 			r.steps--
-			f.roster.retire(r)
+			f.retire(r)
 		}
 	}
 }
