@@ -299,7 +299,8 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		grid := spec.Grid().Cores()
 		for p := range b.All() {
 			if !grid.Contains(p.Cores) {
-				err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", first(p.Cores.Minus(grid)), spec.Cols, spec.Rows, f.ids[slot])
+				core, _ := p.Cores.Minus(grid).First()
+				err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, f.ids[slot])
 				return &BufferError{Buffer: b.ID, Field: fieldOf(b), Err: err}
 			}
 		}

@@ -306,3 +306,9 @@ func (p *partition) clone(owner uint64) partition {
 	out.grid.in, out.classes = slices.Clone(p.grid.in), slices.Clone(p.classes)
 	return out
 }
+
+// first returns the first core of a set that is not empty.
+func first(s l1.CoreSet) l1.Core {
+	c, _ := s.First()
+	return c
+}

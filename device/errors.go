@@ -128,15 +128,6 @@ func rangeText(g program.Group, k int) string {
 	return "nothing more"
 }
 
-// coresText returns the first rectangle of the cores and the number of others.
-func coresText(cores l1.CoreSet) string {
-	ranges := cores.Ranges()
-	for r := range ranges.All() {
-		return r.String() + more(ranges.Len()-1)
-	}
-	return "no cores"
-}
-
 // A SpecError says that a program was built for another Spec than a device has.
 type SpecError struct {
 	Program program.ID

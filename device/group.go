@@ -61,6 +61,18 @@ func (c *chip) totals() Totals {
 	return t
 }
 
+// hashOfMarks returns the hash of the high-water marks of a group of devices.
+func hashOfMarks(h *hashes, peak Peaks, cores *corePeaks) hash {
+	if h.alike() {
+		return 0
+	}
+	sum := h.of(0) ^ hash(peak.Registered)
+	for _, n := range [...]uint64{peak.Reserved, peak.Logical, peak.Core} {
+		sum = mix(sum) ^ hash(n)
+	}
+	return mix(cores.addTo(sum))
+}
+
 // A gathering is the groups that are in one state.
 type gathering struct {
 	groups []*group
@@ -82,7 +94,7 @@ func (s *gathering) join(g *group, h *hashes) {
 		fresh = s.groups[g.at:]
 	}
 	for _, g := range fresh {
-		g.hash = h.marks(g.peak, g.cores)
+		g.hash = hashOfMarks(h, g.peak, g.cores)
 		s.byPeak.put(g.hash, g)
 	}
 }
@@ -106,7 +118,7 @@ func (s *gathering) part(g *group) {
 func (s *gathering) group(peak Peaks, cores *corePeaks, h *hashes) *group {
 	same := func(g *group) bool { return g.peak == peak && g.cores.equal(cores) }
 	if len(s.groups) > few {
-		return s.byPeak.find(h.marks(peak, cores), same)
+		return s.byPeak.find(hashOfMarks(h, peak, cores), same)
 	}
 	for _, g := range s.groups {
 		if same(g) {

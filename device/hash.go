@@ -19,34 +19,18 @@ type hashes struct {
 	blind bool // of tests: every hash is 0
 }
 
+// alike reports whether all hashes are the same.
+func (h *hashes) alike() bool { return h.blind || everythingMeets }
+
 // of returns the hash of a number. The first call writes.
 func (h *hashes) of(n uint64) hash {
-	if h.blind || everythingMeets {
+	if h.alike() {
 		return 0
 	}
 	if h.seed == (maphash.Seed{}) {
 		h.seed = maphash.MakeSeed()
 	}
 	return hash(maphash.Comparable(h.seed, n))
-}
-
-// marks returns the hash of the high-water marks of a group of devices.
-func (h *hashes) marks(peak Peaks, cores *corePeaks) hash {
-	if h.blind || everythingMeets {
-		return 0
-	}
-	sum := h.of(0) ^ hash(peak.Registered)
-	for _, n := range [...]uint64{peak.Reserved, peak.Logical, peak.Core} {
-		sum = mix(sum) ^ hash(n)
-	}
-	if cores != nil {
-		for _, b := range cores.bands {
-			for _, s := range b.rows {
-				sum = mix(sum) ^ hash(s.bytes) // not of the cores: few marks differ in them alone
-			}
-		}
-	}
-	return mix(sum)
 }
 
 // mix is the finisher of splitmix64: a bijection that looks random.

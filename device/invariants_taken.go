@@ -141,15 +141,15 @@ func (all *recounting) checkGroup(t *audit, g *recounted) {
 	held, figures := g.open(&all.roster), again.totals()
 	now := totalsOf(&figures)
 	t.about(g.id, "device", nil)
-	t.totals(totalsOf(&g.totals), now)
-	t.peaks(g.peak, now)
-	g.check(t, held, again)
-	held.occupied.check(t, g.id, "occupied", &again.occupied)
-	if held.reserved != nil && t.err == nil {
-		held.reserved.check(t, g.id, "reserved", again.reserved)
-	}
+	sameTotals(t, totalsOf(&g.totals), now)
+	reachedTotals(t, g.peak, now)
 	t.about(g.id, "", nil)
+	same(t, "charge", g.charge, again.charge)
+	same(t, "hash of the state", g.hash, again.live.hash)
+	held.check(t, g.id, again)
+	t.about(g.id, "", nil)
+	t.once("number of times that a state knows its programs", g.members(bitset{}).equal(again.live.bits))
 	g.cores.check(t)
 	t.about(g.id, "occupied", nil)
-	held.occupied.checkPeaks(t, g.cores)
+	g.cores.checkKnown(t, &held.occupied)
 }

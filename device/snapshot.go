@@ -123,7 +123,7 @@ func (p *picture) held() []held {
 			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
 			slices.SortFunc(all[i].programs, byID)
 		}
-		all[i] = held{i, all[first].programs, all[first].groups, g.cores.with(views[first]).groups()}
+		all[i] = held{i, all[first].programs, all[first].groups, peakGroups(g.cores.with(views[first]))}
 	}
 	return all
 }
@@ -162,12 +162,6 @@ func joinEqual(groups []CoreGroup) []CoreGroup {
 // compareHeld orders groups by what they hold.
 func compareHeld(a, b CoreGroup) int {
 	return cmp.Or(cmp.Compare(a.Logical, b.Logical), cmp.Compare(a.Programs, b.Programs), slices.CompareFunc(a.regions, b.regions, l1.Range.Compare))
-}
-
-// first returns the first core of a set that is not empty.
-func first(s l1.CoreSet) l1.Core {
-	c, _ := s.First()
-	return c
 }
 
 // All returns the devices by id.
