@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // A BufferID names a buffer on a device.
@@ -49,20 +47,6 @@ func (e *BufferError) Error() string {
 
 func (e *BufferError) Unwrap() error { return e.Err }
 
-// An allocation is a Buffer that is live on a device, in the form that can be
-// counted. It never changes.
-type allocation struct {
-	Buffer
-	serial uint64
-	hash   hash
-	charge uint64   // bounds what it adds to any sum
-	placed *holder  // its parts; nil if it has none or is backing
-	span   l1.Range // from the first byte of the parts to the last; empty if they have none, and then where they start
-	users  int      // devices that have it
-	at     int      // in Fleet.allocations, among those of its id
-	place  int      // where the Free that met it last noted it
-}
-
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
 // an L1 buffer is recorded wherever it lies: beyond L1, or on circular buffers. Check
 // is what judges programs by it.
@@ -92,9 +76,9 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 	if err := f.onGrid(&b, s); err != nil {
 		return err
 	}
-	a, err := f.allocation(b.Plain())
-	if err != nil {
-		return err
+	a, ok := f.heaps.allocation(b.Plain(), &f.numbers)
+	if !ok {
+		return &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
 	}
 	if err := f.roomFor(a, s.s.slots); err != nil {
 		return err
@@ -119,19 +103,14 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		return Buffer{}, err
 	}
 	var missing []ID
-	var drop []freeing
+	var drop freeings
 	var lowest ID         // of the devices
 	var first *allocation // its buffer
 	for slot := range s.s.slots.all() {
 		a := f.slots[slot].heap().find(id)
-		switch {
-		case a == nil:
+		if a == nil {
 			missing = append(missing, f.ids[slot])
-		case a.place >= len(drop) || drop[a.place].a != a:
-			a.place = len(drop)
-			drop = append(drop, freeing{a, s.s.slots})
-		}
-		if a != nil && (first == nil || f.ids[slot] < lowest) {
+		} else if drop.of(a); first == nil || f.ids[slot] < lowest {
 			lowest, first = f.ids[slot], a
 		}
 		if err := f.faults.step(); err != nil {
@@ -141,12 +120,11 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 	if len(missing) > 0 {
 		return Buffer{}, &BufferError{Buffer: id, Device: missing[0], Err: ErrNotAllocated, More: len(missing) - 1}
 	}
-	if len(drop) > 1 {
-		for i := range drop {
-			drop[i].slots = bitset{}
-		}
+	if len(drop) == 1 {
+		drop[0].slots = s.s.slots
+	} else {
 		for slot := range s.s.slots.all() {
-			x := &drop[f.slots[slot].heap().find(id).place]
+			x := drop.of(f.slots[slot].heap().find(id))
 			x.slots = x.slots.with(slot)
 		}
 	}
@@ -157,22 +135,12 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 	return first.copy(), nil
 }
 
-// A freeing is a buffer and the devices that are to lose it: different ones may have different
-// buffers of one id.
-type freeing struct {
-	a     *allocation
-	slots bitset
-}
-
 // Holding returns the devices that have a buffer with the given id.
 // Cost: O(devices) if one has it.
 func (f *Fleet) Holding(id BufferID) Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	n := 0
-	for _, a := range f.allocations[id] {
-		n += a.users
-	}
+	n := f.heaps.devices(id)
 	if n > 0 && n == f.live.count() && f.all.s != nil {
 		return f.all
 	}
@@ -215,9 +183,6 @@ func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
 	})
 	return b, ok
 }
-
-// copy returns the Buffer with Parts that a caller may write.
-func (a *allocation) copy() Buffer { return a.Buffer.Plain() }
 
 // checkBuffer refuses a Buffer that makes no sense and completes its Size.
 func checkBuffer(b *Buffer) error {
@@ -265,7 +230,7 @@ func fieldOf(b *Buffer) string {
 // absent refuses a buffer whose id is in use on a device of s.
 func (f *Fleet) absent(id BufferID, s Set) error {
 	n, first := 0, ID(0)
-	if len(f.allocations[id]) == 0 {
+	if !f.heaps.has(id) {
 		return f.faults.visit(s.s.slots)
 	}
 	for slot := range s.s.slots.all() {
@@ -306,68 +271,6 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		}
 	}
 	return nil
-}
-
-// allocation returns the fleet's form of a plain buffer: the one that other devices have,
-// if they have the same, so that they find each other's heaps.
-func (f *Fleet) allocation(b Buffer) (*allocation, error) {
-	for _, a := range f.allocations[b.ID] {
-		if a.equal(&b) {
-			return a, nil
-		}
-	}
-	a := &allocation{Buffer: b, charge: b.Size}
-	var sum wide
-	for p := range b.All() {
-		sum.add(p.Range.Len(), p.Cores.Len())
-		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
-			if a.span.IsEmpty() {
-				a.span = p.Range
-			}
-			a.span = l1.Range{Start: min(a.span.Start, p.Range.Start), End: max(a.span.End, p.Range.End)}
-		}
-	}
-	if b.Unsized {
-		a.span = startOf(&b)
-	}
-	a.charge = max(a.charge, sum.lo)
-	a.serial = f.newSerial()
-	a.hash = f.numbers.of(a.serial)
-	if b.Backing || sum.lo == 0 {
-		return a, nil
-	}
-	takes, ok := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
-		for p := range b.All() {
-			if !yield(p.Cores, p.Range) {
-				return
-			}
-		}
-	})
-	if !ok {
-		return nil, &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
-	}
-	a.placed = holderOf(takes)
-	return a, nil
-}
-
-// startOf returns the lowest address of an unsized buffer, as an empty range.
-func startOf(b *Buffer) l1.Range {
-	low := uint64(math.MaxUint64)
-	for p := range b.All() {
-		if !p.Cores.IsEmpty() {
-			low = min(low, p.Range.Start)
-		}
-	}
-	return l1.Range{Start: low, End: low}
-}
-
-// stands reports whether programs are judged by the buffer.
-func (a *allocation) stands() bool { return a.placed != nil || a.Unsized && a.Stands() }
-
-func (a *allocation) equal(b *Buffer) bool {
-	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
-		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
-		slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
 }
 
 // roomFor refuses a buffer with which a total of a device or mesh could exceed

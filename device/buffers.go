@@ -4,6 +4,8 @@ import (
 	"iter"
 
 	"github.com/google/btree"
+
+	"github.com/cbl1/cbl1/fit"
 )
 
 // buffers are those of a heap by their ids. A copy of them costs nothing, and what is changed
@@ -14,11 +16,12 @@ type buffers struct {
 
 // named is a buffer and its id.
 type named struct {
-	id BufferID
+	id fit.BufferID
 	a  *allocation
 }
 
-func (b *buffers) find(id BufferID) *allocation {
+// find returns the buffer with an id, nil if there is none.
+func (b *buffers) find(id fit.BufferID) *allocation {
 	if b.tree == nil {
 		return nil
 	}
@@ -26,15 +29,18 @@ func (b *buffers) find(id BufferID) *allocation {
 	return at.a
 }
 
-func (b *buffers) put(id BufferID, a *allocation) {
+// put adds a buffer, in the place of one with the same id.
+func (b *buffers) put(id fit.BufferID, a *allocation) {
 	if b.tree == nil {
 		b.tree = btree.NewG(orderDegree, func(a, b named) bool { return a.id < b.id })
 	}
 	b.tree.ReplaceOrInsert(named{id, a})
 }
 
-func (b *buffers) drop(id BufferID) { b.tree.Delete(named{id: id}) }
+// drop takes the buffer with an id out.
+func (b *buffers) drop(id fit.BufferID) { b.tree.Delete(named{id: id}) }
 
+// len returns the number of buffers.
 func (b *buffers) len() int {
 	if b.tree == nil {
 		return 0
@@ -43,8 +49,8 @@ func (b *buffers) len() int {
 }
 
 // all returns them by id.
-func (b *buffers) all() iter.Seq2[BufferID, *allocation] {
-	return func(yield func(BufferID, *allocation) bool) {
+func (b *buffers) all() iter.Seq2[fit.BufferID, *allocation] {
+	return func(yield func(fit.BufferID, *allocation) bool) {
 		if b.tree != nil {
 			b.tree.Ascend(func(at named) bool { return yield(at.id, at.a) })
 		}

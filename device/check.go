@@ -163,7 +163,7 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 		known[k] = len(out)
 		out = append(out, stateSite{c.group.state.sight(), siteOf(c)})
 	}
-	f.heapsPictured.Store(f.numbers.last + 1)
+	f.heaps.picture(&f.numbers)
 	return out, nil
 }
 
@@ -214,13 +214,7 @@ func (at *site) place() fit.Place {
 }
 
 // clears reports whether p fits at first glance.
-func (at *site) clears(p *program.Program) bool {
-	free := anywhere()
-	if at.heap != nil {
-		free = at.heap.free
-	}
-	return fit.Clears(p, *at.spec, free)
-}
+func (at *site) clears(p *program.Program) bool { return fit.Clears(p, *at.spec, at.heap.gap()) }
 
 // places returns what p is judged by on the devices of s. If closely is false there is
 // nothing where it fits at first glance.
@@ -241,7 +235,7 @@ func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, 
 	if err != nil || !closely && clearAll(p, all) {
 		return nil, err
 	}
-	f.heapsPictured.Store(f.numbers.last + 1)
+	f.heaps.picture(&f.numbers)
 	return all, nil
 }
 

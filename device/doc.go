@@ -88,7 +88,7 @@
 //     not differ (class.go, sight.go).
 //   - Devices in one state with the same high-water marks are one group (group.go),
 //     which moves as a whole.
-//   - Devices with the same buffers share one heap (heap.go).
+//   - Devices with the same buffers share one heap (heap.go, heaps.go).
 //
 // Devices that go a way of their own cost as much as if they were alone. When programs
 // leave, what was told apart is joined again, and the memory goes back.

@@ -83,11 +83,3 @@ func (f *Fleet) fitted(r *registration, s Set) {
 		return
 	}
 }
-
-// version returns the name of what is in the heap, which of no buffers is 0.
-func (h *heap) version() uint64 {
-	if h == nil {
-		return 0
-	}
-	return h.name
-}

@@ -33,10 +33,10 @@ type Fleet struct {
 
 	programs map[program.ID]*registration
 	numbers  numbers // of registrations, allocations, residues, and what is at a crossing
-	// Contents that were born before the first number, and heaps that were named before the
-	// second one, are read without the lock: who changes one changes a copy.
-	pictured, heapsPictured atomic.Uint64
-	charge                  wide // sum over devices of their state's charge
+	// Contents that were born before this number are read without the lock: who changes one
+	// changes a copy.
+	pictured atomic.Uint64
+	charge   wide // sum over devices of their state's charge
 
 	specs  map[l1.Spec]*l1.Spec
 	states shelf[state]
@@ -47,9 +47,7 @@ type Fleet struct {
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
-	heaps       shelf[heap]
-	allocations map[BufferID][]*allocation // live on any device; different ones may share an id
-
+	heaps    heaps
 	observer func(Event)
 
 	lately     bitset   // the devices of the program that was registered last

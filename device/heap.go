@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -13,9 +14,9 @@ type heap struct {
 	crossing[heap]
 	hash   hash // of its buffers
 	users  int  // devices that have it
-	place  int  // where the change of buffers that met it last noted it
+	place  int  // in the moves that met it last
 	live   buffers
-	totals BufferTotals
+	totals fit.BufferTotals
 	charge uint64
 	placed partition // the parts of buffers of the kinds that Tracked has
 
@@ -35,37 +36,8 @@ type heap struct {
 // takes its turn.
 const maxTracked = maxResidues
 
-// memory is what a device has besides circular buffers. Most devices of most fleets
-// have none: then what is tracked is what is resident.
-type memory struct {
-	heap    *heap
-	tracked tracked
-
-	peak                        tracked
-	l1Peak, smallPeak, dramPeak uint64
-}
-
-// remember gives a device that held circular buffers alone a memory.
-func (c *chip) remember(left *residue) {
-	c.memory = &memory{tracked: left.tracked(), peak: tracked{c.residentPeak, c.corePeak}}
-}
-
-// trackedNow returns what is tracked on a device.
-func (c *chip) trackedNow() tracked {
-	if c.memory != nil {
-		return c.memory.tracked
-	}
-	return c.left.tracked()
-}
-
-func (c *chip) heap() *heap {
-	if c.memory == nil {
-		return nil
-	}
-	return c.memory.heap
-}
-
-func (h *heap) find(id BufferID) *allocation {
+// find returns the buffer with an id, nil if there is none.
+func (h *heap) find(id fit.BufferID) *allocation {
 	if h == nil {
 		return nil
 	}
@@ -84,18 +56,61 @@ func (h *heap) sorted() []*allocation {
 	return out
 }
 
-func (h *heap) sums() BufferTotals {
+// sums returns the figures of the buffers.
+func (h *heap) sums() fit.BufferTotals {
 	if h == nil {
-		return BufferTotals{}
+		return fit.BufferTotals{}
 	}
 	return h.totals
 }
 
+// charged returns a bound of what the buffers add to any sum. It is below 2^63.
 func (h *heap) charged() uint64 {
 	if h == nil {
 		return 0
 	}
 	return h.charge
+}
+
+// gap returns the addresses above all kernels and the reserved area and below everything
+// else, on any core.
+func (h *heap) gap() l1.Range {
+	if h == nil {
+		return anywhere()
+	}
+	return h.free
+}
+
+// classes returns the classes of cores that buffers of the kinds that Tracked has lie on.
+func (h *heap) classes() []seat {
+	if h == nil {
+		return nil
+	}
+	return h.placed.classes
+}
+
+// inTheWay returns the buffers that programs are judged by, as they are now. It writes to h.
+func (h *heap) inTheWay() order {
+	if h == nil {
+		return order{}
+	}
+	return h.order.clone()
+}
+
+// above calls do with the buffers that stand above circular buffers, by their first byte,
+// until it returns false.
+func (h *heap) above(do func(*allocation) bool) {
+	if h.order.above != nil {
+		h.order.above.Ascend(do)
+	}
+}
+
+// version returns the name of what is in the heap, given to no other content of one; 0 of no buffers.
+func (h *heap) version() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.name
 }
 
 // change puts a buffer in or takes one out; one of the two is nil.
@@ -130,6 +145,13 @@ func (h *heap) change(add, drop *allocation) {
 	}
 }
 
+// newHeap returns a heap without buffers, under a name.
+func newHeap(name uint64) *heap {
+	h := &heap{placed: partition{footprint: occupiedBy}, free: anywhere()}
+	h.self, h.name = h, name
+	return h
+}
+
 // after returns the hash and the number of buffers after a change.
 func (h *heap) after(add, drop *allocation) (k hash, n int) {
 	if h != nil {
@@ -154,14 +176,6 @@ func (h *heap) becomes(to *heap, add, drop *allocation) bool {
 	return true
 }
 
-// id returns the serial number, 0 for none.
-func (a *allocation) id() uint64 {
-	if a == nil {
-		return 0
-	}
-	return a.serial
-}
-
 // clone returns a copy. Its name is that of its classes, and h may get another one, so that both
 // are independent: see partition.clone.
 func (h *heap) clone(name uint64) *heap {
@@ -173,181 +187,6 @@ func (h *heap) clone(name uint64) *heap {
 	return &out
 }
 
-// reheap puts a buffer on the devices in slots or takes one off; one of the two is
-// nil. It cannot fail.
-func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
-	type move struct {
-		from, to *heap
-		n        int // devices
-		before   BufferTotals
-		charge   uint64
-	}
-	var moves []move
-	bare := 0 // the place in moves of devices without buffers
-	find := func(h *heap) *move {
-		at := &bare
-		if h != nil {
-			at = &h.place
-		}
-		if *at >= len(moves) || moves[*at].from != h {
-			*at = len(moves)
-			moves = append(moves, move{from: h, before: h.sums(), charge: h.charged()})
-		}
-		return &moves[*at]
-	}
-	if add != nil && add.users == 0 && add.placed != nil {
-		f.roster.enter(add.placed, &f.numbers.hashes)
-	}
-	for slot := range slots.all() {
-		find(f.slots[slot].heap()).n++
-	}
-	// Where a whole heap moves on, it is changed in place. None of the
-	// targets is among the sources: what is added was on none of these devices.
-	for i := range moves {
-		w := &moves[i]
-		w.to = f.heapAfter(w.from, w.n, add, drop)
-	}
-	for slot := range slots.all() {
-		c := f.slots[slot]
-		w := find(c.heap())
-		if c.memory == nil {
-			c.remember(c.left)
-		}
-		if w.from != w.to {
-			if w.from != nil {
-				f.abandon(w.from)
-			}
-			if c.memory.heap = w.to; w.to != nil {
-				w.to.users++
-			}
-		}
-		f.noteBuffers(c, w.before, w.charge)
-	}
-	if add != nil {
-		f.hold(add, slots.count())
-	} else {
-		f.hold(drop, -slots.count())
-	}
-	f.publishMeshes()
-}
-
-// heapAfter returns the heap that n devices with the heap from come to.
-func (f *Fleet) heapAfter(from *heap, n int, add, drop *allocation) *heap {
-	k, left := from.after(add, drop)
-	if left == 0 {
-		return nil
-	}
-	if from != nil {
-		if to := from.follow(drop.id(), add.id()); to != nil {
-			return to
-		}
-	}
-	if to := f.heaps.find(k, func(to *heap) bool { return from.becomes(to, add, drop) }); to != nil {
-		if from != nil {
-			from.connect(&to.crossing, drop.id(), add.id())
-		}
-		return to
-	}
-	to := from
-	switch {
-	case from == nil:
-		to = &heap{placed: partition{footprint: occupiedBy}, free: anywhere()}
-		to.self, to.name = to, f.newSerial()
-	case from.users == n && from.name >= f.heapsPictured.Load():
-		f.heaps.drop(from.hash, from)
-		to.rename(f.newSerial())
-	default:
-		to = from.clone(f.newSerial())
-		if from.name >= f.heapsPictured.Load() {
-			from.placed.owner = f.newSerial()
-		}
-		from.connect(&to.crossing, drop.id(), add.id())
-	}
-	to.change(add, drop)
-	f.heaps.put(k, to)
-	return to
-}
-
-// abandon notes that a device has another heap now.
-func (f *Fleet) abandon(h *heap) {
-	if h.users--; h.users == 0 {
-		f.heaps.drop(h.hash, h)
-		if h.name < f.heapsPictured.Load() {
-			h.rename(0) // the rest may be read without the lock
-		} else {
-			*h = heap{}
-		}
-	}
-}
-
-// hold notes that n more devices have an allocation, or fewer.
-func (f *Fleet) hold(a *allocation, n int) {
-	if a.users == 0 {
-		if f.allocations == nil {
-			f.allocations = map[BufferID][]*allocation{}
-		}
-		a.at = len(f.allocations[a.ID])
-		f.allocations[a.ID] = append(f.allocations[a.ID], a)
-	}
-	if a.users += n; a.users > 0 {
-		return
-	}
-	if a.placed != nil {
-		f.roster.retire(a.placed)
-	}
-	same := f.allocations[a.ID]
-	last := len(same) - 1
-	if last == 0 {
-		delete(f.allocations, a.ID)
-		return
-	}
-	same[a.at] = same[last]
-	same[a.at].at = a.at
-	same[last] = nil
-	f.allocations[a.ID] = same[:last]
-}
-
-// noteBuffers brings the sums and marks of a device whose heap has changed up to date.
-func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
-	now := c.heap().sums()
-	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
-	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)
-	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
-	if m := c.mesh; m != nil {
-		m.sum.Buffers.Move(before, now)
-		m.load += c.heap().charged() - charge // wraps and comes back
-		f.touch(m)
-	}
-	f.noteTracked(c)
-}
-
-// noteTracked brings what is tracked on a device up to date.
-func (f *Fleet) noteTracked(c *chip) {
-	before, now := c.memory.tracked, c.heap().trackedWith(c.left)
-	c.memory.tracked = now
-	c.memory.peak = c.memory.peak.raise(now)
-	if m := c.mesh; m != nil {
-		m.sum.Tracked += now.bytes - before.bytes // wraps and comes back
-		m.peak.TrackedCore = max(m.peak.TrackedCore, now.core)
-		f.touch(m)
-	}
-}
-
-// clearHeap takes all buffers off a device that leaves the fleet.
-func (f *Fleet) clearHeap(c *chip) {
-	h := c.heap()
-	if h == nil {
-		return
-	}
-	for _, a := range h.live.all() {
-		f.hold(a, -1)
-	}
-	before, charge := h.totals, h.charge
-	c.memory.heap = nil
-	f.abandon(h)
-	f.noteBuffers(c, before, charge)
-}
-
 // trackedWith returns what the tracked kinds of the heap and what dispatches left hold
 // together.
 func (h *heap) trackedWith(left *residue) tracked {
@@ -355,7 +194,7 @@ func (h *heap) trackedWith(left *residue) tracked {
 	case h == nil || len(h.placed.classes) == 0:
 		return left.tracked()
 	case left == nil:
-		return tracked{h.placed.bytes, h.full}
+		return tracked{bytes: h.placed.bytes, core: h.full}
 	case left == h.last: // devices in a row mostly hold the same
 		return h.known
 	}
@@ -374,7 +213,7 @@ func (h *heap) trackedWith(left *residue) tracked {
 // beside lays what dispatches left over the heap. Where all buffers are above, which is
 // nearly always so, only cores that may be fuller than the fullest of both are looked at.
 func (h *heap) beside(left *residue) tracked {
-	sum := tracked{h.placed.bytes + left.union(), max(h.full, left.fullest())}
+	sum := tracked{bytes: h.placed.bytes + left.union(), core: max(h.full, left.fullest())}
 	apart := left.end <= h.free.End
 	if apart && left.fullest()+h.full == sum.core {
 		return sum

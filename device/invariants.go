@@ -33,13 +33,14 @@ func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	f.checkIndex(devices)
-	heaps := f.checkUsers(devices)
+	heaps := f.usedHeaps()
+	f.heaps.checkUsers(devices, &heaps)
 	f.checkKnown(devices)
 	if devices.err != nil {
 		return
 	}
-	f.recount(taken, heaps, groups)
-	f.checkAllocations(buffers, heaps)
+	f.recount(taken, &heaps, groups)
+	f.heaps.check(buffers, &heaps)
 }
 
 // checkSums holds the figures of devices and of meshes against those of their states.
@@ -151,11 +152,11 @@ func (m *mesh) check(t *audit, again *mesh) {
 	have, now := m.sum, again.sum
 	have.Core = now.Core // not kept
 	sameTotals(t, have, now)
-	t.resident(m.sum.Resident, m.resident.Load(), m.peak.Resident, now.Resident)
+	sameResident(t, m.sum.Resident, m.resident.Load(), m.peak.Resident, now.Resident)
 	same(t, "tracked", m.sum.Tracked, now.Tracked)
-	t.buffers(m.sum.Buffers, now.Buffers)
+	sameBuffers(t, m.sum.Buffers, now.Buffers)
 	same(t, "load", m.load, again.load)
-	t.tracked(m.peak, now)
+	reachedTracked(t, m.peak, now)
 	same(t, "published total", m.registered.Load(), now.Registered)
 	same(t, "charge", m.charge, again.charge)
 	reachedTotals(t, m.peak, now)

@@ -1,28 +1,17 @@
 package device
 
-import "maps"
-
 // copies are what devices have besides registered programs, as it was. What is equal stays one.
 type copies struct {
 	chips []*chip    // by slot; in no group
 	heaps []usedHeap // by first device
 }
 
-// A usedHeap is a heap that so many devices have.
-type usedHeap struct {
-	*heap
-	first   ID // of the devices
-	devices int
-}
-
 // copyChips copies the devices, their meshes, what was left on them, and these heaps, which are
 // all that they have.
-func (f *Fleet) copyChips(out *recounting, heaps []usedHeap) {
-	meshes, left, known := map[*mesh]*mesh{}, map[*residue]*residue{nil: nil}, map[*heap]*heap{nil: nil}
-	for _, h := range heaps {
-		known[h.heap] = h.copied()
-		out.heaps = append(out.heaps, usedHeap{known[h.heap], h.first, h.devices})
-	}
+func (f *Fleet) copyChips(out *recounting, heaps *usedHeaps) {
+	meshes, left := map[*mesh]*mesh{}, map[*residue]*residue{nil: nil}
+	all, known := heaps.copied()
+	out.heaps = all
 	out.chips = make([]*chip, len(f.slots))
 	apart := &group{state: new(state)}
 	for slot := range f.live.all() {
@@ -59,11 +48,4 @@ func (m *mesh) copied() *mesh {
 	to.registered.Store(m.registered.Load())
 	to.resident.Store(m.resident.Load())
 	return to
-}
-
-// copied returns a heap for reading, as it is now.
-func (h *heap) copied() *heap {
-	to := *h
-	to.tracked = maps.Clone(h.tracked)
-	return &to
 }

@@ -60,7 +60,7 @@ func (f *Fleet) recounting() *recounting {
 }
 
 // recount takes what the fleet holds, programs and groups in any order.
-func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
+func (f *Fleet) recount(out *recounting, heaps *usedHeaps, t *audit) {
 	for place, g := range f.groups {
 		t.about(f.ids[g.anySlot()], "", nil)
 		g.checkFound(t, place, &f.numbers.hashes)
@@ -84,7 +84,7 @@ func (f *Fleet) recount(out *recounting, heaps []usedHeap, t *audit) {
 	out.live, out.charge = f.live.clone(), f.charge
 	f.copyChips(out, heaps)
 	f.pictured.Store(f.numbers.last + 1)
-	f.heapsPictured.Store(f.numbers.last + 1)
+	f.heaps.picture(&f.numbers)
 }
 
 // name takes what is known of a registration, by its number.

@@ -246,28 +246,33 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// Buffers, and what is tracked.
 		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
-		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.drop(h.hash, h) }},
-		{"number of sets of buffers", func(f *Fleet) { f.heaps.put(12, f.slots[0].heap()) }},
+		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.found.drop(h.hash, h) }},
+		{"number of sets of buffers", func(f *Fleet) { f.heaps.found.put(12, f.slots[0].heap()) }},
 		{"number of equal sets of buffers", func(f *Fleet) {
 			_, err := f.Free(5, Device{f.slots[1]}.Set())
 			require.NoError(t, err)
 			h := f.slots[0].heap() // now device 1 has it too, and is given another one like it
 			same := h.clone(f.newSerial())
 			f.slots[1].memory.heap, same.users, h.users = same, 1, 1
-			f.heaps.put(same.hash, same)
+			f.heaps.found.put(same.hash, same)
 		}},
 		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().name = 0 }},
 		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
 			f.slots[0].heap().connect(&f.slots[2].heap().crossing, 1, 2)
 		}},
 		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live.put(0, h.live.find(1)) }},
-		{"hash of the buffers", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.drop(h.hash, h); h.hash++; f.heaps.put(h.hash, h) }},
+		{"hash of the buffers", func(f *Fleet) {
+			h := f.slots[0].heap()
+			f.heaps.found.drop(h.hash, h)
+			h.hash++
+			f.heaps.found.put(h.hash, h)
+		}},
 		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
 		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
 		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},
 		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { f.slots[0].heap().placed.classes[0].covered.Add(l1.Range{End: 8}) }},
-		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]tracked{f.slots[2].left: {1, 1}} }},
+		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]tracked{f.slots[2].left: {bytes: 1, core: 1}} }},
 		{"device number of buffers", func(f *Fleet) { f.slots[0].heap().totals.Count-- }},
 		{"device bytes of L1 buffers", func(f *Fleet) { f.slots[0].heap().totals.L1 = 0 }},
 		{"device bytes of L1_SMALL buffers", func(f *Fleet) { f.slots[1].heap().totals.L1Small++ }},
@@ -283,13 +288,13 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live.find(4).placed = h.live.find(1).placed }},
 		{"place of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).at++ }},
 		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).users++ }},
-		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.allocations[77] = []*allocation{h.live.find(2)} }},
-		{"number of live buffers that can be found", func(f *Fleet) { delete(f.allocations, 3) }},
+		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.live[77] = []*allocation{h.live.find(2)} }},
+		{"number of live buffers that can be found", func(f *Fleet) { delete(f.heaps.live, 3) }},
 		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
-			f.abandon(c.heap())
-			delete(f.allocations, 6)
+			f.heaps.abandon(c.heap())
+			delete(f.heaps.live, 6)
 			c.memory = nil
 		}},
 		{"device tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.tracked.core++ }},
@@ -297,7 +302,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device peak of L1_SMALL buffers", func(f *Fleet) { f.slots[1].memory.smallPeak = 0 }},
 		{"mesh peak of tracked on the fullest core", func(f *Fleet) { f.slots[1].mesh.peak.TrackedCore = 1 }},
 		{"bytes of buffers on the fullest core", func(f *Fleet) { f.slots[0].heap().full++ }},
-		{"last answer of what is tracked", func(f *Fleet) { h := f.slots[1].heap(); h.last, h.known = f.slots[2].left, tracked{1, 1} }},
+		{"last answer of what is tracked", func(f *Fleet) { h := f.slots[1].heap(); h.last, h.known = f.slots[2].left, tracked{bytes: 1, core: 1} }},
 		{"device resident, on the fullest core", func(f *Fleet) { f.slots[2].left.core++ }},
 		{"resident bytes of some cores", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].bytes++ }},
 		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.bytes = 1 }},

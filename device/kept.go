@@ -22,10 +22,7 @@ func (d Device) Moment(without ...BufferID) (m Moment) {
 	d.write(func(c *chip) {
 		m.left = c.left.keep()
 		h := c.heap()
-		if h == nil {
-			return
-		}
-		m.order = h.order.clone()
+		m.order = h.inTheWay()
 		for _, id := range without {
 			if a := h.find(id); a != nil && a.stands() {
 				m.order.drop(a)
@@ -58,6 +55,15 @@ func (d Device) Fullest() (cores l1.CoreSet) {
 	return cores
 }
 
+// Clear returns the addresses in which nothing but circular buffers lies, on any core of
+// the device: above all kernels and the reserved area, below everything else (fit.Clears).
+// Cost: nothing.
+func (d Device) Clear() l1.Range {
+	free := anywhere()
+	d.read(func(c *chip) { free = c.heap().gap() })
+	return free
+}
+
 // TrackedOn returns what lies on one core, counted like Totals.TrackedCore.
 // Cost: O(classes of equal cores).
 func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
@@ -74,11 +80,7 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as
 // long as these may be at least so many.
 func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
-	var classes []seat
-	cells := c.left.held()
-	if h := c.heap(); h != nil {
-		classes = h.placed.classes
-	}
+	classes, cells := c.heap().classes(), c.left.held()
 	return func(yield func(l1.CoreSet, uint64) bool) {
 		var written l1.CoreSet
 		for _, cell := range cells {

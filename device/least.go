@@ -31,9 +31,9 @@ func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closel
 	if h == nil {
 		return free, true, nil
 	}
-	sure := h.free.Start <= held.all.Start
-	if sure && h.order.above != nil {
-		h.order.above.Ascend(func(a *allocation) bool {
+	sure := h.gap().Start <= held.all.Start
+	if sure {
+		h.above(func(a *allocation) bool {
 			if less(a.span.Start, held.all.End) >= free {
 				return false
 			}

@@ -91,7 +91,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 			require.NoError(t, f.CheckInvariants())
 		}
 	}
-	require.Zero(t, f.heaps.len())
+	require.Zero(t, f.heaps.found.len())
 }
 
 // The same programs ran on two devices, in another order.
@@ -145,16 +145,16 @@ func TestDevicesFollowWays(t *testing.T) {
 	var heaps shelf[heap]
 	for d, s := range each[:31] {
 		if d == 1 { // from here on nothing is found by hash
-			states, heaps = f.states, f.heaps
-			f.states, f.heaps = shelf[state]{}, shelf[heap]{}
+			states, heaps = f.states, f.heaps.found
+			f.states, f.heaps.found = shelf[state]{}, shelf[heap]{}
 		}
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)
 		require.NoError(t, f.Allocate(b, s))
 	}
 	require.Zero(t, f.states.len())
-	require.Zero(t, f.heaps.len())
-	f.states, f.heaps = states, heaps
+	require.Zero(t, f.heaps.found.len())
+	f.states, f.heaps.found = states, heaps
 	require.NoError(t, f.CheckInvariants())
 	require.Len(t, f.groups, 2)
 }

@@ -20,10 +20,12 @@ type order struct {
 // orderDegree is that of the trees: a change behind a copy copies two or three nodes.
 const orderDegree = 16
 
+// byStart says which of two buffers begins lower.
 func byStart(a, b *allocation) bool {
 	return cmp.Or(cmp.Compare(a.span.Start, b.span.Start), cmp.Compare(a.ID, b.ID)) < 0
 }
 
+// byEnd says which of two buffers ends lower.
 func byEnd(a, b *allocation) bool {
 	return cmp.Or(cmp.Compare(a.span.End, b.span.End), cmp.Compare(a.ID, b.ID)) < 0
 }
@@ -40,7 +42,10 @@ func (o *order) of(a *allocation) *btree.BTreeG[*allocation] {
 	return *tree
 }
 
-func (o *order) add(a *allocation)  { o.of(a).ReplaceOrInsert(a) }
+// add puts a buffer in.
+func (o *order) add(a *allocation) { o.of(a).ReplaceOrInsert(a) }
+
+// drop takes a buffer out.
 func (o *order) drop(a *allocation) { o.of(a).Delete(a) }
 
 // clone returns an independent copy. It writes to o.
@@ -81,19 +86,6 @@ func (o *order) all() (out []*allocation) {
 		}
 	}
 	return out
-}
-
-// Clear returns the addresses in which nothing but circular buffers lies, on any core of
-// the device: above all kernels and the reserved area, below everything else (fit.Clears).
-// Cost: nothing.
-func (d Device) Clear() l1.Range {
-	free := anywhere()
-	d.read(func(c *chip) {
-		if h := c.heap(); h != nil {
-			free = h.free
-		}
-	})
-	return free
 }
 
 // anywhere is all addresses.

@@ -187,10 +187,7 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 func appendAllocations(layers []layer, all []*allocation) []layer {
 	layers = slices.Grow(layers, len(all))
 	for _, a := range all {
-		if a.placed == nil {
-			continue
-		}
-		for g := range a.placed.buffer.Groups() {
+		for g := range a.takes().Groups() {
 			layers = append(layers, layer{kind: a.Kind, cores: g.Cores(), ranges: slices.Collect(g.Ranges()), buffer: a})
 		}
 	}

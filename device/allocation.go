@@ -1,0 +1,117 @@
+package device
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// An allocation is a Buffer that is live on a device, in the form that can be
+// counted. It never changes.
+type allocation struct {
+	fit.Buffer
+	serial uint64
+	hash   hash
+	charge uint64   // bounds what it adds to any sum
+	placed *holder  // its parts; nil if it has none or is backing
+	span   l1.Range // from the first byte of the parts to the last; empty if they have none, and then where they start
+	users  int      // devices that have it
+	at     int      // in heaps.live, among those of its id
+	place  int      // in the freeings that met it last
+}
+
+// newAllocation returns the form of a plain buffer whose bytes add up to 2^63-1 at most. It
+// returns false if a sum of what they are on cores is above that.
+func newAllocation(b fit.Buffer, n *numbers) (*allocation, bool) {
+	a := &allocation{Buffer: b}
+	var sum uint64
+	for p := range b.All() {
+		sum += p.Range.Len() * uint64(p.Cores.Len())
+		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+			if a.span.IsEmpty() {
+				a.span = p.Range
+			}
+			a.span = l1.Range{Start: min(a.span.Start, p.Range.Start), End: max(a.span.End, p.Range.End)}
+		}
+	}
+	if b.Unsized {
+		a.span = startOf(&b)
+	}
+	a.charge = max(b.Size, sum)
+	a.serial = n.next()
+	a.hash = n.of(a.serial)
+	if b.Backing || sum == 0 {
+		return a, true
+	}
+	takes, ok := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
+		for p := range b.All() {
+			if !yield(p.Cores, p.Range) {
+				return
+			}
+		}
+	})
+	a.placed = holderOf(takes)
+	return a, ok
+}
+
+// startOf returns the lowest address of an unsized buffer, as an empty range.
+func startOf(b *fit.Buffer) l1.Range {
+	low := uint64(math.MaxUint64)
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() {
+			low = min(low, p.Range.Start)
+		}
+	}
+	return l1.Range{Start: low, End: low}
+}
+
+// id returns the serial number, 0 for none.
+func (a *allocation) id() uint64 {
+	if a == nil {
+		return 0
+	}
+	return a.serial
+}
+
+// stands reports whether programs are judged by the buffer.
+func (a *allocation) stands() bool { return a.placed != nil || a.Unsized && a.Stands() }
+
+// takes returns what the buffer takes of L1: nothing if it backs another one.
+func (a *allocation) takes() program.Footprint {
+	if a.placed == nil {
+		return program.Footprint{}
+	}
+	return a.placed.buffer
+}
+
+// copy returns the Buffer with Parts that a caller may write.
+func (a *allocation) copy() fit.Buffer { return a.Plain() }
+
+// equal reports whether the allocation is of a plain buffer, whatever its id.
+func (a *allocation) equal(b *fit.Buffer) bool {
+	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
+		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
+		slices.EqualFunc(a.Parts, b.Parts, func(p, q fit.Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
+}
+
+// freeings are the buffers that devices are to lose: different ones may have different buffers
+// of one id. The zero freeings are none.
+type freeings []freeing
+
+// A freeing is a buffer and the devices that are to lose it.
+type freeing struct {
+	a     *allocation
+	slots bitset
+}
+
+// of returns the freeing of a buffer, a new one of no device if there is none.
+func (o *freeings) of(a *allocation) *freeing {
+	if a.place >= len(*o) || (*o)[a.place].a != a {
+		a.place = len(*o)
+		*o = append(*o, freeing{a: a})
+	}
+	return &(*o)[a.place]
+}
