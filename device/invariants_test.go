@@ -209,40 +209,17 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}},
 
 		// What is resident.
-		{"device resident", func(f *Fleet) { f.slots[0].left.bytes++ }},
 		{"device published resident total", func(f *Fleet) { f.slots[1].left = nil }},
 		{"device resident", func(f *Fleet) { w := f.slots[1].left.written()[0]; w.program = f.programs[3].program }},
 		{"device published resident total", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
-		{"kind of a resident program", func(f *Fleet) { f.slots[0].left.written()[0].kind = program.Scratchpad }},
-		{"columns of a block of cores", func(f *Fleet) {
-			b := &f.slots[0].left.planes[0].blocks[0]
-			b.last = append(b.last, make([]uint32, 16)...)
-		}},
-		{"number of a writer", func(f *Fleet) { f.slots[0].left.planes[0].blocks[0].last[0] = 99 }},
-		{"cores of a resident program", func(f *Fleet) { f.slots[0].left.planes[0].claims[0].cores++ }},
 		{"devices with the same resident", func(f *Fleet) { f.slots[0].left.users++ }},
 		{"number of times that a known residue stays", func(f *Fleet) { f.slots[0].left.loose = true }},
-		{"cores that were written", func(f *Fleet) { f.slots[0].left.n-- }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"mesh published resident total", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
 
-		{"device resident dataflow buffers and scratchpads", func(f *Fleet) { f.slots[2].left.other-- }},
-		{"device resident, of all kinds", func(f *Fleet) { f.slots[2].left.all++ }},
-		{"end of what is resident", func(f *Fleet) { f.slots[2].left.end++ }},
-		{"charge of what is resident", func(f *Fleet) { f.slots[2].left.charge++ }},
-		{"hash of what is resident", func(f *Fleet) { f.slots[0].left.hash++ }},
-		{"bytes of a program on a core", func(f *Fleet) { f.slots[0].left.written()[0].group = program.Group{} }},
-		{"start of a resident range on [", func(f *Fleet) {
-			l := f.slots[2].left // as many bytes, eight higher
-			l.held()
-			first := l.cells[0].ranges[0]
-			l.cells[0].ranges = append([]l1.Range{{Start: first.Start + 8, End: first.End + 8}}, l.cells[0].ranges[1:]...)
-		}},
 		{"charge of the fleet over 2^64", func(f *Fleet) { f.charge.hi++ }},
-		{"number of times that there is a resident range on [", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].ranges = l.cells[0].ranges[:0] }},
-		{"cores with something resident", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells = l.cells[1:] }},
 
 		// Buffers, and what is tracked.
 		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
@@ -303,8 +280,6 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh peak of tracked on the fullest core", func(f *Fleet) { f.slots[1].mesh.peak.TrackedCore = 1 }},
 		{"bytes of buffers on the fullest core", func(f *Fleet) { f.slots[0].heap().full++ }},
 		{"last answer of what is tracked", func(f *Fleet) { h := f.slots[1].heap(); h.last, h.known = f.slots[2].left, tracked{bytes: 1, core: 1} }},
-		{"device resident, on the fullest core", func(f *Fleet) { f.slots[2].left.core++ }},
-		{"resident bytes of some cores", func(f *Fleet) { l := f.slots[2].left; l.held(); l.cells[0].bytes++ }},
 		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.bytes = 1 }},
 		{"device peak of L1 buffers", func(f *Fleet) { f.slots[0].memory.l1Peak = 1 }},
 		{"device peak of DRAM buffers", func(f *Fleet) { f.slots[0].memory.dramPeak = 1 }},

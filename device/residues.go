@@ -162,6 +162,10 @@ func (b *residues) rewrite(r, over *residue) *residue {
 // change it in place.
 func (b *residues) scattered() bool { return b.recall.off }
 
+// doubt has b take it that residues hardly ever come again, as after dispatches in random order.
+// It is for tests.
+func (b *residues) doubt() { b.recall = recall{off: true, vain: patience} }
+
 // remember returns the residue that is equal to r, r itself if none is known.
 func (b *residues) remember(r *residue, n *numbers) *residue {
 	if r.charge == math.MaxUint64 {

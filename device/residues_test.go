@@ -1,0 +1,250 @@
+package device
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A toyLeft is who was the last writer, by kind and core.
+type toyLeft map[toySpot]program.ID
+
+type toySpot struct {
+	kind program.Kind
+	core l1.Core
+}
+
+// toyWrites returns who writes where, if these are the pieces.
+func toyWrites(t require.TestingT, pieces []piece) toyLeft {
+	out := toyLeft{}
+	for _, w := range pieces {
+		require.False(t, w.cores.IsEmpty())
+		for c := range w.cores.All() {
+			at := toySpot{w.kind, c}
+			if _, twice := out[at]; twice {
+				require.Fail(t, "written twice in a kind", at)
+			}
+			out[at] = w.program.ID()
+		}
+	}
+	return out
+}
+
+// toyHolders are devices that hold residues, with a model of each.
+type toyHolders struct {
+	numbers  numbers
+	residues residues
+	left     [3]*residue
+	model    [3]toyLeft
+}
+
+// write has over written on some devices.
+func (f *toyHolders) write(t require.TestingT, on []int, over *residue) {
+	for _, d := range on {
+		if f.model[d] = maps.Clone(f.model[d]); f.model[d] == nil {
+			f.model[d] = toyLeft{}
+		}
+		maps.Copy(f.model[d], toyWrites(t, over.written()))
+	}
+	f.put(on, over)
+}
+
+// put is write without the models. It does what a fleet does.
+func (f *toyHolders) put(on []int, over *residue) {
+	under := f.left[on[0]]
+	together := under != nil && under.users == len(on)
+	for _, d := range on {
+		together = together && f.left[d] == under
+	}
+	alone := together && f.residues.scattered()
+	if alone && under.mayTake(over) {
+		to := f.residues.rewrite(under, over)
+		for _, d := range on {
+			f.left[d] = to
+		}
+		return
+	}
+	known := map[*residue]*residue{}
+	for _, d := range on {
+		from := f.left[d]
+		if known[from] == nil {
+			known[from] = f.residues.over(from, over, alone, &f.numbers)
+		}
+		f.hold(d, known[from])
+	}
+}
+
+// hold gives a device another residue.
+func (f *toyHolders) hold(d int, to *residue) {
+	f.left[d].take(-1)
+	to.take(1)
+	f.left[d] = to
+}
+
+// drawPieces draws a program that writes each core with the same bytes, in a kind or in two.
+func drawPieces(t *rapid.T, n *numbers, id program.ID) []piece {
+	first := rapid.SampledFrom([]program.Kind{program.CircularBuffer, program.CircularBuffer, program.DataflowBuffer}).Draw(t, "first")
+	kinds := rapid.SampledFrom([][]program.Kind{{first}, {first}, {program.Scratchpad}, {first, program.Scratchpad}}).Draw(t, "kinds")
+	var cbs []program.CB
+	for _, kind := range kinds {
+		x := rapid.SampledFrom([]int{0, 1, 15, 16}).Draw(t, "x")
+		cores := fmt.Sprintf("{[%d-0 - %d-%d]}", x, rapid.IntRange(x, 17).Draw(t, "to"), rapid.IntRange(0, 1).Draw(t, "rows"))
+		c := toyCB(kind, cores, 32*rapid.Uint64Range(0, 3).Draw(t, "size"))
+		c.Global = rapid.IntRange(0, 5).Draw(t, "global") == 0
+		cbs = append(cbs, c)
+	}
+	return toyPieces(t, n, id, cbs...)
+}
+
+// Whatever is written, together or not, in place or not, on each core the last writer of a kind is left,
+// and what is kept of it is what a recount finds. Devices with the same have the same residue.
+func TestResidues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := toyHolders{}
+		f.numbers.blind = rapid.IntRange(0, 9).Draw(t, "blind") == 0
+		pieces := make([][]piece, 5) // of programs 0..4
+		for id := range pieces {
+			pieces[id] = drawPieces(t, &f.numbers, program.ID(id))
+		}
+		doubted := false
+		devices := func(t *rapid.T) []int {
+			return rapid.SliceOfNDistinct(rapid.IntRange(0, 2), 1, 3, rapid.ID).Draw(t, "devices")
+		}
+		draw := func(t *rapid.T) int { return rapid.IntRange(0, len(pieces)-1).Draw(t, "program") }
+		t.Repeat(map[string]func(*rapid.T){
+			"write": func(t *rapid.T) { f.write(t, devices(t), f.residues.of(pieces[draw(t)], &f.numbers)) },
+			"write what is larger": func(t *rapid.T) {
+				a, b := draw(t), draw(t)
+				before := slices.Clone(pieces[a])
+				r := f.residues.of(larger(larger(nil, pieces[a]), pieces[b]), &f.numbers)
+				for i, w := range before {
+					require.True(t, w.cores.Equal(pieces[a][i].cores), "they are the program's")
+				}
+				requireLarger(t, r.written(), pieces[a], pieces[b])
+				f.write(t, devices(t), r)
+			},
+			"take away": func(t *rapid.T) {
+				id := program.ID(draw(t))
+				for _, d := range devices(t) {
+					held := slices.Contains(slices.Collect(maps.Values(f.model[d])), id)
+					rest, gone := f.residues.without(f.left[d], id, &f.numbers)
+					require.Equal(t, held, gone != nil)
+					if !held {
+						require.Same(t, f.left[d], rest)
+						continue
+					}
+					require.Equal(t, id, gone.ID())
+					f.model[d] = maps.Clone(f.model[d])
+					maps.DeleteFunc(f.model[d], func(_ toySpot, o program.ID) bool { return o == id })
+					f.hold(d, rest)
+				}
+			},
+			"doubt": func(*rapid.T) { doubted = true; f.residues.doubt() },
+			"keep": func(t *rapid.T) {
+				r := f.left[rapid.IntRange(0, 2).Draw(t, "device")]
+				kept, was := r.keep(), toyWrites(t, r.written())
+				f.write(t, []int{0, 1, 2}, f.residues.of(pieces[draw(t)], &f.numbers))
+				require.Equal(t, was, toyWrites(t, kept.written()))
+			},
+			"copy": func(t *rapid.T) {
+				if r := f.left[0]; r != nil {
+					was, now := r.copied(), toyWrites(t, r.written())
+					f.write(t, []int{0, 1, 2}, f.residues.of(pieces[draw(t)], &f.numbers))
+					require.Equal(t, now, toyWrites(t, was.written()))
+				}
+			},
+			"": func(t *rapid.T) {
+				var a audit
+				counts := residueCounts{}
+				for d, r := range f.left {
+					have := toyWrites(t, r.written())
+					if !maps.Equal(f.model[d], have) {
+						require.Equal(t, f.model[d], have)
+					}
+					if d%2 == 0 {
+						r.held() // so that it is counted too
+					}
+					counts.count(&a, r)
+					if !doubted && !f.residues.scattered() && d > 0 && maps.Equal(f.model[d], f.model[0]) {
+						require.Same(t, f.left[0], r)
+					}
+				}
+				f.residues.checkKnown(&a)
+				require.NoError(t, a.err)
+				for _, r := range f.left {
+					users := 0
+					for _, o := range f.left {
+						if o == r {
+							users++
+						}
+					}
+					require.True(t, r == nil || r.users == users)
+				}
+			},
+		})
+	})
+}
+
+// Residues that hardly ever come again are remembered by nobody, and change in place. Those that do come
+// again are, after a while, and devices that do the same share one.
+func TestScatteredResidues(t *testing.T) {
+	if everythingMeets {
+		t.Skip("all of it meets")
+	}
+	var f toyHolders
+	var programs [16]*residue
+	for k := range programs {
+		cores := fmt.Sprintf("{[%d-0 - %d-%d]}", k, 17-k%3, k%2)
+		programs[k] = f.residues.of(toyPieces(t, &f.numbers, program.ID(k), toyCB(program.CircularBuffer, cores, uint64(64*(k+1)))), &f.numbers)
+	}
+	order, all := uint64(1), []int{0, 1, 2}
+	scattered := func() {
+		order = order*6364136223846793005 + 1442695040888963407
+		f.put(all, programs[order>>60])
+	}
+	for range 1000 {
+		scattered()
+	}
+	require.True(t, f.residues.scattered())
+	known, ways := f.residues.known.len(), len(f.residues.writings)
+	require.Less(t, known, 100)
+	for range 1000 {
+		scattered()
+	}
+	require.Equal(t, []int{known, ways}, []int{f.residues.known.len(), len(f.residues.writings)})
+	for range 100 {
+		for _, p := range programs {
+			for d := range all {
+				f.put([]int{d}, p)
+			}
+		}
+	}
+	require.False(t, f.residues.scattered())
+	require.Same(t, f.left[0], f.left[1])
+	require.Greater(t, f.residues.known.len(), known)
+}
+
+// requireLarger requires that have is, core by core, what the larger of two programs leaves, the
+// second of equals.
+func requireLarger(t require.TestingT, have []piece, first, second []piece) {
+	who, bytes := toyLeft{}, map[toySpot]uint64{}
+	for _, w := range slices.Concat(first, second) {
+		for c := range w.cores.All() {
+			at, n := toySpot{w.kind, c}, uint64(0)
+			if g, ok := w.program.Occupied(w.kind).On(c); ok {
+				n = g.Bytes()
+			}
+			if n >= bytes[at] {
+				who[at], bytes[at] = w.program.ID(), n
+			}
+		}
+	}
+	require.Equal(t, who, toyWrites(t, have))
+}
