@@ -84,7 +84,7 @@ func (a *allocation) takes() program.Footprint {
 	if a.placed == nil {
 		return program.Footprint{}
 	}
-	return a.placed.buffer
+	return occupiedBy(a.placed)
 }
 
 // copy returns the Buffer with Parts that a caller may write.

@@ -24,8 +24,6 @@ type heap struct {
 	order order
 	free  l1.Range
 
-	full uint64 // bytes of placed on the fullest core
-
 	// What is tracked on a device with this heap, by what its dispatches left.
 	tracked map[*residue]tracked
 	last    *residue // of which it was asked last
@@ -123,7 +121,6 @@ func (h *heap) change(add, drop *allocation) {
 		h.totals.Add(&add.Buffer)
 		if add.placed != nil && !add.Kind.Below() {
 			h.placed.add(add.placed)
-			h.full = h.placed.fullest
 		}
 		if add.stands() {
 			h.order.add(add)
@@ -137,7 +134,6 @@ func (h *heap) change(add, drop *allocation) {
 	h.totals.Drop(&drop.Buffer)
 	if drop.placed != nil && !drop.Kind.Below() {
 		h.placed.remove(drop.placed)
-		h.full = h.placed.fullest
 	}
 	if drop.stands() {
 		h.order.drop(drop)
@@ -194,7 +190,7 @@ func (h *heap) trackedWith(left *residue) tracked {
 	case h == nil || len(h.placed.classes) == 0:
 		return left.tracked()
 	case left == nil:
-		return tracked{bytes: h.placed.bytes, core: h.full}
+		return tracked{bytes: h.placed.bytes, core: h.placed.fullest}
 	case left == h.last: // devices in a row mostly hold the same
 		return h.known
 	}
@@ -213,9 +209,9 @@ func (h *heap) trackedWith(left *residue) tracked {
 // beside lays what dispatches left over the heap. Where all buffers are above, which is
 // nearly always so, only cores that may be fuller than the fullest of both are looked at.
 func (h *heap) beside(left *residue) tracked {
-	sum := tracked{bytes: h.placed.bytes + left.union(), core: max(h.full, left.fullest())}
+	sum := tracked{bytes: h.placed.bytes + left.union(), core: max(h.placed.fullest, left.fullest())}
 	apart := left.end <= h.free.End
-	if apart && left.fullest()+h.full == sum.core {
+	if apart && left.fullest()+h.placed.fullest == sum.core {
 		return sum
 	}
 	for _, cell := range left.held() {

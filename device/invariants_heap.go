@@ -130,7 +130,7 @@ func (h *usedHeap) check(t *audit, numbered *roster) {
 	same(t, "end of the kernels", h.free.Start, again.free.Start)
 	same(t, "lowest of all that is not a kernel", h.free.End, again.free.End)
 	same(t, "sum of the buffers' classes", h.placed.bytes, again.placed.bytes)
-	same(t, "bytes of buffers on the fullest core", h.full, again.placed.fullest)
+	same(t, "bytes of buffers on the fullest core", h.placed.fullest, again.placed.fullest)
 	t.about(h.first, "device", nil)
 	sameBuffers(t, h.totals, again.totals)
 	h.placed.check(t, h.first, "buffers'", &again.placed)
@@ -159,7 +159,7 @@ func (h *heap) count(a *allocation) {
 // check holds the form in which a buffer is counted against its parts.
 func (a *allocation) check(t *audit) {
 	on := map[l1.Core][]l1.Range{}
-	var sum, union, placed uint64
+	var sum, union uint64
 	for p := range a.All() {
 		sum += p.Range.Len() * uint64(p.Cores.Len())
 		for core := range p.Cores.All() {
@@ -172,11 +172,8 @@ func (a *allocation) check(t *audit) {
 	if a.Backing {
 		union = 0
 	}
-	if a.placed != nil {
-		placed = a.placed.buffer.Bytes()
-	}
 	same(t, "charge", a.charge, max(a.Size, sum))
-	same(t, "bytes", placed, union)
+	same(t, "bytes", a.takes().Bytes(), union)
 }
 
 // A pairing counts anew what is tracked where something was left beside some buffers, each pair
