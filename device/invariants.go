@@ -1,5 +1,7 @@
 package device
 
+import "errors"
+
 // CheckInvariants recounts every device and mesh from its registered programs, what
 // was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
 // one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
@@ -21,7 +23,7 @@ func (f *Fleet) CheckInvariants() error {
 			check(&t)
 		}
 	}
-	if d, ok := t.err.(*miscount); ok {
+	if d := (*miscount)(nil); errors.As(t.err, &d) {
 		return (*InvariantError)(d)
 	}
 	return t.err
