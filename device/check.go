@@ -125,16 +125,6 @@ type standing struct {
 	at fit.Place
 }
 
-// parts returns what lies on the cores of each class.
-func (p *partition) parts() (out []fit.Part) {
-	for _, c := range p.classes {
-		for r := range c.covered.Regions() {
-			out = append(out, fit.Part{Cores: c.cores, Range: r})
-		}
-	}
-	return out
-}
-
 // A stateSite is a site of devices with the same programs.
 type stateSite struct {
 	sight

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/cbregion"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -311,4 +312,14 @@ func (p *partition) clone(owner uint64) partition {
 func first(s l1.CoreSet) l1.Core {
 	c, _ := s.First()
 	return c
+}
+
+// parts returns what lies on the cores of each class.
+func (p *partition) parts() (out []fit.Part) {
+	for _, c := range p.classes {
+		for r := range c.covered.Regions() {
+			out = append(out, fit.Part{Cores: c.cores, Range: r})
+		}
+	}
+	return out
 }

@@ -4,14 +4,61 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// looked returns how many programs were looked at in searches of the content of a lone
-// device.
-func looked(f *Fleet) int { return now(f).live.looked }
+// A board is one content, and the programs on it.
+type board struct {
+	t       require.TestingT
+	roster  roster
+	numbers numbers
+	held    *content
+	on      map[program.ID]*holder
+}
+
+func newBoard(t require.TestingT) *board {
+	b := &board{t: t, on: map[program.ID]*holder{}}
+	b.held = newContent(&b.roster)
+	b.held.rename(b.numbers.next())
+	return b
+}
+
+func (b *board) register(p *program.Program) {
+	h := newHolder(p, b.numbers.next(), p.Occupied(program.CircularBuffer).Logical())
+	b.roster.enter(&h, &b.numbers.hashes)
+	b.held.change(nil, &h)
+	b.on[p.ID()] = &h
+}
+
+func (b *board) unregister(id program.ID) {
+	b.held.change(b.on[id], nil)
+	b.roster.retire(b.on[id])
+	delete(b.on, id)
+}
+
+// place registers a program that takes one range on a rectangle of cores of an N150.
+func (b *board) place(id program.ID, rectangle string, addr, size uint64) {
+	p, err := program.NewBuilder(id).Range(l1.MustParseCoreRangeSet(rectangle), l1.Range{Start: addr, End: addr + size}).Build(l1.N150())
+	require.NoError(b.t, err)
+	b.register(p)
+}
+
+// first returns the class of the first core.
+func (b *board) first() *class { return b.held.occupied.on(l1.Core{}) }
+
+// check recounts what the board holds.
+func (b *board) check() {
+	var a audit
+	again := newContent(&b.roster)
+	for _, h := range b.on {
+		again.add(h)
+	}
+	b.held.check(&a, 0, again)
+	require.NoError(b.t, a.err)
+}
 
 // A history of changes on some classes, of so many programs each, looks at no more than
 // this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
@@ -63,36 +110,36 @@ func TestSearchingIsPaidFor(t *testing.T) {
 		}, l1.Range{End: 1_000_000}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, m, _ := fleetOf(t, 1, 1)
+			b := newBoard(t)
 			large, err := program.NewBuilder(1000).Range(l1.Rect(0, 0, 7, 7), test.large).Build(l1.N150())
 			require.NoError(t, err)
 			changes := 0
 			for i := range test.live {
 				p, err := test.build(i).Build(l1.N150())
 				require.NoError(t, err)
-				mustRegister(t, f, p, m.Set())
+				b.register(p)
 				changes++
 			}
 			for range 5000 {
-				mustRegister(t, f, large, m.Set())
-				f.UnregisterAll(large.ID())
+				b.register(large)
+				b.unregister(large.ID())
 				changes += 2
-				require.LessOrEqual(t, looked(f), mostLooked(test.live, changes, test.classes, test.live+1))
+				require.LessOrEqual(t, b.held.live.looked, mostLooked(test.live, changes, test.classes, test.live+1))
 			}
-			require.NoError(t, f.CheckInvariants())
+			b.check()
 		})
 	}
 }
 
 // farElsewhere registers n programs that lie in each other on seven columns, and reach far on the
 // last one.
-func farElsewhere(t *testing.T, f *Fleet, s Set, n int) {
+func (b *board) farElsewhere(n int) {
 	for i := range n {
 		p, err := program.NewBuilder(program.ID(i)).
 			Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (n - i))}).
 			Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)}).Build(l1.N150())
-		require.NoError(t, err)
-		mustRegister(t, f, p, s)
+		require.NoError(b.t, err)
+		b.register(p)
 	}
 }
 
@@ -100,26 +147,26 @@ func farElsewhere(t *testing.T, f *Fleet, s Set, n int) {
 // elsewhere. One that reaches farther is found.
 func TestNobodyIsLookedForInVain(t *testing.T) {
 	const n, here = 100, "{[0-0 - 6-7]}"
-	f, m, _ := fleetOf(t, 1, 1)
-	farElsewhere(t, f, m.Set(), n)
+	b := newBoard(t)
+	b.farElsewhere(n)
 	pair := func(inside ...uint64) int {
-		mustRegister(t, f, programOn(t, 1000, here, 0, 1_000_000), m.Set())
+		b.place(1000, here, 0, 1_000_000)
 		for i, end := range inside {
-			mustRegister(t, f, programOn(t, program.ID(1001+i), here, 0, end), m.Set())
+			b.place(program.ID(1001+i), here, 0, end)
 		}
-		before := looked(f)
-		f.UnregisterAll(1000)
+		before := b.held.live.looked
+		b.unregister(1000)
 		for i := range inside {
-			f.UnregisterAll(program.ID(1001 + i))
+			b.unregister(program.ID(1001 + i))
 		}
-		require.NoError(t, f.CheckInvariants())
-		return looked(f) - before
+		b.check()
+		return b.held.live.looked - before
 	}
 	for range 10 * n {
 		require.Zero(t, pair())
 	}
 	require.Zero(t, pair(32*n))
-	require.False(t, now(f).occupied.on(l1.Core{}).plain)
+	require.False(t, b.first().plain)
 	require.NotZero(t, pair(64*n+32)) // it closes a part of the gap
 }
 
@@ -129,23 +176,23 @@ func TestNobodyIsLookedForInVain(t *testing.T) {
 // programs are looked at three times: to try, until too much is owed, and to count them.
 func TestTryingInVainGetsRarer(t *testing.T) {
 	const n, rounds, here = 100, 10_000, "{[0-0 - 6-7]}"
-	f, m, _ := fleetOf(t, 1, 1)
-	farElsewhere(t, f, m.Set(), n)
+	b := newBoard(t)
+	b.farElsewhere(n)
 	for i := range 2 {
-		mustRegister(t, f, programOn(t, program.ID(n+i), here, 1_000_000, 64), m.Set())
+		b.place(program.ID(n+i), here, 1_000_000, 64)
 	}
 	pair := func(size uint64) *class {
-		mustRegister(t, f, programOn(t, 1000, here, 0, size), m.Set())
-		f.UnregisterAll(1000)
-		return now(f).occupied.on(l1.Core{})
+		b.place(1000, here, 0, size)
+		b.unregister(1000)
+		return b.first()
 	}
-	before := looked(f)
+	before := b.held.live.looked
 	for i := range rounds {
 		pair(1_000_000)
 		tries := 2 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
-		require.LessOrEqual(t, looked(f)-before, 3*(n+4)*tries)
+		require.LessOrEqual(t, b.held.live.looked-before, 3*(n+4)*tries)
 	}
-	require.Greater(t, looked(f)-before, 3*n*mostVain) // it does not stop to try
+	require.Greater(t, b.held.live.looked-before, 3*n*mostVain) // it does not stop to try
 	// Where hiding pays, the next wait is short again.
 	for pair(64).plain {
 	}
@@ -155,31 +202,31 @@ func TestTryingInVainGetsRarer(t *testing.T) {
 	for !pair(1_000_000).plain {
 	}
 	require.Zero(t, pair(64).vain)
-	require.NoError(t, f.CheckInvariants())
+	b.check()
 }
 
 // A class of few programs looks at few, however many there are on other cores that reach
 // farther.
 func TestSearchingStaysOnTheClass(t *testing.T) {
 	const others, here, rounds = 600, 40, 100
-	f, m, _ := fleetOf(t, 1, 1)
+	b := newBoard(t)
 	for i := range others {
-		mustRegister(t, f, programOn(t, program.ID(i), "{[1-0 - 7-7]}", 0, uint64(800_000+64*i)), m.Set())
+		b.place(program.ID(i), "{[1-0 - 7-7]}", 0, uint64(800_000+64*i))
 	}
 	for i := range here {
-		mustRegister(t, f, programOn(t, program.ID(others+i), "{[0-0 - 0-0]}", uint64(128*i), 64), m.Set())
+		b.place(program.ID(others+i), "{[0-0 - 0-0]}", uint64(128*i), 64)
 	}
 	for range rounds { // covers those here, as few as they are, and leaves a gap for each
-		mustRegister(t, f, programOn(t, 9999, "{[0-0 - 0-0]}", 0, 600_000), m.Set())
+		b.place(9999, "{[0-0 - 0-0]}", 0, 600_000)
 		for range 150 { // hiding pays, so that it is tried soon again
-			mustRegister(t, f, programOn(t, 9998, "{[0-0 - 0-0]}", 0, 64), m.Set())
-			f.UnregisterAll(9998)
+			b.place(9998, "{[0-0 - 0-0]}", 0, 64)
+			b.unregister(9998)
 		}
-		f.UnregisterAll(9999)
+		b.unregister(9999)
 	}
 	ordered := others + here + 2
-	require.LessOrEqual(t, looked(f), ordered+mostLooked(here, 302*rounds, 1, here+2))
-	require.NoError(t, f.CheckInvariants())
+	require.LessOrEqual(t, b.held.live.looked, ordered+mostLooked(here, 302*rounds, 1, here+2))
+	b.check()
 }
 
 // As many programs as there may be, each below the one before: what leaves uncovers the
@@ -187,43 +234,93 @@ func TestSearchingStaysOnTheClass(t *testing.T) {
 // there is no other. There is no number of live programs from which on everything is counted.
 func TestManyAreHidden(t *testing.T) {
 	const n = 4000
-	f, m, _ := fleetOf(t, 1, 1)
+	b := newBoard(t)
 	for i := range n {
-		mustRegister(t, f, programOn(t, program.ID(i), "{[0-0 - 7-7]}", 0, uint64(64*(n-i))), m.Set())
+		b.place(program.ID(i), "{[0-0 - 7-7]}", 0, uint64(64*(n-i)))
 	}
-	c := now(f).occupied.classes[0].class
+	c := b.first()
 	require.Len(t, c.counted, 1)
 	for i := range n / 8 {
-		f.UnregisterAll(program.ID(i))
+		b.unregister(program.ID(i))
 		require.Len(t, c.counted, 1)
-		require.Equal(t, uint64(64*64*(n-1-i)), m.Registered())
+		require.Equal(t, uint64(64*64*(n-1-i)), b.held.totals().Registered)
 	}
-	require.LessOrEqual(t, looked(f), n+3*n/8)
-	require.NoError(t, f.CheckInvariants())
+	require.LessOrEqual(t, b.held.live.looked, n+3*n/8)
+	b.check()
 }
 
 // A class that counts all begins to hide again when few cover the others.
 func TestPlainClassTriesAnew(t *testing.T) {
 	const n = 100
-	f, m, _ := fleetOf(t, 1, 1)
+	b := newBoard(t)
 	grid := "{[0-0 - 7-7]}"
 	for i := range n { // side by side: too many to be named
-		mustRegister(t, f, programOn(t, program.ID(i), grid, uint64(128*i), 64), m.Set())
+		b.place(program.ID(i), grid, uint64(128*i), 64)
 	}
-	class := func() *class { return now(f).occupied.classes[0].class }
+	class := func() *class { return b.first() }
 	require.True(t, class().plain)
-	mustRegister(t, f, programOn(t, 1000, grid, 0, 128*n), m.Set()) // covers them
+	b.place(1000, grid, 0, 128*n) // covers them
 	require.True(t, class().plain)
 	for i := 0; class().plain; i++ {
 		require.Less(t, i, worthTrying*(n+2))
-		mustRegister(t, f, programOn(t, 1001, grid, 0, 64), m.Set())
-		f.UnregisterAll(1001)
+		b.place(1001, grid, 0, 64)
+		b.unregister(1001)
 	}
 	require.Len(t, class().counted, 1)
-	require.EqualValues(t, 64*128*n, m.Registered())
-	require.NoError(t, f.CheckInvariants())
-	f.UnregisterAll(1000) // and all are counted again
-	require.EqualValues(t, 64*64*n, m.Registered())
+	require.EqualValues(t, 64*128*n, b.held.totals().Registered)
+	b.check()
+	b.unregister(1000) // and all are counted again
+	require.EqualValues(t, 64*64*n, b.held.totals().Registered)
 	require.True(t, class().plain)
-	require.NoError(t, f.CheckInvariants())
+	b.check()
+}
+
+// Programs on one core and on all, so that the class of the one is rare now and then: it counts
+// all, and hides again.
+func TestRareClassesCountAll(t *testing.T) {
+	const cores = 8
+	rapid.Check(t, func(t *rapid.T) {
+		spec := l1.Spec{Cols: cores, Rows: 1, L1Size: 1 << 20, CBBase: 0, CBAlign: 16, L1Align: 16, CBIndices: 32}
+		b := newBoard(t)
+		held := map[program.ID]func(x int) (bytes int){}
+		turn := func(id program.ID, on, units int) {
+			if held[id] != nil {
+				b.unregister(id)
+				delete(held, id)
+				return
+			}
+			place, from, to := l1.Rect(0, 0, cores-1, 0), 0, cores
+			if on < cores {
+				place, from, to = l1.Rect(uint8(on), 0, uint8(on), 0), on, on+1
+			}
+			p, err := program.NewBuilder(id).Range(place, l1.Range{End: uint64(16 * units)}).Build(spec)
+			require.NoError(t, err)
+			b.register(p)
+			held[id] = func(x int) int {
+				if x < from || x >= to {
+					return 0
+				}
+				return 16 * units
+			}
+		}
+		for range rapid.IntRange(40, 150).Draw(t, "steps") {
+			id := rapid.IntRange(0, 11).Draw(t, "program")
+			if rapid.IntRange(0, 19).Draw(t, "others") == 0 {
+				for i := range 120 {
+					turn(program.ID(1000+i), 1+i%(cores-1), 1+i)
+				}
+			}
+			turn(program.ID(id), []int{0, 0, 0, cores}[id%4], 1+id)
+			var sum int
+			for x := range cores {
+				most := 0
+				for _, bytes := range held {
+					most = max(most, bytes(x))
+				}
+				sum += most
+			}
+			require.EqualValues(t, sum, b.held.totals().Registered)
+		}
+		b.check()
+	})
 }

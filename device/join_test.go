@@ -9,50 +9,6 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Programs that are not on the whole grid cut the cores into classes. When they have
-// left, what remains must not cost more for ever.
-func TestClassesAreJoinedAgain(t *testing.T) {
-	spec := l1.N150()
-	f := NewFleet()
-	d, err := f.AddDevice(0, spec)
-	require.NoError(t, err)
-	register := func(id program.ID, cbs ...program.CB) *program.Program {
-		b := program.NewBuilder(id)
-		for _, cb := range cbs {
-			b.CB(cb)
-		}
-		p, err := b.Build(spec)
-		require.NoError(t, err)
-		_, err = f.Register(p, d.Set())
-		require.NoError(t, err)
-		return p
-	}
-	classes := func() (occupied, reserved int) {
-		held := d.c.group.state.open(&f.roster)
-		return len(held.occupied.classes), len(held.reservation().classes)
-	}
-	register(1, program.CB{Cores: spec.Grid(), Size: 4096})
-	// Reserves more than it occupies, so that both views are kept.
-	register(2, program.CB{Cores: spec.Grid(), Size: 64, Global: true}, program.CB{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}"), Size: 4096})
-	var cutters []*program.Program
-	for core := range spec.Grid().Cores().All() {
-		one, err := l1.NewCoreRangeSet(l1.CoreRange{Start: core, End: core})
-		require.NoError(t, err)
-		cutters = append(cutters, register(program.ID(100+len(cutters)), program.CB{Cores: one, Size: 64}))
-	}
-	occupied, _ := classes()
-	require.Equal(t, 64, occupied)
-	for _, p := range cutters {
-		f.UnregisterAll(p.ID())
-		require.NoError(t, f.CheckInvariants())
-	}
-	for range 64 { // a sweep comes after as many departures as there are classes
-		f.UnregisterAll(register(99, program.CB{Cores: spec.Grid(), Size: 32}).ID())
-	}
-	occupied, reserved := classes()
-	require.Equal(t, []int{2, 1}, []int{occupied, reserved})
-}
-
 // Devices that come to the same programs and the same high-water marks, but held most on
 // other cores, keep the marks of their own cores.
 func TestDevicesKeepTheMarksOfTheirCores(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -24,12 +23,12 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "raises") {
 			last := steps[len(steps)-1]
 			next := step{last.peaks, maps.Clone(last.model)}
-			c := classHolding(t, uint64(rapid.IntRange(1, 4).Draw(t, "bytes")))
-			for core := range c.cores.All() {
-				next.model[core] = max(next.model[core], c.covered.Bytes())
+			cores, bytes := someCores(t), uint64(rapid.IntRange(1, 4).Draw(t, "bytes"))
+			for core := range cores.All() {
+				next.model[core] = max(next.model[core], bytes)
 			}
-			next.peaks = next.peaks.raiseOn(c.cores, c.covered.Bytes())
-			require.Same(t, next.peaks, next.peaks.raiseOn(c.cores, c.covered.Bytes()), "what is known already changes nothing")
+			next.peaks = next.peaks.raiseOn(cores, bytes)
+			require.Same(t, next.peaks, next.peaks.raiseOn(cores, bytes), "what is known already changes nothing")
 			steps = append(steps, next)
 		}
 		for _, s := range steps {
@@ -52,21 +51,17 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 	})
 }
 
-// classHolding draws cores of a real board or of one with columns beyond a grid.
-func classHolding(t *rapid.T, bytes uint64) *class {
+// someCores draws cores of a real board or of one with columns beyond a grid.
+func someCores(t *rapid.T) (cores l1.CoreSet) {
 	wide := rapid.Bool().Draw(t, "wide")
-	var cores l1.CoreSet
 	for range rapid.IntRange(1, 3).Draw(t, "rectangles") {
 		x := rapid.IntRange(0, 6).Draw(t, "x")
 		if wide {
-			x += corner - 2
+			x += 30
 		}
 		y := rapid.IntRange(0, 8).Draw(t, "y")
 		w, h := rapid.IntRange(0, 2).Draw(t, "columns"), rapid.IntRange(0, 8-y).Draw(t, "rows")
 		cores = cores.Union(l1.Rect(uint8(x), uint8(y), uint8(x+w), uint8(y+h)).Cores())
 	}
-	c := &class{cores: cores, first: first(cores)}
-	c.covered = new(cbregion.Coverage)
-	c.covered.Add(l1.Range{End: bytes})
-	return c
+	return cores
 }
