@@ -49,15 +49,18 @@ func (b *board) place(id program.ID, rectangle string, addr, size uint64) {
 // first returns the class of the first core.
 func (b *board) first() *class { return b.held.occupied.on(l1.Core{}) }
 
-// check recounts what the board holds.
-func (b *board) check() {
+// check requires that a recount finds what the board holds.
+func (b *board) check() { require.NoError(b.t, b.recount()) }
+
+// recount holds what the board holds against a recount.
+func (b *board) recount() error {
 	var a audit
 	again := newContent(&b.roster)
 	for _, h := range b.on {
 		again.add(h)
 	}
 	b.held.check(&a, 0, again)
-	require.NoError(b.t, a.err)
+	return a.err
 }
 
 // A history of changes on some classes, of so many programs each, looks at no more than

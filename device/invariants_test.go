@@ -3,15 +3,24 @@ package device
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
-	"github.com/google/btree"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
+
+// field returns a field of what something points to, also one that only its package sees.
+func field[T any](of any, path ...string) *T {
+	v := reflect.ValueOf(of).Elem()
+	for _, name := range path {
+		v = v.FieldByNameFunc(func(s string) bool { return strings.EqualFold(s, name) })
+	}
+	return (*T)(v.Addr().UnsafePointer())
+}
 
 // Each row plants one corruption; a check that misses it is worth nothing.
 func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
@@ -78,12 +87,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		return f
 	}
 	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.content }
-	order := func(f *Fleet) *btree.BTreeG[reaching] {
-		l := held(f, 0).live
-		l.sort(&f.roster)
-		return l.order
-	}
 	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
+	// How buffers are found: all sets of them, the hash of one, and all buffers by id.
+	found := func(f *Fleet) *shelf[heap] { return field[shelf[heap]](&f.heaps, "found") }
+	hashOf := func(h *heap) hash { return *field[hash](h, "hash") }
+	live := func(f *Fleet) map[BufferID][]*allocation { return *field[map[BufferID][]*allocation](&f.heaps, "live") }
 	// between returns a state that device 0 passed, while device 1 is behind it.
 	between := func(f *Fleet) *state {
 		for id := program.ID(6); id < 8; id++ {
@@ -125,36 +133,15 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh peak of fullest core", func(f *Fleet) { f.slots[1].mesh.peak.Core = 0 }},
 		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
 		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
-		{"number of programs of the content", func(f *Fleet) { held(f, 0).live.n++ }},
+		{"number of programs of the content", func(f *Fleet) { *field[int](held(f, 0).live, "n")++ }},
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
 		{"mesh charge", func(f *Fleet) { f.slots[1].mesh.charge-- }},
-		{"number of separate counts of what", func(f *Fleet) { held(f, 0).reserved = nil }},
-		{"number of programs that reserve otherwise", func(f *Fleet) { held(f, 0).differ++ }},
-		{"first column with peaks, after others", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, p.bands[0]) }},
-		{"first column with peaks, after others", func(f *Fleet) { f.slots[0].group.cores.bands[0].from = 99 }},
-		{"columns with equal peaks that stand apart", func(f *Fleet) {
-			p := f.slots[0].group.cores
-			b := p.bands[len(p.bands)-1]
-			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
-		}},
-		{"end of rows with a peak, after others", func(f *Fleet) {
-			b := &f.slots[0].group.cores.bands[0]
-			b.rows = append(b.rows, b.rows[0])
-		}},
-		{"end of rows with a peak, after others", func(f *Fleet) {
-			b := &f.slots[0].group.cores.bands[0]
-			last := b.rows[len(b.rows)-1]
-			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
-		}},
-		{"peak of the last rows", func(f *Fleet) {
-			b := &f.slots[0].group.cores.bands[0]
-			b.rows = append(b.rows, stretch{99, 0})
-		}},
-		{"peak of the last rows", func(f *Fleet) { p := f.slots[0].group.cores; p.bands = append(p.bands, band{from: 99, to: 99}) }},
+		{"number of separate counts of what", func(f *Fleet) { *field[*partition](held(f, 0), "reserved") = nil }},
+		{"number of programs that reserve otherwise", func(f *Fleet) { *field[int](held(f, 0), "differ")++ }},
 		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
-		{"occupied logical sum of the classes", func(f *Fleet) { held(f, 0).occupied.logical++ }},
-		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reserved.bytes++ }},
-		{"reserved logical sum of the classes", func(f *Fleet) { held(f, 0).reserved.logical++ }},
+		{"occupied logical sum of the classes", func(f *Fleet) { *field[uint64](&held(f, 0).occupied, "logical")++ }},
+		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reservation().bytes++ }},
+		{"reserved logical sum of the classes", func(f *Fleet) { *field[uint64](held(f, 0).reservation(), "logical")++ }},
 		{"occupied class: number of cores", func(f *Fleet) { of(f, 0, 0).n = 2 }},
 		{"occupied class: number of cores", func(f *Fleet) { k := of(f, 0, 0); k.cores, k.n = l1.CoreSet{}, 0 }},
 		{"occupied classes: cores in two", func(f *Fleet) {
@@ -167,24 +154,23 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
 		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
 		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
-		{"occupied counted programs that are not registered", func(f *Fleet) { k := of(f, 7, 7); k.counted = append(k.counted, &holder{}) }},
-		{"occupied counted programs that are not registered", func(f *Fleet) { k := of(f, 7, 7); k.counted = append(k.counted, k.counted[0]) }},
-		{"occupied counted programs of a class that counts all", func(f *Fleet) { of(f, 7, 7).plain = true }},
-		{"occupied reach of the hidden programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).reach-- }},
-		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { of(f, 7, 7).counted = nil }},
-		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1]++ }},
-		{"occupied number of the class of core 7-7", func(f *Fleet) { g := &held(f, 0).occupied.grid; g.in[len(g.in)-1] = 0 }},
+		{"occupied counted programs that are not registered", func(f *Fleet) { k := field[[]*holder](of(f, 7, 7), "counted"); *k = append(*k, &holder{}) }},
+		{"occupied counted programs that are not registered", func(f *Fleet) { k := field[[]*holder](of(f, 7, 7), "counted"); *k = append(*k, (*k)[0]) }},
+		{"occupied counted programs of a class that counts all", func(f *Fleet) { *field[bool](of(f, 7, 7), "plain") = true }},
+		{"occupied reach of the hidden programs on [0-0 - 0-0]", func(f *Fleet) { *field[uint64](of(f, 0, 0), "reach")-- }},
+		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { *field[[]*holder](of(f, 7, 7), "counted") = nil }},
+		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).occupied, "grid", "in"); in[len(in)-1]++ }},
+		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).occupied, "grid", "in"); in[len(in)-1] = 0 }},
 		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
 		{"occupied bytes that a peak has at least, on", func(f *Fleet) {
 			p := &held(f, 0).occupied
-			known := &p.classes[p.at(l1.Core{})]
-			known.peaks, known.held = f.slots[0].group.cores.id(), 1<<20
+			for i := range p.classes {
+				p.classes[i].peaks, p.classes[i].held = f.slots[0].group.cores.id(), 1<<20
+			}
 		}},
-		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { of(f, 7, 7).first = l1.Core{X: 7, Y: 7} }},
-		{"number of programs by how far they reach", func(f *Fleet) { order(f).Delete(reaching{f.programs[1].reach, &f.programs[1].holder}) }},
-		{"number of programs by how far they reach", func(f *Fleet) { order(f).ReplaceOrInsert(reaching{7, &holder{serial: 77}}) }},
-		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.hash++ }},
-		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).groups.bits.flip(7) }},
+		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { *field[l1.Core](of(f, 7, 7), "first") = l1.Core{X: 7, Y: 7} }},
+		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { *field[hash](of(f, 0, 0), "groups", "hash")++ }},
+		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { field[bitset](of(f, 0, 0), "groups", "bits").flip(7) }},
 		{"occupied start of a region", func(f *Fleet) {
 			k := of(f, 7, 7)
 			another(k, l1.Range{Start: 0, End: k.covered.Bytes()})
@@ -214,7 +200,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device published resident total", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
 		{"devices with the same resident", func(f *Fleet) { f.slots[0].left.users++ }},
-		{"number of times that a known residue stays", func(f *Fleet) { f.slots[0].left.loose = true }},
+		{"number of times that a known residue stays", func(f *Fleet) { *field[bool](f.slots[0].left, "loose") = true }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"mesh published resident total", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
 		{"mesh peak of resident", func(f *Fleet) { f.slots[1].mesh.peak.Resident = 1 }},
@@ -222,56 +208,62 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the fleet over 2^64", func(f *Fleet) { f.charge.hi++ }},
 
 		// Buffers, and what is tracked.
-		{"devices with the buffers", func(f *Fleet) { f.slots[0].heap().users++ }},
-		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.found.drop(h.hash, h) }},
-		{"number of sets of buffers", func(f *Fleet) { f.heaps.found.put(12, f.slots[0].heap()) }},
+		{"devices with the buffers", func(f *Fleet) { *field[int](f.slots[0].heap(), "users")++ }},
+		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); found(f).drop(hashOf(h), h) }},
+		{"number of sets of buffers", func(f *Fleet) { found(f).put(12, f.slots[0].heap()) }},
 		{"number of equal sets of buffers", func(f *Fleet) {
 			_, err := f.Free(5, Device{f.slots[1]}.Set())
 			require.NoError(t, err)
 			h := f.slots[0].heap() // now device 1 has it too, and is given another one like it
-			same := h.clone(f.newSerial())
-			f.slots[1].memory.heap, same.users, h.users = same, 1, 1
-			f.heaps.found.put(same.hash, same)
+			same := *h
+			f.slots[1].memory.heap = &same
+			*field[int](h, "users"), *field[int](&same, "users") = 1, 1
+			found(f).put(hashOf(h), &same)
 		}},
 		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().name = 0 }},
 		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
 			f.slots[0].heap().connect(&f.slots[2].heap().crossing, 1, 2)
 		}},
-		{"id of L1 buffer 1", func(f *Fleet) { h := f.slots[0].heap(); h.live.put(0, h.live.find(1)) }},
+		{"id of L1 buffer 77", func(f *Fleet) { f.slots[0].heap().find(1).ID = 77 }},
 		{"hash of the buffers", func(f *Fleet) {
 			h := f.slots[0].heap()
-			f.heaps.found.drop(h.hash, h)
-			h.hash++
-			f.heaps.found.put(h.hash, h)
+			found(f).drop(hashOf(h), h)
+			*field[hash](h, "hash")++
+			found(f).put(hashOf(h), h)
 		}},
-		{"charge of the buffers", func(f *Fleet) { f.slots[0].heap().charge++ }},
-		{"end of the kernels", func(f *Fleet) { f.slots[2].heap().free.Start = 0 }},
-		{"lowest of all that is not a kernel", func(f *Fleet) { f.slots[1].heap().free.End-- }},
-		{"sum of the buffers' classes", func(f *Fleet) { f.slots[0].heap().placed.bytes++ }},
-		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { f.slots[0].heap().placed.classes[0].covered.Add(l1.Range{End: 8}) }},
-		{"remembered answer of what is tracked", func(f *Fleet) { f.slots[1].heap().tracked = map[*residue]tracked{f.slots[2].left: {bytes: 1, core: 1}} }},
-		{"device number of buffers", func(f *Fleet) { f.slots[0].heap().totals.Count-- }},
-		{"device bytes of L1 buffers", func(f *Fleet) { f.slots[0].heap().totals.L1 = 0 }},
-		{"device bytes of L1_SMALL buffers", func(f *Fleet) { f.slots[1].heap().totals.L1Small++ }},
-		{"device bytes of DRAM buffers", func(f *Fleet) { f.slots[0].heap().totals.DRAM++ }},
-		{"device bytes of trace buffers", func(f *Fleet) { f.slots[0].heap().totals.Trace++ }},
-		{"device bytes of system buffers", func(f *Fleet) { f.slots[0].heap().totals.System++ }},
-		{"device bytes of kernels", func(f *Fleet) { f.slots[2].heap().totals.Kernels++ }},
-		{"device number of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backings++ }},
-		{"device bytes of backing allocations", func(f *Fleet) { f.slots[0].heap().totals.Backing++ }},
-		{"number of times that the number is that of L1 buffer 1", func(f *Fleet) { f.roster.back(f.slots[0].heap().live.find(1).placed.number) }},
-		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).charge++ }},
-		{"bytes of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().live.find(1).placed = nil }},
-		{"bytes of global CB buffer 4", func(f *Fleet) { h := f.slots[0].heap(); h.live.find(4).placed = h.live.find(1).placed }},
-		{"place of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).at++ }},
-		{"devices of L1 buffer 2", func(f *Fleet) { f.slots[0].heap().live.find(2).users++ }},
-		{"id of L1 buffer 2", func(f *Fleet) { h := f.slots[0].heap(); f.heaps.live[77] = []*allocation{h.live.find(2)} }},
-		{"number of live buffers that can be found", func(f *Fleet) { delete(f.heaps.live, 3) }},
+		{"charge of the buffers", func(f *Fleet) { *field[uint64](f.slots[0].heap(), "charge")++ }},
+		{"end of the kernels", func(f *Fleet) { field[l1.Range](f.slots[2].heap(), "free").Start = 0 }},
+		{"lowest of all that is not a kernel", func(f *Fleet) { field[l1.Range](f.slots[1].heap(), "free").End-- }},
+		{"sum of the buffers' classes", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").bytes++ }},
+		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").classes[0].covered.Add(l1.Range{End: 8}) }},
+		{"remembered answer of what is tracked", func(f *Fleet) {
+			*field[map[*residue]tracked](f.slots[1].heap(), "tracked") = map[*residue]tracked{f.slots[2].left: {bytes: 1, core: 1}}
+		}},
+		{"device number of buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Count-- }},
+		{"device bytes of L1 buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").L1 = 0 }},
+		{"device bytes of L1_SMALL buffers", func(f *Fleet) { field[BufferTotals](f.slots[1].heap(), "totals").L1Small++ }},
+		{"device bytes of DRAM buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").DRAM++ }},
+		{"device bytes of trace buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Trace++ }},
+		{"device bytes of system buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").System++ }},
+		{"device bytes of kernels", func(f *Fleet) { field[BufferTotals](f.slots[2].heap(), "totals").Kernels++ }},
+		{"device number of backing allocations", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Backings++ }},
+		{"device bytes of backing allocations", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Backing++ }},
+		{"number of times that the number is that of L1 buffer 1", func(f *Fleet) { f.roster.retire(*field[*holder](f.slots[0].heap().find(1), "placed")) }},
+		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().find(1).charge++ }},
+		{"bytes of L1 buffer 1", func(f *Fleet) { *field[*holder](f.slots[0].heap().find(1), "placed") = nil }},
+		{"bytes of global CB buffer 4", func(f *Fleet) {
+			h := f.slots[0].heap()
+			*field[*holder](h.find(4), "placed") = *field[*holder](h.find(1), "placed")
+		}},
+		{"place of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().find(2), "at")++ }},
+		{"devices of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().find(2), "users")++ }},
+		{"id of L1 buffer 2", func(f *Fleet) { live(f)[77] = []*allocation{f.slots[0].heap().find(2)} }},
+		{"number of live buffers that can be found", func(f *Fleet) { delete(live(f), 3) }},
 		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
-			f.heaps.abandon(c.heap())
-			delete(f.heaps.live, 6)
+			found(f).drop(hashOf(c.heap()), c.heap())
+			delete(live(f), 6)
 			c.memory = nil
 		}},
 		{"device tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.tracked.core++ }},
@@ -369,11 +361,10 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 	t.Run("region tree", func(t *testing.T) {
 		for view, p := range map[string]func(f *Fleet) *partition{
 			"occupied": func(f *Fleet) *partition { return &held(f, 1).occupied },
-			"reserved": func(f *Fleet) *partition { return held(f, 1).reserved },
+			"reserved": func(f *Fleet) *partition { return held(f, 1).reservation() },
 		} {
 			f := setup()
-			field := reflect.ValueOf(p(f).classes[0].covered).Elem().FieldByName("boundaries")
-			*(*int)(field.Addr().UnsafePointer()) += 2
+			*field[int](p(f).classes[0].covered, "boundaries") += 2
 			err := f.CheckInvariants()
 			var broken *cbregion.InvariantError
 			require.ErrorAs(t, err, &broken)

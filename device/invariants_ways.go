@@ -83,22 +83,22 @@ func (k *knownStates) set(t *audit, s *state) (set bitset) {
 			set, known = at.content.live.bits, true
 		case at.lent != nil && k.of[at.lent] != nil:
 			ahead := k.of[at.lent]
-			set, known = ahead.content.live.bits.clone().over(ahead.step), true
+			set, known = ahead.step.over(ahead.content.live.bits.clone()), true
 		default:
 			on, s = append(on, at), at.from
 		}
 	}
 	k.sets[s] = set
 	for _, at := range slices.Backward(on) {
-		set = set.clone().over(at.step)
+		set = at.step.over(set.clone())
 		k.sets[at.state] = set
 	}
 	return set
 }
 
-// over returns b with what a step puts on and without what it takes off, or the other way
-// round, in place where there is room.
-func (b bitset) over(by step) bitset {
+// over returns the numbers of programs with what the step puts on and without what it takes off,
+// or the other way round, in place where there is room.
+func (by step) over(b bitset) bitset {
 	for _, r := range [...]*registration{by.old, by.new} {
 		if r != nil {
 			b = b.flip(r.number)

@@ -25,7 +25,7 @@ func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closel
 	if len(programs.classes) == 0 {
 		return 0, false, nil
 	}
-	held := programs.spans(d.c.spec.CBBase)
+	held := spansOf(programs, d.c.spec.CBBase)
 	free = less(d.c.spec.Usable().End, held.all.End)
 	h := d.c.heap()
 	if h == nil {
@@ -62,7 +62,8 @@ type spans struct {
 	base    uint64
 }
 
-func (p *partition) spans(base uint64) spans {
+// spansOf returns those of a partition.
+func spansOf(p *partition, base uint64) spans {
 	out := spans{p.classes, make([]l1.Range, len(p.classes)), l1.Range{Start: base, End: base}, base}
 	for i, c := range p.classes {
 		one := c.covered.Span()

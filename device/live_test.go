@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/program"
 )
 
 // Live sets and their copies find what maps have, the farthest-reaching first, and all that is put in
@@ -60,4 +62,21 @@ func TestLiveSetsAreMaps(t *testing.T) {
 			require.Equal(t, sum, s.live.hash)
 		}
 	})
+}
+
+// An order that lacks a program, or has another one, is noticed.
+func TestOrderIsRecounted(t *testing.T) {
+	for _, spoil := range []func(b *board){
+		func(b *board) { b.held.live.order.Delete(reaching{b.on[1].reach, b.on[1]}) },
+		func(b *board) { b.held.live.order.ReplaceOrInsert(reaching{7, &holder{serial: 77}}) },
+	} {
+		b := newBoard(t)
+		for id := range program.ID(3) {
+			b.place(id, "{[0-0 - 7-7]}", 0, 64*uint64(id+1))
+		}
+		b.held.live.sort(&b.roster)
+		b.check()
+		spoil(b)
+		require.ErrorContains(t, b.recount(), "number of programs by how far they reach")
+	}
 }

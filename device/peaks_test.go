@@ -51,6 +51,38 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 	})
 }
 
+// Each row spoils the form of peaks; a check that misses it is worth nothing.
+func TestPeaksAreRecounted(t *testing.T) {
+	for _, test := range []struct {
+		want  string // in the error
+		spoil func(p *corePeaks)
+	}{
+		{"first column with peaks, after others", func(p *corePeaks) { p.bands = append(p.bands, p.bands[0]) }},
+		{"first column with peaks, after others", func(p *corePeaks) { p.bands[0].from = 99 }},
+		{"columns with equal peaks that stand apart", func(p *corePeaks) {
+			b := p.bands[len(p.bands)-1]
+			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
+		}},
+		{"end of rows with a peak, after others", func(p *corePeaks) { p.bands[0].rows = append(p.bands[0].rows, p.bands[0].rows[0]) }},
+		{"end of rows with a peak, after others", func(p *corePeaks) {
+			b := &p.bands[0]
+			last := b.rows[len(b.rows)-1]
+			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
+		}},
+		{"peak of the last rows", func(p *corePeaks) { p.bands[0].rows = append(p.bands[0].rows, stretch{99, 0}) }},
+		{"peak of the last rows", func(p *corePeaks) { p.bands = append(p.bands, band{from: 99, to: 99}) }},
+	} {
+		var good, bad audit
+		var none *corePeaks
+		p := none.raiseOn(l1.Rect(0, 0, 3, 7).Cores(), 4096).raiseOn(l1.Rect(1, 1, 2, 2).Cores(), 8192)
+		p.check(&good)
+		require.NoError(t, good.err)
+		test.spoil(p)
+		p.check(&bad)
+		require.ErrorContains(t, bad.err, test.want)
+	}
+}
+
 // someCores draws cores of a real board or of one with columns beyond a grid.
 func someCores(t *rapid.T) (cores l1.CoreSet) {
 	wide := rapid.Bool().Draw(t, "wide")

@@ -133,7 +133,7 @@ func (s *state) sight() sight {
 func (v *sight) members(b bitset) bitset {
 	b = b.copyOf(v.content.live.bits)
 	for _, by := range v.steps {
-		b = b.over(by)
+		b = by.over(b)
 	}
 	return b
 }
