@@ -44,6 +44,7 @@ func (b bitset) room(low, high int) bitset {
 	return b
 }
 
+// has reports whether i is in b.
 func (b bitset) has(i int) bool { return b.word(i>>6)>>(i&63)&1 != 0 }
 
 // with returns b with i, in place where there is room.
@@ -61,6 +62,27 @@ func (b bitset) flip(i int) bitset {
 	return b
 }
 
+// span returns the set of n numbers from first on.
+func span(first, n int) bitset {
+	b := bitset{}.room(first>>6, (first+n-1)>>6+1)
+	for i := range n {
+		b = b.with(first + i)
+	}
+	return b
+}
+
+// store returns a copy in the next words of room, and that with them. Where room is too short
+// it is another one.
+func (b bitset) store(room []uint64) (copied bitset, used []uint64) {
+	if cap(room)-len(room) < len(b.words) {
+		room = make([]uint64, 0, max(1024, len(b.words)))
+	}
+	from := len(room)
+	room = append(room, b.words...)
+	return bitset{b.low, room[from:len(room):len(room)]}, room
+}
+
+// clone returns a copy that may be changed.
 func (b bitset) clone() bitset { return bitset{b.low, slices.Clone(b.words)} }
 
 // copyOf returns o, in the memory of b.
@@ -69,6 +91,7 @@ func (b bitset) copyOf(o bitset) bitset { return bitset{o.low, append(b.words[:0
 // equal reports whether two sets have the same numbers, however long they are.
 func (b bitset) equal(o bitset) bool { return b.subset(o) && o.subset(b) }
 
+// count returns the size of b.
 func (b bitset) count() int {
 	n := 0
 	for _, w := range b.words {
@@ -157,6 +180,7 @@ func (b bitset) meets(o bitset) bool {
 	return false
 }
 
+// empty reports whether b has no numbers.
 func (b bitset) empty() bool { return b.subset(bitset{}) }
 
 // all returns the numbers in ascending order.

@@ -267,11 +267,7 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 
 // row returns the set of n slots that follow each other, of one Spec.
 func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
-	slots := bitset{}.room(first>>6, (first+n-1)>>6+1)
-	for i := range n {
-		slots = slots.with(first + i)
-	}
-	return Set{&set{fleet: f, slots: slots, n: n, ids: ids, spec: spec}}
+	return Set{&set{fleet: f, slots: span(first, n), n: n, ids: ids, spec: spec}}
 }
 
 // setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,

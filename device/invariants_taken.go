@@ -96,16 +96,12 @@ func (all *recounting) name(r *registration) {
 }
 
 // copied returns the slots of a set as they are now, in memory that copies share.
-func (all *recounting) copied(b slotSet) bitset {
+func (all *recounting) copied(b slotSet) (out bitset) {
 	if b.shared {
 		return b.bitset
 	}
-	if cap(all.bits)-len(all.bits) < len(b.words) {
-		all.bits = make([]uint64, 0, max(1024, len(b.words)))
-	}
-	from := len(all.bits)
-	all.bits = append(all.bits, b.words...)
-	return bitset{b.low, all.bits[from:len(all.bits):len(all.bits)]}
+	out, all.bits = b.store(all.bits)
+	return out
 }
 
 // check recounts what was taken, by first device and by id, so that the first error is always the

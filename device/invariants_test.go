@@ -270,8 +270,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device peak of tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.peak.core = 1 }},
 		{"device peak of L1_SMALL buffers", func(f *Fleet) { f.slots[1].memory.smallPeak = 0 }},
 		{"mesh peak of tracked on the fullest core", func(f *Fleet) { f.slots[1].mesh.peak.TrackedCore = 1 }},
-		{"bytes of buffers on the fullest core", func(f *Fleet) { f.slots[0].heap().placed.fullest++ }},
-		{"last answer of what is tracked", func(f *Fleet) { h := f.slots[1].heap(); h.last, h.known = f.slots[2].left, tracked{bytes: 1, core: 1} }},
+		{"bytes of buffers on the fullest core", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").fullest++ }},
+		{"last answer of what is tracked", func(f *Fleet) {
+			h := f.slots[1].heap()
+			*field[*residue](h, "last"), *field[tracked](h, "known") = f.slots[2].left, tracked{bytes: 1, core: 1}
+		}},
 		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.bytes = 1 }},
 		{"device peak of L1 buffers", func(f *Fleet) { f.slots[0].memory.l1Peak = 1 }},
 		{"device peak of DRAM buffers", func(f *Fleet) { f.slots[0].memory.dramPeak = 1 }},

@@ -25,7 +25,7 @@ func fans(t *testing.T, f *Fleet, n int) {
 // Orders that hardly ever come again are remembered by nobody: a dispatch changes what is there. Those
 // that do come again are, after a while, and devices that do the same share what it leaves.
 func TestScattered(t *testing.T) {
-	if everythingMeets || slower > 1 {
+	if allMeet() || slower > 1 {
 		t.Skip("all of it meets, or the race detector allocates")
 	}
 	f, _, each := fleetOf(t, 1, 2)
@@ -63,7 +63,7 @@ func TestScattered(t *testing.T) {
 
 // One device after the other goes the same long way, on which nothing comes twice.
 func TestScatteredInTurn(t *testing.T) {
-	if everythingMeets {
+	if allMeet() {
 		t.Skip("all of it meets")
 	}
 	f, _, each := fleetOf(t, 1, 8)
@@ -97,7 +97,7 @@ func TestLooseResidue(t *testing.T) {
 	}
 	run(f.Set(), 1, 2, 3)
 	one := left(0)
-	require.True(t, one.loose)
+	require.True(t, *field[bool](one, "loose"))
 	require.Same(t, one, left(1))
 	run(f.Set(), 4)
 	require.Same(t, one, left(1), "they go on together")
@@ -178,7 +178,7 @@ func TestLooseResidueOverflows(t *testing.T) {
 	}
 	require.NoError(t, run(1, 0, 8))
 	require.NoError(t, run(2, 1, 8))
-	require.True(t, f.slots[0].left.loose)
+	require.True(t, *field[bool](f.slots[0].left, "loose"))
 	for id, size := range []uint64{l1.MaxAddr / 2, l1.MaxAddr/2 - 7} {
 		require.ErrorAs(t, run(program.ID(10+id), 0, size), new(*OverflowError))
 		require.EqualValues(t, 32, m.Resident())
