@@ -15,7 +15,7 @@ type allocation struct {
 	fit.Buffer
 	serial uint64
 	hash   hash
-	charge uint64   // bounds what it adds to any sum
+	charge uint64   // bounds what it adds to any sum, in bytes
 	placed *holder  // its parts; nil if it has none or is backing
 	span   l1.Range // from the first byte of the parts to the last; empty if they have none, and then where they start
 	users  int      // devices that have it
@@ -76,8 +76,8 @@ func (a *allocation) id() uint64 {
 	return a.serial
 }
 
-// stands reports whether programs are judged by the buffer.
-func (a *allocation) stands() bool { return a.placed != nil || a.Unsized && a.Stands() }
+// inTheWay reports whether programs are judged by the buffer.
+func (a *allocation) inTheWay() bool { return a.placed != nil || a.Unsized && a.Stands() }
 
 // takes returns what the buffer takes of L1: nothing if it backs another one.
 func (a *allocation) takes() program.Footprint {
@@ -103,15 +103,15 @@ type freeings []freeing
 
 // A freeing is a buffer and the devices that are to lose it.
 type freeing struct {
-	a     *allocation
-	slots bitset
+	buffer *allocation
+	slots  bitset
 }
 
 // of returns the freeing of a buffer, a new one of no device if there is none.
 func (o *freeings) of(a *allocation) *freeing {
-	if a.place >= len(*o) || (*o)[a.place].a != a {
+	if a.place >= len(*o) || (*o)[a.place].buffer != a {
 		a.place = len(*o)
-		*o = append(*o, freeing{a: a})
+		*o = append(*o, freeing{buffer: a})
 	}
 	return &(*o)[a.place]
 }

@@ -129,7 +129,7 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		}
 	}
 	for _, x := range drop {
-		f.reheap(x.slots, nil, x.a)
+		f.reheap(x.slots, nil, x.buffer)
 	}
 	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
 	return first.copy(), nil

@@ -196,7 +196,7 @@ func (at *site) add(c *chip) bool {
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
 	for _, a := range at.heap.sorted() {
-		if a.stands() || a.Kind == KindService {
+		if a.inTheWay() || a.Kind == KindService {
 			out.Buffers = append(out.Buffers, a.Buffer)
 		}
 	}

@@ -122,7 +122,7 @@ func (h *heap) change(add, drop *allocation) {
 		if add.placed != nil && !add.Kind.Below() {
 			h.placed.add(add.placed)
 		}
-		if add.stands() {
+		if add.inTheWay() {
 			h.order.add(add)
 			h.free = h.order.free()
 		}
@@ -135,7 +135,7 @@ func (h *heap) change(add, drop *allocation) {
 	if drop.placed != nil && !drop.Kind.Below() {
 		h.placed.remove(drop.placed)
 	}
-	if drop.stands() {
+	if drop.inTheWay() {
 		h.order.drop(drop)
 		h.free = h.order.free()
 	}

@@ -68,7 +68,7 @@ func (s *shop) free(id fit.BufferID, devices []int) {
 		}
 	}
 	for _, x := range all {
-		s.change(slices.Collect(x.slots.all()), nil, x.a)
+		s.change(slices.Collect(x.slots.all()), nil, x.buffer)
 	}
 }
 

@@ -24,7 +24,7 @@ func (d Device) Moment(without ...BufferID) (m Moment) {
 		h := c.heap()
 		m.order = h.inTheWay()
 		for _, id := range without {
-			if a := h.find(id); a != nil && a.stands() {
+			if a := h.find(id); a != nil && a.inTheWay() {
 				m.order.drop(a)
 			}
 		}
