@@ -24,7 +24,7 @@ type whole struct {
 }
 
 func seeWhole(t require.TestingT, f *Fleet) whole {
-	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, f.heaps.found.len(), len(f.heaps.live)}
+	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, field[shelf[heap]](&f.heaps, "found").len(), len(*field[map[BufferID][]*allocation](&f.heaps, "live"))}
 	for d := range f.Devices() {
 		all.Buffers[d.ID()] = slices.Collect(d.Buffers())
 		all.Resident[d.ID()] = d.Resident()

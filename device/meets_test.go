@@ -94,7 +94,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 			require.NoError(t, f.CheckInvariants())
 		}
 	}
-	require.Zero(t, f.heaps.found.len())
+	require.Zero(t, field[shelf[heap]](&f.heaps, "found").len())
 }
 
 // The same programs ran on two devices, in another order.
@@ -146,18 +146,19 @@ func TestDevicesFollowWays(t *testing.T) {
 	require.NoError(t, f.Allocate(Buffer{ID: 2, Kind: KindDRAM, Size: 64}, m.Set()))
 	var states shelf[state]
 	var heaps shelf[heap]
+	found := field[shelf[heap]](&f.heaps, "found")
 	for d, s := range each[:31] {
 		if d == 1 { // from here on nothing is found by hash
-			states, heaps = f.states, f.heaps.found
-			f.states, f.heaps.found = shelf[state]{}, shelf[heap]{}
+			states, heaps = f.states, *found
+			f.states, *found = shelf[state]{}, shelf[heap]{}
 		}
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)
 		require.NoError(t, f.Allocate(b, s))
 	}
 	require.Zero(t, f.states.len())
-	require.Zero(t, f.heaps.found.len())
-	f.states, f.heaps.found = states, heaps
+	require.Zero(t, found.len())
+	f.states, *found = states, heaps
 	require.NoError(t, f.CheckInvariants())
 	require.Len(t, f.groups, 2)
 }
