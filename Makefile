@@ -26,7 +26,7 @@ faults: ## operations on many devices, failed on purpose at each of their steps
 	go test -tags cbl1faults ./device
 
 meets: ## all that is found by hash has the same one: only comparison tells it apart
-	go test -tags cbl1meets ./device ./fuzz
+	go test -tags cbl1meets ./device/... ./fuzz
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race

@@ -59,13 +59,25 @@ func importTable() map[string]row {
 	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report", "wire", "shm", "watch", "serve"}
 	// What reads and writes text from outside.
 	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
+	const layers = "device/internal/"
+	engine := []string{"encoding", "os"}
 	return map[string]row{
-		".":                   {},
-		"l1":                  {},
-		"cbregion":            {ours: []string{"l1"}, outside: []string{btree}},
-		"program":             {ours: []string{"l1"}},
-		"fit":                 {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":              {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
+		".":        {},
+		"l1":       {},
+		"cbregion": {ours: []string{"l1"}, outside: []string{btree}},
+		"program":  {ours: []string{"l1"}},
+		"fit":      {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
+		"device":   {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
+
+		// The layers below a fleet, lowest first.
+		"device/internal/bitset":    {never: engine},
+		"device/internal/lookup":    {never: engine},
+		"device/internal/audit":     {ours: []string{"l1", "fit"}, never: engine},
+		"device/internal/classes":   {ours: []string{"l1", "cbregion", "program", "fit", layers + "audit", layers + "bitset", layers + "lookup"}, outside: []string{btree}, never: engine},
+		"device/internal/corepeaks": {ours: []string{"l1", layers + "audit", layers + "classes", layers + "lookup"}, never: engine},
+		"device/internal/residue":   {ours: []string{"l1", "program", layers + "audit", layers + "lookup"}, never: engine},
+		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "audit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue"}, outside: []string{btree}, never: engine},
+
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire")},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},

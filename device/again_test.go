@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -24,13 +25,13 @@ type counts struct {
 }
 
 func count(f *Fleet) counts {
-	n := counts{states: f.states.len(), groups: len(f.groups)}
-	for i, r := range f.roster.of {
-		if r != nil && r.number == i {
+	n := counts{states: f.states.Len(), groups: len(f.groups)}
+	for i, r := range f.roster.Of {
+		if r != nil && r.Number == i {
 			n.numbers++
 		}
 	}
-	for _, s := range f.states.all() {
+	for _, s := range f.states.All() {
 		if s.content != nil {
 			n.contents++
 		}
@@ -42,7 +43,7 @@ func count(f *Fleet) counts {
 }
 
 // now returns what the devices of the first group hold.
-func now(f *Fleet) *content { return f.groups[0].state.open(&f.roster) }
+func now(f *Fleet) *classes.Content { return f.groups[0].state.open(&f.roster) }
 
 // fleetOf returns a fleet of one mesh, and the Set of each device.
 func fleetOf(t require.TestingT, rows, cols int) (f *Fleet, m Mesh, each []Set) {
@@ -71,18 +72,18 @@ func mustRegister(t require.TestingT, f *Fleet, p *program.Program, s Set) {
 // high-water marks.
 func requireEmpty(t require.TestingT, f *Fleet) {
 	require.NoError(t, f.CheckInvariants())
-	require.Equal(t, roster{}, f.roster)
+	require.Equal(t, classes.Roster{}, f.roster)
 	require.Zero(t, f.charge)
 	require.Nil(t, f.programs)
-	require.Nil(t, f.lately.words)
+	require.Nil(t, f.lately.Words)
 	if len(f.groups) == 0 {
-		require.Zero(t, f.states.len())
+		require.Zero(t, f.states.Len())
 		return
 	}
 	require.Equal(t, counts{states: 1, groups: len(f.groups), contents: 1}, count(f))
 	l := f.empty().content
-	require.Nil(t, l.occupied.classes)
-	require.Nil(t, l.reserved)
+	require.Nil(t, l.Occupied.Classes)
+	require.Nil(t, l.Reserved)
 }
 
 // A program that reaches 32 devices by 32 calls leaves nothing behind but one state.
@@ -119,9 +120,9 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 	for i := range n {
 		programs = append(programs, programOn(t, program.ID(i), []string{"{[0-0 - 7-7]}", "{[1-0 - 4-3]}"}[i%2], uint64(64*i), 8192))
 	}
-	contents := func() map[*state]*content {
-		out := map[*state]*content{}
-		for _, s := range f.states.all() {
+	contents := func() map[*state]*classes.Content {
+		out := map[*state]*classes.Content{}
+		for _, s := range f.states.All() {
 			if s.content != nil {
 				out[s] = s.content
 			}
@@ -132,7 +133,7 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 		func(p *program.Program, s Set) { mustRegister(t, f, p, s) },
 		func(p *program.Program, s Set) { require.NoError(t, f.Unregister(p.ID(), s)) },
 	} {
-		var ahead map[*state]*content
+		var ahead map[*state]*classes.Content
 		for d, s := range each {
 			for _, p := range programs {
 				do(p, s)
@@ -302,7 +303,7 @@ func TestClassesComeBackToOne(t *testing.T) {
 	f, m, _ := fleetOf(t, 1, 1)
 	mustRegister(t, f, programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096), m.Set())
 	rnd := rand.New(rand.NewPCG(1, 2))
-	classes := func() int { return len(now(f).occupied.classes) }
+	classes := func() int { return len(now(f).Occupied.Classes) }
 	var cutters []*program.Program
 	for core := range l1.N150().Grid().Cores().All() {
 		p := programOn(t, program.ID(100+len(cutters)), "{["+core.String()+" - "+core.String()+"]}", 8192, 64)

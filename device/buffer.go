@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -76,7 +78,7 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 	if err := f.onGrid(&b, s); err != nil {
 		return err
 	}
-	a, ok := f.heaps.allocation(b.Plain(), &f.numbers)
+	a, ok := f.heaps.Allocation(b.Plain(), &f.numbers)
 	if !ok {
 		return &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
 	}
@@ -103,14 +105,14 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		return Buffer{}, err
 	}
 	var missing []ID
-	var drop freeings
-	var lowest ID         // of the devices
-	var first *allocation // its buffer
-	for slot := range s.s.slots.all() {
-		a := f.slots[slot].heap().find(id)
+	var drop heap.Freeings
+	var lowest ID              // of the devices
+	var first *heap.Allocation // its buffer
+	for slot := range s.s.slots.All() {
+		a := f.slots[slot].heap().Find(id)
 		if a == nil {
 			missing = append(missing, f.ids[slot])
-		} else if drop.of(a); first == nil || f.ids[slot] < lowest {
+		} else if drop.Of(a); first == nil || f.ids[slot] < lowest {
 			lowest, first = f.ids[slot], a
 		}
 		if err := f.faults.step(); err != nil {
@@ -121,18 +123,18 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		return Buffer{}, &BufferError{Buffer: id, Device: missing[0], Err: ErrNotAllocated, More: len(missing) - 1}
 	}
 	if len(drop) == 1 {
-		drop[0].slots = s.s.slots
+		drop[0].Slots = s.s.slots
 	} else {
-		for slot := range s.s.slots.all() {
-			x := drop.of(f.slots[slot].heap().find(id))
-			x.slots = x.slots.with(slot)
+		for slot := range s.s.slots.All() {
+			x := drop.Of(f.slots[slot].heap().Find(id))
+			x.Slots = x.Slots.With(slot)
 		}
 	}
 	for _, x := range drop {
-		f.reheap(x.slots, nil, x.buffer)
+		f.reheap(x.Slots, nil, x.Buffer)
 	}
 	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
-	return first.copy(), nil
+	return first.Copy(), nil
 }
 
 // Holding returns the devices that have a buffer with the given id.
@@ -140,23 +142,23 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 func (f *Fleet) Holding(id BufferID) Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	n := f.heaps.devices(id)
-	if n > 0 && n == f.live.count() && f.all.s != nil {
+	n := f.heaps.Devices(id)
+	if n > 0 && n == f.live.Count() && f.all.s != nil {
 		return f.all
 	}
-	var slots bitset
-	var last *heap
+	var slots bitset.Set
+	var last *heap.Heap
 	has := false
 	left := n
-	for slot := range f.live.all() {
+	for slot := range f.live.All() {
 		if left == 0 {
 			break
 		}
 		if h := f.slots[slot].heap(); h != last {
-			last, has = h, h.find(id) != nil
+			last, has = h, h.Find(id) != nil
 		}
 		if has {
-			slots = slots.with(slot)
+			slots = slots.With(slot)
 			left--
 		}
 	}
@@ -167,8 +169,8 @@ func (f *Fleet) Holding(id BufferID) Set {
 func (d Device) Buffers() iter.Seq[Buffer] {
 	var out []Buffer
 	d.read(func(c *chip) {
-		for _, a := range c.heap().sorted() {
-			out = append(out, a.copy())
+		for _, a := range c.heap().Sorted() {
+			out = append(out, a.Copy())
 		}
 	})
 	return slices.Values(out)
@@ -177,8 +179,8 @@ func (d Device) Buffers() iter.Seq[Buffer] {
 // Buffer returns the live buffer with the given id, if there is one.
 func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
 	d.read(func(c *chip) {
-		if a := c.heap().find(id); a != nil {
-			b, ok = a.copy(), true
+		if a := c.heap().Find(id); a != nil {
+			b, ok = a.Copy(), true
 		}
 	})
 	return b, ok
@@ -230,11 +232,11 @@ func fieldOf(b *Buffer) string {
 // absent refuses a buffer whose id is in use on a device of s.
 func (f *Fleet) absent(id BufferID, s Set) error {
 	n, first := 0, ID(0)
-	if !f.heaps.has(id) {
+	if !f.heaps.Has(id) {
 		return f.faults.visit(s.s.slots)
 	}
-	for slot := range s.s.slots.all() {
-		if f.slots[slot].heap().find(id) != nil {
+	for slot := range s.s.slots.All() {
+		if f.slots[slot].heap().Find(id) != nil {
 			if n++; n == 1 {
 				first = f.ids[slot]
 			}
@@ -255,7 +257,7 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		return nil
 	}
 	var last *l1.Spec
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		spec := f.slots[slot].spec
 		if spec == last || spec.Cols == 0 {
 			continue
@@ -275,15 +277,15 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 
 // roomFor refuses a buffer with which a total of a device or mesh could exceed
 // 2^63-1.
-func (f *Fleet) roomFor(a *allocation, slots bitset) error {
+func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 	var m *mesh
 	var sum uint64 // m.load as it will be
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		if err := f.faults.step(); err != nil {
 			return err
 		}
-		if c.load() > l1.MaxAddr-a.charge {
+		if c.load() > l1.MaxAddr-a.Charge {
 			return &BufferOverflowError{Buffer: a.ID, Device: c.id}
 		}
 		if c.mesh == nil {
@@ -292,14 +294,14 @@ func (f *Fleet) roomFor(a *allocation, slots bitset) error {
 		if c.mesh != m { // the slots of a mesh follow each other
 			m, sum = c.mesh, c.mesh.load
 		}
-		if sum > l1.MaxAddr-a.charge {
+		if sum > l1.MaxAddr-a.Charge {
 			return &BufferOverflowError{Buffer: a.ID, Device: m.first}
 		}
-		sum += a.charge
+		sum += a.Charge
 	}
 	return nil
 }
 
 // load bounds every sum over what is resident on a device: dispatched and allocated.
 // It stays below 2^63.
-func (c *chip) load() uint64 { return c.left.charged() + c.heap().charged() }
+func (c *chip) load() uint64 { return c.left.Charged() + c.heap().Charged() }

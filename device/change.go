@@ -1,13 +1,18 @@
 package device
 
+import (
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+)
+
 // change takes one program off the devices in slots and puts another one on; either
 // may be nil. It cannot fail. Devices that hold the same move together, at the cost
 // of one.
-func (f *Fleet) change(slots bitset, n int, old, new *registration) {
+func (f *Fleet) change(slots bitset.Set, n int, old, new *registration) {
 	f.operation++
 	affected := f.affected[:0]
 	if n <= len(f.groups) {
-		for slot := range slots.all() {
+		for slot := range slots.All() {
 			if g := f.slots[slot].group; g.met != f.operation {
 				g.met = f.operation
 				affected = append(affected, g)
@@ -15,7 +20,7 @@ func (f *Fleet) change(slots bitset, n int, old, new *registration) {
 		}
 	} else {
 		for _, g := range f.groups {
-			if g.slots.meets(slots) {
+			if g.slots.Meets(slots) {
 				affected = append(affected, g)
 			}
 		}
@@ -31,8 +36,8 @@ func (f *Fleet) change(slots bitset, n int, old, new *registration) {
 }
 
 // changeGroup does the change for the devices of one group that are in slots.
-func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
-	sub, n := g.slots.and(slots)
+func (f *Fleet) changeGroup(g *group, slots bitset.Set, old, new *registration) {
+	sub, n := g.slots.And(slots)
 	from, before, charge, cores := g.state, g.state.totals, g.state.charge, g.cores
 	if old != nil {
 		cores = f.raised(from, g, old)
@@ -52,10 +57,10 @@ func (f *Fleet) changeGroup(g *group, slots bitset, old, new *registration) {
 
 // publish makes the totals of a state visible on devices that enter it, and counts
 // the difference to those before on their meshes.
-func (f *Fleet) publish(slots bitset, before figures, charge uint64, to *state) {
+func (f *Fleet) publish(slots bitset.Set, before classes.Figures, charge uint64, to *state) {
 	var m *mesh
 	n := 0 // devices of m in a row
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		c.registered.Store(to.totals.Registered)
 		if c.mesh != m {
@@ -69,7 +74,7 @@ func (f *Fleet) publish(slots bitset, before figures, charge uint64, to *state) 
 
 // count moves the share of n devices in the sums of a mesh from one state's figures
 // to another's.
-func (f *Fleet) count(m *mesh, n int, before figures, charge uint64, to *state) {
+func (f *Fleet) count(m *mesh, n int, before classes.Figures, charge uint64, to *state) {
 	if m == nil || n == 0 {
 		return
 	}

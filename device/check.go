@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -21,7 +24,7 @@ type site struct {
 // alike is what devices of one site have.
 type alike struct {
 	spec   *l1.Spec
-	heap   *heap
+	heap   *heap.Heap
 	hybrid bool
 }
 
@@ -40,14 +43,14 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	if err := f.faults.step(); err != nil {
 		return Set{}, err
 	}
-	var slots bitset
-	for slot := range s.s.slots.all() {
-		if f.hybrid.has(slot) != on {
-			f.hybrid = f.hybrid.flip(slot)
-			slots = slots.with(slot)
+	var slots bitset.Set
+	for slot := range s.s.slots.All() {
+		if f.hybrid.Has(slot) != on {
+			f.hybrid = f.hybrid.Flip(slot)
+			slots = slots.With(slot)
 		}
 	}
-	changed = f.setOf(slots, slots.count())
+	changed = f.setOf(slots, slots.Count())
 	if changed.s != nil {
 		f.emit(Event{Kind: EventHybridSet, Set: changed, Hybrid: on})
 	}
@@ -114,7 +117,7 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
 	all, known, err := f.picturedStates(s)
 	for _, g := range all {
-		out = append(out, fit.HeadroomOver(g.open(&known).occupied.parts(), g.place())...)
+		out = append(out, fit.HeadroomOver(g.open(&known).Occupied.Parts(), g.place())...)
 	}
 	return out, err
 }
@@ -143,7 +146,7 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		c := f.slots[slot]
 		k := stateKey{c.group.state, c.alike()}
 		if at, ok := known[k]; ok {
@@ -153,22 +156,22 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 		known[k] = len(out)
 		out = append(out, stateSite{c.group.state.sight(), siteOf(c)})
 	}
-	f.heaps.picture(&f.numbers)
+	f.heaps.Picture(&f.numbers)
 	return out, nil
 }
 
 // picturedStates is statesOf, by their first device, and all of it may be looked at without the
 // lock. The programs are those of a roster. The room is made before, as far as it is known how much
 // it takes.
-func (f *Fleet) picturedStates(s Set) (out []stateSite, known roster, err error) {
+func (f *Fleet) picturedStates(s Set) (out []stateSite, known classes.Roster, err error) {
 	f.mu.RLock()
 	groups := min(s.Len(), len(f.groups))
 	f.mu.RUnlock()
 	out, places := touched[stateSite](groups), make(map[stateKey]int, groups)
 	f.mu.RLock()
 	if out, err = f.statesOf(s, out, places); len(out) > 0 {
-		f.pictured.Store(f.numbers.last + 1)
-		known.of = slices.Clone(f.roster.of)
+		f.pictured.Store(f.numbers.Last + 1)
+		known.Of = slices.Clone(f.roster.Of)
 	}
 	f.mu.RUnlock()
 	slices.SortFunc(out, byFirst)
@@ -179,7 +182,7 @@ func byFirst(a, b stateSite) int { return cmp.Compare(a.first, b.first) }
 
 func siteOf(c *chip) site { return site{c.alike(), c.id, 1} }
 
-func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.fleet.hybrid.has(c.slot)} }
+func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.fleet.hybrid.Has(c.slot)} }
 
 // add counts a device that is like those of the site.
 func (at *site) add(c *chip) bool {
@@ -195,8 +198,8 @@ func (at *site) add(c *chip) bool {
 // the lock need not be held.
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
-	for _, a := range at.heap.sorted() {
-		if a.inTheWay() || a.Kind == KindService {
+	for _, a := range at.heap.Sorted() {
+		if a.InTheWay() || a.Kind == KindService {
 			out.Buffers = append(out.Buffers, a.Buffer)
 		}
 	}
@@ -204,7 +207,7 @@ func (at *site) place() fit.Place {
 }
 
 // clears reports whether p fits at first glance.
-func (at *site) clears(p *program.Program) bool { return fit.Clears(p, *at.spec, at.heap.gap()) }
+func (at *site) clears(p *program.Program) bool { return fit.Clears(p, *at.spec, at.heap.Gap()) }
 
 // places returns what p is judged by on the devices of s. If closely is false there is
 // nothing where it fits at first glance.
@@ -225,7 +228,7 @@ func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, 
 	if err != nil || !closely && clearAll(p, all) {
 		return nil, err
 	}
-	f.heaps.picture(&f.numbers)
+	f.heaps.Picture(&f.numbers)
 	return all, nil
 }
 
@@ -237,7 +240,7 @@ func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
 	}
 	known := map[alike]int{} // place in out
 	last := -1               // of the device before: devices in a row mostly are alike
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		c := f.slots[slot]
 		if last >= 0 && out[last].add(c) {
 			continue

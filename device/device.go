@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -35,7 +37,7 @@ func (d Device) Spec() l1.Spec {
 // refused with ErrNoDevice.
 func (d Device) Set() (s Set) {
 	d.read(func(c *chip) {
-		s = Set{&set{fleet: c.fleet, slots: bitset{}.with(c.slot), n: 1, ids: c.fleet.ids, spec: c.spec}}
+		s = Set{&set{fleet: c.fleet, slots: bitset.Set{}.With(c.slot), n: 1, ids: c.fleet.ids, spec: c.spec}}
 	})
 	return s
 }
@@ -63,8 +65,8 @@ func (d Device) Resident() uint64 {
 // CBs on the core. ok is false if none was.
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
 	d.read(func(c *chip) {
-		if w := c.left.on(core); w != nil {
-			p, ranges, ok = w.program, w.group.Ranges(), true
+		if w := c.left.On(core); w != nil {
+			p, ranges, ok = w.Program, w.Group.Ranges(), true
 		}
 	})
 	return p, ranges, ok
@@ -82,7 +84,7 @@ func (d Device) Totals() (t Totals) {
 
 // Hybrid reports whether the allocator of the device is in HYBRID mode.
 func (d Device) Hybrid() (hybrid bool) {
-	d.read(func(c *chip) { hybrid = c.fleet.hybrid.has(c.slot) })
+	d.read(func(c *chip) { hybrid = c.fleet.hybrid.Has(c.slot) })
 	return hybrid
 }
 
@@ -90,16 +92,16 @@ func (d Device) Hybrid() (hybrid bool) {
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
 	d.write(func(c *chip) {
-		f, g, slots := c.fleet, c.group, bitset{}.with(c.slot)
+		f, g, slots := c.fleet, c.group, bitset.Set{}.With(c.slot)
 		if g == nil {
 			return
 		}
 		var peak Peaks
 		peak.reach(&g.state.totals)
 		f.move(g, slots, 1, g.state, peak, nil)
-		c.residentPeak, c.corePeak = c.left.total(), c.left.fullest()
+		c.residentPeak, c.corePeak = c.left.Total(), c.left.Fullest()
 		if m := c.memory; m != nil {
-			now := m.heap.sums()
+			now := m.heap.Sums()
 			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 		}
 		if f.observer != nil {
@@ -111,17 +113,17 @@ func (d Device) ResetPeaks() {
 // Core returns the figures of one core. A core outside the grid has none.
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
-	d.look(func(g *group, now *content) {
-		t.Peak = g.cores.at(core)
-		if w := d.c.left.on(core); w != nil {
-			t.Resident = w.group.Bytes()
+	d.look(func(g *group, now *classes.Content) {
+		t.Peak = g.cores.At(core)
+		if w := d.c.left.On(core); w != nil {
+			t.Resident = w.Group.Bytes()
 		}
-		if c := now.occupied.on(core); c != nil {
-			t.Registered, t.Logical, t.Programs = c.covered.Bytes(), c.logical, c.programs
+		if c := now.Occupied.On(core); c != nil {
+			t.Registered, t.Logical, t.Programs = c.Covered.Bytes(), c.Logical, c.Programs
 			t.Peak = max(t.Peak, t.Registered)
 		}
-		if c := now.reservation().on(core); c != nil {
-			t.Reserved = c.covered.Bytes()
+		if c := now.Reservation().On(core); c != nil {
+			t.Reserved = c.Covered.Bytes()
 		}
 	})
 	return t
@@ -131,9 +133,9 @@ func (d Device) Core(core l1.Core) CoreTotals {
 // were when it was called.
 func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 	var regions []l1.Range
-	d.look(func(_ *group, now *content) {
-		if c := now.occupied.on(core); c != nil {
-			regions = slices.Collect(c.covered.Regions())
+	d.look(func(_ *group, now *classes.Content) {
+		if c := now.Occupied.On(core); c != nil {
+			regions = slices.Collect(c.Covered.Regions())
 		}
 	})
 	return slices.Values(regions)
@@ -183,7 +185,7 @@ func (d Device) write(do func(*chip)) {
 
 // look calls do with what a device holds, unless it was removed, under the lock. Of a device behind
 // others that is worked out once.
-func (d Device) look(do func(*group, *content)) {
+func (d Device) look(do func(*group, *classes.Content)) {
 	behind := false
 	d.read(func(c *chip) {
 		if g := c.group; g != nil {

@@ -75,20 +75,20 @@
 // nothing is computed when it is asked for. What a change costs depends on how much
 // is different, not on how many cores and devices there are:
 //
-//   - Cores that hold the same are one class and share one region tree (class.go). A
+//   - Cores that hold the same are one class and share one region tree (internal/classes). A
 //     program on a whole grid is one update of O(log n).
-//   - A program whose ranges the others cover is hidden: no update (hidden.go). The live
-//     programs stand in an order by how far they reach (live.go), where those that close
+//   - A program whose ranges the others cover is hidden: no update. The live
+//     programs stand in an order by how far they reach, where those that close
 //     a gap are found; a class on which searching does not pay counts all for a while.
 //   - Devices with the same programs are in one state (state.go). A call for 32 of them
 //     is one update and 32 atomic stores. So are 32 calls for one device each: the
 //     first one does the work, the others find the state that it has reached, since
 //     the states on the way there are remembered for as long as somebody may follow.
 //   - A state is a value of its own: states share the trees and classes in which they do
-//     not differ (class.go, sight.go).
+//     not differ (sight.go).
 //   - Devices in one state with the same high-water marks are one group (group.go),
 //     which moves as a whole.
-//   - Devices with the same buffers share one heap (heap.go, heaps.go).
+//   - Devices with the same buffers share one heap (internal/heap).
 //
 // Devices that go a way of their own cost as much as if they were alone. When programs
 // leave, what was told apart is joined again, and the memory goes back.

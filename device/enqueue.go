@@ -32,7 +32,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 		}
 		judged := p
 		if r != nil { // what will run; its cut into CBs may be another one
-			judged = r.program
+			judged = r.Program
 		}
 		if v := judge(judged, all); !v.Fits() {
 			f.emit(Event{Kind: EventRefused, Set: s, Program: judged, Verdict: v})
@@ -68,8 +68,8 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	if !r.fit {
 		return false
 	}
-	for slot := range s.s.slots.all() {
-		if c := f.slots[slot]; c.heap().version() != r.beside || f.hybrid.has(slot) != r.hybrid {
+	for slot := range s.s.slots.All() {
+		if c := f.slots[slot]; c.heap().Version() != r.beside || f.hybrid.Has(slot) != r.hybrid {
 			return false
 		}
 	}
@@ -78,8 +78,8 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 
 // fitted notes that r fits beside the buffers of the first device of s, in its mode.
 func (f *Fleet) fitted(r *registration, s Set) {
-	for slot := range s.s.slots.all() {
-		r.fit, r.beside, r.hybrid = true, f.slots[slot].heap().version(), f.hybrid.has(slot)
+	for slot := range s.s.slots.All() {
+		r.fit, r.beside, r.hybrid = true, f.slots[slot].heap().Version(), f.hybrid.Has(slot)
 		return
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -95,14 +96,14 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 			}
 		}
 	}
-	return "on " + coresText(p.Cores()), "on " + coresText(q.Cores())
+	return "on " + audit.CoresText(p.Cores()), "on " + audit.CoresText(q.Cores())
 }
 
 // groupDifference says in what the i-th groups of two footprints differ first, or
 // the same of both.
 func groupDifference(f, o program.Footprint, i int) (ofF, ofO string) {
 	a, b := groupOf(f, i), groupOf(o, i)
-	on, onB := coresText(a.Cores()), coresText(b.Cores())
+	on, onB := audit.CoresText(a.Cores()), audit.CoresText(b.Cores())
 	if on != onB {
 		return on, onB
 	}

@@ -2,6 +2,8 @@
 
 package device
 
+import "github.com/cbl1/cbl1/device/internal/bitset"
+
 // Faults make the operations of a fleet fail on purpose, so that a test can prove
 // that an error has changed nothing, wherever it occurs. All that can fail comes
 // before the change, so that is where the steps are: one for every device that is
@@ -19,8 +21,8 @@ func (f faults) step() error {
 }
 
 // visit is a step for each of some devices that are looked at together.
-func (f faults) visit(slots bitset) error {
-	for range slots.all() {
+func (f faults) visit(slots bitset.Set) error {
+	for range slots.All() {
 		if err := f.step(); err != nil {
 			return err
 		}

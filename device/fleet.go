@@ -8,6 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -22,8 +27,8 @@ type Fleet struct {
 	// names a removed device stays recognisable.
 	slots  []*chip    // nil where a device was removed
 	ids    []ID       // slot -> id; append only, so that Sets may keep it
-	live   bitset     // slots with a device
-	hybrid bitset     // slots of devices whose allocator is in HYBRID mode
+	live   bitset.Set // slots with a device
+	hybrid bitset.Set // slots of devices whose allocator is in HYBRID mode
 	all    Set        // of live; the zero Set while nobody has asked since they changed
 	lone   map[ID]int // id of a device without a mesh, or of one in nested -> slot
 	// Devices of a mesh are found by their distance from its first one: a map of them
@@ -32,40 +37,40 @@ type Fleet struct {
 	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
-	numbers  numbers // of registrations, allocations, residues, and what is at a crossing
+	numbers  lookup.Numbers // of registrations, allocations, residues, and what is at a crossing
 	// Contents that were born before this number are read without the lock: who changes one
 	// changes a copy.
 	pictured atomic.Uint64
 	charge   wide // sum over devices of their state's charge
 
 	specs  map[l1.Spec]*l1.Spec
-	states shelf[state]
-	roster roster
+	states lookup.Shelf[state]
+	roster classes.Roster
 	groups []*group
 
-	residues  residues
+	residues  residue.Book
 	traces    map[TraceID]*trace
 	lastTrace TraceID
 
-	heaps    heaps
+	heaps    heap.Book
 	observer func(Event)
 
-	lately     bitset   // the devices of the program that was registered last
-	operation  uint64   // number of the change under way
-	affected   []*group // scratch
-	one, other bitset   // scratch
-	touched    []*mesh  // scratch
+	lately     bitset.Set // the devices of the program that was registered last
+	operation  uint64     // number of the change under way
+	affected   []*group   // scratch
+	one, other bitset.Set // scratch
+	touched    []*mesh    // scratch
 }
 
 // A registration is a program and the devices that have it; there is at least one.
 type registration struct {
-	holder
+	classes.Holder
 	spec   *l1.Spec
-	steps  int      // between states that name it
-	left   *residue // what a dispatch leaves on a device that held nothing
-	laid   bool     // left is known; it is nil without CBs of any kind
-	pieces []piece  // what left is made of; nil = not worked out yet
-	fit    bool     // it fits beside the buffers with the name, in the mode
+	steps  int              // between states that name it
+	left   *residue.Residue // what a dispatch leaves on a device that held nothing
+	laid   bool             // left is known; it is nil without CBs of any kind
+	pieces []residue.Piece  // what left is made of; nil = not worked out yet
+	fit    bool             // it fits beside the buffers with the name, in the mode
 	beside uint64
 	hybrid bool
 	on     slotSet
@@ -77,33 +82,33 @@ func (r *registration) id() uint64 {
 	if r == nil {
 		return 0
 	}
-	return r.serial
+	return r.Serial
 }
 
 // held returns what r holds, nil for none.
-func (r *registration) held() *holder {
+func (r *registration) held() *classes.Holder {
 	if r == nil {
 		return nil
 	}
-	return &r.holder
+	return &r.Holder
 }
 
 // retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
 // states, from where it could return.
 func (f *Fleet) retire(r *registration) {
-	if r.steps == 0 && r.on.empty() {
-		f.roster.retire(&r.holder)
+	if r.steps == 0 && r.on.Empty() {
+		f.roster.Retire(&r.Holder)
 	}
 }
 
 // newSerial returns a number that was not given out before.
-func (f *Fleet) newSerial() uint64 { return f.numbers.next() }
+func (f *Fleet) newSerial() uint64 { return f.numbers.Next() }
 
 // share lets r use these bits, which nobody changes from now on, or those of the
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.
-func (f *Fleet) share(r *registration, on bitset) {
-	if !f.lately.equal(on) {
+func (f *Fleet) share(r *registration, on bitset.Set) {
+	if !f.lately.Equal(on) {
 		f.lately = on
 	}
 	r.on = slotSet{f.lately, true}
@@ -257,27 +262,27 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	c.fleet, c.id, c.spec, c.slot, c.mesh = f, id, spec, len(f.slots), m
 	f.slots = append(f.slots, c)
 	f.ids = append(f.ids, id)
-	f.live, f.all = f.live.with(c.slot), Set{}
+	f.live, f.all = f.live.With(c.slot), Set{}
 	g := f.place(f.empty(), Peaks{}, nil)
 	g.slots.own()
-	g.slots.bitset = g.slots.with(c.slot)
+	g.slots.Set = g.slots.With(c.slot)
 	g.n++
 	c.group = g
 }
 
 // row returns the set of n slots that follow each other, of one Spec.
 func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
-	return Set{&set{fleet: f, slots: span(first, n), n: n, ids: ids, spec: spec}}
+	return Set{&set{fleet: f, slots: bitset.Span(first, n), n: n, ids: ids, spec: spec}}
 }
 
 // setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,
 // so that whoever has a Set that is not zero may look into it.
-func (f *Fleet) setOf(slots bitset, n int) Set {
+func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 	if n == 0 {
 		return Set{}
 	}
 	s := &set{fleet: f, slots: slots, n: n, ids: f.ids}
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		if s.spec != nil && s.spec != c.spec {
 			s.spec = nil
@@ -293,11 +298,11 @@ func (f *Fleet) setOf(slots bitset, n int) Set {
 func (f *Fleet) Of(ids ...ID) (Set, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	var slots bitset
+	var slots bitset.Set
 	var unknown []ID
 	for _, id := range ids {
 		if slot, ok := f.find(id); ok {
-			slots = slots.with(slot)
+			slots = slots.With(slot)
 		} else {
 			unknown = append(unknown, id)
 		}
@@ -307,7 +312,7 @@ func (f *Fleet) Of(ids ...ID) (Set, error) {
 		slices.Sort(unknown)
 		return Set{}, &DeviceError{Device: first, Err: ErrNoDevice, More: len(slices.Compact(unknown)) - 1}
 	}
-	return f.setOf(slots, slots.count()), nil
+	return f.setOf(slots, slots.Count()), nil
 }
 
 // Set returns the set of all devices that the fleet has now. It is the same one, by ==,
@@ -321,7 +326,7 @@ func (f *Fleet) Set() Set {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.all = f.setOf(f.live.clone(), f.live.count())
+	f.all = f.setOf(f.live.Clone(), f.live.Count())
 	return f.all
 }
 
@@ -340,8 +345,8 @@ func (f *Fleet) Device(id ID) (Device, error) {
 func (f *Fleet) Devices() iter.Seq[Device] {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	devices := make([]Device, 0, f.live.count())
-	for slot := range f.live.all() {
+	devices := make([]Device, 0, f.live.Count())
+	for slot := range f.live.All() {
 		devices = append(devices, Device{f.slots[slot]})
 	}
 	slices.SortFunc(devices, func(a, b Device) int { return cmp.Compare(a.c.id, b.c.id) })
@@ -366,7 +371,7 @@ func (f *Fleet) Remove(s Set) error {
 		return err
 	}
 	empty := false // a mesh is
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		c := f.slots[slot]
 		f.dismiss(c)
 		f.slots[slot] = nil
@@ -383,14 +388,14 @@ func (f *Fleet) Remove(s Set) error {
 		f.meshes, f.nested = slices.DeleteFunc(f.meshes, gone), slices.DeleteFunc(f.nested, gone)
 	}
 	f.publishMeshes()
-	f.live.drop(s.s.slots)
+	f.live.Drop(s.s.slots)
 	f.all = Set{}
 	for id, r := range f.programs {
-		if !r.on.meets(s.s.slots) {
+		if !r.on.Meets(s.s.slots) {
 			continue
 		}
-		if r.on.leave(s.s.slots); !r.on.empty() {
-			f.share(r, r.on.bitset)
+		if r.on.leave(s.s.slots); !r.on.Empty() {
+			f.share(r, r.on.Set)
 			continue
 		}
 		delete(f.programs, id)
@@ -411,7 +416,7 @@ func (f *Fleet) dismiss(c *chip) {
 	f.clearHeap(c)
 	c.registered.Store(0)
 	c.group = nil
-	f.release(g, bitset{}.with(c.slot), 1, nil)
+	f.release(g, bitset.Set{}.With(c.slot), 1, nil)
 }
 
 // rest gives back what only serves changes, if no program is left.
@@ -419,17 +424,17 @@ func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return
 	}
-	f.programs, f.lately = nil, bitset{}
-	f.residues = residues{}
+	f.programs, f.lately = nil, bitset.Set{}
+	f.residues = residue.Book{}
 	if len(f.groups) == 0 {
-		f.states = shelf[state]{}
+		f.states = lookup.Shelf[state]{}
 		return
 	}
 	s := f.empty()
 	s.content = f.newContent()
-	s.rename(f.newSerial())
-	f.states = shelf[state]{}
-	f.states.put(0, s)
+	s.Rename(f.newSerial())
+	f.states = lookup.Shelf[state]{}
+	f.states.Put(0, s)
 }
 
 // check refuses sets of other fleets and sets that name removed devices.
@@ -440,8 +445,8 @@ func (f *Fleet) check(s Set) error {
 	if s.s.fleet != f {
 		return ErrForeignSet
 	}
-	if gone, n := s.s.slots.minus(f.live); n > 0 {
-		for slot := range gone.all() {
+	if gone, n := s.s.slots.Minus(f.live); n > 0 {
+		for slot := range gone.All() {
 			return &DeviceError{Device: s.s.ids[slot], Err: ErrNoDevice, More: n - 1}
 		}
 	}

@@ -1,6 +1,12 @@
 package device
 
-import "errors"
+import (
+	"errors"
+	"github.com/cbl1/cbl1/device/internal/audit"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+)
 
 // CheckInvariants recounts every device and mesh from its registered programs, what
 // was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
@@ -8,59 +14,59 @@ import "errors"
 // anew, once for each group of devices that share a state. Others wait while it is taken down what there
 // is, and looked how it is found; it is recounted afterwards.
 func (f *Fleet) CheckInvariants() error {
-	var t, buffers, groups audit
+	var t, buffers, groups audit.Audit
 	taken, memory := f.recounting(), newTally()
 	f.checkKept(taken, &t, &buffers, &groups)
-	for _, check := range []func(*audit){
+	for _, check := range []func(*audit.Audit){
 		taken.checkHeaps,
-		buffers.tell,
+		buffers.Tell,
 		taken.check,
-		func(t *audit) { taken.checkSums(t, memory) },
-		groups.tell,
+		func(t *audit.Audit) { taken.checkSums(t, memory) },
+		groups.Tell,
 		taken.checkStates,
 	} {
-		if t.err == nil {
+		if t.Err == nil {
 			check(&t)
 		}
 	}
-	if d := (*miscount)(nil); errors.As(t.err, &d) {
+	if d := (*audit.Miscount)(nil); errors.As(t.Err, &d) {
 		return (*InvariantError)(d)
 	}
-	return t.err
+	return t.Err
 }
 
 // checkKept verifies how things are found: devices, buffers, and groups. It takes what is to be
 // recounted, unless devices are not found.
-func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit) {
+func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit.Audit) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	f.checkIndex(devices)
 	heaps := f.usedHeaps()
-	f.heaps.checkUsers(devices, &heaps)
+	f.heaps.CheckUsers(devices, &heaps)
 	f.checkKnown(devices)
-	if devices.err != nil {
+	if devices.Err != nil {
 		return
 	}
 	f.recount(taken, &heaps, groups)
-	f.heaps.check(buffers, &heaps)
+	f.heaps.Check(buffers, &heaps)
 }
 
 // checkSums holds the figures of devices and of meshes against those of their states.
-func (all *recounting) checkSums(t *audit, memory *tally) {
+func (all *recounting) checkSums(t *audit.Audit, memory *tally) {
 	var meshes []*mesh
 	sums := map[*mesh]*mesh{}
 	members := 0
 	var charge wide
-	for g := range each(t, all.groups) {
+	for g := range audit.Each(t, all.groups) {
 		charge.add(g.charge, g.n)
 		now := totalsOf(&g.totals)
-		for slot := range g.slots.all() {
+		for slot := range g.slots.All() {
 			members++
 			c := all.chips[slot]
-			t.about(c.id, "", nil)
-			same(t, "published total", c.registered.Load(), now.Registered)
+			t.About(c.id, "", nil)
+			audit.Same(t, "published total", c.registered.Load(), now.Registered)
 			memory.checkChip(t, c)
-			if m := c.mesh; m != nil && t.err == nil {
+			if m := c.mesh; m != nil && t.Err == nil {
 				if sums[m] == nil {
 					meshes = append(meshes, m)
 					sums[m] = new(mesh)
@@ -70,72 +76,72 @@ func (all *recounting) checkSums(t *audit, memory *tally) {
 			}
 		}
 	}
-	t.about(0, "", nil)
-	same(t, "number of devices in groups", members, all.live.count())
-	same(t, "charge of the fleet", all.charge.lo, charge.lo)
-	same(t, "charge of the fleet over 2^64", all.charge.hi, charge.hi)
+	t.About(0, "", nil)
+	audit.Same(t, "number of devices in groups", members, all.live.Count())
+	audit.Same(t, "charge of the fleet", all.charge.lo, charge.lo)
+	audit.Same(t, "charge of the fleet over 2^64", all.charge.hi, charge.hi)
 	memory.checkUsers(t, all.chips)
-	for m := range each(t, meshes) {
+	for m := range audit.Each(t, meshes) {
 		(*m).check(t, sums[*m])
 	}
 }
 
 // checkIndex verifies how devices are found.
-func (f *Fleet) checkIndex(t *audit) {
+func (f *Fleet) checkIndex(t *audit.Audit) {
 	n, found := 0, len(f.lone)
-	same(t, "number of ids", len(f.ids), len(f.slots))
+	audit.Same(t, "number of ids", len(f.ids), len(f.slots))
 	for slot, c := range f.slots {
-		if t.err != nil {
+		if t.Err != nil {
 			return
 		}
-		t.about(f.ids[slot], "", nil)
-		same(t, "number of live marks of the slot", flag(f.live.has(slot)), flag(c != nil))
+		t.About(f.ids[slot], "", nil)
+		audit.Same(t, "number of live marks of the slot", audit.Flag(f.live.Has(slot)), audit.Flag(c != nil))
 		if c == nil {
 			continue
 		}
 		n++
-		t.about(c.id, "", nil)
-		t.once("number of times that the device is in its group", c.group != nil && c.group.slots.has(slot))
+		t.About(c.id, "", nil)
+		t.Once("number of times that the device is in its group", c.group != nil && c.group.slots.Has(slot))
 		at, ok := f.find(c.id)
-		same(t, "slot", c.slot, slot)
-		same(t, "id", c.id, f.ids[slot])
-		t.once("number of slots found by its id", ok)
-		same(t, "slot found by its id", at, slot)
+		audit.Same(t, "slot", c.slot, slot)
+		audit.Same(t, "id", c.id, f.ids[slot])
+		t.Once("number of slots found by its id", ok)
+		audit.Same(t, "slot found by its id", at, slot)
 	}
 	for _, m := range f.meshes {
 		found += m.live
 	}
-	t.about(0, "", nil)
-	same(t, "number of ids in use", found, n)
-	same(t, "number of live slots", f.live.count(), n)
+	t.About(0, "", nil)
+	audit.Same(t, "number of ids in use", found, n)
+	audit.Same(t, "number of live slots", f.live.Count(), n)
 }
 
 // again registers the programs of a group once more, from nothing.
-func (all *recounting) again(t *audit, g *recounted) *content {
-	again := newContent(&all.roster)
-	for p := range each(t, all.programs) {
-		switch _, n := g.slots.and(p.on); n {
+func (all *recounting) again(t *audit.Audit, g *recounted) *classes.Content {
+	again := classes.NewContent(&all.roster)
+	for p := range audit.Each(t, all.programs) {
+		switch _, n := g.slots.And(p.on); n {
 		case 0:
 		case g.n:
-			again.add(&p.r.holder)
+			again.Add(&p.r.Holder)
 		default:
-			t.about(g.id, "", p.r.program)
-			same(t, "number of devices of one group", n, g.n)
+			t.About(g.id, "", p.r.Program)
+			audit.Same(t, "number of devices of one group", n, g.n)
 		}
 	}
 	return again
 }
 
 // checkFound verifies that a group can be found, and stands at its place.
-func (g *group) checkFound(t *audit, place int, h *hashes) {
+func (g *group) checkFound(t *audit.Audit, place int, h *lookup.Hashes) {
 	byPeak := 0
 	if n := len(g.state.groups); n > few {
 		byPeak = n
 	}
-	same(t, "place of a group", g.index, place)
-	t.once("number of times that a group is found in its state", g.at < len(g.state.groups) && g.state.groups[g.at] == g)
-	t.once("number of times that a group is found by its marks", g.state.group(g.peak, g.cores, h) == g)
-	same(t, "number of groups that are found by the hash of their marks", g.state.byPeak.len(), byPeak)
+	audit.Same(t, "place of a group", g.index, place)
+	t.Once("number of times that a group is found in its state", g.at < len(g.state.groups) && g.state.groups[g.at] == g)
+	t.Once("number of times that a group is found by its marks", g.state.group(g.peak, g.cores, h) == g)
+	audit.Same(t, "number of groups that are found by the hash of their marks", g.state.byPeak.Len(), byPeak)
 }
 
 // plus adds the figures of one device to the sums of a mesh.
@@ -149,34 +155,34 @@ func (m *mesh) plus(now Totals, charge uint64) {
 }
 
 // check holds the mesh against sums over its devices.
-func (m *mesh) check(t *audit, again *mesh) {
-	t.about(m.first, "mesh", nil)
+func (m *mesh) check(t *audit.Audit, again *mesh) {
+	t.About(m.first, "mesh", nil)
 	have, now := m.sum, again.sum
 	have.Core = now.Core // not kept
 	sameTotals(t, have, now)
 	sameResident(t, m.sum.Resident, m.resident.Load(), m.peak.Resident, now.Resident)
-	same(t, "tracked", m.sum.Tracked, now.Tracked)
-	sameBuffers(t, m.sum.Buffers, now.Buffers)
-	same(t, "load", m.load, again.load)
+	audit.Same(t, "tracked", m.sum.Tracked, now.Tracked)
+	heap.SameBuffers(t, m.sum.Buffers, now.Buffers)
+	audit.Same(t, "load", m.load, again.load)
 	reachedTracked(t, m.peak, now)
-	same(t, "published total", m.registered.Load(), now.Registered)
-	same(t, "charge", m.charge, again.charge)
+	audit.Same(t, "published total", m.registered.Load(), now.Registered)
+	audit.Same(t, "charge", m.charge, again.charge)
 	reachedTotals(t, m.peak, now)
 }
 
 // totals holds what is kept of registered programs against a recount.
-func sameTotals(t *audit, have, want Totals) {
-	same(t, "registered", have.Registered, want.Registered)
-	same(t, "reserved", have.Reserved, want.Reserved)
-	same(t, "logical", have.Logical, want.Logical)
-	same(t, "fullest core", have.Core, want.Core)
-	same(t, "number of programs", have.Programs, want.Programs)
+func sameTotals(t *audit.Audit, have, want Totals) {
+	audit.Same(t, "registered", have.Registered, want.Registered)
+	audit.Same(t, "reserved", have.Reserved, want.Reserved)
+	audit.Same(t, "logical", have.Logical, want.Logical)
+	audit.Same(t, "fullest core", have.Core, want.Core)
+	audit.Same(t, "number of programs", have.Programs, want.Programs)
 }
 
 // peaks holds the high-water marks of registered programs against what there is now.
-func reachedTotals(t *audit, have Peaks, now Totals) {
-	t.reached("registered", have.Registered, now.Registered)
-	t.reached("reserved", have.Reserved, now.Reserved)
-	t.reached("logical", have.Logical, now.Logical)
-	t.reached("fullest core", have.Core, now.Core)
+func reachedTotals(t *audit.Audit, have Peaks, now Totals) {
+	t.Reached("registered", have.Registered, now.Registered)
+	t.Reached("reserved", have.Reserved, now.Reserved)
+	t.Reached("logical", have.Logical, now.Logical)
+	t.Reached("fullest core", have.Core, now.Core)
 }

@@ -1,20 +1,25 @@
 package device
 
+import (
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/residue"
+)
+
 // copies are what devices have besides registered programs, as it was. What is equal stays one.
 type copies struct {
-	chips []*chip    // by slot; in no group
-	heaps []usedHeap // by first device
+	chips []*chip         // by slot; in no group
+	heaps []heap.UsedHeap // by first device
 }
 
 // copyChips copies the devices, their meshes, what was left on them, and these heaps, which are
 // all that they have.
-func (f *Fleet) copyChips(out *recounting, heaps *usedHeaps) {
-	meshes, left := map[*mesh]*mesh{}, map[*residue]*residue{nil: nil}
-	all, known := heaps.copied()
+func (f *Fleet) copyChips(out *recounting, heaps *heap.UsedHeaps) {
+	meshes, left := map[*mesh]*mesh{}, map[*residue.Residue]*residue.Residue{nil: nil}
+	all, known := heaps.Copied()
 	out.heaps = all
 	out.chips = make([]*chip, len(f.slots))
 	apart := &group{state: new(state)}
-	for slot := range f.live.all() {
+	for slot := range f.live.All() {
 		c := f.slots[slot]
 		if len(out.room) == 0 {
 			out.room = make([]chip, 64)
@@ -31,7 +36,7 @@ func (f *Fleet) copyChips(out *recounting, heaps *usedHeaps) {
 			to.mesh = meshes[m]
 		}
 		if c.left != nil && left[c.left] == nil {
-			left[c.left] = c.left.copied()
+			left[c.left] = c.left.Copied()
 		}
 		to.left = left[c.left]
 		if c.memory != nil {

@@ -9,6 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/cbregion"
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -59,7 +64,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		require.NoError(t, err)
 		f.UnregisterAll(gone.ID())
 		for _, id := range []program.ID{1, 2} { // 2 over 1, so that both are resident
-			require.NoError(t, f.Dispatch(f.programs[id].program.ID(), f.Set()))
+			require.NoError(t, f.Dispatch(f.programs[id].Program.ID(), f.Set()))
 		}
 		// Buffers: some on the mesh, one more on device 1, a kernel on 2; dataflow buffers ran
 		// there.
@@ -86,12 +91,14 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		}
 		return f
 	}
-	held := func(f *Fleet, slot int) *content { return f.slots[slot].group.state.content }
-	of := func(f *Fleet, x, y uint8) *class { return held(f, 0).occupied.on(l1.Core{X: x, Y: y}) }
+	held := func(f *Fleet, slot int) *classes.Content { return f.slots[slot].group.state.content }
+	of := func(f *Fleet, x, y uint8) *classes.Class { return held(f, 0).Occupied.On(l1.Core{X: x, Y: y}) }
 	// How buffers are found: all sets of them, the hash of one, and all buffers by id.
-	found := func(f *Fleet) *shelf[heap] { return field[shelf[heap]](&f.heaps, "found") }
-	hashOf := func(h *heap) hash { return *field[hash](h, "hash") }
-	live := func(f *Fleet) map[BufferID][]*allocation { return *field[map[BufferID][]*allocation](&f.heaps, "live") }
+	found := func(f *Fleet) *lookup.Shelf[heap.Heap] { return field[lookup.Shelf[heap.Heap]](&f.heaps, "found") }
+	hashOf := func(h *heap.Heap) lookup.Hash { return *field[lookup.Hash](h, "hash") }
+	live := func(f *Fleet) map[BufferID][]*heap.Allocation {
+		return *field[map[BufferID][]*heap.Allocation](&f.heaps, "live")
+	}
 	// between returns a state that device 0 passed, while device 1 is behind it.
 	between := func(f *Fleet) *state {
 		for id := program.ID(6); id < 8; id++ {
@@ -102,9 +109,9 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		return f.slots[0].group.state.from
 	}
 	// another swaps the coverage of a class for one that has a range instead.
-	another := func(k *class, r l1.Range) {
-		k.covered = new(cbregion.Coverage)
-		k.covered.Add(r)
+	another := func(k *classes.Class, r l1.Range) {
+		k.Covered = new(cbregion.Coverage)
+		k.Covered.Add(r)
 	}
 
 	for _, test := range []struct {
@@ -132,63 +139,66 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh peak of logical", func(f *Fleet) { f.slots[1].mesh.peak.Logical = 0 }},
 		{"mesh peak of fullest core", func(f *Fleet) { f.slots[1].mesh.peak.Core = 0 }},
 		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
-		{"charge of the content", func(f *Fleet) { held(f, 2).charge++ }},
-		{"number of programs of the content", func(f *Fleet) { *field[int](held(f, 0).live, "n")++ }},
+		{"charge of the content", func(f *Fleet) { held(f, 2).Charge++ }},
+		{"number of programs of the content", func(f *Fleet) { *field[int](held(f, 0).Live, "n")++ }},
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
 		{"mesh charge", func(f *Fleet) { f.slots[1].mesh.charge-- }},
-		{"number of separate counts of what", func(f *Fleet) { *field[*partition](held(f, 0), "reserved") = nil }},
+		{"number of separate counts of what", func(f *Fleet) { *field[*classes.Partition](held(f, 0), "reserved") = nil }},
 		{"number of programs that reserve otherwise", func(f *Fleet) { *field[int](held(f, 0), "differ")++ }},
-		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).occupied.bytes++ }},
-		{"occupied logical sum of the classes", func(f *Fleet) { *field[uint64](&held(f, 0).occupied, "logical")++ }},
-		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).reservation().bytes++ }},
-		{"reserved logical sum of the classes", func(f *Fleet) { *field[uint64](held(f, 0).reservation(), "logical")++ }},
-		{"occupied class: number of cores", func(f *Fleet) { of(f, 0, 0).n = 2 }},
-		{"occupied class: number of cores", func(f *Fleet) { k := of(f, 0, 0); k.cores, k.n = l1.CoreSet{}, 0 }},
+		{"occupied sum of the classes", func(f *Fleet) { held(f, 0).Occupied.Bytes++ }},
+		{"occupied logical sum of the classes", func(f *Fleet) { *field[uint64](&held(f, 0).Occupied, "logical")++ }},
+		{"reserved sum of the classes", func(f *Fleet) { held(f, 0).Reservation().Bytes++ }},
+		{"reserved logical sum of the classes", func(f *Fleet) { *field[uint64](held(f, 0).Reservation(), "logical")++ }},
+		{"occupied class: number of cores", func(f *Fleet) { of(f, 0, 0).N = 2 }},
+		{"occupied class: number of cores", func(f *Fleet) { k := of(f, 0, 0); k.Cores, k.N = l1.CoreSet{}, 0 }},
 		{"occupied classes: cores in two", func(f *Fleet) {
 			k := of(f, 0, 0)
-			p := &held(f, 0).occupied
-			p.classes = append(p.classes, seat{class: k})
+			p := &held(f, 0).Occupied
+			p.Classes = append(p.Classes, classes.Seat{Class: k})
 		}},
-		{"occupied class: programs, at least 1", func(f *Fleet) { of(f, 0, 0).programs = -1 }}, // a count that fell below zero
-		{"occupied programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).programs++ }},
-		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).logical-- }},
-		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: 0, End: 8}) }},
-		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
-		{"occupied counted programs that are not registered", func(f *Fleet) { k := field[[]*holder](of(f, 7, 7), "counted"); *k = append(*k, &holder{}) }},
-		{"occupied counted programs that are not registered", func(f *Fleet) { k := field[[]*holder](of(f, 7, 7), "counted"); *k = append(*k, (*k)[0]) }},
+		{"occupied class: programs, at least 1", func(f *Fleet) { of(f, 0, 0).Programs = -1 }}, // a count that fell below zero
+		{"occupied programs on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).Programs++ }},
+		{"occupied logical bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).Logical-- }},
+		{"occupied bytes on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).Covered.Add(l1.Range{Start: 0, End: 8}) }},
+		{"occupied boundaries on [0-0 - 0-0]", func(f *Fleet) { of(f, 0, 0).Covered.Add(l1.Range{Start: spec.CBBase + 64, End: spec.CBBase + 128}) }},
+		{"occupied counted programs that are not registered", func(f *Fleet) {
+			k := field[[]*classes.Holder](of(f, 7, 7), "counted")
+			*k = append(*k, &classes.Holder{})
+		}},
+		{"occupied counted programs that are not registered", func(f *Fleet) { k := field[[]*classes.Holder](of(f, 7, 7), "counted"); *k = append(*k, (*k)[0]) }},
 		{"occupied counted programs of a class that counts all", func(f *Fleet) { *field[bool](of(f, 7, 7), "plain") = true }},
 		{"occupied reach of the hidden programs on [0-0 - 0-0]", func(f *Fleet) { *field[uint64](of(f, 0, 0), "reach")-- }},
-		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { *field[[]*holder](of(f, 7, 7), "counted") = nil }},
-		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).occupied, "grid", "in"); in[len(in)-1]++ }},
-		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).occupied, "grid", "in"); in[len(in)-1] = 0 }},
-		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).occupied.fullest++ }},
+		{"occupied boundaries on [0-4 - 7-7] (+1 more)", func(f *Fleet) { *field[[]*classes.Holder](of(f, 7, 7), "counted") = nil }},
+		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).Occupied, "grid", "in"); in[len(in)-1]++ }},
+		{"occupied number of the class of core 7-7", func(f *Fleet) { in := *field[[]int32](&held(f, 0).Occupied, "grid", "in"); in[len(in)-1] = 0 }},
+		{"occupied bytes of the fullest core", func(f *Fleet) { held(f, 0).Occupied.Fullest++ }},
 		{"occupied bytes that a peak has at least, on", func(f *Fleet) {
-			p := &held(f, 0).occupied
-			for i := range p.classes {
-				p.classes[i].peaks, p.classes[i].held = f.slots[0].group.cores.id(), 1<<20
+			p := &held(f, 0).Occupied
+			for i := range p.Classes {
+				p.Classes[i].Peaks, p.Classes[i].Held = f.slots[0].group.cores.ID(), 1<<20
 			}
 		}},
 		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { *field[l1.Core](of(f, 7, 7), "first") = l1.Core{X: 7, Y: 7} }},
-		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { *field[hash](of(f, 0, 0), "groups", "hash")++ }},
-		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { field[bitset](of(f, 0, 0), "groups", "bits").flip(7) }},
+		{"occupied hash of the groups on [0-0 - 0-0]", func(f *Fleet) { *field[lookup.Hash](of(f, 0, 0), "groups", "hash")++ }},
+		{"occupied number of times that a class names its groups on [0-0 - 0-0]", func(f *Fleet) { field[bitset.Set](of(f, 0, 0), "groups", "bits").Flip(7) }},
 		{"occupied start of a region", func(f *Fleet) {
 			k := of(f, 7, 7)
-			another(k, l1.Range{Start: 0, End: k.covered.Bytes()})
+			another(k, l1.Range{Start: 0, End: k.Covered.Bytes()})
 		}},
 		{"occupied end of a region", func(f *Fleet) {
 			k := of(f, 0, 0) // as many bytes, divided otherwise
-			n := k.covered.Bytes()
+			n := k.Covered.Bytes()
 			another(k, l1.Range{Start: spec.CBBase, End: spec.CBBase + n - 8})
-			k.covered.Add(l1.Range{Start: 500_000, End: 500_008})
+			k.Covered.Add(l1.Range{Start: 500_000, End: 500_008})
 		}},
 		{"occupied cores with programs in no class", func(f *Fleet) { // a class is lost, and the sums with it
-			p := &held(f, 0).occupied
-			k := p.on(l1.Core{X: 7, Y: 7})
-			p.bytes -= k.covered.Bytes() * k.n
-			p.logical -= k.logical * k.n
-			for i := range p.classes {
-				if p.classes[i].class == k {
-					p.classes = append(p.classes[:i], p.classes[i+1:]...)
+			p := &held(f, 0).Occupied
+			k := p.On(l1.Core{X: 7, Y: 7})
+			p.Bytes -= k.Covered.Bytes() * k.N
+			p.Logical -= k.Logical * k.N
+			for i := range p.Classes {
+				if p.Classes[i].Class == k {
+					p.Classes = append(p.Classes[:i], p.Classes[i+1:]...)
 					break
 				}
 			}
@@ -196,10 +206,10 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// What is resident.
 		{"device published resident total", func(f *Fleet) { f.slots[1].left = nil }},
-		{"device resident", func(f *Fleet) { w := f.slots[1].left.written()[0]; w.program = f.programs[3].program }},
+		{"device resident", func(f *Fleet) { w := f.slots[1].left.Written()[0]; w.Program = f.programs[3].Program }},
 		{"device published resident total", func(f *Fleet) { f.slots[1].resident.Add(8) }},
 		{"device peak of resident", func(f *Fleet) { f.slots[2].residentPeak-- }},
-		{"devices with the same resident", func(f *Fleet) { f.slots[0].left.users++ }},
+		{"devices with the same resident", func(f *Fleet) { f.slots[0].left.Users++ }},
 		{"number of times that a known residue stays", func(f *Fleet) { *field[bool](f.slots[0].left, "loose") = true }},
 		{"mesh resident", func(f *Fleet) { f.slots[1].mesh.sum.Resident-- }},
 		{"mesh published resident total", func(f *Fleet) { f.slots[1].mesh.resident.Store(0) }},
@@ -209,8 +219,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// Buffers, and what is tracked.
 		{"devices with the buffers", func(f *Fleet) { *field[int](f.slots[0].heap(), "users")++ }},
-		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); found(f).drop(hashOf(h), h) }},
-		{"number of sets of buffers", func(f *Fleet) { found(f).put(12, f.slots[0].heap()) }},
+		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); found(f).Drop(hashOf(h), h) }},
+		{"number of sets of buffers", func(f *Fleet) { found(f).Put(12, f.slots[0].heap()) }},
 		{"number of equal sets of buffers", func(f *Fleet) {
 			_, err := f.Free(5, Device{f.slots[1]}.Set())
 			require.NoError(t, err)
@@ -218,26 +228,28 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			same := *h
 			f.slots[1].memory.heap = &same
 			*field[int](h, "users"), *field[int](&same, "users") = 1, 1
-			found(f).put(hashOf(h), &same)
+			found(f).Put(hashOf(h), &same)
 		}},
-		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().name = 0 }},
+		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().Name = 0 }},
 		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
-			f.slots[0].heap().connect(&f.slots[2].heap().crossing, 1, 2)
+			f.slots[0].heap().Connect(&f.slots[2].heap().Crossing, 1, 2)
 		}},
-		{"id of L1 buffer 77", func(f *Fleet) { f.slots[0].heap().find(1).ID = 77 }},
+		{"id of L1 buffer 77", func(f *Fleet) { f.slots[0].heap().Find(1).ID = 77 }},
 		{"hash of the buffers", func(f *Fleet) {
 			h := f.slots[0].heap()
-			found(f).drop(hashOf(h), h)
-			*field[hash](h, "hash")++
-			found(f).put(hashOf(h), h)
+			found(f).Drop(hashOf(h), h)
+			*field[lookup.Hash](h, "hash")++
+			found(f).Put(hashOf(h), h)
 		}},
 		{"charge of the buffers", func(f *Fleet) { *field[uint64](f.slots[0].heap(), "charge")++ }},
 		{"end of the kernels", func(f *Fleet) { field[l1.Range](f.slots[2].heap(), "free").Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { field[l1.Range](f.slots[1].heap(), "free").End-- }},
-		{"sum of the buffers' classes", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").bytes++ }},
-		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").classes[0].covered.Add(l1.Range{End: 8}) }},
+		{"sum of the buffers' classes", func(f *Fleet) { field[classes.Partition](f.slots[0].heap(), "placed").Bytes++ }},
+		{"buffers' bytes on [0-4 - 7-7]", func(f *Fleet) {
+			field[classes.Partition](f.slots[0].heap(), "placed").Classes[0].Covered.Add(l1.Range{End: 8})
+		}},
 		{"remembered answer of what is tracked", func(f *Fleet) {
-			*field[map[*residue]tracked](f.slots[1].heap(), "tracked") = map[*residue]tracked{f.slots[2].left: {bytes: 1, core: 1}}
+			*field[map[*residue.Residue]residue.Tracked](f.slots[1].heap(), "tracked") = map[*residue.Residue]residue.Tracked{f.slots[2].left: {Bytes: 1, Core: 1}}
 		}},
 		{"device number of buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Count-- }},
 		{"device bytes of L1 buffers", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").L1 = 0 }},
@@ -248,34 +260,34 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device bytes of kernels", func(f *Fleet) { field[BufferTotals](f.slots[2].heap(), "totals").Kernels++ }},
 		{"device number of backing allocations", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Backings++ }},
 		{"device bytes of backing allocations", func(f *Fleet) { field[BufferTotals](f.slots[0].heap(), "totals").Backing++ }},
-		{"number of times that the number is that of L1 buffer 1", func(f *Fleet) { f.roster.retire(*field[*holder](f.slots[0].heap().find(1), "placed")) }},
-		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().find(1).charge++ }},
-		{"bytes of L1 buffer 1", func(f *Fleet) { *field[*holder](f.slots[0].heap().find(1), "placed") = nil }},
+		{"number of times that the number is that of L1 buffer 1", func(f *Fleet) { f.roster.Retire(*field[*classes.Holder](f.slots[0].heap().Find(1), "placed")) }},
+		{"charge of L1 buffer 1", func(f *Fleet) { f.slots[0].heap().Find(1).Charge++ }},
+		{"bytes of L1 buffer 1", func(f *Fleet) { *field[*classes.Holder](f.slots[0].heap().Find(1), "placed") = nil }},
 		{"bytes of global CB buffer 4", func(f *Fleet) {
 			h := f.slots[0].heap()
-			*field[*holder](h.find(4), "placed") = *field[*holder](h.find(1), "placed")
+			*field[*classes.Holder](h.Find(4), "placed") = *field[*classes.Holder](h.Find(1), "placed")
 		}},
-		{"place of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().find(2), "at")++ }},
-		{"devices of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().find(2), "users")++ }},
-		{"id of L1 buffer 2", func(f *Fleet) { live(f)[77] = []*allocation{f.slots[0].heap().find(2)} }},
+		{"place of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().Find(2), "at")++ }},
+		{"devices of L1 buffer 2", func(f *Fleet) { *field[int](f.slots[0].heap().Find(2), "users")++ }},
+		{"id of L1 buffer 2", func(f *Fleet) { live(f)[77] = []*heap.Allocation{f.slots[0].heap().Find(2)} }},
 		{"number of live buffers that can be found", func(f *Fleet) { delete(live(f), 3) }},
-		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.bytes++ }},
+		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.Bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
-			found(f).drop(hashOf(c.heap()), c.heap())
+			found(f).Drop(hashOf(c.heap()), c.heap())
 			delete(live(f), 6)
 			c.memory = nil
 		}},
-		{"device tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.tracked.core++ }},
-		{"device peak of tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.peak.core = 1 }},
+		{"device tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.tracked.Core++ }},
+		{"device peak of tracked on the fullest core", func(f *Fleet) { f.slots[0].memory.peak.Core = 1 }},
 		{"device peak of L1_SMALL buffers", func(f *Fleet) { f.slots[1].memory.smallPeak = 0 }},
 		{"mesh peak of tracked on the fullest core", func(f *Fleet) { f.slots[1].mesh.peak.TrackedCore = 1 }},
-		{"bytes of buffers on the fullest core", func(f *Fleet) { field[partition](f.slots[0].heap(), "placed").fullest++ }},
+		{"bytes of buffers on the fullest core", func(f *Fleet) { field[classes.Partition](f.slots[0].heap(), "placed").Fullest++ }},
 		{"last answer of what is tracked", func(f *Fleet) {
 			h := f.slots[1].heap()
-			*field[*residue](h, "last"), *field[tracked](h, "known") = f.slots[2].left, tracked{bytes: 1, core: 1}
+			*field[*residue.Residue](h, "last"), *field[residue.Tracked](h, "known") = f.slots[2].left, residue.Tracked{Bytes: 1, Core: 1}
 		}},
-		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.bytes = 1 }},
+		{"device peak of tracked", func(f *Fleet) { f.slots[0].memory.peak.Bytes = 1 }},
 		{"device peak of L1 buffers", func(f *Fleet) { f.slots[0].memory.l1Peak = 1 }},
 		{"device peak of DRAM buffers", func(f *Fleet) { f.slots[0].memory.dramPeak = 1 }},
 		{"mesh tracked", func(f *Fleet) { f.slots[1].mesh.sum.Tracked-- }},
@@ -288,35 +300,35 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 		// How things are found.
 		{"number of ids", func(f *Fleet) { f.ids = f.ids[:2] }},
-		{"number of live marks of the slot", func(f *Fleet) { f.live.drop(bitset{}.with(0)) }},
+		{"number of live marks of the slot", func(f *Fleet) { f.live.Drop(bitset.Set{}.With(0)) }},
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
 		{"number of times that nothing took the place of program 3", func(f *Fleet) { f.programs[3].heirs = &lineage{f.programs[1]} }},
-		{"number of times that the number is that of program 3", func(f *Fleet) { f.programs[3].number = f.programs[1].number }},
+		{"number of times that the number is that of program 3", func(f *Fleet) { f.programs[3].Number = f.programs[1].Number }},
 		{"id of program 1", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
 		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group of program 3", func(f *Fleet) { f.programs[3].on.leave(bitset{}.with(0)) }},
+		{"number of devices of one group of program 3", func(f *Fleet) { f.programs[3].on.leave(bitset.Set{}.With(0)) }},
 		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
-		{"hash of the content", func(f *Fleet) { held(f, 0).live.hash++ }},
-		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).live.bits.flip(9) }},
-		{"number of times that a state is where ways lead", func(f *Fleet) { f.slots[0].group.state.self = nil }},
+		{"hash of the content", func(f *Fleet) { held(f, 0).Live.Hash++ }},
+		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).Live.Bits.Flip(9) }},
+		{"number of times that a state is where ways lead", func(f *Fleet) { f.slots[0].group.state.Self = nil }},
 		{"number of times that a way between states leads to the right one", func(f *Fleet) {
 			from, to := f.slots[0].group.state, f.slots[2].group.state
-			from.connect(&to.crossing, f.programs[3].serial, 0)
+			from.Connect(&to.Crossing, f.programs[3].Serial, 0)
 		}},
 		{"number of states with the same programs", func(f *Fleet) {
 			g := f.slots[0].group // device 1 gets a group and a state of its own, with the same
 			same := f.newState()
 			same.content = f.fork(g.state.content)
 			same.hash, same.totals, same.charge = g.state.hash, g.state.totals, g.state.charge
-			f.states.put(same.hash, same)
-			f.take(f.place(same, g.peak, g.cores), g, bitset{}.with(1), 1)
+			f.states.Put(same.hash, same)
+			f.take(f.place(same, g.peak, g.cores), g, bitset.Set{}.With(1), 1)
 		}},
 		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
 		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
-		{"number of groups that are found by the hash of their marks", func(f *Fleet) { g := f.slots[0].group; g.state.byPeak.put(g.hash, g) }},
+		{"number of groups that are found by the hash of their marks", func(f *Fleet) { g := f.slots[0].group; g.state.byPeak.Put(g.hash, g) }},
 		{"a group is found by its marks", func(f *Fleet) { // as many groups as are found by hash, and one of another hash
 			for id := range ID(few + 1) {
 				d, err := f.AddDevice(100+id, spec)
@@ -326,27 +338,27 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 			}
 			require.NoError(t, f.CheckInvariants())
 			g := f.slots[3].group
-			g.state.byPeak.drop(g.hash, g)
-			g.state.byPeak.put(g.hash+1, g)
+			g.state.byPeak.Drop(g.hash, g)
+			g.state.byPeak.Put(g.hash+1, g)
 		}},
-		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.drop(s.hash, s) }},
+		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.Drop(s.hash, s) }},
 		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
 		{"number of states with no device before them", func(f *Fleet) { between(f).from = nil }},
 		{"number of states with no device after them", func(f *Fleet) { between(f).after = nil }},
 		{"a state after another one is at its place", func(f *Fleet) { between(f).place++ }},
-		{"number of states after another one", func(f *Fleet) { s := between(f); f.states.drop(s.hash, s) }},
-		{"first state of a tree has a content", func(f *Fleet) { f.states.put(13, &state{gathering: f.slots[0].group.state.gathering}) }},
+		{"number of states after another one", func(f *Fleet) { s := between(f); f.states.Drop(s.hash, s) }},
+		{"first state of a tree has a content", func(f *Fleet) { f.states.Put(13, &state{gathering: f.slots[0].group.state.gathering}) }},
 		{"contents of a state that has lent its own", func(f *Fleet) { s := between(f); s.from.lent = s }},
 		{"a content is lent one step", func(f *Fleet) { s := between(f); s.lent = s.from }},
 		{"number of steps of program 6", func(f *Fleet) { between(f).new.steps++ }},
-		{"hash by which a state is found", func(f *Fleet) { f.states.put(12, f.slots[0].group.state) }},
+		{"hash by which a state is found", func(f *Fleet) { f.states.Put(12, f.slots[0].group.state) }},
 		{"number of times that the number is that of program 9", func(f *Fleet) {
-			f.programs[9] = &registration{holder: holder{program: build(9, cb("{[0-0 - 0-0]}", 1))}}
+			f.programs[9] = &registration{Holder: classes.Holder{Program: build(9, cb("{[0-0 - 0-0]}", 1))}}
 		}},
 		{"number of times that there are devices of program 3", func(f *Fleet) { f.programs[3].on.leave(f.live) }},
-		{"number of removed devices of program 1", func(f *Fleet) { f.programs[1].on.enter(bitset{}.with(100)) }},
+		{"number of removed devices of program 1", func(f *Fleet) { f.programs[1].on.enter(bitset.Set{}.With(100)) }},
 		{"device registered", func(f *Fleet) { delete(f.programs, 1) }},
-		{"device registered", func(f *Fleet) { f.programs[3].program = build(3, cb("{[5-5 - 7-7]}", 1<<20)) }},
+		{"device registered", func(f *Fleet) { f.programs[3].Program = build(3, cb("{[5-5 - 7-7]}", 1<<20)) }},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			f := setup()
@@ -362,12 +374,12 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 
 	// A corrupt region tree is named with the device and the cores.
 	t.Run("region tree", func(t *testing.T) {
-		for view, p := range map[string]func(f *Fleet) *partition{
-			"occupied": func(f *Fleet) *partition { return &held(f, 1).occupied },
-			"reserved": func(f *Fleet) *partition { return held(f, 1).reservation() },
+		for view, p := range map[string]func(f *Fleet) *classes.Partition{
+			"occupied": func(f *Fleet) *classes.Partition { return &held(f, 1).Occupied },
+			"reserved": func(f *Fleet) *classes.Partition { return held(f, 1).Reservation() },
 		} {
 			f := setup()
-			*field[int](p(f).classes[0].covered, "boundaries") += 2
+			*field[int](p(f).Classes[0].Covered, "boundaries") += 2
 			err := f.CheckInvariants()
 			var broken *cbregion.InvariantError
 			require.ErrorAs(t, err, &broken)

@@ -1,28 +1,34 @@
 package device
 
-import "slices"
+import (
+	"github.com/cbl1/cbl1/device/internal/audit"
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"slices"
+)
 
 // A recountedState is a state as it was: how its programs are worked out, and where its ways led.
 // The states that it names are not looked into.
 type recountedState struct {
-	crossing[state]
+	lookup.Crossing[state]
 	state    *state
-	at, hash hash     // by which it is found, and its own
-	step              // from the state before
-	placed   bool     // it is at its place among those after that
-	groups   int      // of devices
-	after    int      // states
-	content  *content // nil if it has none
-	lent     *state   // that has it, a step farther
+	at, hash lookup.Hash      // by which it is found, and its own
+	step                      // from the state before
+	placed   bool             // it is at its place among those after that
+	groups   int              // of devices
+	after    int              // states
+	content  *classes.Content // nil if it has none
+	lent     *state           // that has it, a step farther
 }
 
 // recounted returns what has to be recounted of s, which is found by a hash.
-func (s *state) recounted(at hash) recountedState {
+func (s *state) recounted(at lookup.Hash) recountedState {
 	placed := s.from == nil || s.place < len(s.from.after) && s.from.after[s.place] == s
-	out := recountedState{s.crossing, s, at, s.hash, s.step, placed, len(s.groups), len(s.after), s.content, s.lent}
-	for i := range out.ways {
-		if w := &out.ways[i]; !w.open() {
-			w.to = nil
+	out := recountedState{s.Crossing, s, at, s.hash, s.step, placed, len(s.groups), len(s.after), s.content, s.lent}
+	for i := range out.Ways {
+		if w := &out.Ways[i]; !w.Open() {
+			w.To = nil
 		}
 	}
 	return out
@@ -30,31 +36,31 @@ func (s *state) recounted(at hash) recountedState {
 
 // checkStates verifies that every state can be found, that no more are kept than those in use and
 // those between them, that a content is in one place, and what leads from one to the next.
-func (all *recounting) checkStates(t *audit) {
+func (all *recounting) checkStates(t *audit.Audit) {
 	of, after := make(map[*state]*recountedState, len(all.states)), make(map[*state]int, len(all.states))
-	for s := range each(t, all.states) {
+	for s := range audit.Each(t, all.states) {
 		of[s.state] = s
 		after[s.from]++
 	}
-	for g := range each(t, all.groups) {
-		t.about(g.id, "", nil)
-		t.once("number of times that a state is found by its hash", of[g.state] != nil)
+	for g := range audit.Each(t, all.groups) {
+		t.About(g.id, "", nil)
+		t.Once("number of times that a state is found by its hash", of[g.state] != nil)
 	}
-	t.about(0, "", nil)
-	for s := range each(t, all.states) {
+	t.About(0, "", nil)
+	for s := range audit.Each(t, all.states) {
 		lent := of[s.lent]
-		t.once("number of states with no device before them", s.from != nil || s.groups > 0)
-		t.once("number of states with no device after them", s.after > 0 || s.groups > 0)
-		t.once("number of times that the first state of a tree has a content", s.from != nil || s.lent != nil || s.content != nil)
-		same(t, "number of contents of a state that has lent its own", flag(s.lent != nil && s.content != nil), 0)
-		t.once("number of times that a content is lent one step", s.lent == nil || lent != nil && lent.from == s.state && lent.content != nil)
+		t.Once("number of states with no device before them", s.from != nil || s.groups > 0)
+		t.Once("number of states with no device after them", s.after > 0 || s.groups > 0)
+		t.Once("number of times that the first state of a tree has a content", s.from != nil || s.lent != nil || s.content != nil)
+		audit.Same(t, "number of contents of a state that has lent its own", audit.Flag(s.lent != nil && s.content != nil), 0)
+		t.Once("number of times that a content is lent one step", s.lent == nil || lent != nil && lent.from == s.state && lent.content != nil)
 	}
-	for s := range each(t, all.states) {
-		same(t, "hash by which a state is found", s.at, s.hash)
-		t.once("number of times that a state after another one is at its place", s.placed)
-		same(t, "number of states after another one", s.after, after[s.state])
+	for s := range audit.Each(t, all.states) {
+		audit.Same(t, "hash by which a state is found", s.at, s.hash)
+		t.Once("number of times that a state after another one is at its place", s.placed)
+		audit.Same(t, "number of states after another one", s.after, after[s.state])
 	}
-	if t.err == nil {
+	if t.Err == nil {
 		all.checkWays(t, of)
 	}
 }
@@ -62,12 +68,12 @@ func (all *recounting) checkStates(t *audit) {
 // knownStates are states with their programs, as far as those have been worked out.
 type knownStates struct {
 	of   map[*state]*recountedState
-	sets map[*state]bitset
+	sets map[*state]bitset.Set
 }
 
 // set returns the numbers of the programs of a state, by the steps from the nearest one
 // that is known. Cost: O(n/64) for each state, once.
-func (k *knownStates) set(t *audit, s *state) (set bitset) {
+func (k *knownStates) set(t *audit.Audit, s *state) (set bitset.Set) {
 	var on []*recountedState // the way there, backwards
 	known := false
 	for !known {
@@ -77,20 +83,20 @@ func (k *knownStates) set(t *audit, s *state) (set bitset) {
 		at := k.of[s]
 		switch {
 		case at == nil:
-			t.differs("number of times that a state before another one is found by its hash", 0, 1)
+			t.Differs("number of times that a state before another one is found by its hash", 0, 1)
 			return set
 		case at.content != nil:
-			set, known = at.content.live.bits, true
+			set, known = at.content.Live.Bits, true
 		case at.lent != nil && k.of[at.lent] != nil:
 			ahead := k.of[at.lent]
-			set, known = ahead.step.over(ahead.content.live.bits.clone()), true
+			set, known = ahead.step.over(ahead.content.Live.Bits.Clone()), true
 		default:
 			on, s = append(on, at), at.from
 		}
 	}
 	k.sets[s] = set
 	for _, at := range slices.Backward(on) {
-		set = at.step.over(set.clone())
+		set = at.step.over(set.Clone())
 		k.sets[at.state] = set
 	}
 	return set
@@ -98,10 +104,10 @@ func (k *knownStates) set(t *audit, s *state) (set bitset) {
 
 // over returns the numbers of programs with what the step puts on and without what it takes off,
 // or the other way round, in place where there is room.
-func (by step) over(b bitset) bitset {
+func (by step) over(b bitset.Set) bitset.Set {
 	for _, r := range [...]*registration{by.old, by.new} {
 		if r != nil {
-			b = b.flip(r.number)
+			b = b.Flip(r.Number)
 		}
 	}
 	return b
@@ -109,58 +115,58 @@ func (by step) over(b bitset) bitset {
 
 // checkWays verifies that registrations know how many steps name them, that the ways from states
 // lead to the set of programs that they name, and that no two states are equal.
-func (all *recounting) checkWays(t *audit, of map[*state]*recountedState) {
-	named, number := map[*holder]int{}, map[uint64]int{} // by serial number; buffers have none
-	known := knownStates{of, make(map[*state]bitset, len(all.states))}
-	ends := make(map[*crossing[state]]*recountedState, len(all.states))
-	for s := range each(t, all.states) {
-		ends[&s.state.crossing] = s
+func (all *recounting) checkWays(t *audit.Audit, of map[*state]*recountedState) {
+	named, number := map[*classes.Holder]int{}, map[uint64]int{} // by serial number; buffers have none
+	known := knownStates{of, make(map[*state]bitset.Set, len(all.states))}
+	ends := make(map[*lookup.Crossing[state]]*recountedState, len(all.states))
+	for s := range audit.Each(t, all.states) {
+		ends[&s.state.Crossing] = s
 		for _, r := range []*registration{s.old, s.new} {
 			if r != nil {
-				named[&r.holder]++
+				named[&r.Holder]++
 			}
 		}
 	}
-	for i, r := range all.roster.of {
-		if r == nil || r.serial == 0 || r.number != i {
+	for i, r := range all.roster.Of {
+		if r == nil || r.Serial == 0 || r.Number != i {
 			continue
 		}
-		t.about(0, "", r.program)
-		t.once("number of times that what has a number is registered or between states", all.numbers[i].named)
-		same(t, "number of steps", all.numbers[i].steps, named[r])
-		number[r.serial] = i
+		t.About(0, "", r.Program)
+		t.Once("number of times that what has a number is registered or between states", all.numbers[i].named)
+		audit.Same(t, "number of steps", all.numbers[i].steps, named[r])
+		number[r.Serial] = i
 	}
-	t.about(0, "", nil)
+	t.About(0, "", nil)
 	known.checkSets(t, all.states)
-	for s := range each(t, all.states) {
-		t.once("number of times that a state is where ways lead", s.self == s.state && s.name != 0)
-		for _, w := range s.ways {
-			if w.to == nil { // it was not open
+	for s := range audit.Each(t, all.states) {
+		t.Once("number of times that a state is where ways lead", s.Self == s.state && s.Name != 0)
+		for _, w := range s.Ways {
+			if w.To == nil { // it was not open
 				continue
 			}
-			set := known.sets[s.state].clone()
-			for _, serial := range []uint64{w.old, w.new} {
+			set := known.sets[s.state].Clone()
+			for _, serial := range []uint64{w.Old, w.New} {
 				if n, ok := number[serial]; ok {
-					set = set.flip(n)
+					set = set.Flip(n)
 				}
 			}
-			to := ends[w.to]
-			t.once("number of times that a way between states leads to the right one", to != nil && set.equal(known.sets[to.state]))
+			to := ends[w.To]
+			t.Once("number of times that a way between states leads to the right one", to != nil && set.Equal(known.sets[to.state]))
 		}
 	}
 }
 
 // checkSets works the programs of each state out, which are others than those of all other states.
-func (k *knownStates) checkSets(t *audit, all []recountedState) {
+func (k *knownStates) checkSets(t *audit.Audit, all []recountedState) {
 	seen := make(map[string]bool, len(all))
 	var text []byte
-	for s := range each(t, all) {
+	for s := range audit.Each(t, all) {
 		text = text[:0]
-		for number := range k.set(t, s.state).all() {
+		for number := range k.set(t, s.state).All() {
 			text = append(text, byte(number), byte(number>>8), byte(number>>16), byte(number>>24))
 		}
 		if seen[string(text)] {
-			t.differs("number of states with the same programs", 2, 1)
+			t.Differs("number of states with the same programs", 2, 1)
 		}
 		seen[string(text)] = true
 	}

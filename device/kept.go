@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -12,20 +14,20 @@ import (
 // it costs nothing: who may have to say later what a peak consisted of keeps one for each.
 // The zero Moment is empty.
 type Moment struct {
-	left  *residue
-	order order
+	left  *residue.Residue
+	order heap.Order
 }
 
 // Moment returns what lies in L1 now by BasisResident, but for some buffers.
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
 func (d Device) Moment(without ...BufferID) (m Moment) {
 	d.write(func(c *chip) {
-		m.left = c.left.keep()
+		m.left = c.left.Keep()
 		h := c.heap()
-		m.order = h.inTheWay()
+		m.order = h.InTheWay()
 		for _, id := range without {
-			if a := h.find(id); a != nil && a.inTheWay() {
-				m.order.drop(a)
+			if a := h.Find(id); a != nil && a.InTheWay() {
+				m.order.Drop(a)
 			}
 		}
 	})
@@ -35,8 +37,8 @@ func (d Device) Moment(without ...BufferID) (m Moment) {
 // UsageGroups returns the cores on which anything lay, as those of a Device do.
 // Cost: O(n log n) in the buffers and programs that lay there.
 func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
-	all := m.order.all()
-	slices.SortFunc(all, func(a, b *allocation) int { return cmp.Compare(a.ID, b.ID) })
+	all := m.order.All()
+	slices.SortFunc(all, func(a, b *heap.Allocation) int { return cmp.Compare(a.ID, b.ID) })
 	return usageGroups(tiles(appendAllocations(appendResidue(nil, m.left), all)))
 }
 
@@ -45,7 +47,7 @@ func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 // Cost: O(classes of equal cores), whatever lies there.
 func (d Device) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *chip) { // what a residue holds may be worked out now
-		most := c.trackedNow().core
+		most := c.trackedNow().Core
 		for part, bytes := range c.piled(max(most, 1)) {
 			if bytes == most {
 				cores = cores.Union(part)
@@ -59,8 +61,8 @@ func (d Device) Fullest() (cores l1.CoreSet) {
 // the device: above all kernels and the reserved area, below everything else (fit.Clears).
 // Cost: nothing.
 func (d Device) Clear() l1.Range {
-	free := anywhere()
-	d.read(func(c *chip) { free = c.heap().gap() })
+	free := heap.Anywhere()
+	d.read(func(c *chip) { free = c.heap().Gap() })
 	return free
 }
 
@@ -80,34 +82,34 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as
 // long as these may be at least so many.
 func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
-	classes, cells := c.heap().classes(), c.left.held()
+	classes, cells := c.heap().Classes(), c.left.Held()
 	return func(yield func(l1.CoreSet, uint64) bool) {
 		var written l1.CoreSet
 		for _, cell := range cells {
-			alone := cell.cores
-			written = written.Union(cell.cores)
+			alone := cell.Cores
+			written = written.Union(cell.Cores)
 			for _, of := range classes {
-				if cell.bytes < least && cell.bytes+of.covered.Bytes() < least || !alone.Overlaps(of.cores) {
+				if cell.Bytes < least && cell.Bytes+of.Covered.Bytes() < least || !alone.Overlaps(of.Cores) {
 					continue
 				}
-				alone = alone.Minus(of.cores)
-				bytes := cell.bytes + of.covered.Bytes()
-				for _, r := range cell.ranges {
-					bytes -= of.covered.BytesIn(r)
+				alone = alone.Minus(of.Cores)
+				bytes := cell.Bytes + of.Covered.Bytes()
+				for _, r := range cell.Ranges {
+					bytes -= of.Covered.BytesIn(r)
 				}
-				if !yield(cell.cores.Intersect(of.cores), bytes) {
+				if !yield(cell.Cores.Intersect(of.Cores), bytes) {
 					return
 				}
 			}
-			if !alone.IsEmpty() && cell.bytes >= least && !yield(alone, cell.bytes) {
+			if !alone.IsEmpty() && cell.Bytes >= least && !yield(alone, cell.Bytes) {
 				return
 			}
 		}
 		for _, of := range classes {
-			if of.covered.Bytes() < least {
+			if of.Covered.Bytes() < least {
 				continue
 			}
-			if alone := of.cores.Minus(written); !alone.IsEmpty() && !yield(alone, of.covered.Bytes()) {
+			if alone := of.Cores.Minus(written); !alone.IsEmpty() && !yield(alone, of.Covered.Bytes()) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -12,7 +13,7 @@ type layer struct {
 	ranges  []l1.Range
 	program *program.Program // of the kinds that programs bring
 	cb      int              // its position in that program
-	buffer  *allocation      // of the others; nil = the layer is of programs
+	buffer  *heap.Allocation // of the others; nil = the layer is of programs
 }
 
 // A tile is a set of cores on which the same layers lie.

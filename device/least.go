@@ -1,6 +1,8 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -10,7 +12,7 @@ import (
 // Cost: O(classes of cores) where all buffers lie above all programs.
 func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	var closely *standing
-	d.look(func(_ *group, now *content) { free, ok, closely = d.leastHeadroom(&now.occupied) })
+	d.look(func(_ *group, now *classes.Content) { free, ok, closely = d.leastHeadroom(&now.Occupied) })
 	if closely != nil {
 		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
 			free = min(free, room.Free)
@@ -21,8 +23,8 @@ func (d Device) LeastHeadroom() (free uint64, ok bool) {
 
 // leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
 // buffer without a size among them, has to be looked at closely.
-func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closely *standing) {
-	if len(programs.classes) == 0 {
+func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *standing) {
+	if len(programs.Classes) == 0 {
 		return 0, false, nil
 	}
 	held := spansOf(programs, d.c.spec.CBBase)
@@ -31,10 +33,10 @@ func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closel
 	if h == nil {
 		return free, true, nil
 	}
-	sure := h.gap().Start <= held.all.Start
+	sure := h.Gap().Start <= held.all.Start
 	if sure {
-		h.above(func(a *allocation) bool {
-			if less(a.span.Start, held.all.End) >= free {
+		h.Above(func(a *heap.Allocation) bool {
+			if less(a.Span.Start, held.all.End) >= free {
 				return false
 			}
 			if sure = !a.Unsized; sure {
@@ -45,7 +47,7 @@ func (d Device) leastHeadroom(programs *partition) (free uint64, ok bool, closel
 	}
 	if !sure {
 		at := siteOf(d.c)
-		closely = &standing{programs.parts(), at.place()}
+		closely = &standing{programs.Parts(), at.place()}
 	}
 	return free, true, closely
 }
@@ -56,17 +58,17 @@ func less(a, b uint64) uint64 { return a - min(a, b) }
 // spans are the classes of a partition with the addresses from the first to the last byte
 // that each has. Of all, base is one.
 type spans struct {
-	classes []seat
+	classes []classes.Seat
 	span    []l1.Range
 	all     l1.Range
 	base    uint64
 }
 
 // spansOf returns those of a partition.
-func spansOf(p *partition, base uint64) spans {
-	out := spans{p.classes, make([]l1.Range, len(p.classes)), l1.Range{Start: base, End: base}, base}
-	for i, c := range p.classes {
-		one := c.covered.Span()
+func spansOf(p *classes.Partition, base uint64) spans {
+	out := spans{p.Classes, make([]l1.Range, len(p.Classes)), l1.Range{Start: base, End: base}, base}
+	for i, c := range p.Classes {
+		one := c.Covered.Span()
 		out.span[i] = one
 		out.all = l1.Range{Start: min(out.all.Start, one.Start), End: max(out.all.End, one.End)}
 	}
@@ -74,14 +76,14 @@ func spansOf(p *partition, base uint64) spans {
 }
 
 // below returns the room below a buffer on any of its cores, or most if there is more.
-func (s *spans) below(a *allocation, most uint64) uint64 {
+func (s *spans) below(a *heap.Allocation, most uint64) uint64 {
 	for p := range a.All() {
 		if p.Range.IsEmpty() {
 			continue
 		}
 		for i, c := range s.classes {
 			room := less(p.Range.Start, max(s.span[i].End, s.base))
-			if room < most && p.Range.End > s.span[i].Start && c.cores.Overlaps(p.Cores) {
+			if room < most && p.Range.End > s.span[i].Start && c.Cores.Overlaps(p.Cores) {
 				most = room
 			}
 		}
@@ -91,7 +93,7 @@ func (s *spans) below(a *allocation, most uint64) uint64 {
 		}
 		bare := p.Cores // without programs
 		for _, c := range s.classes {
-			bare = bare.Minus(c.cores)
+			bare = bare.Minus(c.Cores)
 		}
 		if !bare.IsEmpty() {
 			most = room

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -16,10 +18,10 @@ import (
 // compared. With -tags cbl1meets that is so in every test.
 
 // Blind makes every hash of a fleet, which must be empty, 0.
-func Blind(f *Fleet) { f.numbers.blind = true }
+func Blind(f *Fleet) { f.numbers.Blind = true }
 
 // allMeet reports whether all hashes are the same: see make meets.
-func allMeet() bool { return new(hashes).alike() }
+func allMeet() bool { return new(lookup.Hashes).Alike() }
 
 func TestNothingIsLeftWithOneHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { nothingIsLeft(t, Blind) })
@@ -94,7 +96,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 			require.NoError(t, f.CheckInvariants())
 		}
 	}
-	require.Zero(t, field[shelf[heap]](&f.heaps, "found").len())
+	require.Zero(t, field[lookup.Shelf[heap.Heap]](&f.heaps, "found").Len())
 }
 
 // The same programs ran on two devices, in another order.
@@ -126,11 +128,11 @@ func TestHashesAreSeeded(t *testing.T) {
 	if allMeet() {
 		t.Skip("needs hashes that differ: a run without -tags cbl1meets")
 	}
-	var of [2]hash
+	var of [2]lookup.Hash
 	for i := range of {
 		f, m, _ := fleetOf(t, 1, 1)
 		mustRegister(t, f, programOn(t, 1, "{[0-0 - 1-0]}", 0, 64), m.Set())
-		of[i] = f.programs[1].hash
+		of[i] = f.programs[1].Hash
 		require.NotZero(t, of[i])
 		require.Equal(t, of[i], f.groups[0].state.hash)
 	}
@@ -144,20 +146,20 @@ func TestDevicesFollowWays(t *testing.T) {
 	mustRegister(t, f, programOn(t, 3, "{[0-0 - 7-7]}", 4096, 64), m.Set())
 	b := Buffer{ID: 1, Kind: KindL1, Cores: p.Occupied(program.CircularBuffer).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}
 	require.NoError(t, f.Allocate(Buffer{ID: 2, Kind: KindDRAM, Size: 64}, m.Set()))
-	var states shelf[state]
-	var heaps shelf[heap]
-	found := field[shelf[heap]](&f.heaps, "found")
+	var states lookup.Shelf[state]
+	var heaps lookup.Shelf[heap.Heap]
+	found := field[lookup.Shelf[heap.Heap]](&f.heaps, "found")
 	for d, s := range each[:31] {
 		if d == 1 { // from here on nothing is found by hash
 			states, heaps = f.states, *found
-			f.states, *found = shelf[state]{}, shelf[heap]{}
+			f.states, *found = lookup.Shelf[state]{}, lookup.Shelf[heap.Heap]{}
 		}
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)
 		require.NoError(t, f.Allocate(b, s))
 	}
-	require.Zero(t, f.states.len())
-	require.Zero(t, found.len())
+	require.Zero(t, f.states.Len())
+	require.Zero(t, found.Len())
 	f.states, *found = states, heaps
 	require.NoError(t, f.CheckInvariants())
 	require.Len(t, f.groups, 2)

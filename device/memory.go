@@ -1,29 +1,35 @@
 package device
 
+import (
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/residue"
+)
+
 // memory is what a device has besides circular buffers. Most devices of most fleets
 // have none: then what is tracked is what is resident.
 type memory struct {
-	heap    *heap
-	tracked tracked
+	heap    *heap.Heap
+	tracked residue.Tracked
 
-	peak                        tracked
+	peak                        residue.Tracked
 	l1Peak, smallPeak, dramPeak uint64
 }
 
 // remember gives a device that held circular buffers alone a memory.
-func (c *chip) remember(left *residue) {
-	c.memory = &memory{tracked: left.tracked(), peak: tracked{bytes: c.residentPeak, core: c.corePeak}}
+func (c *chip) remember(left *residue.Residue) {
+	c.memory = &memory{tracked: left.Tracked(), peak: residue.Tracked{Bytes: c.residentPeak, Core: c.corePeak}}
 }
 
 // trackedNow returns what is tracked on a device.
-func (c *chip) trackedNow() tracked {
+func (c *chip) trackedNow() residue.Tracked {
 	if c.memory != nil {
 		return c.memory.tracked
 	}
-	return c.left.tracked()
+	return c.left.Tracked()
 }
 
-func (c *chip) heap() *heap {
+func (c *chip) heap() *heap.Heap {
 	if c.memory == nil {
 		return nil
 	}
@@ -32,40 +38,40 @@ func (c *chip) heap() *heap {
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.
-func (f *Fleet) reheap(slots bitset, add, drop *allocation) {
-	var moves moves
+func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
+	var moves heap.Moves
 	if add != nil {
-		f.heaps.give(add, slots.count(), &f.roster, &f.numbers)
+		f.heaps.Give(add, slots.Count(), &f.roster, &f.numbers)
 	}
-	for slot := range slots.all() {
-		moves.from(f.slots[slot].heap()).devices++
+	for slot := range slots.All() {
+		moves.From(f.slots[slot].heap()).Devices++
 	}
-	f.heaps.lead(&moves, add, drop, &f.numbers)
-	for slot := range slots.all() {
+	f.heaps.Lead(&moves, add, drop, &f.numbers)
+	for slot := range slots.All() {
 		c := f.slots[slot]
-		w := moves.from(c.heap())
+		w := moves.From(c.heap())
 		if c.memory == nil {
 			c.remember(c.left)
 		}
-		f.heaps.move(w.from, w.to)
-		c.memory.heap = w.to
-		f.noteBuffers(c, w.before, w.charge)
+		f.heaps.Move(w.From, w.To)
+		c.memory.heap = w.To
+		f.noteBuffers(c, w.Before, w.Charge)
 	}
 	if drop != nil {
-		f.heaps.take(drop, slots.count(), &f.roster)
+		f.heaps.Take(drop, slots.Count(), &f.roster)
 	}
 	f.publishMeshes()
 }
 
 // noteBuffers brings the sums and marks of a device whose heap has changed up to date.
 func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
-	now := c.heap().sums()
+	now := c.heap().Sums()
 	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
 	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)
 	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
 	if m := c.mesh; m != nil {
 		m.sum.Buffers.Move(before, now)
-		m.load += c.heap().charged() - charge // wraps and comes back
+		m.load += c.heap().Charged() - charge // wraps and comes back
 		f.touch(m)
 	}
 	f.noteTracked(c)
@@ -73,12 +79,12 @@ func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
 
 // noteTracked brings what is tracked on a device up to date.
 func (f *Fleet) noteTracked(c *chip) {
-	before, now := c.memory.tracked, c.heap().trackedWith(c.left)
+	before, now := c.memory.tracked, c.heap().TrackedWith(c.left)
 	c.memory.tracked = now
-	c.memory.peak = c.memory.peak.raise(now)
+	c.memory.peak = c.memory.peak.Raise(now)
 	if m := c.mesh; m != nil {
-		m.sum.Tracked += now.bytes - before.bytes // wraps and comes back
-		m.peak.TrackedCore = max(m.peak.TrackedCore, now.core)
+		m.sum.Tracked += now.Bytes - before.Bytes // wraps and comes back
+		m.peak.TrackedCore = max(m.peak.TrackedCore, now.Core)
 		f.touch(m)
 	}
 }
@@ -89,8 +95,8 @@ func (f *Fleet) clearHeap(c *chip) {
 	if h == nil {
 		return
 	}
-	before, charge := h.sums(), h.charged()
+	before, charge := h.Sums(), h.Charged()
 	c.memory.heap = nil
-	f.heaps.end(h, &f.roster)
+	f.heaps.End(h, &f.roster)
 	f.noteBuffers(c, before, charge)
 }

@@ -86,7 +86,7 @@ func (m Mesh) Sub(row, col, rows, cols int) (Set, error) {
 	s := &set{fleet: m.m.fleet, n: rows * cols, ids: m.m.fleet.ids, spec: m.m.spec}
 	for r := row; r < row+rows; r++ {
 		for c := col; c < col+cols; c++ {
-			s.slots = s.slots.with(m.m.chips[r*m.m.cols+c].slot)
+			s.slots = s.slots.With(m.m.chips[r*m.m.cols+c].slot)
 		}
 	}
 	if s.n == 0 {
@@ -139,7 +139,7 @@ func (m Mesh) Totals() Totals {
 	for i := range m.m.chips {
 		if c := &m.m.chips[i]; c.group != nil {
 			t.Core = max(t.Core, c.group.state.totals.Core)
-			t.TrackedCore = max(t.TrackedCore, c.trackedNow().core)
+			t.TrackedCore = max(t.TrackedCore, c.trackedNow().Core)
 		}
 	}
 	t.Peak = m.m.peak

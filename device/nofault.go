@@ -2,9 +2,11 @@
 
 package device
 
+import "github.com/cbl1/cbl1/device/internal/bitset"
+
 // Faults are failures on purpose; see fault.go. In a normal build there are none, and
 // nothing is left of the calls.
 type faults struct{}
 
-func (faults) step() error        { return nil }
-func (faults) visit(bitset) error { return nil }
+func (faults) step() error            { return nil }
+func (faults) visit(bitset.Set) error { return nil }

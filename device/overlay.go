@@ -1,12 +1,14 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // write puts a residue over what the devices in slots hold.
-func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
+func (f *Fleet) write(id program.ID, slots bitset.Set, over *residue.Residue) error {
 	o, err := f.writable(id, slots, over)
 	if err == nil {
 		f.overwrite(slots, over, &o)
@@ -15,14 +17,14 @@ func (f *Fleet) write(id program.ID, slots bitset, over *residue) error {
 }
 
 // overwrite is write after writable.
-func (f *Fleet) overwrite(slots bitset, over *residue, o *overlays) {
+func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) {
 	switch {
 	case !o.moves:
 		return
 	case o.inPlace:
 		f.rewrite(slots, over, o.alone)
 	default:
-		for slot := range slots.all() {
+		for slot := range slots.All() {
 			c := f.slots[slot]
 			f.leave1(c, o.of(f, c.left, over))
 		}
@@ -31,23 +33,23 @@ func (f *Fleet) overwrite(slots bitset, over *residue, o *overlays) {
 }
 
 // rewrite is overwrite where all devices in slots, and no others, hold a loose residue.
-func (f *Fleet) rewrite(slots bitset, over, r *residue) {
-	before := r.charged()
-	to := f.residues.rewrite(r, over)
-	for slot := range slots.all() {
+func (f *Fleet) rewrite(slots bitset.Set, over, r *residue.Residue) {
+	before := r.Charged()
+	to := f.residues.Rewrite(r, over)
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		c.left = to
-		f.noteLeft(c, to.total()-before, to.charged()-before)
+		f.noteLeft(c, to.Total()-before, to.Charged()-before)
 	}
 }
 
 // alone returns what all devices in slots hold, if no others do and they never had anything but
 // circular buffers, and the largest load of their meshes. It returns nil where nobody asks.
-func (f *Fleet) alone(slots bitset) (r *residue, most uint64) {
+func (f *Fleet) alone(slots bitset.Set) (r *residue.Residue, most uint64) {
 	n := 0
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
-		if n++; n == 1 && f.residues.scattered() {
+		if n++; n == 1 && f.residues.Scattered() {
 			r = c.left
 		}
 		if r == nil || c.left != r || c.memory != nil {
@@ -57,7 +59,7 @@ func (f *Fleet) alone(slots bitset) (r *residue, most uint64) {
 			most = max(most, c.mesh.load)
 		}
 	}
-	if r == nil || r.users != n {
+	if r == nil || r.Users != n {
 		return nil, 0
 	}
 	return r, most
@@ -65,19 +67,19 @@ func (f *Fleet) alone(slots bitset) (r *residue, most uint64) {
 
 // writable refuses to put a residue over what the devices in slots hold if a sum would
 // overflow: only what is left in the end counts. It returns what is to be done.
-func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (o overlays, err error) {
+func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
 	var most uint64 // largest load of a mesh
 	o.alone, most = f.alone(slots)
-	if r := o.alone; r != nil && r.mayTake(over) {
-		bytes := r.charged() + over.charged() // at most, on each device
-		if most <= l1.MaxAddr/2 && bytes <= l1.MaxAddr/2/uint64(r.users) {
+	if r := o.alone; r != nil && r.MayTake(over) {
+		bytes := r.Charged() + over.Charged() // at most, on each device
+		if most <= l1.MaxAddr/2 && bytes <= l1.MaxAddr/2/uint64(r.Users) {
 			o.moves, o.inPlace = true, true
 			return o, f.faults.step()
 		}
 	}
 	var m *mesh
 	var writes uint64 // sum of what is written, saturated
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		left := c.left
 		to := o.of(f, left, over)
@@ -88,10 +90,10 @@ func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (o overlays
 			continue
 		}
 		o.moves = true
-		if to.charged() > l1.MaxAddr-c.heap().charged() {
+		if to.Charged() > l1.MaxAddr-c.heap().Charged() {
 			return o, &OverflowError{Program: id, Device: c.id}
 		}
-		if writes += to.charged(); writes > l1.MaxAddr {
+		if writes += to.Charged(); writes > l1.MaxAddr {
 			writes = l1.MaxAddr
 		}
 		if c.mesh != m && c.mesh != nil {
@@ -108,10 +110,10 @@ func (f *Fleet) writable(id program.ID, slots bitset, over *residue) (o overlays
 	return o, f.faults.step()
 }
 
-func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue, o *overlays) error {
+func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.Residue, o *overlays) error {
 	var m *mesh
 	var sum wide // m.load as it will be
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		if c.mesh != m { // the slots of a mesh follow each other
 			if sum.beyond() {
@@ -122,8 +124,8 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue, o *
 			}
 		}
 		if m != nil {
-			sum.add(o.of(f, c.left, over).charged(), 1)
-			sum.sub(c.left.charged(), 1)
+			sum.add(o.of(f, c.left, over).Charged(), 1)
+			sum.sub(c.left.Charged(), 1)
 		}
 	}
 	if sum.beyond() {
@@ -135,47 +137,47 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset, over *residue, o *
 // overlays are what a dispatch does to some devices. The last overlay is remembered: devices in a
 // row mostly hold the same.
 type overlays struct {
-	alone    *residue // see Fleet.alone
-	moves    bool     // not all devices hold already what they are to hold
-	inPlace  bool     // alone is changed
+	alone    *residue.Residue // see Fleet.alone
+	moves    bool             // not all devices hold already what they are to hold
+	inPlace  bool             // alone is changed
 	known    bool
-	from, to *residue
+	from, to *residue.Residue
 }
 
-func (o *overlays) of(f *Fleet, under, over *residue) *residue {
+func (o *overlays) of(f *Fleet, under, over *residue.Residue) *residue.Residue {
 	if !o.known || under != o.from {
-		o.known, o.from, o.to = true, under, f.residues.over(under, over, under == o.alone, &f.numbers)
+		o.known, o.from, o.to = true, under, f.residues.Over(under, over, under == o.alone, &f.numbers)
 	}
 	return o.to
 }
 
 // leave1 changes what one device holds.
-func (f *Fleet) leave1(c *chip, to *residue) {
+func (f *Fleet) leave1(c *chip, to *residue.Residue) {
 	from := c.left
 	if from == to {
 		return
 	}
 	c.left = to
-	from.take(-1)
-	to.take(1)
-	if c.memory == nil && to.others() > 0 {
+	from.Take(-1)
+	to.Take(1)
+	if c.memory == nil && to.Others() > 0 {
 		c.remember(from)
 	}
-	f.noteLeft(c, to.total()-from.total(), to.charged()-from.charged()) // wraps and comes back
+	f.noteLeft(c, to.Total()-from.Total(), to.Charged()-from.Charged()) // wraps and comes back
 }
 
 // noteLeft notes that what dispatches left on c grew by so many bytes, and so much of a load.
 func (f *Fleet) noteLeft(c *chip, grew, loaded uint64) {
 	left := c.left
-	c.resident.Store(left.total())
-	c.residentPeak = max(c.residentPeak, left.total())
-	c.corePeak = max(c.corePeak, left.fullest())
+	c.resident.Store(left.Total())
+	c.residentPeak = max(c.residentPeak, left.Total())
+	c.corePeak = max(c.corePeak, left.Fullest())
 	if m := c.mesh; m != nil {
 		m.sum.Resident += grew
 		m.load += loaded
 		if c.memory == nil {
 			m.sum.Tracked += grew
-			m.peak.TrackedCore = max(m.peak.TrackedCore, left.fullest())
+			m.peak.TrackedCore = max(m.peak.TrackedCore, left.Fullest())
 		}
 		f.touch(m)
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // Scatter has f remember no residue, as after dispatches in random order.
-func Scatter(f *Fleet) { f.residues.doubt() }
+func Scatter(f *Fleet) { f.residues.Doubt() }
 
 // fans registers n programs on all devices, on rectangles that cross: the k-th has column k and row
 // n-1-k, so that whatever the order is in which they ran shows.
@@ -38,8 +39,8 @@ func TestScattered(t *testing.T) {
 	for range 1000 {
 		scattered(f.Set())
 	}
-	require.True(t, f.residues.scattered())
-	require.Equal(t, 2, f.slots[0].left.users)
+	require.True(t, f.residues.Scattered())
+	require.Equal(t, 2, f.slots[0].left.Users)
 	held := f.slots[0].left
 	require.Less(t, testing.AllocsPerRun(1000, func() { scattered(f.Set()) }), 0.01)
 	require.Same(t, held, f.slots[0].left)
@@ -52,7 +53,7 @@ func TestScattered(t *testing.T) {
 			}
 		}
 	}
-	require.False(t, f.residues.scattered())
+	require.False(t, f.residues.Scattered())
 	require.Same(t, f.slots[0].left, f.slots[1].left)
 	require.NoError(t, f.CheckInvariants())
 	for k := range program.ID(8) {
@@ -87,7 +88,7 @@ func TestScatteredInTurn(t *testing.T) {
 func TestLooseResidue(t *testing.T) {
 	f, _, each := fleetOf(t, 1, 2)
 	fans(t, f, 8)
-	left := func(d int) *residue { return f.slots[d].left }
+	left := func(d int) *residue.Residue { return f.slots[d].left }
 	run := func(s Set, ids ...program.ID) {
 		for _, id := range ids {
 			Scatter(f)
@@ -102,18 +103,18 @@ func TestLooseResidue(t *testing.T) {
 	run(f.Set(), 4)
 	require.Same(t, one, left(1), "they go on together")
 
-	before := one.total()
+	before := one.Total()
 	run(each[0], 5)
 	require.NotSame(t, one, left(0))
-	require.Equal(t, before, left(1).total(), "device 1 stays where it is")
+	require.Equal(t, before, left(1).Total(), "device 1 stays where it is")
 	run(each[1], 6)
 
 	two := left(1)
 	moment := Device{f.slots[1]}.Moment()
-	was := fmt.Sprint(two.written())
+	was := fmt.Sprint(two.Written())
 	run(each[1], 7)
 	require.NotSame(t, two, left(1))
-	require.Equal(t, was, fmt.Sprint(moment.left.written()))
+	require.Equal(t, was, fmt.Sprint(moment.left.Written()))
 
 	run(f.Set(), 0, 1, 2, 3, 4, 5, 6, 7, 0)
 	three := left(0)
@@ -138,7 +139,7 @@ func TestLooseResidueIsCounted(t *testing.T) {
 	for range 500 {
 		Scatter(f)
 		order = order*6364136223846793005 + 1442695040888963407
-		p := f.programs[program.ID((order>>32)%10)].program
+		p := f.programs[program.ID((order>>32)%10)].Program
 		require.NoError(t, f.Dispatch(p.ID(), f.Set()))
 		for _, cb := range p.CBs() {
 			for c := range cb.Cores.Cores().All() {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -11,21 +12,21 @@ import (
 // change, and copies share what they have. Those that are == are equal, but not the other way
 // round. The zero CorePeaks are zero everywhere.
 type CorePeaks struct {
-	p *corePeaks
+	p *corepeaks.Peaks
 }
 
 // Raise returns peaks of at least so many bytes on some cores. Nothing is allocated where none rises.
 // Cost: O(cores), and O(columns + rows) for each column of theirs.
 func (p CorePeaks) Raise(cores l1.CoreSet, bytes uint64) CorePeaks {
-	return CorePeaks{p.p.raiseOn(cores, bytes)}
+	return CorePeaks{p.p.RaiseOn(cores, bytes)}
 }
 
 // All returns the cores that have a peak, by bytes: equal CorePeaks return the same.
 func (p CorePeaks) All() iter.Seq[PeakGroup] { return slices.Values(peakGroups(p.p)) }
 
 // peakGroups returns peaks by bytes.
-func peakGroups(p *corePeaks) (out []PeakGroup) {
-	for bytes, cores := range p.byBytes() {
+func peakGroups(p *corepeaks.Peaks) (out []PeakGroup) {
+	for bytes, cores := range p.ByBytes() {
 		out = append(out, PeakGroup{cores, bytes})
 	}
 	return out
@@ -35,31 +36,31 @@ func peakGroups(p *corePeaks) (out []PeakGroup) {
 // leave it one by one end up with the same peaks.
 type fold struct {
 	off      uint64 // serial number of what was taken off; 0 = nothing is remembered
-	from, to *corePeaks
+	from, to *corepeaks.Peaks
 }
 
 // raised returns the peaks of a group that is about to leave state s because a program is
 // taken off: those it has, raised to what s holds where the program lies.
-func (f *Fleet) raised(s *state, g *group, off *registration) *corePeaks {
-	if s.folded.off == off.serial && s.folded.from == g.cores {
+func (f *Fleet) raised(s *state, g *group, off *registration) *corepeaks.Peaks {
+	if s.folded.off == off.Serial && s.folded.from == g.cores {
 		return s.folded.to
 	}
 	f.fill(s)
 	f.own(s)
-	p, to := &s.content.occupied, g.cores
-	footprint := p.footprint(&off.holder)
+	p, to := &s.content.Occupied, g.cores
+	footprint := p.Footprint(&off.Holder)
 	for i := range footprint.NumGroups() {
-		p.meet(footprint.Group(i).Cores(), func(at int) uint64 {
-			c := &p.classes[at]
-			if bytes := c.covered.Bytes(); c.peaks != to.id() || c.held < bytes {
-				if raised := to.raiseOn(c.cores, bytes); raised != to {
-					raised.name, to = f.newSerial(), raised
+		p.Meet(footprint.Group(i).Cores(), func(at int) uint64 {
+			c := &p.Classes[at]
+			if bytes := c.Covered.Bytes(); c.Peaks != to.ID() || c.Held < bytes {
+				if raised := to.RaiseOn(c.Cores, bytes); raised != to {
+					raised.Name, to = f.newSerial(), raised
 				}
-				c.peaks, c.held = to.id(), bytes
+				c.Peaks, c.Held = to.ID(), bytes
 			}
-			return c.n
+			return c.N
 		})
 	}
-	s.folded = fold{off.serial, g.cores, to}
+	s.folded = fold{off.Serial, g.cores, to}
 	return to
 }

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -53,38 +55,38 @@ func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
 }
 
 // admit returns the devices of s that do not have p, if p may be registered there.
-func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset, n int, err error) {
+func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Set, n int, err error) {
 	r := f.programs[p.ID()]
-	if r != nil && !r.program.Equal(p) {
-		return bitset{}, 0, conflict(r.program, p)
+	if r != nil && !r.Program.Equal(p) {
+		return bitset.Set{}, 0, conflict(r.Program, p)
 	}
 	fresh, n = s.s.slots, s.s.n
 	if r != nil {
-		fresh, n = fresh.minus(r.on.bitset)
+		fresh, n = fresh.Minus(r.on.Set)
 	}
 	// Where an equal program is registered, p fits as well.
 	if err := f.fits(p, fresh, s.s.spec); err != nil {
-		return bitset{}, 0, err
+		return bitset.Set{}, 0, err
 	}
 	if n == 0 {
 		return fresh, n, nil
 	}
 	if err := f.overflow(p.ID(), fresh, n, chargeOf(p), 0); err != nil {
-		return bitset{}, 0, err
+		return bitset.Set{}, 0, err
 	}
 	return fresh, n, f.faults.step()
 }
 
 // install counts r on n devices of s that do not have it, and returns those.
-func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set) {
-	first := r.on.empty()
+func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added Set) {
+	first := r.on.Empty()
 	if first {
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
 		}
-		f.programs[r.program.ID()] = r
+		f.programs[r.Program.ID()] = r
 	}
-	f.charge.add(r.charge, n)
+	f.charge.add(r.Charge, n)
 	f.change(fresh, n, nil, r)
 	if first {
 		f.share(r, fresh)
@@ -97,8 +99,8 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset, n int) (added Set)
 
 // newRegistration prepares p for devices that all have the given Spec, which is p's.
 func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration {
-	r := &registration{holder: newHolder(p, f.newSerial(), chargeOf(p)), spec: spec}
-	f.roster.enter(&r.holder, &f.numbers.hashes)
+	r := &registration{Holder: classes.NewHolder(p, f.newSerial(), chargeOf(p)), spec: spec}
+	f.roster.Enter(&r.Holder, &f.numbers.Hashes)
 	return r
 }
 
@@ -116,7 +118,7 @@ func (f *Fleet) Unregister(id program.ID, s Set) error {
 		return err
 	}
 	f.unregister(r, s.s.slots, s.s.n)
-	f.emit(Event{Kind: EventUnregistered, Set: s, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: s, Program: r.Program})
 	return nil
 }
 
@@ -127,9 +129,9 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 		return nil, err
 	}
 	r := f.programs[id]
-	var on bitset
+	var on bitset.Set
 	if r != nil {
-		on = r.on.bitset
+		on = r.on.Set
 	}
 	if err := f.lacking(id, s, on); err != nil {
 		return nil, err
@@ -138,9 +140,9 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 }
 
 // lacking refuses a set of which some devices are not among those that have a program.
-func (f *Fleet) lacking(id program.ID, s Set, on bitset) error {
-	lack, n := s.s.slots.minus(on)
-	for slot := range lack.all() {
+func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) error {
+	lack, n := s.s.slots.Minus(on)
+	for slot := range lack.All() {
 		return &ProgramError{Program: id, Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
 	}
 	return nil
@@ -155,19 +157,19 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	if r == nil {
 		return Set{}
 	}
-	on := r.on.clone()
-	n := on.count()
+	on := r.on.Clone()
+	n := on.Count()
 	f.unregister(r, on, n)
 	removed = Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
-	f.emit(Event{Kind: EventUnregistered, Set: removed, Program: r.program})
+	f.emit(Event{Kind: EventUnregistered, Set: removed, Program: r.Program})
 	return removed
 }
 
-func (f *Fleet) unregister(r *registration, slots bitset, n int) {
-	f.charge.sub(r.charge, n)
+func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
+	f.charge.sub(r.Charge, n)
 	f.change(slots, n, r, nil)
-	if r.on.empty() {
-		delete(f.programs, r.program.ID())
+	if r.on.Empty() {
+		delete(f.programs, r.Program.ID())
 		f.retire(r)
 		f.rest()
 	}
@@ -191,26 +193,26 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 		return Set{}, &ProgramError{Program: old, Err: ErrNotRegistered, noDevice: true}
 	}
 	if other := f.programs[new.ID()]; other != nil && other != r {
-		return Set{}, conflict(other.program, new)
+		return Set{}, conflict(other.Program, new)
 	}
-	on := r.on.clone()
-	n := on.count()
+	on := r.on.Clone()
+	n := on.Count()
 	where := Set{&set{fleet: f, slots: on, n: n, ids: f.ids, spec: r.spec}}
 	if err := f.fits(new, on, r.spec); err != nil {
 		return Set{}, err
 	}
-	if err := f.overflow(new.ID(), on, n, chargeOf(new), r.charge); err != nil {
+	if err := f.overflow(new.ID(), on, n, chargeOf(new), r.Charge); err != nil {
 		return Set{}, err
 	}
 	next := f.newRegistration(new, r.spec)
 	delete(f.programs, old)
 	f.programs[new.ID()] = next
 	next.succeed(r)
-	f.charge.sub(r.charge, n)
-	f.charge.add(next.charge, n)
+	f.charge.sub(r.Charge, n)
+	f.charge.add(next.Charge, n)
 	f.change(on, n, r, next)
 	f.retire(r)
-	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.program})
+	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.Program})
 	return where, nil
 }
 
@@ -222,7 +224,7 @@ func (f *Fleet) Where(id program.ID) Set {
 	if r == nil {
 		return Set{}
 	}
-	return Set{&set{fleet: f, slots: r.on.clone(), n: r.on.count(), ids: f.ids, spec: r.spec}}
+	return Set{&set{fleet: f, slots: r.on.Clone(), n: r.on.Count(), ids: f.ids, spec: r.spec}}
 }
 
 // Program returns the registered program with the given id, if there is one.
@@ -233,7 +235,7 @@ func (f *Fleet) Program(id program.ID) (*program.Program, bool) {
 	if r == nil {
 		return nil, false
 	}
-	return r.program, true
+	return r.Program, true
 }
 
 // Programs returns the programs that were registered on any device when it was
@@ -242,7 +244,7 @@ func (f *Fleet) Programs() iter.Seq[*program.Program] {
 	f.mu.RLock()
 	out := make([]*program.Program, 0, len(f.programs))
 	for _, r := range f.programs {
-		out = append(out, r.program)
+		out = append(out, r.Program)
 	}
 	f.mu.RUnlock()
 	slices.SortFunc(out, byID)
@@ -263,10 +265,10 @@ func (c *chip) programs() []*program.Program {
 
 // fits refuses p on devices of another Spec and then, where there are none, outside the
 // grid. spec is that of all the devices, or nil if they differ.
-func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
+func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
 	var grid error
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		if *c.spec != p.Spec() {
 			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
@@ -289,7 +291,7 @@ func (f *Fleet) fits(p *program.Program, slots bitset, spec *l1.Spec) error {
 
 // overflow refuses sums that would exceed 2^63-1 where n devices get a charge more
 // and another one less.
-func (f *Fleet) overflow(id program.ID, slots bitset, n int, charge, less uint64) error {
+func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less uint64) error {
 	// Where the sum over the whole fleet is small enough no part of it can be too
 	// large; that is nearly always so.
 	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
@@ -297,7 +299,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset, n int, charge, less uint64
 	}
 	var m *mesh
 	var sum uint64 // m.charge as it will be
-	for slot := range slots.all() {
+	for slot := range slots.All() {
 		c := f.slots[slot]
 		if err := f.faults.step(); err != nil {
 			return err

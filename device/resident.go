@@ -1,6 +1,8 @@
 package device
 
 import (
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -47,22 +49,22 @@ func (f *Fleet) Dispatch(id program.ID, s Set) error {
 // lay works out what a dispatch of r leaves.
 func (f *Fleet) lay(r *registration) {
 	if !r.laid {
-		r.left, r.laid = f.residues.of(f.piecesOf(r), &f.numbers), true
+		r.left, r.laid = f.residues.Of(f.piecesOf(r), &f.numbers), true
 	}
 }
 
 // piecesOf returns what a dispatch of r leaves on a device that held nothing. Its writers
 // are always the same.
-func (f *Fleet) piecesOf(r *registration) []piece {
+func (f *Fleet) piecesOf(r *registration) []residue.Piece {
 	if r.pieces == nil {
-		r.pieces = piecesOf(r.program, r.serial, &f.numbers)
+		r.pieces = residue.PiecesOf(r.Program, r.Serial, &f.numbers)
 	}
 	return r.pieces
 }
 
 func (f *Fleet) dispatch(r *registration, s Set) error {
 	if f.lay(r); r.left != nil {
-		if err := f.write(r.program.ID(), s.s.slots, r.left); err != nil {
+		if err := f.write(r.Program.ID(), s.s.slots, r.left); err != nil {
 			return err
 		}
 	}
@@ -73,7 +75,7 @@ func (f *Fleet) dispatch(r *registration, s Set) error {
 // emitDispatched is apart because most fleets have no observer, and an Event is large.
 func (f *Fleet) emitDispatched(r *registration, s Set) {
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.program})
+		f.emit(Event{Kind: EventDispatched, Set: s, Program: r.Program})
 	}
 }
 
@@ -89,20 +91,20 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}
-	var slots bitset
+	var slots bitset.Set
 	var p *program.Program // a layout that it had
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		c := f.slots[slot]
-		rest, gone := f.residues.without(c.left, id, &f.numbers)
+		rest, gone := f.residues.Without(c.left, id, &f.numbers)
 		if gone == nil {
 			continue
 		}
 		p = gone
 		f.leave1(c, rest)
-		slots = slots.with(slot)
+		slots = slots.With(slot)
 	}
 	f.publishMeshes()
-	evicted = f.setOf(slots, slots.count())
+	evicted = f.setOf(slots, slots.Count())
 	if evicted.s != nil {
 		f.emit(Event{Kind: EventEvicted, Set: evicted, Program: p})
 	}

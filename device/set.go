@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -22,7 +23,7 @@ type Set struct {
 // A set is what a Set points to. Nobody changes it after it is made.
 type set struct {
 	fleet *Fleet
-	slots bitset
+	slots bitset.Set
 	n     int
 	ids   []ID     // slot -> id, of all devices that the fleet had when the set was made
 	spec  *l1.Spec // of all its devices; nil if they differ
@@ -43,7 +44,7 @@ func (s Set) All() iter.Seq[ID] {
 			return
 		}
 		if s.s.ascending() {
-			for slot := range s.s.slots.all() {
+			for slot := range s.s.slots.All() {
 				if !yield(s.s.ids[slot]) {
 					return
 				}
@@ -51,7 +52,7 @@ func (s Set) All() iter.Seq[ID] {
 			return
 		}
 		ids := make([]ID, 0, s.s.n)
-		for slot := range s.s.slots.all() {
+		for slot := range s.s.slots.All() {
 			ids = append(ids, s.s.ids[slot])
 		}
 		slices.Sort(ids)
@@ -66,7 +67,7 @@ func (s Set) All() iter.Seq[ID] {
 // ascending reports whether devices came in the order of their ids, as they mostly do.
 func (s *set) ascending() bool {
 	last := ID(0)
-	for slot := range s.slots.all() {
+	for slot := range s.slots.All() {
 		if s.ids[slot] < last {
 			return false
 		}
@@ -81,7 +82,7 @@ func (s Set) Equal(o Set) bool {
 	if s.s == nil || o.s == nil {
 		return s.s == o.s
 	}
-	return s.s == o.s || s.s.fleet == o.s.fleet && s.s.n == o.s.n && s.s.slots.subset(o.s.slots)
+	return s.s == o.s || s.s.fleet == o.s.fleet && s.s.n == o.s.n && s.s.slots.Subset(o.s.slots)
 }
 
 // Spec returns what all devices of s are; ok is false if there are none, or they differ.
@@ -97,7 +98,7 @@ func (s Set) Has(id ID) bool {
 	if s.s == nil {
 		return false
 	}
-	for slot := range s.s.slots.all() {
+	for slot := range s.s.slots.All() {
 		if s.s.ids[slot] == id {
 			return true
 		}

@@ -3,6 +3,8 @@ package device
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -29,7 +31,7 @@ func (f *Fleet) settle(s *state) {
 	from.lent = nil
 	if far := from.far(); far || len(from.groups) > 0 {
 		from.content = f.fork(s.content)
-		from.content.change(s.new.held(), s.old.held())
+		from.content.Change(s.new.held(), s.old.held())
 		if far {
 			from.since, s.since = 0, 1
 		}
@@ -64,30 +66,30 @@ func (s *state) far() bool { return s.since >= max(64, s.totals.Programs/2) }
 // is changed then.
 func (f *Fleet) alter(s *state, old, new *registration) {
 	f.own(s)
-	s.content.change(old.held(), new.held())
+	s.content.Change(old.held(), new.held())
 }
 
 // own makes the content of s one that may be changed in place.
 func (f *Fleet) own(s *state) {
-	if s.content.born < f.pictured.Load() {
-		s.content = s.content.clone(&f.roster)
-		s.content.rename(f.newSerial())
+	if s.content.Born < f.pictured.Load() {
+		s.content = s.content.Clone(&f.roster)
+		s.content.Rename(f.newSerial())
 	}
 }
 
 // newContent returns the content of a state without programs.
-func (f *Fleet) newContent() *content {
-	t := newContent(&f.roster)
-	t.rename(f.newSerial())
+func (f *Fleet) newContent() *classes.Content {
+	t := classes.NewContent(&f.roster)
+	t.Rename(f.newSerial())
 	return t
 }
 
 // fork returns a copy of a content. Both may be changed.
-func (f *Fleet) fork(t *content) *content {
-	out := t.clone(&f.roster)
-	out.rename(f.newSerial())
-	if t.born >= f.pictured.Load() {
-		t.rename(f.newSerial())
+func (f *Fleet) fork(t *classes.Content) *classes.Content {
+	out := t.Clone(&f.roster)
+	out.Rename(f.newSerial())
+	if t.Born >= f.pictured.Load() {
+		t.Rename(f.newSerial())
 	}
 	return out
 }
@@ -104,14 +106,14 @@ func (f *Fleet) fill(s *state) {
 }
 
 // open returns what s holds, for reading. It changes nothing. o is whose the programs are.
-func (s *state) open(o *roster) *content {
+func (s *state) open(o *classes.Roster) *classes.Content {
 	v := s.sight()
 	return v.open(o)
 }
 
 // A sight is a state as it can be worked out: a content, and the steps from there.
 type sight struct {
-	content  *content
+	content  *classes.Content
 	steps    []step // the first one last; without from
 	programs int
 }
@@ -130,8 +132,8 @@ func (s *state) sight() sight {
 }
 
 // members returns the numbers of the programs of the state, in the memory of b.
-func (v *sight) members(b bitset) bitset {
-	b = b.copyOf(v.content.live.bits)
+func (v *sight) members(b bitset.Set) bitset.Set {
+	b = b.CopyOf(v.content.Live.Bits)
 	for _, by := range v.steps {
 		b = by.over(b)
 	}
@@ -139,31 +141,31 @@ func (v *sight) members(b bitset) bitset {
 }
 
 // list returns the programs of the state, in any order.
-func (v *sight) list(o *roster) []*program.Program {
+func (v *sight) list(o *classes.Roster) []*program.Program {
 	if v.programs == 0 {
 		return nil
 	}
 	out := make([]*program.Program, 0, v.programs)
-	for number := range v.members(bitset{}).all() {
-		out = append(out, o.at(number).program)
+	for number := range v.members(bitset.Set{}).All() {
+		out = append(out, o.At(number).Program)
 	}
 	return out
 }
 
 // open returns what the state holds core by core, for reading. It changes nothing. o is whose
 // the programs are.
-func (v *sight) open(o *roster) *content {
+func (v *sight) open(o *classes.Roster) *classes.Content {
 	if len(v.steps) == 0 {
 		return v.content
 	}
-	out := v.content.clone(o)
+	out := v.content.Clone(o)
 	v.goOn(out)
 	return out
 }
 
 // goOn takes a copy of the content to the state.
-func (v *sight) goOn(t *content) {
+func (v *sight) goOn(t *classes.Content) {
 	for _, by := range slices.Backward(v.steps) {
-		t.change(by.old.held(), by.new.held())
+		t.Change(by.old.held(), by.new.held())
 	}
 }

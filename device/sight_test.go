@@ -59,7 +59,7 @@ func TestPicturesStay(t *testing.T) {
 			listed := at.list(&known)
 			slices.SortFunc(listed, byID)
 			require.Equal(t, there[i].programs, listed)
-			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).occupied.parts(), at.place())...)
+			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).Occupied.Parts(), at.place())...)
 		}
 		require.Equal(t, room, lateRoom)
 		all := late.held()

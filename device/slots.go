@@ -1,27 +1,29 @@
 package device
 
+import "github.com/cbl1/cbl1/device/internal/bitset"
+
 // A slotSet is the slots of a program or a group of devices. Bits that others have too are
 // copied before they change.
 type slotSet struct {
-	bitset
+	bitset.Set
 	shared bool
 }
 
 // enter puts slots in.
-func (s *slotSet) enter(slots bitset) {
+func (s *slotSet) enter(slots bitset.Set) {
 	s.own()
-	s.bitset = s.add(slots)
+	s.Set = s.Add(slots)
 }
 
 // leave takes slots out.
-func (s *slotSet) leave(slots bitset) {
+func (s *slotSet) leave(slots bitset.Set) {
 	s.own()
-	s.drop(slots)
+	s.Drop(slots)
 }
 
 // own makes the bits some that nobody else has.
 func (s *slotSet) own() {
 	if s.shared {
-		*s = slotSet{bitset: s.clone()}
+		*s = slotSet{Set: s.Clone()}
 	}
 }

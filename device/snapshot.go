@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -69,34 +71,34 @@ func (f *Fleet) Snapshot() *Snapshot {
 type picture struct {
 	devices []DeviceSnapshot // by slot; with the number of the group
 	groups  []pictured       // in the order of Fleet.groups
-	roster  roster
+	roster  classes.Roster
 }
 
 // A pictured is what devices of a group hold.
 type pictured struct {
 	state *state // is not looked into: it may have ended
 	sight
-	cores *corePeaks
+	cores *corepeaks.Peaks
 }
 
 // picture takes one. The memory for it is made before, as far as it is known how much it takes.
 func (f *Fleet) picture() (p picture) {
 	f.mu.RLock()
-	devices, groups, numbers := f.live.count(), len(f.groups), len(f.roster.of)
+	devices, groups, numbers := f.live.Count(), len(f.groups), len(f.roster.Of)
 	f.mu.RUnlock()
 	p.devices, p.groups = touched[DeviceSnapshot](devices), touched[pictured](groups)
-	p.roster.of = touched[*holder](numbers)
+	p.roster.Of = touched[*classes.Holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for slot := range f.live.all() {
+	for slot := range f.live.All() {
 		c := f.slots[slot]
 		p.devices = append(p.devices, DeviceSnapshot{c.id, c.spec, c.totals(), held{number: c.group.index}})
 	}
 	for _, g := range f.groups {
 		p.groups = append(p.groups, pictured{g.state, g.state.sight(), g.cores})
 	}
-	f.pictured.Store(f.numbers.last + 1)
-	p.roster.of = append(p.roster.of, f.roster.of...)
+	f.pictured.Store(f.numbers.Last + 1)
+	p.roster.Of = append(p.roster.Of, f.roster.Of...)
 	return p
 }
 
@@ -112,32 +114,32 @@ func touched[E any](n int) []E {
 // their peaks.
 func (p *picture) held() []held {
 	all, byState := make([]held, len(p.groups)), make(map[*state]int, len(p.groups))
-	views := make([]*partition, len(p.groups))
+	views := make([]*classes.Partition, len(p.groups))
 	for i := range p.groups {
 		g := &p.groups[i]
 		first, known := byState[g.state]
 		if !known {
 			first = i
 			byState[g.state] = i
-			views[i] = &g.open(&p.roster).occupied
+			views[i] = &g.open(&p.roster).Occupied
 			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
 			slices.SortFunc(all[i].programs, byID)
 		}
-		all[i] = held{i, all[first].programs, all[first].groups, peakGroups(g.cores.with(views[first]))}
+		all[i] = held{i, all[first].programs, all[first].groups, peakGroups(g.cores.With(views[first]))}
 	}
 	return all
 }
 
 // coreGroups copies out what the classes of a partition hold.
-func coreGroups(p *partition) []CoreGroup {
+func coreGroups(p *classes.Partition) []CoreGroup {
 	var groups []CoreGroup
-	for _, c := range p.classes {
+	for _, c := range p.Classes {
 		groups = append(groups, CoreGroup{
-			Cores:      c.cores,
-			Registered: c.covered.Bytes(),
-			Logical:    c.logical,
-			Programs:   c.programs,
-			regions:    slices.Collect(c.covered.Regions()),
+			Cores:      c.Cores,
+			Registered: c.Covered.Bytes(),
+			Logical:    c.Logical,
+			Programs:   c.Programs,
+			regions:    slices.Collect(c.Covered.Regions()),
 		})
 	}
 	return joinEqual(groups)

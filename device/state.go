@@ -1,6 +1,10 @@
 package device
 
-import "slices"
+import (
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"slices"
+)
 
 // A state is a set of registered programs. Devices with the same programs share
 // one state, whichever way each came to it: a state is found along the ways that lead
@@ -22,13 +26,13 @@ import "slices"
 // pass. States that devices only passed keep one now and then, others have it worked out from
 // there when it is asked for; see sight.
 type state struct {
-	crossing[state]
-	hash      hash // of its programs
-	totals    figures
+	lookup.Crossing[state]
+	hash      lookup.Hash // of its programs
+	totals    classes.Figures
 	charge    uint64
 	gathering // the devices in this state; none if it is only passed
 
-	content *content
+	content *classes.Content
 	lent    *state   // one step after this one; it has what was the content, and the step in it
 	step             // what made it of the state before
 	after   []*state // those that this one was made into
@@ -46,18 +50,18 @@ type step struct {
 
 // empty returns the state without programs, where every device starts.
 func (f *Fleet) empty() *state {
-	if s := f.states.find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
+	if s := f.states.Find(0, func(s *state) bool { return s.totals.Programs == 0 }); s != nil {
 		return s
 	}
 	s := f.newState()
 	s.content = f.newContent()
-	f.states.put(0, s)
+	f.states.Put(0, s)
 	return s
 }
 
 func (f *Fleet) newState() *state {
 	s := new(state)
-	s.self, s.name = s, f.newSerial()
+	s.Self, s.Name = s, f.newSerial()
 	return s
 }
 
@@ -65,36 +69,36 @@ func (f *Fleet) newState() *state {
 // comes. whole says that the only group of s moves: if nobody is behind or ahead, s itself
 // changes.
 func (f *Fleet) next(s *state, old, new *registration, whole bool) *state {
-	if to := s.follow(old.id(), new.id()); to != nil {
+	if to := s.Follow(old.id(), new.id()); to != nil {
 		return to
 	}
 	h := s.hash
 	if old != nil {
-		h -= old.hash
+		h -= old.Hash
 	}
 	if new != nil {
-		h += new.hash
+		h += new.Hash
 	}
-	if to := f.states.find(h, func(to *state) bool { return f.becomes(s, to, old, new) }); to != nil {
-		s.connect(&to.crossing, old.id(), new.id())
+	if to := f.states.Find(h, func(to *state) bool { return f.becomes(s, to, old, new) }); to != nil {
+		s.Connect(&to.Crossing, old.id(), new.id())
 		return to
 	}
 	f.fill(s)
 	f.shorten(s)
 	to := s
 	if whole && s.from == nil && len(s.after) == 0 {
-		f.states.drop(s.hash, s)
+		f.states.Drop(s.hash, s)
 		s.folded = fold{}
-		s.rename(f.newSerial())
+		s.Rename(f.newSerial())
 		f.alter(s, old, new)
 	} else {
 		to = f.newState()
 		to.grow(step{s, old, new})
-		s.connect(&to.crossing, old.id(), new.id())
+		s.Connect(&to.Crossing, old.id(), new.id())
 		f.pass(s, to)
 	}
-	to.hash, to.totals, to.charge = h, to.content.totals(), to.content.charge
-	f.states.put(h, to)
+	to.hash, to.totals, to.charge = h, to.content.Totals(), to.content.Charge
+	f.states.Put(h, to)
 	return to
 }
 
@@ -115,10 +119,10 @@ func (f *Fleet) becomes(s, to *state, old, new *registration) bool {
 	f.one, f.other = here.members(f.one), there.members(f.other)
 	for _, r := range [...]*registration{old, new} {
 		if r != nil {
-			f.one = f.one.flip(r.number)
+			f.one = f.one.Flip(r.Number)
 		}
 	}
-	return f.one.equal(f.other)
+	return f.one.Equal(f.other)
 }
 
 // grow puts s, which is new, into a tree.
@@ -156,7 +160,7 @@ func (f *Fleet) cut(s *state) {
 // forget ends a state that no device is in, and that none is after.
 func (f *Fleet) forget(s *state) {
 	f.cut(s)
-	f.states.drop(s.hash, s)
+	f.states.Drop(s.hash, s)
 	*s = state{}
 }
 

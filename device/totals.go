@@ -1,5 +1,7 @@
 package device
 
+import "github.com/cbl1/cbl1/device/internal/classes"
+
 // Totals is one consistent row of figures, in bytes summed over the cores of a
 // device, or over all devices of a mesh.
 type Totals struct {
@@ -38,7 +40,7 @@ func (p *Peaks) raise(t Totals) {
 }
 
 // reach raises the peaks of a device to what is registered on it.
-func (p *Peaks) reach(s *figures) {
+func (p *Peaks) reach(s *classes.Figures) {
 	p.Registered = max(p.Registered, s.Registered)
 	p.Reserved = max(p.Reserved, s.Reserved)
 	p.Logical = max(p.Logical, s.Logical)
@@ -46,7 +48,7 @@ func (p *Peaks) reach(s *figures) {
 }
 
 // totalsOf returns the totals of a device with nothing but what is registered.
-func totalsOf(s *figures) Totals {
+func totalsOf(s *classes.Figures) Totals {
 	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}
 }
 

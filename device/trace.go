@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -36,7 +37,7 @@ type trace struct {
 	on       Set
 	recorded []*registration // each once, in the order of its last recording
 	ended    bool
-	peak     *residue // after the end
+	peak     *residue.Residue // after the end
 }
 
 // BeginTrace starts the capture of a command trace on the devices of s. Capturing
@@ -77,7 +78,7 @@ func (f *Fleet) Record(id TraceID, p program.ID) error {
 	}
 	if r != nil {
 		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
-		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.program})
+		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.Program})
 	}
 	return nil
 }
@@ -93,11 +94,11 @@ func (f *Fleet) EndTrace(id TraceID) error {
 		return err
 	}
 	t.ended = true
-	var peak []piece
+	var peak []residue.Piece
 	for _, r := range t.recorded {
-		peak = larger(peak, f.piecesOf(r))
+		peak = residue.Larger(peak, f.piecesOf(r))
 	}
-	t.peak = f.residues.of(peak, &f.numbers)
+	t.peak = f.residues.Of(peak, &f.numbers)
 	f.emit(Event{Kind: EventTraceEnded, Trace: id})
 	return nil
 }
@@ -133,7 +134,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	for _, r := range t.recorded {
-		if err := f.lacking(r.program.ID(), t.on, r.latest().on.bitset); err != nil {
+		if err := f.lacking(r.Program.ID(), t.on, r.latest().on.Set); err != nil {
 			return &TraceError{id, err}
 		}
 	}
@@ -144,7 +145,7 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	if t.peak != nil { // it has circular buffers
-		if err := f.write(t.recorded[len(t.recorded)-1].program.ID(), t.on.s.slots, t.peak); err != nil {
+		if err := f.write(t.recorded[len(t.recorded)-1].Program.ID(), t.on.s.slots, t.peak); err != nil {
 			return err
 		}
 	}
@@ -158,12 +159,12 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 		if f.fitsStill(r, t.on) {
 			continue
 		}
-		all, err := f.sites(r.program, t.on)
+		all, err := f.sites(r.Program, t.on)
 		if err != nil {
 			return err
 		}
-		if v := judge(r.program, all); !v.Fits() {
-			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.program, Verdict: v})
+		if v := judge(r.Program, all); !v.Fits() {
+			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.Program, Verdict: v})
 			return &FitError{v}
 		}
 		f.fitted(r, t.on)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -146,19 +148,19 @@ func (d Device) tiles(basis Basis) (out []tile) {
 				layers = appendProgram(layers, p)
 			}
 		}
-		out = tiles(appendAllocations(layers, c.heap().sorted()))
+		out = tiles(appendAllocations(layers, c.heap().Sorted()))
 	})
 	return out
 }
 
 // appendResidue adds what dispatches left.
-func appendResidue(layers []layer, left *residue) []layer {
-	for _, w := range left.written() {
-		layers = appendCBs(layers, w.program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
-			if kind != w.kind {
+func appendResidue(layers []layer, left *residue.Residue) []layer {
+	for _, w := range left.Written() {
+		layers = appendCBs(layers, w.Program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
+			if kind != w.Kind {
 				return l1.CoreSet{}
 			}
-			return cores.Intersect(w.cores)
+			return cores.Intersect(w.Cores)
 		})
 	}
 	return layers
@@ -184,10 +186,10 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 }
 
 // appendAllocations adds the buffers that lie in L1.
-func appendAllocations(layers []layer, all []*allocation) []layer {
+func appendAllocations(layers []layer, all []*heap.Allocation) []layer {
 	layers = slices.Grow(layers, len(all))
 	for _, a := range all {
-		for g := range a.takes().Groups() {
+		for g := range a.Takes().Groups() {
 			layers = append(layers, layer{kind: a.Kind, cores: g.Cores(), ranges: slices.Collect(g.Ranges()), buffer: a})
 		}
 	}
@@ -250,7 +252,7 @@ func (t *tile) residents() []fit.Resident {
 	for _, y := range t.layers {
 		if y.buffer != nil {
 			for _, r := range y.ranges {
-				out = append(out, fit.Resident{Kind: y.kind, Range: r, CB: -1, Buffer: y.buffer.copy()})
+				out = append(out, fit.Resident{Kind: y.kind, Range: r, CB: -1, Buffer: y.buffer.Copy()})
 			}
 			continue
 		}

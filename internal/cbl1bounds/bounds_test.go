@@ -30,7 +30,7 @@ func TestBounds(t *testing.T) {
 	binary := filepath.Join(dir, "cbl1bounds")
 	self := module + "internal/cbl1bounds"
 	require.NoError(t, steps.Build(binary, self, self, // which has to count as well, or nothing does
-		module+"device", module+"cbregion", module+"l1", module+"fit", module+"program", "github.com/google/btree"))
+		module+"device", module+"device/internal/...", module+"cbregion", module+"l1", module+"fit", module+"program", "github.com/google/btree"))
 	var out, complaints bytes.Buffer
 	c := exec.Command(binary, dir)
 	c.Env = append(os.Environ(), "GOCOVERDIR="+dir)

@@ -1,0 +1,197 @@
+package bitset
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+// A Set is a set of small numbers: slots of devices, or marks. It takes as many words
+// as lie between its lowest and its highest number, so that one of 10,000 devices is one
+// word.
+type Set struct {
+	low   int // words[0] has the numbers from 64*low
+	Words []uint64
+}
+
+// lowest is what the first word of a set that grew downwards is a multiple of: it grows so seldom.
+const lowest = 8
+
+// word returns the 64 numbers from 64*i.
+func (b Set) word(i int) uint64 {
+	if i -= b.low; uint(i) < uint(len(b.Words)) {
+		return b.Words[i]
+	}
+	return 0
+}
+
+// high returns the end of the words that are there.
+func (b Set) high() int { return b.low + len(b.Words) }
+
+// room returns b with room for the words from low to high, in place where it has it.
+func (b Set) room(low, high int) Set {
+	if len(b.Words) == 0 {
+		b.low = low
+	}
+	if low < b.low {
+		low &^= lowest - 1
+		b.Words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.Words...)
+		b.low = low
+	}
+	if missing := high - b.high(); missing > 0 {
+		b.Words = append(b.Words, make([]uint64, missing)...)
+	}
+	return b
+}
+
+// Has reports whether i is in b.
+func (b Set) Has(i int) bool { return b.word(i>>6)>>(i&63)&1 != 0 }
+
+// With returns b with i, in place where there is room.
+func (b Set) With(i int) Set {
+	b = b.room(i>>6, i>>6+1)
+	b.Words[i>>6-b.low] |= 1 << (i & 63)
+	return b
+}
+
+// Flip returns b with i where it was without, and the other way round, in place where
+// there is room.
+func (b Set) Flip(i int) Set {
+	b = b.room(i>>6, i>>6+1)
+	b.Words[i>>6-b.low] ^= 1 << (i & 63)
+	return b
+}
+
+// Span returns the set of n numbers from first on.
+func Span(first, n int) Set {
+	b := Set{}.room(first>>6, (first+n-1)>>6+1)
+	for i := range n {
+		b = b.With(first + i)
+	}
+	return b
+}
+
+// Store returns a copy in the next words of room, and that with them. Where room is too short
+// it is another one.
+func (b Set) Store(room []uint64) (copied Set, used []uint64) {
+	if cap(room)-len(room) < len(b.Words) {
+		room = make([]uint64, 0, max(1024, len(b.Words)))
+	}
+	from := len(room)
+	room = append(room, b.Words...)
+	return Set{b.low, room[from:len(room):len(room)]}, room
+}
+
+// Clone returns a copy that may be changed.
+func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.Words)} }
+
+// CopyOf returns o, in the memory of b.
+func (b Set) CopyOf(o Set) Set { return Set{o.low, append(b.Words[:0], o.Words...)} }
+
+// Equal reports whether two sets have the same numbers, however long they are.
+func (b Set) Equal(o Set) bool { return b.Subset(o) && o.Subset(b) }
+
+// Count returns the size of b.
+func (b Set) Count() int {
+	n := 0
+	for _, w := range b.Words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Minus returns what is in b and not in o, and its size. It returns b itself where o has
+// none of it.
+func (b Set) Minus(o Set) (Set, int) {
+	n, shared := 0, false
+	for i, w := range b.Words {
+		other := o.word(b.low + i)
+		shared = shared || w&other != 0
+		n += bits.OnesCount64(w &^ other)
+	}
+	if !shared {
+		return b, n
+	}
+	if n == 0 {
+		return Set{}, 0
+	}
+	out := b.Clone()
+	out.Drop(o)
+	return out, n
+}
+
+// Add puts all of o into b, in place where there is room.
+func (b Set) Add(o Set) Set {
+	b = b.room(o.low, o.high())
+	for i, w := range o.Words {
+		b.Words[o.low+i-b.low] |= w
+	}
+	return b
+}
+
+// Drop takes all of o out of b, in place.
+func (b Set) Drop(o Set) {
+	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
+		b.Words[i-b.low] &^= o.Words[i-o.low]
+	}
+}
+
+// And returns what is in both b and o, and its size. It returns one of them itself where
+// that is the answer.
+func (b Set) And(o Set) (Set, int) {
+	low, high := max(b.low, o.low), min(b.high(), o.high())
+	n := 0
+	for i := low; i < high; i++ {
+		n += bits.OnesCount64(b.Words[i-b.low] & o.Words[i-o.low])
+	}
+	switch {
+	case b.Subset(o):
+		return b, n
+	case o.Subset(b):
+		return o, n
+	}
+	var out Set
+	for i := low; i < high; i++ {
+		if w := b.word(i) & o.word(i); w != 0 {
+			out = out.room(i, i+1)
+			out.Words[i-out.low] = w
+		}
+	}
+	return out, n
+}
+
+// Subset reports whether all of b is in o.
+func (b Set) Subset(o Set) bool {
+	for i, w := range b.Words {
+		if w&^o.word(b.low+i) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Meets reports whether b and o share a number.
+func (b Set) Meets(o Set) bool {
+	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
+		if b.Words[i-b.low]&o.Words[i-o.low] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Empty reports whether b has no numbers.
+func (b Set) Empty() bool { return b.Subset(Set{}) }
+
+// All returns the numbers in ascending order.
+func (b Set) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b.Words {
+			for ; w != 0; w &= w - 1 {
+				if !yield((b.low+i)<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package bitset
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// A bitset answers as a map does, wherever its numbers begin and end, and changes no other
+// one.
+func TestBitset(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]int{0, 1, 63, 64, 65, 200, 320, 1000})
+		draw := func(name string) (b Set, model map[int]bool) {
+			model = map[int]bool{}
+			for _, n := range rapid.SliceOfN(number, 0, 6).Draw(t, name) {
+				b, model[n] = b.With(n), true
+			}
+			if n := number.Draw(t, name+" without"); b.Has(n) { // words without numbers at an end
+				b = b.Flip(n)
+				delete(model, n)
+			}
+			return b, model
+		}
+		sorted := func(model map[int]bool) []int { return slices.Sorted(maps.Keys(model)) }
+		list := func(b Set) []int { return slices.Collect(b.All()) }
+		b, inB := draw("b")
+		o, inO := draw("o")
+		both, only, either := map[int]bool{}, map[int]bool{}, maps.Clone(inO)
+		for n := range inB {
+			if either[n] = true; inO[n] {
+				both[n] = true
+			} else {
+				only[n] = true
+			}
+		}
+		require.Equal(t, sorted(inB), list(b))
+		require.Equal(t, len(inB), b.Count())
+		require.Equal(t, len(inB) == 0, b.Empty())
+		require.Equal(t, maps.Equal(inB, inO), b.Equal(o))
+		require.Equal(t, len(both) > 0, b.Meets(o))
+		require.Equal(t, len(both) == len(inB), b.Subset(o))
+		and, n := b.And(o)
+		require.Equal(t, sorted(both), list(and))
+		require.Equal(t, len(both), n)
+		minus, n := b.Minus(o)
+		require.Equal(t, sorted(only), list(minus))
+		require.Equal(t, len(only), n)
+		for _, n := range []int{0, 1, 63, 64, 65, 200, 320, 1000, 5000} {
+			require.Equal(t, inB[n], b.Has(n))
+		}
+
+		sum, rest := b.Clone().Add(o), b.Clone()
+		rest.Drop(o)
+		require.Equal(t, sorted(either), list(sum))
+		require.Equal(t, sorted(only), list(rest))
+		require.True(t, o.Equal(sum.CopyOf(o)))
+		flipped := number.Draw(t, "flip")
+		require.Equal(t, !b.Has(flipped), b.Clone().Flip(flipped).Has(flipped))
+		require.Equal(t, sorted(inB), list(b), "the others are copies")
+		require.Equal(t, sorted(inO), list(o))
+	})
+}
+
+// One device of many takes one word.
+func TestBitsetOfOneIsShort(t *testing.T) {
+	require.Len(t, Set{}.With(1_000_000).Words, 1)
+}

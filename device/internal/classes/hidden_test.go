@@ -1,0 +1,331 @@
+package classes
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device/internal/audit"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A board is one content, and the programs on it.
+type board struct {
+	t       require.TestingT
+	roster  Roster
+	numbers lookup.Numbers
+	held    *Content
+	on      map[program.ID]*Holder
+}
+
+func newBoard(t require.TestingT) *board {
+	b := &board{t: t, on: map[program.ID]*Holder{}}
+	b.held = NewContent(&b.roster)
+	b.held.Rename(b.numbers.Next())
+	return b
+}
+
+func (b *board) register(p *program.Program) {
+	h := NewHolder(p, b.numbers.Next(), p.Occupied(program.CircularBuffer).Logical())
+	b.roster.Enter(&h, &b.numbers.Hashes)
+	b.held.Change(nil, &h)
+	b.on[p.ID()] = &h
+}
+
+func (b *board) unregister(id program.ID) {
+	b.held.Change(b.on[id], nil)
+	b.roster.Retire(b.on[id])
+	delete(b.on, id)
+}
+
+// place registers a program that takes one range on a rectangle of cores of an N150.
+func (b *board) place(id program.ID, rectangle string, addr, size uint64) {
+	p, err := program.NewBuilder(id).Range(l1.MustParseCoreRangeSet(rectangle), l1.Range{Start: addr, End: addr + size}).Build(l1.N150())
+	require.NoError(b.t, err)
+	b.register(p)
+}
+
+// first returns the class of the first core.
+func (b *board) first() *Class { return b.held.Occupied.On(l1.Core{}) }
+
+// check requires that a recount finds what the board holds.
+func (b *board) check() { require.NoError(b.t, b.recount()) }
+
+// recount holds what the board holds against a recount.
+func (b *board) recount() error {
+	var a audit.Audit
+	again := NewContent(&b.roster)
+	for _, h := range b.on {
+		again.Add(h)
+	}
+	b.held.Check(&a, 0, again)
+	return a.Err
+}
+
+// A history of changes on some classes, of so many programs each, looks at no more than
+// this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
+// a class begins to hide it may owe a step for each of its programs, and then all are counted;
+// it begins at most once in 4 changes for each of them.
+func mostLooked(hidden, changes, classes, programs int) int {
+	return classes * (worthCounting*hidden + changes + 5*programs)
+}
+
+// Programs that reach far on one core stand in the way of every search on the others.
+func TestSearchingIsPaidFor(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		live    int
+		classes int
+		build   func(i int) *program.Builder // the live ones
+		large   l1.Range                     // comes and goes on all cores
+	}{
+		{"far on another core", 500, 2, func(i int) *program.Builder {
+			low, far := uint64(64*i), uint64(900_000+64*i)
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{Start: low, End: low + 32}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: far})
+		}, l1.Range{End: 1_000_000}},
+		{"far on another core, nested on these", 500, 2, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (i%8 + 1))}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
+		{"far on another core, nested on these below a hidden one", 500, 2, func(i int) *program.Builder {
+			here := l1.Range{End: uint64(64 * (i%8 + 1))}
+			if i < 2 {
+				here = l1.Range{Start: 1_000_000, End: 1_010_000}
+			}
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), here).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
+		{"a gap for each", 500, 1, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).Range(l1.Rect(0, 0, 7, 7), l1.Range{Start: uint64(64 * i), End: uint64(64*i + 32)})
+		}, l1.Range{End: 1_000_000}},
+		{"all alike", 500, 1, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).Range(l1.Rect(0, 0, 7, 7), l1.Range{End: uint64(64 * (i + 1))})
+		}, l1.Range{End: 1_000_000}},
+		{"few programs", 3, 2, func(i int) *program.Builder {
+			return program.NewBuilder(program.ID(i)).
+				Range(l1.Rect(0, 0, 6, 7), l1.Range{Start: uint64(64 * i), End: uint64(64*i + 32)}).
+				Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)})
+		}, l1.Range{End: 1_000_000}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBoard(t)
+			large, err := program.NewBuilder(1000).Range(l1.Rect(0, 0, 7, 7), test.large).Build(l1.N150())
+			require.NoError(t, err)
+			changes := 0
+			for i := range test.live {
+				p, err := test.build(i).Build(l1.N150())
+				require.NoError(t, err)
+				b.register(p)
+				changes++
+			}
+			for range 5000 {
+				b.register(large)
+				b.unregister(large.ID())
+				changes += 2
+				require.LessOrEqual(t, b.held.Live.looked, mostLooked(test.live, changes, test.classes, test.live+1))
+			}
+			b.check()
+		})
+	}
+}
+
+// farElsewhere registers n programs that lie in each other on seven columns, and reach far on the
+// last one.
+func (b *board) farElsewhere(n int) {
+	for i := range n {
+		p, err := program.NewBuilder(program.ID(i)).
+			Range(l1.Rect(0, 0, 6, 7), l1.Range{End: uint64(64 * (n - i))}).
+			Range(l1.Rect(7, 0, 7, 7), l1.Range{End: uint64(900_000 + 64*i)}).Build(l1.N150())
+		require.NoError(b.t, err)
+		b.register(p)
+	}
+}
+
+// Where no hidden program of the class reaches, none is looked for, however far they reach
+// elsewhere. One that reaches farther is found.
+func TestNobodyIsLookedForInVain(t *testing.T) {
+	const n, here = 100, "{[0-0 - 6-7]}"
+	b := newBoard(t)
+	b.farElsewhere(n)
+	pair := func(inside ...uint64) int {
+		b.place(1000, here, 0, 1_000_000)
+		for i, end := range inside {
+			b.place(program.ID(1001+i), here, 0, end)
+		}
+		before := b.held.Live.looked
+		b.unregister(1000)
+		for i := range inside {
+			b.unregister(program.ID(1001 + i))
+		}
+		b.check()
+		return b.held.Live.looked - before
+	}
+	for range 10 * n {
+		require.Zero(t, pair())
+	}
+	require.Zero(t, pair(32*n))
+	require.False(t, b.first().plain)
+	require.NotZero(t, pair(64*n+32)) // it closes a part of the gap
+}
+
+// A class that begins to hide in vain waits twice as long each time, up to a bound: a large
+// program that comes and goes above others leaves a gap that none of them closes, and those that
+// reach far elsewhere are looked at in vain, since a hidden one lies beyond the gap. Each time all
+// programs are looked at three times: to try, until too much is owed, and to count them.
+func TestTryingInVainGetsRarer(t *testing.T) {
+	const n, rounds, here = 100, 10_000, "{[0-0 - 6-7]}"
+	b := newBoard(t)
+	b.farElsewhere(n)
+	for i := range 2 {
+		b.place(program.ID(n+i), here, 1_000_000, 64)
+	}
+	pair := func(size uint64) *Class {
+		b.place(1000, here, 0, size)
+		b.unregister(1000)
+		return b.first()
+	}
+	before := b.held.Live.looked
+	for i := range rounds {
+		pair(1_000_000)
+		tries := 2 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
+		require.LessOrEqual(t, b.held.Live.looked-before, 3*(n+4)*tries)
+	}
+	require.Greater(t, b.held.Live.looked-before, 3*n*mostVain) // it does not stop to try
+	// Where hiding pays, the next wait is short again.
+	for pair(64).plain {
+	}
+	for range n {
+		require.False(t, pair(64).plain)
+	}
+	for !pair(1_000_000).plain {
+	}
+	require.Zero(t, pair(64).vain)
+	b.check()
+}
+
+// A class of few programs looks at few, however many there are on other cores that reach
+// farther.
+func TestSearchingStaysOnTheClass(t *testing.T) {
+	const others, here, rounds = 600, 40, 100
+	b := newBoard(t)
+	for i := range others {
+		b.place(program.ID(i), "{[1-0 - 7-7]}", 0, uint64(800_000+64*i))
+	}
+	for i := range here {
+		b.place(program.ID(others+i), "{[0-0 - 0-0]}", uint64(128*i), 64)
+	}
+	for range rounds { // covers those here, as few as they are, and leaves a gap for each
+		b.place(9999, "{[0-0 - 0-0]}", 0, 600_000)
+		for range 150 { // hiding pays, so that it is tried soon again
+			b.place(9998, "{[0-0 - 0-0]}", 0, 64)
+			b.unregister(9998)
+		}
+		b.unregister(9999)
+	}
+	ordered := others + here + 2
+	require.LessOrEqual(t, b.held.Live.looked, ordered+mostLooked(here, 302*rounds, 1, here+2))
+	b.check()
+}
+
+// As many programs as there may be, each below the one before: what leaves uncovers the
+// next, and it is found at once: they are put in order once, one step finds it, and two see that
+// there is no other. There is no number of live programs from which on everything is counted.
+func TestManyAreHidden(t *testing.T) {
+	const n = 4000
+	b := newBoard(t)
+	for i := range n {
+		b.place(program.ID(i), "{[0-0 - 7-7]}", 0, uint64(64*(n-i)))
+	}
+	c := b.first()
+	require.Len(t, c.counted, 1)
+	for i := range n / 8 {
+		b.unregister(program.ID(i))
+		require.Len(t, c.counted, 1)
+		require.Equal(t, uint64(64*64*(n-1-i)), b.held.Totals().Registered)
+	}
+	require.LessOrEqual(t, b.held.Live.looked, n+3*n/8)
+	b.check()
+}
+
+// A class that counts all begins to hide again when few cover the others.
+func TestPlainClassTriesAnew(t *testing.T) {
+	const n = 100
+	b := newBoard(t)
+	grid := "{[0-0 - 7-7]}"
+	for i := range n { // side by side: too many to be named
+		b.place(program.ID(i), grid, uint64(128*i), 64)
+	}
+	class := func() *Class { return b.first() }
+	require.True(t, class().plain)
+	b.place(1000, grid, 0, 128*n) // covers them
+	require.True(t, class().plain)
+	for i := 0; class().plain; i++ {
+		require.Less(t, i, worthTrying*(n+2))
+		b.place(1001, grid, 0, 64)
+		b.unregister(1001)
+	}
+	require.Len(t, class().counted, 1)
+	require.EqualValues(t, 64*128*n, b.held.Totals().Registered)
+	b.check()
+	b.unregister(1000) // and all are counted again
+	require.EqualValues(t, 64*64*n, b.held.Totals().Registered)
+	require.True(t, class().plain)
+	b.check()
+}
+
+// Programs on one core and on all, so that the class of the one is rare now and then: it counts
+// all, and hides again.
+func TestRareClassesCountAll(t *testing.T) {
+	const cores = 8
+	rapid.Check(t, func(t *rapid.T) {
+		spec := l1.Spec{Cols: cores, Rows: 1, L1Size: 1 << 20, CBBase: 0, CBAlign: 16, L1Align: 16, CBIndices: 32}
+		b := newBoard(t)
+		held := map[program.ID]func(x int) (bytes int){}
+		turn := func(id program.ID, on, units int) {
+			if held[id] != nil {
+				b.unregister(id)
+				delete(held, id)
+				return
+			}
+			place, from, to := l1.Rect(0, 0, cores-1, 0), 0, cores
+			if on < cores {
+				place, from, to = l1.Rect(uint8(on), 0, uint8(on), 0), on, on+1
+			}
+			p, err := program.NewBuilder(id).Range(place, l1.Range{End: uint64(16 * units)}).Build(spec)
+			require.NoError(t, err)
+			b.register(p)
+			held[id] = func(x int) int {
+				if x < from || x >= to {
+					return 0
+				}
+				return 16 * units
+			}
+		}
+		for range rapid.IntRange(40, 150).Draw(t, "steps") {
+			id := rapid.IntRange(0, 11).Draw(t, "program")
+			if rapid.IntRange(0, 19).Draw(t, "others") == 0 {
+				for i := range 120 {
+					turn(program.ID(1000+i), 1+i%(cores-1), 1+i)
+				}
+			}
+			turn(program.ID(id), []int{0, 0, 0, cores}[id%4], 1+id)
+			var sum int
+			for x := range cores {
+				most := 0
+				for _, bytes := range held {
+					most = max(most, bytes(x))
+				}
+				sum += most
+			}
+			require.EqualValues(t, sum, b.held.Totals().Registered)
+		}
+		b.check()
+	})
+}

@@ -1,0 +1,83 @@
+package classes
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/program"
+)
+
+// Live sets and their copies find what maps have, the farthest-reaching first, and all that is put in
+// order is paid for by changes.
+func TestLiveSetsAreMaps(t *testing.T) {
+	type pair struct {
+		live  *live
+		model map[*Holder]bool
+		paid  int // changes of this one and of what it is a copy of, and what copies may cost
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var o Roster
+		for i := range 60 {
+			r := &Holder{reach: uint64(i % 7), Serial: uint64(i), mark: mark{i, lookup.Hash(i * i)}}
+			o.Of = append(o.Of, r)
+		}
+		sets := []*pair{{new(live), map[*Holder]bool{}, 0}}
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			s := rapid.SampledFrom(sets).Draw(t, "set")
+			switch rapid.IntRange(0, 40).Draw(t, "do") {
+			case 0:
+				c := &pair{s.live.clone(&o), maps.Clone(s.model), fewPrograms}
+				s.paid += fewPrograms
+				sets = append(sets, c)
+			case 1:
+				want := slices.SortedFunc(maps.Keys(s.model), func(a, b *Holder) int {
+					return cmp.Or(-cmp.Compare(a.reach, b.reach), -cmp.Compare(a.Serial, b.Serial))
+				})
+				s.paid += len(want)
+				s.live.sort(&o)
+				require.Equal(t, want, slices.Collect(s.live.search))
+			default:
+				r := rapid.SampledFrom(o.Of).Draw(t, "program")
+				if s.model[r] {
+					delete(s.model, r)
+					s.live.drop(r)
+				} else {
+					s.model[r] = true
+					s.live.put(r)
+				}
+				s.paid++
+			}
+			require.Len(t, s.model, s.live.n)
+			require.LessOrEqual(t, s.live.looked, s.paid)
+			var sum lookup.Hash
+			for r := range s.model {
+				require.True(t, s.live.Bits.Has(r.Number))
+				sum += r.Hash
+			}
+			require.Equal(t, sum, s.live.Hash)
+		}
+	})
+}
+
+// An order that lacks a program, or has another one, is noticed.
+func TestOrderIsRecounted(t *testing.T) {
+	for _, spoil := range []func(b *board){
+		func(b *board) { b.held.Live.order.Delete(reaching{b.on[1].reach, b.on[1]}) },
+		func(b *board) { b.held.Live.order.ReplaceOrInsert(reaching{7, &Holder{Serial: 77}}) },
+	} {
+		b := newBoard(t)
+		for id := range program.ID(3) {
+			b.place(id, "{[0-0 - 7-7]}", 0, 64*uint64(id+1))
+		}
+		b.held.Live.sort(&b.roster)
+		b.check()
+		spoil(b)
+		require.ErrorContains(t, b.recount(), "number of programs by how far they reach")
+	}
+}

@@ -1,0 +1,100 @@
+package corepeaks
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device/internal/audit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Peaks are those of a map of cores, have one form whichever way they were raised, and do
+// not change when others are made of them.
+func TestPeaksAreThoseOfAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type step struct {
+			peaks *Peaks
+			model map[l1.Core]uint64
+		}
+		steps := []step{{nil, map[l1.Core]uint64{}}}
+		for range rapid.IntRange(1, 12).Draw(t, "raises") {
+			last := steps[len(steps)-1]
+			next := step{last.peaks, maps.Clone(last.model)}
+			cores, bytes := someCores(t), uint64(rapid.IntRange(1, 4).Draw(t, "bytes"))
+			for core := range cores.All() {
+				next.model[core] = max(next.model[core], bytes)
+			}
+			next.peaks = next.peaks.RaiseOn(cores, bytes)
+			require.Same(t, next.peaks, next.peaks.RaiseOn(cores, bytes), "what is known already changes nothing")
+			steps = append(steps, next)
+		}
+		for _, s := range steps {
+			var form audit.Audit
+			s.peaks.Check(&form)
+			require.NoError(t, form.Err)
+			for x := range 40 {
+				for y := range 10 {
+					core := l1.Core{X: uint8(x), Y: uint8(y)}
+					require.Equal(t, s.model[core], s.peaks.At(core), "%v", core)
+				}
+			}
+			again := (*Peaks)(nil)
+			cores := slices.SortedFunc(maps.Keys(s.model), l1.Core.Compare)
+			for _, core := range slices.Backward(cores) {
+				again = again.raise(l1.CoreRange{Start: core, End: core}, s.model[core])
+			}
+			require.True(t, s.peaks.Equal(again))
+		}
+	})
+}
+
+// Each row spoils the form of peaks; a check that misses it is worth nothing.
+func TestPeaksAreRecounted(t *testing.T) {
+	for _, test := range []struct {
+		want  string // in the error
+		spoil func(p *Peaks)
+	}{
+		{"first column with peaks, after others", func(p *Peaks) { p.bands = append(p.bands, p.bands[0]) }},
+		{"first column with peaks, after others", func(p *Peaks) { p.bands[0].from = 99 }},
+		{"columns with equal peaks that stand apart", func(p *Peaks) {
+			b := p.bands[len(p.bands)-1]
+			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
+		}},
+		{"end of rows with a peak, after others", func(p *Peaks) { p.bands[0].rows = append(p.bands[0].rows, p.bands[0].rows[0]) }},
+		{"end of rows with a peak, after others", func(p *Peaks) {
+			b := &p.bands[0]
+			last := b.rows[len(b.rows)-1]
+			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
+		}},
+		{"peak of the last rows", func(p *Peaks) { p.bands[0].rows = append(p.bands[0].rows, stretch{99, 0}) }},
+		{"peak of the last rows", func(p *Peaks) { p.bands = append(p.bands, band{from: 99, to: 99}) }},
+	} {
+		var good, bad audit.Audit
+		var none *Peaks
+		p := none.RaiseOn(l1.Rect(0, 0, 3, 7).Cores(), 4096).RaiseOn(l1.Rect(1, 1, 2, 2).Cores(), 8192)
+		p.Check(&good)
+		require.NoError(t, good.Err)
+		test.spoil(p)
+		p.Check(&bad)
+		require.ErrorContains(t, bad.Err, test.want)
+	}
+}
+
+// someCores draws cores of a real board or of one with columns beyond a grid.
+func someCores(t *rapid.T) (cores l1.CoreSet) {
+	wide := rapid.Bool().Draw(t, "wide")
+	for range rapid.IntRange(1, 3).Draw(t, "rectangles") {
+		x := rapid.IntRange(0, 6).Draw(t, "x")
+		if wide {
+			x += 30
+		}
+		y := rapid.IntRange(0, 8).Draw(t, "y")
+		w, h := rapid.IntRange(0, 2).Draw(t, "columns"), rapid.IntRange(0, 8-y).Draw(t, "rows")
+		cores = cores.Union(l1.Rect(uint8(x), uint8(y), uint8(x+w), uint8(y+h)).Cores())
+	}
+	return cores
+}

@@ -1,0 +1,120 @@
+package heap
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// An Allocation is a Buffer that is live on a device, in the form that can be
+// counted. It never changes.
+type Allocation struct {
+	fit.Buffer
+	serial uint64
+	hash   lookup.Hash
+	Charge uint64          // bounds what it adds to any sum, in bytes
+	placed *classes.Holder // its parts; nil if it has none or is backing
+	Span   l1.Range        // from the first byte of the parts to the last; empty if they have none, and then where they start
+	users  int             // devices that have it
+	at     int             // in heaps.live, among those of its id
+	place  int             // in the freeings that met it last
+}
+
+// newAllocation returns the form of a plain buffer whose bytes add up to 2^63-1 at most. It
+// returns false if a sum of what they are on cores is above that.
+func newAllocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
+	a := &Allocation{Buffer: b}
+	var sum uint64
+	for p := range b.All() {
+		sum += p.Range.Len() * uint64(p.Cores.Len())
+		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
+			if a.Span.IsEmpty() {
+				a.Span = p.Range
+			}
+			a.Span = l1.Range{Start: min(a.Span.Start, p.Range.Start), End: max(a.Span.End, p.Range.End)}
+		}
+	}
+	if b.Unsized {
+		a.Span = startOf(&b)
+	}
+	a.Charge = max(b.Size, sum)
+	a.serial = n.Next()
+	a.hash = n.Of(a.serial)
+	if b.Backing || sum == 0 {
+		return a, true
+	}
+	takes, ok := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
+		for p := range b.All() {
+			if !yield(p.Cores, p.Range) {
+				return
+			}
+		}
+	})
+	a.placed = classes.HolderOf(takes)
+	return a, ok
+}
+
+// startOf returns the lowest address of an unsized buffer, as an empty range.
+func startOf(b *fit.Buffer) l1.Range {
+	low := uint64(math.MaxUint64)
+	for p := range b.All() {
+		if !p.Cores.IsEmpty() {
+			low = min(low, p.Range.Start)
+		}
+	}
+	return l1.Range{Start: low, End: low}
+}
+
+// id returns the serial number, 0 for none.
+func (a *Allocation) id() uint64 {
+	if a == nil {
+		return 0
+	}
+	return a.serial
+}
+
+// InTheWay reports whether programs are judged by the buffer.
+func (a *Allocation) InTheWay() bool { return a.placed != nil || a.Unsized && a.Stands() }
+
+// Takes returns what the buffer takes of L1: nothing if it backs another one.
+func (a *Allocation) Takes() program.Footprint {
+	if a.placed == nil {
+		return program.Footprint{}
+	}
+	return classes.OccupiedBy(a.placed)
+}
+
+// Copy returns the Buffer with Parts that a caller may write.
+func (a *Allocation) Copy() fit.Buffer { return a.Plain() }
+
+// equal reports whether the allocation is of a plain buffer, whatever its id.
+func (a *Allocation) equal(b *fit.Buffer) bool {
+	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
+		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
+		slices.EqualFunc(a.Parts, b.Parts, func(p, q fit.Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
+}
+
+// Freeings are the buffers that devices are to lose: different ones may have different buffers
+// of one id. The zero freeings are none.
+type Freeings []freeing
+
+// A freeing is a buffer and the devices that are to lose it.
+type freeing struct {
+	Buffer *Allocation
+	Slots  bitset.Set
+}
+
+// Of returns the freeing of a buffer, a new one of no device if there is none.
+func (o *Freeings) Of(a *Allocation) *freeing {
+	if a.place >= len(*o) || (*o)[a.place].Buffer != a {
+		a.place = len(*o)
+		*o = append(*o, freeing{Buffer: a})
+	}
+	return &(*o)[a.place]
+}

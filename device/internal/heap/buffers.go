@@ -1,0 +1,79 @@
+package heap
+
+import (
+	"iter"
+
+	"github.com/google/btree"
+
+	"github.com/cbl1/cbl1/fit"
+)
+
+// buffers are those of a heap by their ids. A copy of them costs nothing, and what is changed
+// afterwards is copied then: so devices that part copy what differs. The zero buffers are none.
+type buffers struct {
+	tree *btree.BTreeG[named]
+}
+
+// named is a buffer and its id.
+type named struct {
+	id fit.BufferID
+	a  *Allocation
+}
+
+// find returns the buffer with an id, nil if there is none.
+func (b *buffers) find(id fit.BufferID) *Allocation {
+	if b.tree == nil {
+		return nil
+	}
+	at, _ := b.tree.Get(named{id: id})
+	return at.a
+}
+
+// put adds a buffer, in the place of one with the same id.
+func (b *buffers) put(id fit.BufferID, a *Allocation) {
+	if b.tree == nil {
+		b.tree = btree.NewG(orderDegree, func(a, b named) bool { return a.id < b.id })
+	}
+	b.tree.ReplaceOrInsert(named{id, a})
+}
+
+// drop takes the buffer with an id out.
+func (b *buffers) drop(id fit.BufferID) { b.tree.Delete(named{id: id}) }
+
+// len returns the number of buffers.
+func (b *buffers) len() int {
+	if b.tree == nil {
+		return 0
+	}
+	return b.tree.Len()
+}
+
+// all returns them by id.
+func (b *buffers) all() iter.Seq2[fit.BufferID, *Allocation] {
+	return func(yield func(fit.BufferID, *Allocation) bool) {
+		if b.tree != nil {
+			b.tree.Ascend(func(at named) bool { return yield(at.id, at.a) })
+		}
+	}
+}
+
+// clone returns an independent copy. It writes to b, but to nothing that a reader looks at.
+func (b *buffers) clone() (out buffers) {
+	if b.tree != nil {
+		out.tree = b.tree.Clone()
+	}
+	return out
+}
+
+// equal reports whether both are the same.
+func (b *buffers) equal(o *buffers) bool {
+	if b.len() != o.len() {
+		return false
+	}
+	for id, a := range b.all() {
+		if o.find(id) != a {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,238 @@
+package heap
+
+import (
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Heap is the set of buffers that live on a device. Devices with the same buffers
+// share one, which is changed in place as long as they change together; it is found
+// along the ways that lead to it, or by its hash and a comparison, so that devices which
+// come to the same buffers one by one meet again.
+// nil has none.
+type Heap struct {
+	lookup.Crossing[Heap]
+	hash   lookup.Hash // of its buffers
+	users  int         // devices that have it
+	place  int         // in the moves that met it last
+	live   buffers
+	totals fit.BufferTotals
+	charge uint64
+	placed classes.Partition // the parts of buffers of the kinds that Tracked has
+
+	// Kernels and the reserved area lie below free, everything else above, on any core.
+	order Order
+	free  l1.Range
+
+	// What is tracked on a device with this heap, by what its dispatches left.
+	tracked map[*residue.Residue]residue.Tracked
+	last    *residue.Residue // of which it was asked last
+	known   residue.Tracked  // what is tracked with it
+}
+
+// maxTracked is how many answers a heap remembers: one for each program of a model that
+// takes its turn.
+const maxTracked = residue.MaxResidues
+
+// Find returns the buffer with an id, nil if there is none.
+func (h *Heap) Find(id fit.BufferID) *Allocation {
+	if h == nil {
+		return nil
+	}
+	return h.live.find(id)
+}
+
+// Sorted returns the buffers by id.
+func (h *Heap) Sorted() []*Allocation {
+	if h == nil {
+		return nil
+	}
+	out := make([]*Allocation, 0, h.live.len())
+	for _, a := range h.live.all() {
+		out = append(out, a)
+	}
+	return out
+}
+
+// Sums returns the figures of the buffers.
+func (h *Heap) Sums() fit.BufferTotals {
+	if h == nil {
+		return fit.BufferTotals{}
+	}
+	return h.totals
+}
+
+// Charged returns a bound of what the buffers add to any sum. It is below 2^63.
+func (h *Heap) Charged() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.charge
+}
+
+// Gap returns the addresses above all kernels and the reserved area and below everything
+// else, on any core.
+func (h *Heap) Gap() l1.Range {
+	if h == nil {
+		return Anywhere()
+	}
+	return h.free
+}
+
+// Classes returns the classes of cores that buffers of the kinds that Tracked has lie on.
+func (h *Heap) Classes() []classes.Seat {
+	if h == nil {
+		return nil
+	}
+	return h.placed.Classes
+}
+
+// InTheWay returns the buffers that programs are judged by, as they are now. It writes to h.
+func (h *Heap) InTheWay() Order {
+	if h == nil {
+		return Order{}
+	}
+	return h.order.clone()
+}
+
+// Above calls do with the buffers that stand above circular buffers, by their first byte,
+// until it returns false.
+func (h *Heap) Above(do func(*Allocation) bool) {
+	if h.order.above != nil {
+		h.order.above.Ascend(do)
+	}
+}
+
+// Version returns the name of what is in the heap, given to no other content of one; 0 of no buffers.
+func (h *Heap) Version() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.Name
+}
+
+// change puts a buffer in or takes one out; one of the two is nil.
+func (h *Heap) change(add, drop *Allocation) {
+	h.tracked, h.last = nil, nil
+	if add != nil {
+		h.live.put(add.ID, add)
+		h.hash += add.hash
+		h.charge += add.Charge
+		h.totals.Add(&add.Buffer)
+		if add.placed != nil && !add.Kind.Below() {
+			h.placed.Add(add.placed)
+		}
+		if add.InTheWay() {
+			h.order.add(add)
+			h.free = h.order.free()
+		}
+		return
+	}
+	h.live.drop(drop.ID)
+	h.hash -= drop.hash
+	h.charge -= drop.Charge
+	h.totals.Drop(&drop.Buffer)
+	if drop.placed != nil && !drop.Kind.Below() {
+		h.placed.Remove(drop.placed)
+	}
+	if drop.InTheWay() {
+		h.order.Drop(drop)
+		h.free = h.order.free()
+	}
+}
+
+// newHeap returns a heap without buffers, under a name.
+func newHeap(name uint64) *Heap {
+	h := &Heap{placed: classes.Partition{Footprint: classes.OccupiedBy}, free: Anywhere()}
+	h.Self, h.Name = h, name
+	return h
+}
+
+// after returns the hash and the number of buffers after a change.
+func (h *Heap) after(add, drop *Allocation) (k lookup.Hash, n int) {
+	if h != nil {
+		k, n = h.hash, h.live.len()
+	}
+	if add != nil {
+		return k + add.hash, n + 1
+	}
+	return k - drop.hash, n - 1
+}
+
+// becomes reports whether h with add, or without drop, is the set of buffers of to.
+func (h *Heap) becomes(to *Heap, add, drop *Allocation) bool {
+	if _, n := h.after(add, drop); n != to.live.len() {
+		return false
+	}
+	for id, a := range to.live.all() {
+		if a == drop || a != add && a != h.Find(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// clone returns a copy. Its name is that of its classes, and h may get another one, so that both
+// are independent: see classes.Partition.Clone.
+func (h *Heap) clone(name uint64) *Heap {
+	out := *h
+	out.Crossing = lookup.Crossing[Heap]{Self: &out, Name: name}
+	out.users, out.tracked, out.last = 0, nil, nil
+	out.live, out.order = h.live.clone(), h.order.clone()
+	out.placed = h.placed.Clone(name)
+	return &out
+}
+
+// TrackedWith returns what the tracked kinds of the heap and what dispatches left hold
+// together.
+func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
+	switch {
+	case h == nil || len(h.placed.Classes) == 0:
+		return left.Tracked()
+	case left == nil:
+		return residue.Tracked{Bytes: h.placed.Bytes, Core: h.placed.Fullest}
+	case left == h.last: // devices in a row mostly hold the same
+		return h.known
+	}
+	sum, ok := h.tracked[left.Keep()]
+	if !ok {
+		sum = h.beside(left)
+		if h.tracked == nil || len(h.tracked) >= maxTracked {
+			h.tracked = map[*residue.Residue]residue.Tracked{}
+		}
+		h.tracked[left] = sum
+	}
+	h.last, h.known = left, sum
+	return sum
+}
+
+// beside lays what dispatches left over the heap. Where all buffers are above, which is
+// nearly always so, only cores that may be fuller than the fullest of both are looked at.
+func (h *Heap) beside(left *residue.Residue) residue.Tracked {
+	sum := residue.Tracked{Bytes: h.placed.Bytes + left.Union(), Core: max(h.placed.Fullest, left.Fullest())}
+	apart := left.End <= h.free.End
+	if apart && left.Fullest()+h.placed.Fullest == sum.Core {
+		return sum
+	}
+	for _, cell := range left.Held() {
+		for _, c := range h.placed.Classes {
+			bound := cell.Bytes + c.Covered.Bytes()
+			if apart && bound <= sum.Core || !cell.Cores.Overlaps(c.Cores) {
+				continue
+			}
+			if !apart {
+				shared := uint64(0)
+				for _, r := range cell.Ranges {
+					shared += c.Covered.BytesIn(r)
+				}
+				sum.Bytes -= shared * uint64(cell.Cores.Intersect(c.Cores).Len())
+				bound -= shared
+			}
+			sum.Core = max(sum.Core, bound)
+		}
+	}
+	return sum
+}

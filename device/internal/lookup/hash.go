@@ -1,0 +1,42 @@
+package lookup
+
+import (
+	"hash/maphash"
+)
+
+// A Hash is a number by which things are found that may be equal. Equal things have
+// equal hashes. Different ones may have equal hashes too, so that nothing is believed
+// for its hash: see Shelf.
+//
+// The hash of a set is the sum of the hashes of what is in it. It does not depend on the
+// order in which that came.
+type Hash uint64
+
+// Hashes gives hashes to numbers. They are different in each fleet, so that nobody can
+// choose programs whose hashes meet and make them slow.
+type Hashes struct {
+	seed  maphash.Seed
+	Blind bool // of tests: every hash is 0
+}
+
+// Alike reports whether all hashes are the same.
+func (h *Hashes) Alike() bool { return h.Blind || everythingMeets }
+
+// Of returns the hash of a number. The first call writes.
+func (h *Hashes) Of(n uint64) Hash {
+	if h.Alike() {
+		return 0
+	}
+	if h.seed == (maphash.Seed{}) {
+		h.seed = maphash.MakeSeed()
+	}
+	return Hash(maphash.Comparable(h.seed, n))
+}
+
+// Mix is the finisher of splitmix64: a bijection that looks random.
+func Mix(x Hash) Hash {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,280 @@
+package residue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device/internal/audit"
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A toyLeft is who was the last writer, by kind and core.
+type toyLeft map[toySpot]program.ID
+
+type toySpot struct {
+	kind program.Kind
+	core l1.Core
+}
+
+// toyWrites returns who writes where, if these are the pieces.
+func toyWrites(t require.TestingT, pieces []Piece) toyLeft {
+	out := toyLeft{}
+	for _, w := range pieces {
+		require.False(t, w.Cores.IsEmpty())
+		for c := range w.Cores.All() {
+			at := toySpot{w.Kind, c}
+			if _, twice := out[at]; twice {
+				require.Fail(t, "written twice in a kind", at)
+			}
+			out[at] = w.Program.ID()
+		}
+	}
+	return out
+}
+
+// toyHolders are devices that hold residues, with a model of each.
+type toyHolders struct {
+	numbers  lookup.Numbers
+	residues Book
+	left     [3]*Residue
+	model    [3]toyLeft
+}
+
+// write has over written on some devices.
+func (f *toyHolders) write(t require.TestingT, on []int, over *Residue) {
+	for _, d := range on {
+		if f.model[d] = maps.Clone(f.model[d]); f.model[d] == nil {
+			f.model[d] = toyLeft{}
+		}
+		maps.Copy(f.model[d], toyWrites(t, over.Written()))
+	}
+	f.put(on, over)
+}
+
+// put is write without the models. It does what a fleet does.
+func (f *toyHolders) put(on []int, over *Residue) {
+	under := f.left[on[0]]
+	together := under != nil && under.Users == len(on)
+	for _, d := range on {
+		together = together && f.left[d] == under
+	}
+	alone := together && f.residues.Scattered()
+	if alone && under.MayTake(over) {
+		to := f.residues.Rewrite(under, over)
+		for _, d := range on {
+			f.left[d] = to
+		}
+		return
+	}
+	known := map[*Residue]*Residue{}
+	for _, d := range on {
+		from := f.left[d]
+		if known[from] == nil {
+			known[from] = f.residues.Over(from, over, alone, &f.numbers)
+		}
+		f.hold(d, known[from])
+	}
+}
+
+// hold gives a device another residue.
+func (f *toyHolders) hold(d int, to *Residue) {
+	f.left[d].Take(-1)
+	to.Take(1)
+	f.left[d] = to
+}
+
+// drawPieces draws a program that writes each core with the same bytes, in a kind or in two.
+func drawPieces(t *rapid.T, n *lookup.Numbers, id program.ID) []Piece {
+	first := rapid.SampledFrom([]program.Kind{program.CircularBuffer, program.CircularBuffer, program.DataflowBuffer}).Draw(t, "first")
+	kinds := rapid.SampledFrom([][]program.Kind{{first}, {first}, {program.Scratchpad}, {first, program.Scratchpad}}).Draw(t, "kinds")
+	var cbs []program.CB
+	for _, kind := range kinds {
+		x := rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "x")
+		cores := fmt.Sprintf("{[%d-0 - %d-%d]}", x, rapid.IntRange(x, 17).Draw(t, "to"), rapid.IntRange(0, 1).Draw(t, "rows"))
+		c := toyCB(kind, cores, 32*rapid.Uint64Range(0, 2).Draw(t, "size"))
+		c.Global = rapid.IntRange(0, 5).Draw(t, "global") == 0
+		cbs = append(cbs, c)
+	}
+	return toyPieces(t, n, id, cbs...)
+}
+
+// Whatever is written, together or not, in place or not, on each core the last writer of a kind is left,
+// and what is kept of it is what a recount finds. Devices with the same have the same residue.
+func TestResidues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := toyHolders{}
+		f.numbers.Blind = rapid.IntRange(0, 9).Draw(t, "blind") == 0
+		pieces := make([][]Piece, 4) // of programs 0..3
+		for id := range pieces {
+			pieces[id] = drawPieces(t, &f.numbers, program.ID(id))
+		}
+		scattered := rapid.Bool().Draw(t, "scattered")
+		sets := rapid.SampledFrom([][]int{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {1, 0}, {0}, {1}, {2}})
+		devices := func(t *rapid.T) []int {
+			if scattered {
+				f.residues.Doubt()
+			}
+			return sets.Draw(t, "devices")
+		}
+		draw := func(t *rapid.T) int { return rapid.IntRange(0, len(pieces)-1).Draw(t, "program") }
+		t.Repeat(map[string]func(*rapid.T){
+			"write": func(t *rapid.T) { f.write(t, devices(t), f.residues.Of(pieces[draw(t)], &f.numbers)) },
+			"write what is larger": func(t *rapid.T) {
+				a, b := draw(t), draw(t)
+				before := slices.Clone(pieces[a])
+				r := f.residues.Of(Larger(Larger(nil, pieces[a]), pieces[b]), &f.numbers)
+				for i, w := range before {
+					require.True(t, w.Cores.Equal(pieces[a][i].Cores), "they are the program's")
+				}
+				requireLarger(t, r.Written(), pieces[a], pieces[b])
+				f.write(t, devices(t), r)
+			},
+			"take away": func(t *rapid.T) {
+				id := program.ID(draw(t))
+				for _, d := range devices(t) {
+					held := slices.Contains(slices.Collect(maps.Values(f.model[d])), id)
+					rest, gone := f.residues.Without(f.left[d], id, &f.numbers)
+					require.Equal(t, held, gone != nil)
+					if !held {
+						require.Same(t, f.left[d], rest)
+						continue
+					}
+					require.Equal(t, id, gone.ID())
+					f.model[d] = maps.Clone(f.model[d])
+					maps.DeleteFunc(f.model[d], func(_ toySpot, o program.ID) bool { return o == id })
+					f.hold(d, rest)
+				}
+			},
+			"keep": func(t *rapid.T) {
+				r := f.left[rapid.IntRange(0, 2).Draw(t, "device")]
+				kept, was := r.Keep(), toyWrites(t, r.Written())
+				f.write(t, devices(t), f.residues.Of(pieces[draw(t)], &f.numbers))
+				require.Equal(t, was, toyWrites(t, kept.Written()))
+			},
+			"copy": func(t *rapid.T) {
+				if r := f.left[0]; r != nil {
+					was, now := r.Copied(), toyWrites(t, r.Written())
+					f.write(t, devices(t), f.residues.Of(pieces[draw(t)], &f.numbers))
+					require.Equal(t, now, toyWrites(t, was.Written()))
+				}
+			},
+			"": func(t *rapid.T) {
+				var a audit.Audit
+				counts := Counts{}
+				scattered = scattered || f.residues.Scattered() // it has changed something in place, perhaps
+				for d, r := range f.left {
+					have := toyWrites(t, r.Written())
+					if !maps.Equal(f.model[d], have) {
+						require.Equal(t, f.model[d], have)
+					}
+					if d%2 == 0 {
+						r.Held() // so that it is counted too
+					}
+					counts.Count(&a, r)
+					if !scattered && d > 0 && maps.Equal(f.model[d], f.model[0]) {
+						require.Same(t, f.left[0], r)
+					}
+				}
+				f.residues.CheckKnown(&a)
+				require.NoError(t, a.Err)
+				for _, r := range f.left {
+					users := 0
+					for _, o := range f.left {
+						if o == r {
+							users++
+						}
+					}
+					require.True(t, r == nil || r.Users == users)
+				}
+			},
+		})
+	})
+}
+
+// What changes in place has circular buffers alone, and a copy of it stays.
+func TestLooseResidues(t *testing.T) {
+	var f toyHolders
+	all, a := []int{0, 1, 2}, audit.Audit{}
+	write := func(id program.ID, cbs ...program.CB) {
+		f.residues.Doubt()
+		f.write(t, all, f.residues.Of(toyPieces(t, &f.numbers, id, cbs...), &f.numbers))
+		Counts{}.Count(&a, f.left[0])
+		require.NoError(t, a.Err)
+		require.Equal(t, f.model[0], toyWrites(t, f.left[0].Written()))
+	}
+	for id, cores := range []string{"{[0-0 - 3-1]}", "{[2-0 - 5-1]}"} {
+		write(program.ID(id), toyCB(program.CircularBuffer, cores, 64))
+	}
+	loose := f.left[0]
+	copied, was := loose.Copied(), toyWrites(t, loose.Written())
+	write(2, toyCB(program.CircularBuffer, "{[1-1 - 2-1]}", 128))
+	require.Same(t, loose, f.left[0])
+	require.Equal(t, was, toyWrites(t, copied.Written()))
+	write(3, toyCB(program.CircularBuffer, "{[1-0 - 1-0]}", 32), toyCB(program.Scratchpad, "{[0-0 - 0-0]}", 32))
+	require.NotSame(t, loose, f.left[0])
+	require.EqualValues(t, 32, f.left[0].Others())
+}
+
+// Residues that hardly ever come again are remembered by nobody, and change in place. Those that do come
+// again are, after a while, and devices that do the same share one.
+func TestScatteredResidues(t *testing.T) {
+	if new(lookup.Hashes).Alike() {
+		t.Skip("all of it meets")
+	}
+	var f toyHolders
+	var programs [16]*Residue
+	for k := range programs {
+		cores := fmt.Sprintf("{[%d-0 - %d-%d]}", k, 17-k%3, k%2)
+		programs[k] = f.residues.Of(toyPieces(t, &f.numbers, program.ID(k), toyCB(program.CircularBuffer, cores, uint64(64*(k+1)))), &f.numbers)
+	}
+	order, all := uint64(1), []int{0, 1, 2}
+	scattered := func() {
+		order = order*6364136223846793005 + 1442695040888963407
+		f.put(all, programs[order>>60])
+	}
+	for range 1000 {
+		scattered()
+	}
+	require.True(t, f.residues.Scattered())
+	known, ways := f.residues.known.Len(), len(f.residues.writings)
+	require.Less(t, known, 100)
+	for range 1000 {
+		scattered()
+	}
+	require.Equal(t, []int{known, ways}, []int{f.residues.known.Len(), len(f.residues.writings)})
+	for range 100 {
+		for _, p := range programs {
+			for d := range all {
+				f.put([]int{d}, p)
+			}
+		}
+	}
+	require.False(t, f.residues.Scattered())
+	require.Same(t, f.left[0], f.left[1])
+	require.Greater(t, f.residues.known.Len(), known)
+}
+
+// requireLarger requires that have is, core by core, what the larger of two programs leaves, the
+// second of equals.
+func requireLarger(t require.TestingT, have []Piece, first, second []Piece) {
+	who, bytes := toyLeft{}, map[toySpot]uint64{}
+	for _, w := range slices.Concat(first, second) {
+		for c := range w.Cores.All() {
+			at, n := toySpot{w.Kind, c}, uint64(0)
+			if g, ok := w.Program.Occupied(w.Kind).On(c); ok {
+				n = g.Bytes()
+			}
+			if n >= bytes[at] {
+				who[at], bytes[at] = w.Program.ID(), n
+			}
+		}
+	}
+	require.Equal(t, who, toyWrites(t, have))
+}

@@ -1,0 +1,241 @@
+package residue
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A writer is what the dispatch of a program writes on some cores, in one kind. There is
+// one for each group of cores of a registration, so that equal ones are the same.
+type writer struct {
+	Program *program.Program
+	name    uint64 // serial number of the program's registration
+	Kind    program.Kind
+	Group   program.Group // what it has there; without ranges if it has only global CBs
+	hash    lookup.Hash   // of the writer
+}
+
+// end returns the end of the highest range on each core, 0 if there is none.
+func (w *writer) end() uint64 {
+	if n := w.Group.NumRanges(); n > 0 {
+		return w.Group.Range(n - 1).End
+	}
+	return 0
+}
+
+// A plane says of each core who was the last writer of a kind. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
+//
+//	claims  1: A on 3 cores   2: nobody   3: B on 1 core      cores  1 1 3
+//	                                                                 1 . .
+//
+// The numbers in a block hold no pointers, so that a copy costs a few cache lines, and
+// sums over cores are sums over claims.
+type plane struct {
+	claims []claim
+	blocks []block // by key
+}
+
+// A claim is how many cores a writer has. One without cores is free for the next writer.
+type claim struct {
+	*writer
+	cores int
+}
+
+// A block has core x-y at (x%16)*16 + y%16, as far as the last column that was written.
+type block struct {
+	key  uint8    // x/16 in the high half, y/16 in the low half
+	last []uint32 // 1 + the number of the claim; 0 = nobody
+}
+
+// A place is where a core lies in a plane: the key of its block, and the position there.
+type place uint16
+
+func placeOf(c l1.Core) place {
+	return place(c.X&0xf0|c.Y>>4)<<8 | place(c.X&15)<<4 | place(c.Y&15)
+}
+
+func (at place) key() uint8 { return uint8(at >> 8) }
+
+// core returns the core that lies there.
+func (at place) core() l1.Core {
+	return l1.Core{X: at.key()&0xf0 | uint8(at>>4)&15, Y: at.key()<<4 | uint8(at)&15}
+}
+
+// on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product,
+// so that a large one costs as much as one column and one row of it.
+func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
+	for r := range cores.Ranges().All() {
+		var columns, rows lookup.Hash
+		for x := int(r.Start.X); x <= int(r.End.X); x++ {
+			columns += hashOfColumn(uint8(x))
+		}
+		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
+			rows += hashOfRow(uint8(y))
+		}
+		sum += w.hash * columns * rows
+	}
+	return sum
+}
+
+func hashOfColumn(x uint8) lookup.Hash { return lookup.Mix(lookup.Hash(x)) }
+func hashOfRow(y uint8) lookup.Hash    { return lookup.Mix(lookup.Hash(y) + 256) }
+
+func (p *plane) seek(key uint8) (int, bool) {
+	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint8) int { return int(b.key) - int(key) })
+}
+
+// on returns the last writer of a core, nil if there was none.
+func (p *plane) on(c l1.Core) *writer {
+	at := placeOf(c)
+	if i, ok := p.seek(at.key()); ok && int(at&0xff) < len(p.blocks[i].last) {
+		return p.writer(p.blocks[i].last[at&0xff])
+	}
+	return nil
+}
+
+// writer returns the writer with a number, nil if that is 0.
+func (p *plane) writer(number uint32) *writer {
+	if number == 0 {
+		return nil
+	}
+	return p.claims[number-1].writer
+}
+
+// all yields each core that was written.
+func (p *plane) all(yield func(place, *writer) bool) {
+	for _, b := range p.blocks {
+		for at, number := range b.last {
+			if number != 0 && !yield(place(b.key)<<8|place(at), p.writer(number)) {
+				return
+			}
+		}
+	}
+}
+
+// clone returns a copy that may be written, with room for some claims more.
+func (p *plane) clone() plane {
+	const more = 8
+	if p.blocks == nil {
+		return plane{}
+	}
+	out := plane{append(make([]claim, 0, len(p.claims)+more), p.claims...), slices.Clone(p.blocks)}
+	for i := range out.blocks {
+		out.blocks[i].last = slices.Clone(out.blocks[i].last)
+	}
+	return out
+}
+
+// A loss is what writers had that others wrote over.
+type loss struct {
+	cores     int
+	bytes     uint64
+	hash      lookup.Hash // of each writer, times its cores
+	core, end uint64      // bytes on a core, and the highest end, of those that have nothing left: the largest
+}
+
+// paint has writers write some cores each of a plane that may be written. They are of one kind.
+// Cost: O(claims, and cores that are written).
+func (p *plane) paint(l *loss, pieces ...Piece) {
+	free := 0 // no claim before it is free
+	for _, w := range pieces {
+		for free < len(p.claims) && p.claims[free].cores > 0 {
+			free++
+		}
+		if free == len(p.claims) {
+			p.claims = append(p.claims, claim{})
+		}
+		p.claims[free] = claim{writer: w.writer}
+		p.write(l, free, w.Cores)
+	}
+}
+
+// write gives cores to a claim.
+func (p *plane) write(l *loss, to int, cores l1.CoreSet) {
+	for first, word := range cores.Words() {
+		p.writeWord(l, uint32(to+1), first, word)
+	}
+	p.claims[to].cores += cores.Len()
+}
+
+// writeWord gives the cores of a word, as l1.CoreSet.Words yields them, to the claim with a number.
+func (p *plane) writeWord(l *loss, number uint32, first l1.Core, word uint64) {
+	at := placeOf(first)
+	b := p.block(at.key())
+	last := int(at&0xff) + 63 - bits.LeadingZeros64(word)
+	if missing := (last | 15) + 1 - len(b.last); missing > 0 {
+		b.last = append(b.last, make([]uint32, missing)...)
+	}
+	numbers := b.last[at&0xff:]
+	had, n := uint32(0), 0 // whose the last cores were, and how many
+	for ; word != 0; word &= word - 1 {
+		i := bits.TrailingZeros64(word)
+		if numbers[i] != had {
+			p.lose(l, had, n)
+			had, n = numbers[i], 0
+		}
+		n++
+		numbers[i] = number
+	}
+	p.lose(l, had, n)
+}
+
+// lose takes n cores from the claim with a number.
+func (p *plane) lose(l *loss, number uint32, n int) {
+	if number == 0 {
+		return
+	}
+	old := &p.claims[number-1]
+	bytes := old.Group.Bytes()
+	l.cores += n
+	l.bytes += bytes * uint64(n)
+	l.hash += old.hash * lookup.Hash(n)
+	if old.cores -= n; old.cores == 0 {
+		l.core, l.end = max(l.core, bytes), max(l.end, old.end())
+		old.writer = nil
+	}
+}
+
+// block returns the block with a key, which is made if there is none.
+func (p *plane) block(key uint8) *block {
+	i, ok := p.seek(key)
+	if !ok {
+		p.blocks = slices.Insert(p.blocks, i, block{key: key})
+	}
+	return &p.blocks[i]
+}
+
+// hash returns the sum of the hashes of the writers, over the cores that were written.
+func (p *plane) hash() (sum lookup.Hash) {
+	for at, w := range p.all {
+		c := at.core()
+		sum += w.hash * hashOfColumn(c.X) * hashOfRow(c.Y)
+	}
+	return sum
+}
+
+// equal reports whether the same writers were the last ones on the same cores.
+func (p *plane) equal(o *plane) bool {
+	same := func(a, b uint32) bool { return p.writer(a) == o.writer(b) }
+	return slices.EqualFunc(p.blocks, o.blocks, func(a, b block) bool { return a.key == b.key && slices.EqualFunc(a.last, b.last, same) })
+}
+
+// pieces adds what each writer has on a plane, by the first core.
+func (p *plane) pieces(out []Piece) []Piece {
+	start := len(out)
+	cores := map[*writer][]l1.Core{}
+	for at, w := range p.all {
+		if cores[w] == nil {
+			out = append(out, Piece{writer: w})
+		}
+		cores[w] = append(cores[w], at.core())
+	}
+	for i := range out[start:] {
+		w := &out[start+i]
+		w.Cores = l1.CoreSetOf(cores[w.writer]...)
+	}
+	return out
+}

@@ -1,0 +1,326 @@
+package residue
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// A Residue is what a device holds after its dispatches. It never changes, unless it is loose. Devices
+// with the same residue point to the same one, which is found by its hash and then compared; see recall.
+// nil holds nothing.
+type Residue struct {
+	Serial uint64      // given to no other
+	Users  int         // devices that have it
+	loose  bool        // only they know it: it is changed in place when they go on together
+	hash   lookup.Hash // a sum over cores; of a loose one over writers, each times its cores
+	pieces []Piece     // what a program or a trace left where nothing was; nil if there are planes
+	planes planes      // what was left over something else
+	n      int         // cores in all planes, at least one
+	bytes  uint64      // of circular buffers, sum over cores
+	other  uint64      // of dataflow buffers and scratchpads
+	charge uint64      // bytes and other
+	all    uint64      // of all kinds, each byte once
+	core   uint64      // of all kinds, each byte once, on the fullest core
+	End    uint64      // of the highest range of any core
+	cells  []cell      // the same, core by core; nil = not worked out yet
+}
+
+// planes are the last writers of each kind.
+type planes [program.Scratchpad + 1]plane
+
+// A Piece is a set of cores on which a program was the last writer of a kind. The program, the kind
+// and the group that it has there are those of the writer.
+type Piece struct {
+	*writer
+	Cores l1.CoreSet
+}
+
+// A cell is a set of cores on which a residue holds the same bytes, of any kind.
+type cell struct {
+	Cores  l1.CoreSet
+	Ranges []l1.Range // merged; at least one
+	Bytes  uint64     // of each core
+}
+
+// Tracked is what lies in the L1 of a device, in bytes, each byte once, without kernels
+// and the reserved area.
+type Tracked struct {
+	Bytes uint64 // summed over cores
+	Core  uint64 // on the fullest core
+}
+
+// Raise returns the larger of both figures, each for itself.
+func (t Tracked) Raise(o Tracked) Tracked {
+	return Tracked{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
+}
+
+// Take notes that n more devices have r, or fewer. nil counts none.
+func (r *Residue) Take(n int) {
+	if r != nil {
+		r.Users += n
+	}
+}
+
+// MayTake reports whether over may be written on r in place: r is loose, and neither of them has anything
+// but circular buffers. The devices that have r must go on together.
+func (r *Residue) MayTake(over *Residue) bool { return r.loose && over.other == 0 }
+
+// Charged bounds what a residue adds to any sum, in bytes.
+func (r *Residue) Charged() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.charge
+}
+
+// Others returns the bytes of dataflow buffers and scratchpads.
+func (r *Residue) Others() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.other
+}
+
+// Union returns the bytes of all kinds, each once.
+func (r *Residue) Union() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.all
+}
+
+// Fullest returns the bytes of all kinds on the fullest core, each once.
+func (r *Residue) Fullest() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.core
+}
+
+// Tracked returns what is tracked where nothing but dispatches left anything.
+func (r *Residue) Tracked() Tracked { return Tracked{Bytes: r.Union(), Core: r.Fullest()} }
+
+// Total returns the bytes of circular buffers, summed over cores.
+func (r *Residue) Total() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.bytes
+}
+
+// Written returns what each writer has, disjoint within a kind. Cost: O(cores).
+func (r *Residue) Written() (out []Piece) {
+	if r == nil || r.pieces != nil {
+		return r.own()
+	}
+	for kind := range r.planes {
+		out = r.planes[kind].pieces(out)
+	}
+	return out
+}
+
+// own returns the pieces of a residue that is made of them.
+func (r *Residue) own() []Piece {
+	if r == nil {
+		return nil
+	}
+	return r.pieces
+}
+
+// fresh returns the planes of a residue, which may be written.
+func (r *Residue) fresh() (out planes) {
+	for kind := range r.planes {
+		out[kind] = r.planes[kind].clone()
+	}
+	out.paint(new(loss), r.pieces)
+	return out
+}
+
+// paint has the writers of pieces write their cores. Pieces of a kind follow each other.
+func (p *planes) paint(l *loss, pieces []Piece) {
+	for len(pieces) > 0 {
+		kind, n := pieces[0].Kind, 1
+		for n < len(pieces) && pieces[n].Kind == kind {
+			n++
+		}
+		p[kind].paint(l, pieces[:n]...)
+		pieces = pieces[n:]
+	}
+}
+
+// On returns the last writer of circular buffers on a core, nil if there was none.
+func (r *Residue) On(c l1.Core) *writer {
+	if r == nil {
+		return nil
+	}
+	for _, w := range r.pieces {
+		if w.Kind == program.CircularBuffer && w.Cores.Has(c) {
+			return w.writer
+		}
+	}
+	return r.planes[program.CircularBuffer].on(c)
+}
+
+// repaint has over written on a loose residue. Neither of them has anything but circular buffers.
+// Cost: O(claims, and cores of over).
+func (r *Residue) repaint(over *Residue) {
+	var l loss
+	r.planes.paint(&l, over.Written())
+	remain := func(lost, had, came uint64) bool { return lost < had || lost <= came }
+	if !remain(l.core, r.core, over.core) || !remain(l.end, r.End, over.End) { // the largest is gone
+		*r = Residue{Serial: r.Serial, Users: r.Users, loose: true, planes: r.planes}
+		r.sum()
+		r.all = r.bytes
+		return
+	}
+	r.n += over.n - l.cores
+	r.bytes += over.bytes - l.bytes
+	r.hash -= l.hash
+	for _, w := range over.Written() {
+		r.hash += w.hash * lookup.Hash(w.Cores.Len())
+	}
+	r.charge, r.all, r.cells = r.bytes, r.bytes, nil
+	r.core, r.End = max(r.core, over.core), max(r.End, over.End)
+}
+
+// Keep has r stay as it is from now on, and returns it: who keeps it beyond the devices that have it does so.
+func (r *Residue) Keep() *Residue {
+	if r != nil && r.loose {
+		r.loose, r.hash = false, r.digest()
+	}
+	return r
+}
+
+// within reports whether over is written on all cores of r, and is quick: false may be wrong.
+func (r *Residue) within(over *Residue) bool {
+	for _, w := range r.pieces {
+		covers := func(o Piece) bool { return o.Kind == w.Kind && o.Cores.Contains(w.Cores) }
+		if !slices.ContainsFunc(over.pieces, covers) {
+			return false
+		}
+	}
+	return r.pieces != nil
+}
+
+// digest returns the hash by which a residue that is not loose is found.
+func (r *Residue) digest() (sum lookup.Hash) {
+	for _, w := range r.pieces {
+		sum += w.on(w.Cores)
+	}
+	for kind := range r.planes {
+		sum += r.planes[kind].hash()
+	}
+	return sum
+}
+
+// sum works out the figures that are sums or maxima over writers, and the hash of a loose one.
+// The charge is 2^64-1 if a sum does not fit.
+func (r *Residue) sum() {
+	for _, w := range r.pieces {
+		r.writes(w.writer, w.Cores.Len())
+	}
+	for kind := range r.planes {
+		for _, c := range r.planes[kind].claims {
+			r.writes(c.writer, c.cores)
+		}
+	}
+	if r.charge != math.MaxUint64 {
+		r.charge = r.bytes + r.other
+	}
+}
+
+// equal reports whether r and o were left by the same writers on the same cores.
+func (r *Residue) equal(o *Residue) bool {
+	if o.n != r.n || o.bytes != r.bytes {
+		return false
+	}
+	a, b := o.planes, r.planes
+	if o.pieces != nil {
+		a = o.fresh()
+	}
+	if r.pieces != nil {
+		b = r.fresh()
+	}
+	return a.equal(&b)
+}
+
+// Copied returns a residue for reading, as r is now.
+func (r *Residue) Copied() *Residue {
+	to := *r
+	if r.loose {
+		to.planes = r.fresh()
+	}
+	return &to
+}
+
+// equal reports whether the planes of each kind are equal.
+func (p *planes) equal(o *planes) bool {
+	for kind := range p {
+		if !p[kind].equal(&o[kind]) {
+			return false
+		}
+	}
+	return true
+}
+
+// writes takes in what a writer has on n cores.
+func (r *Residue) writes(w *writer, n int) {
+	if n == 0 || r.charge == math.MaxUint64 {
+		return
+	}
+	bytes := w.Group.Bytes()
+	r.n += n
+	r.hash += w.hash * lookup.Hash(n)
+	r.core = max(r.core, bytes)
+	r.End = max(r.End, w.end())
+	sum := &r.bytes
+	if w.Kind != program.CircularBuffer {
+		sum = &r.other
+	}
+	if bytes > (l1.MaxAddr-*sum)/uint64(n) {
+		r.charge = math.MaxUint64
+		return
+	}
+	*sum += bytes * uint64(n)
+}
+
+// Held returns what lies on which cores. It may write, so it is for changes only.
+func (r *Residue) Held() []cell {
+	if r == nil {
+		return nil
+	}
+	if r.cells == nil {
+		r.cells = cellsOf(r.Written())
+	}
+	return r.cells
+}
+
+// cellsOf divides cores by what pieces of any kind hold there.
+func cellsOf(pieces []Piece) (out []cell) {
+	var sets []l1.CoreSet
+	var ranges [][]l1.Range // on each core of a set
+	for _, w := range pieces {
+		if w.Group.NumRanges() > 0 {
+			sets, ranges = append(sets, w.Cores), append(ranges, slices.Collect(w.Group.Ranges()))
+		}
+	}
+	for _, t := range l1.Tiles(sets) {
+		c := cell{Cores: t.Cores, Ranges: ranges[t.In[0]]}
+		if len(t.In) > 1 {
+			var all []l1.Range
+			for _, i := range t.In {
+				all = append(all, ranges[i]...)
+			}
+			c.Ranges = l1.Merge(all)
+		}
+		for _, r := range c.Ranges {
+			c.Bytes += r.Len()
+		}
+		out = append(out, c)
+	}
+	return out
+}
