@@ -10,6 +10,9 @@ import (
 // of one.
 func (f *Fleet) change(slots bitset.Set, n int, old, new *registration) {
 	f.operation++
+	if new != nil {
+		f.enter(new, slots)
+	}
 	affected := f.affected[:0]
 	if n <= len(f.groups) {
 		for slot := range slots.All() {
@@ -32,6 +35,9 @@ func (f *Fleet) change(slots bitset.Set, n int, old, new *registration) {
 	}
 	clear(affected)
 	f.affected = affected[:0]
+	if old != nil {
+		old.exit(slots)
+	}
 	f.publishMeshes()
 }
 
@@ -46,12 +52,6 @@ func (f *Fleet) changeGroup(g *group, slots bitset.Set, old, new *registration) 
 	peak := g.peak
 	peak.reach(&to.totals)
 	f.publish(sub, before, charge, to)
-	if old != nil {
-		old.on.leave(sub)
-	}
-	if new != nil {
-		new.on.enter(sub)
-	}
 	f.move(g, sub, n, to, peak, cores)
 }
 

@@ -104,6 +104,24 @@ func (f *Fleet) retire(r *registration) {
 // newSerial returns a number that was not given out before.
 func (f *Fleet) newSerial() uint64 { return f.numbers.Next() }
 
+// enter notes that r is on these devices as well. Nobody may change the bits from now on.
+func (f *Fleet) enter(r *registration, slots bitset.Set) {
+	if r.on.Empty() {
+		f.share(r, slots)
+	} else {
+		r.on.enter(slots)
+	}
+}
+
+// exit notes that r is not on these devices any more. Where it is on no others, nothing is copied.
+func (r *registration) exit(slots bitset.Set) {
+	if r.on.Subset(slots) {
+		r.on = slotSet{}
+	} else {
+		r.on.leave(slots)
+	}
+}
+
 // share lets r use these bits, which nobody changes from now on, or those of the
 // program before it if they are equal: many programs on many devices would each take
 // as much memory as a Set.

@@ -79,8 +79,7 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Set, n int, err e
 
 // install counts r on n devices of s that do not have it, and returns those.
 func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added Set) {
-	first := r.on.Empty()
-	if first {
+	if r.on.Empty() {
 		if f.programs == nil {
 			f.programs = map[program.ID]*registration{}
 		}
@@ -88,9 +87,6 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added 
 	}
 	f.charge.add(r.Charge, n)
 	f.change(fresh, n, nil, r)
-	if first {
-		f.share(r, fresh)
-	}
 	if n == s.s.n {
 		return s
 	}
