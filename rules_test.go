@@ -67,7 +67,7 @@ func importTable() map[string]row {
 		"cbregion": {ours: []string{"l1"}, outside: []string{btree}},
 		"program":  {ours: []string{"l1"}},
 		"fit":      {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":   {ours: []string{"l1", "cbregion", "program", "fit"}, outside: []string{btree}, never: []string{"encoding", "os"}},
+		"device":   {ours: []string{"l1", "program", "fit"}, never: engine},
 
 		// The layers below a fleet, lowest first.
 		"device/internal/bitset":    {never: engine},

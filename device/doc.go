@@ -174,7 +174,7 @@
 //
 // The command internal/cbl1bounds plays histories that are bad for each line of the first table, in two
 // sizes, and its test counts statements and bytes. Beside it, tests count programs looked at
-// (hidden_test.go), nodes copied (package cbregion), states, groups, contents and steps that are
+// (internal/classes/hidden_test.go), nodes copied (package cbregion), states, groups, contents and steps that are
 // kept (again_test.go), and that nothing is looked for by hash where a way is known (meets_test.go).
 //
 // # Concurrency

@@ -246,7 +246,7 @@ type InvariantError struct {
 }
 
 func (e *InvariantError) Error() string {
-	return fmt.Sprintf("device %d: %s is %d, recounted %d", e.Device, e.What, e.Have, e.Want)
+	return (*audit.Miscount)(e).Error()
 }
 
 func more(n int) string {

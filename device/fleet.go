@@ -62,75 +62,8 @@ type Fleet struct {
 	touched    []*mesh    // scratch
 }
 
-// A registration is a program and the devices that have it; there is at least one.
-type registration struct {
-	classes.Holder
-	spec   *l1.Spec
-	steps  int              // between states that name it
-	left   *residue.Residue // what a dispatch leaves on a device that held nothing
-	laid   bool             // left is known; it is nil without CBs of any kind
-	pieces []residue.Piece  // what left is made of; nil = not worked out yet
-	fit    bool             // it fits beside the buffers with the name, in the mode
-	beside uint64
-	hybrid bool
-	on     slotSet
-	heirs  *lineage // what replaced it, and it others; nil if it never took part
-}
-
-// id returns the serial number, 0 for none.
-func (r *registration) id() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.Serial
-}
-
-// held returns what r holds, nil for none.
-func (r *registration) held() *classes.Holder {
-	if r == nil {
-		return nil
-	}
-	return &r.Holder
-}
-
-// retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
-// states, from where it could return.
-func (f *Fleet) retire(r *registration) {
-	if r.steps == 0 && r.on.Empty() {
-		f.roster.Retire(&r.Holder)
-	}
-}
-
 // newSerial returns a number that was not given out before.
 func (f *Fleet) newSerial() uint64 { return f.numbers.Next() }
-
-// enter notes that r is on these devices as well. Nobody may change the bits from now on.
-func (f *Fleet) enter(r *registration, slots bitset.Set) {
-	if r.on.Empty() {
-		f.share(r, slots)
-	} else {
-		r.on.enter(slots)
-	}
-}
-
-// exit notes that r is not on these devices any more. Where it is on no others, nothing is copied.
-func (r *registration) exit(slots bitset.Set) {
-	if r.on.Subset(slots) {
-		r.on = slotSet{}
-	} else {
-		r.on.leave(slots)
-	}
-}
-
-// share lets r use these bits, which nobody changes from now on, or those of the
-// program before it if they are equal: many programs on many devices would each take
-// as much memory as a Set.
-func (f *Fleet) share(r *registration, on bitset.Set) {
-	if !f.lately.Equal(on) {
-		f.lately = on
-	}
-	r.on = slotSet{f.lately, true}
-}
 
 // NewFleet returns an empty fleet.
 func NewFleet() *Fleet { return &Fleet{} }

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
-	"github.com/stretchr/testify/require"
 )
 
 // Two cores hold the same bytes, of different CBs: each core has its own.

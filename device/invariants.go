@@ -2,6 +2,7 @@ package device
 
 import (
 	"errors"
+
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/heap"
@@ -170,7 +171,7 @@ func (m *mesh) check(t *audit.Audit, again *mesh) {
 	reachedTotals(t, m.peak, now)
 }
 
-// totals holds what is kept of registered programs against a recount.
+// sameTotals holds what is kept of registered programs against a recount.
 func sameTotals(t *audit.Audit, have, want Totals) {
 	audit.Same(t, "registered", have.Registered, want.Registered)
 	audit.Same(t, "reserved", have.Reserved, want.Reserved)
@@ -179,7 +180,7 @@ func sameTotals(t *audit.Audit, have, want Totals) {
 	audit.Same(t, "number of programs", have.Programs, want.Programs)
 }
 
-// peaks holds the high-water marks of registered programs against what there is now.
+// reachedTotals holds the high-water marks of registered programs against what there is now.
 func reachedTotals(t *audit.Audit, have Peaks, now Totals) {
 	t.Reached("registered", have.Registered, now.Registered)
 	t.Reached("reserved", have.Reserved, now.Reserved)

@@ -1,11 +1,12 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/lookup"
-	"slices"
 )
 
 // A recountedState is a state as it was: how its programs are worked out, and where its ways led.
@@ -100,17 +101,6 @@ func (k *knownStates) set(t *audit.Audit, s *state) (set bitset.Set) {
 		k.sets[at.state] = set
 	}
 	return set
-}
-
-// over returns the numbers of programs with what the step puts on and without what it takes off,
-// or the other way round, in place where there is room.
-func (by step) over(b bitset.Set) bitset.Set {
-	for _, r := range [...]*registration{by.old, by.new} {
-		if r != nil {
-			b = b.Flip(r.Number)
-		}
-	}
-	return b
 }
 
 // checkWays verifies that registrations know how many steps name them, that the ways from states

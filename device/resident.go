@@ -57,7 +57,7 @@ func (f *Fleet) lay(r *registration) {
 // are always the same.
 func (f *Fleet) piecesOf(r *registration) []residue.Piece {
 	if r.pieces == nil {
-		r.pieces = residue.PiecesOf(r.Program, r.Serial, &f.numbers)
+		r.pieces = residue.PiecesOf(r.Program, &f.numbers)
 	}
 	return r.pieces
 }

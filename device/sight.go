@@ -31,7 +31,7 @@ func (f *Fleet) settle(s *state) {
 	from.lent = nil
 	if far := from.far(); far || len(from.groups) > 0 {
 		from.content = f.fork(s.content)
-		from.content.Change(s.new.held(), s.old.held())
+		from.content.Change(s.new.holder(), s.old.holder())
 		if far {
 			from.since, s.since = 0, 1
 		}
@@ -66,7 +66,7 @@ func (s *state) far() bool { return s.since >= max(64, s.totals.Programs/2) }
 // is changed then.
 func (f *Fleet) alter(s *state, old, new *registration) {
 	f.own(s)
-	s.content.Change(old.held(), new.held())
+	s.content.Change(old.holder(), new.holder())
 }
 
 // own makes the content of s one that may be changed in place.
@@ -166,6 +166,6 @@ func (v *sight) open(o *classes.Roster) *classes.Content {
 // goOn takes a copy of the content to the state.
 func (v *sight) goOn(t *classes.Content) {
 	for _, by := range slices.Backward(v.steps) {
-		t.Change(by.old.held(), by.new.held())
+		t.Change(by.old.holder(), by.new.holder())
 	}
 }

@@ -1,9 +1,11 @@
 package device
 
 import (
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/lookup"
-	"slices"
 )
 
 // A state is a set of registered programs. Devices with the same programs share
@@ -46,6 +48,17 @@ type state struct {
 type step struct {
 	from     *state        // nil if no device can come from there any more
 	old, new *registration // taken off, put on; either may be nil
+}
+
+// over returns the numbers of programs with what the step puts on and without what it takes off,
+// or the other way round, in place where there is room.
+func (by step) over(b bitset.Set) bitset.Set {
+	for _, r := range [...]*registration{by.old, by.new} {
+		if r != nil {
+			b = b.Flip(r.Number)
+		}
+	}
+	return b
 }
 
 // empty returns the state without programs, where every device starts.

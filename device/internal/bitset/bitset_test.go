@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A bitset answers as a map does, wherever its numbers begin and end, and changes no other
+// A Set answers as a map does, wherever its numbers begin and end, and changes no other
 // one.
 func TestBitset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

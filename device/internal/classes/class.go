@@ -23,7 +23,7 @@ import (
 type Class struct {
 	owner    uint64 // the partition that may change it in place
 	Cores    l1.CoreSet
-	first    l1.Core // of cores
+	first    l1.Core // of Cores
 	N        uint64  // number of cores
 	groups   marks   // the groups of programs that the cores lie in: what the class is
 	Programs int     // programs with a range on these cores; more than 0
@@ -60,7 +60,7 @@ type Partition struct {
 	round   uint64 // the last walk over classes
 
 	live      *live                           // the programs; nil of buffers, of which none is hidden
-	Roster    *Roster                         // of the numbers in class.groups
+	Roster    *Roster                         // of the numbers in Class.groups
 	Footprint func(*Holder) program.Footprint // of which view this is
 }
 
@@ -118,7 +118,7 @@ func (p *Partition) Meet(cores l1.CoreSet, do func(at int) uint64) (free uint64)
 	return free
 }
 
-// meetWide is the rest of meet where cores have no place in a grid. It begins with the last
+// meetWide is the rest of Meet where cores have no place in a grid. It begins with the last
 // class: what do adds or ends is behind.
 func (p *Partition) meetWide(cores l1.CoreSet, free uint64, do func(at int) uint64) uint64 {
 	for at := len(p.Classes) - 1; at >= 0 && free > 0; at-- {

@@ -8,7 +8,7 @@ import (
 type Content struct {
 	Born     uint64 // its name, and when it got that: what is older than a picture is not changed; 0 = of no state
 	Occupied Partition
-	Reserved *Partition // nil while it would be equal to occupied
+	Reserved *Partition // nil while it would be equal to Occupied
 	Live     *live      // the programs
 	differ   int        // programs whose reserved footprint is another one
 	Charge   uint64     // sum of the programs' charges

@@ -1,9 +1,10 @@
 package classes
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/lookup"
-	"slices"
 )
 
 // A mark is the number of a group of cores of a program, and its hash. Small numbers are

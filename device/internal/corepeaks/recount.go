@@ -1,9 +1,10 @@
 package corepeaks
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"slices"
 )
 
 // Check verifies that peaks have one form: no two bands for a column, no two neighbours that

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/fit"
@@ -22,7 +21,7 @@ type Allocation struct {
 	placed *classes.Holder // its parts; nil if it has none or is backing
 	Span   l1.Range        // from the first byte of the parts to the last; empty if they have none, and then where they start
 	users  int             // devices that have it
-	at     int             // in heaps.live, among those of its id
+	at     int             // in Book.live, among those of its id
 	place  int             // in the freeings that met it last
 }
 
@@ -98,23 +97,4 @@ func (a *Allocation) equal(b *fit.Buffer) bool {
 	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
 		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
 		slices.EqualFunc(a.Parts, b.Parts, func(p, q fit.Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
-}
-
-// Freeings are the buffers that devices are to lose: different ones may have different buffers
-// of one id. The zero freeings are none.
-type Freeings []freeing
-
-// A freeing is a buffer and the devices that are to lose it.
-type freeing struct {
-	Buffer *Allocation
-	Slots  bitset.Set
-}
-
-// Of returns the freeing of a buffer, a new one of no device if there is none.
-func (o *Freeings) Of(a *Allocation) *freeing {
-	if a.place >= len(*o) || (*o)[a.place].Buffer != a {
-		a.place = len(*o)
-		*o = append(*o, freeing{Buffer: a})
-	}
-	return &(*o)[a.place]
 }

@@ -45,7 +45,8 @@ func (o *Book) Allocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
 	return newAllocation(b, n)
 }
 
-// Give notes that so many more devices have an allocation.
+// Give notes that so many more devices have an allocation. It comes before Lead, which needs the
+// numbers that it gives.
 func (o *Book) Give(a *Allocation, devices int, to *classes.Roster, n *lookup.Numbers) {
 	if a.users == 0 {
 		if a.placed != nil {
@@ -60,7 +61,8 @@ func (o *Book) Give(a *Allocation, devices int, to *classes.Roster, n *lookup.Nu
 	a.users += devices
 }
 
-// Take notes that so many devices less have an allocation. No heap of a device has it then.
+// Take notes that so many devices less have an allocation, after their heaps have lost it or with
+// the end of their heap. Where none is left its numbers go back.
 func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	if a.users -= devices; a.users > 0 {
 		return
@@ -78,34 +80,6 @@ func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	same[a.at].at = a.at
 	same[last] = nil
 	o.live[a.ID] = same[:last]
-}
-
-// Moves are the ways that devices go when a buffer comes to them or leaves them: one for each
-// heap that they come from. The zero moves are none.
-type Moves struct {
-	all  []move
-	bare int // the place of the one from no heap
-}
-
-// A move is from one heap to another one, or to the same that has changed; nil is no buffers.
-type move struct {
-	From, To *Heap
-	Devices  int
-	Before   fit.BufferTotals // of from, before anything changed
-	Charge   uint64           // of from, too
-}
-
-// From returns the move from a heap, a new one if there is none.
-func (m *Moves) From(h *Heap) *move {
-	at := &m.bare
-	if h != nil {
-		at = &h.place
-	}
-	if *at >= len(m.all) || m.all[*at].From != h {
-		*at = len(m.all)
-		m.all = append(m.all, move{From: h, Before: h.Sums(), Charge: h.Charged()})
-	}
-	return &m.all[*at]
 }
 
 // Lead finds where moves lead to, with one buffer more or one less; one of the two is nil. What

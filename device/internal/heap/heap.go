@@ -101,7 +101,7 @@ func (h *Heap) InTheWay() Order {
 // Above calls do with the buffers that stand above circular buffers, by their first byte,
 // until it returns false.
 func (h *Heap) Above(do func(*Allocation) bool) {
-	if h.order.above != nil {
+	if h != nil && h.order.above != nil {
 		h.order.above.Ascend(do)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An UsedHeap is a heap that so many devices have.
+// A UsedHeap is a heap that so many devices have.
 type UsedHeap struct {
 	*Heap
 	first   fit.DeviceID // of the devices

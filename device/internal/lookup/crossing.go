@@ -1,7 +1,7 @@
 package lookup
 
-// A Crossing is where the ways of changes begin and end: a set of programs (state) or of
-// buffers (heap). From a crossing, "with P" and "without P" lead along ways that were
+// A Crossing is where the ways of changes begin and end: a set of programs or of
+// buffers. From a crossing, "with P" and "without P" lead along ways that were
 // gone before, without a look at any hash:
 //
 //	S --with P--> S+P        remembered when the first device goes there,
@@ -20,7 +20,7 @@ type Crossing[T any] struct {
 type Way[T any] struct {
 	Old, New uint64 // serial numbers; 0 = nothing
 	To       *Crossing[T]
-	name     uint64 // of to, when it was there
+	name     uint64 // of To, when it was there
 }
 
 // Open reports whether the way still leads to where it led.

@@ -2,10 +2,8 @@ package residue
 
 import (
 	"math"
-	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/lookup"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -25,53 +23,6 @@ type Book struct {
 // A writing is what was on a device and what a dispatch wrote over it.
 type writing struct {
 	under, over *Residue
-}
-
-// PiecesOf returns what a dispatch of a program leaves on a device that held nothing: not nil,
-// and disjoint within a kind. Its writers are others at every call, and have the serial number.
-func PiecesOf(p *program.Program, serial uint64, n *lookup.Numbers) []Piece {
-	out := []Piece{}
-	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
-		out = append(out, Piece{&writer{p, serial, kind, g, n.Of(n.Next())}, cores})
-	}
-	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
-		var rest l1.CoreSet // where its configuration is written with no bytes
-		for _, cb := range p.CBs() {
-			if cb.Kind == kind {
-				rest = rest.Union(cb.Cores.Cores())
-			}
-		}
-		for g := range p.Occupied(kind).Groups() {
-			add(kind, g.Cores(), g)
-			rest = rest.Minus(g.Cores())
-		}
-		if !rest.IsEmpty() {
-			add(kind, rest, program.Group{})
-		}
-	}
-	return out
-}
-
-// Larger returns, for each core that one of two programs writes, the piece of the one with most
-// bytes there, the second of equals. It writes into the first ones.
-func Larger(out, second []Piece) []Piece {
-	for _, w := range second {
-		for i := range out {
-			o := &out[i]
-			switch shared := o.Cores.Intersect(w.Cores); {
-			case o.Kind != w.Kind, shared.IsEmpty():
-			case o.Group.Bytes() > w.Group.Bytes():
-				w.Cores = w.Cores.Minus(shared)
-			default:
-				o.Cores = o.Cores.Minus(shared)
-			}
-		}
-		out = slices.DeleteFunc(out, func(o Piece) bool { return o.Cores.IsEmpty() })
-		if !w.Cores.IsEmpty() {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // Of returns the residue of some pieces, which are disjoint within a kind: nil if there are none.

@@ -9,11 +9,10 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A writer is what the dispatch of a program writes on some cores, in one kind. There is
-// one for each group of cores of a registration, so that equal ones are the same.
+// A writer is what the dispatch of a program writes on some cores, in one kind. PiecesOf makes one for
+// each group of cores: who keeps the pieces has equal writers be the same.
 type writer struct {
 	Program *program.Program
-	name    uint64 // serial number of the program's registration
 	Kind    program.Kind
 	Group   program.Group // what it has there; without ranges if it has only global CBs
 	hash    lookup.Hash   // of the writer

@@ -3,8 +3,9 @@ package residue
 import (
 	"testing"
 
-	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device/internal/lookup"
 )
 
 // A recall is off when 16 more residues were new than met, and until as many more were met.

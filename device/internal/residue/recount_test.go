@@ -20,7 +20,7 @@ func toyCB(kind program.Kind, cores string, size uint64) program.CB {
 func toyPieces(t require.TestingT, n *lookup.Numbers, id program.ID, cbs ...program.CB) []Piece {
 	p, err := program.Place(id, "", l1.Spec{Cols: 18, Rows: 2}, cbs...)
 	require.NoError(t, err)
-	return PiecesOf(p, n.Next(), n)
+	return PiecesOf(p, n)
 }
 
 // Each number that is kept of a residue is held against a recount.

@@ -187,7 +187,8 @@ func (r *Residue) repaint(over *Residue) {
 	r.core, r.End = max(r.core, over.core), max(r.End, over.End)
 }
 
-// Keep has r stay as it is from now on, and returns it: who keeps it beyond the devices that have it does so.
+// Keep has r stay as it is from now on, and returns it. It is for who keeps r beyond the devices
+// that have it.
 func (r *Residue) Keep() *Residue {
 	if r != nil && r.loose {
 		r.loose, r.hash = false, r.digest()
