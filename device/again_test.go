@@ -75,7 +75,7 @@ func requireEmpty(t require.TestingT, f *Fleet) {
 	require.Equal(t, classes.Roster{}, f.roster)
 	require.Zero(t, f.charge)
 	require.Nil(t, f.programs)
-	require.Nil(t, f.lately.Words)
+	require.Zero(t, f.lately)
 	if len(f.groups) == 0 {
 		require.Zero(t, f.states.Len())
 		return

@@ -259,7 +259,7 @@ func TestScaleRemoveKeepsSharing(t *testing.T) {
 	bits := func() int {
 		arrays := map[*uint64]bool{}
 		for _, r := range f.programs {
-			arrays[&r.on.Words[0]] = true
+			arrays[&(*field[[]uint64](&r.on, "words"))[0]] = true
 		}
 		return len(arrays)
 	}

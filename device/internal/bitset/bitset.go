@@ -11,7 +11,7 @@ import (
 // word.
 type Set struct {
 	low   int // words[0] has the numbers from 64*low
-	Words []uint64
+	words []uint64
 }
 
 // lowest is what the first word of a set that grew downwards is a multiple of: it grows so seldom.
@@ -19,27 +19,27 @@ const lowest = 8
 
 // word returns the 64 numbers from 64*i.
 func (b Set) word(i int) uint64 {
-	if i -= b.low; uint(i) < uint(len(b.Words)) {
-		return b.Words[i]
+	if i -= b.low; uint(i) < uint(len(b.words)) {
+		return b.words[i]
 	}
 	return 0
 }
 
 // high returns the end of the words that are there.
-func (b Set) high() int { return b.low + len(b.Words) }
+func (b Set) high() int { return b.low + len(b.words) }
 
 // room returns b with room for the words from low to high, in place where it has it.
 func (b Set) room(low, high int) Set {
-	if len(b.Words) == 0 {
+	if len(b.words) == 0 {
 		b.low = low
 	}
 	if low < b.low {
 		low &^= lowest - 1
-		b.Words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.Words...)
+		b.words = append(make([]uint64, b.low-low, max(high, b.high())-low), b.words...)
 		b.low = low
 	}
 	if missing := high - b.high(); missing > 0 {
-		b.Words = append(b.Words, make([]uint64, missing)...)
+		b.words = append(b.words, make([]uint64, missing)...)
 	}
 	return b
 }
@@ -50,7 +50,7 @@ func (b Set) Has(i int) bool { return b.word(i>>6)>>(i&63)&1 != 0 }
 // With returns b with i, in place where there is room.
 func (b Set) With(i int) Set {
 	b = b.room(i>>6, i>>6+1)
-	b.Words[i>>6-b.low] |= 1 << (i & 63)
+	b.words[i>>6-b.low] |= 1 << (i & 63)
 	return b
 }
 
@@ -58,7 +58,7 @@ func (b Set) With(i int) Set {
 // there is room.
 func (b Set) Flip(i int) Set {
 	b = b.room(i>>6, i>>6+1)
-	b.Words[i>>6-b.low] ^= 1 << (i & 63)
+	b.words[i>>6-b.low] ^= 1 << (i & 63)
 	return b
 }
 
@@ -74,19 +74,19 @@ func Span(first, n int) Set {
 // Store returns a copy in the next words of room, and that with them. Where room is too short
 // it is another one.
 func (b Set) Store(room []uint64) (copied Set, used []uint64) {
-	if cap(room)-len(room) < len(b.Words) {
-		room = make([]uint64, 0, max(1024, len(b.Words)))
+	if cap(room)-len(room) < len(b.words) {
+		room = make([]uint64, 0, max(1024, len(b.words)))
 	}
 	from := len(room)
-	room = append(room, b.Words...)
+	room = append(room, b.words...)
 	return Set{b.low, room[from:len(room):len(room)]}, room
 }
 
 // Clone returns a copy that may be changed.
-func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.Words)} }
+func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.words)} }
 
 // CopyOf returns o, in the memory of b.
-func (b Set) CopyOf(o Set) Set { return Set{o.low, append(b.Words[:0], o.Words...)} }
+func (b Set) CopyOf(o Set) Set { return Set{o.low, append(b.words[:0], o.words...)} }
 
 // Equal reports whether two sets have the same numbers, however long they are.
 func (b Set) Equal(o Set) bool { return b.Subset(o) && o.Subset(b) }
@@ -94,7 +94,7 @@ func (b Set) Equal(o Set) bool { return b.Subset(o) && o.Subset(b) }
 // Count returns the size of b.
 func (b Set) Count() int {
 	n := 0
-	for _, w := range b.Words {
+	for _, w := range b.words {
 		n += bits.OnesCount64(w)
 	}
 	return n
@@ -104,7 +104,7 @@ func (b Set) Count() int {
 // none of it.
 func (b Set) Minus(o Set) (Set, int) {
 	n, shared := 0, false
-	for i, w := range b.Words {
+	for i, w := range b.words {
 		other := o.word(b.low + i)
 		shared = shared || w&other != 0
 		n += bits.OnesCount64(w &^ other)
@@ -123,8 +123,8 @@ func (b Set) Minus(o Set) (Set, int) {
 // Add puts all of o into b, in place where there is room.
 func (b Set) Add(o Set) Set {
 	b = b.room(o.low, o.high())
-	for i, w := range o.Words {
-		b.Words[o.low+i-b.low] |= w
+	for i, w := range o.words {
+		b.words[o.low+i-b.low] |= w
 	}
 	return b
 }
@@ -132,7 +132,7 @@ func (b Set) Add(o Set) Set {
 // Drop takes all of o out of b, in place.
 func (b Set) Drop(o Set) {
 	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
-		b.Words[i-b.low] &^= o.Words[i-o.low]
+		b.words[i-b.low] &^= o.words[i-o.low]
 	}
 }
 
@@ -142,7 +142,7 @@ func (b Set) And(o Set) (Set, int) {
 	low, high := max(b.low, o.low), min(b.high(), o.high())
 	n := 0
 	for i := low; i < high; i++ {
-		n += bits.OnesCount64(b.Words[i-b.low] & o.Words[i-o.low])
+		n += bits.OnesCount64(b.words[i-b.low] & o.words[i-o.low])
 	}
 	switch {
 	case b.Subset(o):
@@ -154,7 +154,7 @@ func (b Set) And(o Set) (Set, int) {
 	for i := low; i < high; i++ {
 		if w := b.word(i) & o.word(i); w != 0 {
 			out = out.room(i, i+1)
-			out.Words[i-out.low] = w
+			out.words[i-out.low] = w
 		}
 	}
 	return out, n
@@ -162,7 +162,7 @@ func (b Set) And(o Set) (Set, int) {
 
 // Subset reports whether all of b is in o.
 func (b Set) Subset(o Set) bool {
-	for i, w := range b.Words {
+	for i, w := range b.words {
 		if w&^o.word(b.low+i) != 0 {
 			return false
 		}
@@ -173,7 +173,7 @@ func (b Set) Subset(o Set) bool {
 // Meets reports whether b and o share a number.
 func (b Set) Meets(o Set) bool {
 	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
-		if b.Words[i-b.low]&o.Words[i-o.low] != 0 {
+		if b.words[i-b.low]&o.words[i-o.low] != 0 {
 			return true
 		}
 	}
@@ -186,7 +186,7 @@ func (b Set) Empty() bool { return b.Subset(Set{}) }
 // All returns the numbers in ascending order.
 func (b Set) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, w := range b.Words {
+		for i, w := range b.words {
 			for ; w != 0; w &= w - 1 {
 				if !yield((b.low+i)<<6 + bits.TrailingZeros64(w)) {
 					return

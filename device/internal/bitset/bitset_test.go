@@ -67,5 +67,5 @@ func TestBitset(t *testing.T) {
 
 // One device of many takes one word.
 func TestBitsetOfOneIsShort(t *testing.T) {
-	require.Len(t, Set{}.With(1_000_000).Words, 1)
+	require.Len(t, Set{}.With(1_000_000).words, 1)
 }
