@@ -46,7 +46,7 @@ func (s *Server) client(conn net.Conn) {
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || s.closed {
 		return
 	}
-	s.lose(c.of, err)
+	s.lose(c, err)
 	s.complain(c.of, c.in.Records(), err)
 }
 
@@ -105,6 +105,15 @@ func (c *client) follow() error {
 			return fmt.Errorf("it does not take its answers: %w", err)
 		}
 	}
+}
+
+// torn takes in the device of half a record. It reports false if the record ends before its device.
+func (c *client) torn() bool {
+	half, known := c.in.Torn()
+	if known && half.Type.Names() && c.s.ledger.Knows(half.Device) {
+		c.of.devices[half.Device] = struct{}{}
+	}
+	return known
 }
 
 // take takes in a record and returns the bytes of its answer.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,7 +96,9 @@ func TestKilled(t *testing.T) {
 	c := h.Counts()
 	require.EqualValues(t, 5, c.Leaked)
 	require.EqualValues(t, 5, c.Torn)
+	require.EqualValues(t, 5, c.Closed)
 	h.shut(t)
+	require.Equal(t, 5, strings.Count(h.errs.String(), "its devices are incomplete: record 1, byte 144: record: 50 bytes of it came before the end\n"))
 	before.RequireBack(t, time.Sleep)
 }
 

@@ -331,19 +331,23 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// lose says that a client is lost, and that what it has is not known any more.
-func (s *Server) lose(p *process, reason error) {
+// lose reports a lost client: from now on its allocations are not known. A process that is killed
+// inside a record is lost, too: the record stood for a change that was there until the process died.
+func (s *Server) lose(c *client, reason error) {
 	s.counts.Closed++
+	p := c.of
+	s.latest.closes(p.shown(), shown.Clip(reason.Error(), 300))
+	known := true
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
 		s.counts.Torn++
-		if p.peer.dead() {
-			return // what it began to say died with it
-		}
+		known = c.torn()
 	}
-	s.latest.closes(p.shown(), shown.Clip(reason.Error(), 300))
 	lost := loss{pid: p.shown(), devices: slices.Sorted(maps.Keys(p.devices)), reason: reason.Error()}
 	for _, id := range lost.devices {
 		s.unsure[id] = true
+	}
+	if !known {
+		lost.devices = nil
 	}
 	switch {
 	case len(s.lost) > maxLost:

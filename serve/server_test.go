@@ -627,6 +627,47 @@ func TestLostIsNotForgotten(t *testing.T) {
 	})
 }
 
+// Half a record is about the device that it names, beside those that were named before it; about any
+// device, where it ends before that.
+func TestHalfARecordIsAboutItsDevice(t *testing.T) {
+	first := wire.Record{Type: wire.TypeAlloc, Device: 1, Size: 1, ID: 7}
+	for _, c := range []struct {
+		name    string
+		next    wire.Record
+		bytes   int
+		devices string
+	}{
+		{"device", wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 1}, 8, `"devices":[1,3]`},
+		{"no device yet", wire.Record{Type: wire.TypeCBAlloc, Device: 3, Size: 1}, 7, `what it was about cannot be told"`},
+		{"no device that can be one", wire.Record{Type: wire.TypeCBAlloc, Device: 256, Size: 1}, 143, `"devices":[1]`},
+		{"the last device", wire.Record{Type: wire.TypeCBAlloc, Device: 255, Size: 1}, 143, `"devices":[1,255]`},
+		{"a question", wire.Record{Type: wire.TypeQuery, Device: 3}, 143, `"devices":[1]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log file
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Record: &serve.Record{Open: func() (io.WriteCloser, error) { return &log, nil }}})
+				conn := s.connect(10)
+				send(t, conn, wire.Newest(), first)
+				half, err := wire.Newest().Append(nil, &c.next)
+				require.NoError(t, err)
+				_, err = conn.Write(half[:c.bytes])
+				require.NoError(t, err)
+				s.kill() // dead or alive
+				require.NoError(t, conn.Close())
+				synctest.Wait()
+				s.shut(t)
+				require.Contains(t, log.String(), `"code":"client-lost"`)
+				require.Contains(t, log.String(), c.devices+"}\n")
+				_, err = replay.Run("log", event.NewLog(&log, "log").Events(), replay.Options{})
+				require.NoError(t, err)
+				require.EqualValues(t, 1, s.Counts().Torn)
+				require.EqualValues(t, 1, s.Counts().Closed)
+			})
+		})
+	}
+}
+
 // A child that inherited the connection of a dead process cannot keep what that had for
 // ever, nor bring more in its name.
 func TestInheritedConnection(t *testing.T) {

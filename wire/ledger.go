@@ -78,6 +78,12 @@ func (l *Ledger) Declare(device int32, mesh bool) {
 	l.declared[device] = mesh
 }
 
+// Knows reports whether records may name a device: it is one of 0 to MaxDevice, or declared.
+func (l *Ledger) Knows(device int32) bool {
+	_, declared := l.declared[device]
+	return declared || device >= 0 && device <= MaxDevice
+}
+
 // Totals returns the figures of a device; zero for one of which nothing was said.
 func (l *Ledger) Totals(device int32) Totals {
 	if t := l.devices[device]; t != nil {
@@ -145,7 +151,7 @@ func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 		e.What = Asked
 		return e, nil
 	}
-	if _, declared := l.declared[r.Device]; !declared && (r.Device < 0 || r.Device > MaxDevice) {
+	if !l.Knows(r.Device) {
 		l.odd(&e, AnomalyDevice)
 		return e, &DeviceError{Type: r.Type, Device: r.Device, PID: pid}
 	}

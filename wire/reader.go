@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -57,6 +58,16 @@ func (r *Reader) Next(rec *Record) error {
 	r.records++
 	r.offset += int64(r.dialect.Size)
 	return nil
+}
+
+// Torn returns the type and the device of the record in which the stream has ended. ok is false if the
+// stream ended before the device.
+func (r *Reader) Torn() (half Record, ok bool) {
+	b, err := r.in.Peek(deviceEnd)
+	if err != nil {
+		return half, false
+	}
+	return Record{Type: Type(b[0]), Device: int32(binary.LittleEndian.Uint32(b[deviceEnd-4:]))}, true
 }
 
 func (r *Reader) next(rec *Record) error {

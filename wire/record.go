@@ -77,8 +77,9 @@ type Record struct {
 
 // The part of a record that is the same in all dialects.
 const (
-	headSize = 40
-	typeSize = 16 // where the buffer type stands
+	headSize  = 40
+	deviceEnd = 8
+	typeSize  = 16 // where the buffer type stands
 )
 
 // Append appends r in the layout of d. Fields that it does not have are left out. The

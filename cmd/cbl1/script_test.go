@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cbl1": main})
+	testscript.Main(m, map[string]func(){"cbl1": main, "client": client})
 }
 
 // TestScripts runs the command as its users do: testdata/script/*.txtar. In scripts
