@@ -90,8 +90,8 @@ func DetailOf(d device.Device) *Detail {
 	return out
 }
 
-// text draws the cores, and the addresses of the fullest one.
-func (d *Detail) text(style draw.Style) []string {
+// grid draws the cores.
+func (d *Detail) grid(style draw.Style) []string {
 	name := fmt.Sprintf("device %d, %s", d.Device, d.Basis)
 	if d.Fleet != "" {
 		name = fmt.Sprintf("device %d of %s, %s", d.Device, d.Fleet, d.Basis)
@@ -102,6 +102,19 @@ func (d *Detail) text(style draw.Style) []string {
 			g.Shades = append(g.Shades, draw.Shade{Cores: set.Cores(), Bytes: group.Bytes})
 		}
 	}
+	var b bytes.Buffer
+	g.Text(&b, style)
+	if d.Left > 0 {
+		fmt.Fprintf(&b, "%d more groups or blocks are not shown\n", d.Left)
+	}
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}
+
+// column draws the addresses of the fullest core; nothing if it is empty.
+func (d *Detail) column(style draw.Style) []string {
+	if len(d.Blocks) == 0 {
+		return nil
+	}
 	c := draw.Column{Name: fmt.Sprintf("core %s, like %d others", d.Core, d.Alike), Base: d.Base, End: d.End}
 	for _, b := range d.Blocks {
 		fill := draw.FillBuffer
@@ -111,13 +124,6 @@ func (d *Detail) text(style draw.Style) []string {
 		c.Blocks = append(c.Blocks, draw.Block{Range: l1.Range{Start: b.Start, End: max(b.Start, b.End)}, Name: b.Name, Fill: fill})
 	}
 	var b bytes.Buffer
-	g.Text(&b, style)
-	if len(d.Blocks) > 0 {
-		b.WriteByte('\n')
-		c.Text(&b, style)
-	}
-	if d.Left > 0 {
-		fmt.Fprintf(&b, "%d more groups or blocks are not shown\n", d.Left)
-	}
+	c.Text(&b, style)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }

@@ -20,6 +20,7 @@ const (
 	ViewDevices View = 1
 	ViewChart   View = 2
 	ViewMap     View = 3
+	ViewHelp    View = 4 // the key ?
 )
 
 // A Place is a device of a source: that of a fleet with a name, if it has one.
@@ -48,6 +49,7 @@ type Model struct {
 	above   map[Place]int64 // since when sums of a device are accounting
 	begun   int64
 	view    View
+	before  View  // where the help leads back
 	at      Place // the device that is looked at
 	chosen  bool  // by a key
 	first   int   // line of a picture that is too long
@@ -128,8 +130,12 @@ func (m *Model) sample(d *Device) {
 // Selected returns the device that is looked at, and whether its Detail is shown.
 func (m *Model) Selected() (at Place, detail bool) { return m.at, m.view == ViewMap }
 
-// Show chooses a view. One of a single device stays with it.
+// Show chooses a view. One of a single device stays with it. A second ViewHelp leads back.
 func (m *Model) Show(v View) {
+	if v == ViewHelp && m.view == ViewHelp {
+		v = m.before
+	}
+	m.before = m.view
 	m.view, m.first = v, 0
 	m.chosen = m.chosen || v == ViewChart || v == ViewMap
 }

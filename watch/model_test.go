@@ -257,7 +257,8 @@ func TestWrongIsWhole(t *testing.T) {
 	}
 	low := m.Lines(80, 10)
 	require.Len(t, low, 10)
-	require.Equal(t, fmt.Sprintf("and %d more lines, on a higher screen", len(m.Lines(80, 0))-9), low[9].Text)
+	require.Equal(t, "lines 1 to 4 of 13: space and b go on and back", low[9].Text, "below the head, a device and the source")
+	require.Equal(t, "and 4 more lines, on a higher screen", m.Lines(80, 4)[3].Text)
 	s.Refused[0] = strings.Repeat("very long words ", 50)
 	m.Take(s)
 	lines := m.Lines(80, 0)
@@ -274,12 +275,139 @@ func TestNothing(t *testing.T) {
 	}{
 		{watch.Snapshot{Source: watch.SourceLog}, "   nothing is known of any device yet\n"},
 		{watch.Snapshot{Source: watch.SourceRegions}, "   there are no regions: no process publishes its sums in this folder\n"},
-		{watch.Snapshot{Source: watch.SourceRegions, Refused: []string{"chip 3: version 9"}}, "   there are no regions that can be read\nrefused: chip 3: version 9\n"},
+		{watch.Snapshot{Source: watch.SourceRegions, Refused: []string{"chip 3: version 9"}}, "   there are no regions that can be read\n\nrefused: chip 3: version 9\n"},
 	} {
 		var m watch.Model
 		m.Take(c.s)
 		require.Contains(t, text(m.Lines(80, 24)), c.want)
 	}
+}
+
+// listed returns the devices in the list of a screen, and how many it leaves out above and below.
+func listed(t require.TestingT, lines []watch.Line) (devices []string, above, below int) {
+	for _, line := range lines[2:] {
+		var n int
+		switch row := strings.TrimRight(line.Text, " "); {
+		case strings.Contains(row, "  n150 "):
+			devices = append(devices, strings.Fields(strings.TrimPrefix(row, ">"))[0])
+		case scanned(row, "     ... %d above", &n):
+			require.Len(t, devices, 1, "below the fullest")
+			above = n
+		case scanned(row, "     ... %d below", &n):
+			below = n
+		default:
+			return devices, above, below
+		}
+	}
+	return devices, above, below
+}
+
+func scanned(text, format string, n *int) bool {
+	_, err := fmt.Sscanf(text, format, n)
+	return err == nil && fmt.Sprintf(format, *n) == text
+}
+
+// A list that is too long has the fullest device and the selected one, and says how many it leaves out.
+func TestListIsCut(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	m.Take(at(1, 900, 800, 700, 600, 500, 400, 300, 200, 100, 50))
+	for selected, want := range []struct {
+		devices      string
+		above, below int
+	}{
+		{"0 1 2 3 4", 0, 5},
+		{"0 1 2 3 4", 0, 5},
+		{"0 1 2 3 4", 0, 5},
+		{"0 1 2 3 4", 0, 5},
+		{"0 1 2 3 4", 0, 5},
+		{"0 4 5 6", 3, 3},
+		{"0 6 7 8 9", 5, 0},
+		{"0 6 7 8 9", 5, 0},
+		{"0 6 7 8 9", 5, 0},
+		{"0 6 7 8 9", 5, 0},
+	} {
+		lines := m.Lines(80, 13) // the line at the top, seven of the list, five of details
+		devices, above, below := listed(t, lines)
+		require.Equal(t, want.devices, strings.Join(devices, " "), "device %d", selected)
+		require.Equal(t, [2]int{want.above, want.below}, [2]int{above, below}, "device %d", selected)
+		require.Contains(t, text(lines), fmt.Sprintf("\n> %7d  n150", selected))
+		require.Contains(t, text(lines), fmt.Sprintf("\ndevice %d n150", selected))
+		m.Move(1)
+	}
+	devices, above, below := listed(t, m.Lines(160, 12))
+	require.Equal(t, "0 1 2 3 4 5 6 7 8 9", strings.Join(devices, " "), "details stand beside the list")
+	require.Zero(t, above+below)
+	devices, above, below = listed(t, m.Lines(80, 18))
+	require.Equal(t, "0 4 5 6 7 8 9", strings.Join(devices, " "), "eight rows have all details")
+	require.Equal(t, [2]int{3, 0}, [2]int{above, below})
+}
+
+// A list of any height has the fullest device and the selected one, and accounts for all others.
+func TestListAccountsForAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		held := rapid.SliceOfN(rapid.Uint64Range(0, 1000), 1, 40).Draw(t, "held")
+		m := watch.Model{ASCII: true}
+		m.Take(at(1, held...))
+		m.Move(rapid.IntRange(0, 40).Draw(t, "move"))
+		rows := rapid.IntRange(7, 50).Draw(t, "rows")
+		lines := m.Lines(rapid.SampledFrom([]int{80, 159, 160, 200}).Draw(t, "columns"), rows)
+		require.LessOrEqual(t, len(lines), rows)
+		devices, above, below := listed(t, lines)
+		require.Equal(t, len(held), len(devices)+above+below)
+		require.Equal(t, fmt.Sprint(fullest(held)), devices[0])
+		on, _ := m.Selected()
+		require.Contains(t, devices, fmt.Sprint(on.Device))
+	})
+}
+
+// fullest returns the first of the largest.
+func fullest(held []uint64) (at int) {
+	for i, n := range held {
+		if n > held[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// A wide screen has the details beside the list, each with its own look.
+func TestWideScreen(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	s := at(1, 100, 950)
+	s.Refused = []string{"line 9: free: no such buffer"}
+	m.Take(s)
+	lines := m.Lines(160, 24)
+	require.Equal(t, ">       1  n150      ###############.  95.0%         950           ?", strings.TrimRight(lines[2].Text, " "))
+	require.Len(t, lines[2].Text, 82)
+	require.Equal(t, watch.Bad, lines[2].Look)
+	require.Equal(t, "  L1 buffers 0 0.0% = 0 0.0%", lines[2].Beside.Text)
+	require.Equal(t, watch.Plain, lines[2].Beside.Look)
+	last := lines[len(lines)-1]
+	require.Equal(t, "refused: line 9: free: no such buffer", last.Beside.Text)
+	require.Equal(t, watch.Warn, last.Beside.Look)
+	require.Nil(t, m.Lines(159, 24)[2].Beside)
+	require.Nil(t, m.Lines(160, 0)[2].Beside, "without an end")
+}
+
+// The help explains what stands on the screen, and leads back to it.
+func TestHelp(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	m.Take(at(1, 100, 950))
+	for _, v := range []watch.View{watch.ViewDevices, watch.ViewChart, watch.ViewMap} {
+		m.Show(v)
+		before := text(m.Lines(80, 24))
+		m.Show(watch.ViewHelp)
+		help := text(m.Lines(80, 24))
+		require.Contains(t, help, "  at most      the source names no cores")
+		require.NotContains(t, help, "space and b go on and back\n", "it fits 80x24")
+		m.Show(watch.ViewHelp)
+		require.Equal(t, before, text(m.Lines(80, 24)))
+	}
+	m.Show(watch.ViewHelp)
+	m.Show(watch.ViewChart)
+	m.Show(watch.ViewHelp)
+	m.Show(watch.ViewHelp)
+	require.Contains(t, text(m.Lines(80, 24)), "now at the right")
 }
 
 // Whatever a source says, no line is wider than the screen, there are no more than its rows, and
@@ -318,15 +446,19 @@ func TestLinesFit(t *testing.T) {
 			}
 			m.Take(s)
 			m.Move(rapid.IntRange(-3, 3).Draw(t, "move"))
-			m.Show(watch.View(rapid.IntRange(0, 4).Draw(t, "view")))
+			m.Show(watch.View(rapid.IntRange(0, 5).Draw(t, "view")))
 			columns, rows := rapid.IntRange(0, 200).Draw(t, "columns"), rapid.IntRange(0, 60).Draw(t, "rows")
 			lines := m.Lines(columns, rows)
 			if rows > 0 {
 				require.LessOrEqual(t, len(lines), rows)
 			}
 			for _, line := range lines {
-				require.LessOrEqual(t, shown.Width(line.Text), max(columns, 20), fmt.Sprintf("%q", line.Text))
-				require.Equal(t, shown.Visible(line.Text), line.Text)
+				whole := line.Text
+				if line.Beside != nil {
+					whole += line.Beside.Text
+				}
+				require.LessOrEqual(t, shown.Width(whole), max(columns, 20), fmt.Sprintf("%q", whole))
+				require.Equal(t, shown.Visible(whole), whole)
 			}
 		}
 	})

@@ -26,98 +26,61 @@ const (
 
 // A Line is one line of a screen. Its text has no control characters.
 type Line struct {
-	Text string
-	Look Look
+	Text   string
+	Look   Look
+	Beside *Line // a second part that follows Text on a wide screen; nil if there is none
 }
 
-// Lines returns the screen in so many columns and rows; 0 rows are as many as it takes.
+// Lines returns the screen in so many columns and rows; 0 rows are as many as it takes, one part
+// below the other.
 func (m *Model) Lines(columns, rows int) []Line {
 	columns = max(columns, 20)
 	out := m.top(columns)
-	room := 1 << 20
+	size := area{columns: columns, rows: noEnd}
 	if rows > 0 {
-		room = max(0, rows-len(out))
+		size.rows = max(0, rows-len(out))
 	}
 	switch m.view {
 	case ViewChart:
-		out = append(out, m.chart(columns, min(room, 24))...)
+		out = append(out, m.chart(columns, min(size.rows, 24))...)
 	case ViewMap:
-		out = append(out, m.scrolled(m.cores(columns), room)...)
+		out = append(out, m.cores(size)...)
+	case ViewHelp:
+		out = append(out, m.scrolled(m.help(columns), size.rows)...)
 	default:
-		out = append(out, m.devices(columns, room)...)
+		out = append(out, m.devices(size)...)
 	}
 	if rows > 0 && len(out) > rows {
 		out[rows-1] = Line{Text: fmt.Sprintf("and %d more lines, on a higher screen", len(out)-rows+1)}
 		out = out[:rows]
 	}
 	for i := range out {
-		out[i].Text = m.fitting(shown.Visible(out[i].Text), columns)
-	}
-	return out
-}
-
-// fitting is a text as there is room for it. A sign stands where more would follow.
-func (m *Model) fitting(text string, columns int) string {
-	text = strings.TrimRight(text, " ")
-	if shown.Width(text) <= columns {
-		return text
-	}
-	if m.ASCII {
-		return cut(text, columns-1) + "~"
-	}
-	return cut(text, columns-1) + "…"
-}
-
-// maxParts is how many lines one text has at most: what was refused may be long.
-const maxParts = 3
-
-// wrapped are lines in parts that fit, each ending at a word.
-func wrapped(lines []Line, columns int) (out []Line) {
-	for _, line := range lines {
-		text := shown.Visible(line.Text)
-		for part := 1; part < maxParts && shown.Width(text) > columns; part++ {
-			head := cut(text, columns)
-			if i := strings.LastIndexByte(head, ' '); i > columns/2 {
-				head = head[:i]
-			}
-			out = append(out, Line{head, line.Look})
-			text = "    " + strings.TrimLeft(text[len(head):], " ")
-		}
-		out = append(out, Line{text, line.Look})
-	}
-	return out
-}
-
-// cut ends a text where the screen does.
-func cut(text string, columns int) string {
-	width := 0
-	for i, r := range text {
-		if width += shown.Width(string(r)); width > columns {
-			return text[:i]
+		if out[i].Beside == nil {
+			out[i].Text = m.fitting(out[i].Text, columns)
 		}
 	}
-	return text
+	return out
 }
 
 func (m *Model) top(columns int) []Line {
 	head := fmt.Sprintf("cbl1 watch  %s  %s  %d devices", m.now.Source, time.Unix(0, m.now.Time).UTC().Format("15:04:05"), len(m.now.Devices))
-	keys := "   1 devices 2 chart 3 map j k q"
+	keys := "   1 devices 2 chart 3 map j k q ? help"
 	if len(head)+len(keys) > columns {
-		keys = "  1 2 3 j k q"
+		keys = "  1 2 3 j k q ?"
 	}
 	out := []Line{{Look: Head, Text: head + keys}}
 	if m.failure != "" {
-		out = append(out, wrapped([]Line{{"no answer: " + m.failure, Bad}}, columns)...)
+		out = append(out, wrapped([]Line{{Text: "no answer: " + m.failure, Look: Bad}}, columns)...)
 	}
 	if m.now.Behind > 0 {
-		out = append(out, Line{fmt.Sprintf("behind: %s bytes of the log are not read yet", exact(uint64(m.now.Behind))), Bad})
+		out = append(out, Line{Text: fmt.Sprintf("behind: %s bytes of the log are not read yet", exact(uint64(m.now.Behind))), Look: Bad})
 	}
 	return out
 }
 
 func exact(n uint64) string { return l1.Bytes(n).Exact() }
 
-// optional is a figure, or a sign for that nobody knows it.
+// optional returns a figure, or ? for one that is not known.
 func optional(n *uint64) string {
 	if n == nil {
 		return "?"
@@ -125,27 +88,67 @@ func optional(n *uint64) string {
 	return exact(*n)
 }
 
-// devices is the list, what one of them has, processes, and what went wrong.
-func (m *Model) devices(columns, room int) []Line {
-	below := wrapped(append(m.breakdown(), m.wrong()...), columns)
-	processes := m.processes(min(8, max(2, room/4)))
-	list := max(3, room-len(below)-len(processes))
+// devices shows the list of devices, and the details below it or, on a wide screen, beside it.
+func (m *Model) devices(size area) []Line {
+	if size.rows < noEnd && size.columns >= wideScreen {
+		at := max(leastRow, size.columns/2)
+		return m.beside(m.list(size.rows), m.scrolled(m.details(size.columns-at), size.rows), at, size.columns)
+	}
+	details := m.details(size.columns)
+	least := min(1+len(m.order), max(leastList, 1+size.rows/2))
+	list := m.list(max(size.rows-len(details), least))
+	if len(list)+len(details) < size.rows {
+		list = append(list, Line{})
+	}
+	return append(list, m.scrolled(details, max(1, size.rows-len(list)))...)
+}
+
+// leastList is the height of a list with its head, the fullest device, the selected one, and the
+// numbers of rows that are left out above and below.
+const leastList = 5
+
+// list shows the devices in so many rows, the fullest first. Where there are more, the fullest and
+// the selected one are in the list, and it says how many are left out above and below.
+func (m *Model) list(rows int) []Line {
 	out := []Line{{Text: "   device  board      of usable L1                  bytes    headroom"}}
 	if len(m.order) == 0 {
-		out = append(out, Line{Text: "   " + m.none()})
+		return append(out, Line{Text: "   " + m.none()})
 	}
-	from := max(0, min(m.place()-(list-2)/2, len(m.order)-(list-2))) // so that the one that is looked at is there
-	for i, at := range m.order {
-		if i < from {
-			continue
+	from, to := window(m.place(), len(m.order), rows-1)
+	for i, at := range m.order[:to] {
+		switch {
+		case i == 1 && from > 1:
+			out = append(out, Line{Text: fmt.Sprintf("     ... %d above", from-1)})
+		case i == 0 || i >= from:
+			out = append(out, m.row(&m.now.Devices[at]))
 		}
-		if len(out) == list-1 && i < len(m.order)-1 {
-			out = append(out, Line{Text: fmt.Sprintf("   and %d more", len(m.order)-i)})
-			break
-		}
-		out = append(out, m.row(&m.now.Devices[at]))
 	}
-	return append(append(out, below...), processes...)
+	if left := len(m.order) - to; left > 0 {
+		out = append(out, Line{Text: fmt.Sprintf("     ... %d below", left)})
+	}
+	return out
+}
+
+// window returns the rows of a list that follow its first one in so many lines. The list has n rows,
+// and at is one of the shown. A line says how many rows are left out above, another one how many
+// below.
+func window(at, n, lines int) (from, to int) {
+	lines = max(lines, leastList-1)
+	switch {
+	case n <= lines:
+		return 1, n
+	case at < lines-1: // the first row, those after it, and the line below
+		return 1, lines - 1
+	case at >= n-(lines-2): // the first row, the line above, and the last rows
+		return n - (lines - 2), n
+	}
+	from = at - (lines-3)/2
+	return from, from + lines - 3
+}
+
+// details shows the selected device, the processes, and what went wrong.
+func (m *Model) details(columns int) []Line {
+	return append(wrapped(slices.Concat(m.odd(), m.breakdown(), m.wrong()), columns), m.processes()...)
 }
 
 // none says why there is no device.
@@ -157,18 +160,6 @@ func (m *Model) none() string {
 		return "there are no regions that can be read"
 	}
 	return "there are no regions: no process publishes its sums in this folder"
-}
-
-// scrolled is the part of a picture that there is room for.
-func (m *Model) scrolled(all []Line, room int) []Line {
-	if len(all) <= room {
-		m.first = 0
-		return all
-	}
-	m.page = max(1, room-1)
-	m.first = min(m.first, len(all)-m.page)
-	last := m.first + m.page
-	return append(slices.Clone(all[m.first:last]), Line{Text: fmt.Sprintf("lines %d to %d of %d: space and b go on and back", m.first+1, last, len(all))})
 }
 
 // row is one device: its share as a bar.
@@ -198,7 +189,8 @@ func (m *Model) row(d *Device) Line {
 	if d.Fleet != "" {
 		flags = " of " + d.Fleet + flags
 	}
-	return Line{fmt.Sprintf("%s %6d  %-9.9s %s %s %11s %11s%s", mark, d.Device, d.Board, bar, percent, exact(bytes), optional(d.Headroom), flags), look}
+	text := fmt.Sprintf("%s %6d  %-9.9s %s %s %11s %11s%s", mark, d.Device, d.Board, bar, percent, exact(bytes), optional(d.Headroom), flags)
+	return Line{Text: text, Look: look}
 }
 
 const barCells = 16
@@ -222,7 +214,7 @@ func lookOf(share float64) Look {
 	return Good
 }
 
-// breakdown is what the device that is looked at has.
+// breakdown shows the figures of the selected device.
 func (m *Model) breakdown() []Line {
 	d := m.looked()
 	if d == nil {
@@ -239,10 +231,7 @@ func (m *Model) breakdown() []Line {
 		base = fmt.Sprintf("%% of usable L1 of %d cores, %s bytes", d.Cores, exact(d.Physical()))
 	}
 	_, _, bar := d.Fullness()
-	out := []Line{
-		{Text: ""},
-		{Look: Head, Text: fmt.Sprintf("%s: %s", d.title(), base)},
-	}
+	out := []Line{{Look: Head, Text: fmt.Sprintf("%s: %s", d.title(), base)}}
 	add := func(format string, args ...any) { out = append(out, Line{Text: "  " + fmt.Sprintf(format, args...)}) }
 	cbs := d.CBs()
 	together, over := d.L1, uint64(0)
@@ -274,7 +263,8 @@ func (m *Model) breakdown() []Line {
 		add("the bar: %s, of what is usable", bar)
 	}
 	if from := m.above[d.Place()]; from != 0 {
-		out = append(out, Line{fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting()), Warn})
+		text := fmt.Sprintf("  accounting for %v: %s, beyond its L1, counts twice", m.since(from), d.Accounting())
+		out = append(out, Line{Text: text, Look: Warn})
 	}
 	return out
 }
@@ -300,16 +290,13 @@ func (d *Device) title() string {
 	return fmt.Sprintf("device %d %s", d.Device, d.Board)
 }
 
-// processes are the first rows of processes.
-func (m *Model) processes(most int) []Line {
+// processes shows a row for each process.
+func (m *Model) processes() []Line {
 	if len(m.now.Processes) == 0 {
 		return nil
 	}
 	out := []Line{{Look: Head, Text: "     pid  device           CBs   L1 buffers         DRAM  process"}}
-	for i, p := range m.now.Processes {
-		if i == most {
-			return append(out, Line{Text: fmt.Sprintf("  and %d more", len(m.now.Processes)-i)})
-		}
+	for _, p := range m.now.Processes {
 		on, look, name := "all", Plain, p.Name
 		if p.Device != nil {
 			on = fmt.Sprint(*p.Device)
@@ -317,13 +304,14 @@ func (m *Model) processes(most int) []Line {
 		if p.Dead {
 			look, name = Warn, name+" (dead)"
 		}
-		out = append(out, Line{fmt.Sprintf("%8d  %6s %13s %12s %12s  %s", p.PID, on, exact(p.CB), exact(p.L1), exact(p.DRAM), name), look})
+		text := fmt.Sprintf("%8d  %6s %13s %12s %12s  %s", p.PID, on, exact(p.CB), exact(p.L1), exact(p.DRAM), name)
+		out = append(out, Line{Text: text, Look: look})
 	}
 	return out
 }
 
-// wrong is what was refused or odd, and what leaked.
-func (m *Model) wrong() (out []Line) {
+// odd says how often something was refused or odd, in one line.
+func (m *Model) odd() []Line {
 	var words []string
 	for _, o := range m.now.Odd {
 		code := o.Code
@@ -338,14 +326,20 @@ func (m *Model) wrong() (out []Line) {
 	if m.now.Left > 0 {
 		words = append(words, fmt.Sprintf("%d devices of fleets are not shown", m.now.Left))
 	}
-	if len(words) > 0 {
-		out = append(out, Line{"odd: " + strings.Join(words, ", "), Warn})
+	if len(words) == 0 {
+		return nil
 	}
+	return []Line{{Text: "odd: " + strings.Join(words, ", "), Look: Warn}}
+}
+
+// wrong shows the last leaks and refusals.
+func (m *Model) wrong() (out []Line) {
 	for _, l := range m.now.Leaks {
-		out = append(out, Line{fmt.Sprintf("leaked by process %d: %s, %s, %s", l.PID, shown.Plural(l.CBs, "CB"), shown.Plural(l.Buffers, "buffer"), shown.Plural(l.Kernels, "kernel")), Warn})
+		cbs, buffers, kernels := shown.Plural(l.CBs, "CB"), shown.Plural(l.Buffers, "buffer"), shown.Plural(l.Kernels, "kernel")
+		out = append(out, Line{Text: fmt.Sprintf("leaked by process %d: %s, %s, %s", l.PID, cbs, buffers, kernels), Look: Warn})
 	}
 	for _, text := range m.now.Refused {
-		out = append(out, Line{"refused: " + text, Warn})
+		out = append(out, Line{Text: "refused: " + text, Look: Warn})
 	}
 	return out
 }
@@ -396,7 +390,7 @@ func (m *Model) chart(columns, room int) []Line {
 				line.WriteByte(' ')
 			}
 		}
-		out = append(out, Line{strings.TrimRight(line.String(), " "), lookOf(at)})
+		out = append(out, Line{Text: strings.TrimRight(line.String(), " "), Look: lookOf(at)})
 	}
 	span := time.Duration(0)
 	if len(all) > 0 {
@@ -405,8 +399,8 @@ func (m *Model) chart(columns, room int) []Line {
 	return append(out, Line{Text: fmt.Sprintf("      the last %v, now at the right; now %.1f%%", span, 100*share(d))})
 }
 
-// cores is the grid of a device and its fullest core.
-func (m *Model) cores(columns int) []Line {
+// cores shows the grid of a device and the addresses on its fullest core.
+func (m *Model) cores(size area) []Line {
 	d := m.now.Detail
 	if d == nil || (Place{d.Fleet, d.Device}) != m.at {
 		why := "it comes with the next look"
@@ -415,9 +409,19 @@ func (m *Model) cores(columns int) []Line {
 		}
 		return []Line{{Text: fmt.Sprintf("device %d: nothing is known of its cores: %s", m.at.Device, why)}}
 	}
-	var out []Line
-	for _, text := range d.text(draw.Style{Columns: columns, ASCII: m.ASCII}) {
-		out = append(out, Line{Text: text})
+	style := draw.Style{Columns: size.columns, ASCII: m.ASCII}
+	grid := plain(d.grid(style))
+	at := gap
+	for _, line := range grid {
+		at = max(at, gap+shown.Width(shown.Visible(line.Text)))
 	}
-	return out
+	if size.rows < noEnd && size.columns-at >= leastMap {
+		style.Columns = size.columns - at
+		both := m.beside(grid, plain(d.column(style)), at, size.columns)
+		return m.scrolled(both, size.rows)
+	}
+	if column := d.column(style); len(column) > 0 {
+		grid = append(append(grid, Line{}), plain(column)...)
+	}
+	return m.scrolled(grid, size.rows)
 }

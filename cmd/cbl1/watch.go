@@ -36,7 +36,7 @@ func newWatch(s streams) *cobra.Command {
 		Long: "Show what devices hold now and in the last minutes: of an event log that grows (docs/events.md), of a\n" +
 			"server (cbl1 serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums\n" +
 			"alone. Keys: 1 devices, 2 a chart, 3 the cores of a device, j and k another device, space and b where\n" +
-			"that is longer than the screen, q the end.\n" +
+			"that is longer than the screen, ? help, q the end.\n" +
 			"Without a terminal there is a line for each device whenever something has changed.",
 		Example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
 		Args:    cobra.MaximumNArgs(1),

@@ -114,6 +114,10 @@ func TestWatchScreen(t *testing.T) {
 		s.InjectKey(tcell.KeyRune, '3', 0)
 		ticks <- time.Time{}
 		s.requireShows(t, "device 31, resident")
+		s.InjectKey(tcell.KeyRune, '?', 0)
+		s.requireShows(t, "select the next device")
+		s.InjectKey(tcell.KeyRune, '?', 0)
+		s.requireShows(t, "device 31, resident")
 		s.SetSize(100, 30)
 		_ = s.PostEvent(tcell.NewEventResize(100, 30))
 		s.InjectKey(tcell.KeyRune, '1', 0)

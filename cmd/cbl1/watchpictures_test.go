@@ -40,16 +40,16 @@ func pictured(t *testing.T) (m watch.Model) {
 	return m
 }
 
-// The screen at four sizes, as it is drawn. -update writes it anew: look at it.
+// The screen at five sizes, as it is drawn. -update writes it anew: look at it.
 func TestWatchPictures(t *testing.T) {
 	model := pictured(t)
-	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {200, 60}} {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {160, 24}, {120, 40}, {200, 60}} {
 		s := &simulated{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
 		require.NoError(t, s.Init())
 		s.SetSize(size[0], size[1])
 		w := looking{screen: s, model: model}
 		var got strings.Builder
-		for _, view := range []watch.View{watch.ViewDevices, watch.ViewChart, watch.ViewMap} {
+		for _, view := range []watch.View{watch.ViewDevices, watch.ViewChart, watch.ViewMap, watch.ViewHelp} {
 			w.model.Show(view)
 			w.draw()
 			for line := range strings.SplitSeq(s.text, "\n") {

@@ -113,6 +113,8 @@ func (w *looking) key(e tcell.Event) (end bool) {
 	case k.Rune() >= '1' && k.Rune() <= '3':
 		w.model.Show(watch.View(k.Rune() - '0'))
 		w.wants()
+	case k.Rune() == '?':
+		w.model.Show(watch.ViewHelp)
 	case k.Rune() == 'j', k.Key() == tcell.KeyDown:
 		w.model.Move(1)
 		w.wants()
@@ -131,24 +133,32 @@ func (w *looking) draw() {
 	w.screen.Clear()
 	columns, rows := w.screen.Size()
 	for y, line := range w.model.Lines(columns, rows) {
-		style := tcell.StyleDefault
-		switch line.Look {
-		case watch.Head:
-			style = style.Bold(true)
-		case watch.Good:
-			style = style.Foreground(tcell.ColorGreen)
-		case watch.Warn:
-			style = style.Foreground(tcell.ColorYellow)
-		case watch.Bad:
-			style = style.Foreground(tcell.ColorRed)
-		}
 		x := 0
-		for _, r := range line.Text {
-			if n := safe.Width(string(r)); n > 0 {
-				w.screen.SetContent(x, y, r, nil, style)
-				x += n
+		for part := &line; part != nil; part = part.Beside {
+			style := styleOf(part.Look)
+			for _, r := range part.Text {
+				if n := safe.Width(string(r)); n > 0 {
+					w.screen.SetContent(x, y, r, nil, style)
+					x += n
+				}
 			}
 		}
 	}
 	w.screen.Show()
+}
+
+// styleOf returns how a terminal shows a look.
+func styleOf(look watch.Look) tcell.Style {
+	style := tcell.StyleDefault
+	switch look {
+	case watch.Head:
+		return style.Bold(true)
+	case watch.Good:
+		return style.Foreground(tcell.ColorGreen)
+	case watch.Warn:
+		return style.Foreground(tcell.ColorYellow)
+	case watch.Bad:
+		return style.Foreground(tcell.ColorRed)
+	}
+	return style
 }
