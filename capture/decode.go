@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"math"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
@@ -273,6 +274,7 @@ func (d *decoder) placed(flag string) decode {
 			p.Missing("size")
 		}
 		n.Cores = d.coreRangeSet(p)
+		n.CoreArray = bytes.HasPrefix(p.Get("core_range_set"), []byte("["))
 		n.DeviceID = deviceID(p, "device_id")
 		if flag != "" {
 			n.Global = flagOf(p, flag).V
@@ -313,8 +315,28 @@ func (d *decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
 	if set, ok := d.cores[string(raw)]; ok {
 		return set
 	}
+	if raw[0] == '[' {
+		set = rectangles(p, "core_range_set")
+	} else {
+		set = d.coreText(p)
+	}
+	if d.ok() {
+		d.cores.keep(raw, set)
+	}
+	return set
+}
+
+// coreText reads a core range set from a string, in tt-metal's spelling or as JSON.
+func (d *decoder) coreText(p jsonobject.Object) (set l1.CoreRangeSet) {
 	text := d.word(p, "core_range_set")
 	if !d.ok() {
+		return set
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "[") && json.Valid([]byte(text)) {
+		set = rectangles(d.list([]byte(text)), "list")
+		if err := d.inner.Err(); err != nil {
+			p.Fail("core_range_set", "is not a core range set: "+strings.TrimPrefix(err.Error(), "list"), err)
+		}
 		return set
 	}
 	set, err := l1.ParseCoreRangeSet(text)
@@ -324,10 +346,30 @@ func (d *decoder) coreRangeSet(p jsonobject.Object) (set l1.CoreRangeSet) {
 			reason = fmt.Sprintf("is not a core range set: position %d: %s", syntax.Pos, syntax.Reason)
 		}
 		p.Fail("core_range_set", reason, err)
-		return set
 	}
-	d.cores.keep(raw, set)
 	return set
+}
+
+// rectangles reads [{"start":{"x":0,"y":0},"end":{"x":7,"y":7}}, ...] and ignores other fields.
+func rectangles(p jsonobject.Object, name string) (set l1.CoreRangeSet) {
+	var ranges []l1.CoreRange
+	for o := range p.Objects(name) {
+		ranges = append(ranges, l1.CoreRange{Start: corner(o, "start"), End: corner(o, "end")})
+	}
+	set, err := l1.NewCoreRangeSet(ranges...)
+	if err != nil {
+		p.Fail(name, err.Error(), err)
+	}
+	return set
+}
+
+func corner(o jsonobject.Object, name string) l1.Core {
+	in, ok := o.Object(name)
+	if !ok {
+		o.Missing(name)
+		return l1.Core{}
+	}
+	return l1.Core{X: uint8(in.Need("x", math.MaxUint8)), Y: uint8(in.Need("y", math.MaxUint8))}
 }
 
 // coreSets remembers what core range sets were parsed to, by their text.

@@ -318,3 +318,54 @@ func TestHazardErrorText(t *testing.T) {
 	require.Equal(t, "y", (&event.InputError{Node: -1, Reason: "y"}).Error())
 	require.Equal(t, `a\xffbé: \ufffd`, (&event.InputError{File: "a\xffb\u00e9", Node: -1, Reason: "\ufffd"}).Error())
 }
+
+// TestCoreSetSpellings: a set of cores is the same in each spelling, also with fields that nothing here reads.
+func TestCoreSetSpellings(t *testing.T) {
+	const want = "{[0-0 - 7-6], [0-7 - 3-7]}"
+	list := `[{"start":{"x":0,"y":0},"end":{"x":7,"y":6}},{"end":{"y":7,"z":1,"x":3},"id":300,"start":{"x":0,"y":7}}]`
+	for value, want := range map[string]string{
+		`"` + want + `"`: want,
+		`"{[(x=0,y=0) - (x=7,y=6)], [(x=0,y=7) - (x=3,y=7)]}"`: want,
+		list: want,
+		`"` + strings.ReplaceAll(list, `"`, `\"`) + `"`:     want,
+		`" \n` + strings.ReplaceAll(list, `"`, `\"`) + ` "`: want,
+		`"{}"`: "{}", `[]`: "{}", `"[]"`: "{}", `[ ]`: "{}",
+	} {
+		nodes, _, err := read(cb(address + `,` + size + `,"core_range_set":` + value))
+		require.NoError(t, err, value)
+		require.Equal(t, want, nodes[0].Cores.String(), value)
+		require.Equal(t, value[0] == '[', nodes[0].CoreArray)
+	}
+	for value, want := range map[string]string{
+		`[7]`:                       `core_range_set[0]: 7 is not an object`,
+		`[{"start":{"x":0,"y":0}}]`: `core_range_set[0].end: missing`,
+		`[{"start":{"x":0},"end":{"x":0,"y":0}}]`:         `core_range_set[0].start.y: missing`,
+		`[{"start":{"x":0,"y":0},"end":{"x":256,"y":0}}]`: `core_range_set[0].end.x: 256 is above 255`,
+		`[{"start":{"x":3,"y":0},"end":{"x":2,"y":0}}]`:   `start lies beyond end`,
+		`"[7]"`:                             `is not a core range set: [0]: 7 is not an object`,
+		`"[{\"start\":{\"x\":0,\"y\":0}}]"`: `is not a core range set: [0].end: missing`,
+		`"[] []"`:                           `is not a core range set: position 0`,
+	} {
+		_, _, err := read(cb(address + `,` + size + `,"core_range_set":` + value))
+		require.ErrorContains(t, err, want, value)
+		checkError(t, err)
+	}
+}
+
+// TestShardGridSpellings: the cores of a sharded tensor, as releases print them.
+func TestShardGridSpellings(t *testing.T) {
+	const want = "{[1-0 - 2-3], [4-0 - 4-1]}"
+	for config, want := range map[string]string{
+		`"ShardSpec{grid={[1-0 - 2-3], [4-0 - 4-1]}, shape=[1, 2]}"`:                                                                                want,
+		`"ShardSpec{grid=[{\"start\":{\"x\":1,\"y\":0},\"end\":{\"x\":2,\"y\":3}, {\"start\":{\"x\":4,\"y\":0},\"end\":{\"x\":4,\"y\":1}}], shape"`: want,
+		`"{\"grid\":[{\"start\":{\"x\":1,\"y\":0},\"end\":{\"x\":2,\"y\":3},\"max\":9},{\"start\":{\"x\":4,\"y\":0},\"end\":{\"x\":4,\"y\":1}}]}"`:  want,
+		`"{\"grid\":\"[{\\\"start\\\":{\\\"x\\\":1,\\\"y\\\":0},\\\"end\\\":{\\\"x\\\":2,\\\"y\\\":3}}]\"}"`:                                        "{[1-0 - 2-3]}",
+		`{"grid":[{"start":{"x":1,"y":0},"end":{"x":2,"y":3}},{"start":{"x":4,"y":0},"end":{"x":4,"y":1}}]}`:                                        want,
+		`{"grid":"{[1-0 - 2-3], [4-0 - 4-1]}"}`:                                           want,
+		`"ShardSpec{grid=[{\"start\":{\"y\":1,\"x\":0}}]}"`:                               "{}",
+		`"ShardSpec{grid=[{\"start\":{\"x\":256,\"y\":0},\"end\":{\"x\":300,\"y\":3}}]}"`: "{}",
+	} {
+		n := single(t, `{"counter":0,"node_type":"tensor","params":{"memory_config":`+config+`}}`)
+		require.Equal(t, want, n.ShardGrid.String(), config)
+	}
+}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -242,8 +243,13 @@ func (d *l1Drawer) run() {
 	}
 }
 
-func (d *l1Drawer) cores() string {
-	return rapid.SampledFrom([]string{"{[0-0 - 0-0]}", "{[0-0 - 1-1]}", "{[1-0 - 2-1]}", "{[0-0 - 2-1]}", "{[0-0 - 0-0], [2-1 - 2-1]}"}).Draw(d.T, "cores")
+func (d *l1Drawer) cores() any {
+	corner := func(x, y int) params { return params{"x": x, "y": y, "id": 9} }
+	list := []params{{"start": corner(1, 0), "end": corner(2, 1)}, {"start": corner(0, 0), "end": corner(0, 0)}}
+	text, _ := json.Marshal(list)
+	return rapid.SampledFrom([]any{
+		"{[0-0 - 0-0]}", "{[0-0 - 1-1]}", "{[1-0 - 2-1]}", "{[0-0 - 2-1]}", "{[0-0 - 0-0], [2-1 - 2-1]}", list, string(text), []params{}, "[]",
+	}).Draw(d.T, "cores")
 }
 
 // allocate draws a buffer, and the tensor that says where it lies: at once, late or never.

@@ -67,6 +67,7 @@ type node struct {
 	PageSize       event.Opt[uint64]
 	NumCores       event.Opt[uint64] // of a buffer event: cores of a sharded buffer, 0 if interleaved
 	Cores          l1.CoreRangeSet   // of what is placed in L1
+	CoreArray      bool              // Cores are a JSON array in the capture, not a string
 	Global         bool              // globally_allocated or borrows_memory: takes no bytes of its own
 
 	TypeName      string            // "DRAM" or "L1", of a buffer or its event

@@ -15,12 +15,9 @@ import (
 //	...,shard_spec=ShardSpec{grid={[0-0 - 7-7]}, shape=...
 func (d *decoder) shardGrid(p jsonobject.Object) (set l1.CoreRangeSet) {
 	raw := p.Get("memory_config")
-	if len(raw) == 0 || raw[0] != '"' {
-		return set
-	}
-	for _, start := range []string{"ShardSpec{grid=", `\"grid\":`} {
+	for _, start := range []string{"ShardSpec{grid=", `\"grid\":`, `"grid":`} {
 		_, text, ok := bytes.Cut(raw, []byte(start))
-		if !ok || len(text) == 0 {
+		if text = bytes.TrimLeft(text, `\"`); !ok || len(text) == 0 {
 			continue
 		}
 		end := bytes.IndexByte(text, closing(text[0]))
@@ -56,18 +53,21 @@ func readGrid(text []byte) (set l1.CoreRangeSet) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case c == 'x' || c == 'y':
+		case (c == 'x' || c == 'y') && i > 0 && text[i-1] == '"' && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\\'):
 			axis = c
 		case '0' <= c && c <= '9':
+			n := 0
+			for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
+				n = min(n*10+int(text[i]-'0'), 256)
+			}
+			i--
+			if axis == 0 { // of another field
+				continue
+			}
 			if axis != "xyxy"[len(numbers)] {
 				return set
 			}
 			axis = 0
-			n := 0
-			for ; i < len(text) && '0' <= text[i] && text[i] <= '9' && n < 256; i++ {
-				n = n*10 + int(text[i]-'0')
-			}
-			i--
 			if n > 255 {
 				return set
 			}

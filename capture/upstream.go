@@ -17,6 +17,7 @@ type upstreamSums struct {
 	cb, l1, dataflow, scratchpad, total                     uint64
 	peakCB, peakL1, peakDataflow, peakScratchpad, peakTotal uint64
 	wrapped, l1Unknown                                      bool
+	perCore                                                 bool // a set of cores is a JSON array
 
 	// What the sums stand for.
 	since  []upstreamCB // local CBs since the last free
@@ -43,6 +44,7 @@ func (u *upstreamSums) add(sum, peak *uint64, size uint64) {
 
 // place takes in a CB, dataflow buffer or scratchpad.
 func (u *upstreamSums) place(n *node) {
+	u.perCore = u.perCore || n.CoreArray
 	if n.Global {
 		return
 	}
@@ -184,7 +186,7 @@ func (u *upstreamSums) buffer(n *node) {
 }
 
 func (u *upstreamSums) figures() event.Upstream {
-	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), Causes: u.explain()}
+	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), PerCore: u.perCore, Causes: u.explain()}
 	if !u.l1Unknown {
 		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.peakL1), event.Some(u.peakTotal), u.wrapped
 		if u.wrapped {

@@ -346,6 +346,7 @@ func (l *line) upstream(u Upstream) {
 	optID(l, "peak_scratchpad", u.PeakScratchpad)
 	optID(l, "peak_total", u.PeakTotal)
 	l.flag("wrapped", u.Wrapped)
+	l.flag("per_core", u.PerCore)
 	if len(u.Causes) > 0 {
 		l.open("causes", '[')
 		for _, c := range u.Causes {

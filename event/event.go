@@ -234,12 +234,15 @@ const (
 )
 
 // Upstream has the figures of ttnn's own extract_resource_usage_per_core, bytes per
-// core, copied faithfully: sums without a floor that ignore cores and devices. A
-// figure is absent where the file lacks the data.
+// core, as releases before September 2026 count them: sums without a floor that ignore
+// cores and devices. A figure is absent where the file lacks the data.
 type Upstream struct {
 	PeakCB, PeakL1, PeakDataflow, PeakScratchpad, PeakTotal Opt[uint64]
 	// Wrapped: a free exceeded what was allocated, and the sums ran below zero.
 	Wrapped bool
+	// PerCore: a later release, which counts per core, wrote the capture. Its own figures
+	// differ from these.
+	PerCore bool
 	// Causes says by how much a figure misleads, and why.
 	Causes []UpstreamCause
 }

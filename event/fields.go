@@ -133,7 +133,7 @@ func upstream(o jsonobject.Object, e *Event) {
 	u.PeakCB, u.PeakL1 = id[uint64](in, "peak_cb"), id[uint64](in, "peak_l1")
 	u.PeakDataflow, u.PeakScratchpad = id[uint64](in, "peak_dataflow_buffer"), id[uint64](in, "peak_scratchpad")
 	u.PeakTotal = id[uint64](in, "peak_total")
-	u.Wrapped = flag(in, "wrapped")
+	u.Wrapped, u.PerCore = flag(in, "wrapped"), flag(in, "per_core")
 	for cause := range in.Objects("causes") {
 		u.Causes = append(u.Causes, UpstreamCause{
 			Code: CauseCode(text(cause, "code")), Figure: text(cause, "figure"),

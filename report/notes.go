@@ -148,19 +148,19 @@ func upstream(r *replay.Result) string {
 		}
 	}
 	var parts []string
-	if cb := r.Upstream.PeakCB; cb.OK && cb.V != truth {
+	if cb := r.Upstream.PeakCB; cb.OK && cb.V != truth && !r.Upstream.PerCore {
 		why := causes(r.Upstream.Causes)
 		told := len(why) > 0
 		if !told && copies > 1 && cb.V > sizes {
-			why = append(why, fmt.Sprintf("it adds the copies on %d devices", copies))
+			why = append(why, fmt.Sprintf("they add the copies on %d devices", copies))
 		}
 		if !told && sizes > truth {
-			why = append(why, "it adds CBs whatever their cores and addresses")
+			why = append(why, "they add CBs whatever their cores and addresses")
 		}
 		if len(why) == 0 {
-			why = append(why, "its frees reach every device")
+			why = append(why, "their frees reach every device")
 		}
-		parts = append(parts, fmt.Sprintf("peak_cb is %s where the fullest core had %s alive: %s",
+		parts = append(parts, fmt.Sprintf("releases before September 2026 print a peak_cb of %s where the fullest core had %s alive: %s",
 			grouped(cb.V), grouped(truth), strings.Join(why, ", and ")))
 	}
 	if r.Upstream.Wrapped {
@@ -174,11 +174,11 @@ func causes(all []event.UpstreamCause) (why []string) {
 	for _, c := range all {
 		switch c.Code {
 		case event.CauseCopies:
-			why = append(why, fmt.Sprintf("it adds the copies on %d devices", c.Count))
+			why = append(why, fmt.Sprintf("they add the copies on %d devices", c.Count))
 		case event.CauseDevices:
-			why = append(why, fmt.Sprintf("it adds the CBs of %d devices", c.Count))
+			why = append(why, fmt.Sprintf("they add the CBs of %d devices", c.Count))
 		case event.CauseCores:
-			why = append(why, fmt.Sprintf("it adds CBs on %d sets of cores as if on one core", c.Count))
+			why = append(why, fmt.Sprintf("they add CBs on %d sets of cores as if on one core", c.Count))
 		case event.CauseWrapped: // of another figure
 		}
 	}

@@ -283,10 +283,10 @@ func TestUpstream(t *testing.T) {
 	}{
 		{1, 4096, 4096, ""},
 		{2, 4096, 4096, ""},
-		{2, 8192, 4096, "peak_cb is 8,192 where the fullest core had 4,096 alive: it adds the copies on 2 devices"},
-		{1, 8192, 8192, "alive: it adds CBs whatever their cores and addresses"},
-		{2, 16384, 8192, "it adds the copies on 2 devices, and it adds CBs whatever their cores and addresses"},
-		{1, 1024, 4096, "its frees reach every device"},
+		{2, 8192, 4096, "releases before September 2026 print a peak_cb of 8,192 where the fullest core had 4,096 alive: they add the copies on 2 devices"},
+		{1, 8192, 8192, "alive: they add CBs whatever their cores and addresses"},
+		{2, 16384, 8192, "they add the copies on 2 devices, and they add CBs whatever their cores and addresses"},
+		{1, 1024, 4096, "their frees reach every device"},
 	} {
 		r := result(c.devices)
 		r.Upstream.PeakCB = some(c.peak)
@@ -299,6 +299,8 @@ func TestUpstream(t *testing.T) {
 		} else {
 			require.Contains(t, got, c.want)
 		}
+		r.Upstream.PerCore = true
+		require.NotContains(t, text(t, r, report.Options{}), "peak_cb")
 	}
 }
 

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,6 +65,41 @@ func parseCores(text string) ([]rect, error) {
 		r := rect{core{n[0], n[1]}, core{n[2], n[3]}}
 		if r.from.x > r.to.x || r.from.y > r.to.y {
 			return nil, bad("reversed rectangle")
+		}
+		rects = append(rects, r)
+	}
+	return rects, nil
+}
+
+// readCores reads a set in any spelling: text that parseCores reads, a JSON list of rectangles, or text that holds such a list.
+func readCores(raw json.RawMessage) (rects []rect, err error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if !strings.HasPrefix(strings.TrimSpace(text), "[") {
+			return parseCores(text)
+		}
+		raw = json.RawMessage(text)
+	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	for _, one := range list {
+		var start, end map[string]json.RawMessage
+		if err := errors.Join(json.Unmarshal(one["start"], &start), json.Unmarshal(one["end"], &end)); err != nil {
+			return nil, err
+		}
+		var n [4]int
+		for i, at := range []json.RawMessage{start["x"], start["y"], end["x"], end["y"]} {
+			v, err := number(at)
+			if err != nil || v > maxCoordinate {
+				return nil, fmt.Errorf("oracle: coordinate %q", at)
+			}
+			n[i] = int(v)
+		}
+		r := rect{core{n[0], n[1]}, core{n[2], n[3]}}
+		if r.from.x > r.to.x || r.from.y > r.to.y {
+			return nil, fmt.Errorf("oracle: reversed rectangle %v", r)
 		}
 		rects = append(rects, r)
 	}

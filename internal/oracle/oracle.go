@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -192,13 +191,9 @@ func readBuffer(n node, rules Rules) (*buffer, error) {
 	if !present(n.params["core_range_set"]) {
 		return nil, errors.New("core_range_set is missing")
 	}
-	var text string
-	if err := json.Unmarshal(n.params["core_range_set"], &text); err != nil {
-		return nil, fmt.Errorf("core_range_set: %w", err)
-	}
-	rects, err := parseCores(text)
+	rects, err := readCores(n.params["core_range_set"])
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("core_range_set: %w", err)
 	}
 	b.cores, b.merged = distinct(rects), rects
 	if !rules.AsWritten {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -183,6 +184,31 @@ func TestParseCores(t *testing.T) {
 	for _, bad := range []string{"", "{", "[0-0 - 1-1]", "{[1-0 - 0-0]}", "{[0-0 - 256-0]}", "{[0-0]}", "{[0-0 - 1-x]}"} {
 		_, err := parseCores(bad)
 		require.Error(t, err, bad)
+	}
+}
+
+func TestReadCores(t *testing.T) {
+	want, err := parseCores("{[0-0 - 7-6], [0-7 - 3-7]}")
+	require.NoError(t, err)
+	list := `[{"start":{"x":0,"y":0},"end":{"x":7,"y":6}}, {"id":4,"end":{"y":7,"x":3},"start":{"x":0,"y":7}}]`
+	text, err := json.Marshal(list)
+	require.NoError(t, err)
+	for _, raw := range []string{list, string(text), `"{[0-0 - 7-6], [0-7 - 3-7]}"`} {
+		got, err := readCores(json.RawMessage(raw))
+		require.NoError(t, err, raw)
+		require.Equal(t, want, got, raw)
+	}
+	for _, raw := range []string{`[]`, `"[]"`, `"{}"`} {
+		got, err := readCores(json.RawMessage(raw))
+		require.NoError(t, err)
+		require.Empty(t, got)
+	}
+	for _, raw := range []string{
+		`7`, `[7]`, `[{}]`, `[{"start":{"x":0,"y":0},"end":{"x":0}}]`, `[{"start":{"x":0,"y":0},"end":{"x":256,"y":0}}]`,
+		`[{"start":{"x":1,"y":0},"end":{"x":0,"y":0}}]`, `"[] []"`,
+	} {
+		_, err := readCores(json.RawMessage(raw))
+		require.Error(t, err, raw)
 	}
 }
 
