@@ -304,7 +304,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"slot ", func(f *Fleet) { f.slots[2].slot = 1 }},
 		{"slot found by its id", func(f *Fleet) { f.lone[1] = 2 }},
 		{"number of ids in use", func(f *Fleet) { f.lone[77] = 1 }},
-		{"number of times that nothing took the place of program 3", func(f *Fleet) { f.programs[3].heirs = &lineage{f.programs[1]} }},
+		{"number of times that nothing took the place of program 3", func(f *Fleet) { f.programs[3].heirs = &lineage{last: f.programs[1]} }},
 		{"number of times that the number is that of program 3", func(f *Fleet) { f.programs[3].Number = f.programs[1].Number }},
 		{"id of program 1", func(f *Fleet) { f.programs[9] = f.programs[1] }},
 		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},

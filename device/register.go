@@ -168,6 +168,8 @@ func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
 		delete(f.programs, r.Program.ID())
 		f.retire(r)
 		f.rest()
+	} else if r.heirs != nil && r.heirs.traces > 0 {
+		r.heirs.leave(slots, f.operation)
 	}
 }
 

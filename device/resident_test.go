@@ -508,6 +508,7 @@ func TestTraceErrors(t *testing.T) {
 
 	// A recorded program goes away, on one of the devices.
 	trace := traced(t, f, m.Set(), a, b)
+	kept := traced(t, f, sub(t, m, 0, 0, 1, 1), b)
 	dispatch(t, f, a, m.Set())
 	require.NoError(t, f.Unregister(b.ID(), sub(t, m, 0, 1, 1, 1)))
 	still(t, f, func() {
@@ -517,9 +518,17 @@ func TestTraceErrors(t *testing.T) {
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, device.ProgramError{Program: 2, Device: 1, Err: device.ErrNotRegistered}, *bad)
 	})
-	// Registered anew it is another one.
+	// Registered anew it is another one, also while another device has kept it.
 	register(t, f, b, m.Set())
-	require.NoError(t, f.Replay(trace), "on the other device it has never left")
+	still(t, f, func() {
+		err := f.Replay(trace)
+		is(err, trace, device.ErrNotRegistered)
+		var bad *device.ProgramError
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, device.ProgramError{Program: 2, Device: 1, Err: device.ErrNotRegistered}, *bad)
+	})
+	require.NoError(t, f.Replay(kept), "the other device kept the program")
+	require.NoError(t, f.Replay(traced(t, f, m.Set(), a, b)), "recorded after the return")
 	f.UnregisterAll(b.ID())
 	register(t, f, b, m.Set())
 	still(t, f, func() { is(f.Replay(trace), trace, device.ErrNotRegistered) })
@@ -799,6 +808,7 @@ func residentLife(t *rapid.T) {
 		on       []device.ID
 		recorded []*registered
 		ended    bool
+		broken   bool // a recorded program left one of the devices
 	}
 	traces := map[device.TraceID]*trace{}
 	known := []*program.Program{}
@@ -838,6 +848,12 @@ func residentLife(t *rapid.T) {
 			delete(live, id)
 		}
 	}
+	latest := func(r *registered) *registered {
+		for r.heir != nil {
+			r = r.heir
+		}
+		return r
+	}
 	drawTrace := func(t *rapid.T) (device.TraceID, *trace) {
 		all := append(slices.Sorted(maps.Keys(traces)), 0, 12345)
 		id := rapid.SampledFrom(all).Draw(t, "trace")
@@ -871,6 +887,10 @@ func residentLife(t *rapid.T) {
 			}
 			for _, d := range on {
 				delete(live[p.ID()].on, d)
+				for _, tr := range traces {
+					names := slices.ContainsFunc(tr.recorded, func(r *registered) bool { return latest(r) == live[p.ID()] })
+					tr.broken = tr.broken || names && slices.Contains(tr.on, d)
+				}
 			}
 			drop(p.ID())
 		},
@@ -968,12 +988,8 @@ func residentLife(t *rapid.T) {
 			}
 			peak := naive{}
 			for _, r := range tr.recorded {
-				now := r
-				for now.heir != nil {
-					now = now.heir
-				}
 				for _, d := range tr.on {
-					if !now.on[d] {
+					if tr.broken || !latest(r).on[d] {
 						require.ErrorIs(t, err, device.ErrNotRegistered)
 						return
 					}

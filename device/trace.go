@@ -35,7 +35,7 @@ func (e *TraceError) Unwrap() error { return e.Err }
 // what they need, so that a replay counts, on each core, the largest of them.
 type trace struct {
 	on       Set
-	recorded []*registration // each once, in the order of its last recording
+	recorded []recording // each program once, in the order of its last recording
 	ended    bool
 	peak     *residue.Residue // after the end
 }
@@ -77,10 +77,23 @@ func (f *Fleet) Record(id TraceID, p program.ID) error {
 		return err
 	}
 	if r != nil {
-		t.recorded = append(slices.DeleteFunc(t.recorded, func(o *registration) bool { return o == r }), r)
+		t.record(r, f.operation)
 		f.emit(Event{Kind: EventTraceRecorded, Trace: id, Program: r.Program})
 	}
 	return nil
+}
+
+// record adds r as the last program. A program that is recorded again keeps the time of its
+// first recording.
+func (t *trace) record(r *registration, now uint64) {
+	next := recording{r, now}
+	if i := slices.IndexFunc(t.recorded, func(o recording) bool { return o.registration == r }); i >= 0 {
+		next = t.recorded[i]
+		t.recorded = slices.Delete(t.recorded, i, i+1)
+	} else {
+		r.heritage().traces++
+	}
+	t.recorded = append(t.recorded, next)
 }
 
 // EndTrace ends the capture, so that the trace can be replayed. It changes nothing on
@@ -96,7 +109,7 @@ func (f *Fleet) EndTrace(id TraceID) error {
 	t.ended = true
 	var peak []residue.Piece
 	for _, r := range t.recorded {
-		peak = residue.Larger(peak, f.piecesOf(r))
+		peak = residue.Larger(peak, f.piecesOf(r.registration))
 	}
 	t.peak = f.residues.Of(peak, &f.numbers)
 	f.emit(Event{Kind: EventTraceEnded, Trace: id})
@@ -107,14 +120,15 @@ func (f *Fleet) EndTrace(id TraceID) error {
 // it writes, what the largest of its programs has there, the last of equals. Other
 // cores keep what they had. All its devices change, or none.
 //
-// The programs must not have been taken off there since they were recorded; one that
-// is registered anew is another one. One that was resized or replaced leaves the layout
-// with which it was recorded: the commands of a trace are those of its capture.
+// The programs must have stayed on all devices of the trace since they were recorded. A
+// program that left one of them and was registered there again is another program. A
+// program that was resized or replaced leaves the layout of its recording: a trace repeats
+// the commands of its capture.
 //
 // A replay is judged like an enqueue: each program of the trace runs, whatever the others
 // leave, so that each has to fit as it was recorded. One that does not is told to the
 // observer (EventRefused). Cost: that of a Dispatch, and of the check of an Enqueue for
-// each recorded program.
+// each recorded program; O(devices) for each that left a device since the last replay.
 //
 // Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceOpen;
 // ErrNoDevice for a device that was removed meanwhile; *TraceError with the
@@ -133,8 +147,8 @@ func (f *Fleet) Replay(id TraceID) error {
 	if err := f.check(t.on); err != nil {
 		return err
 	}
-	for _, r := range t.recorded {
-		if err := f.lacking(r.Program.ID(), t.on, r.latest().on.Set); err != nil {
+	for i := range t.recorded {
+		if err := f.strayed(&t.recorded[i], t.on); err != nil {
 			return &TraceError{id, err}
 		}
 	}
@@ -153,9 +167,22 @@ func (f *Fleet) Replay(id TraceID) error {
 	return nil
 }
 
-// replays refuses a trace of which a program does not fit.
+// strayed refuses a recorded program that has not stayed on all devices of a trace.
+func (f *Fleet) strayed(r *recording, on Set) error {
+	p := r.Program.ID()
+	if err := f.lacking(p, on, r.latest().on.Set); err != nil {
+		return err
+	}
+	if slot, ok := r.departed(on); ok {
+		return &ProgramError{Program: p, Device: f.ids[slot], Err: ErrNotRegistered}
+	}
+	return nil
+}
+
+// replays refuses a trace with a program that does not fit.
 func (f *Fleet) replays(id TraceID, t *trace) error {
-	for _, r := range t.recorded {
+	for _, recorded := range t.recorded {
+		r := recorded.registration
 		if f.fitsStill(r, t.on) {
 			continue
 		}
@@ -177,8 +204,12 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 func (f *Fleet) ReleaseTrace(id TraceID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, err := f.trace(id); err != nil {
+	t, err := f.trace(id)
+	if err != nil {
 		return err
+	}
+	for _, r := range t.recorded {
+		r.heirs.release()
 	}
 	delete(f.traces, id)
 	f.emit(Event{Kind: EventTraceReleased, Trace: id})

@@ -8,11 +8,14 @@ import (
 )
 
 // rerunOps are the calls that Rerun draws.
-func rerunOps() []Op { return []Op{Register, BeginTrace, Record, EndTrace, Dispatch, Evict, Replay} }
+func rerunOps() []Op {
+	return []Op{Register, Unregister, BeginTrace, Record, EndTrace, Dispatch, Evict, Replay}
+}
 
 // Rerun draws a story that ends with a replay which has something to do: a program that
-// fits is captured, what it left is overwritten or evicted, and the trace runs. Calls drawn
-// one by one hardly ever come to that. No moves, where no program fits on any device.
+// fits is captured, and the trace runs. In between the program is overwritten or evicted,
+// or it leaves a device and returns. Calls drawn one by one hardly ever come to that. The
+// story is empty where no program fits on any device.
 //
 //	register 3, begin trace, record 3, end trace, dispatch 5, replay
 func Rerun(w *World) *rapid.Generator[[]Move] {
@@ -21,17 +24,25 @@ func Rerun(w *World) *rapid.Generator[[]Move] {
 		if len(on) == 0 {
 			return nil
 		}
-		trace := w.State.NextTrace()
+		trace, traced := w.State.NextTrace(), on
+		if len(on) > 1 && rapid.Bool().Draw(t, "not on the first") {
+			traced = on[1:]
+		}
 		moves := []Move{
 			{Op: Register, Program: p, Devices: on},
-			{Op: BeginTrace, Devices: on},
+			{Op: BeginTrace, Devices: traced},
 			{Op: Record, Trace: trace, Program: p},
 			{Op: EndTrace, Trace: trace},
 		}
-		if rapid.Bool().Draw(t, "evict") {
+		switch rapid.IntRange(0, 2).Draw(t, "in between") {
+		case 0:
 			moves = append(moves, Move{Op: Evict, Program: p, Devices: on})
-		} else {
-			moves = append(moves, Moves(Dispatch, w).Draw(t, "in between"))
+		case 1:
+			moves = append(moves, Moves(Dispatch, w).Draw(t, "dispatch"))
+		case 2:
+			away := []uint64{rapid.SampledFrom(on).Draw(t, "away")}
+			moves = append(moves, Move{Op: Unregister, Program: p, Devices: away},
+				Move{Op: Register, Program: p, Devices: away})
 		}
 		return append(moves, Move{Op: Replay, Trace: trace})
 	})

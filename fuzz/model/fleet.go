@@ -238,6 +238,9 @@ func (f *Fleet) Unregister(p program.ID, ids []uint64) error {
 	for _, d := range devices {
 		delete(r.on, d)
 	}
+	for _, t := range f.traces {
+		t.leave(r, devices)
+	}
 	if r != nil && len(r.on) == 0 {
 		delete(f.programs, p)
 	}

@@ -29,6 +29,22 @@ type trace struct {
 	on       []*device
 	recorded []*registration
 	ended    bool
+	broken   bool // a recorded program left one of the devices
+}
+
+// leave notes that a program leaves some devices.
+func (t *trace) leave(r *registration, devices []*device) {
+	meets := slices.ContainsFunc(t.on, func(d *device) bool { return slices.Contains(devices, d) })
+	names := slices.ContainsFunc(t.recorded, func(o *registration) bool { return o.latest() == r })
+	t.broken = t.broken || meets && names
+}
+
+// latest returns the registration that replaced r, the last of several; r if none did.
+func (r *registration) latest() *registration {
+	for r.heir != nil {
+		r = r.heir
+	}
+	return r
 }
 
 // writes returns what a dispatch leaves: on every core that a CB of a kind names, the
@@ -174,11 +190,7 @@ func (f *Fleet) Replay(trace uint64) error {
 	}
 	peak := map[place]residue{}
 	for _, r := range t.recorded {
-		now := r
-		for now.heir != nil {
-			now = now.heir
-		}
-		if !now.everywhere(t.on) {
+		if t.broken || !r.latest().everywhere(t.on) {
 			wrong = append(wrong, ErrNotRegistered)
 		}
 		if !f.lost(t) && !judge(r.program, t.on).Fits() {

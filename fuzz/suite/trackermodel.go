@@ -138,7 +138,8 @@ func (g *game) overflow(t *rapid.T) {
 	if err != nil {
 		t.Fatalf("giant: %v", err)
 	}
-	m := gen.Move{Op: gen.Register, Program: giant, Devices: gen.DeviceIDs(g.model.Devices()).Draw(t, "devices")}
+	op := rapid.SampledFrom([]gen.Op{gen.Register, gen.Enqueue}).Draw(t, "op")
+	m := gen.Move{Op: op, Program: giant, Devices: gen.DeviceIDs(g.model.Devices()).Draw(t, "devices")}
 	if !g.model.Exceeds(nil, giant, m.Devices) {
 		m.Devices = append(m.Devices, 12345)
 	}
