@@ -193,11 +193,7 @@ func (s *Server) deviceInfo(id int32) wire.Record {
 	r := wire.Record{Type: wire.TypeDeviceInfo, Device: id}
 	told := s.machine()
 	if id == -1 {
-		for _, d := range s.known {
-			if d.Chips == nil {
-				r.Devices++
-			}
-		}
+		r.Devices = s.chips
 		if told != nil {
 			r.Devices = uint32(told.Fleet().Set().Len())
 		}

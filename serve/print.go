@@ -152,30 +152,29 @@ func (s *Server) Statistics() {
 	}
 }
 
-// showLive prints what is live as rows, and reports whether that is all there is to print.
-func (s *Server) showLive(kernels bool) bool {
+// showLive prints what records of some types brought as rows. It reports false if lines are to be printed
+// in their place.
+func (s *Server) showLive(types ...wire.Type) bool {
+	if s.c.Out == nil {
+		return true // nobody reads
+	}
 	if s.c.Format != FormatJSON {
 		return false
 	}
-	for lot := range s.ledger.Live() {
-		if kernels == (lot.Type == wire.TypeKernelLoad) {
-			s.showRow(&wire.Effect{What: live, Type: lot.Type, Device: lot.Device, ID: lot.ID, PID: lot.PID, Bytes: lot.Size, Kind: lot.Kind, Lot: lot})
-		}
+	for lot := range s.ledger.Live(types...) {
+		s.showRow(&wire.Effect{What: live, Type: lot.Type, Device: lot.Device, ID: lot.ID, PID: lot.PID, Bytes: lot.Size, Kind: lot.Kind, Lot: lot})
 	}
 	return true
 }
 
 // dumpRemaining lists what is live but kernels.
 func (s *Server) dumpRemaining() {
-	if s.showLive(false) {
+	if s.showLive(wire.TypeAlloc, wire.TypeCBAlloc) {
 		return
 	}
 	b := []byte("\nRemaining allocations:\n")
 	n := 0
-	for lot := range s.ledger.Live() {
-		if lot.Type == wire.TypeKernelLoad {
-			continue
-		}
+	for lot := range s.ledger.Live(wire.TypeAlloc, wire.TypeCBAlloc) {
 		n++
 		what := "CB"
 		if lot.Type == wire.TypeAlloc {
@@ -198,15 +197,12 @@ func (s *Server) dumpRemaining() {
 
 // dumpKernels lists the kernels of each device.
 func (s *Server) dumpKernels() {
-	if s.showLive(true) {
+	if s.showLive(wire.TypeKernelLoad) {
 		return
 	}
 	b := []byte("\nLoaded kernels:\n")
 	now := uint64(max(s.c.Now().UnixNano(), 0))
-	for lot := range s.ledger.Live() {
-		if lot.Type != wire.TypeKernelLoad {
-			continue
-		}
+	for lot := range s.ledger.Live(wire.TypeKernelLoad) {
 		age := "age unknown"
 		if lot.Time > 0 {
 			age = fmt.Sprintf("%d s", (now-min(lot.Time, now))/uint64(time.Second))

@@ -68,6 +68,7 @@ type Server struct {
 	teller  wire.Teller
 	live    replay.Session
 	known   map[int32]wire.Device
+	chips   uint32 // of them that are no meshes
 	byPID   map[int32]*process
 	all     map[wire.Owner]*process
 	owners  wire.Owner
@@ -129,7 +130,9 @@ func New(c Config) (*Server, error) {
 		unsure: map[int32]bool{}, left: make(chan struct{}, 1), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {
-		s.known[d.ID] = d
+		if s.known[d.ID] = d; d.Chips == nil {
+			s.chips++
+		}
 		s.ledger.Declare(d.ID, d.Chips != nil)
 		e := s.teller.Declare(d)
 		if err := s.live.Apply(&e); err != nil {

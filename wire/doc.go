@@ -71,9 +71,9 @@
 //
 // # Cost
 //
-// Reading and writing a record allocates nothing. A record costs O(1) and the lots that live
-// at its address, a line the same and what it shows to be gone; memory grows with what is live, and 65,536 ids of what was freed are
-// remembered.
+// Reading and writing a record allocates nothing. A record costs O(log n) in the lots at its address,
+// a line the same for each lot that it takes away. Memory grows with the live lots; the last 65,536 ids of
+// freed ones are remembered.
 //
 // # Concurrency
 //

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -58,7 +59,7 @@ type ownerOn struct {
 // A Ledger follows records by the rules of the allocation server. The zero Ledger is empty
 // and ready to use.
 type Ledger struct {
-	live      map[key][]*Lot // never empty; of a buffer the first is the one that counts
+	live      map[Type]map[key]*pile // by what brings it; of a buffer the first is the one that counts
 	of        map[Owner]map[uint64]*Lot
 	sums      map[ownerOn]*Totals // of what each has on a device, as if it had it alone
 	freed     map[key]struct{}
@@ -113,25 +114,34 @@ func (l *Ledger) TotalsOf(o Owner, device int32) Totals {
 // Anomalies returns how often each thing was odd.
 func (l *Ledger) Anomalies() map[Anomaly]int64 { return maps.Clone(l.anomalies) }
 
-// Live returns all that is live, in the order in which it came. Cost: O(n log n).
-func (l *Ledger) Live() iter.Seq[Lot] {
-	var all []*Lot
-	for _, lots := range l.live {
-		all = append(all, lots...)
+// Live returns the live lots in the order in which they came: those of the given types, or all.
+// Cost: O(n log n) in the lots that it returns.
+func (l *Ledger) Live(types ...Type) iter.Seq[Lot] {
+	if len(types) == 0 {
+		types = []Type{TypeAlloc, TypeCBAlloc, TypeKernelLoad}
 	}
-	return inOrder(all)
+	var all []*Lot
+	for _, t := range types {
+		for _, p := range l.live[t] {
+			for lot := range p.all() {
+				all = append(all, lot)
+			}
+		}
+	}
+	return values(inOrder(all))
 }
 
-// LiveOf is Live for one owner.
-func (l *Ledger) LiveOf(o Owner) iter.Seq[Lot] { return inOrder(slices.Collect(maps.Values(l.of[o]))) }
+// LiveOf returns the live lots of one owner, in the order in which they came.
+func (l *Ledger) LiveOf(o Owner) iter.Seq[Lot] { return values(l.lotsOf(o)) }
 
-func inOrder(lots []*Lot) iter.Seq[Lot] {
-	slices.SortFunc(lots, func(a, b *Lot) int {
-		if a.Serial < b.Serial {
-			return -1
-		}
-		return 1
-	})
+func (l *Ledger) lotsOf(o Owner) []*Lot { return inOrder(slices.Collect(maps.Values(l.of[o]))) }
+
+func inOrder(lots []*Lot) []*Lot {
+	slices.SortFunc(lots, func(a, b *Lot) int { return cmp.Compare(a.Serial, b.Serial) })
+	return lots
+}
+
+func values(lots []*Lot) iter.Seq[Lot] {
 	return func(yield func(Lot) bool) {
 		for _, lot := range lots {
 			if !yield(*lot) {
@@ -143,8 +153,7 @@ func inOrder(lots []*Lot) iter.Seq[Lot] {
 
 // Apply takes in a record of an owner, whose process is shown as pid. Records that ask
 // change nothing. The error is a *DeviceError for a device id that cannot be one: nothing
-// has changed then, and the Effect says what the server's line says. Cost: O(log n), and a free
-// looks at the lots at its address that came behind the one it takes.
+// has changed then, and the Effect says what the server's line says. Cost: O(log n).
 func (l *Ledger) Apply(o Owner, pid int32, r *Record) (Effect, error) {
 	e := Effect{Type: r.Type, Device: r.Device, ID: r.ID, PID: pid, Bytes: r.Size, Kind: r.Kind, Owner: o}
 	if !r.Type.Names() {
@@ -225,42 +234,58 @@ func (l *Ledger) note(a Anomaly) {
 // bring adds a lot.
 func (l *Ledger) bring(e *Effect, k key, o Owner, pid int32, r *Record) {
 	l.serial++
-	there := l.live[k]
+	there := l.pile(k)
+	n := there.len()
 	lot := &Lot{
 		Serial: l.serial, Type: r.Type, Device: r.Device, ID: r.ID, Size: r.Size, Kind: r.Kind,
 		Owner: o, PID: pid, Time: r.Time, Backing: r.Type == TypeAlloc && l.declared[r.Device],
 	}
 	e.What = Came
-	if r.Type == TypeAlloc && len(there) > 0 {
+	if r.Type == TypeAlloc && n > 0 {
 		e.What = CameAgain
-		own := slices.ContainsFunc(there, func(x *Lot) bool { return x.Owner == o })
+		own := there.last(byOwner, *lot) != nil
 		lot.Backing, lot.Shared = lot.Backing || own, !own
-		if lot.Size != there[0].Size || lot.Kind != there[0].Kind {
+		if first := there.first(bySerial, Lot{}); lot.Size != first.Size || lot.Kind != first.Kind {
 			e.Odd = AnomalyDiffers
 			l.note(AnomalyDiffers)
 		}
 	}
-	if l.live == nil {
-		l.live, l.of, l.freed = map[key][]*Lot{}, map[Owner]map[uint64]*Lot{}, map[key]struct{}{}
+	if there == nil {
+		there = l.newPile(k)
 	}
-	l.live[k] = append(there, lot)
+	there.add(lot)
 	l.own(lot)
 	delete(l.freed, k)
 	l.lots++
 	l.totals(r.Device).move(lot, true)
-	e.Lot, e.Refs = *lot, len(there)+1
+	e.Lot, e.Refs = *lot, n+1
+}
+
+// pile returns what lives under a key, nil if nothing does.
+func (l *Ledger) pile(k key) *pile { return l.live[k.brings][k] }
+
+func (l *Ledger) newPile(k key) *pile {
+	if l.live == nil {
+		l.live, l.of, l.freed = map[Type]map[key]*pile{}, map[Owner]map[uint64]*Lot{}, map[key]struct{}{}
+	}
+	if l.live[k.brings] == nil {
+		l.live[k.brings] = map[key]*pile{}
+	}
+	p := &pile{}
+	l.live[k.brings][k] = p
+	return p
 }
 
 // take removes the lot that a free is about.
 func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
-	there := l.live[k]
+	there := l.pile(k)
 	t := l.totals(r.Device)
 	// The newest server subtracts what the message says, without a floor.
 	if k.brings == TypeCBAlloc && r.Size > t.CB {
 		l.note(AnomalyWrapped)
 		e.Wrapped = true
 	}
-	if len(there) == 0 {
+	if there == nil {
 		e.What, e.Odd = Unknown, AnomalyUnknownFree
 		if _, was := l.freed[k]; was {
 			e.Odd = AnomalyDoubleFree
@@ -268,8 +293,7 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 		l.note(e.Odd)
 		return
 	}
-	i := chosen(there, o, r, k.brings != TypeAlloc)
-	lot := there[i]
+	lot := chosen(there, o, r)
 	if k.brings != TypeAlloc && r.Size != 0 && r.Size != lot.Size {
 		if r.Size > lot.Size {
 			l.odd(e, AnomalyTooLarge)
@@ -278,63 +302,50 @@ func (l *Ledger) take(e *Effect, k key, o Owner, r *Record) {
 		e.Odd = AnomalyFreeSize
 		l.note(e.Odd)
 	}
-	l.drop(e, k, i)
+	l.drop(e, k, lot)
 }
 
 // chosen returns which of the lots at one address a free is about: one of the sender before
 // those of others and, where frees carry a size, one of that size before others; the last
 // of them.
-func chosen(there []*Lot, o Owner, r *Record, sized bool) int {
-	sized = sized && r.Size != 0
-	best, rank, most := 0, -1, 4
-	if sized {
-		most += 2
-	}
-	for i, lot := range slices.Backward(there) {
-		n := 0
-		if sized && lot.Size == r.Size {
-			n += 2
-		}
-		if lot.Owner == o {
-			n += 4
-		}
-		if n > rank {
-			best, rank = i, n
-		}
-		if n == most {
-			break
+func chosen(there *pile, o Owner, r *Record) (lot *Lot) {
+	like := Lot{Owner: o, Size: r.Size}
+	sized := r.Type != TypeFree && r.Size != 0
+	for _, by := range [...]order{byOwnerAndSize, byOwner, bySize, bySerial} {
+		if by != byOwnerAndSize && by != bySize || sized {
+			lot = cmp.Or(lot, there.last(by, like))
 		}
 	}
-	return best
+	return lot
 }
 
 // drop removes a lot. The one that counts for several stays, and is another one's from then
 // on; that one's own goes in its place.
-func (l *Ledger) drop(e *Effect, k key, i int) {
-	there := l.live[k]
-	e.What, e.Bytes, e.Kind, e.PID = Gone, there[i].Size, there[i].Kind, there[i].PID
+func (l *Ledger) drop(e *Effect, k key, lot *Lot) {
+	there := l.pile(k)
+	e.What, e.Bytes, e.Kind, e.PID = Gone, lot.Size, lot.Kind, lot.PID
 	if k.brings == TypeAlloc {
-		e.Bytes, e.Kind, e.PID = there[0].Size, there[0].Kind, there[0].PID
-		if i == 0 && len(there) > 1 {
-			i = max(1, slices.IndexFunc(there, func(x *Lot) bool { return x.Shared }))
-			l.swap(there[0], there[i])
-			e.Heir = *there[0]
+		first := there.first(bySerial, Lot{})
+		e.Bytes, e.Kind, e.PID = first.Size, first.Kind, first.PID
+		if lot == first && there.len() > 1 {
+			next := Lot{Serial: first.Serial + 1, Shared: true}
+			lot = cmp.Or(there.first(byShared, next), there.first(bySerial, next))
+			l.swap(there, first, lot)
+			e.Heir = *first
 		}
 	}
-	lot := there[i]
 	e.Lot = *lot
 	l.totals(k.device).move(lot, false)
-	there = slices.Delete(there, i, i+1)
+	there.remove(lot)
 	l.disown(lot)
 	l.lots--
-	if e.Refs = len(there); e.Refs > 0 {
-		l.live[k] = there
+	if e.Refs = there.len(); e.Refs > 0 {
 		if k.brings == TypeAlloc {
 			e.What = Left
 		}
 		return
 	}
-	delete(l.live, k)
+	delete(l.live[k.brings], k)
 	if len(l.freed) >= maxFreed {
 		clear(l.freed)
 	}
@@ -376,29 +387,29 @@ func (l *Ledger) disown(lot *Lot) {
 	}
 }
 
-// swap exchanges the owners of two lots.
-func (l *Ledger) swap(a, b *Lot) {
-	l.disown(a)
-	l.disown(b)
+// swap exchanges the owners of two lots of a pile.
+func (l *Ledger) swap(of *pile, a, b *Lot) {
+	for _, lot := range [...]*Lot{a, b} {
+		l.disown(lot)
+		of.remove(lot)
+	}
 	a.Owner, b.Owner = b.Owner, a.Owner
 	a.PID, b.PID = b.PID, a.PID
-	l.own(a)
-	l.own(b)
+	for _, lot := range [...]*Lot{a, b} {
+		of.add(lot)
+		l.own(lot)
+	}
 }
 
 // Release removes all that an owner has, as the death of its process does, and returns an
 // Effect for each lot, the last that came first. Cost: O(n log n) in them.
 func (l *Ledger) Release(o Owner) []Effect {
 	var out []Effect
-	for _, lot := range slices.Backward(slices.Collect(l.LiveOf(o))) {
-		k := key{lot.Type, lot.Device, lot.ID}
-		i := len(l.live[k]) - 1
-		for l.live[k][i].Serial != lot.Serial {
-			i--
-		}
+	for _, lot := range slices.Backward(l.lotsOf(o)) {
+		pid := lot.PID
 		e := Effect{Type: lot.Type, Device: lot.Device, ID: lot.ID, Owner: o, Leaked: true}
-		l.drop(&e, k, i)
-		e.PID, e.Total = lot.PID, l.Totals(lot.Device).sum(lot.Type)
+		l.drop(&e, key{lot.Type, lot.Device, lot.ID}, lot)
+		e.PID, e.Total = pid, l.Totals(lot.Device).sum(lot.Type)
 		out = append(out, e)
 	}
 	return out

@@ -147,6 +147,14 @@ func ledgerModel(t *rapid.T) {
 			line, _ := e.AppendLine(nil)
 			require.Equal(t, e.What == wire.Asked, len(line) == 0)
 		},
+		"many under one key": func(t *rapid.T) {
+			brings := rapid.SampledFrom([]wire.Type{wire.TypeAlloc, wire.TypeCBAlloc, wire.TypeKernelLoad}).Draw(t, "type")
+			for range rapid.IntRange(15, 20).Draw(t, "times") {
+				size := rapid.SampledFrom([]uint64{8, 16, 24}).Draw(t, "size")
+				o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
+				w.apply(t, o, wire.Record{Type: brings, ID: 16, Size: size, Kind: 1})
+			}
+		},
 		"death": func(t *rapid.T) {
 			o := wire.Owner(rapid.IntRange(1, 3).Draw(t, "owner"))
 			had := w.ledger.LenOf(o)

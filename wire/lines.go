@@ -266,7 +266,8 @@ func (l *Lines) removed(s *said) {
 // buffer takes in a line of a buffer, which has its id.
 func (l *Lines) buffer(s *said) {
 	k := key{TypeAlloc, s.device, s.id}
-	was := len(l.ledger.live[k])
+	there := l.ledger.pile(k)
+	was := there.len()
 	switch s.what {
 	case Came, CameAgain:
 		if was != s.refs-1 {
@@ -277,7 +278,7 @@ func (l *Lines) buffer(s *said) {
 		}
 		l.apply(s, TypeAlloc, s.id)
 	case Left, Gone:
-		if was != s.refs+1 || l.ledger.live[k][0].Size != s.size.bytes {
+		if was != s.refs+1 || there.first(bySerial, Lot{}).Size != s.size.bytes {
 			l.missing(s, "%d bytes of buffer 0x%x are freed to %d references, where lines account for %d before", s.size.bytes, s.id, s.refs, was)
 		}
 		if was > 0 {
@@ -294,8 +295,8 @@ func (l *Lines) buffer(s *said) {
 
 // freeAll takes away all references that are left to a buffer.
 func (l *Lines) freeAll(s *said, k key) {
-	for there := l.ledger.live[k]; len(there) > 0; there = l.ledger.live[k] {
-		last := there[len(there)-1]
+	for there := l.ledger.pile(k); there.len() > 0; {
+		last := there.last(bySerial, Lot{})
 		l.apply(&said{typ: TypeAlloc, device: s.device, pid: last.PID}, TypeFree, s.id)
 	}
 }
