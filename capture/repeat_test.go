@@ -90,24 +90,31 @@ func TestRepeats(t *testing.T) {
 	})
 }
 
-// TestRepeatsAreFound counts what is decoded: the third time, a text is not.
+// TestRepeatsAreFound counts the texts that are decoded when two alternate. Both are known
+// after their second time. If their hashes share a place, each drives out the other, and
+// neither is ever known; one seed in 256 does that.
 func TestRepeatsAreFound(t *testing.T) {
-	one := strings.ReplaceAll(repeating[0], "M", "64")
-	other := strings.ReplaceAll(repeating[1], "M", "2")
-	d := newDecoder("x")
-	decoded := 0
-	for i := range 100 {
-		text := one
-		if i%2 == 1 {
-			text = other
+	both := []string{strings.ReplaceAll(repeating[0], "M", "64"), strings.ReplaceAll(repeating[1], "M", "2")}
+	text := func(i int) []byte { return []byte(strings.ReplaceAll(both[i%2], "N", fmt.Sprint(i))) }
+	for _, c := range []struct {
+		shared  bool
+		decoded int
+	}{{false, 4}, {true, 100}} {
+		d := newDecoder("x")
+		place := func(i int) uint64 { return d.again.divide(text(i)).hash % uint64(len(d.again.once)) }
+		for (place(0) == place(1)) != c.shared {
+			d = newDecoder("x")
 		}
-		_, err := d.read([]byte(strings.ReplaceAll(text, "N", fmt.Sprint(i))), event.Pos{Node: int64(i)})
-		require.NoError(t, err)
-		if d.again.last == nil {
-			decoded++
+		decoded := 0
+		for i := range 100 {
+			_, err := d.read(text(i), event.Pos{Node: int64(i)})
+			require.NoError(t, err)
+			if d.again.last == nil {
+				decoded++
+			}
 		}
+		require.Equal(t, c.decoded, decoded, "one place for both: %v", c.shared)
 	}
-	require.Equal(t, 4, decoded)
 }
 
 // TestRepeatsInOrder reads a text again and again, the last time with the counter of the
