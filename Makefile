@@ -5,7 +5,7 @@ FUZZTIME ?= 10s
 SHOTS    ?= build/shots
 
 .DEFAULT_GOAL := help
-.PHONY: help run test short test32 faults meets race api lint fuzz shots hammer bounds bench bench-short cover dist check
+.PHONY: help run test short test32 faults meets race planted api lint nightly ci fuzz shots hammer bounds bench bench-short cover dist check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -14,19 +14,19 @@ run: ## report on the demo capture (CAPTURE=file for another one)
 	go run ./cmd/cbl1 $(CAPTURE)
 
 test: ## all tests
-	go test ./...
+	go test -timeout 30m ./...
 
 short: ## all tests with fewer random tries
-	go test -short ./...
+	go test -timeout 30m -short ./...
 
 test32: ## the same with an int of 32 bits
 	.ci/32bit
 
 faults: ## operations on many devices, failed on purpose at each of their steps
-	go test -tags cbl1faults ./device
+	go test -timeout 30m -tags cbl1faults ./device
 
 meets: ## all that is found by hash has the same one: only comparison tells it apart
-	go test -tags cbl1meets ./device/... ./fuzz
+	go test -timeout 30m -tags cbl1meets ./device/... ./fuzz
 
 race: ## all tests under the race detector, in random order (needs a C compiler)
 	.ci/race
@@ -69,3 +69,9 @@ dist: ## static Linux binaries and their checksums, into dist/
 	.ci/dist
 
 check: lint test faults ## the quick ones: before every push
+
+ci: ## the checks before a change goes in: a quarter of an hour of two cores
+	.ci/run
+
+nightly: ## everything, some hours; ends with a table of what ran
+	.ci/nightly
