@@ -141,7 +141,8 @@ func anomalies(r *replay.Result) []note {
 	sorted := slices.Clone(r.Anomalies)
 	slices.SortStableFunc(sorted, func(a, b replay.AnomalyCount) int { return rank(a) - rank(b) })
 	for _, a := range sorted {
-		w := words{one: string(a.Code), many: string(a.Code), means: "see the documentation"}
+		code := shown.Start(string(a.Code), 60)
+		w := words{one: code, many: code, means: "see the documentation"}
 		if i := rank(a); i < len(all) {
 			w = all[i]
 		}

@@ -2,7 +2,7 @@ package report
 
 import "strings"
 
-// inert returns text that Markdown shows as it stands. It was made visible before.
+// inert returns text that Markdown shows as it stands. A page has made it visible before.
 func inert(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "www.", "www\\.") // which would be a link

@@ -51,17 +51,19 @@ func (j *JUnit) Add(d Document) error { return j.add(d.file, d.tests) }
 
 // Refuse writes a suite for an input that cannot be read. The error names it.
 func (j *JUnit) Refuse(err error) error {
-	return j.add("unreadable: "+err.Error(), []testCase{{Name: "the input can be read", Error: &testFail{Message: shown.Visible(err.Error())}}})
+	return j.add("unreadable: "+err.Error(), []testCase{{Name: "the input can be read", Error: &testFail{Message: err.Error()}}})
 }
 
 func (j *JUnit) add(file string, cases []testCase) error {
 	suite := testSuite{Name: shown.Visible(clip(file)), Tests: len(cases), Cases: cases}
 	for i := range cases {
-		cases[i].Class = suite.Name
-		if cases[i].Failure != nil {
+		one := &cases[i]
+		one.Class = suite.Name
+		one.Name, one.Out = shown.Visible(one.Name), visibleLines(one.Out)
+		if one.Failure.show() {
 			suite.Failures++
 		}
-		if cases[i].Error != nil {
+		if one.Error.show() {
 			suite.Errors++
 		}
 	}
@@ -73,6 +75,24 @@ func (j *JUnit) add(file string, cases []testCase) error {
 		_, err = fmt.Fprintf(j.w, "%s\n", text)
 	}
 	return err
+}
+
+// show makes a result visible, and reports whether there is one.
+func (f *testFail) show() bool {
+	if f == nil {
+		return false
+	}
+	f.Message, f.Text = shown.Visible(f.Message), visibleLines(f.Text)
+	return true
+}
+
+// visibleLines makes a text visible that has lines.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = shown.Visible(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (j *JUnit) begin() (err error) {
@@ -130,7 +150,7 @@ func (c check) budgetTests() (cases []testCase) {
 	}
 	texts = texts[len(c.Over):]
 	for _, o := range c.Ops {
-		one := testCase{Name: "op " + shown.Visible(clip(o.Op)) + " keeps to its budget", Out: shown.Plural(o.Programs, "program")}
+		one := testCase{Name: "op " + clip(o.Op) + " keeps to its budget", Out: shown.Plural(o.Programs, "program")}
 		if o.Over > 0 {
 			one.Failure = &testFail{Message: texts[0]}
 			texts = texts[1:]

@@ -9,7 +9,8 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
-// A page is what people read: an answer in its first line, and blocks of text below it.
+// A page is what people read: an answer in its first line, and blocks of text below it. Its methods
+// make all text visible (shown.Visible), whoever wrote it, so that no name steers a terminal.
 type page struct{ blocks []block }
 
 // A block is a few lines, notes or a table. Only one of them is there, but for the heading of
@@ -19,32 +20,46 @@ type block struct {
 	lines []string
 	notes []note
 	table table // its first row is the head
-	more  string
+	more  []string
 
 	picture draw.Picture // nil: none
 }
 
 // line adds a line of its own.
 func (p *page) line(format string, args ...any) {
-	p.blocks = append(p.blocks, block{lines: []string{fmt.Sprintf(format, args...)}})
+	p.blocks = append(p.blocks, block{lines: []string{shown.Visible(fmt.Sprintf(format, args...))}})
 }
 
 // note adds notes below what is there.
-func (p *page) note(notes ...note) { p.blocks = append(p.blocks, block{notes: notes}) }
+func (p *page) note(notes ...note) { p.blocks = append(p.blocks, block{notes: visibleNotes(notes)}) }
+
+// visibleNotes returns notes made visible. Line ends are blanks there.
+func visibleNotes(notes []note) (out []note) {
+	for _, n := range notes {
+		text := strings.Join(strings.Fields(n.text), " ")
+		out = append(out, note{shown.Visible(n.label), shown.Visible(text)})
+	}
+	return out
+}
 
 // apart adds notes behind a blank line.
 func (p *page) apart(notes []note) {
 	if len(notes) > 0 {
-		p.blocks = append(p.blocks, block{apart: true, notes: notes})
+		p.blocks = append(p.blocks, block{apart: true, notes: visibleNotes(notes)})
 	}
 }
 
 // table adds a table behind a blank line, with a heading unless it is "". more are lines about
 // what is left out.
 func (p *page) table(title string, t table, more string) {
-	b := block{apart: true, table: t, more: more}
+	b := block{apart: true, table: t}
+	if more != "" {
+		for line := range strings.SplitSeq(more, "\n") {
+			b.more = append(b.more, shown.Visible(line))
+		}
+	}
 	if title != "" {
-		b.lines = []string{title}
+		b.lines = []string{shown.Visible(title)}
 	}
 	p.blocks = append(p.blocks, b)
 }
@@ -69,8 +84,8 @@ func (p *page) text(b *bytes.Buffer, s draw.Style) {
 		if block.picture != nil {
 			block.picture.Text(b, s)
 		}
-		if block.more != "" {
-			fmt.Fprintf(b, "%s\n", block.more)
+		for _, line := range block.more {
+			fmt.Fprintf(b, "%s\n", line)
 		}
 	}
 }
@@ -105,10 +120,8 @@ func (p *page) markdown(b *bytes.Buffer) {
 			block.picture.Text(b, draw.Style{Columns: lineWidth, ASCII: true})
 			b.WriteString("```\n")
 		}
-		if block.more != "" {
-			for line := range strings.SplitSeq(block.more, "\n") {
-				fmt.Fprintf(b, "\n%s\n", inert(line))
-			}
+		for _, line := range block.more {
+			fmt.Fprintf(b, "\n%s\n", inert(line))
 		}
 	}
 }

@@ -88,7 +88,7 @@ func codeText(r *replay.Result, code replay.Code) string {
 			}
 		}
 	}
-	return string(code)
+	return shown.Start(string(code), 60)
 }
 
 // assumedText says that circular buffers fit on the chip that is assumed alone.

@@ -29,7 +29,14 @@ type span struct {
 
 const gap = "  "
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// add adds a row, whose cells it makes visible.
+func (t *table) add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = shown.Visible(cell)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // named adds a row whose last cell is a name that can be cut to about n columns.
 func (t *table) named(name func(n int) string, cells ...string) {
@@ -51,7 +58,7 @@ func (t *table) fit(columns int) {
 	for n := columns; ; {
 		for row, name := range t.names {
 			cells := t.rows[row]
-			cells[len(cells)-1] = name(n)
+			cells[len(cells)-1] = shown.Visible(name(n))
 		}
 		over := t.total() - columns
 		if over <= 0 || n == leastName {

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -325,6 +326,22 @@ func TestHostileNames(t *testing.T) {
 		validate(t, strict, line)
 		if len(evil) == 64<<10 && evil[0] == 'x' {
 			require.Contains(t, string(line), evil)
+		}
+	}
+}
+
+// The code of something odd or hidden may come from a log. It is cut and escaped as names are.
+func TestHostileCodes(t *testing.T) {
+	for _, evil := range []string{"\x1b[2J", "\u009b31m", "\u202egnp", "two\nlines", strings.Repeat("x", 64<<10)} {
+		r := result(1)
+		r.Anomalies = []replay.AnomalyCount{{Code: replay.Code(evil), Count: 1, First: -1}}
+		j := replay.Judgement{Answer: replay.CannotTell, Untold: []replay.Reason{{Code: replay.Code(evil)}}}
+		for _, d := range []report.Document{report.Report(r, report.Options{}), report.Check(r, j), report.Peak(r), report.Map(r, event.Opt[uint64]{})} {
+			var b bytes.Buffer
+			require.NoError(t, d.Text(&b, 0))
+			require.NoError(t, d.Markdown(&b))
+			requireVisible(t, b.String())
+			require.Less(t, b.Len(), 4000)
 		}
 	}
 }

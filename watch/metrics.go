@@ -1,9 +1,10 @@
 package watch
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
 )
 
 // A gauge is a figure of each device as a metric.
@@ -138,8 +139,10 @@ func series(b []byte, name string, n uint64, labels ...string) []byte {
 	return append(strconv.AppendUint(append(b, ' '), n, 10), '\n')
 }
 
-// escaped is the value of a label: what is no text becomes U+FFFD.
-func escaped(value string) []byte {
-	value = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(value)
-	return bytes.ToValidUTF8([]byte(value), []byte("\uFFFD"))
+// escaped returns the value of a label. A control character, a sign that turns the direction of
+// writing, or a byte that is no text stands there as its escape of a Go string (shown.Visible). A
+// backslash is doubled before, so that different names have different labels.
+func escaped(value string) string {
+	value = shown.Visible(strings.ReplaceAll(value, `\`, `\\`))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
 }

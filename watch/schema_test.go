@@ -31,7 +31,7 @@ func TestSnapshotSchema(t *testing.T) {
 	require.NoError(t, err)
 
 	var full watch.Snapshot
-	fields := fill(reflect.ValueOf(&full).Elem())
+	fields := fill(reflect.ValueOf(&full).Elem(), "x")
 	full.Schema, full.Detail.Basis = watch.Schema, "resident"
 	require.Equal(t, fields, names, "names of fields")
 	for _, source := range []watch.Source{watch.SourceRecords, watch.SourceLog, watch.SourceRegions} {
@@ -64,23 +64,23 @@ func countNames(schema any, n *int) {
 	}
 }
 
-// fill gives each field a value, and returns how many fields the structs have that it met, each
+// fill gives each field a value, text to strings, and returns how many fields the structs have that it met, each
 // struct once in its place.
-func fill(v reflect.Value) (fields int) {
+func fill(v reflect.Value, text string) (fields int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		fields = v.NumField()
 		for _, field := range v.Fields() {
-			fields += fill(field)
+			fields += fill(field, text)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fields = fill(v.Elem())
+		fields = fill(v.Elem(), text)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fields = fill(v.Index(0))
+		fields = fill(v.Index(0), text)
 	case reflect.String:
-		v.SetString("x")
+		v.SetString(text)
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Uint64:

@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"encoding/json"
 	"math/bits"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/wire"
@@ -36,6 +38,15 @@ type Snapshot struct {
 	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
 	Refused   []string  `json:"refused,omitempty"` // the last of what was refused, in words
 	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
+}
+
+// AppendJSON appends the Snapshot as one line of JSON, in ASCII: no name in it steers a terminal.
+func (s *Snapshot) AppendJSON(b []byte) ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return b, err
+	}
+	return append(append(b, asciijson.Escape(text)...), '\n'), nil
 }
 
 // Peak has high-water marks since the source began.

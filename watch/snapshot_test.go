@@ -1,12 +1,15 @@
 package watch_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/shm"
@@ -91,7 +94,7 @@ func TestAppendMetrics(t *testing.T) {
 	}
 	text := string(s.AppendMetrics([]byte("before\n"), true))
 	require.True(t, strings.HasPrefix(text, "before\n# HELP "))
-	require.Contains(t, text, `cbl1_device_l1_buffer_bytes{device="1",board="a\"b\\c\nd`+"\uFFFD"+`"} 0`+"\n")
+	require.Contains(t, text, `cbl1_device_l1_buffer_bytes{device="1",board="a\"b\\\\c\\nd\\xff"} 0`+"\n")
 	require.Contains(t, text, "# TYPE cbl1_device_registered_bytes gauge\ncbl1_device_registered_bytes{device=\"2\"} 5\n")
 	require.Contains(t, text, `cbl1_process_cb_bytes{pid="7",process="x\""} 3`+"\n")
 	require.Contains(t, text, "cbl1_odd_total{code=\"size\"} 2\n")
@@ -102,5 +105,49 @@ func TestAppendMetrics(t *testing.T) {
 		series, _, _ := strings.Cut(line, "} ")
 		require.False(t, seen[series], "twice: %s", line)
 		seen[series] = true
+	}
+}
+
+// Text of fleets, boards, processes, codes and refusals steers no terminal: not in metrics, not in JSON,
+// not on a screen. JSON has it exactly.
+func TestForeignText(t *testing.T) {
+	const foreign = "EVIL\x1b[2J\r\n\t\x00\x07\x7f\u0085\u009b31m\u202e\u2066\u200f\ufeff\u2028\"\\"
+	var s watch.Snapshot
+	fill(reflect.ValueOf(&s).Elem(), foreign)
+	for line := range strings.SplitSeq(string(s.AppendMetrics(nil, true)), "\n") {
+		require.Equal(t, shown.Visible(line), line)
+	}
+	text, err := s.AppendJSON(nil)
+	require.NoError(t, err)
+	require.Equal(t, shown.Escape(string(text[:len(text)-1])), string(text[:len(text)-1]))
+	var back watch.Snapshot
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.Equal(t, s, back)
+	m := watch.Model{}
+	for _, view := range []watch.View{watch.ViewDevices, watch.ViewChart, watch.ViewMap} {
+		m.Show(view)
+		m.Take(s)
+		m.Fail(foreign)
+		for _, width := range []int{80, 200} {
+			for _, line := range m.Lines(width, 60) {
+				require.Equal(t, shown.Visible(line.Text), line.Text)
+				if line.Beside != nil {
+					require.Equal(t, shown.Visible(line.Beside.Text), line.Beside.Text)
+				}
+			}
+		}
+	}
+}
+
+// Names that differ have labels that differ, whatever signs they have.
+func TestLabelsDiffer(t *testing.T) {
+	names := []string{"a\x1bb", `a\x1bb`, `a\\x1bb`, "a\nb", `a\nb`, "\xff", `\xff`, "\ufffd", `\ufffd`, `"`, `\"`, "\u202e", `\u202e`, "ä"}
+	labels := map[string]string{}
+	for _, name := range names {
+		s := watch.Snapshot{Odd: []watch.Odd{{Code: name}}}
+		_, label, _ := strings.Cut(string(s.AppendMetrics(nil, false)), `cbl1_odd_total{code="`)
+		label, _, _ = strings.Cut(label, `"} 0`)
+		require.Empty(t, labels[label], "%q and %q", name, labels[label])
+		labels[label] = name
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cbl1/cbl1/event"
+	safe "github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/page"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -95,7 +95,7 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 		if id, err := strconv.ParseUint(asked.Get("device"), 10, 64); err == nil {
 			now.Detail = server.Detail(asked.Get("fleet"), id)
 		}
-		b, err := json.Marshal(now)
+		b, err := now.AppendJSON(nil)
 		respond(w, "application/json", b, err)
 	})
 	one := make(chan struct{}, 1) // a document of the moment may take long
@@ -138,10 +138,10 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 func respond(w http.ResponseWriter, kind string, b []byte, err error) {
 	switch {
 	case errors.Is(err, serve.ErrNoFleet):
-		http.Error(w, err.Error(), http.StatusNotFound)
+		http.Error(w, safe.Visible(err.Error()), http.StatusNotFound)
 		return
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		http.Error(w, safe.Visible(err.Error()), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", kind)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -94,11 +93,11 @@ func (in *watching) look(from looker) error {
 }
 
 func (in *watching) row(now *watch.Snapshot) error {
-	b, err := json.Marshal(now)
+	b, err := now.AppendJSON(nil)
 	if err != nil {
 		return err
 	}
-	_, err = in.out.Write(append(b, '\n'))
+	_, err = in.out.Write(b)
 	return err
 }
 
