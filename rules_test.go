@@ -87,7 +87,7 @@ func importTable() map[string]row {
 		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"wire":                {ours: []string{"l1", "program", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"shm":                 {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
-		"watch":               {ours: []string{"l1", "device", "event", "draw", "replay", "wire", "shm", "internal/shown"}, never: []string{"os", "net", "flag"}},
+		"watch":               {ours: []string{"l1", "device", "event", "draw", "replay", "wire", "shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},
 		"serve":               {ours: []string{"l1", "device", "event", "replay", "wire", "shm", "watch", "internal/shown"}, never: []string{"os/exec", "flag"}},
 		"fuzz":                {},
 		"fuzz/model":          {ours: []string{"l1", "program"}},
