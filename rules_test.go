@@ -84,7 +84,7 @@ func importTable() map[string]row {
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
-		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
+		"report":              {ours: []string{"l1", "draw", "program", "fit", "device", "event", "replay", "clash", "compare", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"wire":                {ours: []string{"l1", "program", "device", "event", "internal/shown"}, outside: []string{btree}, never: []string{"os/exec", "net", "flag"}},
 		"shm":                 {ours: []string{"internal/shown"}, never: []string{"os/exec", "net", "flag", "encoding/json"}},
 		"watch":               {ours: []string{"l1", "device", "event", "draw", "replay", "wire", "shm", "internal/asciijson", "internal/shown"}, never: []string{"os", "net", "flag"}},

@@ -24,6 +24,8 @@ type Match struct {
 	// Space says of a message of the allocator how the free bytes of L1 lay; nil if nothing is known.
 	Space *Space
 
+	Margin *Margin // how far sizes of open_device can change; nil if nothing is known
+
 	miss uint64 // by how much the lowest address differs; of MatchNone, the end
 }
 
@@ -36,23 +38,28 @@ type Comparison struct {
 	given    l1.Spec
 	messages []Message
 	on       map[l1.CoreRange][]int // messages by their core range
+	anywhere []int                  // messages whose text has no cores
 	matches  []Match
 }
 
 // Compare returns a Comparison for the messages of found. For given see Explain.
-// Messages that name no region, and those whose numbers make no sense, have no match.
+// Messages without the end of a region, and those whose numbers make no sense, have no match.
 func Compare(found Found, given l1.Spec) *Comparison {
 	c := &Comparison{
 		given: given, messages: found.Messages,
 		on: map[l1.CoreRange][]int{}, matches: make([]Match, len(found.Messages)),
 	}
 	for i, m := range c.messages {
-		if _, ok := m.Over(); !ok || m.Kind != Grow && m.Kind != Clash && m.Kind != ServiceClash {
+		_, ok := m.Over()
+		if !ok && !m.lacks("limit") || m.lacks("end") || m.Kind != Grow && m.Kind != Clash && m.Kind != ServiceClash {
 			continue
 		}
 		c.matches[i].Level = MatchNone
 		for r := range m.Cores.All() { // one, in all releases seen
 			c.on[r] = append(c.on[r], i)
+		}
+		if m.Cores.Len() == 0 {
+			c.anywhere = append(c.anywhere, i)
 		}
 	}
 	return c
@@ -72,7 +79,7 @@ func (c *Comparison) Add(run Run, lowest func() []Tensor) {
 	}
 	agreed := map[int]bool{} // messages: a run agrees once, by its first entry
 	for _, e := range run.Entries {
-		for _, i := range c.on[e.Cores] {
+		for _, i := range slices.Concat(c.on[e.Cores], c.anywhere) {
 			if m := c.messages[i]; m.What == run.What && !agreed[i] {
 				agreed[i] = c.add(i, m, e.End, run, look)
 			}
@@ -104,7 +111,7 @@ func (c *Comparison) add(i int, m Message, end uint64, run Run, lowest func() []
 // far as it has one.
 func (m *Match) missed(msg Message) uint64 {
 	switch {
-	case msg.Kind != Clash:
+	case msg.Kind != Clash || msg.lacks("limit"):
 		return 0
 	case len(m.Tensors) == 0:
 		return math.MaxUint64
@@ -117,7 +124,7 @@ func (m *Match) missed(msg Message) uint64 {
 func (m *Match) take(o Match) {
 	was, is := rank(m.Level), rank(o.Level)
 	if is < was || m.End == 0 {
-		o.Space = m.Space
+		o.Space, o.Margin = m.Space, m.Margin
 		*m = o
 		return
 	}
@@ -153,6 +160,7 @@ func (c *Comparison) Merge(next *Comparison) {
 	for i := range c.matches {
 		c.matches[i].take(next.matches[i])
 		c.matches[i].takeSpace(next.matches[i].Space)
+		c.matches[i].takeMargin(next.matches[i].Margin)
 	}
 }
 

@@ -3,12 +3,12 @@
 //
 // # Model
 //
-// [Scan] finds every [Message] of the nine [Kind]s in a text and takes its numbers
+// [Scan] finds every [Message] of the fourteen [Kind]s in a text and takes its numbers
 // apart; [Read] does the same and returns each different message once, with a count, as
 // [Found]. [Explain] turns a Message into an [Explanation] with [Note]s: what happened, by
 // how many bytes (and percent of which [Basis]), on which chip (inferred, and then marked
 // "likely"), what would have to become how large, what to try, and what the message cannot
-// tell. What the allocator says is a [Shortage]. [WriteText] prints that for people, and [NewDocument] for programs: a [Document] has
+// tell. What the allocator says is a [Shortage]. A note says which parameter of open_device helps. [WriteText] prints that for people, and [NewDocument] for programs: a [Document] has
 // a [Row] for each message, with a [ShortageRow] for one of the allocator.
 //
 // [Compare] looks for the program that a message is about. Its [Comparison] is given each
@@ -16,7 +16,11 @@
 // the lowest [Tensor]. It keeps the best [Match] of each message, which agrees at a
 // [Level]. Of what the allocator says it is given each [Bank], at the end or at another moment, with what is [Laid] there: a [Space]
 // says which buffers lie between free blocks. In JSON that is a [MatchRow], with [CBRow]s and [TensorRow]s, and a [SpaceRow]
-// with [BetweenRow]s.
+// with [BetweenRow]s. A [Margin] says how far sizes of open_device can change in a capture: a [MarginRow].
+//
+// The wordings are data (forms.go): parts of text with fields. People shorten messages by dots,
+// put <id> in place of a number, or leave out cores. Message.Missing names the fields that such
+// a text leaves out; a number that dots cut short is one of them.
 //
 // A message is found wherever it stands in the text, in both spellings of cores. It may
 // be wrapped over several lines: runs of white space count as one blank, and a line may

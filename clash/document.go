@@ -32,7 +32,7 @@ type Row struct {
 	NumCores *int    `json:"num_cores,omitempty"`
 
 	Limit       *uint64 `json:"limit,omitempty"`
-	LimitIs     string  `json:"limit_is,omitempty"` // "l1-size", "lowest-l1-tensor", "lowest-service-allocation", "bank-size"
+	LimitIs     string  `json:"limit_is,omitempty"` // "l1-size", "lowest-l1-tensor", "lowest-service-allocation", "bank-size", ...
 	End         *uint64 `json:"end,omitempty"`
 	Over        *uint64 `json:"over,omitempty"` // absent if the numbers of the message show no excess
 	OverPercent float64 `json:"over_percent,omitempty"`
@@ -46,7 +46,10 @@ type Row struct {
 	RegionEnd   *uint64 `json:"region_end,omitempty"`
 	GridCols    *int    `json:"grid_cols,omitempty"`
 	GridRows    *int    `json:"grid_rows,omitempty"`
+	Align       *uint64 `json:"alignment,omitempty"`
 	Warning     bool    `json:"warning,omitempty"`
+	// Missing names what the text leaves out: somebody shortened it, or told it again.
+	Missing []string `json:"missing,omitempty"`
 
 	Arch    l1.Arch `json:"arch,omitempty"`
 	ArchIs  string  `json:"arch_is,omitempty"`     // "given" or "likely": inferred from the message
@@ -61,6 +64,7 @@ type Row struct {
 
 	Shortage *ShortageRow `json:"shortage,omitempty"` // what the allocator says
 	Space    *SpaceRow    `json:"space,omitempty"`    // how the free bytes of L1 lay in a capture
+	Margin   *MarginRow   `json:"margin,omitempty"`   // how far sizes of open_device can change in a capture
 	Match    *MatchRow    `json:"match,omitempty"`    // what a capture says, if there was one to compare with
 }
 
@@ -100,13 +104,17 @@ type CBRow struct {
 // A ShortageRow is what the allocator says of a buffer that it has no space for, in bytes of each
 // bank. What an older release does not say is absent.
 type ShortageRow struct {
-	Buffer    string  `json:"buffer"` // "DRAM", "L1", "L1_SMALL" or "TRACE"
-	Banks     uint64  `json:"banks"`
+	Buffer       string `json:"buffer"`          // "DRAM", "L1", "L1_SMALL" or "TRACE"
+	Banks        uint64 `json:"banks,omitempty"` // absent if the text leaves it out
+	Dependencies bool   `json:"dependencies,omitempty"`
+
 	Need      *uint64 `json:"needed,omitempty"`
 	Bank      *uint64 `json:"bank_size,omitempty"`
 	Allocated *uint64 `json:"allocated,omitempty"`
 	Free      *uint64 `json:"free,omitempty"`
 	Block     *uint64 `json:"largest_free_block,omitempty"`
+	Placeable *uint64 `json:"placeable,omitempty"` // of Free, without the ranges of other allocators
+	Window    *uint64 `json:"largest_placeable_block,omitempty"`
 }
 
 // A TensorRow is a buffer in L1.
@@ -134,7 +142,7 @@ func NewDocument(found Found, given l1.Spec) Document {
 	for i := range found.Messages {
 		row := found.explain(i, given).row()
 		if i < len(found.Matches) {
-			row.Match, row.Space = found.Matches[i].row(found.Messages[i]), found.Matches[i].Space.row()
+			row.Match, row.Space, row.Margin = found.Matches[i].row(found.Messages[i]), found.Matches[i].Space.row(), found.Matches[i].Margin.row()
 		}
 		doc.Messages = append(doc.Messages, row)
 	}
@@ -145,7 +153,7 @@ func (e Explanation) row() Row {
 	m := e.Message
 	r := Row{
 		Kind: m.Kind, What: m.What, Line: m.Line, Count: m.Count, Text: m.Text,
-		Warning: m.Warning, Summary: e.Summary, Notes: e.Notes,
+		Warning: m.Warning, Missing: m.Missing, Summary: e.Summary, Notes: e.Notes,
 	}
 	if m.HasProgram {
 		r.Program = &m.Program
@@ -156,23 +164,44 @@ func (e Explanation) row() Row {
 	}
 	switch m.Kind {
 	case Grow, Clash, ServiceClash:
-		r.Limit, r.End = &m.Limit, &m.End
+		r.Limit, r.End = m.known("limit", m.Limit), m.known("end", m.End)
 		r.LimitIs = map[Kind]string{Grow: "l1-size", Clash: "lowest-l1-tensor", ServiceClash: "lowest-service-allocation"}[m.Kind]
 	case Grid:
-		r.GridCols, r.GridRows = &m.Cols, &m.Rows
+		if !m.lacks("cols", "rows") {
+			r.GridCols, r.GridRows = &m.Cols, &m.Rows
+		}
 	case Append:
-		r.Address, r.RegionStart, r.RegionEnd = &m.Address, &m.Region.Start, &m.Region.End
+		r.Address, r.RegionStart, r.RegionEnd = m.known("address", m.Address), m.known("start", m.Region.Start), m.known("stop", m.Region.End)
 	case IndexReuse:
-		r.Index = &m.Index
+		r.Index = m.known("index", m.Index)
 	case BackingBuffer:
-		r.Size, r.Limit, r.LimitIs = &m.Size, &m.Bank, "bank-size"
+		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("tensor", m.Bank), "bank-size"
+		if m.Whole {
+			r.LimitIs = "buffer-size"
+		}
 	case PageSize:
-		r.Size, r.PageSize = &m.Size, &m.Page
+		r.Size, r.PageSize = m.known("size", m.Size), m.known("page", m.Page)
+	case KernelConfig:
+		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("limit", m.Limit), "kernel-config-ring"
+	case TraceRegion:
+		r.Size, r.Limit, r.LimitIs = m.known("size", m.Size), m.known("limit", m.Limit), "trace-region"
+	case PersistentL1:
+		r.Size, r.Align = m.known("size", m.Size), m.known("page", m.Page)
+		r.RegionStart, r.RegionEnd = m.known("start", m.Region.Start), m.known("stop", m.Region.End)
 	case OutOfMemory:
-		m.Shortage.fill(&r, m)
+		r.Size = m.known("size", m.Size)
+		m.Shortage.fill(&r)
 	}
 	e.reckoned(&r)
 	return r
+}
+
+// known returns a number of the message, or nil if the text leaves it out.
+func (m Message) known(field string, n uint64) *uint64 {
+	if m.lacks(field) {
+		return nil
+	}
+	return &n
 }
 
 // reckoned fills in what the message itself does not say.

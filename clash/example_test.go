@@ -46,6 +46,7 @@ func ExampleWriteText() {
 	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1,499,136 bytes; base 103,712 (it varies with the release)
 	//   fit      if the base is 103,712, the region must shrink from 1,496,800 bytes (1461.7 KiB) to the room of 1,395,424 bytes (1362.7 KiB)
 	//   likely   perhaps a budget that counts L1 from address 0: there the 1,496,800 bytes of the region would fit, from base 103,712 they do not
+	//   open     no parameter of open_device helps
 	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8% (50 tiles of 2,048 bytes)
 	//   unknown  which CB is large, and holes between them (only the end counts): a capture has each CB as a node, and `cbl1 report --programs CAPTURE` says which are the program's
 }

@@ -2,6 +2,7 @@ package clash
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
@@ -44,7 +45,7 @@ const (
 
 // A Note is one line of an Explanation.
 type Note struct {
-	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "above", "likely", "try", "unknown", "program", "buffers", "lowest"
+	Label string `json:"label"` // "cores", "numbers", "why", "chip", "fit", "above", "likely", "try", "open", "change", "unknown", "retold", "program", "buffers", "lowest", ...
 	Text  string `json:"text"`
 }
 
@@ -53,7 +54,13 @@ type Note struct {
 // the base is used. With the zero Spec the architecture is inferred.
 func Explain(m Message, given l1.Spec) Explanation {
 	e := Explanation{Message: m}
+	switch {
+	case m.lacks("end", "limit", "tensor", "page", "rows", "cols", "index", "address", "start", "stop"), m.lacks("cores") && m.Kind == Grid,
+		m.lacks("size") && (m.Kind == BackingBuffer || m.Kind == PageSize):
+		m = Message{Kind: e.partOf(m.Kind), Missing: m.Missing}
+	}
 	switch m.Kind {
+	case "":
 	case Grow, Clash, ServiceClash:
 		e.region(given)
 	case Grid:
@@ -68,8 +75,19 @@ func Explain(m Message, given l1.Spec) Explanation {
 		e.pageSize()
 	case OutOfMemory:
 		e.shortage()
+	case KernelConfig:
+		e.kernelConfig()
+	case TraceRegion:
+		e.traceRegion()
+	case UnsafeAllocation:
+		e.unsafe()
+	case PersistentL1, PersistentSealed:
+		e.persistent()
 	default:
 		e.Summary = "a message of a kind that is not known: " + string(m.Kind)
+	}
+	if len(m.Missing) > 0 {
+		e.note("retold", "shortened, or told again by somebody: the text leaves out %s", m.missing())
 	}
 	return e
 }
@@ -78,14 +96,77 @@ func (e *Explanation) note(label, format string, args ...any) {
 	e.Notes = append(e.Notes, Note{label, fmt.Sprintf(format, args...)})
 }
 
+// partOf explains the meaning of a message that lacks the numbers for more. It returns kind where
+// the explanation of the kind itself can do without them, else "".
+func (e *Explanation) partOf(kind Kind) Kind {
+	happened := map[Kind]string{
+		Grow: "too large for L1: the " + e.Message.long() + " end beyond L1", Clash: "clash with L1 buffers: the " + e.Message.long() + " end above the lowest L1 buffer",
+		ServiceClash: "clash with a service core: CBs end above L1 that a service has taken", Grid: "cores outside the grid: a CB is on cores that are not on the compute grid",
+		Append: "placement conflict: a CB was to start inside what is taken already", IndexReuse: "index reuse: two CBs of one program use one buffer index on a core",
+		BackingBuffer: "larger than its tensor: a CB is larger than the tensor that it lies in", PageSize: "not whole pages: the size of a CB is no multiple of its page size",
+	}[kind]
+	if happened == "" {
+		return kind
+	}
+	m := e.Message
+	e.Summary = happened
+	e.noteCores()
+	for _, c := range []struct {
+		field, format string
+		n             uint64
+	}{
+		{"end", "the region ends at %s", m.End}, {"limit", m.limitIs() + " %s", m.Limit}, {"size", "the CB has %s bytes", m.Size},
+		{"tensor", "the tensor has %s bytes", m.Bank}, {"page", "a page has %s bytes", m.Page}, {"address", "the CB was to start at %s", m.Address},
+	} {
+		if c.n != 0 && !m.lacks(c.field) {
+			e.note("numbers", c.format, exact(c.n))
+		}
+	}
+	if kind == Grow || kind == Clash || kind == ServiceClash {
+		e.note("why", "%s", m.why())
+	}
+	if kind == Grow || kind == Clash {
+		e.note("open", "it depends on how much is too much, and that is not in the text")
+	} else {
+		e.note("open", noOption)
+	}
+	e.note("try", "paste the whole message, as it stands in the log")
+	return ""
+}
+
 // noteCores says which cores, and how many.
 func (e *Explanation) noteCores() {
-	m := e.Message
-	text := fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core"))
-	if m.HasProgram {
-		text += fmt.Sprintf("; program %d", m.Program)
+	if text := coresNote(e.Message); text != "" {
+		e.note("cores", "%s", text)
 	}
-	e.note("cores", "%s", text)
+}
+
+func coresNote(m Message) string {
+	var parts []string
+	if m.Cores.Len() > 0 {
+		parts = append(parts, fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core")))
+	}
+	if m.HasProgram {
+		parts = append(parts, fmt.Sprintf("program %d", m.Program))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// missing names in words what the text leaves out.
+func (m Message) missing() string {
+	names := map[string]string{
+		"program": "the program", "cores": "the cores", "end": "where the region ends", "stop": "where the region ends", "page": "the page size", "index": "the index",
+		"limit": "the limit", "size": "the size", "tensor": "the size of the tensor", "banks": "the banks", "need": "the bytes of each bank", "bank": "the size of a bank",
+		"allocated": "what is allocated", "free": "what is free", "block": "the largest free block", "placeable": "what others leave", "device": "the device",
+		"type": "the type of the cores", "address": "the address", "start": "where the region starts", "buffer": "the kind of memory",
+	}
+	var out []string
+	for _, field := range m.Missing {
+		if name := names[field]; name != "" {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // noteDamaged says that the numbers deny the words.

@@ -1,155 +1,83 @@
 package clash
 
-import (
-	"math"
-)
+import "strings"
 
-// The texts of the messages. Each function reads one form from its first word on
-// and reports whether all of it is there.
-
-// message reads whichever message begins at the start of m into msg.
-func (m *matcher) message(msg *Message) bool {
-	for _, form := range []func(*matcher, *Message) bool{
-		(*matcher).static, (*matcher).service, (*matcher).grid, (*matcher).appending, (*matcher).index,
-		(*matcher).backing, (*matcher).backingWarning, (*matcher).pageSize, (*matcher).memory,
-	} {
-		*msg = Message{What: Circular, Count: 1}
-		m.i, m.text = 0, m.text[:0]
-		if form(m, msg) {
-			msg.Text = string(m.text)
-			return true
-		}
+// forms returns the wordings of tt-metal's messages, of all releases, and of people who tell them
+// again. They are data for parse: a part after another, each with a mark if it may be missing:
+//
+//	~  people leave it out
+//	?  not all releases have it
+//	*  hardly any release has it
+//
+// A bar stands between wordings. One that begins with dots comes behind dots alone.
+func forms() []form {
+	const (
+		static  = "Statically allocated {what} buffers"
+		clashAt = ". L1 buffer allocated at {limit}| L1 buffer allocated at {limit}|...allocated at {limit}"
+		ends    = " and static {what} buffer region ends at {end/.}|, static {what} buffer region ends at {end/.}|" +
+			", CB region ends at {end/.}|, CB region ends {end/.}|" +
+			"...buffer region ends at {end/.}|...region ends at {end/.}|...ends at {end/.}"
+		beyond = " which is beyond max L1 size of {limit/ B}| beyond max L1 size of {limit/ B}|" +
+			"...B which is beyond max L1 size of {limit/ B}"
+		larger  = "Cannot set circular buffer size to {size}. This is larger than the associated dynamically allocated L1 buffer"
+		global  = "Cannot set to globally allocated buffer."
+		exceeds = " Circular buffer size {size} B exceeds allocated L1 buffer"
+		banks   = " across {banks} banks"
+		each    = "?, where each bank needs to store {need/ B}"
+		bank    = "?, but bank size is only {bank/ B}|, but bank size is {bank/ B}|" +
+			", bank size is only {bank/ B}|, bank size is {bank/ B}"
+	)
+	tensor := form{kind: BackingBuffer, what: Circular}
+	warned, whole := tensor, tensor
+	warned.flags.warning, whole.flags.whole = true, true
+	oneOf := func(text string) string { return "Out of Memory: " + text + "|" + text }
+	memory := func(wording ...string) form {
+		return parse(form{kind: OutOfMemory}, append(wording,
+			"? (allocated: {allocated} B", "?, free: {free} B", "?, largest free block: {block} B", "*)",
+			"?. After subtracting {ranges} dependency range(s) and {more} additional occupied range(s)",
+			"?, {placeable} B remained placeable across {windows} window(s)", "?, largest {window} B")...)
 	}
-	return false
-}
+	return []form{
+		parse(form{kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
+			" grow to {end} B| grow to {end}", beyond),
+		parse(form{kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
+			"~ on core range {cores}", clashAt, ends),
+		parse(form{kind: ServiceClash, what: Circular}, "Circular buffers on service-core range {cores}",
+			" in program {program}", " clash with ServiceCoreManager-allocated L1 (lowest service allocation at {limit}",
+			", CB region ends at {end})"),
+		parse(form{kind: Grid, what: Circular}, "Circular buffer core range {cores}", " in program {program}",
+			" exceeds device compute grid ({cols}x{rows})",
+			"* and is not entirely on cores claimed via ServiceCoreManager"),
+		parse(form{kind: Append, what: Circular}, "Local buffer address {address}",
+			" has to append to last L1 region [{start}, {stop})", " or be at a higher address"),
+		parse(form{kind: IndexReuse, what: Circular},
+			"Invalid circular buffer index: Cannot add circular buffer at index {index}",
+			", another circular buffer already exists"),
 
-// Statically allocated K buffers [in program P] ...
-func (m *matcher) static(msg *Message) bool {
-	if !m.lit("Statically allocated ") || !m.what(msg) || !m.lit(" buffers ") {
-		return false
+		parse(warned, larger, " bank size of {tensor} B", " and may allow this circular buffer to write outside"),
+		parse(tensor, larger, " bank size of {tensor/ B}"),
+		parse(whole, larger, " sizeof {tensor/ B}| size of {tensor/ B}"), // without a blank in one release
+		parse(tensor, global, exceeds, " bank size of {tensor/ B}"),
+		parse(whole, global, exceeds, " size of {tensor/ B}"),
+		parse(warned, strings.TrimLeft(exceeds, " "), " bank size of {tensor/ B}"),
+		parse(whole, strings.TrimLeft(exceeds, " "), " size of {tensor/ B}"),
+		parse(form{kind: PageSize, what: Circular}, "Total circular buffer size {size} B",
+			" must be divisible by page size {page/ B}"),
+
+		memory(oneOf("Not enough space after considering dependencies {dependencies}"), "to allocate {size} B {buffer}",
+			banks, "? ({need} B per bank)", bank),
+		memory(oneOf("Not enough space to allocate {size} B {buffer}"), "* buffer", banks, each, bank),
+
+		parse(form{kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
+			"~ on {type}"),
+		parse(form{kind: TraceRegion}, "Creating trace buffers of size {size}B",
+			"~ on MeshDevice {device}| on device {device}", ", but only {limit}B is allocated for trace region"),
+		parse(form{kind: UnsafeAllocation, flags: flags{warning: true, bare: true}},
+			"Allocating device buffers is unsafe|Allocating device buffers is potentially unsafe",
+			" due to the existence of an active trace"),
+		parse(form{kind: PersistentL1}, "Persistent L1 arena is out of memory:", " cannot place {size} bytes",
+			" aligned to {page}", "~ on cores {cores}", " in [{start}, {stop})"),
+		parse(form{kind: PersistentSealed, flags: flags{bare: true}},
+			"Cannot allocate persistent L1 on core {core}", " after program-local L1 placement"),
 	}
-	if m.lit("in program ") && (!m.program(msg) || !m.lit(" ")) {
-		return false
-	}
-	switch {
-	case m.lit("on core range "):
-		// ... on core range R grow to N B which is beyond max L1 size of N B
-		msg.Kind = Grow
-		return m.coresOf(msg) && m.lit(" grow to ") && m.into(&msg.End) &&
-			m.lit(" B which is beyond max L1 size of ") && m.intoLast(&msg.Limit)
-	case m.lit("clash with L1 buffers on core range "):
-		// ... clash with L1 buffers on core range R. L1 buffer allocated at N and
-		// static K buffer region ends at N
-		msg.Kind = Clash
-		ok := m.coresOf(msg) && m.lit(". L1 buffer allocated at ") && m.into(&msg.Limit) && m.lit(" and static ")
-		again := *msg
-		if !ok || !m.what(&again) || !m.lit(" buffer region ends at ") {
-			return false
-		}
-		msg.End, ok = m.last()
-		return ok
-	}
-	return false
-}
-
-// Circular buffers on service-core range R in program P clash with
-// ServiceCoreManager-allocated L1 (lowest service allocation at N, CB region ends at N)
-func (m *matcher) service(msg *Message) bool {
-	msg.Kind = ServiceClash
-	return m.lit("Circular buffers on service-core range ") && m.coresOf(msg) &&
-		m.lit(" in program ") && m.program(msg) &&
-		m.lit(" clash with ServiceCoreManager-allocated L1 (lowest service allocation at ") && m.into(&msg.Limit) &&
-		m.lit(", CB region ends at ") && m.into(&msg.End) && m.lit(")")
-}
-
-// Circular buffer core range R in program P exceeds device compute grid (XxY) and
-// is not entirely on cores claimed via ServiceCoreManager
-func (m *matcher) grid(msg *Message) bool {
-	msg.Kind = Grid
-	ok := m.lit("Circular buffer core range ") && m.coresOf(msg) &&
-		m.lit(" in program ") && m.program(msg) &&
-		m.lit(" exceeds device compute grid (") && m.size(&msg.Cols) && m.lit("x") && m.size(&msg.Rows) && m.lit(")")
-	if ok {
-		m.lit(" and is not entirely on cores claimed via ServiceCoreManager") // or a release without services
-	}
-	return ok
-}
-
-// Local buffer address N has to append to last L1 region [N, N) or be at a higher
-// address
-func (m *matcher) appending(msg *Message) bool {
-	msg.Kind = Append
-	return m.lit("Local buffer address ") && m.into(&msg.Address) &&
-		m.lit(" has to append to last L1 region [") && m.into(&msg.Region.Start) &&
-		m.lit(", ") && m.into(&msg.Region.End) && m.lit(") or be at a higher address") &&
-		msg.Region.Check() == nil
-}
-
-// Invalid circular buffer index: Cannot add circular buffer at index I, another
-// circular buffer already exists
-func (m *matcher) index(msg *Message) bool {
-	msg.Kind = IndexReuse
-	return m.lit("Invalid circular buffer index: Cannot add circular buffer at index ") && m.into(&msg.Index) &&
-		m.lit(", another circular buffer already exists")
-}
-
-// Cannot set circular buffer size to N. This is larger than the associated
-// dynamically allocated L1 buffer bank size of N B
-func (m *matcher) backing(msg *Message) bool {
-	msg.Kind = BackingBuffer
-	return m.lit("Cannot set circular buffer size to ") && m.into(&msg.Size) &&
-		m.lit(". This is larger than the associated dynamically allocated L1 buffer bank size of ") && m.intoLast(&msg.Bank)
-}
-
-// Circular buffer size N B exceeds allocated L1 buffer bank size of N B
-func (m *matcher) backingWarning(msg *Message) bool {
-	msg.Kind, msg.Warning = BackingBuffer, true
-	return m.lit("Circular buffer size ") && m.into(&msg.Size) &&
-		m.lit(" B exceeds allocated L1 buffer bank size of ") && m.intoLast(&msg.Bank)
-}
-
-// Total circular buffer size N B must be divisible by page size N B
-func (m *matcher) pageSize(msg *Message) bool {
-	msg.Kind = PageSize
-	return m.lit("Total circular buffer size ") && m.into(&msg.Size) &&
-		m.lit(" B must be divisible by page size ") && m.intoLast(&msg.Page)
-}
-
-// what reads the kind of buffers.
-func (m *matcher) what(msg *Message) bool {
-	for _, what := range []string{Circular, Dataflow} {
-		if m.lit(what) {
-			msg.What = what
-			return true
-		}
-	}
-	return false
-}
-
-func (m *matcher) program(msg *Message) bool {
-	msg.Program, msg.HasProgram = m.number(true, math.MaxUint64)
-	return msg.HasProgram
-}
-
-func (m *matcher) coresOf(msg *Message) (ok bool) {
-	msg.Cores, ok = m.cores()
-	return ok
-}
-
-func (m *matcher) into(n *uint64) (ok bool) {
-	*n, ok = m.bytes()
-	return ok
-}
-
-func (m *matcher) intoLast(n *uint64) (ok bool) {
-	*n, ok = m.lastUnit()
-	return ok
-}
-
-// size reads a side of a grid.
-func (m *matcher) size(n *int) bool {
-	const most = 1 << 16 // far above any coordinate
-	v, ok := m.number(true, most)
-	*n = int(v)
-	return ok
 }

@@ -14,6 +14,12 @@ const (
 	BackingBuffer Kind = "backing-buffer" // a buffer is larger than the tensor it lies in
 	PageSize      Kind = "page-size"      // a size is not a multiple of the page size
 	OutOfMemory   Kind = "out-of-memory"  // the allocator has no space for a buffer
+
+	KernelConfig     Kind = "kernel-config"      // a program is larger than the ring that it is sent through
+	TraceRegion      Kind = "trace-region"       // traces are larger than the region for them
+	UnsafeAllocation Kind = "unsafe-allocation"  // a buffer is allocated while a trace may write there
+	PersistentL1     Kind = "persistent-l1"      // there is no space for pages that outlive programs
+	PersistentSealed Kind = "persistent-l1-late" // such pages were asked for after a program was placed
 )
 
 // What kind of buffers a message is about, in tt-metal's words.

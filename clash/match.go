@@ -13,7 +13,11 @@ type matcher struct {
 	b      []byte // the text from the start of the message on, at most maxMessage
 	prefix []byte // what stood before the message on its line
 	i      int
+	stop   int    // where reading a part failed
 	text   []byte // the message so far, on one line
+
+	read            int      // parts
+	fields, missing []string // that were read, and that the text leaves out
 }
 
 // at returns b[i], or 0 behind the end: there is no NUL in normalised text.
@@ -33,6 +37,7 @@ func (m *matcher) lit(s string) bool {
 			if m.at(i) == ' ' {
 				i++
 			} else if m.at(i) != '\n' {
+				m.stop = max(m.stop, i)
 				return false
 			}
 			continue // a line break is passed with the character behind it
@@ -41,6 +46,7 @@ func (m *matcher) lit(s string) bool {
 			i = m.pass(i, func(c byte) bool { return c == s[k] })
 		}
 		if m.at(i) != s[k] {
+			m.stop = max(m.stop, i)
 			return false
 		}
 		i++
@@ -132,7 +138,8 @@ func (m *matcher) number(joined bool, most uint64) (uint64, bool) {
 		i = next
 	}
 	n, err := strconv.ParseUint(string(digits), 10, 64)
-	if err != nil || n > most {
+	m.stop = max(m.stop, i)
+	if err != nil || n > most || m.dotsAt(i) > 0 { // it is cut
 		return 0, false
 	}
 	m.i = i
@@ -149,37 +156,128 @@ func (m *matcher) passNumber(i int) int {
 	return next
 }
 
-// bytes reads a number of bytes, or an address, that fixed text follows.
-func (m *matcher) bytes() (uint64, bool) { return m.number(true, l1.MaxAddr) }
-
-// last reads a number of bytes that ends a message.
-func (m *matcher) last() (uint64, bool) {
+// bytes reads a number of bytes, or an address. Fixed text follows, or after the end of the
+// message: nothing, or a unit. That may be missing, as if a selection had stopped one
+// character short.
+func (m *matcher) bytes(end string) (uint64, bool) {
 	saved := *m
+	switch end {
+	case "":
+		return m.number(true, l1.MaxAddr)
+	case " B":
+		if n, ok := m.number(true, l1.MaxAddr); ok && m.lit(end) && m.boundary() {
+			return n, true
+		}
+		saved.stop = m.stop
+		m.back(saved)
+	}
 	if n, ok := m.number(false, l1.MaxAddr); ok && m.boundary() {
 		return n, true
 	}
+	saved.stop = m.stop
 	m.back(saved)
 	return 0, false
 }
 
-// lastUnit reads a number and the " B" that ends a message. The unit may be
-// missing, as if a selection had stopped one character short.
-func (m *matcher) lastUnit() (uint64, bool) {
-	saved := *m
-	if n, ok := m.bytes(); ok && m.lit(" B") && m.boundary() {
-		return n, true
+// placeholder reads what stands for a number or for cores: <id>, {}, [...] or N.
+func (m *matcher) placeholder(unit string) bool {
+	i, c := m.i, m.at(m.i)
+	last := bytes.IndexByte(m.b[min(i+1, len(m.b)):min(i+24, len(m.b))], map[byte]byte{'<': '>', '{': '}', '[': ']'}[c])
+	switch {
+	case c == 'N' || c == 'X':
+		i++
+	case last >= 0 && bytes.IndexByte([]byte("<{["), c) >= 0 && bytes.IndexAny(m.b[i+1:i+1+last], "0123456789\n<{[") < 0:
+		i += last + 2
+	default:
+		return false
 	}
-	m.back(saved)
-	return m.last()
+	if wordByte(m.at(i)) {
+		return false
+	}
+	m.text = append(m.text, m.b[m.i:i]...)
+	m.i = i
+	if unit != "" && unit != "." {
+		m.lit(unit)
+	}
+	return true
+}
+
+// dotsAt returns how long the dots at i are, with a blank in front and in brackets; 0: there are none.
+func (m *matcher) dotsAt(i int) int {
+	for _, dots := range []string{"...", "\u2026", "[...]", "[\u2026]", "(...)"} {
+		if bytes.HasPrefix(m.b[min(i, len(m.b)):], []byte(dots)) {
+			return len(dots)
+		}
+	}
+	return 0
+}
+
+// dots reads dots at i, or behind a blank or line break there.
+func (m *matcher) dots(i int) bool {
+	if m.at(i) == ' ' {
+		i++
+	} else if m.at(i) == '\n' {
+		i = m.pass(i, func(c byte) bool { return c == '.' || c == '[' || c == '(' || c == "\u2026"[0] })
+	}
+	n := m.dotsAt(i)
+	if n == 0 {
+		return false
+	}
+	m.i = i + n
+	m.text = append(bytes.TrimRight(m.text, " "), " ... "...)
+	return true
+}
+
+// blank passes a blank or line break behind dots.
+func (m *matcher) blank() {
+	switch m.at(m.i) {
+	case ' ':
+		m.i++
+	case '\n':
+		m.i = m.pass(m.i, func(c byte) bool { return c != 0 })
+	}
+}
+
+// word reads one of some words.
+func (m *matcher) word(into *string, words ...string) bool {
+	for _, word := range words {
+		saved := *m
+		if m.lit(word) && m.boundary() {
+			if *into == "" {
+				*into = word
+			}
+			return true
+		}
+		saved.stop = m.stop
+		m.back(saved)
+	}
+	return false
 }
 
 // back returns to a saved state. What was appended to text since is forgotten.
 func (m *matcher) back(saved matcher) { *m = saved }
 
-// boundary reports whether a number or word may end here.
+// boundary reports whether a number or word may end here. It may not inside a fraction, a date or
+// a time, with which the next line of a log begins.
 func (m *matcher) boundary() bool {
 	c := m.at(m.i)
-	return !wordByte(c) && !(c == '.' && digit(m.at(m.i+1)))
+	return !wordByte(c) && !((c == '.' || c == '-' || c == ':') && digit(m.at(m.i+1)))
+}
+
+// core reads one core in either spelling.
+func (m *matcher) core() (s l1.CoreRangeSet, ok bool) {
+	n := m.i
+	for bytes.IndexByte([]byte("(xy=,-)0123456789"), m.at(n)) >= 0 && m.at(n) != 0 {
+		n++
+	}
+	core, err := l1.ParseCore(string(m.b[m.i:n]))
+	if err != nil {
+		return s, false
+	}
+	m.text = append(m.text, m.b[m.i:n]...)
+	m.i = n
+	s, err = l1.NewCoreRangeSet(l1.CoreRange{Start: core, End: core})
+	return s, err == nil
 }
 
 // cores reads a rectangle or a set of rectangles in either spelling.

@@ -28,11 +28,14 @@ func (e *Explanation) Add(match Match) {
 		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
 		e.addSpace(match.Space)
 	}
+	if match.Margin != nil {
+		e.addMargin(match.Margin)
+	}
 	if match.Level == "" {
 		return
 	}
 	if match.Level == MatchNone {
-		e.note("program", "%s", match.nearest())
+		e.note("program", "%s", match.nearest(e.Message))
 		return
 	}
 	e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
@@ -47,22 +50,25 @@ func (e *Explanation) Add(match Match) {
 
 // says names the program, and how well it agrees.
 func (m Match) says(msg Message) string {
-	text := fmt.Sprintf("%s: same cores", m.Best.text())
+	text := m.Best.text() + ": same "
+	if msg.Cores.Len() > 0 {
+		text += "cores and "
+	}
 	switch m.Level {
 	case MatchExact:
-		text += " and region end"
-		if msg.Kind == Clash {
+		text += "region end"
+		if msg.Kind == Clash && !msg.lacks("limit") {
 			text += ", same lowest address"
 		}
 	case MatchLowest:
-		text += " and region end"
+		text += "region end"
 		if len(m.Tensors) == 0 {
 			text += fmt.Sprintf("; no L1 buffer is live there, the message has one at %s", exact(msg.Limit))
 		} else {
 			text += fmt.Sprintf("; lowest address differs: %s instead of %s", exact(m.Tensors[0].Address), exact(msg.Limit))
 		}
 	case MatchSize:
-		text += fmt.Sprintf(" and region size; the %s has no addresses: with base %s the region ends at %s instead of %s", m.Best.source(), exact(m.Best.Base), exact(m.End), exact(msg.End))
+		text += fmt.Sprintf("region size; the %s has no addresses: with base %s the region ends at %s instead of %s", m.Best.source(), exact(m.Best.Base), exact(m.End), exact(msg.End))
 	}
 	if m.Best.Synthesised && m.Level != MatchSize {
 		text += fmt.Sprintf("; the %s has no addresses: these are placed by tt-metal's rule", m.Best.source())
@@ -86,8 +92,14 @@ func (m Match) says(msg Message) string {
 }
 
 // nearest says that there is no such program, and which comes near.
-func (m Match) nearest() string {
-	const none = "no program has a region with this end on these cores"
+func (m Match) nearest(msg Message) string {
+	none := "no program has a region with this end"
+	if msg.Cores.Len() > 0 {
+		none += " on these cores"
+	}
+	if m.End == 0 && msg.Cores.Len() == 0 {
+		return none
+	}
 	if m.End == 0 {
 		return none + ", and none is on exactly these cores"
 	}
@@ -142,7 +154,7 @@ func (r Run) on(msg Message) []CB {
 	cores := msg.Cores.Cores()
 	var out []CB
 	for _, cb := range r.CBs {
-		if !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(cores) {
+		if !cb.Range.IsEmpty() && (cores.IsEmpty() || cb.Cores.Cores().Overlaps(cores)) {
 			out = append(out, cb)
 		}
 	}

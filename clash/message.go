@@ -1,6 +1,9 @@
 package clash
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -8,7 +11,9 @@ import (
 // mention are zero.
 type Message struct {
 	Kind Kind
-	What string // Circular or Dataflow; "" of OutOfMemory
+	// What is Circular or Dataflow, of KernelConfig the type of the cores, "TENSIX" or "ACTIVE_ETH";
+	// "" of other kinds that name no buffers.
+	What string
 	Text string // the message on one line, without prefix and suffix
 
 	Program    uint64 // the id of the program
@@ -18,7 +23,7 @@ type Message struct {
 
 	// Limit is what the buffers had to stay below: the L1 size of a core (Grow), the
 	// address of the lowest L1 buffer (Clash) or of the lowest service allocation
-	// (ServiceClash).
+	// (ServiceClash), the size of the ring (KernelConfig) or region (TraceRegion).
 	Limit uint64
 	// End is the address at which the region of the buffers ends (Grow, Clash,
 	// ServiceClash).
@@ -27,17 +32,24 @@ type Message struct {
 	Cols, Rows int // the device's compute grid (Grid)
 
 	Address uint64   // where a buffer was to be placed (Append)
-	Region  l1.Range // the region that it would cut into (Append)
+	Region  l1.Range // the region that it would cut into (Append), all that there is for pages (PersistentL1)
 
 	Index uint64 // buffer index (IndexReuse)
 
-	Size uint64 // total size of one buffer (BackingBuffer, PageSize, OutOfMemory)
-	Bank uint64 // bytes per bank of the tensor it lies in (BackingBuffer)
-	Page uint64 // page size (PageSize)
+	// Size is the total size of one buffer (BackingBuffer, PageSize, OutOfMemory, PersistentL1), of
+	// a program (KernelConfig), or of all traces (TraceRegion).
+	Size  uint64
+	Bank  uint64 // bytes per bank of the tensor it lies in (BackingBuffer)
+	Whole bool   // Bank is the size of the tensor in all banks: the wording of 2024
+	Page  uint64 // page size (PageSize), or alignment (PersistentL1)
 
 	Shortage Shortage // what the allocator says (OutOfMemory)
 
-	Warning bool // an older release's warning: tt-metal went on (BackingBuffer)
+	Warning bool // a warning: tt-metal went on (BackingBuffer of an older release, UnsafeAllocation)
+
+	// Missing names the fields that the text leaves out, in its order: somebody shortened it, or
+	// told it again. They are zero: "program", "cores", "limit", "end", "size", ...
+	Missing []string
 
 	Line  int64 // where the (first) message starts, from 1
 	Count int64 // how often it occurs: 1 from Scan
@@ -48,11 +60,16 @@ func (m Message) NumCores() int { return m.Cores.Cores().Len() }
 
 // Over returns by how many bytes the limit of m is exceeded: End - Limit, for
 // Append the bytes between the address and the end of the region, for
-// BackingBuffer Size - Bank, for OutOfMemory what a bank, what is free of it, or its largest free
-// block has too little. ok is false for kinds without a limit, and if the
-// numbers show no excess, as happens when a text was cut or altered.
+// BackingBuffer Size - Bank, for KernelConfig and TraceRegion Size - Limit, for
+// PersistentL1 Size less the length of Region, for OutOfMemory the bytes that are missing: of
+// a bank, of its free bytes, or of its largest free block. ok is false for kinds without a
+// limit, if the text leaves a number out, and if the numbers show no excess, as happens when
+// a text was cut or altered.
 func (m Message) Over() (over uint64, ok bool) {
 	end, limit := m.bounds()
+	if m.lacks("end", "limit", "tensor", "address", "start", "stop") || m.lacks("size") && m.Kind != OutOfMemory {
+		return 0, false
+	}
 	if end <= limit {
 		return 0, false
 	}
@@ -68,10 +85,20 @@ func (m Message) bounds() (end, limit uint64) {
 		return m.Region.End, m.Address
 	case BackingBuffer:
 		return m.Size, m.Bank
+	case KernelConfig, TraceRegion:
+		return m.Size, m.Limit
+	case PersistentL1:
+		return m.Size, m.Region.Len()
 	case OutOfMemory:
-		return m.Shortage.bounds()
+		need, limit, _ := m.Shortage.bounds()
+		return need, limit
 	}
 	return 0, 0
+}
+
+// lacks reports whether the text leaves out one of some fields.
+func (m Message) lacks(fields ...string) bool {
+	return slices.ContainsFunc(fields, func(field string) bool { return slices.Contains(m.Missing, field) })
 }
 
 // key is what makes two messages the same: everything but the spelling of cores
@@ -88,12 +115,13 @@ type key struct {
 	region                 l1.Range
 	index, size, bank, pag uint64
 	shortage               Shortage
-	warning                bool
+	warning, whole         bool
+	missing                string
 }
 
 func (m Message) key() key {
 	return key{
 		m.Kind, m.What, m.Program, m.HasProgram, m.Cores.String(), m.Limit, m.End, m.Cols, m.Rows,
-		m.Address, m.Region, m.Index, m.Size, m.Bank, m.Page, m.Shortage, m.Warning,
+		m.Address, m.Region, m.Index, m.Size, m.Bank, m.Page, m.Shortage, m.Warning, m.Whole, strings.Join(m.Missing, " "),
 	}
 }

@@ -32,6 +32,7 @@ func (e *Explanation) grid() {
 	}
 	e.note("likely", "written for a board with a larger grid: rows (Wormhole) or columns (Blackhole) are harvested, or dispatch takes some")
 	e.note("try", "take the grid from the device (compute_with_storage_grid_size) instead of a constant")
+	e.note("open", noOption)
 	e.note("unknown", "which CB it is: %s", m.inCapture(""))
 }
 
@@ -53,6 +54,7 @@ func (e *Explanation) appending() {
 	e.note("why", "tt-metal places the CBs of a program upwards and never goes back into bytes that it has marked")
 	e.note("likely", "not the fault of sizes: its own placement never asks for such an address; an address was forced, or it is a bug in tt-metal")
 	e.note("try", "look for code that sets CB addresses; if there is none, report it with the program's CBs in order of creation")
+	e.note("open", noOption)
 	e.note("unknown", "which CB, which cores and which program: %s", m.inCapture(""))
 }
 
@@ -66,6 +68,7 @@ func (e *Explanation) index() {
 	}
 	e.note("likely", "core ranges that overlap by a row or column, or a helper that adds the same CB twice")
 	e.note("try", "another index for one of them, or core ranges that do not overlap. Several indices may share one CB instead")
+	e.note("open", noOption)
 	e.note("unknown", "the cores, and the CB that came first; a capture does not help: it has no indices")
 }
 
@@ -79,14 +82,22 @@ func (e *Explanation) backing() {
 		return
 	}
 	e.Over, e.PercentOf, e.Percent = over, OfSize, percent(over, m.Size)
-	e.Summary = fmt.Sprintf("larger than its tensor: a CB of %s lies in a tensor with %s a bank", amount(m.Size), amount(m.Bank))
+	each := "a bank"
+	if m.Whole {
+		each = "in all banks together"
+	}
+	e.Summary = fmt.Sprintf("larger than its tensor: a CB of %s lies in a tensor with %s %s", amount(m.Size), amount(m.Bank), each)
 	e.note("numbers", "%s too much = %s of the CB; that is %s of 2,048 bytes", amount(over), percentText(over, m.Size), tiles(over))
 	e.note("why", "a tensor-backed CB takes no bytes of its own: it uses those that the tensor has on each core, and must not be larger")
+	if m.Whole {
+		e.note("fit", "the wording of 2024 compares with the whole tensor: the CB must be smaller still, and fit into the tensor's part on one core")
+	}
 	if m.Warning {
 		e.note("likely", "an older release, which only warned: the CB then overran its tensor silently, and results may be wrong (tt-metal #15337)")
 	}
 	e.note("likely", "a size from the whole tensor or from another shard shape, or a tensor sharded over more cores than the op counted on")
 	e.note("try", "the CB's size from the tensor's shard on one core, less the address offset; or shard over fewer cores")
+	e.note("open", noOption)
 	e.note("unknown", "which CB and which tensor, and cores: %s", m.inCapture(""))
 }
 
@@ -97,6 +108,7 @@ func (e *Explanation) pageSize() {
 		e.Summary = fmt.Sprintf("page size 0: a CB of %s has pages of no bytes", amount(m.Size))
 		e.note("likely", "the page size was computed from a data format or shape that was not set")
 		e.note("try", "set the page size of every index of the CB before its total size")
+		e.note("open", noOption)
 		return
 	}
 	rest := m.Size % m.Page
@@ -121,5 +133,6 @@ func (e *Explanation) pageSize() {
 		e.note("likely", "indices of one CB with different data formats, or a size reckoned with the tiles of another format")
 	}
 	e.note("try", "the total size as number of pages x page size; with several indices, a multiple of all their page sizes")
+	e.note("open", noOption)
 	e.note("unknown", "which CB and index; a capture has sizes, but no pages and no indices")
 }

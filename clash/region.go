@@ -8,7 +8,7 @@ import (
 )
 
 // maxLines is how many lines an explanation may take, the summary included.
-const maxLines = 12
+const maxLines = 13
 
 // region explains that the region of a program's buffers ends too high.
 func (e *Explanation) region(given l1.Spec) {
@@ -34,6 +34,7 @@ func (e *Explanation) region(given l1.Spec) {
 	for _, reason := range e.reasons() {
 		e.note("likely", "%s", reason)
 	}
+	e.noteOpen()
 	// The summary and the last note count, too.
 	for _, advice := range e.advice(maxLines - 2 - len(e.Notes)) {
 		e.note("try", "%s", advice)

@@ -51,22 +51,8 @@ func Scan(r io.Reader) iter.Seq2[Message, error] {
 // begins reports whether the two bytes from buf[pos] on may begin a message. The
 // second may be a line break.
 func (t *text) begins(pos int) bool {
-	var next string
-	switch t.buf[pos] {
-	case 'S':
-		next = "t\n"
-	case 'C':
-		next = "ia\n"
-	case 'L', 'T':
-		next = "o\n"
-	case 'I':
-		next = "n\n"
-	case 'O':
-		next = "u\n"
-	default:
-		return false
-	}
-	return pos+1 < len(t.buf) && strings.IndexByte(next, t.buf[pos+1]) >= 0
+	next := t.nexts[t.buf[pos]]
+	return next != "" && pos+1 < len(t.buf) && strings.IndexByte(next, t.buf[pos+1]) >= 0
 }
 
 // messageAt returns the message that begins at buf[pos] and its length in buf, or
@@ -75,7 +61,7 @@ func (t *text) messageAt(pos int) (Message, int) {
 	line, prefix := t.lineOf(pos)
 	m := &t.matcher
 	m.b, m.prefix = t.buf[pos:min(pos+maxMessage, len(t.buf))], prefix
-	if !m.message(&t.found) {
+	if !m.message(t.forms, &t.found) {
 		return Message{}, 0
 	}
 	t.found.Line = line

@@ -16,8 +16,14 @@ import (
 func TestShortage(t *testing.T) {
 	const space, deps = "Out of Memory: Not enough space to allocate ", "Out of Memory: Not enough space after considering dependencies to allocate "
 	full := func(buffer string, banks, need, bank, allocated, free, block uint64) clash.Shortage {
-		return clash.Shortage{Buffer: buffer, Banks: banks, HasNeed: true, HasBank: true, HasFree: true, Need: need, Bank: bank, Allocated: allocated, Free: free, Block: block}
+		return clash.Shortage{Buffer: buffer, Banks: banks, HasNeed: true, HasBank: true, HasAllocated: true, HasFree: true, HasBlock: true, Need: need, Bank: bank, Allocated: allocated, Free: free, Block: block}
 	}
+	dependent := func(s clash.Shortage) clash.Shortage { s.Dependencies = true; return s }
+	placeable := func(s clash.Shortage, all, largest uint64) clash.Shortage {
+		s.HasPlaceable, s.Placeable, s.Window = true, all, largest
+		return dependent(s)
+	}
+	const after = ". After subtracting 1 dependency range(s) and 0 additional occupied range(s), "
 	for _, c := range []struct {
 		name, text string
 		size       uint64
@@ -64,9 +70,45 @@ func TestShortage(t *testing.T) {
 		{
 			"exhausted, with dependencies",
 			deps + "65536 B L1 across 64 banks (1024 B per bank), bank size is 4096 B (allocated: 3584 B, free: 512 B, largest free block: 512 B)",
-			65536, full("L1", 64, 1024, 4096, 3584, 512, 512), 512,
+			65536, dependent(full("L1", 64, 1024, 4096, 3584, 512, 512)), 512,
 			"L1 exhausted: the buffer needs 1,024 bytes (1.0 KiB) of each bank, 512 bytes more than is free",
 			[]string{"free 512 bytes of each bank before this"},
+		},
+		{
+			"a block is free, but not of other allocators", // tt-metal PR 54479
+			deps + "73728 B L1 across 1 banks (73728 B per bank), bank size is 1374464 B (allocated: 787000 B, free: 587464 B, largest free block: 278528 B)",
+			73728, dependent(full("L1", 1, 73728, 1374464, 787000, 587464, 278528)), 0,
+			"L1 taken by other allocators: no space beside their ranges for a buffer of 73,728 bytes (72.0 KiB), 73,728 bytes (72.0 KiB) of each bank",
+			[]string{"a free block larger than was asked for is normal here", "free buffers that other allocators hold"},
+		},
+		{
+			"others leave too little in one piece",
+			deps + "4096 B DRAM across 2 banks (2048 B per bank), bank size is 8192 B (allocated: 3072 B, free: 5120 B, largest free block: 3072 B)" +
+				after + "2048 B remained placeable across 2 window(s), largest 1024 B",
+			4096, placeable(full("DRAM", 2, 2048, 8192, 3072, 5120, 3072), 2048, 1024), 1024,
+			"DRAM cut up by other allocators: the buffer needs 2,048 bytes (2.0 KiB) of each bank in one piece, 1,024 bytes (1.0 KiB) more than the largest that they leave",
+			[]string{"without the ranges of other allocators 2,048, the largest block of it 1,024"},
+		},
+		{
+			"others leave too little",
+			deps + "4096 B DRAM across 2 banks (2048 B per bank), bank size is 8192 B (allocated: 3072 B, free: 5120 B, largest free block: 3072 B)" +
+				after + "2047 B remained placeable across 1 window(s), largest 2047 B",
+			4096, placeable(full("DRAM", 2, 2048, 8192, 3072, 5120, 3072), 2047, 2047), 1,
+			"DRAM taken by other allocators: the buffer needs 2,048 bytes (2.0 KiB) of each bank, 1 byte more than they leave", nil,
+		},
+		{
+			"L1_SMALL is full",
+			space + "16384 B L1_SMALL buffer across 64 banks, where each bank needs to store 256 B, but bank size is 1024 B (allocated: 832 B, free: 192 B, largest free block: 192 B)",
+			16384, full("L1_SMALL", 64, 256, 1024, 832, 192, 192), 64,
+			"L1_SMALL exhausted: the buffer needs 256 bytes of each bank, 64 bytes more than is free",
+			[]string{"open the device with l1_small_size of 1,088 bytes or more"},
+		},
+		{
+			"L1_SMALL is in pieces",
+			space + "16384 B L1_SMALL buffer across 64 banks, where each bank needs to store 256 B, but bank size is 1024 B (allocated: 768 B, free: 256 B, largest free block: 192 B)",
+			16384, full("L1_SMALL", 64, 256, 1024, 768, 256, 192), 64,
+			"L1_SMALL fragmented: the buffer needs 256 bytes of each bank in one piece, 64 bytes more than the largest free block",
+			[]string{"open the device with l1_small_size of 1,280 bytes or more"},
 		},
 		{
 			"no L1_SMALL",
@@ -80,7 +122,7 @@ func TestShortage(t *testing.T) {
 			space + "4096 B TRACE buffer across 12 banks, where each bank needs to store 342 B, bank size is 0 B",
 			4096, clash.Shortage{Buffer: "TRACE", Banks: 12, HasNeed: true, HasBank: true, Need: 342}, 342,
 			"no TRACE at all: a bank has 0 bytes, and a buffer of 4,096 bytes (4.0 KiB) needs some",
-			[]string{"open the device with trace_region_size of 342 bytes or more"},
+			[]string{"open the device with trace_region_size of 4,104 bytes or more (342 of each bank; up to June 2026 the size is that of each bank)"},
 		},
 		{
 			"the oldest form", space + "1000 B L1 buffer across 2 banks, where each bank needs to store 500 B", 1000,

@@ -51,7 +51,9 @@ type text struct {
 	read  int   // bytes of it
 	err   error // io.EOF or why reading ended
 
-	matcher matcher // for messageAt: no garbage for each word that begins like a message
+	forms   []form
+	nexts   [256]string // what may stand behind the first letter of a message
+	matcher matcher     // for messageAt: no garbage for each word that begins like a message
 	found   Message
 }
 
@@ -61,7 +63,13 @@ type lineStart struct {
 }
 
 func newText(r io.Reader) *text {
-	return &text{in: bufio.NewReaderSize(r, window), space: '\n', line: 1}
+	t := &text{in: bufio.NewReaderSize(r, window), space: '\n', line: 1, forms: forms()}
+	for _, f := range t.forms {
+		for _, alt := range f.parts[0].alts {
+			t.nexts[alt[0].lit[0]] += alt[0].lit[1:2] + "\n"
+		}
+	}
+	return t
 }
 
 // fill reads until buf has at least n bytes or the input ends.

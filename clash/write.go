@@ -10,7 +10,7 @@ import (
 )
 
 // WriteText prints what was found and what it means, for people: a block of at
-// most a dozen lines a message, of which the first one answers. A message that
+// most 14 lines a message, of which the first one answers. A message that
 // differs from an earlier one only in its program takes one line. What a capture says
 // about a message takes up to three lines more. Nothing is written if nothing was
 // found. For given see Explain.

@@ -4,7 +4,7 @@
 // [Report], with [Options], is the report on a capture or log. [Peak] says when a core held
 // most, [Who] answers a [Question], [Check] says how a Result was judged, [Room] how large one more
 // L1 buffer could have been, [Diff] what differs between two runs, and [Map] draws what lay in
-// L1. Each returns a [Document], which is written in several ways. A
+// L1. [Explain] lists tt-metal's messages. Each returns a [Document], which is written in several ways. A
 // [JUnit], which [NewJUnit] makes, writes checks as test results. [Codes] lists all codes of
 // oddities.
 //

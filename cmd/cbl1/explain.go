@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,24 +11,27 @@ import (
 
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/report"
 )
 
 func newExplain(s streams) *cobra.Command {
 	var (
 		in     = inputs{streams: s}
-		format = choiceFlag{"text", []string{"text", "json"}}
+		format = choiceFlag{"text", []string{"text", "json", "markdown"}}
 		with   string
 	)
 	cmd := &cobra.Command{
 		Use:   "explain [FILE|-]",
-		Short: "Explain tt-metal's messages about circular buffers in a log",
+		Short: "Explain tt-metal's messages about L1 in a log",
 		Long: "Explain what tt-metal means when it says that circular buffers clash with L1 buffers, grow beyond\n" +
-			"L1, and the like, or that its allocator is out of memory. The text is a log or a pasted error, from a file or from standard input.\n" +
-			"The exit code is 1 if there is no such message in it.\n\n" +
+			"L1, and the like, that its allocator is out of memory, or that a program or a trace is too large. It says\n" +
+			"which parameter of open_device helps. The text is a log or a pasted error, from a file or from standard input;\n" +
+			"messages may be shortened by dots, or be told again. The exit code is 1 if there is no such message in it.\n\n" +
 			"With a graph capture of the same run, or of the same model, it also names the operation, the circular\n" +
 			"buffers and the tensor that a message is about: those with its core range, region end and lowest address. Of a\n" +
 			"message of the allocator it looks for the moment at which as much was free, and names what lay between the\n" +
-			"free blocks of L1 then, on which cores and since when.",
+			"free blocks of L1 then, on which cores and since when. Of sizes that are chosen when a device is opened it says\n" +
+			"by how much they can change.",
 		Example: "  cbl1 explain run.log\n  pytest test_model.py 2>&1 | cbl1 explain\n  cbl1 explain run.log --with graph_capture_0_of_1.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +55,7 @@ func newExplain(s streams) *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&with, "with", "", "a graph capture or event log, or a folder of captures, of the same run; the flags from --align on are for it")
-	flags.Var(&format, "format", "output for people or for programs")
+	flags.Var(&format, "format", "output for people (text, markdown) or for programs")
 	in.add(flags)
 	return cmd
 }
@@ -101,9 +103,12 @@ func (in *inputs) explain(name, with, format string) error {
 		found.Matches, unreadable = in.compare(found, with)
 	}
 	var b bytes.Buffer
-	if format == "json" {
-		err = json.NewEncoder(&b).Encode(clash.NewDocument(found, given))
-	} else {
+	switch doc := report.Explain(clash.NewDocument(found, given)); format {
+	case "json":
+		err = doc.JSON(&b)
+	case "markdown":
+		err = doc.Markdown(&b)
+	default:
 		err = clash.WriteText(&b, found, given)
 	}
 	if err != nil {

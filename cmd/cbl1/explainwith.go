@@ -43,6 +43,9 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 				one.AddBank(bank)
 			}
 		}
+		if margin, ok := marginOf(r); ok {
+			one.AddMargin(margin)
+		}
 		all.Merge(one)
 		return nil
 	})
@@ -50,6 +53,21 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		return nil, err
 	}
 	return all.Matches(), err
+}
+
+// marginOf returns how far sizes of open_device can change before a run does not fit.
+func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
+	m.Run = clash.Run{Capture: r.File, Log: r.Log}
+	m.Failed = r.Checks.Failed
+	if t := r.Checks.Tightest; t != nil {
+		m.Run.Event, m.Run.T, m.Run.Op, m.Run.Inferred = t.Run.At, t.Run.T, t.Run.Op, t.Run.Inferred
+		m.Free = t.Headroom.Free
+	}
+	for _, d := range r.L1 {
+		m.Small = max(m.Small, r.SpecOf(d.ID).L1Small)
+		m.SmallUsed = m.SmallUsed || d.L1Small.Peak > 0
+	}
+	return m, m.Failed > 0 || r.Checks.Tightest != nil
 }
 
 // bankOf returns what lay in the L1 of a device at the end, or at another moment.
