@@ -264,6 +264,17 @@ func (m *matcher) boundary() bool {
 	return !wordByte(c) && !((c == '.' || c == '-' || c == ':') && digit(m.at(m.i+1)))
 }
 
+// capitals reads a name of one of tt-metal's enumerations.
+func (m *matcher) capitals(into *string) bool {
+	n := m.i
+	for c := m.at(n); 'A' <= c && c <= 'Z' || c == '_' || n > m.i && digit(c); c = m.at(n) {
+		n++
+	}
+	*into = string(m.b[m.i:min(n, len(m.b))])
+	m.i, m.text = n, append(m.text, *into...)
+	return len(*into) > 1 && m.boundary()
+}
+
 // core reads one core in either spelling.
 func (m *matcher) core() (s l1.CoreRangeSet, ok bool) {
 	n := m.i

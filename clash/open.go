@@ -40,7 +40,6 @@ func (e *Explanation) noteOpen() {
 // kernelConfig explains that a program does not go through the ring.
 func (e *Explanation) kernelConfig() {
 	m := e.Message
-	tensix := m.What == "TENSIX" || m.What == ""
 	where := "the kernel config ring"
 	if m.What != "" {
 		where += " of " + m.What
@@ -55,7 +54,9 @@ func (e *Explanation) kernelConfig() {
 	e.note("why", "the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program, not the data of CBs")
 	e.note("try", "fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger")
 	switch {
-	case !tensix:
+	case m.What == "":
+		e.note("open", "on TENSIX cores a smaller worker_l1_size, on others none; the text does not say which they are")
+	case m.What != "TENSIX":
 		e.note("open", noOption+": this ring has a fixed size (the watcher has TT_METAL_WATCHER_DISABLE_ETH for Ethernet cores)")
 	case m.lacks("size", "limit"):
 		e.note("open", "a smaller worker_l1_size: the base of CBs moves up, and the ring ends there")

@@ -199,7 +199,7 @@ func (m *matcher) field(t token, msg *Message) (ok bool) {
 	case "buffer":
 		return m.word(&msg.Shortage.Buffer, "DRAM", "L1_SMALL", "L1", "TRACE")
 	case "type":
-		return m.word(&msg.What, "TENSIX", "ACTIVE_ETH", "IDLE_ETH", "DRAM")
+		return m.capitals(&msg.What)
 	case "cores":
 		msg.Cores, ok = m.cores()
 		return ok
