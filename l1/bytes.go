@@ -46,9 +46,8 @@ func (n Bytes) tenths(unit uint) uint64 {
 	return (hi+carry)<<(64-shift) | lo>>shift
 }
 
-// ParseBytes reads "4096", "4096 B", "64KiB", "1.5 MiB". A decimal fraction must
-// come out at whole bytes. Units of 1000 ("KB", "MB") are refused because they are
-// written for both meanings. Errors are *ParseError.
+// ParseBytes reads "4096", "4096 B", "64KiB", "1.5 MiB", and units of 1000: "64KB" is 64,000
+// bytes. A decimal fraction must come out at whole bytes. Errors are *ParseError.
 func ParseBytes(text string) (Bytes, error) {
 	fail := func(pos int, reason string) (Bytes, error) {
 		return 0, &ParseError{What: "size", Text: text, Pos: pos, Reason: reason}
@@ -64,20 +63,22 @@ func ParseBytes(text string) (Bytes, error) {
 	if len(number) > 40 {
 		return fail(0, "number too long")
 	}
-	shift := uint(0)
+	factor := big.NewInt(1)
 	unit := strings.TrimLeft(text[end:], " ")
 	switch {
 	case unit == "" || unit == "B":
 	case len(unit) == 3 && unit[1:] == "iB" && strings.IndexByte(byteUnits, unit[0]) >= 0:
-		shift = 10 * uint(strings.IndexByte(byteUnits, unit[0])+1)
+		factor.Exp(big.NewInt(1024), big.NewInt(int64(strings.IndexByte(byteUnits, unit[0])+1)), nil)
+	case len(unit) == 2 && unit[1] == 'B' && strings.IndexByte(byteUnits, unit[0]) >= 0:
+		factor.Exp(big.NewInt(1000), big.NewInt(int64(strings.IndexByte(byteUnits, unit[0])+1)), nil)
 	default:
-		return fail(len(text)-len(unit), "unit expected: B, KiB, MiB, GiB")
+		return fail(len(text)-len(unit), "unit expected: B, KiB, MiB, GiB, KB, MB, GB")
 	}
 	value, ok := new(big.Rat).SetString(number)
 	if !ok {
 		return fail(0, "number expected")
 	}
-	value.Mul(value, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), shift)))
+	value.Mul(value, new(big.Rat).SetInt(factor))
 	switch {
 	case !value.IsInt():
 		return fail(0, "not a whole number of bytes")

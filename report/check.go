@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -183,7 +184,7 @@ func (c check) basis() []note {
 
 // chipText says with which L1 was reckoned.
 func chipText(r *replay.Result, s replay.Spec) string {
-	text := string(s.Arch)
+	text := cmp.Or(string(s.Arch), "not named")
 	if s.ArchFrom == event.FromAssumed {
 		text = assumed(r) + "; it was reckoned with"
 	} else {

@@ -112,9 +112,6 @@ func TestCSVIsTheJSON(t *testing.T) {
 		doc := decoded(t, report.Report(r, report.Options{}))
 		devices := memberOf(doc["devices"])
 		key := func(row map[string]string) map[string]any {
-			if row["device"] == "" {
-				return memberOf(devices["none"])
-			}
 			return memberOf(devices[row["device"]])
 		}
 

@@ -11,7 +11,7 @@ type csvDevice struct {
 	csvFile
 	Answer replay.Answer `json:"answer"`
 	Untold []replay.Code `json:"untold"`
-	Device *uint64       `json:"device"`
+	Device string        `json:"device"` // its key in devices
 	*jsonDevice
 	L1 jsonL1 `json:"l1"`
 }
@@ -28,7 +28,7 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 		row := csvDevice{Answer: checks.Answer, Untold: checks.Untold}
 		for i := range r.L1 {
 			on := &r.L1[i]
-			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), optional(on.ID), nil, newL1Row(r, on)
+			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), deviceKey(on.ID), nil, newL1Row(r, on)
 			if d := ran[on.ID]; d != nil {
 				device := newDevice(d)
 				row.jsonDevice = &device
@@ -43,13 +43,13 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 // A csvOn is what each row says of the device that it is about.
 type csvOn struct {
 	csvFile
-	Device *uint64           `json:"device"`
+	Device string            `json:"device"` // its key in devices
 	Kind   replay.DeviceKind `json:"kind"`
 	Chips  []uint64          `json:"chips"`
 }
 
 func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
-	return csvOn{newCSVFile(r, d.ID), optional(d.ID), d.Kind, d.Chips}
+	return csvOn{newCSVFile(r, d.ID), deviceKey(d.ID), d.Kind, d.Chips}
 }
 
 // A csvProgram is a program of a device.

@@ -29,7 +29,7 @@ func writeReport(w io.Writer, r *replay.Result) error {
 				e.text(",")
 			}
 			d := &r.Devices[i]
-			e.value(deviceKey(d))
+			e.value(deviceKey(d.ID))
 			e.text(":")
 			e.around(newDevice(d), `"programs_detail":[]`, func() {
 				e.text(`"programs_detail":[`)
@@ -267,7 +267,7 @@ func newReport(r *replay.Result) jsonReport {
 	if d := fullestDevice(r); d != nil {
 		f := d.Fullest
 		out.Fullest = &jsonFullest{
-			Device: deviceKey(d), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
+			Device: deviceKey(d.ID), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
 			Program: newProgram(f.Program), Share: f.Share,
 		}
 		out.Fullest.Percent = percentOf(f.Bytes, r.SpecOf(d.ID).L1Size)
@@ -348,11 +348,11 @@ func optional(v event.Opt[uint64]) *uint64 {
 }
 
 // deviceKey names a device as the capture does.
-func deviceKey(d *replay.Device) string {
-	if !d.ID.OK {
+func deviceKey(id event.Opt[uint64]) string {
+	if !id.OK {
 		return "none"
 	}
-	return fmt.Sprint(d.ID.V)
+	return fmt.Sprint(id.V)
 }
 
 // fullestDevice returns the device with the fullest core, the first of equals; nil

@@ -46,8 +46,8 @@ const foreignLog = `{"event":"log","version":1,"source":"capture","process":"1",
 
 // foreignLines are lines of a server, and foreignMessages are messages of tt-metal.
 const (
-	foreignLines = `✓ [CB_ALLOC] Device 0: +4.000000 KB (Total: 4.000000 KB)
-[1234] ✓ Allocated 4096 bytes of L1 on device 0 (buffer_id=1400000)
+	foreignLines = `✓ [CB_ALLOC] Device 0: +0.00390625 MB (Total: 0.00390625 MB)
+✗ [CB_FREE] Device 0: -0.00390625 MB (Total: 0 MB)
 `
 	foreignMessages = `Statically allocated circular buffers in program 7 clash with L1 buffers on core range [(x=0,y=0) - (x=1,y=1)]. ` +
 		`L1 buffer allocated at 1400000 and static circular buffer region ends at 115712

@@ -14,7 +14,7 @@ import (
 func newPage(s streams) *cobra.Command {
 	var (
 		in      = inputs{streams: s}
-		budget  budgetFlag
+		budget  budgetsFlag
 		accept  acceptFlag
 		against string
 		to      string
@@ -36,7 +36,10 @@ func newPage(s streams) *cobra.Command {
 					return err
 				}
 			}
-			terms := replay.Terms{Budget: budget.budget, Accept: accept}
+			terms, err := budget.terms(accept)
+			if err != nil {
+				return err
+			}
 			return in.page(args, against, to, terms)
 		},
 	}
@@ -44,7 +47,7 @@ func newPage(s streams) *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVarP(&to, "output", "o", "", "the page to write; standard output without it")
 	flags.StringVar(&against, "against", "", "an older run, or its saved report, to be compared with")
-	flags.Var(&budget, "budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1`)
+	flags.Var(&budget, "budget", `what a core may hold at most, like "900 KiB", or 90% of usable L1, or a file of budgets by operation (docs/check.md)`)
 	flags.Var(&accept, "accept", "codes of what is hidden (docs/codes.md) and taken as seen: the answer is about the rest")
 	in.add(flags)
 	return cmd

@@ -354,7 +354,11 @@ func TestWatchUsage(t *testing.T) {
 		{"--board n150:8GiB --once run.go", "want a board like n150"},
 		{os.DevNull, "only a file can be followed"},
 		{"--once http://localhost:1", "connection refused"},
-		{"--once run.go", "run.go"},
+		{"--once run.go", "no event log (cbl1 report and cbl1 page read captures, cbl1 convert makes a log of one): run.go:1: "},
+		{"run.go", "no event log"},
+		{"../../examples/cached_ops.json", "no event log"},
+		{"--once ../../examples/cached_ops.json", "no event log"},
+		{"../../serve/testdata/client.py", "no event log"},
 	} {
 		code, stdout, stderr := call("", append([]string{"watch"}, strings.Fields(c.args)...)...)
 		require.Equal(t, exitUsage, code, "%s: %s", c.args, stderr)

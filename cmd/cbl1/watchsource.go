@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,8 +97,13 @@ func (in *watching) follow(name string) (looker, error) {
 		return f, f.failure
 	}
 	if !before.Mode().IsRegular() {
-		_ = file.Close() // nothing was read
-		return nil, fmt.Errorf("%s: only a file can be followed; --once looks at the rest", name)
+		err = fmt.Errorf("%s: only a file can be followed; --once looks at the rest", name)
+	} else {
+		err = beginsLog(name, file, before.Size())
+	}
+	if err != nil {
+		_ = file.Close() // open for reading only
+		return nil, err
 	}
 	f.tail = &tail{path: name, file: file, stop: make(chan struct{})}
 	go func() {
@@ -111,6 +117,30 @@ func (in *watching) follow(name string) (looker, error) {
 	return f, nil
 }
 
+// beginsLog refuses a file that does not begin as an event log. Of a file without a line end the
+// first line may still be written.
+func beginsLog(name string, file io.ReaderAt, size int64) error {
+	start := make([]byte, min(size, 64<<10))
+	n, _ := file.ReadAt(start, 0) // an error comes again when it is read
+	text := bytes.TrimLeft(start[:n], " \t\r\n")
+	if len(text) == 0 {
+		return nil
+	}
+	partial := text[0] == '{' && n < 64<<10 && !bytes.Contains(text, []byte("\n"))
+	for _, err := range event.NewLog(io.NewSectionReader(file, 0, size), name).Events() {
+		if err == nil || partial && !errors.Is(err, event.ErrNotCapture) {
+			break
+		}
+		return noLog(err)
+	}
+	return nil
+}
+
+// noLog says what else reads an input that is no event log.
+func noLog(err error) error {
+	return fmt.Errorf("no event log (cbl1 report and cbl1 page read captures, cbl1 convert makes a log of one): %w", err)
+}
+
 // begin forgets the log before.
 func (f *following) begin() {
 	f.session, f.notes, f.failure = &replay.Session{}, &watch.Notes{}, nil
@@ -118,11 +148,15 @@ func (f *following) begin() {
 
 // read applies a log to its end.
 func (f *following) read(log *event.Log) {
-	session, notes := f.session, f.notes
+	session, notes, begun := f.session, f.notes, false
 	for e, err := range log.Events() {
 		if err == nil {
 			notes.Take(e, session.Apply(e))
+			begun = true
 			continue
+		}
+		if !begun {
+			err = noLog(err)
 		}
 		f.mu.Lock()
 		f.failure = err
