@@ -52,7 +52,7 @@ func TestRing(t *testing.T) {
 	for text, want := range map[string]string{
 		"Program size (70656) too large for kernel config buffer (70656) on TENSIX":     "smaller by 64 bytes:",
 		"Program size (70657) too large for kernel config buffer (70656) on TENSIX":     "smaller by 64 bytes:",
-		"Program size (70720) too large for kernel config buffer (70656)":               "smaller by 64 bytes:",
+		"Program size (70720) too large for kernel config buffer (70656)":               "on TENSIX cores a smaller worker_l1_size, on others none",
 		"Program size (70721) too large for kernel config buffer (70656) on TENSIX":     "smaller by 128 bytes:",
 		"Program size (70721) too large for kernel config buffer (70656) on NEW_2":      "no parameter of open_device",
 		"Program size (<n>) too large for kernel config buffer (70656) on TENSIX":       "a smaller worker_l1_size",
