@@ -134,14 +134,9 @@ func (e *Explanation) partOf(kind Kind) Kind {
 	return ""
 }
 
-// noteCores says which cores, and how many.
+// noteCores says which cores, and how many, and which program, as far as the text has them.
 func (e *Explanation) noteCores() {
-	if text := coresNote(e.Message); text != "" {
-		e.note("cores", "%s", text)
-	}
-}
-
-func coresNote(m Message) string {
+	m := e.Message
 	var parts []string
 	if m.Cores.Len() > 0 {
 		parts = append(parts, fmt.Sprintf("%s, %s", coreText(m.Cores, false), shown.Plural(uint64(m.NumCores()), "core")))
@@ -149,7 +144,9 @@ func coresNote(m Message) string {
 	if m.HasProgram {
 		parts = append(parts, fmt.Sprintf("program %d", m.Program))
 	}
-	return strings.Join(parts, "; ")
+	if len(parts) > 0 {
+		e.note("cores", "%s", strings.Join(parts, "; "))
+	}
 }
 
 // missing names in words what the text leaves out.
@@ -172,7 +169,8 @@ func (m Message) missing() string {
 // noteDamaged says that the numbers deny the words.
 func (e *Explanation) noteDamaged() {
 	e.Damaged = true
-	e.note("likely", "the text was cut or altered, for example by a line break inside the last number: tt-metal prints this message only when its numbers show it")
+	e.note("likely", "the text was cut or altered, for example by a line break inside the last number: tt-metal "+
+		"prints this message only when its numbers show it")
 	e.note("try", "paste the message again from the original log")
 }
 

@@ -31,9 +31,11 @@ func (e *Explanation) noteOpen() {
 	case m.Kind == Grow:
 		e.note("open", "%s; l1_small_size does not matter", grow)
 	case roundUp(e.Over) > ring:
-		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up", exact(roundUp(e.Over)))
+		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up",
+			exact(roundUp(e.Over)))
 	default:
-		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up; or %s", exact(roundUp(e.Over)), grow)
+		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up; or %s",
+			exact(roundUp(e.Over)), grow)
 	}
 }
 
@@ -44,14 +46,16 @@ func (e *Explanation) kernelConfig() {
 	if m.What != "" {
 		where += " of " + m.What
 	}
-	e.Summary = fmt.Sprintf("too large for %s: %s, there are %s", where, m.amountOf("size", m.Size), m.amountOf("limit", m.Limit))
+	e.Summary = fmt.Sprintf("too large for %s: %s, there are %s",
+		where, m.amountOf("size", m.Size), m.amountOf("limit", m.Limit))
 	if m.lacks("size", "limit") {
 		e.Summary = fmt.Sprintf("a program is too large for %s", where)
 	}
 	if e.judge(m.Size < m.Limit) {
 		return
 	}
-	e.note("why", "the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of each program, not the data of CBs")
+	e.note("why", "the ring holds kernel binaries, runtime arguments, semaphores and the configuration of CBs of "+
+		"each program, not the data of CBs")
 	e.note("try", "fewer or smaller kernels, fewer runtime arguments; profiling and watching make kernels larger")
 	switch {
 	case m.What == "":
@@ -61,26 +65,31 @@ func (e *Explanation) kernelConfig() {
 	case m.lacks("size", "limit"):
 		e.note("open", "a smaller worker_l1_size: the base of CBs moves up, and the ring ends there")
 	default:
-		e.note("open", "worker_l1_size smaller by %s: the base of CBs moves up by as much, and the ring ends there. 0, the default, is the maximum less %s",
+		e.note("open", "worker_l1_size smaller by %s: the base of CBs moves up by as much, and the ring ends "+
+			"there. 0, the default, is the maximum less %s",
 			amount(roundUp(max(e.Over, 1))), exact(ring))
 	}
-	e.note("unknown", "which program it is: a capture has no kernels, and the room that CBs have above a higher base: --with CAPTURE")
+	e.note("unknown", "which program it is: a capture has no kernels")
 }
 
 // traceRegion explains that traces need more than their region has.
 func (e *Explanation) traceRegion() {
 	m := e.Message
-	e.Summary = fmt.Sprintf("too large for the trace region: all traces together take %s, there are %s", m.amountOf("size", m.Size), m.amountOf("limit", m.Limit))
+	e.Summary = fmt.Sprintf("too large for the trace region: all traces together take %s, there are %s",
+		m.amountOf("size", m.Size), m.amountOf("limit", m.Limit))
 	if e.judge(m.Size <= m.Limit) {
 		return
 	}
-	e.note("why", "the trace region is DRAM, set aside when the device is opened; traces stay there until they are released, each padded to whole pages")
+	e.note("why", "the trace region is DRAM, set aside when the device is opened; traces stay there until they are "+
+		"released, each padded to whole pages")
 	e.note("try", "release traces that are not replayed any more")
 	if m.lacks("size") {
 		e.note("open", "a larger trace_region_size")
 	} else {
-		e.note("open", "trace_region_size of %s or more, and more for traces that are captured later", shown.Plural(m.Size, "byte"))
-		e.note("open", "releases since June 2026 give each bank its part, rounded up to 8,192 bytes; up to then each bank gave the whole size. "+
+		e.note("open", "trace_region_size of %s or more, and more for traces that are captured later",
+			shown.Plural(m.Size, "byte"))
+		e.note("open", "releases since June 2026 give each bank its part, rounded up to 8,192 bytes; up to then "+
+			"each bank gave the whole size. "+
 			"Where 0 is the default, it sets nothing aside and traces lie in DRAM like other buffers")
 	}
 	e.note("unknown", "which traces there are: a capture does not tell them from other DRAM where the region is 0")
@@ -89,35 +98,44 @@ func (e *Explanation) traceRegion() {
 // unsafe explains the warning that a buffer may be written over.
 func (e *Explanation) unsafe() {
 	e.Summary = "a warning: a buffer was allocated while a trace can be replayed, and a later replay may write over it"
-	e.note("why", "a trace keeps the addresses of what it used while it was captured; buffers that were freed then may be somebody else's now. One line stands for all such allocations: it is printed once")
-	e.note("likely", "persistent tensors, or programs that run for the first time, after begin_trace_capture; wrong results without an error")
-	e.note("try", "allocate what lives longer before the first capture, and run each program once before; free what is allocated later before the next replay; or release the trace")
+	e.note("why", "a trace keeps the addresses of what it used while it was captured; buffers that were freed then "+
+		"may be somebody else's now. One line stands for all such allocations: it is printed once")
+	e.note("likely", "persistent tensors, or programs that run for the first time, after begin_trace_capture; "+
+		"wrong results without an error")
+	e.note("try", "allocate what lives longer before the first capture, and run each program once before; free "+
+		"what is allocated later before the next replay; or release the trace")
 	e.note("open", noOption+": a larger trace_region_size holds traces, not the buffers that they use")
-	e.note("unknown", "which buffer it is, and whether it was written over: TT_METAL_TRACE_ALLOC_TRACKING=1 tells in newer releases")
+	e.note("unknown", "which buffer it is, and whether it was written over: TT_METAL_TRACE_ALLOC_TRACKING=1 tells "+
+		"in newer releases")
 }
 
 // persistent explains that pages which outlive programs have no space.
 func (e *Explanation) persistent() {
 	m := e.Message
-	if m.Cores.Len() > 0 {
-		defer func() { e.Notes = append([]Note{{"cores", coresNote(m)}}, e.Notes...) }()
-	}
+	e.noteCores()
 	if m.Kind == PersistentSealed {
 		e.Summary = "persistent L1 was asked for too late: a program that is alive has its CBs on this core already"
-		e.note("why", "persistent pages lie at the bottom of L1, and CBs start above them: what is placed already cannot move up")
-		e.note("try", "allocate persistent L1 before the first program is placed on the core, or free the programs there")
+		e.note("why", "persistent pages lie at the bottom of L1, and CBs start above them: what is placed already "+
+			"cannot move up")
+		e.note("try", "allocate persistent L1 before the first program is placed on the core, or free the programs "+
+			"there")
 		e.note("open", noOption)
 		return
 	}
-	e.Summary = fmt.Sprintf("no persistent L1 left: %s, in one piece that is free on all of the cores", m.amountOf("size", m.Size))
+	e.Summary = fmt.Sprintf("no persistent L1 left: %s, in one piece that is free on all of the cores",
+		m.amountOf("size", m.Size))
 	if e.Over, _ = m.Over(); e.Over > 0 {
-		e.Summary = fmt.Sprintf("can never fit: %s of persistent L1 were asked for, and there are %s, %s too little", amount(m.Size), amount(m.Region.Len()), amount(e.Over))
+		e.Summary = fmt.Sprintf("can never fit: %s of persistent L1 were asked for, and there are %s, %s too little",
+			amount(m.Size), amount(m.Region.Len()), amount(e.Over))
 	}
-	e.note("numbers", "%s, aligned to %s; all there is is %s", m.amountOf("size", m.Size), m.exactOf("page", m.Page), m.rangeOf())
-	e.note("why", "persistent pages outlive programs and lie at the bottom of L1, each at one address on all of its cores; CBs start above them")
+	e.note("numbers", "%s, aligned to %s; all there is is %s",
+		m.amountOf("size", m.Size), m.exactOf("page", m.Page), m.rangeOf())
+	e.note("why", "persistent pages outlive programs and lie at the bottom of L1, each at one address on all of "+
+		"its cores; CBs start above them")
 	e.note("try", "free persistent pages that are not needed any more, or ask for smaller ones, or on other cores")
 	if e.Over > 0 && roundUp(e.Over) <= ring {
-		e.note("open", "worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring", exact(roundUp(e.Over)))
+		e.note("open", "worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring",
+			exact(roundUp(e.Over)))
 	} else {
 		e.note("open", noOption)
 	}
@@ -225,7 +243,8 @@ func (e *Explanation) addMargin(g *Margin) {
 		if g.Free < need {
 			fits = fmt.Sprintf("too little, by %s", amount(need-g.Free))
 		}
-		e.note("change", "of all runs of %s this one leaves the least room above its CBs, %s: %s. %s by no more than that, and %s are needed: %s",
+		e.note("change", "of all runs of %s this one leaves the least room above its CBs, %s: %s. %s by no more "+
+			"than that, and %s are needed: %s",
 			name, amount(g.Free), g.Run.text(), moves, exact(need), fits)
 	case m.Kind == TraceRegion:
 		e.note("change", "trace_region_size takes DRAM alone: in L1 nothing changes")

@@ -68,26 +68,34 @@ func (e *Explanation) shortage() {
 	needs := fmt.Sprintf("the buffer needs %s of each bank", amount(s.Need))
 	switch {
 	case s.HasBank && s.Bank == 0:
-		e.Summary = fmt.Sprintf("no %s at all: a bank has 0 bytes, and a buffer of %s needs some", s.kind(), m.amountOf("size", m.Size))
+		e.Summary = fmt.Sprintf("no %s at all: a bank has 0 bytes, and a buffer of %s needs some",
+			s.kind(), m.amountOf("size", m.Size))
 	case limit == "bank-size":
-		e.Summary = fmt.Sprintf("can never fit: an empty bank of %s has %s, the buffer needs %s, %s more", s.kind(), amount(s.Bank), amount(s.Need), amount(e.Over))
+		e.Summary = fmt.Sprintf("can never fit: an empty bank of %s has %s, the buffer needs %s, %s more",
+			s.kind(), amount(s.Bank), amount(s.Need), amount(e.Over))
 	case limit == "free":
 		e.Summary = fmt.Sprintf("%s exhausted: %s, %s more than is free", s.kind(), needs, amount(e.Over))
 	case limit == "largest-free-block":
-		e.Summary = fmt.Sprintf("%s fragmented: %s in one piece, %s more than the largest free block", s.kind(), needs, amount(e.Over))
+		e.Summary = fmt.Sprintf("%s fragmented: %s in one piece, %s more than the largest free block",
+			s.kind(), needs, amount(e.Over))
 	case limit == "placeable":
-		e.Summary = fmt.Sprintf("%s taken by other allocators: %s, %s more than they leave", s.kind(), needs, amount(e.Over))
+		e.Summary = fmt.Sprintf("%s taken by other allocators: %s, %s more than they leave",
+			s.kind(), needs, amount(e.Over))
 	case limit != "":
-		e.Summary = fmt.Sprintf("%s cut up by other allocators: %s in one piece, %s more than the largest that they leave", s.kind(), needs, amount(e.Over))
+		e.Summary = fmt.Sprintf("%s cut up by other allocators: %s in one piece, %s more than the largest that "+
+			"they leave", s.kind(), needs, amount(e.Over))
 	case s.denied():
-		e.Summary = fmt.Sprintf("out of %s, but its numbers show none: %s are needed of each bank, and a block of %s is free",
+		e.Summary = fmt.Sprintf("out of %s, but its numbers show none: %s are needed of each bank, and a block of "+
+			"%s is free",
 			s.kind(), exact(s.Need), exact(max(s.Block, s.Window)))
 		e.noteDamaged()
 		return
 	case s.Dependencies:
-		e.Summary = fmt.Sprintf("%s taken by other allocators: no space beside their ranges for a buffer of %s%s", s.kind(), m.amountOf("size", m.Size), s.each())
+		e.Summary = fmt.Sprintf("%s taken by other allocators: no space beside their ranges for a buffer of %s%s",
+			s.kind(), m.amountOf("size", m.Size), s.each())
 	default:
-		e.Summary = fmt.Sprintf("out of %s: no space for a buffer of %s%s; this release does not say how much is free", s.kind(), m.amountOf("size", m.Size), s.each())
+		e.Summary = fmt.Sprintf("out of %s: no space for a buffer of %s%s; this release does not say how much is "+
+			"free", s.kind(), m.amountOf("size", m.Size), s.each())
 		if len(m.Missing) > 0 {
 			e.Summary = strings.Replace(e.Summary, "this release does", "the text does", 1)
 		}
@@ -141,7 +149,8 @@ func (e *Explanation) noteSpace() {
 	}
 	e.note("numbers", "%s", text)
 	if s.HasFree && s.HasAllocated && s.Bank != 0 && s.Free <= math.MaxUint64-s.Allocated && s.Allocated+s.Free != s.Bank {
-		e.note("numbers", "allocated and free do not add up to the bank: the text was altered, or the rest is kept for alignment")
+		e.note("numbers", "allocated and free do not add up to the bank: the text was altered, or the rest is kept "+
+			"for alignment")
 	}
 }
 
@@ -157,7 +166,8 @@ func (s Shortage) why() string {
 	case s.Buffer == "DRAM":
 		return "a buffer has one address on all banks, so one piece has to be free on all of them"
 	}
-	return fmt.Sprintf("the size of %s is set when the device is opened; what is allocated there stays until it is freed", s.Buffer)
+	return fmt.Sprintf("the size of %s is set when the device is opened; what is allocated there stays until it is "+
+		"freed", s.Buffer)
 }
 
 // advice returns what to try, the most promising first. Of memory whose size is chosen there is
@@ -201,7 +211,8 @@ func (s Shortage) open(over uint64) string {
 	case s.Buffer == "DRAM":
 		return "a smaller trace_region_size, if it is larger than the traces: it is taken from the banks of DRAM"
 	case s.Buffer == "L1" && (is == "bank-size" || is == "free") && over < l1.ArchSpec(l1.Blackhole).L1Size:
-		return fmt.Sprintf("l1_small_size smaller by at least %s, if L1_SMALL has so much to spare: tensors get it", amount(roundUp(over)))
+		return fmt.Sprintf("l1_small_size smaller by at least %s, if L1_SMALL has so much to spare: tensors get it",
+			amount(roundUp(over)))
 	case s.Buffer == "L1" && is != "bank-size":
 		return "none for certain: a smaller l1_small_size gives tensors more, if L1_SMALL has bytes to spare, but it moves them all"
 	}
@@ -233,7 +244,8 @@ func (s Shortage) size() string {
 	case least == 0:
 		return " larger than now"
 	case s.Buffer == "TRACE" && s.Banks > 1 && least <= l1.MaxAddr/s.Banks:
-		return fmt.Sprintf(" of %s or more (%s of each bank; up to June 2026 the size is that of each bank)", shown.Plural(least*s.Banks, "byte"), exact(least))
+		return fmt.Sprintf(" of %s or more (%s of each bank; up to June 2026 the size is that of each bank)",
+			shown.Plural(least*s.Banks, "byte"), exact(least))
 	}
 	return fmt.Sprintf(" of %s or more", shown.Plural(least, "byte"))
 }
