@@ -83,6 +83,8 @@ func serverWords() []words {
 	return []words{
 		{replay.CodeClientLost, "client of the server was closed", "clients of the server were closed",
 			"what it had and said later is not known: its devices are incomplete"},
+		{replay.CodeNotRecorded, "event before this log was not recorded", "events before this log were not recorded",
+			"the disk was full, or failed: nobody knows what did not fit then"},
 		{replay.CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
 			"each CB counts as if it were on every core: figures of CBs are a bound"},
 		{replay.CodeNoAddresses, "log without addresses of CBs", "logs without addresses of CBs",

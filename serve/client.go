@@ -34,6 +34,9 @@ var errOver = errors.New("its process has ended, and another one keeps the conne
 // client follows one connection to its end.
 func (s *Server) client(conn net.Conn) {
 	c := &client{s: s, conn: conn, of: s.processOf(conn)}
+	if c.of == nil {
+		return
+	}
 	c.in = wire.NewReader(c, s.c.Dialect)
 	c.in.Hurry = func(on bool) { c.hurry = on }
 	err := c.follow()

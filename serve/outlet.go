@@ -2,8 +2,10 @@ package serve
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
+	"syscall"
 )
 
 // An outlet writes lines to somebody who may read slowly. Nobody waits for that, if it has room for
@@ -11,13 +13,14 @@ import (
 type outlet struct {
 	to   io.Writer // nil: nothing is written
 	room int       // bytes that may wait; 0: everybody waits
-	note func(lines int64) []byte
+	note func(lines int64, full error) []byte
 
 	mu   sync.Mutex // all below
 	wait []byte
 	left int64 // lines that were left out behind those that wait
 	all  int64 // lines that were left out
 	over bool  // nothing more comes
+	full error // why lines were left out that had room: there was none on a disk
 	err  error
 	more chan struct{} // something waits, or nothing more comes
 }
@@ -57,9 +60,10 @@ func (o *outlet) run() {
 	for {
 		o.mu.Lock()
 		b, o.wait = o.wait, b[:0]
-		if o.left > 0 {
-			b = append(b, o.note(o.left)...)
-			o.left = 0
+		left, lines := o.left, len(b)
+		if left > 0 {
+			b = append(b, o.note(left, o.full)...)
+			o.left, o.full = 0, nil
 		}
 		over, failed := o.over, o.err
 		o.mu.Unlock()
@@ -69,12 +73,40 @@ func (o *outlet) run() {
 		case len(b) == 0:
 			<-o.more
 		case failed == nil:
-			_, failed = o.to.Write(b)
-			o.mu.Lock()
-			o.err = failed
-			o.mu.Unlock()
+			n, err := o.to.Write(b)
+			if o.wrote(b[min(n, lines):lines], left, err) {
+				<-o.more // until there may be room
+			}
 		}
 	}
+}
+
+// wrote counts lines that could not be written, before a note of lines that were left out. It reports
+// whether to try again later: a disk was full.
+func (o *outlet) wrote(rest []byte, left int64, err error) (again bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !isFull(err) {
+		o.err = err
+		return false
+	}
+	lines := int64(bytes.Count(rest, []byte("\n")))
+	o.left, o.all, o.full = o.left+left+lines, o.all+lines, err
+	return !o.over
+}
+
+// again has lines written that a full disk did not take.
+func (o *outlet) again() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.full != nil {
+		o.wake()
+	}
+}
+
+// isFull reports whether an error says that a disk or a file has no room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // end says that nothing more comes.

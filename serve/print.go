@@ -32,8 +32,17 @@ func (s *Server) open() {
 	}()
 }
 
+// warn says what is wrong with the server itself.
+func (s *Server) warn(format string, args ...any) {
+	text := shown.Visible(shown.Clip(fmt.Sprintf(format, args...), 300))
+	s.fail(s.prints[1].write([]byte("cbl1: " + text + "\n")))
+}
+
 // print writes lines, to Err or Out.
 func (s *Server) print(b []byte, toErr bool) {
+	if s.c.Quiet {
+		return
+	}
 	o := &s.prints[0]
 	if toErr {
 		o = &s.prints[1]
@@ -41,12 +50,17 @@ func (s *Server) print(b []byte, toErr bool) {
 	s.fail(o.write(b))
 }
 
-// leftOut is the line that says how many were left out.
-func (s *Server) leftOut(lines int64) []byte {
-	if s.c.Format == FormatJSON {
-		return fmt.Appendf(nil, "{\"t\":%d,\"what\":\"unprinted\",\"lines\":%d}\n", s.c.Now().UnixNano(), lines)
+// leftOut is the line that says how many were left out, and why: full is the error of writing, or nil. A full
+// disk may have taken a part of a line, which ends there.
+func (s *Server) leftOut(lines int64, full error) []byte {
+	before, why := "", "is read too slowly"
+	if full != nil {
+		before, why = "\n", "could not be written"
 	}
-	return fmt.Appendf(nil, "cbl1: left out, as it is read too slowly: %s\n", shown.Plural(lines, "line"))
+	if s.c.Format == FormatJSON {
+		return fmt.Appendf(nil, "%s{\"t\":%d,\"what\":\"unprinted\",\"lines\":%d}\n", before, s.c.Now().UnixNano(), lines)
+	}
+	return fmt.Appendf(nil, "%scbl1: left out, as it %s: %s\n", before, why, shown.Plural(lines, "line"))
 }
 
 // live is the What of a row in a list.
@@ -74,7 +88,7 @@ type row struct {
 
 // show prints what became of a record.
 func (s *Server) show(e *wire.Effect) {
-	if s.c.Out == nil && s.c.Err == nil {
+	if s.c.Quiet || s.c.Out == nil && s.c.Err == nil {
 		return
 	}
 	if s.c.Format == FormatJSON {
@@ -155,7 +169,7 @@ func (s *Server) Statistics() {
 // showLive prints what records of some types brought as rows. It reports false if lines are to be printed
 // in their place.
 func (s *Server) showLive(types ...wire.Type) bool {
-	if s.c.Out == nil {
+	if s.c.Quiet || s.c.Out == nil {
 		return true // nobody reads
 	}
 	if s.c.Format != FormatJSON {

@@ -56,18 +56,27 @@ func (p *process) pid(r *wire.Record) int32 {
 
 func (p *process) shown() int32 { return cmp.Or(p.peer.PID, p.claims) }
 
-// processOf finds the process of a connection: one that is there, if it is the same one.
+// processOf finds the process of a connection: one that is there, if it is the same one. It is nil where the
+// system cannot say which it is, for want of a descriptor.
 func (s *Server) processOf(conn net.Conn) *process {
 	var peer Peer
+	var err error
 	if s.c.Identify != nil {
-		peer, _ = s.c.Identify(conn) // whom nobody knows lives as long as the connection
+		peer, err = s.c.Identify(conn) // whom nobody knows lives as long as the connection
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if lacks := Lacking(err); lacks != nil {
+		s.refuse(lacks.Error())
+		return nil
+	}
 	s.counts.Clients++
 	if there := s.byPID[peer.PID]; there != nil {
 		if !there.peer.dead() {
 			peer.close()
+			if len(there.conns) == 0 {
+				s.idle--
+			}
 			there.conns[conn] = struct{}{}
 			return there
 		}
@@ -82,19 +91,32 @@ func (s *Server) processOf(conn net.Conn) *process {
 	return p
 }
 
-// leave takes in that a connection of a process has ended.
-func (s *Server) leave(p *process, conn net.Conn) { delete(p.conns, conn) }
+// leave takes in that a connection of a process has ended. A process with nothing is forgotten then, and may
+// come again.
+func (s *Server) leave(p *process, conn net.Conn) {
+	delete(p.conns, conn)
+	if p.over || len(p.conns) > 0 {
+		return
+	}
+	s.idle++
+	if s.ledger.LenOf(p.owner) == 0 {
+		s.release([]*process{p})
+	}
+}
 
 // Sweep notices processes that have died, and releases what they had when they have been
-// dead for the time of Config.Delay and all that they said has been read. It flushes the
-// event log. The caller calls it now and then: a process keeps what it had beyond the delay
+// dead for the time of Config.Delay and all that they said has been read. It writes the
+// event log, and tries again what failed: listeners without a descriptor to give, a log or lines on a full disk.
+// The caller calls it now and then: a process keeps what it had beyond the delay
 // for up to two of the times between calls.
 func (s *Server) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
-	if s.log != nil {
-		s.fail(s.log.flush())
+	s.record()
+	s.retry()
+	for i := range s.prints {
+		s.prints[i].again()
 	}
 }
 
@@ -125,6 +147,9 @@ func (s *Server) release(over []*process) {
 	for _, p := range over {
 		p.peer.close()
 		p.over = true
+		if len(p.conns) == 0 {
+			s.idle--
+		}
 		for conn := range p.conns {
 			_ = conn.Close() // whoever reads from it ends
 		}

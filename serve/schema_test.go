@@ -97,7 +97,9 @@ func everyRow(t *testing.T) (out string) {
 		s.shut(t)
 		out = s.out.String() + string(s.AppendSummary(nil))
 		slow := &reader{may: make(chan struct{})}
-		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow})
+		d := disk{room: 1 << 20}
+		s = newShop(t, serve.Config{Format: serve.FormatJSON, Dialect: wire.Newest(), Waiting: 1, Out: slow, Record: &serve.Record{Open: d.open}})
+		d.room = 0
 		send(t, s.connect(10), wire.Newest(), alloc, alloc, alloc, alloc)
 		synctest.Wait()
 		close(slow.may)

@@ -31,6 +31,7 @@ const (
 // Limits bound what clients may cost. 0 means no limit.
 type Limits struct {
 	Clients   int // connections at once; another one is closed at once
+	Files     int // descriptors that connections and processes take; a connection beyond is closed at once
 	Lots      int // what one process may have live at once
 	PerSecond int // records of one connection in one second
 	Fleets    int // fleets with names at once, which event logs share
@@ -44,6 +45,7 @@ type Config struct {
 	Identify func(net.Conn) (Peer, error)
 
 	Out, Err io.Writer // what is printed; nil: nothing
+	Quiet    bool      // nothing is printed but what is wrong with the server itself, to Err
 	// Waiting is how many bytes of lines may wait for Out, and for Err. A goroutine writes them; lines
 	// beyond are left out, and counted in a line of their own. 0: clients wait for who reads.
 	Waiting int
@@ -85,8 +87,10 @@ type Server struct {
 	unsure  map[int32]bool // devices that lost clients named
 	failure error          // the first of writing
 
-	left chan struct{} // somebody has gone
-	over chan struct{} // closed when all must go
+	room   chan struct{} // closed, and made anew, when there may be room for a connection
+	over   chan struct{} // closed when all must go
+	idle   int           // processes without a connection
+	narrow time.Time     // when there was no room last
 }
 
 // A loss is a client that was closed, and what it was about: nil, if nothing of it was
@@ -103,13 +107,15 @@ const maxLost = 1000
 // Counts are how often what happened since the server began.
 type Counts struct {
 	Clients int64 // connections of AllocMessage clients
-	Refused int64 // connections beyond Limits.Clients
+	Refused int64 // connections for which there was no room: they were closed, or had to wait
 	Records int64
 	Closed  int64 // clients that were closed, for what they sent or did
 	Torn    int64 // of them: the connection ended inside a record
 	Leaked  int64 // what dead processes had
 	Logs    int64 // connections with event logs
 	Left    int64 // lines that were not printed, by Config.Waiting
+
+	NotRecorded int64 // events that no log has, since it could not be written
 }
 
 // A LimitError says which limit a client has passed.
@@ -127,7 +133,7 @@ func (e *LimitError) Error() string {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		c: c, known: map[int32]wire.Device{}, byPID: map[int32]*process{}, all: map[wire.Owner]*process{}, conns: map[net.Conn]struct{}{},
-		unsure: map[int32]bool{}, left: make(chan struct{}, 1), over: make(chan struct{}), printed: make(chan struct{}),
+		unsure: map[int32]bool{}, room: make(chan struct{}), over: make(chan struct{}), printed: make(chan struct{}),
 	}
 	for _, d := range c.Devices {
 		if s.known[d.ID] = d; d.Chips == nil {
@@ -162,18 +168,22 @@ func (s *Server) ServeLogs(l net.Listener) error { return s.accept(l, s.eventLog
 func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 	var running sync.WaitGroup
 	defer running.Wait()
+	waits := false // a connection does
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			if again, err := s.mayAccept(err); !again {
+			room, err := s.noRoom(err, waits)
+			if room == nil {
 				return err
 			}
+			waits = true
 			select { // until there is a place
-			case <-s.left:
+			case <-room:
 			case <-s.over:
 			}
 			continue
 		}
+		waits = false
 		if !s.enter(conn) {
 			_ = conn.Close() // nothing was read of it
 			continue
@@ -185,27 +195,59 @@ func (s *Server) accept(l net.Listener, serve func(net.Conn)) error {
 	}
 }
 
-// mayAccept reports whether a listener that failed is to be asked again: where there was no
-// descriptor for one more connection, when a client has gone.
-func (s *Server) mayAccept(err error) (bool, error) {
+// Lacking returns the cause of an error if the system has no descriptor or memory to give, so that the
+// same may work a moment later, else nil.
+func Lacking(err error) error {
+	for _, e := range [...]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// noRoom takes in that a listener failed. If it is to be asked again, the channel is closed when there may be
+// room. A connection that waits already is not counted again.
+func (s *Server) noRoom(err error, waits bool) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return false, nil
-	case !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) || len(s.conns) == 0:
-		return false, err
+		return nil, nil
+	case Lacking(err) == nil:
+		return nil, err
+	case !waits:
+		s.refuse(Lacking(err).Error())
 	}
+	return s.room, nil
+}
+
+// narrowFor is how long there must have been room until it is said again that there is none.
+const narrowFor = time.Minute
+
+// refuse counts a connection for which there is no room, and says so once.
+func (s *Server) refuse(reason string) {
 	s.counts.Refused++
-	return true, nil
+	now := s.c.Now()
+	if s.narrow.IsZero() || now.Sub(s.narrow) >= narrowFor {
+		s.warn("there is no room for a client: %s", reason)
+	}
+	s.narrow = now
 }
 
 // enter counts a connection, unless there are too many.
 func (s *Server) enter(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.c.Limits.Clients > 0 && len(s.conns) >= s.c.Limits.Clients {
-		s.counts.Refused++
+	most := s.c.Limits
+	switch {
+	case s.closed:
+		return false
+	case most.Clients > 0 && len(s.conns) >= most.Clients:
+		s.refuse(shown.Plural(int64(most.Clients), "connection") + " at once")
+		return false
+	case most.Files > 0 && 2*len(s.conns)+s.idle+2 > most.Files: // one for the process of each
+		s.refuse(shown.Plural(int64(most.Files), "descriptor") + " for clients")
 		return false
 	}
 	s.conns[conn] = struct{}{}
@@ -214,13 +256,16 @@ func (s *Server) enter(conn net.Conn) bool {
 
 func (s *Server) exit(conn net.Conn) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.conns, conn)
-	s.mu.Unlock()
 	_ = conn.Close() // there is nothing more to say
-	select {
-	case s.left <- struct{}{}:
-	default: // a place is free already
-	}
+	s.retry()
+}
+
+// retry has listeners ask again that found no room.
+func (s *Server) retry() {
+	close(s.room)
+	s.room = make(chan struct{})
 }
 
 // Close ends all connections, and writes the event log to its end. What processes have is
@@ -240,8 +285,9 @@ func (s *Server) Close() error {
 		p.peer.close()
 	}
 	if s.log != nil {
-		s.fail(s.log.close())
-		s.log = nil
+		s.log.close()
+		s.tellRecording()
+		s.counts.NotRecorded, s.log = s.log.lost, nil
 	}
 	for i := range s.prints {
 		s.prints[i].end()
@@ -252,7 +298,7 @@ func (s *Server) Close() error {
 // Printed returns a channel that is closed when Close was called and no line waits any more.
 func (s *Server) Printed() <-chan struct{} { return s.printed }
 
-// Err returns the first error of writing, to Out, Err or the event log.
+// Err returns the first error of writing to Out or Err. A log that cannot be written is no error: see Counts.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,6 +321,9 @@ func (s *Server) count() Counts {
 	for i := range s.prints {
 		left, _ := s.prints[i].leftOut()
 		c.Left += left
+	}
+	if s.log != nil {
+		c.NotRecorded = s.log.lost
 	}
 	return c
 }
@@ -321,8 +370,11 @@ func (s *Server) tell(e *wire.Effect) {
 // turn begins the next log where this one is full. It begins with what the ledger has, all of
 // whose effects are told.
 func (s *Server) turn() {
-	if s.log != nil && s.log.full() {
-		s.fail(s.begin())
+	if s.log == nil || !s.log.full() {
+		return
+	}
+	if err := s.begin(); s.log.failed == nil {
+		s.fail(err)
 	}
 }
 

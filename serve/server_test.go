@@ -36,6 +36,7 @@ type shop struct {
 	*serve.Server
 	conns chan net.Conn
 	pid   atomic.Int32 // of the next client; 0: nobody knows
+	lacks atomic.Bool  // no descriptor can be had for its process
 	mu    sync.Mutex
 	lives map[int32]*bool // whether the process that has an id now has ended
 	open  int             // peers that were not closed
@@ -61,6 +62,9 @@ func (s *shop) identify(net.Conn) (serve.Peer, error) {
 	pid := s.pid.Load()
 	if pid == 0 {
 		return serve.Peer{}, errors.New("of another namespace")
+	}
+	if s.lacks.Load() {
+		return serve.Peer{}, os.NewSyscallError("pidfd_open", syscall.EMFILE)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -691,7 +695,7 @@ func TestInheritedConnection(t *testing.T) {
 	})
 }
 
-// A listener without a descriptor to give waits until a client has gone.
+// A listener without a descriptor to give waits until a client has gone, or until the next Sweep.
 func TestNoDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, serve.Config{Dialect: wire.Newest()})
@@ -703,8 +707,23 @@ func TestNoDescriptors(t *testing.T) {
 		synctest.Wait()
 		send(t, s.connect(11), wire.Newest(), cb)
 		require.Equal(t, 1, total(s, 0).CBs)
+		for range 3 { // one connection that waits
+			s.conns <- nil
+			synctest.Wait()
+			select {
+			case s.conns <- nil:
+				t.Fatal("it does not wait")
+			default:
+			}
+			s.Sweep()
+		}
+		require.EqualValues(t, 2, s.Counts().Refused)
+		send(t, s.connect(12), wire.Newest(), cb)
+		require.Equal(t, 2, total(s, 0).CBs)
+		require.Equal(t, "cbl1: there is no room for a client: too many open files\n", s.errs.String())
 		s.conns <- nil
 		synctest.Wait()
+		require.EqualValues(t, 3, s.Counts().Refused)
 		s.shut(t)
 	})
 }

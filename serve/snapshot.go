@@ -34,7 +34,7 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 	defer s.mu.Unlock()
 	out := watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: s.c.Now().UnixNano(), Devices: []watch.Device{}, Processes: s.rows(), Odd: []watch.Odd{}, Leaked: s.counts.Leaked,
-		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused),
+		Leaks: slices.Clone(s.latest.leaks), Refused: slices.Clone(s.latest.refused), Server: s.served(),
 	}
 	for _, id := range s.devices() {
 		out.Devices = append(out.Devices, s.row(id))
@@ -46,6 +46,12 @@ func (s *Server) told() (watch.Snapshot, []*fleet) {
 		}
 	}
 	return out, slices.SortedFunc(slices.Values(s.fleets), func(a, b *fleet) int { return cmp.Compare(a.name, b.name) })
+}
+
+// served is what the server itself took in and lost.
+func (s *Server) served() *watch.Server {
+	c := s.count()
+	return &watch.Server{Clients: c.Clients, Records: c.Records, Refused: c.Refused, Closed: c.Closed, NotRecorded: c.NotRecorded, Unprinted: c.Left}
 }
 
 // Row returns the row of one device, as Snapshot does: of the fleet with a name or, where that is

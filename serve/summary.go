@@ -16,7 +16,8 @@ type summary struct {
 	What    wire.What              `json:"what"`
 	Devices []summed               `json:"devices"` // by id
 	Odd     map[wire.Anomaly]int64 `json:"anomalies"`
-	Lines   int64                  `json:"lines,omitempty"` // that were not printed
+	Lines   int64                  `json:"lines,omitempty"`        // that were not printed
+	Lost    int64                  `json:"not_recorded,omitempty"` // events
 	Records int64                  `json:"records"`
 	Clients int64                  `json:"clients"`
 	Closed  int64                  `json:"closed"`
@@ -61,7 +62,7 @@ func (s *Server) AppendSummary(b []byte) []byte {
 func (s *Server) summary() summary {
 	c := s.count()
 	out := summary{
-		T: s.c.Now().UnixNano(), What: "summary", Devices: []summed{}, Odd: s.ledger.Anomalies(), Lines: c.Left,
+		T: s.c.Now().UnixNano(), What: "summary", Devices: []summed{}, Odd: s.ledger.Anomalies(), Lines: c.Left, Lost: c.NotRecorded,
 		Records: c.Records, Clients: c.Clients, Closed: c.Closed, Torn: c.Torn, Refused: c.Refused, Leaked: c.Leaked, Live: s.ledger.Len(),
 	}
 	if out.Odd == nil {
@@ -98,6 +99,9 @@ func (s *summary) appendText(b []byte) []byte {
 	}
 	if s.Lines > 0 {
 		b = fmt.Appendf(b, "left out: %s\n", shown.Plural(s.Lines, "line"))
+	}
+	if s.Lost > 0 {
+		b = fmt.Appendf(b, "not recorded: %s\n", shown.Plural(s.Lost, "event"))
 	}
 	return fmt.Appendf(b, "%s of %s; closed %d (torn %d), refused %d; leaked %d; live %d\n",
 		shown.Plural(s.Records, "record"), shown.Plural(s.Clients, "client"), s.Closed, s.Torn, s.Refused, s.Leaked, s.Live)

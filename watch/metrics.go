@@ -111,7 +111,25 @@ func (s *Snapshot) AppendMetrics(b []byte, processes bool) []byte {
 		b = series(b, "cbl1_odd_total", uint64(o.Count), "fleet", o.Fleet, "code", o.Code)
 	}
 	b = head(b, "cbl1_leaked_total", "What processes had when they died.", "counter")
-	return series(b, "cbl1_leaked_total", uint64(s.Leaked))
+	b = series(b, "cbl1_leaked_total", uint64(s.Leaked))
+	if s.Server == nil {
+		return b
+	}
+	for _, c := range [...]struct {
+		name, help string
+		n          int64
+	}{
+		{"clients", "Connections of clients.", s.Server.Clients},
+		{"records", "Records of clients.", s.Server.Records},
+		{"refused", "Connections for which there was no room.", s.Server.Refused},
+		{"closed", "Clients that were closed, for what they sent or did.", s.Server.Closed},
+		{"not_recorded", "Events that no log has, since it could not be written.", s.Server.NotRecorded},
+		{"unprinted", "Lines that were not printed.", s.Server.Unprinted},
+	} {
+		b = head(b, "cbl1_server_"+c.name+"_total", c.help, "counter")
+		b = series(b, "cbl1_server_"+c.name+"_total", uint64(c.n))
+	}
+	return b
 }
 
 func head(b []byte, name, help, kind string) []byte {

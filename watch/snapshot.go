@@ -38,6 +38,17 @@ type Snapshot struct {
 	Behind    int64     `json:"behind_bytes"`      // of a log, which are written and not read yet
 	Refused   []string  `json:"refused,omitempty"` // the last of what was refused, in words
 	Detail    *Detail   `json:"detail,omitempty"`  // of one device, if it was asked for
+	Server    *Server   `json:"server,omitempty"`  // that says all this, if there is one
+}
+
+// A Server counts what an allocation server took in, and what it lost, since it began.
+type Server struct {
+	Clients     int64 `json:"clients"`      // connections
+	Records     int64 `json:"records"`      // of them
+	Refused     int64 `json:"refused"`      // connections for which there was no room
+	Closed      int64 `json:"closed"`       // clients that were closed, for what they sent or did
+	NotRecorded int64 `json:"not_recorded"` // events that no log has
+	Unprinted   int64 `json:"unprinted"`    // lines that were left out
 }
 
 // AppendJSON appends the Snapshot as one line of JSON, in ASCII: no name in it steers a terminal.

@@ -79,7 +79,9 @@ func readLine(text string) (s said, ok bool) {
 		{"odd: % %", (*said).nothing},
 		{"% record% of % client%; closed %", (*said).nothing},
 		{"cbl1: left out, as it is read too slowly: %", (*said).unprinted},
+		{"cbl1: left out, as it could not be written: %", (*said).unprinted},
 		{"left out: %", (*said).unprinted},
+		{"not recorded: %", (*said).nothing},
 		{"cbl1: listening on %", (*said).nothing},
 		{"", (*said).nothing},
 	} {

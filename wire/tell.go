@@ -58,9 +58,10 @@ func (t *Teller) Header() []event.Event {
 
 // The codes of what a log of live records says of itself.
 const (
-	CodeEveryCore = "every-core"      // an anomaly: figures of CBs are a bound, as if each were on every core
-	CodeUnplaced  = "buffer-unplaced" // something hidden: a CB that ends beyond any L1, and is in no figure of a core
-	CodeLost      = "client-lost"     // something hidden: a client was closed, so that what it holds is not known any more
+	CodeEveryCore   = "every-core"      // an anomaly: figures of CBs are a bound, as if each were on every core
+	CodeUnplaced    = "buffer-unplaced" // something hidden: a CB that ends beyond any L1, and is in no figure of a core
+	CodeNotRecorded = "not-recorded"    // something hidden: a server could not write its log, so that events before this log are in none
+	CodeLost        = "client-lost"     // something hidden: a client was closed, so that what it holds is not known any more
 )
 
 // meshName is what a device is called that stands for the chips of a mesh.

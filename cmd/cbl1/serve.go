@@ -23,7 +23,8 @@ import (
 const (
 	serveGrace = 50 * time.Millisecond
 	serveStall = 10 * time.Second
-	serveDelay = 3 * time.Second // also the longest time between two looks at processes
+	serveDelay = 3 * time.Second
+	serveLook  = 500 * time.Millisecond // the longest time between two looks at processes, and between two tries
 	serveStats = 10 * time.Second
 	serveLines = 8 << 20 // bytes that wait to be read
 )
@@ -93,6 +94,9 @@ func (in *serving) run() error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stop)
+	ignoreFileSize()
+	files := descriptors()
+	in.limits.Files = files.clients(len(in.publish.chips))
 	clients, err := serve.Listen(in.socket, fs.FileMode(in.mode))
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func (in *serving) run() error {
 		return err
 	}
 	defer unpublish()
-	conceal, err := in.expose.start(server, in.err)
+	conceal, err := in.expose.start(server, in.err, files.http())
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,7 @@ func (in *serving) config() serve.Config {
 		Dialect: wire.Dialect(in.dialect), Devices: in.devices, Waiting: serveLines, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
 	}
 	if in.quiet {
-		c.Out, c.Err = nil, nil
+		c.Out, c.Quiet = nil, true
 	}
 	if in.record != "" {
 		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(uint64(in.recordSize), 1<<62))}
@@ -179,7 +183,7 @@ func (in *serving) until(stop <-chan os.Signal, server *serve.Server, clients, l
 // and released at the first that is a delay behind it, so that two of these times are what it keeps
 // beyond its delay.
 func sweepEvery(delay time.Duration) time.Duration {
-	return min(serveDelay, max(delay/12, 100*time.Millisecond))
+	return min(serveLook, max(delay/12, 100*time.Millisecond))
 }
 
 // wait sweeps and prints statistics until it is to stop.

@@ -56,7 +56,7 @@ func TestHammerSlowMetrics(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.server.Serve(l) }()
 	var errs strings.Builder
-	stop, err := (&exposing{address: "localhost:0", processes: true}).start(s.server, &errs)
+	stop, err := (&exposing{address: "localhost:0", processes: true}).start(s.server, &errs, httpClients)
 	require.NoError(t, err)
 	url := strings.TrimSpace(strings.TrimPrefix(errs.String(), "cbl1: "))
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")

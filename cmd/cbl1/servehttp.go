@@ -31,6 +31,7 @@ const (
 	httpIdle    = time.Minute
 	httpHead    = 64 << 10 // bytes of a request's head
 	httpClients = 2048
+	httpRetry   = 100 * time.Millisecond // until a listener is asked again that found no descriptor
 )
 
 // exposing is what a server says over HTTP: nothing, unless it is told to.
@@ -48,8 +49,8 @@ func (in *exposing) flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&in.processes, "http-processes", false, "metrics of processes, too")
 }
 
-// start answers requests until stop is called.
-func (in *exposing) start(server *serve.Server, errw io.Writer) (stop func(), err error) {
+// start answers requests until stop is called, of so many connections at once.
+func (in *exposing) start(server *serve.Server, errw io.Writer, most int) (stop func(), err error) {
 	if in.address == "" {
 		return func() {}, nil
 	}
@@ -71,7 +72,7 @@ func (in *exposing) start(server *serve.Server, errw io.Writer) (stop func(), er
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := web.Serve(newBounded(listener, httpClients)); !errors.Is(err, http.ErrServerClosed) {
+		if err := web.Serve(newBounded(listener, most, errw)); !errors.Is(err, http.ErrServerClosed) {
 			fmt.Fprintf(errw, "cbl1: nothing is answered over HTTP any more: %v\n", err)
 		}
 	}()
@@ -176,22 +177,36 @@ func (in *exposing) knows(host string) bool {
 	return false
 }
 
-// A bounded is a listener that has so many connections at most: another one waits.
+// A bounded is a listener that has so many connections at most: another one waits, also where the system
+// has no descriptor for it.
 type bounded struct {
 	net.Listener
 	free chan struct{}
+	errw io.Writer
+	told bool // that there is no descriptor
 }
 
-func newBounded(l net.Listener, most int) *bounded { return &bounded{l, make(chan struct{}, most)} }
+func newBounded(l net.Listener, most int, errw io.Writer) *bounded {
+	return &bounded{Listener: l, free: make(chan struct{}, most), errw: errw}
+}
 
 func (b *bounded) Accept() (net.Conn, error) {
 	b.free <- struct{}{}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.free
-		return nil, err
+	for {
+		c, err := b.Listener.Accept()
+		lacks := serve.Lacking(err)
+		switch {
+		case err == nil:
+			return &boundedConn{Conn: c, of: b}, nil
+		case lacks == nil:
+			<-b.free
+			return nil, err
+		case !b.told:
+			b.told = true
+			fmt.Fprintf(b.errw, "cbl1: there is no room for a connection over HTTP: %v\n", lacks)
+		}
+		time.Sleep(httpRetry)
 	}
-	return &boundedConn{Conn: c, of: b}, nil
 }
 
 // A boundedConn gives its place back once.

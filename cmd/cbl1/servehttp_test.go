@@ -296,11 +296,11 @@ func TestHTTPRefuses(t *testing.T) {
 		}
 		require.Equal(t, c.code, w.Code, "%s %s", c.method, c.url)
 	}
-	_, err := (&exposing{address: "0.0.0.0:0"}).start(s.server, io.Discard)
+	_, err := (&exposing{address: "0.0.0.0:0"}).start(s.server, io.Discard, httpClients)
 	require.ErrorContains(t, err, "is for other machines, too")
-	_, err = (&exposing{address: "[::]:0"}).start(s.server, io.Discard)
+	_, err = (&exposing{address: "[::]:0"}).start(s.server, io.Discard, httpClients)
 	require.ErrorContains(t, err, "is for other machines, too")
-	stop, err := (&exposing{address: "0.0.0.0:0", anywhere: true}).start(s.server, io.Discard)
+	stop, err := (&exposing{address: "0.0.0.0:0", anywhere: true}).start(s.server, io.Discard, httpClients)
 	require.NoError(t, err)
 	stop()
 }
