@@ -51,7 +51,7 @@ func Compare(found Found, given l1.Spec) *Comparison {
 	}
 	for i, m := range c.messages {
 		_, ok := m.Over()
-		if !ok && !m.lacks("limit") || m.lacks("end") || m.Kind != Grow && m.Kind != Clash && m.Kind != ServiceClash {
+		if !ok && !m.lacks("limit") || m.Kind != Grow && m.Kind != Clash && m.Kind != ServiceClash {
 			continue
 		}
 		c.matches[i].Level = MatchNone

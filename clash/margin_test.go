@@ -69,3 +69,65 @@ func TestRing(t *testing.T) {
 		require.True(t, explain(t, text, l1.Spec{}).Damaged, text)
 	}
 }
+
+// One value on each side of every limit of the advice for open_device.
+func TestOpenDevice(t *testing.T) {
+	const memory = "Out of Memory: Not enough space to allocate 2000 B "
+	for _, c := range []struct{ text, says, saysNot string }{
+		{growTo(1_499_136+ring, 1_499_136), "worker_l1_size larger by 70,656 lowers the base", "no parameter"},
+		{growTo(1_499_136+ring+1, 1_499_136), "no parameter of open_device helps", "worker_l1_size"},
+		{clashAt("[0-0 - 7-7]", 600_000, 600_000+ring), "l1_small_size smaller by 70,656, if", ""},
+		{clashAt("[0-0 - 7-7]", 600_000, 600_000+ring), "or worker_l1_size larger by 70,656", ""},
+		{clashAt("[0-0 - 7-7]", 600_000, 600_000+ring+1), "l1_small_size smaller by 70,720, if", "worker_l1_size"},
+		{memory + "L1 buffer across 2 banks, where each bank needs to store 1000 B, but bank size is 2000 B (allocated: 1500 B, free: 500 B, largest free block: 500 B)",
+			"l1_small_size smaller by at least 512 bytes", "none for certain"},
+		{memory + "L1 buffer across 2 banks, where each bank needs to store 1000 B, but bank size is 2000 B (allocated: 1000 B, free: 1000 B, largest free block: 500 B)",
+			"none for certain", "at least"},
+		{memory + "TRACE buffer across 2 banks, where each bank needs to store 1000 B, but bank size is 0 B", "trace_region_size of 2,000 bytes or more", ""},
+		{memory + "TRACE buffer across 1 banks, where each bank needs to store 2000 B, but bank size is 0 B", "trace_region_size of 2,000 bytes or more", "June"},
+		{"Persistent L1 arena is out of memory: cannot place 70756 bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", "worker_l1_size larger by 70,656", "no parameter"},
+		{"Persistent L1 arena is out of memory: cannot place 70757 bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", "no parameter", "worker"},
+		{"Persistent L1 arena is out of memory: cannot place 100 bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", "no parameter", "worker"},
+	} {
+		open := note(t, explain(t, c.text, l1.Spec{}), "open")
+		require.Contains(t, open, c.says, c.text)
+		if c.saysNot != "" {
+			require.NotContains(t, open, c.saysNot, c.text)
+		}
+	}
+}
+
+const ring = 69 << 10
+
+// Texts that lack what an explanation needs get the meaning of their message, and no figure that
+// is not there.
+func TestRetoldMeanings(t *testing.T) {
+	for text, want := range map[string]string{
+		"Circular buffer core range ... in program 6 exceeds device compute grid (8x7)":                            "cores outside the grid: a CB is on cores that are not on the compute grid",
+		"Total circular buffer size <n> B must be divisible by page size 2048 B":                                   "not whole pages: the size of a CB is no multiple of its page size",
+		"Total circular buffer size X B must be divisible by page size 2048 B":                                     "not whole pages: the size of a CB is no multiple of its page size",
+		"Statically allocated dataflow buffers on core range (...) grow to 5 B which is beyond max L1 size of N B": "too large for L1: the dataflow buffers end beyond L1",
+		"Statically allocated circular buffers on core range ... grow to 5 B ...":                                  "too large for L1: the circular buffers end beyond L1",
+	} {
+		require.Equal(t, want, explain(t, text, l1.Spec{}).Summary, text)
+	}
+}
+
+// A message without cores, or without the lowest address, is looked for by the rest.
+func TestCompareRetold(t *testing.T) {
+	const ends = "region ends at 900000"
+	run := enqueued{"a", "[0-0 - 7-7]", 900_000, 800_000, nil}
+	for text, want := range map[string]string{
+		"Statically allocated circular buffers in program 5 clash with L1 buffers on core range [0-0 - 7-7] ... " + ends: ": same cores and region end",
+		"Statically allocated circular buffers ... clash with L1 buffers ... allocated at 800000 ... " + ends:            ": same region end, same lowest address",
+		"Statically allocated circular buffers ... clash with L1 buffers ... allocated at 700000 ... " + ends:            ": same region end; lowest address differs: 800,000 instead of 700,000",
+	} {
+		found := compared(t, text, l1.Spec{}, run, enqueued{"b", "[0-0 - 3-3]", 899_000, 800_000, nil})
+		e := clash.Explain(found.Messages[0], l1.Spec{})
+		e.Add(found.Matches[0])
+		require.Equal(t, "a, node 0", note(t, e, "program")[:len("a, node 0")], text)
+		require.Contains(t, note(t, e, "program"), want, text)
+		require.NotContains(t, note(t, e, "program"), want+",", text)
+		require.NotEmpty(t, note(t, e, "buffers"), text)
+	}
+}

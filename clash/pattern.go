@@ -184,6 +184,7 @@ func (m *matcher) tokens(tokens []token, msg *Message) bool {
 		case m.placeholder(t.end):
 			m.miss(part{alts: [][]token{{t}}})
 		default:
+			m.stop = max(m.stop, m.i)
 			return false
 		}
 	}
