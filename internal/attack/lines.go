@@ -7,6 +7,7 @@ func Lines() []Input {
 		{"references", 5_000, []Aim{{30_000, 5, 0}}, linesOf(references), Budget{12_000_000, 32 * mib}},
 		{"deaths", 10_000, []Aim{{100_000, 10, 0}}, linesOf(deaths), Budget{26_000_000, 32 * mib}},
 		{"nothing-else-lives", 10_000, []Aim{{100_000, 10, 0}}, linesOf(nothingElse), Budget{45_000_000, 32 * mib}},
+		{"named-devices", 5_000, []Aim{{20_000, 5, 224 * mib}}, linesOf(namedDevices), Budget{22_000_000, 72 * mib}},
 	}
 }
 
@@ -53,5 +54,12 @@ func deaths(t *text, n int) {
 func nothingElse(t *text, n int) {
 	for i := range n {
 		t.line("✓ [CB_ALLOC] Device 0: +%g MB (Total: %g MB)", float64(1+i%900)/1024, float64(1+i%900)/1024)
+	}
+}
+
+// namedDevices has a circular buffer on each device.
+func namedDevices(t *text, n int) {
+	for i := range n {
+		t.line("✓ [CB_ALLOC] Device %d: +1 MB (Total: 1 MB)", i)
 	}
 }
