@@ -382,7 +382,7 @@ func TestL1WithoutAddresses(t *testing.T) {
 	s.interleaved(0, 0, 16)   // does
 	s.free(0)
 	s.cb(0, "{[0-0 - 0-0]}", 0, 64)
-	r := s.replay(t, Options{L1Small: 4096})
+	r := s.replay(t, Options{L1Small: event.Some(uint64(4096))})
 	d := l1Row(t, r, 0)
 	require.Equal(t, replay.AddressesSynthesised, d.Addresses)
 	require.Zero(t, r.Checks.Failed)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/oracle"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -25,15 +26,19 @@ func TestL1MatchesOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawL1(t)
 		opt := Options{
-			Base: 4096, Align: 64, MaxL1: 16384, L1Small: uint64(rapid.SampledFrom([]int{0, 256}).Draw(t, "L1_SMALL")),
+			Base: 4096, Align: 64, MaxL1: 16384, L1Small: event.Opt[uint64]{V: 256, OK: rapid.Bool().Draw(t, "L1_SMALL")},
 			NoInfer: rapid.IntRange(0, 4).Draw(t, "infer") == 0,
 		}
 		t.Logf("%+v %s", opt, text)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		got, err := resultOf(Input{Path: path}, opt)
 		require.NoError(t, err)
+		small := uint64(0)
+		if opt.L1Small.OK {
+			small = opt.L1Small.V
+		}
 		want, err := oracle.L1([]byte(text), oracle.Options{
-			Base: 4096, Align: 64, L1Size: 16384, L1Small: opt.L1Small, NoInfer: opt.NoInfer, Rules: rules(),
+			Base: 4096, Align: 64, L1Size: 16384, L1Small: small, NoInfer: opt.NoInfer, Rules: rules(),
 		})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
@@ -80,7 +85,8 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		require.NotNil(t, w, name)
 		have := &oracle.MemoryDevice{
 			TotalPeak: d.Total.Peak, Total: d.Total.Final, Addresses: string(d.Addresses),
-			L1: pair(d.L1), L1Small: pair(d.L1Small), DRAM: pair(d.DRAM), Buffers: pair(d.Buffers),
+			Small: got.SpecOf(d.ID).L1Small,
+			L1:    pair(d.L1), L1Small: pair(d.L1Small), DRAM: pair(d.DRAM), Buffers: pair(d.Buffers),
 			Unplaced: int(d.Unplaced), Assumed: int(d.Assumed),
 		}
 		if p := d.Peak; p != nil {
@@ -100,6 +106,12 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		require.Equal(t, w, have, name)
 	}
 	requireRoom(t, want, got)
+	notes := map[replay.Code]int64{}
+	for _, a := range got.Anomalies {
+		notes[a.Code] = a.Count
+	}
+	require.EqualValues(t, len(want.Denied), notes[replay.CodeSmallWrong], "rows that are wrong about L1_SMALL")
+	require.EqualValues(t, want.Reached, notes[replay.CodeSmallReached], "programs that end in L1_SMALL")
 	require.Equal(t, want.Runs, int(got.Checks.Runs), "runs")
 	require.Equal(t, want.Inferred, int(got.Checks.Inferred), "inferred runs")
 	require.Equal(t, want.Failed, int(got.Checks.Failed), "failed")
@@ -174,7 +186,11 @@ func drawL1(t *rapid.T) string {
 	text := d.text(t)
 	if rapid.Bool().Draw(t, "report") {
 		grid := func(id, cols, rows int) string {
-			return fmt.Sprintf(`{"device_id":%d,"num_x_compute_cores":%d,"num_y_compute_cores":%d}`, id, cols, rows)
+			row := fmt.Sprintf(`{"device_id":%d,"num_x_compute_cores":%d,"num_y_compute_cores":%d`, id, cols, rows)
+			if small := rapid.SampledFrom([]int{0, 256, 256, 512, -1, 1}).Draw(t, "L1_SMALL of the file"); small != 1 {
+				row += fmt.Sprintf(`,"worker_l1_size":16384,"address_at_first_l1_cb_buffer":4096,"l1_bank_size":%d`, 16384-4096-small)
+			}
+			return row + "}"
 		}
 		devices := `"devices":[` + grid(0, 3, 2) + "," + grid(1, 3, 3) + "]"
 		if rapid.Bool().Draw(t, "first") {
@@ -261,7 +277,9 @@ func (d *l1Drawer) allocate() {
 	case 0, 1:
 		p["type"] = "DRAM"
 	case 2:
-		p["buffer_type"] = 3
+		if p["buffer_type"] = 3; rapid.Bool().Draw(d.T, "in L1_SMALL") {
+			p["address"] = 16384 - 16*rapid.IntRange(1, 32).Draw(d.T, "small address")
+		}
 	case 3:
 		delete(p, "max_size_per_bank")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -67,7 +68,7 @@ func TestTraceConv2d(t *testing.T) {
 	require.Equal(t, uint64(110*77_888), d.Total.Final, "what the last program left")
 	require.Empty(t, r.Untold())
 
-	d = l1Row(t, replayTrace(t, "conv2d.json", Options{L1Small: 4096}), 1)
+	d = l1Row(t, replayTrace(t, "conv2d.json", Options{L1Small: event.Some(uint64(4096))}), 1)
 	require.Equal(t, uint64(125_536), d.Peak.Bytes)
 	require.Zero(t, d.Unplaced)
 }

@@ -230,7 +230,7 @@ func TestLaws(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			for _, opt := range []Options{{}, {NoInfer: true, L1Small: 4096, Arch: l1.Wormhole}} {
+			for _, opt := range []Options{{}, {NoInfer: true, L1Small: event.Some(uint64(4096)), Arch: l1.Wormhole}} {
 				once, err := told(data, opt)
 				require.NoError(t, err)
 				requireLaws(t, once, data)

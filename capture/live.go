@@ -445,6 +445,7 @@ func (w *walk) lay(b *buffer) {
 		u.own = u.own || b.kind.InL1() && u.id == b.named
 	}
 	if b.kind.InL1() {
+		smallAt(b.kind, b.recorded, b.on)
 		w.places.locate(b, w.specs.spec())
 	}
 	b.told = true

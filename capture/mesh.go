@@ -19,11 +19,12 @@ type learnt struct {
 	met    map[device.ID]bool        // ids that have a unit
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 
-	devices []deviceInfo          // of a report that lists them after its graph
-	cores   map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
-	seen    l1.Core               // largest coordinates of any core
-	aborted map[uint64]bool       // starts of functions that an exception ended
-	settled map[uint64]bool       // first nodes of runs that are one program, though that shows only later
+	devices      []deviceInfo          // of a report that lists them after its graph
+	contradicted map[uint64]bool       // ids of rows whose bank reaches above an L1_SMALL buffer
+	cores        map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
+	seen         l1.Core               // largest coordinates of any core
+	aborted      map[uint64]bool       // starts of functions that an exception ended
+	settled      map[uint64]bool       // first nodes of runs that are one program, though that shows only later
 
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
@@ -46,7 +47,7 @@ func (k *learnt) stale() bool { return k.late || k.untimely }
 func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
-		settled: map[uint64]bool{}, aborted: map[uint64]bool{},
+		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
 		hybrid: map[device.ID]bool{},
 	}
 }

@@ -25,6 +25,8 @@ const (
 	noteMeshUnknown        = "mesh-unknown"        // a free names an id whose chips the capture does not show
 	noteModeLate           = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it
 	noteOperationFailed    = "operation-failed"    // the capture records an error
+	noteSmallLate          = "l1-small-late"       // the size of L1_SMALL became known after it was used
+	noteSmallWrong         = "l1-small-wrong"      // a bank that is too large for its L1, or reaches above an L1_SMALL buffer
 	noteSpecsDiffer        = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	noteUnattributed       = "unattributed"        // CBs, dataflow buffers or scratchpads that name no core
 	noteUnfinished         = "unfinished"          // functions that did not end: the run threw or was cut

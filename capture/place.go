@@ -15,9 +15,10 @@ import (
 type places struct {
 	known *learnt
 	high  map[device.ID][]*buffer // by the id that they name, the highest first
+	made  bool                    // a buffer without an address got one
 }
 
-func newPlaces(known *learnt) places { return places{known, map[device.ID][]*buffer{}} }
+func newPlaces(known *learnt) places { return places{known: known, high: map[device.ID][]*buffer{}} }
 
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
@@ -38,14 +39,16 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 		p.add(b)
 		return
 	}
-	between := l1.Range{Start: spec.CBBase, End: spec.L1Size - spec.L1Small}
+	low, high := border(b.on, spec)
+	between := l1.Range{Start: spec.CBBase, End: low}
 	if b.kind == device.KindL1Small {
-		between = l1.Range{Start: between.End, End: spec.L1Size}
+		between = l1.Range{Start: high, End: spec.L1Size}
 	}
 	start, ok := p.gap(b.on, between, size.V, max(spec.L1Align, 1))
 	if !ok {
 		return
 	}
+	p.made = true
 	b.address, b.placed, b.r = event.Some(start), true, l1.Range{Start: start, End: start + size.V}
 	p.add(b)
 }

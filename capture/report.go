@@ -34,6 +34,7 @@ type deviceInfo struct {
 	GridX, GridY event.Opt[uint64]
 	WorkerL1Size event.Opt[uint64] // size of L1 on one core
 	CBBase       event.Opt[uint64] // lowest address of circular buffers
+	BankSize     event.Opt[uint64] // of L1: what its buffers may take of one core
 }
 
 // shownKeys is how many keys an error lists.
@@ -224,6 +225,7 @@ func devicesIn(o jsonobject.Object) (list []deviceInfo) {
 			GridY:        numberOf(in, "num_y_compute_cores", jsonobject.MaxWhole),
 			WorkerL1Size: numberOf(in, "worker_l1_size", jsonobject.MaxL1),
 			CBBase:       numberOf(in, "address_at_first_l1_cb_buffer", jsonobject.MaxL1),
+			BankSize:     numberOf(in, "l1_bank_size", jsonobject.MaxL1),
 		}
 		info.ID = in.Need("device_id", jsonobject.MaxInt)
 		list = append(list, info)

@@ -124,7 +124,7 @@ func (r *Reader) shift(n *node) {
 
 // devices reads the table of devices, which comes before all nodes.
 func (r *Reader) devices() error {
-	t, ok := r.part.table("devices", 1, "device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer", rankColumn)
+	t, ok := r.part.table("devices", 1, "device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer", "l1_bank_size", rankColumn)
 	if !ok {
 		return nil
 	}
@@ -141,6 +141,7 @@ func (r *Reader) devices() error {
 			GridY:        n.get("num_y_compute_cores", jsonobject.MaxWhole),
 			WorkerL1Size: n.get("worker_l1_size", jsonobject.MaxL1),
 			CBBase:       n.get("address_at_first_l1_cb_buffer", jsonobject.MaxL1),
+			BankSize:     n.get("l1_bank_size", jsonobject.MaxL1),
 		}
 		if n.err == nil && !id.OK {
 			return t.refuseRow("device_id", row.ID, "missing")

@@ -19,9 +19,9 @@ type Options struct {
 	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
 	Base  uint64  // where circular buffers start; 0 = by file or architecture
 	Align uint64  // alignment of their addresses; 0 = by architecture
-	// L1Small is the size of the L1_SMALL area at the top of L1, which no capture
-	// tells; L1 buffers without an address are placed below it.
-	L1Small uint64
+	// L1Small is the size of the L1_SMALL area at the top of L1. Absent: the file tells it by
+	// the size of a bank, or there is none. L1 buffers without an address are placed below it.
+	L1Small event.Opt[uint64]
 	MaxL1   uint64 // size of L1; 0 = by file or architecture
 	// NoInfer leaves operations that found their program in the cache without one.
 	NoInfer bool
@@ -450,9 +450,12 @@ func (w *walk) declare(u *unit, like event.Opt[device.ID]) {
 
 func (w *walk) declaration(id device.ID) event.Event {
 	g := w.grids.of(id)
-	e := event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Spec: w.specs.spec(), Role: w.known.role(id)}
+	e := event.Event{Kind: event.KindDevice, Node: w.counter, Device: id, Role: w.known.role(id)}
+	e.Spec, e.From = w.specs.of(id)
+	if u := w.units.byID[id]; u != nil && u.declared() && u.told.spec.L1Small != e.Spec.L1Small { // its sizes stay
+		e.Spec.L1Small, e.From.Small = u.told.spec.L1Small, u.told.from.Small
+	}
 	e.Spec.Cols, e.Spec.Rows = g.cols, g.rows
-	e.From = w.specs.from
 	e.From.Grid = g.from
 	e.Chips = slices.Clone(w.known.chips[id])
 	return e
@@ -495,7 +498,13 @@ func (w *walk) finish() error {
 	if !rank.OK {
 		rank = w.rank
 	}
-	w.tell(&event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank, Spec: w.specs.spec(), From: w.specs.from})
+	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank}
+	last.Spec, last.From = w.specs.of(event.NoDevice)
+	if all := w.units.sorted(); len(all) > 0 {
+		first := w.declaration(all[0].id)
+		last.Spec.L1Small, last.From.Small = first.Spec.L1Small, first.From.Small
+	}
+	w.tell(&last)
 	return nil
 }
 
@@ -518,6 +527,14 @@ func (w *walk) compareEnd() {
 		w.notes.add(noteLayoutLate, wholeFile, "the compute grid")
 	} else if first && w.grids.anyUsed() && slices.ContainsFunc(info.Devices, legalGrid) {
 		w.known.late = true
+	}
+	if w.compareSmall() {
+		w.known.late = true
+		code := noteSmallLate
+		if w.places.made { // buffers would lie elsewhere
+			code = noteLayoutLate
+		}
+		w.notes.add(code, wholeFile, "the size of L1_SMALL")
 	}
 	w.grids.forget()
 	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
@@ -565,6 +582,9 @@ func (w *walk) lookBack() {
 	found, seen := w.past.residents(w.known)
 	for node := range w.past.later {
 		seen[node] = true
+	}
+	for _, r := range found {
+		smallAt(r.kind, r.address, w.units.reached(r.named))
 	}
 	if len(found)+len(seen) > 0 {
 		w.known.residents, w.known.harmless, w.known.untimely = found, seen, true

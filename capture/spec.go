@@ -14,6 +14,8 @@ type specs struct {
 	chosen  l1.Spec // without a grid
 	from    event.From
 	decided bool // chosen is in use and cannot change any more
+
+	smalls *smallSizes // nil: to be read
 }
 
 // infos returns what the report says of devices, as far as that is known by now.
@@ -104,9 +106,6 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From
 	}
 	if s.L1Size < s.CBBase || s.L1Size > l1.MaxAddr {
 		s.L1Size = 0 // numbers that contradict each other: better none than a wrong percentage
-	}
-	if s.L1Small = opt.L1Small; s.L1Small > s.L1Size {
-		s.L1Small = 0
 	}
 	return s, from
 }

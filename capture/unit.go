@@ -16,6 +16,8 @@ type unit struct {
 	told declared // last
 	met  uint64   // counter of the node that named it first
 
+	small uint64 // lowest address of an L1_SMALL buffer; 0 = none
+
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
 	ran     bool // a program
@@ -50,6 +52,9 @@ type declared struct {
 	from  event.From
 	chips []device.ID
 }
+
+// declared reports whether anything was told of a unit.
+func (u *unit) declared() bool { return u.told.role != "" }
 
 func declaredBy(e *event.Event) declared { return declared{e.Role, e.Spec, e.From, e.Chips} }
 

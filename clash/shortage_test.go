@@ -198,6 +198,20 @@ func TestSpace(t *testing.T) {
 		s := all.Matches()[0].Space
 		require.Equal(t, banks[0].Run.Capture, s.Bank.Run.Capture, "none agrees: the first")
 	}
+	// The message says how large a bank is: where the capture does not, that is where L1_SMALL begins.
+	assumed := other
+	assumed.Usable.End, assumed.L1Size = 2048, 2048
+	space := func(b clash.Bank) *clash.Space {
+		c := clash.Compare(found, l1.Spec{})
+		c.AddBank(b)
+		return c.Matches()[0].Space
+	}
+	require.True(t, space(assumed).Other)
+	require.EqualValues(t, 1048, space(assumed).Free)
+	assumed.SmallAssumed = true
+	require.False(t, space(assumed).Other)
+	require.EqualValues(t, 1000, space(assumed).Free)
+
 	bank.Laid = append(bank.Laid, at(1300, 1450, left, "one more"))
 	c := clash.Compare(found, l1.Spec{})
 	c.AddBank(other)

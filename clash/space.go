@@ -16,7 +16,11 @@ type Bank struct {
 	Run    Run      // Capture, Log and Device of it and, of a Moment, Event, T and Op; the rest is not looked at
 	Moment bool     // it was like this after the event of Run, else at the end
 	Usable l1.Range // where L1 buffers may lie
-	Laid   []Laid
+	L1Size uint64   // where L1 ends; 0 = not known
+	// SmallAssumed: the capture does not say where L1_SMALL begins, and Usable ends with L1. A
+	// message that names the size of a bank does.
+	SmallAssumed bool
+	Laid         []Laid
 }
 
 // A Laid is a buffer on some cores.
@@ -42,6 +46,7 @@ type Space struct {
 	Between []Laid
 
 	Agrees bool // the message says the same of what is free and of the largest block
+	Other  bool // the message is about a bank of another size
 }
 
 // AddBank compares what lay in L1 with the messages of the allocator. Of several banks the first
@@ -61,7 +66,10 @@ func (m *Match) takeSpace(s *Space) {
 }
 
 func newSpace(b Bank, says Shortage) *Space {
-	out := &Space{Bank: b}
+	if small, ok := l1.SmallBytes(b.L1Size, b.Usable.Start, says.Bank); ok && b.SmallAssumed && says.HasBank {
+		b.Usable.End = b.L1Size - small
+	}
+	out := &Space{Bank: b, Other: says.HasBank && says.Bank != b.Usable.Len()}
 	var taken []l1.Range
 	for _, y := range b.Laid {
 		taken = append(taken, y.Range.Intersect(b.Usable))
@@ -111,9 +119,12 @@ func (e *Explanation) addSpace(s *Space) {
 	if !s.Largest.IsEmpty() {
 		text += " at " + rangeText(s.Largest)
 	}
-	if s.Agrees {
+	switch {
+	case s.Agrees:
 		text += ", as the message says"
-	} else {
+	case s.Other:
+		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size", exact(s.Bank.Usable.Len()))
+	default:
 		text += "; no moment that was looked at is like the message: it is about another run"
 	}
 	e.note("free", "%s", text)

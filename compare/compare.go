@@ -223,8 +223,21 @@ func fileOf(r *Run) *File {
 	return &File{r.file, r.nodes, r.log, r.saved}
 }
 
+// complete returns the chip with who told the size of L1_SMALL. Reports that were saved before
+// they had it knew it from an option alone.
+func (c Chip) complete() Chip {
+	switch {
+	case c.SmallFrom != "":
+	case c.L1Small > 0:
+		c.SmallFrom = "option"
+	default:
+		c.SmallFrom = "assumed"
+	}
+	return c
+}
+
 // same reports whether figures were reckoned with the same chip, whoever named it.
 func (c Chip) same(o Chip) bool {
-	c.ArchFrom, c.BaseFrom = o.ArchFrom, o.BaseFrom
+	c.ArchFrom, c.BaseFrom, c.SmallFrom = o.ArchFrom, o.BaseFrom, o.SmallFrom
 	return c == o
 }

@@ -207,7 +207,7 @@ func decodeLine(line []byte) (*Run, *DecodeError) {
 func (doc *document) run() (*Run, *DecodeError) {
 	out := &Run{
 		file: doc.File, rank: doc.Rank, nodes: int64(doc.Nodes), saved: true,
-		chip: doc.Basis,
+		chip: doc.Basis.complete(),
 		runs: doc.Checks.Runs, failed: doc.Checks.Failed, leftAll: doc.Live.More == 0,
 	}
 	for _, code := range *doc.Checks.Untold {

@@ -88,13 +88,14 @@ type File struct {
 
 // A Chip is with what the figures of a side were reckoned.
 type Chip struct {
-	Arch     string `json:"arch"`
-	ArchFrom string `json:"arch_from"`
-	Base     uint64 `json:"cb_base"`
-	BaseFrom string `json:"base_from"`
-	Align    uint64 `json:"cb_align"`
-	L1Size   uint64 `json:"l1_size_bytes"` // 0 = not known
-	L1Small  uint64 `json:"l1_small_bytes"`
+	Arch      string `json:"arch"`
+	ArchFrom  string `json:"arch_from"`
+	Base      uint64 `json:"cb_base"`
+	BaseFrom  string `json:"base_from"`
+	Align     uint64 `json:"cb_align"`
+	L1Size    uint64 `json:"l1_size_bytes"` // 0 = not known
+	L1Small   uint64 `json:"l1_small_bytes"`
+	SmallFrom string `json:"l1_small_from"`
 }
 
 // A Grid is the cores of a device.

@@ -97,7 +97,7 @@ func Of(r *replay.Result) *Run {
 		file: r.File, nodes: r.Nodes, log: r.Log,
 		chip: Chip{
 			Arch: string(r.Spec.Arch), ArchFrom: string(r.Spec.ArchFrom), Base: r.Spec.CBBase, BaseFrom: string(r.Spec.BaseFrom),
-			Align: r.Spec.CBAlign, L1Size: r.Spec.L1Size, L1Small: r.Spec.L1Small,
+			Align: r.Spec.CBAlign, L1Size: r.Spec.L1Size, L1Small: r.Spec.L1Small, SmallFrom: string(r.Spec.SmallFrom),
 		},
 		runs: r.Checks.Runs, failed: r.Checks.Failed, leftAll: r.Live.More == 0,
 	}

@@ -252,7 +252,7 @@ func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
 		}
 		last = len(out)
 		known[c.alike()] = last
-		if *c.spec != p.Spec() {
+		if !c.spec.Places(p.Spec()) {
 			return nil, &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
 		out = append(out, siteOf(c))

@@ -494,7 +494,6 @@ func TestSpecErrorNamesTheDifference(t *testing.T) {
 		"CBBase 103424 instead of 103712":        func(s *l1.Spec) { s.CBBase = 103_424 },
 		"CBAlign 64 instead of 32":               func(s *l1.Spec) { s.CBAlign = 64 },
 		"L1Align 32 instead of 16":               func(s *l1.Spec) { s.L1Align = 32 },
-		"L1Small 4096 instead of 0":              func(s *l1.Spec) { s.L1Small = 4096 },
 		"CBIndices 64 instead of 32":             func(s *l1.Spec) { s.CBIndices = 64 },
 	} {
 		f := device.NewFleet()
@@ -509,6 +508,24 @@ func TestSpecErrorNamesTheDifference(t *testing.T) {
 			require.Equal(t, device.SpecError{Program: 8, Device: 3, Built: spec, Has: l1.N150()}, *wrong)
 		})
 	}
+}
+
+// Devices that differ in L1_SMALL alone run one program; how far it may grow depends on them.
+func TestProgramBesideAnyL1Small(t *testing.T) {
+	spec, small := l1.N150(), l1.N150()
+	small.L1Small = 32 << 10
+	f := device.NewFleet()
+	a, b := addDevice(t, f, 0, spec), addDevice(t, f, 1, small)
+	register(t, f, build(t, spec, 8, cb("{[0-0 - 0-0]}", 64)), a.Set())
+	p := build(t, small, 8, cb("{[0-0 - 0-0]}", 64))
+	register(t, f, p, b.Set())
+	for set, want := range map[device.Set]uint64{a.Set(): 1_395_424 - 64, b.Set(): 1_395_424 - 64 - 32<<10, f.Set(): 1_395_424 - 64 - 32<<10} {
+		bytes, ok, err := f.MayGrow(p, 0, set)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, want, bytes)
+	}
+	intact(t, f)
 }
 
 func TestGrids(t *testing.T) {

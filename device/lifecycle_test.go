@@ -425,15 +425,15 @@ func TestSameIDAnotherFootprint(t *testing.T) {
 // Two programs may look the same in a few words and differ all the same.
 func TestConflictNamesTheDifference(t *testing.T) {
 	spec := l1.N150()
-	small := spec
-	small.L1Small = 4096
+	other := spec
+	other.L1Align = 32
 	for _, test := range []struct {
 		name string
 		p, q *program.Program
 	}{
 		{"address", build(t, spec, 1, at(200_000, cb("{[0-0 - 0-0]}", 64))), build(t, spec, 1, at(300_000, cb("{[0-0 - 0-0]}", 64)))},
 		{"cores", build(t, spec, 1, cb("{[0-0 - 0-0]}", 64)), build(t, spec, 1, cb("{[1-0 - 1-0]}", 64))},
-		{"Spec", build(t, spec, 1, cb("{[0-0 - 0-0]}", 64)), build(t, small, 1, cb("{[0-0 - 0-0]}", 64))},
+		{"Spec", build(t, spec, 1, cb("{[0-0 - 0-0]}", 64)), build(t, other, 1, cb("{[0-0 - 0-0]}", 64))},
 		{"reserved", // of 1-0: 4096 in both, once with and once without the wide global CB
 			build(t, spec, 1, global(cb("{[0-0 - 1-0]}", 64)), cb("{[0-0 - 0-0]}", 4096)),
 			build(t, spec, 1, global(cb("{[1-0 - 1-0]}", 64)), cb("{[0-0 - 0-0]}", 4096))},

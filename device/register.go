@@ -261,14 +261,14 @@ func (c *chip) programs() []*program.Program {
 	return v.list(&c.fleet.roster)
 }
 
-// fits refuses p on devices of another Spec and then, where there are none, outside the
+// fits refuses p on devices of a Spec that does not place it alike and then, where there are none, outside the
 // grid. spec is that of all the devices, or nil if they differ.
 func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
 	var grid error
 	for slot := range slots.All() {
 		c := f.slots[slot]
-		if *c.spec != p.Spec() {
+		if !c.spec.Places(p.Spec()) {
 			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
 		}
 		if outside && grid == nil {

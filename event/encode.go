@@ -131,6 +131,7 @@ func (l *line) from(f From) {
 	l.open("from", '{')
 	l.source("arch", f.Arch)
 	l.source("base", f.Base)
+	l.source("l1_small", f.Small)
 	l.source("grid", f.Grid)
 	l.end('}')
 }

@@ -103,7 +103,7 @@ type Event struct {
 	Rows, Cols int // mesh
 
 	// Of device, where a source met an id. Such a device may be declared again: Role,
-	// Chips, the grid and From are then known better; base and size of L1 stay.
+	// Chips, the grid and From are then known better; base and sizes stay.
 	Role  Role
 	Chips []device.ID    // of a mesh, ascending
 	Like  Opt[device.ID] // what happened on that device so far happened here too: a chip that shows after its mesh
@@ -219,7 +219,9 @@ const NoDevice = device.ID(1 << 32)
 type From struct {
 	Arch Source
 	Base Source // of base and alignment
-	Grid Source // FromAssumed: the largest of the architecture; nothing is refused because of it
+	// Small is that of L1_SMALL. FromFile: the size of a bank tells it. FromAssumed: there is none.
+	Small Source
+	Grid  Source // FromAssumed: the largest of the architecture; nothing is refused because of it
 }
 
 // A Source says where a number comes from.

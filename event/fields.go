@@ -95,7 +95,7 @@ func from(o jsonobject.Object) (f From) {
 	if !ok {
 		return f
 	}
-	return From{Arch: source(in, "arch"), Base: source(in, "base"), Grid: source(in, "grid")}
+	return From{Arch: source(in, "arch"), Base: source(in, "base"), Small: source(in, "l1_small"), Grid: source(in, "grid")}
 }
 
 func source(o jsonobject.Object, name string) Source {

@@ -114,7 +114,7 @@ func origin(t *rapid.T) event.Source {
 }
 
 func origins(t *rapid.T) event.From {
-	return event.From{Arch: origin(t), Base: origin(t), Grid: origin(t)}
+	return event.From{Arch: origin(t), Base: origin(t), Small: origin(t), Grid: origin(t)}
 }
 
 func cbs(t *rapid.T) event.CB {

@@ -38,7 +38,7 @@ func (o Outline) MayGrow(p *program.Program, cb int) (bytes uint64, ok bool, err
 		return 0, false, err
 	}
 	step := stepOf(p, cb)
-	end := p.Spec().Usable().End
+	end := o.end(p)
 	fits := func(steps uint64) bool {
 		next, err := p.Resize(cb, size+steps*step)
 		return err == nil && o.Fits(next) && !rises(p, next, end)
@@ -58,6 +58,18 @@ func (o Outline) MayGrow(p *program.Program, cb int) (bytes uint64, ok bool, err
 		}
 	}
 	return low * step, true, nil
+}
+
+// end returns where usable L1 ends on all places; by the Spec of the program if there are none.
+func (o Outline) end(p *program.Program) uint64 {
+	if len(o.sites) == 0 {
+		return p.Spec().Usable().End
+	}
+	end := uint64(l1.MaxAddr)
+	for i := range o.sites {
+		end = min(end, o.sites[i].Spec.Usable().End)
+	}
+	return end
 }
 
 // rises reports whether a buffer of a program ends above a limit and higher than before

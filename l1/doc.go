@@ -16,7 +16,7 @@
 //
 // A [Spec] is written by hand, or taken from [Boards], which are [N150], [N300], [Galaxy],
 // [P100], [P150], [P150b], [E150] and [E75]. [ArchSpec] has what the boards of an [Arch]
-// share.
+// share. [SmallBytes] is the size of L1_SMALL that follows from the figures of a report.
 //
 // [ParseCore], [ParseCoreRange], [ParseCoreRangeSet] and [ParseArch] read the texts of
 // tt-metal; [MustParseCoreRangeSet] is for tests. [Bytes] prints for people and [ParseBytes]

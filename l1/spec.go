@@ -77,6 +77,13 @@ func (s Spec) Check() error {
 	return nil
 }
 
+// Places reports whether programs that are built for s have the same layout on devices of o:
+// the Specs are equal but for L1Small, which placement does not look at.
+func (s Spec) Places(o Spec) bool {
+	s.L1Small = o.L1Small
+	return s == o
+}
+
 // Has reports whether c lies on the grid, or the grid is not known.
 func (s Spec) Has(c Core) bool {
 	return s.Cols == 0 || int(c.X) < s.Cols && int(c.Y) < s.Rows
@@ -110,6 +117,16 @@ func (s Spec) Usable() Range {
 		end -= min(s.L1Small, end)
 	}
 	return Range{min(s.CBBase, end), end}
+}
+
+// SmallBytes returns the size of the L1_SMALL area of a core: the bytes of its L1 that lie
+// neither below the base of circular buffers nor in its bank of L1 buffers. ok is false if
+// one of the numbers is 0, or if base and bank together are larger than the L1.
+func SmallBytes(size, base, bank uint64) (small uint64, ok bool) {
+	if base == 0 || bank == 0 || base > size || bank > size-base {
+		return 0, false
+	}
+	return size - base - bank, true
 }
 
 // UsableBytes returns how many bytes Usable has, 0 if the size of L1 is not known: what a share

@@ -8,6 +8,42 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A program is placed alike on devices that differ in L1_SMALL alone.
+func TestPlaces(t *testing.T) {
+	spec, other := l1.N150(), l1.N150()
+	require.True(t, spec.Places(other))
+	other.L1Small = 4096
+	require.True(t, spec.Places(other))
+	require.True(t, other.Places(spec))
+	other.CBBase += 32
+	require.False(t, spec.Places(other))
+	require.False(t, l1.N300().Places(spec))
+}
+
+// A Wormhole that was opened with l1_small_size=32768 reports a bank of 1,362,656 bytes.
+func TestSmallBytes(t *testing.T) {
+	for _, c := range []struct {
+		size, base, bank, want uint64
+		ok                     bool
+	}{
+		{1499136, 103712, 1362656, 32768, true},
+		{1572864, 111616, 1461248, 0, true},
+		{64, 16, 48, 0, true},
+		{64, 16, 49, 0, false}, // a byte too many
+		{64, 65, 1, 0, false},
+		{64, 64, 1, 0, false},
+		{64, 1, 1, 62, true},
+		{64, 0, 48, 0, false},
+		{64, 16, 0, 0, false},
+		{0, 16, 48, 0, false},
+		{l1.MaxAddr, 1, 1<<64 - 1, 0, false},
+	} {
+		small, ok := l1.SmallBytes(c.size, c.base, c.bank)
+		require.Equal(t, c.ok, ok, "%+v", c)
+		require.Equal(t, c.want, small, "%+v", c)
+	}
+}
+
 func TestSpecCheck(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

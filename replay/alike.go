@@ -20,9 +20,9 @@ import (
 
 // A likeness is what devices that nothing has happened to are alike in.
 type likeness struct {
-	spec l1.Spec
-	role event.Role
-	grid event.Source
+	spec        l1.Spec
+	role        event.Role
+	grid, small event.Source
 }
 
 // of returns the rows of some devices, by their first devices. Those that have others too
@@ -100,7 +100,7 @@ func (r *replay) met(d *row) *row {
 	return d
 }
 
-func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid} }
+func (d *row) likeness() likeness { return likeness{d.spec, d.role, d.grid, d.small} }
 
 // part returns the row of some of the devices of a row, ascending, and of no others.
 func (r *replay) part(d *row, ids []device.ID) *row {

@@ -138,6 +138,7 @@ func (r *replay) judge(next *event.Event) {
 	if r.opt.Runs {
 		r.listRuns(all)
 	}
+	r.noteSmall(all)
 	r.checkedRuns(all)
 	all = r.settled(all)
 	for _, group := range byAnswer(all) {
@@ -145,6 +146,15 @@ func (r *replay) judge(next *event.Event) {
 			r.notes.add(AnomalyCount{
 				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
 			})
+		}
+	}
+}
+
+// noteSmall notes programs that end in L1_SMALL. tt-metal compares them with all of L1.
+func (r *replay) noteSmall(all []launch) {
+	for _, l := range all {
+		if spec := l.spec; spec.L1Small > 0 && l.content.end > spec.Usable().End {
+			r.notes.add(AnomalyCount{Code: CodeSmallReached, Count: int64(l.on.members.len()), First: int64(l.run.At), Detail: l.run.Op})
 		}
 	}
 }
@@ -173,7 +183,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	if len(e.Candidates) > 0 {
 		others = map[l1.Spec]*candidates{}
 		for _, l := range r.session.launched {
-			spec := r.rows[l.ids[0]].dev.Spec()
+			spec := placing(r.rows[l.ids[0]].dev.Spec())
 			if others[spec], err = r.session.candidatesOf(e, spec); err != nil {
 				return nil, err
 			}
@@ -181,7 +191,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, at := range r.runsOn(e) {
 		d, c := at.row, contents(at.on.Device)
-		all = append(all, launch{d, c, d.named(c, at.on, e), r.spec(d.dev), others[d.dev.Spec()], e.Unsettled})
+		all = append(all, launch{d, c, d.named(c, at.on, e), r.spec(d.dev), others[placing(d.dev.Spec())], e.Unsettled})
 	}
 	return all, nil
 }

@@ -101,7 +101,7 @@ func (r *replay) executed1(d *row, x *execution, e *event.Event) error {
 		x.row.Unknown++
 		return nil
 	}
-	c, err := def.apart(d.dev.Spec())
+	c, err := def.apart(placing(d.dev.Spec()))
 	if err != nil {
 		return r.internal(e, err)
 	}

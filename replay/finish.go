@@ -25,7 +25,7 @@ func (r *replay) finish() (*Result, error) {
 	}
 	out := r.result
 	if out.Spec == (Spec{}) { // nothing was declared
-		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed}
+		out.Spec = Spec{Spec: l1.ArchSpec(l1.Blackhole), ArchFrom: event.FromAssumed, BaseFrom: event.FromAssumed, SmallFrom: event.FromAssumed}
 	}
 	r.finishDevices(&out)
 	r.finishRoom(&out)
@@ -63,6 +63,9 @@ func (r *replay) end(e *event.Event) error {
 // finishDevices completes the rows, each once, and gives every device its own.
 func (r *replay) finishDevices(out *Result) {
 	ends, shown, rows, rowsL1 := r.lastState(), r.shown(), 0, 0
+	for _, d := range r.all {
+		out.uneven = out.uneven || !d.declared() && shown(d) && d.spec.Usable().Len() != out.Spec.Usable().Len()
+	}
 	for _, d := range r.all {
 		if d.declared() || d.ran {
 			r.finishDevice(d, ends)
@@ -201,12 +204,27 @@ func (r *replay) finishL1(d *row) {
 	on.Total.Final, on.L1.Final, on.L1Small.Final, on.DRAM.Final = t.Tracked, made.L1, made.L1Small, made.DRAM
 	on.Buffers.Final = uint64(made.Count)
 	on.NumCores, on.Cols, on.Rows, on.CoresFrom = d.spec.NumCores(), d.spec.Cols, d.spec.Rows, d.grid
-	if own := r.specs[gridless(d.spec)]; d.declared() && own != nil && *own != r.result.Spec.Spec {
-		on.Spec = own
-	}
+	on.Spec = r.ownSpec(d)
 	if d.executed.Executions > 0 {
 		d.executed.Final = t.Resident
 	}
+}
+
+// ownSpec returns the Spec of a row, if it is not that of the result. Devices that a source met
+// differ from each other in the size of L1_SMALL alone.
+func (r *replay) ownSpec(d *row) *Spec {
+	of := r.result.Spec
+	if d.declared() {
+		if own := r.specs[gridless(d.spec)]; own != nil && *own != of.Spec {
+			return &Spec{Spec: *own, ArchFrom: event.FromFile, BaseFrom: event.FromFile, SmallFrom: event.FromFile}
+		}
+		return nil
+	}
+	if d.spec.L1Small == of.L1Small && d.small == of.SmallFrom {
+		return nil
+	}
+	of.L1Small, of.SmallFrom = d.spec.L1Small, d.small
+	return &of
 }
 
 // finishExecuted adds what was executed on a device.

@@ -24,6 +24,13 @@ func gridless(spec l1.Spec) l1.Spec {
 	return spec
 }
 
+// placing returns the Spec for which programs are built for a device: the size of L1_SMALL does
+// not change where they lie, and devices may differ in it.
+func placing(spec l1.Spec) l1.Spec {
+	spec.L1Small = 0
+	return spec
+}
+
 // specOf returns the Spec that a device has in the fleet.
 func (s *Session) specOf(e *event.Event) l1.Spec {
 	if e.Role != "" || s.source != "" {

@@ -38,7 +38,9 @@ func (k *checks) grow() error {
 		return nil
 	}
 	usable := k.tight.place.Spec.Usable().Len() // of the base that is assumed
+	small := k.tight.place.Spec.L1Small
 	k.tight.place.Spec = one.Spec()
+	k.tight.place.Spec.L1Small = small
 	outline := fit.NewOutline(k.tight.place)
 	for i, cb := range one.CBs() {
 		if i >= maxGrown {

@@ -36,9 +36,9 @@ type DeviceL1 struct {
 	Cols, Rows int // the grid; 0x0 = not known
 	CoresFrom  event.Source
 
-	// Spec is the device's own, where a log gives it another than Result.Spec; see
+	// Spec is the device's own, where it is another one than Result.Spec; see
 	// [Result.SpecOf].
-	Spec *l1.Spec
+	Spec *Spec
 
 	// Addresses says where the addresses of L1 buffers come from: those with address 0
 	// are placed top-down below L1_SMALL.

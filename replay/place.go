@@ -142,6 +142,7 @@ type content struct {
 	counted  [numKinds]*program.Program // by kind, as circular buffers; nil where there are none
 	nodes    [numKinds]struct{ local, global int64 }
 	cores    l1.CoreSet       // covered by a local circular buffer
+	end      uint64           // of the highest buffer that takes bytes, of any kind
 	sizes    uint64           // sum of the sizes of local circular buffers, without cores
 	loose    uint64           // of those that name no core
 	logical  [numKinds]uint64 // of counted
@@ -172,6 +173,9 @@ func newContent(programs []*program.Program, placed func(p, cb int) bool) (*cont
 			if cb.Global {
 				c.nodes[cb.Kind].global++
 			} else {
+				if cb.Cores.Len() > 0 && !cb.Range.IsEmpty() {
+					c.end = max(c.end, cb.Range.End)
+				}
 				c.nodes[cb.Kind].local++
 			}
 			if cb.Kind == program.CircularBuffer {

@@ -245,7 +245,7 @@ func (r *replay) source(e *event.Event) error {
 	case event.KindEnd:
 		r.ended = true
 		r.result.Nodes, r.result.Rank = e.Nodes, e.Rank
-		r.result.Spec = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base}
+		r.result.Spec = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type Result struct {
 
 	Layouts []MeshLayout // of the meshes that a log declares, in its order
 
-	uneven bool // devices of a log differ in how much of L1 is usable, or one does not say it
+	uneven bool // devices differ in how much of L1 is usable, or one does not say it
 }
 
 // A Spec is an l1.Spec and where its numbers come from.
@@ -57,6 +57,8 @@ type Spec struct {
 	l1.Spec
 	ArchFrom event.Source
 	BaseFrom event.Source // of base and alignment
+	// SmallFrom is the source of L1Small. FromFile: the size of a bank tells it, or a log states it.
+	SmallFrom event.Source
 }
 
 // SpecOf returns the Spec of a device: its own, or Result.Spec. Its grid is not known. Cost:
@@ -66,7 +68,7 @@ func (r *Result) SpecOf(id event.Opt[uint64]) Spec {
 		return cmp.Or(cmp.Compare(flag(d.ID.OK), flag(id.OK)), cmp.Compare(d.ID.V, id.V))
 	})
 	if ok && r.L1[at].Spec != nil {
-		return Spec{*r.L1[at].Spec, event.FromFile, event.FromFile}
+		return *r.L1[at].Spec
 	}
 	return r.Spec
 }
@@ -212,6 +214,9 @@ const (
 	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
 	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
 	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
+	CodeSmallLate          Code = "l1-small-late"       // the size of L1_SMALL became known after it was used, and the input cannot be read again
+	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them
+	CodeSmallWrong         Code = "l1-small-wrong"      // a bank of L1 that is too large for it, or reaches above an L1_SMALL buffer: the size of L1_SMALL is not known
 	CodeSpecsDiffer        Code = "specs-differ"        // devices of the file differ in base or L1 size; the first is used
 	CodeFreeUnknown        Code = "free-unknown"        // a buffer is freed that was not allocated in the capture
 	CodeFreeAgain          Code = "free-again"          // a buffer of the capture is freed a second time

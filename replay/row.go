@@ -25,6 +25,7 @@ type row struct {
 	role  event.Role
 	chips []uint64
 	grid  event.Source // who names the grid
+	small event.Source // who tells the size of L1_SMALL
 
 	figures Device
 	on      DeviceL1
@@ -93,7 +94,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		return nil
 	}
 	r.order, r.lately.rows = nil, nil
-	like := likeness{spec, e.Role, event.FromFile}
+	like := likeness{spec, e.Role, event.FromFile, smallFrom(e)}
 	if d := r.fresh[like]; d != nil && !r.opt.Only.Device.OK && e.Role != event.RoleNone && d.members.last() < id {
 		d.members.add(id)
 		r.rows[id] = d
@@ -102,6 +103,7 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	d := &row{
 		members: crowd{ids: []device.ID{id}},
 		id:      event.Some(uint64(id)), slot: id, dev: dev, spec: spec, role: e.Role, grid: event.FromFile,
+		small: smallFrom(e),
 	}
 	if e.Role == event.RoleNone {
 		d.id = event.Opt[uint64]{}
@@ -116,6 +118,17 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 	r.fresh[like] = d
 	r.compare(d)
 	return nil
+}
+
+// smallFrom returns who tells the size of L1_SMALL. Logs of earlier versions do not say it.
+func smallFrom(e *event.Event) event.Source {
+	switch {
+	case e.From.Small != "":
+		return e.From.Small
+	case e.Spec.L1Small > 0:
+		return event.FromFile
+	}
+	return event.FromAssumed
 }
 
 // uneven notes a device with another share of usable L1 than the result's Spec has.
@@ -137,7 +150,7 @@ func (r *replay) compare(d *row) {
 	}
 	if r.specs == nil {
 		r.specs = map[l1.Spec]*l1.Spec{}
-		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile}
+		r.result.Spec = Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromFile, SmallFrom: event.FromFile}
 	}
 	r.specs[spec] = &spec
 	r.uneven(d, spec)
@@ -157,11 +170,11 @@ func (r *replay) declare(e *event.Event) {
 		chips = append(chips, uint64(chip))
 	}
 	slices.Sort(chips)
-	if d.likeness() == (likeness{e.Spec, e.Role, e.From.Grid}) && slices.Equal(d.chips, chips) && !e.Like.OK {
+	if d.likeness() == (likeness{e.Spec, e.Role, e.From.Grid, smallFrom(e)}) && slices.Equal(d.chips, chips) && !e.Like.OK {
 		return
 	}
 	d = r.met(r.part(d, []device.ID{e.Device}))
-	d.role, d.spec, d.grid, d.chips = e.Role, e.Spec, e.From.Grid, chips
+	d.role, d.spec, d.grid, d.small, d.chips = e.Role, e.Spec, e.From.Grid, smallFrom(e), chips
 	if from := r.rows[e.Like.V]; e.Like.OK && from != nil && from != d && !d.touched {
 		r.settle(from)
 		d.inherit(from)

@@ -10,7 +10,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A launched is a run on devices of one Spec.
+// A launched is a run on devices of Specs that place it alike.
 type launched struct {
 	content *content
 	set     device.Set
@@ -37,7 +37,7 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		spec := d.Spec()
+		spec := placing(d.Spec())
 		i, ok := at[spec]
 		if !ok {
 			i, at[spec] = len(out), len(out)

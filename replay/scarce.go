@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -13,6 +14,9 @@ import (
 type Scarcity struct {
 	Free  uint64 // bytes of each core
 	Block uint64 // the largest run of them
+	// Bank is how many bytes a buffer may take of each core; 0 = not known. It counts where the
+	// source does not tell the size of L1_SMALL.
+	Bank uint64
 }
 
 // A ScarceMoment is the first moment at which no more and no less was free on a device, and some
@@ -43,16 +47,32 @@ func (r *replay) seek(d *row, b *buffer, at uint64, t, op string) {
 	if r.looks += d.live.len() + len(r.opt.Scarce); d.far > 0 || r.looks > maxLooks {
 		return
 	}
-	now := d.scarcity(spec.Usable())
+	known := map[l1.Range]Scarcity{}
 	d.far = math.MaxUint64
 	for _, sought := range r.opt.Scarce {
+		usable := d.usable(spec, sought.Bank)
+		now, ok := known[usable]
+		if !ok {
+			now = d.scarcity(usable)
+			known[usable] = now
+		}
+		now.Bank = sought.Bank
 		switch {
 		case sought != now:
 			d.far = min(d.far, max(now.Free, sought.Free)-min(now.Free, sought.Free))
-		case now.Free < spec.Usable().Len() && !d.found(sought):
+		case now.Free < usable.Len() && !d.found(sought):
 			d.on.Scarce = append(slices.Clip(d.on.Scarce), ScarceMoment{now, at, t, op, laidGroups(d.dev.Moment(), d.resident)})
 		}
 	}
+}
+
+// usable returns the addresses that L1 buffers may take. Where the source does not tell the size
+// of L1_SMALL, that of a bank does.
+func (d *row) usable(spec l1.Spec, bank uint64) l1.Range {
+	if small, ok := l1.SmallBytes(spec.L1Size, spec.CBBase, bank); ok && !d.declared() && d.small == event.FromAssumed {
+		spec.L1Small = small
+	}
+	return spec.Usable()
 }
 
 func (d *row) found(s Scarcity) bool {

@@ -174,6 +174,12 @@ func (c check) basis() []note {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", shown.Plural(n, "program run"))})
 	}
 	notes = append(notes, aborted(r)...)
+	for _, a := range r.Anomalies {
+		if a.Code == replay.CodeSmallReached {
+			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
+				shown.Plural(a.Count, "program run"), place{uint64(a.First), a.T}.text(r))})
+		}
+	}
 	for _, why := range r.Unseen() {
 		if !slices.Contains(c.Untold, why) { // else it is said already
 			notes = append(notes, note{"unseen", reasonText(r, why)})
@@ -191,15 +197,25 @@ func chipText(r *replay.Result, s replay.Spec) string {
 		text += ","
 	}
 	text += " circular buffers from " + grouped(s.CBBase)
-	switch {
-	case s.L1Size == 0:
+	if s.L1Size == 0 {
 		return text + ", size of L1 not known"
-	case s.L1Small > 0:
-		return text + fmt.Sprintf(", L1_SMALL from %s, L1 to %s", grouped(s.L1Size-min(s.L1Small, s.L1Size)), grouped(s.L1Size))
 	}
-	text += fmt.Sprintf(", L1 to %s without L1_SMALL", grouped(s.L1Size))
-	if !r.Log { // which says for itself
+	return text + fmt.Sprintf(", L1 to %s, %s", grouped(s.L1Size), smallText(r, s))
+}
+
+// smallText says how large L1_SMALL is, and who says so.
+func smallText(r *replay.Result, s replay.Spec) string {
+	text := "no L1_SMALL"
+	if s.L1Small > 0 {
+		text = fmt.Sprintf("L1_SMALL %s bytes from %s", grouped(s.L1Small), grouped(s.L1Size-min(s.L1Small, s.L1Size)))
+	}
+	switch s.SmallFrom {
+	case event.FromOption:
 		text += " (--l1-small)"
+	case event.FromFile:
+		text += " (" + source(r) + ")"
+	case event.FromAssumed, event.FromArch:
+		text += " (assumed: --l1-small)"
 	}
 	return text
 }

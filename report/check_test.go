@@ -29,7 +29,7 @@ func newScene(t *testing.T, spec l1.Spec) *scene {
 	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[device.BufferID]replay.BufferInfo{}, &replay.Result{
 		File: "scene.json", Nodes: 100, Addresses: replay.AddressesRecorded,
 	}}
-	s.result.Spec = replay.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch}
+	s.result.Spec = replay.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch, SmallFrom: event.FromAssumed}
 	var err error
 	s.dev, err = s.fleet.AddDevice(0, spec)
 	require.NoError(t, err)

@@ -120,6 +120,7 @@ type jsonBasis struct {
 	BaseFrom event.Source `json:"base_from"`
 	L1Size   *uint64      `json:"l1_size_bytes"`
 	L1Small  uint64       `json:"l1_small_bytes"`
+	Small    event.Source `json:"l1_small_from"`
 	Base     uint64       `json:"cb_base"`
 	Align    uint64       `json:"cb_align"`
 	Physical string       `json:"physical"`
@@ -287,7 +288,7 @@ func percentOf(part, whole uint64) *float64 {
 func newBasis(r *replay.Result) jsonBasis {
 	b := jsonBasis{
 		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom,
-		L1Small: r.Spec.L1Small, Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
+		L1Small: r.Spec.L1Small, Small: r.Spec.SmallFrom, Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
 		Physical: "occupied: union of the local circular buffers on each core",
 		Includes: []string{"local circular buffers"},
 		Excludes: []string{

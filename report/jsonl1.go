@@ -97,6 +97,7 @@ type jsonL1Basis struct {
 	BaseFrom    event.Source     `json:"base_from"`
 	L1Size      *uint64          `json:"l1_size_bytes"`
 	L1Small     uint64           `json:"l1_small_bytes"`
+	Small       event.Source     `json:"l1_small_from"`
 	Base        uint64           `json:"cb_base"`
 	Align       uint64           `json:"cb_align"`
 	Usable      *uint64          `json:"usable_bytes"`
@@ -107,7 +108,7 @@ type jsonL1Basis struct {
 
 func newL1Basis(r *replay.Result, s replay.Spec) jsonL1Basis {
 	out := jsonL1Basis{
-		Arch: string(s.Arch), ArchFrom: s.ArchFrom, BaseFrom: s.BaseFrom, L1Small: s.L1Small, Base: s.CBBase, Align: s.CBAlign,
+		Arch: string(s.Arch), ArchFrom: s.ArchFrom, BaseFrom: s.BaseFrom, L1Small: s.L1Small, Small: s.SmallFrom, Base: s.CBBase, Align: s.CBAlign,
 		Addresses: r.Addresses, Earlier: r.Earlier.L1, EarlierSize: r.Earlier.Bytes,
 	}
 	if s.L1Size > 0 {

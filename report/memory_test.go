@@ -81,7 +81,7 @@ func TestPeakOfASpike(t *testing.T) {
 // Nothing at all is an answer too.
 func TestPeakOfNothing(t *testing.T) {
 	r := &replay.Result{Addresses: replay.AddressesNone}
-	r.Spec.ArchFrom, r.Spec.BaseFrom = event.FromAssumed, event.FromAssumed
+	r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = event.FromAssumed, event.FromAssumed, event.FromAssumed
 	var b bytes.Buffer
 	require.NoError(t, report.Peak(r).Text(&b, 0))
 	require.Contains(t, b.String(), "peak: nothing is known to have been in L1")

@@ -101,7 +101,7 @@ func (m room) limits() []note {
 
 // topText says where usable L1 ends.
 func topText(r *replay.Result) string {
-	if r.Spec.L1Small > 0 {
+	if slices.ContainsFunc(r.Room.Devices, func(d replay.DeviceRoom) bool { return r.SpecOf(d.Device).L1Small > 0 }) {
 		return "L1_SMALL, where usable L1 ends"
 	}
 	return "the end of L1"

@@ -50,7 +50,7 @@ func TestSchema(t *testing.T) {
 	}
 	t.Run("zero", func(t *testing.T) {
 		r := &replay.Result{Addresses: replay.AddressesNone}
-		r.Spec.ArchFrom, r.Spec.BaseFrom = event.FromAssumed, event.FromAssumed
+		r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = event.FromAssumed, event.FromAssumed, event.FromAssumed
 		validate(t, strict, jsonText(t, r))
 	})
 }

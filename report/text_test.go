@@ -20,7 +20,7 @@ import (
 func result(n int) *replay.Result {
 	r := &replay.Result{
 		File: "run.json", Nodes: 100, Addresses: replay.AddressesRecorded,
-		Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, BaseFrom: event.FromFile},
+		Spec: replay.Spec{Spec: l1.N150(), ArchFrom: event.FromFile, BaseFrom: event.FromFile, SmallFrom: event.FromFile},
 	}
 	for i := range n {
 		r.Devices = append(r.Devices, chip(uint64(i), 4096))
@@ -398,7 +398,7 @@ func TestAnyResult(t *testing.T) {
 		r.File, r.Nodes, r.Rank = rapid.String().Draw(t, "file"), count.Draw(t, "nodes"), optional(t, "rank")
 		r.Spec.L1Size, r.Spec.CBBase = number.Draw(t, "L1"), number.Draw(t, "base")
 		r.Spec.Arch = rapid.SampledFrom([]l1.Arch{l1.Wormhole, l1.Blackhole, l1.Grayskull}).Draw(t, "arch")
-		r.Spec.ArchFrom, r.Spec.BaseFrom = source.Draw(t, "arch from"), source.Draw(t, "base from")
+		r.Spec.ArchFrom, r.Spec.BaseFrom, r.Spec.SmallFrom = source.Draw(t, "arch from"), source.Draw(t, "base from"), source.Draw(t, "L1_SMALL from")
 		r.Placed = rapid.Bool().Draw(t, "placed")
 		r.Addresses = rapid.SampledFrom([]replay.Addresses{
 			replay.AddressesNone, replay.AddressesRecorded, replay.AddressesSynthesised, replay.AddressesMixed,

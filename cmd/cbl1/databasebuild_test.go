@@ -131,7 +131,7 @@ func makeDatabase(t require.TestingT, path, version string, run madeRun) {
 	for _, sql := range append(append([]string{"PRAGMA synchronous=OFF", "BEGIN"}, schema(version)...), run.more...) {
 		require.NoError(t, conn.Exec(sql), sql)
 	}
-	columns := []string{"device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer"}
+	columns := []string{"device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "address_at_first_l1_cb_buffer", "l1_bank_size"}
 	for _, d := range run.devices {
 		row := make([]any, len(columns))
 		for i, column := range columns {

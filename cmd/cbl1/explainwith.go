@@ -24,7 +24,7 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 			continue
 		}
 		in.replay.GroupsAt = event.Some(uint64(math.MaxUint64)) // at the end
-		if sought := (replay.Scarcity{Free: m.Shortage.Free, Block: m.Shortage.Block}); m.Shortage.HasFree && m.Shortage.Buffer == "L1" && !slices.Contains(in.replay.Scarce, sought) {
+		if sought := (replay.Scarcity{Free: m.Shortage.Free, Block: m.Shortage.Block, Bank: m.Shortage.Bank}); m.Shortage.HasFree && m.Shortage.Buffer == "L1" && !slices.Contains(in.replay.Scarce, sought) {
 			in.replay.Scarce = append(in.replay.Scarce, sought)
 		}
 	}
@@ -72,7 +72,10 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 
 // bankOf returns what lay in the L1 of a device at the end, or at another moment.
 func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clash.Bank {
-	out := clash.Bank{Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: r.SpecOf(d.ID).Usable()}
+	spec := r.SpecOf(d.ID)
+	out := clash.Bank{
+		Run: clash.Run{Capture: r.File, Log: r.Log}, Usable: spec.Usable(), L1Size: spec.L1Size, SmallAssumed: spec.SmallFrom == event.FromAssumed,
+	}
 	if d.ID.OK {
 		out.Run.Device = fmt.Sprintf("device %d", d.ID.V)
 	}

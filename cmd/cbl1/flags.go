@@ -79,6 +79,23 @@ func (b *sizeFlag) Set(s string) error {
 	return err
 }
 
+// smallFlag is the size of L1_SMALL, if it is given.
+type smallFlag event.Opt[uint64]
+
+func (s *smallFlag) Type() string { return "bytes" }
+
+func (s *smallFlag) String() string {
+	n := bytesFlag(s.V)
+	return n.String()
+}
+
+func (s *smallFlag) Set(text string) error {
+	var n sizeFlag
+	err := n.Set(text)
+	*s = smallFlag{V: uint64(n), OK: err == nil}
+	return err
+}
+
 // alignFlag is an alignment of addresses in bytes; 0 = not given.
 type alignFlag uint64
 

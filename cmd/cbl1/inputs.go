@@ -18,7 +18,7 @@ type inputs struct {
 	streams
 	on       chip
 	align    alignFlag
-	small    sizeFlag
+	small    smallFlag
 	size     bytesFlag
 	progress *progress
 	opt      capture.Options // of reading
@@ -35,7 +35,7 @@ type inputs struct {
 func (in *inputs) add(flags *pflag.FlagSet) {
 	in.on.add(flags)
 	flags.Var(&in.align, "align", "alignment of the addresses of circular buffers")
-	flags.Var(&in.small, "l1-small", "size of the L1_SMALL area at the top of L1, which no capture tells")
+	flags.Var(&in.small, "l1-small", "size of the L1_SMALL area at the top of L1, if not that of the file")
 	flags.Var(&in.size, "max-l1", "size of the L1 of a core")
 	flags.BoolVar(&in.opt.NoInfer, "no-infer", false, "take nothing from earlier runs where an operation hit the program cache")
 }
@@ -47,7 +47,7 @@ func (in *inputs) start(args []string) error {
 	}
 	in.progress = newProgress(in.err)
 	in.opt.Arch, in.opt.Base, in.opt.Align = l1.Arch(in.on.arch), uint64(in.on.base), uint64(in.align)
-	in.opt.L1Small, in.opt.MaxL1 = uint64(in.small), uint64(in.size)
+	in.opt.L1Small, in.opt.MaxL1 = event.Opt[uint64](in.small), uint64(in.size)
 	return nil
 }
 
@@ -179,8 +179,8 @@ func (in *inputs) agrees(spec l1.Spec) error {
 	if in.on.base > 0 && spec.L1Size == 0 {
 		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", in.on.base, spec.Arch)
 	}
-	if in.small > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
-		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small, spec.L1Size)
+	if in.small.V > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
+		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small.V, spec.L1Size)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
 		return Verdict{}, errors.Join(append(wrong, ErrNoProgram)...)
 	}
 	for _, d := range devices {
-		if d.spec != p.Spec() {
+		if !d.spec.Places(p.Spec()) {
 			wrong = append(wrong, ErrSpec)
 		}
 	}

@@ -179,7 +179,7 @@ func (f *Fleet) admit(p *program.Program, ids []uint64) (fresh []*device, err er
 // unfit returns why a program cannot be counted on devices.
 func unfit(p *program.Program, devices []*device) (wrong []error) {
 	for _, d := range devices {
-		if d.spec != p.Spec() {
+		if !d.spec.Places(p.Spec()) {
 			wrong = append(wrong, ErrSpec)
 		}
 	}

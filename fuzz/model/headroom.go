@@ -30,7 +30,7 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 		return nil, err
 	}
 	for _, d := range devices {
-		if d.spec != p.Spec() {
+		if !d.spec.Places(p.Spec()) {
 			return nil, ErrSpec
 		}
 	}
@@ -135,22 +135,29 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, ids []uint64) (bytes uint64,
 		if err != nil {
 			break
 		}
-		if v, _ := f.Check(next, ids); !v.Fits() || AboveUsable(p, next) {
+		if v, _ := f.Check(next, ids); !v.Fits() || f.AboveUsable(p, next, ids) {
 			break
 		}
 	}
 	return bytes, true, nil
 }
 
-// AboveUsable reports whether a local CB ends above usable L1, and higher than the same
-// one did in the program as it was.
-func AboveUsable(was, is *program.Program) bool {
+// AboveUsable reports whether a local CB ends above the usable L1 of some devices, and higher
+// than the same one did in the program as it was.
+func (f *Fleet) AboveUsable(was, is *program.Program, ids []uint64) bool {
+	usable := is.Spec().Usable().End
+	for i, id := range ids {
+		spec, _ := f.Spec(id) // it is there
+		if end := spec.Usable().End; i == 0 || end < usable {
+			usable = end
+		}
+	}
 	ends := map[int]uint64{}
 	for i, cb := range was.CBs() {
 		ends[i] = cb.Range.End
 	}
 	for i, cb := range is.CBs() {
-		if !cb.Global && cb.Range.End > is.Spec().Usable().End && cb.Range.End > ends[i] {
+		if !cb.Global && cb.Range.End > usable && cb.Range.End > ends[i] {
 			return true
 		}
 	}

@@ -99,7 +99,7 @@ func (p *picture) same(o *picture) bool {
 			return false
 		}
 	}
-	return p.spec == o.spec && p.empty == o.empty && maps.Equal(p.named, o.named)
+	return p.spec.Places(o.spec) && p.empty == o.empty && maps.Equal(p.named, o.named)
 }
 
 func (p *paper) same(o *paper) bool {

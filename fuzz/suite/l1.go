@@ -122,7 +122,7 @@ func (g *game) grow(t *rapid.T, p *program.Program, ids []uint64) {
 			t.Fatalf("growth of %s by %d: %v", what, got, err)
 		}
 		v, err := g.model.Check(next, ids)
-		if fits := v.Fits() && !model.AboveUsable(p, next); err != nil || fits != (grown == got) {
+		if fits := v.Fits() && !g.model.AboveUsable(p, next, ids); err != nil || fits != (grown == got) {
 			t.Fatalf("growth of %s: got %d\nby %d it fits: %v, %v", what, got, grown, fits, err)
 		}
 	}

@@ -24,6 +24,8 @@ type Memory struct {
 	Verdicts  []Verdict      // one for each enqueued program and device, in order
 	Hidden    map[string]int // what nobody can tell, by code
 	FreeAgain int            // frees of buffers that the capture allocated and freed before
+	Reached   int            // enqueued programs that end in L1_SMALL, once for each device
+	Denied    []string       // devices whose rows contradict themselves, or L1_SMALL buffers
 	Ambiguous int            // cache hits with several candidates, once for each device
 
 	chips map[string]*chip // of Devices
@@ -38,6 +40,7 @@ type MemoryDevice struct {
 	TotalPeak uint64
 	Total     uint64 // at the end
 	Addresses string
+	Small     uint64 // size of L1_SMALL
 
 	// Largest value and last one.
 	L1, L1Small, DRAM, Buffers [2]uint64
@@ -127,6 +130,8 @@ type player struct {
 	aborted map[int64]bool  // starts of functions that an exception ended
 	inside  map[int64]int64 // placed nodes: the start of the function around them
 	plan    bool            // the capture shows everything
+	banks   []bank          // rows of devices
+	wrong   map[string]bool // those that an L1_SMALL buffer contradicts, by their ids
 }
 
 type frame struct {
@@ -215,7 +220,7 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for name := range names {
-		c := &chip{name: name, begun: -1, grid: head.gridOf(name, p.opts.Rules), left: map[cell]resident{}, row: &MemoryDevice{}, exec: map[core][]span{}, spec: p.spec}
+		c := &chip{name: name, begun: -1, grid: head.gridOf(name, p.opts.Rules), left: map[cell]resident{}, row: &MemoryDevice{Small: p.spec.small}, exec: map[core][]span{}, spec: p.spec}
 		to := far
 		for _, g := range head.grids {
 			if g.device == name || to == far && g == head.grids[0] {
@@ -232,8 +237,11 @@ func (p *player) prepare(nodes []node, head header) error {
 	if p.split, err = workloads(nodes, p.members, p.opts.Rules); err != nil {
 		return err
 	}
-	p.past, err = remember(nodes, head, p.members, p.opts.Rules)
-	return err
+	if p.past, err = remember(nodes, head, p.members, p.opts.Rules); err != nil {
+		return err
+	}
+	p.findSmall(nodes, head)
+	return nil
 }
 
 // shards reads the cores of a sharded tensor.
@@ -535,9 +543,15 @@ func (p *player) locate(a *alloc) {
 		a.end, a.placed = a.start+a.perCore, true
 		return
 	}
-	low, high := p.spec.Base, p.spec.size-p.spec.small
+	borders := []uint64{} // where L1_SMALL begins, on the devices that have the buffer
+	for _, c := range p.chips {
+		if p.reaches(a.owner, c.name) {
+			borders = append(borders, c.spec.size-c.spec.small)
+		}
+	}
+	low, high := p.spec.Base, slices.Min(borders)
 	if a.kind == "L1_SMALL" {
-		low, high = high, p.spec.size
+		low, high = slices.Max(borders), p.spec.size
 	}
 	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
 		if start%16 != 0 {

@@ -27,6 +27,7 @@ type header struct {
 	cbBase  uint64 // 0 if the file does not say
 	grids   []grid
 	lists   []list
+	banks   []bank
 }
 
 // gridOf is the grid that a device has by the file: its own, or the first of all. nil: nobody says, or nobody asks.
@@ -117,6 +118,9 @@ func (h *header) readDevices(raw json.RawMessage) error {
 			}
 			g.device = strconv.FormatUint(id, 10)
 			h.grids = append(h.grids, g)
+		}
+		if err := h.readBank(d); err != nil {
+			return err
 		}
 		for key, to := range map[string]*uint64{"worker_l1_size": &h.l1Size, "address_at_first_l1_cb_buffer": &h.cbBase} {
 			if *to != 0 || !present(d[key]) {

@@ -61,6 +61,9 @@ func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	if len(v.Clash) > 0 {
 		p.out.Clashed++
 	}
+	if c.spec.small > 0 && slices.ContainsFunc(run.buffers, func(b *buffer) bool { return b.local && b.end() > c.spec.size-c.spec.small }) {
+		p.out.Reached++
+	}
 	p.out.Verdicts = append(p.out.Verdicts, v)
 	if outside(c, run.buffers) != nil {
 		return

@@ -1,0 +1,80 @@
+package capture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// The size of L1_SMALL by the rows of a report, before its graph or behind it, from a file or
+// a pipe. Row 1 is that of the mesh with the chips 0 and 2. An L1_SMALL buffer of the mesh lies
+// at 1,556,480, where 16 KiB begin.
+func TestSmallBytes(t *testing.T) {
+	const graph = `[{"counter":0,"node_type":"tensor","params":{"device_tensors":"[{\"device_id\":0,\"mesh_device_id\":1},{\"device_id\":2,\"mesh_device_id\":1}]"}},
+{"counter":1,"node_type":"buffer","params":{}},
+{"counter":2,"node_type":"buffer_allocate","params":{"type":"L1","buffer_type":3,"device_id":1,"address":1556480,"size":4096,"max_size_per_bank":64},"connections":[1]},
+{"counter":3,"node_type":"circular_buffer_allocate","params":{"device_id":0,"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}},
+{"counter":4,"node_type":"circular_buffer_allocate","params":{"device_id":2,"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}}]`
+	row := func(id, bank int) string {
+		return fmt.Sprintf(`{"device_id":%d,"worker_l1_size":1572864,"address_at_first_l1_cb_buffer":111616,"l1_bank_size":%d}`, id, bank)
+	}
+	const whole = 1572864 - 111616
+	option := event.Some(uint64(0))
+	for _, c := range []struct {
+		name    string
+		rows    []string
+		option  event.Opt[uint64]
+		want    [2]uint64 // of chips 0 and 2
+		from    event.Source
+		anomaly string
+	}{
+		{"16 KiB on all", []string{row(1, whole-16<<10)}, event.Opt[uint64]{}, [2]uint64{16 << 10, 16 << 10}, event.FromFile, ""},
+		{"32 KiB on chip 2", []string{row(0, whole-16<<10), row(2, whole-32<<10)}, event.Opt[uint64]{}, [2]uint64{16 << 10, 32 << 10}, event.FromFile, ""},
+		{"another device says it", []string{row(7, whole-16<<10)}, event.Opt[uint64]{}, [2]uint64{16 << 10, 16 << 10}, event.FromFile, ""},
+		{"other devices disagree", []string{row(7, whole-16<<10), row(8, whole-32<<10)}, event.Opt[uint64]{}, [2]uint64{}, event.FromAssumed, ""},
+		{"below the border", []string{row(1, whole-16<<10+16)}, event.Opt[uint64]{}, [2]uint64{}, event.FromAssumed, "l1-small-wrong"},
+		{"negative", []string{row(1, whole+16)}, event.Opt[uint64]{}, [2]uint64{}, event.FromAssumed, "l1-small-wrong"},
+		{"no bank", []string{row(1, 0)}, event.Opt[uint64]{}, [2]uint64{}, event.FromAssumed, ""},
+		{"the option wins", []string{row(1, whole-16<<10)}, option, [2]uint64{}, event.FromOption, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			devices := `"devices":[` + strings.Join(c.rows, ",") + `]`
+			for _, text := range []string{`{` + devices + `,"graph":` + graph + `}`, `{"graph":` + graph + `,` + devices + `}`} {
+				path := filepath.Join(t.TempDir(), "run.json")
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+				r, err := resultOf(Input{Path: path}, Options{L1Small: c.option})
+				require.NoError(t, err)
+				for i, id := range []uint64{0, 2} {
+					spec := r.SpecOf(event.Some(id))
+					require.Equal(t, c.want[i], spec.L1Small, "device %d", id)
+					require.Equal(t, c.from, spec.SmallFrom)
+				}
+				require.Equal(t, c.anomaly, smallNotes(r))
+			}
+		})
+	}
+	// What can be read only once used none, and says so.
+	text := `{"graph":` + graph + `,"devices":[` + row(1, whole-16<<10) + `]}`
+	r, err := replay.Run("pipe", NewReader(strings.NewReader(text), "pipe").Events(Options{}), replay.Options{})
+	require.NoError(t, err)
+	require.Zero(t, r.SpecOf(event.Some(uint64(0))).L1Small)
+	require.Equal(t, "l1-small-late", smallNotes(r))
+}
+
+// smallNotes are the anomalies about L1_SMALL.
+func smallNotes(r *replay.Result) string {
+	var codes []string
+	for _, a := range r.Anomalies {
+		if strings.HasPrefix(string(a.Code), "l1-small") {
+			codes = append(codes, string(a.Code))
+		}
+	}
+	return strings.Join(codes, " ")
+}
