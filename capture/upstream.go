@@ -113,23 +113,29 @@ func (u *upstreamSums) explain() (causes []event.UpstreamCause) {
 	return causes
 }
 
-// onFullest returns the largest sum of sizes on one core. Each rectangle of cores is written
-// down at its corners alone: what begins there, less what ended.
+// onFullest returns the largest sum of sizes on one core. It counts each rectangle of cores at
+// its corners alone: its size at the first, and minus its size behind the last.
 func onFullest(list []upstreamCB) (fullest uint64) {
-	var begins [257][257]uint64 // wraps and comes back
+	cols, rows := 0, 0 // one more than there are cores
+	for _, cb := range list {
+		for r := range cb.cores.Cores().Ranges().All() {
+			cols, rows = max(cols, int(r.End.X)+2), max(rows, int(r.End.Y)+2)
+		}
+	}
+	begins := make([]uint64, cols*rows) // wraps and comes back
 	for _, cb := range list {
 		for r := range cb.cores.Cores().Ranges().All() {
 			x, y, toX, toY := int(r.Start.X), int(r.Start.Y), int(r.End.X)+1, int(r.End.Y)+1
-			begins[x][y] += cb.size
-			begins[toX][y] -= cb.size
-			begins[x][toY] -= cb.size
-			begins[toX][toY] += cb.size
+			begins[x*rows+y] += cb.size
+			begins[toX*rows+y] -= cb.size
+			begins[x*rows+toY] -= cb.size
+			begins[toX*rows+toY] += cb.size
 		}
 	}
-	var column [257]uint64
-	for x := range begins {
+	column := make([]uint64, rows)
+	for x := range cols {
 		sum := uint64(0)
-		for y, n := range begins[x] {
+		for y, n := range begins[x*rows : (x+1)*rows] {
 			column[y] += n
 			sum += column[y]
 			fullest = max(fullest, sum)

@@ -9,15 +9,21 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
-// many runs a property for as long as ten rapid.Checks: by itself rapid makes 100
-// tries, which a rare bug survives.
+// many runs a property for as long as three rapid.Checks: by itself rapid makes 100
+// tries, which a rare bug survives. With -short, where rapid makes 20, and at night it
+// runs ten.
 func many(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	n := 10
-	if raceEnabled {
+	n := 3
+	switch {
+	case raceEnabled:
 		n = 1 // nothing here is concurrent
+	case testing.Short() || testkit.Nightly():
+		n = 10
 	}
 	for i := range n {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { rapid.Check(t, property) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fuzz/model"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/stretchr/testify/require"
@@ -137,9 +138,12 @@ func (k *walk) checkCores() error {
 // changed something is taken back when all lives that begin with it were lived, so
 // that the whole tree is one long life of one fleet.
 func TestEveryLife(t *testing.T) {
-	depth, want := 6, 12+144+1728+20736+248832+2985984
-	if raceEnabled || testing.Short() {
+	depth, want := 5, 12+144+1728+20736+248832
+	switch {
+	case raceEnabled || testing.Short():
 		depth, want = 4, 12+144+1728+20736
+	case testkit.Nightly():
+		depth, want = 6, 12+144+1728+20736+248832+2985984
 	}
 	k := newWalk(t, newSmall(t))
 	require.NoError(t, k.tree(depth, 0))

@@ -80,24 +80,31 @@ func TestFilterByCore(t *testing.T) {
 		if whole.Nodes > 100 || s.name == "conformance.jsonl" { // whose high-water marks are reset
 			continue
 		}
-		for _, core := range []l1.Core{{}, {X: 1}, {X: 7, Y: 7}, {X: 3, Y: 2}} {
-			most := map[event.Opt[uint64]]uint64{}
-			for at := range uint64(whole.Nodes) {
-				for _, d := range s.run(replay.Options{GroupsAt: event.Some(at)}).L1 {
-					for _, g := range d.Groups {
+		type place struct {
+			device event.Opt[uint64]
+			core   l1.Core
+		}
+		cores := []l1.Core{{}, {X: 1}, {X: 7, Y: 7}, {X: 3, Y: 2}}
+		most := map[place]uint64{}
+		for at := range uint64(whole.Nodes) {
+			for _, d := range s.run(replay.Options{GroupsAt: event.Some(at)}).L1 {
+				for _, g := range d.Groups {
+					for _, core := range cores {
 						if g.Cores.Has(core) {
-							most[d.ID] = max(most[d.ID], g.Bytes)
+							most[place{d.ID, core}] = max(most[place{d.ID, core}], g.Bytes)
 						}
 					}
 				}
 			}
+		}
+		for _, core := range cores {
 			for i, d := range s.run(replay.Options{Only: replay.Filter{Core: event.Some(core)}}).L1 {
 				got := uint64(0)
 				if d.Peak != nil {
 					got = d.Peak.Bytes
 					require.Equal(t, core, d.Peak.Core)
 				}
-				require.Equal(t, most[d.ID], got, "%s, core %v", s.name, core)
+				require.Equal(t, most[place{d.ID, core}], got, "%s, core %v", s.name, core)
 				if whole := whole.L1[i].Peak; whole != nil && whole.Core == core {
 					require.Equal(t, whole.Bytes, got)
 					require.Equal(t, whole.Residents, d.Peak.Residents, "%s", s.name)

@@ -11,6 +11,7 @@ import (
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/large"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -25,8 +26,8 @@ func TestMemoryOfRuns(t *testing.T) {
 		{Programs: 81, Buffers: large.SameBuffers},
 		{Programs: 81, Dialect: large.Strings},
 	}
-	before, runs := 8_000, 40_000
-	if !testing.Short() {
+	before, runs := 8_000, 20_000
+	if testkit.Nightly() {
 		before, runs = 20_000, 100_000 // as many moments as are remembered come before
 		all = append(all, large.Capture{Programs: 81, Buffers: large.VaryBuffers})
 	}

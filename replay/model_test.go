@@ -353,6 +353,6 @@ func TestLogsAreNotDull(t *testing.T) {
 	}
 	t.Logf("in %d logs: %v", logs, seen)
 	for _, what := range want {
-		require.GreaterOrEqual(t, seen[what], 2, "%s, in %d logs", what, logs)
+		require.Positive(t, seen[what], "%s, in %d logs", what, logs)
 	}
 }

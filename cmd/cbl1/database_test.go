@@ -12,12 +12,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/internal/oracle/fixture"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // askBoth asks the same of a capture and of the database of the same run. The names are equally
 // long, since text is wrapped by its length.
-func askBoth(t require.TestingT, capture, db string, flags ...string) {
-	for _, q := range questions() {
+func askBoth(t require.TestingT, questions [][]string, capture, db string, flags ...string) {
+	for _, q := range questions {
 		of := func(name string) (int, string, string) {
 			args := append([]string{q[0], name}, q[1:]...)
 			return call("", append(args, flags...)...)
@@ -106,7 +107,7 @@ func TestDatabasesAnswerAsCaptures(t *testing.T) {
 		require.NoError(t, os.RemoveAll(db))
 		makeDatabase(t, db, version, run.sliced(t))
 		flags := []string{"--base", strconv.Itoa(fixture.RandomBase), "--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
-		askBoth(t, capture, db, flags...)
+		askBoth(t, drawQuestions(t), capture, db, flags...)
 	})
 }
 
@@ -118,9 +119,9 @@ func TestDatabasesOfFixtures(t *testing.T) {
 		if in.log || !strings.HasSuffix(in.name, ".json") || strings.Contains(in.name, "raw_graph") {
 			continue
 		}
-		some := 2 // versions in turn: the fixtures together have all of them
-		if testing.Short() || raceEnabled {
-			some = 1
+		some := 1 // version in turn: the fixtures together have all of them
+		if testkit.Nightly() {
+			some = 2
 		}
 		versions := databaseVersions()
 		for k := range some {
@@ -131,7 +132,7 @@ func TestDatabasesOfFixtures(t *testing.T) {
 				require.NoError(t, os.WriteFile(capture, run.capture(t), 0o600))
 				require.NoError(t, os.RemoveAll(db))
 				makeDatabase(t, db, version, run.sliced(t))
-				askBoth(t, capture, db)
+				askBoth(t, someQuestions(i), capture, db)
 				_, diff, stderr := call("", "diff", "--format", "json", capture, db)
 				require.Contains(t, diff, `{"schema":"cbl1.diff/1","equal":true,`, stderr)
 			})

@@ -24,6 +24,7 @@ func TestInputsCostWhatTheySay(t *testing.T) {
 		for _, in := range source.Inputs {
 			for _, verb := range source.Verbs {
 				t.Run(source.Kind+"/"+in.Name+"/"+verb, func(t *testing.T) {
+					t.Parallel() // with other commands
 					small, large := m.cost(t, in.Text(in.Size/10), verb), m.cost(t, in.Text(in.Size), verb)
 					t.Logf("%d steps, %d for a tenth; %d KiB", large.Steps, small.Steps, large.Heap>>10)
 					require.LessOrEqual(t, large.Steps, in.Budget.Steps, "steps")

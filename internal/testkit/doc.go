@@ -3,7 +3,7 @@
 //
 // [Gzip] and [Zstd] pack a text; [Repeat] reads a pattern again and again, so that a huge
 // input takes no memory. [Golden] compares an answer with a file, [CloseObjects] makes a
-// JSON schema strict. [Open] says what a test has [Opened], and that it closed it.
+// JSON schema strict. [Nightly] asks for the largest sizes. [Open] says what a test has [Opened], and that it closed it.
 //
 // No product code imports this package.
 package testkit

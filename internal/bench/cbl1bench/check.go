@@ -3,13 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/cbl1/cbl1/internal/bench"
 )
 
-// checkAll plays tiny workloads on all contenders.
-func checkAll(out io.Writer) error {
+// checkAll plays the tiny workloads whose names match on all contenders.
+func checkAll(match *regexp.Regexp, out io.Writer) error {
 	for _, w := range bench.Tiny() {
+		if !match.MatchString(w.Name) {
+			continue
+		}
 		if err := bench.Check(w); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func run(args []string, out, errw io.Writer) int {
 		return 2
 	}
 	if *check {
-		if err := checkAll(out); err != nil {
+		if err := checkAll(match, out); err != nil {
 			fmt.Fprintln(errw, "cbl1bench:", err)
 			return 1
 		}
