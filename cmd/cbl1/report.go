@@ -28,7 +28,7 @@ func newReport(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.replay.Only = only.filter()
+			in.narrow(only.filter())
 			show(&shows, in.replay.Only, out.format.value == "csv")
 			if shows.Programs && shows.Cores && out.format.value == "csv" {
 				return errors.New("a CSV has one kind of row: --programs or --cores")
