@@ -32,8 +32,11 @@ func (e *BudgetError) Error() string {
 // Unwrap returns why.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// maxBudgetFile is how large a file of budgets may be, in bytes.
-const maxBudgetFile = 1 << 20
+// Limits of a file of budgets. A pattern with a * is compared with each operation.
+const (
+	maxBudgetFile  = 1 << 20 // bytes
+	maxBudgetStars = 100
+)
 
 // ParseBudgets reads a file of budgets, one a line: of a core, and of the programs of
 // operations. Empty lines and those that begin with # say nothing. The name of the file is for
@@ -46,7 +49,7 @@ func ParseBudgets(file string, text []byte) (core *Budget, ops []OpBudget, err e
 		return nil, nil, &BudgetError{file, 1, fmt.Errorf("%d bytes are too many for a file of budgets", len(text))}
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	number := 0
+	number, stars, known := 0, 0, map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		number++
 		line = strings.TrimSpace(line)
@@ -60,10 +63,13 @@ func ParseBudgets(file string, text []byte) (core *Budget, ops []OpBudget, err e
 			err = errors.New("the budget of a core is there already")
 		case op == "":
 			core = &budget
-		case slices.ContainsFunc(ops, func(o OpBudget) bool { return o.Op == op }):
+		case known[op]:
 			err = fmt.Errorf("op %s has a budget already", shown.Name(op, 60))
 		default:
-			ops = append(ops, OpBudget{op, number, budget})
+			known[op], ops = true, append(ops, OpBudget{op, number, budget})
+			if stars += strings.Count(op, "*"); stars > maxBudgetStars {
+				err = fmt.Errorf("op %s: a file of budgets has at most %d *", shown.Name(op, 60), maxBudgetStars)
+			}
 		}
 		if err != nil {
 			return nil, nil, &BudgetError{file, number, err}
@@ -107,21 +113,69 @@ func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 		if j.Limit, j.Known = b.Of(r.Spec.UsableBytes()); r.uneven && b.IsShare() {
 			j.Known = false
 		}
-		for i := range r.Devices {
-			for _, p := range r.Devices[i].ProgramsDetail.All() {
-				if !opMatches(b.Op, p.Op) || !r.Only.HasOp(p.Op) {
-					continue
-				}
-				j.Programs++
-				if !j.Known || p.Core <= j.Limit {
-					continue
-				}
-				if j.Over++; j.On == nil || p.Core > j.Worst.Core {
-					j.Worst, j.On = p, &r.Devices[i]
-				}
-			}
-		}
 		out = append(out, j)
 	}
+	naming := newOpIndex(budgets)
+	for i := range r.Devices {
+		for _, p := range r.Devices[i].ProgramsDetail.All() {
+			if !r.Only.HasOp(p.Op) {
+				continue
+			}
+			for _, b := range naming.of(p.Op) {
+				out[b].judge(p, &r.Devices[i])
+			}
+		}
+	}
 	return out
+}
+
+// judge counts a program of the operation.
+func (j *OpJudged) judge(p ProgramDetail, on *Device) {
+	j.Programs++
+	if !j.Known || p.Core <= j.Limit {
+		return
+	}
+	if j.Over++; j.On == nil || p.Core > j.Worst.Core {
+		j.Worst, j.On = p, on
+	}
+}
+
+// An opIndex finds the budgets that name an operation: those without a * by their text.
+type opIndex struct {
+	budgets []OpBudget
+	plain   map[string][]int // positions of budgets by the text of their pattern
+	starred []int
+	known   map[string][]int // by operation
+}
+
+func newOpIndex(budgets []OpBudget) *opIndex {
+	x := &opIndex{budgets: budgets, plain: map[string][]int{}, known: map[string][]int{}}
+	for i, b := range budgets {
+		if strings.Contains(b.Op, "*") {
+			x.starred = append(x.starred, i)
+		} else {
+			x.plain[b.Op] = append(x.plain[b.Op], i)
+		}
+	}
+	return x
+}
+
+// of returns the positions of the budgets that opMatches an operation. Cost: O(len(op) x
+// patterns with a *) for an operation that is new, O(1) for one that is known.
+func (x *opIndex) of(op string) []int {
+	if out, ok := x.known[op]; ok || len(x.budgets) == 0 {
+		return out
+	}
+	out := slices.Clone(x.plain[op])
+	for name := range strings.SplitSeq(op, between) {
+		out = append(out, x.plain[name]...)
+	}
+	for _, i := range x.starred {
+		if opMatches(x.budgets[i].Op, op) {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	x.known[op] = slices.Compact(out)
+	return x.known[op]
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
@@ -214,7 +215,9 @@ func TestParseBudgets(t *testing.T) {
 		"core = 1\ncore = 2": "b.txt:2: the budget of a core is there already", "op a = 1\n\nop a = 2": "b.txt:3: op a has a budget already",
 		"cores = 1": `b.txt:1: want "core = BUDGET" or "op NAME = BUDGET", not "cores = 1"`, "op = 1": "b.txt:1: want", "op  = 1": "b.txt:1: want",
 		"90%": "b.txt:1: want", "core = 101%": "b.txt:1: want bytes", "core = \x1b[2J": `b.txt:1: `, "\xff\xfe": "b.txt:1: want", "op x = ": "b.txt:1: ",
-		strings.Repeat("#", 1<<20+1): "b.txt:1: 1048577 bytes are too many",
+		strings.Repeat("#", 1<<20+1):                                               "b.txt:1: 1048577 bytes are too many",
+		"op a" + strings.Repeat("*", 101) + " = 1":                                 "a file of budgets has at most 100 *",
+		"op " + strings.Repeat("*", 100) + " = 1\n\nop a = 1\nop *b = 1\nop c = 1": "b.txt:4: op *b: a file of budgets has at most 100 *",
 	} {
 		_, _, err := replay.ParseBudgets("b.txt", []byte(text))
 		var bad *replay.BudgetError
@@ -223,6 +226,43 @@ func TestParseBudgets(t *testing.T) {
 		require.NotContains(t, err.Error(), "\x1b")
 		require.LessOrEqual(t, len(err.Error()), 300)
 	}
+}
+
+// TestJudgeFindsBudgets: a budget judges the programs that a Filter with its pattern leaves,
+// in whatever order and however often budgets name them.
+func TestJudgeFindsBudgets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"a", "b", "ab", "a > b", " > ", ">", ""})
+		text := func(label string) string { return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, label), "") }
+		r := &replay.Result{Devices: make([]replay.Device, 2)}
+		var ops []string
+		for i := range r.Devices {
+			r.Devices[i].ProgramsDetail = &replay.Programs{}
+			for range rapid.IntRange(0, 6).Draw(t, "programs") {
+				ops = append(ops, text("op"))
+				r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: ops[len(ops)-1]})
+			}
+		}
+		var terms replay.Terms
+		for range rapid.IntRange(1, 6).Draw(t, "budgets") {
+			pattern := text("pattern")
+			if rapid.Bool().Draw(t, "star") {
+				pattern += "*" + text("end")
+			}
+			terms.Ops = append(terms.Ops, replay.OpBudget{Op: pattern})
+		}
+		for _, j := range r.Judge(terms).Ops {
+			want := 0
+			for _, op := range ops {
+				if (replay.Filter{Op: j.Op}).HasOp(op) {
+					want++
+				}
+			}
+			if j.Op != "" { // a file has none
+				require.EqualValues(t, want, j.Programs, "%q among %q", j.Op, ops)
+			}
+		}
+	})
 }
 
 func FuzzParseBudgets(f *testing.F) {

@@ -54,7 +54,9 @@ func (r *replay) end(e *event.Event) error {
 			return err
 		}
 		r.settle(d)
-		d.compose()
+		if !r.opt.OnePeak {
+			d.compose()
+		}
 		r.keep(d)
 	}
 	return nil
@@ -77,6 +79,7 @@ func (r *replay) finishDevices(out *Result) {
 		}
 	}
 	out.Devices, out.L1 = slices.Grow(out.Devices, rows), slices.Grow(out.L1, rowsL1)
+	var highest *row
 	for d, id := range r.each() {
 		named := d.id
 		if named.OK {
@@ -100,7 +103,13 @@ func (r *replay) finishDevices(out *Result) {
 			last := &out.L1[len(out.L1)-1]
 			last.ID = named
 			r.finishExecuted(d, id, last)
+			if d.on.Peak != nil && (highest == nil || d.best() > highest.best()) {
+				highest = d
+			}
 		}
+	}
+	if highest != nil {
+		highest.compose()
 	}
 }
 

@@ -35,6 +35,7 @@ type buffer struct {
 	unsized     bool
 	earlier     bool // from before the source: no total of allocations has it
 	synthesised bool // the source placed it
+	leaked      bool // it was not freed, and leaks has counted it
 	hash        sum128
 	count       int64 // of events before it
 }
@@ -233,13 +234,12 @@ func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRu
 
 // leaks lists what was not freed on any device.
 func (r *replay) leaks() (out Live, err error) {
-	seen := map[*buffer]bool{}
 	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
 	for _, d := range r.sorted() {
 		for _, b := range d.live.all() {
-			if !b.earlier && !seen[b] && (!r.ofRuns() || !ids[b.id]) {
-				seen[b], ids[b.id] = true, true
+			if !b.earlier && !b.leaked && (!r.ofRuns() || !ids[b.id]) {
+				b.leaked, ids[b.id] = true, true
 				all = append(all, b)
 			}
 		}

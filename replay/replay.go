@@ -34,6 +34,10 @@ type Options struct {
 	Moments int
 	// Groups asks for L1Peak.Groups.
 	Groups bool
+	// OnePeak leaves out the composition of all peaks but the highest one, the first of equals:
+	// L1Peak.Kinds, Shared, Residents, Groups, WithKernels, Top and Largest. A composition costs
+	// the residents of a core, for each device that differs from the others.
+	OnePeak bool
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
 	// counter, or that line of a log.
 	GroupsAt event.Opt[uint64]

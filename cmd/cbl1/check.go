@@ -35,8 +35,7 @@ func newCheck(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in.refused = out.refuse
-			in.narrow(only.filter())
+			in.refused, in.replay.Only, in.replay.OnePeak = out.refuse, only.filter(), terms.Budget == nil
 			all := verdicts{printer: out}
 			return all.end(in.each(args, func(r *replay.Result) error {
 				j := r.Judge(terms)

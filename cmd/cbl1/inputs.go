@@ -24,7 +24,6 @@ type inputs struct {
 	opt      capture.Options // of reading
 	replay   replay.Options  // of what is made of it
 
-	known      known       // of a filter
 	unreadable bool        // an input was
 	refused    func(error) // is told why; may be nil
 	open       []*database // to be shut
@@ -71,15 +70,12 @@ func checkInputs(args []string) error {
 	return nil
 }
 
-// narrow narrows what is made of inputs. One of them has to know what the filter names.
-func (in *inputs) narrow(f replay.Filter) { in.replay.Only, in.known = f, newKnown(f) }
-
 // each replays all inputs in order and calls do with each of them, at its end. Those
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	defer in.shut()
-	all := newCrew(in, in.known.holding(do))
+	all := newCrew(in, do)
 	defer close(all.stop)
 	for _, arg := range args {
 		if err := in.replayAll(arg, all); err != nil {
@@ -90,12 +86,9 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 		return err
 	}
 	if in.unreadable {
-		if err := in.known.release(do); err != nil {
-			return err
-		}
 		return errUnreadable
 	}
-	return in.known.unknown()
+	return nil
 }
 
 // replayAll replays the inputs that an argument names.

@@ -24,7 +24,7 @@ func newPeak(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.narrow(only.filter())
+			in.replay.Only, in.replay.OnePeak = only.filter(), out.forPeople()
 			return in.each(args, func(r *replay.Result) error { return out.print(report.Peak(r)) })
 		},
 	}

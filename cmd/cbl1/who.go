@@ -56,7 +56,7 @@ func (w *who) run(input, address string) error {
 		return err
 	}
 	q := report.Question{Question: replay.Question{Address: addr, At: at}, Filter: w.only.filter()}
-	w.known, w.replay.Ask = newKnown(q.Filter), &q.Question
+	w.replay.Ask = &q.Question
 	anything := false
 	err = w.each([]string{input}, func(r *replay.Result) error {
 		if w.ended(r) {

@@ -45,6 +45,7 @@ func Logs() []Input {
 		{"meshes", maxDevices / 8, []Aim{{maxDevices / 2, 1, 0}}, logOf(meshes), Budget{24_000_000, 40 * mib}},
 		{"devices", maxDevices, []Aim{{maxDevices, 1, 0}}, logOf(devices), Budget{105_000_000, 96 * mib}},
 		{"diverged", 3_000, []Aim{{Size: 10_000}}, logOf(diverged), Budget{65_000_000, 64 * mib}},
+		{"parted", 1_500, []Aim{{Size: 3_000}}, logOf(parted), Budget{36_000_000, 16 * mib}},
 		{"names", 750, []Aim{{3_000, 0, 64 * mib}}, logOf(names), Budget{5_500_000, 64 * mib}},
 		{"day", 20_000, []Aim{{300_000, 10, 32 * mib}}, logOf(day), Budget{150_000_000, 32 * mib}},
 		{"frees", 90_000, []Aim{{350_000, 5, 0}}, logOf(frees), Budget{135_000_000, 80 * mib}},
@@ -145,6 +146,17 @@ func diverged(t *text, n int) {
 		t.line(`{"event":"program","program":%d,"cbs":[{"cores":"[0-0 - 7-7]","size":%d}]}`, i, 32+32*(i%(1<<14)))
 		t.line(`{"event":"enqueue","program":%d,"devices":[%d]}`, i, i)
 		t.line(`{"event":"allocate","buffer":%d,"kind":"l1","devices":[%d],"parts":[{"address":%d,"size":64,"cores":"[0-0 - 7-7]"}]}`, i, i, 1_400_000-64*(i%1024))
+	}
+}
+
+// parted has buffers on many devices, and then a program on one device after the other.
+func parted(t *text, n int) {
+	const devices = 200
+	t.mesh(devices)
+	t.program()
+	t.buffers(n)
+	for i := range devices {
+		t.line(`{"event":"enqueue","program":1,"devices":[%d]}`, i)
 	}
 }
 
