@@ -25,11 +25,23 @@ func (w *walk) slice() {
 }
 
 // endSlice takes in that the nodes from start to before next are all of an operation.
-// Functions that did not end end with it, and nothing in it leads out of it.
 func (w *walk) endSlice(start, next uint64) error {
 	if next == start {
 		return nil
 	}
+	if err := w.endGraph(next); err != nil {
+		return err
+	}
+	w.began, w.border = start, next
+	if w.past != nil {
+		w.past.spans = append(w.past.spans, span{start, next - 1})
+	}
+	return nil
+}
+
+// endGraph ends a graph of several: functions that did not end end with it, and nothing in it
+// leads out of it.
+func (w *walk) endGraph(next uint64) error {
 	w.tellEarlier(&node{})
 	for w.functions.depth() > 0 {
 		w.notes.add(noteUnfinished, wholeFile, w.functions.inner().name)
@@ -42,10 +54,8 @@ func (w *walk) endSlice(start, next uint64) error {
 		w.tellOperation(event.KindOpEnd, next-1, "")
 	}
 	clear(w.buffers.tensors)
-	w.began, w.border = start, next
 	if w.past != nil {
 		clear(w.past.tensors)
-		w.past.spans = append(w.past.spans, span{start, next - 1})
 	}
 	return nil
 }
@@ -118,6 +128,11 @@ func (w *walk) cross() {
 // lookBetween finds the ends of buffers that no node frees, for another reading, and the ids
 // of which the database does not say what lived when operations ended.
 func (w *walk) lookBetween() {
+	if len(w.past.windows) > 1 {
+		if ends := w.past.gone(w.known); len(ends) > 0 {
+			w.known.ends, w.known.untimely = ends, true
+		}
+	}
 	if !w.sliced {
 		return
 	}
@@ -249,17 +264,20 @@ func (p *past) goneBy(start uint64) uint64 {
 // operations ended, not before the slice of the free.
 func (p *past) since(known *learnt, f lostFree) uint64 {
 	if !p.speaks(known, f.named) {
-		return f.after
+		return max(f.after, p.origin(f.at))
 	}
 	i, _ := slices.BinarySearchFunc(p.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
 	return max(f.after, p.spans[max(i-1, 0)].start)
 }
 
-// listings returns where the buffers of an id are listed, ascending: in a database when
-// each operation ends.
-func (p *past) listings(id device.ID) []uint64 {
+// listings returns where the buffers of an id are listed in a window, ascending: in a database
+// when each operation ends.
+func (p *past) listings(id device.ID, window uint64) []uint64 {
 	if !p.sliced {
-		return p.lists.operations(p.lists.devices[id])
+		all := p.lists.operations(p.lists.devices[id])
+		from, _ := slices.BinarySearch(all, window)
+		to, _ := slices.BinarySearch(all, p.border(window))
+		return all[from:to]
 	}
 	for _, s := range p.spans[len(p.starts):] {
 		p.starts = append(p.starts, s.start)

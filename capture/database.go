@@ -295,12 +295,16 @@ func (p *part) slice(operation uint64) (i int, ok bool) {
 }
 
 // Counter returns the counter of a node of a database among all nodes of the capture, as
-// Options.At takes it: that of the node with a counter in the graph of an operation. Errors
+// Options.At takes it: that of the node with a counter in the graph of an operation. Of joined
+// windows it is that of the node with a counter in a window, which are numbered from 1. Errors
 // are *event.InputError. It counts the nodes before it.
 func (in Input) Counter(operation, node uint64) (uint64, error) {
+	if in.windows != nil {
+		return in.inWindow(operation, node)
+	}
 	p := in.part
 	if p == nil {
-		return 0, &event.InputError{File: in.Path, Node: -1, Reason: "has no nodes of an operation, as a report database does: name a node by its counter alone"}
+		return 0, &event.InputError{File: in.Path, Node: -1, Reason: "has no nodes of an operation, as a report database does, and no windows: name a node by its counter alone"}
 	}
 	i, ok := p.slice(operation)
 	if !ok {

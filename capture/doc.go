@@ -9,7 +9,7 @@
 // regular file. An [Input] is
 // one file, and [Input.Events] tells what happens in it. [Databases] makes Inputs of a report
 // database, whose rows ([Row]) somebody else fetches: [Tables] is all that is asked of a driver,
-// and [Input.Counter] finds a node of an operation. [NewReader] makes a [Reader] of
+// and [Input.Counter] finds a node of an operation. [Join] makes one Input of the windows of a run. [NewReader] makes a [Reader] of
 // whatever else can be read, like standard input, and [Reader.Events] does the same.
 // [Options] say what a capture cannot.
 //

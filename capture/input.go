@@ -20,7 +20,8 @@ type Input struct {
 	Path string
 	Rank event.Opt[uint64] // of the host process, from a name like graph_capture_0_of_4.json or from a database
 
-	part *part // of a database; nil if it is a file
+	part    *part   // of a database; nil if it is a file
+	windows []Input // of one run, in their order; nil if it is one file
 }
 
 // Inputs returns the captures that path names: the file itself, or those in the
@@ -203,6 +204,9 @@ func (in Input) open() (*Reader, error) {
 	if in.part != nil {
 		return &Reader{file: in.Path, part: in.part}, nil
 	}
+	if in.windows != nil {
+		return &Reader{file: in.Path, windows: &windows{inputs: in.windows}, object: true}, nil
+	}
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fileError(in.Path, err)
@@ -228,13 +232,22 @@ func unchanged(before, after fs.FileInfo) bool {
 	return os.SameFile(before, after) && after.Size() == before.Size() && after.ModTime().Equal(before.ModTime())
 }
 
-// sameAs refuses, and closes, a file that is not the one that was read before.
-func (r *Reader) sameAs(before fs.FileInfo) error {
-	if r.part != nil || r.regular != nil && unchanged(before, r.regular) {
+// sameAs refuses, and closes, a file that is not the one that was read before. Windows are compared
+// as they are opened.
+func (r *Reader) sameAs(before *Reader) error {
+	if r.windows != nil {
+		r.windows.stats = before.windows.stats
+		return nil
+	}
+	if r.part != nil || r.regular != nil && unchanged(before.regular, r.regular) {
 		return nil
 	}
 	_ = r.shut() // nothing was read from it
-	return &event.InputError{File: r.file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
+	return errChanged(r.file)
+}
+
+func errChanged(file string) error {
+	return &event.InputError{File: file, Node: -1, Reason: "file " + event.ErrChanged.Error(), Err: event.ErrChanged}
 }
 
 // fileError wraps an error of the operating system, whose text repeats the path.

@@ -17,6 +17,7 @@ import (
 type listedBuffer struct {
 	begins  bool
 	at      uint64 // counter of the operation's function_start
+	window  uint64 // of the first node of its window
 	named   device.ID
 	kind    device.Kind
 	address uint64
@@ -95,7 +96,7 @@ func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
 // is listed there. Writers sort the operations as texts, so those with as many digits
 // follow each other in order: a buffer is a few spans of them.
 type lists struct {
-	first   event.Opt[uint64] // operation with a list, be it empty
+	first   map[uint64]uint64 // operation with a list, be it empty, by window
 	at      [21][]uint64      // operations with a list, by digits, in their order there
 	places  map[listedPlace]*listedSpans
 	devices map[device.ID]*listedSpans // with any buffer
@@ -106,6 +107,7 @@ type listedPlace struct {
 	named   device.ID
 	address uint64
 	kind    device.Kind
+	window  uint64
 }
 
 // listedSpans are spans of lists.at, both ends included.
@@ -117,13 +119,15 @@ type listedSpans struct {
 // add takes in one row.
 func (l *lists) add(row listedBuffer) {
 	if l.places == nil {
-		l.places, l.devices = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}
+		l.places, l.devices, l.first = map[listedPlace]*listedSpans{}, map[device.ID]*listedSpans{}, map[uint64]uint64{}
 	}
 	if row.begins {
-		l.first = event.Some(min(row.at, l.first.Or(row.at)))
+		if first, ok := l.first[row.window]; !ok || row.at < first {
+			l.first[row.window] = row.at
+		}
 		return
 	}
-	digits := len(strconv.FormatUint(row.at, 10))
+	digits := len(strconv.FormatUint(row.at-row.window, 10)) // as its writer has it
 	n := len(l.at[digits])
 	if n == 0 || l.at[digits][n-1] != row.at {
 		l.at[digits] = append(l.at[digits], row.at)
@@ -136,7 +140,7 @@ func (l *lists) add(row listedBuffer) {
 	if !row.kind.InL1() || row.kind < device.KindL1 || row.address == 0 {
 		return
 	}
-	place := listedPlace{row.named, row.address, row.kind}
+	place := listedPlace{row.named, row.address, row.kind, row.window}
 	if l.places[place] == nil {
 		l.places[place] = &listedSpans{perCore: row.perCore}
 	}
@@ -174,14 +178,19 @@ func (p *past) fromLists(known *learnt) (out []resident) {
 		places = append(places, place)
 	}
 	slices.SortFunc(places, func(a, b listedPlace) int {
-		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind), cmp.Compare(a.window, b.window))
 	})
-	devices := map[device.ID][]uint64{}
+	type list struct {
+		id     device.ID
+		window uint64
+	}
+	devices := map[list][]uint64{}
 	for _, place := range places {
-		if devices[place.named] == nil {
-			devices[place.named] = p.listings(place.named)
+		of := list{place.named, place.window}
+		if devices[of] == nil {
+			devices[of] = p.listings(of.id, of.window)
 		}
-		out = append(out, p.fromPlace(known, place, devices[place.named])...)
+		out = append(out, p.fromPlace(known, place, devices[of])...)
 	}
 	return out
 }
@@ -215,8 +224,8 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 		}
 		end(at)
 		since := at
-		if p.lists.first == event.Some(at) && p.freed(known, place.named, place.address, 0) >= at {
-			since = 0
+		if p.lists.first[place.window] == at && p.freed(known, place.named, place.address, place.window) >= at {
+			since = place.window
 		}
 		now = &resident{
 			named: place.named, kind: place.kind, address: place.address, perCore: event.Some(spans.perCore), since: since,
@@ -226,7 +235,7 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 	if next < len(all) {
 		end(p.goneBy(all[next]))
 	}
-	end(forever)
+	end(p.border(place.window))
 	return out
 }
 

@@ -18,7 +18,7 @@ import (
 // operations: that of texts is the one of writers.
 func TestListsAreSpans(t *testing.T) {
 	var l lists
-	place := listedPlace{device.ID(0), 4096, device.KindL1}
+	place := listedPlace{named: 0, address: 4096, kind: device.KindL1}
 	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
 		l.add(listedBuffer{at: at, begins: true})
 		l.add(listedBuffer{at: at, kind: device.KindDRAM})
@@ -30,7 +30,7 @@ func TestListsAreSpans(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3, 10, 11, 12, 100, 101}, l.operations(l.devices[0]))
 	spans := l.places[place].spans
 	require.Equal(t, [][][2]int{{{2, 2}}, {{0, 2}}, {{0, 0}}}, [][][2]int{spans[1], spans[2], spans[3]})
-	require.EqualValues(t, 1, l.first.V)
+	require.Equal(t, map[uint64]uint64{0: 1}, l.first)
 
 	p := newPast()
 	p.lists = l

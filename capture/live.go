@@ -88,6 +88,8 @@ type buffers struct {
 	loose  map[addressKey][]*buffer                  // of allocations that name no node
 
 	sliced  bool              // a free may name a buffer node of another slice, or none
+	joined  bool              // the same of windows
+	began   uint64            // first node of the window at hand
 	made    counters          // buffer nodes that an allocation named
 	waiting *buffer           // a sharded buffer of which the next tensor tells the cores
 	tensors map[uint64]uint64 // tensors to come -> the buffer node that names them
@@ -140,7 +142,7 @@ func (l *buffers) add(b *buffer) {
 		l.made.add(b.node.V)
 		l.byNode[b.node.V] = append(l.byNode[b.node.V], b)
 	}
-	if !b.node.OK || l.sliced {
+	if !b.node.OK || l.sliced || l.joined {
 		l.loose[b.key()] = append(l.loose[b.key()], b)
 	}
 }
@@ -152,7 +154,7 @@ func (l *buffers) remove(b *buffer) {
 	if b.node.OK {
 		removeFrom(l.byNode, b.node.V, b)
 	}
-	if !b.node.OK || l.sliced {
+	if !b.node.OK || l.sliced || l.joined {
 		removeFrom(l.loose, b.key(), b)
 	}
 }
@@ -213,6 +215,11 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	}
 	if len(n.Connections) == 0 || l.sliced && len(list) == 0 {
 		list = l.byAddress(n, id)
+	} else if len(list) == 0 && !l.freed(n) {
+		list = l.earlierWindows(l.byAddress(n, id))
+	}
+	if l.joined {
+		list = slices.DeleteFunc(slices.Clone(list), func(b *buffer) bool { return b.at < l.began && b.differs(n) })
 	}
 	for _, b := range slices.Backward(list) {
 		if b.named == id {
@@ -251,14 +258,34 @@ func (l *buffers) byAddress(n *node, id device.ID) (list []*buffer) {
 	return list
 }
 
-// of returns the buffers of a database that may be those of a tensor, whose buffer node is in
-// another slice.
+// of returns the buffers that may be those of a tensor, whose buffer node is in another slice or
+// window.
 func (l *buffers) of(n *node) []*buffer {
 	kind, ok := bufferKind(n)
-	if !l.sliced || !ok || n.Address.V == 0 {
+	if !ok || n.Address.V == 0 {
 		return nil
 	}
-	return l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
+	list := l.loose[addressKey{idOf(n.DeviceID), n.Address.V, kind}]
+	if !l.sliced {
+		list = l.earlierWindows(list)
+	}
+	return list
+}
+
+// earlierWindows returns those that were allocated before the window at hand.
+func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
+	for _, b := range list {
+		if b.at < l.began {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// differs reports whether a free is of a buffer of another size: one that took the place
+// between two windows.
+func (b *buffer) differs(n *node) bool {
+	return n.Size.V != 0 && n.Size.V != b.size || n.MaxSizePerBank.OK && b.perCore.OK && n.MaxSizePerBank != b.perCore
 }
 
 // bufferEvent takes in an allocation or free of a buffer. Runs on its units are

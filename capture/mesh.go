@@ -34,6 +34,8 @@ type learnt struct {
 	ends map[uint64]uint64
 	mute map[device.ID]bool
 
+	listed map[uint64]bool // windows that list buffers, by their first nodes
+
 	// late says that something came too late for this reading: had it been known, other
 	// events would have been told.
 	late bool
@@ -48,7 +50,7 @@ func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
-		hybrid: map[device.ID]bool{},
+		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{},
 	}
 }
 

@@ -28,7 +28,11 @@ type resident struct {
 }
 
 // A life is when an allocation of the capture lived: up to, not at, its end.
-type life struct{ from, to uint64 }
+type life struct {
+	from, to uint64
+	kind     device.Kind
+	perCore  event.Opt[uint64]
+}
 
 // A lostFree is the free of a buffer in L1 that the capture did not allocate.
 type lostFree struct {
@@ -73,6 +77,7 @@ type past struct {
 	blind    []uint64           // frees of a database of L1 buffers that no address or node tells
 	listable bool               // there may be lists, so each life of an address counts for itself
 	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
+	windows  []uint64           // first nodes of the windows of a run; empty: it is one file
 }
 
 func newPast() *past {
@@ -105,7 +110,7 @@ func (p *past) allocated(b *buffer) *life {
 			return l
 		}
 	}
-	l := &life{b.at, forever}
+	l := &life{b.at, forever, b.kind, b.perCore}
 	of[b.named] = append(of[b.named], l)
 	return l
 }
@@ -156,7 +161,9 @@ func (p *past) lost(n *node, known *learnt) {
 	}
 	for list := range sharing(known, p.lives[f.address], f.named) {
 		for _, l := range list {
-			f.after = max(f.after, min(l.to, f.at))
+			if l.from >= p.origin(f.at) { // else it was of another size
+				f.after = max(f.after, min(l.to, f.at))
+			}
 		}
 	}
 	for list := range sharing(known, p.frees[f.address], f.named) {
@@ -263,7 +270,7 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
 	})
 	for _, c := range clues {
-		if p.speaks(known, c.named) { // of all that lived when an operation ended
+		if p.speaks(known, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
@@ -277,18 +284,15 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 			out = append(out, r)
 		}
 	}
-	return p.fromFrees(known, out), seen
+	return p.across(p.fromFrees(known, out)), seen
 }
 
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
 // that nothing about the clue is hidden.
 func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
-	r = resident{named: c.named, kind: c.kind, address: c.address, until: forever}
-	first := uint64(forever) // that a buffer of the capture lay there
-	for list := range sharing(known, p.lives[c.address], c.named) {
-		first = min(first, list[0].from)
-	}
-	if c.address != 0 && first <= c.tensor {
+	origin := p.origin(c.at())
+	r = resident{named: c.named, kind: c.kind, address: c.address, since: origin, until: p.border(origin)}
+	if c.address != 0 && p.firstLife(known, c.named, c.address, origin) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture
 	}
 	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
@@ -297,10 +301,7 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 	if r.address == 0 {
 		return resident{}, false
 	}
-	r.until = min(r.until, p.freed(known, c.named, r.address, 0))
-	for list := range sharing(known, p.lives[r.address], c.named) {
-		r.until = min(r.until, list[0].from)
-	}
+	r.until = min(r.until, p.freed(known, c.named, r.address, origin), p.firstLife(known, c.named, r.address, origin))
 	if n := uint64(c.cores.Len()); n > 0 {
 		r.cores = event.Some(c.cores)
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
@@ -308,6 +309,23 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 		}
 	}
 	return r, true
+}
+
+// at returns a node of the clue.
+func (c *clue) at() uint64 { return max(c.tensor, c.node.V) }
+
+// firstLife returns from when on a buffer of the capture lay at an address first, in the window that
+// begins at a node.
+func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) uint64 {
+	first := uint64(forever)
+	for list := range sharing(known, p.lives[address], id) {
+		for _, l := range list {
+			if l.to > origin {
+				first = min(first, max(l.from, origin))
+			}
+		}
+	}
+	return first
 }
 
 // fromFrees adds what is freed with an address and is not among the residents: it lay

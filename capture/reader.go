@@ -39,13 +39,15 @@ type Reader struct {
 	object bool               // the input is a report around a graph
 
 	part  *part                          // of a database, read instead of src; nil if it is a file
-	ended func(start, next uint64) error // takes the end of a slice of a database: its first node, and that of the next one
+	ended func(start, next uint64) error // takes the end of a slice or window: its first node, and that of the next one
+
+	windows *windows // of one run, read instead of src; nil if it is one file
 
 	log   func(iter.Seq2[*event.Event, error]) error // takes what is told if that is events already; nil = refuse it
 	yield func(*node) bool
 	count int64 // nodes yielded of the array at hand
 
-	before shifted // of a slice
+	before shifted // of a slice or window
 }
 
 // NewReader returns a Reader of the capture in r: JSON in any dialect, plain or
@@ -87,6 +89,9 @@ func (r *Reader) run() error {
 	r.used = true
 	if r.part != nil {
 		return r.slices()
+	}
+	if r.windows != nil {
+		return r.join()
 	}
 	plain := packed.Open(r.src)
 	defer plain.Close()
@@ -169,7 +174,7 @@ func (r *Reader) document(plain *packed.Input) error {
 }
 
 // rereads reports whether the input can be read again.
-func (r *Reader) rereads() bool { return r.regular != nil || r.part != nil }
+func (r *Reader) rereads() bool { return r.regular != nil || r.part != nil || r.windows != nil }
 
 // graph reads an array of nodes.
 func (r *Reader) graph(s *jsonscan.Scanner, file string) error { return r.array(s, newDecoder(file)) }

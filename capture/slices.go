@@ -11,7 +11,8 @@ import (
 )
 
 // shifted is what came before a slice of a database, and what a node of the slice needs of it.
-// The counters of each slice begin at 0; all slices together are counted as one capture.
+// The counters of each slice begin at 0; all slices together are counted as one capture. The
+// windows of one run are counted so too.
 type shifted struct {
 	nodes        uint64
 	bytes, lines int64
@@ -100,10 +101,24 @@ func (r *Reader) slice(s *jsonscan.Scanner, row int64, array func() error) error
 // node of another slice stands as the number that it had before the graph was cut: of a
 // buffer, one that does not lead back to a buffer node of the same slice is no connection.
 func (r *Reader) shift(n *node) {
-	if r.part == nil {
+	b := &r.before
+	if r.part != nil {
+		b.take(n)
+	}
+	if b.nodes == 0 && b.bytes == 0 {
 		return
 	}
-	b := &r.before
+	for i, c := range n.Connections {
+		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
+	}
+	n.Counter += b.nodes
+	n.Pos.Node += int64(b.nodes)
+	n.Pos.Offset += b.bytes
+	n.Pos.Line += b.lines
+}
+
+// take looks at a node of a slice, with its counter there.
+func (b *shifted) take(n *node) {
 	switch n.Type {
 	case typeBuffer:
 		b.buffers[n.Counter] = true
@@ -113,13 +128,6 @@ func (r *Reader) shift(n *node) {
 		b.errors++
 	}
 	b.ids = b.ids || n.DeviceID.OK
-	for i, c := range n.Connections {
-		n.Connections[i] = b.nodes + min(c, math.MaxInt64)
-	}
-	n.Counter += b.nodes
-	n.Pos.Node += int64(b.nodes)
-	n.Pos.Offset += b.bytes
-	n.Pos.Line += b.lines
 }
 
 // devices reads the table of devices, which comes before all nodes.

@@ -67,7 +67,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return errStop
 	}
 	known := newLearnt()
-	known.mute = first.known.mute
+	known.mute, known.listed = first.known.mute, first.known.listed
 	if first.known.stale() {
 		known = first.known
 		known.late, known.untimely = false, false
@@ -98,7 +98,7 @@ func (in Input) walkAgain(r *Reader, opt Options, known *learnt) (*walk, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := again.sameAs(r.regular); err != nil {
+	if err := again.sameAs(r); err != nil {
 		return nil, err
 	}
 	w := newWalk(again, opt, known, in.Rank)
@@ -178,6 +178,7 @@ type walk struct {
 	began, border uint64             // first nodes of the last slice, and of the next one
 	leaving       guests             // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
+	placeless     bool               // a buffer without an address may live on behind a window
 	out           []event.Event      // not yet yielded; its memory is used again
 	starting      []event.Event      // room for those of start
 }
@@ -211,6 +212,9 @@ func (w *walk) run(yield func(*event.Event, error) bool) error {
 	w.reader.listed = w.lists()
 	if w.reader.part != nil {
 		w.slice()
+	}
+	if w.reader.windows != nil {
+		w.window()
 	}
 	for n, err := range w.reader.nodes() {
 		if err != nil {
@@ -498,7 +502,7 @@ func (w *walk) finish() error {
 	if !rank.OK {
 		rank = w.rank
 	}
-	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank}
+	last := event.Event{Kind: event.KindEnd, Node: end, Nodes: w.nodes, Rank: rank, Windows: w.reader.windows.list()}
 	last.Spec, last.From = w.specs.of(event.NoDevice)
 	if all := w.units.sorted(); len(all) > 0 {
 		first := w.declaration(all[0].id)
@@ -561,7 +565,12 @@ func (w *walk) compareEnd() {
 func (w *walk) lists() func(listedBuffer) {
 	switch {
 	case w.past != nil:
-		return w.past.lists.add
+		return func(row listedBuffer) {
+			if row.begins {
+				w.known.listed[row.window] = true
+			}
+			w.past.lists.add(row)
+		}
 	case w.again:
 		return nil
 	}

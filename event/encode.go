@@ -73,6 +73,7 @@ func (l *line) seen(e *Event) {
 	case KindEnd:
 		l.count("nodes", e.Nodes)
 		l.optNumber("rank", e.Rank)
+		l.windows(e.Windows)
 		if e.Spec != (l1.Spec{}) {
 			l.spec(e.Spec)
 		}
@@ -335,6 +336,20 @@ func (l *line) workloads(name string, all [][]program.ID) {
 		default:
 			listIDs(l, "", of)
 		}
+	}
+	l.end(']')
+}
+
+func (l *line) windows(all []Window) {
+	if len(all) == 0 {
+		return
+	}
+	l.open("windows", '[')
+	for _, one := range all {
+		l.open("", '{')
+		l.text("file", one.File)
+		l.number("first", one.First)
+		l.end('}')
 	}
 	l.end(']')
 }

@@ -75,6 +75,9 @@ func seen(o jsonobject.Object, e *Event) {
 		e.Nodes = int64(size(o, "nodes"))
 		e.Rank = number(o, "rank", jsonobject.MaxWhole)
 		e.From = from(o)
+		for in := range o.Objects("windows") {
+			e.Windows = append(e.Windows, Window{text(in, "file"), in.Need("first", jsonobject.MaxWhole)})
+		}
 		if o.Has("spec") {
 			e.Spec = needSpec(o)
 		}

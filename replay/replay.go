@@ -248,7 +248,7 @@ func (r *replay) source(e *event.Event) error {
 		r.result.Upstream = e.Upstream
 	case event.KindEnd:
 		r.ended = true
-		r.result.Nodes, r.result.Rank = e.Nodes, e.Rank
+		r.result.Nodes, r.result.Rank, r.result.Windows = e.Nodes, e.Rank, slices.Clone(e.Windows)
 		r.result.Spec = Spec{Spec: e.Spec, ArchFrom: e.From.Arch, BaseFrom: e.From.Base, SmallFrom: smallFrom(e)}
 	}
 	return nil

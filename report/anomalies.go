@@ -54,6 +54,8 @@ func graveWords() []words {
 		{replay.CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
 			"devices of which the database does not list the buffers that lived when each operation ended",
 			"frees between operations do not show: L1 buffers may be gone that are counted; read the JSON of the run"},
+		{replay.CodeWindowGap, "window does not list the L1 buffers that lived in it", "windows do not list the L1 buffers that lived in them",
+			"L1 buffers that came or went between windows are not known, and only those count that a window shows; record windows with detailed buffers"},
 		{replay.CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
 			"what they placed is not shown, as of one that failed; read the JSON of the run"},
 		{replay.CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",

@@ -92,7 +92,7 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
 		return place{p.First, p.T}.inside(r)
 	}
-	return nodeWord(r) + "s " + nodeRange(p)
+	return nodeWord(r) + "s " + nodeRange(r, p)
 }
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.

@@ -76,6 +76,10 @@ func compareFields(t *testing.T, path string, typ reflect.Type, schema, root obj
 				name = strings.TrimSuffix(name, ",omitempty")
 				optional = append(optional, name)
 			}
+			if field.Type == reflect.TypeFor[[]jsonWindow]() { // of runs that were recorded in several files
+				name = strings.TrimSuffix(name, ",omitempty")
+				optional = append(optional, name)
+			}
 			require.NotEmpty(t, name, "%s: field %s has no name", path, field.Name)
 			require.NotContains(t, name, ",", "fields are always there")
 			names = append(names, name)

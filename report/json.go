@@ -93,6 +93,7 @@ type jsonReport struct {
 	Rank      *uint64               `json:"rank"`
 	Only      *jsonOnly             `json:"only"`
 	Nodes     int64                 `json:"nodes"`
+	Windows   []jsonWindow          `json:"windows,omitempty"`
 	Addresses replay.Addresses      `json:"addresses"`
 	Layout    *jsonLayout           `json:"layout"`
 	Basis     jsonBasis             `json:"basis"`
@@ -106,6 +107,19 @@ type jsonReport struct {
 	Earlier   jsonEarlier           `json:"earlier_buffers"`
 	L1        []jsonL1              `json:"l1"`
 	Devices   map[string]jsonDevice `json:"devices"`
+}
+
+// A jsonWindow is one file of a run that was recorded in several.
+type jsonWindow struct {
+	File  string `json:"file"`
+	First uint64 `json:"first_node"`
+}
+
+func newWindows(r *replay.Result) (all []jsonWindow) {
+	for _, w := range r.Windows {
+		all = append(all, jsonWindow(w))
+	}
+	return all
 }
 
 type jsonLayout struct {
@@ -236,7 +250,7 @@ type jsonGroup struct {
 // newReport returns all but the devices.
 func newReport(r *replay.Result) jsonReport {
 	out := jsonReport{
-		Schema: Schema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Addresses: r.Addresses,
+		Schema: Schema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Addresses: r.Addresses,
 		Basis:     newBasis(r),
 		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
 		Upstream: jsonUpstream{

@@ -21,6 +21,7 @@ type jsonCheck struct {
 	Rank     *uint64        `json:"rank"`
 	Only     *jsonOnly      `json:"only"`
 	Nodes    int64          `json:"nodes"`
+	Windows  []jsonWindow   `json:"windows,omitempty"`
 	Answer   replay.Answer  `json:"answer"`
 	Untold   []jsonUntold   `json:"untold"`
 	Aborted  *jsonAborted   `json:"aborted"`
@@ -119,7 +120,7 @@ func newCheckDocument(c check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
-		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Answer: c.Answer,
+		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Answer: c.Answer,
 		Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
 		Basis: newL1Basis(r, r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}

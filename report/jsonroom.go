@@ -17,6 +17,7 @@ type jsonRooms struct {
 	File      string           `json:"file"`
 	Rank      *uint64          `json:"rank"`
 	Nodes     int64            `json:"nodes"`
+	Windows   []jsonWindow     `json:"windows,omitempty"`
 	Answer    replay.Answer    `json:"answer"`
 	Untold    []jsonUntold     `json:"untold"`
 	Accepted  []jsonUntold     `json:"accepted"`
@@ -71,7 +72,7 @@ type jsonTightRun struct {
 func newRoomDocument(m room) jsonRooms {
 	r, rooms := m.result, m.rooms()
 	out := jsonRooms{
-		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Answer: m.Answer, Untold: newReasons(r, m.Untold),
+		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: newWindows(r), Answer: m.Answer, Untold: newReasons(r, m.Untold),
 		Accepted: newReasons(r, m.Accepted), Basis: newL1Basis(r, r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
 		TightMore: rooms.TightMore,
 	}

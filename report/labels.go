@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
@@ -51,10 +52,21 @@ func (p place) text(r *replay.Result) string {
 // inside names it where it stands in brackets: "event 8, t 1210".
 func (p place) inside(r *replay.Result) string {
 	text := fmt.Sprintf("%s %d", nodeWord(r), p.at)
+	if i, node := r.Window(p.at); i >= 0 {
+		text = fmt.Sprintf("node %d of %s", node, shown.End(filepath.Base(r.Windows[i].File), 40))
+	}
 	if p.t != "" {
 		text += ", t " + p.t
 	}
 	return text
+}
+
+// number names a node in a table: "12", or "2:12" of the second window.
+func number(r *replay.Result, at uint64) string {
+	if i, node := r.Window(at); i >= 0 {
+		return fmt.Sprintf("%d:%d", i+1, node)
+	}
+	return fmt.Sprint(at)
 }
 
 func nodeWord(r *replay.Result) string {
@@ -69,7 +81,11 @@ func length(r *replay.Result) string {
 	if r.Log {
 		return shown.Plural(r.Nodes, "event")
 	}
-	return shown.Plural(r.Nodes, "node")
+	text := shown.Plural(r.Nodes, "node")
+	if n := len(r.Windows); n > 0 {
+		text += " in " + shown.Plural(n, "window")
+	}
+	return text
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {

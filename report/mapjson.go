@@ -18,6 +18,7 @@ type jsonMap struct {
 	Rank    *uint64         `json:"rank"`
 	Only    *jsonOnly       `json:"only"`
 	Nodes   int64           `json:"nodes"`
+	Windows []jsonWindow    `json:"windows,omitempty"`
 	At      *uint64         `json:"at"`
 	Basis   jsonL1Basis     `json:"basis"`
 	Untold  []jsonUntold    `json:"untold"`
@@ -87,7 +88,7 @@ type jsonMapClash struct {
 // describes it.
 func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 	out := jsonMap{
-		Schema: MapSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, At: optional(at), Basis: newL1Basis(r, r.Spec),
+		Schema: MapSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), At: optional(at), Basis: newL1Basis(r, r.Spec),
 		Untold: newUntold(r), Devices: []jsonMapDevice{},
 	}
 	for i := range r.L1 {

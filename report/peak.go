@@ -250,6 +250,7 @@ type jsonPeak struct {
 	Rank     *uint64          `json:"rank"`
 	Only     *jsonOnly        `json:"only"`
 	Nodes    int64            `json:"nodes"`
+	Windows  []jsonWindow     `json:"windows,omitempty"`
 	Basis    jsonL1Basis      `json:"basis"`
 	Untold   []jsonUntold     `json:"untold"`
 	Inferred int64            `json:"hits_inferred"`
@@ -331,7 +332,7 @@ type jsonSpike struct {
 // writePeakJSON writes a peak for each device, as cbl1.peak-1.schema.json describes it.
 func writePeakJSON(w io.Writer, r *replay.Result) error {
 	out := jsonPeak{
-		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Basis: newL1Basis(r, r.Spec),
+		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Basis: newL1Basis(r, r.Spec),
 		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
 	}
 	best := fullestL1(r)

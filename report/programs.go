@@ -52,12 +52,12 @@ func writePrograms(page *page, r *replay.Result) {
 		if len(rows) == 0 {
 			continue
 		}
-		writeProgramTable(page, f.where(), rows)
+		writeProgramTable(page, r, f.where(), rows)
 	}
 }
 
 // writeProgramTable leaves out columns that would say the same in every row.
-func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDetail]) {
+func writeProgramTable(page *page, r *replay.Result, where string, rows []folded[replay.ProgramDetail]) {
 	repeated := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.count > 1 })
 	shared := slices.ContainsFunc(rows, func(p folded[replay.ProgramDetail]) bool { return p.first.Logical != p.first.Bytes })
 
@@ -76,7 +76,7 @@ func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDet
 	t.add(head...)
 	for _, row := range rows {
 		p := row.first
-		cells := []string{nodeRange(p)}
+		cells := []string{nodeRange(r, p)}
 		if repeated {
 			cells = append(cells, grouped(row.count))
 		}
@@ -94,12 +94,12 @@ func writeProgramTable(page *page, where string, rows []folded[replay.ProgramDet
 	page.table(title, t, "")
 }
 
-func nodeRange(p replay.ProgramDetail) string {
+func nodeRange(r *replay.Result, p replay.ProgramDetail) string {
 	switch {
 	case p.First == p.Last && p.T != "":
 		return fmt.Sprintf("%d (t %s)", p.First, p.T)
 	case p.First == p.Last:
-		return fmt.Sprint(p.First)
+		return number(r, p.First)
 	}
-	return fmt.Sprintf("%d-%d", p.First, p.Last)
+	return number(r, p.First) + "-" + number(r, p.Last)
 }

@@ -201,7 +201,7 @@ func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
 	if first == last {
 		return ownerText(r, all[0], n)
 	}
-	nodes := fmt.Sprintf("%ss %d..%d", nodeWord(r), first, last)
+	nodes := fmt.Sprintf("%ss %s..%s", nodeWord(r), number(r, first), number(r, last))
 	return whoseText(op, nodes, nodes, n) + inferred
 }
 
@@ -313,6 +313,7 @@ type jsonWho struct {
 	File    string       `json:"file"`
 	Rank    *uint64      `json:"rank"`
 	Nodes   int64        `json:"nodes"`
+	Windows []jsonWindow `json:"windows,omitempty"`
 	Basis   jsonL1Basis  `json:"basis"`
 	Untold  []jsonUntold `json:"untold"`
 	Address uint64       `json:"address"`
@@ -337,7 +338,7 @@ type jsonHeld struct {
 // rows of its own.
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Basis: newL1Basis(r, r.Spec), Untold: newUntold(r),
+		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: newWindows(r), Basis: newL1Basis(r, r.Spec), Untold: newUntold(r),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: clip(q.Op), Held: []jsonHeld{},
 	}
 	if q.Core.OK {

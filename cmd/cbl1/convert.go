@@ -28,15 +28,15 @@ func newConvert(s streams) *cobra.Command {
 			"The exit code is 2 if the input cannot be read to its end; -o then leaves no file.",
 		Example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return errors.New("one input makes one log: convert the others one by one")
+			if err := in.one(args, "one input makes one log: convert the others one by one, or --join them"); err != nil {
+				return err
 			}
 			if err := in.start(args); err != nil {
 				return err
 			}
 			in.opt.Ahead = true
 			defer in.shut()
-			events, err := in.source(args[0])
+			events, err := in.source(args)
 			if errors.Is(err, errUnreadable) {
 				return err
 			}
@@ -44,7 +44,7 @@ func newConvert(s streams) *cobra.Command {
 				in.refuse(err)
 				return errUnreadable
 			}
-			if err := in.checkOutput(to, args[0]); err != nil {
+			if err := in.checkOutput(to, args...); err != nil {
 				return err
 			}
 			if to == "" || to == "-" {
@@ -60,8 +60,13 @@ func newConvert(s streams) *cobra.Command {
 	return cmd
 }
 
-// source returns the events of one input.
-func (in *inputs) source(arg string) (iter.Seq2[*event.Event, error], error) {
+// source returns the events of one input, or of several that are one run.
+func (in *inputs) source(args []string) (iter.Seq2[*event.Event, error], error) {
+	if in.join {
+		file, err := in.joined(args)
+		return file.Events(in.opt), err
+	}
+	arg := args[0]
 	if arg == "-" {
 		return capture.NewReader(in.in, "stdin").Events(in.opt), nil
 	}
@@ -109,9 +114,9 @@ func (in *inputs) convert(events iter.Seq2[*event.Event, error], to io.Writer) e
 	return out.Flush()
 }
 
-// checkOutput refuses an output that is a folder, or the input itself: a capture cannot
+// checkOutput refuses an output that is a folder, or an input itself: a capture cannot
 // be made again from its log.
-func (in *inputs) checkOutput(to, from string) error {
+func (in *inputs) checkOutput(to string, from ...string) error {
 	var target os.FileInfo
 	shown := "standard output"
 	if to != "" && to != "-" {
@@ -128,9 +133,11 @@ func (in *inputs) checkOutput(to, from string) error {
 	case !target.Mode().IsRegular():
 		return nil // like a terminal, which may be both
 	}
-	for _, source := range in.files(from) {
-		if os.SameFile(source, target) {
-			return fmt.Errorf("%s is the input: name another file to write", shown)
+	for _, arg := range from {
+		for _, source := range in.files(arg) {
+			if os.SameFile(source, target) {
+				return fmt.Errorf("%s is the input: name another file to write", shown)
+			}
 		}
 	}
 	return nil

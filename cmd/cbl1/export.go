@@ -81,10 +81,10 @@ type toFile func(name string, events iter.Seq2[*event.Event, error], w io.Writer
 
 // run reads one input and lets write make the file of it.
 func (e *exporter) run(args []string, write toFile) error {
-	switch {
-	case len(args) > 1:
-		return errors.New("one input makes one file: export the others one by one")
-	case e.to == "":
+	if err := e.one(args, "one input makes one file: export the others one by one, or --join them"); err != nil {
+		return err
+	}
+	if e.to == "" {
 		return errors.New("name the file to write with -o, or - for standard output")
 	}
 	if err := e.start(args); err != nil {
@@ -93,7 +93,7 @@ func (e *exporter) run(args []string, write toFile) error {
 	e.opt.At = event.Opt[uint64]{V: e.moment.n, OK: e.moment.given && !e.moment.operation.OK}
 	e.inputs.at, e.replay.GroupsAt = &e.moment, e.opt.At
 	defer e.shut()
-	events, err := e.source(args[0])
+	events, err := e.source(args)
 	if errors.Is(err, errUnreadable) {
 		return err
 	}
@@ -101,7 +101,7 @@ func (e *exporter) run(args []string, write toFile) error {
 		e.refuse(err)
 		return errUnreadable
 	}
-	if err := e.checkOutput(e.to, args[0]); err != nil {
+	if err := e.checkOutput(e.to, args...); err != nil {
 		return err
 	}
 	if e.to == "-" {

@@ -22,6 +22,7 @@ type inputs struct {
 	size     bytesFlag
 	progress *progress
 	opt      capture.Options // of reading
+	join     bool            // the inputs are windows of one run
 	replay   replay.Options  // of what is made of it
 
 	unreadable bool        // an input was
@@ -37,6 +38,7 @@ func (in *inputs) add(flags *pflag.FlagSet) {
 	flags.Var(&in.align, "align", "alignment of the addresses of circular buffers")
 	flags.Var(&in.small, "l1-small", "size of the L1_SMALL area at the top of L1, if not that of the file")
 	flags.Var(&in.size, "max-l1", "size of the L1 of a core")
+	flags.BoolVar(&in.join, "join", false, "the captures named, or those of a folder in the order of their names, are windows of one run")
 	flags.BoolVar(&in.opt.NoInfer, "no-infer", false, "take nothing from earlier runs where an operation hit the program cache")
 }
 
@@ -77,6 +79,12 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	defer in.shut()
 	all := newCrew(in, do)
 	defer close(all.stop)
+	if in.join {
+		if err := in.replayJoined(args, all); err != nil {
+			return err
+		}
+		args = nil
+	}
 	for _, arg := range args {
 		if err := in.replayAll(arg, all); err != nil {
 			return err

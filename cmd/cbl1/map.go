@@ -31,10 +31,10 @@ func newMap(s streams) *cobra.Command {
 			"picture for light and dark pages.",
 		Example: "  cbl1 map run.json\n  cbl1 map --core 0-0 run.json\n  cbl1 map --format svg run.json > l1.svg",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) == 0 {
 				return errors.New("want one FILE, like run.json")
 			}
-			return nil
+			return in.one(args, "want one FILE, like run.json, or the windows of one run with --join")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := in.start(args); err != nil {

@@ -27,12 +27,13 @@ func newWho(s streams) *cobra.Command {
 			"byte. ADDRESS is in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it.",
 		Example: "  cbl1 who run.json 111616\n  cbl1 who run.json 0x1b400 --core 3-0 --device 0 --at 143",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("want FILE and ADDRESS, like run.json 0x1b400")
+			const want = "want FILE and ADDRESS, like run.json 0x1b400"
+			if len(args) < 2 {
+				return errors.New(want)
 			}
-			return nil
+			return w.one(args[1:], want)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return w.run(args[0], args[1]) },
+		RunE: func(_ *cobra.Command, args []string) error { return w.run(args[:len(args)-1], args[len(args)-1]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -43,22 +44,22 @@ func newWho(s streams) *cobra.Command {
 	return cmd
 }
 
-func (w *who) run(input, address string) error {
+func (w *who) run(files []string, address string) error {
 	addr, err := parseAddress(address)
 	if err != nil {
 		return err
 	}
-	if err := w.start([]string{input}); err != nil {
+	if err := w.start(files); err != nil {
 		return err
 	}
-	at, err := w.moment(&w.at, input)
+	at, err := w.moment(&w.at, files[0])
 	if err != nil {
 		return err
 	}
 	q := report.Question{Question: replay.Question{Address: addr, At: at}, Filter: w.only.filter()}
 	w.replay.Ask = &q.Question
 	anything := false
-	err = w.each([]string{input}, func(r *replay.Result) error {
+	err = w.each(files, func(r *replay.Result) error {
 		if w.ended(r) {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -70,6 +71,9 @@ func deviceName(id event.Opt[uint64]) string {
 func place(r *replay.Result, node uint64) string {
 	if r.Log {
 		return fmt.Sprint("event ", node)
+	}
+	if i, at := r.Window(node); i >= 0 {
+		return fmt.Sprintf("node %d of %s", at, shown.End(filepath.Base(r.Windows[i].File), 40))
 	}
 	return fmt.Sprint("node ", node)
 }
