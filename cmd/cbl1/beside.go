@@ -14,6 +14,7 @@ type job struct {
 	err    error // why it is not even opened
 	done   chan struct{}
 	result *replay.Result
+	tap    *tap
 }
 
 // A crew replays inputs beside each other, as many as there are processors, and hands over
@@ -32,7 +33,7 @@ func newCrew(in *inputs, do func(*replay.Result) error) *crew {
 // add begins another input, or takes in that there is none. When as many run as there are
 // processors, it waits for the first of them.
 func (c *crew) add(name string, events iter.Seq2[*event.Event, error], err error) error {
-	j := &job{name: name, err: err, done: make(chan struct{})}
+	j := &job{name: name, err: err, done: make(chan struct{}), tap: &tap{known: newKnown(c.in.known.filter)}}
 	c.jobs = append(c.jobs, j)
 	if err != nil {
 		close(j.done)
@@ -41,7 +42,7 @@ func (c *crew) add(name string, events iter.Seq2[*event.Event, error], err error
 		opt.Progress = c.in.progress.reads(j)
 		go func() {
 			defer close(j.done)
-			j.result, j.err = replay.Run(name, beside(events, c.stop), opt)
+			j.result, j.err = replay.Run(name, j.tap.through(beside(events, c.stop)), opt)
 		}()
 	}
 	if len(c.jobs) < runtime.GOMAXPROCS(0) {
@@ -57,6 +58,7 @@ func (c *crew) next() error {
 	c.in.progress.watch(j)
 	<-j.done
 	c.in.progress.done()
+	c.in.known.add(j.tap, j.result)
 	return c.in.finish(j.result, j.name, j.err, c.do)
 }
 

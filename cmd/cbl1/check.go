@@ -35,7 +35,8 @@ func newCheck(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in.refused, in.replay.Only, in.replay.OnePeak = out.refuse, only.filter(), terms.Budget == nil
+			in.refused, in.replay.OnePeak = out.refuse, terms.Budget == nil
+			in.narrow(only.filter())
 			all := verdicts{printer: out}
 			return all.end(in.each(args, func(r *replay.Result) error {
 				j := r.Judge(terms)

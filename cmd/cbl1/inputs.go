@@ -25,6 +25,7 @@ type inputs struct {
 	join     bool            // the inputs are windows of one run
 	replay   replay.Options  // of what is made of it
 
+	known      known       // of a filter
 	unreadable bool        // an input was
 	refused    func(error) // is told why; may be nil
 	open       []*database // to be shut
@@ -72,12 +73,15 @@ func checkInputs(args []string) error {
 	return nil
 }
 
+// narrow narrows what is made of inputs. One of them has to know what the filter names.
+func (in *inputs) narrow(f replay.Filter) { in.replay.Only, in.known = f, newKnown(f) }
+
 // each replays all inputs in order and calls do with each of them, at its end. Those
 // that cannot be read are named on standard error. The error is one of do, or
 // errUnreadable.
 func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 	defer in.shut()
-	all := newCrew(in, do)
+	all := newCrew(in, in.known.holding(do))
 	defer close(all.stop)
 	if in.join {
 		if err := in.replayJoined(args, all); err != nil {
@@ -94,9 +98,12 @@ func (in *inputs) each(args []string, do func(*replay.Result) error) error {
 		return err
 	}
 	if in.unreadable {
+		if err := in.known.release(do); err != nil {
+			return err
+		}
 		return errUnreadable
 	}
-	return nil
+	return in.known.unknown()
 }
 
 // replayAll replays the inputs that an argument names.

@@ -44,7 +44,8 @@ func newMap(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in.replay.Only, in.replay.Groups, in.replay.GroupsAt = only.filter(), !at.given, moment
+			in.replay.Groups, in.replay.GroupsAt = !at.given, moment
+			in.narrow(only.filter())
 			out.style = draw.Terminal(columns(s.out), colour.value, os.Getenv)
 			return in.each(args, func(r *replay.Result) error {
 				if in.ended(r) {

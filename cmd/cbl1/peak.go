@@ -24,7 +24,8 @@ func newPeak(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.replay.Only, in.replay.OnePeak = only.filter(), out.forPeople()
+			in.replay.OnePeak = out.forPeople()
+			in.narrow(only.filter())
 			return in.each(args, func(r *replay.Result) error { return out.print(report.Peak(r)) })
 		},
 	}

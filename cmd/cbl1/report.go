@@ -28,7 +28,8 @@ func newReport(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.replay.Only, in.replay.OnePeak = only.filter(), out.forPeople()
+			in.replay.OnePeak = out.forPeople()
+			in.narrow(only.filter())
 			show(&shows, in.replay.Only, out.format.value == "csv")
 			if shows.Programs && shows.Cores && out.format.value == "csv" {
 				return errors.New("a CSV has one kind of row: --programs or --cores")

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	safe "github.com/cbl1/cbl1/internal/shown" // tests have a function of its name
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/replay"
+)
+
+// maxNames is how many names of operations are kept, to list the nearest.
+const maxNames = 1 << 16
+
+// known says whether inputs know the operation, the device and the core of a filter. The results of
+// the first inputs wait until one of them does: a filter that no input knows is wrong usage.
+type known struct {
+	filter           replay.Filter
+	op, device, core bool
+	names            map[string]bool
+	devices          map[uint64]bool
+	cores            map[l1.Core]bool
+	waiting          []*replay.Result
+}
+
+// newKnown returns what is known before any input is read.
+func newKnown(f replay.Filter) known {
+	return known{
+		filter: f, op: f.HasOp(""), device: !f.Device.OK, core: !f.Core.OK,
+		names: map[string]bool{}, devices: map[uint64]bool{}, cores: map[l1.Core]bool{},
+	}
+}
+
+// A tap notes the names and devices of one input.
+type tap struct {
+	known
+	path []string // of operations that did not end
+}
+
+// through passes events on, and notes the names in them.
+func (t *tap) through(events iter.Seq2[*event.Event, error]) iter.Seq2[*event.Event, error] {
+	if t.filter.IsZero() {
+		return events
+	}
+	return func(yield func(*event.Event, error) bool) {
+		for e, err := range events {
+			if err == nil {
+				t.take(e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (t *tap) take(e *event.Event) {
+	switch e.Kind {
+	case event.KindDevice:
+		t.addDevice(uint64(e.Device))
+	case event.KindMesh:
+		for i := range min(e.Rows*e.Cols, maxNames) {
+			t.addDevice(uint64(e.Device) + uint64(i))
+		}
+	case event.KindOpStart:
+		t.path = append(t.path, e.Name)
+		t.addName(strings.Join(t.path, " > "))
+	case event.KindOpEnd:
+		t.path = t.path[:max(0, len(t.path)-1)]
+	}
+	for _, name := range []string{e.Op.V, e.Name, e.Buffer.Name} {
+		t.addName(name)
+	}
+}
+
+func (t *tap) addDevice(id uint64) {
+	if device.ID(id) == replay.NoDevice {
+		return
+	}
+	t.devices[id] = true
+	t.device = t.device || t.filter.HasDevice(event.Some(id))
+}
+
+// addName notes the functions on a path.
+func (t *tap) addName(path string) {
+	if t.filter.Op == "" || path == "" || t.names[path] {
+		return
+	}
+	t.op = t.op || t.filter.HasOp(path)
+	for name := range strings.SplitSeq(path, " > ") {
+		if len(t.names) < maxNames {
+			t.names[name] = true
+		}
+	}
+}
+
+// add takes in an input. A Result may be nil.
+func (k *known) add(t *tap, r *replay.Result) {
+	if t == nil || k.filter.IsZero() {
+		return
+	}
+	k.op, k.device = k.op || t.op, k.device || t.device
+	for name := range t.names {
+		k.names[name] = true
+	}
+	for id := range t.devices {
+		k.devices[id] = true
+	}
+	if r == nil {
+		return
+	}
+	for i := range r.Devices { // also cores outside an assumed grid
+		k.core = k.core || slices.ContainsFunc(r.Devices[i].CoreGroups, func(g replay.CoreGroup) bool { return g.Cores.Has(k.filter.Core.V) })
+	}
+	for _, d := range r.L1 {
+		k.device = k.device || k.filter.HasDevice(d.ID)
+		grid := l1.Spec{Cols: d.Cols, Rows: d.Rows}
+		k.core = k.core || grid.NumCores() == 0 || grid.Has(k.filter.Core.V)
+		for core := range grid.Grid().Cores().All() {
+			k.cores[core] = true
+		}
+	}
+	k.core = k.core || len(r.L1) == 0 // nobody says which cores there are
+}
+
+// holding returns do for the results of inputs in order, from the first one on with which the filter is
+// known.
+func (k *known) holding(do func(*replay.Result) error) func(*replay.Result) error {
+	if k.filter.IsZero() {
+		return do
+	}
+	return func(r *replay.Result) error {
+		k.waiting = append(k.waiting, r)
+		if !k.op || !k.device || !k.core {
+			return nil
+		}
+		return k.release(do)
+	}
+}
+
+// release hands over what waits.
+func (k *known) release(do func(*replay.Result) error) error {
+	for len(k.waiting) > 0 {
+		r := k.waiting[0]
+		k.waiting = k.waiting[1:]
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknown returns an error if no input knows a part of the filter. It lists the nearest.
+func (k *known) unknown() error {
+	f := k.filter
+	switch {
+	case len(k.waiting) == 0:
+		return nil
+	case !k.device:
+		far := func(id uint64) uint64 { return max(id, f.Device.V) - min(id, f.Device.V) }
+		return fmt.Errorf("--device %d: no input has it%s", f.Device.V, nearestOf(k.devices, "device", far))
+	case !k.op:
+		written := strings.ToLower(strings.ReplaceAll(safe.Head(f.Op, 100), "*", ""))
+		return fmt.Errorf("--op %s: no input has it%s", safe.Start(f.Op, 40), nearestOf(k.names, "operation", func(name string) int {
+			if name = strings.ToLower(safe.Head(name, 100)); strings.Contains(name, written) {
+				return 0
+			}
+			return slips(written, name)
+		}))
+	}
+	far := func(c l1.Core) int {
+		x, y := int(c.X)-int(f.Core.V.X), int(c.Y)-int(f.Core.V.Y)
+		return x*x + y*y
+	}
+	return fmt.Errorf("--core %v: it lies outside the grid of all inputs%s", f.Core.V, nearestOf(k.cores, "core", far))
+}
+
+// nearestOf lists the ten nearest of some things, and how many there are.
+func nearestOf[T comparable, N cmp.Ordered](all map[T]bool, noun string, far func(T) N) string {
+	const most = 10
+	type one struct {
+		far  N
+		text string
+	}
+	var list []one
+	for x := range all {
+		list = append(list, one{far(x), safe.Start(fmt.Sprint(x), 40)})
+	}
+	slices.SortFunc(list, func(a, b one) int {
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.text, b.text))
+	})
+	var words []string
+	for _, x := range list[:min(len(list), most)] {
+		words = append(words, x.text)
+	}
+	if len(list) == 0 {
+		return "; there is none"
+	}
+	if len(list) <= most {
+		be := "are"
+		if len(list) == 1 {
+			be = "is"
+		}
+		return fmt.Sprintf("; there %s %s: %s", be, safe.Plural(len(list), noun), strings.Join(words, ", "))
+	}
+	return fmt.Sprintf("; the nearest of %s: %s", safe.Plural(len(list), noun), strings.Join(words, ", "))
+}
