@@ -32,6 +32,9 @@
 // close one client: it is counted ([Counts]), and the event log says that its devices are
 // incomplete. No record is dropped: a client that is faster than the server waits.
 //
+// Where there is no descriptor for a connection ([Lacking]), or no room for the log, the server waits for
+// the next Server.Sweep, says so once, and counts what it lost.
+//
 // Listen makes a [Listener] whose socket has its mode from the start, and replaces nothing but a
 // dead socket of the same user: ErrServed, ErrNotSocket and ErrNotOurs say what is in the way,
 // ErrPlatform that this is not Linux.
