@@ -237,7 +237,7 @@ func (d *database) parts(imported bool) ([]*part, error) {
 	return all, d.lists(all)
 }
 
-func (t table) refuseRow(column string, row int64, reason string) error {
+func (t table) refuseRow(column string, row int64, reason string) *event.InputError {
 	return &event.InputError{File: t.file, Table: t.name, Column: column, Row: row, Node: -1, Reason: reason}
 }
 
@@ -261,11 +261,8 @@ func (d *database) lists(all []*part) error {
 		}
 		n := numbers{cells: row}
 		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
-		if n.err != nil {
-			return n.err
-		}
 		for _, p := range all {
-			if _, ok := p.slice(id.V); ok && !p.listed && p.owns(rank) {
+			if _, ok := p.slice(id.V); (ok || n.err != nil) && !p.listed && p.owns(rank) { // borders counts what cannot be read
 				p.listed, left = true, left-1
 			}
 		}

@@ -229,14 +229,9 @@ func TestDatabaseErrors(t *testing.T) {
 		require.Equal(t, []any{"db.sqlite", table, int64(1)}, []any{e.File, e.Table, e.Row})
 		require.Contains(t, err.Error(), "table "+table+": row 1: torn page")
 	}
-	for table, wrong := range map[string]int{"devices": 2, buffersTable: 2, graphTable: 0} {
-		m := operations(true, op{[]string{placeOn(0)}, []int{8192}})
-		m[table][1][wrong] = 1.5
-		require.ErrorContains(t, read(m), "1.5 is not a whole number")
-	}
-	m := operations(true, op{[]string{placeOn(0)}, nil})
-	m["devices"][1][0] = nil
-	require.ErrorContains(t, read(m), "table devices: row 1: column device_id: missing")
+	m := operations(true, op{[]string{placeOn(0)}, []int{8192}})
+	m[graphTable][1][0] = 1.5
+	require.ErrorContains(t, read(m), "1.5 is not a whole number")
 	m = operations(true, op{[]string{placeOn(0)}, nil})
 	m[graphTable][1][1] = nil
 	require.ErrorContains(t, read(m), "table captured_graph: row 1: column captured_graph: torn page")
@@ -285,4 +280,38 @@ func TestDatabaseOfManyOperations(t *testing.T) {
 	require.Equal(t, []string{"db.sqlite"}, of(1, 9_999, 10_000, 10_001, 10_002))
 	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 2, 10_001, 10_002))
 	require.Equal(t, []string{"db.sqlite#from-1", "db.sqlite#from-10001"}, of(1, 10_000, 10_001, 10_002, 10_001, 10_002), "of which the first one is longer")
+}
+
+// TestDatabaseRowsUnreadable: a row with a field that cannot be read is hidden.
+func TestDatabaseRowsUnreadable(t *testing.T) {
+	for _, c := range []struct {
+		table  string
+		column int
+		value  any
+		why    string
+	}{
+		{"devices", 2, 1.5, "table devices: row 1: column address_at_first_l1_cb_buffer: 1.5 is not a whole number"},
+		{"devices", 0, nil, "table devices: row 1: column device_id: missing"},
+		{buffersTable, 0, "x", "table buffers: row 1: column operation_id: x is not a whole number"},
+		{buffersTable, 2, 1.5, "table buffers: row 1: column "},
+		{"operations", 0, int64(-1), "table operations: row 1: column operation_id: -1 is not from 0 to"},
+	} {
+		m := operations(true, op{[]string{placeOn(0)}, []int{8192}}, op{[]string{placeOn(0)}, nil})
+		if c.table == "operations" {
+			m[c.table] = [][]any{{"operation_id", "name"}, {int64(1), "f"}}
+		}
+		m[c.table][1][c.column] = c.value
+		inputs, err := Databases(m, "db.sqlite")
+		require.NoError(t, err)
+		var hidden []event.Event
+		for e, err := range inputs[0].Events(Options{Ahead: true}) {
+			require.NoError(t, err)
+			if e.Code == hiddenUnreadable {
+				hidden = append(hidden, *e)
+			}
+		}
+		require.Len(t, hidden, 1, c.why)
+		require.Equal(t, int64(1), hidden[0].Count)
+		require.Contains(t, hidden[0].Detail, c.why)
+	}
 }

@@ -57,7 +57,8 @@ func newDecoder(file string) *decoder {
 }
 
 // node decodes the bytes of one element of a graph, which are valid JSON. It keeps
-// none of them. The node is valid until the next one is decoded.
+// none of them. The node is valid until the next one is decoded. A node without its
+// counter is refused; any other field that cannot be read makes it Unreadable.
 func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	d.raw, d.pos, d.anomaly, d.err = raw, pos, 0, nil
 	if raw[0] != '{' {
@@ -68,6 +69,8 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	n := &d.at
 	if d.ok() {
 		n.Type = d.kind()
+	} else if d.err == nil {
+		return nil, d.fieldError()
 	}
 	if d.ok() {
 		d.rest(n)
@@ -75,8 +78,8 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	if e := d.json.Err(); e != nil {
-		return nil, d.inputError(strings.TrimPrefix(e.Path, "params."), e.Offset, e.Value, e.Reason, e.Err)
+	if d.json.Err() != nil {
+		n.Unreadable = d.fieldError()
 	}
 	if d.json.Twice() {
 		d.anomaly |= event.AnomalyDuplicateKey
@@ -93,11 +96,19 @@ func (d *decoder) rest(n *node) {
 		_, _ = d.top.Has("params"), d.top.Has("connections")
 		return
 	}
-	n.StackingLevel = numberOf(d.top, "stacking_level", jsonobject.MaxWhole)
+	if decode == nil {
+		return
+	}
 	params := d.top.ObjectOrEmpty("params")
 	if d.ok() {
 		decode(n, params)
 	}
+}
+
+// fieldError returns the error of the first field of the node that cannot be read.
+func (d *decoder) fieldError() *event.InputError {
+	e := d.json.Err()
+	return d.inputError(strings.TrimPrefix(e.Path, "params."), e.Offset, e.Value, e.Reason, e.Err)
 }
 
 func (d *decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
@@ -161,12 +172,11 @@ func (d *decoder) kind() nodeType {
 // A decode reads what matters of a node out of its params.
 type decode func(n *node, params jsonobject.Object)
 
-// decodes returns how each known type of node is decoded.
+// decodes returns how each known type of node is decoded, nil where nothing of it matters.
 func (d *decoder) decodes() map[nodeType]decode {
-	nothing := func(*node, jsonobject.Object) {}
 	return map[nodeType]decode{
-		typeCaptureStart:                nothing,
-		typeCaptureEnd:                  nothing,
+		typeCaptureStart:                nil,
+		typeCaptureEnd:                  nil,
 		typeFunctionStart:               d.functionStart,
 		typeFunctionEnd:                 d.functionEnd,
 		typeTensor:                      d.tensor,
@@ -177,7 +187,7 @@ func (d *decoder) decodes() map[nodeType]decode {
 		typeDataflowBufferAllocate:      d.placed("borrows_memory"),
 		typeScratchpadAllocate:          d.placed(""),
 		typeCircularBufferDeallocateAll: func(n *node, p jsonobject.Object) { n.DeviceID = deviceID(p, "device_id") },
-		typeSubDeviceManager:            func(n *node, p jsonobject.Object) { n.DeviceID = deviceID(p, "device_id") },
+		typeSubDeviceManager:            nil,
 		typeProgramExecution:            d.execution,
 		typeError:                       d.failure,
 	}
@@ -203,11 +213,9 @@ func (d *decoder) functionEnd(n *node, p jsonobject.Object) {
 func (d *decoder) execution(n *node, p jsonobject.Object) {
 	n.DeviceID = deviceID(p, "device_id")
 	n.PhysicalDeviceID = deviceID(p, "physical_device_id")
-	n.RuntimeID = numberOf(p, "runtime_id", jsonobject.MaxWhole)
 }
 
 func (d *decoder) failure(n *node, p jsonobject.Object) {
-	n.ErrorType = d.word(p, "error_type")
 	n.ErrorMessage = d.word(p, "error_message")
 	n.ErrorOperation = d.word(p, "error_operation")
 }
@@ -215,13 +223,13 @@ func (d *decoder) failure(n *node, p jsonobject.Object) {
 // tensor decodes a tensor.
 func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
-	n.TensorID = numberOf(p, "tensor_id", jsonobject.MaxWhole)
 	n.Address = addressOf(p, jsonobject.MaxWhole)
-	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
 	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
-	n.Layout = d.word(p, "layout")
 	n.DeviceID = deviceID(p, "device_id")
 	n.DeviceTensors = d.deviceTensors(p)
+	if raw := p.Get("memory_config"); raw != nil && raw[0] != '"' && raw[0] != '{' {
+		p.Fail("memory_config", "is neither a string nor an object", nil)
+	}
 	n.ShardGrid = d.shardGrid(p)
 	n.PerCore = bytes.Contains(p.Get("memory_config"), []byte("per_core_allocation=1"))
 }
@@ -240,25 +248,13 @@ func (d *decoder) bufferEvent(n *node, p jsonobject.Object) {
 	n.DeviceID = deviceID(p, "device_id")
 }
 
-// buffer decodes what a buffer node says of its buffer, as far as that makes sense:
-// the node is an identity and no event.
+// buffer decodes a buffer node, which is an identity and no event.
 func (d *decoder) buffer(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
-	read := func(name string) (v event.Opt[uint64]) {
-		if raw := p.Get(name); raw != nil {
-			if whole, wrong := jsonobject.Whole(raw); wrong == "" {
-				v = event.Some(whole)
-			}
-		}
-		return v
-	}
-	n.Size, n.BufferType = read("size"), read("buffer_type")
-	if id := read("device_id"); id.V <= jsonobject.MaxInt {
-		n.DeviceID = id
-	}
-	if raw := p.Get("type"); raw != nil && raw[0] == '"' {
-		n.TypeName = d.word(p, "type")
-	}
+	n.Size = numberOf(p, "size", jsonobject.MaxWhole)
+	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
+	n.DeviceID = deviceID(p, "device_id")
+	n.TypeName = d.word(p, "type")
 }
 
 // placed returns how things placed in L1 are decoded. The flag says that they are backed

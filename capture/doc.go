@@ -25,7 +25,10 @@
 // # Guarantees
 //
 // The whole input is checked to be one JSON document, whatever of it matters.
-// Absent is never 0 and no number is read from part of a text. Every failure is an
+// Absent is never 0 and no number is read from part of a text. An unreadable field hides its
+// node and everything that depends on it: a circular buffer its program, a free everything
+// that was alive on its device. The rest is certain. A capture is refused if it is no JSON,
+// exceeds a limit, or its nodes lack their counters. Every failure is an
 // [event.InputError] that says where it is; after one the iteration is over, and what was
 // told before is the beginning of what the whole capture tells. What is odd but harmless
 // is told at the end as anomalies, what the capture hides as hidden. No input panics.

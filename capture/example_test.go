@@ -60,14 +60,30 @@ func ExampleReader_Events_replayed() {
 	// fullest core 0-0: 6144 bytes
 }
 
-// Every error says what is wrong, and where.
-func ExampleReader_Events_refused() {
+// An unreadable field hides its node, and what depends on it.
+func ExampleReader_Events_hidden() {
 	const text = `[{"counter": 0, "node_type": "buffer_allocate", "params": {"size": "4096 bytes"}}]`
+	for e, err := range capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if e.Kind == event.KindHidden {
+			fmt.Printf("node %d, %s: %s\n", e.Node, e.Code, e.Detail)
+		}
+	}
+	// Output:
+	// node 0, unreadable: size: "4096 bytes" is not a whole number
+}
+
+// Every error says what is wrong, and where. Nodes without their counters cannot be told apart.
+func ExampleReader_Events_refused() {
+	const text = `[{"counter": 7, "node_type": "capture_start"}]`
 	for _, err := range capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}) {
 		fmt.Println(err)
 	}
 	// Output:
-	// trace.json:1: byte 67: node 0: size: "4096 bytes" is not a whole number
+	// trace.json:1: byte 13: node 0: counter: 7 is out of order: 0 belongs here
 }
 
 // A folder has a capture for each host process.

@@ -79,7 +79,7 @@ func (w *walk) execute(n *node) error {
 		if err != nil {
 			return err
 		}
-		if !onMesh {
+		if u := w.units.byID[chip]; !onMesh && !(u != nil && u.blind) {
 			w.guessed.alone[chip] = true
 			name, start := "", n.Counter
 			if inner := w.functions.inner(); inner != nil {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -19,6 +20,7 @@ type function struct {
 	placed    bool // something was placed in it, or inferred
 	decided   bool // something of it was told that is otherwise if an exception ends it
 	aborted   bool // an exception ended a function in it
+	hidden    bool // its start cannot be read
 }
 
 // around is the names of functions that run inside each other, joined. Of long ones it has
@@ -37,6 +39,7 @@ type operation struct {
 	path      string
 	cut       uint64 // hash of the whole names where the path has not all of them, else 0
 	arguments uint64
+	hidden    uint64 // 1 more than the start of a function around it that cannot be read, or 0
 }
 
 // functions are the calls that run, the innermost one last.
@@ -88,6 +91,13 @@ func (f *functions) leave() {
 	}
 }
 
+// place notes that something was placed in the innermost function.
+func (f *functions) place() {
+	if inner := f.inner(); inner != nil {
+		inner.placed = true
+	}
+}
+
 // decide takes in that something was told of the function with a start, if it runs still.
 func (f *functions) decide(start uint64) {
 	for i := range f.stack {
@@ -102,6 +112,9 @@ func (f *functions) operation() operation {
 		return operation{}
 	}
 	out := operation{path: f.path(), arguments: inner.arguments}
+	if i := slices.IndexFunc(f.stack, func(one function) bool { return one.hidden }); i >= 0 {
+		out.hidden = f.stack[i].start + 1 // so that it is like no other
+	}
 	if inner.whole != 0 || inner.around.length > shown.MaxOutput {
 		out.cut = f.hash(inner.around.hash^inner.whole, inner.name)
 	}

@@ -59,8 +59,10 @@ func (g *grids) anyUsed() bool {
 
 func (g *grids) find(id device.ID) *grid {
 	found := &grid{from: event.FromAssumed}
-	for _, d := range g.specs.infos() {
-		if !legalGrid(d) || found.from == event.FromFile && device.ID(d.ID) != id {
+	infos := g.specs.infos()
+	unread := unreadable(infos) // the first one may be that of the id
+	for _, d := range infos {
+		if unread && device.ID(d.ID) != id || !legalGrid(d) || found.from == event.FromFile && device.ID(d.ID) != id {
 			continue
 		}
 		found.cols, found.rows, found.from = int(d.GridX.V), int(d.GridY.V), event.FromFile

@@ -230,7 +230,6 @@ func TestHazardNodes(t *testing.T) {
 		`[{"counter":0,"node_type":"function_start","params":{"name":7}}]`:                   `name: 7 is not a string`,
 		`[{"counter":0,"node_type":"tensor","params":{"device_id":2147483648}}]`:             `device_id: 2147483648 is above 2^31-1`,
 		`[{"counter":0,"node_type":"tensor","params":{"device_id":-1}}]`:                     `device_id: -1 is negative`,
-		`[{"counter":0,"node_type":"tensor","stacking_level":"x"}]`:                          `stacking_level: "x" is not a whole number`,
 		cb(address + `,` + size + `,"core_range_set":7`):                                     `core_range_set: 7 is not a string`,
 		cb(address + `,` + size + `,"core_range_set":"{[0-0 - 1-1]"`):                        `core_range_set: "{[0-0 - 1-1]" is not a core range set: position 12: `,
 		cb(address + `,` + size + `,"core_range_set":"{[3-0 - 1-1]}"`):                       `core_range_set: "{[3-0 - 1-1]}" is not a core range set: position 1: start lies beyond end`,
@@ -245,7 +244,7 @@ func TestHazardNodes(t *testing.T) {
 		checkError(t, err)
 	}
 	// The position is that of the value, on its own line.
-	_, _, err := read("[\r\n{\"counter\":0,\r\"node_type\":\"tensor\",\n\"params\":{\r\n\"size\": \"4096 bytes\"}}]")
+	_, _, err := read("[\r\n{\"counter\":0,\r\"node_type\":\"buffer\",\n\"params\":{\r\n\"size\": \"4096 bytes\"}}]")
 	require.EqualError(t, err, `trace.json:5: byte 59: node 0: size: "4096 bytes" is not a whole number`)
 }
 

@@ -135,6 +135,7 @@ func (w *walk) frees(n *node, id device.ID) {
 		return
 	}
 	w.freeing.cacheHit, w.freeing.name, w.freeing.start = inner.cacheHit, inner.name, inner.start
+	w.freeing.settled = inner.hidden || w.unread.calls
 	if w.known.onlyChip(id) {
 		return
 	}
@@ -177,7 +178,7 @@ func (w *walk) ownFree() *freeing {
 // exception ends found nothing there.
 func (w *walk) hit(at uint64) {
 	c, f := w.functions.inner(), w.ownFree()
-	if w.known.aborted[c.start] {
+	if w.known.aborted[c.start] || c.hidden || w.unread.calls {
 		return
 	}
 	says := c.cacheHit.OK && c.cacheHit.V
@@ -223,7 +224,7 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 	rounds := [][]start{nil}
 	for _, on := range w.ranBy(key, reached) {
 		workloads := w.hits[key][on.id].ended(on)
-		if len(workloads) == 0 {
+		if len(workloads) == 0 || w.unread.covers(key, on.id) {
 			continue
 		}
 		w.settle()

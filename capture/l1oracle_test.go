@@ -15,6 +15,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/internal/oracle/fixture"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -43,6 +44,33 @@ func TestL1MatchesOracle(t *testing.T) {
 		require.NoError(t, err)
 		requireMemory(t, want, got)
 	})
+}
+
+// TestUnreadableMatchesOracle spoils fields of random captures: both hide the same, and say the same of the rest.
+func TestUnreadableMatchesOracle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "capture.json")
+	seen := 0
+	rapid.Check(t, func(t *rapid.T) {
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+		data := fixture.Spoil(pick, fixture.Random(pick))
+		opt := Options{Base: fixture.RandomBase, Align: fixture.RandomAlign, MaxL1: fixture.RandomL1}
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		t.Logf("%s", data)
+		got, err := resultOf(Input{Path: path}, opt)
+		require.NoError(t, err)
+		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1, Rules: rules()})
+		require.NoError(t, err)
+		requireLives(t, want, got)
+		count := int64(0)
+		for _, a := range got.Anomalies {
+			if a.Code == hiddenUnreadable {
+				count = a.Count
+			}
+		}
+		require.Equal(t, want.Hidden["unreadable"], int(count))
+		seen += int(count)
+	})
+	require.NotZero(t, seen)
 }
 
 // TestL1FixturesMatchOracle does the same with the captures of this repository.
@@ -75,12 +103,15 @@ func rules() oracle.Rules {
 }
 
 func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) {
+	requireLives(t, want, got)
+	requireRoom(t, want, got)
+}
+
+// requireLives compares all but the room for more.
+func requireLives(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 	require.Len(t, got.L1, len(want.Devices), "devices")
 	for _, d := range got.L1 {
-		name := "none"
-		if d.ID.OK {
-			name = strconv.FormatUint(d.ID.V, 10)
-		}
+		name := nameOf(&d)
 		w := want.Devices[name]
 		require.NotNil(t, w, name)
 		have := &oracle.MemoryDevice{
@@ -105,7 +136,6 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		}
 		require.Equal(t, w, have, name)
 	}
-	requireRoom(t, want, got)
 	notes := map[replay.Code]int64{}
 	for _, a := range got.Anomalies {
 		notes[a.Code] = a.Count
@@ -121,6 +151,13 @@ func requireMemory(t require.TestingT, want *oracle.Memory, got *replay.Result) 
 		listed += c.Times
 	}
 	require.Equal(t, got.Checks.Failed, listed)
+}
+
+func nameOf(d *replay.DeviceL1) string {
+	if !d.ID.OK {
+		return "none"
+	}
+	return strconv.FormatUint(d.ID.V, 10)
 }
 
 // requireGroups says that what lay on all cores at a peak has it on its cores, and less on

@@ -12,6 +12,8 @@ import (
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
+const listsKey = "per_operation_buffers" // of a report
+
 // A listedBuffer is one row of per_operation_buffers: a buffer that lived at an operation.
 // Before the rows of each operation comes one with begins, which has at alone.
 type listedBuffer struct {
@@ -27,11 +29,16 @@ type listedBuffer struct {
 // operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which
 // may be larger than all the rest of a report: one row at a time.
 func (r *Reader) operationBuffers(s *jsonscan.Scanner) error {
-	if k, err := s.Kind(); err != nil || k != jsonscan.Object || r.listed == nil {
+	k, err := s.Kind()
+	if err != nil || r.listed == nil || k == jsonscan.Null {
 		if err == nil {
 			err = s.Skip()
 		}
 		return r.scanError(err)
+	}
+	if k != jsonscan.Object {
+		r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is " + k.String() + ", not an object"})
+		return r.scanError(s.Skip())
 	}
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
@@ -51,7 +58,11 @@ func (r *Reader) operationBuffers(s *jsonscan.Scanner) error {
 			return r.scanError(err)
 		}
 		if wrong != nil || k != jsonscan.Array {
-			return r.errorAt(s, "per_operation_buffers", "is no list of the buffers of an operation", nil)
+			r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
+			if err := s.Skip(); err != nil {
+				return r.scanError(err)
+			}
+			continue
 		}
 		if err := r.operationRows(s, at); err != nil {
 			return err
@@ -74,7 +85,6 @@ func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
 		if _, err := s.Kind(); err != nil {
 			return r.scanError(err)
 		}
-		pos := event.Pos{Offset: s.Offset(), Line: s.Line()}
 		raw, err := s.Capture(maxNode)
 		if err != nil {
 			return r.scanError(err)
@@ -85,8 +95,8 @@ func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
 		row.perCore = numberOf(o, "max_size_per_bank", jsonobject.MaxWhole).V
 		row.kind, _ = bufferKind(&n)
 		if e := in.Err(); e != nil {
-			return &event.InputError{File: r.file, Offset: pos.Offset + int64(e.Offset), Line: pos.Line + lines(raw[:e.Offset]), Node: -1,
-				Field: "per_operation_buffers." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason, Err: e.Err}
+			r.info.Listed.add(&event.InputError{Field: listsKey + "." + e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
+			continue
 		}
 		r.listed(row)
 	}
@@ -224,7 +234,8 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 		}
 		end(at)
 		since := at
-		if p.lists.first[place.window] == at && p.freed(known, place.named, place.address, place.window) >= at {
+		hidden := p.hidden.OK && p.hidden.V < at
+		if p.lists.first[place.window] == at && !hidden && p.freed(known, place.named, place.address, place.window) >= at {
 			since = place.window
 		}
 		now = &resident{

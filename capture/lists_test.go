@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,12 +65,20 @@ func TestListsInReports(t *testing.T) {
 		{`{"0":7}`, "per_operation_buffers: is no list of the buffers of an operation"},
 		{`{"0":[7]}`, "per_operation_buffers."},
 		{`{"0":[{"device_id":0,"address":-1}]}`, "per_operation_buffers.address"},
-		{`{"0":[{"device_id":0]}`, ""},
+		{`[]`, "per_operation_buffers: is an array, not an object"},
+		{`{"0":[{"device_id":0,"address":8192,"max_size_per_bank":64,"buffer_type":1},{"device_id":true}]}`, "per_operation_buffers.device_id"},
 	} {
-		_, err := told([]byte("{"+graph+`,"per_operation_buffers":`+test.section+"}"), Options{})
-		require.ErrorContains(t, err, test.wrong, test.section)
+		text := "{" + graph + `,"per_operation_buffers":` + test.section + "}"
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		events, _ := toldBy(t, path, Options{})
+		last := slices.DeleteFunc(events, func(e *event.Event) bool { return e.Code != hiddenUnreadable })
+		require.Len(t, last, 1, test.section)
+		require.Contains(t, last[0].Detail, test.wrong)
+		require.Equal(t, int64(1), last[0].Count)
 	}
-	for _, harmless := range []string{"null", "[]", `{}`, `{"0":[]}`, `{"0":[{"device_id":0,"address":8192,"buffer_type":0}]}`} {
+	_, err := told([]byte("{"+graph+`,"per_operation_buffers":{"0":[{"device_id":0]}}`), Options{})
+	require.Error(t, err)
+	for _, harmless := range []string{"null", `{}`, `{"0":[]}`, `{"0":[{"device_id":0,"address":8192,"buffer_type":0}]}`} {
 		events, err := told([]byte("{"+graph+`,"per_operation_buffers":`+harmless+"}"), Options{})
 		require.NoError(t, err)
 		require.NotContains(t, summary(events), "hidden")

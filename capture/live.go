@@ -42,6 +42,7 @@ type buffer struct {
 	on     []*unit
 
 	earlier bool  // it is from before the capture
+	hidden  bool  // nobody can tell whether it is there
 	life    *life // nil if nobody asks
 	unsized bool  // it has an address, and nobody says how many bytes of a core
 }
@@ -130,7 +131,21 @@ func (l *buffers) earlier(next *node) *node {
 	if old == nil || next.Type == typeBufferAllocate && slices.Contains(next.Connections, old.Counter) {
 		return nil
 	}
+	if next.Unreadable != nil && len(next.Connections) == 0 {
+		return nil // it may be the allocation
+	}
 	return old
+}
+
+// ids returns the ids that live buffers name, in their order.
+func (l *buffers) ids() []device.ID { return slices.SortedFunc(maps.Keys(l.live), byID) }
+
+// hide takes out a buffer that may be gone. Its own free finds it still.
+func (l *buffers) hide(b *buffer) {
+	b.hidden = true
+	if delete(l.live[b.named], b.id); len(l.live[b.named]) == 0 {
+		delete(l.live, b.named)
+	}
 }
 
 func (l *buffers) add(b *buffer) {
@@ -183,7 +198,7 @@ func (l *buffers) backed(b *buffer) *buffer {
 	}
 	same := func(o *buffer) bool {
 		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
-			o.kind == b.kind && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
+			o.kind == b.kind && !o.hidden && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
 	}
 	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
@@ -300,19 +315,18 @@ func (w *walk) bufferEvent(n *node) error {
 	w.upstream.buffer(n)
 	if n.Type == typeBufferAllocate {
 		w.upstream.pair(n, true)
-		w.allocate(n, id)
-		return nil
+		return w.allocate(n, id)
 	}
 	w.upstream.pair(n, w.free(n, id))
 	return nil
 }
 
 // allocate takes in an allocation.
-func (w *walk) allocate(n *node, id device.ID) {
+func (w *walk) allocate(n *node, id device.ID) error {
 	kind, ok := bufferKind(n)
 	if !ok {
 		w.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
-		return
+		return w.hideAllocation(n, id)
 	}
 	b := &buffer{
 		id: w.buffers.next(), at: n.Counter, op: w.functions.path(), named: id, kind: kind, size: n.Size.V,
@@ -323,7 +337,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 	}
 	if of := w.buffers.backed(b); of != nil {
 		w.back(of, b)
-		return
+		return nil
 	}
 	w.buffers.add(b)
 	b.life = w.past.allocated(b)
@@ -339,6 +353,7 @@ func (w *walk) allocate(n *node, id device.ID) {
 	} else {
 		w.buffers.waiting = b
 	}
+	return nil
 }
 
 // measure finds how much of a core a buffer in L1 takes, and where, as far as its
@@ -383,6 +398,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 	e := &event.Event{Kind: event.KindFree, Node: n.Counter, Op: event.Some(w.functions.path())}
 	b, backing := w.buffers.pair(n)
 	switch {
+	case b == nil && w.unread.made && !w.buffers.freed(n):
+		w.lost(n, id) // it may be of a hidden allocation
+		return false
 	case b == nil:
 		e.Unknown, e.Again = true, w.buffers.freed(n)
 		if !e.Again {
@@ -400,6 +418,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 		w.places.remove(b)
 		if b.life != nil {
 			b.life.to = n.Counter
+		}
+		if b.hidden {
+			return true
 		}
 		e.Buffer.ID, e.Devices = b.id, event.Some(idsOf(b.on))
 	}
@@ -449,6 +470,9 @@ func (w *walk) tensor(n *node) {
 	if len(w.known.cores) < maxTensors {
 		w.known.cores[b.at] = b.cores
 		w.known.late = true
+	}
+	if b.hidden {
+		return
 	}
 	e := w.allocation(b)
 	e.Corrects = true
@@ -540,7 +564,7 @@ func (w *walk) allocation(b *buffer) event.Event {
 // tellEarlier tells the last buffer node if it is of a buffer from before the capture.
 func (w *walk) tellEarlier(next *node) {
 	old := w.buffers.earlier(next)
-	if old == nil {
+	if old == nil || w.unread.made {
 		return
 	}
 	kind, _ := bufferKind(old)
@@ -562,6 +586,9 @@ func (w *walk) meet(id device.ID) *unit {
 	}
 	u := &unit{id: id, met: w.counter}
 	w.known.met[id] = true
+	if u.blind = w.hiddenFrom(id); u.blind {
+		w.unread.blind++
+	}
 	like := event.Opt[device.ID]{}
 	for _, from := range w.units.meshesOf(id) {
 		if !from.touched {

@@ -19,6 +19,9 @@ type learnt struct {
 	met    map[device.ID]bool        // ids that have a unit
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 
+	listed        unreadRows // rows of lists of buffers that cannot be read
+	unreadMembers bool       // a node that may say which chips a mesh has cannot be read
+
 	devices      []deviceInfo          // of a report that lists them after its graph
 	contradicted map[uint64]bool       // ids of rows whose bank reaches above an L1_SMALL buffer
 	cores        map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation

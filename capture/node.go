@@ -31,18 +31,20 @@ const (
 // A node is one event of a capture. Which fields a node has depends on its type;
 // the others are zero. Addresses and sizes are in bytes. On nodes that place
 // something in L1 (circular buffers, dataflow buffers, scratchpads) Address, Size
-// and Cores are always present, and below 2^32.
+// and Cores are always present, and below 2^32, unless it is Unreadable.
 type node struct {
 	Pos     event.Pos
 	Counter uint64
 	Type    nodeType
 	Anomaly event.Anomaly
 
+	// Unreadable is the first field that cannot be read, nil if all can. Fields of such a
+	// node are absent or right. Its Type is "" if that is the field.
+	Unreadable *event.InputError
+
 	// Connections are the counters a buffer, buffer event or tensor points to.
 	// Nothing says that such nodes exist.
 	Connections []uint64
-	// StackingLevel is the depth of function calls, in captures from 2025 on.
-	StackingLevel event.Opt[uint64]
 
 	// Name is that of a function, at its start and end.
 	Name string
@@ -59,7 +61,6 @@ type node struct {
 
 	DeviceID         event.Opt[uint64] // of a chip or of a mesh, which the node does not tell; at most 2^31-1
 	PhysicalDeviceID event.Opt[uint64] // of a chip, on program_execution
-	RuntimeID        event.Opt[uint64] // of a program, on program_execution
 
 	Address        event.Opt[uint64]
 	Size           event.Opt[uint64] // per core on circular buffers, of all banks on buffers
@@ -73,15 +74,14 @@ type node struct {
 	TypeName      string            // "DRAM" or "L1", of a buffer or its event
 	BufferType    event.Opt[uint64] // 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE
 	Layout        string            // of a buffer event or tensor
-	TensorID      event.Opt[uint64]
-	DeviceTensors []deviceTensor // of a tensor: its part on each chip
+	DeviceTensors []deviceTensor    // of a tensor: its part on each chip
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
 	// PerCore says that a tensor was allocated core by core, in HYBRID mode.
 	PerCore bool
 
-	ErrorType, ErrorMessage, ErrorOperation string // of an error
+	ErrorMessage, ErrorOperation string // of an error
 }
 
 // A deviceTensor is the part of a tensor on one chip. It is how a capture tells

@@ -43,6 +43,8 @@ const (
 	hiddenListed    = "residents-late"     // buffers that lived at operations are listed, and the input cannot be read again
 	hiddenNotShown  = "not-shown"          // an operation ran something, and placed nothing
 	hiddenOperation = "operation-lost"     // an operation that a database names and has no graph of
+
+	hiddenUnreadable = "unreadable" // nodes or rows with a field that cannot be read
 )
 
 // wholeFile stands for the counter of a note that is about no single node.

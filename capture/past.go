@@ -43,6 +43,7 @@ type lostFree struct {
 	node    event.Opt[uint64] // buffer node that it names
 	at      uint64
 	after   uint64 // where the last allocation of the address ended before it
+	doubt   bool   // it may be of a hidden allocation
 }
 
 // A clue is a node that stands for a buffer from before the capture, or may.
@@ -78,6 +79,7 @@ type past struct {
 	listable bool               // there may be lists, so each life of an address counts for itself
 	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
 	windows  []uint64           // first nodes of the windows of a run; empty: it is one file
+	hidden   event.Opt[uint64]  // the first hidden allocation: what shows later may be its buffer
 }
 
 func newPast() *past {
@@ -155,7 +157,7 @@ func (p *past) lost(n *node, known *learnt) {
 	if p.sliced && n.Address.V == 0 {
 		p.blind = append(p.blind, n.Counter)
 	}
-	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter}
+	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter, doubt: p.hidden.OK}
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}
@@ -187,7 +189,7 @@ func (p *past) lost(n *node, known *learnt) {
 
 // used takes in a buffer node that is not of an allocation.
 func (p *past) used(n *node, kind device.Kind) {
-	if p == nil {
+	if p == nil || p.hidden.OK {
 		return
 	}
 	c := &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size}
@@ -219,7 +221,7 @@ func (p *past) names(n *node) {
 
 // tensor takes in a tensor, which may say where its buffer lies.
 func (p *past) tensor(n *node) {
-	if p == nil {
+	if p == nil || p.hidden.OK {
 		return
 	}
 	node, named := p.tensors[n.Counter]
@@ -338,7 +340,7 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
 		for _, f := range p.frees[address].all() {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
-			if f.after < f.at && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
+			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
 					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: p.since(known, f), until: f.at,
 				})

@@ -20,13 +20,16 @@ import (
 
 const traces = "../../shared/traces"
 
-// read returns all nodes of an input and the error that ended it.
+// read returns the nodes of an input up to the first one that cannot be read, and the error of that.
 func read(text string) ([]*node, reportInfo, error) {
 	r := NewReader(strings.NewReader(text), "trace.json")
 	var nodes []*node
 	for n, err := range r.nodes() {
 		if err != nil {
 			return nodes, r.info, err
+		}
+		if n.Unreadable != nil {
+			return nodes, r.info, n.Unreadable
 		}
 		nodes = append(nodes, new(*n))
 	}
@@ -79,7 +82,7 @@ func TestNodeFields(t *testing.T) {
 	}{
 		{
 			`{"connections":[1],"counter":0,"node_type":"capture_start","params":null,"stacking_level":0}`,
-			node{Type: typeCaptureStart, StackingLevel: some[uint64](0)},
+			node{Type: typeCaptureStart},
 		},
 		{
 			`{"connections":[1],"counter":0,"node_type":"capture_end","params":{}}`,
@@ -87,7 +90,7 @@ func TestNodeFields(t *testing.T) {
 		},
 		{
 			`{"counter":0,"node_type":"function_start","params":{"name":"ttnn::add","inputs":"2","program_cache_hit":true},"stacking_level":3}`,
-			node{Type: typeFunctionStart, Name: "ttnn::add", CacheHit: some(true), StackingLevel: some[uint64](3)},
+			node{Type: typeFunctionStart, Name: "ttnn::add", CacheHit: some(true)},
 		},
 		{
 			`{"counter":0,"node_type":"function_end","params":{"name":"ttnn::add"},"duration_ns":1.5}`,
@@ -98,7 +101,7 @@ func TestNodeFields(t *testing.T) {
 				`"device_tensors":"[{\"address\":4278185984,\"device_id\":0,\"mesh_device_id\":1},{\"device_id\":5}]","size":2097152,"tensor_id":8}}`,
 			node{
 				Type: typeTensor, Connections: []uint64{4, 7}, Address: some[uint64](4278185984), BufferType: some[uint64](0),
-				DeviceID: some[uint64](1), Layout: "Layout::TILE", Size: some[uint64](2097152), TensorID: some[uint64](8),
+				DeviceID: some[uint64](1),
 				DeviceTensors: []deviceTensor{
 					{Address: some[uint64](4278185984), DeviceID: 0, MeshDeviceID: some[uint64](1)},
 					{DeviceID: 5},
@@ -106,8 +109,8 @@ func TestNodeFields(t *testing.T) {
 			},
 		},
 		{
-			`{"counter":0,"connections":[],"node_type":"buffer","params":{"size":"4096 bytes"}}`,
-			node{Type: typeBuffer, Connections: []uint64{}},
+			`{"counter":0,"connections":[],"node_type":"buffer","params":{"size":"4096","type":"L1"}}`,
+			node{Type: typeBuffer, Connections: []uint64{}, Size: some[uint64](4096), TypeName: "L1"},
 		},
 		{
 			`{"counter":0,"connections":[3],"node_type":"buffer_allocate","params":{"address":1552384,"buffer_type":1,"device_id":1,` +
@@ -155,16 +158,16 @@ func TestNodeFields(t *testing.T) {
 		{
 			`{"counter":0,"node_type":"program_execution","params":{"device_id":1,"physical_device_id":6,"runtime_id":77,"worker_core_ranges":[{}]}}`,
 			node{
-				Type: typeProgramExecution, DeviceID: some[uint64](1), PhysicalDeviceID: some[uint64](6), RuntimeID: some[uint64](77),
+				Type: typeProgramExecution, DeviceID: some[uint64](1), PhysicalDeviceID: some[uint64](6),
 			},
 		},
 		{
 			`{"counter":0,"node_type":"sub_device_manager","params":{"device_id":1,"sub_devices":"[]"}}`,
-			node{Type: typeSubDeviceManager, DeviceID: some[uint64](1)},
+			node{Type: typeSubDeviceManager},
 		},
 		{
 			`{"counter":0,"node_type":"error","params":{"error_type":"RuntimeError","error_message":"a\nb","error_operation":"op"}}`,
-			node{Type: typeError, ErrorType: "RuntimeError", ErrorMessage: "a\nb", ErrorOperation: "op"},
+			node{Type: typeError, ErrorMessage: "a\nb", ErrorOperation: "op"},
 		},
 		{ // of an unknown kind nothing else is looked at
 			`{"counter":0,"node_type":"quantum_buffer","params":[1],"connections":"x","stacking_level":-1}`,
@@ -173,7 +176,8 @@ func TestNodeFields(t *testing.T) {
 	} {
 		c.want.Pos = at
 		require.Equal(t, &c.want, single(t, c.node), c.node)
-		require.Equal(t, c.want.Type != "quantum_buffer", newDecoder("").byType[c.want.Type] != nil)
+		_, known := newDecoder("").byType[c.want.Type]
+		require.Equal(t, c.want.Type != "quantum_buffer", known)
 	}
 }
 
@@ -276,32 +280,61 @@ func TestReportRefused(t *testing.T) {
 		`{"nodes":[],"edges":[]}`:       `trace.json:1: byte 23: object without graph, raw_graph or captured_graph: it has nodes, edges`,
 		`{"` + long + `":1,"\u202e":2}`: `trace.json:1: byte 317: object without graph, raw_graph or captured_graph: it has kkkkkkkkkkkkkkkkk..., \u202e`,
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`: `trace.json:1: byte 55: object without graph, raw_graph or captured_graph: it has a, b, c, d, e, f, g, h, ...`,
-		`{"graph":null}`:                                     `trace.json:1: byte 9: graph: is null, not an array of nodes`,
-		`{"graph":{}}`:                                       `trace.json:1: byte 9: graph: is an object, not an array of nodes`,
-		`{"captured_graph":"{}"}`:                            `trace.json#captured_graph:1: byte 0: an object is not an array of nodes`,
-		`{"captured_graph":""}`:                              `trace.json#captured_graph:1: byte 0: input ends where a value belongs`,
-		`{"captured_graph":"[]x"}`:                           `trace.json#captured_graph:1: byte 2: 'x' after the end of the JSON value`,
-		`{"captured_graph":"[`:                               `trace.json:1: byte 20: input ends inside a string`,
-		`{"captured_graph":"[\n7]"}`:                         `trace.json#captured_graph:2: byte 2: node 0: 7 is not a node, which is an object`,
-		`{"graph":[],` + "\n" + `"graph":[]}`:                `trace.json:2: byte 13: graph: is a second graph beside "graph"`,
-		`{"graph":[],"raw_graph":[]}`:                        `trace.json:1: byte 12: raw_graph: is a second graph beside "graph"`,
-		`{"graph":[],"devices":7}`:                           `trace.json:1: byte 22: devices: 7 is not an array`,
-		`{"graph":[],"devices":[7]}`:                         `trace.json:1: byte 23: devices[0]: 7 is not an object`,
-		`{"graph":[],"devices":[{}]}`:                        `trace.json:1: byte 22: devices[0].device_id: missing`,
-		`{"graph":[],"devices":[{"device_id":null}]}`:        `trace.json:1: byte 22: devices[0].device_id: missing`,
-		`{"devices":[{"device_id":2147483648}]}`:             `trace.json:1: byte 25: devices[0].device_id: 2147483648 is above 2^31-1`,
-		"{\"devices\":[\n{\"worker_l1_size\":\n\"1 MiB\"}]}": `trace.json:3: byte 32: devices[0].worker_l1_size: "1 MiB" is not a whole number`,
-		`{"devices":[{"device_id":0,"device_id":1}]}`:        `trace.json:1: byte 39: devices[0].device_id: 1 is the second value of this key, and not equal to the first`,
-		`{"metadata":[]}`:                                    `trace.json:1: byte 12: metadata: [] is not an object`,
-		`{"metadata":{"rank":-1}}`:                           `trace.json:1: byte 20: metadata.rank: -1 is negative`,
-		`{"metadata":{"rank":1},"metadata":{"rank":2}}`:      `trace.json:1: byte 34: metadata: comes a second time, and is not equal to the first`,
-		`7`:      `trace.json:1: byte 0: a number is not a capture, which is an array or a report object`,
-		` "[]"`:  `trace.json:1: byte 1: a string is not a capture, which is an array or a report object`,
-		`{"x":1`: `trace.json:1: byte 6: input ends inside an object`,
+		`{"graph":null}`:                      `trace.json:1: byte 9: graph: is null, not an array of nodes`,
+		`{"graph":{}}`:                        `trace.json:1: byte 9: graph: is an object, not an array of nodes`,
+		`{"captured_graph":"{}"}`:             `trace.json#captured_graph:1: byte 0: an object is not an array of nodes`,
+		`{"captured_graph":""}`:               `trace.json#captured_graph:1: byte 0: input ends where a value belongs`,
+		`{"captured_graph":"[]x"}`:            `trace.json#captured_graph:1: byte 2: 'x' after the end of the JSON value`,
+		`{"captured_graph":"[`:                `trace.json:1: byte 20: input ends inside a string`,
+		`{"captured_graph":"[\n7]"}`:          `trace.json#captured_graph:2: byte 2: node 0: 7 is not a node, which is an object`,
+		`{"graph":[],` + "\n" + `"graph":[]}`: `trace.json:2: byte 13: graph: is a second graph beside "graph"`,
+		`{"graph":[],"raw_graph":[]}`:         `trace.json:1: byte 12: raw_graph: is a second graph beside "graph"`,
+		`7`:                                   `trace.json:1: byte 0: a number is not a capture, which is an array or a report object`,
+		` "[]"`:                               `trace.json:1: byte 1: a string is not a capture, which is an array or a report object`,
+		`{"x":1`:                              `trace.json:1: byte 6: input ends inside an object`,
 	} {
 		_, _, err := read(report)
 		require.EqualError(t, err, want, report)
 		checkError(t, err)
+	}
+}
+
+// TestReportUnreadable: a section with a field that cannot be read is counted, and says no more than its other
+// devices do.
+func TestReportUnreadable(t *testing.T) {
+	same := "is the second value of this key, and not equal to the first"
+	for _, c := range []struct {
+		section, why string
+		devices      []deviceInfo
+	}{
+		{`"devices":7`, `devices: 7 is not an array`, []deviceInfo{{Unreadable: true}}},
+		{`"devices":[7]`, `devices[0]: 7 is not an object`, []deviceInfo{{Unreadable: true}}},
+		{`"devices":[{}]`, `devices[0].device_id: missing`, []deviceInfo{{Unreadable: true}}},
+		{`"devices":[{"device_id":null}]`, `devices[0].device_id: missing`, []deviceInfo{{Unreadable: true}}},
+		{`"devices":[{"device_id":2147483648}]`, `devices[0].device_id: 2147483648 is above 2^31-1`, []deviceInfo{{Unreadable: true}}},
+		{
+			`"devices":[{"device_id":3},{"device_id":0,"worker_l1_size":"1 MiB"},{"device_id":4}]`,
+			`devices[1].worker_l1_size: "1 MiB" is not a whole number`, []deviceInfo{{ID: 3}, {Unreadable: true}, {ID: 4}},
+		},
+		{`"devices":[{"device_id":0,"device_id":1}]`, `devices[0].device_id: 1 ` + same, []deviceInfo{{Unreadable: true}}},
+		{
+			`"devices":[{"device_id":1}],"devices":[{"device_id":2}]`, `devices: comes a second time, and is not equal to the first`,
+			[]deviceInfo{{Unreadable: true}},
+		},
+		{`"metadata":[]`, `metadata: [] is not an object`, nil},
+		{`"metadata":{"rank":-1}`, `metadata.rank: -1 is negative`, nil},
+		{`"metadata":{"rank":1},"metadata":{"rank":2}`, `metadata: comes a second time, and is not equal to the first`, nil},
+	} {
+		for _, report := range []string{`{` + c.section + `,"graph":` + two + `}`, `{"graph":` + two + `,` + c.section + `}`} {
+			_, info, err := read(report)
+			require.NoError(t, err)
+			require.Equal(t, unreadRows{1, c.why}, info.Unread, report)
+			require.Equal(t, c.devices, info.Devices, report)
+			require.False(t, info.Rank.OK)
+			events, err := told([]byte(report), Options{})
+			require.NoError(t, err)
+			require.Contains(t, summary(events), "hidden unreadable", report)
+		}
 	}
 }
 
@@ -349,7 +382,7 @@ func TestTraces(t *testing.T) {
 		got := make(map[nodeType]int)
 		for n, err := range r.nodes() {
 			require.NoError(t, err, file)
-			require.True(t, newDecoder("").byType[n.Type] != nil, "%s: %s", file, n.Type)
+			require.Contains(t, newDecoder("").byType, n.Type, file)
 			require.Zero(t, n.Anomaly)
 			require.Equal(t, byte('{'), text[n.Pos.Offset])
 			require.EqualValues(t, 1+strings.Count(string(text[:n.Pos.Offset]), "\n"), n.Pos.Line)

@@ -163,7 +163,7 @@ func (d *decoder) read(raw []byte, pos event.Pos) (*node, error) {
 	}
 	d.again.follows(nil)
 	n, err := d.node(raw, pos)
-	if err == nil && keep && d.counts(text) {
+	if err == nil && keep && n.Unreadable == nil && d.counts(text) {
 		d.again.keep(text, *n)
 	}
 	return n, err

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -24,6 +25,28 @@ type reportInfo struct {
 	// Lost is how many operations a database names and has no graph of, LostName the first.
 	Lost     int64
 	LostName string
+	// Unread are the sections and rows with a field that cannot be read, Listed those of
+	// lists of buffers.
+	Unread, Listed unreadRows
+}
+
+// unreadRows counts rows or sections that cannot be read, and says why the first one cannot.
+type unreadRows struct {
+	count int64
+	why   string
+}
+
+func (u *unreadRows) add(e *event.InputError) {
+	if u.count++; u.count == 1 {
+		u.why = reasonOf(e)
+	}
+}
+
+// reasonOf returns the text of an error without its place in the input.
+func reasonOf(e *event.InputError) string {
+	why := *e
+	why.File, why.Line, why.Node = "", 0, -1
+	return why.Error()
 }
 
 // A deviceInfo describes a device or mesh that a report knows. Sizes and addresses
@@ -35,6 +58,8 @@ type deviceInfo struct {
 	WorkerL1Size event.Opt[uint64] // size of L1 on one core
 	CBBase       event.Opt[uint64] // lowest address of circular buffers
 	BankSize     event.Opt[uint64] // of L1: what its buffers may take of one core
+
+	Unreadable bool // a field of it cannot be read: it says nothing
 }
 
 // shownKeys is how many keys an error lists.
@@ -165,7 +190,6 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 	if _, err := s.Kind(); err != nil {
 		return r.scanError(err)
 	}
-	pos := event.Pos{Offset: s.Offset(), Line: s.Line(), Node: -1}
 	raw, err := s.Capture(maxNode)
 	if err != nil {
 		return r.scanError(err)
@@ -185,35 +209,51 @@ func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
 		r.info.Devices = devicesIn(o)
 	}
 	if e := in.json.Err(); e != nil {
-		at := max(0, e.Offset-in.before)
-		return &event.InputError{
-			File: r.file, Offset: pos.Offset + int64(at), Line: pos.Line + lines(raw[:at]), Node: -1,
-			Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason, Err: e.Err,
+		r.info.Unread.add(&event.InputError{Field: e.Path, Value: shown.Value(e.Value), Reason: e.Reason})
+		if key == "devices" {
+			r.info.Devices = devicesApart(raw)
 		}
 	}
 	if again {
 		equal := old.Version == r.info.Version && old.Rank == r.info.Rank && old.WorldSize == r.info.WorldSize &&
 			slices.Equal(old.Devices, r.info.Devices)
 		if !equal {
-			return &event.InputError{File: r.file, Offset: pos.Offset, Line: pos.Line, Node: -1, Field: key,
-				Reason: "comes a second time, and is not equal to the first"}
+			r.info.Unread.add(&event.InputError{Field: key, Reason: "comes a second time, and is not equal to the first"})
+			r.info.Rank = event.Opt[uint64]{}
+			if key == "devices" {
+				r.info.Devices = []deviceInfo{{Unreadable: true}}
+			}
 		}
 		r.info.Anomaly |= event.AnomalyDuplicateKey
 	}
 	return nil
 }
 
+// devicesApart reads devices each alone, since one of them cannot be read.
+func devicesApart(raw []byte) (list []deviceInfo) {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return []deviceInfo{{Unreadable: true}}
+	}
+	for _, one := range all {
+		in := section{name: "devices"}
+		alone := devicesIn(in.read(slices.Concat([]byte("["), one, []byte("]"))))
+		if in.json.Err() != nil {
+			alone = []deviceInfo{{Unreadable: true}}
+		}
+		list = append(list, alone...)
+	}
+	return list
+}
+
 // A section is a part of a report, read as the member that it is.
 type section struct {
-	json   jsonobject.Reader
-	name   string
-	before int // bytes before the section in what is read
+	json jsonobject.Reader
+	name string
 }
 
 func (s *section) read(raw []byte) jsonobject.Object {
-	before := `{"` + s.name + `":`
-	s.before = len(before)
-	return s.json.Read(slices.Concat([]byte(before), raw, []byte("}")))
+	return s.json.Read(slices.Concat([]byte(`{"`+s.name+`":`), raw, []byte("}")))
 }
 
 // devicesIn reads [{"device_id": 0, "worker_l1_size": 1572864, ...}, ...].

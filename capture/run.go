@@ -80,15 +80,21 @@ func (r *run) where() event.RunOn {
 }
 
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
-func (w *walk) place(n *node) {
+func (w *walk) place(n *node) error {
 	w.freeing = nil
 	w.shows.placed, w.shows.recorded = true, w.shows.recorded || n.Address.V != 0
-	if inner := w.functions.inner(); inner != nil {
-		inner.placed = true
-	}
+	w.functions.place()
 	w.grids.see(n.Cores)
 	w.upstream.place(n)
 	u := w.meet(idOf(n.DeviceID))
+	if n.Address.V == 0 && !n.Global && w.specs.hidesBase() {
+		return w.hidePrograms(n.Counter, u.id)
+	}
+	if u.blind {
+		w.unread.hide(hiddenRun{operation: w.functions.operation(), on: u.id})
+		u.since.shown = true
+		return nil
+	}
 	if u.run == nil {
 		u.run = &run{on: u}
 	}
@@ -105,6 +111,7 @@ func (w *walk) place(n *node) {
 	if !n.Global && n.Cores.Len() == 0 {
 		w.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
+	return nil
 }
 
 // A start is what one unit began to run.
@@ -170,7 +177,7 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first, nil})
-		if !what.aborted {
+		if !what.aborted && !w.unread.covers(r.key, r.on.id) {
 			w.hits.remember(r, remembered{what.program, r.first, on.CBFirst, on.CBLast, what.unsettled})
 		}
 		if i+1 < len(parts) {
@@ -239,6 +246,9 @@ func (w *walk) start(all []start, node uint64) {
 // with that id; without an id, of all.
 func (w *walk) freeAll(n *node) error {
 	id := idOf(n.DeviceID)
+	if w.unread.free.OK && w.unread.free.V+1 == n.Counter {
+		return w.hideFree(n.Counter, id) // it announces programs with the hidden one
+	}
 	if w.repeats(n, id) {
 		return nil
 	}
@@ -267,7 +277,7 @@ func (w *walk) freeAll(n *node) error {
 	if left > 0 && !w.anyRun(id) {
 		w.aimless.add(id, n.Counter)
 	}
-	return nil
+	return w.lift(n.Counter, id)
 }
 
 // live takes in that something is alive on a unit.

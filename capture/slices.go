@@ -152,10 +152,11 @@ func (r *Reader) devices() error {
 			BankSize:     n.get("l1_bank_size", jsonobject.MaxL1),
 		}
 		if n.err == nil && !id.OK {
-			return t.refuseRow("device_id", row.ID, "missing")
+			n.err = t.refuseRow("device_id", row.ID, "missing")
 		}
 		if n.err != nil {
-			return n.err
+			r.info.Unread.add(n.err)
+			info, rank = deviceInfo{Unreadable: true}, event.Opt[uint64]{}
 		}
 		if r.part.owns(rank) && !seen[info] {
 			seen[info] = true
@@ -187,7 +188,8 @@ func (r *Reader) borders() error {
 		of := node{BufferType: n.get("buffer_type", jsonobject.MaxWhole), DeviceID: n.get("device_id", jsonobject.MaxInt)}
 		b := listedBuffer{named: idOf(of.DeviceID), address: n.get("address", jsonobject.MaxWhole).V, perCore: n.get("max_size_per_bank", jsonobject.MaxWhole).V}
 		if n.err != nil {
-			return n.err
+			r.info.Listed.add(n.err)
+			continue
 		}
 		i, ok := p.slice(id.V)
 		if !ok || !p.owns(rank) || r.nodesOf(i) == 0 {
@@ -250,7 +252,8 @@ func (r *Reader) eachLost(name, label string, do func(id uint64, name string)) e
 		n := numbers{cells: row}
 		id, rank := n.get("operation_id", jsonobject.MaxWhole), n.get(rankColumn, jsonobject.MaxWhole)
 		if n.err != nil {
-			return n.err
+			r.info.Unread.add(n.err)
+			continue
 		}
 		if id.OK && r.part.loses(id.V, rank) {
 			do(id.V, row.text(label))

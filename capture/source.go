@@ -144,6 +144,7 @@ type walk struct {
 	buffers   *buffers
 	places    places
 	upstream  upstreamSums
+	unread    unread
 
 	open       openRuns
 	awake      []*unit               // those that wake has woken, in no order
@@ -191,7 +192,7 @@ func newWalk(r *Reader, opt Options, known *learnt, rank event.Opt[uint64]) *wal
 		functions: newFunctions(), layouts: newLayouts(), hits: hits{}, buffers: newBuffers(known),
 		guessed: newGuesses(), aimless: aimless{}, notes: notes{}, hidden: notes{}, unlessPlan: notes{},
 		heralds: map[device.ID]herald{}, freed: map[device.ID]stretch{},
-		absent: newAbsentees(), places: newPlaces(known),
+		absent: newAbsentees(), places: newPlaces(known), unread: newUnread(),
 	}
 }
 
@@ -300,9 +301,12 @@ func (w *walk) node(n *node) error {
 		return err
 	}
 	w.tellEarlier(n)
+	if n.Unreadable != nil {
+		return w.unreadable(n)
+	}
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
-		w.place(n)
+		return w.place(n)
 	case typeCircularBufferDeallocateAll:
 		w.upstream.free()
 		return w.freeAll(n)
@@ -312,11 +316,7 @@ func (w *walk) node(n *node) error {
 	case typeBufferAllocate, typeBufferDeallocate:
 		return w.bufferEvent(n)
 	case typeTensor:
-		for _, t := range n.DeviceTensors {
-			if t.MeshDeviceID.OK {
-				w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
-			}
-		}
+		w.members(n)
 		if n.PerCore {
 			w.perCore(idOf(n.DeviceID))
 		}
@@ -328,18 +328,39 @@ func (w *walk) node(n *node) error {
 		}
 		return w.execute(n)
 	case typeFunctionStart:
-		w.functions.enter(n)
-		w.past.enters(n.Counter)
-		w.tellOperation(event.KindOpStart, n.Counter, w.functions.inner().name)
+		w.enter(n)
 	case typeFunctionEnd:
 		return w.functionEnd(n)
 	case typeError:
-		w.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
+		w.operationFailed(n)
 	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
 	default:
 		w.notes.add(noteUnknownType, int64(n.Counter), string(n.Type))
 	}
 	return nil
+}
+
+// members takes in which chips of a mesh have a part of a tensor.
+func (w *walk) members(n *node) {
+	if n.Anomaly.Has(event.AnomalyDeviceTensors) {
+		w.hideMembers()
+	}
+	for _, t := range n.DeviceTensors {
+		if t.MeshDeviceID.OK {
+			w.learn(device.ID(t.MeshDeviceID.V), device.ID(t.DeviceID))
+		}
+	}
+}
+
+// enter begins a function.
+func (w *walk) enter(n *node) {
+	w.functions.enter(n)
+	w.past.enters(n.Counter)
+	w.tellOperation(event.KindOpStart, n.Counter, w.functions.inner().name)
+}
+
+func (w *walk) operationFailed(n *node) {
+	w.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
 }
 
 // note counts what is odd about a node.
@@ -397,7 +418,7 @@ func (w *walk) abort(n *node) {
 			w.notes.add(noteAbortedLate, int64(f.start), f.name)
 		}
 	}
-	if !f.aborted {
+	if !f.aborted && n.Unreadable == nil {
 		w.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
 	}
 	f.aborted = true
@@ -414,6 +435,9 @@ func (w *walk) learn(mesh, chip device.ID) {
 		return
 	}
 	delete(w.units.reach, mesh)
+	if w.unread.freed[mesh] || w.unread.freed[chip] || u != nil && u.blind {
+		w.known.late = true // its buffers may be hidden, or its programs show
+	}
 	if u != nil && (w.missed(u, mesh) || w.relied(u, mesh) || u.run != nil && w.heralds[mesh].several) || w.guessed.wrong(mesh, chip, w.known) {
 		w.known.late = true
 	}
@@ -492,6 +516,7 @@ func (w *walk) finish() error {
 			Kind: event.KindHidden, Code: hiddenApart, Node: end, Count: int64(len(apart)), Devices: event.Some(apart),
 		})
 	}
+	w.hideRows()
 	if !w.shows.plan() {
 		w.hidden.addAll(w.unlessPlan)
 	}
@@ -515,6 +540,9 @@ func (w *walk) finish() error {
 // compareEnd notes what the end of the capture shows of its beginning.
 func (w *walk) compareEnd() {
 	w.lookBack()
+	if !w.again {
+		w.known.listed = w.reader.info.Listed // another reading does not read these again
+	}
 	if w.known.late {
 		w.notes.add(noteMeshLate, wholeFile, "")
 	}

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -16,6 +18,19 @@ type specs struct {
 	decided bool // chosen is in use and cannot change any more
 
 	smalls *smallSizes // nil: to be read
+}
+
+// hidesBase reports whether the report hides where circular buffers start.
+func (s *specs) hidesBase() bool { return hidesBase(s.opt, s.infos()) }
+
+func hidesBase(opt Options, devices []deviceInfo) bool {
+	says := func(d deviceInfo) bool { return d.CBBase.V > 0 }
+	return opt.Base == 0 && unreadable(devices) && !slices.ContainsFunc(devices, says)
+}
+
+// unreadable reports whether one of some devices cannot be read.
+func unreadable(devices []deviceInfo) bool {
+	return slices.ContainsFunc(devices, func(d deviceInfo) bool { return d.Unreadable })
 }
 
 // infos returns what the report says of devices, as far as that is known by now.
@@ -45,7 +60,7 @@ func (s *specs) end() (contradicted bool) {
 	}
 	s.known.devices = info.Devices
 	late, from := chooseSpecOf(s.opt, info.Devices)
-	if late != s.chosen {
+	if late != s.chosen || hidesBase(s.opt, info.Devices) {
 		return true
 	}
 	s.from = from
@@ -54,7 +69,7 @@ func (s *specs) end() (contradicted bool) {
 
 // differ returns how many devices differ from the first one in what is used of it.
 func (s *specs) differ() (n int) {
-	infos := s.reader.info.Devices
+	infos := slices.DeleteFunc(slices.Clone(s.reader.info.Devices), func(d deviceInfo) bool { return d.Unreadable })
 	for _, d := range infos {
 		if d.CBBase != infos[0].CBBase || d.WorkerL1Size != infos[0].WorkerL1Size {
 			n++
@@ -100,6 +115,9 @@ func chooseSpecOf(opt Options, devices []deviceInfo) (s l1.Spec, from event.From
 	}
 	if from.Base == event.FromArch && from.Arch == event.FromAssumed {
 		from.Base = event.FromAssumed
+	}
+	if !size.OK && opt.Arch == "" && unreadable(devices) {
+		s.L1Size = 0 // which is hidden
 	}
 	if opt.MaxL1 != 0 {
 		s.L1Size = opt.MaxL1

@@ -87,7 +87,7 @@ func (c cells) get(column string) any {
 }
 
 // number returns a whole number of at most most, absent if there is none.
-func (c cells) number(column string, most uint64) (v event.Opt[uint64], err error) {
+func (c cells) number(column string, most uint64) (v event.Opt[uint64], err *event.InputError) {
 	value := c.get(column)
 	reason := "is not a whole number"
 	switch n := value.(type) {
@@ -122,7 +122,7 @@ func (c cells) text(column string) string {
 // numbers are the numbers of one row, read until one of them is wrong.
 type numbers struct {
 	cells
-	err error
+	err *event.InputError
 }
 
 func (n *numbers) get(column string, most uint64) event.Opt[uint64] {

@@ -21,6 +21,7 @@ type unit struct {
 	touched bool // a buffer was allocated on it
 	own     bool // one in L1 under this very id
 	ran     bool // a program
+	blind   bool // its programs are hidden up to the next free
 	since   announced
 	hybrid  bool // it was told that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything

@@ -18,6 +18,7 @@ type upstreamSums struct {
 	peakCB, peakL1, peakDataflow, peakScratchpad, peakTotal uint64
 	wrapped, l1Unknown                                      bool
 	perCore                                                 bool // a set of cores is a JSON array
+	hidden                                                  bool // a node that counts cannot be read
 
 	// What the sums stand for.
 	since  []upstreamCB // local CBs since the last free
@@ -192,6 +193,9 @@ func (u *upstreamSums) buffer(n *node) {
 }
 
 func (u *upstreamSums) figures() event.Upstream {
+	if u.hidden {
+		return event.Upstream{PerCore: u.perCore}
+	}
 	f := event.Upstream{PeakCB: event.Some(u.peakCB), PeakDataflow: event.Some(u.peakDataflow), PeakScratchpad: event.Some(u.peakScratchpad), PerCore: u.perCore, Causes: u.explain()}
 	if !u.l1Unknown {
 		f.PeakL1, f.PeakTotal, f.Wrapped = event.Some(u.peakL1), event.Some(u.peakTotal), u.wrapped

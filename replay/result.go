@@ -227,6 +227,7 @@ const (
 	CodeResidentsLate      Code = "residents-late"      // the buffers that lived at each operation are listed, and the input cannot be read again
 	CodeBetween            Code = "between-operations"  // a database does not say which L1 buffers died between its operations
 	CodeOperationLost      Code = "operation-lost"      // an operation that a database names and has no graph of
+	CodeUnreadable         Code = "unreadable"          // nodes or rows with a field that cannot be read: they are hidden, and what depends on them
 	CodeModeLate           Code = "mode-late"           // a device turned out to be in HYBRID mode after programs ran on it, and the input cannot be read again
 	CodeSmallLate          Code = "l1-small-late"       // the size of L1_SMALL became known after it was used, and the input cannot be read again
 	CodeSmallReached       Code = "l1-small-reached"    // programs that end in L1_SMALL, with which tt-metal does not compare them

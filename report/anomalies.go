@@ -58,6 +58,8 @@ func graveWords() []words {
 			"L1 buffers that came or went between windows are not known, and only those count that a window shows; record windows with detailed buffers"},
 		{replay.CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
 			"what they placed is not shown, as of one that failed; read the JSON of the run"},
+		{replay.CodeUnreadable, "node or row with a field that cannot be read", "nodes or rows with fields that cannot be read",
+			"hidden, and with it the program of a CB, and everything alive on the device of a free: the other figures stand"},
 		{replay.CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",
 			"programs before that were judged by the lowest address of any core, which is stricter; read a file instead of standard input"},
 		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",

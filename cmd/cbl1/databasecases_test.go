@@ -94,15 +94,13 @@ func TestDatabasesThatAreRefused(t *testing.T) {
 			execute(t, p, "CREATE TABLE songs (a)")
 			return p
 		}, []string{"is no report database: it has the tables songs"}},
-		"tt-triage":  {triage, []string{"tt-triage", "not read yet", "dump_callstacks (0 rows), dump_circular_buffers (2 rows)"}},
-		"null":       {statements(db21, "UPDATE captured_graph SET captured_graph = NULL WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph: "}},
-		"no JSON":    {statements(db21, "UPDATE captured_graph SET captured_graph = '[{\"counter\":0' WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph:1: byte 13: node 0: "}},
-		"object":     {statements(db21, "UPDATE captured_graph SET captured_graph = '{}' WHERE rowid = 2"), []string{"row 2", "is an object, not an array of nodes"}},
-		"counter":    {statements(db21, `UPDATE captured_graph SET captured_graph = '[{"counter":0,"node_type":"x"},{"counter":7,"node_type":"x"}]' WHERE rowid = 2`), []string{"row 2: column captured_graph:1: byte 42: node 1: counter: 7 is out of order: 1 belongs here"}},
-		"address":    {statements(db21, "UPDATE buffers SET address = 'low' WHERE rowid = 1"), []string{"table buffers: row 1: column address: low is not a whole number"}},
-		"below zero": {statements(db21, "UPDATE buffers SET max_size_per_bank = -1 WHERE rowid = 1"), []string{"table buffers: row 1: column max_size_per_bank: -1 is not from 0 to"}},
-		"operation":  {statements(db21, "UPDATE captured_graph SET operation_id = NULL WHERE rowid = 1"), []string{"table captured_graph: row 1: column operation_id: missing"}},
-		"no rowid":   {statements(db21, "DROP TABLE captured_graph", "CREATE TABLE captured_graph (operation_id int PRIMARY KEY, captured_graph text) WITHOUT ROWID"), []string{"captured_graph", "rowid"}},
+		"tt-triage": {triage, []string{"tt-triage", "not read yet", "dump_callstacks (0 rows), dump_circular_buffers (2 rows)"}},
+		"null":      {statements(db21, "UPDATE captured_graph SET captured_graph = NULL WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph: "}},
+		"no JSON":   {statements(db21, "UPDATE captured_graph SET captured_graph = '[{\"counter\":0' WHERE rowid = 2"), []string{"table captured_graph: row 2: column captured_graph:1: byte 13: node 0: "}},
+		"object":    {statements(db21, "UPDATE captured_graph SET captured_graph = '{}' WHERE rowid = 2"), []string{"row 2", "is an object, not an array of nodes"}},
+		"counter":   {statements(db21, `UPDATE captured_graph SET captured_graph = '[{"counter":0,"node_type":"x"},{"counter":7,"node_type":"x"}]' WHERE rowid = 2`), []string{"row 2: column captured_graph:1: byte 42: node 1: counter: 7 is out of order: 1 belongs here"}},
+		"operation": {statements(db21, "UPDATE captured_graph SET operation_id = NULL WHERE rowid = 1"), []string{"table captured_graph: row 1: column operation_id: missing"}},
+		"no rowid":  {statements(db21, "DROP TABLE captured_graph", "CREATE TABLE captured_graph (operation_id int PRIMARY KEY, captured_graph text) WITHOUT ROWID"), []string{"captured_graph", "rowid"}},
 		"wide texts": {func(t *testing.T) string {
 			p := filepath.Join(t.TempDir(), "db.sqlite")
 			execute(t, p, "PRAGMA encoding = 'UTF-16'", "CREATE TABLE captured_graph (operation_id, captured_graph)")

@@ -53,12 +53,7 @@ func TestBrokenInput(t *testing.T) {
 		{"cut in a node", good[:100], "stdin:2: byte 100: node 1: input ends inside"},
 		{"trailing garbage", good + "\nx", fmt.Sprintf("stdin:4: byte %d: 'x' after the end", len(good)+1)},
 		{"NaN", graph("a", `"size":NaN`), "stdin:2: byte 153: node 1: unexpected 'N' where a value belongs"},
-		{"no size", graph("a", `"address":1,"core_range_set":"{}"`), "stdin:2: byte 84: node 1: size: missing"},
-		{"negative size", graph("a", `"size":-1`), "node 1: size: -1 is negative"},
-		{"text for a size", graph("a", `"size":"4 KiB"`), `node 1: size: "4 KiB" is not a whole number`},
-		{"reversed rectangle", graph("a", `"address":1,"size":1,"core_range_set":"{[3-0 - 1-1]}"`), `node 1: core_range_set: "{[3-0 - 1-1]}" is not`},
 		{"counters out of order", `[{"counter":1,"node_type":"capture_start"}]`, "stdin:1: byte 12: node 0: counter: 1 is out of order"},
-		{"escape in a value", graph("a", `"size":"\u001b[2J"`), `size: "\u001b[2J" is not a whole number`},
 		{"raw escape in a value", graph("a", "\"size\":\"\x1b[2J\""), "unexpected byte 0x1b inside a string"},
 		{"HTML", "<!doctype html><html>", "this is an HTML page, not JSON"},
 		{"SQLite", "SQLite format 3\x00", "this is a SQLite database"},
@@ -77,6 +72,26 @@ func TestBrokenInput(t *testing.T) {
 			require.Contains(t, stderr, c.want, c.name)
 			requireOneLine(t, stderr)
 		}
+	}
+}
+
+// TestUnreadableInput: a field that cannot be read hides its node. check cannot tell, and names the field.
+func TestUnreadableInput(t *testing.T) {
+	for _, c := range []struct{ name, input, want string }{
+		{"no size", graph("a", `"address":1,"core_range_set":"{}"`), "size: missing"},
+		{"negative size", graph("a", `"size":-1`), "size: -1 is negative"},
+		{"text for a size", graph("a", `"size":"4 KiB"`), `size: "4 KiB" is not a whole number`},
+		{"reversed rectangle", graph("a", `"address":1,"size":1,"core_range_set":"{[3-0 - 1-1]}"`), `core_range_set: "{[3-0 - 1-1]}" is not`},
+		{"escape in a value", graph("a", `"size":"\u001b[2J"`), `size: "\u001b[2J" is not a whole number`},
+	} {
+		code, stdout, stderr := call(c.input, "check", "--format", "json", "-")
+		require.Equal(t, 3, code, c.name)
+		require.Empty(t, stderr)
+		require.Contains(t, stdout, `"unreadable"`, c.name)
+		code, stdout, stderr = call(c.input, "-")
+		require.Zero(t, code)
+		require.Empty(t, stderr)
+		require.Contains(t, strings.Join(strings.Fields(stdout), " "), c.want, c.name)
 	}
 }
 

@@ -27,6 +27,9 @@ const maxCandidates = 64
 
 // note remembers a run: another one behind the same free, the same one that went on, or something new.
 func (p *player) note(c *chip, run program) {
+	if p.covers(c.key, c) {
+		return
+	}
 	list := p.history[c.key]
 	if i := slices.IndexFunc(list, func(r *remembered) bool { return r.device == c.name && r.begun == c.begun && c.begun >= 0 }); i >= 0 {
 		r := list[i]
@@ -78,6 +81,9 @@ func (p *player) closeFree() {
 // hit decides whether the innermost function ran a program from the cache.
 func (p *player) hit() {
 	top := &p.stack[len(p.stack)-1]
+	if top.hidden || p.calls {
+		return
+	}
 	f := p.ownFree()
 	says := top.says != nil && *top.says
 	if f == nil && (!says || top.placed) || f != nil && !says && (top.says != nil || !f.inOp) || p.opts.Rules.Aborted && p.aborted[top.start] {
@@ -95,7 +101,7 @@ func (p *player) hit() {
 	for _, c := range p.chips {
 		all := p.candidates(c)
 		filtered := f != nil && f.id != none && (isChip(p.members, f.id) || len(p.members[f.id]) > 0)
-		if len(all) == 0 || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
+		if len(all) == 0 || p.covers(p.key(), c) || p.opts.NoInfer || filtered && !p.reaches(f.id, c.name) {
 			continue
 		}
 		p.rerun(c, all, start)

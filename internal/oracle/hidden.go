@@ -78,19 +78,19 @@ func (p *player) findModes(nodes []node) {
 		case n.kind == "function_start":
 			stack = append(stack, n.counter)
 		case n.kind == "function_end" && len(stack) > 0:
-			if aborted, _ := n.flag("aborted"); aborted {
+			if aborted, _ := n.flag("aborted"); aborted || n.hidden {
 				p.aborted[stack[len(stack)-1]] = true
 			}
 			stack = stack[:len(stack)-1]
 		case n.kind == "program_execution":
 			executed = true
-		case isPlaced(n.kind):
+		case isPlaced(n.kind) && !n.hidden:
 			placed++
 			zero = zero && n.number("address") == 0
 			if len(stack) > 0 {
 				p.inside[n.counter] = stack[len(stack)-1]
 			}
-		case n.kind == "tensor" && p.opts.Rules.Hybrid:
+		case n.kind == "tensor" && !n.hidden && p.opts.Rules.Hybrid:
 			var config string
 			_ = json.Unmarshal(n.params["memory_config"], &config)
 			name, err := n.device()
@@ -119,7 +119,8 @@ func (p *player) hideRest(nodes []node) {
 	bytes := false
 	for _, n := range nodes {
 		p.hide("operation-failed", n.kind == "error")
-		if isPlaced(n.kind) {
+		p.hide("bad-device-tensors", n.kind == "tensor" && n.badMembers())
+		if isPlaced(n.kind) && !n.hidden {
 			b, err := readBuffer(n, p.opts.Rules)
 			p.hide("unattributed", err == nil && b.local && len(b.cores) == 0 && (b.kind == circular || p.opts.Rules.NotShown))
 			bytes = bytes || err == nil && b.local && b.logical() > 0

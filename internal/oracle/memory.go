@@ -97,8 +97,10 @@ type chip struct {
 	execs int         // executions since then
 	exec  map[core][]span
 
-	grid   *grid // nil: not checked
-	hybrid bool
+	blind   bool  // what it runs is hidden
+	touched bool  // a buffer lay there
+	grid    *grid // nil: not checked
+	hybrid  bool
 
 	barriers []barrier // to one more buffer
 
@@ -132,6 +134,11 @@ type player struct {
 	plan    bool            // the capture shows everything
 	banks   []bank          // rows of devices
 	wrong   map[string]bool // those that an L1_SMALL buffer contradicts, by their ids
+
+	covered    map[string]bool // operations, and operations on devices, that may have run a hidden program
+	calls      bool            // nobody knows which functions run
+	badMembers bool            // nobody knows all chips of meshes
+	unfreed    map[int64]bool  // frees of CBs that are hidden
 }
 
 type frame struct {
@@ -139,6 +146,7 @@ type frame struct {
 	start           int64
 	says            *bool
 	placed          bool
+	hidden          bool // its start cannot be read
 }
 
 type opened struct {
@@ -158,17 +166,22 @@ func L1(data []byte, opts Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, history: map[string][]*remembered{}}
+	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
 	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	if p.members, err = meshMembers(nodes); err != nil {
 		return nil, err
 	}
+	p.badMembers, p.unfreed = slices.ContainsFunc(nodes, node.badMembers), hiddenFrees(nodes)
 	if err := p.prepare(nodes, head); err != nil {
 		return nil, err
 	}
 	for _, n := range nodes {
 		p.live = p.ofNow(n.counter)
-		if err := p.play(n); err != nil {
+		play := p.play
+		if n.hidden {
+			play = p.hideNode
+		}
+		if err := play(n); err != nil {
 			return nil, fmt.Errorf("oracle: node %d: %w", n.counter, err)
 		}
 	}
@@ -201,14 +214,14 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 	}
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" || isPlaced(n.kind) {
+		if n.kind == "buffer_allocate" && !n.hidden || isPlaced(n.kind) && (!n.hidden || n.where() != none) {
 			name, err := n.device()
 			if err != nil {
 				return err
 			}
 			names[name] = true
 		}
-		if isPlaced(n.kind) {
+		if isPlaced(n.kind) && !n.hidden {
 			b, err := readBuffer(n, p.opts.Rules)
 			if err != nil {
 				return err
@@ -272,6 +285,9 @@ func (p *player) findShards(nodes []node) {
 	owner := map[int64]int64{} // tensor -> buffer node
 	live := map[int64][]int64{}
 	for _, n := range nodes {
+		if n.hidden && n.kind != "tensor" && n.kind != "buffer_allocate" {
+			continue
+		}
 		switch n.kind {
 		case "buffer":
 			for _, c := range n.connections {
@@ -306,7 +322,7 @@ func (p *player) reaches(from, to string) bool { return reaches(p.members, from,
 
 func (p *player) play(n node) error {
 	name, err := n.device()
-	if err != nil {
+	if err != nil && !n.hidden {
 		return err
 	}
 	switch {
@@ -319,9 +335,16 @@ func (p *player) play(n node) error {
 		if err != nil {
 			return err
 		}
-		p.place(p.byName[name], b)
+		if c := p.byName[name]; c.blind {
+			p.covered[p.key()+"\x00"+c.name] = true
+		} else {
+			p.place(c, b)
+		}
 	case n.kind == "circular_buffer_deallocate_all":
-		if !p.split.repeated[n.counter] {
+		switch {
+		case p.unfreed[n.counter]:
+			p.hideFree(name)
+		case !p.split.repeated[n.counter]:
 			p.freeAll(n, name)
 		}
 	case isBuffer(n.kind):
@@ -393,8 +416,9 @@ func (p *player) freeAll(n node, name string) {
 	p.open = &opened{counter: n.counter, id: name, depth: len(p.stack), inOp: len(p.stack) > 0 && !onlyChip(p.members, name), op: p.path()}
 	if len(p.stack) > 0 {
 		top := p.stack[len(p.stack)-1]
-		p.open.frame, p.open.says = top.start, top.says
+		p.open.frame, p.open.says, p.open.settled = top.start, top.says, top.hidden || p.calls
 	}
+	p.lift(name)
 }
 
 func (p *player) path() string {
@@ -409,6 +433,11 @@ func (p *player) key() string {
 	arguments := ""
 	if len(p.stack) > 0 {
 		arguments = p.stack[len(p.stack)-1].arguments
+	}
+	for _, f := range p.stack {
+		if f.hidden {
+			return fmt.Sprint(p.path(), "\x00", f.start, "\x01", arguments) // like no other
+		}
 	}
 	if p.opts.Rules.Ambiguous && (arguments == "null" || arguments == "[]") {
 		arguments = ""
@@ -460,6 +489,7 @@ func (p *player) allocate(n node, name string) error {
 	}
 	a.kind = n.bufferKind()
 	if a.kind == "" {
+		p.hide("buffer-unplaced", true)
 		return nil
 	}
 	for key, to := range map[string]*uint64{"size": &a.size, "max_size_per_bank": &a.perCore, "address": &a.start} {
@@ -497,6 +527,7 @@ func (p *player) arrive(a *alloc) {
 			continue
 		}
 		c.sums(p)
+		c.touched = true
 		if a.kind == "L1" || a.kind == "L1_SMALL" {
 			p.barBuffer(c, a)
 		}
@@ -522,13 +553,12 @@ func (p *player) arrive(a *alloc) {
 }
 
 func (n node) bufferKind() string {
-	if present(n.params["buffer_type"]) {
-		v, _ := number(n.params["buffer_type"])
+	if v, err := number(n.params["buffer_type"]); err == nil && present(n.params["buffer_type"]) && kindOf(v) != "" {
 		return kindOf(v)
 	}
 	var text string
 	_ = json.Unmarshal(n.params["type"], &text)
-	return text
+	return map[string]string{"DRAM": "DRAM", "L1": "L1", "L1_SMALL": "L1_SMALL", "SYSTEM_MEMORY": "other", "TRACE": "other"}[text]
 }
 
 // locate tries every address from the top down.
@@ -695,7 +725,7 @@ func (p *player) execute(n node) {
 	run := p.executed(c)
 	if run == nil {
 		c.row.Unknown++
-		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name))
+		p.hide("not-shown", p.opts.Rules.NotShown && !p.shownOnMesh(name) && !c.blind)
 		return
 	}
 	for _, b := range run {
@@ -736,17 +766,13 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 	p.closeFree()
 	p.live = p.ofNow(forEver)
 	rows := map[string]bool{}
-	for _, n := range nodes {
-		if isPlaced(n.kind) {
-			name, err := n.device()
-			if err != nil {
-				return nil, err
-			}
-			rows[name] = true
+	for _, c := range p.chips {
+		p.enqueue(c)
+		if c.ran {
+			rows[c.name] = true
 		}
 	}
 	for _, c := range p.chips {
-		p.enqueue(c)
 		bytes, err := p.fill(c, "")
 		if err != nil {
 			return nil, err
@@ -755,7 +781,7 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 			c.row.Total += n
 		}
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
-		if rows[c.name] || len(rows) == 0 {
+		if rows[c.name] || len(rows) == 0 && c.touched {
 			p.out.Devices[c.name] = c.row
 			p.out.chips[c.name] = c
 		}

@@ -36,6 +36,9 @@ func File(data []byte, opts Options) (*Report, error) {
 		Devices:            map[string]*Device{},
 	}
 	for i, n := range nodes {
+		if n.hidden {
+			return nil, fmt.Errorf("oracle: node %d: a field cannot be read", i)
+		}
 		if n.counter != int64(i) {
 			r.CountersSequential = false
 		}

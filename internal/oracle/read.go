@@ -18,6 +18,9 @@ type node struct {
 
 	connections []int64
 	arguments   string // JSON text
+
+	bad    bool // its kind, connections or params have a wrong form
+	hidden bool // a field cannot be read
 }
 
 // header is what a report object says outside its nodes.
@@ -153,22 +156,40 @@ func readNode(raw json.RawMessage, index int) (node, error) {
 	if !present(kind) {
 		kind = fields["name"] // August 2024
 	}
-	if present(kind) {
-		if err := json.Unmarshal(kind, &n.kind); err != nil {
-			return n, err
-		}
+	if json.Unmarshal(kind, &n.kind) != nil || !present(kind) {
+		n.kind, n.bad, n.hidden = "", true, true
+		return n, nil
 	}
 	n.kind, _, _ = strings.Cut(n.kind, "[") // "tensor[2]", August 2024
 	n.arguments = string(fields["arguments"])
-	if present(fields["connections"]) {
-		if err := json.Unmarshal(fields["connections"], &n.connections); err != nil {
-			return n, err
-		}
+	if n.kind == "tensor" || n.kind == "buffer" || isBuffer(n.kind) {
+		n.bad = !n.connects(fields["connections"])
 	}
-	if present(fields["params"]) {
-		return n, json.Unmarshal(fields["params"], &n.params)
+	if present(fields["params"]) && json.Unmarshal(fields["params"], &n.params) != nil {
+		n.bad, n.params = true, nil
 	}
+	n.hidden = n.unreadable()
 	return n, nil
+}
+
+// connects reads the connections, and says whether they can be read.
+func (n *node) connects(raw json.RawMessage) bool {
+	var list []json.RawMessage
+	if !present(raw) {
+		return true
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return false
+	}
+	for _, one := range list {
+		v, err := number(one)
+		if err != nil || v > math.MaxInt64 {
+			n.connections = nil
+			return false
+		}
+		n.connections = append(n.connections, int64(v))
+	}
+	return true
 }
 
 func present(raw json.RawMessage) bool {
@@ -213,7 +234,7 @@ func (n node) id(key string) (id int64, ok bool, err error) {
 		return 0, false, nil
 	}
 	v, err := number(n.params[key])
-	if err == nil && v > 1<<31 {
+	if err == nil && v > math.MaxInt32 {
 		err = fmt.Errorf("%d is no device id", v)
 	}
 	if err != nil {
@@ -252,6 +273,9 @@ func (n node) members() (pairs [][2]int64, err error) {
 	}
 	switch n.kind {
 	case "program_execution":
+		if n.hidden {
+			return nil, nil
+		}
 		mesh, ok1, err := n.id("device_id")
 		if err != nil {
 			return nil, err
@@ -267,7 +291,7 @@ func (n node) members() (pairs [][2]int64, err error) {
 		// JSON text inside a JSON string. Text that cannot be read means: mesh unknown.
 		var text string
 		var entries []map[string]json.RawMessage
-		if json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
+		if n.badMembers() || json.Unmarshal(n.params["device_tensors"], &text) != nil || json.Unmarshal([]byte(text), &entries) != nil {
 			return nil, nil
 		}
 		for _, e := range entries {

@@ -24,6 +24,9 @@ type listed struct {
 
 // kindOf names a buffer_type.
 func kindOf(number uint64) string {
+	if number > 4 {
+		return ""
+	}
 	return []string{"DRAM", "L1", "other", "L1_SMALL", "other"}[number]
 }
 
@@ -66,6 +69,7 @@ type life struct {
 	buffer   int64 // the node that stands for it, or -1
 	perCore  uint64
 	from, to int64
+	doubt    bool // a free that may be of a hidden allocation
 }
 
 const forEver = math.MaxInt64
@@ -79,22 +83,23 @@ type past struct {
 	unknown int     // frees of others
 	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
 	earlier []alloc // those of which a place is known
+
+	since    int64 // the first hidden allocation: what shows later may be its buffer
+	nameless bool  // and it does not say of which buffer node
 }
 
 // remember gathers the lives of all buffers.
 func remember(nodes []node, head header, members map[string][]int64, rules Rules) (*past, error) {
-	p := &past{members: members}
+	p := &past{members: members, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
 	for _, n := range nodes {
-		if !isBuffer(n.kind) || len(n.connections) == 0 && n.kind == "buffer_allocate" {
+		p.nameless = p.nameless || n.counter == p.since && len(n.connections) == 0
+		if !isBuffer(n.kind) || len(n.connections) == 0 && n.kind == "buffer_allocate" || n.hidden && n.kind == "buffer_deallocate" {
 			continue
 		}
-		name, err := n.device()
-		if err != nil {
-			return nil, err
-		}
-		l := life{owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), from: n.counter, to: forEver}
+		name := n.where()
+		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), from: n.counter, to: forEver}
 		if len(n.connections) > 0 {
 			l.buffer = n.connections[0]
 		}
@@ -202,7 +207,7 @@ func (p *past) readLists(lists []list, nodes []node) {
 			}
 			end(k, l.at)
 			from := l.at
-			if i == 0 && p.freed(row.device, row.addr, 0) >= l.at {
+			if i == 0 && p.since >= l.at && p.freed(row.device, row.addr, 0) >= l.at {
 				from = 0
 			}
 			alive[k] = &alloc{
@@ -249,18 +254,21 @@ func (p *past) readTensors(nodes []node) {
 		if n.kind == "buffer_allocate" && len(n.connections) > 0 {
 			made[n.connections[0]] = true
 		}
-		if n.kind == "buffer" {
+		if n.kind == "buffer" && !n.hidden {
 			for _, c := range n.connections {
 				backing[c] = n
 			}
 		}
 	}
 	for _, n := range nodes {
+		if n.hidden || n.counter >= p.since || n.counter+1 == p.since && p.nameless {
+			continue
+		}
 		switch {
 		case n.kind == "buffer" && !made[n.counter] && inL1(n.bufferKind()):
 			var tensor *node
 			for _, c := range n.connections {
-				if t, ok := byCounter[c]; ok && t.kind == "tensor" && t.number("address") != 0 && tensor == nil {
+				if t, ok := byCounter[c]; ok && t.kind == "tensor" && !t.hidden && c < p.since && t.number("address") != 0 && tensor == nil {
 					tensor = &t
 				}
 			}
@@ -280,7 +288,7 @@ func (p *past) readFrees() {
 	}
 	for _, f := range p.frees {
 		switch {
-		case !inL1(f.kind):
+		case !inL1(f.kind) || f.doubt:
 		case f.addr == 0 && f.buffer < 0:
 			p.hidden = append(p.hidden, life{owner: f.owner, kind: f.kind, to: f.from})
 		case f.addr != 0 && !known(f):

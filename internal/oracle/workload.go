@@ -20,7 +20,11 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 	if !rules.Workloads {
 		return s, nil
 	}
+	unfreed := hiddenFrees(nodes)
 	for i := 0; i < len(nodes); i++ {
+		if nodes[i].hidden || unfreed[nodes[i].counter] {
+			continue
+		}
 		id, err := nodes[i].device()
 		if err != nil {
 			return s, err
@@ -29,7 +33,7 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 			continue
 		}
 		first := i
-		for i+1 < len(nodes) && nodes[i+1].kind == nodes[first].kind {
+		for i+1 < len(nodes) && nodes[i+1].kind == nodes[first].kind && !nodes[i+1].hidden {
 			next, err := nodes[i+1].device()
 			if err != nil {
 				return s, err
@@ -61,6 +65,13 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 	states := map[string]*state{}
 	var others []string // ids of later frees, which announce programs of their own
 	for _, n := range rest {
+		if n.hidden {
+			for device, st := range states {
+				ends := isPlaced(n.kind) || n.kind == "" || n.kind == "circular_buffer_deallocate_all"
+				st.over = st.over || ends && (n.where() == none || n.where() == device)
+			}
+			continue
+		}
 		name, err := n.device()
 		if err != nil {
 			return err

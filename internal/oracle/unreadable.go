@@ -1,0 +1,248 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// A field that cannot be read hides its node and what depends on that: of a CB its program, of a free everything that was alive
+// on its device, of an allocation that buffer. A node without a type may be anything. What stays is certain.
+
+// unreadable says whether a node has a field that cannot be read.
+func (n node) unreadable() bool {
+	switch {
+	case n.bad && (n.kind == "capture_start" || n.kind == "capture_end" || n.kind == "sub_device_manager"):
+		return false // nothing of them is read
+	case n.bad:
+		return n.kind == "" || slices.Contains(readKinds, n.kind)
+	case isPlaced(n.kind):
+		_, err := readBuffer(n, Rules{})
+		return err != nil || !n.numbers(math.MaxInt32, "device_id")
+	case n.kind == "circular_buffer_deallocate_all":
+		return !n.numbers(math.MaxInt32, "device_id")
+	case n.kind == "program_execution":
+		return !n.numbers(math.MaxInt32, "device_id", "physical_device_id")
+	case isBuffer(n.kind):
+		return !n.numbers(math.MaxInt32, "device_id") || !n.texts("type", "layout") ||
+			!n.numbers(math.MaxInt64, "address", "size", "max_size_per_bank", "page_size", "num_cores", "buffer_type")
+	case n.kind == "buffer":
+		return !n.numbers(math.MaxInt32, "device_id") || !n.numbers(math.MaxInt64, "size", "buffer_type") || !n.texts("type")
+	case n.kind == "tensor":
+		config := n.params["memory_config"]
+		return !n.numbers(math.MaxInt32, "device_id") || !n.numbers(math.MaxInt64, "address", "buffer_type") ||
+			present(config) && config[0] != '"' && config[0] != '{'
+	case n.kind == "function_start":
+		_, err := n.flag("program_cache_hit")
+		return err != nil || !n.texts("name")
+	case n.kind == "function_end":
+		aborted, err := n.flag("aborted")
+		return err != nil || !n.texts("name") || aborted && !n.texts("abort_reason")
+	case n.kind == "error":
+		return !n.texts("error_message", "error_operation")
+	}
+	return false
+}
+
+// readKinds are the kinds whose params matter.
+var readKinds = []string{
+	"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate", "circular_buffer_deallocate_all", "program_execution",
+	"buffer_allocate", "buffer_deallocate", "buffer", "tensor", "function_start", "function_end", "error",
+}
+
+// numbers says whether some parameters are numbers up to a limit, where they are there.
+func (n node) numbers(most uint64, keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool {
+		v, err := number(n.params[key])
+		return present(n.params[key]) && (err != nil || v > most)
+	})
+}
+
+func (n node) texts(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool { return present(n.params[key]) && n.params[key][0] != '"' })
+}
+
+// badMembers says whether a node may hide which chips a mesh has.
+func (n node) badMembers() bool {
+	if n.kind != "tensor" {
+		return n.hidden && (n.kind == "" || n.kind == "program_execution")
+	}
+	raw := n.params["device_tensors"]
+	var text string
+	var entries []map[string]json.RawMessage
+	if !present(raw) {
+		return false
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		raw = json.RawMessage(text)
+	}
+	if json.Unmarshal(raw, &entries) != nil || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return true
+	}
+	return slices.ContainsFunc(entries, func(e map[string]json.RawMessage) bool {
+		part := node{params: e}
+		return e == nil || !present(e["device_id"]) || !part.numbers(math.MaxInt32, "device_id", "mesh_device_id") || !part.numbers(math.MaxInt64, "address")
+	})
+}
+
+// where names the device of a hidden node: none if it is not known.
+func (n node) where() string {
+	name, err := n.device()
+	if err != nil {
+		return none
+	}
+	return name
+}
+
+// firstHiddenAllocation is the counter of the first node that may allocate a buffer of which nobody knows enough.
+func firstHiddenAllocation(nodes []node) int64 {
+	for _, n := range nodes {
+		if n.hidden && n.kind == "" || n.kind == "buffer_allocate" && (n.hidden || n.bufferKind() == "") {
+			return n.counter
+		}
+	}
+	return forEver
+}
+
+// hiddenFrees are the frees of CBs that cannot be read, nodes without a kind, and the frees directly behind these.
+func hiddenFrees(nodes []node) map[int64]bool {
+	out := map[int64]bool{}
+	for i, n := range nodes {
+		free := n.kind == "circular_buffer_deallocate_all"
+		if n.hidden && (n.kind == "" || free) || free && i > 0 && out[nodes[i-1].counter] {
+			out[n.counter] = true
+		}
+	}
+	return out
+}
+
+// hideNode hides a node and what depends on it.
+func (p *player) hideNode(n node) error {
+	p.hide("unreadable", true)
+	name := n.where()
+	switch {
+	case isPlaced(n.kind):
+		p.hidePrograms(name)
+	case n.kind == "circular_buffer_deallocate_all":
+		p.hideFree(name)
+	case n.kind == "buffer_allocate":
+		p.enqueueOn(name)
+	case n.kind == "buffer_deallocate":
+		p.hideBuffers(n.counter, name)
+	case n.kind == "program_execution":
+		chip := node{params: map[string]json.RawMessage{"device_id": n.params["physical_device_id"]}}
+		p.hideExecution(chip.where())
+	case n.kind == "function_start":
+		var f frame
+		_ = json.Unmarshal(n.params["name"], &f.name)
+		f.arguments, f.start, f.hidden = n.arguments, n.counter, true
+		p.stack = append(p.stack, f)
+	case n.kind == "function_end":
+		return p.play(n)
+	case n.kind == "":
+		p.calls = true
+		p.hideBuffers(n.counter, none)
+		p.hideExecution(none)
+		p.hideFree(none)
+	}
+	return nil
+}
+
+func (p *player) enqueueOn(name string) {
+	for _, c := range p.chips {
+		if p.reaches(name, c.name) {
+			p.enqueue(c)
+		}
+	}
+}
+
+// hidePrograms hides what a device, or each of them, runs up to the next free.
+func (p *player) hidePrograms(name string) {
+	p.placesHidden()
+	if name == none {
+		p.covered[p.key()] = true
+	}
+	for _, c := range p.chips {
+		if name == none || c.name == name {
+			p.covered[p.key()+"\x00"+c.name] = true
+			p.hideProgram(c)
+		}
+	}
+}
+
+// placesHidden notes that the function places something, which is hidden.
+func (p *player) placesHidden() {
+	p.open = nil
+	if len(p.stack) > 0 {
+		p.stack[len(p.stack)-1].placed = true
+	}
+}
+
+func (p *player) hideProgram(c *chip) {
+	if len(c.run) > c.sent {
+		p.covered[c.key+"\x00"+c.name] = true
+		c.run = c.run[:c.sent]
+	}
+	c.blind, c.since, c.execs, c.last = true, nil, 0, nil
+}
+
+// covers says whether an operation may have run a hidden program on a device.
+func (p *player) covers(key string, c *chip) bool {
+	return p.calls || p.covered[key] || p.covered[key+"\x00"+c.name]
+}
+
+// hideFree ends what runs where a hidden free may reach, and hides what comes next there.
+func (p *player) hideFree(name string) {
+	for _, c := range p.chips {
+		if p.reaches(name, c.name) {
+			p.endHidden(c)
+		}
+	}
+	p.placesHidden()
+}
+
+func (p *player) endHidden(c *chip) {
+	p.enqueue(c)
+	c.run, c.sent = nil, 0
+	p.hideProgram(c)
+}
+
+// lift shows again what runs behind a free. A free of a mesh may have reached devices that are not known to be its chips.
+func (p *player) lift(name string) {
+	if onlyChip(p.members, name) {
+		return
+	}
+	for _, c := range p.chips {
+		switch {
+		case p.reaches(name, c.name):
+			c.blind = false
+		case p.badMembers && (isChip(p.members, c.name) || len(p.members[c.name]) == 0):
+			p.endHidden(c)
+		}
+	}
+}
+
+func (p *player) hideExecution(name string) {
+	for _, c := range p.chips {
+		if p.reaches(name, c.name) {
+			c.since, c.execs, c.last = nil, 0, nil
+		}
+	}
+}
+
+// hideBuffers takes out all buffers that a hidden free may have ended.
+func (p *player) hideBuffers(at int64, name string) {
+	p.enqueueOn(name)
+	live := slices.Clone(p.live)
+	p.live = slices.DeleteFunc(live, func(a *alloc) bool {
+		gone := p.past.same(a.owner, name)
+		if gone && a.earlier {
+			a.until = at
+		}
+		return gone
+	})
+	for _, c := range p.chips {
+		c.sums(p)
+	}
+}
