@@ -130,7 +130,7 @@ func (d *drawer) step() {
 	case draw < 11:
 		d.add("circular_buffer_deallocate_all", d.withID(object{}, []any{0, 1, 1, 5, 9, nil}))
 	case draw < 12:
-		var tensors []object
+		tensors := []object{}
 		for range rapid.IntRange(0, 3).Draw(d.T, "device tensors") {
 			tensors = append(tensors, object{
 				"address": 64, "device_id": rapid.IntRange(0, 2).Draw(d.T, "chip"),

@@ -92,7 +92,11 @@ func TestConvertKeepsAnswers(t *testing.T) {
 func TestConvertKeepsAnswersOfRandomCaptures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
-		data := fixture.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") })
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+		data := fixture.Random(pick)
+		if rapid.IntRange(0, 2).Draw(t, "spoil") == 0 {
+			data = fixture.Spoil(pick, data)
+		}
 		var flags []string
 		if rapid.IntRange(0, 2).Draw(t, "infer") == 0 {
 			flags = append(flags, "--no-infer")
