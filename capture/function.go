@@ -2,7 +2,6 @@ package capture
 
 import (
 	"hash/maphash"
-	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -17,10 +16,11 @@ type function struct {
 	start     uint64 // counter
 	arguments uint64
 	cacheHit  event.Opt[bool]
-	placed    bool // something was placed in it, or inferred
-	decided   bool // something of it was told that is otherwise if an exception ends it
-	aborted   bool // an exception ended a function in it
-	hidden    bool // its start cannot be read
+	placed    bool   // something was placed in it, or inferred
+	decided   bool   // something of it was told that is otherwise if an exception ends it
+	aborted   bool   // an exception ended a function in it
+	unread    bool   // its start cannot be read
+	hidden    uint64 // 1 more than the start of the outermost function around it that cannot be read, or 0
 }
 
 // around is the names of functions that run inside each other, joined. Of long ones it has
@@ -39,7 +39,7 @@ type operation struct {
 	path      string
 	cut       uint64 // hash of the whole names where the path has not all of them, else 0
 	arguments uint64
-	hidden    uint64 // 1 more than the start of a function around it that cannot be read, or 0
+	hidden    uint64 // as of the function: an operation in one that cannot be read is like no other
 }
 
 // functions are the calls that run, the innermost one last.
@@ -78,6 +78,12 @@ func (f *functions) enter(n *node) {
 	if len(n.Name) > shown.MaxName {
 		in.whole = f.hash(0, n.Name)
 	}
+	if outer := f.inner(); outer != nil {
+		in.hidden = outer.hidden
+	}
+	if in.unread = n.Unreadable != nil; in.unread && in.hidden == 0 {
+		in.hidden = n.Counter + 1
+	}
 	f.stack = append(f.stack, in)
 }
 
@@ -111,10 +117,7 @@ func (f *functions) operation() operation {
 	if inner == nil {
 		return operation{}
 	}
-	out := operation{path: f.path(), arguments: inner.arguments}
-	if i := slices.IndexFunc(f.stack, func(one function) bool { return one.hidden }); i >= 0 {
-		out.hidden = f.stack[i].start + 1 // so that it is like no other
-	}
+	out := operation{path: f.path(), arguments: inner.arguments, hidden: inner.hidden}
 	if inner.whole != 0 || inner.around.length > shown.MaxOutput {
 		out.cut = f.hash(inner.around.hash^inner.whole, inner.name)
 	}

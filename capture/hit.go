@@ -135,7 +135,7 @@ func (w *walk) frees(n *node, id device.ID) {
 		return
 	}
 	w.freeing.cacheHit, w.freeing.name, w.freeing.start = inner.cacheHit, inner.name, inner.start
-	w.freeing.settled = inner.hidden || w.unread.calls
+	w.freeing.settled = inner.unread || w.unread.calls
 	if w.known.onlyChip(id) {
 		return
 	}
@@ -178,7 +178,7 @@ func (w *walk) ownFree() *freeing {
 // exception ends found nothing there.
 func (w *walk) hit(at uint64) {
 	c, f := w.functions.inner(), w.ownFree()
-	if w.known.aborted[c.start] || c.hidden || w.unread.calls {
+	if w.known.aborted[c.start] || c.unread || w.unread.calls {
 		return
 	}
 	says := c.cacheHit.OK && c.cacheHit.V

@@ -85,7 +85,6 @@ func (w *walk) unreadable(n *node) error {
 		w.hideExecution(idOf(n.PhysicalDeviceID))
 	case typeFunctionStart:
 		w.enter(n)
-		w.functions.inner().hidden = true
 	case typeFunctionEnd:
 		n.Aborted = true // or not: an aborted one shows less
 		return w.functionEnd(n)

@@ -16,7 +16,9 @@ func (n node) unreadable() bool {
 	case n.bad && (n.kind == "capture_start" || n.kind == "capture_end" || n.kind == "sub_device_manager"):
 		return false // nothing of them is read
 	case n.bad:
-		return n.kind == "" || slices.Contains(readKinds, n.kind)
+		return n.kind == "" || isPlaced(n.kind) || isBuffer(n.kind) || slices.Contains([]string{
+			"circular_buffer_deallocate_all", "program_execution", "buffer", "tensor", "function_start", "function_end", "error",
+		}, n.kind)
 	case isPlaced(n.kind):
 		_, err := readBuffer(n, Rules{})
 		return err != nil || !n.numbers(math.MaxInt32, "device_id")
@@ -43,12 +45,6 @@ func (n node) unreadable() bool {
 		return !n.texts("error_message", "error_operation")
 	}
 	return false
-}
-
-// readKinds are the kinds whose params matter.
-var readKinds = []string{
-	"circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate", "circular_buffer_deallocate_all", "program_execution",
-	"buffer_allocate", "buffer_deallocate", "buffer", "tensor", "function_start", "function_end", "error",
 }
 
 // numbers says whether some parameters are numbers up to a limit, where they are there.
