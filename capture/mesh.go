@@ -19,7 +19,7 @@ type learnt struct {
 	met    map[device.ID]bool        // ids that have a unit
 	hybrid map[device.ID]bool        // ids of tensors that were allocated core by core
 
-	listed        unreadRows // rows of lists of buffers that cannot be read
+	badRows       unreadRows // rows of lists of buffers that cannot be read
 	unreadMembers bool       // a node that may say which chips a mesh has cannot be read
 
 	devices      []deviceInfo          // of a report that lists them after its graph

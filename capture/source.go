@@ -67,7 +67,7 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		return errStop
 	}
 	known := newLearnt()
-	known.mute, known.listed = first.known.mute, first.known.listed
+	known.mute, known.badRows = first.known.mute, first.known.badRows
 	if first.known.stale() {
 		known = first.known
 		known.late, known.untimely = false, false
@@ -541,7 +541,7 @@ func (w *walk) finish() error {
 func (w *walk) compareEnd() {
 	w.lookBack()
 	if !w.again {
-		w.known.listed = w.reader.info.Listed // another reading does not read these again
+		w.known.badRows = w.reader.info.Listed // another reading does not read these again
 	}
 	if w.known.late {
 		w.notes.add(noteMeshLate, wholeFile, "")

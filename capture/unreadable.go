@@ -314,7 +314,7 @@ func (w *walk) hideBuffer(b *buffer, at uint64) {
 
 // hideRows counts the sections of a report and the rows that cannot be read.
 func (w *walk) hideRows() {
-	for _, rows := range []unreadRows{w.reader.info.Unread, w.known.listed} {
+	for _, rows := range []unreadRows{w.reader.info.Unread, w.known.badRows} {
 		for range rows.count {
 			w.hidden.add(hiddenUnreadable, wholeFile, rows.why)
 		}
