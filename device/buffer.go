@@ -55,10 +55,11 @@ func (e *BufferError) Unwrap() error { return e.Err }
 //
 // Errors, the first that applies: *BufferError with the Field that makes no sense
 // (a Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
-// what does not lie there, bytes of what is unsized); ErrForeignSet;
+// what does not lie there, bytes of what is unsized, a Mode or Hidden cores that Buffer.CheckMode
+// refuses); ErrForeignSet;
 // ErrNoDevice for a removed device; *BufferError with ErrAllocated if a device has a
-// buffer with this id; *BufferError with the Field Range or Parts and a core outside the
-// grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
+// buffer with this id; *BufferError with the Field Range, Parts or Hidden and a core outside
+// the grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
 //
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
 // the devices; where devices part O(classes of cores). Who comes to buffers on a way of its own
@@ -192,6 +193,9 @@ func checkBuffer(b *Buffer) error {
 	if b.Kind < KindL1 || b.Kind >= numKinds {
 		return bad("Kind", fmt.Errorf("%v is not allocated", b.Kind))
 	}
+	if field, err := b.CheckMode(); err != nil {
+		return bad(field, err)
+	}
 	field := fieldOf(b)
 	if field == "Range" && len(b.Parts) > 0 {
 		return bad("Parts", errors.New("Cores and Range say already where it lies"))
@@ -264,12 +268,18 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		}
 		last = spec
 		grid := spec.Grid().Cores()
+		outside := func(field string, cores l1.CoreSet) error {
+			core, _ := cores.Minus(grid).First()
+			err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, f.ids[slot])
+			return &BufferError{Buffer: b.ID, Field: field, Err: err}
+		}
 		for p := range b.All() {
 			if !grid.Contains(p.Cores) {
-				core, _ := p.Cores.Minus(grid).First()
-				err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, f.ids[slot])
-				return &BufferError{Buffer: b.ID, Field: fieldOf(b), Err: err}
+				return outside(fieldOf(b), p.Cores)
 			}
+		}
+		if !grid.Contains(b.Hidden) {
+			return outside("Hidden", b.Hidden)
 		}
 	}
 	return nil

@@ -29,9 +29,9 @@ type alike struct {
 }
 
 // SetHybrid puts the allocators of the devices of s into HYBRID mode (per-core allocation
-// enabled), or back into the mode in which a device begins, where all banks are allocated
-// in lockstep. Check, Enqueue and Replay then hold a program against the lowest L1 buffers
-// on its own cores instead of the lowest of the device. Nothing else changes. It returns
+// enabled), or back into the mode in which a device begins. In HYBRID mode Check, Enqueue and
+// Replay hold circular buffers against the L1 buffers of all devices of the call, and not
+// only of one. On which cores a buffer counts is said by its own Mode. It returns
 // the devices that were in the other mode. Errors: ErrForeignSet; ErrNoDevice for a
 // removed device.
 func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {

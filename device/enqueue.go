@@ -3,7 +3,8 @@ package device
 import "github.com/cbl1/cbl1/program"
 
 // Enqueue does what a call of a kernel does: it registers p where it is new, checks
-// that it fits, and dispatches it, on all devices of s or none. A program that runs
+// that it fits, and dispatches it, on all devices of s or none. If it is not known whether
+// it fits, it is refused: Verdict.CannotTell says so. A program that runs
 // from the cache is checked too, as tt-metal does: what fitted when it was built may
 // not fit any more (its issue 53537). It returns the devices on which p was new. A
 // program that does not fit is told to the observer (EventRefused).

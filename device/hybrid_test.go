@@ -6,33 +6,37 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A tensor on other cores is in the way in lockstep, and not in HYBRID mode. What fitted
-// in one mode is looked at again in the other.
+// In HYBRID mode a program is held against the tensors of all devices, and not only of its own.
+// What fitted in one mode is looked at again in the other.
 func TestHybridMode(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
 	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
-	allocate(t, f, m.Set(), buffer(1, device.KindL1, "{[1-0 - 1-0]}", 250, 50))
+	left := of(t, f, 0)
+	b := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 250, 50)
+	b.Mode = device.PerCore
+	allocate(t, f, m.Set(), b)
+	allocate(t, f, of(t, f, 1), buffer(2, device.KindL1, "{[1-0 - 1-0]}", 280, 10))
 	var seen []device.Event
 	f.Observe(func(e device.Event) { seen = append(seen, e) })
-	enqueue := func() error { _, err := f.Enqueue(p, m.Set()); return err }
-	require.ErrorAs(t, enqueue(), new(*device.FitError))
+	enqueue := func(s device.Set) error { _, err := f.Enqueue(p, s); return err }
+	require.NoError(t, enqueue(left), "the tensor was allocated per core, on the other one")
+	require.ErrorAs(t, enqueue(m.Set()), new(*device.FitError))
+	require.Equal(t, 1, check(t, f, p, m.Set()).Refusals[0].Devices)
 
-	changed, err := f.SetHybrid(of(t, f, 1), true)
+	changed, err := f.SetHybrid(left, true)
 	require.NoError(t, err)
-	require.Equal(t, []device.ID{1}, ids(changed))
-	v := check(t, f, p, m.Set())
-	require.Len(t, v.Refusals, 1, "each device in its mode")
-	require.Equal(t, 1, v.Refusals[0].Devices)
-	require.ErrorAs(t, enqueue(), new(*device.FitError))
+	require.Equal(t, []device.ID{0}, ids(changed))
+	require.Len(t, check(t, f, p, m.Set()).Refusals, 2, "each device in its mode")
+	require.NoError(t, enqueue(left))
 	changed, err = f.SetHybrid(m.Set(), true)
 	require.NoError(t, err)
-	require.Equal(t, []device.ID{0}, ids(changed), "the other one is in it")
-	require.NoError(t, enqueue())
-	trace := traced(t, f, m.Set(), p)
+	require.Equal(t, []device.ID{1}, ids(changed), "the other one is in it")
+	trace := traced(t, f, left, p)
 	require.NoError(t, f.Replay(trace))
 	for d := range m.All() {
 		require.True(t, d.Hybrid())
@@ -40,8 +44,7 @@ func TestHybridMode(t *testing.T) {
 
 	_, err = f.SetHybrid(m.Set(), false)
 	require.NoError(t, err)
-	require.ErrorAs(t, enqueue(), new(*device.FitError), "it fitted beside the same buffers")
-	require.ErrorAs(t, f.Replay(trace), new(*device.FitError))
+	require.NoError(t, f.Replay(trace))
 	changed, err = f.SetHybrid(m.Set(), false)
 	require.NoError(t, err)
 	require.Zero(t, changed.Len())
@@ -58,4 +61,60 @@ func TestHybridMode(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	require.False(t, device.Device{}.Hybrid())
 	intact(t, f)
+}
+
+// What is not known is neither enqueued nor said not to fit; buffers that differ in what is
+// known are different ones.
+func TestBuffersOfAllModes(t *testing.T) {
+	f := device.NewFleet()
+	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
+	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
+	ranged := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 250, 50)
+	ranged.Size = 50
+	hidden := ranged
+	ranged.Mode = device.RangeLockstep
+	hidden.Mode, hidden.Hidden = device.PerCore, cores("{[0-0 - 0-0]}").Cores()
+	for _, b := range []device.Buffer{ranged, hidden} {
+		allocate(t, f, m.Set(), b)
+		got, ok := of(t, f, 0).All(), false
+		for id := range got {
+			d, err := f.Device(id)
+			require.NoError(t, err)
+			var kept device.Buffer
+			kept, ok = d.Buffer(1)
+			require.Equal(t, b, kept)
+		}
+		require.True(t, ok)
+		still(t, f, func() {
+			_, err := f.Enqueue(p, m.Set())
+			var refused *device.FitError
+			require.ErrorAs(t, err, &refused)
+			require.True(t, refused.Verdict.CannotTell())
+			require.ErrorContains(t, err, "cannot tell whether program 1 fits")
+		})
+		intact(t, f)
+		free(t, f, m.Set(), 1)
+	}
+	allocate(t, f, of(t, f, 0), ranged)
+	allocate(t, f, of(t, f, 1), hidden)
+	require.Equal(t, []fit.DoubtKind{fit.DoubtRange, fit.DoubtHidden}, func() (kinds []fit.DoubtKind) {
+		for _, d := range check(t, f, p, m.Set()).Doubts {
+			kinds = append(kinds, d.Kind)
+		}
+		return kinds
+	}())
+	intact(t, f)
+	for _, test := range []struct {
+		change func(b *device.Buffer)
+		text   string
+	}{
+		{func(b *device.Buffer) { b.Mode = 3 }, "buffer 2: Mode: there is no mode 3"},
+		{func(b *device.Buffer) { b.Hidden = cores("{[1-0 - 1-0]}").Cores() }, "buffer 2: Hidden: the address on [1-0 - 1-0] is known"},
+		{func(b *device.Buffer) { b.Hidden = cores("{[2-0 - 2-0]}").Cores() }, "buffer 2: Hidden: core 2-0 lies outside the grid of 2x1 of device 0"},
+	} {
+		b := hidden
+		b.ID = 2
+		test.change(&b)
+		still(t, f, func() { require.EqualError(t, f.Allocate(b, m.Set()), test.text) })
+	}
 }

@@ -30,6 +30,16 @@ const (
 	numKinds = KindSystem + 1
 )
 
+// A Mode says how an L1 buffer got its address.
+type Mode = fit.Mode
+
+// The modes of package fit.
+const (
+	Lockstep      = fit.Lockstep
+	PerCore       = fit.PerCore
+	RangeLockstep = fit.RangeLockstep
+)
+
 // Kinds is a set of kinds that lie in L1.
 type Kinds uint16
 

@@ -21,9 +21,10 @@ type Room struct {
 
 // Room returns where the largest L1 buffer fits that has one address on all of the given cores
 // of all devices of s: beside the buffers that live there now, and above the circular buffers of
-// all programs that are registered. No cores are all cores of the grid; of a device whose grid
+// all programs that are registered. It is in lockstep, and so has to be above their regions on
+// all cores. No cores are all cores of the grid; of a device whose grid
 // is not known they are those that hold anything. Allocated there, it leaves every registered
-// program that fits now as it is: tt-metal's test is that of Check, in the mode of each device.
+// program that fits now as it is.
 //
 // Errors: ErrForeignSet; ErrNoDevice for a removed device. Cost: O(n log n) in the buffers and
 // in the circular buffers of the registered programs, for each distinct state of a device.
@@ -42,7 +43,7 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (Room, error) {
 		t := fit.NewTaken(at.Spec)
 		claimed := at.Claimed()
 		for _, p := range at.programs {
-			t.Program(p, at.Hybrid, claimed, len(takers))
+			t.Program(p, claimed, len(takers))
 			takers = append(takers, fit.Resident{Kind: KindCB, Program: p, CB: -1})
 		}
 		for _, b := range at.Buffers {
@@ -127,6 +128,7 @@ func (at *beside) cores() l1.CoreSet {
 			for p := range b.All() {
 				all = all.Union(p.Cores)
 			}
+			all = all.Union(b.Hidden)
 		}
 	}
 	for _, p := range at.programs {

@@ -32,13 +32,7 @@ func TestUnsizedBuffer(t *testing.T) {
 	require.Empty(t, v.Clashes)
 	require.Contains(t, v.Difference, "no byte is known to clash")
 	require.Contains(t, v.Advice, "free or move L1 buffer 1")
-	require.Empty(t, v.Hybrid, "it starts on another core")
-
-	_, err = f.SetHybrid(d.Set(), true)
-	require.NoError(t, err)
-	require.True(t, check(t, f, p, d.Set()).Fits())
-	_, err = f.SetHybrid(d.Set(), false)
-	require.NoError(t, err)
+	require.Equal(t, v.Refusals, v.Hybrid)
 
 	room, err := f.Headroom(build(t, d.Spec(), 2, cb("{[0-0 - 1-0]}", 100)), d.Set())
 	require.NoError(t, err)

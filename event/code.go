@@ -22,6 +22,7 @@ const (
 	CodeNotRegistered Code = "not-registered" // device.ErrNotRegistered
 	CodeConflict      Code = "conflict"       // *device.ConflictError: replace it instead
 	CodeDoesNotFit    Code = "does-not-fit"   // *device.FitError
+	CodeCannotTell    Code = "cannot-tell"    // *device.FitError whose Verdict cannot tell
 	CodeOverflow      Code = "overflow"       // *device.OverflowError
 	CodeBuffer        Code = "buffer"         // *device.BufferError with a Field
 	CodeAllocated     Code = "allocated"      // device.ErrAllocated

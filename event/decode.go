@@ -188,22 +188,27 @@ const (
 )
 
 // coreRangeSet reads cores: a set, a rectangle or one core, in either spelling.
-func (d *decoder) coreRangeSet(o jsonobject.Object) (set l1.CoreRangeSet) {
-	raw := o.Get("cores")
+func (d *decoder) coreRangeSet(o jsonobject.Object) l1.CoreRangeSet {
+	return d.coreRangeSetOf(o, "cores")
+}
+
+// coreRangeSetOf is coreRangeSet of a member with a name.
+func (d *decoder) coreRangeSetOf(o jsonobject.Object, name string) (set l1.CoreRangeSet) {
+	raw := o.Get(name)
 	if raw == nil {
-		o.Missing("cores")
+		o.Missing(name)
 		return set
 	}
 	if set, ok := d.cores[string(raw)]; ok {
 		return set
 	}
-	text := text(o, "cores")
+	text := text(o, name)
 	if d.in.Err() != nil {
 		return set
 	}
 	set, err := parseCores(text)
 	if err != nil {
-		failParse(o, "cores", err)
+		failParse(o, name, err)
 		return set
 	}
 	if len(raw) <= maxCoresText {

@@ -242,6 +242,15 @@ func (l *line) allocate(e *Event) {
 	if b.Size != 0 {
 		l.number("size", b.Size)
 	}
+	if b.Mode != device.Lockstep {
+		if b.Mode > device.RangeLockstep {
+			l.fail("mode", "is none that a log knows")
+		}
+		l.text("mode", b.Mode.Name())
+	}
+	if !b.Hidden.IsEmpty() {
+		l.text("hidden", b.Hidden.String())
+	}
 	l.flag("backing", b.Backing)
 	l.flag("unsized", b.Unsized)
 	if len(e.Parts) > 0 {

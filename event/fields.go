@@ -230,6 +230,12 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 	b.Backing, b.Unsized = flag(o, "backing"), flag(o, "unsized")
 	e.Devices = ids[device.ID](o, "devices")
 	b.Kind = bufferKind(o, text(o, "kind"))
+	if mode := text(o, "mode"); mode != "" {
+		b.Mode = bufferMode(o, mode)
+	}
+	if o.Has("hidden") {
+		b.Hidden = d.coreRangeSetOf(o, "hidden").Cores()
+	}
 	for in := range o.Objects("parts") {
 		address := in.Need("address", jsonobject.MaxWhole)
 		part := Part{
@@ -267,6 +273,16 @@ func bufferKind(o jsonobject.Object, word string) device.Kind {
 		o.Fail("kind", "is none of l1, l1_small, global_cb, service, kernel, reserved, dram, trace, system", nil)
 	}
 	return k
+}
+
+func bufferMode(o jsonobject.Object, word string) device.Mode {
+	for m := device.Lockstep; m <= device.RangeLockstep; m++ {
+		if m.Name() == word {
+			return m
+		}
+	}
+	o.Fail("mode", "is none of lockstep, per_core, range_lockstep", nil)
+	return 0
 }
 
 // memoryKind returns the kind with the given spelling, from first to last.

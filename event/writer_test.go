@@ -132,7 +132,10 @@ func cbs(t *rapid.T) event.CB {
 func buffers(t *rapid.T, e *event.Event) {
 	e.Buffer = device.Buffer{
 		ID: ids[device.BufferID](t), Kind: device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind")),
-		Size: whole(t), Unsized: yes(t), Backing: yes(t), Name: words(t),
+		Size: whole(t), Unsized: yes(t), Backing: yes(t), Name: words(t), Mode: device.Mode(rapid.IntRange(0, 2).Draw(t, "mode")),
+	}
+	if yes(t) {
+		e.Buffer.Hidden = cores(t).Cores()
 	}
 	e.Parts = list(t, func(t *rapid.T) event.Part {
 		return event.Part{Cores: opt(t, func(t *rapid.T) l1.CoreSet { return cores(t).Cores() }), Range: span(t), Synthesised: yes(t)}

@@ -49,8 +49,8 @@ func (v *Verdict) stricter(all []site) string {
 	}
 	home := at(all, r.Device)
 	cores := home.tensorsAt(r.Limit)
-	if home.Hybrid && !cores.Overlaps(r.Cores.Cores()) {
-		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the lowest buffer of the same cores of any device", grouped(r.Limit))
+	if cores.IsEmpty() {
+		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the buffers of all devices", grouped(r.Limit))
 	}
 	if home.unsizedAt(r.Limit) {
 		return fmt.Sprintf("no byte is known to clash: nobody says how many bytes of a core the buffer at %s has, and tt-metal compares with its address alone", grouped(r.Limit))
@@ -61,10 +61,36 @@ func (v *Verdict) stricter(all []site) string {
 	} else {
 		text += ", and tt-metal compares with the end of all that it charges to a range, holes included"
 	}
-	if len(v.Hybrid) == 0 {
-		text += "; in HYBRID mode it would run"
+	if v.runsPerCore(all, r.Limit) {
+		text += "; in HYBRID mode it would run if that buffer were allocated per core"
 	}
 	return text
+}
+
+// runsPerCore reports whether tt-metal would accept the program in HYBRID mode if the L1
+// buffers in lockstep at an address were allocated per core, at the same address.
+func (v *Verdict) runsPerCore(all []site, addr uint64) bool {
+	others := make([]site, len(all))
+	changed := false
+	for i := range all {
+		place := *all[i].Place
+		place.Buffers = slices.Clone(place.Buffers)
+		for j := range place.Buffers {
+			b := &place.Buffers[j]
+			if b.tensor() && b.mode() == Lockstep && slices.ContainsFunc(slices.Collect(b.All()), func(p Part) bool { return p.Range.Start == addr }) {
+				b.Mode, changed = PerCore, true
+			}
+		}
+		others[i] = siteOf(&place)
+	}
+	if !changed {
+		return false
+	}
+	low := lows{sites: others}
+	return !slices.ContainsFunc(others, func(at site) bool {
+		refusals, doubts := at.refusals(v.Program, &low, true)
+		return len(refusals) > 0 || len(doubts) > 0
+	})
 }
 
 // at returns the site of a device that is the first of its place.
@@ -144,7 +170,10 @@ func charged(p *program.Program, r *Refusal) (out []int) {
 // advise says in one line what to do, by the numbers.
 func (v *Verdict) advise(all []site) string {
 	s, ok := v.subject()
-	if !ok {
+	switch {
+	case len(v.Doubts) > 0:
+		return v.Doubts[0].cure()
+	case !ok:
 		return ""
 	}
 	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {

@@ -36,7 +36,7 @@ func TestAdviceNamesTheBuffersOfItsCores(t *testing.T) {
 	p, err := program.NewBuilder(1).CB(program.CB{Cores: left, Size: 300}).CB(program.CB{Cores: right, Size: 1200}).Build(spec)
 	require.NoError(t, err)
 	at := fit.Place{Spec: spec, Hybrid: true, Buffers: []fit.Buffer{
-		{ID: 1, Kind: fit.KindL1, Cores: left.Cores(), Range: l1.Range{Start: 250, End: 400}},
+		{ID: 1, Kind: fit.KindL1, Mode: fit.PerCore, Cores: left.Cores(), Range: l1.Range{Start: 250, End: 400}},
 	}}
 
 	v := fit.Check(p, at)

@@ -42,6 +42,14 @@ type Buffer struct {
 	// addresses alone, and counts no bytes.
 	Unsized bool
 
+	// Mode says how an L1 buffer got its address. One with several addresses counts as
+	// allocated per core, whatever its Mode.
+	Mode Mode
+
+	// Hidden are further cores of a buffer that was allocated per core. Its address on them
+	// is not known, and so not whether a program fits there. They count no bytes.
+	Hidden l1.CoreSet
+
 	// Backing marks the allocation that backs a mesh buffer on the mesh's reference
 	// device, where every device has an allocation of its own besides. Its bytes are
 	// those of the latter: nothing else counts them, and no check looks at them. So it is of a
@@ -123,8 +131,11 @@ func (b Buffer) InL1() bool {
 }
 
 // Stands reports whether the buffer stands in the way of programs: it counts in L1, or it
-// is unsized and has an address there.
+// is unsized and has an address there, or it has hidden cores.
 func (b Buffer) Stands() bool {
+	if b.hides() {
+		return true
+	}
 	if !b.Unsized || b.Backing || !b.Kind.InL1() {
 		return b.InL1()
 	}
@@ -134,6 +145,11 @@ func (b Buffer) Stands() bool {
 		}
 	}
 	return false
+}
+
+// hides reports whether the address of the buffer is not known on some cores.
+func (b *Buffer) hides() bool {
+	return !b.Hidden.IsEmpty() && !b.Backing && (b.Kind == KindL1 || b.Kind == KindGlobalCB)
 }
 
 // tensor reports whether tt-metal's checks compare circular buffers with it.

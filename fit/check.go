@@ -13,7 +13,7 @@ type Place struct {
 	Device  DeviceID // the first of the devices
 	Devices int      // how many there are; 0 is 1
 	Spec    l1.Spec
-	Hybrid  bool     // the allocator is in HYBRID mode: buffers have addresses of their own on each core
+	Hybrid  bool     // the allocator is in HYBRID mode: tt-metal compares circular buffers with the L1 buffers of all places
 	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 are not looked at
 }
 
@@ -45,9 +45,13 @@ func examine(p *program.Program, places []Place) Verdict {
 	low := lows{sites: all}
 	for i := range all {
 		at := &all[i]
-		v.Refusals = append(v.Refusals, at.refusals(p, &low, at.Hybrid)...)
-		v.Hybrid = append(v.Hybrid, at.refusals(p, &low, true)...)
-		v.Clashes = append(v.Clashes, at.clashes(p)...)
+		refusals, doubts := at.refusals(p, &low, at.Hybrid)
+		hybrid, _ := at.refusals(p, &low, true)
+		v.Refusals, v.Hybrid = append(v.Refusals, refusals...), append(v.Hybrid, hybrid...)
+		v.Clashes, v.Doubts = append(v.Clashes, at.clashes(p)...), append(v.Doubts, doubts...)
+	}
+	if len(v.Refusals) > 0 || len(v.Clashes) > 0 {
+		v.Doubts = nil // they decide nothing
 	}
 	v.explain(all)
 	return v
@@ -58,14 +62,35 @@ type site struct {
 	*Place
 	layers  []layer    // its buffers
 	claimed l1.CoreSet // by service buffers
-	lowest  uint64     // address of an L1 buffer on any core; MaxUint64 = none
+	lowest  uint64     // address of an L1 buffer in lockstep; MaxUint64 = none
+	perCore []layer    // of L1 buffers that count on their own cores
+	ranged  []layer    // of L1 buffers in range lockstep
+	hiding  []*Buffer  // whose address is not known on some cores
 }
 
 func siteOf(at *Place) site {
 	s := site{Place: at, layers: at.beside(nil), claimed: at.Claimed(), lowest: math.MaxUint64}
+	var last *Buffer
+	var mode Mode // of last
 	for _, y := range s.layers {
-		if y.buffer.tensor() {
+		if !y.buffer.tensor() {
+			continue
+		}
+		if y.buffer != last { // the layers of a buffer follow each other
+			last, mode = y.buffer, y.buffer.mode()
+		}
+		switch mode {
+		case PerCore:
+			s.perCore = append(s.perCore, y)
+		case RangeLockstep:
+			s.ranged = append(s.ranged, y)
+		default:
 			s.lowest = min(s.lowest, y.ranges[0].Start)
+		}
+	}
+	for i := range at.Buffers {
+		if b := &at.Buffers[i]; b.hides() {
+			s.hiding = append(s.hiding, b)
 		}
 	}
 	return s
@@ -118,12 +143,12 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 
 // free returns a range in which nothing lies on any core: above kernels and the reserved
 // area, below everything else.
-func (at *Place) free() l1.Range { return freeBeside(at.beside(nil)) }
-
-// freeBeside is free of the layers of buffers.
-func freeBeside(layers []layer) l1.Range {
+func (at *Place) free() l1.Range {
 	free := l1.Range{End: math.MaxUint64}
-	for _, y := range layers {
+	if slices.ContainsFunc(at.Buffers, func(b Buffer) bool { return b.hides() }) {
+		free.End = 0 // it may lie anywhere
+	}
+	for _, y := range at.beside(nil) {
 		if y.buffer.Kind.Below() {
 			free.Start = max(free.Start, y.ranges[len(y.ranges)-1].End)
 		} else {

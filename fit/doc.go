@@ -8,9 +8,10 @@
 // and buffers have names, a [DeviceID] and a [BufferID]. [Check] lets two judges look at a program there:
 //
 //   - tt-metal's own checks, to the letter. They compare the end of what its bookkeeping
-//     charges a core range with one address of a device, or, in HYBRID mode, with the
-//     lowest address on the cores of the range. What it refuses is a [Refusal], of a
-//     [RefusalKind], whose text is tt-metal's own.
+//     charges a core range with the lowest L1 buffer that counts there. The [Mode] of a
+//     buffer says where it counts: in lockstep on all cores of the device, per core on its
+//     own. In HYBRID mode the buffers of all places are looked at. What it refuses is a
+//     [Refusal], of a [RefusalKind], whose text is tt-metal's own.
 //   - A comparison of bytes, core by core. A [Clash] is a set of cores on which bytes of
 //     the program are beyond L1 or held by something else: who that is ([Resident]), how
 //     far it reaches, and which free bytes cannot be used ([Hole]).
@@ -21,6 +22,9 @@
 //
 //	core 0-0   base [circular buffers ===>      free      <=== L1 buffers] end
 //	                                     End              Limit
+//
+// Where it depends on something about a buffer that is not known, the verdict has a [Doubt],
+// of a [DoubtKind], and neither fits nor refuses.
 //
 // Circular buffers of other programs are never in the way: programs share their addresses.
 //

@@ -67,35 +67,6 @@ func TestBufferPlain(t *testing.T) {
 	}
 }
 
-// In HYBRID mode a program is held against the buffers of its own cores, on any device;
-// in the normal mode against the lowest of its device.
-func TestHybridPlaces(t *testing.T) {
-	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
-	left, right := l1.Rect(0, 0, 0, 0), l1.Rect(1, 0, 1, 0)
-	p, err := program.NewBuilder(1).CB(program.CB{Cores: left, Size: 300}).Build(spec)
-	require.NoError(t, err)
-	tensor := func(on l1.CoreRangeSet) []fit.Buffer {
-		return []fit.Buffer{{ID: 1, Kind: fit.KindL1, Cores: on.Cores(), Range: l1.Range{Start: 250, End: 400}}}
-	}
-	normal := fit.Check(p, fit.Place{Spec: spec, Buffers: tensor(right)})
-	require.Len(t, normal.Refusals, 1)
-	require.Empty(t, normal.Hybrid)
-	require.Contains(t, normal.Difference, "in HYBRID mode it would run")
-	require.True(t, fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: tensor(right)}).Fits())
-
-	clash := fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: tensor(left)})
-	require.Equal(t, clash.Hybrid, clash.Refusals)
-	require.Len(t, clash.Clashes, 1)
-
-	elsewhere := fit.Check(p, fit.Place{Spec: spec, Hybrid: true}, fit.Place{Device: 1, Spec: spec, Buffers: tensor(left), Hybrid: true})
-	require.Len(t, elsewhere.Refusals, 2)
-	require.Len(t, elsewhere.Clashes, 1)
-	// The devices are in two modes: each is asked in its own.
-	mixed := fit.Check(p, fit.Place{Spec: spec, Buffers: tensor(right)}, fit.Place{Device: 1, Spec: spec, Buffers: tensor(right), Hybrid: true})
-	require.Len(t, mixed.Refusals, 1)
-	require.Equal(t, fit.DeviceID(0), mixed.Refusals[0].Device)
-}
-
 // tt-metal compares the end of what it charges, not bytes: where the last CB of a range has
 // no bytes and an address above a buffer, the program is refused, though no byte clashes.
 func TestEmptyBuffersAreCharged(t *testing.T) {

@@ -22,7 +22,7 @@ func NewOutline(places ...Place) Outline {
 	for i := range places {
 		s := siteOf(&places[i])
 		s.layers = outlined(s.layers)
-		o.sites, o.free = append(o.sites, s), append(o.free, freeBeside(s.layers))
+		o.sites, o.free = append(o.sites, s), append(o.free, places[i].free())
 	}
 	return o
 }
@@ -53,7 +53,7 @@ func outlined(layers []layer) (out []layer) {
 	return out
 }
 
-// Fits reports whether a program fits on all places, as Check does.
+// Fits reports whether a program fits on all places, as Check does. It is false if that is not known.
 func (o Outline) Fits(p *program.Program) bool {
 	if p == nil {
 		return true
@@ -67,7 +67,8 @@ func (o Outline) Fits(p *program.Program) bool {
 	}
 	low := lows{sites: o.sites}
 	for i := range o.sites {
-		if at := &o.sites[i]; len(at.refusals(p, &low, at.Hybrid)) > 0 || at.blocks(p) {
+		at := &o.sites[i]
+		if refusals, doubts := at.refusals(p, &low, at.Hybrid); len(refusals) > 0 || len(doubts) > 0 || at.blocks(p) {
 			return false
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 // tt-metal's own checks, to the letter.
 
-// refusals returns what tt-metal refuses p with on a site. The addresses that it
-// compares with come from all devices for service cores, and in HYBRID mode.
-func (at *site) refusals(p *program.Program, low *lows, hybrid bool) (out []*Refusal) {
+// refusals returns what tt-metal refuses p with on a site, and for each region that it does
+// not refuse the buffer for which it may.
+func (at *site) refusals(p *program.Program, low *lows, hybrid bool) (out []*Refusal, doubts []Doubt) {
 	spec := at.Spec
 	refuse := func(r Refusal) {
 		r.Program, r.Device, r.Devices = p.ID(), at.Device, at.devices()
@@ -35,19 +35,20 @@ func (at *site) refusals(p *program.Program, low *lows, hybrid bool) (out []*Ref
 			refuse(r)
 			continue
 		}
-		switch scopeOf(e.Cores, hybrid, at.claimed) {
-		case scopeDevice:
-			r.Limit = at.lowest
-		case scopeCores:
-			r.Limit = low.on(e.Cores, scopeCores)
-		case scopeService:
-			r.Kind, r.Limit = RefusedService, low.on(e.Cores, scopeService)
-		}
-		if r.Limit < e.End {
+		by := scopeOf(kind, e.Cores, hybrid, at.claimed)
+		switch r.Limit = low.on(at, e.Cores, by); {
+		case r.Limit >= e.End:
+			if b, why := at.doubtful(e, low, by); b != nil {
+				doubts = append(doubts, Doubt{why, at.Device, at.devices(), kind, e.Cores, e.End, b.Plain()})
+			}
+		case by == scopeService:
+			r.Kind = RefusedService
+			refuse(r)
+		default:
 			refuse(r)
 		}
 	}
-	return out
+	return out, doubts
 }
 
 // regionsOf returns the regions that tt-metal tests, by what it calls their buffers.
@@ -71,18 +72,21 @@ func regionsOf(p *program.Program) iter.Seq2[program.Kind, program.Entry] {
 type scope int
 
 const (
-	scopeDevice  scope = iota // L1 buffers on any core of the device
-	scopeCores                // L1 buffers on the cores of the region, in HYBRID mode
+	scopeDevice  scope = iota // L1 buffers of the device that count on the cores of the region
+	scopeAll                  // L1 buffers of all devices that do, in HYBRID mode
+	scopeAnyCore              // L1 buffers on any core of the device: dataflow buffers have no HYBRID mode
 	scopeService              // service buffers on these cores
 )
 
 // scopeOf returns the scope of a region, while service buffers claim some cores.
-func scopeOf(on l1.CoreRange, hybrid bool, claimed l1.CoreSet) scope {
+func scopeOf(what program.Kind, on l1.CoreRange, hybrid bool, claimed l1.CoreSet) scope {
 	switch {
 	case claimed.Has(on.Start):
 		return scopeService
+	case what == program.DataflowBuffer:
+		return scopeAnyCore
 	case hybrid:
-		return scopeCores
+		return scopeAll
 	}
 	return scopeDevice
 }
@@ -100,32 +104,72 @@ type compared struct {
 	scope scope
 }
 
-// on returns the lowest address that a region of scopeCores or scopeService is compared with,
-// or MaxUint64.
-func (l *lows) on(cores l1.CoreRange, by scope) uint64 {
-	at := compared{cores, by}
-	if low, ok := l.known[at]; ok {
+// on returns the lowest address that a region of a site is compared with, or MaxUint64.
+func (l *lows) on(at *site, cores l1.CoreRange, by scope) uint64 {
+	if by == scopeDevice || by == scopeAnyCore {
+		return at.lowestOn(cores.Cores(), by)
+	}
+	key := compared{cores, by}
+	if low, ok := l.known[key]; ok {
 		return low
 	}
 	low, set := uint64(math.MaxUint64), cores.Cores()
 	for i := range l.sites {
-		for _, y := range l.sites[i].layers {
-			if start := y.ranges[0].Start; start < low && by.has(y.buffer) && y.cores.Overlaps(set) {
-				low = start
-			}
-		}
+		low = min(low, l.sites[i].lowestOn(set, by))
 	}
 	if l.known == nil {
 		l.known = map[compared]uint64{}
 	}
-	l.known[at] = low
+	l.known[key] = low
 	return low
 }
 
-// has reports whether a region of this scope is compared with a buffer.
-func (s scope) has(b *Buffer) bool {
-	if s == scopeService {
-		return b.Kind == KindService
+// lowestOn returns the lowest address of buffers of the site that a region on some cores is
+// compared with, or MaxUint64.
+func (at *site) lowestOn(cores l1.CoreSet, by scope) uint64 {
+	low := uint64(math.MaxUint64)
+	if by == scopeService {
+		for _, y := range at.layers {
+			if start := y.ranges[0].Start; start < low && y.buffer.Kind == KindService && y.cores.Overlaps(cores) {
+				low = start
+			}
+		}
+		return low
 	}
-	return b.Kind == KindL1 || b.Kind == KindGlobalCB
+	low = at.lowest
+	for _, y := range at.perCore {
+		if start := y.ranges[0].Start; start < low && (by == scopeAnyCore || y.cores.Overlaps(cores)) {
+			low = start
+		}
+	}
+	for _, y := range at.ranged {
+		if start := y.ranges[0].Start; start < low && y.cores.Overlaps(cores) {
+			low = start
+		}
+	}
+	return low
+}
+
+// doubtful returns a buffer that may be in the way of a region: one in range lockstep on other
+// cores, or one that may lie anywhere on these.
+func (at *site) doubtful(e program.Entry, low *lows, by scope) (b *Buffer, why DoubtKind) {
+	sites := low.sites
+	if by != scopeAll {
+		sites = []site{*at}
+	}
+	for _, s := range sites {
+		for _, y := range s.ranged {
+			if by != scopeService && y.ranges[0].Start < e.End {
+				return y.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it
+			}
+		}
+	}
+	for _, s := range sites {
+		for _, b := range s.hiding {
+			if by == scopeAnyCore || b.Hidden.Overlaps(e.Cores.Cores()) {
+				return b, DoubtHidden
+			}
+		}
+	}
+	return nil, ""
 }

@@ -43,8 +43,8 @@ func (t *Taken) Clone() *Taken {
 }
 
 // Buffer takes in that a buffer lived there. by is what its caller calls it, at least 0. Of an
-// unsized one nobody knows where it ends: it takes everything above. Cost: amortised O(log n),
-// for each set of cores on which the same is taken.
+// unsized one nobody knows where it ends: it takes everything above. On hidden cores it takes
+// everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
 func (t *Taken) Buffer(b Buffer, by int) {
 	if !b.Stands() {
 		return
@@ -56,20 +56,19 @@ func (t *Taken) Buffer(b Buffer, by int) {
 		}
 		t.add(p.Cores, r, by)
 	}
+	if b.hides() {
+		t.add(b.Hidden, l1.Range{End: l1.MaxAddr}, by)
+	}
 }
 
-// Program takes in that a program was checked there, in HYBRID mode or not, while service
-// buffers claimed some cores. by is what its caller calls it, at least 0. No buffer may lie
-// below the end of its circular buffers on their cores, nor below that of the regions that
-// tt-metal compares with the buffer.
-func (t *Taken) Program(p *program.Program, hybrid bool, claimed l1.CoreSet, by int) {
-	for _, e := range regionsOf(p) {
-		below := l1.Range{End: e.End}
-		switch scopeOf(e.Cores, hybrid, claimed) {
-		case scopeDevice:
-			t.all.add(t.clip(below), by, by)
-		case scopeCores:
-			t.add(e.Cores.Cores(), below, by)
+// Program takes in that a program was checked there, while service buffers claimed some cores.
+// by is what its caller calls it, at least 0. No buffer may lie below the end of its circular
+// buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
+// compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
+func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
+	for kind, e := range regionsOf(p) {
+		if scopeOf(kind, e.Cores, false, claimed) != scopeService {
+			t.all.add(t.clip(l1.Range{End: e.End}), by, by)
 		}
 	}
 	for _, y := range layersOf(p) {

@@ -38,14 +38,11 @@ func TestTaken(t *testing.T) {
 	require.Equal(t, is(112, 900, fit.Nobody, fit.Nobody), room(grid), "the base rounded up, to L1_SMALL")
 
 	// In lockstep tt-metal compares with any buffer of the device, whatever its cores.
-	taken.Program(placed(t, spec, 1, on(0, 0), 100), false, l1.CoreSet{}, 1)
+	taken.Program(placed(t, spec, 1, on(0, 0), 100), l1.CoreSet{}, 1)
 	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
-	// In HYBRID mode it compares with those on the cores of the program.
-	taken.Program(placed(t, spec, 2, on(1, 1), 300), true, l1.CoreSet{}, 2)
-	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
-	require.Equal(t, is(400, 900, 2, fit.Nobody), room(grid))
+	taken.Program(placed(t, spec, 2, on(1, 1), 80), l1.CoreSet{}, 2)
 	// On a service core it compares with service buffers alone: bytes still count.
-	taken.Program(placed(t, spec, 3, on(2, 2), 400), false, on(2, 2), 3)
+	taken.Program(placed(t, spec, 3, on(2, 2), 400), on(2, 2), 3)
 	require.Equal(t, is(208, 900, 1, fit.Nobody), room(on(3, 3)))
 	require.Equal(t, is(512, 900, 3, fit.Nobody), room(grid), "500 rounded up")
 
@@ -74,8 +71,7 @@ func TestTaken(t *testing.T) {
 	require.Empty(t, fit.RoomOn(grid, 1001, fit.NewTaken(l1.Spec{L1Size: 1000})).Place, "a byte more than all of L1")
 
 	require.Equal(t, []fit.Room{
-		{Cores: on(0, 0), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
-		{Cores: on(1, 1), Range: l1.Range{Start: 400, End: 900}, Below: 2, Above: fit.Nobody},
+		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
 		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
 	}, fit.RoomsOn(grid, 0, before))
@@ -113,7 +109,10 @@ func TestRoomFitsCheck(t *testing.T) {
 			}
 			kind := fit.KindL1 + fit.Kind(slices.Index(model.Kinds()[3:], b.Kind))
 			for _, p := range b.Parts {
-				at.Buffers = append(at.Buffers, fit.Buffer{ID: fit.BufferID(i), Kind: kind, Cores: p.Cores.Cores(), Range: p.Range, Backing: b.Backing})
+				mode := rapid.SampledFrom([]fit.Mode{fit.Lockstep, fit.PerCore, fit.RangeLockstep}).Draw(t, "mode")
+				at.Buffers = append(at.Buffers, fit.Buffer{
+					ID: fit.BufferID(i), Kind: kind, Mode: mode, Cores: p.Cores.Cores(), Range: p.Range, Backing: b.Backing,
+				})
 			}
 		}
 		taken := fit.NewTaken(spec)
@@ -121,7 +120,7 @@ func TestRoomFitsCheck(t *testing.T) {
 		for i := range rapid.IntRange(0, 3).Draw(t, "programs") {
 			p := gen.Program(spec, program.ID(i)).Draw(t, "program")
 			programs = append(programs, p)
-			taken.Program(p, at.Hybrid, at.Claimed(), i)
+			taken.Program(p, at.Claimed(), i)
 		}
 		for i, b := range at.Buffers {
 			taken.Buffer(b, len(programs)+i)
@@ -176,7 +175,9 @@ func TestCheckBuffer(t *testing.T) {
 	require.Len(t, v.Refused, 1, "in lockstep its address counts on all cores")
 	require.EqualValues(t, 299, v.Refused[0].Refusals[0].Limit)
 	place.Hybrid = true
-	require.Empty(t, check(fit.KindL1, on(2, 3), 299, 510).Refused)
+	require.Len(t, check(fit.KindL1, on(2, 3), 299, 510).Refused, 1, "in HYBRID mode too")
+	alone := fit.Buffer{ID: 2, Kind: fit.KindL1, Mode: fit.PerCore, Cores: on(2, 3), Range: l1.Range{Start: 299, End: 310}}
+	require.Empty(t, fit.CheckBuffer(alone, []*program.Program{p}, place).Refused)
 
 	// A program that does not fit as it is, is not this buffer's.
 	place.Buffers = append(place.Buffers, fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 250, End: 260}})

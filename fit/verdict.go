@@ -17,19 +17,30 @@ type Verdict struct {
 	// Refusals are what tt-metal would refuse the program with, in the order in which
 	// it looks; it stops at the first. Each device is asked in the mode of its allocator.
 	Refusals []*Refusal
-	// Hybrid are the same with every allocator in HYBRID mode, where the lowest address
-	// is looked up for the cores of each range.
+	// Hybrid are the same with every allocator in HYBRID mode, where the L1 buffers of all
+	// places are looked at. The modes of the buffers stay.
 	Hybrid []*Refusal
 	// Clashes are the cores on which bytes of the program are beyond L1, or are held by
 	// something else; by device, then first core.
 	Clashes []Clash
 
+	// Doubts are regions that tt-metal may refuse or not. There are none beside refusals and
+	// clashes, which decide.
+	Doubts []Doubt
+
 	Difference string // what the two judges disagree on and why, in one line; "" if they agree
 	Advice     string // what to do, in one line that follows from the numbers; "" if it fits
 }
 
-// Fits reports whether tt-metal accepts the program and no byte clashes.
-func (v Verdict) Fits() bool { return len(v.Refusals) == 0 && len(v.Clashes) == 0 }
+// Fits reports whether tt-metal accepts the program and no byte clashes. It is false if
+// that is not known: see CannotTell.
+func (v Verdict) Fits() bool {
+	return len(v.Refusals) == 0 && len(v.Clashes) == 0 && len(v.Doubts) == 0
+}
+
+// CannotTell reports whether the program neither is known to fit nor known not to: Doubts
+// say why.
+func (v Verdict) CannotTell() bool { return len(v.Doubts) > 0 }
 
 // A RefusalKind says which check of tt-metal refuses a program.
 type RefusalKind string
@@ -147,6 +158,8 @@ func (v Verdict) String() string {
 		return v.Refusals[0].Error()
 	case len(v.Clashes) > 0:
 		return v.Clashes[0].text(v.Program)
+	case len(v.Doubts) > 0:
+		return fmt.Sprintf("cannot tell whether program %d fits: %s", v.Program.ID(), v.Doubts[0])
 	case v.Program == nil:
 		return "no program: nothing to fit"
 	}

@@ -29,7 +29,8 @@ func kindOf(name model.Kind) device.Kind {
 }
 
 func toBuffer(b model.Buffer) device.Buffer {
-	out := device.Buffer{ID: device.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name}
+	out := device.Buffer{ID: device.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+	out.Mode = map[model.Mode]fit.Mode{model.Lockstep: fit.Lockstep, model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
 	for _, p := range b.Parts {
 		out.Parts = append(out.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
 	}
@@ -60,7 +61,10 @@ func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
 }
 
 func fromBuffer(b device.Buffer) model.Buffer {
-	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
+	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Ranges()}
+	if b.Mode != fit.Lockstep {
+		out.Mode = model.Mode(b.Mode.Name())
+	}
 	if b.Kind != 0 {
 		out.Kind = model.Kind(b.Kind.String())
 	}
@@ -133,6 +137,11 @@ func (f *fleet) Check(p *program.Program, on []uint64) (out model.Verdict, err e
 		return out, class(err)
 	}
 	out.Refusals, out.Hybrid = refusals(v.Refusals), refusals(v.Hybrid)
+	for _, d := range v.Doubts {
+		out.Doubts = append(out.Doubts, model.Doubt{
+			Kind: string(d.Kind), What: d.What, Device: uint64(d.Device), Devices: d.Devices, Cores: d.Cores, End: d.End,
+		})
+	}
 	for _, c := range v.Clashes {
 		for core := range c.Cores.All() {
 			out.Clashes = append(out.Clashes, clash(p, c, core))
@@ -149,7 +158,7 @@ func wording(v fit.Verdict) error {
 	refused, clashes := len(v.Refusals) > 0, len(v.Clashes) > 0
 	agree := refused == clashes || refused && v.Refusals[0].Kind == fit.RefusedGrid
 	switch {
-	case v.Fits() != (!refused && !clashes), (v.Advice == "") != v.Fits(), (v.Difference == "") != agree:
+	case v.Fits() != (!refused && !clashes && !v.CannotTell()), (v.Advice == "") != v.Fits(), (v.Difference == "") != agree:
 		return fmt.Errorf("verdict %+v", v)
 	case strings.Contains(v.Difference+v.Advice+v.String(), "\n"), v.String() == "":
 		return fmt.Errorf("verdict of more than one line: %+v", v)
@@ -266,7 +275,8 @@ func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
 		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 12 }) {
 			return l1.Range{}, fmt.Errorf("room %v is not above %+v", room.Range, b)
 		}
-		if a := room.Above; a != nil && !slices.ContainsFunc(slices.Collect(a.Buffer.All()), func(p fit.Part) bool { return p.Range.Start == room.Range.End }) {
+		starts := func(p fit.Part) bool { return p.Range.Start == room.Range.End }
+		if a := room.Above; a != nil && !slices.ContainsFunc(slices.Collect(a.Buffer.All()), starts) {
 			return l1.Range{}, fmt.Errorf("room %v is not below %+v", room.Range, a)
 		}
 	}

@@ -245,13 +245,12 @@ func (w watched) Check(p *program.Program, ids []uint64) (model.Verdict, error) 
 		if slices.ContainsFunc(ids, func(id uint64) bool { return len(w.Buffers(id)) > 0 }) {
 			w.seen["fits beside buffers"]++
 		}
+	case len(v.Doubts) > 0:
+		w.seen["cannot tell: "+v.Doubts[0].Kind]++
 	case len(v.Refusals) == 0:
 		w.seen["clash that tt-metal does not see"]++
 	case len(v.Clashes) == 0:
 		w.seen["refusal without a clash"]++
-		if len(v.Hybrid) == 0 {
-			w.seen["refusal that HYBRID does not make"]++
-		}
 	default:
 		w.seen["refusal and clash"]++
 	}
@@ -340,7 +339,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		"allocate backing", "allocate several parts", "kinds that share bytes", "buffers beside programs",
 		"dataflow beside circular buffers", "scratchpads",
 		"enqueue from the cache", "enqueue from the cache that does not fit", "enqueue that overflows", "enqueue of a new program",
-		"fits", "fits beside buffers", "clash that tt-metal does not see", "refusal without a clash", "refusal that HYBRID does not make",
+		"fits", "fits beside buffers", "clash that tt-metal does not see", "refusal without a clash", "cannot tell: range-lockstep", "cannot tell: per-core-hidden",
 		"refusal and clash", "refused: grow", "refused: clash", "refused: service-clash", "refused: grid",
 		"refused: dataflow grow", "refused: dataflow clash", "refused by devices alike", "refused by devices that differ",
 		"bytes beyond L1", "clash with some of the bytes above the limit", "several in the way",

@@ -216,12 +216,28 @@ func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*defi
 
 // An answerVerdict is a verdict in an answer.
 type answerVerdict struct {
-	Fits bool `json:"fits"`
+	Fits       bool          `json:"fits"`
+	CannotTell bool          `json:"cannot_tell,omitempty"`
+	Doubts     []answerDoubt `json:"doubts,omitempty"` // why
 	VerdictRow[answerResident]
 }
 
+// An answerDoubt is a region that tt-metal may refuse.
+type answerDoubt struct {
+	Kind    fit.DoubtKind `json:"kind"`
+	Message string        `json:"message"`
+	Device  device.ID     `json:"device"`
+	Devices int           `json:"devices"`
+	Cores   string        `json:"cores"`
+	End     uint64        `json:"region_end"`
+}
+
 func (s *Session) verdictRow(v fit.Verdict) answerVerdict {
-	return answerVerdict{v.Fits(), NewVerdictRow(v, idOf, func(residents []fit.Resident) []answerResident {
+	var doubts []answerDoubt
+	for _, d := range v.Doubts {
+		doubts = append(doubts, answerDoubt{d.Kind, d.String(), d.Device, d.Devices, d.Cores.String(), d.End})
+	}
+	return answerVerdict{v.Fits(), v.CannotTell(), doubts, NewVerdictRow(v, idOf, func(residents []fit.Resident) []answerResident {
 		out := []answerResident{}
 		for _, r := range residents {
 			out = append(out, newAnswerResident(r, s.programs))

@@ -3,12 +3,12 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // maxCandidates is how many workloads are judged where one of them ran. Of more the answer
@@ -117,7 +117,7 @@ func (r *replay) clear(group []launch) bool {
 // may be more programs than are known, and does not fit as it is known, may do either.
 func (k *checks) differ(group []launch) bool {
 	var found fittings
-	found.add(!slices.ContainsFunc(group, func(l launch) bool { return !k.fitting(l) }))
+	found.add(k.together(slices.Values(group)))
 	unsure := false
 	for _, l := range group {
 		if l.candidates == nil {
@@ -130,21 +130,31 @@ func (k *checks) differ(group []launch) bool {
 	return found.fail && (found.fit || unsure)
 }
 
-// Fittings say whether there are workloads that fit, and some that do not.
+// Fittings say whether there are workloads that fit, and some that do not. One that may do
+// either counts as both.
 type fittings struct{ fit, fail bool }
 
-func (f *fittings) add(fits bool) { f.fit, f.fail = f.fit || fits, f.fail || !fits }
+func (f *fittings) add(o fittings) { f.fit, f.fail = f.fit || o.fit, f.fail || o.fail }
+
+// together judges launches of one workload, which fits if all of them do.
+func (k *checks) together(all iter.Seq[launch]) fittings {
+	out := fittings{fit: true}
+	for l := range all {
+		one := k.fitting(l)
+		out.fit, out.fail = out.fit && one.fit, out.fail || one.fail
+	}
+	return out
+}
 
 // A candidatesKey is all that the answers about candidates depend on.
 type candidatesKey struct {
 	of     *candidates
 	beside sum128
 	spec   *l1.Spec // of checks.specs
-	hybrid bool
 }
 
 func (l launch) candidatesKey() candidatesKey {
-	return candidatesKey{l.candidates, l.on.beside, l.spec, l.on.dev.Hybrid()}
+	return candidatesKey{l.candidates, l.on.beside, l.spec}
 }
 
 // fittings judges the candidates of a launch, once for all devices that are alike.
@@ -154,25 +164,33 @@ func (k *checks) fittings(l launch) (found fittings) {
 		return found
 	}
 	for _, workload := range l.candidates.workloads {
-		found.add(!slices.ContainsFunc(workload, func(c *content) bool {
-			other := l
-			other.content = c
-			return !k.fitting(other)
+		found.add(k.together(func(yield func(launch) bool) {
+			for _, c := range workload {
+				other := l
+				other.content = c
+				if !yield(other) {
+					return
+				}
+			}
 		}))
 	}
 	k.others[key] = found
 	return found
 }
 
-// fitting reports whether a launch fits. Nothing is counted.
-func (k *checks) fitting(l launch) bool {
+// fitting says whether a launch fits, or may do either. Nothing is counted.
+func (k *checks) fitting(l launch) fittings {
 	key := l.key()
 	fits, known := k.fits[key]
 	if known {
 		return fits
 	}
 	place := l.place(1)
-	fits = !slices.ContainsFunc(l.content.programs, func(p *program.Program) bool { return !fit.Check(p, place).Fits() })
+	fits.fit = true
+	for _, p := range l.content.programs {
+		v := fit.Check(p, place)
+		fits.fit, fits.fail = fits.fit && (v.Fits() || v.CannotTell()), fits.fail || !v.Fits()
+	}
 	if len(k.fits) >= maxRemembered {
 		clear(k.fits)
 	}

@@ -21,9 +21,9 @@ const maxRemembered = 1 << 14
 // checks judge what is enqueued, beside the buffers that live then.
 type checks struct {
 	result Checks
-	known  map[checkKey]int  // index in result.List of a failure, or one of the below
-	failed map[[16]byte]int  // by how it failed: the index
-	fits   map[checkKey]bool // of programs that ran where others may have
+	known  map[checkKey]int      // index in result.List of a failure, or one of the below
+	failed map[[16]byte]int      // by how it failed: the index
+	fits   map[checkKey]fittings // of programs that ran where others may have
 	others map[candidatesKey]fittings
 	specs  map[l1.Spec]*l1.Spec // with which programs were judged, each once
 	slack  uint64               // of result.Tightest
@@ -33,12 +33,12 @@ type checks struct {
 	moment  uint64   // of these: the node at which they were complete
 }
 
-// A checkKey is all that the answer of a check depends on.
+// A checkKey is all that the answer of a check depends on. The mode of an allocator is not:
+// devices are judged each for itself, and on which cores a buffer counts is in beside.
 type checkKey struct {
 	content *content
 	beside  sum128
 	spec    *l1.Spec // of checks.specs
-	hybrid  bool
 
 	unsettled bool
 }
@@ -48,11 +48,13 @@ const (
 	fitted   = -1
 	unlisted = -2
 	untold   = -3 // it does not fit, but may be several programs
+	ranged   = -4 // that depends on buffers in range lockstep
+	hidden   = -5 // that depends on buffers whose place is not known
 )
 
 func newChecks() checks {
 	return checks{
-		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]bool{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
+		known: map[checkKey]int{}, failed: map[[16]byte]int{}, fits: map[checkKey]fittings{}, others: map[candidatesKey]fittings{}, slack: math.MaxUint64,
 		specs: map[l1.Spec]*l1.Spec{},
 	}
 }
@@ -81,7 +83,7 @@ type launch struct {
 }
 
 func (l launch) key() checkKey {
-	return checkKey{l.content, l.on.beside, l.spec, l.on.dev.Hybrid(), l.unsettled}
+	return checkKey{l.content, l.on.beside, l.spec, l.unsettled}
 }
 
 // devices returns on how many devices a group of launches is.
@@ -142,11 +144,19 @@ func (r *replay) judge(next *event.Event) {
 	r.checkedRuns(all)
 	all = r.settled(all)
 	for _, group := range byAnswer(all) {
-		if first := group[0]; k.check(group) == untold {
-			r.notes.add(AnomalyCount{
-				Code: CodeUnsettled, Count: devices(group), First: int64(first.run.At), Detail: first.run.Op, Hidden: true,
-			})
+		first, n := group[0], devices(group)
+		why := AnomalyCount{Count: n, First: int64(first.run.At), Detail: first.run.Op, Hidden: true}
+		switch k.check(group) {
+		case untold:
+			why.Code = CodeUnsettled
+		case ranged:
+			why.Code = CodeRangeLockstep
+		case hidden:
+			why.Code, why.Count = CodePerCoreHidden, 0 // the buffers are counted
+		default:
+			continue
 		}
+		r.notes.add(why)
 	}
 }
 
@@ -267,23 +277,30 @@ func (k *checks) check(group []launch) (found int) {
 	} else if found >= 0 {
 		k.result.List[found].Times += n
 	}
-	if found != fitted && found != untold {
+	if found >= 0 || found == unlisted {
 		k.result.Failed += n
 	}
 	return found
 }
 
-// find checks a content anew and returns where the answer is.
+// find checks a content anew and returns where the answer is. What is known not to fit comes
+// before what is not known.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
+	found = fitted
 	clear := first.on.dev.Clear()
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
 		if !fit.Clears(one, *first.spec, clear) {
-			if verdict := fit.Check(one, place()); !verdict.Fits() {
-				if first.unsettled {
-					return untold
+			switch verdict := fit.Check(one, place()); {
+			case verdict.CannotTell():
+				if found = hidden; verdict.Doubts[0].Kind == fit.DoubtRange {
+					found = ranged
 				}
+			case verdict.Fits():
+			case first.unsettled:
+				return untold
+			default:
 				return k.fail(group, verdict)
 			}
 		}
@@ -298,7 +315,7 @@ func (k *checks) find(group []launch) (found int) {
 			}
 		}
 	}
-	return fitted
+	return found
 }
 
 // fail lists a failure.

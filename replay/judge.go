@@ -111,8 +111,10 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	if r.Checks.Tightest != nil || budget {
 		out = append(out, r.Unseen()...)
 	}
-	if budget && slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeBufferUnsized }) {
-		out = append(out, Reason{Code: CodeBufferUnsized})
+	for _, a := range r.Anomalies {
+		if budget && (a.Code == CodeBufferUnsized || a.Code == CodePerCoreHidden && !a.Hidden) { // else Untold has it
+			out = append(out, Reason{Code: a.Code})
+		}
 	}
 	if r.Checks.Endless > 0 {
 		out = append(out, Reason{Code: CodeL1Unknown})

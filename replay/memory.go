@@ -33,6 +33,7 @@ type buffer struct {
 	parts       []device.Part
 	span        l1.Range // empty if it lies nowhere, or is unsized
 	unsized     bool
+	hides       bool // its place on some cores
 	earlier     bool // from before the source: no total of allocations has it
 	synthesised bool // the source placed it
 	leaked      bool // it was not freed, and leaks has counted it
@@ -81,14 +82,18 @@ func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *
 			b.info.Address = event.Some(b.span.Start)
 		}
 	}
-	b.hash = r.hash(b)
+	b.hides = !given.Hidden.IsEmpty()
+	b.hash = r.hash(b, given)
 	return b
 }
 
-// hash is one number for buffers that check alike: of one kind, in one place.
-func (r *replay) hash(b *buffer) sum128 {
+// hash is one number for buffers that check alike: of one kind, in one place and mode.
+func (r *replay) hash(b *buffer, given device.Buffer) sum128 {
 	var room [64]byte
-	text := append(room[:0], byte(b.info.Kind))
+	text := append(room[:0], byte(b.info.Kind), byte(given.Mode))
+	if b.hides {
+		text = append(text, r.spelt.of(given.Hidden)...)
+	}
 	for _, part := range b.parts {
 		text = binary.LittleEndian.AppendUint64(text, part.Range.Start)
 		text = binary.LittleEndian.AppendUint64(text, part.Range.End)
@@ -131,10 +136,10 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 	}
 	d.live.set(given.ID, b)
 	r.stands(d, given, b)
-	if len(b.parts) == 0 {
+	if len(b.parts) == 0 && !b.hides {
 		return
 	}
-	if b.unsized { // it holds no byte that is known
+	if b.unsized || len(b.parts) == 0 { // it holds no byte that is known
 		d.beside = d.beside.plus(b.hash)
 		return
 	}
@@ -178,11 +183,11 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 	if b.earlier {
 		d.countEarlier(b, -1)
 	}
-	if len(b.parts) == 0 {
+	if len(b.parts) == 0 && !b.hides {
 		return
 	}
 	d.beside = d.beside.minus(b.hash)
-	if !e.Corrects && !b.unsized {
+	if !e.Corrects && !b.unsized && len(b.parts) > 0 {
 		d.spiked(b, e.Node, e.T)
 	}
 	if d.live.len() == 0 {

@@ -101,7 +101,8 @@ func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device
 
 // bufferOf returns the buffer that the model describes.
 func bufferOf(b model.Buffer) device.Buffer {
-	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name}
+	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+	given.Mode = map[model.Mode]device.Mode{model.PerCore: device.PerCore, model.RangeLockstep: device.RangeLockstep}[b.Mode]
 	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {

@@ -412,6 +412,9 @@ func (n *naive) count(p *program.Program, added []uint64) {
 	}
 }
 
+// failed reports whether a launch is known not to fit.
+func (l naiveLaunch) failed() bool { return len(l.verdict.Refusals) > 0 || len(l.verdict.Clashes) > 0 }
+
 // launch judges a program on devices, each for itself.
 func (n *naive) launch(p *program.Program, on []uint64) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(on))) {
@@ -427,6 +430,8 @@ func (n *naive) launch(p *program.Program, on []uint64) {
 		switch {
 		case v.Fits() && len(rooms) > 0:
 			n.seen["fits"]++
+		case len(v.Doubts) > 0:
+			n.seen["doubt"]++
 		case len(v.Refusals) == 0 && len(v.Clashes) > 0:
 			n.seen["clash alone"]++
 		case len(v.Clashes) == 0 && len(v.Refusals) > 0:

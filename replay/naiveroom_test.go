@@ -42,6 +42,13 @@ func (r *naiveRoom) live(f *model.Fleet) {
 		if !slices.Contains(r.specs[id], spec) {
 			r.specs[id] = append(r.specs[id], spec)
 		}
+		for _, b := range f.Buffers(id) {
+			for core := range b.Hidden.Cores().All() {
+				if !b.Backing {
+					r.bar(id, core, 0, naiveL1) // it may lie anywhere
+				}
+			}
+		}
 		for _, core := range naiveCores() {
 			for _, held := range f.Residents(id, core, false) {
 				if held.CB < 0 {

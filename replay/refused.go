@@ -57,9 +57,13 @@ func codeOf(err error) event.Code {
 			return c.code
 		}
 	}
-	switch {
-	case isType[*device.FitError](err):
+	if fit, ok := errors.AsType[*device.FitError](err); ok {
+		if fit.Verdict.CannotTell() {
+			return event.CodeCannotTell
+		}
 		return event.CodeDoesNotFit
+	}
+	switch {
 	case isType[*device.ConflictError](err):
 		return event.CodeConflict
 	case isType[*device.MeshError](err):

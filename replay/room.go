@@ -190,7 +190,7 @@ func (r *Result) JudgeRoom(accept []Code) Judgement {
 	}
 	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {
 		switch why.Code {
-		case CodeAmbiguous, CodeUnsettled, CodeBufferUnsized, CodeLayoutLate:
+		case CodeAmbiguous, CodeUnsettled, CodeBufferUnsized, CodePerCoreHidden, CodeLayoutLate:
 			return true
 		}
 		return false

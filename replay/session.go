@@ -237,7 +237,7 @@ func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, erro
 
 // on makes a call that names devices.
 func (s *Session) on(e *event.Event) (event.Code, error) {
-	if e.Unknown || e.Again || e.Earlier && len(e.Parts) == 0 {
+	if e.Unknown || e.Again || e.Earlier && len(e.Parts) == 0 && e.Buffer.Hidden.IsEmpty() {
 		return "", nil // a buffer that lives nowhere that is known
 	}
 	set, err := s.set(e)

@@ -23,15 +23,9 @@ type standing struct {
 	taken   []*fit.Taken // of each Spec that the device had; together they are what is in the way
 	spec    l1.Spec      // of the last one
 	places  map[sum128]bool
-	runs    map[seenRun]bool
-	cores   l1.CoreSet // that held anything
-	service bool       // a service buffer was there, of any size
-}
-
-// A seenRun is a program that was checked on a row.
-type seenRun struct {
-	content *content
-	hybrid  bool
+	runs    map[*content]bool // that were checked on the row
+	cores   l1.CoreSet        // that held anything
+	service bool              // a service buffer was there, of any size
 }
 
 func (s *standing) clone() *standing {
@@ -99,6 +93,7 @@ func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
 	for _, part := range b.parts {
 		s.cores = s.cores.Union(part.Cores)
 	}
+	s.cores = s.cores.Union(given.Hidden)
 	info := b.info
 	s.on(d.dev.Spec()).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
 }
@@ -133,22 +128,20 @@ func (r *replay) checkedRuns(all []launch) {
 func (r *replay) checkedRun(l launch) (added bool) {
 	s := l.on.standing
 	taken := s.on(l.on.dev.Spec())
-	hybrid := l.on.dev.Hybrid()
-	one := seenRun{l.content, hybrid}
-	if added = !s.runs[one]; !added && !s.service {
+	if added = !s.runs[l.content]; !added && !s.service {
 		return false
 	}
 	if s.runs == nil {
-		s.runs = map[seenRun]bool{}
+		s.runs = map[*content]bool{}
 	}
-	s.runs[one] = true
+	s.runs[l.content] = true
 	var claimed l1.CoreSet
 	if s.service {
 		claimed = l.place(1).Claimed()
 	}
 	by := r.limit(RoomLimit{Program: &l.run, Enqueue: r.checks.moment, T: l.run.T})
 	for _, p := range l.content.judged {
-		taken.Program(p, hybrid, claimed, by)
+		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
 			if !cb.Global && !cb.Range.IsEmpty() {
 				s.cores = s.cores.Union(cb.Cores.Cores())
@@ -199,7 +192,7 @@ func (r *replay) findTight(group []launch, size uint64) int {
 func (l launch) beside(spec l1.Spec, claimed l1.CoreSet) *fit.Taken {
 	t := fit.NewTaken(spec)
 	for _, p := range l.content.judged {
-		t.Program(p, l.on.dev.Hybrid(), claimed, 0)
+		t.Program(p, claimed, 0)
 	}
 	return t
 }

@@ -103,7 +103,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 // allocated takes in what an allocation says besides of what the fleet keeps.
 func (r *replay) allocated(e *event.Event) error {
 	kind := e.Buffer.Kind
-	if e.Earlier && len(e.Parts) == 0 {
+	if e.Earlier && len(e.Parts) == 0 && e.Buffer.Hidden.IsEmpty() {
 		if kind == device.KindL1 || kind == device.KindL1Small {
 			if r.result.Earlier.Bytes > l1.MaxAddr-e.Buffer.Size {
 				return r.tooMuch(e, nil)
@@ -126,6 +126,9 @@ func (r *replay) allocated(e *event.Event) error {
 		if e.CoresFrom == event.FromAssumed {
 			d.on.Assumed++
 		}
+	}
+	if !e.Buffer.Hidden.IsEmpty() {
+		r.notes.note(CodePerCoreHidden, at(e), "")
 	}
 	if e.Buffer.Unsized {
 		r.notes.note(CodeBufferUnsized, at(e), "")

@@ -238,6 +238,8 @@ func roomReason(r *replay.Result, why replay.Reason) (text string, ok bool) {
 		return "a run may be several programs: their circular buffers may end lower than was reckoned", true
 	case replay.CodeBufferUnsized:
 		return "an L1 buffer has an address and no size: all above it was taken to be in the way", true
+	case replay.CodePerCoreHidden:
+		return "an L1 buffer that was allocated per core hides its address on some cores: they were taken to be full", true
 	}
 	return "", false
 }

@@ -42,15 +42,39 @@ func Buffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 		if set, ok := outside(spec); ok && odd > 14 && len(b.Parts) > 0 {
 			b.Parts[0].Cores = set
 		}
-		return b
+		return mode(t, spec, b)
 	})
+}
+
+// mode draws how a tensor got its address; of one that was allocated per core perhaps the cores
+// of a corner of the grid on which that is not known.
+func mode(t *rapid.T, spec l1.Spec, b model.Buffer) model.Buffer {
+	if b.Kind != model.L1 && b.Kind != model.GlobalCB {
+		return b
+	}
+	modes := []model.Mode{model.Lockstep, model.RangeLockstep, model.PerCore, model.Lockstep, model.Lockstep}
+	b.Mode = rapid.SampledFrom(modes).Draw(t, "mode")
+	starts := map[uint64]bool{}
+	var known l1.CoreSet
+	for _, p := range b.Parts {
+		starts[p.Range.Start] = true
+		known = known.Union(p.Cores.Cores())
+	}
+	if b.Mode == model.RangeLockstep && len(starts) > 1 {
+		b.Mode = model.PerCore
+	}
+	if b.Mode == model.PerCore && rapid.IntRange(0, 2).Draw(t, "hidden") == 2 {
+		cols, rows := corner(spec)
+		b.Hidden = CoreRangeSet(cols, rows).Draw(t, "hidden cores").Cores().Minus(known).Ranges()
+	}
+	return b
 }
 
 // nearly draws a buffer that differs from another one in one thing: devices that have
 // the two have different buffers.
 func nearly(b model.Buffer) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
-		switch rapid.IntRange(0, 4).Draw(t, "differs in") {
+		switch rapid.IntRange(0, 5).Draw(t, "differs in") {
 		case 0:
 			b.Name += "'"
 		case 1:
@@ -67,6 +91,12 @@ func nearly(b model.Buffer) *rapid.Generator[model.Buffer] {
 			if n := len(b.Parts); n > 0 {
 				b.Parts = slices.Clone(b.Parts)
 				b.Parts[n-1].Range.End++
+			}
+		case 5:
+			if b.Mode == model.PerCore {
+				b.Hidden = l1.CoreRangeSet{}
+			} else {
+				b.Mode = model.PerCore
 			}
 		}
 		return b
@@ -98,13 +128,36 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 		}
 		one := l1.Rect(core.X, core.Y, core.X, core.Y)
 		start := end + rapid.SampledFrom([]uint64{8, 7, 9, 0, 16}).Draw(t, "gap") - min(end, 8)
-		return model.Buffer{
+		return mode(t, p.Spec(), model.Buffer{
 			ID: rapid.SampledFrom(BufferIDs()).Draw(t, "id"),
 			Kind: rapid.SampledFrom([]model.Kind{
 				model.L1, model.L1, model.Service, model.L1Small, model.GlobalCB, model.Kernel, model.Reserved,
 			}).Draw(t, "kind"),
 			Parts: []model.Part{{Cores: one, Range: l1.Range{Start: start, End: start + 8}}},
+		})
+	})
+}
+
+// Apart draws a tensor at the base on the cores of the grid that a program does not name, or one
+// that may lie on the program's cores: where its mode decides.
+func Apart(p *program.Program) *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		cols, rows := corner(p.Spec())
+		all := l1.Spec{Cols: cols, Rows: rows}.Grid().Cores()
+		rest := all
+		for _, cb := range p.CBs() {
+			rest = rest.Minus(cb.Cores.Cores())
 		}
+		base := p.Spec().CBBase
+		b := model.Buffer{
+			ID: rapid.SampledFrom(BufferIDs()).Draw(t, "id"), Kind: model.L1,
+			Mode:  rapid.SampledFrom([]model.Mode{model.RangeLockstep, model.PerCore, model.Lockstep}).Draw(t, "mode"),
+			Parts: []model.Part{{Cores: rest.Ranges(), Range: l1.Range{Start: base, End: base + 8}}},
+		}
+		if b.Mode == model.PerCore && rapid.Bool().Draw(t, "hidden") {
+			b.Hidden = all.Minus(rest).Ranges()
+		}
+		return b
 	})
 }
 
@@ -139,7 +192,7 @@ func IllegalBuffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 		b := Buffer(spec, ids...).Draw(t, "buffer")
 		cols, rows := corner(spec)
 		part := model.Part{Cores: CoreRangeSet(cols, rows).Draw(t, "cores"), Range: l1.Range{End: 8}}
-		switch rapid.IntRange(0, 5).Draw(t, "wrong") {
+		switch rapid.IntRange(0, 6).Draw(t, "wrong") {
 		case 0:
 			b.Kind = rapid.SampledFrom([]model.Kind{model.CB, model.Dataflow, model.Scratchpad, "cheese"}).Draw(t, "kind")
 		case 1:
@@ -155,6 +208,8 @@ func IllegalBuffer(spec l1.Spec, ids ...uint64) *rapid.Generator[model.Buffer] {
 			one := l1.Rect(0, 0, 0, 0)
 			all := model.Part{Cores: one, Range: l1.Range{End: l1.MaxAddr}}
 			b.Kind, b.Parts = model.L1, []model.Part{all, all}
+		case 6:
+			b.Kind, b.Mode, b.Hidden = model.L1, rapid.SampledFrom([]model.Mode{model.Lockstep, model.RangeLockstep}).Draw(t, "mode"), l1.Rect(0, 0, 0, 0)
 		}
 		return b
 	})

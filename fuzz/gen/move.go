@@ -106,7 +106,11 @@ func describeBuffer(b model.Buffer) string {
 	if b.Backing {
 		backing = "backing "
 	}
-	return fmt.Sprintf("%s%s %d %q of %d {%s}", backing, b.Kind, b.ID, b.Name, b.Size, strings.Join(parts, "; "))
+	mode := string(b.Mode)
+	if b.Hidden.Len() > 0 {
+		mode += fmt.Sprintf(" hidden on %v", b.Hidden)
+	}
+	return fmt.Sprintf("%s%s %d %q of %d {%s} %s", backing, b.Kind, b.ID, b.Name, b.Size, strings.Join(parts, "; "), mode)
 }
 
 // A Mover has the calls that change a fleet, with the meaning that they have in

@@ -13,9 +13,11 @@ import (
 type Buffer struct {
 	ID      uint64
 	Kind    Kind
-	Size    uint64 // what it counts for; 0 = the bytes of its parts
-	Parts   []Part // where it lies in L1
-	Backing bool   // backs a mesh buffer: takes nothing that others do not take already
+	Size    uint64          // what it counts for; 0 = the bytes of its parts
+	Parts   []Part          // where it lies in L1
+	Mode    Mode            // how an L1 buffer got its address
+	Hidden  l1.CoreRangeSet // cores on which the address of a buffer that was allocated per core is not known
+	Backing bool            // backs a mesh buffer: takes nothing that others do not take already
 	Name    string
 }
 
@@ -24,6 +26,16 @@ type Part struct {
 	Cores l1.CoreRangeSet
 	Range l1.Range
 }
+
+// A Mode says how an L1 buffer got its address.
+type Mode string
+
+// The modes. Parts at several addresses are per core without saying so.
+const (
+	Lockstep      Mode = ""
+	PerCore       Mode = "per_core"
+	RangeLockstep Mode = "range_lockstep"
+)
 
 // An allocation is a live buffer, painted.
 type allocation struct {
@@ -41,10 +53,51 @@ func (b Buffer) wrong() error {
 			return ErrBuffer
 		}
 	}
-	if tooMuch(b.taken()) {
+	if tooMuch(b.taken()) || !b.modeMakesSense() {
 		return ErrBuffer
 	}
 	return nil
+}
+
+// modeMakesSense reports whether a buffer may be in its mode: only tensors have another one than
+// lockstep, one address is one, and what is hidden is not known.
+func (b Buffer) modeMakesSense() bool {
+	hidden := covered(b.Hidden)
+	for _, p := range b.Parts {
+		for c := range covered(p.Cores) {
+			if hidden[c] {
+				return false
+			}
+		}
+	}
+	switch b.Mode {
+	case Lockstep:
+		return len(hidden) == 0
+	case PerCore:
+		return b.Kind == L1 || b.Kind == GlobalCB
+	case RangeLockstep:
+		return (b.Kind == L1 || b.Kind == GlobalCB) && len(hidden) == 0 && len(b.addresses()) <= 1
+	}
+	return false
+}
+
+// addresses are where the parts with bytes start.
+func (b Buffer) addresses() map[uint64]bool {
+	out := map[uint64]bool{}
+	for _, p := range b.Parts {
+		if p.Range.Start < p.Range.End && len(covered(p.Cores)) > 0 {
+			out[p.Range.Start] = true
+		}
+	}
+	return out
+}
+
+// judgedAs is the mode that counts.
+func (b Buffer) judgedAs() Mode {
+	if len(b.addresses()) > 1 {
+		return PerCore
+	}
+	return b.Mode
 }
 
 // taken returns the bytes of the parts, on all their cores.
@@ -80,11 +133,13 @@ func (b Buffer) outside(spec l1.Spec) bool {
 	if b.Kind == Service || spec.Cols == 0 {
 		return false
 	}
+	named := covered(b.Hidden)
 	for _, p := range b.Parts {
-		for c := range covered(p.Cores) {
-			if int(c.X) >= spec.Cols || int(c.Y) >= spec.Rows {
-				return true
-			}
+		maps.Copy(named, covered(p.Cores))
+	}
+	for c := range named {
+		if int(c.X) >= spec.Cols || int(c.Y) >= spec.Rows {
+			return true
 		}
 	}
 	return false
@@ -131,6 +186,7 @@ func (b Buffer) paint() *allocation {
 	for i := range b.Parts {
 		b.Parts[i].Cores = b.Parts[i].Cores.Cores().Ranges()
 	}
+	b.Hidden = b.Hidden.Cores().Ranges()
 	if b.Size == 0 {
 		b.Size = b.taken().Uint64()
 	}
@@ -248,7 +304,8 @@ func (d *device) buffers() []*allocation {
 // sameBuffers reports whether the same is allocated on two devices.
 func (d *device) sameBuffers(o *device) bool {
 	return maps.EqualFunc(d.live, o.live, func(a, b *allocation) bool {
-		return a == b || a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name &&
+		return a == b || a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Name == b.Name && a.Mode == b.Mode &&
+			maps.Equal(covered(a.Hidden), covered(b.Hidden)) &&
 			slices.EqualFunc(a.Parts, b.Parts, func(p, q Part) bool {
 				return p.Range == q.Range && maps.Equal(covered(p.Cores), covered(q.Cores))
 			})

@@ -16,10 +16,23 @@ type Verdict struct {
 	Refusals []Refusal // tt-metal's, in the order in which it looks
 	Hybrid   []Refusal // in HYBRID mode
 	Clashes  []Clash   // by device, then core
+	Doubts   []Doubt   // beside no refusal and no clash: what tt-metal may refuse
 }
 
 // Fits reports whether nothing is in the way.
-func (v Verdict) Fits() bool { return len(v.Refusals) == 0 && len(v.Clashes) == 0 }
+func (v Verdict) Fits() bool {
+	return len(v.Refusals) == 0 && len(v.Clashes) == 0 && len(v.Doubts) == 0
+}
+
+// A Doubt is a region that is refused or not, by what is not known.
+type Doubt struct {
+	Kind    string // range-lockstep, per-core-hidden
+	What    program.Kind
+	Device  uint64
+	Devices int
+	Cores   l1.CoreRange
+	End     uint64
+}
 
 // A Refusal is what tt-metal refuses a program with.
 type Refusal struct {
@@ -108,11 +121,16 @@ func (f *Fleet) Check(p *program.Program, ids []uint64) (Verdict, error) {
 func judge(p *program.Program, devices []*device) (v Verdict) {
 	pic := paint(p)
 	for _, at := range alikes(devices, func(*device, *device) bool { return true }) {
-		v.Refusals = append(v.Refusals, refusals(p, pic, at, devices, at.hybrid)...)
-		v.Hybrid = append(v.Hybrid, refusals(p, pic, at, devices, true)...)
+		refused, doubts := refusals(p, pic, at, devices, at.hybrid)
+		hybrid, _ := refusals(p, pic, at, devices, true)
+		v.Refusals, v.Hybrid = append(v.Refusals, refused...), append(v.Hybrid, hybrid...)
+		v.Doubts = append(v.Doubts, doubts...)
 		for _, core := range sortedCores(pic.named) {
 			v.Clashes = append(v.Clashes, clashes(p, pic, at, core)...)
 		}
+	}
+	if len(v.Refusals) > 0 || len(v.Clashes) > 0 {
+		v.Doubts = nil
 	}
 	return v
 }
@@ -122,8 +140,8 @@ func sortedCores(set map[l1.Core]bool) []l1.Core {
 }
 
 // refusals reads tt-metal's checks aloud: of core ranges, then of the regions of its
-// bookkeeping in the order in which ranges were named.
-func refusals(p *program.Program, pic *picture, at *alike, all []*device, hybrid bool) (out []Refusal) {
+// bookkeeping in the order in which ranges were named. A region that passes may be in doubt.
+func refusals(p *program.Program, pic *picture, at *alike, all []*device, hybrid bool) (out []Refusal, doubts []Doubt) {
 	refuse := func(r Refusal) {
 		r.Device, r.Devices = at.id, at.n
 		out = append(out, r)
@@ -160,28 +178,39 @@ func refusals(p *program.Program, pic *picture, at *alike, all []*device, hybrid
 				refuse(r)
 				continue
 			}
+			doubt := func(kind string) {
+				if kind != "" {
+					doubts = append(doubts, Doubt{kind, list.what, at.id, at.n, e.cores, e.end})
+				}
+			}
 			if claimed[e.cores.Start] {
-				if low, ok := lowest(all, coresOf(e.cores), Service); ok && low < e.end {
+				low, ok := lowestService(all, coresOf(e.cores))
+				if ok && low < e.end {
 					r.Kind, r.Limit = "service-clash", low
 					r.Text = fmt.Sprintf("Circular buffers on service-core range %v in program %d clash with ServiceCoreManager-allocated L1 (lowest service allocation at %d, CB region ends at %d)",
 						e.cores, p.ID(), low, e.end)
 					refuse(r)
+				} else if hides([]*device{at.device}, coresOf(e.cores)) {
+					doubt("per-core-hidden")
 				}
 				continue
 			}
-			low, ok := lowest([]*device{at.device}, nil, L1, GlobalCB)
-			if hybrid {
-				low, ok = lowest(all, coresOf(e.cores), L1, GlobalCB)
+			looked := []*device{at.device}
+			if hybrid && list.what == program.CircularBuffer {
+				looked = all
 			}
-			if ok && low < e.end {
-				r.Kind, r.Limit = "clash", low
-				r.Text = fmt.Sprintf("Statically allocated %s buffers in program %d clash with L1 buffers on core range %v. L1 buffer allocated at %d and static %s buffer region ends at %d",
-					list.word, p.ID(), e.cores, low, list.word, e.end)
-				refuse(r)
+			low, ok, perhaps := compared(looked, list.what, e)
+			if !ok || low >= e.end {
+				doubt(perhaps)
+				continue
 			}
+			r.Kind, r.Limit = "clash", low
+			r.Text = fmt.Sprintf("Statically allocated %s buffers in program %d clash with L1 buffers on core range %v. L1 buffer allocated at %d and static %s buffer region ends at %d",
+				list.word, p.ID(), e.cores, low, list.word, e.end)
+			refuse(r)
 		}
 	}
-	return out
+	return out, doubts
 }
 
 // claimed returns the cores that service buffers name.
@@ -197,24 +226,75 @@ func (d *device) claimed() map[l1.Core]bool {
 	return out
 }
 
-// lowest returns the lowest byte of buffers of some kinds on any of the devices: on
-// the given cores, or, for nil, on any.
-func lowest(devices []*device, cores []l1.Core, kinds ...Kind) (low uint64, found bool) {
+// lowestService returns the lowest byte of service buffers on some cores of any of the devices.
+func lowestService(devices []*device, cores []l1.Core) (low uint64, found bool) {
 	for _, d := range devices {
 		for _, a := range d.live {
-			if !slices.Contains(kinds, a.Kind) {
-				continue
-			}
 			for c, bytes := range a.bytes {
-				if cores == nil || slices.Contains(cores, c) {
-					if !found || bytes.at < low {
-						low, found = bytes.at, true
-					}
+				if a.Kind == Service && slices.Contains(cores, c) && (!found || bytes.at < low) {
+					low, found = bytes.at, true
 				}
 			}
 		}
 	}
 	return low, found
+}
+
+// compared returns the lowest address that tt-metal holds against a region, and what it may
+// hold against it besides. A tensor in lockstep counts on all cores of its device. One that was
+// allocated per core counts on its cores, with the address that it has there; dataflow buffers
+// meet it on any core. One in range lockstep counts on its cores, and perhaps on others.
+func compared(devices []*device, what program.Kind, e *entry) (low uint64, found bool, perhaps string) {
+	take := func(at uint64) {
+		if !found || at < low {
+			low, found = at, true
+		}
+	}
+	on := coresOf(e.cores)
+	for _, d := range devices {
+		for _, a := range d.live {
+			if a.Kind != L1 && a.Kind != GlobalCB {
+				continue
+			}
+			for c, bytes := range a.bytes {
+				switch here := slices.Contains(on, c); a.judgedAs() {
+				case Lockstep:
+					take(bytes.at)
+				case PerCore:
+					if here || what == program.DataflowBuffer {
+						take(bytes.at)
+					}
+				case RangeLockstep:
+					if here {
+						take(bytes.at)
+					} else if bytes.at < e.end {
+						perhaps = "range-lockstep"
+					}
+				}
+			}
+		}
+	}
+	if what == program.DataflowBuffer {
+		on = nil // any core
+	}
+	if perhaps == "" && hides(devices, on) {
+		perhaps = "per-core-hidden"
+	}
+	return low, found, perhaps
+}
+
+// hides reports whether a buffer may lie anywhere on one of some cores; nil are all.
+func hides(devices []*device, cores []l1.Core) bool {
+	for _, d := range devices {
+		for _, a := range d.live {
+			for c := range covered(a.Hidden) {
+				if !a.Backing && (cores == nil || slices.Contains(cores, c)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // clashes looks at every byte that a program has on a core.

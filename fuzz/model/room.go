@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -58,6 +59,9 @@ func (f *Fleet) held(d *device) map[l1.Core]bool {
 		for c := range a.bytes {
 			on[c] = true
 		}
+		if !a.Backing {
+			maps.Copy(on, covered(a.Hidden))
+		}
 	}
 	for _, r := range f.programs {
 		for c := range r.picture.named {
@@ -98,7 +102,7 @@ func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
 	}
 	for _, live := range d.live {
 		for c := range on {
-			if bytes := live.bytes[c]; bytes.holds(a) {
+			if bytes := live.bytes[c]; bytes.holds(a) || !live.Backing && covered(live.Hidden)[c] {
 				return true
 			}
 		}
@@ -118,7 +122,7 @@ func (f *Fleet) bars(d *device, on map[l1.Core]bool, a uint64) bool {
 
 // Floor returns the address below which no L1 buffer on a core of a device may lie while a program
 // is checked there now: the end of what it has on the core, and the end of every region that tt-metal
-// compares with the buffer. It is 0 without the device.
+// compares with a buffer in lockstep. It is 0 without the device.
 func (f *Fleet) Floor(p *program.Program, id uint64, core l1.Core) uint64 {
 	d := f.devices[id]
 	if d == nil {
@@ -136,9 +140,7 @@ func (d *device) floor(pic *picture, core l1.Core) (low uint64) {
 		if len(e.bytes.has) == 0 || claimed[e.cores.Start] {
 			continue
 		}
-		if !d.hybrid || slices.Contains(coresOf(e.cores), core) {
-			low = max(low, e.end)
-		}
+		low = max(low, e.end) // a buffer in lockstep counts on all cores
 	}
 	return low
 }

@@ -27,8 +27,12 @@ func (g *game) usage(t *rapid.T) {
 // squeeze allocates a buffer, perhaps right beside a program, and looks whether a program
 // that is known fits and runs: drawn one by one, hardly any would just fit.
 func (g *game) squeeze(t *rapid.T) {
-	g.play(t, gen.Allocate)
 	run := gen.Moves(gen.Enqueue, g.world).Draw(t, "run")
+	if run.Program != nil && rapid.Bool().Draw(t, "apart") {
+		g.move(t, gen.Move{Op: gen.Allocate, Buffer: gen.Apart(run.Program).Draw(t, "buffer"), Devices: run.Devices})
+	} else {
+		g.play(t, gen.Allocate)
+	}
 	g.verdict(t, run.Program, run.Devices)
 	g.grow(t, run.Program, run.Devices)
 	if rapid.Bool().Draw(t, "again") {
@@ -61,6 +65,7 @@ func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 	alike(t, got.Refusals, want.Refusals, "refusals of %s", what)
 	alike(t, got.Hybrid, want.Hybrid, "refusals in HYBRID mode of %s", what)
 	alike(t, got.Clashes, want.Clashes, "clashes of %s", what)
+	alike(t, got.Doubts, want.Doubts, "doubts of %s", what)
 	g.room(t, p, ids)
 }
 

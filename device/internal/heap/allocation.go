@@ -19,7 +19,7 @@ type Allocation struct {
 	hash   lookup.Hash
 	Charge uint64          // bounds what it adds to any sum, in bytes
 	placed *classes.Holder // its parts; nil if it has none or is backing
-	Span   l1.Range        // from the first byte of the parts to the last; empty if they have none, and then where they start
+	Span   l1.Range        // from the first byte of the parts to the last, or from 0 if cores are hidden; without bytes empty
 	users  int             // devices that have it
 	at     int             // in Book.live, among those of its id
 	place  int             // in the freeings that met it last
@@ -41,6 +41,9 @@ func newAllocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
 	}
 	if b.Unsized {
 		a.Span = startOf(&b)
+	}
+	if !b.Hidden.IsEmpty() {
+		a.Span.Start = 0 // it may lie anywhere
 	}
 	a.Charge = max(b.Size, sum)
 	a.serial = n.Next()
@@ -79,7 +82,9 @@ func (a *Allocation) id() uint64 {
 }
 
 // InTheWay reports whether programs are judged by the buffer.
-func (a *Allocation) InTheWay() bool { return a.placed != nil || a.Unsized && a.Stands() }
+func (a *Allocation) InTheWay() bool {
+	return a.placed != nil || (a.Unsized || !a.Hidden.IsEmpty()) && a.Stands()
+}
 
 // Takes returns what the buffer takes of L1: nothing if it backs another one.
 func (a *Allocation) Takes() program.Footprint {
@@ -94,7 +99,7 @@ func (a *Allocation) Copy() fit.Buffer { return a.Plain() }
 
 // equal reports whether the allocation is of a plain buffer, whatever its id.
 func (a *Allocation) equal(b *fit.Buffer) bool {
-	return a.Kind == b.Kind && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized && a.Name == b.Name &&
-		a.Range == b.Range && a.Cores.Equal(b.Cores) &&
+	return a.Kind == b.Kind && a.Mode == b.Mode && a.Size == b.Size && a.Backing == b.Backing && a.Unsized == b.Unsized &&
+		a.Name == b.Name && a.Range == b.Range && a.Cores.Equal(b.Cores) && a.Hidden.Equal(b.Hidden) &&
 		slices.EqualFunc(a.Parts, b.Parts, func(p, q fit.Part) bool { return p.Range == q.Range && p.Cores.Equal(q.Cores) })
 }

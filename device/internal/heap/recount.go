@@ -155,6 +155,9 @@ func (h *Heap) count(a *Allocation) {
 			h.free.End = min(h.free.End, p.Range.Start)
 		}
 	}
+	if !a.Backing && !a.Hidden.IsEmpty() {
+		h.free.End = 0
+	}
 	if a.placed != nil && !a.Kind.Below() {
 		h.placed.Add(a.placed)
 	}

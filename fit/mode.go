@@ -1,0 +1,76 @@
+package fit
+
+import "fmt"
+
+// A Mode says how an L1 buffer got its address. It decides on which cores tt-metal compares
+// circular buffers with the buffer. Of other kinds it says nothing.
+type Mode uint8
+
+// The modes. A device has buffers of the last two only if its allocator is in HYBRID mode.
+const (
+	Lockstep      Mode = iota // one address on all cores of a device: it counts on each of them
+	PerCore                   // an address of its own on each of its cores: it counts there
+	RangeLockstep             // one address on its cores: it counts there, and perhaps on others
+	numModes
+)
+
+// Name returns the mode as data spells it: "lockstep", "per_core" or "range_lockstep".
+func (m Mode) Name() string {
+	names := [numModes]string{"lockstep", "per_core", "range_lockstep"}
+	if m < numModes {
+		return names[m]
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// String returns the mode as data spells it.
+func (m Mode) String() string { return m.Name() }
+
+// CheckMode returns an error if Mode or Hidden makes no sense, and which of the two it is.
+func (b *Buffer) CheckMode() (field string, err error) {
+	switch {
+	case b.Mode >= numModes:
+		return "Mode", fmt.Errorf("there is no mode %d", uint8(b.Mode))
+	case b.Mode != Lockstep && b.Kind != KindL1 && b.Kind != KindGlobalCB:
+		return "Mode", fmt.Errorf("a %v has no mode", b.Kind)
+	case b.Mode == RangeLockstep && b.scattered():
+		return "Mode", fmt.Errorf("a buffer in %v has one address", b.Mode)
+	case b.Hidden.IsEmpty():
+		return "", nil
+	case b.Mode != PerCore:
+		return "Hidden", fmt.Errorf("a buffer in %v has no hidden cores", b.Mode)
+	}
+	for p := range b.All() {
+		if both := p.Cores.Intersect(b.Hidden); !both.IsEmpty() {
+			return "Hidden", fmt.Errorf("the address on %s is known", coresText(both))
+		}
+	}
+	return "", nil
+}
+
+// mode returns the mode by which the buffer is judged: one with several addresses was
+// allocated per core, also if it does not say so.
+func (b *Buffer) mode() Mode {
+	if b.Mode == Lockstep && b.scattered() {
+		return PerCore
+	}
+	return b.Mode
+}
+
+// scattered reports whether the buffer has several addresses.
+func (b *Buffer) scattered() bool {
+	if len(b.Parts) == 0 || len(b.Parts) == 1 && !b.single() {
+		return false
+	}
+	first, some := uint64(0), false
+	for p := range b.All() {
+		if p.Cores.IsEmpty() || p.Range.IsEmpty() && !b.Unsized {
+			continue
+		}
+		if some && p.Range.Start != first {
+			return true
+		}
+		first, some = p.Range.Start, true
+	}
+	return false
+}
