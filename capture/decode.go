@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -231,7 +232,12 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 		p.Fail("memory_config", "is neither a string nor an object", nil)
 	}
 	n.ShardGrid = d.shardGrid(p)
-	n.PerCore = bytes.Contains(p.Get("memory_config"), []byte("per_core_allocation=1"))
+	switch config := p.Get("memory_config"); {
+	case bytes.Contains(config, []byte("per_core_allocation=1")):
+		n.Mode = device.PerCore
+	case bytes.Contains(config, []byte("range_lockstep_allocation=1")):
+		n.Mode = device.RangeLockstep
+	}
 }
 
 // bufferEvent decodes an allocation or free of a buffer.

@@ -172,7 +172,7 @@ func (p *past) across(all []resident) (out []resident) {
 	last := map[end]int{} // in out
 	for _, r := range all {
 		place := end{placeAt{r.address, r.since}, r.named, r.kind}
-		if i, ok := last[place]; ok && r.since > 0 && out[i].perCore == r.perCore && out[i].cores.OK == r.cores.OK && out[i].cores.V.Equal(r.cores.V) {
+		if i, ok := last[place]; ok && r.since > 0 && out[i].perCore == r.perCore && out[i].shards.equal(r.shards) {
 			delete(last, place)
 			out[i].until = r.until
 			place.at = r.until

@@ -34,3 +34,23 @@ func TestHybridIsToldFirst(t *testing.T) {
 	require.Greater(t, position(events, event.KindHybrid), position(events, event.KindRun))
 	require.True(t, slices.ContainsFunc(events, late))
 }
+
+// A capture has the address of a buffer that was allocated per core on its first core alone. Where
+// the tensor says so late, the file is read again, and a pipe is told what the place is by then.
+func TestModesAreToldWithBuffers(t *testing.T) {
+	for file, want := range map[string]struct {
+		mode           device.Mode
+		cores, further string
+	}{
+		"08_hidden":       {device.PerCore, "{[4-0 - 4-0]}", "{[4-1 - 7-3], [5-0 - 7-0]}"},
+		"08_range_beside": {device.RangeLockstep, "{[4-0 - 7-3]}", "{}"},
+		"08_other_device": {device.Lockstep, "{[4-0 - 7-3]}", "{}"},
+	} {
+		events, _ := toldBy(t, "testdata/right/"+file+".json", Options{})
+		at := slices.IndexFunc(events, func(e *event.Event) bool { return e.Kind == event.KindAllocate && e.Address.V == 150000 })
+		require.GreaterOrEqual(t, at, 0, file)
+		e := events[at]
+		require.Equal(t, want.mode, e.Buffer.Mode, file)
+		require.Equal(t, []string{want.cores, want.further}, []string{e.Parts[0].Cores.V.String(), e.Buffer.Hidden.String()}, file)
+	}
+}

@@ -33,8 +33,7 @@ type buffer struct {
 	backing  map[device.ID]device.BufferID // chips whose own allocation is shown too
 
 	sharded bool
-	known   bool // cores are, of a sharded one
-	cores   l1.CoreSet
+	shards
 
 	told   bool     // it lies on its units
 	placed bool     // r and address are chosen here
@@ -45,6 +44,28 @@ type buffer struct {
 	hidden  bool  // nobody can tell whether it is there
 	life    *life // nil if nobody asks
 	unsized bool  // it has an address, and nobody says how many bytes of a core
+}
+
+// Shards say how a sharded buffer lies, as its tensor does.
+type shards struct {
+	known bool // cores are
+	cores l1.CoreSet
+	mode  device.Mode // in lockstep, also if nothing says it
+	first l1.Core     // of one that was allocated per core: its address is that on this core
+}
+
+// shardsOf returns what a tensor says. ok is false if that is nothing.
+func shardsOf(n *node) (s shards, ok bool) {
+	s = shards{known: n.ShardGrid.Len() > 0, cores: n.ShardGrid.Cores(), mode: n.Mode}
+	for r := range n.ShardGrid.All() {
+		s.first = r.Start
+		break
+	}
+	return s, s.known || s.mode != device.Lockstep
+}
+
+func (s shards) equal(o shards) bool {
+	return s.known == o.known && s.mode == o.mode && s.first == o.first && s.cores.Equal(o.cores)
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -345,8 +366,8 @@ func (w *walk) allocate(n *node, id device.ID) error {
 	if kind.InL1() {
 		w.measure(b, n)
 	}
-	if cores, ok := w.known.cores[n.Counter]; ok && b.sharded {
-		b.cores, b.known = cores, true
+	if s, ok := w.known.shards[n.Counter]; ok && b.sharded {
+		b.shards = s
 		w.lay(b)
 	} else if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
@@ -445,12 +466,13 @@ func (w *walk) tensor(n *node) {
 	l := w.buffers
 	node, named := l.tensors[n.Counter]
 	delete(l.tensors, n.Counter)
-	if n.ShardGrid.Len() == 0 {
+	s, ok := shardsOf(n)
+	if !ok {
 		return
 	}
 	w.grids.see(n.ShardGrid)
 	if b := l.waiting; b != nil && (named && b.node == event.Some(node) || slices.Contains(l.of(n), b)) {
-		b.cores, b.known, l.waiting = n.ShardGrid.Cores(), true, nil
+		b.shards, l.waiting = s, nil
 		w.lay(b)
 		return
 	}
@@ -462,13 +484,13 @@ func (w *walk) tensor(n *node) {
 		return
 	}
 	b := list[len(list)-1]
-	if !b.sharded || b.known {
+	if !b.sharded || b.known || b.mode != device.Lockstep {
 		return
 	}
 	// It came after something that its cores matter for.
-	b.cores, b.known = n.ShardGrid.Cores(), true
-	if len(w.known.cores) < maxTensors {
-		w.known.cores[b.at] = b.cores
+	b.shards = s
+	if len(w.known.shards) < maxTensors {
+		w.known.shards[b.at] = s
 		w.known.late = true
 	}
 	if b.hidden {
@@ -524,11 +546,31 @@ func (w *walk) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 				on, rest = w.likeFirst(on)
 			}
 			e.Parts = []event.Part{part}
+			b.apart(e)
 		}
 		e.Devices = event.Some(idsOf(on))
 		w.tell(e)
 		on = rest
 	}
+}
+
+// apart parts the cores of an L1 buffer that was allocated per core: what its address is on
+// others than the first is hidden.
+func (b *buffer) apart(e *event.Event) {
+	if b.kind != device.KindL1 {
+		return
+	}
+	e.Buffer.Mode = b.mode
+	all := &e.Parts[0].Cores
+	if b.mode != device.PerCore || !all.OK {
+		return
+	}
+	first := l1.CoreSetOf(b.first)
+	if e.Buffer.Hidden = all.V; !b.known { // nor is it known which core is the first
+		e.Parts = nil
+		return
+	}
+	all.V, e.Buffer.Hidden = first, all.V.Minus(first)
 }
 
 // likeFirst divides units into those with the grid of the first one, and the rest.

@@ -22,12 +22,12 @@ type learnt struct {
 	badRows       unreadRows // rows of lists of buffers that cannot be read
 	unreadMembers bool       // a node that may say which chips a mesh has cannot be read
 
-	devices      []deviceInfo          // of a report that lists them after its graph
-	contradicted map[uint64]bool       // ids of rows whose bank reaches above an L1_SMALL buffer
-	cores        map[uint64]l1.CoreSet // cores of sharded buffers, by the counter of the allocation
-	seen         l1.Core               // largest coordinates of any core
-	aborted      map[uint64]bool       // starts of functions that an exception ended
-	settled      map[uint64]bool       // first nodes of runs that are one program, though that shows only later
+	devices      []deviceInfo      // of a report that lists them after its graph
+	contradicted map[uint64]bool   // ids of rows whose bank reaches above an L1_SMALL buffer
+	shards       map[uint64]shards // of sharded buffers, by the counter of the allocation
+	seen         l1.Core           // largest coordinates of any core
+	aborted      map[uint64]bool   // starts of functions that an exception ended
+	settled      map[uint64]bool   // first nodes of runs that are one program, though that shows only later
 
 	residents []resident      // from before the capture, by when they came
 	harmless  map[uint64]bool // buffer nodes from before the capture that hide nothing
@@ -51,7 +51,7 @@ func (k *learnt) stale() bool { return k.late || k.untimely }
 
 func newLearnt() *learnt {
 	return &learnt{
-		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, cores: map[uint64]l1.CoreSet{},
+		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, shards: map[uint64]shards{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
 		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{},
 	}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -78,8 +79,8 @@ type node struct {
 
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
-	// PerCore says that a tensor was allocated core by core, in HYBRID mode.
-	PerCore bool
+	// Mode says how the buffer of a tensor got its address: in HYBRID mode perhaps core by core.
+	Mode device.Mode
 
 	ErrorMessage, ErrorOperation string // of an error
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/l1"
 )
 
 // forever is the end of what no node ends.
@@ -22,9 +21,9 @@ type resident struct {
 	kind    device.Kind
 	address uint64
 	perCore event.Opt[uint64]
-	cores   event.Opt[l1.CoreSet] // absent: not known, so all
-	since   uint64                // counter of the node before which it is there
-	until   uint64                // counter of its free, or forever
+	shards         // without known cores: on all
+	since   uint64 // counter of the node before which it is there
+	until   uint64 // counter of its free, or forever
 }
 
 // A life is when an allocation of the capture lived: up to, not at, its end.
@@ -52,9 +51,9 @@ type clue struct {
 	kind    device.Kind
 	node    event.Opt[uint64] // the buffer node, if it is one
 	size    event.Opt[uint64]
-	address uint64     // as its first tensor says it; 0 = none does
-	tensor  uint64     // counter of that tensor
-	cores   l1.CoreSet // of that tensor, if it is sharded
+	address uint64 // as its first tensor says it; 0 = none does
+	tensor  uint64 // counter of that tensor
+	shards         // of that tensor, if it is sharded
 }
 
 // past gathers what a capture tells of buffers from before it. Where they lay shows only
@@ -194,7 +193,7 @@ func (p *past) used(n *node, kind device.Kind) {
 	}
 	c := &clue{named: idOf(n.DeviceID), kind: kind, node: event.Some(n.Counter), size: n.Size}
 	if len(p.found) > 0 {
-		c.address, c.tensor, c.cores = p.found[0].address, p.found[0].tensor, p.found[0].cores
+		c.address, c.tensor, c.shards = p.found[0].address, p.found[0].tensor, p.found[0].shards
 	}
 	p.clues[n.Counter] = c
 	for _, c := range n.Connections {
@@ -231,7 +230,8 @@ func (p *past) tensor(n *node) {
 	}
 	if of := p.clues[node]; named && of != nil {
 		if of.address == 0 {
-			of.address, of.tensor, of.cores = n.Address.V, n.Counter, n.ShardGrid.Cores()
+			of.address, of.tensor = n.Address.V, n.Counter
+			of.shards, _ = shardsOf(n)
 		}
 		return
 	}
@@ -240,7 +240,9 @@ func (p *past) tensor(n *node) {
 		return
 	}
 	if len(p.loose) < maxTensors {
-		p.loose[n.Counter] = clue{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, tensor: n.Counter, cores: n.ShardGrid.Cores()}
+		c := clue{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, tensor: n.Counter}
+		c.shards, _ = shardsOf(n)
+		p.loose[n.Counter] = c
 	}
 }
 
@@ -260,7 +262,9 @@ func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint6
 // nodes that hide nothing.
 func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
+	modes := map[uint64][]clue{} // by address, of buffers that are listed
 	out = p.fromLists(known)
+	listed := len(out)
 	var clues []clue
 	for _, c := range p.clues {
 		clues = append(clues, *c)
@@ -276,6 +280,9 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
+			if c.mode != device.Lockstep {
+				modes[c.address] = append(modes[c.address], c)
+			}
 			continue
 		}
 		r, explained := p.follow(known, c)
@@ -284,6 +291,14 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 		}
 		if r.until > 0 {
 			out = append(out, r)
+		}
+	}
+	for i := range out[:listed] { // lists do not say how a buffer was allocated
+		for _, c := range modes[out[i].address] {
+			if known.share(c.named, out[i].named) {
+				out[i].shards = c.shards
+				break
+			}
 		}
 	}
 	return p.across(p.fromFrees(known, out)), seen
@@ -304,8 +319,8 @@ func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 		return resident{}, false
 	}
 	r.until = min(r.until, p.freed(known, c.named, r.address, origin), p.firstLife(known, c.named, r.address, origin))
+	r.shards = c.shards
 	if n := uint64(c.cores.Len()); n > 0 {
-		r.cores = event.Some(c.cores)
 		if c.node.OK && c.size.OK && c.size.V%n == 0 {
 			r.perCore = event.Some(c.size.V / n)
 		}
@@ -406,7 +421,7 @@ func (w *walk) completeOn(b guest, at uint64) error {
 func (w *walk) arrive(r resident, now uint64) error {
 	b := guest{&buffer{
 		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
-		op: event.UnplacedEarlier, known: r.cores.OK, cores: r.cores.V, told: true, earlier: true,
+		op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true,
 	}, r.until}
 	b.on = w.units.reached(r.named)
 	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {

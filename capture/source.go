@@ -317,7 +317,7 @@ func (w *walk) node(n *node) error {
 		return w.bufferEvent(n)
 	case typeTensor:
 		w.members(n)
-		if n.PerCore {
+		if n.Mode == device.PerCore {
 			w.perCore(idOf(n.DeviceID))
 		}
 		w.past.tensor(n)

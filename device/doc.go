@@ -39,7 +39,8 @@
 // [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
 // [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [Room]
 // for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated.
-// [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by.
+// [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by, as is
+// the [Mode] of each L1 buffer.
 //
 // # Values and errors
 //

@@ -123,6 +123,11 @@ func (p *player) rerun(c *chip, all []*remembered, start int64) {
 	last := all[len(all)-1]
 	fitting, unsure := 0, false
 	for _, r := range all {
+		doubtful := func(run program) bool { return p.judge(c, run).Doubt != "" }
+		fails := func(run program) bool { return !p.judge(c, run).Fits && !doubtful(run) }
+		if len(all) > 1 && slices.ContainsFunc(r.programs, doubtful) && !slices.ContainsFunc(r.programs, fails) {
+			unsure = true // it may do either
+		}
 		if !slices.ContainsFunc(r.programs, func(run program) bool { return !p.judge(c, run).Fits }) {
 			fitting++
 		} else if r != last && slices.ContainsFunc(r.programs, func(run program) bool { return run.unsettled }) {

@@ -1,9 +1,7 @@
 package oracle
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 )
 
 // Answer is what check says: 0 fits, 1 does not fit, 3 nobody can tell. accepted are codes of Hidden that count as seen.
@@ -68,7 +66,7 @@ func (p *player) shownOnMesh(name string) bool {
 	})
 }
 
-// findModes looks through the file for what holds from its start: HYBRID mode, aborted functions, and whether it is a plan.
+// findModes looks through the file for what holds from its start: aborted functions, and whether it is a plan.
 func (p *player) findModes(nodes []node) {
 	p.aborted, p.inside = map[int64]bool{}, map[int64]int64{}
 	var stack []int64
@@ -89,15 +87,6 @@ func (p *player) findModes(nodes []node) {
 			zero = zero && n.number("address") == 0
 			if len(stack) > 0 {
 				p.inside[n.counter] = stack[len(stack)-1]
-			}
-		case n.kind == "tensor" && !n.hidden && p.opts.Rules.Hybrid:
-			var config string
-			_ = json.Unmarshal(n.params["memory_config"], &config)
-			name, err := n.device()
-			for _, c := range p.chips {
-				if err == nil && strings.Contains(config, "per_core_allocation=1") && p.reaches(name, c.name) {
-					c.hybrid = true
-				}
 			}
 		}
 	}

@@ -60,6 +60,7 @@ type alloc struct {
 	sized         bool // perCore is known
 	sharded       bool
 	where         []core // of a sharded buffer; nil: unknown
+	mode          string // how it got its address: lockstep is "", "per core" or "range"
 	recorded      bool
 	start, end    uint64
 	placed        bool
@@ -100,7 +101,6 @@ type chip struct {
 	blind   bool  // what it runs is hidden
 	touched bool  // a buffer lay there
 	grid    *grid // nil: not checked
-	hybrid  bool
 
 	barriers []barrier // to one more buffer
 
@@ -122,6 +122,7 @@ type player struct {
 	chips   []*chip
 	byName  map[string]*chip
 	shards  map[int64][]core // cores by allocation
+	modes   map[int64]string // its mode
 	live    []*alloc
 	out     *Memory
 	stack   []frame
@@ -166,7 +167,7 @@ func L1(data []byte, opts Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
+	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
 	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	if p.members, err = meshMembers(nodes); err != nil {
 		return nil, err
@@ -308,9 +309,10 @@ func (p *player) findShards(nodes []node) {
 		case "tensor":
 			node, ok := owner[n.counter]
 			cores := n.shards()
-			if list := live[node]; ok && len(cores) > 0 && len(list) > 0 {
-				if last := list[len(list)-1]; p.shards[last] == nil {
-					p.shards[last] = cores
+			mode := n.mode(p.opts.Rules)
+			if list := live[node]; ok && (len(cores) > 0 || mode != "") && len(list) > 0 {
+				if last := list[len(list)-1]; p.shards[last] == nil && p.modes[last] == "" {
+					p.shards[last], p.modes[last] = cores, mode
 				}
 			}
 		}
@@ -475,11 +477,40 @@ func placedCopy(run []*buffer, l Layout) []*buffer {
 	return out
 }
 
+// mode reads how a tensor was allocated.
+func (n node) mode(rules Rules) string {
+	var config string
+	_ = json.Unmarshal(n.params["memory_config"], &config)
+	switch {
+	case !rules.Hybrid:
+	case strings.Contains(config, "per_core_allocation=1"):
+		return "per core"
+	case strings.Contains(config, "range_lockstep_allocation=1"):
+		return "range"
+	}
+	return ""
+}
+
+// cores are those on which a buffer is known to lie. Of one that was allocated per core the address is that on its first one.
 func (a *alloc) cores(c *chip) []core {
-	if a.where != nil {
+	switch {
+	case a.mode == "per core" && a.kind == "L1":
+		return a.where[:min(1, len(a.where))]
+	case a.where != nil:
 		return a.where
 	}
 	return c.cores
+}
+
+// veiled are the cores on which it lies at an address that is not known.
+func (a *alloc) veiled(c *chip) []core {
+	switch {
+	case a.mode != "per core" || a.kind != "L1" || !a.placed:
+		return nil
+	case len(a.where) == 0:
+		return c.cores
+	}
+	return a.where[1:]
 }
 
 func (p *player) allocate(n node, name string) error {
@@ -510,7 +541,7 @@ func (p *player) allocate(n node, name string) error {
 	var layout string
 	_ = json.Unmarshal(n.params["layout"], &layout)
 	if a.sharded = numCores > 0 || strings.HasSuffix(layout, "SHARDED"); a.sharded {
-		a.where = p.shards[a.counter]
+		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
 	}
 	if a.kind == "L1" || a.kind == "L1_SMALL" {
 		p.locate(a)

@@ -77,6 +77,7 @@ const forEver = math.MaxInt64
 // past is what the oracle knows of buffers, whole file at hand.
 type past struct {
 	members map[string][]int64
+	rules   Rules
 	lives   []life  // of buffers that the capture allocates
 	frees   []life  // of buffers that it does not: from is the counter
 	again   int     // frees of buffers of the capture that were free
@@ -90,7 +91,7 @@ type past struct {
 
 // remember gathers the lives of all buffers.
 func remember(nodes []node, head header, members map[string][]int64, rules Rules) (*past, error) {
-	p := &past{members: members, since: firstHiddenAllocation(nodes)}
+	p := &past{members: members, rules: rules, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
 	for _, n := range nodes {
@@ -334,6 +335,7 @@ func (p *past) before(n node, tensor *node) {
 	}
 	a := alloc{counter: n.counter, node: -1, owner: owner, kind: n.bufferKind(), recorded: true, placed: true, start: addr, earlier: true, until: to}
 	if tensor != nil {
+		a.mode = tensor.mode(p.rules)
 		if a.where = tensor.shards(); len(a.where) > 0 {
 			a.sharded = true
 			if size, err := number(n.params["size"]); err == nil && n.kind == "buffer" && size%uint64(len(a.where)) == 0 {

@@ -21,11 +21,7 @@ func (p *player) barRun(c *chip, run program) {
 	}
 	circulars, others := run.kinds()
 	for _, e := range append(regions(circulars), regions(others)...) {
-		on := barrier{bytes: span{0, e.end()}}
-		if c.hybrid {
-			on.cores = e.rect.cores()
-		}
-		c.barriers = append(c.barriers, on)
+		c.barriers = append(c.barriers, barrier{bytes: span{0, e.end()}})
 	}
 }
 
@@ -35,7 +31,12 @@ func (p *player) barBuffer(c *chip, a *alloc) {
 		if a.tests(p.opts.Rules) && a.end == a.start {
 			end = c.spec.size
 		}
-		c.barriers = append(c.barriers, barrier{a.cores(c), span{a.start, end}})
+		if on := a.cores(c); len(on) > 0 {
+			c.barriers = append(c.barriers, barrier{on, span{a.start, end}})
+		}
+		if on := a.veiled(c); len(on) > 0 { // it may lie anywhere
+			c.barriers = append(c.barriers, barrier{on, span{0, c.spec.size}})
+		}
 	}
 }
 

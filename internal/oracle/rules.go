@@ -11,7 +11,7 @@ type Rules struct {
 	NotShown     bool // 5: what ran and placed nothing is hidden, with its exceptions
 	Workloads    bool // 6: several frees back to back announce several programs; else what follows is one
 	Aborted      bool // 7: what an exception ended is no cache hit and was not dispatched
-	Hybrid       bool // 8: a tensor allocated per core shows that its device compares core by core
+	Hybrid       bool // 8: a tensor allocated per core counts on its cores alone, one in range lockstep perhaps on others
 	AddressAlone bool // 9: an L1 buffer with an address and no size takes part in tt-metal's test
 	FreedAgain   bool // 10: a buffer of the capture that is freed twice is no buffer from before
 }

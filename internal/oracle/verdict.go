@@ -16,7 +16,8 @@ type Verdict struct {
 	Inferred   bool
 	Candidates int
 	Fits       bool
-	Untold     bool // nobody can tell, whatever Fits says
+	Untold     bool   // nobody can tell, whatever Fits says
+	Doubt      string // the code that says why it neither fits nor fails; then Fits is false
 
 	Refusals []Refusal         // tt-metal's, in its order
 	Clash    map[string]uint64 // by core, as "x-y": bytes that are beyond L1 or held by a buffer
@@ -53,8 +54,9 @@ func (p *player) launch(c *chip, run program, at int64, kind verdictKind) {
 	if kind.inferred {
 		v.At, v.Op = at, p.path()
 	}
-	v.Untold = kind.untold || !v.Fits && run.unsettled
-	p.hide("unsettled", !v.Fits && run.unsettled)
+	v.Untold = kind.untold || !v.Fits && run.unsettled || v.Doubt != ""
+	p.hide("unsettled", !v.Fits && run.unsettled && v.Doubt == "")
+	p.hide(v.Doubt, v.Doubt != "" && !kind.untold)
 	if !v.Fits && !v.Untold {
 		p.out.Failed++
 	}
@@ -121,31 +123,40 @@ func (p *player) judge(c *chip, run program) Verdict {
 		if r := outside(c, group); r != nil {
 			v.Refusals = append(v.Refusals, *r)
 		}
-		v.Refusals = append(v.Refusals, p.refusals(c, group, named)...)
+		refused, doubt := p.refusals(c, group, named)
+		v.Refusals = append(v.Refusals, refused...)
 		p.clashes(c, group, v.Clash, named)
+		if doubt != "" {
+			v.Doubt = doubt
+		}
 		if v.Fits = len(v.Refusals) == 0 && len(v.Clash) == 0; !v.Fits {
+			v.Doubt = ""
 			v.Named = slices.SortedFunc(maps.Keys(named), func(a, b Held) int {
 				return cmp.Or(cmp.Compare(a.Addr, b.Addr), strings.Compare(a.Owner, b.Owner))
 			})
 			return v
 		}
 	}
+	v.Fits = v.Doubt == ""
 	return v
 }
 
-// refusals makes tt-metal's checks of the regions.
-func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal) {
+// refusals makes tt-metal's checks of the regions. A doubt is the code of the first one that passes perhaps.
+func (p *player) refusals(c *chip, group []*buffer, named map[Held]bool) (out []Refusal, doubt string) {
 	for _, e := range regions(group) {
 		if e.end() > p.spec.size {
 			out = append(out, Refusal{"grow", e.rect.String(), e.end(), p.spec.size})
 			continue // tt-metal stops here
 		}
-		if lowest := p.lowest(c, e.rect); lowest != nil && lowest.start < e.end() {
+		lowest, perhaps := p.lowest(c, e, group[0].kind != circular)
+		if lowest != nil && lowest.start < e.end() {
 			out = append(out, Refusal{"clash", e.rect.String(), e.end(), lowest.start})
 			named[Held{lowest.start, lowest.owner}] = true
+		} else if doubt == "" {
+			doubt = perhaps
 		}
 	}
-	return out
+	return out, doubt
 }
 
 // regions are the entries of a program's buffers of one kind that are marked.
@@ -173,17 +184,36 @@ func (r program) kinds() (circulars, others []*buffer) {
 	return circulars, others
 }
 
-// lowest is the lowest L1 tensor of the device, or nil; in HYBRID mode, that on the cores of a range.
-func (p *player) lowest(c *chip, r rect) (lowest *alloc) {
+// lowest is the lowest L1 tensor that is compared with a region, or nil, and what it is perhaps compared with besides. One
+// in lockstep counts on all cores of its device, in HYBRID mode too. One that was allocated per core counts on its cores;
+// dataflow buffers have no HYBRID mode, and meet it on any. One in range lockstep counts on its cores, and perhaps on others.
+func (p *player) lowest(c *chip, e *entry, anywhere bool) (lowest *alloc, perhaps string) {
 	for _, a := range p.live {
-		if !a.tests(p.opts.Rules) || !p.reaches(a.owner, c.name) || c.hybrid && !slices.ContainsFunc(a.cores(c), r.contains) {
+		if a.kind != "L1" || !p.reaches(a.owner, c.name) {
+			continue
+		}
+		for _, x := range a.veiled(c) {
+			if perhaps == "" && (anywhere || e.rect.contains(x)) {
+				perhaps = "per-core-hidden"
+			}
+		}
+		here := slices.ContainsFunc(a.cores(c), e.rect.contains)
+		switch {
+		case !a.tests(p.opts.Rules):
+			continue
+		case a.mode == "per core" && !here && !(anywhere && len(a.cores(c)) > 0):
+			continue
+		case a.mode == "range" && !here:
+			if a.start < e.end() {
+				perhaps = "range-lockstep"
+			}
 			continue
 		}
 		if lowest == nil || a.start < lowest.start {
 			lowest = a
 		}
 	}
-	return lowest
+	return lowest, perhaps
 }
 
 // clashes counts, on each core, the bytes of a program that are beyond L1 or held by a buffer.
