@@ -92,6 +92,7 @@ func TestJoinedPositions(t *testing.T) {
 		"peak", "--format", "json", "w")
 	ask("1 operation ran from the program cache (node 2 of report_10.json, ttnn.add)", "report", "w") // its run is in another file
 	ask("after node 3 of report_2.json", "who", "w", "111616", "--at", "2:3")
+	ask("after node 0 of report_2.json", "who", "w", "111616", "--at", "2:0")
 	ask("after node 2 of report_2.json", "who", "w/report_1.json", "w/report_2.json", "111616", "--at", "2:2")
 	ask(`"at":4,`, "map", "--format", "json", "--at", "2:1", "w")
 	ask("nothing that is compared differs", "diff", "w", "w")
