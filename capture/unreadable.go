@@ -82,7 +82,11 @@ func (w *walk) unreadable(n *node) error {
 	case typeProgramExecution:
 		w.shows.executed = true
 		w.hideMembers()
-		w.hideExecution(idOf(n.PhysicalDeviceID))
+		chip := idOf(n.PhysicalDeviceID)
+		if err := w.complete(n.Counter, w.openOn(chip)); err != nil {
+			return err
+		}
+		w.hideExecution(chip)
 	case typeFunctionStart:
 		w.enter(n)
 	case typeFunctionEnd:

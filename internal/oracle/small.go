@@ -93,7 +93,7 @@ func (p *player) findSmall(nodes []node, head header) {
 		}
 	}
 	for _, n := range nodes {
-		if n.kind == "buffer_allocate" {
+		if n.kind == "buffer_allocate" && !n.hidden {
 			name, _ := n.device()
 			deny(name, n.bufferKind(), n.number("address"))
 		}

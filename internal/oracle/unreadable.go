@@ -128,6 +128,7 @@ func (p *player) hideNode(n node) error {
 		p.hideBuffers(n.counter, name)
 	case n.kind == "program_execution":
 		chip := node{params: map[string]json.RawMessage{"device_id": n.params["physical_device_id"]}}
+		p.enqueueOn(chip.where())
 		p.hideExecution(chip.where())
 	case n.kind == "function_start":
 		var f frame

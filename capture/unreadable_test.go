@@ -1,0 +1,59 @@
+package capture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUnreadableHidesWhatDepends: a field of one node is read, and then hidden. What depends on it is in no answer: nobody can
+// tell, and no program is said not to fit.
+func TestUnreadableHidesWhatDepends(t *testing.T) {
+	const (
+		free    = `"circular_buffer_deallocate_all","params":{"device_id":0}`
+		program = `"circular_buffer_allocate","params":{"address":111616,"size":8192,"core_range_set":"{[0-0 - 0-0]}","device_id":0}`
+		other   = `"circular_buffer_allocate","params":{"address":111616,"size":SIZE,"core_range_set":"{[0-0 - 0-0]}","device_id":0}`
+		buffer  = `"buffer","params":{"type":"L1","device_id":0}`
+		alloc   = `"buffer_allocate","connections":[AT],"params":{"type":"L1","device_id":0,"address":116000,"size":64,"max_size_per_bank":64}`
+		drop    = `"buffer_deallocate","connections":[AT],"params":{"type":"L1","device_id":ID,"address":116000,"size":64,"max_size_per_bank":64}`
+		begin   = `"function_start","params":{"name":"f"}`
+		end     = `"function_end","params":{"name":"f"}`
+	)
+	for _, c := range []struct {
+		name       string
+		nodes      []string
+		from, good string // the field of X, and how it reads
+		failed     int64  // where X is read
+	}{
+		{"free of a buffer", []string{buffer, strings.Replace(alloc, "AT", "0", 1), strings.Replace(drop, "AT", "0", 1), free, program}, "ID", "0", 0},
+		{
+			"program of an operation", []string{
+				begin, free, program, end, // it fits
+				begin, free, other, end,
+				buffer, strings.Replace(alloc, "AT", "8", 1),
+				begin, free, end, // the program comes from the cache: either may have run
+			}, "SIZE", "8193", 1,
+		},
+	} {
+		for _, x := range []string{c.good, `"what"`} {
+			text := ""
+			for i, n := range c.nodes {
+				text += fmt.Sprintf(`,{"counter":%d,"node_type":%s}`, i, strings.Replace(n, c.from, x, 1))
+			}
+			path := filepath.Join(t.TempDir(), "capture.json")
+			require.NoError(t, os.WriteFile(path, []byte("["+text[1:]+"]"), 0o600))
+			got, err := resultOf(Input{Path: path}, Options{})
+			require.NoError(t, err)
+			if x == c.good {
+				require.Equal(t, c.failed, got.Checks.Failed, c.name)
+				continue
+			}
+			require.Zero(t, got.Checks.Failed, c.name)
+			require.Contains(t, fmt.Sprint(got.Untold()), hiddenUnreadable, c.name)
+		}
+	}
+}
