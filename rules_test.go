@@ -79,7 +79,7 @@ func importTable() map[string]row {
 		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "audit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue"}, outside: []string{btree}, never: engine},
 
 		"event":               {ours: append(readers, "l1", "program", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire")},
+		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire"), outside: []string{btree}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
@@ -96,7 +96,7 @@ func importTable() map[string]row {
 		"page":                {ours: []string{"replay", "compare", "report", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"cmd/cbl1":            {ours: append(product, "page", "internal/baseline", "internal/export", "internal/shown"), outside: []string{cobra, pflag, sqlite, tcell, terminal}},
 		"internal/asciijson":  {},
-		"internal/attack":     {},
+		"internal/attack":     {outside: []string{sqlite}},
 		"internal/cbl1bounds": {ours: []string{"l1", "program", "device"}},
 		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
 		"internal/jsonobject": {},

@@ -392,7 +392,7 @@ func (w *walk) attend(next uint64) error {
 		if err := w.completeOn(b, next); err != nil {
 			return err
 		}
-		w.attending = slices.Delete(w.attending, 0, 1)
+		w.attending = w.attending[1:] // slices.Delete would move all that is left, for each buffer
 		w.places.remove(b.buffer)
 		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
 	}

@@ -2,7 +2,10 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+
+	"github.com/google/btree"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -14,11 +17,13 @@ import (
 // the top down, as tt-metal's allocator does it.
 type places struct {
 	known *learnt
-	high  map[device.ID][]*buffer // by the id that they name, the highest first
-	made  bool                    // a buffer without an address got one
+	high  map[device.ID]*btree.BTreeG[*buffer] // by the id that they name, the highest first
+	made  bool                                 // a buffer without an address got one
 }
 
-func newPlaces(known *learnt) places { return places{known: known, high: map[device.ID][]*buffer{}} }
+func newPlaces(known *learnt) places {
+	return places{known: known, high: map[device.ID]*btree.BTreeG[*buffer]{}}
+}
 
 // locate finds the range of a new buffer in L1, whose units are known. One without an
 // address goes to the highest gap that is free on all its units.
@@ -83,7 +88,7 @@ func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start ui
 		start = (high - size) / align * align
 		return start >= max(between.Start, from)
 	}
-	for _, o := range p.beside(on) {
+	for o := range p.beside(on) {
 		if o.r.Start >= high || !slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) {
 			continue
 		}
@@ -95,41 +100,56 @@ func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start ui
 	return start, fits(between.Start)
 }
 
-// beside returns the buffers that may lie on some units, the highest first.
-func (p *places) beside(on []*unit) (all []*buffer) {
+// beside yields the buffers that may lie on some units, the highest first.
+func (p *places) beside(on []*unit) iter.Seq[*buffer] {
 	seen := map[device.ID]bool{}
-	var lists [][]*buffer
+	var all []*btree.BTreeG[*buffer]
 	for _, u := range on {
 		for id := range p.known.above(u.id) {
-			if list := p.high[id]; len(list) > 0 && !seen[id] {
-				lists = append(lists, list)
+			if list := p.high[id]; list != nil && !seen[id] {
+				all = append(all, list)
 			}
 			seen[id] = true
 		}
 	}
-	if len(lists) == 1 {
-		return lists[0]
+	if len(all) == 1 {
+		return func(yield func(*buffer) bool) { all[0].Ascend(yield) }
 	}
-	all = slices.Concat(lists...)
-	slices.SortFunc(all, byHeight)
-	return all
+	var merged []*buffer
+	for _, list := range all {
+		list.Ascend(func(b *buffer) bool {
+			merged = append(merged, b)
+			return true
+		})
+	}
+	slices.SortFunc(merged, byHeight)
+	return slices.Values(merged)
 }
 
 func (p *places) add(b *buffer) {
 	if b.r.IsEmpty() {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.high[b.named], b, byHeight)
-	p.high[b.named] = slices.Insert(p.high[b.named], i, b)
+	if p.high[b.named] == nil {
+		p.high[b.named] = newHeights()
+	}
+	p.high[b.named].ReplaceOrInsert(b)
 }
 
 func (p *places) remove(b *buffer) {
-	if i, ok := slices.BinarySearchFunc(p.high[b.named], b, byHeight); ok {
-		p.high[b.named] = slices.Delete(p.high[b.named], i, i+1)
+	list := p.high[b.named]
+	if list == nil {
+		return
 	}
-	if len(p.high[b.named]) == 0 {
+	if list.Delete(b); list.Len() == 0 {
 		delete(p.high, b.named)
 	}
+}
+
+// newHeights orders buffers by where they end, the highest first. A sorted slice took half
+// of the time of a database with 100,000 buffers at the end of an operation.
+func newHeights() *btree.BTreeG[*buffer] {
+	return btree.NewG(16, func(a, b *buffer) bool { return byHeight(a, b) < 0 })
 }
 
 // byHeight orders buffers by where they end, the highest first.

@@ -180,7 +180,7 @@ type walk struct {
 	leaving       guests             // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
 	placeless     bool               // a buffer without an address may live on behind a window
-	out           []event.Event      // not yet yielded; its memory is used again
+	out           [][]event.Event    // not yet yielded; its memory is used again
 	starting      []event.Event      // room for those of start
 }
 
@@ -256,24 +256,35 @@ func (w *walk) tell(e *event.Event) {
 	if w.silent || w.rereads && w.known.stale() {
 		return
 	}
-	w.out = append(w.out, *e)
+	last := len(w.out) - 1
+	if last < 0 || len(w.out[last]) == maxOut {
+		w.out = append(w.out, nil)
+		last++
+	}
+	w.out[last] = append(w.out[last], *e)
 	if e.Pos == (event.Pos{}) {
-		w.out[len(w.out)-1].Pos = w.pos
+		w.out[last][len(w.out[last])-1].Pos = w.pos
 	}
 }
 
-// maxOut is how many events are room that is kept: one node seldom tells more.
+// maxOut is how many events a block holds. One node seldom tells more, but the list of an
+// operation in a database may tell 100,000: one slice that grows took 2.2 times their memory.
 const maxOut = 256
 
 // flush yields what was told.
 func (w *walk) flush(yield func(*event.Event, error) bool) bool {
-	for i := range w.out {
-		if !yield(&w.out[i], nil) {
-			return false
+	for n, block := range w.out {
+		for i := range block {
+			if !yield(&block[i], nil) {
+				return false
+			}
+		}
+		if n > 0 {
+			w.out[n] = nil
 		}
 	}
-	if w.out = w.out[:0]; cap(w.out) > maxOut {
-		w.out = nil
+	if len(w.out) > 0 {
+		w.out = [][]event.Event{w.out[0][:0]}
 	}
 	return true
 }

@@ -1,7 +1,7 @@
 package attack
 
 // An Input is a file in any size: of a log or of saved lines, the number of its devices or lines; of a
-// capture, that of its devices.
+// capture, that of its devices; of a database, that of its rows of buffers.
 type Input struct {
 	Name string
 	Size int   // of a test: ten times a tenth of it is a fair comparison
@@ -42,5 +42,6 @@ func Sources() []Source {
 		{"log", Logs(), []string{"peak", "stream"}},
 		{"capture", Captures(), []string{"report"}},
 		{"lines", Lines(), []string{"report"}},
+		{"database", Databases(), []string{"report"}},
 	}
 }
