@@ -27,7 +27,7 @@
 // [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one), or that of an
 // operation ([OpBudget], [OpJudged]; [ParseBudgets] reads a file of them, [BudgetError]). A [Filter] narrows all
 // of it.
-// [Rooms] answer a [RoomQuestion] about one more L1 buffer: a [Room] for all devices and for each
+// [Rooms] answer a [RoomQuestion] about one more L1 buffer or [Tensor]: a [Room] for all devices and for each
 // ([DeviceRoom]), between two of [RoomLimit], and which runs left no place ([TightRun]);
 // [Result.JudgeRoom] says whether it fits.
 // [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has

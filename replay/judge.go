@@ -26,6 +26,7 @@ const (
 	CodeL1Unknown     Code = "l1-unknown"     // the size of L1 is not known
 	CodeChipAssumed   Code = "chip-assumed"   // it fits on the chip that is assumed, not on another one that it may be
 	CodeBudgetUnknown Code = "budget-unknown" // the budget is a share of an L1 whose size is not known, or not the same on all devices
+	CodeBanksUnknown  Code = "banks-unknown"  // of room: the cores over which a tensor lies are not known, or not the same on all devices
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
 )
 

@@ -39,6 +39,7 @@ func TestLogAgreesWithModel(t *testing.T) {
 			address: rapid.Uint64Range(0, 255).Draw(t, "address"), at: rapid.Uint64Range(0, 90).Draw(t, "asked at"),
 			room: replay.RoomQuestion{
 				Cores: gen.CoreRangeSet(3, 3).Draw(t, "asked cores").Cores(), Size: rapid.SampledFrom([]uint64{0, 1, 16, 40, 100}).Draw(t, "asked size"),
+				Tensor: replay.Tensor{Bytes: 20 * rapid.SampledFrom([]uint64{0, 0, 1, 12, 25}).Draw(t, "asked tensor"), Page: 20},
 			},
 		}, rapid.Bool().Draw(t, "polite"), map[string]int{})
 	})

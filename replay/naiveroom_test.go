@@ -69,17 +69,56 @@ func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
 		now.bar(id, core, 0, floor)
 	}
 	spec, _ := f.Spec(id) // it is there
-	if size := r.question.Size; size > 0 && spec.L1Size > 0 && now.place(size, r.cores(spec), id).IsEmpty() {
+	if size, _ := r.size(spec); size > 0 && spec.L1Size > 0 && now.place(size, r.cores(spec), id).IsEmpty() {
 		r.tight++
 	}
 }
 
 // cores are those that are asked about.
 func (r *naiveRoom) cores(spec l1.Spec) l1.CoreSet {
-	if !r.question.Cores.IsEmpty() {
+	if r.question.Tensor.Bytes == 0 && !r.question.Cores.IsEmpty() {
 		return r.question.Cores
 	}
 	return spec.Grid().Cores()
+}
+
+// size is the bytes of the question on each core of a device, if they are known: the pages of a
+// tensor go to its cores one by one.
+func (r *naiveRoom) size(spec l1.Spec) (most uint64, known bool) {
+	t := r.question.Tensor
+	if t.Bytes == 0 {
+		return r.question.Size, true
+	}
+	if spec.Cols == 0 {
+		return 0, false
+	}
+	page := t.Page
+	for page%max(spec.L1Align, 1) != 0 {
+		page++
+	}
+	held := make([]uint64, spec.Cols*spec.Rows)
+	for i := uint64(0); i*t.Page < t.Bytes; i++ {
+		held[i%uint64(len(held))] += page
+	}
+	return slices.Max(held), true
+}
+
+// sizes is the size of all devices, unless one is not known or devices differ.
+func (r *naiveRoom) sizes(ids ...uint64) (size uint64, known bool) {
+	if len(ids) == 0 && r.question.Tensor.Bytes > 0 {
+		return 0, true
+	}
+	size = r.question.Size
+	for i, id := range ids {
+		for k, spec := range r.specs[id] { // an id may come back with another grid
+			each, ok := r.size(spec)
+			if !ok || i+k > 0 && each != size {
+				return 0, false
+			}
+			size = each
+		}
+	}
+	return size, true
 }
 
 // free says of each byte whether it was free on some cores of devices throughout.
@@ -163,8 +202,13 @@ func (c comparison) rooms() {
 	var all []uint64
 	var cores l1.CoreSet
 	for _, d := range got.Devices {
+		all = append(all, d.Device.V)
+	}
+	size, sized := r.sizes(all...)
+	c.equal(size, got.Question.Size, "bytes of a core")
+	c.equal(!sized, slices.Contains(c.got.JudgeRoom(nil).Untold, replay.Reason{Code: replay.CodeBanksUnknown}), "banks that are not known")
+	for _, d := range got.Devices {
 		id := d.Device.V
-		all = append(all, id)
 		spec := r.specs[id][0] // an id that comes back keeps its first grid here
 		on := r.cores(spec)
 		cores = cores.Union(on)
@@ -193,6 +237,12 @@ func (c comparison) rooms() {
 	for _, tight := range got.Tight {
 		times += tight.Times
 	}
+	if !sized {
+		c.want.seen["banks not known"]++
+		r.tight = 0
+	} else if r.question.Tensor.Bytes > 0 && size > 0 {
+		c.want.seen["tensor"]++
+	}
 	c.equal(int64(r.tight), times, "runs without a place for the size")
 }
 
@@ -200,7 +250,7 @@ func (c comparison) rooms() {
 func (c comparison) room(got replay.Room, cores l1.CoreSet, ids ...uint64) {
 	r := &c.want.more
 	c.equal(r.room(cores, ids...), got.Range, "room")
-	if size := r.question.Size; size > 0 {
+	if size := c.got.Room.Question.Size; size > 0 {
 		c.equal(r.place(size, cores, ids...), got.Place, "place of the size")
 	}
 	switch {

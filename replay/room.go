@@ -12,6 +12,10 @@ import (
 type RoomQuestion struct {
 	Cores l1.CoreSet // on which it lies, at one address; empty: on all of the grid
 	Size  uint64     // bytes on each core of the one that is asked about; 0: only the largest is
+
+	// Tensor, if it has bytes, takes the place of Size and Cores. The Question of Rooms has its
+	// bytes on each core as its Size, 0 where they are not known (CodeBanksUnknown).
+	Tensor Tensor
 }
 
 // Rooms answer a RoomQuestion: one address range, above the circular buffers of every program
@@ -29,6 +33,7 @@ type Rooms struct {
 	candidates bool // an operation ran one of several programs: one of those that were taken in may never have run
 	unsettled  bool // a run was taken in that may be several programs
 	small      bool // on a smaller chip, which it may be, the size has no place
+	banks      bool // the cores over which the tensor lies are not known, or devices differ in them
 }
 
 // A Room is where one more L1 buffer could have been on some cores.
@@ -76,12 +81,36 @@ type TightRun struct {
 // on returns the cores of a row that are asked about.
 func (q *RoomQuestion) on(d *row) l1.CoreSet {
 	switch {
-	case !q.Cores.IsEmpty():
+	case !q.Cores.IsEmpty() && q.Tensor.Bytes == 0:
 		return q.Cores
 	case d.spec.Cols > 0:
 		return d.spec.Grid().Cores()
 	}
 	return d.standing.cores
+}
+
+// sizeOn returns the bytes of the question on each core of devices of a Spec, with the source of
+// their grid. It notes where a grid is not known, or leads to other bytes than one before: the
+// bytes of a tensor are 0 from then on.
+func (r *replay) sizeOn(spec l1.Spec, grid event.Source) uint64 {
+	q, out := r.opt.Room, &r.rooms.answer
+	if q.Tensor.Bytes == 0 {
+		return q.Size
+	}
+	each := uint64(0)
+	if grid != event.FromAssumed {
+		each = q.Tensor.PerCore(spec.NumCores(), spec.L1Align)
+	}
+	if r.rooms.each == 0 {
+		r.rooms.each = each
+	}
+	if each == 0 || each != r.rooms.each {
+		out.banks = true
+	}
+	if out.banks {
+		return 0
+	}
+	return each
 }
 
 // finishRoom answers Options.Room.
@@ -91,10 +120,21 @@ func (r *replay) finishRoom(to *Result) {
 	}
 	out := &r.rooms.answer
 	out.Question = *r.opt.Room
+	if out.Question.Tensor.Bytes > 0 {
+		out.Question.Size = 0
+	}
+	shown := r.shown()
+	for d := range r.each() {
+		if shown(d) {
+			out.Question.Size = r.sizeOn(d.spec, d.grid)
+		}
+	}
+	if out.banks {
+		out.Tight, out.TightMore = nil, 0
+	}
 	var all []*fit.Taken
 	var cores l1.CoreSet
 	done := map[*row]DeviceRoom{}
-	shown := r.shown()
 	for d, id := range r.each() {
 		if !shown(d) {
 			continue
@@ -128,7 +168,7 @@ func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoo
 	if d.spec.Cols > 0 {
 		one.Outside = on.Minus(d.spec.Grid().Cores())
 	}
-	for _, group := range fit.RoomsOn(on, r.opt.Room.Size, taken...) {
+	for _, group := range fit.RoomsOn(on, r.rooms.answer.Question.Size, taken...) {
 		one.Groups = append(one.Groups, r.namedRoom(group))
 	}
 	return one
@@ -136,7 +176,7 @@ func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoo
 
 // roomOn returns the room on some cores, with names.
 func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
-	return r.namedRoom(fit.RoomOn(cores, r.opt.Room.Size, taken...))
+	return r.namedRoom(fit.RoomOn(cores, r.rooms.answer.Question.Size, taken...))
 }
 
 // namedRoom gives a room the names of who limits it.
@@ -154,12 +194,12 @@ func (r *replay) namedRoom(found fit.Room) Room {
 // smaller reports whether the size has a place on the chip that is assumed, and none on the
 // smaller one that it may be.
 func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
-	spec := r.result.Spec
-	if !spec.assumed() || r.opt.Room.Size == 0 || r.rooms.answer.All.Place.IsEmpty() {
+	spec, size := r.result.Spec, r.rooms.answer.Question.Size
+	if !spec.assumed() || size == 0 || r.rooms.answer.All.Place.IsEmpty() {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomOn(cores, r.opt.Room.Size, append(all, fit.NewTaken(other))...).Place.IsEmpty()
+	return fit.RoomOn(cores, size, append(all, fit.NewTaken(other))...).Place.IsEmpty()
 }
 
 // has reports whether something odd was seen.
@@ -187,6 +227,9 @@ func (r *Result) JudgeRoom(accept []Code) Judgement {
 		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)
 		}
+	}
+	if r.Room.banks {
+		j.Untold = append(j.Untold, Reason{Code: CodeBanksUnknown}) // also if it is accepted: nothing is left to judge
 	}
 	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {
 		switch why.Code {

@@ -89,6 +89,10 @@ func (r *replay) add(id device.ID, e *event.Event) error {
 		d.dev, d.gone = dev, false
 		r.lately.rows = nil
 		r.standsFree(d)
+		if r.opt.Room != nil { // its grid may be another one
+			r.sizeOn(d.spec, d.grid)
+			r.sizeOn(spec, d.grid)
+		}
 		r.uneven(d, spec)
 		r.respecified = r.respecified || spec.CBBase != d.spec.CBBase || spec.L1Size != d.spec.L1Size
 		return nil

@@ -16,6 +16,7 @@ type rooms struct {
 	limits []*RoomLimit // what the callers of fit.Taken call them
 	known  map[checkKey]int
 	answer Rooms
+	each   uint64 // bytes on each core of the Tensor of the question
 }
 
 // standing is what was in the way on a row at any time.
@@ -117,7 +118,7 @@ func (r *replay) checkedRuns(all []launch) {
 		}
 		out.candidates = out.candidates || added // else all of them ran before
 	}
-	if r.opt.Room.Size > 0 {
+	if r.opt.Room.Size > 0 || r.opt.Room.Tensor.Bytes > 0 {
 		for _, group := range byAnswer(all) {
 			r.tight(group)
 		}
@@ -153,7 +154,11 @@ func (r *replay) checkedRun(l launch) (added bool) {
 
 // tight looks whether a buffer of the size has a place beside a program and what lives then.
 func (r *replay) tight(group []launch) {
-	first, size := group[0], r.opt.Room.Size
+	first := group[0]
+	size := r.sizeOn(first.on.spec, first.on.grid)
+	if size == 0 {
+		return
+	}
 	at, known := r.rooms.known[first.key()]
 	if !known {
 		at = r.findTight(group, size)

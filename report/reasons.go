@@ -14,7 +14,7 @@ import (
 func Codes() []replay.Code {
 	out := []replay.Code{
 		replay.CodeEarlierUsed, replay.CodeEarlierFreed, replay.CodeBuffersApart, replay.CodeL1Unknown, replay.CodeChipAssumed,
-		replay.CodeBudgetUnknown, replay.CodeNothingRan,
+		replay.CodeBudgetUnknown, replay.CodeBanksUnknown, replay.CodeNothingRan,
 	}
 	for _, w := range anomalyWords() {
 		out = append(out, w.code)
@@ -43,6 +43,8 @@ func reasonText(r *replay.Result, why replay.Reason) string {
 		return assumedText(r)
 	case replay.CodeBudgetUnknown:
 		return "the budget is a share of usable L1, whose size is not known or not the same everywhere: give the budget in bytes"
+	case replay.CodeBanksUnknown:
+		return "the grid of a device is not known, or leads to other bytes than that of another: --size takes the bytes of each core as well"
 	case replay.CodeNothingRan:
 		return nothingRan(r)
 	case replay.CodeNoNodes:

@@ -19,7 +19,7 @@ func Room(r *replay.Result, j replay.Judgement) Document {
 	m := room{check{j, r}}
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, newRoomDocument(m)) }, head: csvRoom{}, rows: rowsOf(roomRows(m)), file: r.File}
 	d.page.line("%s%s", m.head(m.word()), m.answer())
-	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.limits(), m.basis(), m.unfit())...)
+	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.basis(), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
 	return d
@@ -81,6 +81,22 @@ func (m room) answer() string {
 		return fmt.Sprintf("at most %s on %s, %s", largest, on, throughout)
 	}
 	return fmt.Sprintf("%s on %s, %s", largest, on, throughout)
+}
+
+// tensor says how many bytes the tensor of the question takes of each core.
+func (m room) tensor() []note {
+	q := m.rooms().Question
+	if q.Tensor.Bytes == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s interleaved, %s of %s", shown.Plural(q.Tensor.Bytes, "byte"), shown.Plural(q.Tensor.Pages(), "page"), shown.Plural(q.Tensor.PageSize(), "byte"))
+	if q.Tensor.Page == 0 {
+		text += " (assumed: a tile of bfloat16)"
+	}
+	if q.Size > 0 {
+		text += fmt.Sprintf(": %s on the fullest core", shown.Plural(q.Size, "byte"))
+	}
+	return []note{{"tensor", text}}
 }
 
 // limits says who keeps the room from being larger, and since when.

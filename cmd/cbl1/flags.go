@@ -79,6 +79,49 @@ func (b *sizeFlag) Set(s string) error {
 	return err
 }
 
+// roomSizeFlag is the size of a buffer on each core, or an interleaved tensor: "1MiB interleaved",
+// "1MiB interleaved 4KiB pages".
+type roomSizeFlag struct {
+	each   bytesFlag
+	tensor replay.Tensor
+}
+
+func (r *roomSizeFlag) Type() string { return "bytes|tensor" }
+
+func (r *roomSizeFlag) String() string {
+	switch t := r.tensor; {
+	case t.Bytes == 0:
+		return r.each.String()
+	case t.Page == 0:
+		return fmt.Sprintf("%d interleaved", t.Bytes)
+	default:
+		return fmt.Sprintf("%d interleaved %d pages", t.Bytes, t.Page)
+	}
+}
+
+func (r *roomSizeFlag) Set(s string) error {
+	size, pages, interleaved := strings.Cut(s, "interleaved")
+	var each, page bytesFlag
+	if err := each.Set(strings.TrimSpace(size)); err != nil {
+		return err
+	}
+	if !interleaved {
+		*r = roomSizeFlag{each: each}
+		return nil
+	}
+	if pages = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(pages), "pages")); pages != "" {
+		if err := page.Set(pages); err != nil {
+			return fmt.Errorf("pages: %w", err)
+		}
+	}
+	tensor := replay.Tensor{Bytes: uint64(each), Page: uint64(page)}
+	if err := tensor.Check(); err != nil {
+		return fmt.Errorf("%w: it takes the size of a page too, like \"1MiB interleaved 64B pages\"", err)
+	}
+	*r = roomSizeFlag{tensor: tensor}
+	return nil
+}
+
 // smallFlag is the size of L1_SMALL, if it is given.
 type smallFlag event.Opt[uint64]
 
