@@ -1,6 +1,7 @@
 package shm_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -116,8 +117,10 @@ func TestRecycledNumber(t *testing.T) {
 	p, err := w.attach(4, 9)
 	require.NoError(t, err)
 	require.NoError(t, p.Put(shm.Usage{CB: 70}))
+	before := slices.Clone(w.b)
 	p, err = w.attach(4, 9)
 	require.NoError(t, err)
+	require.Equal(t, before, w.b)
 	require.NoError(t, p.Put(shm.Usage{CB: 30}))
 	im := w.image(t)
 	require.EqualValues(t, 30, im.Totals.CB)
@@ -287,4 +290,87 @@ func TestBeside(t *testing.T) {
 		require.EqualValues(t, 48<<20, got.Totals.DRAM)
 		require.EqualValues(t, 1, got.References)
 	}
+}
+
+// fresh returns the region that a process has just set up, whatever stood there.
+func fresh(version uint32, pid int32) []byte {
+	im := shm.Image{Version: version, Active: 1, References: 1, ASIC: 0x77, Device: 2}
+	for i := range im.Chips {
+		im.Chips[i].ID = shm.NoChip
+	}
+	im.Chips[0].ID = 2
+	im.Processes[0] = shm.Process{PID: pid, Name: "test"}
+	return im.Append(nil)
+}
+
+// What stood in a region that is set up is gone, to its last byte.
+func TestSetUp(t *testing.T) {
+	for _, version := range []uint32{3, 4} {
+		w := newWorld(bytes.Repeat([]byte{0xff}, shm.Size))
+		binary.LittleEndian.PutUint32(w.b, 0)        // of no version, so that nobody can hold it
+		binary.LittleEndian.PutUint32(w.b[8536:], 0) // and nobody is at work
+		_, err := w.attach(version, 50)
+		require.NoError(t, err)
+		require.Equal(t, fresh(version, 50), w.b)
+	}
+}
+
+// A region in which nobody is attached begins with sums of 0, also for the chips behind the
+// device; its entries of chips stay. Chip and device are those of the process that comes.
+func TestIdle(t *testing.T) {
+	u := shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: 5}
+	im := shm.Image{Version: 4, Updated: 9, Serial: 8, ASIC: 7, Device: 6, Totals: u}
+	im.Chips[0] = shm.Chip{ID: 6, Usage: u}
+	im.Chips[1] = shm.Chip{ID: shm.NoChip, Usage: u}
+	im.Chips[15] = shm.Chip{ID: 3, Remote: true, Usage: u}
+	w := newWorld(im.Append(nil))
+	_, err := w.attach(4, 50)
+	require.NoError(t, err)
+	im.Active, im.References, im.Serial, im.ASIC, im.Device, im.Totals = 1, 1, 0, 0x77, 2, shm.Usage{}
+	im.Chips[0].Usage, im.Chips[15].Usage = shm.Usage{}, shm.Usage{}
+	im.Processes[0] = shm.Process{PID: 50, Name: "test"}
+	require.Equal(t, im, w.image(t))
+}
+
+// The last slot is one like the first: it is held, and it is taken.
+func TestLastSlot(t *testing.T) {
+	im := shm.Image{Version: 4, Active: 1, References: 1}
+	im.Processes[63] = shm.Process{PID: 1000, Name: "owner"}
+	w := newWorld(im.Append(nil))
+	_, err := w.attach(4, 50)
+	require.Equal(t, &shm.HeldError{PID: 1000, Name: "owner"}, err)
+
+	im = shm.Image{Version: 4, Active: 63, References: 63}
+	for i := range im.Processes[:63] {
+		im.Processes[i].PID = -1
+	}
+	w = newWorld(im.Append(nil))
+	_, err = w.attach(4, 50)
+	require.NoError(t, err)
+	require.Equal(t, shm.Process{PID: 50, Name: "test"}, w.image(t).Processes[63])
+	require.EqualValues(t, 64, w.image(t).References)
+}
+
+// Of two that come at once the one in front stays, and the other one leaves nothing.
+func TestTwoAtOnce(t *testing.T) {
+	im := shm.Image{Version: 4, Active: 2, References: 2}
+	im.Processes[0].PID = -1 // on its way to be free
+	im.Processes[9].PID = 1000
+	w := newWorld(im.Append(nil))
+	r, err := shm.Over(w.b)
+	require.NoError(t, err)
+	terms, asked := w.terms(4, 50), 0
+	terms.Alive = func(pid int32) bool {
+		if pid != 1000 {
+			return true
+		}
+		if asked++; asked == 2 { // slots were looked at: 60 takes the first one now
+			binary.LittleEndian.PutUint32(w.b[856:], 60)
+		}
+		return false
+	}
+	_, err = shm.Attach(r, terms)
+	require.Equal(t, &shm.HeldError{PID: 60}, err)
+	im.Active, im.References, im.Processes[0].PID, im.Processes[9] = 1, 1, 60, shm.Process{}
+	require.Equal(t, im, w.image(t))
 }

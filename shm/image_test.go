@@ -167,6 +167,34 @@ func TestAppendDecode(t *testing.T) {
 	})
 }
 
+// A region is as long as what means something in it; one byte less is a region that is cut.
+func TestDecodeCut(t *testing.T) {
+	for _, c := range []struct {
+		version uint32
+		least   int
+	}{{2, 8536}, {3, 8536}, {4, 8540}} {
+		im := shm.Image{Version: c.version, Serial: 7}
+		b := im.Append(nil)
+		got, err := shm.Decode(b[:c.least])
+		require.NoError(t, err)
+		require.Equal(t, im, got)
+		_, err = shm.Decode(b[:c.least-1])
+		require.Equal(t, &shm.SizeError{Size: int64(c.least - 1), Want: int64(c.least)}, err)
+	}
+}
+
+// A name ends at its 63rd byte, whoever writes it.
+func TestLongName(t *testing.T) {
+	im := shm.Image{Version: 4}
+	im.Processes[0].Name = strings.Repeat("n", 64)
+	b := im.Append(nil)
+	require.Zero(t, b[856+56+63])
+	im.Processes[0].Name = strings.Repeat("n", 63)
+	got, err := shm.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, im, got)
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	im := shm.Image{Version: 4}
 	b := im.Append(nil)
@@ -204,8 +232,10 @@ func TestTotal(t *testing.T) {
 	require.Equal(t, shm.Usage{DRAM: 7, CB: 400}, im.Total(all))
 	require.Equal(t, shm.Usage{DRAM: 7, CB: 100}, im.Total(func(pid int32) bool { return pid == 10 }), "one alone has written it")
 	require.Equal(t, shm.Usage{DRAM: 7, CB: math.MaxUint64}, im.Total(func(int32) bool { return true }), "no sum wraps")
+	im.Totals.CB = 1000
+	require.Equal(t, shm.Usage{DRAM: 7, CB: 400}, im.Total(all), "who wrote last is dead")
 	im.Version = 4
-	require.Equal(t, shm.Usage{DRAM: 7, CB: 100}, im.Total(all))
+	require.Equal(t, shm.Usage{DRAM: 7, CB: 1000}, im.Total(all))
 }
 
 func TestFree(t *testing.T) {

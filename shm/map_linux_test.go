@@ -237,14 +237,15 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, size, info.Size(), "not touched")
 	}
-	require.NoError(t, os.Symlink("short", filepath.Join(folder, shm.Name(6))))
+	write("whole", shm.Size)
+	require.NoError(t, os.Symlink("whole", filepath.Join(folder, shm.Name(6))))
 	_, err = shm.Create(folder, 6)
 	require.Error(t, err)
 	_, err = shm.Open(filepath.Join(folder, shm.Name(6)))
 	require.Error(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, shm.Name(7)), 0o700))
 	_, err = shm.Open(filepath.Join(folder, shm.Name(7)))
-	require.Error(t, err)
+	require.ErrorContains(t, err, "is no file")
 
 	write(shm.Name(1<<64-1), 1)
 	write("tt_device_007_memory", 1)
