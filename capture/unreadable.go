@@ -169,8 +169,8 @@ func (w *walk) hideProgram(u *unit) error {
 	return nil
 }
 
-// hideFree ends what is alive where a hidden free may have reached, and hides the programs
-// up to the next free.
+// hideFree ends all runs that a hidden free may have reached, and hides the programs up to
+// the next free.
 func (w *walk) hideFree(at uint64, id device.ID) error {
 	if err := w.complete(at, w.openOn(id)); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (w *walk) hideFree(at uint64, id device.ID) error {
 	return nil
 }
 
-// hideUnits ends what is alive on some units and hides their next programs.
+// hideUnits ends the runs of some units and hides their next programs.
 func (w *walk) hideUnits(at uint64, some []*unit) error {
 	var ended []device.ID
 	for _, u := range some {
@@ -205,7 +205,7 @@ func (w *walk) hideUnits(at uint64, some []*unit) error {
 	return nil
 }
 
-// lift takes in a free that was read: the programs behind it show again where it reaches. A
+// lift ends the hiding on the units that a readable free reaches: their programs show again. A
 // free with the id of a mesh may also have reached units that are not known to be its chips.
 func (w *walk) lift(at uint64, id device.ID) error {
 	if w.known.onlyChip(id) {
@@ -252,7 +252,7 @@ func (w *walk) hiddenFrom(id device.ID) bool {
 	return true
 }
 
-// hideMembers takes in that the chips of a mesh may be hidden. That matters to all frees.
+// hideMembers notes that the chips of a mesh may be hidden. That matters to all frees.
 func (w *walk) hideMembers() {
 	if !w.known.unreadMembers {
 		w.known.unreadMembers = true
@@ -260,15 +260,14 @@ func (w *walk) hideMembers() {
 	}
 }
 
-// hideExecution takes in that an execution is hidden: which program comes next on the chip is
-// not known.
+// hideExecution forgets which program the next execution on a chip runs.
 func (w *walk) hideExecution(chip device.ID) {
 	for _, u := range w.units.among(w.awake, chip, isAwake) {
 		u.since.programs, u.since.executions = u.since.programs[:0], 0
 	}
 }
 
-// hideAllocation takes in an allocation that says too little. Its frees are recognised by the
+// hideAllocation keeps a buffer of an unreadable allocation out of L1. Its frees are recognised by the
 // buffer node.
 func (w *walk) hideAllocation(n *node, id device.ID) error {
 	w.unread.made = true

@@ -38,6 +38,9 @@ func TestUnreadableHidesWhatDepends(t *testing.T) {
 				begin, free, end, // the program comes from the cache: either may have run
 			}, "SIZE", "8193", 1,
 		},
+		{ // whose free, with its address, tells of no buffer from before the program
+			"allocation", []string{free, program, buffer, alloc, strings.NewReplacer("AT", "2", "ID", "0").Replace(drop)}, "AT", "2", 0,
+		},
 	} {
 		for _, x := range []string{c.good, `"what"`} {
 			text := ""
