@@ -140,7 +140,7 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 
 // Apart draws a tensor at the base on the cores of the grid that a program does not name, or one
 // that may lie on the program's cores: where its mode decides.
-func Apart(p *program.Program) *rapid.Generator[model.Buffer] {
+func Apart(p *program.Program, id uint64) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
 		cols, rows := corner(p.Spec())
 		all := l1.Spec{Cols: cols, Rows: rows}.Grid().Cores()
@@ -150,7 +150,7 @@ func Apart(p *program.Program) *rapid.Generator[model.Buffer] {
 		}
 		base := p.Spec().CBBase
 		b := model.Buffer{
-			ID: rapid.SampledFrom(BufferIDs()).Draw(t, "id"), Kind: model.L1,
+			ID: id, Kind: model.L1,
 			Mode:  rapid.SampledFrom([]model.Mode{model.RangeLockstep, model.PerCore, model.Lockstep}).Draw(t, "mode"),
 			Parts: []model.Part{{Cores: rest.Ranges(), Range: l1.Range{Start: base, End: base + 8}}},
 		}

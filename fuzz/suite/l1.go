@@ -28,8 +28,10 @@ func (g *game) usage(t *rapid.T) {
 // that is known fits and runs: drawn one by one, hardly any would just fit.
 func (g *game) squeeze(t *rapid.T) {
 	run := gen.Moves(gen.Enqueue, g.world).Draw(t, "run")
-	if run.Program != nil && rapid.Bool().Draw(t, "apart") {
-		g.move(t, gen.Move{Op: gen.Allocate, Buffer: gen.Apart(run.Program).Draw(t, "buffer"), Devices: run.Devices})
+	const id = 66 // no other buffer's
+	apart := run.Program != nil && rapid.Bool().Draw(t, "apart")
+	if apart {
+		g.move(t, gen.Move{Op: gen.Allocate, Buffer: gen.Apart(run.Program, id).Draw(t, "buffer"), Devices: run.Devices})
 	} else {
 		g.play(t, gen.Allocate)
 	}
@@ -40,6 +42,9 @@ func (g *game) squeeze(t *rapid.T) {
 		g.play(t, rapid.SampledFrom([]gen.Op{gen.Free, gen.Allocate}).Draw(t, "op"))
 	}
 	g.move(t, run)
+	if apart {
+		g.move(t, gen.Move{Op: gen.Free, Buffer: model.Buffer{ID: id}, Devices: run.Devices})
+	}
 }
 
 // flood leaves room for a few bytes on some devices, runs a program there, and takes the
