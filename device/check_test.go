@@ -76,7 +76,7 @@ func TestCheck192BytesOver(t *testing.T) {
 	require.Len(t, c.Above, 1)
 	require.Equal(t, "activations", c.Above[0].Buffer.Name)
 	require.Empty(t, v.Difference, "both say so")
-	require.Equal(t, "lower L1_SMALL from 4,096 to at most 3,904, which moves every L1 buffer up, or take 192 bytes off the buffers of the program (the largest, CB 0, has 1,000,000)", v.Advice)
+	require.Equal(t, "lower L1_SMALL from 4,096 to at most 3,904, which moves every L1 buffer up, or take 192 bytes off CB 0, which has 1,000,000", v.Advice)
 	require.Equal(t, r.Error(), v.String())
 
 	spec.L1Small = 2048
@@ -101,7 +101,7 @@ func TestCheck1216BytesBeyond(t *testing.T) {
 	require.Len(t, v.Clashes, 1)
 	require.True(t, v.Clashes[0].Grows)
 	require.EqualValues(t, 1216, v.Clashes[0].Bytes)
-	require.Equal(t, "take 1,216 bytes off the buffers of the program (the largest, CB 0, has 1,462,464), or spread them over more cores", v.Advice)
+	require.Equal(t, "take 1,216 bytes off CB 0, which has 1,462,464", v.Advice)
 }
 
 // Every message of a real log is said again in its own words, but for how older
@@ -176,7 +176,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-1 - 1-1]}", 250, 100)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 250 and static circular buffer region ends at 400"},
 			difference: "no byte clashes: the buffer at 250 lies on [1-1 - 1-1], and tt-metal compares with the lowest buffer of any core; in HYBRID mode it would run if that buffer were allocated per core",
-			advice:     "free or move L1 buffer 1, or take 150 bytes off the buffers of the program (the largest, CB 0, has 300)",
+			advice:     "free or move L1 buffer 1, or take 150 bytes off CB 0, which has 300",
 		},
 		{
 			name: "a buffer in a hole of the region", spec: grid(1, 1),
@@ -184,7 +184,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 200, 50)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 200 and static circular buffer region ends at 350"},
 			difference: "no byte clashes: the buffer at 200 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
-			advice:     "free or move L1 buffer 1, or take 150 bytes off the buffers of the program (the largest, CB 0, has 50)",
+			advice:     "free or move L1 buffer 1",
 		},
 		{
 			// Example D: X on 0-0..1-0, Y on 1-0..2-0. What is charged to 0-0 ends where Y does.
@@ -193,7 +193,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 150, 850), buffer(2, device.KindL1, "{[1-0 - 2-0]}", 200, 800)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [1-0 - 2-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
-			advice:     "free or move L1 buffer 1, or take 50 bytes off the buffers of the program (the largest, CB 1, has 60)",
+			advice:     "free or move L1 buffer 1, or take 50 bytes off CB 1, which has 60",
 		},
 		{
 			// Example C: the last CB lies on all three cores, above five on 0-2.
@@ -210,7 +210,7 @@ func TestCheckDifferences(t *testing.T) {
 				"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-2]. L1 buffer allocated at 150 and static circular buffer region ends at 220",
 			},
 			difference: "no byte clashes: the buffer at 150 lies on [0-1 - 0-1], and tt-metal compares with the lowest buffer of any core",
-			advice:     "free or move L1 buffer 1, or take 70 bytes off the buffers of the program (the largest, CB 0, has 20)",
+			advice:     "free or move L1 buffer 1",
 		},
 		{
 			name: "a CB in the L1_SMALL area, which is empty", spec: l1.Spec{Cols: 1, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100},
@@ -222,7 +222,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(4, device.KindL1Small, "{[0-0 - 0-0]}", 920, 64)},
 			clashes:    []string{"[0-0 - 0-0]: 30 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with L1_SMALL buffer 4",
-			advice:     "free or move L1_SMALL buffer 4, or take 30 bytes off the buffers of the program (the largest, CB 0, has 850)",
+			advice:     "free or move L1_SMALL buffer 4, or take 30 bytes off CB 0, which has 850",
 		},
 		{
 			name: "a CB at a given address over a kernel", spec: grid(1, 1),
@@ -230,7 +230,7 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(4, device.KindKernel, "{[0-0 - 0-0]}", 40, 60)},
 			clashes:    []string{"[0-0 - 0-0]: 10 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with kernel 4",
-			advice:     "free or move kernel 4, or take 100 bytes off the buffers of the program (the largest, CB 0, has 50)",
+			advice:     "free or move kernel 4",
 		},
 		{
 			name: "a global CB takes nothing", spec: grid(1, 1), cbs: []program.CB{global(cb("{[0-0 - 0-0]}", 5000))},
@@ -246,49 +246,49 @@ func TestCheckDifferences(t *testing.T) {
 			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-0 - 1-0]}", 150, 850)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [1-0 - 1-0], and tt-metal compares with the end of all that it charges to a range, holes included",
-			advice:     "free or move L1 buffer 1, or take 50 bytes off the buffers of the program (the largest, CB 1, has 100)",
+			advice:     "free or move L1 buffer 1, or take 50 bytes off CB 1, which has 100",
 		},
 		{
 			name: "dataflow buffers", spec: grid(2, 1), cbs: []program.CB{dfb("{[0-0 - 1-0]}", 500)},
 			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-0]}", 550, 450)},
 			refused: []string{"Statically allocated dataflow buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 550 and static dataflow buffer region ends at 600"},
 			clashes: []string{"[0-0 - 1-0]: 50 B"},
-			advice:  "free or move L1 buffer 1, or take 50 bytes off the buffers of the program (the largest, CB 0, has 500)",
+			advice:  "free or move L1 buffer 1, or take 50 bytes off CB 0, which has 500",
 		},
 		{
 			name: "dataflow buffers and scratchpads beyond L1", spec: grid(1, 1),
 			cbs:     []program.CB{dfb("{[0-0 - 0-0]}", 500), {Kind: program.Scratchpad, Cores: cores("{[0-0 - 0-0]}"), Size: 500}},
 			refused: []string{"Statically allocated dataflow buffers on core range [0-0 - 0-0] grow to 1100 B which is beyond max L1 size of 1000 B"},
 			clashes: []string{"[0-0 - 0-0]: 100 B"},
-			advice:  "take 100 bytes off the buffers of the program (the largest, CB 0, has 500), or spread them over more cores",
+			advice:  "take 100 bytes off CB 0, which has 500",
 		},
 		{
 			name: "scratchpads alone", spec: grid(1, 1),
 			cbs:     []program.CB{{Kind: program.Scratchpad, Cores: cores("{[0-0 - 0-0]}"), Size: 901}},
 			refused: []string{"Statically allocated dataflow buffers on core range [0-0 - 0-0] grow to 1001 B which is beyond max L1 size of 1000 B"},
 			clashes: []string{"[0-0 - 0-0]: 1 B"},
-			advice:  "take 1 bytes off the buffers of the program (the largest, CB 0, has 901), or spread them over more cores",
+			advice:  "take 1 bytes off CB 0, which has 901",
 		},
 		{
 			name: "on a service core tt-metal compares with service buffers", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
 			buffers: []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 599, 1), buffer(2, device.KindL1, "{[0-0 - 0-0]}", 200, 100)},
 			refused: []string{"Circular buffers on service-core range [1-0 - 1-0] in program 1 clash with ServiceCoreManager-allocated L1 (lowest service allocation at 599, CB region ends at 600)"},
 			clashes: []string{"[1-0 - 1-0]: 1 B"},
-			advice:  "free or move service buffer 1, or take 1 bytes off the buffers of the program (the largest, CB 0, has 500)",
+			advice:  "free or move service buffer 1 and L1 buffer 2, or take 1 bytes off CB 0, which has 500",
 		},
 		{
 			name: "on a service core an L1 buffer is not looked at", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
 			buffers:    []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 700, 1), buffer(2, device.KindL1, "{[1-0 - 1-0]}", 500, 100)},
 			clashes:    []string{"[1-0 - 1-0]: 100 B"},
 			difference: "tt-metal does not see it: on service cores it compares with service buffers only",
-			advice:     "free or move L1 buffer 2, or take 100 bytes off the buffers of the program (the largest, CB 0, has 500)",
+			advice:     "free or move L1 buffer 2, or take 100 bytes off CB 0, which has 500",
 		},
 		{
 			name: "two ways to clash on one core", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 950)},
 			buffers: []device.Buffer{buffer(2, device.KindL1, "{[0-0 - 0-0]}", 800, 100), buffer(3, device.KindL1, "{[0-0 - 0-0]}", 900, 100)},
 			refused: []string{"Statically allocated circular buffers on core range [0-0 - 0-0] grow to 1050 B which is beyond max L1 size of 1000 B"},
 			clashes: []string{"[0-0 - 0-0]: 250 B"},
-			advice:  "take 50 bytes off the buffers of the program (the largest, CB 0, has 950), or spread them over more cores",
+			advice:  "take 250 bytes off CB 0, which has 950",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestHoles(t *testing.T) {
 		{Range: l1.Range{Start: 650, End: 1000}, Why: "above what is in the way: circular buffers grow from the base up and cannot pass it"},
 	}, c.Holes)
 	require.Equal(t, []int{1, 3, 2}, c.CBs, "the largest first")
-	require.Equal(t, `free or move L1 buffer 1 ("x"), or take 50 bytes off the buffers of the program (the largest, CB 0, has 100)`, v.Advice)
+	require.Equal(t, `free or move L1 buffer 1 ("x"), or take 50 bytes off CB 3, which has 100, while all others stay in their places`, v.Advice)
 }
 
 // Devices with the same buffers are judged once.
@@ -475,9 +475,9 @@ func TestCheckAdviceOnManyBuffers(t *testing.T) {
 		free   []device.BufferID
 		advice string
 	}{
-		{"the lowest", 650, []device.BufferID{4}, "free or move L1 buffer 4, or take 6 bytes off the buffers of the program (the largest, CB 0, has 650)"},
-		{"two", 710, []device.BufferID{4, 3}, "free or move L1 buffer 4 and L1 buffer 3, or take 66 bytes off the buffers of the program (the largest, CB 0, has 710)"},
-		{"all", 900, []device.BufferID{4, 3, 2, 1}, "free or move L1 buffer 4 and L1 buffer 3 (+2 more), or take 256 bytes off the buffers of the program (the largest, CB 0, has 900)"},
+		{"the lowest", 650, []device.BufferID{4}, "free or move L1 buffer 4, or take 6 bytes off CB 0, which has 650"},
+		{"two", 710, []device.BufferID{4, 3}, "free or move L1 buffer 4 and L1 buffer 3, or take 66 bytes off CB 0, which has 710"},
+		{"all", 900, []device.BufferID{4, 3, 2, 1}, "free or move L1 buffer 4 and L1 buffer 3 (+2 more), or take 256 bytes off CB 0, which has 900"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

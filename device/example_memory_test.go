@@ -56,7 +56,7 @@ func ExampleFleet_Check() {
 	// fits: false
 	// Statically allocated circular buffers in program 7 clash with L1 buffers on core range [0-0 - 12-9]. L1 buffer allocated at 1048576 and static circular buffer region ends at 1111616
 	// 130 cores, 63040 B over, in the way: activations
-	// free or move L1 buffer 1 ("activations"), or take 63,040 bytes off the buffers of the program (the largest, CB 0, has 1,000,000)
+	// free or move L1 buffer 1 ("activations"), or take 63,040 bytes off CB 0, which has 1,000,000
 }
 
 // A cached program runs until a tensor grows down.

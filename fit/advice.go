@@ -167,7 +167,8 @@ func charged(p *program.Program, r *Refusal) (out []int) {
 	return out
 }
 
-// advise says in one line what to do, by the numbers.
+// advise says in one line what to do. Each cure is tried first, and said only if the program
+// then fits.
 func (v *Verdict) advise(all []site) string {
 	s, ok := v.subject()
 	switch {
@@ -177,33 +178,25 @@ func (v *Verdict) advise(all []site) string {
 		return ""
 	}
 	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
-		return fmt.Sprintf("name cores inside the %dx%d grid only", v.Refusals[0].Cols, v.Refusals[0].Rows)
+		return v.inside(all)
 	}
-	shrink := fmt.Sprintf("take %s bytes off the buffers of the program", grouped(s.over))
-	for i, cb := range v.Program.CBs() {
-		if len(s.cbs) > 0 && i == s.cbs[0] {
-			shrink = fmt.Sprintf("%s (the largest, CB %d, has %s)", shrink, i, grouped(cb.Size))
-			break
-		}
+	var cures []string
+	if text := v.lower(all, s); text != "" {
+		cures = append(cures, text)
+	} else if text := v.free(all, s); text != "" {
+		cures = append(cures, text)
 	}
-	if s.grows {
-		return shrink + ", or spread them over more cores"
+	text, cured := v.shrink(all, s)
+	if cured || len(cures) == 0 {
+		cures = append(cures, text)
 	}
-	if spec := at(all, s.device).Spec; s.moves && s.over <= spec.L1Small {
-		most := spec.L1Small - s.over
-		most -= most % max(spec.CBAlign, 1) // tt-metal rounds it up
-		return fmt.Sprintf("lower L1_SMALL from %s to at most %s, which moves every L1 buffer up, or %s", grouped(spec.L1Small), grouped(most), shrink)
-	}
-	if names := v.inTheWay(all, l1.Range{Start: s.limit, End: s.limit + s.over}); names != "" {
-		return fmt.Sprintf("free or move %s, or %s", names, shrink)
-	}
-	return shrink
+	return strings.Join(cures, ", or ")
 }
 
-// inTheWay names the buffers that start in a range, the lowest first: those at its start,
+// inTheWay returns the buffers that start in a range, the lowest first: all at its start,
 // which is what the program met, and those that it would meet next. Of the latter tt-metal
 // counts tensors on any core, and bytes count on the cores of the clash.
-func (v *Verdict) inTheWay(all []site, r l1.Range) string {
+func (v *Verdict) inTheWay(all []site, r l1.Range) (out []called) {
 	type found struct {
 		as    called
 		start uint64 // the lowest
@@ -234,18 +227,22 @@ func (v *Verdict) inTheWay(all []site, r l1.Range) string {
 			}
 		}
 	}
-	var texts []string
-	for range min(2, len(met)) {
-		least := 0
-		for i, f := range met {
-			if cmp.Or(cmp.Compare(f.start, met[least].start), cmp.Compare(f.order, met[least].order)) < 0 {
-				least = i
-			}
-		}
-		texts = append(texts, met[least].as.String())
-		met = slices.Delete(met, least, least+1)
+	slices.SortFunc(met, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.order, b.order))
+	})
+	for _, f := range met {
+		out = append(out, f.as)
 	}
-	return strings.Join(texts, " and ") + more(len(met))
+	return out
+}
+
+// namesOf returns the first two names, and how many more there are.
+func namesOf(all []called) string {
+	var texts []string
+	for _, as := range all[:min(2, len(all))] {
+		texts = append(texts, as.String())
+	}
+	return strings.Join(texts, " and ") + more(len(all)-len(texts))
 }
 
 // grouped returns n for people.

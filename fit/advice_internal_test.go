@@ -73,7 +73,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 		if n := len(texts); n > 2 {
 			want = fmt.Sprintf("%s and %s (+%d more)", texts[0], texts[1], n-2)
 		}
-		require.Equal(t, want, v.inTheWay(all, r))
+		require.Equal(t, want, namesOf(v.inTheWay(all, r)))
 	})
 }
 
@@ -84,5 +84,5 @@ func TestInTheWayNamesTheLowestFirst(t *testing.T) {
 	}
 	all := []site{siteOf(&Place{Buffers: []Buffer{on(1, 30), on(2, 20)}}), siteOf(&Place{Buffers: []Buffer{on(1, 10), on(3, 25)}})}
 	v := Verdict{Clashes: []Clash{{Cores: l1.Rect(0, 0, 0, 0).Cores()}}}
-	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", v.inTheWay(all, l1.Range{Start: 10, End: 40}))
+	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", namesOf(v.inTheWay(all, l1.Range{Start: 10, End: 40})))
 }

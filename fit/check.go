@@ -37,8 +37,15 @@ func Check(p *program.Program, places ...Place) Verdict {
 
 // examine is Check with a close look.
 func examine(p *program.Program, places []Place) Verdict {
-	v := Verdict{Program: p}
-	all := make([]site, len(places))
+	v, all := judge(p, places)
+	v.explain(all)
+	return v
+}
+
+// judge is examine without Difference and Advice.
+func judge(p *program.Program, places []Place) (v Verdict, all []site) {
+	v.Program = p
+	all = make([]site, len(places))
 	for i := range places {
 		all[i] = siteOf(&places[i])
 	}
@@ -53,8 +60,7 @@ func examine(p *program.Program, places []Place) Verdict {
 	if len(v.Refusals) > 0 || len(v.Clashes) > 0 {
 		v.Doubts = nil // they decide nothing
 	}
-	v.explain(all)
-	return v
+	return v, all
 }
 
 // A site is a Place, prepared for many looks.

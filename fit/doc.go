@@ -31,7 +31,8 @@
 // [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
 // much one buffer of a program may grow. [Clears] and [LeastRoom] are quick looks for those who judge
 // often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
-// many programs.
+// many programs. [Replaced] lets the addresses of a recorded program be found by placement, so
+// that buffers move when one changes its size.
 //
 // A [Taken] ([NewTaken]) is told of programs and buffers, of one moment or of many, and keeps
 // what was in the way of one more L1 buffer: [RoomOn] says how large that could be on some cores
@@ -48,7 +49,8 @@
 // # Cost
 //
 // [Check] is O(CBs x buffers) for each place. A program that lies below all buffers is
-// seen to fit in O(CBs + buffers).
+// seen to fit in O(CBs + buffers). Each cure of an advice is tried: some hundred layouts of the
+// program and four looks at the buffers, for a program that does not fit.
 //
 // # Concurrency
 //

@@ -29,7 +29,9 @@ type Verdict struct {
 	Doubts []Doubt
 
 	Difference string // what the two judges disagree on and why, in one line; "" if they agree
-	Advice     string // what to do, in one line that follows from the numbers; "" if it fits
+	// Advice says in one line what to do; "" if it fits. Each cure in it was tried: with it alone
+	// the program fits. Otherwise the line says that no single buffer of the program is enough.
+	Advice string
 }
 
 // Fits reports whether tt-metal accepts the program and no byte clashes. It is false if

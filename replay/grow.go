@@ -1,11 +1,8 @@
 package replay
 
 import (
-	"math"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -33,8 +30,8 @@ func (k *checks) grow() error {
 	if k.result.Tightest == nil {
 		return nil
 	}
-	one := replaced(k.tight.one)
-	if one == nil {
+	one, ok := fit.Replaced(k.tight.one)
+	if !ok {
 		return nil
 	}
 	usable := k.tight.place.Spec.Usable().Len() // of the base that is assumed
@@ -55,49 +52,4 @@ func (k *checks) grow() error {
 		}
 	}
 	return nil
-}
-
-// replaced returns a program with the same addresses, but found by placement, so that
-// a buffer which grows moves those above it; nil if placement finds others. Where the
-// lowest buffer lies is taken as the base, if it is not the base that is assumed.
-func replaced(recorded *program.Program) *program.Program {
-	low := uint64(math.MaxUint64)
-	for _, cb := range recorded.CBs() {
-		if !cb.Global && !cb.Range.IsEmpty() {
-			low = min(low, cb.Range.Start)
-		}
-	}
-	spec := recorded.Spec()
-	for _, base := range []uint64{spec.CBBase, low} {
-		spec.CBBase = base
-		b := program.NewBuilder(recorded.ID())
-		if recorded.AsWritten() {
-			b.AsWritten()
-		}
-		for _, cb := range recorded.CBs() {
-			next := cb.CB
-			next.Fixed = next.Fixed && next.Global
-			b.CB(next)
-		}
-		again, err := b.Build(spec)
-		if err == nil && sameRanges(recorded, again) {
-			return again
-		}
-	}
-	return nil
-}
-
-// sameRanges reports whether two programs with the same buffers have them in the same
-// places.
-func sameRanges(p, q *program.Program) bool {
-	var ranges []l1.Range
-	for _, cb := range p.CBs() {
-		ranges = append(ranges, cb.Range)
-	}
-	for i, cb := range q.CBs() {
-		if cb.Range != ranges[i] {
-			return false
-		}
-	}
-	return true
 }

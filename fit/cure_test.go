@@ -1,0 +1,90 @@
+package fit_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
+// What an advice names is enough by itself.
+func TestCuresAreEnough(t *testing.T) {
+	left, right := l1.Rect(0, 0, 0, 0), l1.Rect(2, 0, 2, 0)
+	both := left.Cores().Union(right.Cores()).Ranges()
+	cb := func(cores l1.CoreRangeSet, size, page uint64) program.CB {
+		return program.CB{Cores: cores, Size: size, Indices: []program.Index{{PageSize: page}}}
+	}
+	at := func(cb program.CB, addr uint64) program.CB {
+		cb.Address, cb.Fixed = addr, true
+		return cb
+	}
+	tensor := func(id fit.BufferID, cores l1.CoreRangeSet, start uint64) fit.Buffer {
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores.Cores(), Range: l1.Range{Start: start, End: start + 16}}
+	}
+	for _, test := range []struct {
+		name    string
+		cbs     []program.CB
+		buffers []fit.Buffer
+		advice  string
+	}{
+		{
+			"the largest has one page alone", []program.CB{cb(left, 512, 512), cb(left, 64, 16)},
+			[]fit.Buffer{tensor(1, left, 566)},
+			"free or move L1 buffer 1, or take 16 bytes off CB 1, which has 64",
+		},
+		{
+			"the second region has more too many", []program.CB{cb(both, 200, 0), cb(right, 100, 0)},
+			[]fit.Buffer{tensor(1, left, 190), tensor(2, right, 240)},
+			"free or move L1 buffer 1 and L1 buffer 2, or take 60 bytes off CB 0, which has 200",
+		},
+		{
+			"a buffer of other cores that moves the one in trouble", []program.CB{cb(left, 400, 0), cb(both, 8, 8), cb(right, 16, 16)},
+			[]fit.Buffer{tensor(1, right, 420)},
+			"free or move L1 buffer 1, or take 4 bytes off CB 0, which has 400",
+		},
+		{
+			"recorded, as placement has it", []program.CB{at(cb(left, 200, 50), 0), at(cb(left, 100, 100), 200)},
+			[]fit.Buffer{tensor(1, left, 290)},
+			"free or move L1 buffer 1, or take 50 bytes off CB 0, which has 200",
+		},
+		{
+			"recorded, as no placement has it", []program.CB{at(cb(left, 200, 50), 0), at(cb(left, 100, 10), 300)},
+			[]fit.Buffer{tensor(1, left, 390)},
+			"free or move L1 buffer 1, or take 10 bytes off CB 1, which has 100, while all others stay in their places",
+		},
+		{
+			"each core has too much of its own", []program.CB{cb(left, 1100, 100), cb(right, 1200, 100)}, nil,
+			"100 bytes are too many, and no single buffer of the program is enough: with 1,000 bytes off CB 0, which has 1,100, 200 are too many",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			spec := l1.Spec{Cols: 3, Rows: 1, L1Size: 1000}
+			b := program.NewBuilder(1)
+			for _, cb := range test.cbs {
+				b.CB(cb)
+			}
+			p, err := b.Build(spec)
+			require.NoError(t, err)
+			v := fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: test.buffers})
+			require.Equal(t, test.advice, v.Advice)
+		})
+	}
+}
+
+// L1_SMALL is lowered only as far as what lives there allows, and only where the L1 buffers
+// that move meet nothing.
+func TestCureOfL1Small(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000, L1Small: 200, L1Align: 16}
+	lower := func(others ...fit.Buffer) string {
+		tensor := buffer(fit.KindL1, 1, 280, 800)
+		return fit.Check(one(t, spec, 300), fit.Place{Spec: spec, Buffers: append(others, tensor)}).Advice
+	}
+	const less = ", or take 20 bytes off CB 0, which has 300"
+	require.Equal(t, "lower L1_SMALL from 200 to at most 168, which moves every L1 buffer up"+less, lower(), "32 is a multiple of 16")
+	require.Equal(t, "lower L1_SMALL from 200 to 168, which moves every L1 buffer up"+less, lower(buffer(fit.KindL1Small, 2, 832, 1000)))
+	require.Equal(t, "free or move L1 buffer 1"+less, lower(buffer(fit.KindL1Small, 2, 831, 1000)), "it has no room")
+	require.Equal(t, "free or move L1 buffer 1"+less, lower(buffer(fit.KindReserved, 1, 820, 830)), "it is in the way of what moves")
+}
