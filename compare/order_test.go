@@ -49,14 +49,16 @@ func said(parts []compare.Part) (out []string) {
 // positions stays. Parts are one line if kind, operation, position and both sizes are equal.
 func TestPartsInOrder(t *testing.T) {
 	old := onPeak(9, "cb a 0 0 10", "cb a 1 10 10", "dataflow a 0 20 10", "cb b 0 30 10", "l1 c - 100 99", "l1 d - 200 5",
-		"l1 e - 300 7", "l1 e - 310 7", "l1 e - 320 7", "l1 e - 330 7")
+		"l1 e - 300 7", "l1 e - 310 7", "l1 e - 320 7", "l1 e - 330 7",
+		"l1 g - 400 3", "l1 g - 410 4")
 	new := onPeak(8, "cb a 0 0 20", "cb a 1 10 20", "dataflow a 0 20 20", "cb b 0 30 20", "l1 d - 205 5",
-		"l1 e - 300 8", "l1 e - 310 8", "l1 e - 320 8", "l1 e - 330 9", "l1 f - 0 50")
+		"l1 e - 300 8", "l1 e - 310 8", "l1 e - 320 8", "l1 e - 330 9", "l1 f - 0 50",
+		"l1 g - 400 6", "l1 g - 410 6")
 	d := compare.Compare(handed(t, old), handed(t, new), compare.Terms{})
 	require.Equal(t, []string{
 		"gone l1 c - -99 times 1", "new l1 f - +50 times 1", "grown cb a 0 +10 times 1",
 		"grown cb a 1 +10 times 1", "grown cb b 0 +10 times 1", "grown dataflow a 0 +10 times 1",
-		"grown l1 e - +2 times 1", "grown l1 e - +1 times 3", "moved l1 d - +0 times 1",
+		"grown l1 g - +3 times 1", "grown l1 e - +2 times 1", "grown l1 g - +2 times 1", "grown l1 e - +1 times 3", "moved l1 d - +0 times 1",
 	}, said(d.Devices[0].AtPeak))
 	require.Equal(t, compare.Shrunk, d.Devices[0].State)
 	require.EqualValues(t, 0, *d.Devices[0].AtPeak[2].Old.Start)
@@ -167,6 +169,8 @@ func TestBasis(t *testing.T) {
 	}{
 		{full, full, compare.ByBuffers}, {full, sums, compare.BySums}, {sums, full, compare.BySums}, {figures, sums, compare.ByFigures},
 		{slices.Concat(full, figures, sums), full, compare.ByFigures}, {handed(t, onPeak(1)), full, compare.ByBuffers},
+		{handed(t, onDevice0(`"programs":0`)), full, compare.ByBuffers},
+		{handed(t, strings.Replace(onPeak(1), `"l1":`, `"devices":{"0":{"programs":1}},"l1":`, 1)), full, compare.ByFigures},
 	} {
 		d := compare.Compare(c.old, c.new, compare.Terms{})
 		require.Equal(t, c.want, d.Basis.Programs)
@@ -223,4 +227,53 @@ func TestLimitsOfReports(t *testing.T) {
 	}
 	require.False(t, compare.IsReport([]byte(`{"cbl1.report/x":1}`)))
 	require.False(t, compare.IsReport([]byte(`"cbl1.report/2"`)))
+}
+
+// What two logs and their saved reports say of a device: all figures, its peak, and the tightest run.
+func TestWholeDevice(t *testing.T) {
+	const log = `{"event":"log","version":1}
+{"event":"device","device":3,"spec":{"arch":"wormhole","cols":8,"rows":8,"l1_size":1048576,"cb_base":1024,"cb_align":32,"l1_small":4096}}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":500000,"size":640}]}
+{"event":"allocate","buffer":2,"kind":"l1_small","parts":[{"cores":"0-0","address":1044480,"size":320}]}
+{"event":"allocate","buffer":3,"kind":"l1_small","parts":[{"cores":"0-0","address":1044800,"size":32}]}
+{"event":"free","buffer":2}
+{"event":"program","program":1,"name":"p","cbs":[{"kind":"dataflow","cores":"[0-0 - 1-0]","size":96},{"kind":"scratchpad","cores":"0-0","size":128}]}
+{"event":"enqueue","program":1}
+{"event":"free","buffer":1}
+{"event":"program","program":2,"name":"q","cbs":[{"cores":"0-0","size":32}]}
+{"event":"enqueue","program":2}
+{"event":"unregister","program":2}
+{"event":"program","program":3,"name":"r","cbs":[{"cores":"1-0","size":64}]}
+{"event":"enqueue","program":3}
+`
+	r := resultOf(t, log, true)
+	for i, side := range [][]*compare.Run{{compare.Of(r)}, decode(t, resultOf(t, log, false))} {
+		d := compare.Compare(side, side, compare.Terms{})
+		var got []string
+		for _, f := range d.Devices[0].Figures {
+			got = append(got, fmt.Sprintf("%s %d", f.Name, f.New))
+		}
+		require.Equal(t, []string{
+			"programs 2", "registered_core_peak_bytes 64", "core_peak_bytes 64", "registered_union_bytes 64", "resident_peak_bytes 64",
+			"registered_logical_bytes 64", "highest_end 1088", "dataflow_registered_core_peak_bytes 96", "scratchpad_registered_core_peak_bytes 128",
+			"tracked_core_peak_bytes 992", "tracked_peak_bytes 992", "l1_peak_bytes 640", "l1_final_bytes 0", "l1_small_peak_bytes 352", "l1_small_final_bytes 32",
+		}, got)
+		require.JSONEq(t, `{"rank":null,"device":3,"tracked_bytes":992,"core":"0-0","op":"","counter":4}`, text(d.Devices[0].Peak.Old))
+		require.JSONEq(t, `{"rank":null,"device":3,"op":"p","counter":7,"region_end":1248,"free_bytes":498752,"largest_gap_bytes":543840}`,
+			text(d.Sides.Old.Tightest))
+		require.Equal(t, &compare.File{Name: "plan.jsonl", Nodes: 14, Log: i == 0, Saved: i == 1}, d.Captures[0].Old)
+	}
+}
+
+// Devices come by their ids, those without one first. A device whose peak is as high with something
+// else there has moved. Of a chip and a mesh the new one says the kind.
+func TestDevices(t *testing.T) {
+	both := handed(t, `{"schema":"cbl1.report/2","checks":{"untold":[]},"devices":{"7":{"kind":"chip"},"10":{"kind":"chip"},"none":{"kind":"chip","highest_end":1}}}`)
+	d := compare.Compare(both, both, compare.Terms{})
+	require.Equal(t, `[[{"capture":0,"rank":null,"old":null,"new":null}],[{"capture":0,"rank":null,"old":7,"new":7},`+
+		`{"capture":0,"rank":null,"old":10,"new":10}]]`, text([]any{d.Devices[0].IDs, d.Devices[1].IDs}))
+	old, new := onPeak(9, "cb a 0 0 10"), strings.Replace(onPeak(9, "cb a 0 5 10"), "chip", "mesh", 1)
+	dev := compare.Compare(handed(t, old), handed(t, new), compare.Terms{}).Devices[0]
+	require.Equal(t, []any{compare.Moved, replay.KindMesh}, []any{dev.State, dev.Kind})
+	require.Nil(t, compare.Compare(handed(t, old), small().run(t), compare.Terms{}).Devices[0].Laid)
 }

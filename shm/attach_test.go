@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,7 @@ func TestRecycledNumber(t *testing.T) {
 	p, err := w.attach(4, 9)
 	require.NoError(t, err)
 	require.NoError(t, p.Put(shm.Usage{CB: 70}))
+	copy(w.b[856+56:], "else")
 	before := slices.Clone(w.b)
 	p, err = w.attach(4, 9)
 	require.NoError(t, err)
@@ -335,10 +337,10 @@ func TestIdle(t *testing.T) {
 // The last slot is one like the first: it is held, and it is taken.
 func TestLastSlot(t *testing.T) {
 	im := shm.Image{Version: 4, Active: 1, References: 1}
-	im.Processes[63] = shm.Process{PID: 1000, Name: "owner"}
+	im.Processes[63] = shm.Process{PID: 1, Name: "owner"}
 	w := newWorld(im.Append(nil))
 	_, err := w.attach(4, 50)
-	require.Equal(t, &shm.HeldError{PID: 1000, Name: "owner"}, err)
+	require.Equal(t, &shm.HeldError{PID: 1, Name: "owner"}, err)
 
 	im = shm.Image{Version: 4, Active: 63, References: 63}
 	for i := range im.Processes[:63] {
@@ -373,4 +375,32 @@ func TestTwoAtOnce(t *testing.T) {
 	require.Equal(t, &shm.HeldError{PID: 60}, err)
 	im.Active, im.References, im.Processes[0].PID, im.Processes[9] = 1, 1, 60, shm.Process{}
 	require.Equal(t, im, w.image(t))
+}
+
+// Where sums and counts are less than what a process gives back they stop at 0. A process that goes
+// takes dead ones with it, and no time is before 1970.
+func TestSumsStopAtZero(t *testing.T) {
+	w := newWorld(nil)
+	r, err := shm.Over(w.b)
+	require.NoError(t, err)
+	terms := w.terms(4, 50)
+	terms.Now = func() time.Time { return time.Unix(-5, 0) }
+	terms.Name = strings.Repeat("n", 70)
+	p, err := shm.Attach(r, terms)
+	require.NoError(t, err)
+	require.NoError(t, p.Put(shm.Usage{DRAM: 9, CB: 70}))
+	require.Zero(t, w.b[856+56+63])
+	im := w.image(t)
+	require.Zero(t, im.Updated)
+	im.Totals.CB, im.Active, im.References = 5, 0, 1
+	im.Processes[1] = shm.Process{PID: 1000, Usage: shm.Usage{DRAM: 3}}
+	w.dead[1000] = true
+	copy(w.b, im.Append(nil))
+	require.NoError(t, p.Put(shm.Usage{DRAM: 9, CB: 1}))
+	require.Equal(t, shm.Usage{DRAM: 9}, w.image(t).Totals)
+	require.NoError(t, p.Close())
+	im = w.image(t)
+	require.Zero(t, im.Processes)
+	require.Equal(t, []uint32{0, 0}, []uint32{im.Active, im.References})
+	require.Zero(t, im.Totals)
 }

@@ -228,6 +228,19 @@ func TestFiles(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, &shm.SizeError{Size: 8535, Want: 8536}, short)
 
+	im := shm.Image{Version: 3, Serial: 7}
+	least := filepath.Join(folder, "least")
+	require.NoError(t, os.WriteFile(least, im.Append(nil)[:8536], 0o600))
+	r, err := shm.Open(least)
+	require.NoError(t, err)
+	got, err := r.Read()
+	require.NoError(t, err)
+	require.Equal(t, im, got)
+	require.NoError(t, os.Truncate(least, 8535))
+	_, err = r.Read()
+	require.ErrorIs(t, err, shm.ErrFault)
+	require.NoError(t, r.Close())
+
 	for _, size := range []int{100, 9280} { // cut, and version 1
 		path := write(shm.Name(5), size)
 		_, err = shm.Create(folder, 5)
