@@ -95,7 +95,13 @@ func TestBuffersOfAllModes(t *testing.T) {
 		intact(t, f)
 		free(t, f, m.Set(), 1)
 	}
+	alone := ranged
+	alone.Mode = device.PerCore
 	allocate(t, f, of(t, f, 0), ranged)
+	allocate(t, f, of(t, f, 1), alone)
+	require.False(t, check(t, f, p, of(t, f, 0)).Fits())
+	require.True(t, check(t, f, p, of(t, f, 1)).Fits(), "it lies where the other one does, and counts elsewhere")
+	free(t, f, of(t, f, 1), 1)
 	allocate(t, f, of(t, f, 1), hidden)
 	require.Equal(t, []fit.DoubtKind{fit.DoubtRange, fit.DoubtHidden}, func() (kinds []fit.DoubtKind) {
 		for _, d := range check(t, f, p, m.Set()).Doubts {
