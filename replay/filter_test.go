@@ -228,6 +228,53 @@ func TestParseBudgets(t *testing.T) {
 	}
 }
 
+// A share is rounded down; a value on each side of each limit.
+func TestParseBudget(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"0%": 0, "100%": 1000, "33.39%": 333, "99.99%": 999, " 50 % ": 500, "7": 7, "1KB": 1000, "00000000000000000050%": 500,
+	} {
+		b, err := replay.ParseBudget(text)
+		require.NoError(t, err, text)
+		got, ok := b.Of(1000)
+		require.True(t, ok)
+		require.Equal(t, want, got, text)
+		_, ok = b.Of(0)
+		require.Equal(t, !b.IsShare(), ok, text)
+	}
+	for _, text := range []string{"100.01%", "101%", "-1%", "%", "1e1%", "1/2%", "000000000000000000050%", "", "x"} {
+		_, err := replay.ParseBudget(text)
+		require.Error(t, err, text)
+	}
+	for _, text := range []string{strings.Repeat("#", 1<<20), "op a" + strings.Repeat("*", 100) + " = 1\nop b = 1"} {
+		_, _, err := replay.ParseBudgets("b.txt", []byte(text))
+		require.NoError(t, err, "%.20s", text)
+	}
+}
+
+// A program that takes just as much keeps to a budget. Of equals the first one is the worst, and
+// one whose operation has a name twice counts once.
+func TestJudgeTiesOfBudgets(t *testing.T) {
+	r := &replay.Result{Devices: make([]replay.Device, 2)}
+	for i := range r.Devices {
+		r.Devices[i].ProgramsDetail = &replay.Programs{}
+		for k, core := range []uint64{100, 102, 101, 102} {
+			r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: "f > f", Core: core, First: uint64(10*i + k)})
+		}
+	}
+	_, ops, err := replay.ParseBudgets("b", []byte("op f = 101\nop * = 102\nop f > f = 0%"))
+	require.NoError(t, err)
+	j := r.Judge(replay.Terms{Ops: ops})
+	for i, want := range []replay.OpJudged{
+		{Limit: 101, Known: true, Programs: 8, Over: 4, Worst: r.Devices[0].ProgramsDetail.At(1), On: &r.Devices[0]},
+		{Limit: 102, Known: true, Programs: 8},
+		{Programs: 8},
+	} {
+		want.OpBudget = ops[i]
+		require.Equal(t, want, j.Ops[i])
+	}
+	require.Equal(t, replay.DoesNotFit, j.Answer)
+}
+
 // TestJudgeFindsBudgets: a budget judges the programs that a Filter with its pattern leaves,
 // in whatever order and however often budgets name them.
 func TestJudgeFindsBudgets(t *testing.T) {

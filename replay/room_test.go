@@ -1,7 +1,9 @@
 package replay_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -141,4 +143,23 @@ func TestRoomBesideAClaimWithoutBytes(t *testing.T) {
 	above := l1.Range{Start: 603_712, End: 1_499_136}
 	require.Equal(t, []l1.Range{above}, room(ran(100, 7)))
 	require.Equal(t, []l1.Range{above, {Start: 104_736, End: 1_499_136}}, room(claim, ran(100, 7)))
+}
+
+// A thousand runs without a place are listed, and the rest is counted. Of each the devices and how
+// often it ran are told.
+func TestRoomListsAThousandTightRuns(t *testing.T) {
+	for runs, more := range map[int]int64{1000: 0, 1001: 1, 1002: 2} {
+		var log strings.Builder
+		log.WriteString(checksHead)
+		for i := range runs {
+			fmt.Fprintf(&log, `{"event":"program","program":%d,"cbs":[{"cores":"0-0","size":%d}]}`+"\n", i+2, 32*(i+1))
+			fmt.Fprintf(&log, `{"event":"enqueue","program":%d,"devices":[%d]}`+"\n", i+2, i%2)
+		}
+		log.WriteString(strings.Repeat(`{"event":"enqueue","program":2}`+"\n", 3))
+		r := replayLog(t, log.String(), replay.Options{Room: &replay.RoomQuestion{Size: 1_499_136 - 103_712}})
+		require.Len(t, r.Room.Tight, 1000)
+		require.Equal(t, more, r.Room.TightMore)
+		require.EqualValues(t, 7, r.Room.Tight[0].Times)
+		require.Equal(t, 1, r.Room.Tight[0].Devices)
+	}
 }

@@ -67,6 +67,76 @@ func TestTimelineThinKeepsEachExtreme(t *testing.T) {
 	}
 }
 
+// Of samples that are equal the first of a stretch stays, and the last of all. A line that is
+// short enough stays as it is, and so do its moments.
+func TestTimelineThinKeepsTheFirstOfEquals(t *testing.T) {
+	for _, c := range []struct {
+		samples, most int
+		want          []uint64
+	}{
+		{16, 16, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+		{16, 0, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+		{17, 16, []uint64{0, 2, 4, 6, 8, 10, 12, 14, 16}},
+		{18, 17, []uint64{0, 2, 4, 6, 8, 10, 12, 14, 16, 17}},
+		{18, 18, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
+	} {
+		line := replay.Timeline{Device: event.Some[uint64](3), Moments: []replay.LaidMoment{{At: 5}}}
+		for i := range c.samples {
+			line.Samples = append(line.Samples, replay.Sample{At: uint64(i), Core: 7})
+		}
+		thin := line.Thin(c.most)
+		var at []uint64
+		for _, s := range thin.Samples {
+			at = append(at, s.At)
+		}
+		require.Equal(t, c.want, at, "%d, %d", c.samples, c.most)
+		require.Equal(t, line.Moments, thin.Moments)
+		require.Equal(t, line.Device, thin.Device)
+	}
+}
+
+// All samples stay while there are fewer than 1,024.
+func TestTimelineStaysWhole(t *testing.T) {
+	const come = `{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":1000000,"size":32}]}` + "\n"
+	for steps, want := range map[int]int{1022: 1023, 1023: 257} {
+		log := logHead + `{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n" + strings.Repeat(come+`{"event":"free","buffer":1}`+"\n", 511)
+		if steps > 1022 {
+			log += come
+		}
+		require.Len(t, replayLog(t, log, replay.Options{Timeline: true}).Timeline[0].Samples, want, steps)
+	}
+}
+
+// What each line leaves on each of two devices, with the time of the simulator.
+func TestTimelineLineByLine(t *testing.T) {
+	const spec = `"spec":{"arch":"wormhole","cols":2,"rows":1,"cb_indices":8,"cb_base":1024,"cb_align":16,"l1_align":16,"l1_size":4096}`
+	r := replayLog(t, logHead+`{"event":"device","device":1,`+spec+`}
+{"event":"device","device":2,`+spec+`}
+{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 1-0]","size":64}]}
+{"event":"enqueue","program":1,"t":1.5}
+{"event":"allocate","buffer":1,"kind":"l1","devices":[2],"parts":[{"cores":"0-0","address":2048,"size":32}],"t":2}
+{"event":"unregister","program":1,"devices":[1],"t":2}
+`, replay.Options{Timeline: true, Moments: 1 << 10})
+	said := func(s replay.Sample) string {
+		return fmt.Sprint(s.At, " ", s.T, " ", s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
+	}
+	var lines []string
+	for _, line := range r.Timeline {
+		for _, s := range line.Samples {
+			lines = append(lines, fmt.Sprint(line.Device.V, ": ", said(s)))
+		}
+		for _, m := range line.Moments {
+			lines = append(lines, fmt.Sprint(line.Device.V, " moment: ", m.At, " ", m.T, " ", len(m.Groups)))
+		}
+	}
+	require.Equal(t, []string{ // registered, resident and tracked on all cores, the fullest core, the headroom
+		"1: 1  0 0 0 0 {0 false}", "1: 4 1.5 128 128 128 64 {3008 true}", "1: 6 2 0 128 128 64 {0 false}",
+		"1 moment: 1  0", "1 moment: 4 1.5 1", "1 moment: 6 2 1",
+		"2: 2  0 0 0 0 {0 false}", "2: 4 1.5 128 128 128 64 {3008 true}", "2: 5 2 128 128 160 96 {960 true}",
+		"2 moment: 2  0", "2 moment: 4 1.5 1", "2 moment: 5 2 2",
+	}, lines)
+}
+
 // A thinner time line has samples of the whole one, its extremes and its last.
 func TestTimelineThin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
