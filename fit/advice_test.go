@@ -41,7 +41,7 @@ func TestAdviceNamesTheBuffersOfItsCores(t *testing.T) {
 
 	v := fit.Check(p, at)
 	require.Equal(t, []fit.RefusalKind{fit.RefusedClash, fit.RefusedGrow}, []fit.RefusalKind{v.Refusals[0].Kind, v.Refusals[1].Kind})
-	require.Equal(t, "50 bytes are too many, and no single buffer of the program is enough: with 299 bytes off CB 0, which has 300, 200 are too many", v.Advice)
+	require.Equal(t, "50 bytes are too many, and no single buffer of the program was found to be enough: with 299 bytes off CB 0, which has 300, 200 are too many", v.Advice)
 	p, err = p.Resize(0, 250)
 	require.NoError(t, err)
 	v = fit.Check(p, at)

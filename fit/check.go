@@ -23,26 +23,29 @@ func (at *Place) devices() int { return max(at.Devices, 1) }
 // of any other devices that it is to run on. The program should be one for their Specs.
 // Without a program or a place nothing is in the way.
 func Check(p *program.Program, places ...Place) Verdict {
-	v := Verdict{Program: p}
-	if p == nil {
-		return v
-	}
-	for i := range places {
-		if !Clears(p, places[i].Spec, places[i].free()) {
-			return examine(p, places)
-		}
-	}
-	return v
-}
-
-// examine is Check with a close look.
-func examine(p *program.Program, places []Place) Verdict {
-	v, all := judge(p, places)
+	v, all := examine(p, places)
 	v.explain(all)
 	return v
 }
 
-// judge is examine without Difference and Advice.
+// Judge is Check without Difference and Advice, for those who may not show them: an advice costs
+// some hundred layouts of the program.
+func Judge(p *program.Program, places ...Place) Verdict {
+	v, _ := examine(p, places)
+	return v
+}
+
+// examine looks closely, unless the program clears all places.
+func examine(p *program.Program, places []Place) (Verdict, []site) {
+	for i := range places {
+		if p != nil && !Clears(p, places[i].Spec, places[i].free()) {
+			return judge(p, places)
+		}
+	}
+	return Verdict{Program: p}, nil
+}
+
+// judge is Judge with a close look.
 func judge(p *program.Program, places []Place) (v Verdict, all []site) {
 	v.Program = p
 	all = make([]site, len(places))

@@ -53,8 +53,8 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 		beside[i].Buffers = append(slices.Clip(at.Buffers), b)
 	}
 	for _, p := range programs {
-		if with := Check(p, beside...); !with.Fits() && Check(p, places...).Fits() {
-			v.Refused = append(v.Refused, with)
+		if !Judge(p, beside...).Fits() && Judge(p, places...).Fits() {
+			v.Refused = append(v.Refused, Check(p, beside...))
 		}
 	}
 	return v

@@ -51,12 +51,18 @@ func (v *Verdict) inside(all []site) string {
 }
 
 // most returns the bytes by which the worst region is too large.
-func (v *Verdict) most() (over uint64) {
-	for _, r := range v.Refusals {
-		over = max(over, r.Over())
-	}
+func (v *Verdict) most() uint64 {
+	over := v.refusedBy()
 	for _, c := range v.Clashes {
 		over = max(over, c.Over())
+	}
+	return over
+}
+
+// refusedBy returns the bytes by which the worst region that tt-metal refuses is too large.
+func (v *Verdict) refusedBy() (over uint64) {
+	for _, r := range v.Refusals {
+		over = max(over, r.Over())
 	}
 	return over
 }
@@ -199,16 +205,16 @@ func (v *Verdict) shrink(all []site, s subject) (text string, cured bool) {
 	outline := NewOutline(places...)
 	tried := v.shrinkable(s.cbs)
 	for _, cb := range tried {
+		if mostOff(p, cb)+max(p.Spec().CBAlign, 1) <= v.refusedBy() {
+			continue // no region ends lower by more
+		}
 		if by := outline.mayLose(p, cb, s.over); by > 0 {
 			return fmt.Sprintf("take %s bytes off CB %d, which has %s%s", grouped(by), cb, grouped(sizeOf(p, cb)), still), true
 		}
 	}
-	text = fmt.Sprintf("%s bytes are too many, and no single buffer of the program is enough", grouped(s.over))
+	text = fmt.Sprintf("%s bytes are too many, and no single buffer of the program was found to be enough", grouped(s.over))
 	if len(tried) == 0 {
 		return text, false
-	}
-	if v.count() > len(tried) {
-		text = fmt.Sprintf("%s bytes are too many, and none of %d buffers of the program is enough by itself", grouped(s.over), len(tried))
 	}
 	cb := tried[0]
 	by := mostOff(p, cb)
@@ -236,16 +242,6 @@ func (v *Verdict) shrinkable(given []int) []int {
 	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	out := slices.Concat(given, others)
 	return out[:min(maxShrunk, len(out))]
-}
-
-// count returns how many local buffers the program has.
-func (v *Verdict) count() (n int) {
-	for _, cb := range v.Program.CBs() {
-		if !cb.Global && cb.Size > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // mayLose returns how many bytes less of a buffer are enough for the program to fit on all

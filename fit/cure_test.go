@@ -57,7 +57,7 @@ func TestCuresAreEnough(t *testing.T) {
 		},
 		{
 			"each core has too much of its own", []program.CB{cb(left, 1100, 100), cb(right, 1200, 100)}, nil,
-			"100 bytes are too many, and no single buffer of the program is enough: with 1,000 bytes off CB 0, which has 1,100, 200 are too many",
+			"100 bytes are too many, and no single buffer of the program was found to be enough: with 1,000 bytes off CB 0, which has 1,100, 200 are too many",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

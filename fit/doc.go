@@ -29,7 +29,7 @@
 // Circular buffers of other programs are never in the way: programs share their addresses.
 //
 // [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
-// much one buffer of a program may grow. [Clears] and [LeastRoom] are quick looks for those who judge
+// much one buffer of a program may grow. [Judge], [Clears] and [LeastRoom] are quick looks for those who judge
 // often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
 // many programs. [Replaced] lets the addresses of a recorded program be found by placement, so
 // that buffers move when one changes its size.

@@ -51,7 +51,10 @@ func TestFirstGlance(t *testing.T) {
 		if err != nil {
 			return
 		}
-		close := examine(p, []Place{at})
+		close, all := judge(p, []Place{at})
+		without := Judge(p, at)
+		require.Equal(t, close, without)
+		close.explain(all)
 		require.Equal(t, close, Check(p, at))
 		require.Equal(t, close.Fits(), NewOutline(at).Fits(p))
 		bare := Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "other hybrid")}

@@ -30,7 +30,7 @@ type Verdict struct {
 
 	Difference string // what the two judges disagree on and why, in one line; "" if they agree
 	// Advice says in one line what to do; "" if it fits. Each cure in it was tried: with it alone
-	// the program fits. Otherwise the line says that no single buffer of the program is enough.
+	// the program fits. Otherwise the line says that none was found.
 	Advice string
 }
 

@@ -31,7 +31,7 @@ var (
 	sayLess  = regexp.MustCompile(`^take ([\d,]+) bytes off CB (\d+), which has ([\d,]+)$`)
 	sayFree  = regexp.MustCompile(`^free or move (.+?)( \(\+\d+ more\))?$`)
 	saySmall = regexp.MustCompile(`^lower L1_SMALL from ([\d,]+) to (?:at most )?([\d,]+), which moves every L1 buffer up$`)
-	sayNone  = regexp.MustCompile(`^([\d,]+) bytes are too many, and no single buffer of the program is enough`)
+	sayNone  = regexp.MustCompile(`^([\d,]+) bytes are too many, and no single buffer of the program was found to be enough`)
 )
 
 // fits asks the model.
