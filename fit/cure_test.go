@@ -88,3 +88,17 @@ func TestCureOfL1Small(t *testing.T) {
 	require.Equal(t, "free or move L1 buffer 1"+less, lower(buffer(fit.KindL1Small, 2, 831, 1000)), "it has no room")
 	require.Equal(t, "free or move L1 buffer 1"+less, lower(buffer(fit.KindReserved, 1, 820, 830)), "it is in the way of what moves")
 }
+
+// Cores of the grid are not enough for a program that is too large on them.
+func TestCureOfTheGrid(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
+	free := spec
+	free.Cols, free.Rows = 0, 0
+	advice := func(size uint64) string {
+		p, err := program.NewBuilder(1).CB(program.CB{Cores: l1.Rect(0, 0, 4, 0), Size: size}).Build(free)
+		require.NoError(t, err)
+		return fit.Check(p, fit.Place{Spec: spec}).Advice
+	}
+	require.Equal(t, "name cores inside the 2x1 grid only", advice(1000))
+	require.Equal(t, "name cores inside the 2x1 grid only, which is not enough", advice(1001))
+}
