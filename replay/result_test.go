@@ -3,6 +3,7 @@ package replay_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,30 @@ func TestReplayOfLogAsks(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.want, have, "at %v", c.at)
+	}
+}
+
+// Two programs alike on two cores hold a byte apart; a program on both holds it in one row.
+func TestReplayOfLogAsksOfProgramsAlike(t *testing.T) {
+	program := func(id int, cores string) string {
+		return fmt.Sprintf(`{"event":"program","program":%d,"name":"p%d","cbs":[{"cores":"%s","size":64}]}`+"\n"+`{"event":"enqueue","program":%d}`+"\n", id, id, cores, id)
+	}
+	for log, want := range map[string][]string{
+		program(1, "0-0") + program(2, "1-0"):         {"{[0-0 - 0-0]} p1 p1", "{[1-0 - 1-0]} p2 p2"},
+		program(1, "[0-0 - 1-0]"):                     {"{[0-0 - 1-0]} p1 p1"},
+		program(1, "0-0") + program(2, "0-0"):         {"{[0-0 - 0-0]} p2 p1 p2"},
+		program(1, "[0-0 - 1-0]") + program(2, "1-0"): {"{[0-0 - 0-0]} p1 p1", "{[1-0 - 1-0]} p2 p1 p2"},
+	} {
+		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"n150"}}`+"\n"+log, replay.Options{Ask: &replay.Question{Address: 103_712}})
+		var have []string
+		for _, h := range r.Held {
+			text := h.Cores.String()
+			for _, held := range slices.Concat(h.Resident, h.Registered) {
+				text += " " + held.Program.Op
+			}
+			have = append(have, text)
+		}
+		require.Equal(t, want, have, log)
 	}
 }
 

@@ -334,6 +334,37 @@ func TestCandidatesOfDevices(t *testing.T) {
 	require.NotContains(t, r.Untold(), replay.CodeAmbiguous)
 }
 
+// Devices alike count apart where nobody can tell, and the first reason is the one that is named.
+func TestCandidatesOfDevicesAlike(t *testing.T) {
+	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
+	low := &event.Event{
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3, 4}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
+	}
+	one := func(programs int, node uint64) *event.Event {
+		e := ran(1, node)
+		e.Inferred, e.Candidates = true, [][]program.ID{slices.Repeat([]program.ID{100}, programs)}
+		e.On = append(e.On, e.On[0])
+		e.On[1].Device = 4
+		return e
+	}
+	for _, c := range []struct {
+		programs int
+		detail   string
+	}{{1, "some fit and some do not"}, {1 << 12, "some fit and some do not"}, {1<<12 + 1, "candidates of more than 4096 programs"}} {
+		all := slices.Concat([]*event.Event{other}, programs(), []*event.Event{low, one(c.programs, 5), freed(6), one(5000, 7), freed(8), one(1, 9), ends()})
+		r, err := replay.Run("x", told(event.RoleChip, all...), replay.Options{})
+		require.NoError(t, err)
+		require.EqualValues(t, 6, r.Checks.Runs)
+		require.EqualValues(t, 6, r.Checks.Inferred)
+		require.Zero(t, r.Checks.Failed)
+		i := slices.IndexFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeAmbiguous })
+		require.Equal(t, c.detail, r.Anomalies[i].Detail)
+		require.EqualValues(t, 5, r.Anomalies[i].First)
+		require.EqualValues(t, 6, r.Anomalies[i].Count)
+	}
+}
+
 // A log that was written before gives each run of a workload candidates of its own, one
 // program each: red where all fail, never green where one does.
 func TestCandidatesOfEachRun(t *testing.T) {
