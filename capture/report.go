@@ -42,6 +42,14 @@ func (u *unreadRows) add(e *event.InputError) {
 	}
 }
 
+// addAll adds those of one window.
+func (u *unreadRows) addAll(o unreadRows) {
+	if u.count == 0 {
+		u.why = o.why
+	}
+	u.count += o.count
+}
+
 // reasonOf returns the text of an error without its place in the input.
 func reasonOf(e *event.InputError) string {
 	why := *e

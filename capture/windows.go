@@ -135,6 +135,8 @@ func (r *Reader) join() error {
 		if err = one.run(); err == nil {
 			err = r.takes(i, one.info)
 		}
+		r.info.Unread.addAll(one.info.Unread)
+		r.info.Listed.addAll(one.info.Listed)
 		err = cmp.Or(refused, err)
 		_ = one.shut() // of a file open for reading only
 		if err != nil {
@@ -193,6 +195,7 @@ func (r *Reader) takes(i int, one reportInfo) error {
 		}
 		for _, o := range before {
 			switch {
+			case o.Unreadable || d.Unreadable: // it says nothing
 			case o.ID == d.ID:
 				return refuse("devices", fmt.Sprintf("says otherwise of device %d", d.ID))
 			case o.Arch != d.Arch:

@@ -56,6 +56,7 @@ func TestWhatSettlesABuffer(t *testing.T) {
 		{"a list with it", withLists(then(), listedRow), exitNo, "1,500,000"},
 		{"a list without it", withLists(then(), ""), exitOK, "fits"},
 		{"a list with another size", withLists(then(), strings.Replace(listedRow, "65536", "32", 1)), exitNo, "before the capture"},
+		{"a list that cannot be read", withLists(then(), strings.Replace(listedRow, "1500000", `"what"`, 1)), exitTell, "cannot be read"},
 		{"a free", then(buffer("deallocate", 1500000, 65536)), exitNo, "1,500,000"},
 		{"a free of another size", then(buffer("deallocate", 1500000, 32)), exitNo, "before the capture"},
 		{"a tensor", then(tensorIn), exitNo, "1,500,000"},
@@ -68,6 +69,32 @@ func TestWhatSettlesABuffer(t *testing.T) {
 		code, out, stderr := call("", "check", "--arch", "blackhole", "--join", "a.json", "b.json")
 		require.Equal(t, c.code, code, "%s: %s%s", c.name, out, stderr)
 		require.Contains(t, out, c.says, c.name)
+	}
+}
+
+// TestJoinedUnreadable: what cannot be read in one window of two is hidden, and refuses none.
+func TestJoinedUnreadable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const device = `{"device_id":0,"arch":"blackhole","num_x_compute_cores":8}`
+	window := func(section string) string {
+		graph := half(enter, freeAll, strings.Replace(largeCB, "1400000", "4096", 1), leave)
+		return withLists(graph, "")[:len(withLists(graph, ""))-1] + "," + section + "}"
+	}
+	good := window(`"devices":[` + device + `]`)
+	for _, section := range []string{
+		`"devices":[` + device + `]`, `"devices":[{"device_id":0,"num_x_compute_cores":"what"}]`, `"metadata":{"rank":"what"}`,
+	} {
+		for _, files := range [][2]string{{good, window(section)}, {window(section), good}} {
+			require.NoError(t, os.WriteFile("a.json", []byte(files[0]), 0o600))
+			require.NoError(t, os.WriteFile("b.json", []byte(files[1]), 0o600))
+			code, out, stderr := call("", "check", "--join", "a.json", "b.json")
+			if !strings.Contains(section, "what") {
+				require.Equal(t, exitOK, code, out+stderr)
+				continue
+			}
+			require.Equal(t, exitTell, code, "%s: %s%s", section, out, stderr)
+			require.Contains(t, out, "1 node or row with a field that cannot be read")
+		}
 	}
 }
 
