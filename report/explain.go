@@ -14,7 +14,14 @@ import (
 // that of Markdown; clash.WriteText has a shorter one.
 func Explain(doc clash.Document) Document {
 	var p page
-	p.line("%s of tt-metal about L1", shown.Plural(len(doc.Messages), "different message"))
+	count := "no message"
+	switch n := len(doc.Messages); {
+	case n == 1:
+		count = "1 message"
+	case n > 1:
+		count = shown.Plural(n, "different message")
+	}
+	p.line("%s of tt-metal about L1", count)
 	rows := table{left: map[int]bool{2: true}}
 	rows.add("line", "times", "message", "bytes too much")
 	for _, m := range doc.Messages {

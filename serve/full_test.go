@@ -191,6 +191,63 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
+// A narrowDisk takes a part of what is written, and has room from then on, or never.
+type narrowDisk struct {
+	*onDisk
+	began, goOn chan struct{} // the first Write
+	more        int           // bytes that it has room for after a failure
+	writes      int
+}
+
+func (d *narrowDisk) Write(b []byte) (int, error) {
+	if d.writes++; d.writes == 1 {
+		close(d.began)
+		<-d.goOn
+	}
+	if d.writes > 100 {
+		return 0, errors.New("it is tried again and again")
+	}
+	n, err := d.onDisk.Write(b)
+	if err != nil {
+		d.of.room = d.more
+	}
+	return n, err
+}
+
+// The part of a line that a full disk took is followed by the line that counts: lines that came while it was
+// written are counted, too. At the end a full disk is tried once more, and no more.
+func TestFullOutputMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		more       int
+		err        error
+	}{
+		{"has room again", "[PID\ncbl1: left out, as it could not be written: 2 lines\n", 1 << 20, nil},
+		{"has none", "[PID", 0, syscall.ENOSPC},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := &narrowDisk{
+					onDisk: &onDisk{of: &disk{room: len("✓ [PID")}}, more: c.more, began: make(chan struct{}), goOn: make(chan struct{}),
+				}
+				s := newShop(t, serve.Config{Dialect: wire.Newest(), Format: serve.FormatSeeds, Waiting: 1 << 20, Out: out})
+				allocates(t, s, 1)
+				<-out.began
+				allocates(t, s, 2)
+				synctest.Wait()
+				close(out.goOn)
+				synctest.Wait()
+				s.shut(t)
+				<-s.Printed()
+				require.Equal(t, "✓ "+c.want, out.String())
+				require.EqualValues(t, 2, s.Counts().Left)
+				require.ErrorIs(t, s.Err(), c.err)
+				require.Less(t, out.writes, 6)
+			})
+		})
+	}
+}
+
 // Connections and processes take descriptors: two for a connection, one for a process that has something and no
 // connection. A process without both takes none.
 func TestMostFiles(t *testing.T) {

@@ -81,18 +81,21 @@ func (o *outlet) run() {
 	}
 }
 
-// wrote counts lines that could not be written, before a note of lines that were left out. It reports
-// whether to try again later: a disk was full.
+// wrote takes in what a Write returned. On a full disk the lines that it did not take are left out, and so are
+// lines that came meanwhile: their place is behind the note. It reports whether to try again later.
 func (o *outlet) wrote(rest []byte, left int64, err error) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !isFull(err) {
-		o.err = err
-		return false
+	if isFull(err) {
+		lines := int64(bytes.Count(rest, []byte("\n")) + bytes.Count(o.wait, []byte("\n")))
+		o.left, o.all, o.full = o.left+left+lines, o.all+lines, err
+		o.wait = o.wait[:0]
+		if !o.over {
+			return true
+		}
 	}
-	lines := int64(bytes.Count(rest, []byte("\n")))
-	o.left, o.all, o.full = o.left+left+lines, o.all+lines, err
-	return !o.over
+	o.err = err // at the end there is no later
+	return false
 }
 
 // again has lines written that a full disk did not take.

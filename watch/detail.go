@@ -115,7 +115,11 @@ func (d *Detail) column(style draw.Style) []string {
 	if len(d.Blocks) == 0 {
 		return nil
 	}
-	c := draw.Column{Name: fmt.Sprintf("core %s, like %d others", d.Core, d.Alike), Base: d.Base, End: d.End}
+	name := "core " + d.Core
+	if d.Alike > 0 {
+		name += ", like " + shown.Plural(int64(d.Alike), "other")
+	}
+	c := draw.Column{Name: name, Base: d.Base, End: d.End}
 	for _, b := range d.Blocks {
 		fill := draw.FillBuffer
 		if b.CB {

@@ -228,7 +228,7 @@ func TestDetail(t *testing.T) {
 	m.Take(watch.Snapshot{Devices: watch.Fleet(&fleet), Detail: got})
 	picture := text(m.Lines(80, 0))
 	require.Contains(t, picture, "device 0, registered")
-	require.Contains(t, picture, "core 2-0, like 0 others")
+	require.Contains(t, picture, "core 2-0\n")
 	require.Contains(t, picture, "CB 1, matmul")
 }
 

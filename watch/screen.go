@@ -63,7 +63,8 @@ func (m *Model) Lines(columns, rows int) []Line {
 }
 
 func (m *Model) top(columns int) []Line {
-	head := fmt.Sprintf("cbl1 watch  %s  %s  %d devices", m.now.Source, time.Unix(0, m.now.Time).UTC().Format("15:04:05"), len(m.now.Devices))
+	at := time.Unix(0, m.now.Time).UTC().Format("15:04:05")
+	head := fmt.Sprintf("cbl1 watch  %s  %s  %s", m.now.Source, at, shown.Plural(int64(len(m.now.Devices)), "device"))
 	keys := "   1 devices 2 chart 3 map j k q ? help"
 	if len(head)+len(keys) > columns {
 		keys = "  1 2 3 j k q ?"
