@@ -64,8 +64,9 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (Room, error) {
 }
 
 // CheckBuffer says whether a buffer could be allocated now on the devices of s, as it is to be
-// given to Allocate: whom it would overlap, and which registered programs that fit now would
-// not fit any more. Allocate records, CheckBuffer judges. An empty set has nothing against it.
+// given to Allocate: whom it would overlap, and which registered programs that fit now, or may,
+// would not fit any more, or might not. Allocate records, CheckBuffer judges. An empty set has
+// nothing against it.
 //
 // Errors, the first that applies: *BufferError with the Field that makes no sense, or with a
 // core outside the grid; ErrForeignSet; ErrNoDevice for a removed device. Cost: two checks of

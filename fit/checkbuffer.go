@@ -18,7 +18,9 @@ type BufferVerdict struct {
 	Outside uint64
 	// Overlaps are the buffers that hold bytes of it; by place, then first core, then address.
 	Overlaps []Overlap
-	// Refused are the programs that fit now and would not fit beside it, in the given order.
+	// Refused are the programs that the buffer makes worse, in the given order: those that fit
+	// now and would not, or might not (Verdict.CannotTell), and those that may fit now and would
+	// not.
 	Refused []Verdict
 }
 
@@ -53,7 +55,11 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 		beside[i].Buffers = append(slices.Clip(at.Buffers), b)
 	}
 	for _, p := range programs {
-		if !Judge(p, beside...).Fits() && Judge(p, places...).Fits() {
+		with := Judge(p, beside...)
+		if with.Fits() {
+			continue
+		}
+		if was := Judge(p, places...); was.Fits() || was.CannotTell() && !with.CannotTell() {
 			v.Refused = append(v.Refused, Check(p, beside...))
 		}
 	}

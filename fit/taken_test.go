@@ -184,3 +184,33 @@ func TestCheckBuffer(t *testing.T) {
 	require.Empty(t, check(fit.KindL1, on(1, 1), 200, 210).Refused)
 	require.True(t, fit.CheckBuffer(fit.Buffer{Kind: fit.KindDRAM, Size: 5}, []*program.Program{p}, place).Fits())
 }
+
+// A buffer whose place on core 0-0 is hidden leaves open whether a program fits there. One more
+// buffer is refused for the program if it makes the answer worse.
+func TestCheckBufferInDoubt(t *testing.T) {
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000}
+	programs := []*program.Program{placed(t, spec, 1, on(0, 1), 300)}
+	tensor := func(id fit.BufferID, start uint64) fit.Buffer {
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: on(3, 3), Range: l1.Range{Start: start, End: start + 10}}
+	}
+	hidden := tensor(1, 900)
+	hidden.Mode, hidden.Hidden = fit.PerCore, on(0, 0)
+	clear, open := fit.Place{Spec: spec}, fit.Place{Spec: spec, Buffers: []fit.Buffer{hidden}}
+	closed := fit.Place{Spec: spec, Buffers: []fit.Buffer{hidden, tensor(2, 299)}}
+	for _, test := range []struct {
+		name             string
+		buffer           fit.Buffer
+		at               fit.Place
+		refused, unknown bool
+	}{
+		{"it fits, and then it is not known", hidden, clear, true, true},
+		{"it is not known, and then it does not fit", tensor(3, 299), open, true, false},
+		{"it is not known before and after", tensor(3, 300), open, false, false},
+		{"it does not fit before and after", tensor(3, 250), closed, false, false},
+	} {
+		v := fit.CheckBuffer(test.buffer, programs, test.at)
+		require.Equal(t, test.refused, len(v.Refused) == 1, test.name)
+		require.Equal(t, test.refused, !v.Fits(), test.name)
+		require.Equal(t, test.unknown, test.refused && v.Refused[0].CannotTell(), test.name)
+	}
+}
