@@ -186,7 +186,7 @@ func (m *matcher) placeholder(unit string) bool {
 	switch {
 	case c == 'N' || c == 'X':
 		i++
-	case last >= 0 && bytes.IndexByte([]byte("<{["), c) >= 0 && bytes.IndexAny(m.b[i+1:i+1+last], "0123456789\n<{[") < 0:
+	case last >= 0 && bytes.IndexByte([]byte("<{["), c) >= 0 && !bytes.ContainsAny(m.b[i+1:i+1+last], "0123456789\n<{["):
 		i += last + 2
 	default:
 		return false

@@ -126,9 +126,10 @@ func (s Shortage) each() string {
 // noteSpace says the numbers of the message.
 func (e *Explanation) noteSpace() {
 	m, s := e.Message, e.Message.Shortage
-	text := m.exactOf("size", m.Size) + " bytes"
+	var text strings.Builder
+	text.WriteString(m.exactOf("size", m.Size) + " bytes")
 	if s.Banks > 0 {
-		text += fmt.Sprintf(" across %s", shown.Plural(s.Banks, "bank"))
+		fmt.Fprintf(&text, " across %s", shown.Plural(s.Banks, "bank"))
 	}
 	for _, c := range []struct {
 		has    bool
@@ -144,10 +145,10 @@ func (e *Explanation) noteSpace() {
 		{s.HasPlaceable, ", the largest block of it %s", s.Window},
 	} {
 		if c.has {
-			text += fmt.Sprintf(c.format, exact(c.n))
+			fmt.Fprintf(&text, c.format, exact(c.n))
 		}
 	}
-	e.note("numbers", "%s", text)
+	e.note("numbers", "%s", text.String())
 	if s.HasFree && s.HasAllocated && s.Bank != 0 && s.Free <= math.MaxUint64-s.Allocated && s.Allocated+s.Free != s.Bank {
 		e.note("numbers", "allocated and free do not add up to the bank: the text was altered, or the rest is kept "+
 			"for alignment")

@@ -29,8 +29,8 @@ const (
 	leave    = `"node_type":"function_end","params":{"name":"ttnn.add"},"connections":[]`
 )
 
-func buffer(what string, address, bytes int) string {
-	return fmt.Sprintf(bufferIn, what, address, bytes)
+func buffer(what string, bytes int) string {
+	return fmt.Sprintf(bufferIn, what, 1500000, bytes)
 }
 
 // withLists makes a report of a window, with a list of its operation at node 1.
@@ -44,7 +44,7 @@ const listedRow = `{"device_id":0,"address":1500000,"max_size_per_bank":65536,"b
 // second one. The answer follows from what the second one shows.
 func TestWhatSettlesABuffer(t *testing.T) {
 	t.Chdir(t.TempDir())
-	first := half(buffer("allocate", 1500000, 65536))
+	first := half(buffer("allocate", 65536))
 	runs := []string{enter, freeAll, largeCB, leave}
 	then := func(more ...string) string { return half(append(runs, more...)...) }
 	for _, c := range []struct {
@@ -57,12 +57,12 @@ func TestWhatSettlesABuffer(t *testing.T) {
 		{"a list without it", withLists(then(), ""), exitOK, "fits"},
 		{"a list with another size", withLists(then(), strings.Replace(listedRow, "65536", "32", 1)), exitNo, "before the capture"},
 		{"a list that cannot be read", withLists(then(), strings.Replace(listedRow, "1500000", `"what"`, 1)), exitTell, "cannot be read"},
-		{"a free", then(buffer("deallocate", 1500000, 65536)), exitNo, "1,500,000"},
-		{"a free of another size", then(buffer("deallocate", 1500000, 32)), exitNo, "before the capture"},
+		{"a free", then(buffer("deallocate", 65536)), exitNo, "1,500,000"},
+		{"a free of another size", then(buffer("deallocate", 32)), exitNo, "before the capture"},
 		{"a tensor", then(tensorIn), exitNo, "1,500,000"},
-		{"its place is allocated anew", then(buffer("allocate", 1500000, 65536)), exitTell, "does not list"},
-		{"and freed", then(buffer("allocate", 1500000, 65536), buffer("deallocate", 1500000, 65536)), exitTell, "does not list"},
-		{"and listed", withLists(half(enter, freeAll, largeCB, buffer("allocate", 1500000, 65536), leave), listedRow), exitOK, "fits"},
+		{"its place is allocated anew", then(buffer("allocate", 65536)), exitTell, "does not list"},
+		{"and freed", then(buffer("allocate", 65536), buffer("deallocate", 65536)), exitTell, "does not list"},
+		{"and listed", withLists(half(enter, freeAll, largeCB, buffer("allocate", 65536), leave), listedRow), exitOK, "fits"},
 	} {
 		require.NoError(t, os.WriteFile("a.json", []byte(first), 0o600))
 		require.NoError(t, os.WriteFile("b.json", []byte(c.second), 0o600))
@@ -133,8 +133,8 @@ func TestJoinedPositions(t *testing.T) {
 // TestJoinedLogs: a log of windows is answered about as the windows are.
 func TestJoinedLogs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("a.json", []byte(half(buffer("allocate", 1500000, 65536))), 0o600))
-	require.NoError(t, os.WriteFile("b.json", []byte(half(enter, freeAll, largeCB, leave, buffer("deallocate", 1500000, 65536))), 0o600))
+	require.NoError(t, os.WriteFile("a.json", []byte(half(buffer("allocate", 65536))), 0o600))
+	require.NoError(t, os.WriteFile("b.json", []byte(half(enter, freeAll, largeCB, leave, buffer("deallocate", 65536))), 0o600))
 	files := []string{"--join", "a.json", "b.json"}
 	code, _, stderr := call("", append([]string{"convert", "-o", "log.jsonl"}, files...)...)
 	require.Equal(t, exitOK, code, stderr)

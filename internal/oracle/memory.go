@@ -251,9 +251,7 @@ func (p *player) prepare(nodes []node, head header) error {
 	if p.split, err = workloads(nodes, p.members, p.opts.Rules); err != nil {
 		return err
 	}
-	if p.past, err = remember(nodes, head, p.members, p.opts.Rules); err != nil {
-		return err
-	}
+	p.past = remember(nodes, head, p.members, p.opts.Rules)
 	p.findSmall(nodes, head)
 	return nil
 }

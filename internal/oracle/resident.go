@@ -90,7 +90,7 @@ type past struct {
 }
 
 // remember gathers the lives of all buffers.
-func remember(nodes []node, head header, members map[string][]int64, rules Rules) (*past, error) {
+func remember(nodes []node, head header, members map[string][]int64, rules Rules) *past {
 	p := &past{members: members, rules: rules, since: firstHiddenAllocation(nodes)}
 	open := map[int64][]int{} // by buffer node: the lives that did not end
 	made := map[int64]bool{}
@@ -117,7 +117,7 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 		p.readTensors(nodes)
 		p.readFrees()
 	}
-	return p, nil
+	return p
 }
 
 // free ends a life as play does, or notes that there is none.
