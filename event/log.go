@@ -272,10 +272,10 @@ func (l *Log) check(raw []byte) *InputError {
 	if !errors.As(err, &e) {
 		return l.fail(raw, err.Error(), err)
 	}
-	out := l.fail(raw, e.Msg, e.Err)
+	out := l.fail(raw, "is no JSON: "+e.Msg, e.Err)
 	out.Offset += e.Offset
 	if errors.Is(e, jsonscan.ErrDepth) {
-		out.Err = ErrTooDeep
+		out.Reason, out.Err = e.Msg, ErrTooDeep
 	}
 	return out
 }
