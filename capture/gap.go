@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 
@@ -99,12 +100,17 @@ type sighting struct {
 	size  uint64 // of each core, if a list says it
 }
 
-// sightings returns those by address.
+// sightings returns those by address: of tensors alike in a window the first one.
 func (p *past) sightings() map[uint64][]sighting {
-	out := map[uint64][]sighting{}
+	type likes struct {
+		placeOf
+		kind device.Kind
+	}
+	out, first := map[uint64][]sighting{}, map[likes]uint64{}
 	see := func(c clue) {
-		if c.address != 0 {
-			out[c.address] = append(out[c.address], sighting{c.named, c.kind, c.tensor, 0})
+		like := likes{placeOf{c.named, c.address, p.origin(c.tensor)}, c.kind}
+		if at, ok := first[like]; c.address != 0 && (!ok || c.tensor < at) {
+			first[like] = c.tensor
 		}
 	}
 	for _, c := range p.clues {
@@ -112,6 +118,9 @@ func (p *past) sightings() map[uint64][]sighting {
 	}
 	for _, c := range p.loose {
 		see(c)
+	}
+	for c, at := range first {
+		out[c.address] = append(out[c.address], sighting{c.id, c.kind, at, 0})
 	}
 	for place, spans := range p.lists.places {
 		at := p.endOf(p.lists.operations(spans)[0]) // a list is of the end of its operation
@@ -146,10 +155,9 @@ func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen
 	}
 	first := end // that the window allocates there
 	for list := range sharing(known, at, id) {
-		for _, o := range list {
-			if o.from >= start {
-				first = min(first, o.from)
-			}
+		i, _ := slices.BinarySearchFunc(list, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
+		if i < len(list) {
+			first = min(first, list[i].from)
 		}
 	}
 	return slices.ContainsFunc(seen, func(s sighting) bool {

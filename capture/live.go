@@ -196,8 +196,18 @@ func (l *buffers) remove(b *buffer) {
 }
 
 func removeFrom[K comparable](lists map[K][]*buffer, key K, b *buffer) {
-	lists[key] = slices.DeleteFunc(lists[key], func(o *buffer) bool { return o == b })
-	if len(lists[key]) == 0 {
+	list := lists[key]
+	if len(list) > 0 && list[0] == b {
+		list = list[1:]
+	} else {
+		for i, o := range slices.Backward(list) { // the last one is freed first, mostly
+			if o == b {
+				list = slices.Delete(list, i, i+1)
+				break
+			}
+		}
+	}
+	if lists[key] = list; len(list) == 0 {
 		delete(lists, key)
 	}
 }
@@ -254,22 +264,25 @@ func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
 	} else if len(list) == 0 && !l.freed(n) {
 		list = l.earlierWindows(l.byAddress(n, id))
 	}
-	if l.joined {
-		list = slices.DeleteFunc(slices.Clone(list), func(b *buffer) bool { return b.at < l.began && b.differs(n) })
-	}
+	other := func(b *buffer) bool { return l.joined && b.at < l.began && b.differs(n) }
 	for _, b := range slices.Backward(list) {
-		if b.named == id {
+		if b.named == id && !other(b) {
 			return b, 0
 		}
 	}
 	for _, b := range list {
+		if other(b) {
+			continue
+		}
 		if backing := b.backing[id]; backing != 0 {
 			delete(b.backing, id)
 			return b, backing
 		}
 	}
-	if len(list) > 0 {
-		return list[len(list)-1], 0
+	for _, b := range slices.Backward(list) {
+		if !other(b) {
+			return b, 0
+		}
 	}
 	return nil, 0
 }

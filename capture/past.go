@@ -78,13 +78,14 @@ type past struct {
 	listable bool               // there may be lists, so each life of an address counts for itself
 	later    map[uint64]bool    // buffer nodes that looked like clues, and were allocated later
 	windows  []uint64           // first nodes of the windows of a run; empty: it is one file
+	firsts   map[placeOf]uint64 // when a buffer lay there first, asked at the end
 	hidden   event.Opt[uint64]  // the first hidden allocation: what shows later may be its buffer
 }
 
 func newPast() *past {
 	return &past{
 		lives: map[uint64]lives{}, frees: map[uint64]frees{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
-		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{},
+		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
 	}
 }
 
@@ -334,15 +335,26 @@ func (c *clue) at() uint64 { return max(c.tensor, c.node.V) }
 // firstLife returns from when on a buffer of the capture lay at an address first, in the window that
 // begins at a node.
 func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) uint64 {
-	first := uint64(forever)
+	place := placeOf{id, address, origin}
+	first, ok := p.firsts[place]
+	if ok {
+		return first
+	}
+	first = forever
 	for list := range sharing(known, p.lives[address], id) {
-		for _, l := range list {
-			if l.to > origin {
-				first = min(first, max(l.from, origin))
-			}
+		i := slices.IndexFunc(list, func(l *life) bool { return l.to > origin })
+		if i >= 0 { // those behind it began later
+			first = min(first, max(list[i].from, origin))
 		}
 	}
+	p.firsts[place] = first
 	return first
+}
+
+// A placeOf is an address of an id in the window that begins at a node.
+type placeOf struct {
+	id              device.ID
+	address, origin uint64
 }
 
 // fromFrees adds what is freed with an address and is not among the residents: it lay
