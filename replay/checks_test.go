@@ -239,3 +239,31 @@ func TestBudgetOfSeveralSpecs(t *testing.T) {
 		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Budget: &bytes}).Answer, second)
 	}
 }
+
+// The second program may fit or not: the fleet refuses it, so no figure counts its bytes. A
+// budget is then not known to be kept, also by somebody who accepts the doubt.
+func TestBudgetOfProgramInDoubt(t *testing.T) {
+	budget, err := replay.ParseBudget("100KiB")
+	require.NoError(t, err)
+	for code, buffer := range map[replay.Code]string{
+		replay.CodeRangeLockstep: `"mode":"range_lockstep","parts":[{"cores":"[5-5 - 5-5]","address":300000,"size":1024}]`,
+		replay.CodePerCoreHidden: `"mode":"per_core","hidden":"[0-0 - 0-0]","parts":[{"cores":"[5-5 - 5-5]","address":1400000,"size":1024}]`,
+	} {
+		r := replayLog(t, logHead+`{"event":"device","device":0,"spec":{"board":"p150"}}
+{"event":"allocate","buffer":1,"kind":"l1",`+buffer+`}
+{"event":"program","program":1,"cbs":[{"cores":"[1-0 - 1-0]","size":4096}]}
+{"event":"program","program":2,"cbs":[{"cores":"[0-0 - 0-0]","size":500000}]}
+{"event":"enqueue","program":1}
+{"event":"enqueue","program":2}
+`, replay.Options{})
+		for _, terms := range []replay.Terms{
+			{Budget: &budget, Accept: []replay.Code{code}},
+			{Ops: []replay.OpBudget{{Op: "*", Budget: budget}}, Accept: []replay.Code{code}},
+		} {
+			j := r.Judge(terms)
+			require.Equal(t, replay.CannotTell, j.Answer, code)
+			require.Equal(t, []replay.Reason{{Code: replay.CodeEventRefused}}, j.Untold, code)
+			require.Contains(t, j.Accepted, replay.Reason{Code: code})
+		}
+	}
+}

@@ -307,7 +307,7 @@ func (r *replay) notice(e *event.Event, err error) error {
 		detail = string(e.Kind) + ": " + shown.Escape(refused.Err.Error())
 	}
 	switch refused.Code {
-	case event.CodeDoesNotFit, event.CodeCannotTell:
+	case event.CodeDoesNotFit:
 		return nil // which Checks say
 	case event.CodeUnknownEvent:
 		r.notes.note(CodeUnknownType, at(e), detail)

@@ -250,7 +250,7 @@ const (
 	CodeUnknownType        Code = "unknown-node-type"   // nodes of kinds that are not known here
 	CodeDuplicateKey       Code = "duplicate-key"       // a key comes twice with equal values
 	CodeBadDeviceTensors   Code = "bad-device-tensors"  // device_tensors cannot be read
-	CodeEventRefused       Code = "event-refused"       // events of a log that say what cannot be: they changed nothing
+	CodeEventRefused       Code = "event-refused"       // events of a log that cannot be, or run what may not fit: they changed nothing
 	CodeTornLine           Code = "torn-line"           // the last line of a log is cut
 	CodeEveryCore          Code = "every-core"          // records that name no cores: CBs count as if each were on every core
 	CodeClientLost         Code = "client-lost"         // a client of a server was closed: what it says from then on is not known

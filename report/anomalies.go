@@ -36,7 +36,7 @@ func graveWords() []words {
 		{replay.CodeAborted, "operation was aborted", "operations were aborted",
 			"what they placed is judged and registered, and did not run"},
 		{replay.CodeEventRefused, "event of the log was refused", "events of the log were refused",
-			"what makes no sense changes nothing, and is not counted"},
+			"what is refused changes nothing, and is not counted"},
 		{replay.CodeTornLine, "cut last line", "cut last lines",
 			"the log was cut: what came later is missing"},
 		{replay.CodeUnfinished, "function did not end", "functions did not end",
