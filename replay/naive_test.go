@@ -40,6 +40,7 @@ type naive struct {
 	rows     map[uint64]*naiveRow
 	launched []naiveLaunch
 	refused  int  // events, but for what did not fit
+	doubted  bool // the last enqueue that was judged may fit or not
 	beyond   bool // a program that was registered, or a buffer, ends beyond L1
 	placedCB bool // a buffer of a program was registered
 	samples  map[[2]uint64]naiveSample
@@ -376,7 +377,11 @@ func (n *naive) register(m gen.Move) error {
 	}
 	// Of what is refused for nothing else a verdict is said.
 	if m.Op == gen.Enqueue && len(m.Devices) > 0 && (unfit(err) || only(err, model.ErrGrid)) {
+		before := len(n.launched)
 		n.launch(ran, m.Devices)
+		now := n.launched[before:]
+		n.doubted = !slices.ContainsFunc(now, naiveLaunch.failed) &&
+			slices.ContainsFunc(now, func(l naiveLaunch) bool { return len(l.verdict.Doubts) > 0 })
 	}
 	return err
 }
@@ -486,7 +491,7 @@ func (n *naive) refuse(m gen.Move, err error) {
 	if errors.Is(err, model.ErrSpec) && len(specs) > 1 {
 		n.seen[string(m.Op)+" refused on several specs"]++
 	}
-	if !unfit(err) {
+	if !unfit(err) || m.Op == gen.Enqueue && err != nil && n.doubted {
 		n.refused++
 	}
 }
