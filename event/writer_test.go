@@ -163,7 +163,7 @@ func runs(t *rapid.T, e *event.Event) {
 }
 
 func figures(t *rapid.T) event.Upstream {
-	u := event.Upstream{Wrapped: yes(t)}
+	u := event.Upstream{Wrapped: yes(t), PerCore: yes(t)}
 	for _, f := range []*event.Opt[uint64]{&u.PeakCB, &u.PeakL1, &u.PeakDataflow, &u.PeakScratchpad, &u.PeakTotal} {
 		*f = opt(t, ids[uint64])
 	}
