@@ -121,7 +121,7 @@ var windowsOf = regexp.MustCompile(`,"windows":\[[^\]]*\]`)
 func drawCuts(t *rapid.T, r jsonRun) []int {
 	starts := r.cut()
 	if len(starts) < 2 {
-		t.Skip()
+		t.Skip("needs two top-level operations, to cut between them")
 	}
 	cuts := rapid.SliceOfNDistinct(rapid.SampledFrom(starts[1:]), 1, min(4, len(starts)-1), rapid.ID).Draw(t, "cuts")
 	slices.Sort(cuts)
@@ -143,7 +143,7 @@ func TestWindowsAnswerAsTheRun(t *testing.T) {
 		parts, _ := run.windows(cuts, nil)
 		write(t, "parts", run.devices, parts, true)
 		if _, got, _ := call("", "report", "--join", "parts"); strings.Contains(got, "lived in") { // a plan, or a window without an operation
-			t.Skip()
+			t.Skip("needs a list of buffers for each window after the first")
 		}
 		require.NoError(t, os.WriteFile("whole", run.capture(t), 0o600))
 		for _, q := range joinedQuestions() {
@@ -170,7 +170,7 @@ func drawLost(t *rapid.T, r jsonRun, cuts []int) map[int]bool {
 		}
 	}
 	if all := len(r.members(nil)); all == 0 || all != len(r.members(lost)) {
-		t.Skip() // where nothing says which chips a mesh has, programs run together, in windows or not
+		t.Skip("needs to know which chips a mesh has: else programs run together, in windows or not")
 	}
 	return lost
 }
