@@ -84,7 +84,8 @@ type Server struct {
 	counts  Counts
 	latest  latest
 	lost    []loss
-	unsure  map[int32]bool // devices that lost clients named
+	unsure  map[int32]bool // devices that clients named which ended inside a record
+	unheard bool           // a client was lost that may be about any device
 	failure error          // the first of writing
 
 	room   chan struct{} // closed, and made anew, when there may be room for a connection
@@ -93,8 +94,10 @@ type Server struct {
 	narrow time.Time     // when there was no room last
 }
 
-// A loss is a client that was closed, and what it was about: nil, if nothing of it was
-// understood, for any device.
+// incomplete reports whether a lost client may have more on a device.
+func (s *Server) incomplete(id int32) bool { return s.unheard || s.unsure[id] }
+
+// A loss is a client that was closed, and the devices that it was about: nil for any.
 type loss struct {
 	pid     int32
 	devices []int32
@@ -386,24 +389,24 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// lose reports a lost client: from now on its allocations are not known. A process that is killed
-// inside a record is lost, too: the record stood for a change that was there until the process died.
+// lose reports a lost client: from now on its allocations are not known. One that the server closes lives on, and
+// may allocate on any device. One that ended inside a record is about the devices that it named: the record
+// stood for a change that was there until the process died.
 func (s *Server) lose(c *client, reason error) {
 	s.counts.Closed++
 	p := c.of
 	s.latest.closes(p.shown(), shown.Clip(reason.Error(), 300))
-	known := true
+	lost := loss{pid: p.shown(), reason: reason.Error()}
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
 		s.counts.Torn++
-		known = c.torn()
+		if c.torn() {
+			lost.devices = slices.Sorted(maps.Keys(p.devices))
+		}
 	}
-	lost := loss{pid: p.shown(), devices: slices.Sorted(maps.Keys(p.devices)), reason: reason.Error()}
 	for _, id := range lost.devices {
 		s.unsure[id] = true
 	}
-	if !known {
-		lost.devices = nil
-	}
+	s.unheard = s.unheard || len(lost.devices) == 0
 	switch {
 	case len(s.lost) > maxLost:
 		return // that there are more is told

@@ -92,7 +92,7 @@ func (s *Server) row(id int32) watch.Device {
 	t := s.ledger.Totals(id)
 	kernels := t.KernelBytes()
 	d := watch.Device{
-		Device: uint64(id), Bound: true, Incomplete: s.unsure[id], Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
+		Device: uint64(id), Bound: true, Incomplete: s.incomplete(id), Core: followed.Core, Peak: &watch.Peak{Core: followed.Peak.Core}, Headroom: followed.Headroom, Programs: &t.CBs, Sum: &t.CB,
 		L1: t.L1, L1Small: t.L1Small, DRAM: t.DRAM, Trace: t.Trace, Kernels: &kernels,
 	}
 	if known, declared := s.known[id]; declared {

@@ -42,7 +42,7 @@ type summed struct {
 	Kernels    uint64 `json:"kernel_bytes"`
 	Backings   int    `json:"backings"`
 	Backing    uint64 `json:"backing_bytes"`
-	Incomplete bool   `json:"incomplete"` // a client that named it was lost
+	Incomplete bool   `json:"incomplete"` // a client that may have more there was lost
 }
 
 // AppendSummary appends what a server says at its end, with its line end: each device, what was
@@ -73,7 +73,7 @@ func (s *Server) summary() summary {
 		core, peak := s.core(id)
 		out.Devices = append(out.Devices, summed{
 			Device: id, CB: t.CB, Core: core, Peak: peak, Buffers: t.Buffers, DRAM: t.DRAM, L1: t.L1, L1Small: t.L1Small, Trace: t.Trace, System: t.System,
-			Kernels: t.KernelBytes(), Backings: t.Backings, Backing: t.Backing, Incomplete: s.unsure[id],
+			Kernels: t.KernelBytes(), Backings: t.Backings, Backing: t.Backing, Incomplete: s.incomplete(id),
 		})
 	}
 	return out

@@ -51,7 +51,7 @@ func gauges() []gauge {
 		{"trace_buffer_bytes", "TRACE buffers.", func(d *Device) *uint64 { return &d.Trace }},
 		{"kernel_bytes", "Kernels.", func(d *Device) *uint64 { return d.Kernels }},
 		{"bound", "1 if circular buffers count as if each were on every core.", func(d *Device) *uint64 { return flag(d.Bound) }},
-		{"incomplete", "1 if a client that named the device was lost.", func(d *Device) *uint64 { return flag(d.Incomplete) }},
+		{"incomplete", "1 if a client that may have more on the device was lost, or something is hidden.", func(d *Device) *uint64 { return flag(d.Incomplete) }},
 	}
 }
 

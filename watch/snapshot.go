@@ -77,7 +77,7 @@ type Device struct {
 	Cores      int    `json:"cores"`        // 0: not known
 	Usable     uint64 `json:"usable_bytes"` // of the L1 of a core; 0: not known
 	Bound      bool   `json:"bound"`        // CBs count as if each were on every core
-	Incomplete bool   `json:"incomplete"`   // a client that named the device was lost
+	Incomplete bool   `json:"incomplete"`   // a client that may have more there was lost, or something is hidden
 
 	Registered  *uint64 `json:"registered_union_bytes"`
 	Core        *uint64 `json:"registered_core_peak_bytes"` // of the fullest core
