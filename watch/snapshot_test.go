@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/shm"
@@ -150,4 +151,44 @@ func TestLabelsDiffer(t *testing.T) {
 		require.Empty(t, labels[label], "%q and %q", name, labels[label])
 		labels[label] = name
 	}
+}
+
+// All metrics of a moment with two devices and two processes, each figure another number.
+func TestAllMetrics(t *testing.T) {
+	s := told()
+	testkit.Golden(t, *update, "testdata/metrics.golden", string(s.AppendMetrics(nil, true)))
+	require.NotContains(t, string(s.AppendMetrics(nil, false)), "cbl1_process")
+	s.Processes, s.Server = nil, nil
+	require.NotRegexp(t, "cbl1_process|cbl1_server", string(s.AppendMetrics(nil, true)))
+}
+
+// A region says what the row of a device says, each version the CBs that it means.
+func TestUsage(t *testing.T) {
+	all := watch.Device{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
+	registered, both := all, all
+	registered.Registered = some(5)
+	both.Registered, both.Dispatched = some(5), some(6)
+	for _, c := range []struct {
+		device   watch.Device
+		version  uint32
+		wantsCBs uint64
+	}{
+		{all, shm.Version3, 0}, {all, shm.Version4, 0}, {registered, shm.Version3, 5}, {registered, shm.Version4, 5}, {both, shm.Version3, 5}, {both, shm.Version4, 6},
+	} {
+		require.Equal(t, shm.Usage{DRAM: 1, L1: 2, L1Small: 3, Trace: 4, CB: c.wantsCBs}, c.device.Usage(c.version))
+	}
+}
+
+// A row without headroom or DRAM says so; what the board has stands where nobody said another size.
+func TestRowOfUnknown(t *testing.T) {
+	var fleet device.Fleet
+	d, err := fleet.AddDevice(0, l1.Spec{Cols: 1, Rows: 1})
+	require.NoError(t, err)
+	row := watch.Of(d)
+	require.Nil(t, row.Headroom)
+	require.Nil(t, row.DRAMSize)
+	row.SetDRAM(5)
+	require.EqualValues(t, 5, *row.DRAMSize)
+	row.SetDRAM(0)
+	require.Nil(t, row.DRAMSize)
 }
