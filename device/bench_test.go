@@ -47,6 +47,34 @@ func BenchmarkReserved(b *testing.B) {
 	}
 }
 
+// BenchmarkRefused is a Check of a program that does not fit beside some buffers, and its advice.
+func BenchmarkRefused(b *testing.B) {
+	for _, buffers := range []uint64{1, 64, 1024} {
+		spec := l1.N150()
+		f := device.NewFleet()
+		d := addDevice(b, f, 0, spec)
+		for id := range buffers {
+			allocate(b, f, d.Set(), buffer(device.BufferID(id), device.KindL1, "{[0-0 - 7-7]}", spec.L1Size-512*(1+id), 512))
+		}
+		p := build(b, spec, 1, cb("{[0-0 - 7-7]}", 1<<20), cb("{[0-0 - 7-7]}", 346_704))
+		b.Run(fmt.Sprintf("check/buffers=%d", buffers), func(b *testing.B) {
+			for b.Loop() {
+				if check(b, f, p, d.Set()).Fits() {
+					b.Fatal("it fits")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("advice/buffers=%d", buffers), func(b *testing.B) {
+			v := check(b, f, p, d.Set())
+			for b.Loop() {
+				if v.Advice() == "" {
+					b.Fatal("no advice")
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkReRegister(b *testing.B) {
 	for _, devices := range [][2]int{{1, 1}, {4, 8}, {100, 100}} {
 		b.Run(fmt.Sprintf("devices=%d", devices[0]*devices[1]), func(b *testing.B) {

@@ -75,15 +75,15 @@ func TestCheck192BytesOver(t *testing.T) {
 	require.Equal(t, []int{0, 1}, c.CBs)
 	require.Len(t, c.Above, 1)
 	require.Equal(t, "activations", c.Above[0].Buffer.Name)
-	require.Empty(t, v.Difference, "both say so")
-	require.Equal(t, "lower L1_SMALL from 4,096 to at most 3,904, which moves every L1 buffer up, or take 192 bytes off CB 0, which has 1,000,000", v.Advice)
+	require.Empty(t, v.Difference(), "both say so")
+	require.Equal(t, "lower L1_SMALL from 4,096 to at most 3,904, which moves every L1 buffer up, or take 192 bytes off CB 0, which has 1,000,000", v.Advice())
 	require.Equal(t, r.Error(), v.String())
 
 	spec.L1Small = 2048
 	v, _ = run(spec)
 	require.True(t, v.Fits(), "as the issue says")
-	require.Empty(t, v.Advice)
-	require.Empty(t, v.Difference)
+	require.Empty(t, v.Advice())
+	require.Empty(t, v.Difference())
 	require.Contains(t, v.String(), "fits")
 }
 
@@ -101,7 +101,7 @@ func TestCheck1216BytesBeyond(t *testing.T) {
 	require.Len(t, v.Clashes, 1)
 	require.True(t, v.Clashes[0].Grows)
 	require.EqualValues(t, 1216, v.Clashes[0].Bytes)
-	require.Equal(t, "take 1,216 bytes off CB 0, which has 1,462,464", v.Advice)
+	require.Equal(t, "take 1,216 bytes off CB 0, which has 1,462,464", v.Advice())
 }
 
 // Every message of a real log is said again in its own words, but for how older
@@ -306,8 +306,8 @@ func TestCheckDifferences(t *testing.T) {
 				require.NotEmpty(t, c.CBs)
 			}
 			require.Equal(t, test.clashes, clashes)
-			require.Equal(t, test.difference, v.Difference)
-			require.Equal(t, test.advice, v.Advice)
+			require.Equal(t, test.difference, v.Difference())
+			require.Equal(t, test.advice, v.Advice())
 			require.Equal(t, len(test.refused)+len(test.clashes) == 0, v.Fits())
 			require.Equal(t, v.Fits(), strings.HasSuffix(v.String(), "fits"))
 			intact(t, f)
@@ -349,7 +349,7 @@ func TestHoles(t *testing.T) {
 		{Range: l1.Range{Start: 650, End: 1000}, Why: "above what is in the way: circular buffers grow from the base up and cannot pass it"},
 	}, c.Holes)
 	require.Equal(t, []int{1, 3, 2}, c.CBs, "the largest first")
-	require.Equal(t, `free or move L1 buffer 1 ("x"), or take 50 bytes off CB 3, which has 100, while all others stay in their places`, v.Advice)
+	require.Equal(t, `free or move L1 buffer 1 ("x"), or take 50 bytes off CB 3, which has 100, while all others stay in their places`, v.Advice())
 }
 
 // Devices with the same buffers are judged once.
@@ -458,8 +458,8 @@ func TestRefusedGrid(t *testing.T) {
 	require.NoError(t, err)
 	v := check(t, f, p, d.Set())
 	require.Equal(t, []string{"Circular buffer core range [1-1 - 2-1] in program 5 exceeds device compute grid (2x2) and is not entirely on cores claimed via ServiceCoreManager"}, texts(v.Refusals))
-	require.Equal(t, "name cores inside the 2x2 grid only", v.Advice)
-	require.Empty(t, v.Difference)
+	require.Equal(t, "name cores inside the 2x2 grid only", v.Advice())
+	require.Empty(t, v.Difference())
 	_, err = f.Enqueue(p, d.Set())
 	require.ErrorAs(t, err, new(*device.GridError), "Register comes first")
 	allocate(t, f, d.Set(), buffer(1, device.KindService, "{[1-1 - 2-1]}", 500, 10))
@@ -493,7 +493,7 @@ func TestCheckAdviceOnManyBuffers(t *testing.T) {
 			}
 			p := build(t, spec, 1, cb("{[0-0 - 0-0]}", test.size))
 			v := check(t, f, p, d.Set())
-			require.Equal(t, test.advice, v.Advice)
+			require.Equal(t, test.advice, v.Advice())
 			for _, id := range test.free {
 				require.False(t, check(t, f, p, d.Set()).Fits())
 				_, err := f.Free(id, d.Set())

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,6 +123,34 @@ func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
 }
 
 // still1 is a cheap still.
+// The advice of a refusal is that of its moment, and may be asked for by many at once while the
+// fleet changes.
+func TestAdviceOfARefusal(t *testing.T) {
+	f := device.NewFleet()
+	d := addDevice(t, f, 0, grid(2, 1))
+	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 1-0]}", 600, 100))
+	_, err := f.Enqueue(build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 550)), d.Set())
+	var refused *device.FitError
+	require.ErrorAs(t, err, &refused)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for range 50 {
+				if got := refused.Verdict.Advice(); got != "free or move L1 buffer 1, or take 50 bytes off CB 0, which has 550" {
+					t.Error(got)
+				}
+			}
+		})
+	}
+	for id := range device.BufferID(50) {
+		free(t, f, d.Set(), 1+id)
+		allocate(t, f, d.Set(), buffer(2+id, device.KindL1, "{[0-0 - 1-0]}", 200, 100))
+	}
+	all.Wait()
+	require.NoError(t, f.Remove(d.Set()))
+	require.Contains(t, refused.Verdict.Advice(), "L1 buffer 1,")
+}
+
 func still1(t require.TestingT, f *device.Fleet, do func()) {
 	see := func() (out []device.Totals) {
 		for d := range f.Devices() {

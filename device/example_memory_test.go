@@ -51,7 +51,7 @@ func ExampleFleet_Check() {
 	for _, c := range v.Clashes { // by the bytes
 		fmt.Println(c.Cores.Len(), "cores,", c.Over(), "B over, in the way:", c.Above[0].Buffer.Name)
 	}
-	fmt.Println(v.Advice)
+	fmt.Println(v.Advice())
 	// Output:
 	// fits: false
 	// Statically allocated circular buffers in program 7 clash with L1 buffers on core range [0-0 - 12-9]. L1 buffer allocated at 1048576 and static circular buffer region ends at 1111616

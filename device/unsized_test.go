@@ -30,8 +30,8 @@ func TestUnsizedBuffer(t *testing.T) {
 	require.Len(t, v.Refusals, 1)
 	require.EqualValues(t, 250, v.Refusals[0].Limit)
 	require.Empty(t, v.Clashes)
-	require.Contains(t, v.Difference, "no byte is known to clash")
-	require.Contains(t, v.Advice, "free or move L1 buffer 1")
+	require.Contains(t, v.Difference(), "no byte is known to clash")
+	require.Contains(t, v.Advice(), "free or move L1 buffer 1")
 	require.Equal(t, v.Refusals, v.Hybrid)
 
 	room, err := f.Headroom(build(t, d.Spec(), 2, cb("{[0-0 - 1-0]}", 100)), d.Set())

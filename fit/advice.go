@@ -12,15 +12,51 @@ import (
 
 // Why the two judges differ, and what to do: one line each, from the numbers.
 
-// explain fills in what the two judges disagree on, and the advice.
-func (v *Verdict) explain(all []site) {
+// Difference says in one line what the two judges disagree on and why; "" if they agree. Each call
+// works it out, from the places of the Check.
+func (v Verdict) Difference() string {
 	switch {
+	case len(v.judged) == 0:
+		return ""
 	case len(v.Refusals) > 0 && len(v.Clashes) == 0:
-		v.Difference = v.stricter(all)
+		return v.stricter(sitesOf(v.judged))
 	case len(v.Refusals) == 0 && len(v.Clashes) > 0:
-		v.Difference = "tt-metal does not see it: " + v.Clashes[0].unseen(all)
+		return "tt-metal does not see it: " + v.Clashes[0].unseen(sitesOf(v.judged))
 	}
-	v.Advice = v.advise(all)
+	return ""
+}
+
+// Advice says in one line what to do; "" if the program fits. Each cure in it was tried: with it
+// alone the program fits. Otherwise the line says that none was found.
+//
+// Each call works it out, from the places of the Check. Cost: some hundred layouts of the program,
+// and a few looks at all buffers.
+func (v Verdict) Advice() string {
+	if len(v.Doubts) > 0 {
+		return v.Doubts[0].cure()
+	}
+	if len(v.judged) == 0 {
+		return ""
+	}
+	all := sitesOf(v.judged)
+	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
+		return v.inside(all)
+	}
+	s, ok := v.subject()
+	if !ok {
+		return ""
+	}
+	var cures []string
+	if text := v.lower(all, s); text != "" {
+		cures = append(cures, text)
+	} else if text := v.free(all, s); text != "" {
+		cures = append(cures, text)
+	}
+	text, cured := v.shrink(all, s)
+	if cured || len(cures) == 0 {
+		cures = append(cures, text)
+	}
+	return strings.Join(cures, ", or ")
 }
 
 // unseen says why tt-metal does not refuse what clashes.
@@ -165,32 +201,6 @@ func charged(p *program.Program, r *Refusal) (out []int) {
 	}
 	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	return out
-}
-
-// advise says in one line what to do. Each cure is tried first, and said only if the program
-// then fits.
-func (v *Verdict) advise(all []site) string {
-	s, ok := v.subject()
-	switch {
-	case len(v.Doubts) > 0:
-		return v.Doubts[0].cure()
-	case !ok:
-		return ""
-	}
-	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
-		return v.inside(all)
-	}
-	var cures []string
-	if text := v.lower(all, s); text != "" {
-		cures = append(cures, text)
-	} else if text := v.free(all, s); text != "" {
-		cures = append(cures, text)
-	}
-	text, cured := v.shrink(all, s)
-	if cured || len(cures) == 0 {
-		cures = append(cures, text)
-	}
-	return strings.Join(cures, ", or ")
 }
 
 // inTheWay returns the buffers that start in a range, the lowest first: all at its start,

@@ -16,8 +16,8 @@ import (
 // follow does what the advice says about the buffers of the program.
 func follow(t *testing.T, v fit.Verdict) *program.Program {
 	t.Helper()
-	said := regexp.MustCompile(`take ([\d,]+) bytes off CB (\d+), which has ([\d,]+)`).FindStringSubmatch(v.Advice)
-	require.NotNil(t, said, v.Advice)
+	said := regexp.MustCompile(`take ([\d,]+) bytes off CB (\d+), which has ([\d,]+)`).FindStringSubmatch(v.Advice())
+	require.NotNil(t, said, v.Advice())
 	number := func(text string) uint64 {
 		n, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
 		require.NoError(t, err)
@@ -41,12 +41,12 @@ func TestAdviceNamesTheBuffersOfItsCores(t *testing.T) {
 
 	v := fit.Check(p, at)
 	require.Equal(t, []fit.RefusalKind{fit.RefusedClash, fit.RefusedGrow}, []fit.RefusalKind{v.Refusals[0].Kind, v.Refusals[1].Kind})
-	require.Equal(t, "50 bytes are too many, and no single buffer of the program was found to be enough: with 299 bytes off CB 0, which has 300, 200 are too many", v.Advice)
+	require.Equal(t, "50 bytes are too many, and no single buffer of the program was found to be enough: with 299 bytes off CB 0, which has 300, 200 are too many", v.Advice())
 	p, err = p.Resize(0, 250)
 	require.NoError(t, err)
 	v = fit.Check(p, at)
 	require.Len(t, v.Refusals, 1)
-	require.Equal(t, "take 200 bytes off CB 1, which has 1,200", v.Advice)
+	require.Equal(t, "take 200 bytes off CB 1, which has 1,200", v.Advice())
 	require.True(t, fit.Check(follow(t, v), at).Fits())
 
 	// The same by bytes alone, which tt-metal does not look at: an L1_SMALL buffer.
@@ -55,6 +55,6 @@ func TestAdviceNamesTheBuffersOfItsCores(t *testing.T) {
 	require.NoError(t, err)
 	v = fit.Check(small, at)
 	require.Empty(t, v.Refusals)
-	require.Equal(t, "free or move L1_SMALL buffer 1, or take 50 bytes off CB 1, which has 300", v.Advice)
+	require.Equal(t, "free or move L1_SMALL buffer 1, or take 50 bytes off CB 1, which has 300", v.Advice())
 	require.True(t, fit.Check(follow(t, v), at).Fits())
 }

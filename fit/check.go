@@ -23,35 +23,45 @@ func (at *Place) devices() int { return max(at.Devices, 1) }
 // of any other devices that it is to run on. The program should be one for their Specs.
 // Without a program or a place nothing is in the way.
 func Check(p *program.Program, places ...Place) Verdict {
-	v, all := examine(p, places)
-	v.explain(all)
+	v := examine(p, places)
+	if len(v.Refusals) > 0 || len(v.Clashes) > 0 {
+		v.judged = inL1(places)
+	}
 	return v
 }
 
-// Judge is Check without Difference and Advice, for those who may not show them: an advice costs
-// some hundred layouts of the program.
-func Judge(p *program.Program, places ...Place) Verdict {
-	v, _ := examine(p, places)
-	return v
-}
-
-// examine looks closely, unless the program clears all places.
-func examine(p *program.Program, places []Place) (Verdict, []site) {
+// examine is Check without what a verdict keeps for its advice. It looks closely, unless the
+// program clears all places.
+func examine(p *program.Program, places []Place) Verdict {
 	for i := range places {
 		if p != nil && !Clears(p, places[i].Spec, places[i].free()) {
-			return judge(p, places)
+			v, _ := judge(p, places)
+			return v
 		}
 	}
-	return Verdict{Program: p}, nil
+	return Verdict{Program: p}
 }
 
-// judge is Judge with a close look.
+// inL1 copies places, without the buffers that count in no check.
+func inL1(places []Place) []Place {
+	out := slices.Clone(places)
+	for i := range out {
+		at := &out[i]
+		at.Buffers = make([]Buffer, 0, len(places[i].Buffers))
+		for _, b := range places[i].Buffers {
+			if b.Kind.InL1() && !b.Backing {
+				b.Parts = slices.Clone(b.Parts)
+				at.Buffers = append(at.Buffers, b)
+			}
+		}
+	}
+	return out
+}
+
+// judge is examine with a close look.
 func judge(p *program.Program, places []Place) (v Verdict, all []site) {
 	v.Program = p
-	all = make([]site, len(places))
-	for i := range places {
-		all[i] = siteOf(&places[i])
-	}
+	all = sitesOf(places)
 	low := lows{sites: all}
 	for i := range all {
 		at := &all[i]
@@ -75,6 +85,15 @@ type site struct {
 	perCore []layer    // of L1 buffers that count on their own cores
 	ranged  []layer    // of L1 buffers in range lockstep
 	hiding  []*Buffer  // whose address is not known on some cores
+}
+
+// sitesOf prepares places, which must not change meanwhile.
+func sitesOf(places []Place) []site {
+	all := make([]site, len(places))
+	for i := range places {
+		all[i] = siteOf(&places[i])
+	}
+	return all
 }
 
 func siteOf(at *Place) site {

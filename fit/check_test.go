@@ -93,5 +93,5 @@ func TestServiceBufferOfParts(t *testing.T) {
 func TestAdviceOfL1SmallIsAligned(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000, L1Small: 200, CBAlign: 32}
 	v := fit.Check(one(t, spec, 300), fit.Place{Spec: spec, Buffers: []fit.Buffer{buffer(fit.KindL1, 0, 250, 800)}})
-	require.Equal(t, "lower L1_SMALL from 200 to at most 128, which moves every L1 buffer up, or take 50 bytes off CB 0, which has 300", v.Advice)
+	require.Equal(t, "lower L1_SMALL from 200 to at most 128, which moves every L1 buffer up, or take 50 bytes off CB 0, which has 300", v.Advice())
 }

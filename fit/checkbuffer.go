@@ -47,20 +47,21 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 	if !b.Stands() {
 		return v
 	}
-	beside := slices.Clone(places)
+	beside := inL1(places)
 	for i := range places {
 		at := &places[i]
 		v.Outside = max(v.Outside, b.outside(at.Spec))
 		v.Overlaps = append(v.Overlaps, at.overlaps(b)...)
-		beside[i].Buffers = append(slices.Clip(at.Buffers), b)
+		beside[i].Buffers = append(beside[i].Buffers, v.Buffer)
 	}
 	for _, p := range programs {
-		with := Judge(p, beside...)
+		with := examine(p, beside)
 		if with.Fits() {
 			continue
 		}
-		if was := Judge(p, places...); was.Fits() || was.CannotTell() && !with.CannotTell() {
-			v.Refused = append(v.Refused, Check(p, beside...))
+		if was := examine(p, places); was.Fits() || was.CannotTell() && !with.CannotTell() {
+			with.judged = beside
+			v.Refused = append(v.Refused, with)
 		}
 	}
 	return v

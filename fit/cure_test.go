@@ -69,7 +69,38 @@ func TestCuresAreEnough(t *testing.T) {
 			p, err := b.Build(spec)
 			require.NoError(t, err)
 			v := fit.Check(p, fit.Place{Spec: spec, Hybrid: true, Buffers: test.buffers})
-			require.Equal(t, test.advice, v.Advice)
+			require.Equal(t, test.advice, v.Advice())
+		})
+	}
+}
+
+// An advice is about what was judged, whatever becomes of the slices that were given.
+func TestAdviceIsAboutWhatWasJudged(t *testing.T) {
+	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000}
+	part := func(x uint8, start uint64) fit.Part {
+		return fit.Part{Cores: l1.Rect(x, 0, x, 0).Cores(), Range: l1.Range{Start: start, End: start + 16}}
+	}
+	const advice = "free or move L1 buffer 1, or take 100 bytes off CB 0, which has 300"
+	given := func() []fit.Place {
+		return []fit.Place{{Spec: spec, Buffers: []fit.Buffer{{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{part(0, 200), part(1, 600)}}}}}
+	}
+	for name, change := range map[string]func([]fit.Place){
+		"place":  func(at []fit.Place) { at[0] = fit.Place{} },
+		"buffer": func(at []fit.Place) { at[0].Buffers[0] = buffer(fit.KindL1, 0, 100, 116) },
+		"part":   func(at []fit.Place) { at[0].Buffers[0].Parts[0] = part(0, 100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			places := given()
+			v := fit.Check(one(t, spec, 300), places...)
+			change(places)
+			require.Equal(t, advice, v.Advice())
+			require.Equal(t, advice, v.Advice(), "asked again")
+
+			places = given()
+			refused := fit.CheckBuffer(places[0].Buffers[0], []*program.Program{one(t, spec, 300)}, fit.Place{Spec: spec}).Refused
+			require.Len(t, refused, 1)
+			change(places)
+			require.Equal(t, advice, refused[0].Advice())
 		})
 	}
 }
@@ -80,7 +111,7 @@ func TestCureOfL1Small(t *testing.T) {
 	spec := l1.Spec{Cols: 2, Rows: 1, L1Size: 1000, L1Small: 200, L1Align: 16}
 	lower := func(others ...fit.Buffer) string {
 		tensor := buffer(fit.KindL1, 1, 280, 800)
-		return fit.Check(one(t, spec, 300), fit.Place{Spec: spec, Buffers: append(others, tensor)}).Advice
+		return fit.Check(one(t, spec, 300), fit.Place{Spec: spec, Buffers: append(others, tensor)}).Advice()
 	}
 	const less = ", or take 20 bytes off CB 0, which has 300"
 	require.Equal(t, "lower L1_SMALL from 200 to at most 168, which moves every L1 buffer up"+less, lower(), "32 is a multiple of 16")
@@ -97,7 +128,7 @@ func TestCureOfTheGrid(t *testing.T) {
 	advice := func(size uint64) string {
 		p, err := program.NewBuilder(1).CB(program.CB{Cores: l1.Rect(0, 0, 4, 0), Size: size}).Build(free)
 		require.NoError(t, err)
-		return fit.Check(p, fit.Place{Spec: spec}).Advice
+		return fit.Check(p, fit.Place{Spec: spec}).Advice()
 	}
 	require.Equal(t, "name cores inside the 2x1 grid only", advice(1000))
 	require.Equal(t, "name cores inside the 2x1 grid only, which is not enough", advice(1001))

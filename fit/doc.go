@@ -29,7 +29,7 @@
 // Circular buffers of other programs are never in the way: programs share their addresses.
 //
 // [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
-// much one buffer of a program may grow. [Judge], [Clears] and [LeastRoom] are quick looks for those who judge
+// much one buffer of a program may grow. [Clears] and [LeastRoom] are quick looks for those who judge
 // often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
 // many programs. [Replaced] lets the addresses of a recorded program be found by placement, so
 // that buffers move when one changes its size.
@@ -44,13 +44,13 @@
 // # Invariants
 //
 // Every figure is in bytes of one core. A program that fits has no advice, one that does
-// not has some. Nothing that is given is kept or changed.
+// not has some. Nothing that is given is changed, and none of its buffers is kept.
 //
 // # Cost
 //
 // [Check] is O(CBs x buffers) for each place. A program that lies below all buffers is
-// seen to fit in O(CBs + buffers). Each cure of an advice is tried: some hundred layouts of the
-// program and four looks at the buffers, for a program that does not fit.
+// seen to fit in O(CBs + buffers). Each call of [Verdict.Advice] costs some hundred layouts of
+// the program and a few looks at all buffers.
 //
 // # Concurrency
 //

@@ -93,7 +93,7 @@ func TestHybridPlaces(t *testing.T) {
 	require.Equal(t, v.Refusals, v.Hybrid)
 	require.Len(t, v.Clashes, 1)
 	v = fit.Check(p, place(0, true), place(1, true, beside))
-	require.Contains(t, v.Difference, "lies on another device, and in HYBRID mode tt-metal compares with the buffers of all devices")
+	require.Contains(t, v.Difference(), "lies on another device, and in HYBRID mode tt-metal compares with the buffers of all devices")
 }
 
 // That a program would run in HYBRID mode is said only if it would.
@@ -104,7 +104,7 @@ func TestWouldRunInHybridMode(t *testing.T) {
 		v := fit.Check(p, fit.Place{Spec: spec, Buffers: buffers})
 		require.Len(t, v.Refusals, 1)
 		require.Empty(t, v.Clashes)
-		return v.Difference
+		return v.Difference()
 	}
 	const would = "in HYBRID mode it would run if that buffer were allocated per core"
 	p := one(t, spec, 265)
@@ -129,14 +129,14 @@ func TestDoubts(t *testing.T) {
 	}}, v.Doubts)
 	require.Equal(t, "cannot tell whether program 1 fits: L1 buffer 1 has one address on a range of cores: "+
 		"whether tt-metal compares it with core range [0-0 - 0-0] is not known", v.String())
-	require.Equal(t, "end the region at 250 at most, or allocate L1 buffer 1 per core or in lockstep", v.Advice)
+	require.Equal(t, "end the region at 250 at most, or allocate L1 buffer 1 per core or in lockstep", v.Advice())
 	require.True(t, fit.Check(one(t, spec, 250), fit.Place{Spec: spec, Buffers: []fit.Buffer{ranged}}).Fits(), "it ends below")
 
 	v = fit.Check(p, fit.Place{Spec: spec, Buffers: []fit.Buffer{hidden}})
 	require.Equal(t, fit.DoubtHidden, v.Doubts[0].Kind)
 	require.Equal(t, "cannot tell whether program 1 fits: L1 buffer 2 was allocated per core, and its address is not known on "+
 		"cores of [0-0 - 0-0]", v.String())
-	require.Equal(t, "say where L1 buffer 2 lies on each of its cores", v.Advice)
+	require.Equal(t, "say where L1 buffer 2 lies on each of its cores", v.Advice())
 	hidden.Backing = true
 	require.True(t, fit.Check(p, fit.Place{Spec: spec, Buffers: []fit.Buffer{hidden}}).Fits(), "another one says it")
 

@@ -11,6 +11,9 @@ import (
 // of tt-metal, which compare the end of what its bookkeeping charges with an address, and
 // our own, which compares bytes core by core. The zero Verdict is about no program and
 // has nothing against it.
+//
+// A Verdict does not change later. If the program does not fit, the Verdict keeps a copy of the
+// places with their buffers in L1: Difference and Advice look at the copy.
 type Verdict struct {
 	Program *program.Program
 
@@ -28,10 +31,7 @@ type Verdict struct {
 	// clashes, which decide.
 	Doubts []Doubt
 
-	Difference string // what the two judges disagree on and why, in one line; "" if they agree
-	// Advice says in one line what to do; "" if it fits. Each cure in it was tried: with it alone
-	// the program fits. Otherwise the line says that none was found.
-	Advice string
+	judged []Place // for Difference and Advice, if the program does not fit
 }
 
 // Fits reports whether tt-metal accepts the program and no byte clashes. It is false if

@@ -158,9 +158,9 @@ func wording(v fit.Verdict) error {
 	refused, clashes := len(v.Refusals) > 0, len(v.Clashes) > 0
 	agree := refused == clashes || refused && v.Refusals[0].Kind == fit.RefusedGrid
 	switch {
-	case v.Fits() != (!refused && !clashes && !v.CannotTell()), (v.Advice == "") != v.Fits(), (v.Difference == "") != agree:
+	case v.Fits() != (!refused && !clashes && !v.CannotTell()), (v.Advice() == "") != v.Fits(), (v.Difference() == "") != agree:
 		return fmt.Errorf("verdict %+v", v)
-	case strings.Contains(v.Difference+v.Advice+v.String(), "\n"), v.String() == "":
+	case strings.Contains(v.Difference()+v.Advice()+v.String(), "\n"), v.String() == "":
 		return fmt.Errorf("verdict of more than one line: %+v", v)
 	}
 	return nil

@@ -251,7 +251,7 @@ func TestAdviceIsFollowed(t *testing.T) {
 			return
 		}
 		less := false
-		for cure := range strings.SplitSeq(v.Advice, ", or ") {
+		for cure := range strings.SplitSeq(v.Advice(), ", or ") {
 			if after := s.follow(t, cure); after != nil {
 				require.True(t, after.fits(t), "%q does not help", cure)
 			}

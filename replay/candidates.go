@@ -188,7 +188,7 @@ func (k *checks) fitting(l launch) fittings {
 	place := l.place(1)
 	fits.fit = true
 	for _, p := range l.content.programs {
-		v := fit.Judge(p, place)
+		v := fit.Check(p, place)
 		fits.fit, fits.fail = fits.fit && (v.Fits() || v.CannotTell()), fits.fail || !v.Fits()
 	}
 	if len(k.fits) >= maxRemembered {

@@ -292,7 +292,7 @@ func (k *checks) find(group []launch) (found int) {
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
 	for _, one := range first.content.judged {
 		if !fit.Clears(one, *first.spec, clear) {
-			switch verdict := fit.Judge(one, place()); {
+			switch verdict := fit.Check(one, place()); {
 			case verdict.CannotTell():
 				if found = hidden; verdict.Doubts[0].Kind == fit.DoubtRange {
 					found = ranged
@@ -331,7 +331,6 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 	index := unlisted
 	if len(k.result.List) < MaxListed {
 		index = len(k.result.List)
-		v = fit.Check(v.Program, first.place(int(devices(group))))
 		c := FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
 			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,

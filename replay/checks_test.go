@@ -47,7 +47,7 @@ func TestChecksNameTheirOwn(t *testing.T) {
 	failed := r.Checks.List[0]
 	require.Equal(t, event.Some[uint64](0), failed.Device)
 	require.Equal(t, 2, failed.Devices)
-	require.Contains(t, failed.Verdict.Advice, `L1 buffer 1 ("mine")`)
+	require.Contains(t, failed.Verdict.Advice(), `L1 buffer 1 ("mine")`)
 	require.Len(t, failed.Buffers, 1)
 	require.Equal(t, "mine", failed.Buffers[1].Op)
 }

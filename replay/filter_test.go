@@ -231,7 +231,7 @@ func TestParseBudgets(t *testing.T) {
 // A share is rounded down; a value on each side of each limit.
 func TestParseBudget(t *testing.T) {
 	for text, want := range map[string]uint64{
-		"0%": 0, "100%": 1000, "33.39%": 333, "99.99%": 999, " 50 % ": 500, "7": 7, "1KB": 1000, "00000000000000000050%": 500,
+		"0%": 0, "100%": 1000, "33.39%": 333, "99.99%": 999, " 50 % ": 500, "7": 7, "1KB": 1000, "900 kB": 900_000, "00000000000000000050%": 500,
 	} {
 		b, err := replay.ParseBudget(text)
 		require.NoError(t, err, text)

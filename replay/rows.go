@@ -90,7 +90,7 @@ type HeadroomRow struct {
 func NewVerdictRow[R any](v fit.Verdict, id func(device.ID) *uint64, residents func([]fit.Resident) []R) VerdictRow[R] {
 	out := VerdictRow[R]{
 		Message: v.String(), Refusals: refusalRows(v.Refusals, id), Hybrid: refusalRows(v.Hybrid, id), Clashes: []ClashRow[R]{},
-		Difference: v.Difference, Advice: v.Advice,
+		Difference: v.Difference(), Advice: v.Advice(),
 	}
 	for _, c := range v.Clashes {
 		row := ClashRow[R]{

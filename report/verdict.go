@@ -36,11 +36,11 @@ func writeVerdict(page *page, v fit.Verdict, by labels) {
 		}
 		notes = append(notes, note{"over", overText(&c, by)})
 	}
-	if v.Difference != "" {
-		notes = append(notes, note{"differs", shown.Visible(v.Difference)})
+	if differs := v.Difference(); differs != "" {
+		notes = append(notes, note{"differs", shown.Visible(differs)})
 	}
-	if v.Advice != "" {
-		notes = append(notes, note{"advice", shown.Visible(v.Advice)})
+	if advice := v.Advice(); advice != "" {
+		notes = append(notes, note{"advice", shown.Visible(advice)})
 	}
 	page.note(notes...)
 	var worst *fit.Clash
