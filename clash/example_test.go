@@ -44,7 +44,7 @@ func ExampleWriteText() {
 	//   numbers  the CB region ends at 1,600,512, the L1 of a core at 1,499,136: 101,376 bytes (99.0 KiB) over = 6.8% of the region (1,496,800 bytes above base 103,712)
 	//   why      CBs are placed upwards from the base, and end beyond L1 by themselves: L1 buffers play no part, moving them does not help
 	//   chip     likely Wormhole (max L1 size is that of Wormhole): L1 1,499,136 bytes; base 103,712 (it varies with the release)
-	//   fit      if the base is 103,712, the region must shrink from 1,496,800 bytes (1461.7 KiB) to the room of 1,395,424 bytes (1362.7 KiB)
+	//   fit      if the base is 103,712, the region must shrink from 1,496,800 bytes (1.4 MiB) to the room of 1,395,424 bytes (1.3 MiB)
 	//   likely   perhaps a budget that counts L1 from address 0: there the 1,496,800 bytes of the region would fit, from base 103,712 they do not
 	//   open     no parameter of open_device helps
 	//   try      smaller blocks, or single instead of double buffering: the CBs must lose 6.8% (50 tiles of 2,048 bytes)

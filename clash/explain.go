@@ -31,6 +31,8 @@ type Explanation struct {
 	Region uint64 // from Base to the end of the region; 0 = not known, as are Room and PercentOf then
 	Room   uint64 // from Base to the limit
 	Above  uint64 // from the lowest allocation to the top of L1: L1 buffers, holes and L1_SMALL; 0 = not known
+
+	lower bool // a lower base of circular buffers may help
 }
 
 // A Basis names what a percentage is of.

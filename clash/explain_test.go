@@ -58,7 +58,7 @@ func TestExplainChip(t *testing.T) {
 		{growTo(1600512, 1048576), l1.Spec{}, "", false, 0, 0, "perhaps Grayskull"},
 		{growTo(2000000, 1600000), l1.Spec{}, "", false, 0, 0, "unknown: Wormhole has"},
 		{growTo(101, 64), l1.Spec{L1Size: 64}, "", false, 0, 101, "as given: L1 64 bytes, base 0"},
-		{growTo(1600512, 1499136), l1.P150(), l1.Wormhole, true, 103712, 1496800, "1,572,864 bytes (1536.0 KiB), does not agree"},
+		{growTo(1600512, 1499136), l1.P150(), l1.Wormhole, true, 103712, 1496800, "1,572,864 bytes (1.5 MiB), does not agree"},
 		{growTo(1600512, 1499136), l1.Spec{CBBase: 200000}, l1.Wormhole, true, 200000, 1400512, "base 200,000"},
 		{growTo(1600512, 1499136), l1.Spec{CBBase: 1499137}, l1.Wormhole, true, 103712, 1496800, "base that was given, 1,499,137, does not agree"},
 		{clashAt("[0-0 - 7-7]", 600064, 700000), l1.Spec{}, "", false, 0, 0, "Wormhole or Blackhole"},
@@ -116,7 +116,7 @@ func TestExplainAdvice(t *testing.T) {
 		{clashAt(wide, 104_000, 600_000), []string{"L1 buffers leave only 288 bytes"}, []string{"near miss", "double buffering"}},
 		{clashAt(wide, 250_048, 300_032), []string{"DRAM", "1,249,088 bytes a core on Wormhole, 1,322,816 on Blackhole"}, []string{"double buffering"}},
 		{clashAt(wide, 1_400_000, 1_490_000), []string{"double buffering", "DRAM"}, nil},
-		{clashAt("[0-0 - 8-7]", 250_048, 300_032), []string{"1,322,816 bytes (1291.8 KiB) a core if it is a Blackhole"}, nil},
+		{clashAt("[0-0 - 8-7]", 250_048, 300_032), []string{"1,322,816 bytes (1.3 MiB) a core if it is a Blackhole"}, nil},
 		{dfb(clashAt(one, 1_400_000, 1_490_000)), []string{"alias group", "more than one core", "lowest tensor"}, nil},
 		{clashAt(wide, 2_000_000, 3_000_000), []string{"the region must end at or below 2,000,000"}, []string{"above: from"}},
 	} {

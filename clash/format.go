@@ -11,14 +11,10 @@ import (
 // exact returns an address, or a number, for people.
 func exact(n uint64) string { return l1.Bytes(n).Exact() }
 
-// amount returns n exactly and, from 1 KiB on, in KiB: everything in a core's L1 is
-// best compared in one unit. What cannot be in an L1 gets the unit that suits it.
+// amount returns n exactly and, from 1 KiB on, in the unit that suits it.
 func amount(n uint64) string {
-	switch {
-	case n < 1<<10:
+	if n < 1<<10 {
 		return shown.Plural(n, "byte")
-	case n < 1<<24:
-		return fmt.Sprintf("%s bytes (%d.%d KiB)", exact(n), (n*10+512)/1024/10, (n*10+512)/1024%10)
 	}
 	return fmt.Sprintf("%s bytes (%v)", exact(n), l1.Bytes(n))
 }

@@ -48,6 +48,64 @@ func TestMargin(t *testing.T) {
 	}
 }
 
+// By how much the parameter can change that would help, of each kind of message.
+func TestChange(t *testing.T) {
+	const (
+		ring   = "Program size (79760) too large for kernel config buffer (70656)"
+		memory = "Out of Memory: Not enough space to allocate 2000 B "
+		each   = "buffer across 2 banks, where each bank needs to store 1000 B, but bank size is "
+		grow   = "how far worker_l1_size can grow is not known: no capture has the kernels, which lie in the ring"
+		small  = "as far as a shows, l1_small_size, 4,096 bytes (4.0 KiB), can shrink by all of it, since no L1_SMALL buffer lives there"
+		trace  = "trace_region_size takes DRAM alone: in L1 nothing changes"
+	)
+	room := func(says string) string {
+		return "of all runs of a this one leaves the least room above its CBs, 9,152 bytes (8.9 KiB): op, node 7 of a. " + says
+	}
+	unknown := func(name string) []string {
+		return []string{"how far " + name + " is not known: no run was judged that takes any bytes"}
+	}
+	const shrinks, grows = "worker_l1_size can shrink by no more than that, and ", "l1_small_size can grow by no more than that, and "
+	for _, c := range []struct {
+		text      string
+		want, ran []string // without a run, and with one that has room
+	}{
+		{ring + " on TENSIX", unknown("worker_l1_size can shrink"), []string{room(shrinks + "9,152 are needed: the CBs of all runs still fit")}},
+		{ring, unknown("worker_l1_size can shrink"), []string{room(shrinks + "9,152 are needed: the CBs of all runs still fit")}},
+		{ring + " on ACTIVE_ETH", nil, nil},
+		{"Program size (<n>) too large for kernel config buffer (70656) on TENSIX",
+			unknown("worker_l1_size can shrink"), []string{room(shrinks + "how many are needed is not in the text")}},
+		{"Program size (1) too large for kernel config buffer (70656) on TENSIX", nil, nil},
+		{"Creating trace buffers of size 6B on MeshDevice 0, but only 5B is allocated for trace region", []string{trace}, []string{trace}},
+		{memory + "TRACE " + each + "0 B", []string{trace}, []string{trace}},
+		{"Allocating device buffers is unsafe due to the existence of an active trace", nil, nil},
+		{"Persistent L1 arena is out of memory: cannot place 200 bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", []string{grow}, []string{grow}},
+		{"Persistent L1 arena is out of memory: cannot place 100 bytes aligned to 64 on cores {[0-0 - 7-7]} in [0, 100)", nil, nil},
+		{"Cannot allocate persistent L1 on core 1-2 after program-local L1 placement", nil, nil},
+		{growTo(1_499_136+64, 1_499_136), []string{grow}, []string{grow}},
+		{clashAt("[0-0 - 7-7]", 600_000, 600_000+64), []string{grow}, []string{small, grow}},
+		{clashAt("[0-0 - 7-7]", 600_000, 700_000), nil, []string{small}},
+		{memory + "L1_SMALL " + each + "512 B", unknown("l1_small_size can grow"), []string{room(grows + "512 are needed: the CBs of all runs still fit")}},
+		{memory + "L1_SMALL buffer across 2 banks", unknown("l1_small_size can grow"), []string{room(grows + "how many are needed is not in the text")}},
+		{memory + "L1 " + each + "512 B", nil, []string{small}},
+		{memory + "DRAM " + each + "512 B", nil, nil},
+	} {
+		found := read(t, c.text)
+		require.Len(t, found.Messages, 1, c.text)
+		changes := func(m *clash.Margin) (out []string) {
+			e := clash.Explain(found.Messages[0], l1.Spec{})
+			e.Add(clash.Match{Margin: m})
+			for _, n := range e.Notes {
+				if n.Label == "change" {
+					out = append(out, n.Text)
+				}
+			}
+			return out
+		}
+		require.Equal(t, c.want, changes(nil), c.text)
+		require.Equal(t, c.ran, changes(&clash.Margin{Run: clash.Run{Capture: "a", Op: "op", Event: 7}, Free: 9152, Small: 4096}), c.text)
+	}
+}
+
 // A program as large as the ring is refused by some releases: one more step of it is needed.
 func TestRing(t *testing.T) {
 	for text, want := range map[string]string{

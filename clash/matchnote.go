@@ -28,9 +28,7 @@ func (e *Explanation) Add(match Match) {
 		e.Notes = slices.DeleteFunc(e.Notes, func(n Note) bool { return n.Label == "unknown" })
 		e.addSpace(match.Space)
 	}
-	if match.Margin != nil {
-		e.addMargin(match.Margin)
-	}
+	e.addChange(match.Margin)
 	if match.Level == "" {
 		return
 	}

@@ -24,19 +24,24 @@ func roundUp(n uint64) uint64 { return (n + baseAlign - 1) / baseAlign * baseAli
 
 // noteOpen says which parameter of open_device makes room for a region.
 func (e *Explanation) noteOpen() {
-	grow := fmt.Sprintf("worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring", exact(roundUp(e.Over)))
 	switch m := e.Message; {
 	case m.Kind == ServiceClash || m.Kind == Grow && roundUp(e.Over) > ring || e.Over > l1.ArchSpec(l1.Blackhole).L1Size:
 		e.note("open", noOption)
 	case m.Kind == Grow:
-		e.note("open", "%s; l1_small_size does not matter", grow)
+		e.note("open", "%s; l1_small_size does not matter", e.lowerBase())
 	case roundUp(e.Over) > ring:
 		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up",
 			exact(roundUp(e.Over)))
 	default:
 		e.note("open", "l1_small_size smaller by %s, if L1_SMALL has so much to spare: L1 buffers move up; or %s",
-			exact(roundUp(e.Over)), grow)
+			exact(roundUp(e.Over)), e.lowerBase())
 	}
+}
+
+// lowerBase advises a lower base of circular buffers.
+func (e *Explanation) lowerBase() string {
+	e.lower = true
+	return fmt.Sprintf("worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring", exact(roundUp(e.Over)))
 }
 
 // kernelConfig explains that a program does not go through the ring.
@@ -134,8 +139,7 @@ func (e *Explanation) persistent() {
 		"its cores; CBs start above them")
 	e.note("try", "free persistent pages that are not needed any more, or ask for smaller ones, or on other cores")
 	if e.Over > 0 && roundUp(e.Over) <= ring {
-		e.note("open", "worker_l1_size larger by %s lowers the base, if kernels leave so much of their ring",
-			exact(roundUp(e.Over)))
+		e.note("open", "%s", e.lowerBase())
 	} else {
 		e.note("open", noOption)
 	}
@@ -185,7 +189,7 @@ func (m Message) rangeOf() string {
 // through the ring, 0 if the message does not say it. Releases refuse a program as large as the
 // ring, or larger.
 func (m Message) ringNeed() uint64 {
-	if m.Kind != KernelConfig || m.What != "TENSIX" || m.lacks("size", "limit") || m.Size < m.Limit {
+	if m.lacks("size", "limit") || m.Size < m.Limit {
 		return 0
 	}
 	return roundUp(max(m.Size-m.Limit, 1))
@@ -194,7 +198,7 @@ func (m Message) ringNeed() uint64 {
 // smallNeed returns by how much L1_SMALL must grow, 0 if the message does not say it.
 func (m Message) smallNeed() uint64 {
 	s := m.Shortage
-	if m.Kind != OutOfMemory || s.Buffer != "L1_SMALL" || !s.HasBank {
+	if !s.HasBank {
 		return 0
 	}
 	if least := s.least(); least > s.Bank {
@@ -227,34 +231,64 @@ func (m *Match) takeMargin(o *Margin) {
 	m.Margin = o
 }
 
-// addMargin says by how much the parameter that would help can change.
-func (e *Explanation) addMargin(g *Margin) {
+// addChange says by how much the parameter that would help can change. Without a margin no run was
+// judged that takes any bytes.
+func (e *Explanation) addChange(g *Margin) {
 	m := e.Message
-	need, moves := m.ringNeed(), "worker_l1_size can shrink"
+	memory := ""
 	if m.Kind == OutOfMemory {
-		need, moves = m.smallNeed(), "l1_small_size can grow"
+		memory = m.Shortage.Buffer
 	}
-	name := captureName(g.Run)
 	switch {
-	case need > 0 && g.Failed > 0:
-		e.note("change", "runs of %s that do not fit as it is: %d; %s by nothing", name, g.Failed, moves)
-	case need > 0:
-		fits := "the CBs of all runs still fit"
-		if g.Free < need {
-			fits = fmt.Sprintf("too little, by %s", amount(need-g.Free))
-		}
-		e.note("change", "of all runs of %s this one leaves the least room above its CBs, %s: %s. %s by no more "+
-			"than that, and %s are needed: %s",
-			name, amount(g.Free), g.Run.text(), moves, exact(need), fits)
-	case m.Kind == TraceRegion:
+	case e.Damaged:
+		return
+	case m.Kind == KernelConfig && (m.What == "TENSIX" || m.What == ""):
+		e.changeRoom(g, "worker_l1_size", "shrink", m.ringNeed())
+	case memory == "L1_SMALL":
+		e.changeRoom(g, "l1_small_size", "grow", m.smallNeed())
+	case m.Kind == TraceRegion, memory == "TRACE":
 		e.note("change", "trace_region_size takes DRAM alone: in L1 nothing changes")
-	case g.Small > 0 && (m.Kind == Clash || m.Kind == OutOfMemory && m.Shortage.Buffer == "L1"):
-		how := "by all of it, since no L1_SMALL buffer lives there"
-		if g.SmallUsed {
-			how = "by less than that, since L1_SMALL buffers live there"
-		}
-		e.note("change", "as far as %s shows, l1_small_size, %s, can shrink %s", name, amount(g.Small), how)
+	case m.Kind == Clash, memory == "L1":
+		e.changeSmall(g)
 	}
+	if e.lower {
+		e.note("change", "how far worker_l1_size can grow is not known: no capture has the kernels, which lie in the ring")
+	}
+}
+
+// changeRoom says how far a parameter can change that takes room above circular buffers. Of need,
+// 0 is not known.
+func (e *Explanation) changeRoom(g *Margin, name, verb string, need uint64) {
+	if g == nil {
+		e.note("change", "how far %s can %s is not known: no run was judged that takes any bytes", name, verb)
+		return
+	}
+	from := captureName(g.Run)
+	if g.Failed > 0 {
+		e.note("change", "runs of %s that do not fit as it is: %d; %s can %s by nothing", from, g.Failed, name, verb)
+		return
+	}
+	fits := "how many are needed is not in the text"
+	if need > 0 {
+		fits = exact(need) + " are needed: the CBs of all runs still fit"
+		if g.Free < need {
+			fits = fmt.Sprintf("%s are needed: too little, by %s", exact(need), amount(need-g.Free))
+		}
+	}
+	e.note("change", "of all runs of %s this one leaves the least room above its CBs, %s: %s. %s can %s by no more "+
+		"than that, and %s", from, amount(g.Free), g.Run.text(), name, verb, fits)
+}
+
+// changeSmall says how far L1_SMALL can shrink.
+func (e *Explanation) changeSmall(g *Margin) {
+	if g == nil || g.Small == 0 {
+		return
+	}
+	how := "by all of it, since no L1_SMALL buffer lives there"
+	if g.SmallUsed {
+		how = "by less than that, since L1_SMALL buffers live there"
+	}
+	e.note("change", "as far as %s shows, l1_small_size, %s, can shrink %s", captureName(g.Run), amount(g.Small), how)
 }
 
 // A MarginRow says how far sizes of open_device can change in a capture.

@@ -43,7 +43,7 @@ func TestShortage(t *testing.T) {
 			"bank size only", // tt-mlir 5343
 			space + "12943360 B L1 buffer across 20 banks, where each bank needs to store 647168 B, but bank size is only 1437056 B",
 			12943360, clash.Shortage{Buffer: "L1", Banks: 20, HasNeed: true, HasBank: true, Need: 647168, Bank: 1437056}, 0,
-			"out of L1: no space for a buffer of 12,943,360 bytes (12640.0 KiB), 647,168 bytes (632.0 KiB) of each bank; this release does not say how much is free",
+			"out of L1: no space for a buffer of 12,943,360 bytes (12.3 MiB), 647,168 bytes (632.0 KiB) of each bank; this release does not say how much is free",
 			[]string{"a newer release says how much is free", "a bank has 1,437,056 bytes"},
 		},
 		{
@@ -57,14 +57,14 @@ func TestShortage(t *testing.T) {
 			"can never fit", // tt-metal 35431
 			space + "86450176 B L1 buffer across 64 banks, where each bank needs to store 1350784 B, but bank size is only 1330944 B",
 			86450176, clash.Shortage{Buffer: "L1", Banks: 64, HasNeed: true, HasBank: true, Need: 1350784, Bank: 1330944}, 19840,
-			"can never fit: an empty bank of L1 has 1,330,944 bytes (1299.8 KiB), the buffer needs 1,350,784 bytes (1319.1 KiB), 19,840 bytes (19.4 KiB) more",
+			"can never fit: an empty bank of L1 has 1,330,944 bytes (1.3 MiB), the buffer needs 1,350,784 bytes (1.3 MiB), 19,840 bytes (19.4 KiB) more",
 			[]string{"no order of allocations helps"},
 		},
 		{
 			"DRAM, fragmented",
 			space + "335544320 B DRAM buffer across 8 banks, where each bank needs to store 41943040 B, but bank size is 4273390016 B (allocated: 4196976832 B, free: 76413184 B, largest free block: 37030336 B)",
 			335544320, full("DRAM", 8, 41943040, 4273390016, 4196976832, 76413184, 37030336), 4912704,
-			"DRAM fragmented: the buffer needs 41,943,040 bytes (40.0 MiB) of each bank in one piece, 4,912,704 bytes (4797.6 KiB) more than the largest free block",
+			"DRAM fragmented: the buffer needs 41,943,040 bytes (40.0 MiB) of each bank in one piece, 4,912,704 bytes (4.7 MiB) more than the largest free block",
 			[]string{"one address on all banks"},
 		},
 		{

@@ -12,7 +12,7 @@ import (
 // WriteText prints what was found and what it means, for people: a block of at
 // most 14 lines a message, of which the first one answers. A message that
 // differs from an earlier one only in its program takes one line. What a capture says
-// about a message takes up to three lines more. Nothing is written if nothing was
+// about a message takes up to five lines more. Nothing is written if nothing was
 // found. For given see Explain.
 func WriteText(w io.Writer, found Found, given l1.Spec) error {
 	out := bufio.NewWriter(w)

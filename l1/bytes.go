@@ -46,8 +46,8 @@ func (n Bytes) tenths(unit uint) uint64 {
 	return (hi+carry)<<(64-shift) | lo>>shift
 }
 
-// ParseBytes reads "4096", "4096 B", "64KiB", "1.5 MiB", and units of 1000: "64KB" is 64,000
-// bytes. A decimal fraction must come out at whole bytes. Errors are *ParseError.
+// ParseBytes reads "4096", "4096 B", "64KiB", "1.5 MiB", and units of 1000: "64KB" and
+// "64kB" are 64,000 bytes. A decimal fraction must come out at whole bytes. Errors are *ParseError.
 func ParseBytes(text string) (Bytes, error) {
 	fail := func(pos int, reason string) (Bytes, error) {
 		return 0, &ParseError{What: "size", Text: text, Pos: pos, Reason: reason}
@@ -65,6 +65,9 @@ func ParseBytes(text string) (Bytes, error) {
 	}
 	factor := big.NewInt(1)
 	unit := strings.TrimLeft(text[end:], " ")
+	if unit == "kB" {
+		unit = "KB"
+	}
 	switch {
 	case unit == "" || unit == "B":
 	case len(unit) == 3 && unit[1:] == "iB" && strings.IndexByte(byteUnits, unit[0]) >= 0:
