@@ -165,6 +165,7 @@ func (l *line) program(e *Event) {
 	l.id("program", uint64(e.Program))
 	l.some("name", e.Name)
 	l.flag("as_written", e.AsWritten)
+	l.bases(e.Bases)
 	reversed := slices.IndexFunc(e.CBs, func(cb CB) bool { return cb.Size > jsonobject.MaxWhole })
 	if reversed < 0 {
 		reversed = len(e.CBs)
@@ -180,6 +181,20 @@ func (l *line) program(e *Event) {
 	l.open("ranges", '[')
 	for _, cb := range e.CBs[reversed:] {
 		l.cbRange(cb)
+	}
+	l.end(']')
+}
+
+func (l *line) bases(all []program.Base) {
+	if len(all) == 0 {
+		return
+	}
+	l.open("bases", '[')
+	for _, base := range all {
+		l.open("", '{')
+		l.text("cores", base.Cores.String())
+		l.number("address", base.Address)
+		l.end('}')
 	}
 	l.end(']')
 }

@@ -18,7 +18,7 @@ const (
 	KindDevice     Kind = "device" // Device, Spec; of sources also Role, Chips, Like, From
 	KindMesh       Kind = "mesh"   // Device is the first one; Rows, Cols, Spec
 	KindRemove     Kind = "remove"
-	KindProgram    Kind = "program" // defines a program: Program, Name, CBs, AsWritten
+	KindProgram    Kind = "program" // defines a program: Program, Name, CBs, AsWritten, Bases
 	KindRegister   Kind = "register"
 	KindReplace    Kind = "replace" // Program, With
 	KindUnregister Kind = "unregister"
@@ -114,6 +114,7 @@ type Event struct {
 	Name      string          // program, op_start
 	CBs       []CB            // program
 	AsWritten bool            // program: core ranges are kept as they are, not merged
+	Bases     []program.Base  // program: where its CBs start at the lowest
 	Known     bool            // executed: Program is
 	On        []RunOn         // run: its devices, by id
 	Inferred  bool            // run: taken from an earlier run, since the program came from the cache

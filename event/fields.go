@@ -24,6 +24,9 @@ func (d *decoder) fields(o jsonobject.Object, e *Event) {
 		e.Program = needID[program.ID](o, "program")
 		e.Name = text(o, "name")
 		e.AsWritten = flag(o, "as_written")
+		for in := range o.Objects("bases") {
+			e.Bases = append(e.Bases, program.Base{Cores: d.coreRangeSet(in), Address: in.Need("address", jsonobject.MaxWhole)})
+		}
 		d.cbs(o, e)
 	case KindReplace:
 		e.Program = needID[program.ID](o, "program")

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/l1"
@@ -92,7 +93,10 @@ func (w *Writer) define(p *program.Program) {
 		return
 	}
 	w.defined[p.ID()] = p
-	e := Event{Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID(), Name: p.Name(), AsWritten: p.AsWritten()}
+	e := Event{
+		Kind: KindProgram, T: w.T, Process: w.Process, Tag: w.Tag, Program: p.ID(), Name: p.Name(), AsWritten: p.AsWritten(),
+		Bases: slices.Collect(p.Bases()),
+	}
 	groups := map[int]int{} // alias, which may be any number -> group
 	for _, placed := range p.CBs() {
 		cb := CB{CB: placed.CB}

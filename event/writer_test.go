@@ -210,6 +210,7 @@ func fills() map[event.Kind]func(*rapid.T, *event.Event) {
 		event.KindRemove: devices,
 		event.KindProgram: func(t *rapid.T, e *event.Event) {
 			e.Program, e.Name, e.AsWritten, e.CBs = ids[program.ID](t), words(t), yes(t), list(t, cbs)
+			e.Bases = list(t, func(t *rapid.T) program.Base { return program.Base{Cores: cores(t), Address: whole(t)} })
 		},
 		event.KindRegister:   named,
 		event.KindReplace:    func(t *rapid.T, e *event.Event) { e.Program, e.With = ids[program.ID](t), opt(t, ids[program.ID]) },
@@ -479,7 +480,7 @@ func TestWriterObserves(t *testing.T) {
 		Build(spec)
 	require.NoError(t, err)
 	dfb := program.CB{Kind: program.DataflowBuffer, Cores: l1.MustParseCoreRangeSet("{[2-0 - 2-0]}"), Size: 8, Alias: -5}
-	q, err := program.NewBuilder(10).AsWritten().CB(dfb).CB(dfb).Build(spec)
+	q, err := program.NewBuilder(10).AsWritten().Base(l1.Rect(2, 0, 3, 0), 104_000).CB(dfb).CB(dfb).Build(spec)
 	require.NoError(t, err)
 
 	w.T = "1.5e3"
@@ -505,7 +506,7 @@ func TestWriterObserves(t *testing.T) {
 {"event":"program","t":1.5e3,"process":"sim","program":9,"name":"mm","cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
 {"event":"register","t":1.5e3,"process":"sim","program":9,"devices":[4,5]}
 {"event":"unregister","process":"sim","tag":"after","program":9,"devices":[4,5]}
-{"event":"program","process":"sim","tag":"after","program":10,"as_written":true,"cbs":[{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1},{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1}]}
+{"event":"program","process":"sim","tag":"after","program":10,"as_written":true,"bases":[{"cores":"{[2-0 - 3-0]}","address":104000}],"cbs":[{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1},{"kind":"dataflow","cores":"{[2-0 - 2-0]}","size":8,"alias":1}]}
 {"event":"register","process":"sim","tag":"after","program":10,"devices":[4,5]}
 {"event":"program","process":"sim","tag":"after","program":9,"name":"mm","cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
 {"event":"replace","process":"sim","tag":"after","program":10,"with":9}

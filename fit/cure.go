@@ -33,10 +33,7 @@ func (v *Verdict) inside(all []site) string {
 	text := fmt.Sprintf("name cores inside the %dx%d grid only", r.Cols, r.Rows)
 	home := at(all, r.Device)
 	cores := home.Spec.Grid().Cores().Union(home.claimed)
-	b := program.NewBuilder(v.Program.ID())
-	if v.Program.AsWritten() {
-		b.AsWritten()
-	}
+	b := program.NewBuilder(v.Program.ID()).Like(v.Program)
 	for _, cb := range v.Program.CBs() {
 		next := cb.CB
 		if set := next.Cores.Cores(); !cores.Contains(set) {

@@ -20,10 +20,7 @@ func Replaced(p *program.Program) (again *program.Program, ok bool) {
 	spec := p.Spec()
 	for _, base := range []uint64{spec.CBBase, low} {
 		spec.CBBase = base
-		b := program.NewBuilder(p.ID()).Name(p.Name())
-		if p.AsWritten() {
-			b.AsWritten()
-		}
+		b := program.NewBuilder(p.ID()).Name(p.Name()).Like(p)
 		for _, cb := range p.CBs() {
 			next := cb.CB
 			next.Fixed = next.Fixed && next.Global

@@ -86,6 +86,7 @@ type Builder struct {
 	name    string
 	cbs     []CB
 	written bool
+	bases   []Base
 	shapes  *Shapes       // nil if nothing is remembered
 	wrong   map[int]error // CB -> the *l1.RangeError of its range
 }

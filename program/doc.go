@@ -8,7 +8,7 @@
 // result, a [Program], may be registered on any number of devices of that Spec. [Place]
 // does both in one call, and [NewBuilder] names the program. A program is known by its
 // [ID]; its name is for people. [Program.CBs] are its [Placed] CBs; each has a [Kind] and,
-// by [Index], its pages.
+// by [Index], its pages. [Builder.Base] lifts CBs above pages that outlive programs.
 //
 // A [Footprint] says what the program takes: [Group]s of cores that hold identical
 // ranges. There are two of them, because upstream's bookkeeping and the truth
@@ -28,7 +28,8 @@
 // take no bytes.
 //
 // What cannot be counted is an error, all of them in one [BuildError]: a size or an end
-// beyond 2^63-1, an inverted range ([CBError]), or sums beyond it ([OverflowError]). What can be counted but is odd (CBs on the same
+// beyond 2^63-1, an inverted range ([CBError]), a [Base] outside L1 or the grid ([BaseError]), or sums
+// beyond 2^63-1 ([OverflowError]). What can be counted but is odd (CBs on the same
 // bytes, cores outside the grid, an end beyond L1) is a [Finding] with a [Code].
 //
 // # Invariants

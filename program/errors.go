@@ -57,8 +57,8 @@ func known(id ID, name string) string {
 	return fmt.Sprintf("program %d %s", id, strconv.QuoteToASCII(name))
 }
 
-// A BuildError holds every complaint about a program, at least one, in the order
-// of its CBs.
+// A BuildError holds every complaint about a program, at least one: those about its CBs in
+// their order, then those about its bases.
 type BuildError struct {
 	Program ID
 	Name    string // of the program, "" if it has none
@@ -123,5 +123,5 @@ func (b *Builder) check(spec l1.Spec) []error {
 			bad("Kind", uint64(cb.Kind), "a program has circular buffers or dataflow buffers, not both")
 		}
 	}
-	return errs
+	return append(errs, b.checkBases(spec)...)
 }

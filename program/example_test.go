@@ -144,3 +144,26 @@ func ExampleBuilder_AsWritten() {
 	// merged     [113664,513664)
 	// as written [1211648,1611648)
 }
+
+// Persistent pages end at 120,000 on the cores of one column. Buffers on any of these start
+// above them, on all their cores.
+func ExampleBuilder_Base() {
+	p, err := program.NewBuilder(1).
+		Base(l1.Rect(0, 0, 0, 7), 120_000).
+		CB(program.CB{Cores: l1.Rect(0, 0, 7, 7), Size: 2048}).
+		CB(program.CB{Cores: l1.Rect(1, 0, 7, 7), Size: 4096}).
+		Build(l1.N150())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, cb := range p.CBs() {
+		fmt.Println("CB", i, "at", cb.Range)
+	}
+	_, err = program.NewBuilder(2).Base(l1.Rect(0, 0, 0, 7), 100_000).Build(l1.N150())
+	fmt.Println(err)
+	// Output:
+	// CB 0 at [120000,122048)
+	// CB 1 at [122048,126144)
+	// program 2: base 0: Address 100000: below the base of the device, 103712
+}

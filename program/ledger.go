@@ -170,20 +170,20 @@ func (l *ledger) crowded(own []int32) bool {
 	return candidates > len(l.entries)
 }
 
-// next returns the address that tt-metal gives to a CB with these entries of its
-// own. ok is false beyond l1.MaxAddr.
-func (l *ledger) next(own []int32) (addr uint64, ok bool) {
-	addr = l.spec.CBBase
-	for _, i := range own {
+// next returns the address that tt-metal gives to a CB at a site. ok is false beyond
+// l1.MaxAddr.
+func (l *ledger) next(on site) (addr uint64, ok bool) {
+	addr = on.low
+	for _, i := range on.own {
 		addr = max(addr, l.entries[i].end)
 	}
 	return l.spec.AlignCB(addr)
 }
 
 // nextAbove is next for scratchpads, which look at every entry they touch.
-func (l *ledger) nextAbove(own []int32) (addr uint64, ok bool) {
-	addr = l.spec.CBBase
-	l.meeting(own, func(e *entry) { addr = max(addr, e.end) })
+func (l *ledger) nextAbove(on site) (addr uint64, ok bool) {
+	addr = on.low
+	l.meeting(on.own, func(e *entry) { addr = max(addr, e.end) })
 	return l.spec.AlignCB(addr)
 }
 

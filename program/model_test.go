@@ -34,6 +34,7 @@ type modelEntry struct {
 
 type model struct {
 	spec    l1.Spec
+	bases   []program.Base
 	cut     func(program.CB) []l1.CoreRange // the rectangles that entries are keyed by
 	names   []string                        // of the entries, in order of creation
 	entries map[string]*modelEntry
@@ -118,9 +119,11 @@ func writtenRanges(cb program.CB) []l1.CoreRange { return slices.Collect(cb.Core
 
 // modelOf places the CBs of one bookkeeping: circular buffers, or dataflow buffers
 // and then scratchpads. cut is mergedRanges or writtenRanges.
-func modelOf(spec l1.Spec, cut func(program.CB) []l1.CoreRange, cbs []program.CB, kinds ...program.Kind) *model {
+func modelOf(
+	spec l1.Spec, bases []program.Base, cut func(program.CB) []l1.CoreRange, cbs []program.CB, kinds ...program.Kind,
+) *model {
 	m := &model{
-		spec: spec, cut: cut, entries: map[string]*modelEntry{}, address: map[int]uint64{}, outOfOrder: map[int]bool{},
+		spec: spec, bases: bases, cut: cut, entries: map[string]*modelEntry{}, address: map[int]uint64{}, outOfOrder: map[int]bool{},
 		occupied: map[program.Kind]map[l1.Core]byteSet{}, logical: map[program.Kind]map[l1.Core]uint64{},
 	}
 	// One entry for each range not seen before, of local and of global CBs.
@@ -156,24 +159,23 @@ func (m *model) place(i int, cbs []program.CB) {
 	}
 	// An alias group is one buffer on the ranges of all its members, placed with the
 	// first of them.
-	ranges := m.cut(cb)
+	ranges, addr := m.cut(cb), m.low(cb)
 	for k, other := range cbs {
 		if cb.Alias == 0 || other.Alias != cb.Alias {
 			continue
 		}
-		if addr, placed := m.address[k]; placed {
-			m.address[i] = addr
+		if at, placed := m.address[k]; placed {
+			m.address[i] = at
 			m.occupy(i, cbs)
 			return
 		}
-		ranges = append(ranges, m.cut(other)...)
+		ranges, addr = append(ranges, m.cut(other)...), max(addr, m.low(other))
 	}
 	exact := func(e *modelEntry) bool { return slices.Contains(ranges, e.rect) }
 	touched := func(e *modelEntry) bool {
 		return slices.ContainsFunc(ranges, func(r l1.CoreRange) bool { return intersects(r, e.rect) })
 	}
 
-	addr := m.spec.CBBase
 	for _, name := range m.names {
 		e := m.entries[name]
 		if exact(e) || cb.Kind == program.Scratchpad && touched(e) {
@@ -204,6 +206,19 @@ func (m *model) place(i int, cbs []program.CB) {
 		e.end = max(e.end, addr+cb.Size)
 		e.bytes.add(addr, cb.Size)
 	}
+}
+
+// low is the highest of all bases of all cores of a CB.
+func (m *model) low(cb program.CB) uint64 {
+	out := m.spec.CBBase
+	for c := range coresNamed(cb) {
+		for _, base := range m.bases {
+			if coresNamed(program.CB{Cores: base.Cores})[c] {
+				out = max(out, base.Address)
+			}
+		}
+	}
+	return out
 }
 
 func (m *model) occupy(i int, cbs []program.CB) {
@@ -296,6 +311,16 @@ func genCB(spec l1.Spec, kinds []program.Kind, fixed bool) *rapid.Generator[prog
 	})
 }
 
+// genBases draws bases that a program may have.
+func genBases(spec l1.Spec) *rapid.Generator[[]program.Base] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) program.Base {
+		return program.Base{
+			Cores:   genCores().Draw(t, "cores of the base"),
+			Address: spec.CBBase + rapid.SampledFrom([]uint64{0, 1, 32, 64, 65, 160}).Draw(t, "base"),
+		}
+	}), 0, 3)
+}
+
 // What a program says must be what the model says, for every core.
 func placementAgrees(t *rapid.T) {
 	spec := genSpec().Draw(t, "spec")
@@ -311,9 +336,13 @@ func placementAgrees(t *rapid.T) {
 	if rapid.Bool().Draw(t, "as written") {
 		b, cut = b.AsWritten(), writtenRanges
 	}
+	bases := genBases(spec).Draw(t, "bases")
+	for _, base := range bases {
+		b.Base(base.Cores, base.Address)
+	}
 
-	circular := modelOf(spec, cut, cbs, program.CircularBuffer)
-	dataflow := modelOf(spec, cut, cbs, program.DataflowBuffer, program.Scratchpad)
+	circular := modelOf(spec, bases, cut, cbs, program.CircularBuffer)
+	dataflow := modelOf(spec, bases, cut, cbs, program.DataflowBuffer, program.Scratchpad)
 	of := func(kind program.Kind) *model {
 		if kind == program.CircularBuffer {
 			return circular
@@ -490,10 +519,7 @@ func checkOverlapFindings(t require.TestingT, p *program.Program) {
 
 // checkInvariants: what holds for every program, whatever the model says.
 func checkInvariants(t require.TestingT, p *program.Program) {
-	b := program.NewBuilder(p.ID() + 1)
-	if p.AsWritten() {
-		b.AsWritten()
-	}
+	b := program.NewBuilder(p.ID() + 1).Like(p)
 	cores := map[l1.Core]bool{}
 	for _, cb := range p.CBs() {
 		b.CB(cb.CB)
@@ -570,7 +596,7 @@ func FuzzPlacementScales(f *testing.F) { f.Fuzz(rapid.MakeFuzz(placementScales))
 // The model itself, on the worked example that shows the most of it.
 func TestModelOnExampleC(t *testing.T) {
 	cbs := slices.Concat(times(3, cb("{[0-0 - 0-0]}", 2048)), times(5, cb("{[0-2 - 0-2]}", 2048)), []program.CB{cb("{[0-0 - 0-2]}", 2048)})
-	m := modelOf(l1.N150(), mergedRanges, cbs, program.CircularBuffer)
+	m := modelOf(l1.N150(), nil, mergedRanges, cbs, program.CircularBuffer)
 	require.EqualValues(t, 113_952, m.address[8])
 	for y, occupied := range []int{8192, 2048, 12_288} {
 		require.Len(t, m.occupied[program.CircularBuffer][l1.Core{Y: uint8(y)}], occupied)

@@ -15,7 +15,8 @@ import (
 type Program struct {
 	id       ID
 	name     string
-	written  bool     // placed by core ranges as stated
+	written  bool // placed by core ranges as stated
+	bases    []Base
 	spec     *l1.Spec // never changed, and that of other programs too
 	cbs      []stored
 	sets     []l1.CoreRangeSet // that CBs are on, each once
@@ -100,6 +101,7 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 		s = newDesk()
 	}
 	s.find(b.cbs, spec)
+	s.lift(b.bases)
 	p := b.program(s)
 	for i, kinds := range ledgerKinds() {
 		if err := p.place(s, &s.ledgers[i], kinds); err != nil {
@@ -114,7 +116,10 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 
 // program returns the program before anything is placed.
 func (b *Builder) program(s *Shapes) *Program {
-	p := &Program{id: b.id, name: b.name, written: b.written, spec: s.spec, cbs: make([]stored, len(b.cbs)), sets: make([]l1.CoreRangeSet, len(s.shapes))}
+	p := &Program{
+		id: b.id, name: b.name, written: b.written, bases: slices.Clip(b.bases), spec: s.spec,
+		cbs: make([]stored, len(b.cbs)), sets: make([]l1.CoreRangeSet, len(s.shapes)),
+	}
 	for k := range s.shapes {
 		p.sets[k] = s.shapes[k].stated
 	}
@@ -170,11 +175,11 @@ func (p *Program) place(s *Shapes, l *ledger, kinds kindSet) error {
 			if cb.kind != kind || !kinds.has(kind) || cb.global && !cb.fixed {
 				continue
 			}
-			own, group := l.of(s.of[i]), groups[cb.alias]
+			on, group := s.siteOf(l, i), groups[cb.alias]
 			if group != nil { // taken for all members at once
-				own = group.own
+				on = group.site
 			}
-			if err := p.put(i, l, own, group); err != nil {
+			if err := p.put(i, l, on, group); err != nil {
 				return err
 			}
 		}
@@ -182,9 +187,18 @@ func (p *Program) place(s *Shapes, l *ledger, kinds kindSet) error {
 	return nil
 }
 
+// A site is where a CB is placed: its own entries, and the lowest address there.
+type site struct {
+	own []int32
+	low uint64
+}
+
+// siteOf returns the site of a CB.
+func (s *Shapes) siteOf(l *ledger, cb int) site { return site{l.of(s.of[cb]), s.lows[s.of[cb]]} }
+
 // An aliasGroup is the CBs that share an address.
 type aliasGroup struct {
-	own    []int32 // the entries of all members
+	site   // of all members
 	placed bool
 	addr   uint64
 }
@@ -202,7 +216,8 @@ func (p *Program) aliases(s *Shapes, l *ledger, kinds kindSet) (out map[int]*ali
 		if out[alias] == nil {
 			out[alias] = &aliasGroup{}
 		}
-		out[alias].own = append(out[alias].own, l.of(s.of[i])...)
+		on := s.siteOf(l, i)
+		out[alias].own, out[alias].low = append(out[alias].own, on.own...), max(out[alias].low, on.low)
 	}
 	for _, g := range out {
 		slices.Sort(g.own)
@@ -212,7 +227,7 @@ func (p *Program) aliases(s *Shapes, l *ledger, kinds kindSet) (out map[int]*ali
 }
 
 // put gives one CB its address and marks it on its entries. group is nil if it has none.
-func (p *Program) put(i int, l *ledger, own []int32, group *aliasGroup) error {
+func (p *Program) put(i int, l *ledger, on site, group *aliasGroup) error {
 	cb := &p.cbs[i]
 	addr, ok := cb.addr, true
 	switch {
@@ -220,9 +235,9 @@ func (p *Program) put(i int, l *ledger, own []int32, group *aliasGroup) error {
 	case group != nil && group.placed:
 		addr = group.addr
 	case cb.kind == Scratchpad:
-		addr, ok = l.nextAbove(own)
+		addr, ok = l.nextAbove(on)
 	default:
-		addr, ok = l.next(own)
+		addr, ok = l.next(on)
 	}
 	at, err := l1.RangeOf(addr, cb.size)
 	if !ok || err != nil {
@@ -235,7 +250,7 @@ func (p *Program) put(i int, l *ledger, own []int32, group *aliasGroup) error {
 	if group != nil {
 		group.placed, group.addr = true, addr
 	}
-	if !l.mark(own, at) {
+	if !l.mark(on.own, at) {
 		p.findings = append(p.findings, Finding{Code: OutOfOrder, CB: i, Other: -1, Cores: p.sets[cb.set].Cores(), Range: at})
 	}
 	return nil
@@ -390,8 +405,7 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	if cb < 0 || cb >= len(p.cbs) {
 		return nil, &CBError{Program: p.id, Name: p.name, CB: cb, Field: "Size", Value: size, Reason: fmt.Sprintf("the program has %d CBs", len(p.cbs))}
 	}
-	b := NewBuilder(p.id).Name(p.name)
-	b.written = p.written
+	b := NewBuilder(p.id).Name(p.name).Like(p)
 	for i := range p.cbs {
 		next := p.cb(i)
 		if !next.Fixed {

@@ -27,8 +27,9 @@ type workspace struct {
 	numbering
 	key     []byte
 	shapes  []shape
-	of      []int // CB -> its shape
-	cbs     []int // of the shapes
+	of      []int    // CB -> its shape
+	lows    []uint64 // shape -> the lowest address of its CBs
+	cbs     []int    // of the shapes
 	counts  []int32
 	ledgers [2]ledger
 	areas   []area
@@ -51,6 +52,7 @@ type desk struct {
 	shapes  [3]shape
 	of, cbs [16]int
 	counts  [4]int32
+	lows    [3]uint64
 	entries [4]entry
 	own     [4]int32
 	byShape [4]span
@@ -69,7 +71,7 @@ func newDesk() *Shapes {
 	d.Shapes = Shapes{forget: true, workspace: workspace{
 		roll:   roll{seed: maphash.MakeSeed(), keys: d.keys[:0], ends: d.ends[:0], table: d.table[:]},
 		key:    d.key[:0],
-		shapes: d.shapes[:0], of: d.of[:0], cbs: d.cbs[:0], counts: d.counts[:0],
+		shapes: d.shapes[:0], of: d.of[:0], lows: d.lows[:0], cbs: d.cbs[:0], counts: d.counts[:0],
 		ledgers: [2]ledger{{entries: d.entries[:0], own: d.own[:0], byShape: d.byShape[:0]}},
 		areas:   d.areas[:0], layers: d.layers[:0], ranges: d.ranges[:0], held: d.held[:0],
 		groupOf: d.groupOf[:0], sets: d.sets[:0], taken: d.taken[:0],

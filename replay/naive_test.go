@@ -220,7 +220,7 @@ func (n *naive) define(p *program.Program) {
 	if p == nil || n.defined[p.ID()] == p {
 		return
 	}
-	e := &event.Event{Kind: event.KindProgram, Program: p.ID(), AsWritten: p.AsWritten()}
+	e := &event.Event{Kind: event.KindProgram, Program: p.ID(), AsWritten: p.AsWritten(), Bases: slices.Collect(p.Bases())}
 	for _, placed := range p.CBs() {
 		e.CBs = append(e.CBs, event.CB{CB: placed.CB})
 	}
@@ -252,13 +252,8 @@ func (n *naive) place(id program.ID, on []uint64) (*program.Program, error) {
 	if p := n.placed[id][spec]; p != nil {
 		return p, nil
 	}
-	b := program.NewBuilder(id)
-	if def.AsWritten() {
-		b.AsWritten()
-	}
-	var stated []program.CB
+	b := program.NewBuilder(id).Like(def)
 	for _, cb := range def.CBs() {
-		stated = append(stated, cb.CB)
 		b.CB(cb.CB)
 	}
 	p, err := b.Build(spec)
@@ -266,10 +261,7 @@ func (n *naive) place(id program.ID, on []uint64) (*program.Program, error) {
 		return nil, err
 	}
 	n.placed[id][spec] = p
-	want := model.Place(spec, stated)
-	if def.AsWritten() {
-		want = model.PlaceAsWritten(spec, stated)
-	}
+	want := model.PlaceLike(p)
 	for i, cb := range p.CBs() {
 		if cb.Kind == program.CircularBuffer && !cb.Global {
 			require.Equal(n.t, want[i], cb.Address)

@@ -15,6 +15,7 @@ type definition struct {
 	id        program.ID
 	name, op  string
 	asWritten bool // core ranges are not merged
+	bases     []program.Base
 	cbs       []event.CB
 	shapes    *program.Shapes // of the session
 	whole     map[l1.Spec]*program.Program
@@ -60,6 +61,9 @@ func (def *definition) builder(id program.ID) *program.Builder {
 	b := program.NewBuilder(id).Name(def.name).Shapes(def.shapes)
 	if def.asWritten {
 		b.AsWritten()
+	}
+	for _, base := range def.bases {
+		b.Base(base.Cores, base.Address)
 	}
 	return b
 }

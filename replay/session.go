@@ -185,7 +185,9 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 		if s.programs == nil {
 			s.programs = map[program.ID]*definition{}
 		}
-		s.programs[e.Program] = &definition{id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, cbs: e.CBs, shapes: &s.shapes}
+		s.programs[e.Program] = &definition{
+			id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs, shapes: &s.shapes,
+		}
 		return "", nil
 	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
 		return s.trace(e)

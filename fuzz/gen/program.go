@@ -41,7 +41,7 @@ func Unplaced(spec l1.Spec) *rapid.Generator[program.CB] {
 }
 
 // Program draws a program with one of the given ids for a device, every third with its
-// core ranges as written. Now and then it has no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
+// core ranges as written, every sixth with bases. Now and then it has no CB, dataflow buffers instead of circular ones, scratchpads beside either, or a core
 // outside the grid.
 func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program] {
 	return rapid.Custom(func(t *rapid.T) *program.Program {
@@ -63,6 +63,14 @@ func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program]
 		}
 		if rapid.IntRange(0, 2).Draw(t, "as written") == 2 {
 			b.AsWritten()
+		}
+		for rapid.IntRange(0, 5).Draw(t, "base") == 5 {
+			cols, rows := corner(spec)
+			address := rapid.SampledFrom(Ends(spec.CBBase)).Draw(t, "address")
+			if spec.L1Size > 0 {
+				address = min(address, spec.L1Size)
+			}
+			b.Base(CoreRangeSet(cols, rows).Draw(t, "cores"), address)
 		}
 		return build(t, b, spec)
 	})
@@ -92,10 +100,7 @@ func build(t *rapid.T, b *program.Builder, spec l1.Spec) *program.Program {
 
 // again returns an equal program, built anew.
 func again(t *rapid.T, p *program.Program) *program.Program {
-	b := program.NewBuilder(p.ID())
-	if p.AsWritten() {
-		b.AsWritten()
-	}
+	b := program.NewBuilder(p.ID()).Like(p)
 	for _, placed := range p.CBs() {
 		b.CB(placed.CB)
 	}

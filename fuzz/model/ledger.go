@@ -10,12 +10,24 @@ import (
 // Place returns the address that tt-metal gives to each circular buffer of a program,
 // in creation order. Buffers with a given address keep it; global ones without get 0.
 // CBs of other kinds are ignored, their address is 0.
-func Place(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, recut, cbs) }
+func Place(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, nil, recut, cbs) }
 
 // PlaceAsWritten is Place for programs whose core ranges stay as they are.
-func PlaceAsWritten(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, written, cbs) }
+func PlaceAsWritten(spec l1.Spec, cbs []program.CB) []uint64 { return placeBy(spec, nil, written, cbs) }
 
-func placeBy(spec l1.Spec, cut cut, cbs []program.CB) []uint64 {
+// PlaceLike is Place for the CBs of a built program, above its bases.
+func PlaceLike(p *program.Program) []uint64 {
+	cut, cbs, bases := recut, []program.CB(nil), slices.Collect(p.Bases())
+	if p.AsWritten() {
+		cut = written
+	}
+	for _, placed := range p.CBs() {
+		cbs = append(cbs, placed.CB)
+	}
+	return placeBy(p.Spec(), bases, cut, cbs)
+}
+
+func placeBy(spec l1.Spec, bases []program.Base, cut cut, cbs []program.CB) []uint64 {
 	out := make([]uint64, len(cbs))
 	entries := entriesOf(cut, cbs, program.CircularBuffer)
 	for i, cb := range cbs {
@@ -24,7 +36,7 @@ func placeBy(spec l1.Spec, cut cut, cbs []program.CB) []uint64 {
 		case cb.Fixed:
 			out[i] = cb.Address
 		case !cb.Global:
-			out[i] = addressFor(spec, cut(cb.Cores), entries)
+			out[i] = addressFor(spec, lowOn(spec, bases, cb.Cores), cut(cb.Cores), entries)
 		}
 		if cb.Kind == program.CircularBuffer && !cb.Global {
 			mark(cut(cb.Cores), l1.Range{Start: out[i], End: out[i] + cb.Size}, entries)
@@ -64,10 +76,23 @@ func entriesOf(cut cut, cbs []program.CB, kinds ...program.Kind) []*entry {
 	return out
 }
 
-// addressFor: the highest end of the entries with exactly the ranges of a CB,
-// rounded up.
-func addressFor(spec l1.Spec, ranges []l1.CoreRange, entries []*entry) uint64 {
-	addr := spec.CBBase
+// lowOn is the highest base of some cores: that of the device, and those of sets with one of them.
+func lowOn(spec l1.Spec, bases []program.Base, cores l1.CoreRangeSet) uint64 {
+	low := spec.CBBase
+	for c := range covered(cores) {
+		for _, base := range bases {
+			if covered(base.Cores)[c] && base.Address > low {
+				low = base.Address
+			}
+		}
+	}
+	return low
+}
+
+// addressFor: the highest end of the entries with exactly the ranges of a CB, or the lowest
+// address of its cores, rounded up.
+func addressFor(spec l1.Spec, low uint64, ranges []l1.CoreRange, entries []*entry) uint64 {
+	addr := low
 	for _, r := range ranges {
 		for _, e := range entries {
 			if e.cores == r && e.marked && e.end > addr {

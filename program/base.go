@@ -1,0 +1,110 @@
+package program
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// A Base is the lowest address of the CBs that are placed on some cores. Persistent pages
+// may lie below it.
+type Base struct {
+	Cores   l1.CoreRangeSet
+	Address uint64 // bytes
+}
+
+// maxBases bounds the bases of a program: no board has so many cores.
+const maxBases = 256
+
+// Base makes Build place CBs on some cores at an address, in bytes, or above it, and returns
+// b. It counts for CBs of all kinds that are to be placed and name one of the cores, those
+// appended before it included. The highest base of a CB's cores counts, and is rounded up as
+// any address. Given addresses stay.
+//
+//	bases  64 on 0-0, 128 on 1-0       CB X {[0-0 - 0-0]} starts at 64
+//	                                   CB Y {[0-0 - 1-0]} starts at 128 on both cores
+//
+// tt-metal keeps pages that outlive programs at the bottom of L1, and places CBs above the
+// highest page on any of their cores: PersistentL1Arena::high_water_mark of
+// tt_metal/impl/allocator/persistent_l1_arena.cpp.
+//
+// Build refuses a base below that of the Spec or beyond its L1, on cores outside the grid, and
+// more than 256 of them, with a *BaseError. Cost: a base looks at each core range set that the
+// CBs name.
+func (b *Builder) Base(cores l1.CoreRangeSet, address uint64) *Builder {
+	b.bases = append(b.bases, Base{cores, address})
+	return b
+}
+
+// Like makes Build place as p was placed, and returns b: with core ranges as written or
+// merged, and above the same bases.
+func (b *Builder) Like(p *Program) *Builder {
+	b.written, b.bases = p.written, slices.Clip(p.bases)
+	return b
+}
+
+// Bases returns the bases of the program, as they were given to [Builder.Base].
+func (p *Program) Bases() iter.Seq[Base] { return slices.Values(p.bases) }
+
+// A BaseError says which base of a program makes no sense.
+type BaseError struct {
+	Program ID
+	Name    string // of the program, "" if it has none
+	Base    int    // position in the order given
+	Field   string // "Cores", "Address"; "" if there are too many
+	Value   string
+	Reason  string
+}
+
+func (e *BaseError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%s: %s bases: %s", known(e.Program, e.Name), e.Value, e.Reason)
+	}
+	return fmt.Sprintf("%s: base %d: %s %s: %s", known(e.Program, e.Name), e.Base, e.Field, e.Value, e.Reason)
+}
+
+// checkBases returns the complaints about the bases as given.
+func (b *Builder) checkBases(spec l1.Spec) (errs []error) {
+	bad := func(i int, field, value, reason string) {
+		errs = append(errs, &BaseError{Program: b.id, Name: b.name, Base: i, Field: field, Value: value, Reason: reason})
+	}
+	if n := len(b.bases); n > maxBases {
+		bad(maxBases, "", fmt.Sprint(n), fmt.Sprintf("more than %d", maxBases))
+		return errs
+	}
+	for i, base := range b.bases {
+		switch at := fmt.Sprint(base.Address); {
+		case base.Address < spec.CBBase:
+			bad(i, "Address", at, fmt.Sprintf("below the base of the device, %d", spec.CBBase))
+		case base.Address > l1.MaxAddr:
+			bad(i, "Address", at, "beyond 2^63-1")
+		case spec.L1Size > 0 && base.Address > spec.L1Size:
+			bad(i, "Address", at, fmt.Sprintf("beyond L1, which ends at %d", spec.L1Size))
+		}
+		for r := range base.Cores.All() {
+			if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+				bad(i, "Cores", r.String(), fmt.Sprintf("outside the %dx%d grid", spec.Cols, spec.Rows))
+				break
+			}
+		}
+	}
+	return errs
+}
+
+// lift finds the lowest address of each shape.
+func (s *Shapes) lift(bases []Base) {
+	s.lows = s.lows[:0]
+	for range s.shapes {
+		s.lows = append(s.lows, s.spec.CBBase)
+	}
+	for _, base := range bases {
+		cores := base.Cores.Cores()
+		for k := range s.shapes {
+			if s.shapes[k].cores.Overlaps(cores) {
+				s.lows[k] = max(s.lows[k], base.Address)
+			}
+		}
+	}
+}
