@@ -135,7 +135,7 @@ func (d Device) Equal() bool {
 			return false
 		}
 	}
-	return d.State == Same && d.sameGrid() && samePeak(d.Peak.Old, d.Peak.New) && len(d.AtPeak)+len(d.Groups)+len(d.Changes) == 0
+	return d.State == Same && d.sameGrid() && samePeak(d.Peak.Old, d.Peak.New) && len(d.AtPeak)+len(d.Laid)+len(d.Groups)+len(d.Changes) == 0
 }
 
 func (d Device) sameGrid() bool {

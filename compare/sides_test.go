@@ -126,3 +126,25 @@ func TestHiddenSide(t *testing.T) {
 	require.Equal(t, []replay.Code{replay.CodeNotShown}, d.Sides.New.Accepted)
 	require.False(t, d.Equal)
 }
+
+// Two runs differ also if nothing but what lay on other cores than the fullest at its peak does, and
+// all of that is gone at the end.
+func TestOtherCoresAtThePeak(t *testing.T) {
+	run := func(core string) []*compare.Run {
+		return runOf(t, `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"`+core+`","address":1000000,"size":1024}]}
+{"event":"allocate","buffer":2,"kind":"l1","parts":[{"cores":"0-0","address":1000000,"size":65536}]}
+{"event":"free","buffer":1}
+{"event":"free","buffer":2}
+`)
+	}
+	require.True(t, compare.Compare(run("1-1"), run("1-1"), compare.Terms{}).Equal)
+	d := compare.Compare(run("1-1"), run("2-2"), compare.Terms{})
+	require.False(t, d.Equal)
+	require.False(t, d.Devices[0].Equal())
+	require.Equal(t, []compare.LaidGroup{
+		{Cores: "{[1-1 - 1-1]}", Count: 1, Tracked: compare.Pair[uint64]{Old: 1024}},
+		{Cores: "{[2-2 - 2-2]}", Count: 1, Tracked: compare.Pair[uint64]{New: 1024}},
+	}, d.Devices[0].Laid)
+}

@@ -55,6 +55,11 @@ func diffs(t *testing.T) map[string]*compare.Diff {
 	alone := strings.Replace(old, `"cols":4`, `"cols":3`, 1)
 	hidden := old + `{"event":"hidden","code":"not-shown","count":1}` + "\n"
 	clash := strings.Replace(old, `"address":1000000`, `"address":120000`, 1)
+	beside := func(core string) string {
+		return old + `{"event":"allocate","buffer":8,"kind":"l1","parts":[{"cores":"` + core + `","address":900000,"size":1024}]}` + "\n" +
+			`{"event":"allocate","buffer":9,"kind":"l1","parts":[{"cores":"3-3","address":300000,"size":500000}]}` + "\n" +
+			`{"event":"free","buffer":8}` + "\n"
+	}
 	five, err := replay.ParseBudget("5%")
 	require.NoError(t, err)
 	saved := savedOf(t, logged(t, old, replay.Options{}))
@@ -71,6 +76,7 @@ func diffs(t *testing.T) map[string]*compare.Diff {
 		"figures":    compare.Compare(withoutPrograms(t, old), sideOf(t, grown), compare.Terms{}),
 		"two":        compare.Compare(append(sideOf(t, old), sideOf(t, grown)...), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
 		"one_or_two": compare.Compare(sideOf(t, old), append(sideOf(t, old), sideOf(t, moved)...), compare.Terms{}),
+		"elsewhere":  compare.Compare(sideOf(t, beside("1-1")), sideOf(t, beside("2-2")), compare.Terms{}),
 	}
 }
 

@@ -193,6 +193,9 @@ func deviceSections(d compare.Device, label string) (out []section) {
 	if len(d.Changes) > 0 {
 		out = append(out, programSection(d))
 	}
+	if len(out) == 1 && len(d.Laid) > 0 {
+		out = append(out, laidSection(d.Laid))
+	}
 	return out
 }
 
@@ -299,6 +302,18 @@ func groupSection(groups []compare.Group) section {
 	for _, g := range groups[:min(len(groups), maxDiffRows)] {
 		s.table.add(signed(int64(g.Registered.New)-int64(g.Registered.Old)), string(g.State), grouped(g.Registered.Old), grouped(g.Registered.New),
 			signed(int64(g.End.New)-int64(g.End.Old)), grouped(g.Count), opName(strings.Trim(g.Cores, "{}"), 24))
+	}
+	s.more = limited(len(groups) - maxDiffRows)
+	return s
+}
+
+// laidSection lists the groups of cores that differ at the peak. It is left out behind any other table.
+func laidSection(groups []compare.LaidGroup) section {
+	s := section{title: "bytes on each core at the peak, by group of cores", table: table{left: map[int]bool{4: true}}}
+	s.table.add("change", "old", "new", "cores", "which")
+	for _, g := range groups[:min(len(groups), maxDiffRows)] {
+		change := signed(int64(g.Tracked.New) - int64(g.Tracked.Old))
+		s.table.add(change, grouped(g.Tracked.Old), grouped(g.Tracked.New), grouped(g.Count), opName(strings.Trim(g.Cores, "{}"), 24))
 	}
 	s.more = limited(len(groups) - maxDiffRows)
 	return s
