@@ -111,6 +111,9 @@ func (in *watching) lines(from looker) error {
 	last, said := map[watch.Place]string{}, ""
 	for {
 		now, err := from.look(watch.Place{}, false)
+		if err == nil {
+			said = ""
+		}
 		switch {
 		case err != nil && err.Error() == said:
 		case err != nil:
