@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -372,7 +373,8 @@ func (m *Model) chart(columns, room int) []Line {
 	if m.ASCII {
 		full, other = "#", ":"
 	}
-	of := "registered CBs of all cores"
+	_, _, of := d.Fullness()
+	of = cmp.Or(of, "registered CBs") + " of all cores"
 	if d.Core != nil {
 		of = "registered CBs, " + other + " what more is tracked, of the fullest core"
 	}
