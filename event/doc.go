@@ -54,6 +54,6 @@
 //
 // # Concurrency
 //
-// A Log and a Writer belong to one goroutine each. Events are not reused: they may be kept,
+// A Log and a Writer belong to one goroutine each. A copy of an event may be kept,
 // and read by several goroutines.
 package event
