@@ -81,6 +81,7 @@ func TestBreakdown(t *testing.T) {
 		want              string
 	}{
 		{0, 0, 0, "  DRAM 0 + TRACE 0\n"},
+		{300, 0, 0, "  DRAM 300 + TRACE 0\n"},
 		{300, 100, 0, "  DRAM 300 + TRACE 100 (25.0% of both)\n"},
 		{math.MaxUint64, math.MaxUint64, 0, "(50.0% of both)\n"},
 		{300, 100, 2000, "  DRAM 300 15.0% + TRACE 100 5.0% of 2,000\n"},

@@ -93,6 +93,9 @@ func TestHolders(t *testing.T) {
 			"5 on 1: DRAM 8", "42 on 0: L1 2",
 			"42 on 1: CB 128, L1 2, L1_SMALL 3, DRAM 4, TRACE 5, kernels 6", "leaked 0",
 		}},
+		{"two programs", []string{defines(1, 64), defines(2, 32), registers(42, 1, on0), registers(42, 2, on1)}, []string{"42 on 0: CB 64", "42 on 1: CB 32", "leaked 0"}},
+		{"a program of nobody that a dead process had", []string{defines(1, 64), strings.Replace(registers(42, 1, on0), "42", "me", 1), unregisters(42, 1, on0+leaked)},
+			[]string{"42 leaked 1 CBs, 0 buffers, 0 kernels", "leaked 1"}},
 		{"a row ends with its last thing, also of no bytes", []string{allocates(42, 1, "system", 7, on0), allocates(42, 2, "system", 7, on0), frees(42, 1, on0)},
 			[]string{"42 on 0: nothing", "leaked 0"}},
 		{"a row that has ended", []string{allocates(42, 1, "dram", 7, on0), frees(42, 1, on0)}, []string{"leaked 0"}},
@@ -158,6 +161,8 @@ func TestHidden(t *testing.T) {
 	require.Equal(t, []string{"eval/0 at most: true, incomplete: false", "eval/1 at most: true, incomplete: false"}, rows(bound, `{"event":"anomaly","code":"rounded","count":1}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: false", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1,"devices":[1]}`))
 	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"}, rows(`{"event":"hidden","code":"x","count":1}`))
+	require.Equal(t, []string{"eval/0 at most: false, incomplete: true", "eval/1 at most: false, incomplete: true"},
+		rows(`{"event":"hidden","code":"x","count":1,"devices":[0]}`, `{"event":"hidden","code":"x","count":1,"devices":[1]}`))
 }
 
 // With 65,536 devices of which something is hidden, one more means all.
@@ -180,11 +185,14 @@ func TestHiddenOfMany(t *testing.T) {
 
 // How much DRAM devices have is forgotten with them.
 func TestDRAMOfDevices(t *testing.T) {
-	const mesh = `{"event":"mesh","first":4,"rows":2,"cols":2,"spec":{"board":"n150"},"dram_bytes":1000}`
+	const mesh = `{"event":"mesh","first":4,"rows":1,"cols":4,"spec":{"board":"n150"},"dram_bytes":1000}`
 	sizes := func(lines ...string) (out []uint64) {
-		n, _ := noted(t, lines...)
+		n, fleet := noted(t, lines...)
 		for id := device.ID(3); id <= 8; id++ {
 			out = append(out, n.DRAM(id))
+			if d, err := fleet.Device(id); err == nil && n.DRAM(id) > 0 {
+				require.Equal(t, n.DRAM(id), *n.Row(d).DRAMSize)
+			}
 		}
 		return out
 	}
@@ -256,7 +264,7 @@ func TestDetailOf(t *testing.T) {
 	all := l1.Rect(0, 0, 7, 7).Cores()
 	for i, b := range []device.Buffer{
 		{Kind: device.KindL1, Name: "weights", Range: l1.Range{Start: 1_000_000, End: 1_000_008}},
-		{Kind: device.KindKernel, Size: 5, Range: l1.Range{Start: 1_000, End: 1_005}},
+		{Kind: device.KindKernel, Size: 500, Range: l1.Range{Start: 1_000, End: 1_500}},
 	} {
 		b.ID, b.Cores = device.BufferID(i+1), all
 		require.NoError(t, fleet.Allocate(b, fleet.Set()))
@@ -293,8 +301,26 @@ func TestDetailIsCut(t *testing.T) {
 		got := watch.DetailOf(d)
 		require.Len(t, got.Blocks, 1_000)
 		require.Equal(t, int(n)-1_000, got.Left)
-		require.LessOrEqual(t, len(got.Blocks[0].Name), 200)
+		require.Len(t, got.Blocks[0].Name, 200)
 	}
+}
+
+// A Detail has 1000 groups, and counts the others: one for each core that holds other bytes.
+func TestGroupsAreCut(t *testing.T) {
+	var fleet device.Fleet
+	spec := l1.N150()
+	spec.Cols, spec.Rows = 200, 6
+	d, err := fleet.AddDevice(0, spec)
+	require.NoError(t, err)
+	for i := range uint64(1_002) {
+		require.NoError(t, fleet.Allocate(device.Buffer{
+			ID: device.BufferID(i + 1), Kind: device.KindL1, Cores: l1.CoreSetOf(l1.Core{X: uint8(i % 200), Y: uint8(i / 200)}), Range: l1.Range{Start: 1_000_000, End: 1_000_001 + i},
+		}, fleet.Set()))
+	}
+	got := watch.DetailOf(d)
+	require.Len(t, got.Groups, 1_000)
+	require.Equal(t, 2, got.Left)
+	require.Equal(t, "1-5", got.Core)
 }
 
 // What a device has at the moment is shown: resident CBs, or registered ones where none was dispatched.

@@ -40,7 +40,7 @@ func told() watch.Snapshot {
 		Programs: &programs, L1: 1_009, L1Small: 2_010, DRAM: 3_011, Trace: 4_012, Kernels: some(5_013), DRAMSize: some(30_014),
 	}
 	other := all
-	other.Fleet, other.Device, other.Bound, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 8, false, false, nil, nil, nil
+	other.Fleet, other.Device, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 8, false, nil, nil, nil
 	other.Logical, other.Sum = some(100_000), some(99_999)
 	return watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: 3_723 * int64(time.Second), Devices: []watch.Device{all, other}, Left: 1,
@@ -58,7 +58,7 @@ func told() watch.Snapshot {
 func pictured() watch.Snapshot {
 	s := at(1, 600)
 	s.Detail = &watch.Detail{
-		Basis: "registered", Cols: 2, Rows: 1, Base: 100, End: 1_100, Usable: 1_000, Core: "0-0", Alike: 1, Left: 2,
+		Basis: "registered", Cols: 2, Rows: 1, Base: 100, End: 1_100, Usable: 1_000, Core: "0-0", Alike: 1, Left: 3,
 		Groups: []watch.Group{{Cores: "{[0-0 - 0-0]}", Bytes: 600}, {Cores: "{[1-0 - 1-0]}", Bytes: 100}},
 		Blocks: []watch.Block{{Start: 100, End: 400, Name: "CB 0, matmul", CB: true}, {Start: 800, End: 1_100, Name: "L1 buffer a"}},
 	}
@@ -88,10 +88,10 @@ func TestScreens(t *testing.T) {
 			m.Take(told())
 			m.Move(1)
 			s := told()
-			s.Time, s.Processes, s.Odd, s.Leaked, s.Leaks, s.Left, s.Refused, s.Behind = s.Time+90*int64(time.Second), nil, nil, 0, nil, 0, nil, 0
+			s.Time, s.Processes, s.Odd, s.Leaked, s.Leaks, s.Left, s.Refused, s.Behind = s.Time+90*int64(time.Second), nil, nil, 0, nil, 0, nil, 2
 			m.Take(s)
 		}},
-		{"nothing is known", 80, 24, alone(watch.Snapshot{Source: watch.SourceRegions, Devices: []watch.Device{{Device: 5}}})},
+		{"nothing is known", 100, 24, alone(watch.Snapshot{Source: watch.SourceRegions, Devices: []watch.Device{{Device: 5}}})},
 		{"sums of processes", 80, 24, alone(watch.Snapshot{Source: watch.SourceRegions, Devices: []watch.Device{
 			{Device: 5, Cores: 2, Usable: 10, Dispatched: some(21)}, {Device: 6, Cores: 2, Usable: 10, Registered: some(21)}, {Device: 7, Cores: 2, Usable: 10, Registered: some(20)},
 		}})},
@@ -105,6 +105,20 @@ func TestScreens(t *testing.T) {
 		{"more lines than rows", 80, 12, alone(told())},
 		{"one line more than rows", 80, 2, alone(told())},
 		{"a narrow screen", 60, 8, alone(at(1, 5))},
+		{"as many rows as lines", 80, 11, alone(at(1, 5))},
+		{"a row more than lines", 80, 12, alone(at(1, 5))},
+		{"as many columns as the first line", 74, 4, alone(at(1, 5))},
+		{"a column less than the first line", 73, 4, alone(at(1, 5))},
+		{"a list that is cut", 80, 11, func(m *watch.Model) {
+			m.Take(at(1, 50, 900, 100, 800, 200, 700, 300, 600, 400, 500))
+			m.Move(6)
+		}},
+		{"a list that is cut, in few rows", 80, 4, alone(at(1, 50, 900, 100, 800, 200, 700, 300, 600, 400, 500))},
+		{"texts as long as a line, and longer: in words, in parts, cut", 40, 0, func(m *watch.Model) {
+			s := at(1, 5)
+			s.Refused = []string{strings.Repeat("x", 31), strings.Repeat("x", 32), "a " + strings.Repeat("x", 38), strings.Repeat("words ", 7), strings.Repeat("many words ", 20)}
+			m.Take(s)
+		}},
 		{"no columns", 0, 4, alone(at(1, 5))},
 		{"a chart of no sample", 80, 24, func(m *watch.Model) { m.Show(watch.ViewChart) }},
 		{"a chart of three samples", 80, 8, func(m *watch.Model) {
@@ -119,12 +133,26 @@ func TestScreens(t *testing.T) {
 			charted(m, cbs, cbs)
 			m.Show(watch.ViewChart)
 		}},
+		{"a chart of more samples than columns, of CBs and all", 20, 8, func(m *watch.Model) {
+			cbs, all := make([]uint64, 28), make([]uint64, 28)
+			cbs[0], all[1], cbs[26], all[26] = 600, 900, 300, 700
+			charted(m, cbs, all)
+			m.Show(watch.ViewChart)
+		}},
 		{"a chart of sums", 80, 8, func(m *watch.Model) {
 			m.Take(watch.Snapshot{Time: 1, Devices: []watch.Device{{Device: 5, Cores: 2, Usable: 10, Registered: some(10)}}})
 			m.Show(watch.ViewChart)
 		}},
 		{"cores and addresses", 80, 0, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(pictured()) }},
 		{"cores beside addresses", 130, 24, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(pictured()) }},
+		{"cores beside addresses, just so", 126, 24, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(pictured()) }},
+		{"cores above addresses, just so", 125, 6, func(m *watch.Model) { m.Show(watch.ViewMap); m.Take(pictured()) }},
+		{"an empty device in few columns", 80, 24, func(m *watch.Model) {
+			s := pictured()
+			s.Detail.Blocks = nil
+			m.Show(watch.ViewMap)
+			m.Take(s)
+		}},
 		{"cores of an empty device, of a fleet", 130, 24, func(m *watch.Model) {
 			s := pictured()
 			s.Devices[0].Fleet, s.Detail.Fleet, s.Detail.Blocks, s.Detail.Alike, s.Detail.Left = "eval", "eval", nil, 0, 0
@@ -152,6 +180,45 @@ func TestSigns(t *testing.T) {
 	require.Equal(t, "h|device 0 n150: █ registered CBs, ░ what more is tracked, of the fullest core\n"+
 		"W| 100%\n"+"g|  75%\n"+"g|  50% ░\n"+"g|  25% █\n"+" |      the last 0s, now at the right; now 60.0%\n",
 		strings.SplitAfterN(drawn(m.Lines(80, 8)), "\n", 2)[1])
+	m.Show(watch.ViewMap)
+	m.Take(pictured())
+	require.Equal(t, " |  0  ▓ 60 ░ 10", strings.Split(drawn(m.Lines(80, 0)), "\n")[3])
+}
+
+// What is looked at is the fullest device, until a key has chosen one: by moving, or for a view of one.
+func TestChosen(t *testing.T) {
+	for view, chosen := range map[watch.View]bool{watch.ViewDevices: false, watch.ViewChart: true, watch.ViewMap: true, watch.ViewHelp: false} {
+		var m watch.Model
+		m.Take(at(1, 500, 100))
+		m.Show(view)
+		m.Take(at(2, 500, 900))
+		on, detail := m.Selected()
+		require.Equal(t, view == watch.ViewMap, detail)
+		require.Equal(t, watch.Place{Device: map[bool]uint64{false: 1, true: 0}[chosen]}, on)
+		m.Show(watch.ViewDevices)
+		_, detail = m.Selected()
+		require.False(t, detail)
+	}
+}
+
+// A picture is scrolled to its last page and no further, and begins at its top when it was seen as a whole.
+func TestScrolledToItsEnd(t *testing.T) {
+	m := watch.Model{ASCII: true}
+	m.Show(watch.ViewHelp)
+	m.Take(at(1, 5))
+	last := func(rows int) string {
+		lines := m.Lines(80, rows)
+		return lines[len(lines)-1].Text
+	}
+	require.Equal(t, "lines 1 to 4 of 20: space and b go on and back", last(6))
+	m.Scroll(100)
+	require.Equal(t, "lines 17 to 20 of 20: space and b go on and back", last(6))
+	m.Scroll(-1)
+	require.Equal(t, "lines 13 to 16 of 20: space and b go on and back", last(6))
+	require.Equal(t, "  ?            the source does not tell", last(21))
+	require.Equal(t, "lines 1 to 4 of 20: space and b go on and back", last(6))
+	require.Equal(t, "lines 1 to 1 of 20: space and b go on and back", last(3))
+	require.Equal(t, "and 2 more lines, on a higher screen", last(2))
 }
 
 // A Model keeps 600 samples of a device, of 256 devices, and one for each moment.

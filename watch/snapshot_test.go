@@ -30,7 +30,10 @@ func TestFleet(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fleet.Register(q, fleet.Set())
 	require.NoError(t, err)
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindDRAM, Size: 77}, fleet.Set()))
+	for i, kind := range []device.Kind{device.KindDRAM, device.KindL1, device.KindL1Small, device.KindTrace, device.KindKernel} {
+		b := device.Buffer{ID: device.BufferID(i), Kind: kind, Size: uint64(77 + i), Unsized: kind.InL1()}
+		require.NoError(t, fleet.Allocate(b, fleet.Set()))
+	}
 	rows := watch.Fleet(&fleet)
 	require.Len(t, rows, 1)
 	d := rows[0]
@@ -39,7 +42,7 @@ func TestFleet(t *testing.T) {
 	two := 2
 	require.Equal(t, watch.Device{
 		Device: 3, Board: "n150", Cores: 64, Usable: l1.N150().Usable().Len(), Registered: n(4 * 4096), Core: n(4096), Dispatched: n(4 * 4096), Tracked: n(4 * 4096),
-		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, Kernels: n(0), DRAMSize: n(12 << 30),
+		TrackedCore: n(4096), Headroom: n(l1.N150().Usable().End - base - 4096), Logical: n(4*4096 + 1024), Programs: &two, DRAM: 77, L1: 78, L1Small: 79, Trace: 80, Kernels: n(81), DRAMSize: n(12 << 30),
 		Peak: &watch.Peak{Registered: n(4 * 4096), Core: 4096, Dispatched: n(4 * 4096), Tracked: n(4 * 4096), TrackedCore: n(4096)},
 	}, d)
 }
@@ -71,12 +74,14 @@ func TestRegion(t *testing.T) {
 	im.Processes[9] = shm.Process{PID: 70, Name: "python3", Usage: im.Totals}
 	im.Processes[10] = shm.Process{PID: 71, Usage: shm.Usage{CB: 1}}
 	im.Processes[11] = shm.Process{PID: -1, Usage: shm.Usage{CB: 1}}
+	im.Processes[12] = shm.Process{PID: 1, Usage: shm.Usage{CB: 1}}
 	alive := func(pid int32) bool { return pid == 70 }
 	d, processes := watch.Region(&im, l1.Spec{}, alive)
 	five, two := uint64(5), uint64(2)
 	require.Equal(t, watch.Device{Device: 2, Registered: &five, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, d)
 	require.Equal(t, []watch.Process{
 		{PID: 70, Name: "python3", Device: &two, CB: 5, DRAM: 1, L1: 2, L1Small: 3, Trace: 4}, {PID: 71, Device: &two, Dead: true, CB: 1},
+		{PID: 1, Device: &two, Dead: true, CB: 1},
 	}, processes)
 	im.Version = 4
 	d, _ = watch.Region(&im, l1.N150(), alive)
@@ -101,6 +106,7 @@ func TestAppendMetrics(t *testing.T) {
 	require.Contains(t, text, "cbl1_odd_total{code=\"size\"} 2\n")
 	require.True(t, strings.HasSuffix(text, "cbl1_leaked_total 4\n"))
 	require.NotContains(t, text, "dispatched")
+	require.NotContains(t, text, "cbl1_device_cores")
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		series, _, _ := strings.Cut(line, "} ")
@@ -120,6 +126,7 @@ func TestForeignText(t *testing.T) {
 	}
 	text, err := s.AppendJSON(nil)
 	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(string(text), "}\n"))
 	require.Equal(t, shown.Escape(string(text[:len(text)-1])), string(text[:len(text)-1]))
 	var back watch.Snapshot
 	require.NoError(t, json.Unmarshal(text, &back))
