@@ -73,6 +73,7 @@ func (d *decoder) node(raw []byte, pos event.Pos) (*node, error) {
 	} else if d.err == nil {
 		return nil, d.fieldError()
 	}
+	n.HidesMode, n.HidesPlace = n.Type == "", n.Type == ""
 	if d.ok() {
 		d.rest(n)
 	}
@@ -101,9 +102,11 @@ func (d *decoder) rest(n *node) {
 		return
 	}
 	params := d.top.ObjectOrEmpty("params")
-	if d.ok() {
-		decode(n, params)
+	if !d.ok() {
+		n.HidesMode, n.HidesPlace = true, true
+		return
 	}
+	decode(n, params)
 }
 
 // fieldError returns the error of the first field of the node that cannot be read.
@@ -224,13 +227,17 @@ func (d *decoder) failure(n *node, p jsonobject.Object) {
 // tensor decodes a tensor.
 func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.Connections, _ = d.top.Numbers("connections")
+	fails := d.json.Fails()
 	n.Address = addressOf(p, jsonobject.MaxWhole)
+	n.HidesPlace = d.json.Fails() > fails
 	n.BufferType = numberOf(p, "buffer_type", jsonobject.MaxWhole)
 	n.DeviceID = deviceID(p, "device_id")
 	n.DeviceTensors = d.deviceTensors(p)
+	fails = d.json.Fails()
 	if raw := p.Get("memory_config"); raw != nil && raw[0] != '"' && raw[0] != '{' {
 		p.Fail("memory_config", "is neither a string nor an object", nil)
 	}
+	n.HidesMode = d.json.Fails() > fails
 	n.ShardGrid = d.shardGrid(p)
 	switch config := p.Get("memory_config"); {
 	case bytes.Contains(config, []byte("per_core_allocation=1")):

@@ -573,6 +573,8 @@ func TestL1SizePerBankFromPages(t *testing.T) {
 		{64*2048 + 1, 2048, 4096},
 		{2048, 2048, 2048},
 		{100, 64, 64},
+		{64 * 100, 100, 112}, // a page begins at a multiple of 16
+		{129 * 40, 40, 3 * 48},
 	} {
 		var s script
 		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)

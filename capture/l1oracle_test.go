@@ -338,6 +338,7 @@ func (d *l1Drawer) allocate() {
 		}
 	case 3:
 		delete(p, "max_size_per_bank")
+		p["page_size"] = rapid.SampledFrom([]int{0, 16, 48, 100, 1000}).Draw(d.T, "page")
 	}
 	if d.zero {
 		p["address"] = 0

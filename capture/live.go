@@ -48,14 +48,18 @@ type buffer struct {
 
 // Shards say how a sharded buffer lies, as its tensor does.
 type shards struct {
-	known bool // cores are
-	cores l1.CoreSet
-	mode  device.Mode // in lockstep, also if nothing says it
-	first l1.Core     // of one that was allocated per core: its address is that on this core
+	known   bool // cores are
+	unknown bool // how it was allocated: the tensor cannot be read, and the buffer is hidden
+	cores   l1.CoreSet
+	mode    device.Mode // in lockstep, also if nothing says it
+	first   l1.Core     // of one that was allocated per core: its address is that on this core
 }
 
 // shardsOf returns what a tensor says. ok is false if that is nothing.
 func shardsOf(n *node) (s shards, ok bool) {
+	if n.HidesMode {
+		return shards{unknown: true}, true
+	}
 	s = shards{known: n.ShardGrid.Len() > 0, cores: n.ShardGrid.Cores(), mode: n.Mode}
 	for r := range n.ShardGrid.All() {
 		s.first = r.Start
@@ -64,8 +68,11 @@ func shardsOf(n *node) (s shards, ok bool) {
 	return s, s.known || s.mode != device.Lockstep
 }
 
+// described reports whether a tensor says anything.
+func (s shards) described() bool { return s.known || s.unknown || s.mode != device.Lockstep }
+
 func (s shards) equal(o shards) bool {
-	return s.known == o.known && s.mode == o.mode && s.first == o.first && s.cores.Equal(o.cores)
+	return s.known == o.known && s.unknown == o.unknown && s.mode == o.mode && s.first == o.first && s.cores.Equal(o.cores)
 }
 
 // An addressKey is all that pairs the events of a buffer that names no buffer node.
@@ -229,7 +236,7 @@ func (l *buffers) backed(b *buffer) *buffer {
 	}
 	same := func(o *buffer) bool {
 		return o.named != event.NoDevice && o.named != b.named && o.recorded == b.recorded && o.size == b.size &&
-			o.kind == b.kind && !o.hidden && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
+			o.kind == b.kind && (!o.hidden || o.unknown) && l.known.reaches(o.named, b.named) && o.backing[b.named] == 0
 	}
 	if b.node.OK && !l.sliced {
 		return firstOf(l.byNode[b.node.V], same)
@@ -382,6 +389,9 @@ func (w *walk) allocate(n *node, id device.ID) error {
 	if s, ok := w.known.shards[n.Counter]; ok && b.sharded {
 		b.shards = s
 		w.lay(b)
+	} else if b.sharded && b.node.OK && w.unread.lost.has(b.node.V) {
+		b.unknown = true
+		w.lay(b)
 	} else if !b.sharded || !b.perCore.OK && !b.address.OK {
 		w.lay(b)
 	} else {
@@ -395,10 +405,13 @@ func (w *walk) allocate(n *node, id device.ID) error {
 func (w *walk) measure(b *buffer, n *node) {
 	b.sharded = n.NumCores.V > 0 || strings.HasSuffix(n.Layout, "SHARDED")
 	grid := w.grids.use(b.named)
-	if !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.PageSize.V > 0 && n.Size.OK {
+	pages := !b.perCore.OK && !b.sharded && grid.from != event.FromAssumed && n.Size.OK
+	if pages && 0 < n.PageSize.V && n.PageSize.V <= jsonobject.MaxL1 {
 		each := divideUp(divideUp(n.Size.V, n.PageSize.V), uint64(grid.cores.Len()))
-		if each == 0 || n.PageSize.V <= jsonobject.MaxL1/each {
-			b.perCore = event.Some(each * n.PageSize.V)
+		align := max(w.specs.spec().L1Align, 1)
+		page := divideUp(n.PageSize.V, align) * align // each page begins at a multiple
+		if each == 0 || page <= jsonobject.MaxL1/each {
+			b.perCore = event.Some(each * page)
 		}
 	}
 	if b.recorded > 0 {
@@ -420,6 +433,9 @@ func (w *walk) back(of, b *buffer) {
 		of.backing = map[device.ID]device.BufferID{}
 	}
 	of.backing[b.named] = b.id
+	if of.hidden {
+		return
+	}
 	w.meet(b.named)
 	e := w.allocation(b)
 	e.Buffer.Backing, e.Address = true, event.Some(b.recorded)
@@ -445,6 +461,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 			e.Named = event.Some(id) // which perhaps nothing else does
 		}
 	case backing != 0:
+		if b.hidden {
+			return true
+		}
 		e.Buffer.ID, e.Devices = backing, event.Some([]device.ID{id})
 	default:
 		w.crosses(b, w.border)
@@ -490,14 +509,19 @@ func (w *walk) tensor(n *node) {
 		return
 	}
 	list := l.byNode[node]
-	if !named || len(list) == 0 {
+	switch {
+	case named && len(list) > 0:
+	case s.unknown:
+		w.blind(n)
+		return
+	default:
 		list = l.of(n)
 	}
 	if len(list) == 0 {
 		return
 	}
 	b := list[len(list)-1]
-	if !b.sharded || b.known || b.mode != device.Lockstep {
+	if !b.sharded || b.described() {
 		return
 	}
 	// It came after something that its cores matter for.
@@ -507,6 +531,10 @@ func (w *walk) tensor(n *node) {
 		w.known.late = true
 	}
 	if b.hidden {
+		return
+	}
+	if s.unknown {
+		w.hideBuffer(b, n.Counter)
 		return
 	}
 	e := w.allocation(b)
@@ -522,10 +550,19 @@ func (w *walk) settle() {
 	}
 }
 
-// lay finds the place of a new buffer and tells it.
+// lay finds the place of a new buffer and tells it. A buffer whose tensor cannot be read is hidden.
 func (w *walk) lay(b *buffer) {
+	if lies := b.perCore.OK || b.address.OK; lies && b.sharded && !b.described() {
+		b.unknown = w.known.mayDescribe(b.named, b.recorded)
+		w.undescribed = true
+	}
 	w.meet(b.named)
 	b.on = w.units.reached(b.named)
+	if b.unknown {
+		smallAt(b.kind, b.recorded, b.on)
+		w.buffers.hide(b)
+		return
+	}
 	for _, u := range b.on {
 		u.touched = true
 		u.own = u.own || b.kind.InL1() && u.id == b.named

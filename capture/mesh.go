@@ -24,7 +24,11 @@ type learnt struct {
 
 	devices      []deviceInfo      // of a report that lists them after its graph
 	contradicted map[uint64]bool   // ids of rows whose bank reaches above an L1_SMALL buffer
+	banks        saidBanks         // by messages of the allocator
+	said         smallSize         // of L1_SMALL, which follows from them
+	saidWrong    bool              // they contradict each other, the Spec or an L1_SMALL buffer
 	shards       map[uint64]shards // of sharded buffers, by the counter of the allocation
+	blind        blindTensors      // with no buffer of the capture that is known to be theirs
 	seen         l1.Core           // largest coordinates of any core
 	aborted      map[uint64]bool   // starts of functions that an exception ended
 	settled      map[uint64]bool   // first nodes of runs that are one program, though that shows only later
@@ -53,7 +57,7 @@ func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, shards: map[uint64]shards{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
-		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{},
+		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{}, blind: blindTensors{},
 	}
 }
 

@@ -81,6 +81,9 @@ type node struct {
 	ShardGrid l1.CoreRangeSet
 	// Mode says how the buffer of a tensor got its address: in HYBRID mode perhaps core by core.
 	Mode device.Mode
+	// HidesMode says that the memory_config of a tensor cannot be read, HidesPlace the same of its address.
+	// A node without a type may be such a tensor.
+	HidesMode, HidesPlace bool
 
 	ErrorMessage, ErrorOperation string // of an error
 }

@@ -22,6 +22,7 @@ type resident struct {
 	address uint64
 	perCore event.Opt[uint64]
 	shards         // without known cores: on all
+	told    bool   // a tensor says how it lies
 	since   uint64 // counter of the node before which it is there
 	until   uint64 // counter of its free, or forever
 }
@@ -297,19 +298,20 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 	for i := range out[:listed] { // lists do not say how a buffer was allocated
 		for _, c := range modes[out[i].address] {
 			if known.share(c.named, out[i].named) {
-				out[i].shards = c.shards
+				out[i].shards, out[i].told = c.shards, true
 				break
 			}
 		}
 	}
-	return p.across(p.fromFrees(known, out)), seen
+	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
+	return p.across(slices.DeleteFunc(p.fromFrees(known, out), hides)), seen
 }
 
 // follow finds the resident of a clue, which has until 0 if there is none. Explained says
 // that nothing about the clue is hidden.
 func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
 	origin := p.origin(c.at())
-	r = resident{named: c.named, kind: c.kind, address: c.address, since: origin, until: p.border(origin)}
+	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.border(origin)}
 	if c.address != 0 && p.firstLife(known, c.named, c.address, origin) <= c.tensor {
 		return resident{}, true // it is a buffer of the capture
 	}

@@ -93,6 +93,9 @@ func (s *specs) of(id device.ID) (l1.Spec, event.From) {
 		s.smalls = newSmallSizes(s.infos(), s.known.contradicted)
 	}
 	size := s.smalls.of(id, s.known.meshesOf(id))
+	if !size.ok {
+		size = s.known.said
+	}
 	switch {
 	case s.opt.L1Small.OK:
 		spec.L1Small, from.Small = s.opt.L1Small.V, event.FromOption
@@ -158,6 +161,10 @@ func (w *walk) compareSmall() (late bool) {
 		return false // the file is not asked
 	}
 	w.contradict()
+	w.conclude()
+	if w.known.saidWrong {
+		w.notes.add(noteSmallWrong, wholeFile, "messages of the allocator")
+	}
 	for _, d := range w.specs.infos() {
 		if d.negative() || w.known.contradicted[d.ID] {
 			w.notes.add(noteSmallWrong, wholeFile, "")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,6 +67,63 @@ func TestSmallBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, r.SpecOf(event.Some(uint64(0))).L1Small)
 	require.Equal(t, "l1-small-late", smallNotes(r))
+}
+
+// The size of L1_SMALL by the messages of the allocator in error nodes.
+func TestSmallBySaidBanks(t *testing.T) {
+	said := func(kind string, bank int) string {
+		return fmt.Sprintf("TT_FATAL: Out of Memory: Not enough space to allocate 1600 B %s buffer across 1 banks, where each bank needs to store 1600 B, "+
+			"but bank size is %d B (allocated: 0 B, free: 16 B, largest free block: 16 B)", kind, bank)
+	}
+	const l1, whole = "L1", 1572864 - 111616
+	device := `"devices":[{"device_id":0,"worker_l1_size":1572864,"address_at_first_l1_cb_buffer":111616}],`
+	bank := strings.Replace(device, "}", `,"l1_bank_size":1461248}`, 1)
+	mesh := []string{`"device_tensors":"[{\"device_id\":0,\"mesh_device_id\":1},{\"device_id\":2,\"mesh_device_id\":1}]"`}
+	for _, c := range []struct {
+		name    string
+		devices string
+		tensors []string
+		said    []string
+		want    uint64
+		from    event.Source
+		anomaly string
+	}{
+		{"of L1", device, nil, []string{said(l1, whole-4096)}, 4096, event.FromFile, ""},
+		{"of L1, twice", device, nil, []string{said(l1, whole-4096) + "\n" + said(l1, whole-4096)}, 4096, event.FromFile, ""},
+		{"of L1, whose size is not told", "", nil, []string{said(l1, whole-4096)}, 0, event.FromAssumed, ""},
+		{"of L1_SMALL", "", nil, []string{said("L1_SMALL", 4096)}, 4096, event.FromFile, ""},
+		{"none at all", "", nil, []string{said("L1_SMALL", 0)}, 0, event.FromFile, ""},
+		{"of both", device, nil, []string{said("L1_SMALL", 4096), said(l1, whole-4096)}, 4096, event.FromFile, ""},
+		{"of both, which differ", device, nil, []string{said("L1_SMALL", 4096), said(l1, whole-4097)}, 0, event.FromAssumed, "l1-small-wrong"},
+		{"two of L1, which differ", device, nil, []string{said(l1, whole-2048), said(l1, whole-4096)}, 0, event.FromAssumed, "l1-small-wrong"},
+		{"two of L1_SMALL, which differ", "", nil, []string{said("L1_SMALL", 2048), said("L1_SMALL", 4096)}, 0, event.FromAssumed, "l1-small-wrong"},
+		{"too large", device, nil, []string{said(l1, whole+1)}, 0, event.FromAssumed, "l1-small-wrong"},
+		{"of DRAM", device, nil, []string{said("DRAM", whole-4096)}, 0, event.FromAssumed, ""},
+		{"a row says it", bank, nil, []string{said(l1, whole-4096)}, 0, event.FromFile, ""},
+		{"the chips of a mesh", device, mesh, []string{said(l1, whole-4096)}, 4096, event.FromFile, ""},
+		{"two meshes", device, append(mesh, strings.Replace(mesh[0], "1}", "3}", 1)), []string{said(l1, whole-4096)}, 0, event.FromAssumed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			nodes := []string{`"circular_buffer_allocate","params":{"device_id":0,"address":111616,"size":64,"core_range_set":"{[0-0 - 0-0]}"}`}
+			for _, text := range c.tensors {
+				nodes = append(nodes, `"tensor","params":{`+text+`}`)
+			}
+			for _, text := range c.said {
+				nodes = append(nodes, `"error","params":{"error_message":`+strconv.Quote(text)+`}`)
+			}
+			for i, n := range nodes {
+				nodes[i] = fmt.Sprintf(`{"counter":%d,"node_type":%s}`, i, n)
+			}
+			path := filepath.Join(t.TempDir(), "run.json")
+			require.NoError(t, os.WriteFile(path, []byte(`{`+c.devices+`"graph":[`+strings.Join(nodes, ",")+`]}`), 0o600))
+			r, err := resultOf(Input{Path: path}, Options{})
+			require.NoError(t, err)
+			spec := r.SpecOf(event.Some(uint64(0)))
+			require.Equal(t, c.want, spec.L1Small)
+			require.Equal(t, c.from, spec.SmallFrom)
+			require.Equal(t, c.anomaly, smallNotes(r))
+		})
+	}
 }
 
 // smallNotes are the anomalies about L1_SMALL.

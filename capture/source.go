@@ -179,6 +179,7 @@ type walk struct {
 	began, border uint64             // first nodes of the last slice, and of the next one
 	leaving       guests             // buffers that are gone when an operation ends, by their end
 	crossed       map[device.ID]bool // ids with L1 buffers that lived when an operation ended
+	undescribed   bool               // no tensor has described a sharded buffer that was told
 	placeless     bool               // a buffer without an address may live on behind a window
 	out           [][]event.Event    // not yet yielded; its memory is used again
 	starting      []event.Event      // room for those of start
@@ -343,6 +344,7 @@ func (w *walk) node(n *node) error {
 	case typeFunctionEnd:
 		return w.functionEnd(n)
 	case typeError:
+		w.known.banks.read(n.ErrorMessage)
 		w.operationFailed(n)
 	case typeCaptureStart, typeCaptureEnd, typeSubDeviceManager: // say nothing of memory
 	default:

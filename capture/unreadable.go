@@ -11,6 +11,9 @@ import (
 //
 //	a circular buffer      the program that it is part of
 //	a free                 everything that was alive on its device, from there on
+//	a tensor               its sharded buffer, if the memory_config is the field: on which cores such
+//	                       a buffer counts depends on its mode
+//	a buffer node          its buffer, if that is sharded: no tensor is known to be its own
 //	an allocation          that buffer, and residents that show later: each may be this buffer
 //	a free of CBs          also the programs up to the next free, which it may have announced
 //	a chip of a mesh       everything on devices that a free of a mesh may have reached
@@ -30,6 +33,7 @@ type unread struct {
 	made   bool                 // an allocation is hidden
 	calls  bool                 // it is not known which functions run
 	freed  map[device.ID]bool   // ids of hidden frees of buffers
+	lost   counters             // hidden nodes that stand for buffers, or may
 	ran    map[hiddenRun]bool   // operations that ran a hidden program
 }
 
@@ -41,7 +45,7 @@ type hiddenRun struct {
 }
 
 func newUnread() unread {
-	return unread{lifted: map[device.ID]uint64{}, freed: map[device.ID]bool{}, ran: map[hiddenRun]bool{}}
+	return unread{lifted: map[device.ID]uint64{}, freed: map[device.ID]bool{}, lost: counters{}, ran: map[hiddenRun]bool{}}
 }
 
 // covers reports whether an operation may have run a hidden program on a unit.
@@ -60,7 +64,9 @@ func (u *unread) hide(run hiddenRun) {
 // unreadable hides a node and what depends on it.
 func (w *walk) unreadable(n *node) error {
 	w.hidden.add(hiddenUnreadable, int64(n.Counter), reasonOf(n.Unreadable))
-	w.settle()
+	if n.Type != typeTensor && n.Type != "" { // the next tensor describes the buffer that waits
+		w.settle()
+	}
 	id := idOf(n.DeviceID)
 	switch n.Type {
 	case typeCircularBufferAllocate, typeDataflowBufferAllocate, typeScratchpadAllocate:
@@ -75,9 +81,13 @@ func (w *walk) unreadable(n *node) error {
 	case typeBufferDeallocate:
 		w.upstream.hidden = true
 		return w.hideBuffers(n.Counter, id)
+	case typeBuffer:
+		w.unread.lost.add(n.Counter)
 	case typeTensor:
 		w.members(n)
-		n.Address, n.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
+		if !n.HidesMode {
+			n.Address, n.BufferType = event.Opt[uint64]{}, event.Opt[uint64]{}
+		}
 		w.tensor(n)
 	case typeProgramExecution:
 		w.shows.executed = true
@@ -104,6 +114,9 @@ func (w *walk) unreadable(n *node) error {
 func (w *walk) hideAll(n *node) error {
 	w.upstream.hidden = true
 	w.unread.calls = true
+	w.unread.lost.add(n.Counter)
+	w.tensor(n)
+	w.settle()
 	w.hideMembers()
 	if err := w.hideAllocation(n, event.NoDevice); err != nil {
 		return err
@@ -313,6 +326,39 @@ func (w *walk) hideBuffer(b *buffer, at uint64) {
 	w.buffers.hide(b)
 	w.places.remove(b)
 	w.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+}
+
+// blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
+// the ids that they name.
+type blindTensors map[uint64]map[device.ID]bool
+
+// blind remembers such a tensor. No live buffer is known to be its own.
+func (w *walk) blind(n *node) {
+	kind, ok := bufferKind(n)
+	if ok && !kind.InL1() || !n.HidesPlace && n.Address.V == 0 {
+		return
+	}
+	id, at, all := idOf(n.DeviceID), n.Address.V, w.known.blind
+	if n.HidesPlace || len(all) >= maxTensors {
+		at = 0
+	}
+	if all[at] == nil {
+		all[at] = map[device.ID]bool{}
+	}
+	if !all[at][id] {
+		all[at][id] = true
+		w.known.late = w.known.late || w.undescribed
+	}
+}
+
+// mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
+func (k *learnt) mayDescribe(named device.ID, address uint64) bool {
+	for _, at := range []uint64{0, address} {
+		for range sharing(k, k.blind[at], named) {
+			return true
+		}
+	}
+	return false
 }
 
 // hideRows counts the sections of a report and the rows that cannot be read.

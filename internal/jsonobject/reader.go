@@ -9,6 +9,7 @@ type Reader struct {
 	objects []object
 	twice   bool
 	err     *Error
+	fails   int
 }
 
 // An object is where it stands, and where its members are in the list of the Reader.
@@ -27,7 +28,7 @@ type member struct {
 // Read begins a text, which must be one valid JSON value, and returns its root. Of a value
 // that is no object it returns one without members, and notes an error.
 func (r *Reader) Read(raw []byte) Object {
-	r.raw, r.twice, r.err = raw, false, nil
+	r.raw, r.twice, r.err, r.fails = raw, false, nil, 0
 	r.members, r.objects = shrunk(r.members), shrunk(r.objects)
 	c := cursor{b: raw}
 	if c.space() != '{' {
@@ -49,6 +50,10 @@ func shrunk[T any](list []T) []T {
 
 // Err returns the first error of the text, or nil.
 func (r *Reader) Err() *Error { return r.err }
+
+// Fails returns the number of errors so far. A caller compares it before and after a key to learn
+// whether that key can be read.
+func (r *Reader) Fails() int { return r.fails }
 
 // Twice reports whether a key that was asked for came twice, with equal values.
 func (r *Reader) Twice() bool { return r.twice }
@@ -96,7 +101,7 @@ func dot(name string) string {
 // fail notes the first error of a text. at is the value at fault, or nothing if it is
 // missing.
 func (r *Reader) fail(path string, at span, reason string, cause error) {
-	if r.err == nil {
+	if r.fails++; r.err == nil {
 		r.err = &Error{Path: path, Offset: at.start, Value: r.raw[at.start:at.end], Reason: reason, Err: cause}
 	}
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,7 +61,8 @@ type alloc struct {
 	sized         bool // perCore is known
 	sharded       bool
 	where         []core // of a sharded buffer; nil: unknown
-	mode          string // how it got its address: lockstep is "", "per core" or "range"
+	mode          string // how it got its address: lockstep is "", "per core" or "range"; or unknownMode
+	told          bool   // of an earlier one: a tensor says how it lies
 	recorded      bool
 	start, end    uint64
 	placed        bool
@@ -117,12 +119,14 @@ type memorySpec struct {
 // player plays the nodes.
 type player struct {
 	opts    Options
+	head    header
 	spec    memorySpec
 	members map[string][]int64
 	chips   []*chip
 	byName  map[string]*chip
 	shards  map[int64][]core // cores by allocation
 	modes   map[int64]string // its mode
+	blind   []node           // tensors of unknown modes that no allocation of the capture is known to have
 	live    []*alloc
 	out     *Memory
 	stack   []frame
@@ -201,6 +205,7 @@ func (p *player) prepare(nodes []node, head header) error {
 	if err != nil {
 		return err
 	}
+	p.head = head
 	p.spec = memorySpec{Layout: layout, size: p.opts.L1Size, small: p.opts.L1Small}
 	if p.spec.size == 0 {
 		if p.spec.size = head.l1Size; p.spec.size == 0 || p.opts.Arch != "" {
@@ -252,6 +257,7 @@ func (p *player) prepare(nodes []node, head header) error {
 		return err
 	}
 	p.past = remember(nodes, head, p.members, p.opts.Rules)
+	p.past.earlier = slices.DeleteFunc(p.past.earlier, func(a alloc) bool { return !a.told && p.mayDescribe(a.owner, a.start) })
 	p.findSmall(nodes, head)
 	return nil
 }
@@ -279,41 +285,48 @@ func (n node) shards() (cores []core) {
 	return distinct(rects)
 }
 
-// findShards gives every allocation the cores of the first tensor that its buffer node names while it is live.
+// findShards gives every allocation the cores and the mode of the first tensor that its buffer node names while it is live.
+// Where that tensor or the buffer node cannot be read, the mode is unknown.
 func (p *player) findShards(nodes []node) {
 	owner := map[int64]int64{} // tensor -> buffer node
 	live := map[int64][]int64{}
+	lost := map[int64]bool{} // nodes that stand for buffers perhaps, and cannot be read
 	for _, n := range nodes {
-		if n.hidden && n.kind != "tensor" && n.kind != "buffer_allocate" {
-			continue
+		if n.hidden && (n.kind == "buffer" || n.kind == "") {
+			lost[n.counter] = true
 		}
-		switch n.kind {
-		case "buffer":
+		switch {
+		case n.kind == "buffer" && !n.hidden:
 			for _, c := range n.connections {
 				if c > n.counter {
 					owner[c] = n.counter
 				}
 			}
-		case "buffer_allocate":
-			if len(n.connections) > 0 {
-				live[n.connections[0]] = append(live[n.connections[0]], n.counter)
+		case n.kind == "buffer_allocate" && len(n.connections) > 0:
+			live[n.connections[0]] = append(live[n.connections[0]], n.counter)
+			if lost[n.connections[0]] && p.opts.Rules.Hybrid {
+				p.modes[n.counter] = unknownMode
 			}
-		case "buffer_deallocate":
-			if len(n.connections) > 0 {
-				if list := live[n.connections[0]]; len(list) > 0 {
-					live[n.connections[0]] = list[:len(list)-1]
-				}
+		case n.kind == "buffer_deallocate" && !n.hidden && len(n.connections) > 0:
+			if list := live[n.connections[0]]; len(list) > 0 {
+				live[n.connections[0]] = list[:len(list)-1]
 			}
-		case "tensor":
-			node, ok := owner[n.counter]
-			cores := n.shards()
-			mode := n.mode(p.opts.Rules)
-			if list := live[node]; ok && (len(cores) > 0 || mode != "") && len(list) > 0 {
-				if last := list[len(list)-1]; p.shards[last] == nil && p.modes[last] == "" {
-					p.shards[last], p.modes[last] = cores, mode
-				}
+		case n.kind == "tensor" || n.kind == "":
+			list := live[owner[n.counter]]
+			if _, ok := owner[n.counter]; ok && len(list) > 0 {
+				p.describe(list[len(list)-1], n)
+			} else if n.hidesMode() && p.opts.Rules.Hybrid && (n.bufferKind() == "" || inL1(n.bufferKind())) {
+				p.blind = append(p.blind, n)
 			}
 		}
+	}
+}
+
+// describe takes in the tensor of an allocation.
+func (p *player) describe(allocation int64, n node) {
+	cores, mode := n.shards(), n.mode(p.opts.Rules)
+	if (len(cores) > 0 || mode != "") && p.shards[allocation] == nil && p.modes[allocation] == "" {
+		p.shards[allocation], p.modes[allocation] = cores, mode
 	}
 }
 
@@ -481,6 +494,8 @@ func (n node) mode(rules Rules) string {
 	_ = json.Unmarshal(n.params["memory_config"], &config)
 	switch {
 	case !rules.Hybrid:
+	case n.hidesMode():
+		return unknownMode
 	case strings.Contains(config, "per_core_allocation=1"):
 		return "per core"
 	case strings.Contains(config, "range_lockstep_allocation=1"):
@@ -540,6 +555,13 @@ func (p *player) allocate(n node, name string) error {
 	_ = json.Unmarshal(n.params["layout"], &layout)
 	if a.sharded = numCores > 0 || strings.HasSuffix(layout, "SHARDED"); a.sharded {
 		a.where, a.mode = p.shards[a.counter], p.modes[a.counter]
+		moot := a.mode == "" && a.where == nil && (a.recorded || a.sized) // else it lies nowhere in any case
+		if inL1(a.kind) && (a.mode == unknownMode || moot && p.mayDescribe(name, a.start)) {
+			return nil // hidden
+		}
+	}
+	if grid := p.head.gridOf(name, Rules{Grid: true}); !a.sized && !a.sharded && grid != nil {
+		a.spread(n, grid.cols*grid.rows)
 	}
 	if a.kind == "L1" || a.kind == "L1_SMALL" {
 		p.locate(a)
@@ -547,6 +569,25 @@ func (p *player) allocate(n node, name string) error {
 	p.live = append(p.live, a)
 	p.arrive(a)
 	return nil
+}
+
+// spread finds how much of a core an interleaved buffer takes: its pages go round the banks, and each begins at a multiple of 16.
+func (a *alloc) spread(n node, banks uint64) {
+	page := n.number("page_size")
+	if page == 0 || page > math.MaxUint32 || !present(n.params["size"]) {
+		return
+	}
+	pages := (a.size - a.size%page) / page
+	if a.size%page > 0 {
+		pages++
+	}
+	each := pages / banks
+	if pages%banks > 0 {
+		each++
+	}
+	if page = roundUp(page, 16); each <= math.MaxUint32/page {
+		a.perCore, a.sized = each*page, true
+	}
 }
 
 // arrive looks at the devices to which a buffer came.

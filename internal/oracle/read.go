@@ -19,8 +19,9 @@ type node struct {
 	connections []int64
 	arguments   string // JSON text
 
-	bad    bool // its kind, connections or params have a wrong form
-	hidden bool // a field cannot be read
+	bad      bool // its kind, connections or params have a wrong form
+	noParams bool // its params do
+	hidden   bool // a field cannot be read
 }
 
 // header is what a report object says outside its nodes.
@@ -166,7 +167,7 @@ func readNode(raw json.RawMessage, index int) (node, error) {
 		n.bad = !n.connects(fields["connections"])
 	}
 	if present(fields["params"]) && json.Unmarshal(fields["params"], &n.params) != nil {
-		n.bad, n.params = true, nil
+		n.bad, n.noParams, n.params = true, true, nil
 	}
 	n.hidden = n.unreadable()
 	return n, nil

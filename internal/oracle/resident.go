@@ -335,7 +335,7 @@ func (p *past) before(n node, tensor *node) {
 	}
 	a := alloc{counter: n.counter, node: -1, owner: owner, kind: n.bufferKind(), recorded: true, placed: true, start: addr, earlier: true, until: to}
 	if tensor != nil {
-		a.mode = tensor.mode(p.rules)
+		a.mode, a.told = tensor.mode(p.rules), true
 		if a.where = tensor.shards(); len(a.where) > 0 {
 			a.sharded = true
 			if size, err := number(n.params["size"]); err == nil && n.kind == "buffer" && size%uint64(len(a.where)) == 0 {

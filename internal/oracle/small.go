@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"encoding/json"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 )
@@ -107,10 +109,94 @@ func (p *player) findSmall(nodes []node, head header) {
 		}
 	}
 	slices.Sort(p.out.Denied)
+	said := p.smallSaid(nodes)
 	for _, c := range p.chips {
-		if c.spec.small = p.smallOf(c.name); c.spec.small > c.spec.size {
+		if c.spec.small = max(p.smallOf(c.name), said); c.spec.small > c.spec.size {
 			c.spec.small = 0
 		}
 		c.row.Small = c.spec.small
 	}
+}
+
+// outOfMemory finds what the allocator says of the size of a bank.
+func outOfMemory(text string) [][]string {
+	return regexp.MustCompile(`Not enough space to allocate \d+ B (L1|L1_SMALL) buffer across \d+ banks, `+
+		`where each bank needs to store \d+ B, but bank size is (?:only )?(\d+)`).FindAllStringSubmatch(text, -1)
+}
+
+// smallSaid is the size of L1_SMALL by the messages of the allocator: the size of its bank, or the rest of L1 above its bank. It
+// holds for all devices, if these are one, or the chips of one mesh, and no row says the size of a bank.
+func (p *player) smallSaid(nodes []node) (small uint64) {
+	if slices.ContainsFunc(p.banks, func(b bank) bool { return b.free > 0 }) || !p.oneMesh() {
+		return 0
+	}
+	sizes, wrong := map[uint64]bool{}, false
+	for _, n := range nodes {
+		var text string
+		if n.kind != "error" || n.hidden || json.Unmarshal(n.params["error_message"], &text) != nil {
+			continue
+		}
+		for _, m := range outOfMemory(text) {
+			bytes, err := strconv.ParseUint(m[2], 10, 63)
+			switch told := p.opts.L1Size != 0 || p.opts.Arch != "" || p.head.l1Size != 0; {
+			case err != nil:
+			case m[1] == "L1_SMALL":
+				sizes[bytes] = true
+			case bytes > 0 && told:
+				left, ok := bank{size: p.spec.size, base: p.spec.Base, free: bytes}.small()
+				sizes[left] = true
+				wrong = wrong || !ok
+			}
+		}
+	}
+	for bytes := range sizes {
+		small = bytes
+	}
+	lowest := p.lowestSmall(nodes)
+	if wrong || len(sizes) > 1 || small > p.spec.size || lowest > 0 && len(sizes) > 0 && lowest < p.spec.size-small {
+		p.out.Denied = append(p.out.Denied, "messages")
+		return 0
+	}
+	return small
+}
+
+// lowestSmall is the lowest address of an L1_SMALL buffer, 0 if there is none.
+func (p *player) lowestSmall(nodes []node) (lowest uint64) {
+	see := func(kind string, addr uint64) {
+		if kind == "L1_SMALL" && addr > 0 && (lowest == 0 || addr < lowest) {
+			lowest = addr
+		}
+	}
+	for _, n := range nodes {
+		if n.kind == "buffer_allocate" && !n.hidden {
+			see(n.bufferKind(), n.number("address"))
+		}
+	}
+	for _, a := range p.past.earlier {
+		see(a.kind, a.start)
+	}
+	return lowest
+}
+
+// oneMesh says whether the capture shows one device alone, or one mesh and its chips.
+func (p *player) oneMesh() bool {
+	ids := map[string]bool{}
+	for _, c := range p.chips {
+		ids[c.name] = true
+	}
+	for mesh, chips := range p.members {
+		ids[mesh] = true
+		for _, id := range chips {
+			ids[strconv.FormatInt(id, 10)] = true
+		}
+	}
+	for root := range ids {
+		others := slices.DeleteFunc(slices.Collect(maps.Keys(ids)), func(id string) bool {
+			return id == root || root != none && p.reaches(root, id)
+		})
+		if len(others) == 0 {
+			return true
+		}
+	}
+	return len(ids) == 0
 }

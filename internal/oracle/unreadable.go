@@ -59,6 +59,25 @@ func (n node) texts(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return present(n.params[key]) && n.params[key][0] != '"' })
 }
 
+// unknownMode marks a buffer whose tensor cannot be read. On which cores it counts is not known, and it is hidden.
+const unknownMode = "unknown"
+
+// hidesMode says whether a node is a tensor that does not say how its buffer was allocated, since it cannot be read.
+func (n node) hidesMode() bool {
+	config := n.params["memory_config"]
+	return n.kind == "" || n.kind == "tensor" && (n.noParams || present(config) && config[0] != '"' && config[0] != '{')
+}
+
+// mayDescribe says whether a buffer, which no other tensor describes, may belong to a tensor of an unknown mode. One whose
+// address cannot be read may lie anywhere on its device.
+func (p *player) mayDescribe(owner string, addr uint64) bool {
+	return slices.ContainsFunc(p.blind, func(n node) bool {
+		anywhere := n.kind == "" || n.noParams || !n.numbers(math.MaxInt64, "address")
+		here := addr != 0 && n.number("address") == addr
+		return (anywhere || here) && (&past{members: p.members}).same(n.where(), owner)
+	})
+}
+
 // badMembers says whether a node may hide which chips a mesh has.
 func (n node) badMembers() bool {
 	if n.kind != "tensor" {
