@@ -48,7 +48,7 @@ type Space struct {
 	Agrees bool // the message says the same of what is free and of the largest block
 	Other  bool // the message is about a bank of another size
 
-	unsaid bool // the message lacks what is free or the largest block, and agrees with nothing
+	unsaid string // why no moment can be compared with the message; "" if one can
 }
 
 // AddBank compares what lay in L1 with the messages of the allocator. Of several banks the first
@@ -100,8 +100,13 @@ func newSpace(b Bank, says Shortage) *Space {
 		}
 		slices.SortStableFunc(out.Between, func(a, b Laid) int { return a.Range.Compare(b.Range) })
 	}
-	out.unsaid = !says.HasFree || !says.HasBlock
-	out.Agrees = !out.unsaid && out.Free == says.Free && out.Largest.Len() == says.Block
+	out.Agrees = says.HasFree && says.HasBlock && out.Free == says.Free && out.Largest.Len() == says.Block
+	switch {
+	case !says.HasFree || !says.HasBlock:
+		out.unsaid = "the message does not say how much was free and how large a block"
+	case says.Dependencies:
+		out.unsaid = "the message counts the buffers of one allocator of several"
+	}
 	return out
 }
 
@@ -127,8 +132,8 @@ func (e *Explanation) addSpace(s *Space) {
 		text += ", as the message says"
 	case s.Other:
 		text += fmt.Sprintf(", of %s; the bank of the message has another size: another chip, base or l1_small_size", exact(s.Bank.Usable.Len()))
-	case s.unsaid:
-		text += "; the message does not say how much was free and how large a block: no moment can be compared with it"
+	case s.unsaid != "":
+		text += "; " + s.unsaid + ": no moment can be compared with it"
 	default:
 		text += "; no moment that was looked at is like the message: it is about another run"
 	}

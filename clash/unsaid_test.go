@@ -14,6 +14,8 @@ import (
 func TestSpaceOfShortMessages(t *testing.T) {
 	const (
 		needs   = "Out of Memory: Not enough space to allocate 640 B L1 buffer across 2 banks, where each bank needs to store 320 B"
+		deps    = "Out of Memory: Not enough space after considering dependencies to allocate 640 B L1 across 2 banks (320 B per bank)"
+		several = "; the message counts the buffers of one allocator of several: no moment can be compared with it"
 		unsaid  = "; the message does not say how much was free and how large a block: no moment can be compared with it"
 		another = "; no moment that was looked at is like the message: it is about another run"
 	)
@@ -21,6 +23,8 @@ func TestSpaceOfShortMessages(t *testing.T) {
 		needs: unsaid,
 		needs + ", but bank size is 1000 B (allocated: 400 B, free: 600 B)":                            unsaid,
 		needs + ", but bank size is 1000 B (allocated: 400 B, free: 600 B, largest free block: 250 B)": another,
+		deps + ", bank size is 1000 B (allocated: 400 B, free: 600 B, largest free block: 250 B)":      several,
+		deps + ", bank size is 1000 B (allocated: 0 B, free: 1000 B, largest free block: 1000 B)":      ", as the message says",
 		needs + ", but bank size is 1000 B (allocated: 0 B, free: 1000 B, largest free block: 1000 B)": ", as the message says",
 		needs + ", but bank size is 900 B (allocated: 0 B, free: 900 B, largest free block: 900 B)":    ", of 1,000; the bank of the message has another size: another chip, base or l1_small_size",
 	} {
