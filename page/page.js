@@ -566,7 +566,8 @@ function changedCores(one) {
 }
 function changedDevice(one, label, left, open, words) {
   const figures = one.figures.filter((f) => f.old !== f.new);
-  if (!figures.length && !one.programs.length && !one.at_peak.length) return h("p", { class: "note", css: { "margin-top": ".8rem" } }, label + ": nothing that is compared differs.");
+  const equal = [figures, one.programs, one.at_peak, one.core_groups, one.peak_groups || []].every((list) => list.length === 0);
+  if (equal) return h("p", { class: "note", css: { "margin-top": ".8rem" } }, label + ": nothing that is compared differs.");
   const counts = Object.entries(one.program_states).filter(([, n]) => n).map(([k, n]) => num(n) + " " + k).join(", ");
   return h("details", { class: "card", open }, h("summary", {}, h("strong", {}, label), counts && ": programs " + counts),
     figures.length > 0 && h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, figures.map((f) => h("tr", {}, h("td", {}, words[f.name] || spelled(f.name)), h("td", { class: "n" }, num(f.old)), h("td", { class: "n" }, num(f.new)), h("td", { class: "n" }, grew(Number(f.new) - Number(f.old), f.name === "programs" ? 0 : 1))))))),
