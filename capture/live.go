@@ -659,7 +659,11 @@ func (w *walk) tellEarlier(next *node) {
 	if old == nil || w.unread.made {
 		return
 	}
-	kind, _ := bufferKind(old)
+	kind, ok := bufferKind(old)
+	if !ok {
+		w.notes.add(noteBufferUnplaced, int64(old.Counter), "unknown type "+old.TypeName)
+		return
+	}
 	a := w.absentee(old, kind)
 	if kind != device.KindL1 && kind != device.KindL1Small {
 		w.tell(a.told)

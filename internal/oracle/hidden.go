@@ -106,7 +106,8 @@ func (p *player) hideRest(nodes []node) {
 	p.hide("unfinished", len(p.stack) > 0)
 	p.out.FreeAgain = p.past.again
 	bytes := false
-	for _, n := range nodes {
+	for i, n := range nodes {
+		p.hide("buffer-unplaced", n.kind == "buffer" && !n.hidden && n.bufferKind() == "" && !allocatedNext(nodes, i))
 		p.hide("operation-failed", n.kind == "error")
 		p.hide("bad-device-tensors", n.kind == "tensor" && n.badMembers())
 		if isPlaced(n.kind) && !n.hidden {
@@ -131,13 +132,18 @@ func (p *player) usedEarlier(nodes []node) bool {
 		if n.kind != "buffer" || !inL1(n.bufferKind()) {
 			continue
 		}
-		if i+1 == len(nodes) || nodes[i+1].kind != "buffer_allocate" || !slices.Contains(nodes[i+1].connections, n.counter) {
+		if !allocatedNext(nodes, i) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(p.past.frees, func(f life) bool {
 		return inL1(f.kind) && slices.ContainsFunc(p.out.Verdicts, func(v Verdict) bool { return v.At < f.from })
 	})
+}
+
+// allocatedNext says whether the node behind a buffer node is its allocation.
+func allocatedNext(nodes []node, i int) bool {
+	return i+1 < len(nodes) && nodes[i+1].kind == "buffer_allocate" && slices.Contains(nodes[i+1].connections, nodes[i].counter)
 }
 
 // hidEarlier says whether something was enqueued beside a buffer of which no place is known.

@@ -1,0 +1,243 @@
+package capture
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/event"
+)
+
+var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
+
+// TestFew compares all that captures of a few nodes tell: testdata/few.txt has a section for each,
+// with its nodes, and behind > the lines of the event log that they make.
+func TestFew(t *testing.T) {
+	const file = "testdata/few.txt"
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var out strings.Builder
+	for i, section := range strings.Split("\n"+string(data), "\n== ") {
+		if i == 0 {
+			out.WriteString(strings.TrimPrefix(section, "\n"))
+			continue
+		}
+		var given, want []string
+		for _, line := range strings.Split(strings.TrimRight(section, "\n"), "\n") {
+			if text, ok := strings.CutPrefix(line, "> "); ok {
+				want = append(want, text)
+			} else if line != "" {
+				given = append(given, line)
+			}
+		}
+		got := toldOf(t, given[1:])
+		if !*update {
+			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "%s", strings.Join(given, "\n"))
+		}
+		fmt.Fprintf(&out, "\n== %s\n> %s\n", strings.Join(given, "\n"), strings.Join(got, "\n> "))
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o600))
+	}
+}
+
+// What is the same in nearly all logs, and the folder of the files, which is another one each time.
+var (
+	noise = regexp.MustCompile(`,"(spec|from)":\{[^}]*\}`)
+	inDir = regexp.MustCompile(`/[^":]*/([0-9]\.json)`)
+)
+
+// toldOf returns the event log of a section.
+func toldOf(t *testing.T, given []string) (lines []string) {
+	t.Helper()
+	var c few
+	for _, line := range given {
+		c.take(t, line)
+	}
+	in := c.input(t)
+	text := c.log(t, in)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, `{"event":"log"`) {
+			continue
+		}
+		if !c.specs {
+			line = noise.ReplaceAllString(line, "")
+		}
+		b.WriteString(line)
+	}
+	plain := strings.NewReplacer(`{"event":"`, "", `"`, "", "}\n", "\n")
+	return strings.Split(strings.TrimSpace(plain.Replace(inDir.ReplaceAllString(b.String(), "$1"))), "\n")
+}
+
+// few is a section: one capture, or several windows of a run.
+type few struct {
+	opt     Options
+	once    bool // read as a pipe is
+	specs   bool // shows the specs of devices, too
+	nodes   []string
+	around  string   // sections of a report behind the graph
+	windows []string // before the one at hand
+}
+
+// take takes in a line: a word of options, of a report, or a node.
+func (c *few) take(t *testing.T, line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "at":
+		var n uint64
+		_, err := fmt.Sscan(rest, &n)
+		require.NoError(t, err)
+		c.opt.At = event.Some(n)
+	case "no-infer":
+		c.opt.NoInfer = true
+	case "operations":
+		c.opt.Operations = true
+	case "base":
+		_, err := fmt.Sscan(rest, &c.opt.Base)
+		require.NoError(t, err)
+	case "once":
+		c.once = true
+	case "specs":
+		c.specs = true
+	case "report":
+		c.around += "," + rest
+	case "---":
+		c.windows = append(c.windows, c.text())
+		c.nodes, c.around = nil, ""
+	default:
+		c.nodes = append(c.nodes, nodeOf(t, line))
+	}
+}
+
+// text is the capture at hand.
+func (c *few) text() string {
+	text := graph(slices.Clone(c.nodes)...)
+	if c.around != "" {
+		text = `{"graph":` + text + c.around + `}`
+	}
+	return text
+}
+
+// input writes the captures, and joins windows.
+func (c *few) input(t *testing.T) Input {
+	t.Helper()
+	dir := t.TempDir()
+	for i, text := range append(c.windows, c.text()) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), []byte(text), 0o600))
+	}
+	in, _, err := Join(dir)
+	require.NoError(t, err)
+	return in
+}
+
+// log is the event log of an input. What is told again stands alone behind a line that says so.
+func (c *few) log(t *testing.T, in Input) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := event.NewWriter(&b)
+	events := in.Events(c.opt)
+	if c.once {
+		events = NewReader(strings.NewReader(c.text()), "few.json").Events(c.opt)
+	}
+	for e, err := range events {
+		if err != nil {
+			fmt.Fprintf(&b, "refused: %s\n", err)
+			break
+		}
+		if e.Kind == event.KindAgain {
+			b.Reset()
+			fmt.Fprintf(&b, "again, after node %d\n", e.Node)
+			w = event.NewWriter(&b)
+			continue
+		}
+		require.NoError(t, w.Write(e), "%q", c.nodes)
+	}
+	if c.once {
+		return b.String()
+	}
+	c.opt.Ahead = true
+	var ahead bytes.Buffer
+	w = event.NewWriter(&ahead)
+	for e, err := range in.Events(c.opt) {
+		if err != nil {
+			return b.String()
+		}
+		require.NoError(t, w.Write(e))
+	}
+	require.True(t, strings.HasSuffix(b.String(), ahead.String()), "%q read ahead: %s", c.nodes, ahead.String())
+	return b.String()
+}
+
+// nodeOf returns a node in JSON. A number that is left out, or -, takes its default; a line that begins
+// with a quotation mark is JSON already.
+func nodeOf(t *testing.T, line string) string {
+	if strings.HasPrefix(line, `"`) {
+		return line
+	}
+	f := strings.Fields(line)
+	arg := func(i int, otherwise string) string {
+		if i < len(f) && f[i] != "-" {
+			return f[i]
+		}
+		return otherwise
+	}
+	on := func(i int) string { // the field of a device, which may be missing
+		if id := arg(i, "none"); id != "none" {
+			return `"device_id":` + id + ","
+		}
+		return ""
+	}
+	placed := func(kind, flag string) string {
+		return fmt.Sprintf(`"node_type":"%s_allocate","params":{%s"address":%s,"size":%s,"core_range_set":"{[%s]}"%s}`, kind, on(1),
+			arg(2, "111616"), arg(3, "64"), strings.ReplaceAll(arg(4, "0-0..0-0"), "..", " - "), flag)
+	}
+	buffer := func(kind string) string {
+		fields := map[string]string{"l1": `"type":"L1","buffer_type":1`, "small": `"type":"L1","buffer_type":3`, "dram": `"type":"DRAM","buffer_type":0`}
+		return fmt.Sprintf(`"node_type":"buffer_%s","params":{%s"address":%s,"size":%s,"max_size_per_bank":%s,%s},"connections":[%s]`, kind, on(1),
+			arg(2, "1500000"), arg(3, "64"), arg(3, "64"), fields[arg(4, "l1")], arg(5, ""))
+	}
+	switch f[0] {
+	case "place":
+		return placed("circular_buffer", "")
+	case "global":
+		return placed("circular_buffer", `,"globally_allocated":"1"`)
+	case "dfb":
+		return placed("dataflow_buffer", "")
+	case "scratch":
+		return placed("scratchpad", "")
+	case "free":
+		return `"node_type":"circular_buffer_deallocate_all","params":{` + strings.TrimSuffix(on(1), ",") + `}`
+	case "buffer":
+		return fmt.Sprintf(`"node_type":"buffer","params":{%s"size":%s,"type":"L1","buffer_type":1},"connections":[]`, on(1), arg(2, "64"))
+	case "alloc":
+		return buffer("allocate")
+	case "dealloc":
+		return buffer("deallocate")
+	case "tensor":
+		return fmt.Sprintf(`"node_type":"tensor","params":{%s"address":%s,"buffer_type":%s},"connections":[%s]`, on(1), arg(2, "1500000"), arg(3, "1"), arg(4, ""))
+	case "member":
+		return fmt.Sprintf(`"node_type":"tensor","params":{"device_tensors":"[{\"device_id\":%s,\"mesh_device_id\":%s}]"}`, f[1], f[2])
+	case "call":
+		hit := map[string]string{"": "", "hit": `,"program_cache_hit":true`, "miss": `,"program_cache_hit":false`}[arg(2, "")]
+		return fmt.Sprintf(`"node_type":"function_start","params":{"name":%q%s}`, f[1], hit)
+	case "end":
+		return fmt.Sprintf(`"node_type":"function_end","params":{"name":%q}`, f[1])
+	case "abort":
+		return fmt.Sprintf(`"node_type":"function_end","params":{"name":%q,"aborted":true,"abort_reason":%q}`, f[1], arg(2, ""))
+	case "exec":
+		return fmt.Sprintf(`"node_type":"program_execution","params":{%s"physical_device_id":%s}`, on(1), f[2])
+	case "error":
+		return fmt.Sprintf(`"node_type":"error","params":{"error_operation":%q,"error_message":%q}`, f[1], f[2])
+	}
+	t.Fatalf("%q is no node", line)
+	return ""
+}
