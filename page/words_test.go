@@ -2,6 +2,9 @@ package page
 
 import (
 	"bytes"
+	"errors"
+	"flag"
+	"fmt"
 	"html"
 	"regexp"
 	"strings"
@@ -10,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
+	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
 )
 
 // What is packed, to the byte: numbers on each side of what a double holds, tables, and values that
@@ -92,4 +98,98 @@ func TestHeadOfPage(t *testing.T) {
 		}
 		require.Equal(t, verbs, said)
 	}
+}
+
+// Values that stand twice are shared from 20 bytes on, about: a text and two more, an object with its members.
+func TestPackSharesFrom20Bytes(t *testing.T) {
+	for value, shared := range map[string]bool{
+		`"a text of 16 by!"`: true, `"a text of 15 by"`: false, `{"a member of ":1}`: true, `{"a member ":1}`: false, `["nine by!!",1]`: true, `["nine by!",1]`: false,
+	} {
+		packed, err := pack([]byte("[[" + value + "]," + value + "]"))
+		require.NoError(t, err)
+		want := "{\"v\":[[" + value + "]," + value + "],\"r\":[]}"
+		if shared {
+			want = `{"v":[[{"$r":0}],{"$r":0}],"r":[` + value + `]}`
+		}
+		require.Equal(t, want, string(packed))
+	}
+	_, err := pack([]byte(`{"a":`))
+	require.Error(t, err)
+}
+
+// A list is cut by halves until the page has room for the data, and to one row if it never has.
+func TestBlockIsCut(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"event":"device","device":0,"spec":{"board":"n150"}}` + "\n")
+	for p := range 40 {
+		fmt.Fprintf(&text, `{"event":"program","program":%d,"name":"operation %d","cbs":[{"cores":"0-0","size":%d}]}`+"\n"+`{"event":"enqueue","program":%d}`+"\n", p, p*p, 64*(p+1), p)
+	}
+	results := []*replay.Result{replayed(t, "log", text.String())}
+	of := func(room int) string {
+		data, err := block(results, replay.Terms{}, nil, room)
+		require.NoError(t, err)
+		return string(data)
+	}
+	all := of(1 << 30)
+	require.Equal(t, all, of(len(all)))
+	half := of(len(all) - 1)
+	require.Less(t, len(half), len(all))
+	require.Contains(t, all, "operation 1521")
+	least := of(1)
+	require.Less(t, len(least), len(half))
+	require.Equal(t, least, of(-1))
+	require.Equal(t, least, of(len(least)))
+}
+
+// failing takes so many writes.
+type failing struct{ writes int }
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.writes--; f.writes < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+var errFull = errors.New("full")
+
+// The error of whoever is written to is that of Write, wherever it comes.
+func TestWriteFails(t *testing.T) {
+	results := []*replay.Result{replayed(t, "log", fits)}
+	n := 0
+	for ; errors.Is(Write(&failing{n}, results, replay.Terms{}, nil), errFull); n++ {
+		require.Less(t, n, 100)
+	}
+	require.Greater(t, n, 5)
+	require.NoError(t, Write(&failing{n}, results, replay.Terms{}, nil))
+}
+
+// The whole page about two logs with long names and what changed between them, without its style, script and
+// data, and what the command prints in full. -update writes it anew: look at it.
+func TestFrame(t *testing.T) {
+	long := strings.Repeat("a long name of a file & ", 5)
+	old, changed := replayed(t, long+"1", fits), replayed(t, long+"2", fits+large)
+	diff := compare.Compare([]*compare.Run{compare.Of(old)}, []*compare.Run{compare.Of(changed)}, compare.Terms{})
+	var text bytes.Buffer
+	require.NoError(t, Write(&text, []*replay.Result{old, changed}, replay.Terms{}, diff))
+	got := text.String()
+	for _, part := range []string{style, script} {
+		require.Equal(t, 1, strings.Count(got, part))
+		got = strings.Replace(got, part, "...", 1)
+	}
+	for _, d := range []report.Document{
+		report.Check(old, old.Judge(replay.Terms{})), report.Report(old, report.Options{}), report.Peak(old),
+		report.Check(changed, changed.Judge(replay.Terms{})), report.Report(changed, report.Options{}), report.Peak(changed), report.Diff(diff),
+	} {
+		var said strings.Builder
+		require.NoError(t, d.Text(&said, 100))
+		pre := `<pre tabindex="0">` + html.EscapeString(said.String()) + "</pre>"
+		require.Equal(t, 1, strings.Count(got, pre))
+		got = strings.Replace(got, pre, "<pre>...</pre>", 1)
+	}
+	got = regexp.MustCompile(`sha256-[^']*`).ReplaceAllString(got, "sha256-...")
+	got = regexp.MustCompile(`id="data">.*</script>`).ReplaceAllString(got, `id="data">...</script>`)
+	testkit.Golden(t, flag.Lookup("update").Value.String() == "true", "testdata/frame.golden", got)
+	require.Equal(t, "Fits.", upper("fits."))
+	require.Equal(t, "", upper(""))
 }
