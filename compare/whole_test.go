@@ -62,6 +62,16 @@ func aLog() string {
 		`{"event":"free","buffer":1}` + "\n"
 }
 
+// unlike is a log of two devices with a program each: of the same name and the same sums, the larger CB above or
+// below the smaller one.
+func unlike() string {
+	text := aHead + fmt.Sprintf(aDevice, 0, "") + fmt.Sprintf(aDevice, 1, "")
+	for i, cbs := range []string{aCB("{[0-0 - 0-0]}", 64, "") + "," + aCB("{[0-0 - 0-0]}", 128, ""), aCB("{[0-0 - 0-0]}", 128, "") + "," + aCB("{[0-0 - 0-0]}", 64, "")} {
+		text += strings.Replace(aProgram(i, "add", cbs), `"enqueue",`, fmt.Sprintf(`"enqueue","devices":[%d],`, i), 1)
+	}
+	return text
+}
+
 // Two sides, and the whole of what is said of them. -update writes it anew: look at it.
 func TestWholeDiffs(t *testing.T) {
 	budget, err := replay.ParseBudget("100")
@@ -85,14 +95,23 @@ func TestWholeDiffs(t *testing.T) {
 		{"a device that is gone, and one that does not fit", runOf(t, aLog()),
 			runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), "", `"size":4096`, `"size":98000`)), compare.Terms{}},
 		{"other devices", runOf(t, aLog()), runOf(t, changed(fmt.Sprintf(aDevice, 1, ""), fmt.Sprintf(aDevice, 5, `,"l1_small":1024`))), compare.Terms{}},
+		{"a report without a tightest run, a peak, places and the source of L1_SMALL", handed(t, everyFigure), handed(t, strings.NewReplacer(
+			`"tightest":{`, `"x":{`, `"core_peak":{`, `"x":{`, `"address":15`, `"address":null`, `"l1_small_from":"arch"`, `"x":1`).Replace(everyFigure)), compare.Terms{MaxGrowth: &budget}},
+		{"a report of before L1_SMALL, and a CB of no program", handed(t, strings.NewReplacer(`"l1_small_bytes":6,"l1_small_from":"arch"`, `"x":1`, `"cb":31,`, "").Replace(everyFigure)),
+			handed(t, everyFigure), compare.Terms{}},
+		{"devices with the same sums, and with CBs in other places", runOf(t, unlike()), runOf(t, unlike()), compare.Terms{}},
 		{"something hidden on one side", runOf(t, aLog()), runOf(t, aLog()+`{"event":"hidden","code":"x","count":2,"devices":[1]}`+"\n"), compare.Terms{}},
 	} {
 		text, err := json.Marshal(compare.Compare(c.old, c.new, c.terms))
 		require.NoError(t, err)
+		again, err := json.Marshal(compare.Compare(c.old, c.new, c.terms))
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(again), "no side has changed")
 		lines := strings.NewReplacer(`},{`, "},\n   {", `],"`, "],\n \"", `},"`, "},\n  \"").Replace(string(text))
 		fmt.Fprintf(&got, "== %s\n%s\n", c.name, lines)
 	}
 	testkit.Golden(t, *update, "testdata/diffs.golden", got.String())
+	require.EqualValues(t, -4, compare.Figure{Old: 5, New: 1}.Change())
 }
 
 // Each number of a report has its limits, and what is beyond them is named with its field. -update writes

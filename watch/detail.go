@@ -105,7 +105,7 @@ func (d *Detail) grid(style draw.Style) []string {
 	var b bytes.Buffer
 	g.Text(&b, style)
 	if d.Left > 0 {
-		fmt.Fprintf(&b, "%d more groups or blocks are not shown\n", d.Left)
+		fmt.Fprintf(&b, "left out: %d, groups and blocks together\n", d.Left)
 	}
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }

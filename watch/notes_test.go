@@ -96,6 +96,11 @@ func TestHolders(t *testing.T) {
 		{"two programs", []string{defines(1, 64), defines(2, 32), registers(42, 1, on0), registers(42, 2, on1)}, []string{"42 on 0: CB 64", "42 on 1: CB 32", "leaked 0"}},
 		{"a program of nobody that a dead process had", []string{defines(1, 64), strings.Replace(registers(42, 1, on0), "42", "me", 1), unregisters(42, 1, on0+leaked)},
 			[]string{"42 leaked 1 CBs, 0 buffers, 0 kernels", "leaked 1"}},
+		{"a buffer of nobody that a dead process had", []string{strings.Replace(allocates(42, 1, "kernel", 7, on0), "42", "me", 1), frees(42, 1, on0+leaked)},
+			[]string{"42 leaked 0 CBs, 1 buffers, 0 kernels", "leaked 1"}},
+		{"a process that has no number of 32 bits", []string{
+			strings.Replace(allocates(42, 1, "dram", 7, on0), "42", "2147483648", 1), strings.Replace(frees(42, 1, on0+leaked), "42", "2147483648", 1),
+		}, []string{"leaked 0"}},
 		{"a row ends with its last thing, also of no bytes", []string{allocates(42, 1, "system", 7, on0), allocates(42, 2, "system", 7, on0), frees(42, 1, on0)},
 			[]string{"42 on 0: nothing", "leaked 0"}},
 		{"a row that has ended", []string{allocates(42, 1, "dram", 7, on0), frees(42, 1, on0)}, []string{"leaked 0"}},

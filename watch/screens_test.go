@@ -34,18 +34,18 @@ func drawn(lines []watch.Line) string {
 func told() watch.Snapshot {
 	programs := 3
 	all := watch.Device{
-		Fleet: "eval", Device: 7, Board: "n150", Cores: 10, Usable: 10_000, Bound: true, Incomplete: true,
+		Fleet: "eval", Device: 17, Board: "n150", Cores: 10, Usable: 10_000, Bound: true, Incomplete: true,
 		Registered: some(41_001), Core: some(5_002), Dispatched: some(41_003), Tracked: some(41_004), TrackedCore: some(5_005), Headroom: some(4_006), Logical: some(100_007), Sum: some(100_008),
 		Peak:     &watch.Peak{Registered: some(42_001), Core: 6_002, Dispatched: some(42_003), Tracked: some(42_004), TrackedCore: some(6_005)},
 		Programs: &programs, L1: 1_009, L1Small: 2_010, DRAM: 3_011, Trace: 4_012, Kernels: some(5_013), DRAMSize: some(30_014),
 	}
 	other := all
-	other.Fleet, other.Device, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 8, false, nil, nil, nil
+	other.Fleet, other.Device, other.Incomplete, other.Dispatched, other.Peak, other.Kernels = "", 18, false, nil, nil, nil
 	other.Logical, other.Sum = some(100_000), some(99_999)
 	return watch.Snapshot{
 		Schema: watch.Schema, Source: watch.SourceRecords, Time: 3_723 * int64(time.Second), Devices: []watch.Device{all, other}, Left: 1,
 		Processes: []watch.Process{
-			{PID: 41, Name: "python3", Device: some(7), CB: 1_001, L1: 1_002, L1Small: 1_003, DRAM: 1_004, Trace: 1_005, Kernels: 1_006},
+			{PID: 41, Name: "python3", Device: some(17), CB: 1_001, L1: 1_002, L1Small: 1_003, DRAM: 1_004, Trace: 1_005, Kernels: 1_006},
 			{PID: 42, Dead: true, CB: 2_001, L1: 2_002, L1Small: 2_003, DRAM: 2_004, Trace: 2_005, Kernels: 2_006},
 		},
 		Odd: []watch.Odd{{Code: "size", Count: 1}, {Fleet: "eval", Code: "mesh", Count: 2}}, Leaked: 6,
@@ -58,7 +58,7 @@ func told() watch.Snapshot {
 func pictured() watch.Snapshot {
 	s := at(1, 600)
 	s.Detail = &watch.Detail{
-		Basis: "registered", Cols: 2, Rows: 1, Base: 100, End: 1_100, Usable: 1_000, Core: "0-0", Alike: 1, Left: 3,
+		Basis: "registered", Cols: 3, Rows: 1, Base: 100, End: 1_100, Usable: 1_000, Core: "0-0", Alike: 1, Left: 1,
 		Groups: []watch.Group{{Cores: "{[0-0 - 0-0]}", Bytes: 600}, {Cores: "{[1-0 - 1-0]}", Bytes: 100}},
 		Blocks: []watch.Block{{Start: 100, End: 400, Name: "CB 0, matmul", CB: true}, {Start: 800, End: 1_100, Name: "L1 buffer a"}},
 	}
