@@ -182,7 +182,7 @@ func TestSigns(t *testing.T) {
 		strings.SplitAfterN(drawn(m.Lines(80, 8)), "\n", 2)[1])
 	m.Show(watch.ViewMap)
 	m.Take(pictured())
-	require.Equal(t, " |  0  ▓ 60 ░ 10", strings.Split(drawn(m.Lines(80, 0)), "\n")[3])
+	require.Equal(t, " |  0  ▓ 60 ░ 10 ·", strings.Split(drawn(m.Lines(80, 0)), "\n")[3])
 }
 
 // What is looked at is the fullest device, until a key has chosen one: by moving, or for a view of one.
