@@ -88,7 +88,9 @@ func TestTapTakes(t *testing.T) {
 
 // Cores of a filter are those of a grid, those that a program took, or any where no grid is known.
 func TestKnownCores(t *testing.T) {
-	grid := func(cols, rows int) *replay.Result { return &replay.Result{L1: []replay.DeviceL1{{Cols: cols, Rows: rows}}} }
+	grid := func(cols, rows int) *replay.Result {
+		return &replay.Result{L1: []replay.DeviceL1{{Cols: cols, Rows: rows}}}
+	}
 	took := grid(1, 1)
 	took.Devices = []replay.Device{{CoreGroups: []replay.CoreGroup{{Cores: l1.CoreSetOf(l1.Core{X: 3, Y: 2})}}}}
 	for _, c := range []struct {
@@ -348,7 +350,9 @@ func TestWhatIsADatabase(t *testing.T) {
 		require.Equal(t, c.is, isDatabase(path), c.name)
 	}
 	require.False(t, isDatabase(dir))
-	header := func(write, read byte, size int) string { return magic + "\x10\x00" + string([]byte{write, read}) + strings.Repeat("\x00", size-20) }
+	header := func(write, read byte, size int) string {
+		return magic + "\x10\x00" + string([]byte{write, read}) + strings.Repeat("\x00", size-20)
+	}
 	path := filepath.Join(dir, "x.db")
 	for _, c := range []struct{ content, want string }{
 		{header(1, 1, 99), "is cut: it ends inside the header of a SQLite database"}, {header(3, 1, 100), "of a later format"}, {header(1, 3, 100), "of a later format"},
