@@ -44,6 +44,20 @@
 // told as one capture, in the order of the operations. What happens between operations shows
 // only in what lives when each of them ends.
 //
+// # Fields
+//
+// Each dialect added fields, so a field that is missing, or null, belongs to a newer dialect. Its node is read
+// without it. These fields must be there:
+//
+//   - counter, in all nodes. A capture without it is refused.
+//   - node_type (name in August 2024), in all nodes. A node without it may be any: everything is hidden from there on.
+//   - address, size and core_range_set of circular buffers, dataflow buffers and scratchpads. A node without one of
+//     them is hidden.
+//
+// A field of a wrong type, or out of range, hides its node: connections of nodes about buffers and tensors, and
+// params with all that is read of it. One exception is device_tensors, without which a mesh alone is not known
+// (bad-device-tensors). Fields that are not read may hold anything. testdata/fields.txt has a line for each field.
+//
 // # Cost
 //
 // A capture is read in one pass, or two, at some hundred MB/s, in memory that follows the

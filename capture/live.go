@@ -717,6 +717,7 @@ func (w *walk) join(u *unit, named iter.Seq[device.ID]) {
 	for _, b := range append(all, w.buffers.reaching(named)...) {
 		if b.told && !slices.Contains(b.on, u) {
 			b.on = append(b.on, u) // which has no room for it where others have the list too
+			w.known.late = w.known.late || b.placed && b.crossesBorder(u)
 			e := w.allocation(b)
 			w.tellBuffer(&e, b, []*unit{u})
 		}

@@ -371,7 +371,7 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
 			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: event.Some(f.perCore.V), since: p.since(known, f), until: f.at,
+					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(known, f), until: f.at,
 				})
 			}
 		}
@@ -403,6 +403,7 @@ func (w *walk) attend(next uint64) error {
 	}
 	for len(w.attending) > 0 && w.attending[0].until < next {
 		b := w.attending[0]
+		w.settle() // what was allocated before comes before
 		if err := w.completeOn(b, next); err != nil {
 			return err
 		}
@@ -441,6 +442,7 @@ func (w *walk) arrive(r resident, now uint64) error {
 	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
 		return nil // where nothing else is, or in no L1
 	}
+	w.settle() // what was allocated before comes before
 	if err := w.completeOn(b, now); err != nil {
 		return err
 	}

@@ -72,10 +72,10 @@ func (s *saidBanks) smallOf(spec l1.Spec, assumed bool) (size smallSize, wrong b
 // conclude finds the size of L1_SMALL by the messages of the allocator.
 func (w *walk) conclude() {
 	k := w.known
-	k.said, k.saidWrong = smallSize{}, false
+	k.said = smallSize{}
 	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
-	if slices.ContainsFunc(w.specs.infos(), hasBank) || !w.oneMesh() {
-		return
+	if k.saidWrong || slices.ContainsFunc(w.specs.infos(), hasBank) || !w.oneMesh() {
+		return // another reading does not look for buffers from before
 	}
 	spec, lowest := w.specs.spec(), uint64(0)
 	for _, u := range w.units.order {

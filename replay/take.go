@@ -116,7 +116,7 @@ func (r *replay) allocated(e *event.Event) error {
 		return nil
 	}
 	for _, d := range r.named(e) {
-		if len(e.Parts) > 0 && !e.Buffer.Backing && !e.Buffer.Unsized {
+		if len(e.Parts) > 0 && !e.Buffer.Backing {
 			synthesised := slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 			d.on.Addresses = d.on.Addresses.with(!synthesised, synthesised)
 		}

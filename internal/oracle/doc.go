@@ -41,6 +41,8 @@
 //   - A free with an address, of a buffer that the capture did not allocate, says where that lay from the start on.
 //   - A sharded tensor from before the capture holds its buffer's size divided by its cores, if that is whole; an interleaved one
 //     stands in tt-metal's test and holds nothing.
+//   - Buffers from before that are there from one moment on come one after the other: those of lists by device and address, those of
+//     tensors by node, those of frees by address.
 //   - What an exception ended behind its free is not shown, unless the capture is a plan.
 //   - A run outside the grid has no part in what is registered, and none in what lies there.
 //

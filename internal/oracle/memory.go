@@ -63,6 +63,7 @@ type alloc struct {
 	where         []core // of a sharded buffer; nil: unknown
 	mode          string // how it got its address: lockstep is "", "per core" or "range"; or unknownMode
 	told          bool   // of an earlier one: a tensor says how it lies
+	order         [4]int64
 	recorded      bool
 	start, end    uint64
 	placed        bool
@@ -610,7 +611,7 @@ func (p *player) arrive(a *alloc) {
 		case a.sharded && a.where == nil:
 			c.row.Assumed++
 		}
-		if a.placed && a.end > a.start {
+		if a.placed && len(a.cores(c)) > 0 {
 			c.recorded = c.recorded || a.recorded
 			c.synthesised = c.synthesised || !a.recorded
 			at := a.counter

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,6 +19,7 @@ type list struct {
 type listed struct {
 	device  string
 	kind    string
+	number  uint64 // of the kind
 	addr    uint64
 	perCore uint64
 }
@@ -53,7 +55,7 @@ func (h *header) readLists(raw json.RawMessage) error {
 					}
 				}
 			}
-			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[1], v[2]})
+			l.rows = append(l.rows, listed{strconv.FormatUint(v[0], 10), kindOf(v[3]), v[3], v[1], v[2]})
 		}
 		h.lists = append(h.lists, l)
 	}
@@ -68,6 +70,7 @@ type life struct {
 	kind     string
 	buffer   int64 // the node that stands for it, or -1
 	perCore  uint64
+	sized    bool // perCore is known
 	from, to int64
 	doubt    bool // a free that may be of a hidden allocation
 }
@@ -100,7 +103,7 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 			continue
 		}
 		name := n.where()
-		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), from: n.counter, to: forEver}
+		l := life{doubt: n.counter > p.since, owner: name, addr: n.number("address"), kind: n.bufferKind(), buffer: -1, perCore: n.number("max_size_per_bank"), sized: present(n.params["max_size_per_bank"]), from: n.counter, to: forEver}
 		if len(n.connections) > 0 {
 			l.buffer = n.connections[0]
 		}
@@ -117,7 +120,16 @@ func remember(nodes []node, head header, members map[string][]int64, rules Rules
 		p.readTensors(nodes)
 		p.readFrees()
 	}
+	slices.SortStableFunc(p.earlier, func(a, b alloc) int {
+		return cmp.Or(cmp.Compare(a.since, b.since), slices.Compare(a.order[:], b.order[:]))
+	})
 	return p
+}
+
+// idOf is the id that a device is named by.
+func idOf(name string) int64 {
+	id, _ := strconv.ParseInt(name, 10, 64)
+	return id
 }
 
 // free ends a life as play does, or notes that there is none.
@@ -183,8 +195,8 @@ func inL1(kind string) bool { return kind == "L1" || kind == "L1_SMALL" }
 // readLists makes residents of the rows that no allocation of the capture explains.
 func (p *past) readLists(lists []list, nodes []node) {
 	type key struct {
-		device string
-		addr   uint64
+		device, kind string
+		addr         uint64
 	}
 	alive := map[key]*alloc{}
 	end := func(k key, at int64) {
@@ -198,7 +210,7 @@ func (p *past) readLists(lists []list, nodes []node) {
 		until, named, devices := endOf(nodes, l.at), map[key]bool{}, map[string]bool{}
 		for _, row := range l.rows {
 			devices[row.device] = true
-			k := key{row.device, row.addr}
+			k := key{row.device, row.kind, row.addr}
 			if !inL1(row.kind) || p.made(row.device, row.addr, l.at, until) {
 				continue
 			}
@@ -213,7 +225,7 @@ func (p *past) readLists(lists []list, nodes []node) {
 			}
 			alive[k] = &alloc{
 				counter: l.at, node: -1, owner: row.device, kind: row.kind, perCore: row.perCore, sized: true, recorded: true, placed: true,
-				start: row.addr, end: row.addr + row.perCore, earlier: true, since: from, until: p.freed(row.device, row.addr, from),
+				start: row.addr, end: row.addr + row.perCore, order: [4]int64{0, idOf(row.device), int64(row.addr), int64(row.number)}, earlier: true, since: from, until: p.freed(row.device, row.addr, from),
 			}
 		}
 		for k := range alive {
@@ -300,8 +312,8 @@ func (p *past) readFrees() {
 				}
 			}
 			p.earlier = append(p.earlier, alloc{
-				counter: f.from, node: -1, owner: f.owner, kind: f.kind, perCore: f.perCore, sized: true, recorded: true, placed: true,
-				start: f.addr, end: f.addr + f.perCore, earlier: true, since: from, until: f.from,
+				counter: f.from, node: -1, owner: f.owner, kind: f.kind, perCore: f.perCore, sized: f.sized, recorded: true, placed: true,
+				start: f.addr, end: f.addr + f.perCore, order: [4]int64{2, int64(f.addr), f.from}, earlier: true, since: from, until: f.from,
 			})
 		}
 	}
@@ -334,7 +346,11 @@ func (p *past) before(n node, tensor *node) {
 		}
 	}
 	a := alloc{counter: n.counter, node: -1, owner: owner, kind: n.bufferKind(), recorded: true, placed: true, start: addr, earlier: true, until: to}
+	if a.order[0] = 1; n.kind == "buffer" {
+		a.order[1] = n.counter
+	}
 	if tensor != nil {
+		a.order[2] = tensor.counter
 		a.mode, a.told = tensor.mode(p.rules), true
 		if a.where = tensor.shards(); len(a.where) > 0 {
 			a.sharded = true

@@ -28,7 +28,7 @@ func (p *player) barRun(c *chip, run program) {
 // barBuffer notes a buffer. Nobody knows where one without a size ends.
 func (p *player) barBuffer(c *chip, a *alloc) {
 	if end := a.end; a.placed {
-		if a.tests(p.opts.Rules) && a.end == a.start {
+		if !a.sized {
 			end = c.spec.size
 		}
 		if on := a.cores(c); len(on) > 0 {
