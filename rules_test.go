@@ -72,9 +72,10 @@ func importTable() map[string]row {
 		// The layers below a fleet, lowest first.
 		"device/internal/bitset":    {never: engine},
 		"device/internal/lookup":    {never: engine},
+		"device/internal/version":   {ours: []string{layers + "lookup"}, never: engine},
 		"device/internal/audit":     {ours: []string{"l1", "fit"}, never: engine},
 		"device/internal/classes":   {ours: []string{"l1", "cbregion", "program", "fit", layers + "audit", layers + "bitset", layers + "lookup"}, outside: []string{btree}, never: engine},
-		"device/internal/corepeaks": {ours: []string{"l1", layers + "audit", layers + "classes", layers + "lookup"}, never: engine},
+		"device/internal/corepeaks": {ours: []string{"l1", layers + "audit", layers + "classes"}, never: engine},
 		"device/internal/residue":   {ours: []string{"l1", "program", layers + "audit", layers + "lookup"}, never: engine},
 		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "audit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue"}, outside: []string{btree}, never: engine},
 

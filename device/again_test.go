@@ -18,32 +18,35 @@ import (
 
 // counts says how much is kept for the sake of sharing.
 type counts struct {
-	states, groups int
-	contents       int // that states keep
-	steps          int // between states
-	numbers        int // of the roster that are taken, one for each program
+	states   int
+	contents int // that states have
+	steps    int // by which states lean on others
+	numbers  int // of the roster that are taken, one for each program
 }
 
 func count(f *Fleet) counts {
-	n := counts{states: f.states.Len(), groups: len(f.groups)}
+	n := counts{states: f.states.Len()}
 	for i, r := range f.roster.Of {
 		if r != nil && r.Number == i {
 			n.numbers++
 		}
 	}
-	for _, s := range f.states.All() {
-		if s.content != nil {
+	for s := range f.states.All() {
+		if s.Content != nil {
 			n.contents++
 		}
-		if s.from != nil {
+		if to, _ := s.Leans(); to != nil {
 			n.steps++
 		}
 	}
 	return n
 }
 
-// now returns what the devices of the first group hold.
-func now(f *Fleet) *classes.Content { return f.groups[0].state.open(&f.roster) }
+// now returns what the first device holds.
+func now(f *Fleet) *classes.Content {
+	v := f.slots[0].state.sight()
+	return v.open(&f.roster)
+}
 
 // fleetOf returns a fleet of one mesh, and the Set of each device.
 func fleetOf(t require.TestingT, rows, cols int) (f *Fleet, m Mesh, each []Set) {
@@ -76,12 +79,12 @@ func requireEmpty(t require.TestingT, f *Fleet) {
 	require.Zero(t, f.charge)
 	require.Nil(t, f.programs)
 	require.Zero(t, f.lately)
-	if len(f.groups) == 0 {
+	if f.live.Empty() {
 		require.Zero(t, f.states.Len())
 		return
 	}
-	require.Equal(t, counts{states: 1, groups: len(f.groups), contents: 1}, count(f))
-	l := f.empty().content
+	require.Equal(t, counts{states: 1, contents: 1}, count(f))
+	l := f.empty().Content
 	require.Nil(t, l.Occupied.Classes)
 	require.Nil(t, l.Reserved)
 }
@@ -90,14 +93,14 @@ func requireEmpty(t require.TestingT, f *Fleet) {
 func TestProgramByProgramDeviceByDevice(t *testing.T) {
 	f, _, each := fleetOf(t, 4, 8)
 	var programs []*program.Program
-	one := func(n int) counts { return counts{states: 1, groups: 1, contents: 1, numbers: n} }
+	one := func(n int) counts { return counts{states: 1, contents: 1, numbers: n} }
 	for i := range 20 {
 		p := programOn(t, program.ID(i), []string{"{[0-0 - 7-7]}", "{[1-0 - 4-3]}", "{[0-5 - 6-6]}"}[i%3], uint64(4096*i), 8192)
 		programs = append(programs, p)
 		for d, s := range each {
 			mustRegister(t, f, p, s)
 			if d > 0 && d < 31 { // one is ahead, the others follow or wait
-				require.Equal(t, counts{states: 2, groups: 2, contents: 1, steps: 1, numbers: i + 1}, count(f))
+				require.Equal(t, counts{states: 2, contents: 1, steps: 1, numbers: i + 1}, count(f))
 			}
 		}
 		require.Equal(t, one(i+1), count(f))
@@ -122,9 +125,9 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 	}
 	contents := func() map[*state]*classes.Content {
 		out := map[*state]*classes.Content{}
-		for _, s := range f.states.All() {
-			if s.content != nil {
-				out[s] = s.content
+		for s := range f.states.All() {
+			if s.Content != nil {
+				out[s] = s.Content
 			}
 		}
 		return out
@@ -139,19 +142,18 @@ func TestDeviceByDeviceProgramByProgram(t *testing.T) {
 				do(p, s)
 			}
 			switch {
-			case d == 0: // at both ends, and of 64, 128 and 256 programs; or of 333, 222, 148, 84 and 20
+			case d == 0: // of the last one, and of 64, 128 and 255 programs; or of 333, 222, 148, 84 and 20
 				ahead = contents()
-				require.Equal(t, counts{states: n + 1, groups: 2, contents: 5 + 2*round, steps: n, numbers: n}, count(f))
+				require.Equal(t, counts{states: n + 1, contents: 4 + 2*round, steps: n, numbers: n}, count(f))
 			case d < 31:
 				require.True(t, maps.Equal(ahead, contents()), "round %d, device %d", round, d)
 			}
 		}
 		if round == 0 {
-			require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: n}, count(f))
+			require.Equal(t, counts{states: 1, contents: 1, numbers: n}, count(f))
 		}
 	}
 	requireEmpty(t, f)
-	require.Len(t, f.groups, 1)
 }
 
 // A device behind others is worked out when it is looked at, once. What was worked out goes on
@@ -192,8 +194,7 @@ func TestBehindIsWorkedOutOnce(t *testing.T) {
 	requireEmpty(t, f)
 }
 
-// Devices that part in four directions and meet again, program by program, are one
-// group again: they have the same high-water marks.
+// Devices that part in four directions and meet again, program by program, are in one state again.
 func TestPartAndMeetAgain(t *testing.T) {
 	f, m, each := fleetOf(t, 4, 8)
 	common := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
@@ -206,82 +207,46 @@ func TestPartAndMeetAgain(t *testing.T) {
 			mustRegister(t, f, own(d), s)
 		}
 		now := count(f)
-		require.Equal(t, 4, now.states, "round %d", round)
-		require.Equal(t, 4, now.contents)
-		require.Zero(t, now.steps)
+		require.Equal(t, counts{states: 5, contents: 1, steps: 4, numbers: 5}, now, "round %d", round)
 		for d, s := range each {
 			require.NoError(t, f.Unregister(own(d).ID(), s))
 		}
-		require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: 1}, count(f), "round %d", round)
+		// The last one left a way, in case that others follow.
+		require.Equal(t, counts{states: 2, contents: 2, steps: 1, numbers: 2}, count(f), "round %d", round)
 		require.NoError(t, f.CheckInvariants())
 	}
 	f.UnregisterAll(common.ID())
 	requireEmpty(t, f)
 }
 
-// Devices that were never equal in their high-water marks stay two groups. They are in
-// one state all the same, and nobody follows any more.
-func TestGroupsThatStayApart(t *testing.T) {
-	f, m, each := fleetOf(t, 1, 2)
-	large := programOn(t, 1, "{[0-0 - 7-7]}", 0, 1<<20)
-	mustRegister(t, f, large, each[0])
-	f.UnregisterAll(large.ID())
+// Devices that were never equal in their high-water marks are in one state all the same, and
+// keep their marks.
+func TestMarksOfTheirOwn(t *testing.T) {
+	f, m, each := fleetOf(t, 5, 8)
+	for d, s := range each {
+		own := programOn(t, 1, "{[0-0 - 7-7]}", 0, 64*uint64(1+d))
+		mustRegister(t, f, own, s)
+		require.NoError(t, f.Unregister(1, s))
+	}
 	for _, s := range each {
-		for i := range program.ID(300) {
+		for i := range program.ID(20) {
 			mustRegister(t, f, programOn(t, 2+i, "{[0-0 - 7-7]}", uint64(64*i), 64), s)
 		}
 	}
-	require.Equal(t, counts{states: 1, groups: 2, contents: 1, numbers: 300}, count(f))
+	require.NoError(t, f.CheckInvariants())
+	require.Equal(t, counts{states: 1, contents: 1, numbers: 20}, count(f))
 	for d := range m.All() {
+		require.EqualValues(t, 64*64*max(20, 1+uint64(d.ID())), d.Totals().Peak.Registered)
+		require.EqualValues(t, 64*max(20, 1+uint64(d.ID())), d.Core(l1.Core{X: 7, Y: 7}).Peak)
 		d.ResetPeaks()
+		require.EqualValues(t, 64*64*20, d.Totals().Peak.Registered)
+		require.EqualValues(t, 64*20, d.Core(l1.Core{X: 7, Y: 7}).Peak)
 	}
-	require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: 300}, count(f))
+	require.NoError(t, f.CheckInvariants())
 	for p := range f.Programs() {
 		f.UnregisterAll(p.ID())
 	}
 	requireEmpty(t, f)
-}
-
-// Devices with marks of their own are groups of their own, however many, and one group
-// when their marks are equal.
-func TestManyGroupsInOneState(t *testing.T) {
-	for _, prepare := range []func(*Fleet){func(*Fleet) {}, Blind} {
-		f := NewFleet()
-		prepare(f)
-		m, err := f.AddMesh(0, 5, 8, l1.N150())
-		require.NoError(t, err)
-		for d := range m.All() {
-			own := programOn(t, 1, "{[0-0 - 7-7]}", 0, 64*uint64(1+d.ID()))
-			mustRegister(t, f, own, d.Set())
-			require.NoError(t, f.Unregister(1, d.Set()))
-			require.NoError(t, f.CheckInvariants())
-		}
-		mustRegister(t, f, programOn(t, 2, "{[0-0 - 7-7]}", 0, 20*64), m.Set())
-		require.NoError(t, f.CheckInvariants())
-		require.Len(t, f.groups, 40)
-		// The last of many leaves, and comes back to the one that has come meanwhile.
-		var last Device
-		for d := range m.All() {
-			last = d
-		}
-		empty, err := program.NewBuilder(3).Build(l1.N150())
-		require.NoError(t, err)
-		for range 2 {
-			mustRegister(t, f, empty, last.Set())
-			require.NoError(t, f.CheckInvariants())
-			f.UnregisterAll(3)
-			require.NoError(t, f.CheckInvariants())
-		}
-		require.Len(t, f.groups, 40)
-		for d := range m.All() {
-			require.EqualValues(t, 64*64*max(20, 1+uint64(d.ID())), d.Totals().Peak.Registered)
-			d.ResetPeaks()
-			require.NoError(t, f.CheckInvariants())
-		}
-		require.Len(t, f.groups, 1)
-		f.UnregisterAll(2)
-		requireEmpty(t, f)
-	}
 }
 
 // Each device is served and emptied before the next one: they never have anything in
@@ -289,13 +254,13 @@ func TestManyGroupsInOneState(t *testing.T) {
 func TestOneAfterTheOther(t *testing.T) {
 	f, _, each := fleetOf(t, 4, 8)
 	p := programOn(t, 1, "{[0-0 - 7-7]}", 0, 4096)
-	for i, s := range each {
+	for _, s := range each {
 		mustRegister(t, f, p, s)
 		require.NoError(t, f.Unregister(p.ID(), s))
 		requireEmpty(t, f)
-		require.Equal(t, min(2, 32-i), len(f.groups))
 	}
-	require.Len(t, f.groups, 1)
+	// They share what they remember of their cores.
+	require.Len(t, slices.CompactFunc(slices.Clone(f.slots), func(a, b *chip) bool { return a.cores == b.cores }), 1)
 }
 
 // Cores that programs have told apart are one class again when they have left.
@@ -333,8 +298,8 @@ func TestAlternation(t *testing.T) {
 		id   func(i int) program.ID
 		most counts // on the way
 	}{
-		{"one program", func(int) program.ID { return 2 }, counts{states: 2, groups: 3, contents: 1, steps: 1, numbers: 2}},
-		{"ever new programs", func(i int) program.ID { return program.ID(2 + i) }, counts{states: 2, groups: 3, contents: 1, steps: 1, numbers: 2}},
+		{"one program", func(int) program.ID { return 2 }, counts{states: 2, contents: 1, steps: 1, numbers: 2}},
+		{"ever new programs", func(i int) program.ID { return program.ID(2 + i) }, counts{states: 2, contents: 1, steps: 1, numbers: 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, m, each := fleetOf(t, 1, 3)
@@ -354,7 +319,7 @@ func TestAlternation(t *testing.T) {
 	t.Run("overlapping", func(t *testing.T) { // the next one comes before the last one leaves
 		f, m, each := fleetOf(t, 1, 3)
 		mustRegister(t, f, stay, m.Set())
-		most := counts{states: 656, groups: 3, contents: 13, steps: 656, numbers: 512}
+		most := counts{states: 656, contents: 13, steps: 656, numbers: 512}
 		for i := range 10_000 {
 			mustRegister(t, f, programOn(t, program.ID(2+i), "{[0-0 - 7-7]}", 0, 2048), each[i%2])
 			if i >= 2 {
@@ -372,7 +337,7 @@ func TestAlternation(t *testing.T) {
 
 func within(t *testing.T, have, most counts) {
 	t.Helper()
-	if have.states > most.states || have.groups > most.groups || have.contents > most.contents || have.steps > most.steps || have.numbers > most.numbers {
+	if have.states > most.states || have.contents > most.contents || have.steps > most.steps || have.numbers > most.numbers {
 		require.Failf(t, "too much is kept", "%+v, at most %+v", have, most)
 	}
 }
@@ -448,7 +413,7 @@ func nothingIsLeft(t *rapid.T, prepare func(*Fleet)) {
 		"": func(t *rapid.T) {
 			require.NoError(t, f.CheckInvariants())
 			now := count(f)
-			require.LessOrEqual(t, now.contents, now.groups+now.steps/64)
+			require.LessOrEqual(t, now.contents, now.states)
 			require.LessOrEqual(t, now.numbers, len(f.programs)+2*now.steps)
 			if len(f.programs) == 0 {
 				requireEmpty(t, f)

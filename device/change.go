@@ -3,88 +3,107 @@ package device
 import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/corepeaks"
 )
 
 // change takes one program off the devices in slots and puts another one on; either
-// may be nil. It cannot fail. Devices that hold the same move together, at the cost
-// of one.
-func (f *Fleet) change(slots bitset.Set, n int, old, new *registration) {
+// may be nil. It cannot fail. Devices with the same programs share the work.
+func (f *Fleet) change(slots bitset.Set, by step) {
 	f.operation++
-	if new != nil {
-		f.enter(new, slots)
+	if by.New != nil {
+		f.enter(by.New, slots)
 	}
-	affected := f.affected[:0]
-	if n <= len(f.groups) {
-		for slot := range slots.All() {
-			if g := f.slots[slot].group; g.met != f.operation {
-				g.met = f.operation
-				affected = append(affected, g)
-			}
+	whole := f.leaving(slots, by.Old)
+	var m *mesh
+	var from, to *state
+	var before state // from, as it was
+	left := f.left[:0]
+	n := 0 // devices in a row that are in m and went from from to to
+	for slot := range slots.All() {
+		c := f.slots[slot]
+		if c.state != from || c.mesh != m {
+			f.moved(m, n, &before, to)
+			n = 0
 		}
-	} else {
-		for _, g := range f.groups {
-			if g.slots.Meets(slots) {
-				affected = append(affected, g)
-			}
+		if m = c.mesh; c.state != from {
+			from = c.state
+			before.totals, before.charge = from.totals, from.charge
+			to = f.next(from, by, whole)
+			left = append(left, from)
 		}
+		if c.state != to {
+			from.Users--
+			to.Users++
+			c.state = to
+		}
+		c.note(by)
+		n++
 	}
-	// A group cannot be merged into one that is still to come: before the change no
-	// device of slots is in a state that another one will enter.
-	for _, g := range affected {
-		f.changeGroup(g, slots, old, new)
+	f.moved(m, n, &before, to)
+	// Until here what devices come from can be looked at.
+	for _, s := range left {
+		f.states.Leave((*programs)(f), &s.Version)
 	}
-	clear(affected)
-	f.affected = affected[:0]
-	if old != nil {
-		old.exit(slots)
+	clear(left)
+	f.left = left[:0]
+	f.states.Sweep((*programs)(f), len(f.programs))
+	if by.Old != nil {
+		by.Old.exit(slots)
 	}
 	f.publishMeshes()
 }
 
-// changeGroup does the change for the devices of one group that are in slots.
-func (f *Fleet) changeGroup(g *group, slots bitset.Set, old, new *registration) {
-	sub, n := g.slots.And(slots)
-	from, before, charge, cores := g.state, g.state.totals, g.state.charge, g.cores
-	if old != nil {
-		cores = f.raised(from, g, old)
-	}
-	to := f.next(from, old, new, n == g.n && len(from.groups) == 1)
-	peak := g.peak
-	peak.reach(&to.totals)
-	f.publish(sub, before, charge, to)
-	f.move(g, sub, n, to, peak, cores)
-}
-
-// publish makes the totals of a state visible on devices that enter it, and counts
-// the difference to those before on their meshes.
-func (f *Fleet) publish(slots bitset.Set, before classes.Figures, charge uint64, to *state) {
-	var m *mesh
-	n := 0 // devices of m in a row
+// leaving prepares devices to leave their states. Where a program is taken off, it raises the
+// high-water marks of the cores under it. It reports whether these are all the devices of one state.
+func (f *Fleet) leaving(slots bitset.Set, off *registration) bool {
+	var s *state // of the device before
+	var from, to *corepeaks.Peaks
+	n, states := 0, 0
 	for slot := range slots.All() {
 		c := f.slots[slot]
-		c.registered.Store(to.totals.Registered)
-		if c.mesh != m {
-			f.count(m, n, before, charge, to)
-			m, n = c.mesh, 0
+		if n++; c.state != s || c.cores != from {
+			if c.state != s {
+				states++
+			}
+			s, from = c.state, c.cores
+			if to = from; off != nil {
+				to = f.raised(s, from, off)
+			}
 		}
-		n++
+		if from != to {
+			c.cores = to
+		}
 	}
-	f.count(m, n, before, charge, to)
+	return states == 1 && n == s.Users
 }
 
-// count moves the share of n devices in the sums of a mesh from one state's figures
-// to another's.
-func (f *Fleet) count(m *mesh, n int, before classes.Figures, charge uint64, to *state) {
+// note makes the totals of a device visible after a step, and raises its marks.
+func (c *chip) note(by step) {
+	s := c.state
+	c.registered.Store(s.totals.Registered)
+	if by.New != nil {
+		c.peak.reach(&s.totals)
+	}
+	if by.Old != nil && c.cores != s.cores {
+		if c.cores.Equal(s.cores) {
+			c.cores = s.cores
+		}
+		s.cores = c.cores
+	}
+}
+
+// moved moves the share of n devices in the sums of a mesh from one state's figures to another's.
+func (f *Fleet) moved(m *mesh, n int, from, to *state) {
 	if m == nil || n == 0 {
 		return
 	}
 	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
 	k := uint64(n)
-	m.sum.Registered += k * (to.totals.Registered - before.Registered)
-	m.sum.Reserved += k * (to.totals.Reserved - before.Reserved)
-	m.sum.Logical += k * (to.totals.Logical - before.Logical)
-	m.sum.Programs += n * (to.totals.Programs - before.Programs)
-	m.charge += k * (to.charge - charge)
+	m.sum.Registered += k * (to.totals.Registered - from.totals.Registered)
+	m.sum.Reserved += k * (to.totals.Reserved - from.totals.Reserved)
+	m.sum.Logical += k * (to.totals.Logical - from.totals.Logical)
+	m.sum.Programs += n * (to.totals.Programs - from.totals.Programs)
+	m.charge += k * (to.charge - from.charge)
 	m.peak.Core = max(m.peak.Core, to.totals.Core)
 	f.touch(m)
 }
@@ -108,4 +127,17 @@ func (f *Fleet) publishMeshes() {
 	}
 	clear(f.touched)
 	f.touched = f.touched[:0]
+}
+
+// registeredPeaks are the high-water marks of the registered bytes of a device.
+type registeredPeaks struct {
+	registered, reserved, logical, core uint64
+}
+
+// reach raises the peaks to the figures of a state.
+func (p *registeredPeaks) reach(s *classes.Figures) {
+	p.registered = max(p.registered, s.Registered)
+	p.reserved = max(p.reserved, s.Reserved)
+	p.logical = max(p.logical, s.Logical)
+	p.core = max(p.core, s.Core)
 }

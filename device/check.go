@@ -148,13 +148,13 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 	}
 	for slot := range s.s.slots.All() {
 		c := f.slots[slot]
-		k := stateKey{c.group.state, c.alike()}
+		k := stateKey{c.state, c.alike()}
 		if at, ok := known[k]; ok {
 			out[at].add(c)
 			continue
 		}
 		known[k] = len(out)
-		out = append(out, stateSite{c.group.state.sight(), siteOf(c)})
+		out = append(out, stateSite{c.state.sight(), siteOf(c)})
 	}
 	f.heaps.Picture(&f.numbers)
 	return out, nil
@@ -165,9 +165,9 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 // it takes.
 func (f *Fleet) picturedStates(s Set) (out []stateSite, known classes.Roster, err error) {
 	f.mu.RLock()
-	groups := min(s.Len(), len(f.groups))
+	states := min(s.Len(), f.states.Len())
 	f.mu.RUnlock()
-	out, places := touched[stateSite](groups), make(map[stateKey]int, groups)
+	out, places := touched[stateSite](states), make(map[stateKey]int, states)
 	f.mu.RLock()
 	if out, err = f.statesOf(s, out, places); len(out) > 0 {
 		f.pictured.Store(f.numbers.Last + 1)

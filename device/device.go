@@ -75,7 +75,7 @@ func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1
 // Totals returns all figures of one moment.
 func (d Device) Totals() (t Totals) {
 	d.read(func(c *chip) {
-		if c.group != nil {
+		if c.state != nil {
 			t = c.totals()
 		}
 	})
@@ -92,20 +92,19 @@ func (d Device) Hybrid() (hybrid bool) {
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
 	d.write(func(c *chip) {
-		f, g, slots := c.fleet, c.group, bitset.Set{}.With(c.slot)
-		if g == nil {
+		f := c.fleet
+		if c.state == nil {
 			return
 		}
-		var peak Peaks
-		peak.reach(&g.state.totals)
-		f.move(g, slots, 1, g.state, peak, nil)
+		c.peak, c.cores = registeredPeaks{}, nil
+		c.peak.reach(&c.state.totals)
 		c.residentPeak, c.corePeak = c.left.Total(), c.left.Fullest()
 		if m := c.memory; m != nil {
 			now := m.heap.Sums()
 			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 		}
 		if f.observer != nil {
-			f.emit(Event{Kind: EventPeaksReset, Set: f.setOf(slots, 1)})
+			f.emit(Event{Kind: EventPeaksReset, Set: f.setOf(bitset.Set{}.With(c.slot), 1)})
 		}
 	})
 }
@@ -113,8 +112,8 @@ func (d Device) ResetPeaks() {
 // Core returns the figures of one core. A core outside the grid has none.
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
-	d.look(func(g *group, now *classes.Content) {
-		t.Peak = g.cores.At(core)
+	d.look(func(now *classes.Content) {
+		t.Peak = d.c.cores.At(core)
 		if w := d.c.left.On(core); w != nil {
 			t.Resident = w.Group.Bytes()
 		}
@@ -133,7 +132,7 @@ func (d Device) Core(core l1.Core) CoreTotals {
 // were when it was called.
 func (d Device) Regions(core l1.Core) iter.Seq[l1.Range] {
 	var regions []l1.Range
-	d.look(func(_ *group, now *classes.Content) {
+	d.look(func(now *classes.Content) {
 		if c := now.Occupied.On(core); c != nil {
 			regions = slices.Collect(c.Covered.Regions())
 		}
@@ -185,12 +184,12 @@ func (d Device) write(do func(*chip)) {
 
 // look calls do with what a device holds, unless it was removed, under the lock. Of a device behind
 // others that is worked out once.
-func (d Device) look(do func(*group, *classes.Content)) {
+func (d Device) look(do func(*classes.Content)) {
 	behind := false
 	d.read(func(c *chip) {
-		if g := c.group; g != nil {
-			if behind = g.state.content == nil; !behind {
-				do(g, g.state.content)
+		if s := c.state; s != nil {
+			if behind = s.Content == nil; !behind {
+				do(s.Content)
 			}
 		}
 	})
@@ -198,9 +197,9 @@ func (d Device) look(do func(*group, *classes.Content)) {
 		return
 	}
 	d.write(func(c *chip) {
-		if g := c.group; g != nil {
-			c.fleet.fill(g.state)
-			do(g, g.state.content)
+		if s := c.state; s != nil {
+			c.fleet.fill(s)
+			do(s.Content)
 		}
 	})
 }

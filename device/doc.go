@@ -83,12 +83,9 @@
 //     a gap are found; a class on which searching does not pay counts all for a while.
 //   - Devices with the same programs are in one state (state.go). A call for 32 of them
 //     is one update and 32 atomic stores. So are 32 calls for one device each: the
-//     first one does the work, the others find the state that it has reached, since
-//     the states on the way there are remembered for as long as somebody may follow.
-//   - A state is a value of its own: states share the trees and classes in which they do
-//     not differ (sight.go).
-//   - Devices in one state with the same high-water marks are one group (group.go),
-//     which moves as a whole.
+//     first one does the work. A state leans on the state that it became, and the others
+//     follow that way (internal/version).
+//   - States share the trees and classes in which they do not differ.
 //   - Devices with the same buffers share one heap (internal/heap).
 //
 // Devices that go a way of their own cost as much as if they were alone. When programs
@@ -109,11 +106,11 @@
 //	                               a state is worked out once, a class is met by its cores, and
 //	                               a range is two changes of its tree; a few nodes of trees
 //	  after another device         O(d)
-//	                               the way that was gone first is remembered; a group at most
+//	                               its state leans on the next one; nothing
 //	  in another direction         O(log n + k) for each state, paid; w (n/2, or 64) changes
-//	                               where devices only passed
-//	                               a state that was passed has no content, but one of w before
-//	                               it; O(k) words, and O(n/64) for each class that is changed
+//	                               where the content went on
+//	                               a state that leans has no content, but one of w on its way;
+//	                               O(k) words, and O(n/64) for each class that is changed
 //	  searching what is hidden     O(1) look-ups for each class and change, paid
 //	                               what is looked at is owed; who came or left hidden pays, and
 //	                               a class that owes a step for each of its programs counts
@@ -175,7 +172,7 @@
 //
 // The command internal/cbl1bounds plays histories that are bad for each line of the first table, in two
 // sizes, and its test counts statements and bytes. Beside it, tests count programs looked at
-// (internal/classes/hidden_test.go), nodes copied (package cbregion), states, groups, contents and steps that are
+// (internal/classes/hidden_test.go), nodes copied (package cbregion), states, contents and steps that are
 // kept (again_test.go), and that nothing is looked for by hash where a way is known (meets_test.go).
 //
 // # Concurrency

@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -37,16 +38,15 @@ type Fleet struct {
 	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
-	numbers  lookup.Numbers // of registrations, allocations, residues, and what is at a crossing
+	numbers  lookup.Numbers // of registrations, allocations, residues, contents and heaps
 	// Contents that were born before this number are read without the lock: who changes one
 	// changes a copy.
 	pictured atomic.Uint64
 	charge   wide // sum over devices of their state's charge
 
 	specs  map[l1.Spec]*l1.Spec
-	states lookup.Shelf[state]
+	states version.Store[state, classes.Content, registration]
 	roster classes.Roster
-	groups []*group
 
 	residues  residue.Book
 	traces    map[TraceID]*trace
@@ -57,7 +57,7 @@ type Fleet struct {
 
 	lately     bitset.Set // the devices of the program that was registered last
 	operation  uint64     // number of the change under way
-	affected   []*group   // scratch
+	left       []*state   // scratch
 	one, other bitset.Set // scratch
 	touched    []*mesh    // scratch
 }
@@ -154,7 +154,7 @@ func (f *Fleet) find(id ID) (slot int, ok bool) {
 	}
 	if i := f.after(id); i > 0 {
 		m := f.meshes[i-1]
-		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].group != nil {
+		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].state != nil {
 			return m.chips[at].slot, true
 		}
 	}
@@ -214,11 +214,8 @@ func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
 	f.slots = append(f.slots, c)
 	f.ids = append(f.ids, id)
 	f.live, f.all = f.live.With(c.slot), Set{}
-	g := f.place(f.empty(), Peaks{}, nil)
-	g.slots.own()
-	g.slots.Set = g.slots.With(c.slot)
-	g.n++
-	c.group = g
+	c.state = f.empty()
+	c.state.Users++
 }
 
 // row returns the set of n slots that follow each other, of one Spec.
@@ -357,17 +354,17 @@ func (f *Fleet) Remove(s Set) error {
 	return nil
 }
 
-// dismiss takes a device out of its group and its mesh.
+// dismiss takes a device out of its state and its mesh.
 func (f *Fleet) dismiss(c *chip) {
-	g := c.group
-	s := g.state
+	s := c.state
 	f.charge.sub(s.charge, 1)
-	f.count(c.mesh, 1, s.totals, s.charge, &state{})
+	f.moved(c.mesh, 1, s, &state{})
 	f.leave1(c, nil)
 	f.clearHeap(c)
 	c.registered.Store(0)
-	c.group = nil
-	f.release(g, bitset.Set{}.With(c.slot), 1, nil)
+	c.state, c.cores = nil, nil
+	s.Users--
+	f.states.Leave((*programs)(f), &s.Version)
 }
 
 // rest gives back what only serves changes, if no program is left.
@@ -377,15 +374,10 @@ func (f *Fleet) rest() {
 	}
 	f.programs, f.lately = nil, bitset.Set{}
 	f.residues = residue.Book{}
-	if len(f.groups) == 0 {
-		f.states = lookup.Shelf[state]{}
-		return
+	if f.states.Len() > 0 {
+		f.empty().Content = f.newContent()
+		f.states.Cut((*programs)(f))
 	}
-	s := f.empty()
-	s.content = f.newContent()
-	s.Rename(f.newSerial())
-	f.states = lookup.Shelf[state]{}
-	f.states.Put(0, s)
 }
 
 // check refuses sets of other fleets and sets that name removed devices.

@@ -6,24 +6,22 @@ import (
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/heap"
-	"github.com/cbl1/cbl1/device/internal/lookup"
 )
 
 // CheckInvariants recounts every device and mesh from its registered programs, what
 // was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
 // one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
-// anew, once for each group of devices that share a state. Others wait while it is taken down what there
+// anew, once for each state. Others wait while it is taken down what there
 // is, and looked how it is found; it is recounted afterwards.
 func (f *Fleet) CheckInvariants() error {
-	var t, buffers, groups audit.Audit
+	var t, buffers audit.Audit
 	taken, memory := f.recounting(), newTally()
-	f.checkKept(taken, &t, &buffers, &groups)
+	f.checkKept(taken, &t, &buffers)
 	for _, check := range []func(*audit.Audit){
 		taken.checkHeaps,
 		buffers.Tell,
 		taken.check,
 		func(t *audit.Audit) { taken.checkSums(t, memory) },
-		groups.Tell,
 		taken.checkStates,
 	} {
 		if t.Err == nil {
@@ -36,9 +34,9 @@ func (f *Fleet) CheckInvariants() error {
 	return t.Err
 }
 
-// checkKept verifies how things are found: devices, buffers, and groups. It takes what is to be
+// checkKept verifies how things are found: devices and buffers. It takes what is to be
 // recounted, unless devices are not found.
-func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit.Audit) {
+func (f *Fleet) checkKept(taken *recounting, devices, buffers *audit.Audit) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	f.checkIndex(devices)
@@ -48,7 +46,7 @@ func (f *Fleet) checkKept(taken *recounting, devices, buffers, groups *audit.Aud
 	if devices.Err != nil {
 		return
 	}
-	f.recount(taken, &heaps, groups)
+	f.recount(taken, &heaps)
 	f.heaps.Check(buffers, &heaps)
 }
 
@@ -58,8 +56,8 @@ func (all *recounting) checkSums(t *audit.Audit, memory *tally) {
 	sums := map[*mesh]*mesh{}
 	members := 0
 	var charge wide
-	for g := range audit.Each(t, all.groups) {
-		charge.add(g.charge, g.n)
+	for g := range audit.Each(t, all.states) {
+		charge.add(g.charge, g.users)
 		now := totalsOf(&g.totals)
 		for slot := range g.slots.All() {
 			members++
@@ -78,7 +76,7 @@ func (all *recounting) checkSums(t *audit.Audit, memory *tally) {
 		}
 	}
 	t.About(0, "", nil)
-	audit.Same(t, "number of devices in groups", members, all.live.Count())
+	audit.Same(t, "number of devices in states", members, all.live.Count())
 	audit.Same(t, "charge of the fleet", all.charge.lo, charge.lo)
 	audit.Same(t, "charge of the fleet over 2^64", all.charge.hi, charge.hi)
 	memory.checkUsers(t, all.chips)
@@ -102,7 +100,7 @@ func (f *Fleet) checkIndex(t *audit.Audit) {
 		}
 		n++
 		t.About(c.id, "", nil)
-		t.Once("number of times that the device is in its group", c.group != nil && c.group.slots.Has(slot))
+		t.Once("number of times that the device is in a state", c.state != nil)
 		at, ok := f.find(c.id)
 		audit.Same(t, "slot", c.slot, slot)
 		audit.Same(t, "id", c.id, f.ids[slot])
@@ -117,32 +115,20 @@ func (f *Fleet) checkIndex(t *audit.Audit) {
 	audit.Same(t, "number of live slots", f.live.Count(), n)
 }
 
-// again registers the programs of a group once more, from nothing.
+// again registers the programs of a state once more, from nothing.
 func (all *recounting) again(t *audit.Audit, g *recounted) *classes.Content {
 	again := classes.NewContent(&all.roster)
 	for p := range audit.Each(t, all.programs) {
 		switch _, n := g.slots.And(p.on); n {
 		case 0:
-		case g.n:
+		case g.users:
 			again.Add(&p.r.Holder)
 		default:
 			t.About(g.id, "", p.r.Program)
-			audit.Same(t, "number of devices of one group", n, g.n)
+			audit.Same(t, "number of devices of one state", n, g.users)
 		}
 	}
 	return again
-}
-
-// checkFound verifies that a group can be found, and stands at its place.
-func (g *group) checkFound(t *audit.Audit, place int, h *lookup.Hashes) {
-	byPeak := 0
-	if n := len(g.state.groups); n > few {
-		byPeak = n
-	}
-	audit.Same(t, "place of a group", g.index, place)
-	t.Once("number of times that a group is found in its state", g.at < len(g.state.groups) && g.state.groups[g.at] == g)
-	t.Once("number of times that a group is found by its marks", g.state.group(g.peak, g.cores, h) == g)
-	audit.Same(t, "number of groups that are found by the hash of their marks", g.state.byPeak.Len(), byPeak)
 }
 
 // plus adds the figures of one device to the sums of a mesh.

@@ -7,7 +7,7 @@ import (
 
 // copies are what devices have besides registered programs, as it was. What is equal stays one.
 type copies struct {
-	chips []*chip         // by slot; in no group
+	chips []*chip         // by slot; in no state
 	heaps []heap.UsedHeap // by first device
 }
 
@@ -18,7 +18,7 @@ func (f *Fleet) copyChips(out *recounting, heaps *heap.UsedHeaps) {
 	all, known := heaps.Copied()
 	out.heaps = all
 	out.chips = make([]*chip, len(f.slots))
-	apart := &group{state: new(state)}
+	apart := new(state)
 	for slot := range f.live.All() {
 		c := f.slots[slot]
 		if len(out.room) == 0 {
@@ -26,7 +26,8 @@ func (f *Fleet) copyChips(out *recounting, heaps *heap.UsedHeaps) {
 		}
 		to := &out.room[0]
 		out.room, out.chips[slot] = out.room[1:], to
-		to.id, to.group, to.residentPeak, to.corePeak = c.id, apart, c.residentPeak, c.corePeak
+		to.id, to.state, to.peak, to.cores = c.id, apart, c.peak, c.cores
+		to.residentPeak, to.corePeak = c.residentPeak, c.corePeak
 		to.registered.Store(c.registered.Load())
 		to.resident.Store(c.resident.Load())
 		if m := c.mesh; m != nil {

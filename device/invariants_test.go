@@ -14,6 +14,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -87,11 +88,11 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.CheckInvariants())
 		for _, c := range f.slots {
-			f.fill(c.group.state) // so that the content can be spoilt
+			f.fill(c.state) // so that the content can be spoilt
 		}
 		return f
 	}
-	held := func(f *Fleet, slot int) *classes.Content { return f.slots[slot].group.state.content }
+	held := func(f *Fleet, slot int) *classes.Content { return f.slots[slot].state.Content }
 	of := func(f *Fleet, x, y uint8) *classes.Class { return held(f, 0).Occupied.On(l1.Core{X: x, Y: y}) }
 	// How buffers are found: all sets of them, the hash of one, and all buffers by id.
 	found := func(f *Fleet) *lookup.Shelf[heap.Heap] { return field[lookup.Shelf[heap.Heap]](&f.heaps, "found") }
@@ -99,14 +100,15 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 	live := func(f *Fleet) map[BufferID][]*heap.Allocation {
 		return *field[map[BufferID][]*heap.Allocation](&f.heaps, "live")
 	}
-	// between returns a state that device 0 passed, while device 1 is behind it.
+	// between returns a state that device 0 passed, while device 1 leans on it.
 	between := func(f *Fleet) *state {
 		for id := program.ID(6); id < 8; id++ {
 			_, err := f.Register(build(id, cb("{[0-0 - 0-0]}", 64)), Device{f.slots[0]}.Set())
 			require.NoError(t, err)
 		}
 		require.NoError(t, f.CheckInvariants())
-		return f.slots[0].group.state.from
+		to, _ := f.slots[1].state.Leans()
+		return to
 	}
 	// another swaps the coverage of a class for one that has a range instead.
 	another := func(k *classes.Class, r l1.Range) {
@@ -119,16 +121,16 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		plant func(f *Fleet)
 	}{
 		// What is shown.
-		{"device registered", func(f *Fleet) { f.slots[0].group.state.totals.Registered++ }},
-		{"device reserved", func(f *Fleet) { f.slots[0].group.state.totals.Reserved-- }},
-		{"device logical", func(f *Fleet) { f.slots[0].group.state.totals.Logical += 8 }},
-		{"device fullest core", func(f *Fleet) { f.slots[0].group.state.totals.Core = 0 }},
-		{"device number of programs", func(f *Fleet) { f.slots[2].group.state.totals.Programs = -1 }},
+		{"device registered", func(f *Fleet) { f.slots[0].state.totals.Registered++ }},
+		{"device reserved", func(f *Fleet) { f.slots[0].state.totals.Reserved-- }},
+		{"device logical", func(f *Fleet) { f.slots[0].state.totals.Logical += 8 }},
+		{"device fullest core", func(f *Fleet) { f.slots[0].state.totals.Core = 0 }},
+		{"device number of programs", func(f *Fleet) { f.slots[2].state.totals.Programs = -1 }},
 		{"published total", func(f *Fleet) { f.slots[1].registered.Store(math.MaxUint64) }},
-		{"device peak of registered", func(f *Fleet) { f.slots[0].group.peak.Registered = 1 }},
-		{"device peak of reserved", func(f *Fleet) { f.slots[0].group.peak.Reserved = 1 }},
-		{"device peak of logical", func(f *Fleet) { f.slots[0].group.peak.Logical = 1 }},
-		{"device peak of fullest core", func(f *Fleet) { f.slots[0].group.peak.Core = 1 }},
+		{"device peak of registered", func(f *Fleet) { f.slots[0].peak.registered = 1 }},
+		{"device peak of reserved", func(f *Fleet) { f.slots[0].peak.reserved = 1 }},
+		{"device peak of logical", func(f *Fleet) { f.slots[0].peak.logical = 1 }},
+		{"device peak of fullest core", func(f *Fleet) { f.slots[0].peak.core = 1 }},
 		{"mesh registered", func(f *Fleet) { f.slots[1].mesh.sum.Registered-- }},
 		{"mesh reserved", func(f *Fleet) { f.slots[1].mesh.sum.Reserved-- }},
 		{"mesh logical", func(f *Fleet) { f.slots[1].mesh.sum.Logical-- }},
@@ -138,7 +140,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"mesh peak of reserved", func(f *Fleet) { f.slots[1].mesh.peak.Reserved = 0 }},
 		{"mesh peak of logical", func(f *Fleet) { f.slots[1].mesh.peak.Logical = 0 }},
 		{"mesh peak of fullest core", func(f *Fleet) { f.slots[1].mesh.peak.Core = 0 }},
-		{"charge", func(f *Fleet) { f.slots[2].group.state.charge++ }},
+		{"charge", func(f *Fleet) { f.slots[2].state.charge++ }},
 		{"charge of the content", func(f *Fleet) { held(f, 2).Charge++ }},
 		{"number of programs of the content", func(f *Fleet) { *field[int](held(f, 0).Live, "n")++ }},
 		{"charge of the fleet", func(f *Fleet) { f.charge.add(1, 1) }},
@@ -175,7 +177,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"occupied bytes that a peak has at least, on", func(f *Fleet) {
 			p := &held(f, 0).Occupied
 			for i := range p.Classes {
-				p.Classes[i].Peaks, p.Classes[i].Held = f.slots[0].group.cores.ID(), 1<<20
+				p.Classes[i].Peaks, p.Classes[i].Held = f.slots[0].cores.ID(), 1<<20
 			}
 		}},
 		{"occupied number of times that the first core is known on [0-4 - 7-7]", func(f *Fleet) { *field[l1.Core](of(f, 7, 7), "first") = l1.Core{X: 7, Y: 7} }},
@@ -307,51 +309,40 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"number of times that nothing took the place of program 3", func(f *Fleet) { f.programs[3].heirs = &lineage{last: f.programs[1]} }},
 		{"number of times that the number is that of program 3", func(f *Fleet) { f.programs[3].Number = f.programs[1].Number }},
 		{"id of program 1", func(f *Fleet) { f.programs[9] = f.programs[1] }},
-		{"number of times that the device is in its group", func(f *Fleet) { f.slots[2].group = f.slots[0].group }},
-		{"number of devices in a group", func(f *Fleet) { f.slots[0].group.n++ }},
-		{"number of devices of one group of program 3", func(f *Fleet) { f.programs[3].on.leave(bitset.Set{}.With(0)) }},
-		{"hash of the state", func(f *Fleet) { f.slots[0].group.state.hash++ }},
+		{"number of times that the device is in a state", func(f *Fleet) { f.slots[2].state = nil }},
+		{"number of devices in a state", func(f *Fleet) { f.slots[0].state.Users++ }},
+		{"number of devices of one state of program 3", func(f *Fleet) { f.programs[3].on.leave(bitset.Set{}.With(0)) }},
 		{"hash of the content", func(f *Fleet) { held(f, 0).Live.Hash++ }},
 		{"number of times that the content names its programs", func(f *Fleet) { held(f, 0).Live.Bits.Flip(9) }},
-		{"number of times that a state is where ways lead", func(f *Fleet) { f.slots[0].group.state.Self = nil }},
-		{"number of times that a way between states leads to the right one", func(f *Fleet) {
-			from, to := f.slots[0].group.state, f.slots[2].group.state
-			from.Connect(&to.Crossing, f.programs[3].Serial, 0)
-		}},
 		{"number of states with the same programs", func(f *Fleet) {
-			g := f.slots[0].group // device 1 gets a group and a state of its own, with the same
-			same := f.newState()
-			same.content = f.fork(g.state.content)
-			same.hash, same.totals, same.charge = g.state.hash, g.state.totals, g.state.charge
-			f.states.Put(same.hash, same)
-			f.take(f.place(same, g.peak, g.cores), g, bitset.Set{}.With(1), 1)
+			s, same := f.slots[0].state, newState() // device 1 gets a state of its own, with the same
+			same.Content = (*programs)(f).Copy(s.Content)
+			same.Hash, same.totals, same.charge = s.Hash, s.totals, s.charge
+			f.states.Put(&same.Version)
+			s.Users--
+			same.Users++
+			f.slots[1].state = same
 		}},
-		{"place of a group", func(f *Fleet) { f.groups[0].index = 1 }},
-		{"a group is found in its state", func(f *Fleet) { f.slots[0].group.state.groups = nil }},
-		{"number of groups that are found by the hash of their marks", func(f *Fleet) { g := f.slots[0].group; g.state.byPeak.Put(g.hash, g) }},
-		{"a group is found by its marks", func(f *Fleet) { // as many groups as are found by hash, and one of another hash
-			for id := range ID(few + 1) {
-				d, err := f.AddDevice(100+id, spec)
-				require.NoError(t, err)
-				mustRegister(t, f, build(200+program.ID(id), cb("{[0-0 - 0-0]}", 64*uint64(id+1))), d.Set())
-				require.NoError(t, f.Unregister(200+program.ID(id), d.Set()))
-			}
-			require.NoError(t, f.CheckInvariants())
-			g := f.slots[3].group
-			g.state.byPeak.Drop(g.hash, g)
-			g.state.byPeak.Put(g.hash+1, g)
+		{"hash of the state", func(f *Fleet) {
+			s := f.slots[0].state
+			shelf := field[lookup.Shelf[version.Version[state, classes.Content, registration]]](&f.states, "found")
+			shelf.Drop(s.Hash, &s.Version)
+			s.Hash++
+			f.states.Put(&s.Version)
 		}},
-		{"a state is found by its hash", func(f *Fleet) { s := f.slots[0].group.state; f.states.Drop(s.hash, s) }},
-		{"number of devices in groups", func(f *Fleet) { f.groups = f.groups[:1] }},
-		{"number of states with no device before them", func(f *Fleet) { between(f).from = nil }},
-		{"number of states with no device after them", func(f *Fleet) { between(f).after = nil }},
-		{"a state after another one is at its place", func(f *Fleet) { between(f).place++ }},
-		{"number of states after another one", func(f *Fleet) { s := between(f); f.states.Drop(s.hash, s) }},
-		{"first state of a tree has a content", func(f *Fleet) { f.states.Put(13, &state{gathering: f.slots[0].group.state.gathering}) }},
-		{"contents of a state that has lent its own", func(f *Fleet) { s := between(f); s.from.lent = s }},
-		{"a content is lent one step", func(f *Fleet) { s := between(f); s.lent = s.from }},
-		{"number of steps of program 6", func(f *Fleet) { between(f).new.steps++ }},
-		{"hash by which a state is found", func(f *Fleet) { f.states.Put(12, f.slots[0].group.state) }},
+		{"a state is found by its hash", func(f *Fleet) { f.slots[0].state.Hash++ }},
+		{"a state serves a device", func(f *Fleet) {
+			s := newState()
+			s.Content = f.newContent()
+			f.states.Put(&s.Version)
+		}},
+		{"a state leads to the right one", func(f *Fleet) {
+			between(f)
+			f.fill(f.slots[1].state)
+			by := field[step](f.slots[1].state, "by")
+			*by = step{New: f.programs[7]}
+		}},
+		{"number of steps of program 6", func(f *Fleet) { between(f); f.programs[6].steps++ }},
 		{"number of times that the number is that of program 9", func(f *Fleet) {
 			f.programs[9] = &registration{Holder: classes.Holder{Program: build(9, cb("{[0-0 - 0-0]}", 1))}}
 		}},

@@ -12,7 +12,7 @@ import (
 // Cost: O(classes of cores) where all buffers lie above all programs.
 func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	var closely *standing
-	d.look(func(_ *group, now *classes.Content) { free, ok, closely = d.leastHeadroom(&now.Occupied) })
+	d.look(func(now *classes.Content) { free, ok, closely = d.leastHeadroom(&now.Occupied) })
 	if closely != nil {
 		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
 			free = min(free, room.Free)

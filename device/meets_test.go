@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -134,7 +136,7 @@ func TestHashesAreSeeded(t *testing.T) {
 		mustRegister(t, f, programOn(t, 1, "{[0-0 - 1-0]}", 0, 64), m.Set())
 		of[i] = f.programs[1].Hash
 		require.NotZero(t, of[i])
-		require.Equal(t, of[i], f.groups[0].state.hash)
+		require.Equal(t, of[i], f.slots[0].state.Hash)
 	}
 	require.NotEqual(t, of[0], of[1])
 }
@@ -146,13 +148,13 @@ func TestDevicesFollowWays(t *testing.T) {
 	mustRegister(t, f, programOn(t, 3, "{[0-0 - 7-7]}", 4096, 64), m.Set())
 	b := Buffer{ID: 1, Kind: KindL1, Cores: p.Occupied(program.CircularBuffer).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}
 	require.NoError(t, f.Allocate(Buffer{ID: 2, Kind: KindDRAM, Size: 64}, m.Set()))
-	var states lookup.Shelf[state]
+	var states version.Store[state, classes.Content, registration]
 	var heaps lookup.Shelf[heap.Heap]
 	found := field[lookup.Shelf[heap.Heap]](&f.heaps, "found")
 	for d, s := range each[:31] {
 		if d == 1 { // from here on nothing is found by hash
 			states, heaps = f.states, *found
-			f.states, *found = lookup.Shelf[state]{}, lookup.Shelf[heap.Heap]{}
+			f.states, *found = version.Store[state, classes.Content, registration]{}, lookup.Shelf[heap.Heap]{}
 		}
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)
@@ -162,10 +164,9 @@ func TestDevicesFollowWays(t *testing.T) {
 	require.Zero(t, found.Len())
 	f.states, *found = states, heaps
 	require.NoError(t, f.CheckInvariants())
-	require.Len(t, f.groups, 2)
 }
 
-// Devices get neighbouring programs in swapped order: they meet, and are one group.
+// Devices get neighbouring programs in swapped order: they meet in one state.
 func TestSwappedOrder(t *testing.T) {
 	f, m, each := fleetOf(t, 4, 8)
 	for i := range program.ID(100) {
@@ -179,6 +180,6 @@ func TestSwappedOrder(t *testing.T) {
 			p, q = q, p
 		}
 		require.NoError(t, f.CheckInvariants())
-		require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: 102 + 2*int(i)}, count(f))
+		require.Equal(t, counts{states: 1, contents: 1, numbers: 102 + 2*int(i)}, count(f))
 	}
 }

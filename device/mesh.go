@@ -137,8 +137,8 @@ func (m Mesh) Totals() Totals {
 	defer m.m.fleet.mu.RUnlock()
 	t := m.m.sum
 	for i := range m.m.chips {
-		if c := &m.m.chips[i]; c.group != nil {
-			t.Core = max(t.Core, c.group.state.totals.Core)
+		if c := &m.m.chips[i]; c.state != nil {
+			t.Core = max(t.Core, c.state.totals.Core)
 			t.TrackedCore = max(t.TrackedCore, c.trackedNow().Core)
 		}
 	}

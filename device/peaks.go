@@ -39,15 +39,15 @@ type fold struct {
 	from, to *corepeaks.Peaks
 }
 
-// raised returns the peaks of a group that is about to leave state s because a program is
-// taken off: those it has, raised to what s holds where the program lies.
-func (f *Fleet) raised(s *state, g *group, off *registration) *corepeaks.Peaks {
-	if s.folded.off == off.Serial && s.folded.from == g.cores {
+// raised returns the peaks of a device, which has these and is about to leave state s because a
+// program is taken off: raised to what s holds where the program lies.
+func (f *Fleet) raised(s *state, from *corepeaks.Peaks, off *registration) *corepeaks.Peaks {
+	if s.folded.off == off.Serial && s.folded.from.Equal(from) {
 		return s.folded.to
 	}
 	f.fill(s)
-	f.own(s)
-	p, to := &s.content.Occupied, g.cores
+	s.Content = f.own(s.Content)
+	p, to := &s.Content.Occupied, from
 	footprint := p.Footprint(&off.Holder)
 	for i := range footprint.NumGroups() {
 		p.Meet(footprint.Group(i).Cores(), func(at int) uint64 {
@@ -61,6 +61,6 @@ func (f *Fleet) raised(s *state, g *group, off *registration) *corepeaks.Peaks {
 			return c.N
 		})
 	}
-	s.folded = fold{off.Serial, g.cores, to}
+	s.folded = fold{off.Serial, from, to}
 	return to
 }

@@ -86,7 +86,7 @@ func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added 
 		f.programs[r.Program.ID()] = r
 	}
 	f.charge.add(r.Charge, n)
-	f.change(fresh, n, nil, r)
+	f.change(fresh, step{New: r})
 	if n == s.s.n {
 		return s
 	}
@@ -163,7 +163,7 @@ func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 
 func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
 	f.charge.sub(r.Charge, n)
-	f.change(slots, n, r, nil)
+	f.change(slots, step{Old: r})
 	if r.on.Empty() {
 		delete(f.programs, r.Program.ID())
 		f.retire(r)
@@ -208,7 +208,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	next.succeed(r)
 	f.charge.sub(r.Charge, n)
 	f.charge.add(next.Charge, n)
-	f.change(on, n, r, next)
+	f.change(on, step{Old: r, New: next})
 	f.retire(r)
 	f.emit(Event{Kind: EventReplaced, Set: where, Program: new, Old: r.Program})
 	return where, nil
@@ -254,10 +254,10 @@ func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 // programs returns those that are registered on a device, in any order: whoever asks sorts them
 // when the lock is open again. Cost: O(programs, and all numbers in use / 64).
 func (c *chip) programs() []*program.Program {
-	if c.group == nil {
+	if c.state == nil {
 		return nil
 	}
-	v := c.group.state.sight()
+	v := c.state.sight()
 	return v.list(&c.fleet.roster)
 }
 
@@ -302,7 +302,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 		if err := f.faults.step(); err != nil {
 			return err
 		}
-		if c.group.state.charge-less > l1.MaxAddr-charge {
+		if c.state.charge-less > l1.MaxAddr-charge {
 			return &OverflowError{Program: id, Device: c.id}
 		}
 		if c.mesh == nil {

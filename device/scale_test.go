@@ -197,7 +197,7 @@ func TestScaleDevices(t *testing.T) {
 		return f
 	}
 	one := func(f *Fleet, programs int) {
-		require.Equal(t, counts{states: 1, groups: 1, contents: 1, numbers: programs}, count(f))
+		require.Equal(t, counts{states: 1, contents: 1, numbers: programs}, count(f))
 		require.NoError(t, f.CheckInvariants())
 	}
 	comesBack(t, prepare, func(f *Fleet) {
@@ -214,7 +214,7 @@ func TestScaleDevices(t *testing.T) {
 			require.NoError(t, err)
 			mustRegister(t, f, p, some)
 		}
-		require.Equal(t, counts{states: states, groups: states, contents: states, numbers: 1 + states}, count(f))
+		require.Equal(t, counts{states: states, contents: states, numbers: 1 + states}, count(f))
 		require.EqualValues(t, uint64(devices*(64*4096+16*4096)), mesh.Registered())
 		for _, p := range own {
 			require.Equal(t, devices/states, f.UnregisterAll(p.ID()).Len())
@@ -224,7 +224,7 @@ func TestScaleDevices(t *testing.T) {
 		for d := range mesh.All() { // the same, in a call for each device
 			mustRegister(t, f, own[int(d.ID())%states], d.Set())
 		}
-		require.Equal(t, states, count(f).groups)
+		require.Equal(t, states, count(f).states)
 		for d := range mesh.All() {
 			require.NoError(t, f.Unregister(own[int(d.ID())%states].ID(), d.Set()))
 		}

@@ -62,14 +62,14 @@ func TestPicturesStay(t *testing.T) {
 			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).Occupied.Parts(), at.place())...)
 		}
 		require.Equal(t, room, lateRoom)
-		all := late.held()
+		late.hold()
 		for _, d := range late.devices {
 			then, ok := now.Device(d.id)
 			require.True(t, ok)
 			require.Equal(t, then.totals, d.totals)
-			require.Equal(t, then.programs, all[d.number].programs)
-			require.Equal(t, then.groups, all[d.number].groups)
-			require.Equal(t, then.peaks, all[d.number].peaks)
+			require.Equal(t, then.programs, d.programs)
+			require.Equal(t, then.groups, d.groups)
+			require.Equal(t, then.peaks, d.peaks)
 		}
 		require.NoError(t, f.CheckInvariants())
 	})

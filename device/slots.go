@@ -2,7 +2,7 @@ package device
 
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
-// A slotSet is the slots of a program or a group of devices. Bits that others have too are
+// A slotSet is the slots of a program. Bits that others have too are
 // copied before they change.
 type slotSet struct {
 	bitset.Set

@@ -56,46 +56,49 @@ func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions
 // each device, and the rest once for each distinct state. Others wait for the few words alone.
 func (f *Fleet) Snapshot() *Snapshot {
 	p := f.picture()
-	all := p.held()
 	s := &Snapshot{devices: make([]*DeviceSnapshot, len(p.devices))}
 	for i := range p.devices {
-		d := &p.devices[i]
-		d.held = all[d.number]
-		s.devices[i] = d
+		s.devices[i] = &p.devices[i]
 	}
+	p.hold()
 	slices.SortFunc(s.devices, func(a, b *DeviceSnapshot) int { return cmp.Compare(a.id, b.id) })
 	return s
 }
 
 // A picture is what is taken under the lock of what a fleet holds.
 type picture struct {
-	devices []DeviceSnapshot // by slot; with the number of the group
-	groups  []pictured       // in the order of Fleet.groups
+	devices []DeviceSnapshot // by slot; what they hold is worked out later
+	at      []pictured       // by slot, too
+	states  map[*state]sight // those of devices
 	roster  classes.Roster
 }
 
-// A pictured is what devices of a group hold.
+// A pictured names the contents and marks of a device. Its state is not looked into: it may have ended.
 type pictured struct {
-	state *state // is not looked into: it may have ended
-	sight
+	state *state
 	cores *corepeaks.Peaks
+	peak  registeredPeaks
 }
 
 // picture takes one. The memory for it is made before, as far as it is known how much it takes.
 func (f *Fleet) picture() (p picture) {
 	f.mu.RLock()
-	devices, groups, numbers := f.live.Count(), len(f.groups), len(f.roster.Of)
+	devices, states, numbers := f.live.Count(), f.states.Len(), len(f.roster.Of)
 	f.mu.RUnlock()
-	p.devices, p.groups = touched[DeviceSnapshot](devices), touched[pictured](groups)
+	p.devices, p.at = touched[DeviceSnapshot](devices), touched[pictured](devices)
+	p.states = make(map[*state]sight, min(states, devices))
 	p.roster.Of = touched[*classes.Holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for slot := range f.live.All() {
 		c := f.slots[slot]
-		p.devices = append(p.devices, DeviceSnapshot{c.id, c.spec, c.totals(), held{number: c.group.index}})
+		p.devices = append(p.devices, DeviceSnapshot{id: c.id, spec: c.spec, totals: c.totals()})
+		p.at = append(p.at, pictured{c.state, c.cores, c.peak})
 	}
-	for _, g := range f.groups {
-		p.groups = append(p.groups, pictured{g.state, g.state.sight(), g.cores})
+	for s := range f.states.All() {
+		if s.Users > 0 {
+			p.states[s] = s.sight()
+		}
 	}
 	f.pictured.Store(f.numbers.Last + 1)
 	p.roster.Of = append(p.roster.Of, f.roster.Of...)
@@ -110,24 +113,33 @@ func touched[E any](n int) []E {
 	return room[:0]
 }
 
-// held returns what the devices of each group hold. Groups in one state share it, but for
-// their peaks.
-func (p *picture) held() []held {
-	all, byState := make([]held, len(p.groups)), make(map[*state]int, len(p.groups))
-	views := make([]*classes.Partition, len(p.groups))
-	for i := range p.groups {
-		g := &p.groups[i]
-		first, known := byState[g.state]
-		if !known {
-			first = i
-			byState[g.state] = i
-			views[i] = &g.open(&p.roster).Occupied
-			all[i] = held{programs: g.list(&p.roster), groups: coreGroups(views[i])}
-			slices.SortFunc(all[i].programs, byID)
-		}
-		all[i] = held{i, all[first].programs, all[first].groups, peakGroups(g.cores.With(views[first]))}
+// hold works out what the devices hold. Those in one state share it, but for their peaks.
+func (p *picture) hold() {
+	type view struct {
+		held
+		now *classes.Partition
 	}
-	return all
+	views, known := make(map[*state]view, len(p.states)), make(map[pictured]held, len(p.states))
+	for i, at := range p.at {
+		if i > 0 && at == p.at[i-1] { // devices in a row are mostly alike
+			p.devices[i].held = p.devices[i-1].held
+			continue
+		}
+		h, ok := known[at]
+		if !ok {
+			v, ok := views[at.state]
+			if !ok {
+				s := p.states[at.state]
+				v.now = &s.open(&p.roster).Occupied
+				v.held = held{programs: s.list(&p.roster), groups: coreGroups(v.now)}
+				slices.SortFunc(v.programs, byID)
+				views[at.state] = v
+			}
+			h = held{len(known), v.programs, v.groups, peakGroups(at.cores.With(v.now))}
+			known[at] = h
+		}
+		p.devices[i].held = h
+	}
 }
 
 // coreGroups copies out what the classes of a partition hold.

@@ -39,14 +39,6 @@ func (p *Peaks) raise(t Totals) {
 	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }
 
-// reach raises the peaks of a device to what is registered on it.
-func (p *Peaks) reach(s *classes.Figures) {
-	p.Registered = max(p.Registered, s.Registered)
-	p.Reserved = max(p.Reserved, s.Reserved)
-	p.Logical = max(p.Logical, s.Logical)
-	p.Core = max(p.Core, s.Core)
-}
-
 // totalsOf returns the totals of a device with nothing but what is registered.
 func totalsOf(s *classes.Figures) Totals {
 	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}

@@ -6,11 +6,10 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Peaks are the high-water marks of the cores of a group of devices. The mark of a core
+// Peaks are the high-water marks of the cores of devices. The mark of a core
 // is the larger of its peak here and what it holds now: before anything is taken off, the
 // peaks are raised on the cores that it is taken off, and elsewhere bytes only grow.
 // They never change; nil is zero everywhere.
@@ -20,7 +19,7 @@ import (
 //
 // Peaks that follow each other share the rows of bands in which they are equal.
 type Peaks struct {
-	Name  uint64 // of those that a group has; given to no others
+	Name  uint64 // given to no others
 	bands []band // by column, disjoint; neighbours differ
 }
 
@@ -85,7 +84,7 @@ func (b *band) least(start, end int) uint64 {
 }
 
 // Equal reports whether two marks are the same: devices that came to them each for
-// itself belong to one group.
+// itself share one.
 func (p *Peaks) Equal(o *Peaks) bool {
 	return p == o || p != nil && o != nil && slices.EqualFunc(p.bands, o.bands, func(a, b band) bool {
 		return a.from == b.from && a.to == b.to && slices.Equal(a.rows, b.rows)
@@ -242,17 +241,4 @@ func (p *Peaks) rectangles() map[uint64][]l1.CoreRange {
 		}
 	}
 	return by
-}
-
-// AddTo adds to a hash what differs between peaks. Few of them differ in the cores alone.
-func (p *Peaks) AddTo(sum lookup.Hash) lookup.Hash {
-	if p == nil {
-		return sum
-	}
-	for _, b := range p.bands {
-		for _, s := range b.rows {
-			sum = lookup.Mix(sum) ^ lookup.Hash(s.bytes)
-		}
-	}
-	return sum
 }

@@ -1,0 +1,253 @@
+package version
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/lookup"
+)
+
+// A Step takes one thing off and puts another one on. Either may be nil.
+type Step[X any] struct {
+	Old, New *X
+}
+
+// back returns the step that undoes a step.
+func (by Step[X]) back() Step[X] { return Step[X]{by.New, by.Old} }
+
+// A Version is a value, or the way to work it out from another version. The type S embeds it. C is
+// the content. Things of type X come and go.
+type Version[S, C, X any] struct {
+	Self    *S
+	Hash    lookup.Hash
+	Users   int // devices at this version
+	Content *C  // nil if it is worked out
+
+	to      *Version[S, C, X] // what it became and leans on; nil = it has its content, and no followers need a way
+	by      Step[X]           // the step to it
+	kept    bool              // Content is a copy that shortens the way of those behind
+	leaners int               // versions that lean on this one
+	behind  int               // versions in a row behind it that have no content
+}
+
+// Leans returns what v leans on, nil if it leans on nothing, and the step to it.
+func (v *Version[S, C, X]) Leans() (to *S, by Step[X]) {
+	if v.to == nil {
+		return nil, by
+	}
+	return v.to.Self, v.by
+}
+
+// View returns a content and the steps from this version to it, in their order. v is the
+// content with the steps undone, the last one first.
+// Cost: O(steps). [Store.Advance] bounds their number.
+func (v *Version[S, C, X]) View() (content *C, steps []Step[X]) {
+	for ; v.Content == nil; v = v.to {
+		steps = append(steps, v.by)
+	}
+	return v.Content, steps
+}
+
+// Rules say how contents are copied and changed.
+type Rules[C, X any] interface {
+	// Copy returns a copy. It and the original may be changed.
+	Copy(*C) *C
+	// Change makes a step, in place unless others look at the content, and returns the result.
+	Change(*C, Step[X]) *C
+	// Name notes that one more step names x, or one less.
+	Name(x *X, steps int)
+}
+
+// A Store finds versions. No two are equal. The zero Store is empty.
+type Store[S, C, X any] struct {
+	found lookup.Shelf[Version[S, C, X]]
+	swept int // versions that the last sweep left
+}
+
+// Put adds a version that leans on nothing.
+func (o *Store[S, C, X]) Put(v *Version[S, C, X]) { o.found.Put(v.Hash, v) }
+
+// Len returns the number of versions.
+func (o *Store[S, C, X]) Len() int { return o.found.Len() }
+
+// All returns the versions, in any order.
+func (o *Store[S, C, X]) All() iter.Seq[*S] {
+	return func(yield func(*S) bool) {
+		for _, v := range o.found.All() {
+			if !yield(v.Self) {
+				return
+			}
+		}
+	}
+}
+
+// Find returns the version with a hash that is sought, nil if there is none.
+func (o *Store[S, C, X]) Find(h lookup.Hash, sought func(*S) bool) *S {
+	v := o.found.Find(h, func(v *Version[S, C, X]) bool { return sought(v.Self) })
+	if v == nil {
+		return nil
+	}
+	return v.Self
+}
+
+// Next returns the version with a hash that v becomes by a step, nil if there is none. Others that
+// have the hash are compared by same. A step that was made before, or undoes one, compares nothing.
+func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], same func(*S) bool) *S {
+	if v.to != nil && v.by == by {
+		return v.to.Self
+	}
+	to := o.found.Find(h, func(to *Version[S, C, X]) bool {
+		return to.to == v && to.by == by.back() || same(to.Self)
+	})
+	if to == nil {
+		return nil
+	}
+	return to.Self
+}
+
+// Advance makes to, which is new and has its hash, of v by a step. The content goes on with it, and
+// v leans on it. If more than most versions in a row lean there, v keeps a copy.
+// Cost: a step, and what claim takes.
+func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step[X], most int) {
+	o.claim(r, v)
+	o.rise(r, v)
+	if v.leaners == 0 {
+		v.behind = 0
+	}
+	to.Content, to.behind = v.Content, v.behind+1
+	if v.Content, v.kept = nil, false; to.behind > most {
+		v.Content, v.kept, to.behind = r.Copy(to.Content), true, 1
+	}
+	to.Content = r.Change(to.Content, by)
+	lean(r, v, to, by)
+	o.Put(to)
+}
+
+// Become changes v itself by a step. All devices of v make the step together, and no version may
+// lean on v: else Become returns false, and v stays. So devices keep their pointer to v. Where 32
+// devices make a step at once, a new version takes 1.3 times as long.
+func (o *Store[S, C, X]) Become(r Rules[C, X], v *Version[S, C, X], h lookup.Hash, by Step[X]) bool {
+	o.claim(r, v)
+	if v.leaners > 0 {
+		return false
+	}
+	o.rise(r, v)
+	o.found.Drop(v.Hash, v)
+	v.Content, v.Hash, v.kept, v.behind = r.Change(v.Content, by), h, false, 0
+	o.Put(v)
+	return true
+}
+
+// claim gives v a content. It takes it back from the version that v became if that is one step
+// away, so that two versions in turn cost a step each; else it is a copy.
+func (o *Store[S, C, X]) claim(r Rules[C, X], v *Version[S, C, X]) {
+	to, by := v.to, v.by
+	switch {
+	case v.Content != nil:
+	case to.Content == nil || to.to != nil:
+		o.Fill(r, v)
+	default:
+		v.Content, to.Content = r.Change(to.Content, by.back()), nil
+		v.behind = to.behind + 1
+		lean(r, to, v, by.back())
+		o.rise(r, v)
+	}
+}
+
+// Fill gives v a content of its own, and versions with devices on the way to it. They still
+// lean as before: the way stays.
+// Cost: a step for each version on the way, and a copy for each that gets a content.
+func (o *Store[S, C, X]) Fill(r Rules[C, X], v *Version[S, C, X]) {
+	var way []*Version[S, C, X]
+	at := v
+	for ; at.Content == nil; at = at.to {
+		way = append(way, at)
+	}
+	content := at.Content
+	for i, at := range slices.Backward(way) {
+		if at.to.Content == content { // which keeps it
+			content = r.Copy(content)
+		}
+		if content = r.Change(content, at.by.back()); i == 0 || at.Users > 0 {
+			at.Content = content
+		}
+	}
+}
+
+// lean lets v lean on the version that it became.
+func lean[S, C, X any](r Rules[C, X], v, to *Version[S, C, X], by Step[X]) {
+	v.to, v.by = to, by
+	to.leaners++
+	name(r, by, 1)
+}
+
+func name[C, X any](r Rules[C, X], by Step[X], steps int) {
+	for _, x := range [...]*X{by.Old, by.New} {
+		if x != nil {
+			r.Name(x, steps)
+		}
+	}
+}
+
+// rise lets v lean on nothing. It has a content, or ends.
+func (o *Store[S, C, X]) rise(r Rules[C, X], v *Version[S, C, X]) {
+	if to, by := v.to, v.by; to != nil {
+		v.to, v.by = nil, Step[X]{}
+		to.leaners--
+		name(r, by, -1)
+		o.Leave(r, to)
+	}
+}
+
+// Leave notes that devices went away from v. Without devices, it is forgotten if nothing leans on it,
+// and so are versions that are left like that. A copy that was made for its devices goes on with them.
+func (o *Store[S, C, X]) Leave(r Rules[C, X], v *Version[S, C, X]) {
+	if to := v.to; v.Users == 0 && to != nil && v.Content != nil && !v.kept {
+		if to.Content == nil && to.Users > 0 {
+			to.Content = r.Change(v.Content, v.by)
+		}
+		v.Content = nil
+	}
+	for v != nil && v.Users == 0 && v.leaners == 0 {
+		to, by := v.to, v.by
+		o.found.Drop(v.Hash, v)
+		if v.to = nil; to != nil {
+			to.leaners--
+			name(r, by, -1)
+		}
+		v = to
+	}
+}
+
+// Sweep forgets the versions without devices, if there are too many versions. The limit is 256, plus
+// twice the versions after the last sweep, plus twice the things. So a device that never follows
+// does not keep a long way. Cost: O(versions), and Fill for each version with devices. The steps since
+// the last sweep pay for it.
+func (o *Store[S, C, X]) Sweep(r Rules[C, X], things int) {
+	if o.found.Len() <= 256+2*(o.swept+things) {
+		return
+	}
+	for _, v := range o.found.All() {
+		if v.Users > 0 && v.Content == nil {
+			o.Fill(r, v)
+		}
+	}
+	o.Cut(r)
+	o.swept = o.found.Len()
+}
+
+// Cut forgets the versions without devices. All others have a content, and lean on nothing then.
+// Cost: O(versions).
+func (o *Store[S, C, X]) Cut(r Rules[C, X]) {
+	all := o.found
+	o.found = lookup.Shelf[Version[S, C, X]]{}
+	for _, v := range all.All() {
+		if v.to != nil {
+			name(r, v.by, -1)
+		}
+		v.to, v.by, v.kept, v.leaners, v.behind = nil, Step[X]{}, false, 0, 0
+		if v.Users > 0 {
+			o.Put(v)
+		}
+	}
+}
