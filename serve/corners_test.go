@@ -169,6 +169,8 @@ func TestLogsAndFleets(t *testing.T) {
 		require.NoError(t, s.WriteMoment("ours", &moment))
 		require.Contains(t, moment.String(), `"device":3`)
 		require.ErrorIs(t, s.WriteMoment("theirs", &moment), serve.ErrNoFleet)
+		long := l.tell(t, `{"event":"log","version":1,"fleet":"`+strings.Repeat("x", 256)+`"}`)
+		require.Equal(t, "error", long.ask(t, totals)["answer"], "it has no device, and a name")
 		l.shut(t)
 	})
 }
@@ -236,6 +238,21 @@ func TestRecordIsWritten(t *testing.T) {
 	require.ErrorIs(t, err, errSink)
 	_, err = serve.New(serve.Config{Now: time.Now, Devices: []wire.Device{{ID: 1, Spec: l1.N150()}, {ID: 1, Spec: l1.N150()}}})
 	require.Error(t, err)
+}
+
+// broken is a listener that cannot listen.
+type broken struct{ net.Listener }
+
+func (broken) Accept() (net.Conn, error) { return nil, errSink }
+
+// A listener that fails ends Serve with its error; one of a server that was closed ends it without.
+func TestBrokenListener(t *testing.T) {
+	s, err := serve.New(serve.Config{Now: time.Now})
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Serve(broken{}), errSink)
+	require.Zero(t, s.Counts().Refused)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.ServeLogs(broken{}))
 }
 
 // Nothing waits to be printed where nothing may wait.

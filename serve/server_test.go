@@ -622,6 +622,7 @@ func TestLostIsNotForgotten(t *testing.T) {
 			send(t, good, wire.Newest(), wire.Record{Type: wire.TypeAlloc, Size: 1, ID: uint64(i)}, wire.Record{Type: wire.TypeFree, ID: uint64(i)})
 		}
 		summary := string(s.AppendSummary(nil))
+		require.Contains(t, summary, "; closed 2 (torn 0), refused 0; ")
 		require.Contains(t, summary, "device 0: CBs 0 bytes")
 		require.Regexp(t, `(?m)^device 5: .*; incomplete$`, summary)
 		require.Regexp(t, `(?m)^device 0: .*; incomplete$`, summary)
@@ -831,7 +832,11 @@ func TestListen(t *testing.T) {
 	}
 	_, err = serve.Listen(filepath.Join(dir, "missing", "s"), 0o600)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = serve.Listen(filepath.Join(dir, strings.Repeat("s", 120)), 0o600)
+	longest := filepath.Join(dir, strings.Repeat("s", 106-len(dir)))
+	l, err = serve.Listen(longest, 0o600)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	_, err = serve.Listen(longest+"s", 0o600)
 	require.ErrorIs(t, err, syscall.ENAMETOOLONG)
 }
 

@@ -314,6 +314,11 @@ func TestFreedAreForgotten(t *testing.T) {
 			_, err := l.Apply(1, 1, &wire.Record{Type: typ, ID: i, Size: 1})
 			require.NoError(t, err)
 		}
+		if i == 1<<16-1 {
+			e, err := l.Apply(1, 1, &wire.Record{Type: wire.TypeCBFree})
+			require.NoError(t, err)
+			require.Equal(t, wire.AnomalyDoubleFree, e.Odd, "all are remembered yet")
+		}
 	}
 	for id, want := range map[uint64]wire.Anomaly{0: wire.AnomalyUnknownFree, 1 << 16: wire.AnomalyDoubleFree} {
 		e, err := l.Apply(1, 1, &wire.Record{Type: wire.TypeCBFree, ID: id})

@@ -17,13 +17,13 @@ import (
 )
 
 // Lines of a server, short: an amount is in MB, a process of 0 is not named.
-func came(device int, size, total string) string {
+func came(device int64, size, total string) string {
 	return fmt.Sprintf("✓ [CB_ALLOC] Device %d: +%s MB (Total: %s MB)\n", device, size, total)
 }
-func went(device int, size, total string) string {
+func went(device int64, size, total string) string {
 	return fmt.Sprintf("✗ [CB_FREE] Device %d: -%s MB (Total: %s MB)\n", device, size, total)
 }
-func of(pid int, line string) string {
+func of(pid int64, line string) string {
 	return strings.TrimSuffix(line, "\n") + fmt.Sprintf(" [PID %d] at most 5 bytes of a core\n", pid)
 }
 func loaded(kind, size, total string) string {
@@ -32,13 +32,13 @@ func loaded(kind, size, total string) string {
 func unloaded(kind, size, total string) string {
 	return fmt.Sprintf("✗ [KERNEL_UNLOAD] %s kernel on Device 0: -%s MB (Total: %s MB)\n", kind, size, total)
 }
-func allocated(pid, size int, kind string, device int, more string) string {
+func allocated(pid, size int64, kind string, device int64, more string) string {
 	return fmt.Sprintf("✓ [PID %d] Allocated %d bytes of %s on device %d (buffer_id=0xff%s)\n", pid, size, kind, device, more)
 }
-func freed(pid, size, device int, more string) string {
+func freed(pid, size, device int64, more string) string {
 	return fmt.Sprintf("✗ [PID %d] Freed buffer 0xff on device %d (%d bytes, %s)\n", pid, device, size, more)
 }
-func dead(pid int, removed ...string) string {
+func dead(pid int64, removed ...string) string {
 	text := fmt.Sprintf("   PID %d is dead, removing its buffers...\n", pid)
 	for _, what := range removed {
 		text += fmt.Sprintf("   ✓ Removed %s MB) from PID %d\n", what, pid)
@@ -71,6 +71,10 @@ func TestSaid(t *testing.T) {
 		{"a dead process, with other bytes", came(1, "2", "2") + came(0, "1", "1") + dead(7, "0 buffers (0", "2 CBs (4")},
 		{"a dead process with more than lines account for", allocated(7, 64, "L1", 0, "") + dead(7, "2 buffers (0.1", "1 CBs (1", "1 kernels (1")},
 		{"nobody is dead", allocated(0, 64, "L1", 0, "") + dead(0, "1 buffers (0.1")},
+		{"a process that comes again after its death", of(7, came(0, "1", "1")) + dead(7, "0 buffers (0", "1 CBs (1") + of(7, came(0, "1", "1")) + of(7, went(0, "1", "0")) + of(7, went(0, "1", "0"))},
+		{"a dead process, and all that is left of what has none", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "1") + dead(7, "0 buffers (0", "1 CBs (1")},
+		{"sizes of more digits than a server prints", came(0, "1.23456789", "1.23456789") + went(0, "1.23456789", "0")},
+		{"a CB beyond all, twice", came(0, "4095.99", "4095.99") + went(0, "4095.99", "0") + came(0, "4095.99", "4095.99")},
 		{"kernels of a dead process", loaded("Fabric", "1", "1") + loaded("Unknown", "2", "3") + dead(7, "0 buffers (0", "2 kernels (3")},
 		{"references of two processes", allocated(7, 64, "L1", 0, "") + allocated(8, 64, "L1", 0, ", ref_count=2") + freed(7, 64, 0, "ref_count=1 remaining") + freed(8, 64, 0, "FINAL")},
 		{"a free of other bytes, and too many references", allocated(7, 64, "DRAM", 0, "") + freed(7, 65, 0, "ref_count=1 remaining") + freed(7, 64, 0, "FINAL")},
