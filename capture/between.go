@@ -183,12 +183,12 @@ func (p *past) speaks(known *learnt, id device.ID) bool {
 func (p *past) absences(known *learnt) map[uint64]uint64 {
 	ends, listed := map[uint64]uint64{}, p.listedPlaces()
 	for address, lives := range p.lives {
-		for id, list := range lives {
+		for id, h := range lives.named {
 			if !p.speaks(known, id) {
 				continue
 			}
 			at := p.listedAt(known, id, listed[address]) // slices that list the address
-			for _, l := range list {
+			for _, l := range h.lives {
 				if until := p.absent(*l, at); until < l.to {
 					ends[l.from], l.to = until, until
 				}
@@ -270,14 +270,11 @@ func (p *past) since(known *learnt, f lostFree) uint64 {
 	return max(f.after, p.spans[max(i-1, 0)].start)
 }
 
-// listings returns where the buffers of an id are listed in a window, ascending: in a database
-// when each operation ends.
-func (p *past) listings(id device.ID, window uint64) []uint64 {
+// listings returns where the buffers of an id are listed, ascending: in a database when each
+// operation ends.
+func (p *past) listings(id device.ID) []uint64 {
 	if !p.sliced {
-		all := p.lists.operations(p.lists.devices[id])
-		from, _ := slices.BinarySearch(all, window)
-		to, _ := slices.BinarySearch(all, p.border(window))
-		return all[from:to]
+		return p.lists.operations(p.lists.devices[id])
 	}
 	for _, s := range p.spans[len(p.starts):] {
 		p.starts = append(p.starts, s.start)

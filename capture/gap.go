@@ -94,19 +94,21 @@ func (p *past) window(at uint64) int {
 
 // A sighting is where a window shows that a buffer lived.
 type sighting struct {
-	named device.ID
-	kind  device.Kind
-	at    uint64
-	size  uint64 // of each core, if a list says it
+	kind device.Kind
+	at   uint64
+	size uint64 // of each core, if a list says it
 }
 
+// seen are the sightings at one address by the id that they name, in their order.
+type seen map[device.ID][]sighting
+
 // sightings returns those by address: of tensors alike in a window the first one.
-func (p *past) sightings() map[uint64][]sighting {
+func (p *past) sightings() map[uint64]seen {
 	type likes struct {
 		placeOf
 		kind device.Kind
 	}
-	out, first := map[uint64][]sighting{}, map[likes]uint64{}
+	out, first := map[uint64]seen{}, map[likes]uint64{}
 	see := func(c clue) {
 		like := likes{placeOf{c.named, c.address, p.origin(c.tensor)}, c.kind}
 		if at, ok := first[like]; c.address != 0 && (!ok || c.tensor < at) {
@@ -119,12 +121,23 @@ func (p *past) sightings() map[uint64][]sighting {
 	for _, c := range p.loose {
 		see(c)
 	}
+	add := func(address uint64, id device.ID, s sighting) {
+		if out[address] == nil {
+			out[address] = seen{}
+		}
+		out[address][id] = append(out[address][id], s)
+	}
 	for c, at := range first {
-		out[c.address] = append(out[c.address], sighting{c.id, c.kind, at, 0})
+		add(c.address, c.id, sighting{c.kind, at, 0})
 	}
 	for place, spans := range p.lists.places {
 		at := p.endOf(p.lists.operations(spans)[0]) // a list is of the end of its operation
-		out[place.address] = append(out[place.address], sighting{place.named, place.kind, min(at, p.border(place.window)-1), spans.perCore})
+		add(place.address, place.named, sighting{place.kind, min(at, p.border(place.window)-1), spans.perCore})
+	}
+	for _, at := range out {
+		for _, list := range at {
+			slices.SortFunc(list, func(a, b sighting) int { return cmp.Compare(a.at, b.at) })
+		}
 	}
 	return out
 }
@@ -134,8 +147,8 @@ func (p *past) sightings() map[uint64][]sighting {
 func (p *past) gone(known *learnt) map[uint64]uint64 {
 	ends, seen := map[uint64]uint64{}, p.sightings()
 	for address, lives := range p.lives {
-		for id, list := range lives {
-			for _, l := range list {
+		for id, h := range lives.named {
+			for _, l := range h.lives {
 				for border := p.border(l.from); border < l.to; border = p.border(border) {
 					if !p.survives(known, id, l, border, seen[address], lives) {
 						ends[l.from], l.to = border-1, border
@@ -148,22 +161,30 @@ func (p *past) gone(known *learnt) map[uint64]uint64 {
 }
 
 // survives reports whether the window that begins at a node shows that a buffer still lived.
-func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen []sighting, at lives) bool {
+func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen seen, at *lives) bool {
 	end := p.border(start)
 	if l.to < end {
 		return true // it is freed there
 	}
 	first := end // that the window allocates there
-	for list := range sharing(known, at, id) {
-		i, _ := slices.BinarySearchFunc(list, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
-		if i < len(list) {
-			first = min(first, list[i].from)
+	for h := range at.sharing(known, id) {
+		i, _ := slices.BinarySearchFunc(h.lives, start, func(l *life, from uint64) int { return cmp.Compare(l.from, from) })
+		if i < len(h.lives) {
+			first = min(first, h.lives[i].from)
 		}
 	}
-	return slices.ContainsFunc(seen, func(s sighting) bool {
-		fits := s.kind == l.kind && (s.size == 0 || !l.perCore.OK || s.size == l.perCore.V)
-		return start <= s.at && s.at < first && fits && known.share(s.named, id)
-	})
+	for list := range sharing(known, seen, id) {
+		i, _ := slices.BinarySearchFunc(list, start, func(s sighting, from uint64) int { return cmp.Compare(s.at, from) })
+		for _, s := range list[i:] {
+			if s.at >= first {
+				break
+			}
+			if s.kind == l.kind && (s.size == 0 || !l.perCore.OK || s.size == l.perCore.V) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // across joins what lived when a window ended with what lived at the same place when the next one

@@ -190,26 +190,32 @@ func (p *past) fromLists(known *learnt) (out []resident) {
 	slices.SortFunc(places, func(a, b listedPlace) int {
 		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind), cmp.Compare(a.window, b.window))
 	})
-	type list struct {
-		id     device.ID
-		window uint64
-	}
-	devices := map[list][]uint64{}
-	for _, place := range places {
-		of := list{place.named, place.window}
-		if devices[of] == nil {
-			devices[of] = p.listings(of.id, of.window)
+	var listings []uint64 // of the id of the last place
+	var made made         // of its address
+	for i, place := range places {
+		next := i == 0 || place.named != places[i-1].named
+		if next {
+			listings = p.listings(place.named)
 		}
-		out = append(out, p.fromPlace(known, place, devices[of])...)
+		if next || place.address != places[i-1].address {
+			made = p.madeAt(known, place.named, place.address)
+		}
+		out = append(out, p.fromPlace(known, place, p.within(listings, place.window), made)...)
 	}
 	return out
 }
 
-// fromPlace returns the residents of one place. all are the operations that list anything
-// of its device.
-func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []resident) {
+// within cuts operations, which are ascending, to one window: the window begins at a node.
+func (p *past) within(all []uint64, window uint64) []uint64 {
+	from, _ := slices.BinarySearch(all, window)
+	to, _ := slices.BinarySearch(all, p.border(window))
+	return all[from:to]
+}
+
+// fromPlace returns the residents of one place. all are the operations of its window that list
+// anything of its device, made what the capture allocated there.
+func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, made made) (out []resident) {
 	spans := p.lists.places[place]
-	made := p.madeAt(known, place)
 	var now *resident
 	end := func(at uint64) {
 		if now != nil {
@@ -253,9 +259,9 @@ func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64) (out []
 // made are the lives of a place by their start; the ends are the latest so far.
 type made []life
 
-func (p *past) madeAt(known *learnt, place listedPlace) (out made) {
-	for list := range sharing(known, p.lives[place.address], place.named) {
-		for _, l := range list {
+func (p *past) madeAt(known *learnt, id device.ID, address uint64) (out made) {
+	for h := range p.lives[address].sharing(known, id) {
+		for _, l := range h.lives {
 			out = append(out, *l)
 		}
 	}

@@ -330,6 +330,9 @@ func (l *buffers) of(n *node) []*buffer {
 
 // earlierWindows returns those that were allocated before the window at hand.
 func (l *buffers) earlierWindows(list []*buffer) (out []*buffer) {
+	if l.began == 0 {
+		return nil
+	}
 	for _, b := range list {
 		if b.at < l.began {
 			out = append(out, b)
@@ -469,9 +472,7 @@ func (w *walk) free(n *node, id device.ID) bool {
 		w.crosses(b, w.border)
 		w.buffers.remove(b)
 		w.places.remove(b)
-		if b.life != nil {
-			b.life.to = n.Counter
-		}
+		w.past.ended(b, n.Counter)
 		if b.hidden {
 			return true
 		}

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -25,13 +24,6 @@ type resident struct {
 	told    bool   // a tensor says how it lies
 	since   uint64 // counter of the node before which it is there
 	until   uint64 // counter of its free, or forever
-}
-
-// A life is when an allocation of the capture lived: up to, not at, its end.
-type life struct {
-	from, to uint64
-	kind     device.Kind
-	perCore  event.Opt[uint64]
 }
 
 // A lostFree is the free of a buffer in L1 that the capture did not allocate.
@@ -60,8 +52,8 @@ type clue struct {
 // past gathers what a capture tells of buffers from before it. Where they lay shows only
 // later, so it is of use to a second reading alone.
 type past struct {
-	lives   map[uint64]lives    // by address
-	frees   map[uint64]frees    // by address
+	lives   map[uint64]*lives   // by address
+	frees   map[uint64]*frees   // by address
 	byNode  map[uint64]lostFree // the first one that names a buffer node, with the largest address
 	clues   map[uint64]*clue    // by buffer node
 	tensors map[uint64]uint64   // tensors to come -> the clue that names them
@@ -85,7 +77,7 @@ type past struct {
 
 func newPast() *past {
 	return &past{
-		lives: map[uint64]lives{}, frees: map[uint64]frees{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
+		lives: map[uint64]*lives{}, frees: map[uint64]*frees{}, byNode: map[uint64]lostFree{}, clues: map[uint64]*clue{}, tensors: map[uint64]uint64{}, backed: counters{},
 		loose: map[uint64]clue{}, later: map[uint64]bool{}, spoken: map[device.ID]bool{}, firsts: map[placeOf]uint64{},
 	}
 }
@@ -104,48 +96,15 @@ func (p *past) allocated(b *buffer) *life {
 		return nil
 	}
 	if p.lives[b.recorded] == nil {
-		p.lives[b.recorded] = lives{}
+		p.lives[b.recorded] = &lives{named: map[device.ID]*history{}}
 	}
-	of := p.lives[b.recorded]
-	if n := len(of[b.named]); n > 0 && !p.listable { // what the address held before is one life with it
-		if l := of[b.named][n-1]; l.to != forever {
-			l.to = forever
-			return l
-		}
-	}
-	l := &life{b.at, forever, b.kind, b.perCore}
-	of[b.named] = append(of[b.named], l)
-	return l
+	return p.lives[b.recorded].begin(b, p.origin(b.at), p.listable)
 }
 
-// lives are those of one address by the id that they name, in their order.
-type lives map[device.ID][]*life
-
-// frees are the lost ones of one address by the id that they name, in their order.
-type frees map[device.ID][]lostFree
-
-// sharing yields the values of a map whose keys may mean one device with an id. It looks at
-// the fewer: the keys, or the ids that may share a device with it.
-func sharing[V any](known *learnt, of map[device.ID]V, id device.ID) iter.Seq[V] {
-	return func(yield func(V) bool) {
-		if id == event.NoDevice || len(of) <= 1+len(known.chips[id])+len(known.meshes[id]) {
-			for other, v := range of {
-				if known.share(other, id) && !yield(v) {
-					return
-				}
-			}
-			return
-		}
-		seen := map[device.ID]bool{}
-		for _, one := range append([]device.ID{id}, known.chips[id]...) {
-			for other := range known.above(one) {
-				v, ok := of[other]
-				if ok && !seen[other] && !yield(v) {
-					return
-				}
-				seen[other] = true
-			}
-		}
+// ended takes in the free of a buffer of the capture.
+func (p *past) ended(b *buffer, at uint64) {
+	if b.life != nil {
+		p.lives[b.recorded].end(b, p.origin(at), at)
 	}
 }
 
@@ -162,21 +121,13 @@ func (p *past) lost(n *node, known *learnt) {
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}
-	for list := range sharing(known, p.lives[f.address], f.named) {
-		for _, l := range list {
-			if l.from >= p.origin(f.at) { // else it was of another size
-				f.after = max(f.after, min(l.to, f.at))
-			}
-		}
-	}
-	for list := range sharing(known, p.frees[f.address], f.named) {
-		f.after = max(f.after, list[len(list)-1].at)
-	}
+	// A life of an earlier window was of another size.
+	f.after = max(p.lives[f.address].ended(known, f.named, p.origin(f.at), f.at), p.frees[f.address].last(known, f.named))
 	if f.address != 0 {
 		if p.frees[f.address] == nil {
-			p.frees[f.address] = frees{}
+			p.frees[f.address] = &frees{named: map[device.ID][]lostFree{}}
 		}
-		p.frees[f.address][f.named] = append(p.frees[f.address][f.named], f)
+		p.frees[f.address].add(f)
 	}
 	if !f.node.OK {
 		return
@@ -250,14 +201,7 @@ func (p *past) tensor(n *node) {
 
 // freed returns the counter of the first lost free of a place from a node on.
 func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
-	at := uint64(forever)
-	for all := range sharing(known, p.frees[address], named) {
-		i, _ := slices.BinarySearchFunc(all, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
-		if i < len(all) {
-			at = min(at, all[i].at)
-		}
-	}
-	return at
+	return p.frees[address].first(known, named, from)
 }
 
 // residents returns the residents with a known place, by when they came. seen has the buffer
@@ -265,6 +209,9 @@ func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint6
 func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 	seen = map[uint64]bool{}
 	modes := map[uint64][]clue{} // by address, of buffers that are listed
+	for _, l := range p.lives {
+		l.settle()
+	}
 	out = p.fromLists(known)
 	listed := len(out)
 	var clues []clue
@@ -343,10 +290,9 @@ func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) ui
 		return first
 	}
 	first = forever
-	for list := range sharing(known, p.lives[address], id) {
-		i := slices.IndexFunc(list, func(l *life) bool { return l.to > origin })
-		if i >= 0 { // those behind it began later
-			first = min(first, max(list[i].from, origin))
+	for h := range p.lives[address].sharing(known, id) {
+		if l := h.after(origin); l != nil {
+			first = min(first, max(l.from, origin))
 		}
 	}
 	p.firsts[place] = first
@@ -367,7 +313,7 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
 	}
 	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
-		for _, f := range p.frees[address].all() {
+		for _, f := range p.frees[address].sorted() {
 			is := func(id device.ID) bool { return known.share(id, f.named) }
 			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
 				out = append(out, resident{
@@ -378,13 +324,6 @@ func (p *past) fromFrees(known *learnt, out []resident) []resident {
 	}
 	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
 	return out
-}
-
-// all returns the frees in their order.
-func (f frees) all() []lostFree {
-	all := slices.Concat(slices.Collect(maps.Values(f))...)
-	slices.SortFunc(all, func(a, b lostFree) int { return cmp.Compare(a.at, b.at) })
-	return all
 }
 
 // A placeAt is an address that a free ended.

@@ -42,8 +42,13 @@ func Join(paths ...string) (Input, []Passed, error) {
 	if len(all) == 0 {
 		return Input{}, nil, &event.InputError{Node: -1, Reason: "there are no windows to join", Err: fs.ErrNotExist}
 	}
-	for i, in := range all {
-		if reason := cmp.Or(in.again(all[:i]), in.differs(all[0])); reason != "" {
+	before := map[string]bool{}
+	for _, in := range all {
+		reason, path := in.differs(all[0]), filepath.Clean(in.Path)
+		if before[path] {
+			reason = "comes twice among the windows of one run"
+		}
+		if before[path] = true; reason != "" {
 			return Input{}, nil, &event.InputError{File: in.Path, Node: -1, Reason: reason}
 		}
 	}
@@ -55,15 +60,6 @@ func Join(paths ...string) (Input, []Passed, error) {
 		name = fmt.Sprintf("%s and %s", name, shown.Plural(int64(len(all)-1), "more window"))
 	}
 	return Input{Path: name, Rank: all[0].Rank, windows: all}, passed, nil
-}
-
-// again says that a file comes twice, or "".
-func (in Input) again(before []Input) string {
-	same := func(o Input) bool { return filepath.Clean(o.Path) == filepath.Clean(in.Path) }
-	if slices.ContainsFunc(before, same) {
-		return "comes twice among the windows of one run"
-	}
-	return ""
 }
 
 // differs says why a window is not of the run of another one, or "".

@@ -8,13 +8,16 @@ import (
 // Captures lists the graph captures.
 func Captures() []Input {
 	return []Input{
-		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), Budget{10_000_000, 32 * mib}},
-		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), Budget{29_000_000, 40 * mib}},
-		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), Budget{56_000_000, 32 * mib}},
-		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), Budget{31_000_000, 32 * mib}},
-		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), Budget{57_000_000, 64 * mib}},
-		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), Budget{40_000_000, 48 * mib}},
-		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), Budget{66_000_000, 48 * mib}},
+		{"far-cores", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCores), nil, Budget{10_000_000, 32 * mib}},
+		{"far-cores-differ", 2_000, []Aim{{100, 0.2, 64 * mib}, {2_000, 0.2, 64 * mib}}, graphOf(farCoresDiffer), nil, Budget{29_000_000, 40 * mib}},
+		{"ids", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 64 * mib}}, graphOf(ids), nil, Budget{56_000_000, 32 * mib}},
+		{"ids-of-meshes", 3_000, []Aim{{3_000, 0.3, 64 * mib}, {10_000, 1, 0}}, graphOf(idsOfMeshes), nil, Budget{31_000_000, 32 * mib}},
+		{"ids-that-differ", 3_000, []Aim{{Size: 10_000}}, graphOf(idsThatDiffer), nil, Budget{57_000_000, 64 * mib}},
+		{"buffers-without-address", 3_000, []Aim{{Size: 10_000}}, graphOf(withoutAddress), nil, Budget{40_000_000, 48 * mib}},
+		{"earlier-buffers", 3_000, []Aim{{Size: 10_000}}, graphOf(earlier), nil, Budget{66_000_000, 48 * mib}},
+		{"stray-frees", 3_000, []Aim{{Size: 30_000}}, reportOf(strayFrees), nil, Budget{95_000_000, 48 * mib}},
+		{"stray-frees-beside-what-lives", 3_000, []Aim{{Size: 30_000}}, graphOf(openLives), nil, Budget{24_000_000, 48 * mib}},
+		{"stray-frees-of-all", 3_000, []Aim{{Size: 30_000}}, graphOf(freesOfAll), nil, Budget{39_000_000, 48 * mib}},
 	}
 }
 
@@ -29,8 +32,29 @@ func graphOf(write func(g *graph, devices int)) func(devices int) []byte {
 	}
 }
 
+// reportOf makes a report, which is a capture that may list buffers.
+func reportOf(write func(g *graph, size int)) func(size int) []byte {
+	return func(size int) []byte {
+		var g graph
+		write(&g, size)
+		return g.report()
+	}
+}
+
 // A graph is the nodes of a capture in the making.
-type graph struct{ nodes []string }
+type graph struct {
+	nodes []string
+	lists []string // of buffers, one for each operation
+}
+
+func (g *graph) report() []byte {
+	return fmt.Appendf(nil, `{"graph":[%s],"per_operation_buffers":{%s}}`, strings.Join(g.nodes, ",\n"), strings.Join(g.lists, ","))
+}
+
+// list lists one buffer at the operation whose function began at the last node.
+func (g *graph) list(device, address int) {
+	g.lists = append(g.lists, fmt.Sprintf(`"%d":[{"device_id":%d,"address":%d,"max_size_per_bank":64,"buffer_type":1}]`, len(g.nodes)-1, device, address))
+}
 
 func (g *graph) node(kind, params string, args ...any) {
 	g.nodes = append(g.nodes, fmt.Sprintf(`{"counter":%d,"node_type":%q,"params":{%s},"connections":[]}`, len(g.nodes), kind, fmt.Sprintf(params, args...)))
@@ -115,5 +139,37 @@ func earlier(g *graph, devices int) {
 	for d := range devices {
 		g.cb(d, 1024, fewCores)
 		g.buffer("deallocate", d, 1_000_000)
+	}
+}
+
+// strayFrees allocates and frees one address again and again, and then frees it as often without an
+// allocation.
+func strayFrees(g *graph, n int) {
+	for range n {
+		g.buffer("allocate", 0, 1_000_000)
+		g.buffer("deallocate", 0, 1_000_000)
+	}
+	for range n {
+		g.buffer("deallocate", 0, 1_000_000)
+	}
+}
+
+// openLives has buffers that live at one address, and frees of others there.
+func openLives(g *graph, n int) {
+	for range n {
+		g.buffer("allocate", 0, 1_000_000)
+	}
+	for range n {
+		g.nodes = append(g.nodes, fmt.Sprintf(`{"counter":%d,"node_type":"buffer_deallocate","params":{"address":"1000000","type":"L1","device_id":"0"},"connections":[%d]}`,
+			len(g.nodes), 10*n))
+	}
+}
+
+// freesOfAll frees one address on one device after the other, and between them without a device.
+func freesOfAll(g *graph, devices int) {
+	g.cb(0, 1024, fewCores)
+	for d := range devices {
+		g.buffer("deallocate", d, 1_000_000)
+		g.node("buffer_deallocate", `"address":"1000000","type":"L1"`)
 	}
 }

@@ -25,7 +25,7 @@ func TestInputsCostWhatTheySay(t *testing.T) {
 			for _, verb := range source.Verbs {
 				t.Run(source.Kind+"/"+in.Name+"/"+verb, func(t *testing.T) {
 					t.Parallel() // with other commands
-					small, large := m.cost(t, in.Text(in.Size/10), verb), m.cost(t, in.Text(in.Size), verb)
+					small, large := m.cost(t, in, in.Size/10, verb), m.cost(t, in, in.Size, verb)
 					t.Logf("%d steps, %d for a tenth; %d KiB", large.Steps, small.Steps, large.Heap>>10)
 					require.LessOrEqual(t, large.Steps, in.Budget.Steps, "steps")
 					require.LessOrEqual(t, large.Heap, in.Budget.Heap, "heap")
@@ -52,10 +52,11 @@ func newMeter(t *testing.T) meter {
 }
 
 // cost returns what an input costs. The answer does not matter here, but there must be one.
-func (m meter) cost(t *testing.T, input []byte, verb string) attack.Budget {
-	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "input")
-	require.NoError(t, os.WriteFile(file, input, 0o600))
-	c := exec.Command(m.binary, verb, file)
+func (m meter) cost(t *testing.T, in attack.Input, size int, verb string) attack.Budget {
+	dir := t.TempDir()
+	args, _, err := in.Write(t.TempDir(), size)
+	require.NoError(t, err)
+	c := exec.Command(m.binary, append([]string{verb}, args...)...)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOCOVERDIR="+dir)
 	var told bytes.Buffer
 	c.Stderr = &told

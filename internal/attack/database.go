@@ -11,8 +11,8 @@ import (
 // Databases lists the report databases. Their size is that of the table of buffers.
 func Databases() []Input {
 	return []Input{
-		{"one-list", 10_000, []Aim{{200_000, 10, 0}}, databaseOf(2), Budget{32_000_000, 48 * mib}},
-		{"lists-that-differ", 10_000, []Aim{{200_000, 10, 0}}, databaseOf(200), Budget{32_000_000, 48 * mib}},
+		{"one-list", 10_000, []Aim{{200_000, 10, 0}}, databaseOf(2), nil, Budget{32_000_000, 48 * mib}},
+		{"lists-that-differ", 10_000, []Aim{{200_000, 10, 0}}, databaseOf(200), nil, Budget{32_000_000, 48 * mib}},
 	}
 }
 

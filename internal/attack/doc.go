@@ -2,7 +2,7 @@
 // names 256 devices of 65,025 cores each, frees of buffers that nobody has on 65,536
 // devices. Whoever reads what strangers send meets them.
 //
-// [Sources] lists them: [Logs] are event logs, [Captures] graph captures, and [Lines] what an
+// [Sources] lists them: [Logs] are event logs, [Captures] graph captures, [Windows] runs in many files, [Databases] report databases, and [Lines] what an
 // allocation server has printed. An [Input] can
 // be written in any size, so that its cost can be compared with that of one of ten times the
 // size. Its [Budget] is what reading it may cost at most, with each of the verbs of its [Source].

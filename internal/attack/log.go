@@ -36,19 +36,19 @@ const maxDevices = 1 << 16
 // Logs lists the event logs.
 func Logs() []Input {
 	return []Input{
-		{"cores", 250, []Aim{{256, 0.2, 64 * mib}}, logOf(cores), Budget{200_000, 8 * mib}},
-		{"dispatches", 100, []Aim{{400, 1, 0}}, logOf(dispatches), Budget{110_000_000, 80 * mib}},
-		{"buffers", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf((*text).heap), Budget{38_000_000, 40 * mib}},
-		{"core-by-core", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf(coreByCore), Budget{42_000_000, 40 * mib}},
-		{"lowest-first", 7_500, []Aim{{30_000, 1, 0}}, logOf(lowestFirst), Budget{24_000_000, 32 * mib}},
-		{"checks", 7_500, []Aim{{30_000, 1, 0}}, logOf(checks), Budget{38_000_000, 40 * mib}},
-		{"meshes", maxDevices / 8, []Aim{{maxDevices / 2, 1, 0}}, logOf(meshes), Budget{24_000_000, 40 * mib}},
-		{"devices", maxDevices, []Aim{{maxDevices, 1, 0}}, logOf(devices), Budget{105_000_000, 96 * mib}},
-		{"diverged", 3_000, []Aim{{Size: 10_000}}, logOf(diverged), Budget{65_000_000, 64 * mib}},
-		{"parted", 1_500, []Aim{{Size: 3_000}}, logOf(parted), Budget{36_000_000, 16 * mib}},
-		{"names", 750, []Aim{{3_000, 0, 64 * mib}}, logOf(names), Budget{5_500_000, 64 * mib}},
-		{"day", 20_000, []Aim{{300_000, 10, 32 * mib}}, logOf(day), Budget{150_000_000, 32 * mib}},
-		{"frees", 90_000, []Aim{{350_000, 5, 0}}, logOf(frees), Budget{135_000_000, 80 * mib}},
+		{"cores", 250, []Aim{{256, 0.2, 64 * mib}}, logOf(cores), nil, Budget{200_000, 8 * mib}},
+		{"dispatches", 100, []Aim{{400, 1, 0}}, logOf(dispatches), nil, Budget{110_000_000, 80 * mib}},
+		{"buffers", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf((*text).heap), nil, Budget{38_000_000, 40 * mib}},
+		{"core-by-core", 7_500, []Aim{{3_000, 0.1, 0}, {30_000, 1, 0}}, logOf(coreByCore), nil, Budget{42_000_000, 40 * mib}},
+		{"lowest-first", 7_500, []Aim{{30_000, 1, 0}}, logOf(lowestFirst), nil, Budget{24_000_000, 32 * mib}},
+		{"checks", 7_500, []Aim{{30_000, 1, 0}}, logOf(checks), nil, Budget{38_000_000, 40 * mib}},
+		{"meshes", maxDevices / 8, []Aim{{maxDevices / 2, 1, 0}}, logOf(meshes), nil, Budget{24_000_000, 40 * mib}},
+		{"devices", maxDevices, []Aim{{maxDevices, 1, 0}}, logOf(devices), nil, Budget{105_000_000, 96 * mib}},
+		{"diverged", 3_000, []Aim{{Size: 10_000}}, logOf(diverged), nil, Budget{65_000_000, 64 * mib}},
+		{"parted", 1_500, []Aim{{Size: 3_000}}, logOf(parted), nil, Budget{36_000_000, 16 * mib}},
+		{"names", 750, []Aim{{3_000, 0, 64 * mib}}, logOf(names), nil, Budget{5_500_000, 64 * mib}},
+		{"day", 20_000, []Aim{{300_000, 10, 32 * mib}}, logOf(day), nil, Budget{150_000_000, 32 * mib}},
+		{"frees", 90_000, []Aim{{350_000, 5, 0}}, logOf(frees), nil, Budget{135_000_000, 80 * mib}},
 	}
 }
 

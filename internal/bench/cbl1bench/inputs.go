@@ -32,7 +32,7 @@ func inputs(r *runner) error {
 				aims = []attack.Aim{{Size: in.Size}}
 			}
 			for _, aim := range aims {
-				if err := r.input(source, in, aim, command, filepath.Join(dir, "input")); err != nil {
+				if err := r.input(source, in, aim, command, dir); err != nil {
 					return fmt.Errorf("%s: %w", in.Name, err)
 				}
 			}
@@ -51,16 +51,20 @@ func built(dir string) (command string, err error) {
 }
 
 // input measures one of them with each verb that its source has.
-func (r *runner) input(source attack.Source, in attack.Input, aim attack.Aim, command, path string) error {
-	text := in.Text(aim.Size)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+func (r *runner) input(source attack.Source, in attack.Input, aim attack.Aim, command, dir string) error {
+	dir, err := os.MkdirTemp(dir, "input")
+	if err != nil {
 		return err
 	}
-	workload := fmt.Sprintf("%s: %s, %s, %d KB", source.Kind, in.Name, thousands(fmt.Sprint(aim.Size)), len(text)/1000)
+	args, size, err := in.Write(dir, aim.Size)
+	if err != nil {
+		return err
+	}
+	workload := fmt.Sprintf("%s: %s, %s, %d KB", source.Kind, in.Name, thousands(fmt.Sprint(aim.Size)), size/1000)
 	for _, verb := range source.Verbs {
 		took, heap := time.Duration(1<<62), int64(0)
 		for range r.rounds {
-			once, most, err := reads(command, verb, path)
+			once, most, err := reads(command, append([]string{verb}, args...)...)
 			if err != nil {
 				return err
 			}
@@ -80,10 +84,10 @@ func atMostIf(limit float64) *goal {
 	return atMostOnly(limit)
 }
 
-// reads returns the processor time of a command that reads a file, and the most of its heap
+// reads returns the processor time of a command that reads files, and the most of its heap
 // that was in use when garbage was collected.
-func reads(command, verb, path string) (took time.Duration, heap int64, err error) {
-	c := exec.Command(command, verb, path)
+func reads(command string, args ...string) (took time.Duration, heap int64, err error) {
+	c := exec.Command(command, args...)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1")
 	var told bytes.Buffer
 	c.Stderr = &told

@@ -1,0 +1,207 @@
+package capture
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// Lives and frees of one address, by the id that their nodes name. A node without an id may mean any
+// of the devices: there are sums over all ids for it.
+
+// A life is when an allocation of the capture lived: up to, not at, its end.
+type life struct {
+	from, to uint64
+	latest   uint64 // end of this life and those before it in its history, once all were read
+	kind     device.Kind
+	perCore  event.Opt[uint64]
+}
+
+// lives are the allocations of one address.
+type lives struct {
+	named map[device.ID]*history
+	all   tally
+}
+
+// A history is the lives of one address and id, in their order.
+type history struct {
+	lives []*life
+	tally
+}
+
+// A tally says how the lives ended that began in the last window with any.
+type tally struct {
+	origin uint64 // first node of the window
+	open   int    // that did not end
+	last   uint64 // when the last one ended
+}
+
+// begin adds an allocation. If each is false, an allocation is one life with the allocation before it.
+func (l *lives) begin(b *buffer, origin uint64, each bool) *life {
+	h := l.named[b.named]
+	if h == nil {
+		h = &history{}
+		l.named[b.named] = h
+	}
+	var one *life
+	if n := len(h.lives); n > 0 && !each && h.lives[n-1].to != forever {
+		one = h.lives[n-1]
+		one.to = forever
+	} else {
+		one = &life{from: b.at, to: forever, kind: b.kind, perCore: b.perCore}
+		h.lives = append(h.lives, one)
+	}
+	if one.from >= origin {
+		h.begin(origin)
+		l.all.begin(origin)
+	}
+	return one
+}
+
+// end adds the free of an allocation.
+func (l *lives) end(b *buffer, origin, at uint64) {
+	if b.life.to = at; b.life.from >= origin {
+		l.named[b.named].end(at)
+		l.all.end(at)
+	}
+}
+
+// settle sets the latest ends: all lives are known.
+func (l *lives) settle() {
+	for _, h := range l.named {
+		last := uint64(0)
+		for _, one := range h.lives {
+			last = max(last, one.to)
+			one.latest = last
+		}
+	}
+}
+
+// after returns the first life that ends after a node, or nil.
+func (h *history) after(at uint64) *life {
+	i, _ := slices.BinarySearchFunc(h.lives, at+1, func(l *life, end uint64) int { return cmp.Compare(l.latest, end) })
+	if i == len(h.lives) {
+		return nil
+	}
+	return h.lives[i]
+}
+
+func (t *tally) begin(origin uint64) {
+	if t.origin != origin {
+		*t = tally{origin: origin}
+	}
+	t.open++
+}
+
+func (t *tally) end(at uint64) { t.open, t.last = t.open-1, at }
+
+// ended returns when the last life of a window has ended, up to a node of it; 0 without any.
+func (t *tally) ended(origin, at uint64) uint64 {
+	switch {
+	case t.origin != origin:
+		return 0
+	case t.open > 0:
+		return at
+	}
+	return t.last
+}
+
+// sharing yields the histories that may be of one device with an id.
+func (l *lives) sharing(known *learnt, id device.ID) iter.Seq[*history] {
+	if l == nil {
+		return func(func(*history) bool) {}
+	}
+	return sharing(known, l.named, id)
+}
+
+// ended is tally.ended for an id.
+func (l *lives) ended(known *learnt, id device.ID, origin, at uint64) (last uint64) {
+	if l != nil && id == event.NoDevice {
+		return l.all.ended(origin, at)
+	}
+	for h := range l.sharing(known, id) {
+		last = max(last, h.ended(origin, at))
+	}
+	return last
+}
+
+// frees are the lost ones of one address.
+type frees struct {
+	named map[device.ID][]lostFree // by the id that they name, in their order
+	at    []uint64                 // of all, in their order
+}
+
+func (f *frees) add(one lostFree) {
+	f.named[one.named], f.at = append(f.named[one.named], one), append(f.at, one.at)
+}
+
+// last returns the counter of the last one that may be of one device with an id; 0 = there is none.
+func (f *frees) last(known *learnt, id device.ID) (at uint64) {
+	switch {
+	case f == nil:
+		return 0
+	case id == event.NoDevice:
+		return f.at[len(f.at)-1]
+	}
+	for list := range sharing(known, f.named, id) {
+		at = max(at, list[len(list)-1].at)
+	}
+	return at
+}
+
+// first returns the counter of the first one from a node on, or forever.
+func (f *frees) first(known *learnt, id device.ID, from uint64) uint64 {
+	at := uint64(forever)
+	if f == nil {
+		return at
+	}
+	if id == event.NoDevice {
+		if i, _ := slices.BinarySearch(f.at, from); i < len(f.at) {
+			at = f.at[i]
+		}
+		return at
+	}
+	for list := range sharing(known, f.named, id) {
+		i, _ := slices.BinarySearchFunc(list, from, func(f lostFree, from uint64) int { return cmp.Compare(f.at, from) })
+		if i < len(list) {
+			at = min(at, list[i].at)
+		}
+	}
+	return at
+}
+
+// sorted returns the frees in their order.
+func (f *frees) sorted() []lostFree {
+	all := slices.Concat(slices.Collect(maps.Values(f.named))...)
+	slices.SortFunc(all, func(a, b lostFree) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// sharing yields the values of a map whose keys may mean one device with an id. It looks at
+// the fewer: the keys, or the ids that may share a device with it.
+func sharing[V any](known *learnt, of map[device.ID]V, id device.ID) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		if id == event.NoDevice || len(of) <= 1+len(known.chips[id])+len(known.meshes[id]) {
+			for other, v := range of {
+				if known.share(other, id) && !yield(v) {
+					return
+				}
+			}
+			return
+		}
+		seen := map[device.ID]bool{}
+		for _, one := range append([]device.ID{id}, known.chips[id]...) {
+			for other := range known.above(one) {
+				v, ok := of[other]
+				if ok && !seen[other] && !yield(v) {
+					return
+				}
+				seen[other] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package capture
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// When an address was free of others before a lost free, and when it was taken first in a window, as
+// somebody says who looks at all lives and frees each time.
+func TestLivesAgreeWithList(t *testing.T) {
+	const address = 4096
+	rapid.Check(t, func(t *rapid.T) {
+		p, known := newPast(), newLearnt()
+		known.member(7, 0)
+		known.member(7, 1)
+		p.listable = rapid.Bool().Draw(t, "each life counts")
+		joined := rapid.Bool().Draw(t, "windows")
+		if joined {
+			p.windows = []uint64{0}
+		}
+		id := rapid.SampledFrom([]device.ID{event.NoDevice, 0, 1, 2, 7})
+		var alive []*buffer
+		var lives []*life
+		named := map[*life]device.ID{}
+		var lost []lostFree
+		shared := func(named, id device.ID) bool { return known.share(named, id) }
+		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
+			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
+			case n < 3:
+				b := &buffer{kind: device.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}
+				b.life = p.allocated(b)
+				alive = append(alive, b)
+				if !slices.Contains(lives, b.life) {
+					lives = append(lives, b.life)
+				}
+				named[b.life] = b.named
+			case n < 6 && len(alive) > 0:
+				i := rapid.IntRange(0, len(alive)-1).Draw(t, "of")
+				p.ended(alive[i], at)
+				require.Equal(t, at, alive[i].life.to)
+				alive = slices.Delete(alive, i, i+1)
+			case n == 6 && joined && at > p.windows[len(p.windows)-1]:
+				p.windows = append(p.windows, at)
+			default:
+				by := id.Draw(t, "id")
+				after, origin := uint64(0), p.origin(at)
+				for _, l := range lives {
+					if l.from >= origin && shared(named[l], by) {
+						after = max(after, min(l.to, at))
+					}
+				}
+				for _, f := range lost {
+					if shared(f.named, by) {
+						after = max(after, f.at)
+					}
+				}
+				var n node
+				n.Counter, n.Address, n.BufferType = at, event.Some(uint64(address)), event.Some(uint64(1))
+				if by != event.NoDevice {
+					n.DeviceID = event.Some(uint64(by))
+				}
+				p.lost(&n, known)
+				lost = p.frees[address].sorted()
+				require.Equal(t, after, lost[len(lost)-1].after)
+				require.Equal(t, by, lost[len(lost)-1].named)
+			}
+		}
+
+		if l := p.lives[address]; l != nil {
+			l.settle()
+		}
+		for _, by := range []device.ID{event.NoDevice, 0, 1, 2, 7} {
+			for from := range uint64(41) {
+				freed, first := uint64(forever), uint64(forever)
+				for _, f := range lost {
+					if f.at >= from && shared(f.named, by) {
+						freed = min(freed, f.at)
+					}
+				}
+				for _, l := range lives {
+					if l.to > from && shared(named[l], by) {
+						first = min(first, max(l.from, from))
+					}
+				}
+				if freed != p.freed(known, by, address, from) || first != p.firstLife(known, by, address, from) {
+					t.Fatalf("from node %d on, id %d", from, by)
+				}
+			}
+		}
+	})
+}
+
+// Twice the windows ask for twice the memory, or a bit more: slices grow in steps.
+func TestListsOfManyWindows(t *testing.T) {
+	asked := func(windows uint64) float64 {
+		p := newPast()
+		for w := range windows {
+			start := 100 * w
+			p.windows = append(p.windows, start)
+			for id := range uint64(2) { // the lists of a device do not follow each other
+				row := listedBuffer{at: start + 10 + id, window: start, named: device.ID(id), kind: device.KindL1, address: 4096, perCore: 64}
+				p.lists.add(listedBuffer{begins: true, at: row.at, window: start})
+				p.lists.add(row)
+			}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.Len(t, p.fromLists(newLearnt()), 2*int(windows))
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	require.Less(t, asked(800), 3*asked(400))
+}
