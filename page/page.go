@@ -110,6 +110,9 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *com
 			}
 		}
 	}
+	if first == "" {
+		worst, first = replay.CannotTell, "cannot tell: there is no capture to look at"
+	}
 	if d != nil {
 		verbatim(&texts, "diff OLD NEW", report.Diff(d))
 	}

@@ -19,6 +19,14 @@ import (
 	"github.com/cbl1/cbl1/report"
 )
 
+// A page about no capture is not green.
+func TestPageOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, nil, replay.Terms{}, nil))
+	require.Contains(t, b.String(), `<header class="answer cannot_tell">`)
+	require.Contains(t, b.String(), `<p class="lead">there is no capture to look at</p>`)
+}
+
 // What is packed, to the byte: numbers on each side of what a double holds, tables, and values that
 // stand in several places.
 func TestPackByHand(t *testing.T) {
@@ -74,7 +82,7 @@ func TestHeadOfPage(t *testing.T) {
 		terms   replay.Terms
 		want    string
 	}{
-		{nil, replay.Terms{}, "cbl1|fits|no capture||"},
+		{nil, replay.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
 		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 program run checked"},
 		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|&lt;a&gt; and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},
 		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},

@@ -265,5 +265,8 @@ func TestBudgetOfProgramInDoubt(t *testing.T) {
 			require.Equal(t, []replay.Reason{{Code: replay.CodeEventRefused}}, j.Untold, code)
 			require.Contains(t, j.Accepted, replay.Reason{Code: code})
 		}
+		// Without a budget the doubt is the one reason.
+		require.Equal(t, []replay.Reason{{Code: code}}, r.Judge(replay.Terms{}).Untold, code)
+		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Accept: []replay.Code{code}}).Answer, code)
 	}
 }

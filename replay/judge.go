@@ -70,7 +70,9 @@ type OverBudget struct {
 func (r *Result) Judge(t Terms) Judgement {
 	j := Judgement{Answer: Fits, Terms: t}
 	for _, why := range r.reasons(t.Budget != nil) {
-		j.add(why)
+		if why.Code != CodeEventRefused || t.Budget != nil || len(t.Ops) > 0 || !r.refusedDoubts() {
+			j.add(why)
+		}
 	}
 	if t.Budget != nil {
 		limit, ok := t.Budget.Of(r.Spec.UsableBytes())
@@ -127,6 +129,12 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 		out = append(out, Reason{Code: CodeNothingRan})
 	}
 	return out
+}
+
+// refusedDoubts reports whether all refused events run programs in doubt. The code of the doubt stands for
+// them where no budget is asked about: they change no other verdict.
+func (r *Result) refusedDoubts() bool {
+	return !slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == CodeEventRefused && a.Count != r.doubted })
 }
 
 // Unseen returns L1 buffers that are in nobody's way only because nothing says where they

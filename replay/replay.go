@@ -320,6 +320,8 @@ func (r *replay) notice(e *event.Event, err error) error {
 				detail = fmt.Sprintf("core %v lies outside the grid of %dx%d", g.Core, g.Spec.Cols, g.Spec.Rows)
 			}
 		}
+	case event.CodeCannotTell:
+		r.result.doubted++
 	case event.CodeNoOp:
 		code = CodeEndWithoutStart
 	case event.CodeNotAllocated:

@@ -19,6 +19,8 @@ type Result struct {
 
 	Only Filter // to what it was narrowed
 
+	doubted int64 // refused events that run a program in doubt, whose own code is a reason already
+
 	// Spec is the device as far as it matters: base and alignment with which CBs
 	// without an address were placed, L1 size for percentages. Its grid is not known.
 	Spec Spec

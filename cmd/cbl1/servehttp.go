@@ -123,6 +123,10 @@ func (in *exposing) handler(server *serve.Server) http.Handler {
 	mux.HandleFunc("GET /page", document("text/html; charset=utf-8", func(w io.Writer, r *replay.Result) error {
 		return page.Write(w, []*replay.Result{r}, replay.Terms{}, nil)
 	}))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "cbl1 serve answers GET /metrics, /figures, /report and /page\n") // who asked has gone
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")

@@ -285,7 +285,10 @@ func TestHTTPRefuses(t *testing.T) {
 		{"GET", "http://evil.example/metrics", 421},
 		{"GET", "http://localhost.evil.example/report", 421},
 		{"POST", "http://localhost/metrics", 405},
-		{"GET", "http://localhost/", 404},
+		{"GET", "http://localhost/", 200},
+		{"GET", "http://evil.example/", 421},
+		{"POST", "http://localhost/", 405},
+		{"GET", "http://localhost/other", 404},
 		{"GET", "http://localhost/debug/pprof/", 404},
 		{"GET", "http://localhost/metrics/..", 404},
 	} {
@@ -296,6 +299,7 @@ func TestHTTPRefuses(t *testing.T) {
 		}
 		require.Equal(t, c.code, w.Code, "%s %s", c.method, c.url)
 	}
+	require.Equal(t, "cbl1 serve answers GET /metrics, /figures, /report and /page\n", fetch(t, h, "/"))
 	_, err := (&exposing{address: "0.0.0.0:0"}).start(s.server, io.Discard, httpClients)
 	require.ErrorContains(t, err, "is for other machines, too")
 	_, err = (&exposing{address: "[::]:0"}).start(s.server, io.Discard, httpClients)
