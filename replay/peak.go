@@ -92,13 +92,15 @@ func (d *row) compose() {
 		return
 	}
 	name := func(held fit.Resident) L1Resident { return d.residentAt(w, held) }
-	if w.groups {
-		w.peak.Groups = laidGroups(w.moment, name)
-	}
 	for g := range w.moment.UsageGroups() {
-		if g.Cores.Has(w.peak.Core) {
+		highest := g.Cores.Has(w.peak.Core)
+		if highest {
 			d.composition(w.peak, g)
 			w.peak.Residents = residents(g, name)
+		}
+		if w.groups {
+			w.peak.Groups = append(w.peak.Groups, laidGroup(g, name))
+		} else if highest {
 			return
 		}
 	}
@@ -115,9 +117,13 @@ func (r *replay) group() {
 // laidGroups returns what lies on all cores at a moment. name says whose a resident is.
 func laidGroups(m device.Moment, name func(fit.Resident) L1Resident) (out []LaidGroup) {
 	for g := range m.UsageGroups() {
-		out = append(out, LaidGroup{g.Cores, g.Usage.Tracked, residents(g, name)})
+		out = append(out, laidGroup(g, name))
 	}
 	return out
+}
+
+func laidGroup(g device.UsageGroup, name func(fit.Resident) L1Resident) LaidGroup {
+	return LaidGroup{g.Cores, g.Usage.Tracked, residents(g, name)}
 }
 
 func residents(g device.UsageGroup, name func(fit.Resident) L1Resident) (out []L1Resident) {

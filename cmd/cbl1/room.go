@@ -38,6 +38,7 @@ func newRoom(s streams) *cobra.Command {
 			if size.tensor.Bytes > 0 && !sharded.cores.IsEmpty() {
 				return errors.New("an interleaved tensor lies on all cores of the grid: --sharded goes with a --size of each core")
 			}
+			in.replay.OnePeak = true // no peak is shown
 			in.replay.Room = &replay.RoomQuestion{Cores: sharded.cores, Size: uint64(size.each), Tensor: size.tensor}
 			all := verdicts{printer: out}
 			return all.end(in.each(args, func(r *replay.Result) error {
