@@ -73,6 +73,33 @@ func TestUnreadableMatchesOracle(t *testing.T) {
 	require.NotZero(t, seen)
 }
 
+// TestPersistentMatchesOracle mixes random captures with and without addresses, and lays a buffer below the CBs.
+func TestPersistentMatchesOracle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "capture.json")
+	seen := 0
+	rapid.Check(t, func(t *rapid.T) {
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+		data := fixture.Mix(pick, fixture.Random(pick))
+		opt := Options{Base: fixture.RandomBase, Align: fixture.RandomAlign, MaxL1: fixture.RandomL1}
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		t.Logf("%s", data)
+		got, err := resultOf(Input{Path: path}, opt)
+		require.NoError(t, err)
+		want, err := oracle.L1(data, oracle.Options{Base: opt.Base, Align: opt.Align, L1Size: opt.MaxL1, Rules: rules()})
+		require.NoError(t, err)
+		requireLives(t, want, got)
+		count := int64(0)
+		for _, a := range got.Anomalies {
+			if a.Code == replay.CodePersistentL1 {
+				count = a.Count
+			}
+		}
+		require.Equal(t, want.Hidden["persistent-l1"], int(count))
+		seen += min(int(count), 1)
+	})
+	require.True(t, seen > 0 || testing.Short(), "no capture showed persistent pages")
+}
+
 // TestL1FixturesMatchOracle does the same with the captures of this repository.
 func TestL1FixturesMatchOracle(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")

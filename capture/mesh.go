@@ -42,6 +42,7 @@ type learnt struct {
 	mute map[device.ID]bool
 
 	listed map[uint64]bool // windows that list buffers, by their first nodes
+	bottom bottom
 
 	// late says that something came too late for this reading: had it been known, other
 	// events would have been told.
@@ -57,7 +58,7 @@ func newLearnt() *learnt {
 	return &learnt{
 		chips: map[device.ID][]device.ID{}, meshes: map[device.ID][]device.ID{}, isChip: map[device.ID]bool{}, met: map[device.ID]bool{}, shards: map[uint64]shards{},
 		settled: map[uint64]bool{}, aborted: map[uint64]bool{}, contradicted: map[uint64]bool{},
-		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{}, blind: blindTensors{},
+		hybrid: map[device.ID]bool{}, listed: map[uint64]bool{}, blind: blindTensors{}, bottom: newBottom(),
 	}
 }
 

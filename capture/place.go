@@ -42,6 +42,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 		}
 		b.r = l1.Range{Start: b.address.V, End: b.address.V + size.V}
 		p.add(b)
+		p.known.bottom.buffer(b.named, b.kind, b.r)
 		return
 	}
 	low, high := border(b.on, spec)

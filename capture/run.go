@@ -132,6 +132,7 @@ type startKey struct {
 	unsettled           bool   // it may be several programs
 	aborted             bool   // an exception ended its operation
 	outside             bool   // the grid
+	persistent          bool   // its unit has persistent pages
 	others              string // workloads that may have begun instead, in words
 	othersUnsettled     bool   // some of them may be more programs
 }
@@ -174,6 +175,7 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 		if what.program, err = w.define(r); err != nil {
 			return err
 		}
+		w.known.bottom.program(r)
 		r.told, r.program = len(r.cbs), what.program
 		on := r.where()
 		starts = append(starts, start{what, r.on, on, r.first, nil})
@@ -219,6 +221,7 @@ func (w *walk) start(all []start, node uint64) {
 			first, s.unit.ran = append(first, s.unit), true
 			w.units.ran++
 		}
+		s.what.persistent = w.known.lifts(s.unit.id)
 		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
 			w.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
 		}
@@ -229,6 +232,7 @@ func (w *walk) start(all []start, node uint64) {
 				Kind: event.KindRun, Node: node, Op: event.Some(s.what.op), Program: s.what.program,
 				Inferred: s.what.inferred, Continues: s.what.continues, Unsettled: s.what.unsettled,
 				Candidates: s.others, CandidatesUnsettled: s.what.othersUnsettled, Aborted: s.what.aborted,
+				Persistent: s.what.persistent,
 			})
 		}
 		events[i].On = append(events[i].On, s.on)

@@ -72,9 +72,10 @@ func (in Input) events(opt Options, yield func(*event.Event, error) bool) error 
 		known = first.known
 		known.late, known.untimely = false, false
 	}
-	if known == first.known && first.severalAtOnce() {
-		// Which programs are settled depends on what else was learnt.
+	if known == first.known && (first.severalAtOnce() || first.mixes()) {
+		// Which programs are settled depends on what else was learnt, and where each starts.
 		clear(known.settled)
+		known.bottom = newBottom()
 		middle, err := in.walkAgain(r, opt, known)
 		if err != nil {
 			return err
@@ -581,6 +582,7 @@ func (w *walk) compareEnd() {
 		}
 		w.notes.add(code, wholeFile, "the size of L1_SMALL")
 	}
+	w.compareBottom()
 	w.grids.forget()
 	if w.farthest > 0 && w.farthest >= uint64(w.nodes) {
 		w.notes.add(noteDanglingConnection, wholeFile, "")
@@ -635,6 +637,7 @@ func (w *walk) lookBack() {
 	}
 	for _, r := range found {
 		smallAt(r.kind, r.address, w.units.reached(r.named))
+		w.known.bottom.buffer(r.named, r.kind, l1.Range{Start: r.address, End: r.address + r.perCore.V})
 	}
 	if len(found)+len(seen) > 0 {
 		w.known.residents, w.known.harmless, w.known.untimely = found, seen, true

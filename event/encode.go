@@ -346,6 +346,7 @@ func (l *line) run(e *Event) {
 	l.flag("continues", e.Continues)
 	l.flag("unsettled", e.Unsettled)
 	l.flag("aborted", e.Aborted)
+	l.flag("persistent", e.Persistent)
 }
 
 // workloads writes a list of workloads. One program stands for itself, several are a list.

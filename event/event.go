@@ -128,6 +128,10 @@ type Event struct {
 	Continues           bool // run: the same run as the last one of these devices, with more CBs
 	Unsettled           bool // run: it may be several programs; that they do not fit as one says nothing
 	Aborted             bool // run: its operation failed; it is judged and registered, not resident
+	// Persistent, of a run: persistent pages lie at the bottom of L1 on its devices. Addresses of
+	// CBs that are Synthesised are too low, also of candidates, and a buffer below a program may be
+	// such a page.
+	Persistent bool
 
 	Trace uint64
 

@@ -125,7 +125,7 @@ func run(o jsonobject.Object, e *Event) {
 	e.Candidates = idLists[program.ID](o, "candidates")
 	e.CandidatesUnsettled = flag(o, "candidates_unsettled")
 	e.Inferred, e.Continues, e.Aborted = flag(o, "inferred"), flag(o, "continues"), flag(o, "aborted")
-	e.Unsettled = flag(o, "unsettled")
+	e.Unsettled, e.Persistent = flag(o, "unsettled"), flag(o, "persistent")
 }
 
 // upstream reads ttnn's own figures, which may have run below zero and are then huge.

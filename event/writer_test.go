@@ -157,7 +157,7 @@ func runs(t *rapid.T, e *event.Event) {
 	e.On = list(t, func(t *rapid.T) event.RunOn {
 		return event.RunOn{Device: ids[device.ID](t), First: whole(t), Last: whole(t), CBFirst: whole(t), CBLast: whole(t), CBOp: opt(t, words)}
 	})
-	e.Unsettled = yes(t)
+	e.Unsettled, e.Persistent = yes(t), yes(t)
 	e.Inferred, e.Continues, e.Aborted, e.CandidatesUnsettled = yes(t), yes(t), yes(t), yes(t)
 	e.Candidates = list(t, func(t *rapid.T) []program.ID { return append(someIDs[program.ID](t), ids[program.ID](t)) })
 }

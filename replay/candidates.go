@@ -185,11 +185,14 @@ func (k *checks) fitting(l launch) fittings {
 	if known {
 		return fits
 	}
+	if l.uncertain() {
+		return fittings{fit: true, fail: true}
+	}
 	place := l.place(1)
 	fits.fit = true
 	for _, p := range l.content.programs {
 		v := fit.Check(p, place)
-		fits.fit, fits.fail = fits.fit && (v.Fits() || v.CannotTell()), fits.fail || !v.Fits()
+		fits.fit, fits.fail = fits.fit && (v.Fits() || v.CannotTell() || l.doubts(p, v)), fits.fail || !v.Fits()
 	}
 	if len(k.fits) >= maxRemembered {
 		clear(k.fits)

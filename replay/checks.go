@@ -40,7 +40,7 @@ type checkKey struct {
 	beside  sum128
 	spec    *l1.Spec // of checks.specs
 
-	unsettled bool
+	unsettled, persistent bool
 }
 
 // What a check found where it has no index.
@@ -50,6 +50,7 @@ const (
 	untold   = -3 // it does not fit, but may be several programs
 	ranged   = -4 // that depends on buffers in range lockstep
 	hidden   = -5 // that depends on buffers whose place is not known
+	lifted   = -6 // that depends on persistent pages below it
 )
 
 func newChecks() checks {
@@ -80,10 +81,27 @@ type launch struct {
 
 	candidates *candidates // what else its workload may be; nil if it is known, or told with another launch
 	unsettled  bool        // it may be several programs
+	persistent bool        // persistent pages lift its buffers
+}
+
+// uncertain reports whether addresses that the source placed are too low.
+func (l launch) uncertain() bool { return l.persistent && l.content.resolved }
+
+// doubts reports whether the refusals of a program are uncertain: their only cause is an L1
+// buffer below the program, which may be a persistent page. tt-metal compares none of these.
+func (l launch) doubts(p *program.Program, v fit.Verdict) bool {
+	start := uint64(math.MaxUint64)
+	for _, cb := range p.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Len() > 0 {
+			start = min(start, cb.Range.Start)
+		}
+	}
+	above := func(r *fit.Refusal) bool { return r.Kind != fit.RefusedClash || r.Limit >= start }
+	return l.persistent && len(v.Clashes) == 0 && !slices.ContainsFunc(v.Refusals, above)
 }
 
 func (l launch) key() checkKey {
-	return checkKey{l.content, l.on.beside, l.spec, l.unsettled}
+	return checkKey{l.content, l.on.beside, l.spec, l.unsettled, l.persistent}
 }
 
 // devices returns on how many devices a group of launches is.
@@ -153,6 +171,8 @@ func (r *replay) judge(next *event.Event) {
 			why.Code = CodeRangeLockstep
 		case hidden:
 			why.Code, why.Count = CodePerCoreHidden, 0 // the buffers are counted
+		case lifted:
+			why.Code = CodePersistentL1
 		default:
 			continue
 		}
@@ -201,7 +221,7 @@ func (r *replay) launchesOfRun(e *event.Event) (all []launch, err error) {
 	}
 	for _, at := range r.runsOn(e) {
 		d, c := at.row, contents(at.on.Device)
-		all = append(all, launch{d, c, d.named(c, at.on, e), r.spec(d.dev), others[placing(d.dev.Spec())], e.Unsettled})
+		all = append(all, launch{d, c, d.named(c, at.on, e), r.spec(d.dev), others[placing(d.dev.Spec())], e.Unsettled, e.Persistent})
 	}
 	return all, nil
 }
@@ -227,7 +247,7 @@ func (r *replay) launchesOf(p *program.Program, set device.Set, e *event.Event) 
 		return nil, err
 	}
 	for _, d := range r.of(set) {
-		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.spec(d.dev), nil, false})
+		all = append(all, launch{d, c, r.loggedRun(d, p, e), r.spec(d.dev), nil, false, false})
 	}
 	return all, nil
 }
@@ -287,6 +307,9 @@ func (k *checks) check(group []launch) (found int) {
 // before what is not known.
 func (k *checks) find(group []launch) (found int) {
 	first := group[0]
+	if first.uncertain() {
+		return lifted
+	}
 	found = fitted
 	clear := first.on.dev.Clear()
 	place := sync.OnceValue(func() fit.Place { return first.place(int(devices(group))) })
@@ -298,6 +321,9 @@ func (k *checks) find(group []launch) (found int) {
 					found = ranged
 				}
 			case verdict.Fits():
+			case first.doubts(one, verdict):
+				found = lifted
+				continue
 			case first.unsettled:
 				return untold
 			default:

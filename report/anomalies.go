@@ -66,6 +66,8 @@ func graveWords() []words {
 			"whether tt-metal compares it with programs on other cores is not known: allocate it in lockstep or per core"},
 		{replay.CodePerCoreHidden, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
 			"captures record the address on the first core alone: programs on the others may clash with it; an event log can name each address"},
+		{replay.CodePersistentL1, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
+			"a buffer is recorded below CBs: they do not start at the base; capture all programs with addresses, without NO_DISPATCH"},
 		{replay.CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
 			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
 		{replay.CodeCacheHit, "operation hit the program cache", "operations hit the program cache",

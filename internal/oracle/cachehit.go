@@ -14,11 +14,12 @@ type program struct {
 	buffers   []*buffer
 	first     int64
 	unsettled bool // it may be several
+	stated    []*buffer
 }
 
 func (a *remembered) equal(b *remembered) bool {
 	return slices.EqualFunc(a.programs, b.programs, func(x, y program) bool {
-		return x.unsettled == y.unsettled && slices.EqualFunc(x.buffers, y.buffers, (*buffer).equal)
+		return x.unsettled == y.unsettled && slices.EqualFunc(x.stated, y.stated, (*buffer).equal)
 	})
 }
 
@@ -156,7 +157,8 @@ func (p *player) enqueue(c *chip) {
 		return
 	}
 	c.sent = len(c.run)
-	run := program{placedCopy(c.run, p.spec.Layout), c.run[0].counter, p.split.unsettled[c.run[0].counter]}
+	p.sawProgram(c, c.run)
+	run := program{placedCopy(c.run, p.spec.Layout), c.run[0].counter, p.split.unsettled[c.run[0].counter], slices.Clone(c.run)}
 	aborted := p.opts.Rules.Aborted && p.wasAborted(c.run[0].counter)
 	if !aborted {
 		p.note(c, run)

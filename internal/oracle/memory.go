@@ -145,6 +145,9 @@ type player struct {
 	calls      bool            // nobody knows which functions run
 	badMembers bool            // nobody knows all chips of meshes
 	unfreed    map[int64]bool  // frees of CBs that are hidden
+
+	bottom bottom
+	lifted map[string]bool // ids with a buffer below persistent pages, or one of these
 }
 
 type frame struct {
@@ -168,18 +171,28 @@ type opened struct {
 
 // L1 plays a capture and says what lived in L1.
 func L1(data []byte, opts Options) (*Memory, error) {
+	m, lifted, err := playFile(data, opts, nil)
+	if err != nil || len(lifted) == 0 {
+		return m, err
+	}
+	m, _, err = playFile(data, opts, lifted)
+	return m, err
+}
+
+// playFile plays a capture, and says which ids show persistent pages.
+func playFile(data []byte, opts Options, lifted map[string]bool) (*Memory, map[string]bool, error) {
 	nodes, head, err := readFile(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p := &player{opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
+	p := &player{lifted: lifted, bottom: bottom{map[string]uint64{}, map[string]uint64{}, new(bool)}, opts: opts, byName: map[string]*chip{}, shards: map[int64][]core{}, modes: map[int64]string{}, history: map[string][]*remembered{}, covered: map[string]bool{}}
 	p.out = &Memory{Devices: map[string]*MemoryDevice{}, Hidden: map[string]int{}, chips: map[string]*chip{}}
 	if p.members, err = meshMembers(nodes); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.badMembers, p.unfreed = slices.ContainsFunc(nodes, node.badMembers), hiddenFrees(nodes)
 	if err := p.prepare(nodes, head); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, n := range nodes {
 		p.live = p.ofNow(n.counter)
@@ -188,10 +201,11 @@ func L1(data []byte, opts Options) (*Memory, error) {
 			play = p.hideNode
 		}
 		if err := play(n); err != nil {
-			return nil, fmt.Errorf("oracle: node %d: %w", n.counter, err)
+			return nil, nil, fmt.Errorf("oracle: node %d: %w", n.counter, err)
 		}
 	}
-	return p.finish(nodes)
+	m, err := p.finish(nodes)
+	return m, p.lifters(), err
 }
 
 func isBuffer(kind string) bool { return kind == "buffer_allocate" || kind == "buffer_deallocate" }
@@ -593,6 +607,7 @@ func (a *alloc) spread(n node, banks uint64) {
 
 // arrive looks at the devices to which a buffer came.
 func (p *player) arrive(a *alloc) {
+	p.sawBuffer(a)
 	for _, c := range p.chips {
 		if !p.reaches(a.owner, c.name) {
 			continue

@@ -117,6 +117,10 @@ func (r rect) String() string {
 // judge compares a program with what lives now: its circular buffers, and where they fit the rest.
 func (p *player) judge(c *chip, run program) Verdict {
 	v := Verdict{Device: c.name, Clash: map[string]uint64{}, Fits: true}
+	if p.uncertain(c, run) {
+		v.Fits, v.Doubt = false, "persistent-l1"
+		return v
+	}
 	circulars, others := run.kinds()
 	for _, group := range [][]*buffer{circulars, others} {
 		named := map[Held]bool{}
@@ -126,6 +130,9 @@ func (p *player) judge(c *chip, run program) Verdict {
 		refused, doubt := p.refusals(c, group, named)
 		v.Refusals = append(v.Refusals, refused...)
 		p.clashes(c, group, v.Clash, named)
+		if p.fromBelow(c, v, group) {
+			v.Refusals, doubt = nil, "persistent-l1"
+		}
 		if doubt != "" {
 			v.Doubt = doubt
 		}

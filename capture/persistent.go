@@ -1,0 +1,90 @@
+package capture
+
+import (
+	"math"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Persistent pages lie at the bottom of L1 and lift the CBs of programs (PersistentL1Arena of
+// tt-metal). A capture shows them where it records an L1 buffer that ends below all CBs of a
+// program: without pages the lowest CB starts at the base, where L1 begins for buffers too.
+// Addresses that are synthesised from the base are too low then, by an unknown amount.
+
+// A bottom keeps the recorded addresses at the bottom of L1. Values only grow or shrink, so that the
+// order of nodes does not matter.
+type bottom struct {
+	ends   map[device.ID]uint64 // by the id that buffers name: the lowest end
+	starts map[device.ID]uint64 // by unit: the highest start of a program
+	lifted map[device.ID]bool   // ids with a buffer that ends below a program
+}
+
+func newBottom() bottom {
+	return bottom{map[device.ID]uint64{}, map[device.ID]uint64{}, map[device.ID]bool{}}
+}
+
+// buffer records the end of an L1 buffer with an address.
+func (b *bottom) buffer(named device.ID, kind device.Kind, r l1.Range) {
+	if kind != device.KindL1 || r.IsEmpty() {
+		return
+	}
+	if end, ok := b.ends[named]; !ok || r.End < end {
+		b.ends[named] = r.End
+	}
+}
+
+// program records the start of a run, if all its local buffers have addresses.
+func (b *bottom) program(r *run) {
+	start := uint64(math.MaxUint64)
+	for _, cb := range r.cbs {
+		switch {
+		case cb.Global:
+		case !cb.Fixed:
+			return
+		case cb.Size > 0 && cb.Cores.Len() > 0:
+			start = min(start, cb.Address)
+		}
+	}
+	if start < math.MaxUint64 {
+		b.starts[r.on.id] = max(b.starts[r.on.id], start)
+	}
+}
+
+// lifts reports whether persistent pages are known to lie on a unit.
+func (k *learnt) lifts(id device.ID) bool {
+	if len(k.bottom.lifted) == 0 {
+		return false
+	}
+	for of := range k.above(id) {
+		if k.bottom.lifted[of] {
+			return true
+		}
+	}
+	return false
+}
+
+// mixes reports whether persistent pages may show: some programs have addresses, some have none.
+func (w *walk) mixes() bool {
+	return w.layouts.synthesised && w.shows.recorded && len(w.known.bottom.ends) > 0
+}
+
+// compareBottom finds the devices with persistent pages after the last node. Programs were placed
+// without that knowledge: another reading is due. Files without synthesised addresses are left alone.
+func (w *walk) compareBottom() {
+	if !w.layouts.synthesised {
+		return
+	}
+	b, late := &w.known.bottom, false
+	for id, start := range b.starts {
+		for of := range w.known.above(id) {
+			if end, ok := b.ends[of]; ok && end <= start && !b.lifted[of] {
+				b.lifted[of], late = true, true
+			}
+		}
+	}
+	if late {
+		w.known.late = true
+		w.notes.add(noteLayoutLate, wholeFile, "persistent L1")
+	}
+}
