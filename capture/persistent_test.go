@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -71,6 +72,23 @@ func TestPersistentPages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program with some addresses shows nothing: its lowest CB may be one without.
+func TestPersistentPagesBelowAMixedProgram(t *testing.T) {
+	var s script
+	s.interleaved(0, 112640, 2048)
+	s.op("f", false, func() {
+		s.free(0)
+		s.cb(0, "{[0-0 - 1-1]}", 114688, 64)
+		s.cb(0, "{[0-0 - 1-1]}", 0, 64)
+	})
+	path := filepath.Join(t.TempDir(), "capture.json")
+	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
+	got, err := resultOf(Input{Path: path}, Options{})
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(got.Anomalies), replay.CodePersistentL1)
+	require.EqualValues(t, 1, got.Checks.Failed, "the buffer is an ordinary one")
 }
 
 // A capture that is read once shows persistent pages too late.
