@@ -91,6 +91,27 @@ func TestPersistentPagesBelowAMixedProgram(t *testing.T) {
 	require.EqualValues(t, 1, got.Checks.Failed, "the buffer is an ordinary one")
 }
 
+// The chips of the mesh show last: only then do its frees end programs, and the second one is seen to
+// start above the buffer.
+func TestPersistentPagesOfALateMesh(t *testing.T) {
+	var s script
+	s.interleaved(1, 112640, 2048)
+	for _, address := range []int{0, 114688} {
+		s.op("f", false, func() {
+			s.free(1)
+			s.cb(0, "{[0-0 - 1-1]}", address, 64)
+		})
+	}
+	s.member(1, 0)
+	path := filepath.Join(t.TempDir(), "capture.json")
+	require.NoError(t, os.WriteFile(path, []byte(s.text(t)), 0o600))
+	got, err := resultOf(Input{Path: path}, Options{})
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(got.Untold()), replay.CodePersistentL1)
+	require.NotContains(t, fmt.Sprint(got.Untold()), replay.CodeLayoutLate)
+	require.Zero(t, got.Checks.Failed)
+}
+
 // A capture that is read once shows persistent pages too late.
 func TestPersistentPagesOnAPipe(t *testing.T) {
 	events, err := told([]byte(lowL1(t, func(_, _, _ params) {})), Options{})
