@@ -12,6 +12,7 @@ func (w *walk) perCore(id device.ID) {
 		return
 	}
 	w.known.hybrid[id] = true
+	w.known.late = w.known.late || w.places.made // at addresses of another alignment
 	for _, u := range w.units.reached(id) {
 		w.allocatedBy(u)
 	}

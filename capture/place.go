@@ -50,13 +50,22 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 	if b.kind == device.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
-	start, ok := p.gap(b.on, between, size.V, max(spec.L1Align, 1))
+	start, ok := p.gap(b.on, between, size.V, p.align(b.on, spec))
 	if !ok {
 		return
 	}
 	p.made = true
 	b.address, b.placed, b.r = event.Some(start), true, l1.Range{Start: start, End: start + size.V}
 	p.add(b)
+}
+
+// align returns the alignment of L1 buffers on some units. In HYBRID mode it is that of DRAM, as of circular buffers.
+func (p *places) align(on []*unit, spec l1.Spec) uint64 {
+	align := max(spec.L1Align, 1)
+	if slices.ContainsFunc(on, func(u *unit) bool { return p.known.isHybrid(u.id) }) {
+		align = max(align, spec.CBAlign)
+	}
+	return align
 }
 
 // unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has

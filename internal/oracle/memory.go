@@ -127,6 +127,7 @@ type player struct {
 	byName  map[string]*chip
 	shards  map[int64][]core // cores by allocation
 	modes   map[int64]string // its mode
+	perCore []string         // devices of tensors that were allocated per core
 	blind   []node           // tensors of unknown modes that no allocation of the capture is known to have
 	live    []*alloc
 	out     *Memory
@@ -251,6 +252,9 @@ func (p *player) prepare(nodes []node, head header) error {
 		}
 		if n.kind == "tensor" {
 			see(n.shards())
+			if !n.hidden && n.mode(p.opts.Rules) == "per core" {
+				p.perCore = append(p.perCore, n.where())
+			}
 		}
 	}
 	for name := range names {
@@ -669,8 +673,12 @@ func (p *player) locate(a *alloc) {
 	if a.kind == "L1_SMALL" {
 		low, high = slices.Max(borders), p.spec.size
 	}
+	align := int64(16)
+	if p.hybrid(a) {
+		align = max(align, int64(p.spec.Align))
+	}
 	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
-		if start%16 != 0 {
+		if start%align != 0 {
 			continue
 		}
 		free := true
@@ -685,6 +693,13 @@ func (p *player) locate(a *alloc) {
 			return
 		}
 	}
+}
+
+// hybrid says whether a buffer lies on a device in HYBRID mode, where the alignment of L1 is that of DRAM.
+func (p *player) hybrid(a *alloc) bool {
+	return slices.ContainsFunc(p.chips, func(c *chip) bool {
+		return p.reaches(a.owner, c.name) && slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) })
+	})
 }
 
 func (p *player) deallocate(n node, name string) {
