@@ -307,7 +307,7 @@ func (p *past) readFrees() {
 		case f.addr != 0 && !known(f):
 			from := int64(0)
 			for _, l := range slices.Concat(p.lives, p.frees) {
-				if l.addr == f.addr && p.same(l.owner, f.owner) && l.from < f.from {
+				if l.addr == f.addr && inL1(l.kind) && p.same(l.owner, f.owner) && l.from < f.from { // DRAM has addresses of its own
 					from = max(from, min(l.to, f.from))
 				}
 			}
