@@ -161,7 +161,7 @@ func TestWriterTellsProgramsAgain(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}
-	p, same, q, empty := build(1, 0), build(1, 7, 7, -4, -4), build(2, 0), build(1)
+	p, same, q, empty := build(1, 0), build(1, 7, -4, 7, -4), build(2, 0), build(1)
 	var log strings.Builder
 	w := event.NewWriter(&log)
 	w.T, w.Process, w.Tag = "7", "p", "g"
@@ -186,7 +186,7 @@ func TestWriterTellsProgramsAgain(t *testing.T) {
 		require.NotEqual(t, rest, line, "each line has its time, process and tag")
 		got = append(got, strings.ReplaceAll(rest, `"kind":"dataflow","cores":"{[0-0 - 0-0]}","size":8`, ""))
 	}
-	const first, second, other = `"program","program":1,"cbs":[{}]}`, `"program","program":1,"cbs":[{,"alias":1},{,"alias":1},{,"alias":2},{,"alias":2}]}`, `"program","program":2,"cbs":[{}]}`
+	const first, second, other = `"program","program":1,"cbs":[{}]}`, `"program","program":1,"cbs":[{,"alias":1},{,"alias":2},{,"alias":1},{,"alias":2}]}`, `"program","program":2,"cbs":[{}]}`
 	require.Equal(t, []string{
 		first, `"register","program":1,"devices":[0]}`, `"register","program":1,"devices":[0]}`,
 		second, `"register","program":1,"devices":[0]}`,

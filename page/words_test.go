@@ -75,6 +75,8 @@ func replayed(t *testing.T, name, text string) *replay.Result {
 // one of which it cannot be told.
 func TestHeadOfPage(t *testing.T) {
 	a, b, c, d := replayed(t, "<a>", fits), replayed(t, "b", fits+unseen), replayed(t, "c", fits+large), replayed(t, "d", fits+large+unseen)
+	long := strings.Repeat("far/", 15) + "x.json" // 66 bytes
+	far := replayed(t, long, fits)
 	const unplaced = "Does not fit|c: Statically allocated circular buffers on core range [0-0 - 0-0] grow to 2103712 B " +
 		"which is beyond max L1 size of 1499136 B"
 	for _, one := range []struct {
@@ -84,6 +86,7 @@ func TestHeadOfPage(t *testing.T) {
 	}{
 		{nil, replay.Terms{}, "cbl1|cannot_tell|no capture|Cannot tell|there is no capture to look at"},
 		{[]*replay.Result{a}, replay.Terms{}, "&lt;a&gt; - cbl1|fits|&lt;a&gt;|Fits|1 program run checked"},
+		{[]*replay.Result{far}, replay.Terms{}, "..." + long[9:] + " - cbl1|fits|" + long + "|Fits|1 program run checked"},
 		{[]*replay.Result{a, b}, replay.Terms{}, "&lt;a&gt; - cbl1|cannot_tell|&lt;a&gt; and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},
 		{[]*replay.Result{b, a}, replay.Terms{}, "b - cbl1|cannot_tell|b and 1 more|Cannot tell|b: 1 program run checked, and what is known fits"},
 		{[]*replay.Result{b, c, a}, replay.Terms{}, "b - cbl1|does_not_fit|b and 2 more|" + unplaced},
