@@ -270,3 +270,19 @@ func TestBudgetOfProgramInDoubt(t *testing.T) {
 		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Accept: []replay.Code{code}}).Answer, code)
 	}
 }
+
+// A failure that comes again beside other buffers is the same one, and counts once for each device.
+func TestSameFailureBesideOthers(t *testing.T) {
+	r := replayLog(t, `{"event":"log","version":1}
+{"event":"mesh","first":0,"rows":1,"cols":3,"spec":{"board":"n150"}}
+{"event":"allocate","buffer":1,"kind":"l1","parts":[{"cores":"0-0","address":110000,"size":64}]}
+{"event":"program","program":1,"name":"large","cbs":[{"cores":"0-0","size":65536}]}
+{"event":"enqueue","program":1}
+{"event":"allocate","buffer":2,"kind":"l1","parts":[{"cores":"1-1","address":900000,"size":64}]}
+{"event":"enqueue","program":1,"devices":[0,2]}
+`, replay.Options{})
+	require.Len(t, r.Checks.List, 1)
+	require.EqualValues(t, 3, r.Checks.List[0].Devices)
+	require.EqualValues(t, 5, r.Checks.List[0].Times)
+	require.EqualValues(t, 5, r.Checks.Failed)
+}
