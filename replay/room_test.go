@@ -163,3 +163,18 @@ func TestRoomListsAThousandTightRuns(t *testing.T) {
 		require.Equal(t, 1, r.Room.Tight[0].Devices)
 	}
 }
+
+// A program on cores that a service has claimed is in the way there alone, at its moment as throughout.
+func TestTightRunsBesideAService(t *testing.T) {
+	const service = `{"event":"allocate","buffer":1,"kind":"service","parts":[{"cores":"0-0","address":1400000,"size":64}]}` + "\n"
+	for claim, tight := range map[string]int{"": 1, service: 0} {
+		r := replayLog(t, `{"event":"log","version":1}
+{"event":"device","device":0,"spec":{"board":"n150"}}
+`+claim+`{"event":"program","program":1,"cbs":[{"cores":"0-0","size":1000000}]}
+{"event":"enqueue","program":1}
+`, replay.Options{Room: &replay.RoomQuestion{Size: 1_200_000, Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1})}})
+		require.Zero(t, r.Checks.Failed)
+		require.Len(t, r.Room.Tight, tight)
+		require.Equal(t, tight > 0, r.Room.All.Place.IsEmpty())
+	}
+}
