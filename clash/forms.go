@@ -1,6 +1,9 @@
 package clash
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // forms returns the wordings of tt-metal's messages, of all releases, and of people who tell them
 // again. They are data for parse: a part after another, each with a mark if it may be missing:
@@ -22,22 +25,11 @@ func forms() []form {
 		larger  = "Cannot set circular buffer size to {size}. This is larger than the associated dynamically allocated L1 buffer"
 		global  = "Cannot set to globally allocated buffer."
 		exceeds = " Circular buffer size {size} B exceeds allocated L1 buffer"
-		banks   = " across {banks} banks"
-		each    = "?, where each bank needs to store {need/ B}"
-		bank    = "?, but bank size is only {bank/ B}|, but bank size is {bank/ B}|" +
-			", bank size is only {bank/ B}|, bank size is {bank/ B}"
 	)
 	tensor := form{kind: BackingBuffer, what: Circular}
 	warned, whole := tensor, tensor
 	warned.flags.warning, whole.flags.whole = true, true
-	oneOf := func(text string) string { return "Out of Memory: " + text + "|" + text }
-	memory := func(wording ...string) form {
-		return parse(form{kind: OutOfMemory}, append(wording,
-			"? (allocated: {allocated} B", "?, free: {free} B", "?, largest free block: {block} B", "*)",
-			"?. After subtracting {ranges} dependency range(s) and {more} additional occupied range(s)",
-			"?, {placeable} B remained placeable across {windows} window(s)", "?, largest {window} B")...)
-	}
-	return []form{
+	return slices.Concat([]form{
 		parse(form{kind: Grow}, static, "* in program {program}", "~ on core range {cores}",
 			" grow to {end} B| grow to {end}", beyond),
 		parse(form{kind: Clash}, static, "~ in program {program}", " clash with L1 buffers",
@@ -63,11 +55,34 @@ func forms() []form {
 		parse(whole, strings.TrimLeft(exceeds, " "), " size of {tensor/ B}"),
 		parse(form{kind: PageSize, what: Circular}, "Total circular buffer size {size} B",
 			" must be divisible by page size {page/ B}"),
+	}, memoryForms(), openForms())
+}
 
+// memoryForms returns those of the allocator.
+func memoryForms() []form {
+	const (
+		banks = " across {banks} banks"
+		each  = "?, where each bank needs to store {need/ B}"
+		bank  = "?, but bank size is only {bank/ B}|, but bank size is {bank/ B}|" +
+			", bank size is only {bank/ B}|, bank size is {bank/ B}"
+	)
+	oneOf := func(text string) string { return "Out of Memory: " + text + "|" + text }
+	memory := func(wording ...string) form {
+		return parse(form{kind: OutOfMemory}, append(wording,
+			"? (allocated: {allocated} B", "?, free: {free} B", "?, largest free block: {block} B", "*)",
+			"?. After subtracting {ranges} dependency range(s) and {more} additional occupied range(s)",
+			"?, {placeable} B remained placeable across {windows} window(s)", "?, largest {window} B")...)
+	}
+	return []form{
 		memory(oneOf("Not enough space after considering dependencies {dependencies}"), "to allocate {size} B {buffer}",
 			banks, "? ({need} B per bank)", bank),
 		memory(oneOf("Not enough space to allocate {size} B {buffer}"), "* buffer", banks, each, bank),
+	}
+}
 
+// openForms returns those about sizes that are chosen when a device is opened.
+func openForms() []form {
+	return []form{
 		parse(form{kind: KernelConfig}, "Program size ({size})", " too large for kernel config buffer ({limit})",
 			"~ on {type}"),
 		parse(form{kind: TraceRegion}, "Creating trace buffers of size {size}B",
