@@ -82,9 +82,8 @@ type past struct {
 	members map[string][]int64
 	rules   Rules
 	lives   []life  // of buffers that the capture allocates
-	frees   []life  // of buffers that it does not: from is the counter
+	frees   []life  // of buffers in L1 that it does not: from is the counter
 	again   int     // frees of buffers of the capture that were free
-	unknown int     // frees of others
 	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
 	earlier []alloc // those of which a place is known
 
@@ -149,8 +148,7 @@ func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, r
 		open[n.connections[0]] = slices.Delete(list, slices.Index(list, at), slices.Index(list, at)+1)
 	case rules.FreedAgain && len(n.connections) > 0 && made[n.connections[0]]:
 		p.again++
-	default:
-		p.unknown++
+	case l.kind == "" || inL1(l.kind): // DRAM has addresses of its own
 		l.to = n.counter
 		p.frees = append(p.frees, l)
 	}
@@ -325,7 +323,9 @@ func (p *past) before(n node, tensor *node) {
 	to, addr := int64(forEver), uint64(0)
 	if tensor != nil {
 		addr = tensor.number("address")
-		if made := slices.ContainsFunc(p.lives, func(l life) bool { return l.addr == addr && p.same(l.owner, owner) && l.from <= tensor.counter }); made {
+		if made := slices.ContainsFunc(p.lives, func(l life) bool {
+			return l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) && l.from <= tensor.counter
+		}); made {
 			return
 		}
 	}
@@ -341,7 +341,7 @@ func (p *past) before(n node, tensor *node) {
 	}
 	to = min(to, p.freed(owner, addr, 0))
 	for _, l := range p.lives {
-		if l.addr == addr && p.same(l.owner, owner) {
+		if l.addr == addr && inL1(l.kind) && p.same(l.owner, owner) {
 			to = min(to, l.from)
 		}
 	}

@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,4 +24,34 @@ func TestWhatGoesGoesFirst(t *testing.T) {
 	require.NoError(t, err)
 	d := m.Devices["0"]
 	require.Equal(t, []uint64{2048, 130 * 2048, 130 * 1024}, []uint64{d.Peak, d.TotalPeak, d.Total}, "on 130 cores")
+}
+
+// TestDRAMEndsNoBufferInL1: DRAM has addresses of its own. What comes and goes there leaves a buffer at the same address of L1 alone,
+// and the program behind it fails.
+func TestDRAMEndsNoBufferInL1(t *testing.T) {
+	const (
+		begin   = `{"counter":0,"node_type":"function_start","params":{"name":"ttnn.f"}}`
+		tensor  = `{"counter":0,"node_type":"tensor","params":{"address":12288,"device_id":0,"buffer_type":1}}`
+		list    = `{"0":[{"address":12288,"buffer_type":1,"device_id":0,"max_size_per_bank":1024}]}`
+		buffer  = `"params":{"address":12288,"device_id":0,"buffer_type":%[2]d,"max_size_per_bank":1024,"size":1024}`
+		program = `"params":{"address":4096,"core_range_set":"{[0-0 - 0-0]}","device_id":0,"size":9000}`
+	)
+	for _, c := range []struct {
+		name, first, list string
+		kind, failed      int
+	}{
+		{"in a list, DRAM", begin, list, 0, 1},
+		{"in a list, L1", begin, list, 1, 0},
+		{"of a tensor, DRAM", tensor, "{}", 0, 1},
+		{"of a tensor, L1", tensor, "{}", 1, 0},
+	} {
+		data := fmt.Sprintf(`{"graph":[%[1]s,{"counter":1,"node_type":"function_end"},
+			{"counter":2,"node_type":"buffer_allocate","connections":[9],`+buffer+`},
+			{"counter":3,"node_type":"buffer_deallocate","connections":[9],`+buffer+`},
+			{"counter":4,"node_type":"buffer_deallocate",`+buffer+`},
+			{"counter":5,"node_type":"circular_buffer_allocate",`+program+`}],"per_operation_buffers":%[3]s}`, c.first, c.kind, c.list)
+		m, err := oracle.L1([]byte(data), oracle.Options{Arch: "blackhole", Base: 4096, L1Size: 16384, Rules: oracle.AllRules()})
+		require.NoError(t, err)
+		require.Equal(t, []int{1, c.failed}, []int{m.Runs, m.Failed}, c.name)
+	}
 }
