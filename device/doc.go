@@ -111,10 +111,9 @@
 //	                               where the content went on
 //	                               a state that leans has no content, but one of w on its way;
 //	                               O(k) words, and O(n/64) for each class that is changed
-//	  searching what is hidden     O(1) look-ups for each class and change, paid
-//	                               what is looked at is owed; who came or left hidden pays, and
-//	                               a class that owes a step for each of its programs counts
-//	                               them, which ends its searches for four times as many changes
+//	  searching what is hidden     O(1) look-ups for each class and change
+//	                               a search looks at 128 programs at most; a class where that is
+//	                               too few counts all of its programs, and searches no more
 //	  the most for one call        O(s k n log n)
 //	                               each class may give up in the same call, or the order by
 //	                               reach be made for a copy; O(s k n)

@@ -266,7 +266,7 @@ func (p *Partition) join() {
 		same.Cores = same.Cores.Union(c.Cores)
 		same.first = first(same.Cores)
 		same.N += c.N
-		if c.plain {
+		if same.plain {
 			same.counting = c.counting.clone()
 		}
 		if now := &p.Classes[at]; now.Peaks == c.Peaks {

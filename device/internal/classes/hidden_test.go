@@ -66,15 +66,13 @@ func (b *board) recount() error {
 }
 
 // A history of changes on some classes, of so many programs each, looks at no more than
-// this, whatever they are: each that comes or leaves hidden pays for some steps, each time that
-// a class begins to hide it may owe a step for each of its programs, and then all are counted;
-// it begins at most once in 4 changes for each of them.
-func mostLooked(hidden, changes, classes, programs int) int {
-	return classes * (worthCounting*hidden + changes + 5*programs)
+// this: each search has a budget, the order is made now and then, and a class counts all once.
+func mostLooked(changes, classes, programs int) int {
+	return classes * (mostSearched*changes + 3*programs)
 }
 
 // Programs that reach far on one core stand in the way of every search on the others.
-func TestSearchingIsPaidFor(t *testing.T) {
+func TestSearchesHaveABudget(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		live    int
@@ -129,7 +127,7 @@ func TestSearchingIsPaidFor(t *testing.T) {
 				b.register(large)
 				b.unregister(large.ID())
 				changes += 2
-				require.LessOrEqual(t, b.held.Live.looked, mostLooked(test.live, changes, test.classes, test.live+1))
+				require.LessOrEqual(t, b.held.Live.looked, mostLooked(changes, test.classes, test.live+1))
 			}
 			b.check()
 		})
@@ -175,38 +173,61 @@ func TestNobodyIsLookedForInVain(t *testing.T) {
 	require.NotZero(t, pair(64*n+32)) // it closes a part of the gap
 }
 
-// A class that begins to hide in vain waits twice as long each time, up to a bound: a large
-// program that comes and goes above others leaves a gap that none of them closes, and those that
-// reach far elsewhere are looked at in vain, since a hidden one lies beyond the gap. Each time all
-// programs are looked at three times: to try, until too much is owed, and to count them.
-func TestTryingInVainGetsRarer(t *testing.T) {
-	const n, rounds, here = 100, 10_000, "{[0-0 - 6-7]}"
+// A search that spends its budget is the last one of its class: a large program leaves a gap that
+// no other closes, and programs that reach far on other cores are looked at in vain, since a
+// hidden one lies beyond the gap.
+func TestPlainStaysPlain(t *testing.T) {
+	const n, here = 2 * mostSearched, "{[0-0 - 6-7]}"
 	b := newBoard(t)
 	b.farElsewhere(n)
 	for i := range 2 {
 		b.place(program.ID(n+i), here, 1_000_000, 64)
 	}
-	pair := func(size uint64) *Class {
-		b.place(1000, here, 0, size)
-		b.unregister(1000)
-		return b.first()
-	}
+	b.place(1000, here, 0, 1_000_000)
+	require.False(t, b.first().plain)
 	before := b.held.Live.looked
-	for i := range rounds {
-		pair(1_000_000)
-		tries := 2 + mostVain + 2*(i+1)/(worthTrying<<mostVain*n)
-		require.LessOrEqual(t, b.held.Live.looked-before, 3*(n+4)*tries)
+	b.unregister(1000)
+	require.True(t, b.first().plain)
+	require.LessOrEqual(t, b.held.Live.looked-before, mostSearched+2*(n+3))
+	before = b.held.Live.looked
+	for range 100 {
+		b.place(1000, here, 0, 1_000_000)
+		b.unregister(1000)
 	}
-	require.Greater(t, b.held.Live.looked-before, 3*n*mostVain) // it does not stop to try
-	// Where hiding pays, the next wait is short again.
-	for pair(64).plain {
+	require.Equal(t, before, b.held.Live.looked)
+	b.check()
+}
+
+// A class that counts all hides again when it is joined with one that hides.
+func TestPlainClassIsJoined(t *testing.T) {
+	const n = 2 * mostSearched
+	b := newBoard(t)
+	b.farElsewhere(n)
+	for i := range 2 {
+		b.place(program.ID(n+i), "{[0-0 - 6-7]}", 1_000_000, 64)
 	}
-	for range n {
-		require.False(t, pair(64).plain)
+	b.place(1000, "{[0-0 - 0-7]}", 0, 1_000_000) // tells column 0 apart
+	b.unregister(1000)
+	require.True(t, b.first().plain)
+	for i := 0; len(b.held.Occupied.Classes) > 2; i++ { // until classes are joined
+		require.Less(t, i, 3)
+		b.place(1001, "{[0-0 - 6-7]}", 0, 64)
+		b.unregister(1001)
 	}
-	for !pair(1_000_000).plain {
+	require.False(t, b.first().plain)
+	b.check()
+}
+
+// A class with as many gaps as it may name programs counts all of them.
+func TestManySideBySideAreCounted(t *testing.T) {
+	b := newBoard(t)
+	for i := range mostCounted {
+		b.place(program.ID(i), "{[0-0 - 7-7]}", uint64(128*i), 64)
 	}
-	require.Zero(t, pair(64).vain)
+	require.False(t, b.first().plain)
+	b.place(mostCounted, "{[0-0 - 7-7]}", 128*mostCounted, 64)
+	require.True(t, b.first().plain)
+	require.EqualValues(t, 64*64*(mostCounted+1), b.held.Totals().Registered)
 	b.check()
 }
 
@@ -223,14 +244,14 @@ func TestSearchingStaysOnTheClass(t *testing.T) {
 	}
 	for range rounds { // covers those here, as few as they are, and leaves a gap for each
 		b.place(9999, "{[0-0 - 0-0]}", 0, 600_000)
-		for range 150 { // hiding pays, so that it is tried soon again
+		for range 150 {
 			b.place(9998, "{[0-0 - 0-0]}", 0, 64)
 			b.unregister(9998)
 		}
 		b.unregister(9999)
 	}
 	ordered := others + here + 2
-	require.LessOrEqual(t, b.held.Live.looked, ordered+mostLooked(here, 302*rounds, 1, here+2))
+	require.LessOrEqual(t, b.held.Live.looked, ordered+here+mostSearched)
 	b.check()
 }
 
@@ -254,34 +275,8 @@ func TestManyAreHidden(t *testing.T) {
 	b.check()
 }
 
-// A class that counts all begins to hide again when few cover the others.
-func TestPlainClassTriesAnew(t *testing.T) {
-	const n = 100
-	b := newBoard(t)
-	grid := "{[0-0 - 7-7]}"
-	for i := range n { // side by side: too many to be named
-		b.place(program.ID(i), grid, uint64(128*i), 64)
-	}
-	class := func() *Class { return b.first() }
-	require.True(t, class().plain)
-	b.place(1000, grid, 0, 128*n) // covers them
-	require.True(t, class().plain)
-	for i := 0; class().plain; i++ {
-		require.Less(t, i, worthTrying*(n+2))
-		b.place(1001, grid, 0, 64)
-		b.unregister(1001)
-	}
-	require.Len(t, class().counted, 1)
-	require.EqualValues(t, 64*128*n, b.held.Totals().Registered)
-	b.check()
-	b.unregister(1000) // and all are counted again
-	require.EqualValues(t, 64*64*n, b.held.Totals().Registered)
-	require.True(t, class().plain)
-	b.check()
-}
-
 // Programs on one core and on all, so that the class of the one is rare now and then: it counts
-// all, and hides again.
+// all then.
 func TestRareClassesCountAll(t *testing.T) {
 	const cores = 8
 	rapid.Check(t, func(t *rapid.T) {
