@@ -486,6 +486,9 @@ func (w *walk) free(n *node, id device.ID) bool {
 // that hides nothing: where it lay is told, or nothing ran beside it.
 func (w *walk) lost(n *node, id device.ID) bool {
 	w.past.lost(n, w.known)
+	if _, ok := bufferKind(n); !ok { // it ends what lay there, or something of another memory
+		w.notes.add(noteBufferUnplaced, int64(n.Counter), "unknown type "+n.TypeName)
+	}
 	for _, c := range n.Connections {
 		w.absent.drop(c)
 	}

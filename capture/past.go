@@ -35,7 +35,7 @@ type lostFree struct {
 	node    event.Opt[uint64] // buffer node that it names
 	at      uint64
 	after   uint64 // where the last allocation of the address ended before it
-	doubt   bool   // it may be of a hidden allocation
+	doubt   bool   // it may be of a hidden allocation, or of another memory
 }
 
 // A clue is a node that stands for a buffer from before the capture, or may.
@@ -111,13 +111,13 @@ func (p *past) ended(b *buffer, at uint64) {
 // lost takes in a free of which no allocation is known.
 func (p *past) lost(n *node, known *learnt) {
 	kind, ok := bufferKind(n)
-	if p == nil || !ok || !kind.InL1() {
+	if p == nil || ok && !kind.InL1() {
 		return
 	}
 	if p.sliced && n.Address.V == 0 {
 		p.blind = append(p.blind, n.Counter)
 	}
-	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter, doubt: p.hidden.OK}
+	f := lostFree{named: idOf(n.DeviceID), kind: kind, address: n.Address.V, perCore: n.MaxSizePerBank, at: n.Counter, doubt: p.hidden.OK || !ok}
 	if len(n.Connections) > 0 {
 		f.node = event.Some(n.Connections[0])
 	}

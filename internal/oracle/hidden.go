@@ -105,6 +105,9 @@ func (p *player) hideRest(nodes []node) {
 	p.hide("no-runs", p.out.Runs == 0)
 	p.hide("unfinished", len(p.stack) > 0)
 	p.out.FreeAgain = p.past.again
+	for range p.past.untyped {
+		p.hide("buffer-unplaced", true)
+	}
 	bytes := false
 	for i, n := range nodes {
 		p.hide("buffer-unplaced", n.kind == "buffer" && !n.hidden && n.bufferKind() == "" && !allocatedNext(nodes, i))

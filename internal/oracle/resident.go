@@ -72,7 +72,7 @@ type life struct {
 	perCore  uint64
 	sized    bool // perCore is known
 	from, to int64
-	doubt    bool // a free that may be of a hidden allocation
+	doubt    bool // a free that may be of a hidden allocation, or of another memory
 }
 
 const forEver = math.MaxInt64
@@ -84,6 +84,7 @@ type past struct {
 	lives   []life  // of buffers that the capture allocates
 	frees   []life  // of buffers in L1 that it does not: from is the counter
 	again   int     // frees of buffers of the capture that were free
+	untyped int     // frees that name no type: each may be of L1
 	hidden  []life  // L1 buffers that are used or freed and lie nowhere: up to their free
 	earlier []alloc // those of which a place is known
 
@@ -149,7 +150,10 @@ func (p *past) free(n node, l life, open map[int64][]int, made map[int64]bool, r
 	case rules.FreedAgain && len(n.connections) > 0 && made[n.connections[0]]:
 		p.again++
 	case l.kind == "" || inL1(l.kind): // DRAM has addresses of its own
-		l.to = n.counter
+		if l.to = n.counter; l.kind == "" {
+			l.doubt = true
+			p.untyped++
+		}
 		p.frees = append(p.frees, l)
 	}
 }
@@ -304,8 +308,8 @@ func (p *past) readFrees() {
 			p.hidden = append(p.hidden, life{owner: f.owner, kind: f.kind, to: f.from})
 		case f.addr != 0 && !known(f):
 			from := int64(0)
-			for _, l := range slices.Concat(p.lives, p.frees) {
-				if l.addr == f.addr && inL1(l.kind) && p.same(l.owner, f.owner) && l.from < f.from { // DRAM has addresses of its own
+			for i, l := range slices.Concat(p.lives, p.frees) {
+				if l.addr == f.addr && (i >= len(p.lives) || inL1(l.kind)) && p.same(l.owner, f.owner) && l.from < f.from {
 					from = max(from, min(l.to, f.from))
 				}
 			}
