@@ -42,6 +42,16 @@ func count(f *Fleet) counts {
 	return n
 }
 
+// used returns how many states devices are in.
+func used(f *Fleet) (n int) {
+	for s := range f.states.All() {
+		if s.Users > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // now returns what the first device holds.
 func now(f *Fleet) *classes.Content {
 	v := f.slots[0].state.sight()

@@ -180,7 +180,7 @@ func TestScaleRangesOnOneCore(t *testing.T) {
 }
 
 // 10,000 devices part into 50 states, in one call each and device by device, and meet
-// again: in one state, and in one group, since they have equal high-water marks.
+// again in one state.
 func TestScaleDevices(t *testing.T) {
 	skipIfShort(t)
 	const devices, states = 10_000, 50
@@ -197,7 +197,9 @@ func TestScaleDevices(t *testing.T) {
 		return f
 	}
 	one := func(f *Fleet, programs int) {
-		require.Equal(t, counts{states: 1, contents: 1, numbers: programs}, count(f))
+		require.Equal(t, 1, used(f))
+		// The last one that came may have left a way.
+		within(t, count(f), counts{states: 2, contents: 2, steps: 1, numbers: programs + 1})
 		require.NoError(t, f.CheckInvariants())
 	}
 	comesBack(t, prepare, func(f *Fleet) {
@@ -214,7 +216,8 @@ func TestScaleDevices(t *testing.T) {
 			require.NoError(t, err)
 			mustRegister(t, f, p, some)
 		}
-		require.Equal(t, counts{states: states, contents: states, numbers: 1 + states}, count(f))
+		require.Equal(t, states, used(f))
+		within(t, count(f), counts{states: states + 1, contents: states, steps: states, numbers: 1 + states})
 		require.EqualValues(t, uint64(devices*(64*4096+16*4096)), mesh.Registered())
 		for _, p := range own {
 			require.Equal(t, devices/states, f.UnregisterAll(p.ID()).Len())
@@ -224,7 +227,7 @@ func TestScaleDevices(t *testing.T) {
 		for d := range mesh.All() { // the same, in a call for each device
 			mustRegister(t, f, own[int(d.ID())%states], d.Set())
 		}
-		require.Equal(t, states, count(f).states)
+		require.Equal(t, states, used(f))
 		for d := range mesh.All() {
 			require.NoError(t, f.Unregister(own[int(d.ID())%states].ID(), d.Set()))
 		}
