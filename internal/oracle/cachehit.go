@@ -54,7 +54,7 @@ func (p *player) note(c *chip, run program) {
 // candidates are the different things that the operation ran on a device, the last one last. What still goes on is none.
 func (p *player) candidates(c *chip) (out []*remembered) {
 	for _, r := range p.history[p.key()] {
-		if r.device != c.name || r.begun == c.begun && c.begun >= 0 && len(c.run) > c.sent {
+		if r.device != c.name || r.begun == c.begun && c.begun >= 0 && p.goesOn(c, r) {
 			continue
 		}
 		out = slices.DeleteFunc(out, func(o *remembered) bool { return o.equal(r) })
@@ -64,6 +64,15 @@ func (p *player) candidates(c *chip) (out []*remembered) {
 		out = out[len(out)-1:]
 	}
 	return out
+}
+
+// goesOn says whether a device shows more of what it runs than an operation is remembered to have run there.
+func (p *player) goesOn(c *chip, r *remembered) bool {
+	if len(c.run) == c.sent {
+		return false
+	}
+	first := c.run[0].counter
+	return p.split.begins[first] || slices.ContainsFunc(r.programs, func(run program) bool { return run.first == first })
 }
 
 func (p *player) closeFree() {
