@@ -66,7 +66,7 @@ func (p *player) candidates(c *chip) (out []*remembered) {
 	return out
 }
 
-// goesOn says whether a device shows more of what it runs than an operation is remembered to have run there.
+// goesOn says whether the program that a device runs now is one of these, and may grow.
 func (p *player) goesOn(c *chip, r *remembered) bool {
 	if len(c.run) == c.sent {
 		return false
