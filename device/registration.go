@@ -22,14 +22,6 @@ type registration struct {
 	heirs  *lineage // what replaced it, and it others; nil if it never took part
 }
 
-// id returns the serial number, 0 for none.
-func (r *registration) id() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.Serial
-}
-
 // holder returns r as what takes ranges on cores, nil for none.
 func (r *registration) holder() *classes.Holder {
 	if r == nil {

@@ -158,10 +158,10 @@ func TestEachWord(t *testing.T) {
 		{`{"event":"device","device":1,"spec":{"arch":"%"}}`, "wormhole blackhole grayskull", "quasar2"},
 		{`{"event":"remove","devices":[1],"anomalies":["%"]}`, "duplicate-key bad-device-tensors what-comes-later", ""},
 	} {
-		for _, word := range strings.Fields(c.yes) {
+		for word := range strings.FieldsSeq(c.yes) {
 			require.Empty(t, verdict(strings.Replace(c.line, "%", word, 1)))
 		}
-		for _, word := range strings.Fields(c.not) {
+		for word := range strings.FieldsSeq(c.not) {
 			require.NotEmpty(t, verdict(strings.Replace(c.line, "%", word, 1)), word)
 		}
 	}

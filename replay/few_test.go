@@ -29,7 +29,7 @@ func TestFew(t *testing.T) {
 			continue
 		}
 		var given, want []string
-		for _, line := range strings.Split(strings.TrimRight(section, "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimRight(section, "\n"), "\n") {
 			if text, ok := strings.CutPrefix(line, "> "); ok {
 				want = append(want, text)
 			} else if line != "" {

@@ -330,7 +330,7 @@ func TestGroupsAreCut(t *testing.T) {
 
 // What a device has at the moment is shown: resident CBs, or registered ones where none was dispatched.
 func TestCBs(t *testing.T) {
-	r, d := some(1), some(2)
+	r, d := new(uint64(1)), new(uint64(2))
 	for _, c := range []struct {
 		device watch.Device
 		want   *uint64
@@ -340,8 +340,8 @@ func TestCBs(t *testing.T) {
 		{watch.Device{Dispatched: d}, d},
 		{watch.Device{Registered: r, Dispatched: d}, r},
 		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{}}, r},
-		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: some(0)}}, r},
-		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: some(1)}}, d},
+		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: new(uint64(0))}}, r},
+		{watch.Device{Registered: r, Dispatched: d, Peak: &watch.Peak{Dispatched: new(uint64(1))}}, d},
 	} {
 		require.Equal(t, c.want, c.device.CBs())
 	}
@@ -358,7 +358,7 @@ func TestFullnessOfEquals(t *testing.T) {
 		_, _, what := (&watch.Device{Core: &c.core, TrackedCore: &c.tracked}).Fullness()
 		require.Equal(t, c.want, what)
 	}
-	bytes, _, what := (&watch.Device{TrackedCore: some(5)}).Fullness()
+	bytes, _, what := (&watch.Device{TrackedCore: new(uint64(5))}).Fullness()
 	require.Equal(t, "5 tracked on the fullest core", fmt.Sprint(bytes, " ", what))
 }
 

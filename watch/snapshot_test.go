@@ -173,8 +173,8 @@ func TestAllMetrics(t *testing.T) {
 func TestUsage(t *testing.T) {
 	all := watch.Device{DRAM: 1, L1: 2, L1Small: 3, Trace: 4}
 	registered, both := all, all
-	registered.Registered = some(5)
-	both.Registered, both.Dispatched = some(5), some(6)
+	registered.Registered = new(uint64(5))
+	both.Registered, both.Dispatched = new(uint64(5)), new(uint64(6))
 	for _, c := range []struct {
 		device   watch.Device
 		version  uint32

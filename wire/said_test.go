@@ -35,8 +35,8 @@ func unloaded(kind, size, total string) string {
 func allocated(pid, size int64, kind string, device int64, more string) string {
 	return fmt.Sprintf("✓ [PID %d] Allocated %d bytes of %s on device %d (buffer_id=0xff%s)\n", pid, size, kind, device, more)
 }
-func freed(pid, size, device int64, more string) string {
-	return fmt.Sprintf("✗ [PID %d] Freed buffer 0xff on device %d (%d bytes, %s)\n", pid, device, size, more)
+func freed(pid, size int64, more string) string {
+	return fmt.Sprintf("✗ [PID %d] Freed buffer 0xff on device 0 (%d bytes, %s)\n", pid, size, more)
 }
 func dead(pid int64, removed ...string) string {
 	text := fmt.Sprintf("   PID %d is dead, removing its buffers...\n", pid)
@@ -76,9 +76,9 @@ func TestSaid(t *testing.T) {
 		{"sizes of more digits than a server prints", came(0, "1.23456789", "1.23456789") + went(0, "1.23456789", "0")},
 		{"a CB beyond all, twice", came(0, "4095.99", "4095.99") + went(0, "4095.99", "0") + came(0, "4095.99", "4095.99")},
 		{"kernels of a dead process", loaded("Fabric", "1", "1") + loaded("Unknown", "2", "3") + dead(7, "0 buffers (0", "2 kernels (3")},
-		{"references of two processes", allocated(7, 64, "L1", 0, "") + allocated(8, 64, "L1", 0, ", ref_count=2") + freed(7, 64, 0, "ref_count=1 remaining") + freed(8, 64, 0, "FINAL")},
-		{"a free of other bytes, and too many references", allocated(7, 64, "DRAM", 0, "") + freed(7, 65, 0, "ref_count=1 remaining") + freed(7, 64, 0, "FINAL")},
-		{"a last free while others live", allocated(7, 64, "TRACE", 0, "") + allocated(8, 64, "TRACE", 0, ", ref_count=2") + allocated(7, 64, "TRACE", 0, ", ref_count=3") + freed(7, 64, 0, "FINAL")},
+		{"references of two processes", allocated(7, 64, "L1", 0, "") + allocated(8, 64, "L1", 0, ", ref_count=2") + freed(7, 64, "ref_count=1 remaining") + freed(8, 64, "FINAL")},
+		{"a free of other bytes, and too many references", allocated(7, 64, "DRAM", 0, "") + freed(7, 65, "ref_count=1 remaining") + freed(7, 64, "FINAL")},
+		{"a last free while others live", allocated(7, 64, "TRACE", 0, "") + allocated(8, 64, "TRACE", 0, ", ref_count=2") + allocated(7, 64, "TRACE", 0, ", ref_count=3") + freed(7, 64, "FINAL")},
 		{"a device beyond 255, and the last one", allocated(7, 64, "L1_SMALL", 256, "") + allocated(7, 64, "SYSTEM_MEMORY", 1<<31-1, "") + allocated(7, 64, "L1", 1<<31, "")},
 		{"buffers that cannot be", allocated(7, 0, "L1", 0, "") + allocated(7, 107374182401, "L1", 0, "")},
 		{"frees of what is not known", "⚠ [CB_FREE] Device 3: unknown CB 0x1 (Total: 1 MB)\n⚠ [KERNEL_UNLOAD] Device 3: unknown kernel 0x1 (Total: 1 MB)\n" +
@@ -124,7 +124,8 @@ func TestLinesErrorSaysWhere(t *testing.T) {
 func TestLinesStop(t *testing.T) {
 	for most := range 5 {
 		n := 0
-		for range wire.NewLines(strings.NewReader(came(0, "1", "1")+came(0, "1", "2")), "log").Events() {
+		for _, err := range wire.NewLines(strings.NewReader(came(0, "1", "1")+came(0, "1", "2")), "log").Events() {
+			require.NoError(t, err)
 			if n++; n > most {
 				break
 			}
@@ -143,7 +144,7 @@ func TestLimitsOfLines(t *testing.T) {
 		allocated(1, 1, "TRACE", 0, ""): true, allocated(1, 1, "SRAM", 0, ""): false, allocated(1, -1, "L1", 0, ""): false,
 		allocated(1, 1, "L1", 0, ", ref_count=2"): true, allocated(1, 1, "L1", 0, ", ref_count=1"): false,
 		allocated(1, 1, "L1", 0, ", ref_count=2147483647"): true, allocated(1, 1, "L1", 0, ", ref_count=2147483648"): false,
-		freed(1, 1, 0, "ref_count=1 remaining"): true, freed(1, 1, 0, "ref_count=0 remaining"): false, freed(1, 1, 0, "ref_count=2147483648 remaining"): false,
+		freed(1, 1, "ref_count=1 remaining"): true, freed(1, 1, "ref_count=0 remaining"): false, freed(1, 1, "ref_count=2147483648 remaining"): false,
 		loaded("Unknown", "1", "1"): true, loaded("Other", "1", "1"): false,
 		dead(1, "2147483647 CBs (1"): true, dead(1): true, dead(1 << 31): false,
 		"   ✓ Removed 2147483648 CBs (1 MB) from PID 1\n": false, "   ✓ Removed 1 CBs (-1 MB) from PID 1\n": false, "   ✓ Removed 1 CBs (1 MB) from PID x\n": false,

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,8 +58,8 @@ func newSet(bits uint8, hash lookup.Hash) *set {
 func (s *set) bits() uint8 {
 	content, steps := s.View()
 	out := *content
-	for i := len(steps) - 1; i >= 0; i-- {
-		out = after(out, steps[i].back())
+	for _, by := range slices.Backward(steps) {
+		out = after(out, by.back())
 	}
 	return out
 }
