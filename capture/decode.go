@@ -104,6 +104,9 @@ func (d *decoder) rest(n *node) {
 	params := d.top.ObjectOrEmpty("params")
 	if !d.ok() {
 		n.HidesMode, n.HidesPlace = true, true
+		if n.Type == typeBufferAllocate {
+			n.Connections, _ = d.top.Numbers("connections") // its tensor is known by them
+		}
 		return
 	}
 	decode(n, params)
