@@ -299,7 +299,7 @@ func TestServeNumbers(t *testing.T) {
 		require.Equal(t, c[3], files(c[0]).clients(c[1]), "%v", c)
 	}
 	in := serving{record: "x", recordSize: 1<<62 + 1}
-	require.EqualValues(t, 1<<62, in.config().Record.Most)
+	require.EqualValues(t, uint64(1)<<62, in.config().Record.Most)
 	in.recordSize = 5
 	require.EqualValues(t, 5, in.config().Record.Most)
 	in = serving{quiet: true, streams: streams{out: io.Discard}}
