@@ -28,7 +28,7 @@ func (m *matcher) at(i int) byte {
 	return 0
 }
 
-// lit reads fixed text. Where s has a blank the text may have a line break, and a
+// lit reads fixed text. If it fails, the text so far ends with what was read of it. Where s has a blank the text may have a line break, and a
 // line may also break inside a word.
 func (m *matcher) lit(s string) bool {
 	i := m.i
@@ -37,8 +37,7 @@ func (m *matcher) lit(s string) bool {
 			if m.at(i) == ' ' {
 				i++
 			} else if m.at(i) != '\n' {
-				m.stop = max(m.stop, i)
-				return false
+				return m.endsAt(i, s[:k])
 			}
 			continue // a line break is passed with the character behind it
 		}
@@ -46,14 +45,20 @@ func (m *matcher) lit(s string) bool {
 			i = m.pass(i, func(c byte) bool { return c == s[k] })
 		}
 		if m.at(i) != s[k] {
-			m.stop = max(m.stop, i)
-			return false
+			return m.endsAt(i, s[:k])
 		}
 		i++
 	}
 	m.i = i
 	m.text = append(m.text, s...)
 	return true
+}
+
+// endsAt notes that fixed text is read up to i, and no farther. It returns false.
+func (m *matcher) endsAt(i int, read string) bool {
+	m.stop = max(m.stop, i)
+	m.text = append(m.text, read...)
+	return false
 }
 
 // pass returns where the message goes on behind the line break at i: behind the
@@ -196,8 +201,8 @@ func (m *matcher) placeholder(unit string) bool {
 	}
 	m.text = append(m.text, m.b[m.i:i]...)
 	m.i = i
-	if unit != "" && unit != "." {
-		m.lit(unit)
+	if saved := *m; unit != "" && unit != "." && !m.lit(unit) {
+		m.back(saved)
 	}
 	return true
 }

@@ -129,14 +129,22 @@ func (m *matcher) from(parts []part, msg *Message) bool {
 // by dots, which are read then.
 func (m *matcher) oneOf(alts [][]token, msg *Message) (read, cut bool) {
 	saved, was, stop := *m, *msg, m.i
+	var begun string // a wording that dots cut short
 	for _, tokens := range alts {
 		m.stop = m.i
 		if m.tokens(tokens, msg) {
 			return true, false
 		}
-		stop = max(stop, m.stop)
+		if m.stop > stop {
+			if stop = m.stop; m.dotsAt(stop) > 0 || m.dotsAt(stop+1) > 0 {
+				begun = string(m.text[len(saved.text):])
+			}
+		}
 		m.back(saved)
 		*msg = was
+	}
+	if len(m.text) == 0 { // else the words before the dots say enough
+		m.text = append(m.text, begun...)
 	}
 	return false, m.dots(stop) || m.dots(m.i)
 }
