@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; review the difference")
@@ -21,32 +22,9 @@ var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; r
 // TestFew compares all that captures of a few nodes tell: testdata/few.txt has a section for each,
 // with its nodes, and behind > the lines of the event log that they make.
 func TestFew(t *testing.T) {
-	const file = "testdata/few.txt"
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var out strings.Builder
-	for i, section := range strings.Split("\n"+string(data), "\n== ") {
-		if i == 0 {
-			out.WriteString(strings.TrimPrefix(section, "\n"))
-			continue
-		}
-		var given, want []string
-		for line := range strings.SplitSeq(strings.TrimRight(section, "\n"), "\n") {
-			if text, ok := strings.CutPrefix(line, "> "); ok {
-				want = append(want, text)
-			} else if line != "" {
-				given = append(given, line)
-			}
-		}
-		got := toldOf(t, given[1:])
-		if !*update {
-			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "%s", strings.Join(given, "\n"))
-		}
-		fmt.Fprintf(&out, "\n== %s\n> %s\n", strings.Join(given, "\n"), strings.Join(got, "\n> "))
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o600))
-	}
+	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
+		return toldOf(t, asked)
+	})
 }
 
 // What is the same in nearly all logs, and the folder of the files, which is another one each time.

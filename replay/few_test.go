@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -19,32 +19,9 @@ var update = flag.Bool("update", false, "TestFew: write testdata/few.txt anew; r
 // TestFew compares the whole answer about logs of a few lines: testdata/few.txt has a section for each, with
 // a question, the events behind the header and a device or two, and the answer behind >.
 func TestFew(t *testing.T) {
-	const file = "testdata/few.txt"
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var out strings.Builder
-	for i, section := range strings.Split("\n"+string(data), "\n== ") {
-		if i == 0 {
-			out.WriteString(strings.TrimPrefix(section, "\n"))
-			continue
-		}
-		var given, want []string
-		for line := range strings.SplitSeq(strings.TrimRight(section, "\n"), "\n") {
-			if text, ok := strings.CutPrefix(line, "> "); ok {
-				want = append(want, text)
-			} else if line != "" {
-				given = append(given, line)
-			}
-		}
-		got := strings.Split(strings.TrimSpace(asked(t, given[1:])), "\n")
-		if !*update {
-			require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"), "%s", strings.Join(given, "\n"))
-		}
-		fmt.Fprintf(&out, "\n== %s\n> %s\n", strings.Join(given, "\n"), strings.Join(got, "\n> "))
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o600))
-	}
+	testkit.Sections(t, "testdata/few.txt", *update, func(asked []string) []string {
+		return strings.Split(strings.TrimSpace(askedOf(t, asked)), "\n")
+	})
 }
 
 // fewDevices are those of all sections: 1 and 2 have cores 0-0 and 1-0, with L1 from 1024 to 4096.
@@ -52,8 +29,8 @@ const fewDevices = logHead + `{"event":"device","device":1,"spec":{"arch":"wormh
 {"event":"device","device":2,"spec":{"arch":"wormhole","cols":2,"rows":1,"cb_indices":8,"l1_size":4096,"cb_base":1024,"cb_align":16,"l1_align":16}}
 `
 
-// asked answers the question of a section.
-func asked(t *testing.T, given []string) string {
+// askedOf answers the question of a section.
+func askedOf(t *testing.T, given []string) string {
 	t.Helper()
 	word, rest, _ := strings.Cut(given[0], " ")
 	var log strings.Builder

@@ -1,0 +1,40 @@
+package testkit
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Sections compares the answers to the questions of a file. A section has a title behind ==, lines that ask, and
+// behind > the lines that the answer has. With update the answers are written anew.
+func Sections(t *testing.T, file string, update bool, answer func(asked []string) []string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut("\n"+string(data), "\n== ")
+	out := strings.TrimPrefix(head, "\n")
+	for section := range strings.SplitSeq(rest, "\n== ") {
+		var asked, want []string
+		for line := range strings.SplitSeq(strings.TrimRight(section, "\n"), "\n") {
+			if text, ok := strings.CutPrefix(line, "> "); ok {
+				want = append(want, text)
+			} else if line != "" {
+				asked = append(asked, line)
+			}
+		}
+		question, got := strings.Join(asked, "\n"), strings.Join(answer(asked[1:]), "\n")
+		if !update && got != strings.Join(want, "\n") {
+			t.Fatalf("%s\nanswered:\n%s\nwant:\n%s", question, got, strings.Join(want, "\n"))
+		}
+		out += fmt.Sprintf("\n== %s\n> %s\n", question, strings.ReplaceAll(got, "\n", "\n> "))
+	}
+	if update {
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
