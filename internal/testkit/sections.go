@@ -16,7 +16,8 @@ func Sections(t *testing.T, file string, update bool, answer func(asked []string
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut("\n"+string(data), "\n== ")
-	out := strings.TrimPrefix(head, "\n")
+	var out strings.Builder
+	out.WriteString(strings.TrimPrefix(head, "\n"))
 	for section := range strings.SplitSeq(rest, "\n== ") {
 		var asked, want []string
 		for line := range strings.SplitSeq(strings.TrimRight(section, "\n"), "\n") {
@@ -30,10 +31,10 @@ func Sections(t *testing.T, file string, update bool, answer func(asked []string
 		if !update && got != strings.Join(want, "\n") {
 			t.Fatalf("%s\nanswered:\n%s\nwant:\n%s", question, got, strings.Join(want, "\n"))
 		}
-		out += fmt.Sprintf("\n== %s\n> %s\n", question, strings.ReplaceAll(got, "\n", "\n> "))
+		fmt.Fprintf(&out, "\n== %s\n> %s\n", question, strings.ReplaceAll(got, "\n", "\n> "))
 	}
 	if update {
-		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
