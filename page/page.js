@@ -367,7 +367,7 @@ function time() {
   function draw() {
     const i = Number(slider.value), s = a.timeline[i];
     box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, (n) => { slider.value = String(n); draw(); follow(); }));
-    readout.replaceChildren(at(c, s) + ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i === best ? ", the peak" : ""));
+    readout.replaceChildren(at(c, s) + ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
     slider.setAttribute("aria-valuetext", readout.textContent);
   }
   function follow() { // the cores show the last moment that the page has of them
