@@ -27,6 +27,7 @@ func TestWriterKeepsLines(t *testing.T) {
 {"event":"allocate","buffer":4,"kind":"l1","parts":[{"cores":"{[0-0 - 0-0]}","address":0,"size":1}]}
 {"event":"run","program":1,"on":[{"device":4,"first":5,"last":9,"cb_first":0,"cb_last":7},{"device":5,"first":5,"last":9,"cb_first":3,"cb_last":0}],"candidates":[1]}
 {"event":"run","program":1,"on":[]}
+{"event":"allocate","buffer":5,"kind":"l1"}
 {"event":"upstream","upstream":{"peak_cb":1,"per_core":true}}
 {"event":"upstream","upstream":{"wrapped":true}}
 {"query":"cb","cb":2147483647}
@@ -77,8 +78,11 @@ func TestWriterRefusesEachField(t *testing.T) {
 		{parts, buffer(device.Buffer{Range: l1.Range{End: 1}})},
 		{parts, buffer(device.Buffer{Parts: []device.Part{}})},
 		{"event allocate: kind is none that a log knows", event.Event{Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindSystem + 1}}},
+		{"event allocate: mode is none that a log knows", buffer(device.Buffer{Mode: device.RangeLockstep + 1})},
 		{"event run: candidates has a workload without programs", event.Event{Kind: event.KindRun, Candidates: [][]program.ID{{}}}},
 		{"event op_end: t is not a number of at most 64 characters", event.Event{Kind: event.KindOpEnd, T: strings.Repeat("1", 65)}},
+		{"event op_end: t is not a number of at most 64 characters", event.Event{Kind: event.KindOpEnd, T: "true"}},
+		{"event op_end: t is not a number of at most 64 characters", event.Event{Kind: event.KindOpEnd, T: `""`}},
 		{"event op_start: takes a line of more than 16777216 bytes", event.Event{
 			Kind: event.KindOpStart, Name: strings.Repeat("n", event.MaxNode+1-len(`{"event":"op_start","name":""}`)),
 		}},
@@ -102,6 +106,8 @@ func TestLogReadsEachField(t *testing.T) {
 	}
 	require.False(t, read(`{"event":"register","program":1,"leaked":true}`).Leaked, "only what is unregistered has an owner that died")
 	require.True(t, read(`{"event":"unregister","program":1,"leaked":true}`).Leaked)
+	require.Equal(t, event.AnomalyDuplicateKey, read(`{"event":"evict","program":1,"program":1}`).Anomaly)
+	require.Zero(t, read(`{"event":"evict","program":1}`).Anomaly)
 	require.Equal(t, event.KindQuery, read(`{"query":"totals","event":"op_end"}`).Kind)
 	require.Equal(t, uint64(math.MaxInt32), read(`{"query":"cb","cb":2147483647}`).Query.CB.V)
 	require.NotNil(t, read(`{"query":"cb","cb":2147483648}`).Query.Err)
@@ -173,6 +179,11 @@ func TestWriterTellsProgramsAgain(t *testing.T) {
 		{Kind: device.EventReplaced, Old: same, Program: empty}, {Kind: device.EventReplaced, Old: same, Program: empty},
 		{Kind: device.EventEvicted, Program: q},
 		{Kind: device.EventHybridSet, Hybrid: true}, {Kind: device.EventHybridSet},
+		{Kind: device.EventRegistered, Program: same}, {Kind: device.EventRegistered, Program: p}, {Kind: device.EventRegistered, Program: p},
+		{Kind: device.EventReplaced, Old: p, Program: q}, {Kind: device.EventRegistered, Program: q},
+		{Kind: device.EventTraceBegun, Trace: 3}, {Kind: device.EventTraceRecorded, Trace: 3, Program: q}, {Kind: device.EventTraceEnded, Trace: 3},
+		{Kind: device.EventTraceReplayed, Trace: 3}, {Kind: device.EventRefused, Trace: 4}, {Kind: device.EventTraceReleased, Trace: 3},
+		{Kind: device.EventPeaksReset}, {Kind: device.EventDeviceAdded, Spec: l1.Spec{Name: "x", Arch: l1.Wormhole, Cols: 2, Rows: 3}},
 	} {
 		e.Set = d.Set()
 		w.Observe(e)
@@ -194,6 +205,12 @@ func TestWriterTellsProgramsAgain(t *testing.T) {
 		other, `"replace","program":1,"with":2}`, second, `"register","program":1,"devices":[0]}`,
 		`"program","program":1,"cbs":[]}`, `"replace","program":1}`, `"program","program":1,"cbs":[]}`, `"replace","program":1}`,
 		`"evict","program":2,"devices":[0]}`, `"hybrid","devices":[0]}`, `"lockstep","devices":[0]}`,
+		second, `"register","program":1,"devices":[0]}`, first, `"register","program":1,"devices":[0]}`, `"register","program":1,"devices":[0]}`,
+		`"replace","program":1,"with":2}`, `"register","program":2,"devices":[0]}`,
+		`"trace_begin","trace":3,"devices":[0]}`, `"record","trace":3,"program":2}`, `"trace_end","trace":3}`,
+		`"replay","trace":3}`, `"replay","trace":4}`, `"release","trace":3}`,
+		`"reset_peaks","devices":[0]}`,
+		`"device","device":0,"spec":{"name":"x","arch":"wormhole","cols":2,"rows":3,"l1_size":0,"cb_base":0,"cb_align":0,"l1_align":0,"l1_small":0,"cb_indices":0}}`,
 	}, got)
 }
 
@@ -210,5 +227,6 @@ func TestInputErrorText(t *testing.T) {
 	} {
 		require.Equal(t, c.want, c.e.Error())
 	}
+	require.Equal(t, []string{"duplicate key", "malformed device_tensors"}, []string{event.AnomalyDuplicateKey.String(), event.AnomalyDeviceTensors.String()})
 	require.Equal(t, "duplicate key, malformed device_tensors", (event.AnomalyDuplicateKey | event.AnomalyDeviceTensors).String())
 }

@@ -39,13 +39,13 @@ func rest(t testing.TB, l *event.Log) (events []*event.Event, err error) {
 			checkError(t, err)
 			return events, err
 		}
+		require.NotZero(t, e.Pos.Line)
 		if !header {
 			require.Equal(t, event.KindHeader, e.Kind)
 			require.Zero(t, e.Pos.Node)
 			header = true
 			continue
 		}
-		require.NotZero(t, e.Pos.Line)
 		events = append(events, new(*e))
 	}
 	require.True(t, header)
@@ -148,6 +148,7 @@ func TestLogRefuses(t *testing.T) {
 		{"devices is a number", logHead + `{"event":"dispatch","program":1,"devices":0}`, "devices: 0 is not an array", nil},
 		{"a device that is none", logHead + `{"event":"dispatch","program":1,"devices":[0,-1]}`, "devices: -1 is negative", nil},
 		{"cores", logHead + `{"event":"program","program":1,"cbs":[{"cores":"{[1-0 - 0-0]}","size":1}]}`, "cbs[0].cores: ", nil},
+		{"half a rectangle of cores", logHead + `{"event":"program","program":1,"cbs":[{"cores":"[0-0 -","size":1}]}`, "cbs[0].cores: ", nil},
 		{"cores of no form", logHead + `{"event":"program","program":1,"cbs":[{"cores":"all","size":1}]}`, "cbs[0].cores: ", nil},
 		{"kind", logHead + `{"event":"allocate","buffer":1,"kind":"cb"}`, `kind: "cb" is none of l1`, nil},
 		{"no kind", logHead + `{"event":"allocate","buffer":1}`, `kind: is none of l1`, nil},
@@ -246,6 +247,7 @@ func TestLogNodes(t *testing.T) {
 func TestLogRangeBackwards(t *testing.T) {
 	events, err := readLog(t, strings.NewReader(logHead+`{"event":"program","program":1,"ranges":[{"cores":"0-0","start":200,"end":100},{"cores":"0-0","start":100,"end":200}]}`))
 	require.NoError(t, err)
+	require.Len(t, events[0].CBs, 2)
 	b := program.NewBuilder(1)
 	for _, cb := range events[0].CBs {
 		cb.AddTo(b)
@@ -313,7 +315,7 @@ func TestLogFails(t *testing.T) {
 	require.Len(t, events, 1)
 	require.ErrorIs(t, err, fs.ErrPermission)
 	for _, err := range l.Events() {
-		require.ErrorContains(t, err, "is read already")
+		require.EqualError(t, err, "log: is read already")
 	}
 	l = event.NewLog(strings.NewReader(logHead), "log")
 	for _, err := range l.Events() {
@@ -419,6 +421,31 @@ func TestLogOfOtherFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 1000)
 	require.NoError(t, f.Close())
+
+	// What is no regular file, and what has no size at the start, is read to its end. Another file with the same text and time is
+	// refused, and so is one that is gone.
+	folder := t.TempDir()
+	file := func(name, text string) fs.FileInfo {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info
+	}
+	none, err := os.Stat(folder)
+	require.NoError(t, err)
+	one, another := file("one", logHead), file("another", logHead)
+	for _, c := range []struct {
+		before, now fs.FileInfo
+		gone, want  error
+	}{{none, nil, nil, nil}, {file("empty", ""), nil, nil, nil}, {one, one, nil, nil}, {one, another, nil, event.ErrChanged}, {one, nil, fs.ErrNotExist, fs.ErrNotExist}} {
+		text := logHead + strings.Repeat(`{"event":"op_end"}`+"\n", 1000)
+		_, err = rest(t, event.NewLog(strings.NewReader(text), "log").OfFile(c.before, func() (fs.FileInfo, error) { return c.now, c.gone }))
+		if require.ErrorIs(t, err, c.want); c.want != nil {
+			require.ErrorContains(t, err, "log: file ")
+		}
+	}
 }
 
 func TestIsLog(t *testing.T) {

@@ -197,6 +197,11 @@ func TestAddTo(t *testing.T) {
 	p, err := build(event.CB{CB: program.CB{Cores: cores, Size: 64}}, event.CB{CB: program.CB{Cores: cores, Size: 32, Address: 200_000, Fixed: true}})
 	require.NoError(t, err)
 	require.Equal(t, 2, p.Len())
+	dfb, err := build(event.CB{CB: program.CB{Kind: program.DataflowBuffer, Cores: cores, Size: 32, Address: 200_000, Fixed: true}})
+	require.NoError(t, err)
+	for _, cb := range dfb.CBs() {
+		require.Equal(t, program.DataflowBuffer, cb.Kind)
+	}
 	for i, cb := range p.CBs() {
 		require.EqualValues(t, []uint64{64, 32}[i], cb.Size)
 		require.Equal(t, i == 1, cb.Fixed)

@@ -496,6 +496,7 @@ func TestWriterObserves(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindGlobalCB, Name: "g\u00e9", Parts: []device.Part{
 		{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-1]}").Cores(), Range: l1.Range{Start: 16, End: 32}},
+		{Cores: l1.MustParseCoreRangeSet("{[3-0 - 3-0]}").Cores(), Range: l1.Range{Start: 48, End: 56}},
 	}}, m.Set()))
 	_, err = fleet.Free(1, m.Set())
 	require.NoError(t, err)
@@ -510,7 +511,7 @@ func TestWriterObserves(t *testing.T) {
 {"event":"register","process":"sim","tag":"after","program":10,"devices":[4,5]}
 {"event":"program","process":"sim","tag":"after","program":9,"name":"mm","cbs":[{"cores":"{[0-0 - 1-0]}","size":64,"indices":[{"index":3,"page_size":32},{"index":4}]},{"cores":"{[0-0 - 0-0]}","size":8,"address":0}]}
 {"event":"replace","process":"sim","tag":"after","program":10,"with":9}
-{"event":"allocate","process":"sim","tag":"after","buffer":1,"kind":"global_cb","name":"g\u00e9","devices":[4,5],"size":32,"parts":[{"cores":"{[0-0 - 0-1]}","address":16,"size":16}]}
+{"event":"allocate","process":"sim","tag":"after","buffer":1,"kind":"global_cb","name":"g\u00e9","devices":[4,5],"size":40,"parts":[{"cores":"{[0-0 - 0-1]}","address":16,"size":16},{"cores":"{[3-0 - 3-0]}","address":48,"size":8}]}
 {"event":"free","process":"sim","tag":"after","buffer":1,"devices":[4,5]}
 {"event":"remove","process":"sim","tag":"after","devices":[4,5]}
 `, log.String())

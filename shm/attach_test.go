@@ -167,6 +167,22 @@ func TestHeld(t *testing.T) {
 	require.EqualValues(t, 4, w.image(t).Version)
 }
 
+// A region of version 4 that is not ready, and one of another version that says it is, are set up anew. A version before 2 or
+// above 4 has no slots, whatever stands there.
+func TestNotAsItShouldBe(t *testing.T) {
+	const ready = 0x52454459
+	for _, was := range []struct{ version, state uint32 }{{4, 0}, {4, ready - 1}, {3, ready}, {1, ready}, {5, ready}} {
+		im := shm.Image{Version: was.version, Updated: 9, Active: 1}
+		im.Processes[3] = shm.Process{PID: 1000, Name: "x"}
+		w := newWorld(im.Append(nil))
+		w.dead[1000] = was.version == 3 || was.version == 4 // the others have no process
+		binary.LittleEndian.PutUint32(w.b[8536:], was.state)
+		_, err := w.attach(4, 50)
+		require.NoError(t, err, "%v", was)
+		require.Equal(t, fresh(4, 50), w.b, "%v", was)
+	}
+}
+
 // A process that waits for another one takes what that makes; where nothing comes of it
 // for a second, it begins anew.
 func TestInProgress(t *testing.T) {
@@ -291,6 +307,8 @@ func TestBeside(t *testing.T) {
 		require.Equal(t, im.Processes[1], got.Processes[1])
 		require.EqualValues(t, 48<<20, got.Totals.DRAM)
 		require.EqualValues(t, 1, got.References)
+		require.NoError(t, p.Close())
+		require.Equal(t, got, w.image(t), "closed a second time")
 	}
 }
 

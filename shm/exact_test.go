@@ -48,6 +48,10 @@ func TestLeastSizes(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 5, im.Serial)
 	}
+	notReady := (&shm.Image{Version: 3}).Append(nil)
+	notReady[0] = 4
+	_, err := shm.Decode(notReady[:8540])
+	require.ErrorIs(t, err, shm.ErrNotReady)
 }
 
 // A region that was given back says nothing, and can be given back again.
