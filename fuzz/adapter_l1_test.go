@@ -115,6 +115,23 @@ func (f *fleet) Residents(id uint64, core l1.Core, registered bool) []model.Resi
 	return residents(slices.Collect(f.handles[device.ID(id)].Residents(core, basis(registered))))
 }
 
+// Moment is also asked once at once, and later by who keeps it.
+func (f *fleet) Moment(id uint64, without ...uint64) model.Moment {
+	var ids []device.BufferID
+	for _, id := range without {
+		ids = append(ids, device.BufferID(id))
+	}
+	m := f.handles[device.ID(id)].Moment(ids...)
+	return func(core l1.Core) []model.Resident {
+		for g := range m.UsageGroups() {
+			if g.Cores.Has(core) {
+				return residents(slices.Collect(g.Residents()))
+			}
+		}
+		return nil
+	}
+}
+
 func residents(all []fit.Resident) (out []model.Resident) {
 	for _, r := range all {
 		m := model.Resident{Kind: model.Kind(r.Kind.String()), Range: r.Range, CB: r.CB, Buffer: uint64(r.Buffer.ID)}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/fuzz/suite"
 	"github.com/cbl1/cbl1/l1"
@@ -24,10 +25,43 @@ type fleet struct {
 	meshes  []device.Mesh
 	sets    map[string]device.Set // ids as given -> the set made of them
 	checks  int
+	told    []published // in events of the last call
+}
+
+// A published is what can be asked of a device without the lock, also inside a call.
+type published struct {
+	of interface {
+		Registered() uint64
+		Resident() uint64
+	}
+	registered, resident uint64
 }
 
 func newFleet() suite.Tracker {
-	return &fleet{f: device.NewFleet(), handles: map[device.ID]device.Device{}, sets: map[string]device.Set{}}
+	f := &fleet{f: device.NewFleet(), handles: map[device.ID]device.Device{}, sets: map[string]device.Set{}}
+	f.f.Observe(f.observe)
+	return f
+}
+
+// observe takes down what an event finds.
+func (f *fleet) observe(device.Event) {
+	for _, d := range f.handles {
+		f.told = append(f.told, published{d, d.Registered(), d.Resident()})
+	}
+	for _, m := range f.meshes {
+		f.told = append(f.told, published{m, m.Registered(), m.Resident()})
+	}
+}
+
+// Played compares what the events of a call have found: all that it changes has happened before the first of them.
+func (f *fleet) Played(m gen.Move, _ error) error {
+	defer func() { f.told = f.told[:0] }()
+	for _, at := range f.told {
+		if now := (published{at.of, at.of.Registered(), at.of.Resident()}); at != now {
+			return fmt.Errorf("%v: an observer sees %+v, later it is %+v", m.Op, at, now)
+		}
+	}
+	return nil
 }
 
 // set returns the set of some devices, preferably one that was made before. A set names

@@ -38,6 +38,12 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 	if len(added) > 1 {
 		w.seen["register on several"]++
 	}
+	if len(added) > 0 && p.Spec().Cols > 32 {
+		w.seen["register beyond 32 columns"]++
+	}
+	if errors.Is(err, model.ErrSpec) && errors.Is(err, model.ErrGrid) {
+		w.seen["program with two errors"]++
+	}
 	if len(added) > 0 && p.AsWritten() {
 		for _, cb := range p.CBs() {
 			if !cb.Cores.Merge().Equal(cb.Cores) {
@@ -55,6 +61,20 @@ func (w watched) Register(p *program.Program, ids []uint64) ([]uint64, error) {
 		}
 	}
 	return added, err
+}
+
+func (w watched) Moment(id uint64, without ...uint64) model.Moment {
+	m := w.Fleet.Moment(id, without...)
+	spec, _ := w.Spec(id)
+	for c := range spec.Grid().Cores().All() {
+		if len(m(c)) > 0 {
+			w.seen["moment of something"]++
+			if len(m(c)) < len(w.Residents(id, c, false)) {
+				w.seen["moment without a buffer"]++
+			}
+		}
+	}
+	return m
 }
 
 func (w watched) Unregister(p program.ID, ids []uint64) error {
@@ -333,6 +353,7 @@ func TestLivesAreNotDull(t *testing.T) {
 		}()
 	}
 	want := []string{
+		"register beyond 32 columns", "program with two errors", "moment of something", "moment without a buffer",
 		"three programs", "core ranges that merging would cut anew", "logical and reserved differ", "register on several",
 		"dispatch that takes bytes away", "dispatch that brings bytes", "several programs resident",
 		"resident and not registered", "replay that changes bytes", "replay of a program that is gone", "replay of what does not fit",

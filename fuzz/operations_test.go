@@ -163,9 +163,10 @@ func (w *witness) tell(number uint64, p any) string {
 }
 
 // Played notes a call.
-func (w *witness) Played(m gen.Move, err error) {
+func (w *witness) Played(m gen.Move, err error) error {
 	w.moves = append(w.moves, m)
 	count(w.played, m.Op, err != nil).oracle++
+	return w.fleet.Played(m, err)
 }
 
 // CheckInvariants lets the fleet recount itself now and then.

@@ -109,7 +109,7 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
 		cols, rows := corner(p.Spec())
 		core := l1.Core{
-			X: uint8(rapid.IntRange(0, cols-1).Draw(t, "x")),
+			X: rapid.SampledFrom(columns(cols)).Draw(t, "x"),
 			Y: uint8(rapid.IntRange(0, rows-1).Draw(t, "y")),
 		}
 		end := p.Spec().CBBase

@@ -10,9 +10,9 @@ import (
 func CoreRange(cols, rows int) *rapid.Generator[l1.CoreRange] {
 	return rapid.Custom(func(t *rapid.T) l1.CoreRange {
 		span := func(n int, axis string) (uint8, uint8) {
-			a := rapid.IntRange(0, n-1).Draw(t, axis)
-			b := rapid.IntRange(0, n-1).Draw(t, axis)
-			return uint8(min(a, b)), uint8(max(a, b))
+			end := rapid.SampledFrom(columns(n))
+			a, b := end.Draw(t, axis), end.Draw(t, axis)
+			return min(a, b), max(a, b)
 		}
 		x0, x1 := span(cols, "x")
 		y0, y1 := span(rows, "y")

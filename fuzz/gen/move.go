@@ -335,9 +335,9 @@ func (w *World) allocated(id uint64) (out []uint64) {
 func (w *World) spec() *rapid.Generator[l1.Spec] {
 	return rapid.Custom(func(t *rapid.T) l1.Spec {
 		switch rapid.IntRange(0, 9).Draw(t, "which") {
-		case 5, 6:
+		case 5:
 			return w.Specs[1]
-		case 7, 8, 9:
+		case 6, 7, 8, 9:
 			return BadSpec().Draw(t, "bad")
 		}
 		return w.one(t)
@@ -376,6 +376,8 @@ func (w *World) program() *rapid.Generator[*program.Program] {
 		switch {
 		case which == 19:
 			return nil
+		case which == 18 && rapid.Bool().Draw(t, "outside"):
+			return TwiceWrong(w.Specs[1], ProgramIDs()...).Draw(t, "twice wrong")
 		case which == 18:
 			return Program(w.Specs[1], ProgramIDs()...).Draw(t, "other spec")
 		case which < 8 || len(w.Programs) == 0:

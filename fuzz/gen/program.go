@@ -76,6 +76,17 @@ func Program(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program]
 	})
 }
 
+// TwiceWrong draws a program that is wrong for devices of another Spec, and names a core outside the grid of its own.
+func TwiceWrong(spec l1.Spec, ids ...program.ID) *rapid.Generator[*program.Program] {
+	return rapid.Custom(func(t *rapid.T) *program.Program {
+		b := program.NewBuilder(rapid.SampledFrom(ids).Draw(t, "id")).CB(Unplaced(spec).Draw(t, "CB"))
+		if set, ok := outside(spec); ok {
+			b.CB(program.CB{Cores: set, Size: 8})
+		}
+		return build(t, b, spec)
+	})
+}
+
 // Giant returns a program whose sums exceed 2^63-1 as soon as anything is beside it.
 func Giant(spec l1.Spec, id program.ID) (*program.Program, error) {
 	return program.NewBuilder(id).Range(l1.Rect(0, 0, 0, 0), l1.Range{End: l1.MaxAddr}).Build(spec)

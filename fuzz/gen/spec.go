@@ -6,11 +6,11 @@ import (
 )
 
 // ToySpec draws a device of a few cores with 64 to 256 bytes of L1, small enough to
-// be painted byte by byte; now and then with an L1 of which the size is not known. Base 0,
-// odd bases and odd alignments are among them.
+// be painted byte by byte. Base 0, odd bases, odd alignments, an L1 of unknown size and a row of more than
+// 32 cores are among them.
 func ToySpec() *rapid.Generator[l1.Spec] {
 	return rapid.Custom(func(t *rapid.T) l1.Spec {
-		grid := rapid.SampledFrom([][2]int{{4, 3}, {2, 2}, {1, 1}, {3, 1}}).Draw(t, "grid")
+		grid := rapid.SampledFrom([][2]int{{4, 3}, {2, 2}, {1, 1}, {3, 1}, {4, 3}, {4, 3}, {wide, 1}}).Draw(t, "grid")
 		return l1.Spec{
 			Name: "toy", Cols: grid[0], Rows: grid[1],
 			L1Size:  rapid.SampledFrom([]uint64{256, 128, 64, 256, 128, 64, 0}).Draw(t, "L1"),
@@ -38,11 +38,39 @@ func BadSpec() *rapid.Generator[l1.Spec] {
 	})
 }
 
+// wide is the columns of the widest toy: the last two of them are beyond 32.
+const wide = 34
+
+// Cores returns the cores of a toy on which anything that is drawn begins or ends.
+func Cores(s l1.Spec) (out []l1.Core) {
+	for _, x := range columns(s.Cols) {
+		for y := range s.Rows {
+			out = append(out, l1.Core{X: x, Y: uint8(y)})
+		}
+	}
+	return out
+}
+
+// columns returns the columns of a grid in which rectangles begin and end: of a wide one two on either side of a
+// border.
+func columns(cols int) (out []uint8) {
+	if cols == wide {
+		return []uint8{30, 31, 32, 33}
+	}
+	for x := range cols {
+		out = append(out, uint8(x))
+	}
+	return out
+}
+
 // corner returns how much of a grid the generators use. On a few cores rectangles
 // collide; and an unknown grid has no end.
 func corner(s l1.Spec) (cols, rows int) {
-	if s.Cols == 0 {
+	switch s.Cols {
+	case 0:
 		return 4, 3
+	case wide:
+		return s.Cols, s.Rows
 	}
 	return min(s.Cols, 4), min(s.Rows, 3)
 }

@@ -48,6 +48,27 @@ func Rerun(w *World) *rapid.Generator[[]Move] {
 	})
 }
 
+// Scatter draws a story of many dispatches in no order: hardly anything that they leave was there before.
+//
+//	register 1..5 on all devices, dispatch 3, 1, 5, 3, 2, 5, 4, 1 ...
+func Scatter(w *World) *rapid.Generator[[]Move] {
+	return rapid.Custom(func(t *rapid.T) (moves []Move) {
+		on := w.State.Devices()
+		var all []*program.Program
+		for _, id := range ProgramIDs() {
+			p := build(t, program.NewBuilder(id).CB(Unplaced(w.Specs[0]).Draw(t, "CB")), w.Specs[0])
+			all = append(all, p)
+			moves = append(moves, Move{Op: Register, Program: p, Devices: on})
+		}
+		order := rapid.Uint64().Draw(t, "order")
+		for range 60 {
+			order = order*6364136223846793005 + 1442695040888963407
+			moves = append(moves, Move{Op: Dispatch, Program: all[(order>>32)%uint64(len(all))], Devices: on})
+		}
+		return moves
+	})
+}
+
 // fitting draws a program, known or new, and the devices on which it fits now.
 func (w *World) fitting(t *rapid.T) (*program.Program, []uint64) {
 	all := append(slices.Clone(w.Programs), Program(w.one(t), ProgramIDs()...).Draw(t, "new"))

@@ -198,6 +198,22 @@ func (f *Fleet) Residents(id uint64, core l1.Core, registered bool) []Resident {
 	return out
 }
 
+// A Moment returns the residents of a core at one moment, by the last dispatches.
+type Moment func(core l1.Core) []Resident
+
+// Moment keeps the residents of a device without some buffers.
+func (f *Fleet) Moment(id uint64, without ...uint64) Moment {
+	kept := map[l1.Core][]Resident{}
+	if d := f.devices[id]; d != nil {
+		for core := range f.inhabited(d, false) {
+			kept[core] = slices.DeleteFunc(f.Residents(id, core, false), func(r Resident) bool {
+				return r.CB < 0 && slices.Contains(without, r.Buffer)
+			})
+		}
+	}
+	return func(core l1.Core) []Resident { return kept[core] }
+}
+
 func (a *allocation) residents(core l1.Core) (out []Resident) {
 	bytes := a.bytes[core]
 	for _, r := range bytes.regions() {

@@ -28,9 +28,9 @@
 //
 // it is called after every step; and if it has
 //
-//	Played(m gen.Move, err error)
+//	Played(m gen.Move, err error) error
 //
-// it is told of every call that changes something or is refused.
+// it is called after every call that changes something or is refused, and may find something wrong.
 //
 // # Cost
 //

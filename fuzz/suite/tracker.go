@@ -32,6 +32,7 @@ type Tracker interface {
 	Usage(id uint64, registered bool) model.Usage
 	CoreUsage(id uint64, core l1.Core, registered bool) model.Usage
 	Residents(id uint64, core l1.Core, registered bool) []model.Resident
+	Moment(id uint64, without ...uint64) model.Moment
 
 	Check(p *program.Program, ids []uint64) (model.Verdict, error)
 	Headroom(p *program.Program, ids []uint64) ([]model.Headroom, error)
@@ -49,5 +50,5 @@ type checker interface {
 
 // witness is what a Tracker may have besides.
 type witness interface {
-	Played(m gen.Move, err error)
+	Played(m gen.Move, err error) error
 }

@@ -23,12 +23,18 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			for _, m := range g.world.Start() {
 				g.move(t, m)
 			}
+			if rapid.IntRange(0, 9).Draw(t, "scattered") == 9 {
+				for _, m := range gen.Scatter(g.world).Draw(t, "scatter") {
+					g.move(t, m)
+				}
+			}
 		}
 		// Drawn alike, lives would be dull: devices come and go, and nothing is on them.
 		actions := map[string]func(*rapid.T){
 			"":             g.check,
 			"ask":          g.owners,
 			"usage":        g.usage,
+			"moment":       g.keep,
 			"more devices": func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
 			"ask for room": func(t *rapid.T) {
 				g.verdict(t, g.world.Asked().Draw(t, "program"), gen.DeviceIDs(g.model.Devices()).Draw(t, "devices"))
@@ -67,6 +73,33 @@ type game struct {
 	tracker Tracker
 	model   *model.Fleet
 	world   *gen.World
+	kept    []moment // the last few
+}
+
+// A moment was kept of a device. It has to stay as the model says.
+type moment struct {
+	device    uint64
+	cores     []l1.Core
+	got, want model.Moment
+}
+
+// keep keeps a moment of a device, all of it or without some buffers.
+func (g *game) keep(t *rapid.T) {
+	id := gen.DeviceID(g.model.Devices()).Draw(t, "device")
+	without := rapid.SliceOfN(rapid.SampledFrom(gen.BufferIDs()), 0, 2).Draw(t, "without")
+	g.kept = append(g.kept, moment{id, g.cores(id), g.tracker.Moment(id, without...), g.model.Moment(id, without...)})
+	if len(g.kept) > 3 {
+		g.kept = g.kept[1:]
+	}
+}
+
+// stayed compares moments that were kept.
+func (g *game) stayed(t *rapid.T) {
+	for _, m := range g.kept {
+		for _, core := range m.cores {
+			alike(t, m.got(core), m.want(core), "moment of core %v of device %d", core, m.device)
+		}
+	}
 }
 
 // play draws a call of some kind and makes it.
@@ -119,7 +152,9 @@ func (g *game) move(t *rapid.T, m gen.Move) {
 	got, gotErr := m.Play(g.tracker)
 	t.Logf("%v -> %v, %v", m, got, gotErr)
 	if w, ok := g.tracker.(witness); ok {
-		w.Played(m, gotErr)
+		if err := w.Played(m, gotErr); err != nil {
+			t.Fatalf("%v", err)
+		}
 	}
 	if !model.SameError(wantErr, gotErr) {
 		t.Fatalf("%v\n got error: %v\nwant error: %v", m, gotErr, wantErr)
@@ -188,13 +223,7 @@ func (g *game) cores(id uint64) []l1.Core {
 	if err != nil {
 		return []l1.Core{{}}
 	}
-	out := []l1.Core{{X: 200, Y: 200}}
-	for x := range spec.Cols {
-		for y := range spec.Rows {
-			out = append(out, l1.Core{X: uint8(x), Y: uint8(y)})
-		}
-	}
-	return out
+	return append(gen.Cores(spec), l1.Core{X: 200, Y: 200})
 }
 
 // check compares everything that can be asked of all devices and meshes.
@@ -204,6 +233,7 @@ func (g *game) check(t *rapid.T) {
 			t.Fatalf("invariants: %v", err)
 		}
 	}
+	g.stayed(t)
 	equal(t, g.tracker.Devices(), g.model.Devices(), "devices")
 	equal(t, g.tracker.Programs(), g.model.Programs(), "programs")
 	for _, id := range gen.ProgramIDs() {
