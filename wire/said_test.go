@@ -65,19 +65,50 @@ func TestSaid(t *testing.T) {
 		{"rooms that are used again, of as much and of more", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "1") + came(0, "0.95", "1.95") + came(0, "0.9", "2.85")},
 		{"small rooms", came(0, "3.05176e-05", "3.05176e-05") + came(0, "3.14713e-05", "6.19888e-05") + came(0, "0.00012207", "0.000184059")},
 		{"a CB as large as all, and one more", came(0, "4095.99", "4095.99") + came(0, "1", "4096.99")},
+		{"rooms of two that went, and one more", came(0, "1", "1") + came(0, "1", "2") + came(0, "1", "3") +
+			went(0, "1", "2") + went(0, "1", "1") +
+			came(0, "1", "2") + came(0, "1", "3") + came(0, "1", "4")},
+		{"a total above, twice: the latest difference counts", came(0, "1", "5") + came(0, "1", "9") +
+			came(0, "1", "10") + went(0, "1", "1.75922e+13") + came(0, "1", "10")},
+		{"a total below what its line brings", came(0, "1", "1") + came(0, "2", "1") + came(0, "1", "2")},
+		{"a free with a total above", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "5")},
+		{"what was rounded goes, and nothing is uncertain any more", came(0, "1.00001", "1.00001") +
+			came(0, "0.5", "1.50001") + went(0, "1.00001", "0.5") +
+			dead(7, "0 buffers (0", "1 CBs (0.500005") + came(0, "0.5", "1.00001")},
+		{"a CB of 2^63 bytes, which cannot be, and its free", came(0, "8.79609e+12", "8.79609e+12") +
+			went(0, "8.79609e+12", "0")},
+		{"nothing else lives: of two processes, of none, and of three sizes", of(8, came(0, "1", "1")) +
+			of(7, came(0, "1", "2")) + came(0, "1", "3") + came(0, "2", "5") + came(0, "0.5", "5.5") +
+			came(0, "0.25", "0.25")},
+		{"nothing else lives: kernels of three kinds", loaded("Dispatch", "1", "1") +
+			loaded("Application", "1", "2") + loaded("Fabric", "1", "3") + loaded("Fabric", "2", "2")},
 		{"a CB of nothing", came(0, "0", "0") + came(0, "1", "1") + went(0, "0", "1")},
 		{"all of a dead process, of no line's process", of(7, came(0, "1", "1")) + came(0, "2", "3") + dead(7, "0 buffers (0", "2 CBs (3")},
 		{"a dead process, and all that has none: by bytes", came(1, "2", "2") + came(0, "1", "1") + dead(7, "0 buffers (0", "2 CBs (3")},
+		{"a dead process, with fewer bytes", came(1, "2", "2") + came(0, "1", "1") +
+			dead(7, "0 buffers (0", "2 CBs (2")},
+		{"a dead process, with bytes that were rounded up", came(1, "1.00001", "1.00001") +
+			came(0, "1.00001", "1.00001") + dead(7, "0 buffers (0", "2 CBs (2.00003")},
+		{"a dead process, with bytes that were rounded down", came(1, "1.00001", "1.00001") +
+			came(0, "1.00001", "1.00001") + dead(7, "0 buffers (0", "2 CBs (2.00001")},
+		{"a dead process, of whose kind others live: of none, of another process, kernels",
+			of(7, came(0, "1", "1")) + of(8, came(1, "1", "1")) + came(0, "2", "3") + loaded("Fabric", "2", "2") +
+				dead(7, "0 buffers (0", "1 CBs (1")},
+		{"all CBs that have no process go, and not of another process, nor kernels", of(8, came(1, "1", "1")) +
+			came(0, "2", "2") + loaded("Fabric", "2", "2") + dead(7, "0 buffers (0", "1 CBs (2")},
 		{"a dead process, with other bytes", came(1, "2", "2") + came(0, "1", "1") + dead(7, "0 buffers (0", "2 CBs (4")},
 		{"a dead process with more than lines account for", allocated(7, 64, "L1", 0, "") + dead(7, "2 buffers (0.1", "1 CBs (1", "1 kernels (1")},
 		{"nobody is dead", allocated(0, 64, "L1", 0, "") + dead(0, "1 buffers (0.1")},
-		{"a process that comes again after its death", of(7, came(0, "1", "1")) + dead(7, "0 buffers (0", "1 CBs (1") + of(7, came(0, "1", "1")) + of(7, went(0, "1", "0")) + of(7, went(0, "1", "0"))},
+		{"a process that comes again after its death", of(7, came(1, "1", "1")) +
+			dead(7, "0 buffers (0", "1 CBs (1") + of(7, came(1, "1", "1")) + of(7, went(1, "1", "0")) +
+			of(7, went(1, "1", "0"))},
 		{"a dead process, and all that is left of what has none", came(0, "1", "1") + came(0, "1", "2") + went(0, "1", "1") + dead(7, "0 buffers (0", "1 CBs (1")},
 		{"sizes of more digits than a server prints", came(0, "1.23456789", "1.23456789") + went(0, "1.23456789", "0")},
 		{"a CB beyond all, twice", came(0, "4095.99", "4095.99") + went(0, "4095.99", "0") + came(0, "4095.99", "4095.99")},
 		{"kernels of a dead process", loaded("Fabric", "1", "1") + loaded("Unknown", "2", "3") + dead(7, "0 buffers (0", "2 kernels (3")},
 		{"references of two processes", allocated(7, 64, "L1", 0, "") + allocated(8, 64, "L1", 0, ", ref_count=2") + freed(7, 64, "ref_count=1 remaining") + freed(8, 64, "FINAL")},
 		{"a free of other bytes, and too many references", allocated(7, 64, "DRAM", 0, "") + freed(7, 65, "ref_count=1 remaining") + freed(7, 64, "FINAL")},
+		{"a last free of other bytes", allocated(7, 64, "DRAM", 0, "") + freed(7, 65, "FINAL")},
 		{"a last free while others live", allocated(7, 64, "TRACE", 0, "") + allocated(8, 64, "TRACE", 0, ", ref_count=2") + allocated(7, 64, "TRACE", 0, ", ref_count=3") + freed(7, 64, "FINAL")},
 		{"a device beyond 255, and the last one", allocated(7, 64, "L1_SMALL", 256, "") + allocated(7, 64, "SYSTEM_MEMORY", 1<<31-1, "") + allocated(7, 64, "L1", 1<<31, "")},
 		{"buffers that cannot be", allocated(7, 0, "L1", 0, "") + allocated(7, 107374182401, "L1", 0, "")},
@@ -151,6 +182,8 @@ func TestLimitsOfLines(t *testing.T) {
 		"   ✓ Removed 1 kernels (1 MB) from PID 1\n": true, "   ✓ Removed 1 buffers (1 MB) from PID 1\n": true, "   ✓ Removed 1 things (1 MB) from PID 1\n": false,
 		"✓ [PID 1] Allocated 1 bytes of L1 on device 0 (buffer_id=18446744073709551615)\n": true, "✓ [PID 1] Allocated 1 bytes of L1 on device 0 (buffer_id=18446744073709551616)\n": false,
 		"✓ [PID 1] Allocated 1 bytes of L1 on device 0 (buffer_id=ff)\n": false, "⚠ [CB_FREE] Device x: unknown CB 0x1 (Total: 1 MB)\n": false,
+		"⚠ [PID x] Deallocation for unknown buffer 0x1 on device 0 (allocated before tracking started)\n": false,
+		"✗ [PID x] Freed buffer 0x1 on device 0 (1 bytes, FINAL)\n":                                       false, "✓ [PID x] Allocated 1 bytes of L1 on device 0 (buffer_id=0x1)\n": false,
 	} {
 		require.Equal(t, is, wire.IsLines([]byte(line)), line)
 	}

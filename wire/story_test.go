@@ -156,6 +156,12 @@ func TestStories(t *testing.T) {
 		}},
 		{"L1 buffers that begin at 2^32-1 and beyond", []step{alloc(1, 1<<32-1, 16, 1), alloc(1, 1<<32, 16, 1), alloc(1, 1<<33, 16, 0), alloc(1, 1<<32, 16, 1), dies(1)}},
 		{"kernels", []step{load(1, 1, 10, 0), load(1, 2, 20, 1), load(1, 3, 30, 2), load(1, 4, 40, 3), load(1, 5, 50, 200), unload(2, 2, 20), unload(1, 9, 0), unload(1, 3, 31), dies(1)}},
+		{"frees by size: of a buffer, which has none, and of CBs of no bytes", []step{
+			alloc(1, 32, 16, 1), alloc(1, 32, 8, 1), alloc(1, 32, 16, 1), {1, wire.Record{Type: wire.TypeFree, ID: 32, Size: 8}},
+			cbAlloc(1, 64, 0), cbAlloc(1, 64, 64), cbFree(1, 64, 0), cbAlloc(2, 96, 0), cbAlloc(2, 96, 64), cbFree(1, 96, 0),
+		}},
+		{"two devices, and a death", []step{alloc(1, 32, 16, 1).on(1), cbAlloc(1, 32, 64).on(1), load(1, 32, 8, 0).on(2), alloc(1, 32, 16, 1), dies(1)}},
+		{"the process id in place of a device", []step{alloc(301, 32, 1, 0).on(341), alloc(301, 32, 1, 0).on(342)}},
 		{"devices that can be, and cannot", []step{
 			alloc(1, 32, 1, 0).on(255), alloc(1, 32, 1, 0).on(256), alloc(1, 32, 1, 0).on(-1), alloc(1, 32, 1, 0).on(41), free(1, 32).on(300),
 		}},
@@ -164,10 +170,11 @@ func TestStories(t *testing.T) {
 		{"sums up to 2^63-1", []step{cbAlloc(1, 32, all63), cbAlloc(1, 32, 1), load(1, 1, 0, 1), load(1, 1, 1, 1), alloc(1, 32, 1, 0), cbAlloc(1, 32, 1).on(1), cbFree(1, 32, all63)}},
 		{"sums of all kinds up to 2^63-1", []step{alloc(1, 32, 100<<30, 0), alloc(1, 32, 100<<30, 0), load(1, 1, 7, 1), cbAlloc(1, 32, all63-200<<30-7), cbAlloc(1, 64, 1), cbFree(1, 32, 0), cbAlloc(1, 32, all63-200<<30-6)}},
 		{"records that ask", []step{{1, wire.Record{Type: wire.TypeQuery, Device: -5}}, {1, wire.Record{Type: wire.TypeDumpKernels}}, {1, wire.Record{Type: wire.TypeResponse}}, {1, wire.Record{Type: 13}}}},
-		{"seventeen CBs under one address", append(many, cbFree(2, 32, 192), cbFree(2, 32, 0), cbFree(3, 32, 128), cbFree(3, 32, 0), cbFree(1, 32, 65), dies(1))},
+		{"seventeen CBs under one address", append(many, cbFree(2, 32, 192), cbFree(2, 32, 0), cbFree(3, 32, 128), cbFree(3, 32, 64), cbFree(2, 32, 64), cbFree(3, 32, 0), cbFree(1, 32, 65), dies(1))},
 	} {
 		var s story
 		s.teller.T = "9"
+		s.ledger.Declare(400, false)
 		s.ledger.Declare(400, true)
 		s.teller.Declare(wire.Device{ID: 400, Chips: []int32{0, 1}})
 		for _, step := range c.steps {
@@ -213,6 +220,10 @@ func TestDeclare(t *testing.T) {
 		require.EqualValues(t, 9, e.DRAM)
 		d.Chips = nil
 		require.Equal(t, name, teller.Declare(d).Spec.Name)
+		d.Spec.Cols, d.Spec.Rows = 3, 2
+		teller.Declare(d)
+		told := teller.Came(&wire.Lot{Type: wire.TypeCBAlloc, Device: 3, ID: 32, Size: 8})
+		require.Equal(t, "{[0-0 - 2-1]}", told[0].CBs[0].Cores.String(), "the latest counts")
 	}
 }
 
@@ -232,6 +243,11 @@ func TestNames(t *testing.T) {
 	require.Equal(t, []string{"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE", "type 5"}, buffers)
 	require.Equal(t, []string{"Application", "Fabric", "Dispatch", "Unknown", "Unknown", "Unknown"}, kernels)
 	require.Equal(t, "auto", wire.Dialect{}.String())
+	_, err := wire.Dialect{Size: 72, Types: 6}.Append(nil, &wire.Record{Type: 1})
+	require.ErrorContains(t, err, "dialect 72/6: want auto")
+	require.EqualError(t, &wire.RecordError{Record: 1, Offset: 2, Reason: "x"}, "record 1, byte 2: x")
+	_, err = readAll(wire.NewReader(bytes.NewReader(append([]byte{byte(wire.TypeDeviceInfo)}, make([]byte, 143)...)), wire.Dialect{}))
+	require.ErrorIs(t, err, wire.ErrUnrecognised)
 	require.False(t, wire.Newest().Knows(0))
 	require.True(t, wire.Newest().Knows(12))
 	require.False(t, wire.Newest().Knows(13))
