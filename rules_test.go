@@ -77,7 +77,7 @@ func importTable() map[string]row {
 		"device/internal/classes":   {ours: []string{"l1", "cbregion", "program", "fit", layers + "audit", layers + "bitset", layers + "lookup"}, outside: []string{btree}, never: engine},
 		"device/internal/corepeaks": {ours: []string{"l1", layers + "audit", layers + "classes"}, never: engine},
 		"device/internal/residue":   {ours: []string{"l1", "program", layers + "audit", layers + "lookup"}, never: engine},
-		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "audit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue"}, outside: []string{btree}, never: engine},
+		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "audit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
 		"event":               {ours: append(readers, "l1", "program", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire", "clash"), outside: []string{btree}},

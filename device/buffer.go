@@ -79,7 +79,7 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 	if err := f.onGrid(&b, s); err != nil {
 		return err
 	}
-	a, ok := f.heaps.Allocation(b.Plain(), &f.numbers)
+	a, ok := f.heaps.Allocation(b.Plain())
 	if !ok {
 		return &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
 	}

@@ -156,7 +156,7 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 		known[k] = len(out)
 		out = append(out, stateSite{c.state.sight(), siteOf(c)})
 	}
-	f.heaps.Picture(&f.numbers)
+	f.heaps.Picture()
 	return out, nil
 }
 
@@ -228,7 +228,7 @@ func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, 
 	if err != nil || !closely && clearAll(p, all) {
 		return nil, err
 	}
-	f.heaps.Picture(&f.numbers)
+	f.heaps.Picture()
 	return all, nil
 }
 

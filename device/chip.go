@@ -36,7 +36,7 @@ func (c *chip) totals() Totals {
 	t.Tracked, t.Peak.Tracked = t.Resident, t.Peak.Resident
 	t.TrackedCore, t.Peak.TrackedCore = c.left.Fullest(), c.corePeak
 	if m := c.memory; m != nil {
-		t.Tracked, t.TrackedCore, t.Buffers = m.tracked.Bytes, m.tracked.Core, m.heap.Sums()
+		t.Tracked, t.TrackedCore, t.Buffers = m.tracked.Bytes, m.tracked.Core, m.buffers.Heap().Sums()
 		t.Peak.Tracked, t.Peak.TrackedCore = m.peak.Bytes, m.peak.Core
 		t.Peak.L1, t.Peak.L1Small, t.Peak.DRAM = m.l1Peak, m.smallPeak, m.dramPeak
 	}

@@ -100,7 +100,7 @@ func (d Device) ResetPeaks() {
 		c.peak.reach(&c.state.totals)
 		c.residentPeak, c.corePeak = c.left.Total(), c.left.Fullest()
 		if m := c.memory; m != nil {
-			now := m.heap.Sums()
+			now := m.buffers.Heap().Sums()
 			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 		}
 		if f.observer != nil {

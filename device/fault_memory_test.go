@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/heap"
-	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -26,7 +25,7 @@ type whole struct {
 }
 
 func seeWhole(t require.TestingT, f *Fleet) whole {
-	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, field[lookup.Shelf[heap.Heap]](&f.heaps, "found").Len(), len(*field[map[BufferID][]*heap.Allocation](&f.heaps, "live"))}
+	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, heapsOf(f).Len(), len(*field[map[BufferID][]*heap.Allocation](&f.heaps, "live"))}
 	for d := range f.Devices() {
 		all.Buffers[d.ID()] = slices.Collect(d.Buffers())
 		all.Resident[d.ID()] = d.Resident()

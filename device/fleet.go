@@ -38,7 +38,7 @@ type Fleet struct {
 	nested []*mesh // that took ids of devices that were removed from another one
 
 	programs map[program.ID]*registration
-	numbers  lookup.Numbers // of registrations, allocations, residues, contents and heaps
+	numbers  lookup.Numbers // of registrations, residues and contents
 	// Contents that were born before this number are read without the lock: who changes one
 	// changes a copy.
 	pictured atomic.Uint64

@@ -42,7 +42,7 @@ func (f *Fleet) copyChips(out *recounting, heaps *heap.UsedHeaps) {
 		to.left = left[c.left]
 		if c.memory != nil {
 			m := *c.memory
-			m.heap = known[m.heap]
+			m.buffers = known[m.buffers]
 			to.memory = &m
 		}
 	}

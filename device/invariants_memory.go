@@ -22,8 +22,8 @@ func newTally() *tally {
 // usedHeaps returns the heaps that devices have.
 func (f *Fleet) usedHeaps() (out heap.UsedHeaps) {
 	for _, c := range f.slots {
-		if c != nil && c.heap() != nil {
-			out.Meet(c.heap(), c.id)
+		if c != nil && c.buffers() != nil {
+			out.Meet(c.buffers(), c.id)
 		}
 	}
 	return out

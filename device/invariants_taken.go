@@ -102,7 +102,7 @@ func (f *Fleet) recount(out *recounting, heaps *heap.UsedHeaps) {
 	out.live, out.charge = f.live.Clone(), f.charge
 	f.copyChips(out, heaps)
 	f.pictured.Store(f.numbers.Last + 1)
-	f.heaps.Picture(&f.numbers)
+	f.heaps.Picture()
 }
 
 // add takes a state, and what the step names by which it leans on another one.

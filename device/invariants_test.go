@@ -28,6 +28,11 @@ func field[T any](of any, path ...string) *T {
 	return (*T)(v.Addr().UnsafePointer())
 }
 
+// A heapStore has the sets of buffers of a fleet.
+type heapStore = version.Store[heap.State, heap.Heap, heap.Allocation]
+
+func heapsOf(f *Fleet) *heapStore { return field[heapStore](&f.heaps, "states") }
+
 // Each row plants one corruption; a check that misses it is worth nothing.
 func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 	spec := l1.N150()
@@ -94,9 +99,7 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 	}
 	held := func(f *Fleet, slot int) *classes.Content { return f.slots[slot].state.Content }
 	of := func(f *Fleet, x, y uint8) *classes.Class { return held(f, 0).Occupied.On(l1.Core{X: x, Y: y}) }
-	// How buffers are found: all sets of them, the hash of one, and all buffers by id.
-	found := func(f *Fleet) *lookup.Shelf[heap.Heap] { return field[lookup.Shelf[heap.Heap]](&f.heaps, "found") }
-	hashOf := func(h *heap.Heap) lookup.Hash { return *field[lookup.Hash](h, "hash") }
+	// All buffers by id.
 	live := func(f *Fleet) map[BufferID][]*heap.Allocation {
 		return *field[map[BufferID][]*heap.Allocation](&f.heaps, "live")
 	}
@@ -220,29 +223,8 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"charge of the fleet over 2^64", func(f *Fleet) { f.charge.hi++ }},
 
 		// Buffers, and what is tracked.
-		{"devices with the buffers", func(f *Fleet) { *field[int](f.slots[0].heap(), "users")++ }},
-		{"number of times that the buffers are found by their hash", func(f *Fleet) { h := f.slots[0].heap(); found(f).Drop(hashOf(h), h) }},
-		{"number of sets of buffers", func(f *Fleet) { found(f).Put(12, f.slots[0].heap()) }},
-		{"number of equal sets of buffers", func(f *Fleet) {
-			_, err := f.Free(5, Device{f.slots[1]}.Set())
-			require.NoError(t, err)
-			h := f.slots[0].heap() // now device 1 has it too, and is given another one like it
-			same := *h
-			f.slots[1].memory.heap = &same
-			*field[int](h, "users"), *field[int](&same, "users") = 1, 1
-			found(f).Put(hashOf(h), &same)
-		}},
-		{"number of times that buffers are where ways lead", func(f *Fleet) { f.slots[0].heap().Name = 0 }},
-		{"number of times that a way between heaps leads to the right one", func(f *Fleet) {
-			f.slots[0].heap().Connect(&f.slots[2].heap().Crossing, 1, 2)
-		}},
+		{"devices with the buffers", func(f *Fleet) { f.slots[0].buffers().Users++ }},
 		{"id of L1 buffer 77", func(f *Fleet) { f.slots[0].heap().Find(1).ID = 77 }},
-		{"hash of the buffers", func(f *Fleet) {
-			h := f.slots[0].heap()
-			found(f).Drop(hashOf(h), h)
-			*field[lookup.Hash](h, "hash")++
-			found(f).Put(hashOf(h), h)
-		}},
 		{"charge of the buffers", func(f *Fleet) { *field[uint64](f.slots[0].heap(), "charge")++ }},
 		{"end of the kernels", func(f *Fleet) { field[l1.Range](f.slots[2].heap(), "free").Start = 0 }},
 		{"lowest of all that is not a kernel", func(f *Fleet) { field[l1.Range](f.slots[1].heap(), "free").End-- }},
@@ -276,7 +258,6 @@ func TestCheckInvariantsFindsEachCorruption(t *testing.T) {
 		{"device tracked", func(f *Fleet) { f.slots[0].memory.tracked.Bytes++ }},
 		{"resident dataflow buffers and scratchpads, without a place", func(f *Fleet) {
 			c := f.slots[2] // as if nothing but circular buffers was ever there
-			found(f).Drop(hashOf(c.heap()), c.heap())
 			delete(live(f), 6)
 			c.memory = nil
 		}},

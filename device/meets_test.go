@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/l1"
@@ -20,7 +19,7 @@ import (
 // compared. With -tags cbl1meets that is so in every test.
 
 // Blind makes every hash of a fleet, which must be empty, 0.
-func Blind(f *Fleet) { f.numbers.Blind = true }
+func Blind(f *Fleet) { f.numbers.Blind, f.heaps.Numbers.Blind = true, true }
 
 // allMeet reports whether all hashes are the same: see make meets.
 func allMeet() bool { return new(lookup.Hashes).Alike() }
@@ -98,7 +97,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 			require.NoError(t, f.CheckInvariants())
 		}
 	}
-	require.Zero(t, field[lookup.Shelf[heap.Heap]](&f.heaps, "found").Len())
+	require.Zero(t, heapsOf(f).Len())
 }
 
 // The same programs ran on two devices, in another order.
@@ -149,12 +148,12 @@ func TestDevicesFollowWays(t *testing.T) {
 	b := Buffer{ID: 1, Kind: KindL1, Cores: p.Occupied(program.CircularBuffer).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}
 	require.NoError(t, f.Allocate(Buffer{ID: 2, Kind: KindDRAM, Size: 64}, m.Set()))
 	var states version.Store[state, classes.Content, registration]
-	var heaps lookup.Shelf[heap.Heap]
-	found := field[lookup.Shelf[heap.Heap]](&f.heaps, "found")
+	var heaps heapStore
+	found := heapsOf(f)
 	for d, s := range each[:31] {
 		if d == 1 { // from here on nothing is found by hash
 			states, heaps = f.states, *found
-			f.states, *found = version.Store[state, classes.Content, registration]{}, lookup.Shelf[heap.Heap]{}
+			f.states, *found = version.Store[state, classes.Content, registration]{}, heapStore{}
 		}
 		mustRegister(t, f, p, s)
 		mustRegister(t, f, q, s)

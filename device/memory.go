@@ -9,7 +9,7 @@ import (
 // memory is what a device has besides circular buffers. Most devices of most fleets
 // have none: then what is tracked is what is resident.
 type memory struct {
-	heap    *heap.Heap
+	buffers *heap.State
 	tracked residue.Tracked
 
 	peak                        residue.Tracked
@@ -29,32 +29,36 @@ func (c *chip) trackedNow() residue.Tracked {
 	return c.left.Tracked()
 }
 
-func (c *chip) heap() *heap.Heap {
+// buffers returns the state of the buffers of a device.
+func (c *chip) buffers() *heap.State {
 	if c.memory == nil {
 		return nil
 	}
-	return c.memory.heap
+	return c.memory.buffers
 }
+
+// heap returns what the buffers of a device take.
+func (c *chip) heap() *heap.Heap { return c.buffers().Heap() }
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.
 func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
 	var moves heap.Moves
 	if add != nil {
-		f.heaps.Give(add, slots.Count(), &f.roster, &f.numbers)
+		f.heaps.Give(add, slots.Count(), &f.roster)
 	}
 	for slot := range slots.All() {
-		moves.From(f.slots[slot].heap()).Devices++
+		moves.From(f.slots[slot].buffers()).Devices++
 	}
-	f.heaps.Lead(&moves, add, drop, &f.numbers)
+	f.heaps.Lead(&moves, add, drop)
 	for slot := range slots.All() {
 		c := f.slots[slot]
-		w := moves.From(c.heap())
+		w := moves.From(c.buffers())
 		if c.memory == nil {
 			c.remember(c.left)
 		}
 		f.heaps.Move(w.From, w.To)
-		c.memory.heap = w.To
+		c.memory.buffers = w.To
 		f.noteBuffers(c, w.Before, w.Charge)
 	}
 	if drop != nil {
@@ -91,12 +95,12 @@ func (f *Fleet) noteTracked(c *chip) {
 
 // clearHeap takes all buffers off a device that leaves the fleet.
 func (f *Fleet) clearHeap(c *chip) {
-	h := c.heap()
-	if h == nil {
+	s := c.buffers()
+	if s == nil {
 		return
 	}
-	before, charge := h.Sums(), h.Charged()
-	c.memory.heap = nil
-	f.heaps.End(h, &f.roster)
+	before, charge := s.Heap().Sums(), s.Heap().Charged()
+	c.memory.buffers = nil
+	f.heaps.End(s, &f.roster)
 	f.noteBuffers(c, before, charge)
 }

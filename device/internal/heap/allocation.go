@@ -15,7 +15,6 @@ import (
 // counted. It never changes.
 type Allocation struct {
 	fit.Buffer
-	serial uint64
 	hash   lookup.Hash
 	Charge uint64          // bounds what it adds to any sum, in bytes
 	placed *classes.Holder // its parts; nil if it has none or is backing
@@ -46,8 +45,7 @@ func newAllocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
 		a.Span.Start = 0 // it may lie anywhere
 	}
 	a.Charge = max(b.Size, sum)
-	a.serial = n.Next()
-	a.hash = n.Of(a.serial)
+	a.hash = n.Of(n.Next())
 	if b.Backing || sum == 0 {
 		return a, true
 	}
@@ -71,14 +69,6 @@ func startOf(b *fit.Buffer) l1.Range {
 		}
 	}
 	return l1.Range{Start: low, End: low}
-}
-
-// id returns the serial number, 0 for none.
-func (a *Allocation) id() uint64 {
-	if a == nil {
-		return 0
-	}
-	return a.serial
 }
 
 // InTheWay reports whether programs are judged by the buffer.

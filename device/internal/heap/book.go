@@ -5,21 +5,22 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/lookup"
+	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/fit"
 )
 
-// A Book has the heaps of devices, found by what is in them, and the live buffers. The
-// zero Book has none.
+// A Book has the states of devices and their live buffers. The zero Book has none.
 type Book struct {
-	found lookup.Shelf[Heap]
-	live  map[fit.BufferID][]*Allocation // on any device; different ones may share an id
+	Numbers lookup.Numbers // of allocations and heaps
+	states  version.Store[State, Heap, Allocation]
+	live    map[fit.BufferID][]*Allocation // on any device; different ones may share an id
 	// Heaps that were named before this number are read without the lock: who changes one
 	// changes a copy.
 	pictured atomic.Uint64
 }
 
 // Picture notes that all heaps there are may be read without the lock from now on.
-func (o *Book) Picture(n *lookup.Numbers) { o.pictured.Store(n.Last + 1) }
+func (o *Book) Picture() { o.pictured.Store(o.Numbers.Last + 1) }
 
 // Has reports whether a device has a buffer with an id.
 func (o *Book) Has(id fit.BufferID) bool { return len(o.live[id]) > 0 }
@@ -36,21 +37,21 @@ func (o *Book) Devices(id fit.BufferID) (n int) {
 // Allocation returns the form of a plain buffer in which it is counted: the one that other
 // devices have, if they have the same, so that they find each other's heaps. It returns false
 // if a sum of bytes is above 2^63-1.
-func (o *Book) Allocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
+func (o *Book) Allocation(b fit.Buffer) (*Allocation, bool) {
 	for _, a := range o.live[b.ID] {
 		if a.equal(&b) {
 			return a, true
 		}
 	}
-	return newAllocation(b, n)
+	return newAllocation(b, &o.Numbers)
 }
 
 // Give notes that so many more devices have an allocation. It comes before Lead, which needs the
 // numbers that it gives.
-func (o *Book) Give(a *Allocation, devices int, to *classes.Roster, n *lookup.Numbers) {
+func (o *Book) Give(a *Allocation, devices int, to *classes.Roster) {
 	if a.users == 0 {
 		if a.placed != nil {
-			to.Enter(a.placed, &n.Hashes)
+			to.Enter(a.placed, &o.Numbers.Hashes)
 		}
 		if o.live == nil {
 			o.live = map[fit.BufferID][]*Allocation{}
@@ -82,81 +83,119 @@ func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	o.live[a.ID] = same[:last]
 }
 
-// Lead finds where moves lead to, with one buffer more or one less; one of the two is nil. What
-// is added was on none of the devices, so that no move leads where another one begins.
-// Where a whole heap moves on, it is changed in place.
-func (o *Book) Lead(m *Moves, add, drop *Allocation, n *lookup.Numbers) {
+// Lead finds where moves lead to, with one buffer more or one less; one of the two is nil. An
+// added buffer was on none of the devices, so that no move leads where another one begins.
+func (o *Book) Lead(m *Moves, add, drop *Allocation) {
+	o.states.Sweep((*heaps)(o), len(o.live))
 	for i := range m.all {
 		w := &m.all[i]
-		w.To = o.after(w.From, w.Devices, add, drop, n)
+		w.To = o.next(w.From, w.Devices, step{Old: drop, New: add})
 	}
 }
 
-// after returns the heap that so many devices with the heap from come to.
-func (o *Book) after(from *Heap, devices int, add, drop *Allocation, n *lookup.Numbers) *Heap {
-	k, left := from.after(add, drop)
-	if left == 0 {
+// next returns the state that so many devices of s come to by a step. Where all devices of s
+// make it and none is behind, s itself changes.
+func (o *Book) next(s *State, devices int, by step) *State {
+	h, r := s.hash(by), (*heaps)(o)
+	if by.New == nil && s.Content.live.len() == 1 {
 		return nil
 	}
-	if from != nil {
-		if to := from.Follow(drop.id(), add.id()); to != nil {
+	same := func(to *State) bool {
+		o.states.Fill(r, &to.Version)
+		return s.Heap().equals(to.Content, by)
+	}
+	if s == nil {
+		if to := o.states.Find(h, same); to != nil {
 			return to
 		}
-	}
-	if to := o.found.Find(k, func(to *Heap) bool { return from.becomes(to, add, drop) }); to != nil {
-		if from != nil {
-			from.Connect(&to.Crossing, drop.id(), add.id())
-		}
+		to := newState(h)
+		to.Content = r.Change(o.newHeap(), by)
+		o.states.Put(&to.Version)
 		return to
 	}
-	to := from
+	whole := devices == s.Users
+	to := o.states.Next(&s.Version, h, by, same)
 	switch {
-	case from == nil:
-		to = newHeap(n.Next())
-	case from.users == devices && from.Name >= o.pictured.Load():
-		o.found.Drop(from.hash, from)
-		to.Rename(n.Next())
-	default:
-		to = from.clone(n.Next())
-		if from.Name >= o.pictured.Load() {
-			from.placed.Owner = n.Next()
+	case to == nil && whole && o.states.Become(r, &s.Version, h, by):
+		return s
+	case to == nil:
+		to = newState(h)
+		most := 0 // s keeps its heap, for devices
+		if whole {
+			most = max(64, s.Content.live.len()/2)
 		}
-		from.Connect(&to.Crossing, drop.id(), add.id())
+		o.states.Advance(r, &s.Version, &to.Version, by, most)
+	default:
+		o.states.Pass(r, &s.Version, &to.Version, by, whole)
 	}
-	to.change(add, drop)
-	o.found.Put(k, to)
 	return to
 }
 
-// Move notes that a device which had one heap has another one now, or the same; nil is none.
-func (o *Book) Move(from, to *Heap) {
+func newState(h lookup.Hash) *State {
+	s := new(State)
+	s.Self, s.Hash = s, h
+	return s
+}
+
+// newHeap returns a heap without buffers.
+func (o *Book) newHeap() *Heap {
+	return &Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}, free: Anywhere()}
+}
+
+// Move notes that a device which had one state has another one now, or the same; nil is no buffers.
+func (o *Book) Move(from, to *State) {
 	if from == to {
 		return
 	}
-	if from != nil {
-		o.abandon(from)
-	}
 	if to != nil {
-		to.users++
+		to.Users++ // before from is left, which may lean on it
+	}
+	if from != nil {
+		o.leave(from)
 	}
 }
 
-// abandon notes that a device less has a heap.
-func (o *Book) abandon(h *Heap) {
-	if h.users--; h.users == 0 {
-		o.found.Drop(h.hash, h)
-		if h.Name < o.pictured.Load() {
-			h.Rename(0) // the rest may be read without the lock
-		} else {
-			*h = Heap{}
-		}
+// leave notes that a device less has a state.
+func (o *Book) leave(s *State) {
+	if s.Users--; s.Users == 0 {
+		o.states.Leave((*heaps)(o), &s.Version)
 	}
 }
 
-// End notes that a device which had a heap is gone, with all buffers that it had.
-func (o *Book) End(h *Heap, from *classes.Roster) {
-	for _, a := range h.live.all() {
+// End notes that a device which had a state is gone, with all buffers that it had.
+func (o *Book) End(s *State, from *classes.Roster) {
+	for _, a := range s.Content.live.all() {
 		o.Take(a, 1, from)
 	}
-	o.abandon(h)
+	o.leave(s)
 }
+
+// heaps are how the heaps of a Book are copied and changed.
+type heaps Book
+
+// Copy returns a copy of a heap. Its classes get its name, and the classes of h another one, so that
+// both are independent: see classes.Partition.Clone.
+func (o *heaps) Copy(h *Heap) *Heap {
+	out := *h
+	out.name = o.Numbers.Next()
+	out.tracked, out.last = nil, nil
+	out.live, out.order = h.live.clone(), h.order.clone()
+	out.placed = h.placed.Clone(out.name)
+	if h.name >= o.pictured.Load() {
+		h.placed.Owner = o.Numbers.Next()
+	}
+	return &out
+}
+
+// Change makes a step, in place unless the heap may be read without the lock.
+func (o *heaps) Change(h *Heap, by step) *Heap {
+	if h.name < o.pictured.Load() {
+		h = o.Copy(h)
+	}
+	h.name = o.Numbers.Next()
+	h.change(by)
+	return h
+}
+
+// Name has nothing to do: a step keeps its buffer.
+func (o *heaps) Name(*Allocation, int) {}

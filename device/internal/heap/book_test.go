@@ -11,7 +11,6 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -19,23 +18,22 @@ import (
 
 // shop has the heaps of some devices, and a map of the buffers of each.
 type shop struct {
-	heaps   Book
-	roster  classes.Roster
-	numbers lookup.Numbers
-	on      []*Heap
-	model   []map[fit.BufferID]fit.Buffer
+	heaps  Book
+	roster classes.Roster
+	on     []*State
+	model  []map[fit.BufferID]fit.Buffer
 }
 
 // change puts a buffer on devices or takes one off; one of the two is nil.
 func (s *shop) change(devices []int, add, drop *Allocation) {
 	var m Moves
 	if add != nil {
-		s.heaps.Give(add, len(devices), &s.roster, &s.numbers)
+		s.heaps.Give(add, len(devices), &s.roster)
 	}
 	for _, d := range devices {
 		m.From(s.on[d]).Devices++
 	}
-	s.heaps.Lead(&m, add, drop, &s.numbers)
+	s.heaps.Lead(&m, add, drop)
 	for _, d := range devices {
 		w := m.From(s.on[d])
 		s.heaps.Move(w.From, w.To)
@@ -52,12 +50,12 @@ func (s *shop) change(devices []int, add, drop *Allocation) {
 }
 
 // allocate puts a buffer on those devices that have none of its id.
-func (s *shop) allocate(t *rapid.T, b fit.Buffer, devices []int) {
+func (s *shop) allocate(t require.TestingT, b fit.Buffer, devices []int) {
 	devices = slices.DeleteFunc(devices, func(d int) bool { _, has := s.model[d][b.ID]; return has })
 	if len(devices) == 0 {
 		return
 	}
-	a, ok := s.heaps.Allocation(b, &s.numbers)
+	a, ok := s.heaps.Allocation(b)
 	require.True(t, ok)
 	s.change(devices, a, nil)
 }
@@ -66,7 +64,7 @@ func (s *shop) allocate(t *rapid.T, b fit.Buffer, devices []int) {
 func (s *shop) free(id fit.BufferID, devices []int) {
 	var all Freeings
 	for _, d := range devices {
-		if a := s.on[d].Find(id); a != nil {
+		if a := s.on[d].Heap().Find(id); a != nil {
 			x := all.Of(a)
 			x.Slots = x.Slots.With(d)
 		}
@@ -138,11 +136,11 @@ func naive(all map[fit.BufferID]fit.Buffer) seeing {
 }
 
 // check holds the heaps against the model, and their own recount.
-func (s *shop) check(t *rapid.T) {
+func (s *shop) check(t require.TestingT) {
 	var used UsedHeaps
 	devices := map[fit.BufferID]int{}
 	for d, h := range s.on {
-		require.Equal(t, naive(s.model[d]), seen(h), "device %d", d)
+		require.Equal(t, naive(s.model[d]), seen(h.Heap()), "device %d", d)
 		for o := range d {
 			require.Equal(t, maps.EqualFunc(s.model[d], s.model[o], sameBuffer), h == s.on[o], "devices %d and %d share what is equal", o, d)
 		}
@@ -179,11 +177,8 @@ func TestHeapsAreMaps(t *testing.T) {
 	kinds := []fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindKernel, fit.KindReserved, fit.KindDRAM}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "devices")
-		s := shop{on: make([]*Heap, n), model: make([]map[fit.BufferID]fit.Buffer, n)}
-		for d := range n {
-			s.model[d] = map[fit.BufferID]fit.Buffer{}
-		}
-		s.numbers.Blind = rapid.Bool().Draw(t, "one hash")
+		s := newShop(n)
+		s.heaps.Numbers.Blind = rapid.Bool().Draw(t, "one hash")
 		var all []int
 		for d := range n {
 			all = append(all, d)
@@ -205,10 +200,10 @@ func TestHeapsAreMaps(t *testing.T) {
 			case do < 9:
 				s.free(id, devices)
 			default:
-				s.heaps.Picture(&s.numbers)
+				s.heaps.Picture()
 				for _, h := range s.on {
 					if h != nil {
-						pictures[h] = seen(h)
+						pictures[h.Heap()] = seen(h.Heap())
 					}
 				}
 			}
@@ -221,8 +216,47 @@ func TestHeapsAreMaps(t *testing.T) {
 			s.free(id, all)
 		}
 		s.check(t)
-		require.Zero(t, s.heaps.found.Len())
+		require.Zero(t, s.heaps.states.Len())
 		require.Empty(t, s.heaps.live)
 		require.Empty(t, s.roster.Of, "all numbers are given back")
 	})
+}
+
+// newShop returns a shop of devices without buffers.
+func newShop(devices int) *shop {
+	s := &shop{on: make([]*State, devices), model: make([]map[fit.BufferID]fit.Buffer, devices)}
+	for d := range s.model {
+		s.model[d] = map[fit.BufferID]fit.Buffer{}
+	}
+	return s
+}
+
+// bufferAt returns a buffer of 8 bytes.
+func bufferAt(id fit.BufferID) fit.Buffer {
+	start := 8 * uint64(id)
+	return fit.Buffer{ID: id, Kind: fit.KindL1, Size: 8, Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: start, End: start + 8}}
+}
+
+// A device comes to a state that another one has passed. A third one, which comes there another way,
+// finds it.
+func TestPassedStateIsFoundAgain(t *testing.T) {
+	s := newShop(3)
+	s.allocate(t, bufferAt(0), []int{0, 1})
+	s.allocate(t, bufferAt(1), []int{0, 2})
+	s.allocate(t, bufferAt(2), []int{0})
+	s.allocate(t, bufferAt(1), []int{1})
+	s.allocate(t, bufferAt(0), []int{2})
+	s.check(t)
+}
+
+// A device that stays behind does not keep the way of the others for ever.
+func TestPassedStatesAreSwept(t *testing.T) {
+	s := newShop(2)
+	s.allocate(t, bufferAt(0), []int{0, 1})
+	for i := range fit.BufferID(1000) {
+		s.allocate(t, bufferAt(1+i), []int{0})
+		s.free(i, []int{0})
+	}
+	require.LessOrEqual(t, s.heaps.states.Len(), 300)
+	s.check(t)
 }

@@ -64,16 +64,3 @@ func (b *buffers) clone() (out buffers) {
 	}
 	return out
 }
-
-// equal reports whether both are the same.
-func (b *buffers) equal(o *buffers) bool {
-	if b.len() != o.len() {
-		return false
-	}
-	for id, a := range b.all() {
-		if o.find(id) != a {
-			return false
-		}
-	}
-	return true
-}

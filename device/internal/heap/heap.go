@@ -4,20 +4,44 @@ import (
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Heap is the set of buffers that live on a device. Devices with the same buffers
-// share one, which is changed in place as long as they change together; it is found
-// along the ways that lead to it, or by its hash and a comparison, so that devices which
-// come to the same buffers one by one meet again.
-// nil has none.
+// A State is a set of buffers. Devices with the same buffers share one state, whichever way each
+// came to it: see package version. Where a device has a state, the state has its heap, so that reads
+// work nothing out. nil is no buffers.
+type State struct {
+	version.Version[State, Heap, Allocation]
+	place int // in the moves that met it last
+}
+
+// Heap returns what the buffers of a state take.
+func (s *State) Heap() *Heap {
+	if s == nil {
+		return nil
+	}
+	return s.Content
+}
+
+// A step puts a buffer in or takes one out; one of the two is nil.
+type step = version.Step[Allocation]
+
+// hash returns the hash of the state after a step.
+func (s *State) hash(by step) (h lookup.Hash) {
+	if s != nil {
+		h = s.Hash
+	}
+	if by.Old != nil {
+		return h - by.Old.hash
+	}
+	return h + by.New.hash
+}
+
+// A Heap holds buffers and their bytes of L1. nil has none.
 type Heap struct {
-	lookup.Crossing[Heap]
-	hash   lookup.Hash // of its buffers
-	users  int         // devices that have it
-	place  int         // in the moves that met it last
+	name   uint64 // given to no other buffers
 	live   buffers
 	totals fit.BufferTotals
 	charge uint64
@@ -106,20 +130,19 @@ func (h *Heap) Above(do func(*Allocation) bool) {
 	}
 }
 
-// Version returns the name of what is in the heap, given to no other content of one; 0 of no buffers.
+// Version returns the name of the buffers, given to no others; 0 of no buffers.
 func (h *Heap) Version() uint64 {
 	if h == nil {
 		return 0
 	}
-	return h.Name
+	return h.name
 }
 
-// change puts a buffer in or takes one out; one of the two is nil.
-func (h *Heap) change(add, drop *Allocation) {
+// change makes a step, in place.
+func (h *Heap) change(by step) {
 	h.tracked, h.last = nil, nil
-	if add != nil {
+	if add := by.New; add != nil {
 		h.live.put(add.ID, add)
-		h.hash += add.hash
 		h.charge += add.Charge
 		h.totals.Add(&add.Buffer)
 		if add.placed != nil && !add.Kind.Below() {
@@ -131,8 +154,8 @@ func (h *Heap) change(add, drop *Allocation) {
 		}
 		return
 	}
+	drop := by.Old
 	h.live.drop(drop.ID)
-	h.hash -= drop.hash
 	h.charge -= drop.Charge
 	h.totals.Drop(&drop.Buffer)
 	if drop.placed != nil && !drop.Kind.Below() {
@@ -144,46 +167,24 @@ func (h *Heap) change(add, drop *Allocation) {
 	}
 }
 
-// newHeap returns a heap without buffers, under a name.
-func newHeap(name uint64) *Heap {
-	h := &Heap{placed: classes.Partition{Footprint: classes.OccupiedBy}, free: Anywhere()}
-	h.Self, h.Name = h, name
-	return h
-}
-
-// after returns the hash and the number of buffers after a change.
-func (h *Heap) after(add, drop *Allocation) (k lookup.Hash, n int) {
+// equals reports whether h after a step holds the same buffers as to.
+func (h *Heap) equals(to *Heap, by step) bool {
+	n := 1
 	if h != nil {
-		k, n = h.hash, h.live.len()
+		n = h.live.len() + 1
 	}
-	if add != nil {
-		return k + add.hash, n + 1
+	if by.Old != nil {
+		n -= 2
 	}
-	return k - drop.hash, n - 1
-}
-
-// becomes reports whether h with add, or without drop, is the set of buffers of to.
-func (h *Heap) becomes(to *Heap, add, drop *Allocation) bool {
-	if _, n := h.after(add, drop); n != to.live.len() {
+	if n != to.live.len() {
 		return false
 	}
 	for id, a := range to.live.all() {
-		if a == drop || a != add && a != h.Find(id) {
+		if a == by.Old || a != by.New && a != h.Find(id) {
 			return false
 		}
 	}
 	return true
-}
-
-// clone returns a copy. Its name is that of its classes, and h may get another one, so that both
-// are independent: see classes.Partition.Clone.
-func (h *Heap) clone(name uint64) *Heap {
-	out := *h
-	out.Crossing = lookup.Crossing[Heap]{Self: &out, Name: name}
-	out.users, out.tracked, out.last = 0, nil, nil
-	out.live, out.order = h.live.clone(), h.order.clone()
-	out.placed = h.placed.Clone(name)
-	return &out
 }
 
 // TrackedWith returns what the tracked kinds of the heap and what dispatches left hold

@@ -3,29 +3,29 @@ package heap
 import "github.com/cbl1/cbl1/fit"
 
 // Moves are the ways that devices go when a buffer comes to them or leaves them: one for each
-// heap that they come from. The zero moves are none.
+// state that they come from. The zero moves are none.
 type Moves struct {
 	all  []move
-	bare int // the place of the one from no heap
+	bare int // the place of the one from no buffers
 }
 
-// A move is from one heap to another one, or to the same that has changed; nil is no buffers.
+// A move is from one state to another one, or to the same that has changed; nil is no buffers.
 type move struct {
-	From, To *Heap
+	From, To *State
 	Devices  int
 	Before   fit.BufferTotals // of From, before anything changed
 	Charge   uint64           // of From, too
 }
 
-// From returns the move from a heap, a new one if there is none.
-func (m *Moves) From(h *Heap) *move {
+// From returns the move from a state, a new one if there is none.
+func (m *Moves) From(s *State) *move {
 	at := &m.bare
-	if h != nil {
-		at = &h.place
+	if s != nil {
+		at = &s.place
 	}
-	if *at >= len(m.all) || m.all[*at].From != h {
+	if *at >= len(m.all) || m.all[*at].From != s {
 		*at = len(m.all)
-		m.all = append(m.all, move{From: h, Before: h.Sums(), Charge: h.Charged()})
+		m.all = append(m.all, move{From: s, Before: s.Heap().Sums(), Charge: s.Heap().Charged()})
 	}
 	return &m.all[*at]
 }

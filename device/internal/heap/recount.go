@@ -7,15 +7,15 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A UsedHeap is a heap that so many devices have.
+// A UsedHeap is the heap of a state that so many devices have.
 type UsedHeap struct {
 	*Heap
+	state   *State
 	first   fit.DeviceID // of the devices
 	devices int
 }
@@ -23,32 +23,34 @@ type UsedHeap struct {
 // UsedHeaps are the heaps that devices have, by their first device. The zero ones are none.
 type UsedHeaps struct {
 	all   []UsedHeap
-	place map[*Heap]int // in all
+	place map[*State]int // in all
 }
 
 // Meet counts a device that has a heap.
-func (u *UsedHeaps) Meet(h *Heap, id fit.DeviceID) {
-	at, ok := u.place[h]
+func (u *UsedHeaps) Meet(s *State, id fit.DeviceID) {
+	at, ok := u.place[s]
 	if !ok {
 		if u.place == nil {
-			u.place = map[*Heap]int{}
+			u.place = map[*State]int{}
 		}
 		at = len(u.all)
-		u.place[h] = at
-		u.all = append(u.all, UsedHeap{Heap: h, first: id})
+		u.place[s] = at
+		u.all = append(u.all, UsedHeap{Heap: s.Heap(), state: s, first: id})
 	}
 	u.all[at].devices++
 }
 
 // Copied returns copies for reading, as they are now, and which one is of which heap; that of
 // nil is nil.
-func (u *UsedHeaps) Copied() (out []UsedHeap, of map[*Heap]*Heap) {
-	of = map[*Heap]*Heap{nil: nil}
+func (u *UsedHeaps) Copied() (out []UsedHeap, of map[*State]*State) {
+	of = map[*State]*State{nil: nil}
 	for _, h := range u.all {
 		to := *h.Heap
 		to.tracked = maps.Clone(h.tracked)
-		of[h.Heap] = &to
-		out = append(out, UsedHeap{Heap: &to, first: h.first, devices: h.devices})
+		s := newState(h.state.Hash)
+		s.Content = &to
+		of[h.state] = s
+		out = append(out, UsedHeap{Heap: &to, state: s, first: h.first, devices: h.devices})
 	}
 	return out, of
 }
@@ -57,8 +59,7 @@ func (u *UsedHeaps) Copied() (out []UsedHeap, of map[*Heap]*Heap) {
 func (o *Book) CheckUsers(t *audit.Audit, used *UsedHeaps) {
 	for _, h := range used.all {
 		t.About(h.first, "", nil)
-		audit.Same(t, "devices with the buffers", h.users, h.devices)
-		t.Once("number of times that the buffers are found by their hash", o.found.Has(h.hash, h.Heap))
+		audit.Same(t, "devices with the buffers", h.state.Users, h.devices)
 	}
 }
 
@@ -70,7 +71,6 @@ func (o *Book) Check(t *audit.Audit, used *UsedHeaps) {
 			devices[a] += h.devices
 		}
 	}
-	audit.Same(t, "number of sets of buffers", o.found.Len(), len(used.all))
 	entries := 0
 	for _, id := range slices.Sorted(maps.Keys(o.live)) {
 		for i, a := range o.live[id] {
@@ -84,37 +84,6 @@ func (o *Book) Check(t *audit.Audit, used *UsedHeaps) {
 	}
 	t.About(0, "", nil)
 	audit.Same(t, "number of live buffers that can be found", entries, len(devices))
-	o.checkWays(t, used)
-}
-
-// checkWays verifies that the ways from heaps lead to the buffers that they name, and
-// that no two heaps are equal.
-func (o *Book) checkWays(t *audit.Audit, used *UsedHeaps) {
-	known := lookup.Shelf[Heap]{} // equal ones have one hash, as was verified
-	for h := range audit.Each(t, used.all) {
-		if known.Find(h.hash, func(o *Heap) bool { return h.live.equal(&o.live) }) != nil {
-			t.Differs("number of equal sets of buffers", 2, 1)
-		}
-		known.Put(h.hash, h.Heap)
-		t.Once("number of times that buffers are where ways lead", h.Self == h.Heap && h.Name != 0)
-		for _, w := range h.Ways {
-			if !w.Open() {
-				continue
-			}
-			set := map[uint64]bool{w.New: true}
-			for _, a := range h.live.all() {
-				set[a.serial] = true
-			}
-			delete(set, w.Old)
-			delete(set, 0)
-			to := w.To.Self
-			right := o.found.Has(to.hash, to) && len(set) == to.live.len()
-			for _, a := range to.live.all() {
-				right = right && set[a.serial]
-			}
-			t.Once("number of times that a way between heaps leads to the right one", right)
-		}
-	}
 }
 
 // Check holds what is kept for a set of buffers against the buffers. Their numbers are those of
@@ -129,7 +98,6 @@ func (h *UsedHeap) Check(t *audit.Audit, numbered *classes.Roster) {
 		again.count(a)
 	}
 	t.About(h.first, "", nil)
-	audit.Same(t, "hash of the buffers", h.hash, again.hash)
 	audit.Same(t, "charge of the buffers", h.charge, again.charge)
 	audit.Same(t, "end of the kernels", h.free.Start, again.free.Start)
 	audit.Same(t, "lowest of all that is not a kernel", h.free.End, again.free.End)
@@ -142,7 +110,6 @@ func (h *UsedHeap) Check(t *audit.Audit, numbered *classes.Roster) {
 
 // count counts a buffer in the figures of a heap.
 func (h *Heap) count(a *Allocation) {
-	h.hash += a.hash
 	h.charge += a.Charge
 	h.totals.Add(&a.Buffer)
 	for p := range a.All() {

@@ -3,7 +3,5 @@
 //
 // A [Shelf] finds a thing by its [Hash], and then by a comparison, which alone is believed.
 // [NewShelf] makes one with room; [Mix] spreads the bits of a hash. [Hashes] gives hashes to
-// numbers, seeded in each fleet, and [Numbers] gives out the numbers. A [Crossing] remembers
-// the ways ([Way]) that changes took from one thing to another, so that who takes them again looks for
-// nothing.
+// numbers, seeded in each fleet, and [Numbers] gives out the numbers.
 package lookup

@@ -106,7 +106,8 @@ func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], sa
 }
 
 // Advance makes to, which is new and has its hash, of v by a step. The content goes on with it, and
-// v leans on it. If more than most versions in a row lean there, v keeps a copy.
+// v leans on it. If more than most versions in a row lean there, v keeps a copy. With a most of 0
+// it keeps one for its devices alone.
 // Cost: a step, and what claim takes.
 func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step[X], most int) {
 	o.claim(r, v)
@@ -115,12 +116,26 @@ func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step
 		v.behind = 0
 	}
 	to.Content, to.behind = v.Content, v.behind+1
-	if v.Content, v.kept = nil, false; to.behind > most {
-		v.Content, v.kept, to.behind = r.Copy(to.Content), true, 1
+	if to.behind > most {
+		to.Content, to.behind, v.kept = r.Copy(v.Content), 1, most > 0
+	} else {
+		v.Content, v.kept = nil, false
 	}
 	to.Content = r.Change(to.Content, by)
 	lean(r, v, to, by)
 	o.Put(to)
+}
+
+// Pass gives to, which v becomes by a step, a content if it has none. v has one. It goes on with
+// the devices if they all make the step.
+func (o *Store[S, C, X]) Pass(r Rules[C, X], v, to *Version[S, C, X], by Step[X], whole bool) {
+	switch {
+	case to.Content != nil:
+	case whole && v.to == to && !v.kept:
+		to.Content, v.Content = r.Change(v.Content, by), nil
+	default:
+		to.Content = r.Change(r.Copy(v.Content), by)
+	}
 }
 
 // Become changes v itself by a step. All devices of v make the step together, and no version may

@@ -70,8 +70,9 @@ type fleet struct {
 	rules
 	at     []*set
 	things [8]thing
-	most   int // of Advance
-	alike  int // how many hashes there are
+	most   int  // of Advance
+	alike  int  // how many hashes there are
+	eager  bool // a version with devices has its content
 }
 
 func newFleet(devices, most, alike int) *fleet {
@@ -94,10 +95,18 @@ func (f *fleet) step(d int, by Step[thing]) {
 	bits := after(from.bits(), by)
 	h := lookup.Hash(int(bits) % f.alike)
 	to := f.store.Next(&from.Version, h, by, func(to *set) bool { return to.bits() == bits })
-	if to == nil {
+	whole := from.Users == 1
+	switch {
+	case to == nil:
 		to = &set{}
 		to.Self, to.Hash = to, h
-		f.store.Advance(f, &from.Version, &to.Version, by, f.most)
+		most := f.most
+		if f.eager && !whole {
+			most = 0
+		}
+		f.store.Advance(f, &from.Version, &to.Version, by, most)
+	case f.eager:
+		f.store.Pass(f, &from.Version, &to.Version, by, whole)
 	}
 	to.Users++
 	f.at[d] = to
@@ -134,6 +143,7 @@ func (f *fleet) check(t require.TestingT, want []uint8) {
 		require.Equal(t, users[v.Self], v.Users)
 		require.Equal(t, leaners[v.Self], v.leaners)
 		require.Positive(t, v.Users+v.leaners, "a version that serves nobody")
+		require.True(t, !f.eager || v.Users == 0 || v.Content != nil, "a version with devices and without a content")
 		delete(users, v.Self)
 	}
 	require.Empty(t, users, "versions that are not found")
@@ -147,6 +157,7 @@ func TestVersions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFleet(rapid.IntRange(1, 5).Draw(t, "devices"), rapid.IntRange(1, 4).Draw(t, "most"),
 			rapid.SampledFrom([]int{1, 3, 256}).Draw(t, "hashes"))
+		f.eager = rapid.Bool().Draw(t, "eager")
 		want := make([]uint8, len(f.at))
 		device := rapid.IntRange(0, len(f.at)-1)
 		t.Repeat(map[string]func(*rapid.T){
@@ -189,6 +200,21 @@ func TestFollowersWorkNothingOut(t *testing.T) {
 		}
 	}
 	require.Equal(t, rules{changes: 2 * len(f.things)}, f.rules)
+	require.Equal(t, 1, f.store.Len())
+}
+
+// Where each version with devices has its content, those that follow one after the other pass one copy on.
+func TestFollowersPassTheContentOn(t *testing.T) {
+	f := newFleet(32, 64, 256)
+	f.eager = true
+	for d := range f.at {
+		for i := range f.things {
+			f.step(d, Step[thing]{New: &f.things[i]})
+		}
+		if d > 0 && d < 31 {
+			require.Equal(t, 1+d, f.copies)
+		}
+	}
 	require.Equal(t, 1, f.store.Len())
 }
 
