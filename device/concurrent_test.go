@@ -263,7 +263,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Buffer": func() {
 			for d := range heaps.All() {
 				b, ok := d.Buffer(1)
-				check(!ok || b.ID == 1 && b.InL1(), "buffer %+v", b)
+				check(!ok || b.ID == 1 && b.Stands(), "buffer %+v", b)
 			}
 		},
 		"Device.Usage": func() {

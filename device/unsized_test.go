@@ -69,7 +69,6 @@ func TestUnsizedParts(t *testing.T) {
 	require.EqualValues(t, 400, v.Refusals[0].Limit)
 	require.Empty(t, v.Clashes)
 	require.EqualValues(t, 300, fit.HeadroomOf(build(t, spec, 1, cb("{[0-0 - 0-0]}", 100)), place)[0].Free)
-	require.False(t, place.Buffers[0].InL1())
 	require.True(t, place.Buffers[0].Stands())
 	require.False(t, fit.Buffer{Kind: fit.KindL1, Unsized: true}.Stands())
 }

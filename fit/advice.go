@@ -16,14 +16,12 @@ import (
 // works it out, from the places of the Check.
 func (v Verdict) Difference() string {
 	switch {
-	case len(v.judged) == 0:
+	case len(v.judged) == 0 || (len(v.Refusals) > 0) == (len(v.Clashes) > 0):
 		return ""
-	case len(v.Refusals) > 0 && len(v.Clashes) == 0:
+	case len(v.Refusals) > 0:
 		return v.stricter(sitesOf(v.judged))
-	case len(v.Refusals) == 0 && len(v.Clashes) > 0:
-		return "tt-metal does not see it: " + v.Clashes[0].unseen(sitesOf(v.judged))
 	}
-	return ""
+	return "tt-metal does not see it: " + v.Clashes[0].unseen(sitesOf(v.judged))
 }
 
 // Advice says in one line what to do; "" if the program fits. Each cure in it was tried: with it
@@ -42,17 +40,13 @@ func (v Verdict) Advice() string {
 	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
 		return v.inside(all)
 	}
-	s, ok := v.subject()
-	if !ok {
-		return ""
-	}
 	var cures []string
-	if text := v.lower(all, s); text != "" {
+	if text := v.lower(all); text != "" {
 		cures = append(cures, text)
-	} else if text := v.free(all, s); text != "" {
+	} else if text := v.release(all); text != "" {
 		cures = append(cures, text)
 	}
-	text, cured := v.shrink(all, s)
+	text, cured := v.shrink(all)
 	if cured || len(cures) == 0 {
 		cures = append(cures, text)
 	}
@@ -60,35 +54,38 @@ func (v Verdict) Advice() string {
 }
 
 // unseen says why tt-metal does not refuse what clashes.
-func (c *Clash) unseen(all []site) string {
-	b, found := c.inTheWay()
-	if !found || b.Kind == KindL1 || b.Kind == KindGlobalCB {
-		if at(all, c.Device).claimed.Overlaps(c.Cores) {
-			return "on service cores it compares with service buffers only"
-		}
-		return "its bookkeeping ends below the buffers given"
+func (c *Clash) unseen(all sites) string {
+	switch b, found := c.inTheWay(); {
+	case found && !b.Kind.tensor():
+		return "it compares with the lowest L1 buffer, not with " + b.String()
+	case all.at(c.Device).claimed.Overlaps(c.Cores):
+		return "on service cores it compares with service buffers only"
 	}
-	return "it compares with the lowest L1 buffer, not with " + b.String()
+	return "its bookkeeping ends below the buffers given"
 }
 
 // stricter says why tt-metal refuses what does not clash.
-func (v *Verdict) stricter(all []site) string {
+func (v *Verdict) stricter(all sites) string {
 	r := v.Refusals[0]
 	switch r.Kind {
 	case RefusedGrid:
 		return ""
 	case RefusedGrow:
 		return "no byte is beyond L1: tt-metal charges every core of a range with all that was placed on ranges which it meets"
-	}
-	if r.Kind == RefusedService {
+	case RefusedService:
 		return "no byte clashes: tt-metal compares with the lowest service buffer of all devices"
 	}
-	home := at(all, r.Device)
-	cores := home.tensorsAt(r.Limit)
+	var cores l1.CoreSet
+	sized := false
+	for _, h := range all.at(r.Device).parts {
+		if h.buffer.Kind.tensor() && h.Range.Start == r.Limit {
+			cores, sized = cores.Union(h.Cores), sized || !h.buffer.Unsized
+		}
+	}
 	if cores.IsEmpty() {
 		return fmt.Sprintf("no byte clashes: the buffer at %s lies on another device, and in HYBRID mode tt-metal compares with the buffers of all devices", grouped(r.Limit))
 	}
-	if home.unsizedAt(r.Limit) {
+	if !sized {
 		return fmt.Sprintf("no byte is known to clash: nobody says how many bytes of a core the buffer at %s has, and tt-metal compares with its address alone", grouped(r.Limit))
 	}
 	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
@@ -105,60 +102,26 @@ func (v *Verdict) stricter(all []site) string {
 
 // runsPerCore reports whether tt-metal would accept the program in HYBRID mode if the L1
 // buffers in lockstep at an address were allocated per core, at the same address.
-func (v *Verdict) runsPerCore(all []site, addr uint64) bool {
-	others := make([]site, len(all))
-	changed := false
-	for i := range all {
-		place := *all[i].Place
-		place.Buffers = slices.Clone(place.Buffers)
-		for j := range place.Buffers {
-			b := &place.Buffers[j]
-			if b.tensor() && b.mode() == Lockstep && slices.ContainsFunc(slices.Collect(b.All()), func(p Part) bool { return p.Range.Start == addr }) {
-				b.Mode, changed = PerCore, true
+func (v *Verdict) runsPerCore(all sites, addr uint64) bool {
+	some := false
+	others, _ := all.with(func(at *Place) bool {
+		for i := range at.Buffers {
+			b := &at.Buffers[i]
+			starts := func(p Part) bool { return p.Range.Start == addr }
+			if b.tensor() && b.mode() == Lockstep && slices.ContainsFunc(slices.Collect(b.All()), starts) {
+				b.Mode, some = PerCore, true
 			}
 		}
-		others[i] = siteOf(&place)
-	}
-	if !changed {
-		return false
-	}
-	low := lows{sites: others}
-	return !slices.ContainsFunc(others, func(at site) bool {
-		refusals, doubts := at.refusals(v.Program, &low, true)
-		return len(refusals) > 0 || len(doubts) > 0
+		at.Hybrid = true
+		return true
 	})
+	next := others.judge(v.Program)
+	return some && len(next.Refusals) == 0 && len(next.Doubts) == 0
 }
 
 // at returns the site of a device that is the first of its place.
-func at(all []site, device DeviceID) *site {
-	for i := range all {
-		if all[i].Device == device {
-			return &all[i]
-		}
-	}
-	return &all[0]
-}
-
-// tensorsAt returns the cores on which an L1 buffer starts at an address.
-func (at *site) tensorsAt(addr uint64) (out l1.CoreSet) {
-	for _, y := range at.layers {
-		if y.buffer.tensor() && y.ranges[0].Start == addr {
-			out = out.Union(y.cores)
-		}
-	}
-	return out
-}
-
-// unsizedAt reports whether all L1 buffers that start at an address are unsized.
-func (at *site) unsizedAt(addr uint64) (all bool) {
-	for _, y := range at.layers {
-		if y.buffer.tensor() && y.ranges[0].Start == addr {
-			if all = y.buffer.Unsized; !all {
-				return false
-			}
-		}
-	}
-	return all
+func (all sites) at(device DeviceID) *site {
+	return &all[max(0, slices.IndexFunc(all, func(at site) bool { return at.Device == device }))]
 }
 
 // A subject is what an advice is about: the first refusal or, without one, the first
@@ -177,71 +140,42 @@ func (v *Verdict) subject() (s subject, ok bool) {
 	switch {
 	case len(v.Refusals) > 0:
 		r := v.Refusals[0]
-		s = subject{r.Device, r.Over(), r.Limit, r.Kind == RefusedGrow, r.Kind == RefusedClash, nil}
-		s.cbs = charged(v.Program, r)
+		cbs := largest(v.Program, func(_ int, cb program.Placed) bool {
+			circular := cb.Kind == program.CircularBuffer
+			return cb.Size > 0 && circular == (r.What == program.CircularBuffer) && cb.Cores.Cores().Overlaps(r.Cores.Cores())
+		})
+		return subject{r.Device, r.Over(), r.Limit, r.Kind == RefusedGrow, r.Kind == RefusedClash, cbs}, true
 	case len(v.Clashes) > 0:
 		c := &v.Clashes[0]
 		b, found := c.inTheWay()
-		s = subject{c.Device, c.Over(), c.Limit, c.Grows, found && (b.Kind == KindL1 || b.Kind == KindGlobalCB), c.CBs}
-	default:
-		return s, false
+		return subject{c.Device, c.Over(), c.Limit, c.Grows, found && b.Kind.tensor(), c.CBs}, true
 	}
-	return s, true
+	return s, false
 }
 
-// charged returns the local buffers of a program that its bookkeeping charges to the core
-// range of a refusal, the largest first.
-func charged(p *program.Program, r *Refusal) (out []int) {
-	sizes := map[int]uint64{}
-	for i, cb := range p.CBs() {
-		circular := cb.Kind == program.CircularBuffer
-		if !cb.Global && cb.Size > 0 && circular == (r.What == program.CircularBuffer) && cb.Cores.Cores().Overlaps(r.Cores.Cores()) {
-			out, sizes[i] = append(out, i), cb.Size
-		}
-	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
-	return out
-}
-
-// inTheWay returns the buffers that start in a range, the lowest first: all at its start,
-// which is what the program met, and those that it would meet next. Of the latter tt-metal
-// counts tensors on any core, and bytes count on the cores of the clash.
-func (v *Verdict) inTheWay(all []site, r l1.Range) (out []called) {
-	type found struct {
-		as    called
-		start uint64 // the lowest
-		order int    // of the buffer that starts there
-	}
-	layers := 0
+// inTheWay returns the buffers that start in a range, the lowest first: all at its start, which the
+// program met, and others that it would meet next. Of the others tt-metal counts tensors on any
+// core, and bytes count on the cores of the clash.
+func (v *Verdict) inTheWay(all sites, r l1.Range) (out []called) {
+	var met []*held
 	for i := range all {
-		layers += len(all[i].layers)
-	}
-	var met []found
-	in, order := make(map[called]int, layers), 0
-	for i := range all {
-		for _, y := range all[i].layers {
-			start := y.ranges[0].Start
-			if start < r.Start || start > r.Start && start >= r.End {
-				continue
-			}
-			if start == r.Start || len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && y.buffer.tensor() ||
-				len(v.Clashes) > 0 && y.cores.Overlaps(v.Clashes[0].Cores) {
-				f := found{y.buffer.called(), start, order}
-				order++
-				if at, known := in[f.as]; !known {
-					in[f.as] = len(met)
-					met = append(met, f)
-				} else if start < met[at].start {
-					met[at] = f
-				}
+		for k := range all[i].parts {
+			h := &all[i].parts[k]
+			next := r.Has(h.Range.Start) &&
+				(len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && h.buffer.Kind.tensor() ||
+					len(v.Clashes) > 0 && h.Cores.Overlaps(v.Clashes[0].Cores))
+			if next || h.Range.Start == r.Start {
+				met = append(met, h)
 			}
 		}
 	}
-	slices.SortFunc(met, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.order, b.order))
-	})
-	for _, f := range met {
-		out = append(out, f.as)
+	slices.SortStableFunc(met, func(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
+	known := map[called]bool{}
+	for _, h := range met {
+		if as := h.buffer.called(); !known[as] {
+			known[as] = true
+			out = append(out, as)
+		}
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 		small := rapid.IntRange(0, 3)
 		long := strings.Repeat("ä", 60)
 		names := []string{"", long + "b", long + "c"}
-		var all []site
+		var all sites
 		for range rapid.IntRange(1, 3).Draw(t, "sites") {
 			at := &Place{}
 			for range rapid.IntRange(0, 10).Draw(t, "buffers") {
@@ -31,7 +31,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 					Cores: l1.Rect(x, 0, x, 0).Cores(), Range: l1.Range{Start: start, End: start + 5}, Name: rapid.SampledFrom(names).Draw(t, "name"),
 				})
 			}
-			all = append(all, siteOf(at))
+			all = append(all, siteOf(*at))
 		}
 		r := l1.Range{Start: uint64(10 * rapid.IntRange(0, 1).Draw(t, "from")), End: uint64(10 + 10*small.Draw(t, "to"))}
 		var v Verdict
@@ -82,7 +82,7 @@ func TestInTheWayNamesTheLowestFirst(t *testing.T) {
 	on := func(id BufferID, start uint64) Buffer {
 		return Buffer{ID: id, Kind: KindL1, Cores: l1.Rect(0, 0, 0, 0).Cores(), Range: l1.Range{Start: start, End: start + 5}}
 	}
-	all := []site{siteOf(&Place{Buffers: []Buffer{on(1, 30), on(2, 20)}}), siteOf(&Place{Buffers: []Buffer{on(1, 10), on(3, 25)}})}
+	all := sites{siteOf(Place{Buffers: []Buffer{on(1, 30), on(2, 20)}}), siteOf(Place{Buffers: []Buffer{on(1, 10), on(3, 25)}})}
 	v := Verdict{Clashes: []Clash{{Cores: l1.Rect(0, 0, 0, 0).Cores()}}}
 	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", namesOf(v.inTheWay(all, l1.Range{Start: 10, End: 40})))
 }

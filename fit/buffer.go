@@ -69,7 +69,7 @@ type Part struct {
 // then Parts.
 func (b Buffer) All() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		if b.single() && !yield(Part{b.Cores, b.Range}) {
+		if first := (Part{b.Cores, b.Range}); first.says() && !yield(first) {
 			return
 		}
 		for _, p := range b.Parts {
@@ -83,9 +83,6 @@ func (b Buffer) All() iter.Seq[Part] {
 // says reports whether the part says anything.
 func (p *Part) says() bool { return !p.Cores.IsEmpty() || p.Range != (l1.Range{}) }
 
-// single reports whether Cores or Range says anything.
-func (b *Buffer) single() bool { return !b.Cores.IsEmpty() || b.Range != (l1.Range{}) }
-
 // Plain returns the buffer with memory of its own and in its plainest form: one part
 // stands in Cores and Range, and parts that say nothing are left out. Buffers that say
 // the same, each in one of the two ways, are equal in this form.
@@ -94,71 +91,62 @@ func (b Buffer) Plain() Buffer {
 		b.Parts = nil
 		return b
 	}
-	says := 0
-	for _, p := range b.Parts {
+	parts := make([]Part, 0, len(b.Parts)+1)
+	for p := range b.All() {
 		if p.says() {
-			says++
+			parts = append(parts, p)
 		}
 	}
-	given := b.Parts
-	if b.Parts = nil; says > 1 || says == 1 && b.single() {
-		b.Parts = make([]Part, 0, says)
-	}
-	for _, p := range given {
-		switch {
-		case !p.says():
-		case b.Parts == nil:
-			b.Cores, b.Range = p.Cores, p.Range
-		default:
-			b.Parts = append(b.Parts, p)
-		}
+	switch b.Cores, b.Range, b.Parts = (l1.CoreSet{}), (l1.Range{}), nil; len(parts) {
+	case 0:
+	case 1:
+		b.Cores, b.Range = parts[0].Cores, parts[0].Range
+	default:
+		b.Parts = parts
 	}
 	return b
 }
 
-// InL1 reports whether the buffer lies in L1 and counts there: it has bytes on a core,
-// and does not back another one.
-func (b Buffer) InL1() bool {
-	if b.Backing || !b.Kind.InL1() {
-		return false
-	}
-	for p := range b.All() {
-		if !p.Range.IsEmpty() && !p.Cores.IsEmpty() {
-			return true
-		}
-	}
-	return false
+// takes reports whether a part of the buffer takes bytes of a core, or begins there if the buffer
+// is unsized.
+func (b *Buffer) takes(p Part) bool {
+	return !p.Cores.IsEmpty() && (b.Unsized || !p.Range.IsEmpty())
 }
 
-// Stands reports whether the buffer stands in the way of programs: it counts in L1, or it
-// is unsized and has an address there, or it has hidden cores.
-func (b Buffer) Stands() bool {
-	if b.hides() {
-		return true
-	}
-	if !b.Unsized || b.Backing || !b.Kind.InL1() {
-		return b.InL1()
+// standing yields the parts of the buffer that stand in the way of programs.
+func (b *Buffer) standing(yield func(Part) bool) {
+	if !b.counts() {
+		return
 	}
 	for p := range b.All() {
-		if !p.Cores.IsEmpty() {
-			return true
+		if b.takes(p) && !yield(p) {
+			return
 		}
 	}
-	return false
+}
+
+// counts reports whether checks look at the buffer: it is one in L1, and backs no other one.
+func (b *Buffer) counts() bool { return b.Kind.InL1() && !b.Backing }
+
+// Stands reports whether the buffer stands in the way of programs: it has bytes in L1 and backs no
+// other buffer, or it is unsized and has an address there, or it has hidden cores.
+func (b Buffer) Stands() bool {
+	for range b.standing {
+		return true
+	}
+	return b.hides()
 }
 
 // hides reports whether the address of the buffer is not known on some cores.
-func (b *Buffer) hides() bool {
-	return !b.Hidden.IsEmpty() && !b.Backing && (b.Kind == KindL1 || b.Kind == KindGlobalCB)
-}
+func (b *Buffer) hides() bool { return !b.Hidden.IsEmpty() && !b.Backing && b.Kind.tensor() }
 
 // tensor reports whether tt-metal's checks compare circular buffers with it.
-func (b *Buffer) tensor() bool { return (b.Kind == KindL1 || b.Kind == KindGlobalCB) && b.Stands() }
+func (b *Buffer) tensor() bool { return b.Kind.tensor() && b.Stands() }
 
 // String names the buffer in a few words: L1 buffer 7 ("conv2d").
 func (b Buffer) String() string { return b.called().String() }
 
-// called is what a buffer is called: those with equal ones have one text.
+// called is what a buffer is called: buffers with equal ones have one text.
 type called struct {
 	kind Kind
 	id   BufferID

@@ -47,20 +47,21 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 	if !b.Stands() {
 		return v
 	}
-	beside := inL1(places)
-	for i := range places {
-		at := &places[i]
+	before, after := sitesOf(places), make(sites, len(places))
+	for i := range before {
+		at := &before[i]
 		v.Outside = max(v.Outside, b.outside(at.Spec))
-		v.Overlaps = append(v.Overlaps, at.overlaps(b)...)
-		beside[i].Buffers = append(beside[i].Buffers, v.Buffer)
+		v.Overlaps = append(v.Overlaps, at.overlaps(&b)...)
+		with := at.Place
+		with.Buffers = append(slices.Clip(with.Buffers), v.Buffer)
+		after[i] = siteOf(with)
 	}
 	for _, p := range programs {
-		with := examine(p, beside)
-		if with.Fits() {
+		if p == nil || after.clear(p) {
 			continue
 		}
-		if was := examine(p, places); was.Fits() || was.CannotTell() && !with.CannotTell() {
-			with.judged = beside
+		with, was := after.judge(p), before.judge(p)
+		if !with.Fits() && (was.Fits() || was.CannotTell() && !with.CannotTell()) {
 			v.Refused = append(v.Refused, with)
 		}
 	}
@@ -73,44 +74,30 @@ func (b *Buffer) outside(spec l1.Spec) (most uint64) {
 	switch {
 	case b.Kind == KindL1Small && spec.L1Size > 0:
 		area = l1.Range{Start: area.End, End: spec.L1Size}
-	case b.Kind != KindL1 && b.Kind != KindGlobalCB:
+	case !b.Kind.tensor():
 		return 0
 	}
-	var parts []layer
-	for p := range b.All() {
-		if !p.Cores.IsEmpty() {
-			parts = append(parts, layer{cores: p.Cores, ranges: []l1.Range{p.Range}, buffer: b})
-		}
-	}
-	for _, t := range tiles(parts) {
-		n := uint64(0)
-		for _, r := range t.layers[0].ranges {
-			n += r.Len() - r.Intersect(area).Len()
-		}
-		most = max(most, n)
+	alone := siteOf(Place{Buffers: []Buffer{*b}})
+	for _, g := range alone.groups {
+		most = max(most, total(g.taken)-shared(g.taken, area))
 	}
 	return most
 }
 
-// overlaps returns what holds bytes of a buffer on a place.
-func (at *Place) overlaps(b Buffer) (out []Overlap) {
-	var own []layer
-	for p := range b.All() {
-		if !p.Cores.IsEmpty() && !p.Range.IsEmpty() {
-			own = append(own, layer{cores: p.Cores, ranges: []l1.Range{p.Range}})
-		}
+// total returns the bytes of merged ranges.
+func total(ranges []l1.Range) (n uint64) {
+	for _, r := range ranges {
+		n += r.Len()
 	}
-	for _, t := range tiles(at.beside(own)) {
-		mine, _ := t.divide()
-		for _, y := range t.layers {
-			for _, r := range y.ranges {
-				shared := uint64(0)
-				for _, m := range mine {
-					shared += m.Intersect(r).Len()
-				}
-				if y.buffer != nil && shared > 0 {
-					out = append(out, Overlap{at.Device, at.devices(), t.cores, shared, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()}})
-				}
+	return n
+}
+
+// overlaps returns what holds bytes of a buffer on a site.
+func (at *site) overlaps(b *Buffer) (out []Overlap) {
+	for _, t := range at.tiles(slices.Collect(b.standing)) {
+		for _, h := range t.held {
+			if n := shared(t.own, h.Range); n > 0 {
+				out = append(out, Overlap{at.Device, at.Devices, t.cores, n, h.resident()})
 			}
 		}
 	}

@@ -13,87 +13,68 @@ import (
 
 // clashes returns the cores of a site on which bytes of p clash, by first core.
 func (at *site) clashes(p *program.Program) (out []Clash) {
-	mine := layersOf(p)
-	if len(mine) == 0 {
-		return nil
-	}
-	for _, t := range tiles(slices.Concat(mine, at.layers)) {
-		c, ok := t.clash(p, at.Spec)
-		if !ok {
-			continue
+	for _, t := range at.tiles(partsOf(p)) {
+		if c, ok := t.clash(p, at); ok {
+			out = append(out, c)
 		}
-		c.Device, c.Devices = at.Device, at.devices()
-		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b Clash) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 
 // clash looks for bytes of p on a tile that are beyond L1 or that others hold.
-func (t *tile) clash(p *program.Program, spec l1.Spec) (c Clash, ok bool) {
-	own, others := t.divide()
-	if len(own) == 0 {
+func (t *tile) clash(p *program.Program, at *site) (c Clash, ok bool) {
+	size := at.Spec.L1Size
+	c = Clash{Device: at.Device, Devices: at.Devices, Cores: t.cores, End: t.own[len(t.own)-1].End, Limit: math.MaxUint64}
+	blocked := t.taken
+	if size > 0 {
+		blocked = l1.Merge(append(slices.Clone(blocked), l1.Range{Start: size, End: l1.MaxAddr}))
+	}
+	if c.Bytes = shared(t.own, blocked...); c.Bytes == 0 {
 		return c, false
 	}
-	blocked := slices.Clone(others)
-	if spec.L1Size > 0 {
-		blocked = append(blocked, l1.Range{Start: spec.L1Size, End: l1.MaxAddr})
+	if size > 0 && c.End > size {
+		c.Limit, c.Grows = size, true
 	}
-	c = Clash{Cores: t.cores, End: own[len(own)-1].End, Limit: math.MaxUint64}
-	for _, b := range l1.Merge(blocked) {
-		for _, r := range own {
-			if shared := r.Intersect(b); !shared.IsEmpty() {
-				c.Bytes += shared.Len()
-			}
-		}
-	}
-	if c.Bytes == 0 {
-		return c, false
-	}
-	if spec.L1Size > 0 && c.End > spec.L1Size {
-		c.Limit, c.Grows = spec.L1Size, true
-	}
-	for _, y := range t.layers {
-		if y.buffer == nil {
-			continue
-		}
-		for _, b := range y.ranges { // not merged: what lies right below one is not in the way
-			if b.Start < c.Limit && slices.ContainsFunc(own, b.Overlaps) {
-				c.Limit, c.Grows = b.Start, false
-			}
+	for _, h := range t.held { // not merged: what lies right below one is not in the way
+		if h.Range.Start < c.Limit && slices.ContainsFunc(t.own, h.Range.Overlaps) {
+			c.Limit, c.Grows = h.Range.Start, false
 		}
 	}
 	core, _ := t.cores.First()
-	cbs := map[int]uint64{}
-	for i, cb := range p.CBs() {
-		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Has(core) {
-			c.CBs, cbs[i] = append(c.CBs, i), cb.Size
+	c.CBs = largest(p, func(_ int, cb program.Placed) bool { return !cb.Range.IsEmpty() && cb.Cores.Cores().Has(core) })
+	c.Above = t.above(min(c.Limit, t.own[0].Start))
+	c.Holes = t.holes(c.Limit, at.Spec)
+	return c, true
+}
+
+// shared returns how many bytes merged ranges share with other merged ones.
+func shared(own []l1.Range, with ...l1.Range) (n uint64) {
+	for _, o := range with {
+		for _, r := range own {
+			n += r.Intersect(o).Len()
 		}
 	}
-	slices.SortStableFunc(c.CBs, func(a, b int) int { return cmp.Compare(cbs[b], cbs[a]) })
-	c.Above = t.above(min(c.Limit, own[0].Start))
-	c.Holes = holes(own, others, c.Limit, spec)
-	return c, true
+	return n
+}
+
+// largest returns the local buffers of a program that are meant, the largest first.
+func largest(p *program.Program, meant func(i int, cb program.Placed) bool) (out []int) {
+	for i, cb := range p.CBs() {
+		if !cb.Global && meant(i, cb) {
+			out = append(out, i)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(p.CB(b).Size, p.CB(a).Size) })
+	return out
 }
 
 // above returns the buffers of a tile that end above an address, the largest first; of
 // equals by address, then kind.
 func (t *tile) above(addr uint64) (out []Resident) {
-	stays := func(y *layer, r l1.Range) bool { return y.buffer != nil && r.End > addr && !r.IsEmpty() }
-	n := 0
-	for i := range t.layers {
-		for _, r := range t.layers[i].ranges {
-			if stays(&t.layers[i], r) {
-				n++
-			}
-		}
-	}
-	out = slices.Grow(out, n)
-	for _, y := range t.layers {
-		for _, r := range y.ranges {
-			if stays(&y, r) {
-				out = append(out, Resident{Kind: y.buffer.Kind, Range: r, CB: -1, Buffer: y.buffer.Plain()})
-			}
+	out = make([]Resident, 0, len(t.held))
+	for _, h := range t.held {
+		if h.Range.End > addr && !h.Range.IsEmpty() {
+			out = append(out, h.resident())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Resident) int {
@@ -102,35 +83,22 @@ func (t *tile) above(addr uint64) (out []Resident) {
 	return out
 }
 
+func (h *held) resident() Resident {
+	return Resident{Kind: h.buffer.Kind, Range: h.Range, CB: -1, Buffer: *h.buffer}
+}
+
 // holes returns the free bytes between the base and the end of usable L1 that a
 // program whose way ends at limit cannot use.
-func holes(own, others []l1.Range, limit uint64, spec l1.Spec) (out []Hole) {
-	end := own[len(own)-1].End
-	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), spec) {
+func (t *tile) holes(limit uint64, spec l1.Spec) (out []Hole) {
+	for _, gap := range t.gaps(spec) {
 		why := "above what is in the way: circular buffers grow from the base up and cannot pass it"
 		switch {
-		case gap.End <= own[0].Start:
+		case gap.End <= t.own[0].Start:
 			why = "below the program's buffers: their address is that of all their cores"
-		case gap.End <= end && gap.Start < limit:
+		case gap.End <= t.own[len(t.own)-1].End && gap.Start < limit:
 			why = "between the program's buffers: placement goes on above the last one and does not go back"
 		}
 		out = append(out, Hole{gap, why})
-	}
-	return out
-}
-
-// gaps returns the free ranges between the base of circular buffers and the end of
-// usable L1; taken is merged.
-func gaps(taken []l1.Range, spec l1.Spec) (out []l1.Range) {
-	free := spec.Usable()
-	for _, r := range taken {
-		if r.Start > free.Start && !free.IsEmpty() {
-			out = append(out, l1.Range{Start: free.Start, End: min(r.Start, free.End)})
-		}
-		free.Start = max(free.Start, r.End)
-	}
-	if !free.IsEmpty() {
-		out = append(out, free)
 	}
 	return out
 }

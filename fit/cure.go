@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,76 +17,67 @@ const maxShrunk = 32
 // maxFreed is how often buffers are freed, in thought, that the program meets next.
 const maxFreed = 4
 
-// placesOf returns the places of sites.
-func placesOf(all []site) []Place {
-	out := make([]Place, len(all))
+// with returns the sites after a change of each place, whose buffers are its own. ok is false if one
+// cannot be changed so.
+func (all sites) with(change func(*Place) bool) (out sites, ok bool) {
 	for i := range all {
-		out[i] = *all[i].Place
+		at := all[i].Place
+		at.Buffers = slices.Clone(at.Buffers)
+		if !change(&at) {
+			return nil, false
+		}
+		out = append(out, siteOf(at))
 	}
-	return out
+	return out, true
 }
 
 // inside advises to name cores of the grid only.
-func (v *Verdict) inside(all []site) string {
+func (v *Verdict) inside(all sites) string {
 	r := v.Refusals[0]
 	text := fmt.Sprintf("name cores inside the %dx%d grid only", r.Cols, r.Rows)
-	home := at(all, r.Device)
+	home := all.at(r.Device)
 	cores := home.Spec.Grid().Cores().Union(home.claimed)
 	b := program.NewBuilder(v.Program.ID()).Like(v.Program)
 	for _, cb := range v.Program.CBs() {
-		next := cb.CB
-		if set := next.Cores.Cores(); !cores.Contains(set) {
-			next.Cores = set.Intersect(cores).Ranges()
+		if set := cb.Cores.Cores(); !cores.Contains(set) {
+			cb.Cores = set.Intersect(cores).Ranges()
 		}
-		b.CB(next)
+		b.CB(cb.CB)
 	}
-	if next, err := b.Build(v.Program.Spec()); err != nil || !NewOutline(placesOf(all)...).Fits(next) {
+	if next, err := b.Build(v.Program.Spec()); err != nil || !all.fit(next) {
 		return text + ", which is not enough"
 	}
 	return text
 }
 
-// most returns the bytes by which the worst region is too large.
-func (v *Verdict) most() uint64 {
-	over := v.refusedBy()
-	for _, c := range v.Clashes {
-		over = max(over, c.Over())
-	}
-	return over
-}
-
-// refusedBy returns the bytes by which the worst region that tt-metal refuses is too large.
-func (v *Verdict) refusedBy() (over uint64) {
+// lower advises to lower L1_SMALL. It returns "" if that is not enough.
+func (v *Verdict) lower(all sites) string {
+	s, _ := v.subject()
+	spec, over := all.at(s.device).Spec, uint64(0)
 	for _, r := range v.Refusals {
 		over = max(over, r.Over())
 	}
-	return over
-}
-
-// lower advises to lower L1_SMALL. It returns "" if that is not enough.
-func (v *Verdict) lower(all []site, s subject) string {
-	spec := at(all, s.device).Spec
-	over, by := v.most(), max(spec.L1Align, 1)
+	for _, c := range v.Clashes {
+		over = max(over, c.Over())
+	}
+	by := max(spec.L1Align, 1)
 	over += (by - over%by) % by // L1 buffers move by so many bytes, or more
 	if !s.moves || spec.L1Size == 0 || over > spec.L1Small {
 		return ""
 	}
 	to := spec.L1Small - over
 	to -= to % max(spec.CBAlign, 1) // tt-metal rounds it up
-	places, word := placesOf(all), "at most "
-	for i := range places {
-		at := &places[i]
+	word := "at most "
+	next, ok := all.with(func(at *Place) bool {
 		if at.Spec.L1Small != spec.L1Small {
-			continue
-		}
-		if !at.raise(to) {
-			return ""
+			return true
 		}
 		if slices.ContainsFunc(at.Buffers, func(b Buffer) bool { return b.Kind == KindL1Small && b.Stands() }) {
 			word = "" // less may not be enough for them
 		}
-	}
-	if !NewOutline(places...).Fits(v.Program) {
+		return at.raise(to)
+	})
+	if !ok || !next.fit(v.Program) {
 		return ""
 	}
 	return fmt.Sprintf("lower L1_SMALL from %s to %s%s, which moves every L1 buffer up", grouped(spec.L1Small), word, grouped(to))
@@ -101,70 +91,49 @@ func (at *Place) raise(small uint64) bool {
 	up -= up % max(at.Spec.L1Align, 1)
 	at.Spec.L1Small = small
 	end := at.Spec.Usable().End
-	at.Buffers = slices.Clone(at.Buffers)
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
-		if b.Kind == KindL1Small {
-			for p := range b.All() {
-				if b.Stands() && p.Range.Start < end {
-					return false
-				}
-			}
-		}
-		if !b.tensor() {
-			continue
-		}
-		next := b.Plain()
-		for p := range next.All() {
-			if p.Range.End > was {
+		next := *b
+		next.Cores, next.Range, next.Parts = l1.CoreSet{}, l1.Range{}, nil
+		for p := range b.standing {
+			if b.Kind == KindL1Small && p.Range.Start < end || b.Kind.tensor() && p.Range.End > was {
 				return false
 			}
+			p.Range = l1.Range{Start: p.Range.Start + up, End: p.Range.End + up}
+			next.Parts = append(next.Parts, p)
 		}
-		if next.single() {
-			next.Range = shifted(next.Range, up)
+		if b.Kind.tensor() {
+			*b = next
 		}
-		for j := range next.Parts {
-			next.Parts[j].Range = shifted(next.Parts[j].Range, up)
-		}
-		at.Buffers[i] = next
 	}
-	return !at.collides()
+	return !siteOf(*at).collides()
 }
 
-func shifted(r l1.Range, up uint64) l1.Range { return l1.Range{Start: r.Start + up, End: r.End + up} }
-
-// collides reports whether an L1 buffer of the place shares bytes with something else.
-func (at *Place) collides() bool {
-	for _, t := range tiles(at.beside(nil)) {
+// collides reports whether an L1 buffer shares bytes with something else.
+func (at site) collides() bool {
+	for _, g := range at.groups {
 		var move, stay []l1.Range
-		for _, y := range t.layers {
-			if y.buffer.tensor() {
-				move = append(move, y.ranges...)
+		for _, h := range g.held {
+			if h.buffer.Kind.tensor() {
+				move = append(move, h.Range)
 			} else {
-				stay = append(stay, y.ranges...)
+				stay = append(stay, h.Range)
 			}
 		}
-		move, stay = l1.Merge(move), l1.Merge(stay)
-		if total(l1.Merge(slices.Concat(move, stay))) < total(move)+total(stay) {
+		if shared(l1.Merge(move), l1.Merge(stay)...) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func total(ranges []l1.Range) (n uint64) {
-	for _, r := range ranges {
-		n += r.Len()
-	}
-	return n
-}
-
-// free advises to free buffers that are in the way. It returns "" if that is not enough.
-func (v *Verdict) free(all []site, s subject) string {
+// release advises to free buffers that are in the way. It returns "" if that is not enough.
+func (v *Verdict) release(all sites) string {
 	var gone []called
 	rest := *v
 	for range maxFreed {
-		if s.grows {
+		s, ok := rest.subject()
+		if !ok || s.grows {
 			return ""
 		}
 		met := rest.inTheWay(all, l1.Range{Start: s.limit, End: s.limit + s.over})
@@ -172,19 +141,12 @@ func (v *Verdict) free(all []site, s subject) string {
 			return ""
 		}
 		gone = append(gone, met...)
-		places := placesOf(all)
-		for i := range places {
-			places[i].Buffers = slices.DeleteFunc(slices.Clone(places[i].Buffers), func(b Buffer) bool {
-				return slices.Contains(met, b.called())
-			})
-		}
-		rest, all = judge(v.Program, places)
-		if rest.Fits() {
+		all, _ = all.with(func(at *Place) bool {
+			at.Buffers = slices.DeleteFunc(at.Buffers, func(b Buffer) bool { return slices.Contains(met, b.called()) })
+			return true
+		})
+		if rest = all.judge(v.Program); rest.Fits() {
 			return "free or move " + namesOf(gone)
-		}
-		ok := false
-		if s, ok = rest.subject(); !ok {
-			return ""
 		}
 	}
 	return ""
@@ -192,95 +154,62 @@ func (v *Verdict) free(all []site, s subject) string {
 
 // shrink advises to take bytes off one buffer of the program. If no buffer is enough it says
 // how far the largest one helps, and cured is false.
-func (v *Verdict) shrink(all []site, s subject) (text string, cured bool) {
+func (v *Verdict) shrink(all sites) (text string, cured bool) {
 	p, known := Replaced(v.Program)
 	still := ""
 	if !known {
 		p, still = v.Program, ", while all others stay in their places"
 	}
-	places := placesOf(all)
-	outline := NewOutline(places...)
-	tried := v.shrinkable(s.cbs)
-	for _, cb := range tried {
-		if mostOff(p, cb)+max(p.Spec().CBAlign, 1) <= v.refusedBy() {
-			continue // no region ends lower by more
-		}
-		if by := outline.mayLose(p, cb, s.over); by > 0 {
-			return fmt.Sprintf("take %s bytes off CB %d, which has %s%s", grouped(by), cb, grouped(sizeOf(p, cb)), still), true
+	s, _ := v.subject()
+	cbs := append(slices.Clip(s.cbs), largest(p, func(i int, cb program.Placed) bool { return cb.Size > 0 && !slices.Contains(s.cbs, i) })...)
+	off := func(by uint64, cb int) string {
+		return fmt.Sprintf("%s bytes off CB %d, which has %s%s", grouped(by), cb, grouped(p.CB(cb).Size), still)
+	}
+	for _, cb := range cbs[:min(maxShrunk, len(cbs))] {
+		if by := all.mayLose(p, cb, s.over); by > 0 {
+			return "take " + off(by, cb), true
 		}
 	}
 	text = fmt.Sprintf("%s bytes are too many, and no single buffer of the program was found to be enough", grouped(s.over))
-	if len(tried) == 0 {
+	if len(cbs) == 0 {
 		return text, false
 	}
-	cb := tried[0]
-	by := mostOff(p, cb)
-	less, err := p.Resize(cb, sizeOf(p, cb)-by)
+	by := mostOff(p, cbs[0])
+	less, err := p.Resize(cbs[0], p.CB(cbs[0]).Size-by)
 	if err != nil || by == 0 {
 		return text, false
 	}
-	rest, _ := judge(less, places)
+	rest := all.judge(less)
 	if s, ok := rest.subject(); ok {
-		text += fmt.Sprintf(": with %s bytes off CB %d, which has %s%s, %s are too many", grouped(by), cb, grouped(sizeOf(p, cb)), still, grouped(s.over))
+		text += fmt.Sprintf(": with %s, %s are too many", off(by, cbs[0]), grouped(s.over))
 	}
 	return text, false
 }
 
-// shrinkable returns the buffers to try: those given, then all other local ones, the largest
-// first.
-func (v *Verdict) shrinkable(given []int) []int {
-	sizes := map[int]uint64{}
-	var others []int
-	for i, cb := range v.Program.CBs() {
-		if !cb.Global && cb.Size > 0 && !slices.Contains(given, i) {
-			others, sizes[i] = append(others, i), cb.Size
-		}
-	}
-	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
-	out := slices.Concat(given, others)
-	return out[:min(maxShrunk, len(out))]
-}
-
 // mayLose returns how many bytes less of a buffer are enough for the program to fit on all
-// places. It leaves whole pages, and at least one; 0 if that is not enough. Where placement
+// sites. It leaves whole pages, and at least one; 0 if that is not enough. Where placement
 // passes over a range that is "already marked higher", less may be enough.
-func (o Outline) mayLose(p *program.Program, cb int, over uint64) uint64 {
-	size, step := sizeOf(p, cb), stepOf(p, cb)
-	fits := func(steps uint64) bool {
+func (all sites) mayLose(p *program.Program, cb int, over uint64) uint64 {
+	size, step := p.CB(cb).Size, stepOf(p, cb)
+	fails := func(steps uint64) bool {
 		next, err := p.Resize(cb, size-steps*step)
-		return err == nil && o.Fits(next)
+		return err != nil || !all.fit(next)
 	}
 	most := mostOff(p, cb) / step
-	low, high := uint64(0), over/step
+	high := over / step
 	if over%step > 0 {
 		high++
 	}
-	if high == 0 || high > most || !fits(high) {
-		if high = most; high == 0 || !fits(high) {
+	if high == 0 || high > most || fails(high) {
+		if high = most; high == 0 || fails(high) {
 			return 0
 		}
 	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high * step
+	return (last(0, high, fails) + 1) * step
 }
 
 // mostOff returns how many bytes a buffer can lose so that it keeps whole pages, and some.
 func mostOff(p *program.Program, cb int) uint64 {
 	step := stepOf(p, cb)
-	return (max(sizeOf(p, cb), 1) - 1) / step * step
-}
-
-func sizeOf(p *program.Program, cb int) uint64 {
-	for i, placed := range p.CBs() {
-		if i == cb {
-			return placed.Size
-		}
-	}
-	return 0
+	return (max(p.CB(cb).Size, 1) - 1) / step * step
 }

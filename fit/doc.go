@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// A [Place] is what lives in the L1 of one device, or of several that are equal in this:
+// A [Place] lists the buffers in the L1 of one device, or of several devices with equal ones:
 // [Buffer]s of a [Kind], each on some cores ([Part]), and [BufferTotals] count them. Devices
 // and buffers have names, a [DeviceID] and a [BufferID]. [Check] lets two judges look at a program there:
 //
@@ -30,8 +30,7 @@
 //
 // [HeadroomOf] and [HeadroomOver] say how much room is left ([Headroom]), [MayGrow] by how
 // much one buffer of a program may grow. [Clears] and [LeastRoom] are quick looks for those who judge
-// often, and an [Outline] ([NewOutline]) is what lives in some places, gathered once for
-// many programs. [Replaced] lets the addresses of a recorded program be found by placement, so
+// often. [Replaced] lets the addresses of a recorded program be found by placement, so
 // that buffers move when one changes its size.
 //
 // A [Taken] ([NewTaken]) is told of programs and buffers, of one moment or of many, and keeps

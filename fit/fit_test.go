@@ -44,7 +44,7 @@ func TestZeroValues(t *testing.T) {
 	var b fit.Buffer
 	require.Empty(t, slices.Collect(b.All()))
 	require.Equal(t, b, b.Plain())
-	require.False(t, b.InL1())
+	require.False(t, b.Stands())
 	require.Equal(t, "circular buffer 0", b.String())
 	require.Equal(t, "Kind(77)", fit.Kind(77).Name())
 }

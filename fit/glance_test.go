@@ -51,13 +51,13 @@ func TestFirstGlance(t *testing.T) {
 		if err != nil {
 			return
 		}
-		close, _ := judge(p, []Place{at})
+		near := sitesOf([]Place{at})
+		close := near.judge(p)
 		checked := Check(p, at)
-		checked.judged = nil
 		require.Equal(t, close, checked)
-		require.Equal(t, close.Fits(), NewOutline(at).Fits(p))
+		require.Equal(t, close.Fits(), near.fit(p))
 		bare := Place{Spec: spec, Hybrid: rapid.Bool().Draw(t, "other hybrid")}
-		require.Equal(t, Check(p, at, bare).Fits(), NewOutline(at, bare).Fits(p))
+		require.Equal(t, Check(p, at, bare).Fits(), sitesOf([]Place{at, bare}).fit(p))
 		for _, room := range HeadroomOf(p, at) {
 			require.LessOrEqual(t, LeastRoom(p, spec, at.free()), room.Free)
 		}

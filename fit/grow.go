@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"math"
+
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -20,67 +22,56 @@ import (
 // Errors: *program.CBError if there is no such CB. Cost: some forty layouts of the
 // program.
 func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool, err error) {
-	return NewOutline(places...).MayGrow(p, cb)
-}
-
-// MayGrow is MayGrow for all places of the outline.
-func (o Outline) MayGrow(p *program.Program, cb int) (bytes uint64, ok bool, err error) {
 	if p == nil {
 		return 0, false, nil
 	}
-	size, global := uint64(0), true
-	for i, placed := range p.CBs() {
-		if i == cb {
-			size, global = placed.Size, placed.Global
-		}
-	}
-	if _, err := p.Resize(cb, size); err != nil || global {
+	if cb < 0 || cb >= p.Len() {
+		_, err := p.Resize(cb, 0)
 		return 0, false, err
 	}
-	step := stepOf(p, cb)
-	end := o.end(p)
+	size := p.CB(cb).Size
+	if _, err := p.Resize(cb, size); err != nil || p.CB(cb).Global {
+		return 0, false, err
+	}
+	all, step, end := sitesOf(places), stepOf(p, cb), uint64(l1.MaxAddr)
+	if len(all) == 0 {
+		end = p.Spec().Usable().End
+	}
+	for i := range all {
+		end = min(end, all[i].Spec.Usable().End)
+	}
 	fits := func(steps uint64) bool {
 		next, err := p.Resize(cb, size+steps*step)
-		return err == nil && o.Fits(next) && !rises(p, next, end)
+		return err == nil && all.fit(next) && !rises(p, next, end)
 	}
 	if !fits(0) {
 		return 0, false, nil
 	}
-	low, high := uint64(0), uint64(1)
+	high := uint64(1)
 	if end > size {
 		high = (end-size)/step + 1 // beyond the end, wherever it starts
 	}
+	return last(0, high, fits) * step, true, nil
+}
+
+// last returns the last number from low on, and below high, for which something holds: for low it
+// does, and for high it does not.
+func last(low, high uint64, holds func(uint64) bool) uint64 {
 	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(mid) {
+		if mid := low + (high-low)/2; holds(mid) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return low * step, true, nil
-}
-
-// end returns where usable L1 ends on all places; by the Spec of the program if there are none.
-func (o Outline) end(p *program.Program) uint64 {
-	if len(o.sites) == 0 {
-		return p.Spec().Usable().End
-	}
-	end := uint64(l1.MaxAddr)
-	for i := range o.sites {
-		end = min(end, o.sites[i].Spec.Usable().End)
-	}
-	return end
+	return low
 }
 
 // rises reports whether a buffer of a program ends above a limit and higher than before
 // it was laid out anew.
 func rises(was, is *program.Program, limit uint64) bool {
-	var ends []uint64
-	for _, cb := range was.CBs() {
-		ends = append(ends, cb.Range.End)
-	}
 	for i, cb := range is.CBs() {
-		if !cb.Global && cb.Range.End > max(limit, ends[i]) {
+		if !cb.Global && cb.Range.End > max(limit, was.CB(i).Range.End) {
 			return true
 		}
 	}
@@ -90,13 +81,7 @@ func rises(was, is *program.Program, limit uint64) bool {
 // stepOf returns the least common multiple of the page sizes of a CB and of its aliases,
 // which change with it.
 func stepOf(p *program.Program, cb int) uint64 {
-	alias := 0
-	for i, placed := range p.CBs() {
-		if i == cb {
-			alias = placed.Alias
-		}
-	}
-	step := uint64(1)
+	step, alias := uint64(1), p.CB(cb).Alias
 	for i, placed := range p.CBs() {
 		if i != cb && (alias == 0 || placed.Alias != alias) {
 			continue
@@ -120,4 +105,38 @@ func lcm(a, b uint64) uint64 {
 		return l1.MaxAddr
 	}
 	return a / g * b
+}
+
+// Replaced returns a program with the same addresses, but found by placement, so that a
+// buffer whose size changes moves those above it. The lowest buffer is taken for the base if
+// it does not lie at the base of the Spec. ok is false if placement finds other addresses.
+func Replaced(p *program.Program) (again *program.Program, ok bool) {
+	b := program.NewBuilder(p.ID()).Name(p.Name()).Like(p)
+	low := uint64(math.MaxUint64)
+	for _, cb := range p.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() {
+			low = min(low, cb.Range.Start)
+		}
+		cb.Fixed = cb.Fixed && cb.Global
+		b.CB(cb.CB)
+	}
+	spec := p.Spec()
+	for _, base := range []uint64{spec.CBBase, low} {
+		spec.CBBase = base
+		if again, err := b.Build(spec); err == nil && sameRanges(p, again) {
+			return again, true
+		}
+	}
+	return nil, false
+}
+
+// sameRanges reports whether two programs with the same buffers have them in the same
+// places.
+func sameRanges(p, q *program.Program) bool {
+	for i, cb := range q.CBs() {
+		if cb.Range != p.CB(i).Range {
+			return false
+		}
+	}
+	return true
 }

@@ -25,8 +25,10 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 	if p == nil {
 		return nil
 	}
+	own := partsOf(p)
 	for i := range places {
-		out = append(out, places[i].headroom(layersOf(p))...)
+		at := siteOf(places[i])
+		out = append(out, at.headroom(own)...)
 	}
 	return out
 }
@@ -36,12 +38,11 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 // buffer; 0 says nothing.
 func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	end := spec.CBBase
-	for _, y := range layersOf(p) {
-		if r := y.ranges[0]; r.Start <= free.Start {
+	for _, own := range partsOf(p) {
+		if own.Range.Start <= free.Start {
 			return 0 // a kernel may lie above it
-		} else {
-			end = max(end, r.End)
 		}
+		end = max(end, own.Range.End)
 	}
 	above := min(spec.Usable().End, free.End)
 	return above - min(above, end)
@@ -50,87 +51,63 @@ func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 // HeadroomOver returns the room over whatever circular buffers hold on a place, on every
 // core of its grid: also where they hold nothing, and the room begins at the base. Where
 // the grid is not known it is about the cores that hold anything. Order as HeadroomOf.
-func HeadroomOver(held []Part, at Place) []Headroom {
-	var own []layer
-	for _, p := range held {
-		if !p.Cores.IsEmpty() && !p.Range.IsEmpty() {
-			own = append(own, layer{cores: p.Cores, ranges: []l1.Range{p.Range}})
-		}
-	}
-	// A layer without ranges puts cores without programs on a tile.
+func HeadroomOver(held []Part, place Place) []Headroom {
+	at := siteOf(place)
 	bare := at.Spec.Grid().Cores()
-	for _, y := range at.beside(nil) {
-		bare = bare.Union(y.cores)
+	for _, g := range at.groups {
+		bare = bare.Union(g.cores)
 	}
-	if !bare.IsEmpty() {
-		own = append(own, layer{cores: bare})
+	own := []Part{{Cores: bare}}
+	for _, p := range held {
+		if !p.Range.IsEmpty() {
+			own = append(own, p)
+		}
 	}
 	return at.headroom(own)
 }
 
-// headroom returns the room over what layers of programs hold.
-func (at *Place) headroom(own []layer) (out []Headroom) {
-	for _, t := range tiles(at.beside(own)) {
-		if t.layers[0].buffer == nil {
-			out = appendHeadroom(out, t.headroom(at))
+// headroom returns the room over what programs hold.
+func (at *site) headroom(own []Part) (out []Headroom) {
+	for _, t := range at.tiles(own) {
+		h := t.headroom(at)
+		same := func(o Headroom) bool { return o.End == h.End && o.Free == h.Free && o.Gap == h.Gap }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Cores = out[i].Cores.Union(h.Cores)
+			continue
 		}
+		out = append(out, h)
 	}
-	slices.SortFunc(out, func(a, b Headroom) int { return a.Cores.CompareFirst(b.Cores) })
 	return out
 }
 
-func (t *tile) headroom(at *Place) Headroom {
-	own, others := t.divide()
+func (t *tile) headroom(at *site) Headroom {
 	base := at.Spec.CBBase
-	h := Headroom{Device: at.Device, Devices: at.devices(), Cores: t.cores, End: base}
-	if len(own) > 0 {
-		base, h.End = own[0].Start, own[len(own)-1].End
+	h := Headroom{Device: at.Device, Devices: at.Devices, Cores: t.cores, End: base}
+	if n := len(t.own); n > 0 {
+		base, h.End = t.own[0].Start, t.own[n-1].End
 	}
-	above := at.Spec.Usable().End
-	for _, r := range others {
-		if r.End > base {
-			above = min(above, r.Start)
+	above, gaps := at.Spec.Usable().End, t.gaps(at.Spec)
+	for _, o := range t.held {
+		start := o.Range.Start
+		if o.Range.End > base || o.buffer.Unsized && start == base {
+			above = min(above, start)
 		}
-	}
-	starts := t.unsized()
-	for _, at := range starts {
-		if at >= base {
-			above = min(above, at)
+		if !o.buffer.Unsized {
+			continue
+		}
+		for i := range gaps {
+			if gaps[i].Has(start) {
+				gaps[i].End = start // what lies there is not known to end
+			}
 		}
 	}
 	if from := max(h.End, at.Spec.CBBase); above > from {
 		h.Free = above - from // what lies below the base is nobody's
 	}
-	for _, gap := range gaps(l1.Merge(slices.Concat(own, others)), at.Spec) {
-		for _, at := range starts { // what lies there is not known to end
-			if gap.Has(at) {
-				gap.End = at
-			}
-		}
+	for _, gap := range gaps {
 		if gap.Len() > h.Gap.Len() {
 			h.Gap = gap
 		}
 	}
 	return h
-}
-
-// unsized returns where unsized buffers start on a tile.
-func (t *tile) unsized() (at []uint64) {
-	for _, y := range t.layers {
-		if y.buffer != nil && y.buffer.Unsized {
-			at = append(at, y.ranges[0].Start)
-		}
-	}
-	return at
-}
-
-// appendHeadroom adds the cores of h to those with the same figures.
-func appendHeadroom(all []Headroom, h Headroom) []Headroom {
-	for i := range all {
-		if o := &all[i]; o.End == h.End && o.Free == h.Free && o.Gap == h.Gap {
-			o.Cores = o.Cores.Union(h.Cores)
-			return all
-		}
-	}
-	return append(all, h)
 }

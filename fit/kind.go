@@ -42,41 +42,27 @@ func (k Kind) InL1() bool { return k < numL1 }
 // the reserved area. Totals of what is tracked leave them out.
 func (k Kind) Below() bool { return k == KindKernel || k == KindReserved }
 
+// tensor reports whether tt-metal's checks compare circular buffers with buffers of this kind.
+func (k Kind) tensor() bool { return k == KindL1 || k == KindGlobalCB }
+
 // String returns the kind in words, like "L1 buffer".
-func (k Kind) String() string {
-	switch k {
-	case KindCB, KindDataflow, KindScratchpad:
-		return program.Kind(k).String()
-	case KindL1:
-		return "L1 buffer"
-	case KindL1Small:
-		return "L1_SMALL buffer"
-	case KindGlobalCB:
-		return "global CB buffer"
-	case KindService:
-		return "service buffer"
-	case KindKernel:
-		return "kernel"
-	case KindReserved:
-		return "reserved area"
-	case KindDRAM:
-		return "DRAM buffer"
-	case KindTrace:
-		return "trace buffer"
-	case KindSystem:
-		return "system buffer"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return k.texts()[0] }
 
 // Name returns the kind as data spells it: "cb", "dataflow", "scratchpad", "l1",
 // "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace" or "system".
-func (k Kind) Name() string {
-	names := [numKinds]string{
-		"cb", "dataflow", "scratchpad", "l1", "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace", "system",
+func (k Kind) Name() string { return k.texts()[1] }
+
+// texts returns the kind in words and as data spells it.
+func (k Kind) texts() [2]string {
+	all := [numKinds][2]string{
+		{"circular buffer", "cb"}, {"dataflow buffer", "dataflow"}, {"scratchpad", "scratchpad"},
+		{"L1 buffer", "l1"}, {"L1_SMALL buffer", "l1_small"}, {"global CB buffer", "global_cb"}, {"service buffer", "service"},
+		{"kernel", "kernel"}, {"reserved area", "reserved"},
+		{"DRAM buffer", "dram"}, {"trace buffer", "trace"}, {"system buffer", "system"},
 	}
 	if k < numKinds {
-		return names[k]
+		return all[k]
 	}
-	return k.String()
+	text := fmt.Sprintf("Kind(%d)", uint8(k))
+	return [2]string{text, text}
 }

@@ -31,7 +31,7 @@ func (b *Buffer) CheckMode() (field string, err error) {
 	switch {
 	case b.Mode >= numModes:
 		return "Mode", fmt.Errorf("there is no mode %d", uint8(b.Mode))
-	case b.Mode != Lockstep && b.Kind != KindL1 && b.Kind != KindGlobalCB:
+	case b.Mode != Lockstep && !b.Kind.tensor():
 		return "Mode", fmt.Errorf("a %v has no mode", b.Kind)
 	case b.Mode == RangeLockstep && b.scattered():
 		return "Mode", fmt.Errorf("a buffer in %v has one address", b.Mode)
@@ -59,12 +59,9 @@ func (b *Buffer) mode() Mode {
 
 // scattered reports whether the buffer has several addresses.
 func (b *Buffer) scattered() bool {
-	if len(b.Parts) == 0 || len(b.Parts) == 1 && !b.single() {
-		return false
-	}
 	first, some := uint64(0), false
 	for p := range b.All() {
-		if p.Cores.IsEmpty() || p.Range.IsEmpty() && !b.Unsized {
+		if !b.takes(p) {
 			continue
 		}
 		if some && p.Range.Start != first {

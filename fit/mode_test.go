@@ -59,7 +59,9 @@ func TestModesOfBuffers(t *testing.T) {
 				v := fit.Check(p, place)
 				require.Equal(t, want == fits, v.Fits(), "%s, %v: %v", test.name, kind, v)
 				require.Equal(t, want == unknown, v.CannotTell(), "%s, %v: %v", test.name, kind, v)
-				require.Equal(t, want == fits, fit.NewOutline(place).Fits(p), test.name)
+				_, grows, err := fit.MayGrow(p, 0, place)
+				require.NoError(t, err)
+				require.Equal(t, want == fits, grows, test.name)
 				require.Equal(t, want == refused, len(v.Refusals) > 0, test.name)
 			}
 		}

@@ -10,49 +10,30 @@ import (
 
 // tt-metal's own checks, to the letter.
 
-// refusals returns what tt-metal refuses p with on a site, and for each region that it does
-// not refuse the buffer for which it may.
-func (at *site) refusals(p *program.Program, low *lows, hybrid bool) (out []*Refusal, doubts []Doubt) {
-	spec := at.Spec
-	refuse := func(r Refusal) {
-		r.Program, r.Device, r.Devices = p.ID(), at.Device, at.devices()
-		out = append(out, &r)
-	}
-	if spec.Cols > 0 {
-		for _, cb := range p.CBs() {
-			for r := range cb.Cores.All() {
-				inside := int(r.End.X) < spec.Cols && int(r.End.Y) < spec.Rows
-				if !inside && !at.claimed.Contains(r.Cores()) {
-					refuse(Refusal{Kind: RefusedGrid, What: cb.Kind, Cores: r, Cols: spec.Cols, Rows: spec.Rows})
-				}
-			}
-		}
-	}
-	for kind, e := range regionsOf(p) {
-		r := Refusal{Kind: RefusedClash, What: kind, Cores: e.Cores, End: e.End}
-		if spec.L1Size > 0 && e.End > spec.L1Size {
-			r.Kind, r.Limit = RefusedGrow, spec.L1Size
-			refuse(r)
-			continue
-		}
-		by := scopeOf(kind, e.Cores, hybrid, at.claimed)
-		switch r.Limit = low.on(at, e.Cores, by); {
-		case r.Limit >= e.End:
-			if b, why := at.doubtful(e, low, by); b != nil {
-				doubts = append(doubts, Doubt{why, at.Device, at.devices(), kind, e.Cores, e.End, b.Plain()})
-			}
-		case by == scopeService:
-			r.Kind = RefusedService
-			refuse(r)
-		default:
-			refuse(r)
-		}
-	}
-	return out, doubts
+// A region is one test of tt-metal: how far the bookkeeping of a program charges a core range.
+type region struct {
+	program.Entry
+	what    program.Kind // by the text of tt-metal: circular or dataflow buffers
+	on      l1.CoreSet   // the core range
+	far     uint64       // the lowest L1 buffer of all sites that counts there, in HYBRID mode
+	service uint64       // the lowest service buffer of all sites there
 }
 
-// regionsOf returns the regions that tt-metal tests, by what it calls their buffers.
-func regionsOf(p *program.Program) iter.Seq2[program.Kind, program.Entry] {
+// regions returns the regions that tt-metal tests, with the limits that all sites share.
+func (all sites) regions(p *program.Program) (out []region) {
+	for what, e := range entriesOf(p) {
+		r := region{Entry: e, what: what, on: e.Cores.Cores(), far: math.MaxUint64, service: math.MaxUint64}
+		for i := range all {
+			r.far = min(r.far, all[i].lowest(r.on, scopeAll))
+			r.service = min(r.service, all[i].lowest(r.on, scopeService))
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// entriesOf returns the entries that tt-metal tests, by the kind in its text.
+func entriesOf(p *program.Program) iter.Seq2[program.Kind, program.Entry] {
 	return func(yield func(program.Kind, program.Entry) bool) {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			entries := p.Entries(kind)
@@ -68,6 +49,42 @@ func regionsOf(p *program.Program) iter.Seq2[program.Kind, program.Entry] {
 	}
 }
 
+// refusals returns what tt-metal refuses p with on the i-th site, and for each region that it does
+// not refuse the buffer for which it may.
+func (all sites) refusals(i int, p *program.Program, regions []region, hybrid bool) (out []*Refusal, doubts []Doubt) {
+	at := &all[i]
+	spec := at.Spec
+	refuse := func(r Refusal) {
+		r.Program, r.Device, r.Devices = p.ID(), at.Device, at.Devices
+		out = append(out, &r)
+	}
+	for _, cb := range p.CBs() {
+		for r := range cb.Cores.All() {
+			if !spec.Has(r.End) && !at.claimed.Contains(r.Cores()) {
+				refuse(Refusal{Kind: RefusedGrid, What: cb.Kind, Cores: r, Cols: spec.Cols, Rows: spec.Rows})
+			}
+		}
+	}
+	for k := range regions {
+		e := &regions[k]
+		by := at.scope(e, hybrid)
+		r := Refusal{Kind: RefusedClash, What: e.what, Cores: e.Cores, End: e.End, Limit: at.limit(e, by)}
+		switch {
+		case spec.L1Size > 0 && e.End > spec.L1Size:
+			r.Kind, r.Limit = RefusedGrow, spec.L1Size
+		case r.Limit >= e.End:
+			if b, why := all.doubtful(i, e, by); b != nil {
+				doubts = append(doubts, Doubt{why, at.Device, at.Devices, e.what, e.Cores, e.End, *b})
+			}
+			continue
+		case by == scopeService:
+			r.Kind = RefusedService
+		}
+		refuse(r)
+	}
+	return out, doubts
+}
+
 // A scope says which buffers tt-metal compares a region with.
 type scope int
 
@@ -78,12 +95,12 @@ const (
 	scopeService              // service buffers on these cores
 )
 
-// scopeOf returns the scope of a region, while service buffers claim some cores.
-func scopeOf(what program.Kind, on l1.CoreRange, hybrid bool, claimed l1.CoreSet) scope {
+// scope returns the scope of a region.
+func (at *site) scope(r *region, hybrid bool) scope {
 	switch {
-	case claimed.Has(on.Start):
+	case at.claimed.Has(r.Cores.Start):
 		return scopeService
-	case what == program.DataflowBuffer:
+	case r.what == program.DataflowBuffer:
 		return scopeAnyCore
 	case hybrid:
 		return scopeAll
@@ -91,60 +108,31 @@ func scopeOf(what program.Kind, on l1.CoreRange, hybrid bool, claimed l1.CoreSet
 	return scopeDevice
 }
 
-// lows are the lowest addresses of buffers on some cores of any of the sites, each looked for
-// once: every site has the same regions compared.
-type lows struct {
-	sites []site
-	known map[compared]uint64
+// limit returns the lowest address that a region is compared with, or MaxUint64.
+func (at *site) limit(r *region, by scope) uint64 {
+	switch by {
+	case scopeService:
+		return r.service
+	case scopeAll:
+		return r.far
+	}
+	return at.lowest(r.on, by)
 }
 
-// A compared is the cores of a region, and which buffers it is compared with.
-type compared struct {
-	cores l1.CoreRange
-	scope scope
-}
-
-// on returns the lowest address that a region of a site is compared with, or MaxUint64.
-func (l *lows) on(at *site, cores l1.CoreRange, by scope) uint64 {
-	if by == scopeDevice || by == scopeAnyCore {
-		return at.lowestOn(cores.Cores(), by)
-	}
-	key := compared{cores, by}
-	if low, ok := l.known[key]; ok {
-		return low
-	}
-	low, set := uint64(math.MaxUint64), cores.Cores()
-	for i := range l.sites {
-		low = min(low, l.sites[i].lowestOn(set, by))
-	}
-	if l.known == nil {
-		l.known = map[compared]uint64{}
-	}
-	l.known[key] = low
-	return low
-}
-
-// lowestOn returns the lowest address of buffers of the site that a region on some cores is
+// lowest returns the lowest address of buffers of the site that a region on some cores is
 // compared with, or MaxUint64.
-func (at *site) lowestOn(cores l1.CoreSet, by scope) uint64 {
-	low := uint64(math.MaxUint64)
+func (at *site) lowest(cores l1.CoreSet, by scope) uint64 {
+	low := at.lockstep
 	if by == scopeService {
-		for _, y := range at.layers {
-			if start := y.ranges[0].Start; start < low && y.buffer.Kind == KindService && y.cores.Overlaps(cores) {
-				low = start
-			}
-		}
-		return low
+		low = math.MaxUint64
 	}
-	low = at.lowest
-	for _, y := range at.perCore {
-		if start := y.ranges[0].Start; start < low && (by == scopeAnyCore || y.cores.Overlaps(cores)) {
-			low = start
+	for i := range at.near {
+		h := &at.near[i]
+		if h.Range.Start >= low || (h.buffer.Kind == KindService) != (by == scopeService) {
+			continue
 		}
-	}
-	for _, y := range at.ranged {
-		if start := y.ranges[0].Start; start < low && y.cores.Overlaps(cores) {
-			low = start
+		if by == scopeAnyCore && h.mode == PerCore || h.Cores.Overlaps(cores) {
+			low = h.Range.Start
 		}
 	}
 	return low
@@ -152,21 +140,20 @@ func (at *site) lowestOn(cores l1.CoreSet, by scope) uint64 {
 
 // doubtful returns a buffer that may be in the way of a region: one in range lockstep on other
 // cores, or one that may lie anywhere on these.
-func (at *site) doubtful(e program.Entry, low *lows, by scope) (b *Buffer, why DoubtKind) {
-	sites := low.sites
+func (all sites) doubtful(i int, r *region, by scope) (b *Buffer, why DoubtKind) {
 	if by != scopeAll {
-		sites = []site{*at}
+		all = all[i : i+1]
 	}
-	for _, s := range sites {
-		for _, y := range s.ranged {
-			if by != scopeService && y.ranges[0].Start < e.End {
-				return y.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it
+	for i := range all {
+		for _, h := range all[i].near {
+			if by != scopeService && h.mode == RangeLockstep && h.Range.Start < r.End {
+				return h.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it
 			}
 		}
 	}
-	for _, s := range sites {
-		for _, b := range s.hiding {
-			if by == scopeAnyCore || b.Hidden.Overlaps(e.Cores.Cores()) {
+	for i := range all {
+		for _, b := range all[i].hiding {
+			if by == scopeAnyCore || b.Hidden.Overlaps(r.on) {
 				return b, DoubtHidden
 			}
 		}

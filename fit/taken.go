@@ -46,15 +46,11 @@ func (t *Taken) Clone() *Taken {
 // unsized one nobody knows where it ends: it takes everything above. On hidden cores it takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
 func (t *Taken) Buffer(b Buffer, by int) {
-	if !b.Stands() {
-		return
-	}
-	for p := range b.All() {
-		r := p.Range
+	for p := range b.standing {
 		if b.Unsized {
-			r.End = l1.MaxAddr
+			p.Range.End = l1.MaxAddr
 		}
-		t.add(p.Cores, r, by)
+		t.add(p.Cores, p.Range, by)
 	}
 	if b.hides() {
 		t.add(b.Hidden, l1.Range{End: l1.MaxAddr}, by)
@@ -66,13 +62,13 @@ func (t *Taken) Buffer(b Buffer, by int) {
 // buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
 // compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
 func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
-	for kind, e := range regionsOf(p) {
-		if scopeOf(kind, e.Cores, false, claimed) != scopeService {
-			t.all.add(t.clip(l1.Range{End: e.End}), by, by)
+	for _, e := range entriesOf(p) {
+		if !claimed.Has(e.Cores.Start) {
+			t.all.add(t.clip(l1.Range{End: e.End}), by)
 		}
 	}
-	for _, y := range layersOf(p) {
-		t.add(y.cores, l1.Range{End: y.ranges[0].End}, by)
+	for _, own := range partsOf(p) {
+		t.add(own.Cores, l1.Range{End: own.Range.End}, by)
 	}
 }
 
@@ -94,11 +90,11 @@ func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
 			c = &t.classes[i]
 			c.cores = c.cores.Intersect(cores)
 		}
-		c.on.add(r, by, by)
+		c.on.add(r, by)
 	}
 	if !t.cores.Contains(cores) {
 		own := takenClass{cores: cores.Minus(t.cores)}
-		own.on.add(r, by, by)
+		own.on.add(r, by)
 		t.classes, t.cores = append(t.classes, own), t.cores.Union(cores)
 	}
 }
@@ -106,12 +102,12 @@ func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
 // regions are the ranges that are taken on a core, and by whom at their ends. They are merged
 // now and then, so that taking one more costs O(log n).
 type regions struct {
-	list   []region
+	list   []taking
 	merged int // that many are merged, sorted and apart
 }
 
-// A region is a run of taken bytes, and who took its first and its last one.
-type region struct {
+// A taking is a run of taken bytes, and who took its first and its last one.
+type taking struct {
 	l1.Range
 	first, last int
 }
@@ -120,22 +116,22 @@ func (rs *regions) clone() regions { return regions{slices.Clone(rs.list), rs.me
 
 // has reports whether all of a range is known to be taken, by somebody who came before.
 func (rs *regions) has(r l1.Range) bool {
-	i, _ := slices.BinarySearchFunc(rs.list[:rs.merged], r.Start, func(o region, start uint64) int { return cmp.Compare(o.End, start+1) })
+	i, _ := slices.BinarySearchFunc(rs.list[:rs.merged], r.Start, func(o taking, start uint64) int { return cmp.Compare(o.End, start+1) })
 	return i < rs.merged && rs.list[i].Contains(r)
 }
 
-func (rs *regions) add(r l1.Range, first, last int) {
+func (rs *regions) add(r l1.Range, by int) {
 	if r.IsEmpty() || rs.has(r) {
 		return
 	}
-	if rs.list = append(rs.list, region{r, first, last}); len(rs.list) > 2*rs.merged+16 {
+	if rs.list = append(rs.list, taking{r, by, by}); len(rs.list) > 2*rs.merged+16 {
 		rs.merge()
 	}
 }
 
 // merge merges regions that overlap or touch. Of equal ends the lower caller is named.
 func (rs *regions) merge() {
-	slices.SortFunc(rs.list, func(a, b region) int {
+	slices.SortFunc(rs.list, func(a, b taking) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.first, b.first))
 	})
 	out := rs.list[:0]
@@ -175,7 +171,7 @@ func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
 	free, align, taken := onAll(cores, devices)
 	best, none := Room{Cores: cores}, Room{Cores: cores, Below: Nobody, Above: Nobody}
 	below, gap := Nobody, free
-	for _, r := range append(taken, region{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
+	for _, r := range append(taken, taking{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
 		if r.Has(free.Start) {
 			none.Below = r.first
 		}
@@ -204,7 +200,7 @@ func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
 
 // onAll returns what is free and what is taken on any of the cores of any device, merged, and the
 // alignment of L1 buffers, as that of circular buffers.
-func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []region) {
+func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
 	var taken regions
 	for _, t := range devices {

@@ -338,6 +338,11 @@ func (p *Program) CBs() iter.Seq2[int, Placed] {
 	}
 }
 
+// CB returns the i-th CB with its place, in creation order.
+func (p *Program) CB(i int) Placed {
+	return Placed{CB: p.cb(i), Range: p.cbs[i].at(), Known: p.cbs[i].known}
+}
+
 // Cores returns the cores that the CBs name, those of global CBs included.
 func (p *Program) Cores() l1.CoreSet { return p.cores }
 

@@ -38,12 +38,11 @@ func (k *checks) grow() error {
 	small := k.tight.place.Spec.L1Small
 	k.tight.place.Spec = one.Spec()
 	k.tight.place.Spec.L1Small = small
-	outline := fit.NewOutline(k.tight.place)
 	for i, cb := range one.CBs() {
 		if i >= maxGrown {
 			break
 		}
-		bytes, ok, err := outline.MayGrow(one, i)
+		bytes, ok, err := fit.MayGrow(one, i, k.tight.place)
 		if err != nil {
 			return err
 		}
