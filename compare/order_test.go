@@ -75,6 +75,7 @@ func TestGrower(t *testing.T) {
 	}{
 		{nil, []string{"cb a 0 0 32", "cb b 0 32 32"}, "a", "new cb a 0 +32 times 1"},
 		{nil, []string{"cb a 0 0 32", "l1 c - 500 99"}, "a", "new l1 c - +99 times 1"},
+		{nil, []string{"cb a 0 0 32", "cb b 0 32 40", "l1 a - 500 20"}, "b", "new cb b 0 +40 times 1"},
 		{
 			[]string{"cb a 0 0 10", "cb a 1 10 90", "cb b 0 200 10"}, []string{"cb a 0 0 60", "cb a 1 10 50", "cb b 0 200 30"},
 			"b", "grown cb a 0 +50 times 1",

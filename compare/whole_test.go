@@ -72,6 +72,15 @@ func unlike() string {
 	return text
 }
 
+// placed is a log of programs of one name and one size, on these cores.
+func placed(places ...string) string {
+	text := aHead + fmt.Sprintf(aDevice, 0, "")
+	for i, at := range places {
+		text += aProgram(i, "add", aCB("{["+at+" - "+at+"]}", 64, ""))
+	}
+	return text
+}
+
 // Two sides, and the whole of what is said of them. -update writes it anew: look at it.
 func TestWholeDiffs(t *testing.T) {
 	budget, err := replay.ParseBudget("100")
@@ -100,6 +109,7 @@ func TestWholeDiffs(t *testing.T) {
 		{"a report of before L1_SMALL, and a CB of no program", handed(t, strings.NewReplacer(`"l1_small_bytes":6,"l1_small_from":"arch"`, `"x":1`, `"cb":31,`, "").Replace(everyFigure)),
 			handed(t, everyFigure), compare.Terms{}},
 		{"devices with the same sums, and with CBs in other places", runOf(t, unlike()), runOf(t, unlike()), compare.Terms{}},
+		{"programs that differ in their cores alone, of which one stays", runOf(t, placed("0-0", "1-0", "0-1")), runOf(t, placed("1-0", "1-1")), compare.Terms{}},
 		{"something hidden on one side", runOf(t, aLog()), runOf(t, aLog()+`{"event":"hidden","code":"x","count":2,"devices":[1]}`+"\n"), compare.Terms{}},
 	} {
 		text, err := json.Marshal(compare.Compare(c.old, c.new, c.terms))

@@ -442,7 +442,7 @@ function composition(c, a) {
     h("div", { class: "stack", role: "img", "aria-label": "shares of L1" }, all.map(([k, b]) => part(hue(k), Number(b) - (hue(k) === "cb" ? shared : 0), kindOf(k) + " " + num(b))), shared > 0 && part("twice", shared, "held twice " + num(shared))),
     h("div", { class: "keys" }, all.map(([k, b]) => h("span", {}, h("span", { class: "swatch " + hue(k) }), kindOf(k) + "s " + num(b))),
       p.shared.map((s) => h("span", {}, h("span", { class: "swatch twice" }), s.kinds.map(kindOf).join(" and ") + " at once, counts once: " + num(s.bytes))),
-      h("span", {}, h("span", { class: "swatch none" }), "largest gap " + (p.largest_gap ? num(Number(p.largest_gap[1]) - Number(p.largest_gap[0])) : "0"))),
+      h("span", {}, h("span", { class: "swatch none" }), "largest gap " + (p.largest_gap ? num(Number(p.largest_gap[1]) - Number(p.largest_gap[0])) : size(c) ? "0" : "not known"))),
     p.spike && h("p", { class: "note", css: { "margin-top": ".6rem" } }, "A spike: a buffer was allocated before the one that it replaces was freed. With the free first the core would have held " + num(p.spike.without_bytes) + " bytes."));
 }
 

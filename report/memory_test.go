@@ -78,6 +78,18 @@ func TestPeakOfASpike(t *testing.T) {
 	validate(t, strict, b.Bytes())
 }
 
+// Where L1 ends at a place that is not known, nothing is said of what was free.
+func TestPeakInL1OfNoKnownSize(t *testing.T) {
+	s := newScene(t, l1.P150b())
+	s.result.Spec.L1Size = 0
+	peak := peakOf(matmul)
+	peak.Top, peak.Largest = l1.Range{}, l1.Range{}
+	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peak}}
+	var b bytes.Buffer
+	require.NoError(t, report.Peak(s.result).Text(&b, 0))
+	require.Contains(t, b.String(), "free      not known, as the size of L1 is not\n")
+}
+
 // Nothing at all is an answer too.
 func TestPeakOfNothing(t *testing.T) {
 	r := &replay.Result{Addresses: replay.AddressesNone}

@@ -93,7 +93,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	}
 	page.note(notes...)
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), r, p.Residents)
-	notes = slices.Concat(composition(r, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r))
+	notes = slices.Concat(composition(r, row.ID, p), peakRemarks(r, row), untoldNotes(r), unseenNotes(r))
 	if most := mostRegistered(r); most != nil {
 		notes = append(notes, note{"apart", fmt.Sprintf("%s CB bytes registered at once on a core of %s; %s", grouped(most.CorePeak), deviceName(r, most.ID), nothingRan(r))})
 		notes = append(notes, boundNotes(r)...)
@@ -169,7 +169,7 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 
 // composition says what kinds of things held how many bytes, and which bytes more
 // than one of them held.
-func composition(r *replay.Result, p *replay.L1Peak) []note {
+func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []note {
 	notes := []note{{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))}}
 	for _, s := range p.Shared {
 		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
@@ -179,6 +179,8 @@ func composition(r *replay.Result, p *replay.L1Peak) []note {
 			grouped(p.WithKernels), grouped(p.WithKernels-p.Bytes))})
 	}
 	switch {
+	case r.SpecOf(on).L1Size == 0:
+		notes = append(notes, note{"free", "not known, as the size of L1 is not"})
 	case p.Largest.IsEmpty():
 		notes = append(notes, note{"free", "nothing between the base of circular buffers and L1_SMALL"})
 	case p.Top == p.Largest:

@@ -134,6 +134,10 @@ func TestHolders(t *testing.T) {
 			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "dram", 7, on0),
 			frees(42, 1, on0+leaked), allocates(42, 3, "dram", 5, on0), frees(42, 2, on0+leaked),
 		}, []string{"42 on 0: DRAM 5", "42 leaked 0 CBs, 1 buffers, 0 kernels", "42 leaked 0 CBs, 1 buffers, 0 kernels", "leaked 2"}},
+		{"two deaths of one id, with a free and another owner between", []string{
+			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "dram", 7, on0), allocates(9, 3, "dram", 7, on0), allocates(42, 4, "dram", 7, on0),
+			frees(42, 1, on0+leaked), frees(9, 3, on0), allocates(43, 4, "dram", 7, on0+`,"corrects":true`), frees(42, 2, on0+leaked),
+		}, []string{"43 on 0: DRAM 7", "42 leaked 0 CBs, 1 buffers, 0 kernels", "42 leaked 0 CBs, 1 buffers, 0 kernels", "leaked 2"}},
 		{"what was shared is another one's, in the middle of a death", []string{
 			allocates(42, 1, "dram", 7, on0), allocates(42, 2, "dram", 7, on0), allocates(43, 3, "dram", 7, on0+`,"backing":true`),
 			frees(42, 3, on0+leaked), allocates(43, 2, "dram", 7, on0+`,"corrects":true`), frees(42, 1, on0+leaked),
@@ -204,6 +208,7 @@ func TestDRAMOfDevices(t *testing.T) {
 	require.Equal(t, []uint64{0, 1000, 1000, 1000, 1000, 0}, sizes(mesh))
 	require.Equal(t, []uint64{0, 1000, 0, 1000, 1000, 7}, sizes(mesh, `{"event":"device","device":8,"spec":{"board":"n150"},"dram_bytes":7}`, `{"event":"remove","devices":[5]}`))
 	require.Equal(t, []uint64{0, 0, 0, 0, 0, 0}, sizes(mesh, `{"event":"remove"}`))
+	require.Equal(t, []uint64{0, 1000, 1000, 1000, 1000, 0}, sizes(mesh, `{"event":"reset_peaks"}`, defines(1, 64)))
 	require.Equal(t, []uint64{0, 1000, 1000, 1000, 1000, 0}, sizes(mesh, `{"event":"device","device":5,"spec":{"board":"n150"},"dram_bytes":7}`), "what is refused says nothing")
 }
 
