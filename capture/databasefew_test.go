@@ -128,11 +128,13 @@ func TestDatabaseOfRanks(t *testing.T) {
 	rank := func(n int64) any { return n }
 	m := memory{
 		graphTable: rowsOf("operation_id captured_graph rank", []any{int64(2), graph(placeOn(1)), rank(1)}, []any{int64(1), graph(freeOf(1), placeOn(1)), rank(1)},
-			[]any{int64(1), graph(placeOn(0)), rank(0)}, []any{int64(10_001), graph(placeOn(3)), rank(1)}),
+			[]any{int64(2), graph(freeOf(0)), rank(0)}, []any{int64(1), graph(placeOn(0)), rank(0)}, []any{int64(10_001), graph(placeOn(3)), rank(1)}),
 		"report_metadata": rowsOf("key value", []any{"schema_version", "3.1"}, []any{"rank", "7"}),
 		"devices": rowsOf("device_id worker_l1_size address_at_first_l1_cb_buffer rank", []any{int64(0), int64(16384), int64(4096), rank(0)},
 			[]any{int64(1), int64(16384), int64(4096), rank(1)}, []any{int64(1), int64(16384), int64(4096), rank(1)}),
-		buffersTable: rowsOf("operation_id device_id address max_size_per_bank buffer_type rank", []any{int64(1), int64(1), int64(8192), int64(64), int64(1), rank(1)}),
+		buffersTable: rowsOf("operation_id device_id address max_size_per_bank buffer_type rank", []any{int64(1), int64(1), int64(8192), int64(64), int64(1), rank(1)},
+			[]any{int64(1), int64(1), int64(8256), int64(64), int64(1), rank(1)}, []any{int64(2), int64(1), int64(8192), int64(64), int64(1), rank(1)},
+			[]any{int64(2), int64(0), int64(8320), int64(64), int64(1), rank(0)}),
 		"operations": rowsOf("operation_id name rank", []any{int64(3), "lost of 1", rank(1)}, []any{int64(3), "lost of 0", rank(0)}, []any{int64(4), "also of 0", rank(0)}, []any{int64(10_002), "of the second file", rank(1)}),
 	}
 	inputs, err := Databases(m, "db")
@@ -145,7 +147,7 @@ func TestDatabaseOfRanks(t *testing.T) {
 			if err != nil {
 				var e *event.InputError
 				require.True(t, errors.As(err, &e))
-				require.Equal(t, []any{in.Path, graphTable}, []any{e.File, e.Table})
+				require.Equal(t, []any{in.Path, graphTable, int64(-1)}, []any{e.File, e.Table, e.Node})
 				fmt.Fprintf(&got, " no (%s)", e.Reason)
 				continue
 			}
@@ -163,21 +165,24 @@ func TestDatabaseOfRanks(t *testing.T) {
 }
 
 const wantOfRanks = `
-db#rank-0-from-1 of {0 true}: 0 no (there is no node 1 in operation 1: it has 1 of them, counted from 0) no (there is no operation 2) no (there is no operation 10001) no (there is no operation 2)
+db#rank-0-from-1 of {0 true}: 0 no (there is no node 1 in operation 1: it has 1 of them, counted from 0) 1 no (there is no operation 10001) no (there is no node 1 in operation 2: it has 1 of them, counted from 0)
 0 log
 0 device 0 chip []
 0 program 0: 111616+64
-0 run 0 on 0:0-0
-1 upstream
+1 run 0 on 0:0-0
+1 allocate 1 l1 on [0] [8320,8384)
+1 cbs_freed [0]
+2 upstream
 0 hidden operation-lost x2 lost of 0
-1 end
+2 end
 db#rank-1-from-1 of {1 true}: 0 1 2 no (there is no operation 10001) no (there is no node 1 in operation 2: it has 1 of them, counted from 0)
 0 log
 0 device 1 chip []
 0 allocate 1 l1 on [1] [8192,8256)
+0 allocate 2 l1 on [1] [8256,8320)
 1 program 0: 111616+64 111616+64
 2 run 0 on 1:1-2
-2 free 1 cb on [1]
+2 free 2 cb on [1]
 3 upstream
 0 hidden operation-lost x1 lost of 1
 3 end
@@ -190,3 +195,28 @@ db#rank-1-from-10001 of {1 true}: no (there is no operation 1) no (there is no o
 0 hidden operation-lost x1 of the second file
 1 end
 `
+
+// TestDatabaseSaysItsRank: tables without ranks are those of the rank that the metadata names, if any. Since version 2 a leap
+// of ids begins another file.
+func TestDatabaseSaysItsRank(t *testing.T) {
+	for _, c := range []struct {
+		version, rank, want string
+	}{{"1.9", "7", "7"}, {"1.9", "0", "0"}, {"1.9", "x", "none"}, {"2.0", "7", "7 7"}} {
+		m := memory{
+			graphTable:        rowsOf("operation_id captured_graph", []any{int64(1), graph(placeOn(0))}, []any{int64(10_001), graph(placeOn(0))}),
+			"report_metadata": rowsOf("key value", []any{"schema_version", c.version}, []any{"rank", c.rank}),
+		}
+		inputs, err := Databases(m, "db")
+		require.NoError(t, err)
+		var got []string
+		for _, in := range inputs {
+			for e, err := range in.Events(Options{}) {
+				require.NoError(t, err)
+				if e.Kind == event.KindEnd {
+					got = append(got, map[bool]string{true: fmt.Sprint(e.Rank.V), false: "none"}[e.Rank.OK])
+				}
+			}
+		}
+		require.Equal(t, c.want, strings.Join(got, " "), "%v", c)
+	}
+}

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func TestInputs(t *testing.T) {
 		{
 			[]string{
 				"graph_capture_10_of_12.json", "graph_capture_2_of_12.json.gz", "graph_capture_0_of_12.json.zst", "config.json", "other.json",
-				"graph_capture_2_of_12.python_io.json", "graph_capture_x_of_2.json", "notes.txt", "graph_capture_1_of_12.json.bak",
+				"graph_capture_2_of_12.python_io.json", "graph_capture_x_of_2.json", "graph_capture_1_of_x.json", "notes.txt", "graph_capture_1_of_12.json.bak",
 			},
 			[]string{"graph_capture_0_of_12.json.zst", "graph_capture_2_of_12.json.gz", "graph_capture_10_of_12.json"},
 		},
@@ -69,11 +70,12 @@ func TestInputs(t *testing.T) {
 func TestInputsRefused(t *testing.T) {
 	twice := folder(t, "graph_capture_0_of_2.json", "graph_capture_0_of_4.json")
 	_, err := Inputs(twice)
-	require.ErrorContains(t, err, "rank 0 is there twice: graph_capture_0_of_2.json and graph_capture_0_of_4.json")
+	require.EqualError(t, err, twice+": rank 0 is there twice: graph_capture_0_of_2.json and graph_capture_0_of_4.json")
 	checkError(t, err)
 
-	_, err = Inputs(folder(t, "config.json"))
-	require.ErrorContains(t, err, "no captures")
+	none := folder(t, "config.json")
+	_, err = Inputs(none)
+	require.EqualError(t, err, none+": no captures or logs (*.json, *.jsonl, also with .gz or .zst) in this folder")
 	checkError(t, err)
 
 	_, err = Inputs(filepath.Join(twice, "missing\n.json"))
@@ -85,8 +87,35 @@ func TestInputsRefused(t *testing.T) {
 	checkError(t, err)
 
 	_, err = Input{Path: twice}.open()
-	require.ErrorContains(t, err, "is a folder")
+	require.EqualError(t, err, twice+": is a folder")
 	checkError(t, err)
+}
+
+// Each name comes before all that follow it.
+func TestNatural(t *testing.T) {
+	names := []string{"", "01", "1", "2", "10", "11", "11a", "a", "a.json", "a09", "a9", "a9b", "a10", "ab", "ab1"}
+	for i, a := range names {
+		for j, b := range names {
+			require.Equal(t, cmp.Compare(i, j), natural(a, b), "%s, %s", a, b)
+		}
+	}
+}
+
+// A file is another one if its number, its size or its time differs.
+func TestUnchanged(t *testing.T) {
+	dir := folder(t, "a", "b")
+	info := func(name string, seconds int64) fs.FileInfo {
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Unix(seconds, 0)))
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return info
+	}
+	first := info("a", 1)
+	require.True(t, unchanged(first, info("a", 1)))
+	require.False(t, unchanged(first, info("a", 2)))
+	require.False(t, unchanged(first, info("b", 1)))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "a"), 1))
+	require.False(t, unchanged(first, info("a", 1)))
 }
 
 func TestOpen(t *testing.T) {
