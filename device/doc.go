@@ -55,14 +55,14 @@
 //
 // Errors have the values that they are about: [DeviceError], [MeshError], [ProgramError],
 // [ConflictError], [SpecError], [GridError], [BufferError], [TraceError], [FitError],
-// [OverflowError], [BufferOverflowError] and, of a recount, [InvariantError].
+// [OverflowError], [BufferOverflowError] and, of CheckInvariants, [InvariantError].
 //
 // # Invariants
 //
 // An operation on many devices happens on all of them or on none; an error has
 // changed nothing. registered <= logical and registered <= reserved. Register then
 // Unregister restores every total exactly; the order of registrations does not
-// matter. [Fleet.CheckInvariants] recounts everything.
+// matter. [Fleet.CheckInvariants] counts all that can be seen anew.
 //
 // # Zero values
 //
@@ -156,18 +156,18 @@
 //	                               Check of what clears all buffers O(d) and nothing else
 //	Room, CheckBuffer              the same, with the programs
 //	RegisteredHeadroom             the same, with the classes
-//	CheckInvariants                O(devices log devices + states x programs of all classes log b
-//	                               + buffers of all heaps log b)
-//	                               everything is registered anew
+//	CheckInvariants                O(devices log devices + states x ranges of programs on their cores
+//	                               + buffers of all heaps on their cores), with a sort of each core
+//	                               everything is counted core by core
 //
 // For a part of a call the lock is held, and others wait:
 //
 //	Snapshot, RegisteredHeadroom,  O(devices + states w), a few words for each
 //	Room, CheckBuffer              the rest is read afterwards; who changes it copies it before
 //	Check, Headroom, MayGrow       O(d)
-//	CheckInvariants                O(devices + programs + buffers of all heaps + states w), each
-//	                               looked at once
-//	                               everything is recounted afterwards
+//	CheckInvariants                O(devices + programs + buffers of all heaps + cores that were
+//	                               written one after the other + states w), each looked at once
+//	                               everything is counted afterwards
 //
 // The command internal/cbl1bounds plays histories that are bad for each line of the first table, in two
 // sizes, and its test counts statements and bytes. Beside it, tests count programs looked at

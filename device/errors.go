@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -96,14 +95,14 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 			}
 		}
 	}
-	return "on " + audit.CoresText(p.Cores()), "on " + audit.CoresText(q.Cores())
+	return "on " + coresText(p.Cores()), "on " + coresText(q.Cores())
 }
 
 // groupDifference says in what the i-th groups of two footprints differ first, or
 // the same of both.
 func groupDifference(f, o program.Footprint, i int) (ofF, ofO string) {
 	a, b := groupOf(f, i), groupOf(o, i)
-	on, onB := audit.CoresText(a.Cores()), audit.CoresText(b.Cores())
+	on, onB := coresText(a.Cores()), coresText(b.Cores())
 	if on != onB {
 		return on, onB
 	}
@@ -113,6 +112,18 @@ func groupDifference(f, o program.Footprint, i int) (ofF, ofO string) {
 		}
 	}
 	return fmt.Sprintf("%d bytes in CBs on %s", a.Logical(), on), fmt.Sprintf("%d bytes in CBs on %s", b.Logical(), on)
+}
+
+// coresText returns the first rectangle of some cores and the number of others.
+func coresText(cores l1.CoreSet) string {
+	ranges := cores.Ranges()
+	for r := range ranges.All() {
+		if n := ranges.Len(); n > 1 {
+			return fmt.Sprintf("%v (+%d more)", r, n-1)
+		}
+		return r.String()
+	}
+	return "no cores"
 }
 
 func groupOf(f program.Footprint, i int) program.Group {
@@ -236,8 +247,8 @@ func (e *MeshError) Error() string {
 	return fmt.Sprintf("mesh of %dx%d devices from %d: %s", e.Rows, e.Cols, e.First, e.Reason)
 }
 
-// An InvariantError says which kept number differs from a recount. It means a bug
-// in this package.
+// An InvariantError names a figure that differs from what is counted, where it is (core, program, mesh), and
+// both values. It means a bug in this package.
 type InvariantError struct {
 	Device ID
 	What   string
@@ -246,7 +257,7 @@ type InvariantError struct {
 }
 
 func (e *InvariantError) Error() string {
-	return (*audit.Miscount)(e).Error()
+	return fmt.Sprintf("device %d: %s is %d, counted %d", e.Device, e.What, e.Have, e.Want)
 }
 
 func more(n int) string {

@@ -1,175 +1,288 @@
 package device
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
 
-	"github.com/cbl1/cbl1/device/internal/audit"
-	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
 )
 
-// CheckInvariants recounts every device and mesh from its registered programs, what
-// was dispatched and its buffers, and returns an error for the first kept number that differs: an *InvariantError, or
-// one that wraps a *cbregion.InvariantError. Cost: as much as registering everything
-// anew, once for each state. Others wait while it is taken down what there
-// is, and looked how it is found; it is recounted afterwards.
+// CheckInvariants counts anew what can be seen of the fleet at one moment, core by core: what is registered from
+// programs and the devices that have them, what is tracked from what dispatches left and from buffers.
+// It returns an *InvariantError for the first figure that differs in Snapshot, or in Totals, Registered or
+// Resident of a device or mesh. Cost: the ranges of programs on each of their cores, once for each set of
+// programs, and those of buffers. Others wait while it is written down what there is.
 func (f *Fleet) CheckInvariants() error {
-	var t, buffers audit.Audit
-	taken, memory := f.recounting(), newTally()
-	f.checkKept(taken, &t, &buffers)
-	for _, check := range []func(*audit.Audit){
-		taken.checkHeaps,
-		buffers.Tell,
-		taken.check,
-		func(t *audit.Audit) { taken.checkSums(t, memory) },
-		taken.checkStates,
-	} {
-		if t.Err == nil {
-			check(&t)
+	c := counting{on: map[*state]bitset.Set{}, known: map[*state]Totals{}}
+	f.see(&c)
+	for i := range c.devices {
+		c.device(i)
+	}
+	for _, m := range c.meshes {
+		c.id, c.of = m.first, "mesh: "
+		c.row(m.totals, m.registered, m.resident, m.sum)
+	}
+	return c.wrong
+}
+
+// A counting compares what was seen of a fleet with what is counted.
+type counting struct {
+	picture
+	seen     []seenDevice // of devices
+	programs []seenProgram
+	meshes   []*seenMesh
+	on       map[*state]bitset.Set // the slots of devices
+	known    map[*state]Totals     // that were counted
+
+	id    ID     // of the device in question
+	of    string // what is compared, or ""
+	wrong error  // about the first figure that differs
+}
+
+// A seenDevice is how a device is found, and what it has beside registered programs.
+type seenDevice struct {
+	slot, found          int
+	registered, resident uint64
+	lying                *lying
+	mesh                 *seenMesh
+}
+
+// A lying is what dispatches left on devices, and their buffers.
+type lying struct {
+	pieces  []residue.Piece
+	buffers []*heap.Allocation
+	counted *Totals
+}
+
+// A seenProgram is the program of an id, and the slots of its devices.
+type seenProgram struct {
+	id program.ID
+	p  *program.Program
+	on bitset.Set
+}
+
+// A seenMesh is what a mesh says, and the sum over its devices.
+type seenMesh struct {
+	first                ID
+	totals               Totals
+	registered, resident uint64
+	sum                  Totals
+}
+
+// see writes down what there is.
+func (f *Fleet) see(c *counting) {
+	type content struct {
+		left *residue.Residue
+		heap *heap.Heap
+	}
+	contents, meshes := map[content]*lying{}, map[*mesh]*seenMesh{nil: nil}
+	c.picture = f.picture(func() {
+		for id, r := range f.programs {
+			c.programs = append(c.programs, seenProgram{id, r.Program, r.on.Clone()})
 		}
-	}
-	if d := (*audit.Miscount)(nil); errors.As(t.Err, &d) {
-		return (*InvariantError)(d)
-	}
-	return t.Err
-}
-
-// checkKept verifies how things are found: devices and buffers. It takes what is to be
-// recounted, unless devices are not found.
-func (f *Fleet) checkKept(taken *recounting, devices, buffers *audit.Audit) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	f.checkIndex(devices)
-	heaps := f.usedHeaps()
-	f.heaps.CheckUsers(devices, &heaps)
-	f.checkKnown(devices)
-	if devices.Err != nil {
-		return
-	}
-	f.recount(taken, &heaps)
-	f.heaps.Check(buffers, &heaps)
-}
-
-// checkSums holds the figures of devices and of meshes against those of their states.
-func (all *recounting) checkSums(t *audit.Audit, memory *tally) {
-	var meshes []*mesh
-	sums := map[*mesh]*mesh{}
-	members := 0
-	var charge wide
-	for g := range audit.Each(t, all.states) {
-		charge.add(g.charge, g.users)
-		now := totalsOf(&g.totals)
-		for slot := range g.slots.All() {
-			members++
-			c := all.chips[slot]
-			t.About(c.id, "", nil)
-			audit.Same(t, "published total", c.registered.Load(), now.Registered)
-			memory.checkChip(t, c)
-			if m := c.mesh; m != nil && t.Err == nil {
-				if sums[m] == nil {
-					meshes = append(meshes, m)
-					sums[m] = new(mesh)
-				}
-				sums[m].plus(now, g.charge)
-				memory.addTo(sums[m], c)
+		for slot := range f.live.All() {
+			d := f.slots[slot]
+			has := content{d.left, d.heap()}
+			if contents[has] == nil {
+				contents[has] = &lying{pieces: d.left.Written(), buffers: d.heap().Sorted()}
 			}
+			m, known := meshes[d.mesh]
+			if !known {
+				m = &seenMesh{d.mesh.first, d.mesh.totals(), d.mesh.registered.Load(), d.mesh.resident.Load(), Totals{}}
+				meshes[d.mesh] = m
+				c.meshes = append(c.meshes, m)
+			}
+			found, _ := f.find(d.id)
+			c.seen = append(c.seen, seenDevice{slot, found, d.registered.Load(), d.resident.Load(), contents[has], m})
 		}
+	})
+	c.hold()
+	for i, at := range c.at {
+		c.on[at.state] = c.on[at.state].With(c.seen[i].slot)
 	}
-	t.About(0, "", nil)
-	audit.Same(t, "number of devices in states", members, all.live.Count())
-	audit.Same(t, "charge of the fleet", all.charge.lo, charge.lo)
-	audit.Same(t, "charge of the fleet over 2^64", all.charge.hi, charge.hi)
-	memory.checkUsers(t, all.chips)
-	for m := range audit.Each(t, meshes) {
-		(*m).check(t, sums[*m])
+	slices.SortFunc(c.programs, func(a, b seenProgram) int { return cmp.Compare(a.id, b.id) })
+}
+
+// same compares a figure.
+func (c *counting) same(what string, have, want uint64) {
+	if have != want && c.wrong == nil {
+		c.wrong = &InvariantError{Device: c.id, What: c.of + what, Have: have, Want: want}
 	}
 }
 
-// checkIndex verifies how devices are found.
-func (f *Fleet) checkIndex(t *audit.Audit) {
-	n, found := 0, len(f.lone)
-	audit.Same(t, "number of ids", len(f.ids), len(f.slots))
-	for slot, c := range f.slots {
-		if t.Err != nil {
-			return
+// row compares the figures of a device or mesh. High-water marks are at least what there is.
+func (c *counting) row(have Totals, registered, resident uint64, want Totals) {
+	want.Peak = have.Peak
+	want.Peak.raise(want)
+	c.fields("", reflect.ValueOf(have), reflect.ValueOf(want))
+	c.same("published Registered", registered, want.Registered)
+	c.same("published Resident", resident, want.Resident)
+}
+
+// fields compares the numbers of a struct, by their names.
+func (c *counting) fields(of string, have, want reflect.Value) {
+	for i := range have.NumField() {
+		name, h, w := of+have.Type().Field(i).Name, have.Field(i), want.Field(i)
+		switch {
+		case h.Kind() == reflect.Struct:
+			c.fields(name+".", h, w)
+		case h.CanUint():
+			c.same(name, h.Uint(), w.Uint())
+		default:
+			c.same(name, uint64(h.Int()), uint64(w.Int()))
 		}
-		t.About(f.ids[slot], "", nil)
-		audit.Same(t, "number of live marks of the slot", audit.Flag(f.live.Has(slot)), audit.Flag(c != nil))
-		if c == nil {
+	}
+}
+
+// device compares a device.
+func (c *counting) device(i int) {
+	d, at := &c.devices[i], &c.seen[i]
+	c.id, c.of = d.id, ""
+	want, ok := c.known[c.at[i].state]
+	if !ok {
+		want = c.registered(d, c.on[c.at[i].state])
+		c.known[c.at[i].state] = want
+	}
+	beside := at.lying.count()
+	want.Resident, want.Tracked, want.TrackedCore, want.Buffers = beside.Resident, beside.Tracked, beside.TrackedCore, beside.Buffers
+	c.row(d.totals, at.registered, at.resident, want)
+	c.same("slot by id", uint64(at.found), uint64(at.slot))
+	if at.mesh != nil {
+		at.mesh.add(&want)
+	}
+}
+
+// add adds the figures of a device.
+func (m *seenMesh) add(t *Totals) {
+	m.sum.Registered += t.Registered
+	m.sum.Reserved += t.Reserved
+	m.sum.Logical += t.Logical
+	m.sum.Resident += t.Resident
+	m.sum.Tracked += t.Tracked
+	m.sum.Programs += t.Programs
+	m.sum.Core, m.sum.TrackedCore = max(m.sum.Core, t.Core), max(m.sum.TrackedCore, t.TrackedCore)
+	m.sum.Buffers.Move(BufferTotals{}, t.Buffers)
+}
+
+// registered counts the programs of the devices in some slots, and compares those and the cores that
+// the snapshot has of one of them.
+func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
+	var occupied, reserved pile
+	for _, p := range c.programs {
+		_, n := slots.And(p.on)
+		if n == 0 {
 			continue
 		}
-		n++
-		t.About(c.id, "", nil)
-		t.Once("number of times that the device is in a state", c.state != nil)
-		at, ok := f.find(c.id)
-		audit.Same(t, "slot", c.slot, slot)
-		audit.Same(t, "id", c.id, f.ids[slot])
-		t.Once("number of slots found by its id", ok)
-		audit.Same(t, "slot found by its id", at, slot)
+		c.same(fmt.Sprintf("number of devices like it with program %d", p.id), uint64(n), uint64(slots.Count()))
+		if t.Programs < len(d.programs) {
+			c.same("id of a program", uint64(d.programs[t.Programs].ID()), uint64(p.id))
+		}
+		t.Programs++
+		occupied.footprint(p.p.Occupied(program.CircularBuffer))
+		reserved.footprint(p.p.Reserved(program.CircularBuffer))
 	}
-	for _, m := range f.meshes {
-		found += m.live
-	}
-	t.About(0, "", nil)
-	audit.Same(t, "number of ids in use", found, n)
-	audit.Same(t, "number of live slots", f.live.Count(), n)
-}
-
-// again registers the programs of a state once more, from nothing.
-func (all *recounting) again(t *audit.Audit, g *recounted) *classes.Content {
-	again := classes.NewContent(&all.roster)
-	for p := range audit.Each(t, all.programs) {
-		switch _, n := g.slots.And(p.on); n {
-		case 0:
-		case g.users:
-			again.Add(&p.r.Holder)
-		default:
-			t.About(g.id, "", p.r.Program)
-			audit.Same(t, "number of devices of one state", n, g.users)
+	c.same("number of programs", uint64(len(d.programs)), uint64(t.Programs))
+	t.Registered, t.Core = occupied.sum()
+	t.Reserved, _ = reserved.sum()
+	cores := 0
+	for _, g := range d.groups {
+		t.Logical += g.Logical * uint64(g.Cores.Len())
+		for core := range g.Cores.All() {
+			cores++
+			c.core(core, g, occupied[core])
 		}
 	}
-	return again
+	c.same("number of cores with something registered", uint64(cores), uint64(len(occupied)))
+	return t
 }
 
-// plus adds the figures of one device to the sums of a mesh.
-func (m *mesh) plus(now Totals, charge uint64) {
-	m.sum.Registered += now.Registered
-	m.sum.Reserved += now.Reserved
-	m.sum.Logical += now.Logical
-	m.sum.Programs += now.Programs
-	m.sum.Core = max(m.sum.Core, now.Core)
-	m.charge += charge
+// core compares a core.
+func (c *counting) core(core l1.Core, have CoreGroup, want *CoreGroup) {
+	if want == nil {
+		want = new(CoreGroup)
+	}
+	if have.Registered != want.Registered || compareHeld(have, *want) != 0 {
+		of := "core " + core.String() + ": "
+		c.same(of+"Registered", have.Registered, want.Registered)
+		c.same(of+"Logical", have.Logical, want.Logical)
+		c.same(of+"Programs", uint64(have.Programs), uint64(want.Programs))
+		c.same(of+"number of regions", uint64(len(have.regions)), uint64(len(want.regions)))
+		for i := range min(len(have.regions), len(want.regions)) {
+			c.same(of+"start of a region", have.regions[i].Start, want.regions[i].Start)
+			c.same(of+"end of a region", have.regions[i].End, want.regions[i].End)
+		}
+	}
 }
 
-// check holds the mesh against sums over its devices.
-func (m *mesh) check(t *audit.Audit, again *mesh) {
-	t.About(m.first, "mesh", nil)
-	have, now := m.sum, again.sum
-	have.Core = now.Core // not kept
-	sameTotals(t, have, now)
-	sameResident(t, m.sum.Resident, m.resident.Load(), m.peak.Resident, now.Resident)
-	audit.Same(t, "tracked", m.sum.Tracked, now.Tracked)
-	heap.SameBuffers(t, m.sum.Buffers, now.Buffers)
-	audit.Same(t, "load", m.load, again.load)
-	reachedTracked(t, m.peak, now)
-	audit.Same(t, "published total", m.registered.Load(), now.Registered)
-	audit.Same(t, "charge", m.charge, again.charge)
-	reachedTotals(t, m.peak, now)
+// count counts what lies there.
+func (y *lying) count() Totals {
+	if y.counted != nil {
+		return *y.counted
+	}
+	var t Totals
+	var all pile
+	for _, w := range y.pieces {
+		all.put(w.Cores, w.Group.Ranges(), 0)
+		if w.Kind == program.CircularBuffer {
+			t.Resident += w.Group.Bytes() * uint64(w.Cores.Len())
+		}
+	}
+	for _, a := range y.buffers {
+		t.Buffers.Add(&a.Buffer)
+		if a.Backing || !a.Kind.InL1() || a.Kind.Below() {
+			continue
+		}
+		for p := range a.All() {
+			all.put(p.Cores, slices.Values([]l1.Range{p.Range}), 0)
+		}
+	}
+	t.Tracked, t.TrackedCore = all.sum()
+	y.counted = &t
+	return t
 }
 
-// sameTotals holds what is kept of registered programs against a recount.
-func sameTotals(t *audit.Audit, have, want Totals) {
-	audit.Same(t, "registered", have.Registered, want.Registered)
-	audit.Same(t, "reserved", have.Reserved, want.Reserved)
-	audit.Same(t, "logical", have.Logical, want.Logical)
-	audit.Same(t, "fullest core", have.Core, want.Core)
-	audit.Same(t, "number of programs", have.Programs, want.Programs)
+// A pile is what lies on cores.
+type pile map[l1.Core]*CoreGroup
+
+// put puts ranges on cores.
+func (p *pile) put(cores l1.CoreSet, ranges iter.Seq[l1.Range], logical uint64) {
+	if *p == nil {
+		*p = pile{}
+	}
+	for core := range cores.All() {
+		g := (*p)[core]
+		if g == nil {
+			g = new(CoreGroup)
+			(*p)[core] = g
+		}
+		g.Programs++
+		g.Logical += logical
+		g.regions = slices.AppendSeq(g.regions, ranges)
+	}
 }
 
-// reachedTotals holds the high-water marks of registered programs against what there is now.
-func reachedTotals(t *audit.Audit, have Peaks, now Totals) {
-	t.Reached("registered", have.Registered, now.Registered)
-	t.Reached("reserved", have.Reserved, now.Reserved)
-	t.Reached("logical", have.Logical, now.Logical)
-	t.Reached("fullest core", have.Core, now.Core)
+// footprint puts a program there.
+func (p *pile) footprint(f program.Footprint) {
+	for g := range f.Groups() {
+		p.put(g.Cores(), g.Ranges(), g.Logical())
+	}
+}
+
+// sum merges what lies on each core, and returns how many bytes these are, and how many on the fullest core.
+func (p pile) sum() (all, most uint64) {
+	for _, g := range p {
+		g.regions = l1.Merge(g.regions)
+		for _, r := range g.regions {
+			g.Registered += r.Len()
+		}
+		all, most = all+g.Registered, max(most, g.Registered)
+	}
+	return all, most
 }

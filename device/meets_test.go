@@ -1,13 +1,16 @@
 package device
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/version"
 	"github.com/cbl1/cbl1/l1"
@@ -17,6 +20,20 @@ import (
 // Whoever knows how hashes are made finds two sets of programs with the same one. Here
 // all have the same one, and each answer is right all the same: what meets by hash is
 // compared. With -tags cbl1meets that is so in every test.
+
+// field returns a field of what something points to, also one that only its package sees.
+func field[T any](of any, path ...string) *T {
+	v := reflect.ValueOf(of).Elem()
+	for _, name := range path {
+		v = v.FieldByNameFunc(func(s string) bool { return strings.EqualFold(s, name) })
+	}
+	return (*T)(v.Addr().UnsafePointer())
+}
+
+// A heapStore has the sets of buffers of a fleet.
+type heapStore = version.Store[heap.State, heap.Heap, heap.Allocation]
+
+func heapsOf(f *Fleet) *heapStore { return field[heapStore](&f.heaps, "states") }
 
 // Blind makes every hash of a fleet, which must be empty, 0.
 func Blind(f *Fleet) { f.numbers.Blind, f.heaps.Numbers.Blind = true, true }

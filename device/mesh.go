@@ -135,13 +135,18 @@ func (m Mesh) Totals() Totals {
 	}
 	m.m.fleet.mu.RLock()
 	defer m.m.fleet.mu.RUnlock()
-	t := m.m.sum
-	for i := range m.m.chips {
-		if c := &m.m.chips[i]; c.state != nil {
+	return m.m.totals()
+}
+
+// totals is Totals under the lock.
+func (m *mesh) totals() Totals {
+	t := m.sum
+	for i := range m.chips {
+		if c := &m.chips[i]; c.state != nil {
 			t.Core = max(t.Core, c.state.totals.Core)
 			t.TrackedCore = max(t.TrackedCore, c.trackedNow().Core)
 		}
 	}
-	t.Peak = m.m.peak
+	t.Peak = m.peak
 	return t
 }

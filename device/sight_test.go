@@ -44,7 +44,7 @@ func TestPicturesStay(t *testing.T) {
 		for range rapid.IntRange(0, 30).Draw(t, "before") {
 			change()
 		}
-		late, now := f.picture(), f.Snapshot()
+		late, now := f.picture(func() {}), f.Snapshot()
 		sites, known, err := f.picturedStates(m.Set())
 		require.NoError(t, err)
 		room, err := f.RegisteredHeadroom(m.Set())

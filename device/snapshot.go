@@ -55,7 +55,7 @@ func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions
 // that hold the same share what the snapshot says of them: it costs a few words for
 // each device, and the rest once for each distinct state. Others wait for the few words alone.
 func (f *Fleet) Snapshot() *Snapshot {
-	p := f.picture()
+	p := f.picture(func() {})
 	s := &Snapshot{devices: make([]*DeviceSnapshot, len(p.devices))}
 	for i := range p.devices {
 		s.devices[i] = &p.devices[i]
@@ -80,8 +80,9 @@ type pictured struct {
 	peak  registeredPeaks
 }
 
-// picture takes one. The memory for it is made before, as far as it is known how much it takes.
-func (f *Fleet) picture() (p picture) {
+// picture takes one, and calls more under the lock. The memory for it is made before, as far as it is known how
+// much it takes.
+func (f *Fleet) picture(more func()) (p picture) {
 	f.mu.RLock()
 	devices, states, numbers := f.live.Count(), f.states.Len(), len(f.roster.Of)
 	f.mu.RUnlock()
@@ -102,6 +103,7 @@ func (f *Fleet) picture() (p picture) {
 	}
 	f.pictured.Store(f.numbers.Last + 1)
 	p.roster.Of = append(p.roster.Of, f.roster.Of...)
+	more()
 	return p
 }
 

@@ -71,17 +71,6 @@ func Span(first, n int) Set {
 	return b
 }
 
-// Store returns a copy in the next words of room, and that with them. Where room is too short
-// it is another one.
-func (b Set) Store(room []uint64) (copied Set, used []uint64) {
-	if cap(room)-len(room) < len(b.words) {
-		room = make([]uint64, 0, max(1024, len(b.words)))
-	}
-	from := len(room)
-	room = append(room, b.words...)
-	return Set{b.low, room[from:len(room):len(room)]}, room
-}
-
 // Clone returns a copy that may be changed.
 func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.words)} }
 

@@ -36,7 +36,7 @@ func TestClassesAreJoinedAgain(t *testing.T) {
 	require.Equal(t, 64, occupied)
 	for _, p := range cutters {
 		held.unregister(p.ID())
-		held.check()
+		held.compare()
 	}
 	for range 64 { // a sweep comes after as many departures as there are classes
 		held.unregister(register(99, program.CB{Cores: spec.Grid(), Size: 32}).ID())

@@ -96,22 +96,6 @@ func (l *live) clone(o *Roster) *live {
 	return out
 }
 
-// ranked returns how many programs are in the order, and how many of those that should be there. If
-// there is none, all are.
-func (l *live) ranked(all *live, o *Roster) (ordered, right int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.order == nil {
-		return all.n, all.n
-	}
-	for number := range all.Bits.All() {
-		if r := o.At(number); l.order.Has(reaching{r.reach, r}) {
-			right++
-		}
-	}
-	return l.order.Len(), right
-}
-
 // search calls yield for each program of a set that is in order, the farthest-reaching first, until
 // it returns false. It writes to l: see looked.
 func (l *live) search(yield func(*Holder) bool) {

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/lookup"
-	"github.com/cbl1/cbl1/program"
 )
 
 // Live sets and their copies find what maps have, the farthest-reaching first, and all that is put in
@@ -65,19 +64,22 @@ func TestLiveSetsAreMaps(t *testing.T) {
 	})
 }
 
-// An order that lacks a program, or has another one, is noticed.
-func TestOrderIsRecounted(t *testing.T) {
-	for _, spoil := range []func(b *board){
-		func(b *board) { b.held.Live.order.Delete(reaching{b.on[1].reach, b.on[1]}) },
-		func(b *board) { b.held.Live.order.ReplaceOrInsert(reaching{7, &Holder{Serial: 77}}) },
-	} {
-		b := newBoard(t)
-		for id := range program.ID(3) {
-			b.place(id, "{[0-0 - 7-7]}", 0, 64*uint64(id+1))
-		}
-		b.held.Live.sort(&b.roster)
-		b.check()
-		spoil(b)
-		require.ErrorContains(t, b.recount(), "number of programs by how far they reach")
+// An order that is used now and then is made once, however many programs come and go.
+func TestOrderStaysWhileItIsUsed(t *testing.T) {
+	const n = 100
+	var o Roster
+	var l live
+	for i := range n {
+		r := &Holder{reach: uint64(i), Serial: uint64(i), mark: mark{i, lookup.Hash(i)}}
+		o.Of = append(o.Of, r)
+		l.put(r)
 	}
+	for i := range 100 * n {
+		if i%n == 0 {
+			l.sort(&o)
+		}
+		l.drop(o.Of[i%n])
+		l.put(o.Of[i%n])
+	}
+	require.Equal(t, n, l.looked)
 }

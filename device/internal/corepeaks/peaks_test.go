@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/device/internal/audit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -33,14 +32,21 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 			steps = append(steps, next)
 		}
 		for _, s := range steps {
-			var form audit.Audit
-			s.peaks.Check(&form)
-			require.NoError(t, form.Err)
+			bands, last := 0, [10]uint64{}
 			for x := range 40 {
+				var column [10]uint64
 				for y := range 10 {
 					core := l1.Core{X: uint8(x), Y: uint8(y)}
+					column[y] = s.model[core]
 					require.Equal(t, s.model[core], s.peaks.At(core), "%v", core)
 				}
+				if column != last && column != [10]uint64{} {
+					bands++
+				}
+				last = column
+			}
+			if s.peaks != nil {
+				require.Len(t, s.peaks.bands, bands, "neighbours that are alike share rows")
 			}
 			again := (*Peaks)(nil)
 			cores := slices.SortedFunc(maps.Keys(s.model), l1.Core.Compare)
@@ -50,38 +56,6 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 			require.True(t, s.peaks.Equal(again))
 		}
 	})
-}
-
-// Each row spoils the form of peaks; a check that misses it is worth nothing.
-func TestPeaksAreRecounted(t *testing.T) {
-	for _, test := range []struct {
-		want  string // in the error
-		spoil func(p *Peaks)
-	}{
-		{"first column with peaks, after others", func(p *Peaks) { p.bands = append(p.bands, p.bands[0]) }},
-		{"first column with peaks, after others", func(p *Peaks) { p.bands[0].from = 99 }},
-		{"columns with equal peaks that stand apart", func(p *Peaks) {
-			b := p.bands[len(p.bands)-1]
-			p.bands = append(p.bands, band{b.to + 1, b.to + 1, b.rows})
-		}},
-		{"end of rows with a peak, after others", func(p *Peaks) { p.bands[0].rows = append(p.bands[0].rows, p.bands[0].rows[0]) }},
-		{"end of rows with a peak, after others", func(p *Peaks) {
-			b := &p.bands[0]
-			last := b.rows[len(b.rows)-1]
-			b.rows = append(b.rows, stretch{last.end + 1, last.bytes})
-		}},
-		{"peak of the last rows", func(p *Peaks) { p.bands[0].rows = append(p.bands[0].rows, stretch{99, 0}) }},
-		{"peak of the last rows", func(p *Peaks) { p.bands = append(p.bands, band{from: 99, to: 99}) }},
-	} {
-		var good, bad audit.Audit
-		var none *Peaks
-		p := none.RaiseOn(l1.Rect(0, 0, 3, 7).Cores(), 4096).RaiseOn(l1.Rect(1, 1, 2, 2).Cores(), 8192)
-		p.Check(&good)
-		require.NoError(t, good.Err)
-		test.spoil(p)
-		p.Check(&bad)
-		require.ErrorContains(t, bad.Err, test.want)
-	}
 }
 
 // someCores draws cores of a real board or of one with columns beyond a grid.

@@ -5,8 +5,4 @@
 // addresses), with the bytes that they take of each class of cores and beside each residue. A
 // [Book] keeps the states by package version. [Moves] say where a change leads the devices of each
 // state, and [Freeings] which buffers of one id they lose.
-//
-// For a recount, [UsedHeaps] are those that devices have ([UsedHeap]), and a [Pairing] counts
-// what is tracked beside what dispatches left ([NewPairing], [SameTracked]); [SameBuffers]
-// compares totals.
 package heap

@@ -114,11 +114,6 @@ func (s *Shelf[T]) Clear() {
 	s.n = 0
 }
 
-// Has reports whether a thing stands at the hash.
-func (s *Shelf[T]) Has(h Hash, t *T) bool {
-	return t != nil && s.Find(h, func(o *T) bool { return o == t }) == t
-}
-
 // Len returns the number of things.
 func (s *Shelf[T]) Len() int { return s.n }
 

@@ -5,6 +5,5 @@
 // anything, and of planes of cores afterwards; [PiecesOf] is what one program writes, and
 // [Larger] what a trace leaves of several. A [Book] has the residues that devices share, and
 // what they become when something is written over them; it forgets all beyond [MaxResidues].
-// [Tracked] are the bytes that lie on a device and on its fullest core. [Counts],
-// [Paint] and [Length] recount residues core by core.
+// [Tracked] are the bytes that lie on a device and on its fullest core.
 package residue

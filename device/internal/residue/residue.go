@@ -249,15 +249,6 @@ func (r *Residue) equal(o *Residue) bool {
 	return a.equal(&b)
 }
 
-// Copied returns a residue for reading, as r is now.
-func (r *Residue) Copied() *Residue {
-	to := *r
-	if r.loose {
-		to.planes = r.fresh()
-	}
-	return &to
-}
-
 // equal reports whether the planes of each kind are equal.
 func (p *planes) equal(o *planes) bool {
 	for kind := range p {
