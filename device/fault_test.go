@@ -109,9 +109,6 @@ func (p player) Dispatch(prog program.ID, ids []uint64) error {
 	if err != nil {
 		return err
 	}
-	if prog%2 == 0 {
-		Scatter(p.Fleet)
-	}
 	return p.Fleet.Dispatch(prog, s)
 }
 

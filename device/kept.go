@@ -22,7 +22,7 @@ type Moment struct {
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
 func (d Device) Moment(without ...BufferID) (m Moment) {
 	d.write(func(c *chip) {
-		m.left = c.left.Keep()
+		m.left = c.left
 		h := c.heap()
 		m.order = h.InTheWay()
 		for _, id := range without {

@@ -55,9 +55,6 @@ func TestMomentsAreKept(t *testing.T) {
 					require.Equal(t, slices.Collect(d.UsageGroups(device.BasisResident)), slices.Collect(moment.UsageGroups()), "without it")
 				}
 			case "dispatch":
-				if rapid.Bool().Draw(t, "scattered") {
-					device.Scatter(f)
-				}
 				b := program.NewBuilder(program.ID(i + 1))
 				p, err := b.Range(on, at).Build(spec)
 				require.NoError(t, err)

@@ -18,66 +18,21 @@ func (f *Fleet) write(id program.ID, slots bitset.Set, over *residue.Residue) er
 
 // overwrite is write after writable.
 func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) {
-	switch {
-	case !o.moves:
+	if !o.moves {
 		return
-	case o.inPlace:
-		f.rewrite(slots, over, o.alone)
-	default:
-		for slot := range slots.All() {
-			c := f.slots[slot]
-			f.leave1(c, o.of(f, c.left, over))
-		}
+	}
+	for slot := range slots.All() {
+		c := f.slots[slot]
+		f.leave1(c, o.of(f, c.left, over))
 	}
 	f.publishMeshes()
-}
-
-// rewrite is overwrite where all devices in slots, and no others, hold a loose residue.
-func (f *Fleet) rewrite(slots bitset.Set, over, r *residue.Residue) {
-	before := r.Charged()
-	to := f.residues.Rewrite(r, over)
-	for slot := range slots.All() {
-		c := f.slots[slot]
-		c.left = to
-		f.noteLeft(c, to.Total()-before, to.Charged()-before)
-	}
-}
-
-// alone returns what all devices in slots hold, if no others do and they never had anything but
-// circular buffers, and the largest load of their meshes. It returns nil where nobody asks.
-func (f *Fleet) alone(slots bitset.Set) (r *residue.Residue, most uint64) {
-	n := 0
-	for slot := range slots.All() {
-		c := f.slots[slot]
-		if n++; n == 1 && f.residues.Scattered() {
-			r = c.left
-		}
-		if r == nil || c.left != r || c.memory != nil {
-			return nil, 0
-		}
-		if c.mesh != nil {
-			most = max(most, c.mesh.load)
-		}
-	}
-	if r == nil || r.Users != n {
-		return nil, 0
-	}
-	return r, most
 }
 
 // writable refuses to put a residue over what the devices in slots hold if a sum would
 // overflow: only what is left in the end counts. It returns what is to be done.
 func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
-	var most uint64 // largest load of a mesh
-	o.alone, most = f.alone(slots)
-	if r := o.alone; r != nil && r.MayTake(over) {
-		bytes := r.Charged() + over.Charged() // at most, on each device
-		if most <= l1.MaxAddr/2 && bytes <= l1.MaxAddr/2/uint64(r.Users) {
-			o.moves, o.inPlace = true, true
-			return o, f.faults.step()
-		}
-	}
 	var m *mesh
+	var most uint64   // largest load of a mesh
 	var writes uint64 // sum of what is written, saturated
 	for slot := range slots.All() {
 		c := f.slots[slot]
@@ -137,16 +92,14 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.
 // overlays are what a dispatch does to some devices. The last overlay is remembered: devices in a
 // row mostly hold the same.
 type overlays struct {
-	alone    *residue.Residue // see Fleet.alone
-	moves    bool             // not all devices hold already what they are to hold
-	inPlace  bool             // alone is changed
+	moves    bool // not all devices hold already what they are to hold
 	known    bool
 	from, to *residue.Residue
 }
 
 func (o *overlays) of(f *Fleet, under, over *residue.Residue) *residue.Residue {
 	if !o.known || under != o.from {
-		o.known, o.from, o.to = true, under, f.residues.Over(under, over, under == o.alone, &f.numbers)
+		o.known, o.from, o.to = true, under, f.residues.Over(under, over, &f.numbers)
 	}
 	return o.to
 }
@@ -158,8 +111,6 @@ func (f *Fleet) leave1(c *chip, to *residue.Residue) {
 		return
 	}
 	c.left = to
-	from.Take(-1)
-	to.Take(1)
 	if c.memory == nil && to.Others() > 0 {
 		c.remember(from)
 	}

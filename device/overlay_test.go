@@ -6,13 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
-
-// Scatter has f remember no residue, as after dispatches in random order.
-func Scatter(f *Fleet) { f.residues.Doubt() }
 
 // fans registers n programs on all devices, on rectangles that cross: the k-th has column k and row
 // n-1-k, so that whatever the order is in which they ran shows.
@@ -21,45 +17,6 @@ func fans(t *testing.T, f *Fleet, n int) {
 		cores := fmt.Sprintf("{[%d-0 - %d-7], [0-%d - 7-%d]}", k, k, 7-k, 7-k)
 		mustRegister(t, f, programOn(t, program.ID(k), cores, 0, uint64(64*(k+1))), f.Set())
 	}
-}
-
-// Orders that hardly ever come again are remembered by nobody: a dispatch changes what is there. Those
-// that do come again are, after a while, and devices that do the same share what it leaves.
-func TestScattered(t *testing.T) {
-	if allMeet() || slower > 1 {
-		t.Skip("needs hashes that differ, and no race detector: it allocates")
-	}
-	f, _, each := fleetOf(t, 1, 2)
-	fans(t, f, 8)
-	order := uint64(1)
-	scattered := func(s Set) {
-		order = order*6364136223846793005 + 1442695040888963407
-		require.NoError(t, f.Dispatch(program.ID(order>>61), s))
-	}
-	for range 1000 {
-		scattered(f.Set())
-	}
-	require.True(t, f.residues.Scattered())
-	require.Equal(t, 2, f.slots[0].left.Users)
-	held := f.slots[0].left
-	require.Less(t, testing.AllocsPerRun(1000, func() { scattered(f.Set()) }), 0.01)
-	require.Same(t, held, f.slots[0].left)
-	require.NoError(t, f.CheckInvariants())
-
-	for range 100 {
-		for k := range program.ID(8) {
-			for _, s := range each {
-				require.NoError(t, f.Dispatch(k, s))
-			}
-		}
-	}
-	require.False(t, f.residues.Scattered())
-	require.Same(t, f.slots[0].left, f.slots[1].left)
-	require.NoError(t, f.CheckInvariants())
-	for k := range program.ID(8) {
-		f.UnregisterAll(k)
-	}
-	require.Zero(t, f.residues)
 }
 
 // One device after the other goes the same long way, on which nothing comes twice.
@@ -81,56 +38,16 @@ func TestScatteredInTurn(t *testing.T) {
 		}
 		require.NoError(t, f.CheckInvariants())
 	}
-	// All six but the first, which nobody saw coming; where two hashes share a place what came is
-	// forgotten now and then.
-	require.GreaterOrEqual(t, shared, 4)
-}
-
-// What may be in the way of a change in place: others that have it, and who looks at it later.
-func TestLooseResidue(t *testing.T) {
-	f, _, each := fleetOf(t, 1, 2)
-	fans(t, f, 8)
-	left := func(d int) *residue.Residue { return f.slots[d].left }
-	run := func(s Set, ids ...program.ID) {
-		for _, id := range ids {
-			Scatter(f)
-			require.NoError(t, f.Dispatch(id, s))
-			require.NoError(t, f.CheckInvariants())
-		}
+	require.Equal(t, 7, shared, "the first has made the way")
+	for k := range program.ID(8) {
+		f.UnregisterAll(k)
 	}
-	run(f.Set(), 1, 2, 3)
-	one := left(0)
-	require.True(t, *field[bool](one, "loose"))
-	require.Same(t, one, left(1))
-	run(f.Set(), 4)
-	require.Same(t, one, left(1), "they go on together")
-
-	before := one.Total()
-	run(each[0], 5)
-	require.NotSame(t, one, left(0))
-	require.Equal(t, before, left(1).Total(), "device 1 stays where it is")
-	run(each[1], 6)
-
-	two := left(1)
-	moment := Device{f.slots[1]}.Moment()
-	was := fmt.Sprint(two.Written())
-	run(each[1], 7)
-	require.NotSame(t, two, left(1))
-	require.Equal(t, was, fmt.Sprint(moment.left.Written()))
-
-	run(f.Set(), 0, 1, 2, 3, 4, 5, 6, 7, 0)
-	three := left(0)
-	require.NoError(t, f.Allocate(Buffer{ID: 1, Kind: KindL1, Cores: l1.Rect(0, 0, 7, 7).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}, each[1]))
-	require.Same(t, three, left(1), "they have come together")
-	_, err := f.Evict(5, each[1])
-	require.NoError(t, err)
-	run(each[0], 2)
-	require.NotSame(t, three, left(0), "the buffers of device 1 know what lay beside them")
+	require.Zero(t, f.residues)
 }
 
-// What is kept for what changes in place, against a map from cores to bytes. Most programs are small,
-// so that the largest is often gone.
-func TestLooseResidueIsCounted(t *testing.T) {
+// Dispatches in random order, against a map from cores to bytes. Most programs are small, so that the
+// largest is often gone.
+func TestScatteredIsCounted(t *testing.T) {
 	f, m, _ := fleetOf(t, 1, 2)
 	fans(t, f, 6)
 	for id, size := range []uint64{4096, 8192, 64 << 10} {
@@ -139,7 +56,6 @@ func TestLooseResidueIsCounted(t *testing.T) {
 	mustRegister(t, f, programOn(t, 9, "{[0-0 - 7-7]}", 0, 32), f.Set()) // leaves nothing of others
 	model, order, peak, fallen := map[l1.Core]uint64{}, uint64(1), uint64(0), 0
 	for range 500 {
-		Scatter(f)
 		order = order*6364136223846793005 + 1442695040888963407
 		p := f.programs[program.ID((order>>32)%10)].Program
 		require.NoError(t, f.Dispatch(p.ID(), f.Set()))
@@ -164,7 +80,7 @@ func TestLooseResidueIsCounted(t *testing.T) {
 }
 
 // A sum that may overflow is looked at before anything changes.
-func TestLooseResidueOverflows(t *testing.T) {
+func TestDispatchesOverflow(t *testing.T) {
 	spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
 	f := NewFleet()
 	m, err := f.AddMesh(0, 1, 2, spec)
@@ -173,7 +89,6 @@ func TestLooseResidueOverflows(t *testing.T) {
 		p, err := program.NewBuilder(id).Range(l1.Rect(x, 0, x, 0), l1.Range{End: size}).Build(spec)
 		require.NoError(t, err)
 		mustRegister(t, f, p, m.Set())
-		Scatter(f)
 		err = f.Dispatch(id, m.Set())
 		f.UnregisterAll(id)
 		require.NoError(t, f.CheckInvariants())
@@ -181,7 +96,6 @@ func TestLooseResidueOverflows(t *testing.T) {
 	}
 	require.NoError(t, run(1, 0, 8))
 	require.NoError(t, run(2, 1, 8))
-	require.True(t, *field[bool](f.slots[0].left, "loose"))
 	for id, size := range []uint64{l1.MaxAddr / 2, l1.MaxAddr/2 - 7} {
 		require.ErrorAs(t, run(program.ID(10+id), 0, size), new(*OverflowError))
 		require.EqualValues(t, 32, m.Resident())

@@ -911,9 +911,6 @@ func residentLife(t *rapid.T) {
 		"dispatch": func(t *rapid.T) {
 			p := drawProgram(t)
 			on, s := drawSet(t)
-			if rapid.Bool().Draw(t, "scattered") {
-				device.Scatter(f)
-			}
 			if err := f.Dispatch(p.ID(), s); !has(p.ID(), on) {
 				require.ErrorIs(t, err, device.ErrNotRegistered)
 				return

@@ -198,7 +198,7 @@ func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 	case left == h.last: // devices in a row mostly hold the same
 		return h.known
 	}
-	sum, ok := h.tracked[left.Keep()]
+	sum, ok := h.tracked[left]
 	if !ok {
 		sum = h.beside(left)
 		if h.tracked == nil || len(h.tracked) >= maxTracked {

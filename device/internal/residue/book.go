@@ -17,7 +17,6 @@ const MaxResidues = 1024
 type Book struct {
 	known    lookup.Shelf[Residue] // not all that are in use
 	writings map[writing]*Residue  // what they left
-	recall   recall
 }
 
 // A writing is what was on a device and what a dispatch wrote over it.
@@ -31,6 +30,9 @@ func (b *Book) Of(pieces []Piece, n *lookup.Numbers) *Residue {
 		return nil
 	}
 	r := &Residue{pieces: pieces}
+	for _, w := range pieces {
+		r.hash += w.on(w.Cores)
+	}
 	r.sum()
 	return b.remember(r, n)
 }
@@ -52,78 +54,45 @@ func (b *Book) Without(r *Residue, id program.ID, n *lookup.Numbers) (rest *Resi
 	return b.Of(others, n), gone
 }
 
-// Over returns what is left when over is written on top of under. alone says that all who have
-// under go on to that.
-func (b *Book) Over(under, over *Residue, alone bool, n *lookup.Numbers) *Residue {
+// Over returns what is left when over is written on top of under.
+func (b *Book) Over(under, over *Residue, n *lookup.Numbers) *Residue {
 	if under == nil || under == over {
 		return over
 	}
 	w := writing{under, over}
 	to := b.writings[w]
 	if to != nil {
-		b.recall.note(true)
 		return to
 	}
-	if to = b.overlay(under, over, alone, n); to.loose {
-		return to
-	}
+	to = b.overlay(under, over, n)
 	if b.writings == nil {
 		b.writings = map[writing]*Residue{}
 	}
 	if len(b.writings) >= MaxResidues {
 		clear(b.writings)
 	}
-	under.Keep()
 	b.writings[w] = to
 	return to
 }
 
 // overlay works it out.
-func (b *Book) overlay(under, over *Residue, alone bool, n *lookup.Numbers) *Residue {
+func (b *Book) overlay(under, over *Residue, n *lookup.Numbers) *Residue {
 	if under.within(over) {
 		return over
 	}
-	r := &Residue{planes: under.fresh()}
-	r.planes.paint(new(loss), over.Written())
+	r := &Residue{planes: under.fresh(), hash: under.hash + over.hash}
+	r.hash -= r.planes.paint(over.Written())
 	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over
 	}
-	to, met := r, b.recall.came(r.hash)
-	if alone && b.recall.off && r.other == 0 {
-		r.Serial, r.loose, r.all = n.Next(), true, r.bytes
-	} else {
-		to = b.remember(r, n)
-	}
-	b.recall.note(met || to != r)
-	return to
+	return b.remember(r, n)
 }
-
-// Rewrite has over written on r in place, as r may be (see MayTake), for all devices that have
-// it, and returns what they have then: r or over, which counts them.
-func (b *Book) Rewrite(r, over *Residue) *Residue {
-	r.repaint(over)
-	b.recall.note(b.recall.came(r.hash))
-	if r.n != over.n {
-		return r
-	}
-	over.Users += r.Users // nothing of what was there is left
-	return over
-}
-
-// Scattered reports whether residues hardly ever come again, so that devices alone with one
-// change it in place.
-func (b *Book) Scattered() bool { return b.recall.off }
-
-// Doubt has b take it that residues hardly ever come again, as after dispatches in random order.
-// It is for tests.
-func (b *Book) Doubt() { b.recall = recall{off: true, vain: patience} }
 
 // remember returns the residue that is equal to r, r itself if none is known.
 func (b *Book) remember(r *Residue, n *lookup.Numbers) *Residue {
 	if r.charge == math.MaxUint64 {
 		return r // it is refused
 	}
-	r.hash = r.digest()
 	if known := b.known.Find(r.hash, r.equal); known != nil {
 		return known
 	}

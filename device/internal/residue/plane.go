@@ -64,24 +64,18 @@ func (at place) core() l1.Core {
 	return l1.Core{X: at.key()&0xf0 | uint8(at>>4)&15, Y: at.key()<<4 | uint8(at)&15}
 }
 
-// on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product,
-// so that a large one costs as much as one column and one row of it.
-func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
-	for r := range cores.Ranges().All() {
-		var columns, rows lookup.Hash
-		for x := int(r.Start.X); x <= int(r.End.X); x++ {
-			columns += hashOfColumn(uint8(x))
-		}
-		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
-			rows += hashOfRow(uint8(y))
-		}
-		sum += w.hash * columns * rows
-	}
-	return sum
-}
+// hash returns the hash of the core that lies there.
+func (at place) hash() lookup.Hash { return lookup.Mix(lookup.Hash(at)) }
 
-func hashOfColumn(x uint8) lookup.Hash { return lookup.Mix(lookup.Hash(x)) }
-func hashOfRow(y uint8) lookup.Hash    { return lookup.Mix(lookup.Hash(y) + 256) }
+// on returns the sum of the hashes of a writer on some cores.
+func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
+	for first, word := range cores.Words() {
+		for at := placeOf(first); word != 0; word &= word - 1 {
+			sum += (at + place(bits.TrailingZeros64(word))).hash()
+		}
+	}
+	return w.hash * sum
+}
 
 func (p *plane) seek(key uint8) (int, bool) {
 	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint8) int { return int(b.key) - int(key) })
@@ -128,17 +122,10 @@ func (p *plane) clone() plane {
 	return out
 }
 
-// A loss is what writers had that others wrote over.
-type loss struct {
-	cores     int
-	bytes     uint64
-	hash      lookup.Hash // of each writer, times its cores
-	core, end uint64      // bytes on a core, and the highest end, of those that have nothing left: the largest
-}
-
-// paint has writers write some cores each of a plane that may be written. They are of one kind.
+// paint has writers write some cores each of a plane that may be written. They are of one kind. It
+// returns the hash of the claims that they wrote over.
 // Cost: O(claims, and cores that are written).
-func (p *plane) paint(l *loss, pieces ...Piece) {
+func (p *plane) paint(pieces ...Piece) (lost lookup.Hash) {
 	free := 0 // no claim before it is free
 	for _, w := range pieces {
 		for free < len(p.claims) && p.claims[free].cores > 0 {
@@ -148,20 +135,17 @@ func (p *plane) paint(l *loss, pieces ...Piece) {
 			p.claims = append(p.claims, claim{})
 		}
 		p.claims[free] = claim{writer: w.writer}
-		p.write(l, free, w.Cores)
+		for first, word := range w.Cores.Words() {
+			lost += p.write(uint32(free+1), first, word)
+		}
+		p.claims[free].cores += w.Cores.Len()
 	}
+	return lost
 }
 
-// write gives cores to a claim.
-func (p *plane) write(l *loss, to int, cores l1.CoreSet) {
-	for first, word := range cores.Words() {
-		p.writeWord(l, uint32(to+1), first, word)
-	}
-	p.claims[to].cores += cores.Len()
-}
-
-// writeWord gives the cores of a word, as l1.CoreSet.Words yields them, to the claim with a number.
-func (p *plane) writeWord(l *loss, number uint32, first l1.Core, word uint64) {
+// write gives the cores of a word, as l1.CoreSet.Words yields them, to the claim with a number. It
+// returns the hash of the claims that had them.
+func (p *plane) write(number uint32, first l1.Core, word uint64) (lost lookup.Hash) {
 	at := placeOf(first)
 	b := p.block(at.key())
 	last := int(at&0xff) + 63 - bits.LeadingZeros64(word)
@@ -169,33 +153,31 @@ func (p *plane) writeWord(l *loss, number uint32, first l1.Core, word uint64) {
 		b.last = append(b.last, make([]uint32, missing)...)
 	}
 	numbers := b.last[at&0xff:]
-	had, n := uint32(0), 0 // whose the last cores were, and how many
+	had, n, places := uint32(0), 0, lookup.Hash(0) // whose the last cores were, how many, and the hash of them
 	for ; word != 0; word &= word - 1 {
 		i := bits.TrailingZeros64(word)
 		if numbers[i] != had {
-			p.lose(l, had, n)
-			had, n = numbers[i], 0
+			lost += p.lose(had, n, places)
+			had, n, places = numbers[i], 0, 0
 		}
 		n++
+		places += (at + place(i)).hash()
 		numbers[i] = number
 	}
-	p.lose(l, had, n)
+	return lost + p.lose(had, n, places)
 }
 
-// lose takes n cores from the claim with a number.
-func (p *plane) lose(l *loss, number uint32, n int) {
+// lose takes n cores from the claim with a number, and returns its hash there.
+func (p *plane) lose(number uint32, n int, places lookup.Hash) lookup.Hash {
 	if number == 0 {
-		return
+		return 0
 	}
 	old := &p.claims[number-1]
-	bytes := old.Group.Bytes()
-	l.cores += n
-	l.bytes += bytes * uint64(n)
-	l.hash += old.hash * lookup.Hash(n)
+	hash := old.hash * places
 	if old.cores -= n; old.cores == 0 {
-		l.core, l.end = max(l.core, bytes), max(l.end, old.end())
 		old.writer = nil
 	}
+	return hash
 }
 
 // block returns the block with a key, which is made if there is none.
@@ -205,15 +187,6 @@ func (p *plane) block(key uint8) *block {
 		p.blocks = slices.Insert(p.blocks, i, block{key: key})
 	}
 	return &p.blocks[i]
-}
-
-// hash returns the sum of the hashes of the writers, over the cores that were written.
-func (p *plane) hash() (sum lookup.Hash) {
-	for at, w := range p.all {
-		c := at.core()
-		sum += w.hash * hashOfColumn(c.X) * hashOfRow(c.Y)
-	}
-	return sum
 }
 
 // equal reports whether the same writers were the last ones on the same cores.

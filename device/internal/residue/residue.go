@@ -9,14 +9,11 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Residue is what a device holds after its dispatches. It never changes, unless it is loose. Devices
-// with the same residue point to the same one, which is found by its hash and then compared; see recall.
-// nil holds nothing.
+// A Residue is what a device holds after its dispatches. It never changes. Devices with the same
+// residue point to the same one, which is found by its hash and then compared. nil holds nothing.
 type Residue struct {
 	Serial uint64      // given to no other
-	Users  int         // devices that have it
-	loose  bool        // only they know it: it is changed in place when they go on together
-	hash   lookup.Hash // a sum over cores; of a loose one over writers, each times its cores
+	hash   lookup.Hash // a sum over cores, to which a dispatch adds and from which it takes away
 	pieces []Piece     // what a program or a trace left where nothing was; nil if there are planes
 	planes planes      // what was left over something else
 	n      int         // cores in all planes, at least one
@@ -57,17 +54,6 @@ type Tracked struct {
 func (t Tracked) Raise(o Tracked) Tracked {
 	return Tracked{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
 }
-
-// Take notes that n more devices have r, or fewer. nil counts none.
-func (r *Residue) Take(n int) {
-	if r != nil {
-		r.Users += n
-	}
-}
-
-// MayTake reports whether over may be written on r in place: r is loose, and neither of them has anything
-// but circular buffers. The devices that have r must go on together.
-func (r *Residue) MayTake(over *Residue) bool { return r.loose && over.other == 0 }
 
 // Charged bounds what a residue adds to any sum, in bytes.
 func (r *Residue) Charged() uint64 {
@@ -136,20 +122,22 @@ func (r *Residue) fresh() (out planes) {
 	for kind := range r.planes {
 		out[kind] = r.planes[kind].clone()
 	}
-	out.paint(new(loss), r.pieces)
+	out.paint(r.pieces)
 	return out
 }
 
-// paint has the writers of pieces write their cores. Pieces of a kind follow each other.
-func (p *planes) paint(l *loss, pieces []Piece) {
+// paint has the writers of pieces write their cores, and returns the hash of the claims that they
+// wrote over. Pieces of a kind follow each other.
+func (p *planes) paint(pieces []Piece) (lost lookup.Hash) {
 	for len(pieces) > 0 {
 		kind, n := pieces[0].Kind, 1
 		for n < len(pieces) && pieces[n].Kind == kind {
 			n++
 		}
-		p[kind].paint(l, pieces[:n]...)
+		lost += p[kind].paint(pieces[:n]...)
 		pieces = pieces[n:]
 	}
+	return lost
 }
 
 // On returns the last writer of circular buffers on a core, nil if there was none.
@@ -165,37 +153,6 @@ func (r *Residue) On(c l1.Core) *writer {
 	return r.planes[program.CircularBuffer].on(c)
 }
 
-// repaint has over written on a loose residue. Neither of them has anything but circular buffers.
-// Cost: O(claims, and cores of over).
-func (r *Residue) repaint(over *Residue) {
-	var l loss
-	r.planes.paint(&l, over.Written())
-	remain := func(lost, had, came uint64) bool { return lost < had || lost <= came }
-	if !remain(l.core, r.core, over.core) || !remain(l.end, r.End, over.End) { // the largest is gone
-		*r = Residue{Serial: r.Serial, Users: r.Users, loose: true, planes: r.planes}
-		r.sum()
-		r.all = r.bytes
-		return
-	}
-	r.n += over.n - l.cores
-	r.bytes += over.bytes - l.bytes
-	r.hash -= l.hash
-	for _, w := range over.Written() {
-		r.hash += w.hash * lookup.Hash(w.Cores.Len())
-	}
-	r.charge, r.all, r.cells = r.bytes, r.bytes, nil
-	r.core, r.End = max(r.core, over.core), max(r.End, over.End)
-}
-
-// Keep has r stay as it is from now on, and returns it. It is for who keeps r beyond the devices
-// that have it.
-func (r *Residue) Keep() *Residue {
-	if r != nil && r.loose {
-		r.loose, r.hash = false, r.digest()
-	}
-	return r
-}
-
 // within reports whether over is written on all cores of r, and is quick: false may be wrong.
 func (r *Residue) within(over *Residue) bool {
 	for _, w := range r.pieces {
@@ -207,19 +164,8 @@ func (r *Residue) within(over *Residue) bool {
 	return r.pieces != nil
 }
 
-// digest returns the hash by which a residue that is not loose is found.
-func (r *Residue) digest() (sum lookup.Hash) {
-	for _, w := range r.pieces {
-		sum += w.on(w.Cores)
-	}
-	for kind := range r.planes {
-		sum += r.planes[kind].hash()
-	}
-	return sum
-}
-
-// sum works out the figures that are sums or maxima over writers, and the hash of a loose one.
-// The charge is 2^64-1 if a sum does not fit.
+// sum works out the figures that are sums or maxima over writers. The charge is 2^64-1 if a sum
+// does not fit.
 func (r *Residue) sum() {
 	for _, w := range r.pieces {
 		r.writes(w.writer, w.Cores.Len())
@@ -266,7 +212,6 @@ func (r *Residue) writes(w *writer, n int) {
 	}
 	bytes := w.Group.Bytes()
 	r.n += n
-	r.hash += w.hash * lookup.Hash(n)
 	r.core = max(r.core, bytes)
 	r.End = max(r.End, w.end())
 	sum := &r.bytes

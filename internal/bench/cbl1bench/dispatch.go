@@ -57,7 +57,7 @@ func dispatch(r *runner) error {
 		if err != nil {
 			return err
 		}
-		r.ask(o, "of an array of last writers", o.us.over(o.of("percore")), aimAtMost([]float64{5, 2, 1}[k]))
+		r.ask(o, "of an array of last writers", o.us.over(o.of("percore")), aimAtMost([]float64{8, 2, 1}[k]))
 	}
 	return queries(r)
 }
