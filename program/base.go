@@ -94,7 +94,7 @@ func (b *Builder) checkBases(spec l1.Spec) (errs []error) {
 }
 
 // lift finds the lowest address of each shape.
-func (s *Shapes) lift(bases []Base) {
+func (s *workspace) lift(bases []Base) {
 	s.lows = s.lows[:0]
 	for range s.shapes {
 		s.lows = append(s.lows, s.spec.CBBase)

@@ -60,9 +60,6 @@ func TestBases(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, test.want, addresses(p))
 			require.Equal(t, test.bases, slices.Collect(p.Bases()))
-			shaped, err := above(test.bases, test.cbs...).Shapes(new(program.Shapes)).Build(baseSpec())
-			require.NoError(t, err)
-			require.True(t, p.Equal(shaped))
 		})
 	}
 }

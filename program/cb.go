@@ -87,7 +87,6 @@ type Builder struct {
 	cbs     []CB
 	written bool
 	bases   []Base
-	shapes  *Shapes       // nil if nothing is remembered
 	wrong   map[int]error // CB -> the *l1.RangeError of its range
 }
 

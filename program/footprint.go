@@ -106,7 +106,7 @@ type layer struct {
 // footprint unites the layers of each cell and joins cells that come out equal. Layers
 // and areas of the cells have the same numbers. ok is false if a sum over all cores lies
 // beyond 2^63-1.
-func (s *Shapes) footprint(cells []cell) (f Footprint, ok bool) {
+func (s *workspace) footprint(cells []cell) (f Footprint, ok bool) {
 	s.roll.reset()
 	f.groups = make([]Group, 0, len(cells))
 	s.groupOf = zeroed(s.groupOf, len(cells))
@@ -149,7 +149,7 @@ func (s *Shapes) footprint(cells []cell) (f Footprint, ok bool) {
 }
 
 // join gives each group the cores of all its cells.
-func (s *Shapes) join(groups []Group, cells []cell) {
+func (s *workspace) join(groups []Group, cells []cell) {
 	s.counts = zeroed(s.counts, len(groups)+1)
 	for _, g := range s.groupOf {
 		s.counts[g]++
@@ -173,7 +173,7 @@ func (s *Shapes) join(groups []Group, cells []cell) {
 // unite returns what the layers of a cell have on each of its cores. The ranges lie behind
 // those of s, in whose memory they stay if they are kept. Layers that are alike are taken
 // once for each cell, which has a number: all of a thousand may be.
-func (s *Shapes) unite(c cell, number int32) (g Group, ranges []l1.Range, ok bool) {
+func (s *workspace) unite(c cell, number int32) (g Group, ranges []l1.Range, ok bool) {
 	from := len(s.ranges)
 	all := s.ranges
 	for _, i := range c.areas {

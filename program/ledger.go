@@ -46,10 +46,9 @@ type entry struct {
 // open makes the ledger for the CBs of some kinds. Entries go by core ranges as stated if
 // the program is placed as written, else by merged ones. The shapes come in the order in
 // which CBs of the ledger name them: others may have named them in another order.
-func (l *ledger) open(p *Program, s *Shapes, kinds kindSet) {
+func (l *ledger) open(p *Program, s *workspace, kinds kindSet) {
 	*l = ledger{spec: *p.spec, entries: l.entries[:0], own: l.own[:0], byShape: l.byShape[:0]}
 	l.byShape = slices.Grow(l.byShape, len(s.shapes))[:len(s.shapes)]
-	clear(l.byShape)
 	s.roll.reset()
 	cols := 0
 	for i, k := range s.of {
@@ -240,7 +239,7 @@ func (l *ledger) marked() []Entry {
 
 // footprint returns what the ledger charges: every entry's regions on all its cores. The
 // areas of the shapes were cut into all.
-func (l *ledger) footprint(s *Shapes, all []cell) (Footprint, bool) {
+func (l *ledger) footprint(s *workspace, all []cell) (Footprint, bool) {
 	for i := range l.entries {
 		l.entries[i].regions = l1.Merge(l.entries[i].regions)
 	}
@@ -275,7 +274,7 @@ func (l *ledger) even() bool {
 }
 
 // uneven is footprint for entries that go their own ways.
-func (l *ledger) uneven(s *Shapes) (Footprint, bool) {
+func (l *ledger) uneven(s *workspace) (Footprint, bool) {
 	s.layers = s.layers[:0]
 	var cores [][]l1.CoreRange
 	s.roll.reset()
@@ -293,7 +292,7 @@ func (l *ledger) uneven(s *Shapes) (Footprint, bool) {
 	}
 	areas := make([]area, len(s.layers))
 	for k := range areas {
-		areas[k] = s.area(cores[k])
+		areas[k] = newArea(cores[k])
 	}
-	return s.footprint(s.divide(areas).cells)
+	return s.footprint(s.cells(areas))
 }

@@ -96,11 +96,9 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 	if errs := b.check(spec); len(errs) > 0 {
 		return nil, &BuildError{b.id, b.name, errs}
 	}
-	s := b.shapes
-	if s == nil {
-		s = newDesk()
-	}
-	s.find(b.cbs, spec)
+	s := newDesk()
+	s.spec = &spec
+	s.find(b.cbs)
 	s.lift(b.bases)
 	p := b.program(s)
 	for i, kinds := range ledgerKinds() {
@@ -115,7 +113,7 @@ func (b *Builder) Build(spec l1.Spec) (*Program, error) {
 }
 
 // program returns the program before anything is placed.
-func (b *Builder) program(s *Shapes) *Program {
+func (b *Builder) program(s *workspace) *Program {
 	p := &Program{
 		id: b.id, name: b.name, written: b.written, bases: slices.Clip(b.bases), spec: s.spec,
 		cbs: make([]stored, len(b.cbs)), sets: make([]l1.CoreRangeSet, len(s.shapes)),
@@ -157,7 +155,7 @@ func (p *Program) fail(err error) error { return &BuildError{p.id, p.name, []err
 
 // place gives the CBs of the kinds, which share a ledger, their addresses: kind by
 // kind, in creation order.
-func (p *Program) place(s *Shapes, l *ledger, kinds kindSet) error {
+func (p *Program) place(s *workspace, l *ledger, kinds kindSet) error {
 	n := int32(0)
 	for kind := range numKinds {
 		if kinds.has(kind) {
@@ -194,7 +192,7 @@ type site struct {
 }
 
 // siteOf returns the site of a CB.
-func (s *Shapes) siteOf(l *ledger, cb int) site { return site{l.of(s.of[cb]), s.lows[s.of[cb]]} }
+func (s *workspace) siteOf(l *ledger, cb int) site { return site{l.of(s.of[cb]), s.lows[s.of[cb]]} }
 
 // An aliasGroup is the CBs that share an address.
 type aliasGroup struct {
@@ -204,7 +202,7 @@ type aliasGroup struct {
 }
 
 // aliases returns the alias groups of the CBs of a ledger, nil if there are none.
-func (p *Program) aliases(s *Shapes, l *ledger, kinds kindSet) (out map[int]*aliasGroup) {
+func (p *Program) aliases(s *workspace, l *ledger, kinds kindSet) (out map[int]*aliasGroup) {
 	for i := range p.cbs {
 		alias := p.cbs[i].alias
 		if alias == 0 || !kinds.has(p.cbs[i].kind) {
@@ -257,13 +255,16 @@ func (p *Program) put(i int, l *ledger, on site, group *aliasGroup) error {
 }
 
 // measure computes the footprints and the findings.
-func (p *Program) measure(s *Shapes) error {
-	s.areas = s.areas[:0]
+func (p *Program) measure(s *workspace) error {
 	for k := range s.shapes {
 		s.areas = append(s.areas, s.shapes[k].area)
 	}
-	all := s.divide(s.areas)
-	p.cores = all.union
+	cells := s.cells(s.areas)
+	sets := make([]l1.CoreSet, len(cells))
+	for k, c := range cells {
+		sets[k] = c.cores
+	}
+	p.cores = unite(sets)
 	for kind := range numKinds {
 		if p.kinds[kind] == 0 {
 			continue
@@ -274,23 +275,23 @@ func (p *Program) measure(s *Shapes) error {
 		}
 		t, ok := p.taken(kind), p.layers(s, kind)
 		if ok {
-			t.occupied, ok = s.footprint(all.cells)
+			t.occupied, ok = s.footprint(cells)
 		}
 		if ok {
-			t.reserved, ok = l.footprint(s, all.cells)
+			t.reserved, ok = l.footprint(s, cells)
 			t.entries = l.marked()
 		}
 		if !ok {
 			return p.fail(&OverflowError{p.id, p.name, kind})
 		}
 	}
-	p.find(s.shapes, all.cells)
+	p.find(s.shapes, cells)
 	return nil
 }
 
 // layers finds, for each shape, what its local CBs of a kind take of every core.
 // ok is false if their sizes sum to more than 2^63-1.
-func (p *Program) layers(s *Shapes, kind Kind) (ok bool) {
+func (p *Program) layers(s *workspace, kind Kind) (ok bool) {
 	s.layers, s.held = s.layers[:0], s.held[:0]
 	for k := range s.shapes {
 		y, from := layer{like: k}, len(s.held)

@@ -42,13 +42,7 @@ type shape struct {
 }
 
 // find finds the distinct core range sets of the CBs, by first appearance.
-func (s *Shapes) find(cbs []CB, spec l1.Spec) {
-	if s.spec == nil || *s.spec != spec {
-		own := spec
-		s.spec = &own
-	}
-	s.shapes, s.of = s.shapes[:0], s.of[:0]
-	s.roll.reset()
+func (s *workspace) find(cbs []CB) {
 	for i := range cbs {
 		set := cbs[i].Cores
 		if i > 0 && set.Equal(cbs[i-1].Cores) {
@@ -58,7 +52,7 @@ func (s *Shapes) find(cbs []CB, spec l1.Spec) {
 		s.key = appendSet(s.key[:0], set)
 		k, fresh := s.roll.number(s.key)
 		if fresh {
-			s.shapes = append(s.shapes, s.shape(set, spec))
+			s.shapes = append(s.shapes, newShape(set, *s.spec))
 		}
 		s.of = append(s.of, k)
 	}
@@ -66,7 +60,7 @@ func (s *Shapes) find(cbs []CB, spec l1.Spec) {
 }
 
 // share gives each shape its CBs, one after the other in one slice.
-func (s *Shapes) share() {
+func (s *workspace) share() {
 	s.cbs = slices.Grow(s.cbs[:0], len(s.of))[:len(s.of)]
 	s.counts = zeroed(s.counts, len(s.shapes))
 	for _, k := range s.of {
@@ -133,7 +127,7 @@ type cell struct {
 //	                             after area 1        1   2   3     2: from 1, 3: from 0
 //
 // Cost: the sum of the areas' cores, whatever their rectangles.
-func (s *Shapes) cells(areas []area) []cell {
+func (s *workspace) cells(areas []area) []cell {
 	if len(areas) == 1 && !areas[0].cores.IsEmpty() {
 		return []cell{{areas[0].cores, []int{0}}}
 	}

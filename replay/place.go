@@ -17,7 +17,6 @@ type definition struct {
 	asWritten bool // core ranges are not merged
 	bases     []program.Base
 	cbs       []event.CB
-	shapes    *program.Shapes // of the session
 	whole     map[l1.Spec]*program.Program
 	parts     map[l1.Spec]*content
 }
@@ -58,7 +57,7 @@ func (s *Session) place(id program.ID, set device.Set) (*program.Program, event.
 
 // builder returns a Builder for the program, or for a part of it with an id of its own.
 func (def *definition) builder(id program.ID) *program.Builder {
-	b := program.NewBuilder(id).Name(def.name).Shapes(def.shapes)
+	b := program.NewBuilder(id).Name(def.name)
 	if def.asWritten {
 		b.AsWritten()
 	}

@@ -32,7 +32,6 @@ type Session struct {
 	running
 
 	launched []launched // by the run at hand
-	shapes   program.Shapes
 
 	grids  map[device.ID]grid       // of devices that have none in the fleet
 	latest map[device.ID]program.ID // of the last run that was told
@@ -186,7 +185,7 @@ func (s *Session) apply(e *event.Event) (code event.Code, err error) {
 			s.programs = map[program.ID]*definition{}
 		}
 		s.programs[e.Program] = &definition{
-			id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs, shapes: &s.shapes,
+			id: e.Program, name: e.Name, op: s.opOf(e), asWritten: e.AsWritten, bases: e.Bases, cbs: e.CBs,
 		}
 		return "", nil
 	case event.KindTraceBegin, event.KindRecord, event.KindTraceEnd, event.KindReplay, event.KindRelease:
