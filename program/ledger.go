@@ -24,13 +24,11 @@ type ledger struct {
 	entries []entry
 	own     []int32 // the entries of each shape, one shape after the other
 	byShape []span  // shape -> its own entries in own; none if no CB of the ledger has the shape
-
-	rows   int       // rows of tiles
-	byTile [][]int32 // entries by the blocks of 16x16 cores that they touch, x*rows+y; nil if there is one block, or few entries
 }
 
-// fewEntries is how many entries are looked at one by one: finding them by tile is dearer.
-const fewEntries = 16
+// fewEntries is up to how many own entries of a CB each is compared with all entries. Beyond that a
+// cover is cheaper: as written there may be thousands, and all may overlap.
+const fewEntries = 8
 
 // A span is a part of a slice.
 type span struct{ from, to int32 }
@@ -50,7 +48,6 @@ func (l *ledger) open(p *Program, s *workspace, kinds kindSet) {
 	*l = ledger{spec: *p.spec, entries: l.entries[:0], own: l.own[:0], byShape: l.byShape[:0]}
 	l.byShape = slices.Grow(l.byShape, len(s.shapes))[:len(s.shapes)]
 	s.roll.reset()
-	cols := 0
 	for i, k := range s.of {
 		if !kinds.has(p.cbs[i].kind) || l.byShape[k] != (span{}) {
 			continue
@@ -66,7 +63,6 @@ func (l *ledger) open(p *Program, s *workspace, kinds kindSet) {
 			switch {
 			case fresh:
 				l.entries = append(l.entries, entry{cores: r})
-				cols, l.rows = max(cols, int(r.End.X>>4)+1), max(l.rows, int(r.End.Y>>4)+1)
 			case l.entries[i].shape == k: // repeated
 				continue
 			}
@@ -78,9 +74,6 @@ func (l *ledger) open(p *Program, s *workspace, kinds kindSet) {
 	for i := range l.entries {
 		l.entries[i].regions = l.entries[i].first[:0] // they lie where they stay
 	}
-	if cols*l.rows > 1 && len(l.entries) > fewEntries {
-		l.fill(cols)
-	}
 }
 
 // of returns the own entries of a shape.
@@ -89,60 +82,17 @@ func (l *ledger) of(shape int) []int32 {
 	return l.own[s.from:s.to]
 }
 
-// fill finds the entries by tile.
-func (l *ledger) fill(cols int) {
-	l.byTile = make([][]int32, cols*l.rows)
-	for i := range l.entries {
-		l.tiles(l.entries[i].cores, func(tile int) {
-			l.byTile[tile] = append(l.byTile[tile], int32(i))
-		})
-	}
-}
-
-// tiles calls do for every tile that r touches.
-func (l *ledger) tiles(r l1.CoreRange, do func(tile int)) {
-	for x := int(r.Start.X >> 4); x <= int(r.End.X>>4); x++ {
-		for y := int(r.Start.Y >> 4); y <= int(r.End.Y>>4); y++ {
-			do(x*l.rows + y)
-		}
-	}
-}
-
-// around returns how many entries lie in the tiles of r, each counted in each.
-func (l *ledger) around(r l1.CoreRange) (n int) {
-	if l.byTile == nil {
-		return len(l.entries)
-	}
-	l.tiles(r, func(tile int) { n += len(l.byTile[tile]) })
-	return n
-}
-
-// touching calls do for every entry that shares a core with r, for large ones
-// perhaps more than once.
-func (l *ledger) touching(r l1.CoreRange, do func(*entry)) {
-	if l.around(r) >= len(l.entries) { // on real boards, which are one tile
-		for i := range l.entries {
-			if e := &l.entries[i]; e.cores.Overlaps(r) {
-				do(e)
-			}
-		}
-		return
-	}
-	l.tiles(r, func(tile int) {
-		for _, i := range l.byTile[tile] {
-			if e := &l.entries[i]; e.cores.Overlaps(r) {
-				do(e)
-			}
-		}
-	})
-}
-
 // meeting calls do for every entry that shares a core with one of own, own ones
 // included, perhaps more than once.
 func (l *ledger) meeting(own []int32, do func(*entry)) {
-	if !l.crowded(own) {
+	if len(own) <= fewEntries {
 		for _, i := range own {
-			l.touching(l.entries[i].cores, do)
+			r := l.entries[i].cores
+			for k := range l.entries {
+				if e := &l.entries[k]; e.cores.Overlaps(r) {
+					do(e)
+				}
+			}
 		}
 		return
 	}
@@ -156,17 +106,6 @@ func (l *ledger) meeting(own []int32, do func(*entry)) {
 			do(e)
 		}
 	}
-}
-
-// crowded reports whether own are so many that it is less work to look at each entry
-// once than at those around each of own. As written they may all overlap.
-func (l *ledger) crowded(own []int32) bool {
-	const few = 8
-	candidates := 0
-	for k := 0; k < len(own) && len(own) > few && candidates <= len(l.entries); k++ {
-		candidates += l.around(l.entries[own[k]].cores)
-	}
-	return candidates > len(l.entries)
 }
 
 // next returns the address that tt-metal gives to a CB at a site. ok is false beyond
