@@ -6,8 +6,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Check says whether a program fits on all of the places, which are those of a mesh or
-// of any other devices that it is to run on. The program should be one for their Specs.
+// Check says whether a program fits on all of the places: of a mesh, or of any other devices that it
+// is to run on. The program should be one for their Specs.
 // Without a program or a place nothing is in the way.
 func Check(p *program.Program, places ...Place) Verdict {
 	for i := range places {
@@ -43,7 +43,8 @@ func (all sites) clear(p *program.Program) bool {
 	return !slices.ContainsFunc(all, func(at site) bool { return !Clears(p, at.Spec, at.free) })
 }
 
-// fit reports whether a program fits on all sites, as judge does, without the reasons.
+// fit reports whether a program fits on all sites, as judge does, without the reasons. With judge in
+// its place MayGrow takes 7 to 80 times as long beside some hundred buffers.
 func (all sites) fit(p *program.Program) bool {
 	if p == nil || all.clear(p) {
 		return true

@@ -14,7 +14,7 @@ type BufferVerdict struct {
 
 	// Outside counts the bytes of a core that lie where no buffer of the kind may: for an L1
 	// buffer below the base of circular buffers or above usable L1, for one in L1_SMALL
-	// outside of that area. It is that of the core with the most.
+	// outside of that area. The core with the most counts.
 	Outside uint64
 	// Overlaps are the buffers that hold bytes of it; by place, then first core, then address.
 	Overlaps []Overlap
@@ -38,9 +38,8 @@ func (v BufferVerdict) Fits() bool {
 	return v.Outside == 0 && len(v.Overlaps) == 0 && len(v.Refused) == 0
 }
 
-// CheckBuffer says whether a buffer could be allocated on all of the places, which are those
-// of the devices that it is to be on, so that programs still fit there. They are judged as
-// Check judges them. Nothing is in the way of a buffer that does not lie in L1, or that backs
+// CheckBuffer says whether a buffer could be allocated on all of the places, one for each device
+// that gets it, so that programs still fit there. They are judged as Check judges them. Nothing is in the way of a buffer that does not lie in L1, or that backs
 // another one. Cost: that of Check for each program, twice.
 func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferVerdict {
 	v := BufferVerdict{Buffer: b.Plain()}

@@ -58,12 +58,10 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 	if spec.L1Size > 0 {
 		free.End = min(free.End, spec.L1Size)
 	}
-	if spec.Cols > 0 {
-		for _, cb := range p.CBs() {
-			for r := range cb.Cores.All() {
-				if int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows {
-					return false
-				}
+	for _, cb := range p.CBs() {
+		for r := range cb.Cores.All() {
+			if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+				return false
 			}
 		}
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Taken collects what was in the way of one more L1 buffer at any time. Another buffer takes
+// A Taken collects the bytes that one more L1 buffer could not have at some time. Another buffer takes
 // its bytes. A program takes everything below the end of its region, which tt-metal's test
-// compares with the buffer. If two take the same byte, the answer names the one that was told
-// first. The zero Taken has no Spec: nothing is known of its device.
+// compares with the buffer. If two take the same byte, the answer names the first of them. The zero Taken has no Spec: nothing is known of its device.
 //
 //	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
 //	                                         lo      hi
@@ -19,15 +18,23 @@ import (
 // A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
 type Taken struct {
 	spec    l1.Spec
-	all     regions      // on every core
+	all     takenClass   // on every core
 	classes []takenClass // disjoint; other cores have what is in all
 	cores   l1.CoreSet   // of the classes
 }
 
-// A takenClass is a set of cores on which the same is taken.
+// A takenClass is a set of cores on which the same is taken. Its takings are merged now and then, so
+// that one more costs O(log n).
 type takenClass struct {
-	cores l1.CoreSet
-	on    regions
+	cores  l1.CoreSet
+	list   []taking
+	merged int // that many are merged, sorted and apart
+}
+
+// A taking is a run of taken bytes, and who took its first and its last one.
+type taking struct {
+	l1.Range
+	first, last int
 }
 
 // NewTaken returns an empty Taken. The Spec says how large the L1 of its devices is.
@@ -35,15 +42,16 @@ func NewTaken(spec l1.Spec) *Taken { return &Taken{spec: spec} }
 
 // Clone returns a Taken that goes its own way from here on.
 func (t *Taken) Clone() *Taken {
-	to := &Taken{spec: t.spec, all: t.all.clone(), classes: slices.Clone(t.classes), cores: t.cores}
-	for i := range to.classes {
-		to.classes[i].on = to.classes[i].on.clone()
+	to := *t
+	to.all, to.classes = t.all.clone(), slices.Clone(t.classes)
+	for i, c := range to.classes {
+		to.classes[i] = c.clone()
 	}
-	return to
+	return &to
 }
 
-// Buffer takes in that a buffer lived there. by is what its caller calls it, at least 0. Of an
-// unsized one nobody knows where it ends: it takes everything above. On hidden cores it takes
+// Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 0. The end of an
+// unsized buffer is not known: it takes everything above its address. On hidden cores a buffer takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
 func (t *Taken) Buffer(b Buffer, by int) {
 	for p := range b.standing {
@@ -57,8 +65,8 @@ func (t *Taken) Buffer(b Buffer, by int) {
 	}
 }
 
-// Program takes in that a program was checked there, while service buffers claimed some cores.
-// by is what its caller calls it, at least 0. No buffer may lie below the end of its circular
+// Program takes the bytes of a program that was checked there, while service buffers claimed some
+// cores. by is a number for it, at least 0. No buffer may lie below the end of its circular
 // buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
 // compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
 func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
@@ -75,74 +83,65 @@ func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
 // clip returns the bytes of a range that a buffer could have.
 func (t *Taken) clip(r l1.Range) l1.Range { return r.Intersect(t.spec.Usable()) }
 
-// add takes in that a range is taken on some cores.
+// add takes a range on some cores.
 func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {
 	if r = t.clip(r); r.IsEmpty() {
 		return
 	}
 	for i := range t.classes {
 		c := &t.classes[i]
-		if !c.cores.Overlaps(cores) || c.on.has(r) {
+		if !c.cores.Overlaps(cores) || c.has(r) {
 			continue
 		}
 		if !cores.Contains(c.cores) {
-			t.classes = append(t.classes, takenClass{c.cores.Minus(cores), c.on.clone()})
+			rest := c.clone()
+			rest.cores, c.cores = c.cores.Minus(cores), c.cores.Intersect(cores)
+			t.classes = append(t.classes, rest)
 			c = &t.classes[i]
-			c.cores = c.cores.Intersect(cores)
 		}
-		c.on.add(r, by)
+		c.add(r, by)
 	}
 	if !t.cores.Contains(cores) {
 		own := takenClass{cores: cores.Minus(t.cores)}
-		own.on.add(r, by)
+		own.add(r, by)
 		t.classes, t.cores = append(t.classes, own), t.cores.Union(cores)
 	}
 }
 
-// regions are the ranges that are taken on a core, and by whom at their ends. They are merged
-// now and then, so that taking one more costs O(log n).
-type regions struct {
-	list   []taking
-	merged int // that many are merged, sorted and apart
+func (c takenClass) clone() takenClass {
+	c.list = slices.Clone(c.list)
+	return c
 }
-
-// A taking is a run of taken bytes, and who took its first and its last one.
-type taking struct {
-	l1.Range
-	first, last int
-}
-
-func (rs *regions) clone() regions { return regions{slices.Clone(rs.list), rs.merged} }
 
 // has reports whether all of a range is known to be taken, by somebody who came before.
-func (rs *regions) has(r l1.Range) bool {
-	i, _ := slices.BinarySearchFunc(rs.list[:rs.merged], r.Start, func(o taking, start uint64) int { return cmp.Compare(o.End, start+1) })
-	return i < rs.merged && rs.list[i].Contains(r)
+func (c *takenClass) has(r l1.Range) bool {
+	i, _ := slices.BinarySearchFunc(c.list[:c.merged], r.Start, func(o taking, start uint64) int { return cmp.Compare(o.End, start+1) })
+	return i < c.merged && c.list[i].Contains(r)
 }
 
-func (rs *regions) add(r l1.Range, by int) {
-	if r.IsEmpty() || rs.has(r) {
+func (c *takenClass) add(r l1.Range, by int) {
+	if r.IsEmpty() || c.has(r) {
 		return
 	}
-	if rs.list = append(rs.list, taking{r, by, by}); len(rs.list) > 2*rs.merged+16 {
-		rs.merge()
+	if c.list = append(c.list, taking{r, by, by}); len(c.list) > 2*c.merged+16 {
+		c.merge()
 	}
 }
 
-// merge merges regions that overlap or touch. Of equal ends the lower caller is named.
-func (rs *regions) merge() {
-	slices.SortFunc(rs.list, func(a, b taking) int {
+// merge merges takings that overlap or touch. Of equal ends the lower caller is named.
+func (c *takenClass) merge() {
+	slices.SortFunc(c.list, func(a, b taking) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.first, b.first))
 	})
-	out := rs.list[:0]
-	for _, r := range rs.list {
+	out := c.list[:0]
+	for _, r := range c.list {
 		if n := len(out) - 1; n < 0 || r.Start > out[n].End {
 			out = append(out, r)
 		} else if at := &out[n]; r.End > at.End || r.End == at.End && r.last < at.last {
 			at.End, at.last = r.End, r.last
 		}
 	}
-	rs.list, rs.merged = out, len(out)
+	c.list, c.merged = out, len(out)
 }
 
 // A Room is where an L1 buffer fits on some cores.
@@ -199,10 +198,10 @@ func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
 }
 
 // onAll returns what is free and what is taken on any of the cores of any device, merged, and the
-// alignment of L1 buffers, as that of circular buffers.
+// alignment of L1 buffers, as that of circular buffec.
 func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
-	var taken regions
+	var taken takenClass
 	for _, t := range devices {
 		usable := t.spec.Usable()
 		free.Start, free.End = max(free.Start, usable.Start), min(free.End, usable.End)
@@ -210,7 +209,7 @@ func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, li
 		taken.list = append(taken.list, t.all.list...)
 		for _, c := range t.classes {
 			if c.cores.Overlaps(cores) {
-				taken.list = append(taken.list, c.on.list...)
+				taken.list = append(taken.list, c.list...)
 			}
 		}
 	}

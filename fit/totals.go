@@ -16,23 +16,10 @@ type BufferTotals struct {
 
 // Add counts a buffer that was allocated.
 func (t *BufferTotals) Add(b *Buffer) {
-	count, bytes := t.of(b)
-	*count++
-	*bytes += b.Size
-}
-
-// Drop takes back a buffer that was added.
-func (t *BufferTotals) Drop(b *Buffer) {
-	count, bytes := t.of(b)
-	*count--
-	*bytes -= b.Size
-}
-
-// of returns the figures that a buffer counts in.
-func (t *BufferTotals) of(b *Buffer) (count *int, bytes *uint64) {
+	count, bytes := &t.Count, &t.L1
 	switch {
 	case b.Backing:
-		return &t.Backings, &t.Backing
+		count, bytes = &t.Backings, &t.Backing
 	case b.Kind == KindDRAM:
 		bytes = &t.DRAM
 	case b.Kind == KindTrace:
@@ -43,10 +30,16 @@ func (t *BufferTotals) of(b *Buffer) (count *int, bytes *uint64) {
 		bytes = &t.L1Small
 	case b.Kind.Below():
 		bytes = &t.Kernels
-	default:
-		bytes = &t.L1
 	}
-	return &t.Count, bytes
+	*count++
+	*bytes += b.Size
+}
+
+// Drop takes back a buffer that was added.
+func (t *BufferTotals) Drop(b *Buffer) {
+	var one BufferTotals
+	one.Add(b)
+	t.Move(one, BufferTotals{})
 }
 
 // Move adds the difference between two figures of a device to a sum over devices.

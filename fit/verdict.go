@@ -131,16 +131,11 @@ type Resident struct {
 // Own returns the program's buffers on the cores of one of its clashes, the largest
 // first.
 func (v Verdict) Own(c Clash) []Resident {
-	placed := map[int]Resident{}
-	if v.Program != nil {
-		for i, cb := range v.Program.CBs() {
-			placed[i] = Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i}
-		}
-	}
 	var out []Resident
-	for _, cb := range c.CBs {
-		if r, ok := placed[cb]; ok {
-			out = append(out, r)
+	for _, i := range c.CBs {
+		if v.Program != nil && i >= 0 && i < v.Program.Len() {
+			cb := v.Program.CB(i)
+			out = append(out, Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i})
 		}
 	}
 	return out
