@@ -26,3 +26,14 @@ func TestRollModel(t *testing.T) {
 		}
 	})
 }
+
+// A roll that has grown still knows the keys from before.
+func TestRollGrows(t *testing.T) {
+	var r roll
+	for range 2 {
+		for key := range byte(100) {
+			n, _ := r.number([]byte{key})
+			require.EqualValues(t, key, n)
+		}
+	}
+}
