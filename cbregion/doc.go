@@ -51,9 +51,6 @@
 // knows the number of free bytes between the first and the last boundary, which is
 // what is not covered.
 //
-// [Counter.CheckInvariants] and [Coverage.CheckInvariants] recompute everything. What does
-// not agree is an [InvariantError].
-//
 // # Cost
 //
 // A change touches two boundaries and the summaries above them, O(log n), no matter

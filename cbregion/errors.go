@@ -24,15 +24,3 @@ func (e *NotFoundError) Error() string {
 
 // Is reports whether target is ErrNotFound.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
-
-// An InvariantError says which invariant of a Counter or Coverage does not hold. It is
-// a bug of this package, or of a caller who changed one from two goroutines.
-type InvariantError struct {
-	Reason string
-}
-
-func (e *InvariantError) Error() string { return "cbregion: invariant broken: " + e.Reason }
-
-func broken(format string, args ...any) error {
-	return &InvariantError{Reason: fmt.Sprintf(format, args...)}
-}

@@ -45,7 +45,6 @@ func (c counter) Len() int                  { return c.c.Len() }
 func (c counter) Regions() []l1.Range       { return slices.Collect(c.c.Regions()) }
 func (c counter) BytesIn(r l1.Range) uint64 { return c.c.BytesIn(r) }
 func (c counter) Clone() suite.Counter      { return counter{c.c.Clone()} }
-func (c counter) CheckInvariants() error    { return c.c.CheckInvariants() }
 
 func (c counter) Owners(addr uint64) []uint64 {
 	var out []uint64

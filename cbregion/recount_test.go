@@ -1,21 +1,23 @@
 package cbregion
 
+import "fmt"
+
 // CheckInvariants recomputes from the boundaries everything that v keeps at hand,
-// and returns an *InvariantError that names the first difference. O(n).
+// and returns an error that names the first difference.
 func (v *Coverage) CheckInvariants() error {
 	if v.boundaries == 0 {
 		switch {
 		case v.bytes != 0:
-			return broken("empty coverage with %d bytes", v.bytes)
+			return fmt.Errorf("empty coverage with %d bytes", v.bytes)
 		case v.root.size() != 0:
-			return broken("empty coverage with a root of size %d", v.root.size())
+			return fmt.Errorf("empty coverage with a root of size %d", v.root.size())
 		case v.root.kids != nil:
-			return broken("empty coverage with an inner node as root")
+			return fmt.Errorf("empty coverage with an inner node as root")
 		}
 		return nil
 	}
 	if v.root.kids != nil && v.root.size() < 2 {
-		return broken("root with %d children", v.root.size())
+		return fmt.Errorf("root with %d children", v.root.size())
 	}
 	c := coverageCheck{v: v, leafDepth: -1}
 	if err := c.node(&v.root, 0); err != nil {
@@ -23,11 +25,11 @@ func (v *Coverage) CheckInvariants() error {
 	}
 	switch {
 	case c.boundaries != v.boundaries:
-		return broken("%d boundaries, counted as %d", c.boundaries, v.boundaries)
+		return fmt.Errorf("%d boundaries, counted as %d", c.boundaries, v.boundaries)
 	case c.count != 0:
-		return broken("count %d behind the last boundary", c.count)
+		return fmt.Errorf("count %d behind the last boundary", c.count)
 	case c.bytes != v.bytes:
-		return broken("%d bytes covered, counted as %d", c.bytes, v.bytes)
+		return fmt.Errorf("%d bytes covered, counted as %d", c.bytes, v.bytes)
 	}
 	return nil
 }
@@ -49,19 +51,19 @@ func (c *coverageCheck) node(n *node, depth int) error {
 		limit = c.v.most()
 	}
 	if size := n.size(); size == 0 || size > limit {
-		return broken("node of size %d, limit %d", n.size(), limit)
+		return fmt.Errorf("node of size %d, limit %d", n.size(), limit)
 	}
 	if n.kids == nil {
 		if c.leafDepth < 0 {
 			c.leafDepth = depth
 		}
 		if c.leafDepth != depth {
-			return broken("leaves at depths %d and %d", c.leafDepth, depth)
+			return fmt.Errorf("leaves at depths %d and %d", c.leafDepth, depth)
 		}
 		return c.block(n.block)
 	}
 	if len(n.block) > 0 {
-		return broken("inner node with boundaries")
+		return fmt.Errorf("inner node with boundaries")
 	}
 	kids := n.kids
 	for i, k := range kids {
@@ -69,11 +71,11 @@ func (c *coverageCheck) node(n *node, depth int) error {
 			return err
 		}
 		if want := newChild(k.node).summary; k.summary != want {
-			return broken("summary is %+v, should be %+v", k.summary, want)
+			return fmt.Errorf("summary is %+v, should be %+v", k.summary, want)
 		}
 		quarter := c.v.limit(&k.node) / 4
 		if i > 0 && k.size() <= quarter && kids[i-1].size() <= quarter {
-			return broken("neighbours of size %d and %d", kids[i-1].size(), k.size())
+			return fmt.Errorf("neighbours of size %d and %d", kids[i-1].size(), k.size())
 		}
 	}
 	return nil
@@ -83,9 +85,9 @@ func (c *coverageCheck) block(block []boundary) error {
 	for _, b := range block {
 		switch {
 		case c.boundaries > 0 && b.addr <= c.last:
-			return broken("boundary %d follows %d", b.addr, c.last)
+			return fmt.Errorf("boundary %d follows %d", b.addr, c.last)
 		case b.delta == 0:
-			return broken("boundary %d without a change", b.addr)
+			return fmt.Errorf("boundary %d without a change", b.addr)
 		}
 		if c.count > 0 {
 			c.bytes += b.addr - c.last
@@ -94,14 +96,14 @@ func (c *coverageCheck) block(block []boundary) error {
 		c.last = b.addr
 		c.count += b.delta
 		if c.count < 0 {
-			return broken("count %d behind %d", c.count, b.addr)
+			return fmt.Errorf("count %d behind %d", c.count, b.addr)
 		}
 	}
 	return nil
 }
 
-// CheckInvariants recomputes the whole Counter from its live ranges and returns an
-// *InvariantError that names the first difference. O(n log n).
+// CheckInvariants recomputes the whole Counter from its live ranges and returns an error that names
+// the first difference.
 func (c *Counter) CheckInvariants() error {
 	if err := c.cover.CheckInvariants(); err != nil {
 		return err
@@ -109,9 +111,9 @@ func (c *Counter) CheckInvariants() error {
 	if c.live == nil {
 		switch {
 		case c.n != 0:
-			return broken("no live ranges, but %d are counted", c.n)
+			return fmt.Errorf("no live ranges, but %d are counted", c.n)
 		case !c.cover.IsEmpty():
-			return broken("no live ranges, but %d bytes are covered", c.cover.Bytes())
+			return fmt.Errorf("no live ranges, but %d bytes are covered", c.cover.Bytes())
 		}
 		return nil
 	}
@@ -124,9 +126,9 @@ func (c *Counter) CheckInvariants() error {
 	c.live.Ascend(func(h holding) bool {
 		switch {
 		case h.Check() != nil || h.IsEmpty() || h.times < 1:
-			err = broken("live range %v of owner %d, %d times", h.Range, h.owner, h.times)
+			err = fmt.Errorf("live range %v of owner %d, %d times", h.Range, h.owner, h.times)
 		case n > 0 && !last.less(h):
-			err = broken("live range %v of owner %d follows %v of owner %d", h.Range, h.owner, last.Range, last.owner)
+			err = fmt.Errorf("live range %v of owner %d follows %v of owner %d", h.Range, h.owner, last.Range, last.owner)
 		}
 		n += h.times
 		last = h
@@ -138,7 +140,7 @@ func (c *Counter) CheckInvariants() error {
 		return err
 	}
 	if n != c.n {
-		return broken("%d live ranges, counted as %d", n, c.n)
+		return fmt.Errorf("%d live ranges, counted as %d", n, c.n)
 	}
 	for addr, d := range delta {
 		if d == 0 {
@@ -146,11 +148,11 @@ func (c *Counter) CheckInvariants() error {
 		}
 	}
 	if len(delta) != c.cover.Boundaries() {
-		return broken("%d boundaries, should be %d", c.cover.Boundaries(), len(delta))
+		return fmt.Errorf("%d boundaries, should be %d", c.cover.Boundaries(), len(delta))
 	}
 	return c.cover.root.eachBoundary(func(b boundary) error {
 		if delta[b.addr] != b.delta {
-			return broken("boundary %d has delta %d, should be %d", b.addr, b.delta, delta[b.addr])
+			return fmt.Errorf("boundary %d has delta %d, should be %d", b.addr, b.delta, delta[b.addr])
 		}
 		return nil
 	})
