@@ -247,8 +247,8 @@ func (e *MeshError) Error() string {
 	return fmt.Sprintf("mesh of %dx%d devices from %d: %s", e.Rows, e.Cols, e.First, e.Reason)
 }
 
-// An InvariantError names a figure that differs from what is counted, where it is (core, program, mesh), and
-// both values. It means a bug in this package.
+// An InvariantError names a figure with its core, program or mesh, its value and the counted one. It means a
+// bug in this package.
 type InvariantError struct {
 	Device ID
 	What   string

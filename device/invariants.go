@@ -14,11 +14,11 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// CheckInvariants counts anew what can be seen of the fleet at one moment, core by core: what is registered from
-// programs and the devices that have them, what is tracked from what dispatches left and from buffers.
-// It returns an *InvariantError for the first figure that differs in Snapshot, or in Totals, Registered or
-// Resident of a device or mesh. Cost: the ranges of programs on each of their cores, once for each set of
-// programs, and those of buffers. Others wait while it is written down what there is.
+// CheckInvariants counts the fleet anew, core by core: registered programs by the devices of Where, tracked
+// bytes by the last dispatches and the buffers. It compares Snapshot with that, and Totals, Registered and
+// Resident of each device and mesh, all of one moment. The first figure that differs is an *InvariantError.
+// Cost: for each set of programs the ranges that they have on their cores, and the same for buffers. Others wait
+// while the programs, the last writers and the buffers are written down.
 func (f *Fleet) CheckInvariants() error {
 	c := counting{on: map[*state]bitset.Set{}, known: map[*state]Totals{}}
 	f.see(&c)
@@ -32,7 +32,7 @@ func (f *Fleet) CheckInvariants() error {
 	return c.wrong
 }
 
-// A counting compares what was seen of a fleet with what is counted.
+// A counting compares the figures of a fleet with counted ones.
 type counting struct {
 	picture
 	seen     []seenDevice // of devices
@@ -42,20 +42,20 @@ type counting struct {
 	known    map[*state]Totals     // that were counted
 
 	id    ID     // of the device in question
-	of    string // what is compared, or ""
+	of    string // before the name of a figure
 	wrong error  // about the first figure that differs
 }
 
-// A seenDevice is how a device is found, and what it has beside registered programs.
+// A seenDevice has the figures of a device that need no lock, and the rest of its L1.
 type seenDevice struct {
-	slot, found          int
+	slot                 int
 	registered, resident uint64
-	lying                *lying
+	rest                 *rest
 	mesh                 *seenMesh
 }
 
-// A lying is what dispatches left on devices, and their buffers.
-type lying struct {
+// A rest has the last writers and the buffers of devices that have the same ones.
+type rest struct {
 	pieces  []residue.Piece
 	buffers []*heap.Allocation
 	counted *Totals
@@ -68,7 +68,7 @@ type seenProgram struct {
 	on bitset.Set
 }
 
-// A seenMesh is what a mesh says, and the sum over its devices.
+// A seenMesh has the figures of a mesh, and the sums over its devices.
 type seenMesh struct {
 	first                ID
 	totals               Totals
@@ -76,13 +76,13 @@ type seenMesh struct {
 	sum                  Totals
 }
 
-// see writes down what there is.
+// see writes the fleet down.
 func (f *Fleet) see(c *counting) {
 	type content struct {
 		left *residue.Residue
 		heap *heap.Heap
 	}
-	contents, meshes := map[content]*lying{}, map[*mesh]*seenMesh{nil: nil}
+	contents, meshes := map[content]*rest{}, map[*mesh]*seenMesh{nil: nil}
 	c.picture = f.picture(func() {
 		for id, r := range f.programs {
 			c.programs = append(c.programs, seenProgram{id, r.Program, r.on.Clone()})
@@ -91,7 +91,7 @@ func (f *Fleet) see(c *counting) {
 			d := f.slots[slot]
 			has := content{d.left, d.heap()}
 			if contents[has] == nil {
-				contents[has] = &lying{pieces: d.left.Written(), buffers: d.heap().Sorted()}
+				contents[has] = &rest{pieces: d.left.Written(), buffers: d.heap().Sorted()}
 			}
 			m, known := meshes[d.mesh]
 			if !known {
@@ -99,8 +99,7 @@ func (f *Fleet) see(c *counting) {
 				meshes[d.mesh] = m
 				c.meshes = append(c.meshes, m)
 			}
-			found, _ := f.find(d.id)
-			c.seen = append(c.seen, seenDevice{slot, found, d.registered.Load(), d.resident.Load(), contents[has], m})
+			c.seen = append(c.seen, seenDevice{slot, d.registered.Load(), d.resident.Load(), contents[has], m})
 		}
 	})
 	c.hold()
@@ -150,10 +149,9 @@ func (c *counting) device(i int) {
 		want = c.registered(d, c.on[c.at[i].state])
 		c.known[c.at[i].state] = want
 	}
-	beside := at.lying.count()
+	beside := at.rest.count()
 	want.Resident, want.Tracked, want.TrackedCore, want.Buffers = beside.Resident, beside.Tracked, beside.TrackedCore, beside.Buffers
 	c.row(d.totals, at.registered, at.resident, want)
-	c.same("slot by id", uint64(at.found), uint64(at.slot))
 	if at.mesh != nil {
 		at.mesh.add(&want)
 	}
@@ -171,8 +169,8 @@ func (m *seenMesh) add(t *Totals) {
 	m.sum.Buffers.Move(BufferTotals{}, t.Buffers)
 }
 
-// registered counts the programs of the devices in some slots, and compares those and the cores that
-// the snapshot has of one of them.
+// registered counts the programs of the devices in some slots, and compares the programs and cores of one of
+// them in the snapshot.
 func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
 	var occupied, reserved pile
 	for _, p := range c.programs {
@@ -221,20 +219,20 @@ func (c *counting) core(core l1.Core, have CoreGroup, want *CoreGroup) {
 	}
 }
 
-// count counts what lies there.
-func (y *lying) count() Totals {
-	if y.counted != nil {
-		return *y.counted
+// count counts the rest of a device.
+func (r *rest) count() Totals {
+	if r.counted != nil {
+		return *r.counted
 	}
 	var t Totals
 	var all pile
-	for _, w := range y.pieces {
+	for _, w := range r.pieces {
 		all.put(w.Cores, w.Group.Ranges(), 0)
 		if w.Kind == program.CircularBuffer {
 			t.Resident += w.Group.Bytes() * uint64(w.Cores.Len())
 		}
 	}
-	for _, a := range y.buffers {
+	for _, a := range r.buffers {
 		t.Buffers.Add(&a.Buffer)
 		if a.Backing || !a.Kind.InL1() || a.Kind.Below() {
 			continue
@@ -244,11 +242,11 @@ func (y *lying) count() Totals {
 		}
 	}
 	t.Tracked, t.TrackedCore = all.sum()
-	y.counted = &t
+	r.counted = &t
 	return t
 }
 
-// A pile is what lies on cores.
+// A pile has the ranges of each core.
 type pile map[l1.Core]*CoreGroup
 
 // put puts ranges on cores.
@@ -268,14 +266,14 @@ func (p *pile) put(cores l1.CoreSet, ranges iter.Seq[l1.Range], logical uint64) 
 	}
 }
 
-// footprint puts a program there.
+// footprint puts the ranges of a program on its cores.
 func (p *pile) footprint(f program.Footprint) {
 	for g := range f.Groups() {
 		p.put(g.Cores(), g.Ranges(), g.Logical())
 	}
 }
 
-// sum merges what lies on each core, and returns how many bytes these are, and how many on the fullest core.
+// sum merges the ranges of each core, and returns the bytes of all cores and of the fullest one.
 func (p pile) sum() (all, most uint64) {
 	for _, g := range p {
 		g.regions = l1.Merge(g.regions)

@@ -68,7 +68,6 @@ func TestCheckInvariantsFindsEachFigure(t *testing.T) {
 		{"number of devices like it with program 2", func(f *Fleet) { f.programs[2].on.leave(bitset.Set{}.With(0)) }},
 		{"device 0: id of a program", func(f *Fleet) { delete(f.programs, 1) }},
 		{"device 0: number of programs", func(f *Fleet) { delete(f.programs, 2) }},
-		{"device 2: slot by id", func(f *Fleet) { f.lone[2] = 1 }},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			f := setup()
