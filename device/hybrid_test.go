@@ -95,6 +95,11 @@ func TestBuffersOfAllModes(t *testing.T) {
 		intact(t, f)
 		free(t, f, m.Set(), 1)
 	}
+	far := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 900, 50) // above the program, but nobody knows where on 0-0
+	far.Mode, far.Hidden = hidden.Mode, hidden.Hidden
+	allocate(t, f, m.Set(), far)
+	require.True(t, check(t, f, p, m.Set()).CannotTell())
+	free(t, f, m.Set(), 1)
 	alone := ranged
 	alone.Mode = device.PerCore
 	allocate(t, f, of(t, f, 0), ranged)

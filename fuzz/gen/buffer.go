@@ -138,7 +138,7 @@ func beside(p *program.Program) *rapid.Generator[model.Buffer] {
 	})
 }
 
-// Apart draws a tensor at the base on the cores of the grid that a program does not name, or one
+// Apart draws a tensor at the base, or far above, on the cores of the grid that a program does not name, or one
 // that may lie on the program's cores: where its mode decides.
 func Apart(p *program.Program, id uint64) *rapid.Generator[model.Buffer] {
 	return rapid.Custom(func(t *rapid.T) model.Buffer {
@@ -148,7 +148,7 @@ func Apart(p *program.Program, id uint64) *rapid.Generator[model.Buffer] {
 		for _, cb := range p.CBs() {
 			rest = rest.Minus(cb.Cores.Cores())
 		}
-		base := p.Spec().CBBase
+		base := p.Spec().CBBase + rapid.SampledFrom([]uint64{0, 0, 96, 40}).Draw(t, "above")
 		b := model.Buffer{
 			ID: id, Kind: model.L1,
 			Mode:  rapid.SampledFrom([]model.Mode{model.RangeLockstep, model.PerCore, model.Lockstep}).Draw(t, "mode"),

@@ -271,7 +271,7 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 
 // added draws what a call that adds devices says.
 func (m *Move) added(t *rapid.T, w *World) {
-	m.Devices = []uint64{rapid.SampledFrom(newIDs()).Draw(t, "id")}
+	m.Devices = []uint64{rapid.SampledFrom(append(newIDs(), 0, 7)).Draw(t, "id")}
 	m.Spec = w.spec().Draw(t, "spec")
 	if m.Op == AddMesh {
 		m.Rows = rapid.SampledFrom([]int{1, 1, 2, 2, 1, 0, -1, math.MaxInt}).Draw(t, "rows")

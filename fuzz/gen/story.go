@@ -3,6 +3,7 @@ package gen
 import (
 	"slices"
 
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"pgregory.net/rapid"
 )
@@ -48,22 +49,33 @@ func Rerun(w *World) *rapid.Generator[[]Move] {
 	})
 }
 
-// Scatter draws a story of many dispatches in no order: hardly anything that they leave was there before.
+// Scatter draws a story of many dispatches in no order, so that hardly anything was left like that before. Each
+// program has about half of the cores.
 //
 //	register 1..5 on all devices, dispatch 3, 1, 5, 3, 2, 5, 4, 1 ...
 func Scatter(w *World) *rapid.Generator[[]Move] {
 	return rapid.Custom(func(t *rapid.T) (moves []Move) {
-		on := w.State.Devices()
+		state := rapid.Uint64().Draw(t, "seed")
+		random := func() uint64 {
+			state = state*6364136223846793005 + 1442695040888963407
+			return state >> 32
+		}
+		devices, spec := w.State.Devices(), w.Specs[0]
 		var all []*program.Program
 		for _, id := range ProgramIDs() {
-			p := build(t, program.NewBuilder(id).CB(Unplaced(w.Specs[0]).Draw(t, "CB")), w.Specs[0])
+			var cores []l1.Core
+			for _, c := range Cores(spec) {
+				if random()%2 == 1 {
+					cores = append(cores, c)
+				}
+			}
+			cb := program.CB{Cores: l1.CoreSetOf(cores...).Ranges(), Size: 8 * (1 + random()%4)}
+			p := build(t, program.NewBuilder(id).CB(cb), spec)
 			all = append(all, p)
-			moves = append(moves, Move{Op: Register, Program: p, Devices: on})
+			moves = append(moves, Move{Op: Register, Program: p, Devices: devices})
 		}
-		order := rapid.Uint64().Draw(t, "order")
 		for range 60 {
-			order = order*6364136223846793005 + 1442695040888963407
-			moves = append(moves, Move{Op: Dispatch, Program: all[(order>>32)%uint64(len(all))], Devices: on})
+			moves = append(moves, Move{Op: Dispatch, Program: all[random()%uint64(len(all))], Devices: devices})
 		}
 		return moves
 	})

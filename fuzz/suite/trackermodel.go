@@ -23,10 +23,8 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			for _, m := range g.world.Start() {
 				g.move(t, m)
 			}
-			if rapid.IntRange(0, 9).Draw(t, "scattered") == 9 {
-				for _, m := range gen.Scatter(g.world).Draw(t, "scatter") {
-					g.move(t, m)
-				}
+			if rapid.IntRange(0, 7).Draw(t, "scattered") == 7 {
+				g.scatter(t)
 			}
 		}
 		// Drawn alike, lives would be dull: devices come and go, and nothing is on them.
@@ -91,6 +89,17 @@ func (g *game) keep(t *rapid.T) {
 	if len(g.kept) > 3 {
 		g.kept = g.kept[1:]
 	}
+}
+
+// scatter dispatches in no order, and keeps a moment on the way.
+func (g *game) scatter(t *rapid.T) {
+	moves := gen.Scatter(g.world).Draw(t, "scatter")
+	for i, m := range moves {
+		if g.move(t, m); i == len(moves)-5 {
+			g.keep(t)
+		}
+	}
+	g.check(t)
 }
 
 // stayed compares moments that were kept.
