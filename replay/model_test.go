@@ -330,7 +330,7 @@ func (c comparison) who() {
 // if they grow dull, TestLogAgreesWithModel passes for nothing. They are the same each
 // time.
 func TestLogsAreNotDull(t *testing.T) {
-	const logs = 450
+	const logs = 620
 	seen := map[string]int{}
 	moves := gen.MixedHistory(60, logOps()...)
 	for i := range logs {

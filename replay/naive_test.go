@@ -567,21 +567,34 @@ func (n *naive) room(id uint64, t model.Totals) (least event.Opt[uint64]) {
 	return least
 }
 
-// naiveCores are those on which anything may lie in these tests: the corner of the grid that
-// generators use, and a column outside of it.
-func naiveCores() (out []l1.Core) {
-	for x := range uint8(6) {
+// naiveCores are the cores of a device, which may have had several Specs, on which anything may lie in these tests: the corner of the
+// grid that generators use, or a wide row, a column outside of it, and the end of a wide row, where a
+// service core may lie on any device.
+func naiveCores(specs ...l1.Spec) (out []l1.Core) {
+	cols := 6
+	for _, spec := range specs {
+		cols = max(cols, spec.Cols)
+	}
+	for x := range uint8(36) {
 		for y := range uint8(4) {
-			out = append(out, l1.Core{X: x, Y: y})
+			if int(x) < cols || x >= 30 {
+				out = append(out, l1.Core{X: x, Y: y})
+			}
 		}
 	}
 	return out
 }
 
+// cores are the cores on which anything may lie on a device.
+func (n *naive) cores(id uint64) []l1.Core {
+	spec, _ := n.fleet.Spec(id) // it is there
+	return naiveCores(spec)
+}
+
 // peak describes the fullest cores of a device.
 func (n *naive) peak(id, bytes uint64) naivePeak {
 	out := naivePeak{bytes: bytes, at: n.node, kinds: map[string]uint64{}, groups: n.groupsOf(id)}
-	for _, c := range naiveCores() {
+	for _, c := range n.cores(id) {
 		u := n.fleet.CoreUsage(id, c, false)
 		if u.Tracked != bytes {
 			continue
@@ -611,7 +624,7 @@ func (n *naive) allGroups() map[uint64]naiveGroups {
 // groupsOf says what lies on the cores of a device now.
 func (n *naive) groupsOf(id uint64) naiveGroups {
 	out := naiveGroups{}
-	for _, c := range naiveCores() {
+	for _, c := range n.cores(id) {
 		for _, r := range n.fleet.Residents(id, c, false) {
 			out[c] = append(out[c], spellResident(r))
 		}
@@ -635,7 +648,7 @@ func spellResident(r model.Resident) string {
 func (n *naive) who(addr uint64) map[string][]string {
 	out := map[string][]string{}
 	for _, id := range n.fleet.Devices() {
-		for _, c := range naiveCores() {
+		for _, c := range n.cores(id) {
 			at := fmt.Sprintf("%d %v", id, c)
 			for _, r := range n.fleet.Residents(id, c, false) {
 				if r.Range.Has(addr) {

@@ -49,7 +49,7 @@ func (r *naiveRoom) live(f *model.Fleet) {
 				}
 			}
 		}
-		for _, core := range naiveCores() {
+		for _, core := range naiveCores(r.specs[id]...) {
 			for _, held := range f.Residents(id, core, false) {
 				if held.CB < 0 {
 					r.bar(id, core, held.Range.Start, held.Range.End)
@@ -63,7 +63,7 @@ func (r *naiveRoom) live(f *model.Fleet) {
 func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
 	now := naiveRoom{specs: map[uint64][]l1.Spec{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
 	now.live(f)
-	for _, core := range naiveCores() {
+	for _, core := range naiveCores(r.specs[id]...) {
 		floor := f.Floor(p, id, core)
 		r.bar(id, core, 0, floor)
 		now.bar(id, core, 0, floor)

@@ -19,7 +19,7 @@ func (n *naive) seekScarcity() {
 			continue
 		}
 		taken, usable, s := [naiveL1]bool{}, spec.Usable(), replay.Scarcity{}
-		for _, core := range naiveCores() {
+		for _, core := range naiveCores(spec) {
 			for _, held := range n.fleet.Residents(id, core, false) {
 				for a := held.Range.Start; held.CB < 0 && a < min(held.Range.End, naiveL1); a++ {
 					taken[a] = true
