@@ -103,20 +103,20 @@ func (v *Verdict) stricter(all sites) string {
 // runsPerCore reports whether tt-metal would accept the program in HYBRID mode if the L1
 // buffers in lockstep at an address were allocated per core, at the same address.
 func (v *Verdict) runsPerCore(all sites, addr uint64) bool {
-	some := false
 	others, _ := all.with(func(at *Place) bool {
 		for i := range at.Buffers {
 			b := &at.Buffers[i]
-			starts := func(p Part) bool { return p.Range.Start == addr }
-			if b.tensor() && b.mode() == Lockstep && slices.ContainsFunc(slices.Collect(b.All()), starts) {
-				b.Mode, some = PerCore, true
+			for p := range b.standing {
+				if b.Kind.tensor() && b.mode() == Lockstep && p.Range.Start == addr {
+					b.Mode = PerCore
+				}
 			}
 		}
 		at.Hybrid = true
 		return true
 	})
 	next := others.judge(v.Program)
-	return some && len(next.Refusals) == 0 && len(next.Doubts) == 0
+	return len(next.Refusals) == 0 && len(next.Doubts) == 0
 }
 
 // at returns the site of a device that is the first of its place.

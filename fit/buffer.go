@@ -140,9 +140,6 @@ func (b Buffer) Stands() bool {
 // hides reports whether the address of the buffer is not known on some cores.
 func (b *Buffer) hides() bool { return !b.Hidden.IsEmpty() && !b.Backing && b.Kind.tensor() }
 
-// tensor reports whether tt-metal's checks compare circular buffers with it.
-func (b *Buffer) tensor() bool { return b.Kind.tensor() && b.Stands() }
-
 // String names the buffer in a few words: L1 buffer 7 ("conv2d").
 func (b Buffer) String() string { return b.called().String() }
 

@@ -39,8 +39,9 @@ func (v BufferVerdict) Fits() bool {
 }
 
 // CheckBuffer says whether a buffer could be allocated on all of the places, one for each device
-// that gets it, so that programs still fit there. They are judged as Check judges them. Nothing is in the way of a buffer that does not lie in L1, or that backs
-// another one. Cost: that of Check for each program, twice.
+// that gets it, so that programs still fit there. They are judged as Check judges them. Nothing
+// is in the way of a buffer that does not lie in L1, or that backs another one. Cost: that of
+// Check for each program, twice.
 func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferVerdict {
 	v := BufferVerdict{Buffer: b.Plain()}
 	if !b.Stands() {

@@ -161,7 +161,8 @@ func (v *Verdict) shrink(all sites) (text string, cured bool) {
 		p, still = v.Program, ", while all others stay in their places"
 	}
 	s, _ := v.subject()
-	cbs := append(slices.Clip(s.cbs), largest(p, func(i int, cb program.Placed) bool { return cb.Size > 0 && !slices.Contains(s.cbs, i) })...)
+	others := largest(p, func(i int, cb program.Placed) bool { return cb.Size > 0 && !slices.Contains(s.cbs, i) })
+	cbs := slices.Concat(s.cbs, others)
 	off := func(by uint64, cb int) string {
 		return fmt.Sprintf("%s bytes off CB %d, which has %s%s", grouped(by), cb, grouped(p.CB(cb).Size), still)
 	}

@@ -67,8 +67,8 @@ func (all sites) refusals(i int, p *program.Program, regions []region, hybrid bo
 	}
 	for k := range regions {
 		e := &regions[k]
-		by := at.scope(e, hybrid)
-		r := Refusal{Kind: RefusedClash, What: e.what, Cores: e.Cores, End: e.End, Limit: at.limit(e, by)}
+		by, limit := at.compared(e, hybrid)
+		r := Refusal{Kind: RefusedClash, What: e.what, Cores: e.Cores, End: e.End, Limit: limit}
 		switch {
 		case spec.L1Size > 0 && e.End > spec.L1Size:
 			r.Kind, r.Limit = RefusedGrow, spec.L1Size
@@ -95,28 +95,18 @@ const (
 	scopeService              // service buffers on these cores
 )
 
-// scope returns the scope of a region.
-func (at *site) scope(r *region, hybrid bool) scope {
+// compared returns which buffers a region is compared with, and the lowest address of them, or
+// MaxUint64.
+func (at *site) compared(r *region, hybrid bool) (by scope, limit uint64) {
 	switch {
 	case at.claimed.Has(r.Cores.Start):
-		return scopeService
+		return scopeService, r.service
+	case hybrid && r.what == program.CircularBuffer:
+		return scopeAll, r.far
 	case r.what == program.DataflowBuffer:
-		return scopeAnyCore
-	case hybrid:
-		return scopeAll
+		by = scopeAnyCore
 	}
-	return scopeDevice
-}
-
-// limit returns the lowest address that a region is compared with, or MaxUint64.
-func (at *site) limit(r *region, by scope) uint64 {
-	switch by {
-	case scopeService:
-		return r.service
-	case scopeAll:
-		return r.far
-	}
-	return at.lowest(r.on, by)
+	return by, at.lowest(r.on, by)
 }
 
 // lowest returns the lowest address of buffers of the site that a region on some cores is

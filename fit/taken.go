@@ -8,9 +8,10 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Taken collects the bytes that one more L1 buffer could not have at some time. Another buffer takes
-// its bytes. A program takes everything below the end of its region, which tt-metal's test
-// compares with the buffer. If two take the same byte, the answer names the first of them. The zero Taken has no Spec: nothing is known of its device.
+// A Taken collects the bytes that one more L1 buffer could not have at some time. Another buffer
+// takes its bytes. A program takes everything below the end of its region, which tt-metal's test
+// compares with the buffer. If two take the same byte, the answer names the first of them. The
+// zero Taken has no Spec: nothing is known of its device.
 //
 //	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
 //	                                         lo      hi

@@ -84,7 +84,7 @@ func (b *Builder) checkBases(spec l1.Spec) (errs []error) {
 			bad(i, "Address", at, fmt.Sprintf("beyond L1, which ends at %d", spec.L1Size))
 		}
 		for r := range base.Cores.All() {
-			if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+			if !spec.Has(r.End) {
 				bad(i, "Cores", r.String(), fmt.Sprintf("outside the %dx%d grid", spec.Cols, spec.Rows))
 				break
 			}

@@ -156,13 +156,7 @@ func (p *Program) fail(err error) error { return &BuildError{p.id, p.name, []err
 // place gives the CBs of the kinds, which share a ledger, their addresses: kind by
 // kind, in creation order.
 func (p *Program) place(s *workspace, l *ledger, kinds kindSet) error {
-	n := int32(0)
-	for kind := range numKinds {
-		if kinds.has(kind) {
-			n += p.kinds[kind]
-		}
-	}
-	if n == 0 {
+	if !slices.ContainsFunc(p.cbs, func(cb stored) bool { return kinds.has(cb.kind) }) {
 		return nil
 	}
 	l.open(p, s, kinds)
@@ -417,10 +411,7 @@ func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 		if !next.Fixed {
 			next.Address = 0
 		}
-		if i == cb {
-			next.Size = size
-		}
-		if alias := p.cbs[cb].alias; alias != 0 && next.Alias == alias {
+		if alias := p.cbs[cb].alias; i == cb || alias != 0 && next.Alias == alias {
 			next.Size = size
 		}
 		b.CB(next)

@@ -83,7 +83,7 @@ func newShape(set l1.CoreRangeSet, spec l1.Spec) shape {
 		s.doubled = a.Cores().Intersect(b.Cores())
 	}
 	for r := range set.All() {
-		if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+		if !spec.Has(r.End) {
 			s.outside = s.cores.Minus(spec.Grid().Cores())
 			break
 		}
