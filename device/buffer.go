@@ -24,47 +24,23 @@ type Part = fit.Part
 // BufferTotals are the live buffers of a device, or of all devices of a mesh.
 type BufferTotals = fit.BufferTotals
 
-// Wrong calls about buffers, to be matched with errors.Is.
-var (
-	ErrAllocated    = errors.New("buffer is allocated already")
-	ErrNotAllocated = errors.New("buffer is not allocated")
-)
-
-// A BufferError says which buffer an operation failed for, on which device, and why.
-// Unwrap gives the sentinel or the error of a range.
-type BufferError struct {
-	Buffer BufferID
-	Device ID
-	Field  string // of the Buffer that makes no sense, or ""; then there is no Device
-	Err    error
-	More   int // number of further devices with the same trouble
-}
-
-func (e *BufferError) Error() string {
-	if e.Field != "" {
-		return fmt.Sprintf("buffer %d: %s: %v", e.Buffer, e.Field, e.Err)
-	}
-	return fmt.Sprintf("device %d%s: buffer %d: %v", e.Device, more(e.More), e.Buffer, e.Err)
-}
-
-func (e *BufferError) Unwrap() error { return e.Err }
-
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
 // an L1 buffer is recorded wherever it lies: beyond L1, or on circular buffers. Check
 // is what judges programs by it.
 //
-// Errors, the first that applies: *BufferError with the Field that makes no sense
+// Errors, the first that applies: ErrBuffer with the field that makes no sense
 // (a Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
 // what does not lie there, bytes of what is unsized, a Mode or Hidden cores that Buffer.CheckMode
 // refuses); ErrForeignSet;
-// ErrNoDevice for a removed device; *BufferError with ErrAllocated if a device has a
-// buffer with this id; *BufferError with the Field Range, Parts or Hidden and a core outside
-// the grid; *BufferOverflowError if a total of a device or mesh could exceed 2^63-1.
+// ErrNoDevice for a removed device; ErrAllocated if a device has a
+// buffer with this id; ErrBuffer with the field Range, Parts or Hidden and a core outside
+// the grid; ErrOverflow if a total of a device or mesh could exceed 2^63-1.
 //
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
 // the devices; where devices part O(classes of cores). Who comes to buffers on a way of its own
 // has them compared, in O(n log n).
-func (f *Fleet) Allocate(b Buffer, s Set) error {
+func (f *Fleet) Allocate(b Buffer, s Set) (err error) {
+	defer named("Allocate", &err)
 	if err := checkBuffer(&b); err != nil {
 		return err
 	}
@@ -81,7 +57,7 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 	}
 	a, ok := f.heaps.Allocation(b.Plain())
 	if !ok {
-		return &BufferError{Buffer: b.ID, Field: fieldOf(&b), Err: errors.New("sum of their bytes is above 2^63-1")}
+		return noSense(b.ID, fieldOf(&b), errors.New("sum of their bytes is above 2^63-1"))
 	}
 	if err := f.roomFor(a, s.s.slots); err != nil {
 		return err
@@ -97,9 +73,10 @@ func (f *Fleet) Allocate(b Buffer, s Set) error {
 // Free takes a buffer off the devices of s and returns it as it was allocated: a
 // free carries the size that it frees. It refuses if one of the devices does not have
 // it, so that no total ever goes below zero. Errors, the first that applies:
-// ErrForeignSet; ErrNoDevice for a removed device; *BufferError with ErrNotAllocated.
+// ErrForeignSet; ErrNoDevice for a removed device; ErrNotAllocated.
 // The Buffer returned is that of the device with the lowest id, if they differ.
-func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
+func (f *Fleet) Free(id BufferID, s Set) (_ Buffer, err error) {
+	defer named("Free", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
@@ -121,7 +98,9 @@ func (f *Fleet) Free(id BufferID, s Set) (Buffer, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return Buffer{}, &BufferError{Buffer: id, Device: missing[0], Err: ErrNotAllocated, More: len(missing) - 1}
+		e := ofBuffer(id, missing[0], ErrNotAllocated)
+		e.More = len(missing) - 1
+		return Buffer{}, e
 	}
 	if len(drop) == 1 {
 		drop[0].Slots = s.s.slots
@@ -189,7 +168,7 @@ func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
 
 // checkBuffer refuses a Buffer that makes no sense and completes its Size.
 func checkBuffer(b *Buffer) error {
-	bad := func(field string, err error) error { return &BufferError{Buffer: b.ID, Field: field, Err: err} }
+	bad := func(field string, err error) error { return noSense(b.ID, field, err) }
 	if b.Kind < KindL1 || b.Kind >= numKinds {
 		return bad("Kind", fmt.Errorf("%v is not allocated", b.Kind))
 	}
@@ -250,7 +229,9 @@ func (f *Fleet) absent(id BufferID, s Set) error {
 		}
 	}
 	if n > 0 {
-		return &BufferError{Buffer: id, Device: first, Err: ErrAllocated, More: n - 1}
+		e := ofBuffer(id, first, ErrAllocated)
+		e.More = n - 1
+		return e
 	}
 	return nil
 }
@@ -271,7 +252,7 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		outside := func(field string, cores l1.CoreSet) error {
 			core, _ := cores.Minus(grid).First()
 			err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, f.ids[slot])
-			return &BufferError{Buffer: b.ID, Field: field, Err: err}
+			return noSense(b.ID, field, err)
 		}
 		for p := range b.All() {
 			if !grid.Contains(p.Cores) {
@@ -296,7 +277,7 @@ func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 			return err
 		}
 		if c.load() > l1.MaxAddr-a.Charge {
-			return &BufferOverflowError{Buffer: a.ID, Device: c.id}
+			return ofBuffer(a.ID, c.id, ErrOverflow)
 		}
 		if c.mesh == nil {
 			continue
@@ -305,7 +286,7 @@ func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 			m, sum = c.mesh, c.mesh.load
 		}
 		if sum > l1.MaxAddr-a.Charge {
-			return &BufferOverflowError{Buffer: a.ID, Device: m.first}
+			return ofBuffer(a.ID, m.first, ErrOverflow)
 		}
 		sum += a.Charge
 	}

@@ -199,9 +199,9 @@ func TestBuffersOfAMesh(t *testing.T) {
 	require.EqualValues(t, 4*64*2048, m.Totals().Peak.L1)
 	still(t, f, func() {
 		_, err := f.Free(1, all)
-		var wrong *device.BufferError
+		var wrong *device.Error
 		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, device.BufferError{Buffer: 1, Device: 2, Err: device.ErrNotAllocated}, *wrong)
+		require.Equal(t, ofBuffer("Free", 1, 2, device.ErrNotAllocated), wrong)
 	})
 	// One id, two buffers: a device has its own.
 	allocate(t, f, of(t, f, 2), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500_000, 64))
@@ -289,21 +289,21 @@ func TestAllocateRefusals(t *testing.T) {
 		is   error
 		text string
 	}{
-		{"a kind that programs bring", with(func(b *device.Buffer) { b.Kind = device.KindCB }), m.Set(), nil, "buffer 2: Kind: circular buffer is not allocated"},
-		{"no kind", with(func(b *device.Buffer) { b.Kind = 200 }), m.Set(), nil, "buffer 2: Kind: Kind(200) is not allocated"},
-		{"parts outside L1", with(func(b *device.Buffer) { b.Kind = device.KindDRAM }), m.Set(), nil, "buffer 2: Parts: a DRAM buffer does not lie in L1"},
-		{"a range that ends before it starts", with(func(b *device.Buffer) { b.Parts[0].Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: Parts:"},
-		{"two ways to say where", single(func(b *device.Buffer) { b.Parts = []device.Part{part("{[0-0 - 0-0]}", 0, 8)} }), m.Set(), nil, "buffer 2: Parts: Cores and Range say already where it lies"},
-		{"two ways to say where, of which one says little", single(func(b *device.Buffer) { b.Range, b.Parts = l1.Range{}, make([]device.Part, 1) }), m.Set(), nil, "buffer 2: Parts: Cores and Range say already where it lies"},
-		{"a range of one part that ends before it starts", single(func(b *device.Buffer) { b.Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: Range:"},
-		{"a range of one part outside L1", single(func(b *device.Buffer) { b.Kind = device.KindTrace }), m.Set(), nil, "buffer 2: Range: a trace buffer does not lie in L1"},
-		{"one part on a core outside the grid", single(func(b *device.Buffer) { b.Cores = cores("{[7-7 - 8-7]}").Cores() }), m.Set(), nil, "buffer 2: Range: core 8-7 lies outside the grid of 8x8 of device 0"},
-		{"a size beyond 2^63-1", with(func(b *device.Buffer) { b.Size = 1 << 63 }), m.Set(), nil, "buffer 2: Size: 9223372036854775808 bytes are above 2^63-1"},
-		{"parts that sum beyond 2^63-1", with(func(b *device.Buffer) { b.Parts = append(b.Parts, part("{[0-0 - 1-0]}", 0, 1<<62)) }), m.Set(), nil, "buffer 2: Parts: sum of their bytes is above 2^63-1"},
+		{"a kind that programs bring", with(func(b *device.Buffer) { b.Kind = device.KindCB }), m.Set(), nil, "buffer 2: illegal field Kind: circular buffer is not allocated"},
+		{"no kind", with(func(b *device.Buffer) { b.Kind = 200 }), m.Set(), nil, "buffer 2: illegal field Kind: Kind(200) is not allocated"},
+		{"parts outside L1", with(func(b *device.Buffer) { b.Kind = device.KindDRAM }), m.Set(), nil, "buffer 2: illegal field Parts: a DRAM buffer does not lie in L1"},
+		{"a range that ends before it starts", with(func(b *device.Buffer) { b.Parts[0].Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Parts:"},
+		{"two ways to say where", single(func(b *device.Buffer) { b.Parts = []device.Part{part("{[0-0 - 0-0]}", 0, 8)} }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
+		{"two ways to say where, of which one says little", single(func(b *device.Buffer) { b.Range, b.Parts = l1.Range{}, make([]device.Part, 1) }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
+		{"a range of one part that ends before it starts", single(func(b *device.Buffer) { b.Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Range:"},
+		{"a range of one part outside L1", single(func(b *device.Buffer) { b.Kind = device.KindTrace }), m.Set(), nil, "buffer 2: illegal field Range: a trace buffer does not lie in L1"},
+		{"one part on a core outside the grid", single(func(b *device.Buffer) { b.Cores = cores("{[7-7 - 8-7]}").Cores() }), m.Set(), nil, "buffer 2: illegal field Range: core 8-7 lies outside the grid of 8x8 of device 0"},
+		{"a size beyond 2^63-1", with(func(b *device.Buffer) { b.Size = 1 << 63 }), m.Set(), nil, "buffer 2: illegal field Size: 9223372036854775808 bytes are above 2^63-1"},
+		{"parts that sum beyond 2^63-1", with(func(b *device.Buffer) { b.Parts = append(b.Parts, part("{[0-0 - 1-0]}", 0, 1<<62)) }), m.Set(), nil, "buffer 2: illegal field Parts: sum of their bytes is above 2^63-1"},
 		{"a set of another fleet", good, foreign, device.ErrForeignSet, ""},
 		{"a removed device", good, goneSet, device.ErrNoDevice, ""},
 		{"an id in use", with(func(b *device.Buffer) { b.ID = 1 }), m.Set(), device.ErrAllocated, "device 1 (+1 more): buffer 1: buffer is allocated already"},
-		{"a core outside the grid", with(func(b *device.Buffer) { b.Parts[0] = part("{[7-7 - 8-7]}", 0, 8) }), m.Set(), nil, "buffer 2: Parts: core 8-7 lies outside the grid of 8x8 of device 0"},
+		{"a core outside the grid", with(func(b *device.Buffer) { b.Parts[0] = part("{[7-7 - 8-7]}", 0, 8) }), m.Set(), nil, "buffer 2: illegal field Parts: core 8-7 lies outside the grid of 8x8 of device 0"},
 		{"a kind that makes no sense, before the set", with(func(b *device.Buffer) { b.Kind = device.KindCB }), foreign, nil, "Kind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestAllocateRefusals(t *testing.T) {
 					require.ErrorIs(t, err, test.is)
 					return
 				}
-				require.ErrorAs(t, err, new(*device.BufferError))
+				require.ErrorIs(t, err, device.ErrBuffer)
 			})
 		})
 	}
@@ -371,7 +371,7 @@ func TestBufferOverflow(t *testing.T) {
 		f := device.NewFleet()
 		d := addDevice(t, f, 3, spec)
 		allocate(t, f, d.Set(), dram(1, l1.MaxAddr-8))
-		refused(t, f, &device.BufferOverflowError{Device: 3, Buffer: 2}, func() error { return f.Allocate(dram(2, 9), d.Set()) })
+		refused(t, f, ofBuffer("Allocate", 2, 3, device.ErrOverflow), func() error { return f.Allocate(dram(2, 9), d.Set()) })
 		allocate(t, f, d.Set(), dram(2, 8))
 		require.Equal(t, uint64(l1.MaxAddr), d.Totals().Buffers.DRAM)
 		intact(t, f)
@@ -380,8 +380,8 @@ func TestBufferOverflow(t *testing.T) {
 		f := device.NewFleet()
 		m := addMesh(t, f, 0, 1, 2, spec)
 		allocate(t, f, sub(t, m, 0, 1, 1, 1), dram(1, l1.MaxAddr-8))
-		refused(t, f, &device.BufferOverflowError{Buffer: 2}, func() error { return f.Allocate(dram(2, 9), sub(t, m, 0, 0, 1, 1)) })
-		refused(t, f, &device.BufferOverflowError{Buffer: 2}, func() error { return f.Allocate(dram(2, 5), m.Set()) })
+		refused(t, f, ofBuffer("Allocate", 2, 0, device.ErrOverflow), func() error { return f.Allocate(dram(2, 9), sub(t, m, 0, 0, 1, 1)) })
+		refused(t, f, ofBuffer("Allocate", 2, 0, device.ErrOverflow), func() error { return f.Allocate(dram(2, 5), m.Set()) })
 		allocate(t, f, m.Set(), dram(2, 4))
 		require.Equal(t, uint64(l1.MaxAddr), m.Totals().Buffers.DRAM)
 		intact(t, f)
@@ -391,16 +391,16 @@ func TestBufferOverflow(t *testing.T) {
 		d := addDevice(t, f, 0, spec)
 		p := build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 100)))
 		ran(t, f, d.Set(), p)
-		refused(t, f, &device.BufferOverflowError{Buffer: 1}, func() error { return f.Allocate(dram(1, l1.MaxAddr-99), d.Set()) })
+		refused(t, f, ofBuffer("Allocate", 1, 0, device.ErrOverflow), func() error { return f.Allocate(dram(1, l1.MaxAddr-99), d.Set()) })
 		allocate(t, f, d.Set(), dram(1, l1.MaxAddr-100))
 		q := build(t, spec, 2, at(0, cb("{[1-0 - 1-0]}", 1)))
 		register(t, f, q, d.Set())
-		refused(t, f, &device.OverflowError{Program: 2}, func() error { return f.Dispatch(q.ID(), d.Set()) })
+		refused(t, f, ofProgram("Dispatch", 2, 0, device.ErrOverflow), func() error { return f.Dispatch(q.ID(), d.Set()) })
 		fresh := build(t, spec, 3, at(0, cb("{[1-0 - 1-0]}", 1)))
-		refused(t, f, &device.OverflowError{Program: 3}, func() error { _, err := f.Enqueue(fresh, d.Set()); return err })
+		refused(t, f, ofProgram("Enqueue", 3, 0, device.ErrOverflow), func() error { _, err := f.Enqueue(fresh, d.Set()); return err })
 		_, known := f.Program(3)
 		require.False(t, known)
-		require.EqualError(t, &device.BufferOverflowError{Device: 4, Buffer: 5}, "device 4: buffer 5: sums would exceed 2^63-1 bytes")
+		require.EqualError(t, ofBuffer("Allocate", 5, 4, device.ErrOverflow), "device 4: buffer 5: sums would exceed 2^63-1 bytes")
 	})
 	require.False(t, errors.Is(device.ErrAllocated, device.ErrNotAllocated))
 }

@@ -35,6 +35,7 @@ type alike struct {
 // the devices that were in the other mode. Errors: ErrForeignSet; ErrNoDevice for a
 // removed device.
 func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
+	defer named("SetHybrid", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
@@ -64,10 +65,11 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 // share their addresses. An empty set fits.
 //
 // Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
-// removed device; *SpecError for a program built for another Spec. Cost: O(CBs x
+// removed device; ErrSpec for a program built for another Spec. Cost: O(CBs x
 // buffers) for each distinct set of live buffers among the devices, whatever is
 // registered.
-func (f *Fleet) Check(p *program.Program, s Set) (fit.Verdict, error) {
+func (f *Fleet) Check(p *program.Program, s Set) (_ fit.Verdict, err error) {
+	defer named("Check", &err)
 	places, err := f.places(p, s, false)
 	if err != nil {
 		return fit.Verdict{}, err
@@ -80,8 +82,9 @@ func (f *Fleet) Check(p *program.Program, s Set) (fit.Verdict, error) {
 // device, then first core. Devices whose L1 size is not known have room up to 2^63-1.
 //
 // Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a removed
-// device; *SpecError for a program built for another Spec.
-func (f *Fleet) Headroom(p *program.Program, s Set) ([]fit.Headroom, error) {
+// device; ErrSpec for a program built for another Spec.
+func (f *Fleet) Headroom(p *program.Program, s Set) (_ []fit.Headroom, err error) {
+	defer named("Headroom", &err)
 	places, err := f.places(p, s, true)
 	if err != nil {
 		return nil, err
@@ -96,6 +99,7 @@ func (f *Fleet) Headroom(p *program.Program, s Set) ([]fit.Headroom, error) {
 // Errors, the first that applies: ErrNoProgram; *program.CBError if there is no such
 // CB; those of Check. Cost: some forty layouts of the program.
 func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok bool, err error) {
+	defer named("MayGrow", &err)
 	if p == nil {
 		return 0, false, ErrNoProgram
 	}
@@ -115,6 +119,7 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 // then first core. Of devices whose grid is not known there are the cores that hold
 // anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
 func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
+	defer named("RegisteredHeadroom", &err)
 	all, known, err := f.picturedStates(s)
 	for _, g := range all {
 		out = append(out, fit.HeadroomOver(g.open(&known).Occupied.Parts(), g.place())...)
@@ -253,7 +258,7 @@ func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
 		last = len(out)
 		known[c.alike()] = last
 		if !c.spec.Places(p.Spec()) {
-			return nil, &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
+			return nil, otherSpec(p, c)
 		}
 		out = append(out, siteOf(c))
 	}

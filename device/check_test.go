@@ -328,7 +328,8 @@ func TestClashLimitIsInTheWay(t *testing.T) {
 	require.EqualValues(t, 50, v.Clashes[0].Over())
 	require.EqualValues(t, 50, v.Clashes[0].Bytes)
 	require.Equal(t, "program 1 ends at 150 on [0-0 - 0-0]: L1_SMALL buffer 2 is in the way, which starts at 100; 50 B too many", v.String())
-	require.EqualError(t, &device.FitError{Verdict: v}, v.String())
+	require.EqualError(t, v, v.String())
+	require.EqualError(t, ofProgram("Enqueue", 1, 2, v), v.String())
 }
 
 // Free bytes that placement cannot use, and why.
@@ -403,7 +404,7 @@ func TestCheckRefusals(t *testing.T) {
 			require.ErrorIs(t, call(nil, d.Set()), device.ErrNoProgram, name)
 			require.ErrorIs(t, call(p, foreign), device.ErrForeignSet, name)
 			require.ErrorIs(t, call(p, goneSet), device.ErrNoDevice, name)
-			require.ErrorAs(t, call(other, d.Set()), new(*device.SpecError), name)
+			require.ErrorIs(t, call(other, d.Set()), device.ErrSpec, name)
 			require.NoError(t, call(other, device.Set{}), name)
 		}
 		_, err := f.RegisteredHeadroom(foreign)
@@ -461,7 +462,7 @@ func TestRefusedGrid(t *testing.T) {
 	require.Equal(t, "name cores inside the 2x2 grid only", v.Advice())
 	require.Empty(t, v.Difference())
 	_, err = f.Enqueue(p, d.Set())
-	require.ErrorAs(t, err, new(*device.GridError), "Register comes first")
+	require.ErrorIs(t, err, device.ErrGrid, "Register comes first")
 	allocate(t, f, d.Set(), buffer(1, device.KindService, "{[1-1 - 2-1]}", 500, 10))
 	require.True(t, check(t, f, p, d.Set()).Fits(), "on cores that are claimed")
 }

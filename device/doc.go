@@ -53,9 +53,8 @@
 // held as much at most ([CorePeaks] are all of them, and can be raised) and a [CoreGroup] for cores that are
 // alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].
 //
-// Errors have the values that they are about: [DeviceError], [MeshError], [ProgramError],
-// [ConflictError], [SpecError], [GridError], [BufferError], [TraceError], [FitError],
-// [OverflowError], [BufferOverflowError] and, of CheckInvariants, [InvariantError].
+// All errors are an [Error]: it names the method, the ids that apply ([About]) and the cause. Match the
+// cause with errors.Is, or with errors.As for the fit.Verdict of a refusal.
 //
 // # Invariants
 //

@@ -9,10 +9,11 @@ import "github.com/cbl1/cbl1/program"
 // not fit any more (its issue 53537). It returns the devices on which p was new. A
 // program that does not fit is told to the observer (EventRefused).
 //
-// Errors, the first that applies: those of Register; *FitError with the Verdict;
-// *OverflowError as Dispatch. Cost: that of Register and Dispatch; the check costs a
+// Errors, the first that applies: those of Register; the fit.Verdict;
+// ErrOverflow as Dispatch. Cost: that of Register and Dispatch; the check costs a
 // comparison for each device while their buffers have not changed since the last one.
 func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
+	defer named("Enqueue", &err)
 	if p == nil {
 		return Set{}, ErrNoProgram
 	}
@@ -37,7 +38,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 		}
 		if v := judge(judged, all); !v.Fits() {
 			f.emit(Event{Kind: EventRefused, Set: s, Program: judged, Verdict: v})
-			return Set{}, &FitError{v}
+			return Set{}, refusal(judged, v)
 		}
 	}
 	if r == nil {

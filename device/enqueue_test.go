@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -31,7 +32,7 @@ func TestEnqueue(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, added.Len())
 		_, err = f.Enqueue(build(t, m.Spec(), 1, cb("{[0-0 - 7-7]}", 64)), m.Set())
-		require.ErrorAs(t, err, new(*device.ConflictError))
+		require.ErrorIs(t, err, device.ErrConflict)
 	})
 	q := build(t, m.Spec(), 3, cb("{[0-0 - 0-0]}", 64))
 	_, err = f.Enqueue(q, sub(t, m, 0, 0, 1, 1))
@@ -70,12 +71,12 @@ func TestEnqueueOfACachedProgram(t *testing.T) {
 			still(t, f, func() {
 				added, err := f.Enqueue(p, m.Set())
 				require.Zero(t, added.Len())
-				var fit *device.FitError
+				var fit fit.Verdict
 				require.ErrorAs(t, err, &fit)
-				require.EqualError(t, err, fit.Verdict.Refusals[0].Error())
-				require.EqualValues(t, 64, fit.Verdict.Refusals[0].Over())
-				require.Equal(t, grown.Len(), fit.Verdict.Refusals[0].Devices)
-				require.Equal(t, check(t, f, p, m.Set()), fit.Verdict)
+				require.EqualError(t, err, fit.Refusals[0].Error())
+				require.EqualValues(t, 64, fit.Refusals[0].Over())
+				require.Equal(t, grown.Len(), fit.Refusals[0].Devices)
+				require.Equal(t, check(t, f, p, m.Set()), fit)
 			})
 			require.Equal(t, "2: 64", residents(firstOf(m))[core(0, 0)])
 			_, err := f.Enqueue(other, m.Set())
@@ -103,12 +104,12 @@ func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
 	for range 1000 { // it takes no number either
 		still1(t, f, func() {
 			_, err := f.Enqueue(p, m.Set())
-			require.ErrorAs(t, err, new(*device.FitError))
+			require.ErrorAs(t, err, new(fit.Verdict))
 		})
 	}
 	still(t, f, func() {
 		_, err := f.Enqueue(p, m.Set())
-		require.ErrorAs(t, err, new(*device.FitError))
+		require.ErrorAs(t, err, new(fit.Verdict))
 	})
 	_, known := f.Program(1)
 	require.False(t, known)
@@ -130,13 +131,13 @@ func TestAdviceOfARefusal(t *testing.T) {
 	d := addDevice(t, f, 0, grid(2, 1))
 	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 1-0]}", 600, 100))
 	_, err := f.Enqueue(build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 550)), d.Set())
-	var refused *device.FitError
+	var refused fit.Verdict
 	require.ErrorAs(t, err, &refused)
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() {
 			for range 50 {
-				if got := refused.Verdict.Advice(); got != "free or move L1 buffer 1, or take 50 bytes off CB 0, which has 550" {
+				if got := refused.Advice(); got != "free or move L1 buffer 1, or take 50 bytes off CB 0, which has 550" {
 					t.Error(got)
 				}
 			}
@@ -148,7 +149,7 @@ func TestAdviceOfARefusal(t *testing.T) {
 	}
 	all.Wait()
 	require.NoError(t, f.Remove(d.Set()))
-	require.Contains(t, refused.Verdict.Advice(), "L1 buffer 1,")
+	require.Contains(t, refused.Advice(), "L1 buffer 1,")
 }
 
 func still1(t require.TestingT, f *device.Fleet, do func()) {

@@ -4,75 +4,153 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// Wrong calls, to be matched with errors.Is. The errors returned carry the device
-// and program in question.
+// Causes of errors, to be matched with errors.Is. A refusal because something does not fit has the
+// fit.Verdict as its cause, and a Spec that makes no sense the *l1.SpecError.
 var (
-	ErrNotRegistered = errors.New("program is not registered")
+	ErrNoFleet       = errors.New("device, mesh or set belongs to no fleet")
+	ErrForeignSet    = errors.New("set of devices of another fleet")
 	ErrNoDevice      = errors.New("no such device")
 	ErrDeviceExists  = errors.New("device exists already")
-	ErrForeignSet    = errors.New("set of devices of another fleet")
+	ErrMesh          = errors.New("no such mesh")
 	ErrNoProgram     = errors.New("program is nil")
-	ErrNoFleet       = errors.New("device, mesh or set belongs to no fleet")
+	ErrNotRegistered = errors.New("program is not registered")
+	ErrConflict      = errors.New("its id is taken")        // for another footprint or another Spec
+	ErrSpec          = errors.New("built for another Spec") // their sizes of L1_SMALL may differ (l1.Spec.Places)
+	ErrGrid          = errors.New("lies outside the grid")  // a core
+	ErrOverflow      = errors.New("sums would exceed 2^63-1 bytes")
+	ErrBuffer        = errors.New("illegal field")
+	ErrAllocated     = errors.New("buffer is allocated already")
+	ErrNotAllocated  = errors.New("buffer is not allocated")
+	ErrNoTrace       = errors.New("no such trace")
+	ErrTraceOpen     = errors.New("trace is still being captured")
+	ErrTraceEnded    = errors.New("trace is not being captured any more")
+	ErrInvariant     = errors.New("differs from the count") // a bug in this package
 )
 
-// A DeviceError says which device an operation failed on. Unwrap gives the sentinel.
-type DeviceError struct {
-	Device ID
-	Err    error // ErrNoDevice, ErrDeviceExists
-	More   int   // number of further devices with the same trouble
-}
-
-func (e *DeviceError) Error() string {
-	return fmt.Sprintf("device %d%s: %v", e.Device, more(e.More), e.Err)
-}
-
-func (e *DeviceError) Unwrap() error { return e.Err }
-
-// A ProgramError says which program an operation failed for, and on which device.
-// Unwrap gives the sentinel.
-type ProgramError struct {
+// An Error says which call failed, for which device, program, buffer or trace, and why. All errors
+// of this package are Errors.
+//
+// ErrOverflow is about a total of a device or mesh: the sum over programs of their logical or
+// reserved bytes, whichever is more, or the sum of buffers and dispatched programs. The program is
+// refused even where the union would fit. Device is the first of the mesh then.
+type Error struct {
+	Op      string // the method, as "Register"
+	About   About  // the ids that apply: 0 is an id too
+	Device  ID
 	Program program.ID
-	Device  ID    // 0 if the call named no devices, as Replace
-	Err     error // ErrNotRegistered
-	More    int   // number of further devices with the same trouble
-
-	noDevice bool
+	Buffer  BufferID
+	Trace   TraceID
+	More    int   // further devices with the same trouble
+	Err     error // the cause: one of this package wraps its sentinel
 }
 
-func (e *ProgramError) Error() string {
-	if e.noDevice {
-		return fmt.Sprintf("program %d: %v", e.Program, e.Err)
+// About is a set of the ids of an Error.
+type About uint8
+
+// The ids of an Error.
+const (
+	AboutDevice About = 1 << iota
+	AboutProgram
+	AboutBuffer
+	AboutTrace
+)
+
+// Error names the ids, and then the cause. A Verdict and ErrConflict describe the program themselves.
+func (e *Error) Error() string {
+	if _, ok := e.Err.(fit.Verdict); ok || errors.Is(e.Err, ErrConflict) {
+		return e.Err.Error()
 	}
-	return fmt.Sprintf("device %d%s: program %d: %v", e.Device, more(e.More), e.Program, e.Err)
+	var b strings.Builder
+	if e.About&AboutTrace != 0 {
+		fmt.Fprintf(&b, "trace %d: ", e.Trace)
+	}
+	if e.About&AboutDevice != 0 {
+		fmt.Fprintf(&b, "device %d%s: ", e.Device, more(e.More))
+	}
+	if e.About&AboutProgram != 0 {
+		fmt.Fprintf(&b, "program %d: ", e.Program)
+	}
+	if e.About&AboutBuffer != 0 {
+		fmt.Fprintf(&b, "buffer %d: ", e.Buffer)
+	}
+	return b.String() + e.Err.Error()
 }
 
-func (e *ProgramError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// A ConflictError says that the id of a program is registered already, for another
-// footprint or another Spec.
-type ConflictError struct {
-	Registered, Given string // descriptions of the two programs
+// named makes an error of a method an Error that names the method.
+func named(op string, err *error) {
+	if *err == nil {
+		return
+	}
+	e, ok := (*err).(*Error)
+	if !ok {
+		e = &Error{Err: *err}
+		*err = e
+	}
+	e.Op = op
 }
 
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%.135s: its id is taken by %.135s", e.Given, e.Registered)
+// of returns the error of a program on a device.
+func of(id program.ID, on ID, err error) *Error {
+	return &Error{About: AboutDevice | AboutProgram, Device: on, Program: id, Err: err}
+}
+
+// ofBuffer returns the error of a buffer on a device.
+func ofBuffer(id BufferID, on ID, err error) *Error {
+	return &Error{About: AboutDevice | AboutBuffer, Device: on, Buffer: id, Err: err}
+}
+
+// noSense returns the error of a field of a buffer.
+func noSense(id BufferID, field string, err error) *Error {
+	return &Error{About: AboutBuffer, Buffer: id, Err: fmt.Errorf("%w %s: %w", ErrBuffer, field, err)}
+}
+
+// ofDevice returns the error of a device.
+func ofDevice(id ID, more int, err error) *Error {
+	return &Error{About: AboutDevice, Device: id, More: more, Err: err}
+}
+
+// ofTrace returns the error of a trace.
+func ofTrace(id TraceID, err error) *Error { return &Error{About: AboutTrace, Trace: id, Err: err} }
+
+// noMesh says why a mesh or a part of one cannot be.
+func noMesh(first ID, rows, cols int, reason string) *Error {
+	return ofDevice(first, 0, fmt.Errorf("%w: %dx%d devices: %s", ErrMesh, rows, cols, reason))
+}
+
+// refusal returns the error of a program that does not fit.
+func refusal(p *program.Program, v fit.Verdict) *Error {
+	return &Error{About: AboutProgram, Program: p.ID(), Err: v}
 }
 
 // conflict describes two programs so that they can be told apart.
-func conflict(registered, given *program.Program) *ConflictError {
+func conflict(registered, given *program.Program) *Error {
 	a, b := registered.String(), given.String()
 	if a == b && !registered.Equal(given) {
 		of, other := difference(registered, given)
 		a = fmt.Sprintf("program %d %s", registered.ID(), of)
 		b = fmt.Sprintf("program %d %s", given.ID(), other)
 	}
-	return &ConflictError{Registered: a, Given: b}
+	return &Error{About: AboutProgram, Program: given.ID(), Err: fmt.Errorf("%.135s: %w by %.135s", b, ErrConflict, a)}
+}
+
+// otherSpec names the first field that differs: Specs may look alike in a few words.
+func otherSpec(p *program.Program, c *chip) *Error {
+	field, built, has := specDifference(p.Spec(), *c.spec)
+	return of(p.ID(), c.id, fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
+}
+
+// offGrid names a core of a program that lies outside the grid of a device.
+func offGrid(p *program.Program, c *chip, core l1.Core) *Error {
+	return of(p.ID(), c.id, fmt.Errorf("core %v %w of %dx%d", core, ErrGrid, c.spec.Cols, c.spec.Rows))
 }
 
 // difference says in what two programs that are not Equal differ first.
@@ -140,21 +218,6 @@ func rangeText(g program.Group, k int) string {
 	return "nothing more"
 }
 
-// A SpecError says that a program was built for another Spec than a device has. Their sizes
-// of L1_SMALL may differ (l1.Spec.Places).
-type SpecError struct {
-	Program program.ID
-	Device  ID
-	Built   l1.Spec
-	Has     l1.Spec
-}
-
-// Error names the first field that differs: Specs may look alike in a few words.
-func (e *SpecError) Error() string {
-	what, built, has := specDifference(e.Built, e.Has)
-	return fmt.Sprintf("device %d: program %d was built for another Spec: %s %s instead of %s", e.Device, e.Program, what, built, has)
-}
-
 // specDifference returns the first field in which two Specs differ, and its values;
 // "" if there is none.
 func specDifference(s, o l1.Spec) (field, ofS, ofO string) {
@@ -190,74 +253,6 @@ func value(v any) string {
 		text = text[:most] + `..."`
 	}
 	return text
-}
-
-// A GridError names a core of a program that lies outside the grid of a device.
-type GridError struct {
-	Program program.ID
-	Device  ID
-	Core    l1.Core
-	Spec    l1.Spec
-}
-
-func (e *GridError) Error() string {
-	return fmt.Sprintf("device %d: program %d: core %v lies outside the grid of %dx%d", e.Device, e.Program, e.Core, e.Spec.Cols, e.Spec.Rows)
-}
-
-// An OverflowError says that a total of a device or mesh could exceed 2^63-1 because of
-// a program. The total is the sum over programs of their logical or reserved bytes,
-// whichever is more, or the sum of buffers and dispatched programs. The program is refused
-// even where the union would fit.
-type OverflowError struct {
-	Program program.ID
-	Device  ID // the device, or the first of the mesh
-}
-
-func (e *OverflowError) Error() string {
-	return fmt.Sprintf("device %d: program %d: sums would exceed 2^63-1 bytes", e.Device, e.Program)
-}
-
-// A BufferOverflowError says that a total of what is resident on a device or mesh,
-// buffers and what was dispatched, could exceed 2^63-1 because of a buffer.
-type BufferOverflowError struct {
-	Buffer BufferID
-	Device ID // the device, or the first of the mesh
-}
-
-func (e *BufferOverflowError) Error() string {
-	return fmt.Sprintf("device %d: buffer %d: sums would exceed 2^63-1 bytes", e.Device, e.Buffer)
-}
-
-// A FitError says that a program does not fit, and why.
-type FitError struct {
-	Verdict fit.Verdict
-}
-
-// Error is the text of tt-metal's first refusal, or says where bytes clash.
-func (e *FitError) Error() string { return e.Verdict.String() }
-
-// A MeshError says why a mesh or a part of one cannot be.
-type MeshError struct {
-	First      ID
-	Rows, Cols int
-	Reason     string
-}
-
-func (e *MeshError) Error() string {
-	return fmt.Sprintf("mesh of %dx%d devices from %d: %s", e.Rows, e.Cols, e.First, e.Reason)
-}
-
-// An InvariantError names a figure with its core, program or mesh, its value and the counted one. It means a
-// bug in this package.
-type InvariantError struct {
-	Device ID
-	What   string
-	Have   uint64
-	Want   uint64
-}
-
-func (e *InvariantError) Error() string {
-	return fmt.Sprintf("device %d: %s is %d, counted %d", e.Device, e.What, e.Have, e.Want)
 }
 
 func more(n int) string {

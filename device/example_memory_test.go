@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -75,8 +76,8 @@ func ExampleFleet_Enqueue() {
 		log.Fatal(err)
 	}
 	_, err := fleet.Enqueue(p, d.Set())
-	if fit, ok := errors.AsType[*device.FitError](err); ok {
-		fmt.Println("does not fit any more:", fit.Verdict.Refusals[0].Over(), "B over")
+	if fit, ok := errors.AsType[fit.Verdict](err); ok {
+		fmt.Println("does not fit any more:", fit.Refusals[0].Over(), "B over")
 	}
 	// Output:
 	// resident: 117000000

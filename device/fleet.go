@@ -70,14 +70,15 @@ func NewFleet() *Fleet { return &Fleet{} }
 
 // AddDevice adds a device without a mesh. Nothing is registered on it. Errors:
 // ErrDeviceExists, *l1.SpecError.
-func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
+func (f *Fleet) AddDevice(id ID, spec l1.Spec) (_ Device, err error) {
+	defer named("AddDevice", &err)
 	if err := spec.Check(); err != nil {
 		return Device{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, ok := f.find(id); ok {
-		return Device{}, &DeviceError{Device: id, Err: ErrDeviceExists}
+		return Device{}, ofDevice(id, 0, ErrDeviceExists)
 	}
 	if err := f.faults.step(); err != nil {
 		return Device{}, err
@@ -92,12 +93,13 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (Device, error) {
 }
 
 // AddMesh adds rows x cols devices of one Spec with consecutive ids, row by row,
-// all of them or none; 2^20 at most. Errors: *MeshError, *l1.SpecError,
+// all of them or none; 2^20 at most. Errors: ErrMesh, *l1.SpecError,
 // ErrDeviceExists.
-func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
+func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err error) {
+	defer named("AddMesh", &err)
 	const most = 1 << 20 // devices; far above any machine, and they fit in memory
 	bad := func(reason string) (Mesh, error) {
-		return Mesh{}, &MeshError{First: first, Rows: rows, Cols: cols, Reason: reason}
+		return Mesh{}, noMesh(first, rows, cols, reason)
 	}
 	switch {
 	case rows < 1 || cols < 1:
@@ -122,7 +124,7 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (Mesh, error) {
 		}
 	}
 	if len(taken) > 0 {
-		return Mesh{}, &DeviceError{Device: taken[0], Err: ErrDeviceExists, More: len(taken) - 1}
+		return Mesh{}, ofDevice(taken[0], len(taken)-1, ErrDeviceExists)
 	}
 	if err := f.faults.step(); err != nil {
 		return Mesh{}, err
@@ -243,7 +245,8 @@ func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 
 // Of returns the set of the devices with the given ids; a repeated id counts once.
 // Errors: ErrNoDevice for ids that the fleet does not have; the first one is named.
-func (f *Fleet) Of(ids ...ID) (Set, error) {
+func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
+	defer named("Of", &err)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	var slots bitset.Set
@@ -258,7 +261,7 @@ func (f *Fleet) Of(ids ...ID) (Set, error) {
 	if len(unknown) > 0 {
 		first := unknown[0]
 		slices.Sort(unknown)
-		return Set{}, &DeviceError{Device: first, Err: ErrNoDevice, More: len(slices.Compact(unknown)) - 1}
+		return Set{}, ofDevice(first, len(slices.Compact(unknown))-1, ErrNoDevice)
 	}
 	return f.setOf(slots, slots.Count()), nil
 }
@@ -279,12 +282,13 @@ func (f *Fleet) Set() Set {
 }
 
 // Device returns the device with the given id. Errors: ErrNoDevice.
-func (f *Fleet) Device(id ID) (Device, error) {
+func (f *Fleet) Device(id ID) (_ Device, err error) {
+	defer named("Device", &err)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	slot, ok := f.find(id)
 	if !ok {
-		return Device{}, &DeviceError{Device: id, Err: ErrNoDevice}
+		return Device{}, ofDevice(id, 0, ErrNoDevice)
 	}
 	return Device{f.slots[slot]}, nil
 }
@@ -309,7 +313,8 @@ func (f *Fleet) Devices() iter.Seq[Device] {
 // a Set are refused with ErrNoDevice.
 //
 // Errors: ErrForeignSet; ErrNoDevice for a device that is removed already.
-func (f *Fleet) Remove(s Set) error {
+func (f *Fleet) Remove(s Set) (err error) {
+	defer named("Remove", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
@@ -390,7 +395,7 @@ func (f *Fleet) check(s Set) error {
 	}
 	if gone, n := s.s.slots.Minus(f.live); n > 0 {
 		for slot := range gone.All() {
-			return &DeviceError{Device: s.s.ids[slot], Err: ErrNoDevice, More: n - 1}
+			return ofDevice(s.s.ids[slot], n-1, ErrNoDevice)
 		}
 	}
 	return f.faults.visit(s.s.slots)

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -24,9 +26,9 @@ func TestUnknownDevices(t *testing.T) {
 	_, err = f.Of(4, 9, 5, 7, 9)
 	require.ErrorIs(t, err, device.ErrNoDevice)
 	require.EqualError(t, err, "device 9 (+1 more): no such device") // 9 and 7
-	var unknown *device.DeviceError
+	var unknown *device.Error
 	require.ErrorAs(t, err, &unknown)
-	require.Equal(t, device.DeviceError{Device: 9, Err: device.ErrNoDevice, More: 1}, *unknown)
+	require.Equal(t, device.Error{Op: "Of", About: device.AboutDevice, Device: 9, Err: device.ErrNoDevice, More: 1}, *unknown)
 
 	require.Equal(t, []device.ID{4, 5}, ids(of(t, f, 5, 4, 5)))
 	require.Equal(t, 2, m.Set().Len())
@@ -63,9 +65,10 @@ func TestAddMeshRefuses(t *testing.T) {
 		{math.MaxUint64 - 2, 2, 2, "ids beyond 2^64-1"},
 	} {
 		_, err := f.AddMesh(test.first, test.rows, test.cols, l1.N150())
-		var wrong *device.MeshError
+		var wrong *device.Error
 		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, device.MeshError{First: test.first, Rows: test.rows, Cols: test.cols, Reason: test.reason}, *wrong)
+		require.ErrorIs(t, err, device.ErrMesh)
+		require.EqualError(t, err, fmt.Sprintf("device %d: no such mesh: %dx%d devices: %s", test.first, test.rows, test.cols, test.reason))
 	}
 	bad := l1.N150()
 	bad.Cols = 257
@@ -109,11 +112,10 @@ func TestMeshAndSub(t *testing.T) {
 		{1, 0, math.MaxInt, 1}, {0, 1, 1, math.MaxInt}, {math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt},
 	} {
 		_, err := m.Sub(r[0], r[1], r[2], r[3])
-		var wrong *device.MeshError
-		require.ErrorAs(t, err, &wrong, "%v", r)
+		require.ErrorIs(t, err, device.ErrMesh, "%v", r)
 	}
 	_, err := m.Sub(2, 3, 1, 2)
-	require.EqualError(t, err, "mesh of 3x4 devices from 10: has no 1x2 devices at row 2, column 3")
+	require.EqualError(t, err, "device 10: no such mesh: 3x4 devices: has no 1x2 devices at row 2, column 3")
 }
 
 func TestSetString(t *testing.T) {
@@ -384,8 +386,7 @@ func TestZeroValues(t *testing.T) {
 		e := addDevice(t, &f, 1, l1.Spec{})
 		require.Len(t, register(t, &f, empty, e.Set()), 1)
 		_, err = f.Register(empty, d.Set()) // wrong although it takes nothing
-		var wrong *device.SpecError
-		require.ErrorAs(t, err, &wrong)
+		require.ErrorIs(t, err, device.ErrSpec)
 	})
 	t.Run("Device", func(t *testing.T) {
 		var d device.Device
@@ -441,8 +442,7 @@ func TestZeroValues(t *testing.T) {
 	})
 	t.Run("errors", func(t *testing.T) {
 		for _, err := range []error{
-			&device.DeviceError{}, &device.ProgramError{}, &device.ConflictError{}, &device.SpecError{},
-			&device.GridError{}, &device.OverflowError{}, &device.MeshError{}, &device.InvariantError{},
+			&device.Error{Err: device.ErrNoFleet}, &device.Error{Err: fit.Verdict{}},
 		} {
 			require.NotEmpty(t, err.Error())
 		}
@@ -502,10 +502,10 @@ func TestSpecErrorNamesTheDifference(t *testing.T) {
 		change(&spec)
 		unchanged(t, f, func() {
 			_, err := f.Register(build(t, spec, 8, cb("{[0-0 - 0-0]}", 64)), d.Set())
-			require.EqualError(t, err, "device 3: program 8 was built for another Spec: "+want)
-			var wrong *device.SpecError
+			require.EqualError(t, err, "device 3: program 8: built for another Spec: "+want)
+			var wrong *device.Error
 			require.ErrorAs(t, err, &wrong)
-			require.Equal(t, device.SpecError{Program: 8, Device: 3, Built: spec, Has: l1.N150()}, *wrong)
+			require.Equal(t, ofProgram("Register", 8, 3, wrong.Err), wrong)
 		})
 	}
 }
@@ -563,9 +563,9 @@ func TestGrids(t *testing.T) {
 		unchanged(t, f, func() {
 			_, err := f.Register(build(t, spec, 2, cb("{[0-0 - 0-1]}", 1)), d.Set())
 			require.EqualError(t, err, "device 0: program 2: core 0-1 lies outside the grid of 1x1")
-			var outside *device.GridError
+			var outside *device.Error
 			require.ErrorAs(t, err, &outside)
-			require.Equal(t, core(0, 1), outside.Core)
+			require.ErrorContains(t, outside, "core 0-1 lies outside the grid of ")
 		})
 	})
 }
@@ -591,7 +591,7 @@ func TestTenThousandDevices(t *testing.T) {
 		q := build(t, m.Spec(), 2, cb("{[0-0 - 7-7]}", 8192))
 		before := m.Totals()
 		_, err := f.Register(q, all)
-		var wrong *device.SpecError
+		var wrong *device.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, odd.ID(), wrong.Device)
 		err = f.Unregister(p.ID(), all)
@@ -601,7 +601,7 @@ func TestTenThousandDevices(t *testing.T) {
 		full := addDevice(t, f, 20_000, l1.N150())
 		register(t, f, build(t, m.Spec(), 3, at(0, cb("{[0-0 - 0-0]}", 1<<63-1))), full.Set())
 		_, err = f.Register(q, f.Set())
-		var overflow *device.OverflowError
+		var overflow *device.Error
 		require.ErrorAs(t, err, &overflow)
 		require.Equal(t, full.ID(), overflow.Device)
 
@@ -652,9 +652,9 @@ func TestOverflow(t *testing.T) {
 		t.Helper()
 		unchanged(t, f, func() {
 			err := do()
-			var e *device.OverflowError
+			var e *device.Error
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, device.OverflowError{Program: p.ID(), Device: on}, *e)
+			require.Equal(t, ofProgram(e.Op, p.ID(), on, device.ErrOverflow), e)
 		})
 	}
 	t.Run("logical bytes of a device", func(t *testing.T) {

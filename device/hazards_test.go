@@ -153,8 +153,7 @@ func TestHazards(t *testing.T) {
 		{"same id, other regions, while registered: refused with both descriptions", func(w world) {
 			unchanged(w, w.f, func() {
 				_, err := w.f.Register(build(w, w.spec, 1, cb("{[0-0 - 7-7]}", 2048)), of(w, w.f, 3))
-				var conflict *device.ConflictError
-				require.ErrorAs(w, err, &conflict)
+				require.ErrorIs(w, err, device.ErrConflict)
 				require.ErrorContains(w, err, "program 1 (1 CBs on 64 cores, 262144 bytes)")
 				require.ErrorContains(w, err, "program 1 (1 CBs on 64 cores, 131072 bytes)")
 			})
@@ -235,9 +234,9 @@ func TestHazards(t *testing.T) {
 			d := addDevice(w, w.f, 9, harvested)
 			unchanged(w, w.f, func() {
 				_, err := w.f.Register(build(w, harvested, 2, cb("{[0-0 - 7-6]}", 64), cb("{[3-6 - 3-7]}", 64)), d.Set())
-				var outside *device.GridError
+				var outside *device.Error
 				require.ErrorAs(w, err, &outside)
-				require.Equal(w, core(3, 7), outside.Core)
+				require.ErrorIs(w, outside, device.ErrGrid)
 				require.ErrorContains(w, err, "core 3-7 ")
 			})
 			unknown := l1.ArchSpec(l1.Wormhole)
@@ -272,9 +271,9 @@ func TestHazards(t *testing.T) {
 			p := build(w, w.spec, 3, at(0, cb("{[0-0 - 0-0]}", 1<<62)))
 			before := m.Totals()
 			_, err := w.f.Register(p, last)
-			require.ErrorAs(w, err, new(*device.OverflowError))
+			require.ErrorIs(w, err, device.ErrOverflow)
 			_, err = w.f.Register(p, m.Set())
-			require.ErrorAs(w, err, new(*device.OverflowError))
+			require.ErrorIs(w, err, device.ErrOverflow)
 			require.ErrorIs(w, w.f.Unregister(full.ID(), m.Set()), device.ErrNotRegistered)
 			require.Equal(w, before, m.Totals())
 			require.Zero(w, w.f.Where(3).Len())
@@ -310,10 +309,10 @@ func TestHazards(t *testing.T) {
 			register(w, w.f, big, lone.Set())
 			unchanged(w, w.f, func() {
 				_, err := w.f.Register(build(w, w.spec, 3, at(0, cb("{[0-0 - 0-0]}", 1))), lone.Set()) // logical
-				require.ErrorAs(w, err, new(*device.OverflowError))
+				require.ErrorIs(w, err, device.ErrOverflow)
 				third := build(w, w.spec, 4, at(0, cb("{[0-0 - 0-0]}", math.MaxInt64/3)))
 				_, err = w.f.Register(third, w.m.Set()) // over devices
-				require.ErrorAs(w, err, new(*device.OverflowError))
+				require.ErrorIs(w, err, device.ErrOverflow)
 			})
 		}},
 		{"reference count underflow: cannot happen; the invariant check says so by name", func(w world) {

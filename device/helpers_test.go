@@ -142,3 +142,13 @@ func unchanged(t require.TestingT, f *device.Fleet, do func()) {
 }
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// ofBuffer is an error of a method about a buffer on a device.
+func ofBuffer(op string, b device.BufferID, d device.ID, err error) *device.Error {
+	return &device.Error{Op: op, About: device.AboutBuffer | device.AboutDevice, Buffer: b, Device: d, Err: err}
+}
+
+// ofProgram is an error of a method about a program on a device.
+func ofProgram(op string, p program.ID, d device.ID, err error) *device.Error {
+	return &device.Error{Op: op, About: device.AboutProgram | device.AboutDevice, Program: p, Device: d, Err: err}
+}

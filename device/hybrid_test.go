@@ -25,7 +25,7 @@ func TestHybridMode(t *testing.T) {
 	f.Observe(func(e device.Event) { seen = append(seen, e) })
 	enqueue := func(s device.Set) error { _, err := f.Enqueue(p, s); return err }
 	require.NoError(t, enqueue(left), "the tensor was allocated per core, on the other one")
-	require.ErrorAs(t, enqueue(m.Set()), new(*device.FitError))
+	require.ErrorAs(t, enqueue(m.Set()), new(fit.Verdict))
 	require.Equal(t, 1, check(t, f, p, m.Set()).Refusals[0].Devices)
 
 	changed, err := f.SetHybrid(left, true)
@@ -87,9 +87,9 @@ func TestBuffersOfAllModes(t *testing.T) {
 		require.True(t, ok)
 		still(t, f, func() {
 			_, err := f.Enqueue(p, m.Set())
-			var refused *device.FitError
+			var refused fit.Verdict
 			require.ErrorAs(t, err, &refused)
-			require.True(t, refused.Verdict.CannotTell())
+			require.True(t, refused.CannotTell())
 			require.ErrorContains(t, err, "cannot tell whether program 1 fits")
 		})
 		intact(t, f)
@@ -119,9 +119,9 @@ func TestBuffersOfAllModes(t *testing.T) {
 		change func(b *device.Buffer)
 		text   string
 	}{
-		{func(b *device.Buffer) { b.Mode = 3 }, "buffer 2: Mode: there is no mode 3"},
-		{func(b *device.Buffer) { b.Hidden = cores("{[1-0 - 1-0]}").Cores() }, "buffer 2: Hidden: the address on [1-0 - 1-0] is known"},
-		{func(b *device.Buffer) { b.Hidden = cores("{[2-0 - 2-0]}").Cores() }, "buffer 2: Hidden: core 2-0 lies outside the grid of 2x1 of device 0"},
+		{func(b *device.Buffer) { b.Mode = 3 }, "buffer 2: illegal field Mode: there is no mode 3"},
+		{func(b *device.Buffer) { b.Hidden = cores("{[1-0 - 1-0]}").Cores() }, "buffer 2: illegal field Hidden: the address on [1-0 - 1-0] is known"},
+		{func(b *device.Buffer) { b.Hidden = cores("{[2-0 - 2-0]}").Cores() }, "buffer 2: illegal field Hidden: core 2-0 lies outside the grid of 2x1 of device 0"},
 	} {
 		b := hidden
 		b.ID = 2

@@ -16,10 +16,11 @@ import (
 
 // CheckInvariants counts the fleet anew, core by core: registered programs by the devices of Where, tracked
 // bytes by the last dispatches and the buffers. It compares Snapshot with that, and Totals, Registered and
-// Resident of each device and mesh, all of one moment. The first figure that differs is an *InvariantError.
+// Resident of each device and mesh, all of one moment. The first figure that differs is an ErrInvariant.
 // Cost: for each set of programs the ranges that they have on their cores, and the same for buffers. Others wait
 // while the programs, the last writers and the buffers are written down.
-func (f *Fleet) CheckInvariants() error {
+func (f *Fleet) CheckInvariants() (err error) {
+	defer named("CheckInvariants", &err)
 	c := counting{on: map[*state]bitset.Set{}, known: map[*state]Totals{}}
 	f.see(&c)
 	for i := range c.devices {
@@ -112,7 +113,7 @@ func (f *Fleet) see(c *counting) {
 // same compares a figure.
 func (c *counting) same(what string, have, want uint64) {
 	if have != want && c.wrong == nil {
-		c.wrong = &InvariantError{Device: c.id, What: c.of + what, Have: have, Want: want}
+		c.wrong = ofDevice(c.id, 0, fmt.Errorf("%s%s is %d and %w of %d", c.of, what, have, ErrInvariant, want))
 	}
 }
 

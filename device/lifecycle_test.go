@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -387,7 +388,7 @@ func TestPartialOverlapOfSets(t *testing.T) {
 		err := f.Unregister(p.ID(), m.Set()) // 3 and 7 do not have it
 		require.ErrorIs(t, err, device.ErrNotRegistered)
 		require.EqualError(t, err, "device 3 (+1 more): program 1: program is not registered")
-		var wrong *device.ProgramError
+		var wrong *device.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, []any{program.ID(1), device.ID(3), 1}, []any{wrong.Program, wrong.Device, wrong.More})
 	})
@@ -407,12 +408,10 @@ func TestSameIDAnotherFootprint(t *testing.T) {
 	for _, id := range []device.ID{0, 1} { // also where it is not registered
 		unchanged(t, f, func() {
 			_, err := f.Register(other, of(t, f, id))
-			var conflict *device.ConflictError
+			var conflict *device.Error
 			require.ErrorAs(t, err, &conflict)
-			require.Contains(t, conflict.Registered, "4096 bytes")
-			require.Contains(t, conflict.Given, "8192 bytes")
-			require.Contains(t, err.Error(), conflict.Registered)
-			require.Contains(t, err.Error(), conflict.Given)
+			require.ErrorIs(t, conflict, device.ErrConflict)
+			require.Regexp(t, "8192 bytes.*its id is taken by .*4096 bytes", conflict.Error())
 		})
 	}
 	require.NoError(t, f.Unregister(p.ID(), of(t, f, 0)))
@@ -458,9 +457,11 @@ func TestConflictNamesTheDifference(t *testing.T) {
 			d := addDevice(t, f, 0, spec)
 			register(t, f, test.p, d.Set())
 			_, err := f.Register(test.q, d.Set())
-			var conflict *device.ConflictError
+			var conflict *device.Error
 			require.ErrorAs(t, err, &conflict)
-			require.NotEqual(t, conflict.Registered, conflict.Given)
+			require.ErrorIs(t, conflict, device.ErrConflict)
+			given, registered, _ := strings.Cut(conflict.Err.Error(), ": its id is taken by ")
+			require.NotEqual(t, given, registered)
 			checkText(t, err)
 		})
 	}
@@ -531,8 +532,7 @@ func TestReplace(t *testing.T) {
 		register(t, f, p, m.Set())
 		unchanged(t, f, func() {
 			_, err := f.Replace(1, build(t, spec, 1, at(0, cb("{[0-0 - 0-0]}", 1<<62))))
-			var over *device.OverflowError
-			require.ErrorAs(t, err, &over)
+			require.ErrorIs(t, err, device.ErrOverflow)
 			now, _ := f.Program(1)
 			require.Same(t, p, now)
 		})
@@ -555,8 +555,7 @@ func TestReplace(t *testing.T) {
 		register(t, f, q, of(t, f, 0))
 		unchanged(t, f, func() {
 			_, err := f.Replace(p.ID(), q) // the very program that is registered: no word of another footprint
-			var conflict *device.ConflictError
-			require.ErrorAs(t, err, &conflict)
+			require.ErrorIs(t, err, device.ErrConflict)
 			require.NotContains(t, err.Error(), "another footprint")
 		})
 	})
@@ -564,7 +563,7 @@ func TestReplace(t *testing.T) {
 		f, _, p := setup(t)
 		unchanged(t, f, func() {
 			_, err := f.Replace(p.ID(), build(t, l1.P150(), 1, cb("{[0-0 - 0-0]}", 64)))
-			var wrong *device.SpecError
+			var wrong *device.Error
 			require.ErrorAs(t, err, &wrong)
 			require.Equal(t, device.ID(1), wrong.Device)
 		})
@@ -573,9 +572,9 @@ func TestReplace(t *testing.T) {
 		f, m, p := setup(t)
 		unchanged(t, f, func() {
 			_, err := f.Replace(p.ID(), build(t, m.Spec(), 1, cb("{[0-0 - 8-0]}", 64)))
-			var outside *device.GridError
+			var outside *device.Error
 			require.ErrorAs(t, err, &outside)
-			require.Equal(t, core(8, 0), outside.Core)
+			require.ErrorContains(t, outside, "core 8-0 lies outside the grid of ")
 		})
 	})
 	t.Run("nil: refused", func(t *testing.T) {

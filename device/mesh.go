@@ -71,15 +71,16 @@ func (m *mesh) set() Set {
 }
 
 // Sub returns the devices of the rows x cols rectangle that starts at the given
-// row and column, counted from 0. Errors: *MeshError if it does not lie in the mesh;
+// row and column, counted from 0. Errors: ErrMesh if it does not lie in the mesh;
 // ErrNoFleet if m is the zero Mesh.
-func (m Mesh) Sub(row, col, rows, cols int) (Set, error) {
+func (m Mesh) Sub(row, col, rows, cols int) (_ Set, err error) {
+	defer named("Sub", &err)
 	if m.m == nil {
 		return Set{}, ErrNoFleet
 	}
 	if row < 0 || col < 0 || rows < 0 || cols < 0 || row > m.m.rows-rows || col > m.m.cols-cols {
 		reason := fmt.Sprintf("has no %dx%d devices at row %d, column %d", rows, cols, row, col)
-		return Set{}, &MeshError{First: m.m.first, Rows: m.m.rows, Cols: m.m.cols, Reason: reason}
+		return Set{}, noMesh(m.m.first, m.m.rows, m.m.cols, reason)
 	}
 	m.m.fleet.mu.RLock()
 	defer m.m.fleet.mu.RUnlock()

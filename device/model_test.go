@@ -176,7 +176,7 @@ func sharedAndPlain(t *rapid.T, prepare func(*device.Fleet)) {
 			p, on := drawProgram(t), drawSet(t)
 			added, err := f.Register(p, setOf(t, on))
 			if len(on) > 0 && registered[p.ID()] != nil && !registered[p.ID()].Equal(p) {
-				require.ErrorAs(t, err, new(*device.ConflictError))
+				require.ErrorIs(t, err, device.ErrConflict)
 				return
 			}
 			require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -179,7 +180,7 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 			} else {
 				_, err = copied.Enqueue(e.Program, here)
 			}
-			var refused *device.FitError
+			var refused fit.Verdict
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, e.Verdict.String(), refused.Error())
 			again++

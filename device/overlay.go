@@ -46,7 +46,7 @@ func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue)
 		}
 		o.moves = true
 		if to.Charged() > l1.MaxAddr-c.heap().Charged() {
-			return o, &OverflowError{Program: id, Device: c.id}
+			return o, of(id, c.id, ErrOverflow)
 		}
 		if writes += to.Charged(); writes > l1.MaxAddr {
 			writes = l1.MaxAddr
@@ -72,7 +72,7 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.
 		c := f.slots[slot]
 		if c.mesh != m { // the slots of a mesh follow each other
 			if sum.beyond() {
-				return &OverflowError{Program: id, Device: m.first}
+				return of(id, m.first, ErrOverflow)
 			}
 			if m, sum = c.mesh, (wide{}); m != nil {
 				sum.lo = m.load
@@ -84,7 +84,7 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.
 		}
 	}
 	if sum.beyond() {
-		return &OverflowError{Program: id, Device: m.first}
+		return of(id, m.first, ErrOverflow)
 	}
 	return nil
 }

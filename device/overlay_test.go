@@ -97,13 +97,13 @@ func TestDispatchesOverflow(t *testing.T) {
 	require.NoError(t, run(1, 0, 8))
 	require.NoError(t, run(2, 1, 8))
 	for id, size := range []uint64{l1.MaxAddr / 2, l1.MaxAddr/2 - 7} {
-		require.ErrorAs(t, run(program.ID(10+id), 0, size), new(*OverflowError))
+		require.ErrorIs(t, run(program.ID(10+id), 0, size), ErrOverflow)
 		require.EqualValues(t, 32, m.Resident())
 	}
 	require.NoError(t, run(20, 0, l1.MaxAddr/2-8))
 	require.EqualValues(t, uint64(l1.MaxAddr)-1, m.Resident())
 	require.NoError(t, run(21, 0, l1.MaxAddr/2-8))
-	require.ErrorAs(t, run(22, 1, 9), new(*OverflowError))
+	require.ErrorIs(t, run(22, 1, 9), ErrOverflow)
 	require.NoError(t, run(23, 0, 8))
 	require.EqualValues(t, 32, m.Resident())
 }

@@ -22,10 +22,11 @@ import (
 // An empty set is no error, whatever the program.
 //
 // Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
-// removed device; *ConflictError for an id that is registered, on any device, with
-// another footprint; *SpecError for a program built for another Spec; *GridError for
-// cores outside the grid; *OverflowError.
+// removed device; ErrConflict for an id that is registered, on any device, with
+// another footprint; ErrSpec for a program built for another Spec; ErrGrid for
+// cores outside the grid; ErrOverflow.
 func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
+	defer named("Register", &err)
 	if p == nil {
 		return Set{}, ErrNoProgram
 	}
@@ -103,7 +104,8 @@ func (f *Fleet) newRegistration(p *program.Program, spec *l1.Spec) *registration
 // Unregister takes the program with the given id off the devices of s. It refuses if
 // one of them does not have it. Errors, the first that applies: ErrForeignSet;
 // ErrNoDevice for a removed device; ErrNotRegistered.
-func (f *Fleet) Unregister(id program.ID, s Set) error {
+func (f *Fleet) Unregister(id program.ID, s Set) (err error) {
+	defer named("Unregister", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, err := f.registered(id, s)
@@ -136,10 +138,12 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 }
 
 // lacking refuses a set of which some devices are not among those that have a program.
-func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) error {
+func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) *Error {
 	lack, n := s.s.slots.Minus(on)
 	for slot := range lack.All() {
-		return &ProgramError{Program: id, Device: f.ids[slot], Err: ErrNotRegistered, More: n - 1}
+		e := of(id, f.ids[slot], ErrNotRegistered)
+		e.More = n - 1
+		return e
 	}
 	return nil
 }
@@ -178,9 +182,10 @@ func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
 // layout. It returns those devices.
 //
 // Errors, the first that applies: ErrNoProgram; ErrNotRegistered if old is nowhere;
-// *ConflictError if the new program has another id and that is registered;
-// *SpecError, *GridError, *OverflowError as Register.
-func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
+// ErrConflict if the new program has another id and that is registered;
+// ErrSpec, ErrGrid, ErrOverflow as Register.
+func (f *Fleet) Replace(old program.ID, new *program.Program) (_ Set, err error) {
+	defer named("Replace", &err)
 	if new == nil {
 		return Set{}, ErrNoProgram
 	}
@@ -188,7 +193,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (Set, error) {
 	defer f.mu.Unlock()
 	r := f.programs[old]
 	if r == nil {
-		return Set{}, &ProgramError{Program: old, Err: ErrNotRegistered, noDevice: true}
+		return Set{}, &Error{About: AboutProgram, Program: old, Err: ErrNotRegistered}
 	}
 	if other := f.programs[new.ID()]; other != nil && other != r {
 		return Set{}, conflict(other.Program, new)
@@ -269,10 +274,10 @@ func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error 
 	for slot := range slots.All() {
 		c := f.slots[slot]
 		if !c.spec.Places(p.Spec()) {
-			return &SpecError{Program: p.ID(), Device: c.id, Built: p.Spec(), Has: *c.spec}
+			return otherSpec(p, c)
 		}
 		if outside && grid == nil {
-			grid = &GridError{Program: p.ID(), Device: c.id, Core: core, Spec: *c.spec}
+			grid = offGrid(p, c, core)
 		}
 		if spec != nil {
 			break // the others are the same
@@ -303,7 +308,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 			return err
 		}
 		if c.state.charge-less > l1.MaxAddr-charge {
-			return &OverflowError{Program: id, Device: c.id}
+			return of(id, c.id, ErrOverflow)
 		}
 		if c.mesh == nil {
 			continue
@@ -312,7 +317,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 			m, sum = c.mesh, c.mesh.charge
 		}
 		if sum -= less; sum > l1.MaxAddr-charge {
-			return &OverflowError{Program: id, Device: m.first}
+			return of(id, m.first, ErrOverflow)
 		}
 		sum += charge
 	}

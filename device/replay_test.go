@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -19,14 +20,14 @@ func refusedReplay(t *testing.T, f *device.Fleet, trace device.TraceID) (e devic
 		f.Observe(func(e device.Event) { seen = append(seen, e) })
 		defer f.Observe(nil)
 		err := f.Replay(trace)
-		var refused *device.FitError
+		var refused fit.Verdict
 		require.ErrorAs(t, err, &refused)
 		require.Len(t, seen, 1)
 		e = seen[0]
 		require.Equal(t, device.EventRefused, e.Kind)
 		require.Equal(t, trace, e.Trace)
-		require.Same(t, refused.Verdict.Program, e.Program)
-		require.Equal(t, refused.Verdict, e.Verdict)
+		require.Same(t, refused.Program, e.Program)
+		require.Equal(t, refused, e.Verdict)
 	})
 	return e
 }

@@ -34,9 +34,10 @@ import (
 // the program), without allocation.
 //
 // Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed device;
-// ErrNotRegistered; *OverflowError if the bytes on a device or mesh would exceed
+// ErrNotRegistered; ErrOverflow if the bytes on a device or mesh would exceed
 // 2^63-1.
-func (f *Fleet) Dispatch(id program.ID, s Set) error {
+func (f *Fleet) Dispatch(id program.ID, s Set) (err error) {
+	defer named("Dispatch", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r, err := f.registered(id, s)
@@ -86,6 +87,7 @@ func (f *Fleet) emitDispatched(r *registration, s Set) {
 // Cost: O(cores) for each device that held something of it. Errors: ErrForeignSet;
 // ErrNoDevice for a removed device.
 func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
+	defer named("Evict", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {

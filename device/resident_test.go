@@ -304,9 +304,11 @@ func TestDispatchRefusals(t *testing.T) {
 		require.ErrorIs(t, f.Dispatch(p.ID(), other.Set()), device.ErrForeignSet)
 		require.ErrorIs(t, f.Dispatch(p.ID(), gone.Set()), device.ErrNoDevice)
 		err := f.Dispatch(p.ID(), m.Set()) // all or nothing
-		var bad *device.ProgramError
+		var bad *device.Error
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, device.ProgramError{Program: 1, Device: 1, Err: device.ErrNotRegistered, More: 1}, *bad)
+		want := ofProgram("Dispatch", 1, 1, device.ErrNotRegistered)
+		want.More = 1
+		require.Equal(t, want, bad)
 		require.ErrorIs(t, f.Dispatch(p.ID(), lone.Set()), device.ErrNotRegistered)
 		require.ErrorIs(t, f.Dispatch(build(t, m.Spec(), 77, cb("{[0-0 - 0-0]}", 8)).ID(), lone.Set()), device.ErrNotRegistered)
 		require.NoError(t, f.Dispatch(p.ID(), device.Set{}))
@@ -474,7 +476,7 @@ func TestTraceErrors(t *testing.T) {
 	is := func(err error, trace device.TraceID, want error) {
 		t.Helper()
 		require.ErrorIs(t, err, want)
-		var bad *device.TraceError
+		var bad *device.Error
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, trace, bad.Trace)
 		require.LessOrEqual(t, len(err.Error()), 300)
@@ -514,18 +516,22 @@ func TestTraceErrors(t *testing.T) {
 	still(t, f, func() {
 		err := f.Replay(trace)
 		is(err, trace, device.ErrNotRegistered)
-		var bad *device.ProgramError
+		var bad *device.Error
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, device.ProgramError{Program: 2, Device: 1, Err: device.ErrNotRegistered}, *bad)
+		want := ofProgram("Replay", 2, 1, device.ErrNotRegistered)
+		want.About, want.Trace = want.About|device.AboutTrace, bad.Trace
+		require.Equal(t, want, bad)
 	})
 	// Registered anew it is another one, also while another device has kept it.
 	register(t, f, b, m.Set())
 	still(t, f, func() {
 		err := f.Replay(trace)
 		is(err, trace, device.ErrNotRegistered)
-		var bad *device.ProgramError
+		var bad *device.Error
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, device.ProgramError{Program: 2, Device: 1, Err: device.ErrNotRegistered}, *bad)
+		want := ofProgram("Replay", 2, 1, device.ErrNotRegistered)
+		want.About, want.Trace = want.About|device.AboutTrace, bad.Trace
+		require.Equal(t, want, bad)
 	})
 	require.NoError(t, f.Replay(kept), "the other device kept the program")
 	require.NoError(t, f.Replay(traced(t, f, m.Set(), a, b)), "recorded after the return")
@@ -652,9 +658,9 @@ func TestResidentOverflow(t *testing.T) {
 		d := addDevice(t, f, 0, spec)
 		require.NoError(t, run(f, huge(1, "{[0-0 - 0-0]}", l1.MaxAddr), d.Set()))
 		still(t, f, func() { // but for the peak of what is registered, which is no higher
-			var over *device.OverflowError
+			var over *device.Error
 			require.ErrorAs(t, run(f, huge(2, "{[1-0 - 1-0]}", 1), d.Set()), &over)
-			require.Equal(t, device.OverflowError{Program: 2, Device: 0}, *over)
+			require.Equal(t, ofProgram(over.Op, 2, 0, device.ErrOverflow), over)
 		})
 		require.NoError(t, run(f, huge(2, "{[0-0 - 0-0]}", 1), d.Set()))
 	})
@@ -665,9 +671,9 @@ func TestResidentOverflow(t *testing.T) {
 		p := huge(2, "{[1-0 - 1-0]}", 1)
 		register(t, f, p, m.Set())
 		still(t, f, func() {
-			var over *device.OverflowError
+			var over *device.Error
 			require.ErrorAs(t, f.Dispatch(p.ID(), sub(t, m, 0, 1, 1, 1)), &over)
-			require.Equal(t, device.OverflowError{Program: 2, Device: 0}, *over)
+			require.Equal(t, ofProgram(over.Op, 2, 0, device.ErrOverflow), over)
 			require.ErrorAs(t, f.Dispatch(p.ID(), m.Set()), &over)
 		})
 	})
@@ -702,7 +708,7 @@ func TestResidentOverflow(t *testing.T) {
 		require.NoError(t, run(f, other, d.Set()))
 		register(t, f, half, d.Set())
 		require.ErrorIs(t, f.Replay(trace), device.ErrNotRegistered)
-		still(t, f, func() { require.ErrorAs(t, f.Replay(traced(t, f, d.Set(), half)), new(*device.OverflowError)) })
+		still(t, f, func() { require.ErrorIs(t, f.Replay(traced(t, f, d.Set(), half)), device.ErrOverflow) })
 	})
 }
 
@@ -866,7 +872,7 @@ func residentLife(t *rapid.T) {
 			on, s := drawSet(t)
 			_, err := f.Register(p, s)
 			if r := live[p.ID()]; len(on) > 0 && r != nil && !r.p.Equal(p) {
-				require.ErrorAs(t, err, new(*device.ConflictError))
+				require.ErrorIs(t, err, device.ErrConflict)
 				return
 			}
 			require.NoError(t, err)

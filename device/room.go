@@ -28,7 +28,8 @@ type Room struct {
 //
 // Errors: ErrForeignSet; ErrNoDevice for a removed device. Cost: O(n log n) in the buffers and
 // in the circular buffers of the registered programs, for each distinct state of a device.
-func (f *Fleet) Room(cores l1.CoreSet, s Set) (Room, error) {
+func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ Room, err error) {
+	defer named("Room", &err)
 	all, err := f.besides(s)
 	if err != nil || len(all) == 0 {
 		return Room{}, err
@@ -68,10 +69,11 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (Room, error) {
 // would not fit any more, or might not. Allocate records, CheckBuffer judges. An empty set has
 // nothing against it.
 //
-// Errors, the first that applies: *BufferError with the Field that makes no sense, or with a
+// Errors, the first that applies: ErrBuffer with the field that makes no sense, or with a
 // core outside the grid; ErrForeignSet; ErrNoDevice for a removed device. Cost: two checks of
 // each registered program, for each distinct state of a device.
-func (f *Fleet) CheckBuffer(b Buffer, s Set) (fit.BufferVerdict, error) {
+func (f *Fleet) CheckBuffer(b Buffer, s Set) (_ fit.BufferVerdict, err error) {
+	defer named("CheckBuffer", &err)
 	if err := checkBuffer(&b); err != nil {
 		return fit.BufferVerdict{}, err
 	}

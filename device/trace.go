@@ -1,35 +1,14 @@
 package device
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/program"
 )
 
-// Wrong calls about command traces, to be matched with errors.Is. The errors returned
-// are *TraceErrors.
-var (
-	ErrNoTrace    = errors.New("no such trace")
-	ErrTraceOpen  = errors.New("trace is still being captured")
-	ErrTraceEnded = errors.New("trace is not being captured any more")
-)
-
 // A TraceID names a captured command trace of a fleet.
 type TraceID uint64
-
-// A TraceError says which trace an operation failed for. Unwrap gives the sentinel,
-// or the *ProgramError of a program that is gone.
-type TraceError struct {
-	Trace TraceID
-	Err   error
-}
-
-func (e *TraceError) Error() string { return fmt.Sprintf("trace %d: %v", e.Trace, e.Err) }
-
-func (e *TraceError) Unwrap() error { return e.Err }
 
 // A trace is a captured sequence of dispatches. While it runs, all its programs need
 // what they need, so that a replay counts, on each core, the largest of them.
@@ -43,7 +22,8 @@ type trace struct {
 // BeginTrace starts the capture of a command trace on the devices of s. Capturing
 // changes nothing on them. It takes memory until ReleaseTrace. Errors: ErrForeignSet;
 // ErrNoDevice for a removed device.
-func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
+func (f *Fleet) BeginTrace(s Set) (_ TraceID, err error) {
+	defer named("BeginTrace", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil {
@@ -63,9 +43,10 @@ func (f *Fleet) BeginTrace(s Set) (TraceID, error) {
 // be captured; what is recorded is the layout that is registered. Cost: O(programs of
 // the trace).
 //
-// Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceEnded;
+// Errors, the first that applies: ErrNoTrace or ErrTraceEnded;
 // ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
-func (f *Fleet) Record(id TraceID, p program.ID) error {
+func (f *Fleet) Record(id TraceID, p program.ID) (err error) {
+	defer named("Record", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.capturing(id)
@@ -97,9 +78,10 @@ func (t *trace) record(r *registration, now uint64) {
 }
 
 // EndTrace ends the capture, so that the trace can be replayed. It changes nothing on
-// the devices. Cost: O(programs of the trace x groups of cores). Errors: *TraceError
-// with ErrNoTrace or ErrTraceEnded.
-func (f *Fleet) EndTrace(id TraceID) error {
+// the devices. Cost: O(programs of the trace x groups of cores). Errors: ErrNoTrace,
+// ErrTraceEnded.
+func (f *Fleet) EndTrace(id TraceID) (err error) {
+	defer named("EndTrace", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.capturing(id)
@@ -130,11 +112,12 @@ func (f *Fleet) EndTrace(id TraceID) error {
 // observer (EventRefused). Cost: that of a Dispatch, and of the check of an Enqueue for
 // each recorded program; O(devices) for each that left a device since the last replay.
 //
-// Errors, the first that applies: *TraceError with ErrNoTrace or ErrTraceOpen;
-// ErrNoDevice for a device that was removed meanwhile; *TraceError with the
-// *ProgramError (ErrNotRegistered) of a recorded program that is gone; *FitError with the
-// Verdict of the first program of the trace that does not fit; *OverflowError.
-func (f *Fleet) Replay(id TraceID) error {
+// Errors, the first that applies: ErrNoTrace or ErrTraceOpen;
+// ErrNoDevice for a device that was removed meanwhile;
+// ErrNotRegistered of a recorded program that is gone; the fit.Verdict
+// of the first program of the trace that does not fit; ErrOverflow.
+func (f *Fleet) Replay(id TraceID) (err error) {
+	defer named("Replay", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.trace(id)
@@ -142,14 +125,15 @@ func (f *Fleet) Replay(id TraceID) error {
 		return err
 	}
 	if !t.ended {
-		return &TraceError{id, ErrTraceOpen}
+		return ofTrace(id, ErrTraceOpen)
 	}
 	if err := f.check(t.on); err != nil {
 		return err
 	}
 	for i := range t.recorded {
 		if err := f.strayed(&t.recorded[i], t.on); err != nil {
-			return &TraceError{id, err}
+			err.About, err.Trace = err.About|AboutTrace, id
+			return err
 		}
 	}
 	if t.on.s == nil {
@@ -168,13 +152,13 @@ func (f *Fleet) Replay(id TraceID) error {
 }
 
 // strayed refuses a recorded program that has not stayed on all devices of a trace.
-func (f *Fleet) strayed(r *recording, on Set) error {
+func (f *Fleet) strayed(r *recording, on Set) *Error {
 	p := r.Program.ID()
 	if err := f.lacking(p, on, r.latest().on.Set); err != nil {
 		return err
 	}
 	if slot, ok := r.departed(on); ok {
-		return &ProgramError{Program: p, Device: f.ids[slot], Err: ErrNotRegistered}
+		return of(p, f.ids[slot], ErrNotRegistered)
 	}
 	return nil
 }
@@ -192,7 +176,7 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 		}
 		if v := judge(r.Program, all); !v.Fits() {
 			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.Program, Verdict: v})
-			return &FitError{v}
+			return refusal(r.Program, v)
 		}
 		f.fitted(r, t.on)
 	}
@@ -200,8 +184,9 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 }
 
 // ReleaseTrace forgets a trace, captured or being captured. What a replay left
-// stays. Errors: *TraceError with ErrNoTrace.
-func (f *Fleet) ReleaseTrace(id TraceID) error {
+// stays. Errors: ErrNoTrace.
+func (f *Fleet) ReleaseTrace(id TraceID) (err error) {
+	defer named("ReleaseTrace", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, err := f.trace(id)
@@ -220,7 +205,7 @@ func (f *Fleet) ReleaseTrace(id TraceID) error {
 func (f *Fleet) capturing(id TraceID) (*trace, error) {
 	t, err := f.trace(id)
 	if err == nil && t.ended {
-		err = &TraceError{id, ErrTraceEnded}
+		err = ofTrace(id, ErrTraceEnded)
 	}
 	return t, err
 }
@@ -228,7 +213,7 @@ func (f *Fleet) capturing(id TraceID) (*trace, error) {
 func (f *Fleet) trace(id TraceID) (*trace, error) {
 	t := f.traces[id]
 	if t == nil {
-		return nil, &TraceError{id, ErrNoTrace}
+		return nil, ofTrace(id, ErrNoTrace)
 	}
 	return t, nil
 }

@@ -24,9 +24,9 @@ func TestUnsizedBuffer(t *testing.T) {
 	require.EqualValues(t, 200, d.Totals().Tracked)
 
 	_, err := f.Enqueue(p, d.Set())
-	var refused *device.FitError
+	var refused fit.Verdict
 	require.ErrorAs(t, err, &refused)
-	v := refused.Verdict
+	v := refused
 	require.Len(t, v.Refusals, 1)
 	require.EqualValues(t, 250, v.Refusals[0].Limit)
 	require.Empty(t, v.Clashes)
@@ -49,7 +49,7 @@ func TestUnsizedBuffer(t *testing.T) {
 
 	sized := low
 	sized.Range.End++
-	require.ErrorContains(t, f.Allocate(sized, d.Set()), "buffer 1: Range: [250,251) has bytes, and the buffer is unsized")
+	require.ErrorContains(t, f.Allocate(sized, d.Set()), "buffer 1: illegal field Range: [250,251) has bytes, and the buffer is unsized")
 	low.Backing = true
 	allocate(t, f, d.Set(), low)
 	intact(t, f)

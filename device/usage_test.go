@@ -451,9 +451,9 @@ func memoryLife(t *rapid.T) {
 			v, err := f.Check(p, s)
 			require.NoError(t, err)
 			if _, err = f.Enqueue(p, s); !v.Fits() {
-				var fit *device.FitError
+				var fit fit.Verdict
 				require.ErrorAs(t, err, &fit)
-				require.Equal(t, v, fit.Verdict)
+				require.Equal(t, v, fit)
 				return
 			}
 			require.NoError(t, err)

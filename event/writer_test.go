@@ -20,6 +20,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/internal/asciijson"
 	"github.com/cbl1/cbl1/l1"
@@ -537,7 +538,7 @@ func TestWriterObservesRefusals(t *testing.T) {
 	require.NoError(t, fleet.EndTrace(trace))
 	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindL1, Cores: cores.Cores(), Range: l1.Range{Start: 200_000, End: 200_032}}, d.Set()))
 	fleet.Observe(w.Observe)
-	var refused *device.FitError
+	var refused fit.Verdict
 	_, err = fleet.Enqueue(p, d.Set())
 	require.ErrorAs(t, err, &refused)
 	require.ErrorAs(t, fleet.Replay(trace), &refused)

@@ -34,6 +34,9 @@ type Verdict struct {
 	judged []Place // for Difference and Advice, if the program does not fit
 }
 
+// Error is String: a Verdict that does not fit is the cause of a refusal.
+func (v Verdict) Error() string { return v.String() }
+
 // Fits reports whether tt-metal accepts the program and no byte clashes. It is false if
 // that is not known: see CannotTell.
 func (v Verdict) Fits() bool {

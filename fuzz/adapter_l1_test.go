@@ -341,10 +341,10 @@ func (f *fleet) Enqueue(p *program.Program, to []uint64) ([]uint64, error) {
 		return nil, class(err)
 	}
 	added, err := f.f.Enqueue(p, s)
-	if fit := (*device.FitError)(nil); errors.As(err, &fit) {
-		v, _ := f.f.Check(fit.Verdict.Program, s)
-		if v.Fits() || !reflect.DeepEqual(v, fit.Verdict) || fit.Error() != v.String() {
-			return nil, fmt.Errorf("enqueue says %v, check says %v", fit.Verdict, v)
+	if v := (fit.Verdict{}); errors.As(err, &v) {
+		checked, _ := f.f.Check(v.Program, s)
+		if checked.Fits() || !reflect.DeepEqual(checked, v) || err.Error() != v.String() {
+			return nil, fmt.Errorf("enqueue says %v, check says %v", v, checked)
 		}
 	}
 	return ids(added), class(err)

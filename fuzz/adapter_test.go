@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/fuzz/suite"
@@ -137,33 +138,22 @@ func class(err error) error {
 		{device.ErrTraceEnded, model.ErrTraceEnded},
 		{device.ErrAllocated, model.ErrAllocated},
 		{device.ErrNotAllocated, model.ErrNotAllocated},
+		{device.ErrConflict, model.ErrConflict},
+		{device.ErrSpec, model.ErrSpec},
+		{device.ErrGrid, model.ErrGrid},
+		{device.ErrOverflow, model.ErrOverflow},
+		{device.ErrMesh, model.ErrMesh},
+		{device.ErrBuffer, model.ErrBuffer},
 	} {
 		if errors.Is(err, c.ours) {
 			return fmt.Errorf("%w: %w", c.theirs, err)
 		}
 	}
-	var (
-		conflict *device.ConflictError
-		spec     *device.SpecError
-		badSpec  *l1.SpecError
-		grid     *device.GridError
-		overflow *device.OverflowError
-		flood    *device.BufferOverflowError
-		mesh     *device.MeshError
-		buffer   *device.BufferError
-		fit      *device.FitError
-	)
-	for theirs, ours := range map[error]any{
-		model.ErrConflict: &conflict, model.ErrSpec: &spec, model.ErrBadSpec: &badSpec,
-		model.ErrGrid: &grid, model.ErrOverflow: &overflow, model.ErrMesh: &mesh,
-		model.ErrBuffer: &buffer, model.ErrFit: &fit,
-	} {
-		if errors.As(err, ours) {
-			return fmt.Errorf("%w: %w", theirs, err)
-		}
+	if badSpec := (*l1.SpecError)(nil); errors.As(err, &badSpec) {
+		return fmt.Errorf("%w: %w", model.ErrBadSpec, err)
 	}
-	if errors.As(err, &flood) {
-		return fmt.Errorf("%w: %w", model.ErrOverflow, err)
+	if v := (fit.Verdict{}); errors.As(err, &v) {
+		return fmt.Errorf("%w: %w", model.ErrFit, err)
 	}
 	return err
 }

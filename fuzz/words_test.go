@@ -260,9 +260,8 @@ func (w *wordWorld) register(id int, other bool, on uint) (refused bool, err err
 	p := w.programs[id][layout].program
 	conflict := w.on[id] != 0 && on != 0 && !p.Equal(w.here(id).program)
 	added, gotErr := w.fleet.Register(p, w.sets[on])
-	var class *device.ConflictError
 	switch {
-	case conflict && !errors.As(gotErr, &class):
+	case conflict && !errors.Is(gotErr, device.ErrConflict):
 		return false, fmt.Errorf("got %w, want a conflict", gotErr)
 	case conflict:
 		return true, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/program"
 )
@@ -32,8 +33,8 @@ func (s *Session) complaint(e *event.Event, err error) []byte {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		a.Code, a.Error, a.Name = refused.Code, shown.Escape(refused.Err.Error()), clip(refused.Name)
 	}
-	if fit, ok := errors.AsType[*device.FitError](err); ok {
-		v := s.verdictRow(fit.Verdict)
+	if verdict, ok := errors.AsType[fit.Verdict](err); ok {
+		v := s.verdictRow(verdict)
 		a.Verdict = &v
 	}
 	return line(e, a)

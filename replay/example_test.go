@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -29,8 +29,8 @@ func ExampleSession() {
 		}
 		if err := s.Apply(e); err != nil {
 			fmt.Println(err)
-			if fit, ok := errors.AsType[*device.FitError](err); ok {
-				fmt.Println(fit.Verdict.Refusals[0].Over(), "bytes too many")
+			if fit, ok := errors.AsType[fit.Verdict](err); ok {
+				fmt.Println(fit.Refusals[0].Over(), "bytes too many")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -63,7 +64,7 @@ func (s *Session) judged(d device.Device) l1.Spec {
 	return spec
 }
 
-// onGrid refuses a program, a *device.GridError, on a device whose grid lies beside the
+// onGrid refuses a program, with device.ErrGrid, on a device whose grid lies beside the
 // fleet.
 func (s *Session) onGrid(id program.ID, on device.ID) error {
 	def := s.programs[id]
@@ -72,7 +73,9 @@ func (s *Session) onGrid(id program.ID, on device.ID) error {
 		for _, cb := range def.cbs {
 			for r := range cb.Cores.All() {
 				if int(r.End.X) >= g.cols || int(r.End.Y) >= g.rows {
-					return &device.GridError{Program: id, Device: on, Core: r.End, Spec: s.judged(d)}
+					spec := s.judged(d)
+					err := fmt.Errorf("core %v %w of %dx%d", r.End, device.ErrGrid, spec.Cols, spec.Rows)
+					return &device.Error{About: device.AboutDevice | device.AboutProgram, Device: on, Program: id, Err: err}
 				}
 			}
 		}

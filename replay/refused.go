@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -44,7 +45,7 @@ func codeOf(err error) event.Code {
 		is   error
 		code event.Code
 	}{
-		{device.ErrNotRegistered, event.CodeNotRegistered}, // also inside a *device.TraceError
+		{device.ErrNotRegistered, event.CodeNotRegistered},
 		{device.ErrNoDevice, event.CodeNoDevice},
 		{device.ErrDeviceExists, event.CodeDeviceExists},
 		{device.ErrAllocated, event.CodeAllocated},
@@ -52,30 +53,26 @@ func codeOf(err error) event.Code {
 		{device.ErrNoTrace, event.CodeNoTrace},
 		{device.ErrTraceOpen, event.CodeTraceOpen},
 		{device.ErrTraceEnded, event.CodeTraceEnded},
+		{device.ErrConflict, event.CodeConflict},
+		{device.ErrMesh, event.CodeMesh},
+		{device.ErrSpec, event.CodeSpec},
+		{device.ErrGrid, event.CodeGrid},
+		{device.ErrOverflow, event.CodeOverflow},
+		{device.ErrBuffer, event.CodeBuffer},
 	} {
 		if errors.Is(err, c.is) {
 			return c.code
 		}
 	}
-	if fit, ok := errors.AsType[*device.FitError](err); ok {
-		if fit.Verdict.CannotTell() {
+	if v, ok := errors.AsType[fit.Verdict](err); ok {
+		if v.CannotTell() {
 			return event.CodeCannotTell
 		}
 		return event.CodeDoesNotFit
 	}
 	switch {
-	case isType[*device.ConflictError](err):
-		return event.CodeConflict
-	case isType[*device.MeshError](err):
-		return event.CodeMesh
-	case isType[*device.SpecError](err), isType[*l1.SpecError](err):
+	case isType[*l1.SpecError](err):
 		return event.CodeSpec
-	case isType[*device.GridError](err):
-		return event.CodeGrid
-	case isType[*device.OverflowError](err), isType[*device.BufferOverflowError](err):
-		return event.CodeOverflow
-	case isType[*device.BufferError](err):
-		return event.CodeBuffer
 	case isType[*program.BuildError](err), isType[*program.CBError](err):
 		return event.CodeProgram
 	}

@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -179,7 +179,7 @@ func (r *replay) happens(e *event.Event) error {
 	if err := r.notice(e, err); err != nil {
 		return err
 	}
-	if err == nil || isType[*device.FitError](err) || isType[*device.GridError](err) {
+	if err == nil || isType[fit.Verdict](err) || errors.Is(err, device.ErrGrid) {
 		if err := r.enqueue(e); err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (r *replay) happens(e *event.Event) error {
 	switch {
 	case err == nil:
 		return r.source(e)
-	case e.Kind == event.KindRun && isType[*device.GridError](err):
+	case e.Kind == event.KindRun && errors.Is(err, device.ErrGrid):
 		return r.run(e, true) // it did run
 	}
 	return nil // it changed nothing
@@ -316,8 +316,8 @@ func (r *replay) notice(e *event.Event, err error) error {
 	case event.CodeGrid:
 		if e.Kind == event.KindRun || e.Kind == event.KindEnqueue {
 			code = CodeOutsideGrid // which Checks say too
-			if g, ok := errors.AsType[*device.GridError](err); ok && r.ofRuns() {
-				detail = fmt.Sprintf("core %v lies outside the grid of %dx%d", g.Core, g.Spec.Cols, g.Spec.Rows)
+			if e, ok := errors.AsType[*device.Error](err); ok && r.ofRuns() {
+				detail = e.Err.Error()
 			}
 		}
 	case event.CodeCannotTell:

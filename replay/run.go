@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -63,7 +64,7 @@ func (s *Session) launches(e *event.Event) ([]launched, event.Code, error) {
 // run that goes on takes the place of what it was so far. Of an aborted one nothing is
 // resident.
 //
-// Outside the grid of one of its devices it is a *device.GridError, and registered
+// Outside the grid of one of its devices it is a device.ErrGrid, and registered
 // nowhere. What it was before it went on is not registered any more.
 func (s *Session) run(e *event.Event) (event.Code, error) {
 	all, code, err := s.launches(e)
@@ -79,7 +80,7 @@ func (s *Session) run(e *event.Event) (event.Code, error) {
 	if err == nil {
 		err = s.registerAll(all)
 	}
-	if err != nil && !isType[*device.GridError](err) {
+	if err != nil && !errors.Is(err, device.ErrGrid) {
 		return "", err
 	}
 	if !e.Inferred {

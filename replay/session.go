@@ -231,7 +231,7 @@ func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, erro
 	was := d.Spec()
 	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
 	if was != spec {
-		return event.CodeDeviceExists, &device.DeviceError{Device: d.ID(), Err: device.ErrDeviceExists}
+		return event.CodeDeviceExists, &device.Error{About: device.AboutDevice, Device: d.ID(), Err: device.ErrDeviceExists}
 	}
 	return "", nil
 }
@@ -332,8 +332,8 @@ func (s *Session) trace(e *event.Event) (event.Code, error) {
 		}
 	}
 	// The fleet numbers traces for itself; the log's number is what people know.
-	if t, ok := errors.AsType[*device.TraceError](err); ok {
-		err = &device.TraceError{Trace: device.TraceID(e.Trace), Err: t.Err}
+	if t, ok := errors.AsType[*device.Error](err); ok {
+		t.Trace = device.TraceID(e.Trace)
 	}
 	return "", err
 }

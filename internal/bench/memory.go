@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/program"
 )
@@ -43,7 +44,7 @@ func (m *Memory) Enqueue(p *program.Program, devices []int) {
 	if err == nil {
 		return
 	}
-	if _, refused := errors.AsType[*device.FitError](err); !refused {
+	if _, refused := errors.AsType[fit.Verdict](err); !refused {
 		panic(err)
 	}
 }
