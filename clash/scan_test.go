@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -233,6 +235,60 @@ func TestReadCounts(t *testing.T) {
 		"clash circular p6 {[0-0 - 7-6]} 700000 600064 7 1\n",
 	}, got)
 	require.Contains(t, found.Messages[0].Text, "[0-0 - 7-6]", "the text is the first one's")
+}
+
+// Messages count as one if all that they say is equal, and only then: 0 is said, and no number is not.
+func TestReadCountsWhatIsEqual(t *testing.T) {
+	number := regexp.MustCompile(`[0-9]+`)
+	absent := regexp.MustCompile(` in program [0-9]+| on MeshDevice [0-9]+| across [0-9]+ banks|, where each bank needs to store [0-9]+ B|` +
+		`,( but)? bank size is (only )?[0-9]+ B|,( free:| largest free block:| largest) [0-9]+ B| on cores \{[^}]*\}`)
+	words := [][2]string{
+		{"circular", "dataflow"}, {"TENSIX", "ACTIVE_ETH"}, {" bank size of", " size of"}, {" buffer size of", " buffer bank size of"},
+		{"Circular buffer size", "Cannot set to globally allocated buffer. Circular buffer size"},
+	}
+	for _, file := range []string{"testdata/all_kinds.txt", "testdata/retold.txt"} {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range read(t, string(data)).Messages {
+			text := strings.Replace(m.Text, " buffers on core range", " buffers in program 7 on core range", 1)
+			texts := []string{m.Text, text}
+			for _, pair := range words {
+				texts = append(texts, strings.ReplaceAll(m.Text, pair[0], pair[1]))
+			}
+			for _, at := range absent.FindAllStringIndex(text, -1) {
+				texts = append(texts, text[:at[0]]+text[at[1]:])
+			}
+			for _, at := range number.FindAllStringIndex(text, -1) {
+				for _, other := range []string{"0", "1", "..."} {
+					texts = append(texts, text[:at[0]]+other+text[at[1]:])
+				}
+			}
+			requireCounted(t, texts)
+		}
+	}
+}
+
+// requireCounted compares how often messages count in one log with what each one says alone.
+func requireCounted(t *testing.T, texts []string) {
+	t.Helper()
+	said := func(m clash.Message) string {
+		m.Text, m.Line, m.Count = "", 0, 0
+		return fmt.Sprintf("%+v", m)
+	}
+	var want, got []string
+	count := map[string]int64{}
+	for _, text := range texts {
+		for _, m := range read(t, text).Messages {
+			if count[said(m)]++; count[said(m)] == 1 {
+				want = append(want, said(m))
+			}
+		}
+	}
+	for _, m := range read(t, strings.Join(texts, "\n\n\n\n")).Messages {
+		got = append(got, said(m))
+		require.Equal(t, count[said(m)], m.Count, "%s", m.Text)
+	}
+	require.Equal(t, want, got, "%s", texts[0])
 }
 
 func TestReadKeepsNoMoreThanMaxDistinct(t *testing.T) {

@@ -487,7 +487,7 @@ function cbsTable(c) {
 }
 function buffersTable(c) {
   const rows = [], seen = new Set();
-  const take = (b, when) => { const key = [b.op, b.counter, b.device, b.address, b.size_bytes, b.kind].join(); if (!seen.has(key)) { seen.add(key); rows.push({ ...b, when }); } };
+  const take = (b, when) => { const key = [b.op, b.counter, b.device, b.kind, b.size_bytes, b.core_max_bytes, b.address, b.layout].join(); if (!seen.has(key)) { seen.add(key); rows.push({ ...b, when }); } };
   for (const b of c.report.live_at_end.list) take(b, "at the end");
   for (const a of c.alike) for (const p of a.peak_groups) for (const r of p.residents) if (r.buffer) take(r.buffer, "at a peak");
   return table([column("allocated by", "op", false, { wide: true }), column("lives", "when"), column(nodeWord(c), "counter", true, { show: (r) => String(r.counter) }), column("device", "device", true, { show: (r) => (r.device === null ? "\u2013" : String(r.device)) }), { title: "kind", get: (r) => kindOf(r.kind) }, column("size", "size_bytes", true),
