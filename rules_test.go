@@ -78,7 +78,7 @@ func importTable() map[string]row {
 		"device/internal/residue":   {ours: []string{"l1", "program", layers + "lookup"}, never: engine},
 		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
-		"event":               {ours: append(readers, "l1", "program", "device")},
+		"event":               {ours: append(readers, "l1", "program", "fit", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire", "clash"), outside: []string{btree}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},

@@ -1,5 +1,14 @@
 package event
 
+import (
+	"errors"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/program"
+)
+
 // A Code names what is odd about an event of a log, or why there is no answer.
 type Code string
 
@@ -36,3 +45,45 @@ const (
 	CodeUnknownQuery Code = "unknown-query"
 	CodeBadQuery     Code = "bad-query" // a field is missing or makes no sense
 )
+
+// CodeOf returns the code of an error of packages device, program and l1, or of a fit.Verdict. Any
+// other error is a CodeBadQuery.
+func CodeOf(err error) Code {
+	for _, c := range []struct {
+		is   error
+		code Code
+	}{
+		{device.ErrNotRegistered, CodeNotRegistered},
+		{device.ErrNoDevice, CodeNoDevice},
+		{device.ErrDeviceExists, CodeDeviceExists},
+		{device.ErrAllocated, CodeAllocated},
+		{device.ErrNotAllocated, CodeNotAllocated},
+		{device.ErrNoTrace, CodeNoTrace},
+		{device.ErrTraceOpen, CodeTraceOpen},
+		{device.ErrTraceEnded, CodeTraceEnded},
+		{device.ErrConflict, CodeConflict},
+		{device.ErrMesh, CodeMesh},
+		{device.ErrSpec, CodeSpec},
+		{device.ErrGrid, CodeGrid},
+		{device.ErrOverflow, CodeOverflow},
+		{device.ErrBuffer, CodeBuffer},
+	} {
+		if errors.Is(err, c.is) {
+			return c.code
+		}
+	}
+	if v, ok := errors.AsType[fit.Verdict](err); ok {
+		if v.CannotTell() {
+			return CodeCannotTell
+		}
+		return CodeDoesNotFit
+	}
+	if _, ok := errors.AsType[*l1.SpecError](err); ok {
+		return CodeSpec
+	}
+	_, build := errors.AsType[*program.BuildError](err)
+	if _, cb := errors.AsType[*program.CBError](err); cb || build {
+		return CodeProgram
+	}
+	return CodeBadQuery
+}

@@ -24,7 +24,7 @@
 // means that the source placed it. [Role], [From] and [Source] say what a device is in its
 // source, and who said so; [NoDevice] is the device of sources without ids. [Upstream],
 // [UpstreamCause] and [CauseCode] are ttnn's own figures. [Code] names what is odd about an
-// event of a log, and [Anomaly] what was odd about its line. [UnplacedEarlier] and its like
+// event of a log, [CodeOf] the code of an error, and [Anomaly] what was odd about its line. [UnplacedEarlier] and its like
 // are reasons why a buffer has no place. A [Window] is one of several files of a run.
 //
 // # Log

@@ -86,3 +86,17 @@ func ExampleWriter_Write() {
 	// {"event":"cbs_freed","node":4,"devices":[0]}
 	// {"event":"end","node":0,"nodes":5}
 }
+
+// A fleet refuses a program that its devices do not know. The code is the one that a log has.
+func ExampleCodeOf() {
+	fleet := device.NewFleet()
+	d, err := fleet.AddDevice(0, l1.N150())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = fleet.Dispatch(7, d.Set())
+	fmt.Println(event.CodeOf(err), "-", err)
+	// Output:
+	// not-registered - device 0: program 7: program is not registered
+}

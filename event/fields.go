@@ -183,16 +183,15 @@ func needSpec(o jsonobject.Object) (s l1.Spec) {
 
 // board returns the board with a name, with the architecture of s if that has one.
 func board(o jsonobject.Object, name string, s l1.Spec) l1.Spec {
-	for _, board := range l1.Boards() {
-		if board.Name == name {
-			if s.Arch != "" {
-				board.Arch = s.Arch
-			}
-			return board
-		}
+	board, ok := l1.Board(name)
+	if !ok {
+		o.Fail("board", "is not a board that is known here; give its numbers", nil)
+		return s
 	}
-	o.Fail("board", "is not a board that is known here; give its numbers", nil)
-	return s
+	if s.Arch != "" {
+		board.Arch = s.Arch
+	}
+	return board
 }
 
 // cbs reads the buffers of a program: those that are stated, then those with their

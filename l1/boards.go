@@ -1,5 +1,7 @@
 package l1
 
+import "slices"
+
 // The boards below are starting points: the base address changes between
 // releases (three values are known for Blackhole, two for Wormhole), the grid with
 // harvesting and with where dispatch runs. Copy one and set what differs:
@@ -54,6 +56,15 @@ func E150() Spec { return board("e150", Grayskull, 12, 9) }
 
 // E75 is a Grayskull chip, 11x8. Its L1 size is not verified.
 func E75() Spec { return board("e75", Grayskull, 11, 8) }
+
+// Board returns the ready-made board with a name, as "n150".
+func Board(name string) (s Spec, ok bool) {
+	i := slices.IndexFunc(Boards(), func(s Spec) bool { return s.Name == name })
+	if i < 0 {
+		return Spec{}, false
+	}
+	return Boards()[i], true
+}
 
 // Boards returns the ready-made boards in the order of this file.
 func Boards() []Spec {

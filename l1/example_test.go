@@ -86,3 +86,10 @@ func ExampleSpec_Usable() {
 	fmt.Println(spec.Usable(), spec.Usable().Len(), "bytes")
 	// Output: [111616,1507328) 1395712 bytes
 }
+
+func ExampleBoard() {
+	board, ok := l1.Board("p150")
+	fmt.Println(board.Cols, board.Rows, ok)
+	// Output:
+	// 13 10 true
+}

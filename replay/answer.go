@@ -18,7 +18,7 @@ func (s *Session) Answer(e *event.Event) []byte {
 	a, code, err := s.answer(e)
 	if err != nil {
 		if code == "" {
-			code = codeOf(err)
+			code = event.CodeOf(err)
 		}
 		a = answerError{Answer: "error", Code: code, Error: shown.Escape(err.Error())}
 	}

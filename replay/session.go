@@ -64,7 +64,7 @@ func (s *Session) Apply(e *event.Event) error {
 		return nil
 	}
 	if code == "" {
-		code = codeOf(err)
+		code = event.CodeOf(err)
 	}
 	refused := &RefusedError{Event: *e, Op: s.op(), Name: s.nameOf(e), Code: code, Err: err}
 	s.count(e, code, refused)

@@ -109,12 +109,12 @@ func deviceLike(what string) (d wire.Device, err error) {
 		}
 		d.DRAM = uint64(bytes)
 	}
+	var ok bool
+	if d.Spec, ok = l1.Board(what); ok {
+		return d, nil
+	}
 	var names []string
 	for _, board := range l1.Boards() {
-		if board.Name == what {
-			d.Spec = board
-			return d, nil
-		}
 		names = append(names, board.Name)
 	}
 	return d, fmt.Errorf("board %q: want one of %s", what, strings.Join(names, ", "))
