@@ -176,6 +176,9 @@ func (r *replay) happens(e *event.Event) error {
 	r.deaf = e.Kind == event.KindResetPeaks // which is told of each device for itself
 	err := r.session.Apply(e)
 	r.deaf = false
+	if err != nil && e.Corrects {
+		r.told = r.told[:0] // the buffer was taken off and put back
+	}
 	if err := r.notice(e, err); err != nil {
 		return err
 	}

@@ -205,8 +205,7 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 	spec := s.specOf(e)
 	if e.Role != "" {
 		if d, err := s.fleet.Device(e.Device); err == nil {
-			s.learnGrid(e, 1)
-			return s.declaredAgain(d, spec)
+			return s.declaredAgain(d, spec, e)
 		}
 	}
 	if rows > 0 && cols > 0 && rows > (maxDevices-s.devices)/cols {
@@ -227,7 +226,7 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 
 // declaredAgain takes in that a source knows a device better now. Only what no figure
 // of the fleet depends on may differ.
-func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
+func (s *Session) declaredAgain(d device.Device, spec l1.Spec, e *event.Event) (event.Code, error) {
 	was := d.Spec()
 	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
 	if was != spec {
@@ -376,17 +375,32 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 		}
 		b.Parts = append(b.Parts, device.Part{Cores: cores, Range: part.Range})
 	}
-	if !e.Corrects {
-		return "", s.fleet.Allocate(b, set)
+	if e.Corrects {
+		return "", s.correct(b, set)
 	}
-	old, err := s.fleet.Free(b.ID, set)
+	return "", s.fleet.Allocate(b, set)
+}
+
+// correct lays a buffer anew on all devices of a set, or on none. Devices may have different ones under its id.
+func (s *Session) correct(b device.Buffer, set device.Set) error {
+	var was []func() error // puts back
+	for id := range set.All() {
+		if d, err := s.fleet.Device(id); err == nil { // it was there just now
+			if old, ok := d.Buffer(b.ID); ok {
+				was = append(was, func() error { return s.fleet.Allocate(old, d.Set()) })
+			}
+		}
+	}
+	if _, err := s.fleet.Free(b.ID, set); err != nil {
+		return err
+	}
+	err := s.fleet.Allocate(b, set)
 	if err != nil {
-		return "", err
+		for _, put := range was {
+			err = errors.Join(err, put()) // that fitted before
+		}
 	}
-	if err = s.fleet.Allocate(b, set); err != nil {
-		return "", errors.Join(err, s.fleet.Allocate(old, set)) // as it was: that fitted before
-	}
-	return "", nil
+	return err
 }
 
 // free takes a buffer off the devices that the event names or, where it names none, off
