@@ -64,7 +64,7 @@ const (
 
 // Error names the ids, and then the cause. A Verdict and ErrConflict describe the program themselves.
 func (e *Error) Error() string {
-	if _, ok := e.Err.(fit.Verdict); ok || errors.Is(e.Err, ErrConflict) {
+	if _, ok := errors.AsType[fit.Verdict](e.Err); ok || errors.Is(e.Err, ErrConflict) {
 		return e.Err.Error()
 	}
 	var b strings.Builder
@@ -90,7 +90,7 @@ func named(op string, err *error) {
 	if *err == nil {
 		return
 	}
-	e, ok := (*err).(*Error)
+	e, ok := errors.AsType[*Error](*err)
 	if !ok {
 		e = &Error{Err: *err}
 		*err = e

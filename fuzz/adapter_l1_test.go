@@ -176,9 +176,9 @@ func wording(v fit.Verdict) error {
 	agree := refused == clashes || refused && v.Refusals[0].Kind == fit.RefusedGrid
 	switch {
 	case v.Fits() != (!refused && !clashes && !v.CannotTell()), (v.Advice() == "") != v.Fits(), (v.Difference() == "") != agree:
-		return fmt.Errorf("verdict %+v", v)
+		return fmt.Errorf("verdict %s", v.String())
 	case strings.Contains(v.Difference()+v.Advice()+v.String(), "\n"), v.String() == "":
-		return fmt.Errorf("verdict of more than one line: %+v", v)
+		return fmt.Errorf("verdict of more than one line: %q", v.String())
 	}
 	return nil
 }
@@ -344,7 +344,7 @@ func (f *fleet) Enqueue(p *program.Program, to []uint64) ([]uint64, error) {
 	if v := (fit.Verdict{}); errors.As(err, &v) {
 		checked, _ := f.f.Check(v.Program, s)
 		if checked.Fits() || !reflect.DeepEqual(checked, v) || err.Error() != v.String() {
-			return nil, fmt.Errorf("enqueue says %v, check says %v", v, checked)
+			return nil, fmt.Errorf("enqueue says %s, check says %s", v.String(), checked.String())
 		}
 	}
 	return ids(added), class(err)

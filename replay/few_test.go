@@ -86,7 +86,7 @@ func askedOf(t *testing.T, given []string) string {
 // optionsOf reads words like "runs", "at=3" and "most=4".
 func optionsOf(t *testing.T, words string) (opt replay.Options) {
 	t.Helper()
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		name, text, _ := strings.Cut(word, "=")
 		var n []uint64
 		for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {

@@ -33,15 +33,15 @@ func said(r *replay.Result) string {
 // spelt writes a value in one line.
 func spelt(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
-		if rows, ok := v.Interface().(*replay.Programs); ok {
+		if rows, ok := reflect.TypeAssert[*replay.Programs](v); ok {
 			return speltRows(rows)
 		}
-		if p, ok := v.Interface().(*program.Program); ok {
+		if p, ok := reflect.TypeAssert[*program.Program](v); ok {
 			return fmt.Sprintf("program %d", p.ID())
 		}
 		return spelt(v.Elem())
 	}
-	if s, ok := v.Interface().(fmt.Stringer); ok {
+	if s, ok := reflect.TypeAssert[fmt.Stringer](v); ok {
 		return s.String()
 	}
 	switch v.Kind() {

@@ -205,7 +205,7 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 	spec := s.specOf(e)
 	if e.Role != "" {
 		if d, err := s.fleet.Device(e.Device); err == nil {
-			return s.declaredAgain(d, spec, e)
+			return s.declaredAgain(d, spec)
 		}
 	}
 	if rows > 0 && cols > 0 && rows > (maxDevices-s.devices)/cols {
@@ -226,7 +226,7 @@ func (s *Session) addDevices(e *event.Event, rows, cols int) (event.Code, error)
 
 // declaredAgain takes in that a source knows a device better now. Only what no figure
 // of the fleet depends on may differ.
-func (s *Session) declaredAgain(d device.Device, spec l1.Spec, e *event.Event) (event.Code, error) {
+func (s *Session) declaredAgain(d device.Device, spec l1.Spec) (event.Code, error) {
 	was := d.Spec()
 	spec.Cols, spec.Rows, spec.Name = was.Cols, was.Rows, was.Name
 	if was != spec {

@@ -41,7 +41,7 @@ func judging() []history {
 			w.buffers(n, w.all)
 			p := w.everywhere(fresh, 0, 1<<20)
 			return func() {
-				must(w.Check(p, w.all))
+				_ = must(w.Check(p, w.all))
 				must(w.Headroom(p, w.all))
 			}, 1
 		}, sorting(), linear()},
@@ -49,26 +49,26 @@ func judging() []history {
 			w := devices(2)
 			w.nested(n, w.all)
 			p := w.everywhere(fresh, 0, 64)
-			return func() { must(w.Check(p, w.all)) }, 1
+			return func() { _ = must(w.Check(p, w.all)) }, 1
 		}, constant(), constant()},
 		{"Check, Headroom, MayGrow", "on devices alike", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(n)
 			w.buffers(4, w.all)
 			p := w.everywhere(fresh, 0, 1<<20)
-			return func() { must(w.Check(p, w.all)) }, 1
+			return func() { _ = must(w.Check(p, w.all)) }, 1
 		}, linear(), constant()},
 		{"Check, Headroom, MayGrow", "beside other buffers on each device", [2]int{64, 512}, func(n int) (func(), int) {
 			w := devices(n)
 			w.buffersOfOwn(4)
 			p := w.everywhere(fresh, 0, 1<<24)
-			return func() { must(w.Check(p, w.all)) }, 1
+			return func() { _ = must(w.Check(p, w.all)) }, 1
 		}, sorting(), linear()},
 		{"Check, Headroom, MayGrow", "beside buffers of cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.bufferOnEach(n)
 			p := w.everywhere(fresh, 0, 1<<24)
 			return func() {
-				must(w.Check(p, w.all))
+				_ = must(w.Check(p, w.all))
 				must(w.Headroom(p, w.all))
 			}, 1
 		}, product(), linear()},
