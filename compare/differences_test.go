@@ -122,6 +122,35 @@ func TestEachDifference(t *testing.T) {
 	require.Len(t, compare.Compare(meshes, handed(t, byHand), compare.Terms{}).Devices, 2)
 }
 
+// What is absent on one side and 0 on the other is a difference where it says something; two of a kind are none.
+func TestAbsentIsNotZero(t *testing.T) {
+	const tightest = `"tightest":{"program":{"op":"sub"},"counter":4,"device":0,"headroom":{"region_end":900,"free_bytes":64,"largest_gap_bytes":32}}`
+	for _, c := range []struct {
+		text, zero, none  string
+		equal             bool
+		there, zeros, non int // rows of devices
+	}{
+		{`"rank":1`, `"rank":0`, `"rank":null`, true, 1, 1, 1},
+		{`"counter":4,"device":0`, `"counter":4,"device":0`, `"counter":4`, true, 1, 1, 1},
+		{`"op":"neg","device":0`, `"op":"neg","device":0`, `"op":"neg"`, false, 1, 1, 1},
+		{`"address":500`, `"address":0`, `"address":null`, false, 1, 1, 1},
+		{`"cb":0`, `"cb":0`, `"cb":null`, false, 2, 1, 2},
+		{`"core_peak":{"tracked_bytes":300`, `"core_peak":{"tracked_bytes":0`, `"none":{"tracked_bytes":300`, false, 2, 2, 2},
+		{tightest, `"tightest":{"program":{},"counter":0,"headroom":{"region_end":0,"free_bytes":0,"largest_gap_bytes":0}}`, `"tightest":null`, false, 1, 1, 1},
+		{onDevice + `0`, onDevice + `0`, `{"kind":"none","device":null`, false, 3, 1, 3},
+		{`"devices":{"0":`, `"devices":{"0":`, `"devices":{"none":`, false, 3, 1, 3},
+	} {
+		zero, none := strings.Replace(byHand, c.text, c.zero, 1), strings.Replace(byHand, c.text, c.none, 1)
+		require.NotEqual(t, zero, none, c.text)
+		there := compare.Compare(handed(t, zero), handed(t, none), compare.Terms{})
+		back := compare.Compare(handed(t, none), handed(t, zero), compare.Terms{})
+		zeros := compare.Compare(handed(t, zero), handed(t, zero), compare.Terms{})
+		nones := compare.Compare(handed(t, none), handed(t, none), compare.Terms{})
+		require.Equal(t, []bool{c.equal, c.equal, true, true}, []bool{there.Equal, back.Equal, zeros.Equal, nones.Equal}, c.none)
+		require.Equal(t, []int{c.there, c.there, c.zeros, c.non}, []int{len(there.Devices), len(back.Devices), len(zeros.Devices), len(nones.Devices)}, c.none)
+	}
+}
+
 // A side is all its captures: sums, the worst answer, each code once, and of equal peaks and equal
 // rooms the first one.
 func TestWholeSide(t *testing.T) {
