@@ -139,11 +139,14 @@ func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
 	return out
 }
 
-// laidText is what is drawn of a device but for its id and its nodes.
+// laidText has all that is drawn of a device, without its id and its nodes.
 func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
 	var b strings.Builder
 	s := r.SpecOf(d.ID)
 	fmt.Fprint(&b, d.Cols, d.Rows, s.CBBase, s.L1Size, s.L1Small)
+	if d.Peak != nil && !at.OK {
+		fmt.Fprintf(&b, "%q", d.Peak.Op)
+	}
 	for _, g := range laid(d, at) {
 		if !r.Only.HasCores(g.Cores) {
 			continue
@@ -151,7 +154,8 @@ func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string
 		fmt.Fprint(&b, g.Cores, g.Bytes)
 		if r.Only.Core.OK {
 			for _, x := range g.Residents {
-				fmt.Fprint(&b, x.Range, what(x))
+				x = nowhere([]replay.L1Resident{x})[0]
+				fmt.Fprintf(&b, "%v %q %q", x.Range, what(x), ownerText(r, called(x), 60))
 			}
 		}
 	}

@@ -243,3 +243,38 @@ func TestMapOfAClash(t *testing.T) {
 		require.Equal(t, 2, strings.Count(b.String(), "\n```"), "nothing ends the picture")
 	}
 }
+
+// Devices are one picture, one table and one row if each core holds the same of the same operation.
+func TestFoldsLookAtEachCore(t *testing.T) {
+	const first = `"a","cbs":[{"cores":"0-0","size":64},{"cores":"1-0","size":64}]}`
+	const all = "devices 0, 1 (2 chips, equal)"
+	for _, c := range []struct {
+		second                string
+		who, peak, core, rows bool // folded
+	}{
+		{first, true, true, true, true},
+		{`"b","cbs":[{"cores":"0-0","size":64},{"cores":"1-0","size":64}]}`, false, false, false, false},
+		{`"a","cbs":[{"cores":"1-0","size":64},{"cores":"0-0","size":64}]}`, false, true, false, false},
+		{`"a","cbs":[{"kind":"dataflow","cores":"0-0","size":64},{"kind":"dataflow","cores":"1-0","size":64}]}`, false, true, false, false},
+		{`"a","cbs":[{"cores":"0-0","size":64},{"cores":"1-0","size":64,"address":103712,"global":true}]}`, false, false, true, false},
+	} {
+		log := strings.Join([]string{
+			`{"event":"log","version":1}`, `{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}`,
+			`{"event":"program","program":1,"name":` + first, `{"event":"program","program":2,"name":` + c.second,
+			`{"event":"enqueue","program":1,"devices":[0]}`, `{"event":"enqueue","program":2,"devices":[1]}`, "",
+		}, "\n")
+		opt := asked()
+		opt.Ask = &replay.Question{Address: 103712}
+		r := logged(t, log, opt)
+		var who, peak, core, rows bytes.Buffer
+		require.NoError(t, report.Who(r, report.Question{Question: *opt.Ask}).Text(&who, 0))
+		require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&peak, 0))
+		require.NoError(t, report.OverviewJSON(&rows, []*replay.Result{r}, replay.Terms{}, nil, 1000))
+		opt.Only.Core, opt.GroupsAt = event.Some(l1.Core{}), event.Some(uint64(6))
+		require.NoError(t, report.Map(logged(t, log, opt), opt.GroupsAt).Text(&core, 0))
+		require.Equal(t, c.who, strings.Contains(who.String(), "\ncore 0-0 of "+all), "%s\n%s", c.second, who.String())
+		require.Equal(t, c.peak, strings.Contains(peak.String(), "\n"+all), "%s\n%s", c.second, peak.String())
+		require.Equal(t, c.core, strings.Contains(core.String(), "\ncore 0-0 of "+all), "%s\n%s", c.second, core.String())
+		require.Equal(t, c.rows, strings.Contains(rows.String(), `"label":"devices 0, 1"`), "%s\n%s", c.second, rows.String())
+	}
+}
