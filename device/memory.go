@@ -38,7 +38,12 @@ func (c *chip) buffers() *heap.State {
 }
 
 // heap returns what the buffers of a device take.
-func (c *chip) heap() *heap.Heap { return c.buffers().Heap() }
+func (c *chip) heap() *heap.Heap {
+	if c.memory == nil || c.memory.buffers == nil {
+		return nil
+	}
+	return c.memory.buffers.Content
+}
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.

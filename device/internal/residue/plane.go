@@ -65,17 +65,29 @@ func (at place) core() l1.Core {
 }
 
 // hash returns the hash of the core that lies there.
-func (at place) hash() lookup.Hash { return lookup.Mix(lookup.Hash(at)) }
+func (at place) hash() lookup.Hash {
+	c := at.core()
+	return hashOfColumn(c.X) * hashOfRow(c.Y)
+}
 
-// on returns the sum of the hashes of a writer on some cores.
+// on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product, so
+// that 65,536 cores cost as much as 512.
 func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
-	for first, word := range cores.Words() {
-		for at := placeOf(first); word != 0; word &= word - 1 {
-			sum += (at + place(bits.TrailingZeros64(word))).hash()
+	for r := range cores.Ranges().All() {
+		var columns, rows lookup.Hash
+		for x := int(r.Start.X); x <= int(r.End.X); x++ {
+			columns += hashOfColumn(uint8(x))
 		}
+		for y := int(r.Start.Y); y <= int(r.End.Y); y++ {
+			rows += hashOfRow(uint8(y))
+		}
+		sum += columns * rows
 	}
 	return w.hash * sum
 }
+
+func hashOfColumn(x uint8) lookup.Hash { return lookup.Mix(lookup.Hash(x)) }
+func hashOfRow(y uint8) lookup.Hash    { return lookup.Mix(lookup.Hash(y) + 256) }
 
 func (p *plane) seek(key uint8) (int, bool) {
 	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint8) int { return int(b.key) - int(key) })
