@@ -395,6 +395,29 @@ func TestTwoAtOnce(t *testing.T) {
 	require.Equal(t, im, w.image(t))
 }
 
+// The one in front stays also where it sees the other one behind.
+func TestTwoAtOnceInFront(t *testing.T) {
+	im := shm.Image{Version: 4, Active: 1, References: 1}
+	im.Processes[9].PID = 1000
+	w := newWorld(im.Append(nil))
+	r, err := shm.Over(w.b)
+	require.NoError(t, err)
+	terms, asked := w.terms(4, 50), 0
+	terms.Alive = func(pid int32) bool {
+		if pid != 1000 {
+			return true
+		}
+		if asked++; asked == 2 { // slots were looked at: 60 takes the twentieth now
+			binary.LittleEndian.PutUint32(w.b[856+20*120:], 60)
+		}
+		return false
+	}
+	_, err = shm.Attach(r, terms)
+	require.NoError(t, err)
+	require.EqualValues(t, 50, w.image(t).Processes[0].PID)
+	require.EqualValues(t, 60, w.image(t).Processes[20].PID)
+}
+
 // Where sums and counts are less than what a process gives back they stop at 0. A process that goes
 // takes dead ones with it, and no time is before 1970.
 func TestSumsStopAtZero(t *testing.T) {
