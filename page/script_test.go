@@ -75,7 +75,7 @@ func inNode(t *testing.T) func(data string, asks []string) []string {
 		t.Skip("needs node, which is not installed here; on Debian: apt-get install nodejs")
 	}
 	if exec.Command(path, "-e", "[].findLastIndex.length").Run() != nil {
-		t.Skip("needs node 18 or later")
+		t.Skip("needs node 18 or later, and the one in PATH is older")
 	}
 	cmd := exec.Command(path, "testdata/dom.js")
 	cmd.Stderr = os.Stderr

@@ -371,48 +371,37 @@ func TestLastSlot(t *testing.T) {
 	require.EqualValues(t, 64, w.image(t).References)
 }
 
+// meanwhile lets another process take a slot right after this one has looked at all of them.
+func meanwhile(t *testing.T, im shm.Image, slot int) (*world, error) {
+	t.Helper()
+	im.Processes[9].PID = 1000 // dead: it is asked for when slots are looked at, and when it is cleared
+	w := newWorld(im.Append(nil))
+	r, err := shm.Over(w.b)
+	require.NoError(t, err)
+	terms, asked := w.terms(4, 50), 0
+	terms.Alive = func(pid int32) bool {
+		if pid != 1000 {
+			return true
+		}
+		if asked++; asked == 2 {
+			binary.LittleEndian.PutUint32(w.b[856+120*slot:], 60)
+		}
+		return false
+	}
+	_, err = shm.Attach(r, terms)
+	return w, err
+}
+
 // Of two that come at once the one in front stays, and the other one leaves nothing.
 func TestTwoAtOnce(t *testing.T) {
 	im := shm.Image{Version: 4, Active: 2, References: 2}
 	im.Processes[0].PID = -1 // on its way to be free
-	im.Processes[9].PID = 1000
-	w := newWorld(im.Append(nil))
-	r, err := shm.Over(w.b)
-	require.NoError(t, err)
-	terms, asked := w.terms(4, 50), 0
-	terms.Alive = func(pid int32) bool {
-		if pid != 1000 {
-			return true
-		}
-		if asked++; asked == 2 { // slots were looked at: 60 takes the first one now
-			binary.LittleEndian.PutUint32(w.b[856:], 60)
-		}
-		return false
-	}
-	_, err = shm.Attach(r, terms)
+	w, err := meanwhile(t, im, 0)
 	require.Equal(t, &shm.HeldError{PID: 60}, err)
-	im.Active, im.References, im.Processes[0].PID, im.Processes[9] = 1, 1, 60, shm.Process{}
+	im.Active, im.References, im.Processes[0].PID = 1, 1, 60
 	require.Equal(t, im, w.image(t))
-}
 
-// The one in front stays also where it sees the other one behind.
-func TestTwoAtOnceInFront(t *testing.T) {
-	im := shm.Image{Version: 4, Active: 1, References: 1}
-	im.Processes[9].PID = 1000
-	w := newWorld(im.Append(nil))
-	r, err := shm.Over(w.b)
-	require.NoError(t, err)
-	terms, asked := w.terms(4, 50), 0
-	terms.Alive = func(pid int32) bool {
-		if pid != 1000 {
-			return true
-		}
-		if asked++; asked == 2 { // slots were looked at: 60 takes the twentieth now
-			binary.LittleEndian.PutUint32(w.b[856+20*120:], 60)
-		}
-		return false
-	}
-	_, err = shm.Attach(r, terms)
+	w, err = meanwhile(t, shm.Image{Version: 4, Active: 1, References: 1}, 20)
 	require.NoError(t, err)
 	require.EqualValues(t, 50, w.image(t).Processes[0].PID)
 	require.EqualValues(t, 60, w.image(t).Processes[20].PID)
