@@ -79,7 +79,7 @@ func importTable() map[string]row {
 		"device/internal/heap":      {ours: []string{"l1", "program", "fit", layers + "bitset", layers + "classes", layers + "lookup", layers + "residue", layers + "version"}, outside: []string{btree}, never: engine},
 
 		"event":               {ours: append(readers, "l1", "program", "fit", "device")},
-		"capture":             {ours: append(readers, "l1", "program", "device", "event", "wire", "clash"), outside: []string{btree}},
+		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event", "wire", "clash"), outside: []string{btree}},
 		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},

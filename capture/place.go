@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -50,12 +51,12 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 	if b.kind == device.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
-	start, ok := p.gap(b.on, between, size.V, p.align(b.on, spec))
+	at, ok := fit.Highest(size.V, p.align(b.on, spec), between, p.taken(b.on))
 	if !ok {
 		return
 	}
 	p.made = true
-	b.address, b.placed, b.r = event.Some(start), true, l1.Range{Start: start, End: start + size.V}
+	b.address, b.placed, b.r = event.Some(at.Start), true, at
 	p.add(b)
 }
 
@@ -84,30 +85,19 @@ func (b *buffer) unplaced() string {
 	return event.UnplacedFull
 }
 
-// gap returns the start of the highest free gap on some units.
-func (p *places) gap(on []*unit, between l1.Range, size, align uint64) (start uint64, ok bool) {
+// taken yields the ranges of the buffers on some units, the highest first.
+func (p *places) taken(on []*unit) iter.Seq[l1.Range] {
 	among := make(map[*unit]bool, len(on))
 	for _, u := range on {
 		among[u] = true
 	}
-	high := between.End
-	fits := func(from uint64) bool {
-		if high < between.Start || high-between.Start < size {
-			return false
+	return func(yield func(l1.Range) bool) {
+		for o := range p.beside(on) {
+			if slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) && !yield(o.r) {
+				return
+			}
 		}
-		start = (high - size) / align * align
-		return start >= max(between.Start, from)
 	}
-	for o := range p.beside(on) {
-		if o.r.Start >= high || !slices.ContainsFunc(o.on, func(u *unit) bool { return among[u] }) {
-			continue
-		}
-		if o.r.End <= high && fits(o.r.End) {
-			return start, true
-		}
-		high = o.r.Start
-	}
-	return start, fits(between.Start)
 }
 
 // beside yields the buffers that may lie on some units, the highest first.

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -182,9 +183,6 @@ func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
 		if start, ok := align.AlignCB(gap.Start); ok && start < gap.End && gap.End-start >= best.Range.Len() {
 			best.Range, best.Below, best.Above = l1.Range{Start: start, End: gap.End}, below, r.first
 		}
-		if at := highest(size, gap, align.CBAlign); !at.IsEmpty() {
-			best.Place = at
-		}
 		if r.End > gap.Start {
 			gap.Start, below = r.End, r.last
 		}
@@ -195,11 +193,14 @@ func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
 	if best.Range.End == free.End {
 		best.Above = Nobody
 	}
+	if size > 0 {
+		best.Place, _ = Highest(size, align.CBAlign, free, downwards(taken))
+	}
 	return best
 }
 
 // onAll returns what is free and what is taken on any of the cores of any device, merged, and the
-// alignment of L1 buffers, as that of circular buffec.
+// alignment of L1 buffers in the field for circular buffers, which AlignCB reads.
 func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []taking) {
 	free, align = l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
 	var taken takenClass
@@ -218,16 +219,15 @@ func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, li
 	return free, align, taken.list
 }
 
-// highest returns where size bytes go in a gap, as high as they can be.
-func highest(size uint64, gap l1.Range, align uint64) l1.Range {
-	if gap.Start >= gap.End || size > gap.Len() {
-		return l1.Range{}
+// downwards yields takings that are merged, the highest first.
+func downwards(merged []taking) iter.Seq[l1.Range] {
+	return func(yield func(l1.Range) bool) {
+		for _, r := range slices.Backward(merged) {
+			if !yield(r.Range) {
+				return
+			}
+		}
 	}
-	start := gap.End - size
-	if start -= start % align; start < gap.Start {
-		return l1.Range{}
-	}
-	return l1.Range{Start: start, End: start + size}
 }
 
 // RoomsOn returns the room on each of some cores alone, on all of the devices, the cores with the
