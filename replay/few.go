@@ -99,6 +99,14 @@ func (f *few[K, V]) all() iter.Seq2[K, V] {
 	}
 }
 
+// unseen returns the entries that were not seen yet in another copy, as far as copies share them.
+func (f *few[K, V]) unseen(seen sight[K]) iter.Seq2[K, V] {
+	if f.many != nil {
+		return f.many.unseen(seen)
+	}
+	return f.all()
+}
+
 func (f *few[K, V]) clone() few[K, V] {
 	if f.many != nil {
 		return few[K, V]{many: f.many.clone()}

@@ -40,3 +40,48 @@ func TestFew(t *testing.T) {
 		}
 	})
 }
+
+// Copies show all their entries among them, and what they share once.
+func TestUnseen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		copies := make([]few[int, int], 2)
+		for i := range rapid.SampledFrom([]int{0, 4 * mostFew}).Draw(t, "filled") {
+			copies[0].set(i, -1)
+		}
+		copies[1] = copies[0].clone()
+		for i := range rapid.IntRange(0, 40).Draw(t, "steps") {
+			f := &copies[rapid.IntRange(0, len(copies)-1).Draw(t, "copy")]
+			key := rapid.IntRange(0, 4*mostFew).Draw(t, "key")
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0, 1, 2, 3:
+				f.set(key, i)
+			case 4, 5:
+				f.delete(key)
+			case 6:
+				copies = append(copies, f.clone())
+			}
+		}
+		seen, got, want := sight[int]{}, map[[2]int]bool{}, map[[2]int]bool{}
+		for _, f := range copies {
+			for key, v := range f.all() {
+				want[[2]int{key, v}] = true
+			}
+			for key, v := range f.unseen(seen) {
+				got[[2]int{key, v}] = true
+			}
+		}
+		require.Equal(t, want, got)
+	})
+	var f few[int, int]
+	for i := range 10 * mostFew {
+		f.set(i, i)
+	}
+	seen, n := sight[int]{}, 0
+	for range 1_000 {
+		other := f.clone()
+		for range other.unseen(seen) {
+			n++
+		}
+	}
+	require.Equal(t, 10*mostFew, n)
+}

@@ -3,6 +3,7 @@ package replay
 import (
 	"iter"
 	"maps"
+	"reflect"
 )
 
 // A layered is a map that is copied for devices which part, one for each of thousands: copies
@@ -68,6 +69,44 @@ func (m *layered[K, V]) all() iter.Seq2[K, V] {
 			if _, instead := m.own[key]; instead || m.gone[key] {
 				continue
 			}
+			if !yield(key, v) {
+				return
+			}
+		}
+	}
+}
+
+// A sight says what was seen of copies: of each map that they share the keys that no copy had.
+type sight[K comparable] map[uintptr]map[K]bool
+
+// unseen returns the entries that were not seen yet in another copy. Cost: O(1) for a copy
+// that nothing has changed, but for the first one.
+func (m *layered[K, V]) unseen(seen sight[K]) iter.Seq2[K, V] {
+	shared := reflect.ValueOf(m.under).Pointer()
+	missing, known := seen[shared]
+	if !known {
+		missing = map[K]bool{}
+		for key := range m.gone {
+			missing[key] = true
+		}
+		for key := range m.own {
+			if _, instead := m.under[key]; instead {
+				missing[key] = true
+			}
+		}
+		seen[shared] = missing
+		return m.all()
+	}
+	return func(yield func(K, V) bool) {
+		for key := range missing {
+			if _, instead := m.own[key]; !instead && !m.gone[key] {
+				delete(missing, key)
+				if !yield(key, m.under[key]) {
+					return
+				}
+			}
+		}
+		for key, v := range m.own {
 			if !yield(key, v) {
 				return
 			}

@@ -241,8 +241,9 @@ func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRu
 func (r *replay) leaks() (out Live, err error) {
 	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
+	seen := sight[device.BufferID]{}
 	for _, d := range r.sorted() {
-		for _, b := range d.live.all() {
+		for _, b := range d.live.unseen(seen) {
 			if !b.earlier && !b.leaked && (!r.ofRuns() || !ids[b.id]) {
 				b.leaked, ids[b.id] = true, true
 				all = append(all, b)
