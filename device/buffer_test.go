@@ -232,7 +232,7 @@ func TestBufferOfOnePart(t *testing.T) {
 	p := build(t, m.Spec(), 1, at(999_936, cb("{[0-0 - 0-0]}", 128)))
 	v := check(t, f, p, m.Set())
 	require.Equal(t, 2, v.Clashes[0].Devices, "both have the same")
-	require.Equal(t, short, v.Clashes[0].Above[0].Buffer)
+	require.Equal(t, short, v.Above(v.Clashes[0])[0].Buffer)
 	intact(t, f)
 }
 

@@ -72,9 +72,10 @@ func TestCheck192BytesOver(t *testing.T) {
 	require.EqualValues(t, 192, c.Bytes)
 	require.Equal(t, 110, c.Cores.Len())
 	require.False(t, c.Grows)
-	require.Equal(t, []int{0, 1}, c.CBs)
-	require.Len(t, c.Above, 1)
-	require.Equal(t, "activations", c.Above[0].Buffer.Name)
+	require.Equal(t, []int{0, 1}, cbsOf(v.Own(c)))
+	above := v.Above(c)
+	require.Len(t, above, 1)
+	require.Equal(t, "activations", above[0].Buffer.Name)
 	require.Empty(t, v.Difference(), "both say so")
 	require.Equal(t, "lower L1_SMALL from 4,096 to at most 3,904, which moves every L1 buffer up, or take 192 bytes off CB 0, which has 1,000,000", v.Advice())
 	require.Equal(t, r.Error(), v.String())
@@ -303,7 +304,7 @@ func TestCheckDifferences(t *testing.T) {
 			for _, c := range v.Clashes {
 				clashes = append(clashes, strings.Trim(c.Cores.String(), "{}")+": "+decimal(c.Bytes)+" B")
 				require.Positive(t, c.Over())
-				require.NotEmpty(t, c.CBs)
+				require.NotEmpty(t, v.Own(c))
 			}
 			require.Equal(t, test.clashes, clashes)
 			require.Equal(t, test.difference, v.Difference())
@@ -332,6 +333,14 @@ func TestClashLimitIsInTheWay(t *testing.T) {
 	require.EqualError(t, ofProgram("Enqueue", 1, 2, v), v.String())
 }
 
+// cbsOf returns the places of residents in their program.
+func cbsOf(all []fit.Resident) (out []int) {
+	for _, r := range all {
+		out = append(out, r.CB)
+	}
+	return out
+}
+
 // Free bytes that placement cannot use, and why.
 func TestHoles(t *testing.T) {
 	f := device.NewFleet()
@@ -348,8 +357,8 @@ func TestHoles(t *testing.T) {
 		{Range: l1.Range{Start: 100, End: 200}, Why: "below the program's buffers: their address is that of all their cores"},
 		{Range: l1.Range{Start: 350, End: 500}, Why: "between the program's buffers: placement goes on above the last one and does not go back"},
 		{Range: l1.Range{Start: 650, End: 1000}, Why: "above what is in the way: circular buffers grow from the base up and cannot pass it"},
-	}, c.Holes)
-	require.Equal(t, []int{1, 3, 2}, c.CBs, "the largest first")
+	}, v.Holes(c))
+	require.Equal(t, []int{1, 3, 2}, cbsOf(v.Own(c)), "the largest first")
 	require.Equal(t, `free or move L1 buffer 1 ("x"), or take 50 bytes off CB 3, which has 100, while all others stay in their places`, v.Advice())
 }
 

@@ -50,7 +50,7 @@ func ExampleFleet_Check() {
 		fmt.Println(r)
 	}
 	for _, c := range v.Clashes { // by the bytes
-		fmt.Println(c.Cores.Len(), "cores,", c.Over(), "B over, in the way:", c.Above[0].Buffer.Name)
+		fmt.Println(c.Cores.Len(), "cores,", c.Over(), "B over, in the way:", v.Above(c)[0].Buffer.Name)
 	}
 	fmt.Println(v.Advice())
 	// Output:

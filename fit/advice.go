@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/program"
 )
 
 // Why the two judges differ, and what to do: one line each, from the numbers.
@@ -19,9 +18,9 @@ func (v Verdict) Difference() string {
 	case len(v.judged) == 0 || (len(v.Refusals) > 0) == (len(v.Clashes) > 0):
 		return ""
 	case len(v.Refusals) > 0:
-		return v.stricter(sitesOf(v.judged))
+		return v.stricter(v.Refusals[0])
 	}
-	return "tt-metal does not see it: " + v.Clashes[0].unseen(sitesOf(v.judged))
+	return "tt-metal does not see it: " + v.unseen(v.Clashes[0])
 }
 
 // Advice says in one line what to do; "" if the program fits. Each cure in it was tried: with it
@@ -30,43 +29,42 @@ func (v Verdict) Difference() string {
 // Each call works it out, from the places of the Check. Cost: some hundred layouts of the program,
 // and a few looks at all buffers.
 func (v Verdict) Advice() string {
-	if len(v.Doubts) > 0 {
+	c, ok := v.subject()
+	switch {
+	case len(v.Doubts) > 0:
 		return v.Doubts[0].cure()
-	}
-	if len(v.judged) == 0 {
+	case !ok || len(v.judged) == 0:
 		return ""
+	case len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid:
+		return v.inside()
 	}
-	all := sitesOf(v.judged)
-	if len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedGrid {
-		return v.inside(all)
+	cure := v.lower(c.Device)
+	if cure == "" {
+		cure = v.release()
 	}
-	var cures []string
-	if text := v.lower(all); text != "" {
-		cures = append(cures, text)
-	} else if text := v.release(all); text != "" {
-		cures = append(cures, text)
+	text, cured := v.shrink(c)
+	switch {
+	case cure == "":
+		return text
+	case cured:
+		return cure + ", or " + text
 	}
-	text, cured := v.shrink(all)
-	if cured || len(cures) == 0 {
-		cures = append(cures, text)
-	}
-	return strings.Join(cures, ", or ")
+	return cure
 }
 
 // unseen says why tt-metal does not refuse what clashes.
-func (c *Clash) unseen(all sites) string {
-	switch b, found := c.inTheWay(); {
+func (v *Verdict) unseen(c Clash) string {
+	switch b, found := v.inTheWay(c); {
 	case found && !b.Kind.tensor():
 		return "it compares with the lowest L1 buffer, not with " + b.String()
-	case all.at(c.Device).claimed.Overlaps(c.Cores):
+	case v.judged.at(c.Device).claimed.Overlaps(c.Cores):
 		return "on service cores it compares with service buffers only"
 	}
 	return "its bookkeeping ends below the buffers given"
 }
 
 // stricter says why tt-metal refuses what does not clash.
-func (v *Verdict) stricter(all sites) string {
-	r := v.Refusals[0]
+func (v *Verdict) stricter(r *Refusal) string {
 	switch r.Kind {
 	case RefusedGrid:
 		return ""
@@ -77,7 +75,7 @@ func (v *Verdict) stricter(all sites) string {
 	}
 	var cores l1.CoreSet
 	sized := false
-	for _, h := range all.at(r.Device).parts {
+	for _, h := range v.judged.at(r.Device).parts {
 		if h.buffer.Kind.tensor() && h.Range.Start == r.Limit {
 			cores, sized = cores.Union(h.Cores), sized || !h.buffer.Unsized
 		}
@@ -94,16 +92,17 @@ func (v *Verdict) stricter(all sites) string {
 	} else {
 		text += ", and tt-metal compares with the end of all that it charges to a range, holes included"
 	}
-	if v.runsPerCore(all, r.Limit) {
+	if v.runsPerCore(r.Limit) {
 		text += "; in HYBRID mode it would run if that buffer were allocated per core"
 	}
 	return text
 }
 
-// runsPerCore reports whether tt-metal would accept the program in HYBRID mode if the L1
-// buffers in lockstep at an address were allocated per core, at the same address.
-func (v *Verdict) runsPerCore(all sites, addr uint64) bool {
-	others, _ := all.with(func(at *Place) bool {
+// runsPerCore reports whether the program would fit in HYBRID mode if the L1 buffers in lockstep at
+// an address were allocated per core, at the same address.
+func (v *Verdict) runsPerCore(addr uint64) bool {
+	return v.judged.with(func(at *Place) {
+		at.Hybrid = true
 		for i := range at.Buffers {
 			b := &at.Buffers[i]
 			for p := range b.standing {
@@ -112,11 +111,7 @@ func (v *Verdict) runsPerCore(all sites, addr uint64) bool {
 				}
 			}
 		}
-		at.Hybrid = true
-		return true
-	})
-	next := others.judge(v.Program)
-	return len(next.Refusals) == 0 && len(next.Doubts) == 0
+	}).fit(v.Program)
 }
 
 // at returns the site of a device that is the first of its place.
@@ -124,81 +119,62 @@ func (all sites) at(device DeviceID) *site {
 	return &all[max(0, slices.IndexFunc(all, func(at site) bool { return at.Device == device }))]
 }
 
-// A subject is what an advice is about: the first refusal or, without one, the first
-// clash.
-type subject struct {
-	device DeviceID
-	over   uint64 // bytes too many
-	limit  uint64
-	grows  bool  // the limit is the end of L1
-	moves  bool  // what is in the way moves with the size of L1_SMALL
-	cbs    []int // the program's buffers that it is about, the largest first
-}
-
-// subject returns what to give advice about. ok is false if there is nothing.
-func (v *Verdict) subject() (s subject, ok bool) {
+// subject returns what an advice is about: the first refusal as a clash or, without one, the first
+// clash. ok is false if there is nothing.
+func (v *Verdict) subject() (c Clash, ok bool) {
 	switch {
 	case len(v.Refusals) > 0:
 		r := v.Refusals[0]
-		cbs := largest(v.Program, func(_ int, cb program.Placed) bool {
-			circular := cb.Kind == program.CircularBuffer
-			return cb.Size > 0 && circular == (r.What == program.CircularBuffer) && cb.Cores.Cores().Overlaps(r.Cores.Cores())
-		})
-		return subject{r.Device, r.Over(), r.Limit, r.Kind == RefusedGrow, r.Kind == RefusedClash, cbs}, true
+		return Clash{Device: r.Device, Cores: r.Cores.Cores(), End: r.End, Limit: r.Limit, Grows: r.Kind == RefusedGrow}, true
 	case len(v.Clashes) > 0:
-		c := &v.Clashes[0]
-		b, found := c.inTheWay()
-		return subject{c.Device, c.Over(), c.Limit, c.Grows, found && b.Kind.tensor(), c.CBs}, true
+		return v.Clashes[0], true
 	}
-	return s, false
+	return c, false
 }
 
-// inTheWay returns the buffers that start in a range, the lowest first: all at its start, which the
-// program met, and others that it would meet next. Of the others tt-metal counts tensors on any
-// core, and bytes count on the cores of the clash.
-func (v *Verdict) inTheWay(all sites, r l1.Range) (out []called) {
+// met returns the names of the buffers that a program meets from the limit to its end, the lowest
+// first: all at the limit, and others that it would meet next. Of the others tt-metal counts
+// tensors on any core, and bytes count on the cores of the clash.
+func (v *Verdict) met(c Clash) (names []string) {
 	var met []*held
-	for i := range all {
-		for k := range all[i].parts {
-			h := &all[i].parts[k]
-			next := r.Has(h.Range.Start) &&
+	for i := range v.judged {
+		for k := range v.judged[i].parts {
+			h := &v.judged[i].parts[k]
+			next := h.Range.Start > c.Limit && h.Range.Start < c.End &&
 				(len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && h.buffer.Kind.tensor() ||
 					len(v.Clashes) > 0 && h.Cores.Overlaps(v.Clashes[0].Cores))
-			if next || h.Range.Start == r.Start {
+			if next || h.Range.Start == c.Limit {
 				met = append(met, h)
 			}
 		}
 	}
 	slices.SortStableFunc(met, func(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
-	known := map[called]bool{}
+	known := map[string]bool{}
 	for _, h := range met {
-		if as := h.buffer.called(); !known[as] {
-			known[as] = true
-			out = append(out, as)
+		if name := h.buffer.String(); !known[name] {
+			known[name] = true
+			names = append(names, name)
 		}
 	}
-	return out
+	return names
 }
 
 // namesOf returns the first two names, and how many more there are.
-func namesOf(all []called) string {
-	var texts []string
-	for _, as := range all[:min(2, len(all))] {
-		texts = append(texts, as.String())
-	}
-	return strings.Join(texts, " and ") + more(len(all)-len(texts))
+func namesOf(all []string) string {
+	n := min(2, len(all))
+	return strings.Join(all[:n], " and ") + more(len(all)-n)
 }
 
 // grouped returns n for people.
 func grouped(n uint64) string { return l1.Bytes(n).Exact() }
 
-func (c *Clash) text(p *program.Program) string {
+func (v *Verdict) clashText(c Clash) string {
 	what := "that is beyond L1, which ends"
-	if b, ok := c.inTheWay(); ok {
+	if b, ok := v.inTheWay(c); ok {
 		what = b.String() + " is in the way, which starts"
 	}
 	subject := "no program"
-	if p != nil {
+	if p := v.Program; p != nil {
 		subject = fmt.Sprintf("program %d", p.ID())
 		if p.Name() != "" {
 			subject += fmt.Sprintf(" (%.60q)", p.Name())

@@ -20,9 +20,9 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 		small := rapid.IntRange(0, 3)
 		long := strings.Repeat("ä", 60)
 		names := []string{"", long + "b", long + "c"}
-		var all sites
+		var places []Place
 		for range rapid.IntRange(1, 3).Draw(t, "sites") {
-			at := &Place{}
+			var at Place
 			for range rapid.IntRange(0, 10).Draw(t, "buffers") {
 				start := uint64(10 * small.Draw(t, "start"))
 				x := uint8(rapid.IntRange(0, 2).Draw(t, "x"))
@@ -31,10 +31,10 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 					Cores: l1.Rect(x, 0, x, 0).Cores(), Range: l1.Range{Start: start, End: start + 5}, Name: rapid.SampledFrom(names).Draw(t, "name"),
 				})
 			}
-			all = append(all, siteOf(*at))
+			places = append(places, at)
 		}
 		r := l1.Range{Start: uint64(10 * rapid.IntRange(0, 1).Draw(t, "from")), End: uint64(10 + 10*small.Draw(t, "to"))}
-		var v Verdict
+		v := Verdict{judged: sitesOf(places)}
 		if rapid.Bool().Draw(t, "refused") {
 			v.Refusals = []*Refusal{{Kind: RefusedClash}}
 		}
@@ -47,7 +47,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 			text  string
 		}
 		var list []line
-		for _, at := range all {
+		for _, at := range places {
 			for _, b := range at.Buffers {
 				met := b.Range.Start == r.Start
 				if b.Range.Start > r.Start && b.Range.Start < r.End {
@@ -73,7 +73,7 @@ func TestInTheWayAgreesWithList(t *testing.T) {
 		if n := len(texts); n > 2 {
 			want = fmt.Sprintf("%s and %s (+%d more)", texts[0], texts[1], n-2)
 		}
-		require.Equal(t, want, namesOf(v.inTheWay(all, r)))
+		require.Equal(t, want, namesOf(v.met(Clash{Limit: r.Start, End: r.End})))
 	})
 }
 
@@ -82,7 +82,9 @@ func TestInTheWayNamesTheLowestFirst(t *testing.T) {
 	on := func(id BufferID, start uint64) Buffer {
 		return Buffer{ID: id, Kind: KindL1, Cores: l1.Rect(0, 0, 0, 0).Cores(), Range: l1.Range{Start: start, End: start + 5}}
 	}
-	all := sites{siteOf(Place{Buffers: []Buffer{on(1, 30), on(2, 20)}}), siteOf(Place{Buffers: []Buffer{on(1, 10), on(3, 25)}})}
-	v := Verdict{Clashes: []Clash{{Cores: l1.Rect(0, 0, 0, 0).Cores()}}}
-	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", namesOf(v.inTheWay(all, l1.Range{Start: 10, End: 40})))
+	v := Verdict{
+		Clashes: []Clash{{Cores: l1.Rect(0, 0, 0, 0).Cores()}},
+		judged:  sitesOf([]Place{{Buffers: []Buffer{on(1, 30), on(2, 20)}}, {Buffers: []Buffer{on(1, 10), on(3, 25)}}}),
+	}
+	require.Equal(t, "L1 buffer 1 and L1 buffer 2 (+1 more)", namesOf(v.met(Clash{Limit: 10, End: 40})))
 }

@@ -91,18 +91,15 @@ func (b Buffer) Plain() Buffer {
 		b.Parts = nil
 		return b
 	}
-	parts := make([]Part, 0, len(b.Parts)+1)
+	var parts []Part
 	for p := range b.All() {
 		if p.says() {
 			parts = append(parts, p)
 		}
 	}
-	switch b.Cores, b.Range, b.Parts = (l1.CoreSet{}), (l1.Range{}), nil; len(parts) {
-	case 0:
-	case 1:
-		b.Cores, b.Range = parts[0].Cores, parts[0].Range
-	default:
-		b.Parts = parts
+	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, parts
+	if len(parts) == 1 {
+		b.Cores, b.Range, b.Parts = parts[0].Cores, parts[0].Range, nil
 	}
 	return b
 }
@@ -141,27 +138,10 @@ func (b Buffer) Stands() bool {
 func (b *Buffer) hides() bool { return !b.Hidden.IsEmpty() && !b.Backing && b.Kind.tensor() }
 
 // String names the buffer in a few words: L1 buffer 7 ("conv2d").
-func (b Buffer) String() string { return b.called().String() }
-
-// called is what a buffer is called: buffers with equal ones have one text.
-type called struct {
-	kind Kind
-	id   BufferID
-	name string // its beginning
-}
-
-func (b *Buffer) called() called {
-	name := b.Name
-	if len(name) > 60 {
-		name = fmt.Sprintf("%.60s", name) // in characters
-	}
-	return called{b.Kind, b.ID, name}
-}
-
-func (c called) String() string {
-	text := fmt.Sprintf("%v %d", c.kind, c.id)
-	if c.name != "" {
-		text += fmt.Sprintf(" (%q)", c.name)
+func (b Buffer) String() string {
+	text := fmt.Sprintf("%v %d", b.Kind, b.ID)
+	if b.Name != "" {
+		text += fmt.Sprintf(" (%.60q)", b.Name)
 	}
 	return text
 }

@@ -10,30 +10,24 @@ import (
 // is to run on. The program should be one for their Specs.
 // Without a program or a place nothing is in the way.
 func Check(p *program.Program, places ...Place) Verdict {
-	for i := range places {
-		if at := &places[i]; p != nil && !Clears(p, at.Spec, at.free()) {
-			return sitesOf(places).judge(p)
-		}
+	if all := sitesOf(places); p != nil && !all.clear(p) {
+		return all.judge(p)
 	}
 	return Verdict{Program: p}
 }
 
 // judge is Check with a close look.
 func (all sites) judge(p *program.Program) Verdict {
-	v := Verdict{Program: p}
-	regions := all.regions(p)
+	v, regions := Verdict{Program: p}, entriesOf(p)
 	for i := range all {
 		at := &all[i]
-		refusals, doubts := all.refusals(i, p, regions, at.Hybrid)
-		hybrid, _ := all.refusals(i, p, regions, true)
+		refusals, doubts := at.refusals(p, regions, at.Hybrid)
+		hybrid, _ := at.refusals(p, regions, true)
 		v.Refusals, v.Hybrid = append(v.Refusals, refusals...), append(v.Hybrid, hybrid...)
 		v.Clashes, v.Doubts = append(v.Clashes, at.clashes(p)...), append(v.Doubts, doubts...)
 	}
 	if len(v.Refusals) > 0 || len(v.Clashes) > 0 {
-		v.Doubts = nil // they decide nothing
-		for i := range all {
-			v.judged = append(v.judged, all[i].Place)
-		}
+		v.Doubts, v.judged = nil, all // doubts decide nothing
 	}
 	return v
 }
@@ -49,28 +43,21 @@ func (all sites) fit(p *program.Program) bool {
 	if p == nil || all.clear(p) {
 		return true
 	}
-	regions := all.regions(p)
+	regions := entriesOf(p)
 	for i := range all {
 		at := &all[i]
-		refusals, doubts := all.refusals(i, p, regions, at.Hybrid)
-		if len(refusals) > 0 || len(doubts) > 0 || at.blocks(p) {
+		refusals, doubts := at.refusals(p, regions, at.Hybrid)
+		if len(refusals) > 0 || len(doubts) > 0 || at.blocks(partsOf(p)) {
 			return false
 		}
 	}
 	return true
 }
 
-// blocks reports whether bytes of a program are beyond L1, or taken.
-func (at *site) blocks(p *program.Program) bool {
-	for _, own := range partsOf(p) {
-		if at.Spec.L1Size > 0 && own.Range.End > at.Spec.L1Size {
-			return true
-		}
-		for _, g := range at.groups {
-			if slices.ContainsFunc(g.taken, own.Range.Overlaps) && g.cores.Overlaps(own.Cores) {
-				return true
-			}
-		}
-	}
-	return false
+// blocks reports whether bytes are beyond L1, or taken.
+func (at *site) blocks(own []Part) bool {
+	return slices.ContainsFunc(own, func(p Part) bool {
+		return at.Spec.L1Size > 0 && p.Range.End > at.Spec.L1Size ||
+			slices.ContainsFunc(at.parts, func(h held) bool { return h.Range.Overlaps(p.Range) && h.Cores.Overlaps(p.Cores) })
+	})
 }

@@ -18,9 +18,8 @@ type BufferVerdict struct {
 	Outside uint64
 	// Overlaps are the buffers that hold bytes of it; by place, then first core, then address.
 	Overlaps []Overlap
-	// Refused are the programs that the buffer makes worse, in the given order: those that fit
-	// now and would not, or might not (Verdict.CannotTell), and those that may fit now and would
-	// not.
+	// Refused are the programs that the buffer makes worse, in the given order. A program that fits
+	// now would not fit, or might not (Verdict.CannotTell). Or it may fit now and would not.
 	Refused []Verdict
 }
 
@@ -40,22 +39,23 @@ func (v BufferVerdict) Fits() bool {
 
 // CheckBuffer says whether a buffer could be allocated on all of the places, one for each device
 // that gets it, so that programs still fit there. They are judged as Check judges them. Nothing
-// is in the way of a buffer that does not lie in L1, or that backs another one. Cost: that of
-// Check for each program, twice.
+// is in the way of a buffer that does not lie in L1, or that backs another one. Cost: two
+// Checks of each program.
 func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferVerdict {
 	v := BufferVerdict{Buffer: b.Plain()}
 	if !b.Stands() {
 		return v
 	}
-	before, after := sitesOf(places), make(sites, len(places))
+	before, with := sitesOf(places), slices.Clone(places)
 	for i := range before {
-		at := &before[i]
-		v.Outside = max(v.Outside, b.outside(at.Spec))
-		v.Overlaps = append(v.Overlaps, at.overlaps(&b)...)
-		with := at.Place
-		with.Buffers = append(slices.Clip(with.Buffers), v.Buffer)
-		after[i] = siteOf(with)
+		at, area := &before[i], b.area(places[i].Spec)
+		for _, t := range at.tiles(slices.Collect(b.standing)) {
+			v.Outside = max(v.Outside, total(t.own)-shared(t.own, area))
+			v.Overlaps = append(v.Overlaps, t.overlaps(at)...)
+		}
+		with[i].Buffers = append(slices.Clip(at.Buffers), v.Buffer)
 	}
+	after := sitesOf(with)
 	for _, p := range programs {
 		if p == nil || after.clear(p) {
 			continue
@@ -68,20 +68,15 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 	return v
 }
 
-// outside returns how many bytes of a core lie where no buffer of the kind may.
-func (b *Buffer) outside(spec l1.Spec) (most uint64) {
-	area := spec.Usable()
-	switch {
+// area returns where the bytes of the buffer may lie.
+func (b *Buffer) area(spec l1.Spec) l1.Range {
+	switch usable := spec.Usable(); {
+	case b.Kind.tensor():
+		return usable
 	case b.Kind == KindL1Small && spec.L1Size > 0:
-		area = l1.Range{Start: area.End, End: spec.L1Size}
-	case !b.Kind.tensor():
-		return 0
+		return l1.Range{Start: usable.End, End: spec.L1Size}
 	}
-	alone := siteOf(Place{Buffers: []Buffer{*b}})
-	for _, g := range alone.groups {
-		most = max(most, total(g.taken)-shared(g.taken, area))
-	}
-	return most
+	return l1.Range{End: l1.MaxAddr}
 }
 
 // total returns the bytes of merged ranges.
@@ -92,17 +87,15 @@ func total(ranges []l1.Range) (n uint64) {
 	return n
 }
 
-// overlaps returns what holds bytes of a buffer on a site.
-func (at *site) overlaps(b *Buffer) (out []Overlap) {
-	for _, t := range at.tiles(slices.Collect(b.standing)) {
-		for _, h := range t.held {
-			if n := shared(t.own, h.Range); n > 0 {
-				out = append(out, Overlap{at.Device, at.Devices, t.cores, n, h.resident()})
-			}
+// overlaps returns what holds bytes of a tile of a site too, by address.
+func (t *tile) overlaps(at *site) (out []Overlap) {
+	for _, h := range t.held {
+		if n := shared(t.own, h.Range); n > 0 {
+			out = append(out, Overlap{at.Device, at.Devices, t.cores, n, h.resident()})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Overlap) int {
-		return cmp.Or(a.Cores.CompareFirst(b.Cores), a.With.Range.Compare(b.With.Range), cmp.Compare(a.With.Buffer.ID, b.With.Buffer.ID))
+		return cmp.Or(a.With.Range.Compare(b.With.Range), cmp.Compare(a.With.Buffer.ID, b.With.Buffer.ID))
 	})
 	return out
 }

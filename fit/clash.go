@@ -13,38 +13,35 @@ import (
 
 // clashes returns the cores of a site on which bytes of p clash, by first core.
 func (at *site) clashes(p *program.Program) (out []Clash) {
-	for _, t := range at.tiles(partsOf(p)) {
-		if c, ok := t.clash(p, at); ok {
+	own := partsOf(p)
+	if !at.blocks(own) {
+		return nil
+	}
+	for _, t := range at.tiles(own) {
+		if c := t.clash(at); c.Bytes > 0 {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// clash looks for bytes of p on a tile that are beyond L1 or that others hold.
-func (t *tile) clash(p *program.Program, at *site) (c Clash, ok bool) {
-	size := at.Spec.L1Size
-	c = Clash{Device: at.Device, Devices: at.Devices, Cores: t.cores, End: t.own[len(t.own)-1].End, Limit: math.MaxUint64}
-	blocked := t.taken
-	if size > 0 {
-		blocked = l1.Merge(append(slices.Clone(blocked), l1.Range{Start: size, End: l1.MaxAddr}))
+// clash counts the bytes of a program on a tile that are beyond L1 or that others hold.
+func (t *tile) clash(at *site) Clash {
+	c := Clash{Device: at.Device, Devices: at.Devices, Cores: t.cores, End: t.own[len(t.own)-1].End, Limit: math.MaxUint64}
+	var beyond []l1.Range
+	if size := at.Spec.L1Size; size > 0 {
+		beyond = append(beyond, l1.Range{Start: size, End: l1.MaxAddr})
+		if c.End > size {
+			c.Limit, c.Grows = size, true
+		}
 	}
-	if c.Bytes = shared(t.own, blocked...); c.Bytes == 0 {
-		return c, false
-	}
-	if size > 0 && c.End > size {
-		c.Limit, c.Grows = size, true
-	}
+	c.Bytes = shared(t.own, t.taken(beyond...)...)
 	for _, h := range t.held { // not merged: what lies right below one is not in the way
 		if h.Range.Start < c.Limit && slices.ContainsFunc(t.own, h.Range.Overlaps) {
 			c.Limit, c.Grows = h.Range.Start, false
 		}
 	}
-	core, _ := t.cores.First()
-	c.CBs = largest(p, func(_ int, cb program.Placed) bool { return !cb.Range.IsEmpty() && cb.Cores.Cores().Has(core) })
-	c.Above = t.above(min(c.Limit, t.own[0].Start))
-	c.Holes = t.holes(c.Limit, at.Spec)
-	return c, true
+	return c
 }
 
 // shared returns how many bytes merged ranges share with other merged ones.
@@ -57,23 +54,37 @@ func shared(own []l1.Range, with ...l1.Range) (n uint64) {
 	return n
 }
 
-// largest returns the local buffers of a program that are meant, the largest first.
-func largest(p *program.Program, meant func(i int, cb program.Placed) bool) (out []int) {
-	for i, cb := range p.CBs() {
-		if !cb.Global && meant(i, cb) {
-			out = append(out, i)
+// tile returns what lies on the cores of a clash, and the site. A clash of another verdict may have
+// nothing.
+func (v *Verdict) tile(c Clash) (t tile, at *site) {
+	if v.Program == nil || len(v.judged) == 0 {
+		return t, &site{}
+	}
+	at = v.judged.at(c.Device)
+	return at.tile(c.Cores, partsOf(v.Program)), at
+}
+
+// Own returns the program's buffers on the cores of one of its clashes, the largest first.
+func (v Verdict) Own(c Clash) (out []Resident) {
+	if v.Program == nil {
+		return nil
+	}
+	for i, cb := range v.Program.CBs() {
+		if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(c.Cores) {
+			out = append(out, Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(p.CB(b).Size, p.CB(a).Size) })
+	slices.SortStableFunc(out, func(a, b Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
 	return out
 }
 
-// above returns the buffers of a tile that end above an address, the largest first; of
-// equals by address, then kind.
-func (t *tile) above(addr uint64) (out []Resident) {
-	out = make([]Resident, 0, len(t.held))
+// Above returns everything else on the cores of one of the clashes that ends above its Limit or the
+// lowest buffer of the program there, the largest first; of equals by address, then kind. Each call
+// looks at all buffers of the device.
+func (v Verdict) Above(c Clash) (out []Resident) {
+	t, _ := v.tile(c)
 	for _, h := range t.held {
-		if h.Range.End > addr && !h.Range.IsEmpty() {
+		if !h.Range.IsEmpty() && (h.Range.End > c.Limit || len(t.own) > 0 && h.Range.End > t.own[0].Start) {
 			out = append(out, h.resident())
 		}
 	}
@@ -83,19 +94,23 @@ func (t *tile) above(addr uint64) (out []Resident) {
 	return out
 }
 
-func (h *held) resident() Resident {
+func (h piece) resident() Resident {
 	return Resident{Kind: h.buffer.Kind, Range: h.Range, CB: -1, Buffer: *h.buffer}
 }
 
-// holes returns the free bytes between the base and the end of usable L1 that a
-// program whose way ends at limit cannot use.
-func (t *tile) holes(limit uint64, spec l1.Spec) (out []Hole) {
-	for _, gap := range t.gaps(spec) {
+// Holes returns the free bytes between the base and the end of usable L1, on the cores of one of the
+// clashes, that the program cannot use. Each call looks at all buffers of the device.
+func (v Verdict) Holes(c Clash) (out []Hole) {
+	t, at := v.tile(c)
+	if len(t.own) == 0 {
+		return nil
+	}
+	for _, gap := range t.gaps(at.Spec) {
 		why := "above what is in the way: circular buffers grow from the base up and cannot pass it"
 		switch {
 		case gap.End <= t.own[0].Start:
 			why = "below the program's buffers: their address is that of all their cores"
-		case gap.End <= t.own[len(t.own)-1].End && gap.Start < limit:
+		case gap.End <= c.End && gap.Start < c.Limit:
 			why = "between the program's buffers: placement goes on above the last one and does not go back"
 		}
 		out = append(out, Hole{gap, why})
@@ -103,9 +118,9 @@ func (t *tile) holes(limit uint64, spec l1.Spec) (out []Hole) {
 	return out
 }
 
-// inTheWay returns the buffer that starts at the limit; the end of L1 is none.
-func (c *Clash) inTheWay() (b Buffer, ok bool) {
-	for _, r := range c.Above {
+// inTheWay returns the buffer that starts at the limit of a clash; the end of L1 is none.
+func (v *Verdict) inTheWay(c Clash) (b Buffer, ok bool) {
+	for _, r := range v.Above(c) {
 		if r.Range.Start == c.Limit && !c.Grows {
 			return r.Buffer, true
 		}

@@ -17,25 +17,22 @@ const maxShrunk = 32
 // maxFreed is how often buffers are freed, in thought, that the program meets next.
 const maxFreed = 4
 
-// with returns the sites after a change of each place, whose buffers are its own. ok is false if one
-// cannot be changed so.
-func (all sites) with(change func(*Place) bool) (out sites, ok bool) {
+// with returns the sites after a change of each place, whose buffers are its own.
+func (all sites) with(change func(*Place)) sites {
+	places := make([]Place, len(all))
 	for i := range all {
-		at := all[i].Place
-		at.Buffers = slices.Clone(at.Buffers)
-		if !change(&at) {
-			return nil, false
-		}
-		out = append(out, siteOf(at))
+		places[i] = all[i].Place
+		places[i].Buffers = slices.Clone(places[i].Buffers)
+		change(&places[i])
 	}
-	return out, true
+	return sitesOf(places)
 }
 
 // inside advises to name cores of the grid only.
-func (v *Verdict) inside(all sites) string {
+func (v *Verdict) inside() string {
 	r := v.Refusals[0]
 	text := fmt.Sprintf("name cores inside the %dx%d grid only", r.Cols, r.Rows)
-	home := all.at(r.Device)
+	home := v.judged.at(r.Device)
 	cores := home.Spec.Grid().Cores().Union(home.claimed)
 	b := program.NewBuilder(v.Program.ID()).Like(v.Program)
 	for _, cb := range v.Program.CBs() {
@@ -44,16 +41,15 @@ func (v *Verdict) inside(all sites) string {
 		}
 		b.CB(cb.CB)
 	}
-	if next, err := b.Build(v.Program.Spec()); err != nil || !all.fit(next) {
+	if next, err := b.Build(v.Program.Spec()); err != nil || !v.judged.fit(next) {
 		return text + ", which is not enough"
 	}
 	return text
 }
 
 // lower advises to lower L1_SMALL. It returns "" if that is not enough.
-func (v *Verdict) lower(all sites) string {
-	s, _ := v.subject()
-	spec, over := all.at(s.device).Spec, uint64(0)
+func (v *Verdict) lower(device DeviceID) string {
+	spec, over := v.judged.at(device).Spec, uint64(0)
 	for _, r := range v.Refusals {
 		over = max(over, r.Over())
 	}
@@ -62,20 +58,20 @@ func (v *Verdict) lower(all sites) string {
 	}
 	by := max(spec.L1Align, 1)
 	over += (by - over%by) % by // L1 buffers move by so many bytes, or more
-	if !s.moves || spec.L1Size == 0 || over > spec.L1Small {
+	if spec.L1Size == 0 || over > spec.L1Small {
 		return ""
 	}
 	to := spec.L1Small - over
 	to -= to % max(spec.CBAlign, 1) // tt-metal rounds it up
-	word := "at most "
-	next, ok := all.with(func(at *Place) bool {
+	word, ok := "at most ", true
+	next := v.judged.with(func(at *Place) {
 		if at.Spec.L1Small != spec.L1Small {
-			return true
+			return
 		}
 		if slices.ContainsFunc(at.Buffers, func(b Buffer) bool { return b.Kind == KindL1Small && b.Stands() }) {
 			word = "" // less may not be enough for them
 		}
-		return at.raise(to)
+		ok = ok && at.raise(to)
 	})
 	if !ok || !next.fit(v.Program) {
 		return ""
@@ -90,62 +86,43 @@ func (at *Place) raise(small uint64) bool {
 	up := at.Spec.L1Small - small
 	up -= up % max(at.Spec.L1Align, 1)
 	at.Spec.L1Small = small
-	end := at.Spec.Usable().End
+	end, stay, moved := at.Spec.Usable().End, Place{}, []Part(nil)
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
-		next := *b
-		next.Cores, next.Range, next.Parts = l1.CoreSet{}, l1.Range{}, nil
+		var parts []Part
 		for p := range b.standing {
 			if b.Kind == KindL1Small && p.Range.Start < end || b.Kind.tensor() && p.Range.End > was {
 				return false
 			}
-			p.Range = l1.Range{Start: p.Range.Start + up, End: p.Range.End + up}
-			next.Parts = append(next.Parts, p)
+			parts = append(parts, Part{p.Cores, l1.Range{Start: p.Range.Start + up, End: p.Range.End + up}})
 		}
 		if b.Kind.tensor() {
-			*b = next
+			b.Cores, b.Range, b.Parts, moved = l1.CoreSet{}, l1.Range{}, parts, append(moved, parts...)
+		} else {
+			stay.Buffers = append(stay.Buffers, *b)
 		}
 	}
-	return !siteOf(*at).collides()
-}
-
-// collides reports whether an L1 buffer shares bytes with something else.
-func (at site) collides() bool {
-	for _, g := range at.groups {
-		var move, stay []l1.Range
-		for _, h := range g.held {
-			if h.buffer.Kind.tensor() {
-				move = append(move, h.Range)
-			} else {
-				stay = append(stay, h.Range)
-			}
-		}
-		if shared(l1.Merge(move), l1.Merge(stay)...) > 0 {
-			return true
-		}
-	}
-	return false
+	rest := siteOf(stay)
+	return !rest.blocks(moved)
 }
 
 // release advises to free buffers that are in the way. It returns "" if that is not enough.
-func (v *Verdict) release(all sites) string {
-	var gone []called
-	rest := *v
+func (v *Verdict) release() string {
+	rest, gone := *v, []string(nil)
 	for range maxFreed {
-		s, ok := rest.subject()
-		if !ok || s.grows {
+		c, ok := rest.subject()
+		if !ok || c.Grows {
 			return ""
 		}
-		met := rest.inTheWay(all, l1.Range{Start: s.limit, End: s.limit + s.over})
+		met := rest.met(c)
 		if len(met) == 0 {
 			return ""
 		}
 		gone = append(gone, met...)
-		all, _ = all.with(func(at *Place) bool {
-			at.Buffers = slices.DeleteFunc(at.Buffers, func(b Buffer) bool { return slices.Contains(met, b.called()) })
-			return true
+		next := rest.judged.with(func(at *Place) {
+			at.Buffers = slices.DeleteFunc(at.Buffers, func(b Buffer) bool { return slices.Contains(met, b.String()) })
 		})
-		if rest = all.judge(v.Program); rest.Fits() {
+		if rest = next.judge(v.Program); rest.Fits() {
 			return "free or move " + namesOf(gone)
 		}
 	}
@@ -154,24 +131,27 @@ func (v *Verdict) release(all sites) string {
 
 // shrink advises to take bytes off one buffer of the program. If no buffer is enough it says
 // how far the largest one helps, and cured is false.
-func (v *Verdict) shrink(all sites) (text string, cured bool) {
+func (v *Verdict) shrink(c Clash) (text string, cured bool) {
 	p, known := Replaced(v.Program)
 	still := ""
 	if !known {
 		p, still = v.Program, ", while all others stay in their places"
 	}
-	s, _ := v.subject()
-	others := largest(p, func(i int, cb program.Placed) bool { return cb.Size > 0 && !slices.Contains(s.cbs, i) })
-	cbs := slices.Concat(s.cbs, others)
+	var cbs []int // those that it is about come first
+	for _, own := range append(v.Own(c), v.Own(Clash{Cores: p.Cores()})...) {
+		if !slices.Contains(cbs, own.CB) {
+			cbs = append(cbs, own.CB)
+		}
+	}
 	off := func(by uint64, cb int) string {
 		return fmt.Sprintf("%s bytes off CB %d, which has %s%s", grouped(by), cb, grouped(p.CB(cb).Size), still)
 	}
 	for _, cb := range cbs[:min(maxShrunk, len(cbs))] {
-		if by := all.mayLose(p, cb, s.over); by > 0 {
+		if by := v.judged.mayLose(p, cb, c.Over()); by > 0 {
 			return "take " + off(by, cb), true
 		}
 	}
-	text = fmt.Sprintf("%s bytes are too many, and no single buffer of the program was found to be enough", grouped(s.over))
+	text = fmt.Sprintf("%s bytes are too many, and no single buffer of the program was found to be enough", grouped(c.Over()))
 	if len(cbs) == 0 {
 		return text, false
 	}
@@ -180,9 +160,9 @@ func (v *Verdict) shrink(all sites) (text string, cured bool) {
 	if err != nil || by == 0 {
 		return text, false
 	}
-	rest := all.judge(less)
-	if s, ok := rest.subject(); ok {
-		text += fmt.Sprintf(": with %s, %s are too many", off(by, cbs[0]), grouped(s.over))
+	rest := v.judged.judge(less)
+	if c, ok := rest.subject(); ok {
+		text += fmt.Sprintf(": with %s, %s are too many", off(by, cbs[0]), grouped(c.Over()))
 	}
 	return text, false
 }
@@ -197,16 +177,12 @@ func (all sites) mayLose(p *program.Program, cb int, over uint64) uint64 {
 		return err != nil || !all.fit(next)
 	}
 	most := mostOff(p, cb) / step
-	high := over / step
-	if over%step > 0 {
-		high++
-	}
-	if high == 0 || high > most || fails(high) {
-		if high = most; high == 0 || fails(high) {
-			return 0
+	for _, high := range []uint64{over/step + min(over%step, 1), most} {
+		if high > 0 && high <= most && !fails(high) {
+			return (last(0, high, fails) + 1) * step
 		}
 	}
-	return (last(0, high, fails) + 1) * step
+	return 0
 }
 
 // mostOff returns how many bytes a buffer can lose so that it keeps whole pages, and some.

@@ -95,6 +95,8 @@ func TestAdviceIsAboutWhatWasJudged(t *testing.T) {
 			change(places)
 			require.Equal(t, advice, v.Advice())
 			require.Equal(t, advice, v.Advice(), "asked again")
+			fresh := fit.Check(v.Program, given()...)
+			require.Equal(t, fresh.Above(fresh.Clashes[0]), v.Above(v.Clashes[0]))
 
 			places = given()
 			refused := fit.CheckBuffer(places[0].Buffers[0], []*program.Program{one(t, spec, 300)}, fit.Place{Spec: spec}).Refused

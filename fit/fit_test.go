@@ -25,7 +25,8 @@ func TestZeroValues(t *testing.T) {
 	require.True(t, v.Fits())
 	require.Equal(t, "no program: nothing to fit", v.String())
 	require.Empty(t, v.Own(fit.Clash{}))
-	require.Empty(t, v.Own(fit.Clash{CBs: []int{0, 7}}))
+	require.Empty(t, v.Above(fit.Clash{}))
+	require.Empty(t, v.Holes(fit.Clash{}))
 	v.Clashes = []fit.Clash{{}}
 	require.Equal(t, "no program ends at 0 on no cores: that is beyond L1, which ends at 0; 0 B too many", v.String())
 	v.Refusals = []*fit.Refusal{{}}

@@ -26,8 +26,8 @@ func HeadroomOf(p *program.Program, places ...Place) (out []Headroom) {
 		return nil
 	}
 	own := partsOf(p)
-	for i := range places {
-		at := siteOf(places[i])
+	for _, place := range places {
+		at := siteOf(place)
 		out = append(out, at.headroom(own)...)
 	}
 	return out
@@ -54,8 +54,8 @@ func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 func HeadroomOver(held []Part, place Place) []Headroom {
 	at := siteOf(place)
 	bare := at.Spec.Grid().Cores()
-	for _, g := range at.groups {
-		bare = bare.Union(g.cores)
+	for _, h := range at.parts {
+		bare = bare.Union(h.Cores)
 	}
 	own := []Part{{Cores: bare}}
 	for _, p := range held {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -30,37 +31,19 @@ func (at Place) Claimed() (cores l1.CoreSet) {
 	return cores
 }
 
-// free returns a range in which nothing lies on any core: above kernels and the reserved
-// area, below everything else.
-func (at *Place) free() l1.Range {
-	free := l1.Range{End: math.MaxUint64}
-	for i := range at.Buffers {
-		b := &at.Buffers[i]
-		if b.hides() {
-			free.End = 0 // it may lie anywhere
-		}
-		for p := range b.standing {
-			if b.Kind.Below() {
-				free.Start = max(free.Start, p.Range.End)
-			} else {
-				free.End = min(free.End, p.Range.Start)
-			}
-		}
-	}
-	return free
-}
-
 // Clears reports whether a program fits at first glance where nothing but circular
 // buffers lies in the given range, on any core: it is inside the grid, above all kernels
-// and below everything else. Nearly all programs are. A program that does not clear may fit
-// all the same.
+// and below everything else. Nearly all programs are. Clears is false of some programs that fit.
 func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 	if spec.L1Size > 0 {
 		free.End = min(free.End, spec.L1Size)
 	}
 	for _, cb := range p.CBs() {
+		if !cb.Global && !free.Contains(cb.Range) {
+			return false
+		}
 		for r := range cb.Cores.All() {
-			if spec.Cols > 0 && (int(r.End.X) >= spec.Cols || int(r.End.Y) >= spec.Rows) {
+			if !spec.Has(r.End) {
 				return false
 			}
 		}
@@ -71,27 +54,25 @@ func Clears(p *program.Program, spec l1.Spec, free l1.Range) bool {
 				return false
 			}
 		}
-		for g := range p.Occupied(kind).Groups() {
-			if n := g.NumRanges(); g.Range(0).Start < free.Start || g.Range(n-1).End > free.End {
-				return false
-			}
-		}
 	}
 	return true
 }
 
 // A site is a Place, prepared for all questions: it says by core which buffers stand there.
 type site struct {
-	Place              // with buffers of its own
-	claimed l1.CoreSet // by service buffers
-	free    l1.Range   // nothing lies in it
-	parts   []held     // of all buffers
-	groups  []group    // the cores of the parts
+	Place               // with buffers of its own
+	claimed  l1.CoreSet // by service buffers
+	free     l1.Range   // above kernels and the reserved area, below everything else, on all cores
+	parts    []held     // of all buffers
+	compared            // of this place
+	all      *compared  // of all places that are judged together
+}
 
-	// tt-metal compares a region with L1 buffers in lockstep, wherever they are. Of others their
-	// cores decide.
+// A compared has the buffers that tt-metal compares regions with. An L1 buffer in lockstep counts on
+// all cores, so that the lowest decides. Others count on their own.
+type compared struct {
 	lockstep uint64    // the lowest address; MaxUint64 = none
-	near     []held    // the others, and service buffers
+	near     []*held   // the others, and service buffers, the lowest first
 	hiding   []*Buffer // whose address is not known on some cores
 }
 
@@ -102,28 +83,25 @@ type held struct {
 	mode   Mode // by which the buffer is judged, if tt-metal compares circular buffers with it
 }
 
-// A group is cores on which the same stands.
-type group struct {
-	cores l1.CoreSet
-	held  []*held    // in the order of the buffers, each with the fewest ranges
-	taken []l1.Range // by all of them, merged
-}
-
 // sites are some places, prepared.
 type sites []site
 
+// sitesOf prepares places. It keeps nothing that it is given.
 func sitesOf(places []Place) sites {
-	all := make(sites, len(places))
-	for i := range places {
-		all[i] = siteOf(places[i])
+	out, all := make(sites, len(places)), &compared{lockstep: math.MaxUint64}
+	for i := range out {
+		at := &out[i]
+		*at = siteOf(places[i])
+		at.all, all.lockstep = all, min(all.lockstep, at.lockstep)
+		all.near, all.hiding = append(all.near, at.near...), append(all.hiding, at.hiding...)
 	}
-	return all
+	all.sort()
+	return out
 }
 
-// siteOf prepares a place. It keeps nothing that it is given.
 func siteOf(place Place) site {
-	at := site{Place: place, claimed: place.Claimed(), free: place.free(), lockstep: math.MaxUint64}
-	at.Devices = max(at.Devices, 1)
+	at := site{Place: place, free: l1.Range{End: math.MaxUint64}, compared: compared{lockstep: math.MaxUint64}}
+	at.Devices, at.claimed = max(at.Devices, 1), place.Claimed()
 	at.Buffers = make([]Buffer, 0, len(place.Buffers))
 	for _, b := range place.Buffers {
 		if b.counts() {
@@ -134,109 +112,117 @@ func siteOf(place Place) site {
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
 		if b.hides() {
-			at.hiding = append(at.hiding, b)
+			at.hiding, at.free.End = append(at.hiding, b), 0 // it may lie anywhere
 		}
 		mode := Lockstep
 		if b.Kind.tensor() {
 			mode = b.mode()
 		}
 		for p := range b.standing {
-			h := held{p, b, mode}
-			at.parts = append(at.parts, h)
-			if b.Kind == KindService || mode != Lockstep {
-				at.near = append(at.near, h)
-			} else if b.Kind.tensor() {
+			at.parts = append(at.parts, held{p, b, mode})
+			if b.Kind.Below() {
+				at.free.Start = max(at.free.Start, p.Range.End)
+			} else {
+				at.free.End = min(at.free.End, p.Range.Start)
+			}
+			if b.Kind.tensor() && mode == Lockstep {
 				at.lockstep = min(at.lockstep, p.Range.Start)
 			}
 		}
 	}
-	at.groups = groupsOf(at.parts)
+	for i := range at.parts {
+		if h := &at.parts[i]; h.buffer.Kind == KindService || h.mode != Lockstep {
+			at.near = append(at.near, h)
+		}
+	}
+	at.sort()
 	return at
 }
 
-// groupsOf divides the cores of parts so that on each group the same stands.
-func groupsOf(parts []held) (out []group) {
-	sets := make([]l1.CoreSet, len(parts))
-	for i := range parts {
-		sets[i] = parts[i].Cores
-	}
-	for _, tile := range l1.Tiles(sets) {
-		g := group{tile.Cores, make([]*held, 0, len(tile.In)), make([]l1.Range, 0, len(tile.In))}
-		for in := tile.In; len(in) > 0; {
-			n := 1
-			for n < len(in) && parts[in[n]].buffer == parts[in[0]].buffer {
-				n++
-			}
-			g.hold(parts, in[:n])
-			in = in[n:]
-		}
-		g.taken = l1.Merge(g.taken)
-		out = append(out, g)
-	}
-	return out
+func (c *compared) sort() {
+	slices.SortStableFunc(c.near, func(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
 }
 
-// hold adds some parts of one buffer. Of an unsized one the lowest part stays.
-func (g *group) hold(parts []held, in []int) {
-	first := &parts[in[0]]
-	if len(in) == 1 {
-		g.held, g.taken = append(g.held, first), append(g.taken, first.Range)
-		return
-	}
-	ranges := make([]l1.Range, len(in))
-	for k, i := range in {
-		ranges[k] = parts[i].Range
-	}
-	if first.buffer.Unsized {
-		ranges = []l1.Range{slices.MinFunc(ranges, l1.Range.Compare)}
-	} else {
-		ranges = l1.Merge(ranges)
-	}
-	for _, r := range ranges {
-		g.held, g.taken = append(g.held, &held{Part{g.cores, r}, first.buffer, first.mode}), append(g.taken, r)
-	}
-}
-
-// A tile is cores of one group on which a question is about the same ranges.
+// A tile is cores on which a question is about the same ranges, and the same stands.
 type tile struct {
-	group            // empty: nothing stands there
-	cores l1.CoreSet // some of the group
+	cores l1.CoreSet
 	own   []l1.Range // merged
+	held  []piece    // in the order of the buffers, each with the fewest ranges
+}
+
+// A piece is bytes of a buffer on a tile.
+type piece struct {
+	l1.Range
+	buffer *Buffer
 }
 
 // tiles divides the cores that a question is about, by first core. A part without bytes adds
 // cores.
 func (at *site) tiles(own []Part) (out []tile) {
-	sets := make([]l1.CoreSet, 0, len(own)+len(at.groups))
+	sets := make([]l1.CoreSet, 0, len(at.parts)+len(own))
+	for i := range at.parts {
+		sets = append(sets, at.parts[i].Cores)
+	}
 	for _, p := range own {
 		sets = append(sets, p.Cores)
 	}
-	for _, g := range at.groups {
-		sets = append(sets, g.cores)
-	}
 	for _, part := range l1.Tiles(sets) {
-		t := tile{cores: part.Cores}
-		for _, i := range part.In {
-			if i < len(own) {
-				t.own = append(t.own, own[i].Range)
-			} else {
-				t.group = at.groups[i-len(own)]
-			}
-		}
-		if part.In[0] < len(own) {
-			t.own = l1.Merge(t.own)
-			out = append(out, t)
+		if part.In[len(part.In)-1] >= len(at.parts) {
+			out = append(out, at.tile(part.Cores, own))
 		}
 	}
 	slices.SortFunc(out, func(a, b tile) int { return a.cores.CompareFirst(b.cores) })
 	return out
 }
 
+// tile returns the tile of some cores that are alike.
+func (at *site) tile(cores l1.CoreSet, own []Part) tile {
+	t := tile{cores: cores}
+	for _, p := range own {
+		if p.Cores.Overlaps(cores) {
+			t.own = append(t.own, p.Range)
+		}
+	}
+	t.own = l1.Merge(t.own)
+	t.held = make([]piece, 0, len(at.parts))
+	var ranges []l1.Range // of one buffer
+	for i := range at.parts {
+		h := &at.parts[i]
+		if h.Cores.Overlaps(cores) {
+			ranges = append(ranges, h.Range)
+		}
+		if i+1 < len(at.parts) && at.parts[i+1].buffer == h.buffer {
+			continue
+		}
+		switch {
+		case len(ranges) < 2:
+		case h.buffer.Unsized: // the lowest stays
+			ranges = []l1.Range{slices.MinFunc(ranges, l1.Range.Compare)}
+		default:
+			ranges = l1.Merge(ranges)
+		}
+		for _, r := range ranges {
+			t.held = append(t.held, piece{r, h.buffer})
+		}
+		ranges = ranges[:0]
+	}
+	return t
+}
+
+// taken returns what buffers hold on a tile, and some more, merged.
+func (t *tile) taken(more ...l1.Range) []l1.Range {
+	all := slices.Grow(slices.Clone(more), len(t.held))
+	for _, h := range t.held {
+		all = append(all, h.Range)
+	}
+	return l1.Merge(all)
+}
+
 // gaps returns the free ranges of a tile between the base of circular buffers and the end of
 // usable L1.
 func (t *tile) gaps(spec l1.Spec) (out []l1.Range) {
 	free := spec.Usable()
-	for _, r := range l1.Merge(slices.Concat(t.own, t.taken)) {
+	for _, r := range t.taken(t.own...) {
 		if r.Start > free.Start && !free.IsEmpty() {
 			out = append(out, l1.Range{Start: free.Start, End: min(r.Start, free.End)})
 		}

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"iter"
 	"math"
 
 	"github.com/cbl1/cbl1/l1"
@@ -13,46 +12,27 @@ import (
 // A region is one test of tt-metal: how far the bookkeeping of a program charges a core range.
 type region struct {
 	program.Entry
-	what    program.Kind // by the text of tt-metal: circular or dataflow buffers
-	on      l1.CoreSet   // the core range
-	far     uint64       // the lowest L1 buffer of all sites that counts there, in HYBRID mode
-	service uint64       // the lowest service buffer of all sites there
+	what program.Kind // by the text of tt-metal: circular or dataflow buffers
+	on   l1.CoreSet   // the core range
 }
 
-// regions returns the regions that tt-metal tests, with the limits that all sites share.
-func (all sites) regions(p *program.Program) (out []region) {
-	for what, e := range entriesOf(p) {
-		r := region{Entry: e, what: what, on: e.Cores.Cores(), far: math.MaxUint64, service: math.MaxUint64}
-		for i := range all {
-			r.far = min(r.far, all[i].lowest(r.on, scopeAll))
-			r.service = min(r.service, all[i].lowest(r.on, scopeService))
+// entriesOf returns the regions that tt-metal tests.
+func entriesOf(p *program.Program) (out []region) {
+	for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
+		entries := p.Entries(kind)
+		if kind == program.DataflowBuffer && p.Occupied(kind).NumGroups() == 0 {
+			entries = p.Entries(program.Scratchpad) // which share the bookkeeping
 		}
-		out = append(out, r)
+		for e := range entries {
+			out = append(out, region{e, kind, e.Cores.Cores()})
+		}
 	}
 	return out
 }
 
-// entriesOf returns the entries that tt-metal tests, by the kind in its text.
-func entriesOf(p *program.Program) iter.Seq2[program.Kind, program.Entry] {
-	return func(yield func(program.Kind, program.Entry) bool) {
-		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
-			entries := p.Entries(kind)
-			if kind == program.DataflowBuffer && p.Occupied(kind).NumGroups() == 0 {
-				entries = p.Entries(program.Scratchpad) // which share the bookkeeping
-			}
-			for e := range entries {
-				if !yield(kind, e) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// refusals returns what tt-metal refuses p with on the i-th site, and for each region that it does
-// not refuse the buffer for which it may.
-func (all sites) refusals(i int, p *program.Program, regions []region, hybrid bool) (out []*Refusal, doubts []Doubt) {
-	at := &all[i]
+// refusals returns what tt-metal refuses p with on a site, and for each region that it does not
+// refuse the buffer for which it may.
+func (at *site) refusals(p *program.Program, regions []region, hybrid bool) (out []*Refusal, doubts []Doubt) {
 	spec := at.Spec
 	refuse := func(r Refusal) {
 		r.Program, r.Device, r.Devices = p.ID(), at.Device, at.Devices
@@ -67,17 +47,24 @@ func (all sites) refusals(i int, p *program.Program, regions []region, hybrid bo
 	}
 	for k := range regions {
 		e := &regions[k]
-		by, limit := at.compared(e, hybrid)
-		r := Refusal{Kind: RefusedClash, What: e.what, Cores: e.Cores, End: e.End, Limit: limit}
+		near, limits := &at.compared, at.all
+		service := at.claimed.Has(e.Cores.Start)
+		if !service {
+			if hybrid && e.what == program.CircularBuffer { // dataflow buffers have no HYBRID mode
+				near = at.all
+			}
+			limits = near
+		}
+		r := Refusal{Kind: RefusedClash, What: e.what, Cores: e.Cores, End: e.End, Limit: limits.lowest(e, service)}
 		switch {
 		case spec.L1Size > 0 && e.End > spec.L1Size:
 			r.Kind, r.Limit = RefusedGrow, spec.L1Size
 		case r.Limit >= e.End:
-			if b, why := all.doubtful(i, e, by); b != nil {
+			if b, why := near.doubtful(e, service); b != nil {
 				doubts = append(doubts, Doubt{why, at.Device, at.Devices, e.what, e.Cores, e.End, *b})
 			}
 			continue
-		case by == scopeService:
+		case service:
 			r.Kind = RefusedService
 		}
 		refuse(r)
@@ -85,44 +72,20 @@ func (all sites) refusals(i int, p *program.Program, regions []region, hybrid bo
 	return out, doubts
 }
 
-// A scope says which buffers tt-metal compares a region with.
-type scope int
-
-const (
-	scopeDevice  scope = iota // L1 buffers of the device that count on the cores of the region
-	scopeAll                  // L1 buffers of all devices that do, in HYBRID mode
-	scopeAnyCore              // L1 buffers on any core of the device: dataflow buffers have no HYBRID mode
-	scopeService              // service buffers on these cores
-)
-
-// compared returns which buffers a region is compared with, and the lowest address of them, or
-// MaxUint64.
-func (at *site) compared(r *region, hybrid bool) (by scope, limit uint64) {
-	switch {
-	case at.claimed.Has(r.Cores.Start):
-		return scopeService, r.service
-	case hybrid && r.what == program.CircularBuffer:
-		return scopeAll, r.far
-	case r.what == program.DataflowBuffer:
-		by = scopeAnyCore
-	}
-	return by, at.lowest(r.on, by)
-}
-
-// lowest returns the lowest address of buffers of the site that a region on some cores is
-// compared with, or MaxUint64.
-func (at *site) lowest(cores l1.CoreSet, by scope) uint64 {
-	low := at.lockstep
-	if by == scopeService {
+// lowest returns the lowest address of the buffers that a region is compared with, or one that is not
+// below its end.
+func (c *compared) lowest(r *region, service bool) uint64 {
+	low := c.lockstep
+	if service {
 		low = math.MaxUint64
 	}
-	for i := range at.near {
-		h := &at.near[i]
-		if h.Range.Start >= low || (h.buffer.Kind == KindService) != (by == scopeService) {
-			continue
-		}
-		if by == scopeAnyCore && h.mode == PerCore || h.Cores.Overlaps(cores) {
-			low = h.Range.Start
+	for _, h := range c.near {
+		switch {
+		case h.Range.Start >= min(low, r.End):
+			return low
+		case (h.buffer.Kind == KindService) != service:
+		case h.Cores.Overlaps(r.on), r.what == program.DataflowBuffer && h.mode == PerCore: // on any core
+			return h.Range.Start
 		}
 	}
 	return low
@@ -130,22 +93,15 @@ func (at *site) lowest(cores l1.CoreSet, by scope) uint64 {
 
 // doubtful returns a buffer that may be in the way of a region: one in range lockstep on other
 // cores, or one that may lie anywhere on these.
-func (all sites) doubtful(i int, r *region, by scope) (b *Buffer, why DoubtKind) {
-	if by != scopeAll {
-		all = all[i : i+1]
-	}
-	for i := range all {
-		for _, h := range all[i].near {
-			if by != scopeService && h.mode == RangeLockstep && h.Range.Start < r.End {
-				return h.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it
-			}
+func (c *compared) doubtful(r *region, service bool) (b *Buffer, why DoubtKind) {
+	for _, h := range c.near {
+		if !service && h.mode == RangeLockstep && h.Range.Start < r.End {
+			return h.buffer, DoubtRange // it is on other cores: tt-metal would refuse what meets it
 		}
 	}
-	for i := range all {
-		for _, b := range all[i].hiding {
-			if by == scopeAnyCore || b.Hidden.Overlaps(r.on) {
-				return b, DoubtHidden
-			}
+	for _, b := range c.hiding {
+		if !service && r.what == program.DataflowBuffer || b.Hidden.Overlaps(r.on) {
+			return b, DoubtHidden
 		}
 	}
 	return nil, ""

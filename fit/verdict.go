@@ -31,7 +31,7 @@ type Verdict struct {
 	// clashes, which decide.
 	Doubts []Doubt
 
-	judged []Place // for Difference and Advice, if the program does not fit
+	judged sites // for Difference and Advice, if the program does not fit
 }
 
 // Error is String: a Verdict that does not fit is the cause of a refusal.
@@ -113,10 +113,7 @@ type Clash struct {
 	Limit uint64 // where the lowest thing in its way starts, or the size of L1
 	Grows bool   // it ends beyond L1; Limit is the size of L1
 
-	Bytes uint64     // of each core that are beyond L1 or held by something else too
-	CBs   []int      // the program's buffers on these cores by size, the largest first
-	Above []Resident // everything else that ends above Limit or the lowest of the CBs, the largest first
-	Holes []Hole     // free bytes that the program cannot use
+	Bytes uint64 // of each core that are beyond L1 or held by something else too
 }
 
 // Over returns the bytes that the region has to lose on each core.
@@ -129,19 +126,6 @@ type Resident struct {
 	Program *program.Program // of a circular buffer, dataflow buffer or scratchpad; else nil
 	CB      int              // its position in that program, else -1
 	Buffer  Buffer           // of the other kinds
-}
-
-// Own returns the program's buffers on the cores of one of its clashes, the largest
-// first.
-func (v Verdict) Own(c Clash) []Resident {
-	var out []Resident
-	for _, i := range c.CBs {
-		if v.Program != nil && i >= 0 && i < v.Program.Len() {
-			cb := v.Program.CB(i)
-			out = append(out, Resident{Kind: Kind(cb.Kind), Range: cb.Range, Program: v.Program, CB: i})
-		}
-	}
-	return out
 }
 
 // A Hole is a run of free bytes on a core that placement cannot use.
@@ -157,7 +141,7 @@ func (v Verdict) String() string {
 	case len(v.Refusals) > 0:
 		return v.Refusals[0].Error()
 	case len(v.Clashes) > 0:
-		return v.Clashes[0].text(v.Program)
+		return v.clashText(v.Clashes[0])
 	case len(v.Doubts) > 0:
 		return fmt.Sprintf("cannot tell whether program %d fits: %s", v.Program.ID(), v.Doubts[0])
 	case v.Program == nil:

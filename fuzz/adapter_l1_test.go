@@ -161,7 +161,7 @@ func (f *fleet) Check(p *program.Program, on []uint64) (out model.Verdict, err e
 	}
 	for _, c := range v.Clashes {
 		for core := range c.Cores.All() {
-			out.Clashes = append(out.Clashes, clash(p, c, core))
+			out.Clashes = append(out.Clashes, clash(v, c, core))
 		}
 	}
 	slices.SortStableFunc(out.Clashes, func(a, b model.Clash) int {
@@ -196,18 +196,21 @@ func refusals(all []*fit.Refusal) (out []model.Refusal) {
 	return out
 }
 
-func clash(p *program.Program, c fit.Clash, core l1.Core) model.Clash {
+func clash(v fit.Verdict, c fit.Clash, core l1.Core) model.Clash {
 	out := model.Clash{
-		Device: uint64(c.Device), Devices: c.Devices, Core: core, End: c.End, Limit: c.Limit, Grows: c.Grows, Bytes: c.Bytes, CBs: c.CBs,
+		Device: uint64(c.Device), Devices: c.Devices, Core: core, End: c.End, Limit: c.Limit, Grows: c.Grows, Bytes: c.Bytes,
+	}
+	for _, r := range v.Own(c) {
+		out.CBs = append(out.CBs, r.CB)
 	}
 	var inWay []fit.Resident
 	last := ^uint64(0)
-	for _, r := range c.Above {
+	for _, r := range v.Above(c) {
 		if r.Range.Len() > last {
 			out.Bytes = 0 // not the largest first
 		}
 		last = r.Range.Len()
-		for _, cb := range p.CBs() {
+		for _, cb := range v.Program.CBs() {
 			if !cb.Global && cb.Range.Overlaps(r.Range) && cb.Cores.Cores().Has(core) {
 				inWay = append(inWay, r)
 				break
@@ -215,7 +218,7 @@ func clash(p *program.Program, c fit.Clash, core l1.Core) model.Clash {
 		}
 	}
 	out.InWay = residents(inWay)
-	for _, h := range c.Holes {
+	for _, h := range v.Holes(c) {
 		out.Holes = append(out.Holes, h.Range)
 	}
 	return out

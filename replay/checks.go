@@ -385,7 +385,7 @@ func failureKey(op string, v fit.Verdict) (key [16]byte) {
 		for _, n := range []uint64{c.End, c.Limit, c.Bytes} {
 			text = binary.LittleEndian.AppendUint64(text, n)
 		}
-		for _, r := range c.Above {
+		for _, r := range v.Above(c) {
 			text = binary.LittleEndian.AppendUint64(append(text, byte(r.Kind)), r.Range.Start)
 			text = binary.LittleEndian.AppendUint64(text, r.Range.End)
 		}
@@ -402,7 +402,7 @@ func (c *FailedCheck) explain(d *row) {
 		c.Synthesised = c.Synthesised || b.synthesised
 	}
 	for _, clash := range c.Verdict.Clashes {
-		for _, r := range clash.Above {
+		for _, r := range c.Verdict.Above(clash) {
 			if b := d.live.of(r.Buffer.ID); b != nil {
 				name(b)
 			}

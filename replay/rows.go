@@ -96,12 +96,12 @@ func NewVerdictRow[R any](v fit.Verdict, id func(device.ID) *uint64, residents f
 		row := ClashRow[R]{
 			Device: id(c.Device), Devices: c.Devices, Cores: c.Cores.String(), Count: c.Cores.Len(), End: c.End, Limit: c.Limit,
 			LimitIs: "lowest_resident_above", Over: c.Over(), Bytes: c.Bytes,
-			CBs: residents(v.Own(c)), Above: residents(c.Above), Holes: []HoleRow{},
+			CBs: residents(v.Own(c)), Above: residents(v.Above(c)), Holes: []HoleRow{},
 		}
 		if c.Grows {
 			row.LimitIs = "l1_size"
 		}
-		for _, h := range c.Holes {
+		for _, h := range v.Holes(c) {
 			row.Holes = append(row.Holes, HoleRow{h.Range.Start, h.Range.End, h.Range.Len(), h.Why})
 		}
 		out.Clashes = append(out.Clashes, row)

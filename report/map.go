@@ -231,7 +231,7 @@ func firstClash(r *replay.Result) (laidClash, bool) {
 			if !r.Only.Core.OK {
 				core, _ = c.Cores.First()
 			}
-			return laidClash{f, c, core, failureLabels(r, f).residents(append(f.Verdict.Own(c), c.Above...))}, true
+			return laidClash{f, c, core, failureLabels(r, f).residents(append(f.Verdict.Own(c), f.Verdict.Above(c)...))}, true
 		}
 	}
 	return laidClash{}, false

@@ -54,9 +54,9 @@ func writeVerdict(page *page, v fit.Verdict, by labels) {
 		}
 		writeResidents(page, fmt.Sprintf("what takes L1%s, largest first", where), by.result, by.residents(rows))
 	}
-	if worst != nil && len(worst.Holes) > 0 {
+	if worst != nil {
 		var holes []note
-		for _, h := range worst.Holes {
+		for _, h := range v.Holes(*worst) {
 			holes = append(holes, note{"unusable", fmt.Sprintf("%s bytes at %s: %s", grouped(h.Range.Len()), rangeText(h.Range), h.Why)})
 		}
 		page.apart(holes)
@@ -81,27 +81,12 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	var out []fit.Resident
 	switch {
 	case c != nil:
-		out = append(v.Own(*c), c.Above...)
+		out = append(v.Own(*c), v.Above(*c)...)
 	case len(v.Refusals) > 0:
-		var cbs []int
-		on := rangeCores(v.Refusals[0].Cores)
-		for i, cb := range v.Program.CBs() {
-			if !cb.Global && !cb.Range.IsEmpty() && cb.Cores.Cores().Overlaps(on) {
-				cbs = append(cbs, i)
-			}
-		}
-		out = v.Own(fit.Clash{CBs: cbs})
+		out = v.Own(fit.Clash{Cores: v.Refusals[0].Cores.Cores()})
 	}
 	slices.SortStableFunc(out, func(a, b fit.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
 	return out
-}
-
-func rangeCores(r l1.CoreRange) l1.CoreSet {
-	set, err := l1.NewCoreRangeSet(r)
-	if err != nil { // never: of a program
-		return l1.CoreSet{}
-	}
-	return set.Cores()
 }
 
 // writeResidents writes a table of what lies on a core.
