@@ -54,7 +54,7 @@ func used(f *Fleet) (n int) {
 
 // now returns what the first device holds.
 func now(f *Fleet) *classes.Content {
-	v := f.slots[0].state.sight()
+	v := f.at(0).state.sight()
 	return v.open(&f.roster)
 }
 
@@ -270,7 +270,7 @@ func TestOneAfterTheOther(t *testing.T) {
 		requireEmpty(t, f)
 	}
 	// They share what they remember of their cores.
-	require.Len(t, slices.CompactFunc(slices.Clone(f.slots), func(a, b *chip) bool { return a.cores == b.cores }), 1)
+	require.Len(t, slices.CompactFunc(slices.Clone(f.slots), func(a, b *chip) bool { return f.at(a.slot).cores == f.at(b.slot).cores }), 1)
 }
 
 // Cores that programs have told apart are one class again when they have left.

@@ -82,32 +82,30 @@ func (f *Fleet) Free(id BufferID, s Set) (_ Buffer, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return Buffer{}, err
 	}
-	var missing []ID
+	var missing *Error
 	var drop heap.Freeings
 	var lowest ID              // of the devices
 	var first *heap.Allocation // its buffer
-	for slot := range s.s.slots.All() {
-		a := f.slots[slot].heap().Find(id)
+	for c := range f.shares(s.s.slots) {
+		a := c.heap().Find(id)
 		if a == nil {
-			missing = append(missing, f.ids[slot])
-		} else if drop.Of(a); first == nil || f.ids[slot] < lowest {
-			lowest, first = f.ids[slot], a
+			missing = missing.also(ofBuffer(id, c.id(), ErrNotAllocated), c.n)
+		} else if drop.Of(a); first == nil || c.id() < lowest {
+			lowest, first = c.id(), a
 		}
 		if err := f.faults.step(); err != nil {
 			return Buffer{}, err
 		}
 	}
-	if len(missing) > 0 {
-		e := ofBuffer(id, missing[0], ErrNotAllocated)
-		e.More = len(missing) - 1
-		return Buffer{}, e
+	if missing != nil {
+		return Buffer{}, missing
 	}
 	if len(drop) == 1 {
 		drop[0].Slots = s.s.slots
 	} else {
-		for slot := range s.s.slots.All() {
-			x := drop.Of(f.slots[slot].heap().Find(id))
-			x.Slots = x.Slots.With(slot)
+		for c := range f.shares(s.s.slots) {
+			x := drop.Of(c.heap().Find(id))
+			x.Slots = x.Slots.Add(bitset.Span(c.slot, c.n))
 		}
 	}
 	for _, x := range drop {
@@ -123,23 +121,25 @@ func (f *Fleet) Holding(id BufferID) Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	n := f.heaps.Devices(id)
-	if n > 0 && n == f.live.Count() && f.all.s != nil {
+	if n == 0 {
+		return Set{}
+	}
+	if n == f.live.Count() && f.all.s != nil {
 		return f.all
 	}
 	var slots bitset.Set
 	var last *heap.Heap
 	has := false
 	left := n
-	for slot := range f.live.All() {
-		if left == 0 {
-			break
-		}
-		if h := f.slots[slot].heap(); h != last {
+	for c := range f.shares(f.live) {
+		if h := c.heap(); h != last {
 			last, has = h, h.Find(id) != nil
 		}
 		if has {
-			slots = slots.With(slot)
-			left--
+			slots = slots.Add(bitset.Span(c.slot, c.n))
+			if left -= c.n; left == 0 {
+				break
+			}
 		}
 	}
 	return f.setOf(slots, n)
@@ -148,7 +148,7 @@ func (f *Fleet) Holding(id BufferID) Set {
 // Buffers returns the live buffers of the device when it was called, by id.
 func (d Device) Buffers() iter.Seq[Buffer] {
 	var out []Buffer
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		for _, a := range c.heap().Sorted() {
 			out = append(out, a.Copy())
 		}
@@ -158,7 +158,7 @@ func (d Device) Buffers() iter.Seq[Buffer] {
 
 // Buffer returns the live buffer with the given id, if there is one.
 func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		if a := c.heap().Find(id); a != nil {
 			b, ok = a.Copy(), true
 		}
@@ -214,23 +214,19 @@ func fieldOf(b *Buffer) string {
 
 // absent refuses a buffer whose id is in use on a device of s.
 func (f *Fleet) absent(id BufferID, s Set) error {
-	n, first := 0, ID(0)
+	var e *Error
 	if !f.heaps.Has(id) {
 		return f.faults.visit(s.s.slots)
 	}
-	for slot := range s.s.slots.All() {
-		if f.slots[slot].heap().Find(id) != nil {
-			if n++; n == 1 {
-				first = f.ids[slot]
-			}
+	for c := range f.shares(s.s.slots) {
+		if c.heap().Find(id) != nil {
+			e = e.also(ofBuffer(id, c.id(), ErrAllocated), c.n)
 		}
 		if err := f.faults.step(); err != nil {
 			return err
 		}
 	}
-	if n > 0 {
-		e := ofBuffer(id, first, ErrAllocated)
-		e.More = n - 1
+	if e != nil {
 		return e
 	}
 	return nil
@@ -242,8 +238,8 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		return nil
 	}
 	var last *l1.Spec
-	for slot := range s.s.slots.All() {
-		spec := f.slots[slot].spec
+	for c := range f.shares(s.s.slots) {
+		spec := c.spec
 		if spec == last || spec.Cols == 0 {
 			continue
 		}
@@ -251,7 +247,7 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		grid := spec.Grid().Cores()
 		outside := func(field string, cores l1.CoreSet) error {
 			core, _ := cores.Minus(grid).First()
-			err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, f.ids[slot])
+			err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, c.id())
 			return noSense(b.ID, field, err)
 		}
 		for p := range b.All() {
@@ -270,29 +266,27 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 // 2^63-1.
 func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 	var m *mesh
-	var sum uint64 // m.load as it will be
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	var sum wide // m.load as it will be
+	for c := range f.shares(slots) {
 		if err := f.faults.step(); err != nil {
 			return err
 		}
 		if c.load() > l1.MaxAddr-a.Charge {
-			return ofBuffer(a.ID, c.id, ErrOverflow)
+			return ofBuffer(a.ID, c.id(), ErrOverflow)
 		}
 		if c.mesh == nil {
 			continue
 		}
 		if c.mesh != m { // the slots of a mesh follow each other
-			m, sum = c.mesh, c.mesh.load
+			m, sum = c.mesh, wide{lo: c.mesh.load}
 		}
-		if sum > l1.MaxAddr-a.Charge {
+		if sum.add(a.Charge, c.n) > l1.MaxAddr {
 			return ofBuffer(a.ID, m.first, ErrOverflow)
 		}
-		sum += a.Charge
 	}
 	return nil
 }
 
 // load bounds every sum over what is resident on a device: dispatched and allocated.
 // It stays below 2^63.
-func (c *chip) load() uint64 { return c.left.Charged() + c.heap().Charged() }
+func (c *cohort) load() uint64 { return c.left.Charged() + c.heap().Charged() }

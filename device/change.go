@@ -14,18 +14,11 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 		f.enter(by.New, slots)
 	}
 	whole := f.leaving(slots, by.Old)
-	var m *mesh
 	var from, to *state
 	var before state // from, as it was
 	left := f.left[:0]
-	n := 0 // devices in a row that are in m and went from from to to
-	for slot := range slots.All() {
-		c := f.slots[slot]
-		if c.state != from || c.mesh != m {
-			f.moved(m, n, &before, to)
-			n = 0
-		}
-		if m = c.mesh; c.state != from {
+	for c := range f.shares(slots) {
+		if c.state != from {
 			from = c.state
 			before.totals, before.charge = from.totals, from.charge
 			to = f.next(from, by, whole)
@@ -37,9 +30,8 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 			c.state = to
 		}
 		c.note(by)
-		n++
+		f.moved(c.mesh, c.n, &before, to)
 	}
-	f.moved(m, n, &before, to)
 	// Until here what devices come from can be looked at.
 	for _, s := range left {
 		f.states.Leave((*programs)(f), &s.Version)
@@ -53,14 +45,14 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 	f.publishMeshes()
 }
 
-// leaving prepares devices to leave their states. Where a program is taken off, it raises the
+// leaving prepares devices to leave their states: cohorts are divided. Where a program is taken off, it raises the
 // high-water marks of the cores under it. It reports whether these are all the devices of one state.
 func (f *Fleet) leaving(slots bitset.Set, off *registration) bool {
 	var s *state // of the device before
 	var from, to *corepeaks.Peaks
 	n, states := 0, 0
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	for part := range f.shares(slots) {
+		c := f.cut(part)
 		if n++; c.state != s || c.cores != from {
 			if c.state != s {
 				states++
@@ -78,7 +70,7 @@ func (f *Fleet) leaving(slots bitset.Set, off *registration) bool {
 }
 
 // note makes the totals of a device visible after a step, and raises its marks.
-func (c *chip) note(by step) {
+func (c *cohort) note(by step) {
 	s := c.state
 	c.registered.Store(s.totals.Registered)
 	if by.New != nil {

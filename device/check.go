@@ -45,10 +45,10 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 		return Set{}, err
 	}
 	var slots bitset.Set
-	for slot := range s.s.slots.All() {
-		if f.hybrid.Has(slot) != on {
-			f.hybrid = f.hybrid.Flip(slot)
-			slots = slots.With(slot)
+	for c := range f.shares(s.s.slots) {
+		if c.hybrid != on {
+			f.cut(c).hybrid = on
+			slots = slots.Add(bitset.Span(c.slot, c.n))
 		}
 	}
 	changed = f.setOf(slots, slots.Count())
@@ -151,8 +151,7 @@ func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stat
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-	for slot := range s.s.slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(s.s.slots) {
 		k := stateKey{c.state, c.alike()}
 		if at, ok := known[k]; ok {
 			out[at].add(c)
@@ -185,17 +184,17 @@ func (f *Fleet) picturedStates(s Set) (out []stateSite, known classes.Roster, er
 
 func byFirst(a, b stateSite) int { return cmp.Compare(a.first, b.first) }
 
-func siteOf(c *chip) site { return site{c.alike(), c.id, 1} }
+func siteOf(c share) site { return site{c.alike(), c.id(), c.n} }
 
-func (c *chip) alike() alike { return alike{c.spec, c.heap(), c.fleet.hybrid.Has(c.slot)} }
+func (c *cohort) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
 
-// add counts a device that is like those of the site.
-func (at *site) add(c *chip) bool {
+// add counts devices that are like those of the site.
+func (at *site) add(c share) bool {
 	if at.alike != c.alike() {
 		return false
 	}
-	at.devices++
-	at.first = min(at.first, c.id)
+	at.devices += c.n
+	at.first = min(at.first, c.id())
 	return true
 }
 
@@ -245,8 +244,7 @@ func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
 	}
 	known := map[alike]int{} // place in out
 	last := -1               // of the device before: devices in a row mostly are alike
-	for slot := range s.s.slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(s.s.slots) {
 		if last >= 0 && out[last].add(c) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -30,15 +29,13 @@ func (d Device) Spec() l1.Spec {
 	if d.c == nil {
 		return l1.Spec{}
 	}
-	return *d.c.spec
+	return *d.c.cohort.Load().spec
 }
 
 // Set returns the set of this one device. Calls with the set of a removed device are
 // refused with ErrNoDevice.
 func (d Device) Set() (s Set) {
-	d.read(func(c *chip) {
-		s = Set{&set{fleet: c.fleet, slots: bitset.Set{}.With(c.slot), n: 1, ids: c.fleet.ids, spec: c.spec}}
-	})
+	d.read(func(c *cohort) { s = c.fleet.row(d.c.slot, 1, c.spec, c.fleet.ids) })
 	return s
 }
 
@@ -48,7 +45,7 @@ func (d Device) Registered() uint64 {
 	if d.c == nil {
 		return 0
 	}
-	return d.c.registered.Load()
+	return d.c.published(func(c *cohort) uint64 { return c.registered.Load() })
 }
 
 // Resident returns the physical bytes that the last dispatches left, summed over
@@ -57,14 +54,14 @@ func (d Device) Resident() uint64 {
 	if d.c == nil {
 		return 0
 	}
-	return d.c.resident.Load()
+	return d.c.published(func(c *cohort) uint64 { return c.resident.Load() })
 }
 
 // ResidentOn returns the program that was dispatched to a core last, which may not be
 // registered any more, and the ranges that it left there: none if it has only global
 // CBs on the core. ok is false if none was.
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		if w := c.left.On(core); w != nil {
 			p, ranges, ok = w.Program, w.Group.Ranges(), true
 		}
@@ -74,7 +71,7 @@ func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1
 
 // Totals returns all figures of one moment.
 func (d Device) Totals() (t Totals) {
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		if c.state != nil {
 			t = c.totals()
 		}
@@ -84,18 +81,19 @@ func (d Device) Totals() (t Totals) {
 
 // Hybrid reports whether the allocator of the device is in HYBRID mode.
 func (d Device) Hybrid() (hybrid bool) {
-	d.read(func(c *chip) { hybrid = c.fleet.hybrid.Has(c.slot) })
+	d.read(func(c *cohort) { hybrid = c.hybrid })
 	return hybrid
 }
 
 // ResetPeaks sets the high-water marks of the device and its cores to what is
 // registered and resident now. Those of its mesh stay.
 func (d Device) ResetPeaks() {
-	d.write(func(c *chip) {
+	d.write(func(c *cohort) {
 		f := c.fleet
 		if c.state == nil {
 			return
 		}
+		c = f.cut(share{c, d.c.slot, 1})
 		c.peak, c.cores = registeredPeaks{}, nil
 		c.peak.reach(&c.state.totals)
 		c.residentPeak, c.corePeak = c.left.Total(), c.left.Fullest()
@@ -104,7 +102,7 @@ func (d Device) ResetPeaks() {
 			m.peak, m.l1Peak, m.smallPeak, m.dramPeak = m.tracked, now.L1, now.L1Small, now.DRAM
 		}
 		if f.observer != nil {
-			f.emit(Event{Kind: EventPeaksReset, Set: f.setOf(bitset.Set{}.With(c.slot), 1)})
+			f.emit(Event{Kind: EventPeaksReset, Set: f.row(c.slot, 1, c.spec, f.ids)})
 		}
 	})
 }
@@ -113,8 +111,9 @@ func (d Device) ResetPeaks() {
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
 	d.look(func(now *classes.Content) {
-		t.Peak = d.c.cores.At(core)
-		if w := d.c.left.On(core); w != nil {
+		c := d.c.cohort.Load()
+		t.Peak = c.cores.At(core)
+		if w := c.left.On(core); w != nil {
 			t.Resident = w.Group.Bytes()
 		}
 		if c := now.Occupied.On(core); c != nil {
@@ -159,26 +158,26 @@ func (d Device) Owners(core l1.Core, addr uint64) iter.Seq[*program.Program] {
 // Programs returns the programs registered on the device when it was called, by id.
 func (d Device) Programs() iter.Seq[*program.Program] {
 	var out []*program.Program
-	d.read(func(c *chip) { out = c.programs() })
+	d.read(func(c *cohort) { out = c.programs() })
 	slices.SortFunc(out, byID)
 	return slices.Values(out)
 }
 
-// read calls do with what d points to, under the lock, unless that is nothing.
-func (d Device) read(do func(*chip)) {
+// read calls do with the cohort of d, under the lock, unless that is nothing.
+func (d Device) read(do func(*cohort)) {
 	if d.c != nil {
 		d.c.fleet.mu.RLock()
 		defer d.c.fleet.mu.RUnlock()
-		do(d.c)
+		do(d.c.cohort.Load())
 	}
 }
 
 // write is read for what changes something: a copy writes to the original.
-func (d Device) write(do func(*chip)) {
+func (d Device) write(do func(*cohort)) {
 	if d.c != nil {
 		d.c.fleet.mu.Lock()
 		defer d.c.fleet.mu.Unlock()
-		do(d.c)
+		do(d.c.cohort.Load())
 	}
 }
 
@@ -186,7 +185,7 @@ func (d Device) write(do func(*chip)) {
 // others that is worked out once.
 func (d Device) look(do func(*classes.Content)) {
 	behind := false
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		if s := c.state; s != nil {
 			if behind = s.Content == nil; !behind {
 				do(s.Content)
@@ -196,7 +195,7 @@ func (d Device) look(do func(*classes.Content)) {
 	if !behind {
 		return
 	}
-	d.write(func(c *chip) {
+	d.write(func(c *cohort) {
 		if s := c.state; s != nil {
 			c.fleet.fill(s)
 			do(s.Content)

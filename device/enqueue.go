@@ -70,8 +70,8 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	if !r.fit {
 		return false
 	}
-	for slot := range s.s.slots.All() {
-		if c := f.slots[slot]; c.heap().Version() != r.beside || f.hybrid.Has(slot) != r.hybrid {
+	for c := range f.shares(s.s.slots) {
+		if c.heap().Version() != r.beside || c.hybrid != r.hybrid {
 			return false
 		}
 	}
@@ -80,8 +80,8 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 
 // fitted notes that r fits beside the buffers of the first device of s, in its mode.
 func (f *Fleet) fitted(r *registration, s Set) {
-	for slot := range s.s.slots.All() {
-		r.fit, r.beside, r.hybrid = true, f.slots[slot].heap().Version(), f.hybrid.Has(slot)
+	for c := range f.shares(s.s.slots) {
+		r.fit, r.beside, r.hybrid = true, c.heap().Version(), c.hybrid
 		return
 	}
 }

@@ -118,6 +118,15 @@ func ofDevice(id ID, more int, err error) *Error {
 	return &Error{About: AboutDevice, Device: id, More: more, Err: err}
 }
 
+// also counts n devices more of which next says the same. Without an error it is next, of the first of them.
+func (e *Error) also(next *Error, n int) *Error {
+	if e == nil {
+		e, n = next, n-1
+	}
+	e.More += n
+	return e
+}
+
 // ofTrace returns the error of a trace.
 func ofTrace(id TraceID, err error) *Error { return &Error{About: AboutTrace, Trace: id, Err: err} }
 
@@ -143,14 +152,14 @@ func conflict(registered, given *program.Program) *Error {
 }
 
 // otherSpec names the first field that differs: Specs may look alike in a few words.
-func otherSpec(p *program.Program, c *chip) *Error {
+func otherSpec(p *program.Program, c share) *Error {
 	field, built, has := specDifference(p.Spec(), *c.spec)
-	return of(p.ID(), c.id, fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
+	return of(p.ID(), c.id(), fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
 }
 
 // offGrid names a core of a program that lies outside the grid of a device.
-func offGrid(p *program.Program, c *chip, core l1.Core) *Error {
-	return of(p.ID(), c.id, fmt.Errorf("core %v %w of %dx%d", core, ErrGrid, c.spec.Cols, c.spec.Rows))
+func offGrid(p *program.Program, c share, core l1.Core) *Error {
+	return of(p.ID(), c.id(), fmt.Errorf("core %v %w of %dx%d", core, ErrGrid, c.spec.Cols, c.spec.Rows))
 }
 
 // difference says in what two programs that are not Equal differ first.

@@ -209,17 +209,22 @@ func see(t require.TestingT, f *Fleet) everything {
 		Where:      map[program.ID][]uint64{},
 		Charge:     f.charge,
 	}
+	seenAs := func(d Device) pictured {
+		c := f.at(d.c.slot)
+		return pictured{c.state, c.cores, c.peak}
+	}
 	detailed := map[pictured]map[l1.Core]CoreTotals{} // devices with the same are alike
 	for d := range f.Devices() {
 		all.Registered[d.ID()] = d.Registered()
-		if detailed[pictured{d.c.state, d.c.cores, d.c.peak}] == nil {
+		as := seenAs(d)
+		if detailed[as] == nil {
 			cores := map[l1.Core]CoreTotals{}
 			for c := range d.Spec().Grid().Cores().All() {
 				cores[c] = d.Core(c)
 			}
-			detailed[pictured{d.c.state, d.c.cores, d.c.peak}] = cores
+			detailed[as] = cores
 		}
-		all.Cores[d.ID()] = detailed[pictured{d.c.state, d.c.cores, d.c.peak}]
+		all.Cores[d.ID()] = detailed[as]
 	}
 	for _, m := range f.meshes {
 		all.Meshes = append(all.Meshes, Mesh{m}.Totals())
@@ -374,13 +379,13 @@ func TestFaultsOnTenThousandDevices(t *testing.T) {
 		{"remove", func(f *Fleet) (Set, error) { return Set{}, f.Remove(mesh(f)) }, devices},
 	} {
 		before, totals := see(t, f), make([]uint64, len(f.slots))
-		for slot, c := range f.slots {
-			totals[slot] = c.registered.Load()
+		for slot := range f.slots {
+			totals[slot] = f.at(slot).registered.Load()
 		}
 		// same is the part of see that can be done after every step.
 		same := func() bool {
 			for slot, c := range f.slots {
-				if c == nil || c.registered.Load() != totals[slot] {
+				if c == nil || f.at(slot).registered.Load() != totals[slot] {
 					return false
 				}
 			}

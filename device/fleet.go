@@ -26,12 +26,11 @@ type Fleet struct {
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
-	slots  []*chip    // nil where a device was removed
-	ids    []ID       // slot -> id; append only, so that Sets may keep it
-	live   bitset.Set // slots with a device
-	hybrid bitset.Set // slots of devices whose allocator is in HYBRID mode
-	all    Set        // of live; the zero Set while nobody has asked since they changed
-	lone   map[ID]int // id of a device without a mesh, or of one in nested -> slot
+	slots []*chip    // nil where a device was removed
+	ids   []ID       // slot -> id; append only, so that Sets may keep it
+	live  bitset.Set // slots with a device
+	all   Set        // of live; the zero Set while nobody has asked since they changed
+	lone  map[ID]int // id of a device without a mesh, or of one in nested -> slot
 	// Devices of a mesh are found by their distance from its first one: a map of them
 	// would take as much memory as all else that is kept for one more device.
 	meshes []*mesh // by first; no two share an id
@@ -83,11 +82,12 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (_ Device, err error) {
 	if err := f.faults.step(); err != nil {
 		return Device{}, err
 	}
-	c := new(chip)
-	f.addChip(c, id, f.intern(spec), nil)
+	own := f.intern(spec)
+	f.addChips(make([]chip, 1), id, nil, own)
+	c := f.slots[len(f.slots)-1]
 	f.addLone(c)
 	if f.observer != nil {
-		f.emit(Event{Kind: EventDeviceAdded, Set: f.row(c.slot, 1, c.spec, f.ids), Spec: spec})
+		f.emit(Event{Kind: EventDeviceAdded, Set: f.row(c.slot, 1, own, f.ids), Spec: spec})
 	}
 	return Device{c}, nil
 }
@@ -131,10 +131,9 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err err
 	}
 	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols, live: rows * cols}
 	m.chips = make([]chip, rows*cols)
-	f.slots, f.ids = slices.Grow(f.slots, len(m.chips)), slices.Grow(f.ids, len(m.chips))
 	f.list(m)
+	f.addChips(m.chips, first, m, m.spec)
 	for i := range m.chips {
-		f.addChip(&m.chips[i], first+ID(i), m.spec, m)
 		if m.nested {
 			f.addLone(&m.chips[i])
 		}
@@ -156,7 +155,7 @@ func (f *Fleet) find(id ID) (slot int, ok bool) {
 	}
 	if i := f.after(id); i > 0 {
 		m := f.meshes[i-1]
-		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].state != nil {
+		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].cohort.Load().state != nil {
 			return m.chips[at].slot, true
 		}
 	}
@@ -211,13 +210,25 @@ func (f *Fleet) intern(spec l1.Spec) *l1.Spec {
 	return own
 }
 
-func (f *Fleet) addChip(c *chip, id ID, spec *l1.Spec, m *mesh) {
-	c.fleet, c.id, c.spec, c.slot, c.mesh = f, id, spec, len(f.slots), m
-	f.slots = append(f.slots, c)
-	f.ids = append(f.ids, id)
-	f.live, f.all = f.live.With(c.slot), Set{}
-	c.state = f.empty()
-	c.state.Users++
+// addChips adds devices with consecutive ids. Those without a mesh join the cohort of the one before, if that
+// is new as well.
+func (f *Fleet) addChips(chips []chip, first ID, m *mesh, spec *l1.Spec) {
+	slot := len(f.slots)
+	c := &cohort{record: record{slot: slot, n: len(chips), fleet: f, mesh: m, spec: spec, state: f.empty()}}
+	if slot > 0 && f.slots[slot-1] != nil && f.ids[slot-1] < first && f.at(slot-1).joins(c) {
+		c = f.at(slot - 1)
+		c.n += len(chips)
+	} else {
+		c.state.Users++
+	}
+	f.slots, f.ids = slices.Grow(f.slots, len(chips)), slices.Grow(f.ids, len(chips))
+	for i := range chips {
+		at := &chips[i]
+		at.fleet, at.id, at.slot = f, first+ID(i), len(f.slots)
+		at.cohort.Store(c)
+		f.slots, f.ids = append(f.slots, at), append(f.ids, at.id)
+	}
+	f.live, f.all = f.live.Add(bitset.Span(slot, len(chips))), Set{}
 }
 
 // row returns the set of n slots that follow each other, of one Spec.
@@ -232,8 +243,7 @@ func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 		return Set{}
 	}
 	s := &set{fleet: f, slots: slots, n: n, ids: f.ids}
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(slots) {
 		if s.spec != nil && s.spec != c.spec {
 			s.spec = nil
 			break
@@ -324,15 +334,15 @@ func (f *Fleet) Remove(s Set) (err error) {
 		return err
 	}
 	empty := false // a mesh is
-	for slot := range s.s.slots.All() {
-		c := f.slots[slot]
-		f.dismiss(c)
-		f.slots[slot] = nil
-		if c.mesh == nil || c.mesh.nested {
-			delete(f.lone, c.id)
+	for c := range f.shares(s.s.slots) {
+		f.dismiss(f.cut(c))
+		for slot := c.slot; slot < c.slot+c.n; slot++ {
+			if f.slots[slot] = nil; c.mesh == nil || c.mesh.nested {
+				delete(f.lone, f.ids[slot])
+			}
 		}
 		if c.mesh != nil {
-			c.mesh.live--
+			c.mesh.live -= c.n
 			empty = empty || c.mesh.live == 0
 		}
 	}
@@ -359,11 +369,11 @@ func (f *Fleet) Remove(s Set) (err error) {
 	return nil
 }
 
-// dismiss takes a device out of its state and its mesh.
-func (f *Fleet) dismiss(c *chip) {
+// dismiss takes devices out of their state and their mesh.
+func (f *Fleet) dismiss(c *cohort) {
 	s := c.state
-	f.charge.sub(s.charge, 1)
-	f.moved(c.mesh, 1, s, &state{})
+	f.charge.sub(s.charge, c.n)
+	f.moved(c.mesh, c.n, s, &state{})
 	f.leave1(c, nil)
 	f.clearHeap(c)
 	c.registered.Store(0)

@@ -88,8 +88,7 @@ func (f *Fleet) see(c *counting) {
 		for id, r := range f.programs {
 			c.programs = append(c.programs, seenProgram{id, r.Program, r.on.Clone()})
 		}
-		for slot := range f.live.All() {
-			d := f.slots[slot]
+		for d := range f.shares(f.live) {
 			has := content{d.left, d.heap()}
 			if contents[has] == nil {
 				contents[has] = &rest{pieces: d.left.Written(), buffers: d.heap().Sorted()}
@@ -100,7 +99,10 @@ func (f *Fleet) see(c *counting) {
 				meshes[d.mesh] = m
 				c.meshes = append(c.meshes, m)
 			}
-			c.seen = append(c.seen, seenDevice{slot, d.registered.Load(), d.resident.Load(), contents[has], m})
+			for slot := d.slot; slot < d.slot+d.n; slot++ {
+				at := Device{f.slots[slot]}
+				c.seen = append(c.seen, seenDevice{slot, at.Registered(), at.Resident(), contents[has], m})
+			}
 		}
 	})
 	c.hold()
@@ -167,7 +169,7 @@ func (m *seenMesh) add(t *Totals) {
 	m.sum.Tracked += t.Tracked
 	m.sum.Programs += t.Programs
 	m.sum.Core, m.sum.TrackedCore = max(m.sum.Core, t.Core), max(m.sum.TrackedCore, t.TrackedCore)
-	m.sum.Buffers.Move(BufferTotals{}, t.Buffers)
+	m.sum.Buffers.Move(BufferTotals{}, t.Buffers, 1)
 }
 
 // registered counts the programs of the devices in some slots, and compares the programs and cores of one of

@@ -34,32 +34,32 @@ func TestCheckInvariantsFindsEachFigure(t *testing.T) {
 		require.NoError(t, f.CheckInvariants())
 		return f
 	}
-	figures := func(f *Fleet) *Totals { return &f.slots[0].mesh.sum }
-	sums := func(f *Fleet) *fit.BufferTotals { return field[fit.BufferTotals](f.slots[0].heap(), "totals") }
+	figures := func(f *Fleet) *Totals { return &f.at(0).mesh.sum }
+	sums := func(f *Fleet) *fit.BufferTotals { return field[fit.BufferTotals](f.at(0).heap(), "totals") }
 	for _, test := range []struct {
 		want  string // in the error
 		spoil func(f *Fleet)
 	}{
-		{"device 0: Registered", func(f *Fleet) { f.slots[0].state.totals.Registered++ }},
-		{"device 0: Reserved", func(f *Fleet) { f.slots[0].state.totals.Reserved-- }},
-		{"device 0: Logical", func(f *Fleet) { f.slots[0].state.totals.Logical++ }},
-		{"device 0: Core", func(f *Fleet) { f.slots[0].state.totals.Core = 0 }},
-		{"device 2: Programs", func(f *Fleet) { f.slots[2].state.totals.Programs = 7 }},
-		{"device 0: Tracked", func(f *Fleet) { f.slots[0].memory.tracked.Bytes++ }},
-		{"device 0: TrackedCore", func(f *Fleet) { f.slots[0].memory.tracked.Core++ }},
-		{"device 0: Resident", func(f *Fleet) { *field[uint64](f.slots[0].left, "bytes") = 1 }},
+		{"device 0: Registered", func(f *Fleet) { f.at(0).state.totals.Registered++ }},
+		{"device 0: Reserved", func(f *Fleet) { f.at(0).state.totals.Reserved-- }},
+		{"device 0: Logical", func(f *Fleet) { f.at(0).state.totals.Logical++ }},
+		{"device 0: Core", func(f *Fleet) { f.at(0).state.totals.Core = 0 }},
+		{"device 2: Programs", func(f *Fleet) { f.at(2).state.totals.Programs = 7 }},
+		{"device 0: Tracked", func(f *Fleet) { f.at(0).memory.tracked.Bytes++ }},
+		{"device 0: TrackedCore", func(f *Fleet) { f.at(0).memory.tracked.Core++ }},
+		{"device 0: Resident", func(f *Fleet) { *field[uint64](f.at(0).left, "bytes") = 1 }},
 		{"device 0: Buffers.Count", func(f *Fleet) { sums(f).Count++ }},
 		{"device 0: Buffers.Kernels", func(f *Fleet) { sums(f).Kernels = 0 }},
-		{"device 0: Peak.Registered", func(f *Fleet) { f.slots[0].peak.registered = 1 }},
-		{"device 0: Peak.Tracked", func(f *Fleet) { f.slots[0].memory.peak.Bytes = 1 }},
-		{"device 0: Peak.L1Small", func(f *Fleet) { f.slots[0].memory.smallPeak = 1 }},
-		{"device 1: published Registered", func(f *Fleet) { f.slots[1].registered.Add(1) }},
-		{"device 2: published Resident", func(f *Fleet) { f.slots[2].resident.Add(1) }},
+		{"device 0: Peak.Registered", func(f *Fleet) { f.at(0).peak.registered = 1 }},
+		{"device 0: Peak.Tracked", func(f *Fleet) { f.at(0).memory.peak.Bytes = 1 }},
+		{"device 0: Peak.L1Small", func(f *Fleet) { f.at(0).memory.smallPeak = 1 }},
+		{"device 0: published Registered", func(f *Fleet) { f.at(0).registered.Add(1) }},
+		{"device 2: published Resident", func(f *Fleet) { f.at(2).resident.Add(1) }},
 		{"device 0: mesh: Registered", func(f *Fleet) { figures(f).Registered-- }},
 		{"device 0: mesh: Buffers.DRAM", func(f *Fleet) { figures(f).Buffers.DRAM++ }},
-		{"device 0: mesh: Peak.TrackedCore", func(f *Fleet) { f.slots[0].mesh.peak.TrackedCore = 1 }},
-		{"device 0: mesh: published Registered", func(f *Fleet) { f.slots[0].mesh.registered.Add(1) }},
-		{"device 0: mesh: published Resident", func(f *Fleet) { f.slots[0].mesh.resident.Add(1) }},
+		{"device 0: mesh: Peak.TrackedCore", func(f *Fleet) { f.at(0).mesh.peak.TrackedCore = 1 }},
+		{"device 0: mesh: published Registered", func(f *Fleet) { f.at(0).mesh.registered.Add(1) }},
+		{"device 0: mesh: published Resident", func(f *Fleet) { f.at(0).mesh.resident.Add(1) }},
 
 		// What lies on cores, and who has what.
 		{"device 0: core 0-0: Registered", func(f *Fleet) { f.programs[1].Program = programOn(t, 1, "{[0-0 - 7-7]}", 0, 64) }},

@@ -21,7 +21,7 @@ type Moment struct {
 // Moment returns what lies in L1 now by BasisResident, but for some buffers.
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
 func (d Device) Moment(without ...BufferID) (m Moment) {
-	d.write(func(c *chip) {
+	d.write(func(c *cohort) {
 		m.left = c.left
 		h := c.heap()
 		m.order = h.InTheWay()
@@ -46,7 +46,7 @@ func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 // area left out (Totals.TrackedCore): none if nothing does.
 // Cost: O(classes of equal cores), whatever lies there.
 func (d Device) Fullest() (cores l1.CoreSet) {
-	d.write(func(c *chip) { // what a residue holds may be worked out now
+	d.write(func(c *cohort) { // what a residue holds may be worked out now
 		most := c.trackedNow().Core
 		for part, bytes := range c.piled(max(most, 1)) {
 			if bytes == most {
@@ -62,14 +62,14 @@ func (d Device) Fullest() (cores l1.CoreSet) {
 // Cost: nothing.
 func (d Device) Clear() l1.Range {
 	free := heap.Anywhere()
-	d.read(func(c *chip) { free = c.heap().Gap() })
+	d.read(func(c *cohort) { free = c.heap().Gap() })
 	return free
 }
 
 // TrackedOn returns what lies on one core, counted like Totals.TrackedCore.
 // Cost: O(classes of equal cores).
 func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
-	d.write(func(c *chip) {
+	d.write(func(c *cohort) {
 		for part, n := range c.piled(0) {
 			if part.Has(core) {
 				bytes = n
@@ -81,7 +81,7 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as
 // long as these may be at least so many.
-func (c *chip) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
+func (c *cohort) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
 	classes, cells := c.heap().Classes(), c.left.Held()
 	return func(yield func(l1.CoreSet, uint64) bool) {
 		var written l1.CoreSet

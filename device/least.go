@@ -27,9 +27,10 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 	if len(programs.Classes) == 0 {
 		return 0, false, nil
 	}
-	held := spansOf(programs, d.c.spec.CBBase)
-	free = less(d.c.spec.Usable().End, held.all.End)
-	h := d.c.heap()
+	c := d.c.cohort.Load()
+	held := spansOf(programs, c.spec.CBBase)
+	free = less(c.spec.Usable().End, held.all.End)
+	h := c.heap()
 	if h == nil {
 		return free, true, nil
 	}
@@ -46,7 +47,7 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 		})
 	}
 	if !sure {
-		at := siteOf(d.c)
+		at := siteOf(share{c, d.c.slot, 1})
 		closely = &standing{programs.Parts(), at.place()}
 	}
 	return free, true, closely

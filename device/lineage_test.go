@@ -40,7 +40,7 @@ func TestReplacedBesideATrace(t *testing.T) {
 	require.Same(t, f.programs[1], recorded.latest())
 	require.Same(t, recorded.heirs, f.programs[1].heirs, "one step, however often it was replaced")
 	require.NoError(t, f.Replay(trace))
-	require.EqualValues(t, 64*64, f.slots[0].left.Total(), "as it was recorded")
+	require.EqualValues(t, 64*64, f.at(0).left.Total(), "as it was recorded")
 	require.NoError(t, f.CheckInvariants())
 
 	f.UnregisterAll(1)

@@ -152,7 +152,7 @@ func TestHashesAreSeeded(t *testing.T) {
 		mustRegister(t, f, programOn(t, 1, "{[0-0 - 1-0]}", 0, 64), m.Set())
 		of[i] = f.programs[1].Hash
 		require.NotZero(t, of[i])
-		require.Equal(t, of[i], f.slots[0].state.Hash)
+		require.Equal(t, of[i], f.at(0).state.Hash)
 	}
 	require.NotEqual(t, of[0], of[1])
 }

@@ -17,12 +17,12 @@ type memory struct {
 }
 
 // remember gives a device that held circular buffers alone a memory.
-func (c *chip) remember(left *residue.Residue) {
+func (c *cohort) remember(left *residue.Residue) {
 	c.memory = &memory{tracked: left.Tracked(), peak: residue.Tracked{Bytes: c.residentPeak, Core: c.corePeak}}
 }
 
 // trackedNow returns what is tracked on a device.
-func (c *chip) trackedNow() residue.Tracked {
+func (c *cohort) trackedNow() residue.Tracked {
 	if c.memory != nil {
 		return c.memory.tracked
 	}
@@ -30,7 +30,7 @@ func (c *chip) trackedNow() residue.Tracked {
 }
 
 // buffers returns the state of the buffers of a device.
-func (c *chip) buffers() *heap.State {
+func (c *cohort) buffers() *heap.State {
 	if c.memory == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *chip) buffers() *heap.State {
 }
 
 // heap returns what the buffers of a device take.
-func (c *chip) heap() *heap.Heap {
+func (c *cohort) heap() *heap.Heap {
 	if c.memory == nil || c.memory.buffers == nil {
 		return nil
 	}
@@ -52,19 +52,18 @@ func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
 	if add != nil {
 		f.heaps.Give(add, slots.Count(), &f.roster)
 	}
-	for slot := range slots.All() {
-		moves.From(f.slots[slot].buffers()).Devices++
+	for c := range f.shares(slots) {
+		moves.From(f.cut(c).buffers()).Users++
 	}
 	f.heaps.Lead(&moves, add, drop)
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(slots) {
 		w := moves.From(c.buffers())
 		if c.memory == nil {
 			c.remember(c.left)
 		}
 		f.heaps.Move(w.From, w.To)
 		c.memory.buffers = w.To
-		f.noteBuffers(c, w.Before, w.Charge)
+		f.noteBuffers(c.cohort, w.Before, w.Charge)
 	}
 	if drop != nil {
 		f.heaps.Take(drop, slots.Count(), &f.roster)
@@ -73,39 +72,39 @@ func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
 }
 
 // noteBuffers brings the sums and marks of a device whose heap has changed up to date.
-func (f *Fleet) noteBuffers(c *chip, before BufferTotals, charge uint64) {
+func (f *Fleet) noteBuffers(c *cohort, before BufferTotals, charge uint64) {
 	now := c.heap().Sums()
 	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
 	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)
 	c.memory.dramPeak = max(c.memory.dramPeak, now.DRAM)
 	if m := c.mesh; m != nil {
-		m.sum.Buffers.Move(before, now)
-		m.load += c.heap().Charged() - charge // wraps and comes back
+		m.sum.Buffers.Move(before, now, c.n)
+		m.load += uint64(c.n) * (c.heap().Charged() - charge) // wraps and comes back
 		f.touch(m)
 	}
 	f.noteTracked(c)
 }
 
 // noteTracked brings what is tracked on a device up to date.
-func (f *Fleet) noteTracked(c *chip) {
+func (f *Fleet) noteTracked(c *cohort) {
 	before, now := c.memory.tracked, c.heap().TrackedWith(c.left)
 	c.memory.tracked = now
 	c.memory.peak = c.memory.peak.Raise(now)
 	if m := c.mesh; m != nil {
-		m.sum.Tracked += now.Bytes - before.Bytes // wraps and comes back
+		m.sum.Tracked += uint64(c.n) * (now.Bytes - before.Bytes) // wraps and comes back
 		m.peak.TrackedCore = max(m.peak.TrackedCore, now.Core)
 		f.touch(m)
 	}
 }
 
-// clearHeap takes all buffers off a device that leaves the fleet.
-func (f *Fleet) clearHeap(c *chip) {
+// clearHeap takes all buffers off devices that leave the fleet.
+func (f *Fleet) clearHeap(c *cohort) {
 	s := c.buffers()
 	if s == nil {
 		return
 	}
 	before, charge := s.Heap().Sums(), s.Heap().Charged()
 	c.memory.buffers = nil
-	f.heaps.End(s, &f.roster)
+	f.heaps.End(s, c.n, &f.roster)
 	f.noteBuffers(c, before, charge)
 }

@@ -21,7 +21,7 @@ type mesh struct {
 	spec       *l1.Spec
 	first      ID
 	rows, cols int
-	chips      []chip // row by row; removed ones stay and count nothing
+	chips      []chip // row by row; removed ones stay, in cohorts that count nothing
 	all        Set    // the zero Set if it is made when it is asked for
 	ids        []ID   // of the fleet, when the mesh was made
 
@@ -30,7 +30,7 @@ type mesh struct {
 
 	sum     Totals // sums over the devices; without Core and Peak
 	charge  uint64 // sum over the devices
-	load    uint64 // the same for what is resident; see chip.load
+	load    uint64 // the same for what is resident; see cohort.load
 	peak    Peaks
 	touched bool // by the change under way
 	live    int  // devices that were not removed
@@ -142,8 +142,9 @@ func (m Mesh) Totals() Totals {
 // totals is Totals under the lock.
 func (m *mesh) totals() Totals {
 	t := m.sum
-	for i := range m.chips {
-		if c := &m.chips[i]; c.state != nil {
+	for i := 0; i < len(m.chips); {
+		c := m.chips[i].cohort.Load()
+		if i += c.n; c.state != nil {
 			t.Core = max(t.Core, c.state.totals.Core)
 			t.TrackedCore = max(t.TrackedCore, c.trackedNow().Core)
 		}

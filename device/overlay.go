@@ -21,9 +21,8 @@ func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) 
 	if !o.moves {
 		return
 	}
-	for slot := range slots.All() {
-		c := f.slots[slot]
-		f.leave1(c, o.of(f, c.left, over))
+	for c := range f.shares(slots) {
+		f.leave1(f.cut(c), o.of(f, c.left, over))
 	}
 	f.publishMeshes()
 }
@@ -32,10 +31,9 @@ func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) 
 // overflow: only what is left in the end counts. It returns what is to be done.
 func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
 	var m *mesh
-	var most uint64   // largest load of a mesh
-	var writes uint64 // sum of what is written, saturated
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	var most uint64 // largest load of a mesh
+	var writes wide // sum of what is written
+	for c := range f.shares(slots) {
 		left := c.left
 		to := o.of(f, left, over)
 		if err := f.faults.step(); err != nil {
@@ -46,18 +44,16 @@ func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue)
 		}
 		o.moves = true
 		if to.Charged() > l1.MaxAddr-c.heap().Charged() {
-			return o, of(id, c.id, ErrOverflow)
+			return o, of(id, c.id(), ErrOverflow)
 		}
-		if writes += to.Charged(); writes > l1.MaxAddr {
-			writes = l1.MaxAddr
-		}
+		writes.add(to.Charged(), c.n)
 		if c.mesh != m && c.mesh != nil {
 			m = c.mesh
 			most = max(most, m.load)
 		}
 	}
 	// That is nearly always so small that nothing can overflow.
-	if writes > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
+	if writes.hi > 0 || writes.lo > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
 		if err := f.writableOnMeshes(id, slots, over, &o); err != nil {
 			return o, err
 		}
@@ -68,8 +64,7 @@ func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue)
 func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.Residue, o *overlays) error {
 	var m *mesh
 	var sum wide // m.load as it will be
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(slots) {
 		if c.mesh != m { // the slots of a mesh follow each other
 			if sum.beyond() {
 				return of(id, m.first, ErrOverflow)
@@ -79,8 +74,8 @@ func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.
 			}
 		}
 		if m != nil {
-			sum.add(o.of(f, c.left, over).Charged(), 1)
-			sum.sub(c.left.Charged(), 1)
+			sum.add(o.of(f, c.left, over).Charged(), c.n)
+			sum.sub(c.left.Charged(), c.n)
 		}
 	}
 	if sum.beyond() {
@@ -104,8 +99,8 @@ func (o *overlays) of(f *Fleet, under, over *residue.Residue) *residue.Residue {
 	return o.to
 }
 
-// leave1 changes what one device holds.
-func (f *Fleet) leave1(c *chip, to *residue.Residue) {
+// leave1 changes what the devices of a cohort hold.
+func (f *Fleet) leave1(c *cohort, to *residue.Residue) {
 	from := c.left
 	if from == to {
 		return
@@ -117,17 +112,17 @@ func (f *Fleet) leave1(c *chip, to *residue.Residue) {
 	f.noteLeft(c, to.Total()-from.Total(), to.Charged()-from.Charged()) // wraps and comes back
 }
 
-// noteLeft notes that what dispatches left on c grew by so many bytes, and so much of a load.
-func (f *Fleet) noteLeft(c *chip, grew, loaded uint64) {
-	left := c.left
+// noteLeft notes that what dispatches left on each device of c grew by so many bytes, and so much of a load.
+func (f *Fleet) noteLeft(c *cohort, grew, loaded uint64) {
+	left, n := c.left, uint64(c.n)
 	c.resident.Store(left.Total())
 	c.residentPeak = max(c.residentPeak, left.Total())
 	c.corePeak = max(c.corePeak, left.Fullest())
 	if m := c.mesh; m != nil {
-		m.sum.Resident += grew
-		m.load += loaded
+		m.sum.Resident += n * grew
+		m.load += n * loaded
 		if c.memory == nil {
-			m.sum.Tracked += grew
+			m.sum.Tracked += n * grew
 			m.peak.TrackedCore = max(m.peak.TrackedCore, left.Fullest())
 		}
 		f.touch(m)

@@ -33,7 +33,7 @@ func TestScatteredInTurn(t *testing.T) {
 			order = order*6364136223846793005 + 1442695040888963407
 			require.NoError(t, f.Dispatch(program.ID(order>>61), s))
 		}
-		if d > 0 && f.slots[d].left == f.slots[d-1].left {
+		if d > 0 && f.at(d).left == f.at(d-1).left {
 			shared++
 		}
 		require.NoError(t, f.CheckInvariants())

@@ -258,7 +258,7 @@ func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 
 // programs returns those that are registered on a device, in any order: whoever asks sorts them
 // when the lock is open again. Cost: O(programs, and all numbers in use / 64).
-func (c *chip) programs() []*program.Program {
+func (c *cohort) programs() []*program.Program {
 	if c.state == nil {
 		return nil
 	}
@@ -271,8 +271,7 @@ func (c *chip) programs() []*program.Program {
 func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
 	var grid error
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(slots) {
 		if !c.spec.Places(p.Spec()) {
 			return otherSpec(p, c)
 		}
@@ -301,25 +300,24 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 		return f.faults.step()
 	}
 	var m *mesh
-	var sum uint64 // m.charge as it will be
-	for slot := range slots.All() {
-		c := f.slots[slot]
+	var sum wide // m.charge as it will be
+	for c := range f.shares(slots) {
 		if err := f.faults.step(); err != nil {
 			return err
 		}
 		if c.state.charge-less > l1.MaxAddr-charge {
-			return of(id, c.id, ErrOverflow)
+			return of(id, c.id(), ErrOverflow)
 		}
 		if c.mesh == nil {
 			continue
 		}
 		if c.mesh != m { // the slots of a mesh follow each other
-			m, sum = c.mesh, c.mesh.charge
+			m, sum = c.mesh, wide{lo: c.mesh.charge}
 		}
-		if sum -= less; sum > l1.MaxAddr-charge {
+		sum.sub(less, c.n)
+		if sum.add(charge, c.n) > l1.MaxAddr {
 			return of(id, m.first, ErrOverflow)
 		}
-		sum += charge
 	}
 	return f.faults.step()
 }

@@ -95,15 +95,14 @@ func (f *Fleet) Evict(id program.ID, s Set) (evicted Set, err error) {
 	}
 	var slots bitset.Set
 	var p *program.Program // a layout that it had
-	for slot := range s.s.slots.All() {
-		c := f.slots[slot]
+	for c := range f.shares(s.s.slots) {
 		rest, gone := f.residues.Without(c.left, id, &f.numbers)
 		if gone == nil {
 			continue
 		}
 		p = gone
-		f.leave1(c, rest)
-		slots = slots.With(slot)
+		f.leave1(f.cut(c), rest)
+		slots = slots.Add(bitset.Span(c.slot, c.n))
 	}
 	f.publishMeshes()
 	evicted = f.setOf(slots, slots.Count())

@@ -91,10 +91,12 @@ func (f *Fleet) picture(more func()) (p picture) {
 	p.roster.Of = touched[*classes.Holder](numbers)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for slot := range f.live.All() {
-		c := f.slots[slot]
-		p.devices = append(p.devices, DeviceSnapshot{id: c.id, spec: c.spec, totals: c.totals()})
-		p.at = append(p.at, pictured{c.state, c.cores, c.peak})
+	for c := range f.shares(f.live) {
+		totals := c.totals()
+		for slot := c.slot; slot < c.slot+c.n; slot++ {
+			p.devices = append(p.devices, DeviceSnapshot{id: f.ids[slot], spec: c.spec, totals: totals})
+			p.at = append(p.at, pictured{c.state, c.cores, c.peak})
+		}
 	}
 	for s := range f.states.All() {
 		if s.Users > 0 {

@@ -137,7 +137,7 @@ func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[fit.Resident] {
 
 // tiles returns what lives on the device by sets of cores that hold the same.
 func (d Device) tiles(basis Basis) (out []tile) {
-	d.read(func(c *chip) {
+	d.read(func(c *cohort) {
 		var layers []layer
 		if basis != BasisRegistered {
 			layers = appendResidue(layers, c.left)

@@ -39,19 +39,21 @@ func (t *BufferTotals) Add(b *Buffer) {
 func (t *BufferTotals) Drop(b *Buffer) {
 	var one BufferTotals
 	one.Add(b)
-	t.Move(one, BufferTotals{})
+	t.Move(one, BufferTotals{}, 1)
 }
 
-// Move adds the difference between two figures of a device to a sum over devices.
-func (t *BufferTotals) Move(from, to BufferTotals) {
+// Move adds the difference between two figures of a device to a sum over devices, for n devices that
+// are alike.
+func (t *BufferTotals) Move(from, to BufferTotals, n int) {
 	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
-	t.Count += to.Count - from.Count
-	t.L1 += to.L1 - from.L1
-	t.L1Small += to.L1Small - from.L1Small
-	t.DRAM += to.DRAM - from.DRAM
-	t.Trace += to.Trace - from.Trace
-	t.System += to.System - from.System
-	t.Kernels += to.Kernels - from.Kernels
-	t.Backings += to.Backings - from.Backings
-	t.Backing += to.Backing - from.Backing
+	k := uint64(n)
+	t.Count += n * (to.Count - from.Count)
+	t.L1 += k * (to.L1 - from.L1)
+	t.L1Small += k * (to.L1Small - from.L1Small)
+	t.DRAM += k * (to.DRAM - from.DRAM)
+	t.Trace += k * (to.Trace - from.Trace)
+	t.System += k * (to.System - from.System)
+	t.Kernels += k * (to.Kernels - from.Kernels)
+	t.Backings += n * (to.Backings - from.Backings)
+	t.Backing += k * (to.Backing - from.Backing)
 }

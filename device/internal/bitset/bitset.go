@@ -64,11 +64,42 @@ func (b Set) Flip(i int) Set {
 
 // Span returns the set of n numbers from first on.
 func Span(first, n int) Set {
-	b := Set{}.room(first>>6, (first+n-1)>>6+1)
-	for i := range n {
-		b = b.With(first + i)
+	if n == 0 {
+		return Set{}
 	}
+	end := first + n
+	b := Set{}.room(first>>6, (end-1)>>6+1)
+	for i := range b.words {
+		b.words[i] = ^uint64(0)
+	}
+	b.words[0] &= ^uint64(0) << (first & 63)
+	b.words[len(b.words)-1] &= ^uint64(0) >> (-end & 63)
 	return b
+}
+
+// Next returns the lowest number of b that is at least i.
+func (b Set) Next(i int) (next int, ok bool) {
+	first := i>>6 - b.low
+	for k := max(first, 0); k < len(b.words); k++ {
+		w := b.words[k]
+		if k == first {
+			w &= ^uint64(0) << (i & 63)
+		}
+		if w != 0 {
+			return (b.low+k)<<6 + bits.TrailingZeros64(w), true
+		}
+	}
+	return 0, false
+}
+
+// End returns the lowest number above i that is not in b, or end if all numbers below it are.
+func (b Set) End(i, end int) int {
+	for i++; i < end; i = (i>>6 + 1) << 6 {
+		if n := bits.TrailingZeros64(^b.word(i>>6) >> (i & 63)); n < 64 {
+			return min(i+n, end)
+		}
+	}
+	return end
 }
 
 // Clone returns a copy that may be changed.

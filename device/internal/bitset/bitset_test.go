@@ -69,3 +69,37 @@ func TestBitset(t *testing.T) {
 func TestBitsetOfOneIsShort(t *testing.T) {
 	require.Len(t, Set{}.With(1_000_000).words, 1)
 }
+
+// Spans of numbers, with and without holes, end where a walk from number to number ends.
+func TestSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]int{0, 1, 2, 62, 63, 64, 65, 127, 128, 129, 191, 192, 193})
+		first, n := number.Draw(t, "first"), number.Draw(t, "n")
+		b, model := Span(first, n), map[int]bool{}
+		for i := range n {
+			model[first+i] = true
+		}
+		require.Equal(t, slices.Sorted(maps.Keys(model)), slices.Collect(b.All()))
+		for _, hole := range rapid.SliceOfN(number, 0, 4).Draw(t, "holes") {
+			if model[hole] {
+				b = b.Flip(hole)
+				delete(model, hole)
+			}
+		}
+		i := number.Draw(t, "i")
+		want := i
+		for want < 1000 && !model[want] {
+			want++
+		}
+		next, ok := b.Next(i)
+		require.Equal(t, want < 1000, ok)
+		if !ok {
+			return
+		}
+		require.Equal(t, want, next)
+		end := next + 1 + number.Draw(t, "more")
+		for want++; want < end && model[want]; want++ {
+		}
+		require.Equal(t, want, b.End(next, end))
+	})
+}

@@ -89,13 +89,13 @@ func (o *Book) Lead(m *Moves, add, drop *Allocation) {
 	o.states.Sweep((*heaps)(o), len(o.live))
 	for i := range m.all {
 		w := &m.all[i]
-		w.To = o.next(w.From, w.Devices, step{Old: drop, New: add})
+		w.To = o.next(w.From, w.Users, step{Old: drop, New: add})
 	}
 }
 
-// next returns the state that so many devices of s come to by a step. Where all devices of s
+// next returns the state that so many users of s come to by a step. Where all users of s
 // make it and none is behind, s itself changes.
-func (o *Book) next(s *State, devices int, by step) *State {
+func (o *Book) next(s *State, users int, by step) *State {
 	h, r := s.hash(by), (*heaps)(o)
 	if by.New == nil && s.Content.live.len() == 1 {
 		return nil
@@ -113,7 +113,7 @@ func (o *Book) next(s *State, devices int, by step) *State {
 		o.states.Put(&to.Version)
 		return to
 	}
-	whole := devices == s.Users
+	whole := users == s.Users
 	to := o.states.Next(&s.Version, h, by, same)
 	switch {
 	case to == nil && whole && o.states.Become(r, &s.Version, h, by):
@@ -142,7 +142,7 @@ func (o *Book) newHeap() *Heap {
 	return &Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}, free: Anywhere()}
 }
 
-// Move notes that a device which had one state has another one now, or the same; nil is no buffers.
+// Move notes that a user which had one state has another one now, or the same; nil is no buffers.
 func (o *Book) Move(from, to *State) {
 	if from == to {
 		return
@@ -155,17 +155,17 @@ func (o *Book) Move(from, to *State) {
 	}
 }
 
-// leave notes that a device less has a state.
+// leave notes that a user less has a state.
 func (o *Book) leave(s *State) {
 	if s.Users--; s.Users == 0 {
 		o.states.Leave((*heaps)(o), &s.Version)
 	}
 }
 
-// End notes that a device which had a state is gone, with all buffers that it had.
-func (o *Book) End(s *State, from *classes.Roster) {
+// End notes that so many devices, one user of a state, are gone, with all buffers that they had.
+func (o *Book) End(s *State, devices int, from *classes.Roster) {
 	for _, a := range s.Content.live.all() {
-		o.Take(a, 1, from)
+		o.Take(a, devices, from)
 	}
 	o.leave(s)
 }

@@ -30,7 +30,7 @@ func (s *shop) change(devices []int, add, drop *Allocation) {
 		s.heaps.Give(add, len(devices), &s.roster)
 	}
 	for _, d := range devices {
-		m.From(s.on[d]).Devices++
+		m.From(s.on[d]).Users++
 	}
 	s.heaps.Lead(&m, add, drop)
 	for _, d := range devices {

@@ -12,7 +12,7 @@ type Moves struct {
 // A move is from one state to another one, or to the same that has changed; nil is no buffers.
 type move struct {
 	From, To *State
-	Devices  int
+	Users    int              // of From that go
 	Before   fit.BufferTotals // of From, before anything changed
 	Charge   uint64           // of From, too
 }
