@@ -35,7 +35,7 @@ func TestBufferTotals(t *testing.T) {
 	}
 }
 
-// A sum over devices follows one of them in every figure.
+// A sum over devices follows some of them in every figure.
 func TestBufferTotalsMove(t *testing.T) {
 	row := func(k int) (out fit.BufferTotals) {
 		v := reflect.ValueOf(&out).Elem()
@@ -48,7 +48,7 @@ func TestBufferTotalsMove(t *testing.T) {
 		}
 		return out
 	}
-	sum := row(7)
-	sum.Move(row(5), row(2))
-	require.Equal(t, row(4), sum)
+	sum := row(20)
+	sum.Move(row(5), row(2), 3)
+	require.Equal(t, row(11), sum)
 }
