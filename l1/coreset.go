@@ -344,11 +344,13 @@ func (s CoreSet) Ranges() CoreRangeSet {
 		return CoreRangeSet{[]CoreRange{r}}
 	}
 	var rows [256][4]uint64
+	end := 0 // of the rows that are not empty
 	for c := range s.All() {
 		rows[c.Y][c.X>>6] |= 1 << (c.X & 63)
+		end = max(end, int(c.Y)+1)
 	}
 	var done, above []CoreRange // above: rectangles that end in the row before, by x
-	for y := range rows {
+	for y := range end {
 		var here []CoreRange
 		for x := 0; x < 256; {
 			rest := rows[y][x>>6] >> (x & 63)

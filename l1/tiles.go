@@ -18,30 +18,30 @@ type Tile struct {
 // there are few tiles.
 func Tiles(sets []CoreSet) []Tile {
 	var out []Tile
-	for i, rest := range sets {
-		for k := range out { // those there are now: what is split off comes after them
-			if rest.IsEmpty() {
-				break
-			}
+	var all CoreSet // of the sets so far
+	for i, set := range sets {
+		fresh := set.Minus(all)
+		left := set.Len() - fresh.Len() // cores of tiles that are there
+		for k := range out {            // those there are now: what is split off comes after them
 			t := &out[k]
-			if rest.Equal(t.Cores) { // most sets are one that was there
-				t.In, rest = append(t.In, i), CoreSet{}
+			if left == 0 {
 				break
 			}
-			if !rest.Overlaps(t.Cores) {
+			if !set.Overlaps(t.Cores) {
 				continue
 			}
-			if !rest.Contains(t.Cores) {
-				outside := t.Cores.Minus(rest)
-				t.Cores = t.Cores.Intersect(rest)
+			if !set.Contains(t.Cores) {
+				outside := t.Cores.Minus(set)
+				t.Cores = t.Cores.Intersect(set)
 				out = append(out, Tile{outside, slices.Clone(t.In)})
 				t = &out[k]
 			}
 			t.In = append(t.In, i)
-			rest = rest.Minus(t.Cores)
+			left -= t.Cores.Len()
 		}
-		if !rest.IsEmpty() {
-			out = append(out, Tile{rest, []int{i}})
+		if !fresh.IsEmpty() {
+			out = append(out, Tile{fresh, []int{i}})
+			all = all.Union(fresh)
 		}
 	}
 	return out

@@ -92,19 +92,3 @@ func (b *Builder) checkBases(spec l1.Spec) (errs []error) {
 	}
 	return errs
 }
-
-// lift finds the lowest address of each shape.
-func (s *workspace) lift(bases []Base) {
-	s.lows = s.lows[:0]
-	for range s.shapes {
-		s.lows = append(s.lows, s.spec.CBBase)
-	}
-	for _, base := range bases {
-		cores := base.Cores.Cores()
-		for k := range s.shapes {
-			if s.shapes[k].cores.Overlaps(cores) {
-				s.lows[k] = max(s.lows[k], base.Address)
-			}
-		}
-	}
-}

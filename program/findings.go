@@ -67,38 +67,39 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", at, f.Code)
 }
 
-// find adds the findings that need no placement of their own. cells divides the
-// cores by the shapes on them, those of global CBs included.
-func (p *Program) find(shapes []shape, cells []cell) {
-	for k := range shapes {
-		for _, i := range shapes[k].cbs {
-			p.findAlone(i, &shapes[k])
-		}
+// find adds the findings that need no placement of their own.
+func (p *Program) find(shapes []shape) {
+	for i := range p.cbs {
+		p.findAlone(i, &shapes[p.cbs[i].set])
 	}
 	if p.reusesIndex() || !p.apart() {
-		p.findPairs(shapes, cells)
+		p.findPairs(shapes)
 	}
 	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
 }
 
 // findPairs adds the findings about two CBs.
-func (p *Program) findPairs(shapes []shape, cells []cell) {
+func (p *Program) findPairs(shapes []shape) {
 	pairs := pairs{index: map[[3]int]int{}}
-	var local []int
-	for _, c := range cells {
+	sets, on := make([]l1.CoreSet, len(shapes)), make([][]int, len(shapes))
+	for k := range shapes {
+		sets[k] = shapes[k].cores
+	}
+	for i := range p.cbs {
+		k := p.cbs[i].set
+		on[k] = append(on[k], i)
+	}
+	tiles := l1.Tiles(sets)
+	slices.SortFunc(tiles, func(a, b l1.Tile) int { return a.Cores.CompareFirst(b.Cores) })
+	for _, t := range tiles {
 		var cbs []int
-		for _, k := range c.areas {
-			cbs = append(cbs, shapes[k].cbs...)
+		for _, k := range t.In {
+			cbs = append(cbs, on[k]...)
 		}
 		slices.Sort(cbs)
-		p.findIndexReuse(c.cores, cbs, &pairs)
-		local = local[:0]
-		for _, i := range cbs {
-			if !p.cbs[i].global && !p.cbs[i].at().IsEmpty() {
-				local = append(local, i)
-			}
-		}
-		p.findOverlaps(c.cores, local, &pairs)
+		p.findIndexReuse(t.Cores, cbs, &pairs)
+		local := slices.DeleteFunc(cbs, func(i int) bool { return p.cbs[i].global || p.cbs[i].at().IsEmpty() })
+		p.findOverlaps(t.Cores, local, &pairs)
 	}
 	for k, f := range pairs.found {
 		f.Cores = unite(pairs.cores[k])
@@ -126,7 +127,7 @@ func (p *Program) reusesIndex() bool {
 func (p *Program) apart() bool {
 	kinds := 0
 	for kind := range numKinds {
-		if p.kinds[kind] > 0 {
+		if p.kinds[kind] != nil {
 			kinds++
 		}
 		if f := p.Occupied(kind); f.bytes != f.sizes {

@@ -1,7 +1,7 @@
 package program
 
 import (
-	"encoding/binary"
+	"cmp"
 	"iter"
 	"math/bits"
 	"slices"
@@ -17,7 +17,7 @@ type Footprint struct {
 	groups []Group
 	where  *where // core -> group; nil if there are few groups
 	bytes  uint64 // sum of bytes times cores, at most 2^63-1
-	sizes  uint64 // sum of sizes times cores, at most 2^63-1
+	sizes  uint64 // sum of sizes times cores, at most 2^63-1; if it is 0, those of the groups do not count
 }
 
 // A Group is a set of cores with identical ranges and the same logical bytes. (Cores
@@ -25,7 +25,6 @@ type Footprint struct {
 type Group struct {
 	cores  l1.CoreSet
 	ranges []l1.Range // merged: sorted, disjoint, not touching, not empty
-	bytes  uint64     // sum of the ranges
 	sizes  uint64     // sum of the sizes of the CBs on one core
 }
 
@@ -42,19 +41,39 @@ func (g Group) Range(i int) l1.Range { return g.ranges[i] }
 func (g Group) Ranges() iter.Seq[l1.Range] { return slices.Values(g.ranges) }
 
 // Bytes returns the physical bytes on each core: the length of the ranges.
-func (g Group) Bytes() uint64 { return g.bytes }
+func (g Group) Bytes() uint64 {
+	sum := uint64(0)
+	for _, r := range g.ranges {
+		sum += r.Len()
+	}
+	return sum
+}
 
 // Logical returns the plain sum of the sizes of the CBs on each core.
 func (g Group) Logical() uint64 { return g.sizes }
 
 // Groups returns the groups by their first core.
-func (f Footprint) Groups() iter.Seq[Group] { return slices.Values(f.groups) }
+func (f Footprint) Groups() iter.Seq[Group] {
+	return func(yield func(Group) bool) {
+		for i := range f.groups {
+			if !yield(f.Group(i)) {
+				return
+			}
+		}
+	}
+}
 
 // NumGroups returns the number of groups; the usual program has one.
 func (f Footprint) NumGroups() int { return len(f.groups) }
 
 // Group returns the i-th group.
-func (f Footprint) Group(i int) Group { return f.groups[i] }
+func (f Footprint) Group(i int) Group {
+	g := f.groups[i]
+	if f.sizes == 0 {
+		g.sizes = 0
+	}
+	return g
+}
 
 // Bytes returns the physical bytes, summed over cores.
 func (f Footprint) Bytes() uint64 { return f.bytes }
@@ -63,25 +82,19 @@ func (f Footprint) Bytes() uint64 { return f.bytes }
 func (f Footprint) Logical() uint64 { return f.sizes }
 
 // Cores returns the cores on which something is taken.
-func (f Footprint) Cores() l1.CoreSet {
-	sets := make([]l1.CoreSet, len(f.groups))
-	for i, g := range f.groups {
-		sets[i] = g.cores
-	}
-	return unite(sets)
-}
+func (f Footprint) Cores() l1.CoreSet { return unite(coresOf(f.groups)) }
 
 // On returns the group that holds core c, if something is taken there. O(1).
 func (f Footprint) On(c l1.Core) (Group, bool) {
 	if f.where != nil {
 		if i := f.where.group(c); i >= 0 {
-			return f.groups[i], true
+			return f.Group(i), true
 		}
 		return Group{}, false
 	}
-	for _, g := range f.groups {
-		if g.cores.Has(c) {
-			return g, true
+	for i := range f.groups {
+		if f.groups[i].cores.Has(c) {
+			return f.Group(i), true
 		}
 	}
 	return Group{}, false
@@ -92,116 +105,116 @@ func (f Footprint) On(c l1.Core) (Group, bool) {
 func (f Footprint) Equal(o Footprint) bool {
 	return f.bytes == o.bytes && f.sizes == o.sizes &&
 		slices.EqualFunc(f.groups, o.groups, func(a, b Group) bool {
-			return a.sizes == b.sizes && slices.Equal(a.ranges, b.ranges) && a.cores.Equal(b.cores)
+			return (f.sizes == 0 || a.sizes == b.sizes) && slices.Equal(a.ranges, b.ranges) && a.cores.Equal(b.cores)
 		})
 }
 
-// A layer is what one area adds to a footprint: merged ranges, and a size to count.
+// A layer is some cores on which ranges lie.
 type layer struct {
-	ranges []l1.Range
-	size   uint64
-	like   int // layers with one number have equal ranges
+	cores l1.CoreSet
+	in    []uint64 // the numbers of the ranges, as bits
 }
 
-// footprint unites the layers of each cell and joins cells that come out equal. Layers
-// and areas of the cells have the same numbers. ok is false if a sum over all cores lies
-// beyond 2^63-1.
-func (s *workspace) footprint(cells []cell) (f Footprint, ok bool) {
-	s.roll.reset()
-	f.groups = make([]Group, 0, len(cells))
-	s.groupOf = zeroed(s.groupOf, len(cells))
-	held := 0 // ranges of all groups
-	s.ranges = s.ranges[:0]
-	s.taken = zeroed(s.taken, len(s.layers))
-	for i, c := range cells {
-		g, ranges, ok := s.unite(c, int32(i+1))
-		if !ok {
-			return f, false
-		}
-		if len(ranges) == 0 {
-			continue
-		}
-		if n := c.cores.Len(); !addTimes(&f.bytes, g.bytes, n) || !addTimes(&f.sizes, g.sizes, n) {
-			return f, false
-		}
-		s.key = binary.LittleEndian.AppendUint64(s.key[:0], g.sizes)
-		s.key = appendRanges(s.key, ranges)
-		k, fresh := s.roll.number(s.key)
-		if fresh {
-			g.ranges, held = ranges, held+len(ranges)
-			f.groups, s.ranges = append(f.groups, g), s.ranges[:len(s.ranges)+len(ranges)]
-		}
-		s.groupOf[i] = int32(k + 1)
+// newLayers returns n layers without ranges, for numbers below bits.
+func newLayers(n, bits int) []layer {
+	layers, words := make([]layer, n), (bits+63)/64
+	all := make([]uint64, n*words)
+	for i := range layers {
+		layers[i].in = all[i*words : (i+1)*words]
 	}
-	s.join(f.groups, cells)
-	if len(f.groups) < len(cells) {
-		f.groups = slices.Clone(f.groups)
+	return layers
+}
+
+func (y *layer) add(number int) { y.in[number/64] |= 1 << (number % 64) }
+
+func (y *layer) has(number int) bool { return y.in[number/64]>>(number%64)&1 != 0 }
+
+func (y *layer) empty() bool {
+	return !slices.ContainsFunc(y.in, func(w uint64) bool { return w != 0 })
+}
+
+// footprint unites what lies on the same core, and counts the sizes of the ranges if counted is true. ok is false if
+// a sum over all cores lies beyond 2^63-1.
+func footprint(layers []layer, ranges []l1.Range, counted bool) (f Footprint, ok bool) {
+	sets := make([]l1.CoreSet, len(layers))
+	for i := range layers {
+		sets[i] = layers[i].cores
+	}
+	order := make([]int, len(ranges)) // by address
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return ranges[a].Compare(ranges[b]) })
+	here, on := make([]l1.Range, 0, len(ranges)), newLayers(1, len(ranges))[0]
+	tiles := l1.Tiles(sets)
+	groups := make([]Group, 0, len(tiles))
+	for _, t := range tiles {
+		clear(on.in)
+		for _, k := range t.In {
+			for w, bits := range layers[k].in {
+				on.in[w] |= bits
+			}
+		}
+		g := Group{cores: t.Cores}
+		here = here[:0]
+		for _, i := range order {
+			if on.has(i) {
+				here = append(here, ranges[i])
+				g.sizes = min(g.sizes+ranges[i].Len(), l1.MaxAddr+1) // too large, but no more than that
+			}
+		}
+		if !counted {
+			g.sizes = 0
+		}
+		if here = l1.Merge(here); len(here) > 0 {
+			g.ranges = slices.Clone(here)
+			groups = append(groups, g)
+		}
+	}
+	return sum(join(groups))
+}
+
+// sum returns the footprint of groups.
+func sum(groups []Group) (f Footprint, ok bool) {
+	f.groups = groups
+	for i := range f.groups {
+		g := &f.groups[i]
+		if n := g.cores.Len(); !addTimes(&f.bytes, g.Bytes(), n) || !addTimes(&f.sizes, g.sizes, n) {
+			return Footprint{}, false
+		}
 	}
 	f.where = whereOf(f.groups)
-	own := make([]l1.Range, 0, held)
-	for k := range f.groups {
-		g := &f.groups[k]
-		from := len(own)
-		own = append(own, g.ranges...)
-		g.ranges = own[from:len(own):len(own)]
-	}
 	return f, true
 }
 
-// join gives each group the cores of all its cells.
-func (s *workspace) join(groups []Group, cells []cell) {
-	s.counts = zeroed(s.counts, len(groups)+1)
-	for _, g := range s.groupOf {
-		s.counts[g]++
-	}
-	at := int32(0)
-	for g, n := range s.counts {
-		s.counts[g], at = at, at+n
-	}
-	s.sets = slices.Grow(s.sets[:0], len(cells))[:len(cells)]
-	for i, g := range s.groupOf {
-		s.sets[s.counts[g]] = cells[i].cores
-		s.counts[g]++
-	}
-	for k := range groups { // the counts are where each group ends now
-		if sets := s.sets[s.counts[k]:s.counts[k+1]]; len(sets) > 1 {
-			groups[k].cores = unite(sets)
+// join makes one of groups that differ in nothing but their cores, and orders them by first core.
+func join(groups []Group) []Group {
+	slices.SortFunc(groups, Group.compare)
+	out := groups[:0]
+	for from, to := 0, 0; from < len(groups); from = to {
+		for to++; to < len(groups) && groups[to].compare(groups[from]) == 0; {
+			to++
 		}
+		g := groups[from]
+		g.cores = unite(coresOf(groups[from:to]))
+		out = append(out, g)
 	}
+	slices.SortFunc(out, func(a, b Group) int { return a.cores.CompareFirst(b.cores) })
+	return slices.Clone(out) // without spare room
 }
 
-// unite returns what the layers of a cell have on each of its cores. The ranges lie behind
-// those of s, in whose memory they stay if they are kept. Layers that are alike are taken
-// once for each cell, which has a number: all of a thousand may be.
-func (s *workspace) unite(c cell, number int32) (g Group, ranges []l1.Range, ok bool) {
-	from := len(s.ranges)
-	all := s.ranges
-	for _, i := range c.areas {
-		y := &s.layers[i]
-		if s.taken[y.like] != number {
-			s.taken[y.like] = number
-			all = append(all, y.ranges...)
-		}
-		if g.sizes += y.size; g.sizes > l1.MaxAddr {
-			return g, nil, false
-		}
-	}
-	s.ranges = all[:from]
-	ranges = l1.Merge(all[from:])
-	for _, r := range ranges {
-		g.bytes += r.Len()
-	}
-	g.cores = c.cores
-	return g, ranges, true
+// compare orders groups by what is on each core.
+func (g Group) compare(o Group) int {
+	return cmp.Or(cmp.Compare(g.sizes, o.sizes), slices.CompareFunc(g.ranges, o.ranges, l1.Range.Compare))
 }
 
-// appendRanges appends what tells lists of ranges apart.
-func appendRanges(key []byte, ranges []l1.Range) []byte {
-	for _, r := range ranges {
-		key = binary.LittleEndian.AppendUint64(key, r.Start)
-		key = binary.LittleEndian.AppendUint64(key, r.End)
+// coresOf returns the cores of each group.
+func coresOf(groups []Group) []l1.CoreSet {
+	sets := make([]l1.CoreSet, len(groups))
+	for i := range groups {
+		sets[i] = groups[i].cores
 	}
-	return key
+	return sets
 }
 
 // addTimes adds n times bytes to sum and reports whether the result is at most 2^63-1.

@@ -236,6 +236,26 @@ func TestGroups(t *testing.T) {
 	require.False(t, ok)
 }
 
+// Cores that differ only in how often their bytes are counted are two groups of what is occupied, and one of what is
+// reserved.
+func TestReservedGroupsCountNoSizes(t *testing.T) {
+	p := build(t, l1.Spec{}, fixed(0, cb("{[0-0 - 0-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 64)), fixed(0, cb("{[1-0 - 1-0]}", 64)))
+	require.Equal(t, []string{"{[0-0 - 0-0]} [0,64)", "{[1-0 - 1-0]} [0,64)"}, groups(p.Occupied(program.CircularBuffer)))
+	reserved := p.Reserved(program.CircularBuffer)
+	require.Equal(t, []string{"{[0-0 - 1-0]} [0,64)"}, groups(reserved))
+	require.Zero(t, reserved.Logical())
+
+	p = build(t, l1.Spec{}, cb("{[0-0 - 0-0]}", 64), cb("{[1-0 - 1-0]}", 32))
+	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
+	require.Equal(t, groups(occupied), groups(reserved))
+	require.False(t, occupied.Equal(reserved))
+	require.Zero(t, reserved.Logical())
+	for g := range reserved.Groups() {
+		on, _ := reserved.On(l1.Core{})
+		require.Zero(t, g.Logical()+on.Logical())
+	}
+}
+
 func TestEqual(t *testing.T) {
 	one := cb("{[0-0 - 1-0]}", 64)
 	p := build(t, l1.N150(), one, one)
