@@ -236,7 +236,7 @@ func (r *rest) count() Totals {
 		}
 	}
 	for _, a := range r.buffers {
-		t.Buffers.Add(&a.Buffer)
+		t.Buffers.Add(&a.Buffer, 1)
 		if a.Backing || !a.Kind.InL1() || a.Kind.Below() {
 			continue
 		}

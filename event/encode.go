@@ -261,7 +261,7 @@ func (l *line) allocate(e *Event) {
 		if b.Mode > device.RangeLockstep {
 			l.fail("mode", "is none that a log knows")
 		}
-		l.text("mode", b.Mode.Name())
+		l.text("mode", b.Mode.String())
 	}
 	if !b.Hidden.IsEmpty() {
 		l.text("hidden", b.Hidden.String())

@@ -279,7 +279,7 @@ func bufferKind(o jsonobject.Object, word string) device.Kind {
 
 func bufferMode(o jsonobject.Object, word string) device.Mode {
 	for m := device.Lockstep; m <= device.RangeLockstep; m++ {
-		if m.Name() == word {
+		if m.String() == word {
 			return m
 		}
 	}

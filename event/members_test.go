@@ -174,7 +174,7 @@ func TestWordsOfBuffers(t *testing.T) {
 		for _, mode := range []string{"lockstep", "per_core", "range_lockstep"} {
 			events, err := readLog(t, strings.NewReader(logHead+`{"event":"allocate","buffer":1,"kind":"`+kind+`","mode":"`+mode+`"}`))
 			require.NoError(t, err)
-			kinds, modes = append(kinds, events[0].Buffer.Kind.Name()), append(modes, events[0].Buffer.Mode.Name())
+			kinds, modes = append(kinds, events[0].Buffer.Kind.Name()), append(modes, events[0].Buffer.Mode.String())
 			require.Equal(t, []string{kind, mode}, []string{kinds[len(kinds)-1], modes[len(modes)-1]})
 		}
 	}

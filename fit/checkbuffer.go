@@ -48,12 +48,15 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 	}
 	before, with := sitesOf(places), slices.Clone(places)
 	for i := range before {
-		at, area := &before[i], b.area(places[i].Spec)
+		at := &before[i]
 		for _, t := range at.tiles(slices.Collect(b.standing)) {
-			v.Outside = max(v.Outside, total(t.own)-shared(t.own, area))
+			v.Outside = max(v.Outside, shared(t.own, b.forbidden(at.Spec)...))
 			v.Overlaps = append(v.Overlaps, t.overlaps(at)...)
 		}
 		with[i].Buffers = append(slices.Clip(at.Buffers), v.Buffer)
+	}
+	if len(programs) == 0 {
+		return v
 	}
 	after := sitesOf(with)
 	for _, p := range programs {
@@ -68,23 +71,16 @@ func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferV
 	return v
 }
 
-// area returns where the bytes of the buffer may lie.
-func (b *Buffer) area(spec l1.Spec) l1.Range {
-	switch usable := spec.Usable(); {
-	case b.Kind.tensor():
-		return usable
+// forbidden returns where no byte of the buffer may lie.
+func (b *Buffer) forbidden(spec l1.Spec) []l1.Range {
+	area := spec.Usable()
+	switch {
 	case b.Kind == KindL1Small && spec.L1Size > 0:
-		return l1.Range{Start: usable.End, End: spec.L1Size}
+		area = l1.Range{Start: area.End, End: spec.L1Size}
+	case !b.Kind.tensor():
+		return nil
 	}
-	return l1.Range{End: l1.MaxAddr}
-}
-
-// total returns the bytes of merged ranges.
-func total(ranges []l1.Range) (n uint64) {
-	for _, r := range ranges {
-		n += r.Len()
-	}
-	return n
+	return []l1.Range{{End: area.Start}, {Start: area.End, End: l1.MaxAddr}}
 }
 
 // overlaps returns what holds bytes of a tile of a site too, by address.

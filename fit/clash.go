@@ -61,7 +61,13 @@ func (v *Verdict) tile(c Clash) (t tile, at *site) {
 		return t, &site{}
 	}
 	at = v.judged.at(c.Device)
-	return at.tile(c.Cores, partsOf(v.Program)), at
+	own, part := partsOf(v.Program), l1.Tile{Cores: c.Cores}
+	for i, set := range at.sets(own) {
+		if set.Overlaps(c.Cores) {
+			part.In = append(part.In, i)
+		}
+	}
+	return at.tile(part, own), at
 }
 
 // Own returns the program's buffers on the cores of one of its clashes, the largest first.

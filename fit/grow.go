@@ -25,11 +25,10 @@ func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool
 	if p == nil {
 		return 0, false, nil
 	}
-	if cb < 0 || cb >= p.Len() {
-		_, err := p.Resize(cb, 0)
-		return 0, false, err
+	var size uint64
+	if cb >= 0 && cb < p.Len() {
+		size = p.CB(cb).Size
 	}
-	size := p.CB(cb).Size
 	if _, err := p.Resize(cb, size); err != nil || p.CB(cb).Global {
 		return 0, false, err
 	}

@@ -57,13 +57,7 @@ func HeadroomOver(held []Part, place Place) []Headroom {
 	for _, h := range at.parts {
 		bare = bare.Union(h.Cores)
 	}
-	own := []Part{{Cores: bare}}
-	for _, p := range held {
-		if !p.Range.IsEmpty() {
-			own = append(own, p)
-		}
-	}
-	return at.headroom(own)
+	return at.headroom(append([]Part{{Cores: bare}}, held...))
 }
 
 // headroom returns the room over what programs hold.
@@ -73,9 +67,9 @@ func (at *site) headroom(own []Part) (out []Headroom) {
 		same := func(o Headroom) bool { return o.End == h.End && o.Free == h.Free && o.Gap == h.Gap }
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i].Cores = out[i].Cores.Union(h.Cores)
-			continue
+		} else {
+			out = append(out, h)
 		}
-		out = append(out, h)
 	}
 	return out
 }

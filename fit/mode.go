@@ -14,17 +14,14 @@ const (
 	numModes
 )
 
-// Name returns the mode as data spells it: "lockstep", "per_core" or "range_lockstep".
-func (m Mode) Name() string {
+// String returns the mode as data spells it: "lockstep", "per_core" or "range_lockstep".
+func (m Mode) String() string {
 	names := [numModes]string{"lockstep", "per_core", "range_lockstep"}
 	if m < numModes {
 		return names[m]
 	}
 	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
-
-// String returns the mode as data spells it.
-func (m Mode) String() string { return m.Name() }
 
 // CheckMode returns an error if Mode or Hidden makes no sense, and which of the two it is.
 func (b *Buffer) CheckMode() (field string, err error) {
@@ -49,9 +46,12 @@ func (b *Buffer) CheckMode() (field string, err error) {
 }
 
 // mode returns the mode by which the buffer is judged: one with several addresses was
-// allocated per core, also if it does not say so.
+// allocated per core, also if it does not say so. Lockstep stands for none.
 func (b *Buffer) mode() Mode {
-	if b.Mode == Lockstep && b.scattered() {
+	switch {
+	case !b.Kind.tensor():
+		return Lockstep
+	case b.Mode == Lockstep && b.scattered():
 		return PerCore
 	}
 	return b.Mode

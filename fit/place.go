@@ -68,19 +68,17 @@ type site struct {
 	all      *compared  // of all places that are judged together
 }
 
-// A compared has the buffers that tt-metal compares regions with. An L1 buffer in lockstep counts on
-// all cores, so that the lowest decides. Others count on their own.
+// A compared has the buffers that tt-metal compares regions with.
 type compared struct {
-	lockstep uint64    // the lowest address; MaxUint64 = none
-	near     []*held   // the others, and service buffers, the lowest first
-	hiding   []*Buffer // whose address is not known on some cores
+	near   []*held   // L1 buffers and service buffers, the lowest first
+	hiding []*Buffer // whose address is not known on some cores
 }
 
 // A held is bytes that a buffer holds on some cores. An unsized buffer holds an empty range.
 type held struct {
 	Part
 	buffer *Buffer
-	mode   Mode // by which the buffer is judged, if tt-metal compares circular buffers with it
+	mode   Mode // by which the buffer is judged
 }
 
 // sites are some places, prepared.
@@ -88,11 +86,11 @@ type sites []site
 
 // sitesOf prepares places. It keeps nothing that it is given.
 func sitesOf(places []Place) sites {
-	out, all := make(sites, len(places)), &compared{lockstep: math.MaxUint64}
+	out, all := make(sites, len(places)), &compared{}
 	for i := range out {
 		at := &out[i]
 		*at = siteOf(places[i])
-		at.all, all.lockstep = all, min(all.lockstep, at.lockstep)
+		at.all = all
 		all.near, all.hiding = append(all.near, at.near...), append(all.hiding, at.hiding...)
 	}
 	all.sort()
@@ -100,7 +98,7 @@ func sitesOf(places []Place) sites {
 }
 
 func siteOf(place Place) site {
-	at := site{Place: place, free: l1.Range{End: math.MaxUint64}, compared: compared{lockstep: math.MaxUint64}}
+	at := site{Place: place, free: l1.Range{End: math.MaxUint64}}
 	at.Devices, at.claimed = max(at.Devices, 1), place.Claimed()
 	at.Buffers = make([]Buffer, 0, len(place.Buffers))
 	for _, b := range place.Buffers {
@@ -114,10 +112,7 @@ func siteOf(place Place) site {
 		if b.hides() {
 			at.hiding, at.free.End = append(at.hiding, b), 0 // it may lie anywhere
 		}
-		mode := Lockstep
-		if b.Kind.tensor() {
-			mode = b.mode()
-		}
+		mode := b.mode()
 		for p := range b.standing {
 			at.parts = append(at.parts, held{p, b, mode})
 			if b.Kind.Below() {
@@ -125,13 +120,10 @@ func siteOf(place Place) site {
 			} else {
 				at.free.End = min(at.free.End, p.Range.Start)
 			}
-			if b.Kind.tensor() && mode == Lockstep {
-				at.lockstep = min(at.lockstep, p.Range.Start)
-			}
 		}
 	}
 	for i := range at.parts {
-		if h := &at.parts[i]; h.buffer.Kind == KindService || h.mode != Lockstep {
+		if h := &at.parts[i]; h.buffer.Kind.tensor() || h.buffer.Kind == KindService {
 			at.near = append(at.near, h)
 		}
 	}
@@ -159,6 +151,17 @@ type piece struct {
 // tiles divides the cores that a question is about, by first core. A part without bytes adds
 // cores.
 func (at *site) tiles(own []Part) (out []tile) {
+	for _, part := range l1.Tiles(at.sets(own)) {
+		if part.In[len(part.In)-1] >= len(at.parts) {
+			out = append(out, at.tile(part, own))
+		}
+	}
+	slices.SortFunc(out, func(a, b tile) int { return a.cores.CompareFirst(b.cores) })
+	return out
+}
+
+// sets returns the cores of the parts of a site, and of some more.
+func (at *site) sets(own []Part) []l1.CoreSet {
 	sets := make([]l1.CoreSet, 0, len(at.parts)+len(own))
 	for i := range at.parts {
 		sets = append(sets, at.parts[i].Cores)
@@ -166,45 +169,34 @@ func (at *site) tiles(own []Part) (out []tile) {
 	for _, p := range own {
 		sets = append(sets, p.Cores)
 	}
-	for _, part := range l1.Tiles(sets) {
-		if part.In[len(part.In)-1] >= len(at.parts) {
-			out = append(out, at.tile(part.Cores, own))
-		}
-	}
-	slices.SortFunc(out, func(a, b tile) int { return a.cores.CompareFirst(b.cores) })
-	return out
+	return sets
 }
 
-// tile returns the tile of some cores that are alike.
-func (at *site) tile(cores l1.CoreSet, own []Part) tile {
-	t := tile{cores: cores}
-	for _, p := range own {
-		if p.Cores.Overlaps(cores) {
-			t.own = append(t.own, p.Range)
-		}
+// tile returns the tile of cores that are alike.
+func (at *site) tile(part l1.Tile, own []Part) tile {
+	t := tile{cores: part.Cores, held: make([]piece, 0, len(part.In))}
+	n, _ := slices.BinarySearch(part.In, len(at.parts))
+	for _, i := range part.In[n:] {
+		t.own = append(t.own, own[i-len(at.parts)].Range)
 	}
 	t.own = l1.Merge(t.own)
-	t.held = make([]piece, 0, len(at.parts))
 	var ranges []l1.Range // of one buffer
-	for i := range at.parts {
-		h := &at.parts[i]
-		if h.Cores.Overlaps(cores) {
-			ranges = append(ranges, h.Range)
-		}
-		if i+1 < len(at.parts) && at.parts[i+1].buffer == h.buffer {
-			continue
+	for in := part.In[:n]; len(in) > 0; {
+		b := at.parts[in[0]].buffer
+		ranges = ranges[:0]
+		for ; len(in) > 0 && at.parts[in[0]].buffer == b; in = in[1:] {
+			ranges = append(ranges, at.parts[in[0]].Range)
 		}
 		switch {
 		case len(ranges) < 2:
-		case h.buffer.Unsized: // the lowest stays
+		case b.Unsized: // the lowest stays
 			ranges = []l1.Range{slices.MinFunc(ranges, l1.Range.Compare)}
 		default:
 			ranges = l1.Merge(ranges)
 		}
 		for _, r := range ranges {
-			t.held = append(t.held, piece{r, h.buffer})
+			t.held = append(t.held, piece{r, b})
 		}
-		ranges = ranges[:0]
 	}
 	return t
 }

@@ -75,20 +75,18 @@ func (at *site) refusals(p *program.Program, regions []region, hybrid bool) (out
 // lowest returns the lowest address of the buffers that a region is compared with, or one that is not
 // below its end.
 func (c *compared) lowest(r *region, service bool) uint64 {
-	low := c.lockstep
-	if service {
-		low = math.MaxUint64
-	}
 	for _, h := range c.near {
 		switch {
-		case h.Range.Start >= min(low, r.End):
-			return low
+		case h.Range.Start >= r.End:
+			return h.Range.Start
 		case (h.buffer.Kind == KindService) != service:
+		case !service && h.mode == Lockstep: // it counts on all cores
+			return h.Range.Start
 		case h.Cores.Overlaps(r.on), r.what == program.DataflowBuffer && h.mode == PerCore: // on any core
 			return h.Range.Start
 		}
 	}
-	return low
+	return math.MaxUint64
 }
 
 // doubtful returns a buffer that may be in the way of a region: one in range lockstep on other

@@ -14,8 +14,8 @@ type BufferTotals struct {
 	Backing  uint64 // their bytes, of any kind
 }
 
-// Add counts a buffer that was allocated.
-func (t *BufferTotals) Add(b *Buffer) {
+// Add counts n buffers that were allocated, each like b. Add of -n takes them back.
+func (t *BufferTotals) Add(b *Buffer, n int) {
 	count, bytes := &t.Count, &t.L1
 	switch {
 	case b.Backing:
@@ -31,15 +31,8 @@ func (t *BufferTotals) Add(b *Buffer) {
 	case b.Kind.Below():
 		bytes = &t.Kernels
 	}
-	*count++
-	*bytes += b.Size
-}
-
-// Drop takes back a buffer that was added.
-func (t *BufferTotals) Drop(b *Buffer) {
-	var one BufferTotals
-	one.Add(b)
-	t.Move(one, BufferTotals{}, 1)
+	*count += n
+	*bytes += uint64(n) * b.Size // as in Move
 }
 
 // Move adds the difference between two figures of a device to a sum over devices, for n devices that

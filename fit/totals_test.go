@@ -27,9 +27,9 @@ func TestBufferTotals(t *testing.T) {
 				want = fit.BufferTotals{Backings: 1, Backing: 64}
 			}
 			var sum fit.BufferTotals
-			sum.Add(&b)
+			sum.Add(&b, 1)
 			require.Equal(t, want, sum, "%+v", b)
-			sum.Drop(&b)
+			sum.Add(&b, -1)
 			require.Zero(t, sum, "%+v", b)
 		}
 	}

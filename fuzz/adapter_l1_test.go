@@ -63,7 +63,7 @@ func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
 func fromBuffer(b device.Buffer) model.Buffer {
 	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Ranges()}
 	if b.Mode != fit.Lockstep {
-		out.Mode = model.Mode(b.Mode.Name())
+		out.Mode = model.Mode(b.Mode.String())
 	}
 	if b.Kind != 0 {
 		out.Kind = model.Kind(b.Kind.String())

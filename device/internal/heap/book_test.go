@@ -125,7 +125,7 @@ func naive(all map[fit.BufferID]fit.Buffer) seeing {
 			}
 		}
 		out.charged += max(b.Size, bytes)
-		out.sums.Add(&b)
+		out.sums.Add(&b, 1)
 	}
 	for _, held := range cores {
 		out.tracked.Bytes += uint64(len(held))

@@ -144,7 +144,7 @@ func (h *Heap) change(by step) {
 	if add := by.New; add != nil {
 		h.live.put(add.ID, add)
 		h.charge += add.Charge
-		h.totals.Add(&add.Buffer)
+		h.totals.Add(&add.Buffer, 1)
 		if add.placed != nil && !add.Kind.Below() {
 			h.placed.Add(add.placed)
 		}
@@ -157,7 +157,7 @@ func (h *Heap) change(by step) {
 	drop := by.Old
 	h.live.drop(drop.ID)
 	h.charge -= drop.Charge
-	h.totals.Drop(&drop.Buffer)
+	h.totals.Add(&drop.Buffer, -1)
 	if drop.placed != nil && !drop.Kind.Below() {
 		h.placed.Remove(drop.placed)
 	}
