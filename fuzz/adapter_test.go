@@ -354,12 +354,36 @@ func (f *fleet) CheckInvariants() error {
 	}
 	if f.checks++; n > 0 && n == len(f.handles) { // of one device at a time, which is enough in the long run
 		all := slices.Sorted(maps.Keys(f.handles))
-		if err := sameUsage(f.handles[all[f.checks%n]]); err != nil {
+		d := f.handles[all[f.checks%n]]
+		if err := sameUsage(d); err != nil {
+			return err
+		}
+		if err := samePeaks(d, snapshot); err != nil {
 			return err
 		}
 	}
 	if n != len(f.handles) {
 		return fmt.Errorf("snapshot of %d devices, want %d", n, len(f.handles))
+	}
+	return nil
+}
+
+// samePeaks compares the peaks of the cores of a device with those in its snapshot.
+func samePeaks(d device.Device, snapshot *device.Snapshot) error {
+	s, _ := snapshot.Device(d.ID())
+	rest := d.Spec().Grid().Cores()
+	for p := range s.Peaks() {
+		for c := range p.Cores.All() {
+			if got := d.Core(c).Peak; got != p.Bytes || got == 0 {
+				return fmt.Errorf("device %d: core %v had %d bytes at most, in the snapshot %d", d.ID(), c, got, p.Bytes)
+			}
+		}
+		rest = rest.Minus(p.Cores)
+	}
+	for c := range rest.All() {
+		if got := d.Core(c).Peak; got != 0 {
+			return fmt.Errorf("device %d: core %v had %d bytes at most, none in the snapshot", d.ID(), c, got)
+		}
 	}
 	return nil
 }
