@@ -112,25 +112,7 @@ func (f Footprint) Equal(o Footprint) bool {
 // A layer is some cores on which ranges lie.
 type layer struct {
 	cores l1.CoreSet
-	in    []uint64 // the numbers of the ranges, as bits
-}
-
-// newLayers returns n layers without ranges, for numbers below bits.
-func newLayers(n, bits int) []layer {
-	layers, words := make([]layer, n), (bits+63)/64
-	all := make([]uint64, n*words)
-	for i := range layers {
-		layers[i].in = all[i*words : (i+1)*words]
-	}
-	return layers
-}
-
-func (y *layer) add(number int) { y.in[number/64] |= 1 << (number % 64) }
-
-func (y *layer) has(number int) bool { return y.in[number/64]>>(number%64)&1 != 0 }
-
-func (y *layer) empty() bool {
-	return !slices.ContainsFunc(y.in, func(w uint64) bool { return w != 0 })
+	in    []int32 // the numbers of the ranges
 }
 
 // footprint unites what lies on the same core, and counts the sizes of the ranges if counted is true. ok is false if
@@ -140,27 +122,20 @@ func footprint(layers []layer, ranges []l1.Range, counted bool) (f Footprint, ok
 	for i := range layers {
 		sets[i] = layers[i].cores
 	}
-	order := make([]int, len(ranges)) // by address
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return ranges[a].Compare(ranges[b]) })
-	here, on := make([]l1.Range, 0, len(ranges)), newLayers(1, len(ranges))[0]
+	var here []l1.Range
+	seen := make([]int, len(ranges)) // 1 + the last tile with the range: layers may have the same ones
 	tiles := l1.Tiles(sets)
 	groups := make([]Group, 0, len(tiles))
-	for _, t := range tiles {
-		clear(on.in)
-		for _, k := range t.In {
-			for w, bits := range layers[k].in {
-				on.in[w] |= bits
-			}
-		}
+	for n, t := range tiles {
 		g := Group{cores: t.Cores}
 		here = here[:0]
-		for _, i := range order {
-			if on.has(i) {
-				here = append(here, ranges[i])
-				g.sizes = min(g.sizes+ranges[i].Len(), l1.MaxAddr+1) // too large, but no more than that
+		for _, k := range t.In {
+			for _, i := range layers[k].in {
+				if seen[i] <= n {
+					seen[i] = n + 1
+					here = append(here, ranges[i])
+					g.sizes = min(g.sizes+ranges[i].Len(), l1.MaxAddr+1) // too large, but no more than that
+				}
 			}
 		}
 		if !counted {

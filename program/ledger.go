@@ -55,7 +55,7 @@ func (p *Program) open(shapes []shape, kinds []Kind) *ledger {
 		slices.Sort(own) // a rectangle may be repeated
 		s.own = slices.Compact(own)
 	}
-	l.ends, l.marks = make([]uint64, len(l.rects)), newLayers(len(l.rects), len(p.cbs))
+	l.ends, l.marks = make([]uint64, len(l.rects)), make([]layer, len(l.rects))
 	if l.apart = sum == uint64(coresOn(l.rects).Len()); !l.apart {
 		for i, r := range l.rects {
 			l.marks[i].cores = r.Cores()
@@ -109,18 +109,19 @@ func (l *ledger) mark(cb int, on *site) (asRule bool) {
 	return asRule
 }
 
-// add marks a CB on an entry, of no effect if it is marked already.
+// add marks a CB on an entry, once.
 func (l *ledger) add(entry int32, cb int) {
 	l.ends[entry] = max(l.ends[entry], l.ranges[cb].End)
-	if !l.ranges[cb].IsEmpty() {
-		l.marks[entry].add(cb)
+	in := &l.marks[entry].in
+	if n := len(*in); !l.ranges[cb].IsEmpty() && (n == 0 || (*in)[n-1] != int32(cb)) {
+		*in = append(*in, int32(cb))
 	}
 }
 
 // marked returns the entries with a region, in creation order.
 func (l *ledger) marked() (out []Entry) {
 	for i, r := range l.rects {
-		if !l.marks[i].empty() {
+		if len(l.marks[i].in) > 0 {
 			out = append(out, Entry{r, l.ends[i]})
 		}
 	}

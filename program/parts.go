@@ -27,10 +27,9 @@ func FootprintOf(parts iter.Seq2[l1.CoreSet, l1.Range]) (f Footprint, ok bool) {
 	if len(ranges) == 1 { // as of most buffers
 		return sum([]Group{{on[0], ranges, ranges[0].Len()}})
 	}
-	layers := newLayers(len(on), len(on))
+	layers := make([]layer, len(on))
 	for i := range layers {
-		layers[i].cores = on[i]
-		layers[i].add(i)
+		layers[i] = layer{on[i], []int32{int32(i)}}
 	}
 	return footprint(layers, ranges, true)
 }

@@ -231,13 +231,13 @@ func (p *Program) measure(shapes []shape, l *ledger, kinds []Kind) error {
 
 // layers returns what the local CBs of a kind take of the cores of each shape.
 func (p *Program) layers(shapes []shape, kind Kind) []layer {
-	layers := newLayers(len(shapes), len(p.cbs))
+	layers := make([]layer, len(shapes))
 	for k := range shapes {
 		layers[k].cores = shapes[k].cores
 	}
 	for i := range p.cbs {
 		if cb := &p.cbs[i]; cb.kind == kind && !cb.global {
-			layers[cb.set].add(i)
+			layers[cb.set].in = append(layers[cb.set].in, int32(i))
 		}
 	}
 	return layers
