@@ -177,6 +177,7 @@ func (d *deviceRow) setPeak(p *replay.L1Peak) {
 	}
 	d.figures[figurePeak] = p.Bytes
 	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core.String(), Op: p.Op, Counter: p.At}}
+	p = p.Composed()
 	for _, x := range p.Residents {
 		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range, size: x.Range.Len(), known: true}
 		switch {

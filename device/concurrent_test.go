@@ -292,6 +292,11 @@ func TestConcurrentUse(t *testing.T) {
 				check(len(slices.Collect(d.Moment(1).UsageGroups())) < 100, "more groups than cores")
 			}
 		},
+		"Moment.Name": func() {
+			for d := range heaps.All() {
+				check(d.Moment(1).Name() != d.Moment(1, 2).Name(), "one name with two buffers left out and with one")
+			}
+		},
 		"Moment.UsageGroups": func() {
 			for d := range heaps.All() {
 				for g := range d.Moment().UsageGroups() {

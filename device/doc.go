@@ -48,7 +48,7 @@
 // lies in [Part]s, and a [TraceID] a command trace. A [Kind] says what holds bytes; [Kinds] is a
 // set of them, made by [KindsOf]. Totals come with [Peaks], [BufferTotals] and
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
-// [Moment] is a usage that is kept. A
+// [Moment] is a usage that is kept, and a [MomentName] tells two apart. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that
 // held as much at most ([CorePeaks] are all of them, and can be raised) and a [CoreGroup] for cores that are
 // alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].

@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -16,7 +17,19 @@ import (
 type Moment struct {
 	left  *residue.Residue
 	order heap.Order
+	name  MomentName
 }
+
+// A MomentName names the content of a [Moment]. Moments of one fleet with equal names have the same
+// dispatched programs and the same buffers. Equal contents may have several names.
+type MomentName struct {
+	left    *residue.Residue
+	buffers uint64
+	without string // of these
+}
+
+// Name returns a name of the content. Cost: nothing.
+func (m Moment) Name() MomentName { return m.name }
 
 // Moment returns what lies in L1 now by BasisResident, but for some buffers.
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
@@ -25,6 +38,10 @@ func (d Device) Moment(without ...BufferID) (m Moment) {
 		m.left = c.left
 		h := c.heap()
 		m.order = h.InTheWay()
+		m.name = MomentName{left: c.left, buffers: h.Version()}
+		if len(without) > 0 {
+			m.name.without = fmt.Sprint(without)
+		}
 		for _, id := range without {
 			if a := h.Find(id); a != nil && a.InTheWay() {
 				m.order.Drop(a)

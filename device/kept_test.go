@@ -25,6 +25,7 @@ func TestMomentsAreKept(t *testing.T) {
 			groups []device.UsageGroup
 		}
 		var all []kept
+		named := map[device.MomentName][]device.UsageGroup{}
 		live := map[device.BufferID]bool{}
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			x, y := rapid.Uint8Range(0, 2).Draw(t, "x"), rapid.Uint8Range(0, 1).Draw(t, "y")
@@ -67,6 +68,13 @@ func TestMomentsAreKept(t *testing.T) {
 			all = append(all, kept{d.Moment(), groups})
 			for i, k := range all {
 				require.Equal(t, k.groups, slices.Collect(k.moment.UsageGroups()), "the moment after step %d", i)
+			}
+			for _, m := range []device.Moment{d.Moment(), other.Moment(), d.Moment(id), other.Moment(id, id+1)} {
+				now := slices.Collect(m.UsageGroups())
+				if was, known := named[m.Name()]; known {
+					require.Equal(t, was, now, "one name")
+				}
+				named[m.Name()] = now
 			}
 			fullestAgrees(t, d, groups)
 			clear := l1.Range{End: math.MaxUint64}

@@ -19,7 +19,7 @@
 // A Result has, by device, what is registered and alive ([Device], [DeviceKind],
 // [KindFigures], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
 // [MeshLayout]) and what lived in the
-// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [LaidGroup], [KindBytes], [L1Resident],
+// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [KindBytes], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.

@@ -36,7 +36,22 @@ type dispatches struct {
 // A lastRun is the last run of a program on a device, and which of its dispatches it was.
 type lastRun struct {
 	ProgramRun
-	n uint64
+	n    uint64
+	name sum128 // of the program and what ran it, whichever node that was
+}
+
+// A runName is what runs of a program have in common that differ in their nodes alone.
+type runName struct {
+	program  *program.Program
+	op       string
+	inferred bool
+}
+
+func (r *replay) lastRun(p *program.Program, run ProgramRun, n uint64) lastRun {
+	if of := (runName{p, run.Op, run.Inferred}); r.ranAs.of != of {
+		r.ranAs.of, r.ranAs.name = of, nameOf(r, of)
+	}
+	return lastRun{run, n, r.ranAs.name}
 }
 
 // ran takes in the dispatch of a program, and returns which one it is.

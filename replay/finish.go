@@ -54,7 +54,9 @@ func (r *replay) end(e *event.Event) error {
 			return err
 		}
 		r.settle(d)
-		if !r.opt.OnePeak {
+		if r.opt.OnePeak {
+			d.leave()
+		} else {
 			d.compose()
 		}
 		r.keep(d)

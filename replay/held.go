@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -122,6 +123,7 @@ func beyond(at event.Opt[uint64], e *event.Event) bool {
 func (r *replay) ask() {
 	r.asked = true
 	now, shown := r.session.fleet.Snapshot(), r.shown()
+	there := map[device.MomentName][]holder{}
 	held := map[*row][]Held{}
 	for d, id := range r.each() {
 		if !shown(d) {
@@ -130,7 +132,13 @@ func (r *replay) ask() {
 		if _, known := held[d]; !known {
 			held[d] = nil
 			if on, ok := now.Device(d.slot); ok {
-				held[d] = r.holders(d, on, r.opt.Ask.Address)
+				moment := d.dev.Moment()
+				of, known := there[moment.Name()]
+				if !known {
+					of = holdersAt(moment, r.opt.Ask.Address)
+					there[moment.Name()] = of
+				}
+				held[d] = r.holders(d, on, of)
 			}
 		}
 		for _, h := range held[d] {
@@ -142,16 +150,31 @@ func (r *replay) ask() {
 	}
 }
 
-// holders returns what holds a byte of a device, by first core.
-func (r *replay) holders(d *row, now *device.DeviceSnapshot, addr uint64) []Held {
-	kind, chips := d.kind()
-	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
-	for g := range d.dev.UsageGroups(device.BasisResident) {
+// A holder holds a byte on some cores.
+type holder struct {
+	cores l1.CoreSet
+	held  fit.Resident
+}
+
+// holdersAt returns what holds a byte at a moment.
+func holdersAt(m device.Moment, addr uint64) (out []holder) {
+	for g := range m.UsageGroups() {
 		for held := range g.Residents() {
 			if held.Range.Has(addr) {
-				h.on(g.Cores, func(h *Held) { h.Resident = append(h.Resident, d.resident(held)) })
+				out = append(out, holder{g.Cores, held})
 			}
 		}
+	}
+	return out
+}
+
+// holders returns what holds a byte of a device, by first core.
+func (r *replay) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held {
+	addr := r.opt.Ask.Address
+	kind, chips := d.kind()
+	h := holding{of: Held{Device: d.id, Kind: kind, Chips: chips}}
+	for _, one := range of {
+		h.on(one.cores, func(h *Held) { h.Resident = append(h.Resident, d.resident(one.held)) })
 	}
 	for _, p := range d.registered(now) {
 		i := d.detail.of(p.ID())

@@ -105,6 +105,8 @@ type L1Peak struct {
 	Largest l1.Range // largest such run, the highest of equals
 
 	Spike *Spike // set if the peak is one
+
+	later *pending // of Composed; nil if the composition is there
 }
 
 // A LaidGroup is a set of cores that held the same at one moment.

@@ -18,6 +18,7 @@ type memory struct {
 	live   few[device.BufferID, *buffer]
 	before device.BufferTotals            // of buffers from before the source
 	beside sum128                         // of the buffers in L1, by content: equal ones make equal sums
+	names  sum128                         // of all buffers, by the event that made them, and of what ran last
 	last   few[*program.Program, lastRun] // of each program
 	rise   *rise
 	spike  *spike
@@ -38,7 +39,8 @@ type buffer struct {
 	synthesised bool // the source placed it
 	leaked      bool // it was not freed, and leaks has counted it
 	hash        sum128
-	count       int64 // of events before it
+	name        sum128 // of this one alone
+	count       int64  // of events before it
 }
 
 // A sum128 is a sum of hashes: the order of what went in does not matter.
@@ -83,7 +85,7 @@ func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *
 		}
 	}
 	b.hides = !given.Hidden.IsEmpty()
-	b.hash = r.hash(b, given)
+	b.hash, b.name = r.hash(b, given), nameOf(r, b)
 	return b
 }
 
@@ -100,6 +102,11 @@ func (r *replay) hash(b *buffer, given device.Buffer) sum128 {
 		text = append(text, r.spelt.of(part.Cores)...)
 	}
 	return sum128{maphash.Bytes(r.seeds[0], text), maphash.Bytes(r.seeds[1], text)}
+}
+
+// nameOf returns a number for something: no other has it.
+func nameOf[T comparable](r *replay, of T) sum128 {
+	return sum128{maphash.Comparable(r.seeds[0], of), maphash.Comparable(r.seeds[1], of)}
 }
 
 // A spelling is the last set of cores that was hashed, and its text: buffers come in
@@ -134,7 +141,11 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 		d.on.Backings++
 		return
 	}
+	if was := d.live.of(given.ID); was != nil {
+		d.names = d.names.minus(was.name)
+	}
 	d.live.set(given.ID, b)
+	d.names = d.names.plus(b.name)
 	r.stands(d, given, b)
 	if len(b.parts) == 0 && !b.hides {
 		return
@@ -179,6 +190,7 @@ func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
 		return
 	}
 	d.live.delete(id)
+	d.names = d.names.minus(b.name)
 	d.pending.forgets(b)
 	if b.earlier {
 		d.countEarlier(b, -1)
@@ -205,8 +217,11 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 		was, ok := d.last.get(p)
 		if ok {
 			d.pending.runs(p, was.ProgramRun)
+			d.names = d.names.minus(was.name)
 		}
-		if d.last.set(p, lastRun{run, d.dispatches.ran(p, was.n)}); !ok {
+		now := r.lastRun(p, run, d.dispatches.ran(p, was.n))
+		d.names = d.names.plus(now.name)
+		if d.last.set(p, now); !ok {
 			r.forgets.programs.came++
 		}
 	}
@@ -218,7 +233,9 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 	for _, p := range programs {
 		if _, known := d.last.get(p); !known {
-			d.last.set(p, lastRun{r.loggedRun(d, p, e), 0})
+			run := r.lastRun(p, r.loggedRun(d, p, e), 0)
+			d.names = d.names.plus(run.name)
+			d.last.set(p, run)
 		}
 		for g := range p.Occupied(program.CircularBuffer).Groups() {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())

@@ -30,6 +30,39 @@ type pending struct {
 	live   few[device.BufferID, *buffer]     // freed since
 	last   few[*program.Program, ProgramRun] // as it was before the program ran again
 	groups bool                              // Options.Groups
+	names  sum128                            // row.names then
+	of     *row                              // after the last event, where Options.OnePeak leaves the peak out
+}
+
+// A Laid names the composition of a peak, nodes and times left out. Peaks of one Result with
+// equal names have the same buffers, and the same programs from operations with the same names.
+// Equal compositions may have several names.
+type Laid struct {
+	moment device.MomentName
+	names  sum128
+	spec   l1.Spec
+	core   l1.Core
+}
+
+// Laid returns a name of the composition. It reports false if the peak has its composition.
+func (p *L1Peak) Laid() (name Laid, ok bool) {
+	if p.later == nil {
+		return name, false
+	}
+	w := p.later
+	return Laid{w.moment.Name(), w.names, w.of.dev.Spec(), p.Core}, true
+}
+
+// Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the
+// residents of a core or, with Options.Groups, of all cores; nothing if the peak has it.
+func (p *L1Peak) Composed() *L1Peak {
+	if p == nil || p.later == nil {
+		return p
+	}
+	out := *p
+	out.later = nil
+	p.later.of.composeAs(p.later, &out)
+	return &out
 }
 
 // A spike is a peak that may turn out to be one: nothing but frees came after it.
@@ -79,7 +112,7 @@ func (r *replay) settleAs(d *row, moment device.Moment) {
 	core, _ := by.cores.First() // a peak is on some core
 	peak := &L1Peak{Bytes: by.bytes, At: by.at, T: by.t, Op: by.op, Cores: by.cores, Core: core}
 	d.on.Peak = peak
-	d.pending = &pending{peak: peak, moment: moment, count: r.count, groups: r.opt.Groups}
+	d.pending = &pending{peak: peak, moment: moment, count: r.count, groups: r.opt.Groups, names: d.names}
 	if by.by != nil {
 		d.spike = &spike{peak, by.by}
 	}
@@ -91,18 +124,31 @@ func (d *row) compose() {
 	if d.pending = nil; w == nil || w.peak != d.on.Peak {
 		return
 	}
+	w.peak.later = nil
+	d.composeAs(w, w.peak)
+}
+
+// composeAs looks up what a peak consisted of.
+func (d *row) composeAs(w *pending, peak *L1Peak) {
 	name := func(held fit.Resident) L1Resident { return d.residentAt(w, held) }
 	for g := range w.moment.UsageGroups() {
-		highest := g.Cores.Has(w.peak.Core)
+		highest := g.Cores.Has(peak.Core)
 		if highest {
-			d.composition(w.peak, g)
-			w.peak.Residents = residents(g, name)
+			d.composition(peak, g)
+			peak.Residents = residents(g, name)
 		}
 		if w.groups {
-			w.peak.Groups = append(w.peak.Groups, laidGroup(g, name))
+			peak.Groups = append(peak.Groups, laidGroup(g, name))
 		} else if highest {
 			return
 		}
+	}
+}
+
+// leave keeps how to compose the peak of a row, after the last event.
+func (d *row) leave() {
+	if w := d.pending; w != nil && w.peak == d.on.Peak {
+		w.of, w.peak.later = d, w
 	}
 }
 

@@ -36,7 +36,8 @@ type Options struct {
 	Groups bool
 	// OnePeak leaves out the composition of all peaks but the highest one, the first of equals:
 	// L1Peak.Kinds, Shared, Residents, Groups, WithKernels, Top and Largest. A composition costs
-	// the residents of a core, for each device that differs from the others.
+	// the residents of a core, for each device that differs from the others; L1Peak.Composed
+	// has it for those that are asked.
 	OnePeak bool
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
 	// counter, or that line of a log.
@@ -107,12 +108,16 @@ type replay struct {
 		id device.BufferID
 		at uint64
 	}
-	checks  checks
-	runs    runs
-	rooms   rooms
-	notes   notes
-	seeds   [2]maphash.Seed // of sums of what lives on a device
-	spelt   spelling
+	checks checks
+	runs   runs
+	rooms  rooms
+	notes  notes
+	seeds  [2]maphash.Seed // of sums of what lives on a device
+	spelt  spelling
+	ranAs  struct { // the last one that was asked for
+		of   runName
+		name sum128
+	}
 	count   int64 // of events
 	begun   bool  // there was something besides the header
 	ended   bool

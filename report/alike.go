@@ -79,7 +79,7 @@ func (o *overview) key(d *replay.Device) string {
 		fmt.Fprintln(&b, s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
 	}
 	for _, m := range o.lines[d.ID].Moments {
-		b.WriteString(laidKey(m.Groups))
+		fmt.Fprintln(&b, o.same.moment(m.Groups))
 	}
 	on := o.l1[d.ID]
 	if on == nil {
@@ -89,8 +89,9 @@ func (o *overview) key(d *replay.Device) string {
 	l1.ID, l1.Peak, l1.Dispatched = event.Opt[uint64]{}, nil, nil
 	fmt.Fprintf(&b, "%+v %+v\n", l1, on.Dispatched)
 	if p := on.Peak; p != nil {
-		fmt.Fprintf(&b, "%d %d %q %v %v %v\n%s", p.Bytes, p.WithKernels, p.Op, p.Cores, p.Spike != nil, p.Shared, residentsKey(p.Residents))
-		b.WriteString(laidKey(p.Groups))
+		fmt.Fprintf(&b, "%d %q %v %v %d", p.Bytes, p.Op, p.Cores, p.Spike != nil, o.same.peak(p, func(p *replay.L1Peak) string {
+			return fmt.Sprintf("%d %v\n%s%s", p.WithKernels, p.Shared, residentsKey(p.Residents), laidKey(p.Groups))
+		}))
 	}
 	return b.String()
 }

@@ -297,7 +297,7 @@ func (c check) writeOver(page *page) {
 	if len(c.Over) == 0 {
 		return
 	}
-	p := c.Over[0].Device.Peak
+	p := c.Over[0].Device.Peak.Composed()
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents)
 }
 

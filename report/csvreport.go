@@ -26,9 +26,11 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 		}
 		checks := newChecks(r)
 		row := csvDevice{Answer: checks.Answer, Untold: checks.Untold}
+		peaks := map[replay.Laid]*replay.L1Peak{}
 		for i := range r.L1 {
-			on := &r.L1[i]
-			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), deviceKey(on.ID), nil, newL1Row(r, on)
+			on := r.L1[i]
+			on.Peak = peakFigures(peaks, on.Peak)
+			row.csvFile, row.Device, row.jsonDevice, row.L1 = newCSVFile(r, on.ID), deviceKey(on.ID), nil, newL1Row(r, &on)
 			if d := ran[on.ID]; d != nil {
 				device := newDevice(d)
 				row.jsonDevice = &device
@@ -37,6 +39,23 @@ func deviceRows(r *replay.Result) iter.Seq[csvDevice] {
 				return
 			}
 		}
+	}
+}
+
+// peakFigures returns a peak with its figures, and without lists. Peaks with the same name share figures.
+func peakFigures(known map[replay.Laid]*replay.L1Peak, p *replay.L1Peak) *replay.L1Peak {
+	if p == nil {
+		return nil
+	}
+	name, named := p.Laid()
+	like := known[name]
+	if like == nil || !named {
+		like = p.Composed()
+		known[name] = like
+	}
+	return &replay.L1Peak{
+		Bytes: p.Bytes, At: p.At, T: p.T, Op: p.Op, Core: p.Core, Cores: p.Cores, Spike: p.Spike,
+		WithKernels: like.WithKernels, Top: like.Top, Largest: like.Largest,
 	}
 }
 

@@ -22,6 +22,7 @@ const Schema = "cbl1.report/2"
 func writeReport(w io.Writer, r *replay.Result) error {
 	e := &encoder{w: bufio.NewWriterSize(w, 1<<16)}
 	head := newReport(r)
+	head.L1 = newL1(r)
 	e.around(head, `"devices":{}`, func() {
 		e.text(`"devices":{`)
 		for i := range r.Devices {
@@ -261,7 +262,7 @@ func newReport(r *replay.Result) jsonReport {
 		Hits:    jsonHits{r.Hits.Inferred, r.Hits.Unknown},
 		Live:    newLive(r.Live),
 		Earlier: jsonEarlier{r.Earlier.L1, r.Earlier.Other, r.Earlier.Bytes},
-		L1:      newL1(r),
+		L1:      []jsonL1{},
 	}
 	if r.Placed {
 		out.Layout = &jsonLayout{string(r.Spec.Arch), r.Spec.CBBase, r.Spec.CBAlign}

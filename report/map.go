@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -75,19 +76,39 @@ func laid(d *replay.DeviceL1, at event.Opt[uint64]) []replay.LaidGroup {
 	case at.OK:
 		return d.Groups
 	case d.Peak != nil:
-		return d.Peak.Groups
+		return d.Peak.Composed().Groups
 	}
 	return nil
+}
+
+// unlike returns the devices without those that are known to have held the same as one before.
+func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
+	return func(yield func(*replay.DeviceL1) bool) {
+		seen := map[replay.Laid]bool{}
+		for i := range r.L1 {
+			d := &r.L1[i]
+			if !at.OK && d.Peak != nil {
+				name, ok := d.Peak.Laid()
+				if ok && seen[name] {
+					continue
+				}
+				seen[name] = true
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
 }
 
 // mapAnswer says how much a core held at most, and which one that was.
 func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []note) {
 	var best *replay.DeviceL1
 	var most replay.LaidGroup
-	for i := range r.L1 {
-		for _, g := range laid(&r.L1[i], at) {
+	for d := range unlike(r, at) {
+		for _, g := range laid(d, at) {
 			if g.Bytes > most.Bytes && r.Only.HasCores(g.Cores) {
-				best, most = &r.L1[i], g
+				best, most = d, g
 			}
 		}
 	}
@@ -132,22 +153,33 @@ func foldLaid(r *replay.Result, at event.Opt[uint64]) (out []laidFold) {
 		d := &r.L1[i]
 		devices, rows[d.ID] = append(devices, replay.Device{ID: d.ID, Kind: d.Kind, Chips: d.Chips}), d
 	}
-	for _, f := range foldDevices(devices, func(d *replay.Device) string { return laidText(r, rows[d.ID], at) }) {
+	same := newSights()
+	for _, f := range foldDevices(devices, func(d *replay.Device) string { return laidText(r, rows[d.ID], at, same) }) {
 		f.devices = append([]*replay.Device{}, f.devices...)
 		out = append(out, laidFold{f, rows[f.first.ID]})
 	}
 	return out
 }
 
-// laidText has all that is drawn of a device, without its id and its nodes.
-func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
+// laidText has all that is drawn of a device, without its id and its nodes; a number stands for what lay there.
+func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *sights) string {
 	var b strings.Builder
 	s := r.SpecOf(d.ID)
 	fmt.Fprint(&b, d.Cols, d.Rows, s.CBBase, s.L1Size, s.L1Small)
 	if d.Peak != nil && !at.OK {
 		fmt.Fprintf(&b, "%q", d.Peak.Op)
+		fmt.Fprint(&b, same.peak(d.Peak, func(p *replay.L1Peak) string { return groupsText(r, p.Groups) }))
 	}
-	for _, g := range laid(d, at) {
+	if at.OK {
+		b.WriteString(groupsText(r, d.Groups))
+	}
+	return b.String()
+}
+
+// groupsText says what is drawn of some cores.
+func groupsText(r *replay.Result, groups []replay.LaidGroup) string {
+	var b strings.Builder
+	for _, g := range groups {
 		if !r.Only.HasCores(g.Cores) {
 			continue
 		}

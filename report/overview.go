@@ -115,7 +115,7 @@ type jsonMeshLayout struct {
 func newOverview(r *replay.Result, terms replay.Terms, most int) jsonCapture {
 	o := overview{
 		r: r, most: most, lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{},
-		l1: map[event.Opt[uint64]]*replay.DeviceL1{}, lines: map[event.Opt[uint64]]replay.Timeline{},
+		l1: map[event.Opt[uint64]]*replay.DeviceL1{}, lines: map[event.Opt[uint64]]replay.Timeline{}, same: newSights(),
 	}
 	for i := range r.L1 {
 		o.l1[r.L1[i].ID] = &r.L1[i]
@@ -126,7 +126,6 @@ func newOverview(r *replay.Result, terms replay.Terms, most int) jsonCapture {
 	out := jsonCapture{
 		Log: r.Log, Report: newReport(r), Check: newCheckDocument(check{r.Judge(terms), r}), Meshes: []jsonMeshLayout{},
 	}
-	out.Report.L1 = []jsonL1{}
 	out.Report.Live.List, out.Report.Live.More = cut(out.Report.Live.List, most, out.Report.Live.More)
 	out.Check.Failures, out.Check.More = cut(out.Check.Failures, min(most, 64), out.Check.More)
 	folds := o.fold()
@@ -154,6 +153,7 @@ type overview struct {
 	lists map[*replay.ProgramBuffer]int // by their first rows, which programs may share
 	known map[string]int                // by what they say
 	all   [][]replay.ProgramBuffer      // what programs place, each list once, from number 1
+	same  *sights                       // of what lay on devices
 }
 
 // alike are the rows of devices, each row some that are equal.
@@ -173,9 +173,10 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 			l1 := newL1Row(o.r, on)
 			row.L1 = &l1
 			if on.Peak != nil {
-				for i, g := range on.Peak.Groups {
+				groups := on.Peak.Composed().Groups
+				for i, g := range groups {
 					if residents -= len(g.Residents); residents < 0 {
-						row.GroupsMore = len(on.Peak.Groups) - i
+						row.GroupsMore = len(groups) - i
 						break
 					}
 					row.Groups = append(row.Groups, newOnCore(g))

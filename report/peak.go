@@ -82,7 +82,7 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 }
 
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
-	p := row.Peak
+	p := row.Peak.Composed()
 	program := peakProgram(p)
 	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofL1(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
@@ -361,6 +361,7 @@ func newL1Peak(s replay.Spec, p *replay.L1Peak) *jsonL1Peak {
 	if p == nil {
 		return nil
 	}
+	p = p.Composed()
 	out := &jsonL1Peak{
 		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, T: json.Number(p.T), Op: clip(p.Op),
 		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),

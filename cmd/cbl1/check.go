@@ -35,7 +35,7 @@ func newCheck(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in.refused, in.replay.OnePeak = out.refuse, terms.Budget == nil
+			in.refused, in.replay.OnePeak = out.refuse, true
 			in.narrow(only.filter())
 			all := verdicts{printer: out}
 			return all.end(in.each(args, func(r *replay.Result) error {

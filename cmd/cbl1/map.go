@@ -44,7 +44,7 @@ func newMap(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in.replay.Groups, in.replay.GroupsAt = !at.given, moment
+			in.replay.OnePeak, in.replay.Groups, in.replay.GroupsAt = true, !at.given, moment
 			in.narrow(only.filter())
 			out.style = draw.Terminal(columns(s.out), colour.value, os.Getenv)
 			return in.each(args, func(r *replay.Result) error {

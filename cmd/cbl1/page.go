@@ -55,7 +55,8 @@ func newPage(s streams) *cobra.Command {
 
 // page writes a page about inputs. If one of them cannot be read nothing is written.
 func (in *inputs) page(args []string, against, to string, terms replay.Terms) error {
-	in.replay.Buffers, in.replay.Groups, in.replay.Timeline, in.replay.Moments = true, true, true, page.Moments
+	in.replay.OnePeak, in.replay.Buffers, in.replay.Groups = true, true, true
+	in.replay.Timeline, in.replay.Moments = true, page.Moments
 	var (
 		results []*replay.Result
 		runs    []*compare.Run

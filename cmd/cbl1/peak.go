@@ -24,7 +24,7 @@ func newPeak(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.replay.OnePeak = out.forPeople()
+			in.replay.OnePeak = true // the others are composed where they are written
 			in.narrow(only.filter())
 			return in.each(args, func(r *replay.Result) error { return out.print(report.Peak(r)) })
 		},

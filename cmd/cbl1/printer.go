@@ -31,9 +31,6 @@ func (p *printer) add(flags *pflag.FlagSet) {
 	flags.Var(&p.format, "format", "output for people (text, markdown) or for programs")
 }
 
-// forPeople reports whether the format shows the highest peak of all devices alone.
-func (p *printer) forPeople() bool { return p.format.value == "text" || p.format.value == "markdown" }
-
 func (p *printer) print(d report.Document) error {
 	p.n++
 	switch p.format.value {

@@ -28,7 +28,7 @@ func newReport(s streams) *cobra.Command {
 			if err := in.start(args); err != nil {
 				return err
 			}
-			in.replay.OnePeak = out.forPeople()
+			in.replay.OnePeak = true // the others are composed where they are written
 			in.narrow(only.filter())
 			show(&shows, in.replay.Only, out.format.value == "csv")
 			if shows.Programs && shows.Cores && out.format.value == "csv" {

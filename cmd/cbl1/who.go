@@ -57,7 +57,7 @@ func (w *who) run(files []string, address string) error {
 		return err
 	}
 	q := report.Question{Question: replay.Question{Address: addr, At: at}, Filter: w.only.filter()}
-	w.known, w.replay.Ask = newKnown(q.Filter), &q.Question
+	w.known, w.replay.Ask, w.replay.OnePeak = newKnown(q.Filter), &q.Question, true // no peak is shown
 	anything := false
 	err = w.each(files, func(r *replay.Result) error {
 		if w.ended(r) {

@@ -37,7 +37,7 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 	if best == nil {
 		return m, false
 	}
-	p := best.Peak
+	p := best.Peak.Composed()
 	cores := l1.CoreSetOf(p.Core)
 	for _, g := range p.Groups {
 		if g.Cores.Has(p.Core) {

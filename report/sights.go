@@ -1,0 +1,50 @@
+package report
+
+import "github.com/cbl1/cbl1/replay"
+
+// sights give numbers to the texts of peaks and moments. Equal texts have equal numbers. Peaks and
+// moments with the same name share one text, and only the first one is composed.
+type sights struct {
+	peaks   map[replay.Laid]int
+	moments map[*replay.LaidGroup]int // by their first groups, which devices may share
+	texts   map[string]int
+}
+
+func newSights() *sights {
+	return &sights{map[replay.Laid]int{}, map[*replay.LaidGroup]int{}, map[string]int{}}
+}
+
+// peak returns the number of the text of a peak, without nodes. Each call needs the same function.
+func (s *sights) peak(p *replay.L1Peak, text func(*replay.L1Peak) string) int {
+	name, named := p.Laid()
+	if n, ok := s.peaks[name]; ok && named {
+		return n
+	}
+	n := s.number(text(p.Composed()))
+	if named {
+		s.peaks[name] = n
+	}
+	return n
+}
+
+// moment returns the number of the laidKey of a moment.
+func (s *sights) moment(groups []replay.LaidGroup) int {
+	if len(groups) == 0 {
+		return s.number("")
+	}
+	n, ok := s.moments[&groups[0]]
+	if !ok {
+		n = s.number(laidKey(groups))
+		s.moments[&groups[0]] = n
+	}
+	return n
+}
+
+func (s *sights) number(text string) int {
+	n, ok := s.texts[text]
+	if !ok {
+		n = len(s.texts)
+		s.texts[text] = n
+	}
+	return n
+}
