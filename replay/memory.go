@@ -75,9 +75,8 @@ func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *
 	b.synthesised = slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 	if !r.ofRuns() { // a log says it in other words
 		b.info.Op = cmp.Or(given.Name, b.info.Op)
-		for id := range set.All() {
-			b.info.Device = event.Some(uint64(id))
-			break
+		if rows := r.of(set); len(rows) > 0 { // the set itself sorts its devices first
+			b.info.Device = event.Some(uint64(rows[0].slot))
 		}
 		for _, part := range b.parts {
 			b.info.PerCore = event.Some(max(b.info.PerCore.V, part.Range.Len()))

@@ -64,6 +64,7 @@ type Source struct {
 func Sources() []Source {
 	return []Source{
 		{"log", Logs(), []string{"peak", "stream"}},
+		{"square", Squares(), []string{"report", "map", "peak", "room", "stream"}},
 		{"capture", Captures(), []string{"report"}},
 		{"windows", Windows(), []string{"report"}},
 		{"lines", Lines(), []string{"report"}},

@@ -52,6 +52,14 @@ func Logs() []Input {
 	}
 }
 
+// Squares lists event logs with as many buffers as devices: what walks all buffers of all devices is
+// quadratic in them.
+func Squares() []Input {
+	return []Input{
+		{"parted", 1_500, []Aim{{3_000, 1, 256 * mib}}, logOf(square), nil, Budget{45_000_000, 160 * mib}},
+	}
+}
+
 // logOf makes the log of a size.
 func logOf(write func(t *text, size int)) func(size int) []byte {
 	return func(size int) []byte {
@@ -150,11 +158,15 @@ func diverged(t *text, n int) {
 }
 
 // parted has buffers on many devices, and then a program on one device after the other.
-func parted(t *text, n int) {
-	const devices = 200
+func parted(t *text, n int) { t.parted(200, n) }
+
+// square is parted with as many devices as buffers.
+func square(t *text, n int) { t.parted(n, n) }
+
+func (t *text) parted(devices, buffers int) {
 	t.mesh(devices)
 	t.program()
-	t.buffers(n)
+	t.buffers(buffers)
 	for i := range devices {
 		t.line(`{"event":"enqueue","program":1,"devices":[%d]}`, i)
 	}
