@@ -60,13 +60,10 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 	p.add(b)
 }
 
-// align returns the alignment of L1 buffers on some units. In HYBRID mode it is that of DRAM, as of circular buffers.
+// align returns the alignment of L1 buffers on some units.
 func (p *places) align(on []*unit, spec l1.Spec) uint64 {
-	align := max(spec.L1Align, 1)
-	if slices.ContainsFunc(on, func(u *unit) bool { return p.known.isHybrid(u.id) }) {
-		align = max(align, spec.CBAlign)
-	}
-	return align
+	hybrid := slices.ContainsFunc(on, func(u *unit) bool { return p.known.isHybrid(u.id) })
+	return fit.Place{Spec: spec, Hybrid: hybrid}.Alignment()
 }
 
 // unplaced says why a buffer in L1 lies nowhere, or "" if it does lie somewhere or has

@@ -134,8 +134,13 @@ func TestConcurrentUse(t *testing.T) {
 		expect(f.Remove(small.Set()), none)
 	})
 	for range 2 { // and for one buffer, beside a program
-		write(func(int) {
-			expect(f.Allocate(tensor, heaps.Set()), device.ErrAllocated)
+		write(func(i int) {
+			if i%2 == 0 {
+				expect(f.Allocate(tensor, heaps.Set()), device.ErrAllocated)
+			} else { // to the same address
+				_, err := f.Place(device.Buffer{ID: 1, Kind: device.KindL1, Cores: half}, 2048, heaps.Set())
+				expect(err, device.ErrAllocated)
+			}
 			_, err := f.Enqueue(w, heaps.Set())
 			expect(err, none)
 			_, err = f.Free(1, heaps.Set())
@@ -393,7 +398,7 @@ func TestConcurrentUse(t *testing.T) {
 	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
 
 	// Nothing exported was forgotten.
-	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Free", "Enqueue", "SetHybrid", "Observe"} {
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Place", "Free", "Enqueue", "SetHybrid", "Observe"} {
 		calls["Fleet."+name] = nil // by the writers
 	}
 	calls["Device.ResetPeaks"] = nil

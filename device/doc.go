@@ -38,7 +38,8 @@
 // judges, in tt-metal's words and by bytes, and device gathers what is there.
 // [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
 // [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [Room]
-// for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated.
+// for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated. [Fleet.Place]
+// allocates one where tt-metal's allocator puts it.
 // [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by, as is
 // the [Mode] of each L1 buffer.
 //
@@ -133,6 +134,8 @@
 //	                               buffers of one id
 //	                               equal devices share one heap, found as states are, or
 //	                               compared in O(m) where they meet by another way
+//	Place                          the same, and O(m log m) for each different set of buffers
+//	                               they are gathered and sorted by address
 //	Dispatch, Enqueue, Replay      O(d) for what was left before in the same place; else O(t),
 //	                               once for all devices that were left with the same
 //	                               what it leaves is remembered while that is met again, else

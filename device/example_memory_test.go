@@ -141,6 +141,20 @@ func ExampleFleet_Room() {
 	// false 0 11616 <nil>
 }
 
+// Where does tt-metal's allocator put the next tensor?
+func ExampleFleet_Place() {
+	fleet, d := board()
+	next := device.Buffer{ID: 2, Kind: device.KindL1, Cores: d.Spec().Grid().Cores(), Name: "weights"}
+	placed, err := fleet.Place(next, 100, d.Set()) // bytes on each core
+	fmt.Println(placed.Range, err)
+	next.ID++
+	_, err = fleet.Place(next, 2<<20, d.Set())
+	fmt.Println(errors.Is(err, fit.ErrNoSpace), err)
+	// Output:
+	// [1048464,1048564) <nil>
+	// true device 0: buffer 3: no free gap is large enough
+}
+
 // Everything that changes is told as it happens, for a log or a mirror.
 func ExampleFleet_Observe() {
 	fleet, d := board()

@@ -45,7 +45,7 @@ type faulty struct {
 	do   func(f *Fleet) (any, error)
 }
 
-// TestFaultsOfMemory fails Allocate, Free and Enqueue at every step, on fleets with a
+// TestFaultsOfMemory fails Allocate, Place, Free and Enqueue at every step, on fleets with a
 // past. A failure has changed nothing: totals, peaks, buffers, what is registered, what
 // is resident; and does not show in what the call does when it is made again.
 func TestFaultsOfMemory(t *testing.T) {
@@ -73,6 +73,11 @@ func TestFaultsOfMemory(t *testing.T) {
 					b.Parts = []Part{{Cores: cores.Draw(t, "cores").Cores(), Range: l1.Range{Start: start, End: start + 4}}}
 				}
 				return faulty{op, func(f *Fleet) (any, error) { return nil, f.Allocate(b, set(f, on)) }}
+			case "place":
+				b := Buffer{ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: KindL1, Cores: cores.Draw(t, "cores").Cores()}
+				b.Mode = rapid.SampledFrom([]Mode{Lockstep, PerCore, RangeLockstep}).Draw(t, "mode")
+				size := rapid.SampledFrom([]uint64{4, 16, 48}).Draw(t, "size")
+				return faulty{op, func(f *Fleet) (any, error) { return f.Place(b, size, set(f, on)) }}
 			case "free":
 				id := BufferID(rapid.IntRange(0, 3).Draw(t, "id"))
 				return faulty{op, func(f *Fleet) (any, error) { return f.Free(id, set(f, on)) }}
@@ -99,7 +104,7 @@ func TestFaultsOfMemory(t *testing.T) {
 			}
 			return f
 		}
-		ops := []string{"allocate", "free", "enqueue"}
+		ops := []string{"allocate", "place", "free", "enqueue"}
 		for range rapid.IntRange(0, 12).Draw(t, "calls") {
 			past = append(past, draw(t, rapid.SampledFrom(ops).Draw(t, "op")))
 		}
@@ -134,7 +139,7 @@ func TestFaultsOfMemory(t *testing.T) {
 	})
 	t.Log("faults:", injected, "refusals:", refused)
 	require.Greater(t, refused, 20)
-	for _, name := range []string{"allocate", "free", "enqueue"} {
+	for _, name := range []string{"allocate", "place", "free", "enqueue"} {
 		require.Greater(t, injected[name], 20, name)
 	}
 }

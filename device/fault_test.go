@@ -100,6 +100,16 @@ func (p player) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
 	return numbersOf(changed), err
 }
 
+func (p player) Place(b model.Buffer, ids []uint64) error {
+	s, err := p.set(ids)
+	if err != nil || len(b.Parts) == 0 {
+		return err
+	}
+	on := b.Parts[0]
+	_, err = p.Fleet.Place(Buffer{ID: BufferID(b.ID), Kind: KindL1, Cores: on.Cores.Cores(), Mode: PerCore}, on.Range.Len(), s)
+	return err
+}
+
 func (p player) UnregisterAll(prog program.ID) []uint64 {
 	return numbersOf(p.Fleet.UnregisterAll(prog))
 }

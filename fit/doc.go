@@ -36,7 +36,8 @@
 // A [Taken] ([NewTaken]) is told of programs and buffers, of one moment or of many, and keeps
 // what was in the way of one more L1 buffer: [RoomOn] says how large that could be on some cores
 // throughout ([Room], between two neighbours or [Nobody]) and where one of a size would go, and
-// [RoomsOn] says it of each core. [Highest] is the search of tt-metal's allocator. [CheckBuffer] judges a buffer before it is allocated: a
+// [RoomsOn] says it of each core. [Highest] is the search of tt-metal's allocator, and
+// [PlaceBuffer] gives a buffer its addresses, or [ErrNoSpace], or [ErrHidden]. [CheckBuffer] judges a buffer before it is allocated: a
 // [BufferVerdict] has what it would share bytes with ([Overlap]), and the programs that tt-metal
 // would refuse beside it.
 //

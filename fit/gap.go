@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"errors"
 	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -41,4 +43,90 @@ func Highest(size, align uint64, free l1.Range, taken iter.Seq[l1.Range]) (at l1
 		return l1.Range{}, false
 	}
 	return at, true
+}
+
+// Causes of a buffer without a place.
+var (
+	ErrNoSpace = errors.New("no free gap is large enough")
+	ErrHidden  = errors.New("no gap is known to be free: a buffer has an address that is not known")
+)
+
+// PlaceBuffer returns b with the addresses that tt-metal's allocator gives it on places together: size
+// bytes on each of b.Cores, in L1_SMALL if that is its Kind. Each Mode has its own search:
+//
+//   - Lockstep: one address that is free on all cores of all places, whatever b.Cores.
+//   - RangeLockstep: one address that is free on b.Cores of all places.
+//   - PerCore: an address on each of b.Cores. tt-metal does this device by device.
+//
+// Buffers in lockstep take their addresses on all cores, since these share one list of free blocks
+// (allocator/bank_manager.cpp: AllocatorDependencies; buffers/mesh_buffer.cpp for the devices of a
+// mesh). Others take them on their own cores. Service cores have lists of their own
+// (internal/service/service_core_manager.cpp): service buffers count on b.Cores only. Circular buffers
+// do not count. Addresses are multiples of Place.Alignment.
+//
+// Errors: ErrNoSpace, also if size or the size of L1 is 0; ErrHidden if only buffers with Hidden cores are
+// in the way. Cost: O(n log n) in the buffers, for each set of cores on which the same is taken.
+func PlaceBuffer(b Buffer, size uint64, places ...Place) (Buffer, error) {
+	out, ok := b.placed(size, places, false)
+	if ok {
+		return out, nil
+	}
+	if _, ok := b.placed(size, places, true); ok {
+		return Buffer{}, ErrHidden
+	}
+	return Buffer{}, ErrNoSpace
+}
+
+// Alignment returns the alignment of L1 buffers: in HYBRID mode it is the larger one of Spec.CBAlign, the
+// alignment of DRAM. Releases since 2025 align by DRAM in either mode (allocator/bank_manager.cpp gives
+// it to the lists of free blocks): a Spec whose L1Align is that of DRAM follows them.
+func (at Place) Alignment() uint64 {
+	if at.Hybrid {
+		return max(at.Spec.L1Align, at.Spec.CBAlign, 1)
+	}
+	return max(at.Spec.L1Align, 1)
+}
+
+// placed is PlaceBuffer, which may be blind to hidden addresses.
+func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bool) {
+	taken := make([]*Taken, len(places))
+	for i := range places {
+		taken[i] = places[i].allocated(&b, blind)
+	}
+	rooms := []Room{RoomOn(b.Cores, size, taken...)}
+	if b.Mode == PerCore {
+		rooms = RoomsOn(b.Cores, size, taken...)
+	}
+	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, nil
+	for _, r := range rooms {
+		if r.Place.IsEmpty() || len(places) == 0 {
+			return Buffer{}, false
+		}
+		if i := slices.IndexFunc(b.Parts, func(p Part) bool { return p.Range == r.Place }); i >= 0 {
+			b.Parts[i].Cores = b.Parts[i].Cores.Union(r.Cores)
+			continue
+		}
+		b.Parts = append(b.Parts, Part{r.Cores, r.Place})
+	}
+	return b.Plain(), len(rooms) > 0
+}
+
+// allocated returns the bytes that the allocator does not give to one more buffer.
+func (at *Place) allocated(next *Buffer, blind bool) *Taken {
+	spec := at.Spec
+	if spec.L1Align = at.Alignment(); next.Kind == KindL1Small {
+		spec.CBBase, spec.L1Small = spec.Usable().End, 0
+	}
+	if spec.L1Size == 0 {
+		spec.CBBase = l1.MaxAddr
+	}
+	t := NewTaken(spec)
+	for _, b := range at.Buffers {
+		if blind {
+			b.Hidden = l1.CoreSet{}
+		}
+		shared := b.mode() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
+		t.buffer(&b, 0, shared || next.Mode == Lockstep && b.Kind != KindService)
+	}
+	return t
 }

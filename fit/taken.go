@@ -55,15 +55,22 @@ func (t *Taken) Clone() *Taken {
 // Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 0. The end of an
 // unsized buffer is not known: it takes everything above its address. On hidden cores a buffer takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
-func (t *Taken) Buffer(b Buffer, by int) {
+func (t *Taken) Buffer(b Buffer, by int) { t.buffer(&b, by, false) }
+
+// buffer is Buffer, which may take the bytes on all cores.
+func (t *Taken) buffer(b *Buffer, by int, everywhere bool) {
+	add := t.add
+	if everywhere {
+		add = func(_ l1.CoreSet, r l1.Range, by int) { t.all.add(t.clip(r), by) }
+	}
 	for p := range b.standing {
 		if b.Unsized {
 			p.Range.End = l1.MaxAddr
 		}
-		t.add(p.Cores, p.Range, by)
+		add(p.Cores, p.Range, by)
 	}
 	if b.hides() {
-		t.add(b.Hidden, l1.Range{End: l1.MaxAddr}, by)
+		add(b.Hidden, l1.Range{End: l1.MaxAddr}, by)
 	}
 }
 

@@ -51,6 +51,29 @@ func (f *fleet) Allocate(b model.Buffer, to []uint64) error {
 	return class(err)
 }
 
+func (f *fleet) Place(b model.Buffer, on []uint64) error {
+	s, err := f.set(on)
+	if err != nil {
+		return class(err)
+	}
+	given, size := toBuffer(b), uint64(0)
+	if len(b.Parts) == 1 {
+		part := b.Parts[0]
+		given.Cores, given.Range, given.Parts, size = part.Cores.Cores(), l1.Range{}, nil, part.Range.End-part.Range.Start
+	}
+	placed, err := f.f.Place(given, size, s)
+	for id := range s.All() {
+		if err != nil {
+			break
+		}
+		if got, _ := f.handles[id].Buffer(given.ID); fmt.Sprint(got.Plain()) != fmt.Sprint(placed) {
+			return fmt.Errorf("the lowest device has %+v, and not %+v", got, placed)
+		}
+		break
+	}
+	return class(err)
+}
+
 func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
 	s, err := f.set(from)
 	if err != nil {

@@ -144,6 +144,8 @@ func class(err error) error {
 		{device.ErrOverflow, model.ErrOverflow},
 		{device.ErrMesh, model.ErrMesh},
 		{device.ErrBuffer, model.ErrBuffer},
+		{fit.ErrNoSpace, model.ErrNoSpace},
+		{fit.ErrHidden, model.ErrHidden},
 	} {
 		if errors.Is(err, c.ours) {
 			return fmt.Errorf("%w: %w", c.theirs, err)

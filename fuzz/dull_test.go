@@ -192,6 +192,17 @@ func (w watched) SetHybrid(ids []uint64, on bool) ([]uint64, error) {
 	return changed, err
 }
 
+func (w watched) Place(b model.Buffer, ids []uint64) error {
+	err := w.Fleet.Place(b, ids)
+	w.note(gen.Place, err)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	w.seen["place an "+string(b.Kind)]++
+	w.seen["place in mode "+string(b.Mode)]++
+	return nil
+}
+
 func (w watched) ReleaseTrace(trace uint64) error {
 	err := w.Fleet.ReleaseTrace(trace)
 	w.note(gen.ReleaseTrace, err)
@@ -364,18 +375,21 @@ func TestLivesAreNotDull(t *testing.T) {
 		"refusal and clash", "refused: grow", "refused: clash", "refused: service-clash", "refused: grid",
 		"refused: dataflow grow", "refused: dataflow clash", "refused by devices alike", "refused by devices that differ",
 		"bytes beyond L1", "clash with some of the bytes above the limit", "several in the way",
-		"no headroom", "the largest gap is elsewhere", "headroom", "no room for a buffer", "room for a buffer", "may grow", "may not grow",
+		"no headroom", "the largest gap is elsewhere", "headroom", "no room for a buffer", "room for a buffer", "may grow", "may not grow", "place an L1_SMALL buffer",
 		"check: " + model.ErrSpec.Error(), "check: " + model.ErrNoProgram.Error(), "check: " + model.ErrNoDevice.Error(),
 	}
 	for _, op := range []gen.Op{
 		gen.Register, gen.Unregister, gen.Replace, gen.Remove, gen.AddMesh, gen.Dispatch, gen.Evict,
 		gen.BeginTrace, gen.Record, gen.EndTrace, gen.Replay, gen.ReleaseTrace,
-		gen.Allocate, gen.Free, gen.Enqueue, gen.SetHybrid,
+		gen.Allocate, gen.Free, gen.Enqueue, gen.SetHybrid, gen.Place,
 	} {
 		want = append(want, string(op))
 	}
 	for _, kind := range model.Kinds()[3:] {
 		want = append(want, "allocate "+string(kind))
+	}
+	for _, mode := range []model.Mode{model.Lockstep, model.PerCore, model.RangeLockstep} {
+		want = append(want, "place in mode "+string(mode))
 	}
 	for _, class := range model.Errors() {
 		if !errors.Is(class, model.ErrRange) && !errors.Is(class, model.ErrNotHeld) { // of counters

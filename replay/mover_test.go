@@ -117,6 +117,19 @@ func (m mover) Allocate(b model.Buffer, ids []uint64) error {
 	return err
 }
 
+func (m mover) Place(b model.Buffer, ids []uint64) error {
+	given, size := bufferOf(b), uint64(0)
+	for p := range given.All() {
+		given.Cores, size = p.Cores, p.Range.Len()
+	}
+	given.Range, given.Parts = l1.Range{}, nil
+	_, err := m.on(ids, func(s device.Set) (device.Set, error) {
+		_, err := m.f.Place(given, size, s)
+		return s, err
+	})
+	return err
+}
+
 func (m mover) Free(id uint64, ids []uint64) (model.Buffer, error) {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) {
 		_, err := m.f.Free(device.BufferID(id), s)

@@ -25,7 +25,7 @@ func TestWriterAndSession(t *testing.T) {
 		gen.AddDevice, gen.AddMesh, gen.Remove, gen.Register, gen.Register, gen.Register, gen.Unregister, gen.UnregisterAll, gen.Replace,
 		gen.ResetPeaks, gen.Dispatch, gen.Dispatch, gen.Evict, gen.BeginTrace, gen.Record, gen.Record, gen.Record, gen.EndTrace,
 		gen.EndTrace, gen.Replay, gen.Replay, gen.Replay, gen.ReleaseTrace,
-		gen.Allocate, gen.Allocate, gen.Allocate, gen.Free, gen.Enqueue, gen.Enqueue,
+		gen.Allocate, gen.Allocate, gen.Place, gen.Free, gen.Enqueue, gen.Enqueue,
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var log bytes.Buffer

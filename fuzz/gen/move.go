@@ -36,6 +36,7 @@ const (
 	Free          Op = "free"
 	Enqueue       Op = "enqueue"
 	SetHybrid     Op = "set HYBRID"
+	Place         Op = "place"
 )
 
 // A Move is one call with its arguments.
@@ -47,7 +48,7 @@ type Move struct {
 	Program    *program.Program // of calls that name one; may be nil
 	New        *program.Program // Replace; may be nil
 	Trace      uint64           // Record, EndTrace, Replay, ReleaseTrace
-	Buffer     model.Buffer     // Allocate; Free: its ID
+	Buffer     model.Buffer     // Allocate, Place; Free: its ID
 	On         bool             // SetHybrid
 }
 
@@ -68,7 +69,7 @@ func (m Move) String() string {
 		return fmt.Sprintf("%s %s", m.Op, Describe(m.Program))
 	case SetHybrid:
 		return fmt.Sprintf("%s %v on %v", m.Op, m.On, m.Devices)
-	case Allocate:
+	case Allocate, Place:
 		return fmt.Sprintf("%s %s on %v", m.Op, describeBuffer(m.Buffer), m.Devices)
 	case Free:
 		return fmt.Sprintf("%s buffer %d on %v", m.Op, m.Buffer.ID, m.Devices)
@@ -137,6 +138,7 @@ type Mover interface {
 	Free(buffer uint64, ids []uint64) (model.Buffer, error)
 	Enqueue(p *program.Program, ids []uint64) (added []uint64, err error)
 	SetHybrid(ids []uint64, on bool) (changed []uint64, err error)
+	Place(b model.Buffer, ids []uint64) error
 }
 
 var _ Mover = (*model.Fleet)(nil)
@@ -188,6 +190,11 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 		b.Parts = slices.Clone(b.Parts)
 		defer clear(b.Parts)
 		return nil, on.Allocate(b, ids)
+	case Place:
+		b := m.Buffer
+		b.Parts = slices.Clone(b.Parts)
+		defer clear(b.Parts)
+		return nil, on.Place(b, ids)
 	case Free:
 		b, err := on.Free(m.Buffer.ID, ids)
 		defer clear(b.Parts)
@@ -251,6 +258,9 @@ func Moves(op Op, w *World) *rapid.Generator[Move] {
 			m.Devices = DeviceIDs(where).Draw(t, "devices")
 		case Allocate:
 			m.Buffer = w.buffer().Draw(t, "buffer")
+			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
+		case Place:
+			m.Buffer = w.unplaced().Draw(t, "buffer")
 			m.Devices = DeviceIDs(w.State.Devices()).Draw(t, "devices")
 		case Free:
 			m.Buffer.ID = rapid.SampledFrom(BufferIDs()).Draw(t, "buffer")
@@ -319,6 +329,29 @@ func (w *World) buffer() *rapid.Generator[model.Buffer] {
 			return beside(rapid.SampledFrom(w.Programs).Draw(t, "neighbour")).Draw(t, "beside")
 		}
 		return Buffer(w.one(t), BufferIDs()...).Draw(t, "new")
+	})
+}
+
+// unplaced draws a buffer for an allocator, and now and then one that it has to refuse.
+func (w *World) unplaced() *rapid.Generator[model.Buffer] {
+	return rapid.Custom(func(t *rapid.T) model.Buffer {
+		if rapid.IntRange(0, 11).Draw(t, "any") == 11 {
+			return w.buffer().Draw(t, "any buffer")
+		}
+		cols, rows := corner(w.one(t))
+		b := model.Buffer{
+			ID:   rapid.SampledFrom(append(BufferIDs(), 41, 42)).Draw(t, "id"),
+			Kind: rapid.SampledFrom([]model.Kind{model.L1, model.L1, model.L1Small, model.L1, model.GlobalCB}).Draw(t, "kind"),
+			Parts: []model.Part{{
+				Cores: CoreRangeSet(cols, rows).Draw(t, "cores"),
+				Range: l1.Range{End: rapid.SampledFrom([]uint64{8, 1, 16, 24, 5, 64}).Draw(t, "bytes")},
+			}},
+		}
+		if b.Kind != model.L1Small {
+			modes := []model.Mode{model.Lockstep, model.PerCore, model.RangeLockstep}
+			b.Mode = rapid.SampledFrom(modes).Draw(t, "mode")
+		}
+		return b
 	})
 }
 

@@ -22,6 +22,8 @@ var (
 	ErrAllocated     = errors.New("buffer is allocated already")
 	ErrNotAllocated  = errors.New("buffer is not allocated")
 	ErrFit           = errors.New("program does not fit")
+	ErrNoSpace       = errors.New("no free gap is large enough")
+	ErrHidden        = errors.New("address that decides is hidden")
 
 	ErrRange   = errors.New("not a range")
 	ErrNotHeld = errors.New("owner does not hold the range")
@@ -32,7 +34,7 @@ func Errors() []error {
 	return []error{
 		ErrNoProgram, ErrNoDevice, ErrDeviceExists, ErrNotRegistered, ErrConflict,
 		ErrSpec, ErrBadSpec, ErrGrid, ErrOverflow, ErrMesh, ErrNoTrace, ErrTraceOpen,
-		ErrTraceEnded, ErrBuffer, ErrAllocated, ErrNotAllocated, ErrFit, ErrRange, ErrNotHeld,
+		ErrTraceEnded, ErrBuffer, ErrAllocated, ErrNotAllocated, ErrFit, ErrNoSpace, ErrHidden, ErrRange, ErrNotHeld,
 	}
 }
 

@@ -47,6 +47,22 @@ func (g *game) squeeze(t *rapid.T) {
 	}
 }
 
+// place lets the allocator find addresses, or one beside a buffer with a hidden address.
+func (g *game) place(t *rapid.T) {
+	const id = 55 // no other buffer's
+	if rapid.Bool().Draw(t, "several") {
+		for range 3 {
+			g.play(t, gen.Place)
+		}
+		return
+	}
+	m := gen.Moves(gen.Place, g.world).Draw(t, "place")
+	hidden := model.Buffer{ID: id, Kind: model.L1, Mode: model.PerCore, Hidden: gen.CoreRangeSet(4, 3).Draw(t, "hidden cores")}
+	g.move(t, gen.Move{Op: gen.Allocate, Buffer: hidden, Devices: m.Devices})
+	g.move(t, m)
+	g.move(t, gen.Move{Op: gen.Free, Buffer: model.Buffer{ID: id}, Devices: m.Devices})
+}
+
 // flood leaves room for a few bytes on some devices, runs a program there, and takes the
 // flood away.
 func (g *game) flood(t *rapid.T) {

@@ -39,6 +39,7 @@ func TrackerModel(newTracker func() Tracker) func(*rapid.T) {
 			},
 			"devices":       func(t *rapid.T) { g.play(t, rapid.SampledFrom(deviceOps()).Draw(t, "op")) },
 			"capture":       g.capture,
+			"place":         g.place,
 			"evict":         func(t *rapid.T) { g.play(t, gen.Evict) },
 			"unregisterAll": func(t *rapid.T) { g.play(t, gen.UnregisterAll) },
 			"odd": func(t *rapid.T) {

@@ -1,0 +1,110 @@
+package device
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cbl1/cbl1/device/internal/bitset"
+	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Place allocates a buffer where tt-metal's allocator puts it on the devices of s now, on all of them or
+// none: size bytes on each of b.Cores, in the highest gap that holds them. b is an L1, L1_SMALL or global
+// CB buffer without an address. In lockstep all devices get one address, which is free on all cores of
+// all of them. In the mode PerCore each device gets addresses of its own, one for each core.
+// [fit.PlaceBuffer] has the rules, and the sources of tt-metal. Circular buffers do not block: Check and
+// Enqueue judge programs by the buffer.
+//
+// It returns the buffer as the device with the lowest id has it. Errors, the first that applies: ErrBuffer
+// with a field that makes no sense for a buffer without an address; ErrForeignSet; ErrNoDevice for a removed
+// device; ErrAllocated; ErrBuffer for a core outside the grid; [fit.ErrNoSpace]; [fit.ErrHidden];
+// ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap, then as Allocate.
+func (f *Fleet) Place(b Buffer, size uint64, s Set) (_ Buffer, err error) {
+	defer named("Place", &err)
+	if err := checkUnplaced(&b, size); err != nil {
+		return Buffer{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.check(s); err != nil || s.s == nil {
+		return Buffer{}, err
+	}
+	if err = f.absent(b.ID, s); err == nil {
+		err = f.onGrid(&b, s)
+	}
+	var all []placed
+	if err == nil {
+		all, err = f.placed(b, size, s)
+	}
+	if err != nil {
+		return Buffer{}, err
+	}
+	a, _ := f.heaps.Allocation(all[0].Buffer) // checkBuffer has added up its bytes: they are as many on each device
+	if err = f.roomFor(a, s.s.slots); err == nil {
+		err = f.faults.step()
+	}
+	if err != nil {
+		return Buffer{}, err
+	}
+	for _, p := range all {
+		a, _ := f.heaps.Allocation(p.Buffer)
+		f.reheap(p.slots, a, nil)
+	}
+	for _, p := range all {
+		f.emit(Event{Kind: EventAllocated, Set: f.setOf(p.slots, p.slots.Count()), Buffer: p.Buffer})
+	}
+	return a.Copy(), nil
+}
+
+// A placed is a buffer on devices on which the allocator puts it to the same addresses.
+type placed struct {
+	Buffer
+	first ID // the lowest of them
+	slots bitset.Set
+	at    []fit.Place
+}
+
+// placed returns the places of a buffer on the devices of s, by their lowest device.
+func (f *Fleet) placed(b Buffer, size uint64, s Set) (all []placed, err error) {
+	known := map[alike]int{} // place in all
+	together := placed{slots: s.s.slots}
+	for c := range f.shares(s.s.slots) {
+		i, ok := known[c.alike()]
+		if !ok {
+			i, known[c.alike()] = len(all), len(all)
+			site := siteOf(c)
+			at := site.place()
+			together.at = append(together.at, at)
+			all = append(all, placed{first: c.id(), at: []fit.Place{at}})
+		}
+		all[i].first, all[i].slots = min(all[i].first, c.id()), all[i].slots.Add(bitset.Span(c.slot, c.n))
+	}
+	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.first, b.first) })
+	if b.Mode != PerCore {
+		together.first = all[0].first
+		all = []placed{together}
+	}
+	for i := range all {
+		if all[i].Buffer, err = fit.PlaceBuffer(b, size, all[i].at...); err != nil {
+			return nil, ofBuffer(b.ID, all[i].first, err)
+		}
+	}
+	return all, nil
+}
+
+// checkUnplaced refuses a buffer that makes no sense, or has an address, and completes its Size.
+func checkUnplaced(b *Buffer, size uint64) error {
+	switch {
+	case b.Kind != KindL1 && b.Kind != KindL1Small && b.Kind != KindGlobalCB:
+		return noSense(b.ID, "Kind", fmt.Errorf("no place is found for a %v", b.Kind))
+	case len(b.Parts) > 0 || b.Range != (l1.Range{}) || !b.Hidden.IsEmpty():
+		return noSense(b.ID, "Range", errors.New("the buffer has an address already"))
+	case b.Cores.IsEmpty() || size == 0:
+		return noSense(b.ID, "Cores", fmt.Errorf("%d bytes on each of %d cores are none", size, b.Cores.Len()))
+	}
+	b.Range.End = size
+	return checkBuffer(b)
+}

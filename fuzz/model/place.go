@@ -1,0 +1,155 @@
+package model
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/cbl1/cbl1/l1"
+)
+
+// Place allocates an L1 buffer where the allocator of tt-metal puts it. Parts has one part: its cores, and a
+// range whose length is the bytes on each of them. In lockstep the buffer gets one address on all
+// devices, per core one on each core of each device: the highest that is aligned, and whose bytes are free.
+func (f *Fleet) Place(b Buffer, ids []uint64) error {
+	var wrong []error
+	if len(b.Parts) == 1 && !b.Parts[0].Range.IsEmpty() {
+		b.Parts = []Part{{Cores: b.Parts[0].Cores, Range: l1.Range{End: b.Parts[0].Range.End - b.Parts[0].Range.Start}}}
+	}
+	if b.wrong() != nil || b.unplaceable() {
+		wrong = append(wrong, ErrBuffer)
+	}
+	devices, err := f.find(ids)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	for _, d := range devices {
+		if d.live[b.ID] != nil {
+			wrong = append(wrong, ErrAllocated)
+		}
+		if b.outside(d.spec) {
+			wrong = append(wrong, ErrBuffer)
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	if f.Overloads(b, ids) {
+		wrong = append(wrong, ErrOverflow)
+	}
+	groups := [][]*device{devices}
+	if b.Mode == PerCore {
+		groups = nil
+		for _, d := range devices {
+			groups = append(groups, []*device{d})
+		}
+	}
+	placed := map[*device]*allocation{}
+	for _, group := range groups {
+		parts, ok := b.placed(group, false)
+		if _, fits := b.placed(group, true); !ok && fits {
+			wrong = append(wrong, ErrHidden)
+		} else if !ok && len(group) > 0 {
+			wrong = append(wrong, ErrNoSpace)
+		}
+		for _, d := range group {
+			at := b
+			at.Parts = parts
+			placed[d] = at.paint()
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
+	for d, a := range placed {
+		d.live[b.ID] = a
+	}
+	f.settle()
+	return nil
+}
+
+// unplaceable reports whether no allocator gives the buffer an address.
+func (b Buffer) unplaceable() bool {
+	return b.Kind != L1 && b.Kind != L1Small && b.Kind != GlobalCB || b.Hidden.Len() > 0 ||
+		len(b.Parts) != 1 || b.Parts[0].Cores.Len() == 0 || b.Parts[0].Range.IsEmpty()
+}
+
+// placed returns where the buffer goes on devices, cores with the same address together. If blind, it
+// passes over hidden addresses.
+func (b Buffer) placed(devices []*device, blind bool) (out []Part, ok bool) {
+	cores, size := covered(b.Parts[0].Cores), b.Parts[0].Range.End-b.Parts[0].Range.Start
+	sets := []map[l1.Core]bool{cores}
+	if b.Mode == PerCore {
+		sets = nil
+		for c := range cores {
+			sets = append(sets, map[l1.Core]bool{c: true})
+		}
+	}
+	at := map[uint64]l1.CoreSet{}
+	for _, on := range sets {
+		start, ok := b.highest(devices, on, size, blind)
+		if !ok {
+			return nil, false
+		}
+		for c := range on {
+			at[start] = at[start].Union(l1.CoreSetOf(c))
+		}
+	}
+	for start, cores := range at {
+		out = append(out, Part{Cores: cores.Ranges(), Range: l1.Range{Start: start, End: start + size}})
+	}
+	slices.SortFunc(out, func(p, q Part) int { return p.Cores.Cores().CompareFirst(q.Cores.Cores()) })
+	return out, true
+}
+
+// highest returns the highest address at which the buffer has its bytes for itself, looking at each from the top.
+func (b Buffer) highest(devices []*device, on map[l1.Core]bool, size uint64, blind bool) (start uint64, ok bool) {
+	if len(devices) == 0 {
+		return 0, false
+	}
+	free := uint64(0) // bytes from a on
+	for a := devices[0].spec.L1Size; a > 0; {
+		a--
+		free++
+		aligned := true
+		for _, d := range devices {
+			align := max(d.spec.L1Align, 1)
+			if d.hybrid {
+				align = max(align, d.spec.CBAlign)
+			}
+			aligned = aligned && a%align == 0
+			if d.holdsBack(b, on, a, blind) {
+				free = 0
+			}
+		}
+		if aligned && free >= size {
+			return a, true
+		}
+	}
+	return 0, false
+}
+
+// holdsBack reports whether the allocator of a device does not give a byte to a buffer on some cores.
+func (d *device) holdsBack(b Buffer, on map[l1.Core]bool, a uint64, blind bool) bool {
+	region := d.spec.Usable()
+	if b.Kind == L1Small {
+		region = l1.Range{Start: region.End, End: d.spec.L1Size}
+	}
+	if a < region.Start || a >= region.End || d.spec.L1Size == 0 {
+		return true
+	}
+	for _, live := range d.live {
+		own := live.Kind == Kernel || live.Kind == Reserved || live.judgedAs() == PerCore // what it takes on a core is of that core
+		all := live.Kind != Service && (b.Mode == Lockstep || !own)
+		for c, bytes := range live.bytes {
+			if bytes.holds(a) && (all || on[c]) {
+				return true
+			}
+		}
+		for c := range covered(live.Hidden) {
+			if !blind && !live.Backing && (all || on[c]) {
+				return true
+			}
+		}
+	}
+	return false
+}
