@@ -14,8 +14,8 @@ type Tile struct {
 //	sets    0: 0-0 1-0      1: 1-0 2-0
 //	tiles   0-0 in 0        1-0 in 0 and 1        2-0 in 1
 //
-// Cost: O(sets x tiles). Most sets of a program or device are the same few, so that
-// there are few tiles.
+// Cost: O(sets x tiles), but for sets that share no core with an earlier one. Most sets of a
+// program or device are the same few, so that there are few tiles.
 func Tiles(sets []CoreSet) []Tile {
 	var out []Tile
 	var all CoreSet // of the sets so far

@@ -11,8 +11,8 @@ import (
 // without bytes, or on no core, takes nothing. ok is false if a range is illegal, or if the
 // sum is beyond 2^63-1.
 //
-// Cost: O(1) for one range. For several, the sum of the cores of the distinct sets, and
-// O(log n) for each range.
+// Cost: O(1) for one range. For several, that of [l1.Tiles] for their cores, and O(log n) for
+// each range of a tile.
 func FootprintOf(parts iter.Seq2[l1.CoreSet, l1.Range]) (f Footprint, ok bool) {
 	var on []l1.CoreSet
 	var ranges []l1.Range
