@@ -17,6 +17,7 @@ import (
 // A site is what devices have in common that a program is judged by.
 type site struct {
 	alike
+	sight   // of their programs, where these matter
 	first   ID
 	devices int
 }
@@ -120,83 +121,69 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 // anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
 func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
 	defer named("RegisteredHeadroom", &err)
-	all, known, err := f.picturedStates(s)
+	all, known, err := f.standings(s)
 	for _, g := range all {
 		out = append(out, fit.HeadroomOver(g.open(&known).Occupied.Parts(), g.place())...)
 	}
 	return out, err
 }
 
-// A standing is what programs hold on devices that are alike, and these.
-type standing struct {
-	by []fit.Part
-	at fit.Place
-}
-
-// A stateSite is a site of devices with the same programs.
-type stateSite struct {
-	sight
-	site
-}
-
-// A stateKey is what the devices of a stateSite have in common.
-type stateKey struct {
-	state *state
-	alike alike
-}
-
-// statesOf groups the devices of s by what they are and hold, in room that is given. known is
-// their place in it.
-func (f *Fleet) statesOf(s Set, out []stateSite, known map[stateKey]int) ([]stateSite, error) {
+// sites groups the devices of s by what they are and which buffers live there, by their first device.
+// With programs it groups them by the programs that they have, too.
+func (f *Fleet) sites(s Set, programs bool) (out []site, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
 	}
-	for c := range f.shares(s.s.slots) {
-		k := stateKey{c.state, c.alike()}
-		if at, ok := known[k]; ok {
-			out[at].add(c)
-			continue
-		}
-		known[k] = len(out)
-		out = append(out, stateSite{c.state.sight(), siteOf(c)})
+	type key struct {
+		alike
+		state *state
 	}
-	f.heaps.Picture()
+	known := map[key]int{} // place in out
+	for c := range f.shares(s.s.slots) {
+		k := key{alike: c.alike()}
+		if programs {
+			k.state = c.state
+		}
+		at, ok := known[k]
+		if !ok {
+			at, known[k] = len(out), len(out)
+			out = append(out, site{alike: k.alike, first: c.id()})
+			if programs {
+				out[at].sight = c.state.sight()
+			}
+		}
+		out[at].devices += c.n
+		out[at].first = min(out[at].first, c.id())
+	}
+	slices.SortFunc(out, func(a, b site) int { return cmp.Compare(a.first, b.first) })
 	return out, nil
 }
 
-// picturedStates is statesOf, by their first device, and all of it may be looked at without the
-// lock. The programs are those of a roster. The room is made before, as far as it is known how much
-// it takes.
-func (f *Fleet) picturedStates(s Set) (out []stateSite, known classes.Roster, err error) {
+// sitesOf returns the sites that p is judged by. It refuses devices of another Spec than p was built for.
+func (f *Fleet) sitesOf(p *program.Program, s Set) ([]site, error) {
+	all, err := f.sites(s, false)
+	for _, at := range all {
+		if !at.spec.Places(p.Spec()) {
+			return nil, otherSpec(p, at.first, at.spec)
+		}
+	}
+	return all, err
+}
+
+// standings returns the sites of s with their programs, which are those of a roster. All of it may be
+// read without the lock.
+func (f *Fleet) standings(s Set) (all []site, known classes.Roster, err error) {
 	f.mu.RLock()
-	states := min(s.Len(), f.states.Len())
-	f.mu.RUnlock()
-	out, places := touched[stateSite](states), make(map[stateKey]int, states)
-	f.mu.RLock()
-	if out, err = f.statesOf(s, out, places); len(out) > 0 {
+	defer f.mu.RUnlock()
+	if all, err = f.sites(s, true); len(all) > 0 {
+		f.heaps.Picture()
 		f.pictured.Store(f.numbers.Last + 1)
 		known.Of = slices.Clone(f.roster.Of)
 	}
-	f.mu.RUnlock()
-	slices.SortFunc(out, byFirst)
-	return out, known, err
+	return all, known, err
 }
-
-func byFirst(a, b stateSite) int { return cmp.Compare(a.first, b.first) }
-
-func siteOf(c share) site { return site{c.alike(), c.id(), c.n} }
 
 func (c *cohort) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
-
-// add counts devices that are like those of the site.
-func (at *site) add(c share) bool {
-	if at.alike != c.alike() {
-		return false
-	}
-	at.devices += c.n
-	at.first = min(at.first, c.id())
-	return true
-}
 
 // place returns what package fit has to know, in memory of its own. Where a site was pictured,
 // the lock need not be held.
@@ -219,49 +206,16 @@ func (f *Fleet) places(p *program.Program, s Set, closely bool) ([]fit.Place, er
 	if p == nil {
 		return nil, ErrNoProgram
 	}
-	all, err := f.picturedSites(p, s, closely)
-	return placesOf(all), err
-}
-
-// picturedSites returns the sites that p is judged by on the devices of s, as they were when
-// it was called. If closely is false there are none where p fits at first glance.
-func (f *Fleet) picturedSites(p *program.Program, s Set, closely bool) ([]site, error) {
 	f.mu.RLock()
-	defer f.mu.RUnlock()
-	all, err := f.sites(p, s)
-	if err != nil || !closely && clearAll(p, all) {
-		return nil, err
+	all, err := f.sitesOf(p, s)
+	if !closely && clearAll(p, all) {
+		all = nil
 	}
-	f.heaps.Picture()
-	return all, nil
-}
-
-// sites groups the devices of s by what they are and which buffers live there, by their
-// first device. It refuses devices of another Spec than p was built for.
-func (f *Fleet) sites(p *program.Program, s Set) (out []site, err error) {
-	if err := f.check(s); err != nil || s.s == nil {
-		return nil, err
+	if len(all) > 0 {
+		f.heaps.Picture()
 	}
-	known := map[alike]int{} // place in out
-	last := -1               // of the device before: devices in a row mostly are alike
-	for c := range f.shares(s.s.slots) {
-		if last >= 0 && out[last].add(c) {
-			continue
-		}
-		if i, ok := known[c.alike()]; ok {
-			out[i].add(c)
-			last = i
-			continue
-		}
-		last = len(out)
-		known[c.alike()] = last
-		if !c.spec.Places(p.Spec()) {
-			return nil, otherSpec(p, c)
-		}
-		out = append(out, siteOf(c))
-	}
-	slices.SortFunc(out, func(a, b site) int { return cmp.Compare(a.first, b.first) })
-	return out, nil
+	f.mu.RUnlock()
+	return placesOf(all), err
 }
 
 // clearAll reports whether p fits on all sites at first glance.

@@ -64,7 +64,7 @@ func TestFirstGlance(t *testing.T) {
 				if err != nil {
 					return
 				}
-				all, err := f.sites(p, m.Set())
+				all, err := f.sitesOf(p, m.Set())
 				require.NoError(t, err)
 				for i := range all {
 					if at := all[i].place(); all[i].clears(p) {

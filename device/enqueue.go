@@ -28,7 +28,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	r := f.programs[p.ID()]
 	if r == nil || !f.fitsStill(r, s) {
-		all, err := f.sites(p, s)
+		all, err := f.sitesOf(p, s)
 		if err != nil {
 			return Set{}, err
 		}

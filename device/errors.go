@@ -152,9 +152,9 @@ func conflict(registered, given *program.Program) *Error {
 }
 
 // otherSpec names the first field that differs: Specs may look alike in a few words.
-func otherSpec(p *program.Program, c share) *Error {
-	field, built, has := specDifference(p.Spec(), *c.spec)
-	return of(p.ID(), c.id(), fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
+func otherSpec(p *program.Program, id ID, spec *l1.Spec) *Error {
+	field, built, has := specDifference(p.Spec(), *spec)
+	return of(p.ID(), id, fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
 }
 
 // offGrid names a core of a program that lies outside the grid of a device.

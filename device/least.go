@@ -21,6 +21,12 @@ func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	return free, ok
 }
 
+// A standing is what programs hold on a device, and what lives there.
+type standing struct {
+	by []fit.Part
+	at fit.Place
+}
+
 // leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
 // buffer without a size among them, has to be looked at closely.
 func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *standing) {
@@ -47,7 +53,7 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 		})
 	}
 	if !sure {
-		at := siteOf(share{c, d.c.slot, 1})
+		at := site{alike: c.alike(), first: d.c.id, devices: 1}
 		closely = &standing{programs.Parts(), at.place()}
 	}
 	return free, true, closely

@@ -273,7 +273,7 @@ func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error 
 	var grid error
 	for c := range f.shares(slots) {
 		if !c.spec.Places(p.Spec()) {
-			return otherSpec(p, c)
+			return otherSpec(p, c.id(), c.spec)
 		}
 		if outside && grid == nil {
 			grid = offGrid(p, c, core)

@@ -111,7 +111,7 @@ type beside struct {
 
 // besides returns what lives on the devices of s, by their first device.
 func (f *Fleet) besides(s Set) (out []beside, err error) {
-	all, known, err := f.picturedStates(s)
+	all, known, err := f.standings(s)
 	for i := range all {
 		at := beside{all[i].place(), all[i].list(&known)}
 		slices.SortFunc(at.programs, byID)

@@ -45,7 +45,7 @@ func TestPicturesStay(t *testing.T) {
 			change()
 		}
 		late, now := f.picture(func() {}), f.Snapshot()
-		sites, known, err := f.picturedStates(m.Set())
+		sites, known, err := f.standings(m.Set())
 		require.NoError(t, err)
 		room, err := f.RegisteredHeadroom(m.Set())
 		require.NoError(t, err)

@@ -170,7 +170,7 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 		if f.fitsStill(r, t.on) {
 			continue
 		}
-		all, err := f.sites(r.Program, t.on)
+		all, err := f.sitesOf(r.Program, t.on)
 		if err != nil {
 			return err
 		}
