@@ -176,7 +176,7 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 			{"reserving ", p.Reserved(kind), q.Reserved(kind)},
 		} {
 			for i := range max(of.p.NumGroups(), of.q.NumGroups()) {
-				if a, b := groupDifference(of.p, of.q, i); a != b {
+				if a, b := firstDifference(groupTexts(of.p, i), groupTexts(of.q, i)); a != b {
 					return of.verb + a, of.verb + b
 				}
 			}
@@ -185,20 +185,28 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 	return "on " + coresText(p.Cores()), "on " + coresText(q.Cores())
 }
 
-// groupDifference says in what the i-th groups of two footprints differ first, or
-// the same of both.
-func groupDifference(f, o program.Footprint, i int) (ofF, ofO string) {
-	a, b := groupOf(f, i), groupOf(o, i)
-	on, onB := coresText(a.Cores()), coresText(b.Cores())
-	if on != onB {
-		return on, onB
+// groupTexts lists what the i-th group of a footprint holds, and then nothing more.
+func groupTexts(f program.Footprint, i int) (out []string) {
+	if i < f.NumGroups() {
+		g := f.Group(i)
+		on := coresText(g.Cores())
+		out = append(out, on)
+		for r := range g.Ranges() {
+			out = append(out, r.String()+" on "+on)
+		}
+		out = append(out, fmt.Sprintf("%d bytes in CBs on %s", g.Logical(), on))
 	}
-	for k := range max(a.NumRanges(), b.NumRanges()) {
-		if r, s := rangeText(a, k), rangeText(b, k); r != s {
-			return r + " on " + on, s + " on " + on
+	return append(out, "nothing more")
+}
+
+// firstDifference returns the first texts that differ. Both lists have the same last one.
+func firstDifference(a, b []string) (ofA, ofB string) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return a[i], b[i]
 		}
 	}
-	return fmt.Sprintf("%d bytes in CBs on %s", a.Logical(), on), fmt.Sprintf("%d bytes in CBs on %s", b.Logical(), on)
+	return "", ""
 }
 
 // coresText returns the first rectangle of some cores and the number of others.
@@ -211,20 +219,6 @@ func coresText(cores l1.CoreSet) string {
 		return r.String()
 	}
 	return "no cores"
-}
-
-func groupOf(f program.Footprint, i int) program.Group {
-	if i < f.NumGroups() {
-		return f.Group(i)
-	}
-	return program.Group{}
-}
-
-func rangeText(g program.Group, k int) string {
-	if k < g.NumRanges() {
-		return g.Range(k).String()
-	}
-	return "nothing more"
 }
 
 // specDifference returns the first field in which two Specs differ, and its values;

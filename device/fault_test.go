@@ -196,6 +196,16 @@ func (p player) Enqueue(prog *program.Program, ids []uint64) ([]uint64, error) {
 	return numbersOf(on), err
 }
 
+// meshesOf returns the meshes of which a device was not removed.
+func meshesOf(f *Fleet) (out []*mesh) {
+	for c := range f.shares(f.live) {
+		if m := c.mesh; m != nil && !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // everything is all that can be seen of a fleet, and how much is kept for it.
 type everything struct {
 	Snapshot   *Snapshot
@@ -236,7 +246,7 @@ func see(t require.TestingT, f *Fleet) everything {
 		}
 		all.Cores[d.ID()] = detailed[as]
 	}
-	for _, m := range f.meshes {
+	for _, m := range meshesOf(f) {
 		all.Meshes = append(all.Meshes, Mesh{m}.Totals())
 		all.Published = append(all.Published, m.registered.Load())
 	}
@@ -375,7 +385,7 @@ func TestFaultsOnTenThousandDevices(t *testing.T) {
 		return f
 	}
 	f, twin := prepare(), prepare()
-	mesh := func(f *Fleet) Set { return Mesh{f.meshes[0]}.Set() }
+	mesh := func(f *Fleet) Set { return Mesh{f.at(0).mesh}.Set() }
 	for _, op := range []struct {
 		name string
 		do   func(f *Fleet) (Set, error)
@@ -399,13 +409,13 @@ func TestFaultsOnTenThousandDevices(t *testing.T) {
 					return false
 				}
 			}
-			for i, m := range f.meshes {
+			for i, m := range meshesOf(f) {
 				if m.registered.Load() != before.Published[i] || m.peak != before.Meshes[i].Peak {
 					return false
 				}
 			}
 			return count(f) == before.Kept && len(f.programs) == len(before.Where) && f.charge == before.Charge &&
-				len(f.slots) == len(totals) && len(f.ids) == len(totals) && len(f.meshes) == len(before.Meshes)
+				len(f.slots) == len(totals) && len(f.ids) == len(totals) && len(meshesOf(f)) == len(before.Meshes)
 		}
 		k := 1
 		for ; ; k++ {

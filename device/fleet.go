@@ -30,11 +30,7 @@ type Fleet struct {
 	ids   []ID       // slot -> id; append only, so that Sets may keep it
 	live  bitset.Set // slots with a device
 	all   Set        // of live; the zero Set while nobody has asked since they changed
-	lone  map[ID]int // id of a device without a mesh, or of one in nested -> slot
-	// Devices of a mesh are found by their distance from its first one: a map of them
-	// would take as much memory as all else that is kept for one more device.
-	meshes []*mesh // by first; no two share an id
-	nested []*mesh // that took ids of devices that were removed from another one
+	found map[ID]int // id of a device -> slot
 
 	programs map[program.ID]*registration
 	numbers  lookup.Numbers // of registrations, residues and contents
@@ -76,7 +72,7 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (_ Device, err error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, ok := f.find(id); ok {
+	if _, ok := f.found[id]; ok {
 		return Device{}, ofDevice(id, 0, ErrDeviceExists)
 	}
 	if err := f.faults.step(); err != nil {
@@ -85,7 +81,6 @@ func (f *Fleet) AddDevice(id ID, spec l1.Spec) (_ Device, err error) {
 	own := f.intern(spec)
 	f.addChips(make([]chip, 1), id, nil, own)
 	c := f.slots[len(f.slots)-1]
-	f.addLone(c)
 	if f.observer != nil {
 		f.emit(Event{Kind: EventDeviceAdded, Set: f.row(c.slot, 1, own, f.ids), Spec: spec})
 	}
@@ -116,7 +111,7 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err err
 	defer f.mu.Unlock()
 	var taken []ID
 	for i := range rows * cols {
-		if _, ok := f.find(first + ID(i)); ok {
+		if _, ok := f.found[first+ID(i)]; ok {
 			taken = append(taken, first+ID(i))
 		}
 		if err := f.faults.step(); err != nil {
@@ -129,15 +124,9 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err err
 	if err := f.faults.step(); err != nil {
 		return Mesh{}, err
 	}
-	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols, live: rows * cols}
+	m := &mesh{fleet: f, spec: f.intern(spec), first: first, rows: rows, cols: cols}
 	m.chips = make([]chip, rows*cols)
-	f.list(m)
 	f.addChips(m.chips, first, m, m.spec)
-	for i := range m.chips {
-		if m.nested {
-			f.addLone(&m.chips[i])
-		}
-	}
 	m.ids = f.ids
 	if m.chips[0].slot < 512*len(m.chips) { // else thousands of small meshes would keep a large set each
 		m.all = m.set()
@@ -146,55 +135,6 @@ func (f *Fleet) AddMesh(first ID, rows, cols int, spec l1.Spec) (_ Mesh, err err
 		f.emit(Event{Kind: EventMeshAdded, Set: m.set(), Spec: spec, Rows: rows, Cols: cols})
 	}
 	return Mesh{m}, nil
-}
-
-// find returns the slot of the device with the given id.
-func (f *Fleet) find(id ID) (slot int, ok bool) {
-	if slot, ok = f.lone[id]; ok {
-		return slot, true
-	}
-	if i := f.after(id); i > 0 {
-		m := f.meshes[i-1]
-		if at := uint64(id - m.first); at < uint64(len(m.chips)) && m.chips[at].cohort.Load().state != nil {
-			return m.chips[at].slot, true
-		}
-	}
-	return 0, false
-}
-
-// after returns the index of the first mesh that begins above an id.
-func (f *Fleet) after(id ID) int {
-	i, _ := slices.BinarySearchFunc(f.meshes, id, func(m *mesh, id ID) int {
-		if m.first <= id {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
-// list lists a mesh, whose devices are found by it. One that shares ids with another is
-// apart, and its devices are found one by one: so that nobody has to look at more than
-// one mesh.
-func (f *Fleet) list(m *mesh) {
-	last := m.first + ID(len(m.chips)-1)
-	at := f.after(last)
-	if at > 0 {
-		before := f.meshes[at-1]
-		m.nested = before.first+ID(len(before.chips)-1) >= m.first
-	}
-	if m.nested {
-		f.nested = append(f.nested, m)
-	} else {
-		f.meshes = slices.Insert(f.meshes, at, m)
-	}
-}
-
-func (f *Fleet) addLone(c *chip) {
-	if f.lone == nil {
-		f.lone = map[ID]int{}
-	}
-	f.lone[c.id] = c.slot
 }
 
 // intern returns the fleet's own copy of a Spec, so that pointers compare.
@@ -222,11 +162,15 @@ func (f *Fleet) addChips(chips []chip, first ID, m *mesh, spec *l1.Spec) {
 		c.state.Users++
 	}
 	f.slots, f.ids = slices.Grow(f.slots, len(chips)), slices.Grow(f.ids, len(chips))
+	if f.found == nil {
+		f.found = map[ID]int{}
+	}
 	for i := range chips {
 		at := &chips[i]
 		at.fleet, at.id, at.slot = f, first+ID(i), len(f.slots)
 		at.cohort.Store(c)
 		f.slots, f.ids = append(f.slots, at), append(f.ids, at.id)
+		f.found[at.id] = at.slot
 	}
 	f.live, f.all = f.live.Add(bitset.Span(slot, len(chips))), Set{}
 }
@@ -262,7 +206,7 @@ func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 	var slots bitset.Set
 	var unknown []ID
 	for _, id := range ids {
-		if slot, ok := f.find(id); ok {
+		if slot, ok := f.found[id]; ok {
 			slots = slots.With(slot)
 		} else {
 			unknown = append(unknown, id)
@@ -296,7 +240,7 @@ func (f *Fleet) Device(id ID) (_ Device, err error) {
 	defer named("Device", &err)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	slot, ok := f.find(id)
+	slot, ok := f.found[id]
 	if !ok {
 		return Device{}, ofDevice(id, 0, ErrNoDevice)
 	}
@@ -333,22 +277,12 @@ func (f *Fleet) Remove(s Set) (err error) {
 	if err := f.faults.step(); err != nil {
 		return err
 	}
-	empty := false // a mesh is
 	for c := range f.shares(s.s.slots) {
 		f.dismiss(f.cut(c))
 		for slot := c.slot; slot < c.slot+c.n; slot++ {
-			if f.slots[slot] = nil; c.mesh == nil || c.mesh.nested {
-				delete(f.lone, f.ids[slot])
-			}
+			f.slots[slot] = nil
+			delete(f.found, f.ids[slot])
 		}
-		if c.mesh != nil {
-			c.mesh.live -= c.n
-			empty = empty || c.mesh.live == 0
-		}
-	}
-	if empty {
-		gone := func(m *mesh) bool { return m.live == 0 }
-		f.meshes, f.nested = slices.DeleteFunc(f.meshes, gone), slices.DeleteFunc(f.nested, gone)
 	}
 	f.publishMeshes()
 	f.live.Drop(s.s.slots)

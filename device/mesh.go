@@ -33,8 +33,6 @@ type mesh struct {
 	load    uint64 // the same for what is resident; see cohort.load
 	peak    Peaks
 	touched bool // by the change under way
-	live    int  // devices that were not removed
-	nested  bool // see Fleet.nested
 }
 
 // Spec returns what every device of the mesh is.

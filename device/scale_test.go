@@ -204,7 +204,7 @@ func TestScaleDevices(t *testing.T) {
 	}
 	comesBack(t, prepare, func(f *Fleet) {
 		all := f.Set()
-		mesh := Mesh{f.meshes[0]}
+		mesh := Mesh{f.at(0).mesh}
 		mustRegister(t, f, common, all)
 		one(f, 1)
 		for s, p := range own {
