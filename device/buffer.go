@@ -265,26 +265,13 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 // roomFor refuses a buffer with which a total of a device or mesh could exceed
 // 2^63-1.
 func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
-	var m *mesh
-	var sum wide // m.load as it will be
-	for c := range f.shares(slots) {
-		if err := f.faults.step(); err != nil {
-			return err
-		}
-		if c.load() > l1.MaxAddr-a.Charge {
-			return ofBuffer(a.ID, c.id(), ErrOverflow)
-		}
-		if c.mesh == nil {
-			continue
-		}
-		if c.mesh != m { // the slots of a mesh follow each other
-			m, sum = c.mesh, wide{lo: c.mesh.load}
-		}
-		if sum.add(a.Charge, c.n) > l1.MaxAddr {
-			return ofBuffer(a.ID, m.first, ErrOverflow)
-		}
+	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
+		return c.load(), 0, a.Charge
+	})
+	if err == ErrOverflow {
+		return ofBuffer(a.ID, at, err)
 	}
-	return nil
+	return err
 }
 
 // load bounds every sum over what is resident on a device: dispatched and allocated.

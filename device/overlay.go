@@ -3,7 +3,6 @@ package device
 import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/residue"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -30,58 +29,15 @@ func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) 
 // writable refuses to put a residue over what the devices in slots hold if a sum would
 // overflow: only what is left in the end counts. It returns what is to be done.
 func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
-	var m *mesh
-	var most uint64 // largest load of a mesh
-	var writes wide // sum of what is written
-	for c := range f.shares(slots) {
-		left := c.left
-		to := o.of(f, left, over)
-		if err := f.faults.step(); err != nil {
-			return o, err
-		}
-		if to == left {
-			continue
-		}
-		o.moves = true
-		if to.Charged() > l1.MaxAddr-c.heap().Charged() {
-			return o, of(id, c.id(), ErrOverflow)
-		}
-		writes.add(to.Charged(), c.n)
-		if c.mesh != m && c.mesh != nil {
-			m = c.mesh
-			most = max(most, m.load)
-		}
+	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
+		to := o.of(f, c.left, over)
+		o.moves = o.moves || to != c.left
+		return c.load(), c.left.Charged(), to.Charged()
+	})
+	if err == ErrOverflow {
+		err = of(id, at, err)
 	}
-	// That is nearly always so small that nothing can overflow.
-	if writes.hi > 0 || writes.lo > l1.MaxAddr/2 || most > l1.MaxAddr/2 {
-		if err := f.writableOnMeshes(id, slots, over, &o); err != nil {
-			return o, err
-		}
-	}
-	return o, f.faults.step()
-}
-
-func (f *Fleet) writableOnMeshes(id program.ID, slots bitset.Set, over *residue.Residue, o *overlays) error {
-	var m *mesh
-	var sum wide // m.load as it will be
-	for c := range f.shares(slots) {
-		if c.mesh != m { // the slots of a mesh follow each other
-			if sum.beyond() {
-				return of(id, m.first, ErrOverflow)
-			}
-			if m, sum = c.mesh, (wide{}); m != nil {
-				sum.lo = m.load
-			}
-		}
-		if m != nil {
-			sum.add(o.of(f, c.left, over).Charged(), c.n)
-			sum.sub(c.left.Charged(), c.n)
-		}
-	}
-	if sum.beyond() {
-		return of(id, m.first, ErrOverflow)
-	}
-	return nil
+	return o, err
 }
 
 // overlays are what a dispatch does to some devices. The last overlay is remembered: devices in a

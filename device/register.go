@@ -299,27 +299,45 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
 		return f.faults.step()
 	}
+	at, err := f.sums(slots, func(m *mesh) uint64 { return m.charge }, func(c share) (sum, off, on uint64) {
+		return c.state.charge, less, charge
+	})
+	if err == ErrOverflow {
+		return of(id, at, err)
+	}
+	return err
+}
+
+// sums works out what devices and their meshes would have if each device of a share lost something and got
+// something else, off and on. It returns ErrOverflow, with a device, if a sum would exceed 2^63-1.
+func (f *Fleet) sums(slots bitset.Set, of func(*mesh) uint64, change func(share) (sum, off, on uint64)) (ID, error) {
 	var m *mesh
-	var sum wide // m.charge as it will be
+	var all wide // of m, as it will be
 	for c := range f.shares(slots) {
 		if err := f.faults.step(); err != nil {
-			return err
+			return 0, err
 		}
-		if c.state.charge-less > l1.MaxAddr-charge {
-			return of(id, c.id(), ErrOverflow)
-		}
-		if c.mesh == nil {
-			continue
+		sum, off, on := change(c)
+		if on > l1.MaxAddr || sum-off > l1.MaxAddr-on {
+			return c.id(), ErrOverflow
 		}
 		if c.mesh != m { // the slots of a mesh follow each other
-			m, sum = c.mesh, wide{lo: c.mesh.charge}
+			if all.beyond() {
+				return m.first, ErrOverflow
+			}
+			if m, all = c.mesh, (wide{}); m != nil {
+				all.lo = of(m)
+			}
 		}
-		sum.sub(less, c.n)
-		if sum.add(charge, c.n) > l1.MaxAddr {
-			return of(id, m.first, ErrOverflow)
+		if m != nil {
+			all.add(on, c.n)
+			all.sub(off, c.n)
 		}
 	}
-	return f.faults.step()
+	if all.beyond() {
+		return m.first, ErrOverflow
+	}
+	return 0, f.faults.step()
 }
 
 // wide is a sum of more than 64 bits.
