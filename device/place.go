@@ -1,7 +1,6 @@
 package device
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,35 +61,30 @@ func (f *Fleet) Place(b Buffer, size uint64, s Set) (_ Buffer, err error) {
 // A placed is a buffer on devices on which the allocator puts it to the same addresses.
 type placed struct {
 	Buffer
-	first ID // the lowest of them
 	slots bitset.Set
-	at    []fit.Place
 }
 
 // placed returns the places of a buffer on the devices of s, by their lowest device.
 func (f *Fleet) placed(b Buffer, size uint64, s Set) (all []placed, err error) {
-	known := map[alike]int{} // place in all
-	together := placed{slots: s.s.slots}
-	for c := range f.shares(s.s.slots) {
-		i, ok := known[c.alike()]
-		if !ok {
-			i, known[c.alike()] = len(all), len(all)
-			site := siteOf(c)
-			at := site.place()
-			together.at = append(together.at, at)
-			all = append(all, placed{first: c.id(), at: []fit.Place{at}})
-		}
-		all[i].first, all[i].slots = min(all[i].first, c.id()), all[i].slots.Add(bitset.Span(c.slot, c.n))
+	sites, err := f.sites(s, false)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.first, b.first) })
-	if b.Mode != PerCore {
-		together.first = all[0].first
-		all = []placed{together}
+	together := len(sites)
+	if b.Mode == PerCore {
+		together = 1
 	}
-	for i := range all {
-		if all[i].Buffer, err = fit.PlaceBuffer(b, size, all[i].at...); err != nil {
-			return nil, ofBuffer(b.ID, all[i].first, err)
+	for group := range slices.Chunk(sites, together) {
+		var p placed
+		if p.Buffer, err = fit.PlaceBuffer(b, size, placesOf(group)...); err != nil {
+			return nil, ofBuffer(b.ID, group[0].first, err)
 		}
+		for c := range f.shares(s.s.slots) {
+			if slices.ContainsFunc(group, func(at site) bool { return at.alike == c.alike() }) {
+				p.slots = p.slots.Add(bitset.Span(c.slot, c.n))
+			}
+		}
+		all = append(all, p)
 	}
 	return all, nil
 }
