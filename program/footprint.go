@@ -121,6 +121,12 @@ func footprint(layers []layer, ranges []l1.Range, counted bool) (f Footprint, ok
 	sets := make([]l1.CoreSet, len(layers))
 	for i := range layers {
 		sets[i] = layers[i].cores
+		size := uint64(0) // also where there is no core
+		for _, k := range layers[i].in {
+			if size += ranges[k].Len(); counted && size > l1.MaxAddr {
+				return Footprint{}, false
+			}
+		}
 	}
 	var here []l1.Range
 	seen := make([]int, len(ranges)) // 1 + the last tile with the range: layers may have the same ones

@@ -461,3 +461,14 @@ func TestNames(t *testing.T) {
 		requireOneLine(t, err)
 	}
 }
+
+// Sizes that are too large together are refused, also where no core has them.
+func TestSizesWithoutCores(t *testing.T) {
+	build := func(size uint64) error {
+		_, err := program.NewBuilder(1).CB(program.CB{Size: 1 << 62}).CB(program.CB{Size: size}).Build(l1.N150())
+		return err
+	}
+	over := &program.OverflowError{}
+	require.ErrorAs(t, build(1<<62), &over)
+	require.NoError(t, build(1<<62-1))
+}
