@@ -360,3 +360,28 @@ func mirrored(d *compare.Diff) []string {
 	}
 	return flat(d)
 }
+
+// Devices share a composition of their peaks only if it is the same one: a run that composes the peaks when they are
+// asked for compares like one that has composed them all.
+func TestPeaksAreComposedOnce(t *testing.T) {
+	log := func(size int) string {
+		var b strings.Builder
+		fmt.Fprintln(&b, `{"event":"log","version":1}`)
+		fmt.Fprintln(&b, `{"event":"mesh","first":0,"rows":1,"cols":4,"spec":{"board":"n150"}}`)
+		for i := range 3 {
+			fmt.Fprintf(&b, `{"event":"program","program":%d,"name":"op%d","cbs":[{"cores":"{[0-0 - 1-1]}","size":2048},{"cores":"{[0-0 - 0-0]}","size":%d}]}`+"\n", i, i, size*i+32)
+			fmt.Fprintf(&b, `{"event":"enqueue","program":%d,"devices":[%d,3]}`+"\n", i, i)
+		}
+		return b.String()
+	}
+	runs := func(size int, one bool) []*compare.Run {
+		r, err := replay.Run("plan.jsonl", event.NewLog(strings.NewReader(log(size)), "plan.jsonl").Events(),
+			replay.Options{Buffers: true, Groups: true, OnePeak: one})
+		require.NoError(t, err)
+		return []*compare.Run{compare.Of(r)}
+	}
+	want := compare.Compare(runs(64, false), runs(4096, false), compare.Terms{})
+	have := compare.Compare(runs(64, true), runs(4096, true), compare.Terms{})
+	require.NotEmpty(t, want.Devices)
+	require.Equal(t, flat(want), flat(have))
+}

@@ -125,7 +125,7 @@ func alikePeaks(a, b *peakRow) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return samePeak(&a.Peak, &b.Peak) && slices.Equal(a.residents, b.residents)
+	return samePeak(&a.Peak, &b.Peak) && sameRows(a.residents, b.residents, func(a, b resident) bool { return a == b })
 }
 
 // Equal reports whether nothing differs on the device.

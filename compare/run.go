@@ -120,6 +120,7 @@ func Of(r *replay.Result) *Run {
 		row.figures = figuresOf(d)
 		row.groups, row.listed, row.programs, row.buffers = d.CoreGroups, true, d.ProgramsDetail, d.ProgramsBuffers
 	}
+	composed := map[replay.Laid]*deviceRow{}
 	for i := range r.L1 {
 		d := &r.L1[i]
 		row := out.device(optional(d.ID.V, d.ID.OK))
@@ -127,7 +128,7 @@ func Of(r *replay.Result) *Run {
 		row.grid = Grid{Cols: d.Cols, Rows: d.Rows, Cores: d.NumCores, From: string(d.CoresFrom)}
 		row.figures[figureTracked], row.figures[figureL1], row.figures[figureL1End] = d.Total.Peak, d.L1.Peak, d.L1.Final
 		row.figures[figureSmall], row.figures[figureSmallEnd] = d.L1Small.Peak, d.L1Small.Final
-		row.setPeak(d.Peak)
+		row.setPeak(d.Peak, composed)
 	}
 	for _, b := range r.Live.List {
 		if !b.Kind.InL1() {
@@ -171,12 +172,21 @@ func figuresOf(d *replay.Device) (f [numFigures]uint64) {
 	return f
 }
 
-func (d *deviceRow) setPeak(p *replay.L1Peak) {
+// setPeak takes the peak of a device. Peaks with one name are composed once: composed has the first device of each.
+func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRow) {
 	if p == nil {
 		return
 	}
 	d.figures[figurePeak] = p.Bytes
 	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core.String(), Op: p.Op, Counter: p.At}}
+	name, named := p.Laid()
+	if first := composed[name]; named && first != nil {
+		d.peak.residents, d.laid = first.peak.residents, first.laid
+		return
+	}
+	if named {
+		composed[name] = d
+	}
 	p = p.Composed()
 	for _, x := range p.Residents {
 		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range, size: x.Range.Len(), known: true}

@@ -268,7 +268,7 @@ func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
 		return c.load(), 0, a.Charge
 	})
-	if err == ErrOverflow {
+	if errors.Is(err, ErrOverflow) {
 		return ofBuffer(a.ID, at, err)
 	}
 	return err

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/program"
@@ -34,7 +35,7 @@ func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue)
 		o.moves = o.moves || to != c.left
 		return c.load(), c.left.Charged(), to.Charged()
 	})
-	if err == ErrOverflow {
+	if errors.Is(err, ErrOverflow) {
 		err = of(id, at, err)
 	}
 	return o, err

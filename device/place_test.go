@@ -28,7 +28,7 @@ func placing(t *testing.T) (f *device.Fleet, all device.Set) {
 }
 
 // starts are the addresses of a buffer, by device and the first core of each part.
-func starts(t *testing.T, f *device.Fleet, id device.BufferID) map[device.ID]map[string]uint64 {
+func starts(f *device.Fleet, id device.BufferID) map[device.ID]map[string]uint64 {
 	out := map[device.ID]map[string]uint64{}
 	for d := range f.Devices() {
 		if b, ok := d.Buffer(id); ok {
@@ -51,7 +51,7 @@ func TestPlaceTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, l1.Range{Start: 800, End: 900}, placed.Range, "below the buffer of device 5, which lies on another core")
 	require.EqualValues(t, 200, placed.Size)
-	for _, at := range starts(t, f, 7) {
+	for _, at := range starts(f, 7) {
 		require.Equal(t, map[string]uint64{"{[0-0 - 1-0]}": 800}, at)
 	}
 	require.Len(t, told, 1)
@@ -98,7 +98,7 @@ func TestPlacePerCore(t *testing.T) {
 		5: {"{[0-0 - 2-0]}": 880},
 	}
 	want[6] = want[4]
-	require.Equal(t, want, starts(t, f, 7))
+	require.Equal(t, want, starts(f, 7))
 	require.Equal(t, []string{"{2}", "{4 6}", "{5}"}, told)
 	d, err := f.Device(2)
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"math/bits"
 	"slices"
@@ -302,7 +303,7 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 	at, err := f.sums(slots, func(m *mesh) uint64 { return m.charge }, func(c share) (sum, off, on uint64) {
 		return c.state.charge, less, charge
 	})
-	if err == ErrOverflow {
+	if errors.Is(err, ErrOverflow) {
 		return of(id, at, err)
 	}
 	return err

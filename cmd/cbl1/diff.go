@@ -66,7 +66,7 @@ func newDiff(s streams) *cobra.Command {
 
 // diff compares two inputs. If one of them cannot be read, or in part, nothing is compared.
 func (in *inputs) diff(old, new string, t compare.Terms) (*compare.Diff, error) {
-	in.replay.Buffers, in.replay.Groups = true, true
+	in.replay.OnePeak, in.replay.Buffers, in.replay.Groups = true, true, true
 	before, err := in.runs(old)
 	after, other := in.runs(new)
 	if err = errors.Join(err, other); err != nil {
