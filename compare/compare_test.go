@@ -370,6 +370,7 @@ func TestPeaksAreComposedOnce(t *testing.T) {
 		fmt.Fprintln(&b, `{"event":"mesh","first":0,"rows":1,"cols":4,"spec":{"board":"n150"}}`)
 		for i := range 3 {
 			fmt.Fprintf(&b, `{"event":"program","program":%d,"name":"op%d","cbs":[{"cores":"{[0-0 - 1-1]}","size":2048},{"cores":"{[0-0 - 0-0]}","size":%d}]}`+"\n", i, i, size*i+32)
+			fmt.Fprintf(&b, `{"event":"allocate","buffer":%d,"kind":"l1","parts":[{"address":%d,"size":32,"cores":"[0-0 - 1-1]"}],"devices":[%d]}`+"\n", i, 900000+i*size, i)
 			fmt.Fprintf(&b, `{"event":"enqueue","program":%d,"devices":[%d,3]}`+"\n", i, i)
 		}
 		return b.String()
@@ -382,6 +383,7 @@ func TestPeaksAreComposedOnce(t *testing.T) {
 	}
 	want := compare.Compare(runs(64, false), runs(4096, false), compare.Terms{})
 	have := compare.Compare(runs(64, true), runs(4096, true), compare.Terms{})
-	require.NotEmpty(t, want.Devices)
+	require.Len(t, want.Devices, 4)
+	require.NotEmpty(t, want.Devices[1].AtPeak)
 	require.Equal(t, flat(want), flat(have))
 }
