@@ -258,6 +258,9 @@ func (f *Fleet) onGrid(b *Buffer, s Set) error {
 		if !grid.Contains(b.Hidden) {
 			return outside("Hidden", b.Hidden)
 		}
+		if s.s.spec != nil {
+			break // the others are the same
+		}
 	}
 	return nil
 }

@@ -194,6 +194,9 @@ func TestScaleDevices(t *testing.T) {
 		f := NewFleet()
 		_, err := f.AddMesh(0, 100, devices/100, spec)
 		require.NoError(t, err)
+		for slot := range devices { // a cohort of one device takes 144 bytes, for good
+			f.cut(share{f.at(slot), slot, 1})
+		}
 		return f
 	}
 	one := func(f *Fleet, programs int) {

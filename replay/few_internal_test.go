@@ -76,6 +76,15 @@ func TestUnseen(t *testing.T) {
 	for i := range 10 * mostFew {
 		f.set(i, i)
 	}
+	first, second := f.clone(), f.clone()
+	first.delete(0)
+	known, left := sight[int]{}, []int{}
+	for range first.unseen(known) {
+	}
+	for key := range second.unseen(known) {
+		left = append(left, key)
+	}
+	require.Equal(t, []int{0}, left, "what the first copy has lost")
 	seen, n := sight[int]{}, 0
 	for range 1_000 {
 		other := f.clone()

@@ -100,6 +100,15 @@ func leaving() []history {
 			w.buffers(n, w.all)
 			return func() { must(w.Room(l1.CoreSet{}, w.all)) }, 1
 		}, sorting(), sorting()},
+		{"Place", "beside buffers", [2]int{512, 4096}, func(n int) (func(), int) {
+			w := devices(2)
+			w.buffers(n, w.all)
+			b := w.buffer(fresh, w.spec.Grid().Cores(), 0, 0)
+			return func() {
+				must(w.Place(b, 64, w.all))
+				must(w.Free(fresh, w.all))
+			}, 1
+		}, sorting(), sorting()},
 		{"RegisteredHeadroom", "of devices that all differ", [2]int{128, 1024}, func(n int) (func(), int) {
 			w := devices(n)
 			w.own()
