@@ -77,6 +77,14 @@ func Span(first, n int) Set {
 	return b
 }
 
+// One returns the only number of a set of one word. ok is false for all other sets.
+func (b Set) One() (i int, ok bool) {
+	if len(b.words) != 1 || b.words[0] == 0 || b.words[0]&(b.words[0]-1) != 0 {
+		return 0, false
+	}
+	return b.low<<6 + bits.TrailingZeros64(b.words[0]), true
+}
+
 // Next returns the lowest number of b that is at least i.
 func (b Set) Next(i int) (next int, ok bool) {
 	first := i>>6 - b.low
