@@ -103,7 +103,7 @@ func (r *replay) hash(b *buffer, given device.Buffer) sum128 {
 	return sum128{maphash.Bytes(r.seeds[0], text), maphash.Bytes(r.seeds[1], text)}
 }
 
-// nameOf returns a number for something: no other has it.
+// nameOf returns a number for something: its hash of 128 bits, taken as its name.
 func nameOf[T comparable](r *replay, of T) sum128 {
 	return sum128{maphash.Comparable(r.seeds[0], of), maphash.Comparable(r.seeds[1], of)}
 }

@@ -185,16 +185,14 @@ func (m Move) Play(on Mover) (devices []uint64, err error) {
 		return nil, on.Replay(m.Trace)
 	case ReleaseTrace:
 		return nil, on.ReleaseTrace(m.Trace)
-	case Allocate:
+	case Allocate, Place:
 		b := m.Buffer
 		b.Parts = slices.Clone(b.Parts)
 		defer clear(b.Parts)
+		if m.Op == Place {
+			return nil, on.Place(b, ids)
+		}
 		return nil, on.Allocate(b, ids)
-	case Place:
-		b := m.Buffer
-		b.Parts = slices.Clone(b.Parts)
-		defer clear(b.Parts)
-		return nil, on.Place(b, ids)
 	case Free:
 		b, err := on.Free(m.Buffer.ID, ids)
 		defer clear(b.Parts)

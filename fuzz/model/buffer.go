@@ -145,9 +145,8 @@ func (b Buffer) outside(spec l1.Spec) bool {
 	return false
 }
 
-// Allocate counts a buffer on devices, none of which may have one with its id.
-func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
-	var wrong []error
+// takers returns the devices with some ids, and all that speaks against a buffer there but the sums.
+func (f *Fleet) takers(b Buffer, ids []uint64) (devices []*device, wrong []error) {
 	if err := b.wrong(); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -163,6 +162,12 @@ func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
 			wrong = append(wrong, ErrBuffer)
 		}
 	}
+	return devices, wrong
+}
+
+// Allocate counts a buffer on devices, none of which may have one with its id.
+func (f *Fleet) Allocate(b Buffer, ids []uint64) error {
+	devices, wrong := f.takers(b, ids)
 	if f.Overloads(b, ids) {
 		wrong = append(wrong, ErrOverflow)
 	}

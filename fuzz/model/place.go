@@ -11,24 +11,12 @@ import (
 // range whose length is the bytes on each of them. In lockstep the buffer gets one address on all
 // devices, per core one on each core of each device: the highest that is aligned, and whose bytes are free.
 func (f *Fleet) Place(b Buffer, ids []uint64) error {
-	var wrong []error
 	if len(b.Parts) == 1 && !b.Parts[0].Range.IsEmpty() {
 		b.Parts = []Part{{Cores: b.Parts[0].Cores, Range: l1.Range{End: b.Parts[0].Range.End - b.Parts[0].Range.Start}}}
 	}
-	if b.wrong() != nil || b.unplaceable() {
+	devices, wrong := f.takers(b, ids)
+	if b.unplaceable() {
 		wrong = append(wrong, ErrBuffer)
-	}
-	devices, err := f.find(ids)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
-	for _, d := range devices {
-		if d.live[b.ID] != nil {
-			wrong = append(wrong, ErrAllocated)
-		}
-		if b.outside(d.spec) {
-			wrong = append(wrong, ErrBuffer)
-		}
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)
