@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // A database has a graph for each operation, and no graph of the time between two operations.
@@ -103,7 +104,7 @@ func (w *walk) depart(next uint64) error {
 		w.crosses(b.buffer, w.border)
 		w.buffers.remove(b.buffer)
 		w.places.remove(b.buffer)
-		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (w *walk) depart(next uint64) error {
 // crosses takes in a buffer that lived up to the slice that starts at a node, or longer. If an
 // operation ended before that, the database has to say that it lived then.
 func (w *walk) crosses(b *buffer, start uint64) {
-	if w.sliced && b.at < start && (b.kind == device.KindL1 || b.kind == device.KindL1Small) {
+	if w.sliced && b.at < start && (b.kind == fit.KindL1 || b.kind == fit.KindL1Small) {
 		w.crossed[b.named] = true
 	}
 }

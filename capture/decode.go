@@ -10,8 +10,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
@@ -244,9 +244,9 @@ func (d *decoder) tensor(n *node, p jsonobject.Object) {
 	n.ShardGrid = d.shardGrid(p)
 	switch config := p.Get("memory_config"); {
 	case bytes.Contains(config, []byte("per_core_allocation=1")):
-		n.Mode = device.PerCore
+		n.Mode = fit.PerCore
 	case bytes.Contains(config, []byte("range_lockstep_allocation=1")):
-		n.Mode = device.RangeLockstep
+		n.Mode = fit.RangeLockstep
 	}
 }
 

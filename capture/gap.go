@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // Between two windows of a run something may have happened that no window records. So a buffer in
@@ -94,7 +95,7 @@ func (p *past) window(at uint64) int {
 
 // A sighting is where a window shows that a buffer lived.
 type sighting struct {
-	kind device.Kind
+	kind fit.Kind
 	at   uint64
 	size uint64 // of each core, if a list says it
 }
@@ -106,7 +107,7 @@ type seen map[device.ID][]sighting
 func (p *past) sightings() map[uint64]seen {
 	type likes struct {
 		placeOf
-		kind device.Kind
+		kind fit.Kind
 	}
 	out, first := map[uint64]seen{}, map[likes]uint64{}
 	see := func(c clue) {
@@ -196,7 +197,7 @@ func (p *past) across(all []resident) (out []resident) {
 	type end struct {
 		placeAt
 		named device.ID
-		kind  device.Kind
+		kind  fit.Kind
 	}
 	last := map[end]int{} // in out
 	for _, r := range all {

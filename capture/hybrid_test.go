@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // The mode of a device is told before its programs, for which a file is read again. What
@@ -50,12 +51,12 @@ func TestHybridAligns(t *testing.T) {
 // the tensor says so late, the file is read again, and a pipe is told what the place is by then.
 func TestModesAreToldWithBuffers(t *testing.T) {
 	for file, want := range map[string]struct {
-		mode           device.Mode
+		mode           fit.Mode
 		cores, further string
 	}{
-		"08_hidden":       {device.PerCore, "{[4-0 - 4-0]}", "{[4-1 - 7-3], [5-0 - 7-0]}"},
-		"08_range_beside": {device.RangeLockstep, "{[4-0 - 7-3]}", "{}"},
-		"08_other_device": {device.Lockstep, "{[4-0 - 7-3]}", "{}"},
+		"08_hidden":       {fit.PerCore, "{[4-0 - 4-0]}", "{[4-1 - 7-3], [5-0 - 7-0]}"},
+		"08_range_beside": {fit.RangeLockstep, "{[4-0 - 7-3]}", "{}"},
+		"08_other_device": {fit.Lockstep, "{[4-0 - 7-3]}", "{}"},
 	} {
 		events, _ := toldBy(t, "testdata/right/"+file+".json", Options{})
 		at := slices.IndexFunc(events, func(e *event.Event) bool { return e.Kind == event.KindAllocate && e.Address.V == 150000 })

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -197,7 +196,7 @@ func TestL1MeshOfEight(t *testing.T) {
 	require.Len(t, r.L1, 8)
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
-		require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 6144}, {Kind: device.KindL1, Bytes: 1000}}, d.Peak.Kinds)
+		require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 6144}, {Kind: fit.KindL1, Bytes: 1000}}, d.Peak.Kinds)
 		require.Equal(t, uint64(64000), d.L1.Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
@@ -598,7 +597,7 @@ func TestL1OtherKinds(t *testing.T) {
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
-	require.Equal(t, []replay.KindBytes{{Kind: device.KindDataflow, Bytes: 1024}, {Kind: device.KindScratchpad, Bytes: 512}, {Kind: device.KindL1, Bytes: 100}}, d.Peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: fit.KindDataflow, Bytes: 1024}, {Kind: fit.KindScratchpad, Bytes: 512}, {Kind: fit.KindL1, Bytes: 100}}, d.Peak.Kinds)
 	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -32,7 +32,7 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, uint64(806_912+111_616), d.Peak.WithKernels)
 	require.Equal(t, "{[0-0 - 1-1]}", d.Peak.Cores.String())
 	require.Equal(t, uint64(14), d.Peak.At)
-	require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 786_432}, {Kind: device.KindL1, Bytes: 20_480}}, d.Peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 786_432}, {Kind: fit.KindL1, Bytes: 20_480}}, d.Peak.Kinds)
 	require.Empty(t, d.Peak.Shared)
 	require.Equal(t, l1.Range{Start: 898_048, End: 1_552_384}, d.Peak.Top)
 	require.Equal(t, uint64(8), d.Peak.Residents[3].Buffer.At)

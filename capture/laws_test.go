@@ -16,6 +16,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -64,7 +65,7 @@ type laws struct {
 	t        require.TestingT
 	declared map[device.ID]*event.Event
 	programs map[program.ID]*event.Event
-	live     map[device.BufferID]map[device.ID]bool
+	live     map[fit.BufferID]map[device.ID]bool
 	alive    map[device.ID]*event.RunOn
 	size     map[device.ID]int // nodes of what is alive
 	nodes    map[device.ID]int // nodes of runs that were told
@@ -74,7 +75,7 @@ type laws struct {
 func newLaws(t require.TestingT) *laws {
 	return &laws{
 		t: t, declared: map[device.ID]*event.Event{}, programs: map[program.ID]*event.Event{},
-		live: map[device.BufferID]map[device.ID]bool{}, alive: map[device.ID]*event.RunOn{}, size: map[device.ID]int{},
+		live: map[fit.BufferID]map[device.ID]bool{}, alive: map[device.ID]*event.RunOn{}, size: map[device.ID]int{},
 		nodes: map[device.ID]int{},
 	}
 }
@@ -163,7 +164,7 @@ func (l *laws) allocate(e *event.Event) {
 		require.Empty(l.t, e.Parts)
 	}
 	for _, part := range e.Parts {
-		require.True(l.t, e.Buffer.Kind == device.KindL1 || e.Buffer.Kind == device.KindL1Small)
+		require.True(l.t, e.Buffer.Kind == fit.KindL1 || e.Buffer.Kind == fit.KindL1Small)
 		require.Equal(l.t, e.PerCore.V, part.Range.Len())
 		if part.Range.Len() > 0 {
 			require.Equal(l.t, e.Address.V, part.Range.Start)

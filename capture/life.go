@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // Lives and frees of one address, by the id that their nodes name. A node without an id may mean any
@@ -17,7 +18,7 @@ import (
 type life struct {
 	from, to uint64
 	latest   uint64 // end of this life and those before it in its history, once all were read
-	kind     device.Kind
+	kind     fit.Kind
 	perCore  event.Opt[uint64]
 }
 

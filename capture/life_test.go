@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // When an address was free of others before a lost free, and when it was taken first in a window, as
@@ -34,7 +35,7 @@ func TestLivesAgreeWithList(t *testing.T) {
 		for at := range rapid.Uint64Range(1, 40).Draw(t, "nodes") {
 			switch n := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case n < 3:
-				b := &buffer{kind: device.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}
+				b := &buffer{kind: fit.KindL1, recorded: address, named: id.Draw(t, "id"), at: at}
 				b.life = p.allocated(b)
 				alive = append(alive, b)
 				if !slices.Contains(lives, b.life) {
@@ -105,7 +106,7 @@ func TestListsOfManyWindows(t *testing.T) {
 			start := 100 * w
 			p.windows = append(p.windows, start)
 			for id := range uint64(2) { // the lists of a device do not follow each other
-				row := listedBuffer{at: start + 10 + id, window: start, named: device.ID(id), kind: device.KindL1, address: 4096, perCore: 64}
+				row := listedBuffer{at: start + 10 + id, window: start, named: device.ID(id), kind: fit.KindL1, address: 4096, perCore: 64}
 				p.lists.add(listedBuffer{begins: true, at: row.at, window: start})
 				p.lists.add(row)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -21,7 +22,7 @@ type listedBuffer struct {
 	at      uint64 // counter of the operation's function_start
 	window  uint64 // of the first node of its window
 	named   device.ID
-	kind    device.Kind
+	kind    fit.Kind
 	address uint64
 	perCore uint64
 }
@@ -116,7 +117,7 @@ type lists struct {
 type listedPlace struct {
 	named   device.ID
 	address uint64
-	kind    device.Kind
+	kind    fit.Kind
 	window  uint64
 }
 
@@ -147,7 +148,7 @@ func (l *lists) add(row listedBuffer) {
 		l.devices[row.named] = &listedSpans{}
 	}
 	l.devices[row.named].extend(digits, n-1)
-	if !row.kind.InL1() || row.kind < device.KindL1 || row.address == 0 {
+	if !row.kind.InL1() || row.kind < fit.KindL1 || row.address == 0 {
 		return
 	}
 	place := listedPlace{row.named, row.address, row.kind, row.window}

@@ -13,18 +13,19 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // A place that is listed at some operations is a few spans, whatever the order of the
 // operations: that of texts is the one of writers.
 func TestListsAreSpans(t *testing.T) {
 	var l lists
-	place := listedPlace{named: 0, address: 4096, kind: device.KindL1}
+	place := listedPlace{named: 0, address: 4096, kind: fit.KindL1}
 	for _, at := range []uint64{1, 10, 100, 101, 11, 12, 2, 3} {
 		l.add(listedBuffer{at: at, begins: true})
-		l.add(listedBuffer{at: at, kind: device.KindDRAM})
+		l.add(listedBuffer{at: at, kind: fit.KindDRAM})
 		if at >= 3 && at <= 100 {
-			l.add(listedBuffer{at: at, kind: device.KindL1, address: 4096, perCore: 64})
+			l.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096, perCore: 64})
 		}
 	}
 	require.Equal(t, []uint64{3, 10, 11, 12, 100}, l.operations(l.places[place]))
@@ -36,9 +37,9 @@ func TestListsAreSpans(t *testing.T) {
 	p := newPast()
 	p.lists = l
 	require.Equal(t, []resident{{
-		named: 0, kind: device.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
+		named: 0, kind: fit.KindL1, address: 4096, perCore: event.Some(uint64(64)), since: 3, until: 101,
 	}}, p.fromLists(newLearnt()))
-	p.frees[4096] = &frees{named: map[device.ID][]lostFree{0: {{address: 4096, kind: device.KindL1, at: 50}}}}
+	p.frees[4096] = &frees{named: map[device.ID][]lostFree{0: {{address: 4096, kind: fit.KindL1, at: 50}}}}
 	found := p.fromLists(newLearnt())
 	require.Len(t, found, 2, "freed at 50, and there again")
 	require.Equal(t, []uint64{3, 50, 100, 101}, []uint64{found[0].since, found[0].until, found[1].since, found[1].until})
@@ -90,7 +91,7 @@ func TestListsTakeLittle(t *testing.T) {
 	var l lists
 	for at := range uint64(20_000) {
 		for b := range uint64(20) {
-			l.add(listedBuffer{at: at, kind: device.KindL1, address: 4096 + 64*b, perCore: 64})
+			l.add(listedBuffer{at: at, kind: fit.KindL1, address: 4096 + 64*b, perCore: 64})
 		}
 	}
 	spans := 0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -19,18 +20,18 @@ const maxTensors = 1 << 16
 
 // A buffer is an allocation that was not freed yet.
 type buffer struct {
-	id       device.BufferID
+	id       fit.BufferID
 	at       uint64 // counter of its allocation
 	op       string
 	named    device.ID // by its allocation
-	kind     device.Kind
+	kind     fit.Kind
 	size     uint64 // of all banks
 	perCore  event.Opt[uint64]
 	recorded uint64            // address in the capture; 0 = none
 	address  event.Opt[uint64] // as recorded or placed
 	layout   string
-	node     event.Opt[uint64]             // buffer node that the allocation names
-	backing  map[device.ID]device.BufferID // chips whose own allocation is shown too
+	node     event.Opt[uint64]          // buffer node that the allocation names
+	backing  map[device.ID]fit.BufferID // chips whose own allocation is shown too
 
 	sharded bool
 	shards
@@ -51,8 +52,8 @@ type shards struct {
 	known   bool // cores are
 	unknown bool // how it was allocated: the tensor cannot be read, and the buffer is hidden
 	cores   l1.CoreSet
-	mode    device.Mode // in lockstep, also if nothing says it
-	first   l1.Core     // of one that was allocated per core: its address is that on this core
+	mode    fit.Mode // in lockstep, also if nothing says it
+	first   l1.Core  // of one that was allocated per core: its address is that on this core
 }
 
 // shardsOf returns what a tensor says. ok is false if that is nothing.
@@ -65,11 +66,11 @@ func shardsOf(n *node) (s shards, ok bool) {
 		s.first = r.Start
 		break
 	}
-	return s, s.known || s.mode != device.Lockstep
+	return s, s.known || s.mode != fit.Lockstep
 }
 
 // described reports whether a tensor says anything.
-func (s shards) described() bool { return s.known || s.unknown || s.mode != device.Lockstep }
+func (s shards) described() bool { return s.known || s.unknown || s.mode != fit.Lockstep }
 
 func (s shards) equal(o shards) bool {
 	return s.known == o.known && s.unknown == o.unknown && s.mode == o.mode && s.first == o.first && s.cores.Equal(o.cores)
@@ -79,29 +80,29 @@ func (s shards) equal(o shards) bool {
 type addressKey struct {
 	named   device.ID
 	address uint64
-	kind    device.Kind
+	kind    fit.Kind
 }
 
 // bufferKind returns the kind of a buffer: its buffer_type, or else its type, as which
 // L1_SMALL buffers say L1.
-func bufferKind(n *node) (kind device.Kind, ok bool) {
+func bufferKind(n *node) (kind fit.Kind, ok bool) {
 	if n.BufferType.OK {
-		kinds := []device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}
+		kinds := []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}
 		if n.BufferType.V < uint64(len(kinds)) {
 			return kinds[n.BufferType.V], true
 		}
 	}
 	switch n.TypeName {
 	case "DRAM":
-		return device.KindDRAM, true
+		return fit.KindDRAM, true
 	case "L1":
-		return device.KindL1, true
+		return fit.KindL1, true
 	case "L1_SMALL":
-		return device.KindL1Small, true
+		return fit.KindL1Small, true
 	case "SYSTEM_MEMORY":
-		return device.KindSystem, true
+		return fit.KindSystem, true
 	case "TRACE":
-		return device.KindTrace, true
+		return fit.KindTrace, true
 	}
 	return 0, false
 }
@@ -111,10 +112,10 @@ func (b *buffer) key() addressKey { return addressKey{b.named, b.recorded, b.kin
 // buffers are the allocations that live, by all that a free may know of them.
 type buffers struct {
 	known  *learnt
-	serial device.BufferID
-	live   map[device.ID]map[device.BufferID]*buffer // by the id that they name
-	byNode map[uint64][]*buffer                      // in the order of their allocations
-	loose  map[addressKey][]*buffer                  // of allocations that name no node
+	serial fit.BufferID
+	live   map[device.ID]map[fit.BufferID]*buffer // by the id that they name
+	byNode map[uint64][]*buffer                   // in the order of their allocations
+	loose  map[addressKey][]*buffer               // of allocations that name no node
 
 	sliced  bool              // a free may name a buffer node of another slice, or none
 	joined  bool              // the same of windows
@@ -128,12 +129,12 @@ type buffers struct {
 
 func newBuffers(known *learnt) *buffers {
 	return &buffers{
-		known: known, live: map[device.ID]map[device.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
+		known: known, live: map[device.ID]map[fit.BufferID]*buffer{}, byNode: map[uint64][]*buffer{}, loose: map[addressKey][]*buffer{},
 		tensors: map[uint64]uint64{}, made: counters{},
 	}
 }
 
-func (l *buffers) next() device.BufferID {
+func (l *buffers) next() fit.BufferID {
 	l.serial++
 	return l.serial
 }
@@ -178,7 +179,7 @@ func (l *buffers) hide(b *buffer) {
 
 func (l *buffers) add(b *buffer) {
 	if l.live[b.named] == nil {
-		l.live[b.named] = map[device.BufferID]*buffer{}
+		l.live[b.named] = map[fit.BufferID]*buffer{}
 	}
 	l.live[b.named][b.id] = b
 	if b.node.OK {
@@ -259,7 +260,7 @@ func firstOf(list []*buffer, which func(*buffer) bool) *buffer {
 // pair finds the allocation that a free ends: that of its buffer node and id, or the
 // last one of the node. backing is 0, or the id of the chip's allocation that backs it if
 // the free ends no more than this one.
-func (l *buffers) pair(n *node) (found *buffer, backing device.BufferID) {
+func (l *buffers) pair(n *node) (found *buffer, backing fit.BufferID) {
 	id, list := idOf(n.DeviceID), []*buffer(nil)
 	for _, c := range n.Connections {
 		if list = l.byNode[c]; len(list) > 0 {
@@ -433,7 +434,7 @@ func divideUp(n, by uint64) uint64 {
 // the other.
 func (w *walk) back(of, b *buffer) {
 	if of.backing == nil {
-		of.backing = map[device.ID]device.BufferID{}
+		of.backing = map[device.ID]fit.BufferID{}
 	}
 	of.backing[b.named] = b.id
 	if of.hidden {
@@ -611,12 +612,12 @@ func (w *walk) tellBuffer(e *event.Event, b *buffer, on []*unit) {
 // apart parts the cores of an L1 buffer that was allocated per core: what its address is on
 // others than the first is hidden.
 func (b *buffer) apart(e *event.Event) {
-	if b.kind != device.KindL1 {
+	if b.kind != fit.KindL1 {
 		return
 	}
 	e.Buffer.Mode = b.mode
 	all := &e.Parts[0].Cores
-	if b.mode != device.PerCore || !all.OK {
+	if b.mode != fit.PerCore || !all.OK {
 		return
 	}
 	first := l1.CoreSetOf(b.first)
@@ -648,7 +649,7 @@ func (w *walk) likeFirst(all []*unit) (like, rest []*unit) {
 func (w *walk) allocation(b *buffer) event.Event {
 	e := event.Event{
 		Kind: event.KindAllocate, Node: b.at, Op: event.Some(b.op), PerCore: b.perCore, Address: b.address, Layout: b.layout,
-		Buffer:  device.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
+		Buffer:  fit.Buffer{ID: b.id, Kind: b.kind, Size: b.size, Name: b.op, Unsized: b.unsized},
 		Earlier: b.earlier,
 	}
 	if b.named != event.NoDevice {
@@ -669,7 +670,7 @@ func (w *walk) tellEarlier(next *node) {
 		return
 	}
 	a := w.absentee(old, kind)
-	if kind != device.KindL1 && kind != device.KindL1Small {
+	if kind != fit.KindL1 && kind != fit.KindL1Small {
 		w.tell(a.told)
 		return
 	}

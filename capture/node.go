@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -80,7 +80,7 @@ type node struct {
 	// ShardGrid is where a sharded tensor lies, as far as its memory_config can be read.
 	ShardGrid l1.CoreRangeSet
 	// Mode says how the buffer of a tensor got its address: in HYBRID mode perhaps core by core.
-	Mode device.Mode
+	Mode fit.Mode
 	// HidesMode says that the memory_config of a tensor cannot be read, HidesPlace the same of its address.
 	// A node without a type may be such a tensor.
 	HidesMode, HidesPlace bool

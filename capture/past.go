@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
@@ -17,7 +18,7 @@ const forever = math.MaxUint64
 // A resident is a buffer in L1 from before the capture, of which a place is known.
 type resident struct {
 	named   device.ID
-	kind    device.Kind
+	kind    fit.Kind
 	address uint64
 	perCore event.Opt[uint64]
 	shards         // without known cores: on all
@@ -29,7 +30,7 @@ type resident struct {
 // A lostFree is the free of a buffer in L1 that the capture did not allocate.
 type lostFree struct {
 	named   device.ID
-	kind    device.Kind
+	kind    fit.Kind
 	address uint64
 	perCore event.Opt[uint64]
 	node    event.Opt[uint64] // buffer node that it names
@@ -41,7 +42,7 @@ type lostFree struct {
 // A clue is a node that stands for a buffer from before the capture, or may.
 type clue struct {
 	named   device.ID
-	kind    device.Kind
+	kind    fit.Kind
 	node    event.Opt[uint64] // the buffer node, if it is one
 	size    event.Opt[uint64]
 	address uint64 // as its first tensor says it; 0 = none does
@@ -140,7 +141,7 @@ func (p *past) lost(n *node, known *learnt) {
 }
 
 // used takes in a buffer node that is not of an allocation.
-func (p *past) used(n *node, kind device.Kind) {
+func (p *past) used(n *node, kind fit.Kind) {
 	if p == nil || p.hidden.OK {
 		return
 	}
@@ -229,7 +230,7 @@ func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
 			if c.node.OK {
 				seen[c.node.V] = true
 			}
-			if c.mode != device.Lockstep {
+			if c.mode != fit.Lockstep {
 				modes[c.address] = append(modes[c.address], c)
 			}
 			continue
@@ -348,7 +349,7 @@ func (w *walk) attend(next uint64) error {
 		}
 		w.attending = w.attending[1:] // slices.Delete would move all that is left, for each buffer
 		w.places.remove(b.buffer)
-		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
 	}
 	for ; w.attended < len(w.known.residents) && w.known.residents[w.attended].since <= next; w.attended++ {
 		if r := w.known.residents[w.attended]; next < r.until {
@@ -427,10 +428,10 @@ func (l *absentees) drop(node uint64) bool {
 }
 
 // absentee returns the event of a buffer node whose buffer lies nowhere.
-func (w *walk) absentee(n *node, kind device.Kind) absentee {
+func (w *walk) absentee(n *node, kind fit.Kind) absentee {
 	return absentee{&event.Event{
 		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,
-		Buffer: device.Buffer{ID: w.buffers.next(), Kind: kind, Size: n.Size.V},
+		Buffer: fit.Buffer{ID: w.buffers.next(), Kind: kind, Size: n.Size.V},
 	}, idOf(n.DeviceID)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -25,8 +26,8 @@ func newBottom() bottom {
 }
 
 // buffer records the end of an L1 buffer with an address.
-func (b *bottom) buffer(named device.ID, kind device.Kind, r l1.Range) {
-	if kind != device.KindL1 || r.IsEmpty() {
+func (b *bottom) buffer(named device.ID, kind fit.Kind, r l1.Range) {
+	if kind != fit.KindL1 || r.IsEmpty() {
 		return
 	}
 	if end, ok := b.ends[named]; !ok || r.End < end {

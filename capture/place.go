@@ -48,7 +48,7 @@ func (p *places) locate(b *buffer, spec l1.Spec) {
 	}
 	low, high := border(b.on, spec)
 	between := l1.Range{Start: spec.CBBase, End: low}
-	if b.kind == device.KindL1Small {
+	if b.kind == fit.KindL1Small {
 		between = l1.Range{Start: high, End: spec.L1Size}
 	}
 	at, ok := fit.Highest(size.V, p.align(b.on, spec), between, p.taken(b.on))
@@ -72,7 +72,7 @@ func (b *buffer) unplaced() string {
 	switch {
 	case !b.r.IsEmpty() || b.unsized || b.perCore == event.Some(uint64(0)):
 		return ""
-	case b.kind == device.KindL1Small && b.recorded == 0:
+	case b.kind == fit.KindL1Small && b.recorded == 0:
 		return event.UnplacedSmall
 	case b.recorded != 0:
 		return event.UnplacedBeyond

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -111,8 +112,8 @@ func (s *specs) of(id device.ID) (l1.Spec, event.From) {
 }
 
 // smallAt takes in that a buffer lies at an address on some units.
-func smallAt(kind device.Kind, address uint64, on []*unit) {
-	if kind != device.KindL1Small || address == 0 {
+func smallAt(kind fit.Kind, address uint64, on []*unit) {
+	if kind != fit.KindL1Small || address == 0 {
 		return
 	}
 	for _, u := range on {
@@ -180,7 +181,7 @@ func (w *walk) compareSmall() (late bool) {
 // crossesBorder reports whether a buffer lies on the wrong side of the beginning of L1_SMALL on a unit.
 func (b *buffer) crossesBorder(u *unit) bool {
 	low, high := border([]*unit{u}, l1.Spec{})
-	if b.kind == device.KindL1Small {
+	if b.kind == fit.KindL1Small {
 		return b.r.Start < high
 	}
 	return b.r.End > low

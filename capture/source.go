@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -330,7 +331,7 @@ func (w *walk) node(n *node) error {
 		return w.bufferEvent(n)
 	case typeTensor:
 		w.members(n)
-		if n.Mode == device.PerCore {
+		if n.Mode == fit.PerCore {
 			w.perCore(idOf(n.DeviceID))
 		}
 		w.past.tensor(n)
@@ -618,7 +619,7 @@ func (w *walk) lists() func(listedBuffer) {
 		return nil
 	}
 	return func(row listedBuffer) {
-		w.unlisted = w.unlisted || row.kind == device.KindL1 || row.kind == device.KindL1Small
+		w.unlisted = w.unlisted || row.kind == fit.KindL1 || row.kind == fit.KindL1Small
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // An unreadable field hides its node, and everything that depends on the node:
@@ -325,7 +326,7 @@ func (w *walk) hideBuffers(at uint64, id device.ID) error {
 func (w *walk) hideBuffer(b *buffer, at uint64) {
 	w.buffers.hide(b)
 	w.places.remove(b)
-	w.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: device.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+	w.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
 }
 
 // blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,

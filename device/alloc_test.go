@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -126,11 +127,11 @@ func TestTurnsAllocateNothing(t *testing.T) {
 			f := device.NewFleet()
 			m := addMesh(t, f, 0, 4, 8, l1.N150())
 			all := m.Set()
-			for id := range device.BufferID(buffers) {
-				allocate(t, f, all, buffer(id, device.KindL1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
+			for id := range fit.BufferID(buffers) {
+				allocate(t, f, all, buffer(id, fit.KindL1, "{[0-0 - 7-7]}", 1_400_000-2048*uint64(id), 2048))
 			}
 			if buffers == 1 { // in a hole of what runs, so that the look is a close one
-				allocate(t, f, all, buffer(99, device.KindL1Small, "{[7-7 - 7-7]}", 110_000, 64))
+				allocate(t, f, all, buffer(99, fit.KindL1Small, "{[7-7 - 7-7]}", 110_000, 64))
 			}
 			var turns []*program.Program
 			for id := range program.ID(programs) {

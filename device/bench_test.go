@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -54,7 +55,7 @@ func BenchmarkRefused(b *testing.B) {
 		f := device.NewFleet()
 		d := addDevice(b, f, 0, spec)
 		for id := range buffers {
-			allocate(b, f, d.Set(), buffer(device.BufferID(id), device.KindL1, "{[0-0 - 7-7]}", spec.L1Size-512*(1+id), 512))
+			allocate(b, f, d.Set(), buffer(fit.BufferID(id), fit.KindL1, "{[0-0 - 7-7]}", spec.L1Size-512*(1+id), 512))
 		}
 		p := build(b, spec, 1, cb("{[0-0 - 7-7]}", 1<<20), cb("{[0-0 - 7-7]}", 346_704))
 		b.Run(fmt.Sprintf("check/buffers=%d", buffers), func(b *testing.B) {

@@ -12,18 +12,6 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A BufferID names a buffer on a device.
-type BufferID = fit.BufferID
-
-// A Buffer is something other than a circular buffer that takes memory of a device.
-type Buffer = fit.Buffer
-
-// A Part is one range of bytes on some cores, of a Buffer of several parts.
-type Part = fit.Part
-
-// BufferTotals are the live buffers of a device, or of all devices of a mesh.
-type BufferTotals = fit.BufferTotals
-
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
 // an L1 buffer is recorded wherever it lies: beyond L1, or on circular buffers. Check
 // is what judges programs by it.
@@ -39,7 +27,7 @@ type BufferTotals = fit.BufferTotals
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
 // the devices; where devices part O(classes of cores). Who comes to buffers on a way of its own
 // has them compared, in O(n log n).
-func (f *Fleet) Allocate(b Buffer, s Set) (err error) {
+func (f *Fleet) Allocate(b fit.Buffer, s Set) (err error) {
 	defer named("Allocate", &err)
 	if err := checkBuffer(&b); err != nil {
 		return err
@@ -75,12 +63,12 @@ func (f *Fleet) Allocate(b Buffer, s Set) (err error) {
 // it, so that no total ever goes below zero. Errors, the first that applies:
 // ErrForeignSet; ErrNoDevice for a removed device; ErrNotAllocated.
 // The Buffer returned is that of the device with the lowest id, if they differ.
-func (f *Fleet) Free(id BufferID, s Set) (_ Buffer, err error) {
+func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 	defer named("Free", &err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
-		return Buffer{}, err
+		return fit.Buffer{}, err
 	}
 	var missing *Error
 	var drop heap.Freeings
@@ -94,11 +82,11 @@ func (f *Fleet) Free(id BufferID, s Set) (_ Buffer, err error) {
 			lowest, first = c.id(), a
 		}
 		if err := f.faults.step(); err != nil {
-			return Buffer{}, err
+			return fit.Buffer{}, err
 		}
 	}
 	if missing != nil {
-		return Buffer{}, missing
+		return fit.Buffer{}, missing
 	}
 	if len(drop) == 1 {
 		drop[0].Slots = s.s.slots
@@ -117,7 +105,7 @@ func (f *Fleet) Free(id BufferID, s Set) (_ Buffer, err error) {
 
 // Holding returns the devices that have a buffer with the given id.
 // Cost: O(devices) if one has it.
-func (f *Fleet) Holding(id BufferID) Set {
+func (f *Fleet) Holding(id fit.BufferID) Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	n := f.heaps.Devices(id)
@@ -146,8 +134,8 @@ func (f *Fleet) Holding(id BufferID) Set {
 }
 
 // Buffers returns the live buffers of the device when it was called, by id.
-func (d Device) Buffers() iter.Seq[Buffer] {
-	var out []Buffer
+func (d Device) Buffers() iter.Seq[fit.Buffer] {
+	var out []fit.Buffer
 	d.read(func(c *cohort) {
 		for _, a := range c.heap().Sorted() {
 			out = append(out, a.Copy())
@@ -157,7 +145,7 @@ func (d Device) Buffers() iter.Seq[Buffer] {
 }
 
 // Buffer returns the live buffer with the given id, if there is one.
-func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
+func (d Device) Buffer(id fit.BufferID) (b fit.Buffer, ok bool) {
 	d.read(func(c *cohort) {
 		if a := c.heap().Find(id); a != nil {
 			b, ok = a.Copy(), true
@@ -167,9 +155,9 @@ func (d Device) Buffer(id BufferID) (b Buffer, ok bool) {
 }
 
 // checkBuffer refuses a Buffer that makes no sense and completes its Size.
-func checkBuffer(b *Buffer) error {
+func checkBuffer(b *fit.Buffer) error {
 	bad := func(field string, err error) error { return noSense(b.ID, field, err) }
-	if b.Kind < KindL1 || b.Kind >= numKinds {
+	if b.Kind < fit.KindL1 || b.Kind >= numKinds {
 		return bad("Kind", fmt.Errorf("%v is not allocated", b.Kind))
 	}
 	if field, err := b.CheckMode(); err != nil {
@@ -205,7 +193,7 @@ func checkBuffer(b *Buffer) error {
 }
 
 // fieldOf names the field that says where a buffer lies.
-func fieldOf(b *Buffer) string {
+func fieldOf(b *fit.Buffer) string {
 	if !b.Cores.IsEmpty() || b.Range != (l1.Range{}) {
 		return "Range"
 	}
@@ -213,7 +201,7 @@ func fieldOf(b *Buffer) string {
 }
 
 // absent refuses a buffer whose id is in use on a device of s.
-func (f *Fleet) absent(id BufferID, s Set) error {
+func (f *Fleet) absent(id fit.BufferID, s Set) error {
 	var e *Error
 	if !f.heaps.Has(id) {
 		return f.faults.visit(s.s.slots)
@@ -233,8 +221,8 @@ func (f *Fleet) absent(id BufferID, s Set) error {
 }
 
 // onGrid refuses parts outside the grid of a device. A service core may lie there.
-func (f *Fleet) onGrid(b *Buffer, s Set) error {
-	if b.Kind == KindService {
+func (f *Fleet) onGrid(b *fit.Buffer, s Set) error {
+	if b.Kind == fit.KindService {
 		return nil
 	}
 	var last *l1.Spec

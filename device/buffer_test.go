@@ -8,32 +8,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
 // buffer is a buffer with the same range on some cores.
-func buffer(id device.BufferID, kind device.Kind, on string, addr, size uint64) device.Buffer {
-	return device.Buffer{ID: id, Kind: kind, Cores: cores(on).Cores(), Range: l1.Range{Start: addr, End: addr + size}}
+func buffer(id fit.BufferID, kind fit.Kind, on string, addr, size uint64) fit.Buffer {
+	return fit.Buffer{ID: id, Kind: kind, Cores: cores(on).Cores(), Range: l1.Range{Start: addr, End: addr + size}}
 }
 
-func part(on string, addr, size uint64) device.Part {
-	return device.Part{Cores: cores(on).Cores(), Range: l1.Range{Start: addr, End: addr + size}}
+func part(on string, addr, size uint64) fit.Part {
+	return fit.Part{Cores: cores(on).Cores(), Range: l1.Range{Start: addr, End: addr + size}}
 }
 
-func allocate(t require.TestingT, f *device.Fleet, s device.Set, buffers ...device.Buffer) {
+func allocate(t require.TestingT, f *device.Fleet, s device.Set, buffers ...fit.Buffer) {
 	for _, b := range buffers {
 		require.NoError(t, f.Allocate(b, s))
 	}
 }
 
-func free(t require.TestingT, f *device.Fleet, s device.Set, buffers ...device.BufferID) {
+func free(t require.TestingT, f *device.Fleet, s device.Set, buffers ...fit.BufferID) {
 	for _, id := range buffers {
 		_, err := f.Free(id, s)
 		require.NoError(t, err)
 	}
 }
 
-func bufferIDs(d device.Device) (out []device.BufferID) {
+func bufferIDs(d device.Device) (out []fit.BufferID) {
 	for b := range d.Buffers() {
 		out = append(out, b.ID)
 	}
@@ -46,8 +47,8 @@ func TestAllocateAndFree(t *testing.T) {
 	d := addDevice(t, f, 0, l1.N150())
 	before := d.Totals()
 	allocate(t, f, d.Set(),
-		device.Buffer{ID: 1, Kind: device.KindDRAM, Size: 65_536},
-		buffer(2, device.KindL1, "{[0-0 - 7-7]}", 1_000_000, 256))
+		fit.Buffer{ID: 1, Kind: fit.KindDRAM, Size: 65_536},
+		buffer(2, fit.KindL1, "{[0-0 - 7-7]}", 1_000_000, 256))
 	now := d.Totals()
 	require.EqualValues(t, 65_536, now.Buffers.DRAM)
 	require.EqualValues(t, 16_384, now.Buffers.L1, "an interleaved buffer counts its bytes in all banks")
@@ -70,20 +71,20 @@ func TestAllocateAndFree(t *testing.T) {
 // Each kind has its column.
 func TestBufferTotals(t *testing.T) {
 	for _, test := range []struct {
-		kind    device.Kind
-		want    device.BufferTotals
+		kind    fit.Kind
+		want    fit.BufferTotals
 		tracked uint64
 		text    string
 	}{
-		{device.KindL1, device.BufferTotals{Count: 1, L1: 64}, 64, "L1 buffer"},
-		{device.KindL1Small, device.BufferTotals{Count: 1, L1Small: 64}, 64, "L1_SMALL buffer"},
-		{device.KindGlobalCB, device.BufferTotals{Count: 1, L1: 64}, 64, "global CB buffer"},
-		{device.KindService, device.BufferTotals{Count: 1, L1: 64}, 64, "service buffer"},
-		{device.KindKernel, device.BufferTotals{Count: 1, Kernels: 64}, 0, "kernel"},
-		{device.KindReserved, device.BufferTotals{Count: 1, Kernels: 64}, 0, "reserved area"},
-		{device.KindDRAM, device.BufferTotals{Count: 1, DRAM: 64}, 0, "DRAM buffer"},
-		{device.KindTrace, device.BufferTotals{Count: 1, Trace: 64}, 0, "trace buffer"},
-		{device.KindSystem, device.BufferTotals{Count: 1, System: 64}, 0, "system buffer"},
+		{fit.KindL1, fit.BufferTotals{Count: 1, L1: 64}, 64, "L1 buffer"},
+		{fit.KindL1Small, fit.BufferTotals{Count: 1, L1Small: 64}, 64, "L1_SMALL buffer"},
+		{fit.KindGlobalCB, fit.BufferTotals{Count: 1, L1: 64}, 64, "global CB buffer"},
+		{fit.KindService, fit.BufferTotals{Count: 1, L1: 64}, 64, "service buffer"},
+		{fit.KindKernel, fit.BufferTotals{Count: 1, Kernels: 64}, 0, "kernel"},
+		{fit.KindReserved, fit.BufferTotals{Count: 1, Kernels: 64}, 0, "reserved area"},
+		{fit.KindDRAM, fit.BufferTotals{Count: 1, DRAM: 64}, 0, "DRAM buffer"},
+		{fit.KindTrace, fit.BufferTotals{Count: 1, Trace: 64}, 0, "trace buffer"},
+		{fit.KindSystem, fit.BufferTotals{Count: 1, System: 64}, 0, "system buffer"},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			require.Equal(t, test.text, test.kind.String())
@@ -91,7 +92,7 @@ func TestBufferTotals(t *testing.T) {
 			m := addMesh(t, f, 0, 1, 2, l1.N150())
 			d, err := f.Device(1)
 			require.NoError(t, err)
-			b := device.Buffer{ID: 7, Kind: test.kind, Size: 64}
+			b := fit.Buffer{ID: 7, Kind: test.kind, Size: 64}
 			if test.kind.InL1() {
 				b = buffer(7, test.kind, "{[0-0 - 1-0]}", 512, 32)
 			}
@@ -124,12 +125,12 @@ func TestBufferTotals(t *testing.T) {
 			require.Zero(t, d.Totals().Buffers)
 		})
 	}
-	require.Equal(t, "Kind(77)", device.Kind(77).String())
+	require.Equal(t, "Kind(77)", fit.Kind(77).String())
 	require.Equal(t, []string{"circular buffer", "dataflow buffer", "scratchpad"},
-		[]string{device.KindCB.String(), device.KindDataflow.String(), device.KindScratchpad.String()})
-	require.Equal(t, "circular buffer + L1 buffer", device.KindsOf(device.KindL1, device.KindCB).String())
-	require.True(t, device.KindsOf(device.KindL1).Has(device.KindL1))
-	require.False(t, device.KindsOf(device.KindL1).Has(device.KindCB))
+		[]string{fit.KindCB.String(), fit.KindDataflow.String(), fit.KindScratchpad.String()})
+	require.Equal(t, "circular buffer + L1 buffer", device.KindsOf(fit.KindL1, fit.KindCB).String())
+	require.True(t, device.KindsOf(fit.KindL1).Has(fit.KindL1))
+	require.False(t, device.KindsOf(fit.KindL1).Has(fit.KindCB))
 }
 
 // A capture showed 20 buffers on device 0 and 10 on each other: a mesh buffer has a
@@ -139,32 +140,32 @@ func TestBackingAllocations(t *testing.T) {
 	m := addMesh(t, f, 0, 1, 8, l1.N150())
 	reference := sub(t, m, 0, 0, 1, 1)
 	const dram, l1Bytes, backing = 14_753_792, 22_528, 73_728
-	for id := range device.BufferID(10) {
-		b := device.Buffer{ID: id, Kind: device.KindDRAM, Size: dram / 9}
+	for id := range fit.BufferID(10) {
+		b := fit.Buffer{ID: id, Kind: fit.KindDRAM, Size: dram / 9}
 		if dram%9 > 0 && id == 0 {
 			b.Size += dram % 9
 		}
 		if id == 9 {
-			b = buffer(id, device.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
+			b = buffer(id, fit.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
 		}
 		allocate(t, f, m.Set(), b)
 	}
-	for id := device.BufferID(100); id < 110; id++ {
-		b := device.Buffer{ID: id, Kind: device.KindDRAM, Size: backing / 9, Backing: true}
+	for id := fit.BufferID(100); id < 110; id++ {
+		b := fit.Buffer{ID: id, Kind: fit.KindDRAM, Size: backing / 9, Backing: true}
 		if id == 109 {
-			b = buffer(id, device.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
+			b = buffer(id, fit.KindL1, "{[0-0 - 0-0]}", 1_000_000, l1Bytes)
 			b.Backing = true
 		}
 		allocate(t, f, reference, b)
 	}
 	for d := range m.All() {
-		want := device.BufferTotals{Count: 10, DRAM: dram, L1: l1Bytes}
+		want := fit.BufferTotals{Count: 10, DRAM: dram, L1: l1Bytes}
 		if d.ID() == 0 {
 			want.Backings, want.Backing = 10, backing+l1Bytes
 			require.Len(t, bufferIDs(d), 20)
 			naive := uint64(0)
 			for b := range d.Buffers() {
-				if b.Kind == device.KindDRAM {
+				if b.Kind == fit.KindDRAM {
 					naive += b.Size
 				}
 			}
@@ -175,7 +176,7 @@ func TestBackingAllocations(t *testing.T) {
 		require.Equal(t, want, d.Totals().Buffers)
 		require.EqualValues(t, l1Bytes, d.Totals().Tracked)
 	}
-	require.Equal(t, device.BufferTotals{Count: 80, DRAM: 8 * dram, L1: 8 * l1Bytes, Backings: 10, Backing: backing + l1Bytes}, m.Totals().Buffers)
+	require.Equal(t, fit.BufferTotals{Count: 80, DRAM: 8 * dram, L1: 8 * l1Bytes, Backings: 10, Backing: backing + l1Bytes}, m.Totals().Buffers)
 	intact(t, f)
 }
 
@@ -185,7 +186,7 @@ func TestBuffersOfAMesh(t *testing.T) {
 	m := addMesh(t, f, 0, 2, 2, l1.N150())
 	lone := addDevice(t, f, 9, l1.P150())
 	all := f.Set()
-	allocate(t, f, all, buffer(1, device.KindL1, "{[0-0 - 7-7]}", 1_000_000, 2048))
+	allocate(t, f, all, buffer(1, fit.KindL1, "{[0-0 - 7-7]}", 1_000_000, 2048))
 	for d := range f.Devices() {
 		require.EqualValues(t, 64*2048, d.Totals().Buffers.L1)
 	}
@@ -204,7 +205,7 @@ func TestBuffersOfAMesh(t *testing.T) {
 		require.Equal(t, ofBuffer("Free", 1, 2, device.ErrNotAllocated), wrong)
 	})
 	// One id, two buffers: a device has its own.
-	allocate(t, f, of(t, f, 2), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500_000, 64))
+	allocate(t, f, of(t, f, 2), buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500_000, 64))
 	got, err := f.Free(1, all)
 	require.NoError(t, err)
 	require.EqualValues(t, 64*2048, got.Size, "that of the first device")
@@ -217,17 +218,17 @@ func TestBuffersOfAMesh(t *testing.T) {
 func TestBufferOfOnePart(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
-	short := buffer(1, device.KindL1, "{[0-0 - 3-0]}", 1_000_000, 512)
-	long := device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}}
+	short := buffer(1, fit.KindL1, "{[0-0 - 3-0]}", 1_000_000, 512)
+	long := fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}}
 	allocate(t, f, of(t, f, 0), short)
 	allocate(t, f, of(t, f, 1), long)
 	short.Size = 4 * 512
 	for d := range m.All() {
-		require.Equal(t, []device.Buffer{short}, slices.Collect(d.Buffers()))
+		require.Equal(t, []fit.Buffer{short}, slices.Collect(d.Buffers()))
 		require.EqualValues(t, 4*512, d.Totals().Tracked)
 	}
-	for _, b := range []device.Buffer{short, long} {
-		require.Equal(t, []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}, slices.Collect(b.All()))
+	for _, b := range []fit.Buffer{short, long} {
+		require.Equal(t, []fit.Part{part("{[0-0 - 3-0]}", 1_000_000, 512)}, slices.Collect(b.All()))
 	}
 	p := build(t, m.Spec(), 1, at(999_936, cb("{[0-0 - 0-0]}", 128)))
 	v := check(t, f, p, m.Set())
@@ -240,7 +241,7 @@ func TestBufferOfOnePart(t *testing.T) {
 func TestFreeReturnsTheBuffer(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.N150())
-	want := device.Buffer{ID: 5, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 3-0]}", 1_000_000, 512), part("{[4-0 - 4-0]}", 900_000, 100)}, Name: "conv weights"}
+	want := fit.Buffer{ID: 5, Kind: fit.KindL1, Parts: []fit.Part{part("{[0-0 - 3-0]}", 1_000_000, 512), part("{[4-0 - 4-0]}", 900_000, 100)}, Name: "conv weights"}
 	given := want
 	given.Parts = slices.Clone(want.Parts)
 	allocate(t, f, d.Set(), given)
@@ -250,7 +251,7 @@ func TestFreeReturnsTheBuffer(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, want, got)
 	got.Parts[0].Range.Start = 2
-	require.Equal(t, []device.Buffer{want}, slices.Collect(d.Buffers()))
+	require.Equal(t, []fit.Buffer{want}, slices.Collect(d.Buffers()))
 	freed, err := f.Free(5, d.Set())
 	require.NoError(t, err)
 	require.Equal(t, want, freed)
@@ -270,41 +271,41 @@ func TestAllocateRefusals(t *testing.T) {
 	goneSet := gone.Set()
 	require.NoError(t, f.Remove(goneSet))
 	foreign := addDevice(t, device.NewFleet(), 0, l1.N150()).Set()
-	allocate(t, f, sub(t, m, 0, 1, 1, 2), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 8))
-	good := buffer(2, device.KindL1, "{[0-0 - 0-0]}", 0, 8)
-	with := func(change func(b *device.Buffer)) device.Buffer {
-		b := device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{part("{[0-0 - 0-0]}", 0, 8)}}
+	allocate(t, f, sub(t, m, 0, 1, 1, 2), buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 0, 8))
+	good := buffer(2, fit.KindL1, "{[0-0 - 0-0]}", 0, 8)
+	with := func(change func(b *fit.Buffer)) fit.Buffer {
+		b := fit.Buffer{ID: 2, Kind: fit.KindL1, Parts: []fit.Part{part("{[0-0 - 0-0]}", 0, 8)}}
 		change(&b)
 		return b
 	}
-	single := func(change func(b *device.Buffer)) device.Buffer {
+	single := func(change func(b *fit.Buffer)) fit.Buffer {
 		b := good
 		change(&b)
 		return b
 	}
 	for _, test := range []struct {
 		name string
-		b    device.Buffer
+		b    fit.Buffer
 		on   device.Set
 		is   error
 		text string
 	}{
-		{"a kind that programs bring", with(func(b *device.Buffer) { b.Kind = device.KindCB }), m.Set(), nil, "buffer 2: illegal field Kind: circular buffer is not allocated"},
-		{"no kind", with(func(b *device.Buffer) { b.Kind = 200 }), m.Set(), nil, "buffer 2: illegal field Kind: Kind(200) is not allocated"},
-		{"parts outside L1", with(func(b *device.Buffer) { b.Kind = device.KindDRAM }), m.Set(), nil, "buffer 2: illegal field Parts: a DRAM buffer does not lie in L1"},
-		{"a range that ends before it starts", with(func(b *device.Buffer) { b.Parts[0].Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Parts:"},
-		{"two ways to say where", single(func(b *device.Buffer) { b.Parts = []device.Part{part("{[0-0 - 0-0]}", 0, 8)} }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
-		{"two ways to say where, of which one says little", single(func(b *device.Buffer) { b.Range, b.Parts = l1.Range{}, make([]device.Part, 1) }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
-		{"a range of one part that ends before it starts", single(func(b *device.Buffer) { b.Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Range:"},
-		{"a range of one part outside L1", single(func(b *device.Buffer) { b.Kind = device.KindTrace }), m.Set(), nil, "buffer 2: illegal field Range: a trace buffer does not lie in L1"},
-		{"one part on a core outside the grid", single(func(b *device.Buffer) { b.Cores = cores("{[7-7 - 8-7]}").Cores() }), m.Set(), nil, "buffer 2: illegal field Range: core 8-7 lies outside the grid of 8x8 of device 0"},
-		{"a size beyond 2^63-1", with(func(b *device.Buffer) { b.Size = 1 << 63 }), m.Set(), nil, "buffer 2: illegal field Size: 9223372036854775808 bytes are above 2^63-1"},
-		{"parts that sum beyond 2^63-1", with(func(b *device.Buffer) { b.Parts = append(b.Parts, part("{[0-0 - 1-0]}", 0, 1<<62)) }), m.Set(), nil, "buffer 2: illegal field Parts: sum of their bytes is above 2^63-1"},
+		{"a kind that programs bring", with(func(b *fit.Buffer) { b.Kind = fit.KindCB }), m.Set(), nil, "buffer 2: illegal field Kind: circular buffer is not allocated"},
+		{"no kind", with(func(b *fit.Buffer) { b.Kind = 200 }), m.Set(), nil, "buffer 2: illegal field Kind: Kind(200) is not allocated"},
+		{"parts outside L1", with(func(b *fit.Buffer) { b.Kind = fit.KindDRAM }), m.Set(), nil, "buffer 2: illegal field Parts: a DRAM buffer does not lie in L1"},
+		{"a range that ends before it starts", with(func(b *fit.Buffer) { b.Parts[0].Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Parts:"},
+		{"two ways to say where", single(func(b *fit.Buffer) { b.Parts = []fit.Part{part("{[0-0 - 0-0]}", 0, 8)} }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
+		{"two ways to say where, of which one says little", single(func(b *fit.Buffer) { b.Range, b.Parts = l1.Range{}, make([]fit.Part, 1) }), m.Set(), nil, "buffer 2: illegal field Parts: Cores and Range say already where it lies"},
+		{"a range of one part that ends before it starts", single(func(b *fit.Buffer) { b.Range = l1.Range{Start: 8, End: 4} }), m.Set(), nil, "buffer 2: illegal field Range:"},
+		{"a range of one part outside L1", single(func(b *fit.Buffer) { b.Kind = fit.KindTrace }), m.Set(), nil, "buffer 2: illegal field Range: a trace buffer does not lie in L1"},
+		{"one part on a core outside the grid", single(func(b *fit.Buffer) { b.Cores = cores("{[7-7 - 8-7]}").Cores() }), m.Set(), nil, "buffer 2: illegal field Range: core 8-7 lies outside the grid of 8x8 of device 0"},
+		{"a size beyond 2^63-1", with(func(b *fit.Buffer) { b.Size = 1 << 63 }), m.Set(), nil, "buffer 2: illegal field Size: 9223372036854775808 bytes are above 2^63-1"},
+		{"parts that sum beyond 2^63-1", with(func(b *fit.Buffer) { b.Parts = append(b.Parts, part("{[0-0 - 1-0]}", 0, 1<<62)) }), m.Set(), nil, "buffer 2: illegal field Parts: sum of their bytes is above 2^63-1"},
 		{"a set of another fleet", good, foreign, device.ErrForeignSet, ""},
 		{"a removed device", good, goneSet, device.ErrNoDevice, ""},
-		{"an id in use", with(func(b *device.Buffer) { b.ID = 1 }), m.Set(), device.ErrAllocated, "device 1 (+1 more): buffer 1: buffer is allocated already"},
-		{"a core outside the grid", with(func(b *device.Buffer) { b.Parts[0] = part("{[7-7 - 8-7]}", 0, 8) }), m.Set(), nil, "buffer 2: illegal field Parts: core 8-7 lies outside the grid of 8x8 of device 0"},
-		{"a kind that makes no sense, before the set", with(func(b *device.Buffer) { b.Kind = device.KindCB }), foreign, nil, "Kind"},
+		{"an id in use", with(func(b *fit.Buffer) { b.ID = 1 }), m.Set(), device.ErrAllocated, "device 1 (+1 more): buffer 1: buffer is allocated already"},
+		{"a core outside the grid", with(func(b *fit.Buffer) { b.Parts[0] = part("{[7-7 - 8-7]}", 0, 8) }), m.Set(), nil, "buffer 2: illegal field Parts: core 8-7 lies outside the grid of 8x8 of device 0"},
+		{"a kind that makes no sense, before the set", with(func(b *fit.Buffer) { b.Kind = fit.KindCB }), foreign, nil, "Kind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			still(t, f, func() {
@@ -332,7 +333,7 @@ func TestAllocateRefusals(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotAllocated, "a free before its allocation never wraps")
 	})
 	// A service buffer may lie outside the compute grid, and any buffer beyond L1.
-	allocate(t, f, m.Set(), buffer(3, device.KindService, "{[9-9 - 9-9]}", 0, 8), buffer(4, device.KindL1, "{[0-0 - 0-0]}", 1<<40, 8))
+	allocate(t, f, m.Set(), buffer(3, fit.KindService, "{[9-9 - 9-9]}", 0, 8), buffer(4, fit.KindL1, "{[0-0 - 0-0]}", 1<<40, 8))
 	intact(t, f)
 }
 
@@ -340,14 +341,14 @@ func TestAllocateRefusals(t *testing.T) {
 func TestRemoveForgetsBuffers(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.N150())
-	allocate(t, f, m.Set(), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 8), device.Buffer{ID: 2, Kind: device.KindDRAM, Size: 100})
+	allocate(t, f, m.Set(), buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 0, 8), fit.Buffer{ID: 2, Kind: fit.KindDRAM, Size: 100})
 	first, err := f.Device(0)
 	require.NoError(t, err)
 	require.NoError(t, f.Remove(first.Set()))
 	require.Zero(t, first.Totals())
 	require.Empty(t, bufferIDs(first))
 	require.Empty(t, slices.Collect(first.UsageGroups(device.BasisRegistered)))
-	require.Equal(t, device.BufferTotals{Count: 2, L1: 8, DRAM: 100}, m.Totals().Buffers)
+	require.Equal(t, fit.BufferTotals{Count: 2, L1: 8, DRAM: 100}, m.Totals().Buffers)
 	require.EqualValues(t, 8, m.Totals().Tracked)
 	require.EqualValues(t, 16, m.Totals().Peak.Tracked)
 	intact(t, f)
@@ -357,8 +358,8 @@ func TestRemoveForgetsBuffers(t *testing.T) {
 // Sums stay below 2^63, on a device and on a mesh, buffers and dispatches together.
 func TestBufferOverflow(t *testing.T) {
 	spec := l1.Spec{Name: "huge", Cols: 2, Rows: 1}
-	dram := func(id device.BufferID, size uint64) device.Buffer {
-		return device.Buffer{ID: id, Kind: device.KindDRAM, Size: size}
+	dram := func(id fit.BufferID, size uint64) fit.Buffer {
+		return fit.Buffer{ID: id, Kind: fit.KindDRAM, Size: size}
 	}
 	refused := func(t *testing.T, f *device.Fleet, want error, do func() error) {
 		still(t, f, func() {

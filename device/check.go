@@ -190,7 +190,7 @@ func (c *cohort) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
 	for _, a := range at.heap.Sorted() {
-		if a.InTheWay() || a.Kind == KindService {
+		if a.InTheWay() || a.Kind == fit.KindService {
 			out.Buffers = append(out.Buffers, a.Buffer)
 		}
 	}

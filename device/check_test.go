@@ -48,7 +48,7 @@ func TestCheck192BytesOver(t *testing.T) {
 		p := build(t, spec, 2282, cb("{[0-0 - 10-9]}", 1_000_000), cb("{[0-0 - 10-9]}", end-spec.CBBase-1_000_000))
 		// Top-down below L1_SMALL, as tt-metal's allocator.
 		size := uint64(1_572_864-4096) - lowest
-		b := buffer(1, device.KindL1, "{[0-0 - 10-9]}", spec.L1Size-spec.L1Small-size, size)
+		b := buffer(1, fit.KindL1, "{[0-0 - 10-9]}", spec.L1Size-spec.L1Small-size, size)
 		b.Name = "activations"
 		allocate(t, f, d.Set(), b)
 		return check(t, f, p, d.Set()), p
@@ -120,11 +120,11 @@ func TestRefusalsSpeakAsTTMetal(t *testing.T) {
 		require.NoError(t, err)
 		said++
 		spec := l1.Spec{Cols: 13, Rows: 10, L1Size: 1_572_864, CBBase: 64}
-		var buffers []device.Buffer
+		var buffers []fit.Buffer
 		if m.Kind == clash.Grow {
 			spec.L1Size = m.Limit
 		} else {
-			buffers = append(buffers, device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{{
+			buffers = append(buffers, fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{{
 				Cores: m.Cores.Cores(), Range: l1.Range{Start: m.Limit, End: m.Limit + 64},
 			}}})
 		}
@@ -155,7 +155,7 @@ func TestCheckDifferences(t *testing.T) {
 		name    string
 		spec    l1.Spec
 		cbs     []program.CB
-		buffers []device.Buffer
+		buffers []fit.Buffer
 
 		refused    []string // what tt-metal says, in its order
 		clashes    []string // cores, bytes
@@ -167,14 +167,14 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "the end is the limit", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 100)},
-			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-1]}", 200, 800)},
+			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 1-1]}", 200, 800)},
 		},
 		{
 			name: "the end is that of L1", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 1-1]}", 900)},
 		},
 		{
 			name: "a buffer on other cores only", spec: grid(2, 2), cbs: []program.CB{cb("{[0-0 - 0-0]}", 300)},
-			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-1 - 1-1]}", 250, 100)},
+			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[1-1 - 1-1]}", 250, 100)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 250 and static circular buffer region ends at 400"},
 			difference: "no byte clashes: the buffer at 250 lies on [1-1 - 1-1], and tt-metal compares with the lowest buffer of any core; in HYBRID mode it would run if that buffer were allocated per core",
 			advice:     "free or move L1 buffer 1, or take 150 bytes off CB 0, which has 300",
@@ -182,7 +182,7 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "a buffer in a hole of the region", spec: grid(1, 1),
 			cbs:        []program.CB{at(100, cb("{[0-0 - 0-0]}", 50)), at(300, cb("{[0-0 - 0-0]}", 50))},
-			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 200, 50)},
+			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 200, 50)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 200 and static circular buffer region ends at 350"},
 			difference: "no byte clashes: the buffer at 200 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
 			advice:     "free or move L1 buffer 1",
@@ -191,7 +191,7 @@ func TestCheckDifferences(t *testing.T) {
 			// Example D: X on 0-0..1-0, Y on 1-0..2-0. What is charged to 0-0 ends where Y does.
 			name: "more is charged than occupied", spec: grid(3, 1),
 			cbs:        []program.CB{cb("{[0-0 - 1-0]}", 40), cb("{[1-0 - 2-0]}", 60)},
-			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 150, 850), buffer(2, device.KindL1, "{[1-0 - 2-0]}", 200, 800)},
+			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 150, 850), buffer(2, fit.KindL1, "{[1-0 - 2-0]}", 200, 800)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [1-0 - 2-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [0-0 - 0-0], and tt-metal compares with the end of all that it charges to a range, holes included",
 			advice:     "free or move L1 buffer 1, or take 50 bytes off CB 1, which has 60",
@@ -204,7 +204,7 @@ func TestCheckDifferences(t *testing.T) {
 				cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20), cb("{[0-2 - 0-2]}", 20),
 				cb("{[0-0 - 0-2]}", 20),
 			},
-			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-1 - 0-1]}", 150, 50)},
+			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-1 - 0-1]}", 150, 50)},
 			refused: []string{
 				"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 220",
 				"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-2 - 0-2]. L1 buffer allocated at 150 and static circular buffer region ends at 220",
@@ -220,7 +220,7 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "an L1_SMALL buffer and no L1 tensor", spec: l1.Spec{Cols: 1, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100},
 			cbs:        []program.CB{cb("{[0-0 - 0-0]}", 850)},
-			buffers:    []device.Buffer{buffer(4, device.KindL1Small, "{[0-0 - 0-0]}", 920, 64)},
+			buffers:    []fit.Buffer{buffer(4, fit.KindL1Small, "{[0-0 - 0-0]}", 920, 64)},
 			clashes:    []string{"[0-0 - 0-0]: 30 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with L1_SMALL buffer 4",
 			advice:     "free or move L1_SMALL buffer 4, or take 30 bytes off CB 0, which has 850",
@@ -228,30 +228,30 @@ func TestCheckDifferences(t *testing.T) {
 		{
 			name: "a CB at a given address over a kernel", spec: grid(1, 1),
 			cbs:        []program.CB{at(90, cb("{[0-0 - 0-0]}", 50))},
-			buffers:    []device.Buffer{buffer(4, device.KindKernel, "{[0-0 - 0-0]}", 40, 60)},
+			buffers:    []fit.Buffer{buffer(4, fit.KindKernel, "{[0-0 - 0-0]}", 40, 60)},
 			clashes:    []string{"[0-0 - 0-0]: 10 B"},
 			difference: "tt-metal does not see it: it compares with the lowest L1 buffer, not with kernel 4",
 			advice:     "free or move kernel 4",
 		},
 		{
 			name: "a global CB takes nothing", spec: grid(1, 1), cbs: []program.CB{global(cb("{[0-0 - 0-0]}", 5000))},
-			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 100, 900)},
+			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 100, 900)},
 		},
 		{
 			name: "a backing allocation is in nobody's way", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 500)},
-			buffers: []device.Buffer{{ID: 1, Kind: device.KindL1, Backing: true, Parts: []device.Part{part("{[0-0 - 0-0]}", 100, 900)}}},
+			buffers: []fit.Buffer{{ID: 1, Kind: fit.KindL1, Backing: true, Parts: []fit.Part{part("{[0-0 - 0-0]}", 100, 900)}}},
 		},
 		{
 			name: "a wide global CB is charged with what a narrow one takes", spec: grid(2, 1),
 			cbs:        []program.CB{global(cb("{[0-0 - 1-0]}", 8)), cb("{[0-0 - 0-0]}", 100)},
-			buffers:    []device.Buffer{buffer(1, device.KindL1, "{[1-0 - 1-0]}", 150, 850)},
+			buffers:    []fit.Buffer{buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 150, 850)},
 			refused:    []string{"Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200", "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 0-0]. L1 buffer allocated at 150 and static circular buffer region ends at 200"},
 			difference: "no byte clashes: the buffer at 150 lies on [1-0 - 1-0], and tt-metal compares with the end of all that it charges to a range, holes included",
 			advice:     "free or move L1 buffer 1, or take 50 bytes off CB 1, which has 100",
 		},
 		{
 			name: "dataflow buffers", spec: grid(2, 1), cbs: []program.CB{dfb("{[0-0 - 1-0]}", 500)},
-			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-0]}", 550, 450)},
+			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 1-0]}", 550, 450)},
 			refused: []string{"Statically allocated dataflow buffers in program 1 clash with L1 buffers on core range [0-0 - 1-0]. L1 buffer allocated at 550 and static dataflow buffer region ends at 600"},
 			clashes: []string{"[0-0 - 1-0]: 50 B"},
 			advice:  "free or move L1 buffer 1, or take 50 bytes off CB 0, which has 500",
@@ -272,21 +272,21 @@ func TestCheckDifferences(t *testing.T) {
 		},
 		{
 			name: "on a service core tt-metal compares with service buffers", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
-			buffers: []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 599, 1), buffer(2, device.KindL1, "{[0-0 - 0-0]}", 200, 100)},
+			buffers: []fit.Buffer{buffer(1, fit.KindService, "{[1-0 - 1-0]}", 599, 1), buffer(2, fit.KindL1, "{[0-0 - 0-0]}", 200, 100)},
 			refused: []string{"Circular buffers on service-core range [1-0 - 1-0] in program 1 clash with ServiceCoreManager-allocated L1 (lowest service allocation at 599, CB region ends at 600)"},
 			clashes: []string{"[1-0 - 1-0]: 1 B"},
 			advice:  "free or move service buffer 1 and L1 buffer 2, or take 1 bytes off CB 0, which has 500",
 		},
 		{
 			name: "on a service core an L1 buffer is not looked at", spec: grid(2, 1), cbs: []program.CB{cb("{[1-0 - 1-0]}", 500)},
-			buffers:    []device.Buffer{buffer(1, device.KindService, "{[1-0 - 1-0]}", 700, 1), buffer(2, device.KindL1, "{[1-0 - 1-0]}", 500, 100)},
+			buffers:    []fit.Buffer{buffer(1, fit.KindService, "{[1-0 - 1-0]}", 700, 1), buffer(2, fit.KindL1, "{[1-0 - 1-0]}", 500, 100)},
 			clashes:    []string{"[1-0 - 1-0]: 100 B"},
 			difference: "tt-metal does not see it: on service cores it compares with service buffers only",
 			advice:     "free or move L1 buffer 2, or take 100 bytes off CB 0, which has 500",
 		},
 		{
 			name: "two ways to clash on one core", spec: grid(1, 1), cbs: []program.CB{cb("{[0-0 - 0-0]}", 950)},
-			buffers: []device.Buffer{buffer(2, device.KindL1, "{[0-0 - 0-0]}", 800, 100), buffer(3, device.KindL1, "{[0-0 - 0-0]}", 900, 100)},
+			buffers: []fit.Buffer{buffer(2, fit.KindL1, "{[0-0 - 0-0]}", 800, 100), buffer(3, fit.KindL1, "{[0-0 - 0-0]}", 900, 100)},
 			refused: []string{"Statically allocated circular buffers on core range [0-0 - 0-0] grow to 1050 B which is beyond max L1 size of 1000 B"},
 			clashes: []string{"[0-0 - 0-0]: 250 B"},
 			advice:  "take 250 bytes off CB 0, which has 950",
@@ -321,7 +321,7 @@ func TestClashLimitIsInTheWay(t *testing.T) {
 	f := device.NewFleet()
 	spec := grid(1, 1)
 	d := addDevice(t, f, 0, spec)
-	allocate(t, f, d.Set(), buffer(1, device.KindKernel, "{[0-0 - 0-0]}", 0, 100), buffer(2, device.KindL1Small, "{[0-0 - 0-0]}", 100, 100))
+	allocate(t, f, d.Set(), buffer(1, fit.KindKernel, "{[0-0 - 0-0]}", 0, 100), buffer(2, fit.KindL1Small, "{[0-0 - 0-0]}", 100, 100))
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 50))
 	v := check(t, f, p, d.Set())
 	require.Len(t, v.Clashes, 1)
@@ -347,7 +347,7 @@ func TestHoles(t *testing.T) {
 	spec := grid(1, 2)
 	d := addDevice(t, f, 0, spec)
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-1]}", 100), cb("{[0-1 - 0-1]}", 50), at(500, cb("{[0-1 - 0-1]}", 100)))
-	b := buffer(1, device.KindL1, "{[0-1 - 0-1]}", 550, 100)
+	b := buffer(1, fit.KindL1, "{[0-1 - 0-1]}", 550, 100)
 	b.Name = "x"
 	allocate(t, f, d.Set(), b)
 	v := check(t, f, p, d.Set())
@@ -369,7 +369,7 @@ func TestCheckOfAMesh(t *testing.T) {
 	m := addMesh(t, f, 0, 2, 2, spec)
 	p := build(t, spec, 1, cb("{[0-0 - 0-0]}", 500))
 	some := of(t, f, 1, 3)
-	allocate(t, f, some, buffer(1, device.KindL1, "{[0-0 - 0-0]}", 400, 100))
+	allocate(t, f, some, buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 400, 100))
 	v := check(t, f, p, m.Set())
 	require.Len(t, v.Refusals, 1)
 	require.EqualValues(t, 1, v.Refusals[0].Device)
@@ -385,8 +385,8 @@ func TestCheckOfAMesh(t *testing.T) {
 	// A service core of one device; the service buffers of all devices count.
 	f = device.NewFleet()
 	m = addMesh(t, f, 0, 1, 2, spec)
-	allocate(t, f, of(t, f, 0), buffer(1, device.KindService, "{[0-0 - 0-0]}", 700, 100))
-	allocate(t, f, of(t, f, 1), buffer(1, device.KindService, "{[0-0 - 0-0]}", 500, 100))
+	allocate(t, f, of(t, f, 0), buffer(1, fit.KindService, "{[0-0 - 0-0]}", 700, 100))
+	allocate(t, f, of(t, f, 1), buffer(1, fit.KindService, "{[0-0 - 0-0]}", 500, 100))
 	v = check(t, f, p, of(t, f, 0))
 	require.True(t, v.Fits())
 	v = check(t, f, p, m.Set())
@@ -446,7 +446,7 @@ func TestCheckOfLittle(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, room, spec.NumCores(), "on every core from the base")
 		// An empty buffer, and one on no cores.
-		allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 0, 0), device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{{Range: l1.Range{End: 64}}}})
+		allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 0, 0), fit.Buffer{ID: 2, Kind: fit.KindL1, Parts: []fit.Part{{Range: l1.Range{End: 64}}}})
 		require.True(t, check(t, f, build(t, spec, 4, cb("{[0-0 - 0-0]}", 0)), d.Set()).Fits())
 		require.Zero(t, d.Totals().Tracked)
 		intact(t, f)
@@ -472,7 +472,7 @@ func TestRefusedGrid(t *testing.T) {
 	require.Empty(t, v.Difference())
 	_, err = f.Enqueue(p, d.Set())
 	require.ErrorIs(t, err, device.ErrGrid, "Register comes first")
-	allocate(t, f, d.Set(), buffer(1, device.KindService, "{[1-1 - 2-1]}", 500, 10))
+	allocate(t, f, d.Set(), buffer(1, fit.KindService, "{[1-1 - 2-1]}", 500, 10))
 	require.True(t, check(t, f, p, d.Set()).Fits(), "on cores that are claimed")
 }
 
@@ -482,24 +482,24 @@ func TestCheckAdviceOnManyBuffers(t *testing.T) {
 	tests := []struct {
 		name   string
 		size   uint64
-		free   []device.BufferID
+		free   []fit.BufferID
 		advice string
 	}{
-		{"the lowest", 650, []device.BufferID{4}, "free or move L1 buffer 4, or take 6 bytes off CB 0, which has 650"},
-		{"two", 710, []device.BufferID{4, 3}, "free or move L1 buffer 4 and L1 buffer 3, or take 66 bytes off CB 0, which has 710"},
-		{"all", 900, []device.BufferID{4, 3, 2, 1}, "free or move L1 buffer 4 and L1 buffer 3 (+2 more), or take 256 bytes off CB 0, which has 900"},
+		{"the lowest", 650, []fit.BufferID{4}, "free or move L1 buffer 4, or take 6 bytes off CB 0, which has 650"},
+		{"two", 710, []fit.BufferID{4, 3}, "free or move L1 buffer 4 and L1 buffer 3, or take 66 bytes off CB 0, which has 710"},
+		{"all", 900, []fit.BufferID{4, 3, 2, 1}, "free or move L1 buffer 4 and L1 buffer 3 (+2 more), or take 256 bytes off CB 0, which has 900"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f := device.NewFleet()
 			spec := grid(2, 1)
 			d := addDevice(t, f, 0, spec)
-			for id := device.BufferID(1); id <= 4; id++ {
+			for id := fit.BufferID(1); id <= 4; id++ {
 				on := "{[0-0 - 1-0]}"
 				if id == 3 {
 					on = "{[1-0 - 1-0]}" // tt-metal compares with buffers on any core
 				}
-				allocate(t, f, d.Set(), buffer(id, device.KindL1, on, 1000-64*uint64(id), 64))
+				allocate(t, f, d.Set(), buffer(id, fit.KindL1, on, 1000-64*uint64(id), 64))
 			}
 			p := build(t, spec, 1, cb("{[0-0 - 0-0]}", test.size))
 			v := check(t, f, p, d.Set())

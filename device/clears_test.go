@@ -36,19 +36,19 @@ func TestFirstGlance(t *testing.T) {
 		sets := []Set{m.Set(), Device{f.slots[0]}.Set(), Device{f.slots[1]}.Set()}
 		t.Repeat(map[string]func(*rapid.T){
 			"allocate": func(t *rapid.T) {
-				b := Buffer{
-					ID:      BufferID(rapid.IntRange(0, 5).Draw(t, "id")),
-					Kind:    rapid.SampledFrom([]Kind{KindL1, KindL1, KindL1, KindL1Small, KindGlobalCB, KindService, KindKernel, KindReserved, KindDRAM}).Draw(t, "kind"),
+				b := fit.Buffer{
+					ID:      fit.BufferID(rapid.IntRange(0, 5).Draw(t, "id")),
+					Kind:    rapid.SampledFrom([]fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindService, fit.KindKernel, fit.KindReserved, fit.KindDRAM}).Draw(t, "kind"),
 					Backing: rapid.IntRange(0, 5).Draw(t, "backing") == 0,
 				}
 				for range rapid.IntRange(0, 2).Draw(t, "parts") {
 					start := rapid.SampledFrom([]uint64{0, 4, 8, 16, 24, 32, 40, 60}).Draw(t, "start")
-					b.Parts = append(b.Parts, Part{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + bytes.Draw(t, "bytes")}})
+					b.Parts = append(b.Parts, fit.Part{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + bytes.Draw(t, "bytes")}})
 				}
 				_ = f.Allocate(b, rapid.SampledFrom(sets).Draw(t, "set"))
 			},
 			"free": func(t *rapid.T) {
-				_, _ = f.Free(BufferID(rapid.IntRange(0, 5).Draw(t, "id")), rapid.SampledFrom(sets).Draw(t, "set"))
+				_, _ = f.Free(fit.BufferID(rapid.IntRange(0, 5).Draw(t, "id")), rapid.SampledFrom(sets).Draw(t, "set"))
 			},
 			"": func(t *rapid.T) {
 				b := program.NewBuilder(1)

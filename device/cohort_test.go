@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -40,8 +41,8 @@ func cohorts(t require.TestingT, f *Fleet) (n int) {
 	return n
 }
 
-func bufferOn(id BufferID, addr uint64) Buffer {
-	return Buffer{ID: id, Kind: KindL1, Cores: l1.Rect(0, 0, 2, 0).Cores(), Range: l1.Range{Start: addr, End: addr + 64}}
+func bufferOn(id fit.BufferID, addr uint64) fit.Buffer {
+	return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: l1.Rect(0, 0, 2, 0).Cores(), Range: l1.Range{Start: addr, End: addr + 64}}
 }
 
 // Cohorts are divided by calls on some of their devices, and each call on all costs one cohort.
@@ -131,9 +132,9 @@ func TestCohortsAnswerAsDevices(t *testing.T) {
 					case 2:
 						result[k] = f.Dispatch(p.ID(), s)
 					case 3:
-						result[k] = f.Allocate(bufferOn(BufferID(i), 4096+uint64(32*i)), s)
+						result[k] = f.Allocate(bufferOn(fit.BufferID(i), 4096+uint64(32*i)), s)
 					case 4:
-						_, result[k] = f.Free(BufferID(i), s)
+						_, result[k] = f.Free(fit.BufferID(i), s)
 					case 5:
 						_, result[k] = f.Evict(p.ID(), s)
 					case 6:

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -48,7 +49,7 @@ func TestConcurrentUse(t *testing.T) {
 	heaps := addMesh(t, f, 30, 1, 2, spec)
 	w := build(t, spec, 7, cb("{[0-0 - 7-7]}", 512))
 	half := cores("{[0-0 - 3-7]}").Cores()
-	tensor := device.Buffer{ID: 1, Kind: device.KindL1, Parts: []device.Part{
+	tensor := fit.Buffer{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{
 		{Cores: half, Range: l1.Range{Start: spec.L1Size - 2048, End: spec.L1Size}},
 	}}
 	trackedLegal := []uint64{0, 64 * 512, 32 * 2048, 64*512 + 32*2048}
@@ -138,7 +139,7 @@ func TestConcurrentUse(t *testing.T) {
 			if i%2 == 0 {
 				expect(f.Allocate(tensor, heaps.Set()), device.ErrAllocated)
 			} else { // to the same address
-				_, err := f.Place(device.Buffer{ID: 1, Kind: device.KindL1, Cores: half}, 2048, heaps.Set())
+				_, err := f.Place(fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: half}, 2048, heaps.Set())
 				expect(err, device.ErrAllocated)
 			}
 			_, err := f.Enqueue(w, heaps.Set())
@@ -261,7 +262,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.Buffers": func() {
 			for d := range heaps.All() {
 				for b := range d.Buffers() {
-					check(b.Size == 32*2048 && b.Kind == device.KindL1, "buffer %d of %d bytes", b.ID, b.Size)
+					check(b.Size == 32*2048 && b.Kind == fit.KindL1, "buffer %d of %d bytes", b.ID, b.Size)
 				}
 			}
 		},
@@ -312,7 +313,7 @@ func TestConcurrentUse(t *testing.T) {
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
 				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
-				check(u.Of(device.KindCB) == 0 || u.Of(device.KindCB) == 512, "%+v", u)
+				check(u.Of(fit.KindCB) == 0 || u.Of(fit.KindCB) == 512, "%+v", u)
 			}
 		},
 		"Device.UsageGroups": func() {
@@ -356,7 +357,7 @@ func TestConcurrentUse(t *testing.T) {
 			check(!room.Range.IsEmpty(), "%+v", room)
 		},
 		"Fleet.CheckBuffer": func() {
-			v, err := f.CheckBuffer(device.Buffer{ID: 99, Kind: device.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 16}}, heaps.Set())
+			v, err := f.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 16}}, heaps.Set())
 			expect(err, none)
 			check(v.Outside == 0, "%+v", v)
 		},

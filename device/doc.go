@@ -41,13 +41,13 @@
 // for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated. [Fleet.Place]
 // allocates one where tt-metal's allocator puts it.
 // [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by, as is
-// the [Mode] of each L1 buffer.
+// the [fit.Mode] of each L1 buffer.
 //
 // # Values and errors
 //
-// [NewFleet] returns an empty fleet. An [ID] names a device, a [BufferID] a [Buffer], which
-// lies in [Part]s, and a [TraceID] a command trace. A [Kind] says what holds bytes; [Kinds] is a
-// set of them, made by [KindsOf]. Totals come with [Peaks], [BufferTotals] and
+// [NewFleet] returns an empty fleet. An [ID] names a device, a [fit.BufferID] a [fit.Buffer], and a
+// [TraceID] a command trace. A [fit.Kind] says what holds bytes; [Kinds] is a
+// set of them, made by [KindsOf]. Totals come with [Peaks], [fit.BufferTotals] and
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept, and a [MomentName] tells two apart. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that

@@ -58,7 +58,7 @@ func TestEnqueueOfACachedProgram(t *testing.T) {
 			p := build(t, spec, 1, cb("{[0-0 - 7-7]}", 1_000_000))
 			other := build(t, spec, 2, cb("{[0-0 - 7-7]}", 64))
 			top := spec.L1Size
-			allocate(t, f, m.Set(), buffer(1, device.KindL1, "{[0-0 - 7-7]}", top-65_536, 65_536))
+			allocate(t, f, m.Set(), buffer(1, fit.KindL1, "{[0-0 - 7-7]}", top-65_536, 65_536))
 			for range 3 {
 				for _, p := range []*program.Program{p, other} {
 					_, err := f.Enqueue(p, m.Set())
@@ -67,7 +67,7 @@ func TestEnqueueOfACachedProgram(t *testing.T) {
 			}
 			grown := where.on(t, m)
 			lowest := spec.CBBase + 999_936
-			allocate(t, f, grown, buffer(2, device.KindL1, "{[0-0 - 7-7]}", lowest, top-65_536-lowest))
+			allocate(t, f, grown, buffer(2, fit.KindL1, "{[0-0 - 7-7]}", lowest, top-65_536-lowest))
 			still(t, f, func() {
 				added, err := f.Enqueue(p, m.Set())
 				require.Zero(t, added.Len())
@@ -116,7 +116,7 @@ func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
 	// What tt-metal does not see is refused as well.
 	spec := l1.Spec{Cols: 1, Rows: 1, L1Size: 1000, L1Small: 100}
 	small := addDevice(t, f, 9, spec)
-	allocate(t, f, small.Set(), buffer(1, device.KindL1Small, "{[0-0 - 0-0]}", 900, 100))
+	allocate(t, f, small.Set(), buffer(1, fit.KindL1Small, "{[0-0 - 0-0]}", 900, 100))
 	_, err := f.Enqueue(build(t, spec, 2, cb("{[0-0 - 0-0]}", 901)), small.Set())
 	require.EqualError(t, err, "program 2 ends at 901 on [0-0 - 0-0]: L1_SMALL buffer 1 is in the way, which starts at 900; 1 B too many")
 	_, err = f.Enqueue(build(t, spec, 3, cb("{[0-0 - 0-0]}", 900)), small.Set())
@@ -129,7 +129,7 @@ func TestEnqueueOfWhatDoesNotFit(t *testing.T) {
 func TestAdviceOfARefusal(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, grid(2, 1))
-	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 1-0]}", 600, 100))
+	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[0-0 - 1-0]}", 600, 100))
 	_, err := f.Enqueue(build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 550)), d.Set())
 	var refused fit.Verdict
 	require.ErrorAs(t, err, &refused)
@@ -143,9 +143,9 @@ func TestAdviceOfARefusal(t *testing.T) {
 			}
 		})
 	}
-	for id := range device.BufferID(50) {
+	for id := range fit.BufferID(50) {
 		free(t, f, d.Set(), 1+id)
-		allocate(t, f, d.Set(), buffer(2+id, device.KindL1, "{[0-0 - 1-0]}", 200, 100))
+		allocate(t, f, d.Set(), buffer(2+id, fit.KindL1, "{[0-0 - 1-0]}", 200, 100))
 	}
 	all.Wait()
 	require.NoError(t, f.Remove(d.Set()))

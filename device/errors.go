@@ -45,7 +45,7 @@ type Error struct {
 	About   About  // the ids that apply: 0 is an id too
 	Device  ID
 	Program program.ID
-	Buffer  BufferID
+	Buffer  fit.BufferID
 	Trace   TraceID
 	More    int   // further devices with the same trouble
 	Err     error // the cause: one of this package wraps its sentinel
@@ -104,12 +104,12 @@ func of(id program.ID, on ID, err error) *Error {
 }
 
 // ofBuffer returns the error of a buffer on a device.
-func ofBuffer(id BufferID, on ID, err error) *Error {
+func ofBuffer(id fit.BufferID, on ID, err error) *Error {
 	return &Error{About: AboutDevice | AboutBuffer, Device: on, Buffer: id, Err: err}
 }
 
 // noSense returns the error of a field of a buffer.
-func noSense(id BufferID, field string, err error) *Error {
+func noSense(id fit.BufferID, field string, err error) *Error {
 	return &Error{About: AboutBuffer, Buffer: id, Err: fmt.Errorf("%w %s: %w", ErrBuffer, field, err)}
 }
 

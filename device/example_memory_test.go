@@ -19,9 +19,9 @@ func board() (*device.Fleet, device.Device) {
 		log.Fatal(err)
 	}
 	top := d.Spec().L1Size
-	err = fleet.Allocate(device.Buffer{
-		ID: 1, Kind: device.KindL1, Name: "activations",
-		Parts: []device.Part{{Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: top - 512<<10, End: top}}},
+	err = fleet.Allocate(fit.Buffer{
+		ID: 1, Kind: fit.KindL1, Name: "activations",
+		Parts: []fit.Part{{Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: top - 512<<10, End: top}}},
 	}, d.Set())
 	if err != nil {
 		log.Fatal(err)
@@ -69,7 +69,7 @@ func ExampleFleet_Enqueue() {
 	}
 	fmt.Println("resident:", d.Resident())
 
-	grown := device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{{
+	grown := fit.Buffer{ID: 2, Kind: fit.KindL1, Parts: []fit.Part{{
 		Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
 	}}}
 	if err := fleet.Allocate(grown, d.Set()); err != nil {
@@ -91,7 +91,7 @@ func ExampleDevice_Usage() {
 		log.Fatal(err)
 	}
 	u := d.CoreUsage(l1.Core{X: 3, Y: 3}, device.BasisResident)
-	fmt.Println("CBs", u.Of(device.KindCB), "+ tensors", u.Of(device.KindL1), "=", u.Tracked)
+	fmt.Println("CBs", u.Of(fit.KindCB), "+ tensors", u.Of(fit.KindL1), "=", u.Tracked)
 	fmt.Println("on all cores:", d.Usage(device.BasisResident).Tracked)
 	for r := range d.Residents(l1.Core{X: 3, Y: 3}, device.BasisResident) {
 		fmt.Println(r.Range, r.Kind)
@@ -132,8 +132,8 @@ func ExampleFleet_Room() {
 		log.Fatal(err)
 	}
 	fmt.Println(room.Range.Len(), "B above", room.Below.Program.ID(), "and below", room.Above.Buffer)
-	v, err := fleet.CheckBuffer(device.Buffer{
-		ID: 8, Kind: device.KindL1, Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
+	v, err := fleet.CheckBuffer(fit.Buffer{
+		ID: 8, Kind: fit.KindL1, Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: 1_000_000, End: 1_048_576},
 	}, d.Set())
 	fmt.Println(v.Fits(), len(v.Overlaps), v.Refused[0].Refusals[0].Over(), err)
 	// Output:
@@ -144,7 +144,7 @@ func ExampleFleet_Room() {
 // Where does tt-metal's allocator put the next tensor?
 func ExampleFleet_Place() {
 	fleet, d := board()
-	next := device.Buffer{ID: 2, Kind: device.KindL1, Cores: d.Spec().Grid().Cores(), Name: "weights"}
+	next := fit.Buffer{ID: 2, Kind: fit.KindL1, Cores: d.Spec().Grid().Cores(), Name: "weights"}
 	placed, err := fleet.Place(next, 100, d.Set()) // bytes on each core
 	fmt.Println(placed.Range, err)
 	next.ID++

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -17,7 +18,7 @@ import (
 // whole is everything, and what lives beside what is registered.
 type whole struct {
 	Everything  everything
-	Buffers     map[ID][]Buffer
+	Buffers     map[ID][]fit.Buffer
 	Resident    map[ID]uint64
 	Usage       map[ID]Usage
 	Heaps       int
@@ -25,7 +26,7 @@ type whole struct {
 }
 
 func seeWhole(t require.TestingT, f *Fleet) whole {
-	all := whole{see(t, f), map[ID][]Buffer{}, map[ID]uint64{}, map[ID]Usage{}, heapsOf(f).Len(), len(*field[map[BufferID][]*heap.Allocation](&f.heaps, "live"))}
+	all := whole{see(t, f), map[ID][]fit.Buffer{}, map[ID]uint64{}, map[ID]Usage{}, heapsOf(f).Len(), len(*field[map[fit.BufferID][]*heap.Allocation](&f.heaps, "live"))}
 	for d := range f.Devices() {
 		all.Buffers[d.ID()] = slices.Collect(d.Buffers())
 		all.Resident[d.ID()] = d.Resident()
@@ -64,22 +65,22 @@ func TestFaultsOfMemory(t *testing.T) {
 			on := rapid.SliceOfNDistinct(rapid.SampledFrom([]ID{0, 1, 2, 3, 9}), 0, 5, rapid.ID).Draw(t, "devices")
 			switch op {
 			case "allocate":
-				b := Buffer{
-					ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: rapid.SampledFrom([]Kind{KindL1, KindL1, KindL1Small, KindKernel, KindDRAM}).Draw(t, "kind"),
+				b := fit.Buffer{
+					ID: fit.BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: rapid.SampledFrom([]fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindKernel, fit.KindDRAM}).Draw(t, "kind"),
 					Size: rapid.SampledFrom([]uint64{0, 0, 8, l1.MaxAddr - 2}).Draw(t, "size"),
 				}
 				if b.Kind.InL1() {
 					start := rapid.Uint64Range(0, 60).Draw(t, "start")
-					b.Parts = []Part{{Cores: cores.Draw(t, "cores").Cores(), Range: l1.Range{Start: start, End: start + 4}}}
+					b.Parts = []fit.Part{{Cores: cores.Draw(t, "cores").Cores(), Range: l1.Range{Start: start, End: start + 4}}}
 				}
 				return faulty{op, func(f *Fleet) (any, error) { return nil, f.Allocate(b, set(f, on)) }}
 			case "place":
-				b := Buffer{ID: BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: KindL1, Cores: cores.Draw(t, "cores").Cores()}
-				b.Mode = rapid.SampledFrom([]Mode{Lockstep, PerCore, RangeLockstep}).Draw(t, "mode")
+				b := fit.Buffer{ID: fit.BufferID(rapid.IntRange(0, 3).Draw(t, "id")), Kind: fit.KindL1, Cores: cores.Draw(t, "cores").Cores()}
+				b.Mode = rapid.SampledFrom([]fit.Mode{fit.Lockstep, fit.PerCore, fit.RangeLockstep}).Draw(t, "mode")
 				size := rapid.SampledFrom([]uint64{4, 16, 48}).Draw(t, "size")
 				return faulty{op, func(f *Fleet) (any, error) { return f.Place(b, size, set(f, on)) }}
 			case "free":
-				id := BufferID(rapid.IntRange(0, 3).Draw(t, "id"))
+				id := fit.BufferID(rapid.IntRange(0, 3).Draw(t, "id"))
 				return faulty{op, func(f *Fleet) (any, error) { return f.Free(id, set(f, on)) }}
 			}
 			b := program.NewBuilder(program.ID(rapid.IntRange(0, 2).Draw(t, "program")))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
@@ -106,7 +107,7 @@ func (p player) Place(b model.Buffer, ids []uint64) error {
 		return err
 	}
 	on := b.Parts[0]
-	_, err = p.Fleet.Place(Buffer{ID: BufferID(b.ID), Kind: KindL1, Cores: on.Cores.Cores(), Mode: PerCore}, on.Range.Len(), s)
+	_, err = p.Fleet.Place(fit.Buffer{ID: fit.BufferID(b.ID), Kind: fit.KindL1, Cores: on.Cores.Cores(), Mode: fit.PerCore}, on.Range.Len(), s)
 	return err
 }
 
@@ -166,14 +167,14 @@ func (p player) Allocate(b model.Buffer, ids []uint64) error {
 	if err != nil {
 		return err
 	}
-	given := Buffer{ID: BufferID(b.ID), Kind: 200, Size: b.Size, Backing: b.Backing, Name: b.Name}
+	given := fit.Buffer{ID: fit.BufferID(b.ID), Kind: 200, Size: b.Size, Backing: b.Backing, Name: b.Name}
 	for k := range numKinds {
 		if k.String() == string(b.Kind) {
 			given.Kind = k
 		}
 	}
 	for _, part := range b.Parts {
-		given.Parts = append(given.Parts, Part{Cores: part.Cores.Cores(), Range: part.Range})
+		given.Parts = append(given.Parts, fit.Part{Cores: part.Cores.Cores(), Range: part.Range})
 	}
 	return p.Fleet.Allocate(given, s)
 }
@@ -183,7 +184,7 @@ func (p player) Free(id uint64, ids []uint64) (model.Buffer, error) {
 	if err != nil {
 		return model.Buffer{}, err
 	}
-	b, err := p.Fleet.Free(BufferID(id), s)
+	b, err := p.Fleet.Free(fit.BufferID(id), s)
 	return model.Buffer{ID: uint64(b.ID), Size: b.Size}, err
 }
 

@@ -32,7 +32,7 @@ func TestResidentsOfCoresThatHoldTheSameBytes(t *testing.T) {
 			require.EqualValues(t, x, here[0].CB)
 		}
 	}
-	blocks := device.Buffer{ID: 1, Kind: device.KindKernel, Parts: []device.Part{{Cores: set("{[0-0 - 1-0]}").Cores(), Range: l1.Range{End: 1}}}}
+	blocks := fit.Buffer{ID: 1, Kind: fit.KindKernel, Parts: []fit.Part{{Cores: set("{[0-0 - 1-0]}").Cores(), Range: l1.Range{End: 1}}}}
 	require.NoError(t, f.Allocate(blocks, d.Set()))
 	v, err := f.Check(p, d.Set())
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestFreeReturnsTheBufferOfTheFirstDevice(t *testing.T) {
 	for _, id := range []device.ID{7, 2} {
 		d, err := f.AddDevice(id, l1.Spec{})
 		require.NoError(t, err)
-		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindDRAM, Size: uint64(id)}, d.Set()))
+		require.NoError(t, f.Allocate(fit.Buffer{ID: 1, Kind: fit.KindDRAM, Size: uint64(id)}, d.Set()))
 	}
 	b, err := f.Free(1, f.Set())
 	require.NoError(t, err)
@@ -74,10 +74,10 @@ func TestEnqueueJudgesWhatIsRegistered(t *testing.T) {
 		d, err := f.AddDevice(0, spec)
 		require.NoError(t, err)
 		// For a range that starts on a service core tensors do not matter, wherever they lie.
-		require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindService, Parts: []device.Part{
+		require.NoError(t, f.Allocate(fit.Buffer{ID: 1, Kind: fit.KindService, Parts: []fit.Part{
 			{Cores: set("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 48, End: 64}},
 		}}, d.Set()))
-		require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{
+		require.NoError(t, f.Allocate(fit.Buffer{ID: 2, Kind: fit.KindL1, Parts: []fit.Part{
 			{Cores: set("{[2-0 - 2-0]}").Cores(), Range: l1.Range{Start: 8, End: 16}},
 		}}, d.Set()))
 		if look {
@@ -100,9 +100,9 @@ func TestBackingServiceBufferClaimsNothing(t *testing.T) {
 	f := device.NewFleet()
 	d, err := f.AddDevice(0, spec)
 	require.NoError(t, err)
-	part := device.Part{Cores: cores.Cores(), Range: l1.Range{Start: 8, End: 24}}
-	require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindService, Parts: []device.Part{part}, Backing: true}, d.Set()))
-	require.NoError(t, f.Allocate(device.Buffer{ID: 2, Kind: device.KindL1, Parts: []device.Part{part}}, d.Set()))
+	part := fit.Part{Cores: cores.Cores(), Range: l1.Range{Start: 8, End: 24}}
+	require.NoError(t, f.Allocate(fit.Buffer{ID: 1, Kind: fit.KindService, Parts: []fit.Part{part}, Backing: true}, d.Set()))
+	require.NoError(t, f.Allocate(fit.Buffer{ID: 2, Kind: fit.KindL1, Parts: []fit.Part{part}}, d.Set()))
 	v, err := f.Check(p, d.Set())
 	require.NoError(t, err)
 	require.Len(t, v.Refusals, 1)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -97,10 +98,10 @@ func TestHolding(t *testing.T) {
 	var f device.Fleet
 	_, err := f.AddMesh(0, 1, 4, l1.P150())
 	require.NoError(t, err)
-	put := func(id device.BufferID, size uint64, devices ...device.ID) {
+	put := func(id fit.BufferID, size uint64, devices ...device.ID) {
 		s, err := f.Of(devices...)
 		require.NoError(t, err)
-		require.NoError(t, f.Allocate(device.Buffer{ID: id, Kind: device.KindDRAM, Size: size}, s))
+		require.NoError(t, f.Allocate(fit.Buffer{ID: id, Kind: fit.KindDRAM, Size: size}, s))
 	}
 	put(1, 32, 0, 3)
 	put(1, 64, 2) // another one with the same id

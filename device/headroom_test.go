@@ -52,10 +52,10 @@ func TestHeadroom(t *testing.T) {
 
 	one := sub(t, m, 0, 1, 1, 1)
 	allocate(t, f, one,
-		buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 100),   // room on both sides
-		buffer(2, device.KindL1, "{[1-0 - 1-0]}", 250, 100),   // in the way
-		buffer(3, device.KindKernel, "{[0-0 - 3-0]}", 0, 100), // below
-		buffer(4, device.KindL1, "{[3-0 - 3-0]}", 200, 100))   // on another core
+		buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 100),   // room on both sides
+		buffer(2, fit.KindL1, "{[1-0 - 1-0]}", 250, 100),   // in the way
+		buffer(3, fit.KindKernel, "{[0-0 - 3-0]}", 0, 100), // below
+		buffer(4, fit.KindL1, "{[3-0 - 3-0]}", 200, 100))   // on another core
 	require.Equal(t, []fit.Headroom{
 		{Device: 0, Devices: 2, Cores: all("{[0-0 - 2-0]}"), End: 300, Free: 600, Gap: span(300, 900)},
 		{Device: 1, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 300, Free: 200, Gap: span(600, 900)},
@@ -87,7 +87,7 @@ func TestHeadroom(t *testing.T) {
 	}, headroom(t, f, q, d.Set()))
 	// Nor is the grid known: there are the cores that hold anything.
 	register(t, f, q, d.Set())
-	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[5-0 - 5-0]}", 64, 8))
+	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[5-0 - 5-0]}", 64, 8))
 	require.Equal(t, []fit.Headroom{
 		{Device: 9, Devices: 1, Cores: all("{[0-0 - 0-0]}"), End: 10, Free: l1.MaxAddr - 10, Gap: span(10, l1.MaxAddr)},
 		{Device: 9, Devices: 1, Cores: all("{[5-0 - 5-0]}"), End: 0, Free: 64, Gap: span(72, l1.MaxAddr)},
@@ -106,23 +106,23 @@ func TestMayGrow(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		cbs     []program.CB
-		buffers []device.Buffer
+		buffers []fit.Buffer
 		cb      int
 		want    uint64
 		ok      bool
 	}{
 		{"to L1_SMALL, though it is empty", []program.CB{cb("{[0-0 - 0-0]}", 100)}, nil, 0, 900 - 128 - 100, true},
-		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 900 - 128 - 100, true},
+		{"to an L1_SMALL buffer", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []fit.Buffer{buffer(1, fit.KindL1Small, "{[0-0 - 0-0]}", 950, 50)}, 0, 900 - 128 - 100, true},
 		{"not into L1_SMALL, where one is", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 700)}, nil, 1, 0, true},
 		{"nor below one that is", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 700)}, nil, 0, 156 - 128, true},
 		{"one without cores", []program.CB{cb("{}", 100)}, nil, 0, 900 - 128 - 100, true},
-		{"to the lowest tensor of any core", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[3-0 - 3-0]}", 500, 50)}, 0, 500 - 128 - 100, true},
-		{"not at all", []program.CB{cb("{[0-0 - 0-0]}", 372)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, true},
-		{"it does not fit as it is", []program.CB{cb("{[0-0 - 0-0]}", 373)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, false},
+		{"to the lowest tensor of any core", []program.CB{cb("{[0-0 - 0-0]}", 100)}, []fit.Buffer{buffer(1, fit.KindL1, "{[3-0 - 3-0]}", 500, 50)}, 0, 500 - 128 - 100, true},
+		{"not at all", []program.CB{cb("{[0-0 - 0-0]}", 372)}, []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, true},
+		{"it does not fit as it is", []program.CB{cb("{[0-0 - 0-0]}", 373)}, []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 0, false},
 		{"a global one takes nothing", []program.CB{global(cb("{[0-0 - 0-0]}", 373))}, nil, 0, 0, false},
-		{"by whole pages", []program.CB{paged("{[0-0 - 0-0]}", 96, 16, 24)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 5 * 48, true},
-		{"one above moves along, in steps of its alignment", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 384 - 128 - 100, true},
-		{"the last one", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 1, 500 - 256 - 100, true},
+		{"by whole pages", []program.CB{paged("{[0-0 - 0-0]}", 96, 16, 24)}, []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 5 * 48, true},
+		{"one above moves along, in steps of its alignment", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 0, 384 - 128 - 100, true},
+		{"the last one", []program.CB{cb("{[0-0 - 0-0]}", 100), cb("{[0-0 - 0-0]}", 100)}, []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 500, 50)}, 1, 500 - 256 - 100, true},
 		{"pages without a common multiple below 2^63", []program.CB{paged("{[0-0 - 0-0]}", 0, 1<<62-1, 1<<62-3)}, nil, 0, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -200,12 +200,12 @@ func headroomIsExact(t *rapid.T) {
 	}
 	p, err := b.Build(spec)
 	require.NoError(t, err)
-	buffers := map[device.ID][]device.Buffer{}
-	for id := range device.BufferID(rapid.IntRange(0, 4).Draw(t, "buffers")) {
+	buffers := map[device.ID][]fit.Buffer{}
+	for id := range fit.BufferID(rapid.IntRange(0, 4).Draw(t, "buffers")) {
 		start := rapid.Uint64Range(0, toyBytes-1).Draw(t, "start")
-		b := device.Buffer{
-			ID: id, Kind: rapid.SampledFrom([]device.Kind{device.KindL1, device.KindL1, device.KindL1Small, device.KindGlobalCB, device.KindService, device.KindKernel}).Draw(t, "kind"),
-			Parts: []device.Part{{Cores: drawCores().Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(0, 8).Draw(t, "length")}}},
+		b := fit.Buffer{
+			ID: id, Kind: rapid.SampledFrom([]fit.Kind{fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindService, fit.KindKernel}).Draw(t, "kind"),
+			Parts: []fit.Part{{Cores: drawCores().Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(0, 8).Draw(t, "length")}}},
 		}
 		on := rapid.SampledFrom([][]device.ID{{0}, {1}, {0, 1}}).Draw(t, "on")
 		allocate(t, f, of(t, f, on...), b)

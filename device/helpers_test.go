@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -144,7 +145,7 @@ func unchanged(t require.TestingT, f *device.Fleet, do func()) {
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // ofBuffer is an error of a method about a buffer on a device.
-func ofBuffer(op string, b device.BufferID, d device.ID, err error) *device.Error {
+func ofBuffer(op string, b fit.BufferID, d device.ID, err error) *device.Error {
 	return &device.Error{Op: op, About: device.AboutBuffer | device.AboutDevice, Buffer: b, Device: d, Err: err}
 }
 

@@ -17,10 +17,10 @@ func TestHybridMode(t *testing.T) {
 	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
 	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
 	left := of(t, f, 0)
-	b := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 250, 50)
-	b.Mode = device.PerCore
+	b := buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 250, 50)
+	b.Mode = fit.PerCore
 	allocate(t, f, m.Set(), b)
-	allocate(t, f, of(t, f, 1), buffer(2, device.KindL1, "{[1-0 - 1-0]}", 280, 10))
+	allocate(t, f, of(t, f, 1), buffer(2, fit.KindL1, "{[1-0 - 1-0]}", 280, 10))
 	var seen []device.Event
 	f.Observe(func(e device.Event) { seen = append(seen, e) })
 	enqueue := func(s device.Set) error { _, err := f.Enqueue(p, s); return err }
@@ -69,18 +69,18 @@ func TestBuffersOfAllModes(t *testing.T) {
 	f := device.NewFleet()
 	m := addMesh(t, f, 0, 1, 2, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
 	p := build(t, m.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
-	ranged := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 250, 50)
+	ranged := buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 250, 50)
 	ranged.Size = 50
 	hidden := ranged
-	ranged.Mode = device.RangeLockstep
-	hidden.Mode, hidden.Hidden = device.PerCore, cores("{[0-0 - 0-0]}").Cores()
-	for _, b := range []device.Buffer{ranged, hidden} {
+	ranged.Mode = fit.RangeLockstep
+	hidden.Mode, hidden.Hidden = fit.PerCore, cores("{[0-0 - 0-0]}").Cores()
+	for _, b := range []fit.Buffer{ranged, hidden} {
 		allocate(t, f, m.Set(), b)
 		got, ok := of(t, f, 0).All(), false
 		for id := range got {
 			d, err := f.Device(id)
 			require.NoError(t, err)
-			var kept device.Buffer
+			var kept fit.Buffer
 			kept, ok = d.Buffer(1)
 			require.Equal(t, b, kept)
 		}
@@ -95,13 +95,13 @@ func TestBuffersOfAllModes(t *testing.T) {
 		intact(t, f)
 		free(t, f, m.Set(), 1)
 	}
-	far := buffer(1, device.KindL1, "{[1-0 - 1-0]}", 900, 50) // above the program, but nobody knows where on 0-0
+	far := buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 900, 50) // above the program, but nobody knows where on 0-0
 	far.Mode, far.Hidden = hidden.Mode, hidden.Hidden
 	allocate(t, f, m.Set(), far)
 	require.True(t, check(t, f, p, m.Set()).CannotTell())
 	free(t, f, m.Set(), 1)
 	alone := ranged
-	alone.Mode = device.PerCore
+	alone.Mode = fit.PerCore
 	allocate(t, f, of(t, f, 0), ranged)
 	allocate(t, f, of(t, f, 1), alone)
 	require.False(t, check(t, f, p, of(t, f, 0)).Fits())
@@ -116,12 +116,12 @@ func TestBuffersOfAllModes(t *testing.T) {
 	}())
 	intact(t, f)
 	for _, test := range []struct {
-		change func(b *device.Buffer)
+		change func(b *fit.Buffer)
 		text   string
 	}{
-		{func(b *device.Buffer) { b.Mode = 3 }, "buffer 2: illegal field Mode: there is no mode 3"},
-		{func(b *device.Buffer) { b.Hidden = cores("{[1-0 - 1-0]}").Cores() }, "buffer 2: illegal field Hidden: the address on [1-0 - 1-0] is known"},
-		{func(b *device.Buffer) { b.Hidden = cores("{[2-0 - 2-0]}").Cores() }, "buffer 2: illegal field Hidden: core 2-0 lies outside the grid of 2x1 of device 0"},
+		{func(b *fit.Buffer) { b.Mode = 3 }, "buffer 2: illegal field Mode: there is no mode 3"},
+		{func(b *fit.Buffer) { b.Hidden = cores("{[1-0 - 1-0]}").Cores() }, "buffer 2: illegal field Hidden: the address on [1-0 - 1-0] is known"},
+		{func(b *fit.Buffer) { b.Hidden = cores("{[2-0 - 2-0]}").Cores() }, "buffer 2: illegal field Hidden: core 2-0 lies outside the grid of 2x1 of device 0"},
 	} {
 		b := hidden
 		b.ID = 2

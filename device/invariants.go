@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -169,7 +170,7 @@ func (m *seenMesh) add(t *Totals) {
 	m.sum.Tracked += t.Tracked
 	m.sum.Programs += t.Programs
 	m.sum.Core, m.sum.TrackedCore = max(m.sum.Core, t.Core), max(m.sum.TrackedCore, t.TrackedCore)
-	m.sum.Buffers.Move(BufferTotals{}, t.Buffers, 1)
+	m.sum.Buffers.Move(fit.BufferTotals{}, t.Buffers, 1)
 }
 
 // registered counts the programs of the devices in some slots, and compares the programs and cores of one of

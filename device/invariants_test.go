@@ -25,12 +25,12 @@ func TestCheckInvariantsFindsEachFigure(t *testing.T) {
 		require.NoError(t, err)
 		mustRegister(t, f, p, m.Set())
 		require.NoError(t, f.Dispatch(2, m.Set()))
-		for id, kind := range []Kind{KindL1, KindL1Small, KindKernel} {
+		for id, kind := range []fit.Kind{fit.KindL1, fit.KindL1Small, fit.KindKernel} {
 			at := uint64(1_300_000 + 64*id)
-			b := Buffer{ID: BufferID(id), Kind: kind, Cores: l1.Rect(0, 0, 0, 0).Cores(), Range: l1.Range{Start: at, End: at + 64}}
+			b := fit.Buffer{ID: fit.BufferID(id), Kind: kind, Cores: l1.Rect(0, 0, 0, 0).Cores(), Range: l1.Range{Start: at, End: at + 64}}
 			require.NoError(t, f.Allocate(b, m.Set()))
 		}
-		require.NoError(t, f.Allocate(Buffer{ID: 9, Kind: KindDRAM, Size: 4096}, m.Set()))
+		require.NoError(t, f.Allocate(fit.Buffer{ID: 9, Kind: fit.KindDRAM, Size: 4096}, m.Set()))
 		require.NoError(t, f.CheckInvariants())
 		return f
 	}

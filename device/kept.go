@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -33,7 +34,7 @@ func (m Moment) Name() MomentName { return m.name }
 
 // Moment returns what lies in L1 now by BasisResident, but for some buffers.
 // Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
-func (d Device) Moment(without ...BufferID) (m Moment) {
+func (d Device) Moment(without ...fit.BufferID) (m Moment) {
 	d.write(func(c *cohort) {
 		m.left = c.left
 		h := c.heap()

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -26,16 +27,16 @@ func TestMomentsAreKept(t *testing.T) {
 		}
 		var all []kept
 		named := map[device.MomentName][]device.UsageGroup{}
-		live := map[device.BufferID]bool{}
+		live := map[fit.BufferID]bool{}
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			x, y := rapid.Uint8Range(0, 2).Draw(t, "x"), rapid.Uint8Range(0, 1).Draw(t, "y")
 			on := l1.Rect(x, y, rapid.Uint8Range(x, 2).Draw(t, "to x"), rapid.Uint8Range(y, 1).Draw(t, "to y"))
 			start := 16 * rapid.Uint64Range(0, 60).Draw(t, "start")
 			at := l1.Range{Start: start, End: start + 16*rapid.Uint64Range(1, 20).Draw(t, "length")}
-			id := device.BufferID(rapid.IntRange(0, 4).Draw(t, "buffer"))
+			id := fit.BufferID(rapid.IntRange(0, 4).Draw(t, "buffer"))
 			switch rapid.SampledFrom([]string{"allocate", "allocate", "free", "dispatch", "both"}).Draw(t, "step") {
 			case "allocate", "both":
-				kind := rapid.SampledFrom([]device.Kind{device.KindL1, device.KindL1Small, device.KindKernel}).Draw(t, "kind")
+				kind := rapid.SampledFrom([]fit.Kind{fit.KindL1, fit.KindL1Small, fit.KindKernel}).Draw(t, "kind")
 				if !live[id] {
 					s := d.Set()
 					if rapid.Bool().Draw(t, "on both") && !other.Hybrid() {
@@ -44,7 +45,7 @@ func TestMomentsAreKept(t *testing.T) {
 							s = f.Set()
 						}
 					}
-					require.NoError(t, f.Allocate(device.Buffer{ID: id, Kind: kind, Cores: on.Cores(), Range: at}, s))
+					require.NoError(t, f.Allocate(fit.Buffer{ID: id, Kind: kind, Cores: on.Cores(), Range: at}, s))
 					live[id] = true
 				}
 			case "free":
@@ -79,7 +80,7 @@ func TestMomentsAreKept(t *testing.T) {
 			fullestAgrees(t, d, groups)
 			clear := l1.Range{End: math.MaxUint64}
 			for b := range d.Buffers() {
-				if b.Kind == device.KindKernel {
+				if b.Kind == fit.KindKernel {
 					clear.Start = max(clear.Start, b.Range.End)
 				} else {
 					clear.End = min(clear.End, b.Range.Start)

@@ -6,45 +6,16 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// A Kind says what something that lives in a device's memory is.
-type Kind = fit.Kind
-
-// The kinds of package fit. Opinions differ whether kernels and the reserved area belong
-// to a total of L1, so there are two: Usage.Tracked leaves them out (Kind.Below),
-// Usage.WithKernels has them.
 const (
-	KindCB         = fit.KindCB
-	KindDataflow   = fit.KindDataflow
-	KindScratchpad = fit.KindScratchpad
-	KindL1         = fit.KindL1
-	KindL1Small    = fit.KindL1Small
-	KindGlobalCB   = fit.KindGlobalCB
-	KindService    = fit.KindService
-	KindKernel     = fit.KindKernel
-	KindReserved   = fit.KindReserved
-	KindDRAM       = fit.KindDRAM
-	KindTrace      = fit.KindTrace
-	KindSystem     = fit.KindSystem
-
-	numL1    = KindReserved + 1
-	numKinds = KindSystem + 1
-)
-
-// A Mode says how an L1 buffer got its address.
-type Mode = fit.Mode
-
-// The modes of package fit.
-const (
-	Lockstep      = fit.Lockstep
-	PerCore       = fit.PerCore
-	RangeLockstep = fit.RangeLockstep
+	numL1    = fit.KindReserved + 1
+	numKinds = fit.KindSystem + 1
 )
 
 // Kinds is a set of kinds that lie in L1.
 type Kinds uint16
 
 // KindsOf returns the set of the given kinds.
-func KindsOf(kinds ...Kind) (s Kinds) {
+func KindsOf(kinds ...fit.Kind) (s Kinds) {
 	for _, k := range kinds {
 		s |= 1 << k
 	}
@@ -52,7 +23,7 @@ func KindsOf(kinds ...Kind) (s Kinds) {
 }
 
 // Has reports whether s has k.
-func (s Kinds) Has(k Kind) bool { return s>>k&1 != 0 }
+func (s Kinds) Has(k fit.Kind) bool { return s>>k&1 != 0 }
 
 // String joins the kinds with " + ".
 func (s Kinds) String() string {

@@ -2,13 +2,14 @@ package device
 
 import (
 	"github.com/cbl1/cbl1/device/internal/heap"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // A layer is something that holds the same ranges on some cores.
 type layer struct {
-	kind    Kind
+	kind    fit.Kind
 	cores   l1.CoreSet
 	ranges  []l1.Range
 	program *program.Program // of the kinds that programs bring

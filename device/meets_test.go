@@ -13,6 +13,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 	"github.com/cbl1/cbl1/device/internal/version"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -93,7 +94,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 	cores := l1.MustParseCoreRangeSet("{[0-0 - 1-0]}").Cores()
 	for d, s := range each {
 		for i := range 3 {
-			b := Buffer{ID: BufferID(10*d + i), Kind: KindL1, Cores: cores, Range: l1.Range{Start: 1 << 20, End: 1<<20 + uint64(d+1)}}
+			b := fit.Buffer{ID: fit.BufferID(10*d + i), Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: 1 << 20, End: 1<<20 + uint64(d+1)}}
 			require.NoError(t, f.Allocate(b, s))
 		}
 		p := programOn(t, program.ID(d), "{[0-0 - 1-0]}", 0, uint64(d+1))
@@ -109,7 +110,7 @@ func TestHeapsAndResiduesWithOneHash(t *testing.T) {
 	}
 	for d, s := range each {
 		for i := range 3 {
-			_, err := f.Free(BufferID(10*d+i), s)
+			_, err := f.Free(fit.BufferID(10*d+i), s)
 			require.NoError(t, err)
 			require.NoError(t, f.CheckInvariants())
 		}
@@ -162,8 +163,8 @@ func TestDevicesFollowWays(t *testing.T) {
 	f, m, each := fleetOf(t, 4, 8)
 	p, q := programOn(t, 1, "{[0-0 - 7-7]}", 0, 128), programOn(t, 2, "{[0-0 - 3-3]}", 8192, 128)
 	mustRegister(t, f, programOn(t, 3, "{[0-0 - 7-7]}", 4096, 64), m.Set())
-	b := Buffer{ID: 1, Kind: KindL1, Cores: p.Occupied(program.CircularBuffer).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}
-	require.NoError(t, f.Allocate(Buffer{ID: 2, Kind: KindDRAM, Size: 64}, m.Set()))
+	b := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: p.Occupied(program.CircularBuffer).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + 64}}
+	require.NoError(t, f.Allocate(fit.Buffer{ID: 2, Kind: fit.KindDRAM, Size: 64}, m.Set()))
 	var states version.Store[state, classes.Content, registration]
 	var heaps heapStore
 	found := heapsOf(f)

@@ -4,6 +4,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // memory is what a device has besides circular buffers. Most devices of most fleets
@@ -72,7 +73,7 @@ func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
 }
 
 // noteBuffers brings the sums and marks of a device whose heap has changed up to date.
-func (f *Fleet) noteBuffers(c *cohort, before BufferTotals, charge uint64) {
+func (f *Fleet) noteBuffers(c *cohort, before fit.BufferTotals, charge uint64) {
 	now := c.heap().Sums()
 	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
 	c.memory.smallPeak = max(c.memory.smallPeak, now.L1Small)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -28,9 +29,9 @@ func TestOneMoment(t *testing.T) {
 	addDevice(t, f, 0, spec)
 	addDevice(t, f, 1, spec)
 	both := of(t, f, 0, 1)
-	buffer := func(id device.BufferID, end uint64) device.Buffer {
-		part := device.Part{Cores: cores("{[0-0 - 7-7]}").Cores(), Range: l1.Range{Start: end - 2048, End: end}}
-		return device.Buffer{ID: id, Kind: device.KindL1, Parts: []device.Part{part}}
+	buffer := func(id fit.BufferID, end uint64) fit.Buffer {
+		part := fit.Part{Cores: cores("{[0-0 - 7-7]}").Cores(), Range: l1.Range{Start: end - 2048, End: end}}
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Parts: []fit.Part{part}}
 	}
 	kept, moving := buffer(1, spec.L1Size), buffer(2, spec.L1Size-2048)
 	require.NoError(t, f.Allocate(kept, of(t, f, 0)))

@@ -40,7 +40,7 @@ type Event struct {
 	Program *program.Program
 	Old     *program.Program
 	Trace   TraceID
-	Buffer  Buffer // its Parts are not to be written
+	Buffer  fit.Buffer // its Parts are not to be written
 	Verdict fit.Verdict
 	Hybrid  bool // the mode that the devices are in now
 

@@ -24,7 +24,7 @@ func TestObserve(t *testing.T) {
 		program *program.Program
 		old     *program.Program
 		trace   device.TraceID
-		buffer  device.BufferID
+		buffer  fit.BufferID
 	}
 	told := func(what string, do func(), want ...event) {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestObserve(t *testing.T) {
 	})
 	told("release", func() { no(f.ReleaseTrace(trace)) }, event{kind: device.EventTraceReleased, trace: trace})
 
-	b := buffer(5, device.KindL1, "{[0-0 - 1-0]}", 1_000_000, 64)
+	b := buffer(5, fit.KindL1, "{[0-0 - 1-0]}", 1_000_000, 64)
 	told("allocate", func() { allocate(t, f, m.Set(), b) }, event{kind: device.EventAllocated, on: both, buffer: 5})
 	require.EqualValues(t, 128, seen[0].Buffer.Size, "as it counts")
 	require.Equal(t, slices.Collect(b.All()), slices.Collect(seen[0].Buffer.All()))
@@ -199,10 +199,10 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 		p := build(t, m.Spec(), program.ID(i%7), cb("{[0-0 - 3-3]}", 64*(1+i%7)))
 		_, err := f.Enqueue(p, on)
 		require.NoError(t, err)
-		_ = f.Allocate(buffer(device.BufferID(i%5), device.KindL1, "{[0-0 - 1-1]}", 1_000_000+i*64, 64), on)
+		_ = f.Allocate(buffer(fit.BufferID(i%5), fit.KindL1, "{[0-0 - 1-1]}", 1_000_000+i*64, 64), on)
 		switch i % 6 {
 		case 2:
-			_, _ = f.Free(device.BufferID(i%5), m.Set())
+			_, _ = f.Free(fit.BufferID(i%5), m.Set())
 		case 3:
 			_, err = f.Evict(p.ID(), f.Set())
 		case 4:
@@ -216,7 +216,7 @@ func TestObservedFleetCanBeFollowed(t *testing.T) {
 	last := build(t, m.Spec(), 70, cb("{[0-0 - 3-3]}", 64))
 	register(t, f, last, m.Set())
 	trace := traced(t, f, m.Set(), last)
-	allocate(t, f, of(t, f, 2), buffer(9, device.KindL1, "{[0-0 - 0-0]}", m.Spec().CBBase, 8))
+	allocate(t, f, of(t, f, 2), buffer(9, fit.KindL1, "{[0-0 - 0-0]}", m.Spec().CBBase, 8))
 	require.Error(t, f.Replay(trace))
 	_, err := f.Enqueue(last, m.Set())
 	require.Error(t, err)
@@ -249,7 +249,7 @@ func TestObserverThatPanics(t *testing.T) {
 		func(f *device.Fleet) { _ = f.EndTrace(trace) },
 		func(f *device.Fleet) { _, _ = f.Replace(1, wide) },
 		func(f *device.Fleet) { _ = f.Replay(trace) },
-		func(f *device.Fleet) { _ = f.Allocate(buffer(1, device.KindL1, "{[0-0 - 7-7]}", 105_000, 64), f.Set()) },
+		func(f *device.Fleet) { _ = f.Allocate(buffer(1, fit.KindL1, "{[0-0 - 7-7]}", 105_000, 64), f.Set()) },
 		func(f *device.Fleet) { _ = f.Replay(trace) }, // is refused
 		func(f *device.Fleet) { _, _ = f.SetHybrid(f.Set(), true) },
 		func(f *device.Fleet) { _, _ = f.Free(1, f.Set()) },

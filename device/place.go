@@ -21,15 +21,15 @@ import (
 // with a field that makes no sense for a buffer without an address; ErrForeignSet; ErrNoDevice for a removed
 // device; ErrAllocated; ErrBuffer for a core outside the grid; [fit.ErrNoSpace]; [fit.ErrHidden];
 // ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap, then as Allocate.
-func (f *Fleet) Place(b Buffer, size uint64, s Set) (_ Buffer, err error) {
+func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error) {
 	defer named("Place", &err)
 	if err := checkUnplaced(&b, size); err != nil {
-		return Buffer{}, err
+		return fit.Buffer{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.check(s); err != nil || s.s == nil {
-		return Buffer{}, err
+		return fit.Buffer{}, err
 	}
 	if err = f.absent(b.ID, s); err == nil {
 		err = f.onGrid(&b, s)
@@ -39,14 +39,14 @@ func (f *Fleet) Place(b Buffer, size uint64, s Set) (_ Buffer, err error) {
 		all, err = f.placed(b, size, s)
 	}
 	if err != nil {
-		return Buffer{}, err
+		return fit.Buffer{}, err
 	}
 	a, _ := f.heaps.Allocation(all[0].Buffer) // checkBuffer has added up its bytes: they are as many on each device
 	if err = f.roomFor(a, s.s.slots); err == nil {
 		err = f.faults.step()
 	}
 	if err != nil {
-		return Buffer{}, err
+		return fit.Buffer{}, err
 	}
 	for _, p := range all {
 		a, _ := f.heaps.Allocation(p.Buffer)
@@ -60,18 +60,18 @@ func (f *Fleet) Place(b Buffer, size uint64, s Set) (_ Buffer, err error) {
 
 // A placed is a buffer on devices on which the allocator puts it to the same addresses.
 type placed struct {
-	Buffer
+	fit.Buffer
 	slots bitset.Set
 }
 
 // placed returns the places of a buffer on the devices of s, by their lowest device.
-func (f *Fleet) placed(b Buffer, size uint64, s Set) (all []placed, err error) {
+func (f *Fleet) placed(b fit.Buffer, size uint64, s Set) (all []placed, err error) {
 	sites, err := f.sites(s, false)
 	if err != nil {
 		return nil, err
 	}
 	together := len(sites)
-	if b.Mode == PerCore {
+	if b.Mode == fit.PerCore {
 		together = 1
 	}
 	for group := range slices.Chunk(sites, together) {
@@ -90,9 +90,9 @@ func (f *Fleet) placed(b Buffer, size uint64, s Set) (all []placed, err error) {
 }
 
 // checkUnplaced refuses a buffer that makes no sense, or has an address, and completes its Size.
-func checkUnplaced(b *Buffer, size uint64) error {
+func checkUnplaced(b *fit.Buffer, size uint64) error {
 	switch {
-	case b.Kind != KindL1 && b.Kind != KindL1Small && b.Kind != KindGlobalCB:
+	case b.Kind != fit.KindL1 && b.Kind != fit.KindL1Small && b.Kind != fit.KindGlobalCB:
 		return noSense(b.ID, "Kind", fmt.Errorf("no place is found for a %v", b.Kind))
 	case len(b.Parts) > 0 || b.Range != (l1.Range{}) || !b.Hidden.IsEmpty():
 		return noSense(b.ID, "Range", errors.New("the buffer has an address already"))

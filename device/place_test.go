@@ -20,7 +20,7 @@ func placing(t *testing.T) (f *device.Fleet, all device.Set) {
 	require.NoError(t, err)
 	at, err := f.Of(5)
 	require.NoError(t, err)
-	require.NoError(t, f.Allocate(device.Buffer{ID: 1, Kind: device.KindL1, Cores: cores("{[3-0 - 3-0]}").Cores(), Range: l1.Range{Start: 900, End: 960}}, at))
+	require.NoError(t, f.Allocate(fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: cores("{[3-0 - 3-0]}").Cores(), Range: l1.Range{Start: 900, End: 960}}, at))
 	p := build(t, spec, 1, cb("{[0-0 - 3-0]}", 512))
 	register(t, f, p, f.Set())
 	require.NoError(t, f.Dispatch(1, d.Set()))
@@ -28,7 +28,7 @@ func placing(t *testing.T) (f *device.Fleet, all device.Set) {
 }
 
 // starts are the addresses of a buffer, by device and the first core of each part.
-func starts(f *device.Fleet, id device.BufferID) map[device.ID]map[string]uint64 {
+func starts(f *device.Fleet, id fit.BufferID) map[device.ID]map[string]uint64 {
 	out := map[device.ID]map[string]uint64{}
 	for d := range f.Devices() {
 		if b, ok := d.Buffer(id); ok {
@@ -46,7 +46,7 @@ func TestPlaceTogether(t *testing.T) {
 	f, all := placing(t)
 	var told []device.Event
 	f.Observe(func(e device.Event) { told = append(told, e) })
-	b := device.Buffer{ID: 7, Kind: device.KindL1, Cores: cores("{[0-0 - 1-0]}").Cores(), Name: "weights"}
+	b := fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: cores("{[0-0 - 1-0]}").Cores(), Name: "weights"}
 	placed, err := f.Place(b, 100, all)
 	require.NoError(t, err)
 	require.Equal(t, l1.Range{Start: 800, End: 900}, placed.Range, "below the buffer of device 5, which lies on another core")
@@ -65,13 +65,13 @@ func TestPlaceTogether(t *testing.T) {
 	placed, err = f.Place(b, 40, others)
 	require.NoError(t, err)
 	require.Equal(t, uint64(912), placed.Range.Start, "device 5 is not asked")
-	b.ID, b.Kind = 9, device.KindL1Small
+	b.ID, b.Kind = 9, fit.KindL1Small
 	placed, err = f.Place(b, 50, all)
 	require.NoError(t, err)
 	require.Equal(t, l1.Range{Start: 960, End: 1010}, placed.Range)
 	_, err = f.SetHybrid(all, true)
 	require.NoError(t, err)
-	b.ID, b.Kind = 10, device.KindGlobalCB
+	b.ID, b.Kind = 10, fit.KindGlobalCB
 	placed, err = f.Place(b, 50, all)
 	require.NoError(t, err)
 	require.Equal(t, uint64(704), placed.Range.Start, "at a multiple of 64")
@@ -85,12 +85,12 @@ func TestPlacePerCore(t *testing.T) {
 	for id, at := range map[device.ID]uint64{4: 944, 6: 944, 2: 928} {
 		s, err := f.Of(id)
 		require.NoError(t, err)
-		b := device.Buffer{ID: 2, Kind: device.KindL1, Mode: device.PerCore, Cores: one, Range: l1.Range{Start: at, End: 960}}
+		b := fit.Buffer{ID: 2, Kind: fit.KindL1, Mode: fit.PerCore, Cores: one, Range: l1.Range{Start: at, End: 960}}
 		require.NoError(t, f.Allocate(b, s))
 	}
 	var told []string
 	f.Observe(func(e device.Event) { told = append(told, e.Set.String()) })
-	placed, err := f.Place(device.Buffer{ID: 7, Kind: device.KindL1, Mode: device.PerCore, Cores: cores("{[0-0 - 2-0]}").Cores()}, 16, all)
+	placed, err := f.Place(fit.Buffer{ID: 7, Kind: fit.KindL1, Mode: fit.PerCore, Cores: cores("{[0-0 - 2-0]}").Cores()}, 16, all)
 	require.NoError(t, err)
 	want := map[device.ID]map[string]uint64{
 		2: {"{[0-0 - 0-0], [2-0 - 2-0]}": 944, "{[1-0 - 1-0]}": 912},
@@ -113,39 +113,39 @@ func TestPlaceRefuses(t *testing.T) {
 	hidden, err := f.Of(6)
 	require.NoError(t, err)
 	grid := cores("{[0-0 - 3-0]}").Cores()
-	require.NoError(t, f.Allocate(device.Buffer{ID: 3, Kind: device.KindL1, Mode: device.PerCore, Hidden: cores("{[0-0 - 0-0]}").Cores()}, hidden))
+	require.NoError(t, f.Allocate(fit.Buffer{ID: 3, Kind: fit.KindL1, Mode: fit.PerCore, Hidden: cores("{[0-0 - 0-0]}").Cores()}, hidden))
 	foreign, _ := placing(t)
 	before := f.Snapshot()
 	for _, test := range []struct {
 		name   string
-		change func(b *device.Buffer)
+		change func(b *fit.Buffer)
 		size   uint64
 		on     device.Set
 		err    error
 		text   string
 	}{
-		{"too large", func(b *device.Buffer) { b.Mode = device.RangeLockstep }, 900, all, fit.ErrNoSpace, "device 2: buffer 7: no free gap is large enough"},
-		{"too large on one device", func(b *device.Buffer) {
-			b.Mode, b.Cores = device.PerCore, b.Cores.Minus(cores("{[0-0 - 0-0]}").Cores())
+		{"too large", func(b *fit.Buffer) { b.Mode = fit.RangeLockstep }, 900, all, fit.ErrNoSpace, "device 2: buffer 7: no free gap is large enough"},
+		{"too large on one device", func(b *fit.Buffer) {
+			b.Mode, b.Cores = fit.PerCore, b.Cores.Minus(cores("{[0-0 - 0-0]}").Cores())
 		}, 850, all, fit.ErrNoSpace, "device 5: buffer 7: no free gap is large enough"},
-		{"hidden on one device", func(b *device.Buffer) { b.Mode = device.PerCore }, 16, all, fit.ErrHidden, "device 6: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
-		{"hidden among several", func(*device.Buffer) {}, 16, all, fit.ErrHidden, "device 2: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
-		{"its id is taken", func(b *device.Buffer) { b.ID = 1 }, 16, all, device.ErrAllocated, "device 5: buffer 1: buffer is allocated already"},
-		{"a set of another fleet", func(*device.Buffer) {}, 16, foreign.Set(), device.ErrForeignSet, "set of devices of another fleet"},
-		{"outside the grid", func(b *device.Buffer) { b.Cores = cores("{[4-0 - 4-0]}").Cores() }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: core 4-0 lies outside the grid of 4x1 of device 4"},
-		{"not in L1", func(b *device.Buffer) { b.Kind = device.KindDRAM }, 16, all, device.ErrBuffer, "buffer 7: illegal field Kind: no place is found for a DRAM buffer"},
-		{"of another allocator", func(b *device.Buffer) { b.Kind = device.KindService }, 16, all, device.ErrBuffer, "buffer 7: illegal field Kind: no place is found for a service buffer"},
-		{"with an address", func(b *device.Buffer) { b.Range.Start = 64 }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
-		{"with parts", func(b *device.Buffer) { b.Parts = []device.Part{{}} }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
-		{"hidden itself", func(b *device.Buffer) { b.Hidden = grid }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
-		{"no cores", func(b *device.Buffer) { b.Cores = l1.CoreSet{} }, 16, all, device.ErrBuffer, "buffer 7: illegal field Cores: 16 bytes on each of 0 cores are none"},
-		{"no bytes", func(*device.Buffer) {}, 0, all, device.ErrBuffer, "buffer 7: illegal field Cores: 0 bytes on each of 4 cores are none"},
-		{"beyond every address", func(*device.Buffer) {}, 1 << 63, all, device.ErrBuffer, "buffer 7: illegal field Range: range [0, 9223372036854775808): ends beyond 2^63-1"},
-		{"more than can be counted", func(*device.Buffer) {}, 1 << 61, all, device.ErrBuffer, "buffer 7: illegal field Range: sum of their bytes is above 2^63-1"},
-		{"a mode that it cannot have", func(b *device.Buffer) { b.Kind, b.Mode = device.KindL1Small, device.PerCore }, 16, all, device.ErrBuffer, "buffer 7: illegal field Mode: a L1_SMALL buffer has no mode"},
-		{"unsized", func(b *device.Buffer) { b.Unsized = true }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: [0,16) has bytes, and the buffer is unsized"},
+		{"hidden on one device", func(b *fit.Buffer) { b.Mode = fit.PerCore }, 16, all, fit.ErrHidden, "device 6: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
+		{"hidden among several", func(*fit.Buffer) {}, 16, all, fit.ErrHidden, "device 2: buffer 7: no gap is known to be free: a buffer has an address that is not known"},
+		{"its id is taken", func(b *fit.Buffer) { b.ID = 1 }, 16, all, device.ErrAllocated, "device 5: buffer 1: buffer is allocated already"},
+		{"a set of another fleet", func(*fit.Buffer) {}, 16, foreign.Set(), device.ErrForeignSet, "set of devices of another fleet"},
+		{"outside the grid", func(b *fit.Buffer) { b.Cores = cores("{[4-0 - 4-0]}").Cores() }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: core 4-0 lies outside the grid of 4x1 of device 4"},
+		{"not in L1", func(b *fit.Buffer) { b.Kind = fit.KindDRAM }, 16, all, device.ErrBuffer, "buffer 7: illegal field Kind: no place is found for a DRAM buffer"},
+		{"of another allocator", func(b *fit.Buffer) { b.Kind = fit.KindService }, 16, all, device.ErrBuffer, "buffer 7: illegal field Kind: no place is found for a service buffer"},
+		{"with an address", func(b *fit.Buffer) { b.Range.Start = 64 }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
+		{"with parts", func(b *fit.Buffer) { b.Parts = []fit.Part{{}} }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
+		{"hidden itself", func(b *fit.Buffer) { b.Hidden = grid }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: the buffer has an address already"},
+		{"no cores", func(b *fit.Buffer) { b.Cores = l1.CoreSet{} }, 16, all, device.ErrBuffer, "buffer 7: illegal field Cores: 16 bytes on each of 0 cores are none"},
+		{"no bytes", func(*fit.Buffer) {}, 0, all, device.ErrBuffer, "buffer 7: illegal field Cores: 0 bytes on each of 4 cores are none"},
+		{"beyond every address", func(*fit.Buffer) {}, 1 << 63, all, device.ErrBuffer, "buffer 7: illegal field Range: range [0, 9223372036854775808): ends beyond 2^63-1"},
+		{"more than can be counted", func(*fit.Buffer) {}, 1 << 61, all, device.ErrBuffer, "buffer 7: illegal field Range: sum of their bytes is above 2^63-1"},
+		{"a mode that it cannot have", func(b *fit.Buffer) { b.Kind, b.Mode = fit.KindL1Small, fit.PerCore }, 16, all, device.ErrBuffer, "buffer 7: illegal field Mode: a L1_SMALL buffer has no mode"},
+		{"unsized", func(b *fit.Buffer) { b.Unsized = true }, 16, all, device.ErrBuffer, "buffer 7: illegal field Range: [0,16) has bytes, and the buffer is unsized"},
 	} {
-		b := device.Buffer{ID: 7, Kind: device.KindL1, Cores: grid}
+		b := fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: grid}
 		test.change(&b)
 		placed, err := f.Place(b, test.size, test.on)
 		require.ErrorIs(t, err, test.err, test.name)
@@ -153,7 +153,7 @@ func TestPlaceRefuses(t *testing.T) {
 		require.Zero(t, placed, test.name)
 		require.Equal(t, before, f.Snapshot(), test.name)
 	}
-	placed, err := f.Place(device.Buffer{ID: 7, Kind: device.KindL1, Cores: grid}, 16, device.Set{})
+	placed, err := f.Place(fit.Buffer{ID: 7, Kind: fit.KindL1, Cores: grid}, 16, device.Set{})
 	require.NoError(t, err, "no devices")
 	require.Zero(t, placed)
 	intact(t, f)

@@ -44,7 +44,7 @@ func TestReplayOntoALiveBuffer(t *testing.T) {
 	require.NoError(t, f.Replay(trace))
 	dispatch(t, f, small, m.Set())
 
-	allocate(t, f, of(t, f, 1), buffer(7, device.KindL1, "{[2-2 - 2-2]}", 200_000, 4096))
+	allocate(t, f, of(t, f, 1), buffer(7, fit.KindL1, "{[2-2 - 2-2]}", 200_000, 4096))
 	e := refusedReplay(t, f, trace)
 	require.Equal(t, []device.ID{0, 1}, ids(e.Set))
 	r := e.Verdict.Refusals[0]
@@ -73,7 +73,7 @@ func TestReplayJudgesEachProgram(t *testing.T) {
 		register(t, f, p, d.Set())
 	}
 	trace := traced(t, f, d.Set(), low, high)
-	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 0-0]}", 550, 50))
+	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 550, 50))
 	require.EqualValues(t, 2, refusedReplay(t, f, trace).Program.ID())
 	replace(t, f, high, build(t, spec, 2, at(300, cb("{[0-0 - 0-0]}", 100))))
 	require.EqualValues(t, 2, refusedReplay(t, f, trace).Program.ID(), "the commands of a trace are those of its capture")

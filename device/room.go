@@ -45,7 +45,7 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ Room, err error) {
 		claimed := at.Claimed()
 		for _, p := range at.programs {
 			t.Program(p, claimed, len(takers))
-			takers = append(takers, fit.Resident{Kind: KindCB, Program: p, CB: -1})
+			takers = append(takers, fit.Resident{Kind: fit.KindCB, Program: p, CB: -1})
 		}
 		for _, b := range at.Buffers {
 			t.Buffer(b, len(takers))
@@ -72,7 +72,7 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ Room, err error) {
 // Errors, the first that applies: ErrBuffer with the field that makes no sense, or with a
 // core outside the grid; ErrForeignSet; ErrNoDevice for a removed device. Cost: two checks of
 // each registered program, for each distinct state of a device.
-func (f *Fleet) CheckBuffer(b Buffer, s Set) (_ fit.BufferVerdict, err error) {
+func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error) {
 	defer named("CheckBuffer", &err)
 	if err := checkBuffer(&b); err != nil {
 		return fit.BufferVerdict{}, err
@@ -94,7 +94,7 @@ func (f *Fleet) CheckBuffer(b Buffer, s Set) (_ fit.BufferVerdict, err error) {
 }
 
 // fitsGrid is onGrid under the lock.
-func (f *Fleet) fitsGrid(b *Buffer, s Set) error {
+func (f *Fleet) fitsGrid(b *fit.Buffer, s Set) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if s.s == nil {

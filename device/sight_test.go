@@ -119,12 +119,12 @@ func TestRaceOfPictures(t *testing.T) {
 		d := devices[i%8]
 		_, err := f.Register(p, d.Set())
 		require.NoError(t, err)
-		b := Buffer{ID: BufferID(i), Kind: KindL1, Cores: l1.Rect(0, 0, 1, 1).Cores(), Range: l1.Range{Start: base + uint64(32*i), End: base + uint64(32*i) + 32}}
+		b := fit.Buffer{ID: fit.BufferID(i), Kind: fit.KindL1, Cores: l1.Rect(0, 0, 1, 1).Cores(), Range: l1.Range{Start: base + uint64(32*i), End: base + uint64(32*i) + 32}}
 		require.NoError(t, f.Allocate(b, d.Set()))
 		require.NoError(t, f.Dispatch(p.ID(), d.Set()))
 		if i%3 == 0 {
 			f.UnregisterAll(program.ID((i + 10) % 20))
-			_, err = f.Free(BufferID(i), d.Set())
+			_, err = f.Free(fit.BufferID(i), d.Set())
 			require.NoError(t, err)
 		}
 	}
@@ -137,11 +137,11 @@ func TestRaceOfPictures(t *testing.T) {
 // changes its own.
 func TestPartedHeapsChangeApart(t *testing.T) {
 	f, m, each := fleetOf(t, 1, 2)
-	buffer := func(id BufferID, x uint8, size uint64) Buffer {
-		return Buffer{ID: id, Kind: KindL1, Cores: l1.Rect(x, 0, x, 7).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + size}}
+	buffer := func(id fit.BufferID, x uint8, size uint64) fit.Buffer {
+		return fit.Buffer{ID: id, Kind: fit.KindL1, Cores: l1.Rect(x, 0, x, 7).Cores(), Range: l1.Range{Start: 1 << 20, End: 1<<20 + size}}
 	}
 	for x := range uint8(2) {
-		require.NoError(t, f.Allocate(buffer(BufferID(x), x, 64), m.Set()))
+		require.NoError(t, f.Allocate(buffer(fit.BufferID(x), x, 64), m.Set()))
 	}
 	require.NoError(t, f.Allocate(buffer(2, 0, 128), each[0]))
 	require.NoError(t, f.Allocate(buffer(3, 1, 256), each[1]))
@@ -152,7 +152,7 @@ func TestPartedHeapsChangeApart(t *testing.T) {
 	}
 	require.Equal(t, []uint64{8 * (128 + 64), 8 * (64 + 256)}, tracked)
 	for d, s := range each {
-		_, err := f.Free(BufferID(2+d), s)
+		_, err := f.Free(fit.BufferID(2+d), s)
 		require.NoError(t, err)
 		require.NoError(t, f.CheckInvariants())
 	}

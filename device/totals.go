@@ -1,6 +1,9 @@
 package device
 
-import "github.com/cbl1/cbl1/device/internal/classes"
+import (
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/fit"
+)
 
 // Totals is one consistent row of figures, in bytes summed over the cores of a
 // device, or over all devices of a mesh.
@@ -13,7 +16,7 @@ type Totals struct {
 	Tracked     uint64 // physical: what is resident, and buffers in L1, each byte once; without kernels and the reserved area
 	TrackedCore uint64 // Tracked on the fullest core
 	Programs    int    // live programs; on a mesh, the sum over its devices
-	Buffers     BufferTotals
+	Buffers     fit.BufferTotals
 	Peak        Peaks
 }
 

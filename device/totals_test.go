@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -471,13 +472,13 @@ func TestTrackedCore(t *testing.T) {
 	both(0, 0)
 	dispatch(t, f, p, d.Set())
 	both(300, 300)
-	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[1-0 - 1-0]}", 600, 250))
+	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[1-0 - 1-0]}", 600, 250))
 	both(300, 300)
 	dispatch(t, f, q, d.Set())
 	both(450, 450)
-	allocate(t, f, d.Set(), buffer(2, device.KindL1, "{[0-0 - 1-0]}", 150, 100), buffer(3, device.KindKernel, "{[1-0 - 1-0]}", 0, 90))
+	allocate(t, f, d.Set(), buffer(2, fit.KindL1, "{[0-0 - 1-0]}", 150, 100), buffer(3, fit.KindKernel, "{[1-0 - 1-0]}", 0, 90))
 	both(500, 500) // 200 and 250, and 50 that are not under the CB
-	allocate(t, f, d.Set(), buffer(4, device.KindL1Small, "{[2-0 - 2-0]}", 900, 60))
+	allocate(t, f, d.Set(), buffer(4, fit.KindL1Small, "{[2-0 - 2-0]}", 900, 60))
 	free(t, f, d.Set(), 1)
 	both(300, 500) // core 0-0: a tensor under the CB
 	free(t, f, d.Set(), 4)

@@ -16,9 +16,9 @@ func TestUnsizedBuffer(t *testing.T) {
 	f := device.NewFleet()
 	d := addDevice(t, f, 0, l1.Spec{Cols: 2, Rows: 1, L1Size: 1000})
 	p := build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 300))
-	low := device.Buffer{ID: 1, Kind: device.KindL1, Unsized: true, Size: 77, Cores: cores("{[1-0 - 1-0]}").Cores(), Range: l1.Range{Start: 250, End: 250}}
+	low := fit.Buffer{ID: 1, Kind: fit.KindL1, Unsized: true, Size: 77, Cores: cores("{[1-0 - 1-0]}").Cores(), Range: l1.Range{Start: 250, End: 250}}
 	allocate(t, f, d.Set(), low)
-	allocate(t, f, d.Set(), buffer(2, device.KindL1, "{[0-0 - 1-0]}", 600, 100))
+	allocate(t, f, d.Set(), buffer(2, fit.KindL1, "{[0-0 - 1-0]}", 600, 100))
 	intact(t, f)
 	require.EqualValues(t, 77+200, d.Totals().Buffers.L1)
 	require.EqualValues(t, 200, d.Totals().Tracked)

@@ -41,7 +41,7 @@ type Shared struct {
 }
 
 // Of returns the bytes that things of a kind hold, each byte once.
-func (u Usage) Of(k Kind) uint64 {
+func (u Usage) Of(k fit.Kind) uint64 {
 	if k >= numL1 {
 		return 0
 	}
@@ -179,7 +179,7 @@ func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.Co
 			continue
 		}
 		if cores := left(cb.Kind, cb.Cores.Cores()); !cores.IsEmpty() {
-			layers = append(layers, layer{kind: Kind(cb.Kind), cores: cores, ranges: []l1.Range{cb.Range}, program: p, cb: i})
+			layers = append(layers, layer{kind: fit.Kind(cb.Kind), cores: cores, ranges: []l1.Range{cb.Range}, program: p, cb: i})
 		}
 	}
 	return layers
@@ -200,7 +200,7 @@ func appendAllocations(layers []layer, all []*heap.Allocation) []layer {
 func (t *tile) usage() Usage {
 	type edge struct {
 		at   uint64
-		kind Kind
+		kind fit.Kind
 		by   int
 	}
 	edges := make([]edge, 0, 2*len(t.layers)) // most have one range

@@ -21,15 +21,15 @@ func TestUsageOfTwoCores(t *testing.T) {
 	d := addDevice(t, f, 0, l1.P150())
 	p := build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 1<<20), cb("{[1-0 - 1-0]}", 750<<10))
 	ran(t, f, d.Set(), p)
-	allocate(t, f, d.Set(), buffer(1, device.KindL1, "{[0-0 - 1-0]}", d.Spec().L1Size-200<<10, 200<<10))
+	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[0-0 - 1-0]}", d.Spec().L1Size-200<<10, 200<<10))
 	require.EqualValues(t, 1_253_376, d.CoreUsage(core(0, 0), device.BasisResident).Tracked)
 	require.EqualValues(t, 972_800, d.CoreUsage(core(1, 0), device.BasisResident).Tracked)
 	require.Zero(t, d.CoreUsage(core(2, 0), device.BasisResident))
 	u := d.Usage(device.BasisResident)
 	require.EqualValues(t, 1_253_376+972_800, u.Tracked)
 	require.Equal(t, u.Tracked, d.Totals().Tracked)
-	require.EqualValues(t, 1<<20+750<<10, u.Of(device.KindCB))
-	require.EqualValues(t, 2*200<<10, u.Of(device.KindL1))
+	require.EqualValues(t, 1<<20+750<<10, u.Of(fit.KindCB))
+	require.EqualValues(t, 2*200<<10, u.Of(fit.KindL1))
 	require.Empty(t, slices.Collect(u.Shared()), "they do not overlap")
 	intact(t, f)
 }
@@ -52,9 +52,9 @@ func TestUsage(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		cbs       []program.CB
-		buffers   []device.Buffer
+		buffers   []fit.Buffer
 		want      device.Usage // without kinds
-		kinds     map[device.Kind]uint64
+		kinds     map[fit.Kind]uint64
 		shared    []device.Shared
 		fullest   uint64 // of the tracked bytes of core 0-0
 		onCoreOne uint64
@@ -65,53 +65,53 @@ func TestUsage(t *testing.T) {
 		{
 			name:    "a CB that lives in a tensor",
 			cbs:     []program.CB{global(cb("{[0-0 - 1-0]}", 50))},
-			buffers: []device.Buffer{buffer(1, device.KindL1, "{[0-0 - 1-0]}", 900, 100)},
+			buffers: []fit.Buffer{buffer(1, fit.KindL1, "{[0-0 - 1-0]}", 900, 100)},
 			want:    device.Usage{Tracked: 200, WithKernels: 200},
-			kinds:   map[device.Kind]uint64{device.KindL1: 200},
+			kinds:   map[fit.Kind]uint64{fit.KindL1: 200},
 			fullest: 100, onCoreOne: 100,
 		},
 		{
 			name:    "disjoint cores at one address",
 			cbs:     []program.CB{at(100, cb("{[0-0 - 0-0]}", 50)), at(100, cb("{[1-0 - 1-0]}", 70))},
 			want:    device.Usage{Tracked: 120, WithKernels: 120},
-			kinds:   map[device.Kind]uint64{device.KindCB: 120},
+			kinds:   map[fit.Kind]uint64{fit.KindCB: 120},
 			fullest: 50, onCoreOne: 70,
 		},
 		{
 			name: "kernels and the reserved area",
 			cbs:  []program.CB{cb("{[0-0 - 0-0]}", 50)},
-			buffers: []device.Buffer{
-				buffer(1, device.KindKernel, "{[0-0 - 1-0]}", 40, 60), buffer(2, device.KindReserved, "{[0-0 - 1-0]}", 0, 50),
+			buffers: []fit.Buffer{
+				buffer(1, fit.KindKernel, "{[0-0 - 1-0]}", 40, 60), buffer(2, fit.KindReserved, "{[0-0 - 1-0]}", 0, 50),
 			},
 			want:    device.Usage{Tracked: 50, WithKernels: 250},
-			kinds:   map[device.Kind]uint64{device.KindCB: 50, device.KindKernel: 120, device.KindReserved: 100},
-			shared:  []device.Shared{{Kinds: device.KindsOf(device.KindKernel, device.KindReserved), Bytes: 20}},
+			kinds:   map[fit.Kind]uint64{fit.KindCB: 50, fit.KindKernel: 120, fit.KindReserved: 100},
+			shared:  []device.Shared{{Kinds: device.KindsOf(fit.KindKernel, fit.KindReserved), Bytes: 20}},
 			fullest: 50,
 		},
 		{
 			name: "a CB over a kernel is tracked",
 			cbs:  []program.CB{at(90, cb("{[0-0 - 0-0]}", 20))},
-			buffers: []device.Buffer{
-				buffer(1, device.KindKernel, "{[0-0 - 0-0]}", 80, 20),
+			buffers: []fit.Buffer{
+				buffer(1, fit.KindKernel, "{[0-0 - 0-0]}", 80, 20),
 			},
 			want:    device.Usage{Tracked: 20, WithKernels: 30},
-			kinds:   map[device.Kind]uint64{device.KindCB: 20, device.KindKernel: 20},
-			shared:  []device.Shared{{Kinds: device.KindsOf(device.KindCB, device.KindKernel), Bytes: 10}},
+			kinds:   map[fit.Kind]uint64{fit.KindCB: 20, fit.KindKernel: 20},
+			shared:  []device.Shared{{Kinds: device.KindsOf(fit.KindCB, fit.KindKernel), Bytes: 10}},
 			fullest: 20,
 		},
 		{
 			name: "three kinds on one byte",
 			cbs:  []program.CB{at(100, cb("{[0-0 - 1-0]}", 100))},
-			buffers: []device.Buffer{
-				buffer(1, device.KindL1, "{[0-0 - 0-0]}", 150, 100), buffer(2, device.KindGlobalCB, "{[0-0 - 0-0]}", 190, 20),
-				buffer(3, device.KindL1, "{[0-0 - 0-0]}", 150, 10), // inside the first, of the same kind
+			buffers: []fit.Buffer{
+				buffer(1, fit.KindL1, "{[0-0 - 0-0]}", 150, 100), buffer(2, fit.KindGlobalCB, "{[0-0 - 0-0]}", 190, 20),
+				buffer(3, fit.KindL1, "{[0-0 - 0-0]}", 150, 10), // inside the first, of the same kind
 			},
 			want:  device.Usage{Tracked: 250, WithKernels: 250},
-			kinds: map[device.Kind]uint64{device.KindCB: 200, device.KindL1: 100, device.KindGlobalCB: 20},
+			kinds: map[fit.Kind]uint64{fit.KindCB: 200, fit.KindL1: 100, fit.KindGlobalCB: 20},
 			shared: []device.Shared{
-				{Kinds: device.KindsOf(device.KindCB, device.KindL1), Bytes: 40},
-				{Kinds: device.KindsOf(device.KindL1, device.KindGlobalCB), Bytes: 10},
-				{Kinds: device.KindsOf(device.KindCB, device.KindL1, device.KindGlobalCB), Bytes: 10},
+				{Kinds: device.KindsOf(fit.KindCB, fit.KindL1), Bytes: 40},
+				{Kinds: device.KindsOf(fit.KindL1, fit.KindGlobalCB), Bytes: 10},
+				{Kinds: device.KindsOf(fit.KindCB, fit.KindL1, fit.KindGlobalCB), Bytes: 10},
 			},
 			fullest: 150, onCoreOne: 100,
 		},
@@ -122,7 +122,7 @@ func TestUsage(t *testing.T) {
 				{Kind: program.Scratchpad, Cores: cores("{[0-0 - 1-0]}"), Size: 40},
 			},
 			want:    device.Usage{Tracked: 140, WithKernels: 140},
-			kinds:   map[device.Kind]uint64{device.KindDataflow: 60, device.KindScratchpad: 80},
+			kinds:   map[fit.Kind]uint64{fit.KindDataflow: 60, fit.KindScratchpad: 80},
 			fullest: 100, onCoreOne: 40,
 		},
 	} {
@@ -139,8 +139,8 @@ func TestUsage(t *testing.T) {
 				u := d.Usage(basis)
 				require.Equal(t, test.want.Tracked, u.Tracked)
 				require.Equal(t, test.want.WithKernels, u.WithKernels)
-				kinds := map[device.Kind]uint64{}
-				for k := device.KindCB; k <= device.KindReserved; k++ {
+				kinds := map[fit.Kind]uint64{}
+				for k := fit.KindCB; k <= fit.KindReserved; k++ {
 					if n := u.Of(k); n > 0 {
 						kinds[k] = n
 					}
@@ -159,7 +159,7 @@ func TestUsage(t *testing.T) {
 			intact(t, f)
 		})
 	}
-	require.Zero(t, device.Usage{}.Of(device.KindDRAM))
+	require.Zero(t, device.Usage{}.Of(fit.KindDRAM))
 	require.Zero(t, device.Device{}.Usage(device.BasisResident))
 	require.Zero(t, device.Device{}.CoreUsage(core(0, 0), device.BasisRegistered))
 	require.Empty(t, slices.Collect(device.Device{}.Residents(core(0, 0), device.BasisRegistered)))
@@ -168,12 +168,12 @@ func TestUsage(t *testing.T) {
 // identity is what the doc of Shared says.
 func identity(t require.TestingT, u device.Usage) {
 	sum := uint64(0)
-	for k := device.KindCB; k <= device.KindReserved; k++ {
+	for k := fit.KindCB; k <= fit.KindReserved; k++ {
 		sum += u.Of(k)
 	}
 	for s := range u.Shared() {
 		kinds := uint64(0)
-		for k := device.KindCB; k <= device.KindReserved; k++ {
+		for k := fit.KindCB; k <= fit.KindReserved; k++ {
 			if s.Kinds.Has(k) {
 				kinds++
 			}
@@ -207,16 +207,16 @@ func TestResidentsAndGroups(t *testing.T) {
 	base := d.Spec().CBBase
 	p := build(t, d.Spec(), 7, cb("{[0-0 - 1-0]}", 64), cb("{[0-0 - 0-0]}", 32), global(cb("{[0-0 - 0-0]}", 64)), cb("{[0-0 - 0-0]}", 0))
 	ran(t, f, d.Set(), p)
-	tensor, kernel := buffer(1, device.KindL1, "{[0-0 - 0-0]}", base+64, 8), buffer(2, device.KindKernel, "{[0-0 - 2-0]}", base-64, 64)
+	tensor, kernel := buffer(1, fit.KindL1, "{[0-0 - 0-0]}", base+64, 8), buffer(2, fit.KindKernel, "{[0-0 - 2-0]}", base-64, 64)
 	tensor.Name = "weights"
-	allocate(t, f, d.Set(), tensor, kernel, device.Buffer{ID: 3, Kind: device.KindDRAM, Size: 5})
+	allocate(t, f, d.Set(), tensor, kernel, fit.Buffer{ID: 3, Kind: fit.KindDRAM, Size: 5})
 	tensor.Size, kernel.Size = 8, 3*64
 	at := func(start, n uint64) l1.Range { return l1.Range{Start: start, End: start + n} }
 	want := []fit.Resident{
-		{Kind: device.KindKernel, Range: at(base-64, 64), CB: -1, Buffer: kernel},
-		{Kind: device.KindCB, Range: at(base, 64), Program: p, CB: 0},
-		{Kind: device.KindL1, Range: at(base+64, 8), CB: -1, Buffer: tensor},
-		{Kind: device.KindCB, Range: at(base+64, 32), Program: p, CB: 1},
+		{Kind: fit.KindKernel, Range: at(base-64, 64), CB: -1, Buffer: kernel},
+		{Kind: fit.KindCB, Range: at(base, 64), Program: p, CB: 0},
+		{Kind: fit.KindL1, Range: at(base+64, 8), CB: -1, Buffer: tensor},
+		{Kind: fit.KindCB, Range: at(base+64, 32), Program: p, CB: 1},
 	}
 	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
 		require.Equal(t, want, slices.Collect(d.Residents(core(0, 0), basis)))
@@ -252,12 +252,12 @@ func memoryLife(t *rapid.T) {
 	devices = append(devices, addDevice(t, f, 2, spec), addDevice(t, f, 3, spec))
 	type world struct {
 		left    map[spot][]l1.Range
-		buffers map[device.BufferID]device.Buffer
+		buffers map[fit.BufferID]fit.Buffer
 		peak    device.Peaks
 	}
 	var model [toyFleet]world
 	for i := range model {
-		model[i] = world{map[spot][]l1.Range{}, map[device.BufferID]device.Buffer{}, device.Peaks{}}
+		model[i] = world{map[spot][]l1.Range{}, map[fit.BufferID]fit.Buffer{}, device.Peaks{}}
 	}
 	type byteAt struct {
 		core l1.Core
@@ -265,14 +265,14 @@ func memoryLife(t *rapid.T) {
 	}
 	bytes := func(w world) map[byteAt]device.Kinds {
 		out := map[byteAt]device.Kinds{}
-		paint := func(k device.Kind, c l1.Core, r l1.Range) {
+		paint := func(k fit.Kind, c l1.Core, r l1.Range) {
 			for a := r.Start; a < r.End; a++ {
 				out[byteAt{c, a}] |= device.KindsOf(k)
 			}
 		}
 		for s, ranges := range w.left {
 			for _, r := range ranges {
-				paint(device.Kind(s.kind), s.core, r)
+				paint(fit.Kind(s.kind), s.core, r)
 			}
 		}
 		for _, b := range w.buffers {
@@ -286,14 +286,14 @@ func memoryLife(t *rapid.T) {
 		}
 		return out
 	}
-	below := device.KindsOf(device.KindKernel, device.KindReserved)
-	usage := func(w world) (tracked, all uint64, kinds map[device.Kind]uint64) {
-		kinds = map[device.Kind]uint64{}
+	below := device.KindsOf(fit.KindKernel, fit.KindReserved)
+	usage := func(w world) (tracked, all uint64, kinds map[fit.Kind]uint64) {
+		kinds = map[fit.Kind]uint64{}
 		for _, held := range bytes(w) {
 			if all++; held&^below != 0 {
 				tracked++
 			}
-			for k := device.KindCB; k <= device.KindReserved; k++ {
+			for k := fit.KindCB; k <= fit.KindReserved; k++ {
 				if held.Has(k) {
 					kinds[k]++
 				}
@@ -301,18 +301,18 @@ func memoryLife(t *rapid.T) {
 		}
 		return tracked, all, kinds
 	}
-	buffers := func(w world) (out device.BufferTotals) {
+	buffers := func(w world) (out fit.BufferTotals) {
 		for _, b := range w.buffers {
 			switch {
 			case b.Backing:
 				out.Backings++
 				out.Backing += b.Size
 				continue
-			case b.Kind == device.KindDRAM:
+			case b.Kind == fit.KindDRAM:
 				out.DRAM += b.Size
-			case b.Kind == device.KindL1Small:
+			case b.Kind == fit.KindL1Small:
 				out.L1Small += b.Size
-			case b.Kind == device.KindKernel || b.Kind == device.KindReserved:
+			case b.Kind == fit.KindKernel || b.Kind == fit.KindReserved:
 				out.Kernels += b.Size
 			default:
 				out.L1 += b.Size
@@ -361,15 +361,15 @@ func memoryLife(t *rapid.T) {
 		known = append(known, p)
 		register(t, f, p, f.Set())
 	}
-	var shapes []device.Buffer // few, so that devices come to have the same
-	for id := range device.BufferID(8) {
-		b := device.Buffer{ID: id % 5, Kind: rapid.SampledFrom([]device.Kind{
-			device.KindL1, device.KindL1, device.KindL1, device.KindL1Small, device.KindGlobalCB, device.KindService, device.KindKernel, device.KindReserved, device.KindDRAM,
+	var shapes []fit.Buffer // few, so that devices come to have the same
+	for id := range fit.BufferID(8) {
+		b := fit.Buffer{ID: id % 5, Kind: rapid.SampledFrom([]fit.Kind{
+			fit.KindL1, fit.KindL1, fit.KindL1, fit.KindL1Small, fit.KindGlobalCB, fit.KindService, fit.KindKernel, fit.KindReserved, fit.KindDRAM,
 		}).Draw(t, "kind"), Size: rapid.Uint64Range(0, 3).Draw(t, "size"), Backing: rapid.IntRange(0, 6).Draw(t, "backing") == 0}
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			if b.Kind.InL1() {
 				start := rapid.Uint64Range(0, 24).Draw(t, "start")
-				b.Parts = append(b.Parts, device.Part{Cores: drawCores(t).Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(0, 9).Draw(t, "length")}})
+				b.Parts = append(b.Parts, fit.Part{Cores: drawCores(t).Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(0, 9).Draw(t, "length")}})
 			}
 		}
 		shapes = append(shapes, b)
@@ -421,7 +421,7 @@ func memoryLife(t *rapid.T) {
 			commit()
 		},
 		"free": func(t *rapid.T) {
-			id := device.BufferID(rapid.IntRange(0, 5).Draw(t, "buffer"))
+			id := fit.BufferID(rapid.IntRange(0, 5).Draw(t, "buffer"))
 			on, s := drawSet(t)
 			got, err := f.Free(id, s)
 			for _, d := range on {
@@ -466,7 +466,7 @@ func memoryLife(t *rapid.T) {
 			commit()
 		},
 		"": func(t *rapid.T) {
-			var sum device.BufferTotals
+			var sum fit.BufferTotals
 			var tracked uint64
 			for i, d := range devices {
 				n, all, kinds := usage(model[i])
@@ -474,7 +474,7 @@ func memoryLife(t *rapid.T) {
 				require.Equal(t, n, now.Tracked, "device %d", i)
 				require.Equal(t, n, u.Tracked)
 				require.Equal(t, all, u.WithKernels)
-				for k := device.KindCB; k <= device.KindReserved; k++ {
+				for k := fit.KindCB; k <= fit.KindReserved; k++ {
 					require.Equal(t, kinds[k], u.Of(k), "%v", k)
 				}
 				identity(t, u)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -218,7 +218,7 @@ func (l *line) cb(cb CB) {
 	case cb.Kind > program.Scratchpad:
 		l.fail("cbs.kind", "is none that a log knows")
 	case cb.Kind != program.CircularBuffer:
-		l.text("kind", device.Kind(cb.Kind).Name())
+		l.text("kind", fit.Kind(cb.Kind).Name())
 	}
 	l.text("cores", cb.Cores.String())
 	l.number("size", cb.Size)
@@ -257,8 +257,8 @@ func (l *line) allocate(e *Event) {
 	if b.Size != 0 {
 		l.number("size", b.Size)
 	}
-	if b.Mode != device.Lockstep {
-		if b.Mode > device.RangeLockstep {
+	if b.Mode != fit.Lockstep {
+		if b.Mode > fit.RangeLockstep {
 			l.fail("mode", "is none that a log knows")
 		}
 		l.text("mode", b.Mode.String())
@@ -285,8 +285,8 @@ func (l *line) allocate(e *Event) {
 	l.flag("corrects", e.Corrects)
 }
 
-func (l *line) bufferKind(k device.Kind) {
-	if k < device.KindL1 || k > device.KindSystem {
+func (l *line) bufferKind(k fit.Kind) {
+	if k < fit.KindL1 || k > fit.KindSystem {
 		l.fail("kind", "is none that a log knows")
 	}
 	l.text("kind", k.Name())

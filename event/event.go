@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -135,7 +136,7 @@ type Event struct {
 
 	Trace uint64
 
-	Buffer    device.Buffer // allocate, free (ID, and Kind of an unknown one); its place is in Parts
+	Buffer    fit.Buffer // allocate, free (ID, and Kind of an unknown one); its place is in Parts
 	Parts     []Part
 	Named     Opt[device.ID] // allocate, free: the one id that the source names; Devices has those on which it lies
 	PerCore   Opt[uint64]    // allocate: bytes on the fullest core

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -205,7 +206,7 @@ func (d *decoder) cbs(o jsonobject.Object, e *Event) {
 			Global: flag(in, "global"),
 		}}
 		if kind := text(in, "kind"); kind != "" {
-			k, ok := memoryKind(kind, device.KindCB, device.KindScratchpad)
+			k, ok := memoryKind(kind, fit.KindCB, fit.KindScratchpad)
 			if !ok {
 				in.Fail("kind", "is none of cb, dataflow, scratchpad", nil)
 			}
@@ -226,7 +227,7 @@ func (d *decoder) cbs(o jsonobject.Object, e *Event) {
 
 func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 	b := &e.Buffer
-	b.ID = needID[device.BufferID](o, "buffer")
+	b.ID = needID[fit.BufferID](o, "buffer")
 	b.Name = text(o, "name")
 	b.Size = size(o, "size")
 	b.Backing, b.Unsized = flag(o, "backing"), flag(o, "unsized")
@@ -259,7 +260,7 @@ func (d *decoder) allocate(o jsonobject.Object, e *Event) {
 
 func free(o jsonobject.Object, e *Event) {
 	e.Unknown, e.Again, e.Earlier, e.Leaked = flag(o, "unknown"), flag(o, "again"), flag(o, "earlier"), flag(o, "leaked")
-	buffer := id[device.BufferID](o, "buffer")
+	buffer := id[fit.BufferID](o, "buffer")
 	if e.Buffer.ID = buffer.V; !buffer.OK && !e.Unknown {
 		o.Missing("buffer")
 	}
@@ -269,16 +270,16 @@ func free(o jsonobject.Object, e *Event) {
 	e.Devices = ids[device.ID](o, "devices")
 }
 
-func bufferKind(o jsonobject.Object, word string) device.Kind {
-	k, ok := memoryKind(word, device.KindL1, device.KindSystem)
+func bufferKind(o jsonobject.Object, word string) fit.Kind {
+	k, ok := memoryKind(word, fit.KindL1, fit.KindSystem)
 	if !ok {
 		o.Fail("kind", "is none of l1, l1_small, global_cb, service, kernel, reserved, dram, trace, system", nil)
 	}
 	return k
 }
 
-func bufferMode(o jsonobject.Object, word string) device.Mode {
-	for m := device.Lockstep; m <= device.RangeLockstep; m++ {
+func bufferMode(o jsonobject.Object, word string) fit.Mode {
+	for m := fit.Lockstep; m <= fit.RangeLockstep; m++ {
 		if m.String() == word {
 			return m
 		}
@@ -288,7 +289,7 @@ func bufferMode(o jsonobject.Object, word string) device.Mode {
 }
 
 // memoryKind returns the kind with the given spelling, from first to last.
-func memoryKind(word string, first, last device.Kind) (device.Kind, bool) {
+func memoryKind(word string, first, last fit.Kind) (fit.Kind, bool) {
 	for k := first; k <= last; k++ {
 		if k.Name() == word {
 			return k, true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -58,8 +59,8 @@ func TestWriterRefusesEachField(t *testing.T) {
 		change(&one)
 		return event.Event{Kind: event.KindProgram, CBs: []event.CB{one}}
 	}
-	buffer := func(b device.Buffer) event.Event {
-		b.Kind = device.KindL1
+	buffer := func(b fit.Buffer) event.Event {
+		b.Kind = fit.KindL1
 		return event.Event{Kind: event.KindAllocate, Buffer: b}
 	}
 	const size, parts = "event program: cbs.size is above 2^63-1", "event allocate: parts belong in the event, not in its buffer"
@@ -74,11 +75,11 @@ func TestWriterRefusesEachField(t *testing.T) {
 		{size, cb(func(cb *event.CB) { cb.Global = true })},
 		{size, cb(func(cb *event.CB) { cb.Alias = 1 })},
 		{size, cb(func(cb *event.CB) { cb.Synthesised = true })},
-		{parts, buffer(device.Buffer{Cores: l1.CoreSetOf(l1.Core{})})},
-		{parts, buffer(device.Buffer{Range: l1.Range{End: 1}})},
-		{parts, buffer(device.Buffer{Parts: []device.Part{}})},
-		{"event allocate: kind is none that a log knows", event.Event{Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindSystem + 1}}},
-		{"event allocate: mode is none that a log knows", buffer(device.Buffer{Mode: device.RangeLockstep + 1})},
+		{parts, buffer(fit.Buffer{Cores: l1.CoreSetOf(l1.Core{})})},
+		{parts, buffer(fit.Buffer{Range: l1.Range{End: 1}})},
+		{parts, buffer(fit.Buffer{Parts: []fit.Part{}})},
+		{"event allocate: kind is none that a log knows", event.Event{Kind: event.KindAllocate, Buffer: fit.Buffer{Kind: fit.KindSystem + 1}}},
+		{"event allocate: mode is none that a log knows", buffer(fit.Buffer{Mode: fit.RangeLockstep + 1})},
 		{"event run: candidates has a workload without programs", event.Event{Kind: event.KindRun, Candidates: [][]program.ID{{}}}},
 		{"event op_end: t is not a number of at most 64 characters", event.Event{Kind: event.KindOpEnd, T: strings.Repeat("1", 65)}},
 		{"event op_end: t is not a number of at most 64 characters", event.Event{Kind: event.KindOpEnd, T: "true"}},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -211,7 +212,7 @@ func TestLogEvent(t *testing.T) {
 	require.Equal(t, []string{"sim", "b", "", `{"a":[1]}`}, []string{e.Process, e.Tag, e.T, string(e.ID)})
 
 	e = events[2]
-	require.Equal(t, device.Buffer{ID: 1, Kind: device.KindL1Small, Size: 6, Name: "wé", Backing: true}, e.Buffer)
+	require.Equal(t, fit.Buffer{ID: 1, Kind: fit.KindL1Small, Size: 6, Name: "wé", Backing: true}, e.Buffer)
 	require.Len(t, e.Parts, 2)
 	require.Equal(t, "{[1-0 - 1-0]}", e.Parts[0].Cores.V.String())
 	require.False(t, e.Parts[1].Cores.OK)

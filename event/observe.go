@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -120,7 +121,7 @@ func (e *Event) setDevices(s device.Set) {
 	e.Devices = Some(list)
 }
 
-func (e *Event) setBuffer(b device.Buffer) {
+func (e *Event) setBuffer(b fit.Buffer) {
 	for part := range b.All() {
 		e.Parts = append(e.Parts, Part{Cores: Some(part.Cores), Range: part.Range})
 	}

@@ -131,9 +131,9 @@ func cbs(t *rapid.T) event.CB {
 }
 
 func buffers(t *rapid.T, e *event.Event) {
-	e.Buffer = device.Buffer{
-		ID: ids[device.BufferID](t), Kind: device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind")),
-		Size: whole(t), Unsized: yes(t), Backing: yes(t), Name: words(t), Mode: device.Mode(rapid.IntRange(0, 2).Draw(t, "mode")),
+	e.Buffer = fit.Buffer{
+		ID: ids[fit.BufferID](t), Kind: fit.Kind(rapid.IntRange(int(fit.KindL1), int(fit.KindSystem)).Draw(t, "kind")),
+		Size: whole(t), Unsized: yes(t), Backing: yes(t), Name: words(t), Mode: fit.Mode(rapid.IntRange(0, 2).Draw(t, "mode")),
 	}
 	if yes(t) {
 		e.Buffer.Hidden = cores(t).Cores()
@@ -147,9 +147,9 @@ func buffers(t *rapid.T, e *event.Event) {
 }
 
 func frees(t *rapid.T, e *event.Event) {
-	e.Buffer.ID, e.Unknown, e.Again, e.Earlier, e.Leaked = ids[device.BufferID](t), yes(t), yes(t), yes(t), yes(t)
+	e.Buffer.ID, e.Unknown, e.Again, e.Earlier, e.Leaked = ids[fit.BufferID](t), yes(t), yes(t), yes(t), yes(t)
 	if yes(t) {
-		e.Buffer.Kind = device.Kind(rapid.IntRange(int(device.KindL1), int(device.KindSystem)).Draw(t, "kind"))
+		e.Buffer.Kind = fit.Kind(rapid.IntRange(int(fit.KindL1), int(fit.KindSystem)).Draw(t, "kind"))
 	}
 }
 
@@ -399,11 +399,11 @@ func TestWriterRefuses(t *testing.T) {
 		"event hidden: count -1 is negative":                       {Kind: event.KindHidden, Count: -1},
 		"event hidden: count 2147483648 is above 2^31-1":           {Kind: event.KindHidden, Count: 1 << 31},
 		"event allocate: kind is none that a log knows":            {Kind: event.KindAllocate},
-		"event free: kind is none that a log knows":                {Kind: event.KindFree, Buffer: device.Buffer{Kind: device.KindScratchpad}},
-		"event allocate: size 9223372036854775808 is above 2^63-1": {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1, Size: big}},
-		"event allocate: parts.size is negative":                   {Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1}, Parts: []event.Part{{Range: l1.Range{Start: 1}}}},
+		"event free: kind is none that a log knows":                {Kind: event.KindFree, Buffer: fit.Buffer{Kind: fit.KindScratchpad}},
+		"event allocate: size 9223372036854775808 is above 2^63-1": {Kind: event.KindAllocate, Buffer: fit.Buffer{Kind: fit.KindL1, Size: big}},
+		"event allocate: parts.size is negative":                   {Kind: event.KindAllocate, Buffer: fit.Buffer{Kind: fit.KindL1}, Parts: []event.Part{{Range: l1.Range{Start: 1}}}},
 		"event allocate: parts belong in the event, not in its buffer": {
-			Kind: event.KindAllocate, Buffer: device.Buffer{Kind: device.KindL1, Parts: []device.Part{{}}}},
+			Kind: event.KindAllocate, Buffer: fit.Buffer{Kind: fit.KindL1, Parts: []fit.Part{{}}}},
 		"event program: cbs.size is above 2^63-1":                  {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Cores: grid, Size: big}}}},
 		"event program: alias -1 is negative":                      {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Cores: grid, Alias: -1}}}},
 		"event program: index -1 is negative":                      {Kind: event.KindProgram, CBs: []event.CB{{CB: program.CB{Indices: []program.Index{{Number: -1}}}}}},
@@ -495,7 +495,7 @@ func TestWriterObserves(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fleet.Replace(q.ID(), p)
 	require.NoError(t, err)
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindGlobalCB, Name: "g\u00e9", Parts: []device.Part{
+	require.NoError(t, fleet.Allocate(fit.Buffer{ID: 1, Kind: fit.KindGlobalCB, Name: "g\u00e9", Parts: []fit.Part{
 		{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-1]}").Cores(), Range: l1.Range{Start: 16, End: 32}},
 		{Cores: l1.MustParseCoreRangeSet("{[3-0 - 3-0]}").Cores(), Range: l1.Range{Start: 48, End: 56}},
 	}}, m.Set()))
@@ -536,7 +536,7 @@ func TestWriterObservesRefusals(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, fleet.Record(trace, 9))
 	require.NoError(t, fleet.EndTrace(trace))
-	require.NoError(t, fleet.Allocate(device.Buffer{ID: 1, Kind: device.KindL1, Cores: cores.Cores(), Range: l1.Range{Start: 200_000, End: 200_032}}, d.Set()))
+	require.NoError(t, fleet.Allocate(fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: cores.Cores(), Range: l1.Range{Start: 200_000, End: 200_032}}, d.Set()))
 	fleet.Observe(w.Observe)
 	var refused fit.Verdict
 	_, err = fleet.Enqueue(p, d.Set())

@@ -19,8 +19,8 @@ import (
 // What else lives in L1, and what fits beside it, in the words of the oracle.
 
 // kindOf returns the kind with a name; of none an unknown one.
-func kindOf(name model.Kind) device.Kind {
-	for k := device.KindCB; k <= device.KindSystem; k++ {
+func kindOf(name model.Kind) fit.Kind {
+	for k := fit.KindCB; k <= fit.KindSystem; k++ {
 		if k.String() == string(name) {
 			return k
 		}
@@ -28,11 +28,11 @@ func kindOf(name model.Kind) device.Kind {
 	return 200
 }
 
-func toBuffer(b model.Buffer) device.Buffer {
-	out := device.Buffer{ID: device.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+func toBuffer(b model.Buffer) fit.Buffer {
+	out := fit.Buffer{ID: fit.BufferID(b.ID), Kind: kindOf(b.Kind), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
 	out.Mode = map[model.Mode]fit.Mode{model.Lockstep: fit.Lockstep, model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
 	for _, p := range b.Parts {
-		out.Parts = append(out.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
+		out.Parts = append(out.Parts, fit.Part{Cores: p.Cores.Cores(), Range: p.Range})
 	}
 	if len(out.Parts) == 1 && b.ID%2 == 1 { // one part may be given in two ways
 		out.Cores, out.Range, out.Parts = out.Parts[0].Cores, out.Parts[0].Range, nil
@@ -79,11 +79,11 @@ func (f *fleet) Free(id uint64, from []uint64) (model.Buffer, error) {
 	if err != nil {
 		return model.Buffer{}, class(err)
 	}
-	b, err := f.f.Free(device.BufferID(id), s)
+	b, err := f.f.Free(fit.BufferID(id), s)
 	return fromBuffer(b), class(err)
 }
 
-func fromBuffer(b device.Buffer) model.Buffer {
+func fromBuffer(b fit.Buffer) model.Buffer {
 	out := model.Buffer{ID: uint64(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Ranges()}
 	if b.Mode != fit.Lockstep {
 		out.Mode = model.Mode(b.Mode.String())
@@ -115,7 +115,7 @@ func basis(registered bool) device.Basis {
 
 func usage(u device.Usage) model.Usage {
 	out := model.Usage{Tracked: u.Tracked, WithKernels: u.WithKernels, Of: map[model.Kind]uint64{}, Shared: map[string]uint64{}}
-	for k := device.KindCB; k <= device.KindSystem; k++ {
+	for k := fit.KindCB; k <= fit.KindSystem; k++ {
 		if n := u.Of(k); n > 0 {
 			out.Of[model.Kind(k.String())] = n
 		}
@@ -140,9 +140,9 @@ func (f *fleet) Residents(id uint64, core l1.Core, registered bool) []model.Resi
 
 // Moment is also asked once at once, and later by who keeps it.
 func (f *fleet) Moment(id uint64, without ...uint64) model.Moment {
-	var ids []device.BufferID
+	var ids []fit.BufferID
 	for _, id := range without {
-		ids = append(ids, device.BufferID(id))
+		ids = append(ids, fit.BufferID(id))
 	}
 	m := f.handles[device.ID(id)].Moment(ids...)
 	return func(core l1.Core) []model.Resident {
@@ -393,7 +393,7 @@ func sameUsage(d device.Device) error {
 			n := uint64(g.Cores.Len())
 			tracked, with = tracked+n*g.Usage.Tracked, with+n*g.Usage.WithKernels
 			sum, shared := uint64(0), uint64(0)
-			for k := device.KindCB; k <= device.KindSystem; k++ {
+			for k := fit.KindCB; k <= fit.KindSystem; k++ {
 				sum += g.Usage.Of(k)
 			}
 			for s := range g.Usage.Shared() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/stretchr/testify/require"
 )
@@ -27,7 +28,7 @@ import (
 type resources struct {
 	*small
 	holds   [3]masks // of programs
-	buffers [2]device.Buffer
+	buffers [2]fit.Buffer
 	takes   [2]masks
 }
 
@@ -41,9 +42,9 @@ func newResources(t *testing.T) *resources {
 	}
 	top := uint64(0xff) << 56
 	w.takes = [2]masks{{top, top, top}, {word(24, 32), 0, 0}}
-	w.buffers = [2]device.Buffer{
-		{ID: 0, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
-		{ID: 1, Kind: device.KindL1, Parts: []device.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
+	w.buffers = [2]fit.Buffer{
+		{ID: 0, Kind: fit.KindL1, Parts: []fit.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 2-0]}").Cores(), Range: l1.Range{Start: 56, End: 64}}}},
+		{ID: 1, Kind: fit.KindL1, Parts: []fit.Part{{Cores: l1.MustParseCoreRangeSet("{[0-0 - 0-0]}").Cores(), Range: l1.Range{Start: 24, End: 32}}}},
 	}
 	return w
 }
@@ -211,7 +212,7 @@ func (w *resources) concurrent(t *testing.T, run uint64, read func(device.Mesh) 
 			o.refused = errors.Is(on.fleet.Allocate(w.buffers[i.program], on.sets[i.devices]), device.ErrAllocated)
 		case 6:
 			i.op, i.program = "free", random.IntN(2)
-			_, err := on.fleet.Free(device.BufferID(i.program), on.sets[i.devices])
+			_, err := on.fleet.Free(fit.BufferID(i.program), on.sets[i.devices])
 			o.refused = errors.Is(err, device.ErrNotAllocated)
 		case 7:
 			i.op, i.devices = "unregister all", 3

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/fuzz/suite"
@@ -198,7 +199,7 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	require.ErrorIs(t, other.Unregister(p.ID(), d.Set()), device.ErrForeignSet)
 	require.ErrorIs(t, other.Remove(d.Set()), device.ErrForeignSet)
-	require.ErrorIs(t, other.Allocate(device.Buffer{Kind: device.KindDRAM}, d.Set()), device.ErrForeignSet)
+	require.ErrorIs(t, other.Allocate(fit.Buffer{Kind: fit.KindDRAM}, d.Set()), device.ErrForeignSet)
 	_, err = other.Free(0, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, err = other.Enqueue(p, d.Set())
@@ -218,7 +219,7 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrNoDevice)
 	require.ErrorIs(t, f.Unregister(p.ID(), old), device.ErrNoDevice)
 	require.ErrorIs(t, f.Remove(old), device.ErrNoDevice)
-	require.ErrorIs(t, f.Allocate(device.Buffer{Kind: device.KindDRAM}, old), device.ErrNoDevice)
+	require.ErrorIs(t, f.Allocate(fit.Buffer{Kind: fit.KindDRAM}, old), device.ErrNoDevice)
 	_, err = f.Enqueue(p, old)
 	require.ErrorIs(t, err, device.ErrNoDevice)
 	_, err = f.Register(p, again.Set())

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -47,7 +48,7 @@ type wordWorld struct {
 	sets     [1 << wordDevices]device.Set
 	programs [wordPrograms][2]footprint
 	layout   [wordPrograms]int
-	buffers  [wordBuffers]device.Buffer
+	buffers  [wordBuffers]fit.Buffer
 	bytes    [wordBuffers]masks
 
 	on     [wordPrograms]uint // devices that have it
@@ -110,9 +111,9 @@ func newWordWorld(number uint64) (*wordWorld, error) {
 		x0 := w.r.IntN(3)
 		x1 := x0 + w.r.IntN(3-x0)
 		r, word := w.span(16 + w.r.IntN(17))
-		w.buffers[id] = device.Buffer{
-			ID: device.BufferID(id), Kind: device.KindL1, Size: 1 + w.r.Uint64N(100),
-			Parts: []device.Part{{Cores: l1.Rect(uint8(x0), 0, uint8(x1), 0).Cores(), Range: r}},
+		w.buffers[id] = fit.Buffer{
+			ID: fit.BufferID(id), Kind: fit.KindL1, Size: 1 + w.r.Uint64N(100),
+			Parts: []fit.Part{{Cores: l1.Rect(uint8(x0), 0, uint8(x1), 0).Cores(), Range: r}},
 		}
 		for x := x0; x <= x1; x++ {
 			w.bytes[id][x] = word
@@ -215,7 +216,7 @@ func (w *wordWorld) move() (op gen.Op, refused bool, err error) {
 		}
 		return gen.Allocate, refused, err
 	case n < 31:
-		_, got := w.fleet.Free(device.BufferID(b), w.sets[on])
+		_, got := w.fleet.Free(fit.BufferID(b), w.sets[on])
 		if refused, err = want(got, device.ErrNotAllocated, on&^w.lives[b] != 0); !refused {
 			w.lives[b] &^= on
 		}

@@ -155,7 +155,7 @@ func newAnswerUsage(d device.Device) answerUsage {
 
 func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
 	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, NewSharedRows(u.Shared())}
-	for k := device.KindCB; k.InL1(); k++ {
+	for k := fit.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
 			a.Kinds[k.Name()] = n
 		}
@@ -175,11 +175,11 @@ type answerWho struct {
 // An answerResident is something in L1: a buffer of a program, or another one.
 type answerResident struct {
 	ResidentRow
-	Program *program.ID      `json:"program,omitempty"`
-	CB      *int             `json:"cb,omitempty"`
-	Buffer  *device.BufferID `json:"buffer,omitempty"`
-	Name    string           `json:"name,omitempty"`
-	Op      string           `json:"op,omitempty"`
+	Program *program.ID   `json:"program,omitempty"`
+	CB      *int          `json:"cb,omitempty"`
+	Buffer  *fit.BufferID `json:"buffer,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	Op      string        `json:"op,omitempty"`
 }
 
 // clip returns a name as answers have it.

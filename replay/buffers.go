@@ -1,13 +1,13 @@
 package replay
 
 import (
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
 // A ProgramBuffer is a circular buffer, dataflow buffer or scratchpad of a program.
 type ProgramBuffer struct {
-	Kind   device.Kind
+	Kind   fit.Kind
 	Number int  // position among the program's buffers of this kind, from 0
 	Global bool // it lies in memory of something else
 	Cores  l1.CoreSet
@@ -32,10 +32,10 @@ func (c *content) placedBuffers() []ProgramBuffer {
 	if c.buffers != nil {
 		return c.buffers
 	}
-	numbers := map[device.Kind]int{}
+	numbers := map[fit.Kind]int{}
 	for _, p := range c.programs {
 		for _, cb := range p.CBs() {
-			kind := device.Kind(cb.Kind)
+			kind := fit.Kind(cb.Kind)
 			c.buffers = append(c.buffers, ProgramBuffer{kind, numbers[kind], cb.Global, cb.Cores.Cores(), cb.Size, cb.Range})
 			numbers[kind]++
 		}

@@ -359,7 +359,7 @@ func (k *checks) fail(group []launch, v fit.Verdict) int {
 		index = len(k.result.List)
 		c := FailedCheck{
 			Run: first.run, Enqueue: k.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Verdict: v,
-			Buffers: map[device.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
+			Buffers: map[fit.BufferID]BufferInfo{}, Synthesised: first.content.resolved,
 		}
 		c.explain(first.on)
 		k.result.List = append(k.result.List, c)

@@ -15,6 +15,7 @@ import (
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -152,7 +153,7 @@ func day(steps int, runs bool, told func(step int)) iter.Seq2[*event.Event, erro
 		for step := range steps {
 			told(step)
 			id, on := step%lives, event.Some([]device.ID{device.ID(step % 4)})
-			p, b := program.ID(id), device.Buffer{ID: device.BufferID(id), Kind: device.KindL1, Size: 64, Name: fmt.Sprint("buffer ", step)}
+			p, b := program.ID(id), fit.Buffer{ID: fit.BufferID(id), Kind: fit.KindL1, Size: 64, Name: fmt.Sprint("buffer ", step)}
 			if step >= lives {
 				say(event.Event{Kind: event.KindFree, Buffer: b, Devices: on})
 				say(event.Event{Kind: event.KindUnregister, Program: p, Devices: on})

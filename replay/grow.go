@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
@@ -9,7 +8,7 @@ import (
 // A Growth says by how much a buffer of a program may grow so that the program still
 // fits (device.Fleet.MayGrow).
 type Growth struct {
-	Kind  device.Kind
+	Kind  fit.Kind
 	CB    int // position among the run's nodes of its kind; circular buffers, or the others together
 	Bytes uint64
 }
@@ -47,7 +46,7 @@ func (k *checks) grow() error {
 			return err
 		}
 		if ok {
-			k.result.Tightest.Grow = append(k.result.Tightest.Grow, Growth{device.Kind(cb.Kind), i, min(bytes, usable)})
+			k.result.Tightest.Grow = append(k.result.Tightest.Grow, Growth{fit.Kind(cb.Kind), i, min(bytes, usable)})
 		}
 	}
 	return nil

@@ -186,7 +186,7 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held
 				continue
 			}
 			if n++; !cb.Global && cb.Range.Has(addr) {
-				held := L1Resident{Kind: device.KindCB, Range: cb.Range, Program: &run, CB: n}
+				held := L1Resident{Kind: fit.KindCB, Range: cb.Range, Program: &run, CB: n}
 				h.on(cb.Cores.Cores(), func(h *Held) { h.Registered = append(h.Registered, held) })
 			}
 		}

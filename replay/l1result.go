@@ -54,7 +54,7 @@ type DeviceL1 struct {
 
 	L1, L1Small, DRAM HighLow // sums of whole buffer sizes, in bytes
 	Buffers           HighLow // live buffers of any kind
-	Backings          int64   // allocations whose bytes are those of others: see device.Buffer
+	Backings          int64   // allocations whose bytes are those of others: see fit.Buffer
 
 	Dispatched *Dispatched // nil if no program_execution names the device
 
@@ -118,13 +118,13 @@ type LaidGroup struct {
 
 // KindBytes are the bytes of one kind.
 type KindBytes struct {
-	Kind  device.Kind
+	Kind  fit.Kind
 	Bytes uint64
 }
 
 // An L1Resident holds a range of a core.
 type L1Resident struct {
-	Kind  device.Kind
+	Kind  fit.Kind
 	Range l1.Range
 
 	// Of a circular buffer, dataflow buffer or scratchpad; Program is nil otherwise.
@@ -149,7 +149,7 @@ type BufferInfo struct {
 	T       string // of that event of a log; see L1Peak.T
 	Op      string // functions that were running
 	Device  event.Opt[uint64]
-	Kind    device.Kind
+	Kind    fit.Kind
 	Size    uint64            // of all banks
 	PerCore event.Opt[uint64] // on the fullest core
 	Address event.Opt[uint64] // as recorded, or if the file has 0, as placed; absent if neither
@@ -200,7 +200,7 @@ type FailedCheck struct {
 	// without an id the device is NoDevice. BufferIDs and Names are explained by Buffers.
 	Verdict fit.Verdict
 	// Buffers are those that the verdict names, by id.
-	Buffers map[device.BufferID]BufferInfo
+	Buffers map[fit.BufferID]BufferInfo
 	// Synthesised: an address that the failure depends on is not recorded.
 	Synthesised bool
 }

@@ -9,14 +9,15 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
-	live   few[device.BufferID, *buffer]
-	before device.BufferTotals            // of buffers from before the source
+	live   few[fit.BufferID, *buffer]
+	before fit.BufferTotals               // of buffers from before the source
 	beside sum128                         // of the buffers in L1, by content: equal ones make equal sums
 	names  sum128                         // of all buffers, by the event that made them, and of what ran last
 	last   few[*program.Program, lastRun] // of each program
@@ -29,9 +30,9 @@ type memory struct {
 
 // A buffer is an allocation that was not freed yet.
 type buffer struct {
-	id          device.BufferID
+	id          fit.BufferID
 	info        BufferInfo
-	parts       []device.Part
+	parts       []fit.Part
 	span        l1.Range // empty if it lies nowhere, or is unsized
 	unsized     bool
 	hides       bool // its place on some cores
@@ -59,7 +60,7 @@ func (s sum128) minus(o sum128) sum128 {
 }
 
 // describe says what a buffer is, for all devices on which it is allocated.
-func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *buffer {
+func (r *replay) describe(e *event.Event, given fit.Buffer, set device.Set) *buffer {
 	b := &buffer{id: given.ID, unsized: given.Unsized, earlier: e.Earlier, count: r.count, parts: slices.Collect(given.All()), info: BufferInfo{
 		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
@@ -89,7 +90,7 @@ func (r *replay) describe(e *event.Event, given device.Buffer, set device.Set) *
 }
 
 // hash is one number for buffers that check alike: of one kind, in one place and mode.
-func (r *replay) hash(b *buffer, given device.Buffer) sum128 {
+func (r *replay) hash(b *buffer, given fit.Buffer) sum128 {
 	var room [64]byte
 	text := append(room[:0], byte(b.info.Kind), byte(given.Mode))
 	if b.hides {
@@ -130,7 +131,7 @@ func (s *spelling) of(cores l1.CoreSet) []byte {
 }
 
 // allocate takes in that a device holds one buffer more.
-func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
+func (r *replay) allocate(d *row, given fit.Buffer, b *buffer) {
 	d.touched = true
 	if b.earlier {
 		d.countEarlier(b, 1)
@@ -166,14 +167,14 @@ func (r *replay) allocate(d *row, given device.Buffer, b *buffer) {
 func (d *row) countEarlier(b *buffer, n int) {
 	d.before.Count += n
 	of := &d.before.L1
-	if b.info.Kind == device.KindL1Small {
+	if b.info.Kind == fit.KindL1Small {
 		of = &d.before.L1Small
 	}
 	*of += uint64(n) * b.info.Size // wraps and comes back
 }
 
 // made returns what an event log or capture has allocated of what lives on a device.
-func (d *row) made(t device.BufferTotals) device.BufferTotals {
+func (d *row) made(t fit.BufferTotals) fit.BufferTotals {
 	t.Count -= d.before.Count
 	t.L1 -= d.before.L1
 	t.L1Small -= d.before.L1Small
@@ -182,7 +183,7 @@ func (d *row) made(t device.BufferTotals) device.BufferTotals {
 
 // free takes in that a device does not hold a buffer any more. Devices may have had
 // different ones under one id.
-func (r *replay) free(d *row, id device.BufferID, e *event.Event) {
+func (r *replay) free(d *row, id fit.BufferID, e *event.Event) {
 	d.touched = true
 	b := d.live.of(id)
 	if b == nil { // it backed another one
@@ -255,9 +256,9 @@ func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRu
 
 // leaks lists what was not freed on any device.
 func (r *replay) leaks() (out Live, err error) {
-	ids := map[device.BufferID]bool{} // of one buffer each, unless in a log
+	ids := map[fit.BufferID]bool{} // of one buffer each, unless in a log
 	var all []*buffer
-	seen := sight[device.BufferID]{}
+	seen := sight[fit.BufferID]{}
 	for _, d := range r.sorted() {
 		for _, b := range d.live.unseen(seen) {
 			if !b.earlier && !b.leaked && (!r.ofRuns() || !ids[b.id]) {
@@ -278,7 +279,7 @@ func (r *replay) leaks() (out Live, err error) {
 	})
 	for _, b := range all {
 		out.Buffers++
-		sum := map[device.Kind]*uint64{device.KindL1: &out.L1, device.KindL1Small: &out.L1Small, device.KindDRAM: &out.DRAM}[b.info.Kind]
+		sum := map[fit.Kind]*uint64{fit.KindL1: &out.L1, fit.KindL1Small: &out.L1Small, fit.KindDRAM: &out.DRAM}[b.info.Kind]
 		if sum != nil {
 			if *sum > l1.MaxAddr-b.info.Size {
 				return out, r.tooMuch(&event.Event{Node: b.info.At}, nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -100,13 +101,13 @@ func (m mover) Replay(trace uint64) error       { return m.f.Replay(device.Trace
 func (m mover) ReleaseTrace(trace uint64) error { return m.f.ReleaseTrace(device.TraceID(trace)) }
 
 // bufferOf returns the buffer that the model describes.
-func bufferOf(b model.Buffer) device.Buffer {
-	given := device.Buffer{ID: device.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
-	given.Mode = map[model.Mode]device.Mode{model.PerCore: device.PerCore, model.RangeLockstep: device.RangeLockstep}[b.Mode]
-	for given.Kind = device.KindL1; given.Kind < device.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
+func bufferOf(b model.Buffer) fit.Buffer {
+	given := fit.Buffer{ID: fit.BufferID(b.ID), Size: b.Size, Backing: b.Backing, Name: b.Name, Hidden: b.Hidden.Cores()}
+	given.Mode = map[model.Mode]fit.Mode{model.PerCore: fit.PerCore, model.RangeLockstep: fit.RangeLockstep}[b.Mode]
+	for given.Kind = fit.KindL1; given.Kind < fit.KindSystem && given.Kind.String() != string(b.Kind); given.Kind++ {
 	}
 	for _, p := range b.Parts {
-		given.Parts = append(given.Parts, device.Part{Cores: p.Cores.Cores(), Range: p.Range})
+		given.Parts = append(given.Parts, fit.Part{Cores: p.Cores.Cores(), Range: p.Range})
 	}
 	return given
 }
@@ -132,7 +133,7 @@ func (m mover) Place(b model.Buffer, ids []uint64) error {
 
 func (m mover) Free(id uint64, ids []uint64) (model.Buffer, error) {
 	_, err := m.on(ids, func(s device.Set) (device.Set, error) {
-		_, err := m.f.Free(device.BufferID(id), s)
+		_, err := m.f.Free(fit.BufferID(id), s)
 		return s, err
 	})
 	return model.Buffer{}, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/fuzz/gen"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
@@ -158,7 +159,7 @@ func (n *naive) play(m gen.Move) {
 		}
 		e.Buffer.Parts = nil
 	case gen.Free:
-		e.Buffer.ID = device.BufferID(m.Buffer.ID)
+		e.Buffer.ID = fit.BufferID(m.Buffer.ID)
 	}
 	if all := n.fleet.Devices(); len(all) > 0 && n.node%2 == 0 && m.Op != gen.Free && m.Op != gen.Unregister &&
 		slices.Equal(slices.Compact(slices.Sorted(slices.Values(m.Devices))), all) {

@@ -27,7 +27,7 @@ type pending struct {
 	peak   *L1Peak
 	moment device.Moment
 	count  int64                             // of events before it
-	live   few[device.BufferID, *buffer]     // freed since
+	live   few[fit.BufferID, *buffer]        // freed since
 	last   few[*program.Program, ProgramRun] // as it was before the program ran again
 	groups bool                              // Options.Groups
 	names  sum128                            // row.names then
@@ -190,7 +190,7 @@ func (d *row) composition(peak *L1Peak, g device.UsageGroup) {
 		}
 	}
 	peak.WithKernels = peak.Bytes + below
-	for kind := device.KindCB; kind.InL1(); kind++ {
+	for kind := fit.KindCB; kind.InL1(); kind++ {
 		if n := g.Usage.Of(kind); n > 0 {
 			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
 		}

@@ -105,7 +105,7 @@ type replay struct {
 	strays            map[device.ID]Dispatched // executions on devices that nobody had met
 
 	beyond struct { // the last buffer that ended beyond L1
-		id device.BufferID
+		id fit.BufferID
 		at uint64
 	}
 	checks checks

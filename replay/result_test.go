@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -59,7 +59,7 @@ func TestReplayOfLog(t *testing.T) {
 	peak := on[9].Peak
 	require.EqualValues(t, 1253376, peak.Bytes)
 	require.Equal(t, "0-0", peak.Core.String())
-	require.Equal(t, []replay.KindBytes{{Kind: device.KindCB, Bytes: 1048576}, {Kind: device.KindL1, Bytes: 204800}}, peak.Kinds)
+	require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 1048576}, {Kind: fit.KindL1, Bytes: 204800}}, peak.Kinds)
 	require.EqualValues(t, replay.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
 	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Range.Start)
 	require.EqualValues(t, replay.HighLow{Peak: 65536}, on[101].DRAM)

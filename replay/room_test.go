@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -35,7 +36,7 @@ func TestJudgeRoom(t *testing.T) {
 	several := ran(100, 5)
 	several.Unsettled = true
 	unsized := &event.Event{
-		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64, Unsized: true},
+		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64, Unsized: true},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_000}}},
 	}
 	assumed := ends()
@@ -101,13 +102,13 @@ func TestJudgeRoom(t *testing.T) {
 // The first who took a byte is named, with the event; a run beside which the size has no place is
 // listed.
 func TestRoomNamesWhoIsInTheWay(t *testing.T) {
-	tensor := func(id device.BufferID, node, start, end uint64) *event.Event {
+	tensor := func(id fit.BufferID, node, start, end uint64) *event.Event {
 		return &event.Event{
-			Kind: event.KindAllocate, Node: node, Op: event.Some("g"), Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: id, Kind: device.KindL1},
+			Kind: event.KindAllocate, Node: node, Op: event.Some("g"), Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: id, Kind: fit.KindL1},
 			Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{X: 1})), Range: l1.Range{Start: start, End: end}}},
 		}
 	}
-	free := &event.Event{Kind: event.KindFree, Node: 7, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1}}
+	free := &event.Event{Kind: event.KindFree, Node: 7, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1}}
 	r := roomBeside(t, 500_000, ends(), tensor(1, 6, 600_000, 700_000), ran(2, 6), freed(7), free, ran(2, 8), freed(9), tensor(2, 10, 600_000, 1_000_000), ran(101, 11))
 	room := r.Room.Devices[0].Room
 	require.Equal(t, l1.Range{Start: 1_000_000, End: 1_499_136}, room.Range)
@@ -131,7 +132,7 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 // there with no buffer of other cores, as fit.Place.Claimed says.
 func TestRoomBesideAClaimWithoutBytes(t *testing.T) {
 	claim := &event.Event{
-		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindService, Size: 1},
+		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindService, Size: 1},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 600_000, End: 600_000}}},
 	}
 	room := func(more ...*event.Event) (seen []l1.Range) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -261,7 +262,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 	d.on.L1.Peak, d.on.DRAM.Peak, d.on.L1Small.Peak, d.on.Buffers.Peak, d.on.Total.Peak = 0, 0, 0, 0, d.dev.Totals().Tracked
 	d.executed.Peak, d.executed.CorePeak = 0, 0
 	for g := range d.dev.UsageGroups(device.BasisResident) {
-		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(device.KindCB))
+		d.executed.CorePeak = max(d.executed.CorePeak, g.Usage.Of(fit.KindCB))
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil

@@ -120,7 +120,7 @@ func refusalRows(refusals []*fit.Refusal, id func(device.ID) *uint64) []RefusalR
 }
 
 // NewResidentRow returns the row of a range that something of a kind holds.
-func NewResidentRow(kind device.Kind, r l1.Range) ResidentRow {
+func NewResidentRow(kind fit.Kind, r l1.Range) ResidentRow {
 	return ResidentRow{kind.Name(), r.Start, r.End, r.Len()}
 }
 
@@ -129,7 +129,7 @@ func NewSharedRows(all iter.Seq[device.Shared]) []SharedRow {
 	out := []SharedRow{}
 	for shared := range all {
 		row := SharedRow{Bytes: shared.Bytes}
-		for k := device.KindCB; k.InL1(); k++ {
+		for k := fit.KindCB; k.InL1(); k++ {
 			if shared.Kinds.Has(k) {
 				row.Kinds = append(row.Kinds, k.Name())
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -237,7 +238,7 @@ func TestChecksAgreeOnGrids(t *testing.T) {
 // fail, or nobody can tell. Figures follow the one that the source takes it for.
 func TestRunsAmbiguous(t *testing.T) {
 	low := &event.Event{
-		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	many := []*event.Event{low}
@@ -338,7 +339,7 @@ func TestCandidatesOfDevices(t *testing.T) {
 func TestCandidatesOfDevicesAlike(t *testing.T) {
 	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
 	low := &event.Event{
-		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3, 4}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3, 4}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	one := func(programs int, node uint64) *event.Event {
@@ -411,7 +412,7 @@ func TestRunsListCandidates(t *testing.T) {
 	apart := ran(2, 9)
 	other := &event.Event{Kind: event.KindDevice, Device: 4, Spec: l1.N150(), Role: event.RoleChip, From: event.From{Grid: event.FromFile}}
 	low := &event.Event{
-		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{4}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{4}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	for _, c := range []struct {
@@ -461,7 +462,7 @@ func workloadOf(ids ...program.ID) (events []*event.Event) {
 func ranBesideLow(t *testing.T, events ...*event.Event) *replay.Result {
 	t.Helper()
 	low := &event.Event{
-		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Node: 2, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	all := slices.Concat(programs(), []*event.Event{low}, events, []*event.Event{ends()})
@@ -486,7 +487,7 @@ func alone(ids ...program.ID) (all [][]program.ID) {
 // answers, though they are registered apart from its circular buffers.
 func TestDataflowBuffersNameTheirProgram(t *testing.T) {
 	low := &event.Event{
-		Kind: event.KindAllocate, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 500_000, End: 500_064}}},
 	}
 	mixed := defines(7, "{[0-0 - 0-0]}", 1024, 400_000)

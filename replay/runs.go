@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -142,7 +142,7 @@ func (r *replay) listRun(l listing) {
 func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
 	var found []*buffer
 	for _, b := range d.live.all() {
-		if b.span.IsEmpty() || b.info.Kind != device.KindL1 && b.info.Kind != device.KindGlobalCB {
+		if b.span.IsEmpty() || b.info.Kind != fit.KindL1 && b.info.Kind != fit.KindGlobalCB {
 			continue
 		}
 		if len(found) > 0 && b.span.Start < found[0].span.Start {

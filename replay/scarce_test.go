@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -43,7 +44,7 @@ func TestScarceMomentsOfABank(t *testing.T) {
 		{Free: usable - 64, Block: 896_288}, {Free: usable - 64, Block: 896_288, Bank: bank}, {Free: bank - 64, Block: 896_288}, {Free: bank - 64, Block: 896_288, Bank: bank},
 	}
 	lies := &event.Event{
-		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: device.Buffer{ID: 1, Kind: device.KindL1, Size: 64},
+		Kind: event.KindAllocate, Node: 6, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1, Kind: fit.KindL1, Size: 64},
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 1_000_000, End: 1_000_064}}},
 	}
 	r, err := replay.Run("x", told(event.RoleChip, lies, ends()), replay.Options{Scarce: sought})

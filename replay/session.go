@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -373,7 +374,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 				return event.CodeSpec, err
 			}
 		}
-		b.Parts = append(b.Parts, device.Part{Cores: cores, Range: part.Range})
+		b.Parts = append(b.Parts, fit.Part{Cores: cores, Range: part.Range})
 	}
 	if e.Corrects {
 		return "", s.correct(b, set)
@@ -382,7 +383,7 @@ func (s *Session) allocate(e *event.Event, set device.Set) (event.Code, error) {
 }
 
 // correct lays a buffer anew on all devices of a set, or on none. Devices may have different ones under its id.
-func (s *Session) correct(b device.Buffer, set device.Set) error {
+func (s *Session) correct(b fit.Buffer, set device.Set) error {
 	var was []func() error // puts back
 	for id := range set.All() {
 		if d, err := s.fleet.Device(id); err == nil { // it was there just now

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -78,12 +77,12 @@ func (r *replay) standsFree(d *row) {
 }
 
 // stands takes in that a buffer lives on a row.
-func (r *replay) stands(d *row, given device.Buffer, b *buffer) {
+func (r *replay) stands(d *row, given fit.Buffer, b *buffer) {
 	if r.opt.Room == nil {
 		return
 	}
 	s := d.standing
-	s.service = s.service || given.Kind == device.KindService // one without a byte claims its cores too
+	s.service = s.service || given.Kind == fit.KindService // one without a byte claims its cores too
 	if !given.Stands() || s.places[b.hash] {
 		return
 	}

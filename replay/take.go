@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -104,7 +105,7 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 func (r *replay) allocated(e *event.Event) error {
 	kind := e.Buffer.Kind
 	if e.Earlier && len(e.Parts) == 0 && e.Buffer.Hidden.IsEmpty() {
-		if kind == device.KindL1 || kind == device.KindL1Small {
+		if kind == fit.KindL1 || kind == fit.KindL1Small {
 			if r.result.Earlier.Bytes > l1.MaxAddr-e.Buffer.Size {
 				return r.tooMuch(e, nil)
 			}
@@ -149,7 +150,7 @@ func (r *replay) freedUnknown(e *event.Event) {
 		return
 	}
 	r.notes.note(CodeFreeUnknown, at(e), "")
-	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= device.KindL1 && r.checks.result.Runs > 0 {
+	if !e.Earlier && e.Buffer.Kind.InL1() && e.Buffer.Kind >= fit.KindL1 && r.checks.result.Runs > 0 {
 		r.result.Earlier.Freed++
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -158,7 +157,7 @@ func growText(all []replay.Growth) string {
 		return ""
 	case len(all) == 1:
 		return "its " + parts[0]
-	case same && all[0].Kind == device.KindCB:
+	case same && all[0].Kind == fit.KindCB:
 		return fmt.Sprintf("any one of its %d local CBs by %s bytes", len(all), grouped(all[0].Bytes))
 	case len(parts) > most:
 		parts = append(parts[:most], fmt.Sprintf("or one of %d more", len(all)-most))

@@ -10,6 +10,7 @@ import (
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -21,12 +22,12 @@ type scene struct {
 	spec   l1.Spec
 	fleet  *device.Fleet
 	dev    device.Device
-	infos  map[device.BufferID]replay.BufferInfo
+	infos  map[fit.BufferID]replay.BufferInfo
 	result *replay.Result
 }
 
 func newScene(t *testing.T, spec l1.Spec) *scene {
-	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[device.BufferID]replay.BufferInfo{}, &replay.Result{
+	s := &scene{t, spec, device.NewFleet(), device.Device{}, map[fit.BufferID]replay.BufferInfo{}, &replay.Result{
 		File: "scene.json", Nodes: 100, Addresses: replay.AddressesRecorded,
 	}}
 	s.result.Spec = replay.Spec{Spec: spec, ArchFrom: event.FromFile, BaseFrom: event.FromArch, SmallFrom: event.FromAssumed}
@@ -40,9 +41,9 @@ func newScene(t *testing.T, spec l1.Spec) *scene {
 func (s *scene) buffer(at uint64, op, cores string, start, end uint64) {
 	s.t.Helper()
 	set := l1.MustParseCoreRangeSet(cores).Cores()
-	b := device.Buffer{ID: device.BufferID(at), Kind: device.KindL1, Parts: []device.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
+	b := fit.Buffer{ID: fit.BufferID(at), Kind: fit.KindL1, Parts: []fit.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
 	require.NoError(s.t, s.fleet.Allocate(b, s.dev.Set()))
-	s.infos[b.ID] = replay.BufferInfo{At: at, Op: op, Device: known(0), Kind: device.KindL1, Size: (end - start) * uint64(set.Len()),
+	s.infos[b.ID] = replay.BufferInfo{At: at, Op: op, Device: known(0), Kind: fit.KindL1, Size: (end - start) * uint64(set.Len()),
 		PerCore: known(end - start), Address: known(start), Layout: "INTERLEAVED"}
 }
 
@@ -194,17 +195,17 @@ func requireScreen(t *testing.T, text string) {
 func peakOf(op string) *replay.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
 	info := func(at uint64) replay.BufferInfo {
-		return replay.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: device.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
+		return replay.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: fit.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
 	}
 	older, newer := info(3), info(9)
 	return &replay.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
-		Kinds:  []replay.KindBytes{{Kind: device.KindCB, Bytes: 1_048_576}, {Kind: device.KindL1, Bytes: 400_000}},
-		Shared: []device.Shared{{Kinds: device.KindsOf(device.KindCB, device.KindL1), Bytes: 195_200}},
+		Kinds:  []replay.KindBytes{{Kind: fit.KindCB, Bytes: 1_048_576}, {Kind: fit.KindL1, Bytes: 400_000}},
+		Shared: []device.Shared{{Kinds: device.KindsOf(fit.KindCB, fit.KindL1), Bytes: 195_200}},
 		Residents: []replay.L1Resident{
-			{Kind: device.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &replay.ProgramRun{At: 20, Op: op}},
-			{Kind: device.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
-			{Kind: device.KindL1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
+			{Kind: fit.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &replay.ProgramRun{At: 20, Op: op}},
+			{Kind: fit.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
+			{Kind: fit.KindL1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
 		},
 		Top: l1.Range{Start: 1_164_992, End: 1_372_864}, Largest: l1.Range{Start: 1_164_992, End: 1_372_864},
 		Spike: &replay.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},

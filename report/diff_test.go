@@ -10,7 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/compare"
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
 )
@@ -176,7 +176,7 @@ func TestProgramsBuffersOfFixtures(t *testing.T) {
 				var logical uint64
 				for _, b := range d.ProgramsBuffers[i] {
 					switch {
-					case b.Kind != device.KindCB:
+					case b.Kind != fit.KindCB:
 					case b.Global:
 						global++
 					default:

@@ -17,7 +17,7 @@ import (
 type labels struct {
 	result   *replay.Result // for the names of devices; may be nil
 	programs map[program.ID]replay.ProgramRun
-	buffers  map[device.BufferID]replay.BufferInfo
+	buffers  map[fit.BufferID]replay.BufferInfo
 }
 
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
@@ -125,7 +125,7 @@ func what(r replay.L1Resident) string {
 	switch {
 	case r.Program == nil:
 		return r.Kind.String()
-	case r.Kind == device.KindCB:
+	case r.Kind == fit.KindCB:
 		return fmt.Sprintf("CB %d", r.CB)
 	}
 	return fmt.Sprintf("%v %d", r.Kind, r.CB)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -48,7 +48,7 @@ func trackedText(r *replay.Result) string {
 
 // onlyCBs reports whether nothing but circular buffers was there.
 func onlyCBs(p *replay.L1Peak) bool {
-	return len(p.Kinds) == 1 && p.Kinds[0].Kind == device.KindCB
+	return len(p.Kinds) == 1 && p.Kinds[0].Kind == fit.KindCB
 }
 
 // kindsText lists the kinds of what a core held, kernels and the reserved area left

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/capture"
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -293,9 +293,9 @@ func TestHostileNamesInL1(t *testing.T) {
 // Every kind of thing in L1 has a name that the schema knows.
 func TestKindNames(t *testing.T) {
 	var rows []replay.L1Resident
-	for k := device.KindCB; k.InL1(); k++ {
+	for k := fit.KindCB; k.InL1(); k++ {
 		x := replay.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &replay.BufferInfo{Kind: k}}
-		if k <= device.KindScratchpad {
+		if k <= fit.KindScratchpad {
 			x.CB, x.Program, x.Buffer = int(k), &replay.ProgramRun{}, nil
 		}
 		rows = append(rows, x)

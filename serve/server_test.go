@@ -22,8 +22,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/serve"
@@ -597,7 +597,7 @@ func TestRecord(t *testing.T) {
 			require.Equal(t, core, got.Core)
 			require.Equal(t, zero.CBs, got.Programs)
 			require.Equal(t, zero.CB*64, got.Logical)
-			require.Equal(t, device.BufferTotals{Count: zero.Buffers, DRAM: zero.DRAM, L1: zero.L1, L1Small: zero.L1Small, Trace: zero.Trace, System: zero.System}, got.Buffers)
+			require.Equal(t, fit.BufferTotals{Count: zero.Buffers, DRAM: zero.DRAM, L1: zero.L1, L1Small: zero.L1Small, Trace: zero.Trace, System: zero.System}, got.Buffers)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -79,7 +80,7 @@ func DetailOf(d device.Device) *Detail {
 		}
 		b := Block{Start: r.Range.Start, End: r.Range.End, CB: r.Program != nil, Name: fmt.Sprintf("%v %s", r.Kind, r.Buffer.Name)}
 		switch {
-		case r.Kind == device.KindCB:
+		case r.Kind == fit.KindCB:
 			b.Name = fmt.Sprintf("CB %d, %s", r.CB, r.Program.Name())
 		case b.CB:
 			b.Name = fmt.Sprintf("%v %d, %s", r.Kind, r.CB, r.Program.Name())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 )
 
 // maxLeaks is how many of the last leaks are kept.
@@ -38,7 +39,7 @@ type thing struct {
 // A stake is a thing as one process has it.
 type stake struct {
 	pid   int32
-	kind  device.Kind
+	kind  fit.Kind
 	bytes uint64
 }
 
@@ -55,7 +56,7 @@ func (h *holders) take(e *event.Event) {
 	case event.KindProgram:
 		h.define(e)
 	case event.KindRegister:
-		h.comes(e, thing{true, uint64(e.Program)}, device.KindCB, h.sizes[uint64(e.Program)])
+		h.comes(e, thing{true, uint64(e.Program)}, fit.KindCB, h.sizes[uint64(e.Program)])
 	case event.KindAllocate:
 		h.comes(e, buffer, e.Buffer.Kind, e.Buffer.Size)
 	case event.KindUnregister:
@@ -92,7 +93,7 @@ func (h *holders) devices(e *event.Event) []device.ID {
 
 // comes takes in that a process has a thing. What is there already stays whose it is, unless the
 // event says better.
-func (h *holders) comes(e *event.Event, t thing, kind device.Kind, bytes uint64) {
+func (h *holders) comes(e *event.Event, t thing, kind fit.Kind, bytes uint64) {
 	pid, err := strconv.ParseInt(e.Process, 10, 32)
 	h.dying = h.dying && e.Corrects
 	for _, id := range e.Devices.V {
@@ -116,9 +117,9 @@ func (h *holders) comes(e *event.Event, t thing, kind device.Kind, bytes uint64)
 
 // goes takes in that nobody has a thing any more.
 func (h *holders) goes(e *event.Event, t thing) {
-	kind := device.KindL1 // of a buffer that nobody knows
+	kind := fit.KindL1 // of a buffer that nobody knows
 	if t.program {
-		kind = device.KindCB
+		kind = fit.KindCB
 	}
 	for _, id := range h.devices(e) {
 		if was, there := h.on[id].drop(t); there {
@@ -137,9 +138,9 @@ func (h *holders) goes(e *event.Event, t thing) {
 		h.leaks = h.leaks[max(0, len(h.leaks)-maxLeaks):]
 	}
 	switch of := &h.leaks[len(h.leaks)-1]; kind {
-	case device.KindCB:
+	case fit.KindCB:
 		of.CBs++
-	case device.KindKernel:
+	case fit.KindKernel:
 		of.Kernels++
 	default:
 		of.Buffers++
@@ -184,19 +185,19 @@ func (h *holding) drop(t thing) (s stake, there bool) {
 }
 
 // of returns the figure of a kind; nil if a row has none.
-func (p *Process) of(k device.Kind) *uint64 {
+func (p *Process) of(k fit.Kind) *uint64 {
 	switch k {
-	case device.KindCB:
+	case fit.KindCB:
 		return &p.CB
-	case device.KindL1:
+	case fit.KindL1:
 		return &p.L1
-	case device.KindL1Small:
+	case fit.KindL1Small:
 		return &p.L1Small
-	case device.KindDRAM:
+	case fit.KindDRAM:
 		return &p.DRAM
-	case device.KindTrace:
+	case fit.KindTrace:
 		return &p.Trace
-	case device.KindKernel:
+	case fit.KindKernel:
 		return &p.Kernels
 	}
 	return nil

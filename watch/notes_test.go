@@ -11,6 +11,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -272,11 +273,11 @@ func TestDetailOf(t *testing.T) {
 	_, err = fleet.Register(p, fleet.Set())
 	require.NoError(t, err)
 	all := l1.Rect(0, 0, 7, 7).Cores()
-	for i, b := range []device.Buffer{
-		{Kind: device.KindL1, Name: "weights", Range: l1.Range{Start: 1_000_000, End: 1_000_008}},
-		{Kind: device.KindKernel, Size: 500, Range: l1.Range{Start: 1_000, End: 1_500}},
+	for i, b := range []fit.Buffer{
+		{Kind: fit.KindL1, Name: "weights", Range: l1.Range{Start: 1_000_000, End: 1_000_008}},
+		{Kind: fit.KindKernel, Size: 500, Range: l1.Range{Start: 1_000, End: 1_500}},
 	} {
-		b.ID, b.Cores = device.BufferID(i+1), all
+		b.ID, b.Cores = fit.BufferID(i+1), all
 		require.NoError(t, fleet.Allocate(b, fleet.Set()))
 	}
 	want := &watch.Detail{
@@ -304,8 +305,8 @@ func TestDetailIsCut(t *testing.T) {
 		require.NoError(t, err)
 		for i := range n {
 			at := 1_000_000 + 32*i
-			require.NoError(t, fleet.Allocate(device.Buffer{
-				ID: device.BufferID(i + 1), Kind: device.KindL1, Name: strings.Repeat("x", 300), Cores: l1.CoreSetOf(l1.Core{}), Range: l1.Range{Start: at, End: at + 8},
+			require.NoError(t, fleet.Allocate(fit.Buffer{
+				ID: fit.BufferID(i + 1), Kind: fit.KindL1, Name: strings.Repeat("x", 300), Cores: l1.CoreSetOf(l1.Core{}), Range: l1.Range{Start: at, End: at + 8},
 			}, fleet.Set()))
 		}
 		got := watch.DetailOf(d)
@@ -323,8 +324,8 @@ func TestGroupsAreCut(t *testing.T) {
 	d, err := fleet.AddDevice(0, spec)
 	require.NoError(t, err)
 	for i := range uint64(1_002) {
-		require.NoError(t, fleet.Allocate(device.Buffer{
-			ID: device.BufferID(i + 1), Kind: device.KindL1, Cores: l1.CoreSetOf(l1.Core{X: uint8(i % 200), Y: uint8(i / 200)}), Range: l1.Range{Start: 1_000_000, End: 1_000_001 + i},
+		require.NoError(t, fleet.Allocate(fit.Buffer{
+			ID: fit.BufferID(i + 1), Kind: fit.KindL1, Cores: l1.CoreSetOf(l1.Core{X: uint8(i % 200), Y: uint8(i / 200)}), Range: l1.Range{Start: 1_000_000, End: 1_000_001 + i},
 		}, fleet.Set()))
 	}
 	got := watch.DetailOf(d)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/internal/testkit"
 	"github.com/cbl1/cbl1/l1"
@@ -30,8 +31,8 @@ func TestFleet(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fleet.Register(q, fleet.Set())
 	require.NoError(t, err)
-	for i, kind := range []device.Kind{device.KindDRAM, device.KindL1, device.KindL1Small, device.KindTrace, device.KindKernel} {
-		b := device.Buffer{ID: device.BufferID(i), Kind: kind, Size: uint64(77 + i), Unsized: kind.InL1()}
+	for i, kind := range []fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindL1Small, fit.KindTrace, fit.KindKernel} {
+		b := fit.Buffer{ID: fit.BufferID(i), Kind: kind, Size: uint64(77 + i), Unsized: kind.InL1()}
 		require.NoError(t, fleet.Allocate(b, fleet.Set()))
 	}
 	rows := watch.Fleet(&fleet)

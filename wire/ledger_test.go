@@ -9,6 +9,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
@@ -98,7 +99,7 @@ func (w *world) checkFleet(t require.TestingT, id int32, want wire.Totals) {
 	shared, bytes := w.model.shared(id)
 	require.Equal(t, w.model.union(id), got.Core, "device %d", id)
 	require.Equal(t, got.Core*uint64(d.Spec().NumCores()), got.Registered)
-	require.Equal(t, device.BufferTotals{
+	require.Equal(t, fit.BufferTotals{
 		Count: want.Buffers + want.Kernels, L1: want.L1, L1Small: want.L1Small, DRAM: want.DRAM, Trace: want.Trace, System: want.System,
 		Kernels: want.KernelBytes(), Backings: want.Backings + shared, Backing: want.Backing + bytes,
 	}, got.Buffers)

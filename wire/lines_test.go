@@ -17,6 +17,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/wire"
 )
@@ -115,7 +116,7 @@ func requireSame(t require.TestingT, s *replay.Session, id int32, want wire.Tota
 	require.Equal(t, want.CBs, got.Programs+empty)
 	require.Equal(t, want.CB, got.Logical)
 	require.Equal(t, want.CB, got.Core, "none lies under another one")
-	require.Equal(t, device.BufferTotals{
+	require.Equal(t, fit.BufferTotals{
 		Count: want.Buffers + want.Kernels, L1: want.L1, L1Small: want.L1Small, DRAM: want.DRAM, Trace: want.Trace, System: want.System,
 		Kernels: want.KernelBytes(), Backings: got.Buffers.Backings, Backing: got.Buffers.Backing, // no line says who shares
 	}, got.Buffers)

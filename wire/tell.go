@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -118,7 +119,7 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 		e.Kind, e.Program = event.KindRegister, define.Program
 	default:
 		e.Kind = event.KindAllocate
-		e.Buffer = device.Buffer{ID: device.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing || lot.Shared, Name: fmt.Sprintf("0x%x", lot.ID)}
+		e.Buffer = fit.Buffer{ID: fit.BufferID(lot.Serial), Kind: kindOf(lot), Size: lot.Size, Backing: lot.Backing || lot.Shared, Name: fmt.Sprintf("0x%x", lot.ID)}
 		place(&e, lot)
 	}
 	return append(out, e)
@@ -127,7 +128,7 @@ func (t *Teller) Came(lot *Lot) []event.Event {
 // place says where a buffer in L1 lies. Nobody says how many bytes of a core it has.
 func place(e *event.Event, lot *Lot) {
 	switch kind := e.Buffer.Kind; {
-	case kind == device.KindDRAM, kind == device.KindTrace, kind == device.KindSystem, kind == device.KindKernel:
+	case kind == fit.KindDRAM, kind == fit.KindTrace, kind == fit.KindSystem, kind == fit.KindKernel:
 	case !placed(lot):
 		e.Unplaced = event.UnplacedBeyond
 	case !e.Buffer.Backing:
@@ -151,7 +152,7 @@ func (t *Teller) went(of *Effect) []event.Event {
 		t.free = append(t.free, e.Program)
 		delete(t.ids, lot.Serial)
 	default:
-		e.Kind, e.Buffer.ID = event.KindFree, device.BufferID(lot.Serial)
+		e.Kind, e.Buffer.ID = event.KindFree, fit.BufferID(lot.Serial)
 	}
 	out := []event.Event{e}
 	if of.Heir != (Lot{}) {
@@ -171,9 +172,9 @@ func placed(lot *Lot) bool {
 }
 
 // kindOf returns what a buffer or kernel is in the words of package device.
-func kindOf(lot *Lot) device.Kind {
+func kindOf(lot *Lot) fit.Kind {
 	if lot.Type == TypeKernelLoad {
-		return device.KindKernel
+		return fit.KindKernel
 	}
-	return [...]device.Kind{device.KindDRAM, device.KindL1, device.KindSystem, device.KindL1Small, device.KindTrace}[lot.Kind]
+	return [...]fit.Kind{fit.KindDRAM, fit.KindL1, fit.KindSystem, fit.KindL1Small, fit.KindTrace}[lot.Kind]
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/clash"
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
@@ -501,15 +500,15 @@ func TestMarginOf(t *testing.T) {
 func TestBankOf(t *testing.T) {
 	on := func(x uint8) l1.CoreSet { return l1.CoreSetOf(l1.Core{X: x}) }
 	buffer := func(at uint64, start uint64) replay.L1Resident {
-		return replay.L1Resident{Kind: device.KindL1, Range: l1.Range{Start: start, End: start + 8}, Buffer: &replay.BufferInfo{At: at, T: "2", Op: "f"}}
+		return replay.L1Resident{Kind: fit.KindL1, Range: l1.Range{Start: start, End: start + 8}, Buffer: &replay.BufferInfo{At: at, T: "2", Op: "f"}}
 	}
 	groups := []replay.LaidGroup{
-		{Cores: on(0), Residents: []replay.L1Resident{{Kind: device.KindL1}, buffer(3, 100), buffer(4, 200)}},
+		{Cores: on(0), Residents: []replay.L1Resident{{Kind: fit.KindL1}, buffer(3, 100), buffer(4, 200)}},
 		{Cores: on(1), Residents: []replay.L1Resident{buffer(3, 100), buffer(5, 200)}},
 	}
 	r := &replay.Result{File: "f", Spec: replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}
 	laid := func(event uint64, start uint64, cores l1.CoreSet) clash.Laid {
-		return clash.Laid{What: device.KindL1.String(), Cores: cores, Range: l1.Range{Start: start, End: start + 8}, Event: event, T: "2", Op: "f"}
+		return clash.Laid{What: fit.KindL1.String(), Cores: cores, Range: l1.Range{Start: start, End: start + 8}, Event: event, T: "2", Op: "f"}
 	}
 	want := clash.Bank{
 		Run: clash.Run{Capture: "f", Device: "device 6"}, Usable: l1.Range{Start: 50, End: 990}, L1Size: 1000, SmallAssumed: true,

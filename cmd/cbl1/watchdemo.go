@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/watch"
@@ -52,13 +53,13 @@ func (d *demo) allocate(id int) error {
 		return err
 	}
 	spec := l1.N150()
-	buffers := []device.Buffer{
-		{ID: 1, Kind: device.KindDRAM, Size: uint64(1+id%5) << 30, Name: "weights"},
-		{ID: 2, Kind: device.KindTrace, Size: 24 << 20, Name: "trace"},
+	buffers := []fit.Buffer{
+		{ID: 1, Kind: fit.KindDRAM, Size: uint64(1+id%5) << 30, Name: "weights"},
+		{ID: 2, Kind: fit.KindTrace, Size: 24 << 20, Name: "trace"},
 	}
 	if bytes := uint64(id%3) << 17; bytes > 0 {
-		buffers = append(buffers, device.Buffer{
-			ID: 3, Kind: device.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: spec.L1Size - bytes, End: spec.L1Size}, Name: "activations",
+		buffers = append(buffers, fit.Buffer{
+			ID: 3, Kind: fit.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: spec.L1Size - bytes, End: spec.L1Size}, Name: "activations",
 		})
 	}
 	for _, b := range buffers {

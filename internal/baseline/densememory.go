@@ -3,7 +3,7 @@ package baseline
 import (
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -98,7 +98,7 @@ func (m *DenseMemory) Enqueue(p *program.Program, devices []int) {
 }
 
 // Allocate adds b to the lists of the devices.
-func (m *DenseMemory) Allocate(b *device.Buffer, devices []int) {
+func (m *DenseMemory) Allocate(b *fit.Buffer, devices []int) {
 	x := m.block(b)
 	for _, i := range devices {
 		m.devices[i].heap = append(m.devices[i].heap, x)
@@ -106,7 +106,7 @@ func (m *DenseMemory) Allocate(b *device.Buffer, devices []int) {
 }
 
 // Free takes b from the lists of the devices.
-func (m *DenseMemory) Free(b *device.Buffer, devices []int) {
+func (m *DenseMemory) Free(b *fit.Buffer, devices []int) {
 	for _, i := range devices {
 		d := &m.devices[i]
 		d.heap = slices.DeleteFunc(d.heap, func(o block) bool { return o.id == b.ID })

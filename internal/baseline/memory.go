@@ -1,7 +1,7 @@
 package baseline
 
 import (
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -18,8 +18,8 @@ type Memory interface {
 	// Enqueue registers p where it is new and dispatches it. Where it does not fit
 	// below the buffers it does nothing, on any device.
 	Enqueue(p *program.Program, devices []int)
-	Allocate(b *device.Buffer, devices []int)
-	Free(b *device.Buffer, devices []int)
+	Allocate(b *fit.Buffer, devices []int)
+	Free(b *fit.Buffer, devices []int)
 }
 
 var (
@@ -91,12 +91,12 @@ func (m *images) numbers(cores l1.CoreSet) (out []int32) {
 
 // A block is a live buffer.
 type block struct {
-	id    device.BufferID
+	id    fit.BufferID
 	parts []buffer
 	low   uint64
 }
 
-func (m *images) block(b *device.Buffer) block {
+func (m *images) block(b *fit.Buffer) block {
 	out := block{id: b.ID, low: l1.MaxAddr}
 	for p := range b.All() {
 		out.parts = append(out.parts, buffer{p.Range, m.numbers(p.Cores)})

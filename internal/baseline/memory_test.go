@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -15,7 +15,7 @@ import (
 type l1Bytes struct {
 	has     map[program.ID]bool
 	writers map[l1.Core]*program.Program
-	heap    map[device.BufferID]*device.Buffer
+	heap    map[fit.BufferID]*fit.Buffer
 }
 
 func (m *l1Bytes) dispatch(p *program.Program) {
@@ -75,7 +75,7 @@ func TestMemoryModel(t *testing.T) {
 		contenders := []Memory{NewDenseMemory(spec, devices), NewPerCoreMemory(spec, devices)}
 		model := make([]l1Bytes, devices)
 		for d := range model {
-			model[d] = l1Bytes{map[program.ID]bool{}, map[l1.Core]*program.Program{}, map[device.BufferID]*device.Buffer{}}
+			model[d] = l1Bytes{map[program.ID]bool{}, map[l1.Core]*program.Program{}, map[fit.BufferID]*fit.Buffer{}}
 		}
 		cores := func(t *rapid.T) l1.CoreRangeSet {
 			x, y := rapid.Uint8Range(0, 2).Draw(t, "x"), rapid.Uint8Range(0, 1).Draw(t, "y")
@@ -99,7 +99,7 @@ func TestMemoryModel(t *testing.T) {
 		pick := func(t *rapid.T) (*program.Program, []int) {
 			return rapid.SampledFrom(programs).Draw(t, "program"), rapid.SampledFrom([][]int{{0}, {1}, {0, 1}}).Draw(t, "devices")
 		}
-		next := device.BufferID(0)
+		next := fit.BufferID(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"enqueue": func(t *rapid.T) {
 				p, on := pick(t)
@@ -133,9 +133,9 @@ func TestMemoryModel(t *testing.T) {
 			"allocate": func(t *rapid.T) {
 				_, on := pick(t)
 				start := rapid.SampledFrom([]uint64{12, 20, 30, 40}).Draw(t, "start")
-				b := &device.Buffer{
-					ID: next, Kind: device.KindL1,
-					Parts: []device.Part{{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(1, 9).Draw(t, "size")}}},
+				b := &fit.Buffer{
+					ID: next, Kind: fit.KindL1,
+					Parts: []fit.Part{{Cores: cores(t).Cores(), Range: l1.Range{Start: start, End: start + rapid.Uint64Range(1, 9).Draw(t, "size")}}},
 				}
 				next++
 				for _, c := range contenders {

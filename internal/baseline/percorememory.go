@@ -1,7 +1,7 @@
 package baseline
 
 import (
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -20,7 +20,7 @@ type memory struct {
 	cores      []*spot         // what was written last
 	counts     []BoundaryCount // by core; nil as long as the device has had no buffer
 	total      uint64
-	heap       map[device.BufferID]block
+	heap       map[fit.BufferID]block
 	low        uint64 // the lowest address of a buffer
 }
 
@@ -31,7 +31,7 @@ func NewPerCoreMemory(spec l1.Spec, devices int) *PerCoreMemory {
 		m.devices[i] = memory{
 			registered: map[program.ID]bool{},
 			cores:      make([]*spot, spec.NumCores()),
-			heap:       map[device.BufferID]block{},
+			heap:       map[fit.BufferID]block{},
 			low:        l1.MaxAddr,
 		}
 	}
@@ -103,7 +103,7 @@ func (m *PerCoreMemory) Enqueue(p *program.Program, devices []int) {
 }
 
 // Allocate counts b on each of its cores.
-func (m *PerCoreMemory) Allocate(b *device.Buffer, devices []int) {
+func (m *PerCoreMemory) Allocate(b *fit.Buffer, devices []int) {
 	x := m.block(b)
 	for _, i := range devices {
 		d := &m.devices[i]
@@ -134,7 +134,7 @@ func (d *memory) count() {
 }
 
 // Free takes b back.
-func (m *PerCoreMemory) Free(b *device.Buffer, devices []int) {
+func (m *PerCoreMemory) Free(b *fit.Buffer, devices []int) {
 	for _, i := range devices {
 		d := &m.devices[i]
 		x := d.heap[b.ID]

@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -102,9 +102,9 @@ func Tight(devices, rounds int) Workload {
 	m := newMaker(12, w.Spec)
 	for i := range rounds {
 		low := w.Spec.CBBase + m.rnd.Uint64N(256<<10)
-		b := &device.Buffer{
-			ID: device.BufferID(i), Kind: device.KindL1,
-			Parts: []device.Part{{Cores: w.Spec.Grid().Cores(), Range: l1.Range{Start: low, End: w.Spec.L1Size}}},
+		b := &fit.Buffer{
+			ID: fit.BufferID(i), Kind: fit.KindL1,
+			Parts: []fit.Part{{Cores: w.Spec.Grid().Cores(), Range: l1.Range{Start: low, End: w.Spec.L1Size}}},
 		}
 		w.Steps = append(w.Steps, Step{Buffer: b, Devices: all, Do: Allocate})
 		for range 4 {
@@ -142,8 +142,8 @@ func tensorsInTurn(name string, devices, live, sharded, pairs int) Workload {
 type tensors struct {
 	*maker
 	all  []int
-	live []*device.Buffer
-	next device.BufferID
+	live []*fit.Buffer
+	next fit.BufferID
 	n    int    // places
 	size uint64 // of a place
 
@@ -171,7 +171,7 @@ func (t *tensors) come() Step {
 	}
 	top := t.spec.L1Size - uint64(t.next)%uint64(t.n)*t.size
 	at := l1.Range{Start: top - 32*(1+t.rnd.Uint64N(t.size/32)), End: top}
-	b := &device.Buffer{ID: t.next, Kind: device.KindL1, Parts: []device.Part{{Cores: cores, Range: at}}}
+	b := &fit.Buffer{ID: t.next, Kind: fit.KindL1, Parts: []fit.Part{{Cores: cores, Range: at}}}
 	t.next++
 	t.live = append(t.live, b)
 	return Step{Buffer: b, Devices: t.all, Do: Allocate}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/program"
@@ -50,14 +49,14 @@ func (m *Memory) Enqueue(p *program.Program, devices []int) {
 }
 
 // Allocate allocates b.
-func (m *Memory) Allocate(b *device.Buffer, devices []int) {
+func (m *Memory) Allocate(b *fit.Buffer, devices []int) {
 	if err := m.fleet.Allocate(*b, m.set(devices)); err != nil {
 		panic(err)
 	}
 }
 
 // Free frees b.
-func (m *Memory) Free(b *device.Buffer, devices []int) {
+func (m *Memory) Free(b *fit.Buffer, devices []int) {
 	must(m.fleet.Free(b.ID, m.set(devices)))
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/baseline"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -26,7 +26,7 @@ type Step struct {
 	Program *program.Program
 	Devices []int
 	Do      Action
-	Buffer  *device.Buffer
+	Buffer  *fit.Buffer
 }
 
 // An Action says what a Step does.

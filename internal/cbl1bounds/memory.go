@@ -2,12 +2,13 @@ package main
 
 import (
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
 
 // buffer returns an L1 buffer on some cores.
-func (w *world) buffer(id int, cores l1.CoreSet, from, to int) device.Buffer {
-	return device.Buffer{ID: device.BufferID(id), Kind: device.KindL1, Cores: cores, Range: l1.Range{Start: uint64(from), End: uint64(to)}}
+func (w *world) buffer(id int, cores l1.CoreSet, from, to int) fit.Buffer {
+	return fit.Buffer{ID: fit.BufferID(id), Kind: fit.KindL1, Cores: cores, Range: l1.Range{Start: uint64(from), End: uint64(to)}}
 }
 
 const top = 1 << 20 // where buffers begin
@@ -37,7 +38,7 @@ func (w *world) bufferOnEach(n int) {
 }
 
 // freeing allocates a buffer and frees it, n times.
-func (w *world) freeing(n int, b device.Buffer, s device.Set) (play func(), calls int) {
+func (w *world) freeing(n int, b fit.Buffer, s device.Set) (play func(), calls int) {
 	return func() {
 		for range n {
 			check(w.Allocate(b, s))

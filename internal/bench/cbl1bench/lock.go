@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -191,9 +192,9 @@ func refused(r *runner) error {
 			return fleetOf(r.size.devices, spec, func(f *device.Fleet, s device.Set, i int) error {
 				for k := range n {
 					at := spec.CBBase + 32*uint64(k*r.size.devices+i)
-					b := device.Buffer{
-						ID: device.BufferID(i*n + k), Kind: device.KindL1,
-						Parts: []device.Part{{Cores: spec.Grid().Cores(), Range: l1.Range{Start: at, End: at + 32}}},
+					b := fit.Buffer{
+						ID: fit.BufferID(i*n + k), Kind: fit.KindL1,
+						Parts: []fit.Part{{Cores: spec.Grid().Cores(), Range: l1.Range{Start: at, End: at + 32}}},
 					}
 					if err := f.Allocate(b, s); err != nil {
 						return err
