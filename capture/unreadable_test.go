@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/internal/oracle"
+	"github.com/cbl1/cbl1/replay"
 )
 
 // TestUnreadableHidesWhatDepends: a field of one node is read, and then hidden. What depends on it is in no answer: nobody can
@@ -58,5 +61,48 @@ func TestUnreadableHidesWhatDepends(t *testing.T) {
 			require.Zero(t, got.Checks.Failed, c.name)
 			require.Contains(t, fmt.Sprint(got.Untold()), hiddenUnreadable, c.name)
 		}
+	}
+}
+
+// TestUnreadableMembers: two frees announce two programs on chip 0 of mesh 2, and a node between the frees of two meshes may
+// say that chip 0 is of mesh 3 too. Then the second program may be one that mesh 3 announced, and the first one two.
+func TestUnreadableMembers(t *testing.T) {
+	const (
+		member = `"tensor","params":{"device_tensors":"[{\"device_id\":0,\"mesh_device_id\":2}]"}`
+		two    = `"circular_buffer_deallocate_all","params":{"device_id":2}`
+		other  = `"circular_buffer_deallocate_all","params":{"device_id":3}`
+		chip   = `"circular_buffer_deallocate_all","params":{"device_id":0}`
+		cb     = `"circular_buffer_allocate","params":{"address":111616,"size":1600000,"core_range_set":"{[0-0 - 0-0]}","device_id":0}`
+	)
+	for _, c := range []struct {
+		name                    string
+		nodes                   []string
+		failed, runs, unsettled int
+	}{
+		{"all is read", []string{`"capture_start"`, member, two, two, cb, other, cb}, 2, 2, 0},
+		{"no type", []string{`7`, member, two, two, cb, other, cb}, 0, 1, 1},
+		{"a tensor", []string{`"tensor","params":{"device_tensors":7}`, member, two, two, cb, other, cb}, 0, 1, 1},
+		{"free of the mesh", []string{`7`, member, two, two, cb, two, cb}, 1, 2, 1},
+		{"free of the chip", []string{`7`, member, two, two, cb, chip, cb}, 1, 2, 1},
+		{"free behind both", []string{`7`, member, two, two, cb, cb, other}, 2, 2, 0},
+	} {
+		text := ""
+		for i, n := range c.nodes {
+			text += fmt.Sprintf(`,{"counter":%d,"node_type":%s}`, i, n)
+		}
+		data := []byte("[" + text[1:] + "]")
+		path := filepath.Join(t.TempDir(), "capture.json")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		got, err := resultOf(Input{Path: path}, Options{})
+		require.NoError(t, err)
+		notes := map[replay.Code]int64{}
+		for _, a := range got.Anomalies {
+			notes[a.Code] = a.Count
+		}
+		m, err := oracle.L1(data, oracle.Options{Rules: rules()})
+		require.NoError(t, err)
+		want := []int{c.failed, c.runs, c.unsettled}
+		require.Equal(t, want, []int{m.Failed, m.Runs, m.Hidden["unsettled"]}, c.name)
+		require.Equal(t, want, []int{int(got.Checks.Failed), int(got.Checks.Runs), int(notes[replay.CodeUnsettled])}, c.name)
 	}
 }

@@ -233,7 +233,7 @@ func (p *player) lift(name string) {
 		switch {
 		case p.reaches(name, c.name):
 			c.blind = false
-		case p.badMembers && (isChip(p.members, c.name) || len(p.members[c.name]) == 0):
+		case p.badMembers && perhapsReaches(p.members, name, c.name):
 			p.endHidden(c)
 		}
 	}

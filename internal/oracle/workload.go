@@ -20,7 +20,7 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 	if !rules.Workloads {
 		return s, nil
 	}
-	unfreed := hiddenFrees(nodes)
+	unfreed, bad := hiddenFrees(nodes), slices.ContainsFunc(nodes, node.badMembers)
 	for i := 0; i < len(nodes); i++ {
 		if nodes[i].hidden || unfreed[nodes[i].counter] {
 			continue
@@ -46,7 +46,7 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 		}
 		if i > first {
 			s.programs[nodes[first].counter] = i - first + 1
-			if err := s.divide(nodes[i+1:], i-first+1, id, members, rules); err != nil {
+			if err := s.divide(nodes[i+1:], i-first+1, id, members, bad, rules); err != nil {
 				return s, err
 			}
 		}
@@ -54,8 +54,9 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 	return s, nil
 }
 
-// divide looks at what follows k frees of an id, on each device that they reach until the next free of it.
-func (s *split) divide(rest []node, k int, id string, members map[string][]int64, rules Rules) error {
+// divide looks at what follows k frees of an id, on each device that they reach until the next free of it. bad says that not all
+// chips of meshes are known.
+func (s *split) divide(rest []node, k int, id string, members map[string][]int64, bad bool, rules Rules) error {
 	type state struct {
 		program  []*buffer
 		counters []int64
@@ -78,7 +79,7 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 		}
 		if n.kind == "circular_buffer_deallocate_all" {
 			for device, st := range states {
-				st.over = st.over || reaches(members, name, device)
+				st.over = st.over || reaches(members, name, device) || bad && perhapsReaches(members, name, device)
 			}
 			if name == id || name == none {
 				break
@@ -140,6 +141,11 @@ func reaches(members map[string][]int64, from, to string) bool {
 		return true
 	}
 	return slices.ContainsFunc(members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
+}
+
+// perhapsReaches says whether an id that is not known to reach a device may be that of its mesh.
+func perhapsReaches(members map[string][]int64, from, to string) bool {
+	return !onlyChip(members, from) && (isChip(members, to) || len(members[to]) == 0)
 }
 
 // onlyChip says whether an id is known as a chip's and not as a mesh's.
