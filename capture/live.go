@@ -691,11 +691,13 @@ func (w *walk) meet(id device.ID) *unit {
 		w.unread.blind++
 	}
 	like := event.Opt[device.ID]{}
+	spec, _ := w.specs.of(id)
 	for _, from := range w.units.meshesOf(id) {
 		if !from.touched {
 			continue
 		}
-		if like.OK || from.ran || !w.grids.use(from.id).cores.Equal(w.grids.use(id).cores) {
+		cores := w.grids.use(from.id).cores
+		if like.OK || from.ran || !cores.Equal(w.grids.use(id).cores) || from.told.spec.L1Small != spec.L1Small {
 			w.known.late = true // its history is not the mesh's
 		}
 		if !like.OK {

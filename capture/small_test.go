@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/oracle"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -135,4 +137,42 @@ func smallNotes(r *replay.Result) string {
 		}
 	}
 	return strings.Join(codes, " ")
+}
+
+// TestSmallOfLateChip: a chip shows behind a buffer of its mesh, and their rows tell sizes of L1_SMALL. The room on the chip ends
+// where its own row says. A pipe cannot be read again: its room ends where both rows agree, and a note says that the mesh is late.
+func TestSmallOfLateChip(t *testing.T) {
+	row := func(id, small int) string {
+		return fmt.Sprintf(`{"device_id":%d,"worker_l1_size":1572864,"address_at_first_l1_cb_buffer":111616,"l1_bank_size":%d}`,
+			id, 1572864-111616-small)
+	}
+	for _, c := range []struct {
+		mesh, chip, pipe int
+		late             bool
+	}{
+		{1024, 1024, 1024, false}, {1024, 512, 1024, true}, {512, 1024, 1024, true}, {1024, 0, 1024, true}, {0, 1024, 1024, true},
+	} {
+		s := &script{}
+		s.interleaved(1, 112_000, 64)
+		s.member(1, 0)
+		s.free(1)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 64)
+		text := `{"devices":[` + row(1, c.mesh) + "," + row(0, c.chip) + `],"graph":` + s.text(t) + "}"
+		path := filepath.Join(t.TempDir(), "run.json")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		got, err := resultOf(Input{Path: path}, Options{})
+		require.NoError(t, err)
+		want, err := oracle.L1([]byte(text), oracle.Options{Rules: rules()})
+		require.NoError(t, err)
+		requireMemory(t, want, got)
+		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Room.Devices[0].Room.Range.End) }
+		require.Equal(t, c.chip, above(got), "%+v", c)
+		pipe, err := replay.Run("pipe", NewReader(strings.NewReader(text), "pipe").Events(Options{}), replay.Options{
+			Room: &replay.RoomQuestion{Size: 1000},
+		})
+		require.NoError(t, err)
+		require.Equal(t, c.pipe, above(pipe), "%+v", c)
+		late := slices.ContainsFunc(pipe.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == replay.CodeMeshLate })
+		require.Equal(t, c.late, late, "%+v", c)
+	}
 }
