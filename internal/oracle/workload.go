@@ -143,7 +143,7 @@ func reaches(members map[string][]int64, from, to string) bool {
 	return slices.ContainsFunc(members[from], func(c int64) bool { return strconv.FormatInt(c, 10) == to })
 }
 
-// perhapsReaches says whether an id that is not known to reach a device may be that of its mesh.
+// perhapsReaches says whether an id may name a mesh of a device, where not all chips of meshes can be read.
 func perhapsReaches(members map[string][]int64, from, to string) bool {
 	return !onlyChip(members, from) && (isChip(members, to) || len(members[to]) == 0)
 }
