@@ -37,12 +37,12 @@ func pairDevices(p Pair[*Run], capture int, rank *uint64) (out []devicePair) {
 // foldDevices puts pairs together of which all the same is to be said, in the order of
 // their first ones. Only chips are put together: ids of meshes mean different sets of them.
 func foldDevices(all []devicePair) (out [][]devicePair) {
-	at := map[likeness][]int{} // by what is soon compared
+	at, known := map[likeness][]int{}, equalRows{} // by what is soon compared
 	for _, p := range all {
 		key := likenessOf(p)
 		i := slices.IndexFunc(at[key], func(i int) bool {
 			first := out[i][0]
-			return foldable(p) && alike(first.Old, p.Old) && alike(first.New, p.New)
+			return foldable(p) && alike(known, first.Old, p.Old) && alike(known, first.New, p.New)
 		})
 		if i >= 0 {
 			out[at[key][i]] = append(out[at[key][i]], p)
@@ -80,13 +80,14 @@ func likenessOf(p devicePair) (k likeness) {
 
 // alike reports whether the same is to be said of two devices, apart from their ids and
 // the counters of nodes. What differs in a likeness is not asked again.
-func alike(a, b *deviceRow) bool {
+func alike(known equalRows, a, b *deviceRow) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return samePrograms(a.programs, b.programs) &&
-		sameRows(a.buffers, b.buffers, func(a, b []replay.ProgramBuffer) bool { return sameRows(a, b, sameBuffer) }) &&
-		sameRows(a.groups, b.groups, sameGroup) && sameRows(a.laid, b.laid, sameGroup) && alikePeaks(a.peak, b.peak)
+	sameBuffers := func(a, b []replay.ProgramBuffer) bool { return sameRows(known, a, b, sameBuffer) }
+	return samePrograms(a.programs, b.programs) && sameRows(known, a.buffers, b.buffers, sameBuffers) &&
+		sameRows(known, a.groups, b.groups, sameGroup) && sameRows(known, a.laid, b.laid, sameGroup) &&
+		alikePeaks(known, a.peak, b.peak)
 }
 
 // samePrograms reports whether programs are equal but for their nodes.
@@ -102,9 +103,26 @@ func samePrograms(a, b *replay.Programs) bool {
 	return true
 }
 
-// sameRows reports whether two lists are equal. Devices often share their lists.
-func sameRows[T any](a, b []T, same func(a, b T) bool) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, same))
+// equalRows remembers whether two lists are equal, by their first rows and their length.
+type equalRows map[rowsPair]bool
+
+type rowsPair struct {
+	a, b any // pointers
+	n    int
+}
+
+// sameRows reports whether two lists are equal. Devices often share their lists: two of them are compared once.
+func sameRows[T any](known equalRows, a, b []T, same func(a, b T) bool) bool {
+	if len(a) != len(b) || len(a) == 0 || &a[0] == &b[0] {
+		return len(a) == len(b)
+	}
+	pair := rowsPair{&a[0], &b[0], len(a)}
+	is, ok := known[pair]
+	if !ok {
+		is = slices.EqualFunc(a, b, same)
+		known[pair] = is
+	}
+	return is
 }
 
 // sums returns a program without the nodes that made it.
@@ -121,11 +139,11 @@ func sameGroup(a, b replay.CoreGroup) bool {
 	return a.Registered == b.Registered && a.AlivePeak == b.AlivePeak && a.Programs == b.Programs && a.Cores.Equal(b.Cores) && slices.Equal(a.Regions, b.Regions)
 }
 
-func alikePeaks(a, b *peakRow) bool {
+func alikePeaks(known equalRows, a, b *peakRow) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return samePeak(&a.Peak, &b.Peak) && sameRows(a.residents, b.residents, func(a, b resident) bool { return a == b })
+	return samePeak(&a.Peak, &b.Peak) && sameRows(known, a.residents, b.residents, func(a, b resident) bool { return a == b })
 }
 
 // Equal reports whether nothing differs on the device.
