@@ -113,7 +113,7 @@ func (f *Fleet) touch(m *mesh) {
 func (f *Fleet) publishMeshes() {
 	for _, m := range f.touched {
 		m.touched = false
-		m.peak.raise(m.sum)
+		m.peak.raise(&m.sum)
 		m.registered.Store(m.sum.Registered)
 		m.resident.Store(m.sum.Resident)
 	}

@@ -42,7 +42,7 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 		}
 	}
 	if r == nil {
-		r = f.newRegistration(p, s.s.spec)
+		r = f.newRegistration(p)
 	}
 	var o overlays
 	if f.lay(r); r.left != nil {

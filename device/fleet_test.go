@@ -528,6 +528,40 @@ func TestProgramBesideAnyL1Small(t *testing.T) {
 	intact(t, f)
 }
 
+// TestSpecOfSets registers a program on devices that differ in L1_SMALL: a set says so, as long as it has both.
+func TestSpecOfSets(t *testing.T) {
+	f := device.NewFleet()
+	large, small := l1.N150(), l1.N150()
+	small.L1Small = 32 << 10
+	var on []device.Set
+	for i, spec := range []l1.Spec{large, small} {
+		d, err := f.AddDevice(device.ID(i), spec)
+		require.NoError(t, err)
+		on = append(on, d.Set())
+	}
+	spec := func(s device.Set) string {
+		got, ok := s.Spec()
+		require.Equal(t, ok, got == large || got == small)
+		return map[l1.Spec]string{large: "large", small: "small", {}: "both"}[got]
+	}
+	p := build(t, large, 1, cb("{[0-0 - 0-0]}", 1024))
+	added := func(s device.Set) device.Set {
+		added, err := f.Register(p, s)
+		require.NoError(t, err)
+		return added
+	}
+	require.Equal(t, "large", spec(added(on[0])))
+	require.Equal(t, "large", spec(f.Where(1)))
+	require.Equal(t, "small", spec(added(f.Set())))
+	require.Equal(t, "both", spec(f.Where(1)))
+	where, err := f.Replace(1, build(t, large, 1, cb("{[0-0 - 0-0]}", 2048)))
+	require.NoError(t, err)
+	require.Equal(t, "both", spec(where))
+	require.NoError(t, f.Unregister(1, on[0]))
+	require.Equal(t, "small", spec(f.Where(1)))
+	require.Equal(t, "small", spec(f.UnregisterAll(1)))
+}
+
 func TestGrids(t *testing.T) {
 	t.Run("256x256", func(t *testing.T) {
 		spec := l1.N150()

@@ -123,7 +123,7 @@ func (c *counting) same(what string, have, want uint64) {
 // row compares the figures of a device or mesh. High-water marks are at least what there is.
 func (c *counting) row(have Totals, registered, resident uint64, want Totals) {
 	want.Peak = have.Peak
-	want.Peak.raise(want)
+	want.Peak.raise(&want)
 	c.fields("", reflect.ValueOf(have), reflect.ValueOf(want))
 	c.same("published Registered", registered, want.Registered)
 	c.same("published Resident", resident, want.Resident)

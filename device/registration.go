@@ -4,13 +4,11 @@ import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/device/internal/residue"
-	"github.com/cbl1/cbl1/l1"
 )
 
 // A registration is a program and the devices that have it; there is at least one.
 type registration struct {
 	classes.Holder
-	spec   *l1.Spec
 	steps  int              // between states that name it
 	left   *residue.Residue // what a dispatch leaves on a device that held nothing
 	laid   bool             // left is known; it is nil without CBs of any kind

@@ -29,7 +29,7 @@ type Peaks struct {
 	L1, L1Small, DRAM    uint64 // of BufferTotals
 }
 
-func (p *Peaks) raise(t Totals) {
+func (p *Peaks) raise(t *Totals) {
 	p.Registered = max(p.Registered, t.Registered)
 	p.Reserved = max(p.Reserved, t.Reserved)
 	p.Logical = max(p.Logical, t.Logical)
