@@ -32,26 +32,25 @@ func TestPeaksAreThoseOfAMap(t *testing.T) {
 			steps = append(steps, next)
 		}
 		for _, s := range steps {
-			bands, last := 0, [10]uint64{}
+			var columns [41][10]uint64
+			ends := 0
 			for x := range 40 {
-				var column [10]uint64
 				for y := range 10 {
 					core := l1.Core{X: uint8(x), Y: uint8(y)}
-					column[y] = s.model[core]
+					columns[x][y] = s.model[core]
 					require.Equal(t, s.model[core], s.peaks.At(core), "%v", core)
 				}
-				if column != last && column != [10]uint64{} {
-					bands++
+			}
+			for x := range 40 {
+				if columns[x] != columns[x+1] {
+					ends++
 				}
-				last = column
 			}
-			if s.peaks != nil {
-				require.Len(t, s.peaks.bands, bands, "neighbours that are alike share rows")
-			}
+			require.Len(t, s.peaks.all(), ends, "neighbours that are alike share rows")
 			again := (*Peaks)(nil)
 			cores := slices.SortedFunc(maps.Keys(s.model), l1.Core.Compare)
 			for _, core := range slices.Backward(cores) {
-				again = again.raise(l1.CoreRange{Start: core, End: core}, s.model[core])
+				again = again.RaiseOn(l1.CoreSetOf(core), s.model[core])
 			}
 			require.True(t, s.peaks.Equal(again))
 		}
