@@ -119,13 +119,14 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 // and the room begins at the base. Cores with the same figures are together, by device,
 // then first core. Of devices whose grid is not known there are the cores that hold
 // anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
-func (f *Fleet) RegisteredHeadroom(s Set) (out []fit.Headroom, err error) {
+func (f *Fleet) RegisteredHeadroom(s Set) (_ []fit.Headroom, err error) {
 	defer named("RegisteredHeadroom", &err)
 	all, known, err := f.standings(s)
-	for _, g := range all {
-		out = append(out, fit.HeadroomOver(g.open(&known).Occupied.Parts(), g.place())...)
+	places := placesOf(all)
+	for i := range all {
+		places[i].Held = all[i].open(&known).Occupied.Parts()
 	}
-	return out, err
+	return fit.HeadroomOver(places...), err
 }
 
 // sites groups the devices of s by what they are and which buffers live there, by their first device.

@@ -11,25 +11,19 @@ import (
 // quick enough to be asked after each event. ok is false if no byte is registered.
 // Cost: O(classes of cores) where all buffers lie above all programs.
 func (d Device) LeastHeadroom() (free uint64, ok bool) {
-	var closely *standing
+	var closely *fit.Place
 	d.look(func(now *classes.Content) { free, ok, closely = d.leastHeadroom(&now.Occupied) })
 	if closely != nil {
-		for _, room := range fit.HeadroomOver(closely.by, closely.at) {
+		for _, room := range fit.HeadroomOver(*closely) {
 			free = min(free, room.Free)
 		}
 	}
 	return free, ok
 }
 
-// A standing is what programs hold on a device, and what lives there.
-type standing struct {
-	by []fit.Part
-	at fit.Place
-}
-
 // leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
 // buffer without a size among them, has to be looked at closely.
-func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *standing) {
+func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *fit.Place) {
 	if len(programs.Classes) == 0 {
 		return 0, false, nil
 	}
@@ -54,7 +48,8 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 	}
 	if !sure {
 		at := site{alike: c.alike(), first: d.c.id, devices: 1}
-		closely = &standing{programs.Parts(), at.place()}
+		place := at.place()
+		place.Held, closely = programs.Parts(), &place
 	}
 	return free, true, closely
 }

@@ -49,7 +49,7 @@ func TestPicturesStay(t *testing.T) {
 		require.NoError(t, err)
 		room, err := f.RegisteredHeadroom(m.Set())
 		require.NoError(t, err)
-		there, err := f.besides(m.Set())
+		there, err := f.peopled(m.Set())
 		require.NoError(t, err)
 		for range rapid.IntRange(1, 30).Draw(t, "after") {
 			change()
@@ -58,8 +58,10 @@ func TestPicturesStay(t *testing.T) {
 		for i, at := range sites {
 			listed := at.list(&known)
 			slices.SortFunc(listed, byID)
-			require.Equal(t, there[i].programs, listed)
-			lateRoom = append(lateRoom, fit.HeadroomOver(at.open(&known).Occupied.Parts(), at.place())...)
+			require.Equal(t, there[i].Programs, listed)
+			place := at.place()
+			place.Held = at.open(&known).Occupied.Parts()
+			lateRoom = append(lateRoom, fit.HeadroomOver(place)...)
 		}
 		require.Equal(t, room, lateRoom)
 		late.hold()

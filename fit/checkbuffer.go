@@ -18,7 +18,7 @@ type BufferVerdict struct {
 	Outside uint64
 	// Overlaps are the buffers that hold bytes of it; by place, then first core, then address.
 	Overlaps []Overlap
-	// Refused are the programs that the buffer makes worse, in the given order. A program that fits
+	// Refused are the programs that the buffer makes worse, by place, in the given order. A program that fits
 	// now would not fit, or might not (Verdict.CannotTell). Or it may fit now and would not.
 	Refused []Verdict
 }
@@ -38,37 +38,42 @@ func (v BufferVerdict) Fits() bool {
 }
 
 // CheckBuffer says whether a buffer could be allocated on all of the places, one for each device
-// that gets it, so that programs still fit there. They are judged as Check judges them. Nothing
-// is in the way of a buffer that does not lie in L1, or that backs another one. Cost: two
-// Checks of each program.
-func CheckBuffer(b Buffer, programs []*program.Program, places ...Place) BufferVerdict {
+// that gets it, so that the Programs of each place still fit there. They are judged as Check judges
+// them on this place. Nothing is in the way of a buffer that does not lie in L1, or that backs
+// another one. Cost: two Checks of each program.
+func CheckBuffer(b Buffer, places ...Place) BufferVerdict {
 	v := BufferVerdict{Buffer: b.Plain()}
 	if !b.Stands() {
 		return v
 	}
-	before, with := sitesOf(places), slices.Clone(places)
-	for i := range before {
-		at := &before[i]
+	for _, place := range places {
+		before := sitesOf([]Place{place})
+		at := &before[0]
 		for _, t := range at.tiles(slices.Collect(b.standing)) {
 			v.Outside = max(v.Outside, shared(t.own, b.forbidden(at.Spec)...))
 			v.Overlaps = append(v.Overlaps, t.overlaps(at)...)
 		}
-		with[i].Buffers = append(slices.Clip(at.Buffers), v.Buffer)
+		if len(place.Programs) == 0 {
+			continue
+		}
+		place.Buffers = append(slices.Clip(at.Buffers), v.Buffer)
+		v.Refused = append(v.Refused, worse(place.Programs, before, sitesOf([]Place{place}))...)
 	}
-	if len(programs) == 0 {
-		return v
-	}
-	after := sitesOf(with)
+	return v
+}
+
+// worse returns the verdicts after a change about programs that it makes worse.
+func worse(programs []*program.Program, before, after sites) (out []Verdict) {
 	for _, p := range programs {
 		if p == nil || after.clear(p) {
 			continue
 		}
 		with, was := after.judge(p), before.judge(p)
 		if !with.Fits() && (was.Fits() || was.CannotTell() && !with.CannotTell()) {
-			v.Refused = append(v.Refused, with)
+			out = append(out, with)
 		}
 	}
-	return v
+	return out
 }
 
 // forbidden returns where no byte of the buffer may lie.

@@ -99,7 +99,7 @@ func TestAdviceIsAboutWhatWasJudged(t *testing.T) {
 			require.Equal(t, fresh.Above(fresh.Clashes[0]), v.Above(v.Clashes[0]))
 
 			places = given()
-			refused := fit.CheckBuffer(places[0].Buffers[0], []*program.Program{one(t, spec, 300)}, fit.Place{Spec: spec}).Refused
+			refused := fit.CheckBuffer(places[0].Buffers[0], fit.Place{Spec: spec, Programs: []*program.Program{one(t, spec, 300)}}).Refused
 			require.Len(t, refused, 1)
 			change(places)
 			require.Equal(t, advice, refused[0].Advice())

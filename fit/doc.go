@@ -33,13 +33,14 @@
 // often. [Replaced] lets the addresses of a recorded program be found by placement, so
 // that buffers move when one changes its size.
 //
-// A [Taken] ([NewTaken]) is told of programs and buffers, of one moment or of many, and keeps
-// what was in the way of one more L1 buffer: [RoomOn] says how large that could be on some cores
-// throughout ([Room], between two neighbours or [Nobody]) and where one of a size would go, and
-// [RoomsOn] says it of each core. [Highest] is the search of tt-metal's allocator, and
-// [PlaceBuffer] gives a buffer its addresses, or [ErrNoSpace], or [ErrHidden]. [CheckBuffer] judges a buffer before it is allocated: a
+// [RoomOn] says how large one more L1 buffer could be on some cores ([Room]), and where one of a size
+// would go. [Highest] is the search of tt-metal's allocator, and [PlaceBuffer] gives a buffer its
+// addresses, or [ErrNoSpace], or [ErrHidden]. [CheckBuffer] judges a buffer before it is allocated: a
 // [BufferVerdict] has what it would share bytes with ([Overlap]), and the programs that tt-metal
 // would refuse beside it.
+//
+// A [Taken] ([NewTaken]) collects programs and buffers of many moments, each with a number or [Nobody].
+// [RoomThroughout] says where a buffer could have been all the time, and [RoomsThroughout] says it of each core.
 //
 // # Invariants
 //

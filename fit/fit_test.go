@@ -36,7 +36,7 @@ func TestZeroValues(t *testing.T) {
 
 	require.Equal(t, fit.Verdict{}, fit.Check(nil, fit.Place{}))
 	require.Empty(t, fit.HeadroomOf(nil, fit.Place{}))
-	require.Empty(t, fit.HeadroomOver(nil, fit.Place{}))
+	require.Empty(t, fit.HeadroomOver(fit.Place{}))
 	n, ok, err := fit.MayGrow(nil, 3)
 	require.Zero(t, n)
 	require.False(t, ok)

@@ -93,9 +93,9 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 	for i := range places {
 		taken[i] = places[i].allocated(&b, blind)
 	}
-	rooms := []Room{RoomOn(b.Cores, size, taken...)}
+	rooms := []Room[int]{RoomThroughout(b.Cores, size, taken...)}
 	if b.Mode == PerCore {
-		rooms = RoomsOn(b.Cores, size, taken...)
+		rooms = RoomsThroughout(b.Cores, size, taken...)
 	}
 	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, nil
 	for _, r := range rooms {
@@ -112,15 +112,15 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 }
 
 // allocated returns the bytes that the allocator does not give to one more buffer.
-func (at *Place) allocated(next *Buffer, blind bool) *Taken {
-	spec := at.Spec
-	if spec.L1Align = at.Alignment(); next.Kind == KindL1Small {
+func (at Place) allocated(next *Buffer, blind bool) *Taken {
+	spec := &at.Spec
+	if next.Kind == KindL1Small {
 		spec.CBBase, spec.L1Small = spec.Usable().End, 0
 	}
 	if spec.L1Size == 0 {
 		spec.CBBase = l1.MaxAddr
 	}
-	t := NewTaken(spec)
+	t := NewTaken(at)
 	for _, b := range at.Buffers {
 		if blind {
 			b.Hidden = l1.CoreSet{}

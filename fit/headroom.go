@@ -48,16 +48,24 @@ func LeastRoom(p *program.Program, spec l1.Spec, free l1.Range) uint64 {
 	return above - min(above, end)
 }
 
-// HeadroomOver returns the room over whatever circular buffers hold on a place, on every
-// core of its grid: also where they hold nothing, and the room begins at the base. Where
-// the grid is not known it is about the cores that hold anything. Order as HeadroomOf.
-func HeadroomOver(held []Part, place Place) []Headroom {
-	at := siteOf(place)
-	bare := at.Spec.Grid().Cores()
-	for _, h := range at.parts {
-		bare = bare.Union(h.Cores)
+// HeadroomOver returns the room over all programs of the places, as if all were there at once, on
+// every core of the grids: also where there is no program, and the room begins at the base. Where
+// a grid is not known it is about the cores that hold anything. Order as HeadroomOf.
+func HeadroomOver(places ...Place) (out []Headroom) {
+	for _, place := range places {
+		at, held := siteOf(place), place.Held
+		if held == nil {
+			for _, p := range place.Programs {
+				held = append(held, partsOf(p)...)
+			}
+		}
+		bare := at.Spec.Grid().Cores()
+		for _, h := range at.parts {
+			bare = bare.Union(h.Cores)
+		}
+		out = append(out, at.headroom(append([]Part{{Cores: bare}}, held...))...)
 	}
-	return at.headroom(append([]Part{{Cores: bare}}, held...))
+	return out
 }
 
 // headroom returns the room over what programs hold.

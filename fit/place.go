@@ -9,13 +9,17 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Place lists the buffers in the L1 of a device, or of several devices with equal buffers.
+// A Place lists the buffers in the L1 of a device, or of several devices with equal buffers. What
+// CheckBuffer, RoomOn and HeadroomOver say is about its programs too.
 type Place struct {
 	Device  DeviceID // the first of the devices
 	Devices int      // how many there are; 0 is 1
 	Spec    l1.Spec
 	Hybrid  bool     // the allocator is in HYBRID mode: tt-metal compares circular buffers with the L1 buffers of all places
 	Buffers []Buffer // that live there, in the order in which a clash names equals; those outside L1 are not looked at
+
+	Programs []*program.Program // that are registered there, by id
+	Held     []Part             // what Programs hold, added up before: for HeadroomOver; nil: it adds them up
 }
 
 // Claimed returns the cores that service buffers of the place claim: tt-metal compares programs

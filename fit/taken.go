@@ -2,7 +2,6 @@ package fit
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/cbl1/cbl1/l1"
@@ -19,7 +18,7 @@ import (
 //
 // A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
 type Taken struct {
-	spec    l1.Spec
+	spec    l1.Spec      // L1Align is the alignment in the mode of the allocator
 	all     takenClass   // on every core
 	classes []takenClass // disjoint; other cores have what is in all
 	cores   l1.CoreSet   // of the classes
@@ -39,8 +38,11 @@ type taking struct {
 	first, last int
 }
 
-// NewTaken returns an empty Taken. The Spec says how large the L1 of its devices is.
-func NewTaken(spec l1.Spec) *Taken { return &Taken{spec: spec} }
+// NewTaken returns an empty Taken of devices with the Spec of a place, and its mode.
+func NewTaken(at Place) *Taken {
+	at.Spec.L1Align = at.Alignment()
+	return &Taken{spec: at.Spec}
+}
 
 // Clone returns a Taken that goes its own way from here on.
 func (t *Taken) Clone() *Taken {
@@ -151,118 +153,4 @@ func (c *takenClass) merge() {
 		}
 	}
 	c.list, c.merged = out, len(out)
-}
-
-// A Room is where an L1 buffer fits on some cores.
-type Room struct {
-	Cores l1.CoreSet
-	Range l1.Range // the largest, the highest of equals; it starts as L1 buffers are aligned; empty: there is none
-
-	// Below and Above are who takes the bytes right below Range and right above it, as the
-	// caller of Taken's methods calls them. Where there is no room they are who takes the
-	// first and the last byte of what is usable.
-	Below, Above int
-
-	// Place is where a buffer of the size that is asked about goes, as tt-metal's allocator
-	// places it: as high as it can be. It may lie outside of Range. Empty: nowhere.
-	Place l1.Range
-}
-
-// Nobody stands for the base of circular buffers as Room.Below, and for the end of usable L1 as
-// Room.Above.
-const Nobody = -1
-
-// RoomOn returns the room for an L1 buffer that is on all of the cores of all devices, at one
-// address throughout: for the largest one, and for one of size bytes on each core. Size 0 asks
-// about no size: it has no Place. Cost: O(n log n) in what is taken.
-func RoomOn(cores l1.CoreSet, size uint64, devices ...*Taken) Room {
-	free, align, taken := onAll(cores, devices)
-	best, none := Room{Cores: cores}, Room{Cores: cores, Below: Nobody, Above: Nobody}
-	below, gap := Nobody, free
-	for _, r := range append(taken, taking{l1.Range{Start: free.End, End: free.End}, Nobody, Nobody}) {
-		if r.Has(free.Start) {
-			none.Below = r.first
-		}
-		if r.End >= free.End && r.Start < free.End {
-			none.Above = r.last
-		}
-		gap.End = min(r.Start, free.End)
-		if start, ok := align.AlignCB(gap.Start); ok && start < gap.End && gap.End-start >= best.Range.Len() {
-			best.Range, best.Below, best.Above = l1.Range{Start: start, End: gap.End}, below, r.first
-		}
-		if r.End > gap.Start {
-			gap.Start, below = r.End, r.last
-		}
-	}
-	if best.Range.IsEmpty() {
-		return none
-	}
-	if best.Range.End == free.End {
-		best.Above = Nobody
-	}
-	if size > 0 {
-		best.Place, _ = Highest(size, align.CBAlign, free, downwards(taken))
-	}
-	return best
-}
-
-// onAll returns what is free and what is taken on any of the cores of any device, merged, and the
-// alignment of L1 buffers in the field for circular buffers, which AlignCB reads.
-func onAll(cores l1.CoreSet, devices []*Taken) (free l1.Range, align l1.Spec, list []taking) {
-	free, align = l1.Range{End: l1.MaxAddr}, l1.Spec{CBAlign: 1}
-	var taken takenClass
-	for _, t := range devices {
-		usable := t.spec.Usable()
-		free.Start, free.End = max(free.Start, usable.Start), min(free.End, usable.End)
-		align.CBAlign = lcm(align.CBAlign, max(t.spec.L1Align, 1))
-		taken.list = append(taken.list, t.all.list...)
-		for _, c := range t.classes {
-			if c.cores.Overlaps(cores) {
-				taken.list = append(taken.list, c.list...)
-			}
-		}
-	}
-	taken.merge()
-	return free, align, taken.list
-}
-
-// downwards yields takings that are merged, the highest first.
-func downwards(merged []taking) iter.Seq[l1.Range] {
-	return func(yield func(l1.Range) bool) {
-		for _, r := range slices.Backward(merged) {
-			if !yield(r.Range) {
-				return
-			}
-		}
-	}
-}
-
-// RoomsOn returns the room on each of some cores alone, on all of the devices, the cores with the
-// same room and place together, by first core. Cost: that of RoomOn for each set of cores on
-// which the same is taken.
-func RoomsOn(cores l1.CoreSet, size uint64, devices ...*Taken) (out []Room) {
-	sets := []l1.CoreSet{cores}
-	for _, t := range devices {
-		for _, c := range t.classes {
-			sets = append(sets, c.cores)
-		}
-	}
-	for _, part := range l1.Tiles(sets) {
-		if part.In[0] != 0 {
-			continue // none of these cores
-		}
-		room := RoomOn(part.Cores, size, devices...)
-		if i := slices.IndexFunc(out, room.equal); i >= 0 {
-			out[i].Cores = out[i].Cores.Union(part.Cores)
-			continue
-		}
-		out = append(out, room)
-	}
-	slices.SortFunc(out, func(a, b Room) int { return a.Cores.CompareFirst(b.Cores) })
-	return out
-}
-
-// equal reports whether two rooms are the same, on whatever cores.
-func (r Room) equal(o Room) bool {
-	return r.Range == o.Range && r.Below == o.Below && r.Above == o.Above && r.Place == o.Place
 }

@@ -26,14 +26,14 @@ func placed(t require.TestingT, spec l1.Spec, id program.ID, cores l1.CoreSet, s
 func TestTaken(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, L1Align: 16}
 	grid := on(0, 3)
-	taken := fit.NewTaken(spec)
-	room := func(cores l1.CoreSet) fit.Room {
-		r := fit.RoomOn(cores, 0, taken)
+	taken := fit.NewTaken(fit.Place{Spec: spec})
+	room := func(cores l1.CoreSet) fit.Room[int] {
+		r := fit.RoomThroughout(cores, 0, taken)
 		r.Cores = l1.CoreSet{}
 		return r
 	}
-	is := func(start, end uint64, below, above int) fit.Room {
-		return fit.Room{Range: l1.Range{Start: start, End: end}, Below: below, Above: above}
+	is := func(start, end uint64, below, above int) fit.Room[int] {
+		return fit.Room[int]{Range: l1.Range{Start: start, End: end}, Below: below, Above: above}
 	}
 	require.Equal(t, is(112, 900, fit.Nobody, fit.Nobody), room(grid), "the base rounded up, to L1_SMALL")
 
@@ -62,37 +62,65 @@ func TestTaken(t *testing.T) {
 	taken.Buffer(at(8, grid, 0, 900), 8)
 	require.Equal(t, is(0, 0, 1, 5), room(grid), "no room: who took the first byte, and who the last")
 
-	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomOn(grid, 0, before).Range, "a clone goes its own way")
+	require.Equal(t, l1.Range{Start: 512, End: 800}, fit.RoomThroughout(grid, 0, before).Range, "a clone goes its own way")
 	for _, size := range []struct{ bytes, start uint64 }{{1, 784}, {17, 768}, {288, 512}} {
-		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.RoomOn(grid, size.bytes, before).Place, "as high as it can be")
+		require.Equal(t, l1.Range{Start: size.start, End: size.start + size.bytes}, fit.RoomThroughout(grid, size.bytes, before).Place, "as high as it can be")
 	}
-	require.Empty(t, fit.RoomOn(grid, 289, before).Place)
-	require.Empty(t, fit.RoomOn(grid, 1<<63, before).Place)
-	require.Empty(t, fit.RoomOn(grid, 1001, fit.NewTaken(l1.Spec{L1Size: 1000})).Place, "a byte more than all of L1")
+	require.Empty(t, fit.RoomThroughout(grid, 289, before).Place)
+	require.Empty(t, fit.RoomThroughout(grid, 1<<63, before).Place)
+	require.Empty(t, fit.RoomThroughout(grid, 1001, fit.NewTaken(fit.Place{Spec: l1.Spec{L1Size: 1000}})).Place, "a byte more than all of L1")
 
-	require.Equal(t, []fit.Room{
+	require.Equal(t, []fit.Room[int]{
 		{Cores: on(0, 1), Range: l1.Range{Start: 208, End: 900}, Below: 1, Above: fit.Nobody},
 		{Cores: on(2, 2), Range: l1.Range{Start: 512, End: 900}, Below: 3, Above: fit.Nobody},
 		{Cores: on(3, 3), Range: l1.Range{Start: 208, End: 800}, Below: 1, Above: 4},
-	}, fit.RoomsOn(grid, 0, before))
-	require.Len(t, fit.RoomsOn(grid, 0, fit.NewTaken(spec)), 1)
-	require.Empty(t, fit.RoomsOn(l1.CoreSet{}, 0, fit.NewTaken(spec)))
+	}, fit.RoomsThroughout(grid, 0, before))
+	require.Len(t, fit.RoomsThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: spec})), 1)
+	require.Empty(t, fit.RoomsThroughout(l1.CoreSet{}, 0, fit.NewTaken(fit.Place{Spec: spec})))
 
 	// Cores with the same room part where a small buffer goes to another place.
-	apart := fit.NewTaken(spec)
+	apart := fit.NewTaken(fit.Place{Spec: spec})
 	apart.Buffer(at(1, on(0, 1), 800, 816), 1)
 	apart.Buffer(at(2, on(1, 1), 816, 900), 2)
 	require.Equal(t, []l1.Range{{Start: 880, End: 896}, {Start: 784, End: 800}}, []l1.Range{
-		fit.RoomsOn(on(0, 1), 16, apart)[0].Place, fit.RoomsOn(on(0, 1), 16, apart)[1].Place,
+		fit.RoomsThroughout(on(0, 1), 16, apart)[0].Place, fit.RoomsThroughout(on(0, 1), 16, apart)[1].Place,
 	})
-	require.Len(t, fit.RoomsOn(on(0, 1), 0, apart), 1)
+	require.Len(t, fit.RoomsThroughout(on(0, 1), 0, apart), 1)
 
 	// Devices together: one address on all of them, within what each can use.
 	low := spec
 	low.L1Size, low.CBBase, low.L1Align = 700, 550, 24
-	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomOn(grid, 0, before, fit.NewTaken(low)).Range, "48 divides it")
-	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomOn(grid, 0, fit.NewTaken(l1.Spec{})).Range, "nothing is known")
-	require.Equal(t, fit.Nobody, fit.RoomOn(grid, 0, fit.NewTaken(low), before).Above, "the end of the other one")
+	require.Equal(t, l1.Range{Start: 576, End: 600}, fit.RoomThroughout(grid, 0, before, fit.NewTaken(fit.Place{Spec: low})).Range, "48 divides it")
+	require.Equal(t, l1.Range{End: l1.MaxAddr}, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: l1.Spec{}})).Range, "nothing is known")
+	require.Equal(t, fit.Nobody, fit.RoomThroughout(grid, 0, fit.NewTaken(fit.Place{Spec: low}), before).Above, "the end of the other one")
+}
+
+// TestRoomOn asks for the room beside the buffers of places and above their programs.
+func TestRoomOn(t *testing.T) {
+	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100, CBAlign: 64, L1Align: 16}
+	p := placed(t, spec, 1, on(0, 0), 110)
+	tensor := fit.Buffer{ID: 3, Kind: fit.KindL1, Cores: on(1, 2), Range: l1.Range{Start: 800, End: 900}}
+	at := fit.Place{Spec: spec, Buffers: []fit.Buffer{tensor}, Programs: []*program.Program{p}}
+	hybrid, bare, empty := at, at, fit.Place{Spec: spec}
+	hybrid.Hybrid, bare.Spec.Cols, bare.Spec.Rows = true, 0, 0
+	above := &fit.Resident{Kind: fit.KindL1, CB: -1, Buffer: tensor}
+	below := &fit.Resident{Kind: fit.KindCB, CB: -1, Program: p}
+	for _, test := range []struct {
+		name   string
+		cores  l1.CoreSet
+		places []fit.Place
+		want   fit.Room[*fit.Resident]
+	}{
+		{"no cores: the grid", l1.CoreSet{}, []fit.Place{at}, fit.Room[*fit.Resident]{on(0, 3), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
+		{"no grid: what holds anything", l1.CoreSet{}, []fit.Place{bare}, fit.Room[*fit.Resident]{on(0, 2), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
+		{"beside the buffer", on(3, 3), []fit.Place{at}, fit.Room[*fit.Resident]{on(3, 3), l1.Range{Start: 240, End: 900}, below, nil, l1.Range{Start: 880, End: 896}}},
+		{"HYBRID: aligned as DRAM is", on(1, 1), []fit.Place{hybrid}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 256, End: 800}, below, above, l1.Range{Start: 768, End: 784}}},
+		{"of the second place", on(1, 1), []fit.Place{empty, at}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 240, End: 800}, below, above, l1.Range{Start: 784, End: 800}}},
+		{"nothing there", on(1, 1), []fit.Place{empty}, fit.Room[*fit.Resident]{on(1, 1), l1.Range{Start: 112, End: 900}, nil, nil, l1.Range{Start: 880, End: 896}}},
+		{"no places", on(1, 1), nil, fit.Room[*fit.Resident]{Cores: on(1, 1)}},
+	} {
+		require.Equal(t, test.want, fit.RoomOn(test.cores, 16, test.places...), test.name)
+	}
 }
 
 // TestRoomFitsCheck puts a buffer where there is room: nothing overlaps it, and every program
@@ -115,33 +143,35 @@ func TestRoomFitsCheck(t *testing.T) {
 				})
 			}
 		}
-		taken := fit.NewTaken(spec)
-		var programs []*program.Program
+		taken := fit.NewTaken(at)
 		for i := range rapid.IntRange(0, 3).Draw(t, "programs") {
 			p := gen.Program(spec, program.ID(i)).Draw(t, "program")
-			programs = append(programs, p)
+			at.Programs = append(at.Programs, p)
 			taken.Program(p, at.Claimed(), i)
 		}
 		for i, b := range at.Buffers {
-			taken.Buffer(b, len(programs)+i)
+			taken.Buffer(b, len(at.Programs)+i)
 		}
 		cores := gen.CoreRangeSet(spec.Cols, spec.Rows).Draw(t, "cores").Cores()
-		room := fit.RoomOn(cores, 0, taken)
+		room := fit.RoomThroughout(cores, 0, taken)
+		if !cores.IsEmpty() {
+			require.Equal(t, room.Range, fit.RoomOn(cores, 0, at).Range)
+		}
 		if room.Range.IsEmpty() {
 			tight++
 			return
 		}
 		size := rapid.Uint64Range(1, min(room.Range.Len(), 512)).Draw(t, "size")
-		place := fit.RoomOn(cores, size, taken).Place
+		place := fit.RoomThroughout(cores, size, taken).Place
 		require.Equal(t, size, place.Len())
-		require.Empty(t, fit.RoomOn(cores, room.Range.Len()+1, taken).Place)
+		require.Empty(t, fit.RoomThroughout(cores, room.Range.Len()+1, taken).Place)
 		for _, r := range []l1.Range{room.Range, place} {
-			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, programs, at)
+			v := fit.CheckBuffer(fit.Buffer{ID: 99, Kind: fit.KindL1, Cores: cores, Range: r}, at)
 			require.True(t, v.Fits(), "%+v", v)
 		}
-		for _, g := range fit.RoomsOn(spec.Grid().Cores(), size, taken) {
+		for _, g := range fit.RoomsThroughout(spec.Grid().Cores(), size, taken) {
 			for core := range g.Cores.All() {
-				alone := fit.RoomOn(l1.CoreSetOf(core), size, taken)
+				alone := fit.RoomThroughout(l1.CoreSetOf(core), size, taken)
 				require.Equal(t, []l1.Range{alone.Range, alone.Place}, []l1.Range{g.Range, g.Place})
 			}
 		}
@@ -155,10 +185,10 @@ func TestCheckBuffer(t *testing.T) {
 	spec := l1.Spec{Cols: 4, Rows: 1, L1Size: 1000, L1Small: 100, CBBase: 100}
 	p := placed(t, spec, 1, on(0, 1), 200) // to 300
 	tensor := fit.Buffer{ID: 1, Kind: fit.KindL1, Cores: on(1, 2), Range: l1.Range{Start: 500, End: 600}}
-	place := fit.Place{Device: 3, Spec: spec, Buffers: []fit.Buffer{tensor}}
+	place := fit.Place{Device: 3, Spec: spec, Buffers: []fit.Buffer{tensor}, Programs: []*program.Program{p}}
 	check := func(kind fit.Kind, cores l1.CoreSet, start, end uint64) fit.BufferVerdict {
 		b := fit.Buffer{ID: 2, Kind: kind, Cores: cores, Range: l1.Range{Start: start, End: end}}
-		v := fit.CheckBuffer(b, []*program.Program{p}, place)
+		v := fit.CheckBuffer(b, place)
 		require.Equal(t, b, v.Buffer)
 		return v
 	}
@@ -177,12 +207,12 @@ func TestCheckBuffer(t *testing.T) {
 	place.Hybrid = true
 	require.Len(t, check(fit.KindL1, on(2, 3), 299, 510).Refused, 1, "in HYBRID mode too")
 	alone := fit.Buffer{ID: 2, Kind: fit.KindL1, Mode: fit.PerCore, Cores: on(2, 3), Range: l1.Range{Start: 299, End: 310}}
-	require.Empty(t, fit.CheckBuffer(alone, []*program.Program{p}, place).Refused)
+	require.Empty(t, fit.CheckBuffer(alone, place).Refused)
 
 	// A program that does not fit as it is, is not this buffer's.
 	place.Buffers = append(place.Buffers, fit.Buffer{ID: 9, Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 250, End: 260}})
 	require.Empty(t, check(fit.KindL1, on(1, 1), 200, 210).Refused)
-	require.True(t, fit.CheckBuffer(fit.Buffer{Kind: fit.KindDRAM, Size: 5}, []*program.Program{p}, place).Fits())
+	require.True(t, fit.CheckBuffer(fit.Buffer{Kind: fit.KindDRAM, Size: 5}, place).Fits())
 }
 
 // A buffer whose place on core 0-0 is hidden leaves open whether a program fits there. One more
@@ -208,7 +238,8 @@ func TestCheckBufferInDoubt(t *testing.T) {
 		{"it is not known before and after", tensor(3, 300), open, false, false},
 		{"it does not fit before and after", tensor(3, 250), closed, false, false},
 	} {
-		v := fit.CheckBuffer(test.buffer, programs, test.at)
+		test.at.Programs = programs
+		v := fit.CheckBuffer(test.buffer, test.at)
 		require.Equal(t, test.refused, len(v.Refused) == 1, test.name)
 		require.Equal(t, test.refused, !v.Fits(), test.name)
 		require.Equal(t, test.unknown, test.refused && v.Refused[0].CannotTell(), test.name)

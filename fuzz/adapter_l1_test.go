@@ -315,7 +315,7 @@ func (f *fleet) Room(cores l1.CoreRangeSet, on []uint64) (l1.Range, error) {
 	}
 	room, err := f.f.Room(cores.Cores(), s)
 	if !room.Range.IsEmpty() {
-		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 12 }) {
+		if b := room.Below; b != nil && !ends(b, func(end uint64) bool { return end <= room.Range.Start && room.Range.Start-end < 48 }) {
 			return l1.Range{}, fmt.Errorf("room %v is not above %+v", room.Range, b)
 		}
 		starts := func(p fit.Part) bool { return p.Range.Start == room.Range.End }

@@ -33,14 +33,15 @@ type checks struct {
 	moment  uint64   // of these: the node at which they were complete
 }
 
-// A checkKey is all that the answer of a check depends on. The mode of an allocator is not:
-// devices are judged each for itself, and on which cores a buffer counts is in beside.
+// A checkKey is all that the answer of a check depends on. The mode of an allocator is not: devices are
+// judged each for itself, and on which cores a buffer counts is in beside.
 type checkKey struct {
 	content *content
 	beside  sum128
 	spec    *l1.Spec // of checks.specs
 
 	unsettled, persistent bool
+	hybrid                bool // of the room beside it alone
 }
 
 // What a check found where it has no index.
@@ -101,7 +102,7 @@ func (l launch) doubts(p *program.Program, v fit.Verdict) bool {
 }
 
 func (l launch) key() checkKey {
-	return checkKey{l.content, l.on.beside, l.spec, l.unsettled, l.persistent}
+	return checkKey{l.content, l.on.beside, l.spec, l.unsettled, l.persistent, false}
 }
 
 // devices returns on how many devices a group of launches is.
@@ -161,7 +162,7 @@ func (r *replay) judge(next *event.Event) {
 	r.noteSmall(all)
 	r.checkedRuns(all)
 	all = r.settled(all)
-	for _, group := range byAnswer(all) {
+	for _, group := range groupsOf(all, launch.key) {
 		first, n := group[0], devices(group)
 		why := AnomalyCount{Count: n, First: int64(first.run.At), Detail: first.run.Op, Hidden: true}
 		switch k.check(group) {
@@ -189,17 +190,18 @@ func (r *replay) noteSmall(all []launch) {
 	}
 }
 
-// byAnswer divides launches into those that are checked alike, by the first of each.
-func byAnswer(all []launch) (groups [][]launch) {
+// groupsOf divides launches into those that are judged alike, by the first of each.
+func groupsOf(all []launch, key func(launch) checkKey) (groups [][]launch) {
 	if len(all) == 1 {
 		return [][]launch{all}
 	}
 	at := make(map[checkKey]int, 1)
 	for _, l := range all {
-		i, ok := at[l.key()]
+		by := key(l)
+		i, ok := at[by]
 		if !ok {
 			i = len(groups)
-			at[l.key()] = i
+			at[by] = i
 			groups = append(groups, nil)
 		}
 		groups[i] = append(groups[i], l)

@@ -20,6 +20,7 @@ type naiveRoom struct {
 	question replay.RoomQuestion
 	barred   map[uint64]map[l1.Core]*[naiveL1]bool
 	specs    map[uint64][]l1.Spec // that a device had
+	aligns   map[uint64][]uint64  // alignments of L1 buffers that it had
 	tight    int                  // launches beside which the size had no place
 }
 
@@ -42,6 +43,7 @@ func (r *naiveRoom) live(f *model.Fleet) {
 		if !slices.Contains(r.specs[id], spec) {
 			r.specs[id] = append(r.specs[id], spec)
 		}
+		r.aligns[id] = append(r.aligns[id], f.Align(id))
 		for _, b := range f.Buffers(id) {
 			for core := range b.Hidden.Cores().All() {
 				if !b.Backing {
@@ -61,7 +63,7 @@ func (r *naiveRoom) live(f *model.Fleet) {
 
 // launch bars what lies below the end of a program, and looks at this moment alone.
 func (r *naiveRoom) launch(f *model.Fleet, p *program.Program, id uint64) {
-	now := naiveRoom{specs: map[uint64][]l1.Spec{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
+	now := naiveRoom{specs: map[uint64][]l1.Spec{}, aligns: map[uint64][]uint64{}, barred: map[uint64]map[l1.Core]*[naiveL1]bool{}}
 	now.live(f)
 	for _, core := range naiveCores(r.specs[id]...) {
 		floor := f.Floor(p, id, core)
@@ -145,10 +147,8 @@ func (r *naiveRoom) free(cores l1.CoreSet, ids ...uint64) (out [naiveL1]bool) {
 
 func (r *naiveRoom) aligned(a uint64, ids []uint64) bool {
 	for _, id := range ids {
-		for _, spec := range r.specs[id] {
-			if a%max(spec.L1Align, 1) != 0 {
-				return false
-			}
+		if slices.ContainsFunc(r.aligns[id], func(align uint64) bool { return a%align != 0 }) {
+			return false
 		}
 	}
 	return true

@@ -36,18 +36,10 @@ type Rooms struct {
 	banks      bool // the cores over which the tensor lies are not known, or devices differ in them
 }
 
-// A Room is where one more L1 buffer could have been on some cores.
-type Room struct {
-	Cores l1.CoreSet
-	Range l1.Range // the largest, the highest of equals; empty: there is none
-
-	// Below and Above are who first took the bytes right below and right above. nil: the
-	// room begins at the base of circular buffers, or ends where usable L1 does. Where there
-	// is no room they are who first took the first and the last usable byte.
-	Below, Above *RoomLimit
-
-	Place l1.Range // where the size that is asked about goes: as high as it can be; empty: nowhere
-}
+// A Room is where one more L1 buffer could have been on some cores, and who first took the bytes
+// below and above. Below is nil: the room begins at the base of circular buffers. Above is nil: it
+// ends where usable L1 does.
+type Room = fit.Room[*RoomLimit]
 
 // A RoomLimit is what was the first to take a byte: a program, or a buffer.
 type RoomLimit struct {
@@ -144,7 +136,7 @@ func (r *replay) finishRoom(to *Result) {
 			on := out.Question.on(d)
 			taken := d.standing.taken
 			if len(taken) == 0 {
-				taken = []*fit.Taken{fit.NewTaken(d.spec)}
+				taken = []*fit.Taken{fit.NewTaken(fit.Place{Spec: d.spec})}
 			}
 			all, cores = append(all, taken...), cores.Union(on)
 			one = r.deviceRoom(d, on, taken)
@@ -168,7 +160,7 @@ func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoo
 	if d.spec.Cols > 0 {
 		one.Outside = on.Minus(d.spec.Grid().Cores())
 	}
-	for _, group := range fit.RoomsOn(on, r.rooms.answer.Question.Size, taken...) {
+	for _, group := range fit.RoomsThroughout(on, r.rooms.answer.Question.Size, taken...) {
 		one.Groups = append(one.Groups, r.namedRoom(group))
 	}
 	return one
@@ -176,11 +168,11 @@ func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoo
 
 // roomOn returns the room on some cores, with names.
 func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
-	return r.namedRoom(fit.RoomOn(cores, r.rooms.answer.Question.Size, taken...))
+	return r.namedRoom(fit.RoomThroughout(cores, r.rooms.answer.Question.Size, taken...))
 }
 
 // namedRoom gives a room the names of who limits it.
-func (r *replay) namedRoom(found fit.Room) Room {
+func (r *replay) namedRoom(found fit.Room[int]) Room {
 	room := Room{Cores: found.Cores, Range: found.Range, Place: found.Place}
 	if found.Below != fit.Nobody {
 		room.Below = r.rooms.limits[found.Below]
@@ -199,7 +191,7 @@ func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
-	return fit.RoomOn(cores, size, append(all, fit.NewTaken(other))...).Place.IsEmpty()
+	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
 }
 
 // has reports whether something odd was seen.

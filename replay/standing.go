@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -20,8 +21,8 @@ type rooms struct {
 
 // standing is what was in the way on a row at any time.
 type standing struct {
-	taken   []*fit.Taken // of each Spec that the device had; together they are what is in the way
-	spec    l1.Spec      // of the last one
+	taken   []*fit.Taken // of each Spec and mode that the device had; together they are what is in the way
+	specs   []l1.Spec    // of these, with the alignment in that mode
 	places  map[sum128]bool
 	runs    map[*content]bool // that were checked on the row
 	cores   l1.CoreSet        // that held anything
@@ -33,7 +34,7 @@ func (s *standing) clone() *standing {
 		return nil
 	}
 	to := *s
-	to.taken = nil
+	to.taken, to.specs = nil, slices.Clone(s.specs)
 	for _, t := range s.taken {
 		to.taken = append(to.taken, t.Clone())
 	}
@@ -47,17 +48,20 @@ func (s *standing) inherit(from *standing) {
 		return // nobody asks
 	}
 	other := from.clone()
-	s.taken = append(other.taken, s.taken...)
+	s.taken, s.specs = append(other.taken, s.taken...), append(other.specs, s.specs...)
 	s.cores, s.service = s.cores.Union(other.cores), s.service || other.service
 }
 
-// on returns what is in the way on devices of a Spec.
-func (s *standing) on(spec l1.Spec) *fit.Taken {
-	spec = gridless(spec)
-	if len(s.taken) == 0 || s.spec != spec {
-		s.taken, s.spec = append(s.taken, fit.NewTaken(spec)), spec
+// on returns what is in the way on devices of the Spec and in the mode that one has now.
+func (s *standing) on(dev device.Device) *fit.Taken {
+	at := fit.Place{Spec: gridless(dev.Spec()), Hybrid: dev.Hybrid()}
+	at.Spec.L1Align = at.Alignment()
+	i := slices.Index(s.specs, at.Spec)
+	if i < 0 {
+		i = len(s.specs)
+		s.taken, s.specs = append(s.taken, fit.NewTaken(at)), append(s.specs, at.Spec)
 	}
-	return s.taken[len(s.taken)-1]
+	return s.taken[i]
 }
 
 // limit notes what takes bytes, and returns what it is called.
@@ -66,13 +70,13 @@ func (r *replay) limit(l RoomLimit) int {
 	return len(r.rooms.limits) - 1
 }
 
-// standsFree takes in that a row has devices of a Spec.
+// standsFree takes in that a row has devices of a Spec and in a mode.
 func (r *replay) standsFree(d *row) {
 	if r.opt.Room != nil {
 		if d.standing == nil {
 			d.standing = &standing{}
 		}
-		d.standing.on(d.dev.Spec())
+		d.standing.on(d.dev)
 	}
 }
 
@@ -95,7 +99,7 @@ func (r *replay) stands(d *row, given fit.Buffer, b *buffer) {
 	}
 	s.cores = s.cores.Union(given.Hidden)
 	info := b.info
-	s.on(d.dev.Spec()).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
+	s.on(d.dev).Buffer(given, r.limit(RoomLimit{Buffer: &info}))
 }
 
 // checkedRuns takes in programs that were enqueued at one moment, and what they may be instead.
@@ -118,7 +122,7 @@ func (r *replay) checkedRuns(all []launch) {
 		out.candidates = out.candidates || added // else all of them ran before
 	}
 	if r.opt.Room.Size > 0 || r.opt.Room.Tensor.Bytes > 0 {
-		for _, group := range byAnswer(all) {
+		for _, group := range groupsOf(all, launch.roomKey) {
 			r.tight(group)
 		}
 	}
@@ -127,7 +131,7 @@ func (r *replay) checkedRuns(all []launch) {
 // checkedRun takes in one program, and reports whether it is new to its devices.
 func (r *replay) checkedRun(l launch) (added bool) {
 	s := l.on.standing
-	taken := s.on(l.on.dev.Spec())
+	taken := s.on(l.on.dev)
 	if added = !s.runs[l.content]; !added && !s.service {
 		return false
 	}
@@ -151,6 +155,13 @@ func (r *replay) checkedRun(l launch) (added bool) {
 	return added
 }
 
+// roomKey is the key of the room beside a launch: addresses are aligned by the mode.
+func (l launch) roomKey() checkKey {
+	key := l.key()
+	key.hybrid = l.on.dev.Hybrid()
+	return key
+}
+
 // tight looks whether a buffer of the size has a place beside a program and what lives then.
 func (r *replay) tight(group []launch) {
 	first := group[0]
@@ -158,13 +169,13 @@ func (r *replay) tight(group []launch) {
 	if size == 0 {
 		return
 	}
-	at, known := r.rooms.known[first.key()]
+	at, known := r.rooms.known[first.roomKey()]
 	if !known {
 		at = r.findTight(group, size)
 		if r.rooms.known == nil || len(r.rooms.known) >= maxRemembered {
 			r.rooms.known = map[checkKey]int{}
 		}
-		r.rooms.known[first.key()] = at
+		r.rooms.known[first.roomKey()] = at
 		return
 	}
 	if at >= 0 {
@@ -179,26 +190,16 @@ func (r *replay) findTight(group []launch, size uint64) int {
 	free := first.spec.Usable().Intersect(first.on.dev.Clear())
 	clear := *first.spec
 	clear.CBBase, clear.L1Size, clear.L1Small = free.Start, free.End, 0 // in which no buffer lies
-	if free.IsEmpty() || fit.RoomOn(cores, size, first.beside(clear, l1.CoreSet{})).Place.IsEmpty() {
+	programs := first.content.judged
+	bare := fit.Place{Spec: clear, Hybrid: first.on.dev.Hybrid(), Programs: programs}
+	if free.IsEmpty() || fit.RoomOn(cores, size, bare).Place.IsEmpty() {
 		place := first.place(int(devices(group)))
-		now := first.beside(*first.spec, place.Claimed())
-		for _, b := range place.Buffers {
-			now.Buffer(b, 0)
-		}
-		if room := fit.RoomOn(cores, size, now); room.Place.IsEmpty() {
+		place.Programs = programs
+		if room := fit.RoomOn(cores, size, place); room.Place.IsEmpty() {
 			return r.listTight(group, room.Range)
 		}
 	}
 	return fitted
-}
-
-// beside returns what a launch takes on devices of a Spec.
-func (l launch) beside(spec l1.Spec, claimed l1.CoreSet) *fit.Taken {
-	t := fit.NewTaken(spec)
-	for _, p := range l.content.judged {
-		t.Program(p, claimed, 0)
-	}
-	return t
 }
 
 func (r *replay) listTight(group []launch, room l1.Range) int {

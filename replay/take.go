@@ -70,6 +70,8 @@ func (r *replay) takeOn(d *row, e *event.Event, told device.Event) error {
 	switch told.Kind {
 	case device.EventDeviceRemoved:
 		return r.remove(d, e)
+	case device.EventHybridSet:
+		r.standsFree(d)
 	case device.EventRegistered, device.EventReplaced:
 		if e.Kind != event.KindRun { // which has rows of its own
 			return r.register(d, told.Program, e)

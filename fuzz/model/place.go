@@ -100,11 +100,7 @@ func (b Buffer) highest(devices []*device, on map[l1.Core]bool, size uint64, bli
 		free++
 		aligned := true
 		for _, d := range devices {
-			align := max(d.spec.L1Align, 1)
-			if d.hybrid {
-				align = max(align, d.spec.CBAlign)
-			}
-			aligned = aligned && a%align == 0
+			aligned = aligned && a%d.align() == 0
 			if d.holdsBack(b, on, a, blind) {
 				free = 0
 			}
@@ -114,6 +110,21 @@ func (b Buffer) highest(devices []*device, on map[l1.Core]bool, size uint64, bli
 		}
 	}
 	return 0, false
+}
+
+// Align returns the alignment of L1 buffers on a device in the mode that it is in, 1 without the device.
+func (f *Fleet) Align(id uint64) uint64 {
+	if d := f.devices[id]; d != nil {
+		return d.align()
+	}
+	return 1
+}
+
+func (d *device) align() uint64 {
+	if d.hybrid {
+		return max(d.spec.L1Align, d.spec.CBAlign, 1)
+	}
+	return max(d.spec.L1Align, 1)
 }
 
 // holdsBack reports whether the allocator of a device does not give a byte to a buffer on some cores.

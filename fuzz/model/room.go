@@ -147,5 +147,5 @@ func (d *device) floor(pic *picture, core l1.Core) (low uint64) {
 
 // unaligned reports whether no L1 buffer starts at an address.
 func unaligned(a uint64, devices []*device) bool {
-	return slices.ContainsFunc(devices, func(d *device) bool { return a%max(d.spec.L1Align, 1) != 0 })
+	return slices.ContainsFunc(devices, func(d *device) bool { return a%d.align() != 0 })
 }

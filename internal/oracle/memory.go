@@ -106,6 +106,7 @@ type chip struct {
 	grid    *grid // nil: not checked
 
 	barriers []barrier // to one more buffer
+	align    uint64    // of that buffer
 
 	recorded, synthesised bool
 	spec                  memorySpec
@@ -663,20 +664,17 @@ func (p *player) locate(a *alloc) {
 		a.end, a.placed = a.start+a.perCore, true
 		return
 	}
-	borders := []uint64{} // where L1_SMALL begins, on the devices that have the buffer
+	borders, on := []uint64{}, []*chip{} // where L1_SMALL begins, on the devices that have the buffer
 	for _, c := range p.chips {
 		if p.reaches(a.owner, c.name) {
-			borders = append(borders, c.spec.size-c.spec.small)
+			borders, on = append(borders, c.spec.size-c.spec.small), append(on, c)
 		}
 	}
 	low, high := p.spec.Base, slices.Min(borders)
 	if a.kind == "L1_SMALL" {
 		low, high = slices.Max(borders), p.spec.size
 	}
-	align := int64(16)
-	if p.hybrid(a) {
-		align = max(align, int64(p.spec.Align))
-	}
+	align := int64(p.align(on...))
 	for start := int64(high) - int64(a.perCore); start >= int64(low); start-- {
 		if start%align != 0 {
 			continue
@@ -695,11 +693,14 @@ func (p *player) locate(a *alloc) {
 	}
 }
 
-// hybrid says whether a buffer lies on a device in HYBRID mode, where the alignment of L1 is that of DRAM.
-func (p *player) hybrid(a *alloc) bool {
-	return slices.ContainsFunc(p.chips, func(c *chip) bool {
-		return p.reaches(a.owner, c.name) && slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) })
-	})
+// align returns the alignment of L1 buffers on chips. In HYBRID mode it is that of DRAM.
+func (p *player) align(on ...*chip) uint64 {
+	for _, c := range on {
+		if slices.ContainsFunc(p.perCore, func(owner string) bool { return p.reaches(owner, c.name) }) {
+			return max(16, p.spec.Align)
+		}
+	}
+	return 16
 }
 
 func (p *player) deallocate(n node, name string) {
@@ -884,7 +885,7 @@ func (p *player) finish(nodes []node) (*Memory, error) {
 		c.row.Addresses = (&addressTally{recorded: c.recorded, synthesised: c.synthesised}).word()
 		if rows[c.name] || len(rows) == 0 && c.touched {
 			p.out.Devices[c.name] = c.row
-			p.out.chips[c.name] = c
+			p.out.chips[c.name], c.align = c, p.align(c)
 		}
 	}
 	p.hideRest(nodes)

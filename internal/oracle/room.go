@@ -41,8 +41,7 @@ func (p *player) barBuffer(c *chip, a *alloc) {
 }
 
 // Room returns the longest run of bytes between base and L1_SMALL, the highest of equals, that a buffer on some cores of a
-// device ("x-y"; nil is all of them) could have had throughout. It starts at a multiple of 16. ok is false if the device is not
-// known.
+// device ("x-y"; nil is all of them) could have had throughout, aligned as L1 buffers of the device are. ok is false if the device is not known.
 func (m *Memory) Room(device string, cores []string) (start, end uint64, ok bool) {
 	c := m.chips[device]
 	if c == nil {
@@ -67,7 +66,7 @@ func (m *Memory) Room(device string, cores []string) (start, end uint64, ok bool
 		if i < top && !taken[i] {
 			continue
 		}
-		if aligned := roundUp(from, 16); aligned < i && i-aligned >= end-start {
+		if aligned := roundUp(from, c.align); aligned < i && i-aligned >= end-start {
 			start, end = aligned, i
 		}
 		from = i + 1
