@@ -90,10 +90,16 @@ func (l workloadRan) same(o workloadRan) bool {
 // goes on is none of them: a program of it is not complete.
 func (o *ranOn) ended(on *unit) []workloadRan {
 	n := len(o.workloads) - 1
-	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() {
+	if last := o.workloads[n]; last.free && last.behind == on.since.at && on.run != nil && on.run.open() && last.has(on.run) {
 		return o.workloads[:n]
 	}
 	return o.workloads
+}
+
+// has reports whether a run behind the free of a workload is one of its programs. Another one may be there too, which a free of
+// the chip parts from them.
+func (l workloadRan) has(r *run) bool {
+	return r.divided || slices.ContainsFunc(l.programs, func(p remembered) bool { return p.first == r.first })
 }
 
 // otherThan returns the workloads that are not a given one, by the ids of their programs, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/internal/oracle"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -152,6 +153,30 @@ func TestNoHitOfOpenWorkload(t *testing.T) {
 	require.Equal(t, int64(3), file.Checks.Runs)
 	require.Zero(t, file.Checks.Inferred)
 	require.Contains(t, file.Untold(), replay.CodeNotShown)
+}
+
+// TestHitBesideAnotherProgram: f ran a program, a free of the chip ended it, and another program began. f finds its own program
+// in the cache, and the other one is none of its workload.
+func TestHitBesideAnotherProgram(t *testing.T) {
+	s := &script{}
+	s.member(2, 0)
+	s.member(2, 1)
+	s.op("f", nil, func() {
+		s.free(2)
+		s.cb(0, "{[0-0 - 0-0]}", 111616, 2048)
+	})
+	s.interleaved(0, 1_400_000, 1024)
+	s.free(0)
+	s.cb(0, "{[0-0 - 0-0]}", 111616, 4096)
+	s.op("f", true, func() {})
+	want, err := oracle.L1([]byte(s.text(t)), oracle.Options{Rules: rules()})
+	require.NoError(t, err)
+	file, pipe := bothWays(t, s)
+	for _, got := range []*replay.Result{file, pipe} {
+		require.Equal(t, [2]int{3, 1}, [2]int{want.Runs, want.Inferred})
+		require.Equal(t, [2]int64{3, 1}, [2]int64{got.Checks.Runs, got.Checks.Inferred})
+		require.Empty(t, got.Untold())
+	}
 }
 
 // An exception comes after what was enqueued was told: a second reading takes it back.
