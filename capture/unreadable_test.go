@@ -79,6 +79,7 @@ func TestUnreadableMembers(t *testing.T) {
 		nodes                   []string
 		failed, runs, unsettled int
 	}{
+		{"another type", []string{`"new","params":{"device_id":"-7"}`, member, two, two, cb, other, cb}, 2, 2, 0},
 		{"all is read", []string{`"capture_start"`, member, two, two, cb, other, cb}, 2, 2, 0},
 		{"no type", []string{`7`, member, two, two, cb, other, cb}, 0, 1, 1},
 		{"a tensor", []string{`"tensor","params":{"device_tensors":7}`, member, two, two, cb, other, cb}, 0, 1, 1},

@@ -167,17 +167,17 @@ func (d *row) clone() *row {
 }
 
 // ownPeak gives a row a peak of its own, like that of another: what follows may show that
-// it was a spike.
+// it was a spike. So it does with what lay there after a node.
 func (d *row) ownPeak(from *row) {
+	d.after = from.after.own()
 	if d.spike, d.pending = nil, nil; from.on.Peak == nil {
 		return
 	}
 	peak := *from.on.Peak
 	d.on.Peak = &peak
 	if w := from.pending; w != nil && w.peak == from.on.Peak {
-		own := *w
-		own.peak, own.live, own.last = &peak, w.live.clone(), w.last.clone()
-		d.pending = &own
+		d.pending = w.own()
+		d.pending.peak = &peak
 	}
 	if s := from.spike; s != nil && s.of == from.on.Peak {
 		d.spike = &spike{&peak, s.new}

@@ -119,7 +119,10 @@ func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
 	for g := range d.dev.UsageGroups(device.BasisResident) {
 		see(g)
 	}
-	if w := d.pending; w != nil {
+	for _, w := range []*pending{d.pending, d.after} {
+		if w == nil {
+			continue
+		}
 		for g := range w.moment.UsageGroups() {
 			see(g)
 		}
@@ -128,8 +131,11 @@ func (d *row) forgetRuns(named map[*program.Program]bool) (looked int) {
 		if there[p] {
 			continue
 		}
-		if d.last.delete(p); d.pending != nil {
-			d.pending.last.delete(p)
+		d.last.delete(p)
+		for _, w := range []*pending{d.pending, d.after} {
+			if w != nil {
+				w.last.delete(p)
+			}
 		}
 	}
 	return looked

@@ -59,8 +59,10 @@ type DeviceL1 struct {
 	Dispatched *Dispatched // nil if no program_execution names the device
 
 	// Groups are all cores that held something after the node of Options.GroupsAt, by first
-	// core; nil if it does not ask, nothing was there, or the device came later.
+	// core; nil if it does not ask, nothing was there, or the device came later. LaidGroups has
+	// them also where Options.OnePeak leaves them out.
 	Groups []LaidGroup
+	after  *pending // of LaidGroups; nil if the Groups are there
 
 	// Scarce are the moments that Options.Scarce asks for and that came, each once, in their
 	// order.

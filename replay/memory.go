@@ -26,6 +26,7 @@ type memory struct {
 
 	far     uint64   // bytes that have to come or go before Options.Scarce can be answered
 	pending *pending // what the peak of the result is made of; nil if that is known
+	after   *pending // what lay there after the node of Options.GroupsAt; nil if that is known
 }
 
 // A buffer is an allocation that was not freed yet.
@@ -192,6 +193,7 @@ func (r *replay) free(d *row, id fit.BufferID, e *event.Event) {
 	d.live.delete(id)
 	d.names = d.names.minus(b.name)
 	d.pending.forgets(b)
+	d.after.forgets(b)
 	if b.earlier {
 		d.countEarlier(b, -1)
 	}
@@ -217,6 +219,7 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 		was, ok := d.last.get(p)
 		if ok {
 			d.pending.runs(p, was.ProgramRun)
+			d.after.runs(p, was.ProgramRun)
 			d.names = d.names.minus(was.name)
 		}
 		now := r.lastRun(p, run, d.dispatches.ran(p, was.n))

@@ -36,6 +36,7 @@ func TestLogAgreesWithModel(t *testing.T) {
 		}
 		logAgrees(t, moves.Draw(t, "history"), naiveQuestion{
 			address: rapid.Uint64Range(0, 255).Draw(t, "address"), at: rapid.Uint64Range(0, 90).Draw(t, "asked at"),
+			late: rapid.Bool().Draw(t, "composed late"),
 			room: replay.RoomQuestion{
 				Cores: gen.CoreRangeSet(3, 3).Draw(t, "asked cores").Cores(), Size: rapid.SampledFrom([]uint64{0, 1, 16, 40, 100}).Draw(t, "asked size"),
 				Tensor: replay.Tensor{Bytes: 20 * rapid.SampledFrom([]uint64{0, 0, 1, 12, 25}).Draw(t, "asked tensor"), Page: 20},
@@ -54,7 +55,7 @@ func logAgrees(t require.TestingT, moves []gen.Move, asked naiveQuestion, polite
 		n.play(m)
 	}
 	r, err := replay.Run("log", events(bytes.NewReader(n.log.Bytes()), "log"), replay.Options{
-		Timeline: true, Groups: true, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
+		Timeline: true, Groups: true, OnePeak: asked.late, GroupsAt: event.Some(asked.at), Ask: &replay.Question{Address: asked.address, At: event.Some(asked.at)},
 		Room: &asked.room, Scarce: n.allScarce(),
 	})
 	if err != nil { // sums over everything that was ever registered may be too large
@@ -121,6 +122,7 @@ func (c comparison) peaks() {
 			c.equal(uint64(0), want.bytes, "peak")
 			continue
 		}
+		on.Peak = on.Peak.Composed()
 		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}}
 		c.equal(on.Peak.Core, want.cores[0], "core of the peak")
 		for _, k := range on.Peak.Kinds {
@@ -145,7 +147,7 @@ func (c comparison) groups() {
 		if want == nil {
 			want = naiveGroups{} // it came later
 		}
-		c.equal(want, c.spellGroups(on.Groups), fmt.Sprint("groups of device ", on.ID.V))
+		c.equal(want, c.spellGroups(on.LaidGroups()), fmt.Sprint("groups of device ", on.ID.V))
 		if len(want) > 0 {
 			c.want.seen["groups"]++
 		}
@@ -333,7 +335,7 @@ func TestLogsAreNotDull(t *testing.T) {
 	seen := map[string]int{}
 	moves := gen.MixedHistory(60, logOps()...)
 	for i := range logs {
-		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60}, i%2 == 0, seen)
+		logAgrees(t, moves.Example(i), naiveQuestion{address: uint64(i) % 96, at: uint64(i) % 60, late: i%4 < 2}, i%2 == 0, seen)
 	}
 	want := []string{
 		"scarce", "scarce, and fragmented", "groups", "programs and buffers on several specs", "a device that comes back as another", "who: held", "who: held on several specs",

@@ -58,6 +58,7 @@ type naive struct {
 // A naiveQuestion asks who holds a byte after a line.
 type naiveQuestion struct {
 	address, at uint64
+	late        bool // what lay there is composed when it is asked for
 	room        replay.RoomQuestion
 }
 

@@ -21,10 +21,10 @@ type rise struct {
 	cores l1.CoreSet
 }
 
-// A pending is a peak of which is known how much it was and where. What it consisted of is
-// looked up if it is the highest in the end: until then, this has what would be forgotten.
+// A pending is a peak of which is known how much it was and where, or the moment after a node. What
+// it consisted of is looked up in the end, if at all: until then, this has what would be forgotten.
 type pending struct {
-	peak   *L1Peak
+	peak   *L1Peak // nil: the moment after a node
 	moment device.Moment
 	count  int64                             // of events before it
 	live   few[fit.BufferID, *buffer]        // freed since
@@ -34,8 +34,8 @@ type pending struct {
 	of     *row                              // after the last event, where Options.OnePeak leaves the peak out
 }
 
-// A Laid names the composition of a peak, nodes and times left out. Peaks of one Result with
-// equal names have the same buffers, and the same programs from operations with the same names.
+// A Laid names the composition of a peak or of LaidGroups, nodes and times left out. Those of one
+// Result with equal names have the same buffers, and the same programs from operations with the same names.
 // Equal compositions may have several names.
 type Laid struct {
 	moment device.MomentName
@@ -49,8 +49,11 @@ func (p *L1Peak) Laid() (name Laid, ok bool) {
 	if p.later == nil {
 		return name, false
 	}
-	w := p.later
-	return Laid{w.moment.Name(), w.names, w.of.dev.Spec(), p.Core}, true
+	return p.later.laid(p.Core), true
+}
+
+func (w *pending) laid(core l1.Core) Laid {
+	return Laid{w.moment.Name(), w.names, w.of.dev.Spec(), core}
 }
 
 // Composed returns the peak with the composition that Options.OnePeak leaves out. Cost: the
@@ -63,6 +66,23 @@ func (p *L1Peak) Composed() *L1Peak {
 	out.later = nil
 	p.later.of.composeAs(p.later, &out)
 	return &out
+}
+
+// Laid returns a name of LaidGroups. It reports false if the Groups are there, or nothing is.
+func (d *DeviceL1) Laid() (name Laid, ok bool) {
+	if d.after == nil {
+		return name, false
+	}
+	return d.after.laid(l1.Core{}), true
+}
+
+// LaidGroups returns the Groups, also where Options.OnePeak leaves them out. Cost: the residents of
+// all cores; nothing if the Groups are there.
+func (d *DeviceL1) LaidGroups() []LaidGroup {
+	if d.after == nil {
+		return d.Groups
+	}
+	return d.after.of.groupsOf(d.after)
 }
 
 // A spike is a peak that may turn out to be one: nothing but frees came after it.
@@ -118,8 +138,11 @@ func (r *replay) settleAs(d *row, moment device.Moment) {
 	}
 }
 
-// compose looks up what the highest peak consisted of.
+// compose looks up what the highest peak consisted of, and what lay there after a node.
 func (d *row) compose() {
+	if w := d.after; w != nil {
+		d.after, d.on.Groups = nil, d.groupsOf(w)
+	}
 	w := d.pending
 	if d.pending = nil; w == nil || w.peak != d.on.Peak {
 		return
@@ -145,18 +168,26 @@ func (d *row) composeAs(w *pending, peak *L1Peak) {
 	}
 }
 
-// leave keeps how to compose the peak of a row, after the last event.
+// groupsOf looks up what lay on all cores.
+func (d *row) groupsOf(w *pending) []LaidGroup {
+	return laidGroups(w.moment, func(held fit.Resident) L1Resident { return d.residentAt(w, held) })
+}
+
+// leave keeps how to compose the peak of a row and what lay there after a node, after the last event.
 func (d *row) leave() {
+	if w := d.after; w != nil {
+		w.of, d.on.after, d.after = d, w, nil
+	}
 	if w := d.pending; w != nil && w.peak == d.on.Peak {
 		w.of, w.peak.later = d, w
 	}
 }
 
-// group answers Options.GroupsAt with what lies on every core now.
+// group notes for Options.GroupsAt what lies on every core now.
 func (r *replay) group() {
 	r.grouped = true
 	for _, d := range r.all {
-		d.on.Groups = laidGroups(d.dev.Moment(), d.resident)
+		d.after = &pending{moment: d.dev.Moment(), count: r.count, names: d.names}
 	}
 }
 
@@ -210,6 +241,16 @@ func (d *row) residentAt(w *pending, r fit.Resident) L1Resident {
 		out.Buffer = &info
 	}
 	return out
+}
+
+// own returns the same for another row.
+func (w *pending) own() *pending {
+	if w == nil {
+		return nil
+	}
+	own := *w
+	own.live, own.last = w.live.clone(), w.last.clone()
+	return &own
 }
 
 // forgets notes that a buffer is not there any more, which the last peak may have had.

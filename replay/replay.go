@@ -37,7 +37,7 @@ type Options struct {
 	// OnePeak leaves out the composition of all peaks but the highest one, the first of equals:
 	// L1Peak.Kinds, Shared, Residents, Groups, WithKernels, Top and Largest. A composition costs
 	// the residents of a core, for each device that differs from the others; L1Peak.Composed
-	// has it for those that are asked.
+	// has it for those that are asked. It leaves out DeviceL1.Groups, which DeviceL1.LaidGroups has.
 	OnePeak bool
 	// GroupsAt asks for DeviceL1.Groups: what lay on every core after the node with this
 	// counter, or that line of a log.

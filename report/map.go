@@ -74,7 +74,7 @@ const maxMaps = 12
 func laid(d *replay.DeviceL1, at event.Opt[uint64]) []replay.LaidGroup {
 	switch {
 	case at.OK:
-		return d.Groups
+		return d.LaidGroups()
 	case d.Peak != nil:
 		return d.Peak.Composed().Groups
 	}
@@ -87,14 +87,14 @@ func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 		seen := map[replay.Laid]bool{}
 		for i := range r.L1 {
 			d := &r.L1[i]
+			name, ok := d.Laid()
 			if !at.OK && d.Peak != nil {
-				name, ok := d.Peak.Laid()
-				if ok && seen[name] {
-					continue
-				}
-				seen[name] = true
+				name, ok = d.Peak.Laid()
 			}
-			if !yield(d) {
+			if ok && seen[name] {
+				continue
+			}
+			if seen[name] = true; !yield(d) {
 				return
 			}
 		}
@@ -171,7 +171,8 @@ func laidText(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64], same *
 		fmt.Fprint(&b, same.peak(d.Peak, func(p *replay.L1Peak) string { return groupsText(r, p.Groups) }))
 	}
 	if at.OK {
-		b.WriteString(groupsText(r, d.Groups))
+		name, named := d.Laid()
+		fmt.Fprint(&b, same.laid(name, named, func() string { return groupsText(r, d.LaidGroups()) }))
 	}
 	return b.String()
 }

@@ -91,14 +91,25 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 {"event":"op_start","name":"c"}
 {"event":"allocate","buffer":2,"kind":"l1","parts":[{"address":800000,"size":64}]}
 {"event":"op_end"}
+{"event":"free","buffer":1}
+{"event":"enqueue","program":1,"devices":[1,7]}
+{"event":"remove","devices":[4]}
 `
-	for _, core := range []event.Opt[l1.Core]{{}, event.Some(l1.Core{})} {
+	type question struct {
+		core event.Opt[l1.Core]
+		at   event.Opt[uint64]
+	}
+	for _, q := range []question{
+		{}, {core: event.Some(l1.Core{})}, {at: event.Some(uint64(7))}, {at: event.Some(uint64(16))},
+		{event.Some(l1.Core{}), event.Some(uint64(22))}, {at: event.Some(uint64(22))}, {at: event.Some(uint64(26))},
+	} {
 		var said [2][]string
 		for i, one := range []bool{false, true} {
-			r, err := replay.Run("a.jsonl", event.NewLog(strings.NewReader(log), "a.jsonl").Events(),
-				replay.Options{OnePeak: one, Groups: true, Timeline: true, Moments: 100, Only: replay.Filter{Core: core}})
+			r, err := replay.Run("a.jsonl", event.NewLog(strings.NewReader(log), "a.jsonl").Events(), replay.Options{
+				OnePeak: one, Groups: true, GroupsAt: q.at, Timeline: true, Moments: 100, Only: replay.Filter{Core: q.core},
+			})
 			require.NoError(t, err)
-			for _, d := range []report.Document{report.Map(r, event.Opt[uint64]{}), report.Peak(r), report.Report(r, report.Options{})} {
+			for _, d := range []report.Document{report.Map(r, q.at), report.Peak(r), report.Report(r, report.Options{})} {
 				var text, json, csv strings.Builder
 				require.NoError(t, d.Text(&text, 0))
 				require.NoError(t, d.JSON(&json))

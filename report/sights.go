@@ -17,10 +17,15 @@ func newSights() *sights {
 // peak returns the number of the text of a peak, without nodes. Each call needs the same function.
 func (s *sights) peak(p *replay.L1Peak, text func(*replay.L1Peak) string) int {
 	name, named := p.Laid()
+	return s.laid(name, named, func() string { return text(p.Composed()) })
+}
+
+// laid returns the number of the text of what may have a name.
+func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
 	if n, ok := s.peaks[name]; ok && named {
 		return n
 	}
-	n := s.number(text(p.Composed()))
+	n := s.number(text())
 	if named {
 		s.peaks[name] = n
 	}

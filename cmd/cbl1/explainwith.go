@@ -18,7 +18,7 @@ import (
 func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
 	given := in.on.spec()
 	all := clash.Compare(found, given)
-	in.replay.Runs = true
+	in.replay.Runs, in.replay.OnePeak = true, true // no peak is shown
 	for _, m := range found.Messages {
 		if m.Kind != clash.OutOfMemory {
 			continue
@@ -35,8 +35,17 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		for _, run := range r.Runs {
 			addRuns(one, r, run)
 		}
+		type likeness struct {
+			laid replay.Laid
+			spec replay.Spec
+		}
+		known := map[likeness]bool{}
 		for _, d := range r.L1 {
-			one.AddBank(bankOf(r, d, d.Groups))
+			name, named := d.Laid()
+			if like := (likeness{name, r.SpecOf(d.ID)}); !named || !known[like] { // else a device before it has an equal bank
+				known[like] = true
+				one.AddBank(bankOf(r, d, d.LaidGroups()))
+			}
 			for _, m := range d.Scarce {
 				bank := bankOf(r, d, m.Groups)
 				bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, m.Op

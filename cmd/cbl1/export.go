@@ -91,7 +91,7 @@ func (e *exporter) run(args []string, write toFile) error {
 		return err
 	}
 	e.opt.At = event.Opt[uint64]{V: e.moment.n, OK: e.moment.given && !e.moment.operation.OK}
-	e.inputs.at, e.replay.GroupsAt = &e.moment, e.opt.At
+	e.inputs.at, e.replay.GroupsAt, e.replay.OnePeak = &e.moment, e.opt.At, true
 	defer e.shut()
 	events, err := e.source(args)
 	if errors.Is(err, errUnreadable) {

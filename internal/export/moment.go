@@ -51,8 +51,14 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 // device whose fullest core held most. It reports false if nothing was in L1 then.
 func After(r *replay.Result, node uint64) (m Moment, ok bool) {
 	var most uint64
+	seen := map[replay.Laid]bool{}
 	for _, d := range r.L1 {
-		for _, g := range d.Groups {
+		name, named := d.Laid()
+		if named && seen[name] {
+			continue // a device before it held the same
+		}
+		seen[name] = true
+		for _, g := range d.LaidGroups() {
 			if !ok || g.Bytes > most {
 				m, ok, most = Moment{r.File, deviceName(d.ID), "after " + place(r, node), g.Cores, g.Residents}, true, g.Bytes
 			}

@@ -354,10 +354,7 @@ func (p *player) describe(allocation int64, n node) {
 func (p *player) reaches(from, to string) bool { return reaches(p.members, from, to) }
 
 func (p *player) play(n node) error {
-	name, err := n.device()
-	if err != nil && !n.hidden {
-		return err
-	}
+	name := n.where() // nodes of an unknown kind name none
 	switch {
 	case isPlaced(n.kind):
 		p.open = nil

@@ -25,20 +25,13 @@ func workloads(nodes []node, members map[string][]int64, rules Rules) (split, er
 		if nodes[i].hidden || unfreed[nodes[i].counter] {
 			continue
 		}
-		id, err := nodes[i].device()
-		if err != nil {
-			return s, err
-		}
+		id := nodes[i].where()
 		if nodes[i].kind != "circular_buffer_deallocate_all" || onlyChip(members, id) {
 			continue
 		}
 		first := i
 		for i+1 < len(nodes) && nodes[i+1].kind == nodes[first].kind && !nodes[i+1].hidden {
-			next, err := nodes[i+1].device()
-			if err != nil {
-				return s, err
-			}
-			if next != id {
+			if nodes[i+1].where() != id {
 				break
 			}
 			i++
@@ -73,10 +66,7 @@ func (s *split) divide(rest []node, k int, id string, members map[string][]int64
 			}
 			continue
 		}
-		name, err := n.device()
-		if err != nil {
-			return err
-		}
+		name := n.where()
 		if n.kind == "circular_buffer_deallocate_all" {
 			for device, st := range states {
 				st.over = st.over || reaches(members, name, device) || bad && perhapsReaches(members, name, device)
