@@ -86,7 +86,8 @@ func TestForgettingLeaves(t *testing.T) {
 // sameForgetful compares what two replays say of the same events.
 func sameForgetful(t require.TestingT, events func() iter.Seq2[*event.Event, error]) {
 	opt := replay.Options{
-		Ask: &replay.Question{Address: 200_000}, Runs: true, Buffers: true, Timeline: true, Moments: 100, Groups: true, Room: &replay.RoomQuestion{Size: 64},
+		Ask: &replay.Question{Address: 200_000}, Runs: true, Buffers: true, Timeline: true, Moments: 100, Groups: true, GroupsAt: event.Some(uint64(8)),
+		Room: &replay.RoomQuestion{Size: 64},
 	}
 	want, err := replay.Run("x", events(), opt)
 	got, again := replay.RunForgetful("x", events(), opt)
@@ -173,6 +174,28 @@ func day(steps int, runs bool, told func(step int)) iter.Seq2[*event.Event, erro
 			say(event.Event{Kind: event.KindRecord, Trace: uint64(id), Program: p})
 			say(event.Event{Kind: event.KindTraceEnd, Trace: uint64(id)})
 			say(event.Event{Kind: event.KindReplay, Trace: uint64(id)})
+		}
+	}
+}
+
+// TestForgettingLeavesWhatLay: a program made the peak, and lay there after line 4. It is gone, another one has its id, and lies
+// where it lay.
+func TestForgettingLeavesWhatLay(t *testing.T) {
+	const program, gone = `{"event":"program","program":1,"name":"big","cbs":[{"cores":"0-0","size":4096}]}`, `{"event":"unregister","program":1}`
+	text := logHead + strings.Join([]string{
+		`{"event":"mesh","first":0,"rows":1,"cols":2,"spec":{"board":"n150"}}`, program, `{"event":"enqueue","program":1,"t":3.5}`, gone,
+		strings.NewReplacer("big", "small", "4096", "64").Replace(program), `{"event":"enqueue","program":1,"devices":[0]}`, gone, gone,
+	}, "\n")
+	opt := replay.Options{GroupsAt: event.Some(uint64(3))}
+	for _, run := range []func(string, iter.Seq2[*event.Event, error], replay.Options) (*replay.Result, error){replay.Run, replay.RunForgetful} {
+		r, err := run("x", events(strings.NewReader(text), "x"), opt)
+		require.NoError(t, err)
+		for _, d := range r.L1 {
+			require.Len(t, d.Groups, 1)
+			for _, x := range [][]replay.L1Resident{d.Peak.Residents, d.Groups[0].Residents} {
+				require.Len(t, x, 1)
+				require.Equal(t, "big 3 3.5 4096", fmt.Sprint(x[0].Program.Op, " ", x[0].Program.At, " ", x[0].Program.T, " ", x[0].Range.Len()))
+			}
 		}
 	}
 }
