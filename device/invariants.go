@@ -3,8 +3,6 @@ package device
 import (
 	"cmp"
 	"fmt"
-	"iter"
-	"reflect"
 	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/bitset"
@@ -15,21 +13,20 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// CheckInvariants counts the fleet anew, core by core: registered programs by the devices of Where, tracked
-// bytes by the last dispatches and the buffers. It compares Snapshot with that, and Totals, Registered and
-// Resident of each device and mesh, all of one moment. The first figure that differs is an ErrInvariant.
-// Cost: for each set of programs the ranges that they have on their cores, and the same for buffers. Others wait
-// while the programs, the last writers and the buffers are written down.
+// CheckInvariants counts the fleet anew, for each set of cores on which the same lies: registered programs by
+// the devices of Where, tracked bytes by the last dispatches and the buffers. It compares Snapshot with that, and
+// Totals, Registered and Resident of each device and mesh, all of one moment. The first figure that differs is an
+// ErrInvariant. Cost: for each set of programs the ranges that they have on their cores, and the same for buffers.
+// Others wait while the programs and their devices are written down.
 func (f *Fleet) CheckInvariants() (err error) {
 	defer named("CheckInvariants", &err)
-	c := counting{on: map[*state]bitset.Set{}, known: map[*state]Totals{}}
+	c := counting{on: map[*state]bitset.Set{}, known: map[any]Totals{}}
 	f.see(&c)
 	for i := range c.devices {
 		c.device(i)
 	}
 	for _, m := range c.meshes {
-		c.id, c.of = m.first, "mesh: "
-		c.row(m.totals, m.registered, m.resident, m.sum)
+		c.row(m.first, "mesh: ", m.totals, m.published, m.sum)
 	}
 	return c.wrong
 }
@@ -41,26 +38,24 @@ type counting struct {
 	programs []seenProgram
 	meshes   []*seenMesh
 	on       map[*state]bitset.Set // the slots of devices
-	known    map[*state]Totals     // that were counted
-
-	id    ID     // of the device in question
-	of    string // before the name of a figure
-	wrong error  // about the first figure that differs
+	known    map[any]Totals        // counted ones, by state, and by contents
+	wrong    error                 // about the first figure that differs
 }
 
-// A seenDevice has the figures of a device that need no lock, and the rest of its L1.
+// published are Registered and Resident, which need no lock.
+type published [2]uint64
+
+// A seenDevice has the rest of a device, which no snapshot has.
 type seenDevice struct {
-	slot                 int
-	registered, resident uint64
-	rest                 *rest
-	mesh                 *seenMesh
+	published
+	contents
+	mesh *seenMesh
 }
 
-// A rest has the last writers and the buffers of devices that have the same ones.
-type rest struct {
-	pieces  []residue.Piece
-	buffers []*heap.Allocation
-	counted *Totals
+// contents are the last writers and the buffers of devices.
+type contents struct {
+	left *residue.Residue
+	heap *heap.Heap
 }
 
 // A seenProgram is the program of an id, and the slots of its devices.
@@ -72,93 +67,79 @@ type seenProgram struct {
 
 // A seenMesh has the figures of a mesh, and the sums over its devices.
 type seenMesh struct {
-	first                ID
-	totals               Totals
-	registered, resident uint64
-	sum                  Totals
+	first ID
+	published
+	totals, sum Totals
 }
 
 // see writes the fleet down.
 func (f *Fleet) see(c *counting) {
-	type content struct {
-		left *residue.Residue
-		heap *heap.Heap
-	}
-	contents, meshes := map[content]*rest{}, map[*mesh]*seenMesh{nil: nil}
 	c.picture = f.picture(func() {
+		f.heaps.Picture()
 		for id, r := range f.programs {
 			c.programs = append(c.programs, seenProgram{id, r.Program, r.on.Clone()})
 		}
+		meshes := map[*mesh]*seenMesh{nil: nil}
 		for d := range f.shares(f.live) {
-			has := content{d.left, d.heap()}
-			if contents[has] == nil {
-				contents[has] = &rest{pieces: d.left.Written(), buffers: d.heap().Sorted()}
-			}
 			m, known := meshes[d.mesh]
 			if !known {
-				m = &seenMesh{d.mesh.first, d.mesh.totals(), d.mesh.registered.Load(), d.mesh.resident.Load(), Totals{}}
-				meshes[d.mesh] = m
-				c.meshes = append(c.meshes, m)
+				at := published{d.mesh.registered.Load(), d.mesh.resident.Load()}
+				m = &seenMesh{d.mesh.first, at, d.mesh.totals(), Totals{}}
+				meshes[d.mesh], c.meshes = m, append(c.meshes, m)
 			}
-			for slot := d.slot; slot < d.slot+d.n; slot++ {
-				at := Device{f.slots[slot]}
-				c.seen = append(c.seen, seenDevice{slot, at.Registered(), at.Resident(), contents[has], m})
+			c.on[d.state] = c.on[d.state].Add(bitset.Span(d.slot, d.n))
+			at := published{d.registered.Load(), d.resident.Load()}
+			for range d.n {
+				c.seen = append(c.seen, seenDevice{at, contents{d.left, d.heap()}, m})
 			}
 		}
 	})
 	c.hold()
-	for i, at := range c.at {
-		c.on[at.state] = c.on[at.state].With(c.seen[i].slot)
-	}
 	slices.SortFunc(c.programs, func(a, b seenProgram) int { return cmp.Compare(a.id, b.id) })
 }
 
-// same compares a figure.
-func (c *counting) same(what string, have, want uint64) {
-	if have != want && c.wrong == nil {
-		c.wrong = ofDevice(c.id, 0, fmt.Errorf("%s%s is %d and %w of %d", c.of, what, have, ErrInvariant, want))
+// same compares two values of one figure of a device.
+func (c *counting) same(id ID, what string, have, want any) {
+	if have != want {
+		c.differ(id, what, have, want)
+	}
+}
+
+func (c *counting) differ(id ID, what string, have, want any) {
+	if c.wrong == nil {
+		c.wrong = ofDevice(id, 0, fmt.Errorf("%s: %+v %w, which is %+v", what, have, ErrInvariant, want))
 	}
 }
 
 // row compares the figures of a device or mesh. High-water marks are at least what there is.
-func (c *counting) row(have Totals, registered, resident uint64, want Totals) {
+func (c *counting) row(id ID, of string, have Totals, at published, want Totals) {
 	want.Peak = have.Peak
 	want.Peak.raise(&want)
-	c.fields("", reflect.ValueOf(have), reflect.ValueOf(want))
-	c.same("published Registered", registered, want.Registered)
-	c.same("published Resident", resident, want.Resident)
-}
-
-// fields compares the numbers of a struct, by their names.
-func (c *counting) fields(of string, have, want reflect.Value) {
-	for i := range have.NumField() {
-		name, h, w := of+have.Type().Field(i).Name, have.Field(i), want.Field(i)
-		switch {
-		case h.Kind() == reflect.Struct:
-			c.fields(name+".", h, w)
-		case h.CanUint():
-			c.same(name, h.Uint(), w.Uint())
-		default:
-			c.same(name, uint64(h.Int()), uint64(w.Int()))
-		}
-	}
+	c.same(id, of+"Totals", have, want)
+	c.same(id, of+"Registered and Resident", at, published{want.Registered, want.Resident})
 }
 
 // device compares a device.
 func (c *counting) device(i int) {
-	d, at := &c.devices[i], &c.seen[i]
-	c.id, c.of = d.id, ""
-	want, ok := c.known[c.at[i].state]
-	if !ok {
-		want = c.registered(d, c.on[c.at[i].state])
-		c.known[c.at[i].state] = want
-	}
-	beside := at.rest.count()
-	want.Resident, want.Tracked, want.TrackedCore, want.Buffers = beside.Resident, beside.Tracked, beside.TrackedCore, beside.Buffers
-	c.row(d.totals, at.registered, at.resident, want)
+	d, at, s := &c.devices[i], &c.seen[i], c.at[i].state
+	want := c.once(s, func() Totals { return c.registered(d, c.on[s]) })
+	beside := c.once(at.contents, at.count)
+	want.Resident, want.Buffers = beside.Resident, beside.Buffers
+	want.Tracked, want.TrackedCore = beside.Tracked, beside.TrackedCore
+	c.row(d.id, "", d.totals, at.published, want)
 	if at.mesh != nil {
 		at.mesh.add(&want)
 	}
+}
+
+// once returns the figures of a key. It counts them the first time.
+func (c *counting) once(key any, count func() Totals) Totals {
+	t, ok := c.known[key]
+	if !ok {
+		t = count()
+		c.known[key] = t
+	}
+	return t
 }
 
 // add adds the figures of a device.
@@ -176,115 +157,84 @@ func (m *seenMesh) add(t *Totals) {
 // registered counts the programs of the devices in some slots, and compares the programs and cores of one of
 // them in the snapshot.
 func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
+	var programs []*program.Program
 	var occupied, reserved pile
 	for _, p := range c.programs {
 		_, n := slots.And(p.on)
 		if n == 0 {
 			continue
 		}
-		c.same(fmt.Sprintf("number of devices like it with program %d", p.id), uint64(n), uint64(slots.Count()))
-		if t.Programs < len(d.programs) {
-			c.same("id of a program", uint64(d.programs[t.Programs].ID()), uint64(p.id))
-		}
-		t.Programs++
-		occupied.footprint(p.p.Occupied(program.CircularBuffer))
-		reserved.footprint(p.p.Reserved(program.CircularBuffer))
+		c.same(d.id, fmt.Sprintf("number of devices like it with program %d", p.id), n, slots.Count())
+		c.same(d.id, "id of a program", p.p.ID(), p.id)
+		programs = append(programs, p.p)
+		occupied.put(p.p.Occupied(program.CircularBuffer))
+		reserved.put(p.p.Reserved(program.CircularBuffer))
 	}
-	c.same("number of programs", uint64(len(d.programs)), uint64(t.Programs))
-	t.Registered, t.Core = occupied.sum()
-	t.Reserved, _ = reserved.sum()
-	cores := 0
-	for _, g := range d.groups {
+	if !slices.Equal(d.programs, programs) {
+		c.differ(d.id, "programs", d.programs, programs)
+	}
+	groups := occupied.groups()
+	c.same(d.id, "number of groups of cores", len(d.groups), len(groups))
+	for i := range min(len(d.groups), len(groups)) {
+		have, want := d.groups[i], groups[i]
+		if have.Registered != want.Registered || !have.Cores.Equal(want.Cores) || compareHeld(have, want) != 0 {
+			c.differ(d.id, "group of cores", have, want)
+		}
+	}
+	t.Programs = len(programs)
+	for _, g := range groups {
+		t.Registered += g.Registered * uint64(g.Cores.Len())
 		t.Logical += g.Logical * uint64(g.Cores.Len())
-		for core := range g.Cores.All() {
-			cores++
-			c.core(core, g, occupied[core])
-		}
+		t.Core = max(t.Core, g.Registered)
 	}
-	c.same("number of cores with something registered", uint64(cores), uint64(len(occupied)))
+	for _, g := range reserved.groups() {
+		t.Reserved += g.Registered * uint64(g.Cores.Len())
+	}
 	return t
 }
 
-// core compares a core.
-func (c *counting) core(core l1.Core, have CoreGroup, want *CoreGroup) {
-	if want == nil {
-		want = new(CoreGroup)
-	}
-	if have.Registered != want.Registered || compareHeld(have, *want) != 0 {
-		of := "core " + core.String() + ": "
-		c.same(of+"Registered", have.Registered, want.Registered)
-		c.same(of+"Logical", have.Logical, want.Logical)
-		c.same(of+"Programs", uint64(have.Programs), uint64(want.Programs))
-		c.same(of+"number of regions", uint64(len(have.regions)), uint64(len(want.regions)))
-		for i := range min(len(have.regions), len(want.regions)) {
-			c.same(of+"start of a region", have.regions[i].Start, want.regions[i].Start)
-			c.same(of+"end of a region", have.regions[i].End, want.regions[i].End)
-		}
-	}
-}
-
-// count counts the rest of a device.
-func (r *rest) count() Totals {
-	if r.counted != nil {
-		return *r.counted
-	}
-	var t Totals
-	var all pile
-	for _, w := range r.pieces {
-		all.put(w.Cores, w.Group.Ranges(), 0)
-		if w.Kind == program.CircularBuffer {
-			t.Resident += w.Group.Bytes() * uint64(w.Cores.Len())
-		}
-	}
-	for _, a := range r.buffers {
+// count counts the last writers and the buffers.
+func (o *contents) count() (t Totals) {
+	buffers := o.heap.Sorted()
+	for _, a := range buffers {
 		t.Buffers.Add(&a.Buffer, 1)
-		if a.Backing || !a.Kind.InL1() || a.Kind.Below() {
-			continue
-		}
-		for p := range a.All() {
-			all.put(p.Cores, slices.Values([]l1.Range{p.Range}), 0)
-		}
 	}
-	t.Tracked, t.TrackedCore = all.sum()
-	r.counted = &t
+	for _, at := range tiles(appendAllocations(appendResidue(nil, o.left), buffers)) {
+		u, n := at.usage(), uint64(at.cores.Len())
+		t.Resident += u.Of(fit.KindCB) * n
+		t.Tracked += u.Tracked * n
+		t.TrackedCore = max(t.TrackedCore, u.Tracked)
+	}
 	return t
 }
 
-// A pile has the ranges of each core.
-type pile map[l1.Core]*CoreGroup
+// A pile has the ranges of programs, on sets of cores that may overlap.
+type pile []CoreGroup
 
-// put puts ranges on cores.
-func (p *pile) put(cores l1.CoreSet, ranges iter.Seq[l1.Range], logical uint64) {
-	if *p == nil {
-		*p = pile{}
-	}
-	for core := range cores.All() {
-		g := (*p)[core]
-		if g == nil {
-			g = new(CoreGroup)
-			(*p)[core] = g
-		}
-		g.Programs++
-		g.Logical += logical
-		g.regions = slices.AppendSeq(g.regions, ranges)
-	}
-}
-
-// footprint puts the ranges of a program on its cores.
-func (p *pile) footprint(f program.Footprint) {
+// put adds a program.
+func (p *pile) put(f program.Footprint) {
 	for g := range f.Groups() {
-		p.put(g.Cores(), g.Ranges(), g.Logical())
+		*p = append(*p, CoreGroup{Cores: g.Cores(), Logical: g.Logical(), regions: slices.Collect(g.Ranges())})
 	}
 }
 
-// sum merges the ranges of each core, and returns the bytes of all cores and of the fullest one.
-func (p pile) sum() (all, most uint64) {
-	for _, g := range p {
+// groups returns what lies on each core.
+func (p pile) groups() (out []CoreGroup) {
+	sets := make([]l1.CoreSet, len(p))
+	for i := range p {
+		sets[i] = p[i].Cores
+	}
+	for _, t := range l1.Tiles(sets) {
+		g := CoreGroup{Cores: t.Cores, Programs: len(t.In)}
+		for _, i := range t.In {
+			g.Logical += p[i].Logical
+			g.regions = append(g.regions, p[i].regions...)
+		}
 		g.regions = l1.Merge(g.regions)
 		for _, r := range g.regions {
 			g.Registered += r.Len()
 		}
-		all, most = all+g.Registered, max(most, g.Registered)
+		out = append(out, g)
 	}
-	return all, most
+	return joinEqual(out)
 }
