@@ -100,26 +100,26 @@ func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as
 // long as these may be at least so many.
 func (c *cohort) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
-	classes, cells := c.heap().Classes(), c.left.Held()
+	classes, held := c.heap().Classes(), c.left.Held()
 	return func(yield func(l1.CoreSet, uint64) bool) {
 		var written l1.CoreSet
-		for _, cell := range cells {
-			alone := cell.Cores
-			written = written.Union(cell.Cores)
+		for g := range held.Groups() {
+			alone, own := g.Cores(), g.Bytes()
+			written = written.Union(alone)
 			for _, of := range classes {
-				if cell.Bytes < least && cell.Bytes+of.Covered.Bytes() < least || !alone.Overlaps(of.Cores) {
+				bytes := own + of.Covered.Bytes()
+				if bytes < least || !alone.Overlaps(of.Cores) {
 					continue
 				}
 				alone = alone.Minus(of.Cores)
-				bytes := cell.Bytes + of.Covered.Bytes()
-				for _, r := range cell.Ranges {
+				for r := range g.Ranges() {
 					bytes -= of.Covered.BytesIn(r)
 				}
-				if !yield(cell.Cores.Intersect(of.Cores), bytes) {
+				if !yield(g.Cores().Intersect(of.Cores), bytes) {
 					return
 				}
 			}
-			if !alone.IsEmpty() && cell.Bytes >= least && !yield(alone, cell.Bytes) {
+			if own >= least && !alone.IsEmpty() && !yield(alone, own) {
 				return
 			}
 		}

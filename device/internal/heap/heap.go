@@ -218,18 +218,19 @@ func (h *Heap) beside(left *residue.Residue) residue.Tracked {
 	if apart && left.Fullest()+h.placed.Fullest == sum.Core {
 		return sum
 	}
-	for _, cell := range left.Held() {
+	for g := range left.Held().Groups() {
+		own := g.Bytes()
 		for _, c := range h.placed.Classes {
-			bound := cell.Bytes + c.Covered.Bytes()
-			if apart && bound <= sum.Core || !cell.Cores.Overlaps(c.Cores) {
+			bound := own + c.Covered.Bytes()
+			if apart && bound <= sum.Core || !g.Cores().Overlaps(c.Cores) {
 				continue
 			}
 			if !apart {
 				shared := uint64(0)
-				for _, r := range cell.Ranges {
+				for r := range g.Ranges() {
 					shared += c.Covered.BytesIn(r)
 				}
-				sum.Bytes -= shared * uint64(cell.Cores.Intersect(c.Cores).Len())
+				sum.Bytes -= shared * uint64(g.Cores().Intersect(c.Cores).Len())
 				bound -= shared
 			}
 			sum.Core = max(sum.Core, bound)

@@ -103,10 +103,9 @@ func (b *Book) remember(r *Residue, n *lookup.Numbers) *Residue {
 	b.known.Put(r.hash, r)
 	r.all = r.bytes
 	if r.other > 0 {
-		r.all = 0
-		for _, c := range r.Held() {
-			r.all += c.Bytes * uint64(c.Cores.Len())
-			r.core = max(r.core, c.Bytes)
+		r.all = r.Held().Bytes()
+		for g := range r.Held().Groups() {
+			r.core = max(r.core, g.Bytes())
 		}
 	}
 	return r

@@ -192,9 +192,9 @@ func requireCounted(t require.TestingT, r *Residue) {
 		}
 	}
 	held := map[l1.Core]uint64{}
-	for _, cell := range r.Held() {
-		for c := range cell.Cores.All() {
-			held[c] += cell.Bytes
+	for g := range r.Held().Groups() {
+		for c := range g.Cores().All() {
+			held[c] += g.Bytes()
 		}
 	}
 	for c, taken := range on {

@@ -12,18 +12,18 @@ import (
 // A Residue is what a device holds after its dispatches. It never changes. Devices with the same
 // residue point to the same one, which is found by its hash and then compared. nil holds nothing.
 type Residue struct {
-	Serial uint64      // given to no other
-	hash   lookup.Hash // a sum over cores, to which a dispatch adds and from which it takes away
-	pieces []Piece     // what a program or a trace left where nothing was; nil if there are planes
-	planes planes      // what was left over something else
-	n      int         // cores in all planes, at least one
-	bytes  uint64      // of circular buffers, sum over cores
-	other  uint64      // of dataflow buffers and scratchpads
-	charge uint64      // bytes and other
-	all    uint64      // of all kinds, each byte once
-	core   uint64      // of all kinds, each byte once, on the fullest core
-	End    uint64      // of the highest range of any core
-	cells  []cell      // the same, core by core; nil = not worked out yet
+	Serial uint64             // given to no other
+	hash   lookup.Hash        // a sum over cores, to which a dispatch adds and from which it takes away
+	pieces []Piece            // what a program or a trace left where nothing was; nil if there are planes
+	planes planes             // what was left over something else
+	n      int                // cores in all planes, at least one
+	bytes  uint64             // of circular buffers, sum over cores
+	other  uint64             // of dataflow buffers and scratchpads
+	charge uint64             // bytes and other
+	all    uint64             // of all kinds, each byte once
+	core   uint64             // of all kinds, each byte once, on the fullest core
+	End    uint64             // of the highest range of any core
+	held   *program.Footprint // of all kinds; nil = not worked out yet
 }
 
 // planes are the last writers of each kind.
@@ -34,13 +34,6 @@ type planes [program.Scratchpad + 1]plane
 type Piece struct {
 	*writer
 	Cores l1.CoreSet
-}
-
-// A cell is a set of cores on which a residue holds the same bytes, of any kind.
-type cell struct {
-	Cores  l1.CoreSet
-	Ranges []l1.Range // merged; at least one
-	Bytes  uint64     // of each core
 }
 
 // Tracked is what lies in the L1 of a device, in bytes, each byte once, without kernels
@@ -225,39 +218,22 @@ func (r *Residue) writes(w *writer, n int) {
 	*sum += bytes * uint64(n)
 }
 
-// Held returns what lies on which cores. It may write, so it is for changes only.
-func (r *Residue) Held() []cell {
+// Held returns what lies on which cores, of any kind. It may write, so it is for changes only.
+func (r *Residue) Held() program.Footprint {
 	if r == nil {
-		return nil
+		return program.Footprint{}
 	}
-	if r.cells == nil {
-		r.cells = cellsOf(r.Written())
-	}
-	return r.cells
-}
-
-// cellsOf divides cores by what pieces of any kind hold there.
-func cellsOf(pieces []Piece) (out []cell) {
-	var sets []l1.CoreSet
-	var ranges [][]l1.Range // on each core of a set
-	for _, w := range pieces {
-		if w.Group.NumRanges() > 0 {
-			sets, ranges = append(sets, w.Cores), append(ranges, slices.Collect(w.Group.Ranges()))
-		}
-	}
-	for _, t := range l1.Tiles(sets) {
-		c := cell{Cores: t.Cores, Ranges: ranges[t.In[0]]}
-		if len(t.In) > 1 {
-			var all []l1.Range
-			for _, i := range t.In {
-				all = append(all, ranges[i]...)
+	if r.held == nil {
+		held, _ := program.FootprintOf(func(yield func(l1.CoreSet, l1.Range) bool) {
+			for _, w := range r.Written() {
+				for at := range w.Group.Ranges() {
+					if !yield(w.Cores, at) {
+						return
+					}
+				}
 			}
-			c.Ranges = l1.Merge(all)
-		}
-		for _, r := range c.Ranges {
-			c.Bytes += r.Len()
-		}
-		out = append(out, c)
+		})
+		r.held = &held
 	}
-	return out
+	return *r.held
 }
