@@ -247,15 +247,10 @@ func specDifference(s, o l1.Spec) (field, ofS, ofO string) {
 
 // value prints a number, or a text that may be anything, short and quoted.
 func value(v any) string {
-	const most = 60
-	text, ok := v.(string)
-	if !ok {
-		return fmt.Sprint(v)
+	if text, ok := v.(string); ok {
+		return fmt.Sprintf("%.60s", strconv.QuoteToASCII(text))
 	}
-	if text = strconv.QuoteToASCII(text); len(text) > most {
-		text = text[:most] + `..."`
-	}
-	return text
+	return fmt.Sprint(v)
 }
 
 func more(n int) string {

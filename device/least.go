@@ -28,20 +28,24 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 		return 0, false, nil
 	}
 	c := d.c.cohort.Load()
-	held := spansOf(programs, c.spec.CBBase)
-	free = less(c.spec.Usable().End, held.all.End)
+	held := l1.Range{Start: c.spec.CBBase, End: c.spec.CBBase}
+	for _, class := range programs.Classes {
+		one := class.Covered.Span()
+		held = l1.Range{Start: min(held.Start, one.Start), End: max(held.End, one.End)}
+	}
+	free = less(c.spec.Usable().End, held.End)
 	h := c.heap()
 	if h == nil {
 		return free, true, nil
 	}
-	sure := h.Gap().Start <= held.all.Start
+	sure := h.Gap().Start <= held.Start
 	if sure {
 		h.Above(func(a *heap.Allocation) bool {
-			if less(a.Span.Start, held.all.End) >= free {
+			if less(a.Span.Start, held.End) >= free {
 				return false
 			}
 			if sure = !a.Unsized; sure {
-				free = held.below(a, free)
+				free = below(a, programs, c.spec.CBBase, free)
 			}
 			return sure
 		})
@@ -57,44 +61,25 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 // less returns by how much a is more than b, 0 if it is not.
 func less(a, b uint64) uint64 { return a - min(a, b) }
 
-// spans are the classes of a partition with the addresses from the first to the last byte
-// that each has. Of all, base is one.
-type spans struct {
-	classes []classes.Seat
-	span    []l1.Range
-	all     l1.Range
-	base    uint64
-}
-
-// spansOf returns those of a partition.
-func spansOf(p *classes.Partition, base uint64) spans {
-	out := spans{p.Classes, make([]l1.Range, len(p.Classes)), l1.Range{Start: base, End: base}, base}
-	for i, c := range p.Classes {
-		one := c.Covered.Span()
-		out.span[i] = one
-		out.all = l1.Range{Start: min(out.all.Start, one.Start), End: max(out.all.End, one.End)}
-	}
-	return out
-}
-
-// below returns the room below a buffer on any of its cores, or most if there is more.
-func (s *spans) below(a *heap.Allocation, most uint64) uint64 {
+// below returns the room that programs leave below a buffer on any of its cores, or most if there is more.
+func below(a *heap.Allocation, programs *classes.Partition, base, most uint64) uint64 {
 	for p := range a.All() {
 		if p.Range.IsEmpty() {
 			continue
 		}
-		for i, c := range s.classes {
-			room := less(p.Range.Start, max(s.span[i].End, s.base))
-			if room < most && p.Range.End > s.span[i].Start && c.Cores.Overlaps(p.Cores) {
+		for _, c := range programs.Classes {
+			held := c.Covered.Span()
+			room := less(p.Range.Start, max(held.End, base))
+			if room < most && p.Range.End > held.Start && c.Cores.Overlaps(p.Cores) {
 				most = room
 			}
 		}
-		room := less(p.Range.Start, s.base)
-		if room >= most || p.Range.End <= s.base {
+		room := less(p.Range.Start, base)
+		if room >= most || p.Range.End <= base {
 			continue
 		}
 		bare := p.Cores // without programs
-		for _, c := range s.classes {
+		for _, c := range programs.Classes {
 			bare = bare.Minus(c.Cores)
 		}
 		if !bare.IsEmpty() {

@@ -80,14 +80,7 @@ func (d Device) Usage(basis Basis) Usage {
 }
 
 // CoreUsage returns what lives on one core.
-func (d Device) CoreUsage(core l1.Core, basis Basis) Usage {
-	for _, t := range d.tiles(basis) {
-		if t.cores.Has(core) {
-			return t.usage()
-		}
-	}
-	return Usage{}
-}
+func (d Device) CoreUsage(core l1.Core, basis Basis) Usage { return d.tileOn(core, basis).usage() }
 
 // A UsageGroup is a set of cores on which the same lives.
 type UsageGroup struct {
@@ -127,12 +120,17 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 // Residents returns what lives on a core, by address, then kind: each circular buffer
 // of a program for itself, and each range of a buffer.
 func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[fit.Resident] {
+	return slices.Values(d.tileOn(core, basis).residents())
+}
+
+// tileOn returns the tile of a core, which has no layers if nothing lives there.
+func (d Device) tileOn(core l1.Core, basis Basis) tile {
 	for _, t := range d.tiles(basis) {
 		if t.cores.Has(core) {
-			return slices.Values(t.residents())
+			return t
 		}
 	}
-	return slices.Values[[]fit.Resident](nil)
+	return tile{}
 }
 
 // tiles returns what lives on the device by sets of cores that hold the same.
@@ -197,7 +195,7 @@ func appendAllocations(layers []layer, all []*heap.Allocation) []layer {
 }
 
 // usage returns what lives on each core of a tile.
-func (t *tile) usage() Usage {
+func (t tile) usage() Usage {
 	type edge struct {
 		at   uint64
 		kind fit.Kind
@@ -247,7 +245,7 @@ func (u *Usage) count(kinds Kinds, n uint64) {
 }
 
 // residents returns what lies on each core of a tile.
-func (t *tile) residents() []fit.Resident {
+func (t tile) residents() []fit.Resident {
 	out := make([]fit.Resident, 0, len(t.layers)) // most have one range
 	for _, y := range t.layers {
 		if y.buffer != nil {
