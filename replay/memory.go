@@ -17,6 +17,7 @@ import (
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
 	live   few[fit.BufferID, *buffer]
+	low    *lowest                        // of live, for all rows that have the same; nil: there never was any
 	before fit.BufferTotals               // of buffers from before the source
 	beside sum128                         // of the buffers in L1, by content: equal ones make equal sums
 	names  sum128                         // of all buffers, by the event that made them, and of what ran last
@@ -146,6 +147,7 @@ func (r *replay) allocate(d *row, given fit.Buffer, b *buffer) {
 		d.names = d.names.minus(was.name)
 	}
 	d.live.set(given.ID, b)
+	d.low = &lowest{}
 	d.names = d.names.plus(b.name)
 	r.stands(d, given, b)
 	if len(b.parts) == 0 && !b.hides {
@@ -191,6 +193,7 @@ func (r *replay) free(d *row, id fit.BufferID, e *event.Event) {
 		return
 	}
 	d.live.delete(id)
+	d.low = &lowest{}
 	d.names = d.names.minus(b.name)
 	d.pending.forgets(b)
 	d.after.forgets(b)

@@ -115,10 +115,10 @@ func contains[K comparable, V any](m map[K]V, key K) bool {
 
 // listRun lists a run, or counts it where the same is listed already.
 func (r *replay) listRun(l listing) {
-	lowest, synthesised := l.on.lowest()
-	key := runKey{op: l.run.Op, content: l.content, any: len(lowest) > 0, oneOf: l.oneOf}
+	low := l.on.lowest()
+	key := runKey{op: l.run.Op, content: l.content, any: len(low.list) > 0, oneOf: l.oneOf}
 	if key.any {
-		key.lowest = lowest[0].Address.V
+		key.lowest = low.list[0].Address.V
 	}
 	if i, ok := r.runs[key]; ok {
 		r.result.Runs[i].Times++
@@ -134,12 +134,24 @@ func (r *replay) listRun(l listing) {
 	r.runs[key] = len(r.result.Runs)
 	r.result.Runs = append(r.result.Runs, Enqueued{
 		Run: l.run, Device: l.on.id, Devices: l.devices, Times: 1, OneOf: l.oneOf, Programs: l.content.programs,
-		Synthesised: l.content.resolved, Lowest: lowest, LowestSynthesised: synthesised,
+		Synthesised: l.content.resolved, Lowest: low.list, LowestSynthesised: low.synthesised,
 	})
 }
 
-// lowest returns the L1 buffers that lie lowest on a device. Cost: O(live buffers).
-func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
+// A lowest is the L1 buffers that lie lowest on a device.
+type lowest struct {
+	known       bool
+	list        []BufferInfo
+	synthesised bool
+}
+
+// lowest returns the L1 buffers that lie lowest on a device. Cost: O(live buffers), once for all rows that part
+// while nothing of them changes.
+func (d *row) lowest() *lowest {
+	if d.low == nil || d.low.known {
+		return cmp.Or(d.low, &lowest{})
+	}
+	d.low.known = true
 	var found []*buffer
 	for _, b := range d.live.all() {
 		if b.span.IsEmpty() || b.info.Kind != fit.KindL1 && b.info.Kind != fit.KindGlobalCB {
@@ -154,8 +166,8 @@ func (d *row) lowest() (lowest []BufferInfo, synthesised bool) {
 	}
 	slices.SortFunc(found, func(a, b *buffer) int { return cmp.Compare(a.id, b.id) })
 	for _, b := range found {
-		lowest = append(lowest, b.info)
-		synthesised = synthesised || b.synthesised
+		d.low.list = append(d.low.list, b.info)
+		d.low.synthesised = d.low.synthesised || b.synthesised
 	}
-	return lowest, synthesised
+	return d.low
 }

@@ -35,23 +35,7 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		for _, run := range r.Runs {
 			addRuns(one, r, run)
 		}
-		type likeness struct {
-			laid replay.Laid
-			spec replay.Spec
-		}
-		known := map[likeness]bool{}
-		for _, d := range r.L1 {
-			name, named := d.Laid()
-			if like := (likeness{name, r.SpecOf(d.ID)}); !named || !known[like] { // else a device before it has an equal bank
-				known[like] = true
-				one.AddBank(bankOf(r, d, d.LaidGroups()))
-			}
-			for _, m := range d.Scarce {
-				bank := bankOf(r, d, m.Groups)
-				bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, m.Op
-				one.AddBank(bank)
-			}
-		}
+		addBanks(one, r)
 		if margin, ok := marginOf(r); ok {
 			one.AddMargin(margin)
 		}
@@ -62,6 +46,35 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 		return nil, err
 	}
 	return all.Matches(), err
+}
+
+// addBanks compares what lay in L1 at the end, and where what is sought was free. Of devices with equal banks the first counts.
+func addBanks(c *clash.Comparison, r *replay.Result) {
+	type likeness struct {
+		laid   replay.Laid
+		shared *replay.LaidGroup // the first of a list
+		spec   replay.Spec
+	}
+	known := map[likeness]bool{}
+	first := func(like likeness) bool {
+		was := known[like]
+		known[like] = true
+		return !was
+	}
+	for _, d := range r.L1 {
+		spec := r.SpecOf(d.ID)
+		if name, named := d.Laid(); !named || first(likeness{laid: name, spec: spec}) {
+			c.AddBank(bankOf(r, d, d.LaidGroups()))
+		}
+		for _, m := range d.Scarce {
+			if len(m.Groups) > 0 && !first(likeness{shared: &m.Groups[0], spec: spec}) {
+				continue
+			}
+			bank := bankOf(r, d, m.Groups)
+			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, m.Op
+			c.AddBank(bank)
+		}
+	}
 }
 
 // marginOf returns how far sizes of open_device can change before a run does not fit.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,8 @@ func (m meter) cost(t *testing.T, in attack.Input, size int, verb string) attack
 	dir := t.TempDir()
 	args, _, err := in.Write(t.TempDir(), size)
 	require.NoError(t, err)
-	c := exec.Command(m.binary, append([]string{verb}, args...)...)
+	c := exec.Command(m.binary, attack.Args(verb, size, args)...)
+	c.Stdin = strings.NewReader(attack.Messages)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOCOVERDIR="+dir)
 	var told bytes.Buffer
 	c.Stderr = &told

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // An Input is a file in any size: of a log or of saved lines, the number of its devices or lines; of a
@@ -53,18 +54,48 @@ type Budget struct {
 
 const mib = 1 << 20
 
-// A Source is inputs of one kind, and the verbs of the command that read them.
+// A Source is inputs of one kind, and the verbs of the command that read them. A verb may have arguments: FILE
+// stands for the input, LAST for one of the last lines of a square, and - for Messages.
 type Source struct {
 	Kind   string
 	Inputs []Input
 	Verbs  []string
 }
 
+// Args returns the arguments of the command for a verb, an input of a size and its own arguments.
+func Args(verb string, size int, input []string) (args []string) {
+	if !strings.Contains(verb, "FILE") {
+		verb += " FILE"
+	}
+	for _, word := range strings.Fields(verb) {
+		switch word {
+		case "FILE":
+			args = append(args, input...)
+		case "LAST":
+			args = append(args, fmt.Sprint(2*size))
+		default:
+			args = append(args, word)
+		}
+	}
+	return args
+}
+
+// Messages are what the verb explain reads: a program is in the way of a buffer, and a buffer has no place
+// beside 24,000 bytes of others.
+const Messages = `Statically allocated circular buffers in program 1 clash with L1 buffers on core range [(x=0,y=0) - (x=3,y=3)]. ` +
+	"L1 buffer allocated at 200000 and static circular buffer region ends at 250000\n" +
+	"Out of Memory: Not enough space to allocate 16384000 B L1 buffer across 64 banks, where each bank needs to store 256000 B, " +
+	"but bank size is 1461248 B (allocated: 24000 B, free: 1437248 B, largest free block: 1348864 B)\n"
+
 // Sources lists all inputs.
 func Sources() []Source {
+	squares := []string{
+		"report", "map", "peak", "room", "stream", "diff FILE FILE", "map --at LAST", "explain --with FILE -",
+		"export pprof -o -", "export pprof --at LAST -o -",
+	}
 	return []Source{
 		{"log", Logs(), []string{"peak", "stream"}},
-		{"square", Squares(), []string{"report", "map", "peak", "room", "stream"}},
+		{"square", Squares(), squares},
 		{"capture", Captures(), []string{"report"}},
 		{"windows", Windows(), []string{"report"}},
 		{"lines", Lines(), []string{"report"}},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cbl1/cbl1/internal/attack"
@@ -64,7 +65,7 @@ func (r *runner) input(source attack.Source, in attack.Input, aim attack.Aim, co
 	for _, verb := range source.Verbs {
 		took, heap := time.Duration(1<<62), int64(0)
 		for range r.rounds {
-			once, most, err := reads(command, append([]string{verb}, args...)...)
+			once, most, err := reads(command, attack.Args(verb, aim.Size, args)...)
 			if err != nil {
 				return err
 			}
@@ -88,6 +89,7 @@ func atMostIf(limit float64) *goal {
 // that was in use when garbage was collected.
 func reads(command string, args ...string) (took time.Duration, heap int64, err error) {
 	c := exec.Command(command, args...)
+	c.Stdin = strings.NewReader(attack.Messages)
 	c.Env = append(os.Environ(), "GODEBUG=gctrace=1")
 	var told bytes.Buffer
 	c.Stderr = &told
