@@ -48,7 +48,8 @@ func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error)
 	return all.Matches(), err
 }
 
-// addBanks compares what lay in L1 at the end, and where what is sought was free. Of devices with equal banks the first counts.
+// addBanks compares the buffers of each device at the end, and at the moments of Options.Scarce. Of devices with equal
+// banks the first one counts.
 func addBanks(c *clash.Comparison, r *replay.Result) {
 	type likeness struct {
 		laid   replay.Laid

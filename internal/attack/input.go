@@ -80,7 +80,7 @@ func Args(verb string, size int, input []string) (args []string) {
 	return args
 }
 
-// Messages are what the verb explain reads: a program is in the way of a buffer, and a buffer has no place
+// Messages is a text for the verb explain: a program is in the way of a buffer, and a buffer has no place
 // beside 24,000 bytes of others.
 const Messages = `Statically allocated circular buffers in program 1 clash with L1 buffers on core range [(x=0,y=0) - (x=3,y=3)]. ` +
 	"L1 buffer allocated at 200000 and static circular buffer region ends at 250000\n" +
