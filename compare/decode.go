@@ -137,7 +137,7 @@ type savedL1 struct {
 type savedPeak struct {
 	Peak
 	Residents []struct {
-		replay.ResidentRow
+		fit.ResidentRow
 		CB      *uint32 `json:"cb"`
 		Program *struct {
 			Op string `json:"op"`

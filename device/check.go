@@ -71,6 +71,21 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 // registered.
 func (f *Fleet) Check(p *program.Program, s Set) (_ fit.Verdict, err error) {
 	defer named("Check", &err)
+	return f.verdict(p, s)
+}
+
+// CheckID is Check of the program with an id that is registered on any device. Errors: ErrNotRegistered if it is
+// on none, else those of Check.
+func (f *Fleet) CheckID(id program.ID, s Set) (_ fit.Verdict, err error) {
+	defer named("CheckID", &err)
+	p, ok := f.Program(id)
+	if !ok {
+		return fit.Verdict{}, onNoDevice(id)
+	}
+	return f.verdict(p, s)
+}
+
+func (f *Fleet) verdict(p *program.Program, s Set) (fit.Verdict, error) {
 	places, err := f.places(p, s, false)
 	if err != nil {
 		return fit.Verdict{}, err

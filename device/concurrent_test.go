@@ -144,6 +144,8 @@ func TestConcurrentUse(t *testing.T) {
 			}
 			_, err := f.Enqueue(w, heaps.Set())
 			expect(err, none)
+			_, err = f.EnqueueID(w.ID(), heaps.Set())
+			expect(err, device.ErrNotRegistered)
 			_, err = f.Free(1, heaps.Set())
 			expect(err, device.ErrNotAllocated)
 			_, err = f.Evict(w.ID(), heaps.Set())
@@ -206,6 +208,16 @@ func TestConcurrentUse(t *testing.T) {
 			}
 			_, ok := s.Device(50)
 			check(ok, "the lone device is missing")
+		},
+		"Fleet.Totals": func() {
+			all, err := f.Totals(m.Set())
+			expect(err, none)
+			var last device.Totals
+			for id, t := range all {
+				row(t)
+				check(id == 0 || t == last, "device %d differs from the one before", id)
+				last = t
+			}
 		},
 		"Fleet.CheckInvariants": func() { check(f.CheckInvariants() == nil, "invariants") },
 
@@ -336,6 +348,11 @@ func TestConcurrentUse(t *testing.T) {
 			expect(err, none)
 			check(v.Fits(), "%v", v)
 		},
+		"Fleet.CheckID": func() {
+			v, err := f.CheckID(w.ID(), heaps.Set())
+			expect(err, device.ErrNotRegistered)
+			check(v.Fits(), "%v", v)
+		},
 		"Fleet.Headroom": func() {
 			rooms, err := f.Headroom(w, heaps.Set())
 			expect(err, none)
@@ -399,7 +416,7 @@ func TestConcurrentUse(t *testing.T) {
 	require.Contains(t, []uint64{8 * large, 8 * (small + both), 8 * (large + both)}, peak, "not that of a committed state")
 
 	// Nothing exported was forgotten.
-	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Place", "Free", "Enqueue", "SetHybrid", "Observe"} {
+	for _, name := range []string{"AddDevice", "AddMesh", "Register", "Unregister", "UnregisterAll", "Replace", "Remove", "Dispatch", "Evict", "BeginTrace", "Record", "EndTrace", "Replay", "ReleaseTrace", "Allocate", "Place", "Free", "Enqueue", "EnqueueID", "SetHybrid", "Observe"} {
 		calls["Fleet."+name] = nil // by the writers
 	}
 	calls["Device.ResetPeaks"] = nil

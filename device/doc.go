@@ -36,8 +36,9 @@
 //
 // [Fleet.Check] says whether a program fits beside what lives there now: package fit
 // judges, in tt-metal's words and by bytes, and device gathers what is there.
-// [Fleet.Enqueue] registers, checks and dispatches; [Fleet.Headroom],
-// [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [Room]
+// [Fleet.Enqueue] registers, checks and dispatches. [Fleet.CheckID] and [Fleet.EnqueueID] take the id of a
+// program that is registered. [Fleet.Headroom],
+// [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [fit.Room]
 // for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated. [Fleet.Place]
 // allocates one where tt-metal's allocator puts it.
 // [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by, as is
@@ -47,7 +48,7 @@
 //
 // [NewFleet] returns an empty fleet. An [ID] names a device, a [fit.BufferID] a [fit.Buffer], and a
 // [TraceID] a command trace. A [fit.Kind] says what holds bytes; [Kinds] is a
-// set of them, made by [KindsOf]. Totals come with [Peaks], [fit.BufferTotals] and
+// set of them, made by [KindsOf]. [Fleet.Totals] are those of all devices of a set. Totals come with [Peaks], [fit.BufferTotals] and
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept, and a [MomentName] tells two apart. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that

@@ -19,6 +19,24 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.enqueue(p, s)
+}
+
+// EnqueueID is Enqueue of the program with an id that is registered on any device. Errors: ErrNotRegistered if it
+// is on none, else those of Enqueue.
+func (f *Fleet) EnqueueID(id program.ID, s Set) (added Set, err error) {
+	defer named("EnqueueID", &err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.programs[id]
+	if r == nil {
+		return Set{}, onNoDevice(id)
+	}
+	return f.enqueue(r.Program, s)
+}
+
+// enqueue is Enqueue under the lock.
+func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return Set{}, err
 	}

@@ -103,6 +103,11 @@ func of(id program.ID, on ID, err error) *Error {
 	return &Error{About: AboutDevice | AboutProgram, Device: on, Program: id, Err: err}
 }
 
+// onNoDevice returns the error of a program that is registered nowhere.
+func onNoDevice(id program.ID) *Error {
+	return &Error{About: AboutProgram, Program: id, Err: ErrNotRegistered}
+}
+
 // ofBuffer returns the error of a buffer on a device.
 func ofBuffer(id fit.BufferID, on ID, err error) *Error {
 	return &Error{About: AboutDevice | AboutBuffer, Device: on, Buffer: id, Err: err}

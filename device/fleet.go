@@ -26,11 +26,12 @@ type Fleet struct {
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
-	slots []*chip    // nil where a device was removed
-	ids   []ID       // slot -> id; append only, so that Sets may keep it
-	live  bitset.Set // slots with a device
-	all   Set        // of live; the zero Set while nobody has asked since they changed
-	found map[ID]int // id of a device -> slot
+	slots []*chip                   // nil where a device was removed
+	ids   []ID                      // slot -> id; append only, so that Sets may keep it
+	live  bitset.Set                // slots with a device
+	all   Set                       // of live; the zero Set while nobody has asked since they changed
+	found map[ID]int                // id of a device -> slot
+	sets  [64]atomic.Pointer[asked] // that Of returned lately, by a hash of the ids
 
 	programs map[program.ID]*registration
 	numbers  lookup.Numbers // of registrations, residues and contents
@@ -172,7 +173,8 @@ func (f *Fleet) addChips(chips []chip, first ID, m *mesh, spec *l1.Spec) {
 		f.slots, f.ids = append(f.slots, at), append(f.ids, at.id)
 		f.found[at.id] = at.slot
 	}
-	f.live, f.all = f.live.Add(bitset.Span(slot, len(chips))), Set{}
+	f.live = f.live.Add(bitset.Span(slot, len(chips)))
+	f.changed()
 }
 
 // row returns the set of n slots that follow each other, of one Spec.
@@ -197,12 +199,28 @@ func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 	return Set{s}
 }
 
-// Of returns the set of the devices with the given ids; a repeated id counts once.
+// An asked is a set that Of returned.
+type asked struct {
+	ids []ID // in the order in which they were given
+	set Set
+}
+
+// Of returns the set of the devices with the given ids; a repeated id counts once. A few sets are
+// remembered until a device comes or goes: one of them costs no allocation.
 // Errors: ErrNoDevice for ids that the fleet does not have; the first one is named.
 func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 	defer named("Of", &err)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
+	const golden = uint64(0x9e3779b97f4a7c15) // 2^64 divided by the golden ratio
+	hash := golden
+	for _, id := range ids {
+		hash = (hash ^ uint64(id)) * golden
+	}
+	place := &f.sets[hash>>58]
+	if was := place.Load(); was != nil && slices.Equal(was.ids, ids) {
+		return was.set, nil
+	}
 	var slots bitset.Set
 	var unknown []ID
 	for _, id := range ids {
@@ -217,7 +235,19 @@ func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 		slices.Sort(unknown)
 		return Set{}, ofDevice(first, len(slices.Compact(unknown))-1, ErrNoDevice)
 	}
-	return f.setOf(slots, slots.Count()), nil
+	out := f.setOf(slots, slots.Count())
+	if len(ids) <= 1024 { // so that little memory is kept
+		place.Store(&asked{slices.Clone(ids), out})
+	}
+	return out, nil
+}
+
+// changed forgets the sets of devices, as one came or went.
+func (f *Fleet) changed() {
+	f.all = Set{}
+	for i := range f.sets {
+		f.sets[i].Store(nil)
+	}
 }
 
 // Set returns the set of all devices that the fleet has now. It is the same one, by ==,
@@ -286,7 +316,7 @@ func (f *Fleet) Remove(s Set) (err error) {
 	}
 	f.publishMeshes()
 	f.live.Drop(s.s.slots)
-	f.all = Set{}
+	f.changed()
 	for id, r := range f.programs {
 		if !r.on.Meets(s.s.slots) {
 			continue

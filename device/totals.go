@@ -1,6 +1,8 @@
 package device
 
 import (
+	"iter"
+
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/fit"
 )
@@ -18,6 +20,33 @@ type Totals struct {
 	Programs    int    // live programs; on a mesh, the sum over its devices
 	Buffers     fit.BufferTotals
 	Peak        Peaks
+}
+
+// Totals returns the figures of the devices of s, all of one moment, in the order of s.All.
+// Errors: ErrForeignSet; ErrNoDevice for a removed device.
+func (f *Fleet) Totals(s Set) (_ iter.Seq2[ID, Totals], err error) {
+	defer named("Totals", &err)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if err := f.check(s); err != nil {
+		return nil, err
+	}
+	all := make(map[ID]Totals, s.Len())
+	if s.s != nil {
+		for c := range f.shares(s.s.slots) {
+			t := c.totals()
+			for _, id := range f.ids[c.slot : c.slot+c.n] {
+				all[id] = t
+			}
+		}
+	}
+	return func(yield func(ID, Totals) bool) {
+		for id := range s.All() {
+			if !yield(id, all[id]) {
+				return
+			}
+		}
+	}, nil
 }
 
 // Peaks are high-water marks: the largest value that any completed operation left,

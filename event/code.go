@@ -30,8 +30,8 @@ const (
 	CodeProgram       Code = "program"        // *program.BuildError: it cannot be placed
 	CodeNotRegistered Code = "not-registered" // device.ErrNotRegistered
 	CodeConflict      Code = "conflict"       // device.ErrConflict: replace it instead
-	CodeDoesNotFit    Code = "does-not-fit"   // fit.Verdict
-	CodeCannotTell    Code = "cannot-tell"    // fit.Verdict that cannot tell
+	CodeDoesNotFit    Code = "does-not-fit"   // fit.Verdict, fit.ErrNoSpace
+	CodeCannotTell    Code = "cannot-tell"    // fit.Verdict that cannot tell, fit.ErrHidden
 	CodeOverflow      Code = "overflow"       // device.ErrOverflow
 	CodeBuffer        Code = "buffer"         // device.ErrBuffer
 	CodeAllocated     Code = "allocated"      // device.ErrAllocated
@@ -46,8 +46,7 @@ const (
 	CodeBadQuery     Code = "bad-query" // a field is missing or makes no sense
 )
 
-// CodeOf returns the code of an error of packages device, program and l1, or of a fit.Verdict. Any
-// other error is a CodeBadQuery.
+// CodeOf returns the code of an error of packages device, fit, program and l1. Any other error is a CodeBadQuery.
 func CodeOf(err error) Code {
 	for _, c := range []struct {
 		is   error
@@ -67,6 +66,8 @@ func CodeOf(err error) Code {
 		{device.ErrGrid, CodeGrid},
 		{device.ErrOverflow, CodeOverflow},
 		{device.ErrBuffer, CodeBuffer},
+		{fit.ErrNoSpace, CodeDoesNotFit},
+		{fit.ErrHidden, CodeCannotTell},
 	} {
 		if errors.Is(err, c.is) {
 			return c.code

@@ -42,6 +42,10 @@
 // A [Taken] ([NewTaken]) collects programs and buffers of many moments, each with a number or [Nobody].
 // [RoomThroughout] says where a buffer could have been all the time, and [RoomsThroughout] says it of each core.
 //
+// [Verdict.Row] is a verdict as JSON has it: an [AnswerRow] with rows of things in L1 by their ids ([IDRow],
+// [NewIDRow]) and a [DoubtRow] for each doubt. In it is a [VerdictRow] with [RefusalRow], [ClashRow] and [HoleRow].
+// Those who name things in other words use [NewAnswerRow], [NewVerdictRow] and [NewResidentRow] ([ResidentRow]).
+//
 // # Invariants
 //
 // Every figure is in bytes of one core. A program that fits has no advice, one that does

@@ -298,6 +298,15 @@ func (f *fleet) ProgramsOn(id uint64) []program.ID {
 
 func (f *fleet) Totals(id uint64) (model.Totals, error) {
 	d, err := f.f.Device(device.ID(id))
+	all, wrong := f.f.Totals(f.f.Set())
+	if wrong != nil {
+		return model.Totals{}, wrong
+	}
+	for other, t := range all {
+		if other == d.ID() && err == nil && t != d.Totals() {
+			return model.Totals{}, fmt.Errorf("totals of device %d: %+v, with all others %+v", id, d.Totals(), t)
+		}
+	}
 	return totals(d.Totals()), class(err)
 }
 

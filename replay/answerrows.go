@@ -174,26 +174,21 @@ type answerWho struct {
 
 // An answerResident is something in L1: a buffer of a program, or another one.
 type answerResident struct {
-	ResidentRow
-	Program *program.ID   `json:"program,omitempty"`
-	CB      *int          `json:"cb,omitempty"`
-	Buffer  *fit.BufferID `json:"buffer,omitempty"`
-	Name    string        `json:"name,omitempty"`
-	Op      string        `json:"op,omitempty"`
+	fit.IDRow
+	Op string `json:"op,omitempty"`
 }
 
 // clip returns a name as answers have it.
 func clip(name string) string { return shown.Clip(name, shown.MaxOutput) }
 
 func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answerResident {
-	a := answerResident{ResidentRow: NewResidentRow(r.Kind, r.Range)}
+	a := answerResident{IDRow: fit.NewIDRow(r)}
 	if r.Program == nil {
-		a.Buffer, a.Name = &r.Buffer.ID, clip(r.Buffer.Name)
+		a.Name = clip(a.Name)
 		return a
 	}
 	id, def := idShown(r.Program.ID(), programs)
-	a.Program, a.CB = &id, &r.CB
-	a.Name = r.Program.Name()
+	a.Program = &id
 	if def != nil {
 		a.Name, a.Op = cmp.Or(a.Name, def.name), clip(def.op)
 	}
@@ -214,37 +209,18 @@ func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*defi
 	return answerWho{"who", d.ID(), e.Query.Core.V.String(), e.Query.Address.V, holding(device.BasisResident), holding(device.BasisRegistered)}
 }
 
-// An answerVerdict is a verdict in an answer.
-type answerVerdict struct {
-	Fits       bool          `json:"fits"`
-	CannotTell bool          `json:"cannot_tell,omitempty"`
-	Doubts     []answerDoubt `json:"doubts,omitempty"` // why
-	VerdictRow[answerResident]
-}
-
-// An answerDoubt is a region that tt-metal may refuse.
-type answerDoubt struct {
-	Kind    fit.DoubtKind `json:"kind"`
-	Message string        `json:"message"`
-	Device  device.ID     `json:"device"`
-	Devices int           `json:"devices"`
-	Cores   string        `json:"cores"`
-	End     uint64        `json:"region_end"`
-}
-
 func (s *Session) verdictRow(v fit.Verdict) answerVerdict {
-	var doubts []answerDoubt
-	for _, d := range v.Doubts {
-		doubts = append(doubts, answerDoubt{d.Kind, d.String(), d.Device, d.Devices, d.Cores.String(), d.End})
-	}
-	return answerVerdict{v.Fits(), v.CannotTell(), doubts, NewVerdictRow(v, idOf, func(residents []fit.Resident) []answerResident {
+	return fit.NewAnswerRow(v, func(residents []fit.Resident) []answerResident {
 		out := []answerResident{}
 		for _, r := range residents {
 			out = append(out, newAnswerResident(r, s.programs))
 		}
 		return out
-	})}
+	})
 }
+
+// An answerVerdict is a verdict in an answer.
+type answerVerdict = fit.AnswerRow[answerResident]
 
 // idOf gives a device in an answer the id that it has in the fleet.
 func idOf(id device.ID) *uint64 { n := uint64(id); return &n }

@@ -39,9 +39,8 @@
 // alive until it is unregistered, and has one row for each id; what a capture ran stays
 // registered, is alive until its CBs are freed, and has one row for each run.
 //
-// Answers and reports share rows of JSON. [NewVerdictRow] makes a [VerdictRow] with
-// [RefusalRow], [ClashRow] and [HoleRow]; [NewHeadroomRow] a [HeadroomRow], [NewResidentRow]
-// a [ResidentRow], and [NewSharedRows] rows of [SharedRow].
+// Answers and reports share rows of JSON, with those of package fit: [NewHeadroomRow] makes a [HeadroomRow],
+// and [NewSharedRows] rows of [SharedRow].
 //
 // # Invariants
 //

@@ -9,10 +9,10 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-type jsonVerdict = replay.VerdictRow[jsonResident]
+type jsonVerdict = fit.VerdictRow[jsonResident]
 
 func newVerdict(v fit.Verdict, by labels) jsonVerdict {
-	return replay.NewVerdictRow(v, deviceID, func(rows []fit.Resident) []jsonResident { return newResidents(by.residents(rows)) })
+	return fit.NewVerdictRow(v, deviceID, func(rows []fit.Resident) []jsonResident { return newResidents(by.residents(rows)) })
 }
 
 type jsonCheck struct {

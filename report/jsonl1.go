@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -21,7 +22,7 @@ const (
 // What the documents of check, peak, who and report have in common about L1.
 
 type jsonResident struct {
-	replay.ResidentRow
+	fit.ResidentRow
 	CB      *int        `json:"cb"`
 	Program *jsonRun    `json:"program"`
 	Buffer  *jsonBuffer `json:"buffer"`
@@ -49,7 +50,7 @@ type jsonBuffer struct {
 func newResidents(rows []replay.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
-		j := jsonResident{ResidentRow: replay.NewResidentRow(r.Kind, r.Range)}
+		j := jsonResident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
 		if r.Program != nil {
 			run := newRun(*r.Program)
 			j.CB, j.Program = &r.CB, &run
