@@ -147,7 +147,7 @@ func TestDisagreementIsNoticed(t *testing.T) {
 // What is reserved is counted by all where it is not what is occupied.
 func TestReservedIsAskedFor(t *testing.T) {
 	require.False(t, bench.Churn(2, 4, 4).Asked().Both)
-	w := bench.Halves(8, 4).Asked()
+	w := bench.Halves(1, 8, 4).Asked()
 	require.True(t, w.Both)
 	for _, d := range bench.Designs(w) {
 		c := d.New(w)

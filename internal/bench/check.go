@@ -22,7 +22,7 @@ func Tiny() []Workload {
 		Raster(200, 60),
 		Rectangles(3, 10, 30), Rectangles(3, 10, 30).PerDevice(),
 		Swapped(4, 6, 4), Swapped(4, 6, 4).PerDevice(),
-		Halves(12, 10), Singles(1, 60, 40), Singles(6, 60, 40), Everywhere(6, 6), Wide(12, 12),
+		Halves(1, 12, 10), Halves(6, 12, 10), Singles(1, 60, 40), Singles(6, 60, 40), Everywhere(6, 6), Wide(12, 12),
 		Far(70, 3), FarOnHalves(20, 3), OneOfMany(20, 20),
 		LargestFirst(l1.N150(), 40),
 		states, states.Alone(),

@@ -11,9 +11,14 @@ import (
 // The workloads A1 to A8 are made against the engine: what it shares is not there, or is
 // of no use. In all of them ranges lie at random addresses, on devices of 8x8 cores.
 
-// Halves is A1: four circular buffers, each on a random half of the cores.
-func Halves(live, pairs int) Workload {
-	return hostile("A1", 1, live, pairs, func(m *maker) *program.Program {
+// Halves is A1, and A2 on several devices: four circular buffers, each on a random half of the cores.
+// With several devices a program is on a random half of them.
+func Halves(devices, live, pairs int) Workload {
+	name := "A1"
+	if devices > 1 {
+		name = "A2"
+	}
+	return hostile(name, devices, live, pairs, func(m *maker) *program.Program {
 		return m.lying([]l1.CoreRangeSet{m.half(), m.half(), m.half(), m.half()}, func() l1.Range { return m.anywhere(64 << 10) })
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cbl1/cbl1/internal/bench"
 	"github.com/cbl1/cbl1/l1"
@@ -16,11 +17,9 @@ func sweep(r *runner) error {
 		at := map[int]timing{}
 		for _, live := range r.size.sweep {
 			w := bench.Sweep(spec, live)
-			racers := []racer{by(bench.PerCore()).at(points), by(bench.SortedSlice()).at(points), by(bench.Intervals()).at(points)}
-			if live > r.size.sweepRatio {
-				racers = []racer{racers[0].once()}
-			} else {
-				racers = append(racers, by(bench.Dense()).at(points))
+			racers := []racer{by(bench.PerCore()).at(points).once()}
+			if live <= r.size.sweepRatio {
+				racers = append(racers, by(bench.SortedSlice()).at(points).once(), by(bench.Intervals()).at(points).once(), by(bench.Dense()).at(points).once())
 			}
 			o, err := r.contest(w, append([]racer{by(bench.Ours())}, racers...)...)
 			if err != nil {
@@ -66,6 +65,24 @@ func mesh(r *runner) error {
 		}
 		r.ask(o, "whole run vs percore", o.over("percore"), mode.goal)
 	}
+	return nil
+}
+
+// lastFollower is the last device of W2 that gets all programs, beside the one before.
+func lastFollower(r *runner) error {
+	w := bench.Mesh(r.size.devices, r.size.meshed).DeviceMajor()
+	each := len(w.Steps) / w.Devices
+	best := []float64{math.Inf(1), math.Inf(1)}
+	for range 3 * r.rounds {
+		c := bench.Ours().New(w)
+		bench.Change(c, w.Steps[:len(w.Steps)-2*each])
+		for i := range best {
+			steps := w.Steps[len(w.Steps)-(2-i)*each:][:each]
+			best[i] = min(best[i], float64(stopwatch(func() { bench.Change(c, steps) }))/float64(each))
+		}
+	}
+	r.add(row{workload: "last/" + w.Name, what: "a program", value: value{n: best[1] / 1e3, unit: "us"}, goal: aimAtMost(2)})
+	r.add(row{workload: "last/" + w.Name, what: "of the one before", value: value{n: best[1] / best[0], unit: "x"}, goal: aimAtMost(2)})
 	return nil
 }
 
@@ -187,7 +204,11 @@ func fragmented(r *runner) error {
 func diverged(r *runner) error {
 	// Nothing can be shared here, so the caches matter: the baselines play on all devices.
 	w := bench.Diverged(r.size.devices, r.size.fragments, 2*r.size.fragments)
-	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).on(0).first(20)}, rivals(w, 0)...)...)
+	racers := []racer{by(bench.Ours()), by(bench.Dense()).on(0).first(20)}
+	for _, x := range rivals(w, 0) {
+		racers = append(racers, x.once())
+	}
+	o, err := r.contest(w, racers...)
 	if err != nil {
 		return err
 	}
@@ -198,7 +219,7 @@ func diverged(r *runner) error {
 
 func largestFirst(r *runner) error {
 	w := bench.LargestFirst(l1.N150(), r.size.leaving)
-	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).at(points)}, rivals(w, 400)...)...)
+	o, err := r.contest(w, append([]racer{by(bench.Ours()), by(bench.Dense()).at(points).once()}, rivals(w, 400)...)...)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,13 @@ func (r *runner) at(live []int, w func(live, pairs int) bench.Workload, most map
 }
 
 func halves(r *runner) error {
-	return r.at(r.size.strewn, bench.Halves, map[string]float64{"percore": 1, "slice": 3})
+	alone := func(live, pairs int) bench.Workload { return bench.Halves(1, live, pairs) }
+	return r.at(r.size.strewn, alone, map[string]float64{"percore": 1, "slice": 3})
+}
+
+// halvesApart is A2: devices that differ, and share nothing.
+func halvesApart(r *runner) error {
+	return r.hostile(bench.Halves(r.size.devices, r.size.meshed, r.size.hostile/4), map[string]float64{"slice": 3})
 }
 
 func everywhere(r *runner) error {

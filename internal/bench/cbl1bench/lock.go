@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type look struct {
 	name   string
 	made   func() (*device.Fleet, error)
 	call   func(*device.Fleet) error
+	before func(*device.Fleet) // nil, or what comes right before it
 	again  func(*device.Fleet) // makes the fleet as it was, nil if it is
 	took   float64             // ns that are aimed at
 	waited float64             // ns that others are to wait at most, 0 if that is not asked
@@ -40,6 +42,9 @@ func (r *runner) look(x look) error {
 	took, waited := math.Inf(1), value{n: math.Inf(1), unit: "ms"}
 	for range r.rounds {
 		runtime.GC()
+		if x.before != nil {
+			x.before(f)
+		}
 		took = min(took, float64(stopwatch(func() { err = x.call(f) })))
 		if x.again != nil {
 			x.again(f)
@@ -182,33 +187,43 @@ func marks(r *runner) error {
 }
 
 // refused asks for a program that fits on no device, beside buffers of which no device
-// has one that another has.
+// has one that another has: on one set of cores, and on many.
 func refused(r *runner) error {
-	spec, n := l1.N150(), r.size.refused
-	large := sized(0, spec, (spec.L1Size-spec.CBBase)/32)
-	return r.look(look{
-		name: fmt.Sprintf("refused/devices=%d/buffers=%d", r.size.devices, n), took: 10e6, waited: 2e6,
-		made: func() (*device.Fleet, error) {
-			return fleetOf(r.size.devices, spec, func(f *device.Fleet, s device.Set, i int) error {
-				for k := range n {
-					at := spec.CBBase + 32*uint64(k*r.size.devices+i)
-					b := fit.Buffer{
-						ID: fit.BufferID(i*n + k), Kind: fit.KindL1,
-						Parts: []fit.Part{{Cores: spec.Grid().Cores(), Range: l1.Range{Start: at, End: at + 32}}},
-					}
-					if err := f.Allocate(b, s); err != nil {
-						return err
-					}
+	spec, n := l1.P150(), r.size.refused
+	cores := slices.Collect(spec.Grid().Cores().All())
+	made := func() (*device.Fleet, error) {
+		return fleetOf(r.size.devices, spec, func(f *device.Fleet, s device.Set, i int) error {
+			for k := range n {
+				at := spec.CBBase + 32*uint64(k*r.size.devices+i)
+				b := fit.Buffer{ID: fit.BufferID(i*n + k), Kind: fit.KindL1, Cores: spec.Grid().Cores(), Range: l1.Range{Start: at, End: at + 32}}
+				if err := f.Allocate(b, s); err != nil {
+					return err
 				}
-				return nil
-			})
-		},
-		call: func(f *device.Fleet) error {
-			v, err := f.Check(large, f.Set())
-			if err == nil && v.Fits() {
-				err = errors.New("refused: what does not fit was not refused")
 			}
+			return nil
+		})
+	}
+	for _, groups := range []int{1, 10, len(cores)} {
+		b := program.NewBuilder(0)
+		for i := range groups {
+			size := (spec.L1Size-spec.CBBase)/32*32 - 32*uint64(i)
+			part := cores[i*len(cores)/groups : (i+1)*len(cores)/groups]
+			b.CB(program.CB{Cores: l1.CoreSetOf(part...).Ranges(), Size: size})
+		}
+		large := must(b.Build(spec))
+		if err := r.look(look{
+			name: fmt.Sprintf("refused/devices=%d/buffers=%d/groups=%d", r.size.devices, n, groups),
+			took: 10e6 * float64(groups), waited: 2e6, made: made,
+			call: func(f *device.Fleet) error {
+				v, err := f.Check(large, f.Set())
+				if err == nil && v.Fits() {
+					err = errors.New("refused: what does not fit was not refused")
+				}
+				return err
+			},
+		}); err != nil {
 			return err
-		},
-	})
+		}
+	}
+	return nil
 }

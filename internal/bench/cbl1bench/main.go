@@ -3,8 +3,8 @@
 // workload as soon as it is measured, and at the end one with a line for each, with the list of
 // what was missed; or all rows as CSV:
 //
-//	go run ./internal/bench/cbl1bench            # everything, some minutes
-//	go run ./internal/bench/cbl1bench -short     # smaller, under a minute
+//	go run ./internal/bench/cbl1bench            # all but raster, files and inputs: five minutes
+//	go run ./internal/bench/cbl1bench -short     # smaller
 //	go run ./internal/bench/cbl1bench -check     # only whether all totals agree, seconds
 //	go run ./internal/bench/cbl1bench -run 'W[13]'
 //
@@ -35,7 +35,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, out, errw io.Writer) int {
 	flags := flag.NewFlagSet("cbl1bench", flag.ContinueOnError)
 	flags.SetOutput(errw)
-	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, A1 to A8, growth, raster, rectangles, swapped, one, snapshot, marks, refused, build, total, memory, files and inputs")
+	only := flags.String("run", "", "measure the workloads that match this `regexp`, of W1 to W13, A1 to A8, last, growth, rectangles, swapped, one, snapshot, change, leave, usage, marks, refused, build, total, memory; raster, files and inputs are measured only if asked for")
 	short := flags.Bool("short", false, "smaller workloads; floors are meant for the large ones")
 	check := flags.Bool("check", false, "compare totals on tiny workloads and measure nothing")
 	csv := flags.Bool("csv", false, "print the table as CSV")
@@ -86,7 +86,7 @@ func run(args []string, out, errw io.Writer) int {
 // that is wanted: who follows a long run, or ends it, has what was measured.
 func (r *runner) measure(match *regexp.Regexp, out, errw io.Writer, rows bool) error {
 	for _, p := range parts() {
-		if !match.MatchString(p.name) {
+		if !match.MatchString(p.name) || p.apart && match.String() == "" {
 			continue
 		}
 		start, done := time.Now(), len(r.rows)
@@ -109,42 +109,48 @@ func (r *runner) measure(match *regexp.Regexp, out, errw io.Writer, rows bool) e
 type part struct {
 	name    string
 	measure func(*runner) error
+	apart   bool // measured only if it is asked for
 }
 
 func parts() []part {
 	return []part{
-		{"W1", sweep},
-		{"W2", mesh},
-		{"W3", churn},
-		{"W4", adversarial},
-		{"W5", fragmented},
-		{"W6", diverged},
-		{"W7", comb},
-		{"W8", largestFirst},
-		{"W9", states},
-		{"W10", concurrent},
-		{"W11", dispatch},
-		{"W12", enqueue},
-		{"W13", buffers},
-		{"growth", growth},
-		{"raster", raster},
-		{"rectangles", rectangles},
-		{"swapped", swapped},
-		{"A1", halves},
-		{"A3", singles},
-		{"A4", everywhere},
-		{"A5", wide},
-		{"A6", divergedSingles},
-		{"A7", far},
-		{"A8", farOnHalves},
-		{"one", oneOfMany},
-		{"snapshot", snapshot},
-		{"marks", marks},
-		{"refused", refused},
-		{"build", build},
-		{"total", total},
-		{"memory", memory},
-		{"files", files},
-		{"inputs", inputs},
+		{name: "W1", measure: sweep},
+		{name: "W2", measure: mesh},
+		{name: "last", measure: lastFollower},
+		{name: "W3", measure: churn},
+		{name: "W4", measure: adversarial},
+		{name: "W5", measure: fragmented},
+		{name: "W6", measure: diverged},
+		{name: "W7", measure: comb},
+		{name: "W8", measure: largestFirst},
+		{name: "W9", measure: states},
+		{name: "W10", measure: concurrent},
+		{name: "W11", measure: dispatch},
+		{name: "W12", measure: enqueue},
+		{name: "W13", measure: buffers},
+		{name: "growth", measure: growth},
+		{name: "raster", measure: raster, apart: true},
+		{name: "rectangles", measure: rectangles},
+		{name: "swapped", measure: swapped},
+		{name: "A1", measure: halves},
+		{name: "A2", measure: halvesApart},
+		{name: "A3", measure: singles},
+		{name: "A4", measure: everywhere},
+		{name: "A5", measure: wide},
+		{name: "A6", measure: divergedSingles},
+		{name: "A7", measure: far},
+		{name: "A8", measure: farOnHalves},
+		{name: "one", measure: oneOfMany},
+		{name: "snapshot", measure: snapshot},
+		{name: "change", measure: changeAfterSnapshot},
+		{name: "leave", measure: largeLeaves},
+		{name: "usage", measure: usage},
+		{name: "marks", measure: marks},
+		{name: "refused", measure: refused},
+		{name: "build", measure: build},
+		{name: "total", measure: total},
+		{name: "memory", measure: memory},
+		{name: "files", measure: files, apart: true},
+		{name: "inputs", measure: inputs, apart: true},
 	}
 }
