@@ -188,8 +188,8 @@ func TestConcurrentUse(t *testing.T) {
 			for d := range s.All() {
 				row(d.Totals())
 				sum := uint64(0)
-				for _, g := range d.Cores() {
-					sum += g.Registered
+				for g := range d.Groups() {
+					sum += g.Registered * uint64(g.Cores.Len())
 				}
 				check(sum == d.Totals().Registered, "cores sum to %d of %d bytes", sum, d.Totals().Registered)
 				if d.ID() == 0 {
@@ -202,9 +202,9 @@ func TestConcurrentUse(t *testing.T) {
 				}
 				for g := range d.Groups() {
 					check(g.Registered <= g.Logical, "a group above its logical bytes")
+					check(len(regions(g.Regions())) <= 2, "P and Q have a region each")
 				}
 				check(slices.IsSorted(programIDs(d.Programs())) && d.Spec() == spec, "programs out of order")
-				check(len(regions(d.Regions(core(0, 0)))) <= 2, "P and Q have a region each")
 			}
 			_, ok := s.Device(50)
 			check(ok, "the lone device is missing")
@@ -324,7 +324,7 @@ func TestConcurrentUse(t *testing.T) {
 		},
 		"Device.CoreUsage": func() {
 			for d := range heaps.All() {
-				u := d.CoreUsage(core(0, 0), device.BasisRegistered)
+				u := groupOn(d, core(0, 0), device.BasisRegistered).Usage
 				check(u.Of(fit.KindCB) == 0 || u.Of(fit.KindCB) == 512, "%+v", u)
 			}
 		},
@@ -340,7 +340,7 @@ func TestConcurrentUse(t *testing.T) {
 		},
 		"Device.Residents": func() {
 			for d := range heaps.All() {
-				check(len(slices.Collect(d.Residents(core(0, 0), device.BasisResident))) <= 2, "more than a buffer and a program")
+				check(len(slices.Collect(groupOn(d, core(0, 0), device.BasisResident).Residents())) <= 2, "more than a buffer and a program")
 			}
 		},
 		"Fleet.Check": func() {

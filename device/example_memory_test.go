@@ -90,15 +90,16 @@ func ExampleDevice_Usage() {
 	if _, err := fleet.Enqueue(kernel(d, 4096), d.Set()); err != nil {
 		log.Fatal(err)
 	}
-	u := d.CoreUsage(l1.Core{X: 3, Y: 3}, device.BasisResident)
-	fmt.Println("CBs", u.Of(fit.KindCB), "+ tensors", u.Of(fit.KindL1), "=", u.Tracked)
 	fmt.Println("on all cores:", d.Usage(device.BasisResident).Tracked)
-	for r := range d.Residents(l1.Core{X: 3, Y: 3}, device.BasisResident) {
-		fmt.Println(r.Range, r.Kind)
+	for g := range d.UsageGroups(device.BasisResident) {
+		fmt.Println(g.Cores.Len(), "cores: CBs", g.Usage.Of(fit.KindCB), "+ tensors", g.Usage.Of(fit.KindL1), "=", g.Usage.Tracked)
+		for r := range g.Residents() {
+			fmt.Println(r.Range, r.Kind)
+		}
 	}
 	// Output:
-	// CBs 4096 + tensors 524288 = 528384
 	// on all cores: 68689920
+	// 130 cores: CBs 4096 + tensors 524288 = 528384
 	// [111616,115712) circular buffer
 	// [1048576,1572864) L1 buffer
 }

@@ -27,7 +27,7 @@ func TestResidentsOfCoresThatHoldTheSameBytes(t *testing.T) {
 	require.NoError(t, err)
 	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
 		for x := range uint8(2) {
-			here := slices.Collect(d.Residents(l1.Core{X: x}, basis))
+			here := slices.Collect(groupOn(d, l1.Core{X: x}, basis).Residents())
 			require.Len(t, here, 1)
 			require.EqualValues(t, x, here[0].CB)
 		}

@@ -32,6 +32,16 @@ func global(c program.CB) program.CB {
 	return c
 }
 
+// groupOn returns what lives on a core.
+func groupOn(d device.Device, core l1.Core, basis device.Basis) (on device.UsageGroup) {
+	for g := range d.UsageGroups(basis) {
+		if g.Cores.Has(core) {
+			on = g
+		}
+	}
+	return on
+}
+
 func build(t require.TestingT, spec l1.Spec, id program.ID, cbs ...program.CB) *program.Program {
 	b := program.NewBuilder(id)
 	for _, c := range cbs {
@@ -96,6 +106,16 @@ func programIDs(programs iter.Seq[*program.Program]) []program.ID {
 }
 
 func regions(r iter.Seq[l1.Range]) []l1.Range { return slices.Collect(r) }
+
+// regionsOn returns the regions of a core in a snapshot.
+func regionsOn(d *device.DeviceSnapshot, core l1.Core) (on []l1.Range) {
+	for g := range d.Groups() {
+		if g.Cores.Has(core) {
+			on = regions(g.Regions())
+		}
+	}
+	return on
+}
 
 func intact(t require.TestingT, f *device.Fleet) { require.NoError(t, f.CheckInvariants()) }
 

@@ -267,7 +267,7 @@ func sharedAndPlain(t *rapid.T, prepare func(*device.Fleet)) {
 					on := model[i].on(c)
 					require.Equal(t, on, d.Core(c), "device %d, core %v", i, c)
 					n := uint64(0)
-					for r := range seen.Regions(c) {
+					for _, r := range regionsOn(seen, c) {
 						n += r.Len()
 					}
 					require.Equal(t, on.Registered, n)

@@ -223,29 +223,3 @@ func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.pe
 // at most. Others have other numbers; so may some of which the fleet does not know that they
 // are equal.
 func (d *DeviceSnapshot) Number() int { return d.number }
-
-// Cores returns the cores that held anything, by x and then y.
-func (d *DeviceSnapshot) Cores() iter.Seq2[l1.Core, CoreGroup] {
-	return func(yield func(l1.Core, CoreGroup) bool) {
-		var all l1.CoreSet
-		for _, g := range d.groups {
-			all = all.Union(g.Cores)
-		}
-		for c := range all.All() {
-			i := slices.IndexFunc(d.groups, func(g CoreGroup) bool { return g.Cores.Has(c) })
-			if !yield(c, d.groups[i]) {
-				return
-			}
-		}
-	}
-}
-
-// Regions returns the merged registered regions of a core, lowest first.
-func (d *DeviceSnapshot) Regions(core l1.Core) iter.Seq[l1.Range] {
-	for _, g := range d.groups {
-		if g.Cores.Has(core) {
-			return g.Regions()
-		}
-	}
-	return slices.Values[[]l1.Range](nil)
-}

@@ -79,9 +79,6 @@ func (d Device) Usage(basis Basis) Usage {
 	return u
 }
 
-// CoreUsage returns what lives on one core.
-func (d Device) CoreUsage(core l1.Core, basis Basis) Usage { return d.tileOn(core, basis).usage() }
-
 // A UsageGroup is a set of cores on which the same lives.
 type UsageGroup struct {
 	Cores     l1.CoreSet
@@ -90,7 +87,8 @@ type UsageGroup struct {
 	residents []fit.Resident
 }
 
-// Residents returns what lives on each core of the group, by address, then kind.
+// Residents returns what lives on each core of the group, by address, then kind: each circular buffer
+// of a program for itself, and each range of a buffer.
 func (g UsageGroup) Residents() iter.Seq[fit.Resident] { return slices.Values(g.residents) }
 
 // UsageGroups returns the cores on which anything lives, grouped by what it is, by
@@ -115,22 +113,6 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 	}
 	slices.SortFunc(out, func(a, b UsageGroup) int { return a.Cores.CompareFirst(b.Cores) })
 	return slices.Values(out)
-}
-
-// Residents returns what lives on a core, by address, then kind: each circular buffer
-// of a program for itself, and each range of a buffer.
-func (d Device) Residents(core l1.Core, basis Basis) iter.Seq[fit.Resident] {
-	return slices.Values(d.tileOn(core, basis).residents())
-}
-
-// tileOn returns the tile of a core, which has no layers if nothing lives there.
-func (d Device) tileOn(core l1.Core, basis Basis) tile {
-	for _, t := range d.tiles(basis) {
-		if t.cores.Has(core) {
-			return t
-		}
-	}
-	return tile{}
 }
 
 // tiles returns what lives on the device by sets of cores that hold the same.

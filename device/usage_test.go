@@ -22,9 +22,9 @@ func TestUsageOfTwoCores(t *testing.T) {
 	p := build(t, d.Spec(), 1, cb("{[0-0 - 0-0]}", 1<<20), cb("{[1-0 - 1-0]}", 750<<10))
 	ran(t, f, d.Set(), p)
 	allocate(t, f, d.Set(), buffer(1, fit.KindL1, "{[0-0 - 1-0]}", d.Spec().L1Size-200<<10, 200<<10))
-	require.EqualValues(t, 1_253_376, d.CoreUsage(core(0, 0), device.BasisResident).Tracked)
-	require.EqualValues(t, 972_800, d.CoreUsage(core(1, 0), device.BasisResident).Tracked)
-	require.Zero(t, d.CoreUsage(core(2, 0), device.BasisResident))
+	require.EqualValues(t, 1_253_376, groupOn(d, core(0, 0), device.BasisResident).Usage.Tracked)
+	require.EqualValues(t, 972_800, groupOn(d, core(1, 0), device.BasisResident).Usage.Tracked)
+	require.Zero(t, groupOn(d, core(2, 0), device.BasisResident).Usage)
 	u := d.Usage(device.BasisResident)
 	require.EqualValues(t, 1_253_376+972_800, u.Tracked)
 	require.Equal(t, u.Tracked, d.Totals().Tracked)
@@ -40,7 +40,7 @@ func TestUsageOfEightChips(t *testing.T) {
 	m := addMesh(t, f, 0, 2, 4, l1.N150())
 	ran(t, f, m.Set(), build(t, m.Spec(), 1, cb("{[0-0 - 7-7]}", 4096)))
 	for d := range m.All() {
-		require.EqualValues(t, 4096, d.CoreUsage(core(3, 3), device.BasisResident).Tracked)
+		require.EqualValues(t, 4096, groupOn(d, core(3, 3), device.BasisResident).Usage.Tracked)
 		require.EqualValues(t, 64*4096, d.Totals().Tracked)
 	}
 	require.EqualValues(t, 8*64*4096, m.Totals().Tracked)
@@ -151,8 +151,8 @@ func TestUsage(t *testing.T) {
 				}
 				require.Equal(t, test.kinds, kinds)
 				require.ElementsMatch(t, test.shared, slices.Collect(u.Shared()))
-				require.Equal(t, test.fullest, d.CoreUsage(core(0, 0), basis).Tracked)
-				require.Equal(t, test.onCoreOne, d.CoreUsage(core(1, 0), basis).Tracked)
+				require.Equal(t, test.fullest, groupOn(d, core(0, 0), basis).Usage.Tracked)
+				require.Equal(t, test.onCoreOne, groupOn(d, core(1, 0), basis).Usage.Tracked)
 				identity(t, u)
 			}
 			require.Equal(t, test.want.Tracked, d.Totals().Tracked)
@@ -161,8 +161,8 @@ func TestUsage(t *testing.T) {
 	}
 	require.Zero(t, device.Usage{}.Of(fit.KindDRAM))
 	require.Zero(t, device.Device{}.Usage(device.BasisResident))
-	require.Zero(t, device.Device{}.CoreUsage(core(0, 0), device.BasisRegistered))
-	require.Empty(t, slices.Collect(device.Device{}.Residents(core(0, 0), device.BasisRegistered)))
+	require.Zero(t, groupOn(device.Device{}, core(0, 0), device.BasisRegistered).Usage)
+	require.Empty(t, slices.Collect(groupOn(device.Device{}, core(0, 0), device.BasisRegistered).Residents()))
 }
 
 // identity is what the doc of Shared says.
@@ -219,8 +219,8 @@ func TestResidentsAndGroups(t *testing.T) {
 		{Kind: fit.KindCB, Range: at(base+64, 32), Program: p, CB: 1},
 	}
 	for _, basis := range []device.Basis{device.BasisResident, device.BasisRegistered} {
-		require.Equal(t, want, slices.Collect(d.Residents(core(0, 0), basis)))
-		require.Empty(t, slices.Collect(d.Residents(core(5, 5), basis)))
+		require.Equal(t, want, slices.Collect(groupOn(d, core(0, 0), basis).Residents()))
+		require.Empty(t, slices.Collect(groupOn(d, core(5, 5), basis).Residents()))
 		groups := slices.Collect(d.UsageGroups(basis))
 		require.Len(t, groups, 3)
 		require.Equal(t, want, slices.Collect(groups[0].Residents()))
@@ -237,7 +237,7 @@ func TestResidentsAndGroups(t *testing.T) {
 			require.Equal(t, g.tracked, groups[i].Usage.Tracked)
 			require.Equal(t, g.withKernels, groups[i].Usage.WithKernels)
 			require.ElementsMatch(t, g.regions, groups[i].Regions)
-			require.Equal(t, groups[i].Usage, d.CoreUsage(slices.Collect(groups[i].Cores.All())[0], basis))
+			require.Equal(t, groups[i].Usage, groupOn(d, slices.Collect(groups[i].Cores.All())[0], basis).Usage)
 		}
 	}
 }

@@ -131,11 +131,20 @@ func (f *fleet) Usage(id uint64, registered bool) model.Usage {
 }
 
 func (f *fleet) CoreUsage(id uint64, core l1.Core, registered bool) model.Usage {
-	return usage(f.handles[device.ID(id)].CoreUsage(core, basis(registered)))
+	return usage(f.groupOn(id, core, registered).Usage)
 }
 
 func (f *fleet) Residents(id uint64, core l1.Core, registered bool) []model.Resident {
-	return residents(slices.Collect(f.handles[device.ID(id)].Residents(core, basis(registered))))
+	return residents(slices.Collect(f.groupOn(id, core, registered).Residents()))
+}
+
+func (f *fleet) groupOn(id uint64, core l1.Core, registered bool) device.UsageGroup {
+	for g := range f.handles[device.ID(id)].UsageGroups(basis(registered)) {
+		if g.Cores.Has(core) {
+			return g
+		}
+	}
+	return device.UsageGroup{}
 }
 
 // Moment is also asked once at once, and later by who keeps it.

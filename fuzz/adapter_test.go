@@ -413,20 +413,21 @@ func (f *fleet) same(d device.Device, s *device.DeviceSnapshot) error {
 	if !slices.Equal(slices.Collect(s.Programs()), slices.Collect(d.Programs())) {
 		return errors.New("programs differ from the snapshot's")
 	}
-	sum, last := uint64(0), l1.Core{}
-	for c, g := range s.Cores() {
-		if sum > 0 && c.Compare(last) <= 0 {
-			return fmt.Errorf("snapshot: core %v after %v", c, last)
+	sum, seen := uint64(0), l1.CoreSet{}
+	for g := range s.Groups() {
+		if g.Cores.Overlaps(seen) {
+			return fmt.Errorf("snapshot: cores of %v are in two groups", g.Cores)
 		}
-		last = c
-		sum += g.Registered
-		t := d.Core(c)
-		if g.Registered != t.Registered || g.Logical != t.Logical || g.Programs != t.Programs {
-			return fmt.Errorf("core %v is %+v, in the snapshot %+v", c, t, g)
-		}
-		if !slices.Equal(slices.Collect(g.Regions()), slices.Collect(d.Regions(c))) ||
-			!slices.Equal(slices.Collect(s.Regions(c)), slices.Collect(d.Regions(c))) {
-			return fmt.Errorf("regions of core %v differ from the snapshot's", c)
+		seen = seen.Union(g.Cores)
+		for c := range g.Cores.All() {
+			sum += g.Registered
+			t := d.Core(c)
+			if g.Registered != t.Registered || g.Logical != t.Logical || g.Programs != t.Programs {
+				return fmt.Errorf("core %v is %+v, in the snapshot %+v", c, t, g)
+			}
+			if !slices.Equal(slices.Collect(g.Regions()), slices.Collect(d.Regions(c))) {
+				return fmt.Errorf("regions of core %v differ from the snapshot's", c)
+			}
 		}
 	}
 	if sum != d.Registered() {

@@ -122,13 +122,23 @@ func newAnswerCore(d device.Device, core l1.Core, programs map[program.ID]*defin
 		Answer: "core", Device: d.ID(), Core: core.String(),
 		Registered: t.Registered, Reserved: t.Reserved, Logical: t.Logical, Peak: t.Peak, Programs: t.Programs,
 		Regions: newAnswerRanges(d.Regions(core)), Dispatched: t.Resident, Left: []answerRange{},
-		Usage: newAnswerUsageBasis(d.CoreUsage(core, device.BasisResident)),
+		Usage: newAnswerUsageBasis(groupOn(d, core, device.BasisResident).Usage),
 	}
 	if p, ranges, ok := d.ResidentOn(core); ok {
 		id, _ := idShown(p.ID(), programs)
 		a.Program, a.Name, a.Left = &id, clip(p.Name()), newAnswerRanges(ranges)
 	}
 	return a
+}
+
+// groupOn returns what lives on a core, and on others alike.
+func groupOn(d device.Device, core l1.Core, basis device.Basis) device.UsageGroup {
+	for g := range d.UsageGroups(basis) {
+		if g.Cores.Has(core) {
+			return g
+		}
+	}
+	return device.UsageGroup{}
 }
 
 type answerUsage struct {
@@ -199,7 +209,7 @@ func newAnswerResident(r fit.Resident, programs map[program.ID]*definition) answ
 func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*definition) answerWho {
 	holding := func(basis device.Basis) []answerResident {
 		out := []answerResident{}
-		for r := range d.Residents(e.Query.Core.V, basis) {
+		for r := range groupOn(d, e.Query.Core.V, basis).Residents() {
 			if r.Range.Has(e.Query.Address.V) {
 				out = append(out, newAnswerResident(r, programs))
 			}
