@@ -85,6 +85,7 @@ const device = () => capture().alike[state.alike];
 const chip = (c, on = device()) => on ? on.chip : c.report.basis; // devices of a log may differ
 const owner = (c, id) => c.alike.find((a) => a.ids.includes(id)); // ids are numbers, or BigInts if they are large
 const size = (c, on) => chip(c, on).l1_size_bytes;
+const usable = (c, on) => size(c, on) ? Math.max(0, Number(size(c, on)) - Number(chip(c, on).cb_base) - Number(chip(c, on).l1_small_bytes)) : 0;
 const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 const nodeWord = (c) => (c.log ? "event" : "node");
 const at = (c, row) => nodeWord(c) + " " + row.counter + (row.t === undefined ? "" : " (t\u00a0" + row.t + ")");
@@ -100,10 +101,10 @@ function tile(label, bytes, whole, ...subs) {
   return h("div", { class: "tile" }, h("dt", {}, label),
     h("dd", {}, h("div", { class: "big" }, num(bytes), h("span", { class: "unit" }, " bytes")),
       whole ? h("div", { class: "meter", "aria-hidden": "true" }, h("i", { css: { width: Math.min(100, (100 * Number(bytes)) / Number(whole)) + "%" } })) : null,
-      h("div", { class: "sub" }, rounded(bytes), of && ", " + of + " of L1"), subs.filter(Boolean).map((s) => h("div", { class: "sub" }, s))));
+      h("div", { class: "sub" }, rounded(bytes), of && ", " + of + " of usable L1"), subs.filter(Boolean).map((s) => h("div", { class: "sub" }, s))));
 }
 function tiles(c) {
-  const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = size(c, top ? top.on : undefined);
+  const top = fullest(c), f = c.report.fullest, t = c.check.tightest, whole = usable(c, top ? top.on : undefined), bytes = size(c, top ? top.on : undefined);
   const count = c.alike.reduce((n, a) => n + a.ids.length, 0);
   const programs = c.alike.reduce((n, a) => Math.max(n, a.figures ? a.figures.programs : 0), 0);
   return h("dl", { class: "tiles" },
@@ -113,7 +114,7 @@ function tiles(c) {
     h("div", { class: "tile" }, h("dt", {}, "Programs"), h("dd", {}, h("div", { class: "big" }, num(programs), h("span", { class: "unit" }, count > 1 ? " on each device at most" : "")),
       h("div", { class: "sub" }, plural(c.check.runs, "run") + " checked, " + (c.check.runs_failed ? num(c.check.runs_failed) + " of them " + (c.check.runs_failed === 1 ? "does" : "do") + " not fit" : c.check.answer === "fits" ? "all fit" : "what is known fits")),
       h("div", { class: "sub" }, plural(count, "device") + ", " + plural(c.report.nodes, nodeWord(c))),
-      h("div", { class: "sub" }, spelled(c.report.basis.arch) + (c.report.basis.arch_from === "assumed" ? " (assumed)" : "") + (whole ? ", L1 " + num(whole) + " bytes a core" : ", L1 size not known")))));
+      h("div", { class: "sub" }, spelled(c.report.basis.arch) + (c.report.basis.arch_from === "assumed" ? " (assumed)" : "") + (bytes ? ", L1 " + num(bytes) + " bytes a core" : ", L1 size not known")))));
 }
 
 // One core's L1, by address: what lies where.
@@ -287,7 +288,7 @@ function move(e, grid, cols, rows) {
 function legend(c, a) {
   const most = mostOf(a);
   if (!most) return null;
-  return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, num(most) + " bytes" + (size(c) ? ", " + percent(most, size(c)) + " of L1 " + num(size(c)) : "")));
+  return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, num(most) + " bytes" + (usable(c) ? ", " + percent(most, usable(c)) + " of usable L1 " + num(usable(c)) : "")));
 }
 function meshes(c) {
   const on = new Map();
@@ -307,7 +308,7 @@ function meshes(c) {
 function folds(c) {
   if (c.alike.length < 2) return null;
   return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
-    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + ", " + percent(a.l1.core_peak.tracked_bytes, size(c, a)) + " of L1" : "nothing known"))));
+    a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + (usable(c, a) ? ", " + percent(a.l1.core_peak.tracked_bytes, usable(c, a)) + " of usable L1" : "") : "nothing known"))));
 }
 function cores() {
   const c = capture(), a = device();

@@ -28,7 +28,7 @@ func writeAnswer(page *page, r *replay.Result, folds []fold) {
 	if has(r, replay.CodeBeyondL1) {
 		verdict = "does not fit; "
 	}
-	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofL1(r.SpecOf(d.ID), f.Bytes), where, by(r, f.Program))
+	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofUsable(r.SpecOf(d.ID), f.Bytes), where, by(r, f.Program))
 
 	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r.SpecOf(d.ID), f.End))},
 		note{"program", share(r, f)})
@@ -66,17 +66,25 @@ func end(s replay.Spec, address uint64) string {
 	}
 }
 
-// ofL1 says what share of which L1 the bytes are.
-func ofL1(s replay.Spec, bytes uint64) string {
-	size := s.L1Size
-	if size == 0 {
-		return ""
-	}
+// ofUsable says what share of the usable L1 of a chip the bytes are, and which chip that is.
+func ofUsable(s replay.Spec, bytes uint64) string {
 	base := string(s.Arch)
 	if s.ArchFrom == event.FromAssumed {
 		base += " assumed"
 	}
-	return fmt.Sprintf(", %s of L1 %s (%s)", percent(bytes, size), grouped(size), base)
+	if share := usableShare(s, bytes); share != "" {
+		return fmt.Sprintf("%s (%s)", share, base)
+	}
+	return ""
+}
+
+// usableShare says what share of usable L1 the bytes are; nothing where that is not known.
+func usableShare(s replay.Spec, bytes uint64) string {
+	usable := s.UsableBytes()
+	if usable == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of usable L1", percent(bytes, usable))
 }
 
 // by says in short what a program belongs to.

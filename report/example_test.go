@@ -24,7 +24,7 @@ func ExampleReport() {
 		fmt.Println(err)
 	}
 	// Output:
-	// fullest core: 14,336 CB bytes, 1.0% of L1 1,499,136 (wormhole), device 0, ttnn.add
+	// fullest core: 14,336 CB bytes, 1.0% of usable L1 (wormhole), device 0, ttnn.add
 	//   core      0-0 and 63 more; 14.0 KiB registered, ends at 118,048 (1,381,088 below the top of L1)
 	//   program   ttnn.add > UnaryDeviceOperation (nodes 30-32) takes all of them
 	// repeats.json: 49 nodes, 2 programs, recorded addresses

@@ -115,13 +115,13 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []n
 	if best == nil {
 		return "map: nothing is known to have been in L1" + momentOf(r, nil, at), nil
 	}
-	share := ""
-	if usable := r.SpecOf(best.ID).UsableBytes(); usable > 0 {
-		share = fmt.Sprintf(", %s of usable L1 %s", percent(most.Bytes, usable), grouped(usable))
-	}
 	cores := most.Cores
 	if r.Only.Core.OK {
 		cores = l1.CoreSetOf(r.Only.Core.V)
+	}
+	share := usableShare(r.SpecOf(best.ID), most.Bytes)
+	if share != "" {
+		share += " " + grouped(r.SpecOf(best.ID).UsableBytes())
 	}
 	answer = fmt.Sprintf("map: at most %s bytes on a core%s", grouped(most.Bytes), share)
 	return answer, []note{{"on", fmt.Sprintf("%s of %s%s", coresText(cores), deviceName(r, best.ID), momentOf(r, best, at))}}

@@ -120,7 +120,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	for _, d := range []report.Document{report.Report(r, report.Options{}), report.Peak(r)} {
 		b.Reset()
 		require.NoError(t, d.Text(&b, 0))
-		require.Contains(t, b.String(), "of L1 1,572,864 (blackhole)")
+		require.Contains(t, b.String(), "of usable L1 (blackhole)")
 	}
 	b.Reset()
 	m := report.Map(r, event.Opt[uint64]{})

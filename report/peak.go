@@ -26,7 +26,7 @@ func Peak(r *replay.Result) Document {
 		writePeak(&d.page, r, row)
 	case most != nil:
 		bytes := most.CorePeak
-		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", onlyText(r.Only), grouped(bytes), ofL1(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
+		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", onlyText(r.Only), grouped(bytes), ofUsable(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
 		d.page.note(slices.Concat([]note{{"basis", "registered: " + nothingRan(r) + ", so that nothing says what lay in L1 at one time"}}, untoldNotes(r), unseenNotes(r), boundNotes(r))...)
 	default:
 		d.page.line("peak%s: nothing is known to have been in L1: %s", onlyText(r.Only), shown.End(r.File, 60))
@@ -84,7 +84,7 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak.Composed()
 	program := peakProgram(p)
-	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofL1(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
+	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofUsable(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
 		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
 	page.line("%s: %s", shown.End(r.File, 60), length(r))
 	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}

@@ -72,7 +72,7 @@ func firstLine(t *testing.T, r *replay.Result) string {
 func TestEqualDevicesAreOneRow(t *testing.T) {
 	r := result(8)
 	require.Contains(t, text(t, r, report.Options{}), "\n0..7 (8 chips, equal)         1       4,096")
-	require.Equal(t, "fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), devices 0..7, ttnn.add", firstLine(t, r))
+	require.Equal(t, "fullest core: 4,096 CB bytes, 0.3% of usable L1 (wormhole), devices 0..7, ttnn.add", firstLine(t, r))
 	all := text(t, r, report.Options{Programs: true, Cores: true})
 	require.Equal(t, 1, strings.Count(all, "programs of devices 0..7"))
 	require.Equal(t, 1, strings.Count(all, "cores of devices 0..7"))
@@ -82,7 +82,7 @@ func TestEqualDevicesAreOneRow(t *testing.T) {
 	require.Contains(t, all, "\n0..2, 4..7 (7 chips, equal) ")
 	require.Contains(t, all, "\n3                           ")
 	require.Contains(t, all, "cores of device 3,")
-	require.Equal(t, "fullest core: 8,192 CB bytes, 0.5% of L1 1,499,136 (wormhole), device 3, ttnn.add", firstLine(t, r))
+	require.Equal(t, "fullest core: 8,192 CB bytes, 0.6% of usable L1 (wormhole), device 3, ttnn.add", firstLine(t, r))
 }
 
 // Every second chip is different from every other.
@@ -144,7 +144,7 @@ func TestFirstLine(t *testing.T) {
 		"assumed": {
 			func(r *replay.Result) {
 				r.Spec.Spec, r.Spec.ArchFrom = l1.ArchSpec(l1.Blackhole), event.FromAssumed
-			}, "fullest core: 4,096 CB bytes, 0.3% of L1 1,572,864 (blackhole assumed), device 0, ttnn.add",
+			}, "fullest core: 4,096 CB bytes, 0.3% of usable L1 (blackhole assumed), device 0, ttnn.add",
 		},
 		"L1 not known": {
 			func(r *replay.Result) { r.Spec.L1Size = 0 },
@@ -152,11 +152,11 @@ func TestFirstLine(t *testing.T) {
 		},
 		"beyond L1": {
 			func(r *replay.Result) { r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeBeyondL1, Count: 1}} },
-			"does not fit; fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), device 0, ttnn.add",
+			"does not fit; fullest core: 4,096 CB bytes, 0.3% of usable L1 (wormhole), device 0, ttnn.add",
 		},
 		"no function": {
 			func(r *replay.Result) { r.Devices[0].Fullest.Program.Op = "" },
-			"fullest core: 4,096 CB bytes, 0.3% of L1 1,499,136 (wormhole), device 0, nodes 0-100",
+			"fullest core: 4,096 CB bytes, 0.3% of usable L1 (wormhole), device 0, nodes 0-100",
 		},
 		"no nodes": {
 			func(r *replay.Result) { *r = replay.Result{} },
