@@ -128,9 +128,6 @@ func TestBufferTotals(t *testing.T) {
 	require.Equal(t, "Kind(77)", fit.Kind(77).String())
 	require.Equal(t, []string{"circular buffer", "dataflow buffer", "scratchpad"},
 		[]string{fit.KindCB.String(), fit.KindDataflow.String(), fit.KindScratchpad.String()})
-	require.Equal(t, "circular buffer + L1 buffer", device.KindsOf(fit.KindL1, fit.KindCB).String())
-	require.True(t, device.KindsOf(fit.KindL1).Has(fit.KindL1))
-	require.False(t, device.KindsOf(fit.KindL1).Has(fit.KindCB))
 }
 
 // A capture showed 20 buffers on device 0 and 10 on each other: a mesh buffer has a

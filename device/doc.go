@@ -47,8 +47,7 @@
 // # Values and errors
 //
 // [NewFleet] returns an empty fleet. An [ID] names a device, a [fit.BufferID] a [fit.Buffer], and a
-// [TraceID] a command trace. A [fit.Kind] says what holds bytes; [Kinds] is a
-// set of them, made by [KindsOf]. [Fleet.Totals] are those of all devices of a set. Totals come with [Peaks], [fit.BufferTotals] and
+// [TraceID] a command trace. A [fit.Kind] says what holds bytes; [Fleet.Totals] are those of all devices of a set. Totals come with [Peaks], [fit.BufferTotals] and
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept, and a [MomentName] tells two apart. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that

@@ -1,37 +1,23 @@
 package device
 
-import (
-	"strings"
-
-	"github.com/cbl1/cbl1/fit"
-)
+import "github.com/cbl1/cbl1/fit"
 
 const (
 	numL1    = fit.KindReserved + 1
 	numKinds = fit.KindSystem + 1
 )
 
-// Kinds is a set of kinds that lie in L1.
-type Kinds uint16
+// kinds is a set of kinds that lie in L1.
+type kinds uint16
 
-// KindsOf returns the set of the given kinds.
-func KindsOf(kinds ...fit.Kind) (s Kinds) {
-	for _, k := range kinds {
-		s |= 1 << k
-	}
-	return s
-}
+func (s kinds) has(k fit.Kind) bool { return s>>k&1 != 0 }
 
-// Has reports whether s has k.
-func (s Kinds) Has(k fit.Kind) bool { return s>>k&1 != 0 }
-
-// String joins the kinds with " + ".
-func (s Kinds) String() string {
-	var words []string
+// list returns the kinds in their order.
+func (s kinds) list() (out []fit.Kind) {
 	for k := range numL1 {
-		if s.Has(k) {
-			words = append(words, k.String())
+		if s.has(k) {
+			out = append(out, k)
 		}
 	}
-	return strings.Join(words, " + ")
+	return out
 }

@@ -31,13 +31,18 @@ type Usage struct {
 	WithKernels uint64 // held by anything
 
 	kinds  [numL1]uint64
-	shared []Shared
+	shared []shared
 }
 
 // Shared are bytes that things of more than one kind hold.
 type Shared struct {
-	Kinds Kinds
+	Kinds []fit.Kind // in their order
 	Bytes uint64
+}
+
+type shared struct {
+	kinds kinds
+	bytes uint64
 }
 
 // Of returns the bytes that things of a kind hold, each byte once.
@@ -51,7 +56,15 @@ func (u Usage) Of(k fit.Kind) uint64 {
 // Shared returns the bytes held by more than one kind, by the kinds; no byte is in
 // two of the rows. The sum of Of over all kinds, less (number of kinds - 1) x Bytes of
 // each row, is WithKernels.
-func (u Usage) Shared() iter.Seq[Shared] { return slices.Values(u.shared) }
+func (u Usage) Shared() iter.Seq[Shared] {
+	return func(yield func(Shared) bool) {
+		for _, s := range u.shared {
+			if !yield(Shared{s.kinds.list(), s.bytes}) {
+				return
+			}
+		}
+	}
+}
 
 // add counts n cores of which each has the usage o.
 func (u *Usage) add(o Usage, n uint64) {
@@ -61,11 +74,11 @@ func (u *Usage) add(o Usage, n uint64) {
 		u.kinds[k] += o.kinds[k] * n
 	}
 	for _, s := range o.shared {
-		at, found := slices.BinarySearchFunc(u.shared, s.Kinds, func(s Shared, k Kinds) int { return cmp.Compare(s.Kinds, k) })
+		at, found := slices.BinarySearchFunc(u.shared, s.kinds, func(s shared, k kinds) int { return cmp.Compare(s.kinds, k) })
 		if !found {
-			u.shared = slices.Insert(u.shared, at, Shared{Kinds: s.Kinds})
+			u.shared = slices.Insert(u.shared, at, shared{kinds: s.kinds})
 		}
-		u.shared[at].Bytes += s.Bytes * n
+		u.shared[at].bytes += s.bytes * n
 	}
 }
 
@@ -192,36 +205,36 @@ func (t tile) usage() Usage {
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	var u Usage
 	var open [numL1]int
-	var kinds Kinds
+	var now kinds
 	last := uint64(0)
 	for _, e := range edges {
-		if n := e.at - last; n > 0 && kinds != 0 {
-			u.count(kinds, n)
+		if n := e.at - last; n > 0 && now != 0 {
+			u.count(now, n)
 		}
 		last = e.at
 		if open[e.kind] += e.by; open[e.kind] > 0 {
-			kinds |= 1 << e.kind
+			now |= 1 << e.kind
 		} else {
-			kinds &^= 1 << e.kind
+			now &^= 1 << e.kind
 		}
 	}
 	return u
 }
 
 // count adds n bytes that the given kinds hold.
-func (u *Usage) count(kinds Kinds, n uint64) {
+func (u *Usage) count(by kinds, n uint64) {
 	var o Usage
 	o.WithKernels = n
 	for k := range numL1 {
-		if kinds.Has(k) {
+		if by.has(k) {
 			o.kinds[k] = n
 			if !k.Below() {
 				o.Tracked = n
 			}
 		}
 	}
-	if kinds&(kinds-1) != 0 {
-		o.shared = []Shared{{kinds, n}}
+	if by&(by-1) != 0 {
+		o.shared = []shared{{by, n}}
 	}
 	u.add(o, 1)
 }

@@ -85,7 +85,7 @@ func TestUsage(t *testing.T) {
 			},
 			want:    device.Usage{Tracked: 50, WithKernels: 250},
 			kinds:   map[fit.Kind]uint64{fit.KindCB: 50, fit.KindKernel: 120, fit.KindReserved: 100},
-			shared:  []device.Shared{{Kinds: device.KindsOf(fit.KindKernel, fit.KindReserved), Bytes: 20}},
+			shared:  []device.Shared{{Kinds: []fit.Kind{fit.KindKernel, fit.KindReserved}, Bytes: 20}},
 			fullest: 50,
 		},
 		{
@@ -96,7 +96,7 @@ func TestUsage(t *testing.T) {
 			},
 			want:    device.Usage{Tracked: 20, WithKernels: 30},
 			kinds:   map[fit.Kind]uint64{fit.KindCB: 20, fit.KindKernel: 20},
-			shared:  []device.Shared{{Kinds: device.KindsOf(fit.KindCB, fit.KindKernel), Bytes: 10}},
+			shared:  []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindKernel}, Bytes: 10}},
 			fullest: 20,
 		},
 		{
@@ -109,9 +109,9 @@ func TestUsage(t *testing.T) {
 			want:  device.Usage{Tracked: 250, WithKernels: 250},
 			kinds: map[fit.Kind]uint64{fit.KindCB: 200, fit.KindL1: 100, fit.KindGlobalCB: 20},
 			shared: []device.Shared{
-				{Kinds: device.KindsOf(fit.KindCB, fit.KindL1), Bytes: 40},
-				{Kinds: device.KindsOf(fit.KindL1, fit.KindGlobalCB), Bytes: 10},
-				{Kinds: device.KindsOf(fit.KindCB, fit.KindL1, fit.KindGlobalCB), Bytes: 10},
+				{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 40},
+				{Kinds: []fit.Kind{fit.KindL1, fit.KindGlobalCB}, Bytes: 10},
+				{Kinds: []fit.Kind{fit.KindCB, fit.KindL1, fit.KindGlobalCB}, Bytes: 10},
 			},
 			fullest: 150, onCoreOne: 100,
 		},
@@ -172,14 +172,9 @@ func identity(t require.TestingT, u device.Usage) {
 		sum += u.Of(k)
 	}
 	for s := range u.Shared() {
-		kinds := uint64(0)
-		for k := fit.KindCB; k <= fit.KindReserved; k++ {
-			if s.Kinds.Has(k) {
-				kinds++
-			}
-		}
-		require.GreaterOrEqual(t, kinds, uint64(2))
-		sum -= (kinds - 1) * s.Bytes
+		require.GreaterOrEqual(t, len(s.Kinds), 2)
+		require.True(t, slices.IsSorted(s.Kinds))
+		sum -= uint64(len(s.Kinds)-1) * s.Bytes
 	}
 	require.Equal(t, u.WithKernels, sum)
 }
@@ -263,11 +258,11 @@ func memoryLife(t *rapid.T) {
 		core l1.Core
 		addr uint64
 	}
-	bytes := func(w world) map[byteAt]device.Kinds {
-		out := map[byteAt]device.Kinds{}
+	bytes := func(w world) map[byteAt]uint {
+		out := map[byteAt]uint{}
 		paint := func(k fit.Kind, c l1.Core, r l1.Range) {
 			for a := r.Start; a < r.End; a++ {
-				out[byteAt{c, a}] |= device.KindsOf(k)
+				out[byteAt{c, a}] |= 1 << k
 			}
 		}
 		for s, ranges := range w.left {
@@ -286,7 +281,7 @@ func memoryLife(t *rapid.T) {
 		}
 		return out
 	}
-	below := device.KindsOf(fit.KindKernel, fit.KindReserved)
+	const below = uint(1<<fit.KindKernel | 1<<fit.KindReserved)
 	usage := func(w world) (tracked, all uint64, kinds map[fit.Kind]uint64) {
 		kinds = map[fit.Kind]uint64{}
 		for _, held := range bytes(w) {
@@ -294,7 +289,7 @@ func memoryLife(t *rapid.T) {
 				tracked++
 			}
 			for k := fit.KindCB; k <= fit.KindReserved; k++ {
-				if held.Has(k) {
+				if held>>k&1 != 0 {
 					kinds[k]++
 				}
 			}

@@ -121,7 +121,11 @@ func usage(u device.Usage) model.Usage {
 		}
 	}
 	for s := range u.Shared() {
-		out.Shared[s.Kinds.String()] += s.Bytes
+		var kinds []string
+		for _, k := range s.Kinds {
+			kinds = append(kinds, k.String())
+		}
+		out.Shared[strings.Join(kinds, " + ")] += s.Bytes
 	}
 	return out
 }
@@ -406,7 +410,7 @@ func sameUsage(d device.Device) error {
 				sum += g.Usage.Of(k)
 			}
 			for s := range g.Usage.Shared() {
-				shared += s.Bytes * uint64(strings.Count(s.Kinds.String(), " + "))
+				shared += s.Bytes * uint64(len(s.Kinds)-1)
 			}
 			if sum-shared != g.Usage.WithKernels {
 				return fmt.Errorf("usage of %v: kinds sum to %d, %d of them shared, of %+v", g.Cores, sum, shared, g.Usage)

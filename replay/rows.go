@@ -30,10 +30,8 @@ func NewSharedRows(all iter.Seq[device.Shared]) []SharedRow {
 	out := []SharedRow{}
 	for shared := range all {
 		row := SharedRow{Bytes: shared.Bytes}
-		for k := fit.KindCB; k.InL1(); k++ {
-			if shared.Kinds.Has(k) {
-				row.Kinds = append(row.Kinds, k.Name())
-			}
+		for _, k := range shared.Kinds {
+			row.Kinds = append(row.Kinds, k.Name())
 		}
 		out = append(out, row)
 	}

@@ -201,7 +201,7 @@ func peakOf(op string) *replay.L1Peak {
 	return &replay.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
 		Kinds:  []replay.KindBytes{{Kind: fit.KindCB, Bytes: 1_048_576}, {Kind: fit.KindL1, Bytes: 400_000}},
-		Shared: []device.Shared{{Kinds: device.KindsOf(fit.KindCB, fit.KindL1), Bytes: 195_200}},
+		Shared: []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
 		Residents: []replay.L1Resident{
 			{Kind: fit.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &replay.ProgramRun{At: 20, Op: op}},
 			{Kind: fit.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},

@@ -172,7 +172,12 @@ func equalPeaks(r *replay.Result, row *replay.DeviceL1) string {
 func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []note {
 	notes := []note{{"tracked", fmt.Sprintf("%s bytes: %s", grouped(p.Bytes), kindsText(p))}}
 	for _, s := range p.Shared {
-		notes = append(notes, note{"overlap", fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), s.Kinds)})
+		var kinds []string
+		for _, k := range s.Kinds {
+			kinds = append(kinds, k.String())
+		}
+		text := fmt.Sprintf("%s bytes are %s at once and count once", grouped(s.Bytes), strings.Join(kinds, " + "))
+		notes = append(notes, note{"overlap", text})
 	}
 	if p.WithKernels > p.Bytes {
 		notes = append(notes, note{"in all", fmt.Sprintf("%s bytes: tracked, and the %s below the base of circular buffers, where kernels and the reserved area are",
