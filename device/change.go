@@ -3,7 +3,7 @@ package device
 import (
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/corepeaks"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 )
 
 // change takes one program off the devices in slots and puts another one on; either

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cbl1/cbl1/device/internal/bitset"
-	"github.com/cbl1/cbl1/device/internal/corepeaks"
 	"github.com/cbl1/cbl1/device/internal/residue"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 )
 

@@ -51,7 +51,7 @@
 // [CoreTotals]. A usage has a [UsageGroup] for cores that are alike, and [Shared] bytes. A
 // [Moment] is a usage that is kept, and a [MomentName] tells two apart. A
 // snapshot has a [DeviceSnapshot] for each device, with a [PeakGroup] for cores that
-// held as much at most ([CorePeaks] are all of them, and can be raised) and a [CoreGroup] for cores that are
+// held as much at most, and a [CoreGroup] for cores that are
 // alike, on one [Basis]. An observer is called with an [Event] of an [EventKind].
 //
 // All errors are an [Error]: it names the method, the ids that apply ([About]) and the cause. Match the

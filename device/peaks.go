@@ -1,28 +1,17 @@
 package device
 
 import (
-	"iter"
-	"slices"
-
-	"github.com/cbl1/cbl1/device/internal/corepeaks"
-	"github.com/cbl1/cbl1/l1"
+	"github.com/cbl1/cbl1/device/internal/classes"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 )
 
-// CorePeaks are high-water marks of cores: the most bytes that each of them held. They never
-// change, and copies share what they have. Those that are == are equal, but not the other way
-// round. The zero CorePeaks are zero everywhere.
-type CorePeaks struct {
-	p *corepeaks.Peaks
+// reached returns the larger of peaks and of what is held now, for each core.
+func reached(p *corepeaks.Peaks, now *classes.Partition) *corepeaks.Peaks {
+	for _, c := range now.Classes {
+		p = p.RaiseOn(c.Cores, c.Covered.Bytes())
+	}
+	return p
 }
-
-// Raise returns peaks of at least so many bytes on some cores. Nothing is allocated where none rises.
-// Cost: O(cores), and O(columns + rows) for each column of theirs.
-func (p CorePeaks) Raise(cores l1.CoreSet, bytes uint64) CorePeaks {
-	return CorePeaks{p.p.RaiseOn(cores, bytes)}
-}
-
-// All returns the cores that have a peak, by bytes: equal CorePeaks return the same.
-func (p CorePeaks) All() iter.Seq[PeakGroup] { return slices.Values(peakGroups(p.p)) }
 
 // peakGroups returns peaks by bytes.
 func peakGroups(p *corepeaks.Peaks) (out []PeakGroup) {

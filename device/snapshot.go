@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/corepeaks"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -139,7 +139,7 @@ func (p *picture) hold() {
 				slices.SortFunc(v.programs, byID)
 				views[at.state] = v
 			}
-			h = held{len(known), v.programs, v.groups, peakGroups(at.cores.With(v.now))}
+			h = held{len(known), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
 			known[at] = h
 		}
 		p.devices[i].held = h

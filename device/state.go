@@ -5,8 +5,8 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/classes"
-	"github.com/cbl1/cbl1/device/internal/corepeaks"
 	"github.com/cbl1/cbl1/device/internal/version"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/program"
 )
 

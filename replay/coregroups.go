@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -13,7 +14,7 @@ import (
 type lastState struct {
 	registered, alive *device.Snapshot
 	known             map[lastKey][]CoreGroup
-	crests            map[string]device.CorePeaks // each once
+	crests            map[string]*corepeaks.Peaks // each once
 	spelt             spelling
 }
 
@@ -21,11 +22,11 @@ type lastState struct {
 // where it is not there, and the peaks of what was alive alone.
 type lastKey struct {
 	registered, alive int
-	crest             device.CorePeaks
+	crest             *corepeaks.Peaks
 }
 
 func (r *replay) lastState() *lastState {
-	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]device.CorePeaks{}}
+	s := &lastState{known: map[lastKey][]CoreGroup{}, crests: map[string]*corepeaks.Peaks{}}
 	s.registered = r.session.fleet.Snapshot()
 	if s.alive = s.registered; r.alive[program.CircularBuffer] != &r.session.fleet {
 		s.alive = r.alive[program.CircularBuffer].Snapshot()
@@ -35,7 +36,7 @@ func (r *replay) lastState() *lastState {
 
 // coreGroups divides the cores of a device by what is registered on them and by the peak of
 // what was alive: alone, or in the fleet that has it, if it has the device.
-func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone device.CorePeaks) []CoreGroup {
+func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) []CoreGroup {
 	key := lastKey{registered.Number(), -1, alone}
 	if alive != nil {
 		key.alive = alive.Number()
@@ -57,13 +58,16 @@ func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone d
 	return out
 }
 
-func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone device.CorePeaks) (out []CoreGroup) {
+func (s *lastState) divide(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) (out []CoreGroup) {
 	if alive != nil {
 		for p := range alive.Peaks() {
-			alone = alone.Raise(p.Cores, p.Bytes)
+			alone = alone.RaiseOn(p.Cores, p.Bytes)
 		}
 	}
-	peaks := slices.Collect(alone.All())
+	var peaks []device.PeakGroup
+	for bytes, cores := range alone.ByBytes() {
+		peaks = append(peaks, device.PeakGroup{Cores: cores, Bytes: bytes})
+	}
 	for g := range registered.Groups() {
 		rest := g.Cores
 		add := func(cores l1.CoreSet, peak uint64) {

@@ -3,7 +3,7 @@ package replay
 import (
 	"encoding/binary"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/program"
 )
 
@@ -14,18 +14,18 @@ import (
 //	cb cb cb' cb' free     alive: one and another one   both in the fleet r.alive
 
 // over returns the larger of peaks and of what a program holds.
-func over(peaks device.CorePeaks, f program.Footprint) device.CorePeaks {
+func over(peaks *corepeaks.Peaks, f program.Footprint) *corepeaks.Peaks {
 	for g := range f.Groups() {
-		peaks = peaks.Raise(g.Cores(), g.Bytes())
+		peaks = peaks.RaiseOn(g.Cores(), g.Bytes())
 	}
 	return peaks
 }
 
 // textOf spells peaks: equal ones have one text.
-func textOf(peaks device.CorePeaks, s *spelling) string {
+func textOf(peaks *corepeaks.Peaks, s *spelling) string {
 	var out []byte
-	for part := range peaks.All() {
-		out = append(binary.LittleEndian.AppendUint64(out, part.Bytes), s.of(part.Cores)...)
+	for bytes, cores := range peaks.ByBytes() {
+		out = append(binary.LittleEndian.AppendUint64(out, bytes), s.of(cores)...)
 	}
 	return string(out)
 }
@@ -35,7 +35,7 @@ func textOf(peaks device.CorePeaks, s *spelling) string {
 // again costs nothing.
 type crossing struct {
 	known    bool
-	from, to device.CorePeaks
+	from, to *corepeaks.Peaks
 }
 
 // lone returns the run of a device if it is the only one that is alive, and was not

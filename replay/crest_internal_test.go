@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -17,10 +17,10 @@ import (
 func TestCrests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type known struct {
-			crest device.CorePeaks
+			crest *corepeaks.Peaks
 			most  map[l1.Core]uint64
 		}
-		all := []known{{device.CorePeaks{}, map[l1.Core]uint64{}}}
+		all := []known{{nil, map[l1.Core]uint64{}}}
 		var spelt spelling
 		for range rapid.IntRange(1, 8).Draw(t, "programs") {
 			of := all[rapid.IntRange(0, len(all)-1).Draw(t, "of")]
@@ -46,10 +46,10 @@ func TestCrests(t *testing.T) {
 			all = append(all, known{over(of.crest, p.Occupied(program.CircularBuffer)), next})
 			for _, a := range all {
 				got := map[l1.Core]uint64{}
-				for part := range a.crest.All() {
-					for core := range part.Cores.All() {
+				for bytes, cores := range a.crest.ByBytes() {
+					for core := range cores.All() {
 						require.Zero(t, got[core], "a core is in two parts")
-						got[core] = part.Bytes
+						got[core] = bytes
 					}
 				}
 				require.Equal(t, a.most, got)

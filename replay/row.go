@@ -6,6 +6,7 @@ import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/corepeaks"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -34,7 +35,7 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
-	crest   device.CorePeaks     // of the runs that were alive alone
+	crest   *corepeaks.Peaks     // of the runs that were alive alone
 	final   uint64               // bytes of the one that is alive alone in the end
 	detail  few[program.ID, int] // of a log the row of a program, of runs its first row
 	starts  starts
@@ -250,7 +251,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 			}
 		}
 	}
-	d.crest = device.CorePeaks{}
+	d.crest = nil
 	f := &d.figures
 	f.LogicalPeak, f.ResidentPeak, f.CorePeak, f.LogicalSizesPeak, f.UnattributedPeak = 0, 0, 0, d.sizes, d.loose
 	for _, of := range f.others() {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -75,14 +74,6 @@ func (p *Peaks) raise(r l1.CoreRange, bytes uint64) *Peaks {
 func (p *Peaks) RaiseOn(cores l1.CoreSet, bytes uint64) *Peaks {
 	for r := range cores.Ranges().All() {
 		p = p.raise(r, bytes)
-	}
-	return p
-}
-
-// With returns the larger of the peaks and what is held now, for each core.
-func (p *Peaks) With(now *classes.Partition) *Peaks {
-	for _, c := range now.Classes {
-		p = p.RaiseOn(c.Cores, c.Covered.Bytes())
 	}
 	return p
 }
