@@ -34,13 +34,7 @@ func (f *Fleet) Allocate(b fit.Buffer, s Set) (err error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.check(s); err != nil || s.s == nil {
-		return err
-	}
-	if err := f.absent(b.ID, s); err != nil {
-		return err
-	}
-	if err := f.onGrid(&b, s); err != nil {
+	if err := f.takes(&b, s); err != nil || s.s == nil {
 		return err
 	}
 	a, ok := f.heaps.Allocation(b.Plain())
@@ -220,35 +214,42 @@ func (f *Fleet) absent(id fit.BufferID, s Set) error {
 	return nil
 }
 
-// onGrid refuses parts outside the grid of a device. A service core may lie there.
-func (f *Fleet) onGrid(b *fit.Buffer, s Set) error {
-	if b.Kind == fit.KindService {
-		return nil
+// takes refuses a buffer on devices of which one is removed, has its id, or does not have its cores.
+func (f *Fleet) takes(b *fit.Buffer, s Set) error {
+	if err := f.check(s); err != nil || s.s == nil {
+		return err
+	}
+	if err := f.absent(b.ID, s); err != nil {
+		return err
 	}
 	var last *l1.Spec
 	for c := range f.shares(s.s.slots) {
-		spec := c.spec
-		if spec == last || spec.Cols == 0 {
+		if c.spec == last {
 			continue
 		}
-		last = spec
-		grid := spec.Grid().Cores()
-		outside := func(field string, cores l1.CoreSet) error {
-			core, _ := cores.Minus(grid).First()
-			err := fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, c.id())
-			return noSense(b.ID, field, err)
+		last = c.spec
+		if err := beyondGrid(b, c.id(), last); err != nil || s.s.spec != nil {
+			return err // the others are the same
 		}
-		for p := range b.All() {
-			if !grid.Contains(p.Cores) {
-				return outside(fieldOf(b), p.Cores)
-			}
+	}
+	return nil
+}
+
+// beyondGrid refuses parts outside the grid of a device. A service core may lie there.
+func beyondGrid(b *fit.Buffer, on ID, spec *l1.Spec) error {
+	if b.Kind == fit.KindService || spec.Cols == 0 {
+		return nil
+	}
+	grid := spec.Grid().Cores()
+	field, out := "Hidden", b.Hidden.Minus(grid)
+	for p := range b.All() {
+		if beyond := p.Cores.Minus(grid); !beyond.IsEmpty() {
+			field, out = fieldOf(b), beyond
+			break
 		}
-		if !grid.Contains(b.Hidden) {
-			return outside("Hidden", b.Hidden)
-		}
-		if s.s.spec != nil {
-			break // the others are the same
-		}
+	}
+	if core, ok := out.First(); ok {
+		return noSense(b.ID, field, fmt.Errorf("core %v lies outside the grid of %dx%d of device %d", core, spec.Cols, spec.Rows, on))
 	}
 	return nil
 }

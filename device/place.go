@@ -28,16 +28,10 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.check(s); err != nil || s.s == nil {
+	if err := f.takes(&b, s); err != nil || s.s == nil {
 		return fit.Buffer{}, err
 	}
-	if err = f.absent(b.ID, s); err == nil {
-		err = f.onGrid(&b, s)
-	}
-	var all []placed
-	if err == nil {
-		all, err = f.placed(b, size, s)
-	}
+	all, err := f.placed(b, size, s)
 	if err != nil {
 		return fit.Buffer{}, err
 	}

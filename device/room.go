@@ -37,23 +37,15 @@ func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error
 		return fit.BufferVerdict{}, err
 	}
 	places, err := f.peopled(s)
-	if err == nil {
-		err = f.fitsGrid(&b, s)
+	for i := range places {
+		if err == nil {
+			err = beyondGrid(&b, places[i].Device, &places[i].Spec)
+		}
 	}
 	if err != nil {
 		return fit.BufferVerdict{}, err
 	}
 	return fit.CheckBuffer(b, places...), nil
-}
-
-// fitsGrid is onGrid under the lock.
-func (f *Fleet) fitsGrid(b *fit.Buffer, s Set) error {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	if s.s == nil {
-		return nil
-	}
-	return f.onGrid(b, s)
 }
 
 // peopled returns what lives on the devices of s and which programs are registered there, by first device.

@@ -43,37 +43,13 @@ func (s Set) All() iter.Seq[ID] {
 		if s.s == nil {
 			return
 		}
-		if s.s.ascending() {
-			for slot := range s.s.slots.All() {
-				if !yield(s.s.ids[slot]) {
-					return
-				}
-			}
-			return
-		}
 		ids := make([]ID, 0, s.s.n)
 		for slot := range s.s.slots.All() {
 			ids = append(ids, s.s.ids[slot])
 		}
 		slices.Sort(ids)
-		for _, id := range ids {
-			if !yield(id) {
-				return
-			}
-		}
+		slices.Values(ids)(yield)
 	}
-}
-
-// ascending reports whether devices came in the order of their ids, as they mostly do.
-func (s *set) ascending() bool {
-	last := ID(0)
-	for slot := range s.slots.All() {
-		if s.ids[slot] < last {
-			return false
-		}
-		last = s.ids[slot]
-	}
-	return true
 }
 
 // Equal reports whether both sets have the same devices. Cost: O(n/64) in the devices of
