@@ -20,29 +20,31 @@ import (
 // FIRST of bank_manager.cpp, from the top as buffers/buffer.cpp asks for all outside DRAM). Circular
 // buffers are in no such list and do not block: a program checks them when it runs.
 func Highest(size, align uint64, free l1.Range, taken iter.Seq[l1.Range]) (at l1.Range, ok bool) {
-	top := free.End
-	fits := func(bottom uint64) bool {
-		if bottom = max(bottom, free.Start); top < bottom || top-bottom < size {
-			return false
-		}
-		at.Start = top - size
-		at.Start -= at.Start % max(align, 1)
-		at.End = at.Start + size
-		return at.Start >= bottom
-	}
+	gap := free
 	for r := range taken {
-		if r.Start >= top {
+		if r.Start >= gap.End {
 			continue
 		}
-		if r.End <= top && fits(r.End) {
+		gap.Start = max(r.End, free.Start)
+		if at, ok = top(size, align, gap); ok {
 			return at, true
 		}
-		top = r.Start
+		gap.End = r.Start
 	}
-	if !fits(free.Start) {
-		return l1.Range{}, false
+	gap.Start = free.Start
+	return top(size, align, gap)
+}
+
+// top returns the highest place for size bytes in a gap.
+func top(size, align uint64, gap l1.Range) (at l1.Range, ok bool) {
+	if gap.Start > gap.End || gap.End-gap.Start < size {
+		return at, false
 	}
-	return at, true
+	start := gap.End - size
+	if start -= start % max(align, 1); start < gap.Start {
+		return at, false
+	}
+	return l1.Range{Start: start, End: start + size}, true
 }
 
 // Causes of a buffer without a place.
@@ -113,20 +115,19 @@ func (b Buffer) placed(size uint64, places []Place, blind bool) (_ Buffer, ok bo
 
 // allocated returns the bytes that the allocator does not give to one more buffer.
 func (at Place) allocated(next *Buffer, blind bool) *Taken {
-	spec := &at.Spec
-	if next.Kind == KindL1Small {
-		spec.CBBase, spec.L1Small = spec.Usable().End, 0
-	}
-	if spec.L1Size == 0 {
-		spec.CBBase = l1.MaxAddr
-	}
 	t := NewTaken(at)
+	switch {
+	case at.Spec.L1Size == 0:
+		t.free = l1.Range{}
+	case next.Kind == KindL1Small:
+		t.free = l1.Range{Start: t.free.End, End: at.Spec.L1Size}
+	}
 	for _, b := range at.Buffers {
 		if blind {
 			b.Hidden = l1.CoreSet{}
 		}
 		shared := b.mode() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
-		t.buffer(&b, 0, shared || next.Mode == Lockstep && b.Kind != KindService)
+		t.buffer(&b, Nobody, shared || next.Mode == Lockstep && b.Kind != KindService)
 	}
 	return t
 }

@@ -90,56 +90,47 @@ type DoubtRow struct {
 }
 
 // Row returns the verdict as JSON has it, with the ids of a fleet. encoding/json writes it.
-func (v Verdict) Row() AnswerRow[IDRow] {
-	return NewAnswerRow(v, func(residents []Resident) []IDRow {
-		out := []IDRow{}
-		for _, r := range residents {
-			out = append(out, NewIDRow(r))
-		}
-		return out
-	})
-}
+func (v Verdict) Row() AnswerRow[IDRow] { return NewAnswerRow(v, NewIDRow) }
 
-// NewAnswerRow returns the row of a verdict. residents gives the rows of what lies in L1, and never nil.
-func NewAnswerRow[R any](v Verdict, residents func([]Resident) []R) AnswerRow[R] {
+// NewAnswerRow returns the row of a verdict. resident gives the row of something in L1.
+func NewAnswerRow[R any](v Verdict, resident func(Resident) R) AnswerRow[R] {
 	id := func(id DeviceID) *uint64 { n := uint64(id); return &n }
-	out := AnswerRow[R]{Fits: v.Fits(), CannotTell: v.CannotTell(), VerdictRow: NewVerdictRow(v, id, residents)}
-	for _, d := range v.Doubts {
-		out.Doubts = append(out.Doubts, DoubtRow{d.Kind, d.String(), d.Device, d.Devices, d.Cores.String(), d.End})
-	}
-	return out
+	doubts := rows(v.Doubts, func(d Doubt) DoubtRow {
+		return DoubtRow{d.Kind, d.String(), d.Device, d.Devices, d.Cores.String(), d.End}
+	})
+	return AnswerRow[R]{v.Fits(), v.CannotTell(), doubts, NewVerdictRow(v, id, resident)}
 }
 
 // NewVerdictRow returns the row of a verdict. id gives the id of a device, nil for none;
-// residents gives the rows of what lies in L1, and never nil.
-func NewVerdictRow[R any](v Verdict, id func(DeviceID) *uint64, residents func([]Resident) []R) VerdictRow[R] {
-	out := VerdictRow[R]{
-		Message: v.String(), Refusals: refusalRows(v.Refusals, id), Hybrid: refusalRows(v.Hybrid, id), Clashes: []ClashRow[R]{},
-		Difference: v.Difference(), Advice: v.Advice(),
-	}
-	for _, c := range v.Clashes {
-		row := ClashRow[R]{
-			Device: id(c.Device), Devices: c.Devices, Cores: c.Cores.String(), Count: c.Cores.Len(), End: c.End, Limit: c.Limit,
-			LimitIs: "lowest_resident_above", Over: c.Over(), Bytes: c.Bytes,
-			CBs: residents(v.Own(c)), Above: residents(v.Above(c)), Holes: []HoleRow{},
+// resident gives the row of something in L1.
+func NewVerdictRow[R any](v Verdict, id func(DeviceID) *uint64, resident func(Resident) R) VerdictRow[R] {
+	refusal := func(r *Refusal) RefusalRow {
+		return RefusalRow{
+			r.Kind, r.Buffers(), r.Error(), id(r.Device), r.Devices, r.Cores.String(), r.End, r.Limit, r.Over(),
 		}
+	}
+	clash := func(c Clash) ClashRow[R] {
+		limit := "lowest_resident_above"
 		if c.Grows {
-			row.LimitIs = "l1_size"
+			limit = "l1_size"
 		}
-		for _, h := range v.Holes(c) {
-			row.Holes = append(row.Holes, HoleRow{h.Range.Start, h.Range.End, h.Range.Len(), h.Why})
+		return ClashRow[R]{
+			id(c.Device), c.Devices, c.Cores.String(), c.Cores.Len(), c.End, c.Limit, limit, c.Over(), c.Bytes,
+			rows(v.Own(c), resident), rows(v.Above(c), resident), rows(v.Holes(c), newHoleRow),
 		}
-		out.Clashes = append(out.Clashes, row)
 	}
-	return out
+	return VerdictRow[R]{
+		v.String(), rows(v.Refusals, refusal), rows(v.Hybrid, refusal), rows(v.Clashes, clash), v.Difference(), v.Advice(),
+	}
 }
 
-func refusalRows(refusals []*Refusal, id func(DeviceID) *uint64) []RefusalRow {
-	out := []RefusalRow{}
-	for _, r := range refusals {
-		out = append(out, RefusalRow{
-			r.Kind, r.Buffers(), r.Error(), id(r.Device), r.Devices, r.Cores.String(), r.End, r.Limit, r.Over(),
-		})
+func newHoleRow(h Hole) HoleRow { return HoleRow{h.Range.Start, h.Range.End, h.Range.Len(), h.Why} }
+
+// rows returns the row of each, and never nil.
+func rows[T, R any](all []T, row func(T) R) []R {
+	out := make([]R, 0, len(all))
+	for _, x := range all {
+		out = append(out, row(x))
 	}
 	return out
 }

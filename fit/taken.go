@@ -10,15 +10,15 @@ import (
 
 // A Taken collects the bytes that one more L1 buffer could not have at some time. Another buffer
 // takes its bytes. A program takes everything below the end of its region, which tt-metal's test
-// compares with the buffer. If two take the same byte, the answer names the first of them. The
-// zero Taken has no Spec: nothing is known of its device.
+// compares with the buffer. If two take the same byte, the answer names the first of them.
 //
 //	core 0-0   base [======= programs =======>   free   <== buffers ==]   L1_SMALL] end
 //	                                         lo      hi
 //
 // A buffer that lies in lo to hi could have been there throughout, while nothing else moves.
 type Taken struct {
-	spec    l1.Spec      // L1Align is the alignment in the mode of the allocator
+	free    l1.Range     // where a buffer may lie
+	align   uint64       // of buffers
 	all     takenClass   // on every core
 	classes []takenClass // disjoint; other cores have what is in all
 	cores   l1.CoreSet   // of the classes
@@ -40,8 +40,7 @@ type taking struct {
 
 // NewTaken returns an empty Taken of devices with the Spec of a place, and its mode.
 func NewTaken(at Place) *Taken {
-	at.Spec.L1Align = at.Alignment()
-	return &Taken{spec: at.Spec}
+	return &Taken{free: at.Spec.Usable(), align: at.Alignment()}
 }
 
 // Clone returns a Taken that goes its own way from here on.
@@ -54,7 +53,7 @@ func (t *Taken) Clone() *Taken {
 	return &to
 }
 
-// Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 0. The end of an
+// Buffer takes the bytes of a buffer that lived there. by is a number for it, at least 1. The end of an
 // unsized buffer is not known: it takes everything above its address. On hidden cores a buffer takes
 // everything. Cost: amortised O(log n), for each set of cores on which the same is taken.
 func (t *Taken) Buffer(b Buffer, by int) { t.buffer(&b, by, false) }
@@ -77,7 +76,7 @@ func (t *Taken) buffer(b *Buffer, by int, everywhere bool) {
 }
 
 // Program takes the bytes of a program that was checked there, while service buffers claimed some
-// cores. by is a number for it, at least 0. No buffer may lie below the end of its circular
+// cores. by is a number for it, at least 1. No buffer may lie below the end of its circular
 // buffers on their cores. None in lockstep may lie below the end of a region that tt-metal
 // compares with it: a buffer in lockstep counts on all cores, in HYBRID mode too.
 func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
@@ -92,7 +91,7 @@ func (t *Taken) Program(p *program.Program, claimed l1.CoreSet, by int) {
 }
 
 // clip returns the bytes of a range that a buffer could have.
-func (t *Taken) clip(r l1.Range) l1.Range { return r.Intersect(t.spec.Usable()) }
+func (t *Taken) clip(r l1.Range) l1.Range { return r.Intersect(t.free) }
 
 // add takes a range on some cores.
 func (t *Taken) add(cores l1.CoreSet, r l1.Range, by int) {

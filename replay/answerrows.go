@@ -220,13 +220,7 @@ func newAnswerWho(d device.Device, e *event.Event, programs map[program.ID]*defi
 }
 
 func (s *Session) verdictRow(v fit.Verdict) answerVerdict {
-	return fit.NewAnswerRow(v, func(residents []fit.Resident) []answerResident {
-		out := []answerResident{}
-		for _, r := range residents {
-			out = append(out, newAnswerResident(r, s.programs))
-		}
-		return out
-	})
+	return fit.NewAnswerRow(v, func(r fit.Resident) answerResident { return newAnswerResident(r, s.programs) })
 }
 
 // An answerVerdict is a verdict in an answer.

@@ -133,7 +133,8 @@ func newReplay(file string, opt Options) *replay {
 	r := &replay{
 		opt: opt, rows: map[device.ID]*row{}, contents: map[*program.Program]*content{},
 		traces: map[device.TraceID][]*program.Program{}, executed: device.NewFleet(), strays: map[device.ID]Dispatched{},
-		common: &commonRows{}, forgets: forgetting{patience: patience}, checks: newChecks(), notes: notes{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		common: &commonRows{}, forgets: forgetting{patience: patience}, checks: newChecks(), notes: notes{},
+		rooms: rooms{limits: []*RoomLimit{fit.Nobody: nil}}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
 	r.result.File, r.result.Addresses, r.result.Only = file, AddressesNone, opt.Only
 	r.session.fleet.Observe(func(e device.Event) {

@@ -173,14 +173,8 @@ func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
 
 // namedRoom gives a room the names of who limits it.
 func (r *replay) namedRoom(found fit.Room[int]) Room {
-	room := Room{Cores: found.Cores, Range: found.Range, Place: found.Place}
-	if found.Below != fit.Nobody {
-		room.Below = r.rooms.limits[found.Below]
-	}
-	if found.Above != fit.Nobody {
-		room.Above = r.rooms.limits[found.Above]
-	}
-	return room
+	by := r.rooms.limits
+	return Room{Cores: found.Cores, Range: found.Range, Below: by[found.Below], Above: by[found.Above], Place: found.Place}
 }
 
 // smaller reports whether the size has a place on the chip that is assumed, and none on the

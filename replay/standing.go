@@ -13,7 +13,7 @@ import (
 
 // rooms answer Options.Room in the making.
 type rooms struct {
-	limits []*RoomLimit // what the callers of fit.Taken call them
+	limits []*RoomLimit // by their numbers in fit.Taken
 	known  map[checkKey]int
 	answer Rooms
 	each   uint64 // bytes on each core of the Tensor of the question

@@ -12,7 +12,7 @@ import (
 type jsonVerdict = fit.VerdictRow[jsonResident]
 
 func newVerdict(v fit.Verdict, by labels) jsonVerdict {
-	return fit.NewVerdictRow(v, deviceID, func(rows []fit.Resident) []jsonResident { return newResidents(by.residents(rows)) })
+	return fit.NewVerdictRow(v, deviceID, func(r fit.Resident) jsonResident { return newResident(by.resident(r)) })
 }
 
 type jsonCheck struct {

@@ -50,16 +50,20 @@ type jsonBuffer struct {
 func newResidents(rows []replay.L1Resident) []jsonResident {
 	out := []jsonResident{}
 	for _, r := range rows {
-		j := jsonResident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
-		if r.Program != nil {
-			run := newRun(*r.Program)
-			j.CB, j.Program = &r.CB, &run
-		}
-		if r.Buffer != nil {
-			buffer := newBuffer(*r.Buffer)
-			j.Buffer = &buffer
-		}
-		out = append(out, j)
+		out = append(out, newResident(r))
+	}
+	return out
+}
+
+func newResident(r replay.L1Resident) jsonResident {
+	out := jsonResident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
+	if r.Program != nil {
+		run := newRun(*r.Program)
+		out.CB, out.Program = &r.CB, &run
+	}
+	if r.Buffer != nil {
+		buffer := newBuffer(*r.Buffer)
+		out.Buffer = &buffer
 	}
 	return out
 }
