@@ -48,14 +48,9 @@ type share struct {
 func (s share) id() ID { return s.fleet.ids[s.slot] }
 
 // shares returns the devices in slots by their cohorts. A cohort may be divided between two steps.
-// Cost: O(slots / 64), and O(1) for each share. One device alone is a case of its own: without it
-// calls on single devices make 1.05 times the steps.
+// Cost: O(slots / 64), and O(1) for each share.
 func (f *Fleet) shares(slots bitset.Set) iter.Seq[share] {
 	return func(yield func(share) bool) {
-		if slot, ok := slots.One(); ok {
-			yield(share{f.at(slot), slot, 1})
-			return
-		}
 		for slot, ok := slots.Next(0); ok; {
 			c := f.at(slot)
 			end := slots.End(slot, c.slot+c.n)

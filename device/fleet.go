@@ -318,15 +318,15 @@ func (f *Fleet) Remove(s Set) (err error) {
 	f.live.Drop(s.s.slots)
 	f.changed()
 	for id, r := range f.programs {
-		if !r.on.Meets(s.s.slots) {
-			continue
+		switch rest, n := r.on.Minus(s.s.slots); n {
+		case r.on.Count():
+		case 0:
+			r.on = slotSet{}
+			delete(f.programs, id)
+			f.retire(r)
+		default:
+			f.share(r, rest)
 		}
-		if r.on.leave(s.s.slots); !r.on.Empty() {
-			f.share(r, r.on.Set)
-			continue
-		}
-		delete(f.programs, id)
-		f.retire(r)
 	}
 	f.rest()
 	f.emit(Event{Kind: EventDeviceRemoved, Set: s})

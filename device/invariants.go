@@ -160,7 +160,8 @@ func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
 	var programs []*program.Program
 	var occupied, reserved pile
 	for _, p := range c.programs {
-		_, n := slots.And(p.on)
+		_, without := slots.Minus(p.on)
+		n := slots.Count() - without
 		if n == 0 {
 			continue
 		}

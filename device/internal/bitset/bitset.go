@@ -77,14 +77,6 @@ func Span(first, n int) Set {
 	return b
 }
 
-// One returns the only number of a set of one word. ok is false for all other sets.
-func (b Set) One() (i int, ok bool) {
-	if len(b.words) != 1 || b.words[0] == 0 || b.words[0]&(b.words[0]-1) != 0 {
-		return 0, false
-	}
-	return b.low<<6 + bits.TrailingZeros64(b.words[0]), true
-}
-
 // Next returns the lowest number of b that is at least i.
 func (b Set) Next(i int) (next int, ok bool) {
 	first := i>>6 - b.low
@@ -164,30 +156,6 @@ func (b Set) Drop(o Set) {
 	}
 }
 
-// And returns what is in both b and o, and its size. It returns one of them itself where
-// that is the answer.
-func (b Set) And(o Set) (Set, int) {
-	low, high := max(b.low, o.low), min(b.high(), o.high())
-	n := 0
-	for i := low; i < high; i++ {
-		n += bits.OnesCount64(b.words[i-b.low] & o.words[i-o.low])
-	}
-	switch {
-	case b.Subset(o):
-		return b, n
-	case o.Subset(b):
-		return o, n
-	}
-	var out Set
-	for i := low; i < high; i++ {
-		if w := b.word(i) & o.word(i); w != 0 {
-			out = out.room(i, i+1)
-			out.words[i-out.low] = w
-		}
-	}
-	return out, n
-}
-
 // Subset reports whether all of b is in o.
 func (b Set) Subset(o Set) bool {
 	for i, w := range b.words {
@@ -196,16 +164,6 @@ func (b Set) Subset(o Set) bool {
 		}
 	}
 	return true
-}
-
-// Meets reports whether b and o share a number.
-func (b Set) Meets(o Set) bool {
-	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
-		if b.words[i-b.low]&o.words[i-o.low] != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // Empty reports whether b has no numbers.
