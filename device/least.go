@@ -35,9 +35,6 @@ func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool
 	}
 	free = less(c.spec.Usable().End, held.End)
 	h := c.heap()
-	if h == nil {
-		return free, true, nil
-	}
 	sure := h.Gap().Start <= held.Start
 	if sure {
 		h.Above(func(a *heap.Allocation) bool {

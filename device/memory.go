@@ -39,12 +39,7 @@ func (c *cohort) buffers() *heap.State {
 }
 
 // heap returns what the buffers of a device take.
-func (c *cohort) heap() *heap.Heap {
-	if c.memory == nil || c.memory.buffers == nil {
-		return nil
-	}
-	return c.memory.buffers.Content
-}
+func (c *cohort) heap() *heap.Heap { return c.buffers().Heap() }
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
 // nil. It cannot fail.

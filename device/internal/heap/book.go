@@ -139,7 +139,7 @@ func newState(h lookup.Hash) *State {
 
 // newHeap returns a heap without buffers.
 func (o *Book) newHeap() *Heap {
-	return &Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}, free: Anywhere()}
+	return &Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}}
 }
 
 // Move notes that a user which had one state has another one now, or the same; nil is no buffers.
@@ -178,7 +178,7 @@ type heaps Book
 func (o *heaps) Copy(h *Heap) *Heap {
 	out := *h
 	out.name = o.Numbers.Next()
-	out.tracked, out.last = nil, nil
+	out.tracked = nil
 	out.live, out.order = h.live.clone(), h.order.clone()
 	out.placed = h.placed.Clone(out.name)
 	if h.name >= o.pictured.Load() {

@@ -47,14 +47,17 @@ type Heap struct {
 	charge uint64
 	placed classes.Partition // the parts of buffers of the kinds that Tracked has
 
-	// Kernels and the reserved area lie below free, everything else above, on any core.
 	order Order
-	free  l1.Range
-
 	// What is tracked on a device with this heap, by what its dispatches left.
 	tracked map[*residue.Residue]residue.Tracked
-	last    *residue.Residue // of which it was asked last
-	known   residue.Tracked  // what is tracked with it
+}
+
+// orNone returns a heap, an empty one of nil.
+func (h *Heap) orNone() *Heap {
+	if h == nil {
+		return new(Heap)
+	}
+	return h
 }
 
 // maxTracked is how many answers a heap remembers: one for each program of a model that
@@ -62,18 +65,11 @@ type Heap struct {
 const maxTracked = residue.MaxResidues
 
 // Find returns the buffer with an id, nil if there is none.
-func (h *Heap) Find(id fit.BufferID) *Allocation {
-	if h == nil {
-		return nil
-	}
-	return h.live.find(id)
-}
+func (h *Heap) Find(id fit.BufferID) *Allocation { return h.orNone().live.find(id) }
 
 // Sorted returns the buffers by id.
 func (h *Heap) Sorted() []*Allocation {
-	if h == nil {
-		return nil
-	}
+	h = h.orNone()
 	out := make([]*Allocation, 0, h.live.len())
 	for _, a := range h.live.all() {
 		out = append(out, a)
@@ -82,65 +78,35 @@ func (h *Heap) Sorted() []*Allocation {
 }
 
 // Sums returns the figures of the buffers.
-func (h *Heap) Sums() fit.BufferTotals {
-	if h == nil {
-		return fit.BufferTotals{}
-	}
-	return h.totals
-}
+func (h *Heap) Sums() fit.BufferTotals { return h.orNone().totals }
 
 // Charged returns a bound of what the buffers add to any sum. It is below 2^63.
-func (h *Heap) Charged() uint64 {
-	if h == nil {
-		return 0
-	}
-	return h.charge
-}
+func (h *Heap) Charged() uint64 { return h.orNone().charge }
 
 // Gap returns the addresses above all kernels and the reserved area and below everything
 // else, on any core.
-func (h *Heap) Gap() l1.Range {
-	if h == nil {
-		return Anywhere()
-	}
-	return h.free
-}
+func (h *Heap) Gap() l1.Range { return h.orNone().order.free() }
 
 // Classes returns the classes of cores that buffers of the kinds that Tracked has lie on.
-func (h *Heap) Classes() []classes.Seat {
-	if h == nil {
-		return nil
-	}
-	return h.placed.Classes
-}
+func (h *Heap) Classes() []classes.Seat { return h.orNone().placed.Classes }
 
 // InTheWay returns the buffers that programs are judged by, as they are now. It writes to h.
-func (h *Heap) InTheWay() Order {
-	if h == nil {
-		return Order{}
-	}
-	return h.order.clone()
-}
+func (h *Heap) InTheWay() Order { return h.orNone().order.clone() }
 
 // Above calls do with the buffers that stand above circular buffers, by their first byte,
 // until it returns false.
 func (h *Heap) Above(do func(*Allocation) bool) {
-	if h != nil && h.order.above != nil {
-		h.order.above.Ascend(do)
+	if above := h.orNone().order.above; above != nil {
+		above.Ascend(do)
 	}
 }
 
 // Version returns the name of the buffers, given to no others; 0 of no buffers.
-func (h *Heap) Version() uint64 {
-	if h == nil {
-		return 0
-	}
-	return h.name
-}
+func (h *Heap) Version() uint64 { return h.orNone().name }
 
 // change makes a step, in place.
 func (h *Heap) change(by step) {
-	h.tracked, h.last = nil, nil
+	h.tracked = nil
 	if add := by.New; add != nil {
 		h.live.put(add.ID, add)
 		h.charge += add.Charge
@@ -150,7 +116,6 @@ func (h *Heap) change(by step) {
 		}
 		if add.InTheWay() {
 			h.order.add(add)
-			h.free = h.order.free()
 		}
 		return
 	}
@@ -163,16 +128,12 @@ func (h *Heap) change(by step) {
 	}
 	if drop.InTheWay() {
 		h.order.Drop(drop)
-		h.free = h.order.free()
 	}
 }
 
 // equals reports whether h after a step holds the same buffers as to.
 func (h *Heap) equals(to *Heap, by step) bool {
-	n := 1
-	if h != nil {
-		n = h.live.len() + 1
-	}
+	n := h.orNone().live.len() + 1
 	if by.Old != nil {
 		n -= 2
 	}
@@ -191,12 +152,10 @@ func (h *Heap) equals(to *Heap, by step) bool {
 // together.
 func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 	switch {
-	case h == nil || len(h.placed.Classes) == 0:
+	case len(h.Classes()) == 0:
 		return left.Tracked()
 	case left == nil:
 		return residue.Tracked{Bytes: h.placed.Bytes, Core: h.placed.Fullest}
-	case left == h.last: // devices in a row mostly hold the same
-		return h.known
 	}
 	sum, ok := h.tracked[left]
 	if !ok {
@@ -206,7 +165,6 @@ func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 		}
 		h.tracked[left] = sum
 	}
-	h.last, h.known = left, sum
 	return sum
 }
 
@@ -214,7 +172,7 @@ func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 // nearly always so, only cores that may be fuller than the fullest of both are looked at.
 func (h *Heap) beside(left *residue.Residue) residue.Tracked {
 	sum := residue.Tracked{Bytes: h.placed.Bytes + left.Union(), Core: max(h.placed.Fullest, left.Fullest())}
-	apart := left.End <= h.free.End
+	apart := left.End <= h.Gap().End
 	if apart && left.Fullest()+h.placed.Fullest == sum.Core {
 		return sum
 	}

@@ -48,48 +48,31 @@ func (t Tracked) Raise(o Tracked) Tracked {
 	return Tracked{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
 }
 
-// Charged bounds what a residue adds to any sum, in bytes.
-func (r *Residue) Charged() uint64 {
+// orNone returns a residue, an empty one of nil.
+func (r *Residue) orNone() *Residue {
 	if r == nil {
-		return 0
+		return new(Residue)
 	}
-	return r.charge
+	return r
 }
+
+// Charged bounds what a residue adds to any sum, in bytes.
+func (r *Residue) Charged() uint64 { return r.orNone().charge }
 
 // Others returns the bytes of dataflow buffers and scratchpads.
-func (r *Residue) Others() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.other
-}
+func (r *Residue) Others() uint64 { return r.orNone().other }
 
 // Union returns the bytes of all kinds, each once.
-func (r *Residue) Union() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.all
-}
+func (r *Residue) Union() uint64 { return r.orNone().all }
 
 // Fullest returns the bytes of all kinds on the fullest core, each once.
-func (r *Residue) Fullest() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.core
-}
+func (r *Residue) Fullest() uint64 { return r.orNone().core }
 
 // Tracked returns what is tracked where nothing but dispatches left anything.
 func (r *Residue) Tracked() Tracked { return Tracked{Bytes: r.Union(), Core: r.Fullest()} }
 
 // Total returns the bytes of circular buffers, summed over cores.
-func (r *Residue) Total() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.bytes
-}
+func (r *Residue) Total() uint64 { return r.orNone().bytes }
 
 // Written returns what each writer has, disjoint within a kind. Cost: O(cores).
 func (r *Residue) Written() (out []Piece) {
