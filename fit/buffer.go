@@ -87,8 +87,13 @@ func (p *Part) says() bool { return !p.Cores.IsEmpty() || p.Range != (l1.Range{}
 // stands in Cores and Range, and parts that say nothing are left out. Buffers that say
 // the same, each in one of the two ways, are equal in this form.
 func (b Buffer) Plain() Buffer {
-	if len(b.Parts) == 0 {
+	own := Part{b.Cores, b.Range}
+	switch {
+	case len(b.Parts) == 0:
 		b.Parts = nil
+		return b
+	case len(b.Parts) == 1 && !own.says(): // as of most buffers
+		b.Cores, b.Range, b.Parts = b.Parts[0].Cores, b.Parts[0].Range, nil
 		return b
 	}
 	var parts []Part

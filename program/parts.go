@@ -14,22 +14,21 @@ import (
 // Cost: O(1) for one range. For several, that of [l1.Tiles] for their cores, and O(log n) for
 // each range of a tile.
 func FootprintOf(parts iter.Seq2[l1.CoreSet, l1.Range]) (f Footprint, ok bool) {
-	var on []l1.CoreSet
-	var ranges []l1.Range
+	var groups []Group
 	for cores, r := range parts {
 		if r.Check() != nil {
 			return Footprint{}, false
 		}
 		if !r.IsEmpty() && !cores.IsEmpty() {
-			on, ranges = append(on, cores), append(ranges, r)
+			groups = append(groups, Group{cores, []l1.Range{r}, r.Len()})
 		}
 	}
-	if len(ranges) == 1 { // as of most buffers
-		return sum([]Group{{on[0], ranges, ranges[0].Len()}})
+	if len(groups) < 2 { // as of most buffers
+		return sum(groups)
 	}
-	layers := make([]layer, len(on))
-	for i := range layers {
-		layers[i] = layer{on[i], []int32{int32(i)}}
+	layers, ranges := make([]layer, len(groups)), make([]l1.Range, len(groups))
+	for i, g := range groups {
+		layers[i], ranges[i] = layer{g.cores, []int32{int32(i)}}, g.ranges[0]
 	}
 	return footprint(layers, ranges, true)
 }
