@@ -93,7 +93,7 @@ func TestHammerSlowMetrics(t *testing.T) {
 	half, most99, longest := waits[len(waits)/2], waits[len(waits)*99/100], waits[len(waits)-1]
 	require.Less(t, half, 100*time.Millisecond)
 	if *hammer {
-		require.Less(t, most99, 100*time.Millisecond)
+		require.Less(t, most99, time.Second)
 	}
 	stop()
 	require.NoError(t, s.server.Close())
