@@ -187,14 +187,14 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 			}
 		}
 	}
-	return "on " + coresText(p.Cores()), "on " + coresText(q.Cores())
+	return "on " + p.Cores().Brief(), "on " + q.Cores().Brief()
 }
 
 // groupTexts lists what the i-th group of a footprint holds, and then nothing more.
 func groupTexts(f program.Footprint, i int) (out []string) {
 	if i < f.NumGroups() {
 		g := f.Group(i)
-		on := coresText(g.Cores())
+		on := g.Cores().Brief()
 		out = append(out, on)
 		for r := range g.Ranges() {
 			out = append(out, r.String()+" on "+on)
@@ -212,18 +212,6 @@ func firstDifference(a, b []string) (ofA, ofB string) {
 		}
 	}
 	return "", ""
-}
-
-// coresText returns the first rectangle of some cores and the number of others.
-func coresText(cores l1.CoreSet) string {
-	ranges := cores.Ranges()
-	for r := range ranges.All() {
-		if n := ranges.Len(); n > 1 {
-			return fmt.Sprintf("%v (+%d more)", r, n-1)
-		}
-		return r.String()
-	}
-	return "no cores"
 }
 
 // specDifference returns the first field in which two Specs differ, and its values;

@@ -86,7 +86,7 @@ func (v *Verdict) stricter(r *Refusal) string {
 	if !sized {
 		return fmt.Sprintf("no byte is known to clash: nobody says how many bytes of a core the buffer at %s has, and tt-metal compares with its address alone", grouped(r.Limit))
 	}
-	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), coresText(cores))
+	text := fmt.Sprintf("no byte clashes: the buffer at %s lies on %s", grouped(r.Limit), cores.Brief())
 	if !cores.Overlaps(r.Cores.Cores()) {
 		text += ", and tt-metal compares with the lowest buffer of any core"
 	} else {
@@ -180,16 +180,7 @@ func (v *Verdict) clashText(c Clash) string {
 			subject += fmt.Sprintf(" (%.60q)", p.Name())
 		}
 	}
-	return fmt.Sprintf("%s ends at %d on %s: %s at %d; %d B too many", subject, c.End, coresText(c.Cores), what, c.Limit, c.Over())
-}
-
-// coresText returns the first rectangle of the cores and the number of others.
-func coresText(cores l1.CoreSet) string {
-	ranges := cores.Ranges()
-	for r := range ranges.All() {
-		return r.String() + more(ranges.Len()-1)
-	}
-	return "no cores"
+	return fmt.Sprintf("%s ends at %d on %s: %s at %d; %d B too many", subject, c.End, c.Cores.Brief(), what, c.Limit, c.Over())
 }
 
 func more(n int) string {

@@ -39,7 +39,7 @@ func (b *Buffer) CheckMode() (field string, err error) {
 	}
 	for p := range b.All() {
 		if both := p.Cores.Intersect(b.Hidden); !both.IsEmpty() {
-			return "Hidden", fmt.Errorf("the address on %s is known", coresText(both))
+			return "Hidden", fmt.Errorf("the address on %s is known", both.Brief())
 		}
 	}
 	return "", nil

@@ -1,6 +1,7 @@
 package l1
 
 import (
+	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
@@ -399,3 +400,15 @@ func (s CoreSet) rectangle() (CoreRange, bool) {
 
 // String returns the set as rectangles, "{[0-0 - 2-0], [0-1 - 1-1]}".
 func (s CoreSet) String() string { return s.Ranges().String() }
+
+// Brief returns the first rectangle and the number of others: "[0-0 - 2-0] (+1 more)".
+func (s CoreSet) Brief() string {
+	all := s.Ranges()
+	for r := range all.All() {
+		if n := all.Len(); n > 1 {
+			return fmt.Sprintf("%v (+%d more)", r, n-1)
+		}
+		return r.String()
+	}
+	return "no cores"
+}

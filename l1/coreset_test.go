@@ -188,3 +188,15 @@ func TestCompareFirst(t *testing.T) {
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() { sets[1].CompareFirst(sets[4]) }))
 }
+
+func TestBrief(t *testing.T) {
+	for want, ranges := range map[string][]l1.CoreRange{
+		"no cores":              nil,
+		"[0-0 - 2-0]":           {{End: l1.Core{X: 2}}},
+		"[0-0 - 2-0] (+1 more)": {{End: l1.Core{X: 2}}, {Start: l1.Core{X: 0, Y: 2}, End: l1.Core{X: 1, Y: 3}}},
+	} {
+		all, err := l1.NewCoreRangeSet(ranges...)
+		require.NoError(t, err)
+		require.Equal(t, want, all.Cores().Brief())
+	}
+}
