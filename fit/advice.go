@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,8 +137,7 @@ func (v *Verdict) subject() (c Clash, ok bool) {
 func (v *Verdict) met(c Clash) (names []string) {
 	var met []*held
 	for i := range v.judged {
-		for k := range v.judged[i].parts {
-			h := &v.judged[i].parts[k]
+		for _, h := range v.judged[i].parts {
 			next := h.Range.Start > c.Limit && h.Range.Start < c.End &&
 				(len(v.Refusals) > 0 && v.Refusals[0].Kind == RefusedClash && h.buffer.Kind.tensor() ||
 					len(v.Clashes) > 0 && h.Cores.Overlaps(v.Clashes[0].Cores))
@@ -148,11 +146,9 @@ func (v *Verdict) met(c Clash) (names []string) {
 			}
 		}
 	}
-	slices.SortStableFunc(met, func(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
-	known := map[string]bool{}
+	slices.SortStableFunc(met, byStart)
 	for _, h := range met {
-		if name := h.buffer.String(); !known[name] {
-			known[name] = true
+		if name := h.buffer.String(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/l1"
 )
@@ -33,8 +34,8 @@ type Buffer struct {
 	Range l1.Range
 
 	// Parts say it of a buffer of several parts, where each core may have a place of
-	// its own. A buffer has Cores and Range, or Parts, or nothing of both. All has
-	// what is given.
+	// its own. A buffer has Cores and Range, or Parts, or nothing of both. All returns
+	// them.
 	Parts []Part
 
 	// Unsized says that nobody knows how many bytes of a core the buffer has. Its ranges
@@ -66,14 +67,14 @@ type Part struct {
 }
 
 // All returns the parts of the buffer, however they are given: that of Cores and Range,
-// then Parts.
+// then Parts. A part without cores and without a range says nothing, and is left out.
 func (b Buffer) All() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		if first := (Part{b.Cores, b.Range}); first.says() && !yield(first) {
 			return
 		}
 		for _, p := range b.Parts {
-			if !yield(p) {
+			if p.says() && !yield(p) {
 				return
 			}
 		}
@@ -96,12 +97,7 @@ func (b Buffer) Plain() Buffer {
 		b.Cores, b.Range, b.Parts = b.Parts[0].Cores, b.Parts[0].Range, nil
 		return b
 	}
-	var parts []Part
-	for p := range b.All() {
-		if p.says() {
-			parts = append(parts, p)
-		}
-	}
+	parts := slices.Collect(b.All())
 	b.Cores, b.Range, b.Parts = l1.CoreSet{}, l1.Range{}, parts
 	if len(parts) == 1 {
 		b.Cores, b.Range, b.Parts = parts[0].Cores, parts[0].Range, nil
@@ -109,19 +105,14 @@ func (b Buffer) Plain() Buffer {
 	return b
 }
 
-// takes reports whether a part of the buffer takes bytes of a core, or begins there if the buffer
-// is unsized.
-func (b *Buffer) takes(p Part) bool {
-	return !p.Cores.IsEmpty() && (b.Unsized || !p.Range.IsEmpty())
-}
-
-// standing yields the parts of the buffer that stand in the way of programs.
+// standing yields the parts of the buffer that stand in the way of programs: they take bytes of a
+// core, or begin there if the buffer is unsized.
 func (b *Buffer) standing(yield func(Part) bool) {
 	if !b.counts() {
 		return
 	}
 	for p := range b.All() {
-		if b.takes(p) && !yield(p) {
+		if !p.Cores.IsEmpty() && (b.Unsized || !p.Range.IsEmpty()) && !yield(p) {
 			return
 		}
 	}

@@ -58,6 +58,6 @@ func (all sites) fit(p *program.Program) bool {
 func (at *site) blocks(own []Part) bool {
 	return slices.ContainsFunc(own, func(p Part) bool {
 		return at.Spec.L1Size > 0 && p.Range.End > at.Spec.L1Size ||
-			slices.ContainsFunc(at.parts, func(h held) bool { return h.Range.Overlaps(p.Range) && h.Cores.Overlaps(p.Cores) })
+			slices.ContainsFunc(at.parts, func(h *held) bool { return h.Range.Overlaps(p.Range) && h.Cores.Overlaps(p.Cores) })
 	})
 }

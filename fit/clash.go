@@ -61,13 +61,13 @@ func (v *Verdict) tile(c Clash) (t tile, at *site) {
 		return t, &site{}
 	}
 	at = v.judged.at(c.Device)
-	own, part := partsOf(v.Program), l1.Tile{Cores: c.Cores}
-	for i, set := range at.sets(own) {
-		if set.Overlaps(c.Cores) {
+	all, part := at.beside(partsOf(v.Program)), l1.Tile{Cores: c.Cores}
+	for i, h := range all {
+		if h.Cores.Overlaps(c.Cores) {
 			part.In = append(part.In, i)
 		}
 	}
-	return at.tile(part, own), at
+	return tileOf(part, all), at
 }
 
 // Own returns the program's buffers on the cores of one of its clashes, the largest first.

@@ -111,11 +111,8 @@ func (v *Verdict) release() string {
 	rest, gone := *v, []string(nil)
 	for range maxFreed {
 		c, ok := rest.subject()
-		if !ok || c.Grows {
-			return ""
-		}
 		met := rest.met(c)
-		if len(met) == 0 {
+		if !ok || c.Grows || len(met) == 0 {
 			return ""
 		}
 		gone = append(gone, met...)

@@ -103,9 +103,7 @@ func (t *tile) headroom(at *site) Headroom {
 			}
 		}
 	}
-	if from := max(h.End, at.Spec.CBBase); above > from {
-		h.Free = above - from // what lies below the base is nobody's
-	}
+	h.Free = above - min(above, max(h.End, at.Spec.CBBase)) // what lies below the base is nobody's
 	for _, gap := range gaps {
 		if gap.Len() > h.Gap.Len() {
 			h.Gap = gap

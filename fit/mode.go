@@ -58,12 +58,10 @@ func (b *Buffer) mode() Mode {
 }
 
 // scattered reports whether the buffer has several addresses.
-func (b *Buffer) scattered() bool {
+func (b Buffer) scattered() bool {
+	b.Backing = false // it has addresses all the same
 	first, some := uint64(0), false
-	for p := range b.All() {
-		if !b.takes(p) {
-			continue
-		}
+	for p := range b.standing {
 		if some && p.Range.Start != first {
 			return true
 		}

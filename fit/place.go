@@ -67,7 +67,7 @@ type site struct {
 	Place               // with buffers of its own
 	claimed  l1.CoreSet // by service buffers
 	free     l1.Range   // above kernels and the reserved area, below everything else, on all cores
-	parts    []held     // of all buffers
+	parts    []*held    // of all buffers
 	compared            // of this place
 	all      *compared  // of all places that are judged together
 }
@@ -81,8 +81,8 @@ type compared struct {
 // A held is bytes that a buffer holds on some cores. An unsized buffer holds an empty range.
 type held struct {
 	Part
-	buffer *Buffer
-	mode   Mode // by which the buffer is judged
+	buffer *Buffer // nil: the program that a question is about
+	mode   Mode    // by which the buffer is judged
 }
 
 // sites are some places, prepared.
@@ -97,7 +97,7 @@ func sitesOf(places []Place) sites {
 		at.all = all
 		all.near, all.hiding = append(all.near, at.near...), append(all.hiding, at.hiding...)
 	}
-	all.sort()
+	slices.SortStableFunc(all.near, byStart)
 	return out
 }
 
@@ -110,7 +110,8 @@ func siteOf(place Place) site {
 			at.Buffers = append(at.Buffers, b.Plain())
 		}
 	}
-	at.parts = make([]held, 0, len(at.Buffers))
+	all := make([]held, 0, len(at.Buffers)) // in one piece of memory
+	at.parts = make([]*held, 0, len(at.Buffers))
 	for i := range at.Buffers {
 		b := &at.Buffers[i]
 		if b.hides() {
@@ -118,7 +119,12 @@ func siteOf(place Place) site {
 		}
 		mode := b.mode()
 		for p := range b.standing {
-			at.parts = append(at.parts, held{p, b, mode})
+			all = append(all, held{p, b, mode})
+			h := &all[len(all)-1]
+			at.parts = append(at.parts, h)
+			if b.Kind.tensor() || b.Kind == KindService {
+				at.near = append(at.near, h)
+			}
 			if b.Kind.Below() {
 				at.free.Start = max(at.free.Start, p.Range.End)
 			} else {
@@ -126,18 +132,11 @@ func siteOf(place Place) site {
 			}
 		}
 	}
-	for i := range at.parts {
-		if h := &at.parts[i]; h.buffer.Kind.tensor() || h.buffer.Kind == KindService {
-			at.near = append(at.near, h)
-		}
-	}
-	at.sort()
+	slices.SortStableFunc(at.near, byStart)
 	return at
 }
 
-func (c *compared) sort() {
-	slices.SortStableFunc(c.near, func(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
-}
+func byStart(a, b *held) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
 
 // A tile is cores on which a question is about the same ranges, and the same stands.
 type tile struct {
@@ -155,47 +154,47 @@ type piece struct {
 // tiles divides the cores that a question is about, by first core. A part without bytes adds
 // cores.
 func (at *site) tiles(own []Part) (out []tile) {
-	for _, part := range l1.Tiles(at.sets(own)) {
-		if part.In[len(part.In)-1] >= len(at.parts) {
-			out = append(out, at.tile(part, own))
+	all := at.beside(own)
+	sets := make([]l1.CoreSet, len(all))
+	for i, h := range all {
+		sets[i] = h.Cores
+	}
+	for _, part := range l1.Tiles(sets) {
+		if all[part.In[len(part.In)-1]].buffer == nil {
+			out = append(out, tileOf(part, all))
 		}
 	}
 	slices.SortFunc(out, func(a, b tile) int { return a.cores.CompareFirst(b.cores) })
 	return out
 }
 
-// sets returns the cores of the parts of a site, and of some more.
-func (at *site) sets(own []Part) []l1.CoreSet {
-	sets := make([]l1.CoreSet, 0, len(at.parts)+len(own))
-	for i := range at.parts {
-		sets = append(sets, at.parts[i].Cores)
-	}
+// beside returns what the buffers hold, and then what a question is about.
+func (at *site) beside(own []Part) []*held {
+	all := slices.Clip(at.parts)
 	for _, p := range own {
-		sets = append(sets, p.Cores)
+		all = append(all, &held{Part: p})
 	}
-	return sets
+	return all
 }
 
-// tile returns the tile of cores that are alike.
-func (at *site) tile(part l1.Tile, own []Part) tile {
+// tileOf returns the tile of a part of the cores, with what lies there of all.
+func tileOf(part l1.Tile, all []*held) tile {
 	t := tile{cores: part.Cores, held: make([]piece, 0, len(part.In))}
-	n, _ := slices.BinarySearch(part.In, len(at.parts))
-	for _, i := range part.In[n:] {
-		t.own = append(t.own, own[i-len(at.parts)].Range)
-	}
-	t.own = l1.Merge(t.own)
 	var ranges []l1.Range // of one buffer
-	for in := part.In[:n]; len(in) > 0; {
-		b := at.parts[in[0]].buffer
+	for in := part.In; len(in) > 0; {
+		b := all[in[0]].buffer
 		ranges = ranges[:0]
-		for ; len(in) > 0 && at.parts[in[0]].buffer == b; in = in[1:] {
-			ranges = append(ranges, at.parts[in[0]].Range)
+		for ; len(in) > 0 && all[in[0]].buffer == b; in = in[1:] {
+			ranges = append(ranges, all[in[0]].Range)
 		}
 		switch {
-		case len(ranges) < 2:
+		case b == nil: // they come last
+			t.own = l1.Merge(ranges)
+			return t
 		case b.Unsized: // the lowest stays
-			ranges = []l1.Range{slices.MinFunc(ranges, l1.Range.Compare)}
-		default:
+			ranges[0] = slices.MinFunc(ranges, l1.Range.Compare)
+			ranges = ranges[:1]
+		case len(ranges) > 1:
 			ranges = l1.Merge(ranges)
 		}
 		for _, r := range ranges {

@@ -36,20 +36,18 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 		return Room[*Resident]{Cores: cores}
 	}
 	var taken []*Taken
-	all, by := l1.CoreSet{}, []*Resident{Nobody: nil}
+	n, all := 0, l1.CoreSet{}
 	for _, at := range places {
 		t, claimed := NewTaken(at), at.Claimed()
 		for _, p := range at.Programs {
-			t.Program(p, claimed, len(by))
-			by = append(by, &Resident{Kind: KindCB, Program: p, CB: -1})
+			n++
+			t.Program(p, claimed, n)
 		}
 		for _, b := range at.Buffers {
-			t.Buffer(b, len(by))
-			by = append(by, &Resident{Kind: b.Kind, CB: -1, Buffer: b})
+			n++
+			t.Buffer(b, n)
 		}
-		if at.Spec.Cols > 0 {
-			all = all.Union(at.Spec.Grid().Cores())
-		} else {
+		if all = all.Union(at.Spec.Grid().Cores()); at.Spec.Cols == 0 {
 			all = all.Union(t.cores)
 		}
 		taken = append(taken, t)
@@ -58,7 +56,22 @@ func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 		cores = all
 	}
 	r := RoomThroughout(cores, size, taken...)
-	return Room[*Resident]{cores, r.Range, by[r.Below], by[r.Above], r.Place}
+	return Room[*Resident]{cores, r.Range, limit(r.Below, places), limit(r.Above, places), r.Place}
+}
+
+// limit returns the program or the buffer with a number, nil for Nobody.
+func limit(n int, places []Place) *Resident {
+	for _, at := range places {
+		if n > 0 && n <= len(at.Programs) {
+			return &Resident{Kind: KindCB, Program: at.Programs[n-1], CB: -1}
+		}
+		n -= len(at.Programs)
+		if n > 0 && n <= len(at.Buffers) {
+			return &Resident{Kind: at.Buffers[n-1].Kind, CB: -1, Buffer: at.Buffers[n-1]}
+		}
+		n -= len(at.Buffers)
+	}
+	return nil
 }
 
 // RoomThroughout is RoomOn on devices on which something was taken, at any time.
