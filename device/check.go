@@ -205,7 +205,9 @@ func (c *cohort) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
 // the lock need not be held.
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
-	for _, a := range at.heap.Sorted() {
+	sorted := at.heap.Sorted()
+	out.Buffers = make([]fit.Buffer, 0, len(sorted))
+	for _, a := range sorted {
 		if a.InTheWay() || a.Kind == fit.KindService {
 			out.Buffers = append(out.Buffers, a.Buffer)
 		}
