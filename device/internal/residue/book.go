@@ -80,8 +80,8 @@ func (b *Book) overlay(under, over *Residue, n *lookup.Numbers) *Residue {
 	if under.within(over) {
 		return over
 	}
-	r := &Residue{planes: under.fresh(), hash: under.hash + over.hash}
-	r.hash -= r.planes.paint(over.Written())
+	r := &Residue{plane: under.fresh(), hash: under.hash + over.hash}
+	r.hash -= r.plane.paint(over.Written()...)
 	if r.sum(); r.n == over.n && r.charge == over.charge { // nothing of under is left
 		return over
 	}

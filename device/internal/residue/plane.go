@@ -26,7 +26,7 @@ func (w *writer) end() uint64 {
 	return 0
 }
 
-// A plane says of each core who was the last writer of a kind. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
+// A plane says of each core who was the last writer of each kind. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
 //
 //	claims  1: A on 3 cores   2: nobody   3: B on 1 core      cores  1 1 3
 //	                                                                 1 . .
@@ -35,7 +35,7 @@ func (w *writer) end() uint64 {
 // sums over cores are sums over claims.
 type plane struct {
 	claims []claim
-	blocks []block // by key
+	blocks []block // by key: kind after kind
 }
 
 // A claim is how many cores a writer has. One without cores is free for the next writer.
@@ -46,22 +46,22 @@ type claim struct {
 
 // A block has core x-y at (x%16)*16 + y%16, as far as the last column that was written.
 type block struct {
-	key  uint8    // x/16 in the high half, y/16 in the low half
+	key  uint16   // the kind in the high byte; below, x/16 in the high half and y/16 in the low half
 	last []uint32 // 1 + the number of the claim; 0 = nobody
 }
 
 // A place is where a core lies in a plane: the key of its block, and the position there.
-type place uint16
+type place uint32
 
-func placeOf(c l1.Core) place {
-	return place(c.X&0xf0|c.Y>>4)<<8 | place(c.X&15)<<4 | place(c.Y&15)
+func placeOf(kind program.Kind, c l1.Core) place {
+	return place(kind)<<16 | place(c.X&0xf0|c.Y>>4)<<8 | place(c.X&15)<<4 | place(c.Y&15)
 }
 
-func (at place) key() uint8 { return uint8(at >> 8) }
+func (at place) key() uint16 { return uint16(at >> 8) }
 
 // core returns the core that lies there.
 func (at place) core() l1.Core {
-	return l1.Core{X: at.key()&0xf0 | uint8(at>>4)&15, Y: at.key()<<4 | uint8(at)&15}
+	return l1.Core{X: uint8(at>>8)&0xf0 | uint8(at>>4)&15, Y: uint8(at>>8)<<4 | uint8(at)&15}
 }
 
 // hash returns the hash of the core that lies there.
@@ -89,13 +89,13 @@ func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
 func hashOfColumn(x uint8) lookup.Hash { return lookup.Mix(lookup.Hash(x)) }
 func hashOfRow(y uint8) lookup.Hash    { return lookup.Mix(lookup.Hash(y) + 256) }
 
-func (p *plane) seek(key uint8) (int, bool) {
-	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint8) int { return int(b.key) - int(key) })
+func (p *plane) seek(key uint16) (int, bool) {
+	return slices.BinarySearchFunc(p.blocks, key, func(b block, key uint16) int { return int(b.key) - int(key) })
 }
 
-// on returns the last writer of a core, nil if there was none.
-func (p *plane) on(c l1.Core) *writer {
-	at := placeOf(c)
+// on returns the last writer of a kind on a core, nil if there was none.
+func (p *plane) on(kind program.Kind, c l1.Core) *writer {
+	at := placeOf(kind, c)
 	if i, ok := p.seek(at.key()); ok && int(at&0xff) < len(p.blocks[i].last) {
 		return p.writer(p.blocks[i].last[at&0xff])
 	}
@@ -110,7 +110,7 @@ func (p *plane) writer(number uint32) *writer {
 	return p.claims[number-1].writer
 }
 
-// all yields each core that was written.
+// all yields each core that was written, for each kind.
 func (p *plane) all(yield func(place, *writer) bool) {
 	for _, b := range p.blocks {
 		for at, number := range b.last {
@@ -134,8 +134,8 @@ func (p *plane) clone() plane {
 	return out
 }
 
-// paint has writers write some cores each of a plane that may be written. They are of one kind. It
-// returns the hash of the claims that they wrote over.
+// paint has the writers of pieces write their cores of a plane that may be written. It returns the
+// hash of the claims that they wrote over.
 // Cost: O(claims, and cores that are written).
 func (p *plane) paint(pieces ...Piece) (lost lookup.Hash) {
 	free := 0 // no claim before it is free
@@ -148,17 +148,16 @@ func (p *plane) paint(pieces ...Piece) (lost lookup.Hash) {
 		}
 		p.claims[free] = claim{writer: w.writer}
 		for first, word := range w.Cores.Words() {
-			lost += p.write(uint32(free+1), first, word)
+			lost += p.write(uint32(free+1), placeOf(w.Kind, first), word)
 		}
 		p.claims[free].cores += w.Cores.Len()
 	}
 	return lost
 }
 
-// write gives the cores of a word, as l1.CoreSet.Words yields them, to the claim with a number. It
-// returns the hash of the claims that had them.
-func (p *plane) write(number uint32, first l1.Core, word uint64) (lost lookup.Hash) {
-	at := placeOf(first)
+// write gives the cores of a word, as l1.CoreSet.Words yields them, from a place on to the claim with
+// a number. It returns the hash of the claims that had them.
+func (p *plane) write(number uint32, at place, word uint64) (lost lookup.Hash) {
 	b := p.block(at.key())
 	last := int(at&0xff) + 63 - bits.LeadingZeros64(word)
 	if missing := (last | 15) + 1 - len(b.last); missing > 0 {
@@ -193,7 +192,7 @@ func (p *plane) lose(number uint32, n int, places lookup.Hash) lookup.Hash {
 }
 
 // block returns the block with a key, which is made if there is none.
-func (p *plane) block(key uint8) *block {
+func (p *plane) block(key uint16) *block {
 	i, ok := p.seek(key)
 	if !ok {
 		p.blocks = slices.Insert(p.blocks, i, block{key: key})
@@ -207,9 +206,8 @@ func (p *plane) equal(o *plane) bool {
 	return slices.EqualFunc(p.blocks, o.blocks, func(a, b block) bool { return a.key == b.key && slices.EqualFunc(a.last, b.last, same) })
 }
 
-// pieces adds what each writer has on a plane, by the first core.
-func (p *plane) pieces(out []Piece) []Piece {
-	start := len(out)
+// pieces returns what each writer has on a plane, kind after kind and then by the first core.
+func (p *plane) pieces() (out []Piece) {
 	cores := map[*writer][]l1.Core{}
 	for at, w := range p.all {
 		if cores[w] == nil {
@@ -217,9 +215,8 @@ func (p *plane) pieces(out []Piece) []Piece {
 		}
 		cores[w] = append(cores[w], at.core())
 	}
-	for i := range out[start:] {
-		w := &out[start+i]
-		w.Cores = l1.CoreSetOf(cores[w.writer]...)
+	for i := range out {
+		out[i].Cores = l1.CoreSetOf(cores[out[i].writer]...)
 	}
 	return out
 }

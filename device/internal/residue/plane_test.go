@@ -33,7 +33,7 @@ func TestPlane(t *testing.T) {
 		is := func(p plane, model map[l1.Core]*writer) {
 			have := map[l1.Core]*writer{}
 			var again plane
-			for _, w := range p.pieces(nil) {
+			for _, w := range p.pieces() {
 				require.False(t, w.Cores.IsEmpty())
 				for c := range w.Cores.All() {
 					require.Nil(t, have[c])
@@ -43,11 +43,11 @@ func TestPlane(t *testing.T) {
 			}
 			require.Equal(t, model, have)
 			for c, w := range model {
-				require.Same(t, w, p.on(c))
+				require.Same(t, w, p.on(0, c))
 			}
-			require.Nil(t, p.on(l1.Core{X: 99, Y: 99}))
+			require.Nil(t, p.on(0, l1.Core{X: 99, Y: 99}))
 			require.True(t, p.equal(&again))
-			made, painted := &Residue{planes: planes{p}}, &Residue{pieces: p.pieces(nil)}
+			made, painted := &Residue{plane: p}, &Residue{pieces: p.pieces()}
 			made.sum()
 			painted.sum()
 			require.Equal(t, len(model), made.n)
@@ -58,7 +58,7 @@ func TestPlane(t *testing.T) {
 		is(p, below)
 		is(q, above)
 		sum, both := p.clone(), maps.Clone(below)
-		for _, w := range q.pieces(nil) {
+		for _, w := range q.pieces() {
 			sum.paint(w)
 		}
 		maps.Copy(both, above)

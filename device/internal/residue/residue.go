@@ -14,9 +14,9 @@ import (
 type Residue struct {
 	Serial uint64             // given to no other
 	hash   lookup.Hash        // a sum over cores, to which a dispatch adds and from which it takes away
-	pieces []Piece            // what a program or a trace left where nothing was; nil if there are planes
-	planes planes             // what was left over something else
-	n      int                // cores in all planes, at least one
+	pieces []Piece            // what a program or a trace left where nothing was; nil if there is a plane
+	plane  plane              // what was left over something else
+	n      int                // cores of all kinds, at least one
 	bytes  uint64             // of circular buffers, sum over cores
 	other  uint64             // of dataflow buffers and scratchpads
 	charge uint64             // bytes and other
@@ -25,9 +25,6 @@ type Residue struct {
 	End    uint64             // of the highest range of any core
 	held   *program.Footprint // of all kinds; nil = not worked out yet
 }
-
-// planes are the last writers of each kind.
-type planes [program.Scratchpad + 1]plane
 
 // A Piece is a set of cores on which a program was the last writer of a kind. The program, the kind
 // and the group that it has there are those of the writer.
@@ -75,45 +72,18 @@ func (r *Residue) Tracked() Tracked { return Tracked{Bytes: r.Union(), Core: r.F
 func (r *Residue) Total() uint64 { return r.orNone().bytes }
 
 // Written returns what each writer has, disjoint within a kind. Cost: O(cores).
-func (r *Residue) Written() (out []Piece) {
-	if r == nil || r.pieces != nil {
-		return r.own()
+func (r *Residue) Written() []Piece {
+	if r = r.orNone(); r.pieces != nil {
+		return r.pieces
 	}
-	for kind := range r.planes {
-		out = r.planes[kind].pieces(out)
-	}
+	return r.plane.pieces()
+}
+
+// fresh returns the plane of a residue, which may be written.
+func (r *Residue) fresh() plane {
+	out := r.plane.clone()
+	out.paint(r.pieces...)
 	return out
-}
-
-// own returns the pieces of a residue that is made of them.
-func (r *Residue) own() []Piece {
-	if r == nil {
-		return nil
-	}
-	return r.pieces
-}
-
-// fresh returns the planes of a residue, which may be written.
-func (r *Residue) fresh() (out planes) {
-	for kind := range r.planes {
-		out[kind] = r.planes[kind].clone()
-	}
-	out.paint(r.pieces)
-	return out
-}
-
-// paint has the writers of pieces write their cores, and returns the hash of the claims that they
-// wrote over. Pieces of a kind follow each other.
-func (p *planes) paint(pieces []Piece) (lost lookup.Hash) {
-	for len(pieces) > 0 {
-		kind, n := pieces[0].Kind, 1
-		for n < len(pieces) && pieces[n].Kind == kind {
-			n++
-		}
-		lost += p[kind].paint(pieces[:n]...)
-		pieces = pieces[n:]
-	}
-	return lost
 }
 
 // On returns the last writer of circular buffers on a core, nil if there was none.
@@ -126,7 +96,7 @@ func (r *Residue) On(c l1.Core) *writer {
 			return w.writer
 		}
 	}
-	return r.planes[program.CircularBuffer].on(c)
+	return r.plane.on(program.CircularBuffer, c)
 }
 
 // within reports whether over is written on all cores of r, and is quick: false may be wrong.
@@ -146,10 +116,8 @@ func (r *Residue) sum() {
 	for _, w := range r.pieces {
 		r.writes(w.writer, w.Cores.Len())
 	}
-	for kind := range r.planes {
-		for _, c := range r.planes[kind].claims {
-			r.writes(c.writer, c.cores)
-		}
+	for _, c := range r.plane.claims {
+		r.writes(c.writer, c.cores)
 	}
 	if r.charge != math.MaxUint64 {
 		r.charge = r.bytes + r.other
@@ -161,7 +129,7 @@ func (r *Residue) equal(o *Residue) bool {
 	if o.n != r.n || o.bytes != r.bytes {
 		return false
 	}
-	a, b := o.planes, r.planes
+	a, b := o.plane, r.plane
 	if o.pieces != nil {
 		a = o.fresh()
 	}
@@ -169,16 +137,6 @@ func (r *Residue) equal(o *Residue) bool {
 		b = r.fresh()
 	}
 	return a.equal(&b)
-}
-
-// equal reports whether the planes of each kind are equal.
-func (p *planes) equal(o *planes) bool {
-	for kind := range p {
-		if !p[kind].equal(&o[kind]) {
-			return false
-		}
-	}
-	return true
 }
 
 // writes takes in what a writer has on n cores.
