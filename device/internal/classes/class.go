@@ -246,7 +246,7 @@ func (p *Partition) join() {
 	if len(p.Classes) < 2 {
 		return
 	}
-	var found lookup.Shelf[Class]
+	found := lookup.NewShelf[Class](len(p.Classes))
 	for i := 0; i < len(p.Classes); {
 		c := p.Classes[i]
 		twin := found.Find(c.groups.Hash, func(o *Class) bool { return o.groups.Bits.Equal(c.groups.Bits) })

@@ -2,71 +2,117 @@ package lookup
 
 import (
 	"iter"
-	"slices"
+	"math/bits"
 )
 
 // A Shelf finds a thing that is equal to one that is described: by its hash, and then by
 // a comparison, which alone is believed. The zero shelf is empty.
+//
+// Its spots are a ring. A thing stands in the first spot that was free from its home on, which its
+// hash says. So no spot is free between the home of a thing and the thing:
+//
+//	spot      0  1  2  3  4  5  6  7
+//	thing        A  B  C     D
+//	its home     1  1  2     5
 type Shelf[T any] struct {
-	things map[Hash]equals[T]
-	n      int
+	spots []spot[T] // a power of two, or none; at most three quarters are taken
+	n     int       // things
 }
 
-// equals are things with one hash, mostly one thing. It stands apart, so that it costs no slice.
-type equals[T any] struct {
-	first  *T
-	others []*T
+// A spot has a thing with its hash, or is free.
+type spot[T any] struct {
+	hash  Hash
+	thing *T
 }
+
+// fewSpots is how many spots a shelf has at least, if it has any.
+const fewSpots = 8
+
+// home returns the spot from which things with a hash are looked for. The highest bits of a product
+// depend on all bits of the hash.
+func (s *Shelf[T]) home(h Hash) int {
+	const odd = 0x9e3779b97f4a7c15
+	return int(h * odd >> (64 - bits.Len(uint(len(s.spots)-1))))
+}
+
+// after returns the spot after one.
+func (s *Shelf[T]) after(at int) int { return (at + 1) & (len(s.spots) - 1) }
 
 // Find returns a thing with the hash that is what is sought, nil if there is none.
 func (s *Shelf[T]) Find(h Hash, sought func(*T) bool) *T {
-	at := s.things[h]
-	if at.first == nil || sought(at.first) {
-		return at.first
+	if s.n == 0 {
+		return nil
 	}
-	for _, t := range at.others {
-		if sought(t) {
-			return t
-		}
+	at := s.home(h)
+	for s.spots[at].thing != nil && (s.spots[at].hash != h || !sought(s.spots[at].thing)) {
+		at = s.after(at)
 	}
-	return nil
+	return s.spots[at].thing
+}
+
+// NewShelf returns a shelf with room for n things.
+func NewShelf[T any](n int) Shelf[T] {
+	return Shelf[T]{spots: make([]spot[T], max(fewSpots, 1<<bits.Len(uint(4*n/3))))}
 }
 
 // Put adds a thing that is not there.
 func (s *Shelf[T]) Put(h Hash, t *T) {
-	if s.things == nil {
-		s.things = map[Hash]equals[T]{}
+	if s.n++; 4*s.n > 3*len(s.spots) {
+		s.move(max(fewSpots, 2*len(s.spots)))
 	}
-	at := s.things[h]
-	if at.first == nil {
-		at.first = t
-	} else {
-		at.others = append(at.others, t)
-	}
-	s.things[h] = at
-	s.n++
+	s.stand(spot[T]{h, t})
 }
 
-// Drop takes a thing away that was put there with the hash.
+// stand puts a thing into its spot.
+func (s *Shelf[T]) stand(p spot[T]) {
+	at := s.home(p.hash)
+	for s.spots[at].thing != nil {
+		at = s.after(at)
+	}
+	s.spots[at] = p
+}
+
+// move moves all things to so many other spots.
+func (s *Shelf[T]) move(n int) {
+	old := s.spots
+	s.spots = make([]spot[T], n)
+	for _, p := range old {
+		if p.thing != nil {
+			s.stand(p)
+		}
+	}
+}
+
+// Drop takes a thing away that was put there with the hash. Those behind it move up, if they may stand
+// in the spot that is free now.
 func (s *Shelf[T]) Drop(h Hash, t *T) {
-	at := s.things[h]
-	k := slices.Index(at.others, t)
-	if k < 0 && at.first != t {
+	if s.n == 0 {
 		return
 	}
-	if s.n--; len(at.others) == 0 {
-		delete(s.things, h)
-		return
+	free := s.home(h)
+	for s.spots[free].thing != t {
+		if s.spots[free].thing == nil {
+			return
+		}
+		free = s.after(free)
 	}
-	if k < 0 {
-		at.first, k = at.others[0], 0
+	for at := s.after(free); s.spots[at].thing != nil; at = s.after(at) {
+		far := at - s.home(s.spots[at].hash) // how far from its home, around the ring
+		if ring := len(s.spots) - 1; far&ring >= (at-free)&ring {
+			s.spots[free], free = s.spots[at], at
+		}
 	}
-	at.others = slices.Delete(at.others, k, k+1)
-	s.things[h] = at
+	s.spots[free] = spot[T]{}
+	if s.n--; s.n < len(s.spots)/8 && len(s.spots) > fewSpots {
+		s.move(len(s.spots) / 2)
+	}
 }
 
-// Clear takes all things away.
-func (s *Shelf[T]) Clear() { *s = Shelf[T]{} }
+// Clear takes all things away, and keeps the room.
+func (s *Shelf[T]) Clear() {
+	clear(s.spots)
+	s.n = 0
+}
 
 // Len returns the number of things.
 func (s *Shelf[T]) Len() int { return s.n }
@@ -74,14 +120,9 @@ func (s *Shelf[T]) Len() int { return s.n }
 // All returns the things with their hashes, in any order.
 func (s *Shelf[T]) All() iter.Seq2[Hash, *T] {
 	return func(yield func(Hash, *T) bool) {
-		for h, at := range s.things {
-			if !yield(h, at.first) {
+		for _, p := range s.spots {
+			if p.thing != nil && !yield(p.hash, p.thing) {
 				return
-			}
-			for _, t := range at.others {
-				if !yield(h, t) {
-					return
-				}
 			}
 		}
 	}

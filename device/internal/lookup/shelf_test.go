@@ -46,6 +46,19 @@ func TestShelf(t *testing.T) {
 						all[*n] = n
 					}
 					require.Equal(t, model, all)
+					taken := 0 // spots; none is free between a thing and its home
+					for at, p := range s.spots {
+						if p.thing == nil {
+							continue
+						}
+						taken++
+						for home := s.home(p.hash); home != at; home = s.after(home) {
+							require.NotNil(t, s.spots[home].thing)
+						}
+					}
+					require.Equal(t, taken, s.n)
+					require.LessOrEqual(t, 4*s.n, 3*len(s.spots))
+					require.True(t, 8*s.n >= len(s.spots) || len(s.spots) == fewSpots)
 				},
 			})
 		})
