@@ -80,7 +80,7 @@ func (f *Fleet) CheckID(id program.ID, s Set) (_ fit.Verdict, err error) {
 	defer named("CheckID", &err)
 	p, ok := f.Program(id)
 	if !ok {
-		return fit.Verdict{}, onNoDevice(id)
+		return fit.Verdict{}, ofProgram(id, ErrNotRegistered)
 	}
 	return f.verdict(p, s)
 }

@@ -30,7 +30,7 @@ func (f *Fleet) EnqueueID(id program.ID, s Set) (added Set, err error) {
 	defer f.mu.Unlock()
 	r := f.programs[id]
 	if r == nil {
-		return Set{}, onNoDevice(id)
+		return Set{}, ofProgram(id, ErrNotRegistered)
 	}
 	return f.enqueue(r.Program, s)
 }
@@ -56,7 +56,7 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 		}
 		if v := judge(judged, all); !v.Fits() {
 			f.emit(Event{Kind: EventRefused, Set: s, Program: judged, Verdict: v})
-			return Set{}, refusal(judged, v)
+			return Set{}, ofProgram(judged.ID(), v)
 		}
 	}
 	if r == nil {

@@ -72,7 +72,11 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "trace %d: ", e.Trace)
 	}
 	if e.About&AboutDevice != 0 {
-		fmt.Fprintf(&b, "device %d%s: ", e.Device, more(e.More))
+		fmt.Fprintf(&b, "device %d", e.Device)
+		if e.More > 0 {
+			fmt.Fprintf(&b, " (+%d more)", e.More)
+		}
+		b.WriteString(": ")
 	}
 	if e.About&AboutProgram != 0 {
 		fmt.Fprintf(&b, "program %d: ", e.Program)
@@ -103,9 +107,9 @@ func of(id program.ID, on ID, err error) *Error {
 	return &Error{About: AboutDevice | AboutProgram, Device: on, Program: id, Err: err}
 }
 
-// onNoDevice returns the error of a program that is registered nowhere.
-func onNoDevice(id program.ID) *Error {
-	return &Error{About: AboutProgram, Program: id, Err: ErrNotRegistered}
+// ofProgram returns the error of a program, whatever the device.
+func ofProgram(id program.ID, err error) *Error {
+	return &Error{About: AboutProgram, Program: id, Err: err}
 }
 
 // ofBuffer returns the error of a buffer on a device.
@@ -140,11 +144,6 @@ func noMesh(first ID, rows, cols int, reason string) *Error {
 	return ofDevice(first, 0, fmt.Errorf("%w: %dx%d devices: %s", ErrMesh, rows, cols, reason))
 }
 
-// refusal returns the error of a program that does not fit.
-func refusal(p *program.Program, v fit.Verdict) *Error {
-	return &Error{About: AboutProgram, Program: p.ID(), Err: v}
-}
-
 // conflict describes two programs so that they can be told apart.
 func conflict(registered, given *program.Program) *Error {
 	a, b := registered.String(), given.String()
@@ -153,7 +152,7 @@ func conflict(registered, given *program.Program) *Error {
 		a = fmt.Sprintf("program %d %s", registered.ID(), of)
 		b = fmt.Sprintf("program %d %s", given.ID(), other)
 	}
-	return &Error{About: AboutProgram, Program: given.ID(), Err: fmt.Errorf("%.135s: %w by %.135s", b, ErrConflict, a)}
+	return ofProgram(given.ID(), fmt.Errorf("%.135s: %w by %.135s", b, ErrConflict, a))
 }
 
 // otherSpec names the first field that differs: Specs may look alike in a few words.
@@ -244,11 +243,4 @@ func value(v any) string {
 		return fmt.Sprintf("%.60s", strconv.QuoteToASCII(text))
 	}
 	return fmt.Sprint(v)
-}
-
-func more(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (+%d more)", n)
 }

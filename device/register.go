@@ -202,7 +202,7 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (_ Set, err error)
 	defer f.mu.Unlock()
 	r := f.programs[old]
 	if r == nil {
-		return Set{}, &Error{About: AboutProgram, Program: old, Err: ErrNotRegistered}
+		return Set{}, ofProgram(old, ErrNotRegistered)
 	}
 	if other := f.programs[new.ID()]; other != nil && other != r {
 		return Set{}, conflict(other.Program, new)

@@ -176,7 +176,7 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 		}
 		if v := judge(r.Program, all); !v.Fits() {
 			f.emit(Event{Kind: EventRefused, Set: t.on, Trace: id, Program: r.Program, Verdict: v})
-			return refusal(r.Program, v)
+			return ofProgram(r.Program.ID(), v)
 		}
 		f.fitted(r, t.on)
 	}

@@ -44,9 +44,6 @@ func (b Set) room(low, high int) Set {
 	return b
 }
 
-// Has reports whether i is in b.
-func (b Set) Has(i int) bool { return b.word(i>>6)>>(i&63)&1 != 0 }
-
 // With returns b with i, in place where there is room.
 func (b Set) With(i int) Set {
 	b = b.room(i>>6, i>>6+1)
