@@ -159,7 +159,7 @@ func checkBuffer(b *fit.Buffer) error {
 	}
 	field := fieldOf(b)
 	if field == "Range" && len(b.Parts) > 0 {
-		return bad("Parts", errors.New("Cores and Range say already where it lies"))
+		return bad("Parts", errors.New("the buffer has Cores and Range already"))
 	}
 	var sum wide
 	for p := range b.All() {

@@ -67,7 +67,7 @@ func Args(verb string, size int, input []string) (args []string) {
 	if !strings.Contains(verb, "FILE") {
 		verb += " FILE"
 	}
-	for _, word := range strings.Fields(verb) {
+	for word := range strings.FieldsSeq(verb) {
 		switch word {
 		case "FILE":
 			args = append(args, input...)
