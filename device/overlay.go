@@ -2,6 +2,7 @@ package device
 
 import (
 	"errors"
+
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/program"

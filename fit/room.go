@@ -29,8 +29,8 @@ const Nobody = 0
 // RoomOn returns the room for an L1 buffer that is on all of the cores of all places, at one
 // address: for the largest one, and for one of size bytes on each core. Size 0 asks about no size: it
 // has no Place. It is in lockstep, beside the Buffers of the places, and above their Programs.
-// No cores are all cores of the grids, and the cores on which
-// something is taken where a grid is not known. Without places there is no room. Cost: O(n log n) in the buffers and in the circular buffers.
+// No cores are all cores of the grids, and the cores on which something is taken where a grid is not known.
+// Without places there is no room. Cost: O(n log n) in the buffers and in the circular buffers.
 func RoomOn(cores l1.CoreSet, size uint64, places ...Place) Room[*Resident] {
 	if len(places) == 0 {
 		return Room[*Resident]{Cores: cores}

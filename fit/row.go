@@ -30,7 +30,7 @@ type RefusalRow struct {
 	Over    uint64      `json:"over_bytes"`
 }
 
-// A ClashRow is a set of cores on which a program does not
+// A ClashRow is a set of cores on which a program does not fit.
 type ClashRow[R any] struct {
 	Device  *uint64   `json:"device"` // null if the source has no ids
 	Devices int       `json:"devices"`
