@@ -67,10 +67,11 @@ func importTable() map[string]row {
 		"cbregion": {ours: []string{"l1"}, outside: []string{btree}},
 		"program":  {ours: []string{"l1"}},
 		"fit":      {ours: []string{"l1", "program"}, never: []string{"encoding", "os", "sync"}},
-		"device":   {ours: []string{"l1", "program", "fit", "internal/corepeaks"}, never: engine},
+		"device":   {ours: []string{"l1", "program", "fit", "internal/corepeaks", "internal/glance"}, never: engine},
 
 		// The layers below a fleet, lowest first.
 		"internal/corepeaks":      {ours: []string{"l1"}, never: engine},
+		"internal/glance":         {ours: []string{"l1"}, never: engine},
 		"device/internal/bitset":  {never: engine},
 		"device/internal/lookup":  {never: engine},
 		"device/internal/version": {ours: []string{layers + "lookup"}, never: engine},
@@ -80,7 +81,7 @@ func importTable() map[string]row {
 
 		"event":               {ours: append(readers, "l1", "program", "fit", "device")},
 		"capture":             {ours: append(readers, "l1", "program", "fit", "device", "event", "wire", "clash"), outside: []string{btree}},
-		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/shown"}, never: []string{"os", "flag"}},
+		"replay":              {ours: []string{"l1", "program", "fit", "device", "event", "internal/asciijson", "internal/corepeaks", "internal/glance", "internal/shown"}, never: []string{"os", "flag"}},
 		"clash":               {ours: []string{"l1", "internal/asciijson", "internal/shown"}},
 		"draw":                {ours: []string{"l1", "internal/shown"}, never: []string{"os", "flag"}},
 		"compare":             {ours: []string{"l1", "fit", "replay"}, never: []string{"os", "flag"}},
@@ -572,7 +573,7 @@ func checkFolders(names []string) []string {
 func checkClosure(pkg string, deps []string) []string {
 	var out []string
 	for _, dep := range deps {
-		inCore := slices.ContainsFunc(append(core(), "internal/corepeaks"), func(c string) bool { return below(dep, module+"/"+c) })
+		inCore := slices.ContainsFunc(append(core(), "internal/corepeaks", "internal/glance"), func(c string) bool { return below(dep, module+"/"+c) })
 		if !inCore && !below(dep, btree) {
 			out = append(out, fmt.Sprintf("%s depends on %s: core packages need the standard library and %s alone", pkg, dep, btree))
 		}

@@ -65,14 +65,14 @@ func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 		return fit.Buffer{}, err
 	}
 	var missing *Error
-	var drop heap.Freeings
+	several := false
 	var lowest ID              // of the devices
 	var first *heap.Allocation // its buffer
 	for c := range f.shares(s.s.slots) {
 		a := c.heap().Find(id)
 		if a == nil {
 			missing = missing.also(ofBuffer(id, c.id(), ErrNotAllocated), c.n)
-		} else if drop.Of(a); first == nil || c.id() < lowest {
+		} else if several = several || first != nil && a != first; first == nil || c.id() < lowest {
 			lowest, first = c.id(), a
 		}
 		if err := f.faults.step(); err != nil {
@@ -82,19 +82,29 @@ func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 	if missing != nil {
 		return fit.Buffer{}, missing
 	}
-	if len(drop) == 1 {
-		drop[0].Slots = s.s.slots
+	if several {
+		f.freeEach(id, s.s.slots)
 	} else {
-		for c := range f.shares(s.s.slots) {
-			x := drop.Of(c.heap().Find(id))
-			x.Slots = x.Slots.Add(bitset.Span(c.slot, c.n))
-		}
-	}
-	for _, x := range drop {
-		f.reheap(x.Slots, nil, x.Buffer)
+		f.reheap(s.s.slots, nil, first)
 	}
 	f.emit(Event{Kind: EventFreed, Set: s, Buffer: first.Buffer})
 	return first.Copy(), nil
+}
+
+// freeEach takes the buffer with an id off devices that have different ones.
+func (f *Fleet) freeEach(id fit.BufferID, slots bitset.Set) {
+	var all []*heap.Allocation
+	has := map[*heap.Allocation]bitset.Set{}
+	for c := range f.shares(slots) {
+		a := c.heap().Find(id)
+		if _, ok := has[a]; !ok {
+			all = append(all, a)
+		}
+		has[a] = has[a].Add(bitset.Span(c.slot, c.n))
+	}
+	for _, a := range all {
+		f.reheap(has[a], nil, a)
+	}
 }
 
 // Holding returns the devices that have a buffer with the given id.

@@ -97,10 +97,22 @@ func (f *Fleet) verdict(p *program.Program, s Set) (fit.Verdict, error) {
 // bytes, beside what lives in L1 now; cores with the same figures are together, by
 // device, then first core. Devices whose L1 size is not known have room up to 2^63-1.
 //
-// Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a removed
+// A nil p stands for all registered programs, as if all were there at once, on every core: also where
+// there is no program, and the room begins at the base. Of devices whose grid is not known there are the
+// cores that hold anything.
+//
+// Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed
 // device; ErrSpec for a program built for another Spec.
 func (f *Fleet) Headroom(p *program.Program, s Set) (_ []fit.Headroom, err error) {
 	defer named("Headroom", &err)
+	if p == nil {
+		all, known, err := f.standings(s)
+		places := placesOf(all)
+		for i := range all {
+			places[i].Held = all[i].open(&known).Occupied.Parts()
+		}
+		return fit.HeadroomOver(places...), err
+	}
 	places, err := f.places(p, s, true)
 	if err != nil {
 		return nil, err
@@ -112,7 +124,7 @@ func (f *Fleet) Headroom(p *program.Program, s Set) (_ []fit.Headroom, err error
 // laid out anew, still fits on the devices of s, as [fit.MayGrow] does. ok is false if p
 // does not fit as it is, or the CB is global and takes nothing.
 //
-// Errors, the first that applies: ErrNoProgram; *program.CBError if there is no such
+// Errors, the first that applies: ErrNoProgram; *program.Error if there is no such
 // CB; those of Check. Cost: some forty layouts of the program.
 func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok bool, err error) {
 	defer named("MayGrow", &err)
@@ -127,21 +139,6 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 		return 0, false, err
 	}
 	return fit.MayGrow(p, cb, places...)
-}
-
-// RegisteredHeadroom returns the room over all programs that are registered, as if all
-// were there at once, on every core of the devices of s: also where there is no program,
-// and the room begins at the base. Cores with the same figures are together, by device,
-// then first core. Of devices whose grid is not known there are the cores that hold
-// anything. Errors: ErrForeignSet; ErrNoDevice for a removed device.
-func (f *Fleet) RegisteredHeadroom(s Set) (_ []fit.Headroom, err error) {
-	defer named("RegisteredHeadroom", &err)
-	all, known, err := f.standings(s)
-	places := placesOf(all)
-	for i := range all {
-		places[i].Held = all[i].open(&known).Occupied.Parts()
-	}
-	return fit.HeadroomOver(places...), err
 }
 
 // sites groups the devices of s by what they are and which buffers live there, by their first device.

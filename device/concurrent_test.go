@@ -290,9 +290,9 @@ func TestConcurrentUse(t *testing.T) {
 				check(slices.Contains(trackedLegal, u.Tracked) && u.WithKernels == u.Tracked, "%+v", u)
 			}
 		},
-		"Device.Fullest": func() {
+		"Device.Glance": func() {
 			for d := range heaps.All() {
-				check(d.Spec().Grid().Cores().Contains(d.Fullest()), "a core that is not there")
+				check(d.Spec().Grid().Cores().Contains(d.Glance().Fullest()), "a core that is not there")
 			}
 		},
 		"Device.Clear": func() {
@@ -300,9 +300,9 @@ func TestConcurrentUse(t *testing.T) {
 				check(d.Clear().Start == 0, "no kernels")
 			}
 		},
-		"Device.TrackedOn": func() {
+		"Device.Core.Tracked": func() {
 			for d := range heaps.All() {
-				check(d.TrackedOn(core(0, 0)) < 1<<20, "more than there is")
+				check(d.Core(core(0, 0)).Tracked < 1<<20, "more than there is")
 			}
 		},
 		"Device.Moment": func() {
@@ -360,12 +360,12 @@ func TestConcurrentUse(t *testing.T) {
 				check(h.Free == spec.L1Size-spec.CBBase-512 || h.Free == spec.L1Size-spec.CBBase-512-2048, "%+v", h)
 			}
 		},
-		"Device.LeastHeadroom": func() {
-			free, ok := lone.LeastHeadroom()
+		"Device.Glance of registered": func() {
+			free, ok := lone.Glance().LeastHeadroom()
 			check(!ok || free == spec.Usable().Len()-128, "headroom of %d bytes", free)
 		},
-		"Fleet.RegisteredHeadroom": func() {
-			_, err := f.RegisteredHeadroom(heaps.Set())
+		"Fleet.Headroom of all": func() {
+			_, err := f.Headroom(nil, heaps.Set())
 			expect(err, none)
 		},
 		"Fleet.Room": func() {

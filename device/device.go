@@ -62,7 +62,7 @@ func (d Device) Resident() uint64 {
 // CBs on the core. ok is false if none was.
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
 	d.read(func(c *cohort) {
-		if w := c.left.On(core); w != nil {
+		if w := c.left.On(program.CircularBuffer, core); w != nil {
 			p, ranges, ok = w.Program, w.Group.Ranges(), true
 		}
 	})
@@ -113,9 +113,10 @@ func (d Device) Core(core l1.Core) CoreTotals {
 	d.look(func(now *classes.Content) {
 		c := d.c.cohort.Load()
 		t.Peak = c.cores.At(core)
-		if w := c.left.On(core); w != nil {
+		if w := c.left.On(program.CircularBuffer, core); w != nil {
 			t.Resident = w.Group.Bytes()
 		}
+		t.Tracked = c.heap().TrackedOn(core, c.left)
 		if c := now.Occupied.On(core); c != nil {
 			t.Registered, t.Logical, t.Programs = c.Covered.Bytes(), c.Logical, c.Programs
 			t.Peak = max(t.Peak, t.Registered)

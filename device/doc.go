@@ -37,8 +37,8 @@
 // [Fleet.Check] says whether a program fits beside what lives there now: package fit
 // judges, in tt-metal's words and by bytes, and device gathers what is there.
 // [Fleet.Enqueue] registers, checks and dispatches. [Fleet.CheckID] and [Fleet.EnqueueID] take the id of a
-// program that is registered. [Fleet.Headroom],
-// [Fleet.RegisteredHeadroom], [Device.LeastHeadroom] and [Fleet.MayGrow] say what is left. [Fleet.Room] returns the [fit.Room]
+// program that is registered. [Fleet.Headroom] says what is left for it, or over all
+// programs. [Fleet.MayGrow] says by how much a circular buffer may grow. [Fleet.Room] returns the [fit.Room]
 // for one more L1 buffer, and [Fleet.CheckBuffer] judges one before it is allocated. [Fleet.Place]
 // allocates one where tt-metal's allocator puts it.
 // [Fleet.SetHybrid] sets the mode of the allocator, which is part of what is judged by, as is
@@ -148,7 +148,7 @@
 //	                               the state keeps what was worked out
 //	Programs, Owners               O(n log n)
 //	                               they are sorted by id; a slice
-//	Usage, Moment, Fullest         O((n + m) log (n + m)) where they lie on few sets of cores,
+//	Usage, Moment                  O((n + m) log (n + m)) where they lie on few sets of cores,
 //	                               O((n + m) k) where k are told apart
 //	                               each set of cores is cut by each other one
 //	Snapshot                       O(devices log devices + states (n log n + k (log k + columns +
@@ -157,15 +157,15 @@
 //	Check, Headroom, MayGrow       O(d), and for each different set of buffers what Usage takes;
 //	                               Check of what clears all buffers O(d) and nothing else
 //	Room, CheckBuffer              the same, with the programs
-//	RegisteredHeadroom             the same, with the classes
+//	Headroom of all programs       the same, with the classes
 //	CheckInvariants                O(devices log devices + states x ranges of programs on their cores
 //	                               + buffers of all heaps on their cores), with a sort of each core
 //	                               everything is counted core by core
 //
 // For a part of a call the lock is held, and others wait:
 //
-//	Snapshot, RegisteredHeadroom,  O(devices + states w), a few words for each
-//	Room, CheckBuffer              the rest is read afterwards; who changes it copies it before
+//	Snapshot, Headroom of all      O(devices + states w), a few words for each
+//	programs, Room, CheckBuffer    the rest is read afterwards; who changes it copies it before
 //	Check, Headroom, MayGrow       O(d)
 //	CheckInvariants                O(devices + programs + buffers of all heaps + cores that were
 //	                               written one after the other + states w), each looked at once

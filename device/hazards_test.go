@@ -178,7 +178,7 @@ func TestHazards(t *testing.T) {
 		}},
 		{"start > end: refused", func(w world) {
 			_, err := program.NewBuilder(2).Range(cores("{[0-0 - 0-0]}"), l1.Range{Start: 501, End: 500}).Build(w.spec)
-			var wrong *program.CBError
+			var wrong *program.Error
 			require.ErrorAs(w, err, &wrong)
 		}},
 		{"end beyond the core's L1, start at or beyond it: recorded when registering", func(w world) {
@@ -190,7 +190,7 @@ func TestHazards(t *testing.T) {
 		}},
 		{"start + size above 2^63-1: refused before adding", func(w world) {
 			_, err := w.tryBuild(2, at(math.MaxInt64, cb("{[0-0 - 0-0]}", 1)))
-			var wrong *program.CBError
+			var wrong *program.Error
 			require.ErrorAs(w, err, &wrong)
 			_, err = w.tryBuild(2, at(math.MaxUint64, cb("{[0-0 - 0-0]}", 1)))
 			require.ErrorAs(w, err, &wrong)

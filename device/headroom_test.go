@@ -21,15 +21,15 @@ func headroom(t require.TestingT, f *device.Fleet, p *program.Program, s device.
 }
 
 func registeredHeadroom(t require.TestingT, f *device.Fleet, s device.Set) []fit.Headroom {
-	all, err := f.RegisteredHeadroom(s)
+	all, err := f.Headroom(nil, s)
 	require.NoError(t, err)
 	for id := range s.All() { // the quick look says the least of it
 		d, err := f.Device(id)
 		require.NoError(t, err)
-		alone, err := f.RegisteredHeadroom(d.Set())
+		alone, err := f.Headroom(nil, d.Set())
 		require.NoError(t, err)
 		least := slices.MinFunc(alone, func(a, b fit.Headroom) int { return cmp.Compare(a.Free, b.Free) }).Free
-		free, ok := d.LeastHeadroom()
+		free, ok := d.Glance().LeastHeadroom()
 		require.Equal(t, d.Registered() > 0, ok)
 		require.True(t, !ok || free == least, "device %d: %d by the quick look, and %d", id, free, least)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cbl1/cbl1/device/internal/heap"
 	"github.com/cbl1/cbl1/device/internal/residue"
 	"github.com/cbl1/cbl1/fit"
+	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -60,10 +61,13 @@ func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 	return usageGroups(tiles(appendAllocations(appendResidue(nil, m.left), all)))
 }
 
-// Fullest returns the cores on which most lies, each byte once, kernels and the reserved
-// area left out (Totals.TrackedCore): none if nothing does.
-// Cost: O(classes of equal cores), whatever lies there.
-func (d Device) Fullest() (cores l1.CoreSet) {
+// A glimpse is a device that answers what is internal.
+type glimpse struct{ Device }
+
+// Glance answers what the packages of this module ask after every event. Its type is internal and may change.
+func (d Device) Glance() glance.Device { return glimpse{d} }
+
+func (d glimpse) Fullest() (cores l1.CoreSet) {
 	d.write(func(c *cohort) { // what a residue holds may be worked out now
 		most := c.trackedNow().Core
 		for part, bytes := range c.piled(max(most, 1)) {
@@ -82,19 +86,6 @@ func (d Device) Clear() l1.Range {
 	free := heap.Anywhere()
 	d.read(func(c *cohort) { free = c.heap().Gap() })
 	return free
-}
-
-// TrackedOn returns what lies on one core, counted like Totals.TrackedCore.
-// Cost: O(classes of equal cores).
-func (d Device) TrackedOn(core l1.Core) (bytes uint64) {
-	d.write(func(c *cohort) {
-		for part, n := range c.piled(0) {
-			if part.Has(core) {
-				bytes = n
-			}
-		}
-	})
-	return bytes
 }
 
 // piled returns the cores on which anything lies, in parts that hold equally many bytes, as

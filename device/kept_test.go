@@ -104,8 +104,8 @@ func fullestAgrees(t require.TestingT, d device.Device, groups []device.UsageGro
 			on[c] = g.Usage.Tracked
 		}
 	}
-	require.True(t, cores.Equal(d.Fullest()), "%v, not %v", d.Fullest(), cores)
+	require.True(t, cores.Equal(d.Glance().Fullest()), "%v, not %v", d.Glance().Fullest(), cores)
 	for c := range d.Spec().Grid().Cores().All() {
-		require.Equal(t, on[c], d.TrackedOn(c), c)
+		require.Equal(t, on[c], d.Core(c).Tracked, c)
 	}
 }

@@ -7,12 +7,9 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// LeastHeadroom returns the least Free of RegisteredHeadroom on a core of the device. It is
-// quick enough to be asked after each event. ok is false if no byte is registered.
-// Cost: O(classes of cores) where all buffers lie above all programs.
-func (d Device) LeastHeadroom() (free uint64, ok bool) {
+func (d glimpse) LeastHeadroom() (free uint64, ok bool) {
 	var closely *fit.Place
-	d.look(func(now *classes.Content) { free, ok, closely = d.leastHeadroom(&now.Occupied) })
+	d.look(func(now *classes.Content) { free, ok, closely = d.quickHeadroom(&now.Occupied) })
 	if closely != nil {
 		for _, room := range fit.HeadroomOver(*closely) {
 			free = min(free, room.Free)
@@ -21,9 +18,9 @@ func (d Device) LeastHeadroom() (free uint64, ok bool) {
 	return free, ok
 }
 
-// leastHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
+// quickHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
 // buffer without a size among them, has to be looked at closely.
-func (d Device) leastHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *fit.Place) {
+func (d Device) quickHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *fit.Place) {
 	if len(programs.Classes) == 0 {
 		return 0, false, nil
 	}

@@ -85,7 +85,7 @@ func TestObserve(t *testing.T) {
 	told("checks", func() {
 		_, err := f.Check(huge, m.Set())
 		no(err)
-		_, err = f.RegisteredHeadroom(f.Set())
+		_, err = f.Headroom(nil, f.Set())
 		no(err)
 	})
 	told("evict", func() {

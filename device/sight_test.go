@@ -47,7 +47,7 @@ func TestPicturesStay(t *testing.T) {
 		late, now := f.picture(func() {}), f.Snapshot()
 		sites, known, err := f.standings(m.Set())
 		require.NoError(t, err)
-		room, err := f.RegisteredHeadroom(m.Set())
+		room, err := f.Headroom(nil, m.Set())
 		require.NoError(t, err)
 		there, err := f.peopled(m.Set())
 		require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestRaceOfPictures(t *testing.T) {
 					}
 				}
 				_, _ = f.Check(large, m.Set())
-				_, _ = f.RegisteredHeadroom(m.Set())
+				_, _ = f.Headroom(nil, m.Set())
 				_, _ = f.Room(l1.CoreSet{}, m.Set())
 				if err := f.CheckInvariants(); err != nil {
 					t.Error(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cbl1/cbl1/device/internal/classes"
 	"github.com/cbl1/cbl1/internal/corepeaks"
+	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -27,7 +28,7 @@ type DeviceSnapshot struct {
 
 // held is what devices hold that are in one state and had the same peaks.
 type held struct {
-	number   int
+	number   glance.Held
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
 	peaks    []PeakGroup        // by bytes
@@ -139,7 +140,7 @@ func (p *picture) hold() {
 				slices.SortFunc(v.programs, byID)
 				views[at.state] = v
 			}
-			h = held{len(known), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
+			h = held{glance.Held(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
 			known[at] = h
 		}
 		p.devices[i].held = h
@@ -219,7 +220,5 @@ func (d *DeviceSnapshot) Groups() iter.Seq[CoreGroup] { return slices.Values(d.g
 // that was at most.
 func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.peaks) }
 
-// Number is one for the devices of a snapshot that held the same, on the same cores, now and
-// at most. Others have other numbers; so may some of which the fleet does not know that they
-// are equal.
-func (d *DeviceSnapshot) Number() int { return d.number }
+// Glance numbers what the device held, for the packages of this module. Its type is internal and may change.
+func (d *DeviceSnapshot) Glance() glance.Held { return d.number }

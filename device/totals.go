@@ -83,5 +83,6 @@ type CoreTotals struct {
 	Logical    uint64
 	Programs   int    // live programs with a local CB on the core
 	Resident   uint64 // what the last dispatch to the core left
+	Tracked    uint64 // as Totals.Tracked counts
 	Peak       uint64 // high-water mark of Registered
 }

@@ -82,8 +82,7 @@ func CodeOf(err error) Code {
 	if _, ok := errors.AsType[*l1.SpecError](err); ok {
 		return CodeSpec
 	}
-	_, build := errors.AsType[*program.BuildError](err)
-	if _, cb := errors.AsType[*program.CBError](err); cb || build {
+	if _, ok := errors.AsType[*program.Error](err); ok {
 		return CodeProgram
 	}
 	return CodeBadQuery

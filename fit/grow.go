@@ -19,7 +19,7 @@ import (
 // ok is false if p does not fit as it is, if the CB is global and takes nothing, and if
 // there is no program.
 //
-// Errors: *program.CBError if there is no such CB. Cost: some forty layouts of the
+// Errors: *program.Error if there is no such CB. Cost: some forty layouts of the
 // program.
 func MayGrow(p *program.Program, cb int, places ...Place) (bytes uint64, ok bool, err error) {
 	if p == nil {

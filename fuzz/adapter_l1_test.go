@@ -279,30 +279,30 @@ func (f *fleet) Headroom(p *program.Program, on []uint64) (out []model.Headroom,
 	if err != nil {
 		return nil, class(err)
 	}
-	all, err := f.f.Headroom(p, s)
-	return rooms(all, err)
+	if p == nil {
+		for id := range s.All() {
+			if err := f.leastAgrees(f.handles[id]); err != nil {
+				return nil, class(err)
+			}
+		}
+	}
+	return rooms(f.f.Headroom(p, s))
 }
 
-func (f *fleet) RegisteredHeadroom(on []uint64) ([]model.Headroom, error) {
-	s, err := f.set(on)
+// leastAgrees holds the least headroom of a device against that of its cores.
+func (f *fleet) leastAgrees(d device.Device) error {
+	alone, err := f.f.Headroom(nil, d.Set())
 	if err != nil {
-		return nil, class(err)
+		return err
 	}
-	for id := range s.All() {
-		d := f.handles[id]
-		alone, err := f.f.RegisteredHeadroom(d.Set())
-		if err != nil {
-			return nil, class(err)
-		}
-		least := uint64(math.MaxUint64)
-		for _, h := range alone {
-			least = min(least, h.Free)
-		}
-		if free, ok := d.LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
-			return nil, fmt.Errorf("device %d: the least headroom is %d (%v), and %d by its cores", id, free, ok, least)
-		}
+	least := uint64(math.MaxUint64)
+	for _, h := range alone {
+		least = min(least, h.Free)
 	}
-	return rooms(f.f.RegisteredHeadroom(s))
+	if free, ok := d.Glance().LeastHeadroom(); ok != (d.Registered() > 0) || ok && free != least {
+		return fmt.Errorf("device %d: the least headroom is %d (%v), and %d by its cores", d.ID(), free, ok, least)
+	}
+	return nil
 }
 
 func rooms(all []fit.Headroom, err error) (out []model.Headroom, _ error) {

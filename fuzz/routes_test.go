@@ -206,7 +206,7 @@ func TestSetsAreOfDevicesNotOfIDs(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, err = other.Check(p, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
-	_, err = other.RegisteredHeadroom(d.Set())
+	_, err = other.Headroom(nil, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)
 	_, _, err = other.MayGrow(p, 0, d.Set())
 	require.ErrorIs(t, err, device.ErrForeignSet)

@@ -343,6 +343,7 @@ func (w *wordWorld) count(d int) (cores [3]device.CoreTotals) {
 		of.peak[x] = max(of.peak[x], n)
 		cores[x].Registered, cores[x].Reserved, cores[x].Peak = n, n, of.peak[x]
 		cores[x].Resident = uint64(bits.OnesCount64(l.takes))
+		cores[x].Tracked = uint64(bits.OnesCount64(rest[x]))
 		t.Core = max(t.Core, n)
 		t.TrackedCore = max(t.TrackedCore, uint64(bits.OnesCount64(rest[x])))
 	}

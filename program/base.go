@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -31,7 +32,7 @@ const maxBases = 256
 // tt_metal/impl/allocator/persistent_l1_arena.cpp.
 //
 // Build refuses a base below that of the Spec or beyond its L1, on cores outside the grid, and
-// more than 256 of them, with a *BaseError. Cost: a base looks at each core range set that the
+// more than 256 of them, with an *Error. Cost: a base looks at each core range set that the
 // CBs name.
 func (b *Builder) Base(cores l1.CoreRangeSet, address uint64) *Builder {
 	b.bases = append(b.bases, Base{cores, address})
@@ -48,31 +49,13 @@ func (b *Builder) Like(p *Program) *Builder {
 // Bases returns the bases of the program, as they were given to [Builder.Base].
 func (p *Program) Bases() iter.Seq[Base] { return slices.Values(p.bases) }
 
-// A BaseError says which base of a program makes no sense.
-type BaseError struct {
-	Program ID
-	Name    string // of the program, "" if it has none
-	Base    int    // position in the order given
-	Field   string // "Cores", "Address"; "" if there are too many
-	Value   string
-	Reason  string
-}
-
-func (e *BaseError) Error() string {
-	if e.Field == "" {
-		return fmt.Sprintf("%s: %s bases: %s", known(e.Program, e.Name), e.Value, e.Reason)
-	}
-	return fmt.Sprintf("%s: base %d: %s %s: %s", known(e.Program, e.Name), e.Base, e.Field, e.Value, e.Reason)
-}
-
 // checkBases returns the complaints about the bases as given.
 func (b *Builder) checkBases(spec l1.Spec) (errs []error) {
 	bad := func(i int, field, value, reason string) {
-		errs = append(errs, &BaseError{Program: b.id, Name: b.name, Base: i, Field: field, Value: value, Reason: reason})
+		errs = append(errs, &Error{b.id, b.name, "base", i, field, value, errors.New(reason)})
 	}
 	if n := len(b.bases); n > maxBases {
-		bad(maxBases, "", fmt.Sprint(n), fmt.Sprintf("more than %d", maxBases))
-		return errs
+		return []error{&Error{Program: b.id, Name: b.name, Field: "Bases", Err: fmt.Errorf("%d bases: more than %d", n, maxBases)}}
 	}
 	for i, base := range b.bases {
 		switch at := fmt.Sprint(base.Address); {

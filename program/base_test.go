@@ -78,9 +78,9 @@ func TestBaseErrors(t *testing.T) {
 	} {
 		_, err := above([]program.Base{base("{[0-0 - 0-0]}", 64), test.base}).Build(baseSpec())
 		require.EqualError(t, err, test.want)
-		var bad *program.BaseError
+		var bad *program.Error
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, 1, bad.Base)
+		require.Equal(t, 1, bad.At)
 	}
 
 	_, err := above([]program.Base{base("{}", 0)}, cb("{[0-0 - 0-0]}", 1<<63)).Build(baseSpec())

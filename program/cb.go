@@ -131,7 +131,7 @@ func (b *Builder) CB(cb CB) *Builder {
 
 // Range appends a local circular buffer at given addresses: the form for
 // simulators that place for themselves. An empty range takes nothing. One that is
-// inverted or ends beyond l1.MaxAddr is reported by Build, as a *CBError that wraps the
+// inverted or ends beyond l1.MaxAddr is reported by Build, as an *Error that wraps the
 // *l1.RangeError.
 func (b *Builder) Range(cores l1.CoreRangeSet, r l1.Range) *Builder {
 	if err := r.Check(); err != nil {

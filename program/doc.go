@@ -28,8 +28,8 @@
 // take no bytes.
 //
 // What cannot be counted is an error, all of them in one [BuildError]: a size or an end
-// beyond 2^63-1, an inverted range ([CBError]), a [Base] outside L1 or the grid ([BaseError]), or sums
-// beyond 2^63-1 ([OverflowError]). What can be counted but is odd (CBs on the same
+// beyond 2^63-1, an inverted range, a [Base] outside L1 or the grid, or sums
+// beyond 2^63-1, each an [Error]. What can be counted but is odd (CBs on the same
 // bytes, cores outside the grid, an end beyond L1) is a [Finding] with a [Code].
 //
 // # Invariants

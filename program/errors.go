@@ -1,48 +1,37 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A CBError says which field of which CB of a program cannot be built.
-type CBError struct {
+// An Error says which field of a program cannot be built.
+type Error struct {
 	Program ID
 	Name    string // of the program, "" if it has none
-	CB      int    // position in creation order
-	Field   string // "Size", "Address", "Kind", "Alias", "Indices", "Range"
-	Value   uint64 // of the field; for "Alias" and "Indices" the bits of an int, for "Range" 0
-	Reason  string
-	Err     error // for "Range" the *l1.RangeError, which has the values; else nil
+	Part    string // "CB", "base"; "" for the whole program
+	At      int    // of the part: position in the order given
+	Field   string // "Size", "Address", "Kind", "Alias", "Indices", "Range", "Cores", "Bases"
+	Value   string // of the field; "" where Err has it
+	Err     error  // why; for "Range" an *l1.RangeError
 }
 
-func (e *CBError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: CB %d: %v", known(e.Program, e.Name), e.CB, e.Err)
+func (e *Error) Error() string {
+	about := known(e.Program, e.Name)
+	if e.Part != "" {
+		about = fmt.Sprintf("%s: %s %d", about, e.Part, e.At)
 	}
-	value := strconv.FormatUint(e.Value, 10)
-	if e.Field == "Alias" || e.Field == "Indices" {
-		value = strconv.FormatInt(int64(e.Value), 10)
+	if e.Value != "" {
+		about = fmt.Sprintf("%s: %s %s", about, e.Field, e.Value)
 	}
-	return fmt.Sprintf("%s: CB %d: %s %s: %s", known(e.Program, e.Name), e.CB, e.Field, value, e.Reason)
+	return fmt.Sprintf("%s: %v", about, e.Err)
 }
 
 // Unwrap returns Err.
-func (e *CBError) Unwrap() error { return e.Err }
-
-// An OverflowError says that the bytes of a program, summed over its cores, do not
-// fit in 2^63-1.
-type OverflowError struct {
-	Program ID
-	Name    string // of the program, "" if it has none
-	Kind    Kind
-}
-
-func (e *OverflowError) Error() string {
-	return fmt.Sprintf("%s: %ss sum to more than 2^63-1 bytes over all cores", known(e.Program, e.Name), e.Kind)
-}
+func (e *Error) Unwrap() error { return e.Err }
 
 // known returns what a program is called: "program 7", or "program 7 \"matmul\"". A long
 // name is cut.
@@ -86,14 +75,14 @@ func (b *Builder) check(spec l1.Spec) []error {
 	aliases := map[int]*CB{} // alias group -> its first member
 	for i := range b.cbs {
 		cb := &b.cbs[i]
-		bad := func(field string, value uint64, reason string) {
-			errs = append(errs, &CBError{Program: b.id, Name: b.name, CB: i, Field: field, Value: value, Reason: reason})
+		bad := func(field string, value any, reason string) {
+			errs = append(errs, &Error{b.id, b.name, "CB", i, field, fmt.Sprint(value), errors.New(reason)})
 		}
 		if err := b.wrong[i]; err != nil {
-			errs = append(errs, &CBError{Program: b.id, Name: b.name, CB: i, Field: "Range", Err: err})
+			errs = append(errs, &Error{b.id, b.name, "CB", i, "Range", "", err})
 		}
 		if cb.Kind >= numKinds {
-			bad("Kind", uint64(cb.Kind), "unknown")
+			bad("Kind", uint8(cb.Kind), "unknown")
 			continue
 		}
 		kinds[cb.Kind] = true
@@ -104,23 +93,23 @@ func (b *Builder) check(spec l1.Spec) []error {
 		}
 		for _, index := range cb.Indices {
 			if index.Number < 0 {
-				bad("Indices", uint64(index.Number), "negative index")
+				bad("Indices", index.Number, "negative index")
 			}
 		}
 		if first := aliases[cb.Alias]; cb.Alias != 0 {
 			switch {
 			case cb.Kind != DataflowBuffer:
-				bad("Alias", uint64(cb.Alias), "only dataflow buffers share an address")
+				bad("Alias", cb.Alias, "only dataflow buffers share an address")
 			case first == nil:
 				aliases[cb.Alias] = cb
 			case first.Size != cb.Size:
-				bad("Alias", uint64(cb.Alias), fmt.Sprintf("another member of the group has %d bytes, this one %d", first.Size, cb.Size))
+				bad("Alias", cb.Alias, fmt.Sprintf("another member of the group has %d bytes, this one %d", first.Size, cb.Size))
 			case first.Global != cb.Global || first.Fixed != cb.Fixed || cb.Fixed && first.Address != cb.Address:
-				bad("Alias", uint64(cb.Alias), "another member of the group differs in Global, Fixed or Address")
+				bad("Alias", cb.Alias, "another member of the group differs in Global, Fixed or Address")
 			}
 		}
 		if kinds[CircularBuffer] && kinds[DataflowBuffer] && cb.Kind != Scratchpad {
-			bad("Kind", uint64(cb.Kind), "a program has circular buffers or dataflow buffers, not both")
+			bad("Kind", uint8(cb.Kind), "a program has circular buffers or dataflow buffers, not both")
 		}
 	}
 	return append(errs, b.checkBases(spec)...)

@@ -353,9 +353,9 @@ func TestResize(t *testing.T) {
 	t.Run("of a CB that is not there is refused", func(t *testing.T) {
 		for _, i := range []int{-1, 2} {
 			_, err := old.Resize(i, 4096)
-			var bad *program.CBError
+			var bad *program.Error
 			require.ErrorAs(t, err, &bad)
-			require.Equal(t, program.CBError{Program: 1, CB: i, Field: "Size", Value: 4096, Reason: "the program has 2 CBs"}, *bad)
+			require.Equal(t, fmt.Sprintf("program 1: CB %d: Size 4096: the program has 2 CBs", i), bad.Error())
 		}
 	})
 	t.Run("beyond 2^63-1 is refused", func(t *testing.T) {

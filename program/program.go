@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -200,7 +201,7 @@ func (p *Program) put(i int, l *ledger, on *site, first int) error {
 	}
 	at, err := l1.RangeOf(addr, cb.size)
 	if !ok || err != nil {
-		return p.fail(&CBError{Program: p.id, Name: p.name, CB: i, Field: "Size", Value: cb.size, Reason: "placed so that it ends beyond 2^63-1"})
+		return p.fail(&Error{p.id, p.name, "CB", i, "Size", fmt.Sprint(cb.size), errors.New("placed so that it ends beyond 2^63-1")})
 	}
 	cb.addr, cb.known, l.ranges[i] = addr, true, at
 	if !cb.global && first == i && !l.mark(i, on) {
@@ -222,7 +223,7 @@ func (p *Program) measure(shapes []shape, l *ledger, kinds []Kind) error {
 			reserved, ok = footprint(l.layers(), l.ranges, false)
 		}
 		if !ok {
-			return p.fail(&OverflowError{p.id, p.name, kind})
+			return p.fail(&Error{Program: p.id, Name: p.name, Field: "Size", Err: fmt.Errorf("%ss sum to more than 2^63-1 bytes over all cores", kind)})
 		}
 		*p.kinds[kind] = taken{occupied, reserved, entries}
 	}
@@ -329,10 +330,10 @@ func (p *Program) Equal(o *Program) bool {
 // Resize returns the program with another size of one CB and, as after tt-metal's
 // UpdateCircularBufferTotalSize, new addresses for all local CBs that were not
 // given theirs. The aliases of a dataflow buffer change with it. p is unchanged.
-// Errors are *CBError and *BuildError.
+// Errors are *Error and *BuildError.
 func (p *Program) Resize(cb int, size uint64) (*Program, error) {
 	if cb < 0 || cb >= len(p.cbs) {
-		return nil, &CBError{Program: p.id, Name: p.name, CB: cb, Field: "Size", Value: size, Reason: fmt.Sprintf("the program has %d CBs", len(p.cbs))}
+		return nil, &Error{p.id, p.name, "CB", cb, "Size", fmt.Sprint(size), fmt.Errorf("the program has %d CBs", len(p.cbs))}
 	}
 	b := NewBuilder(p.id).Name(p.name).Like(p)
 	for i := range p.cbs {

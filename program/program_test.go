@@ -1,6 +1,8 @@
 package program_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,55 +18,59 @@ func TestBuildErrors(t *testing.T) {
 	one := cb("{[0-0 - 0-0]}", 64)
 	kind := func(k program.Kind) program.CB { return as(k, one) }
 	dfb := kind(program.DataflowBuffer)
-	fail := func(at int, field string, value uint64, reason string) *program.CBError {
-		return &program.CBError{Program: 1, CB: at, Field: field, Value: value, Reason: reason}
+	fail := func(at int, field string, value int64, reason string) *program.Error {
+		return &program.Error{Program: 1, Part: "CB", At: at, Field: field, Value: fmt.Sprint(value), Err: errors.New(reason)}
 	}
-	minus := func(n uint64) uint64 { return -n }
+	over := func(at int, field, reason string) *program.Error { // a value of 2^63
+		out := fail(at, field, 0, reason)
+		out.Value = "9223372036854775808"
+		return out
+	}
 	const different = "another member of the group differs in Global, Fixed or Address"
 	for _, test := range []struct {
 		name string
 		cbs  []program.CB
-		want []*program.CBError
+		want []*program.Error
 	}{
 		{"size of 2^63", []program.CB{cb("{[0-0 - 0-0]}", 1<<63)},
-			[]*program.CBError{fail(0, "Size", 1<<63, "beyond 2^63-1")}},
+			[]*program.Error{over(0, "Size", "beyond 2^63-1")}},
 		{"size of a global CB", []program.CB{global(cb("{[0-0 - 0-0]}", 1<<63))},
-			[]*program.CBError{fail(0, "Size", 1<<63, "beyond 2^63-1")}},
+			[]*program.Error{over(0, "Size", "beyond 2^63-1")}},
 		{"given address and size", []program.CB{one, fixed(1<<63-64, one)},
-			[]*program.CBError{fail(1, "Address", 1<<63-64, "ends beyond 2^63-1")}},
+			[]*program.Error{fail(1, "Address", 1<<63-64, "ends beyond 2^63-1")}},
 		{"given address, no bytes", []program.CB{fixed(1<<63, cb("{[0-0 - 0-0]}", 0))},
-			[]*program.CBError{fail(0, "Address", 1<<63, "ends beyond 2^63-1")}},
+			[]*program.Error{over(0, "Address", "ends beyond 2^63-1")}},
 		{"unknown kind", []program.CB{kind(3), kind(255)},
-			[]*program.CBError{fail(0, "Kind", 3, "unknown"), fail(1, "Kind", 255, "unknown")}},
+			[]*program.Error{fail(0, "Kind", 3, "unknown"), fail(1, "Kind", 255, "unknown")}},
 		{"circular and dataflow buffers", []program.CB{kind(program.DataflowBuffer), kind(program.Scratchpad), one},
-			[]*program.CBError{fail(2, "Kind", 0, "a program has circular buffers or dataflow buffers, not both")}},
+			[]*program.Error{fail(2, "Kind", 0, "a program has circular buffers or dataflow buffers, not both")}},
 		{"negative index", []program.CB{indexed(one, program.Index{Number: -3})},
-			[]*program.CBError{fail(0, "Indices", minus(3), "negative index")}},
+			[]*program.Error{fail(0, "Indices", -(3), "negative index")}},
 		{"alias of a circular buffer", []program.CB{alias(1, one)},
-			[]*program.CBError{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
+			[]*program.Error{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
 		{"alias of a scratchpad, beside an alias group of that number", []program.CB{alias(1, kind(program.Scratchpad)), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8)))},
-			[]*program.CBError{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
+			[]*program.Error{fail(0, "Alias", 1, "only dataflow buffers share an address")}},
 		{"aliases of different sizes: those unlike the first", []program.CB{alias(1, dfb), alias(1, as(program.DataflowBuffer, cb("{[0-0 - 0-0]}", 8))), alias(1, dfb)},
-			[]*program.CBError{fail(1, "Alias", 1, "another member of the group has 64 bytes, this one 8")}},
+			[]*program.Error{fail(1, "Alias", 1, "another member of the group has 64 bytes, this one 8")}},
 		{"aliases at different addresses", []program.CB{alias(1, fixed(64, dfb)), alias(1, fixed(128, dfb))},
-			[]*program.CBError{fail(1, "Alias", 1, different)}},
+			[]*program.Error{fail(1, "Alias", 1, different)}},
 		{"aliases, one with an address", []program.CB{alias(1, dfb), alias(1, fixed(64, dfb))},
-			[]*program.CBError{fail(1, "Alias", 1, different)}},
+			[]*program.Error{fail(1, "Alias", 1, different)}},
 		{"aliases, one borrowed", []program.CB{alias(1, dfb), alias(1, global(dfb))},
-			[]*program.CBError{fail(1, "Alias", 1, different)}},
+			[]*program.Error{fail(1, "Alias", 1, different)}},
 		{"placed beyond 2^63-1", []program.CB{cb("{[0-0 - 0-0]}", 1<<62), cb("{[0-0 - 0-0]}", 1<<62)},
-			[]*program.CBError{fail(1, "Size", 1<<62, "placed so that it ends beyond 2^63-1")}},
+			[]*program.Error{fail(1, "Size", 1<<62, "placed so that it ends beyond 2^63-1")}},
 		{"placed where the next aligned address is beyond 2^63-1", []program.CB{fixed(1<<63-2, cb("{[0-0 - 0-0]}", 1)), cb("{[0-0 - 0-0]}", 0)},
-			[]*program.CBError{fail(1, "Size", 0, "placed so that it ends beyond 2^63-1")}},
+			[]*program.Error{fail(1, "Size", 0, "placed so that it ends beyond 2^63-1")}},
 		{"scratchpad placed beyond 2^63-1", []program.CB{kind(program.Scratchpad), as(program.DataflowBuffer, cb("{[0-0 - 1-0]}", 1<<63-103_712-1))},
-			[]*program.CBError{fail(0, "Size", 64, "placed so that it ends beyond 2^63-1")}},
+			[]*program.Error{fail(0, "Size", 64, "placed so that it ends beyond 2^63-1")}},
 		{"everything at once, by CB", []program.CB{fixed(1<<63, indexed(one, program.Index{Number: -1}, program.Index{Number: -1 << 31})), kind(9), cb("{}", 1<<63)},
-			[]*program.CBError{
-				fail(0, "Address", 1<<63, "ends beyond 2^63-1"),
-				fail(0, "Indices", minus(1), "negative index"),
-				fail(0, "Indices", minus(1<<31), "negative index"),
+			[]*program.Error{
+				over(0, "Address", "ends beyond 2^63-1"),
+				fail(0, "Indices", -(1), "negative index"),
+				fail(0, "Indices", -(1 << 31), "negative index"),
 				fail(1, "Kind", 9, "unknown"),
-				fail(2, "Size", 1<<63, "beyond 2^63-1"),
+				over(2, "Size", "beyond 2^63-1"),
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -73,9 +79,9 @@ func TestBuildErrors(t *testing.T) {
 			var all *program.BuildError
 			require.ErrorAs(t, err, &all)
 			require.EqualValues(t, 1, all.Program)
-			var got []*program.CBError
+			var got []*program.Error
 			for _, e := range all.Unwrap() {
-				var one *program.CBError
+				var one *program.Error
 				require.ErrorAs(t, e, &one)
 				got = append(got, one)
 			}
@@ -111,7 +117,7 @@ func TestSpecThatMakesNoSense(t *testing.T) {
 	var spec *l1.SpecError
 	require.ErrorAs(t, err, &spec)
 	require.Equal(t, "CBBase", spec.Field)
-	var cb *program.CBError
+	var cb *program.Error
 	require.ErrorAs(t, err, &cb, "the mistakes in the CBs are said too")
 	requireOneLine(t, err)
 }
@@ -124,7 +130,7 @@ func TestRangeErrors(t *testing.T) {
 		{Start: 0, End: 1 << 63}, {Start: 1, End: 1 << 63}, {Start: 1<<63 - 1, End: 1 << 63}, {Start: 1 << 63, End: 1 << 63}, {Start: 1<<64 - 1, End: 1<<64 - 1},
 	} {
 		_, err := program.NewBuilder(1).Range(cores, r).Build(l1.Spec{})
-		var bad *program.CBError
+		var bad *program.Error
 		require.ErrorAs(t, err, &bad, "%v", r)
 		require.Equal(t, "Range", bad.Field)
 		var given *l1.RangeError
@@ -167,9 +173,9 @@ func TestOverflow(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var sum *program.OverflowError
+			var sum *program.Error
 			require.ErrorAs(t, err, &sum)
-			require.Equal(t, program.OverflowError{Program: 1, Kind: test.kind}, *sum)
+			require.Equal(t, "Size", sum.Field)
 			require.EqualError(t, err, "program 1: "+test.kind.String()+"s sum to more than 2^63-1 bytes over all cores")
 		})
 	}
@@ -468,7 +474,6 @@ func TestSizesWithoutCores(t *testing.T) {
 		_, err := program.NewBuilder(1).CB(program.CB{Size: 1 << 62}).CB(program.CB{Size: size}).Build(l1.N150())
 		return err
 	}
-	over := &program.OverflowError{}
-	require.ErrorAs(t, build(1<<62), &over)
+	require.ErrorContains(t, build(1<<62), "sum to more than 2^63-1 bytes")
 	require.NoError(t, build(1<<62-1))
 }

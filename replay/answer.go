@@ -124,10 +124,7 @@ func (s *Session) headroom(e *event.Event) (any, event.Code, error) {
 	if err != nil {
 		return nil, code, err
 	}
-	groups, err := s.fleet.RegisteredHeadroom(set)
-	if p != nil {
-		groups, err = s.fleet.Headroom(p, set)
-	}
+	groups, err := s.fleet.Headroom(p, set)
 	if err != nil {
 		return nil, "", err
 	}

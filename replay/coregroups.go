@@ -5,6 +5,7 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/internal/corepeaks"
+	"github.com/cbl1/cbl1/internal/glance"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
@@ -18,10 +19,10 @@ type lastState struct {
 	spelt             spelling
 }
 
-// A lastKey is what tells devices apart in the end: their numbers in both snapshots, -1
+// A lastKey is what tells devices apart in the end: their Glances in both snapshots, -1
 // where it is not there, and the peaks of what was alive alone.
 type lastKey struct {
-	registered, alive int
+	registered, alive glance.Held
 	crest             *corepeaks.Peaks
 }
 
@@ -37,9 +38,9 @@ func (r *replay) lastState() *lastState {
 // coreGroups divides the cores of a device by what is registered on them and by the peak of
 // what was alive: alone, or in the fleet that has it, if it has the device.
 func (s *lastState) coreGroups(registered, alive *device.DeviceSnapshot, alone *corepeaks.Peaks) []CoreGroup {
-	key := lastKey{registered.Number(), -1, alone}
+	key := lastKey{registered.Glance(), -1, alone}
 	if alive != nil {
-		key.alive = alive.Number()
+		key.alive = alive.Glance()
 	}
 	out, ok := s.known[key]
 	if ok {

@@ -99,7 +99,7 @@ func (f Filter) groups(all []CoreGroup) []CoreGroup {
 // that one holds.
 func (r *replay) most(d *row) uint64 {
 	if c := r.opt.Only.Core; c.OK {
-		return d.dev.TrackedOn(c.V)
+		return d.dev.Core(c.V).Tracked
 	}
 	return d.dev.Totals().TrackedCore
 }
@@ -109,5 +109,5 @@ func (r *replay) fullest(d *row) l1.CoreSet {
 	if c := r.opt.Only.Core; c.OK {
 		return l1.CoreSetOf(c.V)
 	}
-	return d.dev.Fullest()
+	return d.dev.Glance().Fullest()
 }

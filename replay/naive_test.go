@@ -559,7 +559,7 @@ func (n *naive) room(id uint64, t model.Totals) (least event.Opt[uint64]) {
 	if t.Registered == 0 || spec.L1Size == 0 {
 		return least
 	}
-	rooms, err := n.fleet.RegisteredHeadroom([]uint64{id})
+	rooms, err := n.fleet.Headroom(nil, []uint64{id})
 	require.NoError(n.t, err)
 	for _, r := range rooms {
 		if !least.OK || r.Free < least.V {

@@ -295,7 +295,7 @@ func (d *row) spiked(b *buffer, at uint64, t string) {
 	}
 	s.of.Spike = &Spike{
 		New: s.new.info, Old: b.info, FreedAt: at, FreedT: t,
-		Without: d.dev.TrackedOn(s.of.Core),
+		Without: d.dev.Core(s.of.Core).Tracked,
 	}
 }
 

@@ -63,7 +63,7 @@ func (r *replay) sample(e *event.Event) {
 // room returns the least room of what is registered on a device.
 func room(d *row) (least event.Opt[uint64]) {
 	if d.dev.Spec().L1Size > 0 {
-		least.V, least.OK = d.dev.LeastHeadroom()
+		least.V, least.OK = d.dev.Glance().LeastHeadroom()
 	}
 	return least
 }

@@ -204,7 +204,7 @@ func Of(d device.Device) Device {
 		Programs: &t.Programs, L1: t.Buffers.L1, L1Small: t.Buffers.L1Small, DRAM: t.Buffers.DRAM, Trace: t.Buffers.Trace, Kernels: &t.Buffers.Kernels,
 	}
 	row.SetDRAM(0)
-	if free, ok := d.LeastHeadroom(); ok && row.Usable > 0 {
+	if free, ok := d.Glance().LeastHeadroom(); ok && row.Usable > 0 {
 		row.Headroom = &free
 	}
 	return row

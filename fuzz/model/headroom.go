@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -20,12 +19,12 @@ type Headroom struct {
 }
 
 // Headroom returns the room on every core where a program has bytes; by device, then
-// core.
+// core. A nil program stands for all that are registered.
 func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
-	devices, err := f.find(ids)
 	if p == nil {
-		return nil, errors.Join(err, ErrNoProgram)
+		return f.registeredHeadroom(ids)
 	}
+	devices, err := f.find(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +45,9 @@ func (f *Fleet) Headroom(p *program.Program, ids []uint64) ([]Headroom, error) {
 	return out, nil
 }
 
-// RegisteredHeadroom returns the room over all registered programs on every core of the
+// registeredHeadroom returns the room over all registered programs on every core of the
 // grid, or of those that hold anything where there is no grid; by device, then core.
-func (f *Fleet) RegisteredHeadroom(ids []uint64) ([]Headroom, error) {
+func (f *Fleet) registeredHeadroom(ids []uint64) ([]Headroom, error) {
 	devices, err := f.find(ids)
 	if err != nil {
 		return nil, err

@@ -143,6 +143,9 @@ func (f *Fleet) Core(id uint64, core l1.Core) CoreTotals {
 		return CoreTotals{}
 	}
 	t := CoreTotals{Peak: d.peaks[core], Resident: d.left[place{program.CircularBuffer, core}].bytes.count()}
+	if s := d.tracked()[core]; s != nil {
+		t.Tracked = s.count()
+	}
 	var occupied, reserved byteSet
 	for _, r := range f.programs {
 		if !r.on[d] {

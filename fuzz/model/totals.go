@@ -51,6 +51,7 @@ type CoreTotals struct {
 	Logical    uint64
 	Programs   int    // registered programs that occupy a byte of the core
 	Resident   uint64 // what the last dispatch to the core left
+	Tracked    uint64 // without kernels and the reserved area
 	Peak       uint64 // of Registered
 }
 

@@ -139,6 +139,14 @@ func (u *Usage) count(layers map[Kind]*byteSet) {
 // tracked counts the bytes that lie in the L1 of a device, without kernels and the
 // reserved area: on all cores, and on the fullest.
 func (f *Fleet) tracked(d *device) (all, fullest uint64) {
+	for _, s := range d.tracked() {
+		all += s.count()
+		fullest = max(fullest, s.count())
+	}
+	return all, fullest
+}
+
+func (d *device) tracked() map[l1.Core]*byteSet {
 	on := map[l1.Core]*byteSet{}
 	add := func(core l1.Core, bytes byteSet) {
 		if on[core] == nil {
@@ -156,11 +164,7 @@ func (f *Fleet) tracked(d *device) (all, fullest uint64) {
 			}
 		}
 	}
-	for _, s := range on {
-		all += s.count()
-		fullest = max(fullest, s.count())
-	}
-	return all, fullest
+	return on
 }
 
 // Residents returns what lives on a core: each circular buffer for itself, and each run

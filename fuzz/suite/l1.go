@@ -92,18 +92,14 @@ func (g *game) verdict(t *rapid.T, p *program.Program, ids []uint64) {
 
 // room asks how much room there is over a program, and over all that are registered.
 func (g *game) room(t *rapid.T, p *program.Program, ids []uint64) {
-	got, gotErr := g.tracker.Headroom(p, ids)
-	want, wantErr := g.model.Headroom(p, ids)
-	if !model.SameError(wantErr, gotErr) {
-		t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", gen.Describe(p), ids, gotErr, wantErr)
+	for _, p := range []*program.Program{p, nil} {
+		got, gotErr := g.tracker.Headroom(p, ids)
+		want, wantErr := g.model.Headroom(p, ids)
+		if !model.SameError(wantErr, gotErr) {
+			t.Fatalf("headroom of %s on %v\n got error: %v\nwant error: %v", gen.Describe(p), ids, gotErr, wantErr)
+		}
+		alike(t, got, want, "headroom of %s on %v", gen.Describe(p), ids)
 	}
-	alike(t, got, want, "headroom of %s on %v", gen.Describe(p), ids)
-	got, gotErr = g.tracker.RegisteredHeadroom(ids)
-	want, wantErr = g.model.RegisteredHeadroom(ids)
-	if !model.SameError(wantErr, gotErr) {
-		t.Fatalf("headroom on %v\n got error: %v\nwant error: %v", ids, gotErr, wantErr)
-	}
-	alike(t, got, want, "headroom over all programs on %v", ids)
 	on := gen.CoreRangeSet(4, 3).Draw(t, "cores")
 	free, gotErr := g.tracker.Room(on, ids)
 	wantFree, wantErr := g.model.Room(on, ids)

@@ -87,7 +87,7 @@ func looking() []history {
 // laying are questions for all that lies in L1, laid over each other.
 func laying() []history {
 	return []history{
-		{"Usage, Moment, Fullest", "of buffers", [2]int{512, 4096}, func(n int) (func(), int) {
+		{"Usage, Moment", "of buffers", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.buffers(n, w.all)
 			d := w.devices[0]
@@ -96,21 +96,21 @@ func laying() []history {
 				use(d.Moment().UsageGroups())
 			}, 1
 		}, sorting(), sorting()},
-		{"Usage, Moment, Fullest", "of programs", [2]int{512, 4096}, func(n int) (func(), int) {
+		{"Usage, Moment", "of programs", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(1)
 			w.nested(n, w.all)
 			d := w.devices[0]
 			return func() { d.Usage(device.BasisRegistered) }, 1
 		}, sorting(), sorting()},
-		{"Usage, Moment, Fullest", "of cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
+		{"Usage, Moment", "of cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.parted(n, w.all)
 			w.bufferOnEach(n)
 			d := w.devices[0]
 			return func() {
 				d.Usage(device.BasisRegistered)
-				d.Fullest()
-				d.LeastHeadroom()
+				d.Glance().Fullest()
+				d.Glance().LeastHeadroom()
 			}, 1
 		}, product(), sorting()},
 	}

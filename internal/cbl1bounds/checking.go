@@ -88,11 +88,11 @@ func leaving() []history {
 				must(w.CheckBuffer(b, w.all))
 			}, 1
 		}, product(), product()},
-		{"RegisteredHeadroom", "of cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
+		{"Headroom of all programs", "of cores that all differ", [2]int{64, 512}, func(n int) (func(), int) {
 			w := grid(n)
 			w.parted(n, w.all)
 			w.bufferOnEach(n)
-			return func() { must(w.RegisteredHeadroom(w.all)) }, 1
+			return func() { must(w.Headroom(nil, w.all)) }, 1
 		}, product(), linear()},
 		{"Room, CheckBuffer", "beside programs and buffers", [2]int{512, 4096}, func(n int) (func(), int) {
 			w := devices(2)
@@ -109,10 +109,10 @@ func leaving() []history {
 				must(w.Free(fresh, w.all))
 			}, 1
 		}, sorting(), sorting()},
-		{"RegisteredHeadroom", "of devices that all differ", [2]int{128, 1024}, func(n int) (func(), int) {
+		{"Headroom of all programs", "of devices that all differ", [2]int{128, 1024}, func(n int) (func(), int) {
 			w := devices(n)
 			w.own()
-			return func() { must(w.RegisteredHeadroom(w.all)) }, 1
+			return func() { must(w.Headroom(nil, w.all)) }, 1
 		}, sorting(), linear()},
 	}
 }

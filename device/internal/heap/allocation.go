@@ -21,7 +21,6 @@ type Allocation struct {
 	Span   l1.Range        // from the first byte of the parts to the last, or from 0 if cores are hidden; without bytes empty
 	users  int             // devices that have it
 	at     int             // in Book.live, among those of its id
-	place  int             // in the freeings that met it last
 }
 
 // newAllocation returns the form of a plain buffer whose bytes add up to 2^63-1 at most. It

@@ -61,15 +61,14 @@ func (s *shop) allocate(t require.TestingT, b fit.Buffer, devices []int) {
 
 // free takes the buffers with an id off devices.
 func (s *shop) free(id fit.BufferID, devices []int) {
-	var all Freeings
+	on := map[*Allocation][]int{}
 	for _, d := range devices {
 		if a := s.on[d].Heap().Find(id); a != nil {
-			x := all.Of(a)
-			x.Slots = x.Slots.With(d)
+			on[a] = append(on[a], d)
 		}
 	}
-	for _, x := range all {
-		s.change(slices.Collect(x.Slots.All()), nil, x.Buffer)
+	for a, devices := range on {
+		s.change(devices, nil, a)
 	}
 }
 

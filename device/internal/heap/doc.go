@@ -4,5 +4,5 @@
 // with equal sets share one. Its [Heap] has them by id and by address ([Order]; [Anywhere] is all
 // addresses), with the bytes that they take of each class of cores and beside each residue. A
 // [Book] keeps the states by package version. [Moves] say where a change leads the devices of each
-// state, and [Freeings] which buffers of one id they lose.
+// state.
 package heap

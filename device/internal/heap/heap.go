@@ -168,6 +168,21 @@ func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 	return sum
 }
 
+// TrackedOn returns what the tracked kinds of the heap and what dispatches left hold on a core.
+func (h *Heap) TrackedOn(core l1.Core, left *residue.Residue) (bytes uint64) {
+	here := h.orNone().placed.On(core)
+	if here != nil {
+		bytes = here.Covered.Bytes()
+	}
+	for _, r := range left.HeldOn(core) {
+		bytes += r.Len()
+		if here != nil {
+			bytes -= here.Covered.BytesIn(r)
+		}
+	}
+	return bytes
+}
+
 // beside lays what dispatches left over the heap. Where all buffers are above, which is
 // nearly always so, only cores that may be fuller than the fullest of both are looked at.
 func (h *Heap) beside(left *residue.Residue) residue.Tracked {

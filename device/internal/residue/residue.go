@@ -86,17 +86,28 @@ func (r *Residue) fresh() plane {
 	return out
 }
 
-// On returns the last writer of circular buffers on a core, nil if there was none.
-func (r *Residue) On(c l1.Core) *writer {
+// On returns the last writer of a kind on a core, nil if there was none.
+func (r *Residue) On(kind program.Kind, c l1.Core) *writer {
 	if r == nil {
 		return nil
 	}
 	for _, w := range r.pieces {
-		if w.Kind == program.CircularBuffer && w.Cores.Has(c) {
+		if w.Kind == kind && w.Cores.Has(c) {
 			return w.writer
 		}
 	}
-	return r.plane.on(program.CircularBuffer, c)
+	return r.plane.on(kind, c)
+}
+
+// HeldOn returns what lies on a core, of any kind, merged.
+func (r *Residue) HeldOn(c l1.Core) []l1.Range {
+	var all []l1.Range
+	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
+		if w := r.On(kind, c); w != nil {
+			all = slices.AppendSeq(all, w.Group.Ranges())
+		}
+	}
+	return l1.Merge(all)
 }
 
 // within reports whether over is written on all cores of r, and is quick: false may be wrong.

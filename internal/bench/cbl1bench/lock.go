@@ -135,7 +135,7 @@ func snapshot(r *runner) error {
 			return nil
 		}},
 		{name: "headroom", took: 0.1e9, call: func(f *device.Fleet) error {
-			all, err := f.RegisteredHeadroom(f.Set())
+			all, err := f.Headroom(nil, f.Set())
 			if err == nil && (len(all) != n || all[n-1].Free != spec.Usable().End-spec.CBBase-bytes(n-1)) {
 				err = errors.New("headroom: it is not that of each device")
 			}
