@@ -21,7 +21,7 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 		if c.state != from {
 			from = c.state
 			before.totals, before.charge = from.totals, from.charge
-			to = f.next(from, by, whole)
+			to = f.next(from, by, whole || from.Users == 1)
 			left = append(left, from)
 		}
 		if c.state != to {

@@ -70,8 +70,11 @@ func (p *Peaks) raise(r l1.CoreRange, bytes uint64) *Peaks {
 	})}
 }
 
-// RaiseOn returns peaks of at least so many bytes on some cores.
+// RaiseOn returns peaks of at least so many bytes on some cores. One core needs no list of rectangles.
 func (p *Peaks) RaiseOn(cores l1.CoreSet, bytes uint64) *Peaks {
+	if c, ok := cores.First(); ok && cores.Len() == 1 {
+		return p.raise(l1.CoreRange{Start: c, End: c}, bytes)
+	}
 	for r := range cores.Ranges().All() {
 		p = p.raise(r, bytes)
 	}

@@ -22,16 +22,11 @@ func NewContent(o *Roster) *Content {
 }
 
 // OccupiedBy returns what a holder occupies.
-func OccupiedBy(r *Holder) program.Footprint {
-	if r.Program == nil {
-		return r.buffer
-	}
-	return r.Program.Occupied(program.CircularBuffer)
-}
+func OccupiedBy(r *Holder) program.Footprint { return r.occupied }
 
 func reservedBy(r *Holder) program.Footprint {
 	if r.Program == nil {
-		return r.buffer
+		return r.occupied
 	}
 	return r.Program.Reserved(program.CircularBuffer)
 }

@@ -4,23 +4,24 @@ import "github.com/cbl1/cbl1/program"
 
 // A Holder is what takes ranges on cores: a program, or a buffer, which is counted as programs are.
 type Holder struct {
-	Program *program.Program  // nil of a buffer
-	buffer  program.Footprint // of a buffer
-	mark                      // of its first group of cores, if it has any; of itself among programs
-	more    []mark            // of the other groups
-	Serial  uint64            // given to no other; 0 of a buffer
-	Charge  uint64            // bounds what it adds to any total
-	differs bool              // groups cores otherwise, or takes more on them, where it reserves than where it occupies
-	reach   uint64            // no range of it ends higher, on any core
+	Program  *program.Program  // nil of a buffer
+	occupied program.Footprint // of the program too: asking it, changes on one core would take 1.1 times as long
+	mark                       // of its first group of cores, if it has any; of itself among programs
+	more     []mark            // of the other groups
+	Serial   uint64            // given to no other; 0 of a buffer
+	Charge   uint64            // bounds what it adds to any total
+	differs  bool              // groups cores otherwise, or takes more on them, where it reserves than where it occupies
+	reach    uint64            // no range of it ends higher, on any core
 }
 
 // NewHolder returns a program as a holder without numbers.
 func NewHolder(p *program.Program, serial, charge uint64) Holder {
 	occupied, reserved := p.Occupied(program.CircularBuffer), p.Reserved(program.CircularBuffer)
 	return Holder{
-		Program: p,
-		Serial:  serial,
-		Charge:  charge,
+		Program:  p,
+		occupied: occupied,
+		Serial:   serial,
+		Charge:   charge,
 		// Reserved contains occupied on every core: equal bytes mean equal ranges. Cores with
 		// other sizes are groups of their own in occupied alone.
 		differs: occupied.Bytes() != reserved.Bytes() || occupied.NumGroups() != reserved.NumGroups(),
@@ -29,4 +30,4 @@ func NewHolder(p *program.Program, serial, charge uint64) Holder {
 }
 
 // HolderOf returns a buffer as a holder without numbers.
-func HolderOf(takes program.Footprint) *Holder { return &Holder{buffer: takes} }
+func HolderOf(takes program.Footprint) *Holder { return &Holder{occupied: takes} }
