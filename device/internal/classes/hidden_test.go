@@ -222,16 +222,16 @@ func TestPlainStaysPlain(t *testing.T) {
 	for i := range 2 {
 		b.place(program.ID(n+i), here, 1_000_000, 64)
 	}
-	b.place(1000, here, 0, 1_000_000)
+	b.place(100_000, here, 0, 1_000_000)
 	require.False(t, b.first().plain)
 	before := b.held.Live.looked
-	b.unregister(1000)
+	b.unregister(100_000)
 	require.True(t, b.first().plain)
 	require.LessOrEqual(t, b.held.Live.looked-before, mostSearched+2*(n+3))
 	before = b.held.Live.looked
 	for range 100 {
-		b.place(1000, here, 0, 1_000_000)
-		b.unregister(1000)
+		b.place(100_000, here, 0, 1_000_000)
+		b.unregister(100_000)
 	}
 	require.Equal(t, before, b.held.Live.looked)
 	b.check()
@@ -245,13 +245,13 @@ func TestPlainClassIsJoined(t *testing.T) {
 	for i := range 2 {
 		b.place(program.ID(n+i), "{[0-0 - 6-7]}", 1_000_000, 64)
 	}
-	b.place(1000, "{[0-0 - 0-7]}", 0, 1_000_000) // tells column 0 apart
-	b.unregister(1000)
+	b.place(100_000, "{[0-0 - 0-7]}", 0, 1_000_000) // tells column 0 apart
+	b.unregister(100_000)
 	require.True(t, b.first().plain)
 	for i := 0; len(b.held.Occupied.Classes) > 2; i++ { // until classes are joined
 		require.Less(t, i, 3)
-		b.place(1001, "{[0-0 - 6-7]}", 0, 64)
-		b.unregister(1001)
+		b.place(100_001, "{[0-0 - 6-7]}", 0, 64)
+		b.unregister(100_001)
 	}
 	require.False(t, b.first().plain)
 	b.check()
