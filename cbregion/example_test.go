@@ -3,6 +3,7 @@ package cbregion_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cbl1/cbl1/cbregion"
 	"github.com/cbl1/cbl1/l1"
@@ -12,26 +13,15 @@ import (
 // larger of the two, not the sum; and when the larger one goes, the smaller one still
 // holds its bytes.
 func Example() {
-	const base = 111_616
 	var core cbregion.Counter
-
-	grew, _ := core.Add(1, l1.Range{Start: base, End: base + 8_192})
-	fmt.Println("program 1 adds", grew)
-	grew, _ = core.Add(2, l1.Range{Start: base, End: base + 12_288})
-	fmt.Println("program 2 adds", grew)
-	fmt.Println("both take", core.Bytes())
-
-	freed, _ := core.Remove(2, l1.Range{Start: base, End: base + 12_288})
-	fmt.Println("program 2 frees", freed)
-	for r := range core.Regions() {
-		fmt.Println("left", r)
-	}
+	small, _ := core.Add(1, l1.Range{Start: 111_616, End: 119_808})
+	more, _ := core.Add(2, l1.Range{Start: 111_616, End: 123_904})
+	fmt.Println("adds", small, "then", more, "both take", core.Bytes())
+	freed, _ := core.Remove(2, l1.Range{Start: 111_616, End: 123_904})
+	fmt.Println("frees", freed, "and leaves", slices.Collect(core.Regions()))
 	// Output:
-	// program 1 adds 8192
-	// program 2 adds 4096
-	// both take 12288
-	// program 2 frees 4096
-	// left [111616,119808)
+	// adds 8192 then 4096 both take 12288
+	// frees 4096 and leaves [[111616,119808)]
 }
 
 func ExampleCounter_Regions() {

@@ -3,137 +3,98 @@ package device_test
 import (
 	"fmt"
 	"log"
+	"sync"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
 )
 
-// The loop of a simulator that embeds the package: a 4x8 mesh, programs that are
-// registered when they are compiled, totals after each step.
-func Example() {
-	fleet := device.NewFleet()
-	mesh, err := fleet.AddMesh(0, 4, 8, l1.P150()) // 32 devices, ids 0 to 31
+// ensure ends an example that goes wrong.
+func ensure(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-
-	// Two cached programs. Both start where circular buffers start.
-	var programs []*program.Program
-	for id, size := range []uint64{4096, 6144} {
-		p, err := program.NewBuilder(program.ID(id)).
-			CB(program.CB{Cores: mesh.Spec().Grid(), Size: size}).
-			Build(mesh.Spec())
-		if err != nil {
-			log.Fatal(err)
-		}
-		programs = append(programs, p)
-	}
-	for _, p := range programs {
-		added, err := fleet.Register(p, mesh.Set()) // all or nothing
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println("program", p.ID(), "is new on", added.Len(), "devices; mesh:", mesh.Registered(), "bytes")
-	}
-	added, err := fleet.Register(programs[0], mesh.Set()) // a cache hit
-	fmt.Println("again:", added, err)
-
-	for _, p := range programs { // what is in L1 now
-		if err := fleet.Dispatch(p.ID(), mesh.Set()); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println("program", p.ID(), "was dispatched; mesh:", mesh.Resident(), "bytes resident")
-	}
-
-	for d := range mesh.All() {
-		t := d.Totals()
-		fmt.Printf("device %d: registered %d bytes (%v), logical %d bytes, resident %d bytes\n",
-			d.ID(), t.Registered, l1.Bytes(t.Registered), t.Logical, t.Resident)
-		break // the others are the same
-	}
-
-	removed := fleet.UnregisterAll(programs[1].ID())
-	fmt.Println("program 1 left", removed.Len(), "devices; mesh:", mesh.Registered(), "bytes")
-	fmt.Println("L1 still holds it:", mesh.Resident(), "bytes resident")
-	// Output:
-	// program 0 is new on 32 devices; mesh: 17039360 bytes
-	// program 1 is new on 32 devices; mesh: 25559040 bytes
-	// again: {} <nil>
-	// program 0 was dispatched; mesh: 17039360 bytes resident
-	// program 1 was dispatched; mesh: 25559040 bytes resident
-	// device 0: registered 798720 bytes (780.0 KiB), logical 1331200 bytes, resident 798720 bytes
-	// program 1 left 32 devices; mesh: 17039360 bytes
-	// L1 still holds it: 25559040 bytes resident
 }
 
-// A command trace: capturing changes nothing; while it runs, each core needs what the
-// largest of its programs needs there.
-func ExampleFleet_Replay() {
+// must returns a value that no error came with.
+func must[V any](v V, err error) V {
+	ensure(err)
+	return v
+}
+
+// kernel is a program with one circular buffer on all cores.
+func kernel(spec l1.Spec, id program.ID, size uint64) *program.Program {
+	return must(program.NewBuilder(id).CB(program.CB{Cores: spec.Grid(), Size: size}).Build(spec))
+}
+
+// twoPrograms returns a device with programs 0 and 1, which have 4,096 and 6,144 bytes on each core from one address on.
+func twoPrograms() (*device.Fleet, device.Device) {
 	fleet := device.NewFleet()
-	d, err := fleet.AddDevice(0, l1.N150())
-	if err != nil {
-		log.Fatal(err)
+	d := must(fleet.AddDevice(0, l1.N150()))
+	for id, size := range []uint64{4096, 6144} {
+		must(fleet.Register(kernel(d.Spec(), program.ID(id), size), d.Set()))
 	}
-	var programs []*program.Program
-	for id, size := range []uint64{32_768, 4096} {
-		p, err := program.NewBuilder(program.ID(id)).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
-		if err != nil {
-			log.Fatal(err)
-		}
-		if _, err := fleet.Register(p, d.Set()); err != nil {
-			log.Fatal(err)
-		}
-		if err := fleet.Dispatch(p.ID(), d.Set()); err != nil {
-			log.Fatal(err)
-		}
-		programs = append(programs, p)
-	}
-	fmt.Println("the small one was last:", d.Resident(), "bytes resident")
+	return fleet, d
+}
 
-	trace, err := fleet.BeginTrace(d.Set())
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, p := range programs {
-		if err := fleet.Record(trace, p.ID()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	if err := fleet.EndTrace(trace); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("captured:", d.Resident(), "bytes resident")
-	if err := fleet.Replay(trace); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("replayed:", d.Resident(), "bytes resident")
+// A 4x8 mesh, and a program of a cache.
+func Example() {
+	fleet := device.NewFleet()
+	mesh := must(fleet.AddMesh(0, 4, 8, l1.P150())) // 32 devices, ids 0 to 31
+	p := must(program.NewBuilder(7).CB(program.CB{Cores: mesh.Spec().Grid(), Size: 4096}).Build(mesh.Spec()))
+	added := must(fleet.Register(p, mesh.Set())) // all or nothing
+	again := must(fleet.Register(p, mesh.Set())) // a cache hit
+	ensure(fleet.Dispatch(p.ID(), mesh.Set()))
+	removed := fleet.UnregisterAll(p.ID())
+	fmt.Println(added.Len(), again.Len(), removed.Len(), mesh.Registered(), mesh.Resident())
+	// Output: 32 0 32 0 17039360
+}
 
-	fleet.UnregisterAll(programs[0].ID())
+// Programs share their addresses: physical bytes are those of the larger one, logical bytes the sum.
+func ExampleDevice_Totals() {
+	fleet, d := twoPrograms()
+	t := d.Totals()
+	fmt.Println(t.Programs, "programs:", t.Registered, "physical,", t.Logical, "logical bytes")
+	ensure(fleet.Dispatch(0, d.Set()))
+	fmt.Println(d.Resident(), "bytes in L1 now, on each core", d.Core(l1.Core{X: 3, Y: 3}).Tracked)
+	// Output:
+	// 2 programs: 393216 physical, 655360 logical bytes
+	// 262144 bytes in L1 now, on each core 4096
+}
+
+// Any number of goroutines may call a fleet. A total is one atomic load.
+func ExampleFleet_concurrent() {
+	fleet := device.NewFleet()
+	mesh := must(fleet.AddMesh(0, 1, 8, l1.N150()))
+	var all sync.WaitGroup
+	for d := range mesh.All() {
+		all.Go(func() { must(fleet.Register(kernel(d.Spec(), program.ID(d.ID()), 4096), d.Set())) })
+	}
+	all.Wait()
+	fmt.Println(mesh.Totals().Programs, mesh.Registered())
+	// Output: 8 2097152
+}
+
+// A command trace: while it runs, each core needs what the largest of its programs needs there.
+func ExampleFleet_Replay() {
+	fleet, d := twoPrograms()
+	trace := must(fleet.BeginTrace(d.Set()))
+	ensure(fleet.Record(trace, 0))
+	ensure(fleet.Record(trace, 1))
+	ensure(fleet.EndTrace(trace))
+	fmt.Println(d.Resident(), fleet.Replay(trace), d.Resident())
+	fleet.UnregisterAll(0)
 	fmt.Println(fleet.Replay(trace))
 	// Output:
-	// the small one was last: 262144 bytes resident
-	// captured: 262144 bytes resident
-	// replayed: 2097152 bytes resident
+	// 0 <nil> 393216
 	// trace 1: device 0: program 0: program is not registered
 }
 
 // Who holds a byte.
 func ExampleDevice_Owners() {
-	fleet := device.NewFleet()
-	d, err := fleet.AddDevice(0, l1.N150())
-	if err != nil {
-		log.Fatal(err)
-	}
-	for id, size := range []uint64{4096, 6144} {
-		p, err := program.NewBuilder(program.ID(id)).CB(program.CB{Cores: d.Spec().Grid(), Size: size}).Build(d.Spec())
-		if err != nil {
-			log.Fatal(err)
-		}
-		if _, err := fleet.Register(p, d.Set()); err != nil {
-			log.Fatal(err)
-		}
-	}
+	_, d := twoPrograms()
 	base := d.Spec().CBBase
 	for _, addr := range []uint64{base, base + 5000, base + 8000} {
 		fmt.Print("byte ", addr, ":")
@@ -150,86 +111,49 @@ func ExampleDevice_Owners() {
 
 // A snapshot is one moment of all devices, grouped by cores that hold the same.
 func ExampleFleet_Snapshot() {
-	fleet := device.NewFleet()
-	d, err := fleet.AddDevice(0, l1.N150())
-	if err != nil {
-		log.Fatal(err)
-	}
-	for id, cores := range []string{"{[0-0 - 7-7]}", "{[0-0 - 1-0]}"} {
-		p, err := program.NewBuilder(program.ID(id)).
-			Range(l1.MustParseCoreRangeSet(cores), l1.Range{Start: uint64(200_000 * (id + 1)), End: uint64(200_000*(id+1) + 4096)}).
-			Build(d.Spec())
-		if err != nil {
-			log.Fatal(err)
-		}
-		if _, err := fleet.Register(p, d.Set()); err != nil {
-			log.Fatal(err)
-		}
-	}
-
+	fleet, _ := twoPrograms()
 	s := fleet.Snapshot()
-	fleet.UnregisterAll(mustProgram(fleet, 1).ID()) // s does not see it
+	fleet.UnregisterAll(1) // s does not see it
 	for d := range s.All() {
-		fmt.Println("device", d.ID(), "registered", d.Totals().Registered)
 		for g := range d.Groups() {
-			fmt.Println(" ", g.Cores, "bytes on each core:", g.Registered)
-			for r := range g.Regions() {
-				fmt.Println("   ", r)
-			}
+			fmt.Println("device", d.ID(), g.Cores, g.Registered, "bytes on each core of", g.Programs, "programs")
 		}
 	}
-	// Output:
-	// device 0 registered 270336
-	//   {[0-0 - 1-0]} bytes on each core: 8192
-	//     [200000,204096)
-	//     [400000,404096)
-	//   {[0-1 - 7-7], [2-0 - 7-0]} bytes on each core: 4096
-	//     [200000,204096)
-}
-
-func mustProgram(f *device.Fleet, id program.ID) *program.Program {
-	p, ok := f.Program(id)
-	if !ok {
-		log.Fatal("no program ", id)
-	}
-	return p
+	// Output: device 0 {[0-0 - 7-7]} 6144 bytes on each core of 2 programs
 }
 
 // A resize on a cache hit: readers see the old or the new layout, never both and
 // never none, on all devices.
 func ExampleFleet_Replace() {
-	fleet := device.NewFleet()
-	mesh, err := fleet.AddMesh(0, 1, 2, l1.N150())
-	if err != nil {
-		log.Fatal(err)
-	}
-	one := l1.MustParseCoreRangeSet("{[0-0 - 0-0]}")
-	p, err := program.NewBuilder(7).
-		CB(program.CB{Cores: one, Size: 2048}).
-		CB(program.CB{Cores: one, Size: 2048}).
-		Build(mesh.Spec())
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := fleet.Register(p, mesh.Set()); err != nil {
-		log.Fatal(err)
-	}
+	fleet, d := twoPrograms()
+	old, _ := fleet.Program(1)
+	larger := must(old.Resize(0, 8192)) // another Program
+	on, err := fleet.Replace(old.ID(), larger)
+	fmt.Println(on, err, d.Registered()/64, "bytes on each core now")
+	// Output: {0} <nil> 8192 bytes on each core now
+}
 
-	larger, err := p.Resize(0, 4096) // another Program; the second CB moves up
-	if err != nil {
-		log.Fatal(err)
-	}
-	on, err := fleet.Replace(p.ID(), larger)
-	fmt.Println("replaced on", on, err)
-	for d := range mesh.All() {
-		for r := range d.Regions(l1.Core{}) {
-			fmt.Println("device", d.ID(), r)
+// Everything that changes is told as it happens, for a log or a mirror.
+func ExampleFleet_Observe() {
+	fleet, d := twoPrograms()
+	fleet.Observe(func(e device.Event) {
+		if e.Kind == device.EventDispatched {
+			fmt.Println("dispatched", e.Program.ID(), "on", e.Set)
 		}
-	}
-	fmt.Println(mesh.Registered(), "bytes now,", mesh.Totals().Peak.Registered, "at most")
-	// Output:
-	// replaced on {0 1} <nil>
-	// device 0 [103712,109856)
-	// device 1 [103712,109856)
-	// 12288 bytes now, 12288 at most
+	})
+	ensure(fleet.Dispatch(1, d.Set()))
+	// Output: dispatched 1 on {0}
+}
+
+// board is a device with a tensor of 512 KiB at the top of each core.
+func board() (*device.Fleet, device.Device) {
+	fleet := device.NewFleet()
+	d := must(fleet.AddDevice(0, l1.P150()))
+	ensure(fleet.Allocate(tensor(d, 1, d.Spec().L1Size-512<<10, d.Spec().L1Size), d.Set()))
+	return fleet, d
+}
+
+// tensor is a buffer on all cores.
+func tensor(d device.Device, id fit.BufferID, start, end uint64) fit.Buffer {
+	return fit.Buffer{ID: id, Kind: fit.KindL1, Name: "activations", Cores: d.Spec().Grid().Cores(), Range: l1.Range{Start: start, End: end}}
 }
