@@ -95,8 +95,7 @@ func ExampleFleet_Replay() {
 // Who holds a byte.
 func ExampleDevice_Owners() {
 	_, d := twoPrograms()
-	base := d.Spec().CBBase
-	for _, addr := range []uint64{base, base + 5000, base + 8000} {
+	for _, addr := range []uint64{103_712, 108_712, 111_712} {
 		fmt.Print("byte ", addr, ":")
 		for p := range d.Owners(l1.Core{X: 3, Y: 3}, addr) {
 			fmt.Print(" program ", p.ID())
