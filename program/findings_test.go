@@ -247,3 +247,10 @@ func TestEveryOverlappingCBIsNamed(t *testing.T) {
 		require.Equal(t, test.want, got)
 	}
 }
+
+// A circular buffer and a scratchpad at given addresses may share bytes.
+func TestKindsOnTheSameBytes(t *testing.T) {
+	core := cb("{[0-0 - 0-0]}", 64)
+	p := build(t, l1.N150(), fixed(200_000, core), fixed(200_032, as(program.Scratchpad, core)))
+	require.Contains(t, findings(p), "CB 1 overlaps CB 0 at [200032,200064) on {[0-0 - 0-0]}")
+}
