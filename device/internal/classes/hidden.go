@@ -185,7 +185,7 @@ func (p *Partition) here(c *Class) iter.Seq2[*Holder, program.Group] {
 		for number := range c.groups.Bits.All() {
 			p.live.looked++
 			r := p.Roster.At(number)
-			if !yield(r, p.Footprint(r).Group(r.indexOf(number))) {
+			if g, _ := p.Footprint(r).On(c.first); !yield(r, g) {
 				return
 			}
 		}

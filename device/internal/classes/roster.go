@@ -1,8 +1,6 @@
 package classes
 
 import (
-	"slices"
-
 	"github.com/cbl1/cbl1/device/internal/bitset"
 	"github.com/cbl1/cbl1/device/internal/lookup"
 )
@@ -86,11 +84,6 @@ func (o *Roster) At(number int) *Holder {
 		return nil
 	}
 	return o.Of[number]
-}
-
-// indexOf returns the index of the group that has a number.
-func (r *Holder) indexOf(number int) int {
-	return 1 + slices.IndexFunc(r.more, func(m mark) bool { return m.Number == number })
 }
 
 // markOf returns the mark of the i-th group of a holder.
