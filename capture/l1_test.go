@@ -196,7 +196,7 @@ func TestL1MeshOfEight(t *testing.T) {
 	require.Len(t, r.L1, 8)
 	for _, d := range r.L1 {
 		require.Equal(t, uint64(4096+2048+1000), d.Peak.Bytes, "the global CB lies in the tensor")
-		require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 6144}, {Kind: fit.KindL1, Bytes: 1000}}, d.Peak.Kinds)
+		require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 6144, fit.KindL1: 1000}, d.Peak.Kinds)
 		require.Equal(t, uint64(64000), d.L1.Peak)
 	}
 	require.Equal(t, uint64(8*6144), r.Upstream.PeakCB.V)
@@ -597,7 +597,7 @@ func TestL1OtherKinds(t *testing.T) {
 	d := l1Row(t, r, 0)
 	require.Equal(t, uint64(1024+512+100), d.Peak.Bytes)
 	require.Equal(t, uint64(1024+512+100+111616), d.Peak.WithKernels)
-	require.Equal(t, []replay.KindBytes{{Kind: fit.KindDataflow, Bytes: 1024}, {Kind: fit.KindScratchpad, Bytes: 512}, {Kind: fit.KindL1, Bytes: 100}}, d.Peak.Kinds)
+	require.Equal(t, map[fit.Kind]uint64{fit.KindDataflow: 1024, fit.KindScratchpad: 512, fit.KindL1: 100}, d.Peak.Kinds)
 	require.Equal(t, l1.Range{Start: 113152, End: 1_572_764}, d.Peak.Top)
 	require.Equal(t, -1, d.Peak.Residents[0].Program.Row)
 	require.Equal(t, int64(1), r.Checks.Runs)
@@ -615,7 +615,7 @@ func TestL1Live(t *testing.T) {
 	require.Equal(t, int64(3), r.Live.Buffers)
 	require.Equal(t, []uint64{1920, 0, 1 << 40}, []uint64{r.Live.L1, r.Live.L1Small, r.Live.DRAM})
 	require.Equal(t, []uint64{1280, 640, 1 << 40}, []uint64{r.Live.List[0].Size, r.Live.List[1].Size, r.Live.List[2].Size})
-	require.Equal(t, "a", r.Live.List[0].Op)
+	require.EqualValues(t, "a", r.Live.List[0].Op)
 	require.Len(t, r.L1, 1, "no CB names a device, so the buffers do")
 
 	s = script{}

@@ -152,8 +152,8 @@ func requireLives(t require.TestingT, want *oracle.Memory, got *replay.Result) {
 			for c := range p.Cores.All() {
 				have.PeakCores = append(have.PeakCores, c.String())
 			}
-			for _, k := range p.Kinds {
-				have.Kinds[k.Kind.String()] = k.Bytes
+			for k, n := range p.Kinds {
+				have.Kinds[k.String()] = n
 			}
 			require.Equal(t, have.PeakCores[0], p.Core.String())
 			requireGroups(t, have.PeakCores, p)

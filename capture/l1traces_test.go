@@ -32,7 +32,7 @@ func TestTraceMatmul(t *testing.T) {
 	require.Equal(t, uint64(806_912+111_616), d.Peak.WithKernels)
 	require.Equal(t, "{[0-0 - 1-1]}", d.Peak.Cores.String())
 	require.Equal(t, uint64(14), d.Peak.At)
-	require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 786_432}, {Kind: fit.KindL1, Bytes: 20_480}}, d.Peak.Kinds)
+	require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 786_432, fit.KindL1: 20_480}, d.Peak.Kinds)
 	require.Empty(t, d.Peak.Shared)
 	require.Equal(t, l1.Range{Start: 898_048, End: 1_552_384}, d.Peak.Top)
 	require.Equal(t, uint64(8), d.Peak.Residents[3].Buffer.At)
@@ -64,7 +64,7 @@ func TestTraceConv2d(t *testing.T) {
 	// Two of 1,236 and two of 4,120; later one of 2,060.
 	require.Equal(t, replay.HighLow{Peak: 2*1_236 + 2*4_120}, d.L1Small)
 	require.Equal(t, []l1.Range{{Start: 1_525_248, End: 1_545_728}, {Start: 1_545_728, End: 1_572_864}},
-		[]l1.Range{d.Peak.Residents[6].Range, d.Peak.Residents[7].Range})
+		[]l1.Range{d.Peak.Residents[6].Range(), d.Peak.Residents[7].Range()})
 	require.Equal(t, uint64(110*77_888), d.Total.Final, "what the last program left")
 	require.Empty(t, r.Untold())
 

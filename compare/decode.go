@@ -137,7 +137,9 @@ type savedL1 struct {
 type savedPeak struct {
 	Peak
 	Residents []struct {
-		fit.ResidentRow
+		Kind    string  `json:"kind"`
+		Start   uint64  `json:"start"`
+		End     uint64  `json:"end"`
 		CB      *uint32 `json:"cb"`
 		Program *struct {
 			Op string `json:"op"`
@@ -286,7 +288,7 @@ func (r *Run) setDevice(key string, d savedDevice) *DecodeError {
 			return wrong(fmt.Sprintf(".programs_detail[%d]", i), "has a number below 0")
 		}
 		row.programs.Add(replay.ProgramDetail{
-			First: p.Counter, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+			First: p.Counter, Op: replay.Name(p.Op), LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 			Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlapping: p.Overlap,
 		})
 	}

@@ -23,11 +23,11 @@ func (c *comparison) programs(old, new *deviceRow) (map[State]int, []Program) {
 		var one Program
 		if p.old != none {
 			key.old = before[p.old].key
-			one.Op, one.Old = old.programs.At(p.old).Op, rowOf(old.programs.At(p.old))
+			one.Op, one.Old = string(old.programs.At(p.old).Op), rowOf(old.programs.At(p.old))
 		}
 		if p.new != none {
 			key.new = after[p.new].key
-			one.Op, one.New = new.programs.At(p.new).Op, rowOf(new.programs.At(p.new))
+			one.Op, one.New = string(new.programs.At(p.new).Op), rowOf(new.programs.At(p.new))
 		}
 		one.State = programState(one, key.old == key.new)
 		counts[one.State]++
@@ -90,7 +90,7 @@ func (c *comparison) programItems(d *deviceRow) []item {
 			buffers = c.keys.of(d.buffers[i])
 		}
 		out = append(out, keyed(
-			strconv.Quote(p.Op),
+			strconv.Quote(string(p.Op)),
 			fmt.Sprintf("|%d %d %d%s", p.LocalCBs, p.GlobalCBs, p.Cores, buffers.shape),
 			fmt.Sprintf("|%d %d %d%s", p.Logical, p.Bytes, p.Core, buffers.size),
 			fmt.Sprintf("|%d %t%s", p.HighestEnd, p.Overlapping, buffers.place),

@@ -108,7 +108,7 @@ func Of(r *replay.Result) *Run {
 		out.doubt(why.Code)
 	}
 	if t := r.Checks.Tightest; t != nil {
-		out.tightest = &Tightest{Op: t.Run.Op, Counter: t.Enqueue, Free: t.Headroom.Free, Gap: t.Headroom.Gap.Len(), End: t.Headroom.End}
+		out.tightest = &Tightest{Op: string(t.Run.Op), Counter: t.Enqueue, Free: t.Headroom.Free, Gap: t.Headroom.Gap.Len(), End: t.Headroom.End}
 		if t.Device.OK {
 			out.tightest.Device = &t.Device.V
 		}
@@ -135,7 +135,7 @@ func Of(r *replay.Result) *Run {
 			continue
 		}
 		at := l1.Range{Start: b.Address.V, End: b.Address.V}
-		out.left = append(out.left, resident{kind: b.Kind.Name(), op: b.Op, cb: none, inside: named(optional(b.Device.V, b.Device.OK)), r: at, size: b.Size, known: b.Address.OK})
+		out.left = append(out.left, resident{kind: b.Kind.Name(), op: string(b.Op), cb: none, inside: named(optional(b.Device.V, b.Device.OK)), r: at, size: b.Size, known: b.Address.OK})
 	}
 	return out
 }
@@ -178,7 +178,7 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRo
 		return
 	}
 	d.figures[figurePeak] = p.Bytes
-	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core.String(), Op: p.Op, Counter: p.At}}
+	d.peak = &peakRow{Peak: Peak{Bytes: p.Bytes, Core: p.Core.String(), Op: string(p.Op), Counter: p.At}}
 	name, named := p.Laid()
 	if first := composed[name]; named && first != nil {
 		d.peak.residents, d.laid = first.peak.residents, first.laid
@@ -189,12 +189,12 @@ func (d *deviceRow) setPeak(p *replay.L1Peak, composed map[replay.Laid]*deviceRo
 	}
 	p = p.Composed()
 	for _, x := range p.Residents {
-		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range, size: x.Range.Len(), known: true}
+		one := resident{kind: x.Kind.Name(), cb: none, r: x.Range(), size: x.Range().Len(), known: true}
 		switch {
 		case x.Program != nil:
-			one.op, one.cb = x.Program.Op, x.CB
+			one.op, one.cb = string(x.Program.Op), int(x.CB.V)
 		case x.Buffer != nil:
-			one.op, one.inside = x.Buffer.Op, x.Buffer.Layout
+			one.op, one.inside = string(x.Buffer.Op), x.Buffer.Layout
 		}
 		d.peak.residents = append(d.peak.residents, one)
 	}

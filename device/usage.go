@@ -36,8 +36,8 @@ type Usage struct {
 
 // Shared are bytes that things of more than one kind hold.
 type Shared struct {
-	Kinds []fit.Kind // in their order
-	Bytes uint64
+	Kinds []fit.Kind `json:"kinds"` // in their order
+	Bytes uint64     `json:"bytes"`
 }
 
 type shared struct {

@@ -225,8 +225,8 @@ const NoDevice = device.ID(1 << 32)
 // A Window is one file of a run that was recorded in several. Nodes are counted through all of
 // them.
 type Window struct {
-	File  string
-	First uint64 // what the first node of the file counts as
+	File  string `json:"file"`
+	First uint64 `json:"first_node"` // what the first node of the file counts as
 }
 
 // From says where the numbers of a Spec come from.

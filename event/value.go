@@ -1,5 +1,10 @@
 package event
 
+import (
+	"encoding/json"
+	"strconv"
+)
+
 import "strings"
 
 // An Opt is a value that may be absent. Absent is not 0.
@@ -17,6 +22,17 @@ func (o Opt[T]) Or(def T) T {
 		return o.V
 	}
 	return def
+}
+
+// MarshalJSON returns the value as JSON has it, and "null" if it is absent.
+func (o Opt[T]) MarshalJSON() ([]byte, error) {
+	if !o.OK {
+		return []byte("null"), nil
+	}
+	if n, ok := any(o.V).(uint64); ok { // nearly all are
+		return strconv.AppendUint(nil, n, 10), nil
+	}
+	return json.Marshal(o.V)
 }
 
 // A Pos is the place of an event or node in its file.

@@ -52,6 +52,9 @@ func (k Kind) String() string { return k.texts()[0] }
 // "l1_small", "global_cb", "service", "kernel", "reserved", "dram", "trace" or "system".
 func (k Kind) Name() string { return k.texts()[1] }
 
+// MarshalText returns Name: the spelling of JSON.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.Name()), nil }
+
 // texts returns the kind in words and as data spells it.
 func (k Kind) texts() [2]string {
 	all := [numKinds][2]string{

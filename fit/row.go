@@ -56,7 +56,7 @@ type HoleRow struct {
 
 // A ResidentRow is a range that something in L1 holds. Those who write rows add whose it is in their own words.
 type ResidentRow struct {
-	Kind  string `json:"kind"`
+	Kind  Kind   `json:"kind"`
 	Start uint64 `json:"start"`
 	End   uint64 `json:"end"`
 	Bytes uint64 `json:"bytes"`
@@ -137,8 +137,11 @@ func rows[T, R any](all []T, row func(T) R) []R {
 
 // NewResidentRow returns the row of a range that something of a kind holds.
 func NewResidentRow(kind Kind, r l1.Range) ResidentRow {
-	return ResidentRow{kind.Name(), r.Start, r.End, r.Len()}
+	return ResidentRow{kind, r.Start, r.End, r.Len()}
 }
+
+// Range returns the range.
+func (r ResidentRow) Range() l1.Range { return l1.Range{Start: r.Start, End: r.End} }
 
 // NewIDRow returns the row of something in L1.
 func NewIDRow(r Resident) IDRow {

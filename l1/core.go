@@ -16,6 +16,9 @@ func (c Core) Compare(o Core) int {
 // String returns "x-y", the spelling of tt-metal since June 2026.
 func (c Core) String() string { return fmt.Sprintf("%d-%d", c.X, c.Y) }
 
+// MarshalText returns String: the spelling of JSON.
+func (c Core) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
 // Legacy returns "(x=x,y=y)", the older spelling.
 func (c Core) Legacy() string { return fmt.Sprintf("(x=%d,y=%d)", c.X, c.Y) }
 

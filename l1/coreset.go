@@ -401,6 +401,9 @@ func (s CoreSet) rectangle() (CoreRange, bool) {
 // String returns the set as rectangles, "{[0-0 - 2-0], [0-1 - 1-1]}".
 func (s CoreSet) String() string { return s.Ranges().String() }
 
+// MarshalText returns String: the spelling of JSON.
+func (s CoreSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Brief returns the first rectangle and the number of others: "[0-0 - 2-0] (+1 more)".
 func (s CoreSet) Brief() string {
 	all := s.Ranges()

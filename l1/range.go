@@ -100,3 +100,11 @@ func Merge(ranges []Range) []Range {
 
 // String returns "[start,end)".
 func (r Range) String() string { return fmt.Sprintf("[%d,%d)", r.Start, r.End) }
+
+// MarshalJSON returns "[start,end]", and "null" if r is empty.
+func (r Range) MarshalJSON() ([]byte, error) {
+	if r.IsEmpty() {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "[%d,%d]", r.Start, r.End), nil
+}

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"iter"
+	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -149,10 +150,10 @@ type answerUsage struct {
 }
 
 type answerUsageBasis struct {
-	Tracked     uint64            `json:"tracked_bytes"`
-	WithKernels uint64            `json:"with_kernels_bytes"`
-	Kinds       map[string]uint64 `json:"kinds"`
-	Shared      []SharedRow       `json:"shared"`
+	Tracked     uint64              `json:"tracked_bytes"`
+	WithKernels uint64              `json:"with_kernels_bytes"`
+	Kinds       map[fit.Kind]uint64 `json:"kinds"`
+	Shared      []device.Shared     `json:"shared"`
 }
 
 func newAnswerUsage(d device.Device) answerUsage {
@@ -164,13 +165,18 @@ func newAnswerUsage(d device.Device) answerUsage {
 }
 
 func newAnswerUsageBasis(u device.Usage) answerUsageBasis {
-	a := answerUsageBasis{u.Tracked, u.WithKernels, map[string]uint64{}, NewSharedRows(u.Shared())}
+	return answerUsageBasis{u.Tracked, u.WithKernels, kindsOf(u), slices.AppendSeq([]device.Shared{}, u.Shared())}
+}
+
+// kindsOf returns the bytes of each kind that holds some in L1.
+func kindsOf(u device.Usage) map[fit.Kind]uint64 {
+	kinds := map[fit.Kind]uint64{}
 	for k := fit.KindCB; k.InL1(); k++ {
 		if n := u.Of(k); n > 0 {
-			a.Kinds[k.Name()] = n
+			kinds[k] = n
 		}
 	}
-	return a
+	return kinds
 }
 
 type answerWho struct {

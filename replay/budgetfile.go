@@ -121,7 +121,7 @@ func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 			if !r.Only.HasOp(p.Op) {
 				continue
 			}
-			for _, b := range naming.of(p.Op) {
+			for _, b := range naming.of(string(p.Op)) {
 				out[b].judge(p, &r.Devices[i])
 			}
 		}

@@ -49,7 +49,7 @@ func TestChecksNameTheirOwn(t *testing.T) {
 	require.Equal(t, 2, failed.Devices)
 	require.Contains(t, failed.Verdict.Advice(), `L1 buffer 1 ("mine")`)
 	require.Len(t, failed.Buffers, 1)
-	require.Equal(t, "mine", failed.Buffers[1].Op)
+	require.EqualValues(t, "mine", failed.Buffers[1].Op)
 }
 
 // What was found once is the answer again where all that it depends on is as it was: not

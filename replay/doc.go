@@ -19,7 +19,7 @@
 // A Result has, by device, what is registered and alive ([Device], [DeviceKind],
 // [KindFigures], [Programs], [ProgramDetail], [ProgramBuffer], [CoreGroup], [Fullest], [Mesh],
 // [MeshLayout]) and what lived in the
-// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [KindBytes], [L1Resident],
+// whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
@@ -39,8 +39,9 @@
 // alive until it is unregistered, and has one row for each id; what a capture ran stays
 // registered, is alive until its CBs are freed, and has one row for each run.
 //
-// Answers and reports share rows of JSON, with those of package fit: [NewHeadroomRow] makes a [HeadroomRow],
-// and [NewSharedRows] rows of [SharedRow].
+// Types with tags are JSON as they are. [Result.Peak] returns a [PeakDocument] ([PeakSchema]): its [Head], its
+// [Basis] on a [Chip], each [Told] reason for doubt, and a [DevicePeak] for each device. A [Name] is cut where
+// JSON has it, and a [List] is never null there. [NewHeadroomRow] makes a [HeadroomRow].
 //
 // # Invariants
 //

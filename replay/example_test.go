@@ -63,3 +63,21 @@ func ExampleSession_Stream() {
 	// {"answer":"anomaly","line":5,"event":"dispatch","code":"not-registered","error":"device 0: program 2: program is not registered"}
 	// {"answer":"headroom","id":7,"program":1,"groups":[{"device":0,"devices":1,"cores":"{[0-0 - 1-0]}","count":2,"region_end":107808,"free_bytes":1391328,"largest_gap_bytes":1391328,"largest_gap_start":107808}],"may_grow_bytes":1391328}
 }
+
+// What "cbl1 peak" prints, as values.
+func ExampleResult_Peak() {
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, on := range r.Peak().Devices {
+		fmt.Println("device", on.Device.V, "held", on.Peak.Bytes, "bytes on each of", on.Peak.Count, "cores")
+		for _, x := range on.Peak.Residents {
+			fmt.Println(x.Kind, x.Range())
+		}
+	}
+	// Output:
+	// device 0 held 1204224 bytes on each of 110 cores
+	// L1 buffer [368640,1572864)
+}

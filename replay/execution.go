@@ -43,7 +43,7 @@ type lastRun struct {
 // A runName is what runs of a program have in common that differ in their nodes alone.
 type runName struct {
 	program  *program.Program
-	op       string
+	op       Name
 	inferred bool
 }
 

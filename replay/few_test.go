@@ -122,7 +122,7 @@ func optionsOf(t *testing.T, words string) (opt replay.Options) {
 		case "core":
 			opt.Only.Core = event.Some(l1.Core{X: uint8(n[0]), Y: uint8(n[1])})
 		case "op":
-			opt.Only.Op = text
+			opt.Only.Op = replay.Name(text)
 		default:
 			t.Fatalf("%q is no option", word)
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -20,7 +21,7 @@ func (r *replay) register(d *row, p *program.Program, e *event.Event) error {
 	if c.places() {
 		d.starts.disorder(d.figures.ProgramsDetail)
 		detail := c.detail
-		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), e.T, op
+		detail.First, detail.Last, detail.T, detail.Op = uint64(at(e)), uint64(at(e)), json.Number(e.T), op
 		if i, ok := d.detail.get(p.ID()); ok {
 			d.figures.ProgramsDetail.Set(i, detail)
 			r.forgets.rows.came++
@@ -58,7 +59,7 @@ func (r *replay) unregister(d *row, id program.ID, e *event.Event) error {
 
 // counts takes what a program places into the row of a device, once for each time that
 // it was registered or ran.
-func (r *replay) counts(d *row, c *content, first uint64, op string) {
+func (r *replay) counts(d *row, c *content, first uint64, op Name) {
 	f := &d.figures
 	n := c.nodes[program.CircularBuffer]
 	f.CBNodes, f.LocalCBs, f.GlobalCBs = f.CBNodes+n.local+n.global, f.LocalCBs+n.local, f.GlobalCBs+n.global
@@ -71,7 +72,7 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	}
 	r.result.Placed = r.result.Placed || c.placed
 	if c.beyond {
-		r.notes.noteAll(CodeBeyondL1, int64(first), op, d.members.len())
+		r.notes.noteAll(CodeBeyondL1, int64(first), string(op), d.members.len())
 	}
 	if !c.places() {
 		return
@@ -79,10 +80,10 @@ func (r *replay) counts(d *row, c *content, first uint64, op string) {
 	d.cores = d.cores.Union(c.cores)
 	f.HighestEnd = max(f.HighestEnd, c.detail.HighestEnd)
 	if c.detail.Overlapping {
-		r.notes.noteAll(CodeOverlap, int64(first), op, d.members.len())
+		r.notes.noteAll(CodeOverlap, int64(first), string(op), d.members.len())
 	}
 	if c.mixed() && r.ofRuns() {
-		r.notes.noteAll(CodeMixedAddresses, int64(first), op, d.members.len())
+		r.notes.noteAll(CodeMixedAddresses, int64(first), string(op), d.members.len())
 	}
 	r.result.Addresses = r.result.Addresses.with(c.recorded, c.synthesised)
 }
@@ -206,7 +207,7 @@ func contentsOf(all []launched) func(device.ID) *content {
 
 // named returns how a run is called on a device where it is told now.
 func (d *row) named(c *content, on event.RunOn, e *event.Event) ProgramRun {
-	run := ProgramRun{Row: -1, At: on.First, Op: e.Op.V, Inferred: e.Inferred}
+	run := ProgramRun{Row: -1, At: on.First, Op: Name(e.Op.V), Inferred: e.Inferred}
 	if !c.places() {
 		return run
 	}
@@ -229,7 +230,7 @@ func (r *replay) rowFor(d *row, c *content, on event.RunOn, e *event.Event) Prog
 		return run
 	}
 	d.ran = true
-	o := &openRun{content: c, id: e.Program, row: -1, on: on, op: on.CBOp.Or(run.Op)}
+	o := &openRun{content: c, id: e.Program, row: -1, on: on, op: Name(on.CBOp.Or(string(run.Op)))}
 	if e.Continues && len(d.open) > 0 {
 		was := d.open[len(d.open)-1]
 		d.open = d.open[:len(d.open)-1]

@@ -16,9 +16,9 @@ import (
 // moments at which the operation allocated something or ran. Everything is still followed:
 // what others left in L1 is there. What is registered on a core is that of all operations.
 type Filter struct {
-	Device event.Opt[uint64] // as the source names it
-	Core   event.Opt[l1.Core]
-	Op     string // a pattern, as HasOp matches it; "" = any
+	Device event.Opt[uint64]  `json:"device"` // as the source names it
+	Core   event.Opt[l1.Core] `json:"core"`
+	Op     Name               `json:"op"` // a pattern, as HasOp matches it; "" = any
 }
 
 // IsZero reports whether the Filter leaves everything.
@@ -33,7 +33,7 @@ func (f Filter) HasCores(cores l1.CoreSet) bool { return !f.Core.OK || cores.Has
 // HasOp reports whether an operation is left: one with a function on its path that the pattern
 // names, where * stands for any text. "ttnn.matmul" has the path "model > ttnn.matmul >
 // MatmulDeviceOperation", and so do "*matmul" and "Matmul*".
-func (f Filter) HasOp(op string) bool { return f.Op == "" || opMatches(f.Op, op) }
+func (f Filter) HasOp(op Name) bool { return f.Op == "" || opMatches(string(f.Op), string(op)) }
 
 // between joins the functions of an operation.
 const between = " > "

@@ -132,7 +132,7 @@ func TestFilterByCore(t *testing.T) {
 func TestFilterByOperation(t *testing.T) {
 	for _, s := range sources(t) {
 		whole := s.run(replay.Options{Runs: true})
-		ops := map[string]bool{}
+		ops := map[replay.Name]bool{}
 		for _, one := range whole.Runs {
 			ops[one.Run.Op] = true
 		}
@@ -194,7 +194,7 @@ func TestFilterHasOp(t *testing.T) {
 		"": true, "ttnn.matmul": true, "*matmul": true, "Matmul*": true, "*at*ul*": true, "*": true, op: true, "model > *": true, "m*l": true,
 		"matmul": false, "ttnn": false, "ttnn.matmul2": false, "*matmul2": false, "l*m": false, "**x**": false, "MATMUL*": false,
 	} {
-		require.Equal(t, want, replay.Filter{Op: pattern}.HasOp(op), pattern)
+		require.Equal(t, want, replay.Filter{Op: replay.Name(pattern)}.HasOp(op), pattern)
 	}
 	require.True(t, replay.Filter{Op: "a*b"}.HasOp("a*b"))
 	require.False(t, replay.Filter{Op: "ab*b"}.HasOp("ab"), "no byte stands for two")
@@ -287,7 +287,7 @@ func TestJudgeFindsBudgets(t *testing.T) {
 			r.Devices[i].ProgramsDetail = &replay.Programs{}
 			for range rapid.IntRange(0, 6).Draw(t, "programs") {
 				ops = append(ops, text("op"))
-				r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: ops[len(ops)-1]})
+				r.Devices[i].ProgramsDetail.Add(replay.ProgramDetail{Op: replay.Name(ops[len(ops)-1])})
 			}
 		}
 		var terms replay.Terms
@@ -301,7 +301,7 @@ func TestJudgeFindsBudgets(t *testing.T) {
 		for _, j := range r.Judge(terms).Ops {
 			want := 0
 			for _, op := range ops {
-				if (replay.Filter{Op: j.Op}).HasOp(op) {
+				if (replay.Filter{Op: replay.Name(j.Op)}).HasOp(replay.Name(op)) {
 					want++
 				}
 			}

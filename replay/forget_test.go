@@ -194,7 +194,7 @@ func TestForgettingLeavesWhatLay(t *testing.T) {
 			require.Len(t, d.Groups, 1)
 			for _, x := range [][]replay.L1Resident{d.Peak.Residents, d.Groups[0].Residents} {
 				require.Len(t, x, 1)
-				require.Equal(t, "big 3 3.5 4096", fmt.Sprint(x[0].Program.Op, " ", x[0].Program.At, " ", x[0].Program.T, " ", x[0].Range.Len()))
+				require.Equal(t, "big 3 3.5 4096", fmt.Sprint(x[0].Program.Op, " ", x[0].Program.At, " ", x[0].Program.T, " ", x[0].Bytes))
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func joinHeld(rows []Held) (out []Held) {
 
 func sameResident(a, b L1Resident) bool {
 	switch {
-	case a.Kind != b.Kind || a.Range != b.Range || a.CB != b.CB || (a.Program == nil) != (b.Program == nil) || (a.Buffer == nil) != (b.Buffer == nil):
+	case a.Kind != b.Kind || a.Range() != b.Range() || a.CB != b.CB || (a.Program == nil) != (b.Program == nil) || (a.Buffer == nil) != (b.Buffer == nil):
 		return false
 	case a.Program != nil:
 		return *a.Program == *b.Program
@@ -186,7 +186,7 @@ func (r *replay) holders(d *row, now *device.DeviceSnapshot, of []holder) []Held
 				continue
 			}
 			if n++; !cb.Global && cb.Range.Has(addr) {
-				held := L1Resident{Kind: fit.KindCB, Range: cb.Range, Program: &run, CB: n}
+				held := L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, cb.Range), CB: event.Some(uint64(n)), Program: &run}
 				h.on(cb.Cores.Cores(), func(h *Held) { h.Registered = append(h.Registered, held) })
 			}
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -87,26 +88,28 @@ type Dispatched struct {
 
 // An L1Peak is the moment at which one core held most, the first of equals.
 type L1Peak struct {
-	Bytes       uint64 // tracked: on the core, each byte once, without kernels
-	WithKernels uint64 // the same with all that lies below the base of circular buffers
+	Bytes       uint64   `json:"tracked_bytes"`      // on the core, each byte once, without kernels
+	WithKernels uint64   `json:"with_kernels_bytes"` // the same with all that lies below the base of circular buffers
+	Percent     *float64 `json:"percent_of_l1"`      // of PeakDocument alone
 
-	At    uint64     // counter of the node that led to it; of a run, its last one
-	T     string     // of that event of a log, the simulator's time as it was written; "" = none
-	Op    string     // functions that were running, outermost first, joined by " > "
-	Core  l1.Core    // the first of the fullest
-	Cores l1.CoreSet // that were as full
+	At    uint64      `json:"counter"`     // of the node that led to it; of a run, its last one
+	T     json.Number `json:"t,omitempty"` // of that event of a log, the simulator's time as it was written; "" = none
+	Op    Name        `json:"op"`          // functions that were running, outermost first, joined by " > "
+	Core  l1.Core     `json:"core"`        // the first of the fullest
+	Cores l1.CoreSet  `json:"cores"`       // that were as full
+	Count int         `json:"count"`       // of Cores; of PeakDocument alone
 
-	Kinds     []KindBytes     // by kind; only those with bytes
-	Shared    []device.Shared // bytes that several kinds hold, named once in Kinds for each
-	Residents []L1Resident    // of Core, by address
+	Kinds     map[fit.Kind]uint64 `json:"kinds"`     // bytes by kind; only those with bytes
+	Shared    []device.Shared     `json:"shared"`    // bytes that several kinds hold, named once in Kinds for each
+	Residents []L1Resident        `json:"residents"` // of Core, by address
 	// Groups are all cores that held something at this moment, by first core; nil if
 	// Options.Groups does not ask.
-	Groups []LaidGroup
+	Groups []LaidGroup `json:"-"`
 
-	Top     l1.Range // highest run of free bytes between the base of circular buffers and L1_SMALL; empty if none
-	Largest l1.Range // largest such run, the highest of equals
+	Largest l1.Range `json:"largest_gap"` // largest free run between the base of CBs and L1_SMALL, the highest of equals; empty if none
+	Top     l1.Range `json:"highest_gap"` // highest such run
 
-	Spike *Spike // set if the peak is one
+	Spike *Spike `json:"spike"` // set if the peak is one
 
 	later *pending // of Composed; nil if the composition is there
 }
@@ -118,44 +121,38 @@ type LaidGroup struct {
 	Residents []L1Resident // of each core, by address
 }
 
-// KindBytes are the bytes of one kind.
-type KindBytes struct {
-	Kind  fit.Kind
-	Bytes uint64
-}
-
 // An L1Resident holds a range of a core.
 type L1Resident struct {
-	Kind  fit.Kind
-	Range l1.Range
+	fit.ResidentRow
 
-	// Of a circular buffer, dataflow buffer or scratchpad; Program is nil otherwise.
-	Program *ProgramRun
-	CB      int // position among the run's nodes of its kind; circular buffers, or the others together
+	// Of a circular buffer, dataflow buffer or scratchpad; absent otherwise. CB is the position among
+	// the run's nodes of its kind: circular buffers, or the others together.
+	CB      event.Opt[uint64] `json:"cb"`
+	Program *ProgramRun       `json:"program"`
 
-	Buffer *BufferInfo // of a buffer; nil otherwise
+	Buffer *BufferInfo `json:"buffer"` // of a buffer; nil otherwise
 }
 
 // A ProgramRun names a run of CB nodes.
 type ProgramRun struct {
-	Row      int    // in ProgramsDetail of the Device with the same id; -1 if it has none
-	At       uint64 // counter of the run's first node; of the operation if it is inferred
-	T        string // of that event of a log; see L1Peak.T
-	Op       string
-	Inferred bool // taken from an earlier run, since the program came from the cache
+	Row      int         `json:"-"` // in ProgramsDetail of the Device with the same id; -1 if it has none
+	Op       Name        `json:"op"`
+	At       uint64      `json:"counter"`     // of the run's first node; of the operation if it is inferred
+	T        json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Inferred bool        `json:"inferred"`    // taken from an earlier run, since the program came from the cache
 }
 
 // BufferInfo is an allocation of a buffer.
 type BufferInfo struct {
-	At      uint64 // counter of the node that allocated it
-	T       string // of that event of a log; see L1Peak.T
-	Op      string // functions that were running
-	Device  event.Opt[uint64]
-	Kind    fit.Kind
-	Size    uint64            // of all banks
-	PerCore event.Opt[uint64] // on the fullest core
-	Address event.Opt[uint64] // as recorded, or if the file has 0, as placed; absent if neither
-	Layout  string            // as the capture spells it
+	Op      Name              `json:"op"`          // functions that were running
+	At      uint64            `json:"counter"`     // of the node that allocated it
+	T       json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Device  event.Opt[uint64] `json:"device"`
+	Kind    fit.Kind          `json:"kind"`
+	Size    uint64            `json:"size_bytes"`     // of all banks
+	PerCore event.Opt[uint64] `json:"core_max_bytes"` // on the fullest core
+	Address event.Opt[uint64] `json:"address"`        // as recorded, or if the file has 0, as placed; absent if neither
+	Layout  string            `json:"layout"`         // as the capture spells it
 }
 
 // A Spike is a peak that a new buffer made because the one it replaces was still live.
@@ -163,10 +160,11 @@ type BufferInfo struct {
 // further allocation in L1 or program run on the device, by the free of an older buffer of
 // the same kind and whole size that lies on the core of the peak.
 type Spike struct {
-	New, Old BufferInfo
-	FreedAt  uint64 // counter of the free
-	FreedT   string // of that event of a log; see L1Peak.T
-	Without  uint64 // tracked bytes of the core after the free
+	New     BufferInfo  `json:"new"`
+	Old     BufferInfo  `json:"old"`
+	FreedAt uint64      `json:"freed_counter"`
+	FreedT  json.Number `json:"freed_t,omitempty"` // of that event of a log; see L1Peak.T
+	Without uint64      `json:"without_bytes"`     // tracked bytes of the core after the free
 }
 
 // Checks are the program runs of a capture, each checked when it is enqueued against
@@ -194,7 +192,7 @@ type Checks struct {
 type FailedCheck struct {
 	Run     ProgramRun
 	Enqueue uint64            // counter of the node at which the run was complete
-	T       string            // of that event of a log; see L1Peak.T
+	T       json.Number       // of that event of a log; see L1Peak.T
 	Device  event.Opt[uint64] // the first device
 	Devices int               // on which it was enqueued at this moment
 	Times   int64             // how often it failed like this, on any device
@@ -214,7 +212,7 @@ const NoDevice = event.NoDevice
 type Tightest struct {
 	Run      ProgramRun
 	Enqueue  uint64
-	T        string // of that event of a log; see L1Peak.T
+	T        json.Number // of that event of a log; see L1Peak.T
 	Device   event.Opt[uint64]
 	Headroom fit.Headroom
 	Grow     []Growth // of its local buffers; empty if that cannot be told

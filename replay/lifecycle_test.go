@@ -66,7 +66,7 @@ func TestLogLifecycleWho(t *testing.T) {
 		r := replayLog(t, lifeHead+log+"\n", replay.Options{Ask: &replay.Question{Address: 103712}})
 		for _, h := range r.Held {
 			for _, on := range h.Registered {
-				held = append(held, on.Program.Op)
+				held = append(held, string(on.Program.Op))
 			}
 		}
 		return held
@@ -133,6 +133,6 @@ func TestPeakNamesItsOwnBuffers(t *testing.T) {
 	peak := r.L1[0].Peak
 	require.EqualValues(t, 4096, peak.Bytes)
 	require.Len(t, peak.Residents, 1)
-	require.Equal(t, "first", peak.Residents[0].Buffer.Op)
+	require.EqualValues(t, "first", peak.Residents[0].Buffer.Op)
 	require.EqualValues(t, 2, peak.Residents[0].Buffer.At)
 }

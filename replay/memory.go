@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -64,7 +65,7 @@ func (s sum128) minus(o sum128) sum128 {
 // describe says what a buffer is, for all devices on which it is allocated.
 func (r *replay) describe(e *event.Event, given fit.Buffer, set device.Set) *buffer {
 	b := &buffer{id: given.ID, unsized: given.Unsized, earlier: e.Earlier, count: r.count, parts: slices.Collect(given.All()), info: BufferInfo{
-		At: e.Node, T: e.T, Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
+		At: e.Node, T: json.Number(e.T), Op: r.opOf(e), Kind: given.Kind, Size: given.Size, PerCore: e.PerCore, Address: e.Address, Layout: e.Layout,
 	}}
 	if e.Named.OK && e.Named.V != event.NoDevice {
 		b.info.Device = event.Some(uint64(e.Named.V))
@@ -77,7 +78,7 @@ func (r *replay) describe(e *event.Event, given fit.Buffer, set device.Set) *buf
 	}
 	b.synthesised = slices.ContainsFunc(e.Parts, func(p event.Part) bool { return p.Synthesised })
 	if !r.ofRuns() { // a log says it in other words
-		b.info.Op = cmp.Or(given.Name, b.info.Op)
+		b.info.Op = cmp.Or(Name(given.Name), b.info.Op)
 		if rows := r.of(set); len(rows) > 0 { // the set itself sorts its devices first
 			b.info.Device = event.Some(uint64(rows[0].slot))
 		}
@@ -205,12 +206,12 @@ func (r *replay) free(d *row, id fit.BufferID, e *event.Event) {
 	}
 	d.beside = d.beside.minus(b.hash)
 	if !e.Corrects && !b.unsized && len(b.parts) > 0 {
-		d.spiked(b, e.Node, e.T)
+		d.spiked(b, e.Node, json.Number(e.T))
 	}
 	if d.live.len() == 0 {
 		d.compose() // all that is looked at was freed since: so are the heaps of the peak
 	}
-	r.seek(d, b, uint64(at(e)), e.T, r.opOf(e))
+	r.seek(d, b, uint64(at(e)), json.Number(e.T), r.opOf(e))
 }
 
 // dispatched takes in what programs left on a device that ran there last.
@@ -231,7 +232,7 @@ func (r *replay) dispatched(d *row, programs []*program.Program, run ProgramRun,
 			r.forgets.programs.came++
 		}
 	}
-	r.grown(d, rise{at: at, t: e.T, op: run.Op})
+	r.grown(d, rise{at: at, t: json.Number(e.T), op: run.Op})
 	return nil
 }
 
@@ -247,13 +248,13 @@ func (r *replay) traced(d *row, programs []*program.Program, e *event.Event) {
 			d.executed.CorePeak = max(d.executed.CorePeak, g.Bytes())
 		}
 	}
-	r.grown(d, rise{at: uint64(at(e)), t: e.T, op: r.opOf(e)})
+	r.grown(d, rise{at: uint64(at(e)), t: json.Number(e.T), op: r.opOf(e)})
 	d.executed.Executions++
 }
 
 // loggedRun names what an event of a log runs on a device.
 func (r *replay) loggedRun(d *row, p *program.Program, e *event.Event) ProgramRun {
-	run := ProgramRun{Row: -1, At: uint64(at(e)), T: e.T, Op: r.label(p, e)}
+	run := ProgramRun{Row: -1, At: uint64(at(e)), T: json.Number(e.T), Op: r.label(p, e)}
 	if i, ok := d.detail.get(p.ID()); ok {
 		run.Row = i
 	}

@@ -125,8 +125,8 @@ func (c comparison) peaks() {
 		on.Peak = on.Peak.Composed()
 		got := naivePeak{bytes: on.Peak.Bytes, at: on.Peak.At, cores: slices.Collect(on.Peak.Cores.All()), kinds: map[string]uint64{}}
 		c.equal(on.Peak.Core, want.cores[0], "core of the peak")
-		for _, k := range on.Peak.Kinds {
-			got.kinds[k.Kind.String()] = k.Bytes
+		for k, n := range on.Peak.Kinds {
+			got.kinds[k.String()] = n
 		}
 		for _, r := range on.Peak.Residents {
 			got.held = append(got.held, spellHeld(r))
@@ -173,9 +173,9 @@ func (c comparison) spellGroups(groups []replay.LaidGroup) naiveGroups {
 func spellHeld(r replay.L1Resident) string {
 	of := "buffer"
 	if r.Program != nil {
-		of = r.Program.Op
+		of = string(r.Program.Op)
 	}
-	return fmt.Sprintf("%s %v %s", r.Kind, r.Range, of)
+	return fmt.Sprintf("%s %v %s", r.Kind, r.Range(), of)
 }
 
 // checks compares verdicts: how many runs fit, each distinct failure, and the least room.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -10,7 +11,7 @@ import (
 // changed it: what Options.GroupsAt says of that node.
 type LaidMoment struct {
 	At     uint64
-	T      string // the simulator's time, as it was written; "" = none
+	T      json.Number // the simulator's time, as it was written; "" = none
 	Groups []LaidGroup
 
 	n uint64 // of all nodes that changed the device, from 0
@@ -30,7 +31,7 @@ type moments struct {
 type dueMoments struct {
 	rows []*row
 	at   event.Opt[uint64]
-	t    string
+	t    json.Number
 }
 
 // owe notes that a device has changed. A moment of it may be kept when the node is over.
@@ -39,7 +40,7 @@ func (r *replay) owe(d *row, e *event.Event) {
 		return
 	}
 	if !r.due.at.OK || e.Node >= r.due.at.V {
-		r.due.at, r.due.t = event.Some(e.Node), e.T
+		r.due.at, r.due.t = event.Some(e.Node), json.Number(e.T)
 	}
 	if !d.moments.due {
 		d.moments.due = true

@@ -79,7 +79,7 @@ func TestNamesOfLogs(t *testing.T) {
 `
 	for first, want := range map[string]string{"": "later", `"name":"first",`: "first"} {
 		r := replayLog(t, strings.Replace(head, "%s", first, 1), replay.Options{Runs: true})
-		require.Equal(t, want, r.L1[0].Peak.Op)
-		require.Equal(t, want, r.Runs[0].Run.Op)
+		require.EqualValues(t, want, r.L1[0].Peak.Op)
+		require.EqualValues(t, want, r.Runs[0].Run.Op)
 	}
 }

@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -15,8 +17,8 @@ import (
 type rise struct {
 	bytes uint64 // on the fullest core
 	at    uint64
-	t     string
-	op    string
+	t     json.Number
+	op    Name
 	by    *buffer // that made it, if one did
 	cores l1.CoreSet
 }
@@ -221,11 +223,7 @@ func (d *row) composition(peak *L1Peak, g device.UsageGroup) {
 		}
 	}
 	peak.WithKernels = peak.Bytes + below
-	for kind := fit.KindCB; kind.InL1(); kind++ {
-		if n := g.Usage.Of(kind); n > 0 {
-			peak.Kinds = append(peak.Kinds, KindBytes{kind, n})
-		}
-	}
+	peak.Kinds = kindsOf(g.Usage)
 	peak.Top, peak.Largest = freeRuns(g.Regions, d.dev.Spec())
 }
 
@@ -271,10 +269,10 @@ func (w *pending) runs(p *program.Program, was ProgramRun) {
 }
 
 func (d *row) resident(r fit.Resident) L1Resident {
-	out := L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
+	out := L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
 	if r.Program != nil {
 		run := d.last.of(r.Program).ProgramRun
-		out.Program = &run
+		out.CB, out.Program = event.Some(uint64(r.CB)), &run
 		return out
 	}
 	if b := d.live.of(r.Buffer.ID); b != nil {
@@ -285,7 +283,7 @@ func (d *row) resident(r fit.Resident) L1Resident {
 }
 
 // spiked looks whether a free shows that the last peak was a spike.
-func (d *row) spiked(b *buffer, at uint64, t string) {
+func (d *row) spiked(b *buffer, at uint64, t json.Number) {
 	s := d.spike
 	if s == nil || s.of.Spike != nil || b == s.new || b.info.Kind != s.new.info.Kind || b.info.Size != s.new.info.Size {
 		return

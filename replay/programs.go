@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
 )
@@ -31,7 +32,10 @@ type commonRows struct {
 }
 
 // programSays is how a row is named.
-type programSays struct{ op, t string }
+type programSays struct {
+	op Name
+	t  json.Number
+}
 
 // numbered are values without repetition.
 type numbered[T comparable] struct {

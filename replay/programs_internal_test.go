@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,8 +20,8 @@ func TestProgramsAreAList(t *testing.T) {
 				first = rapid.Uint64Range(0, first+1).Draw(t, "first")
 			}
 			return ProgramDetail{
-				First: first, Last: rapid.Uint64().Draw(t, "last"), T: rapid.SampledFrom([]string{"", "3.5"}).Draw(t, "t"),
-				Op: rapid.SampledFrom([]string{"", "add", "mul"}).Draw(t, "op"), Cores: rapid.IntRange(0, 2).Draw(t, "cores"),
+				First: first, Last: rapid.Uint64().Draw(t, "last"), T: rapid.SampledFrom([]json.Number{"", "3.5"}).Draw(t, "t"),
+				Op: rapid.SampledFrom([]Name{"", "add", "mul"}).Draw(t, "op"), Cores: rapid.IntRange(0, 2).Draw(t, "cores"),
 				Overlapping: rapid.Bool().Draw(t, "overlapping"),
 			}
 		}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"iter"
@@ -155,7 +156,7 @@ func (r *replay) event(e *event.Event) error {
 	known := len(r.notes)
 	err := r.happens(e)
 	if e.T != "" && len(r.notes) > known {
-		r.notes.date(at(e), e.T)
+		r.notes.date(at(e), json.Number(e.T))
 	}
 	r.forget()
 	return err
@@ -392,16 +393,16 @@ func (r *replay) anomaly(e *event.Event, hidden bool) {
 const hiddenApart = "buffers-apart"
 
 // opOf returns the operations in which an event happened.
-func (r *replay) opOf(e *event.Event) string { return r.session.opOf(e) }
+func (r *replay) opOf(e *event.Event) Name { return Name(r.session.opOf(e)) }
 
 // label names a program of a log for people.
-func (r *replay) label(p *program.Program, e *event.Event) string {
-	name := p.Name()
+func (r *replay) label(p *program.Program, e *event.Event) Name {
+	name := Name(p.Name())
 	if def := r.session.programs[p.ID()]; name == "" && def != nil {
-		name = def.name // of a definition that was not placed
+		name = Name(def.name) // of a definition that was not placed
 	}
 	if name == "" {
-		name = "program " + strconv.FormatUint(uint64(p.ID()), 10)
+		name = Name("program " + strconv.FormatUint(uint64(p.ID()), 10))
 	}
 	if op := r.opOf(e); op != "" {
 		return op + " > " + name
@@ -464,7 +465,7 @@ func (n notes) noteAll(code Code, at int64, detail string, devices int) {
 }
 
 // date gives the anomalies that were first noted at an event its time.
-func (n notes) date(at int64, t string) {
+func (n notes) date(at int64, t json.Number) {
 	for _, have := range n {
 		if have.First == at {
 			have.T = t

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -170,9 +171,9 @@ type KindFigures struct {
 
 // A ProgramDetail describes one run of CB nodes of one device.
 type ProgramDetail struct {
-	First, Last         uint64 // counters of its first and last CB node
-	T                   string // of that event of a log; see L1Peak.T
-	Op                  string // functions that were running at the first node, outermost first, joined by " > "
+	First, Last         uint64      // counters of its first and last CB node
+	T                   json.Number // of that event of a log; see L1Peak.T
+	Op                  Name        // functions that were running at the first node, outermost first, joined by " > "
 	LocalCBs, GlobalCBs int
 	Cores               int // covered by a local CB
 	Logical             uint64
@@ -269,8 +270,8 @@ const (
 type AnomalyCount struct {
 	Code   Code
 	Count  int64
-	First  int64  // counter of the first node, -1 if it is about the whole file
-	T      string // of that event of a log; see L1Peak.T
-	Detail string // of the first one, may be empty; comes from the file
-	Hidden bool   // it hides something that ran or lived, or may: nobody can say that all fits
+	First  int64       // counter of the first node, -1 if it is about the whole file
+	T      json.Number // of that event of a log; see L1Peak.T
+	Detail string      // of the first one, may be empty; comes from the file
+	Hidden bool        // it hides something that ran or lived, or may: nobody can say that all fits
 }

@@ -39,7 +39,7 @@ func TestReplayOfLog(t *testing.T) {
 	require.Zero(t, h.LogicalPeak)
 	require.Zero(t, h.CorePeak)
 	require.EqualValues(t, 3, h.Programs)
-	require.Equal(t, "example H > P1", h.ProgramsDetail.At(0).Op)
+	require.EqualValues(t, "example H > P1", h.ProgramsDetail.At(0).Op)
 
 	unreset := strings.Replace(string(log), `{"event":"reset_peaks","devices":[0]}`, "", 1)
 	h = replayLog(t, unreset, replay.Options{}).Devices[0]
@@ -59,9 +59,9 @@ func TestReplayOfLog(t *testing.T) {
 	peak := on[9].Peak
 	require.EqualValues(t, 1253376, peak.Bytes)
 	require.Equal(t, "0-0", peak.Core.String())
-	require.Equal(t, []replay.KindBytes{{Kind: fit.KindCB, Bytes: 1048576}, {Kind: fit.KindL1, Bytes: 204800}}, peak.Kinds)
+	require.Equal(t, map[fit.Kind]uint64{fit.KindCB: 1048576, fit.KindL1: 204800}, peak.Kinds)
 	require.EqualValues(t, replay.HighLow{Peak: 2226176, Final: 2226176}, on[9].Total)
-	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Range.Start)
+	require.EqualValues(t, 1540096, on[10].Peak.Residents[1].Start)
 	require.EqualValues(t, replay.HighLow{Peak: 65536}, on[101].DRAM)
 
 	require.EqualValues(t, 2, r.Checks.Failed) // the same program, before and after it fitted
@@ -100,9 +100,9 @@ func TestReplayOfLogAsks(t *testing.T) {
 		for _, h := range r.Held {
 			for _, held := range h.Resident {
 				if held.Buffer != nil {
-					have = append(have, held.Buffer.Op)
+					have = append(have, string(held.Buffer.Op))
 				} else {
-					have = append(have, "CB "+string(rune('0'+held.CB)))
+					have = append(have, "CB "+string(rune('0'+held.CB.V)))
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func TestReplayOfLogAsksOfProgramsAlike(t *testing.T) {
 		for _, h := range r.Held {
 			text := h.Cores.String()
 			for _, held := range slices.Concat(h.Resident, h.Registered) {
-				text += " " + held.Program.Op
+				text += " " + string(held.Program.Op)
 			}
 			have = append(have, text)
 		}

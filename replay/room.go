@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -44,8 +45,8 @@ type Room = fit.Room[*RoomLimit]
 // A RoomLimit is what was the first to take a byte: a program, or a buffer.
 type RoomLimit struct {
 	Program *ProgramRun
-	Enqueue uint64 // the node at which the program was enqueued
-	T       string // of that event of a log; see L1Peak.T
+	Enqueue uint64      // the node at which the program was enqueued
+	T       json.Number // of that event of a log; see L1Peak.T
 	Buffer  *BufferInfo
 }
 
@@ -63,7 +64,7 @@ type DeviceRoom struct {
 type TightRun struct {
 	Run     ProgramRun
 	Enqueue uint64
-	T       string // of that event of a log; see L1Peak.T
+	T       json.Number // of that event of a log; see L1Peak.T
 	Device  event.Opt[uint64]
 	Devices int // on which it was enqueued at this moment
 	Times   int64

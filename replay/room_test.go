@@ -113,7 +113,7 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	room := r.Room.Devices[0].Room
 	require.Equal(t, l1.Range{Start: 1_000_000, End: 1_499_136}, room.Range)
 	require.EqualValues(t, 10, room.Below.Buffer.At)
-	require.Equal(t, "g", room.Below.Buffer.Op)
+	require.EqualValues(t, "g", room.Below.Buffer.Op)
 	require.Nil(t, room.Above)
 	require.Empty(t, room.Place)
 	groups := r.Room.Devices[0].Groups

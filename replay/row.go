@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -60,7 +61,7 @@ type openRun struct {
 	id      program.ID // as the source names it
 	row     int        // in ProgramsDetail, -1 without
 	on      event.RunOn
-	op      string
+	op      Name
 	counted bool
 	outside bool // of the grid: not registered
 }
@@ -267,7 +268,7 @@ func (r *replay) reset(d *row, e *event.Event) {
 	}
 	d.measure()
 	d.on.Peak, d.spike = nil, nil
-	d.rise = &rise{bytes: r.most(d), cores: r.fullest(d), at: uint64(at(e)), t: e.T, op: r.opOf(e)}
+	d.rise = &rise{bytes: r.most(d), cores: r.fullest(d), at: uint64(at(e)), t: json.Number(e.T), op: r.opOf(e)}
 	r.settle(d)
 }
 

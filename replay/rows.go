@@ -1,17 +1,9 @@
 package replay
 
 import (
-	"iter"
-
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/fit"
 )
-
-// A SharedRow is bytes that several kinds hold at once.
-type SharedRow struct {
-	Kinds []string `json:"kinds"`
-	Bytes uint64   `json:"bytes"`
-}
 
 // A HeadroomRow is the room on some cores.
 type HeadroomRow struct {
@@ -23,19 +15,6 @@ type HeadroomRow struct {
 	Free    uint64  `json:"free_bytes"`
 	Gap     uint64  `json:"largest_gap_bytes"`
 	GapAt   uint64  `json:"largest_gap_start"`
-}
-
-// NewSharedRows returns a row for each set of kinds that share bytes, and never nil.
-func NewSharedRows(all iter.Seq[device.Shared]) []SharedRow {
-	out := []SharedRow{}
-	for shared := range all {
-		row := SharedRow{Bytes: shared.Bytes}
-		for _, k := range shared.Kinds {
-			row.Kinds = append(row.Kinds, k.Name())
-		}
-		out = append(out, row)
-	}
-	return out
 }
 
 // NewHeadroomRow returns the row of a headroom. id gives the id of its device, nil for

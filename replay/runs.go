@@ -44,7 +44,7 @@ type runs map[runKey]int
 
 // A runKey is what tells one run from another.
 type runKey struct {
-	op      string
+	op      Name
 	content *content
 	lowest  uint64
 	any     bool // something lay in L1

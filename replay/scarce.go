@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -23,9 +24,9 @@ type Scarcity struct {
 // buffer lay in its usable L1.
 type ScarceMoment struct {
 	Scarcity
-	At uint64 // counter of the allocation or free that led to it
-	T  string // of that event of a log; see L1Peak.T
-	Op string // functions that were running
+	At uint64      // counter of the allocation or free that led to it
+	T  json.Number // of that event of a log; see L1Peak.T
+	Op Name        // functions that were running
 	// Groups are all cores that held something then, by first core.
 	Groups []LaidGroup
 }
@@ -36,7 +37,7 @@ const maxLooks = 1 << 26
 
 // seek looks whether one of the moments that Options.Scarce asks for has come. The buffer has just
 // come or gone.
-func (r *replay) seek(d *row, b *buffer, at uint64, t, op string) {
+func (r *replay) seek(d *row, b *buffer, at uint64, t json.Number, op Name) {
 	spec := d.dev.Spec()
 	if len(d.on.Scarce) == len(r.opt.Scarce) || spec.L1Size == 0 || b.unsized || len(b.parts) == 0 {
 		return

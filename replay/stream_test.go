@@ -136,7 +136,7 @@ func TestBuffersOfLogGoByID(t *testing.T) {
 		for _, list := range [][]replay.BufferInfo{result.Live.List, result.Runs[0].Lowest} {
 			var got []string
 			for _, b := range list {
-				got = append(got, b.Op)
+				got = append(got, string(b.Op))
 			}
 			require.Equal(t, strings.Fields("3 4 4294967297 9223372036854775808 18446744073709551615"), got)
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -20,8 +21,8 @@ type Timeline struct {
 // A Sample is what a device held after an event that changed it. Bytes are summed over
 // cores, where no core is named.
 type Sample struct {
-	At         uint64 // the node or line
-	T          string // the simulator's time, as it was written; "" = none
+	At         uint64      // the node or line
+	T          json.Number // the simulator's time, as it was written; "" = none
 	Registered uint64
 	Resident   uint64 // circular buffers that the last dispatches left
 	Tracked    uint64
@@ -56,7 +57,7 @@ func (r *replay) sample(e *event.Event) {
 	for d := range changed {
 		r.owe(d, e)
 		t := d.dev.Totals()
-		d.timeline.add(Sample{At: e.Node, T: e.T, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: room(d)})
+		d.timeline.add(Sample{At: e.Node, T: json.Number(e.T), Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: room(d)})
 	}
 }
 

@@ -43,7 +43,7 @@ func TestTimeline(t *testing.T) {
 		least = min(least, s.Headroom.Or(least))
 	}
 	require.EqualValues(t, 65536, high.Registered)
-	require.Equal(t, "3333", high.T)
+	require.EqualValues(t, "3333", high.T)
 	require.EqualValues(t, 65536, high.Resident)
 	require.EqualValues(t, 1499136-103712-65536, least)
 	require.EqualValues(t, 1+3*steps, samples[len(samples)-1].At)

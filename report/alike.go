@@ -109,7 +109,7 @@ func laidKey(groups []replay.LaidGroup) string {
 func residentsKey(residents []replay.L1Resident) string {
 	var b strings.Builder
 	for _, x := range residents {
-		fmt.Fprint(&b, x.Kind, x.Range, x.CB)
+		fmt.Fprint(&b, x.Kind, x.Range(), x.CB)
 		if x.Program != nil {
 			fmt.Fprintf(&b, " %q %v", x.Program.Op, x.Program.Inferred)
 		}

@@ -185,7 +185,7 @@ func anomalyText(r *replay.Result, a replay.AnomalyCount, w words) string {
 		where = place{uint64(a.First), a.T}.inside(r)
 	}
 	if r.Log && a.Detail != "" && a.T != "" {
-		where = "t " + a.T
+		where = "t " + a.T.String()
 	}
 	if a.Detail != "" {
 		if where != "" {

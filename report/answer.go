@@ -92,7 +92,7 @@ func by(r *replay.Result, p replay.ProgramDetail) string {
 	if p.Op == "" {
 		return nodes(r, p)
 	}
-	return shown.Start(caller(p.Op), 40)
+	return shown.Start(string(caller(p.Op)), 40)
 }
 
 // nodes names a program's nodes.

@@ -43,7 +43,7 @@ func (s *scene) buffer(at uint64, op, cores string, start, end uint64) {
 	set := l1.MustParseCoreRangeSet(cores).Cores()
 	b := fit.Buffer{ID: fit.BufferID(at), Kind: fit.KindL1, Parts: []fit.Part{{Cores: set, Range: l1.Range{Start: start, End: end}}}}
 	require.NoError(s.t, s.fleet.Allocate(b, s.dev.Set()))
-	s.infos[b.ID] = replay.BufferInfo{At: at, Op: op, Device: known(0), Kind: fit.KindL1, Size: (end - start) * uint64(set.Len()),
+	s.infos[b.ID] = replay.BufferInfo{At: at, Op: replay.Name(op), Device: known(0), Kind: fit.KindL1, Size: (end - start) * uint64(set.Len()),
 		PerCore: known(end - start), Address: known(start), Layout: "INTERLEAVED"}
 }
 
@@ -62,7 +62,7 @@ func (s *scene) run(at uint64, op string, cbs ...program.CB) {
 	require.NoError(s.t, err)
 	k := &s.result.Checks
 	k.Runs++
-	run := replay.ProgramRun{Row: 0, At: at, Op: op}
+	run := replay.ProgramRun{Row: 0, At: at, Op: replay.Name(op)}
 	if !v.Fits() {
 		k.Failed++
 		k.List = append(k.List, replay.FailedCheck{Run: run, Enqueue: at + 5, Device: known(0), Devices: 1, Times: 1, Verdict: v, Buffers: s.infos})
@@ -192,7 +192,7 @@ func requireScreen(t *testing.T, text string) {
 }
 
 // peakOf is a peak with a program, a buffer that shares bytes with it, and a spike.
-func peakOf(op string) *replay.L1Peak {
+func peakOf(op replay.Name) *replay.L1Peak {
 	cores := l1.MustParseCoreRangeSet(grid).Cores()
 	info := func(at uint64) replay.BufferInfo {
 		return replay.BufferInfo{At: at, Op: "ttnn.to_memory_config", Device: known(0), Kind: fit.KindL1, Size: 110 * 200_000, PerCore: known(200_000), Layout: "INTERLEAVED"}
@@ -200,12 +200,12 @@ func peakOf(op string) *replay.L1Peak {
 	older, newer := info(3), info(9)
 	return &replay.L1Peak{
 		Bytes: 1_253_376, WithKernels: 1_253_376 + 111_616, At: 24, Op: op, Core: l1.Core{}, Cores: cores,
-		Kinds:  []replay.KindBytes{{Kind: fit.KindCB, Bytes: 1_048_576}, {Kind: fit.KindL1, Bytes: 400_000}},
+		Kinds:  map[fit.Kind]uint64{fit.KindCB: 1_048_576, fit.KindL1: 400_000},
 		Shared: []device.Shared{{Kinds: []fit.Kind{fit.KindCB, fit.KindL1}, Bytes: 195_200}},
 		Residents: []replay.L1Resident{
-			{Kind: fit.KindCB, Range: l1.Range{Start: 111_616, End: 1_160_192}, Program: &replay.ProgramRun{At: 20, Op: op}},
-			{Kind: fit.KindL1, Range: l1.Range{Start: 964_992, End: 1_164_992}, CB: -1, Buffer: &newer},
-			{Kind: fit.KindL1, Range: l1.Range{Start: 1_372_864, End: 1_572_864}, CB: -1, Buffer: &older},
+			{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: 111_616, End: 1_160_192}), Program: &replay.ProgramRun{At: 20, Op: op}},
+			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 964_992, End: 1_164_992}), Buffer: &newer},
+			{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 1_372_864, End: 1_572_864}), Buffer: &older},
 		},
 		Top: l1.Range{Start: 1_164_992, End: 1_372_864}, Largest: l1.Range{Start: 1_164_992, End: 1_372_864},
 		Spike: &replay.Spike{New: newer, Old: older, FreedAt: 31, Without: 1_053_376},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
 )
 
 // writeCSV writes rows, all of the type of like.
@@ -38,16 +40,23 @@ func columnNames(names []string, name string, typ reflect.Type) []string {
 		typ = typ.Elem()
 	}
 	switch {
-	case typ.Kind() == reflect.Struct:
-		for f := range typ.Fields() {
-			names = columnNames(names, memberName(name, f), f.Type)
-		}
-	case typ == reflect.TypeFor[[2]uint64]():
+	case typ == reflect.TypeFor[l1.Range]():
 		names = append(names, name+"_start", name+"_end")
 	case isCell(typ):
 		names = append(names, name)
+	case typ.Kind() == reflect.Struct:
+		for f := range typ.Fields() {
+			if isMember(f) {
+				names = columnNames(names, memberName(name, f), f.Type)
+			}
+		}
 	}
 	return names
+}
+
+// isMember reports whether JSON has the field.
+func isMember(f reflect.StructField) bool {
+	return f.Anonymous || f.IsExported() && f.Tag.Get("json") != "-"
 }
 
 func memberName(name string, f reflect.StructField) string {
@@ -62,10 +71,12 @@ func memberName(name string, f reflect.StructField) string {
 // objects.
 func isCell(typ reflect.Type) bool {
 	switch typ.Kind() {
+	case reflect.Struct:
+		return typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || typ.Implements(reflect.TypeFor[json.Marshaler]())
 	case reflect.Map, reflect.Interface:
 		return false
 	case reflect.Slice:
-		return typ.Elem().Kind() != reflect.Struct && isCell(typ.Elem())
+		return isCell(typ.Elem())
 	}
 	return true
 }
@@ -79,25 +90,28 @@ func cells(out []string, v reflect.Value, typ reflect.Type) []string {
 		}
 	}
 	switch {
-	case typ.Kind() == reflect.Struct:
-		for i := range typ.NumField() {
-			var member reflect.Value
-			if v.IsValid() {
-				member = v.Field(i)
-			}
-			out = cells(out, member, typ.Field(i).Type)
-		}
-	case typ == reflect.TypeFor[[2]uint64]():
-		if !v.IsValid() {
+	case typ == reflect.TypeFor[l1.Range]():
+		if !v.IsValid() || v.Interface() == (l1.Range{}) {
 			return append(out, "", "")
 		}
-		return append(out, cellText(v.Index(0)), cellText(v.Index(1)))
+		return append(out, cellText(v.Field(0)), cellText(v.Field(1)))
 	case isCell(typ):
 		text := ""
 		if v.IsValid() {
 			text = cellText(v)
 		}
 		out = append(out, text)
+	case typ.Kind() == reflect.Struct:
+		for i := range typ.NumField() {
+			if !isMember(typ.Field(i)) {
+				continue
+			}
+			var member reflect.Value
+			if v.IsValid() {
+				member = v.Field(i)
+			}
+			out = cells(out, member, typ.Field(i).Type)
+		}
 	}
 	return out
 }
@@ -106,18 +120,26 @@ func cells(out []string, v reflect.Value, typ reflect.Type) []string {
 // with blanks between.
 func cellText(v reflect.Value) string {
 	switch {
-	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
+	case v.Kind() == reflect.Slice:
 		var words []string
 		for i := range v.Len() {
 			words = append(words, cellText(v.Index(i)))
 		}
-		if v.Kind() == reflect.Array {
-			return strings.Join(words, "-")
-		}
 		return strings.Join(words, " ")
 	case v.Type() == reflect.TypeFor[json.Number]():
 		return v.String()
-	case v.Kind() == reflect.String:
+	}
+	switch m := v.Interface().(type) {
+	case l1.Range:
+		return fmt.Sprintf("%d-%d", m.Start, m.End)
+	case encoding.TextMarshaler:
+		text, _ := m.MarshalText() // never fails
+		return inertCell(shown.Visible(string(text)))
+	case json.Marshaler:
+		text, _ := m.MarshalJSON()
+		return strings.Trim(strings.TrimPrefix(string(text), "null"), `"`)
+	}
+	if v.Kind() == reflect.String {
 		return inertCell(shown.Visible(clip(v.String())))
 	}
 	return fmt.Sprint(v)

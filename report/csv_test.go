@@ -311,8 +311,8 @@ func TestNamesAreInert(t *testing.T) {
 		s := newScene(t, l1.P150b())
 		s.result.File = evil
 		s.run(20, evil, circular("{[0-0 - 1-1]}", 1<<21))
-		s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(evil)}}
-		s.result.Devices = []replay.Device{{ID: known(0), Kind: replay.KindChip, ProgramsDetail: programs(replay.ProgramDetail{Op: evil, Core: 1, Bytes: 1})}}
+		s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: peakOf(replay.Name(evil))}}
+		s.result.Devices = []replay.Device{{ID: known(0), Kind: replay.KindChip, ProgramsDetail: programs(replay.ProgramDetail{Op: replay.Name(evil), Core: 1, Bytes: 1})}}
 		documents := []report.Document{
 			report.Report(s.result, report.Options{Programs: true}), report.Report(s.result, report.Options{}), report.Peak(s.result),
 			judged(s.result, nil), report.Who(s.result, report.Question{}),

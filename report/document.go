@@ -83,13 +83,14 @@ func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
 
 // A csvFile is what each row says of the file that it comes from, and of the chip of its device.
 type csvFile struct {
-	File  string    `json:"file"`
-	Rank  *uint64   `json:"rank"`
-	Nodes int64     `json:"nodes"`
-	Only  *jsonOnly `json:"only"`
-	jsonL1Basis
+	File  string            `json:"file"`
+	Rank  event.Opt[uint64] `json:"rank"`
+	Nodes int64             `json:"nodes"`
+	Only  *replay.Filter    `json:"only"`
+	replay.Basis
 }
 
 func newCSVFile(r *replay.Result, id event.Opt[uint64]) csvFile {
-	return csvFile{r.File, optional(r.Rank), r.Nodes, newOnly(r.Only), newL1Basis(r, r.SpecOf(id))}
+	head := r.Head("")
+	return csvFile{head.File, head.Rank, head.Nodes, head.Only, r.Basis(r.SpecOf(id))}
 }

@@ -38,7 +38,7 @@ func foldDevices(devices []replay.Device, key func(*replay.Device) string) []fol
 func figures(d *replay.Device) string {
 	op := ""
 	if d.Fullest != nil {
-		op = d.Fullest.Program.Op
+		op = string(d.Fullest.Program.Op)
 	}
 	return fmt.Sprint(d.CBNodes, d.LocalCBs, d.GlobalCBs, d.Programs, d.Cores, d.RegisteredCorePeak, d.CorePeak,
 		d.Registered, d.ResidentPeak, d.RegisteredLogical, d.HighestEnd, d.Dataflow, d.Scratchpad, op)

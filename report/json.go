@@ -10,6 +10,7 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/asciijson"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -89,12 +90,7 @@ func (e *encoder) around(v any, member string, inside func()) {
 }
 
 type jsonReport struct {
-	Schema    string                `json:"schema"`
-	File      string                `json:"file"`
-	Rank      *uint64               `json:"rank"`
-	Only      *jsonOnly             `json:"only"`
-	Nodes     int64                 `json:"nodes"`
-	Windows   []jsonWindow          `json:"windows,omitempty"`
+	replay.Head
 	Addresses replay.Addresses      `json:"addresses"`
 	Layout    *jsonLayout           `json:"layout"`
 	Basis     jsonBasis             `json:"basis"`
@@ -110,19 +106,6 @@ type jsonReport struct {
 	Devices   map[string]jsonDevice `json:"devices"`
 }
 
-// A jsonWindow is one file of a run that was recorded in several.
-type jsonWindow struct {
-	File  string `json:"file"`
-	First uint64 `json:"first_node"`
-}
-
-func newWindows(r *replay.Result) (all []jsonWindow) {
-	for _, w := range r.Windows {
-		all = append(all, jsonWindow(w))
-	}
-	return all
-}
-
 type jsonLayout struct {
 	Arch  string `json:"arch"`
 	Base  uint64 `json:"base"`
@@ -130,17 +113,10 @@ type jsonLayout struct {
 }
 
 type jsonBasis struct {
-	Arch     string       `json:"arch"`
-	ArchFrom event.Source `json:"arch_from"`
-	BaseFrom event.Source `json:"base_from"`
-	L1Size   *uint64      `json:"l1_size_bytes"`
-	L1Small  uint64       `json:"l1_small_bytes"`
-	Small    event.Source `json:"l1_small_from"`
-	Base     uint64       `json:"cb_base"`
-	Align    uint64       `json:"cb_align"`
-	Physical string       `json:"physical"`
-	Includes []string     `json:"includes"`
-	Excludes []string     `json:"excludes"`
+	replay.Chip
+	Physical string   `json:"physical"`
+	Includes []string `json:"includes"`
+	Excludes []string `json:"excludes"`
 }
 
 type jsonFullest struct {
@@ -228,7 +204,7 @@ type jsonProgram struct {
 	First      uint64      `json:"first_counter"`
 	Last       uint64      `json:"last_counter"`
 	T          json.Number `json:"t,omitempty"`
-	Op         string      `json:"op"`
+	Op         replay.Name `json:"op"`
 	LocalCBs   int         `json:"local_cbs"`
 	GlobalCBs  int         `json:"global_cbs"`
 	Cores      int         `json:"cores"`
@@ -240,18 +216,18 @@ type jsonProgram struct {
 }
 
 type jsonGroup struct {
-	Cores      string      `json:"cores"`
-	Count      int         `json:"count"`
-	Registered uint64      `json:"registered_bytes"`
-	AlivePeak  uint64      `json:"core_peak_bytes"`
-	Programs   int         `json:"programs"`
-	Regions    [][2]uint64 `json:"registered_regions"`
+	Cores      string     `json:"cores"`
+	Count      int        `json:"count"`
+	Registered uint64     `json:"registered_bytes"`
+	AlivePeak  uint64     `json:"core_peak_bytes"`
+	Programs   int        `json:"programs"`
+	Regions    []l1.Range `json:"registered_regions"`
 }
 
 // newReport returns all but the devices.
 func newReport(r *replay.Result) jsonReport {
 	out := jsonReport{
-		Schema: Schema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Addresses: r.Addresses,
+		Head: r.Head(Schema), Addresses: r.Addresses,
 		Basis:     newBasis(r),
 		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
 		Upstream: jsonUpstream{
@@ -271,7 +247,7 @@ func newReport(r *replay.Result) jsonReport {
 		out.Upstream.Causes = append(out.Upstream.Causes, jsonCause(c))
 	}
 	for _, a := range r.Anomalies {
-		ja := jsonAnomaly{Code: a.Code, Count: a.Count, T: json.Number(a.T), Detail: a.Detail}
+		ja := jsonAnomaly{Code: a.Code, Count: a.Count, T: a.T, Detail: a.Detail}
 		if a.First >= 0 {
 			ja.First = &a.First
 		}
@@ -286,24 +262,14 @@ func newReport(r *replay.Result) jsonReport {
 			Device: deviceKey(d.ID), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
 			Program: newProgram(f.Program), Share: f.Share,
 		}
-		out.Fullest.Percent = percentOf(f.Bytes, r.SpecOf(d.ID).L1Size)
+		out.Fullest.Percent = r.SpecOf(d.ID).Percent(f.Bytes)
 	}
 	return out
 }
 
-// percentOf returns part of whole in percent; nil if the whole is not known.
-func percentOf(part, whole uint64) *float64 {
-	if whole == 0 {
-		return nil
-	}
-	percent := float64(part) * 100 / float64(whole)
-	return &percent
-}
-
 func newBasis(r *replay.Result) jsonBasis {
-	b := jsonBasis{
-		Arch: string(r.Spec.Arch), ArchFrom: r.Spec.ArchFrom, BaseFrom: r.Spec.BaseFrom,
-		L1Small: r.Spec.L1Small, Small: r.Spec.SmallFrom, Base: r.Spec.CBBase, Align: r.Spec.CBAlign,
+	return jsonBasis{
+		Chip:     r.Spec.Chip(),
 		Physical: "occupied: union of the local circular buffers on each core",
 		Includes: []string{"local circular buffers"},
 		Excludes: []string{
@@ -312,10 +278,6 @@ func newBasis(r *replay.Result) jsonBasis {
 			"circular buffers of operations that the capture does not show (see anomalies)",
 		},
 	}
-	if r.Spec.L1Size > 0 {
-		b.L1Size = &r.Spec.L1Size
-	}
-	return b
 }
 
 // newDevice returns all but the programs.
@@ -339,10 +301,7 @@ func newDevice(d *replay.Device) jsonDevice {
 	for _, g := range d.CoreGroups {
 		jg := jsonGroup{
 			Cores: g.Cores.String(), Count: g.Cores.Len(), Registered: g.Registered, AlivePeak: g.AlivePeak,
-			Programs: g.Programs, Regions: [][2]uint64{},
-		}
-		for _, r := range g.Regions {
-			jg.Regions = append(jg.Regions, [2]uint64{r.Start, r.End})
+			Programs: g.Programs, Regions: replay.List(g.Regions),
 		}
 		out.CoreGroups = append(out.CoreGroups, jg)
 	}
@@ -351,7 +310,7 @@ func newDevice(d *replay.Device) jsonDevice {
 
 func newProgram(p replay.ProgramDetail) jsonProgram {
 	return jsonProgram{
-		First: p.First, Last: p.Last, T: json.Number(p.T), Op: clip(p.Op), LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
+		First: p.First, Last: p.Last, T: p.T, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
 		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
 	}
 }

@@ -9,24 +9,19 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-type jsonVerdict = fit.VerdictRow[jsonResident]
+type jsonVerdict = fit.VerdictRow[replay.L1Resident]
 
 func newVerdict(v fit.Verdict, by labels) jsonVerdict {
-	return fit.NewVerdictRow(v, deviceID, func(r fit.Resident) jsonResident { return newResident(by.resident(r)) })
+	return fit.NewVerdictRow(v, deviceID, by.resident)
 }
 
 type jsonCheck struct {
-	Schema   string         `json:"schema"`
-	File     string         `json:"file"`
-	Rank     *uint64        `json:"rank"`
-	Only     *jsonOnly      `json:"only"`
-	Nodes    int64          `json:"nodes"`
-	Windows  []jsonWindow   `json:"windows,omitempty"`
+	replay.Head
 	Answer   replay.Answer  `json:"answer"`
-	Untold   []jsonUntold   `json:"untold"`
+	Untold   []replay.Told  `json:"untold"`
 	Aborted  *jsonAborted   `json:"aborted"`
-	Accepted []jsonUntold   `json:"accepted"`
-	Basis    jsonL1Basis    `json:"basis"`
+	Accepted []replay.Told  `json:"accepted"`
+	Basis    replay.Basis   `json:"basis"`
 	Runs     int64          `json:"runs"`
 	Inferred int64          `json:"runs_inferred"`
 	Failed   int64          `json:"runs_failed"`
@@ -44,14 +39,14 @@ type jsonAborted struct {
 }
 
 type jsonFailure struct {
-	Run         jsonRun     `json:"program"`
-	Enqueue     uint64      `json:"counter"`
-	T           json.Number `json:"t,omitempty"`
-	Device      *uint64     `json:"device"`
-	Devices     int         `json:"devices"`
-	Times       int64       `json:"times"`
-	Synthesised bool        `json:"synthesised"`
-	Verdict     jsonVerdict `json:"verdict"`
+	Run         replay.ProgramRun `json:"program"`
+	Enqueue     uint64            `json:"counter"`
+	T           json.Number       `json:"t,omitempty"`
+	Device      *uint64           `json:"device"`
+	Devices     int               `json:"devices"`
+	Times       int64             `json:"times"`
+	Synthesised bool              `json:"synthesised"`
+	Verdict     jsonVerdict       `json:"verdict"`
 }
 
 type jsonBudget struct {
@@ -69,11 +64,11 @@ type jsonOverBudget struct {
 	Over    uint64      `json:"over_bytes"`
 	Counter uint64      `json:"counter"`
 	T       json.Number `json:"t,omitempty"`
-	Op      string      `json:"op"`
+	Op      replay.Name `json:"op"`
 }
 
 type jsonOpBudget struct {
-	Op       string           `json:"op"`
+	Op       replay.Name      `json:"op"`
 	Line     int              `json:"line"`
 	Text     string           `json:"text"`
 	Bytes    *uint64          `json:"bytes"`
@@ -83,26 +78,26 @@ type jsonOpBudget struct {
 }
 
 type jsonOverProgram struct {
-	Device  *uint64 `json:"device"`
-	Op      string  `json:"op"`
-	Counter uint64  `json:"counter"`
-	Core    uint64  `json:"core_max_bytes"`
-	Over    uint64  `json:"over_bytes"`
+	Device  *uint64     `json:"device"`
+	Op      replay.Name `json:"op"`
+	Counter uint64      `json:"counter"`
+	Core    uint64      `json:"core_max_bytes"`
+	Over    uint64      `json:"over_bytes"`
 }
 
 func newOpBudget(o replay.OpJudged) jsonOpBudget {
-	out := jsonOpBudget{Op: clip(o.Op), Line: o.Line, Text: o.String(), Programs: o.Programs, Over: o.Over}
+	out := jsonOpBudget{Op: replay.Name(o.Op), Line: o.Line, Text: o.String(), Programs: o.Programs, Over: o.Over}
 	if o.Known {
 		out.Bytes = &o.Limit
 	}
 	if o.On != nil {
-		out.Worst = &jsonOverProgram{optional(o.On.ID), clip(o.Worst.Op), o.Worst.First, o.Worst.Core, o.Worst.Core - o.Limit}
+		out.Worst = &jsonOverProgram{optional(o.On.ID), o.Worst.Op, o.Worst.First, o.Worst.Core, o.Worst.Core - o.Limit}
 	}
 	return out
 }
 
 type jsonTightest struct {
-	Run     jsonRun            `json:"program"`
+	Run     replay.ProgramRun  `json:"program"`
 	Enqueue uint64             `json:"counter"`
 	T       json.Number        `json:"t,omitempty"`
 	Device  *uint64            `json:"device"`
@@ -120,9 +115,9 @@ func newCheckDocument(c check) jsonCheck {
 	r := c.result
 	k := &r.Checks
 	out := jsonCheck{
-		Schema: CheckSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Answer: c.Answer,
+		Head: r.Head(CheckSchema), Answer: c.Answer,
 		Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
-		Basis: newL1Basis(r, r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
+		Basis: r.Basis(r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeAborted {
@@ -137,7 +132,7 @@ func newCheckDocument(c check) jsonCheck {
 		for _, o := range c.Over {
 			p := o.Device.Peak
 			out.Budget.Over = append(out.Budget.Over, jsonOverBudget{optional(o.Device.ID), p.Core.String(), p.Cores.String(), p.Cores.Len(),
-				p.Bytes, o.Over, p.At, json.Number(p.T), clip(p.Op)})
+				p.Bytes, o.Over, p.At, p.T, p.Op})
 		}
 	}
 	for _, o := range c.Ops {
@@ -149,7 +144,7 @@ func newCheckDocument(c check) jsonCheck {
 
 func newFailure(r *replay.Result, f *replay.FailedCheck) jsonFailure {
 	return jsonFailure{
-		newRun(f.Run), f.Enqueue, json.Number(f.T), optional(f.Device), f.Devices, f.Times, f.Synthesised,
+		f.Run, f.Enqueue, f.T, optional(f.Device), f.Devices, f.Times, f.Synthesised,
 		newVerdict(f.Verdict, failureLabels(r, f)),
 	}
 }
@@ -204,10 +199,10 @@ func codesOf(reasons []replay.Reason) (codes []replay.Code) {
 }
 
 // newReasons says why nobody can tell, a row each.
-func newReasons(r *replay.Result, all []replay.Reason) []jsonUntold {
-	out := []jsonUntold{}
+func newReasons(r *replay.Result, all []replay.Reason) []replay.Told {
+	out := []replay.Told{}
 	for _, why := range all {
-		out = append(out, jsonUntold{why.Code, reasonText(r, why)})
+		out = append(out, replay.Told{Code: why.Code, Text: reasonText(r, why)})
 	}
 	return out
 }
@@ -216,7 +211,7 @@ func newTightest(t *replay.Tightest) *jsonTightest {
 	if t == nil {
 		return nil
 	}
-	out := &jsonTightest{newRun(t.Run), t.Enqueue, json.Number(t.T), optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
+	out := &jsonTightest{t.Run, t.Enqueue, t.T, optional(t.Device), replay.NewHeadroomRow(t.Headroom, deviceID), []jsonGrowth{}}
 	for _, g := range t.Grow {
 		out.Grow = append(out.Grow, jsonGrowth{g.Kind.Name(), g.CB, g.Bytes})
 	}

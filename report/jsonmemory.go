@@ -32,12 +32,12 @@ type jsonHits struct {
 }
 
 type jsonLive struct {
-	Buffers int64        `json:"buffers"`
-	L1      uint64       `json:"l1_bytes"`
-	L1Small uint64       `json:"l1_small_bytes"`
-	DRAM    uint64       `json:"dram_bytes"`
-	List    []jsonBuffer `json:"list"`
-	More    int64        `json:"more"`
+	Buffers int64               `json:"buffers"`
+	L1      uint64              `json:"l1_bytes"`
+	L1Small uint64              `json:"l1_small_bytes"`
+	DRAM    uint64              `json:"dram_bytes"`
+	List    []replay.BufferInfo `json:"list"`
+	More    int64               `json:"more"`
 }
 
 type jsonEarlier struct {
@@ -69,7 +69,7 @@ type jsonL1 struct {
 	BuffersFinal uint64            `json:"buffers_final"`
 	Backings     int64             `json:"backing_allocations"`
 	Dispatched   *jsonDispatched   `json:"dispatched"`
-	CorePeak     *jsonL1Peak       `json:"core_peak"`
+	CorePeak     *replay.L1Peak    `json:"core_peak"`
 }
 
 type jsonDispatched struct {
@@ -81,11 +81,7 @@ type jsonDispatched struct {
 }
 
 func newLive(l replay.Live) jsonLive {
-	out := jsonLive{l.Buffers, l.L1, l.L1Small, l.DRAM, []jsonBuffer{}, l.More}
-	for _, b := range l.List {
-		out.List = append(out.List, newBuffer(b))
-	}
-	return out
+	return jsonLive{l.Buffers, l.L1, l.L1Small, l.DRAM, replay.List(l.List), l.More}
 }
 
 func newL1(r *replay.Result) []jsonL1 {
@@ -102,7 +98,7 @@ func newL1Row(r *replay.Result, d *replay.DeviceL1) jsonL1 {
 		Addresses: d.Addresses, Unplaced: d.Unplaced, Assumed: d.Assumed,
 		TrackedPeak: d.Total.Peak, TrackedFinal: d.Total.Final, L1Peak: d.L1.Peak, L1Final: d.L1.Final,
 		SmallPeak: d.L1Small.Peak, SmallFinal: d.L1Small.Final, DRAMPeak: d.DRAM.Peak, DRAMFinal: d.DRAM.Final,
-		BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: newL1Peak(r.SpecOf(d.ID), d.Peak),
+		BuffersPeak: d.Buffers.Peak, BuffersFinal: d.Buffers.Final, Backings: d.Backings, CorePeak: d.Peak.Document(r.SpecOf(d.ID)),
 	}
 	if x := d.Dispatched; x != nil {
 		row.Dispatched = &jsonDispatched{x.Peak, x.Final, x.CorePeak, x.Executions, x.Unknown}

@@ -17,11 +17,11 @@ type jsonRooms struct {
 	File      string           `json:"file"`
 	Rank      *uint64          `json:"rank"`
 	Nodes     int64            `json:"nodes"`
-	Windows   []jsonWindow     `json:"windows,omitempty"`
+	Windows   []event.Window   `json:"windows,omitempty"`
 	Answer    replay.Answer    `json:"answer"`
-	Untold    []jsonUntold     `json:"untold"`
-	Accepted  []jsonUntold     `json:"accepted"`
-	Basis     jsonL1Basis      `json:"basis"`
+	Untold    []replay.Told    `json:"untold"`
+	Accepted  []replay.Told    `json:"accepted"`
+	Basis     replay.Basis     `json:"basis"`
 	Runs      int64            `json:"runs"`
 	Sharded   *string          `json:"sharded"`
 	Size      *uint64          `json:"size_bytes"`
@@ -43,10 +43,10 @@ type jsonRoom struct {
 }
 
 type jsonRoomLimit struct {
-	Program *jsonRun    `json:"program"`
-	Enqueue *uint64     `json:"counter"`
-	T       json.Number `json:"t,omitempty"`
-	Buffer  *jsonBuffer `json:"buffer"`
+	Program *replay.ProgramRun `json:"program"`
+	Enqueue *uint64            `json:"counter"`
+	T       json.Number        `json:"t,omitempty"`
+	Buffer  *replay.BufferInfo `json:"buffer"`
 }
 
 type jsonDeviceRoom struct {
@@ -58,22 +58,22 @@ type jsonDeviceRoom struct {
 }
 
 type jsonTightRun struct {
-	Program jsonRun     `json:"program"`
-	Enqueue uint64      `json:"counter"`
-	T       json.Number `json:"t,omitempty"`
-	Device  *uint64     `json:"device"`
-	Devices int         `json:"devices"`
-	Times   int64       `json:"times"`
-	Bytes   uint64      `json:"bytes"`
-	Start   *uint64     `json:"start"`
-	End     *uint64     `json:"end"`
+	Program replay.ProgramRun `json:"program"`
+	Enqueue uint64            `json:"counter"`
+	T       json.Number       `json:"t,omitempty"`
+	Device  *uint64           `json:"device"`
+	Devices int               `json:"devices"`
+	Times   int64             `json:"times"`
+	Bytes   uint64            `json:"bytes"`
+	Start   *uint64           `json:"start"`
+	End     *uint64           `json:"end"`
 }
 
 func newRoomDocument(m room) jsonRooms {
 	r, rooms := m.result, m.rooms()
 	out := jsonRooms{
-		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: newWindows(r), Answer: m.Answer, Untold: newReasons(r, m.Untold),
-		Accepted: newReasons(r, m.Accepted), Basis: newL1Basis(r, r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
+		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Answer: m.Answer, Untold: newReasons(r, m.Untold),
+		Accepted: newReasons(r, m.Accepted), Basis: r.Basis(r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
 		TightMore: rooms.TightMore,
 	}
 	if q := rooms.Question; q.Size > 0 {
@@ -95,7 +95,7 @@ func newRoomDocument(m room) jsonRooms {
 		out.Devices = append(out.Devices, row)
 	}
 	for _, x := range rooms.Tight {
-		row := jsonTightRun{Program: newRun(x.Run), Enqueue: x.Enqueue, T: json.Number(x.T), Device: optional(x.Device), Devices: x.Devices, Times: x.Times, Bytes: x.Range.Len()}
+		row := jsonTightRun{Program: x.Run, Enqueue: x.Enqueue, T: x.T, Device: optional(x.Device), Devices: x.Devices, Times: x.Times, Bytes: x.Range.Len()}
 		row.Start, row.End = newEnds(x.Range)
 		out.Tight = append(out.Tight, row)
 	}
@@ -171,9 +171,9 @@ func newRoomLimit(l *replay.RoomLimit) *jsonRoomLimit {
 	case l == nil:
 		return nil
 	case l.Program != nil:
-		run := newRun(*l.Program)
-		return &jsonRoomLimit{Program: &run, Enqueue: &l.Enqueue, T: json.Number(l.T)}
+		run := *l.Program
+		return &jsonRoomLimit{Program: &run, Enqueue: &l.Enqueue, T: l.T}
 	}
-	buffer := newBuffer(*l.Buffer)
+	buffer := *l.Buffer
 	return &jsonRoomLimit{Buffer: &buffer}
 }

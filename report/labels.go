@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -22,23 +23,23 @@ type labels struct {
 
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
-func whose(r *replay.Result, op string, at place, n int) string {
+func whose(r *replay.Result, op replay.Name, at place, n int) string {
 	return whoseText(op, at.text(r), at.inside(r), n)
 }
 
 // whoseText is whose with the place as it stands alone and in brackets.
-func whoseText(op, alone, inside string, n int) string {
+func whoseText(op replay.Name, alone, inside string, n int) string {
 	if op == "" {
 		return alone
 	}
-	op = strings.ReplaceAll(op, "tt::tt_metal::", "") // room for what tells more
-	return fmt.Sprintf("%s (%s)", opName(op, n), inside)
+	short := strings.ReplaceAll(string(op), "tt::tt_metal::", "") // room for what tells more
+	return fmt.Sprintf("%s (%s)", opName(short, n), inside)
 }
 
 // A place is a node of a capture, or an event of a log with its time.
 type place struct {
 	at uint64
-	t  string
+	t  json.Number
 }
 
 // text names the place: "node 3", "event 8 (t 1210)".
@@ -56,7 +57,7 @@ func (p place) inside(r *replay.Result) string {
 		text = fmt.Sprintf("node %d of %s", node, shown.End(filepath.Base(r.Windows[i].File), 40))
 	}
 	if p.t != "" {
-		text += ", t " + p.t
+		text += ", t " + p.t.String()
 	}
 	return text
 }
@@ -98,15 +99,15 @@ func runText(r *replay.Result, run replay.ProgramRun, n int) string {
 
 // resident turns something that a verdict names into what it is in the capture.
 func (l labels) resident(r fit.Resident) replay.L1Resident {
-	out := replay.L1Resident{Kind: r.Kind, Range: r.Range, CB: r.CB}
+	out := replay.L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
 	if r.Program != nil {
 		run := l.programs[r.Program.ID()]
-		out.Program = &run
+		out.CB, out.Program = event.Some(uint64(r.CB)), &run
 		return out
 	}
 	info, ok := l.buffers[r.Buffer.ID]
 	if !ok {
-		info = replay.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: r.Buffer.Name}
+		info = replay.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: replay.Name(r.Buffer.Name)}
 	}
 	out.Buffer = &info
 	return out
@@ -126,9 +127,9 @@ func what(r replay.L1Resident) string {
 	case r.Program == nil:
 		return r.Kind.String()
 	case r.Kind == fit.KindCB:
-		return fmt.Sprintf("CB %d", r.CB)
+		return fmt.Sprintf("CB %d", r.CB.V)
 	}
-	return fmt.Sprintf("%v %d", r.Kind, r.CB)
+	return fmt.Sprintf("%v %d", r.Kind, r.CB.V)
 }
 
 // ownerText says whose something in L1 is.

@@ -13,15 +13,10 @@ import (
 const MapSchema = "cbl1.map/1"
 
 type jsonMap struct {
-	Schema  string          `json:"schema"`
-	File    string          `json:"file"`
-	Rank    *uint64         `json:"rank"`
-	Only    *jsonOnly       `json:"only"`
-	Nodes   int64           `json:"nodes"`
-	Windows []jsonWindow    `json:"windows,omitempty"`
+	replay.Head
 	At      *uint64         `json:"at"`
-	Basis   jsonL1Basis     `json:"basis"`
-	Untold  []jsonUntold    `json:"untold"`
+	Basis   replay.Basis    `json:"basis"`
+	Untold  []replay.Told   `json:"untold"`
 	Devices []jsonMapDevice `json:"devices"`
 	Clash   *jsonMapClash   `json:"clash"`
 }
@@ -41,7 +36,7 @@ type jsonMoment struct {
 	Chips   []uint64          `json:"chips"`
 	Counter *uint64           `json:"counter"`
 	T       json.Number       `json:"t,omitempty"`
-	Op      string            `json:"op"`
+	Op      replay.Name       `json:"op"`
 }
 
 // A jsonChip is with what the figures of a device were reckoned.
@@ -63,32 +58,32 @@ func newChip(s replay.Spec) jsonChip {
 
 // jsonOnCore is what each of some cores held at one moment.
 type jsonOnCore struct {
-	Cores     string         `json:"cores"`
-	Count     int            `json:"count"`
-	Bytes     uint64         `json:"tracked_bytes"`
-	Residents []jsonResident `json:"residents"`
+	Cores     string              `json:"cores"`
+	Count     int                 `json:"count"`
+	Bytes     uint64              `json:"tracked_bytes"`
+	Residents []replay.L1Resident `json:"residents"`
 }
 
 func newOnCore(g replay.LaidGroup) jsonOnCore {
-	return jsonOnCore{g.Cores.String(), g.Cores.Len(), g.Bytes, newResidents(g.Residents)}
+	return jsonOnCore{g.Cores.String(), g.Cores.Len(), g.Bytes, replay.List(g.Residents)}
 }
 
 // A jsonMapClash is a program run that does not fit, on one core, with what is in its way.
 type jsonMapClash struct {
-	Program   jsonRun        `json:"program"`
-	Counter   uint64         `json:"counter"`
-	T         json.Number    `json:"t,omitempty"`
-	Device    *uint64        `json:"device"`
-	Core      string         `json:"core"`
-	Over      uint64         `json:"over_bytes"`
-	Residents []jsonResident `json:"residents"`
+	Program   replay.ProgramRun   `json:"program"`
+	Counter   uint64              `json:"counter"`
+	T         json.Number         `json:"t,omitempty"`
+	Device    *uint64             `json:"device"`
+	Core      string              `json:"core"`
+	Over      uint64              `json:"over_bytes"`
+	Residents []replay.L1Resident `json:"residents"`
 }
 
 // writeMapJSON writes what a Map draws, each device for itself, as cbl1.map-1.schema.json
 // describes it.
 func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 	out := jsonMap{
-		Schema: MapSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), At: optional(at), Basis: newL1Basis(r, r.Spec),
+		Head: r.Head(MapSchema), At: optional(at), Basis: r.Basis(r.Spec),
 		Untold: newUntold(r), Devices: []jsonMapDevice{},
 	}
 	for i := range r.L1 {
@@ -103,7 +98,7 @@ func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 	}
 	if c, ok := firstClash(r); ok {
 		out.Clash = &jsonMapClash{
-			newRun(c.check.Run), c.check.Enqueue, json.Number(c.check.T), deviceID(c.clash.Device), c.core.String(), c.clash.Over(), newResidents(c.residents),
+			c.check.Run, c.check.Enqueue, c.check.T, deviceID(c.clash.Device), c.core.String(), c.clash.Over(), replay.List(c.residents),
 		}
 	}
 	return writeJSON(w, out)
@@ -112,7 +107,7 @@ func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 func newMoment(d *replay.DeviceL1, at event.Opt[uint64]) jsonMoment {
 	out := jsonMoment{Device: optional(d.ID), Kind: d.Kind, Chips: append([]uint64{}, d.Chips...), Counter: optional(at)}
 	if !at.OK && d.Peak != nil {
-		out.Counter, out.T, out.Op = &d.Peak.At, json.Number(d.Peak.T), clip(d.Peak.Op)
+		out.Counter, out.T, out.Op = &d.Peak.At, d.Peak.T, d.Peak.Op
 	}
 	return out
 }
@@ -122,7 +117,7 @@ type csvLaid struct {
 	csvFile
 	jsonMoment
 	jsonOnCore
-	Resident jsonResident `json:"resident"`
+	Resident replay.L1Resident `json:"resident"`
 }
 
 func laidRows(r *replay.Result, at event.Opt[uint64]) iter.Seq[csvLaid] {

@@ -48,16 +48,16 @@ func trackedText(r *replay.Result) string {
 
 // onlyCBs reports whether nothing but circular buffers was there.
 func onlyCBs(p *replay.L1Peak) bool {
-	return len(p.Kinds) == 1 && p.Kinds[0].Kind == fit.KindCB
+	return len(p.Kinds) == 1 && p.Kinds[fit.KindCB] > 0
 }
 
 // kindsText lists the kinds of what a core held, kernels and the reserved area left
 // out.
 func kindsText(p *replay.L1Peak) string {
 	var kinds []string
-	for _, k := range p.Kinds {
-		if !k.Kind.Below() {
-			kinds = append(kinds, fmt.Sprintf("%ss %s", k.Kind, grouped(k.Bytes)))
+	for k := fit.KindCB; k.InL1(); k++ {
+		if n := p.Kinds[k]; n > 0 && !k.Below() {
+			kinds = append(kinds, fmt.Sprintf("%ss %s", k, grouped(n)))
 		}
 	}
 	return strings.Join(kinds, ", ")

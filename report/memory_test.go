@@ -53,7 +53,7 @@ func TestAddressZeroNeverClashes(t *testing.T) {
 				continue
 			}
 			for _, x := range d.Peak.Residents {
-				require.NotZero(t, x.Range.Start, "%s: %+v", f.name, x)
+				require.NotZero(t, x.Start, "%s: %+v", f.name, x)
 			}
 		}
 	}
@@ -261,8 +261,8 @@ func TestHostileNamesInL1(t *testing.T) {
 	s := newScene(t, l1.P150b())
 	s.buffer(10, evil, grid, 1_163_264, 1_572_864)
 	s.run(20, evil, circular(grid, 1<<21))
-	p := peakOf(evil)
-	p.Residents[1].Buffer.Op, p.Spike.Old.Op = evil, evil
+	p := peakOf(replay.Name(evil))
+	p.Residents[1].Buffer.Op, p.Spike.Old.Op = replay.Name(evil), replay.Name(evil)
 	s.result.L1 = []replay.DeviceL1{{ID: known(0), Kind: replay.KindChip, Peak: p}}
 	s.result.File = evil
 	s.result.Anomalies = []replay.AnomalyCount{{Code: replay.CodeCacheHit, Count: 1, Detail: evil}}
@@ -294,9 +294,9 @@ func TestHostileNamesInL1(t *testing.T) {
 func TestKindNames(t *testing.T) {
 	var rows []replay.L1Resident
 	for k := fit.KindCB; k.InL1(); k++ {
-		x := replay.L1Resident{Kind: k, Range: l1.Range{Start: uint64(k), End: uint64(k) + 1}, CB: -1, Buffer: &replay.BufferInfo{Kind: k}}
+		x := replay.L1Resident{ResidentRow: fit.NewResidentRow(k, l1.Range{Start: uint64(k), End: uint64(k) + 1}), Buffer: &replay.BufferInfo{Kind: k}}
 		if k <= fit.KindScratchpad {
-			x.CB, x.Program, x.Buffer = int(k), &replay.ProgramRun{}, nil
+			x.CB, x.Program, x.Buffer = event.Some(uint64(k)), &replay.ProgramRun{}, nil
 		}
 		rows = append(rows, x)
 	}

@@ -24,7 +24,7 @@ func programsOf(r *replay.Result, d *replay.Device) iter.Seq[replay.ProgramDetai
 func onlyText(f replay.Filter) string {
 	var words []string
 	if f.Op != "" {
-		words = append(words, shown.Start(f.Op, 60))
+		words = append(words, shown.Start(string(f.Op), 60))
 	}
 	if f.Core.OK {
 		words = append(words, "on core "+f.Core.V.String())
@@ -36,22 +36,4 @@ func onlyText(f replay.Filter) string {
 		return ""
 	}
 	return " (only " + strings.TrimPrefix(strings.TrimPrefix(strings.Join(words, " "), "on "), "of ") + ")"
-}
-
-type jsonOnly struct {
-	Device *uint64 `json:"device"`
-	Core   *string `json:"core"`
-	Op     string  `json:"op"`
-}
-
-func newOnly(f replay.Filter) *jsonOnly {
-	if f.IsZero() {
-		return nil
-	}
-	out := &jsonOnly{Device: optional(f.Device), Op: clip(f.Op)}
-	if f.Core.OK {
-		core := f.Core.V.String()
-		out.Core = &core
-	}
-	return out
 }

@@ -11,7 +11,8 @@ const between = " > "
 
 // opName shortens a path of functions to n columns. The outermost is what the user
 // called and the innermost what ran, so the ones between go first.
-func opName(op string, n int) string {
+func opName[T ~string](path T, n int) string {
+	op := string(path)
 	if op == "" {
 		return "(outside any function)"
 	}
@@ -24,7 +25,7 @@ func opName(op string, n int) string {
 }
 
 // caller is the outermost function of an op.
-func caller(op string) string {
-	first, _, _ := strings.Cut(op, between)
-	return first
+func caller[T ~string](op T) T {
+	first, _, _ := strings.Cut(string(op), between)
+	return T(first)
 }

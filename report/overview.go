@@ -184,10 +184,10 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 			}
 		}
 		for _, s := range o.lines[f.first.ID].Thin(o.most / max(len(folds), 1)).Samples {
-			row.Timeline = append(row.Timeline, jsonSample{s.At, json.Number(s.T), s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
+			row.Timeline = append(row.Timeline, jsonSample{s.At, s.T, s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
 		}
 		for _, m := range o.lines[f.first.ID].ThinMoments(2 * o.most / max(len(folds), 1)) {
-			one := jsonLaidMoment{m.At, json.Number(m.T), []jsonOnCore{}}
+			one := jsonLaidMoment{m.At, m.T, []jsonOnCore{}}
 			for _, g := range m.Groups {
 				one.Groups = append(one.Groups, newOnCore(g))
 			}

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -19,7 +17,7 @@ import (
 // then the composition. Its CSV has a row for each thing that lay on the fullest core of each
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Document {
-	d := Document{json: func(w io.Writer) error { return writePeakJSON(w, r) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, newPeak(r)) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
 	row, most := fullestL1(r), mostRegistered(r)
 	switch {
 	case row != nil:
@@ -35,25 +33,11 @@ func Peak(r *replay.Result) Document {
 	return d
 }
 
-// nothingDispatched reports whether all that is known of programs is that a log registered
-// them: what they took at once is then no part of the peak of L1.
-func nothingDispatched(r *replay.Result) bool { return r.Log && r.Checks.Runs == 0 }
-
-// onlyRegistered returns the most that the circular buffers of programs that were registered
-// at once took of a core of a device; nil where some have run.
-func onlyRegistered(r *replay.Result, id event.Opt[uint64]) *uint64 {
-	i, ok := slices.BinarySearchFunc(r.Devices, id.V, func(d replay.Device, id uint64) int { return cmp.Compare(d.ID.V, id) })
-	if !nothingDispatched(r) || !ok || r.Devices[i].CorePeak == 0 {
-		return nil
-	}
-	return &r.Devices[i].CorePeak
-}
-
 // mostRegistered returns the device on which most was registered at once, the first of
 // equals; nil if some have run.
 func mostRegistered(r *replay.Result) (best *replay.Device) {
 	for i := range r.Devices {
-		if d := &r.Devices[i]; nothingDispatched(r) && d.CorePeak > 0 && (best == nil || d.CorePeak > best.CorePeak) {
+		if d := &r.Devices[i]; r.Log && r.Checks.Runs == 0 && d.CorePeak > 0 && (best == nil || d.CorePeak > best.CorePeak) {
 			best = d
 		}
 	}
@@ -106,7 +90,7 @@ func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
 	var best *replay.L1Resident
 	for i := range p.Residents {
-		if x := &p.Residents[i]; x.Program != nil && (best == nil || x.Range.Len() > best.Range.Len()) {
+		if x := &p.Residents[i]; x.Program != nil && (best == nil || x.Bytes > best.Bytes) {
 			best = x
 		}
 	}
@@ -117,11 +101,11 @@ func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
 }
 
 // shortOp names what ran in a few words.
-func shortOp(r *replay.Result, op string, at place) string {
+func shortOp(r *replay.Result, op replay.Name, at place) string {
 	if op == "" {
 		return at.text(r)
 	}
-	return shown.Start(caller(op), 24)
+	return shown.Start(string(caller(op)), 24)
 }
 
 // besideText names the program in the first line.
@@ -251,52 +235,25 @@ func unsizedText(r *replay.Result) string {
 	return codeText(r, replay.CodeBufferUnsized)
 }
 
-type jsonPeak struct {
-	Schema   string           `json:"schema"`
-	File     string           `json:"file"`
-	Rank     *uint64          `json:"rank"`
-	Only     *jsonOnly        `json:"only"`
-	Nodes    int64            `json:"nodes"`
-	Windows  []jsonWindow     `json:"windows,omitempty"`
-	Basis    jsonL1Basis      `json:"basis"`
-	Untold   []jsonUntold     `json:"untold"`
-	Inferred int64            `json:"hits_inferred"`
-	Fullest  *int             `json:"fullest"`
-	Devices  []jsonDevicePeak `json:"devices"`
-}
-
-type jsonDevicePeak struct {
-	Device     *uint64           `json:"device"`
-	Kind       replay.DeviceKind `json:"kind"`
-	Chips      []uint64          `json:"chips"`
-	Addresses  replay.Addresses  `json:"l1_addresses"`
-	Unplaced   int64             `json:"l1_buffers_unplaced"`
-	Assumed    int64             `json:"l1_buffers_assumed"`
-	Peak       *jsonL1Peak       `json:"peak"`
-	Registered *uint64           `json:"registered_core_peak_bytes"`
-}
-
 // A csvPeak is one thing that lay on the fullest core of a device, and its peak.
 type csvPeak struct {
 	csvFile
-	jsonDevicePeak
-	Resident *jsonResident `json:"resident"`
+	replay.DevicePeak
+	Resident *replay.L1Resident `json:"resident"`
 }
 
 func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 	return func(yield func(csvPeak) bool) {
-		for i := range r.L1 {
-			file := newCSVFile(r, r.L1[i].ID)
-			peak := newDevicePeak(r, &r.L1[i])
-			all := []*jsonResident{nil}
-			if peak.Peak != nil && len(peak.Peak.Residents) > 0 {
-				all = all[:0]
-				for k := range peak.Peak.Residents {
-					all = append(all, &peak.Peak.Residents[k])
+		for _, on := range r.Peak().Devices {
+			row := csvPeak{csvFile: newCSVFile(r, on.Device), DevicePeak: on}
+			if on.Peak == nil || len(on.Peak.Residents) == 0 {
+				if !yield(row) {
+					return
 				}
+				continue
 			}
-			for _, one := range all {
-				if !yield(csvPeak{file, peak, one}) {
+			for i := range on.Peak.Residents {
+				if row.Resident = &on.Peak.Residents[i]; !yield(row) {
 					return
 				}
 			}
@@ -304,84 +261,18 @@ func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 	}
 }
 
-func newDevicePeak(r *replay.Result, row *replay.DeviceL1) jsonDevicePeak {
-	return jsonDevicePeak{
-		optional(row.ID), row.Kind, append([]uint64{}, row.Chips...), row.Addresses, row.Unplaced, row.Assumed, newL1Peak(r.SpecOf(row.ID), row.Peak), onlyRegistered(r, row.ID),
-	}
-}
-
-type jsonL1Peak struct {
-	Bytes       uint64             `json:"tracked_bytes"`
-	WithKernels uint64             `json:"with_kernels_bytes"`
-	Percent     *float64           `json:"percent_of_l1"`
-	Counter     uint64             `json:"counter"`
-	T           json.Number        `json:"t,omitempty"`
-	Op          string             `json:"op"`
-	Core        string             `json:"core"`
-	Cores       string             `json:"cores"`
-	Count       int                `json:"count"`
-	Kinds       map[string]uint64  `json:"kinds"`
-	Shared      []replay.SharedRow `json:"shared"`
-	Residents   []jsonResident     `json:"residents"`
-	Largest     *[2]uint64         `json:"largest_gap"`
-	Highest     *[2]uint64         `json:"highest_gap"`
-	Spike       *jsonSpike         `json:"spike"`
-}
-
-type jsonSpike struct {
-	New     jsonBuffer  `json:"new"`
-	Old     jsonBuffer  `json:"old"`
-	FreedAt uint64      `json:"freed_counter"`
-	FreedT  json.Number `json:"freed_t,omitempty"`
-	Without uint64      `json:"without_bytes"`
-}
-
-// writePeakJSON writes a peak for each device, as cbl1.peak-1.schema.json describes it.
-func writePeakJSON(w io.Writer, r *replay.Result) error {
-	out := jsonPeak{
-		Schema: PeakSchema, File: r.File, Rank: optional(r.Rank), Only: newOnly(r.Only), Nodes: r.Nodes, Windows: newWindows(r), Basis: newL1Basis(r, r.Spec),
-		Untold: newUntold(r), Inferred: r.Hits.Inferred, Devices: []jsonDevicePeak{},
-	}
-	best := fullestL1(r)
-	for i := range r.L1 {
-		row := &r.L1[i]
-		if row == best {
-			out.Fullest = &i
-		}
-		out.Devices = append(out.Devices, newDevicePeak(r, row))
-	}
-	return writeJSON(w, out)
+// newPeak returns the answer of peak, as cbl1.peak-1.schema.json describes it.
+func newPeak(r *replay.Result) replay.PeakDocument {
+	doc := r.Peak()
+	doc.Untold = newUntold(r)
+	return doc
 }
 
 // newUntold says what a capture hides.
-func newUntold(r *replay.Result) []jsonUntold {
-	out := []jsonUntold{}
+func newUntold(r *replay.Result) []replay.Told {
+	out := []replay.Told{}
 	for _, code := range r.Untold() {
-		out = append(out, jsonUntold{code, reasonText(r, replay.Reason{Code: code})})
+		out = append(out, replay.Told{Code: code, Text: reasonText(r, replay.Reason{Code: code})})
 	}
 	return out
-}
-
-func newL1Peak(s replay.Spec, p *replay.L1Peak) *jsonL1Peak {
-	if p == nil {
-		return nil
-	}
-	p = p.Composed()
-	out := &jsonL1Peak{
-		Bytes: p.Bytes, WithKernels: p.WithKernels, Counter: p.At, T: json.Number(p.T), Op: clip(p.Op),
-		Core: p.Core.String(), Cores: p.Cores.String(), Count: p.Cores.Len(), Kinds: newKinds(p.Kinds), Shared: replay.NewSharedRows(slices.Values(p.Shared)),
-		Residents: newResidents(p.Residents), Largest: gapPair(p.Largest), Highest: gapPair(p.Top),
-	}
-	out.Percent = percentOf(p.Bytes, s.L1Size)
-	if s := p.Spike; s != nil {
-		out.Spike = &jsonSpike{newBuffer(s.New), newBuffer(s.Old), s.FreedAt, json.Number(s.FreedT), s.Without}
-	}
-	return out
-}
-
-func gapPair(r l1.Range) *[2]uint64 {
-	if r.IsEmpty() {
-		return nil
-	}
-	return &[2]uint64{r.Start, r.End}
 }

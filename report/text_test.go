@@ -58,7 +58,7 @@ func programs(rows ...replay.ProgramDetail) *replay.Programs {
 }
 
 // rename gives the first program of a device the name of another operation.
-func rename(d *replay.Device, op string) {
+func rename(d *replay.Device, op replay.Name) {
 	p := d.ProgramsDetail.At(0)
 	p.Op = op
 	d.ProgramsDetail.Set(0, p)
@@ -314,8 +314,8 @@ func TestHostileNames(t *testing.T) {
 	} {
 		r := result(1)
 		r.File = evil
-		r.Devices[0].Fullest.Program.Op = evil + " > " + evil
-		rename(&r.Devices[0], evil)
+		r.Devices[0].Fullest.Program.Op = replay.Name(evil + " > " + evil)
+		rename(&r.Devices[0], replay.Name(evil))
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.CodeOperationFailed, Count: 1, Detail: evil}}
 		got := text(t, r, report.Options{Programs: true, Cores: true})
 		requireVisible(t, got)
@@ -419,7 +419,7 @@ func TestAnyResult(t *testing.T) {
 				d.Fullest, d.CoreGroups, d.ProgramsDetail = nil, nil, nil
 			case 1:
 				d.Fullest.Bytes, d.Fullest.End, d.Fullest.Share = number.Draw(t, label), number.Draw(t, label), number.Draw(t, label)
-				d.Fullest.Program.Op = rapid.String().Draw(t, label)
+				d.Fullest.Program.Op = replay.Name(rapid.String().Draw(t, label))
 			}
 		}
 		return r

@@ -96,13 +96,13 @@ func writeResidents(page *page, title string, r *replay.Result, rows []replay.L1
 	shown := rows[:min(len(rows), maxResidents)]
 	for _, x := range shown {
 		t.named(func(n int) string { return ownerText(r, x, n) },
-			grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x))
+			grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x))
 	}
 	more := ""
 	if rest := rows[len(shown):]; len(rest) > 0 {
 		var sum uint64
 		for _, x := range rest {
-			sum += x.Range.Len()
+			sum += x.Bytes
 		}
 		more = fmt.Sprintf("%s more with %s bytes: --format json shows all", grouped(len(rest)), grouped(sum))
 	}

@@ -173,7 +173,7 @@ func heldTable(r *replay.Result, same []replay.Held) table {
 				all[d] = rows(h)[i]
 			}
 			t.named(func(n int) string { return ownersText(r, all, n) },
-				basis, grouped(x.Range.Len()), grouped(x.Range.Start), grouped(x.Range.End), what(x))
+				basis, grouped(x.Bytes), grouped(x.Start), grouped(x.End), what(x))
 		}
 	}
 	add("in L1", func(h replay.Held) []replay.L1Resident { return h.Resident })
@@ -185,7 +185,7 @@ func heldTable(r *replay.Result, same []replay.Held) table {
 // has nodes of its own.
 func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
 	first, last := uint64(math.MaxUint64), uint64(0)
-	op, inferred := "", ""
+	op, inferred := replay.Name(""), ""
 	for _, x := range all {
 		at := uint64(0)
 		switch {
@@ -309,37 +309,37 @@ func outsideGrid(r *replay.Result, q Question) string {
 }
 
 type jsonWho struct {
-	Schema  string       `json:"schema"`
-	File    string       `json:"file"`
-	Rank    *uint64      `json:"rank"`
-	Nodes   int64        `json:"nodes"`
-	Windows []jsonWindow `json:"windows,omitempty"`
-	Basis   jsonL1Basis  `json:"basis"`
-	Untold  []jsonUntold `json:"untold"`
-	Address uint64       `json:"address"`
-	At      *uint64      `json:"at"`
-	Core    *string      `json:"core"`
-	Device  *uint64      `json:"device"`
-	Op      string       `json:"op"`
-	Held    []jsonHeld   `json:"held"`
+	Schema  string         `json:"schema"`
+	File    string         `json:"file"`
+	Rank    *uint64        `json:"rank"`
+	Nodes   int64          `json:"nodes"`
+	Windows []event.Window `json:"windows,omitempty"`
+	Basis   replay.Basis   `json:"basis"`
+	Untold  []replay.Told  `json:"untold"`
+	Address uint64         `json:"address"`
+	At      *uint64        `json:"at"`
+	Core    *string        `json:"core"`
+	Device  *uint64        `json:"device"`
+	Op      replay.Name    `json:"op"`
+	Held    []jsonHeld     `json:"held"`
 }
 
 type jsonHeld struct {
-	Device     *uint64           `json:"device"`
-	Kind       replay.DeviceKind `json:"kind"`
-	Chips      []uint64          `json:"chips"`
-	Cores      string            `json:"cores"`
-	Count      int               `json:"count"`
-	Resident   []jsonResident    `json:"resident"`
-	Registered []jsonResident    `json:"registered"`
+	Device     *uint64             `json:"device"`
+	Kind       replay.DeviceKind   `json:"kind"`
+	Chips      []uint64            `json:"chips"`
+	Cores      string              `json:"cores"`
+	Count      int                 `json:"count"`
+	Resident   []replay.L1Resident `json:"resident"`
+	Registered []replay.L1Resident `json:"registered"`
 }
 
 // writeWho writes what holds a byte, as cbl1.who-1.schema.json describes it: each device has
 // rows of its own.
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: newWindows(r), Basis: newL1Basis(r, r.Spec), Untold: newUntold(r),
-		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: clip(q.Op), Held: []jsonHeld{},
+		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: newUntold(r),
+		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: q.Op, Held: []jsonHeld{},
 	}
 	if q.Core.OK {
 		core := q.Core.V.String()
@@ -354,7 +354,7 @@ func writeWho(w io.Writer, r *replay.Result, q Question) error {
 func newHeld(h replay.Held) jsonHeld {
 	return jsonHeld{
 		optional(h.Device), h.Kind, append([]uint64{}, h.Chips...), h.Cores.String(), h.Cores.Len(),
-		newResidents(h.Resident), newResidents(h.Registered),
+		replay.List(h.Resident), replay.List(h.Registered),
 	}
 }
 
@@ -364,8 +364,8 @@ type csvHeld struct {
 	Address uint64  `json:"address"`
 	At      *uint64 `json:"at"`
 	jsonHeld
-	Basis string       `json:"basis"` // "resident" or "registered"
-	By    jsonResident `json:"by"`
+	Basis string            `json:"basis"` // "resident" or "registered"
+	By    replay.L1Resident `json:"by"`
 }
 
 func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
@@ -373,10 +373,12 @@ func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
 		row := csvHeld{Address: q.Address, At: optional(q.At)}
 		for _, h := range q.Held(r) {
 			row.jsonHeld, row.csvFile = newHeld(h), newCSVFile(r, h.Device)
-			row.Only = newOnly(q.Filter)
+			if row.Only = nil; !q.IsZero() {
+				row.Only = &q.Filter
+			}
 			for _, list := range []struct {
 				name string
-				all  []jsonResident
+				all  []replay.L1Resident
 			}{{"resident", row.Resident}, {"registered", row.Registered}} {
 				for _, one := range list.all {
 					if row.Basis, row.By = list.name, one; !yield(row) {

@@ -72,7 +72,7 @@ func addBanks(c *clash.Comparison, r *replay.Result) {
 				continue
 			}
 			bank := bankOf(r, d, m.Groups)
-			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T, m.Op
+			bank.Moment, bank.Run.Event, bank.Run.T, bank.Run.Op = true, m.At, m.T.String(), string(m.Op)
 			c.AddBank(bank)
 		}
 	}
@@ -83,7 +83,7 @@ func marginOf(r *replay.Result) (m clash.Margin, ok bool) {
 	m.Run = clash.Run{Capture: r.File, Log: r.Log}
 	m.Failed = r.Checks.Failed
 	if t := r.Checks.Tightest; t != nil {
-		m.Run.Event, m.Run.T, m.Run.Op, m.Run.Inferred = t.Run.At, t.Run.T, t.Run.Op, t.Run.Inferred
+		m.Run.Event, m.Run.T, m.Run.Op, m.Run.Inferred = t.Run.At, t.Run.T.String(), string(t.Run.Op), t.Run.Inferred
 		m.Free = t.Headroom.Free
 	}
 	for _, d := range r.L1 {
@@ -113,13 +113,13 @@ func bankOf(r *replay.Result, d replay.DeviceL1, groups []replay.LaidGroup) clas
 			if x.Buffer == nil {
 				continue // a program's, of which the allocator knows nothing
 			}
-			one := key{x.Kind.String(), x.Buffer.Op, x.Range, x.Buffer.At}
+			one := key{x.Kind.String(), string(x.Buffer.Op), x.Range(), x.Buffer.At}
 			if i, ok := seen[one]; ok { // on other cores, beside other things
 				out.Laid[i].Cores = out.Laid[i].Cores.Union(g.Cores)
 				continue
 			}
 			seen[one] = len(out.Laid)
-			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Range: x.Range, Event: one.event, T: x.Buffer.T, Op: one.op})
+			out.Laid = append(out.Laid, clash.Laid{What: one.what, Cores: g.Cores, Range: x.Range(), Event: one.event, T: x.Buffer.T.String(), Op: one.op})
 		}
 	}
 	return out
@@ -130,7 +130,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	lowest := func() (out []clash.Tensor) {
 		for _, b := range e.Lowest {
 			out = append(out, clash.Tensor{
-				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T, Op: b.Op, Layout: b.Layout, Synthesised: e.LowestSynthesised,
+				Address: b.Address.V, PerCore: b.PerCore.V, Event: b.At, T: b.T.String(), Op: string(b.Op), Layout: b.Layout, Synthesised: e.LowestSynthesised,
 			})
 		}
 		return out
@@ -145,7 +145,7 @@ func addRuns(c *clash.Comparison, r *replay.Result, e replay.Enqueued) {
 	for _, p := range e.Programs {
 		for _, kind := range []program.Kind{program.CircularBuffer, program.DataflowBuffer} {
 			run := clash.Run{
-				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T, Op: e.Run.Op, Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
+				Capture: r.File, Log: r.Log, Event: e.Run.At, T: e.Run.T.String(), Op: string(e.Run.Op), Device: device, Times: e.Times, Inferred: e.Run.Inferred, OneOf: e.OneOf,
 				What: clash.Circular, Base: p.Spec().CBBase, Synthesised: e.Synthesised,
 			}
 			entries := p.Entries(kind)

@@ -50,7 +50,7 @@ func TestExplainWithTheCaptureThatFails(t *testing.T) {
 			for i, row := range doc.Messages {
 				failed := result.Checks.List[i]
 				require.Equal(t, clash.MatchExact, row.Match.Level)
-				require.Equal(t, failed.Run.Op, row.Match.Op)
+				require.EqualValues(t, failed.Run.Op, row.Match.Op)
 				require.Equal(t, failed.Run.At, *row.Match.Event)
 				require.Equal(t, c.synthesised, row.Match.Synthesised)
 				require.Equal(t, row.End, row.Match.End)

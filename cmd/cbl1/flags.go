@@ -296,7 +296,7 @@ func (f *filterFlags) add(flags *pflag.FlagSet) {
 
 func (f *filterFlags) filter() replay.Filter {
 	return replay.Filter{
-		Device: event.Opt[uint64]{V: f.device.n, OK: f.device.given}, Core: event.Opt[l1.Core]{V: f.core.core, OK: f.core.given}, Op: f.op,
+		Device: event.Opt[uint64]{V: f.device.n, OK: f.device.given}, Core: event.Opt[l1.Core]{V: f.core.core, OK: f.core.given}, Op: replay.Name(f.op),
 	}
 }
 

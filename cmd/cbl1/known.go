@@ -91,7 +91,7 @@ func (t *tap) addName(path string) {
 	if t.filter.Op == "" || path == "" || t.names[path] {
 		return
 	}
-	t.op = t.op || t.filter.HasOp(path)
+	t.op = t.op || t.filter.HasOp(replay.Name(path))
 	for name := range strings.SplitSeq(path, " > ") {
 		if len(t.names) < maxNames {
 			t.names[name] = true
@@ -165,8 +165,8 @@ func (k *known) unknown() error {
 		far := func(id uint64) uint64 { return max(id, f.Device.V) - min(id, f.Device.V) }
 		return fmt.Errorf("--device %d: no input has it%s", f.Device.V, nearestOf(k.devices, "device", far))
 	case !k.op:
-		written := strings.ToLower(strings.ReplaceAll(safe.Head(f.Op, 100), "*", ""))
-		return fmt.Errorf("--op %s: no input has it%s", safe.Start(f.Op, 40), nearestOf(k.names, "operation", func(name string) int {
+		written := strings.ToLower(strings.ReplaceAll(safe.Head(string(f.Op), 100), "*", ""))
+		return fmt.Errorf("--op %s: no input has it%s", safe.Start(string(f.Op), 40), nearestOf(k.names, "operation", func(name string) int {
 			if name = strings.ToLower(safe.Head(name, 100)); strings.Contains(name, written) {
 				return 0
 			}

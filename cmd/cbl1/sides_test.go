@@ -51,7 +51,7 @@ func TestNearestOfThings(t *testing.T) {
 // What a tap knows of a filter after some events.
 func TestTapTakes(t *testing.T) {
 	device := func(id uint64) replay.Filter { return replay.Filter{Device: event.Some(id)} }
-	op := func(text string) replay.Filter { return replay.Filter{Op: text} }
+	op := func(text replay.Name) replay.Filter { return replay.Filter{Op: text} }
 	calls := []event.Event{
 		{Kind: event.KindOpEnd}, // which ended nothing
 		{Kind: event.KindOpStart, Name: "outer"}, {Kind: event.KindOpStart, Name: "inner"}, {Kind: event.KindOpEnd},
@@ -500,10 +500,10 @@ func TestMarginOf(t *testing.T) {
 func TestBankOf(t *testing.T) {
 	on := func(x uint8) l1.CoreSet { return l1.CoreSetOf(l1.Core{X: x}) }
 	buffer := func(at uint64, start uint64) replay.L1Resident {
-		return replay.L1Resident{Kind: fit.KindL1, Range: l1.Range{Start: start, End: start + 8}, Buffer: &replay.BufferInfo{At: at, T: "2", Op: "f"}}
+		return replay.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: start, End: start + 8}), Buffer: &replay.BufferInfo{At: at, T: "2", Op: "f"}}
 	}
 	groups := []replay.LaidGroup{
-		{Cores: on(0), Residents: []replay.L1Resident{{Kind: fit.KindL1}, buffer(3, 100), buffer(4, 200)}},
+		{Cores: on(0), Residents: []replay.L1Resident{{ResidentRow: fit.ResidentRow{Kind: fit.KindL1}}, buffer(3, 100), buffer(4, 200)}},
 		{Cores: on(1), Residents: []replay.L1Resident{buffer(3, 100), buffer(5, 200)}},
 	}
 	r := &replay.Result{File: "f", Spec: replay.Spec{Spec: l1.Spec{L1Size: 1000, CBBase: 50, L1Small: 10}, SmallFrom: event.FromAssumed}}

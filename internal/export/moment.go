@@ -44,7 +44,7 @@ func AtPeak(r *replay.Result) (m Moment, ok bool) {
 			cores = g.Cores
 		}
 	}
-	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + place(r, p.At) + " in " + cmp.Or(shown.Clip(p.Op, shown.MaxOutput), "no operation"), cores, p.Residents}, true
+	return Moment{r.File, deviceName(best.ID), "at the peak of the fullest core, " + place(r, p.At) + " in " + cmp.Or(shown.Clip(string(p.Op), shown.MaxOutput), "no operation"), cores, p.Residents}, true
 }
 
 // After returns what lay on the fullest cores after the node of Options.GroupsAt, of the
@@ -110,21 +110,21 @@ func (m Moment) owners() []owned {
 	var all []owned
 	var cuts []uint64
 	for _, held := range m.Held {
-		if !held.Kind.Below() && !held.Range.IsEmpty() {
+		if !held.Kind.Below() && !held.Range().IsEmpty() {
 			all = append(all, owned{L1Resident: held})
-			cuts = append(cuts, held.Range.Start, held.Range.End)
+			cuts = append(cuts, held.Start, held.End)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b owned) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
+	slices.SortStableFunc(all, func(a, b owned) int { return cmp.Compare(a.Start, b.Start) })
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	there := latest{all: all}
 	next := 0
 	for i := 1; i < len(cuts); i++ {
-		for ; next < len(all) && all[next].Range.Start < cuts[i]; next++ {
+		for ; next < len(all) && all[next].Start < cuts[i]; next++ {
 			heap.Push(&there, next)
 		}
-		for there.Len() > 0 && all[there.at[0]].Range.End < cuts[i] {
+		for there.Len() > 0 && all[there.at[0]].End < cuts[i] {
 			heap.Pop(&there)
 		}
 		if there.Len() > 0 {

@@ -28,21 +28,23 @@ func TestOwners(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(t, "held") {
 			start := rapid.Uint64Range(0, 60).Draw(t, "start")
 			held := replay.L1Resident{
-				Kind:    rapid.SampledFrom([]fit.Kind{fit.KindCB, fit.KindL1, fit.KindKernel}).Draw(t, "kind"),
-				Range:   l1.Range{Start: start, End: min(64, start+rapid.Uint64Range(0, 20).Draw(t, "length"))},
+				ResidentRow: fit.NewResidentRow(
+					rapid.SampledFrom([]fit.Kind{fit.KindCB, fit.KindL1, fit.KindKernel}).Draw(t, "kind"),
+					l1.Range{Start: start, End: min(64, start+rapid.Uint64Range(0, 20).Draw(t, "length"))},
+				),
 				Program: &replay.ProgramRun{At: rapid.Uint64Range(1, 4).Draw(t, "node")},
-				CB:      i,
+				CB:      event.Some(uint64(i)),
 			}
 			m.Held = append(m.Held, held)
 		}
 		for b := range of {
 			for i, held := range m.Held {
-				if !held.Range.Has(uint64(b)) || held.Kind == fit.KindKernel {
+				if !held.Range().Has(uint64(b)) || held.Kind == fit.KindKernel {
 					continue
 				}
 				last := of[b] - 1
 				if last < 0 || held.Program.At > m.Held[last].Program.At ||
-					held.Program.At == m.Held[last].Program.At && held.Range.Start >= m.Held[last].Range.Start {
+					held.Program.At == m.Held[last].Program.At && held.Start >= m.Held[last].Start {
 					of[b] = i + 1
 				}
 			}
@@ -54,7 +56,7 @@ func TestOwners(t *testing.T) {
 			}
 		}
 		for _, o := range m.owners() {
-			got[o.CB] += o.bytes
+			got[int(o.CB.V)] += o.bytes
 		}
 		require.Equal(t, want, got)
 	})
@@ -128,9 +130,9 @@ func TestPprofReadsIt(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, first uint64) string {
 		held := func(start, end, at uint64, cb int) replay.L1Resident {
-			return replay.L1Resident{Kind: fit.KindCB, Range: l1.Range{Start: start, End: end}, Program: &replay.ProgramRun{At: at, Op: "ttnn.add > Add"}, CB: cb}
+			return replay.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindCB, l1.Range{Start: start, End: end}), Program: &replay.ProgramRun{At: at, Op: "ttnn.add > Add"}, CB: event.Some(uint64(cb))}
 		}
-		tensor := replay.L1Resident{Kind: fit.KindL1, Range: l1.Range{Start: 9000, End: 9500}, Buffer: &replay.BufferInfo{Op: "ttnn.from_torch", At: 3}}
+		tensor := replay.L1Resident{ResidentRow: fit.NewResidentRow(fit.KindL1, l1.Range{Start: 9000, End: 9500}), Buffer: &replay.BufferInfo{Op: "ttnn.from_torch", At: 3}}
 		m := Moment{File: name, Device: "device 0", When: "now", Cores: l1.Rect(0, 0, 1, 0).Cores(), Held: []replay.L1Resident{held(0, first, 7, 0), held(first, 4000, 7, 1), tensor}}
 		file := filepath.Join(dir, name)
 		var b bytes.Buffer
@@ -155,7 +157,7 @@ func TestPprofReadsIt(t *testing.T) {
 func TestFrames(t *testing.T) {
 	b := builder{known: map[string]*profile.Location{}, runs: map[string][]uint64{}}
 	of := func(at uint64, op string) (names []string) {
-		for _, l := range b.stack(owned{L1Resident: replay.L1Resident{Kind: fit.KindDataflow, CB: 2, Program: &replay.ProgramRun{At: at, Op: op}}}) {
+		for _, l := range b.stack(owned{L1Resident: replay.L1Resident{ResidentRow: fit.ResidentRow{Kind: fit.KindDataflow}, CB: event.Some[uint64](2), Program: &replay.ProgramRun{At: at, Op: replay.Name(op)}}}) {
 			names = append(names, l.Line[0].Function.Name)
 		}
 		return names

@@ -54,10 +54,10 @@ func (b *builder) stack(o owned) (out []*profile.Location) {
 	}
 	switch {
 	case o.Program != nil:
-		out = append(out, b.frame(fmt.Sprintf("%s %d", kind, o.CB)), b.frame(b.program(o.Program.Op, o.Program.At)))
-		return append(out, b.operations(o.Program.Op)...)
+		out = append(out, b.frame(fmt.Sprintf("%s %d", kind, o.CB.V)), b.frame(b.program(string(o.Program.Op), o.Program.At)))
+		return append(out, b.operations(string(o.Program.Op))...)
 	case o.Buffer != nil:
-		return append(append(out, b.frame(kind)), b.operations(o.Buffer.Op)...)
+		return append(append(out, b.frame(kind)), b.operations(string(o.Buffer.Op))...)
 	}
 	return append(out, b.frame(kind))
 }

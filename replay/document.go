@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"cmp"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
+	"slices"
+)
+
+// A Name is the name of an operation: the functions that ran, outermost first, joined by " > ".
+// JSON has at most 1,024 bytes of it.
+type Name string
+
+// MarshalText returns the name as JSON has it.
+func (n Name) MarshalText() ([]byte, error) { return []byte(clip(string(n))), nil }
+
+// A Head begins a document: an answer as JSON has it.
+type Head struct {
+	Schema  string            `json:"schema"`
+	File    string            `json:"file"`
+	Rank    event.Opt[uint64] `json:"rank"`
+	Only    *Filter           `json:"only"` // nil: everything
+	Nodes   int64             `json:"nodes"`
+	Windows []event.Window    `json:"windows,omitempty"`
+}
+
+// Head returns the head of a document with a schema.
+func (r *Result) Head(schema string) Head {
+	head := Head{schema, r.File, r.Rank, nil, r.Nodes, r.Windows}
+	if !r.Only.IsZero() {
+		head.Only = &r.Only
+	}
+	return head
+}
+
+// A Chip says with which sizes the figures of a document were reckoned, and where they come from.
+type Chip struct {
+	Arch     l1.Arch           `json:"arch"`
+	ArchFrom event.Source      `json:"arch_from"`
+	BaseFrom event.Source      `json:"base_from"`
+	L1Size   event.Opt[uint64] `json:"l1_size_bytes"`
+	L1Small  uint64            `json:"l1_small_bytes"`
+	Small    event.Source      `json:"l1_small_from"`
+	Base     uint64            `json:"cb_base"`
+	Align    uint64            `json:"cb_align"`
+}
+
+// Chip returns what a document says of a Spec.
+func (s Spec) Chip() Chip {
+	return Chip{s.Arch, s.ArchFrom, s.BaseFrom, known(s.L1Size, s.L1Size), s.L1Small, s.SmallFrom, s.CBBase, s.CBAlign}
+}
+
+// known returns a figure that rests on the size of L1. It is absent if that is not known.
+func known[T any](l1Size uint64, figure T) event.Opt[T] {
+	if l1Size == 0 {
+		return event.Opt[T]{}
+	}
+	return event.Some(figure)
+}
+
+// A Basis names the facts under the figures of a document about L1.
+type Basis struct {
+	Chip
+	Usable      event.Opt[uint64] `json:"usable_bytes"`
+	Addresses   Addresses         `json:"cb_addresses"`
+	Earlier     int64             `json:"earlier_l1_buffers"`
+	EarlierSize uint64            `json:"earlier_l1_bytes"`
+}
+
+// Basis returns the Basis of figures that were reckoned with a Spec.
+func (r *Result) Basis(s Spec) Basis {
+	return Basis{s.Chip(), known(s.L1Size, s.UsableBytes()), r.Addresses, r.Earlier.L1, r.Earlier.Bytes}
+}
+
+// A PeakDocument is the answer of cbl1 peak.
+type PeakDocument struct {
+	Head
+	Basis    Basis          `json:"basis"`
+	Untold   []Told         `json:"untold"`
+	Inferred int64          `json:"hits_inferred"`
+	Fullest  event.Opt[int] `json:"fullest"` // index of the device with the highest peak
+	Devices  []DevicePeak   `json:"devices"`
+}
+
+// A DevicePeak is the peak of a device.
+type DevicePeak struct {
+	Device    event.Opt[uint64] `json:"device"`
+	Kind      DeviceKind        `json:"kind"`
+	Chips     []uint64          `json:"chips"`
+	Addresses Addresses         `json:"l1_addresses"`
+	Unplaced  int64             `json:"l1_buffers_unplaced"`
+	Assumed   int64             `json:"l1_buffers_assumed"`
+	Peak      *L1Peak           `json:"peak"`
+	// Registered is the most bytes that circular buffers of registered programs took of a core. It is
+	// absent if programs have run.
+	Registered event.Opt[uint64] `json:"registered_core_peak_bytes"`
+}
+
+// A Told is a reason why it cannot be told whether everything fits.
+type Told struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"` // in words; package report has them
+}
+
+// Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
+// nil peak has none.
+func (p *L1Peak) Document(s Spec) *L1Peak {
+	if p == nil {
+		return nil
+	}
+	out := *p.Composed()
+	out.Percent, out.Count = s.Percent(out.Bytes), out.Cores.Len()
+	out.Shared, out.Residents = List(out.Shared), List(out.Residents)
+	return &out
+}
+
+// Percent returns what share of L1 some bytes are; nil if its size is not known.
+func (s Spec) Percent(bytes uint64) *float64 {
+	if s.L1Size == 0 {
+		return nil
+	}
+	percent := float64(bytes) * 100 / float64(s.L1Size)
+	return &percent
+}
+
+// List returns the list, which is not nil then: JSON has [] and not null.
+func List[T any](of []T) []T {
+	if of == nil {
+		return []T{}
+	}
+	return of
+}
+
+// PeakSchema names the form of a PeakDocument.
+const PeakSchema = "cbl1.peak/1"
+
+// Peak returns the peak of each device: the most that a core held, and who held it. Cost: the residents
+// of those cores.
+func (r *Result) Peak() PeakDocument {
+	doc := PeakDocument{
+		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: []Told{}, Inferred: r.Hits.Inferred,
+		Devices: make([]DevicePeak, 0, len(r.L1)),
+	}
+	for _, code := range r.Untold() {
+		doc.Untold = append(doc.Untold, Told{Code: code})
+	}
+	highest := uint64(0)
+	for i := range r.L1 {
+		d := &r.L1[i]
+		if d.Peak != nil && (!doc.Fullest.OK || d.Peak.Bytes > highest) {
+			doc.Fullest, highest = event.Some(i), d.Peak.Bytes
+		}
+		doc.Devices = append(doc.Devices, DevicePeak{
+			d.ID, d.Kind, List(d.Chips), d.Addresses, d.Unplaced, d.Assumed, d.Peak.Document(r.SpecOf(d.ID)), r.onlyRegistered(d.ID),
+		})
+	}
+	return doc
+}
+
+// onlyRegistered returns the most that the circular buffers of programs that were registered at once
+// took of a core of a device; absent where some have run.
+func (r *Result) onlyRegistered(id event.Opt[uint64]) event.Opt[uint64] {
+	i, ok := slices.BinarySearchFunc(r.Devices, id.V, func(d Device, id uint64) int { return cmp.Compare(d.ID.V, id) })
+	if !r.Log || r.Checks.Runs > 0 || !ok || r.Devices[i].CorePeak == 0 {
+		return event.Opt[uint64]{}
+	}
+	return event.Some(r.Devices[i].CorePeak)
+}
