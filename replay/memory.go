@@ -17,12 +17,12 @@ import (
 
 // memory is what the L1 of one device holds, as far as the fleet does not say it.
 type memory struct {
-	live   few[fit.BufferID, *buffer]
-	low    *lowest                        // of live, for all rows that have the same; nil: there never was any
-	before fit.BufferTotals               // of buffers from before the source
-	beside sum128                         // of the buffers in L1, by content: equal ones make equal sums
-	names  sum128                         // of all buffers, by the event that made them, and of what ran last
-	last   few[*program.Program, lastRun] // of each program
+	live   layered[fit.BufferID, *buffer]
+	low    *lowest                            // of live, for all rows that have the same; nil: there never was any
+	before fit.BufferTotals                   // of buffers from before the source
+	beside sum128                             // of the buffers in L1, by content: equal ones make equal sums
+	names  sum128                             // of all buffers, by the event that made them, and of what ran last
+	last   layered[*program.Program, lastRun] // of each program
 	rise   *rise
 	spike  *spike
 

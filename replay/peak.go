@@ -28,12 +28,12 @@ type rise struct {
 type pending struct {
 	peak   *L1Peak // nil: the moment after a node
 	moment device.Moment
-	count  int64                             // of events before it
-	live   few[fit.BufferID, *buffer]        // freed since
-	last   few[*program.Program, ProgramRun] // as it was before the program ran again
-	groups bool                              // Options.Groups
-	names  sum128                            // row.names then
-	of     *row                              // after the last event, where Options.OnePeak leaves the peak out
+	count  int64                                 // of events before it
+	live   layered[fit.BufferID, *buffer]        // freed since
+	last   layered[*program.Program, ProgramRun] // as it was before the program ran again
+	groups bool                                  // Options.Groups
+	names  sum128                                // row.names then
+	of     *row                                  // after the last event, where Options.OnePeak leaves the peak out
 }
 
 // A Laid names the composition of a peak or of LaidGroups, nodes and times left out. Those of one

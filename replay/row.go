@@ -36,11 +36,11 @@ type row struct {
 	ran     bool // a run was told
 	touched bool // a buffer was allocated or freed
 	open    []*openRun
-	crest   *corepeaks.Peaks     // of the runs that were alive alone
-	final   uint64               // bytes of the one that is alive alone in the end
-	detail  few[program.ID, int] // of a log the row of a program, of runs its first row
+	crest   *corepeaks.Peaks         // of the runs that were alive alone
+	final   uint64                   // bytes of the one that is alive alone in the end
+	detail  layered[program.ID, int] // of a log the row of a program, of runs its first row
 	starts  starts
-	held    few[program.ID, *content]
+	held    layered[program.ID, *content]
 
 	cores        l1.CoreSet // covered by a local circular buffer at any time
 	sizes, loose uint64     // of what is alive: sums of sizes without cores, and of those that name none
