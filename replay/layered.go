@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// A layered is a map that is copied for devices which part, one for each of thousands: copies
-// share what there was, and each keeps what it changed since. The zero value is empty.
+// A layered is a map for thousands of devices that part. Copies share the entries that they
+// began with, and each keeps its own changes. The zero value is empty.
 //
 // With plain maps, 3,000 buffers on 3,000 devices that part one after the other take 10 times
 // the CPU time, and 257 MiB instead of 44.
@@ -61,7 +61,7 @@ func (m *layered[K, V]) delete(key K) {
 	m.settle()
 }
 
-// settle writes all of it in one map of its own once half of what is shared is another one.
+// settle writes all entries into one map of its own once more than half of the shared ones have changed.
 func (m *layered[K, V]) settle() {
 	if len(m.under) > 0 && 2*(len(m.own)+len(m.gone)) > len(m.under) {
 		m.own, m.under, m.gone = maps.Collect(m.all()), nil, nil
@@ -87,7 +87,7 @@ func (m *layered[K, V]) all() iter.Seq2[K, V] {
 	}
 }
 
-// A sight says what was seen of copies: of each map that they share the keys that no copy had.
+// A sight notes the entries that were visited in copies: for each shared map the keys that no copy had yet.
 type sight[K comparable] map[uintptr]map[K]bool
 
 // unseen returns the entries that were not seen yet in another copy. Cost: O(1) for a copy
