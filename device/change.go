@@ -13,16 +13,22 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 	if by.New != nil {
 		f.enter(by.New, slots)
 	}
-	whole := f.leaving(slots, by.Old)
+	if by.Old != nil {
+		f.leaving(slots, by.Old)
+	}
 	var from, to *state
 	var before state // from, as it was
 	left := f.left[:0]
-	for c := range f.shares(slots) {
+	for part := range f.shares(slots) {
+		c := f.cut(part)
 		if c.state != from {
 			from = c.state
 			before.totals, before.charge = from.totals, from.charge
-			to = f.next(from, by, whole || from.Users == 1)
-			left = append(left, from)
+			if from.moves == nil { // for the first of its cohorts
+				from.moves = f.next(from, by)
+				left = append(left, from)
+			}
+			to = from.moves
 		}
 		if c.state != to {
 			from.Users--
@@ -34,6 +40,7 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 	}
 	// Until here what devices come from can be looked at.
 	for _, s := range left {
+		s.moves = nil
 		f.states.Leave((*programs)(f), &s.Version)
 	}
 	clear(left)
@@ -45,28 +52,20 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 	f.publishMeshes()
 }
 
-// leaving prepares devices to leave their states: cohorts are divided. Where a program is taken off, it raises the
-// high-water marks of the cores under it. It reports whether these are all the devices of one state.
-func (f *Fleet) leaving(slots bitset.Set, off *registration) bool {
+// leaving raises the high-water marks of devices on the cores under a program that is taken off.
+func (f *Fleet) leaving(slots bitset.Set, off *registration) {
 	var s *state // of the device before
 	var from, to *corepeaks.Peaks
-	n, states := 0, 0
 	for part := range f.shares(slots) {
 		c := f.cut(part)
-		if n++; c.state != s || c.cores != from {
-			if c.state != s {
-				states++
-			}
+		if c.state != s || c.cores != from {
 			s, from = c.state, c.cores
-			if to = from; off != nil {
-				to = f.raised(s, from, off)
-			}
+			to = f.raised(s, from, off)
 		}
 		if from != to {
 			c.cores = to
 		}
 	}
-	return states == 1 && n == s.Users
 }
 
 // note makes the totals of a device visible after a step, and raises its marks.

@@ -25,10 +25,10 @@ type cohort struct {
 type record struct {
 	slot, n int    // the slots of its devices: n from slot on
 	state   *state // nil if the devices were removed
-	peak    registeredPeaks
 	cores   *corepeaks.Peaks
-	fleet   *Fleet
 	mesh    *mesh // nil for a lone device
+	fleet   *Fleet
+	peak    registeredPeaks
 	spec    *l1.Spec
 	hybrid  bool // the allocator is in HYBRID mode
 

@@ -19,6 +19,7 @@ type state struct {
 	charge uint64
 	cores  *corepeaks.Peaks // of the device that came last: others mostly come with equal ones
 	folded fold
+	moves  *state // where a change leads its devices, while it is under way
 }
 
 // A step changes the programs of a device by one operation.
@@ -91,9 +92,8 @@ func newState() *state {
 	return s
 }
 
-// next returns the state that s becomes by a step. whole says that all its devices make it: if none is behind, s
-// itself changes.
-func (f *Fleet) next(s *state, by step, whole bool) *state {
+// next returns the state that s becomes by a step. If one cohort has s, and none is behind, s itself changes.
+func (f *Fleet) next(s *state, by step) *state {
 	h := s.Hash
 	if by.Old != nil {
 		h -= by.Old.Hash
@@ -105,7 +105,7 @@ func (f *Fleet) next(s *state, by step, whole bool) *state {
 		return to
 	}
 	to := s
-	if !whole || !f.states.Become((*programs)(f), &s.Version, h, by) {
+	if s.Users > 1 || !f.states.Become((*programs)(f), &s.Version, h, by) {
 		to = newState()
 		to.Hash = h
 		// Working a state out from so far away costs about as much as registering half of its programs.

@@ -10,7 +10,7 @@ import (
 // The region of a chip in a folder, and who finds it there.
 func ExampleCreate() {
 	folder, _ := os.MkdirTemp("", "")
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	r, err := shm.Create(folder, 0x1234)
 	fmt.Println(r != nil, err)
 	all, err := shm.List(folder)
