@@ -108,6 +108,7 @@ func (d Device) ResetPeaks() {
 }
 
 // Core returns the figures of one core. A core outside the grid has none.
+// Cost: O(log n) in the buffers, for each range that dispatches left on the core.
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
 	d.look(func(now *classes.Content) {

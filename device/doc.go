@@ -142,8 +142,8 @@
 //	                               changed in place; and beside which buffers a program fits
 //	Record, EndTrace               O(groups of cores of the programs so far)
 //	                               on each core the largest program stays
-//	Core, Regions                  O(1); O(regions)
-//	                               a core names its class; nothing; a slice
+//	Core, Regions                  O(log n) for each range that dispatches left on the core; O(regions)
+//	                               a core names its class; a slice each
 //	  behind another device        as in another direction, once
 //	                               the state keeps what was worked out
 //	Programs, Owners               O(n log n)

@@ -2,9 +2,10 @@ package replay
 
 import (
 	"cmp"
+	"slices"
+
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
-	"slices"
 )
 
 // A Name is the name of an operation: the functions that ran, outermost first, joined by " > ".
