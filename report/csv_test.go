@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/compare"
-	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/report"
@@ -172,7 +171,7 @@ func TestCSVIsTheJSON(t *testing.T) {
 	}
 }
 
-// A row of a failure has its figures, and those of who is the same as in JSON.
+// A row of a failure has the figures of the JSON.
 func TestCSVOfFailures(t *testing.T) {
 	s := newScene(t, l1.P150b())
 	s.run(20, matmul, circular("{[0-0 - 1-1]}", 1<<21))
@@ -187,23 +186,6 @@ func TestCSVOfFailures(t *testing.T) {
 		require.NotEqual(t, "0", row["failure_over_bytes"])
 		require.Equal(t, "does_not_fit", row["answer"])
 	}
-
-	q := report.Question{Question: replay.Question{Address: 111616}}
-	r := ask(t, "matmul_normal.json", q)
-	rows, _ = csvOf(t, report.Who(r, q))
-	at := 0
-	for _, h := range decoded(t, report.Who(r, q))["held"].([]any) {
-		for _, basis := range []string{"resident", "registered"} {
-			for _, one := range memberOf(h)[basis].([]any) {
-				require.Equal(t, basis, rows[at]["basis"])
-				require.Greater(t, requireCells(t, rows[at], "by", one), 4)
-				require.Greater(t, requireCells(t, rows[at], "", without(memberOf(h), "resident", "registered")), 2)
-				at++
-			}
-		}
-	}
-	require.Positive(t, at)
-	require.Len(t, rows, at)
 }
 
 // What differs in JSON is a row each, and no other: the changes of a kind sum up to the same.
@@ -315,7 +297,7 @@ func TestNamesAreInert(t *testing.T) {
 		s.result.Devices = []replay.Device{{ID: known(0), Kind: replay.KindChip, ProgramsDetail: programs(replay.ProgramDetail{Op: replay.Name(evil), Core: 1, Bytes: 1})}}
 		documents := []report.Document{
 			report.Report(s.result, report.Options{Programs: true}), report.Report(s.result, report.Options{}), report.Peak(s.result),
-			judged(s.result, nil), report.Who(s.result, report.Question{}),
+			judged(s.result, nil),
 		}
 		for _, d := range documents {
 			rows, _ := csvOf(t, d)
@@ -384,7 +366,7 @@ func TestCSVColumnsAreDocumented(t *testing.T) {
 	r := &replay.Result{}
 	for verb, d := range map[string]report.Document{
 		"report": report.Report(r, report.Options{}), "report --programs": report.Report(r, report.Options{Programs: true}),
-		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "diff": report.Diff(&compare.Diff{}), "room": report.Room(&replay.Result{Room: &replay.Rooms{}}, replay.Judgement{}), "map": report.Map(r, event.Opt[uint64]{}), "peak": report.Peak(r), "who": report.Who(r, report.Question{}),
+		"report --cores": report.Report(r, report.Options{Cores: true}), "check": judged(r, nil), "diff": report.Diff(&compare.Diff{}), "peak": report.Peak(r),
 	} {
 		_, head := csvOf(t, d)
 		section, ok := strings.CutPrefix(string(page[strings.Index(string(page), "### `cbl1 "+verb+"`\n"):]), "### `cbl1 "+verb+"`\n")
@@ -411,7 +393,6 @@ func TestFormatsGolden(t *testing.T) {
 		requireGolden(t, "csv_repeats", b.String())
 		b.Reset()
 		require.NoError(t, report.Report(r, report.Options{Programs: true, Cores: true}).Markdown(&b))
-		require.NoError(t, report.Peak(r).Markdown(&b))
 		requireGolden(t, "markdown_repeats", b.String())
 		b.Reset()
 		s := newScene(t, l1.P150b())

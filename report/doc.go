@@ -10,10 +10,11 @@
 //
 // Text answers in its first line, gives exact bytes before rounded ones, names the
 // base of every percentage, and shows nothing that came from a file without
-// escaping control characters. Markdown is the same page. JSON follows a schema with a version, which is part
+// escaping control characters. Markdown is the same page without pictures. JSON follows a schema with a version, which is part
 // of this package: cbl1.report-2.schema.json, and the like for check, peak, room, who, map and
 // diff. [replay.PeakSchema], [Schema], [CheckSchema], [RoomSchema], [WhoSchema], [MapSchema] and [DiffSchema] name them.
-// Fields are only added within a version. CSV has the members of the JSON as columns.
+// Fields are only added within a version. CSV has the members of the JSON as columns;
+// documents of [Report], [Check], [Peak] and [Diff] have it.
 //
 // [OverviewJSON] has all of it for a page.
 package report

@@ -37,8 +37,8 @@ func (d Document) Draw(w io.Writer, s draw.Style) error {
 	return err
 }
 
-// Markdown writes what Text writes in Markdown, in one piece. Names are inert in it: nothing
-// in them is markup.
+// Markdown writes the page of Text as Markdown, in one piece and without pictures. Names are inert
+// in it: nothing in them is markup.
 func (d Document) Markdown(w io.Writer) error {
 	var b bytes.Buffer
 	d.page.markdown(&b)
@@ -58,7 +58,7 @@ func (d Document) JSON(w io.Writer) error {
 // CSV writes the rows of the answer (RFC 4180, lines end with a newline), and above them the
 // names of the columns if head asks for it. Columns are members of the JSON, and have their
 // names: docs/csv.md. Cells that a spreadsheet would take for a formula begin with an
-// apostrophe.
+// apostrophe. Documents of [Room], [Who] and [Map] have no rows.
 func (d Document) CSV(w io.Writer, head bool) error {
 	if d.head == nil {
 		return nil

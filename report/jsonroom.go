@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"iter"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
@@ -100,55 +99,6 @@ func newRoomDocument(m room) jsonRooms {
 		out.Tight = append(out.Tight, row)
 	}
 	return out
-}
-
-// A csvRoom is the room on all cores of a device that are asked about, or on some of them, or a program run
-// beside which a buffer of the size that is asked about has no place.
-type csvRoom struct {
-	csvFile
-	Answer   replay.Answer     `json:"answer"`
-	Untold   []replay.Code     `json:"untold"`
-	Accepted []replay.Code     `json:"accepted"`
-	Runs     int64             `json:"runs"`
-	Sharded  *string           `json:"sharded"`
-	Size     *uint64           `json:"size_bytes"`
-	Device   *uint64           `json:"device"`
-	Kind     replay.DeviceKind `json:"kind"`
-	Chips    []uint64          `json:"chips"`
-	Whole    *bool             `json:"whole"`
-	Room     *jsonRoom         `json:"room"`
-	Tight    *jsonTightRun     `json:"too_tight"`
-	More     int64             `json:"too_tight_more"`
-}
-
-// roomRows are the rooms of a document, the one on all cores of a device before those of its
-// groups; then the runs without a place.
-func roomRows(m room) iter.Seq[csvRoom] {
-	return func(yield func(csvRoom) bool) {
-		doc := newRoomDocument(m)
-		on := func(id event.Opt[uint64]) csvRoom {
-			return csvRoom{
-				csvFile: newCSVFile(m.result, id), Answer: doc.Answer, Untold: codesOf(m.Untold), Accepted: codesOf(m.Accepted),
-				Runs: doc.Runs, Sharded: doc.Sharded, Size: doc.Size, Device: optional(id), More: doc.TightMore,
-			}
-		}
-		for i, d := range doc.Devices {
-			row := on(m.rooms().Devices[i].Device)
-			row.Kind, row.Chips = d.Kind, d.Chips
-			for k, room := range append([]jsonRoom{d.Room}, d.Groups...) {
-				whole := k == 0
-				if row.Whole, row.Room = &whole, &room; !yield(row) {
-					return
-				}
-			}
-		}
-		for i := range doc.Tight {
-			row := on(m.rooms().Tight[i].Device)
-			if row.Tight = &doc.Tight[i]; !yield(row) {
-				return
-			}
-		}
-	}
 }
 
 func newRoom(of replay.Room) jsonRoom {

@@ -18,10 +18,9 @@ import (
 // Map returns pictures of what lay in L1: the cores of each device, shaded by tracked bytes,
 // where equal devices are drawn once; of a Result that is narrowed to a core, its address map.
 // It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
-// moment after that node (Options.GroupsAt). Its JSON has every device, equal or not, and its CSV
-// a row for each thing that lay on a group of cores.
+// moment after that node (Options.GroupsAt). Its JSON has every device, equal or not.
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
-	d := Document{json: func(w io.Writer) error { return writeMapJSON(w, r, at) }, head: csvLaid{}, rows: rowsOf(laidRows(r, at))}
+	d := Document{json: func(w io.Writer) error { return writeMapJSON(w, r, at) }}
 	page := &d.page
 	answer, where := mapAnswer(r, at)
 	page.line("%s", answer)

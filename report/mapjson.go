@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"iter"
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
@@ -110,32 +109,4 @@ func newMoment(d *replay.DeviceL1, at event.Opt[uint64]) jsonMoment {
 		out.Counter, out.T, out.Op = &d.Peak.At, d.Peak.T, d.Peak.Op
 	}
 	return out
-}
-
-// A csvLaid is one thing that lay on a group of cores.
-type csvLaid struct {
-	csvFile
-	jsonMoment
-	jsonOnCore
-	Resident replay.L1Resident `json:"resident"`
-}
-
-func laidRows(r *replay.Result, at event.Opt[uint64]) iter.Seq[csvLaid] {
-	return func(yield func(csvLaid) bool) {
-		for i := range r.L1 {
-			d := &r.L1[i]
-			row := csvLaid{csvFile: newCSVFile(r, d.ID), jsonMoment: newMoment(d, at)}
-			for _, g := range laid(d, at) {
-				if !r.Only.HasCores(g.Cores) {
-					continue
-				}
-				row.jsonOnCore = newOnCore(g)
-				for _, one := range row.Residents {
-					if row.Resident = one; !yield(row) {
-						return
-					}
-				}
-			}
-		}
-	}
 }

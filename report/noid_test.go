@@ -44,6 +44,7 @@ func TestDeviceZeroAndNone(t *testing.T) {
 	} {
 		require.NoError(t, d.Text(&b, 0))
 		require.NoError(t, d.CSV(&b, true))
+		require.NoError(t, d.JSON(&b))
 		b.WriteString("\n")
 	}
 	requireGolden(t, "zero_and_none", b.String())

@@ -20,10 +20,9 @@ import (
 func TestOnePeakIsEnoughForText(t *testing.T) {
 	texts := func(r *replay.Result) (out []string) {
 		for _, d := range []report.Document{report.Peak(r), report.Report(r, report.Options{}), report.Check(r, r.Judge(replay.Terms{}))} {
-			var text, markdown strings.Builder
+			var text strings.Builder
 			require.NoError(t, d.Text(&text, 0))
-			require.NoError(t, d.Markdown(&markdown))
-			out = append(out, text.String(), markdown.String())
+			out = append(out, text.String())
 		}
 		return out
 	}

@@ -115,11 +115,6 @@ func (p *page) markdown(b *bytes.Buffer) {
 			b.WriteByte('\n')
 			block.table.markdown(b)
 		}
-		if block.picture != nil { // signs in rows, as they stand
-			b.WriteString("\n```text\n")
-			block.picture.Text(b, draw.Style{Columns: lineWidth, ASCII: true})
-			b.WriteString("```\n")
-		}
 		for _, line := range block.more {
 			fmt.Fprintf(b, "\n%s\n", inert(line))
 		}

@@ -12,12 +12,11 @@ import (
 )
 
 // Room returns the answer to the question how large one more L1 buffer could have been: the room
-// in the first line, then who limits it and when, and the room on each group of cores. Its CSV has
-// a row for the room on all cores of each device, one for each group of cores, and one for each run without a place. The Result has
+// in the first line, then who limits it and when, and the room on each group of cores. The Result has
 // to have a Room.
 func Room(r *replay.Result, j replay.Judgement) Document {
 	m := room{check{j, r}}
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, newRoomDocument(m)) }, head: csvRoom{}, rows: rowsOf(roomRows(m)), file: r.File}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, newRoomDocument(m)) }, file: r.File}
 	d.page.line("%s%s", m.head(m.word()), m.answer())
 	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.basis(), m.unfit())...)
 	m.writeGroups(&d.page)

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -25,32 +24,12 @@ func TestRoomSchema(t *testing.T) {
 			r, err := replay.Run(filepath.Base(f.capture), inputs[0].Events(capture.Options{}), replay.Options{Room: &q})
 			require.NoError(t, err)
 			d := report.Room(r, r.JudgeRoom(nil))
-			var json, text, markdown bytes.Buffer
+			var json, text bytes.Buffer
 			require.NoError(t, d.JSON(&json))
 			validate(t, strict, json.Bytes())
 			require.NoError(t, d.Text(&text, 80))
 			requireVisible(t, text.String())
-			require.NoError(t, d.Markdown(&markdown))
-			require.NotEmpty(t, markdown.String())
-			rows, _ := csvOf(t, d)
-			for _, one := range decoded(t, d)["devices"].([]any) {
-				require.Equal(t, "true", rows[0]["whole"])
-				all := []any{memberOf(one, "room")}
-				for i, room := range append(all, memberOf(one)["groups"].([]any)...) {
-					require.Equal(t, fmt.Sprint(i == 0), rows[0]["whole"])
-					requireCells(t, rows[0], "", without(memberOf(one), "room", "groups"))
-					require.Greater(t, requireCells(t, rows[0], "room", room), 2)
-					rows = rows[1:]
-				}
-			}
-			tight := decoded(t, d)["too_tight"].([]any)
-			tights += len(tight)
-			require.Len(t, rows, len(tight))
-			for i, one := range tight {
-				require.Empty(t, rows[i]["whole"]+rows[i]["room_bytes"])
-				require.Greater(t, requireCells(t, rows[i], "too_tight", one), 4)
-				requireCells(t, rows[i], "device", memberOf(one, "device"))
-			}
+			tights += len(decoded(t, d)["too_tight"].([]any))
 		}
 	}
 	require.Greater(t, tights, 10)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -53,10 +52,9 @@ func (q Question) ofOp(all []replay.L1Resident) (out []replay.L1Resident) {
 }
 
 // Who returns what holds a byte of L1. Chips of which the same is told are told once in text,
-// with their ids. Its CSV has a row for each thing that holds the byte on some cores of a
-// device.
+// with their ids.
 func Who(r *replay.Result, q Question) Document {
-	d := Document{json: func(w io.Writer) error { return writeWho(w, r, q) }, head: csvHeld{}, rows: rowsOf(heldRows(r, q))}
+	d := Document{json: func(w io.Writer) error { return writeWho(w, r, q) }}
 	page := &d.page
 	held := q.Held(r)
 	folds := foldHeld(r, held)
@@ -355,37 +353,5 @@ func newHeld(h replay.Held) jsonHeld {
 	return jsonHeld{
 		optional(h.Device), h.Kind, append([]uint64{}, h.Chips...), h.Cores.String(), h.Cores.Len(),
 		replay.List(h.Resident), replay.List(h.Registered),
-	}
-}
-
-// A csvHeld is one thing that holds a byte on some cores.
-type csvHeld struct {
-	csvFile
-	Address uint64  `json:"address"`
-	At      *uint64 `json:"at"`
-	jsonHeld
-	Basis string            `json:"basis"` // "resident" or "registered"
-	By    replay.L1Resident `json:"by"`
-}
-
-func heldRows(r *replay.Result, q Question) iter.Seq[csvHeld] {
-	return func(yield func(csvHeld) bool) {
-		row := csvHeld{Address: q.Address, At: optional(q.At)}
-		for _, h := range q.Held(r) {
-			row.jsonHeld, row.csvFile = newHeld(h), newCSVFile(r, h.Device)
-			if row.Only = nil; !q.IsZero() {
-				row.Only = &q.Filter
-			}
-			for _, list := range []struct {
-				name string
-				all  []replay.L1Resident
-			}{{"resident", row.Resident}, {"registered", row.Registered}} {
-				for _, one := range list.all {
-					if row.Basis, row.By = list.name, one; !yield(row) {
-						return
-					}
-				}
-			}
-		}
 	}
 }

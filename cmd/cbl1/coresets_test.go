@@ -49,7 +49,7 @@ func TestCoreSetsAsJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const name = "a.json"
 	verbs := slices.Concat(questions(), [][]string{
-		{"report", "--format", "csv"}, {"check", "--format", "junit"}, {"map"}, {"map", "--core", "0-0"}, {"room", "--format", "csv"},
+		{"report", "--format", "csv"}, {"check", "--format", "junit"}, {"map"}, {"map", "--core", "0-0"}, {"room", "--format", "json"},
 		{"page", "-o", "-"}, {"export", "perfetto", "-o", "-"},
 	})
 	ask := func(data []byte, q []string) string {

@@ -80,14 +80,18 @@ func inFormats(verb, rest, formats string) (out []question) {
 
 // runQuestions are all verbs and formats for captures, logs and databases.
 func runQuestions() (out []question) {
-	for _, verb := range []string{"report --programs --cores", "peak", "room", "room --size 64KiB", "check", "check --budget 1", "map"} {
+	for _, verb := range []string{"report --programs --cores", "check", "check --budget 1"} {
 		out = append(out, inFormats(verb, "FILE", "text json csv markdown")...)
 	}
+	for _, verb := range []string{"room", "room --size 64KiB", "map"} {
+		out = append(out, inFormats(verb, "FILE", "text json")...)
+	}
+	out = append(out, inFormats("peak", "FILE", "text json csv")...)
 	out = append(out, inFormats("check", "FILE", "junit")...)
 	out = append(out, inFormats("check --budget 1", "FILE", "junit")...)
 	out = append(out, inFormats("map", "FILE", "svg")...)
 	out = append(out, inFormats("map --core 0-0", "FILE", "text svg")...)
-	out = append(out, inFormats("who", "FILE 111616", "text json csv markdown")...)
+	out = append(out, inFormats("who", "FILE 111616", "text json")...)
 	out = append(out, inFormats("explain", "--with FILE LOG", "text json")...)
 	out = append(out, inFormats("watch --once", "FILE", "text json")...)
 	out = append(out, diffQuestions()...)

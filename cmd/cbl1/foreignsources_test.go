@@ -220,9 +220,9 @@ func inSavedReport(t *testing.T) (out [][]byte) {
 func foreignSources(t *testing.T) []foreignSource {
 	budgets := "core = 90%\nop ttnn.add" + strings.NewReplacer("\n", "", "\r", "", "=", "").Replace(foreign) + " = 1 KiB\n"
 	return []foreignSource{
-		{"capture.json", inCapture(t), runQuestions(), 45, 60},
-		{"log.jsonl", inLog(t), runQuestions(), 45, 120},
-		{"base.sqlite", inDatabase(t), runQuestions(), 45, 50},
+		{"capture.json", inCapture(t), runQuestions(), 40, 60},
+		{"log.jsonl", inLog(t), runQuestions(), 40, 120},
+		{"base.sqlite", inDatabase(t), runQuestions(), 40, 50},
 		{"lines.txt", plantWords(foreignLines), runQuestions(), 3, 0},
 		{"report.json", inSavedReport(t), diffQuestions(), 9, 12},
 		{"messages.txt", plantWords(foreignMessages), append(inFormats("explain", "FILE", "text json"), inFormats("explain", "FILE --with OTHER", "text json")...), 0, 0},

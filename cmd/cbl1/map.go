@@ -18,7 +18,7 @@ func newMap(s streams) *cobra.Command {
 		only   filterFlags
 		at     = atFlag{numberFlag: numberFlag{what: "node"}}
 		colour = choiceFlag{"auto", []string{"auto", "always", "never"}}
-		out    = newPrinter(s.out, "json", "csv", "markdown", "svg")
+		out    = newPrinter(s.out, "json", "svg")
 	)
 	cmd := &cobra.Command{
 		Use:   "map FILE|-",

@@ -11,7 +11,7 @@ func newPeak(s streams) *cobra.Command {
 	var (
 		in   = inputs{streams: s}
 		only filterFlags
-		out  = newPrinter(s.out, "json", "csv", "markdown")
+		out  = newPrinter(s.out, "json", "csv")
 	)
 	cmd := &cobra.Command{
 		Use:   "peak FILE|FOLDER|- ...",

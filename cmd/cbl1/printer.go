@@ -28,7 +28,7 @@ func newPrinter(w io.Writer, formats ...string) *printer {
 
 // add adds the flag that chooses the format.
 func (p *printer) add(flags *pflag.FlagSet) {
-	flags.Var(&p.format, "format", "output for people (text, markdown) or for programs")
+	flags.Var(&p.format, "format", "how the answer is written")
 }
 
 func (p *printer) print(d report.Document) error {

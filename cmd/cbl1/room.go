@@ -16,7 +16,7 @@ func newRoom(s streams) *cobra.Command {
 		sharded coresFlag
 		size    roomSizeFlag
 		accept  acceptFlag
-		out     = newPrinter(s.out, "json", "csv", "markdown")
+		out     = newPrinter(s.out, "json")
 	)
 	cmd := &cobra.Command{
 		Use:   "room FILE|FOLDER|- ...",

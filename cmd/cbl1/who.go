@@ -18,7 +18,7 @@ type who struct {
 }
 
 func newWho(s streams) *cobra.Command {
-	w := who{inputs: inputs{streams: s}, out: newPrinter(s.out, "json", "csv", "markdown"), at: atFlag{numberFlag: numberFlag{what: "node"}}}
+	w := who{inputs: inputs{streams: s}, out: newPrinter(s.out, "json"), at: atFlag{numberFlag: numberFlag{what: "node"}}}
 	cmd := &cobra.Command{
 		Use:   "who FILE|FOLDER|- ADDRESS",
 		Short: "Say what holds a byte of L1",
