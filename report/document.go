@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -81,16 +82,20 @@ func rowsOf[T any](rows iter.Seq[T]) iter.Seq[any] {
 	}
 }
 
-// A csvFile is what each row says of the file that it comes from, and of the chip of its device.
+// A csvFile begins each row: the file, the filter, and the basis of the figures, with the chip of the device.
 type csvFile struct {
-	File  string            `json:"file"`
-	Rank  event.Opt[uint64] `json:"rank"`
-	Nodes int64             `json:"nodes"`
-	Only  *replay.Filter    `json:"only"`
-	replay.Basis
+	File      string            `json:"file"`
+	Rank      event.Opt[uint64] `json:"rank"`
+	Nodes     int64             `json:"nodes"`
+	Only      *replay.Filter    `json:"only"`
+	Arch      l1.Arch           `json:"arch"`
+	L1Small   uint64            `json:"l1_small_bytes"`
+	Usable    event.Opt[uint64] `json:"usable_bytes"`
+	Addresses replay.Addresses  `json:"cb_addresses"`
 }
 
 func newCSVFile(r *replay.Result, id event.Opt[uint64]) csvFile {
 	head := r.Head("")
-	return csvFile{head.File, head.Rank, head.Nodes, head.Only, r.Basis(r.SpecOf(id))}
+	b := r.Basis(r.SpecOf(id))
+	return csvFile{head.File, head.Rank, head.Nodes, head.Only, b.Arch, b.L1Small, b.Usable, b.Addresses}
 }
