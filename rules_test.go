@@ -58,7 +58,7 @@ type row struct {
 func importTable() map[string]row {
 	product := []string{"l1", "cbregion", "program", "fit", "device", "event", "capture", "replay", "clash", "compare", "draw", "report", "wire", "shm", "watch", "serve"}
 	// What reads and writes text from outside.
-	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/jsonscan", "internal/magic", "internal/packed", "internal/shown"})
+	readers := slices.Clip([]string{"internal/asciijson", "internal/jsonobject", "internal/magic", "internal/packed", "internal/shown"})
 	const layers = "device/internal/"
 	engine := []string{"encoding", "os"}
 	return map[string]row{
@@ -101,7 +101,6 @@ func importTable() map[string]row {
 		"internal/cbl1bounds": {ours: []string{"l1", "program", "fit", "device"}},
 		"internal/export":     {ours: []string{"l1", "fit", "event", "replay", "internal/shown"}, outside: []string{pprof}},
 		"internal/jsonobject": {},
-		"internal/jsonscan":   {},
 		"internal/magic":      {},
 		"internal/packed":     {outside: []string{compress}},
 		"internal/steps":      {},

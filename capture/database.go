@@ -10,7 +10,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -307,7 +306,7 @@ func (in Input) Counter(operation, node uint64) (uint64, error) {
 	if !ok {
 		return 0, &event.InputError{File: in.Path, Table: graphTable, Node: -1, Reason: fmt.Sprintf("there is no operation %d", operation)}
 	}
-	r, s := &Reader{file: in.Path, part: p}, jsonscan.New(nil, bufferSize)
+	r, s := &Reader{file: in.Path, part: p}, jsonobject.New(nil, bufferSize)
 	var before uint64
 	for j := range i + 1 {
 		before = r.before.nodes

@@ -121,9 +121,9 @@ func (d *decoder) fieldError() *event.InputError {
 func (d *decoder) ok() bool { return d.err == nil && d.json.Err() == nil }
 
 // inputError returns an error about a value at an offset of the node.
-func (d *decoder) inputError(field string, offset int, value []byte, reason string, cause error) *event.InputError {
+func (d *decoder) inputError(field string, offset int64, value []byte, reason string, cause error) *event.InputError {
 	return &event.InputError{
-		File: d.file, Offset: d.pos.Offset + int64(offset), Line: d.pos.Line + lines(d.raw[:offset]), Node: d.pos.Node,
+		File: d.file, Offset: d.pos.Offset + offset, Line: d.pos.Line + lines(d.raw[:offset]), Node: d.pos.Node,
 		Field: field, Value: shown.Value(value), Reason: reason, Err: cause,
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -29,15 +28,15 @@ type listedBuffer struct {
 
 // operationBuffers reads {"4": [{"device_id": 0, "address": 1024, ...}, ...], ...}, which
 // may be larger than all the rest of a report: one row at a time.
-func (r *Reader) operationBuffers(s *jsonscan.Scanner) error {
+func (r *Reader) operationBuffers(s *jsonobject.Scanner) error {
 	k, err := s.Kind()
-	if err != nil || r.listed == nil || k == jsonscan.Null {
+	if err != nil || r.listed == nil || k == jsonobject.KindNull {
 		if err == nil {
 			err = s.Skip()
 		}
 		return r.scanError(err)
 	}
-	if k != jsonscan.Object {
+	if k != jsonobject.KindObject {
 		r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is " + k.String() + ", not an object"})
 		return r.scanError(s.Skip())
 	}
@@ -58,7 +57,7 @@ func (r *Reader) operationBuffers(s *jsonscan.Scanner) error {
 		if err != nil {
 			return r.scanError(err)
 		}
-		if wrong != nil || k != jsonscan.Array {
+		if wrong != nil || k != jsonobject.KindArray {
 			r.info.Listed.add(&event.InputError{Field: listsKey, Reason: "is no list of the buffers of an operation"})
 			if err := s.Skip(); err != nil {
 				return r.scanError(err)
@@ -72,7 +71,7 @@ func (r *Reader) operationBuffers(s *jsonscan.Scanner) error {
 }
 
 // operationRows reads the list of one operation.
-func (r *Reader) operationRows(s *jsonscan.Scanner, at uint64) error {
+func (r *Reader) operationRows(s *jsonobject.Scanner, at uint64) error {
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
 	}

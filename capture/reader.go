@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
 	"github.com/cbl1/cbl1/wire"
@@ -154,15 +154,15 @@ func (r *Reader) document(plain *packed.Input) error {
 	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
 		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
 	}
-	s := jsonscan.New(rest, bufferSize)
+	s := jsonobject.New(rest, bufferSize)
 	k, err := s.Kind()
 	if err != nil {
 		return r.scanError(err)
 	}
 	switch k {
-	case jsonscan.Array:
+	case jsonobject.KindArray:
 		err = r.graph(s, r.file)
-	case jsonscan.Object:
+	case jsonobject.KindObject:
 		err = r.report(s)
 	default:
 		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", event.ErrNotCapture)
@@ -177,10 +177,10 @@ func (r *Reader) document(plain *packed.Input) error {
 func (r *Reader) rereads() bool { return r.regular != nil || r.part != nil || r.windows != nil }
 
 // graph reads an array of nodes.
-func (r *Reader) graph(s *jsonscan.Scanner, file string) error { return r.array(s, newDecoder(file)) }
+func (r *Reader) graph(s *jsonobject.Scanner, file string) error { return r.array(s, newDecoder(file)) }
 
 // array reads an array of nodes with a decoder that may have read others.
-func (r *Reader) array(s *jsonscan.Scanner, d *decoder) error {
+func (r *Reader) array(s *jsonobject.Scanner, d *decoder) error {
 	file := d.file
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
@@ -208,7 +208,7 @@ func (r *Reader) array(s *jsonscan.Scanner, d *decoder) error {
 }
 
 // errorAt returns an error at the place where s stands.
-func (r *Reader) errorAt(s *jsonscan.Scanner, field, reason string, cause error) error {
+func (r *Reader) errorAt(s *jsonobject.Scanner, field, reason string, cause error) error {
 	return &event.InputError{File: r.file, Offset: s.Offset(), Line: s.Line(), Node: -1, Field: field, Reason: reason, Err: cause}
 }
 
@@ -219,15 +219,15 @@ func scanError(file string, node int64, err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *jsonscan.Error
+	var e *jsonobject.Error
 	if !errors.As(err, &e) {
 		return &event.InputError{File: file, Node: node, Reason: err.Error(), Err: err}
 	}
-	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Msg, Err: e.Err}
+	out := &event.InputError{File: file, Offset: e.Offset, Line: e.Line, Node: node, Reason: e.Reason, Err: e.Err}
 	switch {
-	case errors.Is(e, jsonscan.ErrLimit):
+	case errors.Is(e, jsonobject.ErrLimit):
 		out.Err = event.ErrTooLarge
-	case errors.Is(e, jsonscan.ErrDepth):
+	case errors.Is(e, jsonobject.ErrDepth):
 		out.Err = event.ErrTooDeep
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // Captures say the same thing again and again: a program that runs in each layer of a model
@@ -125,7 +125,7 @@ func (r *repeats) follows(next *repeat) {
 // ahead passes the text of a node if it is the one that followed the last text before,
 // with the counter that belongs here. It returns nil if it is not, or not all of it is at
 // hand.
-func (r *repeats) ahead(s *jsonscan.Scanner, counter int64) *repeat {
+func (r *repeats) ahead(s *jsonobject.Scanner, counter int64) *repeat {
 	if r.last == nil || r.last.next == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (r *repeats) ahead(s *jsonscan.Scanner, counter int64) *repeat {
 
 // next decodes the next element of a graph, and passes it. The node is valid until the next
 // one is decoded.
-func (d *decoder) next(s *jsonscan.Scanner, pos event.Pos) (*node, error) {
+func (d *decoder) next(s *jsonobject.Scanner, pos event.Pos) (*node, error) {
 	if known := d.again.ahead(s, pos.Node); known != nil {
 		return d.repeated(known, pos), nil
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -74,7 +73,7 @@ type deviceInfo struct {
 const shownKeys = 8
 
 // report reads the object around a graph. The keys may come in any order.
-func (r *Reader) report(s *jsonscan.Scanner) error {
+func (r *Reader) report(s *jsonobject.Scanner) error {
 	r.object = true
 	if err := s.Enter(); err != nil {
 		return r.scanError(err)
@@ -151,15 +150,15 @@ func listKeys(keys []string) string {
 
 // graphValue reads the value of a graph key: an array, or a string whose text is
 // one (a cell of a database).
-func (r *Reader) graphValue(s *jsonscan.Scanner, key string) error {
+func (r *Reader) graphValue(s *jsonobject.Scanner, key string) error {
 	k, err := s.Kind()
 	if err != nil {
 		return r.scanError(err)
 	}
 	switch k {
-	case jsonscan.Array:
+	case jsonobject.KindArray:
 		return r.graph(s, r.file)
-	case jsonscan.String:
+	case jsonobject.KindString:
 		return r.graphText(s, key)
 	}
 	return r.errorAt(s, key, "is "+k.String()+", not an array of nodes", nil)
@@ -167,18 +166,18 @@ func (r *Reader) graphValue(s *jsonscan.Scanner, key string) error {
 
 // graphText reads a graph whose JSON text stands in a string. Positions count
 // from the start of the decoded text.
-func (r *Reader) graphText(s *jsonscan.Scanner, key string) error {
+func (r *Reader) graphText(s *jsonobject.Scanner, key string) error {
 	text, err := s.Text()
 	if err != nil {
 		return r.scanError(err)
 	}
 	file := r.file + "#" + key
-	inner := jsonscan.New(text, bufferSize)
+	inner := jsonobject.New(text, bufferSize)
 	k, err := inner.Kind()
 	switch {
 	case err != nil:
 		err = scanError(file, -1, err)
-	case k != jsonscan.Array:
+	case k != jsonobject.KindArray:
 		err = &event.InputError{File: file, Offset: inner.Offset(), Line: inner.Line(), Node: -1,
 			Reason: k.String() + " is not an array of nodes"}
 	default:
@@ -187,14 +186,14 @@ func (r *Reader) graphText(s *jsonscan.Scanner, key string) error {
 		}
 	}
 	// The string itself may be broken, not the text in it.
-	if outer, ok := errors.AsType[*jsonscan.Error](errors.Unwrap(err)); ok {
+	if outer, ok := errors.AsType[*jsonobject.Error](errors.Unwrap(err)); ok {
 		return r.scanError(outer)
 	}
 	return err
 }
 
 // section reads a part of the report that describes the capture.
-func (r *Reader) section(s *jsonscan.Scanner, key string, again bool) error {
+func (r *Reader) section(s *jsonobject.Scanner, key string, again bool) error {
 	if _, err := s.Kind(); err != nil {
 		return r.scanError(err)
 	}

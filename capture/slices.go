@@ -7,7 +7,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/jsonscan"
 )
 
 // shifted is what came before a slice of a database, and what a node of the slice needs of it.
@@ -32,7 +31,7 @@ func (r *Reader) slices() error {
 	if err := r.devices(); err != nil {
 		return err
 	}
-	s, d := jsonscan.New(nil, bufferSize), newDecoder(r.file)
+	s, d := jsonobject.New(nil, bufferSize), newDecoder(r.file)
 	r.before = shifted{buffers: map[uint64]bool{}}
 	for i := range p.slices {
 		one := &p.slices[i]
@@ -51,7 +50,7 @@ func (r *Reader) slices() error {
 }
 
 // skip counts the nodes of the graph of one operation.
-func (r *Reader) skip(s *jsonscan.Scanner, row int64) error {
+func (r *Reader) skip(s *jsonobject.Scanner, row int64) error {
 	return r.slice(s, row, func() error {
 		if err := s.Enter(); err != nil {
 			return r.scanError(err)
@@ -69,7 +68,7 @@ func (r *Reader) skip(s *jsonscan.Scanner, row int64) error {
 
 // slice reads the graph of one operation with a function. What is wrong with it is said with the
 // place in the table, and counters as they stand there.
-func (r *Reader) slice(s *jsonscan.Scanner, row int64, array func() error) error {
+func (r *Reader) slice(s *jsonobject.Scanner, row int64, array func() error) error {
 	text, err := r.part.tables.Text(graphTable, graphTable, row)
 	if err != nil {
 		return r.part.error(graphTable, graphTable, row, err)
@@ -80,7 +79,7 @@ func (r *Reader) slice(s *jsonscan.Scanner, row int64, array func() error) error
 	switch {
 	case err != nil:
 		err = r.scanError(err)
-	case k != jsonscan.Array:
+	case k != jsonobject.KindArray:
 		err = r.errorAt(s, "", "is "+k.String()+", not an array of nodes", event.ErrNotCapture)
 	default:
 		if err = array(); err == nil {

@@ -172,7 +172,7 @@ func (d *decoder) inputError() *InputError {
 	if wrong == nil {
 		return nil
 	}
-	out := &InputError{File: d.file, Offset: d.pos.Offset + int64(wrong.Offset), Line: d.pos.Line, Node: -1,
+	out := &InputError{File: d.file, Offset: d.pos.Offset + wrong.Offset, Line: d.pos.Line, Node: -1,
 		Field: wrong.Path, Value: shown.Value(wrong.Value), Reason: wrong.Reason, Err: wrong.Err}
 	if errors.Is(wrong, jsonobject.ErrNoObject) {
 		out.Reason, out.Err = "is not an event, which is an object", ErrNotCapture

@@ -12,7 +12,6 @@ import (
 	"os"
 
 	"github.com/cbl1/cbl1/internal/jsonobject"
-	"github.com/cbl1/cbl1/internal/jsonscan"
 	"github.com/cbl1/cbl1/internal/magic"
 	"github.com/cbl1/cbl1/internal/packed"
 	"github.com/cbl1/cbl1/internal/shown"
@@ -268,14 +267,14 @@ func (l *Log) check(raw []byte) *InputError {
 	if what := magic.Name(raw); what != "" && l.pos.Node == 0 {
 		return l.fail(nil, "this is "+what, ErrNotCapture)
 	}
-	var e *jsonscan.Error
+	var e *jsonobject.Error
 	if !errors.As(err, &e) {
 		return l.fail(raw, err.Error(), err)
 	}
-	out := l.fail(raw, "is no JSON: "+e.Msg, e.Err)
+	out := l.fail(raw, "is no JSON: "+e.Reason, e.Err)
 	out.Offset += e.Offset
-	if errors.Is(e, jsonscan.ErrDepth) {
-		out.Reason, out.Err = e.Msg, ErrTooDeep
+	if errors.Is(e, jsonobject.ErrDepth) {
+		out.Reason, out.Err = e.Reason, ErrTooDeep
 	}
 	return out
 }
@@ -283,10 +282,10 @@ func (l *Log) check(raw []byte) *InputError {
 // scan returns why a text is not one JSON value, or nests too deeply.
 func scan(raw []byte) error {
 	brackets := bytes.Count(raw, []byte("{")) + bytes.Count(raw, []byte("["))
-	if brackets <= jsonscan.MaxDepth && json.Valid(raw) {
+	if brackets <= jsonobject.MaxDepth && json.Valid(raw) {
 		return nil
 	}
-	s := jsonscan.New(bytes.NewReader(raw), min(len(raw)+1, 256<<10)) // which says what is wrong
+	s := jsonobject.New(bytes.NewReader(raw), min(len(raw)+1, 256<<10)) // which says what is wrong
 	if err := s.Skip(); err != nil {
 		return err
 	}

@@ -1,13 +1,18 @@
-// Package jsonobject reads the members of JSON objects: by name, with limits, and with
-// errors that say where.
+// Package jsonobject reads JSON: a stream value by value, in memory that does not grow with
+// it, and the members of objects by name, with limits, and with errors that say where.
 //
 // # Model
 //
-// A [Reader] is given one text after the other, each one valid JSON value ([jsonscan]
-// sees to that), and returns its root [Object]. An object is asked for its members by
-// name: [Object.Number], [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or
-// one element after the other [Object.Objects]. What is absent and what is null are the
-// same. [Object.Need] and others note that something is missing.
+// A [Scanner] stands before a value of a stream. The caller looks at its kind and then
+// either skips it, captures its bytes, enters it (arrays and objects) or reads its decoded
+// text (strings). Skipping and capturing are the same code, so that what is thrown away is
+// checked as strictly as what is kept.
+//
+// A [Reader] is given one text after the other, each one valid JSON value (a Scanner sees
+// to that), and returns its root [Object]. An object is asked for its members by name:
+// [Object.Number], [Object.ID], [Object.Flag], [Object.Text], [Object.Object], or one
+// element after the other [Object.Objects]. What is absent and what is null are the same.
+// [Object.Need] and others note that something is missing.
 //
 //	var r jsonobject.Reader
 //	o := r.Read([]byte(`{"cbs":[{"size":64},{"size":-1}]}`))
@@ -17,6 +22,11 @@
 //	r.Err() // cbs[1].size: -1 is negative
 //
 // # Guarantees
+//
+// A Scanner accepts RFC 8259 with three remarks: a byte order mark may come first, bytes
+// inside strings need not be UTF-8, and arrays and objects nest at most [MaxDepth] deep.
+// Apart from the mark and the depth that is exactly what encoding/json.Valid accepts.
+// Nothing is recursive.
 //
 // The first error of a text stays: a caller reads all it wants and asks [Reader.Err] once.
 // An [Error] has the path of the member, as cbs[1].size, and its place in the text. A key
@@ -28,6 +38,10 @@
 //
 // # Cost
 //
+// A Scanner has one buffer of the size given to [New]; it grows only while a value is
+// captured, at most to the limit of that capture, and shrinks again. Tokens are looked at
+// eight bytes at a time.
+//
 // An object costs its length in bytes once, and each question about it a look at the names
 // of its members. Members are kept in one list that the Reader reuses; nothing of a text
 // is copied but what Text returns. Hostile lengths cost time in proportion, and no number
@@ -35,6 +49,6 @@
 //
 // # Concurrency
 //
-// A Reader belongs to one goroutine, and so do its objects. They are valid until the next
-// Read; an element of a list only until the next element.
+// A Scanner and a Reader belong to one goroutine each, and so do the objects of a Reader.
+// They are valid until the next Read; an element of a list only until the next element.
 package jsonobject

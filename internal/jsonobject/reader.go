@@ -102,6 +102,6 @@ func dot(name string) string {
 // missing.
 func (r *Reader) fail(path string, at span, reason string, cause error) {
 	if r.fails++; r.err == nil {
-		r.err = &Error{Path: path, Offset: at.start, Value: r.raw[at.start:at.end], Reason: reason, Err: cause}
+		r.err = &Error{Path: path, Offset: int64(at.start), Value: r.raw[at.start:at.end], Reason: reason, Err: cause}
 	}
 }

@@ -132,7 +132,7 @@ func TestErrors(t *testing.T) {
 	cause := errors.New("cause")
 	r.Read([]byte(`{"n":1}`)).Fail("n", "is odd", cause)
 	require.ErrorIs(t, r.Err(), cause)
-	require.Equal(t, 5, r.Err().Offset)
+	require.EqualValues(t, 5, r.Err().Offset)
 }
 
 // An object says what encoding/json says.

@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonobject_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // FuzzScanner holds the scanner against encoding/json: by every route and through
@@ -35,16 +35,16 @@ func FuzzScanner(f *testing.F) {
 		errs := []error{
 			document(bytes.NewReader(data), int(size)),
 			document(iotest.OneByteReader(bytes.NewReader(data)), int(size)),
-			walked(jsonscan.New(iotest.HalfReader(bytes.NewReader(data)), int(size))),
+			walked(jsonobject.New(iotest.HalfReader(bytes.NewReader(data)), int(size))),
 		}
 		got, err := captured(iotest.DataErrReader(bytes.NewReader(data)), int(size), len(data))
 		errs = append(errs, err)
 		for _, err := range errs {
-			if errors.Is(err, jsonscan.ErrDepth) {
+			if errors.Is(err, jsonobject.ErrDepth) {
 				return
 			}
 			require.Equal(t, want, err == nil, "%q: %v", data, err)
-			var e *jsonscan.Error
+			var e *jsonobject.Error
 			if err != nil {
 				require.ErrorAs(t, err, &e)
 				require.LessOrEqual(t, e.Offset, int64(len(data)))
@@ -57,8 +57,8 @@ func FuzzScanner(f *testing.F) {
 		}
 		require.Equal(t, string(bytes.Trim(plain, " \t\r\n")), string(got))
 
-		s := jsonscan.New(bytes.NewReader(data), int(size))
-		if k, _ := s.Kind(); k == jsonscan.String {
+		s := jsonobject.New(bytes.NewReader(data), int(size))
+		if k, _ := s.Kind(); k == jsonobject.KindString {
 			var text string
 			require.NoError(t, json.Unmarshal(plain, &text))
 			r, err := s.Text()
@@ -77,7 +77,7 @@ func requireInside(t *testing.T, data []byte, pad int) {
 	text := slices.Concat([]byte(`[{"pad":"`), bytes.Repeat([]byte("x"), pad), []byte(`","data":`), data, []byte(`,"n":[1,2,"abcdefgh"],"z":1}`),
 		[]byte(`,{"after":0,"that":"it goes on"}]`), bytes.Repeat([]byte("\n"), 64))
 	slow := document(iotest.OneByteReader(bytes.NewReader(text)), 16)
-	if errors.Is(slow, jsonscan.ErrDepth) {
+	if errors.Is(slow, jsonobject.ErrDepth) {
 		return
 	}
 	require.Equal(t, json.Valid(text), slow == nil, "%q: %v", text, slow)

@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonobject_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // documents of about 8 MiB each.
@@ -48,7 +48,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s := jsonscan.New(bytes.NewReader(doc), 256<<10)
+				s := jsonobject.New(bytes.NewReader(doc), 256<<10)
 				if doc[0] != '[' {
 					if _, err := s.Capture(16 << 20); err != nil {
 						b.Fatal(err)

@@ -1,4 +1,4 @@
-package jsonscan
+package jsonobject
 
 import (
 	"encoding/json"
@@ -364,13 +364,13 @@ func visit(s *Scanner) error {
 	switch {
 	case err != nil:
 		return err
-	case k == String:
+	case k == KindString:
 		r, err := s.Text()
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)
 		}
 		return err
-	case k != Array && k != Object:
+	case k != KindArray && k != KindObject:
 		return s.Skip()
 	}
 	if err := s.Enter(); err != nil {
@@ -381,7 +381,7 @@ func visit(s *Scanner) error {
 		if err != nil || !more {
 			return err
 		}
-		if k == Object {
+		if k == KindObject {
 			if _, _, err := s.Key(); err != nil {
 				return err
 			}

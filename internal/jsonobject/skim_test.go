@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonobject_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // rows are members that are passed without looking at each byte, and ones that nearly are.
@@ -88,7 +88,7 @@ func TestRowsOfEverything(t *testing.T) {
 // passed.
 func TestWherePassed(t *testing.T) {
 	text := "[" + strings.Repeat("{\"a\":1,\"b\":\"x\"},\n\r\n {\n\"c\":[1,\n2,\r3]},\r", 50) + "0]"
-	places := func(s *jsonscan.Scanner) (all []string) {
+	places := func(s *jsonobject.Scanner) (all []string) {
 		require.NoError(t, s.Enter())
 		for {
 			more, err := s.More()
@@ -100,9 +100,9 @@ func TestWherePassed(t *testing.T) {
 			all = append(all, fmt.Sprint(s.Offset(), " in line ", s.Line()))
 		}
 	}
-	slow := places(jsonscan.New(iotest.OneByteReader(strings.NewReader(text)), 16))
+	slow := places(jsonobject.New(iotest.OneByteReader(strings.NewReader(text)), 16))
 	require.Len(t, slow, 101)
 	for _, size := range []int{64, 100, 4096} {
-		require.Equal(t, slow, places(jsonscan.New(bytes.NewReader([]byte(text)), size)))
+		require.Equal(t, slow, places(jsonobject.New(bytes.NewReader([]byte(text)), size)))
 	}
 }

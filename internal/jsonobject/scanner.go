@@ -1,4 +1,4 @@
-package jsonscan
+package jsonobject
 
 import (
 	"errors"
@@ -16,36 +16,36 @@ const minBuffer = 16
 // given back at the next opportunity.
 const shrinkAbove = 4 << 20
 
-// A Kind is the first byte of a value, with all numbers named by Number.
+// A Kind is the first byte of a value, with all numbers named by KindNumber.
 type Kind byte
 
 // The kinds of a value.
 const (
-	Object Kind = '{'
-	Array  Kind = '['
-	String Kind = '"'
-	Number Kind = '0'
-	True   Kind = 't'
-	False  Kind = 'f'
-	Null   Kind = 'n'
+	KindObject Kind = '{'
+	KindArray  Kind = '['
+	KindString Kind = '"'
+	KindNumber Kind = '0'
+	KindTrue   Kind = 't'
+	KindFalse  Kind = 'f'
+	KindNull   Kind = 'n'
 )
 
 // String returns the kind in words: "an object", "a number", "null".
 func (k Kind) String() string {
 	switch k {
-	case Object:
+	case KindObject:
 		return "an object"
-	case Array:
+	case KindArray:
 		return "an array"
-	case String:
+	case KindString:
 		return "a string"
-	case Number:
+	case KindNumber:
 		return "a number"
-	case True:
+	case KindTrue:
 		return "true"
-	case False:
+	case KindFalse:
 		return "false"
-	case Null:
+	case KindNull:
 		return "null"
 	}
 	return fmt.Sprintf("kind %d", byte(k))
@@ -108,7 +108,7 @@ func (s *Scanner) Kind() (Kind, error) {
 	case '{', '[', '"', 't', 'f', 'n':
 		return Kind(c), nil
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return Number, nil
+		return KindNumber, nil
 	}
 	return 0, s.unexpected(c, "where a value belongs")
 }
@@ -134,7 +134,7 @@ func (s *Scanner) Capture(limit int) ([]byte, error) {
 	s.mark = -1
 	switch {
 	case err == nil && s.pos-mark > limit, errors.Is(err, ErrLimit):
-		s.err = &Error{offset, line, fmt.Sprintf("value of more than %d bytes", limit), ErrLimit}
+		s.err = &Error{Offset: offset, Line: line, Reason: fmt.Sprintf("value of more than %d bytes", limit), Err: ErrLimit}
 		return nil, s.err
 	case err != nil:
 		return nil, err
@@ -162,10 +162,10 @@ func (s *Scanner) Enter() error {
 	if err != nil {
 		return err
 	}
-	if k != Array && k != Object {
+	if k != KindArray && k != KindObject {
 		return s.fail(nil, "%v where an array or object belongs", k)
 	}
-	if err := s.push(k == Object); err != nil {
+	if err := s.push(k == KindObject); err != nil {
 		return err
 	}
 	s.fresh = true
@@ -250,7 +250,7 @@ func (s *Scanner) End() error {
 // fail records the first failure, at the current position, and returns it.
 func (s *Scanner) fail(reason error, format string, args ...any) error {
 	if s.err == nil {
-		s.err = &Error{s.Offset(), s.line, fmt.Sprintf(format, args...), reason}
+		s.err = &Error{Offset: s.Offset(), Line: s.line, Reason: fmt.Sprintf(format, args...), Err: reason}
 	}
 	return s.err
 }

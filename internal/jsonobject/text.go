@@ -1,4 +1,4 @@
-package jsonscan
+package jsonobject
 
 import (
 	"io"
@@ -15,7 +15,7 @@ func (s *Scanner) Text() (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k != String {
+	if k != KindString {
 		return nil, s.fail(nil, "%v where a string belongs", k)
 	}
 	s.pos++

@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonobject_test
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cbl1/cbl1/internal/jsonscan"
+	"github.com/cbl1/cbl1/internal/jsonobject"
 	"github.com/cbl1/cbl1/internal/testkit"
 )
 
 // document checks a whole document by skipping its value.
 func document(r io.Reader, size int) error {
-	s := jsonscan.New(r, size)
+	s := jsonobject.New(r, size)
 	if err := s.Skip(); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func document(r io.Reader, size int) error {
 
 // captured checks a whole document and returns the bytes of its value.
 func captured(r io.Reader, size, limit int) ([]byte, error) {
-	s := jsonscan.New(r, size)
+	s := jsonobject.New(r, size)
 	b, err := s.Capture(limit)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func captured(r io.Reader, size, limit int) ([]byte, error) {
 }
 
 // walked checks a whole document by entering every container.
-func walked(s *jsonscan.Scanner) error {
+func walked(s *jsonobject.Scanner) error {
 	type frame struct{ object bool }
 	var stack []frame
 	for {
@@ -46,12 +46,12 @@ func walked(s *jsonscan.Scanner) error {
 			return err
 		}
 		switch k {
-		case jsonscan.Array, jsonscan.Object:
+		case jsonobject.KindArray, jsonobject.KindObject:
 			if err := s.Enter(); err != nil {
 				return err
 			}
-			stack = append(stack, frame{k == jsonscan.Object})
-		case jsonscan.String:
+			stack = append(stack, frame{k == jsonobject.KindObject})
+		case jsonobject.KindString:
 			text, err := s.Text()
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func TestSyntax(t *testing.T) {
 				}
 			}
 			for name, r := range readers(text) {
-				require.Equal(t, want, walked(jsonscan.New(r, size)) == nil, "walk %q, buffer %d, %s", text, size, name)
+				require.Equal(t, want, walked(jsonobject.New(r, size)) == nil, "walk %q, buffer %d, %s", text, size, name)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func readers(text string) map[string]io.Reader {
 
 func TestByteOrderMark(t *testing.T) {
 	for _, r := range readers("\xef\xbb\xbf[1]") {
-		s := jsonscan.New(r, 16)
+		s := jsonobject.New(r, 16)
 		_, err := s.Kind()
 		require.NoError(t, err)
 		require.EqualValues(t, 3, s.Offset())
@@ -162,9 +162,9 @@ func TestPositions(t *testing.T) {
 		{"[1,\r2,\rx]", 7, 3, nil, `unexpected 'x' where a value belongs`},
 		{"[1,\r\r2,\n\r\nx]", 10, 5, nil, `unexpected 'x' where a value belongs`},
 		{"[1,\r \n\n2x]", 8, 4, nil, `unexpected 'x' after a value in an array`},
-		{"[1]\n\x00", 4, 2, jsonscan.ErrTrailing, "NUL bytes after the end of the JSON value"},
-		{"{}\n{}", 3, 2, jsonscan.ErrTrailing, "a second JSON value after the first"},
-		{"{}\n7", 3, 2, jsonscan.ErrTrailing, "'7' after the end of the JSON value"},
+		{"[1]\n\x00", 4, 2, jsonobject.ErrTrailing, "NUL bytes after the end of the JSON value"},
+		{"{}\n{}", 3, 2, jsonobject.ErrTrailing, "a second JSON value after the first"},
+		{"{}\n7", 3, 2, jsonobject.ErrTrailing, "'7' after the end of the JSON value"},
 		{"\"a\n\"", 2, 1, nil, "unexpected byte 0x0a inside a string"},
 		{"[\"\xff", 3, 1, io.ErrUnexpectedEOF, "input ends inside a string"},
 		{"[\xff", 1, 1, nil, "unexpected byte 0xff where a value belongs"},
@@ -172,23 +172,23 @@ func TestPositions(t *testing.T) {
 	} {
 		for name, r := range readers(c.text) {
 			err := document(r, 16)
-			var e *jsonscan.Error
+			var e *jsonobject.Error
 			require.ErrorAs(t, err, &e, "%q", c.text)
-			require.Equal(t, jsonscan.Error{Offset: c.offset, Line: c.line, Msg: c.msg, Err: c.reason}, *e, "%q %s", c.text, name)
+			require.Equal(t, jsonobject.Error{Offset: c.offset, Line: c.line, Reason: c.msg, Err: c.reason}, *e, "%q %s", c.text, name)
 		}
 	}
 }
 
 func TestDepth(t *testing.T) {
 	nest := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	require.NoError(t, document(strings.NewReader(nest(jsonscan.MaxDepth)), 64))
-	require.ErrorIs(t, document(strings.NewReader(nest(jsonscan.MaxDepth+1)), 64), jsonscan.ErrDepth)
-	require.ErrorIs(t, walked(jsonscan.New(strings.NewReader(nest(jsonscan.MaxDepth+1)), 64)), jsonscan.ErrDepth)
+	require.NoError(t, document(strings.NewReader(nest(jsonobject.MaxDepth)), 64))
+	require.ErrorIs(t, document(strings.NewReader(nest(jsonobject.MaxDepth+1)), 64), jsonobject.ErrDepth)
+	require.ErrorIs(t, walked(jsonobject.New(strings.NewReader(nest(jsonobject.MaxDepth+1)), 64)), jsonobject.ErrDepth)
 
-	var e *jsonscan.Error
+	var e *jsonobject.Error
 	err := document(strings.NewReader(strings.Repeat(`{"a":[`, 50_000)), 64)
 	require.ErrorAs(t, err, &e)
-	require.EqualValues(t, 6*jsonscan.MaxDepth/2, e.Offset, "refused at the bracket that is one too many")
+	require.EqualValues(t, 6*jsonobject.MaxDepth/2, e.Offset, "refused at the bracket that is one too many")
 }
 
 func TestCaptureLimit(t *testing.T) {
@@ -199,14 +199,14 @@ func TestCaptureLimit(t *testing.T) {
 		require.Equal(t, value, string(got))
 
 		_, err = captured(strings.NewReader("\n"+value), size, 99)
-		require.ErrorIs(t, err, jsonscan.ErrLimit)
-		var e *jsonscan.Error
+		require.ErrorIs(t, err, jsonobject.ErrLimit)
+		var e *jsonobject.Error
 		require.ErrorAs(t, err, &e)
 		require.EqualValues(t, 1, e.Offset, "the start of the value")
 		require.EqualValues(t, 2, e.Line)
 
 		_, err = captured(strings.NewReader(strings.Repeat("1", 100)), size, 99)
-		require.ErrorIs(t, err, jsonscan.ErrLimit)
+		require.ErrorIs(t, err, jsonobject.ErrLimit)
 		got, err = captured(strings.NewReader(strings.Repeat("1", 99)), size, 99)
 		require.NoError(t, err)
 		require.Len(t, got, 99)
@@ -214,7 +214,7 @@ func TestCaptureLimit(t *testing.T) {
 }
 
 func TestFailureIsKept(t *testing.T) {
-	s := jsonscan.New(strings.NewReader(`[x]`), 16)
+	s := jsonobject.New(strings.NewReader(`[x]`), 16)
 	first := s.Skip()
 	require.Error(t, first)
 	_, err := s.Kind()
@@ -238,7 +238,7 @@ func TestReaderErrors(t *testing.T) {
 		r := io.MultiReader(strings.NewReader(text[:n]), iotest.ErrReader(broken))
 		require.ErrorIs(t, document(r, 16), broken, "after %d bytes", n)
 		r = io.MultiReader(strings.NewReader(text[:n]), iotest.ErrReader(broken))
-		require.ErrorIs(t, walked(jsonscan.New(r, 16)), broken, "after %d bytes", n)
+		require.ErrorIs(t, walked(jsonobject.New(r, 16)), broken, "after %d bytes", n)
 	}
 	require.ErrorIs(t, document(stuck{}, 16), io.ErrNoProgress)
 	require.Error(t, document(liar{}, 16))
@@ -261,7 +261,7 @@ func TestText(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		for _, wrap := range []func(io.Reader) io.Reader{iotest.HalfReader, iotest.OneByteReader} {
 			for name, r := range readers("[" + text + "]") {
-				s := jsonscan.New(r, 16)
+				s := jsonobject.New(r, 16)
 				require.NoError(t, s.Enter())
 				more, err := s.More()
 				require.NoError(t, err)
@@ -282,7 +282,7 @@ func TestText(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	long := strings.Repeat("k", 256)
-	s := jsonscan.New(strings.NewReader(`{"s\u0069ze":1, "`+long+`":2, "`+long+`k":3, "`+strings.Repeat(`\n`, 5000)+`":4, "":5}`), 16)
+	s := jsonobject.New(strings.NewReader(`{"s\u0069ze":1, "`+long+`":2, "`+long+`k":3, "`+strings.Repeat(`\n`, 5000)+`":4, "":5}`), 16)
 	require.NoError(t, s.Enter())
 	for _, want := range []struct {
 		key   string
@@ -304,12 +304,12 @@ func TestKey(t *testing.T) {
 }
 
 func TestWrongKind(t *testing.T) {
-	require.ErrorContains(t, jsonscan.New(strings.NewReader("null"), 16).Enter(), "null where an array or object belongs")
-	_, err := jsonscan.New(strings.NewReader("{}"), 16).Text()
+	require.ErrorContains(t, jsonobject.New(strings.NewReader("null"), 16).Enter(), "null where an array or object belongs")
+	_, err := jsonobject.New(strings.NewReader("{}"), 16).Text()
 	require.ErrorContains(t, err, "an object where a string belongs")
-	for k, want := range map[jsonscan.Kind]string{
-		jsonscan.Object: "an object", jsonscan.Array: "an array", jsonscan.String: "a string", jsonscan.Number: "a number",
-		jsonscan.True: "true", jsonscan.False: "false", jsonscan.Null: "null", 1: "kind 1",
+	for k, want := range map[jsonobject.Kind]string{
+		jsonobject.KindObject: "an object", jsonobject.KindArray: "an array", jsonobject.KindString: "a string", jsonobject.KindNumber: "a number",
+		jsonobject.KindTrue: "true", jsonobject.KindFalse: "false", jsonobject.KindNull: "null", 1: "kind 1",
 	} {
 		require.Equal(t, want, k.String())
 	}
@@ -335,7 +335,7 @@ func TestMemory(t *testing.T) {
 func TestBufferShrinks(t *testing.T) {
 	large := `"` + strings.Repeat("x", 10<<20) + `"`
 	r := io.MultiReader(strings.NewReader("["+large+","), testkit.Repeat("1,1,", 4<<20), strings.NewReader("1]"))
-	s := jsonscan.New(r, 64<<10)
+	s := jsonobject.New(r, 64<<10)
 	require.NoError(t, s.Enter())
 	_, err := s.More()
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package jsonscan
+package jsonobject
 
 import (
 	"encoding/binary"
