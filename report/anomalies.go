@@ -28,7 +28,7 @@ func graveWords() []words {
 		{replay.CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
 			"does not fit; if this is another chip, say so with --arch"},
 		{replay.CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
-			"the L1 of the device must be larger: say so with --arch or --max-l1"},
+			"the L1 of the device must be larger: say so with --arch or --set l1=BYTES"},
 		{replay.CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
 			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
 		{replay.CodeOperationFailed, "operation failed", "operations failed",

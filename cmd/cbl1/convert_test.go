@@ -82,7 +82,7 @@ func TestConvertKeepsAnswers(t *testing.T) {
 			requireSame(t, in.data, some)
 			if !in.log {
 				requireSame(t, in.data, some, "--no-infer")
-				requireSame(t, in.data, some, "--arch", "wormhole", "--base", "104000", "--align", "64", "--l1-small", "8192", "--max-l1", "1400000")
+				requireSame(t, in.data, some, "--arch", "wormhole", "--base", "104000", "--set", "align=64", "--l1-small", "8192", "--set", "l1=1400000")
 			}
 		})
 	}

@@ -106,7 +106,7 @@ func TestDatabasesAnswerAsCaptures(t *testing.T) {
 		require.NoError(t, os.WriteFile(capture, run.capture(t), 0o600))
 		require.NoError(t, os.RemoveAll(db))
 		makeDatabase(t, db, version, run.sliced(t))
-		flags := []string{"--base", strconv.Itoa(fixture.RandomBase), "--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
+		flags := []string{"--base", strconv.Itoa(fixture.RandomBase), "--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
 		askBoth(t, drawQuestions(t), capture, db, flags...)
 	})
 }

@@ -54,7 +54,7 @@ func newExplain(s streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&with, "with", "", "a graph capture or event log, or a folder of captures, of the same run; the flags from --align on are for it")
+	flags.StringVar(&with, "with", "", "a graph capture or event log, or a folder of captures, of the same run; the flags from --set on are for it")
 	flags.Var(&format, "format", "how the answer is written")
 	in.add(flags)
 	return cmd

@@ -22,7 +22,8 @@ func TestFlagLimits(t *testing.T) {
 	}{
 		{new(bytesFlag), "0", ""}, {new(bytesFlag), "1", "1"}, {new(bytesFlag), "2G", "2147483648"},
 		{new(bytesFlag), "0x7fffffffffffffff", "9223372036854775807"}, {new(bytesFlag), "0x8000000000000000", ""},
-		{new(alignFlag), "65536", "65536"}, {new(alignFlag), "131072", ""}, {new(alignFlag), "1", "1"}, {new(alignFlag), "3", ""}, {new(alignFlag), "0", ""},
+		{new(setFlag), "align=65536", "align=65536"}, {new(setFlag), "align=131072", ""}, {new(setFlag), "align=1", "align=1"}, {new(setFlag), "align=3", ""},
+		{new(setFlag), "align=0", ""}, {new(setFlag), "l1=400 KiB", "l1=409600"}, {new(setFlag), "l1=0", ""}, {new(setFlag), "l1", ""}, {new(setFlag), "64", ""},
 		{new(coresFlag), "3-0", "{[3-0 - 3-0]}"}, {new(coresFlag), " [0-0 - 1-1] ", "{[0-0 - 1-1]}"},
 		{new(coresFlag), "{[0-0 - 0-0], [2-0 - 2-0]}", "{[0-0 - 0-0], [2-0 - 2-0]}"}, {new(coresFlag), "{}", ""}, {new(coresFlag), "", ""},
 		{new(coreFlag), "0-0", "0-0"}, {new(coreFlag), "0", ""},

@@ -139,22 +139,40 @@ func (s *smallFlag) Set(text string) error {
 	return err
 }
 
-// alignFlag is an alignment of addresses in bytes; 0 = not given.
-type alignFlag uint64
+// setFlag has figures of a chip by name: align=64, l1=1499136. 0 = not given.
+type setFlag struct{ align, size bytesFlag }
 
-func (a *alignFlag) Type() string   { return "bytes" }
-func (a *alignFlag) String() string { return (*bytesFlag)(a).String() }
+func (f *setFlag) Type() string { return "name=bytes" }
 
-func (a *alignFlag) Set(s string) error {
-	const most = 1 << 16 // far above what any memory has
+func (f *setFlag) String() string {
+	var words []string
+	if f.align > 0 {
+		words = append(words, "align="+f.align.String())
+	}
+	if f.size > 0 {
+		words = append(words, "l1="+f.size.String())
+	}
+	return strings.Join(words, " ")
+}
+
+func (f *setFlag) Set(s string) error {
+	const most = 1 << 16 // of an alignment, far above that of any memory
 	var n bytesFlag
-	if err := n.Set(s); err != nil {
+	name, value, _ := strings.Cut(s, "=")
+	if name != "align" && name != "l1" {
+		return errors.New("want align=BYTES or l1=BYTES, like align=64")
+	}
+	if err := n.Set(value); err != nil {
 		return err
+	}
+	if name == "l1" {
+		f.size = n
+		return nil
 	}
 	if bits.OnesCount64(uint64(n)) != 1 || n > most {
 		return fmt.Errorf("want a power of two up to %d, like the 32 of a Wormhole or the 64 of a Blackhole", most)
 	}
-	*a = alignFlag(n)
+	f.align = n
 	return nil
 }
 

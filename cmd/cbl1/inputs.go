@@ -17,9 +17,8 @@ import (
 type inputs struct {
 	streams
 	on       chip
-	align    alignFlag
+	set      setFlag
 	small    smallFlag
-	size     bytesFlag
 	progress *progress
 	opt      capture.Options // of reading
 	join     bool            // the inputs are windows of one run
@@ -36,9 +35,8 @@ type inputs struct {
 // add adds the flags about what captures leave out.
 func (in *inputs) add(flags *pflag.FlagSet) {
 	in.on.add(flags)
-	flags.Var(&in.align, "align", "alignment of the addresses of circular buffers")
+	flags.Var(&in.set, "set", "align=64: alignment of the addresses of circular buffers; l1=1499136: size of the L1 of a core")
 	flags.Var(&in.small, "l1-small", "size of the L1_SMALL area at the top of L1, if not that of the file")
-	flags.Var(&in.size, "max-l1", "size of the L1 of a core")
 	flags.BoolVar(&in.join, "join", false, "the captures named, or those of a folder in the order of their names, are windows of one run")
 	flags.BoolVar(&in.opt.NoInfer, "no-infer", false, "take nothing from earlier runs where an operation hit the program cache")
 }
@@ -49,8 +47,8 @@ func (in *inputs) start(args []string) error {
 		return err
 	}
 	in.progress = newProgress(in.err)
-	in.opt.Arch, in.opt.Base, in.opt.Align = l1.Arch(in.on.arch), uint64(in.on.base), uint64(in.align)
-	in.opt.L1Small, in.opt.MaxL1 = event.Opt[uint64](in.small), uint64(in.size)
+	in.opt.Arch, in.opt.Base, in.opt.Align = l1.Arch(in.on.arch), uint64(in.on.base), uint64(in.set.align)
+	in.opt.L1Small, in.opt.MaxL1 = event.Opt[uint64](in.small), uint64(in.set.size)
 	return nil
 }
 
@@ -188,8 +186,8 @@ func (in *inputs) refuse(err error) {
 // agrees refuses a base and sizes that were given and do not lie in the L1 of an input, or not
 // around its base. Such a Spec has no sizes. What a file says of itself is only noted.
 func (in *inputs) agrees(spec l1.Spec) error {
-	if in.size > 0 && spec.L1Size == 0 {
-		return fmt.Errorf("an L1 of %d bytes (--max-l1) ends below address %d, where circular buffers start", in.size, spec.CBBase)
+	if in.set.size > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("an L1 of %d bytes (--set l1) ends below address %d, where circular buffers start", in.set.size, spec.CBBase)
 	}
 	if in.on.base > 0 && spec.L1Size == 0 {
 		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", in.on.base, spec.Arch)

@@ -129,7 +129,7 @@ func drawCuts(t *rapid.T, r jsonRun) []int {
 }
 
 func randomFlags() []string {
-	return []string{"--base", strconv.Itoa(fixture.RandomBase), "--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
+	return []string{"--base", strconv.Itoa(fixture.RandomBase), "--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
 }
 
 // TestWindowsAnswerAsTheRun: a run that is cut into windows, of which none lacks a node and each lists

@@ -99,6 +99,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if short := wrong.GetSpecifiedShortnames(); short != "" {
 		name = short
 	}
+	if now := map[string]string{"align": "--set align=64", "max-l1": "--set l1=1499136"}[name]; now != "" && cmd.Flags().Lookup("set") != nil {
+		return fmt.Errorf("%w; it was replaced: write %s", err, now)
+	}
 	var words []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { words = append(words, f.Name) })
 	var formats []string

@@ -423,7 +423,7 @@ func TestSizesAgree(t *testing.T) {
 		spec l1.Spec
 		want string
 	}{
-		{inputs{}, none, ""}, {inputs{size: 5}, none, "an L1 of 5 bytes (--max-l1) ends below address 9, where circular buffers start"}, {inputs{size: 5}, some, ""},
+		{inputs{}, none, ""}, {inputs{set: setFlag{size: 5}}, none, "an L1 of 5 bytes (--set l1) ends below address 9, where circular buffers start"}, {inputs{set: setFlag{size: 5}}, some, ""},
 		{inputs{on: chip{base: 9}}, none, "base 9 (--base) does not lie in the L1 of a wormhole"}, {inputs{on: chip{base: 9}}, some, ""},
 		{inputs{small: smallFlag{V: 7, OK: true}}, some, "an L1_SMALL area of 7 bytes does not fit into an L1 of 100"}, {inputs{small: smallFlag{V: 7, OK: true}}, none, ""},
 		{inputs{small: smallFlag{V: 7, OK: true}}, l1.Spec{L1Size: 100, L1Small: 7}, ""}, {inputs{small: smallFlag{OK: true}}, some, ""},

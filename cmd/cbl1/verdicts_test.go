@@ -64,7 +64,7 @@ func TestVerdictsMatchOracle(t *testing.T) {
 		noInfer := rapid.IntRange(0, 2).Draw(t, "infer") == 0
 		require.NoError(t, os.WriteFile(file, data, 0o600))
 		args := []string{"--format", "json", "--arch", "blackhole", "--base", strconv.Itoa(fixture.RandomBase),
-			"--align", strconv.Itoa(fixture.RandomAlign), "--max-l1", strconv.Itoa(fixture.RandomL1)}
+			"--set", "align=" + strconv.Itoa(fixture.RandomAlign), "--set", "l1=" + strconv.Itoa(fixture.RandomL1)}
 		if noInfer {
 			args = append(args, "--no-infer")
 		}
