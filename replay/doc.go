@@ -22,7 +22,7 @@
 // whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
 // [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
-// elsewhere, left over, or there before. An [AnomalyCount] says by [Code] what is odd.
+// elsewhere, left over, or there before. An [AnomalyCount] counts what is odd by [Code] ([Codes]).
 // [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each
 // [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one), or that of an
 // operation ([OpBudget], [OpJudged]; [ParseBudgets] reads a file of them, [BudgetError]). A [Filter] narrows all

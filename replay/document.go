@@ -100,7 +100,7 @@ type DevicePeak struct {
 // A Told is a reason why it cannot be told whether everything fits.
 type Told struct {
 	Code Code   `json:"code"`
-	Text string `json:"text"` // in words; package report has them
+	Text string `json:"text"`
 }
 
 // Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
@@ -139,11 +139,8 @@ const PeakSchema = "cbl1.peak/1"
 // of those cores.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
-		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: []Told{}, Inferred: r.Hits.Inferred,
+		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: r.Told(r.Hidden()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)),
-	}
-	for _, code := range r.Untold() {
-		doc.Untold = append(doc.Untold, Told{Code: code})
 	}
 	highest := uint64(0)
 	for i := range r.L1 {

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 )
 
@@ -34,6 +36,24 @@ func (f Filter) HasCores(cores l1.CoreSet) bool { return !f.Core.OK || cores.Has
 // names, where * stands for any text. "ttnn.matmul" has the path "model > ttnn.matmul >
 // MatmulDeviceOperation", and so do "*matmul" and "Matmul*".
 func (f Filter) HasOp(op Name) bool { return f.Op == "" || opMatches(string(f.Op), string(op)) }
+
+// Suffix says, behind an answer, to what it is narrowed: " (only ttnn.matmul on core 3-0 of device 0)".
+func (f Filter) Suffix() string {
+	var words []string
+	if f.Op != "" {
+		words = append(words, shown.Start(string(f.Op), 60))
+	}
+	if f.Core.OK {
+		words = append(words, "on core "+f.Core.V.String())
+	}
+	if f.Device.OK {
+		words = append(words, fmt.Sprintf("of device %d", f.Device.V))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (only " + strings.TrimPrefix(strings.TrimPrefix(strings.Join(words, " "), "on "), "of ") + ")"
+}
 
 // between joins the functions of an operation.
 const between = " > "

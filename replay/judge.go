@@ -108,9 +108,7 @@ func (j *Judgement) add(why Reason) {
 // reasons returns why nobody can tell, the budget left out. L1 buffers that no check looks
 // at matter where a program takes bytes, and to a budget.
 func (r *Result) reasons(budget bool) (out []Reason) {
-	for _, code := range r.Untold() {
-		out = append(out, Reason{Code: code})
-	}
+	out = r.Hidden()
 	if r.Checks.Tightest != nil || budget {
 		out = append(out, r.Unseen()...)
 	}

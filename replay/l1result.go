@@ -264,6 +264,14 @@ func (r *Result) Untold() []Code {
 	return slices.Clip(out)
 }
 
+// Hidden returns the codes of Untold as reasons.
+func (r *Result) Hidden() (out []Reason) {
+	for _, code := range r.Untold() {
+		out = append(out, Reason{Code: code})
+	}
+	return out
+}
+
 // untoldCodes returns the codes of anomalies that leave open whether everything fits.
 func untoldCodes() []Code {
 	return []Code{

@@ -189,11 +189,6 @@ func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
 	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
 }
 
-// has reports whether something odd was seen.
-func (r *Result) has(code Code) bool {
-	return slices.ContainsFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == code })
-}
-
 // JudgeRoom says whether a buffer of the size that Options.Room asks about could have been there
 // throughout; without a size it fits. What is accepted is taken as seen, as by Judge.
 //
@@ -209,7 +204,7 @@ func (r *Result) JudgeRoom(accept []Code) Judgement {
 	for _, more := range []struct {
 		is   bool
 		code Code
-	}{{fits && r.Room.small, CodeChipAssumed}, {fits && r.has(CodeSmallLate), CodeSmallLate}, {!fits && r.Room.candidates, CodeAmbiguous}, {!fits && r.Room.unsettled, CodeUnsettled}} {
+	}{{fits && r.Room.small, CodeChipAssumed}, {fits && r.Count(CodeSmallLate) > 0, CodeSmallLate}, {!fits && r.Room.candidates, CodeAmbiguous}, {!fits && r.Room.unsettled, CodeUnsettled}} {
 		why := Reason{Code: more.code}
 		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)

@@ -25,7 +25,7 @@ func writeAnswer(page *page, r *replay.Result, folds []fold) {
 	}
 	f := d.Fullest
 	verdict := ""
-	if has(r, replay.CodeBeyondL1) {
+	if r.Count(replay.CodeBeyondL1) > 0 {
 		verdict = "does not fit; "
 	}
 	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofUsable(r.SpecOf(d.ID), f.Bytes), where, by(r, f.Program))
@@ -98,9 +98,9 @@ func by(r *replay.Result, p replay.ProgramDetail) string {
 // nodes names a program's nodes.
 func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
-		return place{p.First, p.T}.inside(r)
+		return r.Inside(p.First, p.T)
 	}
-	return nodeWord(r) + "s " + nodeRange(r, p)
+	return r.NodeWord() + "s " + nodeRange(r, p)
 }
 
 // writeNothing answers for a capture without a byte of circular buffers on a core.
@@ -119,7 +119,7 @@ func writeNothing(page *page, r *replay.Result) {
 	}
 	switch {
 	case r.Nodes == 0:
-		page.line("nothing to count: the %s has no %ss", source(r), nodeWord(r))
+		page.line("nothing to count: the %s has no %ss", r.Source(), r.NodeWord())
 	case local > 0 && r.Only.Core.OK:
 		page.line("core %v: 0 bytes, %s: nothing is registered on it", r.Only.Core.V, where)
 	case peak > 0 && registered == 0:
@@ -131,23 +131,15 @@ func writeNothing(page *page, r *replay.Result) {
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
 		page.line("fullest core: 0 bytes, %s: no circular buffers, but %s", where, others(r))
-	case has(r, replay.CodeCacheHit) || has(r, replay.CodeFreeWithoutCBs) || has(r, replay.CodeNotShown):
-		page.line("cannot tell: programs ran, but the %s shows none of their circular buffers", source(r))
+	case r.Count(replay.CodeCacheHit) > 0 || r.Count(replay.CodeFreeWithoutCBs) > 0 || r.Count(replay.CodeNotShown) > 0:
+		page.line("cannot tell: programs ran, but the %s shows none of their circular buffers", r.Source())
 	case r.Log && r.Checks.Failed > 0:
 		page.line("does not fit: refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
-	case r.Log && has(r, replay.CodeEventRefused):
-		page.line("nothing is registered: refused %s of the log", shown.Plural(count(r, replay.CodeEventRefused), "event"))
+	case r.Log && r.Count(replay.CodeEventRefused) > 0:
+		page.line("nothing is registered: refused %s of the log", shown.Plural(r.Count(replay.CodeEventRefused), "event"))
 	default:
-		page.line("nothing to count: the %s places no circular buffer", source(r))
+		page.line("nothing to count: the %s places no circular buffer", r.Source())
 	}
-}
-
-// source is what was read.
-func source(r *replay.Result) string {
-	if r.Log {
-		return "log"
-	}
-	return "capture"
 }
 
 // others counts dataflow buffers and scratchpads. What they take is said below.
@@ -172,18 +164,6 @@ func all(n int64, one, many string) string {
 		return "the only " + one
 	}
 	return "all " + grouped(n) + " " + many
-}
-
-func has(r *replay.Result, code replay.Code) bool { return count(r, code) > 0 }
-
-// count says how often something odd was seen.
-func count(r *replay.Result, code replay.Code) int64 {
-	for _, a := range r.Anomalies {
-		if a.Code == code {
-			return a.Count
-		}
-	}
-	return 0
 }
 
 // subject is the core that a report begins with.

@@ -46,7 +46,7 @@ type check struct {
 // head begins the first line: the answer, what it is about, and the file. Narrowed to a core, it
 // is about all cores of the runs there.
 func (c check) head(answer string) string {
-	only := onlyText(c.result.Only)
+	only := c.result.Only.Suffix()
 	if c.result.Only.Core.OK {
 		only = strings.TrimSuffix(only, ")") + "; each run on all its cores)"
 	}
@@ -115,13 +115,9 @@ func (c check) accepted() string {
 }
 
 // reasons says why nobody can tell, a line each.
-func (c check) reasons(label string, all []replay.Reason) (notes []note) {
-	for _, why := range all {
-		if why.Code != replay.CodeNothingRan { // the first line says so
-			notes = append(notes, note{label, reasonText(c.result, why)})
-		}
-	}
-	return notes
+func (c check) reasons(label string, all []replay.Reason) []note {
+	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
+	return reasonNotes(c.result, label, all) // the first line says that nothing ran
 }
 
 // room says how much room the tightest program has.
@@ -172,19 +168,15 @@ func (c check) basis() []note {
 	if n := r.Checks.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", shown.Plural(n, "program run"))})
 	}
-	notes = append(notes, aborted(r)...)
+	notes = append(notes, anomalyNotes(r, "aborted", replay.CodeAborted)...)
 	for _, a := range r.Anomalies {
 		if a.Code == replay.CodeSmallReached {
 			notes = append(notes, note{"l1_small", fmt.Sprintf("reached by %s, first at %s: tt-metal compares with all of L1",
-				shown.Plural(a.Count, "program run"), place{uint64(a.First), a.T}.text(r))})
+				shown.Plural(a.Count, "program run"), r.Where(uint64(a.First), a.T))})
 		}
 	}
-	for _, why := range r.Unseen() {
-		if !slices.Contains(c.Untold, why) { // else it is said already
-			notes = append(notes, note{"unseen", reasonText(r, why)})
-		}
-	}
-	return notes
+	unsaid := slices.DeleteFunc(r.Unseen(), func(why replay.Reason) bool { return slices.Contains(c.Untold, why) })
+	return append(notes, reasonNotes(r, "unseen", unsaid)...)
 }
 
 // chipText says with which L1 was reckoned.
@@ -212,7 +204,7 @@ func smallText(r *replay.Result, s replay.Spec) string {
 	case event.FromOption:
 		text += " (--l1-small)"
 	case event.FromFile:
-		text += " (" + source(r) + ")"
+		text += " (" + r.Source() + ")"
 	case event.FromAssumed, event.FromArch:
 		text += " (assumed: --l1-small)"
 	}
@@ -225,7 +217,7 @@ func (c check) writeFailed(page *page) {
 	f := &k.List[0]
 	page.line("%s%s", c.head("does not fit"), complaint(f.Verdict))
 	page.line("%s", c.checked())
-	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, place{f.Run.At, f.Run.T}, 70), place{f.Enqueue, f.T}.text(c.result), c.devices(f))
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), c.devices(f))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
 	}
@@ -255,7 +247,7 @@ func (c check) writeOthers(page *page, others []replay.FailedCheck) {
 		return
 	}
 	t := table{left: map[int]bool{4: true}, most: 60}
-	t.add(nodeWord(c.result), "bytes over", "times", "device", "program")
+	t.add(c.result.NodeWord(), "bytes over", "times", "device", "program")
 	shown := others[:min(len(others), maxOthers)]
 	for i := range shown {
 		f := &shown[i]
@@ -303,7 +295,7 @@ func (c check) writeOver(page *page) {
 func (c check) overText(o replay.OverBudget) string {
 	p := o.Device.Peak
 	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
-		deviceName(c.result, o.Device.ID), place{p.At, p.T}.text(c.result), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
+		deviceName(c.result, o.Device.ID), c.result.Where(p.At, p.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 
 // overOps are the budgets of operations that are not kept.
@@ -323,7 +315,7 @@ func (c check) overTexts() (out []string) {
 	}
 	for _, o := range c.overOps() {
 		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
-			whose(c.result, o.Worst.Op, place{o.Worst.First, o.Worst.T}, 60), grouped(o.Worst.Core), deviceName(c.result, o.On.ID), grouped(o.Worst.Core-o.Limit),
+			whose(c.result, o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.On.ID), grouped(o.Worst.Core-o.Limit),
 			budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(o.Op, 40), o.Line)
 		if o.Over > 1 {
 			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))

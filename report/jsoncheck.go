@@ -116,7 +116,7 @@ func newCheckDocument(c check) jsonCheck {
 	k := &r.Checks
 	out := jsonCheck{
 		Head: r.Head(CheckSchema), Answer: c.Answer,
-		Untold: newReasons(r, c.Untold), Accepted: newReasons(r, c.Accepted),
+		Untold: r.Told(c.Untold), Accepted: r.Told(c.Accepted),
 		Basis: r.Basis(r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}
 	for _, a := range r.Anomalies {
@@ -196,15 +196,6 @@ func codesOf(reasons []replay.Reason) (codes []replay.Code) {
 		}
 	}
 	return codes
-}
-
-// newReasons says why nobody can tell, a row each.
-func newReasons(r *replay.Result, all []replay.Reason) []replay.Told {
-	out := []replay.Told{}
-	for _, why := range all {
-		out = append(out, replay.Told{Code: why.Code, Text: reasonText(r, why)})
-	}
-	return out
 }
 
 func newTightest(t *replay.Tightest) *jsonTightest {

@@ -71,8 +71,8 @@ type jsonTightRun struct {
 func newRoomDocument(m room) jsonRooms {
 	r, rooms := m.result, m.rooms()
 	out := jsonRooms{
-		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Answer: m.Answer, Untold: newReasons(r, m.Untold),
-		Accepted: newReasons(r, m.Accepted), Basis: r.Basis(r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
+		Schema: RoomSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Answer: m.Answer, Untold: r.Told(m.Untold),
+		Accepted: r.Told(m.Accepted), Basis: r.Basis(r.Spec), Runs: r.Checks.Runs, Devices: []jsonDeviceRoom{}, Tight: []jsonTightRun{},
 		TightMore: rooms.TightMore,
 	}
 	if q := rooms.Question; q.Size > 0 {

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/cbl1/cbl1/device"
@@ -23,8 +22,8 @@ type labels struct {
 
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
-func whose(r *replay.Result, op replay.Name, at place, n int) string {
-	return whoseText(op, at.text(r), at.inside(r), n)
+func whose(r *replay.Result, op replay.Name, at uint64, t json.Number, n int) string {
+	return whoseText(op, r.Where(at, t), r.Inside(at, t), n)
 }
 
 // whoseText is whose with the place as it stands alone and in brackets.
@@ -36,45 +35,12 @@ func whoseText(op replay.Name, alone, inside string, n int) string {
 	return fmt.Sprintf("%s (%s)", opName(short, n), inside)
 }
 
-// A place is a node of a capture, or an event of a log with its time.
-type place struct {
-	at uint64
-	t  json.Number
-}
-
-// text names the place: "node 3", "event 8 (t 1210)".
-func (p place) text(r *replay.Result) string {
-	if p.t == "" {
-		return p.inside(r)
-	}
-	return fmt.Sprintf("%s %d (t %s)", nodeWord(r), p.at, p.t)
-}
-
-// inside names it where it stands in brackets: "event 8, t 1210".
-func (p place) inside(r *replay.Result) string {
-	text := fmt.Sprintf("%s %d", nodeWord(r), p.at)
-	if i, node := r.Window(p.at); i >= 0 {
-		text = fmt.Sprintf("node %d of %s", node, shown.End(filepath.Base(r.Windows[i].File), 40))
-	}
-	if p.t != "" {
-		text += ", t " + p.t.String()
-	}
-	return text
-}
-
 // number names a node in a table: "12", or "2:12" of the second window.
 func number(r *replay.Result, at uint64) string {
 	if i, node := r.Window(at); i >= 0 {
 		return fmt.Sprintf("%d:%d", i+1, node)
 	}
 	return fmt.Sprint(at)
-}
-
-func nodeWord(r *replay.Result) string {
-	if r != nil && r.Log {
-		return "event"
-	}
-	return "node"
 }
 
 // length says how long a capture is.
@@ -90,7 +56,7 @@ func length(r *replay.Result) string {
 }
 
 func runText(r *replay.Result, run replay.ProgramRun, n int) string {
-	text := whose(r, run.Op, place{run.At, run.T}, n)
+	text := whose(r, run.Op, run.At, run.T, n)
 	if run.Inferred {
 		text += ", inferred"
 	}
@@ -138,7 +104,7 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	case x.Program != nil:
 		return runText(r, *x.Program, n)
 	case x.Buffer != nil:
-		return whose(r, x.Buffer.Op, place{x.Buffer.At, x.Buffer.T}, n)
+		return whose(r, x.Buffer.Op, x.Buffer.At, x.Buffer.T, n)
 	}
 	return ""
 }

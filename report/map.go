@@ -24,7 +24,7 @@ func Map(r *replay.Result, at event.Opt[uint64]) Document {
 	page := &d.page
 	answer, where := mapAnswer(r, at)
 	page.line("%s", answer)
-	page.line("%s%s: %s", shown.End(r.File, 60), onlyText(r.Only), length(r))
+	page.line("%s%s: %s", shown.End(r.File, 60), r.Only.Suffix(), length(r))
 	page.note(where...)
 	folds := foldLaid(r, at)
 	for i, f := range folds {
@@ -130,13 +130,13 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []n
 func momentOf(r *replay.Result, d *replay.DeviceL1, at event.Opt[uint64]) string {
 	switch {
 	case at.OK:
-		return ", after " + place{at: at.V}.text(r)
+		return ", after " + r.Where(at.V, "")
 	case d == nil || d.Peak == nil:
 		return ""
 	case d.Peak.Op == "":
-		return ", at the peak: " + place{d.Peak.At, d.Peak.T}.text(r)
+		return ", at the peak: " + r.Where(d.Peak.At, d.Peak.T)
 	}
-	return fmt.Sprintf(", at the peak: %s", whose(r, caller(d.Peak.Op), place{d.Peak.At, d.Peak.T}, 40))
+	return fmt.Sprintf(", at the peak: %s", whose(r, caller(d.Peak.Op), d.Peak.At, d.Peak.T, 40))
 }
 
 // A laidFold is devices on which the same cores hold the same, each at its moment.
@@ -277,7 +277,7 @@ func clashMap(r *replay.Result) (draw.Column, bool) {
 	}
 	f, s := c.check, r.SpecOf(captureID(c.clash.Device))
 	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.core, failureLabels(r, f).devices(c.clash.Device, c.clash.Devices),
-		grouped(c.clash.Over()), whose(r, caller(f.Run.Op), place{f.Run.At, f.Run.T}, 40))
+		grouped(c.clash.Over()), whose(r, caller(f.Run.Op), f.Run.At, f.Run.T, 40))
 	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.residents)}, true
 }
 

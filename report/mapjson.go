@@ -83,7 +83,7 @@ type jsonMapClash struct {
 func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 	out := jsonMap{
 		Head: r.Head(MapSchema), At: optional(at), Basis: r.Basis(r.Spec),
-		Untold: newUntold(r), Devices: []jsonMapDevice{},
+		Untold: r.Told(r.Hidden()), Devices: []jsonMapDevice{},
 	}
 	for i := range r.L1 {
 		d := &r.L1[i]

@@ -48,7 +48,9 @@ func explain(r *replay.Result, folds []fold) []note {
 		}
 	}
 	out = append(out, wholeL1(r)...)
-	out = append(out, anomalies(r)...)
+	for _, text := range r.AnomalyTexts() {
+		out = append(out, note{"note", text})
+	}
 	if text := upstream(r); text != "" {
 		out = append(out, note{"ttnn", text})
 	}
@@ -69,7 +71,7 @@ func placed(r *replay.Result) string {
 	}
 	from := map[event.Source]string{
 		event.FromOption:  "as given",
-		event.FromFile:    "as the " + source(r) + " says",
+		event.FromFile:    "as the " + r.Source() + " says",
 		event.FromArch:    "default of " + string(r.Spec.Arch),
 		event.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
 	}[r.Spec.BaseFrom]
@@ -78,7 +80,7 @@ func placed(r *replay.Result) string {
 
 // assumed says that nobody named the chip, and what speaks against the assumption.
 func assumed(r *replay.Result) string {
-	text := fmt.Sprintf("the %s does not name its chip, %s is assumed", source(r), r.Spec.Arch)
+	text := fmt.Sprintf("the %s does not name its chip, %s is assumed", r.Source(), r.Spec.Arch)
 	// Where circular buffers start varies with the release. These are the bounds of
 	// what was seen on Wormhole; a Blackhole's are above.
 	const low, high = 103_424, 107_616
@@ -164,7 +166,7 @@ func upstream(r *replay.Result) string {
 			grouped(cb.V), grouped(truth), strings.Join(why, ", and ")))
 	}
 	if r.Upstream.Wrapped {
-		parts = append(parts, fmt.Sprintf("peak_l1 and peak_total mean nothing: more was freed than the %s allocates, and they ran below zero", source(r)))
+		parts = append(parts, fmt.Sprintf("peak_l1 and peak_total mean nothing: more was freed than the %s allocates, and they ran below zero", r.Source()))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -17,17 +18,17 @@ import (
 // then the composition. Its CSV has a row for each thing that lay on the fullest core of each
 // device, and one for a device on which nothing ever lay.
 func Peak(r *replay.Result) Document {
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, newPeak(r)) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Peak()) }, head: csvPeak{}, rows: rowsOf(peakRows(r))}
 	row, most := fullestL1(r), mostRegistered(r)
 	switch {
 	case row != nil:
 		writePeak(&d.page, r, row)
 	case most != nil:
 		bytes := most.CorePeak
-		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", onlyText(r.Only), grouped(bytes), ofUsable(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
+		d.page.line("peak%s: %s CB bytes registered at once%s, %s: %s", r.Only.Suffix(), grouped(bytes), ofUsable(r.SpecOf(most.ID), bytes), deviceName(r, most.ID), shown.End(r.File, 60))
 		d.page.note(slices.Concat([]note{{"basis", "registered: " + nothingRan(r) + ", so that nothing says what lay in L1 at one time"}}, untoldNotes(r), unseenNotes(r), boundNotes(r))...)
 	default:
-		d.page.line("peak%s: nothing is known to have been in L1: %s", onlyText(r.Only), shown.End(r.File, 60))
+		d.page.line("peak%s: nothing is known to have been in L1: %s", r.Only.Suffix(), shown.End(r.File, 60))
 		d.page.note(append(untoldNotes(r), unseenNotes(r)...)...)
 	}
 	return d
@@ -45,13 +46,8 @@ func mostRegistered(r *replay.Result) (best *replay.Device) {
 }
 
 // boundNotes say in which way figures of what was registered are a bound.
-func boundNotes(r *replay.Result) (notes []note) {
-	for _, code := range []replay.Code{replay.CodeEveryCore, replay.CodeNoAddresses} {
-		if slices.ContainsFunc(r.Anomalies, func(a replay.AnomalyCount) bool { return a.Code == code }) {
-			notes = append(notes, note{"bound", codeText(r, code)})
-		}
-	}
-	return notes
+func boundNotes(r *replay.Result) []note {
+	return append(anomalyNotes(r, "bound", replay.CodeEveryCore), anomalyNotes(r, "bound", replay.CodeNoAddresses)...)
 }
 
 // fullestL1 returns the row of the device with the highest peak, the first of equals;
@@ -68,10 +64,10 @@ func fullestL1(r *replay.Result) (best *replay.DeviceL1) {
 func writePeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 	p := row.Peak.Composed()
 	program := peakProgram(p)
-	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", onlyText(r.Only), grouped(p.Bytes), ofUsable(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
-		shortOp(r, p.Op, place{p.At, p.T}), besideText(r, p, program))
+	page.line("peak%s: %s bytes%s, %s, core %s, %s%s", r.Only.Suffix(), grouped(p.Bytes), ofUsable(r.SpecOf(row.ID), p.Bytes), deviceName(r, row.ID), p.Core,
+		shortOp(r, p.Op, p.At, p.T), besideText(r, p, program))
 	page.line("%s: %s", shown.End(r.File, 60), length(r))
-	notes := []note{{"at", whose(r, p.Op, place{p.At, p.T}, 70)}, {"program", programText(r, program)}}
+	notes := []note{{"at", whose(r, p.Op, p.At, p.T, 70)}, {"program", programText(r, program)}}
 	if text := equalPeaks(r, row); text != "" {
 		notes = append(notes, note{"as full", text})
 	}
@@ -101,9 +97,9 @@ func peakProgram(p *replay.L1Peak) *replay.ProgramRun {
 }
 
 // shortOp names what ran in a few words.
-func shortOp(r *replay.Result, op replay.Name, at place) string {
+func shortOp(r *replay.Result, op replay.Name, at uint64, t json.Number) string {
 	if op == "" {
-		return at.text(r)
+		return r.Where(at, t)
 	}
 	return shown.Start(string(caller(op)), 24)
 }
@@ -116,7 +112,7 @@ func besideText(r *replay.Result, p *replay.L1Peak, program *replay.ProgramRun) 
 	case program.Op == p.Op:
 		return ", its own program"
 	}
-	return ", left over from " + shortOp(r, program.Op, place{program.At, program.T})
+	return ", left over from " + shortOp(r, program.Op, program.At, program.T)
 }
 
 func programText(r *replay.Result, program *replay.ProgramRun) string {
@@ -188,9 +184,9 @@ func composition(r *replay.Result, on event.Opt[uint64], p *replay.L1Peak) []not
 func spikeNotes(r *replay.Result, s *replay.Spike) []note {
 	return []note{
 		{"spike", fmt.Sprintf("a new %s was allocated before the one it replaces was freed: with the free first the core would have held %s bytes", s.New.Kind, grouped(s.Without))},
-		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), whose(r, s.Old.Op, place{s.Old.At, s.Old.T}, 60))},
-		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), whose(r, s.New.Op, place{s.New.At, s.New.T}, 60))},
-		{"last", "the old one is freed at " + place{s.FreedAt, s.FreedT}.text(r)},
+		{"first", fmt.Sprintf("the old one, of %s bytes, allocated by %s", grouped(s.Old.Size), whose(r, s.Old.Op, s.Old.At, s.Old.T, 60))},
+		{"then", fmt.Sprintf("the new one, of %s bytes, allocated by %s: the peak", grouped(s.New.Size), whose(r, s.New.Op, s.New.At, s.New.T, 60))},
+		{"last", "the old one is freed at " + r.Where(s.FreedAt, s.FreedT)},
 	}
 }
 
@@ -201,9 +197,9 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 	notes := []note{{"basis", "tracked = held by circular buffers, L1 buffers and the like, each byte once; a program's buffers stay until the next program on the core"}}
 	switch row.Addresses {
 	case replay.AddressesSynthesised:
-		notes = append(notes, note{"placed", fmt.Sprintf("L1 buffers have no addresses in the %s and were placed top-down: synthesised", source(r))})
+		notes = append(notes, note{"placed", fmt.Sprintf("L1 buffers have no addresses in the %s and were placed top-down: synthesised", r.Source())})
 	case replay.AddressesMixed:
-		notes = append(notes, note{"placed", fmt.Sprintf("some L1 buffers have no address in the %s and were placed top-down: synthesised", source(r))})
+		notes = append(notes, note{"placed", fmt.Sprintf("some L1 buffers have no address in the %s and were placed top-down: synthesised", r.Source())})
 	case replay.AddressesRecorded, replay.AddressesNone:
 	}
 	if row.Assumed > 0 {
@@ -214,25 +210,11 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
 func untoldNotes(r *replay.Result) []note {
-	var notes []note
-	for _, code := range r.Untold() {
-		notes = append(notes, note{"hidden", reasonText(r, replay.Reason{Code: code})})
-	}
-	if text := unsizedText(r); text != "" {
-		notes = append(notes, note{"unsized", text})
-	}
+	notes := append(reasonNotes(r, "hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", shown.Plural(n, "operation"))})
 	}
 	return notes
-}
-
-// unsizedText says that there are L1 buffers of which no byte is counted, or "".
-func unsizedText(r *replay.Result) string {
-	if !has(r, replay.CodeBufferUnsized) {
-		return ""
-	}
-	return codeText(r, replay.CodeBufferUnsized)
 }
 
 // A csvPeak is one thing that lay on the fullest core of a device, and its peak.
@@ -259,20 +241,4 @@ func peakRows(r *replay.Result) iter.Seq[csvPeak] {
 			}
 		}
 	}
-}
-
-// newPeak returns the answer of peak, as cbl1.peak-1.schema.json describes it.
-func newPeak(r *replay.Result) replay.PeakDocument {
-	doc := r.Peak()
-	doc.Untold = newUntold(r)
-	return doc
-}
-
-// newUntold says what a capture hides.
-func newUntold(r *replay.Result) []replay.Told {
-	out := []replay.Told{}
-	for _, code := range r.Untold() {
-		out = append(out, replay.Told{Code: code, Text: reasonText(r, replay.Reason{Code: code})})
-	}
-	return out
 }

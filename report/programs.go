@@ -103,3 +103,14 @@ func nodeRange(r *replay.Result, p replay.ProgramDetail) string {
 	}
 	return number(r, p.First) + "-" + number(r, p.Last)
 }
+
+// programsOf returns the programs of a device that are shown.
+func programsOf(r *replay.Result, d *replay.Device) iter.Seq[replay.ProgramDetail] {
+	return func(yield func(replay.ProgramDetail) bool) {
+		for _, p := range d.ProgramsDetail.All() {
+			if r.Only.HasOp(p.Op) && !yield(p) {
+				return
+			}
+		}
+	}
+}

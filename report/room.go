@@ -7,7 +7,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -131,7 +130,7 @@ func (m room) limit(l *replay.RoomLimit, nobody string) string {
 	case l.Program != nil:
 		text := "program " + runText(r, *l.Program, 60)
 		if l.Enqueue != l.Program.At {
-			text += ", enqueued at " + place{l.Enqueue, l.T}.text(r)
+			text += ", enqueued at " + r.Where(l.Enqueue, l.T)
 		}
 		return text
 	}
@@ -139,7 +138,7 @@ func (m room) limit(l *replay.RoomLimit, nobody string) string {
 	if l.Buffer.PerCore.OK {
 		text += fmt.Sprintf(" of %s bytes", grouped(l.Buffer.PerCore.V))
 	}
-	return text + ", " + whose(r, l.Buffer.Op, place{l.Buffer.At, l.Buffer.T}, 60)
+	return text + ", " + whose(r, l.Buffer.Op, l.Buffer.At, l.Buffer.T, 60)
 }
 
 // unfit says what does not fit as it is, and when a size has no place.
@@ -216,7 +215,7 @@ func (m room) short(l *replay.RoomLimit, nobody string, n int) string {
 	case l.Program != nil:
 		return runText(r, *l.Program, n)
 	default:
-		return l.Buffer.Kind.String() + " " + whose(r, l.Buffer.Op, place{l.Buffer.At, l.Buffer.T}, n)
+		return l.Buffer.Kind.String() + " " + whose(r, l.Buffer.Op, l.Buffer.At, l.Buffer.T, n)
 	}
 }
 
@@ -227,7 +226,7 @@ func (m room) writeTight(page *page) {
 		return
 	}
 	t := table{left: map[int]bool{4: true}, most: 60}
-	t.add(nodeWord(r), "room then", "times", "device", "program")
+	t.add(r.NodeWord(), "room then", "times", "device", "program")
 	list := rooms.Tight[:min(len(rooms.Tight), maxRooms)]
 	for _, x := range list {
 		t.named(func(n int) string { return runText(r, x.Run, n) }, fmt.Sprint(x.Enqueue), grouped(x.Range.Len()), grouped(x.Times), deviceName(r, x.Device))
@@ -237,24 +236,4 @@ func (m room) writeTight(page *page) {
 		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
 	}
 	page.table(fmt.Sprintf("program runs beside which there is no place for %s bytes, at that moment alone", grouped(rooms.Question.Size)), t, more)
-}
-
-// roomReason says why nobody can tell, where room needs other words than check.
-func roomReason(r *replay.Result, why replay.Reason) (text string, ok bool) {
-	if r.Room == nil {
-		return "", false
-	}
-	switch other := l1.ArchSpec(l1.Wormhole); why.Code {
-	case replay.CodeChipAssumed:
-		return fmt.Sprintf("%s is assumed; the L1 of a %s ends at %s: --arch names the chip", r.Spec.Arch, other.Arch, grouped(other.L1Size)), true
-	case replay.CodeAmbiguous:
-		return "an operation hit the program cache and ran one of several programs: all of them were taken to be in the way", true
-	case replay.CodeUnsettled:
-		return "a run may be several programs: their circular buffers may end lower than was reckoned", true
-	case replay.CodeBufferUnsized:
-		return "an L1 buffer has an address and no size: all above it was taken to be in the way", true
-	case replay.CodePerCoreHidden:
-		return "an L1 buffer that was allocated per core hides its address on some cores: they were taken to be full", true
-	}
-	return "", false
 }

@@ -55,7 +55,7 @@ func fileLine(r *replay.Result) string {
 	if r.Rank.V > 0 { // 0 is that of most captures
 		fmt.Fprintf(&b, " (rank %d)", r.Rank.V)
 	}
-	fmt.Fprintf(&b, "%s: %s", onlyText(r.Only), length(r))
+	fmt.Fprintf(&b, "%s: %s", r.Only.Suffix(), length(r))
 	var programs int64
 	for _, d := range r.Devices {
 		programs += d.Programs

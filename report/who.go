@@ -60,7 +60,7 @@ func Who(r *replay.Result, q Question) Document {
 	folds := foldHeld(r, held)
 	when := "at the end"
 	if q.At.OK {
-		when = "after " + place{at: q.At.V}.text(r)
+		when = "after " + r.Where(q.At.V, "")
 	}
 	page.line("%s", whoAnswer(r, q, folds))
 	page.line("%s: %s, %s", shown.End(r.File, 60), when, length(r))
@@ -199,7 +199,7 @@ func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
 	if first == last {
 		return ownerText(r, all[0], n)
 	}
-	nodes := fmt.Sprintf("%ss %s..%s", nodeWord(r), number(r, first), number(r, last))
+	nodes := fmt.Sprintf("%ss %s..%s", r.NodeWord(), number(r, first), number(r, last))
 	return whoseText(op, nodes, nodes, n) + inferred
 }
 
@@ -213,7 +213,7 @@ func whoAnswer(r *replay.Result, q Question, folds []heldFold) string {
 		where += " of " + deviceName(r, q.Device)
 	}
 	if q.Op != "" {
-		where += onlyText(replay.Filter{Op: q.Op})
+		where += replay.Filter{Op: q.Op}.Suffix()
 	}
 	cores, different := 0, 0
 	var one []replay.L1Resident // of each device
@@ -266,7 +266,7 @@ func outside(r *replay.Result, q Question) string {
 			found = found || row.ID == q.Device
 		}
 		if !found {
-			return fmt.Sprintf("the %s has nothing on a device %d", source(r), q.Device.V)
+			return fmt.Sprintf("the %s has nothing on a device %d", r.Source(), q.Device.V)
 		}
 	}
 	if text := outsideGrid(r, q); text != "" {
@@ -336,7 +336,7 @@ type jsonHeld struct {
 // rows of its own.
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: newUntold(r),
+		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: r.Told(r.Hidden()),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: q.Op, Held: []jsonHeld{},
 	}
 	if q.Core.OK {

@@ -14,7 +14,6 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
-	"github.com/cbl1/cbl1/report"
 )
 
 // choiceFlag is one of some words.
@@ -380,7 +379,7 @@ func (a *acceptFlag) String() string {
 // codes are all that --accept takes.
 func codes() []string {
 	var words []string
-	for _, code := range report.Codes() {
+	for _, code := range replay.Codes() {
 		words = append(words, string(code))
 	}
 	return words
@@ -389,7 +388,7 @@ func codes() []string {
 func (a *acceptFlag) Set(s string) error {
 	for code := range strings.SplitSeq(s, ",") {
 		code := replay.Code(strings.TrimSpace(code))
-		if !slices.Contains(report.Codes(), code) {
+		if !slices.Contains(replay.Codes(), code) {
 			return fmt.Errorf("%q is no code%s", string(code), cmp.Or(didYouMean("", nearest(string(code), codes())), "; docs/codes.md lists them"))
 		}
 		*a = append(*a, code)

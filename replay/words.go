@@ -1,0 +1,367 @@
+package replay
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
+)
+
+// words explain a code: its meaning for the figures, and the cure.
+type words struct {
+	code Code
+	// one and many describe it, after the count.
+	one, many string
+	// means has the consequence; "" where another part of the report has it.
+	means string
+}
+
+// anomalyWords has all codes, the most important one first.
+func anomalyWords() []words { return slices.Concat(graveWords(), serverWords(), mildWords()) }
+
+// graveWords have the codes that bear on what ran and what lived.
+func graveWords() []words {
+	return []words{
+		{CodeBeyondL1, "program ends beyond L1", "programs end beyond L1",
+			"does not fit; if this is another chip, say so with --arch"},
+		{CodeBufferBeyondL1, "buffer ends beyond L1", "buffers end beyond L1",
+			"the L1 of the device must be larger: say so with --arch or --set l1=BYTES"},
+		{CodeOutsideGrid, "run names cores outside the compute grid", "runs name cores outside the compute grid",
+			"tt-metal refuses it: it is judged, and neither registered nor left in L1"},
+		{CodeOperationFailed, "operation failed", "operations failed",
+			"what it placed before it failed is counted"},
+		{CodeAborted, "operation was aborted", "operations were aborted",
+			"what they placed is judged and registered, and did not run"},
+		{CodeEventRefused, "event of the log was refused", "events of the log were refused",
+			"what is refused changes nothing, and is not counted"},
+		{CodeTornLine, "cut last line", "cut last lines",
+			"the log was cut: what came later is missing"},
+		{CodeUnfinished, "function did not end", "functions did not end",
+			"the run threw, or the capture was cut: what came later is missing"},
+		{CodeLayoutLate, "base that came too late", "bases that came too late",
+			"the input says its base and L1 size after CBs were placed with assumed ones: read a file instead of standard input, or use --arch and --base"},
+		{CodeMeshLate, "mesh that came too late", "meshes that came too late",
+			"the chips of a mesh became known after a free of it: alive figures may be too high; read a file instead of standard input"},
+		{CodeAbortedLate, "operation turned out late to be aborted", "operations turned out late to be aborted",
+			"what they placed was taken to have run, or to be in the program cache; read a file instead of standard input"},
+		{CodeWorkloadLate, "workload of several programs was told apart too late", "workloads of several programs were told apart too late",
+			"programs of it were judged as perhaps several, and may not fit; read a file instead of standard input"},
+		{CodeResidentsLate, "section lists what lived in L1 at each operation", "sections list what lived in L1 at each operation",
+			"its buffers were not looked at, since they may have been there before; read a file instead of standard input"},
+		{CodeBetween, "device of which the database does not list the buffers that lived when each operation ended",
+			"devices of which the database does not list the buffers that lived when each operation ended",
+			"frees between operations do not show: L1 buffers may be gone that are counted; read the JSON of the run"},
+		{CodeWindowGap, "window does not list the L1 buffers that lived in it", "windows do not list the L1 buffers that lived in them",
+			"L1 buffers that came or went between windows are not known, and only those count that a window shows; record windows with detailed buffers"},
+		{CodeOperationLost, "operation of which the database has no graph", "operations of which the database has no graph",
+			"what they placed is not shown, as of one that failed; read the JSON of the run"},
+		{CodeUnreadable, "node or row with a field that cannot be read", "nodes or rows with fields that cannot be read",
+			"hidden, and with it the program of a CB, and everything alive on the device of a free: the other figures stand"},
+		{CodeModeLate, "device showed late that it is in HYBRID mode", "devices showed late that they are in HYBRID mode",
+			"programs before that were judged as if it were not; read a file instead of standard input"},
+		{CodeRangeLockstep, "program fits or not by a buffer in range lockstep", "programs fit or not by a buffer in range lockstep",
+			"whether tt-metal compares it with programs on other cores is not known: allocate it in lockstep or per core"},
+		{CodePerCoreHidden, "buffer was allocated per core, and hides addresses", "buffers were allocated per core, and hide addresses",
+			"captures record the address on the first core alone: programs on the others may clash with it; an event log can name each address"},
+		{CodePersistentL1, "program run depends on pages at the bottom of L1", "program runs depend on pages at the bottom of L1",
+			"a buffer is recorded below CBs: they do not start at the base; capture all programs with addresses, without NO_DISPATCH"},
+		{CodeMeshUnknown, "free names a mesh whose chips the capture does not show", "frees name meshes whose chips the capture does not show",
+			"programs ran together: there are more of them, alive figures may be too high, and CBs that seem to share bytes may not"},
+		{CodeCacheHit, "operation hit the program cache", "operations hit the program cache",
+			"what they place does not show again; alive figures miss it, and so do registered ones if the first run was not captured"},
+		{CodeFreeWithoutCBs, "operation freed CBs and placed none", "operations freed CBs and placed none",
+			"probably a program-cache hit, whose CBs no capture shows; L1 is as full as at its first run: capture that one, or clear the program cache"},
+		{CodeNotShown, "operation ran something that is not shown", "operations ran something that is not shown",
+			"real runs show no dataflow buffers, nor what was in the program cache before: capture it with NO_DISPATCH, and clear the program cache afterwards"},
+		{CodeUnsettled, "program run does not fit that may be several programs", "program runs do not fit that may be several programs",
+			"frees announce more programs than can be told apart; one after the other they may fit"},
+		{CodeInferred, "operation ran from the program cache", "operations ran from the program cache",
+			"taken to run what ran last time, in figures of the whole L1 and in checks; alive figures miss it"},
+		{CodeAmbiguous, "ambiguous cache hit", "ambiguous cache hits", "all are judged; figures follow the last"},
+		{CodeBufferUnplaced, "buffer in L1 whose place is not known", "buffers in L1 whose places are not known",
+			"counted in bytes, but on no core; --l1-small places L1_SMALL buffers without address"},
+		{CodeBufferUnsized, "buffer in L1 without a size per core", "buffers in L1 without a size per core",
+			"tt-metal's test compares with the address alone, and no core counts a byte"},
+	}
+}
+
+// serverWords have the codes of allocation servers.
+func serverWords() []words {
+	return []words{
+		{CodeClientLost, "client of the server was closed", "clients of the server were closed",
+			"what it had and said later is not known: its devices are incomplete"},
+		{CodeNotRecorded, "event before this log was not recorded", "events before this log were not recorded",
+			"the disk was full, or failed: nobody knows what did not fit then"},
+		{CodeEveryCore, "log of records that name no cores", "logs of records that name no cores",
+			"each CB counts as if it were on every core: figures of CBs are a bound"},
+		{CodeNoAddresses, "log without addresses of CBs", "logs without addresses of CBs",
+			"each CB counts as if it lay alone on its core, so that a core has at most the sum"},
+		{CodeLinesMissing, "line tells of something that the lines do not show", "lines tell of something that the lines do not show",
+			"the true figures are others: totals, references or frees do not agree with what came before, or the server took no notice of a record"},
+	}
+}
+
+// mildWords have the codes that bear on names and single figures, or on nothing.
+func mildWords() []words {
+	return []words{
+		{CodeUnattributed, "buffer of a program names no core", "buffers of programs name no core",
+			"the true figures are higher"},
+		{CodeIDCollision, "id is that of a chip and of a mesh", "ids are those of a chip and of a mesh",
+			"frees may have ended too much: alive figures may be too low"},
+		{CodeSmallReached, "program run ends in L1_SMALL", "program runs end in L1_SMALL",
+			"tt-metal compares it with all of L1: it runs, over what L1_SMALL buffers may hold there"},
+		{CodeSmallWrong, "device has a bank of L1 that contradicts its L1 or an L1_SMALL buffer",
+			"devices have a bank of L1 that contradicts their L1 or an L1_SMALL buffer",
+			"the size of L1_SMALL does not follow from it; --l1-small states it"},
+		{CodeSmallLate, "size of L1_SMALL that came too late", "sizes of L1_SMALL that came too late",
+			"the input says it after it was used: read a file instead of standard input, or use --l1-small"},
+		{CodeSpecsDiffer, "device differs in base or L1 size", "devices differ in base or L1 size",
+			"the first device's are used for all"},
+		{CodeMixedAddresses, "program has only some addresses", "programs have only some addresses",
+			"the missing ones were placed around the recorded ones"},
+		{CodeOverlap, "program has CBs that share bytes", "programs have CBs that share bytes",
+			"shared bytes count once; if it is not meant, one CB overwrites another"},
+		{CodeBadDeviceTensors, "device_tensors cannot be read", "device_tensors cannot be read",
+			"if that hides the chips of a mesh, alive figures may be too high"},
+		{CodeUnknownType, "node of an unknown kind", "nodes of unknown kinds",
+			"skipped; memory that is placed there is not counted"},
+		{CodeEndWithoutStart, "function ended that did not start", "functions ended that did not start",
+			"names of operations may be wrong, bytes are not"},
+		{CodeFreeUnknown, "free of a buffer from before the capture", "frees of buffers from before the capture",
+			"no effect on CBs"},
+		{CodeFreeAgain, "free of a buffer that was freed already", "frees of buffers that were freed already",
+			"no effect"},
+		{CodeRounded, "size has six digits", "sizes have six digits", "the roundest number that is printed so was taken"},
+		{CodeOtherLines, "line is none of an allocation server", "lines are none of an allocation server", "skipped"},
+		{CodeDuplicateKey, "key comes twice", "keys come twice", "the values are equal: no effect"},
+		{CodeDanglingConnection, "connection to a missing node", "connections to missing nodes",
+			"the capture may be cut; no figure depends on it"},
+		// These are said elsewhere: the first two in the first line, the last in the last.
+		{CodeNoNodes, "capture without nodes", "captures without nodes", ""},
+		{CodeNoCBs, "capture without CBs", "captures without CBs", ""},
+		{CodeUpstreamWrapped, "sum of ttnn wrapped", "sums of ttnn wrapped", ""},
+	}
+}
+
+// AnomalyTexts returns a text for each kind of anomaly, the most important one first.
+func (r *Result) AnomalyTexts() (out []string) {
+	all := anomalyWords()
+	rank := func(a AnomalyCount) int {
+		i := slices.IndexFunc(all, func(w words) bool { return w.code == a.Code })
+		return cmp.Or(i+1, len(all)+1) // a code without words comes last
+	}
+	sorted := slices.Clone(r.Anomalies)
+	slices.SortStableFunc(sorted, func(a, b AnomalyCount) int { return rank(a) - rank(b) })
+	for _, a := range sorted {
+		code := shown.Start(string(a.Code), 60)
+		w := words{one: code, many: code, means: "see the documentation"}
+		if i := rank(a); i <= len(all) {
+			w = all[i-1]
+		}
+		if w.means != "" {
+			out = append(out, r.anomalyText(a, w))
+		}
+	}
+	return out
+}
+
+func (r *Result) anomalyText(a AnomalyCount, w words) string {
+	what, where := w.many, ""
+	if a.Count == 1 {
+		what = w.one
+	}
+	switch {
+	case r.Log && a.Detail != "": // which names the line
+		if a.T != "" {
+			where = "t " + a.T.String()
+		}
+	case a.First >= 0 && a.Count > 1:
+		where = "first at " + r.Inside(uint64(a.First), a.T)
+	case a.First >= 0:
+		where = r.Inside(uint64(a.First), a.T)
+	}
+	if a.Detail != "" {
+		if where != "" {
+			where += ", "
+		}
+		where += detailText(a)
+	}
+	if where != "" {
+		where = " (" + where + ")"
+	}
+	inInput := func(text string) string { return strings.ReplaceAll(text, "the capture", "the "+r.Source()) }
+	return fmt.Sprintf("%s %s%s: %s", l1.Bytes(a.Count).Exact(), inInput(what), where, inInput(w.means))
+}
+
+// detailText is the detail of an anomaly for people. Of an exception it is the text before the backtrace,
+// on one line.
+func detailText(a AnomalyCount) string {
+	if a.Code != CodeAborted {
+		return shown.Start(a.Detail, 80)
+	}
+	text, _, _ := strings.Cut(a.Detail, "\nbacktrace:")
+	return shown.Start(strings.Join(strings.Fields(text), " "), 400)
+}
+
+// Codes returns all codes of anomalies and of reasons, by name.
+func Codes() []Code {
+	out := []Code{
+		CodeEarlierUsed, CodeEarlierFreed, CodeBuffersApart, CodeL1Unknown, CodeChipAssumed, CodeBudgetUnknown, CodeBanksUnknown, CodeNothingRan,
+	}
+	for _, w := range anomalyWords() {
+		out = append(out, w.code)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Told returns reasons with their texts.
+func (r *Result) Told(reasons []Reason) []Told {
+	out := []Told{}
+	for _, why := range reasons {
+		out = append(out, Told{why.Code, r.ReasonText(why)})
+	}
+	return out
+}
+
+// ReasonText says why it cannot be told whether everything fits.
+func (r *Result) ReasonText(why Reason) string {
+	if text := r.roomReason(why.Code); text != "" {
+		return text
+	}
+	bytes := func(n uint64) string { return l1.Bytes(n).Exact() }
+	switch source := r.Source(); why.Code {
+	case CodeEarlierUsed:
+		return fmt.Sprintf("%s from before the %s, with %s bytes over all cores: not counted, because nothing says where they lie",
+			shown.Plural(r.Earlier.L1, "L1 buffer"), source, bytes(r.Earlier.Bytes))
+	case CodeEarlierFreed:
+		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", shown.Plural(r.Earlier.Freed, "free"), source)
+	case CodeBuffersApart:
+		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so",
+			why.Device, source)
+	case CodeL1Unknown:
+		return "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"
+	case CodeChipAssumed:
+		other, end := l1.ArchSpec(l1.Wormhole), uint64(0)
+		for _, d := range r.Devices {
+			end = max(end, d.HighestEnd)
+		}
+		return fmt.Sprintf("%s is assumed: circular buffers end at %s, beyond the L1 of a %s, which ends at %s: --arch names the chip",
+			r.Spec.Arch, bytes(end), other.Arch, bytes(other.L1Size))
+	case CodeBudgetUnknown:
+		return "the budget is a share of usable L1, whose size is not known or not the same everywhere: give the budget in bytes"
+	case CodeBanksUnknown:
+		return "the grid of a device is not known, or leads to other bytes than that of another: --size takes the bytes of each core as well"
+	case CodeNothingRan:
+		return r.nothingRan()
+	case CodeNoNodes:
+		return fmt.Sprintf("the %s has no %ss", source, r.NodeWord())
+	case CodeNoCBs:
+		if r.Log {
+			return "no program of the log was registered"
+		}
+		return "the capture places no circular buffer, dataflow buffer or scratchpad"
+	}
+	return r.codeText(why.Code)
+}
+
+// codeText explains an anomaly of the Result.
+func (r *Result) codeText(code Code) string {
+	i := slices.IndexFunc(r.Anomalies, func(a AnomalyCount) bool { return a.Code == code })
+	for _, w := range anomalyWords() {
+		if i >= 0 && w.code == code && w.means != "" {
+			return r.anomalyText(r.Anomalies[i], w)
+		}
+	}
+	return shown.Start(string(code), 60)
+}
+
+func (r *Result) nothingRan() string {
+	registered := int64(0)
+	for i := range r.Devices {
+		if r.Log {
+			registered += r.Devices[i].Programs
+		}
+	}
+	which := "no program is"
+	switch registered {
+	case 0:
+	case 1:
+		which = "the registered program is not"
+	default:
+		which = fmt.Sprintf("none of %s is", shown.Plural(registered, "registered program"))
+	}
+	return which + " known to have run" + r.Only.Suffix()
+}
+
+// roomReason says why it cannot be told where room needs other words than check; "" elsewhere.
+func (r *Result) roomReason(code Code) string {
+	if r.Room == nil {
+		return ""
+	}
+	switch code {
+	case CodeChipAssumed:
+		other := l1.ArchSpec(l1.Wormhole)
+		return fmt.Sprintf("%s is assumed; the L1 of a %s ends at %s: --arch names the chip", r.Spec.Arch, other.Arch, l1.Bytes(other.L1Size).Exact())
+	case CodeAmbiguous:
+		return "an operation hit the program cache and ran one of several programs: all of them were taken to be in the way"
+	case CodeUnsettled:
+		return "a run may be several programs: their circular buffers may end lower than was reckoned"
+	case CodeBufferUnsized:
+		return "an L1 buffer has an address and no size: all above it was taken to be in the way"
+	case CodePerCoreHidden:
+		return "an L1 buffer that was allocated per core hides its address on some cores: they were taken to be full"
+	}
+	return ""
+}
+
+// Count returns how often something odd was seen.
+func (r *Result) Count(code Code) int64 {
+	for _, a := range r.Anomalies {
+		if a.Code == code {
+			return a.Count
+		}
+	}
+	return 0
+}
+
+// Source names the kind of input: "capture" or "log".
+func (r *Result) Source() string {
+	if r.Log {
+		return "log"
+	}
+	return "capture"
+}
+
+// NodeWord names the things that a counter of the Result counts: "node" or "event". A nil Result counts nodes.
+func (r *Result) NodeWord() string {
+	if r != nil && r.Log {
+		return "event"
+	}
+	return "node"
+}
+
+// Where names a node of a capture, or an event of a log with its time: "node 3", "event 8 (t 1210)".
+func (r *Result) Where(at uint64, t json.Number) string {
+	if t == "" {
+		return r.Inside(at, t)
+	}
+	return fmt.Sprintf("%s %d (t %s)", r.NodeWord(), at, t)
+}
+
+// Inside is Where as it stands in brackets: "event 8, t 1210".
+func (r *Result) Inside(at uint64, t json.Number) string {
+	text := fmt.Sprintf("%s %d", r.NodeWord(), at)
+	if i, node := r.Window(at); i >= 0 {
+		text = fmt.Sprintf("node %d of %s", node, shown.End(filepath.Base(r.Windows[i].File), 40))
+	}
+	if t != "" {
+		text += ", t " + t.String()
+	}
+	return text
+}
