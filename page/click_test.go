@@ -95,7 +95,7 @@ func TestClicks(t *testing.T) {
 	require.Equal(t, "core 9-9: 0 bytes", b.eval(`document.querySelector("#cores [data-core='9-9']").title`))
 
 	// Time.
-	require.Contains(t, text("#time .readout"), "event 7 (t\u00a01600): tracked 1,461,248, the peak")
+	require.Contains(t, text("#time .readout"), "event 7 (t\u00a01600), a \"large\" tensor: tracked 1,461,248, the peak")
 	b.eval(`const s = document.querySelector("#time input"); s.focus(); s.value = "0"; s.dispatchEvent(new Event("input"))`)
 	require.Contains(t, text("#time .readout"), "tracked 0")
 	b.press("ArrowRight")
@@ -110,7 +110,7 @@ func TestClicks(t *testing.T) {
 	b.eval(`const m = document.querySelector("#cores .moments input"); m.focus(); m.value = "0"; m.dispatchEvent(new Event("input"))`)
 	require.Contains(t, text("#cores .card"), "Nothing lay there after event ")
 	b.press("ArrowRight")
-	require.Contains(t, text("#cores .moments .readout"), "After event 4 (t\u00a01010). The page has 6 moments")
+	require.Contains(t, text("#cores .moments .readout"), "After event 4 (t\u00a01010), ttnn.matmul > matmul, 1 of 2. The page has 6 moments")
 	b.press("ArrowRight")
 	require.Contains(t, text("#cores .card"), "1,461,248 bytes after event 7 (t\u00a01600).")
 	press("#cores .moments", "To the peak")
@@ -120,6 +120,20 @@ func TestClicks(t *testing.T) {
 	require.Contains(t, text("#time .readout"), "CBs registered 41,943,040")
 	press("#time", "Least room")
 	require.Contains(t, text("#time .readout"), "room 0")
+
+	// A click on the time line selects the fullest core, and the URL holds all that is selected.
+	press("#time", "Fullest core")
+	b.eval(`const line = document.querySelector("#time input"); line.value = "1"; line.dispatchEvent(new Event("input"))`)
+	require.Contains(t, text("#time .readout"), "event 4 (t\u00a01010), ttnn.matmul > matmul, 1 of 2: tracked 655,360")
+	b.eval(`const svg = document.querySelector("#time svg"), on = svg.getBoundingClientRect(); svg.dispatchEvent(new MouseEvent("click", { clientX: on.right }))`)
+	require.Contains(t, text("#cores .card"), "Core 0-0")
+	require.Contains(t, text("#cores .card"), "655,360 bytes after event 12 (t\u00a01900).")
+	b.eval(`new Promise((done) => setTimeout(done, 400))`)
+	require.Equal(t, "#device=0&core=0-0&event=12", b.eval(`location.hash`))
+	b.eval(`location.hash = "#device=0&core=9-9&event=7"; new Promise((done) => setTimeout(done, 50))`)
+	require.Contains(t, text("#cores .card"), "Core 9-9")
+	require.Contains(t, text("#cores .card"), "868,352 bytes after event 7 (t\u00a01600).")
+	require.Contains(t, text("#time .readout"), "event 7 (t\u00a01600), a \"large\" tensor: tracked 1,461,248, the peak")
 
 	// Tables.
 	press("#tables tbody", "ttnn.matmul")

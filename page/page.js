@@ -51,10 +51,26 @@ function percent(part, whole) {
   if (part > 0 && p < 0.1) return "<0.1%";
   return (part < whole && p > 99.9 ? 99.9 : p).toFixed(1) + "%";
 }
+// ticks returns round numbers from 0 up: powers of two apart, three to six of them.
+function ticks(most) {
+  let step = 1;
+  while (most / step > 6) step *= 2;
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step).map((v) => [v, tickText(v, step)]);
+}
+// tickText writes a tick in the unit of its step, so that it is exact.
+function tickText(v, step) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"], i = Math.min(units.length - 1, Math.floor(Math.log2(step) / 10));
+  return v ? num(v / 1024 ** i) + " " + units[i] : "0";
+}
 const plural = (n, noun) => num(n) + " " + noun + (n === 1 ? "" : "s");
 const kinds = { cb: "CB", dataflow: "dataflow buffer", scratchpad: "scratchpad", l1: "L1 buffer", l1_small: "L1_SMALL buffer", global_cb: "global CB", dram: "DRAM buffer" };
 const kindOf = (k) => kinds[k] || spelled(k).replaceAll("_", " ");
 const hue = (k) => (k === "cb" ? "cb" : k === "dataflow" || k === "scratchpad" ? "other" : "l1");
+// A program has one of eight colours, by the innermost name of its operation.
+const colour = (op) => "p" + ([...op.split(" > ").pop()].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 65521, 0) % 8);
+const paint = (r) => hue(r.kind) + (r.program && hue(r.kind) === "cb" ? " " + colour(r.program.op) : "");
+// short names a tensor in a picture: the outermost function that made it.
+const short = (op, most) => { const text = spelled(op.split(" > ")[0].replaceAll("tt::tt_metal::", "")); return text.length > most ? text.slice(0, most - 1) + "\u2026" : text; };
 
 // Elements.
 function h(tag, attrs, ...kids) { return make(document.createElement(tag), attrs, kids); }
@@ -154,9 +170,10 @@ function addressMap(c, residents, words, on) {
 function block(r, i, y, X, lane) {
   const kind = hue(r.kind), right = kind === "l1", top = y(r.end), tall = Math.max(1.5, y(r.start) - top), x = right ? X + lane + 4 : X;
   return g("g", {},
-    g("rect", { x, y: top, width: lane, height: tall, class: kind, "data-row": i }, g("title", {}, kindOf(r.kind) + " " + num(r.start) + " to " + num(r.end))),
-    tall > 15 && g("text", { x: x + lane / 2, y: top + tall / 2 + 4, "text-anchor": "middle", class: right ? "onl1" : "on", "pointer-events": "none" }, (r.cb === null ? kindOf(r.kind) : kindOf(r.kind) + " " + r.cb)));
+    g("rect", { x, y: top, width: lane, height: tall, class: paint(r), "data-row": i }, g("title", {}, labelOf(r) + ", " + num(r.start) + " to " + num(r.end))),
+    tall > 15 && g("text", { x: x + lane / 2, y: top + tall / 2 + 4, "text-anchor": "middle", class: right ? "onl1" : "on", "pointer-events": "none" }, r.buffer && r.buffer.op ? short(r.buffer.op, 17) : labelOf(r).slice(0, 17)));
 }
+const labelOf = (r) => kindOf(r.kind) + (r.cb === null ? "" : " " + r.cb);
 // merged returns the union of ranges, and calls held with what two of them have in common.
 function merged(residents, held) {
   const out = [];
@@ -191,13 +208,16 @@ function holders(c, residents, svg) {
   return h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "what lies there, highest address first" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {}, "what"), h("th", { class: "n" }, "bytes"), h("th", { class: "n" }, "start"), h("th", { class: "n" }, "end"), h("th", {}, "whose"))),
     h("tbody", {}, rows.map(([r, i]) => h("tr", { onpointerenter: () => light(i, true), onpointerleave: () => light(i, false) },
-      h("td", { class: "k" }, h("span", { class: "swatch " + hue(r.kind) }), kindOf(r.kind) + (r.cb === null ? "" : " " + r.cb)),
+      h("td", { class: "k" }, h("span", { class: "swatch " + paint(r) }), labelOf(r)),
       h("td", { class: "n" }, num(r.bytes)), h("td", { class: "n" }, num(r.start)), h("td", { class: "n" }, num(r.end)), h("td", { class: "w" }, ownerOf(c, r)))))));
 }
+// programsIn returns the names of the programs that lie there, with their colours.
+const programsIn = (residents) => [...new Map(residents.filter((r) => r.program).map((r) => [r.program.op, paint(r)]))];
 function coreView(c, title, basis, residents, words) {
   const svg = addressMap(c, residents, words), shared = twice(residents).reduce((n, r) => n + r[1] - r[0], 0);
   return [h("h3", {}, title), h("p", { class: "note" }, basis),
-    h("div", { class: "keys" }, h("span", {}, h("span", { class: "swatch cb" }), "program, grows up"), h("span", {}, h("span", { class: "swatch" }), "L1 buffers, from the top down"),
+    h("div", { class: "keys" }, programsIn(residents).map(([op, cls]) => h("span", {}, h("span", { class: "swatch " + cls }), name(op || "not named", 60))),
+      residents.some((r) => hue(r.kind) === "l1") && h("span", {}, h("span", { class: "swatch" }), "L1 buffers, from the top down"),
       shared > 0 && h("span", {}, h("span", { class: "swatch twice" }), words + ": " + num(shared) + " bytes")),
     h("figure", { css: { "margin-top": ".9rem" } }, svg), holders(c, residents, svg)];
 }
@@ -290,11 +310,12 @@ function legend(c, a) {
   if (!most) return null;
   return h("div", { class: "legend" }, h("span", {}, "0"), h("i", {}), h("span", {}, num(most) + " bytes" + (usable(c) ? ", " + percent(most, usable(c)) + " of usable L1 " + num(usable(c)) : "")));
 }
+const meshesOf = (c) => c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.rows * m.cols <= 4096).slice(0, 8);
 function meshes(c) {
   const on = new Map();
   c.alike.forEach((a, i) => a.ids.forEach((id) => { if (id !== null) on.set(Number(id), i); }));
   const most = Math.max(...c.alike.map((a) => Number((a.l1 && a.l1.core_peak && a.l1.core_peak.tracked_bytes) || 0)));
-  return c.mesh_layouts.filter((m) => m.rows * m.cols > 1 && m.rows * m.cols <= 4096).slice(0, 8).map((m) => {
+  return meshesOf(c).map((m) => {
     const box = h("div", { class: "mesh", role: "group", "aria-label": `mesh of ${m.rows} rows and ${m.cols} columns of devices`, css: { "grid-template-columns": `repeat(${m.cols}, minmax(0, 2.4rem))` } });
     for (let k = 0; k < m.rows * m.cols; k++) {
       const id = Number(m.first) + k, i = on.get(id), p = i === undefined ? null : c.alike[i].l1 && c.alike[i].l1.core_peak;
@@ -306,14 +327,16 @@ function meshes(c) {
   });
 }
 function folds(c) {
-  if (c.alike.length < 2) return null;
-  return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
+  const drawn = (a) => a.ids.some((id) => meshesOf(c).some((m) => id !== null && Number(id) >= Number(m.first) && Number(id) < Number(m.first) + m.rows * m.cols));
+  if (c.alike.length < 2 || c.alike.every(drawn)) return null; // each device is there once
+  return h("div", { class: "folds", role: "group", "aria-label": "devices; equal ones are one choice" }, c.alike.map((a, i) => !drawn(a) && h("button", { type: "button", "aria-pressed": String(i === state.alike), onclick: () => pickDevice(i) },
     a.label, h("small", {}, a.l1 && a.l1.core_peak ? "peak " + num(a.l1.core_peak.tracked_bytes) + (usable(c, a) ? ", " + percent(a.l1.core_peak.tracked_bytes, usable(c, a)) + " of usable L1" : "") : "nothing known"))));
 }
 function cores() {
   const c = capture(), a = device();
   if (!a) return h("section", { id: "cores", hidden: true });
   if (!state.core || !gridOf(a).cells.has(state.core)) state.core = state.core || (a.l1 && a.l1.core_peak && a.l1.core_peak.core) || null;
+  const most = a.l1 && a.l1.core_peak ? ` A core held at most ${num(a.l1.core_peak.tracked_bytes)} bytes${usable(c, a) ? ", " + percent(a.l1.core_peak.tracked_bytes, usable(c, a)) + " of usable L1" : ""}.` : "";
   const equal = a.ids.length > 1 ? `${capital(a.label)}: ${num(a.ids.length)} devices that are equal but for their nodes.` : capital(a.label) + ".";
   const parts = () => {
     const o = gridOf(a).cells.get(state.core), right = h("div", { class: "card" }), when = momentOf(c, a);
@@ -326,8 +349,8 @@ function cores() {
     return [h("div", {}, coreGrid(a), legend(c, a)), right];
   };
   const pair = h("div", { class: "pair" }, parts());
-  cores.show = () => pair.replaceChildren(...parts());
-  return section("cores", "Cores", [equal + (a.l1 && a.l1.cores_from === "assumed" ? " The grid is assumed." : "") + " ", measures[state.measure][1]], meshes(c), folds(c),
+  cores.show = () => { pair.replaceChildren(...parts()); tell(); };
+  return section("cores", "Cores", [equal + most + (a.l1 && a.l1.cores_from === "assumed" ? " The grid is assumed." : "") + " ", measures[state.measure][1]], meshes(c), folds(c),
     h("div", { class: "bar" }, choice("shade cores by", Object.entries(measures).map(([k, v]) => [k, v[0]]), state.measure, (k) => { state.measure = k; redraw("cores", cores); })),
     state.measure === "tracked" && moments(c, a), pair);
 }
@@ -339,17 +362,51 @@ function moments(c, a) {
   const slider = h("input", { type: "range", min: "0", max: String(a.moments.length - 1), "aria-label": "moment that the cores show", oninput: () => { state.moment = Number(slider.value); show(); cores.show(); } });
   function show() {
     slider.value = String(state.moment === null ? Math.max(0, before(a, peak ? peak.counter : 0)) : state.moment);
-    readout.replaceChildren(capital(momentOf(c, a)) + ". The page has " + plural(a.moments.length, "moment") + "; the time line below leads here, too.");
+    const op = state.moment === null ? peak && peak.op : a.moments[state.moment].op;
+    readout.replaceChildren(capital(momentOf(c, a)) + (op ? ", " : ""), op ? name(op) : "", ". The page has " + plural(a.moments.length, "moment") + "; the time line below leads here, too.");
     slider.setAttribute("aria-valuetext", readout.textContent);
     back.hidden = state.moment === null;
   }
   show();
   return h("div", { class: "noprint moments" }, slider, h("div", { class: "bar" }, readout, back));
 }
+// fullestCore returns the first core that holds most at the moment that is looked at.
+function fullestCore(a) {
+  let best = null;
+  for (const p of laid(a)) if (!best || p.tracked_bytes > best.tracked_bytes) best = p;
+  if (state.moment === null && a.l1 && a.l1.core_peak) return a.l1.core_peak.core;
+  return best && rects(best.cores)[0].slice(0, 2).join("-");
+}
 const before = (a, counter) => a.moments.findLastIndex((m) => m.counter <= counter);
+// The fragment of the URL says what is looked at, so that a view can be mailed. What stands there is only compared.
+let later = 0;
+function tell() {
+  const a = device(), words = new URLSearchParams();
+  if (state.capture) words.set("capture", state.capture);
+  if (a && a.ids[0] !== null) words.set("device", a.ids[0]);
+  if (state.core) words.set("core", state.core);
+  if (a && state.moment !== null) words.set(nodeWord(capture()), a.moments[state.moment].counter);
+  if (state.only) words.set("program", capture().programs.indexOf(state.only));
+  clearTimeout(later); // browsers do not take hundreds at once
+  later = setTimeout(() => history.replaceState(null, "", "#" + words), 300);
+}
+function look(words) {
+  const pick = (key, list, said) => { const i = words.has(key) ? list.findIndex((v, i) => said(v, i).includes(words.get(key))) : -1; return i < 0 ? null : i; };
+  state.capture = pick("capture", doc.captures, (_, i) => [String(i)]) || 0;
+  const c = capture();
+  if (!c || !c.alike.length) return;
+  const top = fullest(c), on = pick("device", c.alike, (a) => a.ids.map(String));
+  state.alike = on === null ? (top ? top.i : 0) : on;
+  const a = device(), program = pick("program", c.programs, (_, i) => [String(i)]), { cols, rows } = gridOf(a, a.peak_groups);
+  const [, x, y] = /^(\d{1,4})-(\d{1,4})$/.exec(words.get("core")) || [];
+  state.core = x < cols && y < rows ? Number(x) + "-" + Number(y) : a.l1 && a.l1.core_peak ? a.l1.core_peak.core : null;
+  state.moment = pick(nodeWord(c), a.moments, (m) => [String(m.counter)]);
+  state.only = program === null ? null : c.programs[program];
+  if (state.only) state.table = "cbs";
+}
 function drawCores(key) { redraw("cores", cores); const b = document.querySelector(`#cores .grid [data-core="${key}"]`); if (b) b.focus({ preventScroll: true }); }
 function pickDevice(i) { state.alike = i; state.core = state.moment = null; redraw("cores", cores); redraw("time", time); }
-function redraw(id, draw) { const old = document.getElementById(id); if (old) old.replaceWith(draw()); }
+function redraw(id, draw) { const old = document.getElementById(id); if (old) old.replaceWith(draw()); tell(); }
 
 // The time line.
 const lines = {
@@ -357,44 +414,44 @@ const lines = {
   sum: ["Sum over cores", [["tracked_bytes", "tracked", "l-main"], ["resident_bytes", "CBs resident", "l-third"], ["registered_bytes", "CBs registered", "l-second"]], "Bytes summed over cores: tracked, CBs that the last dispatches left, and CBs registered."],
   room: ["Least room", [["headroom_bytes", "room", "l-main"]], "Room above what is registered, on the core with the least; none where nothing is registered."],
 };
+const edges = { L: 78, R: 14 }; // of charts over time: page.css has them for the slider
 function time() {
   const c = capture(), a = device();
   if (!a || a.timeline.length < 2) return h("section", { id: "time", hidden: true });
   const what = lines[state.line], box = h("div", { css: { "margin-top": "1rem" } }), readout = h("p", { class: "readout", "aria-live": "polite" });
-  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => { draw(); follow(); } });
+  const slider = h("input", { type: "range", min: "0", max: String(a.timeline.length - 1), value: "0", "aria-label": "moment", oninput: () => { draw(); follow(false); } });
   let best = 0;
   a.timeline.forEach((s, i) => { if (s.tracked_core_bytes > a.timeline[best].tracked_core_bytes) best = i; });
-  slider.value = String(best);
+  slider.value = String(state.moment === null ? best : Math.max(0, a.timeline.findLastIndex((s) => s.counter <= a.moments[state.moment].counter)));
+  const pick = (n) => { slider.value = String(n); draw(); follow(true); };
   function draw() {
     const i = Number(slider.value), s = a.timeline[i];
-    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, (n) => { slider.value = String(n); draw(); follow(); }));
-    readout.replaceChildren(at(c, s) + ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
+    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, pick));
+    readout.replaceChildren(at(c, s) + (s.op ? ", " : ""), s.op ? name(s.op) : "", ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
     slider.setAttribute("aria-valuetext", readout.textContent);
   }
-  function follow() { // the cores show the last moment that the page has of them
+  function follow(clicked) { // the cores show the last moment that the page has of them, a click the fullest core
     const i = Number(slider.value), found = before(a, a.timeline[i].counter);
     state.moment = i === best || found < 0 ? null : found;
-    if (state.measure === "tracked") redraw("cores", cores);
+    if (clicked) state.core = fullestCore(a) || state.core;
+    redraw("cores", cores);
   }
   const out = section("time", "Time", [capital(a.label) + ". ", what[2]], h("div", { class: "bar" }, choice("figure", Object.entries(lines).map(([k, v]) => [k, v[0]]), state.line, (k) => { state.line = k; redraw("time", time); })),
-    box, h("div", { class: "noprint" }, slider), readout, composition(c, a));
+    box, h("div", { class: "noprint line" }, slider), readout, composition(c, a));
   requestAnimationFrame(draw);
   time.draw = draw;
   draw();
   return out;
 }
 function chart(c, a, what, best, cursor, W, pick) {
-  const H = 230, L = 78, R = 14, T = 18, B = 26, list = a.timeline, whole = Number(size(c) || 0);
+  const H = 230, { L, R } = edges, T = 18, B = 26, list = a.timeline, whole = Number(size(c) || 0);
   const x0 = Number(list[0].counter), x1 = Math.max(x0 + 1, Number(list[list.length - 1].counter));
   let most = 1;
   for (const [k] of what[1]) for (const s of list) if (s[k] !== null) most = Math.max(most, Number(s[k]));
   if (what[1].length === 1 && whole) most = Math.max(most, whole);
   const X = (s) => L + ((Number(s.counter) - x0) / (x1 - x0)) * (W - L - R), Y = (v) => T + (1 - Number(v) / most) * (H - T - B);
   const svg = g("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": "time line; the slider below reads it" });
-  for (let k = 0; k <= 4; k++) {
-    const v = (most * k) / 4;
-    svg.append(g("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "axis" }), g("text", { x: L - 8, y: Y(v) + 4, "text-anchor": "end" }, k ? rounded(v) : "0"));
-  }
+  for (const [v, text] of ticks(most)) svg.append(g("line", { x1: L, x2: W - R, y1: Y(v), y2: Y(v), class: "axis" }), g("text", { x: L - 8, y: Y(v) + 4, "text-anchor": "end" }, text));
   what[1].forEach(([k, , cls], n) => {
     const path = steps(list, k, X, Y);
     if (n === 0 && what[1].length === 1) svg.append(g("path", { d: steps(list, k, X, Y, Y(0)), class: "area" }));
@@ -409,13 +466,15 @@ function chart(c, a, what, best, cursor, W, pick) {
   }
   svg.append(g("text", { x: L, y: H - 6 }, nodeWord(c) + " " + list[0].counter), g("text", { x: W - R, y: H - 6, "text-anchor": "end" }, String(list[list.length - 1].counter)));
   if (what[1].length > 1) what[1].forEach(([, word, cls], n) => svg.append(g("line", { x1: L + 150 * n, x2: L + 150 * n + 22, y1: 7, y2: 7, class: cls }), g("text", { x: L + 150 * n + 28, y: 11 }, word)));
-  svg.addEventListener("click", (e) => {
-    const box = svg.getBoundingClientRect(), px = ((e.clientX - box.left) / box.width) * W;
-    let found = 0;
-    list.forEach((s, i) => { if (Math.abs(X(s) - px) < Math.abs(X(list[found]) - px)) found = i; });
-    pick(found);
-  });
+  svg.addEventListener("click", (e) => pick(nearest(e, svg, list, X, W)));
   return svg;
+}
+// nearest returns the number of the sample that is nearest to a click.
+function nearest(e, svg, list, X, W) {
+  const box = svg.getBoundingClientRect(), px = ((e.clientX - box.left) / box.width) * W;
+  let found = 0;
+  list.forEach((s, i) => { if (Math.abs(X(s) - px) < Math.abs(X(list[found]) - px)) found = i; });
+  return found;
 }
 function steps(list, k, X, Y, floor) {
   let d = "", open = false, lastY = 0, lastX = 0;
@@ -448,31 +507,35 @@ function composition(c, a) {
 }
 
 // Tables that sort and filter.
+const cell = (k, r) => h("td", { class: k.num ? "n" : k.wide ? "w" : "" }, k.show ? k.show(r) : k.num ? num(k.get(r)) : k.get(r) === null ? "\u2013" : name(String(k.get(r))));
 function table(columns, rows, first, left) {
   let by = first, down = true, words = "", shown = 50;
-  const text = new Map(), body = h("tbody", {}), count = h("span", { class: "note", "aria-live": "polite" }), more = h("button", { type: "button", class: "plain noprint", onclick: () => { shown += 500; fill(); } });
+  const text = new Map(), body = h("tbody", {}), count = h("span", { class: "note", "aria-live": "polite" }), row = h("tr"), more = h("button", { type: "button", class: "plain noprint", onclick: () => { shown += 500; fill(); } });
   const searched = (r) => { let t = text.get(r); if (t === undefined) { t = columns.map((k) => { const v = k.get(r); return v === null || v === undefined ? "" : String(v) + " " + num(v); }).join(" ").toLowerCase(); text.set(r, t); } return t; };
   const heads = columns.map((k, i) => h("th", { class: k.num ? "n" : "" }, h("button", { type: "button", onclick: () => { down = by === i ? !down : Boolean(k.num); by = i; shown = 50; fill(); } }, k.title)));
+  const narrow = window.innerWidth < 640; // a narrow screen shows the sorted column next to the first one
   function fill() {
+    const cells = columns.map((_, i) => i), next = narrow && by ? [0, by, ...cells.filter((i) => i && i !== by)] : cells;
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), get = by === null ? () => 0 : columns[by].get;
     let list = wanted.length ? rows.filter((r) => wanted.every((w) => searched(r).includes(w))) : rows.slice();
     const order = (p, q) => { const a = get(p), b = get(q); return a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1 : (a < b ? -1 : 1) * (down ? -1 : 1); };
     list = list.map((r, i) => [r, i]).sort((p, q) => order(p[0], q[0]) || p[1] - q[1]).map((p) => p[0]);
     heads.forEach((e, i) => (i === by ? e.setAttribute("aria-sort", down ? "descending" : "ascending") : e.removeAttribute("aria-sort")));
-    body.replaceChildren(...list.slice(0, shown).map((r) => h("tr", {}, columns.map((k) => h("td", { class: k.num ? "n" : k.wide ? "w" : "" }, k.show ? k.show(r) : k.num ? num(k.get(r)) : k.get(r) === null ? "\u2013" : name(String(k.get(r))))))));
+    body.replaceChildren(...list.slice(0, shown).map((r) => h("tr", {}, next.map((i) => cell(columns[i], r)))));
+    row.replaceChildren(...next.map((i) => heads[i]));
     count.textContent = (list.length < rows.length ? num(list.length) + " of " : "") + plural(rows.length, "row") + (list.length > shown ? ", " + num(shown) + " shown" : "") + (left ? "; " + num(left) + " more are not on this page" : "");
     more.hidden = list.length <= shown;
     more.textContent = "Show " + num(Math.min(500, list.length - shown)) + " more";
   }
   const input = h("input", { type: "search", placeholder: "Filter", "aria-label": "filter rows", oninput: () => { words = input.value; shown = 50; fill(); } });
   fill();
-  return h("div", {}, h("div", { class: "bar noprint" }, input, count), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)), h("div", { class: "bar" }, more));
+  return h("div", {}, h("div", { class: "bar noprint" }, input, count), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, h("table", {}, h("thead", {}, row), body)), h("div", { class: "bar" }, more));
 }
 const column = (title, key, isNum, extra) => ({ title, get: (r) => r[key], num: isNum, ...extra });
 function programsTable(c) {
   const many = c.alike.length > 1;
   return table([
-    column("operation", "op", false, { wide: true, get: (r) => r.op || "", show: (r) => h("button", { type: "button", onclick: () => { state.only = r; state.table = "cbs"; redraw("tables", tables); } }, name(r.op || "not named"), r.cbs_overlap ? " (CBs share bytes)" : "") }),
+    column("operation", "op", false, { wide: true, get: (r) => r.op || "", show: (r) => h("button", { type: "button", onclick: () => { state.only = r; state.table = "cbs"; redraw("tables", tables); } }, h("span", { class: "swatch " + colour(r.op || "") }), name(r.op || "not named"), r.cbs_overlap ? " (CBs share bytes)" : "") }),
     column("times", "times", true), column(nodeWord(c), "first_counter", true, { show: (r) => String(r.first_counter) }), { title: "CBs", num: true, get: (r) => r.local_cbs, show: (r) => r.local_cbs + (r.global_cbs ? "+" + r.global_cbs : "") }, column("cores", "cores", true),
     column("bytes a core", "core_max_bytes", true), column("sum over cores", "resident_bytes", true), column("logical", "logical_bytes", true), column("end", "highest_end", true),
     ...(many ? [{ title: "devices", get: (r) => r.alike.length, show: (r) => (r.alike.length === c.alike.length ? "all" : r.alike.slice(0, 2).map((i) => c.alike[i].label).join(", ") + (r.alike.length > 2 ? ", \u2026" : "")) }] : []),
@@ -582,16 +645,16 @@ function changedDevice(one, label, left, open, words) {
 function captures() {
   if (doc.captures.length < 2) return null;
   const answers = { fits: "fits", does_not_fit: "does not fit", cannot_tell: "cannot tell" };
-  const pick = h("select", { "aria-label": "capture", onchange: () => { state.capture = Number(pick.value); state.alike = 0; state.core = state.moment = state.only = null; draw(); } }, doc.captures.map((c, i) => h("option", { value: String(i), selected: i === state.capture }, (answers[c.check.answer] || "") + ": " + spelled(c.report.file.slice(-90)))));
+  const pick = h("select", { "aria-label": "capture", onchange: () => { look(new URLSearchParams({ capture: pick.value })); draw(); tell(); } }, doc.captures.map((c, i) => h("option", { value: String(i), selected: i === state.capture }, (answers[c.check.answer] || "") + ": " + spelled(c.report.file.slice(-90)))));
   return h("div", { class: "bar noprint", css: { "margin-top": "1.5rem" } }, h("label", {}, "Capture ", pick));
 }
+// jump is a link to a section that leaves the fragment as it is.
+const jump = (to, text) => to && h("a", { href: "#" + to.id, onclick: (e) => { e.preventDefault(); to.scrollIntoView(); } }, text);
 function draw() {
   const c = capture(), view = document.getElementById("view");
   if (!c) return;
-  const top = fullest(c);
-  if (top && !state.core) state.alike = top.i;
   const parts = [tiles(c), doc.diff && diff(doc.diff), failures(c), cores(), time(), tables(), counted(c)];
-  const nav = h("nav", { "aria-label": "sections" }, parts.filter((p) => p && p.id && !p.hidden).map((p) => h("a", { href: "#" + p.id }, p.querySelector("h2").textContent)), h("a", { href: "#words" }, "Words"));
+  const nav = h("nav", { "aria-label": "sections" }, parts.filter((p) => p && p.id && !p.hidden).map((p) => jump(p, p.querySelector("h2").textContent)), jump(document.getElementById("words"), "Words"));
   view.replaceChildren(...[captures(), nav, ...parts].filter(Boolean));
   if (time.draw) time.draw();
 }
@@ -599,5 +662,7 @@ document.querySelectorAll("#words details").forEach((e) => e.removeAttribute("op
 let wide = window.innerWidth;
 window.addEventListener("resize", () => { if (window.innerWidth !== wide && time.draw) { wide = window.innerWidth; time.draw(); } });
 window.addEventListener("beforeprint", () => document.querySelectorAll("#view details").forEach((e) => e.setAttribute("open", "")));
-draw();
+const open = () => { look(new URLSearchParams(location.hash.slice(1))); draw(); };
+window.addEventListener("hashchange", open);
+open();
 })();

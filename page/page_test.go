@@ -117,5 +117,5 @@ func TestTooLarge(t *testing.T) {
 	}
 	text := written(t, nil, log(t, lines...))
 	require.LessOrEqual(t, len(text), page.MaxBytes)
-	require.Contains(t, block(t, text), `"programs_more":4904`)
+	require.Contains(t, block(t, text), `"programs_more":6952`)
 }

@@ -12,6 +12,7 @@ import (
 type LaidMoment struct {
 	At     uint64
 	T      json.Number // the simulator's time, as it was written; "" = none
+	Op     Name        // that of the last Sample of the node
 	Groups []LaidGroup
 
 	n uint64 // of all nodes that changed the device, from 0
@@ -32,15 +33,16 @@ type dueMoments struct {
 	rows []*row
 	at   event.Opt[uint64]
 	t    json.Number
+	op   Name
 }
 
 // owe notes that a device has changed. A moment of it may be kept when the node is over.
-func (r *replay) owe(d *row, e *event.Event) {
+func (r *replay) owe(d *row, e *event.Event, op Name) {
 	if r.opt.Moments == 0 {
 		return
 	}
 	if !r.due.at.OK || e.Node >= r.due.at.V {
-		r.due.at, r.due.t = event.Some(e.Node), json.Number(e.T)
+		r.due.at, r.due.t, r.due.op = event.Some(e.Node), json.Number(e.T), op
 	}
 	if !d.moments.due {
 		d.moments.due = true
@@ -52,12 +54,13 @@ func (r *replay) owe(d *row, e *event.Event) {
 func (r *replay) keepMoments() {
 	for _, d := range r.due.rows {
 		d.moments.due = false
-		d.moments.keep(r.opt.Moments, LaidMoment{At: r.due.at.V, T: r.due.t}, func() []LaidGroup { return laidGroups(d.dev.Moment(), d.resident) })
+		one := LaidMoment{At: r.due.at.V, T: r.due.t, Op: r.due.op}
+		d.moments.keep(r.opt.Moments, one, func() []LaidGroup { return laidGroups(d.dev.Moment(), d.resident) })
 	}
 	r.due = dueMoments{rows: r.due.rows[:0]}
 }
 
-// keep takes a moment in if it is its turn. most is how many residents there may be in all.
+// keep takes a moment in if it is its turn. most is how many residents there may be in all, and how many moments.
 func (m *moments) keep(most int, one LaidMoment, groups func() []LaidGroup) {
 	one.n = m.taken
 	m.taken++
@@ -67,7 +70,7 @@ func (m *moments) keep(most int, one LaidMoment, groups func() []LaidGroup) {
 	}
 	one.Groups = groups()
 	m.list, m.said = append(m.list, one), m.said+one.residents()
-	for m.said > most && len(m.list) > 1 {
+	for max(m.said, len(m.list)) > most && len(m.list) > 1 {
 		m.step *= 2
 		m.list = slices.DeleteFunc(m.list, func(one LaidMoment) bool { return one.n%m.step > 0 })
 		m.said = 0
@@ -85,8 +88,8 @@ func (m LaidMoment) residents() (n int) {
 	return n
 }
 
-// ThinMoments returns every second moment, every fourth one and so on, so that they name at most
-// so many residents, or one moment.
+// ThinMoments returns every second moment, every fourth one and so on, so that they are at
+// most so many and name at most so many residents, or one moment.
 func (t Timeline) ThinMoments(most int) []LaidMoment {
 	out := moments{}
 	for _, one := range t.Moments {

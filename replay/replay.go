@@ -30,7 +30,7 @@ type Options struct {
 	// Timeline asks for Result.Timeline. It costs a look at the figures of each device that an
 	// event changes.
 	Timeline bool
-	// Moments asks for Timeline.Moments: of each device as many moments as name so many residents,
+	// Moments asks for Timeline.Moments: of each device at most so many, which name as many residents,
 	// each on every set of cores on which it lay, and one at least. It needs Timeline.
 	Moments int
 	// Groups asks for L1Peak.Groups.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -23,6 +24,7 @@ type Timeline struct {
 type Sample struct {
 	At         uint64      // the node or line
 	T          json.Number // the simulator's time, as it was written; "" = none
+	Op         Name        // functions that were running; of a log the program too, or else the buffer; "" = none
 	Registered uint64
 	Resident   uint64 // circular buffers that the last dispatches left
 	Tracked    uint64
@@ -48,17 +50,35 @@ type samples struct {
 
 // sample takes down what the devices hold that an event has changed.
 func (r *replay) sample(e *event.Event) {
-	changed := map[*row]bool{}
+	changed, op := map[*row]bool{}, r.doing(e)
 	for _, told := range r.told {
 		for _, d := range r.of(told.Set) {
 			changed[d] = true
 		}
 	}
 	for d := range changed {
-		r.owe(d, e)
+		r.owe(d, e, op)
 		t := d.dev.Totals()
-		d.timeline.add(Sample{At: e.Node, T: json.Number(e.T), Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore, Headroom: room(d)})
+		d.timeline.add(Sample{
+			At: e.Node, T: json.Number(e.T), Op: op, Registered: t.Registered, Resident: t.Resident, Tracked: t.Tracked, Core: t.TrackedCore,
+			Headroom: room(d),
+		})
 	}
+}
+
+// doing names the operation of an event that changed something.
+func (r *replay) doing(e *event.Event) Name {
+	op := r.opOf(e)
+	if r.ofRuns() {
+		return op
+	}
+	for _, told := range r.told {
+		if told.Program != nil {
+			return r.label(told.Program, e)
+		}
+		op = cmp.Or(op, Name(told.Buffer.Name))
+	}
+	return op
 }
 
 // room returns the least room of what is registered on a device.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
@@ -76,10 +77,10 @@ func (o *overview) key(d *replay.Device) string {
 	figures.ID, figures.ProgramsDetail, figures.ProgramsBuffers, figures.Fullest = event.Opt[uint64]{}, nil, nil, nil
 	fmt.Fprintf(&b, "%+v\n", figures)
 	for _, s := range o.lines[d.ID].Samples {
-		fmt.Fprintln(&b, s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
+		fmt.Fprintln(&b, strconv.Quote(string(s.Op)), s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
 	}
 	for _, m := range o.lines[d.ID].Moments {
-		fmt.Fprintln(&b, o.same.moment(m.Groups))
+		fmt.Fprintln(&b, strconv.Quote(string(m.Op)), o.same.moment(m.Groups))
 	}
 	on := o.l1[d.ID]
 	if on == nil {

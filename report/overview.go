@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/compare"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -62,12 +63,14 @@ type jsonAlike struct {
 type jsonLaidMoment struct {
 	Counter uint64       `json:"counter"`
 	T       json.Number  `json:"t,omitempty"`
+	Op      replay.Name  `json:"op"`
 	Groups  []jsonOnCore `json:"groups"`
 }
 
 type jsonSample struct {
 	Counter    uint64      `json:"counter"`
 	T          json.Number `json:"t,omitempty"`
+	Op         replay.Name `json:"op"`
 	Registered uint64      `json:"registered_bytes"`
 	Resident   uint64      `json:"resident_bytes"`
 	Tracked    uint64      `json:"tracked_bytes"`
@@ -184,10 +187,10 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 			}
 		}
 		for _, s := range o.lines[f.first.ID].Thin(o.most / max(len(folds), 1)).Samples {
-			row.Timeline = append(row.Timeline, jsonSample{s.At, s.T, s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
+			row.Timeline = append(row.Timeline, jsonSample{s.At, s.T, clipped(s.Op), s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
 		}
 		for _, m := range o.lines[f.first.ID].ThinMoments(2 * o.most / max(len(folds), 1)) {
-			one := jsonLaidMoment{m.At, m.T, []jsonOnCore{}}
+			one := jsonLaidMoment{m.At, m.T, clipped(m.Op), []jsonOnCore{}}
 			for _, g := range m.Groups {
 				one.Groups = append(one.Groups, newOnCore(g))
 			}
@@ -197,6 +200,9 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 	}
 	return out
 }
+
+// clipped shortens a name that stands at many moments to what a page shows of it.
+func clipped(op replay.Name) replay.Name { return replay.Name(shown.Clip(string(op), 160)) }
 
 // programs are those of all devices, the largest on a core first.
 func (o *overview) programs(folds []fold) (out []jsonProgramRow, more int) {

@@ -30,6 +30,7 @@ class Element {
   }
   replaceChildren(...kids) { this.kids = []; this.append(...kids); }
   replaceWith(e) { e.parent = this.parent; this.parent.kids[this.parent.kids.indexOf(this)] = e; }
+  scrollIntoView() {}
   focus() { Element.focused = this; }
   getBoundingClientRect() { return { left: 0, width: 900 }; }
   *all() { for (const k of this.kids) if (k instanceof Element) { yield k; yield* k.all(); } }
@@ -76,7 +77,9 @@ function page(script, data) {
     e.on[name]({ target: e, preventDefault() {}, ...event });
   };
   const given = {
-    document, window: { innerWidth: 1280, addEventListener() {} }, requestAnimationFrame() {}, out, Element, spell, fire,
+    document, window: { innerWidth: 1280, addEventListener() {} }, requestAnimationFrame() {}, out,
+    URLSearchParams, location: { hash: "" }, Element, spell, fire,
+    setTimeout: (f) => f(), clearTimeout() {}, history: { replaceState: (_, __, url) => { out.url = url; } },
     show: (path, text) => all(path, text).map((e) => spell(e)).join("\n"),
     click: (path, text, event) => fire("click", path, text, event),
     put: (name, path, value) => { all(path)[0].value = value; fire(name, path); },
