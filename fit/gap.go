@@ -126,7 +126,7 @@ func (at Place) allocated(next *Buffer, blind bool) *Taken {
 		if blind {
 			b.Hidden = l1.CoreSet{}
 		}
-		shared := b.mode() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
+		shared := b.allocatedAs() != PerCore && (b.Kind.tensor() || b.Kind == KindL1Small)
 		t.buffer(&b, Nobody, shared || next.Mode == Lockstep && b.Kind != KindService)
 	}
 	return t

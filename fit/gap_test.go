@@ -62,6 +62,8 @@ func TestPlaceBuffer(t *testing.T) {
 	scattered := fit.Buffer{Kind: fit.KindL1, Parts: []fit.Part{
 		{Cores: on(0, 0), Range: l1.Range{Start: 800, End: 896}}, {Cores: on(2, 2), Range: l1.Range{Start: 700, End: 896}},
 	}}
+	small := scattered
+	small.Kind = fit.KindL1Small
 	unsized := fit.Buffer{Kind: fit.KindL1, Cores: on(0, 0), Range: l1.Range{Start: 512, End: 512}, Unsized: true}
 	backing := tensor
 	backing.Backing = true
@@ -86,6 +88,7 @@ func TestPlaceBuffer(t *testing.T) {
 		{"in range lockstep one address", fit.KindL1, fit.RangeLockstep, on(1, 2), 100, places{at(tensor, alone)}, []uint64{592, 592}, nil},
 		{"per core an address on each", fit.KindL1, fit.PerCore, on(0, 2), 100, places{at(tensor, alone)}, []uint64{688, 592, 688}, nil},
 		{"one with several addresses was allocated per core", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(scattered)}, []uint64{784, 592}, nil},
+		{"and so was one of L1_SMALL", fit.KindL1, fit.PerCore, on(1, 2), 100, places{at(small)}, []uint64{784, 592}, nil},
 		{"kernels and service buffers count on their cores", fit.KindL1, fit.PerCore, on(0, 1), 700,
 			places{at(old(fit.KindKernel, fit.Lockstep, on(0, 0), 0, 150), old(fit.KindService, fit.Lockstep, on(1, 1), 890, 900))}, []uint64{192, 176}, nil},
 		{"a service core elsewhere", fit.KindL1, fit.Lockstep, on(0, 0), 96, places{at(service)}, []uint64{800}, nil},

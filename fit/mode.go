@@ -45,13 +45,18 @@ func (b *Buffer) CheckMode() (field string, err error) {
 	return "", nil
 }
 
-// mode returns the mode by which the buffer is judged: one with several addresses was
-// allocated per core, also if it does not say so. Lockstep stands for none.
+// mode returns the mode by which the buffer is judged. Lockstep stands for none.
 func (b *Buffer) mode() Mode {
-	switch {
-	case !b.Kind.tensor():
+	if !b.Kind.tensor() {
 		return Lockstep
-	case b.Mode == Lockstep && b.scattered():
+	}
+	return b.allocatedAs()
+}
+
+// allocatedAs returns the mode in which the buffer got its addresses: one with several addresses was
+// allocated per core, also if it does not say so.
+func (b *Buffer) allocatedAs() Mode {
+	if b.Mode == Lockstep && b.scattered() {
 		return PerCore
 	}
 	return b.Mode
