@@ -21,59 +21,50 @@ const twoPrograms = `[
 // What happens in a capture, one event after the other.
 func ExampleReader_Events() {
 	for e, err := range capture.NewReader(strings.NewReader(twoPrograms), "trace.json").Events(capture.Options{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Print(e.Node, " ", e.Kind)
+		fmt.Println(e.Node, e.Kind, err)
 		for _, cb := range e.CBs {
-			fmt.Printf(" %d bytes at %d on %v", cb.Size, cb.Address, cb.Cores)
+			fmt.Println("  ", cb.Size, "bytes at", cb.Address, "on", cb.Cores)
 		}
-		fmt.Println()
 	}
 	// Output:
-	// 0 log
-	// 0 device
-	// 0 program 4096 bytes at 111616 on {[0-0 - 7-7]}
-	// 1 run
-	// 1 cbs_freed
-	// 2 program 6144 bytes at 111616 on {[0-0 - 7-7]}
-	// 2 run
-	// 3 upstream
-	// 3 end
+	// 0 log <nil>
+	// 0 device <nil>
+	// 0 program <nil>
+	//    4096 bytes at 111616 on {[0-0 - 7-7]}
+	// 1 run <nil>
+	// 1 cbs_freed <nil>
+	// 2 program <nil>
+	//    6144 bytes at 111616 on {[0-0 - 7-7]}
+	// 2 run <nil>
+	// 3 upstream <nil>
+	// 3 end <nil>
 }
 
 // What replay makes of them: together the programs take what the larger one takes.
 func ExampleReader_Events_replayed() {
 	events := capture.NewReader(strings.NewReader(twoPrograms), "trace.json").Events(capture.Options{})
 	result, err := replay.Run("trace.json", events, replay.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 	for _, d := range result.Devices {
-		fmt.Printf("device %d: %d programs, %d bytes registered, logical %d\n", d.ID.V, d.Programs, d.Registered, d.RegisteredLogical)
-		fmt.Printf("fullest core %v: %d bytes\n", d.Fullest.Core, d.Fullest.Bytes)
+		fmt.Println(d.Programs, "programs registered", d.Registered, "bytes, logical", d.RegisteredLogical)
+		fmt.Println("fullest core", d.Fullest.Core, "has", d.Fullest.Bytes)
 	}
 	// Output:
-	// device 0: 2 programs, 393216 bytes registered, logical 655360
-	// fullest core 0-0: 6144 bytes
+	// <nil>
+	// 2 programs registered 393216 bytes, logical 655360
+	// fullest core 0-0 has 6144
 }
 
 // An unreadable field hides its node, and what depends on it.
 func ExampleReader_Events_hidden() {
 	const text = `[{"counter": 0, "node_type": "buffer_allocate", "params": {"size": "4096 bytes"}}]`
 	for e, err := range capture.NewReader(strings.NewReader(text), "trace.json").Events(capture.Options{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if e.Kind == event.KindHidden {
-			fmt.Printf("node %d, %s: %s\n", e.Node, e.Code, e.Detail)
+		if err != nil || e.Kind == event.KindHidden {
+			fmt.Println(e.Node, e.Code, e.Detail, err)
 		}
 	}
 	// Output:
-	// node 0, unreadable: size: "4096 bytes" is not a whole number
+	// 0 unreadable size: "4096 bytes" is not a whole number <nil>
 }
 
 // Every error says what is wrong, and where. Nodes without their counters cannot be told apart.
@@ -89,22 +80,13 @@ func ExampleReader_Events_refused() {
 // A folder has a capture for each host process.
 func ExampleInputs() {
 	inputs, err := capture.Inputs("testdata/ranks")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, in := range inputs {
-		for e, err := range in.Events(capture.Options{}) {
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			if e.Kind == event.KindEnd {
-				fmt.Printf("rank %d: %d nodes\n", e.Rank.V, e.Nodes)
-			}
+	fmt.Println(len(inputs), err)
+	for e, err := range inputs[1].Events(capture.Options{}) {
+		if err != nil || e.Kind == event.KindEnd {
+			fmt.Println("rank", e.Rank.V, "nodes", e.Nodes, err)
 		}
 	}
 	// Output:
-	// rank 0: 23 nodes
-	// rank 1: 47 nodes
+	// 2 <nil>
+	// rank 1 nodes 47 <nil>
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -19,44 +18,33 @@ const exampleLog = `{"event":"log","version":1}
 {"query":"totals","device":0,"id":"after launch"}
 `
 
-// A fleet that follows a log. What does not fit changes nothing.
-func ExampleSession() {
-	var s replay.Session
-	for e, err := range event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if err := s.Apply(e); err != nil {
-			fmt.Println(err)
-			if fit, ok := errors.AsType[fit.Verdict](err); ok {
-				fmt.Println(fit.Refusals[0].Over(), "bytes too many")
-			}
-		}
-	}
-	d, err := s.Fleet().Device(0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(d.Totals().Tracked)
-	// Output:
-	// line 5: enqueue (matmul): Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 368640 and static circular buffer region ends at 373760
-	// 5120 bytes too many
-	// 132464640
-}
-
-// What "cbl1 stream" does: a line for each answer, before the next line is read.
-func ExampleSession_Stream() {
-	const log = `{"event":"log","version":1}
+const streamLog = `{"event":"log","version":1}
 {"event":"device","device":0,"spec":{"board":"n150"}}
 {"event":"program","program":1,"cbs":[{"cores":"[0-0 - 1-0]","size":4096}]}
 {"event":"register","program":1}
 {"event":"dispatch","program":2}
 {"query":"headroom","program":1,"cb":0,"id":7}
 `
+
+// A fleet that follows a log. What does not fit changes nothing.
+func ExampleSession() {
 	var s replay.Session
-	if err := s.Stream(event.NewLog(strings.NewReader(log), "run.jsonl").Events(), os.Stdout); err != nil {
+	for e, err := range event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events() {
+		if err := errors.Join(err, s.Apply(e)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	d, err := s.Fleet().Device(0)
+	fmt.Println(d.Totals().Tracked, err)
+	// Output:
+	// line 5: enqueue (matmul): Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 368640 and static circular buffer region ends at 373760
+	// 132464640 <nil>
+}
+
+// What "cbl1 stream" does: a line for each answer, before the next line is read.
+func ExampleSession_Stream() {
+	var s replay.Session
+	if err := s.Stream(event.NewLog(strings.NewReader(streamLog), "run.jsonl").Events(), os.Stdout); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -67,10 +55,7 @@ func ExampleSession_Stream() {
 // What "cbl1 peak" prints, as values.
 func ExampleResult_Peak() {
 	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 	for _, on := range r.Peak().Devices {
 		fmt.Println("device", on.Device.V, "held", on.Peak.Bytes, "bytes on each of", on.Peak.Count, "cores")
 		for _, x := range on.Peak.Residents {
@@ -78,6 +63,7 @@ func ExampleResult_Peak() {
 		}
 	}
 	// Output:
+	// <nil>
 	// device 0 held 1204224 bytes on each of 110 cores
 	// L1 buffer [368640,1572864)
 }

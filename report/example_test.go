@@ -11,19 +11,15 @@ import (
 
 func ExampleReport() {
 	inputs, err := capture.Inputs("../capture/testdata/repeats.json")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(len(inputs), err)
 	result, err := replay.Run("repeats.json", inputs[0].Events(capture.Options{Arch: "wormhole"}), replay.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 	if err := report.Report(result, report.Options{Cores: true}).Text(os.Stdout, 0); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
+	// 1 <nil>
+	// <nil>
 	// fullest core: 14,336 CB bytes, 1.0% of usable L1 (wormhole), device 0, ttnn.add
 	//   core      0-0 and 63 more; 14.0 KiB registered, ends at 118,048 (1,381,088 below the top of L1)
 	//   program   ttnn.add > UnaryDeviceOperation (nodes 30-32) takes all of them

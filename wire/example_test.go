@@ -2,64 +2,56 @@ package wire_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 	"github.com/cbl1/cbl1/wire"
 )
 
-// A server reads what a client sends, whatever it was built with, and prints what the
-// newest server prints. The fleet of a session has the bytes that a core holds at most.
+// A server reads what a client sends, whatever it was built with.
 func Example() {
-	var sent []byte
 	old := wire.Dialect{Size: 128, Types: 11}
-	for _, r := range []wire.Record{
-		{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242},
-		{Type: wire.TypeCBAlloc, Size: 131072, ID: 111616, PID: 4242},
-		{Type: wire.TypeCBFree, ID: 111616, PID: 4242}, // old clients send no size
-	} {
-		sent, _ = old.Append(sent, &r)
-	}
-
-	var ledger wire.Ledger
-	var teller wire.Teller
-	var live replay.Session
-	declared := teller.Declare(wire.Device{ID: 0, Spec: l1.N150()})
-	fmt.Println(live.Apply(&declared))
+	sent, err := old.Append(nil, &wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242})
+	fmt.Println(len(sent), err)
+	var r wire.Record
 	in := wire.NewReader(bytes.NewReader(sent), wire.Dialect{})
-	for {
-		var r wire.Record
-		if err := in.Next(&r); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			fmt.Println(err)
-			return
-		}
-		effect, err := ledger.Apply(4242, r.PID, &r)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		line, _ := effect.AppendLine(nil)
-		for _, e := range teller.Tell(&effect) {
-			if err := live.Apply(&e); err != nil {
-				fmt.Println(err)
-			}
-		}
-		d, _ := live.Fleet().Device(0)
-		fmt.Printf("%sper core at most %d\n", line, d.Totals().Core)
-	}
-	fmt.Println(in.Dialect(), "left:", len(ledger.Release(4242)))
+	fmt.Println(in.Next(&r), in.Dialect(), r.Size, "bytes at", r.ID)
 	// Output:
+	// 128 <nil>
+	// <nil> 128/11 262144 bytes at 111616
+}
+
+// A ledger knows the bytes of a free: old clients send none. It prints the lines of the newest server.
+func ExampleLedger() {
+	var ledger wire.Ledger
+	for _, kind := range []wire.Type{wire.TypeCBAlloc, wire.TypeCBAlloc, wire.TypeCBFree} {
+		effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: kind, Size: 262144, ID: 111616, PID: 4242})
+		line, _ := effect.AppendLine(nil)
+		fmt.Println(strings.TrimSpace(string(line)), err)
+	}
+	fmt.Println("left:", len(ledger.Release(4242)))
+	// Output:
+	// ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB) <nil>
+	// ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.5 MB) <nil>
+	// ✗ [CB_FREE] Device 0: -0.25 MB (Total: 0.25 MB) <nil>
+	// left: 1
+}
+
+// A teller makes events of records, so that a session has a device's bytes.
+func ExampleTeller() {
+	ledger, teller, live := new(wire.Ledger), new(wire.Teller), new(replay.Session)
+	declared := teller.Declare(wire.Device{ID: 0, Spec: l1.N150()})
+	fmt.Println(declared.Kind, live.Apply(&declared))
+	effect, err := ledger.Apply(4242, 4242, &wire.Record{Type: wire.TypeCBAlloc, Size: 262144, ID: 111616, PID: 4242})
+	fmt.Println(err)
+	for _, e := range teller.Tell(&effect) {
+		fmt.Println(e.Kind, live.Apply(&e))
+	}
+	// Output:
+	// device <nil>
 	// <nil>
-	// ✓ [CB_ALLOC] Device 0: +0.25 MB (Total: 0.25 MB)
-	// per core at most 262144
-	// ✓ [CB_ALLOC] Device 0: +0.125 MB (Total: 0.375 MB)
-	// per core at most 262144
-	// ✗ [CB_FREE] Device 0: -0.125 MB (Total: 0.25 MB)
-	// per core at most 262144
-	// 128/11 left: 1
+	// program <nil>
+	// register <nil>
 }
