@@ -208,19 +208,19 @@ func requireGroups(t require.TestingT, cores []string, p *replay.L1Peak) {
 // requireRoom compares the room for one more buffer: on all cores of each device, and on the
 // first core of each group alone.
 func requireRoom(t require.TestingT, want *oracle.Memory, got *replay.Result) {
-	require.Len(t, got.Room.Devices, len(want.Devices))
-	for _, d := range got.Room.Devices {
+	require.Len(t, got.Rooms.Devices, len(want.Devices))
+	for _, d := range got.Rooms.Devices {
 		name := "none"
 		if d.Device.OK {
 			name = strconv.FormatUint(d.Device.V, 10)
 		}
 		start, end, ok := want.Room(name, nil)
 		require.True(t, ok)
-		require.Equal(t, l1.Range{Start: start, End: end}, d.Room.Range, "room on device %s", name)
+		require.Equal(t, l1.Range{Start: start, End: end}, d.Room.Range(), "room on device %s", name)
 		for _, g := range d.Groups {
 			core, _ := g.Cores.First()
 			start, end, _ := want.Room(name, []string{core.String()})
-			require.Equal(t, l1.Range{Start: start, End: end}, g.Range, "room on core %v of device %s", core, name)
+			require.Equal(t, l1.Range{Start: start, End: end}, g.Range(), "room on core %v of device %s", core, name)
 		}
 	}
 }

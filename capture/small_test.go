@@ -165,7 +165,7 @@ func TestSmallOfLateChip(t *testing.T) {
 		want, err := oracle.L1([]byte(text), oracle.Options{Rules: rules()})
 		require.NoError(t, err)
 		requireMemory(t, want, got)
-		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Room.Devices[0].Room.Range.End) }
+		above := func(r *replay.Result) (small int) { return 1572864 - int(r.Rooms.Devices[0].Room.End.V) }
 		require.Equal(t, c.chip, above(got), "%+v", c)
 		pipe, err := replay.Run("pipe", NewReader(strings.NewReader(text), "pipe").Events(Options{}), replay.Options{
 			Room: &replay.RoomQuestion{Size: 1000},

@@ -163,7 +163,7 @@ func TestSizeOfL1IsThatOfTheDevice(t *testing.T) {
 			j := r.Judge(replay.Terms{})
 			require.Equal(t, want, j.Answer, "device %d of\n%s", on, devices)
 			if want == replay.CannotTell {
-				require.Equal(t, []replay.Reason{{Code: replay.CodeL1Unknown}}, j.Untold)
+				require.Equal(t, []replay.Code{replay.CodeL1Unknown}, codesOf(j.Untold))
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func TestBudgetOfSeveralSpecs(t *testing.T) {
 		require.Equal(t, want, j.Answer, second)
 		require.Equal(t, want == replay.Fits, j.Limit.OK, second)
 		if want == replay.CannotTell {
-			require.Equal(t, []replay.Reason{{Code: replay.CodeBudgetUnknown}}, j.Untold, second)
+			require.Equal(t, []replay.Code{replay.CodeBudgetUnknown}, codesOf(j.Untold), second)
 		}
 		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Budget: &bytes}).Answer, second)
 	}
@@ -262,11 +262,11 @@ func TestBudgetOfProgramInDoubt(t *testing.T) {
 		} {
 			j := r.Judge(terms)
 			require.Equal(t, replay.CannotTell, j.Answer, code)
-			require.Equal(t, []replay.Reason{{Code: replay.CodeEventRefused}}, j.Untold, code)
-			require.Contains(t, j.Accepted, replay.Reason{Code: code})
+			require.Equal(t, []replay.Code{replay.CodeEventRefused}, codesOf(j.Untold), code)
+			require.Contains(t, codesOf(j.Accepted), code)
 		}
 		// Without a budget the doubt is the one reason.
-		require.Equal(t, []replay.Reason{{Code: code}}, r.Judge(replay.Terms{}).Untold, code)
+		require.Equal(t, []replay.Code{code}, codesOf(r.Judge(replay.Terms{}).Untold), code)
 		require.Equal(t, replay.Fits, r.Judge(replay.Terms{Accept: []replay.Code{code}}).Answer, code)
 	}
 }

@@ -28,8 +28,7 @@
 // operation ([OpBudget], [OpJudged]; [ParseBudgets] reads a file of them, [BudgetError]). A [Filter] narrows all
 // of it.
 // [Rooms] answer a [RoomQuestion] about one more L1 buffer or [Tensor]: a [Room] for all devices and for each
-// ([DeviceRoom]), between two of [RoomLimit], and which runs left no place ([TightRun]);
-// [Result.JudgeRoom] says whether it fits.
+// ([DeviceRoom]), each a [Gap] between two of [RoomLimit], and the runs that left no place ([TightRun]).
 // [Held] answers a [Question], [Enqueued] lists what ran beside what, and a [Timeline] has
 // a [Sample] now and then, and a [LaidMoment]. [Spec] and [Addresses] say what the figures rest on; lists have
 // at most [MaxListed] rows.
@@ -39,9 +38,10 @@
 // alive until it is unregistered, and has one row for each id; what a capture ran stays
 // registered, is alive until its CBs are freed, and has one row for each run.
 //
-// Types with tags are JSON as they are. [Result.Peak] returns a [PeakDocument] ([PeakSchema]): its [Head], its
-// [Basis] on a [Chip], each [Told] reason for doubt, and a [DevicePeak] for each device. A [Name] is cut where
-// JSON has it, and a [List] is never null there. [NewHeadroomRow] makes a [HeadroomRow].
+// Types with tags are JSON as they are. [Result.Peak] returns a [PeakDocument] ([PeakSchema]): its [Head] with an
+// [Origin] and an [Extent], its [Basis] on a [Chip], and a [DevicePeak] for each device. [Result.Room] returns a
+// [RoomDocument] ([RoomSchema]). A [Name] is cut where JSON has it, and a [List] is never null there.
+// [NewHeadroomRow] makes a [HeadroomRow].
 //
 // # Invariants
 //

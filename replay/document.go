@@ -15,19 +15,29 @@ type Name string
 // MarshalText returns the name as JSON has it.
 func (n Name) MarshalText() ([]byte, error) { return []byte(clip(string(n))), nil }
 
+// An Origin names the form of a document, and its input.
+type Origin struct {
+	Schema string            `json:"schema"`
+	File   string            `json:"file"`
+	Rank   event.Opt[uint64] `json:"rank"`
+}
+
+// An Extent says how long the input is.
+type Extent struct {
+	Nodes   int64          `json:"nodes"`
+	Windows []event.Window `json:"windows,omitempty"`
+}
+
 // A Head begins a document: an answer as JSON has it.
 type Head struct {
-	Schema  string            `json:"schema"`
-	File    string            `json:"file"`
-	Rank    event.Opt[uint64] `json:"rank"`
-	Only    *Filter           `json:"only"` // nil: everything
-	Nodes   int64             `json:"nodes"`
-	Windows []event.Window    `json:"windows,omitempty"`
+	Origin
+	Only *Filter `json:"only"` // nil: everything
+	Extent
 }
 
 // Head returns the head of a document with a schema.
 func (r *Result) Head(schema string) Head {
-	head := Head{schema, r.File, r.Rank, nil, r.Nodes, r.Windows}
+	head := Head{Origin{schema, r.File, r.Rank}, nil, Extent{r.Nodes, r.Windows}}
 	if !r.Only.IsZero() {
 		head.Only = &r.Only
 	}
@@ -51,9 +61,9 @@ func (s Spec) Chip() Chip {
 	return Chip{s.Arch, s.ArchFrom, s.BaseFrom, known(s.L1Size, s.L1Size), s.L1Small, s.SmallFrom, s.CBBase, s.CBAlign}
 }
 
-// known returns a figure that rests on the size of L1. It is absent if that is not known.
-func known[T any](l1Size uint64, figure T) event.Opt[T] {
-	if l1Size == 0 {
+// known returns a figure about n bytes. It is absent if n is 0: they are not known, or not there.
+func known[T any](n uint64, figure T) event.Opt[T] {
+	if n == 0 {
 		return event.Opt[T]{}
 	}
 	return event.Some(figure)
@@ -77,7 +87,7 @@ func (r *Result) Basis(s Spec) Basis {
 type PeakDocument struct {
 	Head
 	Basis    Basis          `json:"basis"`
-	Untold   []Told         `json:"untold"`
+	Untold   []Reason       `json:"untold"`
 	Inferred int64          `json:"hits_inferred"`
 	Fullest  event.Opt[int] `json:"fullest"` // index of the device with the highest peak
 	Devices  []DevicePeak   `json:"devices"`
@@ -95,12 +105,6 @@ type DevicePeak struct {
 	// Registered is the most bytes that circular buffers of registered programs took of a core. It is
 	// absent if programs have run.
 	Registered event.Opt[uint64] `json:"registered_core_peak_bytes"`
-}
-
-// A Told is a reason why it cannot be told whether everything fits.
-type Told struct {
-	Code Code   `json:"code"`
-	Text string `json:"text"`
 }
 
 // Document returns the peak as documents have it: composed, with its share of the L1 of a Spec. A
@@ -139,7 +143,7 @@ const PeakSchema = "cbl1.peak/1"
 // of those cores.
 func (r *Result) Peak() PeakDocument {
 	doc := PeakDocument{
-		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: r.Told(r.Hidden()), Inferred: r.Hits.Inferred,
+		Head: r.Head(PeakSchema), Basis: r.Basis(r.Spec), Untold: List(r.Hidden()), Inferred: r.Hits.Inferred,
 		Devices: make([]DevicePeak, 0, len(r.L1)),
 	}
 	highest := uint64(0)

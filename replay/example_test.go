@@ -67,3 +67,16 @@ func ExampleResult_Peak() {
 	// device 0 held 1204224 bytes on each of 110 cores
 	// L1 buffer [368640,1572864)
 }
+
+// What "cbl1 room --size 250000" prints, as values.
+func ExampleResult_Room() {
+	asks := replay.Options{Room: &replay.RoomQuestion{Size: 250_000}}
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), asks)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc := r.Room(nil)
+	fmt.Println(doc.Answer, "between", doc.All.Below.Program.Op, "and the", doc.All.Above.Buffer.Kind)
+	// Output: does_not_fit between matmul and the L1 buffer
+}

@@ -144,7 +144,7 @@ func judged(t *testing.T, r *replay.Result, words string) string {
 	for i, o := range j.Over {
 		over[i] = fmt.Sprintf(", device %d: %d bytes over", o.Device.ID.V, o.Over)
 	}
-	return fmt.Sprintf("Judge: %s %v%s\n", j.Answer, j.Untold, strings.Join(over, ""))
+	return fmt.Sprintf("Judge: %s %v%s\n", j.Answer, codesOf(j.Untold), strings.Join(over, ""))
 }
 
 // fewRuns returns the events of a source that saw what ran on the chips 1 and 2. The node of each is the number of
@@ -336,22 +336,26 @@ func textOfRoom(r *replay.Result) string {
 		case l.Buffer != nil:
 			return fmt.Sprintf("buffer of event %d", l.Buffer.At)
 		}
-		return fmt.Sprintf("%s of event %d at %d", l.Program.Op, l.Program.At, l.Enqueue)
+		return fmt.Sprintf("%s of event %d at %d", l.Program.Op, l.Program.At, l.Enqueue.V)
 	}
 	room := func(one replay.Room) string {
-		return fmt.Sprintf("%v: %v, place %v, above %s, below %s", one.Cores, one.Range, one.Place, limit(one.Below), limit(one.Above))
+		var at l1.Range
+		if one.Place.OK {
+			at = l1.Range{Start: one.Place.V, End: one.Place.V + r.Rooms.Size.V}
+		}
+		return fmt.Sprintf("%v: %v, place %v, above %s, below %s", one.Cores, one.Range(), at, limit(one.Below), limit(one.Above))
 	}
 	var b strings.Builder
-	j := r.JudgeRoom(nil)
-	fmt.Fprintf(&b, "%s %v\nall %s\n", j.Answer, j.Untold, room(r.Room.All))
-	for _, d := range r.Room.Devices {
+	j := r.Room(nil)
+	fmt.Fprintf(&b, "%s %v\nall %s\n", j.Answer, codesOf(j.Untold), room(*r.Rooms.All))
+	for _, d := range r.Rooms.Devices {
 		fmt.Fprintf(&b, "device %d %s\n", d.Device.V, room(d.Room))
 		for _, g := range d.Groups {
 			fmt.Fprintf(&b, "  %s\n", room(g))
 		}
 	}
-	for _, one := range r.Room.Tight {
-		fmt.Fprintf(&b, "tight: %s of event %d at %d, device %d of %d, %d times, %v\n", one.Run.Op, one.Run.At, one.Enqueue, one.Device.V, one.Devices, one.Times, one.Range)
+	for _, one := range r.Rooms.Tight {
+		fmt.Fprintf(&b, "tight: %s of event %d at %d, device %d of %d, %d times, %v\n", one.Run.Op, one.Run.At, one.Enqueue, one.Device.V, one.Devices, one.Times, one.Range())
 	}
 	return b.String()
 }

@@ -30,10 +30,10 @@ const (
 	CodeNothingRan    Code = "nothing-ran"    // no program is known to have run
 )
 
-// A Reason is why nobody can tell that everything fits.
+// A Reason is why it cannot be told whether everything fits.
 type Reason struct {
-	Code   Code
-	Device uint64 // of CodeBuffersApart
+	Code Code   `json:"code"`
+	Text string `json:"text"`
 }
 
 // Terms are on which terms a Result is judged. The zero Terms are the strictest, without a
@@ -77,7 +77,7 @@ func (r *Result) Judge(t Terms) Judgement {
 	if t.Budget != nil {
 		limit, ok := t.Budget.Of(r.Spec.UsableBytes())
 		if !ok || r.uneven && t.Budget.IsShare() {
-			j.add(Reason{Code: CodeBudgetUnknown})
+			j.add(r.Reason(CodeBudgetUnknown))
 		} else {
 			j.Limit, j.Over = event.Some(limit), r.over(limit)
 		}
@@ -85,7 +85,7 @@ func (r *Result) Judge(t Terms) Judgement {
 	j.Ops = r.judgeOps(t.Ops)
 	if j.Limit.OK || t.Budget == nil { // else it is said
 		if slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return !o.Known }) {
-			j.add(Reason{Code: CodeBudgetUnknown})
+			j.add(r.Reason(CodeBudgetUnknown))
 		}
 	}
 	switch {
@@ -114,17 +114,17 @@ func (r *Result) reasons(budget bool) (out []Reason) {
 	}
 	for _, a := range r.Anomalies {
 		if budget && (a.Code == CodeBufferUnsized || a.Code == CodePerCoreHidden && !a.Hidden) { // else Untold has it
-			out = append(out, Reason{Code: a.Code})
+			out = append(out, r.Reason(a.Code))
 		}
 	}
 	if r.Checks.Endless > 0 {
-		out = append(out, Reason{Code: CodeL1Unknown})
+		out = append(out, r.Reason(CodeL1Unknown))
 	}
 	if r.beyondOther() {
-		out = append(out, Reason{Code: CodeChipAssumed})
+		out = append(out, r.Reason(CodeChipAssumed))
 	}
 	if r.Checks.Runs == 0 {
-		out = append(out, Reason{Code: CodeNothingRan})
+		out = append(out, r.Reason(CodeNothingRan))
 	}
 	return out
 }
@@ -139,13 +139,13 @@ func (r *Result) refusedDoubts() bool {
 // lie, or whose they are.
 func (r *Result) Unseen() (out []Reason) {
 	if r.Earlier.L1 > 0 {
-		out = append(out, Reason{Code: CodeEarlierUsed})
+		out = append(out, r.Reason(CodeEarlierUsed))
 	}
 	if r.Earlier.Freed > 0 {
-		out = append(out, Reason{Code: CodeEarlierFreed})
+		out = append(out, r.Reason(CodeEarlierFreed))
 	}
 	for _, id := range r.Checks.Apart {
-		out = append(out, Reason{CodeBuffersApart, id})
+		out = append(out, r.apart(id))
 	}
 	return out
 }

@@ -267,7 +267,7 @@ func (r *Result) Untold() []Code {
 // Hidden returns the codes of Untold as reasons.
 func (r *Result) Hidden() (out []Reason) {
 	for _, code := range r.Untold() {
-		out = append(out, Reason{Code: code})
+		out = append(out, r.Reason(code))
 	}
 	return out
 }

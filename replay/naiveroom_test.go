@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fuzz/model"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/program"
@@ -198,7 +199,7 @@ func (r *naiveRoom) known(ids ...uint64) bool {
 
 // rooms compares the room for one more buffer.
 func (c comparison) rooms() {
-	r, got := &c.want.more, c.got.Room
+	r, got := &c.want.more, c.got.Rooms
 	var all []uint64
 	var cores l1.CoreSet
 	for _, d := range got.Devices {
@@ -206,7 +207,7 @@ func (c comparison) rooms() {
 	}
 	size, sized := r.sizes(all...)
 	c.equal(size, got.Question.Size, "bytes of a core")
-	c.equal(!sized, slices.Contains(c.got.JudgeRoom(nil).Untold, replay.Reason{Code: replay.CodeBanksUnknown}), "banks that are not known")
+	c.equal(!sized, slices.Contains(codesOf(c.got.Room(nil).Untold), replay.CodeBanksUnknown), "banks that are not known")
 	for _, d := range got.Devices {
 		id := d.Device.V
 		spec := r.specs[id][0] // an id that comes back keeps its first grid here
@@ -231,7 +232,7 @@ func (c comparison) rooms() {
 		return
 	}
 	if len(all) > 0 {
-		c.room(got.All, cores, all...)
+		c.room(*got.All, cores, all...)
 	}
 	times := int64(0)
 	for _, tight := range got.Tight {
@@ -249,12 +250,13 @@ func (c comparison) rooms() {
 // room compares one room, and looks who is said to limit it.
 func (c comparison) room(got replay.Room, cores l1.CoreSet, ids ...uint64) {
 	r := &c.want.more
-	c.equal(r.room(cores, ids...), got.Range, "room")
-	if size := c.got.Room.Question.Size; size > 0 {
-		c.equal(r.place(size, cores, ids...), got.Place, "place of the size")
+	c.equal(r.room(cores, ids...), got.Range(), "room")
+	if size := c.got.Rooms.Question.Size; size > 0 {
+		place := r.place(size, cores, ids...)
+		c.equal(event.Opt[uint64]{V: place.Start, OK: !place.IsEmpty()}, got.Place, "place of the size")
 	}
 	switch {
-	case got.Range.IsEmpty():
+	case got.Bytes == 0:
 		c.want.seen["no room"]++
 	case got.Above != nil:
 		require.NotNil(c.t, got.Above.Buffer)

@@ -44,7 +44,7 @@ type Result struct {
 	Live    Live
 	Earlier Earlier
 	Held    []Held // answers Options.Ask, by device
-	Room    *Rooms // answers Options.Room; nil: it does not ask
+	Rooms   *Rooms // answers Options.Room; nil: it does not ask
 
 	Runs     []Enqueued // distinct ones in their order, if Options.Runs asks for them; at most maxRuns
 	RunsMore int64      // runs that are not there, since there were too many different ones

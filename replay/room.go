@@ -19,17 +19,34 @@ type RoomQuestion struct {
 	Tensor Tensor
 }
 
+// RoomSchema names the form of a RoomDocument.
+const RoomSchema = "cbl1.room/1"
+
+// A RoomDocument is the answer of cbl1 room.
+type RoomDocument struct {
+	Origin
+	Extent
+	Answer   Answer   `json:"answer"`
+	Untold   []Reason `json:"untold"`
+	Accepted []Reason `json:"accepted"`
+	Basis    Basis    `json:"basis"`
+	Runs     int64    `json:"runs"`
+	Rooms
+}
+
 // Rooms answer a RoomQuestion: one address range, above the circular buffers of every program
 // that was checked, free of every buffer that lived at any time, while nothing else moves.
 type Rooms struct {
-	Question RoomQuestion
-	All      Room         // at one address on all devices
-	Devices  []DeviceRoom // by id, the one without an id first
+	Question RoomQuestion          `json:"-"`
+	Sharded  event.Opt[l1.CoreSet] `json:"sharded"`    // the cores of the question; absent: all of the grid
+	Size     event.Opt[uint64]     `json:"size_bytes"` // of the question, on each core
+	All      *Room                 `json:"room"`       // at one address on all devices; nil if there is none
+	Devices  []DeviceRoom          `json:"devices"`    // by id, the one without an id first
 
 	// Tight are the program runs beside which, at their moment alone, a buffer of the size
-	// had no place; at most MaxListed. Only where a size is asked about.
-	Tight     []TightRun
-	TightMore int64 // that the list leaves out
+	// had no place; at most MaxListed. The question needs a size.
+	Tight     []TightRun `json:"too_tight"`
+	TightMore int64      `json:"too_tight_more"` // that the list leaves out
 
 	candidates bool // an operation ran one of several programs: one of those that were taken in may never have run
 	unsettled  bool // a run was taken in that may be several programs
@@ -40,35 +57,56 @@ type Rooms struct {
 // A Room is where one more L1 buffer could have been on some cores, and who first took the bytes
 // below and above. Below is nil: the room begins at the base of circular buffers. Above is nil: it
 // ends where usable L1 does.
-type Room = fit.Room[*RoomLimit]
+type Room struct {
+	Cores l1.CoreSet `json:"cores"`
+	Count int        `json:"count"` // of Cores
+	Gap
+	Place event.Opt[uint64] `json:"fits_at"` // start of a buffer of the size that is asked about
+	Below *RoomLimit        `json:"below"`
+	Above *RoomLimit        `json:"above"`
+}
 
-// A RoomLimit is what was the first to take a byte: a program, or a buffer.
+// A Gap is a run of free bytes. An empty one has no ends.
+type Gap struct {
+	Bytes uint64            `json:"bytes"`
+	Start event.Opt[uint64] `json:"start"`
+	End   event.Opt[uint64] `json:"end"`
+}
+
+func newGap(free l1.Range) Gap {
+	return Gap{free.Len(), known(free.Len(), free.Start), known(free.Len(), free.End)}
+}
+
+// Range returns the bytes of the gap.
+func (g Gap) Range() l1.Range { return l1.Range{Start: g.Start.V, End: g.End.V} }
+
+// A RoomLimit is the program or buffer that first took a byte.
 type RoomLimit struct {
-	Program *ProgramRun
-	Enqueue uint64      // the node at which the program was enqueued
-	T       json.Number // of that event of a log; see L1Peak.T
-	Buffer  *BufferInfo
+	Program *ProgramRun       `json:"program"`
+	Enqueue event.Opt[uint64] `json:"counter"`     // the node at which the program was enqueued
+	T       json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Buffer  *BufferInfo       `json:"buffer"`
 }
 
 // A DeviceRoom is the room on one device.
 type DeviceRoom struct {
-	Device  event.Opt[uint64]
-	Kind    DeviceKind
-	Chips   []uint64 // of a mesh, ascending
-	Room    Room
-	Groups  []Room     // on each core alone: cores with the same room and place together, by first core
-	Outside l1.CoreSet // cores that are asked about and not on its grid
+	Device  event.Opt[uint64] `json:"device"`
+	Kind    DeviceKind        `json:"kind"`
+	Chips   []uint64          `json:"chips"` // of a mesh, ascending
+	Room    Room              `json:"room"`
+	Groups  []Room            `json:"groups"` // on each core alone: cores with the same room and place together, by first core
+	Outside l1.CoreSet        `json:"-"`      // cores that are asked about and not on its grid
 }
 
 // A TightRun is a program run beside which a buffer of the size had no place.
 type TightRun struct {
-	Run     ProgramRun
-	Enqueue uint64
-	T       json.Number // of that event of a log; see L1Peak.T
-	Device  event.Opt[uint64]
-	Devices int // on which it was enqueued at this moment
-	Times   int64
-	Range   l1.Range // the largest room at that moment
+	Run     ProgramRun        `json:"program"`
+	Enqueue uint64            `json:"counter"`
+	T       json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Device  event.Opt[uint64] `json:"device"`
+	Devices int               `json:"devices"` // on which it was enqueued at this moment
+	Times   int64             `json:"times"`
+	Gap                       // the largest room at that moment
 }
 
 // on returns the cores of a row that are asked about.
@@ -149,15 +187,19 @@ func (r *replay) finishRoom(to *Result) {
 		out.Devices = append(out.Devices, one)
 	}
 	if len(all) > 0 {
-		out.All = r.roomOn(cores, all)
-		out.small = r.smaller(cores, all)
+		room := r.roomOn(cores, all)
+		out.All, out.small = &room, room.Place.OK && r.smaller(cores, all)
 	}
-	to.Room = out
+	q := out.Question
+	out.Size = known(q.Size, q.Size)
+	out.Sharded = event.Opt[l1.CoreSet]{V: q.Cores, OK: !q.Cores.IsEmpty()}
+	out.Devices, out.Tight = List(out.Devices), List(out.Tight)
+	to.Rooms = out
 }
 
 func (r *replay) deviceRoom(d *row, on l1.CoreSet, taken []*fit.Taken) DeviceRoom {
 	kind, chips := d.kind()
-	one := DeviceRoom{Device: d.id, Kind: kind, Chips: chips, Room: r.roomOn(on, taken)}
+	one := DeviceRoom{Device: d.id, Kind: kind, Chips: List(chips), Room: r.roomOn(on, taken), Groups: []Room{}}
 	if d.spec.Cols > 0 {
 		one.Outside = on.Minus(d.spec.Grid().Cores())
 	}
@@ -175,43 +217,50 @@ func (r *replay) roomOn(cores l1.CoreSet, taken []*fit.Taken) Room {
 // namedRoom gives a room the names of who limits it.
 func (r *replay) namedRoom(found fit.Room[int]) Room {
 	by := r.rooms.limits
-	return Room{Cores: found.Cores, Range: found.Range, Below: by[found.Below], Above: by[found.Above], Place: found.Place}
+	place := known(found.Place.Len(), found.Place.Start)
+	return Room{found.Cores, found.Cores.Len(), newGap(found.Range), place, by[found.Below], by[found.Above]}
 }
 
 // smaller reports whether the size has a place on the chip that is assumed, and none on the
 // smaller one that it may be.
 func (r *replay) smaller(cores l1.CoreSet, all []*fit.Taken) bool {
 	spec, size := r.result.Spec, r.rooms.answer.Question.Size
-	if !spec.assumed() || size == 0 || r.rooms.answer.All.Place.IsEmpty() {
+	if !spec.assumed() || size == 0 {
 		return false
 	}
 	other := l1.Spec{L1Size: l1.ArchSpec(l1.Wormhole).L1Size, L1Small: spec.L1Small}
 	return fit.RoomThroughout(cores, size, append(all, fit.NewTaken(fit.Place{Spec: other}))...).Place.IsEmpty()
 }
 
-// JudgeRoom says whether a buffer of the size that Options.Room asks about could have been there
-// throughout; without a size it fits. What is accepted is taken as seen, as by Judge.
+// Room says whether a buffer of the size that Options.Room asks about could have been there
+// throughout; without a size it fits. Accepted codes are taken as seen, as by Judge. Options.Room has to
+// be there.
 //
-// What is hidden only takes more, so that a size without a place does not fit whatever is
-// hidden. It is otherwise where something counts that may not be in the way: a buffer of which
-// nobody knows where it ends, a program that may be another one.
-func (r *Result) JudgeRoom(accept []Code) Judgement {
+// Hidden buffers and programs only take more: a size without a place does not fit, in spite of them.
+// Some that count may not be in the way: a buffer without a known end, a program that may be another
+// one. They leave the answer open.
+func (r *Result) Room(accept []Code) RoomDocument {
+	head, j := r.Head(RoomSchema), r.judgeRoom(accept)
+	return RoomDocument{head.Origin, head.Extent, j.Answer, List(j.Untold), List(j.Accepted), r.Basis(r.Spec), r.Checks.Runs, *r.Rooms}
+}
+
+func (r *Result) judgeRoom(accept []Code) Judgement {
 	j := Judgement{Answer: Fits, Terms: Terms{Accept: accept}}
 	for _, why := range r.reasons(true) {
 		j.add(why)
 	}
-	fits := r.Room.Question.Size == 0 || len(r.Room.Devices) == 0 || !r.Room.All.Place.IsEmpty()
+	fits := !r.Rooms.Size.OK || r.Rooms.All == nil || r.Rooms.All.Place.OK
 	for _, more := range []struct {
 		is   bool
 		code Code
-	}{{fits && r.Room.small, CodeChipAssumed}, {fits && r.Count(CodeSmallLate) > 0, CodeSmallLate}, {!fits && r.Room.candidates, CodeAmbiguous}, {!fits && r.Room.unsettled, CodeUnsettled}} {
-		why := Reason{Code: more.code}
+	}{{fits && r.Rooms.small, CodeChipAssumed}, {fits && r.Count(CodeSmallLate) > 0, CodeSmallLate}, {!fits && r.Rooms.candidates, CodeAmbiguous}, {!fits && r.Rooms.unsettled, CodeUnsettled}} {
+		why := r.Reason(more.code)
 		if more.is && !slices.Contains(j.Untold, why) && !slices.Contains(j.Accepted, why) {
 			j.add(why)
 		}
 	}
-	if r.Room.banks {
-		j.Untold = append(j.Untold, Reason{Code: CodeBanksUnknown}) // also if it is accepted: nothing is left to judge
+	if r.Rooms.banks {
+		j.Untold = append(j.Untold, r.Reason(CodeBanksUnknown)) // also if it is accepted: nothing is left to judge
 	}
 	unsure := slices.ContainsFunc(j.Untold, func(why Reason) bool {
 		switch why.Code {

@@ -26,7 +26,7 @@ func roomBeside(t *testing.T, size uint64, end *event.Event, more ...*event.Even
 
 // What is hidden only takes more: what does not fit does not, whatever is hidden. It is otherwise
 // where something counts that may not be in the way.
-func TestJudgeRoom(t *testing.T) {
+func TestRoom(t *testing.T) {
 	const all = 1_499_136 - 104_736
 	hidden := &event.Event{Kind: event.KindHidden, Code: "not-shown", Node: 7, Count: 1}
 	other := ran(1, 5)
@@ -70,13 +70,9 @@ func TestJudgeRoom(t *testing.T) {
 		if c.accept != "" {
 			accept = append(accept, c.accept)
 		}
-		j := r.JudgeRoom(accept)
+		j := r.Room(accept)
 		require.Equal(t, c.want, j.Answer, c.name)
-		var untold []replay.Code
-		for _, why := range j.Untold {
-			untold = append(untold, why.Code)
-		}
-		require.Equal(t, c.untold, untold, c.name)
+		require.Equal(t, c.untold, codesOf(j.Untold), c.name)
 		require.Equal(t, c.accept != "", len(j.Accepted) == 1, c.name)
 	}
 
@@ -95,7 +91,7 @@ func TestJudgeRoom(t *testing.T) {
 			}
 		}, replay.Options{Room: &replay.RoomQuestion{Size: size}})
 		require.NoError(t, err)
-		require.Equal(t, want, r.JudgeRoom(nil).Answer, size)
+		require.Equal(t, want, r.Room(nil).Answer, size)
 	}
 }
 
@@ -110,22 +106,22 @@ func TestRoomNamesWhoIsInTheWay(t *testing.T) {
 	}
 	free := &event.Event{Kind: event.KindFree, Node: 7, Devices: event.Some([]device.ID{3}), Buffer: fit.Buffer{ID: 1}}
 	r := roomBeside(t, 500_000, ends(), tensor(1, 6, 600_000, 700_000), ran(2, 6), freed(7), free, ran(2, 8), freed(9), tensor(2, 10, 600_000, 1_000_000), ran(101, 11))
-	room := r.Room.Devices[0].Room
-	require.Equal(t, l1.Range{Start: 1_000_000, End: 1_499_136}, room.Range)
+	room := r.Rooms.Devices[0].Room
+	require.Equal(t, l1.Range{Start: 1_000_000, End: 1_499_136}, room.Range())
 	require.EqualValues(t, 10, room.Below.Buffer.At)
 	require.EqualValues(t, "g", room.Below.Buffer.Op)
 	require.Nil(t, room.Above)
-	require.Empty(t, room.Place)
-	groups := r.Room.Devices[0].Groups
+	require.False(t, room.Place.OK)
+	groups := r.Rooms.Devices[0].Groups
 	require.Len(t, groups, 2)
-	require.Equal(t, l1.Range{Start: 703_712, End: 1_499_136}, groups[0].Range, "in lockstep the largest program counts everywhere")
-	require.EqualValues(t, 11, groups[0].Below.Enqueue)
-	require.Equal(t, l1.Range{Start: 999_136, End: 1_499_136}, groups[0].Place)
+	require.Equal(t, l1.Range{Start: 703_712, End: 1_499_136}, groups[0].Range(), "in lockstep the largest program counts everywhere")
+	require.EqualValues(t, 11, groups[0].Below.Enqueue.V)
+	require.Equal(t, event.Some[uint64](999_136), groups[0].Place)
 	require.Equal(t, 63, groups[0].Cores.Len())
 	require.Equal(t, []replay.TightRun{{
-		Run: r.Room.Tight[0].Run, Enqueue: 11, Device: event.Some[uint64](3), Devices: 1, Times: 1, Range: l1.Range{Start: 1_000_000, End: 1_499_136},
-	}}, r.Room.Tight, "beside the others it had a place")
-	require.EqualValues(t, 11, r.Room.Tight[0].Run.At)
+		Run: r.Rooms.Tight[0].Run, Enqueue: 11, Device: event.Some[uint64](3), Devices: 1, Times: 1, Gap: room.Gap,
+	}}, r.Rooms.Tight, "beside the others it had a place")
+	require.EqualValues(t, 11, r.Rooms.Tight[0].Run.At)
 }
 
 // Of a device that was in HYBRID mode at any time room begins at the alignment of DRAM, and a run is tight by that
@@ -146,9 +142,9 @@ func TestRoomInHybridMode(t *testing.T) {
 		r := replayLog(t, `{"event":"log","version":1}
 {"event":"device","device":0,"spec":{"cols":1,"rows":1,"l1_size":1072,"cb_base":64,"cb_align":64,"l1_align":16}}
 `+program+test.events, replay.Options{Room: &replay.RoomQuestion{Size: 64}})
-		require.Equal(t, test.start, r.Room.All.Range.Start, test.name)
+		require.Equal(t, test.start, r.Rooms.All.Start.V, test.name)
 		tight := int64(0)
-		for _, run := range r.Room.Tight {
+		for _, run := range r.Rooms.Tight {
 			tight += run.Times
 		}
 		require.Equal(t, test.tight, tight, test.name)
@@ -163,8 +159,8 @@ func TestRoomBesideAClaimWithoutBytes(t *testing.T) {
 		Parts: []event.Part{{Cores: event.Some(l1.CoreSetOf(l1.Core{})), Range: l1.Range{Start: 600_000, End: 600_000}}},
 	}
 	room := func(more ...*event.Event) (seen []l1.Range) {
-		for _, g := range roomBeside(t, 0, ends(), more...).Room.Devices[0].Groups {
-			seen = append(seen, g.Range)
+		for _, g := range roomBeside(t, 0, ends(), more...).Rooms.Devices[0].Groups {
+			seen = append(seen, g.Range())
 		}
 		return seen
 	}
@@ -185,10 +181,10 @@ func TestRoomListsAThousandTightRuns(t *testing.T) {
 		}
 		log.WriteString(strings.Repeat(`{"event":"enqueue","program":2}`+"\n", 3))
 		r := replayLog(t, log.String(), replay.Options{Room: &replay.RoomQuestion{Size: 1_499_136 - 103_712}})
-		require.Len(t, r.Room.Tight, 1000)
-		require.Equal(t, more, r.Room.TightMore)
-		require.EqualValues(t, 7, r.Room.Tight[0].Times)
-		require.Equal(t, 1, r.Room.Tight[0].Devices)
+		require.Len(t, r.Rooms.Tight, 1000)
+		require.Equal(t, more, r.Rooms.TightMore)
+		require.EqualValues(t, 7, r.Rooms.Tight[0].Times)
+		require.Equal(t, 1, r.Rooms.Tight[0].Devices)
 	}
 }
 
@@ -202,7 +198,7 @@ func TestTightRunsBesideAService(t *testing.T) {
 {"event":"enqueue","program":1}
 `, replay.Options{Room: &replay.RoomQuestion{Size: 1_200_000, Cores: l1.CoreSetOf(l1.Core{X: 1, Y: 1})}})
 		require.Zero(t, r.Checks.Failed)
-		require.Len(t, r.Room.Tight, tight)
-		require.Equal(t, tight > 0, r.Room.All.Place.IsEmpty())
+		require.Len(t, r.Rooms.Tight, tight)
+		require.Equal(t, tight == 0, r.Rooms.All.Place.OK)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/l1"
 )
@@ -143,7 +144,7 @@ func (r *replay) checkedRun(l launch) (added bool) {
 	if s.service {
 		claimed = l.place(1).Claimed()
 	}
-	by := r.limit(RoomLimit{Program: &l.run, Enqueue: r.checks.moment, T: l.run.T})
+	by := r.limit(RoomLimit{Program: &l.run, Enqueue: event.Some(r.checks.moment), T: l.run.T})
 	for _, p := range l.content.judged {
 		taken.Program(p, claimed, by)
 		for _, cb := range p.CBs() {
@@ -209,7 +210,7 @@ func (r *replay) listTight(group []launch, room l1.Range) int {
 		return unlisted
 	}
 	out.Tight = append(out.Tight, TightRun{
-		Run: first.run, Enqueue: r.checks.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Range: room,
+		Run: first.run, Enqueue: r.checks.moment, T: first.run.T, Device: first.on.id, Devices: int(devices(group)), Times: devices(group), Gap: newGap(room),
 	})
 	return len(out.Tight) - 1
 }

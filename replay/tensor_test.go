@@ -84,21 +84,21 @@ func TestRoomOfATensor(t *testing.T) {
 		{[]string{board, unknown}, replay.Tensor{Bytes: 65 * space, Page: space}, 0, replay.CannotTell, 0},
 	} {
 		r := ask(c.tensor, "", c.specs...)
-		require.Equal(t, c.size, r.Room.Question.Size, c)
-		require.Len(t, r.Room.Tight, c.tight, c)
+		require.Equal(t, c.size, r.Rooms.Question.Size, c)
+		require.Len(t, r.Rooms.Tight, c.tight, c)
 		for _, accept := range [][]replay.Code{nil, {replay.CodeBanksUnknown}} {
-			j := r.JudgeRoom(accept)
+			j := r.Room(accept)
 			require.Equal(t, c.want, j.Answer, c)
 			require.Equal(t, c.want == replay.CannotTell, len(j.Untold) == 1 && j.Untold[0].Code == replay.CodeBanksUnknown, c)
 		}
 		if len(c.specs) == 1 && c.size > 0 {
-			require.Equal(t, 64, r.Room.All.Cores.Len(), "the cores of the question are those of the grid")
+			require.Equal(t, 64, r.Rooms.All.Cores.Len(), "the cores of the question are those of the grid")
 		}
 	}
 
 	r := ask(replay.Tensor{Bytes: 65 * 2048}, again, board)
-	require.Equal(t, replay.CannotTell, r.JudgeRoom(nil).Answer, "the device came back with another grid")
-	require.Zero(t, r.Room.Question.Size)
-	require.EqualValues(t, 2048, ask(replay.Tensor{Bytes: 2048}, again, board).Room.Question.Size)
-	require.Zero(t, ask(replay.Tensor{Bytes: 2048}, "").Room.Question.Size, "there is no device")
+	require.Equal(t, replay.CannotTell, r.Room(nil).Answer, "the device came back with another grid")
+	require.Zero(t, r.Rooms.Question.Size)
+	require.EqualValues(t, 2048, ask(replay.Tensor{Bytes: 2048}, again, board).Rooms.Question.Size)
+	require.Zero(t, ask(replay.Tensor{Bytes: 2048}, "").Rooms.Question.Size, "there is no device")
 }

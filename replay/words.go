@@ -220,30 +220,20 @@ func Codes() []Code {
 	return out
 }
 
-// Told returns reasons with their texts.
-func (r *Result) Told(reasons []Reason) []Told {
-	out := []Told{}
-	for _, why := range reasons {
-		out = append(out, Told{why.Code, r.ReasonText(why)})
-	}
-	return out
-}
+// Reason returns a code with its text.
+func (r *Result) Reason(code Code) Reason { return Reason{code, r.reasonText(code)} }
 
-// ReasonText says why it cannot be told whether everything fits.
-func (r *Result) ReasonText(why Reason) string {
-	if text := r.roomReason(why.Code); text != "" {
+func (r *Result) reasonText(code Code) string {
+	if text := r.roomReason(code); text != "" {
 		return text
 	}
 	bytes := func(n uint64) string { return l1.Bytes(n).Exact() }
-	switch source := r.Source(); why.Code {
+	switch source := r.Source(); code {
 	case CodeEarlierUsed:
 		return fmt.Sprintf("%s from before the %s, with %s bytes over all cores: not counted, because nothing says where they lie",
 			shown.Plural(r.Earlier.L1, "L1 buffer"), source, bytes(r.Earlier.Bytes))
 	case CodeEarlierFreed:
 		return fmt.Sprintf("%s of L1 buffers from before the %s: until then they lay in L1, and are not counted", shown.Plural(r.Earlier.Freed, "free"), source)
-	case CodeBuffersApart:
-		return fmt.Sprintf("L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so",
-			why.Device, source)
 	case CodeL1Unknown:
 		return "the size of L1 is not known, or the base of circular buffers does not lie in it: nobody can say what ends beyond it"
 	case CodeChipAssumed:
@@ -267,7 +257,13 @@ func (r *Result) ReasonText(why Reason) string {
 		}
 		return "the capture places no circular buffer, dataflow buffer or scratchpad"
 	}
-	return r.codeText(why.Code)
+	return r.codeText(code)
+}
+
+// apart is the reason that L1 buffers of a device count nowhere.
+func (r *Result) apart(id uint64) Reason {
+	return Reason{CodeBuffersApart, fmt.Sprintf(
+		"L1 buffers of device %d, which runs nothing: if it is a mesh of the devices that do, they are in L1 there; nothing in the %s says so", id, r.Source())}
 }
 
 // codeText explains an anomaly of the Result.
@@ -301,7 +297,7 @@ func (r *Result) nothingRan() string {
 
 // roomReason says why it cannot be told where room needs other words than check; "" elsewhere.
 func (r *Result) roomReason(code Code) string {
-	if r.Room == nil {
+	if r.Rooms == nil {
 		return ""
 	}
 	switch code {

@@ -117,7 +117,7 @@ func (c check) accepted() string {
 // reasons says why nobody can tell, a line each.
 func (c check) reasons(label string, all []replay.Reason) []note {
 	all = slices.DeleteFunc(slices.Clone(all), func(why replay.Reason) bool { return why.Code == replay.CodeNothingRan })
-	return reasonNotes(c.result, label, all) // the first line says that nothing ran
+	return reasonNotes(label, all) // the first line says that nothing ran
 }
 
 // room says how much room the tightest program has.
@@ -176,7 +176,7 @@ func (c check) basis() []note {
 		}
 	}
 	unsaid := slices.DeleteFunc(r.Unseen(), func(why replay.Reason) bool { return slices.Contains(c.Untold, why) })
-	return append(notes, reasonNotes(r, "unseen", unsaid)...)
+	return append(notes, reasonNotes("unseen", unsaid)...)
 }
 
 // chipText says with which L1 was reckoned.

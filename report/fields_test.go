@@ -31,7 +31,7 @@ func TestSchemaFields(t *testing.T) {
 		WhoSchema:         reflect.TypeFor[jsonWho](),
 		DiffSchema:        reflect.TypeFor[jsonDiff](),
 		MapSchema:         reflect.TypeFor[jsonMap](),
-		RoomSchema:        reflect.TypeFor[jsonRooms](),
+		replay.RoomSchema: reflect.TypeFor[replay.RoomDocument](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])

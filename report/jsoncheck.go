@@ -17,19 +17,19 @@ func newVerdict(v fit.Verdict, by labels) jsonVerdict {
 
 type jsonCheck struct {
 	replay.Head
-	Answer   replay.Answer  `json:"answer"`
-	Untold   []replay.Told  `json:"untold"`
-	Aborted  *jsonAborted   `json:"aborted"`
-	Accepted []replay.Told  `json:"accepted"`
-	Basis    replay.Basis   `json:"basis"`
-	Runs     int64          `json:"runs"`
-	Inferred int64          `json:"runs_inferred"`
-	Failed   int64          `json:"runs_failed"`
-	Failures []jsonFailure  `json:"failures"`
-	More     int64          `json:"failures_more"`
-	Budget   *jsonBudget    `json:"budget"`
-	Ops      []jsonOpBudget `json:"op_budgets"`
-	Tightest *jsonTightest  `json:"tightest"`
+	Answer   replay.Answer   `json:"answer"`
+	Untold   []replay.Reason `json:"untold"`
+	Aborted  *jsonAborted    `json:"aborted"`
+	Accepted []replay.Reason `json:"accepted"`
+	Basis    replay.Basis    `json:"basis"`
+	Runs     int64           `json:"runs"`
+	Inferred int64           `json:"runs_inferred"`
+	Failed   int64           `json:"runs_failed"`
+	Failures []jsonFailure   `json:"failures"`
+	More     int64           `json:"failures_more"`
+	Budget   *jsonBudget     `json:"budget"`
+	Ops      []jsonOpBudget  `json:"op_budgets"`
+	Tightest *jsonTightest   `json:"tightest"`
 }
 
 type jsonAborted struct {
@@ -116,7 +116,7 @@ func newCheckDocument(c check) jsonCheck {
 	k := &r.Checks
 	out := jsonCheck{
 		Head: r.Head(CheckSchema), Answer: c.Answer,
-		Untold: r.Told(c.Untold), Accepted: r.Told(c.Accepted),
+		Untold: replay.List(c.Untold), Accepted: replay.List(c.Accepted),
 		Basis: r.Basis(r.Spec), Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: []jsonFailure{}, More: k.More, Ops: []jsonOpBudget{},
 	}
 	for _, a := range r.Anomalies {

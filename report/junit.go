@@ -131,7 +131,7 @@ func (c check) tests() []testCase {
 	if len(c.Untold) > 0 {
 		told.Error = &testFail{Message: "cannot tell: " + codesText(codesOf(c.Untold))}
 		for _, why := range c.Untold {
-			told.Error.Text += c.result.ReasonText(why) + "\n"
+			told.Error.Text += why.Text + "\n"
 		}
 	} else if len(c.Accepted) > 0 {
 		told.Out = "fits" + c.accepted()

@@ -15,7 +15,7 @@ type jsonMap struct {
 	replay.Head
 	At      *uint64         `json:"at"`
 	Basis   replay.Basis    `json:"basis"`
-	Untold  []replay.Told   `json:"untold"`
+	Untold  []replay.Reason `json:"untold"`
 	Devices []jsonMapDevice `json:"devices"`
 	Clash   *jsonMapClash   `json:"clash"`
 }
@@ -83,7 +83,7 @@ type jsonMapClash struct {
 func writeMapJSON(w io.Writer, r *replay.Result, at event.Opt[uint64]) error {
 	out := jsonMap{
 		Head: r.Head(MapSchema), At: optional(at), Basis: r.Basis(r.Spec),
-		Untold: r.Told(r.Hidden()), Devices: []jsonMapDevice{},
+		Untold: replay.List(r.Hidden()), Devices: []jsonMapDevice{},
 	}
 	for i := range r.L1 {
 		d := &r.L1[i]

@@ -210,7 +210,7 @@ func peakRemarks(r *replay.Result, row *replay.DeviceL1) []note {
 
 // untoldNotes say what the capture hides, because of which the true peak may be higher.
 func untoldNotes(r *replay.Result) []note {
-	notes := append(reasonNotes(r, "hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
+	notes := append(reasonNotes("hidden", r.Hidden()), anomalyNotes(r, "unsized", replay.CodeBufferUnsized)...)
 	if n := r.Hits.Inferred; n > 0 {
 		notes = append(notes, note{"inferred", fmt.Sprintf("%s that hit the program cache: taken to run what the last run of the same operation ran", shown.Plural(n, "operation"))})
 	}

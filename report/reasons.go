@@ -10,13 +10,13 @@ import (
 
 // nothingRan says that no program is known to have run.
 func nothingRan(r *replay.Result) string {
-	return r.ReasonText(replay.Reason{Code: replay.CodeNothingRan})
+	return r.Reason(replay.CodeNothingRan).Text
 }
 
 // reasonNotes are reasons, a line each.
-func reasonNotes(r *replay.Result, label string, reasons []replay.Reason) (notes []note) {
+func reasonNotes(label string, reasons []replay.Reason) (notes []note) {
 	for _, why := range reasons {
-		notes = append(notes, note{label, r.ReasonText(why)})
+		notes = append(notes, note{label, why.Text})
 	}
 	return notes
 }
@@ -26,12 +26,12 @@ func anomalyNotes(r *replay.Result, label string, code replay.Code) []note {
 	if r.Count(code) == 0 {
 		return nil
 	}
-	return reasonNotes(r, label, []replay.Reason{{Code: code}})
+	return reasonNotes(label, []replay.Reason{r.Reason(code)})
 }
 
 // unseenNotes name L1 buffers that are in no program's way only because nothing says where
 // they lie, or whose they are.
-func unseenNotes(r *replay.Result) []note { return reasonNotes(r, "unseen", r.Unseen()) }
+func unseenNotes(r *replay.Result) []note { return reasonNotes("unseen", r.Unseen()) }
 
 // budgetText describes a budget: "80% of usable L1 1,461,248, which are 1,168,998 bytes".
 func budgetText(b replay.Budget, usable uint64) string {

@@ -7,15 +7,15 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
 // Room returns the answer to the question how large one more L1 buffer could have been: the room
-// in the first line, then who limits it and when, and the room on each group of cores. The Result has
-// to have a Room.
-func Room(r *replay.Result, j replay.Judgement) Document {
-	m := room{check{j, r}}
-	d := Document{json: func(w io.Writer) error { return writeJSON(w, newRoomDocument(m)) }, file: r.File}
+// in the first line, then who limits it and when, and the room on each group of cores.
+func Room(r *replay.Result, doc replay.RoomDocument) Document {
+	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
 	d.page.line("%s%s", m.head(m.word()), m.answer())
 	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.basis(), m.unfit())...)
 	m.writeGroups(&d.page)
@@ -23,8 +23,11 @@ func Room(r *replay.Result, j replay.Judgement) Document {
 	return d
 }
 
-// A room is a Result with a Room and how it was judged.
-type room struct{ check }
+// A room is the answer of room, and how it was judged.
+type room struct {
+	check
+	doc replay.RoomDocument
+}
 
 // word begins the first line.
 func (m room) word() string {
@@ -34,29 +37,26 @@ func (m room) word() string {
 	case replay.DoesNotFit:
 		return "does not fit"
 	}
-	if m.rooms().Question.Size > 0 {
+	if m.doc.Size.OK {
 		return "fits"
 	}
 	return "room"
 }
 
-func (m room) rooms() *replay.Rooms { return m.result.Room }
-
 // answer says how much room there is, in at most a line.
 func (m room) answer() string {
-	rooms := m.rooms()
-	size := rooms.Question.Size
-	if len(rooms.Devices) == 0 {
+	size, all := m.doc.Size.V, m.doc.All
+	if all == nil {
 		return "no program is known to have run"
 	}
 	on := "no cores"
-	switch n := rooms.All.Cores.Len(); {
+	switch n := all.Count; {
 	case n == 1:
-		on = coresText(rooms.All.Cores)
+		on = coresText(all.Cores)
 	case n > 1:
 		on = "each of " + shown.Plural(n, "core")
 	}
-	if n := len(rooms.Devices); n > 1 {
+	if n := len(m.doc.Devices); n > 1 {
 		on += " of " + shown.Plural(n, "device")
 	}
 	throughout := "throughout " + shown.Plural(m.result.Checks.Runs, "program run")
@@ -64,12 +64,12 @@ func (m room) answer() string {
 		throughout += fmt.Sprintf(" (%s assumed)", m.result.Spec.Arch)
 	}
 	largest := "no byte"
-	if free := rooms.All.Range; !free.IsEmpty() {
-		largest = fmt.Sprintf("%s bytes at %s", grouped(free.Len()), rangeText(free))
+	if all.Bytes > 0 {
+		largest = fmt.Sprintf("%s bytes at %s", grouped(all.Bytes), rangeText(all.Range()))
 	}
 	cannot := m.Answer == replay.CannotTell
-	switch place := rooms.All.Place; {
-	case size > 0 && place.IsEmpty():
+	switch place := (l1.Range{Start: all.Place.V, End: all.Place.V + size}); {
+	case size > 0 && !all.Place.OK:
 		return fmt.Sprintf("%s on %s: at most %s, %s", shown.Plural(size, "byte"), on, largest, throughout)
 	case size > 0 && cannot:
 		return fmt.Sprintf("as far as is shown, %s bytes fit on %s at %s, %s", grouped(size), on, rangeText(place), throughout)
@@ -83,7 +83,7 @@ func (m room) answer() string {
 
 // tensor says how many bytes the tensor of the question takes of each core.
 func (m room) tensor() []note {
-	q := m.rooms().Question
+	q := m.doc.Question
 	if q.Tensor.Bytes == 0 {
 		return nil
 	}
@@ -99,23 +99,23 @@ func (m room) tensor() []note {
 
 // limits says who keeps the room from being larger, and since when.
 func (m room) limits() []note {
-	r, all := m.result, m.rooms().All
-	if len(m.rooms().Devices) == 0 {
+	r, all := m.result, m.doc.All
+	if all == nil {
 		return nil
 	}
-	notes := []note{{"below", m.limit(all.Below, "the base of circular buffers")}, {"above", m.limit(all.Above, topText(r))}}
-	if n := uint64(all.Cores.Len()); n > 1 && r.Spec.L1Size > 0 && !all.Range.IsEmpty() {
-		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Range.Len()*n), shown.Plural(n, "core"))})
+	notes := []note{{"below", m.limit(all.Below, "the base of circular buffers")}, {"above", m.limit(all.Above, m.top())}}
+	if n := uint64(all.Count); n > 1 && r.Spec.L1Size > 0 && all.Bytes > 0 {
+		notes = append(notes, note{"together", fmt.Sprintf("%s bytes on the %s of a device", grouped(all.Bytes*n), shown.Plural(n, "core"))})
 	}
-	if all.Range.IsEmpty() {
+	if all.Bytes == 0 {
 		notes[0].label, notes[1].label = "lowest", "highest"
 	}
 	return notes
 }
 
-// topText says where usable L1 ends.
-func topText(r *replay.Result) string {
-	if slices.ContainsFunc(r.Room.Devices, func(d replay.DeviceRoom) bool { return r.SpecOf(d.Device).L1Small > 0 }) {
+// top names the end of usable L1.
+func (m room) top() string {
+	if slices.ContainsFunc(m.doc.Devices, func(d replay.DeviceRoom) bool { return m.result.SpecOf(d.Device).L1Small > 0 }) {
 		return "L1_SMALL, where usable L1 ends"
 	}
 	return "the end of L1"
@@ -129,8 +129,8 @@ func (m room) limit(l *replay.RoomLimit, nobody string) string {
 		return nobody
 	case l.Program != nil:
 		text := "program " + runText(r, *l.Program, 60)
-		if l.Enqueue != l.Program.At {
-			text += ", enqueued at " + r.Where(l.Enqueue, l.T)
+		if l.Enqueue.V != l.Program.At {
+			text += ", enqueued at " + r.Where(l.Enqueue.V, l.T)
 		}
 		return text
 	}
@@ -143,8 +143,8 @@ func (m room) limit(l *replay.RoomLimit, nobody string) string {
 
 // unfit says what does not fit as it is, and when a size has no place.
 func (m room) unfit() (notes []note) {
-	rooms, k := m.rooms(), &m.result.Checks
-	if size := rooms.Question.Size; size > 0 && rooms.All.Place.IsEmpty() && len(rooms.Tight) == 0 && k.Runs > 0 {
+	doc, k := m.doc, &m.result.Checks
+	if doc.Size.OK && (doc.All == nil || !doc.All.Place.OK) && len(doc.Tight) == 0 && k.Runs > 0 {
 		notes = append(notes, note{"when", "beside each program run alone it has a place; none is free throughout"})
 	}
 	if k.Failed > 0 {
@@ -158,11 +158,10 @@ const maxRooms = 12
 
 // writeGroups writes the room on each group of cores alone, equal devices folded.
 func (m room) writeGroups(page *page) {
-	rooms := m.rooms()
-	devices := make([]replay.Device, len(rooms.Devices))
+	devices := make([]replay.Device, len(m.doc.Devices))
 	of := map[*replay.Device]*replay.DeviceRoom{}
-	for i := range rooms.Devices {
-		d := &rooms.Devices[i]
+	for i := range m.doc.Devices {
+		d := &m.doc.Devices[i]
 		devices[i] = replay.Device{ID: d.Device, Kind: d.Kind, Chips: d.Chips}
 		of[&devices[i]] = d
 	}
@@ -179,26 +178,25 @@ func (m room) writeGroups(page *page) {
 
 // table returns a table of rooms, and what it leaves out.
 func (m room) table(groups []replay.Room) (t table, more string) {
-	size := m.rooms().Question.Size
 	t = table{left: map[int]bool{4: true, 5: true, 6: true}, most: 24}
 	head := []string{"bytes", "start", "end", "fits at", "cores", "below", "above"}
-	if size == 0 {
+	if !m.doc.Size.OK {
 		t.left, head = map[int]bool{3: true, 4: true, 5: true}, slices.Delete(head, 3, 4)
 	}
 	t.add(head...)
 	for _, g := range groups[:min(len(groups), maxRooms)] {
 		start, end, at := "-", "-", "-"
-		if !g.Range.IsEmpty() {
-			start, end = grouped(g.Range.Start), grouped(g.Range.End)
+		if g.Bytes > 0 {
+			start, end = grouped(g.Start.V), grouped(g.End.V)
 		}
-		if !g.Place.IsEmpty() {
-			at = grouped(g.Place.Start)
+		if g.Place.OK {
+			at = grouped(g.Place.V)
 		}
-		cells := []string{grouped(g.Range.Len()), start, end}
-		if size > 0 {
+		cells := []string{grouped(g.Bytes), start, end}
+		if m.doc.Size.OK {
 			cells = append(cells, at)
 		}
-		cells = append(cells, fmt.Sprintf("%s %s", grouped(g.Cores.Len()), coreRanges(g.Cores)), m.short(g.Below, "the base", 24))
+		cells = append(cells, fmt.Sprintf("%s %s", grouped(g.Count), coreRanges(g.Cores)), m.short(g.Below, "the base", 24))
 		t.named(func(n int) string { return m.short(g.Above, "the top", n) }, cells...)
 	}
 	if n := len(groups) - maxRooms; n > 0 {
@@ -221,19 +219,19 @@ func (m room) short(l *replay.RoomLimit, nobody string, n int) string {
 
 // writeTight writes the program runs beside which a size has no place.
 func (m room) writeTight(page *page) {
-	rooms, r := m.rooms(), m.result
-	if len(rooms.Tight) == 0 {
+	doc, r := m.doc, m.result
+	if len(doc.Tight) == 0 {
 		return
 	}
 	t := table{left: map[int]bool{4: true}, most: 60}
 	t.add(r.NodeWord(), "room then", "times", "device", "program")
-	list := rooms.Tight[:min(len(rooms.Tight), maxRooms)]
+	list := doc.Tight[:min(len(doc.Tight), maxRooms)]
 	for _, x := range list {
-		t.named(func(n int) string { return runText(r, x.Run, n) }, fmt.Sprint(x.Enqueue), grouped(x.Range.Len()), grouped(x.Times), deviceName(r, x.Device))
+		t.named(func(n int) string { return runText(r, x.Run, n) }, fmt.Sprint(x.Enqueue), grouped(x.Bytes), grouped(x.Times), deviceName(r, x.Device))
 	}
 	more := ""
-	if n := int64(len(rooms.Tight)-len(list)) + rooms.TightMore; n > 0 {
+	if n := int64(len(doc.Tight)-len(list)) + doc.TightMore; n > 0 {
 		more = fmt.Sprintf("%s more: --format json shows them", grouped(n))
 	}
-	page.table(fmt.Sprintf("program runs beside which there is no place for %s bytes, at that moment alone", grouped(rooms.Question.Size)), t, more)
+	page.table(fmt.Sprintf("program runs beside which there is no place for %s bytes, at that moment alone", grouped(doc.Size.V)), t, more)
 }

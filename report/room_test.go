@@ -23,7 +23,7 @@ func TestRoomSchema(t *testing.T) {
 			require.NoError(t, err)
 			r, err := replay.Run(filepath.Base(f.capture), inputs[0].Events(capture.Options{}), replay.Options{Room: &q})
 			require.NoError(t, err)
-			d := report.Room(r, r.JudgeRoom(nil))
+			d := report.Room(r, r.Room(nil))
 			var json, text bytes.Buffer
 			require.NoError(t, d.JSON(&json))
 			validate(t, strict, json.Bytes())

@@ -335,7 +335,7 @@ func TestHostileCodes(t *testing.T) {
 	for _, evil := range []string{"\x1b[2J", "\u009b31m", "\u202egnp", "two\nlines", strings.Repeat("x", 64<<10)} {
 		r := result(1)
 		r.Anomalies = []replay.AnomalyCount{{Code: replay.Code(evil), Count: 1, First: -1}}
-		j := replay.Judgement{Answer: replay.CannotTell, Untold: []replay.Reason{{Code: replay.Code(evil)}}}
+		j := replay.Judgement{Answer: replay.CannotTell, Untold: []replay.Reason{r.Reason(replay.Code(evil))}}
 		for _, d := range []report.Document{report.Report(r, report.Options{}), report.Check(r, j), report.Peak(r), report.Map(r, event.Opt[uint64]{})} {
 			var b bytes.Buffer
 			require.NoError(t, d.Text(&b, 0))

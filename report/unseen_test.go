@@ -56,7 +56,7 @@ func TestCheckOfNothing(t *testing.T) {
 	s := newScene(t, l1.P150())
 	check := s.result.Judge(replay.Terms{})
 	require.Equal(t, replay.CannotTell, check.Answer)
-	require.Contains(t, check.Untold, replay.Reason{Code: replay.CodeNothingRan})
+	require.Contains(t, check.Untold, s.result.Reason(replay.CodeNothingRan))
 	accepted := s.result.Judge(replay.Terms{Accept: []replay.Code{replay.CodeNothingRan, replay.CodeNoCBs, replay.CodeNoNodes}})
 	require.Equal(t, replay.Fits, accepted.Answer)
 	require.NotEmpty(t, accepted.Accepted)

@@ -307,19 +307,19 @@ func outsideGrid(r *replay.Result, q Question) string {
 }
 
 type jsonWho struct {
-	Schema  string         `json:"schema"`
-	File    string         `json:"file"`
-	Rank    *uint64        `json:"rank"`
-	Nodes   int64          `json:"nodes"`
-	Windows []event.Window `json:"windows,omitempty"`
-	Basis   replay.Basis   `json:"basis"`
-	Untold  []replay.Told  `json:"untold"`
-	Address uint64         `json:"address"`
-	At      *uint64        `json:"at"`
-	Core    *string        `json:"core"`
-	Device  *uint64        `json:"device"`
-	Op      replay.Name    `json:"op"`
-	Held    []jsonHeld     `json:"held"`
+	Schema  string          `json:"schema"`
+	File    string          `json:"file"`
+	Rank    *uint64         `json:"rank"`
+	Nodes   int64           `json:"nodes"`
+	Windows []event.Window  `json:"windows,omitempty"`
+	Basis   replay.Basis    `json:"basis"`
+	Untold  []replay.Reason `json:"untold"`
+	Address uint64          `json:"address"`
+	At      *uint64         `json:"at"`
+	Core    *string         `json:"core"`
+	Device  *uint64         `json:"device"`
+	Op      replay.Name     `json:"op"`
+	Held    []jsonHeld      `json:"held"`
 }
 
 type jsonHeld struct {
@@ -336,7 +336,7 @@ type jsonHeld struct {
 // rows of its own.
 func writeWho(w io.Writer, r *replay.Result, q Question) error {
 	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: r.Told(r.Hidden()),
+		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: replay.List(r.Hidden()),
 		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: q.Op, Held: []jsonHeld{},
 	}
 	if q.Core.OK {

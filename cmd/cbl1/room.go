@@ -42,14 +42,14 @@ func newRoom(s streams) *cobra.Command {
 			in.replay.Room = &replay.RoomQuestion{Cores: sharded.cores, Size: uint64(size.each), Tensor: size.tensor}
 			all := verdicts{printer: out}
 			return all.end(in.each(args, func(r *replay.Result) error {
-				for _, d := range r.Room.Devices {
+				for _, d := range r.Rooms.Devices {
 					if core, ok := d.Outside.First(); ok {
 						in.refuse(fmt.Errorf("%s: core %v (--sharded) lies outside the grid of device %d", r.File, core, d.Device.V))
 						return nil
 					}
 				}
-				j := r.JudgeRoom(accept)
-				return all.print(report.Room(r, j), j.Answer)
+				doc := r.Room(accept)
+				return all.print(report.Room(r, doc), doc.Answer)
 			}))
 		},
 	}
