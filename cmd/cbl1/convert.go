@@ -9,55 +9,35 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
 )
 
-func newConvert(s streams) *cobra.Command {
-	in := inputs{streams: s}
-	var to string
-	cmd := &cobra.Command{
-		Use:   "convert FILE|-",
-		Short: "Write a graph capture as an event log",
-		Long: "Write the events of a graph capture, a report database or an event log as an event log: JSON Lines, one\n" +
-			"event a line (docs/events.md). What has no address in the capture is placed, with the flags given here, so\n" +
-			"that the log needs none of them: report, check, peak and who say of it what they say of the capture.\n\n" +
-			"A file is read twice where its end says how its beginning is to be read. Standard input is read once.\n" +
-			"The exit code is 2 if the input cannot be read to its end; -o then leaves no file.",
-		Example: "  cbl1 convert run.json > run.jsonl\n  cbl1 convert --l1-small 32768 -o run.jsonl run.json.gz",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := in.one(args, "one input makes one log: convert the others one by one, or --join them"); err != nil {
-				return err
-			}
-			if err := in.start(args); err != nil {
-				return err
-			}
-			in.opt.Ahead = true
-			defer in.shut()
-			events, err := in.source(args)
-			if errors.Is(err, errUnreadable) {
-				return err
-			}
-			if err != nil {
-				in.refuse(err)
-				return errUnreadable
-			}
-			if err := in.checkOutput(to, args...); err != nil {
-				return err
-			}
-			if to == "" || to == "-" {
-				return in.convert(events, s.out)
-			}
-			return writeFile(to, func(w io.Writer) error { return in.convert(events, w) })
-		},
+func runConvert(c *request, args []string) error { return c.file(args, c.convert) }
+
+// file reads one input, and lets write make a file of its events.
+func (c *request) file(args []string, write func(events iter.Seq2[*event.Event, error], w io.Writer) error) error {
+	defer c.shut()
+	events, err := c.source(args)
+	if err != nil && !errors.Is(err, errUnreadable) {
+		c.refuse(err)
+		err = errUnreadable
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&to, "output", "o", "", "the log to write; standard output without it")
-	in.add(flags)
-	return cmd
+	if err != nil {
+		return err
+	}
+	if err := c.checkOutput(c.to, args...); err != nil {
+		return err
+	}
+	return c.output(func(w io.Writer) error { return write(events, w) })
+}
+
+// output lets write make the file of --output, or writes to standard output.
+func (c *request) output(write func(io.Writer) error) error {
+	if c.to == "" || c.to == "-" {
+		return write(c.out)
+	}
+	return writeFile(c.to, write)
 }
 
 // source returns the events of one input, or of several that are one run.

@@ -392,12 +392,12 @@ func (in *inputs) shut() {
 
 // locate finds the node that --at names by an operation of a database.
 func (in *inputs) locate(file capture.Input) error {
-	if in.at == nil || !in.at.operation.OK {
+	if !in.at.operation.OK {
 		return nil
 	}
 	n, err := file.Counter(in.at.operation.V, in.at.node)
 	if err == nil {
-		in.at.n = n
+		in.at.V = n
 		in.opt.At = event.Some(n)
 		if in.replay.GroupsAt = in.opt.At; in.replay.Ask != nil {
 			in.replay.Ask.At, in.replay.GroupsAt.OK = in.opt.At, false

@@ -16,9 +16,9 @@ import (
 // cannot be read it says so and goes on with the others; the error is errUnreadable.
 // Of captures that cannot be read at all there is nothing to say.
 func (in *inputs) compare(found clash.Found, with string) ([]clash.Match, error) {
-	given := in.on.spec()
+	given := specOf(in.opt)
 	all := clash.Compare(found, given)
-	in.replay.Runs, in.replay.OnePeak = true, true // no peak is shown
+	in.replay.Runs = true
 	for _, m := range found.Messages {
 		if m.Kind != clash.OutOfMemory {
 			continue

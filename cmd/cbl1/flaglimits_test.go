@@ -7,41 +7,47 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cbl1/cbl1/l1"
-	"github.com/cbl1/cbl1/replay"
 )
 
 // What a flag takes and what it refuses, on each side of its limits; "" is refused.
 func TestFlagLimits(t *testing.T) {
-	for _, c := range []struct {
-		flag       pflag.Value
-		text, want string
-	}{
-		{new(bytesFlag), "0", ""}, {new(bytesFlag), "1", "1"}, {new(bytesFlag), "2G", "2147483648"},
-		{new(bytesFlag), "0x7fffffffffffffff", "9223372036854775807"}, {new(bytesFlag), "0x8000000000000000", ""},
-		{new(setFlag), "align=65536", "align=65536"}, {new(setFlag), "align=131072", ""}, {new(setFlag), "align=1", "align=1"}, {new(setFlag), "align=3", ""},
-		{new(setFlag), "align=0", ""}, {new(setFlag), "l1=400 KiB", "l1=409600"}, {new(setFlag), "l1=0", ""}, {new(setFlag), "l1", ""}, {new(setFlag), "64", ""},
-		{new(coresFlag), "3-0", "{[3-0 - 3-0]}"}, {new(coresFlag), " [0-0 - 1-1] ", "{[0-0 - 1-1]}"},
-		{new(coresFlag), "{[0-0 - 0-0], [2-0 - 2-0]}", "{[0-0 - 0-0], [2-0 - 2-0]}"}, {new(coresFlag), "{}", ""}, {new(coresFlag), "", ""},
-		{new(coreFlag), "0-0", "0-0"}, {new(coreFlag), "0", ""},
-		{new(numberFlag), "0", "0"}, {new(numberFlag), "9223372036854775807", "9223372036854775807"}, {new(numberFlag), "9223372036854775808", ""},
-		{new(roomSizeFlag), "64", "64"}, {new(roomSizeFlag), "0", ""}, {new(roomSizeFlag), "1KiB interleaved 64 pages", "1024 interleaved 64 pages"},
-		{new(roomSizeFlag), "1KiB interleaved 0 pages", ""}, {new(roomSizeFlag), "100 interleaved 64 pages", ""},
+	for _, c := range []struct{ flag, text, want string }{
+		{"base", "0", ""}, {"base", "1", "1"}, {"base", "2G", "2147483648"},
+		{"base", "0x7fffffffffffffff", "9223372036854775807"}, {"base", "0x8000000000000000", ""},
+		{"set", "align=65536", "65536"}, {"set", "align=131072", ""}, {"set", "align=1", "1"},
+		{"set", "align=3", ""}, {"set", "align=0", ""}, {"set", "l1=400 KiB", "409600"},
+		{"set", "l1=0", ""}, {"set", "l1", ""}, {"set", "64", ""},
+		{"sharded", "3-0", "{[3-0 - 3-0]}"}, {"sharded", " [0-0 - 1-1] ", "{[0-0 - 1-1]}"},
+		{"sharded", "{[0-0 - 0-0], [2-0 - 2-0]}", "{[0-0 - 0-0], [2-0 - 2-0]}"}, {"sharded", "{}", ""}, {"sharded", "", ""},
+		{"core", "0-0", "0-0"}, {"core", "0", ""},
+		{"device", "0", "0"}, {"device", "9223372036854775807", "9223372036854775807"}, {"device", "9223372036854775808", ""},
+		{"size", "64", "64"}, {"size", "0", ""}, {"size", "1KiB interleaved 64 pages", "1024 of 64"},
+		{"size", "1KiB interleaved 0 pages", ""}, {"size", "100 interleaved 64 pages", ""},
+		{"l1-small", "0", "0"}, {"l1-small", "", ""},
 	} {
-		err := c.flag.Set(c.text)
+		one := newRequest(streams{}, verb{})
+		set := pick(one.options(), c.flag)[0].to.(*setting)
+		err := set.Set(c.text)
 		if c.want == "" {
-			require.Error(t, err, "%T %q", c.flag, c.text)
+			require.Error(t, err, "%s %q", c.flag, c.text)
 			continue
 		}
-		require.NoError(t, err, "%T %q", c.flag, c.text)
-		require.Equal(t, c.want, c.flag.String(), "%T %q", c.flag, c.text)
+		require.NoError(t, err, "%s %q", c.flag, c.text)
+		require.Equal(t, c.text, set.String())
+		got := map[string]string{
+			"base": fmt.Sprint(one.opt.Base), "set": fmt.Sprint(one.opt.Align + one.opt.MaxL1), "sharded": one.room.Cores.String(), "core": one.only.Core.V.String(),
+			"device": fmt.Sprint(one.only.Device.V), "size": fmt.Sprint(one.room.Size), "l1-small": fmt.Sprint(one.opt.L1Small.V),
+		}[c.flag]
+		if tensor := one.room.Tensor; tensor.Bytes > 0 {
+			got = fmt.Sprintf("%d of %d", tensor.Bytes, tensor.Page)
+		}
+		require.Equal(t, c.want, got, "%s %q", c.flag, c.text)
+		require.Equal(t, c.flag == "l1-small", one.opt.L1Small.OK, "0 is said, too")
+		require.Equal(t, c.flag == "device", one.only.Device.OK, "0 is said, too")
 	}
-	var small smallFlag
-	require.NoError(t, small.Set("0"))
-	require.True(t, small.OK, "there is none, and somebody says so")
 	for _, text := range []string{"1,000.5", "7,1"} {
 		_, err := parseAddress(text)
 		require.Error(t, err, text)
@@ -74,13 +80,12 @@ func TestNearestOfTwo(t *testing.T) {
 func TestBudgetOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budgets")
 	require.NoError(t, os.WriteFile(path, []byte("core = 64 KiB\n"), 0o600))
-	b := budgetsFlag{file: path}
-	terms, err := b.terms(nil)
-	require.NoError(t, err)
-	require.NotNil(t, terms.Budget)
-	require.NoError(t, b.Set("5%"))
-	_, err = b.terms([]replay.Code{})
-	require.ErrorContains(t, err, "and --budget 5% is another")
+	c := newRequest(streams{}, verb{})
+	require.NoError(t, c.setBudget(path))
+	require.NoError(t, c.readTerms())
+	require.NotNil(t, c.terms.Budget)
+	require.NoError(t, c.setBudget("5%"))
+	require.ErrorContains(t, c.readTerms(), "and --budget 5% is another")
 }
 
 // The exit code of diff: growth that passes its limit, then what either side hides, then nothing.

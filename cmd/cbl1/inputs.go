@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/spf13/pflag"
+	"slices"
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/event"
@@ -13,12 +12,9 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// inputs is one call of a verb that reads captures.
+// inputs are the captures, logs and databases that a verb reads.
 type inputs struct {
 	streams
-	on       chip
-	set      setFlag
-	small    smallFlag
 	progress *progress
 	opt      capture.Options // of reading
 	join     bool            // the inputs are windows of one run
@@ -29,26 +25,21 @@ type inputs struct {
 	refused    func(error) // is told why; may be nil
 	open       []*database // to be shut
 	pipes      []*os.File  // the same
-	at         *atFlag     // nil: the verb asks about no moment
+	at         instant     // that a verb asks about
 }
 
-// add adds the flags about what captures leave out.
-func (in *inputs) add(flags *pflag.FlagSet) {
-	in.on.add(flags)
-	flags.Var(&in.set, "set", "align=64: alignment of the addresses of circular buffers; l1=1499136: size of the L1 of a core")
-	flags.Var(&in.small, "l1-small", "size of the L1_SMALL area at the top of L1, if not that of the file")
-	flags.BoolVar(&in.join, "join", false, "the captures named, or those of a folder in the order of their names, are windows of one run")
-	flags.BoolVar(&in.opt.NoInfer, "no-infer", false, "take nothing from earlier runs where an operation hit the program cache")
-}
-
-// start checks the names of inputs and takes in the flags.
-func (in *inputs) start(args []string) error {
-	if err := checkInputs(args); err != nil {
+// start checks the names of inputs, and begins the question with the filter and the moment.
+func (c *request) start(names []string) error {
+	if err := checkInputs(names); err != nil {
 		return err
 	}
-	in.progress = newProgress(in.err)
-	in.opt.Arch, in.opt.Base, in.opt.Align = l1.Arch(in.on.arch), uint64(in.on.base), uint64(in.set.align)
-	in.opt.L1Small, in.opt.MaxL1 = event.Opt[uint64](in.small), uint64(in.set.size)
+	if c.at.operation.OK && slices.Contains(names, "-") {
+		return errors.New("--at operation:node is for databases, which are files")
+	}
+	c.opt.At = event.Opt[uint64]{V: c.at.V, OK: c.at.OK && !c.at.operation.OK}
+	c.progress = newProgress(c.err)
+	c.replay.OnePeak = true // the others are composed where they are written
+	c.replay.Only, c.known = c.only, newKnown(c.only)
 	return nil
 }
 
@@ -70,9 +61,6 @@ func checkInputs(args []string) error {
 	}
 	return nil
 }
-
-// narrow narrows what is made of inputs. One of them has to know what the filter names.
-func (in *inputs) narrow(f replay.Filter) { in.replay.Only, in.known = f, newKnown(f) }
 
 // each replays all inputs in order and calls do with each of them, at its end. Those
 // that cannot be read are named on standard error. The error is one of do, or
@@ -139,7 +127,7 @@ func (in *inputs) replayAll(arg string, all *crew) error {
 
 // apart reports whether inputs have to be replayed one after the other: the parts of a
 // database share it, and a node of an operation has a number of its own in each.
-func (in *inputs) apart() bool { return len(in.open) > 0 || in.at != nil && in.at.operation.OK }
+func (in *inputs) apart() bool { return len(in.open) > 0 || in.at.operation.OK }
 
 // finish takes in what was made of an input. Nothing is printed before it is read to its end.
 func (in *inputs) finish(result *replay.Result, name string, err error, do func(*replay.Result) error) error {
@@ -156,22 +144,12 @@ func (in *inputs) finish(result *replay.Result, name string, err error, do func(
 	return do(result)
 }
 
-// moment takes in the moment that a verb asks about. What it returns says nothing yet of an
-// operation of a database.
-func (in *inputs) moment(at *atFlag, arg string) (event.Opt[uint64], error) {
-	if in.at = at; arg == "-" && at.operation.OK {
-		return event.Opt[uint64]{}, errors.New("--at operation:node is for databases, which are files")
-	}
-	in.opt.At = event.Opt[uint64]{V: at.n, OK: at.given && !at.operation.OK}
-	return in.opt.At, nil
-}
-
 // ended reports whether the moment lies behind the end of an input, which is then refused.
 func (in *inputs) ended(r *replay.Result) bool {
-	if !in.at.given || in.at.n < uint64(r.Nodes) {
+	if !in.at.OK || in.at.V < uint64(r.Nodes) {
 		return false
 	}
-	in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, in.at.n, r.Nodes))
+	in.refuse(fmt.Errorf("%s: there is no node or event %d: it has %d of them, counted from 0", r.File, in.at.V, r.Nodes))
 	return true
 }
 
@@ -186,14 +164,14 @@ func (in *inputs) refuse(err error) {
 // agrees refuses a base and sizes that were given and do not lie in the L1 of an input, or not
 // around its base. Such a Spec has no sizes. What a file says of itself is only noted.
 func (in *inputs) agrees(spec l1.Spec) error {
-	if in.set.size > 0 && spec.L1Size == 0 {
-		return fmt.Errorf("an L1 of %d bytes (--set l1) ends below address %d, where circular buffers start", in.set.size, spec.CBBase)
+	if in.opt.MaxL1 > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("an L1 of %d bytes (--set l1) ends below address %d, where circular buffers start", in.opt.MaxL1, spec.CBBase)
 	}
-	if in.on.base > 0 && spec.L1Size == 0 {
-		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", in.on.base, spec.Arch)
+	if in.opt.Base > 0 && spec.L1Size == 0 {
+		return fmt.Errorf("base %d (--base) does not lie in the L1 of a %s", in.opt.Base, spec.Arch)
 	}
-	if in.small.V > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
-		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.small.V, spec.L1Size)
+	if in.opt.L1Small.V > 0 && spec.L1Small == 0 && spec.L1Size > 0 {
+		return fmt.Errorf("an L1_SMALL area of %d bytes does not fit into an L1 of %d", in.opt.L1Small.V, spec.L1Size)
 	}
 	return nil
 }

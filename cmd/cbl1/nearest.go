@@ -83,7 +83,7 @@ func misspelt(root *cobra.Command, args []string) error {
 	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if near := nearest(args[0], verbs(root)); near != "" {
+	if near := nearest(args[0], verbNames(root)); near != "" {
 		return fmt.Errorf("%s is no file and no command%s", args[0], didYouMean("cbl1 ", near))
 	}
 	return nil

@@ -18,16 +18,15 @@ func TestNumbersAsPrinted(t *testing.T) {
 		n, err := parseAddress(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, n, text)
-		var base, size = bytesFlag(0), sizeFlag(0)
-		require.NoError(t, size.Set(text), text)
-		require.EqualValues(t, want, size, text)
-		if want > 0 {
-			require.NoError(t, base.Set(text), text)
-			require.EqualValues(t, want, base, text)
-		}
-		var budget budgetFlag
-		require.NoError(t, budget.Set(text), text)
-		have, ok := budget.budget.Of(0)
+		size, err := parseSize(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, size, text)
+		above, err := parseBytes(text)
+		require.Equal(t, want == 0, err != nil, text)
+		require.Equal(t, want, above, text)
+		budget, err := parseBudget(text)
+		require.NoError(t, err, text)
+		have, ok := budget.Of(0)
 		require.True(t, ok)
 		require.Equal(t, want, have, text)
 	}
@@ -35,10 +34,11 @@ func TestNumbersAsPrinted(t *testing.T) {
 		_, err := parseAddress(text)
 		require.Error(t, err, text)
 	}
-	var id numberFlag
-	require.NoError(t, id.Set("1,000"))
-	require.EqualValues(t, 1000, id.n)
-	require.Error(t, id.Set("1.5"))
+	id, err := parseWhole("1,000")
+	require.NoError(t, err)
+	require.EqualValues(t, 1000, id)
+	_, err = parseWhole("1.5")
+	require.Error(t, err)
 }
 
 // Every flag of every verb that takes bytes or a number is one of those above.
@@ -58,10 +58,10 @@ func TestArchitecturesAsCapturesSpellThem(t *testing.T) {
 		"blackhole": l1.Blackhole, "Blackhole": l1.Blackhole, "wormhole": l1.Wormhole, "wormhole_b0": l1.Wormhole, "Wormhole_B0": l1.Wormhole,
 		"WORMHOLE_B0": l1.Wormhole, "ARCH.BLACKHOLE": l1.Blackhole, "Arch.WORMHOLE_B0": l1.Wormhole, "tt::ARCH::GRAYSKULL": l1.Grayskull,
 	} {
-		var arch archFlag
-		require.NoError(t, arch.Set(text), text)
-		require.EqualValues(t, want, arch, text)
+		arch, err := parseArch(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, arch, text)
 	}
-	var arch archFlag
-	require.ErrorContains(t, arch.Set("Arch.QUASAR"), "Arch.QUASAR")
+	_, err := parseArch("Arch.QUASAR")
+	require.ErrorContains(t, err, "Arch.QUASAR")
 }

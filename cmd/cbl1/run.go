@@ -47,6 +47,9 @@ func run(args []string, in io.Reader, out, errw io.Writer) int {
 		s.complain(err)
 		return exitUsage
 	}
+	if len(args) > 0 && isCompletion(args[0]) {
+		complete(root)
+	}
 	root.SetArgs(withVerb(root, args))
 	err := root.Execute()
 	switch {
@@ -74,16 +77,16 @@ func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cbl1 FILE|FOLDER|- ...",
 		Short: "How much of each core's L1 do circular buffers take?",
-		Long: "cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take, what\n" +
-			"else lives there, and whether it all fits.\n" +
-			"\"cbl1 FILE\" is short for \"cbl1 report FILE\"; a file that is named like a command needs a path (./report).\n" +
-			"The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable input, or 3 if\n" +
-			"nobody can tell.",
-		Example: "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n  cbl1 check --budget 90% run.json\n" +
-			"  cbl1 peak run.json\n  cbl1 room run.json --size 512KiB\n  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
+		Long: fill(`cbl1 says how much of each core's L1 the circular buffers (CBs) of Tenstorrent programs take, what
+else lives there, and whether it all fits. "cbl1 FILE" is short for "cbl1 report FILE"; a file that is named like a
+command needs a path (./report). The exit code is 0, or 1 if the answer is no, or 2 after wrong usage or unreadable
+input, or 3 if it cannot tell.`),
+		Example: "  cbl1 graph_capture_0_of_1.json\n  cbl1 report --programs --cores run.json.gz\n" +
+			"  cbl1 check --budget 90% run.json\n  cbl1 peak run.json\n  cbl1 room run.json --size 512KiB\n" +
+			"  cbl1 who run.json 0x1b400\n  pytest test_model.py 2>&1 | cbl1 explain",
 		Version:               versionText(),
 		DisableFlagsInUseLine: true,
-		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true}, // see newCompletion
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true}, // see completion
 		SilenceErrors:         true,
 		SilenceUsage:          true,
 		Args:                  cobra.NoArgs,
@@ -98,11 +101,14 @@ func newRoot(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
-	root.AddCommand(newReport(s), newCheck(s), newPeak(s), newRoom(s), newWho(s), newMap(s), newDiff(s), newExplain(s), newStream(s), newConvert(s), newExport(s), newCompletion(s), newVersion(s))
+	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", helpColumns)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", wrapped))
+	for _, v := range verbs() {
+		root.AddCommand(v.command(s))
+	}
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
-	root.AddCommand(newPage(s), newServe(s), newWatch(s))
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }
@@ -119,7 +125,7 @@ func newHelp() *cobra.Command {
 				return root.Help()
 			}
 			if !isVerb(root, args[0]) {
-				return fmt.Errorf("%s is no command%s", args[0], didYouMean("cbl1 help ", nearest(args[0], verbs(root))))
+				return fmt.Errorf("%s is no command%s", args[0], didYouMean("cbl1 help ", nearest(args[0], verbNames(root))))
 			}
 			verb, _, err := root.Find(args)
 			if err != nil {
@@ -131,8 +137,8 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// verbs are the names of all commands.
-func verbs(root *cobra.Command) []string {
+// verbNames are the names of all commands.
+func verbNames(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
@@ -140,7 +146,7 @@ func verbs(root *cobra.Command) []string {
 	return names
 }
 
-func isVerb(root *cobra.Command, word string) bool { return slices.Contains(verbs(root), word) }
+func isVerb(root *cobra.Command, word string) bool { return slices.Contains(verbNames(root), word) }
 
 // withVerb puts "report" in front of arguments that do not begin with a verb: a
 // file, or a flag of report.
@@ -149,13 +155,11 @@ func withVerb(root *cobra.Command, args []string) []string {
 		return args
 	}
 	switch first := args[0]; {
-	case first == "-h", first == "--help", first == "-v", first == "--version",
-		strings.HasPrefix(first, "__complete"): // shell completion asks with these
+	case first == "-h", first == "--help", first == "-v", first == "--version", isCompletion(first), isVerb(root, first):
 		return args
-	default:
-		if isVerb(root, first) {
-			return args
-		}
 	}
 	return append([]string{"report"}, args...)
 }
+
+// isCompletion reports whether a shell asks for words.
+func isCompletion(verb string) bool { return strings.HasPrefix(verb, "__complete") }

@@ -9,11 +9,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/cbl1/cbl1/serve"
 	"github.com/cbl1/cbl1/wire"
@@ -33,57 +32,56 @@ const (
 type serving struct {
 	streams
 	socket, logs string
-	mode         modeFlag
-	dialect      dialectFlag
+	mode         fs.FileMode
+	dialect      wire.Dialect
 	devices      devicesFlag
-	format       choiceFlag
+	format       string
 	quiet        bool
 	record       string
-	recordSize   sizeFlag
+	recordSize   uint64
 	delay, stats time.Duration
 	limits       serve.Limits
 	publish      publishing
 	expose       exposing
 }
 
-func newServe(s streams) *cobra.Command {
+func newServe(s streams) (own []option, run func([]string) error) {
 	// The default is that of the protocol's own server, in a folder that all share.
-	in := serving{
-		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600, recordSize: 64 << 20, delay: serveDelay, stats: serveStats,
-		format: choiceFlag{"text", []string{"text", "seeds", "json"}},
+	in := &serving{
+		streams: s, socket: filepath.Join("/tmp", "tt_allocation_server.sock"), mode: 0o600,
+		recordSize: 64 << 20, delay: serveDelay, stats: serveStats,
 		limits: serve.Limits{Clients: 1024, Lots: 1 << 20, PerSecond: 1_000_000, Fleets: 64},
 	}
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Follow what running processes say that they allocate",
-		Long: "Listen on a Unix socket as tt-metal's allocation server does (docs/serve.md), for clients of any version,\n" +
-			"and print a line for each circular buffer, buffer and kernel that comes or goes. Sums are those that the\n" +
-			"protocol means; beside them stands how much of a core circular buffers take at most.\n" +
-			"SIGINT and SIGTERM end it with a summary on standard output, and the exit code 0. Linux only.",
-		Example: "  cbl1 serve --devices 0-7=n150\n  cbl1 serve -q --record live.jsonl --logs /run/user/1000/cbl1.sock",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return in.run() },
+	limit := func(to *int) *setting {
+		return &setting{kind: "number", text: strconv.Itoa(*to), set: put(to, parseLimit)}
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&in.socket, "socket", in.socket, "where AllocMessage clients connect")
-	flags.StringVar(&in.logs, "logs", "", "another socket, for event logs with queries, a fleet each or one by name")
-	flags.Var(&in.mode, "mode", "permissions of the sockets")
-	flags.Var(&in.devices, "devices", "what devices are, like 0-7=n150, 8=n150:6GiB (of DRAM) or 32=mesh:0-7; may be given again")
-	flags.Var(&in.dialect, "dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4")
-	flags.Var(&in.format, "format", "text; seeds: the lines of the protocol's server alone; or json")
-	flags.BoolVarP(&in.quiet, "quiet", "q", false, "print nothing but the summary")
-	flags.StringVar(&in.record, "record", "", "write an event log; a full one is renamed to FILE.1, and that to FILE.2, which is the last")
-	flags.Var(&in.recordSize, "record-size", "bytes after which a log is full; 0 means never")
-	flags.DurationVar(&in.delay, "delay", in.delay, "how long a dead process keeps what it had")
-	flags.DurationVar(&in.stats, "statistics", in.stats, "how often statistics are printed; 0 means never")
-	flags.Var((*limitFlag)(&in.limits.Clients), "max-clients", "connections at once")
-	flags.Var((*limitFlag)(&in.limits.Lots), "max-live", "what one process may have live at once")
-	flags.Var((*limitFlag)(&in.limits.PerSecond), "max-rate", "records a second of one connection")
-	flags.Var((*limitFlag)(&in.limits.Fleets), "max-fleets", "fleets with names that event logs share")
-	in.publish.flags(flags)
-	in.expose.flags(flags)
-	return cmd
+	own = []option{
+		{"socket", "where AllocMessage clients connect", &in.socket},
+		{"logs", "another socket, for event logs with queries, a fleet each or one by name", &in.logs},
+		{"mode", "permissions of the sockets", &setting{kind: "octal", text: "0600", set: put(&in.mode, parseMode)}},
+		{"devices", "what devices are, like 0-7=n150, 8=n150:6GiB (of DRAM) or 32=mesh:0-7; may be given again",
+			parsed("ids=board", in.devices.Set)},
+		{"dialect", "what clients were built with: bytes of a record, perhaps with the number of types, like 112 or 72/4",
+			&setting{kind: "dialect", text: in.dialect.String(), set: put(&in.dialect, wire.ParseDialect)}},
+		{"format", "text; seeds: the lines of the protocol's server alone; or json", choice(&in.format, "text", "seeds", "json")},
+		{"quiet,q", "print nothing but the summary", &in.quiet},
+		{"record", "write an event log; a full one is renamed to FILE.1, and that to FILE.2, which is the last", &in.record},
+		{"record-size", "bytes after which a log is full; 0 means never",
+			&setting{kind: "bytes", text: fmt.Sprint(in.recordSize), set: put(&in.recordSize, parseSize)}},
+		{"delay", "how long a dead process keeps what it had", &in.delay},
+		{"statistics", "how often statistics are printed; 0 means never", &in.stats},
+		{"max-clients", "connections at once", limit(&in.limits.Clients)},
+		{"max-live", "what one process may have live at once", limit(&in.limits.Lots)},
+		{"max-rate", "records a second of one connection", limit(&in.limits.PerSecond)},
+		{"max-fleets", "fleets with names that event logs share", limit(&in.limits.Fleets)},
+	}
+	own = slices.Concat(own, in.publish.options(), in.expose.options())
+	return own, func(args []string) error {
+		if err := atMost(0, args); err != nil {
+			return err
+		}
+		return in.run()
+	}
 }
 
 func (in *serving) run() error {
@@ -97,14 +95,14 @@ func (in *serving) run() error {
 	ignoreFileSize()
 	files := descriptors()
 	in.limits.Files = files.clients(len(in.publish.chips))
-	clients, err := serve.Listen(in.socket, fs.FileMode(in.mode))
+	clients, err := serve.Listen(in.socket, in.mode)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = clients.Close() }() // again, if it was closed in order
 	var logs *serve.Listener
 	if in.logs != "" {
-		if logs, err = serve.Listen(in.logs, fs.FileMode(in.mode)); err != nil {
+		if logs, err = serve.Listen(in.logs, in.mode); err != nil {
 			return err
 		}
 		defer func() { _ = logs.Close() }()
@@ -134,14 +132,14 @@ func (in *serving) run() error {
 
 func (in *serving) config() serve.Config {
 	c := serve.Config{
-		Now: time.Now, Identify: serve.Identify, Out: in.out, Err: in.err, Format: serve.Format(in.format.value),
-		Dialect: wire.Dialect(in.dialect), Devices: in.devices, Waiting: serveLines, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
+		Now: time.Now, Identify: serve.Identify, Out: in.out, Err: in.err, Format: serve.Format(in.format),
+		Dialect: in.dialect, Devices: in.devices, Waiting: serveLines, Grace: serveGrace, Stall: serveStall, Delay: in.delay, Limits: in.limits,
 	}
 	if in.quiet {
 		c.Out, c.Quiet = nil, true
 	}
 	if in.record != "" {
-		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(uint64(in.recordSize), 1<<62))}
+		c.Record = &serve.Record{Open: in.nextLog, Most: int64(min(in.recordSize, 1<<62))}
 	}
 	return c
 }
@@ -211,47 +209,20 @@ func (in *serving) wait(stop <-chan os.Signal, server *serve.Server, ended func(
 	}
 }
 
-// modeFlag is a file mode, in octal.
-type modeFlag fs.FileMode
-
-func (m *modeFlag) Type() string   { return "octal" }
-func (m *modeFlag) String() string { return fmt.Sprintf("%04o", fs.FileMode(*m)) }
-
-func (m *modeFlag) Set(s string) error {
+// parseMode reads a file mode, in octal.
+func parseMode(s string) (fs.FileMode, error) {
 	n, err := strconv.ParseUint(s, 8, 32)
 	if err != nil || n > 0o777 {
-		return errors.New("want permissions like 0600")
+		return 0, errors.New("want permissions like 0600")
 	}
-	*m = modeFlag(n)
-	return nil
+	return fs.FileMode(n), nil
 }
 
-// limitFlag is how many of something there may be; 0 means any number.
-type limitFlag int
-
-func (f *limitFlag) Type() string { return "number" }
-
-func (f *limitFlag) String() string { return strconv.Itoa(int(*f)) }
-
-func (f *limitFlag) Set(s string) error {
+// parseLimit reads how many of something there may be; 0 means any number.
+func parseLimit(s string) (int, error) {
 	n, err := parseWhole(s)
 	if err == nil && n > math.MaxInt32 {
 		err = fmt.Errorf("%d is above 2^31-1", n)
 	}
-	if err == nil {
-		*f = limitFlag(n)
-	}
-	return err
-}
-
-// dialectFlag is what clients were built with; zero = recognised.
-type dialectFlag wire.Dialect
-
-func (d *dialectFlag) Type() string   { return "dialect" }
-func (d *dialectFlag) String() string { return wire.Dialect(*d).String() }
-
-func (d *dialectFlag) Set(s string) error {
-	dialect, err := wire.ParseDialect(s)
-	*d = dialectFlag(dialect)
-	return err
+	return int(min(n, math.MaxInt32)), err
 }

@@ -134,7 +134,7 @@ func TestServeFlags(t *testing.T) {
 		{"--delay -1s", "below 0"},
 		{"--socket " + strings.Repeat("s", 200), "file name too long"},
 		{"--socket run.go", "is there and no socket"},
-		{"more", "unknown command"},
+		{"more", "accepts at most 0 arg"},
 	} {
 		code, stdout, stderr := call("", append([]string{"serve"}, strings.Fields(c.args)...)...)
 		require.Equal(t, exitUsage, code, c.args)

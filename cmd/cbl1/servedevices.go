@@ -18,16 +18,6 @@ type devicesFlag []wire.Device
 // mostDevices is how many devices one flag may name.
 const mostDevices = 1 << 16
 
-func (f *devicesFlag) Type() string { return "ids=board" }
-
-func (f *devicesFlag) String() string {
-	var words []string
-	for _, d := range *f {
-		words = append(words, fmt.Sprint(d.ID))
-	}
-	return strings.Join(words, ",")
-}
-
 func (f *devicesFlag) Set(s string) error {
 	added := slices.Clone(*f)
 	for text := range strings.SplitSeq(s, ",") {
@@ -113,9 +103,13 @@ func deviceLike(what string) (d wire.Device, err error) {
 	if d.Spec, ok = l1.Board(what); ok {
 		return d, nil
 	}
-	var names []string
+	return d, fmt.Errorf("board %q: want one of %s", what, strings.Join(boards(), ", "))
+}
+
+// boards are the names of boards.
+func boards() (names []string) {
 	for _, board := range l1.Boards() {
 		names = append(names, board.Name)
 	}
-	return d, fmt.Errorf("board %q: want one of %s", what, strings.Join(names, ", "))
+	return names
 }

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/cbl1/cbl1/event"
 	safe "github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/page"
@@ -42,11 +40,13 @@ type exposing struct {
 	processes bool
 }
 
-func (in *exposing) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&in.address, "http", "", "serve /metrics, /report, /page and /figures on an address of this machine, like localhost:9117")
-	flags.StringSliceVar(&in.hosts, "http-host", nil, "names of this server that requests may have, besides addresses and localhost")
-	flags.BoolVar(&in.anywhere, "http-anywhere", false, "listen also on addresses that other machines reach")
-	flags.BoolVar(&in.processes, "http-processes", false, "metrics of processes, too")
+func (in *exposing) options() []option {
+	return []option{
+		{"http", "serve /metrics, /report, /page and /figures on an address of this machine, like localhost:9117", &in.address},
+		{"http-host", "names of this server that requests may have, besides addresses and localhost", &in.hosts},
+		{"http-anywhere", "listen also on addresses that other machines reach", &in.anywhere},
+		{"http-processes", "metrics of processes, too", &in.processes},
+	}
 }
 
 // start answers requests until stop is called, of so many connections at once.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/cbl1/cbl1/serve"
 	"github.com/cbl1/cbl1/shm"
 	"github.com/cbl1/cbl1/wire"
@@ -23,15 +21,18 @@ const publishEvery = 100 * time.Millisecond
 // publishing is what a server puts into shared memory: nothing, unless it is told to.
 type publishing struct {
 	chips   publishFlag
-	version choiceFlag
+	version string
 	folder  string
 }
 
-func (in *publishing) flags(flags *pflag.FlagSet) {
-	in.version, in.folder = choiceFlag{"3", []string{"3", "4"}}, shm.Folder
-	flags.Var(&in.chips, "publish", "put figures into shared memory, where other tools look for a chip, like 0=1234 or, of a fleet with a name, FLEET/0=1234; may be given again")
-	flags.Var(&in.version, "publish-version", "layout of shared memory: 3 or 4")
-	flags.StringVar(&in.folder, "publish-folder", in.folder, "where regions of shared memory are")
+func (in *publishing) options() []option {
+	in.folder = shm.Folder
+	return []option{
+		{"publish", "put figures into shared memory, where other tools look for a chip, like 0=1234 or, of a fleet " +
+			"with a name, FLEET/0=1234; may be given again", parsed("device=chip", in.chips.Set)},
+		{"publish-version", "layout of shared memory: 3 or 4", choice(&in.version, "3", "4")},
+		{"publish-folder", "where regions of shared memory are", &in.folder},
+	}
 }
 
 // A published is a region at hand.
@@ -94,7 +95,7 @@ func (in *publishing) attach(chip publishedChip, declared []wire.Device) (*publi
 	if err != nil {
 		return nil, err
 	}
-	version, _ := strconv.ParseUint(in.version.value, 10, 32) // one of two
+	version, _ := strconv.ParseUint(in.version, 10, 32) // one of two
 	to, err := shm.Attach(region, shm.Terms{
 		Version: uint32(version), ASIC: chip.asic, Device: uint32(chip.device), PID: int32(os.Getpid()), Name: "cbl1",
 		Alive: shm.Alive, Now: time.Now, Wait: func() { time.Sleep(time.Millisecond) },
@@ -137,16 +138,6 @@ func (c publishedChip) name() string {
 		return fmt.Sprint(c.device)
 	}
 	return fmt.Sprintf("%s/%d", c.fleet, c.device)
-}
-
-func (f *publishFlag) Type() string { return "device=chip" }
-
-func (f *publishFlag) String() string {
-	var words []string
-	for _, c := range *f {
-		words = append(words, fmt.Sprintf("%s=%d", c.name(), c.asic))
-	}
-	return strings.Join(words, ",")
 }
 
 func (f *publishFlag) Set(s string) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/clash"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
@@ -256,16 +257,16 @@ func TestDevicesFlag(t *testing.T) {
 	var f devicesFlag
 	require.NoError(t, f.Set("0=n150"))
 	require.EqualError(t, f.Set("1=n150,0=n150"), "device 0 comes twice")
-	require.Equal(t, "0", f.String())
+	require.Len(t, f, 1)
 	require.NoError(t, f.Set("4=n150"))
-	require.Equal(t, "0,4", f.String())
+	require.Len(t, f, 2)
 }
 
 // What is published: a device of a fleet whose name has signs of the flag, and a chip of 64 bits.
 func TestPublishFlag(t *testing.T) {
 	var f publishFlag
 	require.NoError(t, f.Set("0=1234,a=b/c/1=18446744073709551615"))
-	require.Equal(t, "0=1234,a=b/c/1=18446744073709551615", f.String())
+	require.Equal(t, publishedChip{"", 0, 1234}, f[0])
 	require.Equal(t, publishedChip{"a=b/c", 1, 1<<64 - 1}, f[1])
 	for _, twice := range []string{"0=5", "2=1234", "a=b/c/1=7"} {
 		require.ErrorContains(t, f.Set(twice), "comes twice")
@@ -279,15 +280,18 @@ func TestPublishFlag(t *testing.T) {
 
 // Numbers of a server: permissions, limits, looks at processes, and descriptors.
 func TestServeNumbers(t *testing.T) {
-	var mode modeFlag
-	require.NoError(t, mode.Set("777"))
-	require.Equal(t, "0777", mode.String())
-	require.Error(t, mode.Set("1000"))
-	require.Error(t, mode.Set("8"))
-	var limit limitFlag
-	require.NoError(t, limit.Set("2147483647"))
-	require.EqualError(t, limit.Set("2147483648"), "2147483648 is above 2^31-1")
-	require.Equal(t, "2147483647", limit.String())
+	mode, err := parseMode("777")
+	require.NoError(t, err)
+	require.EqualValues(t, 0o777, mode)
+	for _, wrong := range []string{"1000", "8"} {
+		_, err = parseMode(wrong)
+		require.Error(t, err, wrong)
+	}
+	limit, err := parseLimit("2147483647")
+	require.NoError(t, err)
+	require.Equal(t, 2147483647, limit)
+	_, err = parseLimit("2147483648")
+	require.EqualError(t, err, "2147483648 is above 2^31-1")
 	for delay, want := range map[time.Duration]time.Duration{
 		0: 100, time.Second: 100, 1200 * time.Millisecond: 100, 3 * time.Second: 250, 6 * time.Second: 500, time.Minute: 500,
 	} {
@@ -397,38 +401,38 @@ func TestWriteFile(t *testing.T) {
 // The base that is given lies in the L1 of the chip, and sizes lie around it.
 func TestSizesAgree(t *testing.T) {
 	for _, c := range []struct {
-		arch archFlag
-		base bytesFlag
+		arch l1.Arch
+		base uint64
 		want string
 	}{
 		{"", 1572863, ""}, {"", 1572864, "base 1572864 (--base) does not lie in the L1 of a blackhole"},
 		{"wormhole", 1499135, ""}, {"wormhole", 1499136, "base 1499136 (--base) does not lie in the L1 of a wormhole"}, {"grayskull", 0, ""},
 	} {
-		err := chip{arch: c.arch, base: c.base}.check()
+		err := checkBase(capture.Options{Arch: c.arch, Base: c.base})
 		require.Equal(t, c.want == "", err == nil)
 		if err != nil {
 			require.EqualError(t, err, c.want)
 		}
 	}
-	require.Equal(t, l1.Spec{}, chip{}.spec())
-	require.Equal(t, l1.Spec{CBBase: 7}, chip{base: 7}.spec())
+	require.Equal(t, l1.Spec{}, specOf(capture.Options{}))
+	require.Equal(t, l1.Spec{CBBase: 7}, specOf(capture.Options{Base: 7}))
 	spec := l1.ArchSpec(l1.Wormhole)
-	require.Equal(t, spec, chip{arch: "wormhole"}.spec())
+	require.Equal(t, spec, specOf(capture.Options{Arch: "wormhole"}))
 	spec.CBBase = 7
-	require.Equal(t, spec, chip{arch: "wormhole", base: 7}.spec())
+	require.Equal(t, spec, specOf(capture.Options{Arch: "wormhole", Base: 7}))
 
 	none, some := l1.Spec{Arch: l1.Wormhole, CBBase: 9}, l1.Spec{L1Size: 100}
 	for _, c := range []struct {
-		in   inputs
+		opt  capture.Options
 		spec l1.Spec
 		want string
 	}{
-		{inputs{}, none, ""}, {inputs{set: setFlag{size: 5}}, none, "an L1 of 5 bytes (--set l1) ends below address 9, where circular buffers start"}, {inputs{set: setFlag{size: 5}}, some, ""},
-		{inputs{on: chip{base: 9}}, none, "base 9 (--base) does not lie in the L1 of a wormhole"}, {inputs{on: chip{base: 9}}, some, ""},
-		{inputs{small: smallFlag{V: 7, OK: true}}, some, "an L1_SMALL area of 7 bytes does not fit into an L1 of 100"}, {inputs{small: smallFlag{V: 7, OK: true}}, none, ""},
-		{inputs{small: smallFlag{V: 7, OK: true}}, l1.Spec{L1Size: 100, L1Small: 7}, ""}, {inputs{small: smallFlag{OK: true}}, some, ""},
+		{capture.Options{}, none, ""}, {capture.Options{MaxL1: 5}, none, "an L1 of 5 bytes (--set l1) ends below address 9, where circular buffers start"}, {capture.Options{MaxL1: 5}, some, ""},
+		{capture.Options{Base: 9}, none, "base 9 (--base) does not lie in the L1 of a wormhole"}, {capture.Options{Base: 9}, some, ""},
+		{capture.Options{L1Small: event.Some[uint64](7)}, some, "an L1_SMALL area of 7 bytes does not fit into an L1 of 100"}, {capture.Options{L1Small: event.Some[uint64](7)}, none, ""},
+		{capture.Options{L1Small: event.Some[uint64](7)}, l1.Spec{L1Size: 100, L1Small: 7}, ""}, {capture.Options{L1Small: event.Some[uint64](0)}, some, ""},
 	} {
-		err := c.in.agrees(c.spec)
+		err := (&inputs{opt: c.opt}).agrees(c.spec)
 		require.Equal(t, c.want == "", err == nil, "%v", err)
 		if err != nil {
 			require.EqualError(t, err, c.want)
@@ -440,30 +444,29 @@ func TestSizesAgree(t *testing.T) {
 func TestMomentsEnd(t *testing.T) {
 	var errw bytes.Buffer
 	for at, want := range map[uint64]bool{0: false, 4: false, 5: true, 6: true} {
-		in := inputs{streams: streams{err: &errw}, at: &atFlag{numberFlag: numberFlag{n: at, given: true}}}
+		in := inputs{streams: streams{err: &errw}, at: instant{Opt: event.Some(at)}}
 		require.Equal(t, want, in.ended(&replay.Result{File: "f", Nodes: 5}), "%d", at)
 		require.Equal(t, want, in.unreadable)
 	}
-	in := inputs{at: &atFlag{}}
+	in := inputs{}
 	require.False(t, in.ended(&replay.Result{}), "it is not given")
 	for _, c := range []struct {
 		at    string
 		given bool
 		n     uint64
 	}{{"7", true, 7}, {"3:2", false, 0}} {
-		var at atFlag
-		require.NoError(t, at.Set(c.at))
-		got, err := in.moment(&at, "file")
-		require.NoError(t, err)
-		require.Equal(t, event.Opt[uint64]{V: c.n, OK: c.given}, got)
+		one := newRequest(streams{}, verb{})
+		require.NoError(t, one.at.Set(c.at))
+		require.NoError(t, one.start([]string{"file"}))
+		require.Equal(t, event.Opt[uint64]{V: c.n, OK: c.given}, one.opt.At)
 	}
-	var at atFlag
+	one := newRequest(streams{}, verb{})
+	at := &one.at
 	for _, wrong := range []string{"3:", ":2", "x:1", "1:x", "x"} {
 		require.Error(t, at.Set(wrong), wrong)
 	}
 	require.NoError(t, at.Set("3:2"))
-	_, err := in.moment(&at, "-")
-	require.EqualError(t, err, "--at operation:node is for databases, which are files")
+	require.EqualError(t, one.start([]string{"-"}), "--at operation:node is for databases, which are files")
 	require.NoError(t, at.Set("4"))
 	require.False(t, at.operation.OK, "the last one counts")
 	for _, c := range []struct{ args, want string }{

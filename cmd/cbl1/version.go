@@ -4,20 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
-func newVersion(s streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Say which version of cbl1 this is, and what built it",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.out, "cbl1 %s, %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+func printVersion(c *request, args []string) error {
+	if err := atMost(0, args); err != nil {
+		return err
 	}
+	_, err := fmt.Fprintf(c.out, "cbl1 %s, %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // versionText is what the linker has set, else what the go command has recorded.

@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	safe "github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/watch"
 )
 
@@ -22,36 +21,28 @@ type watching struct {
 	streams
 	every  time.Duration
 	once   bool
-	demo   limitFlag
-	format choiceFlag
-	board  boardFlag
+	demo   int
+	format string
+	board  l1.Spec
 }
 
-func newWatch(s streams) *cobra.Command {
-	in := watching{streams: s, every: time.Second, format: choiceFlag{"text", []string{"text", "json"}}}
-	cmd := &cobra.Command{
-		Use:   "watch LOG|URL|FOLDER",
-		Short: "Watch what devices hold now, in a terminal",
-		Long: "Show what devices hold now and in the last minutes: of an event log that grows (docs/events.md), of a\n" +
-			"server (cbl1 serve --http), or of the regions of shared memory in a folder (/dev/shm), which have sums\n" +
-			"alone. Keys: 1 devices, 2 a chart, 3 the cores of a device, j and k another device, space and b where\n" +
-			"that is longer than the screen, ? help, q the end.\n" +
-			"Without a terminal there is a line for each device whenever something has changed.",
-		Example: "  cbl1 watch run.jsonl\n  cbl1 watch http://localhost:9117\n  cbl1 watch /dev/shm --board n150\n  cbl1 watch --once --format json run.jsonl",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return in.run(args) },
-	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.DurationVar(&in.every, "interval", in.every, "time between two looks")
-	flags.BoolVar(&in.once, "once", false, "look once, and end")
-	flags.Var(&in.format, "format", "of --once and without a terminal: text, or json with a line for each look")
-	flags.Var(&in.board, "board", "what the chips of shared memory are, like n150: shares need it")
-	flags.Var(&in.demo, "demo", "make up so many devices, to try the screen")
-	return cmd
+func newWatch(s streams) (own []option, run func([]string) error) {
+	in := &watching{streams: s, every: time.Second}
+	return []option{
+		{"interval", "time between two looks", &in.every},
+		{"once", "look once, and end", &in.once},
+		{"format", "of --once and without a terminal: text, or json with a line for each look",
+			choice(&in.format, "text", "json")},
+		{"board", "what the chips of shared memory are, like n150: shares need it",
+			parsed("board", put(&in.board, parseBoard), boards()...)},
+		{"demo", "make up so many devices, to try the screen", parsed("number", put(&in.demo, parseLimit))},
+	}, in.run
 }
 
 func (in *watching) run(args []string) error {
+	if err := atMost(1, args); err != nil {
+		return err
+	}
 	if in.every < 10*time.Millisecond {
 		return errors.New("an interval is at least 10ms")
 	}
@@ -63,7 +54,7 @@ func (in *watching) run(args []string) error {
 	switch {
 	case in.once:
 		return in.look(from)
-	case columns(in.out) > 0 && in.format.value == "text":
+	case columns(in.out) > 0 && in.format == "text":
 		return in.screen(from)
 	}
 	return in.lines(from)
@@ -75,7 +66,7 @@ func (in *watching) look(from looker) error {
 	if err != nil {
 		return err
 	}
-	if in.format.value == "json" {
+	if in.format == "json" {
 		return in.row(&now)
 	}
 	m := watch.Model{ASCII: columns(in.out) == 0}
@@ -119,7 +110,7 @@ func (in *watching) lines(from looker) error {
 		case err != nil:
 			said = err.Error()
 			in.complain(err)
-		case in.format.value == "json":
+		case in.format == "json":
 			err = in.row(&now)
 		default:
 			err = changes(in.out, &now, last)

@@ -35,7 +35,7 @@ func (in *watching) source(args []string) (looker, error) {
 		if len(args) > 0 {
 			return nil, errors.New("--demo makes up what it shows: it takes no argument")
 		}
-		return newDemo(int(in.demo))
+		return newDemo(in.demo)
 	}
 	if len(args) == 0 {
 		return nil, errors.New("nothing to watch: name a log, http://ADDRESS of a server, or /dev/shm")
@@ -45,7 +45,7 @@ func (in *watching) source(args []string) (looker, error) {
 		return &asking{url: strings.TrimRight(name, "/"), client: http.Client{Timeout: httpRequest}}, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return &regions{folder: name, board: l1.Spec(in.board)}, nil
+		return &regions{folder: name, board: in.board}, nil
 	}
 	return in.follow(name)
 }
@@ -357,19 +357,11 @@ func readRegion(path string) (shm.Image, error) {
 
 func (r *regions) close() {}
 
-// boardFlag is what chips are.
-type boardFlag l1.Spec
-
-func (f *boardFlag) Type() string   { return "board" }
-func (f *boardFlag) String() string { return f.Name }
-
-func (f *boardFlag) Set(s string) error {
+// parseBoard reads what chips are.
+func parseBoard(s string) (l1.Spec, error) {
 	like, err := deviceLike(s)
 	if err == nil && (like.Chips != nil || like.DRAM != 0) {
 		err = errors.New("want a board like n150")
 	}
-	if err == nil {
-		*f = boardFlag(like.Spec)
-	}
-	return err
+	return like.Spec, err
 }

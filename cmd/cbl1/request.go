@@ -1,0 +1,124 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/cbl1/cbl1/draw"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
+)
+
+// A request is one call of a verb: its options, and its output. It prints one answer for each input: text or
+// Markdown with blank lines between, lines of JSON, the rows of one table, or test results.
+type request struct {
+	inputs
+	verb verb
+
+	shows       report.Options
+	only        replay.Filter
+	room        replay.RoomQuestion
+	who         report.Question
+	accept      []replay.Code
+	budget      *replay.Budget
+	budgets     string // a file of them
+	terms       replay.Terms
+	growth      *replay.Budget
+	with        event.Opt[string]
+	to, against string
+	colour      string
+	format      string
+
+	style draw.Style    // of text
+	junit *report.JUnit // of test results
+	n     int           // answers printed
+	worst replay.Answer // the answer that counts
+}
+
+func newRequest(s streams, v verb) *request {
+	c := &request{inputs: inputs{streams: s}, verb: v, style: draw.Style{Columns: columns(s.out), ASCII: true}}
+	c.junit = report.NewJUnit(s.out)
+	c.refused = func(err error) {
+		if c.format == "junit" {
+			_ = c.junit.Refuse(err) // an error of writing comes again at the end
+		}
+	}
+	if v.any {
+		c.worst = replay.DoesNotFit
+	}
+	return c
+}
+
+// print prints one answer. Who reads may go away: where there is a verdict, the others are still found.
+func (c *request) print(d report.Document, answer replay.Answer) error {
+	counts := answer == replay.DoesNotFit || c.worst == "" || c.worst == replay.Fits
+	if c.verb.any {
+		counts = answer == replay.Fits
+	}
+	if counts {
+		c.worst = answer
+	}
+	err := c.write(d)
+	if readerGone(err) && answer != "" {
+		c.out, err = io.Discard, nil
+	}
+	return err
+}
+
+// write writes one answer in its format.
+func (c *request) write(d report.Document) error {
+	c.n++
+	switch c.format {
+	case "json":
+		return d.JSON(c.out)
+	case "csv":
+		return d.CSV(c.out, c.n == 1)
+	case "svg":
+		return d.SVG(c.out)
+	case "junit":
+		return c.junit.Add(d)
+	}
+	if c.n > 1 {
+		if _, err := io.WriteString(c.out, "\n"); err != nil {
+			return err
+		}
+	}
+	if c.format == "markdown" {
+		return d.Markdown(c.out)
+	}
+	return d.Draw(c.out, c.style)
+}
+
+// exit ends the output and returns the answer that counts as an error, unless there was another one.
+func (c *request) exit(err error) error {
+	if c.format == "junit" {
+		if end := c.junit.Close(); err == nil && !readerGone(end) {
+			err = end
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.worst == replay.DoesNotFit:
+		return errNo
+	case c.worst == replay.CannotTell:
+		return errCannotTell
+	}
+	return nil
+}
+
+// columns returns how wide the terminal is that is written to, 0 if it is none.
+func columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cbl1/cbl1/replay"
+	"github.com/cbl1/cbl1/report"
+)
+
+// A verb is a command as data: its words, its options, its question, and the answer for one input. A verb
+// without an answer has a run instead.
+type verb struct {
+	use, short, long, example string
+
+	formats string // besides text, with blanks between
+	options string // their names in the order of the help, with blanks between
+	any     bool   // the answer is yes if it is for one input; else the worst answer counts
+
+	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: it reads none
+	ask    func(c *request) error                            // makes the question of options; may be nil
+	answer func(c *request, r *replay.Result) (report.Document, replay.Answer, error)
+	run    func(c *request, args []string) error
+	own    func(s streams) (own []option, run func(args []string) error) // options of its own, and a run
+	parts  []verb                                                        // verbs below it
+	words  []string                                                      // that complete an argument; nil: files
+}
+
+// command returns the command of a verb.
+func (v verb) command(s streams) *cobra.Command {
+	c := newRequest(s, v)
+	options := pick(c.options(), v.options)
+	run := func(args []string) error { return c.run(args) }
+	if v.own != nil {
+		options, run = v.own(s)
+	}
+	cmd := &cobra.Command{
+		Use: v.use, Short: v.short, Long: fill(v.long), Example: v.example,
+		Args: cobra.ArbitraryArgs, // inputs and run look at them
+		RunE: func(_ *cobra.Command, args []string) error { return run(args) }, ValidArgs: v.words,
+	}
+	cmd.Flags().SortFlags = false
+	for _, o := range options {
+		o.add(cmd)
+	}
+	for _, part := range v.parts {
+		cmd.AddCommand(part.command(s))
+	}
+	return cmd
+}
+
+// run opens inputs, asks, prints each answer, and returns the exit code as an error.
+func (c *request) run(args []string) error {
+	if c.verb.inputs != nil {
+		names, err := c.verb.inputs(c, args)
+		if err == nil {
+			err = c.start(names)
+		}
+		if err != nil {
+			return err
+		}
+		args = names
+	}
+	if c.verb.ask != nil {
+		if err := c.verb.ask(c); err != nil {
+			return err
+		}
+	}
+	if c.verb.run != nil {
+		return c.verb.run(c, args)
+	}
+	return c.exit(c.each(args, func(r *replay.Result) error {
+		if c.ended(r) {
+			return nil
+		}
+		d, answer, err := c.verb.answer(c, r)
+		if err != nil {
+			c.refuse(err)
+			return nil
+		}
+		return c.print(d, answer)
+	}))
+}
+
+// An option is a flag of a verb: its name, perhaps with a letter behind a comma, its help, and the place
+// of its value: a *bool, *string, *[]string, *time.Duration or *setting. A *string is the name of a file.
+type option struct {
+	name, help string
+	to         any
+}
+
+// A setting is a value that is parsed.
+type setting struct {
+	kind  string   // how the help calls it
+	text  string   // as it stands
+	words []string // to complete
+	set   func(string) error
+}
+
+func (s *setting) Type() string   { return s.kind }
+func (s *setting) String() string { return s.text }
+
+func (s *setting) Set(text string) error {
+	err := s.set(text)
+	if err == nil {
+		s.text = text
+	}
+	return err
+}
+
+// parsed returns a setting that is absent. Words complete it.
+func parsed(kind string, set func(string) error, words ...string) *setting {
+	return &setting{kind: kind, set: set, words: words}
+}
+
+// choice returns a setting that is one of some words. The first one is the default.
+func choice(to *string, words ...string) *setting {
+	*to = words[0]
+	return &setting{strings.Join(words, "|"), *to, words, func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New("want one of " + strings.Join(words, ", "))
+		}
+		*to = s
+		return nil
+	}}
+}
+
+// add adds an option to a command.
+func (o option) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	name, letter, _ := strings.Cut(o.name, ",")
+	switch to := o.to.(type) {
+	case *bool:
+		flags.BoolVarP(to, name, letter, false, o.help)
+	case *string:
+		flags.StringVarP(to, name, letter, *to, o.help)
+	case *[]string:
+		flags.StringSliceVar(to, name, nil, o.help)
+	case *time.Duration:
+		flags.DurationVar(to, name, *to, o.help)
+	case *setting:
+		flags.VarP(to, name, letter, o.help)
+	}
+}
+
+// pick returns the options with some names, in the order of the names.
+func pick(all []option, names string) (out []option) {
+	for name := range strings.FieldsSeq(names) {
+		i := slices.IndexFunc(all, func(o option) bool { return o.name == name || strings.HasPrefix(o.name, name+",") })
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// complete makes the words of settings complete them, in all commands. Package cobra keeps them for all time.
+func complete(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if s, ok := f.Value.(*setting); ok && !strings.Contains(s.kind, "FILE") {
+			words := cobra.FixedCompletions(s.words, cobra.ShellCompDirectiveNoFileComp)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, words) // the flag is there
+		}
+	})
+	for _, part := range cmd.Commands() {
+		complete(part)
+	}
+}
+
+// helpColumns is how wide help is.
+const helpColumns = 100
+
+// fill breaks the lines of paragraphs anew.
+func fill(text string) string {
+	var paragraphs []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		var lines []string
+		line := ""
+		for word := range strings.FieldsSeq(paragraph) {
+			if line != "" && len(line)+1+len(word) > helpColumns {
+				lines, line = append(lines, line), ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		paragraphs = append(paragraphs, strings.Join(append(lines, line), "\n"))
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
