@@ -21,12 +21,6 @@ func (r *registration) heritage() *lineage {
 	return r.heirs
 }
 
-// succeed notes that r took the place of old.
-func (r *registration) succeed(old *registration) {
-	r.heirs = old.heritage()
-	r.heirs.last = r
-}
-
 // latest returns the registration that took the place of r, r itself if none did.
 func (r *registration) latest() *registration {
 	if r.heirs == nil {

@@ -219,7 +219,8 @@ func (f *Fleet) Replace(old program.ID, new *program.Program) (_ Set, err error)
 	next := f.newRegistration(new)
 	delete(f.programs, old)
 	f.programs[new.ID()] = next
-	next.succeed(r)
+	next.heirs = r.heritage()
+	next.heirs.last = next
 	f.charge.sub(r.Charge, n)
 	f.charge.add(next.Charge, n)
 	f.change(on, step{Old: r, New: next})

@@ -138,7 +138,7 @@ func (d Device) tiles(basis Basis) (out []tile) {
 			programs := c.programs()
 			slices.SortFunc(programs, byID)
 			for _, p := range programs {
-				layers = appendProgram(layers, p)
+				layers = appendCBs(layers, p, func(_ program.Kind, cores l1.CoreSet) l1.CoreSet { return cores })
 			}
 		}
 		out = tiles(appendAllocations(layers, c.heap().Sorted()))
@@ -157,11 +157,6 @@ func appendResidue(layers []layer, left *residue.Residue) []layer {
 		})
 	}
 	return layers
-}
-
-// appendProgram adds what a program occupies.
-func appendProgram(layers []layer, p *program.Program) []layer {
-	return appendCBs(layers, p, func(_ program.Kind, cores l1.CoreSet) l1.CoreSet { return cores })
 }
 
 // appendCBs adds the local CBs of a program, each for itself, on those of its cores that

@@ -68,28 +68,24 @@ func (f Finding) String() string {
 }
 
 // find adds the findings that need no placement of their own.
-func (p *Program) find(shapes []shape) {
+func (p *Program) find(shapes []shape, tiles []l1.Tile) {
 	for i := range p.cbs {
 		p.findAlone(i, &shapes[p.cbs[i].set])
 	}
 	if p.reusesIndex() || !p.apart() {
-		p.findPairs(shapes)
+		p.findPairs(tiles)
 	}
 	slices.SortStableFunc(p.findings, func(a, b Finding) int { return cmp.Compare(a.CB, b.CB) })
 }
 
-// findPairs adds the findings about two CBs.
-func (p *Program) findPairs(shapes []shape) {
+// findPairs adds the findings about two CBs. tiles are those of the shapes, which it orders.
+func (p *Program) findPairs(tiles []l1.Tile) {
 	pairs := pairs{index: map[[3]int]int{}}
-	sets, on := make([]l1.CoreSet, len(shapes)), make([][]int, len(shapes))
-	for k := range shapes {
-		sets[k] = shapes[k].cores
-	}
+	on := make([][]int, len(p.sets))
 	for i := range p.cbs {
 		k := p.cbs[i].set
 		on[k] = append(on[k], i)
 	}
-	tiles := l1.Tiles(sets)
 	slices.SortFunc(tiles, func(a, b l1.Tile) int { return a.Cores.CompareFirst(b.Cores) })
 	for _, t := range tiles {
 		var cbs []int

@@ -30,5 +30,5 @@ func FootprintOf(parts iter.Seq2[l1.CoreSet, l1.Range]) (f Footprint, ok bool) {
 	for i, g := range groups {
 		layers[i], ranges[i] = layer{g.cores, []int32{int32(i)}}, g.ranges[0]
 	}
-	return footprint(layers, ranges, true)
+	return footprint(layers, l1.Tiles(coresOf(layers, layer.where)), ranges, true)
 }

@@ -109,7 +109,7 @@ func (o *Book) next(s *State, users int, by step) *State {
 			return to
 		}
 		to := newState(h)
-		to.Content = r.Change(o.newHeap(), by)
+		to.Content = r.Change(&Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}}, by)
 		o.states.Put(&to.Version)
 		return to
 	}
@@ -135,11 +135,6 @@ func newState(h lookup.Hash) *State {
 	s := new(State)
 	s.Self, s.Hash = s, h
 	return s
-}
-
-// newHeap returns a heap without buffers.
-func (o *Book) newHeap() *Heap {
-	return &Heap{name: o.Numbers.Next(), placed: classes.Partition{Footprint: classes.OccupiedBy}}
 }
 
 // Move notes that a user which had one state has another one now, or the same; nil is no buffers.
