@@ -289,34 +289,3 @@ func (p *part) slice(operation uint64) (i int, ok bool) {
 	})
 	return i - 1, i > 0 && p.slices[i-1].operation == operation
 }
-
-// Counter returns the counter of a node of a database among all nodes of the capture, as
-// Options.At takes it: that of the node with a counter in the graph of an operation. Of joined
-// windows it is that of the node with a counter in a window, which are numbered from 1. Errors
-// are *event.InputError. It counts the nodes before it.
-func (in Input) Counter(operation, node uint64) (uint64, error) {
-	if in.windows != nil {
-		return in.inWindow(operation, node)
-	}
-	p := in.part
-	if p == nil {
-		return 0, &event.InputError{File: in.Path, Node: -1, Reason: "has no nodes of an operation, as a report database does, and no windows: name a node by its counter alone"}
-	}
-	i, ok := p.slice(operation)
-	if !ok {
-		return 0, &event.InputError{File: in.Path, Table: graphTable, Node: -1, Reason: fmt.Sprintf("there is no operation %d", operation)}
-	}
-	r, s := &Reader{file: in.Path, part: p}, jsonobject.New(nil, bufferSize)
-	var before uint64
-	for j := range i + 1 {
-		before = r.before.nodes
-		if err := r.skip(s, p.slices[j].row); err != nil {
-			return 0, err
-		}
-	}
-	if n := r.before.nodes - before; node >= n {
-		return 0, &event.InputError{File: in.Path, Table: graphTable, Row: p.slices[i].row, Node: -1,
-			Reason: fmt.Sprintf("there is no node %d in operation %d: it has %d of them, counted from 0", node, operation, n)}
-	}
-	return before + node, nil
-}

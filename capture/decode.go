@@ -101,7 +101,7 @@ func (d *decoder) rest(n *node) {
 	if decode == nil {
 		return
 	}
-	params := d.top.ObjectOrEmpty("params")
+	params, _ := d.top.Object("params")
 	if !d.ok() {
 		n.HidesMode, n.HidesPlace = true, true
 		if n.Type == typeBufferAllocate {

@@ -3,57 +3,7 @@ package capture
 import (
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/program"
 )
-
-// maxAnnounced bounds how many programs are remembered behind one free. Of more the last
-// one stands for the rest.
-const maxAnnounced = 1 << 12
-
-// announced is what a unit began to run since the last free that announced programs
-// there: what its chips execute until the next such free.
-type announced struct {
-	programs   []began
-	executions int // of these: the k-th is of the k-th program
-	workload
-	relied stretch // from the first free or meeting that an execution was told behind, to the last such execution
-}
-
-// began is a program that began to run, and the counter of its first node.
-type began struct {
-	program program.ID
-	first   uint64
-}
-
-// begin takes in a program. One with the same first node as the last one is the last one,
-// which went on.
-func (a *announced) begin(what began, inferred bool) {
-	n := len(a.programs)
-	switch {
-	case n > 0 && (!inferred && a.programs[n-1].first == what.first || n == maxAnnounced):
-		a.programs[n-1] = what
-	default:
-		a.programs = append(a.programs, what)
-	}
-}
-
-// next returns the program of the next execution, a node. It is not known where nothing
-// began. What frees announced between behind, which is a node too, and the execution did
-// not reach the unit.
-func (a *announced) next(behind, at uint64) (id program.ID, known bool) {
-	n := len(a.programs)
-	if n == 0 {
-		return 0, false
-	}
-	if a.relied == (stretch{}) {
-		a.relied.grow(behind)
-	}
-	a.relied.grow(at)
-	if a.executions < n {
-		a.executions++
-	}
-	return a.programs[a.executions-1].program, true
-}
 
 // execute takes in an execution: that of a program which its chip began to run.
 func (w *walk) execute(n *node) error {
@@ -62,7 +12,7 @@ func (w *walk) execute(n *node) error {
 		return nil
 	}
 	chip := device.ID(n.PhysicalDeviceID.V)
-	if f := w.ownFree(); f != nil && w.known.reaches(f.device, chip) {
+	if f := w.functions.ownFree(); f != nil && w.known.reaches(f.device, chip) {
 		w.hit(n.Counter)
 	}
 	if err := w.complete(n.Counter, w.open.of(w.units.byID[chip])); err != nil {
@@ -80,15 +30,15 @@ func (w *walk) execute(n *node) error {
 			return err
 		}
 		if u := w.units.byID[chip]; !onMesh && !(u != nil && u.blind) {
-			w.guessed.alone[chip] = true
+			w.heralds.guessed.alone[chip] = true
 			name, start := "", n.Counter
 			if inner := w.functions.inner(); inner != nil {
 				name, start = inner.name, inner.start
 			}
-			w.notShown(w.hidden, name, start)
+			w.notShown(w.out.hidden, name, start)
 		}
 	}
-	w.tell(e)
+	w.out.tell(e)
 	return nil
 }
 
@@ -124,19 +74,4 @@ func (w *walk) notShown(in notes, name string, start uint64) {
 	}
 	w.shows.operation = event.Some(start)
 	in.add(hiddenNotShown, int64(start), name)
-}
-
-// addAll takes in what was counted apart.
-func (n notes) addAll(more notes) {
-	for code, o := range more {
-		have := n[code]
-		if have == nil {
-			n[code] = o
-			continue
-		}
-		have.count += o.count
-		if o.first < have.first {
-			have.first, have.detail = o.first, o.detail
-		}
-	}
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"hash/maphash"
 
+	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 )
@@ -44,11 +45,12 @@ type operation struct {
 
 // functions are the calls that run, the innermost one last.
 type functions struct {
-	stack []function
-	texts map[string]string // names and paths: a capture repeats its operations
-	bytes int               // of them
-	text  []byte
-	seed  maphash.Seed
+	stack   []function
+	freeing *freeing          // nil if something followed it
+	texts   map[string]string // names and paths: a capture repeats its operations
+	bytes   int               // of them
+	text    []byte
+	seed    maphash.Seed
 }
 
 // maxTextBytes bounds the names and paths that are remembered. Beyond it all are forgotten
@@ -99,9 +101,48 @@ func (f *functions) leave() {
 
 // place notes that something was placed in the innermost function.
 func (f *functions) place() {
+	f.freeing = nil
 	if inner := f.inner(); inner != nil {
 		inner.placed = true
 	}
+}
+
+// A freeing is a circular_buffer_deallocate_all that nothing followed yet.
+type freeing struct {
+	counter  uint64
+	last     uint64 // of several back to back
+	device   device.ID
+	name     string // of the innermost function
+	start    uint64 // its counter
+	depth    int    // of functions
+	cacheHit event.Opt[bool]
+	inOp     bool // it belongs to an operation, and is not the end of a program
+	settled  bool // what it stands for is known
+}
+
+// repeats reports whether a free repeats the node before it.
+func (f *freeing) repeats(n *node, id device.ID) bool {
+	return f != nil && f.device == id && f.last+1 == n.Counter
+}
+
+// free takes in a free of circular buffers. inOp says that it is of an operation, and not the end
+// of a program; unread that it is not known which functions run.
+func (f *functions) free(at uint64, id device.ID, inOp, unread bool) {
+	f.freeing = &freeing{counter: at, last: at, device: id, depth: f.depth()}
+	if inner := f.inner(); inner != nil {
+		f.freeing.cacheHit, f.freeing.name, f.freeing.start = inner.cacheHit, inner.name, inner.start
+		f.freeing.inOp, f.freeing.settled = inOp, inner.unread || unread
+	}
+}
+
+// ownFree returns the free that nothing followed yet, if it is of the innermost
+// function and not settled.
+func (f *functions) ownFree() *freeing {
+	last, inner := f.freeing, f.inner()
+	if last == nil || inner == nil || last.depth != f.depth() || last.settled || last.counter < inner.start {
+		return nil
+	}
+	return last
 }
 
 // decide takes in that something was told of the function with a start, if it runs still.

@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
@@ -120,70 +121,70 @@ func otherThan(one workloadRan, workloads []workloadRan) (all [][]program.ID, un
 	return all, unsettled
 }
 
-// A freeing is a circular_buffer_deallocate_all that nothing followed yet.
-type freeing struct {
-	counter  uint64
-	last     uint64 // of several back to back
-	device   device.ID
-	name     string // of the innermost function
-	start    uint64 // its counter
-	depth    int    // of functions
-	cacheHit event.Opt[bool]
-	inOp     bool // it belongs to an operation, and is not the end of a program
-	settled  bool // what it stands for is known
+// enter begins a function.
+func (w *walk) enter(n *node) {
+	w.functions.enter(n)
+	w.past.enters(n.Counter)
+	w.tellOperation(event.KindOpStart, n.Counter, w.functions.inner().name)
 }
 
-// frees takes in that a free was read.
-func (w *walk) frees(n *node, id device.ID) {
-	inner := w.functions.inner()
-	w.freeing = &freeing{counter: n.Counter, last: n.Counter, device: id, depth: w.functions.depth()}
-	if inner == nil {
-		return
-	}
-	w.freeing.cacheHit, w.freeing.name, w.freeing.start = inner.cacheHit, inner.name, inner.start
-	w.freeing.settled = inner.unread || w.unread.calls
-	if w.known.onlyChip(id) {
-		return
-	}
-	w.freeing.inOp = true
-	if id != event.NoDevice && !w.known.isMesh(id) {
-		w.guessed.inOp[id] = true
-	}
+func (w *walk) operationFailed(n *node) {
+	w.out.notes.add(noteOperationFailed, int64(n.Counter), strings.Trim(n.ErrorOperation+": "+n.ErrorMessage, ": "))
 }
 
-// guesses are ids that decided something while they were unknown. An id that turns out to be
-// a chip's or a mesh's would have decided otherwise.
-type guesses struct {
-	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
-	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on
-	ended map[device.ID]bool // a free with the id was taken for the end of a program of that chip
-	alone map[device.ID]bool // an execution of the chip was taken to be shown under no mesh
-}
-
-func newGuesses() guesses {
-	return guesses{map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}, map[device.ID]bool{}}
-}
-
-// wrong reports whether that a mesh has a chip makes a decision wrong.
-func (g *guesses) wrong(mesh, chip device.ID, known *learnt) bool {
-	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !known.isMesh(chip) || g.ended[mesh] || g.alone[chip]
-}
-
-// ownFree returns the free that nothing followed yet, if it is of the innermost
-// function and not settled.
-func (w *walk) ownFree() *freeing {
-	f, inner := w.freeing, w.functions.inner()
-	if f == nil || inner == nil || f.depth != w.functions.depth() || f.settled || f.counter < inner.start {
+// functionEnd takes in that the innermost function ends.
+func (w *walk) functionEnd(n *node) error {
+	w.past.leaves(n.Counter)
+	if w.functions.depth() == 0 {
+		w.out.notes.add(noteEndWithoutStart, int64(n.Counter), n.Name)
 		return nil
 	}
-	return f
+	if n.Aborted {
+		w.abort(n)
+	}
+	return w.leave(n.Counter)
+}
+
+// leave ends the innermost function, and with it the runs that began in it.
+func (w *walk) leave(at uint64) error {
+	w.hit(at)
+	if err := w.complete(at, w.open.from(w.functions.depth())); err != nil {
+		return err
+	}
+	w.functions.leave()
+	w.tellOperation(event.KindOpEnd, at, "")
+	return nil
+}
+
+// tellOperation tells that a function starts or ends, if somebody wants to know.
+func (w *walk) tellOperation(kind event.Kind, at uint64, name string) {
+	if w.opt.Operations {
+		w.out.tell(&event.Event{Kind: kind, Node: at, Name: name})
+	}
+}
+
+// abort takes in that an exception ends the innermost function, once for all functions
+// that it ends.
+func (w *walk) abort(n *node) {
+	f := w.functions.inner()
+	if !w.known.aborted[f.start] && len(w.known.aborted) < maxTensors {
+		w.known.aborted[f.start] = true
+		if f.decided {
+			w.known.untimely = true
+			w.out.notes.add(noteAbortedLate, int64(f.start), f.name)
+		}
+	}
+	if !f.aborted && n.Unreadable == nil {
+		w.out.notes.add(noteAborted, int64(n.Counter), strings.Trim(f.name+": "+n.AbortReason, ": "))
+	}
+	f.aborted = true
 }
 
 // hit looks at the innermost function, which ends or goes on to its next program: if it
 // freed and placed nothing since, or says so, its program came from the cache. What an
 // exception ends found nothing there.
 func (w *walk) hit(at uint64) {
-	c, f := w.functions.inner(), w.ownFree()
+	c, f := w.functions.inner(), w.functions.ownFree()
 	if w.known.aborted[c.start] || c.unread || w.unread.calls {
 		return
 	}
@@ -205,9 +206,9 @@ func (w *walk) hit(at uint64) {
 	c.placed = true
 	switch {
 	case known:
-		w.notes.add(noteInferred, int64(start), c.name)
+		w.out.notes.add(noteInferred, int64(start), c.name)
 	case says:
-		w.hidden.add(hiddenCacheHit, int64(c.start), c.name)
+		w.out.hidden.add(hiddenCacheHit, int64(c.start), c.name)
 	default:
 		f.settled = false // closeFree counts it
 	}
@@ -224,7 +225,7 @@ func (w *walk) infer(key operation, f *freeing, first, at uint64) bool {
 		if w.known.isChip[f.device] || w.known.isMesh(f.device) {
 			reached = f.device
 		} else {
-			w.guessed.reach[f.device] = true
+			w.heralds.guessed.reach[f.device] = true
 		}
 	}
 	rounds := [][]start{nil}
@@ -276,8 +277,8 @@ func (w *walk) ranBy(key operation, id device.ID) (on []*unit) {
 // closeFree looks at a free that nothing followed. An operation that is not known to have
 // hit the program cache, or was aborted, ran something hidden. In a plan nothing is.
 func (w *walk) closeFree() {
-	f := w.freeing
-	w.freeing = nil
+	f := w.functions.freeing
+	w.functions.freeing = nil
 	if f == nil || !f.inOp || f.settled {
 		return
 	}
@@ -286,5 +287,5 @@ func (w *walk) closeFree() {
 	if f.cacheHit.V && !aborted {
 		return
 	}
-	w.notShown(w.unlessPlan, f.name, f.start)
+	w.notShown(w.out.unlessPlan, f.name, f.start)
 }

@@ -98,6 +98,11 @@ func (k *learnt) reaches(from, to device.ID) bool {
 	return found
 }
 
+// share reports whether two ids may mean one device.
+func (k *learnt) share(a, b device.ID) bool {
+	return k.reaches(a, b) || k.reaches(b, a) || slices.ContainsFunc(k.chips[a], func(chip device.ID) bool { return k.reaches(b, chip) })
+}
+
 // meshesOf returns the meshes that have a chip, ascending. The caller must not change them.
 func (k *learnt) meshesOf(chip device.ID) []device.ID { return k.meshes[chip] }
 
@@ -148,4 +153,28 @@ func byID(a, b device.ID) int {
 		return cmp.Compare(b, a)
 	}
 	return cmp.Compare(a, b)
+}
+
+// isHybrid reports whether a tensor that lies on an id was allocated core by core.
+func (k *learnt) isHybrid(id device.ID) bool {
+	for of := range k.above(id) {
+		if k.hybrid[of] {
+			return true
+		}
+	}
+	return false
+}
+
+// blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
+// the ids that they name.
+type blindTensors map[uint64]map[device.ID]bool
+
+// mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
+func (k *learnt) mayDescribe(named device.ID, address uint64) bool {
+	for _, at := range []uint64{0, address} {
+		for range sharing(k, k.blind[at], named) {
+			return true
+		}
+	}
+	return false
 }

@@ -67,6 +67,21 @@ func (n notes) add(code string, first int64, detail string) {
 	n[code].count++
 }
 
+// addAll takes in what was counted apart.
+func (n notes) addAll(more notes) {
+	for code, o := range more {
+		have := n[code]
+		if have == nil {
+			n[code] = o
+			continue
+		}
+		have.count += o.count
+		if o.first < have.first {
+			have.first, have.detail = o.first, o.detail
+		}
+	}
+}
+
 // events returns an event of the given kind for each code, by code.
 func (n notes) events(kind event.Kind, pos event.Pos) []*event.Event {
 	var out []*event.Event

@@ -2,14 +2,12 @@ package capture
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
-	"github.com/cbl1/cbl1/internal/jsonobject"
 )
 
 // forever is the end of what no node ends.
@@ -200,201 +198,61 @@ func (p *past) tensor(n *node) {
 	}
 }
 
-// freed returns the counter of the first lost free of a place from a node on.
-func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
-	return p.frees[address].first(known, named, from)
-}
-
-// residents returns the residents with a known place, by when they came. seen has the buffer
-// nodes that hide nothing.
-func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
-	seen = map[uint64]bool{}
-	modes := map[uint64][]clue{} // by address, of buffers that are listed
-	for _, l := range p.lives {
-		l.settle()
-	}
-	out = p.fromLists(known)
-	listed := len(out)
-	var clues []clue
-	for _, c := range p.clues {
-		clues = append(clues, *c)
-	}
-	for _, c := range p.loose {
-		clues = append(clues, c)
-	}
-	slices.SortFunc(clues, func(a, b clue) int {
-		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
-	})
-	for _, c := range clues {
-		if p.speaks(known, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
-			if c.node.OK {
-				seen[c.node.V] = true
-			}
-			if c.mode != fit.Lockstep {
-				modes[c.address] = append(modes[c.address], c)
-			}
-			continue
-		}
-		r, explained := p.follow(known, c)
-		if explained && c.node.OK {
-			seen[c.node.V] = true
-		}
-		if r.until > 0 {
-			out = append(out, r)
-		}
-	}
-	for i := range out[:listed] { // lists do not say how a buffer was allocated
-		for _, c := range modes[out[i].address] {
-			if known.share(c.named, out[i].named) {
-				out[i].shards, out[i].told = c.shards, true
-				break
-			}
-		}
-	}
-	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
-	return p.across(slices.DeleteFunc(p.fromFrees(known, out), hides)), seen
-}
-
-// follow finds the resident of a clue, which has until 0 if there is none. Explained says
-// that nothing about the clue is hidden.
-func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
-	origin := p.origin(c.at())
-	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.border(origin)}
-	if c.address != 0 && p.firstLife(known, c.named, c.address, origin) <= c.tensor {
-		return resident{}, true // it is a buffer of the capture
-	}
-	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
-		r.until, r.address = f.at, max(r.address, f.address)
-	}
-	if r.address == 0 {
-		return resident{}, false
-	}
-	r.until = min(r.until, p.freed(known, c.named, r.address, origin), p.firstLife(known, c.named, r.address, origin))
-	r.shards = c.shards
-	if n := uint64(c.cores.Len()); n > 0 {
-		if c.node.OK && c.size.OK && c.size.V%n == 0 {
-			r.perCore = event.Some(c.size.V / n)
-		}
-	}
-	return r, true
-}
-
 // at returns a node of the clue.
 func (c *clue) at() uint64 { return max(c.tensor, c.node.V) }
 
-// firstLife returns from when on a buffer of the capture lay at an address first, in the window that
-// begins at a node.
-func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) uint64 {
-	place := placeOf{id, address, origin}
-	first, ok := p.firsts[place]
-	if ok {
-		return first
+// origin returns the first node of the window that has a node.
+func (p *past) origin(at uint64) uint64 {
+	if i := p.window(at); i > 0 {
+		return p.windows[i-1]
 	}
-	first = forever
-	for h := range p.lives[address].sharing(known, id) {
-		if l := h.after(origin); l != nil {
-			first = min(first, max(l.from, origin))
-		}
-	}
-	p.firsts[place] = first
-	return first
+	return 0
 }
 
-// A placeOf is an address of an id in the window that begins at a node.
-type placeOf struct {
-	id              device.ID
-	address, origin uint64
+// border returns the first node of the window behind the one that has a node, or forever.
+func (p *past) border(at uint64) uint64 {
+	if i := p.window(at); i < len(p.windows) {
+		return p.windows[i]
+	}
+	return forever
 }
 
-// fromFrees adds what is freed with an address and is not among the residents: it lay
-// there since the place was free of others.
-func (p *past) fromFrees(known *learnt, out []resident) []resident {
-	told := map[placeAt][]device.ID{}
-	for _, r := range out {
-		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
+// window returns the number of the window that has a node, from 1; 0 if there is one file.
+func (p *past) window(at uint64) int {
+	i, exact := slices.BinarySearch(p.windows, at)
+	if exact {
+		i++
 	}
-	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
-		for _, f := range p.frees[address].sorted() {
-			is := func(id device.ID) bool { return known.share(id, f.named) }
-			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
-				out = append(out, resident{
-					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(known, f), until: f.at,
-				})
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
-	return out
+	return i
 }
 
-// A placeAt is an address that a free ended.
-type placeAt struct{ address, at uint64 }
+// A span is where a function begins and ends.
+type span struct{ start, end uint64 }
 
-// share reports whether two ids may mean one device.
-func (k *learnt) share(a, b device.ID) bool {
-	return k.reaches(a, b) || k.reaches(b, a) || slices.ContainsFunc(k.chips[a], func(chip device.ID) bool { return k.reaches(b, chip) })
+// enters and leaves take in that a function begins, or that the innermost one ends.
+func (p *past) enters(at uint64) {
+	if p != nil && p.listable && !p.sliced {
+		p.open = append(p.open, len(p.spans))
+		p.spans = append(p.spans, span{at, forever})
+	}
 }
 
-// attend brings the residents up to date with the node that comes. Those that ended
-// before it go, and those that are there by then come.
-func (w *walk) attend(next uint64) error {
-	if err := w.depart(next); err != nil {
-		return err
+func (p *past) leaves(at uint64) {
+	if p == nil || len(p.open) == 0 {
+		return
 	}
-	for len(w.attending) > 0 && w.attending[0].until < next {
-		b := w.attending[0]
-		w.settle() // what was allocated before comes before
-		if err := w.completeOn(b, next); err != nil {
-			return err
-		}
-		w.attending = w.attending[1:] // slices.Delete would move all that is left, for each buffer
-		w.places.remove(b.buffer)
-		w.tell(&event.Event{Kind: event.KindFree, Node: b.until, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
-	}
-	for ; w.attended < len(w.known.residents) && w.known.residents[w.attended].since <= next; w.attended++ {
-		if r := w.known.residents[w.attended]; next < r.until {
-			if err := w.arrive(r, next); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	last := len(p.open) - 1
+	p.spans[p.open[last]].end = at
+	p.open = p.open[:last]
 }
 
-// A guest is a resident that is there now.
-type guest struct {
-	*buffer
-	until uint64
-}
-
-// completeOn tells the runs of the units on which a buffer comes or goes.
-func (w *walk) completeOn(b guest, at uint64) error {
-	return w.complete(at, w.open.of(b.on...))
-}
-
-// arrive tells a resident that is there from now on.
-func (w *walk) arrive(r resident, now uint64) error {
-	b := guest{&buffer{
-		id: w.buffers.next(), at: r.since, named: r.named, kind: r.kind, perCore: r.perCore, recorded: r.address,
-		op: event.UnplacedEarlier, shards: r.shards, told: true, earlier: true,
-	}, r.until}
-	b.on = w.units.reached(r.named)
-	if len(b.on) == 0 || r.address > jsonobject.MaxL1 {
-		return nil // where nothing else is, or in no L1
+// endOf returns where the function ends that begins at a node.
+func (p *past) endOf(at uint64) uint64 {
+	i, ok := slices.BinarySearchFunc(p.spans, at, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
+	if !ok {
+		return forever
 	}
-	w.settle() // what was allocated before comes before
-	if err := w.completeOn(b, now); err != nil {
-		return err
-	}
-	b.address = event.Some(r.address)
-	w.places.locate(b.buffer, w.specs.spec())
-	i, _ := slices.BinarySearchFunc(w.attending, b, func(a, b guest) int {
-		return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.id, b.id))
-	})
-	w.attending = slices.Insert(w.attending, i, b)
-	e := w.allocation(b.buffer)
-	w.tellBuffer(&e, b.buffer, b.on)
-	return nil
+	return p.spans[i].end
 }
 
 // An absentee is a buffer in L1 from before the capture of which no place is known.
@@ -427,45 +285,15 @@ func (l *absentees) drop(node uint64) bool {
 	return ok
 }
 
-// absentee returns the event of a buffer node whose buffer lies nowhere.
-func (w *walk) absentee(n *node, kind fit.Kind) absentee {
-	return absentee{&event.Event{
-		Kind: event.KindAllocate, Node: n.Counter, Op: event.Some(w.functions.path()), Earlier: true, Unplaced: event.UnplacedEarlier,
-		Buffer: fit.Buffer{ID: w.buffers.next(), Kind: kind, Size: n.Size.V},
-	}, idOf(n.DeviceID)}
-}
-
-// hides tells an absentee once something has run beside it.
-func (w *walk) hides(a absentee) bool {
-	if !w.ranOn(a.named) {
-		return false
-	}
-	w.tell(a.told)
-	return true
-}
-
-// ranOn reports whether anything has run where a buffer of an id lies.
-func (w *walk) ranOn(id device.ID) bool {
-	if id == event.NoDevice {
-		return w.units.ran > 0
-	}
-	return slices.ContainsFunc(w.units.reached(id), func(u *unit) bool { return u.ran })
-}
-
-// expose tells the absentees beside which something has run by now: the first program of
-// some units.
-func (w *walk) expose(first ...*unit) {
-	var shown []absentee
+// shown takes out the absentees beside which something has run by now: the first program of some
+// units.
+func (l *absentees) shown(known *learnt, first []*unit) (all []absentee) {
 	for _, u := range first {
-		for id := range w.known.above(u.id) {
-			shown = append(shown, w.absent.byName[id]...)
-			delete(w.absent.byName, id)
+		for id := range known.above(u.id) {
+			all = append(all, l.byName[id]...)
+			delete(l.byName, id)
 		}
 	}
-	slices.SortFunc(shown, absentee.compare)
-	for _, a := range shown {
-		if w.absent.drop(a.told.Node) {
-			w.tell(a.told)
-		}
-	}
+	slices.SortFunc(all, absentee.compare)
+	return slices.DeleteFunc(all, func(a absentee) bool { return !l.drop(a.told.Node) })
 }

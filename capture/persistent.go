@@ -65,27 +65,16 @@ func (k *learnt) lifts(id device.ID) bool {
 	return false
 }
 
-// mixes reports whether persistent pages may show: some programs have addresses, some have none.
-func (w *walk) mixes() bool {
-	return w.layouts.synthesised && w.shows.recorded && len(w.known.bottom.ends) > 0
-}
-
-// compareBottom finds the devices with persistent pages after the last node. Programs were placed
-// without that knowledge: another reading is due. Files without synthesised addresses are left alone.
-func (w *walk) compareBottom() {
-	if !w.layouts.synthesised {
-		return
-	}
-	b, late := &w.known.bottom, false
+// findLifted finds the devices with persistent pages after the last node, and reports whether any
+// is new.
+func (k *learnt) findLifted() (late bool) {
+	b := &k.bottom
 	for id, start := range b.starts {
-		for of := range w.known.above(id) {
+		for of := range k.above(id) {
 			if end, ok := b.ends[of]; ok && end <= start && !b.lifted[of] {
 				b.lifted[of], late = true, true
 			}
 		}
 	}
-	if late {
-		w.known.late = true
-		w.notes.add(noteLayoutLate, wholeFile, "persistent L1")
-	}
+	return late
 }

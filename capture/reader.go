@@ -56,20 +56,6 @@ func NewReader(r io.Reader, file string) *Reader {
 	return &Reader{file: file, src: r}
 }
 
-// nodes returns the nodes in file order. A node is valid until the next one is asked for; the
-// lists in it stay. The last pair has a nil node and an
-// *event.InputError if the input cannot be read to its end; whatever was yielded before is
-// then part of a broken capture. nodes can be called once: a Reader does not rewind.
-func (r *Reader) nodes() iter.Seq2[*node, error] {
-	return func(yield func(*node, error) bool) {
-		defer func() { _ = r.shut() }() // of a file open for reading only
-		r.yield = func(n *node) bool { return yield(n, nil) }
-		if err := r.run(); err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	}
-}
-
 // shut closes the file of a Reader made by Input.open. It is needed only if nodes
 // is never iterated over, and harmless otherwise.
 func (r *Reader) shut() error {
@@ -80,30 +66,6 @@ func (r *Reader) shut() error {
 	closing := r.close
 	r.close = nil
 	return closing()
-}
-
-func (r *Reader) run() error {
-	if r.used {
-		return &event.InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
-	}
-	r.used = true
-	if r.part != nil {
-		return r.slices()
-	}
-	if r.windows != nil {
-		return r.join()
-	}
-	plain := packed.Open(r.src)
-	defer plain.Close()
-	err := r.document(plain)
-	if errors.Is(err, errStop) {
-		return err
-	}
-	// This is the true reason of any other error.
-	if changed := r.changed(); changed != nil {
-		return &event.InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
-	}
-	return err
 }
 
 // changed returns an error if a file was written to: it may have been read half old and
@@ -121,56 +83,6 @@ func (r *Reader) changed() error {
 		return fmt.Errorf("file %w", event.ErrChanged)
 	}
 	return nil
-}
-
-// eventLog reads an input that is an event log and no capture. A log's file may grow.
-func (r *Reader) eventLog(in io.Reader, compressed bool) error {
-	log := event.NewLog(in, r.file)
-	if r.regular != nil && !compressed {
-		log.OfFile(r.regular, r.stat)
-		r.regular = nil
-	}
-	return r.told(log.Events(), "an event log, not a graph capture; cbl1 stream reads it")
-}
-
-// told takes an input that is no capture and tells its events itself.
-func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
-	if r.log == nil {
-		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
-	}
-	return r.log(events)
-}
-
-// document reads the whole input.
-func (r *Reader) document(plain *packed.Input) error {
-	start, rest, err := packed.Peek(plain)
-	if event.IsLog(start) {
-		return r.eventLog(rest, plain.Format != "")
-	}
-	if wire.IsLines(start) {
-		r.grows = true
-		return r.told(wire.NewLines(rest, r.file).Events(), "what an allocation server has printed, not a graph capture")
-	}
-	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
-		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
-	}
-	s := jsonobject.New(rest, bufferSize)
-	k, err := s.Kind()
-	if err != nil {
-		return r.scanError(err)
-	}
-	switch k {
-	case jsonobject.KindArray:
-		err = r.graph(s, r.file)
-	case jsonobject.KindObject:
-		err = r.report(s)
-	default:
-		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", event.ErrNotCapture)
-	}
-	if err != nil {
-		return err
-	}
-	return r.scanError(s.End())
 }
 
 // rereads reports whether the input can be read again.
@@ -231,4 +143,92 @@ func scanError(file string, node int64, err error) error {
 		out.Err = event.ErrTooDeep
 	}
 	return out
+}
+
+// nodes returns the nodes in file order. A node is valid until the next one is asked for; the
+// lists in it stay. The last pair has a nil node and an
+// *event.InputError if the input cannot be read to its end; whatever was yielded before is
+// then part of a broken capture. nodes can be called once: a Reader does not rewind.
+func (r *Reader) nodes() iter.Seq2[*node, error] {
+	return func(yield func(*node, error) bool) {
+		defer func() { _ = r.shut() }() // of a file open for reading only
+		r.yield = func(n *node) bool { return yield(n, nil) }
+		if err := r.run(); err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+func (r *Reader) run() error {
+	if r.used {
+		return &event.InputError{File: r.file, Node: -1, Reason: "is read already, or closed"}
+	}
+	r.used = true
+	if r.part != nil {
+		return r.slices()
+	}
+	if r.windows != nil {
+		return r.join()
+	}
+	plain := packed.Open(r.src)
+	defer plain.Close()
+	err := r.document(plain)
+	if errors.Is(err, errStop) {
+		return err
+	}
+	// This is the true reason of any other error.
+	if changed := r.changed(); changed != nil {
+		return &event.InputError{File: r.file, Node: -1, Reason: changed.Error(), Err: changed}
+	}
+	return err
+}
+
+// eventLog reads an input that is an event log and no capture. A log's file may grow.
+func (r *Reader) eventLog(in io.Reader, compressed bool) error {
+	log := event.NewLog(in, r.file)
+	if r.regular != nil && !compressed {
+		log.OfFile(r.regular, r.stat)
+		r.regular = nil
+	}
+	return r.told(log.Events(), "an event log, not a graph capture; cbl1 stream reads it")
+}
+
+// told takes an input that is no capture and tells its events itself.
+func (r *Reader) told(events iter.Seq2[*event.Event, error], what string) error {
+	if r.log == nil {
+		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
+	}
+	return r.log(events)
+}
+
+// document reads the whole input.
+func (r *Reader) document(plain *packed.Input) error {
+	start, rest, err := packed.Peek(plain)
+	if event.IsLog(start) {
+		return r.eventLog(rest, plain.Format != "")
+	}
+	if wire.IsLines(start) {
+		r.grows = true
+		return r.told(wire.NewLines(rest, r.file).Events(), "what an allocation server has printed, not a graph capture")
+	}
+	if what := magic.Name(start); what != "" && (err == nil || errors.Is(err, io.EOF)) {
+		return &event.InputError{File: r.file, Line: 1, Node: -1, Reason: "this is " + what, Err: event.ErrNotCapture}
+	}
+	s := jsonobject.New(rest, bufferSize)
+	k, err := s.Kind()
+	if err != nil {
+		return r.scanError(err)
+	}
+	switch k {
+	case jsonobject.KindArray:
+		err = r.graph(s, r.file)
+	case jsonobject.KindObject:
+		err = r.report(s)
+	default:
+		err = r.errorAt(s, "", k.String()+" is not a capture, which is an array or a report object", event.ErrNotCapture)
+	}
+	if err != nil {
+		return err
+	}
+	return r.scanError(s.End())
 }

@@ -110,7 +110,7 @@ func TestNodeFields(t *testing.T) {
 		},
 		{
 			`{"counter":0,"connections":[],"node_type":"buffer","params":{"size":"4096","type":"L1"}}`,
-			node{Type: typeBuffer, Connections: []uint64{}, Size: some[uint64](4096), TypeName: "L1"},
+			node{Type: typeBuffer, Size: some[uint64](4096), TypeName: "L1"},
 		},
 		{
 			`{"counter":0,"connections":[3],"node_type":"buffer_allocate","params":{"address":1552384,"buffer_type":1,"device_id":1,` +

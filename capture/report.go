@@ -210,7 +210,7 @@ func (r *Reader) section(s *jsonobject.Scanner, key string, again bool) error {
 		v, wrong := jsonobject.Whole(raw)
 		r.info.Version = event.Opt[uint64]{V: v, OK: wrong == ""}
 	case "metadata":
-		in := o.ObjectOrEmpty(key)
+		in, _ := o.Object(key)
 		r.info.Rank, r.info.WorldSize = numberOf(in, "rank", jsonobject.MaxWhole), numberOf(in, "world_size", jsonobject.MaxWhole)
 	case "devices":
 		r.info.Devices = devicesIn(o)

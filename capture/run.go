@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -9,79 +8,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A run is what one unit placed since the last free that reached it.
-type run struct {
-	on      *unit
-	before  []*run // programs of the same workload that ended where the next began, and are not told yet
-	divided bool   // it began where such a program ended
-	cbs     []program.CB
-	told    int        // of cbs, those of which a run was told
-	program program.ID // these
-
-	key         operation // that ran at its first node
-	depth       int       // how many functions that was
-	start       uint64    // of the innermost one
-	inOp        bool      // there is one
-	first, last uint64    // counters of its nodes
-
-	circular        int    // circular buffers among cbs
-	cbFirst, cbLast uint64 // counters of these
-	cbPath          string // functions that ran at the first of them
-
-	opened uint64 // its number in openRuns; 0 = it is not there
-}
-
-// open reports whether the run has nodes that were not told.
-func (r *run) open() bool { return r.told < len(r.cbs) }
-
-// alive reports whether anything was placed since the last free.
-func (r *run) alive() bool { return len(r.cbs) > 0 }
-
-// placedBy returns what a node places.
-func placedBy(n *node) program.CB {
-	return program.CB{
-		Kind: kindOf(n.Type), Cores: n.Cores, Size: n.Size.V, Global: n.Global,
-		Address: n.Address.V, Fixed: n.Address.V != 0,
-	}
-}
-
-// add takes in a node that places something.
-func (r *run) add(n *node, cb program.CB, f *functions) {
-	if !r.alive() {
-		r.first, r.depth, r.key = n.Counter, f.depth(), f.operation()
-		if inner := f.inner(); inner != nil {
-			r.start, r.inOp = inner.start, true
-		}
-	}
-	r.last = n.Counter
-	r.cbs = append(r.cbs, cb)
-	if cb.Kind != program.CircularBuffer {
-		return
-	}
-	if r.circular++; r.circular == 1 {
-		r.cbFirst, r.cbPath = n.Counter, f.path()
-	}
-	r.cbLast = n.Counter
-}
-
-// end forgets the run: a free has reached it.
-func (r *run) end() { r.cbs, r.told, r.circular, r.divided, r.inOp = r.cbs[:0], 0, 0, false, false }
-
-// where returns where the capture shows the run.
-func (r *run) where() event.RunOn {
-	on := event.RunOn{Device: r.on.id, First: r.first, Last: r.last}
-	if r.circular > 0 {
-		on.CBFirst, on.CBLast = r.cbFirst, r.cbLast
-		if r.cbPath != r.key.path {
-			on.CBOp = event.Some(r.cbPath)
-		}
-	}
-	return on
-}
-
 // place takes in a node that places a CB, dataflow buffer or scratchpad.
 func (w *walk) place(n *node) error {
-	w.freeing = nil
 	w.shows.placed, w.shows.recorded = true, w.shows.recorded || n.Address.V != 0
 	w.functions.place()
 	w.grids.see(n.Cores)
@@ -99,17 +27,17 @@ func (w *walk) place(n *node) error {
 		u.run = &run{on: u}
 	}
 	cb := placedBy(n)
-	if w.wake(u).divides(u.run.cbs, cb) {
+	if w.heralds.wake(u).divides(u.run.cbs, cb) {
 		w.divide(u, n.Counter)
 	}
 	u.since.shown = true
-	w.live(u, n.Counter)
+	w.heralds.live(u, n.Counter)
 	u.run.add(n, cb, w.functions)
 	if u.run.opened == 0 {
 		w.open.add(u.run)
 	}
 	if !n.Global && n.Cores.Len() == 0 {
-		w.notes.add(noteUnattributed, int64(n.Counter), "")
+		w.out.notes.add(noteUnattributed, int64(n.Counter), "")
 	}
 	return nil
 }
@@ -195,7 +123,7 @@ func (w *walk) completeParts(all [][]*run, i int, at uint64) error {
 func (w *walk) tellFreed(ended []device.ID, at uint64) {
 	if len(ended) > 0 {
 		slices.SortFunc(ended, byID)
-		w.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
+		w.out.tell(&event.Event{Kind: event.KindCBsFreed, Node: at, Op: event.Some(w.functions.path()), Devices: event.Some(ended)})
 	}
 }
 
@@ -206,7 +134,7 @@ func (w *walk) define(r *run) (program.ID, error) {
 		return 0, &event.InputError{File: w.reader.file, Node: int64(r.first), Reason: err.Error(), Err: err}
 	}
 	if cbs != nil {
-		w.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
+		w.out.tell(&event.Event{Kind: event.KindProgram, Node: r.first, Program: id, CBs: cbs, AsWritten: true})
 	}
 	return id, nil
 }
@@ -223,7 +151,7 @@ func (w *walk) start(all []start, node uint64) {
 		}
 		s.what.persistent = w.known.lifts(s.unit.id)
 		if s.what.outside = !w.layouts.inside(s.what.program, w.grids.of(s.unit.id)); !s.what.outside {
-			w.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
+			w.heralds.wake(s.unit).begin(began{s.what.program, s.first}, s.what.inferred)
 		}
 		i, ok := at[s.what]
 		if !ok {
@@ -238,12 +166,45 @@ func (w *walk) start(all []start, node uint64) {
 		events[i].On = append(events[i].On, s.on)
 	}
 	for i := range events {
-		w.tell(&events[i])
+		w.out.tell(&events[i])
 	}
 	if clear(events); cap(events) <= maxOut {
 		w.starting = events
 	}
-	w.expose(first...)
+	for _, a := range w.absent.shown(w.known, first) {
+		w.out.tell(a.told)
+	}
+}
+
+// divide ends the run of a unit before a node that begins another program. The run is told
+// with those that follow, unless it was told already.
+func (w *walk) divide(u *unit, at uint64) {
+	a, old := w.heralds.wake(u), u.run
+	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
+		w.known.settles(a.unsettled)
+		w.out.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
+	}
+	u.run = &run{on: u, divided: true}
+	if old.open() {
+		u.run.before = append(old.before, old)
+		old.before = nil
+		w.open.remove(old)
+		return
+	}
+	w.tellFreed([]device.ID{u.id}, at)
+}
+
+// unsettles reports whether a run that is told now may be several programs. It comes too
+// late for this reading if the capture shows afterwards that it is one.
+func (w *walk) unsettles(r *run) bool {
+	a := w.heralds.wake(r.on)
+	if a.over || a.found >= a.most || w.known.settled[r.first] {
+		return false
+	}
+	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
+		a.unsettled = append(a.unsettled, r.first)
+	}
+	return true
 }
 
 // freeAll ends the runs of the unit that the node names, and of the chips of the mesh
@@ -253,116 +214,25 @@ func (w *walk) freeAll(n *node) error {
 	if w.unread.free.OK && w.unread.free.V+1 == n.Counter {
 		return w.hideFree(n.Counter, id) // it announces programs with the hidden one
 	}
-	if w.repeats(n, id) {
+	if f := w.functions.freeing; f.repeats(n, id) && w.heralds.again(id) {
+		f.last = n.Counter
 		return nil
 	}
-	if w.ownFree() != nil {
+	if w.functions.ownFree() != nil {
 		w.hit(n.Counter)
 	}
 	w.closeFree()
-	if err := w.complete(n.Counter, w.openOn(id)); err != nil {
+	if err := w.complete(n.Counter, w.open.on(id)); err != nil {
 		return err
 	}
-	w.frees(n, id)
-	w.announce(id, n.Counter)
-	freed := w.freed[id]
-	freed.grow(n.Counter)
-	w.freed[id] = freed
+	w.functions.free(n.Counter, id, !w.known.onlyChip(id), w.unread.calls)
+	w.heralds.announce(id, n.Counter, w.functions.depth() > 0)
 	var ended []device.ID
-	for _, u := range w.units.among(w.alive, id, isAlive) {
+	for _, u := range w.units.among(&w.heralds.alive, id) {
 		ended = append(ended, u.id)
-		w.end(u, n.Counter)
+		w.heralds.end(u, n.Counter)
 	}
 	w.tellFreed(ended, n.Counter)
-	left := len(w.alive) // that it missed
-	if one := w.units.byID[event.NoDevice]; one != nil && isAlive(one) {
-		left--
-	}
-	if left > 0 && !w.anyRun(id) {
-		w.aimless.add(id, n.Counter)
-	}
+	w.heralds.miss(id, n.Counter)
 	return w.lift(n.Counter, id)
-}
-
-// live takes in that something is alive on a unit.
-func (w *walk) live(u *unit, at uint64) {
-	if u.alive == 0 {
-		w.alive = append(w.alive, u)
-		u.alive = len(w.alive)
-		u.lived.grow(at)
-	}
-}
-
-// end ends what is alive on a unit.
-func (w *walk) end(u *unit, at uint64) {
-	last := w.alive[len(w.alive)-1]
-	w.alive[u.alive-1], last.alive = last, u.alive
-	w.alive = w.alive[:len(w.alive)-1]
-	u.alive = 0
-	u.lived.grow(at)
-	u.run.end()
-}
-
-func isAlive(u *unit) bool { return u.alive > 0 }
-
-// missed reports whether frees of a mesh may have missed what was alive on a unit.
-func (w *walk) missed(u *unit, mesh device.ID) bool {
-	lived := u.lived
-	if isAlive(u) {
-		lived.grow(w.counter)
-	}
-	return lived.meets(w.freed[mesh])
-}
-
-// relied reports whether executions on a unit may have been told in spite of a free of a
-// mesh, which announced other programs.
-func (w *walk) relied(u *unit, mesh device.ID) bool {
-	return u.since.relied.meets(w.heralds[mesh].all)
-}
-
-// anyRun reports whether anything was ever placed under an id or on a chip of it.
-func (w *walk) anyRun(id device.ID) bool {
-	ran := func(id device.ID) bool { return w.units.byID[id] != nil && w.units.byID[id].run != nil }
-	return ran(id) || slices.ContainsFunc(w.known.chips[id], ran)
-}
-
-// aimless are the frees that reached nothing while something was alive, by id.
-type aimless map[device.ID]*note
-
-func (a aimless) add(id device.ID, at uint64) {
-	if a[id] == nil {
-		a[id] = &note{first: int64(at), detail: fmt.Sprintf("id %d", id)}
-	}
-	a[id].count++
-}
-
-// sum returns the frees whose ids stay unknown to the end. Nobody can tell what they ended.
-// It returns nil if there are none.
-func (a aimless) sum(known func(device.ID) bool) *note {
-	var all *note
-	for id, one := range a {
-		switch {
-		case known(id):
-		case all == nil:
-			sum := *one
-			all = &sum
-		default:
-			if one.first < all.first {
-				all.first, all.detail = one.first, one.detail
-			}
-			all.count += one.count
-		}
-	}
-	return all
-}
-
-// kindOf returns the kind of what a node places.
-func kindOf(t nodeType) program.Kind {
-	switch t {
-	case typeDataflowBufferAllocate:
-		return program.DataflowBuffer
-	case typeScratchpadAllocate:
-		return program.Scratchpad
-	}
-	return program.CircularBuffer
 }

@@ -70,18 +70,18 @@ func (s *saidBanks) smallOf(spec l1.Spec, assumed bool) (size smallSize, wrong b
 }
 
 // conclude finds the size of L1_SMALL by the messages of the allocator.
-func (w *walk) conclude() {
-	k := w.known
+func (s *specs) conclude(u *units) {
+	k := s.known
 	k.said = smallSize{}
 	hasBank := func(d deviceInfo) bool { return d.BankSize.V > 0 }
-	if k.saidWrong || slices.ContainsFunc(w.specs.infos(), hasBank) || !w.oneMesh() {
+	if k.saidWrong || slices.ContainsFunc(s.infos(), hasBank) || !u.ofOneMesh() {
 		return // another reading does not look for buffers from before
 	}
-	spec, lowest := w.specs.spec(), uint64(0)
-	for _, u := range w.units.order {
-		lowest = lower(lowest, u.small)
+	spec, lowest := s.spec(), uint64(0)
+	for _, one := range u.order {
+		lowest = lower(lowest, one.small)
 	}
-	if k.said, k.saidWrong = k.banks.smallOf(spec, !w.specs.tellsL1()); !k.said.ok {
+	if k.said, k.saidWrong = k.banks.smallOf(spec, !s.tellsL1()); !k.said.ok {
 		return
 	}
 	if lowest > 0 && lowest < spec.L1Size-k.said.bytes {
@@ -89,20 +89,20 @@ func (w *walk) conclude() {
 	}
 }
 
-// oneMesh reports whether the capture shows one device alone, or one mesh and its chips.
-func (w *walk) oneMesh() bool {
+// ofOneMesh reports whether the capture shows one device alone, or one mesh and its chips.
+func (u *units) ofOneMesh() bool {
 	ids := map[device.ID]bool{}
-	for _, u := range w.units.order {
-		ids[u.id] = true
+	for id := range u.byID {
+		ids[id] = true
 	}
-	for mesh, chips := range w.known.chips {
+	for mesh, chips := range u.known.chips {
 		ids[mesh] = true
 		for _, chip := range chips {
 			ids[chip] = true
 		}
 	}
 	for id := range ids {
-		if len(w.known.chips[id])+1 == len(ids) {
+		if len(u.known.chips[id])+1 == len(ids) {
 			return true
 		}
 	}

@@ -130,15 +130,15 @@ func lower(a, b uint64) uint64 {
 }
 
 // contradict marks the rows whose bank reaches above an L1_SMALL buffer.
-func (w *walk) contradict() {
-	sizes, all := newSmallSizes(w.specs.infos(), nil), uint64(0)
+func (s *specs) contradict(units *units) {
+	sizes, all := newSmallSizes(s.infos(), nil), uint64(0)
 	low := map[device.ID]uint64{}
-	for _, u := range w.units.sorted() {
+	for _, u := range units.order {
 		at := u.small
-		for _, mesh := range w.units.meshesOf(u.id) { // whose buffers may have gone before the chip was met
+		for _, mesh := range units.meshesOf(u.id) { // whose buffers may have gone before the chip was met
 			at = lower(at, mesh.small)
 		}
-		ids := sizes.speakers(u.id, w.known.meshesOf(u.id))
+		ids := sizes.speakers(u.id, s.known.meshesOf(u.id))
 		for _, id := range ids {
 			low[id] = lower(low[id], at)
 		}
@@ -146,33 +146,33 @@ func (w *walk) contradict() {
 			all = lower(all, at)
 		}
 	}
-	for _, d := range w.specs.infos() {
+	for _, d := range s.infos() {
 		at := lower(all, low[device.ID(d.ID)])
 		if _, ok := d.small(); ok && at > 0 && at < d.CBBase.V+d.BankSize.V {
-			w.known.contradicted[d.ID] = true
+			s.known.contradicted[d.ID] = true
 		}
 	}
-	w.specs.smalls = nil
+	s.smalls = nil
 }
 
 // compareSmall notes rows that contradict themselves, or an L1_SMALL buffer. It reports whether
 // another size of L1_SMALL was told than is known now.
-func (w *walk) compareSmall() (late bool) {
-	if w.opt.L1Small.OK {
+func (s *specs) compareSmall(units *units, odd notes) (late bool) {
+	if s.opt.L1Small.OK {
 		return false // the file is not asked
 	}
-	w.contradict()
-	w.conclude()
-	if w.known.saidWrong {
-		w.notes.add(noteSmallWrong, wholeFile, "messages of the allocator")
+	s.contradict(units)
+	s.conclude(units)
+	if s.known.saidWrong {
+		odd.add(noteSmallWrong, wholeFile, "messages of the allocator")
 	}
-	for _, d := range w.specs.infos() {
-		if d.negative() || w.known.contradicted[d.ID] {
-			w.notes.add(noteSmallWrong, wholeFile, "")
+	for _, d := range s.infos() {
+		if d.negative() || s.known.contradicted[d.ID] {
+			odd.add(noteSmallWrong, wholeFile, "")
 		}
 	}
-	for _, u := range w.units.sorted() {
-		spec, _ := w.specs.of(u.id)
+	for _, u := range units.order {
+		spec, _ := s.of(u.id)
 		late = late || spec.L1Small != u.told.spec.L1Small
 	}
 	return late

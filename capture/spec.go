@@ -7,11 +7,34 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
+// Options say what a capture cannot, or override what it says. The zero value leaves
+// everything to the capture.
+type Options struct {
+	Arch  l1.Arch // "" = by the file's L1 size, or Blackhole
+	Base  uint64  // where circular buffers start; 0 = by file or architecture
+	Align uint64  // alignment of their addresses; 0 = by architecture
+	// L1Small is the size of the L1_SMALL area at the top of L1. Absent: the file tells it by
+	// the size of a bank, or there is none. L1 buffers without an address are placed below it.
+	L1Small event.Opt[uint64]
+	MaxL1   uint64 // size of L1; 0 = by file or architecture
+	// NoInfer leaves operations that found their program in the cache without one.
+	NoInfer bool
+	// At, if present, is the counter of a node. After it the source tells everything that
+	// is still open as it stands, so that somebody may look at this moment.
+	At event.Opt[uint64]
+	// Ahead reads a regular file before it tells anything, so that what comes late is told
+	// right at once.
+	Ahead bool
+	// Operations tells of each function that it starts and ends. Without it, events have the
+	// functions that run (Event.Op), and one in which nothing happens is not told.
+	Operations bool
+}
+
 // specs choose what the devices of a capture are, once, when that is first needed.
 type specs struct {
-	opt    Options
-	known  *learnt
-	reader *Reader
+	opt   Options
+	known *learnt
+	info  *reportInfo // complete when all nodes were read
 
 	chosen  l1.Spec // without a grid
 	from    event.From
@@ -35,8 +58,8 @@ func unreadable(devices []deviceInfo) bool {
 
 // infos returns what the report says of devices, as far as that is known by now.
 func (s *specs) infos() []deviceInfo {
-	if s.known.devices == nil && s.reader.info.Early {
-		return s.reader.info.Devices
+	if s.known.devices == nil && s.info.Early {
+		return s.info.Devices
 	}
 	return s.known.devices
 }
@@ -54,13 +77,12 @@ func (s *specs) spec() l1.Spec {
 // before it, and reports whether that is so.
 func (s *specs) end() (contradicted bool) {
 	s.spec()
-	info := s.reader.info
-	if info.Early || len(info.Devices) == 0 {
+	if s.info.Early || len(s.info.Devices) == 0 {
 		return false
 	}
-	s.known.devices = info.Devices
-	late, from := chooseSpecOf(s.opt, info.Devices)
-	if late != s.chosen || hidesBase(s.opt, info.Devices) {
+	s.known.devices = s.info.Devices
+	late, from := chooseSpecOf(s.opt, s.info.Devices)
+	if late != s.chosen || hidesBase(s.opt, s.info.Devices) {
 		return true
 	}
 	s.from = from
@@ -69,7 +91,7 @@ func (s *specs) end() (contradicted bool) {
 
 // differ returns how many devices differ from the first one in what is used of it.
 func (s *specs) differ() (n int) {
-	infos := slices.DeleteFunc(slices.Clone(s.reader.info.Devices), func(d deviceInfo) bool { return d.Unreadable })
+	infos := slices.DeleteFunc(slices.Clone(s.info.Devices), func(d deviceInfo) bool { return d.Unreadable })
 	for _, d := range infos {
 		if d.CBBase != infos[0].CBBase || d.WorkerL1Size != infos[0].WorkerL1Size {
 			n++

@@ -26,8 +26,8 @@ type unit struct {
 	hybrid  bool // it was told that its allocator is in HYBRID mode
 	run     *run // what it placed; nil if it never placed anything
 
-	awake, alive int     // places in walk.awake and walk.alive, from 1; 0 = in none
-	lived        stretch // from when something of it was alive first; to when it last ended
+	seats [2]int  // in the crowds of heralds, from 1; 0 = in none
+	lived stretch // from when something of it was alive first; to when it last ended
 }
 
 // A stretch is a part of the graph: its first and last node, counted from 1. The zero
@@ -85,9 +85,6 @@ func (u *units) add(one *unit) {
 	}
 }
 
-// sorted returns all units by id. The caller must not keep or change them.
-func (u *units) sorted() []*unit { return u.order }
-
 // reached returns the units on which a buffer of an id lies: that of the id itself, if
 // there is one, and those of its chips; all of them if the buffer has no id. The caller
 // must not change them.
@@ -112,21 +109,35 @@ func (u *units) reached(id device.ID) []*unit {
 
 // among returns those of some units that an id reaches. It looks at the fewer: those units,
 // or all that the id reaches.
-func (u *units) among(some []*unit, id device.ID, is func(*unit) bool) (out []*unit) {
-	if id != event.NoDevice && 1+len(u.known.chips[id]) < len(some) {
+func (u *units) among(some *crowd, id device.ID) (out []*unit) {
+	if id != event.NoDevice && 1+len(u.known.chips[id]) < len(some.all) {
 		for _, one := range u.reached(id) {
-			if is(one) {
+			if some.has(one) {
 				out = append(out, one)
 			}
 		}
 		return out
 	}
-	for _, one := range some {
+	for _, one := range some.all {
 		if u.known.reaches(id, one.id) {
 			out = append(out, one)
 		}
 	}
 	return out
+}
+
+// anyRun reports whether anything was ever placed under an id or on a chip of it.
+func (u *units) anyRun(id device.ID) bool {
+	ran := func(id device.ID) bool { return u.byID[id] != nil && u.byID[id].run != nil }
+	return ran(id) || slices.ContainsFunc(u.known.chips[id], ran)
+}
+
+// ranOn reports whether a program ran where a buffer of an id lies.
+func (u *units) ranOn(id device.ID) bool {
+	if id == event.NoDevice {
+		return u.ran > 0
+	}
+	return slices.ContainsFunc(u.reached(id), func(one *unit) bool { return one.ran })
 }
 
 // meshesOf returns the units whose buffers lie on a chip too, by id.
@@ -151,7 +162,7 @@ func (u *units) apart() (ids []device.ID) {
 	if u.ran == 0 {
 		return nil
 	}
-	for _, one := range u.sorted() {
+	for _, one := range u.order {
 		if one.id == event.NoDevice || !one.own || one.ran || u.known.isMesh(one.id) {
 			continue
 		}
@@ -161,6 +172,26 @@ func (u *units) apart() (ids []device.ID) {
 		}
 	}
 	return ids
+}
+
+// A crowd is some of the units, in no order.
+type crowd struct {
+	all  []*unit
+	seat int // of unit.seats: the place in all
+}
+
+func (c *crowd) has(u *unit) bool { return u.seats[c.seat] > 0 }
+
+func (c *crowd) add(u *unit) {
+	c.all = append(c.all, u)
+	u.seats[c.seat] = len(c.all)
+}
+
+func (c *crowd) remove(u *unit) {
+	end := len(c.all) - 1
+	last, at := c.all[end], u.seats[c.seat]
+	c.all[at-1], last.seats[c.seat] = last, at
+	c.all, u.seats[c.seat] = c.all[:end], 0
 }
 
 func idsOf(all []*unit) []device.ID {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 )
 
 // An unreadable field hides its node, and everything that depends on the node:
@@ -64,7 +63,7 @@ func (u *unread) hide(run hiddenRun) {
 
 // unreadable hides a node and what depends on it.
 func (w *walk) unreadable(n *node) error {
-	w.hidden.add(hiddenUnreadable, int64(n.Counter), reasonOf(n.Unreadable))
+	w.out.hidden.add(hiddenUnreadable, int64(n.Counter), reasonOf(n.Unreadable))
 	if n.Type != typeTensor && n.Type != "" { // the next tensor describes the buffer that waits
 		w.settle()
 	}
@@ -94,7 +93,7 @@ func (w *walk) unreadable(n *node) error {
 		w.shows.executed = true
 		w.hideMembers()
 		chip := idOf(n.PhysicalDeviceID)
-		if err := w.complete(n.Counter, w.openOn(chip)); err != nil {
+		if err := w.complete(n.Counter, w.open.on(chip)); err != nil {
 			return err
 		}
 		w.hideExecution(chip)
@@ -131,7 +130,6 @@ func (w *walk) hideAll(n *node) error {
 
 // hidePrograms hides the programs that the units of an id show now, up to the next free.
 func (w *walk) hidePrograms(at uint64, id device.ID) error {
-	w.freeing = nil
 	w.functions.place()
 	op := w.functions.operation()
 	if id == event.NoDevice {
@@ -156,7 +154,7 @@ func (w *walk) hidePrograms(at uint64, id device.ID) error {
 // hideProgram hides the program of one unit. The part of it that was told stays, and so do
 // the programs of its workload before it.
 func (w *walk) hideProgram(u *unit) error {
-	since := w.wake(u)
+	since := w.heralds.wake(u)
 	since.shown = true
 	if r := u.run; isOpen(u) {
 		w.unread.hide(hiddenRun{operation: r.key, on: u.id})
@@ -171,8 +169,8 @@ func (w *walk) hideProgram(u *unit) error {
 			}
 			w.tellFreed([]device.ID{u.id}, w.counter)
 		}
-		if r.told == 0 && isAlive(u) {
-			w.end(u, w.counter)
+		if r.told == 0 && w.heralds.alive.has(u) {
+			w.heralds.end(u, w.counter)
 		}
 	}
 	since.programs, since.executions = since.programs[:0], 0
@@ -186,13 +184,12 @@ func (w *walk) hideProgram(u *unit) error {
 // hideFree ends all runs that a hidden free may have reached, and hides the programs up to
 // the next free.
 func (w *walk) hideFree(at uint64, id device.ID) error {
-	if err := w.complete(at, w.openOn(id)); err != nil {
+	if err := w.complete(at, w.open.on(id)); err != nil {
 		return err
 	}
 	w.unread.free = event.Some(at)
-	w.freeing = nil
 	w.functions.place()
-	if len(w.alive) > 0 || w.unread.blind < len(w.units.order) {
+	if len(w.heralds.alive.all) > 0 || w.unread.blind < len(w.units.order) {
 		if err := w.hideUnits(at, slices.Clone(w.units.reached(id))); err != nil {
 			return err
 		}
@@ -207,9 +204,9 @@ func (w *walk) hideFree(at uint64, id device.ID) error {
 func (w *walk) hideUnits(at uint64, some []*unit) error {
 	var ended []device.ID
 	for _, u := range some {
-		if isAlive(u) {
+		if w.heralds.alive.has(u) {
 			ended = append(ended, u.id)
-			w.end(u, at)
+			w.heralds.end(u, at)
 		}
 		if err := w.hideProgram(u); err != nil {
 			return err
@@ -240,7 +237,7 @@ func (w *walk) lift(at uint64, id device.ID) error {
 		return nil
 	}
 	var others []*unit
-	for _, u := range w.units.sorted() {
+	for _, u := range w.units.order {
 		if !w.known.reaches(id, u.id) && (w.known.isChip[u.id] || !w.known.isMesh(u.id)) {
 			others = append(others, u)
 		}
@@ -253,30 +250,9 @@ func (w *walk) lift(at uint64, id device.ID) error {
 	return w.hideUnits(at, others)
 }
 
-// hiddenFrom reports whether the programs of a unit that is met now are hidden.
-func (w *walk) hiddenFrom(id device.ID) bool {
-	if !w.unread.all.OK {
-		return false
-	}
-	for of := range w.known.above(id) {
-		if at, ok := w.unread.lifted[of]; ok && at >= w.unread.all.V {
-			return false
-		}
-	}
-	return true
-}
-
-// hideMembers notes that the chips of a mesh may be hidden. That matters to all frees.
-func (w *walk) hideMembers() {
-	if !w.known.unreadMembers {
-		w.known.unreadMembers = true
-		w.known.untimely = w.known.untimely || len(w.freed) > 0
-	}
-}
-
 // hideExecution forgets which program the next execution on a chip runs.
 func (w *walk) hideExecution(chip device.ID) {
-	for _, u := range w.units.among(w.awake, chip, isAwake) {
+	for _, u := range w.units.among(&w.heralds.awake, chip) {
 		u.since.programs, u.since.executions = u.since.programs[:0], 0
 	}
 }
@@ -288,7 +264,7 @@ func (w *walk) hideAllocation(n *node, id device.ID) error {
 	if w.past != nil && !w.past.hidden.OK {
 		w.past.hidden = event.Some(n.Counter)
 	}
-	if err := w.complete(n.Counter, w.openOn(id)); err != nil || len(n.Connections) == 0 {
+	if err := w.complete(n.Counter, w.open.on(id)); err != nil || len(n.Connections) == 0 {
 		return err
 	}
 	kind, _ := bufferKind(n)
@@ -305,7 +281,7 @@ func (w *walk) hideAllocation(n *node, id device.ID) error {
 // hideBuffers takes all buffers out of the devices that a hidden free may have reached.
 func (w *walk) hideBuffers(at uint64, id device.ID) error {
 	w.unread.freed[id] = true
-	if err := w.complete(at, w.openOn(id)); err != nil {
+	if err := w.complete(at, w.open.on(id)); err != nil {
 		return err
 	}
 	ids := slices.DeleteFunc(w.buffers.ids(), func(named device.ID) bool { return !w.known.share(named, id) })
@@ -325,13 +301,8 @@ func (w *walk) hideBuffers(at uint64, id device.ID) error {
 // hideBuffer takes a buffer out of L1. Its own free finds it still.
 func (w *walk) hideBuffer(b *buffer, at uint64) {
 	w.buffers.hide(b)
-	w.places.remove(b)
-	w.tell(&event.Event{Kind: event.KindFree, Node: at, Buffer: fit.Buffer{ID: b.id}, Devices: event.Some(idsOf(b.on))})
+	w.gone(b, at)
 }
-
-// blindTensors are tensors whose memory_config cannot be read: by address, 0 if that cannot be read either,
-// the ids that they name.
-type blindTensors map[uint64]map[device.ID]bool
 
 // blind remembers such a tensor. No live buffer is known to be its own.
 func (w *walk) blind(n *node) {
@@ -352,21 +323,11 @@ func (w *walk) blind(n *node) {
 	}
 }
 
-// mayDescribe reports whether a buffer, which no other tensor describes, may belong to a blind tensor.
-func (k *learnt) mayDescribe(named device.ID, address uint64) bool {
-	for _, at := range []uint64{0, address} {
-		for range sharing(k, k.blind[at], named) {
-			return true
-		}
-	}
-	return false
-}
-
 // hideRows counts the sections of a report and the rows that cannot be read.
 func (w *walk) hideRows() {
 	for _, rows := range []unreadRows{w.reader.info.Unread, w.known.badRows} {
 		for range rows.count {
-			w.hidden.add(hiddenUnreadable, wholeFile, rows.why)
+			w.out.hidden.add(hiddenUnreadable, wholeFile, rows.why)
 		}
 	}
 }

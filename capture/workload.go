@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -42,51 +43,112 @@ func shareBytes(a, b program.CB) bool {
 	return !a.Cores.Cores().Intersect(b.Cores.Cores()).IsEmpty()
 }
 
-// A herald is the frees with one id. They announce programs also on units that are met
-// later.
-type herald struct {
-	at       uint64 // of the last ones
-	programs int
-	several  bool    // it ever announced several programs
-	all      stretch // from the first one
+// maxAnnounced bounds how many programs are remembered behind one free. Of more the last
+// one stands for the rest.
+const maxAnnounced = 1 << 12
+
+// announced is what a unit began to run since the last free that announced programs
+// there: what its chips execute until the next such free.
+type announced struct {
+	programs   []began
+	executions int // of these: the k-th is of the k-th program
+	workload
+	relied stretch // from the first free or meeting that an execution was told behind, to the last such execution
 }
 
-// heralded returns what the frees announced that reach an id which is met now.
-func (w *walk) heralded(id device.ID) (l workload) {
-	for of := range w.known.above(id) {
-		if h, ok := w.heralds[of]; ok && (l.most == 0 || h.at > l.at) {
-			l = workload{at: h.at, most: h.programs, found: 1}
-		}
+// began is a program that began to run, and the counter of its first node.
+type began struct {
+	program program.ID
+	first   uint64
+}
+
+// begin takes in a program. One with the same first node as the last one is the last one,
+// which went on.
+func (a *announced) begin(what began, inferred bool) {
+	n := len(a.programs)
+	switch {
+	case n > 0 && (!inferred && a.programs[n-1].first == what.first || n == maxAnnounced):
+		a.programs[n-1] = what
+	default:
+		a.programs = append(a.programs, what)
 	}
-	return l
+}
+
+// next returns the program of the next execution, a node. It is not known where nothing
+// began. What frees announced between behind, which is a node too, and the execution did
+// not reach the unit.
+func (a *announced) next(behind, at uint64) (id program.ID, known bool) {
+	n := len(a.programs)
+	if n == 0 {
+		return 0, false
+	}
+	if a.relied == (stretch{}) {
+		a.relied.grow(behind)
+	}
+	a.relied.grow(at)
+	if a.executions < n {
+		a.executions++
+	}
+	return a.programs[a.executions-1].program, true
+}
+
+// A herald is the frees of circular buffers with one id. They announce programs also on units
+// that are met later.
+type herald struct {
+	at       uint64  // of the last ones
+	programs int     // that these announced; 0 = no free announced any
+	several  bool    // it ever announced several programs
+	all      stretch // from the first one that announced programs
+	freed    stretch // from the first one
+	aimless  note    // those that reached nothing while something was alive
+}
+
+// guesses are ids that decided something while they were unknown. An id that turns out to be
+// a chip's or a mesh's would have decided otherwise.
+type guesses struct {
+	inOp  map[device.ID]bool // a free with the id was taken for one of an operation
+	reach map[device.ID]bool // a free with the id was taken to reach all that the operation ran on
+	ended map[device.ID]bool // a free with the id was taken for the end of a program of that chip
+	alone map[device.ID]bool // an execution of the chip was taken to be shown under no mesh
+}
+
+// heralds know the frees of circular buffers: the programs that they announced on each unit, and the
+// runs that are alive there.
+type heralds struct {
+	units   *units
+	byID    map[device.ID]*herald
+	awake   crowd // those that wake has woken
+	alive   crowd // with a run that no free has ended
+	guessed guesses
+}
+
+func newHeralds(u *units) heralds {
+	set := func() map[device.ID]bool { return map[device.ID]bool{} }
+	return heralds{units: u, byID: map[device.ID]*herald{}, alive: crowd{seat: 1}, guessed: guesses{set(), set(), set(), set()}}
 }
 
 // wake returns what a unit began to run since the last free that announced programs there.
 // Units that sleep began nothing since then: what was announced to them is found when they
 // wake, so that a free costs nothing for them.
-func (w *walk) wake(u *unit) *announced {
-	if u.awake == 0 {
-		u.since.workload = w.heralded(u.id)
-		w.awake = append(w.awake, u)
-		u.awake = len(w.awake)
+func (h *heralds) wake(u *unit) *announced {
+	if h.awake.has(u) {
+		return &u.since
 	}
+	h.awake.add(u)
+	l := workload{}
+	for id := range h.units.known.above(u.id) {
+		if of := h.byID[id]; of != nil && of.programs > 0 && (l.most == 0 || of.at > l.at) {
+			l = workload{at: of.at, most: of.programs, found: 1}
+		}
+	}
+	u.since.workload = l
 	return &u.since
 }
 
-// sleep ends what a unit began.
-func (w *walk) sleep(u *unit) {
-	last := w.awake[len(w.awake)-1]
-	w.awake[u.awake-1], last.awake = last, u.awake
-	w.awake = w.awake[:len(w.awake)-1]
-	u.awake, u.since.programs, u.since.executions, u.since.workload = 0, u.since.programs[:0], 0, workload{}
-}
-
-func isAwake(u *unit) bool { return u.awake > 0 }
-
-// severalAtOnce reports whether any frees announced several programs.
-func (w *walk) severalAtOnce() bool {
-	for _, h := range w.heralds {
-		if h.several {
+// several reports whether any frees announced several programs.
+func (h *heralds) several() bool {
+	for _, of := range h.byID {
+		if of.several {
 			return true
 		}
 	}
@@ -94,85 +156,103 @@ func (w *walk) severalAtOnce() bool {
 }
 
 // announce takes in a free with an id: programs follow on the units that it reaches,
-// unless it is the end of a program.
-func (w *walk) announce(id device.ID, at uint64) {
-	reached := w.units.among(w.awake, id, isAwake)
-	if w.known.onlyChip(id) {
+// unless it is the end of a program. inFunction says that a function runs.
+func (h *heralds) announce(id device.ID, at uint64, inFunction bool) {
+	of := h.byID[id]
+	if of == nil {
+		of = &herald{}
+		h.byID[id] = of
+	}
+	of.freed.grow(at)
+	reached := h.units.among(&h.awake, id)
+	if h.units.known.onlyChip(id) {
 		for _, u := range reached {
-			w.guessed.ended[id] = w.guessed.ended[id] || u.since.shown
+			h.guessed.ended[id] = h.guessed.ended[id] || u.since.shown
 			u.since.over = u.since.over || u.since.shown
 		}
 		return
 	}
-	h := w.heralds[id]
-	h.at, h.programs = at, 1
-	h.all.grow(at)
-	w.heralds[id] = h
+	h.guessed.inOp[id] = h.guessed.inOp[id] || inFunction
+	of.at, of.programs = at, 1
+	of.all.grow(at)
 	for _, u := range reached {
-		w.guessed.inOp[id] = w.guessed.inOp[id] || u.since.shown || len(u.since.programs) > 0
-		w.sleep(u)
+		h.guessed.inOp[id] = h.guessed.inOp[id] || u.since.shown || len(u.since.programs) > 0
+		h.awake.remove(u)
+		u.since.programs, u.since.executions, u.since.workload = u.since.programs[:0], 0, workload{}
 	}
 }
 
-// repeats takes in a free that repeats the node before it, and reports whether it is one:
-// of a workload of several programs all frees come first.
-func (w *walk) repeats(n *node, id device.ID) bool {
-	f := w.freeing
-	if f == nil || f.device != id || f.last+1 != n.Counter {
+// again counts a free that comes once more, and reports whether it announces one more
+// program: all frees of a workload of several programs come first.
+func (h *heralds) again(id device.ID) bool {
+	if h.units.known.onlyChip(id) {
+		h.guessed.ended[id] = true
 		return false
 	}
-	if w.known.onlyChip(id) {
-		w.guessed.ended[id] = true
-		return false
-	}
-	w.guessed.inOp[id] = true
-	f.last = n.Counter
-	h := w.heralds[id]
-	h.programs, h.several = h.programs+1, true
-	w.heralds[id] = h
-	for _, u := range w.units.among(w.awake, id, isAwake) {
+	h.guessed.inOp[id] = true
+	of := h.byID[id]
+	of.programs, of.several = of.programs+1, true
+	for _, u := range h.units.among(&h.awake, id) {
 		u.since.most++
 	}
 	return true
 }
 
-// divide ends the run of a unit before a node that begins another program. The run is told
-// with those that follow, unless it was told already.
-func (w *walk) divide(u *unit, at uint64) {
-	a, old := w.wake(u), u.run
-	if a.found++; a.found == a.most && len(a.unsettled) > 0 {
-		w.known.settles(a.unsettled)
-		w.notes.add(noteWorkloadLate, int64(a.unsettled[0]), "")
+// live takes in that something is alive on a unit.
+func (h *heralds) live(u *unit, at uint64) {
+	if !h.alive.has(u) {
+		h.alive.add(u)
+		u.lived.grow(at)
 	}
-	u.run = &run{on: u, divided: true}
-	if old.open() {
-		u.run.before = append(old.before, old)
-		old.before = nil
-		w.open.remove(old)
+}
+
+// end ends what is alive on a unit.
+func (h *heralds) end(u *unit, at uint64) {
+	h.alive.remove(u)
+	u.lived.grow(at)
+	u.run.end()
+}
+
+// miss counts a free that reached nothing while something is alive.
+func (h *heralds) miss(id device.ID, at uint64) {
+	left := len(h.alive.all)
+	if one := h.units.byID[event.NoDevice]; one != nil && h.alive.has(one) {
+		left--
+	}
+	if left == 0 || h.units.anyRun(id) {
 		return
 	}
-	w.tell(&event.Event{
-		Kind: event.KindCBsFreed, Node: at, Op: event.Some(w.functions.path()), Devices: event.Some([]device.ID{u.id}),
-	})
+	missed := &h.byID[id].aimless
+	if missed.count++; missed.count == 1 {
+		missed.first, missed.detail = int64(at), fmt.Sprintf("id %d", id)
+	}
 }
 
-// parts returns the programs that a run stands for. Those of its workload that were not
-// told yet come first.
-func (r *run) parts() []*run {
-	all := append(slices.Clip(r.before), r)
-	r.before = nil
-	return all
+// countAimless counts the frees that reached nothing and whose ids stay unknown to the end. No node
+// says which runs they ended.
+func (h *heralds) countAimless(odd notes) {
+	known := h.units.known
+	for id, of := range h.byID {
+		u, one := h.units.byID[id], of.aimless
+		if one.count > 0 && !known.isChip[id] && !known.isMesh(id) && (u == nil || u.run == nil) {
+			odd.addAll(notes{noteMeshUnknown: &one})
+		}
+	}
 }
 
-// unsettles reports whether a run that is told now may be several programs. It comes too
-// late for this reading if the capture shows afterwards that it is one.
-func (w *walk) unsettles(r *run) bool {
-	a := w.wake(r.on)
-	if a.over || a.found >= a.most || w.known.settled[r.first] {
-		return false
+// wrong reports whether a decision was wrong now that a mesh has one more chip, whose unit may be
+// met. Frees of the mesh may have missed runs that were alive there. Executions there may have been
+// told in spite of a free that announced other programs.
+func (h *heralds) wrong(mesh, chip device.ID, u *unit, now uint64) bool {
+	if of := h.byID[mesh]; of != nil && u != nil {
+		lived := u.lived
+		if h.alive.has(u) {
+			lived.grow(now)
+		}
+		if lived.meets(of.freed) || u.since.relied.meets(of.all) || u.run != nil && of.several {
+			return true
+		}
 	}
-	if n := len(a.unsettled); n < maxAnnounced && (n == 0 || a.unsettled[n-1] != r.first) {
-		a.unsettled = append(a.unsettled, r.first)
-	}
-	return true
+	g := &h.guessed
+	return g.reach[mesh] || g.reach[chip] || g.inOp[chip] && !h.units.known.isMesh(chip) || g.ended[mesh] || g.alone[chip]
 }

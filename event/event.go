@@ -253,24 +253,28 @@ const (
 // core, as releases before September 2026 count them: sums without a floor that ignore
 // cores and devices. A figure is absent where the file lacks the data.
 type Upstream struct {
-	PeakCB, PeakL1, PeakDataflow, PeakScratchpad, PeakTotal Opt[uint64]
-	// Wrapped: a free exceeded what was allocated, and the sums ran below zero.
-	Wrapped bool
+	PeakCB         Opt[uint64] `json:"peak_cb"`
+	PeakL1         Opt[uint64] `json:"peak_l1"`
+	PeakDataflow   Opt[uint64] `json:"peak_dataflow_buffer"`
+	PeakScratchpad Opt[uint64] `json:"peak_scratchpad"`
+	PeakTotal      Opt[uint64] `json:"peak_total"`
+	// Wrapped: a free exceeded all allocations, and the sums ran below zero.
+	Wrapped bool `json:"wrapped"`
 	// PerCore: a later release, which counts per core, wrote the capture. Its own figures
 	// differ from these.
-	PerCore bool
+	PerCore bool `json:"-"`
 	// Causes says by how much a figure misleads, and why.
-	Causes []UpstreamCause
+	Causes []UpstreamCause `json:"causes"`
 }
 
 // An UpstreamCause is a reason why a figure of ttnn's differs from what a core really
 // held. Upstream is ttnn's figure, Exact ours for the same nodes.
 type UpstreamCause struct {
-	Code     CauseCode
-	Figure   string // name of the figure, as "peak_cb"
-	Upstream uint64 // before this cause is taken out
-	Exact    uint64 // after
-	Count    int    // devices or core sets that were added up, frees that were unknown
+	Code     CauseCode `json:"code"`
+	Figure   string    `json:"figure"`         // its name, as "peak_cb"
+	Upstream uint64    `json:"upstream_bytes"` // before this cause is taken out
+	Exact    uint64    `json:"exact_bytes"`    // after
+	Count    int       `json:"count"`          // devices or core sets that were added up, frees that were unknown
 }
 
 // A CauseCode names a kind of cause.

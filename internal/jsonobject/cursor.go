@@ -1,7 +1,5 @@
 package jsonobject
 
-import "bytes"
-
 // A span is a part of the bytes at hand. The zero span is nothing: a value is
 // never empty.
 type span struct{ start, end int }
@@ -14,13 +12,10 @@ type cursor struct {
 }
 
 func (c *cursor) space() byte {
-	for ; ; c.i++ {
-		switch b := c.b[c.i]; b {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return b
-		}
+	for c.b[c.i] <= ' ' {
+		c.i++
 	}
+	return c.b[c.i]
 }
 
 // enter goes into the next value if it is of the kind that opens with bracket.
@@ -55,60 +50,31 @@ func (c *cursor) key() span {
 
 // value returns the next value and passes it.
 func (c *cursor) value() span {
-	first := c.space()
+	c.space()
 	start := c.i
-	switch first {
-	case '"':
-		c.str()
-	case '{', '[':
-		for depth := 0; ; {
-			switch c.b[c.i] {
-			case '"':
-				c.str()
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				depth--
-			}
-			c.i++
-			if depth == 0 {
-				break
-			}
+	for depth := 0; c.i < len(c.b); {
+		switch b := c.b[c.i]; {
+		case b == '"':
+			c.str()
+			continue
+		case b == '{' || b == '[':
+			depth++
+		case depth == 0 && (b <= ' ' || b == ',' || b == ':' || b == '}' || b == ']'):
+			return span{start, c.i}
+		case b == '}' || b == ']':
+			depth--
 		}
-	default:
-		for c.i < len(c.b) && !ends(c.b[c.i]) {
-			c.i++
-		}
+		c.i++
 	}
 	return span{start, c.i}
 }
 
-// ends reports whether b cannot be part of a number or literal.
-func ends(b byte) bool {
-	switch b {
-	case ' ', '\t', '\r', '\n', ',', ']', '}':
-		return true
-	}
-	return false
-}
-
 // str passes a string.
 func (c *cursor) str() {
-	c.i++
-	for {
-		open := c.i
-		c.i += bytes.IndexByte(c.b[c.i:], '"')
-		slashes := c.i
-		for slashes > open && c.b[slashes-1] == '\\' {
-			slashes--
-		}
-		c.i++
-		if (c.i-1-slashes)%2 == 0 {
+	for c.i++; ; c.i += 2 { // an escape begins with two bytes
+		if c.i += plain(c.b[c.i:]); c.b[c.i] == '"' {
+			c.i++
 			return
 		}
 	}
 }
-
-// hasEscape reports whether the inside of a string has an escape.
-func hasEscape(text []byte) bool { return bytes.IndexByte(text, '\\') >= 0 }

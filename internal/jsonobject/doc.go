@@ -47,6 +47,13 @@
 // is copied but what Text returns. Hostile lengths cost time in proportion, and no number
 // is read that is longer than 64 characters.
 //
+// # Why it is ours
+//
+// A trial put jsontext of github.com/go-json-experiment/json in its place. The answers were
+// the same. Skipped text took twice the time, and one string of 300 MB that no caller reads
+// took 576 MB of memory: a token must be whole there. Ask again when Go 1.27 is the oldest
+// version that go.mod allows.
+//
 // # Concurrency
 //
 // A Scanner and a Reader belong to one goroutine each, and so do the objects of a Reader.

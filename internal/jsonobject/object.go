@@ -2,6 +2,8 @@ package jsonobject
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"strconv"
 )
 
@@ -64,10 +66,7 @@ func (o Object) Number(name string, most uint64) (v uint64, ok bool) {
 	if raw == nil {
 		return 0, false
 	}
-	v, wrong := Whole(raw)
-	if wrong == "" && v > most {
-		wrong = above(most)
-	}
+	v, wrong := upTo(raw, most)
 	if wrong != "" {
 		o.Fail(name, wrong, nil)
 		return 0, false
@@ -85,39 +84,26 @@ func (o Object) Need(name string, most uint64) uint64 {
 }
 
 // ID returns an id, which may be up to 2^64-1, and whether there is one.
-func (o Object) ID(name string) (id uint64, ok bool) {
-	raw := o.Get(name)
-	if raw == nil {
-		return 0, false
-	}
-	id, wrong := WholeID(raw)
-	if wrong != "" {
-		o.Fail(name, wrong, nil)
-		return 0, false
-	}
-	return id, true
-}
+func (o Object) ID(name string) (id uint64, ok bool) { return o.Number(name, maxID) }
 
 // NeedID is ID for what must be there.
-func (o Object) NeedID(name string) uint64 {
-	id, ok := o.ID(name)
-	if !ok {
-		o.Missing(name)
-	}
-	return id
-}
+func (o Object) NeedID(name string) uint64 { return o.Need(name, maxID) }
 
 // Numbers returns a list of whole numbers, and whether there is one.
 func (o Object) Numbers(name string) (list []uint64, ok bool) {
-	raw := o.Get(name)
-	if raw == nil {
-		return nil, false
-	}
-	// Most lists have their final size at once; commas in hostile text cost nothing.
-	list = make([]uint64, 0, min(bytes.Count(raw, []byte(",")), 1024)+1)
-	ok = o.elements(name, func(raw []byte) string {
-		v, wrong := Whole(raw)
-		list = append(list, v)
+	return listOf[uint64](o, name, MaxWhole)
+}
+
+// IDs returns a list of ids, and whether there is one.
+func IDs[T ~uint64](o Object, name string) (ids []T, ok bool) { return listOf[T](o, name, maxID) }
+
+func listOf[T ~uint64](o Object, name string, most uint64) (list []T, ok bool) {
+	ok = o.each(name, func(raw []byte) string {
+		if list == nil { // most lists have their final size at once; commas in hostile text cost nothing
+			list = make([]T, 0, min(bytes.Count(o.Get(name), []byte(",")), 1024)+1)
+		}
+		v, wrong := upTo(raw, most)
+		list = append(list, T(v))
 		return wrong
 	})
 	if !ok {
@@ -126,43 +112,17 @@ func (o Object) Numbers(name string) (list []uint64, ok bool) {
 	return list, true
 }
 
-// Texts returns a list of texts, and whether there is one.
-func (o Object) Texts(name string) (list []string, ok bool) {
-	ok = o.elements(name, func(raw []byte) string {
-		if raw[0] != '"' {
-			return "is not a string"
-		}
-		list = append(list, Unquote(raw))
-		return ""
-	})
-	return list, ok
-}
-
-// IDs returns a list of ids, and whether there is one.
-func IDs[T ~uint64](o Object, name string) (ids []T, ok bool) {
-	ok = o.elements(name, func(raw []byte) string {
-		id, wrong := WholeID(raw)
-		ids = append(ids, T(id))
-		return wrong
-	})
-	return ids, ok
-}
-
 // IDLists returns a list of lists of ids, and whether there is one. A list of one id may
 // stand without its brackets: [1,[2,3]] is [[1],[2,3]]. None may be empty.
 func IDLists[T ~uint64](o Object, name string) (lists [][]T, ok bool) {
-	ok = o.elements(name, func(raw []byte) (wrong string) {
-		c := cursor{b: raw}
-		if !c.enter('[') {
-			id, wrong := WholeID(raw)
-			lists = append(lists, []T{T(id)})
-			return wrong
+	ok = o.each(name, func(raw []byte) (wrong string) {
+		if raw[0] != '[' {
+			raw = slices.Concat([]byte("["), raw, []byte("]"))
 		}
-		var list []T
-		for wrong == "" && c.next() {
-			at := c.value()
-			var id uint64
-			id, wrong = WholeID(raw[at.start:at.end])
+		list := []T(nil)
+		for c := (cursor{raw, 1}); wrong == "" && c.next(); {
+			at, id := c.value(), uint64(0)
+			id, wrong = upTo(raw[at.start:at.end], maxID)
 			list = append(list, T(id))
 		}
 		if lists = append(lists, list); list == nil {
@@ -173,37 +133,16 @@ func IDLists[T ~uint64](o Object, name string) (lists [][]T, ok bool) {
 	return lists, ok
 }
 
-// elements calls read with each element of a list, and reports whether there is one.
-func (o Object) elements(name string, read func(raw []byte) (wrong string)) bool {
-	if !o.Has(name) {
-		return false
-	}
-	at := o.at(name)
-	c := cursor{b: o.r.raw[:at.end], i: at.start}
-	if !c.enter('[') {
-		o.r.fail(o.Path(name), at, "is not an array", nil)
-		return false
-	}
-	for c.next() {
-		at := c.value()
-		if wrong := read(o.r.raw[at.start:at.end]); wrong != "" {
-			o.r.fail(o.Path(name), at, wrong, nil)
-			return false
+// Texts returns a list of texts, and whether there is one.
+func (o Object) Texts(name string) (list []string, ok bool) {
+	ok = o.each(name, func(raw []byte) string {
+		if raw[0] != '"' {
+			return "is not a string"
 		}
-	}
-	return true
-}
-
-// Flag returns yes or no, and whether there is either.
-func (o Object) Flag(name string) (v, ok bool) {
-	raw := o.Get(name)
-	if raw == nil {
-		return false, false
-	}
-	if v, ok = Flag(raw); !ok {
-		o.Fail(name, "is not a flag: 0, 1, true or false", nil)
-	}
-	return v, ok
+		list = append(list, Unquote(raw))
+		return ""
+	})
+	return list, ok
 }
 
 // Text returns a text, and whether there is one. Half surrogate pairs and bytes that are
@@ -220,45 +159,45 @@ func (o Object) Text(name string) (text string, ok bool) {
 	return Unquote(raw), true
 }
 
-// Object returns the object that is the value of a key, and whether there is one.
-func (o Object) Object(name string) (Object, bool) {
-	raw := o.Get(name)
-	switch {
-	case raw == nil:
-		return Object{}, false
-	case raw[0] != '{':
-		o.Fail(name, "is not an object", nil)
-		return Object{}, false
+// Flag returns yes or no, and whether there is either. Writers have stated them in several
+// ways.
+func (o Object) Flag(name string) (v, ok bool) {
+	switch string(o.Get(name)) {
+	case "":
+		return false, false
+	case `true`, `"true"`, `1`, `"1"`:
+		return true, true
+	case `false`, `"false"`, `0`, `"0"`:
+		return false, true
 	}
-	return o.r.open(o.at(name), object{parent: o.i, name: name, index: -1}), true
+	o.Fail(name, "is not a flag: 0, 1, true or false", nil)
+	return false, false
 }
 
-// ObjectOrEmpty is Object, but returns one without members where there is none.
-func (o Object) ObjectOrEmpty(name string) Object {
-	if inner, ok := o.Object(name); ok {
-		return inner
+// Object returns the object that is the value of a key, and whether there is one. If not, it
+// is one without members.
+func (o Object) Object(name string) (Object, bool) {
+	at, raw := o.at(name), o.Get(name)
+	ok := len(raw) > 0 && raw[0] == '{'
+	if raw != nil && !ok {
+		o.Fail(name, "is not an object", nil)
 	}
-	r := o.r
-	r.objects = append(r.objects, object{parent: o.i, name: name, index: -1, first: len(r.members), last: len(r.members)})
-	return Object{r, len(r.objects) - 1}
+	if !ok {
+		at = span{}
+	}
+	return o.r.open(at, object{parent: o.i, name: name, index: -1}), ok
 }
 
 // Objects yields the elements of a list of objects, none if there is no such list. It ends
 // at the first error.
-func (o Object) Objects(name string) func(yield func(Object) bool) {
+func (o Object) Objects(name string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		if !o.Has(name) {
-			return
-		}
-		r, at := o.r, o.at(name)
-		c := cursor{b: r.raw[:at.end], i: at.start}
-		if !c.enter('[') {
-			r.fail(o.Path(name), at, "is not an array", nil)
-			return
-		}
+		r := o.r
 		members, objects := len(r.members), len(r.objects)
-		for i := 0; r.err == nil && c.next(); i++ {
-			at := c.value()
+		for i, at := range o.elements(name) {
+			if r.err != nil {
+				return
+			}
 			if r.raw[at.start] != '{' {
 				r.fail(o.Path(name)+"["+strconv.Itoa(i)+"]", at, "is not an object", nil)
 				return
@@ -267,6 +206,35 @@ func (o Object) Objects(name string) func(yield func(Object) bool) {
 				return
 			}
 			r.members, r.objects = r.members[:members], r.objects[:objects]
+		}
+	}
+}
+
+// each calls read with each element of a list, and reports whether there is one.
+func (o Object) each(name string, read func(raw []byte) (wrong string)) bool {
+	fails := o.r.fails
+	for _, at := range o.elements(name) {
+		if wrong := read(o.r.raw[at.start:at.end]); wrong != "" {
+			o.r.fail(o.Path(name), at, wrong, nil)
+			return false
+		}
+	}
+	return o.Has(name) && o.r.fails == fails
+}
+
+// elements yields where the elements of a list are, none if there is no list.
+func (o Object) elements(name string) iter.Seq2[int, span] {
+	return func(yield func(int, span) bool) {
+		if !o.Has(name) {
+			return
+		}
+		at := o.at(name)
+		c := cursor{b: o.r.raw[:at.end], i: at.start}
+		if !c.enter('[') {
+			o.r.fail(o.Path(name), at, "is not an array", nil)
+			return
+		}
+		for i := 0; c.next() && yield(i, c.value()); i++ {
 		}
 	}
 }

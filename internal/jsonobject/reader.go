@@ -1,6 +1,6 @@
 package jsonobject
 
-import "fmt"
+import "strconv"
 
 // A Reader reads the objects of one text after the other. The zero Reader is ready.
 type Reader struct {
@@ -30,13 +30,12 @@ type member struct {
 func (r *Reader) Read(raw []byte) Object {
 	r.raw, r.twice, r.err, r.fails = raw, false, nil, 0
 	r.members, r.objects = shrunk(r.members), shrunk(r.objects)
-	c := cursor{b: raw}
-	if c.space() != '{' {
-		r.fail("", span{0, len(raw)}, "is not an object", ErrNoObject)
-		r.objects = append(r.objects, object{parent: -1, index: -1})
-		return Object{r, 0}
+	root := span{0, len(raw)}
+	if c := (cursor{b: raw}); c.space() != '{' {
+		r.fail("", root, "is not an object", ErrNoObject)
+		root = span{}
 	}
-	return r.open(c.value(), object{parent: -1, index: -1})
+	return r.open(root, object{parent: -1, index: -1})
 }
 
 // shrunk returns an empty list: the same one, unless a hostile text made it huge.
@@ -58,18 +57,16 @@ func (r *Reader) Fails() int { return r.fails }
 // Twice reports whether a key that was asked for came twice, with equal values.
 func (r *Reader) Twice() bool { return r.twice }
 
-// open notes where the members of the object at a place are.
+// open notes where the members of the object at a place are; at no place there are none.
 func (r *Reader) open(at span, o object) Object {
 	o.first = len(r.members)
-	c := cursor{b: r.raw[:at.end], i: at.start}
-	c.enter('{')
-	for c.next() {
-		key := c.key()
-		name := r.raw[key.start+1 : key.end-1]
-		if hasEscape(name) {
-			name = []byte(Unquote(r.raw[key.start:key.end]))
+	if at != (span{}) {
+		c := cursor{b: r.raw[:at.end], i: at.start}
+		c.enter('{')
+		for c.next() {
+			key := c.key()
+			r.members = append(r.members, member{unescaped(r.raw[key.start:key.end]), c.value()})
 		}
-		r.members = append(r.members, member{name, c.value()})
 	}
 	o.last = len(r.members)
 	r.objects = append(r.objects, o)
@@ -80,22 +77,15 @@ func (r *Reader) open(at span, o object) Object {
 func (r *Reader) path(o int, name string) string {
 	for ; o >= 0; o = r.objects[o].parent {
 		in := r.objects[o]
-		switch {
-		case in.name == "":
-		case in.index < 0:
-			name = in.name + dot(name)
-		default:
-			name = fmt.Sprintf("%s[%d]%s", in.name, in.index, dot(name))
+		if name != "" && in.name != "" {
+			name = "." + name
 		}
+		if in.index >= 0 {
+			name = "[" + strconv.Itoa(in.index) + "]" + name
+		}
+		name = in.name + name
 	}
 	return name
-}
-
-func dot(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "." + name
 }
 
 // fail notes the first error of a text. at is the value at fault, or nothing if it is

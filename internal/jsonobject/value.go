@@ -3,43 +3,38 @@ package jsonobject
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Unquote returns the text of a JSON string. Half surrogate pairs and bytes that
 // are not UTF-8 become U+FFFD.
-func Unquote(raw []byte) string {
+func Unquote(raw []byte) string { return strings.ToValidUTF8(string(unescaped(raw)), "\ufffd") }
+
+// unescaped returns the text of a JSON string.
+func unescaped(raw []byte) []byte {
 	text := raw[1 : len(raw)-1]
-	if bytes.IndexByte(text, '\\') >= 0 {
-		var s string
-		if err := json.Unmarshal(raw, &s); err == nil {
-			return s
-		}
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
 	}
-	if !utf8.Valid(text) {
-		return strings.ToValidUTF8(string(text), "\ufffd")
-	}
-	return string(text)
+	var s string
+	_ = json.Unmarshal(raw, &s) // of what is JSON
+	return []byte(s)
 }
 
 // Same reports whether two JSON values are equal: up to white space, escapes and
 // the spelling of whole numbers.
-func Same(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
+func Same(a, b []byte) bool { return bytes.Equal(a, b) || plainest(a) == plainest(b) }
+
+// plainest returns a text that is the same for equal values, and for no others.
+func plainest(raw []byte) string {
+	if raw[0] == '"' {
+		return `"` + Unquote(raw)
 	}
-	if a[0] == '"' && b[0] == '"' {
-		return Unquote(a) == Unquote(b)
+	if v, wrong := Whole(raw); wrong == "" {
+		return strconv.FormatUint(v, 10)
 	}
-	if a[0] == '"' || b[0] == '"' {
-		return false
-	}
-	v, wrong := Whole(a)
-	w, alsoWrong := Whole(b)
-	if wrong == "" && alsoWrong == "" {
-		return v == w
-	}
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	var b bytes.Buffer
+	_ = json.Compact(&b, raw) // of what is JSON
+	return b.String()
 }

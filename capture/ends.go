@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/cbl1/cbl1/device"
@@ -14,84 +13,6 @@ import (
 // the buffer, or has a tensor of it, and did not allocate the place anew before. Any other buffer
 // is gone. A window without lists does not show all buffers that lived there, and a plan does not list
 // the buffers that it plans.
-
-// window makes a walk ready for windows.
-func (w *walk) window() {
-	w.buffers.joined = true
-	w.reader.ended = w.endWindow
-	if w.past != nil {
-		w.past.windows = []uint64{0}
-	}
-}
-
-// endWindow ends a window: its nodes are those from start to before next.
-func (w *walk) endWindow(start, next uint64) error {
-	if next == start {
-		return nil
-	}
-	for range w.functions.depth() {
-		w.past.leaves(next - 1)
-	}
-	if err := w.endGraph(next); err != nil {
-		return err
-	}
-	if err := w.complete(next-1, w.open.all()); err != nil {
-		return err
-	}
-	if w.farthest >= next {
-		w.notes.add(noteDanglingConnection, wholeFile, "")
-	}
-	w.farthest = 0
-	all := w.reader.windows
-	if start > 0 && (w.placeless || w.shows.plan() || !w.known.listed[start]) {
-		w.hidden.add(hiddenGap, int64(start), "")
-	}
-	if len(all.starts) < len(all.inputs) {
-		w.cut(next)
-	}
-	return nil
-}
-
-// cut begins another window. No window can show a buffer without an address.
-func (w *walk) cut(next uint64) {
-	w.buffers.began = next
-	if w.past != nil {
-		w.past.windows = append(w.past.windows, next)
-	}
-	for _, named := range w.buffers.live {
-		for _, b := range named {
-			if b.kind.InL1() && b.recorded == 0 {
-				w.placeless = true
-				heap.Push(&w.leaving, guest{b, next - 1})
-			}
-		}
-	}
-}
-
-// origin returns the first node of the window that has a node.
-func (p *past) origin(at uint64) uint64 {
-	if i := p.window(at); i > 0 {
-		return p.windows[i-1]
-	}
-	return 0
-}
-
-// border returns the first node of the window behind the one that has a node, or forever.
-func (p *past) border(at uint64) uint64 {
-	if i := p.window(at); i < len(p.windows) {
-		return p.windows[i]
-	}
-	return forever
-}
-
-// window returns the number of the window that has a node, from 1; 0 if there is one file.
-func (p *past) window(at uint64) int {
-	i, exact := slices.BinarySearch(p.windows, at)
-	if exact {
-		i++
-	}
-	return i
-}
 
 // A sighting is where a window shows that a buffer lived.
 type sighting struct {
@@ -188,31 +109,122 @@ func (p *past) survives(known *learnt, id device.ID, l *life, start uint64, seen
 	return false
 }
 
-// across joins what lived when a window ended with what lived at the same place when the next one
-// began.
-func (p *past) across(all []resident) (out []resident) {
-	if len(p.windows) == 0 {
-		return all
+// speaks reports whether a database says of an id what lived when operations ended.
+func (p *past) speaks(known *learnt, id device.ID) bool {
+	if !p.sliced {
+		return false
 	}
-	type end struct {
-		placeAt
-		named device.ID
-		kind  fit.Kind
+	says, ok := p.spoken[id]
+	if !ok {
+		for listed := range p.lists.devices {
+			says = says || known.share(listed, id)
+		}
+		p.spoken[id] = says
 	}
-	last := map[end]int{} // in out
-	for _, r := range all {
-		place := end{placeAt{r.address, r.since}, r.named, r.kind}
-		if i, ok := last[place]; ok && r.since > 0 && out[i].perCore == r.perCore && out[i].shards.equal(r.shards) {
-			delete(last, place)
-			out[i].until = r.until
-			place.at = r.until
-			last[place] = i
-			continue
+	return says
+}
+
+// absences returns when the buffers of the capture are gone that lived on by its nodes, and
+// are not listed when an operation ends: by the counters of their allocations. Their lives end
+// then.
+func (p *past) absences(known *learnt) map[uint64]uint64 {
+	ends, listed := map[uint64]uint64{}, p.listedPlaces()
+	for address, lives := range p.lives {
+		for id, h := range lives.named {
+			if !p.speaks(known, id) {
+				continue
+			}
+			at := p.listedAt(known, id, listed[address]) // slices that list the address
+			for _, l := range h.lives {
+				if until := p.absent(*l, at); until < l.to {
+					ends[l.from], l.to = until, until
+				}
+			}
 		}
-		out = append(out, r)
-		if place.at = r.until; p.origin(r.until) == r.until {
-			last[place] = len(out) - 1
-		}
+	}
+	return ends
+}
+
+// listedPlaces returns the places that are listed, by address.
+func (p *past) listedPlaces() map[uint64][]listedPlace {
+	out := map[uint64][]listedPlace{}
+	for place := range p.lists.places {
+		out[place.address] = append(out[place.address], place)
 	}
 	return out
+}
+
+// listedAt returns the first nodes of the slices that list some places for an id, ascending.
+func (p *past) listedAt(known *learnt, id device.ID, places []listedPlace) []uint64 {
+	out := []uint64{}
+	for _, place := range places {
+		if known.share(place.named, id) {
+			out = append(out, p.lists.operations(p.lists.places[place])...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// absent returns when a life has ended by the first list without it, or forever.
+func (p *past) absent(l life, at []uint64) uint64 {
+	i, ok := slices.BinarySearchFunc(p.spans, l.from, func(s span, from uint64) int {
+		switch {
+		case s.end < from:
+			return -1
+		case s.start > from:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return forever
+	}
+	own := i
+	next, _ := slices.BinarySearch(at, p.spans[i].start)
+	for ; i < len(p.spans) && l.to > p.spans[i].end; i, next = i+1, next+1 {
+		switch {
+		case next < len(at) && at[next] == p.spans[i].start:
+		case i == own:
+			return p.spans[i].end
+		default:
+			return p.goneBy(p.spans[i].start)
+		}
+	}
+	return forever
+}
+
+// goneBy returns when a buffer is gone that is not listed any more in the slice that starts
+// at a node: before that, unless the slice frees something that it does not name.
+func (p *past) goneBy(start uint64) uint64 {
+	if !p.sliced {
+		return start
+	}
+	i, _ := slices.BinarySearch(p.blind, p.endOf(start)+1)
+	if i > 0 && p.blind[i-1] >= start {
+		return p.blind[i-1]
+	}
+	return start
+}
+
+// since returns from when on a buffer lived that is freed: where lists say what lived when
+// operations ended, not before the slice of the free.
+func (p *past) since(known *learnt, f lostFree) uint64 {
+	if !p.speaks(known, f.named) {
+		return max(f.after, p.origin(f.at))
+	}
+	i, _ := slices.BinarySearchFunc(p.spans, f.at+1, func(s span, at uint64) int { return cmp.Compare(s.start, at) })
+	return max(f.after, p.spans[max(i-1, 0)].start)
+}
+
+// listings returns where the buffers of an id are listed, ascending: in a database when each
+// operation ends.
+func (p *past) listings(id device.ID) []uint64 {
+	if !p.sliced {
+		return p.lists.operations(p.lists.devices[id])
+	}
+	for _, s := range p.spans[len(p.starts):] {
+		p.starts = append(p.starts, s.start)
+	}
+	return p.starts
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // rows are members that are passed without looking at each byte, and ones that nearly are.
-// A text of 16 bytes and a number of 7 digits are the longest that fit into its words.
+// A key of 15 bytes, a text of 31 and a number of 7 digits are the longest that fit into
+// its words.
 var rows = []string{
 	`"a":1`, `"a": 1`, `"a" :1`, `"a":  1`, "\"a\":\n1", "\"a\":\r\n1", `"":""`, `"a":"b"`, `"a": "b"`, `"a":-1`, `"a":0`, `"a":00`, `"a":01`, `"a":-0`, `"a":-01`,
 	`"a":-`, `"a":1.5`, `"a":1.`, `"a":1e5`, `"a":1E+`, `"a":1x`, `"a":x`, `"a":`, `"a"1`, `"a"`, `a:1`, `"a":,`, `"a":1 2`, `"a":+1`, `"a":.5`,
@@ -25,6 +26,9 @@ var rows = []string{
 	"\"a\x00\":1", "\"a\x1f\":1", "\"a\n\":1", "\"a\":\"\t\"", "\"\x7f\x80\xff\":\"\xc3\xa9\"", "\"a\xa2\":1", "\"\xdc\":\"\x9f\"",
 	`"a":true`, `"a":false`, `"a":null`, `"a":tru`, `"a":trux`, `"a":nul`, `"a":falsx`, `"a":truex`, `"a":[]`, `"a":[1,2]`, `"a":[1,]`, `"a":[,1]`, `"a":{}`,
 	`"a":{"b":1}`, `"a":{"b":1,}`, `"a":{,"b":1}`, `"a":{"b"}`, `"a":[}`, `"a":{]`, `"a":[1}`, `"a":{"b":1]`, "\"a\":[\n]", "\"a\":{\r}", "\"a\":[\t]", `"a":[1 2]`,
+	`"a":[{"b":1},{"b":2}]`, `"a":[{"b":1}, {"b":2}]`, "\"a\":[{\"b\":1},\n{\"b\":2}]", `"a":[{"b":1},{"b":2}}`, `"a":[{"b":1},{}]`, `"a":[{"b":1},{]`, `"a":[{"b":1},]`,
+	`"a":{"b":1},{"b":2}`, `"a":{"b":1}, {"b":2}`, `"a":[{"b":{"c":1},{"d":2}}]`, `"a":[[{"b":1},{"b":2}]]`, `"a":[{"b":[]},{"b":[}]`, "\"a\":[{\"b\":1},\r\n{\"b\":2}]",
+	`"abcdefghijklmnopqrstuvwxyz01234":"abcdefghijklmnopqrstuvwxyz01234"`, `"abcdefghijklmnopqrstuvwxyz012345":"abcdefghijklmnopqrstuvwxyz012345"`,
 }
 
 // TestEverywhere puts each row at every place of a word, of a line of the cache and of the
@@ -52,6 +56,19 @@ func TestEverywhere(t *testing.T) {
 				if want {
 					require.Equal(t, around, string(got))
 				}
+			}
+		}
+	}
+}
+
+// TestEveryLength has keys and texts of every length, of bytes that would be a value elsewhere.
+func TestEveryLength(t *testing.T) {
+	for n := range 40 {
+		inside := strings.Repeat("1,", 20)[:n]
+		for _, row := range []string{`"` + inside + `":%s`, `"a":"` + inside + `","b":%s`, `"` + inside + `":"` + inside + `","b":%s`} {
+			for _, value := range []string{"1", "x", "01", `"b"`, `"b`, "[]", "[", "12345678"} {
+				text := `[{` + fmt.Sprintf(row, value) + `,` + strings.Repeat(`"z":1,`, 12) + `"zz":1}]`
+				require.Equal(t, json.Valid([]byte(text)), document(strings.NewReader(text), 4096) == nil, "%s", text)
 			}
 		}
 	}
@@ -87,7 +104,6 @@ func TestRowsOfEverything(t *testing.T) {
 // TestWherePassed says the same offset and line after each value, whatever way it was
 // passed.
 func TestWherePassed(t *testing.T) {
-	text := "[" + strings.Repeat("{\"a\":1,\"b\":\"x\"},\n\r\n {\n\"c\":[1,\n2,\r3]},\r", 50) + "0]"
 	places := func(s *jsonobject.Scanner) (all []string) {
 		require.NoError(t, s.Enter())
 		for {
@@ -100,9 +116,17 @@ func TestWherePassed(t *testing.T) {
 			all = append(all, fmt.Sprint(s.Offset(), " in line ", s.Line()))
 		}
 	}
-	slow := places(jsonobject.New(iotest.OneByteReader(strings.NewReader(text)), 16))
-	require.Len(t, slow, 101)
-	for _, size := range []int{64, 100, 4096} {
-		require.Equal(t, slow, places(jsonobject.New(bytes.NewReader([]byte(text)), size)))
+	for _, rows := range []string{
+		"{\"a\":1,\"b\":\"x\"},\n\r\n {\n\"c\":[1,\n2,\r3]},\r",
+		"{\"a\":1,\"b\":\"x\"},{\"a\":[{\"b\":2},\n{\"b\":3}]},",
+		"{\"a\":1,\"b\":\"x\"},\n{\"a\":[{\"b\":2}, {\"b\":3}]},\n",
+		"[{\"a\":1},\n{\"a\":2}],[{\"a\":1},\r\n{\"a\":2}],",
+	} {
+		text := "[" + strings.Repeat(rows, 50) + "0]"
+		slow := places(jsonobject.New(iotest.OneByteReader(strings.NewReader(text)), 16))
+		require.Len(t, slow, 101)
+		for _, size := range []int{64, 100, 4096} {
+			require.Equal(t, slow, places(jsonobject.New(bytes.NewReader([]byte(text)), size)), "%q", rows)
+		}
 	}
 }

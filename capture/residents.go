@@ -1,0 +1,271 @@
+package capture
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+)
+
+// freed returns the counter of the first lost free of a place from a node on.
+func (p *past) freed(known *learnt, named device.ID, address, from uint64) uint64 {
+	return p.frees[address].first(known, named, from)
+}
+
+// residents returns the residents with a known place, by when they came. seen has the buffer
+// nodes that hide nothing.
+func (p *past) residents(known *learnt) (out []resident, seen map[uint64]bool) {
+	seen = map[uint64]bool{}
+	modes := map[uint64][]clue{} // by address, of buffers that are listed
+	for _, l := range p.lives {
+		l.settle()
+	}
+	out = p.fromLists(known)
+	listed := len(out)
+	var clues []clue
+	for _, c := range p.clues {
+		clues = append(clues, *c)
+	}
+	for _, c := range p.loose {
+		clues = append(clues, c)
+	}
+	slices.SortFunc(clues, func(a, b clue) int {
+		return cmp.Or(cmp.Compare(a.node.V, b.node.V), cmp.Compare(a.tensor, b.tensor), cmp.Compare(a.named, b.named), cmp.Compare(a.kind, b.kind))
+	})
+	for _, c := range clues {
+		if p.speaks(known, c.named) || known.listed[p.origin(c.at())] && len(p.windows) > 0 { // of all that lived when an operation ended
+			if c.node.OK {
+				seen[c.node.V] = true
+			}
+			if c.mode != fit.Lockstep {
+				modes[c.address] = append(modes[c.address], c)
+			}
+			continue
+		}
+		r, explained := p.follow(known, c)
+		if explained && c.node.OK {
+			seen[c.node.V] = true
+		}
+		if r.until > 0 {
+			out = append(out, r)
+		}
+	}
+	for i := range out[:listed] { // lists do not say how a buffer was allocated
+		for _, c := range modes[out[i].address] {
+			if known.share(c.named, out[i].named) {
+				out[i].shards, out[i].told = c.shards, true
+				break
+			}
+		}
+	}
+	hides := func(r resident) bool { return !r.told && known.mayDescribe(r.named, r.address) }
+	return p.across(slices.DeleteFunc(p.fromFrees(known, out), hides)), seen
+}
+
+// follow finds the resident of a clue, which has until 0 if there is none. Explained says
+// that nothing about the clue is hidden.
+func (p *past) follow(known *learnt, c clue) (r resident, explained bool) {
+	origin := p.origin(c.at())
+	r = resident{named: c.named, kind: c.kind, address: c.address, told: c.address != 0, since: origin, until: p.border(origin)}
+	if c.address != 0 && p.firstLife(known, c.named, c.address, origin) <= c.tensor {
+		return resident{}, true // it is a buffer of the capture
+	}
+	if f, ok := p.byNode[c.node.V]; ok && c.node.OK {
+		r.until, r.address = f.at, max(r.address, f.address)
+	}
+	if r.address == 0 {
+		return resident{}, false
+	}
+	r.until = min(r.until, p.freed(known, c.named, r.address, origin), p.firstLife(known, c.named, r.address, origin))
+	r.shards = c.shards
+	if n := uint64(c.cores.Len()); n > 0 {
+		if c.node.OK && c.size.OK && c.size.V%n == 0 {
+			r.perCore = event.Some(c.size.V / n)
+		}
+	}
+	return r, true
+}
+
+// firstLife returns from when on a buffer of the capture lay at an address first, in the window that
+// begins at a node.
+func (p *past) firstLife(known *learnt, id device.ID, address, origin uint64) uint64 {
+	place := placeOf{id, address, origin}
+	first, ok := p.firsts[place]
+	if ok {
+		return first
+	}
+	first = forever
+	for h := range p.lives[address].sharing(known, id) {
+		if l := h.after(origin); l != nil {
+			first = min(first, max(l.from, origin))
+		}
+	}
+	p.firsts[place] = first
+	return first
+}
+
+// A placeOf is an address of an id in the window that begins at a node.
+type placeOf struct {
+	id              device.ID
+	address, origin uint64
+}
+
+// fromFrees adds what is freed with an address and is not among the residents: it lay
+// there since the place was free of others.
+func (p *past) fromFrees(known *learnt, out []resident) []resident {
+	told := map[placeAt][]device.ID{}
+	for _, r := range out {
+		told[placeAt{r.address, r.until}] = append(told[placeAt{r.address, r.until}], r.named)
+	}
+	for _, address := range slices.Sorted(maps.Keys(p.frees)) {
+		for _, f := range p.frees[address].sorted() {
+			is := func(id device.ID) bool { return known.share(id, f.named) }
+			if f.after < f.at && !f.doubt && !slices.ContainsFunc(told[placeAt{address, f.at}], is) {
+				out = append(out, resident{
+					named: f.named, kind: f.kind, address: address, perCore: f.perCore, since: p.since(known, f), until: f.at,
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b resident) int { return cmp.Compare(a.since, b.since) })
+	return out
+}
+
+// A placeAt is an address that a free ended.
+type placeAt struct{ address, at uint64 }
+
+// across joins what lived when a window ended with what lived at the same place when the next one
+// began.
+func (p *past) across(all []resident) (out []resident) {
+	if len(p.windows) == 0 {
+		return all
+	}
+	type end struct {
+		placeAt
+		named device.ID
+		kind  fit.Kind
+	}
+	last := map[end]int{} // in out
+	for _, r := range all {
+		place := end{placeAt{r.address, r.since}, r.named, r.kind}
+		if i, ok := last[place]; ok && r.since > 0 && out[i].perCore == r.perCore && out[i].shards.equal(r.shards) {
+			delete(last, place)
+			out[i].until = r.until
+			place.at = r.until
+			last[place] = i
+			continue
+		}
+		out = append(out, r)
+		if place.at = r.until; p.origin(r.until) == r.until {
+			last[place] = len(out) - 1
+		}
+	}
+	return out
+}
+
+// fromLists returns the listed buffers that no allocation of the capture explains. One
+// lives from the first list that names it, which for the first list of all is the start,
+// to its free, or to the next list of its device without it.
+func (p *past) fromLists(known *learnt) (out []resident) {
+	places := make([]listedPlace, 0, len(p.lists.places))
+	for place := range p.lists.places {
+		places = append(places, place)
+	}
+	slices.SortFunc(places, func(a, b listedPlace) int {
+		return cmp.Or(byID(a.named, b.named), cmp.Compare(a.address, b.address), cmp.Compare(a.kind, b.kind), cmp.Compare(a.window, b.window))
+	})
+	var listings []uint64 // of the id of the last place
+	var made made         // of its address
+	for i, place := range places {
+		next := i == 0 || place.named != places[i-1].named
+		if next {
+			listings = p.listings(place.named)
+		}
+		if next || place.address != places[i-1].address {
+			made = p.madeAt(known, place.named, place.address)
+		}
+		out = append(out, p.fromPlace(known, place, p.within(listings, place.window), made)...)
+	}
+	return out
+}
+
+// within cuts operations, which are ascending, to one window: the window begins at a node.
+func (p *past) within(all []uint64, window uint64) []uint64 {
+	from, _ := slices.BinarySearch(all, window)
+	to, _ := slices.BinarySearch(all, p.border(window))
+	return all[from:to]
+}
+
+// fromPlace returns the residents of one place. all are the operations of its window that list
+// anything of its device, made what the capture allocated there.
+func (p *past) fromPlace(known *learnt, place listedPlace, all []uint64, made made) (out []resident) {
+	spans := p.lists.places[place]
+	var now *resident
+	end := func(at uint64) {
+		if now != nil {
+			now.until = min(now.until, at)
+			out = append(out, *now)
+			now = nil
+		}
+	}
+	next := 0 // in all
+	for _, at := range p.lists.operations(spans) {
+		i, _ := slices.BinarySearch(all[next:], at)
+		if i > 0 { // lists came between that lack it
+			end(p.goneBy(all[next]))
+		}
+		next += i + 1
+		if made.during(at, p.endOf(at)) {
+			end(at)
+			continue
+		}
+		if now != nil && now.until > at {
+			continue
+		}
+		end(at)
+		since := at
+		hidden := p.hidden.OK && p.hidden.V < at
+		if p.lists.first[place.window] == at && !hidden && p.freed(known, place.named, place.address, place.window) >= at {
+			since = place.window
+		}
+		now = &resident{
+			named: place.named, kind: place.kind, address: place.address, perCore: event.Some(spans.perCore), since: since,
+			until: p.freed(known, place.named, place.address, since),
+		}
+	}
+	if next < len(all) {
+		end(p.goneBy(all[next]))
+	}
+	end(p.border(place.window))
+	return out
+}
+
+// made are the lives of a place by their start; the ends are the latest so far.
+type made []life
+
+func (p *past) madeAt(known *learnt, id device.ID, address uint64) (out made) {
+	for h := range p.lives[address].sharing(known, id) {
+		for _, l := range h.lives {
+			out = append(out, *l)
+		}
+	}
+	slices.SortFunc(out, func(a, b life) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(out); i++ {
+		out[i].to = max(out[i].to, out[i-1].to)
+	}
+	return out
+}
+
+// during reports whether one of them lived at some time of a span, both ends included.
+func (m made) during(from, to uint64) bool {
+	i, _ := slices.BinarySearchFunc(m, to, func(l life, to uint64) int {
+		if l.from <= to {
+			return -1
+		}
+		return 1
+	})
+	return i > 0 && m[i-1].to > from
+}

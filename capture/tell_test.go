@@ -1,0 +1,99 @@
+package capture
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+)
+
+// TestTeller asks the last stage of a reading alone: what it is told, and in which order, comes out.
+func TestTeller(t *testing.T) {
+	late := false
+	for name, c := range map[string]struct {
+		teller teller
+		want   []uint64 // nodes
+	}{
+		"all":                       {newTeller(), []uint64{0, 1, 2}},
+		"silent":                    {teller{silent: true}, nil},
+		"until another reading":     {teller{stale: func() bool { late = !late; return late }}, []uint64{1}},
+		"another reading is of use": {teller{stale: func() bool { return false }}, []uint64{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range uint64(3) {
+				c.teller.tell(&event.Event{Kind: event.KindFree, Node: n})
+			}
+			require.Equal(t, c.want, flushed(t, &c.teller))
+			require.Empty(t, flushed(t, &c.teller), "comes out once")
+		})
+	}
+}
+
+func TestTellerBlocks(t *testing.T) {
+	one := newTeller()
+	one.pos = event.Pos{Node: 7, Line: 3}
+	var want []uint64
+	for n := range uint64(2*maxOut + 1) {
+		one.tell(&event.Event{Node: n})
+		want = append(want, n)
+	}
+	require.Equal(t, event.Pos{Node: 7, Line: 3}, one.out[2][0].Pos, "an event without a place has that of the reading")
+	require.Equal(t, want, flushed(t, &one))
+	require.Len(t, one.out, 1, "one block is used again")
+	one.tell(&event.Event{})
+	require.ErrorIs(t, one.flush(func(*event.Event, error) bool { return false }), errStop)
+}
+
+// TestTellerNotes counts what is hidden only in a run, and tells hidden facts before anomalies.
+func TestTellerNotes(t *testing.T) {
+	for _, plan := range []bool{false, true} {
+		one := newTeller()
+		one.notes.add(noteAborted, 1, "f")
+		one.unlessPlan.add(hiddenNotShown, 2, "g")
+		one.tellNotes(plan)
+		want := []string{hiddenNotShown, noteAborted}
+		if plan {
+			want = want[1:]
+		}
+		var codes []string
+		require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
+			codes = append(codes, e.Code)
+			return true
+		}))
+		require.Equal(t, want, codes)
+	}
+}
+
+func flushed(t *testing.T, one *teller) (nodes []uint64) {
+	t.Helper()
+	require.NoError(t, one.flush(func(e *event.Event, _ error) bool {
+		nodes = append(nodes, e.Node)
+		return true
+	}))
+	return nodes
+}
+
+// TestHeraldsAlone asks what frees announce and end without a walk.
+func TestHeraldsAlone(t *testing.T) {
+	known := newLearnt()
+	known.member(8, 0)
+	u := newUnits(known)
+	for _, id := range []device.ID{0, 1, 8} {
+		u.add(&unit{id: id})
+	}
+	h, chip, other := newHeralds(u), u.byID[0], u.byID[1]
+	h.announce(8, 4, false)
+	require.True(t, h.again(8))
+	require.Equal(t, workload{at: 4, most: 2, found: 1}, h.wake(chip).workload, "two programs of its mesh")
+	require.Equal(t, workload{}, h.wake(other).workload, "no chip of the mesh")
+	require.True(t, h.several())
+	h.announce(8, 9, false)
+	require.False(t, h.awake.has(chip))
+	require.True(t, h.awake.has(other))
+
+	h.announce(3, 11, true) // before it is known to be a mesh
+	require.False(t, h.wrong(8, 1, nil, 12))
+	require.True(t, h.wrong(8, 3, nil, 12), "it was taken for a free of an operation")
+}
