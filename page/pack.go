@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,7 @@ type packer struct {
 	nodes []node
 	at    map[string]int // numbers of nodes, by what they say
 	out   []string       // the values of r
+	key   []byte         // what the last node says
 }
 
 // A node is a value, each of which is there once.
@@ -158,8 +160,8 @@ func (p *packer) add(v any) int {
 	default:
 		n.text = encoded(v)
 	}
-	key := fmt.Sprintf("%c%s%q%v", n.open, n.text, n.keys, n.kids)
-	i, ok := p.at[key]
+	p.key = n.appendKey(p.key[:0])
+	i, ok := p.at[string(p.key)]
 	if !ok {
 		i = len(p.nodes)
 		n.size = len(n.text) + 2
@@ -170,13 +172,28 @@ func (p *packer) add(v any) int {
 		for _, k := range n.keys {
 			n.size += len(k) + 1
 		}
-		p.at[key], p.nodes = i, append(p.nodes, n)
+		p.at[string(p.key)], p.nodes = i, append(p.nodes, n)
 	}
 	return i
 }
 
+// appendKey appends what a node says. Nodes that say the same have equal keys, and others have not.
+func (n *node) appendKey(b []byte) []byte {
+	b = append(append(b, n.open), n.text...)
+	for i, kid := range n.kids {
+		if n.open == '{' {
+			b = append(b, n.keys[i]...)
+		}
+		b = binary.AppendUvarint(b, uint64(kid))
+	}
+	return b
+}
+
 // encoded returns the JSON of a word, number or nothing, in which no markup can begin.
 func encoded(v any) string {
+	if n, ok := v.(json.Number); ok {
+		return string(n)
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return "null" // what was decoded can be encoded

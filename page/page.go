@@ -76,17 +76,22 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// block returns the data block: as many rows of each list as have room in so many bytes.
+// block returns the data block: as many rows of each list as have room in so many bytes. Moments are the first to go.
 func block(results []*replay.Result, terms replay.Terms, d *compare.Diff, room int) ([]byte, error) {
-	const rows = 8192
-	for most := rows; ; most /= 2 {
+	const rows, moments = 8192, 480 // thinned moments are more than half as many
+	for most, few := rows, moments; ; {
 		var doc bytes.Buffer
-		if err := report.OverviewJSON(&doc, results, terms, d, most); err != nil {
+		if err := report.OverviewJSON(&doc, results, terms, d, most, few); err != nil {
 			return nil, err
 		}
 		data, err := pack(doc.Bytes())
 		if err != nil || len(data) <= room || most == 1 {
 			return data, err
+		}
+		if few > 0 {
+			few /= 2
+		} else {
+			most /= 2
 		}
 	}
 }
@@ -95,28 +100,25 @@ func block(results []*replay.Result, terms replay.Terms, d *compare.Diff, room i
 // command says it.
 func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *compare.Diff) {
 	var texts bytes.Buffer
-	worst, first := replay.Fits, ""
-	for _, r := range results {
+	worst, answer, sentence := replay.CannotTell, "cannot tell", "there is no capture to look at"
+	for i, r := range results {
 		j := r.Judge(terms)
 		name := shown.End(r.File, 80)
-		text := verbatim(&texts, "check "+name, report.Check(r, j))
+		check := report.Check(r, j, true)
+		verbatim(&texts, "check "+name, check)
 		verbatim(&texts, "report "+name, report.Report(r, report.Options{}))
 		verbatim(&texts, "peak "+name, report.Peak(r))
-		if first == "" || worst != replay.DoesNotFit && j.Answer != replay.Fits {
+		if i == 0 || worst != replay.DoesNotFit && j.Answer != replay.Fits {
 			worst = j.Answer
-			first, _, _ = strings.Cut(text, "\n")
-			if len(results) == 1 { // which is named above it
-				first = strings.Replace(first, ": "+shown.End(r.File, 60)+": ", ": ", 1)
+			answer, sentence = check.Lead()
+			if len(results) > 1 { // else it is named above
+				sentence = shown.End(r.File, 60) + ": " + sentence
 			}
 		}
-	}
-	if first == "" {
-		worst, first = replay.CannotTell, "cannot tell: there is no capture to look at"
 	}
 	if d != nil {
 		verbatim(&texts, "diff OLD NEW", report.Diff(d))
 	}
-	answer, sentence, _ := strings.Cut(first, ": ")
 	fmt.Fprintf(b, `<main id="page">
 <header class="answer %s">
 <p class="eyebrow">%s</p>
@@ -131,12 +133,11 @@ func words(b *bytes.Buffer, results []*replay.Result, terms replay.Terms, d *com
 `, worst, html.EscapeString(names(results)), html.EscapeString(upper(answer)), html.EscapeString(sentence), texts.String())
 }
 
-// verbatim writes what the command prints of a verb, and returns it.
-func verbatim(b *bytes.Buffer, verb string, d report.Document) string {
+// verbatim writes what the command prints of a verb.
+func verbatim(b *bytes.Buffer, verb string, d report.Document) {
 	var text bytes.Buffer
 	_ = d.Text(&text, 100) // a buffer takes all
 	fmt.Fprintf(b, "<details open><summary><code>cbl1 %s</code></summary><pre tabindex=\"0\">%s</pre></details>\n", html.EscapeString(verb), html.EscapeString(text.String()))
-	return text.String()
 }
 
 // names says what the page is about.

@@ -27,7 +27,13 @@ function rowsOf(n, shared) {
   }
   return rows;
 }
+// linked puts what lay there in the place of its number.
+function linked(c) {
+  const laid = c.laid.map((p) => ({ ...p, ...c.laid_on[p.on], residents: p.residents.map((i) => c.residents[i]) })), of = (numbers) => numbers.map((i) => laid[i]);
+  return { ...c, alike: c.alike.map((a) => ({ ...a, peak_groups: of(a.peak_groups), moments: a.moments.map((m) => ({ ...m, groups: of(m.groups) })) })) };
+}
 const doc = unpack(packed.v);
+doc.captures = doc.captures.map(linked);
 
 // Text. Names of files are only ever text nodes; what cannot be seen in them is spelled.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{M}{3,}|\p{Cs}|\p{Co}/gu;
@@ -142,8 +148,7 @@ function addressMap(c, residents, words, on) {
   const y = (a) => H - (Number(a) / high) * H;
   const id = "hatch" + hatches++;
   const svg = g("svg", { viewBox: `-4 -10 ${W} ${H + 20}`, width: W, height: H + 20, role: "img", "aria-label": "L1 by address, 0 at the bottom: the table beside says the same" },
-    g("defs", {}, g("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-      g("rect", { width: 6, height: 6, class: "hatchback" }), g("line", { x1: 0, y1: 0, x2: 0, y2: 6, class: "hatchline" }))),
+    hatch(id),
     g("rect", { x: X, y: y(base), width: 2 * lane + 4, height: Math.max(0, H - y(base)), class: "below" }),
     g("rect", { x: X, y: 0, width: 2 * lane + 4, height: H, class: "axis" }),
     H - y(base) > 15 && g("text", { x: X + lane + 2, y: (H + y(base)) / 2 + 4, "text-anchor": "middle" }, "kernels, reserved"));
@@ -167,6 +172,8 @@ function addressMap(c, residents, words, on) {
   }
   return svg;
 }
+const hatch = (id) => g("defs", {}, g("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+  g("rect", { width: 6, height: 6, class: "hatchback" }), g("line", { x1: 0, y1: 0, x2: 0, y2: 6, class: "hatchline" })));
 function block(r, i, y, X, lane) {
   const kind = hue(r.kind), right = kind === "l1", top = y(r.end), tall = Math.max(1.5, y(r.start) - top), x = right ? X + lane + 4 : X;
   return g("g", {},
@@ -426,9 +433,21 @@ function time() {
   const pick = (n) => { slider.value = String(n); draw(); follow(true); };
   function draw() {
     const i = Number(slider.value), s = a.timeline[i];
-    box.replaceChildren(chart(c, a, what, best, i, box.clientWidth || 900, pick));
+    const W = Math.max(240, box.clientWidth || 900);
+    box.replaceChildren(chart(c, a, what, best, i, W, pick));
+    if (whole) run(W).point(s);
     readout.replaceChildren(at(c, s) + (s.op ? ", " : ""), s.op ? name(s.op) : "", ": " + what[1].map(([k, word]) => word + " " + num(s[k])).join(", ") + (i !== best ? "" : what === lines.core ? ", the peak" : ", the peak of the fullest core"));
     slider.setAttribute("aria-valuetext", readout.textContent);
+  }
+  const whole = a.l1 && a.l1.core_peak && a.moments.length > 0 && h("figure", {});
+  let drawn = null;
+  function run(W) {
+    if (drawn && drawn.wide === W) return drawn;
+    drawn = picture(c, a, W);
+    drawn.svg.addEventListener("click", (e) => pick(nearest(e, drawn.svg, a.timeline, drawn.X, W)));
+    whole.replaceChildren(h("h3", {}, "The whole run on core " + a.l1.core_peak.core + ", by address"), h("p", { class: "note" }, "CBs and L1 buffers on the core that holds most at the peak, as of " + plural(a.moments.length, "moment") + ": what came and went between two of them is not drawn."),
+      h("div", { class: "keys" }, h("span", {}, h("span", { class: "swatch cb p0" }), h("span", { class: "swatch cb p1" }), "CBs, a colour for each program"), h("span", {}, h("span", { class: "swatch" }), "L1 buffers"), drawn.late && h("span", {}, h("span", { class: "swatch twice" }), "freed late")), drawn.svg);
+    return drawn;
   }
   function follow(clicked) { // the cores show the last moment that the page has of them, a click the fullest core
     const i = Number(slider.value), found = before(a, a.timeline[i].counter);
@@ -437,7 +456,7 @@ function time() {
     redraw("cores", cores);
   }
   const out = section("time", "Time", [capital(a.label) + ". ", what[2]], h("div", { class: "bar" }, choice("figure", Object.entries(lines).map(([k, v]) => [k, v[0]]), state.line, (k) => { state.line = k; redraw("time", time); })),
-    box, h("div", { class: "noprint line" }, slider), readout, composition(c, a));
+    box, h("div", { class: "noprint line" }, slider), readout, whole, composition(c, a));
   requestAnimationFrame(draw);
   time.draw = draw;
   draw();
@@ -475,6 +494,47 @@ function nearest(e, svg, list, X, W) {
   let found = 0;
   list.forEach((s, i) => { if (Math.abs(X(s) - px) < Math.abs(X(list[found]) - px)) found = i; });
   return found;
+}
+// lives returns what lay on a core over the run: each thing from the first moment that has it to the first one after it
+// that has it no more. The peak is a moment, too.
+function lives(a, core) {
+  const p = a.l1.core_peak, [x, y] = core.split("-").map(Number), boxes = [], open = new Map();
+  const has = (g) => rects(g.cores).some(([x0, y0, x1, y1]) => x0 <= x && x <= x1 && y0 <= y && y <= y1);
+  const seen = a.moments.map((m) => ({ counter: m.counter, residents: (m.groups.find(has) || { residents: [] }).residents }));
+  const at = seen.findIndex((m) => m.counter >= p.counter);
+  if (core === p.core && (at < 0 || seen[at].counter > p.counter)) seen.splice(at < 0 ? seen.length : at, 0, p);
+  const key = (r) => { const of = r.program || r.buffer || {}; return [r.kind, r.cb, r.start, r.end, of.counter, of.op].join(" "); };
+  for (const m of seen) {
+    const now = new Map(m.residents.map((r) => [key(r), r]));
+    for (const [k, box] of open) if (!now.has(k)) { box.to = m.counter; open.delete(k); }
+    for (const [k, r] of now) if (!open.has(k)) { open.set(k, { r, from: m.counter, to: null }); boxes.push(open.get(k)); }
+  }
+  return boxes;
+}
+// picture draws the whole run: address by time on the fullest core. Its point moves the line of the moment.
+function picture(c, a, W) {
+  const H = 320, { L, R } = edges, T = 8, B = 22, core = a.l1.core_peak.core, boxes = lives(a, core), list = a.timeline, top = Number(size(c) || 0), base = chip(c).cb_base;
+  const high = boxes.reduce((most, b) => Math.max(most, Number(b.r.end)), Math.max(top, Number(base) + 1)), x0 = Number(list[0].counter), x1 = Math.max(x0 + 1, Number(list[list.length - 1].counter));
+  const X = (n) => L + ((Math.min(x1, Math.max(x0, Number(n))) - x0) / (x1 - x0)) * (W - L - R), Y = (v) => T + (1 - Number(v) / high) * (H - T - B);
+  const end = W - R, upTo = (b) => (b.to === null ? end : X(b.to)), id = "hatch" + hatches++;
+  const svg = g("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": "core " + core + " over the run, address 0 at the bottom; a moment's address map is a table, too" }, hatch(id),
+    g("rect", { x: L, y: Y(base), width: end - L, height: Math.max(0, Y(0) - Y(base)), class: "below" }));
+  for (const [v, text] of ticks(high)) svg.append(g("line", { x1: L, x2: end, y1: Y(v), y2: Y(v), class: "axis" }), g("text", { x: L - 8, y: Y(v) + 4, "text-anchor": "end" }, text));
+  for (const b of boxes) {
+    const x = X(b.from), y = Y(b.r.end), wide = Math.max(1, upTo(b) - x), tall = Math.max(1, Y(b.r.start) - y), of = b.r.buffer || b.r.program, right = hue(b.r.kind) === "l1";
+    const text = right && of && of.op ? of.op.split(" > ")[0] : labelOf(b.r), until = b.to === null ? "" : `, gone at ${nodeWord(c)} ${b.to}`;
+    svg.append(g("rect", { x, y, width: wide, height: tall, class: "box " + paint(b.r) }, g("title", {}, `${labelOf(b.r)}${of ? " of " + spelled(of.op.slice(0, 200)) : ""}: ${num(b.r.start)} to ${num(b.r.end)}, seen from ${nodeWord(c)} ${b.from}${until}`)));
+    if (wide > 60 && tall > 14) svg.append(g("text", { x: x + wide / 2, y: y + tall / 2 + 4, "text-anchor": "middle", class: right ? "onl1" : "on", "pointer-events": "none" }, short(text, Math.floor(wide / 8))));
+  }
+  const s = a.l1.core_peak.spike, late = s && boxes.filter((b) => b.r.buffer && b.r.buffer.counter === s.old.counter && b.r.buffer.op === s.old.op);
+  for (const b of late || []) {
+    const e = g("rect", { x: X(s.new.counter), y: Y(b.r.end), width: Math.max(3, X(s.freed_counter) - X(s.new.counter)), height: Y(b.r.start) - Y(b.r.end), class: "twice" }, g("title", {}, `freed late, at ${nodeWord(c)} ${s.freed_counter}: ${nodeWord(c)} ${s.new.counter} had replaced it`));
+    e.style.setProperty("fill", `url(#${id})`);
+    svg.append(e);
+  }
+  const cursor = g("line", { y1: T, y2: H - B, class: "cursor" });
+  svg.append(cursor, g("text", { x: L, y: H - 4 }, nodeWord(c) + " " + list[0].counter), g("text", { x: end, y: H - 4, "text-anchor": "end" }, String(list[list.length - 1].counter)));
+  return { svg, wide: W, late: Boolean(late && late.length), empty: !boxes.length, X: (s) => X(s.counter), point: (s) => { cursor.setAttribute("x1", X(s.counter)); cursor.setAttribute("x2", X(s.counter)); } };
 }
 function steps(list, k, X, Y, floor) {
   let d = "", open = false, lastY = 0, lastX = 0;

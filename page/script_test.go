@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/cbl1/cbl1/capture"
 	"github.com/cbl1/cbl1/compare"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/testkit"
+	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -99,5 +102,52 @@ func inNode(t *testing.T) func(data string, asks []string) []string {
 		var said []string
 		require.NoError(t, json.Unmarshal(bytes.TrimSpace(line), &said))
 		return strings.Split(strings.Join(said, "\n"), "\n")
+	}
+}
+
+// The picture of the whole run has at each moment of the page the boxes that the fullest core held then, as Options.GroupsAt
+// says, and no others.
+func TestPictureIsTheMapOfEachMoment(t *testing.T) {
+	ask := inNode(t)
+	text, err := os.ReadFile("../examples/cached_ops.json")
+	require.NoError(t, err)
+	run := func(o replay.Options, at event.Opt[uint64]) *replay.Result {
+		in := capture.NewReader(bytes.NewReader(text), "cached_ops.json")
+		r, err := replay.Run("cached_ops.json", in.Events(capture.Options{At: at}), o)
+		require.NoError(t, err)
+		return r
+	}
+	r := run(replay.Options{Groups: true, Timeline: true, Moments: Moments}, event.Opt[uint64]{})
+	core := r.L1[0].Peak.Core
+	data, err := block([]*replay.Result{r}, replay.Terms{}, nil, MaxBytes)
+	require.NoError(t, err)
+	type box struct {
+		Kind             string
+		Start, End, From uint64
+		To               *uint64
+	}
+	var boxes []box
+	said := ask(string(data), []string{
+		`lives(device(), device().l1.core_peak.core).map((b) => ({ kind: b.r.kind, start: b.r.start, end: b.r.end, from: b.from, to: b.to }))`,
+	})
+	require.NoError(t, json.Unmarshal([]byte(said[0]), &boxes))
+	for i, m := range r.Timeline[0].Moments {
+		if i%16 > 0 {
+			continue
+		}
+		var want, got []string
+		for _, g := range run(replay.Options{GroupsAt: event.Some(m.At)}, event.Some(m.At)).L1[0].Groups {
+			for _, held := range g.Residents {
+				if g.Cores.Has(core) {
+					want = append(want, fmt.Sprint(held.Kind.Name(), held.Range()))
+				}
+			}
+		}
+		for _, b := range boxes {
+			if b.From <= m.At && (b.To == nil || m.At < *b.To) {
+				got = append(got, fmt.Sprint(b.Kind, l1.Range{Start: b.Start, End: b.End}))
+			}
+		}
+		require.ElementsMatch(t, want, got, "after node %d", m.At)
 	}
 }

@@ -27,7 +27,7 @@ func TestDevicesAlikeAndApart(t *testing.T) {
 			return
 		}
 		require.NoError(t, errApart)
-		require.Equal(t, apart, alike, n.log.String())
+		require.Equal(t, unnamed(apart), unnamed(alike), n.log.String())
 	})
 }
 

@@ -2,11 +2,13 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/shown"
 )
 
@@ -97,21 +99,32 @@ func parseBudgetLine(line string) (op string, b Budget, err error) {
 
 // An OpJudged is how the programs of an operation keep to a budget.
 type OpJudged struct {
-	OpBudget
-	Limit    uint64 // in bytes of a core
-	Known    bool   // Limit is: it is no share of an L1 whose size is not known
-	Programs int64  // of the operation, on each device; 0: the line names nothing that ran
-	Over     int64  // of them: those that take more
-	Worst    ProgramDetail
-	On       *Device // with the worst one, the first of equals; nil if none takes more
+	Op       Name              `json:"op"`
+	Line     int               `json:"line"`
+	Budget   Budget            `json:"-"`
+	Text     string            `json:"text"`          // of the Budget
+	Limit    event.Opt[uint64] `json:"bytes"`         // of a core; absent: a share of an L1 whose size is not known
+	Programs int64             `json:"programs"`      // of the operation, on each device; 0: the line names nothing that ran
+	Over     int64             `json:"programs_over"` // programs that take more
+	Worst    *OverProgram      `json:"worst"`         // the first of equals; nil if none takes more
+}
+
+// An OverProgram is a program with circular buffers that take more of a core than a budget.
+type OverProgram struct {
+	Device event.Opt[uint64] `json:"device"`
+	Op     Name              `json:"op"`
+	First  uint64            `json:"counter"`
+	T      json.Number       `json:"-"` // of that event of a log; see L1Peak.T
+	Core   uint64            `json:"core_max_bytes"`
+	Over   uint64            `json:"over_bytes"`
 }
 
 // judgeOps judges the programs of a Result by the budgets of their operations.
 func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 	for _, b := range budgets {
-		j := OpJudged{OpBudget: b}
-		if j.Limit, j.Known = b.Of(r.Spec.UsableBytes()); r.uneven && b.IsShare() {
-			j.Known = false
+		j := OpJudged{Op: Name(b.Op), Line: b.Line, Budget: b.Budget, Text: b.String()}
+		if limit, ok := b.Of(r.Spec.UsableBytes()); ok && !(r.uneven && b.IsShare()) {
+			j.Limit = event.Some(limit)
 		}
 		out = append(out, j)
 	}
@@ -132,11 +145,11 @@ func (r *Result) judgeOps(budgets []OpBudget) (out []OpJudged) {
 // judge counts a program of the operation.
 func (j *OpJudged) judge(p ProgramDetail, on *Device) {
 	j.Programs++
-	if !j.Known || p.Core <= j.Limit {
+	if !j.Limit.OK || p.Core <= j.Limit.V {
 		return
 	}
-	if j.Over++; j.On == nil || p.Core > j.Worst.Core {
-		j.Worst, j.On = p, on
+	if j.Over++; j.Worst == nil || p.Core > j.Worst.Core {
+		j.Worst = &OverProgram{on.ID, p.Op, p.First, p.T, p.Core, p.Core - j.Limit.V}
 	}
 }
 

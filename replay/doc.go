@@ -21,7 +21,7 @@
 // [MeshLayout]) and what lived in the
 // whole L1 ([DeviceL1], [HighLow], [Dispatched], [L1Peak], [Laid], [LaidGroup], [L1Resident],
 // [ProgramRun], [BufferInfo], [Spike], and the [ScarceMoment] of each [Scarcity]). [Checks] judge what was enqueued ([FailedCheck],
-// [Tightest], [Growth]; [NoDevice]). [Hits], [Live] and [Earlier] say what was taken from
+// [Tightest], [Growth]; [NoDevice], [CaptureID]). [Hits], [Live] and [Earlier] say what was taken from
 // elsewhere, left over, or there before. An [AnomalyCount] counts what is odd by [Code] ([Codes]).
 // [Result.Judge] says on which [Terms] all fits: a [Judgement] with its [Answer], each
 // [Reason] for doubt, and where a [Budget] is passed ([OverBudget]; [ParseBudget] reads one), or that of an
@@ -40,8 +40,11 @@
 //
 // Types with tags are JSON as they are. [Result.Peak] returns a [PeakDocument] ([PeakSchema]): its [Head] with an
 // [Origin] and an [Extent], its [Basis] on a [Chip], and a [DevicePeak] for each device. [Result.Room] returns a
-// [RoomDocument] ([RoomSchema]). A [Name] is cut where JSON has it, and a [List] is never null there.
-// [NewHeadroomRow] makes a [HeadroomRow].
+// [RoomDocument] ([RoomSchema]), and [Result.Who] a [WhoDocument] ([WhoSchema]). [Result.Map]
+// returns a [MapDocument] ([MapSchema]): a [MapDevice] with [Sizes] for each device, and a [MapClash]. [Result.Check]
+// makes a [CheckDocument] ([CheckSchema]) of a Judgement: [Aborted] runs, the failed ones, a [BudgetJudged], and the
+// [OverProgram] of an operation. A [Name] is cut where JSON has it, and a [List] is never null there. [NewHeadroomRow]
+// makes a [HeadroomRow].
 //
 // # Invariants
 //

@@ -80,3 +80,48 @@ func ExampleResult_Room() {
 	fmt.Println(doc.Answer, "between", doc.All.Below.Program.Op, "and the", doc.All.Above.Buffer.Kind)
 	// Output: does_not_fit between matmul and the L1 buffer
 }
+
+// What "cbl1 who run.jsonl 400000" prints, as values.
+func ExampleResult_Who() {
+	q := replay.Question{Address: 400_000}
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{Ask: &q})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, h := range r.Who(q, replay.Filter{}).Held {
+		fmt.Println(h.Resident[0].Kind, "at", h.Resident[0].Range(), "on", h.Count, "cores")
+	}
+	// Output: L1 buffer at [368640,1572864) on 110 cores
+}
+
+// What "cbl1 map run.jsonl" prints, as values.
+func ExampleResult_Map() {
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{Groups: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc := r.Map(event.Opt[uint64]{})
+	for _, g := range doc.Devices[0].Groups {
+		fmt.Println(g.Count, "cores with", g.Bytes, "bytes each")
+	}
+	fmt.Println("does not fit:", doc.Clash.Program.Op, "on core", doc.Clash.Core, "by", doc.Clash.Over, "bytes")
+	// Output:
+	// 110 cores with 1204224 bytes each
+	// does not fit: matmul on core 0-0 by 5120 bytes
+}
+
+// What "cbl1 check run.jsonl" prints, as values.
+func ExampleResult_Check() {
+	r, err := replay.Run("run.jsonl", event.NewLog(strings.NewReader(exampleLog), "run.jsonl").Events(), replay.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc := r.Check(r.Judge(replay.Terms{}))
+	for _, f := range doc.Failures {
+		fmt.Println(doc.Answer, f.Run.Op, "by", f.Row.Clashes[0].Over, "bytes on", f.Row.Clashes[0].Count, "cores")
+	}
+	// Output: does_not_fit matmul by 5120 bytes on 64 cores
+}

@@ -142,7 +142,7 @@ func judged(t *testing.T, r *replay.Result, words string) string {
 	j := r.Judge(terms)
 	over := make([]string, len(j.Over))
 	for i, o := range j.Over {
-		over[i] = fmt.Sprintf(", device %d: %d bytes over", o.Device.ID.V, o.Over)
+		over[i] = fmt.Sprintf(", device %d: %d bytes over", o.Device.V, o.Over)
 	}
 	return fmt.Sprintf("Judge: %s %v%s\n", j.Answer, codesOf(j.Untold), strings.Join(over, ""))
 }

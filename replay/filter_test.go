@@ -265,11 +265,11 @@ func TestJudgeTiesOfBudgets(t *testing.T) {
 	require.NoError(t, err)
 	j := r.Judge(replay.Terms{Ops: ops})
 	for i, want := range []replay.OpJudged{
-		{Limit: 101, Known: true, Programs: 8, Over: 4, Worst: r.Devices[0].ProgramsDetail.At(1), On: &r.Devices[0]},
-		{Limit: 102, Known: true, Programs: 8},
+		{Limit: event.Some[uint64](101), Programs: 8, Over: 4, Worst: &replay.OverProgram{Device: r.Devices[0].ID, Op: "f > f", First: 1, Core: 102, Over: 1}},
+		{Limit: event.Some[uint64](102), Programs: 8},
 		{Programs: 8},
 	} {
-		want.OpBudget = ops[i]
+		want.Op, want.Line, want.Budget, want.Text = replay.Name(ops[i].Op), ops[i].Line, ops[i].Budget, ops[i].String()
 		require.Equal(t, want, j.Ops[i])
 	}
 	require.Equal(t, replay.DoesNotFit, j.Answer)
@@ -301,7 +301,7 @@ func TestJudgeFindsBudgets(t *testing.T) {
 		for _, j := range r.Judge(terms).Ops {
 			want := 0
 			for _, op := range ops {
-				if (replay.Filter{Op: replay.Name(j.Op)}).HasOp(replay.Name(op)) {
+				if (replay.Filter{Op: j.Op}).HasOp(replay.Name(op)) {
 					want++
 				}
 			}
@@ -332,7 +332,7 @@ func TestJudgeByOperation(t *testing.T) {
 			require.NoError(t, err)
 			j := r.Judge(replay.Terms{Ops: ops})
 			bytes, ok := ops[0].Of(r.Spec.Usable().Len())
-			ok = ok && j.Ops[0].Known // on all devices the same
+			ok = ok && j.Ops[0].Limit.OK // on all devices the same
 			var programs, over int64
 			worst := uint64(0)
 			for _, d := range r.Devices {
@@ -346,7 +346,10 @@ func TestJudgeByOperation(t *testing.T) {
 			}
 			require.Equal(t, programs, j.Ops[0].Programs)
 			require.Equal(t, over, j.Ops[0].Over, "%s %s", s.name, limit)
-			require.Equal(t, worst, j.Ops[0].Worst.Core)
+			require.Equal(t, over > 0, j.Ops[0].Worst != nil)
+			if over > 0 {
+				require.Equal(t, worst, j.Ops[0].Worst.Core)
+			}
 			require.Zero(t, j.Ops[1].Programs)
 			if over > 0 {
 				require.Equal(t, replay.DoesNotFit, j.Answer)

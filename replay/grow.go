@@ -8,9 +8,9 @@ import (
 // A Growth says by how much a buffer of a program may grow so that the program still
 // fits (device.Fleet.MayGrow).
 type Growth struct {
-	Kind  fit.Kind
-	CB    int // position among the run's nodes of its kind; circular buffers, or the others together
-	Bytes uint64
+	Kind  fit.Kind `json:"kind"`
+	CB    int      `json:"cb"` // position among the run's nodes of its kind; circular buffers, or the others together
+	Bytes uint64   `json:"bytes"`
 }
 
 // maxGrown is how many buffers of the tightest program are tried, the first ones.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/cbl1/cbl1/event"
@@ -62,8 +63,16 @@ type Judgement struct {
 
 // An OverBudget is a device with a core that held more than the budget at its peak.
 type OverBudget struct {
-	Device *DeviceL1
-	Over   uint64 // bytes beyond the budget
+	On      *DeviceL1         `json:"-"`
+	Device  event.Opt[uint64] `json:"device"`
+	Core    l1.Core           `json:"core"`
+	Cores   l1.CoreSet        `json:"cores"`
+	Count   int               `json:"count"`
+	Bytes   uint64            `json:"tracked_bytes"`
+	Over    uint64            `json:"over_bytes"` // beyond the budget
+	Counter uint64            `json:"counter"`
+	T       json.Number       `json:"t,omitempty"`
+	Op      Name              `json:"op"`
 }
 
 // Judge says whether everything fits, on the terms given. Cost: O(devices + anomalies).
@@ -84,7 +93,7 @@ func (r *Result) Judge(t Terms) Judgement {
 	}
 	j.Ops = r.judgeOps(t.Ops)
 	if j.Limit.OK || t.Budget == nil { // else it is said
-		if slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return !o.Known }) {
+		if slices.ContainsFunc(j.Ops, func(o OpJudged) bool { return !o.Limit.OK }) {
 			j.add(r.Reason(CodeBudgetUnknown))
 		}
 	}
@@ -164,8 +173,9 @@ func (s Spec) assumed() bool {
 // over returns the devices with a core that held more than the limit.
 func (r *Result) over(limit uint64) (out []OverBudget) {
 	for i := range r.L1 {
-		if row := &r.L1[i]; row.Peak != nil && row.Peak.Bytes > limit {
-			out = append(out, OverBudget{row, row.Peak.Bytes - limit})
+		if on := &r.L1[i]; on.Peak != nil && on.Peak.Bytes > limit {
+			p := on.Peak
+			out = append(out, OverBudget{on, on.ID, p.Core, p.Cores, p.Cores.Len(), p.Bytes, p.Bytes - limit, p.At, p.T, p.Op})
 		}
 	}
 	return out

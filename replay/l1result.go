@@ -79,11 +79,11 @@ type HighLow struct {
 // that was executed there. Only program_execution nodes show executions; each is that
 // of the last run of its chip, inferred ones included.
 type Dispatched struct {
-	Peak       uint64 // bytes summed over cores
-	Final      uint64
-	CorePeak   uint64 // on the fullest core
-	Executions int64
-	Unknown    int64 // executions on a chip of which no run is known: they change nothing
+	Peak       uint64 `json:"peak_bytes"` // summed over cores
+	Final      uint64 `json:"final_bytes"`
+	CorePeak   uint64 `json:"core_peak_bytes"` // on the fullest core
+	Executions int64  `json:"executions"`
+	Unknown    int64  `json:"executions_unknown"` // on a chip without a known run: they change nothing
 }
 
 // An L1Peak is the moment at which one core held most, the first of equals.
@@ -116,9 +116,10 @@ type L1Peak struct {
 
 // A LaidGroup is a set of cores that held the same at one moment.
 type LaidGroup struct {
-	Cores     l1.CoreSet
-	Bytes     uint64       // tracked: on each core, each byte once, without kernels
-	Residents []L1Resident // of each core, by address
+	Cores     l1.CoreSet   `json:"cores"`
+	Count     int          `json:"count"`         // of Cores
+	Bytes     uint64       `json:"tracked_bytes"` // on each core, each byte once, without kernels
+	Residents []L1Resident `json:"residents"`     // of each core, by address
 }
 
 // An L1Resident holds a range of a core.
@@ -190,32 +191,42 @@ type Checks struct {
 
 // A FailedCheck is a run that does not fit.
 type FailedCheck struct {
-	Run     ProgramRun
-	Enqueue uint64            // counter of the node at which the run was complete
-	T       json.Number       // of that event of a log; see L1Peak.T
-	Device  event.Opt[uint64] // the first device
-	Devices int               // on which it was enqueued at this moment
-	Times   int64             // how often it failed like this, on any device
-	// Verdict of tt-metal's checks and ours. Its devices are those of the capture;
-	// without an id the device is NoDevice. BufferIDs and Names are explained by Buffers.
-	Verdict fit.Verdict
-	// Buffers are those that the verdict names, by id.
-	Buffers map[fit.BufferID]BufferInfo
+	Run     ProgramRun        `json:"program"`
+	Enqueue uint64            `json:"counter"`     // of the node at which the run was complete
+	T       json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Device  event.Opt[uint64] `json:"device"`      // the first device
+	Devices int               `json:"devices"`     // on which it was enqueued at this moment
+	Times   int64             `json:"times"`       // how often it failed like this, on any device
 	// Synthesised: an address that the failure depends on is not recorded.
-	Synthesised bool
+	Synthesised bool `json:"synthesised"`
+
+	// Verdict of tt-metal's checks and ours, with the devices of the capture;
+	// without an id the device is NoDevice. Buffers explain its BufferIDs and Names.
+	Verdict fit.Verdict                 `json:"-"`
+	Buffers map[fit.BufferID]BufferInfo `json:"-"`
+	Row     fit.VerdictRow[L1Resident]  `json:"verdict"` // the Verdict; of CheckDocument alone
 }
 
 // NoDevice stands in a Verdict for devices without an id.
 const NoDevice = event.NoDevice
 
+// CaptureID returns the id of a device as a capture has it: NoDevice is absent.
+func CaptureID(id device.ID) event.Opt[uint64] {
+	if id == NoDevice {
+		return event.Opt[uint64]{}
+	}
+	return event.Some(uint64(id))
+}
+
 // A Tightest is the run that fitted with the least room.
 type Tightest struct {
-	Run      ProgramRun
-	Enqueue  uint64
-	T        json.Number // of that event of a log; see L1Peak.T
-	Device   event.Opt[uint64]
-	Headroom fit.Headroom
-	Grow     []Growth // of its local buffers; empty if that cannot be told
+	Run      ProgramRun        `json:"program"`
+	Enqueue  uint64            `json:"counter"`
+	T        json.Number       `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Device   event.Opt[uint64] `json:"device"`
+	Headroom fit.Headroom      `json:"-"`
+	Row      HeadroomRow       `json:"headroom"` // the Headroom; of documents alone
+	Grow     []Growth          `json:"may_grow"` // of its local buffers; empty if that is not known
 }
 
 // Hits are operations that found their program in the program cache and therefore
@@ -223,26 +234,29 @@ type Tightest struct {
 // inside an operation that no such node follows. A hit is inferred to run what
 // the last run with the same functions and the same text of arguments ran.
 type Hits struct {
-	Inferred int64
-	Unknown  int64 // nothing is known, or nothing was to be inferred
+	Inferred int64 `json:"inferred"`
+	Unknown  int64 `json:"unknown"` // nothing is known, or nothing was to be inferred
 }
 
 // Live are the buffers that were allocated in the capture and not freed by its end,
 // outputs of the last operations among them.
 type Live struct {
-	Buffers           int64
-	L1, L1Small, DRAM uint64       // whole sizes, in bytes
-	List              []BufferInfo // in L1 first, then the largest first; at most MaxListed
-	More              int64        // that List leaves out
+	Buffers int64        `json:"buffers"`
+	L1      uint64       `json:"l1_bytes"` // whole sizes
+	L1Small uint64       `json:"l1_small_bytes"`
+	DRAM    uint64       `json:"dram_bytes"`
+	List    []BufferInfo `json:"list"` // in L1 first, then the largest first; at most MaxListed
+	More    int64        `json:"more"` // that List leaves out
 }
 
 // Earlier are buffers that operations of the capture use, or free, that were allocated
 // before it began, and of which it does not say where they lay while programs ran beside
 // them. They are in no figure.
 type Earlier struct {
-	L1, Other int64  // number of buffers that are used
-	Bytes     uint64 // whole sizes of those in L1
-	Freed     int64  // number of those in L1 that are freed after a program ran beside them
+	L1    int64  `json:"l1_buffers"` // that are used
+	Other int64  `json:"other_buffers"`
+	Bytes uint64 `json:"l1_bytes"` // whole sizes
+	Freed int64  `json:"-"`        // buffers in L1 that are freed after a program ran beside them
 }
 
 // MaxListed is how many rows the lists of a Result have at most.

@@ -202,7 +202,7 @@ func laidGroups(m device.Moment, name func(fit.Resident) L1Resident) (out []Laid
 }
 
 func laidGroup(g device.UsageGroup, name func(fit.Resident) L1Resident) LaidGroup {
-	return LaidGroup{g.Cores, g.Usage.Tracked, residents(g, name)}
+	return LaidGroup{g.Cores, g.Cores.Len(), g.Usage.Tracked, List(residents(g, name))}
 }
 
 func residents(g device.UsageGroup, name func(fit.Resident) L1Resident) (out []L1Resident) {

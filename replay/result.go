@@ -111,8 +111,9 @@ type Mesh struct {
 // A MeshLayout says how devices stand in a mesh: Rows of Cols devices, row by row, with
 // ascending ids. No capture says that, nor a log that was made of one.
 type MeshLayout struct {
-	First      uint64 // id of the first device
-	Rows, Cols int
+	First uint64 `json:"first"` // id of the first device
+	Rows  int    `json:"rows"`
+	Cols  int    `json:"cols"`
 }
 
 // A DeviceKind says what a device id of a capture stands for.
@@ -171,25 +172,28 @@ type KindFigures struct {
 
 // A ProgramDetail describes one run of CB nodes of one device.
 type ProgramDetail struct {
-	First, Last         uint64      // counters of its first and last CB node
-	T                   json.Number // of that event of a log; see L1Peak.T
-	Op                  Name        // functions that were running at the first node, outermost first, joined by " > "
-	LocalCBs, GlobalCBs int
-	Cores               int // covered by a local CB
-	Logical             uint64
-	Bytes               uint64 // physical, summed over cores
-	Core                uint64 // physical, on the fullest core
-	HighestEnd          uint64
-	Overlapping         bool // two of its CBs share bytes (program.Overlap)
+	First       uint64      `json:"first_counter"` // of its first CB node
+	Last        uint64      `json:"last_counter"`
+	T           json.Number `json:"t,omitempty"` // of that event of a log; see L1Peak.T
+	Op          Name        `json:"op"`          // that were running at the first node, outermost first, joined by " > "
+	LocalCBs    int         `json:"local_cbs"`
+	GlobalCBs   int         `json:"global_cbs"`
+	Cores       int         `json:"cores"` // covered by a local CB
+	Logical     uint64      `json:"logical_bytes"`
+	Bytes       uint64      `json:"resident_bytes"` // physical, summed over cores
+	Core        uint64      `json:"core_max_bytes"` // physical, on the fullest core
+	HighestEnd  uint64      `json:"highest_end"`
+	Overlapping bool        `json:"cbs_overlap"` // two of its CBs share bytes (program.Overlap)
 }
 
 // A CoreGroup is a set of cores with the same figures.
 type CoreGroup struct {
-	Cores      l1.CoreSet
-	Registered uint64     // bytes on each core
-	AlivePeak  uint64     // largest figure of CBs alive, on each core
-	Regions    []l1.Range // registered, merged
-	Programs   int        // distinct programs with a CB on these cores
+	Cores      l1.CoreSet `json:"cores"`
+	Count      int        `json:"count"`              // of Cores; of documents alone
+	Registered uint64     `json:"registered_bytes"`   // on each core
+	AlivePeak  uint64     `json:"core_peak_bytes"`    // largest figure of CBs alive, on each core
+	Programs   int        `json:"programs"`           // distinct programs with a CB on these cores
+	Regions    []l1.Range `json:"registered_regions"` // merged
 }
 
 // Fullest is the core on which the registered programs take most, and the program

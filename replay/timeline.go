@@ -22,17 +22,18 @@ type Timeline struct {
 // A Sample is what a device held after an event that changed it. Bytes are summed over
 // cores, where no core is named.
 type Sample struct {
-	At         uint64      // the node or line
-	T          json.Number // the simulator's time, as it was written; "" = none
-	Op         Name        // functions that were running; of a log the program too, or else the buffer; "" = none
-	Registered uint64
-	Resident   uint64 // circular buffers that the last dispatches left
-	Tracked    uint64
-	Core       uint64 // tracked on the fullest core
+	At uint64      `json:"counter"`     // the node or line
+	T  json.Number `json:"t,omitempty"` // the simulator's time, as it was written; "" = none
+	// Op has the functions that were running; of a log the program too, or else the buffer; "" = none.
+	Op         Name   `json:"op"`
+	Registered uint64 `json:"registered_bytes"`
+	Resident   uint64 `json:"resident_bytes"` // circular buffers that the last dispatches left
+	Tracked    uint64 `json:"tracked_bytes"`
+	Core       uint64 `json:"tracked_core_bytes"` // on the fullest core
 	// Headroom is the room of what is registered: bytes on the core with the least.
 	// Absent where nobody can say, since the size of L1 is not known or nothing is
 	// registered.
-	Headroom event.Opt[uint64]
+	Headroom event.Opt[uint64] `json:"headroom_bytes"`
 
 	n uint64 // of all samples that were taken of the device, from 0
 }

@@ -148,8 +148,8 @@ func mildWords() []words {
 	}
 }
 
-// AnomalyTexts returns a text for each kind of anomaly, the most important one first.
-func (r *Result) AnomalyTexts() (out []string) {
+// AnomalyTexts returns a text for each kind of anomaly but that of the given reasons, the most important one first.
+func (r *Result) AnomalyTexts(told ...Reason) (out []string) {
 	all := anomalyWords()
 	rank := func(a AnomalyCount) int {
 		i := slices.IndexFunc(all, func(w words) bool { return w.code == a.Code })
@@ -163,7 +163,7 @@ func (r *Result) AnomalyTexts() (out []string) {
 		if i := rank(a); i <= len(all) {
 			w = all[i-1]
 		}
-		if w.means != "" {
+		if w.means != "" && !slices.ContainsFunc(told, func(why Reason) bool { return why.Code == a.Code }) {
 			out = append(out, r.anomalyText(a, w))
 		}
 	}

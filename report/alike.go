@@ -80,7 +80,7 @@ func (o *overview) key(d *replay.Device) string {
 		fmt.Fprintln(&b, strconv.Quote(string(s.Op)), s.Registered, s.Resident, s.Tracked, s.Core, s.Headroom)
 	}
 	for _, m := range o.lines[d.ID].Moments {
-		fmt.Fprintln(&b, strconv.Quote(string(m.Op)), o.same.moment(m.Groups))
+		fmt.Fprintln(&b, strconv.Quote(string(m.Op)), o.same.moment(m))
 	}
 	on := o.l1[d.ID]
 	if on == nil {

@@ -2,36 +2,114 @@ package report
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// writeAnswer writes the first line, which answers, and a few details of it.
-func writeAnswer(page *page, r *replay.Result, folds []fold) {
-	d := fullestDevice(r)
-	if d == nil {
-		writeNothing(page, r)
-		return
-	}
-	where := ""
-	for _, f := range folds {
-		if slices.Contains(f.devices, d) {
-			where = f.where()
-		}
-	}
-	f := d.Fullest
-	verdict := ""
+// writeAnswer writes the first line: the verdict, the file and the number that decides.
+func writeAnswer(page *page, r *replay.Result, j replay.Judgement, folds []fold) {
+	verdict := strings.ReplaceAll(string(j.Answer), "_", " ")
 	if r.Count(replay.CodeBeyondL1) > 0 {
-		verdict = "does not fit; "
+		verdict = "does not fit"
 	}
-	page.line("%s%s: %s CB bytes%s, %s, %s", verdict, subject(r), grouped(f.Bytes), ofUsable(r.SpecOf(d.ID), f.Bytes), where, by(r, f.Program))
+	file := shown.End(r.File, 60)
+	if r.Rank.V > 0 { // 0 is that of most captures
+		file += fmt.Sprintf(" (rank %d)", r.Rank.V)
+	}
+	page.line("%s  %s%s  %s", verdict, file, r.Only.Suffix(), decisive(r, folds))
+}
 
-	page.note(note{"core", fmt.Sprintf("%s; %s registered, ends at %s", cores(f), rounded(f.Bytes), end(r.SpecOf(d.ID), f.End))},
-		note{"program", share(r, f)})
+// decisive says how much of a core's L1 was held at most, or registered where nothing is known to have run.
+func decisive(r *replay.Result, folds []fold) string {
+	row, d := fullestL1(r), fullestDevice(r)
+	var text string
+	var id event.Opt[uint64]
+	switch {
+	case row != nil && row.Peak.Bytes > 0:
+		id, text = row.ID, bytesText(r.SpecOf(row.ID), row.Peak.Bytes)
+	case d != nil:
+		id, text = d.ID, bytesText(r.SpecOf(d.ID), d.Fullest.Bytes)+" registered"
+	default:
+		return nothingCounted(r)
+	}
+	text += " on " + subject(r)
+	if len(folds) > 1 {
+		text += " of " + deviceName(r, id)
+	}
+	var doubts []string
+	if r.Spec.ArchFrom == event.FromAssumed {
+		doubts = append(doubts, string(r.Spec.Arch)+"?")
+	}
+	if r.Placed {
+		doubts = append(doubts, "placed?")
+	}
+	if len(doubts) == 0 {
+		return text
+	}
+	return text + "; " + strings.Join(doubts, ", ")
+}
+
+// bytesText puts bytes in relation to usable L1: "125,504 of 1,461,248 usable bytes (8.6%, 122.6 KiB)".
+func bytesText(s replay.Spec, n uint64) string {
+	usable := s.UsableBytes()
+	switch {
+	case usable == 0 && n < 1024:
+		return grouped(n) + " bytes"
+	case usable == 0:
+		return fmt.Sprintf("%s bytes (%s)", grouped(n), rounded(n))
+	case n < 1024:
+		return fmt.Sprintf("%s of %s usable bytes (%s)", grouped(n), grouped(usable), percent(n, usable))
+	}
+	return fmt.Sprintf("%s of %s usable bytes (%s, %s)", grouped(n), grouped(usable), percent(n, usable), rounded(n))
+}
+
+// writeAtPeak writes what a core held when it held most, a row for each kind.
+func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
+	p := row.Peak.Composed()
+	t := table{left: map[int]bool{1: true, 4: true}, most: 45}
+	t.add("bytes", "what", "from", "to", "whose")
+	for k := fit.KindCB; k.InL1(); k++ {
+		var all []replay.L1Resident
+		for _, x := range p.Residents {
+			if x.Kind == k {
+				all = append(all, x)
+			}
+		}
+		if k.Below() || p.Kinds[k] == 0 || len(all) == 0 {
+			continue
+		}
+		low, high, largest, owners := all[0].Start, all[0].End, all[0], map[string]bool{}
+		for _, x := range all {
+			low, high = min(low, x.Start), max(high, x.End)
+			owners[ownerText(r, x, math.MaxInt)] = true
+			if x.Bytes > largest.Bytes {
+				largest = x
+			}
+		}
+		more := ""
+		if n := len(owners) - 1; n > 0 {
+			more = fmt.Sprintf(" and %s more", grouped(n))
+		}
+		t.named(func(n int) string { return ownerText(r, largest, n-len(more)) + more },
+			grouped(p.Kinds[k]), shown.Plural(len(all), k.String()), grouped(low), grouped(high))
+	}
+	on := "core " + p.Core.String()
+	if n := p.Cores.Len() - 1; n > 0 {
+		on += fmt.Sprintf(" and %s more", grouped(n))
+	}
+	if len(r.L1) > 1 {
+		on += " of " + deviceName(r, row.ID)
+	}
+	at := r.Where(p.At, p.T)
+	if p.Op != "" {
+		at = fmt.Sprintf("%s (%s)", shortOp(r, p.Op, p.At, p.T), r.Inside(p.At, p.T))
+	}
+	page.table(fmt.Sprintf("at the peak, %s, on %s", at, on), t, "")
 }
 
 // share says which program takes how much of the core.
@@ -87,14 +165,6 @@ func usableShare(s replay.Spec, bytes uint64) string {
 	return fmt.Sprintf(", %s of usable L1", percent(bytes, usable))
 }
 
-// by says in short what a program belongs to.
-func by(r *replay.Result, p replay.ProgramDetail) string {
-	if p.Op == "" {
-		return nodes(r, p)
-	}
-	return shown.Start(string(caller(p.Op)), 40)
-}
-
 // nodes names a program's nodes.
 func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	if p.First == p.Last {
@@ -103,8 +173,8 @@ func nodes(r *replay.Result, p replay.ProgramDetail) string {
 	return r.NodeWord() + "s " + nodeRange(r, p)
 }
 
-// writeNothing answers for a capture without a byte of circular buffers on a core.
-func writeNothing(page *page, r *replay.Result) {
+// nothingCounted says why a capture has no byte of circular buffers on a core.
+func nothingCounted(r *replay.Result) string {
 	var local, global, apart int64
 	var peak, registered uint64
 	var names []string
@@ -119,26 +189,26 @@ func writeNothing(page *page, r *replay.Result) {
 	}
 	switch {
 	case r.Nodes == 0:
-		page.line("nothing to count: the %s has no %ss", r.Source(), r.NodeWord())
+		return fmt.Sprintf("the %s has no %ss", r.Source(), r.NodeWord())
 	case local > 0 && r.Only.Core.OK:
-		page.line("core %v: 0 bytes, %s: nothing is registered on it", r.Only.Core.V, where)
+		return fmt.Sprintf("core %v: 0 bytes, %s: nothing is registered on it", r.Only.Core.V, where)
 	case peak > 0 && registered == 0:
-		page.line("fullest core: 0 bytes, %s: nothing is registered any more; %s bytes at most before", where, grouped(peak))
+		return fmt.Sprintf("0 bytes, %s: nothing is registered any more; %s bytes at most before", where, grouped(peak))
 	case local > 0:
-		page.line("fullest core: 0 bytes, %s: the %s cover no core or no byte", where, shown.Plural(local, "local CB"))
+		return fmt.Sprintf("0 bytes, %s: the %s cover no core or no byte", where, shown.Plural(local, "local CB"))
 	case global > 0:
-		page.line("fullest core: 0 bytes, %s: %s of tensors, without bytes of their own",
+		return fmt.Sprintf("0 bytes, %s: %s of tensors, without bytes of their own",
 			where, all(global, "CB is a view", "CBs are views"))
 	case apart > 0:
-		page.line("fullest core: 0 bytes, %s: no circular buffers, but %s", where, others(r))
+		return fmt.Sprintf("0 bytes, %s: no circular buffers, but %s", where, others(r))
 	case r.Count(replay.CodeCacheHit) > 0 || r.Count(replay.CodeFreeWithoutCBs) > 0 || r.Count(replay.CodeNotShown) > 0:
-		page.line("cannot tell: programs ran, but the %s shows none of their circular buffers", r.Source())
+		return fmt.Sprintf("programs ran, but the %s shows none of their circular buffers", r.Source())
 	case r.Log && r.Checks.Failed > 0:
-		page.line("does not fit: refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
+		return fmt.Sprintf("refused %s of %s, nothing is registered", grouped(r.Checks.Failed), shown.Plural(r.Checks.Runs, "program run"))
 	case r.Log && r.Count(replay.CodeEventRefused) > 0:
-		page.line("nothing is registered: refused %s of the log", shown.Plural(r.Count(replay.CodeEventRefused), "event"))
+		return fmt.Sprintf("nothing is registered; refused %s of the log", shown.Plural(r.Count(replay.CodeEventRefused), "event"))
 	default:
-		page.line("nothing to count: the %s places no circular buffer", r.Source())
+		return fmt.Sprintf("the %s places no circular buffer", r.Source())
 	}
 }
 
@@ -166,10 +236,10 @@ func all(n int64, one, many string) string {
 	return "all " + grouped(n) + " " + many
 }
 
-// subject is the core that a report begins with.
+// subject is the core that a report is about.
 func subject(r *replay.Result) string {
 	if r.Only.Core.OK {
 		return "core " + r.Only.Core.V.String()
 	}
-	return "fullest core"
+	return "the fullest core"
 }

@@ -10,18 +10,17 @@ import (
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 )
 
-// Check returns the answer to the question whether the programs of a capture fit: in text a few
-// lines if they do, else why not, who is in the way and what to do. The first line answers
-// and names the file; of a program that does not fit it has tt-metal's own message. The CSV
+// Check returns the answer to the question whether the programs of a capture fit. In text it is one line if they do,
+// and one more about assumptions. Else it has tt-metal's own message, who is in the way and what to do. With details it
+// also says how far each buffer may grow, and with which L1 it was reckoned. The CSV
 // has a row for each way in which a program run does not fit, and one if there is none.
-func Check(r *replay.Result, j replay.Judgement) Document {
+func Check(r *replay.Result, j replay.Judgement, details bool) Document {
 	c := check{j, r}
 	d := Document{
-		json: func(w io.Writer) error { return writeJSON(w, newCheckDocument(c)) },
+		json: func(w io.Writer) error { return writeJSON(w, r.Check(j)) },
 		head: csvCheck{}, rows: rowsOf(checkRows(c)), file: r.File, tests: c.tests(),
 	}
 	switch {
@@ -34,7 +33,22 @@ func Check(r *replay.Result, j replay.Judgement) Document {
 	default:
 		c.writeOver(&d.page)
 	}
+	d.lead = [2]string{strings.ReplaceAll(string(c.Answer), "_", " ") + c.only() + c.accepted(), c.sentence()}
+	if details {
+		d.page.apart(append(c.room(), note{"chip", chipText(r, r.Spec)}))
+	}
 	return d
+}
+
+// sentence is the answer in a sentence: tt-metal's own where it refuses a program.
+func (c check) sentence() string {
+	switch {
+	case c.Answer != replay.DoesNotFit:
+		return c.checked()
+	case len(c.result.Checks.List) > 0:
+		return complaint(c.result.Checks.List[0].Verdict)
+	}
+	return c.overTexts()[0]
 }
 
 // A check is a Result and how it was judged.
@@ -43,24 +57,54 @@ type check struct {
 	result *replay.Result
 }
 
-// head begins the first line: the answer, what it is about, and the file. Narrowed to a core, it
+// head begins the first line: a mark of the answer, the file, and the filter. Narrowed to a core, the answer
 // is about all cores of the runs there.
-func (c check) head(answer string) string {
+func (c check) head(mark string) string {
+	return fmt.Sprintf("%-4s  %s%s%s  ", mark, shown.End(c.result.File, 60), c.only(), c.accepted())
+}
+
+// only is the filter of the result.
+func (c check) only() string {
 	only := c.result.Only.Suffix()
 	if c.result.Only.Core.OK {
 		only = strings.TrimSuffix(only, ")") + "; each run on all its cores)"
 	}
-	return answer + only + c.accepted() + ": " + shown.End(c.result.File, 60) + ": "
+	return only
 }
 
 func (c check) writeFits(page *page) {
-	page.line("%s%s", c.head("fits"), c.checked())
-	page.note(append(c.room(), c.basis()...)...)
+	text := ""
+	if t := c.result.Checks.Tightest; t != nil {
+		text = fmt.Sprintf(", tightest %s bytes: %s", grouped(t.Headroom.Free), runText(c.result, t.Run, 45))
+	}
+	page.line("%s%s%s", c.head("ok"), c.ran(), text)
+	page.note(append(c.kept(), c.remarks()...)...)
 }
 
 func (c check) writeCannotTell(page *page) {
-	page.line("%s%s", c.head("cannot tell"), c.checked())
-	page.note(slices.Concat(c.reasons("because", c.Untold), c.room(), c.basis())...)
+	text := ", and what is known fits"
+	if c.result.Checks.Runs == 0 {
+		text = ""
+	}
+	page.line("%scannot tell: %s%s", c.head("?"), c.ran(), text)
+	page.note(slices.Concat(c.reasons("because", c.Untold), c.kept(), c.remarks())...)
+}
+
+// ran counts the program runs.
+func (c check) ran() string {
+	if c.result.Checks.Runs == 0 {
+		return nothingRan(c.result)
+	}
+	return shown.Plural(c.result.Checks.Runs, "program run")
+}
+
+// kept says that the budget is kept.
+func (c check) kept() []note {
+	text := strings.TrimPrefix(c.within(), ", ")
+	if text == "" || c.result.Checks.Runs == 0 || len(c.Over) > 0 || len(c.overOps()) > 0 {
+		return nil
+	}
+	return []note{{"budget", text}}
 }
 
 // checked says what was checked.
@@ -161,12 +205,34 @@ func growText(all []replay.Growth) string {
 	return "one of " + strings.Join(parts, ", ")
 }
 
-// basis says with what it was reckoned, where that is not all recorded.
-func (c check) basis() []note {
+// remarks are the assumptions, in one line with the flags that settle them, and anomalies.
+func (c check) remarks() []note {
 	r := c.result
-	notes := append(c.idle(), note{"chip", chipText(r, r.Spec)})
+	var doubts []string
+	switch {
+	case r.Spec.ArchFrom == event.FromAssumed:
+		doubts = append(doubts, "chip "+assumed(r))
+	case r.Spec.L1Size == 0:
+		doubts = append(doubts, "size of L1 not known (--arch)")
+	}
+	if f := r.Spec.SmallFrom; f == event.FromAssumed || f == event.FromArch {
+		doubts = append(doubts, strings.Replace(smallText(r, r.Spec), "assumed: ", "", 1))
+	}
+	return append(c.basis(doubts), c.idle()...)
+}
+
+// basis is the line of assumptions, and the anomalies that are no reason to doubt the answer.
+func (c check) basis(doubts []string) []note {
+	r := c.result
+	if r.Placed {
+		doubts = append(doubts, placed(r))
+	}
 	if n := r.Checks.Inferred; n > 0 {
-		notes = append(notes, note{"inferred", fmt.Sprintf("%s of operations that hit the program cache: taken to be those of their last run", shown.Plural(n, "program run"))})
+		doubts = append(doubts, fmt.Sprintf("%s from the program cache: as the operation ran last time (--no-infer)", shown.Plural(n, "program run")))
+	}
+	var notes []note
+	if len(doubts) > 0 {
+		notes = append(notes, note{"?", strings.Join(doubts, "; ")})
 	}
 	notes = append(notes, anomalyNotes(r, "aborted", replay.CodeAborted)...)
 	for _, a := range r.Anomalies {
@@ -183,11 +249,9 @@ func (c check) basis() []note {
 func chipText(r *replay.Result, s replay.Spec) string {
 	text := cmp.Or(string(s.Arch), "not named")
 	if s.ArchFrom == event.FromAssumed {
-		text = assumed(r) + "; it was reckoned with"
-	} else {
-		text += ","
+		text = assumed(r)
 	}
-	text += " circular buffers from " + grouped(s.CBBase)
+	text += ", circular buffers from " + grouped(s.CBBase)
 	if s.L1Size == 0 {
 		return text + ", size of L1 not known"
 	}
@@ -215,9 +279,9 @@ func smallText(r *replay.Result, s replay.Spec) string {
 func (c check) writeFailed(page *page) {
 	k := &c.result.Checks
 	f := &k.List[0]
-	page.line("%s%s", c.head("does not fit"), complaint(f.Verdict))
-	page.line("%s", c.checked())
-	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), c.devices(f))
+	page.line("%s%s", c.head("FAIL"), c.failed())
+	page.line("%s", complaint(f.Verdict))
+	where := fmt.Sprintf("%s, enqueued at %s on %s", whose(c.result, f.Run.Op, f.Run.At, f.Run.T, 70), c.result.Where(f.Enqueue, f.T), devicesName(c.result, f.Device, f.Devices))
 	if f.Run.Inferred {
 		where += "; inferred from an earlier run of the operation"
 	}
@@ -228,14 +292,23 @@ func (c check) writeFailed(page *page) {
 		where += fmt.Sprintf("; %s times", grouped(f.Times))
 	}
 	page.note(note{"program", where})
-	writeVerdict(page, f.Verdict, failureLabels(c.result, f))
+	writeVerdict(page, c.result, f)
 	c.writeOthers(page, k.List[1:])
 	var notes []note
 	for _, text := range c.overTexts() {
 		notes = append(notes, note{"budget", text})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
-	page.apart(append(notes, c.basis()...))
+	page.apart(append(notes, c.remarks()...))
+}
+
+// failed counts the program runs that do not fit.
+func (c check) failed() string {
+	k := &c.result.Checks
+	if k.Runs == k.Failed {
+		return fmt.Sprintf("%s %s not fit", shown.Plural(k.Runs, "program run"), doNot(k.Failed))
+	}
+	return fmt.Sprintf("%s of %s %s not fit", grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))
 }
 
 // maxOthers is how many further failures are named in text.
@@ -277,25 +350,23 @@ func overBy(v fit.Verdict) (most uint64) {
 // writeOver says which core holds more than the budget, though every program fits.
 func (c check) writeOver(page *page) {
 	texts := c.overTexts()
-	page.line("%s%s", c.head("does not fit"), texts[0])
-	page.line("%s", c.checked())
+	page.line("%s%s", c.head("FAIL"), texts[0])
 	var notes []note
 	for _, text := range texts[1:] {
 		notes = append(notes, note{"also", text})
 	}
 	notes = append(notes, c.reasons("besides", c.Untold)...)
-	page.note(append(append(notes, c.room()...), c.basis()...)...)
+	page.note(append(notes, c.remarks()...)...)
 	if len(c.Over) == 0 {
 		return
 	}
-	p := c.Over[0].Device.Peak.Composed()
+	p := c.Over[0].On.Peak.Composed()
 	writeResidents(page, fmt.Sprintf("what lay on core %s then, by address", p.Core), c.result, p.Residents)
 }
 
 func (c check) overText(o replay.OverBudget) string {
-	p := o.Device.Peak
-	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(p.Bytes), coresText(p.Cores),
-		deviceName(c.result, o.Device.ID), c.result.Where(p.At, p.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
+	return fmt.Sprintf("%s bytes on %s of %s at %s, %s above the budget of %s", grouped(o.Bytes), coresText(o.Cores),
+		deviceName(c.result, o.Device), c.result.Where(o.Counter, o.T), grouped(o.Over), budgetText(*c.Terms.Budget, c.result.Spec.UsableBytes()))
 }
 
 // overOps are the budgets of operations that are not kept.
@@ -315,8 +386,8 @@ func (c check) overTexts() (out []string) {
 	}
 	for _, o := range c.overOps() {
 		text := fmt.Sprintf("%s: CBs of %s bytes on a core of %s, %s above the budget of %s for %s (line %d)",
-			whose(c.result, o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.On.ID), grouped(o.Worst.Core-o.Limit),
-			budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(o.Op, 40), o.Line)
+			whose(c.result, o.Worst.Op, o.Worst.First, o.Worst.T, 60), grouped(o.Worst.Core), deviceName(c.result, o.Worst.Device),
+			grouped(o.Worst.Over), budgetText(o.Budget, c.result.Spec.UsableBytes()), shown.Start(string(o.Op), 40), o.Line)
 		if o.Over > 1 {
 			text += fmt.Sprintf("; %s programs take more", grouped(o.Over))
 		}
@@ -329,26 +400,8 @@ func (c check) overTexts() (out []string) {
 func (c check) idle() (notes []note) {
 	for _, o := range c.Ops {
 		if o.Programs == 0 {
-			notes = append(notes, note{"budget", fmt.Sprintf("no program is of %s (line %d)", shown.Start(o.Op, 60), o.Line)})
+			notes = append(notes, note{"budget", fmt.Sprintf("no program is of %s (line %d)", shown.Start(string(o.Op), 60), o.Line)})
 		}
 	}
 	return notes
-}
-
-// failureLabels name what a verdict is about.
-func failureLabels(r *replay.Result, f *replay.FailedCheck) labels {
-	by := labels{r, map[program.ID]replay.ProgramRun{}, f.Buffers}
-	if f.Verdict.Program != nil {
-		by.programs[f.Verdict.Program.ID()] = f.Run
-	}
-	return by
-}
-
-// devices names the devices on which a program failed.
-func (c check) devices(f *replay.FailedCheck) string {
-	text := deviceName(c.result, f.Device)
-	if f.Devices > 1 {
-		text += fmt.Sprintf(" and %s more", grouped(f.Devices-1))
-	}
-	return text
 }

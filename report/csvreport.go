@@ -74,7 +74,7 @@ func newCSVOn(r *replay.Result, d *replay.Device) csvOn {
 // A csvProgram is a program of a device.
 type csvProgram struct {
 	csvOn
-	jsonProgram
+	replay.ProgramDetail
 }
 
 func programRows(r *replay.Result) iter.Seq[csvProgram] {
@@ -82,7 +82,7 @@ func programRows(r *replay.Result) iter.Seq[csvProgram] {
 		for i := range r.Devices {
 			on := newCSVOn(r, &r.Devices[i])
 			for p := range programsOf(r, &r.Devices[i]) {
-				if !yield(csvProgram{on, newProgram(p)}) {
+				if !yield(csvProgram{on, p}) {
 					return
 				}
 			}
@@ -93,7 +93,7 @@ func programRows(r *replay.Result) iter.Seq[csvProgram] {
 // A csvGroup is a group of cores of a device.
 type csvGroup struct {
 	csvOn
-	jsonGroup
+	replay.CoreGroup
 }
 
 func groupRows(r *replay.Result) iter.Seq[csvGroup] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
@@ -21,6 +22,12 @@ type Document struct {
 	head  any           // a row of that type; nil: it has no rows
 	file  string
 	tests []testCase // of JUnit; nil: none
+	lead  [2]string  // see Lead
+}
+
+// Lead returns the answer of [Check] as a heading, like "does not fit", and as a sentence.
+func (d Document) Lead() (answer, sentence string) {
+	return shown.Visible(d.lead[0]), shown.Visible(d.lead[1])
 }
 
 // Text writes the answer for people, in one piece: in the first line the answer itself. Tables

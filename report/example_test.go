@@ -20,21 +20,17 @@ func ExampleReport() {
 	// Output:
 	// 1 <nil>
 	// <nil>
-	// fullest core: 14,336 CB bytes, 1.0% of usable L1 (wormhole), device 0, ttnn.add
-	//   core      0-0 and 63 more; 14.0 KiB registered, ends at 118,048 (1,381,088 below the top of L1)
-	//   program   ttnn.add > UnaryDeviceOperation (nodes 30-32) takes all of them
-	// repeats.json: 49 nodes, 2 programs, recorded addresses
+	// fits  repeats.json  14,336 of 1,395,424 usable bytes (1.0%, 14.0 KiB) on the fullest core
 	//
-	//                   ---- fullest core ----  --- sum over cores ---  misleading sum
-	// device  programs  registered  alive peak  registered  alive peak    logical  ratio
-	// 0              2      14,336      14,336     917,504     917,504  1,441,792   1.6x
-	//                     14.0 KiB    14.0 KiB   896.0 KiB   896.0 KiB    1.4 MiB
+	//         -------- fullest core ---------  ----------- all cores -----------
+	// device  registered  alive peak  L1 peak  registered  alive peak    logical  programs
+	// 0           14,336      14,336   14,336     917,504     917,504  1,441,792         2
 	//
-	//   basis     registered = all programs, as the program cache keeps them; alive = until their free;
-	//             logical = size x cores of every CB, shared bytes again and again
-	//   counted   5 local CBs on 64 cores; not counted: L1 buffers, kernels
-	//   dispatch  7 executions on device 0 left CBs of at most 917,504 bytes, 14,336 on the fullest core;
-	//             917,504 at the end
+	// at the peak, ttnn.add (node 32), on core 0-0 and 63 more
+	//  bytes  what                   from       to  whose
+	// 14,336  3 circular buffers  103,712  118,048  ttnn.add > UnaryDeviceOperation (node 30)
+	//
+	//   room      1,381,088 bytes free above ttnn.add > UnaryDeviceOperation (node 30)
 	//   note      5 operations ran from the program cache (first at node 10, UnaryDeviceOperation): taken
 	//             to run what ran last time, in figures of the whole L1 and in checks; alive figures miss
 	//             it

@@ -25,13 +25,13 @@ type object = map[string]any
 // fields, all of them required and described.
 func TestSchemaFields(t *testing.T) {
 	for name, typ := range map[string]reflect.Type{
-		Schema:            reflect.TypeFor[jsonReport](),
-		CheckSchema:       reflect.TypeFor[jsonCheck](),
-		replay.PeakSchema: reflect.TypeFor[replay.PeakDocument](),
-		WhoSchema:         reflect.TypeFor[jsonWho](),
-		DiffSchema:        reflect.TypeFor[jsonDiff](),
-		MapSchema:         reflect.TypeFor[jsonMap](),
-		replay.RoomSchema: reflect.TypeFor[replay.RoomDocument](),
+		Schema:             reflect.TypeFor[jsonReport](),
+		replay.CheckSchema: reflect.TypeFor[replay.CheckDocument](),
+		replay.PeakSchema:  reflect.TypeFor[replay.PeakDocument](),
+		replay.WhoSchema:   reflect.TypeFor[replay.WhoDocument](),
+		DiffSchema:         reflect.TypeFor[jsonDiff](),
+		replay.MapSchema:   reflect.TypeFor[replay.MapDocument](),
+		replay.RoomSchema:  reflect.TypeFor[replay.RoomDocument](),
 	} {
 		schema := readSchema(t, strings.ReplaceAll(name, "/", "-")+".schema.json")
 		require.NotEmpty(t, schema["description"])

@@ -106,5 +106,5 @@ func requireVisible(t *testing.T, text string) {
 
 // judged judges a Result with a budget, or without.
 func judged(r *replay.Result, budget *replay.Budget) report.Document {
-	return report.Check(r, r.Judge(replay.Terms{Budget: budget}))
+	return report.Check(r, r.Judge(replay.Terms{Budget: budget}), true)
 }

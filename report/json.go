@@ -10,7 +10,6 @@ import (
 
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/internal/asciijson"
-	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -40,7 +39,7 @@ func writeReport(w io.Writer, r *replay.Result) error {
 					if k++; k > 1 {
 						e.text(",")
 					}
-					e.value(newProgram(p))
+					e.value(p)
 				}
 				e.text("]")
 			})
@@ -95,13 +94,13 @@ type jsonReport struct {
 	Layout    *jsonLayout           `json:"layout"`
 	Basis     jsonBasis             `json:"basis"`
 	Fullest   *jsonFullest          `json:"fullest"`
-	Upstream  jsonUpstream          `json:"upstream"`
+	Upstream  event.Upstream        `json:"upstream"`
 	Anomalies []jsonAnomaly         `json:"anomalies"`
 	Meshes    map[string][]uint64   `json:"mesh_members"`
 	Checks    jsonChecks            `json:"checks"`
-	Hits      jsonHits              `json:"cache_hits"`
-	Live      jsonLive              `json:"live_at_end"`
-	Earlier   jsonEarlier           `json:"earlier_buffers"`
+	Hits      replay.Hits           `json:"cache_hits"`
+	Live      replay.Live           `json:"live_at_end"`
+	Earlier   replay.Earlier        `json:"earlier_buffers"`
 	L1        []jsonL1              `json:"l1"`
 	Devices   map[string]jsonDevice `json:"devices"`
 }
@@ -120,33 +119,14 @@ type jsonBasis struct {
 }
 
 type jsonFullest struct {
-	Device  string      `json:"device"`
-	Core    string      `json:"core"`
-	Cores   int         `json:"cores"`
-	Bytes   uint64      `json:"bytes"`
-	Percent *float64    `json:"percent_of_l1"`
-	End     uint64      `json:"end"`
-	Program jsonProgram `json:"program"`
-	Share   uint64      `json:"program_bytes"`
-}
-
-type jsonUpstream struct {
-	PeakCB         *uint64 `json:"peak_cb"`
-	PeakL1         *uint64 `json:"peak_l1"`
-	PeakDataflow   *uint64 `json:"peak_dataflow_buffer"`
-	PeakScratchpad *uint64 `json:"peak_scratchpad"`
-	PeakTotal      *uint64 `json:"peak_total"`
-	Wrapped        bool    `json:"wrapped"`
-
-	Causes []jsonCause `json:"causes"`
-}
-
-type jsonCause struct {
-	Code     event.CauseCode `json:"code"`
-	Figure   string          `json:"figure"`
-	Upstream uint64          `json:"upstream_bytes"`
-	Exact    uint64          `json:"exact_bytes"`
-	Count    int             `json:"count"`
+	Device  string               `json:"device"`
+	Core    string               `json:"core"`
+	Cores   int                  `json:"cores"`
+	Bytes   uint64               `json:"bytes"`
+	Percent *float64             `json:"percent_of_l1"`
+	End     uint64               `json:"end"`
+	Program replay.ProgramDetail `json:"program"`
+	Share   uint64               `json:"program_bytes"`
 }
 
 type jsonAnomaly struct {
@@ -196,32 +176,8 @@ type jsonDevice struct {
 	ScratchpadRegCore    uint64 `json:"scratchpad_registered_core_peak_bytes"`
 	ScratchpadRegLogical uint64 `json:"scratchpad_registered_logical_bytes"`
 
-	ProgramsDetail []jsonProgram `json:"programs_detail"`
-	CoreGroups     []jsonGroup   `json:"core_groups"`
-}
-
-type jsonProgram struct {
-	First      uint64      `json:"first_counter"`
-	Last       uint64      `json:"last_counter"`
-	T          json.Number `json:"t,omitempty"`
-	Op         replay.Name `json:"op"`
-	LocalCBs   int         `json:"local_cbs"`
-	GlobalCBs  int         `json:"global_cbs"`
-	Cores      int         `json:"cores"`
-	Logical    uint64      `json:"logical_bytes"`
-	Bytes      uint64      `json:"resident_bytes"`
-	Core       uint64      `json:"core_max_bytes"`
-	HighestEnd uint64      `json:"highest_end"`
-	Overlap    bool        `json:"cbs_overlap"`
-}
-
-type jsonGroup struct {
-	Cores      string     `json:"cores"`
-	Count      int        `json:"count"`
-	Registered uint64     `json:"registered_bytes"`
-	AlivePeak  uint64     `json:"core_peak_bytes"`
-	Programs   int        `json:"programs"`
-	Regions    []l1.Range `json:"registered_regions"`
+	ProgramsDetail []replay.ProgramDetail `json:"programs_detail"`
+	CoreGroups     []replay.CoreGroup     `json:"core_groups"`
 }
 
 // newReport returns all but the devices.
@@ -230,21 +186,11 @@ func newReport(r *replay.Result) jsonReport {
 		Head: r.Head(Schema), Addresses: r.Addresses,
 		Basis:     newBasis(r),
 		Anomalies: []jsonAnomaly{}, Meshes: map[string][]uint64{}, Devices: map[string]jsonDevice{},
-		Upstream: jsonUpstream{
-			optional(r.Upstream.PeakCB), optional(r.Upstream.PeakL1), optional(r.Upstream.PeakDataflow),
-			optional(r.Upstream.PeakScratchpad), optional(r.Upstream.PeakTotal), r.Upstream.Wrapped, []jsonCause{},
-		},
-		Checks:  newChecks(r),
-		Hits:    jsonHits{r.Hits.Inferred, r.Hits.Unknown},
-		Live:    newLive(r.Live),
-		Earlier: jsonEarlier{r.Earlier.L1, r.Earlier.Other, r.Earlier.Bytes},
-		L1:      []jsonL1{},
+		Upstream: r.Upstream, Checks: newChecks(r), Hits: r.Hits, Live: r.Live, Earlier: r.Earlier, L1: []jsonL1{},
 	}
+	out.Upstream.Causes, out.Live.List = replay.List(r.Upstream.Causes), replay.List(r.Live.List)
 	if r.Placed {
 		out.Layout = &jsonLayout{string(r.Spec.Arch), r.Spec.CBBase, r.Spec.CBAlign}
-	}
-	for _, c := range r.Upstream.Causes {
-		out.Upstream.Causes = append(out.Upstream.Causes, jsonCause(c))
 	}
 	for _, a := range r.Anomalies {
 		ja := jsonAnomaly{Code: a.Code, Count: a.Count, T: a.T, Detail: a.Detail}
@@ -260,7 +206,7 @@ func newReport(r *replay.Result) jsonReport {
 		f := d.Fullest
 		out.Fullest = &jsonFullest{
 			Device: deviceKey(d.ID), Core: f.Core.String(), Cores: f.Cores, Bytes: f.Bytes, End: f.End,
-			Program: newProgram(f.Program), Share: f.Share,
+			Program: f.Program, Share: f.Share,
 		}
 		out.Fullest.Percent = r.SpecOf(d.ID).Percent(f.Bytes)
 	}
@@ -296,23 +242,13 @@ func newDevice(d *replay.Device) jsonDevice {
 		Scratchpads: d.Scratchpad.Nodes, ScratchpadPeak: d.Scratchpad.ResidentPeak,
 		ScratchpadCorePeak: d.Scratchpad.CorePeak, ScratchpadRegistered: d.Scratchpad.Registered,
 		ScratchpadRegCore: d.Scratchpad.RegisteredCorePeak, ScratchpadRegLogical: d.Scratchpad.RegisteredLogical,
-		ProgramsDetail: []jsonProgram{}, CoreGroups: []jsonGroup{},
+		ProgramsDetail: []replay.ProgramDetail{}, CoreGroups: []replay.CoreGroup{},
 	}
 	for _, g := range d.CoreGroups {
-		jg := jsonGroup{
-			Cores: g.Cores.String(), Count: g.Cores.Len(), Registered: g.Registered, AlivePeak: g.AlivePeak,
-			Programs: g.Programs, Regions: replay.List(g.Regions),
-		}
-		out.CoreGroups = append(out.CoreGroups, jg)
+		g.Count, g.Regions = g.Cores.Len(), replay.List(g.Regions)
+		out.CoreGroups = append(out.CoreGroups, g)
 	}
 	return out
-}
-
-func newProgram(p replay.ProgramDetail) jsonProgram {
-	return jsonProgram{
-		First: p.First, Last: p.Last, T: p.T, Op: p.Op, LocalCBs: p.LocalCBs, GlobalCBs: p.GlobalCBs, Cores: p.Cores,
-		Logical: p.Logical, Bytes: p.Bytes, Core: p.Core, HighestEnd: p.HighestEnd, Overlap: p.Overlapping,
-	}
 }
 
 func optional(v event.Opt[uint64]) *uint64 {

@@ -150,7 +150,7 @@ func (c check) budgetTests() (cases []testCase) {
 	}
 	texts = texts[len(c.Over):]
 	for _, o := range c.Ops {
-		one := testCase{Name: "op " + clip(o.Op) + " keeps to its budget", Out: shown.Plural(o.Programs, "program")}
+		one := testCase{Name: "op " + clip(string(o.Op)) + " keeps to its budget", Out: shown.Plural(o.Programs, "program")}
 		if o.Over > 0 {
 			one.Failure = &testFail{Message: texts[0]}
 			texts = texts[1:]

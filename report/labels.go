@@ -5,20 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cbl1/cbl1/device"
 	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
-	"github.com/cbl1/cbl1/program"
 	"github.com/cbl1/cbl1/replay"
 )
-
-// labels say what the numbers in a verdict stand for. The zero labels know nothing.
-type labels struct {
-	result   *replay.Result // for the names of devices; may be nil
-	programs map[program.ID]replay.ProgramRun
-	buffers  map[fit.BufferID]replay.BufferInfo
-}
 
 // whose says whose something is, in at most n columns but for the node: "ttnn.add >
 // BinaryNgDeviceOperation (node 3)".
@@ -63,30 +54,6 @@ func runText(r *replay.Result, run replay.ProgramRun, n int) string {
 	return text
 }
 
-// resident turns something that a verdict names into what it is in the capture.
-func (l labels) resident(r fit.Resident) replay.L1Resident {
-	out := replay.L1Resident{ResidentRow: fit.NewResidentRow(r.Kind, r.Range)}
-	if r.Program != nil {
-		run := l.programs[r.Program.ID()]
-		out.CB, out.Program = event.Some(uint64(r.CB)), &run
-		return out
-	}
-	info, ok := l.buffers[r.Buffer.ID]
-	if !ok {
-		info = replay.BufferInfo{Kind: r.Buffer.Kind, Size: r.Buffer.Size, Op: replay.Name(r.Buffer.Name)}
-	}
-	out.Buffer = &info
-	return out
-}
-
-func (l labels) residents(rows []fit.Resident) []replay.L1Resident {
-	out := make([]replay.L1Resident, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, l.resident(r))
-	}
-	return out
-}
-
 // what says what something in L1 is: "CB 3", "L1 buffer".
 func what(r replay.L1Resident) string {
 	switch {
@@ -109,9 +76,9 @@ func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
 	return ""
 }
 
-// devices names the first of some devices, and says how many more there are.
-func (l labels) devices(first device.ID, n int) string {
-	text := deviceName(l.result, captureID(first))
+// devicesName names the first of some devices, and says how many more there are.
+func devicesName(r *replay.Result, first event.Opt[uint64], n int) string {
+	text := deviceName(r, first)
 	if n > 1 {
 		text += fmt.Sprintf(" and %s more", grouped(n-1))
 	}
@@ -133,12 +100,4 @@ func deviceName(r *replay.Result, id event.Opt[uint64]) string {
 		}
 	}
 	return fmt.Sprintf("device %d", id.V)
-}
-
-// captureID is the id of a device as it stands in a capture.
-func captureID(id device.ID) (out event.Opt[uint64]) {
-	if id != replay.NoDevice {
-		out.V, out.OK = uint64(id), true
-	}
-	return out
 }

@@ -107,7 +107,7 @@ const timed = `{"event":"log","version":1}
 func TestLogTimes(t *testing.T) {
 	r := logged(t, timed, replay.Options{Ask: &replay.Question{Address: 600000}})
 	j := r.Judge(replay.Terms{})
-	q := report.Question{Question: replay.Question{Address: 600000}}
+	q := replay.Question{Address: 600000}
 	texts := map[string][]string{"check": {
 		"matmul (event 8, t 1510), enqueued at event 8 (t 1510) on device 0",
 		"L1 buffer  low (event 7, t 1505)",
@@ -125,9 +125,9 @@ func TestLogTimes(t *testing.T) {
 	}}
 	schemas := map[string]string{"check": "check-1", "peak": "peak-1", "who": "who-1", "report": "report-2"}
 	for verb, write := range map[string][2]func(*bytes.Buffer) error{
-		"check":  {func(b *bytes.Buffer) error { return report.Check(r, j).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Check(r, j).JSON(b) }},
+		"check":  {func(b *bytes.Buffer) error { return report.Check(r, j, true).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Check(r, j, true).JSON(b) }},
 		"peak":   {func(b *bytes.Buffer) error { return report.Peak(r).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Peak(r).JSON(b) }},
-		"who":    {func(b *bytes.Buffer) error { return report.Who(r, q).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Who(r, q).JSON(b) }},
+		"who":    {func(b *bytes.Buffer) error { return report.Who(r, r.Who(q, replay.Filter{})).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Who(r, r.Who(q, replay.Filter{})).JSON(b) }},
 		"report": {func(b *bytes.Buffer) error { return report.Report(r, report.Options{Programs: true}).Text(b, 0) }, func(b *bytes.Buffer) error { return report.Report(r, report.Options{}).JSON(b) }},
 	} {
 		var text, doc bytes.Buffer
@@ -181,16 +181,16 @@ func TestRefusedProgramsAreTheAnswer(t *testing.T) {
 	for _, c := range []struct{ name, log, want string }{
 		{"too large", `{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 0-0]","size":4000000}]}
 {"event":"enqueue","program":1}
-`, "does not fit: refused 1 of 1 program run, nothing is registered\n"},
+`, "does not fit  run.jsonl  refused 1 of 1 program run, nothing is registered"},
 		{"outside the grid", `{"event":"program","program":1,"cbs":[{"cores":"[0-0 - 99-99]","size":4096}]}
 {"event":"register","program":1}
 {"event":"register","program":1}
-`, "nothing is registered: refused 2 events of the log\n"},
-		{"no program", "", "nothing to count: the log places no circular buffer\n"},
+`, "cannot tell  run.jsonl  nothing is registered; refused 2 events of the log"},
+		{"no program", "", "cannot tell  run.jsonl  the log places no circular buffer"},
 	} {
 		var b bytes.Buffer
 		require.NoError(t, report.Report(logged(t, device+c.log, replay.Options{}), report.Options{}).Text(&b, 0))
-		first, _, _ := strings.Cut(b.String(), "run.jsonl")
+		first, _, _ := strings.Cut(b.String(), "\n")
 		require.Equal(t, c.want, first, c.name)
 		require.NotContains(t, b.String(), "capture", "%s: what was read is a log", c.name)
 	}
@@ -201,7 +201,7 @@ func TestWhoOutsideTheGrid(t *testing.T) {
 	r := logged(t, logHead, replay.Options{})
 	for core, want := range map[l1.Core]bool{{X: 10, Y: 9}: false, {X: 11, Y: 9}: true, {X: 99, Y: 99}: true} {
 		var b bytes.Buffer
-		q := report.Question{Question: replay.Question{Address: 200_000}, Filter: replay.Filter{Core: event.Some(core)}}
+		q := r.Who(replay.Question{Address: 200_000}, replay.Filter{Core: event.Some(core)})
 		require.NoError(t, report.Who(r, q).Text(&b, 0))
 		require.Equal(t, want, strings.Contains(b.String(), "lies outside the compute grid of device 0, 11x10\n"), b.String())
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cbl1/cbl1/draw"
 	"github.com/cbl1/cbl1/event"
-	"github.com/cbl1/cbl1/fit"
 	"github.com/cbl1/cbl1/internal/shown"
 	"github.com/cbl1/cbl1/l1"
 	"github.com/cbl1/cbl1/replay"
@@ -20,7 +19,7 @@ import (
 // It is about the peak of each device (replay.Options.Groups) or, if at is there, about the
 // moment after that node (Options.GroupsAt). Its JSON has every device, equal or not.
 func Map(r *replay.Result, at event.Opt[uint64]) Document {
-	d := Document{json: func(w io.Writer) error { return writeMapJSON(w, r, at) }}
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, r.Map(at)) }}
 	page := &d.page
 	answer, where := mapAnswer(r, at)
 	page.line("%s", answer)
@@ -69,17 +68,6 @@ func chipNotes(r *replay.Result) (notes []note) {
 // maxMaps is how many devices that differ are drawn.
 const maxMaps = 12
 
-// laid are the groups of cores of a device at the moment of a map.
-func laid(d *replay.DeviceL1, at event.Opt[uint64]) []replay.LaidGroup {
-	switch {
-	case at.OK:
-		return d.LaidGroups()
-	case d.Peak != nil:
-		return d.Peak.Composed().Groups
-	}
-	return nil
-}
-
 // unlike returns the devices without those that are known to have held the same as one before.
 func unlike(r *replay.Result, at event.Opt[uint64]) iter.Seq[*replay.DeviceL1] {
 	return func(yield func(*replay.DeviceL1) bool) {
@@ -105,7 +93,7 @@ func mapAnswer(r *replay.Result, at event.Opt[uint64]) (answer string, where []n
 	var best *replay.DeviceL1
 	var most replay.LaidGroup
 	for d := range unlike(r, at) {
-		for _, g := range laid(d, at) {
+		for _, g := range d.Mapped(at) {
 			if g.Bytes > most.Bytes && r.Only.HasCores(g.Cores) {
 				best, most = d, g
 			}
@@ -205,7 +193,7 @@ func (f laidFold) name(r *replay.Result, at event.Opt[uint64]) string {
 
 func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
 	g := draw.Grid{Name: f.name(r, at), Cols: f.on.Cols, Rows: f.on.Rows, Full: r.SpecOf(f.on.ID).UsableBytes(), FullIs: "usable L1"}
-	for _, one := range laid(f.on, at) {
+	for _, one := range f.on.Mapped(at) {
 		g.Shades = append(g.Shades, draw.Shade{Cores: one.Cores, Bytes: one.Bytes})
 	}
 	return g
@@ -215,7 +203,7 @@ func grid(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Grid {
 func addressMap(r *replay.Result, f laidFold, at event.Opt[uint64]) draw.Column {
 	s := r.SpecOf(f.on.ID)
 	c := draw.Column{Name: fmt.Sprintf("core %s of %s: nothing lies there", r.Only.Core.V, f.name(r, at)), Base: s.CBBase, End: s.L1Size}
-	for _, g := range laid(f.on, at) {
+	for _, g := range f.on.Mapped(at) {
 		if !g.Cores.Has(r.Only.Core.V) {
 			continue
 		}
@@ -242,43 +230,16 @@ func blocks(r *replay.Result, rows []replay.L1Resident) (out []draw.Block) {
 	return out
 }
 
-// A laidClash is a clash on one core.
-type laidClash struct {
-	check     *replay.FailedCheck
-	clash     fit.Clash
-	core      l1.Core
-	residents []replay.L1Resident
-}
-
-// firstClash returns the first program run that does not fit, on the core to which a Result is
-// narrowed or, if it is to none, on the first one of the worst clash.
-func firstClash(r *replay.Result) (laidClash, bool) {
-	for i := range r.Checks.List {
-		f := &r.Checks.List[i]
-		for _, c := range f.Verdict.Clashes {
-			if !r.Only.HasCores(c.Cores) {
-				continue
-			}
-			core := r.Only.Core.V
-			if !r.Only.Core.OK {
-				core, _ = c.Cores.First()
-			}
-			return laidClash{f, c, core, failureLabels(r, f).residents(append(f.Verdict.Own(c), f.Verdict.Above(c)...))}, true
-		}
-	}
-	return laidClash{}, false
-}
-
 // clashMap is the address map of the first clash.
 func clashMap(r *replay.Result) (draw.Column, bool) {
-	c, ok := firstClash(r)
-	if !ok {
+	c := r.Clash()
+	if c == nil {
 		return draw.Column{}, false
 	}
-	f, s := c.check, r.SpecOf(captureID(c.clash.Device))
-	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.core, failureLabels(r, f).devices(c.clash.Device, c.clash.Devices),
-		grouped(c.clash.Over()), whose(r, caller(f.Run.Op), f.Run.At, f.Run.T, 40))
-	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.residents)}, true
+	s, run := r.SpecOf(c.Device), c.Program
+	name := fmt.Sprintf("clash on core %s of %s, by %s bytes: %s does not fit", c.Core, devicesName(r, c.Device, c.Devices),
+		grouped(c.Over), whose(r, caller(run.Op), run.At, run.T, 40))
+	return draw.Column{Name: name, Base: s.CBBase, End: s.L1Size, Blocks: blocks(r, c.Residents)}, true
 }
 
 // SVG writes the pictures of a Map, for light and dark pages, without a script. Names in it are

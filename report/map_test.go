@@ -111,7 +111,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	for _, d := range []report.Document{report.Report(r, report.Options{}), report.Peak(r)} {
 		b.Reset()
 		require.NoError(t, d.Text(&b, 0))
-		require.Contains(t, b.String(), "of usable L1 (blackhole)")
+		require.Contains(t, b.String(), "68.4%")
 	}
 	b.Reset()
 	m := report.Map(r, event.Opt[uint64]{})
@@ -121,7 +121,7 @@ func TestMapOfDevicesThatDiffer(t *testing.T) {
 	require.Equal(t, json.Number(strconv.FormatUint(small.Usable().Len(), 10)), memberOf(rows[0])["usable_bytes"])
 	require.Equal(t, json.Number(strconv.FormatUint(large.Usable().Len(), 10)), memberOf(rows[1])["usable_bytes"])
 	b.Reset()
-	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 100))
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 100, 1))
 	var page struct {
 		Captures []struct{ Alike []map[string]any }
 	}
@@ -246,9 +246,9 @@ func TestFoldsLookAtEachCore(t *testing.T) {
 		opt.Ask = &replay.Question{Address: 103712}
 		r := logged(t, log, opt)
 		var who, peak, core, rows bytes.Buffer
-		require.NoError(t, report.Who(r, report.Question{Question: *opt.Ask}).Text(&who, 0))
+		require.NoError(t, report.Who(r, r.Who(*opt.Ask, replay.Filter{})).Text(&who, 0))
 		require.NoError(t, report.Map(r, event.Opt[uint64]{}).Text(&peak, 0))
-		require.NoError(t, report.OverviewJSON(&rows, []*replay.Result{r}, replay.Terms{}, nil, 1000))
+		require.NoError(t, report.OverviewJSON(&rows, []*replay.Result{r}, replay.Terms{}, nil, 1000, 1))
 		opt.Only.Core, opt.GroupsAt = event.Some(l1.Core{}), event.Some(uint64(6))
 		require.NoError(t, report.Map(logged(t, log, opt), opt.GroupsAt).Text(&core, 0))
 		require.Equal(t, c.who, strings.Contains(who.String(), "\ncore 0-0 of "+all), "%s\n%s", c.second, who.String())

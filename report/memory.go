@@ -9,48 +9,6 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// wholeL1 says what lived in L1 beside circular buffers, in a few lines: the other
-// commands show more.
-func wholeL1(r *replay.Result) []note {
-	var out []note
-	if text := trackedText(r); text != "" {
-		out = append(out, note{"whole L1", text})
-	}
-	if text := bufferText(r); text != "" {
-		out = append(out, note{"buffers", text})
-	}
-	for i := range r.L1 {
-		if d := r.L1[i].Dispatched; d != nil {
-			out = append(out, note{"dispatch", dispatchedText(r, &r.L1[i])})
-			break // the devices of a mesh run the same
-		}
-	}
-	if k := r.Checks; k.Failed > 0 {
-		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
-			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
-	}
-	return out
-}
-
-// trackedText says how much a core held at most of everything.
-func trackedText(r *replay.Result) string {
-	row := fullestL1(r)
-	if row == nil || onlyCBs(row.Peak) {
-		return ""
-	}
-	p := row.Peak
-	once := ""
-	if len(p.Shared) > 0 {
-		once = " (shared bytes count once)"
-	}
-	return fmt.Sprintf("at most %s bytes on one core: %s%s; cbl1 peak says which", grouped(p.Bytes), kindsText(p), once)
-}
-
-// onlyCBs reports whether nothing but circular buffers was there.
-func onlyCBs(p *replay.L1Peak) bool {
-	return len(p.Kinds) == 1 && p.Kinds[fit.KindCB] > 0
-}
-
 // kindsText lists the kinds of what a core held, kernels and the reserved area left
 // out.
 func kindsText(p *replay.L1Peak) string {

@@ -100,7 +100,7 @@ func TestPeakOfNothing(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"cbl1.peak-1.schema.json":  func() error { return report.Peak(r).JSON(&b) },
 		"cbl1.check-1.schema.json": func() error { return judged(r, budget(t, "80%")).JSON(&b) },
-		"cbl1.who-1.schema.json":   func() error { return report.Who(r, report.Question{}).JSON(&b) },
+		"cbl1.who-1.schema.json":   func() error { return report.Who(r, r.Who(replay.Question{}, replay.Filter{})).JSON(&b) },
 	} {
 		b.Reset()
 		require.NoError(t, write())
@@ -111,10 +111,10 @@ func TestPeakOfNothing(t *testing.T) {
 }
 
 // ask replays a capture of the repository with a question.
-func ask(t *testing.T, file string, q report.Question) *replay.Result {
+func ask(t *testing.T, file string, q replay.Question) *replay.Result {
 	t.Helper()
 	in := capture.Input{Path: filepath.Join("../capture/testdata", file)}
-	r, err := replay.Run(file, in.Events(capture.Options{At: q.At}), replay.Options{Ask: &q.Question})
+	r, err := replay.Run(file, in.Events(capture.Options{At: q.At}), replay.Options{Ask: &q})
 	require.NoError(t, err)
 	return r
 }
@@ -143,26 +143,27 @@ func TestWhoGolden(t *testing.T) {
 		{"many", "repeats.json", 104_000, -1, "7-7", 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := report.Question{Question: replay.Question{Address: c.address}}
+			q, only := replay.Question{Address: c.address}, replay.Filter{}
 			if c.at >= 0 {
 				q.At = known(uint64(c.at))
 			}
 			if c.core != "" {
 				core, err := l1.ParseCore(c.core)
 				require.NoError(t, err)
-				q.Core = event.Opt[l1.Core]{V: core, OK: true}
+				only.Core = event.Opt[l1.Core]{V: core, OK: true}
 			}
 			if c.device >= 0 {
-				q.Device = known(uint64(c.device))
+				only.Device = known(uint64(c.device))
 			}
 			r := ask(t, c.file, q)
-			require.Equal(t, c.held, len(q.Held(r)) > 0)
+			doc := r.Who(q, only)
+			require.Equal(t, c.held, len(doc.Held) > 0)
 			var b bytes.Buffer
-			require.NoError(t, report.Who(r, q).Text(&b, 0))
+			require.NoError(t, report.Who(r, doc).Text(&b, 0))
 			requireScreen(t, b.String())
 			requireGolden(t, "who_"+c.name, b.String())
 			b.Reset()
-			require.NoError(t, report.Who(r, q).JSON(&b))
+			require.NoError(t, report.Who(r, doc).JSON(&b))
 			validate(t, strict, b.Bytes())
 		})
 	}
@@ -206,18 +207,18 @@ func TestWhoFoldsDevices(t *testing.T) {
 		s.result.L1 = append(s.result.L1, replay.DeviceL1{ID: h.Device, Kind: h.Kind, Chips: h.Chips})
 	}
 	var b bytes.Buffer
-	require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
+	require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
 	requireScreen(t, b.String())
 	requireGolden(t, "who_folded", b.String())
 
 	// A question about one device is answered with its rows.
 	b.Reset()
-	require.NoError(t, report.Who(s.result, report.Question{Filter: replay.Filter{Device: known(9)}}).Text(&b, 0))
+	require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{Device: known(9)})).Text(&b, 0))
 	require.Contains(t, b.String(), "\n32 cores [4-0 - 7-7] of device 9\n")
 	require.NotContains(t, b.String(), "devices")
 
 	b.Reset()
-	require.NoError(t, report.Who(s.result, report.Question{}).JSON(&b))
+	require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	var answer struct {
@@ -244,7 +245,7 @@ func TestWhoOfAMesh(t *testing.T) {
 			s.result.Held = append(s.result.Held, replay.Held{Device: known(id), Kind: replay.KindChip, Cores: p.Cores, Resident: p.Residents[:1]})
 		}
 		var b bytes.Buffer
-		require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
+		require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
 		want := "is held by CB 0 of ttnn.add (node 20)"
 		if devices > 1 {
 			want = fmt.Sprintf("is held by CB 0 of ttnn.add (nodes 20..%d)", 20+devices-1)
@@ -271,7 +272,9 @@ func TestHostileNamesInL1(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.Text(b, 0) },
 		"peak":  func(b *bytes.Buffer) error { return report.Peak(s.result).Text(b, 0) },
-		"who":   func(b *bytes.Buffer) error { return report.Who(s.result, report.Question{}).Text(b, 0) },
+		"who": func(b *bytes.Buffer) error {
+			return report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(b, 0)
+		},
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))
@@ -281,7 +284,9 @@ func TestHostileNamesInL1(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"check": func(b *bytes.Buffer) error { return check.JSON(b) },
 		"peak":  func(b *bytes.Buffer) error { return report.Peak(s.result).JSON(b) },
-		"who":   func(b *bytes.Buffer) error { return report.Who(s.result, report.Question{}).JSON(b) },
+		"who": func(b *bytes.Buffer) error {
+			return report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(b)
+		},
 	} {
 		var b bytes.Buffer
 		require.NoError(t, write(&b))
@@ -303,10 +308,10 @@ func TestKindNames(t *testing.T) {
 	s := newScene(t, l1.N150())
 	s.result.Held = []replay.Held{{Kind: replay.KindNone, Cores: l1.CoreSetOf(l1.Core{}), Resident: rows}}
 	var b bytes.Buffer
-	require.NoError(t, report.Who(s.result, report.Question{}).JSON(&b))
+	require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).JSON(&b))
 	_, strict := compileSchema(t, "cbl1.who-1.schema.json")
 	validate(t, strict, b.Bytes())
 	b.Reset()
-	require.NoError(t, report.Who(s.result, report.Question{}).Text(&b, 0))
+	require.NoError(t, report.Who(s.result, s.result.Who(replay.Question{}, replay.Filter{})).Text(&b, 0))
 	requireGolden(t, "who_kinds", b.String())
 }

@@ -40,7 +40,7 @@ func TestDeviceZeroAndNone(t *testing.T) {
 	require.NoError(t, err)
 	for _, d := range []report.Document{
 		report.Report(r, report.Options{Programs: true, Cores: true}), report.Peak(r), report.Map(r, event.Some(uint64(5))),
-		report.Who(r, report.Question{Question: *opt.Ask}), report.Room(r, r.Room(nil)),
+		report.Who(r, r.Who(*opt.Ask, replay.Filter{})), report.Room(r, r.Room(nil)),
 	} {
 		require.NoError(t, d.Text(&b, 0))
 		require.NoError(t, d.CSV(&b, true))

@@ -11,29 +11,55 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// explain says what the figures mean, what they leave out, and what is odd.
-func explain(r *replay.Result, folds []fold) []note {
+// remarks are the reasons of a verdict, the assumptions and the anomalies.
+func remarks(r *replay.Result, j replay.Judgement) []note {
 	var out []note
-	if r.Placed {
-		out = append(out, note{"placed", placed(r)})
+	if k := r.Checks; k.Failed > 0 {
+		out = append(out, note{"check", fmt.Sprintf("%s of %s %s not fit beside the L1 buffers of that time: cbl1 check says why",
+			grouped(k.Failed), shown.Plural(k.Runs, "program run"), doNot(k.Failed))})
 	}
-	if fullestDevice(r) != nil {
-		if r.Spec.ArchFrom == event.FromAssumed {
-			out = append(out, note{"chip", assumed(r)})
+	if t := r.Checks.Tightest; t != nil {
+		out = append(out, note{"room", fmt.Sprintf("%s bytes free above %s", grouped(t.Headroom.Free), runText(r, t.Run, 60))})
+	}
+	label := "because"
+	if j.Answer != replay.CannotTell {
+		label = "besides"
+	}
+	for _, n := range reasonNotes(label, j.Untold) {
+		if n.text != nothingCounted(r) { // the first line has it
+			out = append(out, n)
 		}
-		if r.Spec.Arch == "" {
-			out = append(out, note{"chip", "nothing says what the devices are: no percentages"})
-		} else if r.Spec.L1Size == 0 {
-			out = append(out, note{"chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
-		}
-		out = append(out, note{"basis", "registered = all programs, as the program cache keeps them; alive = until their free; logical = size x cores of every CB, shared bytes again and again"})
+	}
+	if r.Placed {
+		out = append(out, note{"? placed", placed(r)})
+	}
+	switch {
+	case r.Spec.ArchFrom == event.FromAssumed && len(r.Devices)+len(r.L1) > 0:
+		out = append(out, note{"? chip", assumed(r)})
+	case fullestDevice(r) != nil && r.Spec.Arch == "":
+		out = append(out, note{"? chip", "nothing says what the devices are: no percentages"})
+	case fullestDevice(r) != nil && r.Spec.L1Size == 0:
+		out = append(out, note{"? chip", fmt.Sprintf("base %s does not lie in the L1 of a %s: no percentages", grouped(r.Spec.CBBase), r.Spec.Arch)})
+	}
+	for _, text := range r.AnomalyTexts(j.Untold...) {
+		out = append(out, note{"note", text})
+	}
+	return out
+}
+
+// details are the counts behind the figures, and the figures of buffers and executions.
+func details(r *replay.Result, folds []fold) []note {
+	out := []note{{"read", fmt.Sprintf("%s, addresses of circular buffers: %s", length(r), r.Addresses)}}
+	if d := fullestDevice(r); d != nil {
+		f := d.Fullest
+		out = append(out, note{"registered", fmt.Sprintf("%s bytes on core %s of %s, end at %s; %s", grouped(f.Bytes), cores(f), deviceName(r, d.ID), end(r.SpecOf(d.ID), f.End), share(r, f))})
 	}
 	if len(folds) > 0 {
 		out = append(out, note{"counted", counted(folds)})
 	}
 	table := "" // there is none
 	if fullestDevice(r) != nil {
-		table = "; not in the table"
+		table = "; only L1 peak in the table counts them"
 	}
 	for _, f := range folds {
 		where := ""
@@ -47,9 +73,14 @@ func explain(r *replay.Result, folds []fold) []note {
 			out = append(out, note{"apart", where + apart(k, "scratchpad", table)})
 		}
 	}
-	out = append(out, wholeL1(r)...)
-	for _, text := range r.AnomalyTexts() {
-		out = append(out, note{"note", text})
+	if text := bufferText(r); text != "" {
+		out = append(out, note{"buffers", text})
+	}
+	for i := range r.L1 {
+		if d := r.L1[i].Dispatched; d != nil {
+			out = append(out, note{"dispatch", dispatchedText(r, &r.L1[i])})
+			break // the devices of a mesh run the same
+		}
 	}
 	if text := upstream(r); text != "" {
 		out = append(out, note{"ttnn", text})
@@ -59,28 +90,25 @@ func explain(r *replay.Result, folds []fold) []note {
 
 // placed says how addresses were synthesised.
 func placed(r *replay.Result) string {
-	what := "the capture has no addresses (not dispatched): CBs were placed"
-	if r.Log {
-		what = "the log gives CBs no addresses: they were placed"
-	}
+	what := "no addresses: placed"
 	switch r.Addresses {
 	case replay.AddressesMixed:
-		what = "some CBs have no address and were placed"
+		what = "some CBs have no address: placed"
 	case replay.AddressesRecorded, replay.AddressesNone:
-		what = "dataflow buffers and scratchpads have no address and were placed"
+		what = "dataflow buffers and scratchpads have no address: placed"
 	}
-	from := map[event.Source]string{
-		event.FromOption:  "as given",
-		event.FromFile:    "as the " + r.Source() + " says",
-		event.FromArch:    "default of " + string(r.Spec.Arch),
-		event.FromAssumed: "default of " + string(r.Spec.Arch) + ", which is assumed",
-	}[r.Spec.BaseFrom]
-	return fmt.Sprintf("%s by tt-metal's rule from base %s, alignment %s (%s)", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
+	from := ""
+	switch r.Spec.BaseFrom {
+	case event.FromFile:
+		from = ", as the " + r.Source() + " says"
+	case event.FromArch, event.FromAssumed:
+		from = " (--base)"
+	}
+	return fmt.Sprintf("%s by tt-metal's rule from %s, alignment %s%s", what, grouped(r.Spec.CBBase), grouped(r.Spec.CBAlign), from)
 }
 
-// assumed says that nobody named the chip, and what speaks against the assumption.
+// assumed names the chip that is assumed, and says so where addresses speak against it.
 func assumed(r *replay.Result) string {
-	text := fmt.Sprintf("the %s does not name its chip, %s is assumed", r.Source(), r.Spec.Arch)
 	// Where circular buffers start varies with the release. These are the bounds of
 	// what was seen on Wormhole; a Blackhole's are above.
 	const low, high = 103_424, 107_616
@@ -93,9 +121,9 @@ func assumed(r *replay.Result) string {
 		}
 	}
 	if r.Spec.Arch == l1.Blackhole && r.Addresses == replay.AddressesRecorded && low <= lowest && lowest <= high {
-		return fmt.Sprintf("%s, but CBs start at %s, as they do on a wormhole: try --arch wormhole", text, grouped(lowest))
+		return fmt.Sprintf("not named: %s, but CBs start at %s, as they do on a wormhole (--arch wormhole)", r.Spec.Arch, grouped(lowest))
 	}
-	return text + ": --arch names another"
+	return fmt.Sprintf("not named: %s (--arch)", r.Spec.Arch)
 }
 
 // counted says what is in the table and what is not.

@@ -19,7 +19,7 @@ import (
 // the log, device 6 an equal one, and device 4 a lower one that consists of other things.
 func TestOnePeakIsEnoughForText(t *testing.T) {
 	texts := func(r *replay.Result) (out []string) {
-		for _, d := range []report.Document{report.Peak(r), report.Report(r, report.Options{}), report.Check(r, r.Judge(replay.Terms{}))} {
+		for _, d := range []report.Document{report.Peak(r), report.Report(r, report.Options{}), report.Check(r, r.Judge(replay.Terms{}), true)} {
 			var text strings.Builder
 			require.NoError(t, d.Text(&text, 0))
 			out = append(out, text.String())
@@ -116,7 +116,7 @@ func TestOnePeakIsEnoughForPictures(t *testing.T) {
 				said[i] = append(said[i], text.String(), json.String(), csv.String())
 			}
 			var overview strings.Builder
-			require.NoError(t, report.OverviewJSON(&overview, []*replay.Result{r}, replay.Terms{}, nil, 100))
+			require.NoError(t, report.OverviewJSON(&overview, []*replay.Result{r}, replay.Terms{}, nil, 100, 1))
 			said[i] = append(said[i], overview.String())
 		}
 		require.Equal(t, said[0], said[1])

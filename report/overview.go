@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -16,13 +15,14 @@ import (
 // comparison, as one line of JSON in ASCII. Devices that are equal but for their nodes are
 // there once, and so are programs. Its rows are those of the other documents; how they are
 // put together may change with each version. A list has at
-// most so many rows, and says how many it leaves out: of programs, the largest on a core stay.
+// most so many rows, and says how many it leaves out: of programs, the largest on a core stay. Where devices differ,
+// so few moments of each stay, however many rows they have.
 // Results should come of Options with Buffers, Groups, Timeline and Moments; what is not there is
 // left out.
-func OverviewJSON(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff, most int) error {
+func OverviewJSON(w io.Writer, results []*replay.Result, terms replay.Terms, d *compare.Diff, most, few int) error {
 	out := jsonOverview{Captures: []jsonCapture{}}
 	for _, r := range results {
-		out.Captures = append(out.Captures, newOverview(r, terms, most))
+		out.Captures = append(out.Captures, newOverview(r, terms, most, few))
 	}
 	if d != nil {
 		out.Diff = newDiffOverview(d, most)
@@ -36,52 +36,43 @@ type jsonOverview struct {
 }
 
 type jsonCapture struct {
-	Log          bool             `json:"log"`    // nodes are events
-	Report       jsonReport       `json:"report"` // without devices
-	Check        jsonCheck        `json:"check"`
-	Alike        []jsonAlike      `json:"alike"`
-	Programs     []jsonProgramRow `json:"programs"`
-	ProgramsMore int              `json:"programs_more"`
-	Placed       [][]jsonPlaced   `json:"placed"`
-	Meshes       []jsonMeshLayout `json:"mesh_layouts"`
+	Log          bool                 `json:"log"`    // nodes are events
+	Report       jsonReport           `json:"report"` // without devices
+	Check        replay.CheckDocument `json:"check"`
+	Alike        []jsonAlike          `json:"alike"`
+	Programs     []jsonProgramRow     `json:"programs"`
+	ProgramsMore int                  `json:"programs_more"`
+	Placed       [][]jsonPlaced       `json:"placed"`
+	Meshes       []replay.MeshLayout  `json:"mesh_layouts"`
+
+	Laid      []jsonLaid          `json:"laid"`      // what lay on some cores, each once
+	LaidOn    []jsonCores         `json:"laid_on"`   // the cores of Laid, each once
+	Residents []replay.L1Resident `json:"residents"` // in Laid, each once
 }
 
 // jsonAlike are devices that are equal but for their nodes.
 type jsonAlike struct {
 	Label      string           `json:"label"`
 	IDs        []*uint64        `json:"ids"`
-	Chip       jsonChip         `json:"chip"`
+	Chip       replay.Sizes     `json:"chip"`
 	Figures    *jsonDevice      `json:"figures"`
 	L1         *jsonL1          `json:"l1"`
-	Groups     []jsonOnCore     `json:"peak_groups"`
+	Groups     []int            `json:"peak_groups"` // numbers of Laid
 	GroupsMore int              `json:"peak_groups_more"`
-	Timeline   []jsonSample     `json:"timeline"`
+	Timeline   []replay.Sample  `json:"timeline"`
 	Moments    []jsonLaidMoment `json:"moments"`
 }
 
-// A jsonLaidMoment is what lay where after a node.
+// A jsonLaidMoment is a moment with the numbers of its groups in Laid.
 type jsonLaidMoment struct {
-	Counter uint64       `json:"counter"`
-	T       json.Number  `json:"t,omitempty"`
-	Op      replay.Name  `json:"op"`
-	Groups  []jsonOnCore `json:"groups"`
-}
-
-type jsonSample struct {
-	Counter    uint64      `json:"counter"`
-	T          json.Number `json:"t,omitempty"`
-	Op         replay.Name `json:"op"`
-	Registered uint64      `json:"registered_bytes"`
-	Resident   uint64      `json:"resident_bytes"`
-	Tracked    uint64      `json:"tracked_bytes"`
-	Core       uint64      `json:"tracked_core_bytes"`
-	Headroom   *uint64     `json:"headroom_bytes"`
+	replay.LaidMoment
+	Groups []int `json:"groups"`
 }
 
 // jsonProgramRow is a program, or several that differ in their nodes alone, on some of the
 // devices in alike.
 type jsonProgramRow struct {
-	jsonProgram
+	replay.ProgramDetail
 	Times  int   `json:"times"`
 	On     []int `json:"alike"`
 	Placed *int  `json:"placed"`
@@ -109,15 +100,9 @@ type jsonDiffOverview struct {
 	More    []int             `json:"programs_more"`
 }
 
-type jsonMeshLayout struct {
-	First uint64 `json:"first"`
-	Rows  int    `json:"rows"`
-	Cols  int    `json:"cols"`
-}
-
-func newOverview(r *replay.Result, terms replay.Terms, most int) jsonCapture {
+func newOverview(r *replay.Result, terms replay.Terms, most, few int) jsonCapture {
 	o := overview{
-		r: r, most: most, lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{},
+		r: r, most: most, few: few, lists: map[*replay.ProgramBuffer]int{}, known: map[string]int{}, laid: newLaidTable(),
 		l1: map[event.Opt[uint64]]*replay.DeviceL1{}, lines: map[event.Opt[uint64]]replay.Timeline{}, same: newSights(),
 	}
 	for i := range r.L1 {
@@ -127,7 +112,7 @@ func newOverview(r *replay.Result, terms replay.Terms, most int) jsonCapture {
 		o.lines[line.Device] = line
 	}
 	out := jsonCapture{
-		Log: r.Log, Report: newReport(r), Check: newCheckDocument(check{r.Judge(terms), r}), Meshes: []jsonMeshLayout{},
+		Log: r.Log, Report: newReport(r), Check: r.Check(r.Judge(terms)), Meshes: replay.List(r.Layouts),
 	}
 	out.Report.Live.List, out.Report.Live.More = cut(out.Report.Live.List, most, out.Report.Live.More)
 	out.Check.Failures, out.Check.More = cut(out.Check.Failures, min(most, 64), out.Check.More)
@@ -135,9 +120,7 @@ func newOverview(r *replay.Result, terms replay.Terms, most int) jsonCapture {
 	out.Alike = o.alike(folds)
 	out.Programs, out.ProgramsMore = o.programs(folds)
 	out.Placed = o.placed(out.Programs)
-	for _, m := range r.Layouts {
-		out.Meshes = append(out.Meshes, jsonMeshLayout(m))
-	}
+	out.Laid, out.LaidOn, out.Residents = o.laid.groups, o.laid.cores, o.laid.residents
 	return out
 }
 
@@ -151,20 +134,25 @@ func cut[T any, N int | int64](list []T, most int, more N) ([]T, N) {
 type overview struct {
 	r     *replay.Result
 	most  int
+	few   int // moments of a device that stay
 	l1    map[event.Opt[uint64]]*replay.DeviceL1
 	lines map[event.Opt[uint64]]replay.Timeline
 	lists map[*replay.ProgramBuffer]int // by their first rows, which programs may share
 	known map[string]int                // by what they say
 	all   [][]replay.ProgramBuffer      // what programs place, each list once, from number 1
 	same  *sights                       // of what lay on devices
+	laid  *laidTable
 }
 
 // alike are the rows of devices, each row some that are equal.
 func (o *overview) alike(folds []fold) []jsonAlike {
 	out := []jsonAlike{}
-	residents := o.most
+	residents, few := o.most, 1
+	if len(folds) > 1 { // many devices share the rows
+		few = o.few
+	}
 	for _, f := range folds {
-		row := jsonAlike{Label: f.where(), Chip: newChip(o.r.SpecOf(f.first.ID)), Groups: []jsonOnCore{}, Timeline: []jsonSample{}, Moments: []jsonLaidMoment{}}
+		row := jsonAlike{Label: f.where(), Chip: o.r.SpecOf(f.first.ID).Sizes(), Groups: []int{}, Moments: []jsonLaidMoment{}}
 		for _, d := range f.devices {
 			row.IDs = append(row.IDs, optional(d.ID))
 		}
@@ -182,19 +170,18 @@ func (o *overview) alike(folds []fold) []jsonAlike {
 						row.GroupsMore = len(groups) - i
 						break
 					}
-					row.Groups = append(row.Groups, newOnCore(g))
+					row.Groups = append(row.Groups, o.laid.group(g))
 				}
 			}
 		}
-		for _, s := range o.lines[f.first.ID].Thin(o.most / max(len(folds), 1)).Samples {
-			row.Timeline = append(row.Timeline, jsonSample{s.At, s.T, clipped(s.Op), s.Registered, s.Resident, s.Tracked, s.Core, optional(s.Headroom)})
+		line := o.lines[f.first.ID]
+		row.Timeline = append([]replay.Sample{}, line.Thin(o.most/max(len(folds), 1)).Samples...)
+		for i, s := range row.Timeline {
+			row.Timeline[i].Op = clipped(s.Op)
 		}
-		for _, m := range o.lines[f.first.ID].ThinMoments(2 * o.most / max(len(folds), 1)) {
-			one := jsonLaidMoment{m.At, m.T, clipped(m.Op), []jsonOnCore{}}
-			for _, g := range m.Groups {
-				one.Groups = append(one.Groups, newOnCore(g))
-			}
-			row.Moments = append(row.Moments, one)
+		for _, m := range line.ThinMoments(2*o.most/max(len(folds), 1), few) {
+			m.Op = clipped(m.Op)
+			row.Moments = append(row.Moments, jsonLaidMoment{m, o.laid.numbers(m.Groups)})
 		}
 		out = append(out, row)
 	}
@@ -232,7 +219,7 @@ func (o *overview) programs(folds []fold) (out []jsonProgramRow, more int) {
 	rows, more = cut(rows, o.most, 0)
 	out = []jsonProgramRow{}
 	for _, row := range rows {
-		out = append(out, jsonProgramRow{newProgram(row.ProgramDetail), row.times, row.on, nil})
+		out = append(out, jsonProgramRow{row.ProgramDetail, row.times, row.on, nil})
 		if row.placed > 0 {
 			out[len(out)-1].Placed = &row.placed
 		}

@@ -48,7 +48,7 @@ func overviewAgrees(t *testing.T, r *replay.Result) {
 	}
 	require.NoError(t, json.Unmarshal(jsonText(t, r), &whole))
 	var b bytes.Buffer
-	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 1<<20))
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{r}, replay.Terms{}, nil, 1<<20, 1))
 	var short struct {
 		Captures []struct {
 			Alike []struct {
@@ -141,7 +141,7 @@ func oddLog() string {
 // Equal devices are one row, and others are not.
 func TestOverviewFolds(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil, 1000))
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil, 1000, 1))
 	var doc struct {
 		Captures []struct {
 			Alike    []struct{ Label string }
@@ -167,10 +167,25 @@ func TestOverviewFolds(t *testing.T) {
 	require.Len(t, c.Placed, 2)
 }
 
+// Devices of which only a buffer before the peak differs, and only in its layout, are two rows.
+func TestOverviewPartsMoments(t *testing.T) {
+	log := `{"event":"log","version":1}` + "\n"
+	for device, layout := range []string{"INTERLEAVED", "HEIGHT_SHARDED"} {
+		log += fmt.Sprintf(`{"event":"device","device":%[1]d,"spec":{"board":"n150"}}
+{"event":"allocate","devices":[%[1]d],"buffer":1,"kind":"l1","name":"x","size":64,"layout":%[2]q,"parts":[{"cores":"0-0","address":1000000,"size":64}]}
+{"event":"free","devices":[%[1]d],"buffer":1}
+{"event":"allocate","devices":[%[1]d],"buffer":2,"kind":"l1","name":"y","size":128,"parts":[{"cores":"0-0","address":1000000,"size":128}]}
+`, device, layout)
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{logged(t, log, asked())}, replay.Terms{}, nil, 1000, 1))
+	require.Equal(t, 2, strings.Count(b.String(), `"peak_groups_more"`))
+}
+
 // Lists that are cut say by how much.
 func TestOverviewIsCut(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil, 1))
+	require.NoError(t, report.OverviewJSON(&b, []*replay.Result{logged(t, oddLog(), asked())}, replay.Terms{}, nil, 1, 1))
 	require.Contains(t, b.String(), `"programs_more":2`)
 	require.Regexp(t, `"peak_groups_more":[12]`, b.String())
 }

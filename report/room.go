@@ -16,8 +16,8 @@ import (
 func Room(r *replay.Result, doc replay.RoomDocument) Document {
 	m := room{check{replay.Judgement{Answer: doc.Answer, Untold: doc.Untold, Accepted: doc.Accepted}, r}, doc}
 	d := Document{json: func(w io.Writer) error { return writeJSON(w, doc) }, file: r.File}
-	d.page.line("%s%s", m.head(m.word()), m.answer())
-	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), m.basis(), m.unfit())...)
+	d.page.line("%s%s: %s: %s", m.word(), m.only()+m.accepted(), shown.End(r.File, 60), m.answer())
+	d.page.note(slices.Concat(m.reasons("because", m.Untold), m.tensor(), m.limits(), append(m.basis(nil), note{"chip", chipText(r, r.Spec)}), m.unfit())...)
 	m.writeGroups(&d.page)
 	m.writeTight(&d.page)
 	return d

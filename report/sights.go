@@ -6,12 +6,12 @@ import "github.com/cbl1/cbl1/replay"
 // moments with the same name share one text, and only the first one is composed.
 type sights struct {
 	peaks   map[replay.Laid]int
-	moments map[*replay.LaidGroup]int // by their first groups, which devices may share
+	moments map[replay.Laid]int
 	texts   map[string]int
 }
 
 func newSights() *sights {
-	return &sights{map[replay.Laid]int{}, map[*replay.LaidGroup]int{}, map[string]int{}}
+	return &sights{map[replay.Laid]int{}, map[replay.Laid]int{}, map[string]int{}}
 }
 
 // peak returns the number of the text of a peak, without nodes. Each call needs the same function.
@@ -33,14 +33,11 @@ func (s *sights) laid(name replay.Laid, named bool, text func() string) int {
 }
 
 // moment returns the number of the laidKey of a moment.
-func (s *sights) moment(groups []replay.LaidGroup) int {
-	if len(groups) == 0 {
-		return s.number("")
-	}
-	n, ok := s.moments[&groups[0]]
+func (s *sights) moment(m replay.LaidMoment) int {
+	n, ok := s.moments[m.Laid()]
 	if !ok {
-		n = s.number(laidKey(groups))
-		s.moments[&groups[0]] = n
+		n = s.number(laidKey(m.Groups))
+		s.moments[m.Laid()] = n
 	}
 	return n
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
-	"github.com/cbl1/cbl1/internal/shown"
+	"github.com/cbl1/cbl1/event"
 	"github.com/cbl1/cbl1/replay"
 )
 
@@ -15,22 +14,36 @@ import (
 type Options struct {
 	Programs bool // a table of programs
 	Cores    bool // a table of groups of cores
+	Details  bool // also what the figures leave out
 }
 
-// Report returns the report on one capture. Names in the capture are shown in scripts that run
-// from left to right; what else they contain is escaped, and long names are cut. Its CSV has a
+// Report returns the report on one capture. The first line of its text has the verdict and the number that decides:
+// the most bytes that a core held, or had registered where nothing ran. Names in the capture are shown in scripts that
+// run from left to right; other characters are escaped, and long names are cut. Its CSV has a
 // row for each device or, if Options ask, for each program or each group of cores. It has
 // one kind of row: programs, if Options ask for both.
 func Report(r *replay.Result, opt Options) Document {
 	d := Document{json: func(w io.Writer) error { return writeReport(w, r) }}
 	p := &d.page
-	folds := foldDevices(r.Devices, figures)
-	writeAnswer(p, r, folds)
-	p.line("%s", fileLine(r))
-	if fullestDevice(r) != nil {
-		writeDevices(p, folds)
+	peaks := map[event.Opt[uint64]]string{}
+	for i := range r.L1 {
+		if on := &r.L1[i]; on.Peak != nil {
+			peaks[on.ID] = grouped(on.Peak.Bytes)
+		}
 	}
-	p.apart(explain(r, folds))
+	folds := foldDevices(r.Devices, func(d *replay.Device) string { return figures(d) + peaks[d.ID] })
+	j := r.Judge(replay.Terms{})
+	writeAnswer(p, r, j, folds)
+	if fullestDevice(r) != nil {
+		writeDevices(p, folds, peaks)
+	}
+	if row := fullestL1(r); row != nil && row.Peak.Bytes > 0 {
+		writeAtPeak(p, r, row)
+	}
+	p.apart(remarks(r, j))
+	if opt.Details {
+		p.apart(details(r, folds))
+	}
 	if opt.Programs {
 		writePrograms(p, r)
 	}
@@ -48,63 +61,18 @@ func Report(r *replay.Result, opt Options) Document {
 	return d
 }
 
-// fileLine says what was read.
-func fileLine(r *replay.Result) string {
-	var b strings.Builder
-	b.WriteString(shown.End(r.File, 60))
-	if r.Rank.V > 0 { // 0 is that of most captures
-		fmt.Fprintf(&b, " (rank %d)", r.Rank.V)
-	}
-	fmt.Fprintf(&b, "%s: %s", r.Only.Suffix(), length(r))
-	var programs int64
-	for _, d := range r.Devices {
-		programs += d.Programs
-	}
-	if programs > 0 {
-		fmt.Fprintf(&b, ", %s", shown.Plural(programs, "program"))
-	}
-	if n := len(r.Devices); n > 1 {
-		fmt.Fprintf(&b, " on %d devices", n)
-	}
-	switch r.Addresses {
-	case replay.AddressesRecorded:
-		b.WriteString(", recorded addresses")
-	case replay.AddressesSynthesised:
-		b.WriteString(", synthesised addresses")
-	case replay.AddressesMixed:
-		b.WriteString(", recorded and synthesised addresses")
-	}
-	return b.String()
-}
-
 // maxRows is how many lines of devices a report shows.
 const maxRows = 6
 
-// writeDevices writes the table of devices.
-func writeDevices(page *page, folds []fold) {
-	t := table{
-		left: map[int]bool{0: true},
-		spans: []span{
-			{"fullest core", 2, 3},
-			{"sum over cores", 4, 5},
-			{"misleading sum", 6, 7},
-		},
-	}
-	t.add("device", "programs", "registered", "alive peak", "registered", "alive peak", "logical", "ratio")
+// writeDevices writes the table of devices. peaks are the most bytes of one core of each device.
+func writeDevices(page *page, folds []fold, peaks map[event.Opt[uint64]]string) {
+	t := table{left: map[int]bool{0: true}, spans: []span{{"fullest core", 1, 3}, {"all cores", 4, 6}}}
+	t.add("device", "registered", "alive peak", "L1 peak", "registered", "alive peak", "logical", "programs")
 	shown := fullestFolds(folds)
 	for _, f := range shown {
 		d := f.first
-		bytes := []uint64{d.RegisteredCorePeak, d.CorePeak, d.Registered, d.ResidentPeak, d.RegisteredLogical}
-		exact, unit := []string{f.label(), grouped(d.Programs)}, []string{"", ""}
-		small := true
-		for _, n := range bytes {
-			exact, unit = append(exact, grouped(n)), append(unit, rounded(n))
-			small = small && n < 1024
-		}
-		t.add(append(exact, times(d.RegisteredLogical, d.Registered))...)
-		if !small { // else the units repeat the numbers
-			t.add(unit...)
-		}
+		t.add(f.label(), grouped(d.RegisteredCorePeak), grouped(d.CorePeak), cmp.Or(peaks[d.ID], "-"),
+			grouped(d.Registered), grouped(d.ResidentPeak), grouped(d.RegisteredLogical), grouped(d.Programs))
 	}
 	more := ""
 	if n := len(folds) - len(shown); n > 0 {

@@ -20,21 +20,22 @@ func complaint(v fit.Verdict) string { return shown.Visible(v.String()) }
 
 // writeVerdict says, below that sentence, where and by how much a program does not
 // fit, who is in the way, and what to do.
-func writeVerdict(page *page, v fit.Verdict, by labels) {
+func writeVerdict(page *page, of *replay.Result, f *replay.FailedCheck) {
+	v := f.Verdict
 	clashes := slices.Clone(v.Clashes)
 	slices.SortStableFunc(clashes, func(a, b fit.Clash) int { return cmp.Compare(b.Over(), a.Over()) })
 	var notes []note
 	if len(clashes) == 0 && len(v.Refusals) > 0 && v.Refusals[0].Kind != fit.RefusedGrid {
 		r := v.Refusals[0]
 		notes = append(notes, note{"over", fmt.Sprintf("%s bytes on %s of %s, by tt-metal's reckoning: the region ends at %s, the limit is %s",
-			grouped(r.Over()), r.Cores, by.devices(r.Device, r.Devices), grouped(r.End), grouped(r.Limit))})
+			grouped(r.Over()), r.Cores, devicesName(of, replay.CaptureID(r.Device), r.Devices), grouped(r.End), grouped(r.Limit))})
 	}
 	for i, c := range clashes {
 		if i == maxClashes {
 			notes = append(notes, note{"over", fmt.Sprintf("%s more groups of cores: --format json shows all", grouped(len(clashes)-i))})
 			break
 		}
-		notes = append(notes, note{"over", overText(&c, by)})
+		notes = append(notes, note{"over", overText(&c, of)})
 	}
 	if differs := v.Difference(); differs != "" {
 		notes = append(notes, note{"differs", shown.Visible(differs)})
@@ -50,9 +51,9 @@ func writeVerdict(page *page, v fit.Verdict, by labels) {
 	if rows := culprits(v, worst); len(rows) > 0 {
 		where := ""
 		if worst != nil {
-			where = " on " + coresText(worst.Cores) + " of " + by.devices(worst.Device, worst.Devices)
+			where = " on " + coresText(worst.Cores) + " of " + devicesName(of, replay.CaptureID(worst.Device), worst.Devices)
 		}
-		writeResidents(page, fmt.Sprintf("what takes L1%s, largest first", where), by.result, by.residents(rows))
+		writeResidents(page, fmt.Sprintf("what takes L1%s, by address", where), of, f.Residents(rows))
 	}
 	if worst != nil {
 		var holes []note
@@ -67,8 +68,8 @@ func writeVerdict(page *page, v fit.Verdict, by labels) {
 const maxClashes = 4
 
 // overText says where and by how many bytes a program is too large.
-func overText(c *fit.Clash, by labels) string {
-	text := fmt.Sprintf("%s bytes on %s of %s: the region ends at %s", grouped(c.Over()), coresText(c.Cores), by.devices(c.Device, c.Devices), grouped(c.End))
+func overText(c *fit.Clash, r *replay.Result) string {
+	text := fmt.Sprintf("%s bytes on %s of %s: the region ends at %s", grouped(c.Over()), coresText(c.Cores), devicesName(r, replay.CaptureID(c.Device), c.Devices), grouped(c.End))
 	if c.Grows {
 		return text + ", L1 at " + grouped(c.Limit)
 	}
@@ -76,7 +77,7 @@ func overText(c *fit.Clash, by labels) string {
 }
 
 // culprits returns what a program has on the cores of a clash, and what is in its way,
-// by size. Without a clash it is what tt-metal's first refusal is about.
+// by address. Without a clash it is what tt-metal's first refusal is about.
 func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	var out []fit.Resident
 	switch {
@@ -85,7 +86,7 @@ func culprits(v fit.Verdict, c *fit.Clash) []fit.Resident {
 	case len(v.Refusals) > 0:
 		out = v.Own(fit.Clash{Cores: v.Refusals[0].Cores.Cores()})
 	}
-	slices.SortStableFunc(out, func(a, b fit.Resident) int { return cmp.Compare(b.Range.Len(), a.Range.Len()) })
+	slices.SortStableFunc(out, func(a, b fit.Resident) int { return a.Range.Compare(b.Range) })
 	return out
 }
 

@@ -13,58 +13,19 @@ import (
 	"github.com/cbl1/cbl1/replay"
 )
 
-// A Question says which of the rows of Result.Held to show: those about one core, one
-// device id, or some operations. Address and node are those that the replay was asked about.
-type Question struct {
-	replay.Question
-	replay.Filter
-}
-
-// Held returns the rows that the question is about, cut to its core.
-func (q Question) Held(r *replay.Result) []replay.Held {
-	var out []replay.Held
-	for _, h := range r.Held {
-		if !q.HasDevice(h.Device) || !q.HasCores(h.Cores) {
-			continue
-		}
-		if q.Core.OK {
-			h.Cores = l1.CoreSetOf(q.Core.V)
-		}
-		if q.Op != "" {
-			h.Resident, h.Registered = q.ofOp(h.Resident), q.ofOp(h.Registered)
-			if len(h.Resident)+len(h.Registered) == 0 {
-				continue
-			}
-		}
-		out = append(out, h)
-	}
-	return out
-}
-
-// ofOp are those of some residents that belong to the operations of the question.
-func (q Question) ofOp(all []replay.L1Resident) (out []replay.L1Resident) {
-	for _, x := range all {
-		if x.Program != nil && q.HasOp(x.Program.Op) || x.Buffer != nil && q.HasOp(x.Buffer.Op) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
 // Who returns what holds a byte of L1. Chips of which the same is told are told once in text,
 // with their ids.
-func Who(r *replay.Result, q Question) Document {
-	d := Document{json: func(w io.Writer) error { return writeWho(w, r, q) }}
+func Who(r *replay.Result, q replay.WhoDocument) Document {
+	d := Document{json: func(w io.Writer) error { return writeJSON(w, q) }}
 	page := &d.page
-	held := q.Held(r)
-	folds := foldHeld(r, held)
+	folds := foldHeld(r, q.Held)
 	when := "at the end"
 	if q.At.OK {
 		when = "after " + r.Where(q.At.V, "")
 	}
 	page.line("%s", whoAnswer(r, q, folds))
 	page.line("%s: %s, %s", shown.End(r.File, 60), when, length(r))
-	if text := outside(r, q); text != "" && len(held) == 0 {
+	if text := outside(r, q); text != "" && len(q.Held) == 0 {
 		page.note(note{"where", text})
 	}
 	for _, f := range folds {
@@ -204,7 +165,7 @@ func ownersText(r *replay.Result, all []replay.L1Resident, n int) string {
 }
 
 // whoAnswer says in one line what holds the byte.
-func whoAnswer(r *replay.Result, q Question, folds []heldFold) string {
+func whoAnswer(r *replay.Result, q replay.WhoDocument, folds []heldFold) string {
 	where := fmt.Sprintf("byte %s (%#x)", grouped(q.Address), q.Address)
 	if q.Core.OK {
 		where += fmt.Sprintf(" on core %s", q.Core.V)
@@ -259,7 +220,7 @@ func called(x replay.L1Resident) replay.L1Resident {
 }
 
 // outside says that nothing is known of what a question is about.
-func outside(r *replay.Result, q Question) string {
+func outside(r *replay.Result, q replay.WhoDocument) string {
 	if q.Device.OK {
 		found := false
 		for _, row := range r.L1 {
@@ -282,7 +243,7 @@ func outside(r *replay.Result, q Question) string {
 }
 
 // outsideGrid says that no device that a question is about has its core, or "".
-func outsideGrid(r *replay.Result, q Question) string {
+func outsideGrid(r *replay.Result, q replay.WhoDocument) string {
 	var one *replay.DeviceL1
 	for i := range r.L1 {
 		row := &r.L1[i]
@@ -304,54 +265,4 @@ func outsideGrid(r *replay.Result, q Question) string {
 		text += " (assumed)"
 	}
 	return text
-}
-
-type jsonWho struct {
-	Schema  string          `json:"schema"`
-	File    string          `json:"file"`
-	Rank    *uint64         `json:"rank"`
-	Nodes   int64           `json:"nodes"`
-	Windows []event.Window  `json:"windows,omitempty"`
-	Basis   replay.Basis    `json:"basis"`
-	Untold  []replay.Reason `json:"untold"`
-	Address uint64          `json:"address"`
-	At      *uint64         `json:"at"`
-	Core    *string         `json:"core"`
-	Device  *uint64         `json:"device"`
-	Op      replay.Name     `json:"op"`
-	Held    []jsonHeld      `json:"held"`
-}
-
-type jsonHeld struct {
-	Device     *uint64             `json:"device"`
-	Kind       replay.DeviceKind   `json:"kind"`
-	Chips      []uint64            `json:"chips"`
-	Cores      string              `json:"cores"`
-	Count      int                 `json:"count"`
-	Resident   []replay.L1Resident `json:"resident"`
-	Registered []replay.L1Resident `json:"registered"`
-}
-
-// writeWho writes what holds a byte, as cbl1.who-1.schema.json describes it: each device has
-// rows of its own.
-func writeWho(w io.Writer, r *replay.Result, q Question) error {
-	out := jsonWho{
-		Schema: WhoSchema, File: r.File, Rank: optional(r.Rank), Nodes: r.Nodes, Windows: r.Windows, Basis: r.Basis(r.Spec), Untold: replay.List(r.Hidden()),
-		Address: q.Address, At: optional(q.At), Device: optional(q.Device), Op: q.Op, Held: []jsonHeld{},
-	}
-	if q.Core.OK {
-		core := q.Core.V.String()
-		out.Core = &core
-	}
-	for _, h := range q.Held(r) {
-		out.Held = append(out.Held, newHeld(h))
-	}
-	return writeJSON(w, out)
-}
-
-func newHeld(h replay.Held) jsonHeld {
-	return jsonHeld{
-		optional(h.Device), h.Kind, append([]uint64{}, h.Chips...), h.Cores.String(), h.Cores.Len(),
-		replay.List(h.Resident), replay.List(h.Registered),
-	}
 }

@@ -54,7 +54,7 @@ func TestWhatSettlesABuffer(t *testing.T) {
 	}{
 		{"nothing", then(), exitTell, "does not list"},
 		{"a list with it", withLists(then(), listedRow), exitNo, "1,500,000"},
-		{"a list without it", withLists(then(), ""), exitOK, "fits"},
+		{"a list without it", withLists(then(), ""), exitOK, "ok    "},
 		{"a list with another size", withLists(then(), strings.Replace(listedRow, "65536", "32", 1)), exitNo, "before the capture"},
 		{"a list that cannot be read", withLists(then(), strings.Replace(listedRow, "1500000", `"what"`, 1)), exitTell, "cannot be read"},
 		{"a free", then(buffer("deallocate", 65536)), exitNo, "1,500,000"},
@@ -62,7 +62,7 @@ func TestWhatSettlesABuffer(t *testing.T) {
 		{"a tensor", then(tensorIn), exitNo, "1,500,000"},
 		{"its place is allocated anew", then(buffer("allocate", 65536)), exitTell, "does not list"},
 		{"and freed", then(buffer("allocate", 65536), buffer("deallocate", 65536)), exitTell, "does not list"},
-		{"and listed", withLists(half(enter, freeAll, largeCB, buffer("allocate", 65536), leave), listedRow), exitOK, "fits"},
+		{"and listed", withLists(half(enter, freeAll, largeCB, buffer("allocate", 65536), leave), listedRow), exitOK, "ok    "},
 	} {
 		require.NoError(t, os.WriteFile("a.json", []byte(first), 0o600))
 		require.NoError(t, os.WriteFile("b.json", []byte(c.second), 0o600))
@@ -112,9 +112,9 @@ func TestJoinedPositions(t *testing.T) {
 		_, out, stderr := call("", append(args, "--join")...)
 		require.Contains(t, out, want, stderr)
 	}
-	ask("w: 12 nodes in 3 windows", "report", "w")
+	ask("12 nodes in 3 windows", "report", "-v", "w")
 	ask("\n2:3    1+0", "report", "--programs", "w")
-	ask("(node 3 of report_2.json)", "check", "w")
+	ask("(node 3 of report_2.json)", "check", "-v", "w")
 	ask(`"windows":[{"file":"w/report_1.json","first_node":0},{"file":"w/report_2.json","first_node":3},{"file":"w/report_10.json","first_node":8}]`,
 		"peak", "--format", "json", "w")
 	ask("1 operation ran from the program cache (node 2 of report_10.json, ttnn.add)", "report", "w") // its run is in another file

@@ -42,7 +42,7 @@ func (s *said) Write(p []byte) (int, error) {
 // for, and is read all the same. That takes a second, by all verbs.
 func TestPipeIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	for verb, want := range map[string]string{"report": "fullest core", "explain": "", "check": "fits"} {
+	for verb, want := range map[string]string{"report": "fullest core", "explain": "", "check": "ok    "} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			pipe, errw, began := newPipe(t, t.TempDir()), newSaid(), time.Now()

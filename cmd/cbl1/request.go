@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -21,7 +25,7 @@ type request struct {
 	shows       report.Options
 	only        replay.Filter
 	room        replay.RoomQuestion
-	who         report.Question
+	who         replay.Question
 	accept      []replay.Code
 	budget      *replay.Budget
 	budgets     string // a file of them
@@ -36,12 +40,15 @@ type request struct {
 	junit *report.JUnit // of test results
 	n     int           // answers printed
 	worst replay.Answer // the answer that counts
+
+	answers map[replay.Answer]int // how many inputs have which answer; "": are refused
 }
 
 func newRequest(s streams, v verb) *request {
-	c := &request{inputs: inputs{streams: s}, verb: v, style: draw.Style{Columns: columns(s.out), ASCII: true}}
+	c := &request{inputs: inputs{streams: s}, verb: v, style: draw.Style{Columns: columns(s.out), ASCII: true}, answers: map[replay.Answer]int{}}
 	c.junit = report.NewJUnit(s.out)
 	c.refused = func(err error) {
+		c.answers[""]++
 		if c.format == "junit" {
 			_ = c.junit.Refuse(err) // an error of writing comes again at the end
 		}
@@ -61,6 +68,7 @@ func (c *request) print(d report.Document, answer replay.Answer) error {
 	if counts {
 		c.worst = answer
 	}
+	c.answers[answer]++
 	err := c.write(d)
 	if readerGone(err) && answer != "" {
 		c.out, err = io.Discard, nil
@@ -81,7 +89,7 @@ func (c *request) write(d report.Document) error {
 	case "junit":
 		return c.junit.Add(d)
 	}
-	if c.n > 1 {
+	if c.n > 1 && (!c.verb.sums || c.format == "markdown") {
 		if _, err := io.WriteString(c.out, "\n"); err != nil {
 			return err
 		}
@@ -99,6 +107,9 @@ func (c *request) exit(err error) error {
 			err = end
 		}
 	}
+	if (err == nil || errors.Is(err, errUnreadable)) && c.verb.sums && c.n+c.answers[""] > 1 && c.format == "text" {
+		err = cmp.Or(c.sum(), err)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -108,6 +119,28 @@ func (c *request) exit(err error) error {
 		return errCannotTell
 	}
 	return nil
+}
+
+// sum writes how many inputs have which answer.
+func (c *request) sum() error {
+	var parts []string
+	for _, x := range []struct {
+		answer    replay.Answer
+		one, many string
+	}{{replay.Fits, "fits", "fit"}, {replay.DoesNotFit, "does not fit", "do not fit"}, {replay.CannotTell, "cannot tell", "cannot tell"}, {"", "cannot be read", "cannot be read"}} {
+		switch n := c.answers[x.answer]; n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+x.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, x.many))
+		}
+	}
+	_, err := fmt.Fprintln(c.out, strings.Join(parts, ", "))
+	if readerGone(err) {
+		return nil
+	}
+	return err
 }
 
 // columns returns how wide the terminal is that is written to, 0 if it is none.

@@ -141,7 +141,7 @@ func (want rightAnswer) differences(t *testing.T) (bad []string) {
 // texts looks at what people read.
 func (want rightAnswer) texts(t *testing.T) (bad []string) {
 	t.Helper()
-	_, checked := want.ask(t, append([]string{"check"}, want.Args...)...)
+	_, checked := want.ask(t, append([]string{"check", "-v"}, want.Args...)...)
 	_, reported := want.ask(t, "report")
 	text := strings.Join(strings.Fields(checked+reported), " ")
 	for _, s := range want.Says {

@@ -100,6 +100,7 @@ input, or 3 if it cannot tell.`),
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.Flags().Bool("version", false, "version for cbl1") // without -v, which is --verbose
 	root.SetVersionTemplate("cbl1 {{.Version}}\n")
 	wrapped := fmt.Sprintf("FlagUsagesWrapped %d ", helpColumns)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", wrapped))
@@ -116,13 +117,17 @@ input, or 3 if it cannot tell.`),
 // newHelp is the command that shows the help of a verb.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Show the help of a command",
+		Use:   "help [COMMAND|words]",
+		Short: "Show the help of a command, or the words of the tables",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			if len(args) == 0 {
 				return root.Help()
+			}
+			if args[0] == "words" {
+				_, err := io.WriteString(cmd.OutOrStdout(), glossary)
+				return err
 			}
 			if !isVerb(root, args[0]) {
 				return fmt.Errorf("%s is no command%s", args[0], didYouMean("cbl1 help ", nearest(args[0], verbNames(root))))
@@ -155,7 +160,7 @@ func withVerb(root *cobra.Command, args []string) []string {
 		return args
 	}
 	switch first := args[0]; {
-	case first == "-h", first == "--help", first == "-v", first == "--version", isCompletion(first), isVerb(root, first):
+	case first == "-h", first == "--help", first == "--version", isCompletion(first), isVerb(root, first):
 		return args
 	}
 	return append([]string{"report"}, args...)

@@ -45,7 +45,7 @@ func TestBrokenInput(t *testing.T) {
 	good := graph("ttnn.add", goodCB)
 	code, stdout, stderr := call(good, "-")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "fullest core: 4,096 CB bytes")
+	require.Contains(t, stdout, "fits  stdin  4,096 of ")
 
 	for _, c := range []struct{ name, input, want string }{
 		{"empty", "", "stdin:1: byte 0: this is empty input"},
@@ -158,7 +158,7 @@ func TestHostileText(t *testing.T) {
 	code, stdout, stderr := call("", path)
 	require.Zero(t, code, stderr)
 	requirePlain(t, stdout)
-	require.Contains(t, stdout, `\x1b[2J.json: 3 nodes`)
+	require.Contains(t, stdout, `\x1b[2J.json  4,096 of `)
 	// One in another script is shown as it is.
 	_, stdout, _ = call(graph("größe.加法", goodCB), "-")
 	require.Contains(t, stdout, "größe.加法 (node 1)")

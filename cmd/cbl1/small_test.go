@@ -16,8 +16,8 @@ func TestCheckOfLines(t *testing.T) {
 	const lines = "✓ [CB_ALLOC] Device 0: +0.00390625 MB (Total: 0.00390625 MB)\n"
 	code, stdout, stderr := call(lines, "check", "-")
 	require.Equal(t, exitTell, code, stderr)
-	require.Equal(t, "cannot tell: stdin: the registered program is not known to have run\n"+
-		"  chip      not named, circular buffers from 0, size of L1 not known\n", stdout)
+	require.Equal(t, "?     stdin  cannot tell: the registered program is not known to have run\n"+
+		"  ?         size of L1 not known (--arch)\n", stdout)
 }
 
 // A device without an id has the name in CSV that it has in JSON.

@@ -20,6 +20,7 @@ type verb struct {
 
 	formats string // besides text, with blanks between
 	options string // their names in the order of the help, with blanks between
+	sums    bool   // text has no blank lines between inputs, and a last line counts the answers
 	any     bool   // the answer is yes if it is for one input; else the worst answer counts
 
 	inputs func(c *request, args []string) ([]string, error) // the inputs among the arguments; nil: it reads none

@@ -36,7 +36,7 @@ func tableVerbs() []verb {
 capture. Captures that cannot be read are named on standard error and make the exit code 2; the others are still
 reported.`,
 			example: "  cbl1 report graph_capture_0_of_1.json\n  cbl1 report --format json reports/ | jq .fullest",
-			formats: "json csv markdown", options: "programs cores " + filterOptions + "format" + chipOptions,
+			formats: "json csv markdown", options: "programs cores verbose " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: askReport,
 			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
 				return report.Report(r, c.shows), "", nil
@@ -54,11 +54,11 @@ the rest, and its first line says so; so it does where --device, --core or --op 
 inputs the worst counts: 2 if one cannot be read, then 1, then 3.`,
 			example: "  cbl1 check run.json\n" +
 				"  cbl1 check --budget 90% --l1-small 32768 reports/\n  cbl1 check --budget budgets.txt --format junit reports/ > l1.xml",
-			formats: "json csv markdown junit", options: "budget accept " + filterOptions + "format" + chipOptions,
+			formats: "json csv markdown junit", sums: true, options: "verbose budget accept " + filterOptions + "format" + chipOptions,
 			inputs: all, ask: (*request).readTerms,
 			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
 				j := r.Judge(c.terms)
-				return report.Check(r, j), j.Answer, nil
+				return report.Check(r, j, c.shows.Details), j.Answer, nil
 			},
 		},
 		{
@@ -98,10 +98,11 @@ in bytes, decimal or with 0x hexadecimal. The exit code is 1 if nothing holds it
 			formats: "json", options: filterOptions + "at format" + chipOptions, any: true,
 			inputs: whoInputs, ask: askWho,
 			answer: func(c *request, r *replay.Result) (report.Document, replay.Answer, error) {
-				if len(c.who.Held(r)) > 0 {
-					return report.Who(r, c.who), replay.Fits, nil
+				doc := r.Who(c.who, c.only)
+				if len(doc.Held) > 0 {
+					return report.Who(r, doc), replay.Fits, nil
 				}
-				return report.Who(r, c.who), replay.DoesNotFit, nil
+				return report.Who(r, doc), replay.DoesNotFit, nil
 			},
 		},
 		{
@@ -317,8 +318,8 @@ func whoInputs(c *request, args []string) (files []string, err error) {
 }
 
 func askWho(c *request) error {
-	c.who.At, c.who.Filter = c.opt.At, c.only
-	c.replay.Ask, c.replay.Only = &c.who.Question, replay.Filter{} // the answer is narrowed, not the replay
+	c.who.At = c.opt.At
+	c.replay.Ask, c.replay.Only = &c.who, replay.Filter{} // the answer is narrowed, not the replay
 	return nil
 }
 

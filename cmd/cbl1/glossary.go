@@ -1,0 +1,16 @@
+package main
+
+// glossary has the terms of the tables, for cbl1 help words.
+const glossary = `device      a chip, or a mesh of chips that hold the same; equal devices are one row
+core        logical coordinates x-y; [0-0 - 7-3] is a range of cores, both ends included
+registered  bytes of all programs that ran: the program cache keeps their circular buffers (CBs)
+alive peak  most bytes of CBs at once, each from its node to the free that reaches its device
+logical     size x cores of every CB: shared bytes count again and again
+L1 peak     most bytes of one core at once, everything but kernels, each byte once (tracked)
+fullest     the core with most bytes; where several have as many, the first of them
+usable L1   from the base of CBs to the top of L1, without L1_SMALL; the base of percentages
+room        bytes free above the program run with the least: the next buffer may take them
+placed?     the input has no addresses: tt-metal's rule gave them, from --base
+blackhole?  the input does not name its chip: --arch does
+global CB   lies in a tensor or a GlobalCircularBuffer, and has no bytes of its own
+`

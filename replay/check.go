@@ -1,0 +1,84 @@
+package replay
+
+import (
+	"github.com/cbl1/cbl1/device"
+	"github.com/cbl1/cbl1/event"
+	"github.com/cbl1/cbl1/fit"
+)
+
+// CheckSchema names the form of a CheckDocument.
+const CheckSchema = "cbl1.check/1"
+
+// A CheckDocument is the answer of cbl1 check.
+type CheckDocument struct {
+	Head
+	Answer   Answer        `json:"answer"`
+	Untold   []Reason      `json:"untold"`
+	Aborted  *Aborted      `json:"aborted"` // nil if no program run was
+	Accepted []Reason      `json:"accepted"`
+	Basis    Basis         `json:"basis"`
+	Runs     int64         `json:"runs"`
+	Inferred int64         `json:"runs_inferred"`
+	Failed   int64         `json:"runs_failed"`
+	Failures []FailedCheck `json:"failures"`
+	More     int64         `json:"failures_more"`
+	Budget   *BudgetJudged `json:"budget"` // nil if there is none
+	Ops      []OpJudged    `json:"op_budgets"`
+	Tightest *Tightest     `json:"tightest"`
+}
+
+// Aborted counts program runs that ended early.
+type Aborted struct {
+	Count  int64  `json:"count"`
+	First  int64  `json:"first_counter"`
+	Detail string `json:"detail"`
+}
+
+// A BudgetJudged is a Budget, and the devices that do not keep to it.
+type BudgetJudged struct {
+	Text  string            `json:"text"`
+	Bytes event.Opt[uint64] `json:"bytes"`
+	Over  []OverBudget      `json:"exceeded"`
+}
+
+// Check returns a Judgement as a document. Cost: the residents in all failures.
+func (r *Result) Check(j Judgement) CheckDocument {
+	k := &r.Checks
+	doc := CheckDocument{
+		Head: r.Head(CheckSchema), Answer: j.Answer, Untold: List(j.Untold), Accepted: List(j.Accepted), Basis: r.Basis(r.Spec),
+		Runs: k.Runs, Inferred: k.Inferred, Failed: k.Failed, Failures: make([]FailedCheck, 0, len(k.List)), More: k.More,
+		Ops: List(j.Ops), Tightest: k.Tightest.Document(),
+	}
+	for _, a := range r.Anomalies {
+		if a.Code == CodeAborted {
+			doc.Aborted = &Aborted{a.Count, a.First, a.Detail}
+		}
+	}
+	for _, f := range k.List {
+		f.Row = fit.NewVerdictRow(f.Verdict, captureIDRow, f.Resident)
+		doc.Failures = append(doc.Failures, f)
+	}
+	if b := j.Terms.Budget; b != nil {
+		doc.Budget = &BudgetJudged{b.String(), j.Limit, List(j.Over)}
+	}
+	return doc
+}
+
+// Document returns the run as documents have it. A nil run has none.
+func (t *Tightest) Document() *Tightest {
+	if t == nil {
+		return nil
+	}
+	out := *t
+	out.Row, out.Grow = NewHeadroomRow(t.Headroom, captureIDRow), List(t.Grow)
+	return &out
+}
+
+// captureIDRow returns the id of a device as rows have it.
+func captureIDRow(id device.ID) *uint64 {
+	if id == NoDevice {
+		return nil
+	}
+	n := uint64(id)
+	return &n
+}
