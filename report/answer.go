@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/cbl1/cbl1/event"
@@ -83,10 +82,10 @@ func writeAtPeak(page *page, r *replay.Result, row *replay.DeviceL1) {
 		if k.Below() || p.Kinds[k] == 0 || len(all) == 0 {
 			continue
 		}
-		low, high, largest, owners := all[0].Start, all[0].End, all[0], map[string]bool{}
+		low, high, largest, owners := all[0].Start, all[0].End, all[0], map[replay.ProgramRun]bool{}
 		for _, x := range all {
 			low, high = min(low, x.Start), max(high, x.End)
-			owners[ownerText(r, x, math.MaxInt)] = true
+			owners[owner(x)] = true
 			if x.Bytes > largest.Bytes {
 				largest = x
 			}

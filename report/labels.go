@@ -65,15 +65,26 @@ func what(r replay.L1Resident) string {
 	return fmt.Sprintf("%v %d", r.Kind, r.CB.V)
 }
 
-// ownerText says whose something in L1 is.
-func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
+// owner returns the operation that something in L1 belongs to: equal for residents
+// whose ownerText is equal. Row is 0.
+func owner(x replay.L1Resident) replay.ProgramRun {
 	switch {
 	case x.Program != nil:
-		return runText(r, *x.Program, n)
+		run := *x.Program
+		run.Row = 0
+		return run
 	case x.Buffer != nil:
-		return whose(r, x.Buffer.Op, x.Buffer.At, x.Buffer.T, n)
+		return replay.ProgramRun{Op: x.Buffer.Op, At: x.Buffer.At, T: x.Buffer.T}
 	}
-	return ""
+	return replay.ProgramRun{}
+}
+
+// ownerText says whose something in L1 is.
+func ownerText(r *replay.Result, x replay.L1Resident, n int) string {
+	if x.Program == nil && x.Buffer == nil {
+		return ""
+	}
+	return runText(r, owner(x), n)
 }
 
 // devicesName names the first of some devices, and says how many more there are.
