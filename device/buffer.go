@@ -14,19 +14,19 @@ import (
 
 // Allocate counts a buffer on the devices of s, on all of them or none. The range of
 // an L1 buffer is recorded wherever it lies: beyond L1, or on circular buffers. Check
-// is what judges programs by it.
+// judges programs by it.
 //
-// Errors, the first that applies: ErrBuffer with the field that makes no sense
-// (a Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
-// what does not lie there, bytes of what is unsized, a Mode or Hidden cores that Buffer.CheckMode
-// refuses); ErrForeignSet;
-// ErrNoDevice for a removed device; ErrAllocated if a device has a
-// buffer with this id; ErrBuffer with the field Range, Parts or Hidden and a core outside
-// the grid; ErrOverflow if a total of a device or mesh could exceed 2^63-1.
+// Errors, the first that applies: ErrBuffer with the field that makes no sense (a
+// Kind that programs bring, an illegal range, Parts beside a Range, a place in L1 for
+// a kind outside L1, bytes of an unsized buffer, a Mode or Hidden cores that
+// Buffer.CheckMode refuses); ErrForeignSet; ErrNoDevice for a removed device;
+// ErrAllocated if a device has a buffer with this id; ErrBuffer with the field Range,
+// Parts or Hidden and a core outside the grid; ErrOverflow if a total of a device or
+// mesh could exceed 2^63-1.
 //
 // Cost: O(log n) for each group of cores and each distinct set of live buffers among
-// the devices; where devices part O(classes of cores). Who comes to buffers on a way of its own
-// has them compared, in O(n log n).
+// the devices; where devices part O(classes of cores). A device that comes to a known
+// set of buffers on another way has them compared, in O(n log n).
 func (f *Fleet) Allocate(b fit.Buffer, s Set) (err error) {
 	defer named("Allocate", &err)
 	if err := checkBuffer(&b); err != nil {
@@ -52,11 +52,13 @@ func (f *Fleet) Allocate(b fit.Buffer, s Set) (err error) {
 	return nil
 }
 
-// Free takes a buffer off the devices of s and returns it as it was allocated: a
-// free carries the size that it frees. It refuses if one of the devices does not have
-// it, so that no total ever goes below zero. Errors, the first that applies:
-// ErrForeignSet; ErrNoDevice for a removed device; ErrNotAllocated.
-// The Buffer returned is that of the device with the lowest id, if they differ.
+// Free takes a buffer off the devices of s and returns it, with the size that it
+// frees. It refuses if one of the devices does not have the buffer, so that no total
+// ever goes below zero. If the devices have different buffers with this id, it
+// returns the one of the lowest device.
+//
+// Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed device;
+// ErrNotAllocated.
 func (f *Fleet) Free(id fit.BufferID, s Set) (_ fit.Buffer, err error) {
 	defer named("Free", &err)
 	f.mu.Lock()
@@ -137,7 +139,7 @@ func (f *Fleet) Holding(id fit.BufferID) Set {
 	return f.setOf(slots, n)
 }
 
-// Buffers returns the live buffers of the device when it was called, by id.
+// Buffers returns the buffers that were live on the device when it was called, by id.
 func (d Device) Buffers() iter.Seq[fit.Buffer] {
 	var out []fit.Buffer
 	d.read(func(c *cohort) {
@@ -224,7 +226,7 @@ func (f *Fleet) absent(id fit.BufferID, s Set) error {
 	return nil
 }
 
-// takes refuses a buffer on devices of which one is removed, has its id, or does not have its cores.
+// takes refuses a buffer if a device of s is removed, has its id, or lacks its cores.
 func (f *Fleet) takes(b *fit.Buffer, s Set) error {
 	if err := f.check(s); err != nil || s.s == nil {
 		return err
@@ -276,6 +278,6 @@ func (f *Fleet) roomFor(a *heap.Allocation, slots bitset.Set) error {
 	return err
 }
 
-// load bounds every sum over what is resident on a device: dispatched and allocated.
+// load bounds every sum over the resident bytes of a device: dispatched and allocated.
 // It stays below 2^63.
 func (c *cohort) load() uint64 { return c.left.Charged() + c.heap().Charged() }

@@ -17,7 +17,7 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 		f.leaving(slots, by.Old)
 	}
 	var from, to *state
-	var before state // from, as it was
+	var before state // from, before the step
 	left := f.left[:0]
 	for part := range f.shares(slots) {
 		c := f.cut(part)
@@ -38,7 +38,7 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 		c.note(by)
 		f.moved(c.mesh, c.n, &before, to)
 	}
-	// Until here what devices come from can be looked at.
+	// Until here the states that the devices left must stay readable.
 	for _, s := range left {
 		s.moves = nil
 		f.states.Leave((*programs)(f), &s.Version)
@@ -52,7 +52,8 @@ func (f *Fleet) change(slots bitset.Set, by step) {
 	f.publishMeshes()
 }
 
-// leaving raises the high-water marks of devices on the cores under a program that is taken off.
+// leaving raises the high-water marks of devices, on the cores of a program that is
+// taken off.
 func (f *Fleet) leaving(slots bitset.Set, off *registration) {
 	var s *state // of the device before
 	var from, to *corepeaks.Peaks
@@ -88,7 +89,8 @@ func (f *Fleet) moved(m *mesh, n int, from, to *state) {
 	if m == nil || n == 0 {
 		return
 	}
-	// Unsigned differences wrap and come back: the sums themselves are below 2^63.
+	// Unsigned differences may wrap; the sums stay below 2^63, so they are right in
+	// the end.
 	k := uint64(n)
 	m.sum.Registered += k * (to.totals.Registered - from.totals.Registered)
 	m.sum.Reserved += k * (to.totals.Reserved - from.totals.Reserved)

@@ -12,9 +12,9 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// What package fit judges is gathered here: what lives where, under the lock.
+// This file gathers the places that package fit judges, under the lock.
 
-// A site is what devices have in common that a program is judged by.
+// A site is a group of devices that give the same verdict on a program.
 type site struct {
 	alike
 	sight   // of their programs, where these matter
@@ -22,19 +22,19 @@ type site struct {
 	devices int
 }
 
-// alike is what devices of one site have.
+// alike holds the properties that the devices of a site share.
 type alike struct {
 	spec   *l1.Spec
 	heap   *heap.Heap
 	hybrid bool
 }
 
-// SetHybrid puts the allocators of the devices of s into HYBRID mode (per-core allocation
-// enabled), or back into the mode in which a device begins. In HYBRID mode Check, Enqueue and
-// Replay hold circular buffers against the L1 buffers of all devices of the call, and not
-// only of one. On which cores a buffer counts is said by its own Mode. It returns
-// the devices that were in the other mode. Errors: ErrForeignSet; ErrNoDevice for a
-// removed device.
+// SetHybrid puts the allocators of the devices of s into HYBRID mode (per-core
+// allocation enabled), or back into the mode in which a device begins. In HYBRID mode
+// Check, Enqueue and Replay hold circular buffers against the L1 buffers of all
+// devices of the call, not only of one. The Mode of a buffer sets the cores on which
+// it counts. SetHybrid returns the devices whose mode changed. Errors: ErrForeignSet;
+// ErrNoDevice for a removed device.
 func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	defer named("SetHybrid", &err)
 	f.mu.Lock()
@@ -59,11 +59,11 @@ func (f *Fleet) SetHybrid(s Set, on bool) (changed Set, err error) {
 	return changed, nil
 }
 
-// Check says whether p fits on the devices of s beside what is in L1 now, and if it
-// does not, who is in the way. tt-metal's checks are those of the mode of each device
-// (SetHybrid). p need not be registered: Register records, Check
-// judges. Circular buffers of other programs are never in the way, since programs
-// share their addresses. An empty set fits.
+// Check reports whether p fits on the devices of s beside the content of L1 now. If
+// it does not, the verdict names the obstacles. tt-metal's checks depend on the mode
+// of each device (SetHybrid). p need not be registered: Register records, Check
+// judges. Circular buffers of other programs are no obstacles, since programs share
+// their addresses. An empty set fits.
 //
 // Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
 // removed device; ErrSpec for a program built for another Spec. Cost: O(CBs x
@@ -74,8 +74,8 @@ func (f *Fleet) Check(p *program.Program, s Set) (_ fit.Verdict, err error) {
 	return f.verdict(p, s)
 }
 
-// CheckID is Check of the program with an id that is registered on any device. Errors: ErrNotRegistered if it is
-// on none, else those of Check.
+// CheckID is Check of the program with an id that is registered on any device.
+// Errors: ErrNotRegistered if it is on none, else the errors of Check.
 func (f *Fleet) CheckID(id program.ID, s Set) (_ fit.Verdict, err error) {
 	defer named("CheckID", &err)
 	p, ok := f.Program(id)
@@ -93,16 +93,17 @@ func (f *Fleet) verdict(p *program.Program, s Set) (fit.Verdict, error) {
 	return fit.Check(p, places...), nil
 }
 
-// Headroom returns the room that p has on the cores of the devices of s on which it has
-// bytes, beside what lives in L1 now; cores with the same figures are together, by
-// device, then first core. Devices whose L1 size is not known have room up to 2^63-1.
+// Headroom returns the free bytes above p on the cores of the devices of s on which
+// it has bytes, beside the content of L1 now. Cores with the same figures form one
+// row. Rows are ordered by device, then first core. Devices of unknown L1 size have
+// room up to 2^63-1.
 //
-// A nil p stands for all registered programs, as if all were there at once, on every core: also where
-// there is no program, and the room begins at the base. Of devices whose grid is not known there are the
-// cores that hold anything.
+// A nil p stands for all registered programs on every core, as if all were there at
+// once. On cores without a program the room begins at the base. A device of unknown
+// grid has the cores that hold anything.
 //
-// Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed
-// device; ErrSpec for a program built for another Spec.
+// Errors, the first that applies: ErrForeignSet; ErrNoDevice for a removed device;
+// ErrSpec for a program built for another Spec.
 func (f *Fleet) Headroom(p *program.Program, s Set) (_ []fit.Headroom, err error) {
 	defer named("Headroom", &err)
 	if p == nil {
@@ -120,12 +121,12 @@ func (f *Fleet) Headroom(p *program.Program, s Set) (_ []fit.Headroom, err error
 	return fit.HeadroomOf(p, places...), nil
 }
 
-// MayGrow returns by how many bytes the size of a CB of p may grow so that the program,
-// laid out anew, still fits on the devices of s, as [fit.MayGrow] does. ok is false if p
-// does not fit as it is, or the CB is global and takes nothing.
+// MayGrow returns by how many bytes the size of a CB of p may grow so that the
+// program, laid out anew, still fits on the devices of s, as [fit.MayGrow] does. ok
+// is false if p does not fit now, or if the CB is global and takes nothing.
 //
 // Errors, the first that applies: ErrNoProgram; *program.Error if there is no such
-// CB; those of Check. Cost: some forty layouts of the program.
+// CB; the errors of Check. Cost: some forty layouts of the program.
 func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok bool, err error) {
 	defer named("MayGrow", &err)
 	if p == nil {
@@ -141,8 +142,8 @@ func (f *Fleet) MayGrow(p *program.Program, cb int, s Set) (bytes uint64, ok boo
 	return fit.MayGrow(p, cb, places...)
 }
 
-// sites groups the devices of s by what they are and which buffers live there, by their first device.
-// With programs it groups them by the programs that they have, too.
+// sites groups the devices of s by Spec, buffers and mode, ordered by their first
+// device. With programs it groups them by their programs, too.
 func (f *Fleet) sites(s Set, programs bool) (out []site, err error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
@@ -172,7 +173,8 @@ func (f *Fleet) sites(s Set, programs bool) (out []site, err error) {
 	return out, nil
 }
 
-// sitesOf returns the sites that p is judged by. It refuses devices of another Spec than p was built for.
+// sitesOf returns the sites that judge p. It refuses devices of another Spec than p
+// was built for.
 func (f *Fleet) sitesOf(p *program.Program, s Set) ([]site, error) {
 	all, err := f.sites(s, false)
 	for _, at := range all {
@@ -183,8 +185,8 @@ func (f *Fleet) sitesOf(p *program.Program, s Set) ([]site, error) {
 	return all, err
 }
 
-// standings returns the sites of s with their programs, which are those of a roster. All of it may be
-// read without the lock.
+// standings returns the sites of s with their programs, and the roster of the
+// programs. All of it may be read without the lock.
 func (f *Fleet) standings(s Set) (all []site, known classes.Roster, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -198,8 +200,8 @@ func (f *Fleet) standings(s Set) (all []site, known classes.Roster, err error) {
 
 func (c *cohort) alike() alike { return alike{c.spec, c.heap(), c.hybrid} }
 
-// place returns what package fit has to know, in memory of its own. Where a site was pictured,
-// the lock need not be held.
+// place returns the place that package fit judges by, in memory of its own. A
+// pictured site needs no lock.
 func (at *site) place() fit.Place {
 	out := fit.Place{Device: at.first, Devices: at.devices, Spec: *at.spec, Hybrid: at.hybrid}
 	sorted := at.heap.Sorted()
@@ -212,11 +214,11 @@ func (at *site) place() fit.Place {
 	return out
 }
 
-// clears reports whether p fits at first glance.
+// clears reports whether p fits by the quick test, below all buffers of the site.
 func (at *site) clears(p *program.Program) bool { return fit.Clears(p, *at.spec, at.heap.Gap()) }
 
-// places returns what p is judged by on the devices of s. If closely is false there is
-// nothing where it fits at first glance.
+// places returns the places that judge p on the devices of s. If closely is false and
+// p passes the quick test on all of them, it returns none.
 func (f *Fleet) places(p *program.Program, s Set, closely bool) ([]fit.Place, error) {
 	if p == nil {
 		return nil, ErrNoProgram
@@ -233,7 +235,7 @@ func (f *Fleet) places(p *program.Program, s Set, closely bool) ([]fit.Place, er
 	return placesOf(all), err
 }
 
-// clearAll reports whether p fits on all sites at first glance.
+// clearAll reports whether p passes the quick test on all sites.
 func clearAll(p *program.Program, all []site) bool {
 	return !slices.ContainsFunc(all, func(at site) bool { return !at.clears(p) })
 }

@@ -2,7 +2,7 @@ package device
 
 import "sync/atomic"
 
-// A chip is what a Device points to.
+// A chip holds the identity of a device and its cohort. A Device points to it.
 type chip struct {
 	cohort atomic.Pointer[cohort]
 	fleet  *Fleet

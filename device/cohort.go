@@ -10,18 +10,19 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A cohort is devices in a row, of one mesh or of none, on which every call did the same. They share one
-// record: its figures are those of each device. Their ids ascend. A call on some of them divides the cohort, and
-// cohorts never join. So a call on a whole mesh costs as much as one on a single device.
+// A cohort is a row of devices, of one mesh or of none, on which every call did the
+// same. They share one record, with the figures of each of them. Their ids ascend. A
+// call on some of them divides the cohort, and cohorts never join. So a call on a
+// whole mesh costs as much as one on a single device.
 //
-// The fleet's lock guards everything that changes but the atomic totals.
+// The fleet's lock guards everything that changes except the atomic totals.
 type cohort struct {
 	registered atomic.Uint64 // = state.totals.Registered, for lock-free reads
 	resident   atomic.Uint64 // = left.bytes, for lock-free reads
 	record
 }
 
-// A record is what the devices of a cohort hold, and their marks.
+// A record holds the content of the devices of a cohort, and their high-water marks.
 type record struct {
 	slot, n int    // the slots of its devices: n from slot on
 	state   *state // nil if the devices were removed
@@ -32,13 +33,13 @@ type record struct {
 	spec    *l1.Spec
 	hybrid  bool // the allocator is in HYBRID mode
 
-	left         *residue.Residue // what is resident
+	left         *residue.Residue // the residue of the dispatches
 	residentPeak uint64
-	corePeak     uint64  // of what is resident on the fullest core, while memory is nil
-	memory       *memory // nil while nothing but circular buffers was ever resident
+	corePeak     uint64  // resident bytes on the fullest core, while memory is nil
+	memory       *memory // nil until anything but circular buffers is resident
 }
 
-// A share is the devices of a set that follow each other in one cohort: n from slot on.
+// A share is the part of a set that lies in one cohort: n devices from slot on.
 type share struct {
 	*cohort
 	slot, n int
@@ -65,7 +66,8 @@ func (f *Fleet) shares(slots bitset.Set) iter.Seq[share] {
 // at returns the cohort of a device.
 func (f *Fleet) at(slot int) *cohort { return f.slots[slot].cohort.Load() }
 
-// cut returns the cohort of exactly these devices. It divides the one that they have with others.
+// cut returns the cohort of exactly these devices. It divides a cohort that holds
+// others too.
 func (f *Fleet) cut(s share) *cohort {
 	if s.n == s.cohort.n {
 		return s.cohort
@@ -75,8 +77,8 @@ func (f *Fleet) cut(s share) *cohort {
 	return f.at(s.slot)
 }
 
-// split divides a cohort behind its first n devices, if there are more. The smaller part becomes another
-// cohort, so that all divisions of N devices cost O(N log N).
+// split divides a cohort behind its first n devices, if there are more. The smaller
+// part becomes another cohort, so that all divisions of N devices cost O(N log N).
 func (f *Fleet) split(c *cohort, n int) {
 	if n == 0 || n == c.n {
 		return
@@ -100,7 +102,7 @@ func (f *Fleet) split(c *cohort, n int) {
 	}
 }
 
-// joins reports whether c may have the devices of o too, which are new and follow.
+// joins reports whether c may take the new devices of o, which follow its own.
 func (c *cohort) joins(o *cohort) bool {
 	own := c.record
 	own.slot, own.n = o.slot, o.n

@@ -24,7 +24,7 @@ func (d Device) ID() ID {
 	return d.c.id
 }
 
-// Spec returns what the device is.
+// Spec returns the board of the device.
 func (d Device) Spec() l1.Spec {
 	if d.c == nil {
 		return l1.Spec{}
@@ -57,9 +57,9 @@ func (d Device) Resident() uint64 {
 	return d.c.published(func(c *cohort) uint64 { return c.resident.Load() })
 }
 
-// ResidentOn returns the program that was dispatched to a core last, which may not be
-// registered any more, and the ranges that it left there: none if it has only global
-// CBs on the core. ok is false if none was.
+// ResidentOn returns the program that was dispatched to a core last, and the ranges
+// that it left there: none if it has only global CBs on the core. The program may be
+// unregistered by now. ok is false if no dispatch reached the core.
 func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1.Range], ok bool) {
 	d.read(func(c *cohort) {
 		if w := c.left.On(program.CircularBuffer, core); w != nil {
@@ -69,7 +69,7 @@ func (d Device) ResidentOn(core l1.Core) (p *program.Program, ranges iter.Seq[l1
 	return p, ranges, ok
 }
 
-// Totals returns all figures of one moment.
+// Totals returns all figures, of one moment.
 func (d Device) Totals() (t Totals) {
 	d.read(func(c *cohort) {
 		if c.state != nil {
@@ -85,8 +85,8 @@ func (d Device) Hybrid() (hybrid bool) {
 	return hybrid
 }
 
-// ResetPeaks sets the high-water marks of the device and its cores to what is
-// registered and resident now. Those of its mesh stay.
+// ResetPeaks sets the high-water marks of the device and its cores to the bytes that
+// are registered and resident now. The marks of its mesh stay.
 func (d Device) ResetPeaks() {
 	d.write(func(c *cohort) {
 		f := c.fleet
@@ -107,8 +107,8 @@ func (d Device) ResetPeaks() {
 	})
 }
 
-// Core returns the figures of one core. A core outside the grid has none.
-// Cost: O(log n) in the buffers, for each range that dispatches left on the core.
+// Core returns the figures of one core. A core outside the grid has none. Cost: O(log
+// n) in the buffers, for each range that dispatches left on the core.
 func (d Device) Core(core l1.Core) CoreTotals {
 	var t CoreTotals
 	d.look(func(now *classes.Content) {
@@ -165,7 +165,8 @@ func (d Device) Programs() iter.Seq[*program.Program] {
 	return slices.Values(out)
 }
 
-// read calls do with the cohort of d, under the lock, unless that is nothing.
+// read calls do with the cohort of d, under the lock. The zero Device has no cohort,
+// and do is not called.
 func (d Device) read(do func(*cohort)) {
 	if d.c != nil {
 		d.c.fleet.mu.RLock()
@@ -174,7 +175,8 @@ func (d Device) read(do func(*cohort)) {
 	}
 }
 
-// write is read for what changes something: a copy writes to the original.
+// write is read for a change. Queries that copy a B-tree need it too, because a copy
+// writes to the original.
 func (d Device) write(do func(*cohort)) {
 	if d.c != nil {
 		d.c.fleet.mu.Lock()
@@ -183,8 +185,8 @@ func (d Device) write(do func(*cohort)) {
 	}
 }
 
-// look calls do with what a device holds, unless it was removed, under the lock. Of a device behind
-// others that is worked out once.
+// look calls do with the content of a device, under the lock, unless the device was
+// removed. A state that leans on others gets a content of its own first.
 func (d Device) look(do func(*classes.Content)) {
 	behind := false
 	d.read(func(c *cohort) {

@@ -2,15 +2,15 @@ package device
 
 import "github.com/cbl1/cbl1/program"
 
-// Enqueue does what a call of a kernel does: it registers p where it is new, checks
-// that it fits, and dispatches it, on all devices of s or none. If it is not known whether
-// it fits, it is refused: Verdict.CannotTell says so. A program that runs
-// from the cache is checked too, as tt-metal does: what fitted when it was built may
-// not fit any more (its issue 53537). It returns the devices on which p was new. A
-// program that does not fit is told to the observer (EventRefused).
+// Enqueue does the work of a kernel call on all devices of s or none: it registers p
+// where it is new, checks that it fits, and dispatches it. It refuses a program whose
+// fit is unknown, and Verdict.CannotTell reports this case. A program that runs from
+// the cache is checked too, as tt-metal does: it may have fitted when it was built,
+// and not any more (its issue 53537). Enqueue returns the devices on which p was new.
+// The observer gets an EventRefused for a program that does not fit.
 //
-// Errors, the first that applies: those of Register; the fit.Verdict;
-// ErrOverflow as Dispatch. Cost: that of Register and Dispatch; the check costs a
+// Errors, the first that applies: the errors of Register; the fit.Verdict;
+// ErrOverflow as Dispatch. Cost: Register and Dispatch; the check costs a
 // comparison for each device while their buffers have not changed since the last one.
 func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	defer named("Enqueue", &err)
@@ -22,8 +22,8 @@ func (f *Fleet) Enqueue(p *program.Program, s Set) (added Set, err error) {
 	return f.enqueue(p, s)
 }
 
-// EnqueueID is Enqueue of the program with an id that is registered on any device. Errors: ErrNotRegistered if it
-// is on none, else those of Enqueue.
+// EnqueueID is Enqueue of the program with an id that is registered on any device.
+// Errors: ErrNotRegistered if it is on none, else the errors of Enqueue.
 func (f *Fleet) EnqueueID(id program.ID, s Set) (added Set, err error) {
 	defer named("EnqueueID", &err)
 	f.mu.Lock()
@@ -51,7 +51,7 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 			return Set{}, err
 		}
 		judged := p
-		if r != nil { // what will run; its cut into CBs may be another one
+		if r != nil { // the program that runs: an equal one, perhaps cut into other CBs
 			judged = r.Program
 		}
 		if v := judge(judged, all); !v.Fits() {
@@ -74,7 +74,7 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 	}
 	f.overwrite(s.s.slots, r.left, &o)
 	f.fitted(r, s)
-	// An observer may panic: all is done by then.
+	// An observer may panic: everything is done before it is called.
 	if n > 0 {
 		f.emit(Event{Kind: EventRegistered, Set: added, Program: p})
 	}
@@ -82,8 +82,8 @@ func (f *Fleet) enqueue(p *program.Program, s Set) (added Set, err error) {
 	return added, nil
 }
 
-// fitsStill reports whether r was found to fit beside the buffers that all devices of s
-// have now, in their mode.
+// fitsStill reports whether r was found to fit beside the buffers of all devices of
+// s, in the mode that they have now.
 func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	if !r.fit {
 		return false
@@ -96,7 +96,8 @@ func (f *Fleet) fitsStill(r *registration, s Set) bool {
 	return true
 }
 
-// fitted notes that r fits beside the buffers of the first device of s, in its mode.
+// fitted records that r fits beside the buffers of the first device of s, in its
+// mode.
 func (f *Fleet) fitted(r *registration, s Set) {
 	for c := range f.shares(s.s.slots) {
 		r.fit, r.beside, r.hybrid = true, c.heap().Version(), c.hybrid

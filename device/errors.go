@@ -11,8 +11,8 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Causes of errors, to be matched with errors.Is. A refusal because something does not fit has the
-// fit.Verdict as its cause, and a Spec that makes no sense the *l1.SpecError.
+// Causes of errors, to be matched with errors.Is. A refusal because something does
+// not fit has the fit.Verdict as its cause, and an illegal Spec the *l1.SpecError.
 var (
 	ErrNoFleet       = errors.New("device, mesh or set belongs to no fleet")
 	ErrForeignSet    = errors.New("set of devices of another fleet")
@@ -34,12 +34,13 @@ var (
 	ErrInvariant     = errors.New("differs from the count") // a bug in this package
 )
 
-// An Error says which call failed, for which device, program, buffer or trace, and why. All errors
-// of this package are Errors.
+// An Error holds the call that failed, the device, program, buffer or trace, and the
+// cause. All errors of this package are Errors.
 //
-// ErrOverflow is about a total of a device or mesh: the sum over programs of their logical or
-// reserved bytes, whichever is more, or the sum of buffers and dispatched programs. The program is
-// refused even where the union would fit. Device is the first of the mesh then.
+// ErrOverflow concerns a total of a device or mesh: the larger of the logical and the
+// reserved bytes, summed over programs, or the sum of buffers and dispatched
+// programs. The program is refused even where the union would fit. For a mesh, Device
+// is its first one.
 type Error struct {
 	Op      string // the method, as "Register"
 	About   About  // the ids that apply: 0 is an id too
@@ -107,7 +108,7 @@ func of(id program.ID, on ID, err error) *Error {
 	return &Error{About: AboutDevice | AboutProgram, Device: on, Program: id, Err: err}
 }
 
-// ofProgram returns the error of a program, whatever the device.
+// ofProgram returns the error of a program on no particular device.
 func ofProgram(id program.ID, err error) *Error {
 	return &Error{About: AboutProgram, Program: id, Err: err}
 }
@@ -127,7 +128,8 @@ func ofDevice(id ID, more int, err error) *Error {
 	return &Error{About: AboutDevice, Device: id, More: more, Err: err}
 }
 
-// also counts n devices more of which next says the same. Without an error it is next, of the first of them.
+// also adds n devices with the same error to e. Without an e it returns next, which
+// already concerns one of them.
 func (e *Error) also(next *Error, n int) *Error {
 	if e == nil {
 		e, n = next, n-1
@@ -139,12 +141,12 @@ func (e *Error) also(next *Error, n int) *Error {
 // ofTrace returns the error of a trace.
 func ofTrace(id TraceID, err error) *Error { return &Error{About: AboutTrace, Trace: id, Err: err} }
 
-// noMesh says why a mesh or a part of one cannot be.
+// noMesh returns the error of an impossible mesh, or part of one.
 func noMesh(first ID, rows, cols int, reason string) *Error {
 	return ofDevice(first, 0, fmt.Errorf("%w: %dx%d devices: %s", ErrMesh, rows, cols, reason))
 }
 
-// conflict describes two programs so that they can be told apart.
+// conflict describes two programs with one id by their first difference.
 func conflict(registered, given *program.Program) *Error {
 	a, b := registered.String(), given.String()
 	if a == b && !registered.Equal(given) {
@@ -155,7 +157,8 @@ func conflict(registered, given *program.Program) *Error {
 	return ofProgram(given.ID(), fmt.Errorf("%.135s: %w by %.135s", b, ErrConflict, a))
 }
 
-// otherSpec names the first field that differs: Specs may look alike in a few words.
+// otherSpec names the first field that differs: the short texts of two Specs may be
+// equal.
 func otherSpec(p *program.Program, id ID, spec *l1.Spec) *Error {
 	field, built, has := specDifference(p.Spec(), *spec)
 	return of(p.ID(), id, fmt.Errorf("%w: %s %s instead of %s", ErrSpec, field, built, has))
@@ -166,7 +169,7 @@ func offGrid(p *program.Program, c share, core l1.Core) *Error {
 	return of(p.ID(), c.id(), fmt.Errorf("core %v %w of %dx%d", core, ErrGrid, c.spec.Cols, c.spec.Rows))
 }
 
-// difference says in what two programs that are not Equal differ first.
+// difference describes the first difference of two programs that are not Equal.
 func difference(p, q *program.Program) (ofP, ofQ string) {
 	if field, a, b := specDifference(p.Spec(), q.Spec()); field != "" {
 		return "for " + field + " " + a, "for " + field + " " + b
@@ -189,7 +192,8 @@ func difference(p, q *program.Program) (ofP, ofQ string) {
 	return "on " + p.Cores().Brief(), "on " + q.Cores().Brief()
 }
 
-// groupTexts lists what the i-th group of a footprint holds, and then nothing more.
+// groupTexts lists the content of the i-th group of a footprint, and ends with
+// "nothing more".
 func groupTexts(f program.Footprint, i int) (out []string) {
 	if i < f.NumGroups() {
 		g := f.Group(i)
@@ -203,7 +207,8 @@ func groupTexts(f program.Footprint, i int) (out []string) {
 	return append(out, "nothing more")
 }
 
-// firstDifference returns the first texts that differ. Both lists have the same last one.
+// firstDifference returns the first texts that differ. Both lists end with the same
+// text.
 func firstDifference(a, b []string) (ofA, ofB string) {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -237,7 +242,7 @@ func specDifference(s, o l1.Spec) (field, ofS, ofO string) {
 	return "", "", ""
 }
 
-// value prints a number, or a text that may be anything, short and quoted.
+// value prints a number, or an arbitrary text, short and quoted.
 func value(v any) string {
 	if text, ok := v.(string); ok {
 		return fmt.Sprintf("%.60s", strconv.QuoteToASCII(text))

@@ -5,11 +5,11 @@ package device
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
 // Faults make the operations of a fleet fail on purpose, so that a test can prove
-// that an error has changed nothing, wherever it occurs. All that can fail comes
-// before the change, so that is where the steps are: one for every device that is
-// looked at, and one between any two checks.
+// that an error has changed nothing, wherever it occurs. Everything that can fail
+// comes before the change, so the steps are there: one for every device that is
+// visited, and one between any two checks.
 type faults struct {
-	inject func() error // asked at every step; nil injects nothing
+	inject func() error // called at every step; nil injects nothing
 }
 
 // step is a place where an operation can fail.
@@ -20,7 +20,7 @@ func (f faults) step() error {
 	return f.inject()
 }
 
-// visit is a step for each of some devices that are looked at together.
+// visit is a step for each of some devices that are visited together.
 func (f faults) visit(slots bitset.Set) error {
 	for range slots.All() {
 		if err := f.step(); err != nil {

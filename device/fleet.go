@@ -22,21 +22,21 @@ import (
 // Fleet is empty and ready to use. It must not be copied.
 type Fleet struct {
 	mu     sync.RWMutex
-	faults faults // of tests; nothing in a normal build
+	faults faults // for tests; empty in a normal build
 
 	// A device has a slot for life; slots are not used again, so that a Set that
 	// names a removed device stays recognisable.
-	slots []*chip                   // nil where a device was removed
-	ids   []ID                      // slot -> id; append only, so that Sets may keep it
-	live  bitset.Set                // slots with a device
-	all   Set                       // of live; the zero Set while nobody has asked since they changed
-	found map[ID]int                // id of a device -> slot
-	sets  [64]atomic.Pointer[asked] // that Of returned lately, by a hash of the ids
+	slots []*chip                     // nil where a device was removed
+	ids   []ID                        // slot -> id; append only, so that Sets may keep it
+	live  bitset.Set                  // slots with a device
+	all   Set                         // of live; the zero Set until the next call of Set
+	found map[ID]int                  // id of a device -> slot
+	sets  [64]atomic.Pointer[request] // recent results of Of, by a hash of the ids
 
 	programs map[program.ID]*registration
 	numbers  lookup.Numbers // of registrations, residues and contents
-	// Contents that were born before this number are read without the lock: who changes one
-	// changes a copy.
+	// Contents born before this number are read without the lock. A change copies
+	// them first.
 	pictured atomic.Uint64
 	charge   wide // sum over devices of their state's charge
 
@@ -51,14 +51,14 @@ type Fleet struct {
 	heaps    heap.Book
 	observer func(Event)
 
-	lately     bitset.Set // the devices of the program that was registered last
+	lately     bitset.Set // the devices of the last registered program
 	operation  uint64     // number of the change under way
 	left       []*state   // scratch
 	one, other bitset.Set // scratch
 	touched    []*mesh    // scratch
 }
 
-// newSerial returns a number that was not given out before.
+// newSerial returns a number that was never given out before.
 func (f *Fleet) newSerial() uint64 { return f.numbers.Next() }
 
 // NewFleet returns an empty fleet.
@@ -151,8 +151,8 @@ func (f *Fleet) intern(spec l1.Spec) *l1.Spec {
 	return own
 }
 
-// addChips adds devices with consecutive ids. Those without a mesh join the cohort of the one before, if that
-// is new as well.
+// addChips adds devices with consecutive ids. Devices without a mesh join the cohort
+// of the device before, if that is new as well.
 func (f *Fleet) addChips(chips []chip, first ID, m *mesh, spec *l1.Spec) {
 	slot := len(f.slots)
 	c := &cohort{record: record{slot: slot, n: len(chips), fleet: f, mesh: m, spec: spec, state: f.empty()}}
@@ -183,7 +183,7 @@ func (f *Fleet) row(first, n int, spec *l1.Spec, ids []ID) Set {
 }
 
 // setOf returns the set of n slots; it keeps the bits. An empty set is the zero Set,
-// so that whoever has a Set that is not zero may look into it.
+// so that a non-zero Set always has a *set.
 func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 	if n == 0 {
 		return Set{}
@@ -199,15 +199,16 @@ func (f *Fleet) setOf(slots bitset.Set, n int) Set {
 	return Set{s}
 }
 
-// An asked is a set that Of returned.
-type asked struct {
-	ids []ID // in the order in which they were given
+// A request is a call of Of and its result.
+type request struct {
+	ids []ID // in the order of the call
 	set Set
 }
 
-// Of returns the set of the devices with the given ids; a repeated id counts once. A few sets are
-// remembered until a device comes or goes: one of them costs no allocation.
-// Errors: ErrNoDevice for ids that the fleet does not have; the first one is named.
+// Of returns the set of the devices with the given ids; a repeated id counts once. Up
+// to 64 sets of up to 1024 ids are remembered until a device comes or goes, and
+// returning one of them allocates nothing. Errors: ErrNoDevice for ids that the fleet does not have; the
+// first one is named.
 func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 	defer named("Of", &err)
 	f.mu.RLock()
@@ -237,12 +238,12 @@ func (f *Fleet) Of(ids ...ID) (_ Set, err error) {
 	}
 	out := f.setOf(slots, slots.Count())
 	if len(ids) <= 1024 { // so that little memory is kept
-		place.Store(&asked{slices.Clone(ids), out})
+		place.Store(&request{slices.Clone(ids), out})
 	}
 	return out, nil
 }
 
-// changed forgets the sets of devices, as one came or went.
+// changed forgets the remembered sets of devices, because one came or went.
 func (f *Fleet) changed() {
 	f.all = Set{}
 	for i := range f.sets {
@@ -250,8 +251,8 @@ func (f *Fleet) changed() {
 	}
 }
 
-// Set returns the set of all devices that the fleet has now. It is the same one, by ==,
-// until a device comes or goes.
+// Set returns the set of all devices that the fleet has now. It is the same one, by
+// ==, until a device comes or goes.
 func (f *Fleet) Set() Set {
 	f.mu.RLock()
 	all := f.all
@@ -292,9 +293,9 @@ func (f *Fleet) Devices() iter.Seq[Device] {
 // Remove takes devices out of the fleet. Their registrations end with them; other
 // devices are untouched. A mesh that loses a device counts the others.
 //
-// The ids may be added again, as new devices. A Set or Device from before stands for
-// the removed device all the same, and so does the Set of its mesh: calls with such
-// a Set are refused with ErrNoDevice.
+// The ids may be added again, as new devices. An older Set or Device still stands for
+// the removed device, and so does the Set of its mesh: calls with such a Set are
+// refused with ErrNoDevice.
 //
 // Errors: ErrForeignSet; ErrNoDevice for a device that is removed already.
 func (f *Fleet) Remove(s Set) (err error) {
@@ -346,7 +347,7 @@ func (f *Fleet) dismiss(c *cohort) {
 	f.states.Leave((*programs)(f), &s.Version)
 }
 
-// rest gives back what only serves changes, if no program is left.
+// rest frees the memory that serves changes alone, if no program is left.
 func (f *Fleet) rest() {
 	if len(f.programs) > 0 {
 		return

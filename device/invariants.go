@@ -13,11 +13,13 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// CheckInvariants counts the fleet anew, for each set of cores on which the same lies: registered programs by
-// the devices of Where, tracked bytes by the last dispatches and the buffers. It compares Snapshot with that, and
-// Totals, Registered and Resident of each device and mesh, all of one moment. The first figure that differs is an
-// ErrInvariant. Cost: for each set of programs the ranges that they have on their cores, and the same for buffers.
-// Others wait while the programs and their devices are written down.
+// CheckInvariants recounts the fleet, for each set of cores with the same contents:
+// registered programs by the devices of Where, tracked bytes by the last dispatches
+// and the buffers. It compares the counts with Snapshot, and with Totals, Registered
+// and Resident of each device and mesh, all of one moment. The first figure that
+// differs is an ErrInvariant. Cost: for each set of programs the ranges that they
+// have on their cores, and the same for buffers. Others wait only while the programs
+// and their devices are copied.
 func (f *Fleet) CheckInvariants() (err error) {
 	defer named("CheckInvariants", &err)
 	c := counting{on: map[*state]bitset.Set{}, known: map[any]Totals{}}
@@ -42,10 +44,10 @@ type counting struct {
 	wrong    error                 // about the first figure that differs
 }
 
-// published are Registered and Resident, which need no lock.
+// published are Registered and Resident, which are read without the lock.
 type published [2]uint64
 
-// A seenDevice has the rest of a device, which no snapshot has.
+// A seenDevice holds the parts of a device that a snapshot leaves out.
 type seenDevice struct {
 	published
 	contents
@@ -72,7 +74,7 @@ type seenMesh struct {
 	totals, sum Totals
 }
 
-// see writes the fleet down.
+// see copies the fleet into c.
 func (f *Fleet) see(c *counting) {
 	c.picture = f.picture(func() {
 		f.heaps.Picture()
@@ -111,7 +113,8 @@ func (c *counting) differ(id ID, what string, have, want any) {
 	}
 }
 
-// row compares the figures of a device or mesh. High-water marks are at least what there is.
+// row compares the figures of a device or mesh. High-water marks may exceed the
+// present figures.
 func (c *counting) row(id ID, of string, have Totals, at published, want Totals) {
 	want.Peak = have.Peak
 	want.Peak.raise(&want)
@@ -132,7 +135,7 @@ func (c *counting) device(i int) {
 	}
 }
 
-// once returns the figures of a key. It counts them the first time.
+// once returns the figures of a key. It counts them on the first call.
 func (c *counting) once(key any, count func() Totals) Totals {
 	t, ok := c.known[key]
 	if !ok {
@@ -154,8 +157,8 @@ func (m *seenMesh) add(t *Totals) {
 	m.sum.Buffers.Move(fit.BufferTotals{}, t.Buffers, 1)
 }
 
-// registered counts the programs of the devices in some slots, and compares the programs and cores of one of
-// them in the snapshot.
+// registered counts the programs of the devices in slots. It compares the programs
+// and cores of one of them with the snapshot.
 func (c *counting) registered(d *DeviceSnapshot, slots bitset.Set) (t Totals) {
 	var programs []*program.Program
 	var occupied, reserved pile
@@ -209,7 +212,7 @@ func (o *contents) count() (t Totals) {
 	return t
 }
 
-// A pile has the ranges of programs, on sets of cores that may overlap.
+// A pile holds the ranges of programs, on sets of cores that may overlap.
 type pile []CoreGroup
 
 // put adds a program.
@@ -219,7 +222,7 @@ func (p *pile) put(f program.Footprint) {
 	}
 }
 
-// groups returns what lies on each core.
+// groups returns the union of the ranges on each core.
 func (p pile) groups() (out []CoreGroup) {
 	sets := make([]l1.CoreSet, len(p))
 	for i := range p {

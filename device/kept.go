@@ -13,28 +13,30 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A Moment is what lay in the L1 of a device at one moment. Nothing changes it, and keeping
-// it costs nothing: who may have to say later what a peak consisted of keeps one for each.
-// The zero Moment is empty.
+// A Moment holds the L1 content of a device at one moment. It never changes, and
+// keeping it costs nothing: keep one per peak to list the contents of each peak
+// later. The zero Moment is empty.
 type Moment struct {
 	left  *residue.Residue
 	order heap.Order
 	name  MomentName
 }
 
-// A MomentName names the content of a [Moment]. Moments of one fleet with equal names have the same
-// dispatched programs and the same buffers. Equal contents may have several names.
+// A MomentName names the content of a [Moment]. Moments of one fleet with equal names
+// have the same dispatched programs and the same buffers. Equal contents may have
+// several names.
 type MomentName struct {
 	left    *residue.Residue
 	buffers uint64
-	without string // of these
+	without string // ids left out of the buffers
 }
 
-// Name returns a name of the content. Cost: nothing.
+// Name returns a name of the content. Cost: O(1).
 func (m Moment) Name() MomentName { return m.name }
 
-// Moment returns what lies in L1 now by BasisResident, but for some buffers.
-// Cost: O(log n) for each buffer left out; the next changes of buffers copy what they touch.
+// Moment returns the content of L1 now by BasisResident, except some buffers. Cost:
+// O(log n) for each buffer left out; the next changes of buffers copy the nodes that
+// they change.
 func (d Device) Moment(without ...fit.BufferID) (m Moment) {
 	d.write(func(c *cohort) {
 		m.left = c.left
@@ -53,22 +55,23 @@ func (d Device) Moment(without ...fit.BufferID) (m Moment) {
 	return m
 }
 
-// UsageGroups returns the cores on which anything lay, as those of a Device do.
-// Cost: O(n log n) in the buffers and programs that lay there.
+// UsageGroups returns the cores that held anything, like Device.UsageGroups. Cost:
+// O(n log n) in the buffers and programs.
 func (m Moment) UsageGroups() iter.Seq[UsageGroup] {
 	all := m.order.All()
 	slices.SortFunc(all, func(a, b *heap.Allocation) int { return cmp.Compare(a.ID, b.ID) })
 	return usageGroups(tiles(appendAllocations(appendResidue(nil, m.left), all)))
 }
 
-// A glimpse is a device that answers what is internal.
+// A glimpse answers the queries of internal/glance for a device.
 type glimpse struct{ Device }
 
-// Glance answers what the packages of this module ask after every event. Its type is internal and may change.
+// Glance answers the queries that packages of this module make after every event. Its
+// type is internal and may change.
 func (d Device) Glance() glance.Device { return glimpse{d} }
 
 func (d glimpse) Fullest() (cores l1.CoreSet) {
-	d.write(func(c *cohort) { // what a residue holds may be worked out now
+	d.write(func(c *cohort) { // a residue may work out its footprint now
 		most := c.trackedNow().Core
 		for part, bytes := range c.piled(max(most, 1)) {
 			if bytes == most {
@@ -79,17 +82,17 @@ func (d glimpse) Fullest() (cores l1.CoreSet) {
 	return cores
 }
 
-// Clear returns the addresses in which nothing but circular buffers lies, on any core of
-// the device: above all kernels and the reserved area, below everything else (fit.Clears).
-// Cost: nothing.
+// Clear returns the addresses that only circular buffers use, on any core of the
+// device: above all kernels and the reserved area, below everything else
+// (fit.Clears). Cost: O(log n) in the buffers.
 func (d Device) Clear() l1.Range {
 	free := heap.Anywhere()
 	d.read(func(c *cohort) { free = c.heap().Gap() })
 	return free
 }
 
-// piled returns the cores on which anything lies, in parts that hold equally many bytes, as
-// long as these may be at least so many.
+// piled yields the cores that hold anything, in parts with equally many bytes. It may
+// leave out parts with fewer than least bytes.
 func (c *cohort) piled(least uint64) iter.Seq2[l1.CoreSet, uint64] {
 	classes, held := c.heap().Classes(), c.left.Held()
 	return func(yield func(l1.CoreSet, uint64) bool) {

@@ -23,7 +23,7 @@ type tile struct {
 	layers []*layer // in their order; at least one
 }
 
-// tiles divides the cores of layers so that on each part the same ones lie.
+// tiles divides the cores of layers into sets on which the same layers lie.
 func tiles(layers []layer) []tile {
 	sets := make([]l1.CoreSet, len(layers))
 	for i := range layers {

@@ -18,8 +18,8 @@ func (d glimpse) LeastHeadroom() (free uint64, ok bool) {
 	return free, ok
 }
 
-// quickHeadroom is LeastHeadroom by a quick look. A kernel that reaches into programs, or a
-// buffer without a size among them, has to be looked at closely.
+// quickHeadroom is LeastHeadroom by a quick test. If a kernel reaches into programs,
+// or a buffer among them has no size, it returns the place for the full judgement.
 func (d Device) quickHeadroom(programs *classes.Partition) (free uint64, ok bool, closely *fit.Place) {
 	if len(programs.Classes) == 0 {
 		return 0, false, nil
@@ -52,10 +52,11 @@ func (d Device) quickHeadroom(programs *classes.Partition) (free uint64, ok bool
 	return free, true, closely
 }
 
-// less returns by how much a is more than b, 0 if it is not.
+// less returns a - b, or 0 if b is larger.
 func less(a, b uint64) uint64 { return a - min(a, b) }
 
-// below returns the room that programs leave below a buffer on any of its cores, or most if there is more.
+// below returns the room between programs and a buffer above them, on the core with
+// the least of it; at most most.
 func below(a *heap.Allocation, programs *classes.Partition, base, most uint64) uint64 {
 	for p := range a.All() {
 		if p.Range.IsEmpty() {

@@ -3,9 +3,11 @@ package device
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
 // A lineage is a registration and its replacements, one after the other. All of them
-// share it, so the last one is one step away from each. Those in between are not kept.
+// share it, so the last one is one step away from each. The ones in between are not
+// kept.
 //
-// A lineage also knows which devices its program has left, for the traces that recorded it.
+// A lineage also records the departures of its program from devices, for the traces
+// that recorded it.
 type lineage struct {
 	last   *registration
 	traces int            // traces that recorded a registration of the lineage
@@ -29,7 +31,7 @@ func (r *registration) latest() *registration {
 	return r.heirs.last
 }
 
-// leave notes that the program leaves some devices.
+// leave records that the program leaves some devices.
 func (l *lineage) leave(slots bitset.Set, operation uint64) {
 	if l.left == nil {
 		l.left = map[int]uint64{}
@@ -40,7 +42,7 @@ func (l *lineage) leave(slots bitset.Set, operation uint64) {
 	}
 }
 
-// release notes that a trace forgets the program. Departures serve traces alone.
+// release records that a trace forgets the program. Departures serve traces alone.
 func (l *lineage) release() {
 	if l.traces--; l.traces == 0 {
 		l.left = nil
@@ -53,8 +55,9 @@ type recording struct {
 	since uint64 // operation; the program has left no device of the trace up to it
 }
 
-// departed returns the slot of a device that the program has left since it was recorded,
-// also if it is back. Cost: O(1) where it left no device since then, else O(devices of s).
+// departed returns the slot of a device that the program has left since it was
+// recorded, even if it has returned. Cost: O(1) if it left no device since then, else
+// O(devices of s).
 func (r *recording) departed(s Set) (slot int, ok bool) {
 	if r.heirs.newest <= r.since {
 		return 0, false

@@ -7,8 +7,9 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// memory is what a device has besides circular buffers. Most devices of most fleets
-// have none: then what is tracked is what is resident.
+// memory holds everything in the L1 of a device besides circular buffers. Most
+// devices of most fleets have no memory: then the resident bytes are the tracked
+// ones.
 type memory struct {
 	buffers *heap.State
 	tracked residue.Tracked
@@ -17,12 +18,12 @@ type memory struct {
 	l1Peak, smallPeak, dramPeak uint64
 }
 
-// remember gives a device that held circular buffers alone a memory.
+// remember gives a memory to a device that held circular buffers alone.
 func (c *cohort) remember(left *residue.Residue) {
 	c.memory = &memory{tracked: left.Tracked(), peak: residue.Tracked{Bytes: c.residentPeak, Core: c.corePeak}}
 }
 
-// trackedNow returns what is tracked on a device.
+// trackedNow returns the tracked bytes of a device.
 func (c *cohort) trackedNow() residue.Tracked {
 	if c.memory != nil {
 		return c.memory.tracked
@@ -38,7 +39,7 @@ func (c *cohort) buffers() *heap.State {
 	return c.memory.buffers
 }
 
-// heap returns what the buffers of a device take.
+// heap returns the heap of a device.
 func (c *cohort) heap() *heap.Heap { return c.buffers().Heap() }
 
 // reheap puts a buffer on the devices in slots or takes one off; one of the two is
@@ -67,7 +68,7 @@ func (f *Fleet) reheap(slots bitset.Set, add, drop *heap.Allocation) {
 	f.publishMeshes()
 }
 
-// noteBuffers brings the sums and marks of a device whose heap has changed up to date.
+// noteBuffers updates the sums and marks of a device after its heap has changed.
 func (f *Fleet) noteBuffers(c *cohort, before fit.BufferTotals, charge uint64) {
 	now := c.heap().Sums()
 	c.memory.l1Peak = max(c.memory.l1Peak, now.L1)
@@ -81,7 +82,7 @@ func (f *Fleet) noteBuffers(c *cohort, before fit.BufferTotals, charge uint64) {
 	f.noteTracked(c)
 }
 
-// noteTracked brings what is tracked on a device up to date.
+// noteTracked updates the tracked bytes of a device.
 func (f *Fleet) noteTracked(c *cohort) {
 	before, now := c.memory.tracked, c.heap().TrackedWith(c.left)
 	c.memory.tracked = now

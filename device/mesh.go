@@ -14,28 +14,28 @@ type Mesh struct {
 	m *mesh
 }
 
-// A mesh is what a Mesh points to. The fleet's lock guards everything that changes
-// but the atomic total.
+// A mesh holds the data of a Mesh. The fleet's lock guards everything that changes
+// except the atomic totals.
 type mesh struct {
 	fleet      *Fleet
 	spec       *l1.Spec
 	first      ID
 	rows, cols int
 	chips      []chip // row by row; removed ones stay, in cohorts that count nothing
-	all        Set    // the zero Set if it is made when it is asked for
-	ids        []ID   // of the fleet, when the mesh was made
+	all        Set    // the zero Set if Set makes it anew on each call
+	ids        []ID   // of the fleet at the time of AddMesh
 
 	registered atomic.Uint64 // = sum.Registered, published for lock-free reads
 	resident   atomic.Uint64 // = sum.Resident
 
 	sum     Totals // sums over the devices; without Core and Peak
 	charge  uint64 // sum over the devices
-	load    uint64 // the same for what is resident; see cohort.load
+	load    uint64 // sum of cohort.load over the devices
 	peak    Peaks
 	touched bool // by the change under way
 }
 
-// Spec returns what every device of the mesh is.
+// Spec returns the board of every device of the mesh.
 func (m Mesh) Spec() l1.Spec {
 	if m.m == nil {
 		return l1.Spec{}
@@ -126,8 +126,8 @@ func (m Mesh) Resident() uint64 {
 	return m.m.resident.Load()
 }
 
-// Totals returns all figures of one moment, summed over the devices; Core and
-// TrackedCore are those of the fullest core of all, and Peak has the peaks of these sums.
+// Totals returns all figures of one moment, summed over the devices. Core and
+// TrackedCore belong to the fullest core of all. Peak holds the peaks of these sums.
 func (m Mesh) Totals() Totals {
 	if m.m == nil {
 		return Totals{}

@@ -4,8 +4,8 @@ package device
 
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
-// Faults are failures on purpose; see fault.go. In a normal build there are none, and
-// nothing is left of the calls.
+// Faults are failures on purpose; see fault.go. A normal build has none, and compiles
+// the calls away.
 type faults struct{}
 
 func (faults) step() error            { return nil }

@@ -6,11 +6,11 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// An EventKind says what an operation has done.
+// An EventKind names the operation of an event.
 type EventKind uint8
 
-// The kinds of events, one for each operation that changes what a fleet holds, and one
-// for what was refused because it does not fit.
+// The kinds of events: one for each operation that changes the content of a fleet,
+// and one for a refusal because a program does not fit.
 const (
 	EventDeviceAdded   EventKind = iota + 1 // Set: one device; Spec
 	EventMeshAdded                          // Set: its devices; Spec, Rows, Cols
@@ -19,7 +19,7 @@ const (
 	EventUnregistered                       // Set, Program
 	EventReplaced                           // Set, Program, Old
 	EventDispatched                         // Set, Program
-	EventEvicted                            // Set: the devices that held something of Program
+	EventEvicted                            // Set: the devices that held a piece of Program
 	EventTraceBegun                         // Set, Trace
 	EventTraceRecorded                      // Trace, Program
 	EventTraceEnded                         // Trace
@@ -27,13 +27,13 @@ const (
 	EventTraceReleased                      // Trace
 	EventAllocated                          // Set, Buffer
 	EventFreed                              // Set, Buffer
-	EventRefused                            // Set, Program, Verdict: Enqueue did not; Trace too: Replay did not
+	EventRefused                            // Set, Program, Verdict: refused by Enqueue, or with a Trace by Replay
 	EventHybridSet                          // Set: the devices whose mode changed; Hybrid
 	EventPeaksReset                         // Set: one device
 )
 
-// An Event is one operation that has happened, as a whole, or one that was refused because
-// a program does not fit. Which fields it has stands at its kind.
+// An Event is one operation that has happened, as a whole, or one that was refused
+// because a program does not fit. The comment of its kind lists its fields.
 type Event struct {
 	Kind    EventKind
 	Set     Set
@@ -42,17 +42,18 @@ type Event struct {
 	Trace   TraceID
 	Buffer  fit.Buffer // its Parts are not to be written
 	Verdict fit.Verdict
-	Hybrid  bool // the mode that the devices are in now
+	Hybrid  bool // the mode of the devices now
 
 	Spec       l1.Spec
 	Rows, Cols int
 }
 
-// Observe has every operation that changes something told to fn from now on, in the
-// order in which they happen, and each Enqueue or Replay of what does not fit; nil ends
-// it. An operation that changed nothing, or failed otherwise, is not told. fn runs inside
-// the operation, after it is done: it must return soon and must not call the fleet, its
-// devices or meshes. If it panics, so does the operation, which has happened as a whole.
+// Observe calls fn for every operation that changes something from now on, in the
+// order in which they happen, and for each Enqueue or Replay of a program that does
+// not fit. A nil fn ends it. Operations that changed nothing, or failed otherwise,
+// are left out. fn runs inside the operation, after it is done: it must return soon
+// and must not call the fleet, its devices or meshes. If it panics, so does the
+// operation, which has happened as a whole.
 func (f *Fleet) Observe(fn func(Event)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// write puts a residue over what the devices in slots hold.
+// write puts a residue over the residues of the devices in slots.
 func (f *Fleet) write(id program.ID, slots bitset.Set, over *residue.Residue) error {
 	o, err := f.writable(id, slots, over)
 	if err == nil {
@@ -28,8 +28,8 @@ func (f *Fleet) overwrite(slots bitset.Set, over *residue.Residue, o *overlays) 
 	f.publishMeshes()
 }
 
-// writable refuses to put a residue over what the devices in slots hold if a sum would
-// overflow: only what is left in the end counts. It returns what is to be done.
+// writable refuses to put a residue over the residues of the devices in slots if a
+// sum would overflow in the end. It returns the overlays to apply.
 func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue) (o overlays, err error) {
 	at, err := f.sums(slots, func(m *mesh) uint64 { return m.load }, func(c share) (sum, off, on uint64) {
 		to := o.of(f, c.left, over)
@@ -42,10 +42,10 @@ func (f *Fleet) writable(id program.ID, slots bitset.Set, over *residue.Residue)
 	return o, err
 }
 
-// overlays are what a dispatch does to some devices. The last overlay is remembered: devices in a
-// row mostly hold the same.
+// overlays maps residues to the residues after a dispatch. It remembers the last one,
+// since devices in a row mostly hold the same.
 type overlays struct {
-	moves    bool // not all devices hold already what they are to hold
+	moves    bool // at least one device will change
 	known    bool
 	from, to *residue.Residue
 }
@@ -57,7 +57,7 @@ func (o *overlays) of(f *Fleet, under, over *residue.Residue) *residue.Residue {
 	return o.to
 }
 
-// leave1 changes what the devices of a cohort hold.
+// leave1 changes the residue of the devices of a cohort.
 func (f *Fleet) leave1(c *cohort, to *residue.Residue) {
 	from := c.left
 	if from == to {
@@ -70,7 +70,8 @@ func (f *Fleet) leave1(c *cohort, to *residue.Residue) {
 	f.noteLeft(c, to.Total()-from.Total(), to.Charged()-from.Charged()) // wraps and comes back
 }
 
-// noteLeft notes that what dispatches left on each device of c grew by so many bytes, and so much of a load.
+// noteLeft updates the figures of the devices of c after their residue grew by so
+// many bytes, and by so much of a load.
 func (f *Fleet) noteLeft(c *cohort, grew, loaded uint64) {
 	left, n := c.left, uint64(c.n)
 	c.resident.Store(left.Total())

@@ -5,7 +5,7 @@ import (
 	"github.com/cbl1/cbl1/internal/corepeaks"
 )
 
-// reached returns the larger of peaks and of what is held now, for each core.
+// reached returns the larger of the peaks and the present bytes, for each core.
 func reached(p *corepeaks.Peaks, now *classes.Partition) *corepeaks.Peaks {
 	for _, c := range now.Classes {
 		p = p.RaiseOn(c.Cores, c.Covered.Bytes())
@@ -24,12 +24,13 @@ func peakGroups(p *corepeaks.Peaks) (out []PeakGroup) {
 // A fold remembers the last result of raised for one state, so that devices that
 // leave it one by one end up with the same peaks.
 type fold struct {
-	off      uint64 // serial number of what was taken off; 0 = nothing is remembered
+	off      uint64 // serial number of the program taken off; 0 = nothing is remembered
 	from, to *corepeaks.Peaks
 }
 
-// raised returns the peaks of a device, which has these and is about to leave state s because a
-// program is taken off: raised to what s holds where the program lies.
+// raised returns the peaks of a device that is about to leave state s because a
+// program is taken off. It raises the given peaks to the bytes of s on the cores of
+// the program.
 func (f *Fleet) raised(s *state, from *corepeaks.Peaks, off *registration) *corepeaks.Peaks {
 	if s.folded.off == off.Serial && s.folded.from.Equal(from) {
 		return s.folded.to

@@ -10,17 +10,19 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Place allocates a buffer where tt-metal's allocator puts it on the devices of s now, on all of them or
-// none: size bytes on each of b.Cores, in the highest gap that holds them. b is an L1, L1_SMALL or global
-// CB buffer without an address. In lockstep all devices get one address, which is free on all cores of
-// all of them. In the mode PerCore each device gets addresses of its own, one for each core.
-// [fit.PlaceBuffer] has the rules, and the sources of tt-metal. Circular buffers do not block: Check and
-// Enqueue judge programs by the buffer.
+// Place allocates a buffer where tt-metal's allocator puts it on the devices of s
+// now, on all of them or none: size bytes on each of b.Cores, in the highest gap that
+// holds them. b is an L1, L1_SMALL or global CB buffer without an address. In
+// lockstep all devices get one address, which is free on all cores of all of them. In
+// the mode PerCore each device gets addresses of its own, one for each core.
+// [fit.PlaceBuffer] has the rules, and the sources of tt-metal. Circular buffers do
+// not block: Check and Enqueue judge programs by the buffer.
 //
-// It returns the buffer as the device with the lowest id has it. Errors, the first that applies: ErrBuffer
-// with a field that makes no sense for a buffer without an address; ErrForeignSet; ErrNoDevice for a removed
-// device; ErrAllocated; ErrBuffer for a core outside the grid; [fit.ErrNoSpace]; [fit.ErrHidden];
-// ErrOverflow. Cost: O(n log n) in the buffers of each distinct heap, then as Allocate.
+// It returns the buffer of the device with the lowest id. Errors, the first that
+// applies: ErrBuffer with a field that makes no sense for a buffer without an
+// address; ErrForeignSet; ErrNoDevice for a removed device; ErrAllocated; ErrBuffer
+// for a core outside the grid; [fit.ErrNoSpace]; [fit.ErrHidden]; ErrOverflow. Cost:
+// O(n log n) in the buffers of each distinct heap, then as Allocate.
 func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error) {
 	defer named("Place", &err)
 	if err := checkUnplaced(&b, size); err != nil {
@@ -31,11 +33,11 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 	if err := f.takes(&b, s); err != nil || s.s == nil {
 		return fit.Buffer{}, err
 	}
-	all, err := f.placed(b, size, s)
+	all, err := f.placements(b, size, s)
 	if err != nil {
 		return fit.Buffer{}, err
 	}
-	a, _ := f.heaps.Allocation(all[0].Buffer) // checkBuffer has added up its bytes: they are as many on each device
+	a, _ := f.heaps.Allocation(all[0].Buffer) // checkBuffer has summed its bytes, and each device has as many
 	if err = f.roomFor(a, s.s.slots); err == nil {
 		err = f.faults.step()
 	}
@@ -52,14 +54,15 @@ func (f *Fleet) Place(b fit.Buffer, size uint64, s Set) (_ fit.Buffer, err error
 	return a.Copy(), nil
 }
 
-// A placed is a buffer on devices on which the allocator puts it to the same addresses.
-type placed struct {
+// A placement is a buffer at its addresses, and the devices on which it lies there.
+type placement struct {
 	fit.Buffer
 	slots bitset.Set
 }
 
-// placed returns the places of a buffer on the devices of s, by their lowest device.
-func (f *Fleet) placed(b fit.Buffer, size uint64, s Set) (all []placed, err error) {
+// placements returns the places of a buffer on the devices of s, by their lowest
+// device.
+func (f *Fleet) placements(b fit.Buffer, size uint64, s Set) (all []placement, err error) {
 	sites, err := f.sites(s, false)
 	if err != nil {
 		return nil, err
@@ -69,7 +72,7 @@ func (f *Fleet) placed(b fit.Buffer, size uint64, s Set) (all []placed, err erro
 		together = 1
 	}
 	for group := range slices.Chunk(sites, together) {
-		var p placed
+		var p placement
 		if p.Buffer, err = fit.PlaceBuffer(b, size, placesOf(group)...); err != nil {
 			return nil, ofBuffer(b.ID, group[0].first, err)
 		}
@@ -83,7 +86,8 @@ func (f *Fleet) placed(b fit.Buffer, size uint64, s Set) (all []placed, err erro
 	return all, nil
 }
 
-// checkUnplaced refuses a buffer that makes no sense, or has an address, and completes its Size.
+// checkUnplaced refuses a buffer that makes no sense, or that has an address already.
+// It completes its Size.
 func checkUnplaced(b *fit.Buffer, size uint64) error {
 	switch {
 	case b.Kind != fit.KindL1 && b.Kind != fit.KindL1Small && b.Kind != fit.KindGlobalCB:

@@ -13,19 +13,19 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// Register counts p on the devices of s that do not have it yet and returns those.
-// It happens on all of them or on none.
+// Register counts p on the devices of s that do not have it yet and returns them. It
+// happens on all of them or on none.
 //
-// A program is known by its id. Registering it again, also as another Program that
-// is Equal, is no error and changes nothing. A program without any CB, or with only
-// global ones, is registered and takes 0 bytes.
-// Registering records: a footprint that ends beyond L1 is counted like any other.
-// An empty set is no error, whatever the program.
+// A program is known by its id. Registering it again, also as another Program that is
+// Equal, is no error and changes nothing. A program without any CB, or with only
+// global ones, is registered and takes 0 bytes. Registering records: a footprint that
+// ends beyond L1 is counted like any other. An empty set is no error, whatever the
+// program.
 //
 // Errors, the first that applies: ErrNoProgram; ErrForeignSet; ErrNoDevice for a
 // removed device; ErrConflict for an id that is registered, on any device, with
-// another footprint; ErrSpec for a program built for another Spec; ErrGrid for
-// cores outside the grid; ErrOverflow.
+// another footprint; ErrSpec for a program built for another Spec; ErrGrid for cores
+// outside the grid; ErrOverflow.
 func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	defer named("Register", &err)
 	if p == nil {
@@ -43,7 +43,7 @@ func (f *Fleet) Register(p *program.Program, s Set) (added Set, err error) {
 	return added, err
 }
 
-// register is Register for a set that was checked and is not empty.
+// register is Register for a checked set that is not empty.
 func (f *Fleet) register(p *program.Program, s Set) (added Set, err error) {
 	fresh, n, err := f.admit(p, s)
 	if err != nil || n == 0 {
@@ -66,7 +66,8 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Set, n int, err e
 	if r != nil {
 		fresh, n = fresh.Minus(r.on.Set)
 	}
-	// Where an equal program is registered, p fits as well. Without this look a follower takes 1.05 times as long.
+	// An equal program is registered there, so p fits as well. Without this test a
+	// follower takes 1.05 times as long.
 	if r == nil || !f.fitsLike(r, s) {
 		if err := f.fits(p, fresh, s.s.spec); err != nil {
 			return bitset.Set{}, 0, err
@@ -81,13 +82,13 @@ func (f *Fleet) admit(p *program.Program, s Set) (fresh bitset.Set, n int, err e
 	return fresh, n, f.faults.step()
 }
 
-// fitsLike reports whether all devices of s have the Spec of one that has r.
+// fitsLike reports whether all devices of s have the Spec of a device that has r.
 func (f *Fleet) fitsLike(r *registration, s Set) bool {
 	first, ok := r.on.Next(0)
 	return ok && f.at(first).spec == s.s.spec
 }
 
-// install counts r on n devices of s that do not have it, and returns those.
+// install counts r on n devices of s that do not have it, and returns them.
 func (f *Fleet) install(r *registration, s Set, fresh bitset.Set, n int) (added Set) {
 	if r.on.Empty() {
 		if f.programs == nil {
@@ -129,8 +130,8 @@ func (f *Fleet) Unregister(id program.ID, s Set) (err error) {
 	return nil
 }
 
-// registered returns the registration of a program, if all devices of s have it; of an
-// empty set nothing is asked.
+// registered returns the registration of a program, if all devices of s have it. An
+// empty set returns nil and no error.
 func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 	if err := f.check(s); err != nil || s.s == nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (f *Fleet) registered(id program.ID, s Set) (*registration, error) {
 	return r, nil
 }
 
-// lacking refuses a set of which some devices are not among those that have a program.
+// lacking refuses a set with devices outside the given slots.
 func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) *Error {
 	lack, n := s.s.slots.Minus(on)
 	for slot := range lack.All() {
@@ -158,7 +159,7 @@ func (f *Fleet) lacking(id program.ID, s Set, on bitset.Set) *Error {
 }
 
 // UnregisterAll takes the program with the given id off every device that has it and
-// returns those; there may be none.
+// returns these devices; there may be none.
 func (f *Fleet) UnregisterAll(id program.ID) (removed Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,11 +189,11 @@ func (f *Fleet) unregister(r *registration, slots bitset.Set, n int) {
 
 // Replace swaps the program with the id old for another one, usually the same program
 // after Resize, on all devices that have it, at once: readers see the old or the new
-// layout. It returns those devices.
+// layout. It returns these devices.
 //
 // Errors, the first that applies: ErrNoProgram; ErrNotRegistered if old is nowhere;
-// ErrConflict if the new program has another id and that is registered;
-// ErrSpec, ErrGrid, ErrOverflow as Register.
+// ErrConflict if another registered program has the id of the new one; ErrSpec,
+// ErrGrid, ErrOverflow as Register.
 func (f *Fleet) Replace(old program.ID, new *program.Program) (_ Set, err error) {
 	defer named("Replace", &err)
 	if new == nil {
@@ -252,7 +253,8 @@ func (f *Fleet) Program(id program.ID) (*program.Program, bool) {
 }
 
 // Programs returns the programs that were registered on any device when it was
-// called, by id. What is left here at the end of a run was not unregistered.
+// called, by id. At the end of a run these are the programs that were never
+// unregistered.
 func (f *Fleet) Programs() iter.Seq[*program.Program] {
 	f.mu.RLock()
 	out := make([]*program.Program, 0, len(f.programs))
@@ -266,8 +268,8 @@ func (f *Fleet) Programs() iter.Seq[*program.Program] {
 
 func byID(a, b *program.Program) int { return cmp.Compare(a.ID(), b.ID()) }
 
-// programs returns those that are registered on a device, in any order: whoever asks sorts them
-// when the lock is open again. Cost: O(programs, and all numbers in use / 64).
+// programs returns the programs of a device, in any order. The caller sorts them
+// after it has released the lock. Cost: O(programs, and all numbers in use / 64).
 func (c *cohort) programs() []*program.Program {
 	if c.state == nil {
 		return nil
@@ -276,8 +278,8 @@ func (c *cohort) programs() []*program.Program {
 	return v.list(&c.fleet.roster)
 }
 
-// fits refuses p on devices of a Spec that does not place it alike and then, where there are none, outside the
-// grid. spec is that of all the devices, or nil if they differ.
+// fits refuses p on devices whose Spec places it otherwise, and then p with cores
+// outside the grid. spec is the Spec of all the devices, or nil if they differ.
 func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error {
 	core, outside := outsideGrid(p)
 	var grid error
@@ -301,11 +303,11 @@ func (f *Fleet) fits(p *program.Program, slots bitset.Set, spec *l1.Spec) error 
 	return f.faults.step()
 }
 
-// overflow refuses sums that would exceed 2^63-1 where n devices get a charge more
-// and another one less.
+// overflow refuses sums that would exceed 2^63-1 if n devices gain one charge and
+// lose another.
 func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less uint64) error {
 	// Where the sum over the whole fleet is small enough no part of it can be too
-	// large; that is nearly always so.
+	// large. This is the usual case.
 	if sum := f.charge; sum.add(charge, n) <= l1.MaxAddr {
 		return f.faults.step()
 	}
@@ -318,11 +320,12 @@ func (f *Fleet) overflow(id program.ID, slots bitset.Set, n int, charge, less ui
 	return err
 }
 
-// sums works out what devices and their meshes would have if each device of a share lost something and got
-// something else, off and on. It returns ErrOverflow, with a device, if a sum would exceed 2^63-1.
+// sums works out the sums of devices and their meshes after each device of a share
+// has lost off and gained on. It returns ErrOverflow, with a device, if a sum would
+// exceed 2^63-1.
 func (f *Fleet) sums(slots bitset.Set, of func(*mesh) uint64, change func(share) (sum, off, on uint64)) (ID, error) {
 	var m *mesh
-	var all wide // of m, as it will be
+	var all wide // of m, after the change
 	for c := range f.shares(slots) {
 		if err := f.faults.step(); err != nil {
 			return 0, err
@@ -355,7 +358,7 @@ type wide struct {
 	hi, lo uint64
 }
 
-// add adds charge n times and returns the sum, or 2^64-1 if it is larger than that.
+// add adds charge n times and returns the sum, or 2^64-1 if it is larger.
 func (w *wide) add(charge uint64, n int) uint64 {
 	hi, lo := bits.Mul64(charge, uint64(n))
 	var carry uint64
@@ -390,8 +393,8 @@ func outsideGrid(p *program.Program) (l1.Core, bool) {
 	return l1.Core{}, false
 }
 
-// chargeOf bounds what p adds to any total of a device. Sums of charges are kept
-// below 2^63, so that no total can overflow.
+// chargeOf bounds the bytes that p adds to any total of a device. Sums of charges are
+// kept below 2^63, so that no total can overflow.
 func chargeOf(p *program.Program) uint64 {
 	return max(p.Occupied(program.CircularBuffer).Logical(), p.Reserved(program.CircularBuffer).Bytes())
 }

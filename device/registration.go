@@ -10,17 +10,17 @@ import (
 type registration struct {
 	classes.Holder
 	steps  int              // between states that name it
-	left   *residue.Residue // what a dispatch leaves on a device that held nothing
+	left   *residue.Residue // the residue of a dispatch on a device that held nothing
 	laid   bool             // left is known; it is nil without CBs of any kind
-	pieces []residue.Piece  // what left is made of; nil = not worked out yet
-	fit    bool             // it fits beside the buffers with the name, in the mode
+	pieces []residue.Piece  // the pieces of left; nil = not worked out yet
+	fit    bool             // it fits beside the buffers named beside, in the mode hybrid
 	beside uint64
 	hybrid bool
 	on     slotSet
-	heirs  *lineage // what replaced it, and it others; nil if it never took part
+	heirs  *lineage // its replacements; nil if it never took part in one
 }
 
-// holder returns r as what takes ranges on cores, nil for none.
+// holder returns the holder of r, nil for nil.
 func (r *registration) holder() *classes.Holder {
 	if r == nil {
 		return nil
@@ -28,15 +28,16 @@ func (r *registration) holder() *classes.Holder {
 	return &r.Holder
 }
 
-// retire takes the numbers of r back if r is gone: registered nowhere, and in no step between
-// states, from where it could return.
+// retire takes the numbers of r back if r is gone: registered nowhere, and named by
+// no step between states, through which it could return.
 func (f *Fleet) retire(r *registration) {
 	if r.steps == 0 && r.on.Empty() {
 		f.roster.Retire(&r.Holder)
 	}
 }
 
-// enter notes that r is on these devices as well. Nobody may change the bits from now on.
+// enter records that r is on these devices as well. The bits must not change from now
+// on.
 func (f *Fleet) enter(r *registration, slots bitset.Set) {
 	if r.on.Empty() {
 		f.share(r, slots)
@@ -45,7 +46,8 @@ func (f *Fleet) enter(r *registration, slots bitset.Set) {
 	}
 }
 
-// exit notes that r is not on these devices any more. Where it is on no others, nothing is copied.
+// exit records that r has left these devices. If no others are left, nothing is
+// copied.
 func (r *registration) exit(slots bitset.Set) {
 	if r.on.Subset(slots) {
 		r.on = slotSet{}
@@ -54,9 +56,9 @@ func (r *registration) exit(slots bitset.Set) {
 	}
 }
 
-// share lets r use these bits, which nobody changes from now on, or those of the
-// program before it if they are equal: many programs on many devices would each take
-// as much memory as a Set.
+// share lets r use these bits, which must not change from now on, or the equal bits
+// of the program before it. Without sharing, each of many programs on many devices
+// would take as much memory as a Set.
 func (f *Fleet) share(r *registration, on bitset.Set) {
 	if !f.lately.Equal(on) {
 		f.lately = on

@@ -7,13 +7,15 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// Room returns where the largest L1 buffer fits that has one address on all of the given cores
-// of all devices of s: beside the buffers that live there now, and above the circular buffers of
-// all programs that are registered, as [fit.RoomOn] says. Allocated there, it leaves every registered
-// program that fits now as it is. On an empty set there is no room.
+// Room returns where the largest L1 buffer fits that has one address on all of the
+// given cores of all devices of s: beside the live buffers, and above the circular
+// buffers of all registered programs, by the rules of [fit.RoomOn]. Every registered
+// program that fits now still fits after the allocation. On an empty set there is no
+// room.
 //
-// Errors: ErrForeignSet; ErrNoDevice for a removed device. Cost: O(n log n) in the buffers and
-// in the circular buffers of the registered programs, for each distinct state of a device.
+// Errors: ErrForeignSet; ErrNoDevice for a removed device. Cost: O(n log n) in the
+// buffers and in the circular buffers of the registered programs, for each distinct
+// state of a device.
 func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ fit.Room[*fit.Resident], err error) {
 	defer named("Room", &err)
 	places, err := f.peopled(s)
@@ -23,14 +25,15 @@ func (f *Fleet) Room(cores l1.CoreSet, s Set) (_ fit.Room[*fit.Resident], err er
 	return fit.RoomOn(cores, 0, places...), nil
 }
 
-// CheckBuffer says whether a buffer could be allocated now on the devices of s, as it is to be
-// given to Allocate: whom it would overlap, and which registered programs that fit now, or may,
-// would not fit any more, or might not. Allocate records, CheckBuffer judges. An empty set has
-// nothing against it.
+// CheckBuffer reports whether a buffer could be allocated now on the devices of s, in
+// the form for Allocate. The verdict lists the contents of L1 that it would overlap.
+// It also lists the registered programs that fit now, or may, and would not fit any
+// more, or might not. Allocate records, CheckBuffer judges. An empty set allows any
+// buffer.
 //
-// Errors, the first that applies: ErrBuffer with the field that makes no sense, or with a
-// core outside the grid; ErrForeignSet; ErrNoDevice for a removed device. Cost: two checks of
-// each registered program, for each distinct state of a device.
+// Errors, the first that applies: ErrBuffer with the field that makes no sense, or
+// with a core outside the grid; ErrForeignSet; ErrNoDevice for a removed device.
+// Cost: two checks of each registered program, for each distinct state of a device.
 func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error) {
 	defer named("CheckBuffer", &err)
 	if err := checkBuffer(&b); err != nil {
@@ -48,7 +51,8 @@ func (f *Fleet) CheckBuffer(b fit.Buffer, s Set) (_ fit.BufferVerdict, err error
 	return fit.CheckBuffer(b, places...), nil
 }
 
-// peopled returns what lives on the devices of s and which programs are registered there, by first device.
+// peopled returns the places of the devices of s with their registered programs, by
+// first device.
 func (f *Fleet) peopled(s Set) ([]fit.Place, error) {
 	all, known, err := f.standings(s)
 	out := placesOf(all)

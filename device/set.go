@@ -20,12 +20,12 @@ type Set struct {
 	s *set
 }
 
-// A set is what a Set points to. Nobody changes it after it is made.
+// A set holds the data of a Set. It never changes after it is made.
 type set struct {
 	fleet *Fleet
 	slots bitset.Set
 	n     int
-	ids   []ID     // slot -> id, of all devices that the fleet had when the set was made
+	ids   []ID     // slot -> id, of all devices of the fleet when the set was made
 	spec  *l1.Spec // of all its devices; nil if they differ
 }
 
@@ -61,7 +61,8 @@ func (s Set) Equal(o Set) bool {
 	return s.s == o.s || s.s.fleet == o.s.fleet && s.s.n == o.s.n && s.s.slots.Subset(o.s.slots)
 }
 
-// Spec returns what all devices of s are; ok is false if there are none, or they differ.
+// Spec returns the board of all devices of s; ok is false if there are none, or they
+// differ.
 func (s Set) Spec() (spec l1.Spec, ok bool) {
 	if s.s == nil || s.s.spec == nil {
 		return l1.Spec{}, false

@@ -2,26 +2,25 @@ package device
 
 import "github.com/cbl1/cbl1/device/internal/bitset"
 
-// A slotSet is the slots of a program. Bits that others have too are
-// copied before they change.
+// A slotSet holds the slots of a program. Shared bits are copied before they change.
 type slotSet struct {
 	bitset.Set
 	shared bool
 }
 
-// enter puts slots in.
+// enter adds slots.
 func (s *slotSet) enter(slots bitset.Set) {
 	s.own()
 	s.Set = s.Add(slots)
 }
 
-// leave takes slots out.
+// leave removes slots.
 func (s *slotSet) leave(slots bitset.Set) {
 	s.own()
 	s.Drop(slots)
 }
 
-// own makes the bits some that nobody else has.
+// own copies the bits if they are shared.
 func (s *slotSet) own() {
 	if s.shared {
 		*s = slotSet{Set: s.Clone()}

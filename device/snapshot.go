@@ -12,29 +12,29 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Snapshot is what a fleet held at one moment. It never changes and may be read
-// from any number of goroutines.
+// A Snapshot holds the content of a fleet at one moment. It never changes and may be
+// read from any number of goroutines.
 type Snapshot struct {
 	devices []*DeviceSnapshot // by id
 }
 
-// A DeviceSnapshot is what one device held.
+// A DeviceSnapshot holds the content of one device.
 type DeviceSnapshot struct {
 	id     ID
 	spec   *l1.Spec
 	totals Totals
-	held
+	holding
 }
 
-// held is what devices hold that are in one state and had the same peaks.
-type held struct {
+// holding is the content of devices that are in one state and had the same peaks.
+type holding struct {
 	number   glance.Held
 	programs []*program.Program // by id
 	groups   []CoreGroup        // by first core
 	peaks    []PeakGroup        // by bytes
 }
 
-// A PeakGroup is a set of cores of which each held as much at most: more than 0 bytes.
+// A PeakGroup is a set of cores with one high-water mark, above 0 bytes.
 type PeakGroup struct {
 	Cores l1.CoreSet
 	Bytes uint64 // high-water mark of Registered
@@ -52,9 +52,10 @@ type CoreGroup struct {
 // Regions returns the merged registered regions of each core, lowest first.
 func (g CoreGroup) Regions() iter.Seq[l1.Range] { return slices.Values(g.regions) }
 
-// Snapshot returns what the fleet holds now, on all devices at one moment. Devices
-// that hold the same share what the snapshot says of them: it costs a few words for
-// each device, and the rest once for each distinct state. Others wait for the few words alone.
+// Snapshot returns the present content of the fleet, on all devices at one moment.
+// Devices that hold the same share their part of the snapshot. It costs a few words
+// for each device, and the rest once for each distinct state. Others wait for the few
+// words alone.
 func (f *Fleet) Snapshot() *Snapshot {
 	p := f.picture(func() {})
 	s := &Snapshot{devices: make([]*DeviceSnapshot, len(p.devices))}
@@ -66,28 +67,29 @@ func (f *Fleet) Snapshot() *Snapshot {
 	return s
 }
 
-// A picture is what is taken under the lock of what a fleet holds.
+// A picture holds the parts of a fleet that are copied under the lock.
 type picture struct {
-	devices []DeviceSnapshot // by slot; what they hold is worked out later
-	at      []pictured       // by slot, too
-	states  map[*state]sight // those of devices
+	devices []DeviceSnapshot // by slot; hold fills in their content
+	at      []pose           // by slot, too
+	states  map[*state]sight // of the devices
 	roster  classes.Roster
 }
 
-// A pictured names the contents and marks of a device. Its state is not looked into: it may have ended.
-type pictured struct {
+// A pose names the content and marks of a device. Its state is not read: it may have
+// ended.
+type pose struct {
 	state *state
 	cores *corepeaks.Peaks
 	peak  registeredPeaks
 }
 
-// picture takes one, and calls more under the lock. The memory for it is made before, as far as it is known how
-// much it takes.
+// picture returns a picture, and calls more under the lock. It allocates the memory
+// beforehand, as far as the size is known.
 func (f *Fleet) picture(more func()) (p picture) {
 	f.mu.RLock()
 	devices, states, numbers := f.live.Count(), f.states.Len(), len(f.roster.Of)
 	f.mu.RUnlock()
-	p.devices, p.at = touched[DeviceSnapshot](devices), touched[pictured](devices)
+	p.devices, p.at = touched[DeviceSnapshot](devices), touched[pose](devices)
 	p.states = make(map[*state]sight, min(states, devices))
 	p.roster.Of = touched[*classes.Holder](numbers)
 	f.mu.RLock()
@@ -96,7 +98,7 @@ func (f *Fleet) picture(more func()) (p picture) {
 		totals := c.totals()
 		for slot := c.slot; slot < c.slot+c.n; slot++ {
 			p.devices = append(p.devices, DeviceSnapshot{id: f.ids[slot], spec: c.spec, totals: totals})
-			p.at = append(p.at, pictured{c.state, c.cores, c.peak})
+			p.at = append(p.at, pose{c.state, c.cores, c.peak})
 		}
 	}
 	for s := range f.states.All() {
@@ -110,24 +112,25 @@ func (f *Fleet) picture(more func()) (p picture) {
 	return p
 }
 
-// touched returns room for n elements that was written to, so that whoever fills it need not
-// wait for memory.
+// touched returns room for n elements that was written once, so that filling it does
+// not wait for memory.
 func touched[E any](n int) []E {
 	room := make([]E, n)
 	clear(room)
 	return room[:0]
 }
 
-// hold works out what the devices hold. Those in one state share it, but for their peaks.
+// hold works out the content of the devices. Devices in one state share it, except
+// their peaks.
 func (p *picture) hold() {
 	type view struct {
-		held
+		holding
 		now *classes.Partition
 	}
-	views, known := make(map[*state]view, len(p.states)), make(map[pictured]held, len(p.states))
+	views, known := make(map[*state]view, len(p.states)), make(map[pose]holding, len(p.states))
 	for i, at := range p.at {
 		if i > 0 && at == p.at[i-1] { // devices in a row are mostly alike
-			p.devices[i].held = p.devices[i-1].held
+			p.devices[i].holding = p.devices[i-1].holding
 			continue
 		}
 		h, ok := known[at]
@@ -136,18 +139,18 @@ func (p *picture) hold() {
 			if !ok {
 				s := p.states[at.state]
 				v.now = &s.open(&p.roster).Occupied
-				v.held = held{programs: s.list(&p.roster), groups: coreGroups(v.now)}
+				v.holding = holding{programs: s.list(&p.roster), groups: coreGroups(v.now)}
 				slices.SortFunc(v.programs, byID)
 				views[at.state] = v
 			}
-			h = held{glance.Held(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
+			h = holding{glance.Held(len(known)), v.programs, v.groups, peakGroups(reached(at.cores, v.now))}
 			known[at] = h
 		}
-		p.devices[i].held = h
+		p.devices[i].holding = h
 	}
 }
 
-// coreGroups copies out what the classes of a partition hold.
+// coreGroups copies the classes of a partition into groups.
 func coreGroups(p *classes.Partition) []CoreGroup {
 	var groups []CoreGroup
 	for _, c := range p.Classes {
@@ -163,7 +166,7 @@ func coreGroups(p *classes.Partition) []CoreGroup {
 }
 
 // joinEqual joins groups that hold the same and orders them by their first core, so
-// that a snapshot does not show on which way its state was reached.
+// that a snapshot does not depend on the way to its state.
 func joinEqual(groups []CoreGroup) []CoreGroup {
 	slices.SortFunc(groups, compareHeld)
 	out := groups[:0]
@@ -178,7 +181,7 @@ func joinEqual(groups []CoreGroup) []CoreGroup {
 	return out
 }
 
-// compareHeld orders groups by what they hold.
+// compareHeld orders groups by their contents.
 func compareHeld(a, b CoreGroup) int {
 	return cmp.Or(cmp.Compare(a.Logical, b.Logical), cmp.Compare(a.Programs, b.Programs), slices.CompareFunc(a.regions, b.regions, l1.Range.Compare))
 }
@@ -198,7 +201,7 @@ func (s *Snapshot) Device(id ID) (*DeviceSnapshot, bool) {
 // ID returns the id of the device.
 func (d *DeviceSnapshot) ID() ID { return d.id }
 
-// Spec returns what the device is.
+// Spec returns the board of the device.
 func (d *DeviceSnapshot) Spec() l1.Spec {
 	if d.spec == nil {
 		return l1.Spec{}
@@ -212,13 +215,13 @@ func (d *DeviceSnapshot) Totals() Totals { return d.totals }
 // Programs returns the programs that were registered, by id.
 func (d *DeviceSnapshot) Programs() iter.Seq[*program.Program] { return slices.Values(d.programs) }
 
-// Groups returns the cores that held anything, grouped by what they held, by first
-// core.
+// Groups returns the cores that held anything, grouped by content, by first core.
 func (d *DeviceSnapshot) Groups() iter.Seq[CoreGroup] { return slices.Values(d.groups) }
 
-// Peaks returns the cores that ever held anything since their peaks were reset, by how much
-// that was at most.
+// Peaks returns the cores that ever held anything since their peaks were reset, by
+// the bytes of the peak.
 func (d *DeviceSnapshot) Peaks() iter.Seq[PeakGroup] { return slices.Values(d.peaks) }
 
-// Glance numbers what the device held, for the packages of this module. Its type is internal and may change.
+// Glance numbers the content of the device, for the packages of this module. Its type
+// is internal and may change.
 func (d *DeviceSnapshot) Glance() glance.Held { return d.number }

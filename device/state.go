@@ -10,22 +10,22 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A state is a set of registered programs. Devices with the same programs share one state,
-// whichever way each came to it. Its content says what it holds on each
-// core. The content goes on with the device that is ahead: see package version.
+// A state is a set of registered programs. Devices with the same programs share one
+// state, however each came to it. Its content holds the ranges of each core, and
+// moves on with the device that is ahead: see package version.
 type state struct {
 	version.Version[state, classes.Content, registration]
 	totals classes.Figures
 	charge uint64
 	cores  *corepeaks.Peaks // of the device that came last: others mostly come with equal ones
 	folded fold
-	moves  *state // where a change leads its devices, while it is under way
+	moves  *state // the next state of its devices, during a change
 }
 
 // A step changes the programs of a device by one operation.
 type step = version.Step[registration]
 
-// programs are how contents are copied and changed.
+// programs implements version.Rules: how contents are copied and changed.
 type programs Fleet
 
 func (o *programs) fleet() *Fleet { return (*Fleet)(o) }
@@ -48,15 +48,15 @@ func (o *programs) Change(t *classes.Content, by step) *classes.Content {
 	return t
 }
 
-// Name notes that one more step names r, or one less.
+// Name counts one more step that names r, or one less.
 func (o *programs) Name(r *registration, steps int) {
 	if r.steps += steps; r.steps == 0 {
 		o.fleet().retire(r)
 	}
 }
 
-// own returns a content that may be changed in place. If it was pictured it may be looked at
-// without the lock: it is a copy then.
+// own returns a content that may be changed in place. A pictured content may be read
+// without the lock, so own returns a copy of it.
 func (f *Fleet) own(t *classes.Content) *classes.Content {
 	if t.Born < f.pictured.Load() {
 		t = t.Clone(&f.roster)
@@ -92,7 +92,8 @@ func newState() *state {
 	return s
 }
 
-// next returns the state that s becomes by a step. If one cohort has s, and none is behind, s itself changes.
+// next returns the state that s becomes by a step. If s has one cohort, and no state
+// leans on it, s itself changes.
 func (f *Fleet) next(s *state, by step) *state {
 	h := s.Hash
 	if by.Old != nil {
@@ -108,7 +109,8 @@ func (f *Fleet) next(s *state, by step) *state {
 	if s.Users > 1 || !f.states.Become((*programs)(f), &s.Version, h, by) {
 		to = newState()
 		to.Hash = h
-		// Working a state out from so far away costs about as much as registering half of its programs.
+		// Reaching a state from so far away costs about as much as registering half
+		// of its programs.
 		f.states.Advance((*programs)(f), &s.Version, &to.Version, by, max(64, s.totals.Programs/2))
 	}
 	to.folded = fold{}
@@ -134,8 +136,8 @@ func (f *Fleet) becomes(s, to *state, by step) bool {
 	return f.one.Equal(f.other)
 }
 
-// over makes a step in a set of numbers of programs, forwards or backwards, in place where there is
-// room.
+// over makes a step in a set of numbers of programs, forwards or backwards, in place
+// where there is room.
 func over(b bitset.Set, by step) bitset.Set {
 	for _, r := range [...]*registration{by.Old, by.New} {
 		if r != nil {
@@ -145,14 +147,16 @@ func over(b bitset.Set, by step) bitset.Set {
 	return b
 }
 
-// A sight is a state as it can be worked out: a content, and the steps from the state to it.
+// A sight is a readable form of a state: a content, and the steps from the state to
+// it.
 type sight struct {
 	content  *classes.Content
 	steps    []step
 	programs int
 }
 
-// sight returns the content of s and the steps from there. It is right until something changes.
+// sight returns the content of s and the steps to it. It is valid until the next
+// change.
 func (s *state) sight() sight {
 	content, steps := s.View()
 	return sight{content, steps, s.totals.Programs}
@@ -179,8 +183,8 @@ func (v *sight) list(o *classes.Roster) []*program.Program {
 	return out
 }
 
-// open returns what the state holds core by core, for reading. It changes nothing. o is whose
-// the programs are.
+// open returns the content of the state, for reading. It changes nothing. o is the
+// roster of the programs.
 func (v *sight) open(o *classes.Roster) *classes.Content {
 	if len(v.steps) == 0 {
 		return v.content

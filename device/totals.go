@@ -11,11 +11,11 @@ import (
 // device, or over all devices of a mesh.
 type Totals struct {
 	Registered  uint64 // physical: union of the registered programs' CBs per core ("occupied")
-	Reserved    uint64 // union of what tt-metal's bookkeeping charges
+	Reserved    uint64 // union of the bytes that tt-metal's bookkeeping charges
 	Logical     uint64 // plain sum of CB size times cores
 	Core        uint64 // Registered on the fullest core
-	Resident    uint64 // physical: what the last dispatches left, whatever is registered
-	Tracked     uint64 // physical: what is resident, and buffers in L1, each byte once; without kernels and the reserved area
+	Resident    uint64 // physical: the last dispatches, whatever is registered
+	Tracked     uint64 // physical: residents and buffers in L1, each byte once; without kernels and the reserved area
 	TrackedCore uint64 // Tracked on the fullest core
 	Programs    int    // live programs; on a mesh, the sum over its devices
 	Buffers     fit.BufferTotals
@@ -71,7 +71,7 @@ func (p *Peaks) raise(t *Totals) {
 	p.DRAM = max(p.DRAM, t.Buffers.DRAM)
 }
 
-// totalsOf returns the totals of a device with nothing but what is registered.
+// totalsOf returns the registered figures of a device.
 func totalsOf(s *classes.Figures) Totals {
 	return Totals{Registered: s.Registered, Reserved: s.Reserved, Logical: s.Logical, Core: s.Core, Programs: s.Programs}
 }
@@ -82,7 +82,7 @@ type CoreTotals struct {
 	Reserved   uint64
 	Logical    uint64
 	Programs   int    // live programs with a local CB on the core
-	Resident   uint64 // what the last dispatch to the core left
+	Resident   uint64 // bytes of the last dispatch to the core
 	Tracked    uint64 // as Totals.Tracked counts
 	Peak       uint64 // high-water mark of Registered
 }

@@ -10,8 +10,8 @@ import (
 // A TraceID names a captured command trace of a fleet.
 type TraceID uint64
 
-// A trace is a captured sequence of dispatches. While it runs, all its programs need
-// what they need, so that a replay counts, on each core, the largest of them.
+// A trace is a captured sequence of dispatches. While it runs, all its programs keep
+// their bytes, so that a replay counts the largest of them on each core.
 type trace struct {
 	on       Set
 	recorded []recording // each program once, in the order of its last recording
@@ -39,12 +39,12 @@ func (f *Fleet) BeginTrace(s Set) (_ TraceID, err error) {
 }
 
 // Record adds a dispatch of a program to a trace that is being captured. The program
-// must be registered on all devices of the trace, since it has to run once before it can
-// be captured; what is recorded is the layout that is registered. Cost: O(programs of
-// the trace).
+// must be registered on all devices of the trace, since it has to run once before it
+// can be captured. The trace records the registered layout. Cost: O(programs of the
+// trace).
 //
-// Errors, the first that applies: ErrNoTrace or ErrTraceEnded;
-// ErrNoDevice for a device that was removed meanwhile; ErrNotRegistered.
+// Errors, the first that applies: ErrNoTrace or ErrTraceEnded; ErrNoDevice for a
+// device that was removed meanwhile; ErrNotRegistered.
 func (f *Fleet) Record(id TraceID, p program.ID) (err error) {
 	defer named("Record", &err)
 	f.mu.Lock()
@@ -64,8 +64,8 @@ func (f *Fleet) Record(id TraceID, p program.ID) (err error) {
 	return nil
 }
 
-// record adds r as the last program. A program that is recorded again keeps the time of its
-// first recording.
+// record adds r as the last program. A program that is recorded again keeps the time
+// of its first recording.
 func (t *trace) record(r *registration, now uint64) {
 	next := recording{r, now}
 	if i := slices.IndexFunc(t.recorded, func(o recording) bool { return o.registration == r }); i >= 0 {
@@ -98,24 +98,25 @@ func (f *Fleet) EndTrace(id TraceID) (err error) {
 	return nil
 }
 
-// Replay makes what a captured trace needs resident on its devices: on each core that
-// it writes, what the largest of its programs has there, the last of equals. Other
-// cores keep what they had. All its devices change, or none.
+// Replay makes a captured trace resident on its devices: on each core that it writes,
+// the ranges of its largest program there, the last of equals. Other cores keep their
+// content. All its devices change, or none.
 //
-// The programs must have stayed on all devices of the trace since they were recorded. A
-// program that left one of them and was registered there again is another program. A
-// program that was resized or replaced leaves the layout of its recording: a trace repeats
-// the commands of its capture.
+// The programs must have stayed on all devices of the trace since they were recorded.
+// A program that left one of them and was registered there again is another program.
+// A program that was resized or replaced leaves the layout of its recording: a trace
+// repeats the commands of its capture.
 //
-// A replay is judged like an enqueue: each program of the trace runs, whatever the others
-// leave, so that each has to fit as it was recorded. One that does not is told to the
-// observer (EventRefused). Cost: that of a Dispatch, and of the check of an Enqueue for
-// each recorded program; O(devices) for each that left a device since the last replay.
+// A replay is judged like an enqueue: each program of the trace runs, whatever the
+// others leave, so that each has to fit as recorded. The observer gets an
+// EventRefused for one that does not. Cost: a Dispatch, and the check of an Enqueue
+// for each recorded program; O(devices) for each that left a device since the last
+// replay.
 //
-// Errors, the first that applies: ErrNoTrace or ErrTraceOpen;
-// ErrNoDevice for a device that was removed meanwhile;
-// ErrNotRegistered of a recorded program that is gone; the fit.Verdict
-// of the first program of the trace that does not fit; ErrOverflow.
+// Errors, the first that applies: ErrNoTrace or ErrTraceOpen; ErrNoDevice for a
+// device that was removed meanwhile; ErrNotRegistered of a recorded program that is
+// gone; the fit.Verdict of the first program of the trace that does not fit;
+// ErrOverflow.
 func (f *Fleet) Replay(id TraceID) (err error) {
 	defer named("Replay", &err)
 	f.mu.Lock()
@@ -183,8 +184,8 @@ func (f *Fleet) replays(id TraceID, t *trace) error {
 	return nil
 }
 
-// ReleaseTrace forgets a trace, captured or being captured. What a replay left
-// stays. Errors: ErrNoTrace.
+// ReleaseTrace forgets a trace, captured or being captured. The residue of its
+// replays stays. Errors: ErrNoTrace.
 func (f *Fleet) ReleaseTrace(id TraceID) (err error) {
 	defer named("ReleaseTrace", &err)
 	f.mu.Lock()

@@ -12,20 +12,20 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Basis says which programs count in what lives in L1.
+// A Basis selects the programs that count as contents of L1.
 type Basis uint8
 
 // The bases.
 const (
-	// BasisResident counts what the last dispatches left: what is in L1 now.
+	// BasisResident counts the last dispatches: the present content of L1.
 	BasisResident Basis = iota
 	// BasisRegistered counts all registered programs, as if all were there at once:
-	// what cached programs will touch.
+	// the bytes that cached programs will touch.
 	BasisRegistered
 )
 
-// Usage says what lives in L1, on one core or summed over the cores of a device. In
-// bytes; each byte counts once in each figure.
+// Usage holds the content of L1 in bytes, on one core or summed over the cores of a
+// device. Each byte counts once in each figure.
 type Usage struct {
 	Tracked     uint64 // held by anything but kernels and the reserved area
 	WithKernels uint64 // held by anything
@@ -34,7 +34,7 @@ type Usage struct {
 	shared []shared
 }
 
-// Shared are bytes that things of more than one kind hold.
+// Shared are bytes that several kinds hold.
 type Shared struct {
 	Kinds []fit.Kind `json:"kinds"` // in their order
 	Bytes uint64     `json:"bytes"`
@@ -45,7 +45,7 @@ type shared struct {
 	bytes uint64
 }
 
-// Of returns the bytes that things of a kind hold, each byte once.
+// Of returns the bytes of a kind, each byte once.
 func (u Usage) Of(k fit.Kind) uint64 {
 	if k >= numL1 {
 		return 0
@@ -54,8 +54,8 @@ func (u Usage) Of(k fit.Kind) uint64 {
 }
 
 // Shared returns the bytes held by more than one kind, by the kinds; no byte is in
-// two of the rows. The sum of Of over all kinds, less (number of kinds - 1) x Bytes of
-// each row, is WithKernels.
+// two of the rows. The sum of Of over all kinds, less (number of kinds - 1) x Bytes
+// of each row, is WithKernels.
 func (u Usage) Shared() iter.Seq[Shared] {
 	return func(yield func(Shared) bool) {
 		for _, s := range u.shared {
@@ -66,7 +66,7 @@ func (u Usage) Shared() iter.Seq[Shared] {
 	}
 }
 
-// add counts n cores of which each has the usage o.
+// add counts n cores with the usage o.
 func (u *Usage) add(o Usage, n uint64) {
 	u.Tracked += o.Tracked * n
 	u.WithKernels += o.WithKernels * n
@@ -82,8 +82,8 @@ func (u *Usage) add(o Usage, n uint64) {
 	}
 }
 
-// Usage returns what lives in the L1 of the device, summed over cores.
-// Cost: O(n log n) in the ranges that differ from core to core.
+// Usage returns the content of the L1 of the device, summed over cores. Cost: O(n log
+// n) in the ranges that differ from core to core.
 func (d Device) Usage(basis Basis) Usage {
 	var u Usage
 	for _, t := range d.tiles(basis) {
@@ -92,7 +92,7 @@ func (d Device) Usage(basis Basis) Usage {
 	return u
 }
 
-// A UsageGroup is a set of cores on which the same lives.
+// A UsageGroup is a set of cores with the same contents.
 type UsageGroup struct {
 	Cores     l1.CoreSet
 	Usage     Usage      // of each core
@@ -100,17 +100,17 @@ type UsageGroup struct {
 	residents []fit.Resident
 }
 
-// Residents returns what lives on each core of the group, by address, then kind: each circular buffer
-// of a program for itself, and each range of a buffer.
+// Residents returns the contents of each core of the group, by address, then kind:
+// each circular buffer of a program for itself, and each range of a buffer.
 func (g UsageGroup) Residents() iter.Seq[fit.Resident] { return slices.Values(g.residents) }
 
-// UsageGroups returns the cores on which anything lives, grouped by what it is, by
-// first core.
+// UsageGroups returns the cores that hold anything, grouped by content, by first
+// core.
 func (d Device) UsageGroups(basis Basis) iter.Seq[UsageGroup] {
 	return usageGroups(d.tiles(basis))
 }
 
-// usageGroups returns what lives on tiles, by first core.
+// usageGroups returns the groups of tiles, by first core.
 func usageGroups(all []tile) iter.Seq[UsageGroup] {
 	var out []UsageGroup
 	for _, t := range all {
@@ -128,7 +128,8 @@ func usageGroups(all []tile) iter.Seq[UsageGroup] {
 	return slices.Values(out)
 }
 
-// tiles returns what lives on the device by sets of cores that hold the same.
+// tiles returns the contents of the device, divided into sets of cores that hold the
+// same.
 func (d Device) tiles(basis Basis) (out []tile) {
 	d.read(func(c *cohort) {
 		var layers []layer
@@ -146,7 +147,7 @@ func (d Device) tiles(basis Basis) (out []tile) {
 	return out
 }
 
-// appendResidue adds what dispatches left.
+// appendResidue adds the layers of dispatches.
 func appendResidue(layers []layer, left *residue.Residue) []layer {
 	for _, w := range left.Written() {
 		layers = appendCBs(layers, w.Program, func(kind program.Kind, cores l1.CoreSet) l1.CoreSet {
@@ -159,8 +160,8 @@ func appendResidue(layers []layer, left *residue.Residue) []layer {
 	return layers
 }
 
-// appendCBs adds the local CBs of a program, each for itself, on those of its cores that
-// are left of them: cores that hold the same bytes may have them of different CBs.
+// appendCBs adds the local CBs of a program, each for itself, on the cores that left
+// returns for them: cores with the same bytes may have them in different CBs.
 func appendCBs(layers []layer, p *program.Program, left func(program.Kind, l1.CoreSet) l1.CoreSet) []layer {
 	for i, cb := range p.CBs() {
 		if cb.Global || cb.Range.IsEmpty() {
@@ -184,7 +185,7 @@ func appendAllocations(layers []layer, all []*heap.Allocation) []layer {
 	return layers
 }
 
-// usage returns what lives on each core of a tile.
+// usage returns the usage of each core of a tile.
 func (t tile) usage() Usage {
 	type edge struct {
 		at   uint64
@@ -234,7 +235,7 @@ func (u *Usage) count(by kinds, n uint64) {
 	u.add(o, 1)
 }
 
-// residents returns what lies on each core of a tile.
+// residents returns the residents of each core of a tile.
 func (t tile) residents() []fit.Resident {
 	out := make([]fit.Resident, 0, len(t.layers)) // most have one range
 	for _, y := range t.layers {

@@ -83,7 +83,7 @@ func TestEveryBoundIsCounted(t *testing.T) {
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "# Bounds")
 	require.True(t, found)
-	table, _, found = strings.Cut(table, "For a part of a call the lock is held")
+	table, _, found = strings.Cut(table, "These parts of a call hold the lock")
 	require.True(t, found)
 	lines, told := map[string]bool{}, []string{}
 	for line := range strings.Lines(table) {

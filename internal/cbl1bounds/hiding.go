@@ -18,12 +18,12 @@ func (w *world) far(n int) {
 // hiding are the searches for what gaps uncover.
 func hiding() []history {
 	return []history{
-		{"searching what is hidden", "that reach far on other cores", [2]int{128, 1024}, func(n int) (func(), int) {
+		{"searching hidden programs", "that reach far on other cores", [2]int{128, 1024}, func(n int) (func(), int) {
 			w := devices(1)
 			w.far(n)
 			return w.turns(8*n, w.everywhere(fresh, 0, 1_000_000), w.all)
 		}, log(), log()},
-		{"searching what is hidden", "that leave a gap each", [2]int{128, 1024}, func(n int) (func(), int) {
+		{"searching hidden programs", "that leave a gap each", [2]int{128, 1024}, func(n int) (func(), int) {
 			w := devices(1)
 			w.add(w.everywhere(fresh, 0, 1_000_000), w.all)
 			w.apart(n, w.all)

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// A Set is a set of small numbers: slots of devices, or marks. It takes as many words
-// as lie between its lowest and its highest number, so that one of 10,000 devices is one
-// word.
+// A Set is a set of small numbers: slots of devices, or marks. It spans the words
+// from its lowest to its highest number, so that the set of one of 10,000 devices is
+// one word.
 type Set struct {
 	low   int // words[0] has the numbers from 64*low
 	words []uint64
 }
 
-// lowest is what the first word of a set that grew downwards is a multiple of: it grows so seldom.
+// lowest is the alignment, in words, of a set that grew downwards, so that it grows
+// seldom.
 const lowest = 8
 
 // word returns the 64 numbers from 64*i.
@@ -25,10 +26,11 @@ func (b Set) word(i int) uint64 {
 	return 0
 }
 
-// high returns the end of the words that are there.
+// high returns the end of the stored words.
 func (b Set) high() int { return b.low + len(b.words) }
 
-// room returns b with room for the words from low to high, in place where it has it.
+// room returns b with room for the words from low to high, in place if the memory
+// suffices.
 func (b Set) room(low, high int) Set {
 	if len(b.words) == 0 {
 		b.low = low
@@ -51,8 +53,7 @@ func (b Set) With(i int) Set {
 	return b
 }
 
-// Flip returns b with i where it was without, and the other way round, in place where
-// there is room.
+// Flip returns b with the membership of i inverted, in place where there is room.
 func (b Set) Flip(i int) Set {
 	b = b.room(i>>6, i>>6+1)
 	b.words[i>>6-b.low] ^= 1 << (i & 63)
@@ -105,7 +106,7 @@ func (b Set) Clone() Set { return Set{b.low, slices.Clone(b.words)} }
 // CopyOf returns o, in the memory of b.
 func (b Set) CopyOf(o Set) Set { return Set{o.low, append(b.words[:0], o.words...)} }
 
-// Equal reports whether two sets have the same numbers, however long they are.
+// Equal reports whether two sets have the same numbers, whatever words they store.
 func (b Set) Equal(o Set) bool { return b.Subset(o) && o.Subset(b) }
 
 // Count returns the size of b.
@@ -117,8 +118,8 @@ func (b Set) Count() int {
 	return n
 }
 
-// Minus returns what is in b and not in o, and its size. It returns b itself where o has
-// none of it.
+// Minus returns the numbers of b that are not in o, and how many there are. It
+// returns b itself if o has none of them.
 func (b Set) Minus(o Set) (Set, int) {
 	n, shared := 0, false
 	for i, w := range b.words {
@@ -137,7 +138,7 @@ func (b Set) Minus(o Set) (Set, int) {
 	return out, n
 }
 
-// Add puts all of o into b, in place where there is room.
+// Add adds all of o to b, in place where there is room.
 func (b Set) Add(o Set) Set {
 	b = b.room(o.low, o.high())
 	for i, w := range o.words {
@@ -146,7 +147,7 @@ func (b Set) Add(o Set) Set {
 	return b
 }
 
-// Drop takes all of o out of b, in place.
+// Drop removes all of o from b, in place.
 func (b Set) Drop(o Set) {
 	for i := max(b.low, o.low); i < min(b.high(), o.high()); i++ {
 		b.words[i-b.low] &^= o.words[i-o.low]

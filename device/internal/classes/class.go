@@ -10,22 +10,23 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Class is a set of cores on which the same ranges are registered: they share
-// one region tree. Registering a program splits the classes that its groups of
-// cores cut, and then updates every class that lies in a group once.
+// A Class is a set of cores on which the same ranges are registered: they share one
+// region tree. Registering a program splits the classes that its groups of cores cut,
+// and then updates every class that lies in a group once.
 //
 //	before             register on 1-0..2-0       after
-//	A {0-0 1-0 2-0}        [s, e)                 A {0-0}  B {1-0 2-0}: what A has, plus [s, e)
+//	A {0-0 1-0 2-0}        [s, e)                 A {0-0}  B {1-0 2-0}: as A, plus [s, e)
 //
 // When programs leave, classes that hold the same again are joined.
 //
-// Copies of a partition share their classes. Each copies a class when it changes it first.
+// Copies of a partition share their classes. Each copies a class before its first
+// change of it.
 type Class struct {
 	owner    uint64 // the partition that may change it in place
 	Cores    l1.CoreSet
 	first    l1.Core // of Cores
 	N        uint64  // number of cores
-	groups   marks   // the groups of programs that the cores lie in: what the class is
+	groups   marks   // the groups of programs that the cores lie in: the identity of the class
 	Programs int     // programs with a range on these cores; more than 0
 	Logical  uint64  // bytes on each core
 	counting
@@ -40,10 +41,10 @@ func (c *Class) clone(owner uint64) *Class {
 	return &to
 }
 
-// A Seat is a class in a partition, and what that partition notes of it.
+// A Seat is a class in a partition, with the notes of that partition.
 type Seat struct {
 	*Class
-	Peaks uint64 // the name of marks that are, on each of the cores,
+	Peaks uint64 // the name of the high-water marks that are, on each of the cores,
 	Held  uint64 // at least so many bytes
 	met   uint64 // the last walk that met the class
 }
@@ -56,12 +57,12 @@ type Partition struct {
 	Bytes   uint64 // sum over cores of the covered bytes
 	Logical uint64 // sum over cores of the logical bytes
 	Fullest uint64 // covered bytes of the fullest core
-	left    int    // footprints taken back since equal classes were last joined
+	left    int    // departures since equal classes were last joined
 	round   uint64 // the last walk over classes
 
-	live      *live                           // the programs; nil of buffers, of which none is hidden
+	live      *live                           // the programs; nil for buffers, which are never hidden
 	Roster    *Roster                         // of the numbers in Class.groups
-	Footprint func(*Holder) program.Footprint // of which view this is
+	Footprint func(*Holder) program.Footprint // the footprint that this view counts
 }
 
 // On returns the class of a core, nil if it holds nothing.
@@ -90,9 +91,9 @@ func (p *Partition) at(core l1.Core) int {
 	return p.grid.at(core)
 }
 
-// Meet calls do with the number of each class that has some of the cores, and returns how many
-// of them are in none. do returns how many it took.
-// Cost: O(cores), and O(1) if all are in one class; with cores beyond corner O(classes).
+// Meet calls do with the number of each class that has some of the cores, and returns
+// how many of them are in none. do returns how many it took. Cost: O(cores), and O(1)
+// if all are in one class; with cores beyond corner O(classes).
 func (p *Partition) Meet(cores l1.CoreSet, do func(at int) uint64) (free uint64) {
 	free = uint64(cores.Len())
 	p.round++
@@ -118,8 +119,8 @@ func (p *Partition) Meet(cores l1.CoreSet, do func(at int) uint64) (free uint64)
 	return free
 }
 
-// meetWide is the rest of Meet where cores have no place in a grid. It begins with the last
-// class: what do adds or ends is behind.
+// meetWide is the rest of Meet for cores outside every grid. It begins with the last
+// class, because do adds and ends classes behind.
 func (p *Partition) meetWide(cores l1.CoreSet, free uint64, do func(at int) uint64) uint64 {
 	for at := len(p.Classes) - 1; at >= 0 && free > 0; at-- {
 		if c := p.Classes[at]; c.met != p.round && c.Cores.Overlaps(cores) {
@@ -147,7 +148,8 @@ func (p *Partition) Add(r *Holder) {
 	}
 }
 
-// newClass returns the number of a class of those of the cores, free of them, that are in none.
+// newClass returns the number of a new class. It takes the given cores that are in no
+// class; free is their number.
 func (p *Partition) newClass(cores l1.CoreSet, free uint64) int {
 	if free < uint64(cores.Len()) {
 		cores = p.rest(cores)
@@ -157,7 +159,7 @@ func (p *Partition) newClass(cores l1.CoreSet, free uint64) int {
 	return p.enter(Seat{Class: c})
 }
 
-// rest returns those of the cores that are in no class.
+// rest returns the given cores that are in no class.
 func (p *Partition) rest(cores l1.CoreSet) l1.CoreSet {
 	if p.grid.wide || cores.Len() > corner*corner {
 		for _, c := range p.Classes {
@@ -176,7 +178,8 @@ func (p *Partition) rest(cores l1.CoreSet) l1.CoreSet {
 	return l1.CoreSetOf(rest...)
 }
 
-// enter gives a class that is new a number, and returns it. The walk has met the class.
+// enter gives a new class a number, and returns it. The current walk counts it as
+// met.
 func (p *Partition) enter(c Seat) int {
 	c.first, c.met = first(c.Cores), p.round
 	p.grid.put(c.Cores, len(p.Classes))
@@ -196,8 +199,8 @@ func (p *Partition) split(at int, cores l1.CoreSet) int {
 	return p.enter(Seat{Class: to, Peaks: p.Classes[at].Peaks, Held: p.Classes[at].Held})
 }
 
-// Remove takes back a program that was added. Every class lies inside one of its
-// groups or outside of all.
+// Remove removes a program that was added. Every class lies inside one of its groups
+// or outside of all.
 func (p *Partition) Remove(r *Holder) {
 	f := p.Footprint(r)
 	before := p.Fullest
@@ -208,7 +211,7 @@ func (p *Partition) Remove(r *Holder) {
 			had := c.Covered.Bytes()
 			p.remove1(c, r, g, m)
 			if had == before && c.Covered.Bytes() < had {
-				p.Fullest = 0 // or another one is the fullest then
+				p.Fullest = 0 // another class may be the fullest now
 			}
 			if c.Programs == 0 {
 				p.end(at)
@@ -221,13 +224,13 @@ func (p *Partition) Remove(r *Holder) {
 			p.Fullest = max(p.Fullest, c.Covered.Bytes())
 		}
 	}
-	// A sweep costs as much as there are classes: so seldom it costs nothing.
+	// A sweep costs O(classes), and one follows as many departures, so it is free.
 	if p.left++; p.left >= len(p.Classes) {
 		p.join()
 	}
 }
 
-// end takes a class out that holds nothing any more. The last one gets its number.
+// end removes a class that holds nothing any more. The last class gets its number.
 func (p *Partition) end(at int) {
 	last := len(p.Classes) - 1
 	p.grid.put(p.Classes[at].Cores, -1)
@@ -239,8 +242,8 @@ func (p *Partition) end(at int) {
 	p.Classes = p.Classes[:last]
 }
 
-// join joins classes that lie in the same groups of the same programs. Equal ranges and
-// logical bytes would not do: no class may straddle groups.
+// join joins classes that lie in the same groups of the same programs. Equal ranges
+// and logical bytes would not suffice: no class may straddle groups.
 func (p *Partition) join() {
 	p.left = 0
 	if len(p.Classes) < 2 {
@@ -255,7 +258,7 @@ func (p *Partition) join() {
 			i++
 			continue
 		}
-		p.end(i) // another one has its number now
+		p.end(i) // another class has its number now
 		at := p.at(twin.first)
 		p.grid.put(c.Cores, at)
 		same := p.own(at)
@@ -277,7 +280,8 @@ func (p *Partition) join() {
 	}
 }
 
-// add1 adds a group of a program to a class inside it, and returns the cores of that.
+// add1 adds a group of a program to a class inside it, and returns the number of
+// cores of the class.
 func (p *Partition) add1(at int, r *Holder, g program.Group, m mark) uint64 {
 	c := p.own(at)
 	if grew := p.arrive(c, r, g); grew > 0 {
@@ -291,7 +295,7 @@ func (p *Partition) add1(at int, r *Holder, g program.Group, m mark) uint64 {
 	return c.N
 }
 
-// remove1 takes a group of a program back from a class inside it.
+// remove1 removes a group of a program from a class inside it.
 func (p *Partition) remove1(c *Class, r *Holder, g program.Group, m mark) {
 	c.Programs--
 	c.groups.drop(m)
@@ -300,8 +304,8 @@ func (p *Partition) remove1(c *Class, r *Holder, g program.Group, m mark) {
 	p.Logical -= g.Logical() * c.N
 }
 
-// Clone returns a copy, with a name. It is independent if p is not changed again under its own
-// name, or not at all. Cost: O(classes) words.
+// Clone returns a copy, with a name. It is independent if p is not changed again
+// under its own name. Cost: O(classes) words.
 func (p *Partition) Clone(owner uint64) Partition {
 	out := *p
 	out.Owner = owner
@@ -315,7 +319,7 @@ func first(s l1.CoreSet) l1.Core {
 	return c
 }
 
-// Parts returns what lies on the cores of each class.
+// Parts returns the regions of each class.
 func (p *Partition) Parts() (out []fit.Part) {
 	for _, c := range p.Classes {
 		for r := range c.Covered.Regions() {

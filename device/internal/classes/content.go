@@ -4,13 +4,14 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Content is what a device holds, core by core, in the form that can be changed.
+// A Content holds the programs of a device, core by core, in the form that can be
+// changed.
 type Content struct {
-	Born     uint64 // its name, and when it got that: what is older than a picture is not changed; 0 = of no state
+	Born     uint64 // its name, and its age: contents older than a picture are not changed; 0 = of no state
 	Occupied Partition
 	Reserved *Partition // nil while it would be equal to Occupied
 	Live     *live      // the programs
-	differ   int        // programs whose reserved footprint is another one
+	differ   int        // programs whose reserved footprint differs
 	Charge   uint64     // sum of the programs' charges
 }
 
@@ -21,7 +22,7 @@ func NewContent(o *Roster) *Content {
 	return t
 }
 
-// OccupiedBy returns what a holder occupies.
+// OccupiedBy returns the footprint that a holder occupies.
 func OccupiedBy(r *Holder) program.Footprint { return r.occupied }
 
 func reservedBy(r *Holder) program.Footprint {
@@ -53,7 +54,7 @@ func (t *Content) Add(r *Holder) {
 	t.Charge += r.Charge
 }
 
-// remove takes a program off.
+// remove removes a program.
 func (t *Content) remove(r *Holder) {
 	t.Live.drop(r)
 	if r.differs {
@@ -79,7 +80,7 @@ func (t *Content) Change(old, new *Holder) {
 	}
 }
 
-// Reservation returns the partition of what is reserved.
+// Reservation returns the partition of the reserved ranges.
 func (t *Content) Reservation() *Partition {
 	if t.Reserved != nil {
 		return t.Reserved
@@ -104,8 +105,8 @@ func (t *Content) Totals() Figures {
 	}
 }
 
-// Clone returns a copy, which looks programs up in a roster. Its name is 0, so that what it
-// shares with the original is never changed in place. See Partition.Clone.
+// Clone returns a copy, which resolves numbers by a roster. Its name is 0, so that
+// classes shared with the original are never changed in place. See Partition.Clone.
 func (t *Content) Clone(o *Roster) *Content {
 	out := *t
 	out.Born = 0
@@ -120,8 +121,8 @@ func (t *Content) Clone(o *Roster) *Content {
 	return &out
 }
 
-// Rename gives the content a name that is new in its fleet: classes that it shares with others
-// are copied from now on before it changes them.
+// Rename gives the content a name that is new in its fleet: from now on it copies
+// shared classes before it changes them.
 func (t *Content) Rename(name uint64) {
 	t.Born, t.Occupied.Owner = name, name
 	if t.Reserved != nil {

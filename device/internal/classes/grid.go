@@ -2,10 +2,10 @@ package classes
 
 import "github.com/cbl1/cbl1/l1"
 
-// A grid says of each core in which class of a partition it is, by its number. It has room
-// for the smallest rectangle from core 0-0 that has all cores in use. A partition with a core
-// beyond corner is wide, and has none: it would take 260 KB for what a hostile input says in
-// a line, and no board is that large.
+// A grid maps each core to the number of its class in a partition. It covers the
+// smallest rectangle from core 0-0 that has all cores in use. A partition with a core
+// beyond corner is wide, and has no grid: a hostile input of one line could make it
+// take 260 KB, and no board is that large.
 type grid struct {
 	cols, rows int
 	in         []int32 // 1 + the number of the class; 0 = none
@@ -26,7 +26,7 @@ func (g *grid) at(c l1.Core) int {
 	return int(g.in[int(c.X)*g.rows+int(c.Y)]) - 1
 }
 
-// put says that some cores are in a class, or in none if it is -1.
+// put puts some cores in a class, or in none if it is -1.
 func (g *grid) put(cores l1.CoreSet, class int) {
 	if g.wide {
 		return

@@ -11,42 +11,46 @@ import (
 
 // Most programs of a cache start at one base and lie below a larger one: on arrival
 // their ranges are covered already and change nothing. Such a program is *hidden* on
-// a class: not counted, and named nowhere. The class names those that are counted, which
-// are few; all others with a group on its cores are hidden. Only when a counted one leaves
-// and a gap opens are hidden ones counted in its place, the farthest-reaching first.
+// a class: not counted, and not listed. The class lists its counted programs, which
+// are few; all others with a group on its cores are hidden. When a counted program
+// leaves and a gap opens, hidden ones are counted in its place, the farthest-reaching
+// first.
 //
 //	counted  P7 [base ............................)   leaves: the gap is closed by P3,
 //	hidden   P3 [base ...................)            and P1, P5 stay hidden below it
 //	         P1 [base ......)   P5 [base ...)
 //
-// The union of the counted ranges is that of all ranges, at all times. What is
-// counted is then a few boundaries, in one or two cache lines.
+// The union of the counted ranges equals the union of all ranges, at all times. The
+// counted ranges have few boundaries, in one or two cache lines.
 //
-// A class knows an address that no hidden program reaches beyond. Each that comes may raise it, and a
-// search in a gap lowers it again to what it has seen. No gap beyond is searched.
+// A class keeps an address that no hidden program reaches beyond. An arrival may
+// raise it. A search in a gap lowers it to the reach that it has seen. Gaps beyond it
+// are not searched.
 //
-// A class that few of the programs lie on, rare among the classes, hides none: a search would look
-// at the programs of others.
+// A class with few of the programs, rare among the classes, hides none: a search
+// would mostly visit programs of other classes.
 //
-// Some programs make a search dear: they reach far on other cores, or they are counted in any case. So a
-// search has a budget. Where it is spent, or too many programs would be named, the class counts all its
-// programs, and stays that way: it is *plain* until it is joined with another one or ends.
+// Some programs make a search dear: they reach far on other cores, or they are
+// counted in any case. So a search has a budget. If it is spent, or the list would
+// grow too long, the class counts all its programs. It is *plain* then until it is
+// joined with another class or ends.
 
 const (
-	// mostCounted is how many programs a class may name.
+	// mostCounted is how many programs a class may list.
 	mostCounted = 64
-	// A search may look at as many programs as the class has, in these limits. With 128 for all, four CBs on
-	// random cores (A1/2000) take 3.6 times as long; with 512 for all, A1/100 1.8 times.
+	// A search may visit as many programs as the class has, in these limits. With 128
+	// for all, four CBs on random cores (A1/2000) take 3.6 times as long; with 512
+	// for all, A1/100 1.8 times.
 	leastSearched, mostSearched = 128, 1024
-	// worthSearching is how many programs there may be for each one of the class, so that those of
-	// the class are found among all.
+	// worthSearching is how many programs there may be for each one of the class, so
+	// that a search among all finds the ones of the class.
 	worthSearching = 16
 )
 
-// A counting says which programs of a class are counted.
+// A counting holds the counted programs of a class.
 type counting struct {
 	Covered *cbregion.Coverage // the counted programs
-	counted []*Holder          // their names; none of a plain class
+	counted []*Holder          // the list; empty for a plain class
 	plain   bool               // all are counted
 	reach   uint64             // no hidden program reaches beyond it
 }
@@ -75,14 +79,14 @@ func (c *counting) count(g program.Group) (grew uint64) {
 	return grew
 }
 
-// rare reports whether a search for programs of the class would mostly look at others. Such a class
-// hides none.
+// rare reports whether a search for programs of the class would mostly visit others.
+// Such a class hides none.
 func (p *Partition) rare(c *Class) bool {
 	return p.live == nil || c.Programs < p.live.n/worthSearching
 }
 
-// arrive counts a program that is not among the live ones yet, if its group is not covered.
-// It returns the bytes that became covered.
+// arrive counts a program that is not live yet, if its group is not covered. It
+// returns the bytes that became covered.
 func (p *Partition) arrive(c *Class, r *Holder, g program.Group) uint64 {
 	switch {
 	case c.plain:
@@ -97,8 +101,8 @@ func (p *Partition) arrive(c *Class, r *Holder, g program.Group) uint64 {
 	return c.count(g)
 }
 
-// depart takes back a program that is not among the live ones any more. It returns the
-// bytes that ceased to be covered.
+// depart removes a program that is not live any more. It returns the bytes that
+// ceased to be covered.
 func (p *Partition) depart(c *Class, r *Holder, g program.Group) (freed uint64) {
 	if !c.plain {
 		at := slices.Index(c.counted, r)
@@ -116,8 +120,8 @@ func (p *Partition) depart(c *Class, r *Holder, g program.Group) (freed uint64) 
 	return freed
 }
 
-// uncover counts hidden programs where the ranges of a group, which just ceased to
-// be counted, left gaps. It returns the bytes that are covered again.
+// uncover counts hidden programs where the ranges of a group, which just ceased to be
+// counted, left gaps. It returns the bytes that are covered again.
 func (p *Partition) uncover(c *Class, left program.Group) (bytes uint64) {
 	budget := min(max(c.Programs, leastSearched), mostSearched)
 	for i := range left.NumRanges() {
@@ -145,14 +149,15 @@ func (p *Partition) uncover(c *Class, left program.Group) (bytes uint64) {
 	return bytes
 }
 
-// farthest returns the hidden program that reaches farthest on the cores of the class,
-// among those that reach into the gap; nil if there is none. It takes a step off the budget for each
-// program that it looks at, and ends where none is left. Else it knows how far the others reach.
+// farthest returns the hidden program that reaches farthest on the cores of the
+// class, among the programs that reach into the gap; nil if there is none. Each
+// visited program takes one step off the budget, and the search ends with the budget.
+// A search that ends within its budget updates the reach of the class.
 func (p *Partition) farthest(c *Class, gap l1.Range, budget *int) (best *Holder, group program.Group) {
-	end, beyond := gap.Start, uint64(0) // beyond: the end of those that leave the gap out
+	end, beyond := gap.Start, uint64(0) // beyond: the highest end outside the gap
 	p.live.sort(p.Roster)
 	for r := range p.live.search {
-		if r.reach <= end || end == c.reach || *budget == 0 { // that of the others is no higher, on any core
+		if r.reach <= end || end == c.reach || *budget == 0 { // the others reach no higher, on any core
 			break
 		}
 		*budget--
@@ -179,7 +184,7 @@ func meets(g program.Group, r l1.Range) bool {
 	return false
 }
 
-// here returns the group of each program on a class: whose numbers it names.
+// here returns the group of each program of a class, by its numbers.
 func (p *Partition) here(c *Class) iter.Seq2[*Holder, program.Group] {
 	return func(yield func(*Holder, program.Group) bool) {
 		for number := range c.groups.Bits.All() {
@@ -192,7 +197,8 @@ func (p *Partition) here(c *Class) iter.Seq2[*Holder, program.Group] {
 	}
 }
 
-// countAll counts all programs of a class, all at once. It returns the bytes that became covered.
+// countAll counts all programs of a class at once. It returns the bytes that became
+// covered.
 func (p *Partition) countAll(c *Class) (grew uint64) {
 	ranges := make([]l1.Range, 0, c.Programs)
 	for _, g := range p.here(c) {

@@ -2,15 +2,16 @@ package classes
 
 import "github.com/cbl1/cbl1/program"
 
-// A Holder is what takes ranges on cores: a program, or a buffer, which is counted as programs are.
+// A Holder takes ranges on cores: a program, or a buffer, which is counted as
+// programs are.
 type Holder struct {
 	Program  *program.Program  // nil of a buffer
-	occupied program.Footprint // of the program too: asking it, changes on one core would take 1.1 times as long
-	mark                       // of its first group of cores, if it has any; of itself among programs
+	occupied program.Footprint // also of a program: reading it from there, changes on one core would take 1.1 times as long
+	mark                       // of its first group of cores, if it has any; its own mark among programs
 	more     []mark            // of the other groups
 	Serial   uint64            // given to no other; 0 of a buffer
-	Charge   uint64            // bounds what it adds to any total
-	differs  bool              // groups cores otherwise, or takes more on them, where it reserves than where it occupies
+	Charge   uint64            // bounds its bytes in any total
+	differs  bool              // its reserved footprint groups cores otherwise, or takes more on them, than its occupied one
 	reach    uint64            // no range of it ends higher, on any core
 }
 

@@ -8,38 +8,40 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A live set is the programs of a content, by the marks of their first groups. Where a gap opens
-// on a class that has many of them, the farthest-reaching are looked at first. The order of how
-// far they reach is made when it is needed: when a class searches, or when the set is copied. It is
-// given back after many changes without a search. So each program in it is paid for by a change, and a
-// copy of it costs nothing: what is changed afterwards is copied then.
+// A live set holds the programs of a content, by the marks of their first groups. A
+// search for a gap visits the farthest-reaching programs first. Their order is made
+// when a class searches, or when the set is copied, and dropped after many changes
+// without a search. So each program in it is paid for by a change. A copy of the
+// order costs nothing: nodes are copied when they change.
 type live struct {
 	marks
 	n int
 
-	mu     sync.Mutex              // a copy writes to the original, also for those who only read
-	order  *btree.BTreeG[reaching] // nil while nobody needs it
-	idle   int                     // changes since the order was needed
-	looked int                     // programs that were looked at; tests count them
+	mu     sync.Mutex          // a copy writes to the original, also for those who only read
+	order  *btree.BTreeG[rank] // nil until it is needed
+	idle   int                 // changes since the order was needed
+	looked int                 // programs that searches visited; tests count them
 }
 
-// reaching is a program in a live set. How far it reaches stands beside it, so that most
-// comparisons do not look at the program.
-type reaching struct {
+// rank is the place of a program in the order of a live set. The reach is copied
+// here, so that most comparisons do not read the program.
+type rank struct {
 	reach uint64
 	r     *Holder
 }
 
 const (
-	// liveDegree is that of the trees, measured: smaller ones copy less behind a copy.
+	// liveDegree is the degree of the trees, measured: smaller nodes make changes
+	// after a copy cheaper.
 	liveDegree = 16
 	// fewPrograms is how many programs are ordered for nothing.
 	fewPrograms = 16
-	// worthOrdering is how many changes without a search, for each program, an order is kept.
+	// worthOrdering is how many changes without a search, for each program, an order
+	// is kept.
 	worthOrdering = 4
 )
 
-func byReach(a, b reaching) bool {
+func byReach(a, b rank) bool {
 	if a.reach != b.reach {
 		return a.reach < b.reach
 	}
@@ -50,7 +52,7 @@ func (l *live) put(r *Holder) {
 	l.marks.put(r.mark)
 	l.n++
 	if l.change() {
-		l.order.ReplaceOrInsert(reaching{r.reach, r})
+		l.order.ReplaceOrInsert(rank{r.reach, r})
 	}
 }
 
@@ -58,7 +60,7 @@ func (l *live) drop(r *Holder) {
 	l.marks.drop(r.mark)
 	l.n--
 	if l.change() {
-		l.order.Delete(reaching{r.reach, r})
+		l.order.Delete(rank{r.reach, r})
 	}
 }
 
@@ -70,7 +72,7 @@ func (l *live) change() bool {
 	return l.order != nil
 }
 
-// sort makes the order, if there is none. o is whose numbers the programs have.
+// sort makes the order, if there is none. o is the roster of the programs.
 func (l *live) sort(o *Roster) {
 	l.idle = 0
 	if l.order != nil {
@@ -80,11 +82,11 @@ func (l *live) sort(o *Roster) {
 	l.looked += l.n
 	for number := range l.Bits.All() {
 		r := o.At(number)
-		l.order.ReplaceOrInsert(reaching{r.reach, r})
+		l.order.ReplaceOrInsert(rank{r.reach, r})
 	}
 }
 
-// clone returns an independent copy. o is whose numbers the programs have.
+// clone returns an independent copy. o is the roster of the programs.
 func (l *live) clone(o *Roster) *live {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,10 +98,10 @@ func (l *live) clone(o *Roster) *live {
 	return out
 }
 
-// search calls yield for each program of a set that is in order, the farthest-reaching first, until
-// it returns false. It writes to l: see looked.
+// search calls yield for each program of an ordered set, the farthest-reaching first,
+// until it returns false. It writes to l: see looked.
 func (l *live) search(yield func(*Holder) bool) {
-	l.order.Descend(func(at reaching) bool {
+	l.order.Descend(func(at rank) bool {
 		l.looked++
 		return yield(at.r)
 	})

@@ -5,8 +5,8 @@ import (
 	"github.com/cbl1/cbl1/device/internal/lookup"
 )
 
-// A mark is the number of a group of cores of a program, and its hash. Small numbers are
-// given out again, so that sets of them are short rows of bits.
+// A mark is the number of a group of cores of a program, and its hash. Small numbers
+// are given out again, so that sets of them are short rows of bits.
 type mark struct {
 	Number int
 	Hash   lookup.Hash
@@ -29,10 +29,10 @@ func (s *marks) drop(m mark) {
 	s.Hash -= m.Hash
 }
 
-// A Roster gives numbers to the groups of holders, at least one to each. They are
-// given out from 0, and those that were given back first.
+// A Roster gives numbers to the groups of holders, at least one to each. It counts
+// from 0, and gives returned numbers out first.
 type Roster struct {
-	Of   []*Holder // number -> whose it is; nil if it is free
+	Of   []*Holder // number -> its holder; nil if it is free
 	free []int     // a stack
 }
 

@@ -16,15 +16,15 @@ import (
 type Allocation struct {
 	fit.Buffer
 	hash   lookup.Hash
-	Charge uint64          // bounds what it adds to any sum, in bytes
+	Charge uint64          // bounds its bytes in any sum
 	placed *classes.Holder // its parts; nil if it has none or is backing
 	Span   l1.Range        // from the first byte of the parts to the last, or from 0 if cores are hidden; without bytes empty
 	users  int             // devices that have it
 	at     int             // in Book.live, among those of its id
 }
 
-// newAllocation returns the form of a plain buffer whose bytes add up to 2^63-1 at most. It
-// returns false if a sum of what they are on cores is above that.
+// newAllocation returns the allocation of a plain buffer whose bytes add up to 2^63-1
+// at most. It returns false if the sum of its footprint exceeds that.
 func newAllocation(b fit.Buffer, n *lookup.Numbers) (*Allocation, bool) {
 	a := &Allocation{Buffer: b}
 	var sum uint64
@@ -70,12 +70,12 @@ func startOf(b *fit.Buffer) l1.Range {
 	return l1.Range{Start: low, End: low}
 }
 
-// InTheWay reports whether programs are judged by the buffer.
+// InTheWay reports whether the buffer counts when programs are judged.
 func (a *Allocation) InTheWay() bool {
 	return a.placed != nil || (a.Unsized || !a.Hidden.IsEmpty()) && a.Stands()
 }
 
-// Takes returns what the buffer takes of L1: nothing if it backs another one.
+// Takes returns the footprint of the buffer: empty if it backs another one.
 func (a *Allocation) Takes() program.Footprint {
 	if a.placed == nil {
 		return program.Footprint{}

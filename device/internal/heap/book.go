@@ -9,17 +9,17 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// A Book has the states of devices and their live buffers. The zero Book has none.
+// A Book holds the states of devices and their live buffers. The zero Book is empty.
 type Book struct {
 	Numbers lookup.Numbers // of allocations and heaps
 	states  version.Store[State, Heap, Allocation]
 	live    map[fit.BufferID][]*Allocation // on any device; different ones may share an id
-	// Heaps that were named before this number are read without the lock: who changes one
-	// changes a copy.
+	// Heaps named before this number are read without the lock. A change copies them
+	// first.
 	pictured atomic.Uint64
 }
 
-// Picture notes that all heaps there are may be read without the lock from now on.
+// Picture records that all present heaps may be read without the lock from now on.
 func (o *Book) Picture() { o.pictured.Store(o.Numbers.Last + 1) }
 
 // Has reports whether a device has a buffer with an id.
@@ -34,9 +34,9 @@ func (o *Book) Devices(id fit.BufferID) (n int) {
 	return n
 }
 
-// Allocation returns the form of a plain buffer in which it is counted: the one that other
-// devices have, if they have the same, so that they find each other's heaps. It returns false
-// if a sum of bytes is above 2^63-1.
+// Allocation returns the counted form of a plain buffer. Devices with equal buffers
+// get the same one, so that they find each other's heaps. It returns false if a sum
+// of bytes is above 2^63-1.
 func (o *Book) Allocation(b fit.Buffer) (*Allocation, bool) {
 	for _, a := range o.live[b.ID] {
 		if a.equal(&b) {
@@ -46,8 +46,8 @@ func (o *Book) Allocation(b fit.Buffer) (*Allocation, bool) {
 	return newAllocation(b, &o.Numbers)
 }
 
-// Give notes that so many more devices have an allocation. It comes before Lead, which needs the
-// numbers that it gives.
+// Give adds users of an allocation. It comes before Lead, which needs the numbers
+// that it gives.
 func (o *Book) Give(a *Allocation, devices int, to *classes.Roster) {
 	if a.users == 0 {
 		if a.placed != nil {
@@ -62,8 +62,8 @@ func (o *Book) Give(a *Allocation, devices int, to *classes.Roster) {
 	a.users += devices
 }
 
-// Take notes that so many devices less have an allocation, after their heaps have lost it or with
-// the end of their heap. Where none is left its numbers go back.
+// Take removes users of an allocation, after their heaps have lost it or with the end
+// of their heap. The last one returns its numbers.
 func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	if a.users -= devices; a.users > 0 {
 		return
@@ -83,8 +83,9 @@ func (o *Book) Take(a *Allocation, devices int, from *classes.Roster) {
 	o.live[a.ID] = same[:last]
 }
 
-// Lead finds where moves lead to, with one buffer more or one less; one of the two is nil. An
-// added buffer was on none of the devices, so that no move leads where another one begins.
+// Lead sets the targets of moves, with one buffer added or dropped; one of the two is
+// nil. An added buffer was on none of the devices, so that no move leads where
+// another one begins.
 func (o *Book) Lead(m *Moves, add, drop *Allocation) {
 	o.states.Sweep((*heaps)(o), len(o.live))
 	for i := range m.all {
@@ -93,8 +94,8 @@ func (o *Book) Lead(m *Moves, add, drop *Allocation) {
 	}
 }
 
-// next returns the state that so many users of s come to by a step. Where all users of s
-// make it and none is behind, s itself changes.
+// next returns the state of some users of s after a step. If all users of s make it
+// and no state leans on s, s itself changes.
 func (o *Book) next(s *State, users int, by step) *State {
 	h, r := s.hash(by), (*heaps)(o)
 	if by.New == nil && s.Content.live.len() == 1 {
@@ -137,27 +138,27 @@ func newState(h lookup.Hash) *State {
 	return s
 }
 
-// Move notes that a user which had one state has another one now, or the same; nil is no buffers.
+// Move moves a user from one state to another, or to the same; nil is no buffers.
 func (o *Book) Move(from, to *State) {
 	if from == to {
 		return
 	}
 	if to != nil {
-		to.Users++ // before from is left, which may lean on it
+		to.Users++ // before the user leaves from, which may lean on it
 	}
 	if from != nil {
 		o.leave(from)
 	}
 }
 
-// leave notes that a user less has a state.
+// leave removes a user of a state.
 func (o *Book) leave(s *State) {
 	if s.Users--; s.Users == 0 {
 		o.states.Leave((*heaps)(o), &s.Version)
 	}
 }
 
-// End notes that so many devices, one user of a state, are gone, with all buffers that they had.
+// End removes devices, one user of a state, with all their buffers.
 func (o *Book) End(s *State, devices int, from *classes.Roster) {
 	for _, a := range s.Content.live.all() {
 		o.Take(a, devices, from)
@@ -165,11 +166,11 @@ func (o *Book) End(s *State, devices int, from *classes.Roster) {
 	o.leave(s)
 }
 
-// heaps are how the heaps of a Book are copied and changed.
+// heaps implements version.Rules: how the heaps of a Book are copied and changed.
 type heaps Book
 
-// Copy returns a copy of a heap. Its classes get its name, and the classes of h another one, so that
-// both are independent: see classes.Partition.Clone.
+// Copy returns a copy of a heap. Its classes get its name, and the classes of h
+// another one, so that both are independent: see classes.Partition.Clone.
 func (o *heaps) Copy(h *Heap) *Heap {
 	out := *h
 	out.name = o.Numbers.Next()

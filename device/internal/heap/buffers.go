@@ -8,14 +8,15 @@ import (
 	"github.com/cbl1/cbl1/fit"
 )
 
-// buffers are those of a heap by their ids. A copy of them costs nothing, and what is changed
-// afterwards is copied then: so devices that part copy what differs. The zero buffers are none.
+// buffers holds the buffers of a heap by their ids. A copy costs nothing, and nodes
+// are copied when they change: devices that part copy their differences. The zero
+// value is empty.
 type buffers struct {
-	tree *btree.BTreeG[named]
+	tree *btree.BTreeG[entry]
 }
 
-// named is a buffer and its id.
-type named struct {
+// entry is a buffer and its id.
+type entry struct {
 	id fit.BufferID
 	a  *Allocation
 }
@@ -25,20 +26,20 @@ func (b *buffers) find(id fit.BufferID) *Allocation {
 	if b.tree == nil {
 		return nil
 	}
-	at, _ := b.tree.Get(named{id: id})
+	at, _ := b.tree.Get(entry{id: id})
 	return at.a
 }
 
 // put adds a buffer, in the place of one with the same id.
 func (b *buffers) put(id fit.BufferID, a *Allocation) {
 	if b.tree == nil {
-		b.tree = btree.NewG(orderDegree, func(a, b named) bool { return a.id < b.id })
+		b.tree = btree.NewG(orderDegree, func(a, b entry) bool { return a.id < b.id })
 	}
-	b.tree.ReplaceOrInsert(named{id, a})
+	b.tree.ReplaceOrInsert(entry{id, a})
 }
 
 // drop takes the buffer with an id out.
-func (b *buffers) drop(id fit.BufferID) { b.tree.Delete(named{id: id}) }
+func (b *buffers) drop(id fit.BufferID) { b.tree.Delete(entry{id: id}) }
 
 // len returns the number of buffers.
 func (b *buffers) len() int {
@@ -52,12 +53,13 @@ func (b *buffers) len() int {
 func (b *buffers) all() iter.Seq2[fit.BufferID, *Allocation] {
 	return func(yield func(fit.BufferID, *Allocation) bool) {
 		if b.tree != nil {
-			b.tree.Ascend(func(at named) bool { return yield(at.id, at.a) })
+			b.tree.Ascend(func(at entry) bool { return yield(at.id, at.a) })
 		}
 	}
 }
 
-// clone returns an independent copy. It writes to b, but to nothing that a reader looks at.
+// clone returns an independent copy. It writes to b, but not to memory that readers
+// use.
 func (b *buffers) clone() (out buffers) {
 	if b.tree != nil {
 		out.tree = b.tree.Clone()

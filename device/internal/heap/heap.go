@@ -9,15 +9,15 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// A State is a set of buffers. Devices with the same buffers share one state, whichever way each
-// came to it: see package version. Where a device has a state, the state has its heap, so that reads
-// work nothing out. nil is no buffers.
+// A State is a set of buffers. Devices with the same buffers share one state, however
+// each came to it: see package version. A state with devices has its heap, so that
+// reads compute nothing. nil is no buffers.
 type State struct {
 	version.Version[State, Heap, Allocation]
 	place int // in the moves that met it last
 }
 
-// Heap returns what the buffers of a state take.
+// Heap returns the heap of a state.
 func (s *State) Heap() *Heap {
 	if s == nil {
 		return nil
@@ -45,14 +45,14 @@ type Heap struct {
 	live   buffers
 	totals fit.BufferTotals
 	charge uint64
-	placed classes.Partition // the parts of buffers of the kinds that Tracked has
+	placed classes.Partition // the parts of buffers of tracked kinds
 
 	order Order
-	// What is tracked on a device with this heap, by what its dispatches left.
+	// The tracked bytes of a device with this heap, by its residue.
 	tracked map[*residue.Residue]residue.Tracked
 }
 
-// orNone returns a heap, an empty one of nil.
+// orNone returns h, an empty heap for nil.
 func (h *Heap) orNone() *Heap {
 	if h == nil {
 		return new(Heap)
@@ -80,21 +80,22 @@ func (h *Heap) Sorted() []*Allocation {
 // Sums returns the figures of the buffers.
 func (h *Heap) Sums() fit.BufferTotals { return h.orNone().totals }
 
-// Charged returns a bound of what the buffers add to any sum. It is below 2^63.
+// Charged bounds the bytes that the buffers add to any sum. It is below 2^63.
 func (h *Heap) Charged() uint64 { return h.orNone().charge }
 
 // Gap returns the addresses above all kernels and the reserved area and below everything
 // else, on any core.
 func (h *Heap) Gap() l1.Range { return h.orNone().order.free() }
 
-// Classes returns the classes of cores that buffers of the kinds that Tracked has lie on.
+// Classes returns the classes of cores under buffers of tracked kinds.
 func (h *Heap) Classes() []classes.Seat { return h.orNone().placed.Classes }
 
-// InTheWay returns the buffers that programs are judged by, as they are now. It writes to h.
+// InTheWay returns the present buffers that count when programs are judged. It writes
+// to h.
 func (h *Heap) InTheWay() Order { return h.orNone().order.clone() }
 
-// Above calls do with the buffers that stand above circular buffers, by their first byte,
-// until it returns false.
+// Above calls do with the buffers above circular buffers, by their first byte, until
+// it returns false.
 func (h *Heap) Above(do func(*Allocation) bool) {
 	if above := h.orNone().order.above; above != nil {
 		above.Ascend(do)
@@ -148,8 +149,7 @@ func (h *Heap) equals(to *Heap, by step) bool {
 	return true
 }
 
-// TrackedWith returns what the tracked kinds of the heap and what dispatches left hold
-// together.
+// TrackedWith returns the tracked bytes of the heap and of a residue together.
 func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 	switch {
 	case len(h.Classes()) == 0:
@@ -168,7 +168,7 @@ func (h *Heap) TrackedWith(left *residue.Residue) residue.Tracked {
 	return sum
 }
 
-// TrackedOn returns what the tracked kinds of the heap and what dispatches left hold on a core.
+// TrackedOn returns the tracked bytes of the heap and of a residue on a core.
 func (h *Heap) TrackedOn(core l1.Core, left *residue.Residue) (bytes uint64) {
 	here := h.orNone().placed.On(core)
 	if here != nil {
@@ -183,8 +183,8 @@ func (h *Heap) TrackedOn(core l1.Core, left *residue.Residue) (bytes uint64) {
 	return bytes
 }
 
-// beside lays what dispatches left over the heap. Where all buffers are above, which is
-// nearly always so, only cores that may be fuller than the fullest of both are looked at.
+// beside lays a residue over the heap. If all buffers are above it, the usual case,
+// only cores that may be fuller than the fullest of both are visited.
 func (h *Heap) beside(left *residue.Residue) residue.Tracked {
 	sum := residue.Tracked{Bytes: h.placed.Bytes + left.Union(), Core: max(h.placed.Fullest, left.Fullest())}
 	apart := left.End <= h.Gap().End

@@ -2,17 +2,18 @@ package heap
 
 import "github.com/cbl1/cbl1/fit"
 
-// Moves are the ways that devices go when a buffer comes to them or leaves them: one for each
-// state that they come from. The zero moves are none.
+// Moves are the state changes of devices when one buffer comes or goes: one for each
+// state that they come from. The zero value is empty.
 type Moves struct {
 	all  []move
-	bare int // the place of the one from no buffers
+	bare int // the index of the move from no buffers
 }
 
-// A move is from one state to another one, or to the same that has changed; nil is no buffers.
+// A move leads from one state to another, or to the same state after its change; nil
+// is no buffers.
 type move struct {
 	From, To *State
-	Users    int              // of From that go
+	Users    int              // of From that make the move
 	Before   fit.BufferTotals // of From, before anything changed
 	Charge   uint64           // of From, too
 }

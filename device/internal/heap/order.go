@@ -9,28 +9,29 @@ import (
 	"github.com/cbl1/cbl1/l1"
 )
 
-// An Order is the buffers of a heap that stand in the way of programs, by address: where
-// the lowest is asked, nobody looks at all. A copy of it costs nothing, and what is changed
-// afterwards is copied then, so that a moment can be kept. The zero order is empty.
+// An Order holds the buffers of a heap that count when programs are judged, by
+// address. The lowest one is found without a search. A copy costs nothing, and nodes
+// are copied when they change, so that a moment can be kept. The zero order is empty.
 type Order struct {
 	above *btree.BTreeG[*Allocation] // by the first byte; nil = none
-	below *btree.BTreeG[*Allocation] // kernels and the reserved area, by the last one
+	below *btree.BTreeG[*Allocation] // kernels and the reserved area, by their end
 }
 
-// orderDegree is that of the trees: a change behind a copy copies two or three nodes.
+// orderDegree is the degree of the trees: a change after a copy copies two or three
+// nodes.
 const orderDegree = 16
 
-// byStart says which of two buffers begins lower.
+// byStart reports whether a begins lower than b.
 func byStart(a, b *Allocation) bool {
 	return cmp.Or(cmp.Compare(a.Span.Start, b.Span.Start), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// byEnd says which of two buffers ends lower.
+// byEnd reports whether a ends lower than b.
 func byEnd(a, b *Allocation) bool {
 	return cmp.Or(cmp.Compare(a.Span.End, b.Span.End), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// of returns the tree that a buffer belongs into.
+// of returns the tree of a buffer.
 func (o *Order) of(a *Allocation) *btree.BTreeG[*Allocation] {
 	tree, less := &o.above, byStart
 	if a.Kind.Below() {

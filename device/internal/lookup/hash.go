@@ -4,16 +4,15 @@ import (
 	"hash/maphash"
 )
 
-// A Hash is a number by which things are found that may be equal. Equal things have
-// equal hashes. Different ones may have equal hashes too, so that nothing is believed
-// for its hash: see Shelf.
+// A Hash is a number by which possibly equal values are found. Equal values have
+// equal hashes. Different ones may collide, so a comparison follows: see Shelf.
 //
-// The hash of a set is the sum of the hashes of what is in it. It does not depend on the
-// order in which that came.
+// The hash of a set is the sum of the hashes of its elements. It does not depend on
+// their order.
 type Hash uint64
 
-// Hashes gives hashes to numbers. They are different in each fleet, so that nobody can
-// choose programs whose hashes meet and make them slow.
+// Hashes gives hashes to numbers. They are different in each fleet, so that an
+// attacker cannot choose programs whose hashes collide.
 type Hashes struct {
 	seed  maphash.Seed
 	Blind bool // of tests: every hash is 0

@@ -2,6 +2,6 @@
 
 package lookup
 
-// With this tag every hash is 0: all sets of programs, classes, residues and heaps meet
-// in one place, and only comparison tells them apart.
+// With this tag every hash is 0: all sets of programs, classes, residues and heaps
+// collide, and only comparisons separate them.
 const everythingMeets = true

@@ -6,7 +6,7 @@ type Numbers struct {
 	Hashes
 }
 
-// Next returns a number that was not given out before.
+// Next returns a number that was never given out before.
 func (n *Numbers) Next() uint64 {
 	n.Last++
 	return n.Last

@@ -5,11 +5,12 @@ import (
 	"math/bits"
 )
 
-// A Shelf finds a thing that is equal to one that is described: by its hash, and then by
-// a comparison, which alone is believed. The zero shelf is empty.
+// A Shelf is a hash table. It finds a value by its hash and confirms it by a
+// comparison. The zero shelf is empty.
 //
-// Its spots are a ring. A thing stands in the first spot that was free from its home on, which its
-// hash says. So no spot is free between the home of a thing and the thing:
+// Its spots are a ring. The hash of a thing gives its home. A thing takes the first
+// free spot from its home on. So no spot is free between the home of a thing and the
+// thing:
 //
 //	spot      0  1  2  3  4  5  6  7
 //	thing        A  B  C     D
@@ -28,7 +29,7 @@ type spot[T any] struct {
 // fewSpots is how many spots a shelf has at least, if it has any.
 const fewSpots = 8
 
-// home returns the spot from which things with a hash are looked for. The highest bits of a product
+// home returns the first spot of a search for a hash. The highest bits of a product
 // depend on all bits of the hash.
 func (s *Shelf[T]) home(h Hash) int {
 	const odd = 0x9e3779b97f4a7c15
@@ -38,7 +39,8 @@ func (s *Shelf[T]) home(h Hash) int {
 // after returns the spot after one.
 func (s *Shelf[T]) after(at int) int { return (at + 1) & (len(s.spots) - 1) }
 
-// Find returns a thing with the hash that is what is sought, nil if there is none.
+// Find returns a thing that has the hash and for which sought returns true, nil if
+// there is none.
 func (s *Shelf[T]) Find(h Hash, sought func(*T) bool) *T {
 	if s.n == 0 {
 		return nil
@@ -55,7 +57,7 @@ func NewShelf[T any](n int) Shelf[T] {
 	return Shelf[T]{spots: make([]spot[T], max(fewSpots, 1<<bits.Len(uint(4*n/3))))}
 }
 
-// Put adds a thing that is not there.
+// Put adds a thing that is not there yet.
 func (s *Shelf[T]) Put(h Hash, t *T) {
 	if s.n++; 4*s.n > 3*len(s.spots) {
 		s.move(max(fewSpots, 2*len(s.spots)))
@@ -72,7 +74,7 @@ func (s *Shelf[T]) stand(p spot[T]) {
 	s.spots[at] = p
 }
 
-// move moves all things to so many other spots.
+// move moves all things to a ring of n spots.
 func (s *Shelf[T]) move(n int) {
 	old := s.spots
 	s.spots = make([]spot[T], n)
@@ -83,8 +85,8 @@ func (s *Shelf[T]) move(n int) {
 	}
 }
 
-// Drop takes a thing away that was put there with the hash. Those behind it move up, if they may stand
-// in the spot that is free now.
+// Drop removes a thing that was put there with the hash. Things behind it move up, if
+// their home allows the spot that is free now.
 func (s *Shelf[T]) Drop(h Hash, t *T) {
 	if s.n == 0 {
 		return
@@ -108,7 +110,7 @@ func (s *Shelf[T]) Drop(h Hash, t *T) {
 	}
 }
 
-// Clear takes all things away, and keeps the room.
+// Clear removes all things, and keeps the room.
 func (s *Shelf[T]) Clear() {
 	clear(s.spots)
 	s.n = 0

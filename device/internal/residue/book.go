@@ -7,19 +7,19 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// MaxResidues is how many residues, and how many ways from one to another, are
-// remembered so that devices which reach the same one find it, for nothing. Beyond it
-// all are forgotten and found anew.
+// MaxResidues is how many residues, and how many overlays of one on another, are
+// remembered so that devices with the same dispatches find the same residue. Beyond
+// it all are forgotten and found anew.
 const MaxResidues = 1024
 
-// A Book is what is known of residues, so that devices which do the same have the same one.
-// The zero Book knows none.
+// A Book remembers residues, so that devices with the same dispatches share one. The
+// zero Book is empty.
 type Book struct {
-	known    lookup.Shelf[Residue] // not all that are in use
-	writings map[writing]*Residue  // what they left
+	known    lookup.Shelf[Residue] // some of the residues in use
+	writings map[writing]*Residue  // and their results
 }
 
-// A writing is what was on a device and what a dispatch wrote over it.
+// A writing is a residue and the residue of a dispatch written over it.
 type writing struct {
 	under, over *Residue
 }
@@ -37,8 +37,8 @@ func (b *Book) Of(pieces []Piece, n *lookup.Numbers) *Residue {
 	return b.remember(r, n)
 }
 
-// Without returns the residue of what is left of r when all goes that layouts of a program left,
-// and one of these layouts: nil if there is none. Cost: O(cores).
+// Without removes all layouts of a program from r. It returns the rest, nil if
+// nothing is left, and one of the layouts, nil if r has none. Cost: O(cores).
 func (b *Book) Without(r *Residue, id program.ID, n *lookup.Numbers) (rest *Residue, gone *program.Program) {
 	var others []Piece
 	for _, w := range r.Written() {
@@ -54,7 +54,7 @@ func (b *Book) Without(r *Residue, id program.ID, n *lookup.Numbers) (rest *Resi
 	return b.Of(others, n), gone
 }
 
-// Over returns what is left when over is written on top of under.
+// Over returns the residue after over is written on top of under.
 func (b *Book) Over(under, over *Residue, n *lookup.Numbers) *Residue {
 	if under == nil || under == over {
 		return over
@@ -75,7 +75,7 @@ func (b *Book) Over(under, over *Residue, n *lookup.Numbers) *Residue {
 	return to
 }
 
-// overlay works it out.
+// overlay is Over without the memory of earlier results.
 func (b *Book) overlay(under, over *Residue, n *lookup.Numbers) *Residue {
 	if under.within(over) {
 		return over
@@ -91,7 +91,7 @@ func (b *Book) overlay(under, over *Residue, n *lookup.Numbers) *Residue {
 // remember returns the residue that is equal to r, r itself if none is known.
 func (b *Book) remember(r *Residue, n *lookup.Numbers) *Residue {
 	if r.charge == math.MaxUint64 {
-		return r // it is refused
+		return r // the caller refuses it
 	}
 	if known := b.known.Find(r.hash, r.equal); known != nil {
 		return known

@@ -1,9 +1,10 @@
-// Package residue says what the dispatches of a device left in L1: on each core the last writer
-// of each kind of circular buffer.
+// Package residue holds the results of the dispatches of a device: on each core the
+// last writer of each kind of circular buffer.
 //
-// A [Residue] is what one device holds, made of pieces ([Piece]) while nothing was written over
-// anything, and of planes of cores afterwards; [PiecesOf] is what one program writes, and
-// [Larger] what a trace leaves of several. A [Book] has the residues that devices share, and
-// what they become when something is written over them; it forgets all beyond [MaxResidues].
-// [Tracked] are the bytes that lie on a device and on its fullest core.
+// A [Residue] is the state of one device. It is made of pieces ([Piece]) until a
+// dispatch overwrites something, and of planes of cores afterwards. [PiecesOf]
+// returns the pieces of one program, and [Larger] merges the pieces of a trace. A
+// [Book] shares residues between devices, and remembers their overlays; it forgets
+// everything beyond [MaxResidues]. [Tracked] counts the bytes on a device and on its
+// fullest core.
 package residue

@@ -8,15 +8,15 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// PiecesOf returns what a dispatch of a program leaves on a device that held nothing: not nil,
-// and disjoint within a kind. Its writers are others at every call.
+// PiecesOf returns the pieces that a dispatch of a program leaves on a device that
+// held nothing: not nil, and disjoint within a kind. Each call makes new writers.
 func PiecesOf(p *program.Program, n *lookup.Numbers) []Piece {
 	out := []Piece{}
 	add := func(kind program.Kind, cores l1.CoreSet, g program.Group) {
 		out = append(out, Piece{&writer{p, kind, g, n.Of(n.Next())}, cores})
 	}
 	for kind := program.CircularBuffer; kind <= program.Scratchpad; kind++ {
-		var rest l1.CoreSet // where its configuration is written with no bytes
+		var rest l1.CoreSet // cores whose configuration is written with no bytes
 		for _, cb := range p.CBs() {
 			if cb.Kind == kind {
 				rest = rest.Union(cb.Cores.Cores())
@@ -33,8 +33,8 @@ func PiecesOf(p *program.Program, n *lookup.Numbers) []Piece {
 	return out
 }
 
-// Larger returns, for each core that one of two programs writes, the piece of the one with most
-// bytes there, the second of equals. It writes into the first ones.
+// Larger returns, for each core that one of two programs writes, the piece with most
+// bytes there, the second of equals. It writes into the first pieces.
 func Larger(out, second []Piece) []Piece {
 	for _, w := range second {
 		for i := range out {

@@ -9,12 +9,13 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A writer is what the dispatch of a program writes on some cores, in one kind. PiecesOf makes one for
-// each group of cores: who keeps the pieces has equal writers be the same.
+// A writer is a program, in one kind, on cores where its dispatch writes the same.
+// PiecesOf makes one for each group of cores. Writers are equal if their pointers
+// are.
 type writer struct {
 	Program *program.Program
 	Kind    program.Kind
-	Group   program.Group // what it has there; without ranges if it has only global CBs
+	Group   program.Group // its ranges there; none if it has only global CBs
 	hash    lookup.Hash   // of the writer
 }
 
@@ -26,31 +27,35 @@ func (w *writer) end() uint64 {
 	return 0
 }
 
-// A plane says of each core who was the last writer of each kind. It is made of blocks of 16x16 cores, as core sets are: a real board is one.
+// A plane holds the last writer of each kind on each core. It is made of blocks of
+// 16x16 cores, as core sets are: a real board is one.
 //
-//	claims  1: A on 3 cores   2: nobody   3: B on 1 core      cores  1 1 3
-//	                                                                 1 . .
+//	claims  1: A on 3 cores   2: free   3: B on 1 core      cores  1 1 3
+//	                                                               1 . .
 //
-// The numbers in a block hold no pointers, so that a copy costs a few cache lines, and
-// sums over cores are sums over claims.
+// The numbers in a block hold no pointers, so that a copy costs a few cache lines,
+// and sums over cores are sums over claims.
 type plane struct {
 	claims []claim
 	blocks []block // by key: kind after kind
 }
 
-// A claim is how many cores a writer has. One without cores is free for the next writer.
+// A claim counts the cores of a writer. A claim without cores is free for the next
+// writer.
 type claim struct {
 	*writer
 	cores int
 }
 
-// A block has core x-y at (x%16)*16 + y%16, as far as the last column that was written.
+// A block has core x-y at (x%16)*16 + y%16, as far as the last column that was
+// written.
 type block struct {
 	key  uint16   // the kind in the high byte; below, x/16 in the high half and y/16 in the low half
-	last []uint32 // 1 + the number of the claim; 0 = nobody
+	last []uint32 // 1 + the number of the claim; 0 = none
 }
 
-// A place is where a core lies in a plane: the key of its block, and the position there.
+// A place is the position of a core in a plane: the key of its block, and the
+// position there.
 type place uint32
 
 func placeOf(kind program.Kind, c l1.Core) place {
@@ -59,19 +64,19 @@ func placeOf(kind program.Kind, c l1.Core) place {
 
 func (at place) key() uint16 { return uint16(at >> 8) }
 
-// core returns the core that lies there.
+// core returns the core at this place.
 func (at place) core() l1.Core {
 	return l1.Core{X: uint8(at>>8)&0xf0 | uint8(at>>4)&15, Y: uint8(at>>8)<<4 | uint8(at)&15}
 }
 
-// hash returns the hash of the core that lies there.
+// hash returns the hash of the core at this place.
 func (at place) hash() lookup.Hash {
 	c := at.core()
 	return hashOfColumn(c.X) * hashOfRow(c.Y)
 }
 
-// on returns the sum of the hashes of a writer on some cores. That of a rectangle is a product, so
-// that 65,536 cores cost as much as 512.
+// on returns the sum of the hashes of a writer on some cores. The sum of a rectangle
+// is a product, so that 65,536 cores cost as much as 512.
 func (w *writer) on(cores l1.CoreSet) (sum lookup.Hash) {
 	for r := range cores.Ranges().All() {
 		var columns, rows lookup.Hash
@@ -102,7 +107,7 @@ func (p *plane) on(kind program.Kind, c l1.Core) *writer {
 	return nil
 }
 
-// writer returns the writer with a number, nil if that is 0.
+// writer returns the writer with a number, nil for 0.
 func (p *plane) writer(number uint32) *writer {
 	if number == 0 {
 		return nil
@@ -121,7 +126,7 @@ func (p *plane) all(yield func(place, *writer) bool) {
 	}
 }
 
-// clone returns a copy that may be written, with room for some claims more.
+// clone returns a copy that may be written, with room for a few more claims.
 func (p *plane) clone() plane {
 	const more = 8
 	if p.blocks == nil {
@@ -134,9 +139,8 @@ func (p *plane) clone() plane {
 	return out
 }
 
-// paint has the writers of pieces write their cores of a plane that may be written. It returns the
-// hash of the claims that they wrote over.
-// Cost: O(claims, and cores that are written).
+// paint lets the writers of pieces write their cores of a plane. It returns the hash
+// of the claims that they overwrote. Cost: O(claims, and cores that are written).
 func (p *plane) paint(pieces ...Piece) (lost lookup.Hash) {
 	free := 0 // no claim before it is free
 	for _, w := range pieces {
@@ -155,8 +159,9 @@ func (p *plane) paint(pieces ...Piece) (lost lookup.Hash) {
 	return lost
 }
 
-// write gives the cores of a word, as l1.CoreSet.Words yields them, from a place on to the claim with
-// a number. It returns the hash of the claims that had them.
+// write gives cores to the claim with a number: the set bits of a word, as
+// l1.CoreSet.Words yields it, counted from a place. It returns the hash of the claims
+// that lost them.
 func (p *plane) write(number uint32, at place, word uint64) (lost lookup.Hash) {
 	b := p.block(at.key())
 	last := int(at&0xff) + 63 - bits.LeadingZeros64(word)
@@ -164,7 +169,7 @@ func (p *plane) write(number uint32, at place, word uint64) (lost lookup.Hash) {
 		b.last = append(b.last, make([]uint32, missing)...)
 	}
 	numbers := b.last[at&0xff:]
-	had, n, places := uint32(0), 0, lookup.Hash(0) // whose the last cores were, how many, and the hash of them
+	had, n, places := uint32(0), 0, lookup.Hash(0) // the last claim, its cores so far, and their hash
 	for ; word != 0; word &= word - 1 {
 		i := bits.TrailingZeros64(word)
 		if numbers[i] != had {
@@ -191,7 +196,7 @@ func (p *plane) lose(number uint32, n int, places lookup.Hash) lookup.Hash {
 	return hash
 }
 
-// block returns the block with a key, which is made if there is none.
+// block returns the block with a key, a new one if there is none.
 func (p *plane) block(key uint16) *block {
 	i, ok := p.seek(key)
 	if !ok {
@@ -206,7 +211,8 @@ func (p *plane) equal(o *plane) bool {
 	return slices.EqualFunc(p.blocks, o.blocks, func(a, b block) bool { return a.key == b.key && slices.EqualFunc(a.last, b.last, same) })
 }
 
-// pieces returns what each writer has on a plane, kind after kind and then by the first core.
+// pieces returns the piece of each writer of a plane, kind after kind and then by the
+// first core.
 func (p *plane) pieces() (out []Piece) {
 	cores := map[*writer][]l1.Core{}
 	for at, w := range p.all {

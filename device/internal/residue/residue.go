@@ -9,13 +9,14 @@ import (
 	"github.com/cbl1/cbl1/program"
 )
 
-// A Residue is what a device holds after its dispatches. It never changes. Devices with the same
-// residue point to the same one, which is found by its hash and then compared. nil holds nothing.
+// A Residue holds the last writers of a device after its dispatches. It never
+// changes. Devices with equal residues share one, which is found by its hash and then
+// compared. nil holds nothing.
 type Residue struct {
 	Serial uint64             // given to no other
-	hash   lookup.Hash        // a sum over cores, to which a dispatch adds and from which it takes away
-	pieces []Piece            // what a program or a trace left where nothing was; nil if there is a plane
-	plane  plane              // what was left over something else
+	hash   lookup.Hash        // a sum over cores: a dispatch adds its cores and subtracts the ones it overwrites
+	pieces []Piece            // of one program or trace on an empty device; nil if there is a plane
+	plane  plane              // of dispatches over others
 	n      int                // cores of all kinds, at least one
 	bytes  uint64             // of circular buffers, sum over cores
 	other  uint64             // of dataflow buffers and scratchpads
@@ -26,26 +27,25 @@ type Residue struct {
 	held   *program.Footprint // of all kinds; nil = not worked out yet
 }
 
-// A Piece is a set of cores on which a program was the last writer of a kind. The program, the kind
-// and the group that it has there are those of the writer.
+// A Piece is a set of cores on which a writer was the last of its kind.
 type Piece struct {
 	*writer
 	Cores l1.CoreSet
 }
 
-// Tracked is what lies in the L1 of a device, in bytes, each byte once, without kernels
-// and the reserved area.
+// Tracked counts the bytes in the L1 of a device, each byte once, without kernels and
+// the reserved area.
 type Tracked struct {
 	Bytes uint64 // summed over cores
 	Core  uint64 // on the fullest core
 }
 
-// Raise returns the larger of both figures, each for itself.
+// Raise returns the larger value of each figure.
 func (t Tracked) Raise(o Tracked) Tracked {
 	return Tracked{Bytes: max(t.Bytes, o.Bytes), Core: max(t.Core, o.Core)}
 }
 
-// orNone returns a residue, an empty one of nil.
+// orNone returns r, an empty residue for nil.
 func (r *Residue) orNone() *Residue {
 	if r == nil {
 		return new(Residue)
@@ -53,7 +53,7 @@ func (r *Residue) orNone() *Residue {
 	return r
 }
 
-// Charged bounds what a residue adds to any sum, in bytes.
+// Charged bounds the bytes that a residue adds to any sum.
 func (r *Residue) Charged() uint64 { return r.orNone().charge }
 
 // Others returns the bytes of dataflow buffers and scratchpads.
@@ -65,13 +65,13 @@ func (r *Residue) Union() uint64 { return r.orNone().all }
 // Fullest returns the bytes of all kinds on the fullest core, each once.
 func (r *Residue) Fullest() uint64 { return r.orNone().core }
 
-// Tracked returns what is tracked where nothing but dispatches left anything.
+// Tracked returns the tracked bytes of a device with dispatches alone.
 func (r *Residue) Tracked() Tracked { return Tracked{Bytes: r.Union(), Core: r.Fullest()} }
 
 // Total returns the bytes of circular buffers, summed over cores.
 func (r *Residue) Total() uint64 { return r.orNone().bytes }
 
-// Written returns what each writer has, disjoint within a kind. Cost: O(cores).
+// Written returns the piece of each writer, disjoint within a kind. Cost: O(cores).
 func (r *Residue) Written() []Piece {
 	if r = r.orNone(); r.pieces != nil {
 		return r.pieces
@@ -150,7 +150,7 @@ func (r *Residue) equal(o *Residue) bool {
 	return a.equal(&b)
 }
 
-// writes takes in what a writer has on n cores.
+// writes adds the bytes of a writer on n cores to the figures.
 func (r *Residue) writes(w *writer, n int) {
 	if n == 0 || r.charge == math.MaxUint64 {
 		return

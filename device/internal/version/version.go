@@ -21,16 +21,17 @@ type Version[S, C, X any] struct {
 	Self    *S
 	Hash    lookup.Hash
 	Users   int // devices at this version
-	Content *C  // nil if it is worked out
+	Content *C  // nil if it is worked out on demand
 
-	to      *Version[S, C, X] // what it became and leans on; nil = it has its content, and no followers need a way
+	to      *Version[S, C, X] // the version that it became and leans on; nil = it has its content, and no followers need a way
 	by      Step[X]           // the step to it
-	kept    bool              // Content is a copy that shortens the way of those behind
+	kept    bool              // Content is a copy that shortens the way of the versions behind
 	leaners int               // versions that lean on this one
 	behind  int               // versions in a row behind it that have no content
 }
 
-// Leans returns what v leans on, nil if it leans on nothing, and the step to it.
+// Leans returns the version that v leans on, nil if there is none, and the step to
+// it.
 func (v *Version[S, C, X]) Leans() (to *S, by Step[X]) {
 	if v.to == nil {
 		return nil, by
@@ -48,13 +49,14 @@ func (v *Version[S, C, X]) View() (content *C, steps []Step[X]) {
 	return v.Content, steps
 }
 
-// Rules say how contents are copied and changed.
+// Rules copy and change contents.
 type Rules[C, X any] interface {
 	// Copy returns a copy. It and the original may be changed.
 	Copy(*C) *C
-	// Change makes a step, in place unless others look at the content, and returns the result.
+	// Change makes a step, in place unless others read the content, and returns the
+	// result.
 	Change(*C, Step[X]) *C
-	// Name notes that one more step names x, or one less.
+	// Name counts one more step that names x, or one less.
 	Name(x *X, steps int)
 }
 
@@ -81,7 +83,8 @@ func (o *Store[S, C, X]) All() iter.Seq[*S] {
 	}
 }
 
-// Find returns the version with a hash that is sought, nil if there is none.
+// Find returns the version with a hash for which sought returns true, nil if there is
+// none.
 func (o *Store[S, C, X]) Find(h lookup.Hash, sought func(*S) bool) *S {
 	v := o.found.Find(h, func(v *Version[S, C, X]) bool { return sought(v.Self) })
 	if v == nil {
@@ -90,8 +93,9 @@ func (o *Store[S, C, X]) Find(h lookup.Hash, sought func(*S) bool) *S {
 	return v.Self
 }
 
-// Next returns the version with a hash that v becomes by a step, nil if there is none. Others that
-// have the hash are compared by same. A step that was made before, or undoes one, compares nothing.
+// Next returns the version with a hash that v becomes by a step, nil if there is
+// none. It compares versions with the hash by same. A step that was made before, or
+// undoes one, compares nothing.
 func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], same func(*S) bool) *S {
 	if v.to != nil && v.by == by {
 		return v.to.Self
@@ -105,10 +109,10 @@ func (o *Store[S, C, X]) Next(v *Version[S, C, X], h lookup.Hash, by Step[X], sa
 	return to.Self
 }
 
-// Advance makes to, which is new and has its hash, of v by a step. The content goes on with it, and
-// v leans on it. If more than most versions in a row lean there, v keeps a copy. With a most of 0
-// it keeps one for its devices alone.
-// Cost: a step, and what claim takes.
+// Advance makes to, which is new and has its hash, of v by a step. The content moves
+// on to it, and v leans on it. If more than most versions in a row lean there, v
+// keeps a copy. With a most of 0 v keeps a copy for its devices alone. Cost: a step,
+// and the cost of claim.
 func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step[X], most int) {
 	o.claim(r, v)
 	o.rise(r, v)
@@ -126,8 +130,8 @@ func (o *Store[S, C, X]) Advance(r Rules[C, X], v, to *Version[S, C, X], by Step
 	o.Put(to)
 }
 
-// Pass gives to, which v becomes by a step, a content if it has none. v has one. It goes on with
-// the devices if they all make the step.
+// Pass gives to, which v becomes by a step, a content if it has none. v has one,
+// which moves on with the devices if they all make the step.
 func (o *Store[S, C, X]) Pass(r Rules[C, X], v, to *Version[S, C, X], by Step[X], whole bool) {
 	switch {
 	case to.Content != nil:
@@ -138,9 +142,10 @@ func (o *Store[S, C, X]) Pass(r Rules[C, X], v, to *Version[S, C, X], by Step[X]
 	}
 }
 
-// Become changes v itself by a step. All devices of v make the step together, and no version may
-// lean on v: else Become returns false, and v stays. So devices keep their pointer to v. Where 32
-// devices make a step at once, a new version takes 1.3 times as long.
+// Become changes v itself by a step. All devices of v make the step together, and no
+// version may lean on v: else Become returns false, and v stays. So devices keep
+// their pointer to v. Where 32 devices make a step at once, a new version takes 1.3
+// times as long.
 func (o *Store[S, C, X]) Become(r Rules[C, X], v *Version[S, C, X], h lookup.Hash, by Step[X]) bool {
 	o.claim(r, v)
 	if v.leaners > 0 {
@@ -153,8 +158,8 @@ func (o *Store[S, C, X]) Become(r Rules[C, X], v *Version[S, C, X], h lookup.Has
 	return true
 }
 
-// claim gives v a content. It takes it back from the version that v became if that is one step
-// away, so that two versions in turn cost a step each; else it is a copy.
+// claim gives v a content. It takes it back from the version that v became if that is
+// one step away, so that two versions in turn cost a step each; else it copies it.
 func (o *Store[S, C, X]) claim(r Rules[C, X], v *Version[S, C, X]) {
 	to, by := v.to, v.by
 	switch {
@@ -180,7 +185,7 @@ func (o *Store[S, C, X]) Fill(r Rules[C, X], v *Version[S, C, X]) {
 	}
 	content := at.Content
 	for i, at := range slices.Backward(way) {
-		if at.to.Content == content { // which keeps it
+		if at.to.Content == content { // that version keeps it
 			content = r.Copy(content)
 		}
 		if content = r.Change(content, at.by.back()); i == 0 || at.Users > 0 {
@@ -204,7 +209,7 @@ func name[C, X any](r Rules[C, X], by Step[X], steps int) {
 	}
 }
 
-// rise lets v lean on nothing. It has a content, or ends.
+// rise ends the leaning of v. v has a content, or ends.
 func (o *Store[S, C, X]) rise(r Rules[C, X], v *Version[S, C, X]) {
 	if to, by := v.to, v.by; to != nil {
 		v.to, v.by = nil, Step[X]{}
@@ -214,8 +219,9 @@ func (o *Store[S, C, X]) rise(r Rules[C, X], v *Version[S, C, X]) {
 	}
 }
 
-// Leave notes that devices went away from v. Without devices, it is forgotten if nothing leans on it,
-// and so are versions that are left like that. A copy that was made for its devices goes on with them.
+// Leave is called after devices left v. Without devices, v is forgotten if no version
+// leans on it, and so on along the versions that it leaned on. A copy that was made
+// for its devices moves on with them.
 func (o *Store[S, C, X]) Leave(r Rules[C, X], v *Version[S, C, X]) {
 	if to := v.to; v.Users == 0 && to != nil && v.Content != nil && !v.kept {
 		if to.Content == nil && to.Users > 0 {
@@ -251,8 +257,8 @@ func (o *Store[S, C, X]) Sweep(r Rules[C, X], things int) {
 	o.swept = o.found.Len()
 }
 
-// Cut forgets the versions without devices. All others have a content, and lean on nothing then.
-// Cost: O(versions).
+// Cut forgets the versions without devices. All others have a content, and lean on
+// nothing then. Cost: O(versions).
 func (o *Store[S, C, X]) Cut(r Rules[C, X]) {
 	all := o.found
 	o.found = lookup.Shelf[Version[S, C, X]]{}
